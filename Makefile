@@ -1,0 +1,99 @@
+# profrig: the only build system. `make help` lists its doors.
+#
+#   DEV=1           warnings are errors (CI)
+#   SAN=address,undefined   sanitizers, in their own build folder
+#   PAGE=0          build without node; reports are plain tables
+#   PREFIX=/usr/local, DESTDIR=
+#   V=1             show commands
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX ?= /usr/local
+PAGE ?= 1
+comma := ,
+B := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
+VERSION := 0.1.0
+# Messages are cut to their buffers on purpose, so truncation is no warning.
+WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+	-Wpointer-arith -Wcast-align -Wnull-dereference $(if $(findstring clang,$(CC)),,-Wduplicated-cond -Wlogical-op -Wno-format-truncation)
+OPT ?= $(if $(SAN),-O1 -g,-O2 -g)
+CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -DPROFRIG_PREFIX='"$(PREFIX)"' -I$(B)/gen
+CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
+LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN))
+
+pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
+# libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
+BASE_LIBS := -lxxhash -lnettle
+HARNESS_LIBS := -lyaml -ljansson
+ANALYSIS_LIBS := -lotf2 -ljansson -lisal -lzstd
+SYS_LIBS := -ldl -lm
+
+src = $(sort $(wildcard $(1)))
+BASE_SRC := $(call src,base/*.c)
+# rsmi_child.c is a program of its own (mk/samplers.mk).
+HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config plan engine sampler run campaign,harness/$(d)/*.c)))
+ANALYSIS_SRC := $(call src,$(foreach d,model readers attribution stats report,analysis/$(d)/*.c))
+CLI_SRC := $(call src,harness/cli/*.c)
+AGENT_SRC := $(call src,harness/agent/*.c)
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+LIBBASE := $(B)/libbase.a
+LIBHARNESS := $(B)/libharness.a
+LIBANALYSIS := $(B)/libanalysis.a
+TRACERS := $(patsubst harness/tracers/tracer_%.c,$(B)/libprofrig_%.so,$(wildcard harness/tracers/tracer_*.c))
+PROGRAMS := $(if $(CLI_SRC),$(B)/profrig) $(if $(AGENT_SRC),$(B)/profrig-init)
+
+all: check-tools $(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(PROGRAMS) $(TRACERS) ## build everything
+
+include $(wildcard mk/*.mk)
+
+$(B)/obj/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(LIBBASE): $(call obj,$(BASE_SRC))
+$(LIBHARNESS): $(call obj,$(HARNESS_SRC))
+$(LIBANALYSIS): $(call obj,$(ANALYSIS_SRC)) $(EMBED_OBJ)
+$(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS):
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(B)/profrig: $(call obj,$(CLI_SRC)) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+
+# The agent runs inside any image: static, never sanitized.
+AGENT_FLAGS := $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS))
+$(B)/obj/agent/%.o: %.c Makefile
+	$(call say,CC,"$< (agent)")
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -MMD -MP -c $< -o $@
+AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c
+$(B)/profrig-init: $(patsubst %.c,$(B)/obj/agent/%.o,$(AGENT_SRC) $(AGENT_BASE))
+	$(call say,LD,$@)
+	$(Q)$(CC) -static -pthread $^ -o $@ -ljansson
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+
+clean: ## remove what was built
+	rm -rf build build-*
+
+help: ## this list
+	@awk -F'## ' '/^[a-z-]+:.*## /{split($$1,a,":"); printf "  make %-12s %s\n", a[1], $$2}' $(MAKEFILE_LIST)
+
+check-tools:
+	@command -v $(CC) >/dev/null || { echo "$(CC) is missing: run 'make setup'"; exit 1; }
+
+.PHONY: all clean help check-tools

@@ -1,0 +1,14 @@
+# make bench: ratios and costs, medians; machines are noisy, so bare seconds only inform.
+bench: all ## costs of the tracers and the samplers
+	@B=$(B) tests/bench/tracers.sh
+
+BENCH_SAMPLER := $(B)/tests/bench/bench_sampler
+$(BENCH_SAMPLER): $(B)/obj/tests/bench/bench_sampler.o $(LIBHARNESS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-sampler
+bench-sampler: $(BENCH_SAMPLER) $(B)/tests/fakes/fake_nvml.so ## what sampling at 1 kHz costs
+	@B=$(B) $(BENCH_SAMPLER)
+
+.PHONY: bench bench-sampler

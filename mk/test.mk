@@ -1,0 +1,47 @@
+# Tests. tests/unit/<archive>/test_*.c link only the archives that folder may use; everything speaks TAP and tests/run.sh adds it up.
+
+TEST_LIBS_base := $(LIBBASE)
+TEST_LIBS_harness := $(LIBHARNESS) $(LIBBASE)
+TEST_LIBS_analysis := $(LIBANALYSIS) $(LIBBASE)
+TEST_LINK_base := $(BASE_LIBS)
+TEST_LINK_harness := $(HARNESS_LIBS) $(BASE_LIBS)
+TEST_LINK_analysis := $(ANALYSIS_LIBS) $(BASE_LIBS)
+
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(UNIT_SRC))
+
+define UNIT_RULE
+$(B)/tests/unit/$(1)/%: $(B)/obj/tests/unit/$(1)/%.o $(TEST_LIBS_$(1))
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LDFLAGS) $$^ -o $$@ -lcmocka $(TEST_LINK_$(1)) $$(SYS_LIBS)
+endef
+$(foreach d,base harness analysis,$(eval $(call UNIT_RULE,$(d))))
+
+FAKES := $(patsubst tests/fakes/%.c,$(B)/tests/fakes/%.so,$(sort $(wildcard tests/fakes/*.c)))
+$(B)/tests/fakes/%.so: tests/fakes/%.c Makefile
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -fPIC -shared $< -o $@
+
+# Every parser has an entry in tests/fuzz/fuzz_<name>.c; plain gcc replays its corpus, clang fuzzes it (make fuzz T=60).
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+
+test-build: all $(UNIT_BIN) $(FAKES) $(FUZZ_BIN)
+
+test-unit: test-build ## unit tests and corpus replay only
+	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh)
+
+TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/e2e/*.sh)) $(if $(filter 0,$(PAGE)),,$(wildcard tests/page/run.sh))
+
+test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
+	@$(MAKE) --no-print-directory test-build
+	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh) $(if $(SAN),,$(TEST_SCRIPTS))
+
+.PHONY: test test-build test-unit
+.SECONDARY:

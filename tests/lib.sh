@@ -1,0 +1,83 @@
+# Sourced by test scripts (bash): TAP lines, a scratch folder, and what a test needs to find profrig.
+#
+#	check NAME COMMAND…		ok when the command succeeds; its output is shown when it does not
+#	is NAME GOT WANT		ok when equal
+#	like NAME TEXT PATTERN		ok when TEXT matches the extended regular expression
+#	code NAME WANT COMMAND…	ok when the exit status is WANT; stdout in $T/out, stderr in $T/err
+#	skip NAME REASON		not run here
+#	need WORD COMMAND…		true when COMMAND works; else skips are in order, unless PROFRIG_REQUIRE names WORD: then the test fails
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+case ${B:-build} in /*) ;; *) B=$ROOT/${B:-build} ;; esac
+export B
+PROFRIG=$B/profrig
+T=$(mktemp -d "${TMPDIR:-/tmp}/profrig-test.XXXXXX")
+TAP_N=0
+export XDG_RUNTIME_DIR=$T/runtime
+mkdir -p "$XDG_RUNTIME_DIR"
+export PROFRIG_TOOLS_PATH=$ROOT/tools.d
+AT_END=()
+
+at_end() { AT_END+=("$*"); }
+finish() {
+	local rc=$? c
+	for c in "${AT_END[@]:-}"; do
+		[ -z "$c" ] || eval "$c"
+	done
+	rm -rf "$T"
+	[ $rc -eq 0 ] || echo "not ok $((TAP_N + 1)) - the script ended with status $rc"
+	echo "1..$TAP_N"
+}
+trap finish EXIT
+
+ok() {
+	TAP_N=$((TAP_N + 1))
+	echo "ok $TAP_N - $1"
+}
+not_ok() {
+	TAP_N=$((TAP_N + 1))
+	echo "not ok $TAP_N - $1"
+	[ -z "${2:-}" ] || printf '%s\n' "$2" | sed 's/^/# /' | head -n 60
+}
+skip() {
+	TAP_N=$((TAP_N + 1))
+	echo "ok $TAP_N - $1 # SKIP $2"
+}
+check() {
+	local name=$1
+	shift
+	if "$@" >"$T/check" 2>&1; then ok "$name"; else not_ok "$name" "status $? of: $*
+$(cat "$T/check")"; fi
+}
+is() {
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got:  $2
+want: $3"; fi
+}
+like() {
+	if [[ $2 =~ $3 ]]; then ok "$1"; else not_ok "$1" "no match for: $3
+in: $2"; fi
+}
+code() {
+	local name=$1 want=$2 got
+	shift 2
+	"$@" >"$T/out" 2>"$T/err"
+	got=$?
+	if [ "$got" = "$want" ]; then ok "$name"; else not_ok "$name" "status $got, wanted $want, of: $*
+$(tail -n 20 "$T/err")"; fi
+}
+need() {
+	local word=$1
+	shift
+	"$@" >/dev/null 2>&1 && return 0
+	case ,${PROFRIG_REQUIRE:-}, in *,"$word",*) not_ok "$word is required here" "failed: $*" ;; esac
+	return 1
+}
+# field FILE EXPRESSION: a value out of a JSON file, with python-free means: profrig's own build has jansson only, so jq when there, else python3, else node
+field() {
+	if command -v jq >/dev/null; then
+		jq -r "$2" "$1"
+	else
+		echo "tests need jq" >&2
+		return 1
+	fi
+}

@@ -1,0 +1,122 @@
+/*
+ * test: what every unit test may want: cmocka with the headers it needs in front of it, a folder
+ * that goes away, files in it, recorded traces, and numbers that look random and are the same every
+ * time.
+ */
+#ifndef PROFRIG_TEST_H
+#define PROFRIG_TEST_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "profrig/err.h"
+#include "profrig/fs.h"
+#include "profrig/text.h"
+#include "profrig/xalloc.h"
+
+#define UNUSED __attribute__((unused))
+
+/* Says which row of a table failed, then fails. */
+#define ROW_FAIL(i, ...) \
+	do { \
+		print_error("row %zu: ", (size_t)(i)); \
+		print_error(__VA_ARGS__); \
+		print_error("\n"); \
+		fail(); \
+	} while (0)
+
+/* xorshift64* */
+static inline uint64_t rnd(uint64_t *state)
+{
+	uint64_t x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return x * UINT64_C(2685821657736338717);
+}
+
+/* A new directory below $TMPDIR, owned:
+ *	CLEANUP(test_dir_done) char *dir = test_dir();
+ */
+static inline char *test_dir(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = xasprintf("%s/profrig-test-XXXXXX", base ? base : "/tmp");
+
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static inline void test_dir_done(char **dir)
+{
+	if (*dir)
+		fs_remove_tree(*dir, NULL);
+	free(STEAL(*dir));
+}
+
+/* Writes dir/name, and the folders that name goes through. */
+static inline void test_put(const char *dir, const char *name, const char *text)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, name);
+	CLEANUP(xfreep) char *folder = fs_dir(path);
+	struct err err = ERR_INIT;
+
+	if (fs_mkdirs(folder, 0755, &err) < 0 ||
+	    fs_write_atomic(path, text, strlen(text), &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+/* What dir/name holds, owned. */
+static inline char *test_get(const char *dir, const char *name)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, name);
+	char *text = NULL;
+	struct err err = ERR_INIT;
+
+	if (fs_read(path, (size_t)1 << 26, &text, NULL, &err) < 0)
+		fail_msg("%s", err.msg);
+	return text;
+}
+
+/* Whether a process runs; one that waits to be reaped does not. */
+static inline bool test_alive(pid_t pid)
+{
+	CLEANUP(xfreep) char *path = xasprintf("/proc/%d/stat", (int)pid);
+	CLEANUP(xfreep) char *data = NULL;
+	char *bracket;
+
+	if (fs_read(path, 4096, &data, NULL, NULL) < 0)
+		return false;
+	bracket = strrchr(data, ')');
+	return bracket && bracket[2] != 'Z';
+}
+
+/*
+ * Path of a recorded trace, owned. PROFRIG_TRACES says where they are; without it the test is
+ * skipped, or fails where PROFRIG_REQUIRE names "traces".
+ */
+static inline char *test_trace(const char *name)
+{
+	const char *dir = getenv("PROFRIG_TRACES"), *required = getenv("PROFRIG_REQUIRE");
+
+	if (dir && *dir)
+		return fs_join(dir, name);
+	if (required && text_in_list(required, ',', "traces"))
+		fail_msg("PROFRIG_TRACES is not set");
+	print_message("# PROFRIG_TRACES is not set\n");
+	skip();
+	return NULL;
+}
+
+#endif
