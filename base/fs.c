@@ -1,0 +1,287 @@
+#include "profrig/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <nettle/sha2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+#define READ_STEP ((size_t)65536)
+#define HASH_BLOCK ((size_t)1 << 20)
+
+/* read(2) until n bytes or the end; the bytes, or -errno. */
+static ssize_t read_full(int fd, void *buf, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t r = read(fd, (char *)buf + got, n - got);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		if (r == 0)
+			break;
+		got += (size_t)r;
+	}
+	return (ssize_t)got;
+}
+
+static int write_full(int fd, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n > 0) {
+		ssize_t r = write(fd, p, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		p += r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+static int open_read(const char *path, int *ret_fd, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(err, errno, "%s", path);
+	*ret_fd = fd;
+	return 0;
+}
+
+int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err)
+{
+	CLEANUP(xclosep) int fd = -1;
+	CLEANUP(xfreep) char *data = NULL;
+	size_t len = 0, cap = 0;
+	struct stat st;
+	int r = open_read(path, &fd, err);
+
+	if (r < 0)
+		return r;
+	/* The size is a hint: files in /proc say 0, and a file may grow meanwhile. */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= max)
+		cap = (size_t)st.st_size + 2;
+	else if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return err_set(err, EFBIG, "%s: larger than %zu bytes", path, max);
+	for (;;) {
+		ssize_t n;
+
+		if (cap < len + 2)
+			cap = len + len / 2 + READ_STEP;
+		data = xrealloc(data, cap);
+		n = read_full(fd, data + len, cap - len - 1);
+		if (n < 0)
+			return err_sys(err, (int)-n, "%s", path);
+		len += (size_t)n;
+		if (len > max)
+			return err_set(err, EFBIG, "%s: larger than %zu bytes", path, max);
+		if (len < cap - 1)
+			break;
+	}
+	data[len] = '\0';
+	*ret_data = STEAL(data);
+	if (ret_len)
+		*ret_len = len;
+	return 0;
+}
+
+/* A name in the directory that nobody has; the mode goes through the umask, which mkstemp would not
+ * do. */
+static int open_temp(const char *dir, char **ret_path)
+{
+	static unsigned counter;
+
+	for (;;) {
+		char *path = xasprintf("%s/.profrig-%ld-%u.tmp", dir, (long)getpid(),
+				       __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
+		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+		if (fd >= 0) {
+			*ret_path = path;
+			return fd;
+		}
+		free(path);
+		if (errno != EEXIST)
+			return -errno;
+	}
+}
+
+static int fill_temp(int fd, const void *data, size_t n)
+{
+	int r = write_full(fd, data, n);
+
+	if (r == 0 && fsync(fd) < 0 && errno != EINVAL)
+		r = -errno;
+	return r;
+}
+
+int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err)
+{
+	CLEANUP(xfreep) char *dir = fs_dir(path);
+	CLEANUP(xfreep) char *temp = NULL;
+	CLEANUP(xclosep) int fd = open_temp(dir, &temp);
+	CLEANUP(xclosep) int dir_fd = -1;
+	int r, plain;
+
+	if (fd < 0)
+		return err_sys(err, -fd, "%s", path);
+	r = fill_temp(fd, data, n);
+	/* Some file systems tell of a failed write only here. */
+	plain = fd;
+	fd = -1;
+	if (close(plain) < 0 && r == 0 && errno != EINTR)
+		r = -errno;
+	if (r == 0 && rename(temp, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlink(temp);
+		return err_sys(err, -r, "%s", path);
+	}
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd >= 0)
+		fsync(dir_fd);
+	return 0;
+}
+
+int fs_mkdirs(const char *path, mode_t mode, struct err *err)
+{
+	CLEANUP(xfreep) char *part = xstrdup(path);
+	char *p = part;
+
+	if (!*part)
+		return err_set(err, ENOENT, "cannot make directory ''");
+	for (;;) {
+		char *end;
+		char c;
+
+		p += strspn(p, "/");
+		end = strchrnul(p, '/');
+		c = *end;
+		*end = '\0';
+		/* Parents must let us in, whatever the mode of the last. What is there already is
+		 * fine, also on a read-only file system, where mkdir has other words for it. */
+		if (end > p && mkdir(part, c ? mode | 0300 : mode) < 0) {
+			int code = errno;
+
+			if (!fs_is_dir(part))
+				return err_sys(err, code == EEXIST ? ENOTDIR : code,
+					       "cannot make directory '%s'", part);
+		}
+		if (!c)
+			return 0;
+		*end = c;
+		p = end;
+	}
+}
+
+bool fs_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+bool fs_is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool fs_is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int64_t fs_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+}
+
+int64_t fs_mtime_ns(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -1;
+	return (int64_t)st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+}
+
+char *fs_which(const char *name, const char *path_env)
+{
+	const char *path = path_env ? path_env : getenv("PATH");
+	struct stat st;
+
+	if (!*name)
+		return NULL;
+	if (strchr(name, '/'))
+		path = NULL;
+	else if (!path)
+		path = "/bin:/usr/bin";
+	for (;;) {
+		const char *end = path ? strchrnul(path, ':') : NULL;
+		char *full;
+
+		if (!path)
+			full = xstrdup(name);
+		else if (end == path)
+			full = xasprintf("./%s", name);
+		else
+			full = xasprintf("%.*s/%s", (int)(end - path), path, name);
+		if (stat(full, &st) == 0 && S_ISREG(st.st_mode) &&
+		    faccessat(AT_FDCWD, full, X_OK, AT_EACCESS) == 0)
+			return full;
+		free(full);
+		if (!path || !*end)
+			return NULL;
+		path = end + 1;
+	}
+}
+
+int fs_sha256(const char *path, char ret_hex[65], struct err *err)
+{
+	static const char hex[] = "0123456789abcdef";
+	CLEANUP(xclosep) int fd = -1;
+	CLEANUP(xfreep) uint8_t *block = NULL;
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx ctx;
+	int r = open_read(path, &fd, err);
+
+	if (r < 0)
+		return r;
+	block = xmalloc(HASH_BLOCK);
+	sha256_init(&ctx);
+	for (;;) {
+		ssize_t n = read_full(fd, block, HASH_BLOCK);
+
+		if (n < 0)
+			return err_sys(err, (int)-n, "%s", path);
+		if (n == 0)
+			break;
+		sha256_update(&ctx, (size_t)n, block);
+	}
+	sha256_digest(&ctx, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++) {
+		ret_hex[2 * i] = hex[digest[i] >> 4];
+		ret_hex[2 * i + 1] = hex[digest[i] & 15];
+	}
+	ret_hex[64] = '\0';
+	return 0;
+}

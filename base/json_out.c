@@ -1,0 +1,214 @@
+#include "profrig/json_out.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "profrig/num.h"
+#include "profrig/utf8.h"
+#include "profrig/xalloc.h"
+
+void json_out_init(struct json_out *j, FILE *f, int indent)
+{
+	*j = (struct json_out){ .f = f, .indent = indent };
+}
+
+static inline void put(struct json_out *j, const char *s, size_t n)
+{
+	fwrite_unlocked(s, 1, n, j->f);
+}
+
+static void new_line(struct json_out *j)
+{
+	static const char blanks[] = "                                ";
+	size_t n = (size_t)j->indent * (size_t)j->depth;
+
+	if (j->indent == 0)
+		return;
+	putc_unlocked('\n', j->f);
+	while (n > 0) {
+		size_t k = n < sizeof(blanks) - 1 ? n : sizeof(blanks) - 1;
+
+		put(j, blanks, k);
+		n -= k;
+	}
+}
+
+enum {
+	PLAIN,
+	ESCAPE, /* a quote, a backslash or a control character */
+	LESS,   /* '<': what follows decides */
+	HIGH,   /* starts, or breaks, a UTF-8 sequence */
+};
+
+/* clang-format off */
+static const unsigned char class_of[256] = {
+	[0 ... 0x1f] = ESCAPE, ['"'] = ESCAPE, ['\\'] = ESCAPE, ['<'] = LESS,
+	[0x80 ... 0xff] = HIGH,
+};
+/* clang-format on */
+
+static void put_escape(struct json_out *j, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	static const char names[256] = {
+		['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+		['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
+	};
+	char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	if (names[c]) {
+		e[1] = names[c];
+		put(j, e, 2);
+	} else {
+		put(j, e, 6);
+	}
+}
+
+static void put_string(struct json_out *j, const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t from = 0, i = 0, len;
+
+	putc_unlocked('"', j->f);
+	while (i < n) {
+		unsigned char c = s[i];
+
+		switch (class_of[c]) {
+		case PLAIN:
+			do {
+				i++;
+			} while (i < n && class_of[s[i]] == PLAIN);
+			continue;
+		case HIGH:
+			len = utf8_len(text + i, n - i);
+			if (len) {
+				i += len;
+				continue;
+			}
+			break;
+		case LESS:
+			/* "</script" ends a script element, and "<!--" can keep it from ending. */
+			if (i + 1 == n || (s[i + 1] != '/' && s[i + 1] != '!')) {
+				i++;
+				continue;
+			}
+			break;
+		}
+		put(j, text + from, i - from);
+		if (class_of[c] == HIGH)
+			put(j, "\xef\xbf\xbd", 3);
+		else if (c == '<' && s[i + 1] == '/')
+			put(j, "<\\", 2);
+		else
+			put_escape(j, c);
+		from = ++i;
+	}
+	put(j, text + from, n - from);
+	putc_unlocked('"', j->f);
+}
+
+/* Comma, line, key: all that stands in front of a value. */
+static void begin(struct json_out *j, const char *key)
+{
+	if (j->depth == 0) {
+		assert(!key);
+		return;
+	}
+	assert((j->kind[j->depth - 1] == '{') == (key != NULL));
+	if (j->some[j->depth - 1])
+		putc_unlocked(',', j->f);
+	j->some[j->depth - 1] = true;
+	new_line(j);
+	if (key) {
+		put_string(j, key, strlen(key));
+		put(j, ": ", j->indent ? 2 : 1);
+	}
+}
+
+static void open_level(struct json_out *j, const char *key, char kind)
+{
+	begin(j, key);
+	assert(j->depth < (int)ARRAY_LEN(j->kind));
+	putc_unlocked(kind, j->f);
+	j->kind[j->depth] = kind;
+	j->some[j->depth] = false;
+	j->depth++;
+}
+
+void json_obj(struct json_out *j, const char *key)
+{
+	open_level(j, key, '{');
+}
+
+void json_arr(struct json_out *j, const char *key)
+{
+	open_level(j, key, '[');
+}
+
+void json_end(struct json_out *j)
+{
+	assert(j->depth > 0);
+	j->depth--;
+	if (j->some[j->depth])
+		new_line(j);
+	putc_unlocked(j->kind[j->depth] == '{' ? '}' : ']', j->f);
+}
+
+void json_strn(struct json_out *j, const char *key, const char *s, size_t n)
+{
+	begin(j, key);
+	if (s)
+		put_string(j, s, n);
+	else
+		put(j, "null", 4);
+}
+
+void json_str(struct json_out *j, const char *key, const char *s)
+{
+	json_strn(j, key, s, s ? strlen(s) : 0);
+}
+
+void json_i64(struct json_out *j, const char *key, int64_t v)
+{
+	char buf[24];
+
+	begin(j, key);
+	put(j, buf, num_fmt_i64(buf, v));
+}
+
+void json_u64(struct json_out *j, const char *key, uint64_t v)
+{
+	char buf[24];
+
+	begin(j, key);
+	put(j, buf, num_fmt_u64(buf, v));
+}
+
+void json_f64(struct json_out *j, const char *key, double v)
+{
+	char buf[32];
+
+	if (!isfinite(v)) {
+		json_nil(j, key);
+		return;
+	}
+	begin(j, key);
+	put(j, buf, num_fmt_f64(buf, v));
+}
+
+void json_bool(struct json_out *j, const char *key, bool v)
+{
+	json_raw(j, key, v ? "true" : "false");
+}
+
+void json_nil(struct json_out *j, const char *key)
+{
+	json_raw(j, key, "null");
+}
+
+void json_raw(struct json_out *j, const char *key, const char *text)
+{
+	begin(j, key);
+	put(j, text, strlen(text));
+}

@@ -1,0 +1,121 @@
+#include "profrig/log.h"
+#include "log_line.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+static atomic_int the_level = 1;
+static atomic_bool the_color;
+static atomic_bool progress_stands;
+
+void log_setup(int level, bool color)
+{
+	const char *no = getenv("NO_COLOR");
+
+	atomic_store(&the_level, level);
+	atomic_store(&the_color, color && !(no && *no) && isatty(STDERR_FILENO));
+}
+
+int log_level(void)
+{
+	return atomic_load_explicit(&the_level, memory_order_relaxed);
+}
+
+bool log_color(void)
+{
+	return atomic_load_explicit(&the_color, memory_order_relaxed);
+}
+
+void log_line_clean(struct strbuf *sb, size_t from)
+{
+	for (size_t i = from; i < sb->len; i++) {
+		unsigned char c = (unsigned char)sb->buf[i];
+
+		if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
+			sb->buf[i] = '?';
+	}
+}
+
+void log_line_write(const char *text, size_t n, bool redrawn)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	int saved = errno;
+
+	if (atomic_exchange(&progress_stands, redrawn) && !redrawn) {
+		strbuf_addstr(&sb, LOG_WIPE);
+		strbuf_add(&sb, text, n);
+		text = sb.buf;
+		n = sb.len;
+	}
+	while (n > 0) {
+		ssize_t r = write(STDERR_FILENO, text, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			break;
+		text += r;
+		n -= (size_t)r;
+	}
+	errno = saved;
+}
+
+__attribute__((format(printf, 3, 0))) static void emit(const char *word, const char *color,
+						       const char *fmt, va_list ap)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	size_t from;
+
+	strbuf_addstr(&sb, "profrig: ");
+	if (word && log_color())
+		strbuf_addf(&sb, "\033[%sm%s:\033[0m ", color, word);
+	else if (word)
+		strbuf_addf(&sb, "%s: ", word);
+	from = sb.len;
+	strbuf_vaddf(&sb, fmt, ap);
+	log_line_clean(&sb, from);
+	strbuf_addch(&sb, '\n');
+	log_line_write(sb.buf, sb.len, false);
+}
+
+#define EMIT(min_level, word, color) \
+	do { \
+		va_list ap; \
+		if (log_level() < (min_level)) \
+			return; \
+		va_start(ap, fmt); \
+		emit(word, color, fmt, ap); \
+		va_end(ap); \
+	} while (0)
+
+void log_error(const char *fmt, ...)
+{
+	EMIT(0, "error", "1;31");
+}
+
+void log_warn(const char *fmt, ...)
+{
+	EMIT(1, "warning", "1;33");
+}
+
+void log_notice(const char *fmt, ...)
+{
+	EMIT(1, NULL, "");
+}
+
+void log_info(const char *fmt, ...)
+{
+	EMIT(2, NULL, "");
+}
+
+void log_debug(const char *fmt, ...)
+{
+	EMIT(3, "debug", "2");
+}

@@ -1,0 +1,185 @@
+/*
+ * progress_update must cost nothing in the inner loop, so it does not ask the clock each time:
+ * `threshold` is the count at which the next look is worth while, guessed from the rate so far.
+ * Whoever reaches it looks; the lock decides when several do.
+ */
+#include "profrig/progress.h"
+#include "log_line.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/log.h"
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+#define REDRAW_NS (100 * NS_PER_MS)
+#define LOOK_NS (20 * NS_PER_MS)
+
+static _Atomic uint64_t threshold = UINT64_MAX;
+
+static struct {
+	pthread_mutex_t lock;
+	int mode;
+	struct strbuf phase;
+	uint64_t total;
+	int64_t began_ns;
+	int64_t drawn_ns;
+	bool shown;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .phase = STRBUF_INIT };
+
+static void set_threshold(uint64_t v)
+{
+	atomic_store_explicit(&threshold, v, memory_order_relaxed);
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize ws;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+		return ws.ws_col;
+	return 80;
+}
+
+static void add_bytes(struct strbuf *sb, double v)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	size_t u = 0;
+
+	while (v >= 999.5 && u + 1 < ARRAY_LEN(units)) {
+		v /= 1000;
+		u++;
+	}
+	strbuf_addf(sb, v < 9.95 && u > 0 ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+/* Shortens to a number of terminal cells, a code point each; the end goes, the phase is read from
+ * the left. */
+static void cut_to_width(struct strbuf *sb, size_t width)
+{
+	size_t cells = 0;
+
+	for (size_t i = 0; i < sb->len; i++) {
+		if (((unsigned char)sb->buf[i] & 0xc0) == 0x80)
+			continue;
+		if (cells++ == width) {
+			sb->len = i;
+			sb->buf[i] = '\0';
+			return;
+		}
+	}
+}
+
+static void draw(uint64_t done, int64_t now)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	double elapsed_s = (double)(now - state.began_ns) / (double)NS_PER_S;
+
+	strbuf_add(&text, state.phase.buf, state.phase.len);
+	if (state.total) {
+		double share = (double)done / (double)state.total;
+
+		strbuf_addf(&text, "  %.0f %%", 100 * (share < 1 ? share : 1));
+	}
+	if (done && elapsed_s > 0) {
+		strbuf_addstr(&text, "  ");
+		add_bytes(&text, (double)done / elapsed_s);
+		strbuf_addstr(&text, "/s");
+	}
+	/* The last cell stays free: some terminals wrap when it is written. */
+	cut_to_width(&text, terminal_width() - 1);
+	strbuf_addstr(&out, LOG_WIPE);
+	strbuf_add(&out, text.buf, text.len);
+	log_line_write(out.buf, out.len, true);
+	state.shown = true;
+	state.drawn_ns = now;
+}
+
+void progress_setup(int enabled)
+{
+	pthread_mutex_lock(&state.lock);
+	state.mode = log_level() > 0 ? enabled : 0;
+	pthread_mutex_unlock(&state.lock);
+	set_threshold(UINT64_MAX);
+}
+
+void progress_phase(const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&state.lock);
+	if (state.mode > 0) {
+		strbuf_clear(&state.phase);
+		va_start(ap, fmt);
+		strbuf_vaddf(&state.phase, fmt, ap);
+		va_end(ap);
+		log_line_clean(&state.phase, 0);
+		state.total = 0;
+		state.began_ns = clock_monotonic_ns();
+	}
+	if (state.mode == 1) {
+		CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+
+		strbuf_addf(&line, "profrig: %s\n", state.phase.buf);
+		log_line_write(line.buf, line.len, false);
+	} else if (state.mode == 2) {
+		/* Many short phases are no reason to redraw more often. */
+		if (state.began_ns - state.drawn_ns >= REDRAW_NS)
+			draw(0, state.began_ns);
+		set_threshold(1);
+	}
+	pthread_mutex_unlock(&state.lock);
+}
+
+void progress_total(uint64_t total)
+{
+	pthread_mutex_lock(&state.lock);
+	state.total = total;
+	pthread_mutex_unlock(&state.lock);
+}
+
+static void look(uint64_t done)
+{
+	int64_t now = clock_monotonic_ns();
+	int64_t elapsed = now - state.began_ns;
+	double step;
+
+	if (now - state.drawn_ns >= REDRAW_NS)
+		draw(done, now);
+	/* What comes in during LOOK_NS at the rate so far, at most as much again as all that came.
+	 */
+	step = elapsed > LOOK_NS ? (double)done * (double)LOOK_NS / (double)elapsed : (double)done;
+	if (step < 1)
+		step = 1;
+	set_threshold(step < 0x1p62 && done < UINT64_MAX / 2 ? done + (uint64_t)step : UINT64_MAX);
+}
+
+void progress_update(uint64_t done)
+{
+	if (done < atomic_load_explicit(&threshold, memory_order_relaxed))
+		return;
+	if (pthread_mutex_trylock(&state.lock))
+		return;
+	if (state.mode == 2)
+		look(done);
+	pthread_mutex_unlock(&state.lock);
+}
+
+void progress_end(void)
+{
+	pthread_mutex_lock(&state.lock);
+	set_threshold(UINT64_MAX);
+	if (state.shown)
+		log_line_write("", 0, false);
+	state.shown = false;
+	strbuf_release(&state.phase);
+	pthread_mutex_unlock(&state.lock);
+}

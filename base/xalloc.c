@@ -1,0 +1,141 @@
+#include "profrig/xalloc.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
+static _Noreturn void die(void)
+{
+	static const char msg[] = "profrig: error: out of memory\n";
+	ssize_t r = write(STDERR_FILENO, msg, sizeof(msg) - 1);
+
+	(void)r;
+	_exit(1);
+}
+
+void *xmalloc(size_t n)
+{
+	void *p = malloc(n ? n : 1);
+
+	if (!p)
+		die();
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = n && size ? calloc(n, size) : calloc(1, 1);
+
+	if (!p)
+		die();
+	return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	void *q = realloc(p, n ? n : 1);
+
+	if (!q)
+		die();
+	return q;
+}
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		die();
+	return xrealloc(p, bytes);
+}
+
+void *xmemdup(const void *p, size_t n)
+{
+	void *q = xmalloc(n);
+
+	if (n)
+		memcpy(q, p, n);
+	return q;
+}
+
+char *xstrdup(const char *s)
+{
+	return xmemdup(s, strlen(s) + 1);
+}
+
+char *xstrdup_null(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	size_t len = n ? strnlen(s, n) : 0;
+	char *q = xmalloc(len + 1);
+
+	if (len)
+		memcpy(q, s, len);
+	q[len] = '\0';
+	return q;
+}
+
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0 || !s)
+		die();
+	return s;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+/* The pointers are of any type: memcpy moves them without breaking the aliasing rules. */
+void xfreep(void *pp)
+{
+	void *p;
+
+	memcpy(&p, pp, sizeof(p));
+	free(p);
+	p = NULL;
+	memcpy(pp, &p, sizeof(p));
+}
+
+void xclosep(int *fd)
+{
+	if (*fd >= 0) {
+		int saved = errno;
+
+		close(*fd);
+		errno = saved;
+	}
+	*fd = -1;
+}
+
+void xfclosep(void *fpp)
+{
+	FILE *f;
+
+	memcpy(&f, fpp, sizeof(f));
+	if (f) {
+		int saved = errno;
+
+		fclose(f);
+		errno = saved;
+	}
+	f = NULL;
+	memcpy(fpp, &f, sizeof(f));
+}

@@ -1,0 +1,37 @@
+/*
+ * clock: nanoseconds of three clocks, their relation, and sleeping until an absolute time.
+ *
+ * Everything profrig records is CLOCK_MONOTONIC; other programs stamp CLOCK_REALTIME (Kineto, NVTX)
+ * or CLOCK_BOOTTIME (some GPU runtimes). An anchor reads the three together; the smallest spread of
+ * several tries is kept, so the relation is known to well under 1 µs.
+ */
+#ifndef PROFRIG_CLOCK_H
+#define PROFRIG_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_US INT64_C(1000)
+
+struct clock_anchor {
+	int64_t monotonic_ns;
+	int64_t realtime_ns;
+	int64_t boottime_ns;
+	int64_t spread_ns; /* monotonic read before and after the others, difference */
+};
+
+int64_t clock_monotonic_ns(void);
+int64_t clock_realtime_ns(void);
+int64_t clock_boottime_ns(void);
+int64_t clock_thread_cpu_ns(void);
+struct clock_anchor clock_anchor_now(void);
+/* Sleeps until CLOCK_MONOTONIC reaches t_ns (returns at once when past). */
+void clock_sleep_until_ns(int64_t t_ns);
+/* "2026-03-04T05:06:07.123456Z"; buf holds at least 32. Returns buf. */
+char *clock_utc(int64_t realtime_ns, char *buf);
+/* "20260304T050607Z" for run ids; buf holds at least 20. Returns buf. */
+char *clock_utc_compact(int64_t realtime_ns, char *buf);
+
+#endif

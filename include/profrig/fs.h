@@ -1,0 +1,64 @@
+/*
+ * fs: files and directories. Descriptors are O_CLOEXEC. Files that matter are written to a
+ * temporary name in the same directory, fsynced and renamed, so a reader sees the old or the new
+ * content and never half of it.
+ */
+#ifndef PROFRIG_FS_H
+#define PROFRIG_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "profrig/err.h"
+#include "profrig/strvec.h"
+
+/*
+ * Whole file into a NUL-terminated buffer owned by the caller; larger than max is -EFBIG. ret_len
+ * may be NULL.
+ */
+int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err);
+/* Mode 0644 less the umask. */
+int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err);
+/* Also creates parents; an existing directory is success. */
+int fs_mkdirs(const char *path, mode_t mode, struct err *err);
+/*
+ * Removes a file or a whole tree, never following links; absent is success. "/", "." and ".." are
+ * -EINVAL; over 256 levels -ELOOP.
+ */
+int fs_remove_tree(const char *path, struct err *err);
+bool fs_exists(const char *path);
+bool fs_is_dir(const char *path);
+bool fs_is_file(const char *path);
+int64_t fs_size(const char *path);                /* bytes, -1 when absent */
+int64_t fs_mtime_ns(const char *path);            /* CLOCK_REALTIME, -1 when absent */
+char *fs_join(const char *dir, const char *name); /* name absolute → name; owned */
+char *fs_abs(const char *path); /* absolute and lexically clean, links not resolved; owned */
+/* What of path comes after dir and its '/', "" for dir itself; NULL when it lies elsewhere. */
+const char *fs_below(const char *dir, const char *path);
+const char *fs_base(const char *path); /* after the last '/', borrowed */
+char *fs_dir(const char *path);        /* dirname, owned */
+/* Entries of a directory without . and .., sorted by bytes, behind what out holds already. */
+int fs_list(const char *dir, struct strvec *out, struct err *err);
+/*
+ * Files below dir whose path relative to dir matches pattern; '*' and '?' stay inside one
+ * component, '**' crosses. Sorted, relative. Links are listed when they point to files; directories
+ * behind links are not entered.
+ */
+int fs_glob(const char *dir, const char *pattern, struct strvec *out, struct err *err);
+/* The same, but directories below dir that cannot be read are passed over; lost gets the reason of
+ * each, with its path. */
+int fs_glob_all(const char *dir, const char *pattern, struct strvec *out, struct strvec *lost,
+		struct err *err);
+/*
+ * A program named like execvp would find it (or a path), owned; NULL when absent. path_env NULL =
+ * $PATH.
+ */
+char *fs_which(const char *name, const char *path_env);
+/* Lower-case hex of SHA-256, 64 characters + NUL. */
+int fs_sha256(const char *path, char ret_hex[65], struct err *err);
+/* The directory of the running binary, owned. */
+char *fs_self_dir(void);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * log: lines on stderr for people, set up once by the command line.
+ *
+ * Level 0 errors only (-q), 1 notices and warnings (default), 2 info (-v), 3 debug (-vv). Library
+ * code uses log_debug only: what a user must know travels in return values. Colour only on a
+ * terminal and without NO_COLOR. A line is one write, so threads do not mix. Control bytes in a
+ * message, which file names may hold, are written '?'.
+ */
+#ifndef PROFRIG_LOG_H
+#define PROFRIG_LOG_H
+
+#include <stdbool.h>
+
+void log_setup(int level, bool color);
+int log_level(void);
+bool log_color(void);
+/* "profrig: error: …" */
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * progress: what long work is doing, on stderr.
+ *
+ * On a terminal one line is redrawn at most ten times a second ("read traces/12.evt  43 %  1.2
+ * GB/s"); elsewhere each phase is one line when it begins. Silent at log level 0. progress_update
+ * is cheap enough for every block of input (one relaxed load when nothing is due) and may be called
+ * from any thread.
+ */
+#ifndef PROFRIG_PROGRESS_H
+#define PROFRIG_PROGRESS_H
+
+#include <stdint.h>
+
+void progress_setup(int enabled); /* 0 silent, 1 lines, 2 redraw */
+void progress_phase(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void progress_total(uint64_t total); /* of the current phase; 0 = unknown */
+void progress_update(uint64_t done);
+void progress_end(void); /* wipes the redrawn line */
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * u64map: from a 64-bit key to a 32-bit number, mostly for numbering things by first use: pairs of
+ * ids ((parent, name), (name, category), …), hashes.
+ *
+ *	uint32_t *v = u64map_at(&map, u64map_pair(parent, name));
+ *	if (*v == U64MAP_NONE)
+ *		*v = next++;
+ *
+ * The pointer is valid until the next u64map_at. Memory: 12 bytes a slot, at most three quarters
+ * of them in use. Nothing is ever removed.
+ */
+#ifndef PROFRIG_U64MAP_H
+#define PROFRIG_U64MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define U64MAP_NONE UINT32_MAX
+
+struct u64map {
+	uint64_t *keys;
+	uint32_t *values; /* U64MAP_NONE: the slot is free */
+	size_t cap, nr;   /* cap is a power of two or 0 */
+};
+#define U64MAP_INIT \
+	{ \
+		.keys = NULL \
+	}
+
+static inline uint64_t u64map_pair(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+/* Where the value of key lies, U64MAP_NONE when it is new; the caller sets it at once. */
+uint32_t *u64map_at(struct u64map *map, uint64_t key);
+/* The value of key, U64MAP_NONE when it is not there. */
+uint32_t u64map_get(const struct u64map *map, uint64_t key);
+void u64map_release(struct u64map *map); /* also a CLEANUP function */
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * utf8: is this text what it says it is? Names in traces are bytes; what profrig writes is UTF-8.
+ */
+#ifndef PROFRIG_UTF8_H
+#define PROFRIG_UTF8_H
+
+#include <stddef.h>
+
+/*
+ * Bytes of the valid UTF-8 sequence at text (RFC 3629: shortest form, no surrogates, at most
+ * U+10FFFF), 0 when there is none. n > 0 bytes may be looked at; ASCII is 1.
+ */
+static inline size_t utf8_len(const char *text, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	unsigned char low = 0x80, high = 0xbf;
+	size_t len;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		len = 2;
+	else if ((s[0] & 0xf0) == 0xe0)
+		len = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		len = 4;
+	else
+		return 0;
+	if (len > n)
+		return 0;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * xalloc: allocation that cannot return NULL, and scope-owned locals.
+ *
+ * Out of memory ends the process with one line on stderr (status 1): no caller can do better. Sizes
+ * that come from input are bounded by the caller before they get here, so that hostile input is an
+ * error and not a death.
+ *
+ *	CLEANUP(xfreep) char *name = xasprintf(…);	freed at the end of the scope
+ *	*ret_name = STEAL(name);			handed to the caller instead
+ */
+#ifndef PROFRIG_XALLOC_H
+#define PROFRIG_XALLOC_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));
+/* n elements of size each, dies on overflow of the product. */
+void *xreallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
+void *xmemdup(const void *p, size_t n) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((returns_nonnull));
+char *xstrdup_null(const char *s); /* NULL for NULL */
+char *xstrndup(const char *s, size_t n) __attribute__((returns_nonnull));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *xvasprintf(const char *fmt, va_list ap)
+	__attribute__((format(printf, 1, 0), returns_nonnull));
+
+#define CLEANUP(fn) __attribute__((cleanup(fn)))
+#define STEAL(x) \
+	({ \
+		__typeof__(x) steal_ = (x); \
+		(x) = NULL; \
+		steal_; \
+	})
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* cleanup functions for plain things */
+void xfreep(void *pp);    /* pp points to the pointer */
+void xclosep(int *fd);    /* closes when >= 0, sets -1 */
+void xfclosep(void *fpp); /* FILE ** */
+
+#endif

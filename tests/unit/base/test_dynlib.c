@@ -1,0 +1,72 @@
+#include "base_test.h"
+
+#include <math.h>
+
+#include "profrig/dynlib.h"
+
+double profrig_no_such_function(double);
+
+#define LIBM_SYMS(X) X(cos) X(sqrt)
+#define LIBM_OPT_SYMS(X) X(profrig_no_such_function)
+#define LIBM_ROW(f) DYNLIB_SYM(struct libm, f),
+#define LIBM_OPT_ROW(f) DYNLIB_SYM_OPT(struct libm, f),
+
+struct libm {
+	DYNLIB_MEMBERS(LIBM_SYMS)
+	DYNLIB_MEMBERS(LIBM_OPT_SYMS)
+};
+
+static const struct dynlib_sym syms[] = { LIBM_SYMS(LIBM_ROW) LIBM_OPT_SYMS(LIBM_OPT_ROW) };
+
+static void test_load(void **state UNUSED)
+{
+	const char *const names[] = { "libprofrig-none.so.7", "libm.so.6", NULL };
+	struct libm m = { .profrig_no_such_function = cos };
+	struct err err = ERR_INIT;
+	void *h = NULL;
+
+	assert_int_equal(dynlib_open(names, &h, &err), 0);
+	assert_int_equal(err.code, 0);
+	assert_int_equal(dynlib_load(h, syms, ARRAY_LEN(syms), &m, &err), 0);
+	assert_true(m.sqrt(9) == 3.0);
+	assert_true(m.cos(0) == 1.0);
+	assert_null(m.profrig_no_such_function);
+	dynlib_close(h);
+	dynlib_close(NULL);
+}
+
+static void test_missing(void **state UNUSED)
+{
+	const struct dynlib_sym need[] = {
+		DYNLIB_SYM(struct libm, cos),
+		{ "profrig_no_such_function", 0, false },
+	};
+	const char *const names[] = { "libprofrig-none.so.7", "libprofrig-none.so", NULL };
+	const char *const libm[] = { "libm.so.6", NULL };
+	const char *const none[] = { NULL };
+	struct libm m = { 0 };
+	struct err err = ERR_INIT;
+	void *h = NULL;
+
+	assert_int_equal(dynlib_open(names, &h, &err), -ENOENT);
+	assert_null(h);
+	assert_non_null(strstr(err.msg, "libprofrig-none.so.7: "));
+	assert_non_null(strstr(err.msg, "; libprofrig-none.so: "));
+	assert_int_equal(dynlib_open(none, &h, &err), -ENOENT);
+	assert_string_equal(err.msg, "no library named");
+	assert_int_equal(dynlib_open(libm, &h, NULL), 0);
+	assert_int_equal(dynlib_load(h, need, ARRAY_LEN(need), &m, &err), -ENOENT);
+	assert_string_equal(err.msg, "symbol 'profrig_no_such_function' is missing");
+	assert_null(m.cos);
+	dynlib_close(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_missing),
+	};
+
+	return cmocka_run_group_tests_name("dynlib", tests, NULL, NULL);
+}

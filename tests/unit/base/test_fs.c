@@ -1,0 +1,545 @@
+#include "base_test.h"
+
+#include <sys/stat.h>
+
+#include "profrig/fs.h"
+#include "profrig/strbuf.h"
+
+static char *dir;
+
+static int set_up(void **state UNUSED)
+{
+	dir = test_dir();
+	return 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	struct err err = ERR_INIT;
+
+	if (fs_remove_tree(dir, &err) < 0)
+		print_error("%s\n", err.msg);
+	assert_false(fs_exists(dir));
+	free(dir);
+	return 0;
+}
+
+static char *joined(const struct strvec *sv)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < sv->nr; i++)
+		strbuf_addf(&sb, "%s%s", i ? " " : "", sv->v[i]);
+	return strbuf_steal(&sb);
+}
+
+/* Makes an empty file, and the directories above it. */
+static void touch(const char *rel)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, rel);
+	CLEANUP(xfreep) char *parent = fs_dir(path);
+
+	assert_int_equal(fs_mkdirs(parent, 0755, NULL), 0);
+	test_file(path, "", 0);
+}
+
+static void test_read(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, "f");
+	CLEANUP(xfreep) char *big = xmalloc(300000);
+	struct err err = ERR_INIT;
+	char *data = NULL;
+	size_t n;
+
+	test_file(path, "a\0b", 3);
+	assert_int_equal(fs_read(path, 3, &data, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_memory_equal(data, "a\0b", 4);
+	xfreep(&data);
+	assert_int_equal(fs_read(path, 2, &data, &n, &err), -EFBIG);
+	assert_non_null(strstr(err.msg, "/f: larger than 2 bytes"));
+	assert_null(data);
+	test_file(path, "", 0);
+	assert_int_equal(fs_read(path, 0, &data, NULL, NULL), 0);
+	assert_string_equal(data, "");
+	xfreep(&data);
+	memset(big, 'x', 300000);
+	test_file(path, big, 300000);
+	assert_int_equal(fs_read(path, 1 << 20, &data, &n, NULL), 0);
+	assert_int_equal(n, 300000);
+	assert_memory_equal(data, big, n);
+	xfreep(&data);
+	/* Size 0 for stat, and more than one read long. */
+	assert_int_equal(fs_read("/proc/kallsyms", 100, &data, &n, NULL), -EFBIG);
+	assert_int_equal(fs_read("/proc/self/status", 1 << 20, &data, &n, NULL), 0);
+	assert_memory_equal(data, "Name:", 5);
+	assert_int_equal(strlen(data), n);
+	xfreep(&data);
+	assert_int_equal(fs_read("/dev/zero", 100000, &data, &n, NULL), -EFBIG);
+	assert_int_equal(fs_read(dir, 100, &data, &n, &err), -EISDIR);
+	assert_int_equal(fs_read("", 100, &data, &n, &err), -ENOENT);
+	assert_string_equal(err.msg, ": No such file or directory");
+}
+
+static void test_write_atomic(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, "out.json");
+	CLEANUP(xfreep) char *sub = fs_join(dir, "sub");
+	CLEANUP(xfreep) char *none = fs_join(dir, "none/out");
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *got = NULL;
+	struct err err = ERR_INIT;
+	mode_t mask = umask(027);
+	struct stat st;
+	char *data;
+	size_t n;
+
+	assert_int_equal(fs_write_atomic(path, "one", 3, &err), 0);
+	umask(mask);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(fs_write_atomic(path, "second", 6, &err), 0);
+	assert_int_equal(fs_read(path, 100, &data, &n, NULL), 0);
+	assert_string_equal(data, "second");
+	free(data);
+	assert_int_equal(fs_write_atomic(path, NULL, 0, &err), 0);
+	assert_int_equal(fs_size(path), 0);
+	/* What fails leaves nothing behind. */
+	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(sub, "x", 1, &err), -EISDIR);
+	assert_int_equal(fs_write_atomic(none, "x", 1, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "none/out: No such file"));
+	assert_int_equal(fs_list(dir, &names, NULL), 0);
+	got = joined(&names);
+	assert_string_equal(got, "out.json sub");
+}
+
+static void test_write_relative(void **state UNUSED)
+{
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(fs_write_atomic("plain", "x", 1, NULL), 0);
+	assert_int_equal(fs_size("plain"), 1);
+	assert_int_equal(fs_mkdirs("a/b", 0755, NULL), 0);
+	assert_int_equal(fs_remove_tree("a", NULL), 0);
+	assert_false(fs_exists("a"));
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+}
+
+static void test_mkdirs(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *deep = fs_join(dir, "a//b/c/");
+	CLEANUP(xfreep) char *file = fs_join(dir, "file");
+	CLEANUP(xfreep) char *below = fs_join(dir, "file/x");
+	CLEANUP(xfreep) char *closed = fs_join(dir, "p/q");
+	CLEANUP(xfreep) char *parent = fs_join(dir, "p");
+	struct err err = ERR_INIT;
+	struct stat st;
+
+	assert_int_equal(fs_mkdirs(deep, 0755, &err), 0);
+	assert_true(fs_is_dir(deep));
+	assert_int_equal(fs_mkdirs(deep, 0755, &err), 0);
+	assert_int_equal(fs_mkdirs("/", 0755, &err), 0);
+	assert_int_equal(fs_mkdirs(".", 0755, &err), 0);
+	test_file(file, "", 0);
+	assert_int_equal(fs_mkdirs(file, 0755, &err), -ENOTDIR);
+	assert_int_equal(fs_mkdirs(below, 0755, &err), -ENOTDIR);
+	assert_int_equal(fs_mkdirs("", 0755, &err), -ENOENT);
+	assert_int_equal(fs_mkdirs(closed, 0500, &err), 0);
+	assert_int_equal(stat(closed, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0500);
+	assert_int_equal(stat(parent, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static void test_kinds(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *file = fs_join(dir, "file");
+	CLEANUP(xfreep) char *link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");
+
+	test_file(file, "12345", 5);
+	assert_int_equal(symlink("file", link), 0);
+	assert_int_equal(symlink("none", dangling), 0);
+	assert_true(fs_exists(file) && fs_exists(link) && fs_exists(dir));
+	assert_false(fs_exists(dangling));
+	assert_true(fs_is_file(link) && !fs_is_file(dir) && !fs_is_file(dangling));
+	assert_true(fs_is_dir(dir) && !fs_is_dir(file));
+	assert_int_equal(fs_size(link), 5);
+	assert_int_equal(fs_size(dangling), -1);
+	assert_true(fs_mtime_ns(file) > INT64_C(1600000000) * 1000000000);
+	assert_int_equal(fs_mtime_ns(dangling), -1);
+}
+
+static void test_remove_tree(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
+	CLEANUP(xfreep) char *slash = fs_join(dir, "link/");
+	CLEANUP(xfreep) char *inside = fs_join(dir, "tree/sub/link");
+	CLEANUP(xfreep) char *top_link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *kept = fs_join(dir, "keep/file");
+	struct err err = ERR_INIT;
+
+	touch("keep/file");
+	touch("tree/a");
+	touch("tree/sub/deeper/b");
+	touch("tree/.hidden");
+	assert_int_equal(symlink("../../keep", inside), 0);
+	assert_int_equal(symlink("keep", top_link), 0);
+	assert_int_equal(fs_remove_tree(tree, &err), 0);
+	assert_false(fs_exists(tree));
+	/* With a slash the kernel would look behind the link. */
+	assert_int_equal(fs_remove_tree(slash, &err), 0);
+	assert_true(fs_exists(kept));
+	assert_int_equal(fs_remove_tree(tree, &err), 0);
+	assert_int_equal(fs_remove_tree("", &err), 0);
+	assert_int_equal(fs_remove_tree(kept, &err), 0);
+	assert_false(fs_exists(kept));
+}
+
+static void test_remove_refuses(void **state UNUSED)
+{
+	static const char *const rows[] = { "/", "//", ".", "..", "./", "x/..", "/tmp/." };
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(fs_remove_tree(rows[i], &err), -EINVAL);
+	assert_string_equal(err.msg, "will not remove '/tmp/.'");
+	assert_int_equal(fs_remove_tree("/proc/self/status", &err), -EPERM);
+}
+
+/* Deeper than we follow: an error and no crash. */
+static void test_remove_deep(void **state UNUSED)
+{
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(xfreep) char *top = fs_join(dir, "d");
+	struct err err = ERR_INIT;
+	int depth = 0;
+
+	assert_int_equal(chdir(dir), 0);
+	while (depth < 300 && mkdir("d", 0755) == 0 && chdir("d") == 0)
+		depth++;
+	assert_int_equal(depth, 300);
+	assert_int_equal(fchdir(here), 0);
+	assert_int_equal(fs_remove_tree(top, &err), -ELOOP);
+	assert_int_equal(strncmp(err.msg, "cannot remove '", 15), 0);
+	/* Taken apart from the inside. */
+	assert_int_equal(chdir(top), 0);
+	while (chdir("d") == 0)
+		;
+	for (int i = 0; i < 100; i++)
+		assert_true(chdir("..") == 0 && rmdir("d") == 0);
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+	assert_int_equal(fs_remove_tree(top, &err), 0);
+}
+
+static void test_list(void **state UNUSED)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *got = NULL;
+	struct err err = ERR_INIT;
+
+	touch("b");
+	touch("a/x");
+	touch(".c");
+	touch("B");
+	strvec_push(&names, "first");
+	assert_int_equal(fs_list(dir, &names, &err), 0);
+	got = joined(&names);
+	assert_string_equal(got, "first .c B a b");
+	assert_int_equal(fs_list("/profrig-none", &names, &err), -ENOENT);
+	assert_string_equal(err.msg, "/profrig-none: No such file or directory");
+}
+
+static void test_glob(void **state UNUSED)
+{
+	static const struct {
+		const char *pattern, *want;
+	} rows[] = {
+		{ "*", "a.csv b.txt link" },
+		{ "*.csv", "a.csv" },
+		{ "**", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "**/*", "a.csv b.txt link t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "**/*.csv", "a.csv t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "t/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "t/*/r.csv", "t/0/r.csv t/1/r.csv" },
+		{ "t/?/r.csv", "t/0/r.csv t/1/r.csv" },
+		{ "t/?/?.csv", "t/0/r.csv t/1/r.csv" },
+		{ "t/**", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "t**.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "t*.csv", "" },
+		{ "t?r.csv", "" },
+		{ "t/1/x/r.csv", "t/1/x/r.csv" },
+		{ "**/x/**", "t/1/x/r.csv" },
+		{ "**/1/**/r.csv", "t/1/r.csv t/1/x/r.csv" },
+		{ "**/*/**/r.csv", "t/0/r.csv t/1/r.csv t/1/x/r.csv t/r.csv" },
+		{ "*/*/*/*", "t/1/x/r.csv" },
+		{ "?.*", "a.csv b.txt" },
+		{ "", "" },
+		{ "t", "" },
+		{ "a.csv/*", "" },
+		{ "a.cs", "" },
+		{ "a.csvx", "" },
+		{ "deep-link/*", "" },
+		{ "link", "link" },
+		{ "dangling", "" },
+	};
+	CLEANUP(xfreep) char *link = fs_join(dir, "link");
+	CLEANUP(xfreep) char *deep = fs_join(dir, "deep-link");
+	CLEANUP(xfreep) char *dangling = fs_join(dir, "dangling");
+	CLEANUP(xfreep) char *slash = xasprintf("%s/", dir);
+	struct err err = ERR_INIT;
+
+	touch("a.csv");
+	touch("b.txt");
+	touch("t/r.csv");
+	touch("t/0/r.csv");
+	touch("t/1/r.csv");
+	touch("t/1/x/r.csv");
+	assert_int_equal(symlink("a.csv", link), 0);
+	assert_int_equal(symlink("t", deep), 0);
+	assert_int_equal(symlink("none", dangling), 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
+		CLEANUP(xfreep) char *got = NULL;
+
+		assert_int_equal(fs_glob(i % 2 ? dir : slash, rows[i].pattern, &found, &err), 0);
+		got = joined(&found);
+		if (strcmp(got, rows[i].want) != 0)
+			ROW_FAIL(i, "'%s' found '%s'", rows[i].pattern, got);
+	}
+	CLEANUP(strvec_release) struct strvec none = STRVEC_INIT;
+
+	assert_int_equal(fs_glob("/profrig-none", "*", &none, &err), -ENOENT);
+}
+
+/* A directory that cannot be entered, here for its depth, hides nothing beside it. */
+static void test_glob_all(void **state UNUSED)
+{
+	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT, lost = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf deep = STRBUF_INIT;
+	CLEANUP(xfreep) char *top = fs_join(dir, "gap"), *got = NULL;
+	struct err err = ERR_INIT;
+
+	touch("gap/a.csv");
+	touch("gap/z.csv");
+	strbuf_addstr(&deep, "gap");
+	for (int i = 0; i < 258; i++)
+		strbuf_addstr(&deep, "/m");
+	strbuf_addstr(&deep, "/x.csv");
+	touch(deep.buf);
+	assert_int_equal(fs_glob(top, "**", &found, &err), -ELOOP);
+	assert_int_equal(found.nr, 0);
+	assert_int_equal(fs_glob_all(top, "**", &found, &lost, &err), 0);
+	got = joined(&found);
+	assert_string_equal(got, "a.csv z.csv");
+	assert_int_equal(lost.nr, 1);
+	assert_int_equal(strncmp(lost.v[0], top, strlen(top)), 0);
+	assert_int_equal(fs_glob_all("/profrig-none", "**", &found, &lost, &err), -ENOENT);
+	assert_int_equal(lost.nr, 1);
+	/* too deep to be cleaned up in one piece */
+	deep.buf[strlen("gap") + (size_t)2 * 100] = '\0';
+	CLEANUP(xfreep) char *half = fs_join(dir, deep.buf), *aside = fs_join(dir, "aside");
+
+	assert_int_equal(rename(half, aside), 0);
+}
+
+/* Patterns that take exponential time in a matcher that tries everything. */
+static void test_glob_hostile(void **state UNUSED)
+{
+	char name[201];
+	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
+	CLEANUP(xfreep) char *long_name = NULL;
+
+	memset(name, 'a', 200);
+	name[200] = '\0';
+	touch(name);
+	for (int i = 0; i < 3; i++) {
+		static const char *const units[] = { "*a", "**a", "**/*a" };
+		CLEANUP(strbuf_release) struct strbuf pattern = STRBUF_INIT;
+
+		for (int k = 0; k < 100; k++)
+			strbuf_addstr(&pattern, units[i]);
+		strbuf_addch(&pattern, 'b');
+		assert_int_equal(fs_glob(dir, pattern.buf, &found, NULL), 0);
+		assert_int_equal(found.nr, 0);
+	}
+	long_name = fs_join(dir, name);
+	assert_int_equal(unlink(long_name), 0);
+	touch("\xc3\xa4.csv");
+	assert_int_equal(fs_glob(dir, "?.csv", &found, NULL), 0);
+	assert_int_equal(found.nr, 1);
+}
+
+static void test_which(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog");
+	CLEANUP(xfreep) char *data = fs_join(dir, "data");
+	CLEANUP(xfreep) char *sub = fs_join(dir, "bin/sub");
+	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
+	CLEANUP(xfreep) char *got = NULL;
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	touch("bin/prog");
+	touch("prog");
+	touch("data");
+	assert_int_equal(chmod(prog, 0755), 0);
+	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
+	/* The first that can be run, not the first of that name. */
+	got = fs_which("prog", path);
+	assert_string_equal(got, prog);
+	xfreep(&got);
+	assert_null(fs_which("sub", path));
+	assert_null(fs_which("data", path));
+	assert_null(fs_which("", path));
+	assert_null(fs_which("profrig-none", NULL));
+	assert_null(fs_which(data, NULL));
+	assert_null(fs_which("prog", ""));
+	got = fs_which(prog, "");
+	assert_string_equal(got, prog);
+	xfreep(&got);
+	got = fs_which("sh", NULL);
+	assert_non_null(got);
+	xfreep(&got);
+	sub[strlen(sub) - 4] = '\0';
+	assert_int_equal(chdir(sub), 0);
+	got = fs_which("prog", "/profrig-none:");
+	assert_string_equal(got, "./prog");
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+}
+
+static void test_sha256(void **state UNUSED)
+{
+	static const struct {
+		size_t n;
+		char c;
+		const char *hex;
+	} rows[] = {
+		{ 0, 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+		{ 1, 'a', "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb" },
+		/* a million times 'a', from FIPS 180 */
+		{ 1000000, 'a',
+		  "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0" },
+		/* whole blocks: the end shows only at the next read */
+		{ (size_t)2 << 20, 0,
+		  "5647f05ec18958947d32874eeb788fa396a05d0bab7c1b71f112ceb7e9b31eee" },
+	};
+	CLEANUP(xfreep) char *path = fs_join(dir, "f");
+	CLEANUP(xfreep) char *data = xmalloc((size_t)2 << 20);
+	struct err err = ERR_INIT;
+	char hex[65];
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		memset(data, rows[i].c, rows[i].n);
+		test_file(path, data, rows[i].n);
+		assert_int_equal(fs_sha256(path, hex, &err), 0);
+		assert_string_equal(hex, rows[i].hex);
+	}
+	assert_int_equal(fs_sha256("/profrig-none", hex, &err), -ENOENT);
+	assert_int_equal(fs_sha256(dir, hex, &err), -EISDIR);
+}
+
+static void test_names(void **state UNUSED)
+{
+	static const char *const joins[][3] = {
+		{ "a", "b", "a/b" }, { "a/", "b", "a/b" },    { "", "b", "b" },
+		{ "a", "", "a" },    { "/", "b", "/b" },      { "a", "/b", "/b" },
+		{ "", "", "" },      { ".", "b/c", "./b/c" },
+	};
+	static const char *const parts[][3] = {
+		/* path, base, dir */
+		{ "a", "a", "." },    { "a/b", "b", "a" },
+		{ "/a", "a", "/" },   { "/", "", "/" },
+		{ "a/", "", "." },    { "a/b/", "", "a" },
+		{ "a//b", "b", "a" }, { "", "", "." },
+		{ "//a", "a", "/" },  { "/a/b/c.d", "c.d", "/a/b" },
+		{ "///", "", "/" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(joins); i++) {
+		CLEANUP(xfreep) char *got = fs_join(joins[i][0], joins[i][1]);
+
+		assert_string_equal(got, joins[i][2]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		CLEANUP(xfreep) char *got = fs_dir(parts[i][0]);
+
+		assert_string_equal(fs_base(parts[i][0]), parts[i][1]);
+		assert_string_equal(got, parts[i][2]);
+	}
+}
+
+static void test_below(void **state UNUSED)
+{
+	static const char *const rows[][3] = {
+		/* dir, path, what of it lies below */
+		{ "/a", "/a/b/c", "b/c" }, { "/a", "/a", "" },     { "/a", "/a/", "" },
+		{ "/a", "/ab", NULL },     { "/a", "/b/a", NULL }, { "/a/", "/a/b", "b" },
+		{ "/", "/a", "a" },        { "/", "/", "" },       { "a", "a/b", "b" },
+		{ "/a/b", "/a", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *got = fs_below(rows[i][0], rows[i][1]);
+
+		if (!got != !rows[i][2] || (got && strcmp(got, rows[i][2]) != 0))
+			ROW_FAIL(i, "got '%s'", got ? got : "NULL");
+	}
+}
+
+static void test_abs(void **state UNUSED)
+{
+	static const char *const rows[][2] = {
+		{ "/", "/" },           { "/a/b", "/a/b" },
+		{ "//a///b/", "/a/b" }, { "/a/./b/../c", "/a/c" },
+		{ "/..", "/" },         { "/../../a", "/a" },
+		{ "/a/...", "/a/..." }, { "/a/..b/.c", "/a/..b/.c" },
+		{ "/a/b/../..", "/" },
+	};
+	CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
+	CLEANUP(xfreep) char *here = fs_abs(".");
+	CLEANUP(xfreep) char *empty = fs_abs("");
+	CLEANUP(xfreep) char *below = fs_abs("x/../y");
+	CLEANUP(xfreep) char *want = fs_join(cwd, "y");
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xfreep) char *got = fs_abs(rows[i][0]);
+
+		assert_string_equal(got, rows[i][1]);
+	}
+	assert_string_equal(here, cwd);
+	assert_string_equal(empty, cwd);
+	assert_string_equal(below, want);
+}
+
+static void test_self(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *self = fs_self_dir();
+	CLEANUP(xfreep) char *me = fs_join(self, "test_fs");
+
+	assert_true(fs_is_file(me));
+}
+
+#define FS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FS_TEST(test_read),           FS_TEST(test_write_atomic),
+		FS_TEST(test_write_relative), FS_TEST(test_mkdirs),
+		FS_TEST(test_kinds),          FS_TEST(test_remove_tree),
+		FS_TEST(test_remove_refuses), FS_TEST(test_remove_deep),
+		FS_TEST(test_list),           FS_TEST(test_glob),
+		FS_TEST(test_glob_hostile),   FS_TEST(test_glob_all),
+		FS_TEST(test_which),          FS_TEST(test_sha256),
+		cmocka_unit_test(test_names), cmocka_unit_test(test_below),
+		cmocka_unit_test(test_abs),   cmocka_unit_test(test_self),
+	};
+
+	return cmocka_run_group_tests_name("fs", tests, NULL, NULL);
+}

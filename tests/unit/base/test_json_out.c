@@ -1,0 +1,201 @@
+#include "base_test.h"
+
+#include <math.h>
+
+#include "profrig/json_out.h"
+
+struct doc {
+	struct json_out j;
+	FILE *f;
+	char *text;
+	size_t n;
+};
+
+static void doc_begin(struct doc *d, int indent)
+{
+	*d = (struct doc){ .text = NULL };
+	d->f = open_memstream(&d->text, &d->n);
+	assert_non_null(d->f);
+	json_out_init(&d->j, d->f, indent);
+}
+
+static void doc_is(struct doc *d, const char *want)
+{
+	assert_int_equal(fclose(d->f), 0);
+	assert_string_equal(d->text, want);
+	assert_int_equal(d->n, strlen(want));
+	free(d->text);
+}
+
+static void sample(struct json_out *j)
+{
+	json_obj(j, NULL);
+	json_str(j, "name", "x");
+	json_arr(j, "rows");
+	json_i64(j, NULL, -3);
+	json_u64(j, NULL, UINT64_MAX);
+	json_f64(j, NULL, 0.1);
+	json_obj(j, NULL);
+	json_end(j);
+	json_end(j);
+	json_arr(j, "none");
+	json_end(j);
+	json_bool(j, "yes", true);
+	json_bool(j, "no", false);
+	json_nil(j, "nothing");
+	json_str(j, "null", NULL);
+	json_raw(j, "raw", "[1, 2]");
+	json_end(j);
+}
+
+static void test_one_line(void **state UNUSED)
+{
+	struct doc d;
+
+	doc_begin(&d, 0);
+	sample(&d.j);
+	doc_is(&d, "{\"name\":\"x\",\"rows\":[-3,18446744073709551615,0.1,{}],\"none\":[],"
+		   "\"yes\":true,\"no\":false,\"nothing\":null,\"null\":null,\"raw\":[1, 2]}");
+}
+
+static void test_indented(void **state UNUSED)
+{
+	struct doc d;
+
+	doc_begin(&d, 2);
+	sample(&d.j);
+	doc_is(&d, "{\n  \"name\": \"x\",\n  \"rows\": [\n    -3,\n    18446744073709551615,\n"
+		   "    0.1,\n    {}\n  ],\n  \"none\": [],\n  \"yes\": true,\n  \"no\": false,\n"
+		   "  \"nothing\": null,\n  \"null\": null,\n  \"raw\": [1, 2]\n}");
+}
+
+static void test_roots(void **state UNUSED)
+{
+	struct doc d;
+
+	doc_begin(&d, 0);
+	json_i64(&d.j, NULL, 1);
+	fputc('\n', d.f);
+	json_arr(&d.j, NULL);
+	json_end(&d.j);
+	fputc('\n', d.f);
+	json_str(&d.j, NULL, "a");
+	doc_is(&d, "1\n[]\n\"a\"");
+}
+
+static void test_numbers(void **state UNUSED)
+{
+	static const struct {
+		double v;
+		const char *want;
+	} rows[] = {
+		{ 0, "0" },           { -0.0, "-0" },
+		{ 1e300, "1e+300" },  { NAN, "null" },
+		{ INFINITY, "null" }, { -INFINITY, "null" },
+		{ 1e-7, "1e-07" },    { 1234.5678, "1234.5678" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct doc d;
+
+		doc_begin(&d, 0);
+		json_f64(&d.j, NULL, rows[i].v);
+		doc_is(&d, rows[i].want);
+	}
+}
+
+#define BAD "\xef\xbf\xbd"
+
+static void test_strings(void **state UNUSED)
+{
+	static const char *const rows[][2] = {
+		{ "", "" },
+		{ "plain text, 100%", "plain text, 100%" },
+		{ "a\"b\\c", "a\\\"b\\\\c" },
+		{ "\b\f\n\r\t", "\\b\\f\\n\\r\\t" },
+		{ "\x01\x1f\x7f", "\\u0001\\u001f\x7f" },
+		{ "</script>", "<\\/script>" },
+		{ "<!--<script>", "\\u003c!--<script>" },
+		{ "a<b <", "a<b <" },
+		{ "<</", "<<\\/" },
+		/* valid sequences of each length, at their edges */
+		{ "\xc2\x80\xdf\xbf", "\xc2\x80\xdf\xbf" },
+		{ "\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf",
+		  "\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf" },
+		{ "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf" },
+		/* a lone continuation, bytes that never occur, longer forms than needed */
+		{ "a\x80z", "a" BAD "z" },
+		{ "\xff\xfe", BAD BAD },
+		{ "\xc0\xaf", BAD BAD },
+		{ "\xc1\xbf", BAD BAD },
+		{ "\xe0\x9f\xbf", BAD BAD BAD },
+		{ "\xf0\x8f\xbf\xbf", BAD BAD BAD BAD },
+		/* surrogates, past the last code point */
+		{ "\xed\xa0\x80", BAD BAD BAD },
+		{ "\xf4\x90\x80\x80", BAD BAD BAD BAD },
+		{ "\xf5\x80\x80\x80", BAD BAD BAD BAD },
+		/* cut short by the end, by text, by an escape */
+		{ "\xc3", BAD },
+		{ "\xe2\x82", BAD BAD },
+		{ "\xf0\x9f\x98", BAD BAD BAD },
+		{ "\xe2\x82z", BAD BAD "z" },
+		{ "\xe2\"", BAD "\\\"" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xfreep) char *want = xasprintf("{\"%s\":\"%s\"}", rows[i][1], rows[i][1]);
+		/* Its own block: a sequence cut by the end must not be read past it. */
+		CLEANUP(xfreep) char *s = xmemdup(rows[i][0], strlen(rows[i][0]) + 1);
+		struct doc d;
+
+		doc_begin(&d, 0);
+		json_obj(&d.j, NULL);
+		json_str(&d.j, s, s);
+		json_end(&d.j);
+		doc_is(&d, want);
+	}
+}
+
+static void test_strn(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *s = xmemdup("\xe2\x82\xac", 2);
+	struct doc d;
+
+	doc_begin(&d, 0);
+	json_arr(&d.j, NULL);
+	json_strn(&d.j, NULL, "a\0b", 3);
+	json_strn(&d.j, NULL, "abc", 0);
+	json_strn(&d.j, NULL, NULL, 0);
+	json_strn(&d.j, NULL, s, 2);
+	json_strn(&d.j, NULL, "</", 1);
+	json_end(&d.j);
+	doc_is(&d, "[\"a\\u0000b\",\"\",null,\"" BAD BAD "\",\"<\"]");
+}
+
+static void test_deep(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *want = xcalloc(1, 129);
+	struct doc d;
+
+	doc_begin(&d, 0);
+	for (int i = 0; i < 64; i++) {
+		json_arr(&d.j, NULL);
+		want[i] = '[';
+		want[127 - i] = ']';
+	}
+	for (int i = 0; i < 64; i++)
+		json_end(&d.j);
+	doc_is(&d, want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_line), cmocka_unit_test(test_indented),
+		cmocka_unit_test(test_roots),    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_strings),  cmocka_unit_test(test_strn),
+		cmocka_unit_test(test_deep),
+	};
+
+	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
+}

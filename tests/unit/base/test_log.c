@@ -1,0 +1,78 @@
+#include "base_test.h"
+
+#include "profrig/log.h"
+
+static void say_all(void)
+{
+	log_error("e %d", 1);
+	log_warn("w");
+	log_notice("n");
+	log_info("i");
+	log_debug("d");
+}
+
+/* Packets joined by '|': each is one write. */
+static void assert_said(int level, const char *want)
+{
+	CLEANUP(xfreep) char *all = xstrdup("");
+	struct caught c = catch_stderr();
+	char buf[8192];
+
+	log_setup(level, true);
+	say_all();
+	while (*caught_next(&c, buf)) {
+		char *longer = xasprintf("%s%s|", all, buf);
+
+		free(all);
+		all = longer;
+	}
+	caught_end(&c);
+	assert_int_equal(log_level(), level);
+	assert_false(log_color());
+	assert_string_equal(all, want);
+}
+
+static void test_levels(void **state UNUSED)
+{
+#define E "profrig: error: e 1\n|"
+#define W "profrig: warning: w\n|profrig: n\n|"
+	assert_said(0, E);
+	assert_said(1, E W);
+	assert_said(2, E W "profrig: i\n|");
+	assert_said(3, E W "profrig: i\n|profrig: debug: d\n|");
+}
+
+static void test_hostile(void **state UNUSED)
+{
+	struct caught c = catch_stderr();
+	char buf[8192];
+
+	log_setup(1, false);
+	log_warn("a\033[2Jb\r\x7f%s\tc\nd", "\x01");
+	caught_next(&c, buf);
+	caught_end(&c);
+	assert_string_equal(buf, "profrig: warning: a?[2Jb???\tc\nd\n");
+}
+
+static void test_errno_kept(void **state UNUSED)
+{
+	struct caught c = catch_stderr();
+
+	errno = E2BIG;
+	log_warn("x");
+	close(c.from);
+	c.from = -1;
+	assert_int_equal(errno, E2BIG);
+	caught_end(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_errno_kept),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+#include "base_test.h"
+
+#include "profrig/u64map.h"
+
+static void test_numbering(void **state UNUSED)
+{
+	CLEANUP(u64map_release) struct u64map map = U64MAP_INIT;
+	uint32_t next = 0;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t a = 0; a < 100; a++) {
+			for (uint32_t b = 0; b < 100; b++) {
+				uint32_t *v = u64map_at(&map, u64map_pair(a, b));
+
+				if (*v == U64MAP_NONE) {
+					assert_int_equal(round, 0);
+					*v = next++;
+				}
+				assert_int_equal(*v, a * 100 + b);
+			}
+		}
+	}
+	assert_int_equal(map.nr, 10000);
+	assert_int_equal(u64map_get(&map, u64map_pair(99, 98)), 9998);
+	assert_int_equal(u64map_get(&map, u64map_pair(98, 100)), U64MAP_NONE);
+	assert_true(map.nr * 4 <= map.cap * 3);
+}
+
+/* Keys that are all alike in the bits a table looks at first, and the outermost ones. */
+static void test_odd_keys(void **state UNUSED)
+{
+	CLEANUP(u64map_release) struct u64map map = U64MAP_INIT;
+
+	assert_int_equal(u64map_get(&map, 0), U64MAP_NONE);
+	for (uint32_t i = 0; i < 3000; i++)
+		*u64map_at(&map, (uint64_t)i << 40) = i;
+	*u64map_at(&map, UINT64_MAX) = 7;
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_int_equal(u64map_get(&map, (uint64_t)i << 40), i);
+	assert_int_equal(u64map_get(&map, UINT64_MAX), 7);
+	assert_int_equal(u64map_get(&map, 1), U64MAP_NONE);
+	u64map_release(&map);
+	assert_int_equal(u64map_get(&map, UINT64_MAX), U64MAP_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbering),
+		cmocka_unit_test(test_odd_keys),
+	};
+
+	return cmocka_run_group_tests_name("u64map", tests, NULL, NULL);
+}

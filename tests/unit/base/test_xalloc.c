@@ -1,0 +1,92 @@
+#include "base_test.h"
+
+#include "profrig/proc.h"
+
+static void test_sizes(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *zero = xmalloc(0);
+	CLEANUP(xfreep) char *cells = xcalloc(4, 8);
+	CLEANUP(xfreep) char *none = xcalloc(0, 8);
+	CLEANUP(xfreep) int *v = NULL;
+
+	assert_non_null(zero);
+	assert_non_null(none);
+	for (int i = 0; i < 32; i++)
+		assert_int_equal(cells[i], 0);
+	v = xreallocarray(v, 10, sizeof(*v));
+	for (int i = 0; i < 10; i++)
+		v[i] = i;
+	v = xreallocarray(v, 1000, sizeof(*v));
+	assert_int_equal(v[9], 9);
+	v = xrealloc(v, 0);
+	assert_non_null(v);
+}
+
+static void test_copies(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *a = xstrdup("abc");
+	CLEANUP(xfreep) char *b = xstrndup("abcdef", 3);
+	CLEANUP(xfreep) char *c = xstrndup("ab", 100);
+	CLEANUP(xfreep) char *d = xstrndup(NULL, 0);
+	CLEANUP(xfreep) char *e = xmemdup("a\0b", 3);
+	CLEANUP(xfreep) char *f = xasprintf("%s-%d", "x", 7);
+	CLEANUP(xfreep) char *g = xstrdup_null("g");
+
+	assert_string_equal(a, "abc");
+	assert_string_equal(b, "abc");
+	assert_string_equal(c, "ab");
+	assert_string_equal(d, "");
+	assert_memory_equal(e, "a\0b", 3);
+	assert_string_equal(f, "x-7");
+	assert_string_equal(g, "g");
+	assert_null(xstrdup_null(NULL));
+}
+
+static void test_cleanup(void **state UNUSED)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int kept = fd;
+	FILE *f = fopen("/dev/null", "re");
+	char *p = xstrdup("x");
+	char *taken = STEAL(p);
+
+	assert_null(p);
+	xfreep(&p);
+	xfreep(&taken);
+	assert_null(taken);
+	errno = E2BIG;
+	xclosep(&fd);
+	assert_int_equal(fd, -1);
+	assert_int_equal(fcntl(kept, F_GETFD), -1);
+	xclosep(&fd);
+	xfclosep(&f);
+	assert_null(f);
+	xfclosep(&f);
+}
+
+/* The product does not fit: one line, status 1. */
+static void test_death(void **state UNUSED)
+{
+	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	struct proc_exit end;
+
+	assert_int_equal(
+		proc_capture(ARGV("/proc/self/exe", "die"), 10000, 1000, NULL, &errs, &end, NULL),
+		0);
+	assert_int_equal(end.code, 1);
+	assert_string_equal(errs.buf, "profrig: error: out of memory\n");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_cleanup),
+		cmocka_unit_test(test_death),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "die"))
+		free(xreallocarray(NULL, SIZE_MAX / 2, 4));
+	return cmocka_run_group_tests_name("xalloc", tests, NULL, NULL);
+}
