@@ -1,0 +1,88 @@
+#include "model_private.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "profrig/strbuf.h"
+
+/* What a parent knows holds for its children. Parents may have been named after their children, so
+ * this goes up from each. */
+static void tracks_inherit(struct model *m)
+{
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		struct track *t = &m->tracks.v[i];
+		track_id up = t->parent;
+
+		for (int level = 0; level < 8 && up < m->tracks.nr; level++) {
+			const struct track *above = &m->tracks.v[up];
+
+			if (!t->host)
+				t->host = above->host;
+			if (t->pid == PID_NONE)
+				t->pid = above->pid;
+			if (t->rank == RANK_NONE)
+				t->rank = above->rank;
+			if (!t->device)
+				t->device = above->device;
+			up = above->parent;
+		}
+	}
+}
+
+static void track_name_make(struct model *m, size_t i)
+{
+	static const char *const words[] = { "process", "thread", "device", "queue", "counters" };
+	struct track *t = &m->tracks.v[i];
+	struct strbuf sb = STRBUF_INIT;
+
+	if (t->kind == TRACK_DEVICE && t->device)
+		strbuf_addstr(&sb, model_str(m, t->device));
+	else if (t->kind == TRACK_QUEUE && t->device)
+		strbuf_addf(&sb, "%s queue", model_str(m, t->device));
+	else
+		strbuf_addstr(&sb, words[t->kind]);
+	if (t->kind == TRACK_PROCESS && t->pid != PID_NONE)
+		strbuf_addf(&sb, " %" PRId64, t->pid);
+	else if (t->kind != TRACK_DEVICE && t->tid != PID_NONE)
+		strbuf_addf(&sb, " %" PRId64, t->tid);
+	else if (t->kind != TRACK_DEVICE || !t->device)
+		strbuf_addf(&sb, " #%zu", i);
+	t->name = intern_put(m->strings, sb.buf, sb.len);
+	strbuf_release(&sb);
+}
+
+static void range_set(struct model *m)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+
+		if (in->first_ns > in->last_ns)
+			continue;
+		if (time_shift(in->first_ns, in->shift_ns) < first)
+			first = time_shift(in->first_ns, in->shift_ns);
+		if (time_shift(in->last_ns, in->shift_ns) > last)
+			last = time_shift(in->last_ns, in->shift_ns);
+	}
+	m->first_ns = first <= last ? first : 0;
+	m->last_ns = first <= last ? last : 0;
+}
+
+void model_finish(struct model *m)
+{
+	assert(!m->finished);
+	sink_input_close(m->priv);
+	timebase_settle(m);
+	tracks_inherit(m);
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		if (!m->tracks.v[i].name)
+			track_name_make(m, i);
+	}
+	spans_sort(m);
+	series_sort(m);
+	spans_nest(m);
+	launch_links(m);
+	range_set(m);
+	m->finished = true;
+}

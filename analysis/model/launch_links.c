@@ -1,0 +1,118 @@
+#include "model_private.h"
+
+#include "profrig/warnings.h"
+
+/*
+ * From API call to device work by equal correlation inside one input. When several host spans carry
+ * one correlation (a call and what it calls), the deepest is the launch; among equals the first.
+ */
+struct launch {
+	uint64_t correlation; /* 0: free */
+	uint64_t span;
+};
+
+struct launch_map {
+	struct launch *slots;
+	size_t cap; /* power of two */
+};
+
+static size_t launch_hash(uint64_t correlation, input_id input)
+{
+	uint64_t h = correlation + (uint64_t)input * UINT64_C(0x9e3779b97f4a7c15);
+
+	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
+	return h ^ h >> 32;
+}
+
+static struct launch *launch_slot(const struct model *m, const struct launch_map *map,
+				  uint64_t correlation, input_id input)
+{
+	size_t at = launch_hash(correlation, input) & (map->cap - 1);
+
+	while (map->slots[at].correlation != 0 && (map->slots[at].correlation != correlation ||
+						   m->spans.input[map->slots[at].span] != input))
+		at = (at + 1) & (map->cap - 1);
+	return &map->slots[at];
+}
+
+static bool is_launch(const struct model *m, size_t i)
+{
+	return m->spans.correlation[i] != 0 && m->spans.kind[i] == SPAN_HOST &&
+	       m->tracks.v[m->spans.track[i]].kind == TRACK_THREAD;
+}
+
+static void launches_collect(const struct model *m, struct launch_map *map)
+{
+	const struct span_columns *c = &m->spans;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr; i++)
+		nr += is_launch(m, i);
+	for (map->cap = 16; map->cap < nr * 2; map->cap *= 2)
+		;
+	map->slots = xcalloc(map->cap, sizeof(*map->slots));
+	for (size_t i = 0; i < c->nr; i++) {
+		struct launch *l;
+
+		if (!is_launch(m, i))
+			continue;
+		l = launch_slot(m, map, c->correlation[i], c->input[i]);
+		if (l->correlation == 0 || c->depth[i] > c->depth[l->span])
+			*l = (struct launch){ c->correlation[i], i };
+	}
+}
+
+/* Work that the reader linked itself is left alone. One byte per span, NULL when no reader did. */
+static uint8_t *already_linked(const struct model *m)
+{
+	uint8_t *linked = NULL;
+
+	for (size_t i = 0; i < m->links.nr; i++) {
+		if (m->links.kind[i] != LINK_LAUNCH)
+			continue;
+		if (!linked)
+			linked = xcalloc(m->spans.nr, 1);
+		linked[m->links.to[i]] = 1;
+	}
+	return linked;
+}
+
+void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind)
+{
+	struct link_columns *l = &m->links;
+
+	if (l->nr == l->cap) {
+		l->cap = vec_grow_cap(l->cap, 64);
+		l->from = xreallocarray(l->from, l->cap, sizeof(*l->from));
+		l->to = xreallocarray(l->to, l->cap, sizeof(*l->to));
+		l->kind = xreallocarray(l->kind, l->cap, sizeof(*l->kind));
+	}
+	l->from[l->nr] = from;
+	l->to[l->nr] = to;
+	l->kind[l->nr++] = (uint8_t)kind;
+}
+
+void launch_links(struct model *m)
+{
+	const struct span_columns *c = &m->spans;
+	struct launch_map map = { NULL, 0 };
+	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct launch *l;
+
+		if (c->correlation[i] == 0 || !span_is_work(m, i) || (linked && linked[i]))
+			continue;
+		if (!map.slots)
+			launches_collect(m, &map);
+		l = launch_slot(m, &map, c->correlation[i], c->input[i]);
+		if (l->correlation == 0) {
+			model_warn(m, c->input[i], W_UNLINKED_WORK, 1,
+				   "no call has the correlation of '%s'", model_str(m, c->name[i]));
+			continue;
+		}
+		links_push(m, l->span, i, LINK_LAUNCH);
+		m->inputs.v[c->input[i]].links++;
+	}
+	free(map.slots);
+}

@@ -1,0 +1,67 @@
+/*
+ * What the parts of the model share: the sink's look-up tables and the steps of model_finish.
+ */
+#ifndef MODEL_PRIVATE_H
+#define MODEL_PRIVATE_H
+
+#include "idmap.h"
+
+#include "profrig/sink.h"
+#include "profrig/timebase.h"
+
+/* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
+ * overflows; real times reach to the year 2116. */
+#define TIME_MIN (-(INT64_C(1) << 61))
+#define TIME_MAX ((INT64_C(1) << 62) - 1)
+#define INPUT_NONE UINT32_MAX
+
+/* What the sink knows of a track besides what people see. */
+struct track_state {
+	VEC(uint64_t) open; /* rows of open frames, innermost last */
+	int64_t frame_ns;   /* last enter or leave of the current input, stored time */
+	int64_t last_ns;    /* its latest time of any kind but samples */
+	input_id input;     /* last one that named it */
+};
+
+struct input_state {
+	int64_t moved_ns; /* what was stored must still move by this */
+	bool anchored;    /* its shift came from anchors, so it is on a run's CLOCK_MONOTONIC */
+};
+
+struct model_priv {
+	struct sink sink;
+	struct model *model;
+	const struct timebase *timebase;
+	input_id current; /* INPUT_NONE between inputs */
+	struct input *in; /* the current one */
+	int64_t shift_ns; /* of the current input */
+	str_id default_host;
+	struct idmap track_ids, series_ids;
+	VEC(struct track_state) track_states;
+	VEC(struct input_state) input_states;
+};
+
+extern const struct sink_ops model_sink_ops;
+
+void sink_input_close(struct model_priv *p);
+/* The input's shift from the sink's time base, as far as its time range is known by now. */
+void timebase_apply(struct model *m, input_id input);
+void timebase_settle(
+	struct model *m);         /* relates inputs to each other, then moves what was stored */
+void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
+void series_sort(struct model *m);
+void spans_nest(struct model *m);
+void launch_links(struct model *m);
+void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind);
+
+static inline int64_t time_clamp(int64_t t_ns)
+{
+	return t_ns > TIME_MAX ? TIME_MAX : t_ns < TIME_MIN ? TIME_MIN : t_ns;
+}
+
+static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
+{
+	return time_clamp(time_clamp(t_ns) + time_clamp(by_ns));
+}
+
+#endif

@@ -1,0 +1,470 @@
+#include "model_private.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/warnings.h"
+
+/* An enter takes its row at once, so rows of one thread are pushed in start order and model_finish
+ * has nothing to sort there. */
+
+static struct model_priv *priv_of(struct sink *s)
+{
+	return (struct model_priv *)((char *)s - offsetof(struct model_priv, sink));
+}
+
+static input_id sink_op_input(struct sink *s, const char *path, const char *reader)
+{
+	struct model_priv *p = priv_of(s);
+	struct model *m = p->model;
+
+	assert(!m->finished);
+	sink_input_close(p);
+	VEC_PUSH(&m->inputs, (struct input){ .path = xstrdup(path),
+					     .reader = reader,
+					     .resolution_hz = 1e9,
+					     .first_ns = INT64_MAX,
+					     .last_ns = INT64_MIN });
+	VEC_PUSH(&p->input_states, (struct input_state){ 0, false });
+	p->current = (input_id)(m->inputs.nr - 1);
+	p->in = &m->inputs.v[p->current];
+	p->shift_ns = 0;
+	return p->current;
+}
+
+static struct input *sink_op_current(struct sink *s)
+{
+	return priv_of(s)->in;
+}
+
+static void sink_op_clock(struct sink *s)
+{
+	struct model_priv *p = priv_of(s);
+
+	timebase_apply(p->model, p->current);
+	p->shift_ns = p->in->shift_ns;
+}
+
+/* Frames still open end at the last event of their track, samples recorded on it included. */
+static void frames_close(struct model_priv *p, track_id t)
+{
+	struct model *m = p->model;
+	struct track_state *ts = &p->track_states.v[t];
+
+	if (ts->open.nr == 0)
+		return;
+	for (size_t i = 0; i < m->series.nr; i++) {
+		const struct series *se = &m->series.v[i];
+
+		if (se->track != t || se->input != p->current)
+			continue;
+		for (size_t k = 0; k < se->t_ns.nr; k++) {
+			if (se->t_ns.v[k] > ts->last_ns)
+				ts->last_ns = se->t_ns.v[k];
+		}
+	}
+	model_warn(m, p->current, W_OPEN_SPAN, ts->open.nr,
+		   "'%s' and %zu more calls are still open at the end",
+		   model_str(m, m->spans.name[ts->open.v[ts->open.nr - 1]]), ts->open.nr - 1);
+	for (size_t i = 0; i < ts->open.nr; i++) {
+		uint64_t row = ts->open.v[i];
+
+		m->spans.end_ns[row] =
+			ts->last_ns > m->spans.start_ns[row] ? ts->last_ns : m->spans.start_ns[row];
+	}
+	VEC_CLEAR(&ts->open);
+}
+
+void sink_input_close(struct model_priv *p)
+{
+	if (p->current == INPUT_NONE)
+		return;
+	for (size_t t = 0; t < p->track_states.nr; t++) {
+		if (p->track_states.v[t].input == p->current)
+			frames_close(p, (track_id)t);
+		p->track_states.v[t].last_ns = p->track_states.v[t].frame_ns = INT64_MIN;
+	}
+	timebase_apply(p->model, p->current);
+	p->input_states.v[p->current].moved_ns = p->in->shift_ns - p->shift_ns;
+	p->current = INPUT_NONE;
+	p->in = NULL;
+}
+
+static void sink_op_input_end(struct sink *s)
+{
+	sink_input_close(priv_of(s));
+}
+
+static str_id sink_op_string(struct sink *s, const char *str, size_t n)
+{
+	return intern_put(priv_of(s)->model->strings, str, n);
+}
+
+static str_id intern_opt(struct model *m, const char *str)
+{
+	return str && *str ? intern_puts(m->strings, str) : 0;
+}
+
+static struct idmap_key track_key(const struct model_priv *p, const struct track_def *d,
+				  str_id host, str_id device)
+{
+	bool process = d->kind == TRACK_PROCESS;
+	bool known = d->pid != PID_NONE && (process || d->tid != PID_NONE);
+	bool by_device = d->kind == TRACK_QUEUE || d->kind == TRACK_DEVICE;
+
+	if (!known)
+		return (struct idmap_key){ { (uint64_t)d->kind, p->current, d->key, 0 } };
+	return (struct idmap_key){ { (uint64_t)d->kind | 1U << 8 |
+					     (by_device ? (uint64_t)device << 32 : 0),
+				     host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
+}
+
+static void track_fill(struct track *t, const struct track_def *d, str_id host, str_id device,
+		       str_id name)
+{
+	if (t->parent == TRACK_NONE)
+		t->parent = d->parent;
+	if (!t->host)
+		t->host = host;
+	if (t->pid == PID_NONE)
+		t->pid = d->pid;
+	if (t->tid == PID_NONE)
+		t->tid = d->tid;
+	if (t->rank == RANK_NONE)
+		t->rank = d->rank;
+	if (!t->device)
+		t->device = device;
+	if (!t->name)
+		t->name = name;
+}
+
+static track_id sink_op_track(struct sink *s, const struct track_def *d)
+{
+	struct model_priv *p = priv_of(s);
+	struct model *m = p->model;
+	str_id host = d->host && *d->host ? intern_puts(m->strings, d->host) : p->default_host;
+	str_id device = intern_opt(m, d->device);
+	struct idmap_key key = track_key(p, d, host, device);
+	uint32_t *id = idmap_at(&p->track_ids, &key);
+
+	if (*id == UINT32_MAX) {
+		*id = (track_id)m->tracks.nr;
+		VEC_PUSH(&m->tracks, (struct track){ .kind = d->kind,
+						     .parent = TRACK_NONE,
+						     .pid = PID_NONE,
+						     .tid = PID_NONE,
+						     .rank = RANK_NONE,
+						     .input = p->current });
+		VEC_PUSH(&p->track_states, (struct track_state){ .frame_ns = INT64_MIN,
+								 .last_ns = INT64_MIN,
+								 .input = INPUT_NONE });
+	}
+	track_fill(&m->tracks.v[*id], d, host, device, intern_opt(m, d->name));
+	if (p->track_states.v[*id].input != p->current) {
+		p->track_states.v[*id].input = p->current;
+		p->in->tracks++;
+	}
+	return *id;
+}
+
+static series_id sink_op_series(struct sink *s, const struct series_def *d)
+{
+	struct model_priv *p = priv_of(s);
+	struct model *m = p->model;
+	str_id name = intern_puts(m->strings, d->name);
+	str_id device = intern_opt(m, d->device);
+	struct idmap_key key = { { name, p->current, d->track, device } };
+	uint32_t *id = idmap_at(&p->series_ids, &key);
+
+	if (*id != UINT32_MAX)
+		return *id;
+	*id = (series_id)m->series.nr;
+	VEC_PUSH(&m->series,
+		 (struct series){ .name = name,
+				  .unit = intern_opt(m, d->unit),
+				  .kind = d->kind,
+				  .track = d->track,
+				  .device = device,
+				  .host = d->host && *d->host ? intern_puts(m->strings, d->host)
+							      : p->default_host,
+				  .input = p->current,
+				  .change_points = d->change_points,
+				  .exclusive_sync = d->exclusive_sync,
+				  .estimated = d->estimated });
+	p->in->series++;
+	return *id;
+}
+
+static void rows_grow(struct span_columns *c)
+{
+	c->cap = vec_grow_cap(c->cap, 256);
+	c->track = xreallocarray(c->track, c->cap, sizeof(*c->track));
+	c->start_ns = xreallocarray(c->start_ns, c->cap, sizeof(*c->start_ns));
+	c->end_ns = xreallocarray(c->end_ns, c->cap, sizeof(*c->end_ns));
+	c->name = xreallocarray(c->name, c->cap, sizeof(*c->name));
+	c->category = xreallocarray(c->category, c->cap, sizeof(*c->category));
+	c->correlation = xreallocarray(c->correlation, c->cap, sizeof(*c->correlation));
+	c->args = xreallocarray(c->args, c->cap, sizeof(*c->args));
+	c->kind = xreallocarray(c->kind, c->cap, sizeof(*c->kind));
+	c->input = xreallocarray(c->input, c->cap, sizeof(*c->input));
+}
+
+static inline span_id row_push(struct model_priv *p, const struct span_def *d)
+{
+	struct span_columns *c = &p->model->spans;
+	size_t row = c->nr;
+
+	if (row == c->cap)
+		rows_grow(c);
+	c->nr++;
+	c->track[row] = d->track;
+	c->start_ns[row] = d->start_ns;
+	c->end_ns[row] = d->end_ns;
+	c->name[row] = d->name;
+	c->category[row] = d->category;
+	c->correlation[row] = d->correlation;
+	c->args[row] = d->args;
+	c->kind[row] = (uint8_t)d->kind;
+	c->input[row] = p->current;
+	p->in->spans++;
+	return row;
+}
+
+/* Notes the time in the input's own clock and returns it on the common one. */
+static inline int64_t time_take(struct model_priv *p, int64_t t_ns)
+{
+	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
+		model_warn(p->model, p->current, W_BAD_NUMBER, 1,
+			   "time %" PRId64 " ns is out of range", t_ns);
+		t_ns = time_clamp(t_ns);
+	}
+	if (t_ns < p->in->first_ns)
+		p->in->first_ns = t_ns;
+	if (t_ns > p->in->last_ns)
+		p->in->last_ns = t_ns;
+	return time_shift(t_ns, p->shift_ns);
+}
+
+/* A reader that lost track of its own ids must not write past the columns. */
+static inline bool track_known(struct model_priv *p, track_id t)
+{
+	if (__builtin_expect(t < p->track_states.nr, 1))
+		return true;
+	model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1, "event on an unknown track");
+	return false;
+}
+
+static inline void frame_time(struct model_priv *p, struct track_state *ts, track_id t,
+			      int64_t t_ns)
+{
+	if (__builtin_expect(t_ns < ts->frame_ns, 0))
+		model_warn(p->model, p->current, W_TIME_ORDER, 1,
+			   "enter or leave on track '%s' is %" PRId64
+			   " ns before the one before it",
+			   model_str(p->model, p->model->tracks.v[t].name), ts->frame_ns - t_ns);
+	ts->frame_ns = t_ns;
+	if (t_ns > ts->last_ns)
+		ts->last_ns = t_ns;
+}
+
+static void sink_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name, str_id category)
+{
+	struct model_priv *p = priv_of(s);
+	struct track_state *ts;
+	span_id row;
+
+	if (!track_known(p, t))
+		return;
+	ts = &p->track_states.v[t];
+	t_ns = time_take(p, t_ns);
+	frame_time(p, ts, t, t_ns);
+	row = row_push(p, &(struct span_def){ .track = t,
+					      .start_ns = t_ns,
+					      .end_ns = t_ns,
+					      .name = name,
+					      .category = category,
+					      .kind = SPAN_HOST,
+					      .args = STR_NONE });
+	VEC_PUSH(&ts->open, row);
+}
+
+static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id name)
+{
+	struct model_priv *p = priv_of(s);
+	struct span_columns *c = &p->model->spans;
+	struct track_state *ts;
+	span_id row;
+
+	if (!track_known(p, t))
+		return SPAN_NONE;
+	ts = &p->track_states.v[t];
+	t_ns = time_take(p, t_ns);
+	frame_time(p, ts, t, t_ns);
+	if (ts->open.nr == 0) {
+		model_warn(p->model, p->current, W_STRAY_LEAVE, 1,
+			   "leave of '%s' on track '%s' without an enter",
+			   model_str(p->model, name),
+			   model_str(p->model, p->model->tracks.v[t].name));
+		return SPAN_NONE;
+	}
+	row = ts->open.v[--ts->open.nr];
+	if (name != STR_NONE && name != c->name[row])
+		model_warn(p->model, p->current, W_LEAVE_MISMATCH, 1,
+			   "leave of '%s' closes '%s' on track '%s'", model_str(p->model, name),
+			   model_str(p->model, c->name[row]),
+			   model_str(p->model, p->model->tracks.v[t].name));
+	if (t_ns >= c->start_ns[row])
+		c->end_ns[row] = t_ns;
+	else
+		model_warn(p->model, p->current, W_NEGATIVE_DURATION, 1,
+			   "'%s' ends %" PRId64 " ns before it starts",
+			   model_str(p->model, c->name[row]), c->start_ns[row] - t_ns);
+	return row;
+}
+
+static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
+{
+	struct model_priv *p = priv_of(s);
+	struct track_state *ts;
+
+	if (!track_known(p, t))
+		return;
+	ts = &p->track_states.v[t];
+	if (ts->open.nr)
+		p->model->spans.args[ts->open.v[ts->open.nr - 1]] = args;
+}
+
+static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)
+{
+	struct model_priv *p = priv_of(s);
+	struct track_state *ts;
+
+	if (!track_known(p, t))
+		return;
+	ts = &p->track_states.v[t];
+	if (ts->open.nr)
+		p->model->spans.kind[ts->open.v[ts->open.nr - 1]] = (uint8_t)kind;
+}
+
+static span_id sink_op_span(struct sink *s, const struct span_def *d)
+{
+	struct model_priv *p = priv_of(s);
+	struct span_def row = *d;
+	struct track_state *ts;
+
+	if (!track_known(p, d->track))
+		return SPAN_NONE;
+	if (d->kind == SPAN_INSTANT) {
+		p->in->instants++;
+		row.end_ns = row.start_ns;
+	} else if (d->end_ns < d->start_ns) {
+		model_warn(p->model, p->current, W_NEGATIVE_DURATION, 1,
+			   "'%s' ends before it starts", model_str(p->model, d->name));
+		row.end_ns = row.start_ns;
+	}
+	row.start_ns = time_take(p, row.start_ns);
+	row.end_ns = time_take(p, row.end_ns);
+	ts = &p->track_states.v[d->track];
+	if (row.end_ns > ts->last_ns)
+		ts->last_ns = row.end_ns;
+	return row_push(p, &row);
+}
+
+static void sink_op_sample(struct sink *s, series_id id, int64_t t_ns, double value)
+{
+	struct model_priv *p = priv_of(s);
+	struct series *se;
+
+	if (id >= p->model->series.nr) {
+		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1,
+			   "sample of an unknown series");
+		return;
+	}
+	se = &p->model->series.v[id];
+	if (__builtin_expect(!isfinite(value), 0)) {
+		se->failed++;
+		model_warn(p->model, p->current, isnan(value) ? W_READ_FAILED : W_BAD_NUMBER, 1,
+			   isnan(value) ? "a read of '%s' failed" : "a value of '%s' is infinite",
+			   model_str(p->model, se->name));
+		return;
+	}
+	VEC_PUSH(&se->t_ns, time_take(p, t_ns));
+	VEC_PUSH(&se->value, value);
+	p->in->samples++;
+}
+
+static void sink_op_link(struct sink *s, span_id from, span_id to, enum link_kind kind)
+{
+	struct model_priv *p = priv_of(s);
+	size_t nr = p->model->spans.nr;
+
+	if (from >= nr || to >= nr) {
+		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1, "link to an unknown span");
+		return;
+	}
+	links_push(p->model, from, to, kind);
+	p->in->links++;
+}
+
+static void sink_op_warn(struct sink *s, const char *code, uint64_t count, const char *text)
+{
+	struct model_priv *p = priv_of(s);
+
+	model_warn(p->model, p->current, code, count, "%s", text);
+}
+
+const struct sink_ops model_sink_ops = {
+	.input = sink_op_input,
+	.current = sink_op_current,
+	.clock = sink_op_clock,
+	.input_end = sink_op_input_end,
+	.string = sink_op_string,
+	.track = sink_op_track,
+	.series = sink_op_series,
+	.enter = sink_op_enter,
+	.leave = sink_op_leave,
+	.leave_args = sink_op_leave_args,
+	.open_kind = sink_op_open_kind,
+	.span = sink_op_span,
+	.sample = sink_op_sample,
+	.link = sink_op_link,
+	.warn = sink_op_warn,
+};
+
+struct sink *model_sink(struct model *m)
+{
+	return &m->priv->sink;
+}
+
+void model_set_default_host(struct model *m, const char *host)
+{
+	m->priv->default_host = intern_opt(m, host);
+}
+
+void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	s->ops->warn(s, code, 1, text);
+}
+
+void sink_fact(struct sink *s, const char *key, int64_t value)
+{
+	struct input *in = s->ops->current(s);
+
+	for (size_t i = 0; i < in->facts.nr; i++) {
+		if (strcmp(in->facts.v[i].key, key) == 0) {
+			in->facts.v[i].value += value;
+			return;
+		}
+	}
+	VEC_PUSH(&in->facts, (struct input_fact){ xstrdup(key), value });
+}

@@ -1,0 +1,128 @@
+#include "model_private.h"
+
+#include "profrig/warnings.h"
+
+/*
+ * One pass per thread over its spans in (start, longer first) order. The stack holds every span
+ * that started and was not yet found ended: below its top there may be ended ones (partial
+ * overlap), they surface later and get nothing. So the top is always the open span that started
+ * last, and the time between two starts goes to whoever is on top while it is.
+ */
+struct frame {
+	uint64_t span, piece;
+	int64_t end_ns;
+};
+
+struct nester {
+	struct model *m;
+	VEC(struct frame) stack;
+	int64_t now_ns;
+};
+
+static void credit(struct nester *n, const struct frame *f, int64_t until_ns)
+{
+	struct span_piece *piece;
+
+	if (until_ns <= n->now_ns)
+		return;
+	n->m->spans.exclusive_ns[f->span] += until_ns - n->now_ns;
+	if (f->piece != PIECE_NONE) {
+		piece = &n->m->pieces.v[f->piece];
+		if (until_ns > piece->start_ns)
+			piece->exclusive_ns +=
+				until_ns -
+				(n->now_ns > piece->start_ns ? n->now_ns : piece->start_ns);
+	}
+	n->now_ns = until_ns;
+}
+
+static void advance(struct nester *n, int64_t to_ns)
+{
+	while (n->stack.nr) {
+		const struct frame *top = &n->stack.v[n->stack.nr - 1];
+
+		if (top->end_ns > to_ns) {
+			credit(n, top, to_ns);
+			break;
+		}
+		credit(n, top, top->end_ns);
+		n->stack.nr--;
+	}
+	n->now_ns = to_ns;
+}
+
+/* The rule of model.h: cut at the end of the parent's own part; the rest is a root, or hangs below
+ * the parent's piece when it ends with that. */
+static uint64_t cut(struct nester *n, const struct frame *parent, uint64_t span)
+{
+	struct model *m = n->m;
+	int64_t start = m->spans.start_ns[span], end = m->spans.end_ns[span];
+	int64_t limit = parent->end_ns;
+	uint64_t below = PIECE_NONE;
+
+	if (parent->piece != PIECE_NONE && start < m->pieces.v[parent->piece].start_ns) {
+		limit = m->pieces.v[parent->piece].start_ns;
+		below = parent->piece;
+	}
+	if (end <= limit)
+		return PIECE_NONE;
+	if (end > parent->end_ns) {
+		below = PIECE_NONE;
+		model_warn(m, m->spans.input[span], W_SPAN_OVERLAP, 1,
+			   "'%s' starts inside '%s' and ends after it on track '%s'",
+			   model_str(m, m->spans.name[span]),
+			   model_str(m, m->spans.name[parent->span]),
+			   model_str(m, m->tracks.v[m->spans.track[span]].name));
+	}
+	VEC_PUSH(&m->pieces,
+		 (struct span_piece){ .span = span, .parent = below, .start_ns = limit });
+	return m->pieces.nr - 1;
+}
+
+static void nest_track(struct nester *n, const struct track *t)
+{
+	struct span_columns *c = &n->m->spans;
+
+	n->now_ns = TIME_MIN;
+	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++) {
+		uint64_t piece = PIECE_NONE;
+
+		advance(n, c->start_ns[i]);
+		if (n->stack.nr) {
+			/* by value: cut may not move it, but the push below does */
+			struct frame parent = n->stack.v[n->stack.nr - 1];
+
+			c->parent[i] = parent.span;
+			c->depth[i] = c->depth[parent.span] + 1;
+			if (c->kind[i] != SPAN_INSTANT)
+				piece = cut(n, &parent, i);
+		}
+		if (c->kind[i] != SPAN_INSTANT)
+			VEC_PUSH(&n->stack, (struct frame){ i, piece, c->end_ns[i] });
+	}
+	advance(n, INT64_MAX);
+}
+
+void spans_nest(struct model *m)
+{
+	struct span_columns *c = &m->spans;
+	struct nester n = { .m = m };
+
+	if (c->nr == 0)
+		return;
+	c->parent = xreallocarray(NULL, c->nr, sizeof(*c->parent));
+	c->depth = xreallocarray(NULL, c->nr, sizeof(*c->depth));
+	c->exclusive_ns = xreallocarray(NULL, c->nr, sizeof(*c->exclusive_ns));
+	for (size_t i = 0; i < c->nr; i++) {
+		bool nests = m->tracks.v[c->track[i]].kind == TRACK_THREAD;
+
+		c->parent[i] = SPAN_NONE;
+		c->depth[i] = 0;
+		c->exclusive_ns[i] = nests ? 0 : c->end_ns[i] - c->start_ns[i];
+	}
+	for (size_t t = 0; t < m->tracks.nr; t++) {
+		if (m->tracks.v[t].kind == TRACK_THREAD)
+			nest_track(&n, &m->tracks.v[t]);
+	}
+	VEC_RELEASE(&n.stack);
+}

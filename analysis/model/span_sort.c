@@ -1,0 +1,227 @@
+#include "model_private.h"
+
+#include <string.h>
+
+struct sort_key {
+	int64_t start_ns, end_ns;
+	uint64_t row;
+};
+
+static inline bool key_before(int64_t a_start, int64_t a_end, int64_t b_start, int64_t b_end)
+{
+	return a_start < b_start || (a_start == b_start && a_end > b_end);
+}
+
+#define RUN 16
+
+static void runs_sort(struct sort_key *k, size_t n)
+{
+	for (size_t lo = 0; lo < n; lo += RUN) {
+		size_t hi = lo + RUN < n ? lo + RUN : n;
+
+		for (size_t i = lo + 1; i < hi; i++) {
+			struct sort_key x = k[i];
+			size_t j = i;
+
+			for (; j > lo &&
+			       key_before(x.start_ns, x.end_ns, k[j - 1].start_ns, k[j - 1].end_ns);
+			     j--)
+				k[j] = k[j - 1];
+			k[j] = x;
+		}
+	}
+}
+
+static void merge(const struct sort_key *from, struct sort_key *to, size_t lo, size_t mid,
+		  size_t hi)
+{
+	size_t a = lo, b = mid, at = lo;
+
+	/* nearly sorted input is the rule: neighbours that are already in order are only copied */
+	if (mid >= hi || !key_before(from[mid].start_ns, from[mid].end_ns, from[mid - 1].start_ns,
+				     from[mid - 1].end_ns)) {
+		memcpy(to + lo, from + lo, (hi - lo) * sizeof(*to));
+		return;
+	}
+	while (a < mid && b < hi) {
+		bool right = key_before(from[b].start_ns, from[b].end_ns, from[a].start_ns,
+					from[a].end_ns);
+
+		to[at++] = right ? from[b++] : from[a++];
+	}
+	memcpy(to + at, from + a, (mid - a) * sizeof(*to));
+	memcpy(to + at + (mid - a), from + b, (hi - b) * sizeof(*to));
+}
+
+/* Stable. Returns whichever of k and tmp holds the result. */
+static struct sort_key *keys_sort(struct sort_key *k, struct sort_key *tmp, size_t n)
+{
+	runs_sort(k, n);
+	for (size_t width = RUN; width < n; width *= 2) {
+		struct sort_key *swap;
+
+		for (size_t lo = 0; lo < n; lo += 2 * width) {
+			size_t mid = lo + width < n ? lo + width : n;
+			size_t hi = lo + 2 * width < n ? lo + 2 * width : n;
+
+			merge(k, tmp, lo, mid, hi);
+		}
+		swap = k;
+		k = tmp;
+		tmp = swap;
+	}
+	return k;
+}
+
+static bool rows_sorted(const struct span_columns *c, const uint64_t *order, size_t lo, size_t hi)
+{
+	for (size_t i = lo + 1; i < hi; i++) {
+		size_t a = order ? order[i - 1] : i - 1, b = order ? order[i] : i;
+
+		if (key_before(c->start_ns[b], c->end_ns[b], c->start_ns[a], c->end_ns[a]))
+			return false;
+	}
+	return true;
+}
+
+static void track_sort(const struct span_columns *c, uint64_t *order, size_t lo, size_t hi)
+{
+	size_t n = hi - lo;
+	struct sort_key *keys, *tmp, *sorted;
+
+	if (rows_sorted(c, order, lo, hi))
+		return;
+	keys = xreallocarray(NULL, n, sizeof(*keys));
+	tmp = xreallocarray(NULL, n, sizeof(*tmp));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t row = order[lo + i];
+
+		keys[i] = (struct sort_key){ c->start_ns[row], c->end_ns[row], row };
+	}
+	sorted = keys_sort(keys, tmp, n);
+	for (size_t i = 0; i < n; i++)
+		order[lo + i] = sorted[i].row;
+	free(keys);
+	free(tmp);
+}
+
+#define GATHER(column) \
+	do { \
+		__typeof__(column) to_ = xreallocarray(NULL, n, sizeof(*to_)); \
+		for (size_t i_ = 0; i_ < n; i_++) \
+			to_[i_] = (column)[order[i_]]; \
+		free(column); \
+		(column) = to_; \
+	} while (0)
+
+static void columns_gather(struct span_columns *c, const uint64_t *order)
+{
+	size_t n = c->nr;
+
+	GATHER(c->track);
+	GATHER(c->start_ns);
+	GATHER(c->end_ns);
+	GATHER(c->name);
+	GATHER(c->category);
+	GATHER(c->correlation);
+	GATHER(c->args);
+	GATHER(c->kind);
+	GATHER(c->input);
+	c->cap = n;
+}
+
+static void links_follow(struct model *m, const uint64_t *order)
+{
+	struct link_columns *l = &m->links;
+	uint64_t *place;
+
+	if (l->nr == 0)
+		return;
+	place = xreallocarray(NULL, m->spans.nr, sizeof(*place));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		place[order[i]] = i;
+	for (size_t i = 0; i < l->nr; i++) {
+		l->from[i] = place[l->from[i]];
+		l->to[i] = place[l->to[i]];
+	}
+	free(place);
+}
+
+/* Ranges of the tracks, and whether the rows already lie in them. */
+static bool ranges_set(struct model *m)
+{
+	const struct span_columns *c = &m->spans;
+	bool grouped = true;
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		m->tracks.v[c->track[i]].spans++;
+		grouped = grouped && (i == 0 || c->track[i - 1] <= c->track[i]);
+	}
+	for (size_t t = 0; t < m->tracks.nr; t++) {
+		m->tracks.v[t].first_span = at;
+		at += m->tracks.v[t].spans;
+	}
+	return grouped;
+}
+
+void spans_sort(struct model *m)
+{
+	struct span_columns *c = &m->spans;
+	bool done = ranges_set(m);
+	uint64_t *order, *next;
+
+	for (size_t t = 0; done && t < m->tracks.nr; t++) {
+		const struct track *tr = &m->tracks.v[t];
+
+		done = rows_sorted(c, NULL, tr->first_span, tr->first_span + tr->spans);
+	}
+	if (done)
+		return;
+	order = xreallocarray(NULL, c->nr, sizeof(*order));
+	next = xreallocarray(NULL, m->tracks.nr, sizeof(*next));
+	for (size_t t = 0; t < m->tracks.nr; t++)
+		next[t] = m->tracks.v[t].first_span;
+	for (size_t i = 0; i < c->nr; i++)
+		order[next[c->track[i]]++] = i;
+	for (size_t t = 0; t < m->tracks.nr; t++) {
+		const struct track *tr = &m->tracks.v[t];
+
+		track_sort(c, order, tr->first_span, tr->first_span + tr->spans);
+	}
+	columns_gather(c, order);
+	links_follow(m, order);
+	free(next);
+	free(order);
+}
+
+void series_sort(struct model *m)
+{
+	for (size_t s = 0; s < m->series.nr; s++) {
+		struct series *se = &m->series.v[s];
+		size_t n = se->t_ns.nr;
+		struct sort_key *keys, *tmp, *sorted;
+		double *values;
+		bool done = true;
+
+		for (size_t i = 1; done && i < n; i++)
+			done = se->t_ns.v[i - 1] <= se->t_ns.v[i];
+		if (done)
+			continue;
+		keys = xreallocarray(NULL, n, sizeof(*keys));
+		tmp = xreallocarray(NULL, n, sizeof(*tmp));
+		values = xreallocarray(NULL, n, sizeof(*values));
+		for (size_t i = 0; i < n; i++)
+			keys[i] = (struct sort_key){ se->t_ns.v[i], 0, i };
+		sorted = keys_sort(keys, tmp, n);
+		for (size_t i = 0; i < n; i++) {
+			se->t_ns.v[i] = sorted[i].start_ns;
+			values[i] = se->value.v[sorted[i].row];
+		}
+		free(se->value.v);
+		se->value.v = values;
+		se->value.cap = n;
+		free(keys);
+		free(tmp);
+	}
+}

@@ -1,0 +1,128 @@
+#include "profrig/warnings.h"
+
+#include <string.h>
+
+/* In the order of warnings.h: shape of the trace, reading it, clocks, counters, attribution. */
+const struct warning_info warning_table[] = {
+	{ W_SPAN_OVERLAP, SEV_WARNING,
+	  "spans of one thread start inside another and end after it, which calls cannot do; the "
+	  "part "
+	  "beyond the parent counts as a piece of its own, so times still add up. Look for "
+	  "asynchronous work recorded on a thread, or for two clocks on one thread" },
+	{ W_DEEP_STACK, SEV_NOTE,
+	  "calls are nested so deep that writing every path would not fit in memory; the deepest "
+	  "ones share the frame [deeper]" },
+	{ W_OPEN_SPAN, SEV_WARNING,
+	  "calls were entered and never left; they end at the last event of their thread. The "
+	  "recording was stopped or the program died inside them" },
+	{ W_STRAY_LEAVE, SEV_WARNING,
+	  "calls were left that were never entered; they are not counted. The recording began "
+	  "inside "
+	  "them, or events were lost" },
+	{ W_LEAVE_MISMATCH, SEV_WARNING,
+	  "calls were left under another name than they were entered with; the innermost open one "
+	  "was "
+	  "closed. Enter and leave do not pair up, so names and times of that thread are in "
+	  "doubt" },
+	{ W_NEGATIVE_DURATION, SEV_WARNING,
+	  "spans end before they start; they are kept with zero length. Usually start and end came "
+	  "from different clocks" },
+	{ W_BAD_NUMBER, SEV_WARNING,
+	  "a value is no number, does not fit its type or is beyond any sensible time; it was left "
+	  "out or clamped" },
+	{ W_BAD_EVENT, SEV_WARNING,
+	  "events lack a field they need or have one of the wrong type; they were left out" },
+	{ W_TRUNCATED, SEV_ERROR,
+	  "the input ends early or is damaged; what came before was read. Check that the program "
+	  "ended by itself and that the disk was not full" },
+	{ W_UNTERMINATED, SEV_WARNING,
+	  "a file that is written by appending has no end mark, or its last record is cut; all "
+	  "before it was read. The recording program died or is still running" },
+	{ W_MISSING_LOCATION, SEV_ERROR,
+	  "the archive names a location (thread, stream, counter) whose events are not there; its "
+	  "data "
+	  "is missing from all results. Copy the whole directory of the archive" },
+	{ W_MISSING_DEFINITIONS, SEV_WARNING,
+	  "an archive has no local definitions or does not tell its clock; events were read "
+	  "without "
+	  "clock correction and mapping of local ids, so times and names may be wrong" },
+	{ W_UNKNOWN_REFERENCE, SEV_WARNING,
+	  "events refer to something the input never defines; names are made up from ids, or the "
+	  "event "
+	  "is left out" },
+	{ W_TIME_ORDER, SEV_WARNING,
+	  "enter and leave events of one thread go back in time; they were paired in the order of "
+	  "the "
+	  "input, so durations around them are in doubt" },
+	{ W_DUPLICATE_TIME, SEV_NOTE,
+	  "a series has several values for one time; the last one counts, the total stays the "
+	  "same" },
+	{ W_UNLINKED_WORK, SEV_NOTE,
+	  "device work names a launch that is not in the trace (it was launched before the "
+	  "recording, "
+	  "or launches were not recorded); it appears as [unattributed] in call paths" },
+	{ W_NOT_ALIGNED, SEV_WARNING,
+	  "the clock of an input cannot be related to the others; its times are shown as recorded "
+	  "and "
+	  "must not be compared with them. Record in a run directory, or with a tracer that stores "
+	  "a "
+	  "real time" },
+	{ W_COUNTER_UNKNOWN, SEV_NOTE,
+	  "a counter is not in the table of known counters; it is listed and not integrated. State "
+	  "its "
+	  "kind and unit in a --counters file" },
+	{ W_COUNTER_WRAP, SEV_NOTE, "a counter of known width wrapped around and was unwrapped" },
+	{ W_COUNTER_RESET, SEV_WARNING,
+	  "a cumulative counter went backwards; what it counted in that interval is unknown and "
+	  "left "
+	  "out" },
+	{ W_COUNTER_STUCK, SEV_WARNING,
+	  "a counter never changes although it should; its device may not have this sensor" },
+	{ W_COUNTER_STALE, SEV_NOTE,
+	  "a counter is read more often than its sensor refreshes; short calls get blurred "
+	  "values" },
+	{ W_COUNTER_GAP, SEV_WARNING,
+	  "a series has holes longer than ten median periods; values in them are interpolated "
+	  "unless "
+	  "--max-gap forbids it" },
+	{ W_COUNTER_RATE, SEV_WARNING,
+	  "a counter changes faster than its device can; single intervals are not to be trusted, "
+	  "long "
+	  "ones are" },
+	{ W_COUNTER_SHORT, SEV_WARNING,
+	  "a series has fewer than two values, so nothing can be integrated" },
+	{ W_OUTSIDE_SAMPLES, SEV_NOTE,
+	  "calls lie partly outside the sampled time; they get what was sampled, never an "
+	  "extrapolation" },
+	{ W_ESTIMATED, SEV_NOTE,
+	  "values come from a model of the machine and not from a sensor; compare them with each "
+	  "other, "
+	  "not with measured ones" },
+	{ W_READ_FAILED, SEV_WARNING,
+	  "single reads of a sensor failed; the series has no value there" },
+	{ W_EMPTY_INPUT, SEV_WARNING, "an input was read and holds neither spans nor samples" },
+	{ W_DOUBLE_COUNTING, SEV_WARNING,
+	  "independent attribution was asked for: every process gets all of a shared device, so "
+	  "the "
+	  "rows must not be added" },
+	{ W_NO_SHARER, SEV_NOTE,
+	  "no call or device work belongs to a counter's device; all of its energy is "
+	  "[unattributed]" },
+	{ W_IGNORED_RECORD, SEV_NOTE, "records of a kind that no analysis uses were skipped" },
+	{ W_UNREADABLE, SEV_ERROR,
+	  "an input cannot be read, so nothing of it is in the results; the text says why" },
+	{ W_DUPLICATE_INPUT, SEV_NOTE,
+	  "an input was named more than once; it was read once, so nothing counts twice" },
+	{ W_IGNORED_FILE, SEV_NOTE,
+	  "a folder holds files that no reader knows; they are not part of the results" },
+	{ NULL, SEV_NOTE, NULL },
+};
+
+const struct warning_info *warning_find(const char *code)
+{
+	for (const struct warning_info *w = warning_table; w->code; w++) {
+		if (strcmp(w->code, code) == 0)
+			return w;
+	}
+	return NULL;
+}

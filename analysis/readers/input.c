@@ -1,0 +1,376 @@
+/*
+ * A plain file is mapped over an anonymous reservation that is longer than it: the zero bytes
+ * behind the data come from the tail of the last page or, where the size leaves no tail, from the
+ * page after it.
+ *
+ * Compressed input is mapped the same way and inflated from there in one go. Both formats may be a
+ * chain (gzip members, zstd frames); what follows the last one is padding when it is all zeros and
+ * damage otherwise.
+ */
+#include "profrig/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "profrig/xalloc.h"
+
+#define GUARD_BYTES 64
+#define FIRST_OUT ((size_t)1 << 16)
+/* isa-l counts in 32 bits. */
+#define STEP_MAX ((size_t)1 << 30)
+
+enum packing { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+
+/* Where inflated bytes go: a buffer of the caller (fixed), or an anonymous mapping that grows up to
+ * max. */
+struct out_buf {
+	char *p;
+	size_t len, cap;
+	size_t max;
+	bool fixed;
+	bool full;
+};
+
+static size_t page_round(size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n + page - 1) / page * page;
+}
+
+static uint64_t quarter_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	if (pages <= 0 || size <= 0)
+		return UINT64_C(1) << 30;
+	return (uint64_t)pages * (uint64_t)size / 4;
+}
+
+static int open_regular(const char *path, size_t *ret_len, struct err *err)
+{
+	struct stat st;
+	/* Without O_NONBLOCK the open of a pipe nobody writes to would wait for ever. */
+	CLEANUP(xclosep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int r;
+
+	if (fd < 0)
+		return err_sys(err, errno, "%s", path);
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, errno, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(err, EISDIR, "%s: is a directory", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s: not a regular file", path);
+	if ((uint64_t)st.st_size > SIZE_MAX / 2)
+		return err_set(err, EFBIG, "%s: too large to map", path);
+	*ret_len = (size_t)st.st_size;
+	r = fd;
+	fd = -1;
+	return r;
+}
+
+static int map_plain(const char *path, struct input_map *ret, struct err *err)
+{
+	size_t len = 0, map_len;
+	CLEANUP(xclosep) int fd = open_regular(path, &len, err);
+	char *p;
+
+	if (fd < 0)
+		return fd;
+	map_len = page_round(len + GUARD_BYTES);
+	p = mmap(NULL, map_len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return err_sys(err, errno, "%s", path);
+	if (len > 0 &&
+	    mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED) {
+		int e = errno;
+
+		munmap(p, map_len);
+		return err_sys(err, e, "%s", path);
+	}
+	*ret = (struct input_map){ .data = p, .len = len, .map_len = map_len };
+	return 0;
+}
+
+static enum packing packing_of(const char *data, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)data;
+
+	if (n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8)
+		return PACK_GZIP;
+	if (n >= 4 && p[0] == 0x28 && p[1] == 0xb5 && p[2] == 0x2f && p[3] == 0xfd)
+		return PACK_ZSTD;
+	/* a skippable frame may stand first */
+	if (n >= 4 && (p[0] & 0xf0) == 0x50 && p[1] == 0x2a && p[2] == 0x4d && p[3] == 0x18)
+		return PACK_ZSTD;
+	return PACK_NONE;
+}
+
+/* max is one more than the caller allows, so that a stream of exactly the limit still gets to its
+ * end. */
+static int too_large(const struct out_buf *b, struct err *err)
+{
+	return err_set(err, EFBIG, "inflates to more than the limit of %zu bytes", b->max - 1);
+}
+
+static int buf_room(struct out_buf *b, struct err *err)
+{
+	size_t cap;
+	char *p;
+
+	if (b->len < b->cap)
+		return 0;
+	if (b->fixed || b->cap >= b->max) {
+		b->full = true;
+		return b->fixed ? 0 : too_large(b, err);
+	}
+	cap = b->cap > b->max / 2 ? b->max : b->cap * 2;
+	p = mremap(b->p, page_round(b->cap + GUARD_BYTES), page_round(cap + GUARD_BYTES),
+		   MREMAP_MAYMOVE);
+	if (p == MAP_FAILED)
+		return err_sys(err, errno, "inflating %zu bytes", cap);
+	b->p = p;
+	b->cap = cap;
+	return 0;
+}
+
+static bool all_zero(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+static const char *gzip_word(int code)
+{
+	switch (code) {
+	case ISAL_INVALID_BLOCK:
+	case ISAL_INVALID_SYMBOL:
+	case ISAL_INVALID_LOOKBACK:
+		return "damaged data";
+	case ISAL_INCORRECT_CHECKSUM:
+		return "wrong checksum";
+	case ISAL_UNSUPPORTED_METHOD:
+	case ISAL_INVALID_WRAPPER:
+		return "damaged header";
+	default:
+		return "damaged";
+	}
+}
+
+static void note_damage(struct input_map *m, const char *what, size_t at)
+{
+	m->truncated = true;
+	snprintf(m->why, sizeof(m->why), "%s at byte %zu of the compressed file", what, at);
+}
+
+/* One gzip member from in[*pos]. 1: it ended, go on behind it; 0: stop (output full or damage,
+ * noted); < 0: error. */
+static int gzip_member(struct inflate_state *st, const char *in, size_t n, size_t *pos,
+		       struct out_buf *out, struct input_map *note, struct err *err)
+{
+	isal_inflate_init(st);
+	st->crc_flag = ISAL_GZIP;
+	while (st->block_state != ISAL_BLOCK_FINISH) {
+		size_t room, give = n - *pos;
+		uint32_t in_before, out_before;
+		int r = buf_room(out, err);
+
+		if (r < 0)
+			return r;
+		if (out->full)
+			return 0;
+		room = out->cap - out->len;
+		st->next_in = (uint8_t *)(uintptr_t)(in + *pos);
+		st->avail_in = in_before = (uint32_t)(give < STEP_MAX ? give : STEP_MAX);
+		st->next_out = (uint8_t *)out->p + out->len;
+		st->avail_out = out_before = (uint32_t)(room < STEP_MAX ? room : STEP_MAX);
+		r = isal_inflate(st);
+		*pos += in_before - st->avail_in;
+		out->len += out_before - st->avail_out;
+		if (r != ISAL_DECOMP_OK) {
+			note_damage(note, gzip_word(r), *pos);
+			return 0;
+		}
+		if (st->block_state == ISAL_BLOCK_FINISH)
+			break;
+		if (*pos == n && st->avail_out > 0) {
+			note_damage(note, "cut short", *pos);
+			return 0;
+		}
+	}
+	return 1;
+}
+
+static int inflate_gzip(const char *in, size_t n, struct out_buf *out, struct input_map *note,
+			struct err *err)
+{
+	CLEANUP(xfreep) struct inflate_state *st = xmalloc(sizeof(*st));
+	size_t pos = 0;
+
+	while (pos < n) {
+		int r;
+
+		if (packing_of(in + pos, n - pos) != PACK_GZIP) {
+			if (!all_zero(in + pos, n - pos))
+				note_damage(note, "no further gzip member", pos);
+			return 0;
+		}
+		r = gzip_member(st, in, n, &pos, out, note, err);
+		if (r <= 0)
+			return r;
+	}
+	return 0;
+}
+
+static void zstd_freep(ZSTD_DStream **p)
+{
+	ZSTD_freeDStream(*p);
+}
+
+static int inflate_zstd(const char *in, size_t n, struct out_buf *out, struct input_map *note,
+			struct err *err)
+{
+	CLEANUP(zstd_freep) ZSTD_DStream *ds = ZSTD_createDStream();
+	ZSTD_inBuffer ib = { .src = in, .size = n };
+	size_t left = 0;
+
+	if (!ds)
+		return err_set(err, ENOMEM, "no memory for zstd");
+	while (ib.pos < n || left > 0) {
+		ZSTD_outBuffer ob;
+		size_t at = ib.pos;
+		int r = buf_room(out, err);
+
+		if (r < 0)
+			return r;
+		if (out->full)
+			return 0;
+		if (left == 0 && all_zero(in + ib.pos, n - ib.pos))
+			return 0;
+		ob = (ZSTD_outBuffer){ .dst = out->p + out->len, .size = out->cap - out->len };
+		left = ZSTD_decompressStream(ds, &ob, &ib);
+		if (ZSTD_isError(left)) {
+			note_damage(note, ZSTD_getErrorName(left), at);
+			return 0;
+		}
+		out->len += ob.pos;
+		if (left > 0 && ib.pos == n && ob.pos < ob.size) {
+			note_damage(note, "cut short", n);
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static int inflate_into(enum packing how, const struct input_map *in, struct out_buf *out,
+			struct input_map *note, struct err *err)
+{
+	return how == PACK_GZIP ? inflate_gzip(in->data, in->len, out, note, err)
+				: inflate_zstd(in->data, in->len, out, note, err);
+}
+
+/* The buffer held more than came out: give the pages back, and make sure of the zeros behind the
+ * data. */
+static int finish_map(struct out_buf *out, struct input_map *ret, struct err *err)
+{
+	size_t have = page_round(out->cap + GUARD_BYTES), want = page_round(out->len + GUARD_BYTES);
+	char *p = mremap(out->p, have, want, 0);
+
+	if (p == MAP_FAILED)
+		return err_sys(err, errno, "mremap");
+	memset(p + out->len, 0, want - out->len);
+	ret->data = p;
+	ret->len = out->len;
+	ret->map_len = want;
+	return 0;
+}
+
+static int map_inflated(enum packing how, const struct input_map *in, uint64_t max_bytes,
+			struct input_map *ret, struct err *err)
+{
+	struct out_buf out = { .cap = FIRST_OUT };
+	struct input_map m = { .compressed = true };
+	int r;
+
+	if (max_bytes == 0)
+		max_bytes = quarter_of_memory();
+	out.max = max_bytes < SIZE_MAX / 4 ? (size_t)max_bytes + 1 : SIZE_MAX / 4;
+	if (out.cap > out.max)
+		out.cap = out.max;
+	out.p = mmap(NULL, page_round(out.cap + GUARD_BYTES), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (out.p == MAP_FAILED)
+		return err_sys(err, errno, "mmap");
+	r = inflate_into(how, in, &out, &m, err);
+	if (r == 0 && out.len >= out.max)
+		r = too_large(&out, err);
+	if (r == 0 && m.truncated && out.len == 0)
+		r = err_set(err, EBADMSG, "compressed data cannot be read: %s", m.why);
+	if (r == 0)
+		r = finish_map(&out, &m, err);
+	if (r < 0) {
+		munmap(out.p, page_round(out.cap + GUARD_BYTES));
+		return r;
+	}
+	*ret = m;
+	return 0;
+}
+
+int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struct err *err)
+{
+	struct input_map plain;
+	enum packing how;
+	int r = map_plain(path, &plain, err);
+
+	if (r < 0)
+		return r;
+	how = packing_of(plain.data, plain.len);
+	if (how == PACK_NONE) {
+		*ret = plain;
+		return 0;
+	}
+	r = map_inflated(how, &plain, max_bytes, ret, err);
+	input_unmap(&plain);
+	return r < 0 ? err_wrap(err, r, "%s", path) : 0;
+}
+
+void input_unmap(struct input_map *m)
+{
+	if (m->map_len > 0)
+		munmap((void *)(uintptr_t)m->data, m->map_len);
+	*m = (struct input_map){ .data = NULL };
+}
+
+int64_t input_head(const char *path, void *buf, size_t n, struct err *err)
+{
+	struct out_buf out = { .p = buf, .cap = n, .max = n, .fixed = true };
+	struct input_map plain, note = { .data = NULL };
+	enum packing how;
+	int r = map_plain(path, &plain, err);
+
+	if (r < 0)
+		return r;
+	how = packing_of(plain.data, plain.len);
+	if (how == PACK_NONE) {
+		out.len = plain.len < n ? plain.len : n;
+		memcpy(buf, plain.data, out.len);
+	} else {
+		r = inflate_into(how, &plain, &out, &note, err);
+	}
+	input_unmap(&plain);
+	if (r == 0 && note.truncated && out.len == 0)
+		r = err_set(err, EBADMSG, "compressed data cannot be read: %s", note.why);
+	if (r < 0)
+		return err_wrap(err, r, "%s", path);
+	return (int64_t)out.len;
+}

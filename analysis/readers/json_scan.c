@@ -1,0 +1,366 @@
+#include "json_scan.h"
+
+#include <stdint.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+#include "profrig/utf8.h"
+#endif
+
+enum {
+	C_BLANK = 1,
+	C_WORD = 2, /* of numbers and bare words */
+};
+
+static const uint8_t class_of[256] = {
+	[0] = C_BLANK,    [' '] = C_BLANK,        ['\t'] = C_BLANK,       ['\n'] = C_BLANK,
+	['\r'] = C_BLANK, ['0' ... '9'] = C_WORD, ['a' ... 'z'] = C_WORD, ['A' ... 'Z'] = C_WORD,
+	['+'] = C_WORD,   ['-'] = C_WORD,         ['.'] = C_WORD,         ['_'] = C_WORD,
+};
+
+static inline bool is_class(char c, uint8_t cls)
+{
+	return class_of[(unsigned char)c] & cls;
+}
+
+static inline const char *blanks(const char *p, const char *end)
+{
+	while (p < end && is_class(*p, C_BLANK))
+		p++;
+	return p;
+}
+
+/* First quote or backslash at or after p, or end. */
+static inline const char *string_stop(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\');
+
+	for (; p < end; p += 16) {
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+		int m = _mm_movemask_epi8(
+			_mm_or_si128(_mm_cmpeq_epi8(b, quote), _mm_cmpeq_epi8(b, back)));
+
+		if (m) {
+			p += __builtin_ctz((unsigned int)m);
+			return p < end ? p : end;
+		}
+	}
+	return end;
+#else
+	while (p < end && *p != '"' && *p != '\\')
+		p++;
+	return p;
+#endif
+}
+
+/* First quote or bracket at or after p, or end. '[' and ']' differ from '{' and '}' by 0x20 alone.
+ */
+static inline const char *structure_stop(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'),
+		      close = _mm_set1_epi8('}'), bit = _mm_set1_epi8(0x20);
+
+	for (; p < end; p += 16) {
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i l = _mm_or_si128(b, bit);
+		int m = _mm_movemask_epi8(_mm_or_si128(
+			_mm_cmpeq_epi8(b, quote),
+			_mm_or_si128(_mm_cmpeq_epi8(l, open), _mm_cmpeq_epi8(l, close))));
+
+		if (m) {
+			p += __builtin_ctz((unsigned int)m);
+			return p < end ? p : end;
+		}
+	}
+	return end;
+#else
+	while (p < end && *p != '"' && (*p | 0x20) != '{' && (*p | 0x20) != '}')
+		p++;
+	return p;
+#endif
+}
+
+/* p stands behind the opening quote; the closing one, or end. */
+static const char *string_end(const char *p, const char *end, bool *escaped)
+{
+	for (;;) {
+		p = string_stop(p, end);
+		if (p >= end)
+			return end;
+		if (*p == '"')
+			return p;
+		*escaped = true;
+		p += 2;
+		if (p > end)
+			return end;
+	}
+}
+
+struct json_cur json_cur_of(const struct json_text *t)
+{
+	static const char nothing[64];
+
+	return t->p ? (struct json_cur){ t->p, t->p + t->n }
+		    : (struct json_cur){ nothing, nothing };
+}
+
+char json_peek(struct json_cur *c)
+{
+	c->p = blanks(c->p, c->end);
+	return c->p < c->end ? *c->p : 0;
+}
+
+int json_open(struct json_cur *c, char open)
+{
+	char ch = json_peek(c);
+
+	if (ch != open)
+		return c->p < c->end ? JSON_BAD : JSON_CUT;
+	c->p++;
+	return 0;
+}
+
+/* Takes blanks and commas before an item. 1: an item begins here, 0: close was consumed. */
+static int next_item(struct json_cur *c, bool *some, char close)
+{
+	bool comma = false;
+
+	for (;;) {
+		char ch = json_peek(c);
+
+		if (c->p >= c->end)
+			return JSON_CUT;
+		if (ch == close) {
+			c->p++;
+			return 0;
+		}
+		if (ch != ',')
+			break;
+		comma = true;
+		c->p++;
+	}
+	if (*some && !comma)
+		return JSON_BAD;
+	*some = true;
+	return 1;
+}
+
+int json_member(struct json_cur *c, bool *some, struct json_text *key)
+{
+	int r = next_item(c, some, '}');
+
+	if (r <= 0)
+		return r;
+	if (*c->p != '"')
+		return JSON_BAD;
+	r = json_scalar(c, key);
+	if (r < 0)
+		return r;
+	if (json_peek(c) != ':')
+		return c->p < c->end ? JSON_BAD : JSON_CUT;
+	c->p++;
+	return json_peek(c) ? 1 : JSON_CUT;
+}
+
+int json_element(struct json_cur *c, bool *some)
+{
+	return next_item(c, some, ']');
+}
+
+int json_scalar(struct json_cur *c, struct json_text *ret)
+{
+	char ch = json_peek(c);
+	const char *from = c->p;
+
+	*ret = (struct json_text){ .p = from };
+	if (ch == '"') {
+		const char *e = string_end(from + 1, c->end, &ret->escaped);
+
+		if (e >= c->end) {
+			c->p = c->end;
+			return JSON_CUT;
+		}
+		ret->p = from + 1;
+		ret->n = (size_t)(e - from - 1);
+		ret->quoted = true;
+		c->p = e + 1;
+		return 0;
+	}
+	while (c->p < c->end && is_class(*c->p, C_WORD))
+		c->p++;
+	ret->n = (size_t)(c->p - from);
+	if (c->p >= c->end)
+		return JSON_CUT; /* a number may go on behind the cut */
+	return ret->n > 0 ? 0 : JSON_BAD;
+}
+
+static int skip_nested(struct json_cur *c, char open)
+{
+	uint64_t is_array[JSON_MAX_DEPTH / 64] = { open == '[' };
+	unsigned int depth = 1;
+
+	while (depth > 0) {
+		const char *p = c->p = structure_stop(c->p, c->end);
+
+		if (p >= c->end)
+			return JSON_CUT;
+		if (*p == '"') {
+			bool escaped = false;
+
+			p = string_end(p + 1, c->end, &escaped);
+			if (p >= c->end) {
+				c->p = c->end;
+				return JSON_CUT;
+			}
+		} else if (*p == '{' || *p == '[') {
+			uint64_t bit = UINT64_C(1) << depth % 64;
+
+			if (depth >= JSON_MAX_DEPTH)
+				return JSON_BAD;
+			if (*p == '[')
+				is_array[depth / 64] |= bit;
+			else
+				is_array[depth / 64] &= ~bit;
+			depth++;
+		} else {
+			depth--;
+			if ((*p == ']') != (is_array[depth / 64] >> depth % 64 & 1))
+				return JSON_BAD;
+		}
+		c->p = p + 1;
+	}
+	return 0;
+}
+
+int json_skip(struct json_cur *c)
+{
+	struct json_text t;
+	char ch = json_peek(c);
+
+	if (ch != '{' && ch != '[')
+		return json_scalar(c, &t);
+	c->p++;
+	return skip_nested(c, ch);
+}
+
+int json_skip_rest(struct json_cur *c, char open)
+{
+	return skip_nested(c, open);
+}
+
+static void add_utf8(struct strbuf *out, uint32_t cp)
+{
+	char b[4];
+	size_t n = 0;
+
+	if (cp == 0 || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		cp = 0xfffd;
+	if (cp < 0x80) {
+		b[n++] = (char)cp;
+	} else if (cp < 0x800) {
+		b[n++] = (char)(0xc0 | cp >> 6);
+		b[n++] = (char)(0x80 | (cp & 0x3f));
+	} else if (cp < 0x10000) {
+		b[n++] = (char)(0xe0 | cp >> 12);
+		b[n++] = (char)(0x80 | (cp >> 6 & 0x3f));
+		b[n++] = (char)(0x80 | (cp & 0x3f));
+	} else {
+		b[n++] = (char)(0xf0 | cp >> 18);
+		b[n++] = (char)(0x80 | (cp >> 12 & 0x3f));
+		b[n++] = (char)(0x80 | (cp >> 6 & 0x3f));
+		b[n++] = (char)(0x80 | (cp & 0x3f));
+	}
+	strbuf_add(out, b, n);
+}
+
+/* "\uXXXX" at p; false when it is none. */
+static bool hex_escape(const char *p, const char *end, uint32_t *ret)
+{
+	uint32_t v = 0;
+
+	if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
+		return false;
+	for (int i = 2; i < 6; i++) {
+		char ch = p[i];
+		uint32_t d = ch >= '0' && ch <= '9'   ? (uint32_t)(ch - '0')
+			     : ch >= 'a' && ch <= 'f' ? (uint32_t)(ch - 'a' + 10)
+			     : ch >= 'A' && ch <= 'F' ? (uint32_t)(ch - 'A' + 10)
+						      : 16;
+
+		if (d > 15)
+			return false;
+		v = v << 4 | d;
+	}
+	*ret = v;
+	return true;
+}
+
+/* The escape at p (a backslash); where the text goes on. */
+static const char *decode_escape(const char *p, const char *end, struct strbuf *out)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	uint32_t cp, low;
+	const char *at;
+
+	if (end - p >= 2 && p[1] && (at = strchr(from, p[1])) != NULL) {
+		strbuf_addch(out, to[at - from]);
+		return p + 2;
+	}
+	if (!hex_escape(p, end, &cp)) {
+		add_utf8(out, 0xfffd);
+		return p + 1;
+	}
+	p += 6;
+	if (cp >= 0xd800 && cp <= 0xdbff && hex_escape(p, end, &low) && low >= 0xdc00 &&
+	    low <= 0xdfff) {
+		cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
+		p += 6;
+	}
+	add_utf8(out, cp);
+	return p;
+}
+
+size_t json_plain_len(const struct json_text *t)
+{
+	const unsigned char *p = (const unsigned char *)t->p;
+	size_t i = 0;
+
+	while (i < t->n) {
+		size_t len;
+
+		if (p[i] - 1u < 0x7f && p[i] != '\\') { /* ASCII but NUL */
+			i++;
+			continue;
+		}
+		len = p[i] < 0x80 ? 0 : utf8_len(t->p + i, t->n - i);
+		if (len == 0)
+			break;
+		i += len;
+	}
+	return i;
+}
+
+void json_decode(const struct json_text *t, struct strbuf *out)
+{
+	struct json_cur c = json_cur_of(t);
+	const char *p = c.p, *end = c.end;
+
+	while (p < end) {
+		struct json_text rest = { .p = p, .n = (size_t)(end - p) };
+		size_t n = json_plain_len(&rest);
+
+		strbuf_add(out, p, n);
+		p += n;
+		if (p >= end)
+			break;
+		if (*p == '\\') {
+			p = decode_escape(p, end, out);
+		} else {
+			add_utf8(out, 0xfffd);
+			p++;
+		}
+	}
+}

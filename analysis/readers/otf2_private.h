@@ -1,0 +1,147 @@
+/*
+ * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
+ * (otf2_tracks.c), events of one location after the other (otf2_events.c, otf2_metrics.c,
+ * otf2_count.c), what ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the
+ * archive and calls them.
+ */
+#ifndef OTF2_PRIVATE_H
+#define OTF2_PRIVATE_H
+
+#include "otf2_defs.h"
+
+#include "profrig/reader.h"
+#include "profrig/strbuf.h"
+
+#define NO_INDEX SIZE_MAX
+
+/* A send or a receive, waiting for its other half until all locations are read. */
+struct otf2_message {
+	uint64_t comm;
+	uint32_t peer, tag;
+	size_t location; /* index in defs.locations */
+	int64_t t_ns;
+	uint64_t order_ticks; /* when it was posted: messages of one kind do not overtake */
+	uint64_t request;     /* of a receive posted earlier; UINT64_MAX */
+	span_id span;         /* the call around it; SPAN_NONE */
+	bool matched;
+};
+
+/* A launch (host call) or the work it launched (device): tracers tie them by a number that names
+ * the place of the call. */
+struct otf2_callsite {
+	uint64_t id;
+	int64_t t_ns;
+	span_id span;
+};
+
+/* A receive that was posted and not yet complete. */
+struct otf2_request {
+	size_t location;
+	uint64_t request, ticks;
+};
+
+struct otf2_waiting {
+	enum { WAITS_SEND, WAITS_RECEIVE, WAITS_LAUNCH, WAITS_WORK } what;
+	size_t at; /* index in the vector of its kind */
+};
+
+struct otf2_frame {
+	size_t waiting; /* messages that waited for a call before this one */
+	char *args;     /* owned; JSON object without its closing brace, NULL when there are none */
+};
+
+/* How often each kind of record was read, with its name in `info`. */
+/* clang-format off */
+#define OTF2_COUNTS(X) \
+	X(ENTER, "enter") \
+	X(LEAVE, "leave") \
+	X(METRIC, "metric") \
+	X(PARAMETER, "parameter") \
+	X(PROGRAM_BEGIN, "program_begin") \
+	X(PROGRAM_END, "program_end") \
+	X(MPI_SEND, "mpi_send") \
+	X(MPI_ISEND, "mpi_isend") \
+	X(MPI_RECV, "mpi_recv") \
+	X(MPI_IRECV, "mpi_irecv") \
+	X(MPI_REQUEST, "mpi_request") \
+	X(MPI_COLLECTIVE, "mpi_collective") \
+	X(CONTEXT_ENTER, "calling_context_enter") \
+	X(CONTEXT_LEAVE, "calling_context_leave") \
+	X(CONTEXT_SAMPLE, "calling_context_sample") \
+	X(THREAD, "thread") \
+	X(RMA, "rma") \
+	X(IO, "io") \
+	X(BUFFER_FLUSH, "buffer_flush") \
+	X(MEASUREMENT, "measurement_on_off") \
+	X(COMM, "communicator") \
+	X(UNKNOWN, "unknown")
+/* clang-format on */
+
+enum otf2_count {
+#define X(id, name) OTF2_COUNT_##id,
+	OTF2_COUNTS(X)
+#undef X
+		OTF2_COUNT_NR
+};
+
+struct otf2_reading {
+	struct sink *s;
+	const struct read_opts *o;
+	struct otf2_defs defs;
+	int64_t counts[OTF2_COUNT_NR];
+	uint64_t sent_bytes, received_bytes;
+	bool many_hosts;
+	/* the location being read */
+	size_t location;
+	track_id track;
+	bool queue;
+	uint64_t first_ticks, last_ticks; /* first > last: no event yet */
+	VEC(struct otf2_frame) frames;
+	VEC(struct otf2_waiting)
+	waiting; /* what happened in the frames; gets their span when they close */
+	/* of all locations */
+	uint64_t min_ticks, max_ticks;
+	VEC(struct otf2_message) sends, receives;
+	VEC(struct otf2_callsite) launches, work;
+	VEC(struct otf2_request) requests;
+	VEC(series_id) series;      /* runs of ids: one run per (metric, location) */
+	VEC(uint64_t) series_owner; /* per series id of this input: which member of which metric */
+	series_id first_series;
+	/* the last conversion: metrics come in bunches of one time */
+	uint64_t memo_ticks;
+	int64_t memo_ns;
+};
+
+/* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
+int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
+static inline int64_t otf2_time(struct otf2_reading *r, uint64_t ticks)
+{
+	if (ticks != r->memo_ticks) {
+		r->memo_ns = otf2_ns(ticks, r->defs.resolution);
+		r->memo_ticks = ticks;
+	}
+	return r->memo_ns;
+}
+
+void otf2_make_tracks(struct otf2_reading *r);
+/* "gpu2", "node3:gpu2" when the archive has several hosts; "" for -1. Borrowed from the pool of the
+ * definitions. */
+const char *otf2_device_id(struct otf2_reading *r, const char *host, int64_t device);
+
+OTF2_EvtReaderCallbacks *otf2_event_callbacks(void); /* user data: struct otf2_reading */
+int otf2_count_callbacks(
+	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */
+void otf2_reading_release(struct otf2_reading *r);
+void otf2_location_begin(struct otf2_reading *r, size_t location);
+void otf2_location_end(struct otf2_reading *r);
+void otf2_tick(struct otf2_reading *r, enum otf2_count kind, uint64_t ticks);
+
+OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+				 void *user, OTF2_AttributeList *attributes, OTF2_MetricRef metric,
+				 uint8_t nr, const OTF2_Type *types,
+				 const OTF2_MetricValue *values);
+
+void otf2_match_messages(struct otf2_reading *r);
+void otf2_match_callsites(struct otf2_reading *r);
+
+#endif

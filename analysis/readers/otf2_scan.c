@@ -1,0 +1,194 @@
+/*
+ * A file is a row of chunks of one size, the last one as long as it is. A chunk:
+ *
+ *	03 B first:8 last:8	header; B = 42 little endian, 23 big endian; numbers of its first
+ *				and last record
+ *	05 time:8		the time of the events after it (event files)
+ *	06 len …		attributes of the event after it (event files)
+ *	type len …		a record, type >= 10 in event files; len is one byte, or ff and
+ *				eight bytes
+ *	00			the chunk ends here, the next one begins at its own place
+ *	02			the file ends here
+ *
+ * Some event records are one compressed number without a length of their own: its first byte says
+ * how many follow, and ff means none there.
+ */
+#include "otf2_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/xalloc.h"
+
+#define MARK_CHUNK_END 0
+#define MARK_FILE_END 2
+#define MARK_HEADER 3
+#define MARK_TIME 5
+#define MARK_ATTRIBUTES 6
+#define HEADER_BYTES 18
+#define FIRST_EVENT 10
+#define FIRST_DEFINITION 5
+
+struct walk {
+	const unsigned char *data;
+	size_t size, at;
+	size_t chunk_end; /* where the chunk would end, at most the end of the file */
+	bool big_endian, events;
+	struct otf2_scan *scan;
+};
+
+static bool number_alone(unsigned char type)
+{
+	switch (type) {
+	case 12:
+	case 13: /* enter, leave */
+	case 16:
+	case 17: /* MPI isend complete, irecv request */
+	case 20:
+	case 21: /* MPI request test, cancelled */
+	case 24: /* OpenMP fork */
+	case 28:
+	case 29:
+	case 30: /* OpenMP task create, switch, complete */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint64_t number_at(const struct walk *w, size_t at)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < 8; i++)
+		v = v << 8 | w->data[at + (w->big_endian ? i : 7 - i)];
+	return v;
+}
+
+static bool stop(struct walk *w, const char *what)
+{
+	snprintf(w->scan->why, sizeof(w->scan->why), "%s at byte %zu of %zu", what, w->at, w->size);
+	return false;
+}
+
+static bool header_pass(struct walk *w)
+{
+	if (w->size - w->at < HEADER_BYTES)
+		return stop(w, "the file is cut in a chunk's header");
+	if (w->data[w->at] != MARK_HEADER ||
+	    (w->data[w->at + 1] != 0x42 && w->data[w->at + 1] != 0x23))
+		return stop(w, "no chunk header");
+	w->big_endian = w->data[w->at + 1] == 0x23;
+	w->at += HEADER_BYTES;
+	return true;
+}
+
+static bool bytes_pass(struct walk *w, uint64_t n)
+{
+	if (n > w->chunk_end - w->at)
+		return stop(w, w->chunk_end == w->size ? "the file is cut in a record"
+						       : "a record goes beyond its chunk");
+	w->at += n;
+	return true;
+}
+
+/* Type and length are read, the rest is passed over. */
+static bool record_pass(struct walk *w)
+{
+	unsigned char type = w->data[w->at];
+	size_t left = w->chunk_end - w->at;
+	uint64_t length;
+
+	if (w->events && type == MARK_TIME)
+		return bytes_pass(w, 9);
+	if (type < (w->events ? FIRST_EVENT : FIRST_DEFINITION) &&
+	    !(w->events && type == MARK_ATTRIBUTES))
+		return stop(w, "unknown mark");
+	if (left < 2)
+		return stop(w, "the file is cut in a record");
+	length = w->data[w->at + 1];
+	if (length == 0xff && w->events && number_alone(type))
+		length = 0;
+	else if (length == 0xff && left < 10)
+		return stop(w, "the file is cut in a record");
+	else if (length == 0xff) {
+		length = number_at(w, w->at + 2);
+		w->at += 8;
+	}
+	w->at += 2;
+	if (!bytes_pass(w, length))
+		return false;
+	w->scan->records += type != MARK_ATTRIBUTES || !w->events;
+	return true;
+}
+
+/* True when another chunk follows. */
+static bool chunk_pass(struct walk *w)
+{
+	if (!header_pass(w))
+		return false;
+	while (w->at < w->chunk_end) {
+		unsigned char mark = w->data[w->at];
+
+		if (mark == MARK_FILE_END) {
+			w->scan->complete = true;
+			return false;
+		}
+		if (mark == MARK_CHUNK_END && w->chunk_end == w->size)
+			return stop(w, "the file is cut after a chunk");
+		if (mark == MARK_CHUNK_END)
+			return true;
+		if (!record_pass(w))
+			return false;
+	}
+	return stop(w, "a chunk without an end");
+}
+
+static void walk(struct walk *w, uint64_t chunk_bytes)
+{
+	for (size_t begin = 0; begin < w->size;) {
+		w->at = begin;
+		w->chunk_end =
+			chunk_bytes < w->size - begin ? begin + (size_t)chunk_bytes : w->size;
+		if (!chunk_pass(w))
+			return;
+		begin = w->chunk_end;
+	}
+	w->at = w->size;
+	stop(w, "the file is cut after a chunk");
+}
+
+int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind kind,
+		   struct otf2_scan *ret, struct err *err)
+{
+	struct walk w = { .scan = ret, .events = kind == OTF2_FILE_EVENTS };
+	CLEANUP(xclosep) int fd = -1;
+	struct stat st;
+	void *map;
+
+	*ret = (struct otf2_scan){ .records = 0 };
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EBADMSG, "%s: not a regular file", path);
+	if (st.st_size < HEADER_BYTES)
+		return err_set(err, EBADMSG,
+			       "%s: has %" PRId64 " bytes, which is less than a header", path,
+			       (int64_t)st.st_size);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return err_sys(err, errno, "%s", path);
+	madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
+	w.data = map;
+	w.size = (size_t)st.st_size;
+	walk(&w, chunk_bytes);
+	munmap(map, (size_t)st.st_size);
+	return 0;
+}

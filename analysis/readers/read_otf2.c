@@ -1,0 +1,491 @@
+/*
+ * OTF2, the archive format of Score-P and relatives, read through libotf2. On disk (substrate
+ * POSIX):
+ *
+ *	NAME.otf2		anchor: versions, chunk sizes, how many locations and definitions
+ *	NAME.def		global definitions: clock, strings, system tree, regions, locations,
+ *				metrics, groups, communicators
+ *	NAME/<location>.def	local definitions: clock offsets, maps from local to global
+ *				references; optional
+ *	NAME/<location>.evt	the events of one location, in time order
+ *
+ * Times are ticks of the clock that the definitions describe. Locations are read one after the
+ * other: they are independent, and the model sorts per track anyway. libotf2 applies clock offsets
+ * and maps by itself when the local definitions were read first.
+ *
+ * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file is
+ * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
+ * definitions are hints; what it wants to print is caught and becomes part of a warning.
+ */
+#include "otf2_files.h"
+#include "otf2_private.h"
+#include "readers_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/text.h"
+#include "profrig/warnings.h"
+
+/* ---- what libotf2 would print ---- */
+
+static _Thread_local char said[256];
+
+static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
+			       OTF2_ErrorCode code, const char *fmt, va_list ap)
+{
+	char text[192];
+
+	(void)user, (void)file, (void)line, (void)function;
+	/* the first of a chain is nearest to the cause */
+	if (*said)
+		return code;
+	vsnprintf(text, sizeof(text), fmt ? fmt : "", ap);
+	snprintf(said, sizeof(said), "%s%s%s", OTF2_Error_GetDescription(code), *text ? ": " : "",
+		 text);
+	text_no_controls(said, ' ');
+	return code;
+}
+
+static const char *why(OTF2_ErrorCode code)
+{
+	return *said ? said : OTF2_Error_GetDescription(code);
+}
+
+/* ---- opening ---- */
+
+struct archive {
+	char *anchor, *dir; /* "x/traces.otf2", "x/traces" */
+	OTF2_Reader *reader;
+	uint64_t event_chunk, def_chunk;
+	struct otf2_reading r;
+	bool partial;
+};
+
+static void archive_release(struct archive *a)
+{
+	if (a->reader)
+		OTF2_Reader_Close(a->reader);
+	otf2_reading_release(&a->r);
+	free(a->anchor);
+	free(a->dir);
+}
+
+static int archive_open(struct archive *a, const char *path, struct err *err)
+{
+	int e;
+
+	e = otf2_find_anchor(path, &a->anchor, err);
+	if (e < 0)
+		return e;
+	a->dir = xstrndup(a->anchor, strlen(a->anchor) - strlen(OTF2_SUFFIX));
+	e = otf2_check_anchor(a->anchor, err);
+	if (e < 0)
+		return e;
+	*said = '\0';
+	OTF2_Error_RegisterCallback(on_error, NULL);
+	a->reader = OTF2_Reader_Open(a->anchor);
+	if (!a->reader)
+		return err_set(err, EBADMSG, "%s: no archive that libotf2 reads: %s", a->anchor,
+			       why(OTF2_ERROR_PROCESSED_WITH_FAULTS));
+	if (OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
+	    OTF2_Reader_GetChunkSize(a->reader, &a->event_chunk, &a->def_chunk) != OTF2_SUCCESS)
+		return err_set(err, EIO, "%s: %s", a->anchor, why(OTF2_ERROR_INVALID));
+	return 0;
+}
+
+static void archive_warn(struct archive *a, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void archive_warn(struct archive *a, const char *code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	a->r.s->ops->warn(a->r.s, code, 1, text);
+}
+
+/* ---- definitions ---- */
+
+static OTF2_ErrorCode global_definitions(struct archive *a, uint64_t records, uint64_t *ret_read)
+{
+	OTF2_GlobalDefReader *reader = OTF2_Reader_GetGlobalDefReader(a->reader);
+	OTF2_GlobalDefReaderCallbacks *callbacks;
+	OTF2_ErrorCode code;
+
+	*ret_read = 0;
+	if (!reader)
+		return OTF2_ERROR_PROCESSED_WITH_FAULTS;
+	callbacks = otf2_defs_callbacks();
+	if (!callbacks)
+		return OTF2_ERROR_MEM_FAULT;
+	code = OTF2_Reader_RegisterGlobalDefCallbacks(a->reader, reader, callbacks, &a->r.defs);
+	OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+	if (code == OTF2_SUCCESS)
+		code = OTF2_Reader_ReadGlobalDefinitions(a->reader, reader, records, ret_read);
+	OTF2_Reader_CloseGlobalDefReader(a->reader, reader);
+	return code;
+}
+
+static void clock_set(struct archive *a, struct input *in)
+{
+	struct otf2_defs *d = &a->r.defs;
+
+	if (!d->has_clock || d->resolution == 0) {
+		archive_warn(a, W_MISSING_DEFINITIONS,
+			     "%s: no clock resolution; times are taken for nanoseconds", a->anchor);
+		d->resolution = 1000000000;
+	}
+	in->clock = TRACE_CLOCK_OWN;
+	in->resolution_hz = (double)d->resolution;
+	if (d->has_clock && d->realtime != OTF2_UNDEFINED_TIMESTAMP && d->realtime != 0 &&
+	    d->realtime <= INT64_MAX) {
+		in->has_realtime_anchor = true;
+		in->anchor_own_ns = otf2_ns(d->offset, d->resolution);
+		in->anchor_realtime_ns = (int64_t)d->realtime;
+	}
+	a->r.s->ops->clock(a->r.s);
+}
+
+static void format_set(struct archive *a, struct input *in)
+{
+	uint8_t major = 0, minor = 0, bugfix = 0;
+
+	if (OTF2_Reader_GetVersion(a->reader, &major, &minor, &bugfix) == OTF2_SUCCESS)
+		in->format = xasprintf("OTF2 %u.%u.%u", major, minor, bugfix);
+	else
+		in->format = xstrdup("OTF2");
+}
+
+static int definitions_read(struct archive *a, struct err *err)
+{
+	struct input *in = a->r.s->ops->current(a->r.s);
+	CLEANUP(xfreep) char *path = xasprintf("%s.def", a->dir);
+	uint64_t read, expected = 0, locations = 0;
+	struct otf2_scan scan;
+	OTF2_ErrorCode code;
+	int e;
+
+	e = otf2_scan_file(path, a->def_chunk, OTF2_FILE_DEFINITIONS, &scan, err);
+	if (e < 0)
+		return err_wrap(err, e, "definitions");
+	*said = '\0';
+	code = global_definitions(a, scan.records, &read);
+	otf2_defs_finish(&a->r.defs);
+	if (read == 0)
+		return err_set(err, EBADMSG, "%s: no definitions can be read: %s", path,
+			       scan.complete ? why(code) : scan.why);
+	if (OTF2_Reader_GetNumberOfGlobalDefinitions(a->reader, &expected) != OTF2_SUCCESS)
+		expected = 0;
+	if (OTF2_Reader_GetNumberOfLocations(a->reader, &locations) != OTF2_SUCCESS)
+		locations = 0;
+	if (code != OTF2_SUCCESS || !scan.complete || read < expected ||
+	    a->r.defs.locations.nr < locations) {
+		a->partial = true;
+		archive_warn(a, W_TRUNCATED,
+			     "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
+			     " locations: %s",
+			     path, read, expected, a->r.defs.locations.nr, locations,
+			     code != OTF2_SUCCESS ? why(code)
+			     : scan.complete      ? "fewer than the anchor says"
+						  : scan.why);
+	}
+	if (a->r.defs.duplicates)
+		archive_warn(a, W_UNKNOWN_REFERENCE,
+			     "%s.def: %" PRIu64 " references are defined twice", a->dir,
+			     a->r.defs.duplicates);
+	format_set(a, in);
+	clock_set(a, in);
+	sink_fact(a->r.s, "definitions", (int64_t)read);
+	sink_fact(a->r.s, "regions", (int64_t)a->r.defs.regions.nr);
+	sink_fact(a->r.s, "locations", (int64_t)a->r.defs.locations.nr);
+	sink_fact(a->r.s, "location_groups", (int64_t)a->r.defs.location_groups.nr);
+	return 0;
+}
+
+/* ---- locations ---- */
+
+static void location_missing(struct archive *a, struct def_location *l, const char *reason)
+{
+	const struct def_location_group *g = DEF_FIND(&a->r.defs.location_groups, l->group);
+
+	l->missing = true;
+	a->partial = true;
+	archive_warn(a, W_MISSING_LOCATION, "location %" PRIu64 " '%s' of '%s': %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), g ? otf2_string(&a->r.defs, g->name) : "",
+		     reason);
+}
+
+static char *location_path(const struct archive *a, const struct def_location *l,
+			   const char *suffix)
+{
+	return xasprintf("%s/%" PRIu64 "%s", a->dir, l->ref, suffix);
+}
+
+/* A location that the definitions call empty may have no file. */
+static void locations_select(struct archive *a)
+{
+	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
+		struct def_location *l = &a->r.defs.locations.v[i];
+		CLEANUP(xfreep) char *path = location_path(a, l, ".evt");
+
+		if (l->events == 0 && !fs_exists(path))
+			l->missing = true;
+		else if (!fs_is_file(path))
+			location_missing(a, l, "its .evt file is not there");
+		else if (OTF2_Reader_SelectLocation(a->reader, l->ref) != OTF2_SUCCESS)
+			location_missing(a, l, "libotf2 does not select it");
+	}
+}
+
+static int local_definitions(struct archive *a, const struct def_location *l, struct err *err)
+{
+	CLEANUP(xfreep) char *path = location_path(a, l, ".def");
+	OTF2_DefReader *reader;
+	struct otf2_scan scan;
+	OTF2_ErrorCode code;
+	uint64_t read = 0;
+	int e;
+
+	e = otf2_scan_file(path, a->def_chunk, OTF2_FILE_DEFINITIONS, &scan, err);
+	if (e < 0)
+		return e;
+	reader = OTF2_Reader_GetDefReader(a->reader, l->ref);
+	if (!reader)
+		return err_set(err, EBADMSG, "%s: %s", path, why(OTF2_ERROR_PROCESSED_WITH_FAULTS));
+	code = OTF2_Reader_ReadLocalDefinitions(a->reader, reader, scan.records, &read);
+	OTF2_Reader_CloseDefReader(a->reader, reader);
+	if (code != OTF2_SUCCESS)
+		return err_set(err, EBADMSG, "%s: %s", path, why(code));
+	if (!scan.complete)
+		return err_set(err, EBADMSG, "%s: %s", path, scan.why);
+	return 0;
+}
+
+static bool has_local_definitions(const struct archive *a, const struct def_location *l)
+{
+	CLEANUP(xfreep) char *path = location_path(a, l, ".def");
+
+	return fs_exists(path);
+}
+
+/* Writers that need no maps and no clock correction leave them all out; where some are there, the
+ * others were lost. */
+static bool wants_local_definitions(const struct archive *a)
+{
+	for (size_t i = 0; i < a->r.defs.locations.nr; i++)
+		if (has_local_definitions(a, &a->r.defs.locations.v[i]))
+			return true;
+	return false;
+}
+
+static void local_missing(struct archive *a, const struct def_location *l, bool lost,
+			  const char *reason)
+{
+	a->partial |= lost;
+	archive_warn(a, lost ? W_TRUNCATED : W_MISSING_DEFINITIONS,
+		     "location %" PRIu64 " '%s': no local definitions: %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), reason);
+}
+
+static void locals_read(struct archive *a)
+{
+	bool wanted = wants_local_definitions(a);
+	OTF2_ErrorCode code;
+
+	*said = '\0';
+	code = OTF2_Reader_OpenDefFiles(a->reader);
+	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
+		const struct def_location *l = &a->r.defs.locations.v[i];
+		struct err err = ERR_INIT;
+
+		if (l->missing)
+			continue;
+		if (code != OTF2_SUCCESS)
+			err_set(&err, EIO, "%s", why(code));
+		else {
+			*said = '\0';
+			if (local_definitions(a, l, &err) == 0)
+				continue;
+		}
+		local_missing(a, l, wanted, err.msg);
+	}
+	if (code == OTF2_SUCCESS)
+		OTF2_Reader_CloseDefFiles(a->reader);
+}
+
+static OTF2_ErrorCode location_events(struct archive *a, const struct def_location *l,
+				      const OTF2_EvtReaderCallbacks *callbacks, uint64_t records,
+				      uint64_t *ret_read)
+{
+	OTF2_EvtReader *reader = OTF2_Reader_GetEvtReader(a->reader, l->ref);
+	OTF2_ErrorCode code, closed;
+
+	*ret_read = 0;
+	if (!reader)
+		return OTF2_ERROR_PROCESSED_WITH_FAULTS;
+	code = OTF2_Reader_RegisterEvtCallbacks(a->reader, reader, callbacks, &a->r);
+	if (code == OTF2_SUCCESS && records)
+		code = OTF2_Reader_ReadLocalEvents(a->reader, reader, records, ret_read);
+	closed = OTF2_Reader_CloseEvtReader(a->reader, reader);
+	return code != OTF2_SUCCESS ? code : closed;
+}
+
+static void location_read(struct archive *a, size_t i, const OTF2_EvtReaderCallbacks *callbacks)
+{
+	struct def_location *l = &a->r.defs.locations.v[i];
+	CLEANUP(xfreep) char *path = location_path(a, l, ".evt");
+	struct err err = ERR_INIT;
+	struct otf2_scan scan;
+	OTF2_ErrorCode code;
+	uint64_t read;
+
+	if (otf2_scan_file(path, a->event_chunk, OTF2_FILE_EVENTS, &scan, &err) < 0) {
+		location_missing(a, l, err.msg);
+		return;
+	}
+	*said = '\0';
+	otf2_location_begin(&a->r, i);
+	code = location_events(a, l, callbacks, scan.records, &read);
+	otf2_location_end(&a->r);
+	sink_fact(a->r.s, "events", (int64_t)read);
+	if (code == OTF2_SUCCESS && scan.complete && read == scan.records)
+		return;
+	a->partial = true;
+	archive_warn(a, W_TRUNCATED,
+		     "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), read, path,
+		     code != OTF2_SUCCESS ? why(code)
+		     : scan.complete      ? "it holds more"
+					  : scan.why);
+}
+
+static int locations_read(struct archive *a, struct err *err)
+{
+	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks();
+	OTF2_ErrorCode code;
+
+	if (!callbacks)
+		return err_set(err, ENOMEM, "libotf2 makes no callbacks");
+	*said = '\0';
+	code = OTF2_Reader_OpenEvtFiles(a->reader);
+	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
+		if (a->r.defs.locations.v[i].missing)
+			continue;
+		if (code == OTF2_SUCCESS)
+			location_read(a, i, callbacks);
+		else
+			location_missing(a, &a->r.defs.locations.v[i], why(code));
+	}
+	if (code == OTF2_SUCCESS)
+		OTF2_Reader_CloseEvtFiles(a->reader);
+	OTF2_EvtReaderCallbacks_Delete(callbacks);
+	return 0;
+}
+
+/* ---- the reader ---- */
+
+static void facts_put(struct archive *a)
+{
+	static const char *const names[] = {
+#define X(id, name) name,
+		OTF2_COUNTS(X)
+#undef X
+	};
+
+	sink_fact(a->r.s, "events", 0);
+	for (size_t i = 0; i < OTF2_COUNT_NR; i++) {
+		if (a->r.counts[i])
+			sink_fact(a->r.s, names[i], a->r.counts[i]);
+	}
+	if (a->r.sent_bytes)
+		sink_fact(a->r.s, "mpi_send_bytes", (int64_t)a->r.sent_bytes);
+	if (a->r.received_bytes)
+		sink_fact(a->r.s, "mpi_recv_bytes", (int64_t)a->r.received_bytes);
+}
+
+/* The range of all records, also of those that are neither span nor sample: it is what "from the
+ * start of the trace" means. */
+static void range_put(struct archive *a)
+{
+	struct input *in = a->r.s->ops->current(a->r.s);
+
+	if (a->r.min_ticks > a->r.max_ticks)
+		return;
+	if (otf2_time(&a->r, a->r.min_ticks) < in->first_ns)
+		in->first_ns = otf2_time(&a->r, a->r.min_ticks);
+	if (otf2_time(&a->r, a->r.max_ticks) > in->last_ns)
+		in->last_ns = otf2_time(&a->r, a->r.max_ticks);
+}
+
+static int archive_read(struct archive *a, struct err *err)
+{
+	int e;
+
+	e = definitions_read(a, err);
+	if (e < 0)
+		return e;
+	otf2_make_tracks(&a->r);
+	locations_select(a);
+	locals_read(a);
+	e = locations_read(a, err);
+	if (e < 0)
+		return e;
+	facts_put(a);
+	otf2_match_messages(&a->r);
+	otf2_match_callsites(&a->r);
+	range_put(a);
+	return a->partial ? READ_PARTIAL : 0;
+}
+
+static int otf2_read(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
+{
+	struct archive a = { .r = { .s = s,
+				    .o = o,
+				    .min_ticks = UINT64_MAX,
+				    .memo_ticks = UINT64_MAX,
+				    .memo_ns = INT64_MAX } };
+	int e;
+
+	e = archive_open(&a, path, err);
+	if (e == 0) {
+		s->ops->input(s, path, reader_otf2.name);
+		e = archive_read(&a, err);
+		s->ops->current(s)->partial = e == READ_PARTIAL;
+		s->ops->input_end(s);
+	}
+	archive_release(&a);
+	return e;
+}
+
+static int otf2_probe(const struct probe *p)
+{
+	char *anchor;
+
+	if (p->is_dir) {
+		if (otf2_find_anchor(p->path, &anchor, NULL) < 0)
+			return 0;
+		free(anchor);
+		return 90;
+	}
+	if (otf2_is_anchor(p->head, p->head_len))
+		return 100;
+	/* so that a damaged anchor is called that, and not an unknown file */
+	return otf2_has_suffix(p->name) ? 40 : 0;
+}
+
+const struct reader reader_otf2 = {
+	.name = "otf2",
+	.about = "Open Trace Format 2 archives (Score-P, TAU, APEX)",
+	.suffixes = ".otf2, or a directory that holds one",
+	.probe = otf2_probe,
+	.read = otf2_read,
+	.claims = otf2_claims,
+};

@@ -1,0 +1,149 @@
+/*
+ * Trace Event Format: JSON, either an array of events or an object whose member "traceEvents" is
+ * that array. An array need not be closed: writers append to it until they die. Members of an event
+ * come in any order:
+ *
+ *	ph	phase: X complete (ts, dur), B begin and E end, i instant, C counter (args: value
+ *		per series), b n e async (pid, cat, id), s t f flow (cat, name, id), M metadata
+ *		(process_name, thread_name); R and P are read as instants, others are counted
+ *	ts dur	µs, numbers or strings, often with three decimals: ns. Absolute values need 19
+ *		digits, so they go from decimal to ns directly
+ *	pid tid	numbers or words
+ *	name cat id args
+ *
+ * There is no version and no clock in it. Who wrote a file is told by several signs (tef_doc.c),
+ * and with the writer come clock, device tracks and correlations: Kineto (PyTorch), rocprof v1,
+ * uftrace, profrig's own tracers, anything else.
+ */
+#include "readers_private.h"
+#include "tef.h"
+
+#include <errno.h>
+
+#include "profrig/text.h"
+#include "profrig/warnings.h"
+
+static bool head_has(const struct probe *p, const char *word)
+{
+	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
+}
+
+static bool is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static size_t first_char(const struct probe *p)
+{
+	size_t i = p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	while (i < p->head_len && is_blank(p->head[i]))
+		i++;
+	return i;
+}
+
+static int probe_tef(const struct probe *p)
+{
+	size_t at;
+
+	if (p->is_dir)
+		return 0;
+	at = first_char(p);
+	if (at == p->head_len)
+		return 0;
+	if (p->head[at] == '{') {
+		if (head_has(p, "\"traceEvents\""))
+			return 95;
+		/* Kineto may list devices and process groups for longer than this before its
+		 * events. */
+		return head_has(p, "\"schemaVersion\"") && (head_has(p, "\"deviceProperties\"") ||
+							    head_has(p, "\"distributedInfo\""))
+			       ? 80
+			       : 0;
+	}
+	/* so that a damaged .json is told where, and is not an unknown file */
+	if (p->head[at] != '[')
+		return text_suffix(p->name, ".json") ? 10 : 0;
+	if (head_has(p, "\"ph\""))
+		return 90;
+	/* An array in which nothing stands yet: a tracer that was killed at once. */
+	for (at++; at < p->head_len; at++)
+		if (!is_blank(p->head[at]) && p->head[at] != ']' && p->head[at] != 0)
+			return 0;
+	return 20;
+}
+
+static char *format_name(const struct tef_doc *d)
+{
+	switch (d->dialect) {
+	case TEF_KINETO:
+		return xstrdup("Trace Event Format (Kineto)");
+	case TEF_ROCPROF:
+		return xstrdup("Trace Event Format (rocprof v1)");
+	case TEF_UFTRACE:
+		return xstrdup("Trace Event Format (uftrace)");
+	case TEF_PROFRIG:
+		return xasprintf("Trace Event Format (profrig %s)", d->tracer);
+	case TEF_PLAIN:
+		break;
+	}
+	return xstrdup("Trace Event Format");
+}
+
+static void tell_clock(struct tef *t)
+{
+	struct input *in = t->sink->ops->current(t->sink);
+
+	free(in->format);
+	in->format = format_name(&t->doc);
+	in->clock = t->doc.clock;
+	in->resolution_hz = t->doc.fractions || t->doc.dialect == TEF_ROCPROF ? 1e9 : 1e6;
+	t->sink->ops->clock(t->sink);
+}
+
+static void tef_release(struct tef *t)
+{
+	input_unmap(&t->map);
+	strbuf_release(&t->text);
+	tef_tracks_release(t);
+	VEC_RELEASE(&t->edges);
+	VEC_RELEASE(&t->asyncs);
+	VEC_RELEASE(&t->flows);
+	VEC_RELEASE(&t->slices);
+	VEC_RELEASE(&t->late);
+}
+
+static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
+{
+	CLEANUP(tef_release)
+	struct tef t = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
+	struct input *in;
+	int r = input_map(path, 0, &t.map, err);
+
+	if (r < 0)
+		return r;
+	/* A mapped file that was not cut to size by a killed writer ends in zeros. */
+	while (t.map.len > 0 && t.map.data[t.map.len - 1] == 0)
+		t.map.len--;
+	r = tef_doc_scan(&t, err);
+	if (r < 0)
+		return r;
+	s->ops->input(s, path, "tef");
+	tell_clock(&t);
+	r = tef_doc_read(&t, err);
+	in = s->ops->current(s);
+	in->partial = r != 0;
+	if (r >= 0 && in->spans + in->samples == 0)
+		sink_warnf(s, W_EMPTY_INPUT, "%s holds no events", path);
+	s->ops->input_end(s);
+	return r;
+}
+
+const struct reader reader_tef = {
+	.name = "tef",
+	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, uftrace, profrig's "
+		 "tracers)",
+	.suffixes = ".json[.gz|.zst]",
+	.probe = probe_tef,
+	.read = read_tef,
+};

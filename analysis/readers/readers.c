@@ -1,0 +1,229 @@
+#include "readers_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/input.h"
+#include "profrig/strbuf.h"
+#include "profrig/text.h"
+#include "profrig/warnings.h"
+#include "profrig/xalloc.h"
+
+const struct reader *const readers[] = {
+	&reader_otf2,
+	&reader_tef,
+	&reader_samples,
+	NULL,
+};
+
+const struct reader *reader_find(const char *name)
+{
+	for (const struct reader *const *r = readers; *r; r++)
+		if (strcmp((*r)->name, name) == 0)
+			return *r;
+	return NULL;
+}
+
+/* What people bring that no reader takes, so that they learn what it is. */
+static const char *known_stranger(const unsigned char *head, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *what;
+	} strangers[] = {
+		{ "SQLite format 3", 16, "an SQLite database" },
+		{ "\x7f"
+		  "ELF",
+		  4, "a program or library" },
+		{ "PK\x03\x04", 4, "a zip archive: unpack it first" },
+		{ "\xfd"
+		  "7zXZ",
+		  6, "xz-compressed: only gzip and zstd are read" },
+		{ "BZh", 3, "bzip2-compressed: only gzip and zstd are read" },
+		{ "PERFILE2", 8, "perf.data: write it with 'perf script' first" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(strangers); i++)
+		if (n >= strangers[i].n && memcmp(head, strangers[i].magic, strangers[i].n) == 0)
+			return strangers[i].what;
+	return NULL;
+}
+
+static int not_a_trace(const char *path, const struct probe *p, struct err *err)
+{
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	const char *what;
+
+	for (const struct reader *const *r = readers; *r; r++)
+		strbuf_addf(&names, "%s%s (%s)", names.len ? ", " : "", (*r)->name, (*r)->suffixes);
+	if (p->is_dir)
+		return err_set(err, EINVAL,
+			       "%s: no trace that profrig knows in this directory; readers: %s",
+			       path, names.buf);
+	if (p->head_len == 0)
+		return err_set(err, EINVAL, "%s: not a trace that profrig knows: it is empty",
+			       path);
+	what = known_stranger(p->head, p->head_len);
+	if (what)
+		return err_set(err, EINVAL,
+			       "%s: not a trace that profrig knows: it is %s; readers: %s", path,
+			       what, names.buf);
+	return err_set(err, EINVAL, "%s: not a trace that profrig knows; readers: %s", path,
+		       names.buf);
+}
+
+static char *bare_name(const char *path)
+{
+	static const char *const packed[] = { ".gz", ".zst" };
+	const char *name = fs_base(path), *end = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(packed) && !end; i++)
+		end = text_suffix(name, packed[i]);
+	return end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
+}
+
+/* *ret is NULL when nothing recognises the path; err then says so. */
+static int detect(const char *path, const struct reader **ret, struct err *err)
+{
+	CLEANUP(xfreep) char *name = bare_name(path);
+	CLEANUP(xfreep) unsigned char *head = NULL;
+	struct probe p = { .path = path, .name = name, .is_dir = fs_is_dir(path) };
+	int best = 0;
+
+	*ret = NULL;
+	if (!p.is_dir) {
+		int64_t n;
+
+		head = xmalloc(PROBE_BYTES);
+		n = input_head(path, head, PROBE_BYTES, err);
+		if (n < 0)
+			return (int)n;
+		p.head = head;
+		p.head_len = (size_t)n;
+	}
+	for (const struct reader *const *r = readers; *r; r++) {
+		int score = (*r)->probe(&p);
+
+		if (score > best) {
+			best = score;
+			*ret = *r;
+		}
+	}
+	if (!*ret)
+		not_a_trace(path, &p, err);
+	return 0;
+}
+
+int reader_detect(const char *path, const struct reader **ret, struct err *err)
+{
+	const struct reader *found;
+	int r = detect(path, &found, err);
+
+	if (r < 0)
+		return r;
+	if (!found)
+		return -EINVAL;
+	*ret = found;
+	return 0;
+}
+
+__attribute__((format(printf, 3, 4))) static int verdict(struct artifact_check *c, const char *word,
+							 const char *fmt, ...)
+{
+	va_list ap;
+
+	c->verdict = word;
+	va_start(ap, fmt);
+	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
+	va_end(ap);
+	return 0;
+}
+
+static const char *first_error(const struct model *m)
+{
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		if (m->warnings.v[i].severity == SEV_ERROR)
+			return m->warnings.v[i].text;
+	return "part of it could not be read";
+}
+
+static void count_records(const struct model *m, struct artifact_check *c)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+
+		c->records += in->spans + in->samples;
+		if (in->first_ns < first)
+			first = in->first_ns;
+		if (in->last_ns > last)
+			last = in->last_ns;
+	}
+	if (c->records > 0 && first <= last) {
+		c->first_ns = first;
+		c->last_ns = last;
+	}
+}
+
+static int check_by_reading(const char *path, const struct reader *rd, uint64_t min_records,
+			    struct artifact_check *c)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	static const struct read_opts opts = { .keep_args = false };
+	uint64_t want = min_records > 0 ? min_records : 1;
+	struct err e = ERR_INIT;
+	int r = rd->read(path, model_sink(m), &opts, &e);
+
+	snprintf(c->reader, sizeof(c->reader), "%s", rd->name);
+	count_records(m, c);
+	if (r == -ENODATA)
+		return verdict(c, "empty", "%s", e.msg);
+	if (r < 0)
+		return verdict(c, "damaged", "%s", e.msg);
+	if (r == READ_PARTIAL)
+		return verdict(c, "damaged", "%s", first_error(m));
+	if (c->records == 0)
+		return verdict(c, "empty", "it holds no records");
+	if (c->records < want)
+		return verdict(c, "empty", "%llu records, at least %llu were expected",
+			       (unsigned long long)c->records, (unsigned long long)want);
+	c->verdict = "valid";
+	return 0;
+}
+
+static bool has_content(const char *path)
+{
+	struct strvec names = STRVEC_INIT;
+	bool some;
+
+	if (!fs_is_dir(path))
+		return fs_size(path) > 0;
+	some = fs_list(path, &names, NULL) == 0 && names.nr > 0;
+	strvec_release(&names);
+	return some;
+}
+
+int reader_check(const char *path, const char *reader_name, uint64_t min_records,
+		 struct artifact_check *ret, struct err *err)
+{
+	struct artifact_check c = { .verdict = "valid" };
+	const struct reader *rd = NULL;
+	struct err e = ERR_INIT;
+
+	if (reader_name && *reader_name) {
+		rd = reader_find(reader_name);
+		if (!rd)
+			return err_set(err, EINVAL, "no reader is called '%s'", reader_name);
+	}
+	*ret = c;
+	if (!fs_exists(path))
+		return verdict(ret, "damaged", "%s: no such file", path);
+	if (!has_content(path))
+		return verdict(ret, "empty", "it has 0 bytes");
+	if (!rd && detect(path, &rd, &e) < 0)
+		return verdict(ret, "damaged", "%s", e.msg);
+	return rd ? check_by_reading(path, rd, min_records, ret) : 0;
+}

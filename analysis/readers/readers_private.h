@@ -1,0 +1,8 @@
+#ifndef ANALYSIS_READERS_PRIVATE_H
+#define ANALYSIS_READERS_PRIVATE_H
+
+#include "profrig/reader.h"
+
+extern const struct reader reader_otf2, reader_tef, reader_samples;
+
+#endif

@@ -1,0 +1,346 @@
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/input.h"
+#include "profrig/reader.h"
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+#define SCHEMA_FAMILY "profrig.run/"
+#define SCHEMA SCHEMA_FAMILY "1"
+#define RUN_JSON_MAX ((size_t)64 << 20)
+#define MAX_ANCHORS 100000
+#define SAMPLES_HEADER 4096
+
+/* Other programs write a run.json too, so the name alone says nothing. */
+bool rundir_is(const char *path)
+{
+	CLEANUP(xfreep) char *file = fs_join(path, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+
+	return fs_is_dir(path) && fs_is_file(file) &&
+	       fs_read(file, RUN_JSON_MAX, &text, &n, NULL) == 0 &&
+	       memmem(text, n, "\"" SCHEMA_FAMILY, sizeof(SCHEMA_FAMILY));
+}
+
+static int load(const char *path, json_t **ret, struct err *err)
+{
+	CLEANUP(xfreep) char *file = fs_join(path, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *j = NULL;
+	json_error_t e;
+	const char *schema;
+	size_t n = 0;
+	int r = fs_read(file, RUN_JSON_MAX, &text, &n, err);
+
+	if (r < 0)
+		return r;
+	j = json_loadb(text, n, 0, &e);
+	if (!j)
+		return err_set(err, EINVAL, "%s:%d: %s", file, e.line, e.text);
+	schema = json_string_value(json_object_get(j, "schema"));
+	if (!json_is_object(j) ||
+	    (schema && strncmp(schema, SCHEMA_FAMILY, strlen(SCHEMA_FAMILY)) != 0))
+		return err_set(err, EINVAL, "%s: not a run.json of profrig (schema '%.40s')", file,
+			       schema ? schema : "");
+	if (schema && strcmp(schema, SCHEMA) != 0)
+		return err_set(err, EINVAL, "%s: schema '%.40s' is not the one that is read, '%s'",
+			       file, schema, SCHEMA);
+	*ret = STEAL(j);
+	return 0;
+}
+
+static char *string_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return xstrdup(s ? s : "");
+}
+
+static int64_t int_of(const json_t *o, const char *key)
+{
+	return (int64_t)json_integer_value(json_object_get(o, key));
+}
+
+/* host is an object of facts; which of its names is there depends on what wrote it. */
+static char *host_of(const json_t *run)
+{
+	static const char *const names[] = { "hostname", "name", "nodename" };
+	const json_t *host = json_object_get(run, "host");
+
+	if (json_is_string(host))
+		return xstrdup(json_string_value(host));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *s = json_string_value(json_object_get(host, names[i]));
+
+		if (s)
+			return xstrdup(s);
+	}
+	return xstrdup("");
+}
+
+static void take_anchors(const json_t *run, struct rundir *rd)
+{
+	const json_t *clocks = json_object_get(run, "clocks"), *c;
+	size_t i;
+
+	json_array_foreach(clocks, i, c)
+	{
+		struct clock_anchor a = { .monotonic_ns = int_of(c, "monotonic_ns"),
+					  .realtime_ns = int_of(c, "realtime_ns"),
+					  .boottime_ns = int_of(c, "boottime_ns"),
+					  .spread_ns = int_of(c, "spread_ns") };
+
+		if (rd->anchors.nr >= MAX_ANCHORS)
+			return;
+		if (a.monotonic_ns <= 0 || a.realtime_ns <= 0)
+			continue;
+		if (a.boottime_ns <= 0)
+			a.boottime_ns = a.monotonic_ns; /* equal on machines that never sleep */
+		VEC_PUSH(&rd->anchors, a);
+	}
+}
+
+static void take_workload(const json_t *run, struct rundir *rd)
+{
+	const json_t *steps = json_object_get(run, "steps"), *s;
+	size_t i;
+
+	json_array_foreach(steps, i, s)
+	{
+		const char *name = json_string_value(json_object_get(s, "name"));
+
+		if (!name || strcmp(name, "workload") != 0)
+			continue;
+		rd->workload_start_ns = int_of(s, "started_ns");
+		rd->workload_end_ns = int_of(s, "ended_ns");
+		rd->root_pid =
+			int_of(s, "pid"); /* as the workload sees it, like the pids of its traces */
+	}
+	if (rd->root_pid <= 0)
+		rd->root_pid = 0;
+}
+
+/*
+ * A path as run.json has it, relative to the run directory or absolute below it. NULL when it is
+ * not there or leads out of the directory, also through links: a run directory may come from
+ * anybody.
+ */
+static char *path_inside(const char *dir, const char *path)
+{
+	CLEANUP(xfreep) char *joined = fs_join(dir, path);
+	char *root = realpath(dir, NULL), *real = realpath(joined, NULL);
+	size_t n = root ? strlen(root) : 0;
+	bool inside = root && real && strncmp(real, root, n) == 0 && (real[n] == '/' || n == 1);
+
+	free(root);
+	free(real);
+	return inside ? STEAL(joined) : NULL;
+}
+
+static void add_input(struct rundir *rd, char *path, const char *reader, const char *tool)
+{
+	VEC_PUSH(&rd->inputs, (struct rundir_input){ path, xstrdup(reader), xstrdup(tool) });
+}
+
+__attribute__((format(printf, 3, 4))) static void add_lost(struct rundir *rd, const char *path,
+							   const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	VEC_PUSH(&rd->lost, (struct rundir_lost){ xstrdup(path), xvasprintf(fmt, ap) });
+	va_end(ap);
+}
+
+/* "missing" and "empty" were found when the run ended and are told there. */
+static bool is_to_read(const char *verdict)
+{
+	return verdict && strcmp(verdict, "missing") != 0 && strcmp(verdict, "empty") != 0;
+}
+
+static void take_artifact(const json_t *a, struct rundir *rd)
+{
+	const char *rel = json_string_value(json_object_get(a, "path"));
+	const char *reader = json_string_value(json_object_get(a, "reader"));
+	const char *verdict = json_string_value(json_object_get(a, "verdict"));
+	const char *tool = json_string_value(json_object_get(a, "tool"));
+	char *path;
+
+	/* without a reader it is a file for people */
+	if (!rel || !reader || !*reader || !is_to_read(verdict))
+		return;
+	if (!reader_find(reader)) {
+		add_lost(rd, rel, "%s: artifact '%s' wants reader '%s', which there is not",
+			 rd->path, rel, reader);
+		return;
+	}
+	path = path_inside(rd->path, rel);
+	if (path)
+		add_input(rd, path, reader, tool ? tool : "");
+	else
+		add_lost(rd, rel, "%s: artifact '%s' is not in the run directory", rd->path, rel);
+}
+
+static bool is_claimed(const char *dir, const char *rel)
+{
+	for (const struct reader *const *r = readers; *r; r++)
+		if ((*r)->claims && (*r)->claims(dir, rel))
+			return true;
+	return false;
+}
+
+static void find_files(struct rundir *rd, const char *dir, const char *pattern,
+		       struct strvec *files)
+{
+	CLEANUP(strvec_release) struct strvec lost = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (fs_glob_all(dir, pattern, files, &lost, &err) < 0)
+		add_lost(rd, dir, "%s", err.msg);
+	for (size_t i = 0; i < lost.nr; i++)
+		add_lost(rd, dir, "%s", lost.v[i]);
+}
+
+/* Most files of a tool are no traces. */
+static void found_artifact(struct rundir *rd, const char *rel, const char *tool)
+{
+	char *path = path_inside(rd->path, rel);
+	const struct reader *reader;
+	struct err err = ERR_INIT;
+	int r;
+
+	if (!path)
+		return;
+	r = reader_detect(path, &reader, &err);
+	if (r == 0) {
+		add_input(rd, path, reader->name, tool);
+		return;
+	}
+	if (r != -EINVAL)
+		add_lost(rd, path, "%s", err.msg);
+	free(path);
+}
+
+/* A run that was killed never came to list its artifacts: look at what lies there. */
+static void find_artifacts(struct rundir *rd)
+{
+	CLEANUP(xfreep) char *dir = fs_join(rd->path, "artifacts");
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+
+	if (!fs_is_dir(dir))
+		return;
+	find_files(rd, dir, "**", &files);
+	for (size_t i = 0; i < files.nr; i++) {
+		const char *rel = files.v[i], *slash = strchr(rel, '/');
+		CLEANUP(xfreep)
+		char *tool = slash ? xstrndup(rel, (size_t)(slash - rel)) : xstrdup("");
+		CLEANUP(xfreep) char *below = fs_join("artifacts", rel);
+
+		if (is_claimed(dir, rel))
+			continue;
+		found_artifact(rd, below, tool);
+	}
+}
+
+/* Says whether the header of a sampling file calls its values estimated. */
+static bool says_estimated(const char *path)
+{
+	char head[SAMPLES_HEADER];
+	int64_t n = input_head(path, head, sizeof(head), NULL);
+	static const char line[] = "# estimated: yes";
+
+	return n > 0 && memmem(head, (size_t)n, line, sizeof(line) - 1);
+}
+
+static bool is_samples_name(const char *name)
+{
+	static const char *const suffixes[] = { ".csv", ".csv.gz", ".csv.zst" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		size_t k = strlen(suffixes[i]);
+
+		if (n > k && strcmp(name + n - k, suffixes[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void take_samples(struct rundir *rd)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+
+	find_files(rd, rd->path, "samples/*", &files);
+	for (size_t i = 0; i < files.nr; i++) {
+		const char *base = fs_base(files.v[i]);
+		CLEANUP(xfreep) char *tool = xstrndup(base, strcspn(base, "."));
+		char *path;
+
+		if (!is_samples_name(base))
+			continue;
+		path = path_inside(rd->path, files.v[i]);
+		if (!path) {
+			add_lost(rd, files.v[i], "%s: '%s' leads out of the run directory",
+				 rd->path, files.v[i]);
+			continue;
+		}
+		rd->estimated |= says_estimated(path);
+		add_input(rd, path, "samples", tool);
+	}
+}
+
+int rundir_open(const char *path, struct rundir *ret, struct err *err)
+{
+	CLEANUP(json_decrefp) json_t *run = NULL;
+	const json_t *artifacts, *a;
+	struct rundir rd = { .path = NULL };
+	size_t i;
+	int r = load(path, &run, err);
+
+	if (r < 0)
+		return r;
+	rd.path = xstrdup(path);
+	rd.id = string_of(run, "id");
+	rd.model = string_of(run, "model");
+	rd.status = string_of(run, "status");
+	rd.host = host_of(run);
+	take_anchors(run, &rd);
+	take_workload(run, &rd);
+	artifacts = json_object_get(run, "artifacts");
+	if (json_array_size(artifacts) == 0)
+		find_artifacts(&rd);
+	json_array_foreach(artifacts, i, a) take_artifact(a, &rd);
+	take_samples(&rd);
+	*ret = rd;
+	return 0;
+}
+
+void rundir_release(struct rundir *rd)
+{
+	for (size_t i = 0; i < rd->inputs.nr; i++) {
+		free(rd->inputs.v[i].path);
+		free(rd->inputs.v[i].reader);
+		free(rd->inputs.v[i].tool);
+	}
+	for (size_t i = 0; i < rd->lost.nr; i++) {
+		free(rd->lost.v[i].path);
+		free(rd->lost.v[i].why);
+	}
+	VEC_RELEASE(&rd->inputs);
+	VEC_RELEASE(&rd->lost);
+	VEC_RELEASE(&rd->anchors);
+	free(rd->path);
+	free(rd->id);
+	free(rd->model);
+	free(rd->status);
+	free(rd->host);
+	*rd = (struct rundir){ .path = NULL };
+}

@@ -1,0 +1,407 @@
+#include "tef.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "profrig/num.h"
+#include "profrig/warnings.h"
+
+/* Half of what the model can hold, so that a start plus a duration stays inside. */
+#define TIME_MAX_NS (INT64_C(1) << 61)
+
+static int take_ph(struct json_cur *c, struct tef_event *ev)
+{
+	struct json_text t;
+	int r = json_scalar(c, &t);
+
+	if (r < 0)
+		return r;
+	ev->ph = t.quoted && t.n == 1 ? t.p[0] : 1;
+	return 0;
+}
+
+static int take_id(struct json_cur *c, struct tef_id *id)
+{
+	struct json_text t;
+	char ch = json_peek(c);
+	int r;
+
+	if (ch == '{' || ch == '[')
+		return json_skip(c);
+	r = json_scalar(c, &t);
+	if (r == 0)
+		*id = tef_id_of(&t);
+	return r;
+}
+
+/* "id2": {"local": "0x1"} or {"global": …} */
+static int take_id2(struct json_cur *c, struct tef_id *id)
+{
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{')
+		return take_id(c, id);
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = take_id(c, id);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int take_text(struct json_cur *c, struct json_text *t)
+{
+	char ch = json_peek(c);
+
+	if (ch == '{' || ch == '[')
+		return json_skip(c);
+	return json_scalar(c, t);
+}
+
+static int take_raw(struct json_cur *c, struct json_text *t)
+{
+	const char *from;
+	int r;
+
+	json_peek(c);
+	from = c->p;
+	r = json_skip(c);
+	*t = (struct json_text){ .p = from, .n = (size_t)(c->p - from) };
+	return r;
+}
+
+static int take_bp(struct json_cur *c, struct tef_event *ev)
+{
+	struct json_text t = { .p = NULL };
+	int r = take_text(c, &t);
+
+	ev->enclosing = r == 0 && json_text_is(&t, "e");
+	return r;
+}
+
+static int take_tdur(struct json_cur *c, struct tef_event *ev)
+{
+	struct json_text t = { .p = NULL };
+	int r = take_text(c, &t);
+
+	if (r == 0 && !ev->dur.p)
+		ev->dur = t;
+	return r;
+}
+
+static int take_member(struct json_cur *c, struct tef_event *ev, const struct json_text *key)
+{
+	switch (key->n) {
+	case 2:
+		if (json_text_is(key, "ph"))
+			return take_ph(c, ev);
+		if (json_text_is(key, "ts"))
+			return take_text(c, &ev->ts);
+		if (json_text_is(key, "id"))
+			return take_id(c, &ev->id);
+		if (json_text_is(key, "bp"))
+			return take_bp(c, ev);
+		break;
+	case 3:
+		if (json_text_is(key, "pid"))
+			return take_id(c, &ev->pid);
+		if (json_text_is(key, "tid"))
+			return take_id(c, &ev->tid);
+		if (json_text_is(key, "cat"))
+			return take_text(c, &ev->cat);
+		if (json_text_is(key, "dur"))
+			return take_text(c, &ev->dur);
+		if (json_text_is(key, "id2"))
+			return take_id2(c, &ev->id);
+		break;
+	case 4:
+		if (json_text_is(key, "name"))
+			return take_text(c, &ev->name);
+		if (json_text_is(key, "args"))
+			return take_raw(c, &ev->args);
+		if (json_text_is(key, "tdur"))
+			return take_tdur(c, ev);
+		break;
+	case 5:
+		if (json_text_is(key, "scope"))
+			return take_text(c, &ev->scope);
+		break;
+	default:
+		break;
+	}
+	return json_skip(c);
+}
+
+int tef_event_parse(struct json_cur *c, struct tef_event *ret)
+{
+	static const struct json_text absent = { .p = NULL };
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	*ret = (struct tef_event){ .pid = tef_id_of(&absent) };
+	ret->tid = ret->id = ret->pid;
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
+		r = take_member(c, ret, &key);
+	ret->empty = !some;
+	return r;
+}
+
+void tef_bad_event(struct tef *t, const char *what)
+{
+	if (t->n.bad_events++ == 0)
+		snprintf(t->n.bad_event, sizeof(t->n.bad_event), "%s at byte %zu", what, t->at);
+}
+
+void tef_bad_number(struct tef *t, const char *what, const struct json_text *text)
+{
+	int n = text->n < 40 ? (int)text->n : 40;
+
+	if (t->n.bad_numbers++ == 0)
+		snprintf(t->n.bad_number, sizeof(t->n.bad_number), "%s '%.*s' at byte %zu", what, n,
+			 text->p ? text->p : "", t->at);
+}
+
+str_id tef_string(struct tef *t, const struct json_text *text)
+{
+	if (!text->p)
+		return t->sink->ops->string(t->sink, "", 0);
+	if (json_plain_len(text) == text->n)
+		return t->sink->ops->string(t->sink, text->p, text->n);
+	strbuf_clear(&t->text);
+	json_decode(text, &t->text);
+	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+}
+
+/* Arguments stay JSON text: only what is no UTF-8 at all is repaired, escapes are not touched. */
+str_id tef_args(struct tef *t, const struct json_text *args)
+{
+	struct json_text part = *args;
+
+	if (!t->opts->keep_args || !args->p)
+		return STR_NONE;
+	strbuf_clear(&t->text);
+	while (part.n > 0) {
+		size_t n = json_plain_len(&part);
+
+		strbuf_add(&t->text, part.p, n);
+		if (n < part.n)
+			strbuf_addstr(&t->text, part.p[n] == '\\' ? "\\" : "\xef\xbf\xbd");
+		n += n < part.n;
+		part.p += n;
+		part.n -= n;
+	}
+	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+}
+
+bool tef_time(struct tef *t, const struct json_text *us, int64_t *ret_ns)
+{
+	int64_t v;
+
+	if (!us->p) {
+		tef_bad_event(t, "event without a time");
+		return false;
+	}
+	if (num_decimal(us->p, us->n, 3, &v) < 0 || __builtin_add_overflow(v, t->doc.base_ns, &v) ||
+	    v > TIME_MAX_NS || v < -TIME_MAX_NS) {
+		tef_bad_number(t, "time", us);
+		return false;
+	}
+	*ret_ns = v;
+	return true;
+}
+
+bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns)
+{
+	int64_t dur = 0;
+
+	if (!tef_time(t, &ev->ts, start_ns))
+		return false;
+	if (!ev->dur.p)
+		tef_bad_event(t, "complete event without a duration");
+	else if (num_decimal(ev->dur.p, ev->dur.n, 3, &dur) < 0 || dur > TIME_MAX_NS ||
+		 dur < -TIME_MAX_NS) {
+		tef_bad_number(t, "duration", &ev->dur);
+		return false;
+	}
+	*end_ns = *start_ns + dur;
+	return true;
+}
+
+span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
+{
+	struct tef_track *tr = &t->tracks.v[slot];
+	span_id id;
+
+	d->track = tr->id;
+	id = t->sink->ops->span(t->sink, d);
+	if (d->end_ns > tr->last_ns)
+		tr->last_ns = d->end_ns;
+	/* profrig's and uftrace's own files hold no flows, so nothing asks for these. */
+	if (d->kind != SPAN_INSTANT && t->doc.dialect != TEF_PROFRIG &&
+	    t->doc.dialect != TEF_UFTRACE)
+		VEC_PUSH(&t->slices, (struct tef_slice){ .start_ns = d->start_ns,
+							 .end_ns = d->end_ns,
+							 .span = id,
+							 .correlation = d->correlation,
+							 .slot = slot });
+	return id;
+}
+
+static void push_complete(struct tef *t, const struct tef_event *ev)
+{
+	struct span_def d = { .kind = SPAN_HOST };
+
+	if (t->doc.dialect == TEF_KINETO && tef_kineto_span(t, ev))
+		return;
+	if (t->doc.dialect == TEF_ROCPROF && tef_rocprof_span(t, ev))
+		return;
+	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
+		return;
+	d.name = tef_string(t, &ev->name);
+	d.category = tef_string(t, &ev->cat);
+	d.args = tef_args(t, &ev->args);
+	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+}
+
+static void push_instant(struct tef *t, const struct tef_event *ev)
+{
+	struct span_def d = { .kind = SPAN_INSTANT };
+
+	if (!tef_time(t, &ev->ts, &d.start_ns))
+		return;
+	d.end_ns = d.start_ns;
+	d.name = tef_string(t, &ev->name);
+	d.category = tef_string(t, &ev->cat);
+	d.args = tef_args(t, &ev->args);
+	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+}
+
+/*
+ * {"name": "power", "args": {"gpu0": 80, "gpu1": 75}} is the two series power.gpu0 and power.gpu1;
+ * {"args": {"value": 1}} is the plain one.
+ */
+static series_id counter_series(struct tef *t, const struct tef_event *ev,
+				const struct json_text *key)
+{
+	uint64_t name =
+		tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, ev->id.key, ev->pid.key);
+	uint32_t *at = u64map_at(&t->series, tef_hash(name, tef_hash_text(key), key->n));
+	struct series_def d = { .kind = SERIES_GAUGE };
+	tef_slot process;
+
+	if (*at != U64MAP_NONE)
+		return *at;
+	process = tef_process(t, &ev->pid);
+	strbuf_clear(&t->text);
+	if (ev->name.p)
+		json_decode(&ev->name, &t->text);
+	if (ev->id.type != TEF_ID_NONE) {
+		strbuf_addch(&t->text, '[');
+		json_decode(&ev->id.text, &t->text);
+		strbuf_addch(&t->text, ']');
+	}
+	if (t->text.len == 0 || (key->n > 0 && !json_text_is(key, "value"))) {
+		if (t->text.len > 0)
+			strbuf_addch(&t->text, '.');
+		json_decode(key, &t->text);
+	}
+	d.name = t->text.buf;
+	d.track = t->tracks.v[process].id;
+	d.host = t->doc.host[0] ? t->doc.host : NULL;
+	*at = t->sink->ops->series(t->sink, &d);
+	return *at;
+}
+
+static void push_counter(struct tef *t, const struct tef_event *ev)
+{
+	struct json_cur c = json_cur_of(&ev->args);
+	struct json_text key, value;
+	bool some = false;
+	int64_t t_ns;
+	double v;
+
+	if (!tef_time(t, &ev->ts, &t_ns))
+		return;
+	if (!ev->args.p || json_open(&c, '{') < 0) {
+		tef_bad_event(t, "counter without values");
+		return;
+	}
+	while (json_member(&c, &some, &key) > 0) {
+		char ch = json_peek(&c);
+
+		if (ch == '{' || ch == '[') {
+			tef_bad_event(t, "counter whose value is no number");
+			if (json_skip(&c) < 0)
+				return;
+			continue;
+		}
+		if (json_scalar(&c, &value) < 0)
+			return;
+		if (!value.quoted && json_text_is(&value, "null"))
+			value = (struct json_text){ .p = "nan", .n = 3 };
+		if (num_f64(value.p, value.n, &v) < 0) {
+			tef_bad_number(t, "counter value", &value);
+			continue;
+		}
+		t->sink->ops->sample(t->sink, counter_series(t, ev, &key), t_ns, v);
+	}
+	t->n.counters++;
+}
+
+static void push_metadata(struct tef *t, const struct tef_event *ev)
+{
+	t->n.metadata++;
+	if (json_text_is(&ev->name, "process_name"))
+		tef_name(t, ev, true);
+	else if (json_text_is(&ev->name, "thread_name"))
+		tef_name(t, ev, false);
+}
+
+void tef_event_push(struct tef *t, const struct tef_event *ev)
+{
+	if (ev->empty)
+		return; /* rocprof opens its array with one */
+	t->n.events++;
+	switch (ev->ph) {
+	case 'X':
+		push_complete(t, ev);
+		break;
+	case 'B':
+	case 'E':
+		tef_edge_add(t, ev);
+		break;
+	case 'i':
+	case 'I':
+	case 'R':
+	case 'P':
+		push_instant(t, ev);
+		break;
+	case 'C':
+		push_counter(t, ev);
+		break;
+	case 'b':
+	case 'n':
+	case 'e':
+		tef_async_add(t, ev, ev->ph);
+		break;
+	case 's':
+	case 't':
+	case 'f':
+		tef_flow_add(t, ev);
+		break;
+	case 'M':
+		push_metadata(t, ev);
+		break;
+	case 0:
+		tef_bad_event(t, "element that is no event");
+		break;
+	default:
+		if (t->n.ignored++ == 0)
+			t->n.ignored_ph = ev->ph;
+		break;
+	}
+}

@@ -1,0 +1,36 @@
+/*
+ * input: a file's bytes, whole or as a stream, plain or compressed (gzip through isa-l, zstd
+ * through libzstd, found by magic, not by name).
+ *
+ * input_map is for scanners that want everything in memory: a plain file is mmapped (read-only,
+ * private), a compressed one inflated into an anonymous mapping. The buffer is followed by at least
+ * 64 readable zero bytes. A compressed file cut short gives what could be inflated and sets
+ * truncated.
+ */
+#ifndef PROFRIG_INPUT_H
+#define PROFRIG_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profrig/err.h"
+
+struct input_map {
+	const char *data;
+	size_t len;
+	size_t map_len; /* internal */
+	bool compressed;
+	bool truncated;
+	char why[128]; /* of truncated */
+};
+
+/*
+ * Inflated size is limited to max_bytes (0 = a quarter of the machine's memory): beyond it -EFBIG.
+ */
+int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struct err *err);
+void input_unmap(struct input_map *m);
+/* At most n first bytes after decompression into buf. Returns the count or -errno. */
+int64_t input_head(const char *path, void *buf, size_t n, struct err *err);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * reader: one file format, recognised and pushed into a sink. The registry is
+ * analysis/readers/readers.c.
+ *
+ * probe looks at the path and the first bytes (decompressed when the file is gzip or zstd) and
+ * answers how sure it is; the surest wins. read pushes everything it can:
+ *	0		all of it was read
+ *	READ_PARTIAL	results were pushed, but part of the input could not be read; a
+ *			severity-error warning says what (exit 6)
+ *	< 0		nothing could be read (exit 5); err says why with file and offset or line
+ * Readers never change or create a file beside the input, never print, and bound every buffer.
+ */
+#ifndef PROFRIG_READER_H
+#define PROFRIG_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/clock.h"
+#include "profrig/err.h"
+#include "profrig/sink.h"
+#include "profrig/strvec.h"
+
+#define READ_PARTIAL 1
+#define PROBE_BYTES 65536
+
+struct probe {
+	const char *path;
+	const char *name; /* base name without .gz/.zst */
+	bool is_dir;
+	const unsigned char *head; /* first bytes, after decompression; NULL for a directory */
+	size_t head_len;
+};
+
+struct read_opts {
+	bool keep_args;     /* raw arguments of spans are wanted (convert) */
+	const char *device; /* device id to use where the file does not tell; NULL */
+};
+
+struct reader {
+	const char *name; /* pinned: otf2 tef samples … */
+	const char *about;
+	const char *suffixes;                /* for people: ".otf2", ".json[.gz]" */
+	int (*probe)(const struct probe *p); /* 0 no … 100 certain */
+	int (*read)(const char *path, struct sink *s, const struct read_opts *o, struct err *err);
+	/*
+	 * For a directory input: paths of this format inside it are claimed by name. NULL: files
+	 * are probed one by one. Returns true when `rel` belongs to an input already listed (an
+	 * archive's members) and must not be read by itself.
+	 */
+	bool (*claims)(const char *dir, const char *rel);
+};
+
+extern const struct reader *const readers[]; /* NULL-terminated */
+
+const struct reader *reader_find(const char *name);
+/*
+ * Best reader for a path; -ENOENT no such file, -EINVAL nothing recognises it ("not a trace that
+ * profrig knows: …").
+ */
+int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
+ * through a callback, and by tests. Returns 0 and fills verdict also for damaged files; < 0 only
+ * for misuse (unknown reader name).
+ */
+struct artifact_check {
+	const char *verdict; /* "valid", "empty", "damaged" */
+	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
+	char reader[32];
+	uint64_t records;          /* spans + samples */
+	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
+	char reason[256];          /* why damaged or empty */
+};
+int reader_check(const char *path, const char *reader_name, uint64_t min_records,
+		 struct artifact_check *ret, struct err *err);
+
+/* A finished run directory, as far as reading it needs. Owned strings. */
+struct rundir {
+	char *path;
+	char *id, *model, *status, *host;
+	VEC(struct clock_anchor) anchors;
+	/* valid artifacts, damaged ones too (partial), then samples */
+	VEC(struct rundir_input {
+		char *path;
+		char *reader;
+		char *tool;
+	}) inputs;
+	/* what should be there and cannot be read: paths that are missing or lead out of the
+	 * directory, readers that are not known, directories that cannot be entered */
+	VEC(struct rundir_lost { char *path, *why; }) lost;
+	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
+	int64_t root_pid;                           /* of the workload, 0 unknown */
+	bool estimated;
+};
+/* has a run.json that says it is one of profrig's, whole or not */
+bool rundir_is(const char *path);
+int rundir_open(const char *path, struct rundir *ret, struct err *err);
+void rundir_release(struct rundir *r);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * sink: what readers push into. Readers build no models of their own.
+ *
+ * Order per input: sink_input, then clock facts into the input (sink_clock), then tracks/series
+ * before what refers to them, spans in any order, enter/leave in time order per track, then
+ * sink_input_end. Times are ns of the input's own clock; strings become ids through sink_string.
+ * Nothing here fails: problems of the data become warnings (sink_warn) and are counted.
+ *
+ * enter/leave: the sink keeps one stack per track. A leave without enter is W_STRAY_LEAVE; a leave
+ * whose name differs from the open span's closes it all the same, W_LEAVE_MISMATCH (pass STR_NONE
+ * when the format does not name it); spans still open at sink_input_end close at the track's last
+ * time, W_OPEN_SPAN. A negative duration is kept as a zero-length span, W_NEGATIVE_DURATION. Times
+ * outside [-2^61, 2^62) ns are clamped, W_BAD_NUMBER; enter/leave times that go backwards on a
+ * track are W_TIME_ORDER.
+ */
+#ifndef PROFRIG_SINK_H
+#define PROFRIG_SINK_H
+
+#include "profrig/model.h"
+
+struct track_def {
+	enum track_kind kind;
+	track_id parent;
+	const char *host;   /* NULL = unknown */
+	int64_t pid, tid;   /* PID_NONE */
+	int32_t rank;       /* RANK_NONE */
+	const char *device; /* NULL; for DEVICE and QUEUE tracks */
+	const char *name;   /* NULL: made from the ids */
+	/* unique inside (input, kind) when pid or tid is unknown: a location or row id */
+	uint64_t key;
+};
+#define TRACK_DEF_INIT \
+	{ \
+		.parent = TRACK_NONE, .pid = PID_NONE, .tid = PID_NONE, .rank = RANK_NONE \
+	}
+
+struct series_def {
+	const char *name, *unit, *device, *host; /* unit, device, host may be NULL */
+	enum series_kind kind;
+	track_id track;
+	bool change_points, exclusive_sync, estimated;
+};
+
+struct span_def {
+	track_id track;
+	int64_t start_ns, end_ns;
+	str_id name, category;
+	uint64_t correlation; /* 0 none */
+	enum span_kind kind;
+	str_id args; /* STR_NONE */
+};
+
+struct sink;
+struct sink_ops {
+	input_id (*input)(struct sink *s, const char *path, const char *reader);
+	/*
+	 * Fields of the current input may be set between input and input_end: clock, format, facts;
+	 * also first_ns and last_ns, widened, when the trace has events that are neither spans nor
+	 * samples.
+	 */
+	struct input *(*current)(struct sink *s);
+	/* clock fields of the current input are final: computes shift_ns */
+	void (*clock)(struct sink *s);
+	void (*input_end)(struct sink *s);
+	str_id (*string)(struct sink *s, const char *str, size_t n);
+	/*
+	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,
+	 * whatever file it came from (a process: pid; a queue: also device); else equal (input,
+	 * kind, key). Later calls fill in what was unknown (name, rank, parent).
+	 */
+	track_id (*track)(struct sink *s, const struct track_def *d);
+	/* equal (input, track, device, name) is one series */
+	series_id (*series)(struct sink *s, const struct series_def *d);
+	void (*enter)(struct sink *s, track_id t, int64_t t_ns, str_id name, str_id category);
+	/* SPAN_NONE when stray */
+	span_id (*leave)(struct sink *s, track_id t, int64_t t_ns, str_id name);
+	/* arguments of the innermost open span */
+	void (*leave_args)(struct sink *s, track_id t, str_id args);
+	/* its kind; SPAN_HOST unless said */
+	void (*open_kind)(struct sink *s, track_id t, enum span_kind kind);
+	span_id (*span)(struct sink *s, const struct span_def *d);
+	/* NaN = failed read */
+	void (*sample)(struct sink *s, series_id id, int64_t t_ns, double value);
+	void (*link)(struct sink *s, span_id from, span_id to, enum link_kind kind);
+	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
+};
+
+struct sink {
+	const struct sink_ops *ops;
+};
+
+/* The model as a sink; owned by the model. */
+struct sink *model_sink(struct model *m);
+/*
+ * The host of tracks and series whose input does not name one, from this call on (a run directory
+ * knows it); NULL or "" = unknown. So a trace that says where it was recorded and one that does not
+ * still share their threads.
+ */
+void model_set_default_host(struct model *m, const char *host);
+
+static inline str_id sink_puts(struct sink *s, const char *str)
+{
+	return s->ops->string(s, str, __builtin_strlen(str));
+}
+
+/*
+ * printf-style form of ops->warn; text is only made for the first occurrence by the model, so keep
+ * it off hot paths.
+ */
+void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/*
+ * Adds to a fact ("regions", 235) of the current input, for `info`; facts start at 0 and keep the
+ * order of their first use.
+ */
+void sink_fact(struct sink *s, const char *key, int64_t value);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * warnings: the stable identifiers of everything profrig warns about; `profrig list warnings`
+ * prints this table.
+ */
+#ifndef PROFRIG_WARNINGS_H
+#define PROFRIG_WARNINGS_H
+
+#include <stddef.h>
+
+#include "profrig/model.h"
+
+#define W_SPAN_OVERLAP "W_SPAN_OVERLAP"
+#define W_DEEP_STACK "W_DEEP_STACK"
+#define W_OPEN_SPAN "W_OPEN_SPAN"
+#define W_STRAY_LEAVE "W_STRAY_LEAVE"
+#define W_LEAVE_MISMATCH "W_LEAVE_MISMATCH"
+#define W_NEGATIVE_DURATION "W_NEGATIVE_DURATION"
+#define W_BAD_NUMBER "W_BAD_NUMBER"
+#define W_BAD_EVENT "W_BAD_EVENT"
+#define W_TRUNCATED "W_TRUNCATED"
+#define W_UNTERMINATED "W_UNTERMINATED"
+#define W_MISSING_LOCATION "W_MISSING_LOCATION"
+#define W_MISSING_DEFINITIONS "W_MISSING_DEFINITIONS"
+#define W_UNKNOWN_REFERENCE "W_UNKNOWN_REFERENCE"
+#define W_TIME_ORDER "W_TIME_ORDER"
+#define W_DUPLICATE_TIME "W_DUPLICATE_TIME"
+#define W_UNLINKED_WORK "W_UNLINKED_WORK"
+#define W_NOT_ALIGNED "W_NOT_ALIGNED"
+#define W_COUNTER_UNKNOWN "W_COUNTER_UNKNOWN"
+#define W_COUNTER_WRAP "W_COUNTER_WRAP"
+#define W_COUNTER_RESET "W_COUNTER_RESET"
+#define W_COUNTER_STUCK "W_COUNTER_STUCK"
+#define W_COUNTER_STALE "W_COUNTER_STALE"
+#define W_COUNTER_GAP "W_COUNTER_GAP"
+#define W_COUNTER_RATE "W_COUNTER_RATE"
+#define W_COUNTER_SHORT "W_COUNTER_SHORT"
+#define W_OUTSIDE_SAMPLES "W_OUTSIDE_SAMPLES"
+#define W_ESTIMATED "W_ESTIMATED"
+#define W_READ_FAILED "W_READ_FAILED"
+#define W_EMPTY_INPUT "W_EMPTY_INPUT"
+#define W_DOUBLE_COUNTING "W_DOUBLE_COUNTING"
+#define W_NO_SHARER "W_NO_SHARER"
+#define W_IGNORED_RECORD "W_IGNORED_RECORD"
+#define W_UNREADABLE "W_UNREADABLE"
+#define W_DUPLICATE_INPUT "W_DUPLICATE_INPUT"
+#define W_IGNORED_FILE "W_IGNORED_FILE"
+
+struct warning_info {
+	const char *code;
+	enum severity severity;
+	const char *about; /* what it means and what to do */
+};
+
+extern const struct warning_info warning_table[]; /* ends with code NULL */
+const struct warning_info *warning_find(const char *code);
+
+#endif
