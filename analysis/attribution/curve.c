@@ -1,0 +1,140 @@
+#include "attribution_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+void curve_release(struct curve *c)
+{
+	free(c->t_ns);
+	free(c->e);
+	free(c->de);
+	free(c->p0);
+	free(c->p1);
+	free(c->marks);
+	*c = (struct curve){ 0 };
+}
+
+static void cumulative_curve(const struct points *p, const struct counter_info *ci, struct curve *c)
+{
+	struct sum raw = { 0, 0 };
+	bool wrapped, reset;
+
+	for (size_t i = 0; i < p->n; i++) {
+		c->e[i] = sum_value(&raw) * ci->scale;
+		if (i + 1 == p->n)
+			break;
+		double step = points_step(p, i, ci, &wrapped, &reset);
+		c->de[i] = step * ci->scale;
+		sum_add(&raw, step);
+	}
+}
+
+/* An interval's energy is that of its mean power; how it lies inside the interval is what p0 and p1
+ * say. */
+static void gauge_curve(const struct points *p, const struct counter_info *ci,
+			enum integration integration, struct curve *c)
+{
+	struct sum e = { 0, 0 };
+
+	for (size_t i = 0; i < p->n; i++) {
+		double w0, w1;
+
+		c->e[i] = sum_value(&e);
+		if (i + 1 == p->n)
+			break;
+		w0 = p->right[i] * ci->scale;
+		w1 = integration == INTEGRATE_PREVIOUS ? w0 : p->left[i + 1] * ci->scale;
+		c->de[i] = (w0 + w1) / 2 * ((double)(p->t_ns[i + 1] - p->t_ns[i]) * 1e-9);
+		sum_add(&e, c->de[i]);
+		if (c->p0) {
+			c->p0[i] = w0;
+			c->p1[i] = w1;
+		}
+	}
+}
+
+int curve_make(const struct model *m, series_id s, const struct counter_info *ci,
+	       const struct energy_opts *o, struct curve *ret, struct err *err)
+{
+	const struct series *se = &m->series.v[s];
+	enum integration integration = se->change_points ? INTEGRATE_PREVIOUS : o->integration;
+	struct oddities odd;
+	struct points p;
+
+	if (ci->kind == SERIES_UNKNOWN)
+		return err_set(err, EINVAL, "counter '%s' is of unknown kind",
+			       model_str(m, se->name));
+	points_make(m, s, ci, &p);
+	*ret = (struct curve){
+		.n = p.n,
+		.e = xcalloc(p.n + 1, sizeof(*ret->e)),
+		.de = xcalloc(p.n + 1, sizeof(*ret->de)),
+		.marks = xcalloc(p.n + 1, 1),
+		.median_period_ns = p.median_period_ns,
+	};
+	if (ci->kind == SERIES_GAUGE && integration == INTEGRATE_LINEAR) {
+		ret->p0 = xcalloc(p.n + 1, sizeof(*ret->p0));
+		ret->p1 = xcalloc(p.n + 1, sizeof(*ret->p1));
+	}
+	points_examine(m, s, ci, &p, o->max_gap_ns, ret->marks, &odd);
+	ret->flags = odd.flags;
+	if (odd.flags & CF_STALE && p.median_change_ns > p.median_period_ns)
+		ret->median_period_ns = p.median_change_ns;
+	if (!(odd.flags & (CF_RESET | CF_GAP | CF_RATE | CF_STUCK))) {
+		free(ret->marks);
+		ret->marks = NULL;
+	}
+	if (ci->kind == SERIES_CUMULATIVE)
+		cumulative_curve(&p, ci, ret);
+	else
+		gauge_curve(&p, ci, integration, ret);
+	ret->t_ns = STEAL(p.t_ns);
+	points_release(&p);
+	return 0;
+}
+
+/* Last i with t_ns[i] <= t, for t inside the curve. */
+static size_t find_interval(const struct curve *c, int64_t t_ns)
+{
+	size_t lo = 0, hi = c->n;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->t_ns[mid] <= t_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+double curve_at(const struct curve *c, int64_t t_ns, size_t *hint)
+{
+	size_t i = *hint;
+	double x, len;
+
+	if (c->n == 0 || t_ns <= c->t_ns[0])
+		return 0;
+	if (t_ns >= c->t_ns[c->n - 1])
+		return c->e[c->n - 1];
+	if (i >= c->n - 1 || t_ns < c->t_ns[i])
+		i = find_interval(c, t_ns);
+	for (int steps = 0; t_ns >= c->t_ns[i + 1]; i++) {
+		if (++steps == 8) {
+			i = find_interval(c, t_ns);
+			break;
+		}
+	}
+	*hint = i;
+	x = (double)(t_ns - c->t_ns[i]);
+	len = (double)(c->t_ns[i + 1] - c->t_ns[i]);
+	if (!c->p0)
+		return c->e[i] + c->de[i] * (x / len);
+	return c->e[i] + x * 1e-9 * (c->p0[i] + (c->p1[i] - c->p0[i]) * (x / len) / 2);
+}
+
+double curve_total(const struct curve *c)
+{
+	return c->n ? c->e[c->n - 1] : 0;
+}

@@ -1,0 +1,224 @@
+#include "attribution_private.h"
+
+#include <string.h>
+
+#include "profrig/sort.h"
+
+/*
+ * The oracle: one sweep over all boundaries of all tracks and samples, with a list of everything
+ * that is open. Written to be checked by reading, not to be fast; it shares no code with the
+ * per-track readers except the curve.
+ */
+
+struct open_span {
+	size_t span;
+	track_id track, sharer;
+	double share; /* of the current interval */
+};
+
+struct sweep {
+	struct attribution *a;
+	VEC(int64_t) times;
+	VEC(size_t) spans; /* that take part, by start */
+	VEC(struct open_span) open;
+	struct sum *exclusive_j, *inclusive_j;
+};
+
+static int by_start(const void *pa, const void *pb, void *ctx)
+{
+	const int64_t *start_ns = ctx;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+
+	if (start_ns[a] != start_ns[b])
+		return start_ns[a] < start_ns[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void collect(struct sweep *w)
+{
+	const struct span_columns *sp = &w->a->m->spans;
+	bool host = w->a->r->view == VIEW_HOST;
+
+	for (size_t i = 0; i < sp->nr; i++) {
+		if (host ? sp->kind[i] == SPAN_INSTANT ||
+				    !energy_thread_takes_part(w->a, sp->track[i])
+			 : !span_is_work(w->a->m, i) ||
+				    !energy_queue_takes_part(w->a, sp->track[i]))
+			continue;
+		VEC_PUSH(&w->spans, i);
+		VEC_PUSH(&w->times, sp->start_ns[i]);
+		VEC_PUSH(&w->times, sp->end_ns[i]);
+	}
+	for (size_t i = 0; i < w->a->c->n; i++)
+		VEC_PUSH(&w->times, w->a->c->t_ns[i]);
+	sort_i64(w->times.v, w->times.nr);
+	if (w->spans.nr > 0)
+		qsort_r(w->spans.v, w->spans.nr, sizeof(*w->spans.v), by_start, sp->start_ns);
+}
+
+static bool first_of_sharer(const struct sweep *w, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (w->open.v[k].sharer == w->open.v[i].sharer)
+			return false;
+	}
+	return true;
+}
+
+static bool first_of_track(const struct sweep *w, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (w->open.v[k].track == w->open.v[i].track)
+			return false;
+	}
+	return true;
+}
+
+/* Started last on its track: the list is in the order of the columns. */
+static bool innermost(const struct sweep *w, size_t i)
+{
+	for (size_t k = i + 1; k < w->open.nr; k++) {
+		if (w->open.v[k].track == w->open.v[i].track)
+			return false;
+	}
+	return true;
+}
+
+/* Fills the share of every open span's track (host) or of the span itself (device); returns how
+ * many sharers there are. */
+static size_t divide(struct sweep *w, double e)
+{
+	bool host = w->a->r->view == VIEW_HOST;
+	size_t sharers = 0;
+
+	for (size_t i = 0; i < w->open.nr; i++)
+		sharers += !host || first_of_sharer(w, i);
+	for (size_t i = 0; i < w->open.nr; i++) {
+		size_t tracks = 0;
+
+		for (size_t k = 0; host && k < w->open.nr; k++)
+			tracks +=
+				w->open.v[k].sharer == w->open.v[i].sharer && first_of_track(w, k);
+		w->open.v[i].share = e / (double)(w->a->o->independent ? 1 : sharers) /
+				     (double)(tracks ? tracks : 1);
+	}
+	return sharers;
+}
+
+/* What no earlier call of its name on its track has open, and the part of a span that outlives its
+ * parent. */
+static void give_overlap(struct sweep *w, size_t i, int64_t t_ns, int64_t dt_ns)
+{
+	const struct model *m = w->a->m;
+	const struct open_span *o = &w->open.v[i];
+	const struct span_piece *row = model_piece(m, o->span);
+	struct energy_piece *p = row ? &w->a->r->pieces[row - m->pieces.v] : NULL;
+	bool fresh = true;
+
+	for (size_t k = 0; k < i; k++)
+		fresh &= w->open.v[k].track != o->track ||
+			 m->spans.name[w->open.v[k].span] != m->spans.name[o->span];
+	if (fresh && w->a->r->new_j)
+		w->a->r->new_j[o->span] += o->share;
+	if (p && t_ns >= row->start_ns && innermost(w, i)) {
+		p->exclusive_j += o->share;
+		p->exclusive_ns += dt_ns;
+	}
+}
+
+static void give(struct sweep *w, double e, int64_t t_ns, int64_t dt_ns, uint8_t marks)
+{
+	struct attribution *a = w->a;
+	size_t sharers = divide(w, e);
+
+	for (size_t i = 0; i < w->open.nr; i++)
+		a->r->marks[w->open.v[i].span] |= marks;
+	if (marks & CURVE_DEAD) {
+		sum_add(&a->totals.dead_j, e);
+		return;
+	}
+	if (sharers == 0) {
+		sum_add(&a->totals.idle_j, e);
+		a->totals.idle_ns += dt_ns;
+		return;
+	}
+	sum_add(&a->totals.given_j, a->o->independent ? e * (double)sharers : e);
+	for (size_t i = 0; i < w->open.nr; i++) {
+		const struct open_span *o = &w->open.v[i];
+
+		sum_add(&w->inclusive_j[o->span], o->share);
+		if (a->r->view == VIEW_DEVICE || innermost(w, i)) {
+			sum_add(&w->exclusive_j[o->span], o->share);
+			sum_add(&a->attributed_j, o->share);
+			a->r->exclusive_ns[o->span] += dt_ns;
+		}
+		if (a->r->view == VIEW_HOST)
+			give_overlap(w, i, t_ns, dt_ns);
+	}
+}
+
+static void open_and_close(struct sweep *w, size_t *next, int64_t now)
+{
+	const struct span_columns *sp = &w->a->m->spans;
+	size_t k = 0;
+
+	for (; *next < w->spans.nr && sp->start_ns[w->spans.v[*next]] <= now; ++*next) {
+		size_t i = w->spans.v[*next];
+		track_id t = sp->track[i];
+
+		VEC_PUSH(&w->open, (struct open_span){ i, t, energy_sharer_of(w->a->m, t), 0 });
+	}
+	for (size_t i = 0; i < w->open.nr; i++) {
+		if (sp->end_ns[w->open.v[i].span] > now)
+			w->open.v[k++] = w->open.v[i];
+	}
+	w->open.nr = k;
+}
+
+static void sweep_times(struct sweep *w)
+{
+	const struct curve *c = w->a->c;
+	size_t next = 0, hint = 0, interval = 0;
+
+	for (size_t i = 0; i + 1 < w->times.nr; i++) {
+		int64_t t0 = w->times.v[i], t1 = w->times.v[i + 1];
+
+		open_and_close(w, &next, t0);
+		if (t0 == t1 || t0 < c->t_ns[0] || t1 > c->t_ns[c->n - 1])
+			continue;
+		while (c->t_ns[interval + 1] <= t0)
+			interval++;
+		double from = curve_at(c, t0, &hint), to = curve_at(c, t1, &hint);
+		give(w, to - from, t0, t1 - t0, c->marks ? c->marks[interval] : 0);
+	}
+}
+
+bool energy_sweep(struct attribution *a)
+{
+	struct sweep w = { .a = a };
+	const struct span_columns *sp = &a->m->spans;
+
+	collect(&w);
+	if (w.spans.nr > 0) {
+		energy_alloc(a);
+		w.exclusive_j = xcalloc(sp->nr, sizeof(*w.exclusive_j));
+		w.inclusive_j = xcalloc(sp->nr, sizeof(*w.inclusive_j));
+		sweep_times(&w);
+		for (size_t k = 0; k < w.spans.nr; k++) {
+			size_t i = w.spans.v[k];
+
+			a->r->exclusive_j[i] = sum_value(&w.exclusive_j[i]);
+			a->r->inclusive_j[i] = sum_value(&w.inclusive_j[i]);
+			if (sp->start_ns[i] < a->c->t_ns[0] ||
+			    sp->end_ns[i] > a->c->t_ns[a->c->n - 1])
+				a->r->marks[i] |= SPAN_OUTSIDE;
+		}
+	}
+	free(w.exclusive_j);
+	free(w.inclusive_j);
+	VEC_RELEASE(&w.times);
+	VEC_RELEASE(&w.open);
+	bool any = w.spans.nr > 0;
+	VEC_RELEASE(&w.spans);
+	return any;
+}
