@@ -1,0 +1,190 @@
+#include "table_json.h"
+#include "writers_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/json_out.h"
+#include "profrig/strvec.h"
+#include "profrig/xalloc.h"
+
+static const char *const clock_name[] = {
+	[TRACE_CLOCK_OWN] = "own",
+	[TRACE_CLOCK_MONOTONIC] = "monotonic",
+	[TRACE_CLOCK_REALTIME] = "realtime",
+	[TRACE_CLOCK_BOOTTIME] = "boottime",
+};
+
+static const char *const severity_name[] = {
+	[SEV_NOTE] = "note",
+	[SEV_WARNING] = "warning",
+	[SEV_ERROR] = "error",
+};
+
+static void write_clock(struct json_out *j, const struct input *in)
+{
+	json_obj(j, "clock");
+	json_str(j, "kind", clock_name[in->clock]);
+	json_f64(j, "resolution_hz", in->resolution_hz);
+	json_bool(j, "aligned", in->aligned);
+	json_i64(j, "shift_ns", in->shift_ns);
+	if (in->has_realtime_anchor) {
+		json_i64(j, "anchor_own_ns", in->anchor_own_ns);
+		json_i64(j, "anchor_realtime_ns", in->anchor_realtime_ns);
+	}
+	json_end(j);
+}
+
+static void write_inputs(struct json_out *j, const struct model *m)
+{
+	json_arr(j, "inputs");
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "path", in->path);
+		json_str(j, "format", in->format ? in->format : in->reader);
+		json_str(j, "reader", in->reader);
+		json_bool(j, "partial", in->partial);
+		json_u64(j, "spans", in->spans);
+		json_u64(j, "instants", in->instants);
+		json_u64(j, "samples", in->samples);
+		json_u64(j, "series", in->series);
+		json_u64(j, "links", in->links);
+		json_u64(j, "tracks", in->tracks);
+		if (in->first_ns <= in->last_ns) {
+			json_i64(j, "start_ns", in->first_ns);
+			json_i64(j, "end_ns", in->last_ns);
+		}
+		write_clock(j, in);
+		json_obj(j, "facts");
+		for (size_t f = 0; f < in->facts.nr; f++)
+			json_i64(j, in->facts.v[f].key, in->facts.v[f].value);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_warnings(struct json_out *j, const struct model *m)
+{
+	json_arr(j, "warnings");
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *w = &m->warnings.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "code", w->code);
+		json_str(j, "severity", severity_name[w->severity]);
+		json_u64(j, "count", w->count);
+		json_str(j, "text", w->text);
+		json_str(j, "input", w->input < m->inputs.nr ? m->inputs.v[w->input].path : NULL);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Tracks and series of one device come together mostly. */
+static void add_device(struct strvec *sv, const char *s)
+{
+	if (*s && !(sv->nr && strcmp(sv->v[sv->nr - 1], s) == 0))
+		strvec_push(sv, s);
+}
+
+/* Those of the tracks, and those that counters name themselves. */
+static void write_devices(struct json_out *j, const struct model *m, const struct table_set *ts)
+{
+	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
+	struct table *counters = table_set_find(ts, "counters");
+	int col = counters ? table_find_col(counters, "device") : -1;
+
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		add_device(&sv, model_str(m, m->tracks.v[i].device));
+	for (size_t i = 0; i < m->series.nr; i++)
+		add_device(&sv, model_str(m, m->series.v[i].device));
+	if (col >= 0 && table_column(counters, (size_t)col)->type == TABLE_STR)
+		for (size_t r = 0; r < table_rows(counters); r++)
+			add_device(&sv, table_get_str(counters, r, (size_t)col));
+	strvec_sort(&sv);
+	json_arr(j, "devices");
+	for (size_t i = 0; i < sv.nr; i++)
+		if (i == 0 || strcmp(sv.v[i - 1], sv.v[i]) != 0)
+			json_str(j, NULL, sv.v[i]);
+	json_end(j);
+}
+
+static void write_tables(struct json_out *j, const struct table_set *ts)
+{
+	json_arr(j, "tables");
+	for (size_t i = 0; i < ts->tables.nr; i++) {
+		const struct table *t = ts->tables.v[i];
+		CLEANUP(xfreep) char *file = xasprintf("tables/%s.csv", table_name(t));
+
+		json_obj(j, NULL);
+		json_str(j, "name", table_name(t));
+		json_str(j, "file", file);
+		json_u64(j, "rows", table_rows(t));
+		json_str(j, "about", table_about_text(t));
+		table_json_columns(j, t);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_checks(struct json_out *j, const struct table_set *ts)
+{
+	json_arr(j, "checks");
+	for (size_t i = 0; i < ts->checks.nr; i++) {
+		json_obj(j, NULL);
+		json_str(j, "name", ts->checks.v[i].name);
+		json_bool(j, "ok", ts->checks.v[i].ok);
+		json_str(j, "detail", ts->checks.v[i].detail);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_timings(struct json_out *j, const struct report_timings *t)
+{
+	json_obj(j, "timings_s");
+	json_f64(j, "read", t->read_s);
+	json_f64(j, "model", t->model_s);
+	json_f64(j, "attribute", t->attribute_s);
+	json_f64(j, "stats", t->stats_s);
+	json_f64(j, "write", t->write_s);
+	json_end(j);
+}
+
+char *report_analysis_json(const struct model *m, const struct table_set *ts,
+			   const struct report_timings *t)
+{
+	char *text = NULL;
+	size_t len;
+	bool partial = false;
+	struct json_out j;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		abort(); /* only for want of memory */
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		partial = partial || m->inputs.v[i].partial;
+	json_out_init(&j, f, 1);
+	json_obj(&j, NULL);
+	json_str(&j, "schema", "profrig.analysis/1");
+	json_str(&j, "profrig", PROFRIG_VERSION);
+	json_bool(&j, "partial", partial);
+	json_i64(&j, "origin_ns", m->first_ns);
+	json_obj(&j, "window");
+	json_i64(&j, "start_ns", 0);
+	json_i64(&j, "end_ns", m->last_ns - m->first_ns);
+	json_end(&j);
+	write_inputs(&j, m);
+	write_devices(&j, m, ts);
+	write_warnings(&j, m);
+	write_tables(&j, ts);
+	write_checks(&j, ts);
+	write_timings(&j, t);
+	json_end(&j);
+	putc('\n', f);
+	fclose(f);
+	return text;
+}

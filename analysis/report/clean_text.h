@@ -1,0 +1,18 @@
+/*
+ * clean_text: names of a trace made fit for a text file: every byte that is not UTF-8 becomes
+ * U+FFFD, as in the JSON that profrig writes.
+ */
+#ifndef PROFRIG_CLEAN_TEXT_H
+#define PROFRIG_CLEAN_TEXT_H
+
+#include <stdbool.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/table.h"
+
+bool text_is_clean(const char *s);
+void text_add_clean(struct strbuf *out, const char *s);
+/* A copy of t with clean strings, owned; NULL when all of its strings are clean already. */
+struct table *table_clean(const struct table *t);
+
+#endif

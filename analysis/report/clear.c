@@ -1,0 +1,76 @@
+#include "writers_private.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/strvec.h"
+#include "profrig/xalloc.h"
+
+#define MAX_JSON ((size_t)256 << 20)
+
+static void json_freep(json_t **doc)
+{
+	json_decref(*doc);
+}
+
+static json_t *old_analysis(const char *dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, "analysis.json");
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_freep) json_t *doc = NULL;
+	const char *schema;
+	size_t n = 0;
+
+	if (!fs_is_file(path) || fs_read(path, MAX_JSON, &text, &n, NULL) < 0)
+		return NULL;
+	doc = json_loadb(text, n, 0, NULL);
+	schema = json_string_value(json_object_get(doc, "schema"));
+	return schema && strncmp(schema, "profrig.analysis/", 17) == 0 ? STEAL(doc) : NULL;
+}
+
+static void clear_file(const char *dir, const char *name)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, name);
+
+	unlink(path);
+}
+
+/* Only by the names that the folded writer gives. */
+static void clear_folded(const char *dir)
+{
+	CLEANUP(xfreep) char *folder = fs_join(dir, "folded");
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (fs_is_dir(folder))
+		fs_glob(folder, "*.folded", &names, NULL);
+	for (size_t i = 0; i < names.nr; i++)
+		if (report_folded_name_is(names.v[i]))
+			clear_file(folder, names.v[i]);
+}
+
+void report_clear(const char *dir)
+{
+	CLEANUP(json_freep) json_t *doc = old_analysis(dir);
+	json_t *said;
+	size_t i;
+
+	if (!doc)
+		return;
+	json_array_foreach(json_object_get(doc, "tables"), i, said)
+	{
+		const char *name = json_string_value(json_object_get(said, "name"));
+		CLEANUP(xfreep) char *file = NULL;
+
+		if (!name || !report_table_name_ok(name))
+			continue;
+		file = xasprintf("tables/%s.csv", name);
+		clear_file(dir, file);
+	}
+	clear_folded(dir);
+	clear_file(dir, "report.json");
+	clear_file(dir, "report.html");
+	/* last: without it the rest would be nobody's */
+	clear_file(dir, "analysis.json");
+}

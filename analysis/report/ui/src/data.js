@@ -1,0 +1,75 @@
+// What analyze wrote, as the page sees it: { analysis, run, tables, logs }. Tables come column by column.
+
+export class Table {
+  constructor(name, raw) {
+    this.name = name;
+    this.about = raw.about || '';
+    this.columns = raw.columns || [];
+    this.data = raw.data || [];
+    this.cut = raw.cut || null;
+    this.rows = this.data.length ? this.data[0].length : 0;
+    this.index = new Map(this.columns.map((c, i) => [c.name, i]));
+  }
+
+  has(col) {
+    return this.index.has(col);
+  }
+
+  // A column's values; one of unknowns when a table was written without it.
+  col(col) {
+    const i = this.index.get(col);
+    return i === undefined ? new Array(this.rows).fill(null) : this.data[i];
+  }
+
+  // Integers beyond 2^53 come as digit strings; for arithmetic and sorting they are rounded, for display they are not.
+  num(col) {
+    return this.col(col).map((v) => (v === null || v === '' ? NaN : Number(v)));
+  }
+
+  column(col) {
+    return this.columns[this.index.get(col)] || null;
+  }
+
+  // Row objects; only for tables that are small by nature.
+  objects() {
+    return Array.from({ length: this.rows }, (_, r) =>
+      Object.fromEntries(this.columns.map((c, i) => [c.name, this.data[i][r]])));
+  }
+}
+
+export class Report {
+  constructor(payload) {
+    const p = payload && typeof payload === 'object' ? payload : {};
+    this.analysis = p.analysis || {};
+    this.run = p.run || null;
+    this.logs = p.logs || {};
+    this.problems = p.problems || [];
+    this.tables = new Map(Object.entries(p.tables || {}).map(([k, v]) => [k, new Table(k, v)]));
+  }
+
+  // null when absent or without a row: both mean "nothing to show".
+  table(name) {
+    const t = this.tables.get(name);
+    return t && t.rows ? t : null;
+  }
+
+  get originNs() {
+    const o = Number(this.analysis.origin_ns);
+    return Number.isFinite(o) ? o : null;
+  }
+}
+
+// The data as the writer put it: a JSON object, or for long ones the JSON string "gzip:<base64>" of it.
+export async function readPayload(doc) {
+  const value = JSON.parse(doc.getElementById('profrig-data').textContent);
+  return new Report(typeof value === 'string' ? JSON.parse(await unpack(value)) : value);
+}
+
+function unpack(text) {
+  if (!text.startsWith('gzip:')) throw new Error('unknown packing');
+  if (typeof DecompressionStream === 'undefined') throw new Error('this browser is too old to unpack it');
+  const raw = atob(text.slice(5));
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}

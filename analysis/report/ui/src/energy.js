@@ -1,0 +1,222 @@
+// Energy: what each counter says in all, whether it was all accounted for, and which functions it was spent on.
+
+import { append, choice, clear, h, icon, name, segmented } from './dom.js';
+import { DataTable, plainTable } from './datatable.js';
+import * as fmt from './format.js';
+import { counterRanks, flagsOf, flagWords, isEstimated } from './facts.js';
+import { parseSort, sortText } from './functions.js';
+import { windowEnergy } from './series.js';
+
+const LIMIT = 1e-9;
+const COLUMNS = [
+  { key: 'name', label: 'Function', kind: 'name' },
+  { key: 'track', label: 'Track', kind: 'text' },
+  { key: 'calls', label: 'Calls', kind: 'count' },
+  { key: 'share', label: 'Share', kind: 'share', about: 'own energy divided by the total of the counter' },
+  { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive)' },
+  { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the own energy' },
+  { key: 'inclusive_j', label: 'Inclusive', kind: 'energy', like: 'exclusive_j' },
+  { key: 'exclusive_ns', label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
+  { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy divided by own time' },
+  { key: 'flags', label: 'Notes', kind: 'flags' },
+];
+
+export const id = 'energy';
+export const label = 'Energy';
+export const about = 'needs an energy or power counter sampled beside a trace (for example --tools gpu_power or cpu_power)';
+export const available = (r) => Boolean(r.table('energy_totals') || r.table('energy'));
+
+const key = (e) => `${e.counter}\n${e.device}\n${e.view}`;
+
+function counterFacts(report) {
+  const t = report.table('counters');
+  return new Map(t ? t.objects().map((c) => [`${c.series}\n${c.device}`, c]) : []);
+}
+
+// Many counters: one line each instead of a card.
+function totalsTable(cards, facts) {
+  const share = (row, view) => {
+    const e = row.find((x) => x.view === view);
+    return e && Number(e.total_j) > 0 ? Number(e.attributed_j) / Number(e.total_j) : null;
+  };
+  const bar = (v, hatched) => (v === null ? '' : h('span', null, h('span', { cls: `bar${hatched ? ' hatched' : ''}`, 'aria-hidden': 'true' },
+    h('span', { style: { width: `${Math.max(0, Math.min(1, v)) * 100}%` } })), fmt.percent(v)));
+  return plainTable('totals of the counters', ['Device', 'Counter', 'Total', 'Mean power', 'Attributed, host view', 'Attributed, device view', 'Conservation', 'Notes'], cards.map((row) => {
+    const c = facts.get(`${row[0].counter}\n${row[0].device}`) || {};
+    const span = Number(c.last_ns) - Number(c.first_ns);
+    const worst = Math.max(...row.map((e) => Number(e.error_rel) || 0));
+    return [
+      name(row[0].device || '–'), name(row[0].counter), h('strong', { title: fmt.exact(row[0].total_j, 'J') }, fmt.energy(row[0].total_j)),
+      span > 0 ? fmt.power(Number(row[0].total_j) / (span / 1e9)) : fmt.UNKNOWN, bar(share(row, 'host'), isEstimated(c.flags)), bar(share(row, 'device'), isEstimated(c.flags)),
+      conservation(worst), flagsOf(c.flags).map((f) => h('span', { cls: 'flag', title: flagWords(f).join('') }, f.replace(/_/g, ' '))),
+    ];
+  }), 'totals');
+}
+
+function conservation(error) {
+  const good = error <= LIMIT;
+  return h('span', { cls: `conserved ${good ? 'v-ok' : 'v-bad'}`, title: `relative error ${error}` }, icon(good ? 'ok' : 'bad'), good ? ' adds up' : ` off by ${error.toExponential(1)}`);
+}
+
+// One card per (counter, device): the total, what was attributed in each view, and the conservation check.
+function totalsCard(report, row, facts) {
+  const c = facts.get(`${row[0].counter}\n${row[0].device}`) || {};
+  const total = Number(row[0].total_j);
+  const span = Number(c.last_ns) - Number(c.first_ns);
+  const notes = flagsOf(c.flags);
+  return h('section', { cls: 'card energy-card', 'aria-label': `${row[0].device} ${row[0].counter}` },
+    h('div', { cls: 'energy-head' },
+      h('div', null, h('strong', null, h('bdi', null, row[0].device || 'no device')), ' ', h('span', { cls: 'muted' }, h('bdi', null, row[0].counter))),
+      h('div', { cls: 'figure-value small', title: fmt.exact(row[0].total_j, 'J') }, fmt.energy(total), isEstimated(c.flags) && h('span', { cls: 'tag' }, 'estimated'))),
+    h('div', { cls: 'muted' }, [
+      c.kind === 'cumulative' ? 'energy counter' : c.kind === 'gauge' ? 'integrated power readings' : '',
+      span > 0 ? `${fmt.power(total / (span / 1e9))} on average over ${fmt.time(span)}` : '',
+      fmt.known(c.samples) ? fmt.plural(c.samples, 'sample') : '',
+    ].filter(Boolean).join(' · ')),
+    h('table', { cls: 'views' }, h('caption', { cls: 'visually-hidden' }, 'what was attributed'),
+      h('thead', null, h('tr', null, ['View', '', 'Attributed', 'Unattributed', 'Check'].map((t, i) => h('th', { scope: 'col', cls: i === 2 || i === 3 ? 'num' : i === 1 ? 'view-bar' : '' }, t)))),
+      h('tbody', null, row.map((e) => viewLine(e, total, isEstimated(c.flags))))),
+    notes.length > 0 && h('ul', { cls: 'notes' }, flagWords(c.flags).map((w) => h('li', null, icon('warn'), ' ', w))));
+}
+
+function viewLine(e, total, hatched) {
+  const share = total > 0 ? Number(e.attributed_j) / total : 0;
+  return h('tr', null,
+    h('td', null, e.view),
+    h('td', { cls: 'view-bar' }, h('span', { cls: `bar${hatched ? ' hatched' : ''}`, 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.max(0, Math.min(1, share)) * 100}%` } }))),
+    h('td', { cls: 'num', title: fmt.exact(e.attributed_j, 'J') }, `${fmt.energy(e.attributed_j)} `, h('span', { cls: 'muted' }, fmt.percent(share))),
+    h('td', { cls: 'num muted', title: fmt.exact(e.unattributed_j, 'J') }, fmt.energy(e.unattributed_j)),
+    h('td', null, conservation(Number(e.error_rel))));
+}
+
+class EnergyView {
+  constructor(panel, ctx) {
+    this.ctx = ctx;
+    this.report = ctx.report;
+    const totals = ctx.report.table('energy_totals');
+    this.table = ctx.report.table('energy');
+    this.facts = counterFacts(ctx.report);
+    this.totals = totals ? totals.objects() : [];
+    this.groups = this.collect();
+    const cards = new Map();
+    for (const e of this.totals) {
+      const k = `${e.counter}\n${e.device}`;
+      cards.set(k, [...(cards.get(k) || []), e]);
+    }
+    this.inWindow = h('div');
+    const rank = counterRanks(this.report);
+    const rows = [...cards.values()].sort((a, b) => rank(a[0].counter, a[0].device) - rank(b[0].counter, b[0].device));
+    for (const row of rows) row.sort((a, b) => (a.view < b.view ? 1 : -1));
+    append(panel, [this.inWindow, rows.length > 4 ? totalsTable(rows, this.facts)
+      : h('div', { cls: 'energy-cards' }, rows.map((row) => totalsCard(this.report, row, this.facts)))]);
+    if (this.groups.length) this.buildTable(panel);
+    this.drawWindow();
+    ctx.on('window', () => this.drawWindow());
+  }
+
+  collect() {
+    if (!this.table) return [];
+    const [counter, device, view] = ['counter', 'device', 'view'].map((c) => this.table.col(c));
+    const map = new Map();
+    for (let i = 0; i < this.table.rows; i++) {
+      const e = { counter: counter[i], device: device[i], view: view[i] };
+      const k = key(e);
+      if (!map.has(k)) map.set(k, { ...e, rows: [] });
+      map.get(k).rows.push(i);
+    }
+    const rank = counterRanks(this.report);
+    return [...map.values()].sort((a, b) => rank(a.counter, a.device) - rank(b.counter, b.device) || (a.view === 'host' ? 0 : 1) - (b.view === 'host' ? 0 : 1));
+  }
+
+  buildTable(panel) {
+    const p = this.ctx.params(id);
+    this.group = this.pick(p.get(''), p.get('view'), p.get('counter'));
+    this.data = new DataTable({
+      table: this.table, columns: this.columns(), rows: this.group.rows, label: 'energy by function', filter: p.get('filter') || '',
+      sort: parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 }), onstate: () => this.store(false),
+    });
+    this.controls = h('div', { cls: 'toolbar' });
+    this.drawControls();
+    append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.data.el]);
+  }
+
+  columns() {
+    const tracks = new Set(this.table.col('track'));
+    const uncertain = this.table.has('uncertainty_j') && this.table.col('uncertainty_j').some((v) => v !== null && v !== '');
+    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (c.key !== 'uncertainty_j' || uncertain));
+  }
+
+  pick(device, view, counter) {
+    return this.groups.find((g) => g.device === device && (!view || g.view === view) && (!counter || g.counter === counter)) ||
+      this.groups.find((g) => g.device === device) || this.groups.find((g) => g.view === 'host') || this.groups[0];
+  }
+
+  drawControls() {
+    const devices = [...new Map(this.groups.map((g) => [`${g.counter}\n${g.device}`, g])).values()];
+    const views = this.groups.filter((g) => g.counter === this.group.counter && g.device === this.group.device).map((g) => g.view);
+    clear(this.controls,
+      devices.length > 1 && choice('Counter', devices.map((g) => [`${g.counter}\n${g.device}`, `${g.device} · ${g.counter}`]), `${this.group.counter}\n${this.group.device}`, (v) => {
+        const same = this.groups.filter((g) => `${g.counter}\n${g.device}` === v);
+        this.choose(same.find((g) => g.view === this.group.view) || same[0]);
+      }),
+      views.length > 1 && segmented('View', views.map((v) => [v, v === 'host' ? 'Host: which call was open' : 'Device: which work ran']), this.group.view, (v) =>
+        this.choose(this.groups.find((g) => g.view === v && g.counter === this.group.counter && g.device === this.group.device))),
+      h('span', { cls: 'spring' }),
+      this.ctx.has('flame') && h('button', { type: 'button', cls: 'quiet', onclick: () => this.ctx.go('flame', { '': `energy:${this.group.device}:${this.group.view}:${this.group.counter}` }) }, 'Show as flame graph'));
+  }
+
+  choose(group) {
+    this.group = group;
+    this.data.setRows(group.rows);
+    this.drawControls();
+    this.store(true);
+  }
+
+  setParams(p) {
+    if (!this.data) return;
+    const g = this.pick(p.get(''), p.get('view'), p.get('counter'));
+    if (g !== this.group) {
+      this.group = g;
+      this.data.setRows(g.rows);
+      this.drawControls();
+    }
+    this.data.sort = parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 });
+    this.data.setFilter(p.get('filter') || '');
+  }
+
+  store(push) {
+    const g = this.group;
+    const p = { '': g.device };
+    if (this.groups.some((x) => x !== g && x.device === g.device)) {
+      p.view = g.view;
+      if (this.groups.some((x) => x.device === g.device && x.counter !== g.counter)) p.counter = g.counter;
+    }
+    if (this.data.filter) p.filter = this.data.filter;
+    if (sortText(this.data.sort) !== '-exclusive_j') p.sort = sortText(this.data.sort);
+    this.ctx.store(id, p, push);
+  }
+
+  // What the embedded samples can say about a window: the energy of each device in it.
+  drawWindow() {
+    const w = this.ctx.window();
+    const rows = w ? windowEnergy(this.report, w) : [];
+    clear(this.inWindow, w && h('section', { cls: 'card window-card' },
+      h('h2', null, 'In the selected window ', h('span', { cls: 'muted' }, this.ctx.windowText())),
+      rows.length ? h('ul', { cls: 'legend' }, rows.map((e) => h('li', null, h('strong', null, h('bdi', null, e.label)), ' ',
+        h('span', { title: fmt.exact(e.j, 'J') }, fmt.energy(e.j)), ' ', h('span', { cls: 'muted' }, `${fmt.power(e.w)} on average`))))
+        : h('p', { cls: 'muted' }, 'No power or energy samples lie in it.'),
+      h('p', { cls: 'muted' }, 'From the bins of the charts; the rest of this page is about the whole recording.')));
+  }
+
+  escape() {
+    return this.data ? this.data.escape() : false;
+  }
+
+  focusFilter() {
+    if (this.data) this.data.focusFilter();
+  }
+}
+
+export function render(panel, ctx) {
+  return new EnergyView(panel, ctx);
+}

@@ -1,0 +1,145 @@
+// Run: everything that is known about how these numbers came to be, and why a tab is not there.
+
+import { append, h, icon, name } from './dom.js';
+import { plainTable } from './datatable.js';
+import { logs, runFacts } from './summary.js';
+import * as fmt from './format.js';
+
+export const id = 'run';
+export const label = 'Run';
+export const about = '';
+export const available = () => true;
+
+const list = (v) => (Array.isArray(v) ? v : []);
+const words = (v) => (v === null || v === undefined || v === '' ? fmt.UNKNOWN : typeof v === 'object' ? JSON.stringify(v) : String(v));
+
+function section(title, ...children) {
+  const body = children.flat(Infinity).filter(Boolean);
+  return body.length ? h('section', { cls: 'card run-section' }, h('h2', null, title), body) : null;
+}
+
+function pairs(obj) {
+  const rows = Object.entries(obj || {}).filter(([, v]) => v !== null && v !== undefined && v !== '');
+  return rows.length ? h('dl', { cls: 'facts' }, rows.map(([k, v]) => h('div', null, h('dt', null, k.replace(/_/g, ' ')), h('dd', null, name(words(v)))))) : null;
+}
+
+// Devices have many facts in common: one row each, a column for every fact that any of them has.
+function devicesOf(run) {
+  const rows = list(run.devices).map((d) => (d && typeof d === 'object' ? d : { id: words(d) }));
+  const keys = [...new Set(rows.flatMap((d) => Object.keys(d)))];
+  return rows.length ? plainTable('devices', keys.map((k) => k.replace(/_/g, ' ')), rows.map((d) => keys.map((k) => name(words(d[k]))))) : null;
+}
+
+function overview(r) {
+  const run = r.run || {};
+  const rows = [
+    ['Run', run.id], ['Model', run.model], ['Status', run.status], ['Reason', run.reason],
+    ['Exit code', run.exit_code], ['Signal', run.signal], ...runFacts(r), ['Image digest', run.image_digest],
+    ['Ended', fmt.date(run.ended_utc)],
+  ].filter(([, v]) => v !== null && v !== undefined && v !== '');
+  return section('What ran', rows.length ? h('dl', { cls: 'facts' }, rows.map(([k, v]) => h('div', null, h('dt', null, k), h('dd', null, name(words(v)))))) : null);
+}
+
+function steps(r) {
+  const rows = list(r.run && r.run.steps);
+  if (!rows.length) return null;
+  const origin = r.originNs;
+  const took = (s) => (Number(s.ended_ns) >= Number(s.started_ns) && Number(s.started_ns) > 0 ? s.ended_ns - s.started_ns : null);
+  const cpu = (s) => (fmt.known(s.user_s) && fmt.known(s.sys_s) ? (Number(s.user_s) + Number(s.sys_s)) * 1e9 : null);
+  return section('Steps', plainTable('steps of the run', ['Step', 'Started', 'Took', 'CPU time', 'Peak memory', 'Ended with', 'Command'], rows.map((s) => [
+    name(words(s.name)),
+    Number(s.started_ns) > 0 && origin !== null ? fmt.time(Number(s.started_ns) - origin) : fmt.UNKNOWN,
+    h('span', { title: fmt.exact(took(s), 'ns') }, fmt.time(took(s))), fmt.time(cpu(s)), fmt.bytes(s.maxrss_bytes),
+    ending(s), h('code', { cls: 'argv' }, h('bdi', null, list(s.argv).join(' '))),
+  ])));
+}
+
+function samplers(r) {
+  const rows = list(r.run && r.run.samplers);
+  return rows.length ? section('Samplers', plainTable('samplers', ['Source', 'Tool', 'Rows', 'Period', 'Largest gap', 'Failed reads', 'CPU time', 'File'], rows.map((s) => [
+    h('span', null, name(words(s.source)), s.estimated ? h('span', { cls: 'tag' }, 'estimated') : ''), name(words(s.tool)), fmt.count(s.rows), fmt.time(s.median_period_ns), fmt.time(s.max_gap_ns),
+    h('span', { title: Object.entries(s.reasons || {}).map(([k, n]) => `${k}: ${n}`).join('; ') }, fmt.count(s.failed)), fmt.seconds(s.cpu_s),
+    s.error ? h('span', { cls: 'v-bad' }, icon('bad'), ' ', name(words(s.error))) : name(words(s.path)),
+  ]))) : null;
+}
+
+function checksOf(r) {
+  const rows = list(r.analysis.checks);
+  return rows.length ? section('Checks', plainTable('checks', ['Check', 'Result', 'Detail'], rows.map((c) => [
+    name(words(c.name)), h('span', { cls: c.ok ? 'v-ok' : 'v-bad' }, icon(c.ok ? 'ok' : 'bad'), c.ok ? ' ok' : ' failed'), name(words(c.detail)),
+  ]))) : null;
+}
+
+function ending(s) {
+  if (s.timed_out) return h('span', { cls: 'v-bad' }, icon('clock'), ' timed out');
+  if (s.signal) return h('span', { cls: 'v-bad' }, icon('bad'), ` ${s.signal}`);
+  if (s.exit_code === null || s.exit_code === undefined) return h('span', { cls: 'muted' }, 'not finished');
+  return h('span', { cls: s.exit_code === 0 ? 'v-ok' : 'v-bad' }, icon(s.exit_code === 0 ? 'ok' : 'bad'), ` status ${s.exit_code}`);
+}
+
+function artifacts(r) {
+  const rows = list(r.run && r.run.artifacts);
+  if (!rows.length) return null;
+  return section('Collected outputs', plainTable('collected outputs', ['Tool', 'File', 'Verdict', 'Size', 'Records', 'Reader'], rows.map((a) => [
+    name(words(a.tool)), name(words(a.path)),
+    h('span', { cls: a.verdict === 'valid' ? 'v-ok' : 'v-bad' }, icon(a.verdict === 'valid' ? 'ok' : 'bad'), ` ${words(a.verdict)}`, a.reason ? `: ${a.reason}` : ''),
+    h('span', { title: fmt.exact(a.bytes, 'B') }, fmt.bytes(a.bytes)), fmt.count(a.records), words(a.reader),
+  ])));
+}
+
+function inputs(r) {
+  const rows = list(r.analysis.inputs);
+  if (!rows.length) return null;
+  return section('Inputs of the analysis', plainTable('inputs', ['File', 'Format', 'Spans', 'Samples', 'Links', 'Read'], rows.map((i) => [
+    name(words(i.path)), words(i.format || i.reader), fmt.count(i.spans), fmt.count(i.samples), fmt.count(i.links),
+    h('span', { cls: i.partial ? 'v-bad' : 'v-ok' }, icon(i.partial ? 'bad' : 'ok'), i.partial ? ' in part' : ' completely'),
+  ])));
+}
+
+function tables(r) {
+  const rows = [...r.tables.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (!rows.length) return null;
+  return section('Tables', plainTable('tables', ['Table', 'Rows', 'In this page', 'What a row is'], rows.map((t) => [
+    h('code', null, `tables/${t.name}.csv`), fmt.group(t.cut ? t.cut.of : t.rows), t.cut ? t.cut.text : 'all rows', t.about,
+  ])));
+}
+
+function absent(ctx) {
+  const rows = ctx.absentTabs();
+  return section('Not in this report', rows.length ? h('ul', { cls: 'absent' }, rows.map((t) => h('li', null, h('strong', null, t.label), `: ${t.about}.`))) : null);
+}
+
+function phasesTaken(r) {
+  const d = Object.entries((r.run && r.run.durations_s) || {}).filter(([, v]) => fmt.known(v));
+  const t = Object.entries(r.analysis.timings_s || {}).filter(([, v]) => fmt.known(v));
+  const row = (pairsOf, what) => (pairsOf.length ? plainTable(what, pairsOf.map(([k]) => k), [pairsOf.map(([, v]) => h('span', { title: fmt.exact(v, 's') }, fmt.seconds(v)))]) : null);
+  return section('Durations', row(d, 'durations of the run'), t.length ? h('h3', null, 'of the analysis') : null, row(t, 'durations of the analysis'));
+}
+
+function metricsOf(r) {
+  const rows = list(r.run && r.run.metrics);
+  return rows.length ? section('Metrics', plainTable('metrics', ['Name', 'Value', 'Unit', 'Source'], rows.map((m) => [
+    name(words(m.name)), h('span', { title: fmt.exact(m.value, m.unit || '') }, fmt.known(m.value) ? fmt.sig3(Number(m.value)) : words(m.value)), words(m.unit), words(m.source),
+  ]))) : null;
+}
+
+function toolsOf(r) {
+  const rows = list(r.run && r.run.tools);
+  return rows.length ? section('Tools', plainTable('tools', ['Tool', 'Version', 'Command'], rows.map((t) => (typeof t === 'string' ? [name(t), fmt.UNKNOWN, '']
+    : [name(words(t.name)), words(t.version), h('code', { cls: 'argv' }, list(t.argv).join(' '))])))) : null;
+}
+
+export function render(panel, ctx) {
+  const r = ctx.report;
+  const run = r.run || {};
+  append(panel, [
+    overview(r), Object.keys(r.logs).length ? section('Output', logs(r)) : null, phasesTaken(r), steps(r), samplers(r), artifacts(r), toolsOf(r), metricsOf(r), inputs(r), checksOf(r), tables(r), absent(ctx),
+    section('Devices', devicesOf(run)),
+    section('Host', typeof run.host === 'object' ? pairs(run.host) : null),
+    section('Versions', pairs(run.versions)),
+    section('Sources', pairs(run.git)),
+    h('details', { cls: 'card' }, h('summary', null, 'analysis.json'), h('pre', { tabindex: '0' }, JSON.stringify(r.analysis, null, 2))),
+    r.run && h('details', { cls: 'card' }, h('summary', null, 'run.json'), h('pre', { tabindex: '0' }, JSON.stringify(r.run, null, 2))),
+  ]);
+  return null;
+}

@@ -1,0 +1,320 @@
+/*
+ * Folded stacks: "frame;frame;frame value" a line, as flame graph tools read them. Values are whole
+ * nanoseconds or microjoules that belong to the path itself; what rounds to nothing has no line.
+ */
+#include "clean_text.h"
+#include "out_file.h"
+#include "writers_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/intern.h"
+#include "profrig/num.h"
+#include "profrig/strbuf.h"
+#include "profrig/strvec.h"
+#include "profrig/text.h"
+#include "profrig/xalloc.h"
+
+#define UNATTRIBUTED "[unattributed]"
+
+struct folded {
+	const struct table *t;
+	size_t track, path, value;
+	double unit; /* of the value, in what the file counts */
+};
+
+/* One line per row of the set. */
+struct rows {
+	VEC(size_t) all;
+};
+
+static int column(const struct table *t, const char *name, bool text, size_t *ret, struct err *err)
+{
+	int c = table_find_col(t, name);
+
+	if (c < 0 || (table_column(t, (size_t)c)->type == TABLE_STR) != text)
+		return err_set(err, EINVAL, "table '%s' has no column '%s'%s", table_name(t), name,
+			       c < 0 ? "" : " of that kind");
+	*ret = (size_t)c;
+	return 0;
+}
+
+static bool unattributed(const struct folded *fo, size_t row)
+{
+	return strcmp(table_get_str(fo->t, row, fo->path), UNATTRIBUTED) == 0;
+}
+
+static int64_t value_of(const struct folded *fo, size_t row)
+{
+	double v = table_get_f64(fo->t, row, fo->value) * fo->unit;
+
+	if (table_column(fo->t, fo->value)->type == TABLE_I64 && fo->unit == 1)
+		return table_get_i64(fo->t, row, fo->value);
+	if (!(v >= 0.5))
+		return 0;
+	return v < 9e18 ? (int64_t)llround(v) : INT64_C(9000000000000000000);
+}
+
+/* Whether the rows (un)attributed come from more than one track. */
+static bool several_tracks(const struct folded *fo, const struct rows *rows, bool lost)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < rows->all.nr; i++) {
+		const char *track = table_get_str(fo->t, rows->all.v[i], fo->track);
+
+		if (unattributed(fo, rows->all.v[i]) != lost)
+			continue;
+		if (first && strcmp(first, track) != 0)
+			return true;
+		first = track;
+	}
+	return false;
+}
+
+static void add_frame(struct strbuf *line, const char *name, size_t n)
+{
+	CLEANUP(xfreep) char *frame = xstrndup(name, n);
+
+	text_no_controls(frame, ' ');
+	for (char *c = frame; *c; c++)
+		if (*c == ';')
+			*c = ':';
+	text_add_clean(line, *frame ? frame : "[no name]");
+}
+
+static void add_path(struct strbuf *line, const char *path)
+{
+	for (;;) {
+		size_t n = strcspn(path, ";");
+
+		add_frame(line, path, n);
+		if (!path[n])
+			return;
+		strbuf_addch(line, ';');
+		path += n + 1;
+	}
+}
+
+static void write_lines(const struct folded *fo, const struct rows *rows, FILE *f)
+{
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	bool named[2] = { several_tracks(fo, rows, false), several_tracks(fo, rows, true) };
+	char num[32];
+
+	for (size_t i = 0; i < rows->all.nr; i++) {
+		size_t row = rows->all.v[i];
+		const char *track = table_get_str(fo->t, row, fo->track);
+
+		strbuf_clear(&line);
+		if (named[unattributed(fo, row)] && *track) {
+			add_frame(&line, track, strlen(track));
+			strbuf_addch(&line, ';');
+		}
+		add_path(&line, table_get_str(fo->t, row, fo->path));
+		num_fmt_i64(num, value_of(fo, row));
+		fprintf(f, "%s %s\n", line.buf, num);
+	}
+}
+
+/* name: below folded/; recorded in written, when there is something to write. */
+static int write_file(const struct report *r, const char *name, const struct folded *fo,
+		      const struct rows *rows, struct strvec *written, struct err *err)
+{
+	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
+	CLEANUP(xfreep) char *file = xasprintf("folded/%s.folded", name);
+	int e;
+
+	if (!rows->all.nr)
+		return 0;
+	e = out_file_open(r->dir, file, &o, err);
+	if (e < 0)
+		return e;
+	write_lines(fo, rows, o.f);
+	strvec_pushf(written, "%s.folded", name);
+	return out_file_commit(&o, err);
+}
+
+/* time and device, from callpaths */
+static int write_time(const struct report *r, const char *name, const char *value,
+		      struct strvec *written, struct err *err)
+{
+	struct folded fo = { .t = table_set_find(&r->tables, "callpaths"), .unit = 1 };
+	struct rows rows = { VEC_INIT };
+	int e;
+
+	if (!fo.t)
+		return 0;
+	e = column(fo.t, "track", true, &fo.track, err);
+	e = e < 0 ? e : column(fo.t, "path", true, &fo.path, err);
+	e = e < 0 ? e : column(fo.t, value, false, &fo.value, err);
+	if (e < 0)
+		return e;
+	for (size_t row = 0; row < table_rows(fo.t); row++)
+		if (value_of(&fo, row) > 0)
+			VEC_PUSH(&rows.all, row);
+	e = write_file(r, name, &fo, &rows, written, err);
+	VEC_RELEASE(&rows.all);
+	return e;
+}
+
+/* --- energy --- */
+
+/* The rows of one (view, counter, device). */
+struct group {
+	const char *view, *counter, *device;
+	struct rows rows;
+};
+
+struct groups {
+	VEC(struct group) all;
+};
+
+static void groups_release(struct groups *gs)
+{
+	for (size_t i = 0; i < gs->all.nr; i++)
+		VEC_RELEASE(&gs->all.v[i].rows.all);
+	VEC_RELEASE(&gs->all);
+}
+
+static struct group *group_of(struct groups *gs, struct intern *keys, const char *view,
+			      const char *counter, const char *device)
+{
+	CLEANUP(xfreep) char *key = xasprintf("%s\n%s\n%s", view, counter, device);
+	str_id id = intern_puts(keys, key) - 1; /* id 0 is the empty string */
+
+	if (id == gs->all.nr)
+		VEC_PUSH(&gs->all, ((struct group){ view, counter, device, { VEC_INIT } }));
+	return &gs->all.v[id];
+}
+
+static void add_safe(struct strbuf *out, const char *s)
+{
+	for (; *s && out->len < 180; s++) {
+		bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+			     (*s >= '0' && *s <= '9') || strchr("._-", *s);
+
+		strbuf_addch(out, plain ? *s : '_');
+	}
+}
+
+/* energy-<counter>-<device>, with "-device" behind it for the view of what ran there. */
+static char *group_name(const struct group *g, const struct strvec *written)
+{
+	struct strbuf sb = STRBUF_INIT;
+	char *first, *name;
+
+	strbuf_addstr(&sb, "energy-");
+	add_safe(&sb, g->counter);
+	if (*g->device) {
+		strbuf_addch(&sb, '-');
+		add_safe(&sb, g->device);
+	}
+	if (strcmp(g->view, "host") != 0) {
+		strbuf_addch(&sb, '-');
+		add_safe(&sb, g->view);
+	}
+	first = strbuf_steal(&sb);
+	name = xstrdup(first);
+	for (unsigned k = 2;; k++) {
+		CLEANUP(xfreep) char *file = xasprintf("%s.folded", name);
+
+		if (!strvec_has(written, file))
+			break;
+		free(name);
+		name = xasprintf("%s-%u", first, k);
+	}
+	free(first);
+	return name;
+}
+
+static int write_energy(const struct report *r, struct strvec *written, struct err *err)
+{
+	struct folded fo = { .t = table_set_find(&r->tables, "energy_callpaths"), .unit = 1e6 };
+	CLEANUP(groups_release) struct groups gs = { VEC_INIT };
+	struct intern *keys;
+	size_t view, counter, device;
+	int e;
+
+	if (!fo.t)
+		return 0;
+	e = column(fo.t, "track", true, &fo.track, err);
+	e = e < 0 ? e : column(fo.t, "path", true, &fo.path, err);
+	e = e < 0 ? e : column(fo.t, "exclusive_j", false, &fo.value, err);
+	e = e < 0 ? e : column(fo.t, "view", true, &view, err);
+	e = e < 0 ? e : column(fo.t, "counter", true, &counter, err);
+	e = e < 0 ? e : column(fo.t, "device", true, &device, err);
+	if (e < 0)
+		return e;
+	keys = intern_new();
+	for (size_t row = 0; row < table_rows(fo.t); row++) {
+		struct group *g = group_of(&gs, keys, table_get_str(fo.t, row, view),
+					   table_get_str(fo.t, row, counter),
+					   table_get_str(fo.t, row, device));
+
+		if (value_of(&fo, row) > 0)
+			VEC_PUSH(&g->rows.all, row);
+	}
+	intern_free(keys);
+	for (size_t i = 0; i < gs.all.nr && e >= 0; i++) {
+		CLEANUP(xfreep) char *name = group_name(&gs.all.v[i], written);
+
+		e = write_file(r, name, &fo, &gs.all.v[i].rows, written, err);
+	}
+	return e;
+}
+
+bool report_folded_name_is(const char *name)
+{
+	return strcmp(name, "time.folded") == 0 || strcmp(name, "device.folded") == 0 ||
+	       strncmp(name, "energy-", 7) == 0;
+}
+
+/* Files of an earlier analysis, by the names that only this writer gives. */
+static void drop_stale(const struct report *r, const struct strvec *written)
+{
+	CLEANUP(xfreep) char *dir = fs_join(r->dir, "folded");
+	CLEANUP(strvec_release) struct strvec have = STRVEC_INIT;
+
+	if (!fs_is_dir(dir) || fs_glob(dir, "*.folded", &have, NULL) < 0)
+		return;
+	for (size_t i = 0; i < have.nr; i++) {
+		const char *name = have.v[i];
+		CLEANUP(xfreep) char *path = fs_join(dir, name);
+
+		if (strvec_has(written, name))
+			continue;
+		if (report_folded_name_is(name))
+			unlink(path);
+	}
+}
+
+static int write_folded(const struct report *r, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
+	int e = write_time(r, "time", "exclusive_ns", &written, err);
+
+	e = e < 0 ? e : write_time(r, "device", "device_exclusive_ns", &written, err);
+	e = e < 0 ? e : write_energy(r, &written, err);
+	if (e < 0)
+		return e;
+	drop_stale(r, &written);
+	return 0;
+}
+
+static char *folded_path(const struct report *r)
+{
+	return fs_join(r->dir, "folded");
+}
+
+const struct writer writer_folded = {
+	.name = "folded",
+	.about = "folded stacks for flame graph tools: time, device time, energy",
+	.write = write_folded,
+	.path = folded_path,
+};

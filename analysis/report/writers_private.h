@@ -1,0 +1,24 @@
+/* The writers of writers.c, each in the file write_<name>.c, and what they share. */
+#ifndef PROFRIG_WRITERS_PRIVATE_H
+#define PROFRIG_WRITERS_PRIVATE_H
+
+#include "profrig/writer.h"
+
+extern const struct writer writer_csv, writer_json, writer_folded, writer_html;
+
+/*
+ * Writes dir/analysis.json. Tables that an earlier one lists and r does not have are removed
+ * before; nothing else in dir/tables is touched.
+ */
+int report_write_analysis(const struct report *r, struct err *err);
+
+/* A name that may become a file: letters, digits, '_' and '-', at most 64. */
+bool report_table_name_ok(const char *name);
+
+/* A file name in folded/ that the folded writer gives. */
+bool report_folded_name_is(const char *name);
+
+/* Whether a text is one JSON object. */
+bool report_json_ok(const char *text);
+
+#endif

@@ -1,0 +1,10 @@
+/* The analyses of analyses.c, each in the file of its name. */
+#ifndef PROFRIG_ANALYSES_PRIVATE_H
+#define PROFRIG_ANALYSES_PRIVATE_H
+
+#include "profrig/analysis.h"
+
+extern const struct analysis analysis_functions, analysis_callpaths, analysis_kernels,
+	analysis_busy, analysis_counters, analysis_energy, analysis_timeline;
+
+#endif

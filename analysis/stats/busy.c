@@ -1,0 +1,160 @@
+#include "analyses_private.h"
+#include "ns.h"
+#include "track_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "profrig/sort.h"
+#include "profrig/u64map.h"
+#include "profrig/xalloc.h"
+
+struct busy {
+	str_id device;
+	uint64_t spans, max_concurrency;
+	int64_t sum_ns, union_ns, first_ns, last_ns;
+	size_t at, nr; /* its pieces of non-zero length in start[] and end[] */
+};
+
+struct work {
+	VEC(struct busy) devices;
+	uint32_t *device_of; /* by span, U64MAP_NONE: not work */
+	int64_t *start, *end;
+};
+
+static void collect(const struct model *m, struct work *w)
+{
+	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		w->device_of[i] = U64MAP_NONE;
+		if (!span_is_work(m, i))
+			continue;
+		str_id device = m->tracks.v[m->spans.track[i]].device;
+		int64_t start = m->spans.start_ns[i], end = m->spans.end_ns[i];
+		uint32_t *id = u64map_at(&ids, device);
+		if (*id == U64MAP_NONE) {
+			*id = (uint32_t)w->devices.nr;
+			VEC_PUSH(&w->devices,
+				 ((struct busy){
+					 .device = device, .first_ns = start, .last_ns = end }));
+		}
+		struct busy *b = &w->devices.v[*id];
+		w->device_of[i] = *id;
+		b->spans++;
+		b->nr += end > start;
+		b->sum_ns = ns_add(b->sum_ns, span_ns(m, i));
+		b->first_ns = start < b->first_ns ? start : b->first_ns;
+		b->last_ns = end > b->last_ns ? end : b->last_ns;
+	}
+}
+
+/* The times of each device side by side. */
+static void spread(const struct model *m, struct work *w)
+{
+	size_t sum = 0;
+	for (size_t d = 0; d < w->devices.nr; d++) {
+		w->devices.v[d].at = sum;
+		sum += w->devices.v[d].nr;
+		w->devices.v[d].nr = 0;
+	}
+	w->start = xreallocarray(NULL, sum + 1, sizeof(*w->start));
+	w->end = xreallocarray(NULL, sum + 1, sizeof(*w->end));
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (w->device_of[i] == U64MAP_NONE || m->spans.end_ns[i] <= m->spans.start_ns[i])
+			continue;
+		struct busy *b = &w->devices.v[w->device_of[i]];
+		w->start[b->at + b->nr] = m->spans.start_ns[i];
+		w->end[b->at + b->nr++] = m->spans.end_ns[i];
+	}
+}
+
+/*
+ * What runs at a moment depends only on how many pieces have begun and how many have ended, so the
+ * starts and the ends may be sorted apart. Ends go first at equal times: pieces that touch do not
+ * overlap.
+ */
+static void sweep(struct busy *b, int64_t *start, int64_t *end)
+{
+	sort_i64(start, b->nr);
+	sort_i64(end, b->nr);
+	uint64_t running = 0;
+	int64_t since = 0;
+	for (size_t i = 0, j = 0; j < b->nr;) {
+		if (i < b->nr && start[i] < end[j]) {
+			if (running++ == 0)
+				since = start[i];
+			if (running > b->max_concurrency)
+				b->max_concurrency = running;
+			i++;
+		} else {
+			if (--running == 0)
+				b->union_ns = ns_add(b->union_ns, end[j] - since);
+			j++;
+		}
+	}
+}
+
+static int cmp_device(const void *pa, const void *pb, void *ctx)
+{
+	const struct busy *a = pa, *b = pb;
+	return natural_cmp(model_str(ctx, a->device), model_str(ctx, b->device));
+}
+
+static struct table *make_table(const struct model *m, const struct work *w)
+{
+	struct table *t = table_new("busy");
+	table_about(t, "one row per device: how much of the time something ran on it");
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "spans", TABLE_I64, NULL);
+	table_col(t, "sum_ns", TABLE_I64, "ns");
+	table_col(t, "union_ns", TABLE_I64, "ns");
+	table_col(t, "wall_ns", TABLE_I64, "ns");
+	table_col(t, "busy", TABLE_F64, NULL);
+	table_col(t, "idle_ns", TABLE_I64, "ns");
+	table_col(t, "max_concurrency", TABLE_I64, NULL);
+	for (size_t d = 0; d < w->devices.nr; d++) {
+		const struct busy *b = &w->devices.v[d];
+		int64_t wall = b->last_ns - b->first_ns;
+		table_str(t, model_str(m, b->device));
+		table_i64(t, (int64_t)b->spans);
+		table_i64(t, b->sum_ns);
+		table_i64(t, b->union_ns);
+		table_i64(t, wall);
+		table_f64(t, wall > 0 ? (double)b->union_ns / (double)wall : NAN);
+		table_i64(t, wall - b->union_ns);
+		table_i64(t, (int64_t)b->max_concurrency);
+		table_row(t);
+	}
+	return t;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	(void)o;
+	(void)err;
+	struct work w = { VEC_INIT, NULL, NULL, NULL };
+	w.device_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*w.device_of));
+	collect(m, &w);
+	if (w.devices.nr) {
+		spread(m, &w);
+		for (size_t d = 0; d < w.devices.nr; d++) {
+			struct busy *b = &w.devices.v[d];
+			sweep(b, w.start + b->at, w.end + b->at);
+		}
+		qsort_r(w.devices.v, w.devices.nr, sizeof(*w.devices.v), cmp_device, m);
+		table_set_add(out, make_table(m, &w));
+	}
+	VEC_RELEASE(&w.devices);
+	free(w.device_of);
+	free(w.start);
+	free(w.end);
+	return 0;
+}
+
+const struct analysis analysis_busy = {
+	.name = "busy",
+	.about = "busy and idle time of each device",
+	.tables = "busy",
+	.run = run,
+};

@@ -1,0 +1,259 @@
+#include "analyses_private.h"
+#include "cct.h"
+#include "ns.h"
+#include "track_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profrig/u64map.h"
+#include "profrig/warnings.h"
+#include "profrig/xalloc.h"
+
+struct metrics {
+	uint64_t calls;
+	int64_t inclusive_ns, exclusive_ns;
+	int64_t device_inclusive_ns, device_exclusive_ns;
+};
+
+struct lost { /* device work that no open span launched */
+	str_id device;
+	uint64_t pieces;
+	int64_t ns;
+};
+
+struct callpaths {
+	const struct model *m;
+	struct cct cct;
+	struct metrics *of_node;
+	VEC(struct lost) lost; /* one per device that has some */
+	int64_t device_ns;     /* Σ of all device work */
+};
+
+static void add_calls(struct callpaths *cp)
+{
+	const struct model *m = cp->m;
+
+	for (size_t i = 0, k = 0; i < m->spans.nr; i++) {
+		uint32_t node = cp->cct.node_of_span[i];
+		int64_t exclusive;
+		struct metrics *me;
+
+		if (node == CCT_NONE)
+			continue;
+		exclusive = m->spans.exclusive_ns[i];
+		if (k < m->pieces.nr && m->pieces.v[k].span == i) {
+			const struct span_piece *piece = &m->pieces.v[k];
+
+			me = &cp->of_node[cp->cct.node_of_piece[k++]];
+			me->exclusive_ns = ns_add(me->exclusive_ns, piece->exclusive_ns);
+			exclusive -= piece->exclusive_ns;
+		}
+		me = &cp->of_node[node];
+		me->calls++;
+		me->exclusive_ns = ns_add(me->exclusive_ns, exclusive);
+	}
+}
+
+/* The node each piece of device work is charged to: of the deepest of its launches, so that a link
+ * from an outer span beside one from the call changes nothing. */
+static uint32_t *launch_nodes(const struct callpaths *cp)
+{
+	const struct model *m = cp->m;
+	uint32_t *node_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*node_of));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		node_of[i] = CCT_NONE;
+	for (size_t l = 0; l < m->links.nr; l++) {
+		if (m->links.kind[l] != LINK_LAUNCH)
+			continue;
+		uint64_t to = m->links.to[l];
+		uint32_t node = cct_node_of(&cp->cct, m, m->links.from[l]);
+		if (node == CCT_NONE)
+			continue;
+		uint32_t old = node_of[to];
+		if (old == CCT_NONE || cp->cct.nodes[node].depth > cp->cct.nodes[old].depth ||
+		    (cp->cct.nodes[node].depth == cp->cct.nodes[old].depth && node < old))
+			node_of[to] = node;
+	}
+	return node_of;
+}
+
+static void add_device_work(struct callpaths *cp)
+{
+	const struct model *m = cp->m;
+	CLEANUP(xfreep) uint32_t *node_of = launch_nodes(cp);
+	CLEANUP(u64map_release) struct u64map devices = U64MAP_INIT;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (!span_is_work(m, i))
+			continue;
+		int64_t ns = span_ns(m, i);
+		cp->device_ns = ns_add(cp->device_ns, ns);
+		if (node_of[i] != CCT_NONE) {
+			struct metrics *me = &cp->of_node[node_of[i]];
+			me->device_exclusive_ns = ns_add(me->device_exclusive_ns, ns);
+			continue;
+		}
+		str_id device = m->tracks.v[m->spans.track[i]].device;
+		uint32_t *id = u64map_at(&devices, device);
+		if (*id == U64MAP_NONE) {
+			*id = (uint32_t)cp->lost.nr;
+			VEC_PUSH(&cp->lost, ((struct lost){ .device = device }));
+		}
+		cp->lost.v[*id].pieces++;
+		cp->lost.v[*id].ns = ns_add(cp->lost.v[*id].ns, ns);
+	}
+}
+
+/* Inclusive is what the subtree holds, so a moment counts once in a path whatever overlaps; where
+ * calls are well nested this is the sum of their durations. */
+static void sum_subtrees(struct callpaths *cp)
+{
+	struct metrics *me = cp->of_node;
+
+	for (size_t n = cp->cct.nr; n-- > 0;) {
+		uint32_t p = cp->cct.nodes[n].parent;
+
+		me[n].inclusive_ns = ns_add(me[n].inclusive_ns, me[n].exclusive_ns);
+		me[n].device_inclusive_ns =
+			ns_add(me[n].device_inclusive_ns, me[n].device_exclusive_ns);
+		if (p == CCT_NONE)
+			continue;
+		me[p].inclusive_ns = ns_add(me[p].inclusive_ns, me[n].inclusive_ns);
+		me[p].device_inclusive_ns =
+			ns_add(me[p].device_inclusive_ns, me[n].device_inclusive_ns);
+	}
+}
+
+static struct table *new_table(void)
+{
+	struct table *t = table_new("callpaths");
+	table_about(t, "one row per call path of a host track, and what ran on devices for it");
+	table_col(t, "track", TABLE_STR, NULL);
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "depth", TABLE_I64, NULL);
+	table_col(t, "calls", TABLE_I64, NULL);
+	table_col(t, "inclusive_ns", TABLE_I64, "ns");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	table_col(t, "device_inclusive_ns", TABLE_I64, "ns");
+	table_col(t, "device_exclusive_ns", TABLE_I64, "ns");
+	return t;
+}
+
+static void add_row(struct table *t, const char *track, const char *path, uint32_t depth,
+		    const struct metrics *me)
+{
+	table_str(t, track);
+	table_str(t, path);
+	table_i64(t, depth);
+	table_i64(t, (int64_t)me->calls);
+	table_i64(t, me->inclusive_ns);
+	table_i64(t, me->exclusive_ns);
+	table_i64(t, me->device_inclusive_ns);
+	table_i64(t, me->device_exclusive_ns);
+	table_row(t);
+}
+
+static int cmp_lost(const void *pa, const void *pb, void *ctx)
+{
+	const struct lost *a = pa, *b = pb;
+	return natural_cmp(model_str(ctx, a->device), model_str(ctx, b->device));
+}
+
+static struct table *make_table(struct callpaths *cp)
+{
+	struct table *t = new_table();
+	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+	CLEANUP(xfreep) double *weight = xcalloc(cp->cct.nr + 1, sizeof(*weight));
+	for (size_t n = 0; n < cp->cct.nr; n++)
+		weight[n] = (double)cp->of_node[n].inclusive_ns;
+	CLEANUP(xfreep) uint32_t *order = cct_preorder(&cp->cct, cp->m, weight);
+	track_names(cp->m, &tracks);
+	for (size_t k = 0; k < cp->cct.nr; k++) {
+		const struct cct_node *node = &cp->cct.nodes[order[k]];
+		cct_path(&cp->cct, order[k], &path);
+		add_row(t, tracks.v[node->track], path.buf, node->depth, &cp->of_node[order[k]]);
+	}
+	if (cp->lost.nr)
+		qsort_r(cp->lost.v, cp->lost.nr, sizeof(*cp->lost.v), cmp_lost, (void *)cp->m);
+	for (size_t k = 0; k < cp->lost.nr; k++) {
+		const struct lost *l = &cp->lost.v[k];
+		struct metrics me = { .calls = l->pieces,
+				      .device_inclusive_ns = l->ns,
+				      .device_exclusive_ns = l->ns };
+		add_row(t, model_str(cp->m, l->device), "[unattributed]", 0, &me);
+	}
+	return t;
+}
+
+/* Length of the union of the calls of all host tracks, each track by itself. */
+static int64_t covered_ns(const struct callpaths *cp)
+{
+	const struct model *m = cp->m;
+	int64_t sum = 0, until = 0;
+	track_id track = TRACK_NONE;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (cp->cct.node_of_span[i] == CCT_NONE)
+			continue;
+		int64_t from = m->spans.start_ns[i], to = m->spans.end_ns[i];
+		if (m->spans.track[i] == track && from < until)
+			from = until;
+		track = m->spans.track[i];
+		if (to > from)
+			sum = ns_add(sum, to - from);
+		until = to > from ? to : from;
+	}
+	return sum;
+}
+
+static void check_sums(const struct callpaths *cp, struct table_set *out)
+{
+	int64_t exclusive = 0, device = 0, lost = 0, covered = covered_ns(cp);
+	for (size_t n = 0; n < cp->cct.nr; n++) {
+		exclusive = ns_add(exclusive, cp->of_node[n].exclusive_ns);
+		device = ns_add(device, cp->of_node[n].device_exclusive_ns);
+	}
+	for (size_t k = 0; k < cp->lost.nr; k++)
+		lost = ns_add(lost, cp->lost.v[k].ns);
+	if (cp->cct.nr)
+		table_set_check(out, "exclusive_time", exclusive == covered,
+				"sum of exclusive times %" PRId64
+				" ns, time covered by calls %" PRId64 " ns",
+				exclusive, covered);
+	if (cp->device_ns)
+		table_set_check(out, "device_time", ns_add(device, lost) == cp->device_ns,
+				"attributed %" PRId64 " ns + unattributed %" PRId64
+				" ns, device work %" PRId64 " ns",
+				device, lost, cp->device_ns);
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	(void)o;
+	(void)err;
+	struct callpaths cp = { .m = m };
+	cct_build(m, &cp.cct);
+	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
+	add_calls(&cp);
+	add_device_work(&cp);
+	sum_subtrees(&cp);
+	if (cp.cct.cut_spans)
+		model_warn(m, UINT32_MAX, W_DEEP_STACK, cp.cct.cut_spans,
+			   "calls are nested too deep for paths of their own");
+	if (cp.cct.nr || cp.lost.nr) {
+		table_set_add(out, make_table(&cp));
+		check_sums(&cp, out);
+	}
+	cct_release(&cp.cct);
+	free(cp.of_node);
+	VEC_RELEASE(&cp.lost);
+	return 0;
+}
+
+const struct analysis analysis_callpaths = {
+	.name = "callpaths",
+	.about = "time by call path, with the device work each path launched",
+	.tables = "callpaths",
+	.run = run,
+};

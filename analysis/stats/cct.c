@@ -1,0 +1,264 @@
+#include "cct.h"
+#include "track_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/intern.h"
+#include "profrig/u64map.h"
+#include "profrig/xalloc.h"
+
+#define DEEPER "[deeper]"
+
+struct builder {
+	const struct model *m;
+	struct cct *c;
+	struct u64map roots, children; /* (track, name) and (parent, name) → node */
+	str_id *frame_of_name; /* model string → name in cct.names, STR_NONE: not seen yet */
+	str_id deeper;
+	uint32_t max_depth;
+};
+
+bool cct_host_track(const struct model *m, track_id t)
+{
+	return m->tracks.v[t].kind == TRACK_THREAD;
+}
+
+static str_id frame_of(struct builder *b, str_id name)
+{
+	str_id *f = &b->frame_of_name[name];
+	if (*f != STR_NONE)
+		return *f;
+	CLEANUP(xfreep) char *clean = xstrdup(model_str(b->m, name));
+	for (char *p = clean; *p; p++)
+		if (*p == ';')
+			*p = ':';
+	*f = intern_puts(b->c->names, clean);
+	return *f;
+}
+
+static uint32_t child(struct builder *b, track_id track, uint32_t parent, str_id name,
+		      bool collapsed)
+{
+	struct cct *c = b->c;
+	bool root = parent == CCT_NONE;
+	uint32_t *slot = root ? u64map_at(&b->roots, u64map_pair(track, name))
+			      : u64map_at(&b->children, u64map_pair(parent, name));
+	if (*slot != U64MAP_NONE)
+		return *slot;
+	if (c->nr == c->cap) {
+		c->cap = vec_grow_cap(c->cap, c->nr + 1);
+		c->nodes = xreallocarray(c->nodes, c->cap, sizeof(*c->nodes));
+	}
+	uint32_t depth = root ? 0 : c->nodes[parent].depth + 1;
+	*slot = (uint32_t)c->nr;
+	c->nodes[c->nr] = (struct cct_node){ parent, track, name, depth, collapsed };
+	return (uint32_t)c->nr++;
+}
+
+/* The node of one more call below parent, which may be CCT_NONE. */
+static uint32_t below(struct builder *b, track_id track, uint32_t parent, str_id name)
+{
+	struct cct *c = b->c;
+
+	if (parent != CCT_NONE && c->nodes[parent].collapsed)
+		return parent;
+	if (parent != CCT_NONE && c->nodes[parent].depth >= b->max_depth)
+		return child(b, track, parent, b->deeper, true);
+	return child(b, track, parent, frame_of(b, name), false);
+}
+
+static uint32_t enclosing_node(const struct cct *c, const struct model *m, uint64_t span)
+{
+	const struct span_piece *piece = model_below_piece(m, span);
+
+	if (piece)
+		return c->node_of_piece[piece - m->pieces.v];
+	return m->spans.parent[span] == SPAN_NONE ? CCT_NONE
+						  : c->node_of_span[m->spans.parent[span]];
+}
+
+/* piece: the first row of model.pieces whose span is not before the track. */
+static size_t add_track(struct builder *b, track_id t, size_t piece)
+{
+	const struct model *m = b->m;
+	struct cct *c = b->c;
+	const struct track *tr = &m->tracks.v[t];
+
+	for (uint64_t i = tr->first_span; i < tr->first_span + tr->spans; i++) {
+		uint32_t node;
+
+		if (m->spans.kind[i] == SPAN_INSTANT)
+			continue;
+		node = below(b, t, enclosing_node(c, m, i), m->spans.name[i]);
+		c->cut_spans += c->nodes[node].collapsed;
+		c->node_of_span[i] = node;
+		if (piece < m->pieces.nr && m->pieces.v[piece].span == i) {
+			uint64_t up = m->pieces.v[piece].parent;
+
+			c->node_of_piece[piece++] =
+				below(b, t, up == PIECE_NONE ? CCT_NONE : c->node_of_piece[up],
+				      m->spans.name[i]);
+		}
+	}
+	return piece;
+}
+
+static void build(const struct model *m, uint32_t max_depth, struct cct *c)
+{
+	size_t names = intern_count(m->strings), piece = 0;
+	struct builder b = { .m = m, .c = c, .max_depth = max_depth };
+
+	c->names = intern_new();
+	c->node_of_span = xreallocarray(NULL, m->spans.nr + 1, sizeof(*c->node_of_span));
+	memset(c->node_of_span, 0xff, m->spans.nr * sizeof(*c->node_of_span));
+	if (m->pieces.nr)
+		c->node_of_piece = xcalloc(m->pieces.nr, sizeof(*c->node_of_piece));
+	b.frame_of_name = xreallocarray(NULL, names + 1, sizeof(*b.frame_of_name));
+	memset(b.frame_of_name, 0xff, names * sizeof(*b.frame_of_name));
+	b.deeper = intern_puts(c->names, DEEPER);
+	for (track_id t = 0; t < m->tracks.nr; t++)
+		if (cct_host_track(m, t))
+			piece = add_track(&b, t, piece);
+	u64map_release(&b.roots);
+	u64map_release(&b.children);
+	free(b.frame_of_name);
+}
+
+/* The deepest level down to which the text of all paths stays within max_bytes; UINT32_MAX when
+ * all of it does. */
+static uint32_t affordable_depth(const struct cct *c, uint64_t max_bytes)
+{
+	uint32_t levels = 0;
+	for (size_t n = 0; n < c->nr; n++)
+		if (c->nodes[n].depth >= levels)
+			levels = c->nodes[n].depth + 1;
+	CLEANUP(xfreep) uint64_t *len = xcalloc(c->nr + 1, sizeof(*len));
+	CLEANUP(xfreep) uint64_t *at = xcalloc((size_t)levels + 1, sizeof(*at));
+	for (size_t n = 0; n < c->nr; n++) {
+		const struct cct_node *node = &c->nodes[n];
+		len[n] = intern_len(c->names, node->name) + 1;
+		if (node->parent != CCT_NONE)
+			len[n] += len[node->parent];
+		at[node->depth] += len[n];
+	}
+	uint64_t sum = 0;
+	for (uint32_t d = 0; d < levels; d++) {
+		sum += at[d];
+		if (sum > max_bytes)
+			return d ? d - 1 : 0;
+	}
+	return UINT32_MAX;
+}
+
+void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+		       struct cct *ret)
+{
+	struct cct c = CCT_INIT;
+	build(m, max_depth, &c);
+	uint32_t affordable = affordable_depth(&c, max_path_bytes);
+	if (affordable < max_depth) {
+		cct_release(&c);
+		build(m, affordable, &c);
+	}
+	*ret = c;
+}
+
+void cct_build(const struct model *m, struct cct *ret)
+{
+	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, ret);
+}
+
+void cct_release(struct cct *c)
+{
+	free(c->nodes);
+	free(c->node_of_span);
+	free(c->node_of_piece);
+	intern_free(c->names);
+	*c = (struct cct)CCT_INIT;
+}
+
+uint32_t cct_node_of(const struct cct *c, const struct model *m, uint64_t span)
+{
+	if (!cct_host_track(m, m->spans.track[span]))
+		return CCT_NONE;
+	return m->spans.kind[span] == SPAN_INSTANT ? enclosing_node(c, m, span)
+						   : c->node_of_span[span];
+}
+
+void cct_path(const struct cct *c, uint32_t node, struct strbuf *out)
+{
+	size_t len = 0;
+	for (uint32_t n = node; n != CCT_NONE; n = c->nodes[n].parent)
+		len += intern_len(c->names, c->nodes[n].name) + 1;
+	strbuf_clear(out);
+	strbuf_reserve(out, len);
+	CLEANUP(xfreep)
+	uint32_t *chain = xreallocarray(NULL, (size_t)c->nodes[node].depth + 1, sizeof(*chain));
+	size_t k = 0;
+	for (uint32_t n = node; n != CCT_NONE; n = c->nodes[n].parent)
+		chain[k++] = n;
+	while (k-- > 0) {
+		strbuf_addstr(out, intern_str(c->names, c->nodes[chain[k]].name));
+		if (k)
+			strbuf_addch(out, ';');
+	}
+}
+
+struct order_ctx {
+	const struct cct *c;
+	const double *weight;
+	const uint32_t *place; /* of a track */
+};
+
+static int cmp_sibling(const void *pa, const void *pb, void *ctx)
+{
+	const struct order_ctx *o = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const struct cct_node *na = &o->c->nodes[a], *nb = &o->c->nodes[b];
+	uint32_t ta = o->place[na->track], tb = o->place[nb->track];
+	if (ta != tb)
+		return ta < tb ? -1 : 1;
+	/* parents, so that the children of one node lie together; CCT_NONE, the roots, last */
+	if (na->parent != nb->parent)
+		return na->parent < nb->parent ? -1 : 1;
+	if (o->weight[a] != o->weight[b])
+		return o->weight[a] > o->weight[b] ? -1 : 1;
+	return strcmp(intern_str(o->c->names, na->name), intern_str(o->c->names, nb->name));
+}
+
+uint32_t *cct_preorder(const struct cct *c, const struct model *m, const double *weight)
+{
+	CLEANUP(xfreep) track_id *tracks = track_order(m);
+	CLEANUP(xfreep) uint32_t *place = xcalloc(m->tracks.nr + 1, sizeof(*place));
+	for (uint32_t i = 0; i < m->tracks.nr; i++)
+		place[tracks[i]] = i;
+	CLEANUP(xfreep) uint32_t *sorted = xreallocarray(NULL, c->nr + 1, sizeof(*sorted));
+	for (uint32_t n = 0; n < c->nr; n++)
+		sorted[n] = n;
+	struct order_ctx o = { c, weight, place };
+	qsort_r(sorted, c->nr, sizeof(*sorted), cmp_sibling, &o);
+
+	/* A stack of nodes still to be written: a family is pushed backwards, so its heaviest
+	 * member comes off first. */
+	CLEANUP(xfreep) uint32_t *first = xcalloc(c->nr + 1, sizeof(*first));
+	CLEANUP(xfreep) uint32_t *count = xcalloc(c->nr + 1, sizeof(*count));
+	CLEANUP(xfreep) uint32_t *stack = xreallocarray(NULL, c->nr + 1, sizeof(*stack));
+	size_t top = 0, done = 0;
+	for (uint32_t i = 0; i < c->nr; i++) {
+		uint32_t parent = c->nodes[sorted[i]].parent;
+		if (parent != CCT_NONE && count[parent]++ == 0)
+			first[parent] = i;
+	}
+	for (size_t i = c->nr; i-- > 0;)
+		if (c->nodes[sorted[i]].parent == CCT_NONE)
+			stack[top++] = sorted[i];
+	uint32_t *order = xreallocarray(NULL, c->nr + 1, sizeof(*order));
+	while (top) {
+		uint32_t n = stack[--top];
+		order[done++] = n;
+		for (uint32_t k = count[n]; k-- > 0;)
+			stack[top++] = sorted[first[n] + k];
+	}
+	return order;
+}

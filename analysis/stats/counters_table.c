@@ -1,0 +1,165 @@
+#include "analyses_private.h"
+#include "series_label.h"
+#include "track_names.h"
+
+#include <stdlib.h>
+
+#include "profrig/fs.h"
+#include "profrig/strvec.h"
+#include "profrig/warnings.h"
+#include "profrig/xalloc.h"
+
+static struct table *new_table(void)
+{
+	struct table *t = table_new("counters");
+
+	table_about(t, "one row per sampled series, by name and device: what it is, what it says "
+		       "and what is odd about it");
+	table_col(t, "series", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "unit", TABLE_STR, NULL);
+	table_col(t, "scale", TABLE_F64, NULL);
+	table_col(t, "samples", TABLE_U64, NULL);
+	table_col(t, "distinct", TABLE_U64, NULL);
+	table_col(t, "first_ns", TABLE_I64, "ns");
+	table_col(t, "last_ns", TABLE_I64, "ns");
+	table_col(t, "first", TABLE_F64, NULL);
+	table_col(t, "last", TABLE_F64, NULL);
+	table_col(t, "min", TABLE_F64, NULL);
+	table_col(t, "max", TABLE_F64, NULL);
+	table_col(t, "mean", TABLE_F64, NULL);
+	table_col(t, "total", TABLE_F64, NULL);
+	table_col(t, "total_unit", TABLE_STR, NULL);
+	table_col(t, "max_gap_ns", TABLE_I64, "ns");
+	table_col(t, "median_period_ns", TABLE_I64, "ns");
+	table_col(t, "flags", TABLE_STR, NULL);
+	table_col(t, "track", TABLE_STR, NULL);
+	table_col(t, "input", TABLE_STR, NULL);
+	return t;
+}
+
+static const char *kind_name(enum series_kind kind)
+{
+	switch (kind) {
+	case SERIES_CUMULATIVE:
+		return "cumulative";
+	case SERIES_GAUGE:
+		return "gauge";
+	case SERIES_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+static const char *total_unit(const struct counter_info *ci)
+{
+	if (ci->quantity == QUANTITY_POWER)
+		return "J";
+	return ci->kind == SERIES_CUMULATIVE ? ci->unit : "";
+}
+
+/* The total as attribution will hand it out: with the integration that was asked for. */
+static double total_of(const struct model *m, const struct series_label *l,
+		       const struct energy_opts *o, const struct counter_scan *scan)
+{
+	CLEANUP(curve_release) struct curve c = { 0 };
+
+	if (l->info.quantity != QUANTITY_POWER || scan->samples == 0 ||
+	    curve_make(m, l->series, &l->info, o, &c, NULL) < 0)
+		return scan->total;
+	return curve_total(&c);
+}
+
+static void add_row(struct table *t, const struct model *m, const struct series_label *l,
+		    const struct energy_opts *o, const struct counter_scan *scan,
+		    const struct strvec *tracks)
+{
+	const struct series *se = &m->series.v[l->series];
+	int64_t origin = scan->samples ? m->first_ns : 0;
+	char flags[128];
+
+	table_str(t, l->name);
+	table_str(t, l->device);
+	table_str(t, kind_name(l->info.kind));
+	table_str(t, l->info.kind == SERIES_UNKNOWN ? model_str(m, se->unit) : l->info.unit);
+	table_f64(t, l->info.scale);
+	table_u64(t, scan->samples);
+	table_u64(t, scan->distinct);
+	table_i64(t, scan->first_ns - origin);
+	table_i64(t, scan->last_ns - origin);
+	table_f64(t, scan->first);
+	table_f64(t, scan->last);
+	table_f64(t, scan->min);
+	table_f64(t, scan->max);
+	table_f64(t, scan->mean);
+	table_f64(t, total_of(m, l, o, scan));
+	table_str(t, total_unit(&l->info));
+	table_i64(t, scan->max_gap_ns);
+	table_i64(t, scan->median_period_ns);
+	table_str(t, counter_flags(scan->flags, flags));
+	table_str(t, se->track < m->tracks.nr ? tracks->v[se->track] : "");
+	table_str(t, fs_base(m->inputs.v[se->input].path));
+	table_row(t);
+}
+
+/* Failed reads are told by who reads. */
+static void warn(struct model *m, const struct series_label *l, const struct counter_scan *scan)
+{
+	const struct series *se = &m->series.v[l->series];
+	const struct {
+		const char *code;
+		uint64_t count;
+		const char *what;
+	} all[] = {
+		{ W_DUPLICATE_TIME, scan->duplicates, "several values for one time" },
+		{ W_COUNTER_UNKNOWN, !!(scan->flags & CF_UNKNOWN), "is not a known counter" },
+		{ W_COUNTER_SHORT, !!(scan->flags & CF_SHORT), "has fewer than two values" },
+		{ W_COUNTER_WRAP, scan->wraps, "wraps around" },
+		{ W_COUNTER_RESET, scan->resets, "goes backwards" },
+		{ W_COUNTER_STUCK, scan->stuck,
+		  "stands still while it should count, for many periods" },
+		{ W_COUNTER_STALE, !!(scan->flags & CF_STALE),
+		  "is read more often than it changes" },
+		{ W_COUNTER_GAP, scan->gaps, "has holes far longer than its period" },
+		{ W_COUNTER_RATE, scan->rates, "is beyond what its device can do" },
+		{ W_ESTIMATED, !!(scan->flags & CF_ESTIMATED), "is estimated" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		if (all[i].count == 0)
+			continue;
+		model_warn(m, se->input, all[i].code, all[i].count, "%s %s", l->name, all[i].what);
+	}
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
+	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
+	struct table *t;
+
+	(void)err;
+	if (m->series.nr == 0)
+		return 0;
+	track_names(m, &tracks);
+	t = new_table();
+	for (size_t i = 0; i < m->series.nr; i++) {
+		const struct series_label *l = &labels[i];
+		struct counter_scan scan =
+			counter_scan(m, l->series, &l->info, o->energy.max_gap_ns);
+
+		add_row(t, m, l, &o->energy, &scan, &tracks);
+		warn(m, l, &scan);
+	}
+	table_set_add(out, t);
+	return 0;
+}
+
+const struct analysis analysis_counters = {
+	.name = "counters",
+	.about = "every sampled series: kind, unit, range, total and what is odd about it",
+	.tables = "counters",
+	.run = run,
+};

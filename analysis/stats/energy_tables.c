@@ -1,0 +1,493 @@
+#include "analyses_private.h"
+#include "energy_rows.h"
+#include "series_label.h"
+#include "track_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/warnings.h"
+#include "profrig/xalloc.h"
+
+#define UNATTRIBUTED "[unattributed]"
+#define MAX_ERROR_REL 1e-9
+
+/* A single interval with an impossible rate spoils calls that are shorter than this many periods.
+ */
+#define BLURRED_PERIODS 10
+
+struct tables {
+	struct model *m;
+	const struct energy_opts *o;
+	struct table_set *out;
+	struct table *energy, *totals, *paths;
+	struct energy_groups g;
+	struct strvec tracks;
+	uint32_t *track_place; /* by track: where it stands among all */
+	bool *outside;         /* by span: not all of it was sampled, for any counter */
+	const char *outside_counter;
+	bool any_queue;
+};
+
+/* One (counter, device, view) on its way into the tables. */
+struct job {
+	const struct series_label *label;
+	enum energy_view view;
+	struct energy_result r;
+};
+
+static const char *view_name(enum energy_view view)
+{
+	return view == VIEW_HOST ? "host" : "device";
+}
+
+/* ---- flags ---- */
+
+static void add_flag(char *buf, size_t n, const char *flag)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, n - len, "%s%s", len ? "|" : "", flag);
+}
+
+static void common_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
+{
+	buf[0] = '\0';
+	if (j->r.flags & CF_ESTIMATED)
+		add_flag(buf, n, "estimated");
+	if (ts->o->independent)
+		add_flag(buf, n, "double_counting");
+}
+
+static void row_flags(const struct tables *ts, const struct job *j, const struct energy_group *g,
+		      const struct energy_value *v, char *buf, size_t n)
+{
+	double mean_ns = g->calls ? g->duration_ns / (double)g->calls : INFINITY;
+	double period_ns = (double)j->r.median_period_ns;
+
+	common_flags(ts, j, buf, n);
+	if (v->marks & SPAN_OUTSIDE)
+		add_flag(buf, n, "outside_samples");
+	if (mean_ns < 2 * period_ns)
+		add_flag(buf, n, "below_resolution");
+	if (v->marks & CURVE_RESET)
+		add_flag(buf, n, "reset");
+	if (v->marks & CURVE_GAP)
+		add_flag(buf, n, "gap");
+	if (v->marks & CURVE_STUCK)
+		add_flag(buf, n, "stuck");
+	if (v->marks & CURVE_RATE && mean_ns < BLURRED_PERIODS * period_ns)
+		add_flag(buf, n, "rate_out_of_range");
+}
+
+static void unattributed_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
+{
+	common_flags(ts, j, buf, n);
+	if (j->r.unattributed_ns > 0)
+		add_flag(buf, n, "idle");
+	if (j->r.flags & CF_RESET)
+		add_flag(buf, n, "reset");
+	if (j->r.flags & CF_GAP)
+		add_flag(buf, n, "gap");
+	if (j->r.flags & CF_STUCK)
+		add_flag(buf, n, "stuck");
+	if (j->r.flags & CF_SHORT)
+		add_flag(buf, n, "short");
+}
+
+/* ---- rows ---- */
+
+/* Where a counter says nothing about all of a call's own time (a reset), its energy is unknown and
+ * not 0. */
+static bool is_unknown(const struct energy_group *g, const struct energy_value *v)
+{
+	return v->exclusive_ns == 0 && v->marks & CURVE_DEAD && g->exclusive_ns > 0;
+}
+
+static double inclusive_of(const struct energy_group *g, const struct energy_value *v)
+{
+	double j = sum_value(&v->inclusive_j);
+
+	return j == 0 && is_unknown(g, v) ? NAN : j;
+}
+
+static double exclusive_of(const struct energy_group *g, const struct energy_value *v)
+{
+	return is_unknown(g, v) ? NAN : sum_value(&v->exclusive_j);
+}
+
+static void begin_row(struct table *t, const struct job *j)
+{
+	table_str(t, j->label->name);
+	table_str(t, j->label->device);
+	table_str(t, view_name(j->view));
+}
+
+/* Without the sign that 0 gets from a negative total. */
+static double share_of(double j, double total_j)
+{
+	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
+}
+
+static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
+		       const struct energy_value *v)
+{
+	struct table *t = ts->energy;
+	double exclusive = exclusive_of(g, v);
+	char flags[160];
+
+	row_flags(ts, j, g, v, flags, sizeof(flags));
+	begin_row(t, j);
+	table_str(t, ts->tracks.v[g->track]);
+	table_str(t, model_str(ts->m, g->name));
+	table_u64(t, g->calls);
+	table_f64(t, inclusive_of(g, v));
+	table_f64(t, exclusive);
+	table_i64(t, v->exclusive_ns);
+	table_f64(t, v->exclusive_ns > 0 ? exclusive / ((double)v->exclusive_ns * 1e-9) : NAN);
+	table_f64(t, share_of(exclusive, j->r.total_j));
+	table_str(t, flags);
+	table_f64(t, NAN);
+	table_row(t);
+}
+
+static void energy_unattributed(const struct tables *ts, const struct job *j)
+{
+	struct table *t = ts->energy;
+	const struct energy_result *r = &j->r;
+	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
+	char flags[160];
+
+	unattributed_flags(ts, j, flags, sizeof(flags));
+	begin_row(t, j);
+	table_str(t, "");
+	table_str(t, UNATTRIBUTED);
+	table_u64(t, 0);
+	table_f64(t, r->unattributed_j);
+	table_f64(t, r->unattributed_j);
+	table_i64(t, r->unattributed_ns);
+	table_f64(t, r->unattributed_ns > 0 ? idle_j / idle_s : NAN);
+	table_f64(t, share_of(r->unattributed_j, r->total_j));
+	table_str(t, flags);
+	table_f64(t, NAN);
+	table_row(t);
+}
+
+static void path_row(const struct tables *ts, const struct job *j, const char *track,
+		     const char *path, uint32_t depth, const struct energy_group *g,
+		     const struct energy_value *v)
+{
+	struct table *t = ts->paths;
+	char flags[160];
+
+	row_flags(ts, j, g, v, flags, sizeof(flags));
+	begin_row(t, j);
+	table_str(t, track);
+	table_str(t, path);
+	table_u64(t, depth);
+	table_u64(t, g->calls);
+	table_f64(t, inclusive_of(g, v));
+	table_f64(t, exclusive_of(g, v));
+	table_i64(t, v->exclusive_ns);
+	table_str(t, flags);
+	table_row(t);
+}
+
+static void path_unattributed(const struct tables *ts, const struct job *j)
+{
+	struct table *t = ts->paths;
+	char flags[160];
+
+	unattributed_flags(ts, j, flags, sizeof(flags));
+	begin_row(t, j);
+	table_str(t, "");
+	table_str(t, UNATTRIBUTED);
+	table_u64(t, 0);
+	table_u64(t, 0);
+	table_f64(t, j->r.unattributed_j);
+	table_f64(t, j->r.unattributed_j);
+	table_i64(t, j->r.unattributed_ns);
+	table_str(t, flags);
+	table_row(t);
+}
+
+static void totals_row(const struct tables *ts, const struct job *j)
+{
+	struct table *t = ts->totals;
+
+	begin_row(t, j);
+	table_f64(t, j->r.total_j);
+	table_f64(t, j->r.attributed_j);
+	table_f64(t, j->r.unattributed_j);
+	table_f64(t, j->r.error_rel);
+	table_row(t);
+}
+
+/* ---- order of rows ---- */
+
+/* Exclusive descending, what is unknown last; then track, then name. */
+static int cmp_rows(const void *pa, const void *pb, void *ctx)
+{
+	const struct tables *ts = ctx;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const struct energy_group *ga = &ts->g.groups.v[a], *gb = &ts->g.groups.v[b];
+	double ja = exclusive_of(ga, &ts->g.rows[a]), jb = exclusive_of(gb, &ts->g.rows[b]);
+
+	if (isnan(ja) != isnan(jb))
+		return isnan(ja) ? 1 : -1;
+	if (ja > jb || ja < jb)
+		return ja > jb ? -1 : 1;
+	if (ga->track != gb->track)
+		return ts->track_place[ga->track] < ts->track_place[gb->track] ? -1 : 1;
+	return strcmp(model_str(ts->m, ga->name), model_str(ts->m, gb->name));
+}
+
+static void energy_rows(struct tables *ts, const struct job *j)
+{
+	CLEANUP(xfreep) uint32_t *order = xcalloc(ts->g.groups.nr + 1, sizeof(*order));
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < ts->g.groups.nr; i++) {
+		if (ts->g.rows[i].taken)
+			order[n++] = i;
+	}
+	qsort_r(order, n, sizeof(*order), cmp_rows, ts);
+	for (size_t i = 0; i < n; i++) {
+		const struct energy_group *g = &ts->g.groups.v[order[i]];
+
+		energy_row(ts, j, g, &ts->g.rows[order[i]]);
+		if (j->view != VIEW_DEVICE)
+			continue;
+		strbuf_clear(&path);
+		strbuf_addstr(&path, model_str(ts->m, g->name));
+		for (char *p = path.buf; *p; p++)
+			*p = *p == ';' ? ':' : *p;
+		path_row(ts, j, ts->tracks.v[g->track], path.buf, 0, g, &ts->g.rows[order[i]]);
+	}
+}
+
+static void path_rows(struct tables *ts, const struct job *j)
+{
+	const struct cct *c = &ts->g.cct;
+	CLEANUP(xfreep) double *weight = xcalloc(c->nr + 1, sizeof(*weight));
+	CLEANUP(xfreep) uint32_t *order = NULL;
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+
+	for (size_t i = 0; i < c->nr; i++)
+		weight[i] = sum_value(&ts->g.paths[i].inclusive_j);
+	order = cct_preorder(c, ts->m, weight);
+	for (size_t i = 0; i < c->nr; i++) {
+		uint32_t node = order[i];
+
+		if (!ts->g.paths[node].taken)
+			continue;
+		cct_path(c, node, &path);
+		path_row(ts, j, ts->tracks.v[c->nodes[node].track], path.buf, c->nodes[node].depth,
+			 &ts->g.of_path[node], &ts->g.paths[node]);
+	}
+}
+
+/* ---- one job ---- */
+
+static void check(const struct tables *ts, const struct job *j)
+{
+	const struct energy_result *r = &j->r;
+	CLEANUP(xfreep)
+	char *name =
+		xasprintf("energy conservation %s%s%s %s", j->label->name,
+			  j->label->device[0] ? " " : "", j->label->device, view_name(j->view));
+
+	table_set_check(ts->out, name, r->error_rel <= MAX_ERROR_REL,
+			"error_rel %.3g: total %.9g J, attributed %.9g J, unattributed %.9g J%s",
+			r->error_rel, r->total_j, r->attributed_j, r->unattributed_j,
+			ts->o->independent ? " (every sharer gets all)" : "");
+}
+
+static void note_outside(struct tables *ts, const struct job *j)
+{
+	for (size_t i = 0; j->r.marks && i < ts->m->spans.nr; i++) {
+		if (!(j->r.marks[i] & SPAN_OUTSIDE))
+			continue;
+		ts->outside[i] = true;
+		if (!ts->outside_counter)
+			ts->outside_counter = j->label->name;
+	}
+}
+
+static int run_job(struct tables *ts, struct job *j, struct err *err)
+{
+	int r = energy_attribute(ts->m, j->label->series, j->view, ts->o, &j->r, err);
+
+	if (r < 0)
+		return err_wrap(err, r, "energy of %s", j->label->name);
+	if (r == 1 && !(j->r.flags & CF_SHORT))
+		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
+			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
+	note_outside(ts, j);
+	energy_pour(&ts->g, ts->m, &j->r);
+	energy_rows(ts, j);
+	if (j->view == VIEW_HOST)
+		path_rows(ts, j);
+	energy_unattributed(ts, j);
+	path_unattributed(ts, j);
+	totals_row(ts, j);
+	check(ts, j);
+	energy_result_release(&j->r);
+	return 0;
+}
+
+/* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
+ * as long as the trace knows queues. */
+static bool has_device_view(const struct tables *ts, const struct series_label *l)
+{
+	const char *id = strrchr(l->info.device, ':');
+
+	id = id ? id + 1 : l->info.device;
+	if (!ts->any_queue || !*id || ts->m->series.v[l->series].exclusive_sync)
+		return false;
+	if (strncmp(id, "gpu", 3) == 0)
+		return true;
+	for (size_t t = 0; t < ts->m->tracks.nr; t++) {
+		if (ts->m->tracks.v[t].kind == TRACK_QUEUE &&
+		    strcmp(model_str(ts->m, ts->m->tracks.v[t].device), l->info.device) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- tables ---- */
+
+static struct table *table_with(const char *name, const char *about)
+{
+	struct table *t = table_new(name);
+
+	table_about(t, about);
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "view", TABLE_STR, NULL);
+	return t;
+}
+
+static void make_tables(struct tables *ts)
+{
+	struct table *t;
+
+	t = ts->energy = table_with(
+		"energy",
+		"energy of every function (host view) or device operation (device view) of a track "
+		"by counter; the two views are never added; by counter, device and view, then "
+		"exclusive_j descending, [unattributed] last");
+	table_col(t, "track", TABLE_STR, NULL);
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "calls", TABLE_U64, NULL);
+	table_col(t, "inclusive_j", TABLE_F64, "J");
+	table_col(t, "exclusive_j", TABLE_F64, "J");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	table_col(t, "mean_w", TABLE_F64, "W");
+	table_col(t, "share", TABLE_F64, NULL);
+	table_col(t, "flags", TABLE_STR, NULL);
+	table_col(t, "uncertainty_j", TABLE_F64, "J");
+
+	t = ts->totals = table_with("energy_totals",
+				    "what each counter counted and where it went: attributed + "
+				    "unattributed = total, error_rel at most 1e-9");
+	table_col(t, "total_j", TABLE_F64, "J");
+	table_col(t, "attributed_j", TABLE_F64, "J");
+	table_col(t, "unattributed_j", TABLE_F64, "J");
+	table_col(t, "error_rel", TABLE_F64, NULL);
+
+	t = ts->paths =
+		table_with("energy_callpaths",
+			   "energy of every call path (host view) or device operation (device "
+			   "view) by counter; a path after its caller, the dearest first, "
+			   "[unattributed] last");
+	table_col(t, "track", TABLE_STR, NULL);
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "depth", TABLE_U64, NULL);
+	table_col(t, "calls", TABLE_U64, NULL);
+	table_col(t, "inclusive_j", TABLE_F64, "J");
+	table_col(t, "exclusive_j", TABLE_F64, "J");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	table_col(t, "flags", TABLE_STR, NULL);
+}
+
+static void prepare(struct tables *ts)
+{
+	struct model *m = ts->m;
+	CLEANUP(xfreep) track_id *order = track_order(m);
+
+	energy_groups_make(m, &ts->g);
+	track_names(m, &ts->tracks);
+	ts->track_place = xcalloc(m->tracks.nr + 1, sizeof(*ts->track_place));
+	ts->outside = xcalloc(m->spans.nr + 1, sizeof(*ts->outside));
+	for (uint32_t i = 0; i < m->tracks.nr; i++)
+		ts->track_place[order[i]] = i;
+	for (size_t i = 0; i < m->spans.nr && !ts->any_queue; i++)
+		ts->any_queue = span_is_work(m, i);
+	make_tables(ts);
+}
+
+static void finish(struct tables *ts, bool ok)
+{
+	uint64_t outside = 0;
+
+	for (size_t i = 0; i < ts->m->spans.nr; i++)
+		outside += ts->outside[i];
+	if (outside > 0)
+		model_warn(ts->m, UINT32_MAX, W_OUTSIDE_SAMPLES, outside,
+			   "calls outside the sampled time, first met for %s", ts->outside_counter);
+	if (ts->o->independent)
+		model_warn(ts->m, UINT32_MAX, W_DOUBLE_COUNTING, 1, "independent attribution");
+	if (ok && table_rows(ts->totals) > 0) {
+		table_set_add(ts->out, STEAL(ts->energy));
+		table_set_add(ts->out, STEAL(ts->totals));
+		table_set_add(ts->out, STEAL(ts->paths));
+	}
+	table_free(ts->energy);
+	table_free(ts->totals);
+	table_free(ts->paths);
+	energy_groups_release(&ts->g);
+	strvec_release(&ts->tracks);
+	free(ts->track_place);
+	free(ts->outside);
+}
+
+static bool is_energy(const struct counter_info *ci)
+{
+	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
+	struct tables ts = { .m = m, .o = &o->energy, .out = out, .tracks = STRVEC_INIT };
+	bool any = false;
+	int r = 0;
+
+	for (size_t i = 0; i < m->series.nr; i++)
+		any |= is_energy(&labels[i].info);
+	if (!any)
+		return 0;
+	prepare(&ts);
+	for (size_t i = 0; i < m->series.nr && r == 0; i++) {
+		if (!is_energy(&labels[i].info))
+			continue;
+		/* "device" before "host", as the views are spelled */
+		if (has_device_view(&ts, &labels[i]))
+			r = run_job(&ts, &(struct job){ &labels[i], VIEW_DEVICE, { 0 } }, err);
+		if (r == 0)
+			r = run_job(&ts, &(struct job){ &labels[i], VIEW_HOST, { 0 } }, err);
+	}
+	finish(&ts, r == 0);
+	return r;
+}
+
+const struct analysis analysis_energy = {
+	.name = "energy",
+	.about = "energy and integrated power attributed to functions, call paths and device work",
+	.tables = "energy,energy_totals,energy_callpaths",
+	.run = run,
+};

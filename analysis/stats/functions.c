@@ -1,0 +1,176 @@
+#include "analyses_private.h"
+#include "cct.h"
+#include "ns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/u64map.h"
+#include "profrig/xalloc.h"
+
+enum scope { SCOPE_DEVICE, SCOPE_HOST, SCOPES };
+static const char *const scope_name[] = { "device", "host" };
+
+struct function {
+	enum scope scope;
+	str_id name, category;
+	uint64_t calls;
+	int64_t inclusive_ns, exclusive_ns;
+	/* The part of the present track that calls of this function cover already: a recursive call
+	 * adds nothing to inclusive. */
+	track_id track;
+	int64_t covered_until_ns;
+};
+
+struct functions {
+	VEC(struct function) all;
+	uint32_t *of_span; /* U64MAP_NONE: not counted */
+};
+
+static bool scope_of(const struct model *m, size_t i, enum scope *ret)
+{
+	if (span_is_work(m, i)) {
+		*ret = SCOPE_DEVICE;
+		return true;
+	}
+	*ret = SCOPE_HOST;
+	return m->spans.kind[i] != SPAN_INSTANT && cct_host_track(m, m->spans.track[i]);
+}
+
+static int64_t newly_covered(struct function *f, const struct model *m, size_t i)
+{
+	int64_t from = m->spans.start_ns[i], to = m->spans.end_ns[i];
+	if (f->track != m->spans.track[i]) {
+		f->track = m->spans.track[i];
+		f->covered_until_ns = from;
+	}
+	if (from < f->covered_until_ns)
+		from = f->covered_until_ns;
+	if (to <= from)
+		return 0;
+	f->covered_until_ns = to;
+	return to - from;
+}
+
+static void collect(const struct model *m, struct functions *fs)
+{
+	struct u64map ids[SCOPES] = { U64MAP_INIT, U64MAP_INIT };
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		enum scope scope;
+		fs->of_span[i] = U64MAP_NONE;
+		if (!scope_of(m, i, &scope))
+			continue;
+		str_id name = m->spans.name[i], category = m->spans.category[i];
+		uint32_t *id = u64map_at(&ids[scope], u64map_pair(name, category));
+		if (*id == U64MAP_NONE) {
+			*id = (uint32_t)fs->all.nr;
+			VEC_PUSH(&fs->all,
+				 ((struct function){ scope, name, category, .track = TRACK_NONE }));
+		}
+		struct function *f = &fs->all.v[*id];
+		fs->of_span[i] = *id;
+		f->calls++;
+		if (scope == SCOPE_HOST) {
+			f->inclusive_ns = ns_add(f->inclusive_ns, newly_covered(f, m, i));
+			f->exclusive_ns = ns_add(f->exclusive_ns, m->spans.exclusive_ns[i]);
+		} else {
+			/* queues do not nest */
+			f->inclusive_ns = ns_add(f->inclusive_ns, span_ns(m, i));
+			f->exclusive_ns = f->inclusive_ns;
+		}
+	}
+	for (size_t s = 0; s < SCOPES; s++)
+		u64map_release(&ids[s]);
+}
+
+/* Durations of all calls, those of one function side by side; first[f] … first[f + 1]. */
+static int64_t *durations(const struct model *m, const struct functions *fs, uint64_t *first)
+{
+	uint64_t sum = 0;
+	for (size_t f = 0; f < fs->all.nr; f++) {
+		first[f] = sum;
+		sum += fs->all.v[f].calls;
+	}
+	first[fs->all.nr] = sum;
+	int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
+	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (fs->all.nr + 1) * sizeof(*first));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (fs->of_span[i] != U64MAP_NONE)
+			dur[at[fs->of_span[i]]++] = span_ns(m, i);
+	return dur;
+}
+
+static struct table *new_table(void)
+{
+	struct table *t = table_new("functions");
+	table_about(t, "one row per function (host) and per kernel, copy or fill (device)");
+	table_col(t, "scope", TABLE_STR, NULL);
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "category", TABLE_STR, NULL);
+	table_col(t, "calls", TABLE_I64, NULL);
+	table_col(t, "inclusive_ns", TABLE_I64, "ns");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	table_col(t, "min_ns", TABLE_I64, "ns");
+	table_col(t, "mean_ns", TABLE_F64, "ns");
+	table_col(t, "median_ns", TABLE_F64, "ns");
+	table_col(t, "p95_ns", TABLE_F64, "ns");
+	table_col(t, "max_ns", TABLE_I64, "ns");
+	table_col(t, "stddev_ns", TABLE_F64, "ns");
+	table_col(t, "share", TABLE_F64, NULL);
+	return t;
+}
+
+static void add_row(struct table *t, const struct model *m, const struct function *f,
+		    const struct call_stats *s, int64_t scope_sum)
+{
+	table_str(t, scope_name[f->scope]);
+	table_str(t, model_str(m, f->name));
+	table_str(t, model_str(m, f->category));
+	table_i64(t, (int64_t)f->calls);
+	table_i64(t, f->inclusive_ns);
+	table_i64(t, f->exclusive_ns);
+	table_i64(t, s->min_ns);
+	table_f64(t, s->mean_ns);
+	table_f64(t, s->median_ns);
+	table_f64(t, s->p95_ns);
+	table_i64(t, s->max_ns);
+	table_f64(t, s->stddev_ns);
+	table_f64(t, scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0);
+	table_row(t);
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	(void)o;
+	(void)err;
+	struct functions fs = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
+	collect(m, &fs);
+	if (fs.all.nr) {
+		CLEANUP(xfreep) uint64_t *first = xcalloc(fs.all.nr + 1, sizeof(*first));
+		CLEANUP(xfreep) int64_t *dur = durations(m, &fs, first);
+		int64_t sum[SCOPES] = { 0 };
+		for (size_t f = 0; f < fs.all.nr; f++)
+			sum[fs.all.v[f].scope] =
+				ns_add(sum[fs.all.v[f].scope], fs.all.v[f].exclusive_ns);
+		struct table *t = new_table();
+		for (size_t f = 0; f < fs.all.nr; f++) {
+			const struct function *fn = &fs.all.v[f];
+			struct call_stats s = call_stats_of(dur + first[f], fn->calls);
+			add_row(t, m, fn, &s, sum[fn->scope]);
+		}
+		/* scope, exclusive descending, name, category */
+		table_sort(t, (const int[]){ 0, ~5, 1, 2 }, 4);
+		table_set_add(out, t);
+	}
+	VEC_RELEASE(&fs.all);
+	free(fs.of_span);
+	return 0;
+}
+
+const struct analysis analysis_functions = {
+	.name = "functions",
+	.about = "calls, inclusive and exclusive time of every function and device operation",
+	.tables = "functions",
+	.run = run,
+};

@@ -1,0 +1,153 @@
+#include "analyses_private.h"
+#include "classes.h"
+#include "ns.h"
+#include "track_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/u64map.h"
+#include "profrig/xalloc.h"
+
+struct kernel {
+	str_id device, name;
+	const char *class;
+	struct call_stats stats;
+	uint64_t calls;
+	int64_t device_ns; /* Σ of all work of its device */
+};
+
+struct kernels {
+	VEC(struct kernel) all;
+	uint32_t *of_span; /* U64MAP_NONE: not work */
+};
+
+/* A kernel and a copy of one name are two rows, so that a row has one class. */
+static void collect(const struct model *m, struct kernels *ks)
+{
+	CLEANUP(u64map_release) struct u64map names = U64MAP_INIT;
+	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
+	uint32_t next_name = 0;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		ks->of_span[i] = U64MAP_NONE;
+		if (!span_is_work(m, i))
+			continue;
+		bool kernel = m->spans.kind[i] == SPAN_KERNEL;
+		str_id device = m->tracks.v[m->spans.track[i]].device;
+		uint32_t *name = u64map_at(&names, u64map_pair(kernel, m->spans.name[i]));
+		if (*name == U64MAP_NONE)
+			*name = next_name++;
+		uint32_t *id = u64map_at(&ids, u64map_pair(device, *name));
+		if (*id == U64MAP_NONE) {
+			const char *class =
+				kernel ? kernel_class(model_str(m, m->spans.name[i])) : "copy";
+			*id = (uint32_t)ks->all.nr;
+			VEC_PUSH(&ks->all, ((struct kernel){ .device = device,
+							     .name = m->spans.name[i],
+							     .class = class }));
+		}
+		ks->of_span[i] = *id;
+		ks->all.v[*id].calls++;
+	}
+}
+
+static void measure(const struct model *m, struct kernels *ks)
+{
+	CLEANUP(xfreep) uint64_t *first = xcalloc(ks->all.nr + 1, sizeof(*first));
+	uint64_t sum = 0;
+	for (size_t k = 0; k < ks->all.nr; k++) {
+		first[k] = sum;
+		sum += ks->all.v[k].calls;
+	}
+	CLEANUP(xfreep) int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
+	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (ks->all.nr + 1) * sizeof(*first));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (ks->of_span[i] != U64MAP_NONE)
+			dur[at[ks->of_span[i]]++] = span_ns(m, i);
+	for (size_t k = 0; k < ks->all.nr; k++)
+		ks->all.v[k].stats = call_stats_of(dur + first[k], ks->all.v[k].calls);
+}
+
+static int cmp_kernel(const void *pa, const void *pb, void *ctx)
+{
+	const struct kernel *a = pa, *b = pb;
+	int d = natural_cmp(model_str(ctx, a->device), model_str(ctx, b->device));
+	if (d)
+		return d;
+	if (a->stats.sum_ns != b->stats.sum_ns)
+		return a->stats.sum_ns > b->stats.sum_ns ? -1 : 1;
+	d = strcmp(model_str(ctx, a->name), model_str(ctx, b->name));
+	return d ? d : strcmp(a->class, b->class);
+}
+
+/* In table order the kernels of one device are neighbours. */
+static void sum_devices(struct kernels *ks)
+{
+	for (size_t k = 0; k < ks->all.nr;) {
+		size_t end = k;
+		int64_t sum = 0;
+		for (; end < ks->all.nr && ks->all.v[end].device == ks->all.v[k].device; end++)
+			sum = ns_add(sum, ks->all.v[end].stats.sum_ns);
+		for (; k < end; k++)
+			ks->all.v[k].device_ns = sum;
+	}
+}
+
+static struct table *make_table(const struct model *m, const struct kernels *ks)
+{
+	struct table *t = table_new("kernels");
+	table_about(t, "one row per device and kernel, copy or fill");
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "class", TABLE_STR, NULL);
+	table_col(t, "calls", TABLE_I64, NULL);
+	table_col(t, "total_ns", TABLE_I64, "ns");
+	table_col(t, "min_ns", TABLE_I64, "ns");
+	table_col(t, "mean_ns", TABLE_F64, "ns");
+	table_col(t, "median_ns", TABLE_F64, "ns");
+	table_col(t, "max_ns", TABLE_I64, "ns");
+	table_col(t, "stddev_ns", TABLE_F64, "ns");
+	table_col(t, "share", TABLE_F64, NULL);
+	for (size_t k = 0; k < ks->all.nr; k++) {
+		const struct kernel *kn = &ks->all.v[k];
+		const struct call_stats *s = &kn->stats;
+		table_str(t, model_str(m, kn->device));
+		table_str(t, model_str(m, kn->name));
+		table_str(t, kn->class);
+		table_i64(t, (int64_t)kn->calls);
+		table_i64(t, s->sum_ns);
+		table_i64(t, s->min_ns);
+		table_f64(t, s->mean_ns);
+		table_f64(t, s->median_ns);
+		table_i64(t, s->max_ns);
+		table_f64(t, s->stddev_ns);
+		table_f64(t, kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns : 0);
+		table_row(t);
+	}
+	return t;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	(void)o;
+	(void)err;
+	struct kernels ks = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
+	collect(m, &ks);
+	if (ks.all.nr) {
+		measure(m, &ks);
+		qsort_r(ks.all.v, ks.all.nr, sizeof(*ks.all.v), cmp_kernel, m);
+		sum_devices(&ks);
+		table_set_add(out, make_table(m, &ks));
+	}
+	VEC_RELEASE(&ks.all);
+	free(ks.of_span);
+	return 0;
+}
+
+const struct analysis analysis_kernels = {
+	.name = "kernels",
+	.about = "time and class of every kernel, copy and fill by device",
+	.tables = "kernels",
+	.run = run,
+};

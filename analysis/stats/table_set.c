@@ -1,0 +1,47 @@
+#include <stdarg.h>
+#include <string.h>
+
+#include "profrig/analysis.h"
+#include "profrig/xalloc.h"
+
+void table_set_release(struct table_set *ts)
+{
+	for (size_t i = 0; i < ts->tables.nr; i++)
+		table_free(ts->tables.v[i]);
+	VEC_RELEASE(&ts->tables);
+	for (size_t i = 0; i < ts->checks.nr; i++) {
+		free(ts->checks.v[i].name);
+		free(ts->checks.v[i].detail);
+	}
+	VEC_RELEASE(&ts->checks);
+}
+
+void table_set_add(struct table_set *ts, struct table *take)
+{
+	for (size_t i = 0; i < ts->tables.nr; i++) {
+		if (strcmp(table_name(ts->tables.v[i]), table_name(take)) != 0)
+			continue;
+		if (ts->tables.v[i] != take)
+			table_free(ts->tables.v[i]);
+		ts->tables.v[i] = take;
+		return;
+	}
+	VEC_PUSH(&ts->tables, take);
+}
+
+struct table *table_set_find(const struct table_set *ts, const char *name)
+{
+	for (size_t i = 0; i < ts->tables.nr; i++)
+		if (strcmp(table_name(ts->tables.v[i]), name) == 0)
+			return ts->tables.v[i];
+	return NULL;
+}
+
+void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *detail = xvasprintf(fmt, ap);
+	va_end(ap);
+	VEC_PUSH(&ts->checks, ((struct check){ xstrdup(name), ok, detail }));
+}

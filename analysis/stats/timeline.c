@@ -1,0 +1,161 @@
+#include "analyses_private.h"
+#include "series_label.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "profrig/xalloc.h"
+
+/* What a page can draw: no more than this many points per series, whatever the length of the run.
+ */
+#define MAX_BINS 2000
+
+static struct table *new_table(void)
+{
+	struct table *t = table_new("timeline");
+
+	table_about(t, "one row per series and time bin: gauges, and energy counters as power; "
+		       "at most 2000 equal bins from the first to the last sample of a series");
+	table_col(t, "series", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "unit", TABLE_STR, NULL);
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "t_ns", TABLE_I64, "ns");
+	table_col(t, "dt_ns", TABLE_I64, "ns");
+	table_col(t, "mean", TABLE_F64, NULL);
+	table_col(t, "min", TABLE_F64, NULL);
+	table_col(t, "max", TABLE_F64, NULL);
+	return t;
+}
+
+/* One series on its way into bins. */
+struct binning {
+	const struct model *m;
+	const struct series_label *label;
+	struct curve c;
+	size_t at; /* interval of the curve that holds the bin's start */
+};
+
+/* A bin no shorter than a sampling period, so that a bin always says something. */
+static int64_t bins_of(const struct binning *b)
+{
+	int64_t length = b->c.t_ns[b->c.n - 1] - b->c.t_ns[0], n;
+
+	if (b->m->series.v[b->label->series].change_points || b->c.median_period_ns <= 0)
+		return MAX_BINS < length ? MAX_BINS : length;
+	n = length / b->c.median_period_ns;
+	return n < 1 ? 1 : n > MAX_BINS ? MAX_BINS : n;
+}
+
+struct bin {
+	int64_t from_ns, to_ns;
+	double sum, live_s; /* ∫ value dt and time, without dead intervals */
+	double min, max;
+};
+
+static void widen(struct bin *bin, double v)
+{
+	if (isnan(bin->min) || v < bin->min)
+		bin->min = v;
+	if (isnan(bin->max) || v > bin->max)
+		bin->max = v;
+}
+
+/* Adds what interval i says about the bin: the value at both ends of their intersection, and the
+ * integral over it. */
+static void add_interval(struct binning *b, struct bin *bin, size_t i)
+{
+	const struct curve *c = &b->c;
+	int64_t from = bin->from_ns > c->t_ns[i] ? bin->from_ns : c->t_ns[i];
+	int64_t to = bin->to_ns < c->t_ns[i + 1] ? bin->to_ns : c->t_ns[i + 1];
+	double len_s = (double)(c->t_ns[i + 1] - c->t_ns[i]) * 1e-9;
+	double x0 = (double)(from - c->t_ns[i]) * 1e-9, x1 = (double)(to - c->t_ns[i]) * 1e-9;
+	double v0 = c->de[i] / len_s, v1 = v0;
+
+	if (c->marks && c->marks[i] & CURVE_DEAD)
+		return;
+	if (c->p0) {
+		double slope = (c->p1[i] - c->p0[i]) / len_s;
+
+		v0 = c->p0[i] + slope * x0;
+		v1 = c->p0[i] + slope * x1;
+	}
+	widen(bin, v0);
+	widen(bin, v1);
+	bin->sum += (v0 + v1) / 2 * (x1 - x0);
+	bin->live_s += x1 - x0;
+}
+
+static void add_bin(struct table *t, struct binning *b, struct bin *bin)
+{
+	const struct curve *c = &b->c;
+	bool energy = b->label->info.quantity == QUANTITY_ENERGY;
+
+	while (b->at + 2 < c->n && c->t_ns[b->at + 1] <= bin->from_ns)
+		b->at++;
+	for (size_t i = b->at; i + 1 < c->n && c->t_ns[i] < bin->to_ns; i++)
+		add_interval(b, bin, i);
+	table_str(t, b->label->name);
+	table_str(t, b->label->device);
+	table_str(t, energy ? "W" : b->label->info.unit);
+	table_str(t, energy ? "cumulative" : "gauge");
+	table_i64(t, bin->from_ns - b->m->first_ns);
+	table_i64(t, bin->to_ns - bin->from_ns);
+	table_f64(t, bin->live_s > 0 ? bin->sum / bin->live_s : NAN);
+	table_f64(t, bin->min);
+	table_f64(t, bin->max);
+	table_row(t);
+}
+
+static void add_series(struct table *t, struct binning *b)
+{
+	const struct curve *c = &b->c;
+	int64_t n, length;
+
+	if (c->n < 2)
+		return;
+	n = bins_of(b);
+	length = c->t_ns[c->n - 1] - c->t_ns[0];
+	for (int64_t i = 0; i < n; i++) {
+		/* the whole part first: length · i would overflow for a long series */
+		struct bin bin = {
+			.from_ns = c->t_ns[0] + length / n * i + length % n * i / n,
+			.to_ns = c->t_ns[0] + length / n * (i + 1) + length % n * (i + 1) / n,
+			.min = NAN,
+			.max = NAN,
+		};
+
+		add_bin(t, b, &bin);
+	}
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
+	struct table *t = new_table();
+	int r = 0;
+
+	for (size_t i = 0; i < m->series.nr && r == 0; i++) {
+		struct binning b = { .m = m, .label = &labels[i] };
+		const struct counter_info *ci = &labels[i].info;
+
+		if (ci->kind != SERIES_GAUGE && ci->quantity != QUANTITY_ENERGY)
+			continue;
+		r = curve_make(m, labels[i].series, ci, &o->energy, &b.c, err);
+		if (r == 0)
+			add_series(t, &b);
+		curve_release(&b.c);
+	}
+	if (r == 0 && table_rows(t) > 0)
+		table_set_add(out, STEAL(t));
+	table_free(t);
+	return r;
+}
+
+const struct analysis analysis_timeline = {
+	.name = "timeline",
+	.about = "gauges and power over time, in bins that a page can draw",
+	.tables = "timeline",
+	.run = run,
+};

@@ -1,0 +1,21 @@
+/*
+ * track_names: what a track is called in tables, and in which order tracks come.
+ *
+ * Trace files name tracks alike ("Master thread" on every rank). A name that several tracks with
+ * spans share gets in front what tells them apart: the rank, else the process, else host, pid and
+ * tid: "rank 1/Master thread". Names are unique among tracks with spans.
+ */
+#ifndef PROFRIG_TRACK_NAMES_H
+#define PROFRIG_TRACK_NAMES_H
+
+#include "profrig/model.h"
+#include "profrig/strvec.h"
+
+/* One name per track id, into an empty strvec. */
+void track_names(const struct model *m, struct strvec *ret);
+/* All track ids by rank, host, pid, tid, name (numbers in names by value). Owned. */
+track_id *track_order(const struct model *m);
+/* strcmp that compares runs of digits by value: "gpu2" before "gpu10". 0 only for equal strings. */
+int natural_cmp(const char *a, const char *b);
+
+#endif

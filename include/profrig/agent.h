@@ -1,0 +1,45 @@
+/*
+ * agent: the protocol of profrig-init, JSON lines over its stdin and stdout (docs/architecture.md).
+ *
+ * Requests (one object a line, at most 1 MiB):
+ *	{"op":"probe","id":N,"needs":["rocprofv3","libfoo.so.1","/dev/kfd"],"env":[…],
+ *	 "inherit":true}
+ *		a word with '/' is a path, lib*.so* a library, else a program in PATH; PATH and
+ *		LD_LIBRARY_PATH of the given environment count (default: the agent's)
+ *	{"op":"start","id":N,"argv":[…],"env":["A=b",…],"cwd":"/x","out":"/run/steps/03.out",
+ *	 "err":"…","mkdir":["/run/artifacts/x"]}
+ *		stdin is /dev/null, in a process group of its own; env is complete when "inherit" is
+ *		false (default), with "inherit":true it is laid over the agent's own environment
+ *	{"op":"signal","id":N,"sig":15}
+ *		to the step's process group and its strays (descendants that left the group)
+ *	{"op":"reap","id":N,"wait_ms":0,"grace_ms":200}
+ *		ends what a finished step left behind: wait_ms to end by itself, TERM, grace, KILL
+ *	{"op":"end"}
+ *		ends everything and the agent
+ * Events:
+ *	{"ev":"hello","protocol":1,"run":"<run id>","version":"…","pid":1,"kernel":"…",
+ *	 "arch":"x86_64","libc":"glibc 2.17|musl|none","monotonic_ns":…,"uid":0}
+ *	{"ev":"probe","id":N,"missing":["…"],"why":{"libfoo.so.1":"needs GLIBC_2.38"}}
+ *	{"ev":"started","id":N,"pid":…,"t_ns":…}
+ *	{"ev":"failed","id":N,"errno":2,"text":"cannot start 'x': …"}
+ *	{"ev":"exited","id":N,"code":C,"signal":S,"t_ns":…,"user_s":…,"sys_s":…,
+ *	 "maxrss_bytes":…,"strays":K}
+ *	{"ev":"reaped","id":N,"killed":K}
+ *	{"ev":"error","text":"…"}
+ *	{"ev":"bye","killed":K}
+ *	{"ev":"ending","by":"SIGTERM"}
+ *		a signal told the agent to end: as "end"
+ *
+ * A descendant belongs to the step whose group it is in, else to its parent's step, else to the
+ * step that was started last before it was first seen; once known this stays. When stdin closes the
+ * agent ends all its descendants (TERM, 2 s, KILL) and itself: a killed profrig leaves nothing
+ * behind. It reaps orphans, being PID 1 or a subreaper. It opens output files itself, append-only,
+ * inside the run directory. It is linked statically and needs nothing from the image.
+ */
+#ifndef PROFRIG_AGENT_H
+#define PROFRIG_AGENT_H
+
+#define AGENT_PROTOCOL 1
+#define AGENT_MAX_LINE ((size_t)1 << 20)
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * analysis: from a finished model to tables. The registry is analysis/stats/analyses.c; each
+ * analysis is one file and returns tables whose columns are pinned in the contract
+ * (docs/tables.md).
+ *
+ * An analysis reads the model only, asks never which format it came from, and adds no table when it
+ * has nothing to say (a trace without device work has no `kernels`). Rows are in the defined order,
+ * so output is byte-identical from run to run.
+ */
+#ifndef PROFRIG_ANALYSIS_H
+#define PROFRIG_ANALYSIS_H
+
+#include "profrig/energy.h"
+#include "profrig/model.h"
+#include "profrig/table.h"
+
+struct check {
+	char *name;
+	bool ok;
+	char *detail;
+};
+
+struct table_set {
+	VEC(struct table *) tables;
+	VEC(struct check) checks;
+};
+#define TABLE_SET_INIT \
+	{ \
+		VEC_INIT, VEC_INIT \
+	}
+
+void table_set_release(struct table_set *ts);
+void table_set_add(struct table_set *ts, struct table *take); /* replaces one of the same name */
+struct table *table_set_find(const struct table_set *ts, const char *name);
+void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+struct analysis_opts {
+	struct energy_opts energy;
+	/* of a run directory, common timebase; 0 unknown */
+	int64_t workload_start_ns, workload_end_ns;
+};
+
+struct analysis {
+	const char *name;
+	const char *about;
+	const char *tables; /* names, comma-separated */
+	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		   struct err *err);
+};
+/* The model is const to an analysis except for model_warn. */
+
+extern const struct analysis *const analyses[]; /* NULL-terminated, in output order */
+const struct analysis *analysis_find(const char *name);
+
+/*
+ * Statistics of calls (docs/contract.md, Definitions): sorted copies are made inside. All 0 for
+ * n = 0.
+ */
+struct call_stats {
+	uint64_t calls;
+	int64_t sum_ns, min_ns, max_ns;
+	double mean_ns, median_ns, p95_ns, stddev_ns;
+};
+struct call_stats call_stats_of(const int64_t *dur_ns, size_t n); /* type 7 percentiles, n − 1 */
+
+#endif

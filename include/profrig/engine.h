@@ -1,0 +1,80 @@
+/*
+ * engine: what starts profrig-init, the agent. Engines are pure functions from a spec to argv
+ * vectors; run/ executes them. Registry: harness/engine/engines.c (host, docker, podman).
+ *
+ * The agent is the container's PID 1 (on host: a subreaper child) and everything else is asked of
+ * it over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and labelled
+ * profrig.run=<run id>, started with --rm -i and without a tty. No secret and no environment of the
+ * workload is in any argv: steps carry their environment through the agent's stdin.
+ *
+ * GPUs, when asked for: AMD gets /dev/kfd and /dev/dri (or one /dev/dri/renderD<128+n> each),
+ * NVIDIA --gpus (docker) or the CDI devices nvidia.com/gpu (podman). network, ipc, user and the
+ * like are the engine's defaults when NULL. `options` come last, so they win.
+ *
+ * Mounts every container gets: the run directory at its own absolute path (rw), the folder of the
+ * agent and the preload libraries at /.profrig (ro), and the model's directory at its own absolute
+ * path (rw) unless workdir says otherwise and the image holds the model.
+ */
+#ifndef PROFRIG_ENGINE_H
+#define PROFRIG_ENGINE_H
+
+#include <stdbool.h>
+
+#include "profrig/err.h"
+#include "profrig/strvec.h"
+#include "profrig/vec.h"
+
+#define ENGINE_LIB_DIR "/.profrig" /* inside containers: profrig-init, libprofrig_*.so */
+
+struct engine_mount {
+	char *host, *container;
+	bool read_only;
+};
+
+struct engine_spec {
+	char *run_id;
+	char *name; /* container name */
+	char *image;
+	char *lib_dir; /* on the host: holds profrig-init and the preload libraries */
+	char *run_dir; /* NULL for a throw-away probe container */
+	VEC(struct engine_mount) mounts;                        /* the user's and the model's */
+	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
+	bool keep;                   /* leave the ended container for a look inside */
+	struct strvec caps, options; /* options: handed to the engine word by word */
+	char *gpus;                  /* NULL none, "all", "0,2" (expanded) */
+	VEC(int) gpu_list;
+	/*
+	 * "amd" or "nvidia"; NULL: told from the device files of this machine (amd when there is
+	 * none)
+	 */
+	const char *gpu_vendor;
+};
+void engine_spec_release(struct engine_spec *s);
+
+struct engine {
+	const char *name, *about;
+	bool container;
+	/* argv that starts the agent with its stdin/stdout on ours. */
+	int (*start)(const struct engine_spec *s, struct strvec *argv, struct err *err);
+	/* The following are NULL for host. Each makes an argv. */
+	/* exits 0 when the engine answers, prints its version */
+	void (*probe)(struct strvec *argv);
+	/* prints the image id; exit ≠ 0 when absent */
+	void (*image)(const char *image, struct strvec *argv);
+	void (*pull)(const char *image, struct strvec *argv);
+	void (*remove)(const char *container, struct strvec *argv); /* by force; absent is fine */
+	/* prints "<name> <run id>" of every container labelled profrig.run */
+	void (*list)(struct strvec *argv);
+	const char *fix; /* one command that would make it work, for doctor */
+};
+
+/* NULL-terminated, in order of auto: docker, podman, host */
+extern const struct engine *const engines[];
+const struct engine *engine_find(const char *name);
+
+/*
+ * Extra words for the engine's command line from the environment: PROFRIG_DOCKER="docker -H
+ * unix:///x", PROFRIG_PODMAN="podman --root …" (split at blanks).
+ */
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * plan: configuration → what would happen, as data. Pure: no process is started, no file is
+ * written, no clock is read.
+ *
+ * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
+ * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
+ * environment is complete with the origin of every variable. Paths are those the step sees; the run
+ * directory has the same path everywhere. Looking whether a script exists is all that is asked of
+ * the file system.
+ *
+ * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
+ * different ones are a problem unless the user's env settles the variable. A variable is a step's
+ * own only: secrets reach the workload alone, a tool's env the workload alone; scripts see
+ * PROFRIG_TOOL, PROFRIG_OUT and PROFRIG_OPT_<NAME>. Preloads of all tools are joined with ':' into
+ * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
+ * `conflicts` that name another tool or appear in its `provides`.
+ */
+#ifndef PROFRIG_PLAN_H
+#define PROFRIG_PLAN_H
+
+#include <stdio.h>
+
+#include "profrig/engine.h"
+#include "profrig/runconf.h"
+
+enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
+
+struct plan_env {
+	char *name, *value, *origin;
+	bool secret;
+};
+
+struct plan_step {
+	enum step_kind kind;
+	/* "pre-rocprof-setup", "workload", "post-A-collect": unique, safe in file names */
+	char *name;
+	char *tool; /* NULL: the user's, or the workload */
+	struct strvec argv;
+	VEC(struct plan_env) env; /* by name */
+	/*
+	 * laid over the agent's own environment: the caller's on host, the image's in a container
+	 */
+	bool inherit_env;
+	char *cwd;
+	double timeout_s; /* 0 none; scripts 600 */
+	char *out, *err;  /* steps/NN-<name>.out below the run directory, absolute */
+};
+
+/* scripts copied into the run directory so that a step can see them: <run>/scripts/NN-<base> */
+struct plan_copy {
+	char *from, *to;
+};
+
+struct plan_sampler {
+	char *tool, *kind, *device;
+	double period_s;
+	VEC(struct name_value) options;
+	char *out; /* samples/<tool>.csv, absolute */
+};
+
+struct plan_output {
+	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
+	char *tool, *dir, *glob, *reader;
+	bool required;
+	uint64_t min_records;
+};
+
+struct plan_need {
+	char *tool, *what; /* must exist where the workload runs */
+};
+
+struct plan {
+	char *run_id, *run_dir;
+	const struct engine *engine;
+	struct engine_spec spec;
+	struct strvec engine_argv;
+	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	VEC(struct plan_step) steps;
+	VEC(struct plan_copy) copies;
+	VEC(struct plan_sampler) samplers;
+	VEC(struct plan_output) outputs;
+	VEC(struct plan_need) needs;
+	const struct runconf *conf; /* borrowed */
+};
+
+struct plan_request {
+	const struct runconf *conf;
+	const struct engine *engine;
+	const char *run_id, *run_dir; /* absolute */
+	const char *lib_dir;          /* host folder with profrig-init and libprofrig_*.so */
+	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
+	const char *host;
+};
+
+/*
+ * 0; -EINVAL with problems (conflicts, environment disputes, missing scripts, unknown
+ * {placeholders}).
+ */
+int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *p, struct err *err);
+void plan_release(struct plan *pl);
+
+/* Secrets are printed as "***" in all forms. */
+void plan_print_text(const struct plan *pl, FILE *f);
+void plan_print_json(const struct plan *pl, FILE *f);
+/* a script a person could read and, on host, run by hand */
+void plan_print_sh(const struct plan *pl, FILE *f);
+
+/* The samplers, steps … as run.json's tools[] wants them: name, argv of the wrap. */
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * run: walks a plan: engine, agent, pre scripts, samplers, workload, post scripts, teardown,
+ * collection, run.json (docs/architecture.md).
+ *
+ * run_execute never leaves early: whatever fails, post scripts run, samplers stop, outputs are
+ * collected and judged, run.json says what happened. It prints nothing; run_events is how a front
+ * end hears of progress. run.json is rewritten atomically after every step, a small reserve file
+ * makes that possible on a full disk.
+ *
+ * Signals: the caller sets `interrupt` (an int written by its SIGINT/SIGTERM handler) to the
+ * signal's number; the workload gets INT, after grace TERM, after grace KILL; a second Ctrl-C goes
+ * to KILL at once. run_execute takes the number (sets it to 0, so that it sees the next one) and
+ * puts the first one back at its end.
+ *
+ * What is judged how:
+ *	processes	what the workload leaves running may end by itself within a second; what has
+ *			to be ended is a failure ("left 2 processes running"). What a pre script
+ *			leaves running lives until the agent ends: a post script may want to talk to
+ *			it.
+ *	outputs		a pattern is fine when one of its files is valid and none is damaged: tools
+ *			write a file per process, and those that never used a GPU are empty. Of a
+ *			plan_output whose dir is not in the run directory, files newer than the
+ *			workload's start are moved into artifacts/<tool>/ first.
+ *	a full disk	is a failure, also when the workload did not notice. run.json is then
+ *			written over blocks set aside at the beginning.
+ *
+ * A run is alive while its profrig holds two locks (flock): on its entry in the registry (see
+ * run_sweep_leftovers), and on <run>/.lock, which stands for the lock on run.json: that file is
+ * replaced by every write, and a lock would stay with the replaced one. Both files are gone when
+ * the run is over. A run directory appears under its name only when it holds a run.json.
+ */
+#ifndef PROFRIG_RUN_H
+#define PROFRIG_RUN_H
+
+#include <signal.h>
+
+#include "profrig/plan.h"
+#include "profrig/sampler.h"
+
+enum run_status {
+	RUN_PLANNED,
+	RUN_RUNNING,
+	RUN_SUCCESS,
+	RUN_FAILED,
+	RUN_TIMEOUT,
+	RUN_INTERRUPTED,
+	RUN_PARTIAL
+};
+const char *run_status_name(enum run_status s);
+
+/*
+ * How an artifact is judged; analysis implements it, the command line hands it over. Fields as in
+ * reader.h.
+ */
+struct run_verdict {
+	char verdict[16]; /* valid empty damaged */
+	char reader[32];
+	uint64_t records;
+	int64_t first_ns, last_ns;
+	char reason[256];
+};
+typedef int run_check_fn(const char *path, const char *reader, uint64_t min_records,
+			 struct run_verdict *ret, struct err *err);
+
+struct run_events {
+	/* "probe", "pre", "workload", "post", "collect" */
+	void (*phase)(void *ctx, const char *phase);
+	/* --live: the workload's new output */
+	void (*output)(void *ctx, const char *text, size_t n);
+	void *ctx;
+};
+
+struct run_opts {
+	run_check_fn *check;
+	struct run_events events;
+	volatile sig_atomic_t *interrupt;
+	const char *runs_dir; /* for the `latest` link */
+	const char *version;  /* of profrig */
+	/*
+	 * preflight for `plan`: pulls nothing, starts no container (so what an image lacks is not
+	 * known)
+	 */
+	bool dry;
+};
+
+struct run_result {
+	enum run_status status;
+	char reason[512]; /* one line for people, "" on success */
+	int exit_code;    /* docs/contract.md: 0 1 6 7 130 143 */
+	int workload_code, workload_signal;
+	double workload_s;
+	uint64_t artifacts, artifacts_bad, samples;
+	char *run_dir;
+};
+void run_result_release(struct run_result *r);
+
+/*
+ * Everything that must hold before a run directory exists: engine answers, image is there (or
+ * pulled), needs are met (asked in a throw-away container), samplers work. All that is missing is
+ * collected as lines with what to do; returns their number (exit 4 when > 0), < 0 on an internal
+ * failure.
+ */
+int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
+		  struct err *err);
+
+/*
+ * Picks for "auto": docker, else podman, else host; a container engine only when the model states
+ * an image. notice: owned line for the user or NULL.
+ */
+const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
+				     struct err *err);
+
+/* < 0: the run directory could not be created at all; otherwise ret is complete. */
+int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
+		struct err *err);
+
+/* Appends to run.json after analysis: durations_s.analyze, warnings, metrics. */
+int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
+
+/* New run id "<UTC>-<model>-<6 hex>", owned. */
+char *run_new_id(const char *model);
+/*
+ * Folder with profrig-init and preload libraries: beside the binary in a build tree,
+ * PREFIX/lib/profrig when installed. Owned; NULL when not found.
+ */
+char *run_lib_dir(void);
+
+/*
+ * Warnings that a run itself puts into run.json (analysis has its own); `list warnings` prints
+ * both. Ends with code NULL.
+ */
+#define W_SAMPLER "W_SAMPLER"
+#define W_OUTPUT_REQUIRED "W_OUTPUT_REQUIRED"
+#define W_OUTPUT_OPTIONAL "W_OUTPUT_OPTIONAL"
+#define W_COLLECT "W_COLLECT"
+#define W_STRAYS "W_STRAYS"
+#define W_DISK_FULL "W_DISK_FULL"
+#define W_NO_RESERVE "W_NO_RESERVE"
+#define W_LATEST_LINK "W_LATEST_LINK"
+#define W_NOT_REGISTERED "W_NOT_REGISTERED"
+#define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
+
+struct run_warning_info {
+	const char *code, *about;
+};
+extern const struct run_warning_info run_warning_table[];
+
+/*
+ * Leftovers of profrigs that died: runs registered under $XDG_RUNTIME_DIR/profrig (else
+ * /tmp/profrig-<uid>) whose locks are free. Their containers are removed, their processes ended
+ * (the agent, and whatever has PROFRIG_RUN_ID=<run id> in its environment), run.json is marked
+ * interrupted. An engine that does not answer is asked again next time. lines: what was done, one
+ * each. Returns how many runs were finished off.
+ */
+int run_sweep_leftovers(struct strvec *lines, struct err *err);
+
+#endif

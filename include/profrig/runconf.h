@@ -1,0 +1,135 @@
+/*
+ * runconf: the configuration of one run, typed and complete: what `plan` needs and nothing else.
+ *
+ * runconf_load merges built-in < tools.d < model < file < command line, checks the whole against
+ * the schema table and reports all problems at once. Names of tools and engines are resolved here;
+ * whether they work is asked later (run/).
+ */
+#ifndef PROFRIG_RUNCONF_H
+#define PROFRIG_RUNCONF_H
+
+#include "profrig/cfg.h"
+#include "profrig/tool.h"
+#include "profrig/vec.h"
+
+struct runconf_env {
+	char *name, *value, *origin; /* origin: "profrig.yaml:7", "command line" */
+	bool secret;
+};
+
+struct runconf_mount {
+	char *host, *container; /* absolute */
+	bool read_only;
+};
+
+struct runconf_tool {
+	const struct tool *tool; /* borrowed from the tool_set */
+	char *where;             /* file:line of the entry, "command line" */
+	VEC(struct name_value { char *name, *value; }) options; /* defaults filled in */
+	bool has_wrap; /* the entry replaces the tool's wrap */
+	struct strvec wrap;
+	VEC(struct runconf_env) env; /* of the entry: over the tool's own, per key */
+	char *sampler_device;        /* NULL: the tool has no sampler */
+	double sampler_period_s;
+};
+
+struct runconf_script {
+	char *path; /* absolute */
+	struct strvec args;
+	char *where; /* file:line of the entry */
+};
+
+struct runconf {
+	char *model_name; /* "mlp"; base name of argv[0] for a bare command */
+	struct strvec command;
+	char *dir;        /* absolute: where the workload runs on host */
+	char *image;      /* NULL: none stated */
+	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
+	double timeout_s; /* 0 = none */
+	struct strvec tags;
+	char *engine; /* "auto", "host", … */
+	char *engine_where;
+	VEC(struct runconf_env) env; /* env: and secrets: */
+	VEC(struct runconf_mount) mounts;
+	char *gpus;                     /* NULL, "all" or "0,2-4" as written */
+	VEC(int) gpu_list;              /* expanded; empty for all / none */
+	VEC(struct runconf_tool) tools; /* first innermost */
+	VEC(struct runconf_script) pre, post;
+	VEC(struct name_value) labels;
+	struct {
+		/* NULL = engine's default (network: none is not implied) */
+		char *network, *ipc, *shm_size, *user, *workdir, *pull;
+		struct strvec caps, options;
+	} container;
+	bool keep, live;
+	double grace_s; /* between INT, TERM and KILL; default 10 */
+	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
+	char *caller_preload;
+	/* the merged tree, secrets' values removed, for `plan` and run.json */
+	struct cfg effective;
+};
+
+struct runconf_request {
+	/* catalog name, file or directory; NULL with a bare command or model: in a config file */
+	const char *model;
+	char *const *command;               /* after "--"; NULL */
+	struct strvec config_files;         /* --config, in order */
+	struct strvec sets;                 /* --set */
+	struct strvec labels;               /* k=v */
+	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
+	double timeout_s;                   /* < 0 not given */
+	bool keep, live;
+	const char *cwd; /* absolute */
+};
+
+/*
+ * 0; -EINVAL: p holds configuration problems (exit 3); -ENOENT with err: an unknown name or file,
+ * or a --set or --label that is none, given on the command line (exit 2). The environment is read
+ * here (secrets, LD_PRELOAD) and nowhere later.
+ */
+int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
+		 struct problems *p, struct err *err);
+void runconf_release(struct runconf *rc);
+
+/* Names that hold a secret by docs/contract.md ("Secrets"). */
+bool runconf_is_secret_name(const char *name);
+
+/*
+ * Models that `run NAME` finds: ./profrig.yaml, ./<dir>/profrig.yaml and
+ * ./examples/<dir>/profrig.yaml. A file that cannot be used is listed with the reason as its about;
+ * the first of a name wins.
+ */
+struct catalog_entry {
+	/* path is relative to cwd; about and image may be NULL */
+	char *name, *path, *about, *image;
+	struct strvec tags;
+};
+struct catalog {
+	VEC(struct catalog_entry) models;
+};
+int catalog_load(struct catalog *c, const char *cwd, struct err *err);
+void catalog_release(struct catalog *c);
+/*
+ * Paths of the models `word` stands for: the one of that name, else all with that tag; "all" is
+ * every model. How many.
+ */
+size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths);
+
+/* One row per configuration key, for `list options`: key, type, default, what it does. */
+struct schema_key {
+	const char *path; /* "container.shm_size", "tools[].name", "secrets.*.from_env" (any key) */
+	/*
+	 * string path int float seconds bool scalar, list of strings, map of strings, map, list of
+	 * maps, map of maps
+	 */
+	const char *type;
+	const char *def;     /* text or NULL */
+	const char *choices; /* "a|b|c" or NULL */
+	const char *about;
+	double min, max;       /* of numbers; no range unless min < max */
+	bool required;         /* inside its map */
+	const char *shorthand; /* of a list of maps: a plain entry X stands for {shorthand: X} */
+};
+extern const struct schema_key schema_table[]; /* ends with path NULL */
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * tool: one profiling tool as data: tools.d/<name>.yaml (docs/tools.md).
+ *
+ * tool_set_load reads every tool file of the search path (first of a name wins) and validates all
+ * of them; a broken file is a problem only when the tool is used (tool_find says so), `list tools`
+ * shows it as broken.
+ */
+#ifndef PROFRIG_TOOL_H
+#define PROFRIG_TOOL_H
+
+#include "profrig/cfg.h"
+#include "profrig/vec.h"
+
+enum tool_class { TOOL_WRAP, TOOL_PRELOAD, TOOL_ENV, TOOL_SAMPLER, TOOL_SCRIPT };
+
+struct tool_script {
+	char *path; /* absolute, found; or as written when missing */
+	struct strvec args;
+	bool missing;
+};
+
+struct tool_env {
+	char *name, *value;
+	char *where; /* file:line */
+};
+
+struct tool_output {
+	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
+	char *reader; /* NULL: detect */
+	bool required;
+	uint64_t min_records;
+};
+
+struct tool_option {
+	char *name, *type; /* string int float bool */
+	char *def;         /* text */
+	char *choices;     /* "a|b|c" or NULL */
+	double min, max;   /* no range unless min < max */
+	char *about;
+};
+
+struct tool {
+	char *name, *about, *vendor;
+	char *file; /* absolute */
+	enum tool_class class;
+	struct strvec wrap, needs, preload, provides, conflicts;
+	VEC(struct tool_env) env;
+	VEC(struct tool_script) pre, post;
+	VEC(struct tool_output) outputs;
+	VEC(struct tool_option) options;
+	/* NULL: none; may hold {opt.NAME}; "auto": the first GPU source that works */
+	char *sampler_kind;
+	char *sampler_device; /* "all" */
+	double sampler_period_s;
+	struct problems problems; /* of its file; empty = usable */
+};
+
+struct tool_set {
+	VEC(struct tool *) tools; /* by name */
+	struct strvec dirs;       /* searched, in order */
+};
+
+/*
+ * extra_dirs: --tools-dir, in order. Then $PROFRIG_TOOLS_PATH, ./tools.d, tools.d beside or above
+ * the binary, PREFIX/share/profrig/tools.d. -ENOENT: one of extra_dirs is no directory (exit 2); of
+ * the others those that are there count.
+ */
+int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
+void tool_set_release(struct tool_set *ts);
+const struct tool *tool_find(const struct tool_set *ts, const char *name); /* also a broken one */
+const char *tool_class_name(enum tool_class c);
+const struct tool_option *tool_option_find(const struct tool *t, const char *name);
+/* NULL when the option takes the value, else what it wants instead; owned. */
+char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *value);
+
+#endif

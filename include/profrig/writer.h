@@ -1,0 +1,63 @@
+/*
+ * writer: what people and programs get to see. The registry is analysis/report/writers.c.
+ *
+ * A report is tables + two JSON texts; writers know nothing else, so `profrig report` can rewrite
+ * any format from a directory that `analyze` wrote earlier (report_load). Each writer puts its
+ * files below dir:
+ *	csv	tables/<name>.csv
+ *	json	analysis.json (always written) and report.json: all tables in one document, column
+ *		by column
+ *	folded	folded/<metric>.folded: FlameGraph stacks, integer ns or µJ: time, device,
+ *		energy-<counter>-<device>
+ *	html	report.html: one file, no network
+ */
+#ifndef PROFRIG_WRITER_H
+#define PROFRIG_WRITER_H
+
+#include "profrig/analysis.h"
+#include "profrig/err.h"
+
+struct report {
+	char *dir;
+	struct table_set tables;
+	char *analysis_json; /* schema profrig.analysis/1 */
+	char *run_json;      /* schema profrig.run/1, NULL when the input was no run */
+	char *run_dir;       /* where steps/ output lies, NULL */
+};
+#define REPORT_INIT \
+	{ \
+		.dir = NULL \
+	}
+
+struct writer {
+	const char *name;
+	const char *about;
+	int (*write)(const struct report *r, struct err *err);
+	char *(*path)(const struct report *r); /* what to show to a person; owned */
+};
+
+extern const struct writer *const writers[]; /* NULL-terminated */
+const struct writer *writer_find(const char *name);
+
+struct report_timings {
+	double read_s, model_s, attribute_s, stats_s, write_s;
+};
+/* analysis.json of a finished model and its tables. Owned text. */
+char *report_analysis_json(const struct model *m, const struct table_set *ts,
+			   const struct report_timings *t);
+/*
+ * Reads back what `analyze` wrote: dir/analysis.json and its tables. -ENOENT when dir is no
+ * analysis.
+ */
+int report_load(const char *dir, struct report *ret, struct err *err);
+void report_release(struct report *r);
+/*
+ * Removes what an earlier analysis wrote into dir: its tables, folded stacks and reports; nothing
+ * when there is no analysis.json of profrig.
+ */
+void report_clear(const char *dir);
+
+/* The page's shell, embedded at build time; NULL when built with PAGE=0. */
+const char *page_html(size_t *ret_len);
+
+#endif
