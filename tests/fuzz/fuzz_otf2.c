@@ -1,0 +1,120 @@
+/*
+ * One file of a small archive is replaced by the bytes after the first one, which says which: 0
+ * anchor, 1 global definitions, 2 local definitions, 3 events. Whatever is in it, reading ends, and
+ * what was read is sound.
+ */
+#include "../../analysis/readers/readers_private.h"
+#include "../fixtures/gen/otf2_gen.c"
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+static const char *const files[] = { "traces.otf2", "traces.def", "traces/7.def", "traces/7.evt" };
+
+static char dir[] = "/tmp/profrig-fuzz-otf2-XXXXXX";
+static struct {
+	char *data;
+	size_t n;
+} sound[ARRAY_LEN(files)];
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "violated: %s\n", what);
+	abort();
+}
+
+static void events_put(struct otf2_gen *g, OTF2_EvtWriter *w)
+{
+	OTF2_GlobalDefWriter_WriteParameter(otf2_gen_defs(g), 0, otf2_gen_string(g, "callsite id"),
+					    OTF2_PARAMETER_TYPE_UINT64);
+	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
+	otf2_gen_values(w, 11, 0, 2, (uint64_t[]){ 1, 2 });
+	OTF2_EvtWriter_ParameterUnsignedInt(w, NULL, 12, 0, 5);
+	OTF2_EvtWriter_MpiSend(w, NULL, 13, 0, 0, 1, 100);
+	OTF2_EvtWriter_MpiIrecvRequest(w, NULL, 14, 9);
+	OTF2_EvtWriter_MpiIrecv(w, NULL, 15, 0, 0, 1, 100, 9);
+	OTF2_EvtWriter_Enter(w, NULL, 16, 300);
+	OTF2_EvtWriter_Leave(w, NULL, 17, 300);
+	OTF2_EvtWriter_Leave(w, NULL, 20, 0);
+	OTF2_EvtWriter_ProgramEnd(w, NULL, 21, 0);
+}
+
+static void archive_remove(void)
+{
+	fs_remove_tree(dir, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		free(sound[i].data);
+}
+
+static void archive_make(void)
+{
+	struct otf2_gen *g;
+
+	must(mkdtemp(dir) != NULL, "a folder can be made");
+	g = otf2_gen_open(dir, 1000000000, 0, 1700000000000000000);
+	otf2_gen_host(g, 0, "n");
+	otf2_gen_group(g, 0, "P", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
+	otf2_gen_region(g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER);
+	otf2_gen_member(g, 0, "a", OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, 0, "#");
+	otf2_gen_member(g, 1, "b", OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, -3, "W");
+	OTF2_GlobalDefWriter_WriteMetricClass(otf2_gen_defs(g), 0, 2, (uint32_t[]){ 0, 1 },
+					      OTF2_METRIC_SYNCHRONOUS_STRICT,
+					      OTF2_RECORDER_KIND_CPU);
+	events_put(g, otf2_gen_location(g, 7, "T", OTF2_LOCATION_TYPE_CPU_THREAD, 0));
+	otf2_gen_world(g, (uint64_t[]){ 7 }, 1);
+	otf2_gen_clock_offset(g, 7, 3);
+	otf2_gen_close(g);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, files[i]);
+
+		must(fs_read(path, 1 << 20, &sound[i].data, &sound[i].n, NULL) == 0,
+		     "the archive is there");
+	}
+	atexit(archive_remove);
+}
+
+static void file_put(size_t which, const void *data, size_t n)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, files[which]);
+	CLEANUP(xfclosep) FILE *f = fopen(path, "wbe");
+
+	must(f && fwrite(data, 1, n, f) == n, "a file can be written");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct read_opts o = { .keep_args = true };
+	struct err e = ERR_INIT;
+	struct model *m;
+	size_t which;
+	int r;
+
+	if (!sound[0].data)
+		archive_make();
+	if (n == 0)
+		return 0;
+	which = data[0] % ARRAY_LEN(files);
+	file_put(which, data + 1, n - 1);
+	m = model_new();
+	r = reader_otf2.read(dir, model_sink(m), &o, &e);
+	model_finish(m);
+	must(r <= READ_PARTIAL, "the result is an error, 0 or partial");
+	must(r >= 0 || e.msg[0], "an error has words");
+	must(r != READ_PARTIAL || m->inputs.v[0].partial, "a partial input says so");
+	for (size_t i = 0; i < m->spans.nr; i++)
+		must(m->spans.end_ns[i] >= m->spans.start_ns[i] && m->spans.exclusive_ns[i] >= 0,
+		     "spans are ordered");
+	for (size_t i = 0; i < m->links.nr; i++)
+		must(m->links.from[i] < m->spans.nr && m->links.to[i] < m->spans.nr,
+		     "links join spans");
+	model_free(m);
+	file_put(which, sound[which].data, sound[which].n);
+	return 0;
+}

@@ -1,0 +1,646 @@
+#include "model_support.h"
+
+#include "profrig/fs.h"
+
+/* ---- enter and leave ---- */
+
+static void test_frames(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id t, u;
+	str_id a, b, c;
+	series_id se;
+
+	(void)state;
+	s->ops->input(s, "x", "otf2");
+	t = thread_of(s, NULL, 1, 2);
+	u = thread_of(s, NULL, 1, 3);
+	a = sink_puts(s, "a");
+	b = sink_puts(s, "b");
+	c = sink_puts(s, "c");
+	assert_true(s->ops->leave(s, t, 0, a) == SPAN_NONE);
+	s->ops->enter(s, t, 1, a, sink_puts(s, "cat"));
+	s->ops->enter(s, u, 2, c, 0);
+	s->ops->enter(s, t, 5, b, 0);
+	s->ops->leave_args(s, t, sink_puts(s, "n=1"));
+	assert_int_equal(s->ops->leave(s, t, 7, STR_NONE), 2);
+	s->ops->leave(s, t, 9, b);
+	s->ops->enter(s, t, 20, b, 0);
+	s->ops->leave(s, t, 18, b);
+	se = s->ops->series(s, &(struct series_def){ .name = "n", .track = u });
+	s->ops->sample(s, se, 40, 1);
+	s->ops->sample(s, se, 30, 1);
+	s->ops->input_end(s);
+	model_finish(m);
+
+	assert_int_equal(m->spans.nr, 4);
+	assert_int_equal(warned(m, W_STRAY_LEAVE), 1);
+	assert_int_equal(warned(m, W_LEAVE_MISMATCH), 1);
+	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
+	assert_int_equal(warned(m, W_TIME_ORDER), 1);
+	assert_int_equal(warned(m, W_OPEN_SPAN), 1);
+	assert_int_equal(m->spans.end_ns[span_named(m, "a")], 9);
+	assert_string_equal(model_str(m, m->spans.category[span_named(m, "a")]), "cat");
+	assert_int_equal(m->spans.start_ns[span_named(m, "b")], 5);
+	assert_int_equal(m->spans.end_ns[span_named(m, "b")], 7);
+	assert_string_equal(model_str(m, m->spans.args[span_named(m, "b")]), "n=1");
+	/* open: ends at the last event of its own track, a sample here */
+	assert_int_equal(m->spans.end_ns[span_named(m, "c")], 40);
+	assert_int_equal(m->inputs.v[0].first_ns, 0);
+	assert_int_equal(m->inputs.v[0].last_ns, 40);
+}
+
+static void test_open_frames_nest(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id t;
+
+	(void)state;
+	s->ops->input(s, "x", "otf2");
+	t = thread_of(s, NULL, 1, 2);
+	s->ops->enter(s, t, 0, sink_puts(s, "main"), 0);
+	s->ops->enter(s, t, 10, sink_puts(s, "loop"), 0);
+	s->ops->enter(s, t, 20, sink_puts(s, "step"), 0);
+	s->ops->leave(s, t, 30, STR_NONE);
+	model_finish(m); /* also closes an input that its reader gave up */
+	assert_int_equal(warned(m, W_OPEN_SPAN), 2);
+	assert_string_equal(parent_name(m, span_named(m, "loop")), "main");
+	assert_int_equal(m->spans.exclusive_ns[span_named(m, "main")], 10);
+	assert_int_equal(m->spans.exclusive_ns[span_named(m, "loop")], 10);
+}
+
+static void test_hostile_times(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id t;
+
+	(void)state;
+	s->ops->input(s, "x", "tef");
+	s->ops->current(s)->clock = TRACE_CLOCK_REALTIME;
+	s->ops->clock(s);
+	t = thread_of(s, NULL, 1, 2);
+	span_put(s, t, "far", INT64_MIN, INT64_MAX, SPAN_HOST, 0);
+	span_put(s, t, "back", 10, 5, SPAN_HOST, 0);
+	assert_true(span_put(s, 77, "lost", 0, 1, SPAN_HOST, 0) == SPAN_NONE);
+	s->ops->enter(s, TRACK_NONE, 0, 0, 0);
+	s->ops->sample(s, SERIES_NONE, 0, 1);
+	s->ops->link(s, 0, SPAN_NONE, LINK_FLOW);
+	s->ops->input_end(s);
+	model_finish(m);
+	assert_int_equal(warned(m, W_BAD_NUMBER), 2);
+	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
+	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 4);
+	assert_int_equal(m->spans.nr, 2);
+	assert_true(m->spans.exclusive_ns[0] > 0);
+	assert_int_equal(m->spans.end_ns[1], m->spans.start_ns[1]);
+	assert_int_equal(m->links.nr, 0);
+}
+
+/* ---- tracks and series ---- */
+
+static void test_tracks_merge_across_inputs(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct track_def d = TRACK_DEF_INIT;
+	track_id ranges, blas, other, process;
+
+	(void)state;
+	model_set_default_host(m, "node1");
+	s->ops->input(s, "roctx.json", "tef");
+	ranges = thread_of(s, NULL, 100, 101);
+	span_put(s, ranges, "step", 0, 100, SPAN_HOST, 0);
+	s->ops->input_end(s);
+
+	s->ops->input(s, "blas.json", "tef");
+	d.kind = TRACK_PROCESS;
+	d.pid = 100;
+	d.rank = 3;
+	d.host = "node1";
+	process = s->ops->track(s, &d);
+	d.kind = TRACK_THREAD;
+	d.tid = 101;
+	d.rank = RANK_NONE;
+	d.parent = process;
+	d.name = "worker";
+	blas = s->ops->track(s, &d);
+	span_put(s, blas, "sgemm", 10, 30, SPAN_HOST, 0);
+	other = thread_of(s, "node2", 100, 101);
+	s->ops->input_end(s);
+	model_finish(m);
+
+	assert_int_equal(ranges, blas);
+	assert_int_not_equal(other, blas);
+	assert_string_equal(parent_name(m, span_named(m, "sgemm")), "step");
+	assert_int_equal(m->spans.exclusive_ns[span_named(m, "step")], 80);
+	assert_string_equal(model_str(m, m->tracks.v[blas].name), "worker");
+	assert_string_equal(model_str(m, m->tracks.v[other].name), "thread 101");
+	assert_string_equal(model_str(m, m->tracks.v[process].name), "process 100");
+	assert_int_equal(m->tracks.v[blas].rank, 3);
+	assert_int_equal(model_process_of(m, blas), process);
+	assert_int_equal(model_process_of(m, other), TRACK_NONE);
+	assert_int_equal(m->inputs.v[0].tracks, 1);
+	assert_int_equal(m->inputs.v[1].tracks, 3);
+	assert_int_equal(m->tracks.v[blas].spans, 2);
+}
+
+static void test_track_identity(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct track_def d = TRACK_DEF_INIT;
+	track_id a, b;
+
+	(void)state;
+	s->ops->input(s, "1", "otf2");
+	a = queue_of(s, "gpu0", 5);
+	assert_int_equal(queue_of(s, "gpu0", 5), a);
+	assert_int_not_equal(queue_of(s, "gpu0", 6), a);
+	assert_string_equal(model_str(m, m->tracks.v[a].device), "gpu0");
+	/* one process, two devices, each with a stream 7 */
+	d.kind = TRACK_QUEUE;
+	d.pid = 1;
+	d.tid = 7;
+	d.device = "gpu0";
+	b = s->ops->track(s, &d);
+	d.device = "gpu1";
+	assert_int_not_equal(s->ops->track(s, &d), b);
+	s->ops->input_end(s);
+	s->ops->input(s, "2", "otf2");
+	assert_int_not_equal(queue_of(s, "gpu0", 5), a);
+	d.device = "gpu0";
+	assert_int_equal(s->ops->track(s, &d), b);
+	s->ops->input_end(s);
+	model_finish(m);
+	assert_string_equal(model_str(m, m->tracks.v[b].name), "gpu0 queue 7");
+}
+
+static void test_series(void **state)
+{
+	static const int64_t t_ns[] = { 5, 1, 3, 3, 2, 9 };
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct series_def d = {
+		.name = "power", .unit = "W", .device = "gpu0", .track = TRACK_NONE
+	};
+	series_id a, b;
+
+	(void)state;
+	s->ops->input(s, "1", "samples");
+	a = s->ops->series(s, &d);
+	assert_int_equal(s->ops->series(s, &d), a);
+	d.device = "gpu1";
+	b = s->ops->series(s, &d);
+	assert_int_not_equal(b, a);
+	for (size_t i = 0; i < ARRAY_LEN(t_ns); i++)
+		s->ops->sample(s, a, t_ns[i], (double)i);
+	s->ops->sample(s, a, 10, NAN);
+	s->ops->sample(s, a, 11, INFINITY);
+	s->ops->input_end(s);
+	s->ops->input(s, "2", "samples");
+	assert_int_not_equal(s->ops->series(s, &d), b);
+	s->ops->input_end(s);
+	model_finish(m);
+	assert_int_equal(m->series.v[a].t_ns.nr, 6);
+	for (size_t i = 0; i < 6; i++) {
+		static const int64_t want_t[] = { 1, 2, 3, 3, 5, 9 };
+		static const double want_v[] = { 1, 4, 2, 3, 0, 5 };
+
+		assert_int_equal(m->series.v[a].t_ns.v[i], want_t[i]);
+		assert_true(m->series.v[a].value.v[i] == want_v[i]);
+	}
+	assert_int_equal(m->series.v[a].failed, 2);
+	/* "not read" and "nonsense" are two things */
+	assert_int_equal(warned(m, W_READ_FAILED), 1);
+	assert_int_equal(warned(m, W_BAD_NUMBER), 1);
+	assert_int_equal(m->inputs.v[0].samples, 6);
+	assert_int_equal(m->inputs.v[0].series, 2);
+	assert_int_equal(m->first_ns, 1);
+	assert_int_equal(m->last_ns, 9);
+}
+
+static void test_series_sort_is_stable_and_large(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	series_id a;
+	const struct series *se;
+
+	(void)state;
+	s->ops->input(s, "1", "samples");
+	a = s->ops->series(s, &(struct series_def){ .name = "x", .track = TRACK_NONE });
+	rnd_state = 9;
+	for (int i = 0; i < 5000; i++)
+		s->ops->sample(s, a, rnd_below(700), i);
+	s->ops->input_end(s);
+	model_finish(m);
+	se = &m->series.v[a];
+	for (size_t i = 1; i < se->t_ns.nr; i++)
+		assert_true(se->t_ns.v[i - 1] < se->t_ns.v[i] ||
+			    (se->t_ns.v[i - 1] == se->t_ns.v[i] &&
+			     se->value.v[i - 1] < se->value.v[i]));
+}
+
+/* ---- order, links ---- */
+
+static void test_sort_keeps_columns_together(void **state)
+{
+	enum { N = 3000 };
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id tracks[3];
+	span_id flow[2] = { SPAN_NONE, SPAN_NONE };
+
+	(void)state;
+	s->ops->input(s, "1", "tef");
+	for (int i = 0; i < 3; i++)
+		tracks[i] = queue_of(s, "gpu0", (uint64_t)i);
+	rnd_state = 4;
+	for (uint32_t i = 0; i < N; i++) {
+		int64_t start = rnd_below(1000), end = start + rnd_below(50);
+		/* correlation carries the identity: track, start and end must still belong to it
+		 * afterwards */
+		struct span_def d = { .track = tracks[rnd_below(3)],
+				      .start_ns = start,
+				      .end_ns = end,
+				      .correlation = 0,
+				      .kind = SPAN_ANNOTATION,
+				      .args = i };
+		span_id id;
+
+		d.correlation = (uint64_t)d.track << 40 | (uint64_t)start << 20 | (uint64_t)end;
+		id = s->ops->span(s, &d);
+		if (i == 17 || i == 2900)
+			flow[i == 2900] = id;
+	}
+	s->ops->link(s, flow[0], flow[1], LINK_FLOW);
+	s->ops->input_end(s);
+	model_finish(m);
+	for (size_t i = 0; i < N; i++) {
+		const struct span_columns *c = &m->spans;
+		bool same = i > 0 && c->track[i] == c->track[i - 1];
+
+		assert_int_equal(c->correlation[i], (uint64_t)c->track[i] << 40 |
+							    (uint64_t)c->start_ns[i] << 20 |
+							    (uint64_t)c->end_ns[i]);
+		assert_true(i == 0 || c->track[i - 1] <= c->track[i]);
+		if (!same)
+			continue;
+		assert_true(c->start_ns[i - 1] <= c->start_ns[i]);
+		if (c->start_ns[i - 1] != c->start_ns[i])
+			continue;
+		assert_true(c->end_ns[i - 1] >= c->end_ns[i]);
+		if (c->end_ns[i - 1] == c->end_ns[i])
+			assert_true(c->args[i - 1] < c->args[i]);
+	}
+	for (size_t t = 0; t < 3; t++) {
+		const struct track *tr = &m->tracks.v[t];
+
+		for (uint64_t i = 0; i < tr->spans; i++)
+			assert_int_equal(m->spans.track[tr->first_span + i], t);
+	}
+	assert_int_equal(m->links.nr, 1);
+	assert_int_equal(m->spans.args[m->links.from[0]], 17);
+	assert_int_equal(m->spans.args[m->links.to[0]], 2900);
+}
+
+static void test_launch_links(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	track_id t, q;
+	span_id explicit_from, explicit_to;
+
+	(void)state;
+	s->ops->input(s, "1", "tef");
+	t = thread_of(s, NULL, 1, 1);
+	q = queue_of(s, "gpu0", 1);
+	span_put(s, q, "kernel", 50, 60, SPAN_KERNEL, 11);
+	span_put(s, q, "fill", 70, 75, SPAN_FILL, 11);
+	span_put(s, q, "copy", 80, 90, SPAN_COPY, 12);
+	span_put(s, q, "orphan", 95, 96, SPAN_KERNEL, 99);
+	span_put(s, q, "no id", 97, 98, SPAN_KERNEL, 0);
+	span_put(s, q, "shadow", 50, 60, SPAN_ANNOTATION, 11);
+	explicit_to = span_put(s, q, "graph", 99, 100, SPAN_KERNEL, 12);
+	span_put(s, t, "op", 0, 40, SPAN_HOST, 11);
+	span_put(s, t, "hipLaunchKernel", 10, 20, SPAN_HOST, 11);
+	span_put(s, t, "hipMemcpy", 30, 35, SPAN_HOST, 12);
+	explicit_from = span_put(s, t, "hipGraphLaunch", 36, 37, SPAN_HOST, 0);
+	s->ops->link(s, explicit_from, explicit_to, LINK_LAUNCH);
+	s->ops->input_end(s);
+	/* the same number in another input is another call */
+	s->ops->input(s, "2", "tef");
+	q = queue_of(s, "gpu0", 1);
+	span_put(s, q, "kernel of 2", 50, 60, SPAN_KERNEL, 11);
+	s->ops->input_end(s);
+	model_finish(m);
+
+	assert_int_equal(m->links.nr, 4);
+	for (size_t i = 0; i < m->links.nr; i++) {
+		const char *from = model_str(m, m->spans.name[m->links.from[i]]);
+		const char *to = model_str(m, m->spans.name[m->links.to[i]]);
+
+		assert_int_equal(m->links.kind[i], LINK_LAUNCH);
+		if (strcmp(to, "kernel") == 0 || strcmp(to, "fill") == 0)
+			assert_string_equal(from, "hipLaunchKernel");
+		else if (strcmp(to, "copy") == 0)
+			assert_string_equal(from, "hipMemcpy");
+		else
+			assert_string_equal(from, "hipGraphLaunch");
+	}
+	assert_int_equal(warned(m, W_UNLINKED_WORK), 2);
+	assert_int_equal(m->inputs.v[0].links, 4);
+	assert_int_equal(m->inputs.v[1].links, 0);
+}
+
+/* ---- clocks ---- */
+
+static struct timebase anchors_make(void)
+{
+	struct timebase tb = { VEC_INIT };
+
+	VEC_PUSH(&tb.anchors, (struct clock_anchor){ .monotonic_ns = 1000,
+						     .realtime_ns = 501000,
+						     .boottime_ns = 3000 });
+	/* real time was set forward by 100 in between, boot time drifted by 2 */
+	VEC_PUSH(&tb.anchors, (struct clock_anchor){ .monotonic_ns = 9000,
+						     .realtime_ns = 509100,
+						     .boottime_ns = 11002 });
+	return tb;
+}
+
+static void test_timebase_shift(void **state)
+{
+	static const struct {
+		const char *title;
+		struct input in;
+		bool related;
+		int64_t shift;
+	} cases[] = {
+		{ "monotonic",
+		  { .clock = TRACE_CLOCK_MONOTONIC, .first_ns = 0, .last_ns = 9 },
+		  true,
+		  0 },
+		{ "boot time",
+		  { .clock = TRACE_CLOCK_BOOTTIME, .first_ns = 0, .last_ns = 9 },
+		  true,
+		  -2001 },
+		{ "real time near the first",
+		  { .clock = TRACE_CLOCK_REALTIME, .first_ns = 500000, .last_ns = 502000 },
+		  true,
+		  -500000 },
+		{ "real time near the second",
+		  { .clock = TRACE_CLOCK_REALTIME, .first_ns = 505000, .last_ns = 509000 },
+		  true,
+		  -500100 },
+		{ "real time, range not known yet",
+		  { .clock = TRACE_CLOCK_REALTIME, .first_ns = INT64_MAX, .last_ns = INT64_MIN },
+		  true,
+		  -500000 },
+		{ "own without anchor",
+		  { .clock = TRACE_CLOCK_OWN, .first_ns = 0, .last_ns = 9 },
+		  false,
+		  0 },
+		{ "own with anchor",
+		  { .clock = TRACE_CLOCK_OWN,
+		    .first_ns = 70,
+		    .last_ns = 90,
+		    .has_realtime_anchor = true,
+		    .anchor_own_ns = 70,
+		    .anchor_realtime_ns = 509000 },
+		  true,
+		  509000 - 70 - 500100 },
+	};
+	struct timebase tb = anchors_make(), none = { VEC_INIT };
+	int64_t shift;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		print_message("# %s\n", cases[i].title);
+		assert_int_equal(timebase_shift(&tb, &cases[i].in, &shift), cases[i].related);
+		assert_int_equal(shift, cases[i].shift);
+		assert_int_equal(timebase_shift(&none, &cases[i].in, &shift),
+				 cases[i].in.clock != TRACE_CLOCK_OWN);
+		assert_int_equal(shift, 0);
+	}
+	VEC_RELEASE(&tb.anchors);
+}
+
+static void clocked(struct sink *s, const char *name, enum trace_clock clock, int64_t at,
+		    int64_t anchor_own, int64_t anchor_real)
+{
+	struct input *in;
+	series_id se;
+
+	s->ops->input(s, name, "tef");
+	in = s->ops->current(s);
+	in->clock = clock;
+	if (anchor_real) {
+		in->has_realtime_anchor = true;
+		in->anchor_own_ns = anchor_own;
+		in->anchor_realtime_ns = anchor_real;
+	}
+	s->ops->clock(s);
+	span_put(s, thread_of(s, name, 1, 1), name, at, at + 10, SPAN_HOST, 0);
+	se = s->ops->series(s, &(struct series_def){ .name = name, .track = TRACK_NONE });
+	s->ops->sample(s, se, at + 5, 1);
+	s->ops->input_end(s);
+}
+
+static void empty_clocked(struct sink *s, enum trace_clock clock)
+{
+	s->ops->input(s, "empty", "samples");
+	s->ops->current(s)->clock = clock;
+	s->ops->clock(s);
+	s->ops->input_end(s);
+}
+
+static void check_clocked(const struct model *m, size_t i, int64_t at, bool aligned)
+{
+	size_t row = span_named(m, m->inputs.v[i].path);
+
+	assert_int_equal(m->spans.start_ns[row], at);
+	assert_int_equal(m->spans.end_ns[row], at + 10);
+	assert_int_equal(m->series.v[i].t_ns.v[0], at + 5);
+	assert_int_equal(m->inputs.v[i].aligned, aligned);
+}
+
+static void test_clocks_in_a_run(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct timebase tb = anchors_make();
+
+	(void)state;
+	model_set_timebase(m, &tb);
+	clocked(s, "samples", TRACE_CLOCK_MONOTONIC, 1500, 0, 0);
+	clocked(s, "kineto", TRACE_CLOCK_REALTIME, 509000, 0, 0);
+	clocked(s, "gpu", TRACE_CLOCK_BOOTTIME, 5000, 0, 0);
+	clocked(s, "scorep", TRACE_CLOCK_OWN, 50, 40, 501000);
+	clocked(s, "lost", TRACE_CLOCK_OWN, 50, 0, 0);
+	model_set_timebase(m, NULL);
+	VEC_RELEASE(&tb.anchors);
+	model_finish(m);
+	check_clocked(m, 0, 1500, true);
+	check_clocked(m, 1, 8900, true);
+	check_clocked(m, 2, 2999, true);
+	check_clocked(m, 3, 1010, true);
+	check_clocked(m, 4, 50, false);
+	assert_int_equal(warned(m, W_NOT_ALIGNED), 1);
+	/* first_ns of an input stays in its own clock */
+	assert_int_equal(m->inputs.v[1].first_ns, 509000);
+	assert_int_equal(m->first_ns, 50);
+	assert_int_equal(m->last_ns, 8910);
+}
+
+static void test_clocks_without_anchors(void **state)
+{
+	(void)state;
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+
+		clocked(model_sink(m), "alone", TRACE_CLOCK_OWN, 50, 40, 1000000);
+		model_finish(m);
+		check_clocked(m, 0, 50, true);
+		assert_int_equal(m->warnings.nr, 0);
+	}
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+		struct sink *s = model_sink(m);
+
+		/* what holds nothing decides nothing, whatever its clock */
+		empty_clocked(s, TRACE_CLOCK_MONOTONIC);
+		clocked(s, "alone", TRACE_CLOCK_OWN, 50, 0, 0);
+		model_finish(m);
+		assert_true(m->inputs.v[1].aligned);
+		assert_int_equal(m->warnings.nr, 0);
+	}
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+		struct sink *s = model_sink(m);
+
+		empty_clocked(s, TRACE_CLOCK_MONOTONIC);
+		clocked(s, "one", TRACE_CLOCK_REALTIME, 50, 0, 0);
+		clocked(s, "two", TRACE_CLOCK_REALTIME, 70, 0, 0);
+		model_finish(m);
+		assert_true(m->inputs.v[1].aligned && m->inputs.v[2].aligned);
+		assert_int_equal(m->warnings.nr, 0);
+	}
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+
+		/* the own clock comes first: it moves when the real time one is known */
+		clocked(model_sink(m), "own", TRACE_CLOCK_OWN, 50, 40, 1000000);
+		clocked(model_sink(m), "real", TRACE_CLOCK_REALTIME, 1000300, 0, 0);
+		clocked(model_sink(m), "mono", TRACE_CLOCK_MONOTONIC, 77, 0, 0);
+		model_finish(m);
+		check_clocked(m, 0, 1000010, true);
+		check_clocked(m, 1, 1000300, true);
+		check_clocked(m, 2, 77, false);
+		assert_int_equal(warned(m, W_NOT_ALIGNED), 1);
+	}
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+
+		clocked(model_sink(m), "one", TRACE_CLOCK_OWN, 50, 40, 1000000);
+		clocked(model_sink(m), "two", TRACE_CLOCK_OWN, 9, 9, 1000020);
+		model_finish(m);
+		check_clocked(m, 0, 1000010, true);
+		check_clocked(m, 1, 1000020, true);
+		assert_int_equal(m->warnings.nr, 0);
+	}
+	{
+		CLEANUP(model_freep) struct model *m = model_new();
+
+		clocked(model_sink(m), "one", TRACE_CLOCK_MONOTONIC, 50, 0, 0);
+		clocked(model_sink(m), "two", TRACE_CLOCK_OWN, 9, 9, 1000020);
+		model_finish(m);
+		check_clocked(m, 0, 50, true);
+		check_clocked(m, 1, 9, false);
+	}
+}
+
+/* ---- the rest ---- */
+
+static void test_facts_and_warnings(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+
+	(void)state;
+	s->ops->input(s, "1", "otf2");
+	sink_fact(s, "regions", 235);
+	sink_fact(s, "enter", 1);
+	sink_fact(s, "enter", 2);
+	sink_warnf(s, W_TRUNCATED, "first %d", 1);
+	sink_warnf(s, W_TRUNCATED, "second %d", 2);
+	s->ops->input_end(s);
+	s->ops->input(s, "2", "otf2");
+	sink_warnf(s, W_TRUNCATED, "other input");
+	s->ops->input_end(s);
+	model_finish(m);
+	assert_int_equal(m->inputs.v[0].facts.nr, 2);
+	assert_string_equal(m->inputs.v[0].facts.v[1].key, "enter");
+	assert_int_equal(m->inputs.v[0].facts.v[1].value, 3);
+	assert_int_equal(m->warnings.nr, 2);
+	assert_string_equal(m->warnings.v[0].text, "first 1");
+	assert_int_equal(m->warnings.v[0].count, 2);
+	assert_int_equal(m->warnings.v[0].severity, SEV_ERROR);
+	assert_int_equal(m->first_ns, 0);
+	assert_int_equal(m->last_ns, 0);
+}
+
+/*
+ * Every code of the header has a row, and only those: a code without one would stop the program
+ * where it is first needed.
+ */
+static void test_warning_table(void **state)
+{
+	CLEANUP(xfreep) char *header = NULL;
+	size_t rows = 0, codes = 0, n;
+
+	(void)state;
+	if (fs_read("include/profrig/warnings.h", 1 << 20, &header, &n, NULL) < 0) {
+		print_message("not started in the root of the sources\n");
+		skip();
+	}
+	for (const char *at = header; (at = strstr(at, "#define W_")) != NULL; codes++) {
+		const char *code = strchr(at, '"') + 1, *end = strchr(code, '"');
+		CLEANUP(xfreep) char *text = xstrndup(code, (size_t)(end - code));
+
+		print_message("# %s\n", text);
+		assert_non_null(warning_find(text));
+		at = end;
+	}
+	for (const struct warning_info *w = warning_table; w->code; w++, rows++) {
+		assert_ptr_equal(warning_find(w->code), w);
+		assert_true(strlen(w->about) > 20);
+	}
+	assert_int_equal(rows, codes);
+	assert_null(warning_find("W_NOTHING"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_open_frames_nest),
+		cmocka_unit_test(test_hostile_times),
+		cmocka_unit_test(test_tracks_merge_across_inputs),
+		cmocka_unit_test(test_track_identity),
+		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_series_sort_is_stable_and_large),
+		cmocka_unit_test(test_sort_keeps_columns_together),
+		cmocka_unit_test(test_launch_links),
+		cmocka_unit_test(test_timebase_shift),
+		cmocka_unit_test(test_clocks_in_a_run),
+		cmocka_unit_test(test_clocks_without_anchors),
+		cmocka_unit_test(test_facts_and_warnings),
+		cmocka_unit_test(test_warning_table),
+	};
+
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/"
+
+static void registry(void **state)
+{
+	static const char *const names[] = { "otf2", "tef", "samples" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		assert_non_null(reader_find(names[i]));
+	assert_null(reader_find("no-such-reader"));
+	assert_null(reader_find(""));
+	for (const struct reader *const *r = readers; *r; r++)
+		assert_true((*r)->name && (*r)->about && (*r)->suffixes && (*r)->probe &&
+			    (*r)->read);
+}
+
+static void detection(void **state)
+{
+	static const struct {
+		const char *path, *reader;
+	} cases[] = {
+		{ FIX "tef/chrome.json", "tef" },
+		{ FIX "tef/kineto.json", "tef" },
+		{ FIX "tef/rocprof-v1.json", "tef" },
+		{ FIX "tef/profrig-blas.json", "tef" },
+		{ FIX "tef/damaged.json", "tef" },
+		{ FIX "tef/comma-first.json", "tef" },
+		{ FIX "samples/gpu.csv", "samples" },
+		{ FIX "samples/change.csv", "samples" },
+		{ FIX "samples/not-samples.csv", NULL },
+		{ FIX "tef/no-events.json", NULL },
+		{ FIX "rundir/complete/run.json", NULL },
+		{ FIX "samples/no-header.csv", NULL },
+		{ FIX "tef", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct reader *rd = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_detect(cases[i].path, &rd, &e);
+
+		if (cases[i].reader) {
+			assert_int_equal(r, 0);
+			assert_string_equal(rd->name, cases[i].reader);
+			continue;
+		}
+		assert_int_equal(r, -EINVAL);
+		assert_non_null(strstr(e.msg, cases[i].path));
+		assert_non_null(strstr(e.msg, "profrig knows"));
+		assert_non_null(strstr(e.msg, "samples (.csv"));
+	}
+}
+
+static void detection_of_text(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *reader, *words;
+	} cases[] = {
+		{ "[\n", 2, "tef", NULL },
+		{ "[]", 2, "tef", NULL },
+		{ "[{\"ph\":\"X\"}", 11, "tef", NULL },
+		{ "[1,2,3]", 7, NULL, "not a trace" },
+		{ "{\"a\":1}", 7, NULL, "not a trace" },
+		{ "", 0, NULL, "it is empty" },
+		{ "SQLite format 3\0...", 19, NULL, "an SQLite database" },
+		{ "\x7f"
+		  "ELF....",
+		  8, NULL, "a program" },
+		{ "BZh91AY", 7, NULL, "bzip2-compressed" },
+		{ "t_ns,power[W]\n", 14, "samples", NULL },
+		{ "t_ns\n", 5, NULL, "not a trace" },
+		{ "# profrig samples: 1\nt_ns,a", 27, "samples", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *path = temp_file(cases[i].text, cases[i].n);
+		const struct reader *rd = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_detect(path, &rd, &e);
+
+		unlink(path);
+		free(path);
+		assert_int_equal(r, cases[i].reader ? 0 : -EINVAL);
+		if (cases[i].reader)
+			assert_string_equal(rd->name, cases[i].reader);
+		else if (!strstr(e.msg, cases[i].words))
+			fail_msg("'%s' instead of '%s'", e.msg, cases[i].words);
+	}
+	const struct reader *rd = NULL;
+
+	assert_int_equal(reader_detect("/tmp/profrig-no-such-file", &rd, NULL), -ENOENT);
+}
+
+/* Kineto heads may be longer than what a probe sees. */
+static void late_events(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	const struct reader *rd = NULL;
+	char *path;
+
+	(void)state;
+	strbuf_addstr(&sb,
+		      "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 5, \"pg_config\": [");
+	for (int i = 0; i < PROBE_BYTES / 4; i++)
+		strbuf_addstr(&sb, "[0],\n");
+	strbuf_addstr(&sb,
+		      "[1]]}, \"traceEvents\": "
+		      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1}]}");
+	path = temp_file(sb.buf, sb.len);
+	assert_int_equal(reader_detect(path, &rd, NULL), 0);
+	assert_string_equal(rd->name, "tef");
+	struct reading r = read_path("tef", path, false);
+
+	assert_int_equal(r.r, 0);
+	assert_int_equal(track_of(r.m, 0)->rank, 5);
+	reading_release(&r);
+	unlink(path);
+	free(path);
+}
+
+static void check_words(const char *path, const char *reader, uint64_t min, const char *verdict,
+			uint64_t records, const char *reason)
+{
+	struct artifact_check c;
+
+	assert_int_equal(reader_check(path, reader, min, &c, NULL), 0);
+	assert_string_equal(c.verdict, verdict);
+	assert_int_equal(c.records, records);
+	if (!strstr(c.reason, reason))
+		fail_msg("%s: '%s' instead of '%s'", path, c.reason, reason);
+}
+
+static void checks(void **state)
+{
+	struct artifact_check c;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	check_words(FIX "tef/profrig-blas.json", "tef", 0, "valid", 2, "");
+	check_words(FIX "tef/profrig-blas.json", NULL, 2, "valid", 2, "");
+	check_words(FIX "tef/profrig-blas.json", "tef", 3, "empty", 2, "2 records, at least 3");
+	check_words(FIX "tef/damaged.json", "tef", 0, "damaged", 3, "damaged at byte 58");
+	check_words(FIX "tef/cut-object.json", "tef", 0, "damaged", 1, "ends early at byte");
+	check_words(FIX "tef/comma-first.json", "tef", 0, "damaged", 0, "byte 0");
+	check_words(FIX "tef/comma-first.json", "samples", 0, "damaged", 0,
+		    "comma-first.json: line 1: ");
+	check_words(FIX "samples/gpu.csv", "samples", 1, "valid", 12, "");
+	check_words(FIX "samples/no-header.csv", "samples", 1, "empty", 0, "no header");
+	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "tef", 0, "empty", 0,
+		    "0 bytes");
+	check_words(FIX "no-such-file", "tef", 0, "damaged", 0, "no such file");
+	/* nobody said what it is and nobody knows it: then bytes are enough */
+	check_words(FIX "rundir/interrupted/artifacts/roctx_trace/notes.txt", "", 0, "valid", 0,
+		    "");
+	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "", 0, "empty", 0,
+		    "0 bytes");
+	assert_int_equal(reader_check(FIX "tef/chrome.json", "no-such-reader", 0, &c, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "'no-such-reader'"));
+	assert_int_equal(reader_check(FIX "tef/profrig-blas.json", "tef", 0, &c, NULL), 0);
+	assert_int_equal(c.first_ns, 5000001001);
+	assert_int_equal(c.last_ns, 5000003501);
+	assert_string_equal(c.reader, "tef");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registry),
+		cmocka_unit_test(detection),
+		cmocka_unit_test(detection_of_text),
+		cmocka_unit_test(late_events),
+		cmocka_unit_test(checks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+#include "readers_test.h"
+
+#include <sys/stat.h>
+
+#define FIX "tests/fixtures/rundir/"
+
+static const struct rundir_input *input_of(const struct rundir *rd, const char *tool)
+{
+	for (size_t i = 0; i < rd->inputs.nr; i++)
+		if (strcmp(rd->inputs.v[i].tool, tool) == 0)
+			return &rd->inputs.v[i];
+	return NULL;
+}
+
+static void assert_input(const struct rundir *rd, size_t i, const char *tool, const char *reader,
+			 const char *path)
+{
+	assert_true(i < rd->inputs.nr);
+	assert_string_equal(rd->inputs.v[i].tool, tool);
+	assert_string_equal(rd->inputs.v[i].reader, reader);
+	assert_string_equal(rd->inputs.v[i].path, path);
+}
+
+static void complete(void **state)
+{
+	struct rundir rd;
+
+	(void)state;
+	assert_true(rundir_is(FIX "complete"));
+	assert_int_equal(rundir_open(FIX "complete", &rd, NULL), 0);
+	assert_string_equal(rd.path, FIX "complete");
+	assert_string_equal(rd.id, "20240101T000000Z-mlp-0a1b2c");
+	assert_string_equal(rd.model, "mlp");
+	assert_string_equal(rd.status, "success");
+	assert_string_equal(rd.host, "node1");
+	assert_int_equal(rd.anchors.nr, 2);
+	assert_int_equal(rd.anchors.v[1].realtime_ns, 1700000001000000010);
+	assert_int_equal(rd.anchors.v[1].boottime_ns, 6000000100);
+	assert_int_equal(rd.workload_start_ns, 5000000100);
+	assert_int_equal(rd.workload_end_ns, 5900000000);
+	assert_int_equal(rd.root_pid, 77);
+	assert_true(rd.estimated);
+	/* artifacts in their order, damaged ones too, empty and missing ones not; then the samples
+	 */
+	assert_int_equal(rd.inputs.nr, 4);
+	assert_input(&rd, 0, "blas_trace", "tef", FIX "complete/artifacts/blas_trace/blas-77.json");
+	assert_input(&rd, 1, "rocprof", "tef", FIX "complete/artifacts/rocprof/trace.json");
+	assert_input(&rd, 2, "cpu_power", "samples", FIX "complete/samples/cpu_power.csv");
+	assert_input(&rd, 3, "gpu_power", "samples", FIX "complete/samples/gpu_power.csv");
+	rundir_release(&rd);
+	assert_null(rd.path);
+}
+
+/* Killed before it could list anything: what lies there is found, and what is not known is 0 or "".
+ */
+static void interrupted(void **state)
+{
+	struct rundir rd;
+
+	(void)state;
+	assert_int_equal(rundir_open(FIX "interrupted", &rd, NULL), 0);
+	assert_string_equal(rd.status, "running");
+	assert_string_equal(rd.model, "");
+	assert_string_equal(rd.host, "");
+	assert_int_equal(rd.anchors.nr, 1);
+	assert_int_equal(rd.anchors.v[0].boottime_ns, 10);
+	assert_int_equal(rd.workload_start_ns, 500);
+	assert_int_equal(rd.workload_end_ns, 0);
+	assert_int_equal(rd.root_pid, 0);
+	assert_false(rd.estimated);
+	assert_int_equal(rd.inputs.nr, 2);
+	assert_input(&rd, 0, "roctx_trace", "tef",
+		     FIX "interrupted/artifacts/roctx_trace/roctx-9.json");
+	assert_input(&rd, 1, "procfs", "samples", FIX "interrupted/samples/procfs.csv");
+	rundir_release(&rd);
+}
+
+/* Every field of a wrong type, and paths that lead out of the directory. */
+static void hostile(void **state)
+{
+	struct rundir rd;
+
+	(void)state;
+	assert_int_equal(rundir_open(FIX "hostile", &rd, NULL), 0);
+	assert_string_equal(rd.id, "");
+	assert_string_equal(rd.status, "");
+	assert_string_equal(rd.host, "");
+	assert_int_equal(rd.anchors.nr, 0);
+	assert_int_equal(rd.inputs.nr, 1);
+	assert_input(&rd, 0, "", "tef", FIX "hostile/artifacts/x/ok.json");
+	/* three that lead outside and one for a reader there is not: told, not dropped */
+	assert_int_equal(rd.lost.nr, 4);
+	for (size_t i = 0; i < 3; i++)
+		assert_non_null(strstr(rd.lost.v[i].why, "is not in the run directory"));
+	assert_string_equal(rd.lost.v[1].path, "/etc/passwd");
+	assert_non_null(strstr(rd.lost.v[3].why, "'artifacts/x/ok.json' wants reader 'no-such"));
+	rundir_release(&rd);
+}
+
+/* A link out of the directory is outside too, listed or found. */
+static void links_out(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *link_a = NULL, *link_s = NULL, *link_in = NULL;
+	struct rundir rd;
+
+	(void)state;
+	test_put(dir, "out.json", "[{\"ph\":\"X\"}]");
+	test_put(dir, "out.csv", "t_ns,a\n1,2\n");
+	test_put(dir, "run/artifacts/a/in.json", "[{\"ph\":\"X\",\"ts\":1,\"dur\":1}]");
+	test_put(dir, "run/samples/in.csv", "t_ns,a\n1,2\n");
+	test_put(dir, "run/run.json",
+		 "{\"artifacts\": [{\"tool\": \"a\", \"path\": \"artifacts/a/l.json\", \"reader\": "
+		 "\"tef\", \"verdict\": \"valid\"},"
+		 "{\"tool\": \"b\", \"path\": \"artifacts/a/ok.json\", \"reader\": \"tef\", "
+		 "\"verdict\": \"valid\"}]}");
+	link_a = fs_join(dir, "run/artifacts/a/l.json");
+	link_in = fs_join(dir, "run/artifacts/a/ok.json");
+	link_s = fs_join(dir, "run/samples/l.csv");
+	assert_int_equal(symlink("../../../out.json", link_a), 0);
+	assert_int_equal(symlink("in.json", link_in), 0);
+	assert_int_equal(symlink("../../out.csv", link_s), 0);
+	CLEANUP(xfreep) char *run = fs_join(dir, "run");
+
+	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rd.inputs.nr, 2);
+	assert_null(input_of(&rd, "a"));
+	assert_non_null(input_of(&rd, "b"));
+	assert_non_null(input_of(&rd, "in"));
+	assert_int_equal(rd.lost.nr, 2);
+	assert_string_equal(rd.lost.v[0].path, "artifacts/a/l.json");
+	assert_non_null(strstr(rd.lost.v[1].why, "'samples/l.csv' leads out"));
+	rundir_release(&rd);
+	test_put(dir, "run/run.json", "{}");
+	assert_int_equal(rundir_open(run, &rd, NULL), 0);
+	assert_int_equal(rd.inputs.nr, 3); /* in.json, the link to it, in.csv */
+	for (size_t i = 0; i < rd.inputs.nr; i++)
+		assert_null(strstr(rd.inputs.v[i].path, "/l."));
+	rundir_release(&rd);
+}
+
+/* A listed artifact that is gone is lost; one that the run found missing or empty was told then. */
+static void lost_artifacts(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	struct rundir rd;
+
+	(void)state;
+	test_put(dir, "run.json",
+		 "{\"schema\": \"profrig.run/1\", \"artifacts\": ["
+		 "{\"path\": \"artifacts/a/gone.json\", \"reader\": \"tef\", \"verdict\": "
+		 "\"valid\"},"
+		 "{\"path\": \"artifacts/a/*.json\", \"reader\": \"tef\", \"verdict\": "
+		 "\"missing\"},"
+		 "{\"path\": \"artifacts/a/none.json\", \"reader\": \"tef\", \"verdict\": "
+		 "\"empty\"},"
+		 "{\"path\": \"artifacts/a/notes.txt\", \"reader\": \"\", \"verdict\": "
+		 "\"valid\"}]}");
+	assert_int_equal(rundir_open(dir, &rd, NULL), 0);
+	assert_int_equal(rd.inputs.nr, 0);
+	assert_int_equal(rd.lost.nr, 1);
+	assert_string_equal(rd.lost.v[0].path, "artifacts/a/gone.json");
+	rundir_release(&rd);
+}
+
+static void no_run(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	struct rundir rd;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_false(rundir_is(FIX));
+	assert_false(rundir_is(FIX "complete/run.json"));
+	assert_int_equal(rundir_open(FIX, &rd, &e), -ENOENT);
+	/* somebody else's */
+	test_put(dir, "run.json", "{\"id\": \"x\"}");
+	assert_false(rundir_is(dir));
+	test_put(dir, "run.json", "{\"schema\": \"profrig.run/1\",\n \"model\": ");
+	assert_true(rundir_is(dir));
+	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "run.json:2: "));
+	test_put(dir, "run.json", "[1]");
+	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
+	test_put(dir, "run.json", "{\"schema\": \"other/1\"}");
+	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "'other/1'"));
+	test_put(dir, "run.json", "{\"schema\": \"profrig.run/2\"}");
+	assert_true(rundir_is(dir));
+	assert_int_equal(rundir_open(dir, &rd, &e), -EINVAL);
+	assert_non_null(strstr(e.msg, "'profrig.run/2' is not the one"));
+}
+
+/* Cut after every byte, run.json is an error or a smaller run, never a crash. */
+static void cut_everywhere(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(fs_read(FIX "complete/run.json", 65536, &text, &n, NULL), 0);
+	while (n > 0) {
+		struct rundir rd;
+		struct err e = ERR_INIT;
+
+		text[--n] = '\0';
+		test_put(dir, "run.json", text);
+		if (rundir_open(dir, &rd, &e) == 0)
+			rundir_release(&rd);
+		else
+			assert_non_null(strstr(e.msg, "run.json:"));
+		if (n > 64)
+			n -= 6;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(complete),       cmocka_unit_test(interrupted),
+		cmocka_unit_test(hostile),        cmocka_unit_test(links_out),
+		cmocka_unit_test(lost_artifacts), cmocka_unit_test(no_run),
+		cmocka_unit_test(cut_everywhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+#include "readers_test.h"
+
+#include <math.h>
+
+#define FIX "tests/fixtures/samples/"
+
+static void devices(void **state)
+{
+	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	const struct model *m = rd.m;
+	const struct series *power = series_named(m, "power.gpu0"),
+			    *energy = series_named(m, "energy.gpu0"),
+			    *other = series_named(m, "power.node3:gpu1");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(m->series.nr, 5);
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+	assert_true(m->inputs.v[0].has_realtime_anchor);
+	assert_int_equal(m->inputs.v[0].anchor_own_ns, 5000000000);
+	assert_int_equal(m->inputs.v[0].anchor_realtime_ns, 1700000000000000000);
+	assert_int_equal(power->kind, SERIES_GAUGE);
+	assert_int_equal(energy->kind, SERIES_CUMULATIVE);
+	assert_string_equal(model_str(m, power->unit), "W");
+	assert_string_equal(model_str(m, energy->unit), "J");
+	assert_string_equal(model_str(m, power->device), "gpu0");
+	assert_string_equal(model_str(m, other->device), "node3:gpu1");
+	assert_string_equal(model_str(m, power->host), "node3");
+	assert_int_equal(power->track, TRACK_NONE);
+	/* empty is not read, NA is a failed read */
+	assert_int_equal(power->value.nr, 2);
+	assert_int_equal(power->failed, 1);
+	assert_true(power->value.v[1] == 90.125 && power->t_ns.v[1] == 5100000000);
+	assert_int_equal(energy->value.nr, 3);
+	assert_true(energy->value.v[2] == 1017.5);
+	assert_int_equal(other->value.nr, 1);
+	assert_int_equal(other->t_ns.v[0], 5000000400);
+	assert_int_equal(series_named(m, "vram_used.gpu0")->value.nr, 2);
+	assert_false(power->change_points || power->estimated);
+	assert_int_equal(fact(m, "rows"), 5);
+	assert_int_equal(warned(m, W_READ_FAILED), 2);
+	assert_only_warned(m, W_READ_FAILED);
+	reading_release(&rd);
+}
+
+static void marks(void **state)
+{
+	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+
+	(void)state;
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_span(rd.m, "warm up", 5150000000, 5150000000);
+	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
+	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_COUNTER);
+	reading_release(&rd);
+}
+
+static void headers(void **state)
+{
+	struct reading rd = read_path("samples", FIX "change.csv", false);
+	const struct model *m = rd.m;
+	const struct series *power = series_named(m, "power.cpu0"),
+			    *cpu = series_named(m, "cpu.proc"),
+			    *energy = series_named(m, "energy.pkg0"),
+			    *temp = series_named(m, "temp");
+
+	(void)state;
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	assert_true(power->change_points && power->estimated && cpu->estimated);
+	assert_string_equal(model_str(m, power->device), "cpu0");
+	assert_string_equal(model_str(m, cpu->device), ""); /* a process is no device */
+	assert_string_equal(model_str(m, energy->device), "pkg0");
+	assert_string_equal(model_str(m, temp->unit), "");
+	assert_int_equal(power->value.nr, 2);
+	assert_int_equal(cpu->value.nr, 2);
+	assert_true(energy->value.v[1] == 0.0025);
+	assert_only_warned(m, NULL);
+	reading_release(&rd);
+}
+
+static void bad_rows(void **state)
+{
+	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
+	const struct series *s = series_named(rd.m, "power.gpu0");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(s->value.nr, 3); /* the cut last row would be 1 instead of 1x.x */
+	assert_true(s->value.v[2] == 12 && s->t_ns.v[2] == 6);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), 3);
+	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
+	for (size_t i = 0; i < rd.m->warnings.nr; i++)
+		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
+			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 5"));
+	reading_release(&rd);
+}
+
+static void nothing_to_read(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		const char *words;
+	} cases[] = {
+		{ "", -ENODATA, "no header line" },
+		{ "# clock: CLOCK_MONOTONIC\n", -ENODATA, "no header line" },
+		{ "time,power\n1,2\n", -EINVAL, "line 1: the first column is not 't_ns'" },
+		{ "# a\n\nt_ns\n1\n", -EINVAL, "line 3: no series" },
+		{ "t_ns,\"power\n1,2\n", -EINVAL, "line 1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("samples", cases[i].text);
+
+		assert_int_equal(rd.r, cases[i].r);
+		if (!strstr(rd.err.msg, cases[i].words))
+			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
+		reading_release(&rd);
+	}
+	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
+
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	reading_release(&rd);
+}
+
+/* CRLF, quotes in the header, blanks, a mapped file's tail. */
+static void tolerance(void **state)
+{
+	static const char text[] =
+		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
+		",7\r\n2,6,8\r\n\0\0\0\0";
+	struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
+	assert_int_equal(series_named(rd.m, "power.gpu0")->value.nr, 2);
+	assert_true(series_named(rd.m, "x")->value.v[1] == 8);
+	assert_only_warned(rd.m, NULL);
+	reading_release(&rd);
+}
+
+static void device_words(void **state)
+{
+	static const struct {
+		const char *column, *device;
+	} cases[] = {
+		{ "a.gpu12[W]", "gpu12" },   { "a.b.socket0[J]", "socket0" },
+		{ "a.n:pkg1[J]", "n:pkg1" }, { "a.gpu[W]", "" },
+		{ "a.gpu1x[W]", "" },        { "a.xgpu1[W]", "" },
+		{ "gpu1[W]", "" },           { "a.gpu1", "gpu1" },
+		{ "a.gpu1[W", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
+		struct reading rd = read_text("samples", text);
+
+		assert_int_equal(rd.r, 0);
+		assert_string_equal(model_str(rd.m, rd.m->series.v[0].device), cases[i].device);
+		reading_release(&rd);
+	}
+}
+
+static void cut_everywhere(void **state)
+{
+	static const char *const files[] = { FIX "gpu.csv", FIX "change.csv", FIX "bad-rows.csv" };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+		CLEANUP(xfreep) char *text = NULL;
+		size_t n = 0, seen = 0;
+
+		assert_int_equal(fs_read(files[k], 65536, &text, &n, NULL), 0);
+		for (size_t i = 0; i < n; i++) {
+			struct reading rd = read_bytes("samples", text, i);
+			size_t samples = rd.m->inputs.nr ? rd.m->inputs.v[0].samples : 0;
+
+			assert_true(samples >=
+				    seen); /* a cut row adds nothing wrong and takes nothing away */
+			seen = samples;
+			reading_release(&rd);
+		}
+	}
+}
+
+/* Times and values beyond what can be held. */
+static void out_of_range(void **state)
+{
+	struct reading rd =
+		read_text("samples", "t_ns,energy.gpu0[J]\n9223372036854775807,0.1\n-5,1e400\n");
+
+	(void)state;
+	assert_int_equal(warned(rd.m, W_BAD_NUMBER),
+			 2); /* a time out of range, a value that does not fit */
+	reading_release(&rd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devices),         cmocka_unit_test(marks),
+		cmocka_unit_test(headers),         cmocka_unit_test(bad_rows),
+		cmocka_unit_test(nothing_to_read), cmocka_unit_test(tolerance),
+		cmocka_unit_test(device_words),    cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(out_of_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,479 @@
+/* The format itself: forms, members, phases, damage. Dialects are in test_tef_dialects.c,
+ * recordings in test_tef_real.c. */
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/tef/"
+
+static void chrome_spans(void **state)
+{
+	struct reading rd = read_path("tef", FIX "chrome.json", true);
+	const struct model *m = rd.m;
+	size_t i = span_at(m, "handle");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
+	assert_span(m, "handle", 100250, 108750);
+	assert_string_equal(model_str(m, m->spans.category[i]), "net,http");
+	assert_string_equal(model_str(m, m->spans.args[i]),
+			    "{\"url\": \"/a\", \"n\": [1, {\"x\": \"}\"}]}");
+	assert_string_equal(model_str(m, track_of(m, i)->name), "worker");
+	assert_int_equal(track_of(m, i)->pid, 10);
+	assert_int_equal(track_of(m, i)->tid, 11);
+	assert_string_equal(model_str(m, m->tracks.v[track_of(m, i)->parent].name), "server");
+	/* B … E inside the complete event, the end a string and without a name */
+	assert_span(m, "parse", 101000, 103125);
+	assert_int_equal(m->spans.parent[span_at(m, "parse")], i);
+	/* a tid that is a word */
+	i = span_at(m, "send");
+	assert_string_equal(model_str(m, track_of(m, i)->name), "io");
+	assert_int_equal(track_of(m, i)->tid, PID_NONE);
+	assert_int_equal(m->spans.track[i], m->spans.track[span_at(m, "recv")]);
+	assert_int_equal(warned(m, W_IGNORED_RECORD), 2);
+	assert_only_warned(m, W_IGNORED_RECORD);
+	reading_release(&rd);
+}
+
+static void chrome_instants(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t t_ns;
+	} want[] = {
+		{ "tick", 104000 }, { "tock", 105000 }, { "mark", 105500 }, { "poll", 105750 }
+	};
+	struct reading rd = read_path("tef", FIX "chrome.json", false);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
+		assert_int_equal(rd.m->spans.kind[span_at(rd.m, want[i].name)], SPAN_INSTANT);
+		assert_int_equal(rd.m->spans.args[span_at(rd.m, want[i].name)], STR_NONE);
+	}
+	assert_int_equal(rd.m->inputs.v[0].instants, 5); /* and the async "retry" */
+	reading_release(&rd);
+}
+
+static void chrome_counters(void **state)
+{
+	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	const struct series *used = series_named(rd.m, "heap.used"),
+			    *fps = series_named(rd.m, "fps");
+
+	(void)state;
+	assert_int_equal(rd.m->series.nr, 3);
+	assert_int_equal(used->kind, SERIES_GAUGE);
+	assert_int_equal(used->t_ns.nr, 2);
+	assert_int_equal(used->t_ns.v[1], 110000);
+	assert_true(used->value.v[0] == 1500 && used->value.v[1] == 1600);
+	assert_true(series_named(rd.m, "heap.free")->value.v[0] == 20);
+	assert_int_equal(rd.m->tracks.v[used->track].kind, TRACK_PROCESS);
+	assert_int_equal(rd.m->tracks.v[used->track].pid, 10);
+	assert_int_equal(fps->value.nr, 1);
+	reading_release(&rd);
+}
+
+static void chrome_async(void **state)
+{
+	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	const struct model *m = rd.m;
+	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1),
+	       dns = span_at(m, "dns");
+
+	(void)state;
+	assert_int_equal(m->spans.start_ns[a], 100000);
+	assert_int_equal(m->spans.end_ns[a], 106000);
+	assert_int_equal(m->spans.start_ns[b], 102000);
+	assert_int_equal(m->spans.end_ns[b], 109000);
+	/* they overlap, so they lie in two lanes; what belongs to the first one's id lies with it
+	 */
+	assert_int_not_equal(m->spans.track[a], m->spans.track[b]);
+	assert_int_equal(m->spans.track[dns], m->spans.track[a]);
+	assert_int_equal(m->spans.parent[dns], a);
+	assert_int_equal(m->spans.track[span_at(m, "retry")], m->spans.track[a]);
+	assert_string_equal(model_str(m, track_of(m, a)->name), "rpc async");
+	assert_string_equal(model_str(m, track_of(m, b)->name), "rpc async #2");
+	assert_int_equal(m->spans.kind[a], SPAN_ANNOTATION);
+	assert_int_equal(m->tracks.v[track_of(m, a)->parent].pid, 10);
+	reading_release(&rd);
+}
+
+static void chrome_flows(void **state)
+{
+	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	const struct model *m = rd.m;
+
+	(void)state;
+	/* s inside parse, t inside send, f without "bp" means the next span */
+	assert_int_equal(m->links.nr, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(m->links.kind[i], LINK_FLOW);
+	assert_int_equal(m->links.from[0], span_at(m, "parse"));
+	assert_int_equal(m->links.to[0], span_at(m, "send"));
+	assert_int_equal(m->links.from[1], span_at(m, "send"));
+	assert_int_equal(m->links.to[1], span_at(m, "recv"));
+	assert_int_equal(fact(m, "flow_points"), 3);
+	assert_int_equal(fact(m, "flow_points_unmatched"), 0);
+	reading_release(&rd);
+}
+
+/* µs of any size come out as exact ns, and what is none is counted and left out. */
+static void numbers(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"X\",\"name\":\"big\",\"pid\":1,\"tid\":1,\"ts\":1712195495505582.988,"
+		"\"dur\":0.001},"
+		"{\"ph\":\"X\",\"name\":\"exp\",\"pid\":1,\"tid\":1,\"ts\":1.5e3,\"dur\":25E-1},"
+		"{\"ph\":\"X\",\"name\":\"neg\",\"pid\":1,\"tid\":1,\"ts\":-5,\"dur\":1},"
+		"{\"ph\":\"X\",\"name\":\"round\",\"pid\":1,\"tid\":1,\"ts\":1.0005,\"dur\":\"0."
+		"0004999\"},"
+		"{\"ph\":\"X\",\"name\":\"back\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":-1},"
+		"{\"ph\":\"X\",\"name\":\"word\",\"pid\":1,\"tid\":1,\"ts\":\"soon\",\"dur\":1},"
+		"{\"ph\":\"X\",\"name\":\"huge\",\"pid\":1,\"tid\":1,\"ts\":1e300,\"dur\":1},"
+		"{\"ph\":\"X\",\"name\":\"long\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":9e18},"
+		"{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":1,\"args\":{\"a\":\"x\",\"b\":NaN,"
+		"\"c\":null,\"d\":[1]}},"
+		"{\"ph\":\"X\",\"name\":\"none\",\"pid\":1,\"tid\":1,\"dur\":1}]");
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_span(m, "big", 1712195495505582988, 1712195495505582989);
+	assert_span(m, "exp", 1500000, 1502500);
+	assert_span(m, "neg", -5000, -4000);
+	assert_span(m, "round", 1001, 1001);
+	assert_span(m, "back", 10000, 10000);
+	assert_int_equal(m->inputs.v[0].spans, 5);
+	assert_int_equal(warned(m, W_BAD_NUMBER), 4);
+	assert_int_equal(warned(m, W_BAD_EVENT), 2); /* no time, and the array as a counter */
+	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
+	assert_int_equal(series_named(m, "c.b")->failed, 1);
+	assert_int_equal(series_named(m, "c.c")->failed, 1);
+	reading_release(&rd);
+}
+
+static void strings(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\\\"b\\\\c\\/"
+		"\\n\\u00e9\\ud83d\\ude00\"},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":3,\"dur\":1,\"name\":\"lone \\ud83d x "
+		"\\u0000 \\q\"},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":1,\"name\":\"raw \x01\ttab\"},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":7,\"dur\":1,\"name\":\"bad \xff utf "
+		"\xc3\"}]");
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(m->spans.nr, 4);
+	assert_string_equal(span_name(m, 0), "a\"b\\c/\n\xc3\xa9\xf0\x9f\x98\x80");
+	assert_string_equal(span_name(m, 1), "lone \xef\xbf\xbd x \xef\xbf\xbd \xef\xbf\xbdq");
+	assert_string_equal(span_name(m, 2), "raw \x01\ttab");
+	assert_string_equal(span_name(m, 3), "bad \xef\xbf\xbd utf \xef\xbf\xbd");
+	reading_release(&rd);
+}
+
+static void array_forms(void **state)
+{
+#define EV "{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}"
+	static const struct {
+		const char *text;
+		size_t n; /* 0: strlen */
+		const char *warning;
+	} cases[] = {
+		{ "[" EV "]", 0, NULL },
+		{ "\xef\xbb\xbf [\n" EV "\n]\n\n", 0, NULL },
+		{ "[" EV ",]", 0, NULL },
+		{ "[,," EV ",,]", 0, NULL },
+		{ "[{}," EV "]", 0, NULL },
+		{ "[" EV, 0, W_UNTERMINATED },
+		{ "[" EV ",\n", 0, W_UNTERMINATED },
+		{ "[" EV ",\n\0\0\0\0\0\0", sizeof("[" EV ",\n\0\0\0\0\0\0") - 1, W_UNTERMINATED },
+		{ "[\0\0\0\n" EV "]", sizeof("[\0\0\0\n" EV "]") - 1, NULL },
+		{ "[" EV ",{\"ph\":\"X\",\"na", 0, W_UNTERMINATED },
+		{ "[" EV ",{\"ph\":\"X\",\"ts\":12", 0, W_UNTERMINATED },
+		{ "[" EV ",{\"ph\":\"X\",\"args\":{\"a\":[{", 0, W_UNTERMINATED },
+		{ "{\"traceEvents\":[" EV "]}", 0, NULL },
+		{ "{\"a\":[{}],\"traceEvents\":[" EV "],\"z\":{\"traceEvents\":[1]},}", 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_bytes("tef", cases[i].text,
+					       cases[i].n ? cases[i].n : strlen(cases[i].text));
+
+		assert_int_equal(rd.r, 0);
+		assert_int_equal(rd.m->spans.nr, 1);
+		assert_span(rd.m, "a", 1000, 2000);
+		assert_false(rd.m->inputs.v[0].partial);
+		assert_only_warned(rd.m, cases[i].warning);
+		reading_release(&rd);
+	}
+}
+
+/* What could be read is there, the rest is said with its place, and the reader says partial. */
+static void damage(void **state)
+{
+	struct reading rd = read_path("tef", FIX "damaged.json", false);
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_int_equal(m->spans.nr, 3);
+	assert_span(m, "one", 1000, 2000);
+	assert_span(m, "three", 3000, 4000);
+	assert_span(m, "five", 5000, 6000);
+	assert_int_equal(warned(m, W_BAD_EVENT), 2);
+	assert_int_equal(warned(m, W_TRUNCATED), 2);
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		assert_non_null(strstr(m->warnings.v[i].text, "damaged at byte 58"));
+	assert_true(m->inputs.v[0].partial);
+	reading_release(&rd);
+
+	rd = read_path("tef", FIX "cut-object.json", false);
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_only_warned(rd.m, W_TRUNCATED);
+	reading_release(&rd);
+
+	rd = read_text("tef", "{\"traceEvents\":[" EV "],\"otherData\":{\"a\":");
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_int_equal(rd.m->spans.nr, 1);
+	reading_release(&rd);
+
+	rd = read_text("tef", "[" EV "]\n[" EV "]\n");
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_int_equal(rd.m->spans.nr, 1);
+	reading_release(&rd);
+
+	/* elements that are no events are not damage */
+	rd = read_text("tef",
+		       "[1,\"x\",null,[{\"ph\":\"X\"}]," EV ",{\"name\":\"no phase\",\"ts\":3}]");
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), 5);
+	reading_release(&rd);
+
+	/* two writers of one file lost a comma */
+	rd = read_text("tef", "[" EV EV "\n" EV "]");
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 3);
+	assert_only_warned(rd.m, NULL);
+	reading_release(&rd);
+}
+
+static void nothing_to_read(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		const char *words;
+	} cases[] = {
+		{ "", -ENODATA, "is empty" },
+		{ " \n ", -ENODATA, "is empty" },
+		{ "hello", -EINVAL, "byte 0: a trace begins with '[' or '{', not 'h'" },
+		{ "{}", -EINVAL, "no traceEvents array" },
+		{ "{\"traceEvents\": 5}", -EINVAL, "no traceEvents array" },
+		{ "{\"a\": 1, \"b\": [", -EINVAL, "ends before its traceEvents array" },
+		{ "{\"a\": 1 # 2}", -EINVAL, "byte 8: damaged before" },
+		{ "[{\"ph\":\"X\",", -EINVAL, "byte 1: no event could be read" },
+		{ "{\"traceEvents\":[", -EINVAL, "no event could be read" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("tef", cases[i].text);
+
+		assert_int_equal(rd.r, cases[i].r);
+		if (!strstr(rd.err.msg, cases[i].words))
+			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
+		assert_int_equal(rd.m->spans.nr, 0);
+		reading_release(&rd);
+	}
+	struct reading rd = read_path("tef", FIX "comma-first.json", false);
+
+	assert_int_equal(rd.r, -EINVAL);
+	assert_non_null(strstr(rd.err.msg, FIX "comma-first.json: byte 0: "));
+	reading_release(&rd);
+	rd = read_text("tef", "[\n]");
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	reading_release(&rd);
+}
+
+static void pair_problems(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
+		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\",\"args\":{\"k\":1}},"
+		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
+		"{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"c\"},"
+		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4,\"name\":\"a\"},"
+		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"nobody\"},"
+		"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":6,\"name\":\"d\"},"
+		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_span(rd.m, "a", 1000, 4000);
+	assert_span(rd.m, "b", 2000, 4000);
+	assert_span(rd.m, "c", 3000, 9000);
+	assert_span(rd.m, "d", 6000, 7000);
+	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "a")]), "{\"k\":1}");
+	assert_string_equal(model_str(rd.m, rd.m->spans.args[span_at(rd.m, "d")]), "{\"r\":0}");
+	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 2);
+	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
+	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	reading_release(&rd);
+}
+
+/* Two orders of writing the same calls, both against the rule: buffers one after the other, and
+ * whole pairs. */
+static void pair_orders(void **state)
+{
+	struct reading rd =
+		read_text("tef", "[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9,\"name\":\"a\"},"
+				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5,\"name\":\"b\"},"
+				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\"},"
+				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"}]");
+
+	(void)state;
+	assert_span(rd.m, "a", 1000, 9000);
+	assert_span(rd.m, "b", 2000, 5000);
+	assert_only_warned(rd.m, NULL);
+	reading_release(&rd);
+
+	rd = read_text("tef", "[{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"},"
+			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5},"
+			      "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\"},"
+			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4},"
+			      "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":8,\"name\":\"c\"},"
+			      "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7}]");
+	assert_span(rd.m, "b", 2000, 5000);
+	assert_span(rd.m, "a", 1000, 4000);
+	assert_span(rd.m, "c", 8000, 8000);
+	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
+	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN), 0);
+	reading_release(&rd);
+}
+
+static void async_problems(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
+		"{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
+		"{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
+		"{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
+
+	(void)state;
+	assert_span(rd.m, "open", 1000, 10000);
+	assert_span(rd.m, "x", 3000, 4000);
+	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
+	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
+	reading_release(&rd);
+}
+
+static void flow_problems(void **state)
+{
+	/* an id used twice, a point with no span, an end before its start by another clock */
+	struct reading rd = read_text(
+		"tef", "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"
+		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":20,\"dur\":10,\"name\":\"b\"},"
+		       "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":10,\"name\":\"c\"},"
+		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":60,\"dur\":10,\"name\":\"d\"},"
+		       "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":1,\"id\":1},"
+		       "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":21,\"id\":1,\"bp\":\"e\"},"
+		       "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":41,\"id\":1},"
+		       "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":61,\"id\":1,\"bp\":\"e\"},"
+		       "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":20,\"id\":2,\"bp\":\"e\"},"
+		       "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":50,\"id\":2},"
+		       "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":5,\"id\":3},"
+		       "{\"ph\":\"f\",\"pid\":1,\"tid\":2,\"ts\":35,\"id\":3,\"bp\":\"e\"}]");
+	const struct model *m = rd.m;
+	size_t a = span_at(m, "a"), b = span_at(m, "b"), c = span_at(m, "c"), d = span_at(m, "d");
+	unsigned int seen = 0;
+
+	(void)state;
+	assert_int_equal(m->links.nr, 3);
+	for (size_t i = 0; i < m->links.nr; i++) {
+		seen |= m->links.from[i] == a && m->links.to[i] == b ? 1U : 0;
+		seen |= m->links.from[i] == c && m->links.to[i] == d ? 2U : 0;
+		seen |= m->links.from[i] == c && m->links.to[i] == b ? 4U : 0;
+	}
+	assert_int_equal(seen, 7);
+	assert_int_equal(fact(m, "flow_points_unmatched"), 1);
+	reading_release(&rd);
+}
+
+/* Cut after every byte, small files give what they give and never crash; a longer file never gives
+ * fewer whole spans. */
+static void cut_everywhere(void **state)
+{
+	static const char *const files[] = { "chrome.json",  "kineto.json",       "rocprof-v1.json",
+					     "uftrace.json", "profrig-blas.json", "damaged.json" };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]);
+		CLEANUP(xfreep) char *text = NULL;
+		struct reading whole = read_path("tef", path, true);
+		size_t n = 0;
+
+		assert_int_equal(fs_read(path, 65536, &text, &n, NULL), 0);
+		for (size_t i = 0; i < n; i++) {
+			struct reading rd = read_bytes("tef", text, i);
+
+			assert_true(rd.m->spans.nr <= whole.m->spans.nr);
+			assert_true(rd.r <= READ_PARTIAL);
+			if (rd.r < 0)
+				assert_true(rd.err.msg[0] != 0);
+			reading_release(&rd);
+		}
+		reading_release(&whole);
+	}
+}
+
+/* Depth is bounded: an event that nests too deep is damage, and the next one is read. */
+static void deep_nesting(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct reading rd;
+
+	(void)state;
+	strbuf_addstr(&sb, "[{\"ph\":\"X\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":"
+			   "1,\"args\":");
+	for (int i = 0; i < 100000; i++)
+		strbuf_addch(&sb, '[');
+	for (int i = 0; i < 100000; i++)
+		strbuf_addch(&sb, ']');
+	strbuf_addstr(&sb, "},\n" EV "]");
+	rd = read_bytes("tef", sb.buf, sb.len);
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_span(rd.m, "a", 1000, 2000);
+	reading_release(&rd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chrome_spans),    cmocka_unit_test(chrome_instants),
+		cmocka_unit_test(chrome_counters), cmocka_unit_test(chrome_async),
+		cmocka_unit_test(chrome_flows),    cmocka_unit_test(numbers),
+		cmocka_unit_test(strings),         cmocka_unit_test(array_forms),
+		cmocka_unit_test(damage),          cmocka_unit_test(nothing_to_read),
+		cmocka_unit_test(pair_problems),   cmocka_unit_test(pair_orders),
+		cmocka_unit_test(async_problems),  cmocka_unit_test(flow_problems),
+		cmocka_unit_test(cut_everywhere),  cmocka_unit_test(deep_nesting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/tef/"
+
+static void kineto_device(void **state)
+{
+	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	const struct model *m = rd.m;
+	size_t gemm = span_at(m, "gemm<float>"), step = span_at(m, "step");
+	const struct track *q = track_of(m, gemm), *device = &m->tracks.v[q->parent];
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
+	/* baseTimeNanoseconds + ts, all digits */
+	assert_span(m, "gemm<float>", 1735632360000000000 + 4203669604610100,
+		    1735632360000000000 + 4203669604619700);
+	assert_int_equal(m->spans.kind[gemm], SPAN_KERNEL);
+	assert_int_equal(m->spans.kind[span_at(m, "Memcpy HtoD (Host -> Device)")], SPAN_COPY);
+	assert_int_equal(m->spans.kind[span_at(m, "Memset (Device)")], SPAN_FILL);
+	assert_int_equal(q->kind, TRACK_QUEUE);
+	assert_int_equal(q->tid, 7);
+	assert_int_equal(q->rank, 3);
+	assert_string_equal(model_str(m, q->device), "gpu1");
+	assert_int_equal(device->kind, TRACK_DEVICE);
+	assert_string_equal(model_str(m, device->device), "gpu1");
+	assert_string_equal(model_str(m, device->host), "node7");
+	/* the annotation came before the work that names its queue, lies on it and is no work */
+	assert_int_equal(m->spans.track[step], m->spans.track[gemm]);
+	assert_int_equal(m->spans.kind[step], SPAN_ANNOTATION);
+	assert_false(span_is_work(m, step));
+	assert_true(span_is_work(m, gemm));
+	reading_release(&rd);
+}
+
+static void kineto_host(void **state)
+{
+	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	const struct model *m = rd.m;
+	size_t call = span_at(m, "hipLaunchKernel"), op = span_at(m, "aten::mm"), devices = 0,
+	       gpu_processes = 0;
+
+	(void)state;
+	assert_int_equal(m->spans.correlation[call], 77);
+	assert_int_equal(m->spans.correlation[op], 0); /* its External id counts something else */
+	assert_int_equal(m->spans.parent[call], op);
+	assert_string_equal(model_str(m, track_of(m, call)->name), "thread 501 (main)");
+	assert_int_equal(track_of(m, call)->pid, 500);
+	assert_int_equal(track_of(m, call)->rank, 3);
+	/* one launch by correlation, the ac2g flow does not double it; one fwdbwd flow */
+	assert_int_equal(m->links.nr, 2);
+	for (size_t i = 0; i < 2; i++) {
+		bool launch = m->links.kind[i] == LINK_LAUNCH;
+
+		assert_int_equal(m->links.from[i], launch ? call : op);
+		assert_int_equal(m->links.to[i],
+				 launch ? span_at(m, "gemm<float>") : span_at(m, "MmBackward0"));
+	}
+	assert_int_not_equal(m->links.kind[0], m->links.kind[1]);
+	assert_int_equal(warned(m, W_UNLINKED_WORK), 2);
+	assert_only_warned(m, W_UNLINKED_WORK);
+	/* metadata of devices makes no processes */
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		devices += m->tracks.v[i].kind == TRACK_DEVICE;
+		gpu_processes += m->tracks.v[i].kind == TRACK_PROCESS && m->tracks.v[i].pid == 1;
+	}
+	assert_int_equal(devices, 1);
+	assert_int_equal(gpu_processes, 0);
+	reading_release(&rd);
+}
+
+/* Without args the pid is the device and the tid the stream; without a correlation the External id
+ * joins. A merged file's ranks stay apart. */
+static void kineto_variants(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"old\",\"pid\":2,\"tid\":5,\"ts\":10,"
+		"\"dur\":1,\"args\":{\"External id\":9}},"
+		"{\"ph\":\"X\",\"cat\":\"Runtime\",\"name\":\"cudaLaunch\",\"pid\":100,\"tid\":100,"
+		"\"ts\":5,\"dur\":1,\"args\":{\"External id\":\"9\"}},"
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"r0\",\"pid\":2,\"tid\":4,\"ts\":20,"
+		"\"dur\":1,\"args\":{\"device\":0,\"stream\":4,\"correlation\":7,\"rank\":0}},"
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"r1\",\"pid\":100000003,\"tid\":4,"
+		"\"ts\":20,\"dur\":1,\"args\":{\"device\":0,\"stream\":4,\"correlation\":7,"
+		"\"rank\":1}},"
+		"{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"n1\",\"pid\":100000003,"
+		"\"tid\":4,\"ts\":20,\"dur\":1,\"args\":{\"rank\":1}},"
+		"{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":\"flush\",\"pid\":-1,\"tid\":0,\"ts\":"
+		"30,\"dur\":1}]");
+	const struct model *m = rd.m;
+	size_t old = span_at(m, "old"), r0 = span_at(m, "r0"), r1 = span_at(m, "r1");
+
+	(void)state;
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
+	assert_string_equal(model_str(m, track_of(m, old)->device), "gpu2");
+	assert_int_equal(track_of(m, old)->tid, 5);
+	assert_int_equal(m->links.nr, 1);
+	assert_int_equal(m->links.from[0], span_at(m, "cudaLaunch"));
+	assert_int_equal(m->links.to[0], old);
+	assert_int_not_equal(m->spans.track[r0], m->spans.track[r1]);
+	assert_int_not_equal(m->spans.correlation[r0], m->spans.correlation[r1]);
+	assert_int_equal(track_of(m, r1)->rank, 1);
+	assert_int_equal(m->spans.track[span_at(m, "n1")], m->spans.track[r1]);
+	assert_string_equal(model_str(m, track_of(m, span_at(m, "flush"))->name), "thread 0");
+	assert_int_equal(track_of(m, span_at(m, "flush"))->kind, TRACK_THREAD);
+	reading_release(&rd);
+}
+
+/* A category "kernel" alone makes no device trace. */
+static void not_kineto(void **state)
+{
+	struct reading rd =
+		read_text("tef", "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"sys_read\",\"pid\":"
+				 "2,\"tid\":5,\"ts\":10,\"dur\":1,\"args\":{\"fd\":9}}]");
+
+	(void)state;
+	assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format");
+	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_THREAD);
+	assert_int_equal(rd.m->spans.kind[0], SPAN_HOST);
+	reading_release(&rd);
+}
+
+/* The base stands behind events that are damaged in the middle. */
+static void kineto_base_behind_damage(void **state)
+{
+	struct reading rd =
+		read_text("tef", "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
+				 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,"
+				 "\"tid\":7,\"ts\":1.5,\"dur\":1,\"args\":{\"device\":0}},"
+				 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",}]}]]\n,"
+				 "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":0,"
+				 "\"tid\":7,\"ts\":3,\"dur\":1,\"args\":{\"device\":0}}"
+				 "],\"baseTimeNanoseconds\": 1700000000000000000}");
+
+	(void)state;
+	assert_int_equal(rd.r, READ_PARTIAL);
+	assert_span(rd.m, "a", 1700000000000001500, 1700000000000002500);
+	reading_release(&rd);
+}
+
+static void rocprof(void **state)
+{
+	struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
+	const struct model *m = rd.m;
+	size_t call = span_at(m, "hipLaunchKernel"), k = span_at(m, "kernel_a(int*)"),
+	       copy = span_at(m, "CopyHostToDevice");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (rocprof v1)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	/* ns of the arguments, not the µs of ts and dur */
+	assert_span(m, "hipLaunchKernel", 1000750, 1003950);
+	assert_span(m, "kernel_a(int*)", 2000235, 2010395);
+	assert_int_equal(track_of(m, call)->pid, 4240);
+	assert_int_equal(track_of(m, call)->tid, 4242);
+	assert_string_equal(model_str(m, m->spans.category[call]), "CPU HIP API");
+	assert_int_equal(m->spans.kind[k], SPAN_KERNEL);
+	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
+	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu3");
+	assert_int_equal(track_of(m, k)->tid, 1);
+	assert_string_equal(model_str(m, track_of(m, copy)->device), "gpu3");
+	assert_int_equal(m->tracks.v[track_of(m, k)->parent].kind, TRACK_DEVICE);
+	assert_int_equal(track_of(m, k)->parent, track_of(m, copy)->parent);
+	/* the flow's whole µs lies before the call begins */
+	assert_int_equal(m->links.nr, 1);
+	assert_int_equal(m->links.kind[0], LINK_LAUNCH);
+	assert_int_equal(m->links.from[0], call);
+	assert_int_equal(m->links.to[0], k);
+	assert_only_warned(m, NULL);
+	reading_release(&rd);
+}
+
+static void uftrace(void **state)
+{
+	struct reading rd = read_path("tef", FIX "uftrace.json", false);
+	const struct model *m = rd.m;
+	size_t f = span_at(m, "f");
+
+	(void)state;
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (uftrace)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+	assert_span(m, "main", 2054326478724, 2054326486477);
+	assert_int_equal(m->spans.parent[f], span_at(m, "main"));
+	assert_int_equal(m->spans.exclusive_ns[f], 1026 - 92 - 79);
+	/* no tid: the main thread */
+	assert_int_equal(track_of(m, f)->pid, 10667);
+	assert_int_equal(track_of(m, f)->tid, 10667);
+	assert_string_equal(model_str(m, track_of(m, f)->name), "[10667] a");
+	assert_only_warned(m, NULL);
+	reading_release(&rd);
+}
+
+static void profrig_tracer(void **state)
+{
+	struct reading rd = read_path("tef", FIX "profrig-blas.json", true);
+	const struct model *m = rd.m;
+	size_t i = span_at(m, "cblas_sgemm");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig blas)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+	assert_span(m, "cblas_sgemm", 5000001001, 5000003501);
+	assert_span(m, "sdot_", 5000002000, 5000002999);
+	assert_string_equal(model_str(m, m->spans.category[i]), "blas");
+	assert_string_equal(model_str(m, track_of(m, i)->host), "node1");
+	assert_int_equal(track_of(m, i)->tid, 77);
+	assert_int_equal(track_of(m, span_at(m, "sdot_"))->tid, 78);
+	assert_only_warned(m, NULL); /* never closed is how these files are */
+	reading_release(&rd);
+}
+
+/* A writer killed in the middle of a line leaves NUL bytes where the rest should be, and other
+ * threads' lines behind them. */
+static void profrig_holes(void **state)
+{
+	static const char text[] =
+		"[\n{\"ph\":\"M\",\"pid\":7,\"tid\":7,\"ts\":1.000,\"name\":\"profrig\",\"args\":{"
+		"\"tracer\":\"roctx\",\"clock\":\"CLOCK_MONOTONIC\",\"host\":\"h\"}},\n"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":2.000,\"dur\":1.000,\"name\":\"a\"},\n"
+		"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":4.000,\"dur\":1.000,\"name\":\"b\"},\n"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":8,\"ts\":5.000,\"dur\":1."
+		"0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":6.000,\"dur\":1.000,\"name\":\"c\"},\n"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":8,\"ts\":7.000,\"dur\":1.000,\"name\":"
+		"\"half\0\0\0\0\0\0\0\0"
+		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":8.000,\"dur\":1.000,\"name\":\"d\"},\n"
+		"\0\0\0\0\0\0\0\0\0\0";
+	struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig roctx)");
+	assert_span(m, "a", 2000, 3000);
+	assert_span(m, "b", 4000, 5000);
+	assert_span(m, "c", 6000, 7000);
+	assert_span(m, "d", 8000, 9000);
+	assert_int_equal(m->spans.nr, 4);
+	assert_int_equal(warned(m, W_UNTERMINATED), 2);
+	assert_only_warned(m, W_UNTERMINATED);
+	reading_release(&rd);
+}
+
+static void clocks(void **state)
+{
+	static const struct {
+		const char *text;
+		enum trace_clock clock;
+		double hz;
+	} cases[] = {
+		{ "[{\"ph\":\"X\",\"ts\":5,\"dur\":1,\"pid\":1}]", TRACE_CLOCK_OWN, 1e6 },
+		{ "[{\"ph\":\"X\",\"ts\":1712195495505582.9,\"dur\":1,\"pid\":1}]",
+		  TRACE_CLOCK_REALTIME, 1e9 },
+		{ "[{\"ph\":\"X\",\"ts\":9712195495505582,\"dur\":1,\"pid\":1}]", TRACE_CLOCK_OWN,
+		  1e6 },
+		{ "{\"traceEvents\":[{\"ph\":\"X\",\"ts\":5,\"dur\":1,\"pid\":1}],\"metadata\":{"
+		  "\"clock-domain\":\"LINUX_CLOCK_MONOTONIC\"}}",
+		  TRACE_CLOCK_MONOTONIC, 1e6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("tef", cases[i].text);
+
+		assert_int_equal(rd.m->inputs.v[0].clock, cases[i].clock);
+		assert_true(rd.m->inputs.v[0].resolution_hz == cases[i].hz);
+		reading_release(&rd);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kineto_device),
+		cmocka_unit_test(kineto_host),
+		cmocka_unit_test(kineto_variants),
+		cmocka_unit_test(not_kineto),
+		cmocka_unit_test(kineto_base_behind_damage),
+		cmocka_unit_test(rocprof),
+		cmocka_unit_test(uftrace),
+		cmocka_unit_test(profrig_tracer),
+		cmocka_unit_test(profrig_holes),
+		cmocka_unit_test(clocks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
