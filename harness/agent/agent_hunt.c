@@ -1,0 +1,114 @@
+#include "agent_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "profrig/clock.h"
+
+#define END_GRACE_NS (2 * NS_PER_S)
+/* What does not die of KILL sleeps in the kernel; it is not waited for longer than this. */
+#define GIVE_UP_NS (2 * NS_PER_S)
+#define NAP_MIN_NS (5 * NS_PER_MS)
+#define NAP_MAX_NS (100 * NS_PER_MS)
+
+void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms)
+{
+	int64_t term = clock_monotonic_ns() + wait_ms * NS_PER_MS;
+	int64_t kill = term + grace_ms * NS_PER_MS;
+
+	VEC_PUSH(&a->hunts, ((struct hunt){ .id = id,
+					    .owner = owner,
+					    .term_ns = term,
+					    .kill_ns = kill,
+					    .give_up_ns = kill + GIVE_UP_NS }));
+	a->hunt_nap_ns = NAP_MIN_NS;
+	hunts_tick(a);
+}
+
+void hunt_everything(struct agent *a)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (a->ending)
+		return;
+	a->ending = true;
+	VEC_PUSH(&a->hunts, ((struct hunt){ .owner = OWNER_ALL,
+					    .term_ns = now,
+					    .kill_ns = now + END_GRACE_NS,
+					    .give_up_ns = now + END_GRACE_NS + GIVE_UP_NS }));
+	a->hunt_nap_ns = NAP_MIN_NS;
+	hunts_tick(a);
+}
+
+static void hunt_over(struct agent *a, const struct hunt *h)
+{
+	struct event ev;
+
+	if (h->owner == OWNER_ALL) {
+		a->killed = h->killed;
+		a->done = true;
+		return;
+	}
+	event_begin(&ev, "reaped");
+	json_i64(&ev.j, "id", h->id);
+	json_u64(&ev.j, "killed", h->killed);
+	event_end(&ev, &a->out);
+}
+
+/* Whatever descends from a subreaper or PID 1 is its child or has an ancestor that is, so having no
+ * child is a proof that no list of processes can give. */
+static bool none_left(const struct hunt *h, size_t alive)
+{
+	siginfo_t si;
+
+	if (h->owner != OWNER_ALL)
+		return alive == 0;
+	return waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+/* True when the hunt is over. */
+static bool hunt_tick(struct agent *a, struct hunt *h)
+{
+	int64_t now = clock_monotonic_ns();
+	size_t alive = tree_count(a, h->owner);
+
+	if (none_left(h, alive) || now >= h->give_up_ns)
+		return true;
+	if (!h->termed && now >= h->term_ns && alive > 0) {
+		h->killed = alive;
+		tree_signal(a, h->owner, SIGTERM, 0);
+		h->termed = true;
+	}
+	/* Again at every tick: they may fork as fast as they die. */
+	if (now >= h->kill_ns) {
+		if (alive > h->killed)
+			h->killed = alive;
+		tree_signal(a, h->owner, SIGKILL, 0);
+		a->hunt_nap_ns = NAP_MIN_NS;
+	}
+	return false;
+}
+
+void hunts_tick(struct agent *a)
+{
+	if (a->hunts.nr == 0)
+		return;
+	tree_scan(a);
+	for (size_t i = 0; i < a->hunts.nr;) {
+		if (!hunt_tick(a, &a->hunts.v[i])) {
+			i++;
+			continue;
+		}
+		hunt_over(a, &a->hunts.v[i]);
+		a->hunts.v[i] = a->hunts.v[--a->hunts.nr];
+	}
+	a->hunt_nap_ns = a->hunt_nap_ns * 3 / 2;
+	if (a->hunt_nap_ns > NAP_MAX_NS)
+		a->hunt_nap_ns = NAP_MAX_NS;
+}
+
+int hunts_wait_ms(const struct agent *a)
+{
+	return a->hunts.nr > 0 ? (int)(a->hunt_nap_ns / NS_PER_MS) : -1;
+}

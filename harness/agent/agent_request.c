@@ -1,0 +1,192 @@
+#include "agent_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_WAIT_MS INT64_C(3600000)
+
+int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err)
+{
+	const json_t *list = json_object_get(rq, key);
+
+	if (!list || json_is_null(list))
+		return 0;
+	if (!json_is_array(list))
+		return err_set(err, EINVAL, "'%s' is not a list", key);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *s = json_string_value(json_array_get(list, i));
+
+		if (!s)
+			return err_set(err, EINVAL, "'%s'[%zu] is not a string", key, i);
+		strvec_push(out, s);
+	}
+	return 0;
+}
+
+static size_t name_len(const char *entry)
+{
+	return strcspn(entry, "=");
+}
+
+static void env_put(struct strvec *env, const char *entry)
+{
+	size_t n = name_len(entry);
+
+	for (size_t i = 0; i < env->nr; i++) {
+		if (strncmp(env->v[i], entry, n) != 0 || env->v[i][n] != '=')
+			continue;
+		strvec_remove(env, i);
+		break;
+	}
+	strvec_push(env, entry);
+}
+
+const char *env_get(const struct strvec *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->nr; i++)
+		if (!strncmp(env->v[i], name, n) && env->v[i][n] == '=')
+			return env->v[i] + n + 1;
+	return NULL;
+}
+
+int request_env(const json_t *rq, struct strvec *out, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec set = STRVEC_INIT;
+	int r = request_strings(rq, "env", &set, err);
+
+	if (r < 0)
+		return r;
+	if (json_is_true(json_object_get(rq, "inherit")))
+		strvec_pushv(out, environ);
+	for (size_t i = 0; i < set.nr; i++) {
+		size_t n = name_len(set.v[i]);
+
+		if (n == 0 || set.v[i][n] != '=')
+			return err_set(err, EINVAL, "'env'[%zu] is not NAME=value", i);
+		env_put(out, set.v[i]);
+	}
+	return 0;
+}
+
+int64_t request_int(const json_t *rq, const char *key, int64_t def)
+{
+	const json_t *v = json_object_get(rq, key);
+
+	return json_is_integer(v) ? (int64_t)json_integer_value(v) : def;
+}
+
+static int64_t request_ms(const json_t *rq, const char *key, int64_t def)
+{
+	int64_t v = request_int(rq, key, def);
+
+	return v < 0 ? 0 : v > MAX_WAIT_MS ? MAX_WAIT_MS : v;
+}
+
+static void op_probe(struct agent *a, int64_t id, const json_t *rq)
+{
+	CLEANUP(strvec_release) struct strvec needs = STRVEC_INIT, env = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (request_strings(rq, "needs", &needs, &err) < 0 || request_env(rq, &env, &err) < 0) {
+		event_error(&a->out, "probe %lld: %s", (long long)id, err.msg);
+		return;
+	}
+	/* Asked about no environment in particular: ours. */
+	if (env.nr == 0)
+		strvec_pushv(&env, environ);
+	probe_needs(a, id, &needs, &env);
+}
+
+static void op_signal(struct agent *a, int64_t id, const json_t *rq)
+{
+	int64_t sig = request_int(rq, "sig", 0);
+	int index = step_find(a, id);
+
+	if (index < 0)
+		event_error(&a->out, "signal: no step %lld", (long long)id);
+	else if (sig < 1 || sig >= NSIG)
+		event_error(&a->out, "signal: %lld is not a signal", (long long)sig);
+	else
+		step_signal(a, index, (int)sig);
+}
+
+static void op_reap(struct agent *a, int64_t id, const json_t *rq)
+{
+	int index = step_find(a, id);
+
+	if (index < 0)
+		event_error(&a->out, "reap: no step %lld", (long long)id);
+	else
+		hunt_step(a, id, index, request_ms(rq, "wait_ms", 0),
+			  request_ms(rq, "grace_ms", 200));
+}
+
+static void carry_out(struct agent *a, const json_t *rq)
+{
+	const char *op = json_string_value(json_object_get(rq, "op"));
+	int64_t id = request_int(rq, "id", -1);
+
+	if (!op)
+		event_error(&a->out, "request without 'op'");
+	else if (!strcmp(op, "end"))
+		hunt_everything(a);
+	else if (id < 0)
+		event_error(&a->out, "request '%.64s' without 'id'", op);
+	else if (!strcmp(op, "probe"))
+		op_probe(a, id, rq);
+	else if (!strcmp(op, "start"))
+		step_start(a, id, rq);
+	else if (!strcmp(op, "signal"))
+		op_signal(a, id, rq);
+	else if (!strcmp(op, "reap"))
+		op_reap(a, id, rq);
+	else
+		event_error(&a->out, "unknown request '%.64s'", op);
+}
+
+static void one_line(struct agent *a, const char *line, size_t n)
+{
+	json_error_t jerr;
+	json_t *rq;
+
+	while (n > 0 && (line[n - 1] == '\r' || line[n - 1] == ' '))
+		n--;
+	if (n == 0 || a->ending)
+		return;
+	rq = json_loadb(line, n, JSON_REJECT_DUPLICATES, &jerr);
+	if (!rq)
+		event_error(&a->out, "not JSON: %s", jerr.text);
+	else if (!json_is_object(rq))
+		event_error(&a->out, "request is not an object");
+	else
+		carry_out(a, rq);
+	json_decref(rq);
+}
+
+void requests_feed(struct agent *a, const char *data, size_t n)
+{
+	while (n > 0) {
+		const char *end = memchr(data, '\n', n);
+		size_t len = end ? (size_t)(end - data) : n;
+
+		if (!a->skipping && a->in.len + len > AGENT_MAX_LINE) {
+			event_error(&a->out, "request over %zu bytes", AGENT_MAX_LINE);
+			a->skipping = true;
+			strbuf_release(&a->in);
+		}
+		if (!a->skipping)
+			strbuf_add(&a->in, data, len);
+		if (!end)
+			return;
+		if (!a->skipping)
+			one_line(a, a->in.buf, a->in.len);
+		strbuf_clear(&a->in);
+		a->skipping = false;
+		data = end + 1;
+		n -= len + 1;
+	}
+}

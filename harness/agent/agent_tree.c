@@ -1,0 +1,240 @@
+#include "agent_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/num.h"
+
+#define MAX_RESCANS 8
+
+/* Fields of /proc/<pid>/stat after the name, which may hold blanks and brackets itself. */
+enum { STAT_STATE, STAT_PPID, STAT_PGRP, STAT_START = 19, STAT_FIELDS };
+
+static bool parse_stat(const char *s, struct tree_proc *p)
+{
+	uint64_t field[STAT_FIELDS] = { 0 };
+
+	s = strrchr(s, ')');
+	if (!s)
+		return false;
+	s += 1;
+	for (int i = 0; i < STAT_FIELDS; i++) {
+		size_t n;
+
+		s += strspn(s, " ");
+		n = strcspn(s, " \n");
+		if (n == 0)
+			return false;
+		/* Negative fields (priorities, a session of -1) are none of those wanted. */
+		if (i == STAT_STATE)
+			p->dead = *s == 'Z' || *s == 'X';
+		else
+			num_u64(s, n, &field[i]);
+		s += n;
+	}
+	p->ppid = (pid_t)field[STAT_PPID];
+	p->pgrp = (pid_t)field[STAT_PGRP];
+	p->start = field[STAT_START];
+	return true;
+}
+
+static bool read_proc(int dir, const char *name, struct tree_proc *p)
+{
+	char path[32], buf[1024];
+	uint64_t pid;
+	ssize_t n;
+	int fd;
+
+	if (num_u64(name, strlen(name), &pid) < 0 || pid > INT32_MAX)
+		return false;
+	snprintf(path, sizeof(path), "%s/stat", name);
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	*p = (struct tree_proc){ .pid = (pid_t)pid, .owner = OWNER_NONE };
+	return parse_stat(buf, p);
+}
+
+static int by_pid(const void *pa, const void *pb)
+{
+	const struct tree_proc *a = pa, *b = pb;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static struct tree_proc *tree_find(const struct tree *t, pid_t pid)
+{
+	struct tree_proc key = { .pid = pid };
+
+	if (t->procs.nr == 0)
+		return NULL;
+	return bsearch(&key, t->procs.v, t->procs.nr, sizeof(key), by_pid);
+}
+
+/* False when a process went away between the list of names and its file. */
+static bool tree_read(struct tree *t)
+{
+	bool whole = true;
+	struct dirent *e;
+	DIR *d = opendir("/proc");
+
+	while (d && (e = readdir(d))) {
+		struct tree_proc p;
+
+		if (e->d_name[0] < '0' || e->d_name[0] > '9')
+			continue;
+		if (read_proc(dirfd(d), e->d_name, &p))
+			VEC_PUSH(&t->procs, p);
+		else
+			whole = false;
+	}
+	if (d)
+		closedir(d);
+	if (t->procs.nr > 0)
+		qsort(t->procs.v, t->procs.nr, sizeof(t->procs.v[0]), by_pid);
+	return whole;
+}
+
+/* What is known of a process without asking its parent. */
+static bool own_evidence(const struct agent *a, const struct tree *old, struct tree_proc *p)
+{
+	const struct tree_proc *was = tree_find(old, p->pid);
+
+	if (was && was->ours && was->start == p->start) {
+		p->owner = was->owner;
+		return true;
+	}
+	/* While the first process is not reaped its pid, and so the group's, is nobody else's. */
+	for (size_t i = 0; i < a->steps.nr; i++) {
+		const struct step *s = &a->steps.v[i];
+
+		if (s->running && (p->pid == s->pid || p->pgrp == s->pid)) {
+			p->owner = (int)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Walks up from p to the first ancestor that decides, then hands the decision down. The list may be
+ * torn (it was read while processes came and went), so the walk is bounded by its length.
+ */
+static void decide(const struct agent *a, const struct tree *old, struct tree *t,
+		   struct tree_proc *p)
+{
+	const pid_t self = getpid();
+	struct tree_proc *at = p, *top = NULL;
+	bool ours = false;
+
+	for (size_t n = 0; at && n <= t->procs.nr; n++) {
+		top = at;
+		if (at->known) {
+			ours = at->ours;
+			break;
+		}
+		if (own_evidence(a, old, at)) {
+			ours = at->ours = at->known = true;
+			break;
+		}
+		if (at->ppid == self) {
+			at->owner = (int)a->steps.nr - 1;
+			ours = at->ours = at->known = true;
+			break;
+		}
+		at = tree_find(t, at->ppid);
+	}
+	for (at = p; at && at != top && !at->known; at = tree_find(t, at->ppid)) {
+		at->known = true;
+		at->ours = ours;
+		at->owner = ours ? top->owner : OWNER_NONE;
+	}
+	top->known = true;
+}
+
+/* A process of ours that died since the scan before may have forked in between. */
+static bool newly_dead(const struct tree *old, const struct tree_proc *p)
+{
+	const struct tree_proc *was;
+
+	if (!p->ours || !p->dead)
+		return false;
+	was = tree_find(old, p->pid);
+	return !was || !was->dead || was->start != p->start;
+}
+
+/* Returns whether the picture holds together. */
+static bool scan_once(struct agent *a)
+{
+	struct tree fresh = { .procs = VEC_INIT };
+	bool whole = tree_read(&fresh);
+	struct tree_proc *self = tree_find(&fresh, getpid());
+
+	if (self)
+		self->known = true;
+	for (size_t i = 0; i < fresh.procs.nr; i++) {
+		if (!fresh.procs.v[i].known)
+			decide(a, &a->tree, &fresh, &fresh.procs.v[i]);
+		if (newly_dead(&a->tree, &fresh.procs.v[i]))
+			whole = false;
+	}
+	tree_release(&a->tree);
+	a->tree = fresh;
+	return whole;
+}
+
+void tree_scan(struct agent *a)
+{
+	/* The list of names is read before the files: a process listed alive may have forked a
+	 * child that is not listed and be found dead. */
+	for (int i = 0; i < MAX_RESCANS && !scan_once(a); i++)
+		;
+}
+
+void tree_release(struct tree *t)
+{
+	VEC_RELEASE(&t->procs);
+}
+
+static bool wanted(const struct tree_proc *p, int owner)
+{
+	return p->ours && !p->dead && (owner == OWNER_ALL || p->owner == owner);
+}
+
+size_t tree_count(const struct agent *a, int owner)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->tree.procs.nr; i++)
+		n += wanted(&a->tree.procs.v[i], owner);
+	return n;
+}
+
+size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->tree.procs.nr; i++) {
+		const struct tree_proc *p = &a->tree.procs.v[i];
+
+		if (!wanted(p, owner) || (skip_pgrp && p->pgrp == skip_pgrp))
+			continue;
+		if (kill(p->pid, sig) < 0)
+			continue;
+		/* A stopped process takes what can be caught only when it runs again. */
+		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
+			kill(p->pid, SIGCONT);
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,123 @@
+/* Which models there are: profrig.yaml here, in the folders here, and in those of examples/. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/runconf.h"
+
+static char *folder_name(const char *cwd, const char *path)
+{
+	CLEANUP(xfreep) char *joined = fs_join(cwd, path);
+	CLEANUP(xfreep) char *full = fs_abs(joined);
+	CLEANUP(xfreep) char *dir = fs_dir(full);
+
+	return xstrdup(fs_base(dir));
+}
+
+static void read_model(const char *cwd, const char *path, struct catalog_entry *e)
+{
+	CLEANUP(xfreep) char *full = fs_join(cwd, path);
+	const struct cfg_node *model;
+	struct err err = ERR_INIT;
+	struct cfg c;
+	int r;
+
+	*e = (struct catalog_entry){ .path = xstrdup(path), .tags = STRVEC_INIT };
+	cfg_init(&c);
+	r = cfg_parse_file(&c, full, LAYER_MODEL, &err);
+	model = r == 0 ? cfg_get(c.root, "model") : NULL;
+	e->name = xstrdup_null(cfg_text(model, "name"));
+	if (!e->name)
+		e->name = folder_name(cwd, path);
+	e->about = xstrdup_null(cfg_text(model, "about"));
+	e->image = xstrdup_null(cfg_text(model, "image"));
+	if (r < 0) {
+		e->about = xasprintf("BROKEN: %s", err.msg);
+	} else if (!model) {
+		e->about = xstrdup("BROKEN: no 'model' in it");
+	}
+	cfg_words(model, "tags", &e->tags);
+	cfg_release(&c);
+}
+
+static void release_entry(struct catalog_entry *e)
+{
+	free(e->name);
+	free(e->path);
+	free(e->about);
+	free(e->image);
+	strvec_release(&e->tags);
+}
+
+static void add(struct catalog *c, const char *cwd, const char *path)
+{
+	struct catalog_entry e;
+
+	read_model(cwd, path, &e);
+	for (size_t i = 0; i < c->models.nr; i++) {
+		if (!strcmp(c->models.v[i].name, e.name)) {
+			release_entry(&e);
+			return;
+		}
+	}
+	VEC_PUSH(&c->models, e);
+}
+
+/* profrig.yaml of every folder below `below` (NULL: cwd itself). A folder that cannot be read holds
+ * no model for us. */
+static void add_folders(struct catalog *c, const char *cwd, const char *below)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = below ? fs_join(cwd, below) : xstrdup(cwd);
+
+	if (fs_list(dir, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep)
+		char *path = below ? xasprintf("%s/%s/profrig.yaml", below, names.v[i])
+				   : xasprintf("%s/profrig.yaml", names.v[i]);
+		CLEANUP(xfreep) char *full = fs_join(cwd, path);
+
+		if (fs_is_file(full))
+			add(c, cwd, path);
+	}
+}
+
+int catalog_load(struct catalog *c, const char *cwd, struct err *err)
+{
+	CLEANUP(xfreep) char *here = fs_join(cwd, "profrig.yaml");
+
+	*c = (struct catalog){ .models = VEC_INIT };
+	if (!fs_is_dir(cwd))
+		return err_set(err, ENOENT, "models: no folder '%s'", cwd);
+	if (fs_is_file(here))
+		add(c, cwd, "profrig.yaml");
+	add_folders(c, cwd, NULL);
+	add_folders(c, cwd, "examples");
+	return 0;
+}
+
+void catalog_release(struct catalog *c)
+{
+	for (size_t i = 0; i < c->models.nr; i++)
+		release_entry(&c->models.v[i]);
+	VEC_RELEASE(&c->models);
+}
+
+size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths)
+{
+	size_t before = paths->nr;
+	bool all = !strcmp(word, "all");
+
+	for (size_t i = 0; i < c->models.nr; i++) {
+		if (!strcmp(c->models.v[i].name, word)) {
+			strvec_push(paths, c->models.v[i].path);
+			return 1;
+		}
+	}
+	for (size_t i = 0; i < c->models.nr; i++)
+		if (all || strvec_has(&c->models.v[i].tags, word))
+			strvec_push(paths, c->models.v[i].path);
+	return paths->nr - before;
+}

@@ -1,0 +1,336 @@
+#include "profrig/runconf.h"
+#include "runconf_int.h"
+#include "schema.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/num.h"
+#include "profrig/strbuf.h"
+
+static const char cli[] = "command line";
+
+bool runconf_is_secret_name(const char *name)
+{
+	static const char *const words[] = { "TOKEN",      "SECRET",      "PASSWORD",
+					     "CREDENTIAL", "CREDENTIALS", "KEY" };
+
+	while (*name) {
+		size_t n = strcspn(name, "_");
+
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			if (strlen(words[i]) == n && !strncasecmp(name, words[i], n))
+				return true;
+		name += n + (name[n] == '_');
+	}
+	return false;
+}
+
+void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&sb, fmt, ap);
+	va_end(ap);
+	if (at && at->layer != LAYER_CLI)
+		cfg_problem(l->p, at, "%s", sb.buf);
+	else if (!l->usage.code)
+		err_set(&l->usage, ENOENT, "%s", sb.buf);
+}
+
+static char *model_in_dir(const char *model)
+{
+	size_t n = strlen(model);
+
+	while (n > 1 && model[n - 1] == '/')
+		n--;
+	if (n == 1 && *model == '.')
+		return xstrdup("profrig.yaml");
+	return xasprintf("%.*s/profrig.yaml", (int)n, model);
+}
+
+static void unknown_model(struct loader *l, const struct catalog *cat)
+{
+	const char *model = l->rq->model, *near = NULL;
+	const char **names = xcalloc(cat->models.nr + 1, sizeof(*names));
+
+	for (size_t i = 0; i < cat->models.nr; i++)
+		names[i] = cat->models.v[i].name;
+	near = cfg_did_you_mean(model, names);
+	free(names);
+	if (strchr(model, '/'))
+		loader_bad_name(l, NULL, "model '%s': no such file or folder", model);
+	else if (near)
+		loader_bad_name(l, NULL, "unknown model '%s'; did you mean '%s'?", model, near);
+	else
+		loader_bad_name(l, NULL, "unknown model '%s' (see 'profrig list models')", model);
+}
+
+/* A name of the catalogue, a tag that one model has, or the reason why it is neither. */
+static char *model_by_name(struct loader *l)
+{
+	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
+	struct catalog cat;
+	char *found = NULL;
+
+	if (catalog_load(&cat, l->rq->cwd, &l->usage) < 0)
+		return NULL;
+	catalog_match(&cat, l->rq->model, &paths);
+	if (paths.nr == 1) {
+		found = xstrdup(paths.v[0]);
+	} else if (paths.nr > 1) {
+		CLEANUP(xfreep) char *list = strvec_shell(&paths);
+
+		loader_bad_name(l, NULL, "'%s' stands for %zu models: %s", l->rq->model, paths.nr,
+				list);
+	} else {
+		unknown_model(l, &cat);
+	}
+	catalog_release(&cat);
+	return found;
+}
+
+static char *find_model(struct loader *l)
+{
+	const char *model = l->rq->model;
+	CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, model);
+	char *inside;
+
+	if (fs_is_file(path))
+		return xstrdup(model);
+	if (fs_is_dir(path)) {
+		CLEANUP(xfreep) char *full = fs_join(path, "profrig.yaml");
+
+		inside = model_in_dir(model);
+		if (fs_is_file(full))
+			return inside;
+		free(inside);
+		if (strchr(model, '/') || !strcmp(model, ".")) {
+			loader_bad_name(l, NULL, "folder '%s' holds no profrig.yaml", model);
+			return NULL;
+		}
+	}
+	return model_by_name(l);
+}
+
+static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
+{
+	CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, shown);
+	CLEANUP(xfreep) char *text = NULL;
+	struct err err = ERR_INIT;
+	struct cfg c;
+	size_t n = 0, len = strlen(shown);
+	bool json = len > 5 && !strcmp(shown + len - 5, ".json");
+	int r;
+
+	if (!fs_is_file(path)) {
+		loader_bad_name(l, NULL, "no such file: '%s'", shown);
+		return;
+	}
+	cfg_init(&c);
+	r = fs_read(path, (size_t)16 << 20, &text, &n, &err);
+	if (r == 0)
+		r = cfg_parse_text(&c, text, n, shown, json, layer, &err);
+	if (!c.root) {
+		cfg_problem(l->p, NULL, "%s", err.msg);
+		l->broken = true;
+	}
+	for (size_t i = 0; c.root && i < c.problems.lines.nr; i++)
+		cfg_problem(l->p, NULL, "%s", c.problems.lines.v[i]);
+	if (c.root) {
+		schema_expand(&c, schema_table);
+		schema_check(c.root, schema_table, l->p);
+		cfg_merge(&l->tree, &c);
+	}
+	cfg_release(&c);
+}
+
+/* The map at a key of the root, made (or made anew when it is something else) for the command line.
+ */
+static struct cfg_node *cli_map(struct loader *l, const char *key)
+{
+	struct cfg_node *n = cfg_get(l->tree.root, key);
+
+	if (n && n->kind == CFG_MAP)
+		return n;
+	return cfg_put(&l->tree, l->tree.root, key, CFG_MAP, NULL, cli, LAYER_CLI);
+}
+
+static void cli_tools(struct loader *l)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	struct cfg_node *list =
+		cfg_put(&l->tree, l->tree.root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
+
+	strvec_split(&names, l->rq->tools, ",");
+	for (size_t i = 0; i < names.nr; i++)
+		cfg_add(&l->tree, list, CFG_STR, names.v[i], cli, LAYER_CLI);
+}
+
+static void cli_labels(struct loader *l)
+{
+	for (size_t i = 0; i < l->rq->labels.nr; i++) {
+		const char *label = l->rq->labels.v[i], *eq = strchr(label, '=');
+
+		if (!eq || eq == label) {
+			loader_bad_name(l, NULL, "--label '%s': want KEY=VALUE", label);
+			continue;
+		}
+		CLEANUP(xfreep) char *key = xstrndup(label, (size_t)(eq - label));
+
+		cfg_put(&l->tree, cli_map(l, "labels"), key, CFG_STR, eq + 1, cli, LAYER_CLI);
+	}
+}
+
+static void cli_command(struct loader *l)
+{
+	struct cfg_node *list =
+		cfg_put(&l->tree, cli_map(l, "model"), "command", CFG_SEQ, NULL, cli, LAYER_CLI);
+
+	for (char *const *w = l->rq->command; *w; w++)
+		cfg_add(&l->tree, list, CFG_STR, *w, cli, LAYER_CLI);
+}
+
+static void apply_command_line(struct loader *l)
+{
+	const struct runconf_request *rq = l->rq;
+	struct cfg_node *root = l->tree.root;
+	char number[32];
+
+	if (rq->command)
+		cli_command(l);
+	if (rq->engine)
+		cfg_put(&l->tree, root, "engine", CFG_STR, rq->engine, cli, LAYER_CLI);
+	if (rq->image)
+		cfg_put(&l->tree, cli_map(l, "model"), "image", CFG_STR, rq->image, cli, LAYER_CLI);
+	if (rq->tools)
+		cli_tools(l);
+	if (rq->timeout_s >= 0) {
+		num_fmt_f64(number, rq->timeout_s);
+		cfg_put(&l->tree, cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
+			LAYER_CLI);
+	}
+	if (rq->keep)
+		cfg_put(&l->tree, root, "keep", CFG_BOOL, "true", cli, LAYER_CLI);
+	if (rq->live)
+		cfg_put(&l->tree, root, "live", CFG_BOOL, "true", cli, LAYER_CLI);
+	cli_labels(l);
+	/* --set tools[0].options.x=… needs the entry as a map. */
+	schema_expand(&l->tree, schema_table);
+	for (size_t i = 0; i < rq->sets.nr; i++) {
+		struct err err = ERR_INIT;
+
+		if (cfg_set(&l->tree, rq->sets.v[i], &err) < 0)
+			loader_bad_name(l, NULL, "%s", err.msg);
+	}
+}
+
+/*
+ * As a problem of the schema an engine nobody knows would be exit 3 also when the command line
+ * named it.
+ */
+static void check_cli_engine(struct loader *l)
+{
+	const struct schema_key *k = schema_find(schema_table, "engine");
+	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
+	struct cfg_node *n = cfg_get(l->tree.root, "engine");
+	const char *near;
+
+	if (!n || n->layer != LAYER_CLI || n->kind != CFG_STR || schema_choice(k->choices, n->s))
+		return;
+	strvec_split(&known, k->choices, "|");
+	near = cfg_did_you_mean(n->s, (const char *const *)known.v);
+	if (near)
+		loader_bad_name(l, n, "unknown engine '%.80s'; did you mean '%s'?", n->s, near);
+	else
+		loader_bad_name(l, n, "unknown engine '%.80s' (see 'profrig list engines')", n->s);
+	n->s = k->def;
+}
+
+/* Values of secret variables leave the tree before anyone can print it. */
+static void redact(struct cfg_node *env)
+{
+	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++) {
+		if (!runconf_is_secret_name(env->child[i]->key))
+			continue;
+		env->child[i]->kind = CFG_STR;
+		env->child[i]->s = "***";
+		env->child[i]->nr = 0;
+	}
+}
+
+static void keep_effective(struct loader *l)
+{
+	struct cfg_node *tools = cfg_get(l->tree.root, "tools");
+	struct cfg_node *secrets = cfg_get(l->tree.root, "secrets");
+
+	redact(cfg_get(l->tree.root, "env"));
+	for (size_t i = 0; tools && i < tools->nr; i++)
+		redact(cfg_get(tools->child[i], "env"));
+	/* Only {from_env: NAME} may stay: whatever else was written there was meant to be one. */
+	for (size_t i = 0; secrets && i < secrets->nr; i++) {
+		if (secrets->child[i]->kind == CFG_MAP)
+			continue;
+		secrets->child[i]->s = "***";
+		secrets->child[i]->nr = 0;
+	}
+	l->rc->effective = l->tree;
+	cfg_init(&l->tree);
+}
+
+static void load_layers(struct loader *l)
+{
+	const struct runconf_request *rq = l->rq;
+
+	if (rq->model && rq->command) {
+		loader_bad_name(l, NULL, "a model ('%s') and a command: want one of them",
+				rq->model);
+		return;
+	}
+	if (rq->model) {
+		l->model_file = find_model(l);
+		if (l->model_file)
+			load_file(l, l->model_file, LAYER_MODEL);
+	}
+	for (size_t i = 0; i < rq->config_files.nr; i++)
+		load_file(l, rq->config_files.v[i], LAYER_FILE);
+}
+
+int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
+		 struct problems *p, struct err *err)
+{
+	struct loader l = { .rc = rc, .rq = rq, .ts = ts, .p = p, .usage = ERR_INIT };
+	size_t before = p->lines.nr;
+	int r = 0;
+
+	runconf_init(rc);
+	cfg_init(&l.tree);
+	cfg_parse_text(&l.tree, "", 0, "built-in", false, LAYER_BUILTIN, NULL);
+	load_layers(&l);
+	/* Without one of its files the rest would complain of what that file holds. */
+	if (!l.usage.code && !l.broken) {
+		apply_command_line(&l);
+		check_cli_engine(&l);
+		schema_expand(&l.tree, schema_table);
+		schema_defaults(&l.tree, schema_table);
+		schema_check(l.tree.root, schema_table, p);
+		runconf_fill(&l);
+		keep_effective(&l);
+	}
+	if (p->lines.nr > before && l.usage.code)
+		cfg_problem(p, NULL, "command line: %s", l.usage.msg);
+	if (p->lines.nr > before)
+		r = err_set(err, EINVAL, "%s", p->lines.v[before]);
+	else if (l.usage.code)
+		r = err_set(err, ENOENT, "%s", l.usage.msg);
+	free(l.model_file);
+	cfg_release(&l.tree);
+	if (r < 0)
+		runconf_release(rc);
+	return r;
+}

@@ -1,0 +1,472 @@
+/* The second half of runconf_load: typed fields out of the merged tree, and what only shows there:
+ * names, paths, gaps. */
+#include "runconf_int.h"
+#include "schema.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/num.h"
+
+#define MAX_GPU 1023
+
+static const struct cfg_node *scalar_at(const struct cfg_node *map, const char *key)
+{
+	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
+}
+
+static const struct cfg_node *map_at(const struct cfg_node *map, const char *key)
+{
+	const struct cfg_node *n = cfg_get(map, key);
+
+	return n && n->kind == CFG_MAP ? n : NULL;
+}
+
+static char *text_at(const struct cfg_node *map, const char *key)
+{
+	return xstrdup_null(cfg_text(map, key));
+}
+
+static bool true_at(const struct cfg_node *map, const char *key)
+{
+	const struct cfg_node *n = cfg_get(map, key);
+
+	return n && n->kind == CFG_BOOL && n->b;
+}
+
+static double seconds_at(const struct cfg_node *map, const char *key)
+{
+	const struct cfg_node *n = scalar_at(map, key);
+	double v = 0;
+
+	return n && schema_seconds(n, &v) == 0 ? v : 0;
+}
+
+static char *origin(const struct cfg_node *n)
+{
+	return n->layer == LAYER_CLI ? xstrdup("command line") : cfg_where(n);
+}
+
+/* The folder that relative paths of a value start from. */
+static char *folder_of(const struct loader *l, const struct cfg_node *n)
+{
+	if (n->layer != LAYER_MODEL && n->layer != LAYER_FILE)
+		return xstrdup(l->rq->cwd);
+	CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, n->file);
+
+	return fs_dir(path);
+}
+
+static char *resolve(const struct loader *l, const struct cfg_node *n)
+{
+	CLEANUP(xfreep) char *dir = folder_of(l, n);
+	CLEANUP(xfreep) char *path = fs_join(dir, n->s);
+
+	return fs_abs(path);
+}
+
+static char *name_of_file(const struct loader *l, const char *file)
+{
+	CLEANUP(xfreep) char *joined = fs_join(l->rq->cwd, file);
+	CLEANUP(xfreep) char *path = fs_abs(joined);
+	CLEANUP(xfreep) char *dir = fs_dir(path);
+	const char *base = fs_base(path), *dot = strrchr(base, '.');
+
+	if (!strcmp(base, "profrig.yaml") && *fs_base(dir))
+		return xstrdup(fs_base(dir));
+	return dot && dot > base ? xstrndup(base, (size_t)(dot - base)) : xstrdup(base);
+}
+
+static void check_model_name(struct loader *l, const struct cfg_node *n)
+{
+	bool odd = strlen(n->s) > 100;
+
+	for (const char *s = n->s; *s; s++)
+		odd |= iscntrl((unsigned char)*s) != 0;
+	if (odd)
+		cfg_problem(l->p, n, "model.name: want at most 100 bytes of plain text");
+}
+
+static void fill_name(struct loader *l, const struct cfg_node *model,
+		      const struct cfg_node *command)
+{
+	const struct cfg_node *name = scalar_at(model, "name");
+	struct runconf *rc = l->rc;
+
+	if (name) {
+		check_model_name(l, name);
+		rc->model_name = xstrdup(name->s);
+	} else if (l->model_file) {
+		rc->model_name = name_of_file(l, l->model_file);
+	} else if (command && command->layer != LAYER_CLI) {
+		rc->model_name = name_of_file(l, command->file);
+	} else {
+		rc->model_name = xstrdup(rc->command.nr ? fs_base(rc->command.v[0]) : "model");
+	}
+}
+
+static void fill_dir(struct loader *l, const struct cfg_node *model, const struct cfg_node *command)
+{
+	const struct cfg_node *dir = scalar_at(model, "dir");
+	struct runconf *rc = l->rc;
+
+	if (dir) {
+		rc->dir = resolve(l, dir);
+		if (!fs_is_dir(rc->dir))
+			cfg_problem(l->p, dir, "model.dir: no folder '%.200s'", rc->dir);
+	} else if (l->model_file) {
+		CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, l->model_file);
+		CLEANUP(xfreep) char *folder = fs_dir(path);
+
+		rc->dir = fs_abs(folder);
+	} else {
+		CLEANUP(xfreep)
+		char *folder = command ? folder_of(l, command) : xstrdup(l->rq->cwd);
+
+		rc->dir = fs_abs(folder);
+	}
+}
+
+static void fill_model(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *model = map_at(root, "model"), *command = cfg_get(model, "command");
+	const struct cfg_node *dockerfile = scalar_at(model, "dockerfile");
+	struct runconf *rc = l->rc;
+
+	cfg_words(model, "command", &rc->command);
+	if ((!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
+	    !rc->command.nr) {
+		if (model && model->layer >= LAYER_MODEL && model->layer != LAYER_CLI)
+			cfg_problem(l->p, command ? command : model,
+				    "model.command is missing: nothing to run");
+		else if (l->model_file)
+			cfg_problem(l->p, NULL, "%s: model.command is missing: nothing to run",
+				    l->model_file);
+		else
+			cfg_problem(l->p, NULL,
+				    "nothing to run: name a model, give a command "
+				    "after --, or model.command in --config");
+	}
+	if (rc->command.nr && !*rc->command.v[0])
+		cfg_problem(l->p, command, "model.command: the program's name is empty");
+	fill_name(l, model, command);
+	fill_dir(l, model, command);
+	rc->image = text_at(model, "image");
+	rc->dockerfile = dockerfile ? resolve(l, dockerfile) : NULL;
+	rc->timeout_s = seconds_at(model, "timeout");
+	cfg_words(model, "tags", &rc->tags);
+}
+
+static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *where)
+{
+	if (!schema_env_name(n->key))
+		cfg_problem(l->p, n, "%s: '%.80s' is no name of a variable", where, n->key);
+	else if (schema_env_reserved(n->key))
+		cfg_problem(l->p, n, "%s: %s is set by profrig", where, n->key);
+	else
+		return true;
+	return false;
+}
+
+static void fill_env(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *env = map_at(root, "env");
+
+	for (size_t i = 0; env && i < env->nr; i++) {
+		const struct cfg_node *n = env->child[i];
+
+		if (env_name_ok(l, n, "env") && n->s)
+			VEC_PUSH(&l->rc->env,
+				 ((struct runconf_env){ xstrdup(n->key), xstrdup(n->s), origin(n),
+							runconf_is_secret_name(n->key) }));
+	}
+}
+
+static void fill_secrets(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *secrets = map_at(root, "secrets");
+
+	for (size_t i = 0; secrets && i < secrets->nr; i++) {
+		const struct cfg_node *n = secrets->child[i], *from = scalar_at(n, "from_env");
+		const char *value = from ? getenv(from->s) : NULL;
+
+		if (!env_name_ok(l, n, "secrets"))
+			continue;
+		if (cfg_get(map_at(root, "env"), n->key))
+			cfg_problem(l->p, n, "secrets.%s: is also under env", n->key);
+		else if (from && !value)
+			cfg_problem(l->p, from, "secrets.%s: the variable %.80s is not set", n->key,
+				    from->s);
+		else if (value)
+			VEC_PUSH(&l->rc->env,
+				 ((struct runconf_env){ xstrdup(n->key), xstrdup(value), origin(n),
+							true }));
+	}
+}
+
+static void fill_mounts(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *list = cfg_get(root, "mounts");
+
+	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+		const struct cfg_node *n = list->child[i], *host = scalar_at(n, "host");
+		const struct cfg_node *inside = scalar_at(n, "container"),
+				      *mode = scalar_at(n, "mode");
+		struct runconf_mount m;
+
+		if (!host)
+			continue;
+		m.host = resolve(l, host);
+		m.container = xstrdup(inside ? inside->s : m.host);
+		m.read_only = mode && !strcmp(mode->s, "ro");
+		if (!fs_exists(m.host))
+			cfg_problem(l->p, host, "mounts[%zu].host: no file or folder '%.200s'", i,
+				    m.host);
+		if (*m.container != '/')
+			cfg_problem(l->p, inside, "mounts[%zu].container: want an absolute path",
+				    i);
+		VEC_PUSH(&l->rc->mounts, m);
+	}
+}
+
+static bool gpu_known(const struct runconf *rc, int gpu)
+{
+	for (size_t i = 0; i < rc->gpu_list.nr; i++)
+		if (rc->gpu_list.v[i] == gpu)
+			return true;
+	return false;
+}
+
+/* "3" or "2-4". */
+static int add_gpus(struct runconf *rc, const char *word)
+{
+	const char *dash = strchr(word, '-');
+	uint64_t first, last;
+
+	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), &first) < 0)
+		return -EINVAL;
+	last = first;
+	if (dash && num_u64(dash + 1, strlen(dash + 1), &last) < 0)
+		return -EINVAL;
+	if (last < first || last > MAX_GPU)
+		return -EINVAL;
+	for (uint64_t i = first; i <= last; i++)
+		if (!gpu_known(rc, (int)i))
+			VEC_PUSH(&rc->gpu_list, (int)i);
+	return 0;
+}
+
+static void fill_gpus(struct loader *l, const struct cfg_node *root)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	const struct cfg_node *n = scalar_at(root, "gpus");
+	int r = 0;
+
+	if (!n || !strcmp(n->s, "none"))
+		return;
+	l->rc->gpus = xstrdup(n->s);
+	if (!strcmp(n->s, "all"))
+		return;
+	strvec_split(&words, n->s, ",");
+	for (size_t i = 0; i < words.nr && r == 0; i++)
+		r = add_gpus(l->rc, words.v[i]);
+	if (r < 0 || !words.nr)
+		cfg_problem(l->p, n, "gpus: want all, none, or indexes such as 0,2-4, not '%.80s'",
+			    n->s);
+}
+
+static void tool_options(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
+{
+	const struct tool *t = rt->tool;
+	const struct cfg_node *given = map_at(entry, "options");
+	const char **names = xcalloc(t->options.nr + 1, sizeof(*names));
+
+	for (size_t i = 0; i < t->options.nr; i++) {
+		const struct tool_option *o = &t->options.v[i];
+		const struct cfg_node *n = scalar_at(given, o->name);
+		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
+
+		names[i] = o->name;
+		if (refused)
+			cfg_problem(l->p, n, "option '%s' of tool '%s': %s", o->name, t->name,
+				    refused);
+		VEC_PUSH(&rt->options,
+			 ((struct name_value){ xstrdup(o->name), xstrdup(n ? n->s : o->def) }));
+	}
+	for (size_t i = 0; given && i < given->nr; i++) {
+		const struct cfg_node *n = given->child[i];
+		const char *near = cfg_did_you_mean(n->key, names);
+
+		if (tool_option_find(t, n->key))
+			continue;
+		if (near)
+			cfg_problem(l->p, n, "tool '%s' has no option '%.80s'; did you mean '%s'?",
+				    t->name, n->key, near);
+		else
+			cfg_problem(l->p, n, "tool '%s' has no option '%.80s'", t->name, n->key);
+	}
+	free(names);
+}
+
+static void tool_sampler(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
+{
+	const struct tool *t = rt->tool;
+	const struct cfg_node *given = map_at(entry, "sampler");
+	const struct cfg_node *device = scalar_at(given, "device");
+	const struct cfg_node *period = scalar_at(given, "period_s");
+
+	if (given && !t->sampler_kind) {
+		cfg_problem(l->p, given, "tool '%s' has no sampler", t->name);
+		return;
+	}
+	if (!t->sampler_kind)
+		return;
+	rt->sampler_device = xstrdup(device ? device->s : t->sampler_device);
+	rt->sampler_period_s = period && period->f > 0 ? period->f : t->sampler_period_s;
+}
+
+static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
+{
+	const struct cfg_node *env = map_at(entry, "env");
+
+	for (size_t i = 0; env && i < env->nr; i++) {
+		const struct cfg_node *n = env->child[i];
+
+		if (!env_name_ok(l, n, "env") || !n->s)
+			continue;
+		if (!strcmp(n->key, "LD_PRELOAD"))
+			cfg_problem(l->p, n, "LD_PRELOAD belongs under env, not under a tool");
+		else
+			VEC_PUSH(&rt->env,
+				 ((struct runconf_env){ xstrdup(n->key), xstrdup(n->s), origin(n),
+							runconf_is_secret_name(n->key) }));
+	}
+}
+
+static void unknown_tool(struct loader *l, const struct cfg_node *name)
+{
+	const char **names = xcalloc(l->ts->tools.nr + 1, sizeof(*names)), *near;
+
+	for (size_t i = 0; i < l->ts->tools.nr; i++)
+		names[i] = l->ts->tools.v[i]->name;
+	near = cfg_did_you_mean(name->s, names);
+	if (near)
+		loader_bad_name(l, name, "unknown tool '%.80s'; did you mean '%s'?", name->s, near);
+	else
+		loader_bad_name(l, name, "unknown tool '%.80s' (see 'profrig list tools')",
+				name->s);
+	free(names);
+}
+
+static void add_tool(struct loader *l, const struct cfg_node *entry, const struct cfg_node *name)
+{
+	struct runconf_tool rt = { .wrap = STRVEC_INIT };
+
+	rt.tool = tool_find(l->ts, name->s);
+	if (!rt.tool) {
+		unknown_tool(l, name);
+		return;
+	}
+	for (size_t i = 0; i < rt.tool->problems.lines.nr; i++)
+		cfg_problem(l->p, NULL, "%s", rt.tool->problems.lines.v[i]);
+	for (size_t i = 0; i < l->rc->tools.nr; i++)
+		if (l->rc->tools.v[i].tool == rt.tool) {
+			cfg_problem(l->p, name, "tool '%s' is in the list twice", name->s);
+			return;
+		}
+	rt.where = origin(name);
+	rt.has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
+	cfg_words(entry, "wrap", &rt.wrap);
+	tool_options(l, &rt, entry);
+	tool_sampler(l, &rt, entry);
+	tool_entry_env(l, &rt, entry);
+	VEC_PUSH(&l->rc->tools, rt);
+}
+
+static void fill_tools(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *list = cfg_get(root, "tools");
+
+	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+		const struct cfg_node *name = scalar_at(list->child[i], "name");
+
+		if (name && *name->s)
+			add_tool(l, list->child[i], name);
+	}
+}
+
+static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre)
+{
+	const struct cfg_node *list = cfg_get(root, pre ? "pre_scripts" : "post_scripts");
+
+	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+		const struct cfg_node *path = scalar_at(list->child[i], "path");
+		struct runconf_script s = { .args = STRVEC_INIT };
+
+		if (!path)
+			continue;
+		s.path = resolve(l, path);
+		s.where = origin(path);
+		cfg_words(list->child[i], "args", &s.args);
+		if (pre)
+			VEC_PUSH(&l->rc->pre, s);
+		else
+			VEC_PUSH(&l->rc->post, s);
+	}
+}
+
+static void fill_container(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *c = map_at(root, "container");
+	const struct cfg_node *workdir = scalar_at(c, "workdir");
+	struct runconf *rc = l->rc;
+
+	rc->container.network = text_at(c, "network");
+	rc->container.ipc = text_at(c, "ipc");
+	rc->container.shm_size = text_at(c, "shm_size");
+	rc->container.user = text_at(c, "user");
+	rc->container.workdir = text_at(c, "workdir");
+	rc->container.pull = text_at(c, "pull");
+	cfg_words(c, "caps", &rc->container.caps);
+	cfg_words(c, "options", &rc->container.options);
+	if (workdir && *workdir->s != '/')
+		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
+}
+
+static void fill_rest(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *engine = scalar_at(root, "engine"), *labels = map_at(root, "labels");
+	const char *preload = getenv("LD_PRELOAD");
+	struct runconf *rc = l->rc;
+
+	rc->engine = xstrdup(engine ? engine->s : "auto");
+	rc->engine_where = engine ? origin(engine) : xstrdup("built-in");
+	rc->keep = true_at(root, "keep");
+	rc->live = true_at(root, "live");
+	rc->grace_s = seconds_at(root, "grace");
+	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
+	for (size_t i = 0; labels && i < labels->nr; i++)
+		if (labels->child[i]->s)
+			VEC_PUSH(&rc->labels,
+				 ((struct name_value){ xstrdup(labels->child[i]->key),
+						       xstrdup(labels->child[i]->s) }));
+}
+
+void runconf_fill(struct loader *l)
+{
+	const struct cfg_node *root = l->tree.root;
+
+	fill_model(l, root);
+	fill_env(l, root);
+	fill_secrets(l, root);
+	fill_mounts(l, root);
+	fill_gpus(l, root);
+	fill_tools(l, root);
+	fill_scripts(l, root, true);
+	fill_scripts(l, root, false);
+	fill_container(l, root);
+	fill_rest(l, root);
+}

@@ -1,0 +1,93 @@
+#include "runconf_int.h"
+
+#include <stdlib.h>
+
+#include "profrig/runconf.h"
+
+static void release_env(struct runconf_env *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(v[i].name);
+		/* Secrets do not outlive their use in freed memory. */
+		if (v[i].secret)
+			explicit_bzero(v[i].value, strlen(v[i].value));
+		free(v[i].value);
+		free(v[i].origin);
+	}
+	free(v);
+}
+
+static void release_pairs(struct name_value *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(v[i].name);
+		free(v[i].value);
+	}
+	free(v);
+}
+
+static void release_scripts(struct runconf_script *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(v[i].path);
+		free(v[i].where);
+		strvec_release(&v[i].args);
+	}
+	free(v);
+}
+
+static void release_tools(struct runconf *rc)
+{
+	for (size_t i = 0; i < rc->tools.nr; i++) {
+		struct runconf_tool *t = &rc->tools.v[i];
+
+		free(t->where);
+		free(t->sampler_device);
+		strvec_release(&t->wrap);
+		release_pairs(t->options.v, t->options.nr);
+		release_env(t->env.v, t->env.nr);
+	}
+	free(rc->tools.v);
+}
+
+void runconf_init(struct runconf *rc)
+{
+	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT };
+	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
+	cfg_init(&rc->effective);
+}
+
+void runconf_release(struct runconf *rc)
+{
+	free(rc->model_name);
+	free(rc->dir);
+	free(rc->image);
+	free(rc->dockerfile);
+	free(rc->engine);
+	free(rc->engine_where);
+	free(rc->gpus);
+	free(rc->caller_preload);
+	strvec_release(&rc->command);
+	strvec_release(&rc->tags);
+	release_env(rc->env.v, rc->env.nr);
+	for (size_t i = 0; i < rc->mounts.nr; i++) {
+		free(rc->mounts.v[i].host);
+		free(rc->mounts.v[i].container);
+	}
+	free(rc->mounts.v);
+	free(rc->gpu_list.v);
+	release_tools(rc);
+	release_scripts(rc->pre.v, rc->pre.nr);
+	release_scripts(rc->post.v, rc->post.nr);
+	release_pairs(rc->labels.v, rc->labels.nr);
+	free(rc->container.network);
+	free(rc->container.ipc);
+	free(rc->container.shm_size);
+	free(rc->container.user);
+	free(rc->container.workdir);
+	free(rc->container.pull);
+	strvec_release(&rc->container.caps);
+	strvec_release(&rc->container.options);
+	cfg_release(&rc->effective);
+	runconf_init(rc);
+}

@@ -1,0 +1,390 @@
+#include "schema.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profrig/num.h"
+#include "profrig/strbuf.h"
+#include "profrig/text.h"
+#include "profrig/xalloc.h"
+
+#define MAX_SIBLINGS 64
+
+struct check {
+	const struct schema_key *table;
+	struct problems *p;
+};
+
+/* Where the walk stands: the table's pattern and what people would write. */
+struct place {
+	char pattern[128];
+	char shown[256];
+};
+
+static bool is_scalar(const struct cfg_node *n)
+{
+	return n->kind != CFG_MAP && n->kind != CFG_SEQ && n->kind != CFG_NULL;
+}
+
+static bool is_type(const struct schema_key *k, const char *type)
+{
+	return !strcmp(k->type, type);
+}
+
+bool schema_env_name(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			return false;
+	return true;
+}
+
+bool schema_env_reserved(const char *name)
+{
+	static const char *const ours[] = { "PROFRIG_RUN_ID", "PROFRIG_RUN_DIR", "PROFRIG_OUT",
+					    "PROFRIG_TOOL", "PROFRIG_HOST" };
+
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (!strcmp(name, ours[i]))
+			return true;
+	return false;
+}
+
+bool schema_file_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n == 0 || n > 100 || *name == '.' || *name == '-')
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("._-", *name))
+			return false;
+	return true;
+}
+
+bool schema_choice(const char *choices, const char *word)
+{
+	return text_in_list(choices, '|', word);
+}
+
+int schema_seconds(const struct cfg_node *n, double *ret)
+{
+	if (n->kind == CFG_INT || n->kind == CFG_FLOAT)
+		*ret = n->f;
+	else if (n->kind != CFG_STR || num_seconds(n->s, strlen(n->s), ret) < 0)
+		return -EINVAL;
+	return isfinite(*ret) ? 0 : -EINVAL;
+}
+
+const struct schema_key *schema_find(const struct schema_key *table, const char *path)
+{
+	for (; table->path; table++)
+		if (!strcmp(table->path, path))
+			return table;
+	return NULL;
+}
+
+/* The last component of a row directly below pattern, else NULL. */
+static const char *child_name(const struct schema_key *k, const char *pattern)
+{
+	size_t n = strlen(pattern);
+	const char *rest = k->path;
+
+	if (n) {
+		if (strncmp(rest, pattern, n) != 0 || rest[n] != '.')
+			return NULL;
+		rest += n + 1;
+	}
+	return strpbrk(rest, ".[") ? NULL : rest;
+}
+
+/* Cut at the end: a name as long as that is in no table, and people know it by its beginning. */
+static void add(char *buf, size_t size, const char *s)
+{
+	size_t have = strlen(buf), n = strnlen(s, size - have - 1);
+
+	memcpy(buf + have, s, n);
+	buf[have + n] = '\0';
+}
+
+static struct place below(const struct place *at, const char *key)
+{
+	struct place to = *at;
+
+	add(to.pattern, sizeof(to.pattern), *at->pattern ? "." : "");
+	add(to.pattern, sizeof(to.pattern), key);
+	add(to.shown, sizeof(to.shown), *at->shown ? "." : "");
+	add(to.shown, sizeof(to.shown), key);
+	return to;
+}
+
+static struct place entry(const struct place *at, size_t i)
+{
+	struct place to = *at;
+	char index[32];
+
+	snprintf(index, sizeof(index), "[%zu]", i);
+	add(to.pattern, sizeof(to.pattern), "[]");
+	add(to.shown, sizeof(to.shown), index);
+	return to;
+}
+
+/* An entry of a map whose keys are free. */
+static struct place any_key(const struct place *at, const char *key)
+{
+	struct place to = below(at, key);
+
+	memcpy(to.pattern, at->pattern, sizeof(to.pattern));
+	add(to.pattern, sizeof(to.pattern), ".*");
+	return to;
+}
+
+static const char *kind_words(const struct cfg_node *n)
+{
+	static const char *const words[] = { "nothing", "true or false", "a number", "a number",
+					     "a text",  "a list",        "a map" };
+
+	return words[n->kind];
+}
+
+static void unknown_key(struct check *ck, const struct cfg_node *n, const struct place *at)
+{
+	const char *names[MAX_SIBLINGS + 1] = { NULL }, *near;
+	size_t nr = 0;
+	CLEANUP(xfreep) char *in = *at->shown ? xasprintf(" in %s", at->shown) : xstrdup("");
+
+	for (const struct schema_key *k = ck->table; k->path && nr < MAX_SIBLINGS; k++)
+		if (child_name(k, at->pattern))
+			names[nr++] = child_name(k, at->pattern);
+	near = cfg_did_you_mean(n->key, names);
+	if (near)
+		cfg_problem(ck->p, n, "unknown key '%.80s'%s; did you mean '%s'?", n->key, in,
+			    near);
+	else
+		cfg_problem(ck->p, n, "unknown key '%.80s'%s", n->key, in);
+}
+
+static void check_range(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			const struct place *at, double v)
+{
+	if (k->min < k->max && !(v >= k->min && v <= k->max))
+		cfg_problem(ck->p, n, "%s: %.80s is not between %.15g and %.15g", at->shown, n->s,
+			    k->min, k->max);
+}
+
+static void check_choice(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			 const struct place *at)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+	const char *near;
+
+	if (!k->choices || schema_choice(k->choices, n->s))
+		return;
+	strvec_split(&words, k->choices, "|");
+	near = cfg_did_you_mean(n->s, (const char *const *)words.v);
+	for (size_t i = 0; i < words.nr; i++)
+		strbuf_addf(&list, "%s%s", i ? ", " : "", words.v[i]);
+	if (near)
+		cfg_problem(ck->p, n, "%s: unknown '%.80s'; did you mean '%s'? (one of: %s)",
+			    at->shown, n->s, near, list.buf);
+	else
+		cfg_problem(ck->p, n, "%s: unknown '%.80s' (one of: %s)", at->shown, n->s,
+			    list.buf);
+}
+
+static void check_number(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			 const struct place *at)
+{
+	double v = n->f;
+
+	if (is_type(k, "seconds") && schema_seconds(n, &v) < 0)
+		cfg_problem(ck->p, n, "%s: want a time such as 10, 1.5, 90s, 5m or 2h, not %.80s",
+			    at->shown, n->kind == CFG_STR ? n->s : kind_words(n));
+	else if (is_type(k, "int") && n->kind != CFG_INT)
+		cfg_problem(ck->p, n, "%s: want a whole number, not %s", at->shown, kind_words(n));
+	else if (is_type(k, "float") && n->kind != CFG_INT && n->kind != CFG_FLOAT)
+		cfg_problem(ck->p, n, "%s: want a number, not %s", at->shown, kind_words(n));
+	else if (!isfinite(v))
+		cfg_problem(ck->p, n, "%s: want a finite number", at->shown);
+	else
+		check_range(ck, k, n, at, v);
+}
+
+static void check_scalar(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			 const struct place *at)
+{
+	if (is_type(k, "string") || is_type(k, "path")) {
+		/* An unquoted true where a name is wanted is hardly meant as a name. */
+		if (!is_scalar(n) || n->kind == CFG_BOOL)
+			cfg_problem(ck->p, n, "%s: want a text, not %s%s", at->shown, kind_words(n),
+				    n->kind == CFG_BOOL ? " (put it in quotes)" : "");
+		else if (!*n->s)
+			cfg_problem(ck->p, n, "%s: is empty", at->shown);
+		else
+			check_choice(ck, k, n, at);
+	} else if (is_type(k, "scalar")) {
+		if (!is_scalar(n))
+			cfg_problem(ck->p, n, "%s: want a single value, not %s", at->shown,
+				    kind_words(n));
+	} else if (is_type(k, "bool")) {
+		if (n->kind != CFG_BOOL)
+			cfg_problem(ck->p, n, "%s: want true or false, not %s", at->shown,
+				    kind_words(n));
+	} else {
+		check_number(ck, k, n, at);
+	}
+}
+
+static void check_strings(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			  const struct place *at)
+{
+	bool map = is_type(k, "map of strings");
+
+	if (n->kind != (map ? CFG_MAP : CFG_SEQ)) {
+		const char *more = "";
+
+		if (!map && is_scalar(n))
+			more = ": write [word, word]";
+		cfg_problem(ck->p, n, "%s: want a %s, not %s%s", at->shown,
+			    map ? "map" : "list of words", kind_words(n), more);
+		return;
+	}
+	for (size_t i = 0; i < n->nr; i++) {
+		struct place to = map ? below(at, n->child[i]->key) : entry(at, i);
+
+		/* Values are not repeated: they may be secrets. */
+		if (n->child[i]->kind == CFG_NULL)
+			cfg_problem(ck->p, n->child[i],
+				    "%s: has no value (write '' for an empty one)", to.shown);
+		else if (!is_scalar(n->child[i]))
+			cfg_problem(ck->p, n->child[i], "%s: want a text, not %s", to.shown,
+				    kind_words(n->child[i]));
+	}
+}
+
+static void check_map(struct check *ck, const struct cfg_node *n, const struct place *at);
+
+static void check_maps(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+		       const struct place *at)
+{
+	bool map = is_type(k, "map of maps");
+
+	if (n->kind != (map ? CFG_MAP : CFG_SEQ)) {
+		cfg_problem(ck->p, n, "%s: want a %s, not %s", at->shown, map ? "map" : "list",
+			    kind_words(n));
+		return;
+	}
+	for (size_t i = 0; i < n->nr; i++) {
+		struct place to = map ? any_key(at, n->child[i]->key) : entry(at, i);
+
+		if (n->child[i]->kind == CFG_MAP)
+			check_map(ck, n->child[i], &to);
+		else
+			cfg_problem(ck->p, n->child[i], "%s: want a map, not %s", to.shown,
+				    kind_words(n->child[i]));
+	}
+}
+
+static void check_value(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
+			const struct place *at)
+{
+	if (n->kind == CFG_NULL)
+		return;
+	if (is_type(k, "map")) {
+		if (n->kind == CFG_MAP)
+			check_map(ck, n, at);
+		else
+			cfg_problem(ck->p, n, "%s: want a map, not %s", at->shown, kind_words(n));
+	} else if (is_type(k, "map of strings") || is_type(k, "list of strings")) {
+		check_strings(ck, k, n, at);
+	} else if (is_type(k, "map of maps") || is_type(k, "list of maps")) {
+		check_maps(ck, k, n, at);
+	} else {
+		check_scalar(ck, k, n, at);
+	}
+}
+
+static void check_map(struct check *ck, const struct cfg_node *n, const struct place *at)
+{
+	for (size_t i = 0; i < n->nr; i++) {
+		struct place to = below(at, n->child[i]->key);
+		const struct schema_key *k = schema_find(ck->table, to.pattern);
+
+		/* "a.b" as one key would look like a path. */
+		if (k && !strpbrk(n->child[i]->key, ".[*"))
+			check_value(ck, k, n->child[i], &to);
+		else
+			unknown_key(ck, n->child[i], at);
+	}
+	for (const struct schema_key *k = ck->table; k->path; k++) {
+		const char *name = k->required ? child_name(k, at->pattern) : NULL;
+		const struct cfg_node *kid = name ? cfg_get(n, name) : NULL;
+
+		if (name && (!kid || kid->kind == CFG_NULL))
+			cfg_problem(ck->p, n, "%s%s'%s' is missing", at->shown,
+				    *at->shown ? ": " : "", name);
+	}
+}
+
+void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p)
+{
+	struct check ck = { .table = table, .p = p };
+	struct place at = { "", "" };
+
+	check_map(&ck, root, &at);
+}
+
+void schema_expand(struct cfg *c, const struct schema_key *table)
+{
+	for (const struct schema_key *k = table; k->path; k++) {
+		struct cfg_node *list = k->shorthand ? cfg_get(c->root, k->path) : NULL;
+
+		for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+			struct cfg_node *was = list->child[i], *map, *kid;
+
+			if (!is_scalar(was))
+				continue;
+			map = pool_alloc(&c->pool, sizeof(*map));
+			*map = *was;
+			map->kind = CFG_MAP;
+			map->s = NULL;
+			list->child[i] = map;
+			kid = cfg_put(c, map, k->shorthand, was->kind, was->s, was->file,
+				      was->layer);
+			kid->line = was->line;
+		}
+	}
+}
+
+void schema_defaults(struct cfg *c, const struct schema_key *table)
+{
+	for (const struct schema_key *k = table; k->path; k++) {
+		CLEANUP(xfreep) char *path = xstrdup(k->path);
+		char *dot = strrchr(path, '.');
+		struct cfg_node *map = c->root, *kid;
+
+		if (!k->def || strpbrk(path, "[*"))
+			continue;
+		if (dot) {
+			*dot = '\0';
+			map = cfg_path(c->root, path);
+			if (!map || map->kind == CFG_NULL)
+				map = cfg_put(c, c->root, path, CFG_MAP, NULL, "built-in",
+					      LAYER_BUILTIN);
+		}
+		kid = cfg_get(map, dot ? dot + 1 : path);
+		if (map->kind != CFG_MAP || (kid && kid->kind != CFG_NULL))
+			continue;
+		cfg_put(c, map, dot ? dot + 1 : path,
+			is_type(k, "bool")     ? CFG_BOOL
+			: is_type(k, "string") ? CFG_STR
+			: strchr(k->def, '.')  ? CFG_FLOAT
+					       : CFG_INT,
+			k->def, "built-in", LAYER_BUILTIN);
+	}
+}

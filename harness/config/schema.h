@@ -1,0 +1,32 @@
+/*
+ * schema: checks a tree against a table of keys (struct schema_key): unknown keys with a
+ * suggestion, types, choices, ranges, what is required.
+ *
+ * The table is data; this is the only code that knows what its type names mean. Null is "not given"
+ * everywhere but in maps and lists of strings.
+ */
+#ifndef PROFRIG_SCHEMA_H
+#define PROFRIG_SCHEMA_H
+
+#include "profrig/runconf.h"
+
+/* Entries written in short become maps: tools: [a] → tools: [{name: a}]. Before schema_check. */
+void schema_expand(struct cfg *c, const struct schema_key *table);
+/* Also finds what is wrong below keys that are wrong themselves, so one pass shows everything. */
+void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p);
+/* Defaults of the table for what is absent or null, in maps that need no index; layer
+ * LAYER_BUILTIN. */
+void schema_defaults(struct cfg *c, const struct schema_key *table);
+const struct schema_key *schema_find(const struct schema_key *table, const char *path);
+
+/* "a|b|c" holds word. */
+bool schema_choice(const char *choices, const char *word);
+/* A scalar of kind seconds: 10, 1.5, "90s", "5m". */
+int schema_seconds(const struct cfg_node *n, double *ret);
+bool schema_env_name(const char *name); /* [A-Za-z_][A-Za-z0-9_]* */
+/* Variables profrig gives to every step (PROFRIG_OUT, …): nobody else may set them. */
+bool schema_env_reserved(const char *name);
+/* Letters, digits and "._-", not beginning with '.' or '-': safe as a folder's name. */
+bool schema_file_name(const char *name);
+
+#endif

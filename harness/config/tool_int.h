@@ -1,0 +1,20 @@
+/*
+ * tool_int: between the reader of one tool file and the set of all.
+ */
+#ifndef PROFRIG_TOOL_INT_H
+#define PROFRIG_TOOL_INT_H
+
+#include "profrig/runconf.h"
+#include "profrig/tool.h"
+
+extern const struct schema_key tool_table[];
+
+/* Never NULL: what is wrong with the file stands in the tool's problems. dirs: the search path, for
+ * its scripts. */
+struct tool *tool_read(const char *path, const struct strvec *dirs);
+/* In the tool file's folder, that folder's parent, then dirs likewise. Absolute and owned; NULL
+ * when it is nowhere. */
+char *tool_find_script(const char *file, const char *path, const struct strvec *dirs);
+void tool_free(struct tool *t);
+
+#endif

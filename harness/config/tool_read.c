@@ -1,0 +1,288 @@
+/* One tools.d file into a struct tool. Whatever the file holds, the tool comes out; its problems
+ * say whether it may be used. */
+#include "schema.h"
+#include "tool_int.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/num.h"
+#include "profrig/placeholder.h"
+
+#define SAMPLER_KINDS "procfs|estimate|rapl|amdgpu|rocm_smi|nvml|replay|auto"
+
+static const char *known_placeholder(void *ctx, const char *name)
+{
+	const struct tool *t = ctx;
+
+	if (!strcmp(name, "out") || !strcmp(name, "run_id"))
+		return "";
+	if (!strncmp(name, "opt.", 4) && tool_option_find(t, name + 4))
+		return "";
+	return NULL;
+}
+
+static void check_placeholders(struct tool *t, const struct cfg_node *n)
+{
+	CLEANUP(strbuf_release) struct strbuf sink = STRBUF_INIT;
+	CLEANUP(xfreep) char *unknown = NULL;
+
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->nr; i++)
+		check_placeholders(t, n->child[i]);
+	if (n->s && placeholder_expand(&sink, n->s, known_placeholder, t, &unknown) < 0)
+		cfg_problem(&t->problems, n,
+			    "unknown placeholder {%.80s}: there are {out}, {run_id} and {opt.NAME} "
+			    "of the tool's options; write {{%.80s}} for the text itself",
+			    unknown, unknown);
+}
+
+static void read_env(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *env = cfg_get(root, "env");
+
+	for (size_t i = 0; env && env->kind == CFG_MAP && i < env->nr; i++) {
+		const struct cfg_node *n = env->child[i];
+
+		if (!schema_env_name(n->key))
+			cfg_problem(&t->problems, n, "env: '%.80s' is no name of a variable",
+				    n->key);
+		else if (schema_env_reserved(n->key))
+			cfg_problem(&t->problems, n, "env: %s is set by profrig", n->key);
+		else if (!strcmp(n->key, "LD_PRELOAD"))
+			cfg_problem(&t->problems, n, "env: list libraries under 'preload'");
+		else if (n->s)
+			VEC_PUSH(&t->env, ((struct tool_env){ xstrdup(n->key), xstrdup(n->s),
+							      cfg_where(n) }));
+	}
+}
+
+static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
+			 const struct strvec *dirs)
+{
+	const struct cfg_node *list = cfg_get(root, pre ? "pre_scripts" : "post_scripts");
+
+	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+		const char *path = cfg_text(list->child[i], "path");
+		struct tool_script s = { .args = STRVEC_INIT };
+
+		if (!path)
+			continue;
+		s.path = tool_find_script(t->file, path, dirs);
+		if (!s.path) {
+			s.path = xstrdup(path);
+			s.missing = true;
+			cfg_problem(&t->problems, cfg_get(list->child[i], "path"),
+				    "script '%.200s' is neither beside this file nor above it",
+				    path);
+		}
+		cfg_words(list->child[i], "args", &s.args);
+		check_placeholders(t, cfg_get(list->child[i], "args"));
+		if (pre)
+			VEC_PUSH(&t->pre, s);
+		else
+			VEC_PUSH(&t->post, s);
+	}
+}
+
+static void read_outputs(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *list = cfg_get(root, "outputs");
+
+	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
+		const struct cfg_node *n = list->child[i], *least = cfg_get(n, "min_records");
+		const struct cfg_node *required = cfg_get(n, "required");
+		struct tool_output o = { .glob = xstrdup_null(cfg_text(n, "glob")),
+					 .reader = xstrdup_null(cfg_text(n, "reader")),
+					 .required = true,
+					 .min_records = 1 };
+
+		if (!o.glob) {
+			free(o.reader);
+			continue;
+		}
+		if (*o.glob == '/' || strstr(o.glob, ".."))
+			cfg_problem(&t->problems, cfg_get(n, "glob"),
+				    "outputs[%zu].glob must stay in the tool's folder, or begin "
+				    "with ./ for the workload's",
+				    i);
+		if (required && required->kind == CFG_BOOL)
+			o.required = required->b;
+		if (least && least->kind == CFG_INT && least->i >= 0)
+			o.min_records = (uint64_t)least->i;
+		VEC_PUSH(&t->outputs, o);
+	}
+}
+
+char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *value)
+{
+	bool number = value->kind == CFG_INT || value->kind == CFG_FLOAT;
+
+	if (!value->s)
+		return xstrdup("want a single value");
+	if (!strcmp(o->type, "int") && value->kind != CFG_INT)
+		return xstrdup("want a whole number");
+	if (!strcmp(o->type, "float") && (!number || !isfinite(value->f)))
+		return xstrdup("want a number");
+	if (!strcmp(o->type, "bool") && value->kind != CFG_BOOL)
+		return xstrdup("want true or false");
+	if (number && o->min < o->max && (value->f < o->min || value->f > o->max))
+		return xasprintf("%.40s is not between %.15g and %.15g", value->s, o->min, o->max);
+	if (o->choices && !schema_choice(o->choices, value->s))
+		return xasprintf("unknown '%.80s' (one of: %s)", value->s, o->choices);
+	return NULL;
+}
+
+static void read_option(struct tool *t, const struct cfg_node *n)
+{
+	CLEANUP(strvec_release) struct strvec choices = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf joined = STRBUF_INIT;
+	CLEANUP(xfreep) char *refused = NULL;
+	const struct cfg_node *def = cfg_get(n, "default");
+	const struct cfg_node *min = cfg_get(n, "min"), *max = cfg_get(n, "max");
+	struct tool_option o = { .type = xstrdup_null(cfg_text(n, "type")),
+				 .def = xstrdup_null(cfg_text(n, "default")) };
+
+	if (!islower((unsigned char)*n->key) ||
+	    strspn(n->key, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(n->key))
+		cfg_problem(&t->problems, n,
+			    "options: '%.80s' is no name of an option (small letters, digits, _)",
+			    n->key);
+	cfg_words(n, "choices", &choices);
+	for (size_t i = 0; i < choices.nr; i++)
+		strbuf_addf(&joined, "%s%s", i ? "|" : "", choices.v[i]);
+	o.name = xstrdup(n->key);
+	o.type = o.type ? o.type : xstrdup("string");
+	o.def = o.def ? o.def : xstrdup("");
+	o.about = xstrdup_null(cfg_text(n, "about"));
+	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
+	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
+	o.max = max && max->kind != CFG_NULL ? max->f : INFINITY;
+	refused = def && def->s ? tool_option_refuse(&o, def) : NULL;
+	if (refused)
+		cfg_problem(&t->problems, def, "options.%.80s.default: %s", n->key, refused);
+	VEC_PUSH(&t->options, o);
+}
+
+static void read_sampler(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *s = cfg_get(root, "sampler"), *kind = cfg_get(s, "kind");
+	const struct cfg_node *period = cfg_get(s, "period_s");
+
+	if (!kind || !kind->s)
+		return;
+	t->sampler_kind = xstrdup(kind->s);
+	t->sampler_device = xstrdup_null(cfg_text(s, "device"));
+	if (!t->sampler_device)
+		t->sampler_device = xstrdup("all");
+	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
+	if (!strchr(kind->s, '{') && !schema_choice(SAMPLER_KINDS, kind->s))
+		cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %s)",
+			    kind->s, SAMPLER_KINDS);
+}
+
+static void check_class(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *class = cfg_get(root, "class");
+	const char *lacks = NULL;
+
+	switch (t->class) {
+	case TOOL_WRAP:
+		lacks = t->wrap.nr ? NULL : "wrap";
+		break;
+	case TOOL_PRELOAD:
+		lacks = t->preload.nr ? NULL : "preload";
+		break;
+	case TOOL_ENV:
+		lacks = t->env.nr ? NULL : "env";
+		break;
+	case TOOL_SAMPLER:
+		lacks = t->sampler_kind ? NULL : "sampler";
+		break;
+	case TOOL_SCRIPT:
+		lacks = t->pre.nr || t->post.nr ? NULL : "pre_scripts or post_scripts";
+		break;
+	}
+	if (class && class->s && lacks && !t->problems.lines.nr)
+		cfg_problem(&t->problems, class, "a tool of class %s needs %s", class->s, lacks);
+}
+
+static void check_name(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *n = cfg_get(root, "name");
+
+	if (!n || !n->s)
+		return;
+	if (!schema_file_name(n->s) || !strcmp(n->s, "workload")) {
+		cfg_problem(&t->problems, n, "name: '%.80s' cannot name a folder of artifacts",
+			    n->s);
+		return;
+	}
+	free(t->name);
+	t->name = xstrdup(n->s);
+}
+
+static void read_tree(struct tool *t, const struct cfg_node *root, const struct strvec *dirs)
+{
+	static const char *const expanded[] = { "wrap", "env" };
+	const struct cfg_node *options = cfg_get(root, "options"), *outputs;
+	const char *class = cfg_text(root, "class");
+
+	check_name(t, root);
+	for (enum tool_class c = TOOL_WRAP; class && c <= TOOL_SCRIPT; c++)
+		if (!strcmp(class, tool_class_name(c)))
+			t->class = c;
+	t->about = xstrdup_null(cfg_text(root, "about"));
+	t->vendor = xstrdup_null(cfg_text(root, "vendor"));
+	cfg_words(root, "wrap", &t->wrap);
+	cfg_words(root, "needs", &t->needs);
+	cfg_words(root, "preload", &t->preload);
+	cfg_words(root, "provides", &t->provides);
+	cfg_words(root, "conflicts", &t->conflicts);
+	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
+		read_option(t, options->child[i]);
+	read_env(t, root);
+	read_scripts(t, root, true, dirs);
+	read_scripts(t, root, false, dirs);
+	read_outputs(t, root);
+	read_sampler(t, root);
+	for (size_t i = 0; i < ARRAY_LEN(expanded); i++)
+		check_placeholders(t, cfg_get(root, expanded[i]));
+	check_placeholders(t, cfg_path(root, "sampler.kind"));
+	outputs = cfg_get(root, "outputs");
+	for (size_t i = 0; outputs && i < outputs->nr; i++)
+		check_placeholders(t, cfg_get(outputs->child[i], "glob"));
+	check_class(t, root);
+}
+
+struct tool *tool_read(const char *path, const struct strvec *dirs)
+{
+	struct tool *t = xcalloc(1, sizeof(*t));
+	struct err err = ERR_INIT;
+	struct cfg c;
+	size_t stem = strlen(fs_base(path)) - strlen(".yaml");
+
+	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
+	t->problems = (struct problems)PROBLEMS_INIT;
+	t->file = fs_abs(path);
+	t->name = xstrndup(fs_base(path), stem);
+	cfg_init(&c);
+	cfg_parse_file(&c, path, LAYER_TOOL, &err);
+	if (!c.root) {
+		strvec_push(&t->problems.lines, err.msg);
+	} else {
+		for (size_t i = 0; i < c.problems.lines.nr; i++)
+			strvec_push(&t->problems.lines, c.problems.lines.v[i]);
+		schema_expand(&c, tool_table);
+		schema_check(c.root, tool_table, &t->problems);
+		read_tree(t, c.root, dirs);
+	}
+	if (!t->vendor)
+		t->vendor = xstrdup("any");
+	cfg_release(&c);
+	return t;
+}

@@ -1,0 +1,147 @@
+#include "engine_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+void engine_words(struct strvec *argv, const char *variable, const char *program)
+{
+	const char *words = getenv(variable);
+	size_t before = argv->nr;
+
+	if (words)
+		strvec_split(argv, words, " \t\n");
+	if (argv->nr == before)
+		strvec_push(argv, program);
+}
+
+bool engine_is_nvidia(const struct engine_spec *s)
+{
+	if (s->gpu_vendor)
+		return !strcmp(s->gpu_vendor, "nvidia");
+	return access("/dev/kfd", F_OK) < 0 && access("/dev/nvidiactl", F_OK) == 0;
+}
+
+void engine_amd_devices(const struct engine_spec *s, struct strvec *argv)
+{
+	strvec_pushl(argv, "--device", "/dev/kfd", NULL);
+	if (!strcmp(s->gpus, "all"))
+		strvec_pushl(argv, "--device", "/dev/dri", NULL);
+	/* The first render node of a Linux system is number 128. */
+	else
+		for (size_t i = 0; i < s->gpu_list.nr; i++) {
+			strvec_push(argv, "--device");
+			strvec_pushf(argv, "/dev/dri/renderD%d", 128 + s->gpu_list.v[i]);
+		}
+}
+
+static void csv_quoted(struct strbuf *sb, const char *key, const char *value)
+{
+	strbuf_addf(sb, "\"%s=", key);
+	for (; *value; value++) {
+		if (*value == '"')
+			strbuf_addch(sb, '"');
+		strbuf_addch(sb, *value);
+	}
+	strbuf_addch(sb, '"');
+}
+
+static int add_mount(struct strvec *argv, const char *host, const char *inside, bool read_only,
+		     struct err *err)
+{
+	CLEANUP(strbuf_release) struct strbuf m = STRBUF_INIT;
+
+	if (host[0] != '/' || inside[0] != '/')
+		return err_set(err, EINVAL, "mount '%s' → '%s': both must be absolute paths", host,
+			       inside);
+	/* -v cuts at colons; the fields of --mount are CSV, where a quoted one may hold anything.
+	 */
+	if (!strpbrk(host, ":,\"\n") && !strpbrk(inside, ":,\"\n")) {
+		strvec_push(argv, "-v");
+		strvec_pushf(argv, "%s:%s%s", host, inside, read_only ? ":ro" : "");
+		return 0;
+	}
+	strbuf_addstr(&m, "type=bind,");
+	csv_quoted(&m, "source", host);
+	strbuf_addch(&m, ',');
+	csv_quoted(&m, "target", inside);
+	if (read_only)
+		strbuf_addstr(&m, ",readonly");
+	strvec_pushl(argv, "--mount", m.buf, NULL);
+	return 0;
+}
+
+static int add_mounts(const struct engine_spec *s, struct strvec *argv, struct err *err)
+{
+	int r = add_mount(argv, s->lib_dir, ENGINE_LIB_DIR, true, err);
+
+	for (size_t i = 0; r == 0 && i < s->mounts.nr; i++) {
+		const struct engine_mount *m = &s->mounts.v[i];
+
+		r = add_mount(argv, m->host, m->container, m->read_only, err);
+	}
+	/* Last, so that it lies over a mount that holds it. */
+	if (r == 0 && s->run_dir)
+		r = add_mount(argv, s->run_dir, s->run_dir, false, err);
+	return r;
+}
+
+static void add_option(struct strvec *argv, const char *name, const char *value)
+{
+	if (value)
+		strvec_pushl(argv, name, value, NULL);
+}
+
+static int check(const struct engine_spec *s, struct err *err)
+{
+	if (!s->image || !*s->image)
+		return err_set(err, EINVAL, "no image is stated");
+	if (s->image[0] == '-')
+		return err_set(err, EINVAL, "image '%s' would be an option", s->image);
+	if (!s->lib_dir)
+		return err_set(err, ENOENT, "the folder of profrig-init is not known");
+	if (!s->name || !isalnum((unsigned char)s->name[0]))
+		return err_set(err, EINVAL, "container name '%s'", s->name ? s->name : "");
+	for (const char *p = s->name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("_.-", *p))
+			return err_set(err, EINVAL, "container name '%s'", s->name);
+	return 0;
+}
+
+int engine_container_start(const struct engine_spec *s,
+			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
+			   struct strvec *argv, struct err *err)
+{
+	int r = check(s, err);
+
+	if (r < 0)
+		return r;
+	/* The agent's events are no log: the engine need not keep them. */
+	strvec_push(argv, "run");
+	if (!s->keep)
+		strvec_push(argv, "--rm");
+	strvec_pushl(argv, "-i", "--init=false", "--pull=never", "--log-driver=none", "--name",
+		     s->name, "--label", NULL);
+	strvec_pushf(argv, "profrig.run=%s", s->run_id);
+	r = add_mounts(s, argv, err);
+	if (r < 0)
+		return r;
+	add_option(argv, "--workdir", s->workdir);
+	add_option(argv, "--user", s->user);
+	add_option(argv, "--network", s->network);
+	add_option(argv, "--ipc", s->ipc);
+	add_option(argv, "--shm-size", s->shm_size);
+	for (size_t i = 0; i < s->caps.nr; i++)
+		add_option(argv, "--cap-add", s->caps.v[i]);
+	if (s->gpus)
+		gpus(s, argv);
+	strvec_pushv(argv, s->options.v);
+	strvec_pushl(argv, "--entrypoint", ENGINE_LIB_DIR "/profrig-init", s->image, "--run",
+		     s->run_id, NULL);
+	return 0;
+}

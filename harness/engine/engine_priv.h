@@ -1,0 +1,18 @@
+/* engine_priv: what docker and podman, whose command lines are one family, share. */
+#ifndef ENGINE_PRIV_H
+#define ENGINE_PRIV_H
+
+#include "profrig/engine.h"
+
+/* The words of an environment variable, else the program's own name. */
+void engine_words(struct strvec *argv, const char *variable, const char *program);
+/* "run … IMAGE --run ID" behind the engine's words. gpus adds what this engine calls GPUs. */
+int engine_container_start(const struct engine_spec *s,
+			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
+			   struct strvec *argv, struct err *err);
+void engine_amd_devices(const struct engine_spec *s, struct strvec *argv);
+bool engine_is_nvidia(const struct engine_spec *s);
+
+extern const struct engine engine_host, engine_docker, engine_podman;
+
+#endif

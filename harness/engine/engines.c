@@ -1,0 +1,41 @@
+#include "engine_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/xalloc.h"
+
+const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_host, NULL };
+
+const struct engine *engine_find(const char *name)
+{
+	for (size_t i = 0; engines[i]; i++)
+		if (!strcmp(engines[i]->name, name))
+			return engines[i];
+	return NULL;
+}
+
+void engine_spec_release(struct engine_spec *s)
+{
+	for (size_t i = 0; i < s->mounts.nr; i++) {
+		free(s->mounts.v[i].host);
+		free(s->mounts.v[i].container);
+	}
+	VEC_RELEASE(&s->mounts);
+	VEC_RELEASE(&s->gpu_list);
+	strvec_release(&s->caps);
+	strvec_release(&s->options);
+	free(s->run_id);
+	free(s->name);
+	free(s->image);
+	free(s->lib_dir);
+	free(s->run_dir);
+	free(s->workdir);
+	free(s->user);
+	free(s->network);
+	free(s->ipc);
+	free(s->shm_size);
+	free(s->pull);
+	free(s->gpus);
+	*s = (struct engine_spec){ .caps = STRVEC_INIT, .options = STRVEC_INIT };
+}

@@ -1,0 +1,236 @@
+/*
+ * The environment of each step, with the origin of every variable.
+ *
+ * Workload: what profrig says of the run < tools, innermost first < the GPUs chosen < the user;
+ * then LD_PRELOAD of all tools in front of the user's own.
+ */
+#include "plan_int.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/strbuf.h"
+
+static struct plan_env *find(const struct plan_step *s, const char *name)
+{
+	for (size_t i = 0; i < s->env.nr; i++)
+		if (!strcmp(s->env.v[i].name, name))
+			return &s->env.v[i];
+	return NULL;
+}
+
+static void put(struct plan_step *s, const char *name, const char *value, const char *origin,
+		bool secret)
+{
+	struct plan_env *e = find(s, name);
+
+	if (!e) {
+		VEC_PUSH(&s->env, ((struct plan_env){ .name = xstrdup(name) }));
+		e = &s->env.v[s->env.nr - 1];
+	}
+	free(e->value);
+	free(e->origin);
+	e->value = xstrdup(value);
+	e->origin = xstrdup(origin);
+	e->secret = secret;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct plan_env *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static void sort(struct plan_step *s)
+{
+	if (s->env.nr)
+		qsort(s->env.v, s->env.nr, sizeof(*s->env.v), by_name);
+}
+
+static void put_run(const struct maker *m, struct plan_step *s, const char *tool)
+{
+	CLEANUP(xfreep) char *out = plan_tool_dir(m, tool);
+
+	put(s, "PROFRIG_RUN_ID", m->rq->run_id, "profrig", false);
+	put(s, "PROFRIG_RUN_DIR", m->rq->run_dir, "profrig", false);
+	put(s, "PROFRIG_OUT", out, "profrig", false);
+	if (m->rq->host)
+		put(s, "PROFRIG_HOST", m->rq->host, "profrig", false);
+}
+
+static bool user_settles(const struct runconf *c, const char *name)
+{
+	for (size_t i = 0; i < c->env.nr; i++)
+		if (!strcmp(c->env.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* Which tool gave a variable what; kept beside the step's env only while it is made. */
+struct giver {
+	const char *name;
+	const struct runconf_tool *tool;
+};
+struct givers {
+	VEC(struct giver) v;
+};
+
+static const struct runconf_tool *giver_of(const struct givers *g, const char *name)
+{
+	for (size_t i = 0; i < g->v.nr; i++)
+		if (!strcmp(g->v.v[i].name, name))
+			return g->v.v[i].tool;
+	return NULL;
+}
+
+static void dispute(struct maker *m, const struct plan_env *was, const struct runconf_tool *first,
+		    const struct runconf_tool *second, const char *value, const char *origin)
+{
+	if (was->secret)
+		plan_problem(m, second->where,
+			     "tools '%s' and '%s' give %s different values (%s, %s): settle it "
+			     "under env",
+			     first->tool->name, second->tool->name, was->name, was->origin, origin);
+	else
+		plan_problem(m, second->where,
+			     "tools '%s' and '%s' give %s different values: '%.100s' (%s), "
+			     "'%.100s' (%s): settle it under env",
+			     first->tool->name, second->tool->name, was->name, was->value,
+			     was->origin, value, origin);
+}
+
+static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
+			const struct runconf_tool *t, const char *name, const char *text,
+			const char *origin)
+{
+	const struct runconf_tool *first = giver_of(g, name);
+	CLEANUP(xfreep) char *value = plan_expand(m, t, text);
+	const struct plan_env *was = find(s, name);
+
+	if (first && first != t && was && strcmp(was->value, value) != 0 &&
+	    !user_settles(m->conf, name)) {
+		dispute(m, was, first, t, value, origin);
+		return;
+	}
+	if (!first)
+		VEC_PUSH(&g->v, ((struct giver){ name, t }));
+	put(s, name, value, origin, runconf_is_secret_name(name));
+}
+
+static const struct runconf_env *entry_env(const struct runconf_tool *t, const char *name)
+{
+	for (size_t i = 0; i < t->env.nr; i++)
+		if (!strcmp(t->env.v[i].name, name))
+			return &t->env.v[i];
+	return NULL;
+}
+
+static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
+		     const struct runconf_tool *t)
+{
+	for (size_t i = 0; i < t->tool->env.nr; i++) {
+		const struct tool_env *e = &t->tool->env.v[i];
+
+		if (!entry_env(t, e->name))
+			put_of_tool(m, s, g, t, e->name, e->value, e->where);
+	}
+	for (size_t i = 0; i < t->env.nr; i++)
+		put_of_tool(m, s, g, t, t->env.v[i].name, t->env.v[i].value, t->env.v[i].origin);
+}
+
+/* On host nothing else keeps the workload off the other GPUs. ROCm reads HIP_VISIBLE_DEVICES first
+ * and the other only without it. */
+static void put_gpus(struct maker *m, struct plan_step *s)
+{
+	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+	const struct cfg_node *n = cfg_get(m->conf->effective.root, "gpus");
+	CLEANUP(xfreep) char *where = n ? cfg_where(n) : xstrdup("gpus");
+
+	if (m->container || !m->conf->gpu_list.nr)
+		return;
+	for (size_t i = 0; i < m->conf->gpu_list.nr; i++)
+		strbuf_addf(&list, "%s%d", i ? "," : "", m->conf->gpu_list.v[i]);
+	put(s, "HIP_VISIBLE_DEVICES", list.buf, where, false);
+	put(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
+}
+
+static void put_preload(struct maker *m, struct plan_step *s)
+{
+	CLEANUP(strbuf_release) struct strbuf libs = STRBUF_INIT, origin = STRBUF_INIT;
+	const struct plan_env *own = find(s, "LD_PRELOAD");
+	const char *rest = own ? own->value : NULL, *rest_origin = own ? own->origin : NULL;
+
+	for (size_t i = 0; i < m->conf->tools.nr; i++) {
+		const struct tool *t = m->conf->tools.v[i].tool;
+
+		for (size_t k = 0; k < t->preload.nr; k++) {
+			CLEANUP(xfreep) char *path = plan_library(m, t->preload.v[k]);
+
+			if (strpbrk(path, ": "))
+				plan_problem(m, NULL,
+					     "LD_PRELOAD cannot hold '%s': blanks and colons part "
+					     "its entries",
+					     path);
+			strbuf_addf(&libs, "%s%s", libs.len ? ":" : "", path);
+		}
+		if (t->preload.nr)
+			strbuf_addf(&origin, "%s%s", origin.len ? ", " : "", t->name);
+	}
+	if (!libs.len)
+		return;
+	if (!rest && !m->container) {
+		rest = m->conf->caller_preload;
+		rest_origin = "the caller's environment";
+	}
+	if (rest && *rest) {
+		strbuf_addf(&libs, ":%s", rest);
+		strbuf_addf(&origin, ", %s", rest_origin);
+	}
+	put(s, "LD_PRELOAD", libs.buf, origin.buf, false);
+}
+
+void plan_env_workload(struct maker *m, struct plan_step *step)
+{
+	const struct runconf *c = m->conf;
+	struct givers g = { VEC_INIT };
+
+	put_run(m, step, "workload");
+	for (size_t i = 0; i < c->tools.nr; i++)
+		put_tool(m, step, &g, &c->tools.v[i]);
+	put_gpus(m, step);
+	for (size_t i = 0; i < c->env.nr; i++)
+		put(step, c->env.v[i].name, c->env.v[i].value, c->env.v[i].origin,
+		    c->env.v[i].secret);
+	put_preload(m, step);
+	sort(step);
+	VEC_RELEASE(&g.v);
+}
+
+static void put_options(struct plan_step *s, const struct runconf_tool *t)
+{
+	for (size_t i = 0; i < t->options.nr; i++) {
+		CLEANUP(xfreep) char *name = xasprintf("PROFRIG_OPT_%s", t->options.v[i].name);
+
+		for (char *c = name; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		put(s, name, t->options.v[i].value, t->where, false);
+	}
+}
+
+void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct plan_step *step)
+{
+	const struct runconf *c = m->conf;
+
+	for (size_t i = 0; i < c->env.nr; i++)
+		if (!c->env.v[i].secret && strcmp(c->env.v[i].name, "LD_PRELOAD") != 0)
+			put(step, c->env.v[i].name, c->env.v[i].value, c->env.v[i].origin, false);
+	put_run(m, step, tool ? tool->tool->name : "workload");
+	if (tool) {
+		put(step, "PROFRIG_TOOL", tool->tool->name, "profrig", false);
+		put_options(step, tool);
+	}
+	sort(step);
+}

@@ -1,0 +1,22 @@
+/*
+ * plan_flat: the effective configuration as rows of key, value and origin, and the small texts all
+ * printers share.
+ */
+#ifndef PROFRIG_PLAN_FLAT_H
+#define PROFRIG_PLAN_FLAT_H
+
+#include "profrig/plan.h"
+
+struct flat_row {
+	char *key, *value, *origin; /* "container.caps", "[SYS_PTRACE]", "profrig.yaml:9" */
+};
+struct flat {
+	VEC(struct flat_row) rows;
+};
+void plan_flatten(const struct runconf *rc, struct flat *ret);
+void flat_release(struct flat *f);
+
+const char *plan_env_value(const struct plan_env *e); /* "***" for a secret */
+const char *plan_step_kind(enum step_kind k);         /* "pre", "workload", "post" */
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * plan_int: the parts of plan_make. Every function below adds to m->pl and to m->p and goes on: one
+ * pass shows all problems.
+ */
+#ifndef PROFRIG_PLAN_INT_H
+#define PROFRIG_PLAN_INT_H
+
+#include "profrig/plan.h"
+
+#define SCRIPT_TIMEOUT_S 600.0
+
+struct maker {
+	const struct plan_request *rq;
+	const struct runconf *conf;
+	struct plan *pl;
+	struct problems *p;
+	bool container;
+	char *cwd; /* of every step */
+};
+
+void plan_problem(struct maker *m, const char *where, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* artifacts/<tool>, absolute; owned. */
+char *plan_tool_dir(const struct maker *m, const char *tool);
+/* text with the placeholders of tool replaced; owned. An unknown one is a problem and stays as it
+ * is. */
+char *plan_expand(struct maker *m, const struct runconf_tool *t, const char *text);
+/* The words a tool puts in front of the workload, expanded. */
+void plan_wrap(struct maker *m, const struct runconf_tool *t, struct strvec *argv);
+/* A preload library as the workload will see it; owned. */
+char *plan_library(const struct maker *m, const char *name);
+
+/* plan_env.c */
+void plan_env_workload(struct maker *m, struct plan_step *step);
+/* tool NULL: a script of the user. */
+void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct plan_step *step);
+
+/* plan_spec.c */
+void plan_engine_spec(struct maker *m);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * The plan as a POSIX shell script. On host it can be run by hand: same folders, scripts,
+ * environment, order, and post scripts after a failure too. In a container its steps are what runs
+ * inside. Samplers and the judging of outputs are profrig's own and stand there as comments.
+ */
+#include "plan_flat.h"
+
+#include <string.h>
+
+#include "profrig/num.h"
+#include "profrig/strbuf.h"
+
+static void word(const char *s, FILE *f)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	strbuf_add_shell(&sb, s);
+	fputs(sb.buf, f);
+}
+
+static void line(const char *command, const char *a, const char *b, FILE *f)
+{
+	fprintf(f, "%s ", command);
+	word(a, f);
+	if (b) {
+		fputc(' ', f);
+		word(b, f);
+	}
+	fputc('\n', f);
+}
+
+/* A comment must not end before its text does. */
+static void comment(const char *label, const char *text, FILE *f)
+{
+	fprintf(f, "# %s", label);
+	for (; *text; text++)
+		fputc(*text == '\n' || *text == '\r' ? ' ' : *text, f);
+	fputc('\n', f);
+}
+
+static void step_comment(const struct plan_step *s, size_t nr, FILE *f)
+{
+	char number[32];
+
+	num_fmt_f64(number, s->timeout_s);
+	fprintf(f, "\n# step %zu: %s", nr, s->name);
+	if (s->timeout_s > 0)
+		fprintf(f, ", ended after %s s", number);
+	fputc('\n', f);
+	for (size_t i = 0; i < s->env.nr; i++)
+		if (s->env.v[i].secret)
+			fprintf(f, "# %s=***: a secret, taken from your own environment\n",
+				s->env.v[i].name);
+}
+
+static void step(const struct plan_step *s, size_t nr, FILE *f)
+{
+	CLEANUP(xfreep) char *argv = strvec_shell(&s->argv);
+
+	step_comment(s, nr, f);
+	if (s->kind != STEP_POST)
+		fprintf(f, "if [ \"$status\" -eq 0 ]; then\n");
+	fprintf(f, "(\n");
+	line("cd", s->cwd, NULL, f);
+	fprintf(f, "exec env%s \\\n", s->inherit_env ? "" : " -i");
+	for (size_t i = 0; i < s->env.nr; i++) {
+		const struct plan_env *e = &s->env.v[i];
+
+		if (e->secret)
+			continue;
+		fprintf(f, "\t%s=", e->name);
+		word(e->value, f);
+		fprintf(f, " \\\n");
+	}
+	fprintf(f, "\t%s\n) </dev/null >", argv);
+	word(s->out, f);
+	fputs(" 2>", f);
+	word(s->err, f);
+	fprintf(f, " || failed $?\n");
+	if (s->kind != STEP_POST)
+		fprintf(f, "fi\n");
+}
+
+static void head(const struct plan *pl, FILE *f)
+{
+	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
+
+	fprintf(f, "#!/bin/sh\n");
+	comment("run ", pl->run_id, f);
+	comment("model ", pl->conf->model_name, f);
+	if (pl->engine->container) {
+		comment("engine ", pl->engine->name, f);
+		comment("the steps below run inside what this starts: ", start, f);
+	}
+	fprintf(f, "status=0\n# the first failure is the one that counts\n"
+		   "failed() { [ \"$status\" -ne 0 ] || status=$1; }\n\n");
+	for (size_t i = 0; i < pl->mkdirs.nr; i++)
+		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
+	for (size_t i = 0; i < pl->copies.nr; i++)
+		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+}
+
+static void tail(const struct plan *pl, FILE *f)
+{
+	fputc('\n', f);
+	for (size_t i = 0; i < pl->samplers.nr; i++)
+		comment("sampled beside the workload: ", pl->samplers.v[i].tool, f);
+	for (size_t i = 0; i < pl->outputs.nr; i++) {
+		CLEANUP(xfreep)
+		char *path = xasprintf("%s/%s", pl->outputs.v[i].dir, pl->outputs.v[i].glob);
+
+		comment(pl->outputs.v[i].required ? "required output: " : "optional output: ", path,
+			f);
+	}
+	fprintf(f, "exit \"$status\"\n");
+}
+
+void plan_print_sh(const struct plan *pl, FILE *f)
+{
+	head(pl, f);
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		step(&pl->steps.v[i], i + 1, f);
+	tail(pl, f);
+}

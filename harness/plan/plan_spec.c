@@ -1,0 +1,82 @@
+/* What the engine is told. */
+#include "plan_int.h"
+
+#include <string.h>
+
+#include "profrig/strbuf.h"
+
+static bool mounted(const struct runconf *c, const char *container)
+{
+	for (size_t i = 0; i < c->mounts.nr; i++)
+		if (!strcmp(c->mounts.v[i].container, container))
+			return true;
+	return false;
+}
+
+static void add_mounts(struct maker *m, struct engine_spec *s)
+{
+	const struct runconf *c = m->conf;
+
+	/* With a workdir the image holds the model; a mount would hide it. */
+	if (!c->container.workdir && !mounted(c, c->dir))
+		VEC_PUSH(&s->mounts,
+			 ((struct engine_mount){ xstrdup(c->dir), xstrdup(c->dir), false }));
+	for (size_t i = 0; i < c->mounts.nr; i++)
+		VEC_PUSH(&s->mounts, ((struct engine_mount){ xstrdup(c->mounts.v[i].host),
+							     xstrdup(c->mounts.v[i].container),
+							     c->mounts.v[i].read_only }));
+}
+
+static const char *gpu_vendor(const struct runconf *c)
+{
+	for (size_t i = 0; i < c->tools.nr; i++) {
+		const char *vendor = c->tools.v[i].tool->vendor;
+
+		if (!strcmp(vendor, "amd") || !strcmp(vendor, "nvidia"))
+			return vendor;
+	}
+	return NULL;
+}
+
+static void add_gpus(const struct runconf *c, struct engine_spec *s)
+{
+	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+
+	if (!c->gpus)
+		return;
+	for (size_t i = 0; i < c->gpu_list.nr; i++) {
+		strbuf_addf(&list, "%s%d", i ? "," : "", c->gpu_list.v[i]);
+		VEC_PUSH(&s->gpu_list, c->gpu_list.v[i]);
+	}
+	s->gpus = c->gpu_list.nr ? strbuf_steal(&list) : xstrdup(c->gpus);
+	s->gpu_vendor = gpu_vendor(c);
+}
+
+void plan_engine_spec(struct maker *m)
+{
+	const struct runconf *c = m->conf;
+	struct engine_spec *s = &m->pl->spec;
+
+	s->run_id = xstrdup(m->rq->run_id);
+	s->name = xasprintf("profrig-%s", m->rq->run_id);
+	s->lib_dir = xstrdup(m->rq->lib_dir);
+	s->run_dir = xstrdup(m->rq->run_dir);
+	s->workdir = xstrdup(m->cwd);
+	if (!m->container)
+		return;
+	if (!c->image)
+		plan_problem(m, c->engine_where,
+			     "engine '%s' needs an image: model.image or --image",
+			     m->rq->engine->name);
+	s->image = xstrdup_null(c->image);
+	add_mounts(m, s);
+	add_gpus(c, s);
+	s->keep = c->keep;
+	s->user = xstrdup_null(c->container.user);
+	s->network = xstrdup_null(c->container.network);
+	s->ipc = xstrdup_null(c->container.ipc);
+	s->shm_size = xstrdup_null(c->container.shm_size);
+	s->pull = xstrdup_null(c->container.pull);
+	strvec_pushv(&s->caps, c->container.caps.v);
+	strvec_pushv(&s->options, c->container.options.v);
+}
