@@ -1,0 +1,300 @@
+#include "agentlink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "profrig/agent.h"
+#include "profrig/clock.h"
+#include "profrig/xalloc.h"
+
+#define MAX_EVENT (4 * AGENT_MAX_LINE)
+#define MAX_ERRS ((size_t)64 << 10)
+#define SEND_TIMEOUT_NS (60 * NS_PER_S)
+#define END_TIMEOUT_MS 15000
+
+static int nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+int link_open(struct agent_link *l, char *const *argv, struct err *err)
+{
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, errs[2] = { -1, -1 };
+	struct proc_opts o = PROC_OPTS_INIT;
+	int r = 0;
+
+	*l = (struct agent_link)AGENT_LINK_INIT;
+	strbuf_limit(&l->errs, MAX_ERRS);
+	/* A socket, not a pipe: send() can be told not to raise SIGPIPE. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 ||
+	    pipe2(out, O_CLOEXEC) < 0 || pipe2(errs, O_CLOEXEC) < 0)
+		r = err_sys(err, errno, "cannot make pipes for '%s'", argv[0]);
+	if (r == 0) {
+		o.argv = argv;
+		o.fd_in = in[1];
+		o.fd_out = out[1];
+		o.fd_err = errs[1];
+		/* Away from our terminal: Ctrl-C is for us to pass on, and nothing may stop at a
+		 * read. */
+		o.new_session = true;
+		r = proc_spawn(&o, &l->pid, err);
+	}
+	xclosep(&in[1]);
+	xclosep(&out[1]);
+	xclosep(&errs[1]);
+	l->to = in[0];
+	l->from = out[0];
+	l->errs_fd = errs[0];
+	if (r == 0 &&
+	    (nonblocking(l->to) < 0 || nonblocking(l->from) < 0 || nonblocking(l->errs_fd) < 0))
+		r = err_sys(err, errno, "cannot set up pipes for '%s'", argv[0]);
+	if (r < 0)
+		link_release(l);
+	return r;
+}
+
+/* --- reading --- */
+
+static void take(int *fd, struct strbuf *to, size_t max)
+{
+	char buf[16384];
+
+	while (*fd >= 0 && (max == 0 || to->len < max)) {
+		ssize_t n = read(*fd, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0)
+			xclosep(fd);
+		else
+			strbuf_add(to, buf, (size_t)n);
+	}
+}
+
+/* Waits until something can be read (or written, with want_write) and takes what there is. */
+static void pump(struct agent_link *l, int timeout_ms, bool want_write)
+{
+	struct pollfd p[3] = {
+		{ .fd = l->from, .events = POLLIN },
+		{ .fd = l->errs_fd, .events = POLLIN },
+		{ .fd = want_write ? l->to : -1, .events = POLLOUT },
+	};
+
+	if (poll(p, 3, timeout_ms) <= 0)
+		return;
+	take(&l->errs_fd, &l->errs, 0);
+	take(&l->from, &l->in, MAX_EVENT + 1);
+	if (l->from < 0)
+		l->eof = true;
+}
+
+static void drop_taken(struct agent_link *l)
+{
+	if (l->taken == 0)
+		return;
+	memmove(l->in.buf, l->in.buf + l->taken, l->in.len - l->taken);
+	l->in.len -= l->taken;
+	l->in.buf[l->in.len] = '\0';
+	l->taken = 0;
+}
+
+/* The next whole line that is an event; what is none (an engine's own chatter) is passed over. */
+static json_t *next_event(struct agent_link *l)
+{
+	for (;;) {
+		const char *line = l->in.buf + l->taken;
+		const char *end = memchr(line, '\n', l->in.len - l->taken);
+		json_t *ev;
+
+		if (!end) {
+			drop_taken(l);
+			if (l->in.len > MAX_EVENT) {
+				strbuf_clear(&l->in);
+				l->skipping = true;
+			}
+			return NULL;
+		}
+		l->taken += (size_t)(end - line) + 1;
+		if (l->skipping) {
+			l->skipping = false;
+			continue;
+		}
+		ev = json_loadb(line, (size_t)(end - line), 0, NULL);
+		if (event_name(ev))
+			return ev;
+		json_decref(ev);
+	}
+}
+
+static const char *last_line(struct strbuf *sb)
+{
+	char *nl;
+
+	strbuf_rtrim(sb);
+	nl = strrchr(sb->buf, '\n');
+	return nl ? nl + 1 : sb->buf;
+}
+
+/* The engine's process has closed its output: how did it end, and what did it say? */
+static int gone(struct agent_link *l, struct err *err)
+{
+	const char *words;
+	const char *sig;
+
+	if (!l->ended && l->pid > 0)
+		l->ended = proc_wait(l->pid, 2000, &l->exit, NULL) == 0;
+	take(&l->errs_fd, &l->errs, 0);
+	words = last_line(&l->errs);
+	sig = l->ended && l->exit.signal ? proc_signal_name(l->exit.signal) : NULL;
+	if (sig)
+		return err_set(err, EPIPE, "was killed by %s%s%s", sig, *words ? ": " : "", words);
+	if (l->ended)
+		return err_set(err, EPIPE, "ended with status %d%s%s", l->exit.code,
+			       *words ? ": " : "", words);
+	return err_set(err, EPIPE, "closed the connection%s%s", *words ? ": " : "", words);
+}
+
+int link_next(struct agent_link *l, int timeout_ms, json_t **ret, struct err *err)
+{
+	*ret = next_event(l);
+	if (*ret)
+		return 1;
+	if (!l->eof)
+		pump(l, timeout_ms, false);
+	/* Others may hold the pipe open when the engine's process is dead. */
+	if (!l->eof && !l->ended && proc_wait(l->pid, 0, &l->exit, NULL) == 0) {
+		l->ended = true;
+		pump(l, 0, false);
+		l->eof = true;
+	}
+	*ret = next_event(l);
+	if (*ret)
+		return 1;
+	return l->eof ? gone(l, err) : 0;
+}
+
+int link_send(struct agent_link *l, json_t *rq, struct err *err)
+{
+	int64_t until = clock_monotonic_ns() + SEND_TIMEOUT_NS;
+	CLEANUP(xfreep) char *text = rq ? json_dumps(rq, JSON_COMPACT) : NULL;
+	size_t n = text ? strlen(text) : 0;
+
+	json_decref(rq);
+	if (!text)
+		return err_set(err, EILSEQ, "request is not valid UTF-8");
+	if (n > AGENT_MAX_LINE)
+		return err_set(err, E2BIG,
+			       "request of %zu bytes: arguments and environment are too large", n);
+	text[n++] = '\n'; /* over the NUL */
+	for (size_t at = 0; at < n;) {
+		ssize_t w = l->to < 0 ? -1 : send(l->to, text + at, n - at, MSG_NOSIGNAL);
+
+		if (w > 0) {
+			at += (size_t)w;
+		} else if (l->to >= 0 && (errno == EAGAIN || errno == EINTR) && !l->eof) {
+			if (clock_monotonic_ns() > until)
+				return err_set(err, ETIMEDOUT, "takes no requests");
+			pump(l, 1000, true);
+		} else {
+			return gone(l, err);
+		}
+	}
+	return 0;
+}
+
+int link_hello(struct agent_link *l, int timeout_ms, const volatile sig_atomic_t *interrupt,
+	       json_t **ret, struct err *err)
+{
+	int64_t until = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	while (clock_monotonic_ns() < until) {
+		int r = link_next(l, 250, ret, err);
+
+		if (r < 0)
+			return r;
+		if (r > 0 && !strcmp(event_name(*ret), "hello")) {
+			if (event_int(*ret, "protocol", 0) == AGENT_PROTOCOL)
+				return 0;
+			json_decref(*ret);
+			return err_set(err, EPROTO, "profrig-init is of another version");
+		}
+		if (r > 0)
+			json_decref(*ret);
+		if (interrupt && *interrupt)
+			return err_set(err, EINTR, "interrupted");
+	}
+	return err_set(err, ETIMEDOUT, "no word from profrig-init in %d s", timeout_ms / 1000);
+}
+
+/* --- the end --- */
+
+void link_end(struct agent_link *l)
+{
+	int64_t until = clock_monotonic_ns() + END_TIMEOUT_MS * NS_PER_MS;
+	json_t *ev;
+
+	if (l->pid <= 0)
+		return;
+	/* The end of its input is the request that always arrives. */
+	xclosep(&l->to);
+	while (!l->eof && clock_monotonic_ns() < until)
+		if (link_next(l, 250, &ev, NULL) > 0)
+			json_decref(ev);
+	if (!l->ended)
+		l->ended = proc_wait(l->pid, l->eof ? 5000 : 0, &l->exit, NULL) == 0;
+	if (!l->ended) {
+		kill(-l->pid, SIGKILL);
+		l->ended = proc_wait(l->pid, 5000, &l->exit, NULL) == 0;
+	}
+	take(&l->errs_fd, &l->errs, 0);
+	l->pid = 0;
+}
+
+void link_release(struct agent_link *l)
+{
+	if (l->pid > 0)
+		link_end(l);
+	xclosep(&l->to);
+	xclosep(&l->from);
+	xclosep(&l->errs_fd);
+	strbuf_release(&l->in);
+	strbuf_release(&l->errs);
+	*l = (struct agent_link)AGENT_LINK_INIT;
+}
+
+/* --- events --- */
+
+const char *event_name(const json_t *ev)
+{
+	return json_string_value(json_object_get(ev, "ev"));
+}
+
+int64_t event_int(const json_t *ev, const char *key, int64_t def)
+{
+	const json_t *v = json_object_get(ev, key);
+
+	return json_is_integer(v) ? (int64_t)json_integer_value(v) : def;
+}
+
+double event_num(const json_t *ev, const char *key, double def)
+{
+	const json_t *v = json_object_get(ev, key);
+
+	return json_is_number(v) ? json_number_value(v) : def;
+}
+
+const char *event_str(const json_t *ev, const char *key, const char *def)
+{
+	const char *s = json_string_value(json_object_get(ev, key));
+
+	return s ? s : def;
+}

@@ -1,0 +1,411 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+#define IMAGE_TIMEOUT_MS 30000
+#define HELLO_TIMEOUT_MS 120000
+#define ANSWER_TIMEOUT_NS (60 * NS_PER_S)
+
+struct preflight {
+	const struct plan *pl;
+	const struct run_opts *o;
+	struct strvec *missing;
+};
+
+/* "what: what to do" */
+static void lacks(struct preflight *pf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void lacks(struct preflight *pf, const char *fmt, ...)
+{
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&line, fmt, ap);
+	va_end(ap);
+	if (!strvec_has(pf->missing, line.buf))
+		strvec_push(pf->missing, line.buf);
+}
+
+static bool have_gpu(const char *vendor)
+{
+	if (vendor && !strcmp(vendor, "nvidia"))
+		return access("/dev/nvidiactl", F_OK) == 0;
+	if (vendor)
+		return access("/dev/kfd", F_OK) == 0;
+	return have_gpu("nvidia") || have_gpu("amd");
+}
+
+/* --- engine and image --- */
+
+static bool check_engine(struct preflight *pf)
+{
+	const struct engine *e = pf->pl->engine;
+	struct err err = ERR_INIT;
+
+	if (engine_answers(e, &err) == 0)
+		return true;
+	lacks(pf, "engine '%s' does not answer (%s): %s, or choose another with --engine", e->name,
+	      err.msg, e->fix ? e->fix : "start it");
+	return false;
+}
+
+static bool image_there(const struct plan *pl)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct proc_exit x;
+
+	pl->engine->image(pl->spec.image, &argv);
+	return proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL) == 0 && x.code == 0;
+}
+
+/* A pull takes as long as it takes; Ctrl-C ends it. */
+static int pull(const struct preflight *pf, struct strbuf *errs, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct agent_link l;
+	json_t *ev;
+	int r;
+
+	pf->pl->engine->pull(pf->pl->spec.image, &argv);
+	r = link_open(&l, argv.v, err);
+	if (r < 0)
+		return r;
+	while ((r = link_next(&l, 250, &ev, NULL)) >= 0) {
+		if (r > 0)
+			json_decref(ev);
+		if (pf->o->interrupt && *pf->o->interrupt) {
+			kill(-l.pid, SIGTERM);
+			link_release(&l);
+			return err_set(err, EINTR, "interrupted");
+		}
+	}
+	r = l.ended && l.exit.code == 0 ? 0 : -EIO;
+	strbuf_add(errs, l.errs.buf, l.errs.len);
+	strbuf_rtrim(errs);
+	link_release(&l);
+	return r;
+}
+
+static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
+{
+	const struct plan *pl = pf->pl;
+	const char *policy = pl->spec.pull ? pl->spec.pull : "missing";
+	const char *docker = pl->engine->name;
+	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	const char *last;
+	int r;
+
+	*ret_there = false;
+	if (!pl->spec.image || !*pl->spec.image) {
+		lacks(pf,
+		      "no image for engine '%s': state model.image or --image, or use --engine "
+		      "host",
+		      docker);
+		return 0;
+	}
+	*ret_there = image_there(pl);
+	if (pf->o->dry ? *ret_there : *ret_there && strcmp(policy, "always") != 0)
+		return 0;
+	if (pl->conf && pl->conf->dockerfile && !*ret_there) {
+		lacks(pf, "image '%s' is not there: profrig build %s", pl->spec.image,
+		      pl->conf->model_name);
+		return 0;
+	}
+	if (!strcmp(policy, "never") || pf->o->dry) {
+		lacks(pf, "image '%s' is not there: %s pull %s", pl->spec.image, docker,
+		      pl->spec.image);
+		return 0;
+	}
+	if (pf->o->events.phase)
+		pf->o->events.phase(pf->o->events.ctx, "pull");
+	r = pull(pf, &errs, err);
+	if (r == -EINTR)
+		return r;
+	*ret_there = r == 0;
+	last = strrchr(errs.buf, '\n');
+	if (r < 0)
+		lacks(pf,
+		      "image '%s' cannot be pulled (%.300s): build it, or check its name and your "
+		      "login",
+		      pl->spec.image, last ? last + 1 : errs.buf);
+	return 0;
+}
+
+/* --- what the workload's side must hold --- */
+
+struct need {
+	const char *tool, *what;
+};
+typedef VEC(struct need) need_list;
+
+static const struct plan_step *workload_step(const struct plan *pl)
+{
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		if (pl->steps.v[i].kind == STEP_WORKLOAD)
+			return &pl->steps.v[i];
+	return NULL;
+}
+
+static bool listed(const struct plan *pl, const char *what)
+{
+	for (size_t i = 0; i < pl->needs.nr; i++)
+		if (!strcmp(pl->needs.v[i].what, what))
+			return true;
+	return false;
+}
+
+/* Libraries that a preload list names: the loader only grumbles when they do not fit, and no trace
+ * is written. */
+static void preload_words(const struct plan *pl, struct strvec *words)
+{
+	const struct plan_step *ps = workload_step(pl);
+	CLEANUP(strvec_release) struct strvec all = STRVEC_INIT;
+
+	for (size_t i = 0; ps && i < ps->env.nr; i++)
+		if (!strcmp(ps->env.v[i].name, "LD_PRELOAD"))
+			strvec_split(&all, ps->env.v[i].value, ": ");
+	for (size_t i = 0; i < all.nr; i++)
+		if (!listed(pl, all.v[i]) && !strvec_has(words, all.v[i]))
+			strvec_push(words, all.v[i]);
+}
+
+static json_t *probe_request(const struct plan *pl, const struct strvec *words)
+{
+	const struct plan_step *ps = workload_step(pl);
+	json_t *rq = json_object(), *needs = json_array(), *env = json_array();
+
+	for (size_t i = 0; i < pl->needs.nr; i++)
+		json_array_append_new(needs, json_string(pl->needs.v[i].what));
+	for (size_t i = 0; i < words->nr; i++)
+		json_array_append_new(needs, json_string(words->v[i]));
+	/* Only where programs and libraries are looked for; nothing secret is needed for that. */
+	for (size_t i = 0; ps && i < ps->env.nr; i++) {
+		const struct plan_env *e = &ps->env.v[i];
+		CLEANUP(xfreep) char *entry = xasprintf("%s=%s", e->name, e->value);
+
+		if (!strcmp(e->name, "PATH") || !strcmp(e->name, "LD_LIBRARY_PATH"))
+			json_array_append_new(env, json_string(entry));
+	}
+	json_object_set_new(rq, "op", json_string("probe"));
+	json_object_set_new(rq, "id", json_integer(1));
+	json_object_set_new(rq, "needs", needs);
+	json_object_set_new(rq, "env", env);
+	json_object_set_new(rq, "inherit", json_true());
+	return rq;
+}
+
+static const char *tool_of(const struct plan *pl, const char *what)
+{
+	for (size_t i = 0; i < pl->needs.nr; i++)
+		if (!strcmp(pl->needs.v[i].what, what) && pl->needs.v[i].tool)
+			return pl->needs.v[i].tool;
+	return NULL;
+}
+
+static void report_need(struct preflight *pf, const char *what, const char *why)
+{
+	const struct plan *pl = pf->pl;
+	const char *tool = tool_of(pl, what);
+	bool inside = pl->engine->container;
+	CLEANUP(xfreep)
+	char *where =
+		inside ? xasprintf("in image '%s'", pl->spec.image) : xstrdup("on this machine");
+	CLEANUP(xfreep)
+	char *state = why ? xasprintf("does not work %s (%s)", where, why)
+			  : xasprintf("is not there %s", where);
+
+	if (tool)
+		lacks(pf, "tool '%s' needs '%s', which %s: %s, or leave the tool out", tool, what,
+		      state, inside ? "use an image that has it" : "install it");
+	else
+		lacks(pf, "'%s', which LD_PRELOAD names, %s: correct the path", what, state);
+}
+
+static void report_probe(struct preflight *pf, const json_t *ev)
+{
+	const json_t *why = json_object_get(ev, "why"), *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(ev, "missing"), i, m)
+	{
+		const char *what = json_string_value(m);
+
+		if (what)
+			report_need(pf, what, json_string_value(json_object_get(why, what)));
+	}
+}
+
+static int ask_agent(struct preflight *pf, struct agent_link *l, json_t *rq, struct err *err)
+{
+	int64_t until = clock_monotonic_ns() + ANSWER_TIMEOUT_NS;
+	json_t *ev = NULL;
+	int r = link_hello(l, HELLO_TIMEOUT_MS, pf->o->interrupt, &ev, err);
+
+	if (r == 0)
+		r = link_send(l, json_incref(rq), err);
+	json_decref(ev);
+	while (r >= 0 && clock_monotonic_ns() < until) {
+		bool answer;
+
+		r = link_next(l, 250, &ev, err);
+		if (r <= 0)
+			continue;
+		answer = !strcmp(event_name(ev), "probe");
+		if (answer)
+			report_probe(pf, ev);
+		json_decref(ev);
+		if (answer)
+			return 0;
+	}
+	return r < 0 ? r : err_set(err, ETIMEDOUT, "profrig-init gave no answer");
+}
+
+/* The same start as the run's, without its directory and under another name. */
+static int probe_argv(const struct plan *pl, char *name, struct strvec *argv, struct err *err)
+{
+	struct engine_spec spec = pl->spec;
+
+	spec.run_dir = NULL;
+	spec.keep = false;
+	spec.name = name;
+	/* A device that is not there was reported; the rest can still be asked. */
+	if (!have_gpu(NULL))
+		spec.gpus = NULL;
+	return pl->engine->start(&spec, argv, err);
+}
+
+static void forget_container(const struct preflight *pf, const char *name)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct proc_exit x;
+
+	if (!pf->pl->engine->container)
+		return;
+	pf->pl->engine->remove(name, &argv);
+	proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
+}
+
+static int check_needs(struct preflight *pf, struct err *err)
+{
+	const struct plan *pl = pf->pl;
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
+	CLEANUP(xfreep)
+	char *name = xasprintf("%s-probe", pl->spec.name ? pl->spec.name : "profrig");
+	struct err why = ERR_INIT;
+	struct agent_link l;
+	json_t *rq;
+	int r;
+
+	preload_words(pl, &words);
+	/* On the host there is nothing else to learn; a container is also started to see that it
+	 * starts. */
+	if (!pl->engine->container && pl->needs.nr + words.nr == 0)
+		return 0;
+	r = probe_argv(pl, name, &argv, err);
+	if (r < 0)
+		return r;
+	rq = probe_request(pl, &words);
+	r = link_open(&l, argv.v, &why);
+	if (r == 0) {
+		r = ask_agent(pf, &l, rq, &why);
+		link_end(&l);
+		if (r < 0)
+			forget_container(pf, name);
+		link_release(&l);
+	}
+	json_decref(rq);
+	if (r == -EINTR)
+		return err_set(err, EINTR, "interrupted");
+	if (r < 0 && pl->engine->container)
+		lacks(pf,
+		      "a container of image '%s' does not start (%s %s): try '%s run --rm %s true'",
+		      pl->spec.image, pl->engine->name, why.msg, pl->engine->name, pl->spec.image);
+	else if (r < 0)
+		lacks(pf, "profrig-init does not start (%s): run 'make', or install profrig again",
+		      why.msg);
+	return 0;
+}
+
+/* --- this machine --- */
+
+static bool check_mounts(struct preflight *pf)
+{
+	const struct engine_spec *s = &pf->pl->spec;
+	bool all = true;
+
+	for (size_t i = 0; pf->pl->engine->container && i < s->mounts.nr; i++) {
+		if (fs_exists(s->mounts.v[i].host))
+			continue;
+		lacks(pf,
+		      "mount '%s' does not exist on this machine: create it, or correct the path",
+		      s->mounts.v[i].host);
+		all = false;
+	}
+	return all;
+}
+
+static void check_gpus(struct preflight *pf)
+{
+	const struct runconf *rc = pf->pl->conf;
+
+	if (pf->pl->spec.gpus && !have_gpu(NULL))
+		lacks(pf, "gpus: no GPU is here (neither /dev/kfd nor /dev/nvidiactl): leave "
+			  "'gpus' out, or run where there is one");
+	for (size_t i = 0; rc && i < rc->tools.nr; i++) {
+		const struct tool *t = rc->tools.v[i].tool;
+		const char *vendor = t->vendor ? t->vendor : "any";
+
+		/* Its source knows better what it needs, and says so. */
+		if (t->sampler_kind)
+			continue;
+		if ((!strcmp(vendor, "amd") || !strcmp(vendor, "nvidia")) && !have_gpu(vendor))
+			lacks(pf,
+			      "tool '%s' needs a GPU of vendor %s and there is none (%s): leave it "
+			      "out, or run where there is one",
+			      t->name, vendor,
+			      strcmp(vendor, "amd") ? "/dev/nvidiactl" : "/dev/kfd");
+	}
+}
+
+static void check_samplers(struct preflight *pf)
+{
+	for (size_t i = 0; i < pf->pl->samplers.nr; i++) {
+		const struct plan_sampler *ps = &pf->pl->samplers.v[i];
+		struct err why = ERR_INIT;
+
+		if (run_sampler_probe(ps, &why) < 0)
+			lacks(pf,
+			      "tool '%s': sampler '%s' does not work here (%s): leave it out, or "
+			      "see 'profrig doctor'",
+			      ps->tool, ps->kind, why.msg);
+	}
+}
+
+int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
+		  struct err *err)
+{
+	struct preflight pf = { pl, o, missing };
+	size_t before = missing->nr;
+	bool there = true, mounts;
+	int r = 0;
+
+	if (o->events.phase)
+		o->events.phase(o->events.ctx, "probe");
+	mounts = check_mounts(&pf);
+	check_gpus(&pf);
+	check_samplers(&pf);
+	if (!check_engine(&pf))
+		return (int)(missing->nr - before);
+	if (pl->engine->container)
+		r = check_image(&pf, &there, err);
+	/* A mount that is not there would be all the engine has to say. */
+	if (r == 0 && there && mounts && !(o->dry && pl->engine->container))
+		r = check_needs(&pf, err);
+	return r < 0 ? r : (int)(missing->nr - before);
+}

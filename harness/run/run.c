@@ -1,0 +1,486 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+#define HELLO_TIMEOUT_MS 120000
+#define DEFAULT_GRACE_S 10.0
+#define REMOVE_TIMEOUT_MS 20000
+#define EXIT_WORKLOAD_FAILED 1
+#define EXIT_OUTPUT_PARTIAL 6
+#define EXIT_OUTPUT_BAD 7
+
+const struct run_warning_info run_warning_table[] = {
+	{ W_SAMPLER,
+	  "a sampler could not be opened or stopped early: see run.json samplers[].error" },
+	{ W_OUTPUT_REQUIRED, "an output that a tool must leave is missing, empty or damaged" },
+	{ W_OUTPUT_OPTIONAL, "an output that a tool may leave is missing, empty or damaged" },
+	{ W_COLLECT, "an output could not be moved into the run directory" },
+	{ W_STRAYS, "the workload left processes running: they were ended" },
+	{ W_DISK_FULL, "the disk of the run directory is full: recorded output may be cut" },
+	{ W_NO_RESERVE, "no disk space could be set aside for run.json" },
+	{ W_LATEST_LINK, "the link `latest` could not be set" },
+	{ W_NOT_REGISTERED,
+	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
+	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ NULL, NULL },
+};
+
+/* --- what happened --- */
+
+void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (rn->failed_phase)
+		return;
+	rn->failed_phase = rn->phase;
+	rn->outcome = status;
+	va_start(ap, fmt);
+	vsnprintf(rn->reason, sizeof(rn->reason), fmt, ap);
+	va_end(ap);
+}
+
+void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
+{
+	struct run_warning w = { .severity = severity, .count = 1 };
+	va_list ap;
+
+	snprintf(w.code, sizeof(w.code), "%s", code);
+	va_start(ap, fmt);
+	vsnprintf(w.text, sizeof(w.text), fmt, ap);
+	va_end(ap);
+	VEC_PUSH(&rn->warnings, w);
+}
+
+bool run_take_interrupt(struct run *rn)
+{
+	int sig = rn->o->interrupt ? *rn->o->interrupt : 0;
+
+	if (!sig)
+		return false;
+	*rn->o->interrupt = 0;
+	rn->interrupts++;
+	if (!rn->interrupt)
+		rn->interrupt = sig;
+	return true;
+}
+
+void run_phase(struct run *rn, const char *phase)
+{
+	rn->phase = phase;
+	if (rn->o->events.phase)
+		rn->o->events.phase(rn->o->events.ctx, phase);
+}
+
+static void anchor(struct run *rn, const char *at)
+{
+	VEC_PUSH(&rn->clocks, ((struct run_clock){ at, clock_anchor_now() }));
+}
+
+static void save(struct run *rn)
+{
+	struct err err = ERR_INIT;
+	int r = run_json_write(rn, rn->pl->run_dir, false, &err);
+
+	/* The old one stays readable; the last write has the reserve. */
+	if (r == -ENOSPC || r == -EDQUOT)
+		run_failed(rn, RUN_FAILED, "the disk of the run directory is full");
+}
+
+/* --- the engine --- */
+
+static const char *engine_process(const struct run *rn)
+{
+	return rn->pl->engine->container ? rn->pl->engine->name : "profrig-init";
+}
+
+static void engine_hello(struct run *rn, const json_t *ev)
+{
+	snprintf(rn->agent_version, sizeof(rn->agent_version), "%.31s",
+		 event_str(ev, "version", ""));
+	snprintf(rn->libc, sizeof(rn->libc), "%.63s", event_str(ev, "libc", ""));
+	rn->link_up = true;
+}
+
+static void engine_start(struct run *rn)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	json_t *hello = NULL;
+	int r = 0;
+
+	if (rn->pl->engine_argv.nr > 0)
+		strvec_pushv(&argv, rn->pl->engine_argv.v);
+	else
+		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
+	if (r == 0)
+		r = link_open(&rn->link, argv.v, &err);
+	if (r < 0) {
+		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		return;
+	}
+	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
+	if (r < 0 && r != -EINTR)
+		run_failed(rn, RUN_FAILED, "%s %s", engine_process(rn), err.msg);
+	if (r == 0)
+		engine_hello(rn, hello);
+	json_decref(hello);
+}
+
+/* Containers go by themselves (--rm) when the agent ends; this is for when something in between
+ * died. */
+static void remove_container(struct run *rn)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
+	const struct engine *e = rn->pl->engine;
+	struct err err = ERR_INIT;
+	struct proc_exit x;
+
+	if (!rn->pl->spec.name || rn->pl->spec.keep)
+		return;
+	e->remove(rn->pl->spec.name, &argv);
+	if (proc_capture(argv.v, REMOVE_TIMEOUT_MS, 65536, &out, &errs, &x, &err) < 0)
+		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %s", rn->pl->spec.name,
+			 err.msg);
+	else if (x.code != 0 && !strstr(errs.buf, "No such container"))
+		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %.200s",
+			 rn->pl->spec.name, errs.buf);
+}
+
+static void keep_engine_words(struct run *rn)
+{
+	CLEANUP(xfreep) char *path = fs_join(rn->pl->run_dir, "steps/engine.err");
+
+	if (rn->link.errs.len > 0)
+		fs_write_atomic(path, rn->link.errs.buf, rn->link.errs.len, NULL);
+}
+
+static void engine_stop(struct run *rn)
+{
+	bool clean;
+
+	link_end(&rn->link);
+	clean = rn->link_up && !rn->link_lost && rn->link.ended && rn->link.exit.code == 0;
+	keep_engine_words(rn);
+	if (clean)
+		return;
+	if (rn->pl->engine->container)
+		remove_container(rn);
+	/* Also the container's: a daemon that died removes nothing, and its containers live on. */
+	sweep_processes(rn->pl->run_id);
+}
+
+/* --- steps --- */
+
+static const char *kind_words(enum step_kind k)
+{
+	return k == STEP_PRE ? "pre script" : k == STEP_POST ? "post script" : "workload";
+}
+
+static void explain_end(struct run *rn, const char *who, const struct run_step *s)
+{
+	if (s->signal) {
+		const char *name = proc_signal_name(s->signal);
+
+		run_failed(rn, RUN_FAILED, "%s was killed by %s", who, name ? name : "a signal");
+	} else {
+		run_failed(rn, RUN_FAILED, "%s exited with status %d", who, s->code);
+	}
+}
+
+static void judge_step(struct run *rn, size_t i)
+{
+	const struct plan_step *ps = &rn->pl->steps.v[i];
+	const struct run_step *s = &rn->steps.v[i];
+	CLEANUP(xfreep)
+	char *who = ps->kind == STEP_WORKLOAD
+			    ? xstrdup("workload")
+			    : xasprintf("%s '%s'", kind_words(ps->kind), ps->name);
+	const char *sent = proc_signal_name(s->sent);
+
+	if (s->killed)
+		run_warn(rn, W_STRAYS, "warning", "%s left %llu process%s running; %s ended", who,
+			 (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
+			 s->killed == 1 ? "it was" : "they were");
+	/* To be interrupted comes before all other ends. */
+	if ((step_went_well(s) && !s->killed) || s->interrupted)
+		return;
+	if (*s->text)
+		run_failed(rn, RUN_FAILED, "%s: %s", who, s->text);
+	else if (s->timed_out)
+		run_failed(rn, RUN_TIMEOUT, "%s took longer than %g s and was ended (%s)", who,
+			   ps->timeout_s, sent ? sent : "?");
+	else if (!step_went_well(s))
+		explain_end(rn, who, s);
+	else
+		run_failed(rn, RUN_FAILED,
+			   "%s ended but left %llu process%s running, which %s ended", who,
+			   (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
+			   s->killed == 1 ? "was" : "were");
+}
+
+static double step_seconds(const struct run_step *s)
+{
+	return s->started_ns && s->ended_ns ? (double)(s->ended_ns - s->started_ns) / 1e9 : 0;
+}
+
+/* Runs the steps of one kind in order; a pre script that fails ends its kind. Returns their time.
+ */
+static double run_steps(struct run *rn, enum step_kind kind)
+{
+	double total = 0;
+
+	for (size_t i = 0; i < rn->steps.nr; i++) {
+		if (rn->pl->steps.v[i].kind != kind)
+			continue;
+		if (rn->link_lost || !rn->link_up)
+			break;
+		step_run(rn, i);
+		judge_step(rn, i);
+		total += step_seconds(&rn->steps.v[i]);
+		save(rn);
+		run_take_interrupt(rn);
+		if (kind == STEP_PRE && (rn->interrupt || !step_went_well(&rn->steps.v[i])))
+			break;
+	}
+	return total;
+}
+
+static bool has_kind(const struct run *rn, enum step_kind kind)
+{
+	for (size_t i = 0; i < rn->pl->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void do_pre(struct run *rn)
+{
+	if (!has_kind(rn, STEP_PRE) || !rn->link_up)
+		return;
+	run_phase(rn, "pre");
+	rn->pre_s = run_steps(rn, STEP_PRE);
+}
+
+static void do_workload(struct run *rn)
+{
+	run_take_interrupt(rn);
+	if (!rn->link_up || rn->link_lost || rn->failed_phase || rn->interrupt)
+		return;
+	run_phase(rn, "workload");
+	run_samplers_open(rn);
+	run_samplers_start(rn);
+	anchor(rn, "workload_start");
+	run_samplers_mark(rn, "workload_start");
+	rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+	run_samplers_mark(rn, "workload_end");
+	anchor(rn, "workload_end");
+	run_samplers_stop(rn);
+	rn->workload_done = true;
+	if (run_disk_full(rn->pl->run_dir)) {
+		run_warn(rn, W_DISK_FULL, "error", "the disk of the run directory is full");
+		run_failed(rn, RUN_FAILED, "the disk of the run directory is full");
+	}
+}
+
+static void do_post(struct run *rn)
+{
+	if (!has_kind(rn, STEP_POST) || !rn->link_up || rn->link_lost)
+		return;
+	run_phase(rn, "post");
+	rn->post_s = run_steps(rn, STEP_POST);
+}
+
+/* --- the verdict --- */
+
+/* The words stand in the warnings that collecting left. */
+static void judge_outputs(struct run *rn)
+{
+	bool required = rn->outputs_required_bad;
+	const struct run_warning *first = NULL;
+	size_t more = 0;
+
+	if (!required && !rn->outputs_optional_bad)
+		return;
+	for (size_t i = 0; i < rn->warnings.nr; i++) {
+		const struct run_warning *w = &rn->warnings.v[i];
+		bool is_required = !strcmp(w->code, W_OUTPUT_REQUIRED);
+
+		if (required ? !is_required
+			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
+				       strcmp(w->code, W_SAMPLER) != 0)
+			continue;
+		more += first != NULL;
+		first = first ? first : w;
+	}
+	if (first && more)
+		run_failed(rn, required ? RUN_FAILED : RUN_PARTIAL, "%s, and %zu more", first->text,
+			   more);
+	else if (first)
+		run_failed(rn, required ? RUN_FAILED : RUN_PARTIAL, "%s", first->text);
+}
+
+static void interrupted(struct run *rn)
+{
+	const char *name = proc_signal_name(rn->interrupt);
+
+	rn->outcome = RUN_INTERRUPTED;
+	rn->failed_phase = rn->failed_phase ? rn->failed_phase : rn->phase;
+	snprintf(rn->reason, sizeof(rn->reason), "interrupted by %s", name ? name : "a signal");
+}
+
+static int exit_code(const struct run *rn, bool outputs_only)
+{
+	if (rn->status == RUN_INTERRUPTED)
+		return rn->interrupt == SIGTERM ? 128 + SIGTERM : 128 + SIGINT;
+	switch (rn->status) {
+	case RUN_SUCCESS:
+		return 0;
+	case RUN_PARTIAL:
+		return EXIT_OUTPUT_PARTIAL;
+	default:
+		return outputs_only ? EXIT_OUTPUT_BAD : EXIT_WORKLOAD_FAILED;
+	}
+}
+
+/* --- the whole --- */
+
+static void begin(struct run *rn)
+{
+	struct err err = ERR_INIT;
+
+	anchor(rn, "begin");
+	rn->started_realtime_ns = rn->clocks.v[0].anchor.realtime_ns;
+	rn->phase = "prepare";
+	if (rn->pl->conf && rn->pl->conf->grace_s > 0 && isfinite(rn->pl->conf->grace_s))
+		rn->grace_s = rn->pl->conf->grace_s;
+	for (size_t i = 0; i < rn->pl->steps.nr; i++)
+		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
+	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
+		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	run_facts(rn);
+}
+
+static void walk(struct run *rn)
+{
+	struct err err = ERR_INIT;
+
+	if (run_dir_fill(rn, &err) < 0) {
+		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		return;
+	}
+	rn->status = RUN_RUNNING;
+	run_phase(rn, "start");
+	engine_start(rn);
+	save(rn);
+	do_pre(rn);
+	do_workload(rn);
+	do_post(rn);
+	run_phase(rn, "collect");
+	engine_stop(rn);
+	run_collect(rn);
+	run_metrics(rn);
+}
+
+static void finish(struct run *rn, struct run_result *ret)
+{
+	struct err err = ERR_INIT;
+	bool outputs_only = !rn->failed_phase;
+
+	run_take_interrupt(rn);
+	judge_outputs(rn);
+	if (rn->interrupt)
+		interrupted(rn);
+	rn->status = rn->failed_phase ? rn->outcome : RUN_SUCCESS;
+	rn->phase = "done";
+	anchor(rn, "close");
+	rn->ended_realtime_ns = clock_realtime_ns();
+	ret->exit_code = exit_code(rn, outputs_only);
+	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0) {
+		run_failed(rn, RUN_FAILED, "run.json could not be written: %s", err.msg);
+		ret->exit_code = EXIT_WORKLOAD_FAILED;
+		rn->status = RUN_FAILED;
+	}
+	run_dir_close(rn);
+}
+
+static void fill_result(const struct run *rn, struct run_result *ret)
+{
+	ret->status = rn->status;
+	snprintf(ret->reason, sizeof(ret->reason), "%s", rn->reason);
+	ret->workload_code = -1;
+	for (size_t i = 0; i < rn->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended) {
+			ret->workload_code = rn->steps.v[i].code;
+			ret->workload_signal = rn->steps.v[i].signal;
+		}
+	ret->workload_s = rn->workload_s;
+	for (size_t i = 0; i < rn->artifacts.nr; i++) {
+		ret->artifacts++;
+		ret->artifacts_bad += strcmp(rn->artifacts.v[i].v.verdict, "valid") != 0;
+	}
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		ret->samples += rn->samplers.v[i].stats.rows;
+	ret->run_dir = xstrdup(rn->pl->run_dir);
+}
+
+static void run_release(struct run *rn)
+{
+	link_release(&rn->link);
+	registry_leave(&rn->reg);
+	xclosep(&rn->lock_fd);
+	for (size_t i = 0; i < rn->artifacts.nr; i++)
+		free(rn->artifacts.v[i].path);
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		sampling_stats_release(&rn->samplers.v[i].stats);
+	VEC_RELEASE(&rn->clocks);
+	VEC_RELEASE(&rn->steps);
+	VEC_RELEASE(&rn->artifacts);
+	VEC_RELEASE(&rn->metrics);
+	VEC_RELEASE(&rn->warnings);
+	VEC_RELEASE(&rn->devices);
+	VEC_RELEASE(&rn->samplers);
+}
+
+int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
+		struct err *err)
+{
+	struct run rn = {
+		.pl = pl,
+		.o = o,
+		.grace_s = DEFAULT_GRACE_S,
+		.reg = REGISTRATION_INIT,
+		.lock_fd = -1,
+		.link = AGENT_LINK_INIT,
+		.status = RUN_PLANNED,
+	};
+	int r;
+
+	*ret = (struct run_result){ .workload_code = -1 };
+	begin(&rn);
+	r = run_dir_make(&rn, err);
+	if (r == 0) {
+		walk(&rn);
+		finish(&rn, ret);
+		fill_result(&rn, ret);
+		/* So that a caller with more to do sees it too. */
+		if (rn.interrupt && o->interrupt)
+			*o->interrupt = rn.interrupt;
+	}
+	run_release(&rn);
+	return r;
+}
+
+void run_result_release(struct run_result *r)
+{
+	free(r->run_dir);
+	*r = (struct run_result){ .workload_code = -1 };
+}

@@ -1,0 +1,235 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+#define MAX_ARTIFACTS 100000
+
+/* --- outputs that a tool left in the workload's directory --- */
+
+static const struct run_step *workload_of(const struct run *rn)
+{
+	for (size_t i = 0; i < rn->pl->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD)
+			return &rn->steps.v[i];
+	return NULL;
+}
+
+/* CLOCK_REALTIME of a CLOCK_MONOTONIC time of this run. */
+static int64_t to_realtime(const struct run *rn, int64_t monotonic_ns)
+{
+	const struct clock_anchor *a = &rn->clocks.v[0].anchor;
+
+	return a->realtime_ns + (monotonic_ns - a->monotonic_ns);
+}
+
+static int copy_bytes(const char *from, const char *to)
+{
+	CLEANUP(xclosep) int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(xclosep) int out = -1;
+	char buf[65536];
+	ssize_t n;
+
+	if (in < 0)
+		return -errno;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (out < 0)
+		return -errno;
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			ssize_t w = write(out, buf + at, (size_t)(n - at));
+
+			if (w <= 0)
+				return w < 0 ? -errno : -EIO;
+			at += w;
+		}
+	return n < 0 ? -errno : 0;
+}
+
+/* Moved, not copied: traces are large, and nobody looks for them in two places. */
+static int move_file(const char *from, const char *to)
+{
+	int r;
+
+	if (rename(from, to) == 0)
+		return 0;
+	r = copy_bytes(from, to);
+	if (r < 0)
+		unlink(to);
+	else
+		unlink(from);
+	return r;
+}
+
+/* A name of its own in the tool's folder. */
+static char *free_name(const char *dir, const char *base)
+{
+	char *to = fs_join(dir, base);
+
+	for (int i = 1; fs_exists(to) && i < 10000; i++) {
+		free(to);
+		to = xasprintf("%s/%d-%s", dir, i, base);
+	}
+	return to;
+}
+
+static void fetch_one(struct run *rn, const char *home, const char *from, struct strvec *ret)
+{
+	CLEANUP(xfreep) char *to = free_name(home, fs_base(from));
+	int r = move_file(from, to);
+
+	if (r < 0)
+		run_warn(rn, W_COLLECT, "error",
+			 "'%s' could not be moved into the run directory: %s", from, strerror(-r));
+	else
+		strvec_push(ret, fs_base(to));
+}
+
+/* The tool's folder in the run directory. */
+static char *home_of(const struct run *rn, const struct plan_output *po)
+{
+	return xasprintf("%s/artifacts/%s", rn->pl->run_dir, po->tool);
+}
+
+/*
+ * Files of a folder that is not the run's, such as the workload's own: moved into the tool's
+ * folder. What was there before the workload began belongs to somebody else.
+ */
+static void fetch(struct run *rn, const struct plan_output *po, const char *home,
+		  struct strvec *ret)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+	const struct run_step *s = workload_of(rn);
+	int64_t since;
+
+	if (!s || !s->started_ns || fs_glob(po->dir, po->glob, &files, NULL) < 0)
+		return;
+	/* File times move in steps of the kernel's tick, which may lie 10 ms back. */
+	since = to_realtime(rn, s->started_ns) - 10 * NS_PER_MS;
+	fs_mkdirs(home, 0777, NULL);
+	for (size_t i = 0; i < files.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(po->dir, files.v[i]);
+
+		if (fs_is_file(path) && fs_mtime_ns(path) >= since)
+			fetch_one(rn, home, path, ret);
+	}
+}
+
+/* --- judging --- */
+
+static void put_verdict(struct run_verdict *v, const char *verdict, const char *reason)
+{
+	snprintf(v->verdict, sizeof(v->verdict), "%s", verdict);
+	snprintf(v->reason, sizeof(v->reason), "%s", reason);
+}
+
+static void judge(struct run *rn, struct run_artifact *a, const char *path)
+{
+	const struct plan_output *po = a->output;
+	struct err err = ERR_INIT;
+
+	if (a->bytes == 0) {
+		put_verdict(&a->v, "empty", "0 bytes");
+		return;
+	}
+	if (fs_sha256(path, a->sha256, &err) < 0) {
+		a->sha256[0] = '\0';
+		put_verdict(&a->v, "damaged", err.msg);
+		return;
+	}
+	if (!rn->o->check) {
+		put_verdict(&a->v, "valid", "");
+		return;
+	}
+	if (rn->o->check(path, po->reader, po->min_records, &a->v, &err) < 0) {
+		a->v = (struct run_verdict){ .records = 0 };
+		put_verdict(&a->v, "damaged", err.msg);
+	}
+}
+
+static bool is(const struct run_artifact *a, const char *verdict)
+{
+	return !strcmp(a->v.verdict, verdict);
+}
+
+/*
+ * The artifact that decides. A tool writes one file for each process, and those that never touched
+ * a GPU are empty: they say nothing against the output as long as one file has records. A damaged
+ * file always does.
+ */
+static const struct run_artifact *decisive(const struct run *rn, size_t from)
+{
+	const struct run_artifact *best = &rn->artifacts.v[from];
+
+	for (size_t i = from; i < rn->artifacts.nr; i++) {
+		const struct run_artifact *a = &rn->artifacts.v[i];
+
+		if (is(a, "damaged") || is(a, "missing"))
+			return a;
+		if (is(a, "valid"))
+			best = a;
+	}
+	return best;
+}
+
+static void add_missing(struct run *rn, const struct plan_output *po)
+{
+	struct run_artifact a = { .output = po, .bytes = -1 };
+
+	a.path = xasprintf("artifacts/%s/%s", po->tool, po->glob);
+	put_verdict(&a.v, "missing", "no such file");
+	VEC_PUSH(&rn->artifacts, a);
+}
+
+static void add_file(struct run *rn, const struct plan_output *po, const char *dir, const char *rel)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, rel);
+	struct run_artifact a = { .output = po, .bytes = fs_size(path) };
+
+	a.path = xstrdup(path + strlen(rn->pl->run_dir) + 1);
+	judge(rn, &a, path);
+	VEC_PUSH(&rn->artifacts, a);
+}
+
+static void collect_one(struct run *rn, const struct plan_output *po)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+	CLEANUP(xfreep) char *home = home_of(rn, po);
+	bool ours = fs_below(rn->pl->run_dir, po->dir);
+	size_t from = rn->artifacts.nr;
+	struct err err = ERR_INIT;
+	const struct run_artifact *a;
+
+	if (!ours)
+		fetch(rn, po, home, &files);
+	else if (fs_is_dir(po->dir) && fs_glob(po->dir, po->glob, &files, &err) < 0)
+		run_warn(rn, W_COLLECT, "error", "output '%s' of tool '%s': %s", po->glob, po->tool,
+			 err.msg);
+	for (size_t i = 0; i < files.nr && rn->artifacts.nr < MAX_ARTIFACTS; i++)
+		add_file(rn, po, ours ? po->dir : home, files.v[i]);
+	if (rn->artifacts.nr == from)
+		add_missing(rn, po);
+	a = decisive(rn, from);
+	if (is(a, "valid"))
+		return;
+	run_warn(rn, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,
+		 po->required ? "error" : "warning", "%soutput '%s' of tool '%s' is %s%s%.200s",
+		 po->required ? "" : "optional ", a->path, po->tool, a->v.verdict,
+		 *a->v.reason ? ": " : "", a->v.reason);
+	if (po->required)
+		rn->outputs_required_bad = true;
+	else
+		rn->outputs_optional_bad = true;
+}
+
+void run_collect(struct run *rn)
+{
+	for (size_t i = 0; i < rn->pl->outputs.nr; i++)
+		collect_one(rn, &rn->pl->outputs.v[i]);
+}

@@ -1,0 +1,231 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+/* --- a file that must be written also when nothing else can be --- */
+
+static bool no_space(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT;
+}
+
+static int make_reserve(const char *dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, RUN_RESERVE);
+	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -errno;
+	return -posix_fallocate(fd, 0, (off_t)RUN_RESERVE_BYTES);
+}
+
+static int write_all(int fd, const char *text, size_t n)
+{
+	while (n > 0) {
+		ssize_t w = write(fd, text, n);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w <= 0)
+			return w < 0 ? -errno : -EIO;
+		text += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+/* The reserve's blocks are ours already, so writing over them needs no space; then it takes the
+ * other file's name. */
+static int write_over_reserve(const char *reserve, const char *path, const char *text, size_t n)
+{
+	CLEANUP(xclosep) int fd = open(reserve, O_WRONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, n);
+	if (r < 0)
+		return r;
+	if (ftruncate(fd, (off_t)n) < 0 || fsync(fd) < 0 || rename(reserve, path) < 0)
+		return -errno;
+	return 0;
+}
+
+int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
+		       struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, name);
+	CLEANUP(xfreep) char *reserve = fs_join(run_dir, RUN_RESERVE);
+	int r = fs_write_atomic(path, text, n, err);
+
+	if (!no_space(r))
+		return r;
+	if (write_over_reserve(reserve, path, text, n) == 0)
+		return 0;
+	/* Larger than the reserve, or a file system that writes elsewhere: what it held is free
+	 * now. */
+	unlink(reserve);
+	return fs_write_atomic(path, text, n, err);
+}
+
+/* Asked by trying, since reserved blocks and quotas make statvfs a guess. */
+bool run_disk_full(const char *run_dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, ".space");
+	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd < 0)
+		return errno == ENOSPC || errno == EDQUOT;
+	r = posix_fallocate(fd, 0, 4096);
+	unlink(path);
+	return no_space(-r);
+}
+
+/* --- the directory --- */
+
+static char *temporary_name(const struct plan *pl)
+{
+	CLEANUP(xfreep) char *parent = fs_dir(pl->run_dir);
+
+	return xasprintf("%s/.%s.tmp", parent, fs_base(pl->run_dir));
+}
+
+static int write_plan(const struct plan *pl, const char *dir, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, "plan.json");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return err_sys(err, errno, "plan.json");
+	plan_print_json(pl, f);
+	if (fclose(f) != 0)
+		return err_sys(err, errno, "plan.json");
+	return fs_write_atomic(path, text, n, err);
+}
+
+static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
+{
+	CLEANUP(xfreep) char *lock = fs_join(dir, RUN_LOCK);
+	int r = registry_lock(lock, true, &rn->lock_fd);
+
+	if (r < 0)
+		return err_sys(err, -r, "cannot lock '%s'", lock);
+	if (make_reserve(dir) < 0)
+		run_warn(rn, W_NO_RESERVE, "warning",
+			 "no space could be set aside: on a full disk run.json may stay old");
+	r = write_plan(rn->pl, dir, err);
+	if (r == 0)
+		r = run_json_write(rn, dir, false, err);
+	return r;
+}
+
+/* Made under a name that no reader looks at and then renamed, so that a directory with its real
+ * name always holds a run.json. */
+int run_dir_make(struct run *rn, struct err *err)
+{
+	const struct plan *pl = rn->pl;
+	CLEANUP(xfreep) char *parent = fs_dir(pl->run_dir);
+	CLEANUP(xfreep) char *tmp = temporary_name(pl);
+	int r = fs_mkdirs(parent, 0777, err);
+
+	if (r < 0)
+		return r;
+	if (fs_exists(pl->run_dir))
+		return err_set(err, EEXIST, "'%s' exists already", pl->run_dir);
+	if (mkdir(tmp, 0777) < 0)
+		return err_sys(err, errno, "cannot make '%s'", tmp);
+	r = fill_skeleton(rn, tmp, err);
+	if (r == 0 && rename(tmp, pl->run_dir) < 0)
+		r = err_sys(err, errno, "cannot make '%s'", pl->run_dir);
+	if (r < 0) {
+		xclosep(&rn->lock_fd);
+		fs_remove_tree(tmp, NULL);
+	}
+	return r;
+}
+
+/* Another user inside a container must be able to write where we made the folders. */
+static mode_t folder_mode(const struct plan *pl)
+{
+	const char *user = pl->spec.user;
+
+	if (!pl->engine->container || !user || !strcmp(user, "root") || !strcmp(user, "0"))
+		return 0777 & ~022;
+	return 0777;
+}
+
+static int make_folder(const struct plan *pl, const char *path, struct err *err)
+{
+	int r = fs_mkdirs(path, 0777, err);
+
+	if (r == 0 && folder_mode(pl) == 0777)
+		chmod(path, 0777);
+	return r;
+}
+
+static int copy_script(const char *from, const char *to, struct err *err)
+{
+	CLEANUP(xfreep) char *dir = fs_dir(to);
+	CLEANUP(xfreep) char *data = NULL;
+	size_t n;
+	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
+
+	if (r == 0)
+		r = fs_mkdirs(dir, 0777, err);
+	if (r == 0)
+		r = fs_write_atomic(to, data, n, err);
+	if (r == 0 && chmod(to, 0755) < 0)
+		r = err_sys(err, errno, "cannot make '%s' executable", to);
+	return r;
+}
+
+static void link_latest(struct run *rn)
+{
+	const char *dir = rn->o->runs_dir;
+	CLEANUP(xfreep) char *link = NULL;
+	CLEANUP(xfreep) char *tmp = NULL;
+
+	if (!dir)
+		return;
+	link = fs_join(dir, "latest");
+	tmp = xasprintf("%s/.latest.%s", dir, rn->pl->run_id);
+	unlink(tmp);
+	if (symlink(fs_base(rn->pl->run_dir), tmp) == 0 && rename(tmp, link) == 0)
+		return;
+	run_warn(rn, W_LATEST_LINK, "note", "'%s' could not be set: %s", link, strerror(errno));
+	unlink(tmp);
+}
+
+int run_dir_fill(struct run *rn, struct err *err)
+{
+	const struct plan *pl = rn->pl;
+	CLEANUP(xfreep) char *steps = fs_join(pl->run_dir, "steps");
+	int r = make_folder(pl, steps, err);
+
+	for (size_t i = 0; r == 0 && i < pl->mkdirs.nr; i++)
+		r = make_folder(pl, pl->mkdirs.v[i], err);
+	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
+		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
+	link_latest(rn);
+	return r;
+}
+
+void run_dir_close(struct run *rn)
+{
+	CLEANUP(xfreep) char *lock = fs_join(rn->pl->run_dir, RUN_LOCK);
+	CLEANUP(xfreep) char *reserve = fs_join(rn->pl->run_dir, RUN_RESERVE);
+
+	unlink(reserve);
+	unlink(lock);
+	xclosep(&rn->lock_fd);
+}

@@ -1,0 +1,57 @@
+#include "run_priv.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+#define MAX_MODEL 64
+
+/* The id names a directory, a container and a file: letters, digits, '_', '.', '-', nothing else.
+ */
+static void safe_name(const char *model, char buf[MAX_MODEL + 1])
+{
+	size_t n = 0;
+
+	for (; model && *model && n < MAX_MODEL; model++)
+		buf[n++] = isalnum((unsigned char)*model) || strchr("_.", *model) ? *model : '-';
+	if (n == 0)
+		buf[n++] = '-';
+	buf[n] = '\0';
+}
+
+static uint32_t random_bits(void)
+{
+	uint32_t v;
+
+	if (getrandom(&v, sizeof(v), GRND_NONBLOCK) == (ssize_t)sizeof(v))
+		return v;
+	return (uint32_t)(clock_monotonic_ns() ^ ((uint64_t)getpid() << 12));
+}
+
+char *run_new_id(const char *model)
+{
+	char utc[32], name[MAX_MODEL + 1];
+
+	safe_name(model, name);
+	return xasprintf("%s-%s-%06x", clock_utc_compact(clock_realtime_ns(), utc), name,
+			 random_bits() & 0xffffffu);
+}
+
+static char *holding_agent(const char *dir)
+{
+	CLEANUP(xfreep) char *agent = fs_join(dir, "profrig-init");
+
+	return access(agent, X_OK) == 0 ? fs_abs(dir) : NULL;
+}
+
+char *run_lib_dir(void)
+{
+	CLEANUP(xfreep) char *self = fs_self_dir();
+	char *dir = self ? holding_agent(self) : NULL;
+
+	return dir ? dir : holding_agent(PROFRIG_PREFIX "/lib/profrig");
+}

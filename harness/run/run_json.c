@@ -1,0 +1,429 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+
+static const char *const status_names[] = {
+	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",
+	[RUN_FAILED] = "failed",   [RUN_TIMEOUT] = "timeout", [RUN_INTERRUPTED] = "interrupted",
+	[RUN_PARTIAL] = "partial",
+};
+
+const char *run_status_name(enum run_status s)
+{
+	return status_names[s];
+}
+
+static void json_text(struct json_out *j, const char *key, const char *s)
+{
+	json_str(j, key, s && *s ? s : NULL);
+}
+
+static void json_utc(struct json_out *j, const char *key, int64_t realtime_ns)
+{
+	char buf[32];
+
+	json_str(j, key, realtime_ns ? clock_utc(realtime_ns, buf) : NULL);
+}
+
+static void json_when(struct json_out *j, const char *key, int64_t ns)
+{
+	if (ns)
+		json_i64(j, key, ns);
+	else
+		json_nil(j, key);
+}
+
+static void json_count_or_null(struct json_out *j, const char *key, bool known, int64_t v)
+{
+	if (known)
+		json_i64(j, key, v);
+	else
+		json_nil(j, key);
+}
+
+/* --- argv without secrets --- */
+
+#define MIN_SECRET 4
+
+/* A secret that a user's configuration spells out in a command goes no further than the command. */
+static void json_argv(struct json_out *j, const struct plan_step *s)
+{
+	json_arr(j, "argv");
+	for (size_t i = 0; i < s->argv.nr; i++) {
+		CLEANUP(xfreep) char *word = xstrdup(s->argv.v[i]);
+
+		for (size_t k = 0; k < s->env.nr; k++) {
+			const char *value = s->env.v[k].secret ? s->env.v[k].value : NULL;
+			char *at;
+
+			if (!value || strlen(value) < MIN_SECRET)
+				continue;
+			while ((at = strstr(word, value))) {
+				char *masked = xasprintf("%.*s***%s", (int)(at - word), word,
+							 at + strlen(value));
+
+				free(word);
+				word = masked; /* shorter, so this ends */
+			}
+		}
+		json_str(j, NULL, word);
+	}
+	json_end(j);
+}
+
+/* --- parts --- */
+
+static void json_signal(struct json_out *j, const char *key, int sig)
+{
+	char number[16];
+	const char *name = proc_signal_name(sig);
+
+	if (sig > 0 && !name) {
+		snprintf(number, sizeof(number), "SIG%d", sig);
+		name = number;
+	}
+	json_str(j, key, sig > 0 ? name : NULL);
+}
+
+static const char *kind_name(enum step_kind k)
+{
+	return k == STEP_PRE ? "pre" : k == STEP_POST ? "post" : "workload";
+}
+
+static const char *below(const struct run *rn, const char *path)
+{
+	const char *rest = path ? fs_below(rn->pl->run_dir, path) : NULL;
+
+	return rest && *rest ? rest : path;
+}
+
+static void put_step(struct json_out *j, const struct run *rn, size_t i)
+{
+	const struct plan_step *ps = &rn->pl->steps.v[i];
+	const struct run_step *s = &rn->steps.v[i];
+	char ref[64];
+
+	snprintf(ref, sizeof(ref), "plan.json#/steps/%zu/env", i);
+	json_obj(j, NULL);
+	json_str(j, "name", ps->name);
+	json_str(j, "kind", kind_name(ps->kind));
+	json_str(j, "tool", ps->tool);
+	json_argv(j, ps);
+	json_str(j, "env_ref", ref);
+	json_str(j, "cwd", ps->cwd);
+	json_when(j, "started_ns", s->started_ns);
+	json_when(j, "ended_ns", s->ended_ns);
+	json_count_or_null(j, "exit_code", s->ended && s->code >= 0, s->code);
+	json_signal(j, "signal", s->ended ? s->signal : 0);
+	json_str(j, "out", below(rn, ps->out));
+	json_str(j, "err", below(rn, ps->err));
+	json_when(j, "pid", s->pid);
+	json_when(j, "host_pid", s->host_pid);
+	json_bool(j, "timed_out", s->timed_out != 0);
+	json_bool(j, "interrupted", s->interrupted != 0);
+	json_signal(j, "ended_by", s->sent);
+	if (s->ended) {
+		json_f64(j, "user_s", s->user_s);
+		json_f64(j, "sys_s", s->sys_s);
+		json_i64(j, "maxrss_bytes", s->maxrss_bytes);
+		json_u64(j, "strays", s->strays);
+		json_u64(j, "strays_killed", s->killed);
+	}
+	json_text(j, "error", s->text);
+	json_end(j);
+}
+
+static void put_steps(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "steps");
+	for (size_t i = 0; i < rn->steps.nr; i++)
+		if (rn->steps.v[i].ran)
+			put_step(j, rn, i);
+	json_end(j);
+}
+
+static void put_artifacts(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "artifacts");
+	for (size_t i = 0; i < rn->artifacts.nr; i++) {
+		const struct run_artifact *a = &rn->artifacts.v[i];
+		bool there = a->bytes >= 0;
+
+		json_obj(j, NULL);
+		json_str(j, "tool", a->output->tool);
+		json_str(j, "path", a->path);
+		json_count_or_null(j, "bytes", there, a->bytes);
+		json_text(j, "sha256", a->sha256);
+		json_text(j, "reader", *a->v.reader ? a->v.reader : a->output->reader);
+		json_count_or_null(j, "records", there, (int64_t)a->v.records);
+		json_str(j, "verdict", a->v.verdict);
+		json_count_or_null(j, "first_ns", a->v.records > 0, a->v.first_ns);
+		json_count_or_null(j, "last_ns", a->v.records > 0, a->v.last_ns);
+		json_bool(j, "required", a->output->required);
+		json_text(j, "reason", a->v.reason);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_clocks(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "clocks");
+	for (size_t i = 0; i < rn->clocks.nr; i++) {
+		const struct run_clock *c = &rn->clocks.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "at", c->at);
+		json_i64(j, "monotonic_ns", c->anchor.monotonic_ns);
+		json_i64(j, "realtime_ns", c->anchor.realtime_ns);
+		json_i64(j, "boottime_ns", c->anchor.boottime_ns);
+		json_i64(j, "spread_ns", c->anchor.spread_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_host(struct json_out *j, const struct run *rn)
+{
+	const struct run_host *h = &rn->host;
+
+	json_obj(j, "host");
+	json_text(j, "hostname", h->hostname);
+	json_text(j, "kernel", h->kernel);
+	json_text(j, "arch", h->arch);
+	json_text(j, "os", h->os);
+	json_text(j, "cpu", h->cpu);
+	json_count_or_null(j, "cores", h->cores > 0, h->cores);
+	json_count_or_null(j, "memory_bytes", h->memory_bytes > 0, h->memory_bytes);
+	json_end(j);
+}
+
+static void put_devices(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "devices");
+	for (size_t i = 0; i < rn->devices.nr; i++) {
+		const struct sampler_device *d = &rn->devices.v[i].device;
+
+		json_obj(j, NULL);
+		json_str(j, "id", d->id);
+		json_str(j, "source", rn->devices.v[i].sampler);
+		json_text(j, "facts", d->facts);
+		json_arr(j, "series");
+		for (size_t k = 0; k < d->nr && k < SAMPLER_MAX_SERIES; k++) {
+			CLEANUP(xfreep)
+			char *s = xasprintf("%s[%s]", d->series[k].name, d->series[k].unit);
+
+			json_str(j, NULL, s);
+		}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_versions(struct json_out *j, const struct run *rn)
+{
+	json_obj(j, "versions");
+	json_str(j, "profrig", rn->o->version);
+	json_text(j, "agent", rn->agent_version);
+	json_text(j, "engine", rn->engine_version);
+	json_text(j, "libc", rn->libc);
+	json_end(j);
+}
+
+static void put_git(struct json_out *j, const struct run *rn)
+{
+	if (!rn->git.known) {
+		json_nil(j, "git");
+		return;
+	}
+	json_obj(j, "git");
+	json_str(j, "commit", rn->git.commit);
+	json_bool(j, "dirty", rn->git.dirty);
+	json_end(j);
+}
+
+static void put_tools(struct json_out *j, const struct run *rn)
+{
+	const struct runconf *rc = rn->pl->conf;
+
+	json_arr(j, "tools");
+	for (size_t i = 0; rc && i < rc->tools.nr; i++) {
+		const struct runconf_tool *rt = &rc->tools.v[i];
+		const struct tool *t = rt->tool;
+		const struct strvec *wrap = rt->has_wrap ? &rt->wrap : &t->wrap;
+
+		json_obj(j, NULL);
+		json_str(j, "name", t->name);
+		json_nil(j, "version");
+		json_str(j, "vendor", t->vendor);
+		json_str(j, "file", t->file);
+		json_arr(j, "argv");
+		for (size_t k = 0; k < wrap->nr; k++)
+			json_str(j, NULL, wrap->v[k]);
+		json_end(j);
+		json_obj(j, "options");
+		for (size_t k = 0; k < rt->options.nr; k++)
+			json_str(j, rt->options.v[k].name, rt->options.v[k].value);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_sampler_stats(struct json_out *j, const struct sampling_stats *st)
+{
+	json_u64(j, "rows", st->rows);
+	json_u64(j, "ticks", st->ticks);
+	json_u64(j, "failed", st->failed);
+	json_u64(j, "overruns", st->overruns);
+	json_i64(j, "period_ns", st->period_ns);
+	json_i64(j, "median_period_ns", st->median_period_ns);
+	json_i64(j, "max_gap_ns", st->max_gap_ns);
+	json_f64(j, "read_ns_mean", st->read_ns_mean);
+	json_i64(j, "read_ns_max", st->read_ns_max);
+	json_f64(j, "cpu_s", st->cpu_s);
+	json_obj(j, "reasons");
+	for (size_t i = 0; i < st->reasons.nr; i++)
+		json_u64(j, st->reasons.v[i].text, st->reasons.v[i].count);
+	json_end(j);
+}
+
+static void put_samplers(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "samplers");
+	for (size_t i = 0; i < rn->samplers.nr; i++) {
+		const struct run_sampler *s = &rn->samplers.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "tool", s->plan->tool);
+		json_str(j, "source", s->source ? s->source->name : s->plan->kind);
+		json_str(j, "path", below(rn, s->plan->out));
+		json_bool(j, "estimated", s->source && s->source->estimated);
+		if (s->stopped)
+			put_sampler_stats(j, &s->stats);
+		json_text(j, "error", s->error);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_metrics(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "metrics");
+	for (size_t i = 0; i < rn->metrics.nr; i++) {
+		const struct run_metric *m = &rn->metrics.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "name", m->name);
+		json_f64(j, "value", m->value);
+		json_str(j, "unit", m->unit);
+		json_str(j, "source", m->source);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_warnings(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "warnings");
+	for (size_t i = 0; i < rn->warnings.nr; i++) {
+		const struct run_warning *w = &rn->warnings.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "code", w->code);
+		json_str(j, "severity", w->severity);
+		json_u64(j, "count", w->count);
+		json_str(j, "text", w->text);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_labels(struct json_out *j, const struct run *rn)
+{
+	const struct runconf *rc = rn->pl->conf;
+
+	json_obj(j, "labels");
+	for (size_t i = 0; rc && i < rc->labels.nr; i++)
+		json_str(j, rc->labels.v[i].name, rc->labels.v[i].value);
+	json_end(j);
+}
+
+static void put_durations(struct json_out *j, const struct run *rn)
+{
+	json_obj(j, "durations_s");
+	json_nil(j, "build");
+	json_f64(j, "pre", rn->pre_s);
+	json_f64(j, "workload", rn->workload_s);
+	json_f64(j, "post", rn->post_s);
+	json_nil(j, "analyze");
+	json_end(j);
+}
+
+static const struct run_step *workload_of(const struct run *rn)
+{
+	for (size_t i = 0; i < rn->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended)
+			return &rn->steps.v[i];
+	return NULL;
+}
+
+static void put_all(struct json_out *j, const struct run *rn)
+{
+	const struct plan *pl = rn->pl;
+	const struct run_step *w = workload_of(rn);
+
+	json_obj(j, NULL);
+	json_str(j, "schema", RUN_SCHEMA);
+	json_str(j, "id", pl->run_id);
+	json_str(j, "model", pl->conf ? pl->conf->model_name : NULL);
+	json_utc(j, "started_utc", rn->started_realtime_ns);
+	json_utc(j, "ended_utc", rn->ended_realtime_ns);
+	json_str(j, "status", run_status_name(rn->status));
+	json_text(j, "reason", rn->reason);
+	json_str(j, "phase", rn->failed_phase ? rn->failed_phase : rn->phase);
+	json_count_or_null(j, "exit_code", w && w->code >= 0, w ? w->code : 0);
+	json_signal(j, "signal", w ? w->signal : 0);
+	put_durations(j, rn);
+	json_str(j, "engine", pl->engine->name);
+	json_str(j, "image", pl->engine->container ? pl->spec.image : NULL);
+	json_text(j, "image_digest", rn->image_digest);
+	put_labels(j, rn);
+	put_host(j, rn);
+	put_devices(j, rn);
+	put_versions(j, rn);
+	put_git(j, rn);
+	put_tools(j, rn);
+	put_clocks(j, rn);
+	put_steps(j, rn);
+	put_samplers(j, rn);
+	put_artifacts(j, rn);
+	put_metrics(j, rn);
+	put_warnings(j, rn);
+	json_end(j);
+}
+
+int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
+	struct json_out j;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return err_sys(err, errno, "run.json");
+	json_out_init(&j, f, 1);
+	put_all(&j, rn);
+	putc('\n', f);
+	if (fclose(f) != 0)
+		return err_sys(err, errno, "run.json");
+	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
+		     : fs_write_atomic(path, text, n, err);
+}

@@ -1,0 +1,174 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/csv.h"
+#include "profrig/fs.h"
+#include "profrig/num.h"
+
+#define MAX_JSON ((size_t)64 << 20)
+
+static json_t *load_file(const char *path, struct err *err)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	json_error_t jerr;
+	json_t *doc;
+	size_t n;
+
+	if (fs_read(path, MAX_JSON, &text, &n, err) < 0)
+		return NULL;
+	doc = json_loadb(text, n, 0, &jerr);
+	if (!doc || !json_is_object(doc)) {
+		err_set(err, EINVAL, "%s:%d: %s", path, jerr.line,
+			doc ? "not an object" : jerr.text);
+		json_decref(doc);
+		return NULL;
+	}
+	return doc;
+}
+
+json_t *run_json_load(const char *run_dir, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+
+	return load_file(path, err);
+}
+
+int run_json_store(const char *run_dir, json_t *doc, struct err *err)
+{
+	CLEANUP(xfreep) char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(16));
+	size_t n;
+
+	if (!text)
+		return err_set(err, EINVAL, "run.json cannot be written");
+	n = strlen(text);
+	text[n] = '\n'; /* instead of the NUL: what follows takes a length */
+	return run_write_reserved(run_dir, "run.json", text, n + 1, err);
+}
+
+static json_t *array_of(json_t *doc, const char *key)
+{
+	json_t *list = json_object_get(doc, key);
+
+	if (!json_is_array(list)) {
+		list = json_array();
+		json_object_set_new(doc, key, list);
+	}
+	return list;
+}
+
+/* --- after a run that died --- */
+
+int run_note_interrupted(const char *run_dir, struct err *err)
+{
+	json_t *doc = run_json_load(run_dir, err);
+	const char *status;
+	char now[32];
+	int r = 0;
+
+	if (!doc)
+		return err && err->code ? -err->code : -EINVAL;
+	status = json_string_value(json_object_get(doc, "status"));
+	if (!status || !strcmp(status, "running") || !strcmp(status, "planned")) {
+		json_object_set_new(doc, "status", json_string("interrupted"));
+		json_object_set_new(doc, "reason", json_string("profrig ended before the run did"));
+		json_object_set_new(doc, "ended_utc",
+				    json_string(clock_utc(clock_realtime_ns(), now)));
+		r = run_json_store(run_dir, doc, err);
+	}
+	json_decref(doc);
+	return r;
+}
+
+/* --- after analysis --- */
+
+static void copy_warnings(json_t *doc, const json_t *analysis)
+{
+	json_t *to = array_of(doc, "warnings"), *w;
+	const json_t *from = json_object_get(analysis, "warnings");
+	size_t i;
+
+	/* An analysis done again replaces what the last one said. */
+	for (i = json_array_size(to); i-- > 0;) {
+		const char *s = json_string_value(json_object_get(json_array_get(to, i), "source"));
+
+		if (s && !strcmp(s, "analysis"))
+			json_array_remove(to, i);
+	}
+	json_array_foreach(from, i, w)
+	{
+		json_t *copy = json_is_object(w) ? json_copy(w) : NULL;
+
+		if (!copy)
+			continue;
+		json_object_set_new(copy, "source", json_string("analysis"));
+		json_array_append_new(to, copy);
+	}
+}
+
+static void drop_metrics(json_t *metrics, const char *source)
+{
+	for (size_t i = json_array_size(metrics); i-- > 0;) {
+		const char *s =
+			json_string_value(json_object_get(json_array_get(metrics, i), "source"));
+
+		if (s && !strncmp(s, source, strlen(source)))
+			json_array_remove(metrics, i);
+	}
+}
+
+/* Columns counter,device,view,total_j: pinned, the first four. Host and device view share a total.
+ */
+static void copy_energy(json_t *doc, const char *run_dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "analysis/tables/energy_totals.csv");
+	json_t *metrics = array_of(doc, "metrics");
+	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
+	struct csv_reader *csv;
+	char *const *f;
+	size_t n;
+
+	drop_metrics(metrics, "energy_totals");
+	if (csv_open_file(path, &csv, NULL) < 0)
+		return;
+	for (bool header = true; csv_next(csv, &f, &n, NULL) > 0; header = false) {
+		CLEANUP(xfreep) char *key = NULL;
+		double joules;
+
+		if (header || n < 4 || num_f64(f[3], strlen(f[3]), &joules) < 0)
+			continue;
+		key = xasprintf("energy_totals: %s of %s", f[0], f[1]);
+		if (strvec_has(&seen, key))
+			continue;
+		strvec_push(&seen, key);
+		json_array_append_new(metrics,
+				      json_pack("{s:s, s:f, s:s, s:s}", "name", "energy", "value",
+						joules, "unit", "J", "source", key));
+	}
+	csv_free(csv);
+}
+
+int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "analysis/analysis.json");
+	json_t *doc = run_json_load(run_dir, err), *durations, *analysis;
+	int r;
+
+	if (!doc)
+		return err && err->code ? -err->code : -EINVAL;
+	durations = json_object_get(doc, "durations_s");
+	if (!json_is_object(durations)) {
+		durations = json_object();
+		json_object_set_new(doc, "durations_s", durations);
+	}
+	json_object_set_new(durations, "analyze", json_real(analyze_s));
+	analysis = load_file(path, NULL);
+	copy_warnings(doc, analysis);
+	copy_energy(doc, run_dir);
+	json_decref(analysis);
+	r = run_json_store(run_dir, doc, err);
+	json_decref(doc);
+	return r;
+}

@@ -1,0 +1,222 @@
+/*
+ * run_priv: the parts of a run among themselves. run.c walks the plan; everything a run knows is in
+ * struct run.
+ *
+ *	run.c		run_execute: the order of things, which also holds when some fail
+ *	run_step.c	one step: start, wait, time limits, interrupts, live output
+ *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
+ *			disk
+ *	run_json.c	struct run → run.json
+ *	run_note.c	changes to a run.json already written (analysis, leftovers)
+ *	run_facts.c	host, versions, git
+ *	run_sampling.c	samplers beside the workload
+ *	run_collect.c	outputs → artifacts with verdicts
+ *	run_metrics.c	"performance: 123 samples/s" and the like
+ *	run_registry.c	which runs are alive
+ *	run_sweep.c	finishing off those that are not
+ *	preflight.c	what must hold before a run directory exists
+ *	agentlink.c	talking to profrig-init
+ */
+#ifndef RUN_PRIV_H
+#define RUN_PRIV_H
+
+#include "agentlink.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+
+#include "profrig/clock.h"
+#include "profrig/run.h"
+
+#define RUN_SCHEMA "profrig.run/1"
+#define RUN_LOCK ".lock"
+#define RUN_RESERVE ".reserve"
+#define RUN_RESERVE_BYTES ((size_t)512 << 10)
+
+struct run_clock {
+	const char *at;
+	struct clock_anchor anchor;
+};
+
+/* What became of one step of the plan. */
+struct run_step {
+	bool ran, ended;
+	int64_t started_ns, ended_ns; /* CLOCK_MONOTONIC, 0 unknown */
+	int64_t pid, host_pid;        /* as the step sees it; as the host does, 0 unknown */
+	int code, signal;             /* code −1: none */
+	int timed_out, interrupted;   /* the first signal we sent for that reason, or 0 */
+	int sent;                     /* the last signal we sent */
+	double user_s, sys_s;
+	int64_t maxrss_bytes;
+	uint64_t strays, killed;
+	char text[400]; /* why it could not be started or went missing */
+};
+
+struct run_artifact {
+	const struct plan_output *output;
+	char *path; /* below the run directory; the pattern when missing */
+	int64_t bytes;
+	char sha256[65];
+	struct run_verdict v; /* .verdict also "missing" */
+};
+
+struct run_metric {
+	char name[64], unit[64], source[64];
+	double value;
+};
+
+struct run_warning {
+	char code[32];
+	const char *severity;
+	uint64_t count;
+	char text[400];
+};
+
+struct run_device {
+	const char *sampler;
+	struct sampler_device device;
+};
+
+struct run_sampler {
+	const struct plan_sampler *plan;
+	const struct sampler *source;
+	struct sampling *sampling; /* while it lasts */
+	bool opened, stopped;
+	struct sampling_stats stats;
+	char error[256];
+};
+
+struct run_host {
+	char hostname[256], kernel[128], arch[128], os[128], cpu[128];
+	int64_t cores, memory_bytes;
+};
+
+struct run_git {
+	bool known, dirty;
+	char commit[65];
+};
+
+struct registration {
+	int fd; /* holds the lock, -1 none */
+	char *path;
+};
+#define REGISTRATION_INIT \
+	{ \
+		-1, NULL \
+	}
+
+struct run {
+	const struct plan *pl;
+	const struct run_opts *o;
+	double grace_s;
+
+	/* state */
+	struct registration reg;
+	int lock_fd;
+	struct agent_link link;
+	bool link_up; /* the agent has said hello */
+	bool link_lost;
+	int interrupt;      /* the first signal that ended the run, 0 none */
+	int interrupts;     /* how many so far */
+	bool workload_done; /* it ran, well or not */
+
+	/* what run.json tells */
+	enum run_status status;  /* planned, running and in the end the outcome */
+	enum run_status outcome; /* of the first failure */
+	char reason[512];
+	const char *phase;        /* where it is */
+	const char *failed_phase; /* where it failed first */
+	bool outputs_required_bad, outputs_optional_bad;
+	int64_t started_realtime_ns, ended_realtime_ns;
+	double pre_s, workload_s, post_s;
+	char image_digest[128], engine_version[64], agent_version[32], libc[64];
+	struct run_host host;
+	struct run_git git;
+	VEC(struct run_clock) clocks;
+	VEC(struct run_step) steps; /* as many as the plan has */
+	VEC(struct run_artifact) artifacts;
+	VEC(struct run_metric) metrics;
+	VEC(struct run_warning) warnings;
+	VEC(struct run_device) devices;
+	VEC(struct run_sampler) samplers;
+};
+
+/* --- run.c --- */
+
+/* The first failure names the run; the later ones stand in their steps. */
+void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Takes a pending interrupt, if any: true when one came. */
+bool run_take_interrupt(struct run *rn);
+void run_phase(struct run *rn, const char *phase);
+
+/* --- run_step.c --- */
+
+/* Never fails: what happened is in rn->steps. */
+void step_run(struct run *rn, size_t index);
+bool step_went_well(const struct run_step *s);
+
+/* --- run_dir.c --- */
+
+int run_dir_make(struct run *rn, struct err *err);
+/* Folders, copies of scripts, the `latest` link. Failures are warnings but for copies. */
+int run_dir_fill(struct run *rn, struct err *err);
+void run_dir_close(struct run *rn);
+/* A file written whole; on a full disk the reserve beside it becomes the file. */
+int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
+		       struct err *err);
+bool run_disk_full(const char *run_dir);
+
+/* --- run_pick.c --- */
+
+/* 0 when the engine answers, else -errno with its words. */
+int engine_answers(const struct engine *e, struct err *err);
+
+/* --- run_json.c --- */
+
+/* final: may use up the reserve. */
+int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *err);
+
+/* --- run_note.c --- */
+
+json_t *run_json_load(const char *run_dir, struct err *err);
+int run_json_store(const char *run_dir, json_t *doc, struct err *err);
+int run_note_interrupted(const char *run_dir, struct err *err);
+
+/* --- the rest --- */
+
+void run_facts(struct run *rn);
+void run_samplers_open(struct run *rn);
+void run_samplers_start(struct run *rn);
+void run_samplers_mark(struct run *rn, const char *name);
+void run_samplers_target(struct run *rn, pid_t pid);
+void run_samplers_stop(struct run *rn);
+/* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
+ * words. */
+const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);
+int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
+/* The host's pid of the process that the agent calls `pid`; 0 unknown. */
+pid_t run_host_pid(const struct run *rn, int64_t pid);
+void run_collect(struct run *rn);
+void run_metrics(struct run *rn);
+/* "performance: …" in a file: true when there is one; the last counts. */
+bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
+
+/* --- run_registry.c --- */
+
+/* $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>; owned. */
+char *registry_dir(struct err *err);
+int registry_enter(const struct plan *pl, struct registration *ret, struct err *err);
+void registry_leave(struct registration *reg);
+/* Takes the lock of an entry or a run directory's .lock; -EWOULDBLOCK: its owner lives. */
+int registry_lock(const char *path, bool create, int *ret_fd);
+
+/* --- run_sweep.c --- */
+
+/* Ends what a host run left: its agent and every process that carries its run id. Returns how many
+ * were ended. */
+size_t sweep_processes(const char *run_id);
+
+#endif

@@ -1,0 +1,199 @@
+#include "run_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/num.h"
+
+/* --- which source --- */
+
+static void source_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
+{
+	*ret = (struct sampler_opts){ .device = ps->device ? ps->device : "all",
+				      .period_s = ps->period_s };
+	for (size_t i = 0; i < ps->options.nr; i++)
+		VEC_PUSH(&ret->options, ((struct sampler_option){ ps->options.v[i].name,
+								  ps->options.v[i].value }));
+}
+
+const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
+{
+	const struct sampler *s = NULL;
+	struct sampler_opts so;
+
+	source_opts(ps, &so);
+	sampler_resolve(ps->kind, &so, &s, err);
+	VEC_RELEASE(&so.options);
+	return s;
+}
+
+int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
+{
+	const struct sampler *s = run_sampler_source(ps, err);
+	struct sampler_opts so;
+	int r;
+
+	if (!s)
+		return -ENODEV;
+	source_opts(ps, &so);
+	r = s->probe(&so, err);
+	VEC_RELEASE(&so.options);
+	return r;
+}
+
+/* --- their life beside the workload --- */
+
+static void note_failure(struct run *rn, struct run_sampler *s, const char *words)
+{
+	snprintf(s->error, sizeof(s->error), "%s", words);
+	rn->outputs_optional_bad = true;
+	run_warn(rn, W_SAMPLER, "error", "sampler of tool '%s': %s", s->plan->tool, words);
+}
+
+/* A workload that is over before the second tick leaves nothing to read: that is no fault. */
+static void note_silence(struct run *rn, struct run_sampler *s)
+{
+	if (rn->workload_s < 2 * s->plan->period_s)
+		run_warn(rn, W_SAMPLER, "note",
+			 "sampler of tool '%s': the workload was over before its first reading",
+			 s->plan->tool);
+	else
+		note_failure(rn, s, "not one reading was made");
+}
+
+static void note_devices(struct run *rn, const struct run_sampler *s)
+{
+	const struct sampler_device *d;
+	size_t n = sampling_devices(s->sampling, &d);
+
+	for (size_t i = 0; i < n; i++)
+		VEC_PUSH(&rn->devices, ((struct run_device){ s->source->name, d[i] }));
+}
+
+static void open_one(struct run *rn, struct run_sampler *s)
+{
+	struct sampling_opts o = { .path = s->plan->out, .run_id = rn->pl->run_id };
+	struct err err = ERR_INIT;
+
+	s->source = run_sampler_source(s->plan, &err);
+	if (!s->source) {
+		note_failure(rn, s, err.msg);
+		return;
+	}
+	o.sampler = s->source;
+	source_opts(s->plan, &o.source);
+	if (sampling_open(&o, &s->sampling, &err) < 0) {
+		note_failure(rn, s, err.msg);
+	} else {
+		s->opened = true;
+		note_devices(rn, s);
+	}
+	VEC_RELEASE(&o.source.options);
+}
+
+void run_samplers_open(struct run *rn)
+{
+	for (size_t i = 0; i < rn->pl->samplers.nr; i++) {
+		VEC_PUSH(&rn->samplers, ((struct run_sampler){ .plan = &rn->pl->samplers.v[i] }));
+		open_one(rn, &rn->samplers.v[i]);
+	}
+}
+
+void run_samplers_start(struct run *rn)
+{
+	for (size_t i = 0; i < rn->samplers.nr; i++) {
+		struct run_sampler *s = &rn->samplers.v[i];
+		struct err err = ERR_INIT;
+
+		if (!s->opened || sampling_start(s->sampling, &err) == 0)
+			continue;
+		note_failure(rn, s, err.msg);
+		sampling_free(s->sampling);
+		s->sampling = NULL;
+		s->opened = false;
+	}
+}
+
+void run_samplers_mark(struct run *rn, const char *name)
+{
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		if (rn->samplers.v[i].opened)
+			sampling_mark(rn->samplers.v[i].sampling, name);
+}
+
+void run_samplers_target(struct run *rn, pid_t pid)
+{
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		if (rn->samplers.v[i].opened)
+			sampling_target(rn->samplers.v[i].sampling, pid);
+}
+
+void run_samplers_stop(struct run *rn)
+{
+	for (size_t i = 0; i < rn->samplers.nr; i++) {
+		struct run_sampler *s = &rn->samplers.v[i];
+
+		if (!s->opened || s->stopped)
+			continue;
+		sampling_stop(s->sampling, &s->stats);
+		s->stopped = true;
+		sampling_free(s->sampling);
+		s->sampling = NULL;
+		if (s->stats.error)
+			note_failure(rn, s, s->stats.error_text);
+		else if (s->stats.rows == 0)
+			note_silence(rn, s);
+	}
+}
+
+/* --- whom they follow --- */
+
+/* The last number of "NSpid:" is the pid in the innermost namespace. */
+static bool is_child(const char *pid, pid_t parent, int64_t inner)
+{
+	char path[64], line[256];
+	int64_t ppid = 0, last = 0, v;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, "PPid:\t", 6)) {
+			num_i64(line + 6, strcspn(line + 6, "\n"), &ppid);
+		} else if (!strncmp(line, "NSpid:", 6)) {
+			const char *p = strrchr(line, '\t');
+
+			if (p && num_i64(p + 1, strcspn(p + 1, "\n"), &v) == 0)
+				last = v;
+			break;
+		}
+	}
+	if (f)
+		fclose(f);
+	return ppid == parent && last == inner;
+}
+
+pid_t run_host_pid(const struct run *rn, int64_t pid)
+{
+	pid_t agent;
+	struct dirent *e;
+	int64_t found = 0;
+	DIR *d;
+
+	if (!rn->pl->engine->container)
+		return (pid_t)pid;
+	agent = sampler_find_agent(rn->pl->run_id);
+	if (agent <= 0)
+		return 0;
+	d = opendir("/proc");
+	while (!found && d && (e = readdir(d)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_child(e->d_name, agent, pid) &&
+		    num_i64(e->d_name, strlen(e->d_name), &found) < 0)
+			found = 0;
+	if (d)
+		closedir(d);
+	/* A wrapper may be gone already; the agent is above all that follows. */
+	return found ? (pid_t)found : agent;
+}

@@ -1,0 +1,351 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long to wait for the agent's word on something it does at once. */
+#define ANSWER_NS (60 * NS_PER_S)
+/* After KILL; what is stuck in the kernel longer is left to the container's end. */
+#define AFTER_KILL_NS (10 * NS_PER_S)
+#define TICK_MS 250
+#define LIVE_TICK_MS 100
+/* What the workload left running may end by itself in this time, and has to after the next. */
+#define STRAY_WAIT_MS 1000
+#define STRAY_GRACE_MS 1000
+
+/* --- live output: the step's files, as they grow --- */
+
+struct tail {
+	const char *path;
+	int fd;
+};
+
+static void tail_pump(struct run *rn, struct tail *t)
+{
+	char buf[16384];
+	ssize_t n;
+
+	if (!t->path || !rn->o->events.output)
+		return;
+	if (t->fd < 0)
+		t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	while (t->fd >= 0 && (n = read(t->fd, buf, sizeof(buf))) > 0)
+		rn->o->events.output(rn->o->events.ctx, buf, (size_t)n);
+}
+
+/* --- a step in progress --- */
+
+struct progress {
+	struct run *rn;
+	const struct plan_step *plan;
+	struct run_step *s;
+	int64_t id;
+	int64_t limit_ns;    /* 0 none */
+	int64_t escalate_ns; /* 0: nothing was sent yet */
+	struct tail tail[2];
+	bool over;
+};
+
+static void lost(struct progress *p, const struct err *err)
+{
+	struct run *rn = p->rn;
+	const char *who = rn->pl->engine->container ? rn->pl->engine->name : "profrig-init";
+
+	snprintf(p->s->text, sizeof(p->s->text), "%s %.300s while '%s' ran", who, err->msg,
+		 p->plan->name);
+	rn->link_lost = true;
+	p->s->ended_ns = clock_monotonic_ns();
+	p->over = true;
+}
+
+static void request(struct progress *p, json_t *rq)
+{
+	struct err err = ERR_INIT;
+	int r = link_send(&p->rn->link, rq, &err);
+
+	if (r == -EPIPE || r == -ETIMEDOUT) {
+		lost(p, &err);
+	} else if (r < 0) {
+		snprintf(p->s->text, sizeof(p->s->text), "%.399s", err.msg);
+		p->over = true;
+	}
+}
+
+static json_t *strings(const struct strvec *sv)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sv->nr; i++)
+		json_array_append_new(list, json_string(sv->v[i]));
+	return list;
+}
+
+static json_t *start_request(const struct progress *p)
+{
+	const struct plan_step *ps = p->plan;
+	json_t *rq = json_object(), *env = json_array();
+
+	for (size_t i = 0; i < ps->env.nr; i++) {
+		CLEANUP(xfreep)
+		char *entry = xasprintf("%s=%s", ps->env.v[i].name, ps->env.v[i].value);
+
+		json_array_append_new(env, json_string(entry));
+	}
+	json_object_set_new(rq, "op", json_string("start"));
+	json_object_set_new(rq, "id", json_integer(p->id));
+	json_object_set_new(rq, "argv", strings(&ps->argv));
+	json_object_set_new(rq, "env", env);
+	/* In a container the agent's environment is the image's own, which belongs to the image. */
+	json_object_set_new(rq, "inherit",
+			    json_boolean(ps->inherit_env || p->rn->pl->engine->container));
+	if (ps->cwd)
+		json_object_set_new(rq, "cwd", json_string(ps->cwd));
+	if (ps->out)
+		json_object_set_new(rq, "out", json_string(ps->out));
+	if (ps->err)
+		json_object_set_new(rq, "err", json_string(ps->err));
+	return rq;
+}
+
+/* A list that lacks what could not be said in JSON would start something else. */
+static bool all_text(const struct plan_step *ps)
+{
+	for (size_t i = 0; i < ps->argv.nr; i++) {
+		json_t *s = json_string(ps->argv.v[i]);
+
+		json_decref(s);
+		if (!s)
+			return false;
+	}
+	for (size_t i = 0; i < ps->env.nr; i++) {
+		json_t *s = json_string(ps->env.v[i].value);
+
+		json_decref(s);
+		if (!s)
+			return false;
+	}
+	return true;
+}
+
+static void send_signal(struct progress *p, int sig)
+{
+	p->s->sent = sig;
+	p->escalate_ns = clock_monotonic_ns() +
+			 (sig == SIGKILL ? AFTER_KILL_NS : (int64_t)(p->rn->grace_s * 1e9));
+	request(p,
+		json_pack("{s:s, s:I, s:i}", "op", "signal", "id", (json_int_t)p->id, "sig", sig));
+}
+
+/* INT → TERM → KILL → no more waiting. */
+static void escalate(struct progress *p)
+{
+	switch (p->s->sent) {
+	case 0:
+		send_signal(p, SIGINT);
+		break;
+	case SIGINT:
+		send_signal(p, SIGTERM);
+		break;
+	case SIGTERM:
+		send_signal(p, SIGKILL);
+		break;
+	default:
+		snprintf(p->s->text, sizeof(p->s->text), "does not even end after SIGKILL");
+		p->over = true;
+		break;
+	}
+}
+
+static void watch_limits(struct progress *p)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (run_take_interrupt(p->rn)) {
+		p->s->interrupted = p->s->interrupted ? p->s->interrupted : SIGINT;
+		/* Asked again, or already being ended: no more patience. */
+		if (p->s->sent || p->rn->interrupts > 1)
+			send_signal(p, SIGKILL);
+		else
+			escalate(p);
+	} else if (p->s->sent) {
+		if (now >= p->escalate_ns)
+			escalate(p);
+	} else if (p->limit_ns && now >= p->limit_ns) {
+		p->s->timed_out = SIGINT;
+		escalate(p);
+	}
+}
+
+static void on_started(struct progress *p, const json_t *ev)
+{
+	struct run *rn = p->rn;
+	struct run_step *s = p->s;
+
+	s->pid = event_int(ev, "pid", 0);
+	s->started_ns = event_int(ev, "t_ns", clock_monotonic_ns());
+	p->limit_ns = 0;
+	if (p->plan->timeout_s > 0 && p->plan->timeout_s < 1e9)
+		p->limit_ns = s->started_ns + (int64_t)(p->plan->timeout_s * 1e9);
+	if (p->plan->kind != STEP_WORKLOAD)
+		return;
+	s->host_pid = run_host_pid(rn, s->pid);
+	if (s->host_pid > 0)
+		run_samplers_target(rn, (pid_t)s->host_pid);
+	/* From here on a profrig that is killed leaves a directory that says so much. */
+	run_json_write(rn, rn->pl->run_dir, false, NULL);
+}
+
+static void on_exited(struct progress *p, const json_t *ev)
+{
+	struct run_step *s = p->s;
+
+	s->ended = true;
+	s->ended_ns = event_int(ev, "t_ns", clock_monotonic_ns());
+	s->code = (int)event_int(ev, "code", -1);
+	s->signal = (int)event_int(ev, "signal", 0);
+	s->user_s = event_num(ev, "user_s", 0);
+	s->sys_s = event_num(ev, "sys_s", 0);
+	s->maxrss_bytes = event_int(ev, "maxrss_bytes", 0);
+	s->strays = (uint64_t)event_int(ev, "strays", 0);
+	p->over = true;
+}
+
+/* Somebody stops the container (or the agent) under us. */
+static void on_ending(struct progress *p, const json_t *ev)
+{
+	bool inside = p->rn->pl->engine->container;
+
+	snprintf(p->s->text, sizeof(p->s->text), "%s was stopped (%s) while '%s' ran",
+		 inside ? "the container" : "profrig-init", event_str(ev, "by", "?"),
+		 p->plan->name);
+	p->rn->link_lost = true;
+}
+
+static void on_event(struct progress *p, const json_t *ev)
+{
+	const char *name = event_name(ev);
+
+	if (!strcmp(name, "ending"))
+		on_ending(p, ev);
+	if (event_int(ev, "id", -1) != p->id)
+		return;
+	if (!strcmp(name, "started")) {
+		on_started(p, ev);
+	} else if (!strcmp(name, "exited")) {
+		on_exited(p, ev);
+	} else if (!strcmp(name, "failed")) {
+		snprintf(p->s->text, sizeof(p->s->text), "%s",
+			 event_str(ev, "text", "could not be started"));
+		p->over = true;
+	}
+}
+
+static void pump_tails(struct progress *p)
+{
+	if (p->plan->kind != STEP_WORKLOAD)
+		return;
+	tail_pump(p->rn, &p->tail[0]);
+	tail_pump(p->rn, &p->tail[1]);
+}
+
+static void wait_for_end(struct progress *p)
+{
+	int tick = p->rn->o->events.output ? LIVE_TICK_MS : TICK_MS;
+	int64_t asked = clock_monotonic_ns();
+
+	while (!p->over) {
+		struct err err = ERR_INIT;
+		int64_t now = clock_monotonic_ns(),
+			next = p->s->sent ? p->escalate_ns : p->limit_ns;
+		int wait = tick;
+		json_t *ev;
+		int r;
+
+		if (next && next - now < (int64_t)wait * NS_PER_MS)
+			wait = next > now ? (int)((next - now) / NS_PER_MS) + 1 : 0;
+		r = link_next(&p->rn->link, wait, &ev, &err);
+		if (r > 0) {
+			on_event(p, ev);
+			json_decref(ev);
+		} else if (r < 0) {
+			lost(p, &err);
+		}
+		if (p->over)
+			break;
+		if (!p->s->started_ns && clock_monotonic_ns() - asked > ANSWER_NS) {
+			err_set(&err, ETIMEDOUT, "gave no answer");
+			lost(p, &err);
+			break;
+		}
+		pump_tails(p);
+		watch_limits(p);
+	}
+	pump_tails(p);
+	xclosep(&p->tail[0].fd);
+	xclosep(&p->tail[1].fd);
+}
+
+/* What the step left behind: given a moment when it ended by itself, none when it was ended. */
+static void reap_strays(struct progress *p)
+{
+	int64_t until = clock_monotonic_ns() + ANSWER_NS;
+	bool calm = !p->s->sent;
+	struct err err = ERR_INIT;
+	json_t *ev;
+	int r;
+
+	p->over = false;
+	request(p, json_pack("{s:s, s:I, s:i, s:i}", "op", "reap", "id", (json_int_t)p->id,
+			     "wait_ms", calm ? STRAY_WAIT_MS : 0, "grace_ms", STRAY_GRACE_MS));
+	while (!p->over && clock_monotonic_ns() < until) {
+		r = link_next(&p->rn->link, TICK_MS, &ev, &err);
+		if (r < 0) {
+			lost(p, &err);
+			return;
+		}
+		if (r == 0)
+			continue;
+		if (event_int(ev, "id", -1) == p->id && !strcmp(event_name(ev), "reaped")) {
+			p->s->killed = (uint64_t)event_int(ev, "killed", 0);
+			p->over = true;
+		}
+		json_decref(ev);
+	}
+}
+
+bool step_went_well(const struct run_step *s)
+{
+	return s->ended && s->code == 0 && s->signal == 0 && !s->timed_out && !s->interrupted &&
+	       !*s->text;
+}
+
+void step_run(struct run *rn, size_t index)
+{
+	const struct plan_step *ps = &rn->pl->steps.v[index];
+	struct progress p = {
+		.rn = rn,
+		.plan = ps,
+		.s = &rn->steps.v[index],
+		.id = (int64_t)index + 1,
+		.tail = { { ps->out, -1 }, { ps->err, -1 } },
+	};
+
+	*p.s = (struct run_step){ .ran = true, .code = -1 };
+	if (!all_text(ps)) {
+		snprintf(p.s->text, sizeof(p.s->text),
+			 "an argument or an environment value is not valid UTF-8");
+		return;
+	}
+	request(&p, start_request(&p));
+	wait_for_end(&p);
+	if (!p.s->ended || rn->link_lost)
+		return;
+	/* A pre script may start something that is to live until a post script ends it. */
+	if (p.s->strays > 0 && (ps->kind == STEP_WORKLOAD || p.s->sent))
+		reap_strays(&p);
+}

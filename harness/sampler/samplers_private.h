@@ -1,0 +1,47 @@
+/*
+ * The sources, one file each; samplers.c lists them. sampler_opts.c holds what profrig-rsmi needs
+ * too.
+ */
+#ifndef PROFRIG_SAMPLERS_PRIVATE_H
+#define PROFRIG_SAMPLERS_PRIVATE_H
+
+#include "profrig/sampler.h"
+
+extern const struct sampler sampler_procfs, sampler_estimate, sampler_rapl, sampler_amdgpu,
+	sampler_rocm_smi, sampler_nvml, sampler_replay;
+
+/*
+ * Adds "<name>.<id>" to a device whose id is set. Characters that would break the file's header
+ * become '_'. False when the device is full or the name does not fit.
+ */
+bool sampler_device_add(struct sampler_device *d, const char *name, const char *unit);
+/* True when `device` (NULL, "all", "0,2-4", "gpu1") selects index i. */
+bool sampler_selects(const char *device, unsigned i);
+/*
+ * True when the list `fields` (NULL or "" = everything) names the series or its family, which is
+ * what stands before the first '_': "power" takes power and power_instant, "vram" takes vram_used
+ * and vram_total.
+ */
+bool sampler_wants(const char *fields, const char *name);
+/*
+ * Control characters become blanks, in place: device names come from drivers, marks from the
+ * workload.
+ */
+void sampler_clean_line(char *s);
+/*
+ * Root below which sources look for /sys: "" or $PROFRIG_SYSFS_ROOT (tests play a machine with it).
+ */
+const char *sampler_root(void);
+/*
+ * A small file's text without its final line end and blanks; what does not fit is cut. Length, or
+ * -errno.
+ */
+int sampler_read_text(const char *path, char *buf, size_t n);
+/* A file that holds one finite number. */
+int sampler_read_number(const char *path, double *ret);
+/* The same of a file that stays open; sysfs makes the text anew for each read at offset 0. */
+int sampler_number_at(int fd, double *ret);
+/* -errno of a failed read as a reason. */
+const char *sampler_reason(int code);
+
+#endif

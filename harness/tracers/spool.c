@@ -1,0 +1,400 @@
+#include "spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GROW ((size_t)1 << 20)
+#define STRING_ROOM 400 /* bytes kept free behind a string for the members that follow it */
+
+static struct {
+	const char *tracer;
+	char dir[768];
+	pthread_mutex_t lock;
+	atomic_int state; /* 0 not opened, 1 open, -1 off */
+	int fd;
+	char *map;
+	size_t map_len;
+	_Atomic size_t allocated;
+	_Atomic size_t pos;
+	_Atomic uint64_t dropped;
+	pid_t pid;
+} spool = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+int64_t spool_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static inline void put(struct spool_line *l, const char *s, size_t n)
+{
+	if (n > SPOOL_LINE - l->len)
+		n = SPOOL_LINE - l->len;
+	memcpy(l->buf + l->len, s, n);
+	l->len += n;
+}
+
+/* A literal: its length is known, so the copy is a few moves. */
+#define PUT(l, literal) put(l, "" literal, sizeof(literal) - 1)
+
+static void put_u64(struct spool_line *l, uint64_t v)
+{
+	static const char pairs[] = "0001020304050607080910111213141516171819"
+				    "2021222324252627282930313233343536373839"
+				    "4041424344454647484950515253545556575859"
+				    "6061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+	char tmp[20];
+	size_t n = sizeof(tmp);
+
+	for (; v >= 100; v /= 100) {
+		n -= 2;
+		memcpy(tmp + n, pairs + v % 100 * 2, 2);
+	}
+	if (v >= 10) {
+		n -= 2;
+		memcpy(tmp + n, pairs + v * 2, 2);
+	} else {
+		tmp[--n] = (char)('0' + v);
+	}
+	put(l, tmp + n, sizeof(tmp) - n);
+}
+
+/* ns as µs with three decimals */
+static void put_us(struct spool_line *l, int64_t ns)
+{
+	uint64_t v = ns < 0 ? 0 : (uint64_t)ns;
+	char frac[4] = { '.', (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10),
+			 (char)('0' + v % 10) };
+
+	put_u64(l, v / 1000);
+	put(l, frac, 4);
+}
+
+/* "pid":P,"tid":T,"ts": of this thread, made once. */
+static __thread struct {
+	size_t len;
+	char text[64];
+} who __attribute__((tls_model("initial-exec")));
+
+static void make_who(void)
+{
+	struct spool_line l = { .len = 0 };
+
+	PUT(&l, "\",\"pid\":");
+	put_u64(&l, (uint64_t)spool.pid);
+	PUT(&l, ",\"tid\":");
+	put_u64(&l, (uint64_t)syscall(SYS_gettid));
+	PUT(&l, ",\"ts\":");
+	memcpy(who.text, l.buf, l.len);
+	who.len = l.len;
+}
+
+void spool_begin(struct spool_line *l, char ph, int64_t ts_ns, int64_t dur_ns)
+{
+	if (!who.len)
+		make_who();
+	l->len = 0;
+	l->args = l->comma = false;
+	PUT(l, "{\"ph\":\"");
+	put(l, &ph, 1);
+	put(l, who.text, who.len);
+	put_us(l, ts_ns);
+	if (dur_ns >= 0) {
+		PUT(l, ",\"dur\":");
+		put_us(l, dur_ns);
+	}
+	l->comma = true;
+}
+
+static void put_key(struct spool_line *l, const char *key)
+{
+	if (l->comma)
+		PUT(l, ",");
+	l->comma = true;
+	PUT(l, "\"");
+	put(l, key, strlen(key));
+	PUT(l, "\":");
+}
+
+static void put_escaped(struct spool_line *l, const char *s)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t limit = SPOOL_LINE - STRING_ROOM;
+
+	while (*s && l->len < limit) {
+		size_t run = 0, room = limit - l->len;
+		while (run < room && (unsigned char)s[run] >= 0x20 && s[run] != '"' &&
+		       s[run] != '\\')
+			run++;
+		put(l, s, run);
+		s += run;
+		unsigned char c = (unsigned char)*s;
+		if (!c || l->len >= limit)
+			break;
+		if (c == '"' || c == '\\') {
+			char e[2] = { '\\', (char)c };
+			put(l, e, 2);
+		} else {
+			char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+			put(l, e, 6);
+		}
+		s++;
+	}
+	if (*s) {
+		/* never leave half of a multi-byte character */
+		while (l->len && ((unsigned char)l->buf[l->len - 1] & 0xc0) == 0x80)
+			l->len--;
+		if (l->len && (unsigned char)l->buf[l->len - 1] >= 0xc0)
+			l->len--;
+		PUT(l, "...");
+	}
+}
+
+void spool_str(struct spool_line *l, const char *key, const char *value)
+{
+	put_key(l, key);
+	PUT(l, "\"");
+	put_escaped(l, value ? value : "(null)");
+	PUT(l, "\"");
+}
+
+void spool_int(struct spool_line *l, const char *key, int64_t value)
+{
+	put_key(l, key);
+	if (value < 0) {
+		PUT(l, "-");
+		put_u64(l, 0 - (uint64_t)value);
+	} else {
+		put_u64(l, (uint64_t)value);
+	}
+}
+
+void spool_args(struct spool_line *l)
+{
+	PUT(l, ",\"args\":{");
+	l->args = true;
+	l->comma = false;
+}
+
+/*
+ * Real blocks, so that a store into the mapping can never meet a full disk (SIGBUS would kill the
+ * workload).
+ */
+static int allocate(int fd, size_t from, size_t n)
+{
+	static const char zeros[65536];
+
+	if (fallocate(fd, 0, (off_t)from, (off_t)n) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	for (size_t at = from; at < from + n; at += sizeof(zeros)) {
+		ssize_t w = pwrite(fd, zeros, sizeof(zeros), (off_t)at);
+		if (w != (ssize_t)sizeof(zeros))
+			return w < 0 ? -errno : -ENOSPC;
+	}
+	return 0;
+}
+
+static void complain(const char *what, int code)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof(text), "profrig %s tracer: %s: %s; the workload goes on\n",
+			 spool.tracer, what, strerror(code));
+
+	if (n > 0 && write(2, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
+		return;
+}
+
+/* Room up to `need` bytes; false when there is none to be had. */
+static bool grow(size_t need)
+{
+	bool ok = true;
+
+	pthread_mutex_lock(&spool.lock);
+	size_t have = atomic_load(&spool.allocated);
+	while (ok && have < need) {
+		int r = have + GROW > spool.map_len ? -EFBIG : allocate(spool.fd, have, GROW);
+		if (r < 0) {
+			if (atomic_exchange(&spool.state, -1) == 1)
+				complain(spool.dir, -r);
+			ok = false;
+		} else {
+			have += GROW;
+			atomic_store(&spool.allocated, have);
+		}
+	}
+	pthread_mutex_unlock(&spool.lock);
+	return ok;
+}
+
+static void append(const char *s, size_t n)
+{
+	size_t at = atomic_fetch_add(&spool.pos, n);
+
+	if (at + n > atomic_load_explicit(&spool.allocated, memory_order_acquire) &&
+	    !grow(at + n)) {
+		atomic_fetch_add(&spool.dropped, 1);
+		return;
+	}
+	memcpy(spool.map + at, s, n);
+}
+
+void spool_commit(struct spool_line *l)
+{
+	if (l->args)
+		PUT(l, "}},\n");
+	else
+		PUT(l, "},\n");
+	append(l->buf, l->len);
+}
+
+static void first_line(void)
+{
+	struct spool_line l;
+	char exe[512], host[256];
+	const char *given = getenv("PROFRIG_HOST"); /* a container's own name is not its host's */
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = 0;
+	if (gethostname(host, sizeof(host)))
+		host[0] = 0;
+	host[sizeof(host) - 1] = 0;
+	append("[\n", 2);
+	spool_begin(&l, 'M', 0, -1);
+	spool_str(&l, "name", "profrig");
+	spool_args(&l);
+	spool_str(&l, "tracer", spool.tracer);
+	spool_str(&l, "version", PROFRIG_VERSION);
+	spool_str(&l, "clock", "CLOCK_MONOTONIC");
+	spool_str(&l, "host", given && *given ? given : host);
+	spool_str(&l, "exe", strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
+	spool_commit(&l);
+}
+
+static int open_file(void)
+{
+	char path[1024];
+	size_t len = (size_t)1 << 36;
+
+	spool.pid = getpid();
+	/* a recycled pid inside one run must not overwrite an earlier process's file */
+	for (int i = 0; i < 1000 && spool.fd < 0; i++) {
+		snprintf(path, sizeof(path), i ? "%s/%s-%ld.%d.json" : "%s/%s-%ld.json", spool.dir,
+			 spool.tracer, (long)spool.pid, i);
+		spool.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (spool.fd < 0 && errno != EEXIST)
+			return -errno;
+	}
+	if (spool.fd < 0)
+		return -EEXIST;
+	/* address space only: the file grows under the mapping */
+	do {
+		spool.map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+				 spool.fd, 0);
+		spool.map_len = len;
+		len >>= 2;
+	} while (spool.map == MAP_FAILED && len >= GROW);
+	return spool.map == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static bool open_once(void)
+{
+	pthread_mutex_lock(&spool.lock);
+	int state = atomic_load(&spool.state);
+	if (state == 0) {
+		int r = open_file();
+		if (r == 0)
+			r = allocate(spool.fd, 0, GROW);
+		if (r < 0) {
+			complain(spool.dir, -r);
+			state = -1;
+		} else {
+			atomic_store(&spool.pos, 0);
+			atomic_store(&spool.allocated, GROW);
+			first_line();
+			state = 1;
+		}
+		atomic_store(&spool.state, state);
+	}
+	pthread_mutex_unlock(&spool.lock);
+	return state == 1;
+}
+
+bool spool_enabled(void)
+{
+	int state = atomic_load_explicit(&spool.state, memory_order_acquire);
+
+	return state == 1 || (state == 0 && open_once());
+}
+
+static void after_fork_child(void)
+{
+	who.len = 0;
+	pthread_mutex_init(&spool.lock, NULL);
+	if (spool.map && spool.map != MAP_FAILED)
+		munmap(spool.map, spool.map_len);
+	if (spool.fd >= 0)
+		close(spool.fd);
+	spool.map = NULL;
+	spool.fd = -1;
+	atomic_store(&spool.dropped, 0);
+	atomic_store(&spool.state, spool.dir[0] ? 0 : -1);
+}
+
+void spool_setup(const char *tracer, const char *env_dir)
+{
+	const char *dir = getenv(env_dir);
+
+	spool.tracer = tracer;
+	if (!dir || !*dir || strlen(dir) >= sizeof(spool.dir)) {
+		atomic_store(&spool.state, -1);
+		return;
+	}
+	memcpy(spool.dir, dir, strlen(dir) + 1);
+	pthread_atfork(NULL, NULL, after_fork_child);
+}
+
+static bool other_threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	int n = 0;
+
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n != 1;
+}
+
+__attribute__((destructor)) static void spool_end(void)
+{
+	if (spool.fd < 0 || spool.pid != getpid())
+		return;
+	atomic_store(&spool.state, -1);
+	uint64_t dropped = atomic_load(&spool.dropped);
+	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
+	if (dropped)
+		complain("events were dropped", ENOSPC);
+	/*
+	 * a thread inside append() now must still find its page: leave room for one line of each of
+	 * 64 threads
+	 */
+	if (other_threads())
+		end += 64 * SPOOL_LINE;
+	if (end < have && ftruncate(spool.fd, (off_t)end) < 0)
+		complain(spool.dir, errno);
+}

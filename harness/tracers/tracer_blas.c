@@ -1,0 +1,411 @@
+/*
+ * libprofrig_blas.so: one span per call of the gemm, gemv, axpy, dot and trsm families of any BLAS,
+ * by LD_PRELOAD.
+ *
+ * Fortran (sgemm_), CBLAS (cblas_sgemm) and 64-bit-integer (sgemm_64_, cblas_sgemm64_) entry points
+ * are taken over and passed on to the next definition. A BLAS that implements one entry point by
+ * calling another gives one span: the outermost. The complex dot functions of Fortran return their
+ * value in a compiler-dependent way and are left alone; their CBLAS forms (…_sub) are traced.
+ *
+ * flops: gemm 2mnk, gemv 2mn, axpy and dot 2n, trsm m²n or mn² (times 4 for complex types). bytes:
+ * every operand read once, results written once.
+ */
+#include "spool.h"
+
+#include <complex.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * dlsym and friends moved from libdl to libc in glibc 2.34; bind the old version, which both have.
+ */
+#if defined(__x86_64__)
+#define OLD_VERSION "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define OLD_VERSION "GLIBC_2.17"
+#endif
+__asm__(".symver dlsym,dlsym@" OLD_VERSION);
+__asm__(".symver dlopen,dlopen@" OLD_VERSION);
+
+static __thread int inside __attribute__((tls_model("initial-exec")));
+
+__attribute__((constructor)) static void begin(void)
+{
+	spool_setup("blas", "PROFRIG_BLAS_OUT");
+}
+
+struct search {
+	const char *name;
+	void *found;
+};
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct search *s = ctx;
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	base = base ? base + 1 : info->dlpi_name;
+	if (strstr(base, "libprofrig") || !(strstr(base, "blas") || strstr(base, "mkl") ||
+					    strstr(base, "flexi") || strstr(base, "armpl")))
+		return 0;
+	void *h = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+	s->found = h ? dlsym(h, s->name) : NULL;
+	return s->found != NULL;
+}
+
+/*
+ * The next definition; a BLAS loaded with RTLD_LOCAL (Python extensions) is not "next" and is
+ * looked for by name.
+ */
+static void *resolve(const char *name)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+
+	if (!f) {
+		struct search s = { name, NULL };
+		dl_iterate_phdr(search_object, &s);
+		f = s.found;
+	}
+	if (!f) {
+		char text[256];
+		int n = snprintf(text, sizeof(text),
+				 "profrig blas tracer: the program calls %s, which no loaded "
+				 "library defines\n",
+				 name);
+		if (n > 0 && write(2, text, (size_t)n) < 0)
+			_exit(127);
+		_exit(127);
+	}
+	return f;
+}
+
+#define REAL(type, symbol) \
+	static type *real; \
+	type *fn = __atomic_load_n(&real, __ATOMIC_RELAXED); \
+	if (!fn) { \
+		fn = (type *)resolve(symbol); \
+		__atomic_store_n(&real, fn, __ATOMIC_RELAXED); \
+	}
+
+/* Returns the start, 0 when this call is not to be recorded. */
+static inline int64_t enter(void)
+{
+	return inside++ || !spool_enabled() ? 0 : spool_now_ns();
+}
+
+struct call {
+	const char *name;
+	int64_t start;
+	int64_t m, n, k; /* < 0: the call has no such dimension */
+	char ta, tb;     /* 0: none */
+	double flops, bytes;
+};
+
+static void leave(const struct call *c)
+{
+	inside--;
+	if (!c->start)
+		return;
+	int64_t end = spool_now_ns();
+	struct spool_line l;
+	char one[2] = { 0, 0 };
+	spool_begin(&l, 'X', c->start, end - c->start);
+	spool_str(&l, "name", c->name);
+	spool_str(&l, "cat", "blas");
+	spool_args(&l);
+	if (c->m >= 0)
+		spool_int(&l, "m", c->m);
+	spool_int(&l, "n", c->n);
+	if (c->k >= 0)
+		spool_int(&l, "k", c->k);
+	if (c->ta) {
+		one[0] = c->ta;
+		spool_str(&l, "ta", one);
+	}
+	if (c->tb) {
+		one[0] = c->tb;
+		spool_str(&l, "tb", one);
+	}
+	spool_int(&l, "flops", (int64_t)c->flops);
+	spool_int(&l, "bytes", (int64_t)c->bytes);
+	spool_commit(&l);
+}
+
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
+/* CBLAS constants: NoTrans 111, Trans 112, ConjTrans 113; Left 141, Right 142 */
+static char cblas_trans(int t)
+{
+	return t == 111 ? 'N' : t == 112 ? 'T' : t == 113 ? 'C' : '?';
+}
+
+static double d(int64_t v)
+{
+	return v > 0 ? (double)v : 0;
+}
+
+static struct call gemm_call(const char *name, char ta, char tb, int64_t m, int64_t n, int64_t k,
+			     double size, double mul, int reads_c)
+{
+	return (struct call){
+		.name = name,
+		.m = m,
+		.n = n,
+		.k = k,
+		.ta = ta,
+		.tb = tb,
+		.flops = mul * 2 * d(m) * d(n) * d(k),
+		.bytes = size * (d(m) * d(k) + d(k) * d(n) + d(m) * d(n) * (reads_c ? 2 : 1)),
+	};
+}
+
+static struct call gemv_call(const char *name, char t, int64_t m, int64_t n, double size,
+			     double mul, int reads_y)
+{
+	double out = d(t == 'N' ? m : n), in = d(t == 'N' ? n : m);
+
+	return (struct call){
+		.name = name,
+		.m = m,
+		.n = n,
+		.k = -1,
+		.ta = t,
+		.flops = mul * 2 * d(m) * d(n),
+		.bytes = size * (d(m) * d(n) + in + out * (reads_y ? 2 : 1)),
+	};
+}
+
+static struct call vector_call(const char *name, int64_t n, double size, double mul, double touches)
+{
+	return (struct call){
+		.name = name,
+		.m = -1,
+		.n = n,
+		.k = -1,
+		.flops = mul * 2 * d(n),
+		.bytes = size * touches * d(n),
+	};
+}
+
+static struct call trsm_call(const char *name, char side, char ta, int64_t m, int64_t n,
+			     double size, double mul)
+{
+	double a = d(side == 'L' ? m : n);
+
+	return (struct call){
+		.name = name,
+		.m = m,
+		.n = n,
+		.k = -1,
+		.ta = ta,
+		.tb = 0,
+		.flops = mul * d(m) * d(n) * a,
+		.bytes = size * (a * a / 2 + 2 * d(m) * d(n)),
+	};
+}
+
+/*
+ * s(p) is non-zero when the scalar at p (real, or complex pair) is: beta = 0 means the result is
+ * not read.
+ */
+#define NZ_R(T, p) (*(const T *)(p) != 0)
+#define NZ_C(T, p) (((const T *)(p))[0] != 0 || ((const T *)(p))[1] != 0)
+
+/*
+ * One set of definitions per (letter, element type, bytes, flop factor) and integer width. Fortran
+ * passes everything by address and the lengths of character arguments behind the rest; callers from
+ * C leave those out, handing on what stands there is harmless. CS: how CBLAS passes scalars: by
+ * value for real types, by address for complex ones.
+ */
+#define FORTRAN(L, T, SIZE, MUL, NZ, I, SUF) \
+	typedef void L##gemm##SUF##t(const char *, const char *, const I *, const I *, const I *, \
+				     const T *, const T *, const I *, const T *, const I *, \
+				     const T *, T *, const I *, size_t, size_t); \
+	L##gemm##SUF##t L##gemm##SUF; \
+	void L##gemm##SUF(const char *ta, const char *tb, const I *m, const I *n, const I *k, \
+			  const T *al, const T *a, const I *lda, const T *b, const I *ldb, \
+			  const T *be, T *c, const I *ldc, size_t l1, size_t l2) \
+	{ \
+		REAL(L##gemm##SUF##t, #L "gemm" #SUF) \
+		int64_t t = enter(); \
+		fn(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2); \
+		struct call r = gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, \
+					  MUL, NZ(T, be)); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void L##gemv##SUF##t(const char *, const I *, const I *, const T *, const T *, \
+				     const I *, const T *, const I *, const T *, T *, const I *, \
+				     size_t); \
+	L##gemv##SUF##t L##gemv##SUF; \
+	void L##gemv##SUF(const char *ta, const I *m, const I *n, const T *al, const T *a, \
+			  const I *lda, const T *x, const I *incx, const T *be, T *y, \
+			  const I *incy, size_t l1) \
+	{ \
+		REAL(L##gemv##SUF##t, #L "gemv" #SUF) \
+		int64_t t = enter(); \
+		fn(ta, m, n, al, a, lda, x, incx, be, y, incy, l1); \
+		struct call r = gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be)); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void L##axpy##SUF##t(const I *, const T *, const T *, const I *, T *, const I *); \
+	L##axpy##SUF##t L##axpy##SUF; \
+	void L##axpy##SUF(const I *n, const T *al, const T *x, const I *incx, T *y, const I *incy) \
+	{ \
+		REAL(L##axpy##SUF##t, #L "axpy" #SUF) \
+		int64_t t = enter(); \
+		fn(n, al, x, incx, y, incy); \
+		struct call r = vector_call(#L "axpy", *n, SIZE, MUL, 3); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void L##trsm##SUF##t(const char *, const char *, const char *, const char *, \
+				     const I *, const I *, const T *, const T *, const I *, T *, \
+				     const I *, size_t, size_t, size_t, size_t); \
+	L##trsm##SUF##t L##trsm##SUF; \
+	void L##trsm##SUF(const char *si, const char *up, const char *ta, const char *di, \
+			  const I *m, const I *n, const T *al, const T *a, const I *lda, T *b, \
+			  const I *ldb, size_t l1, size_t l2, size_t l3, size_t l4) \
+	{ \
+		REAL(L##trsm##SUF##t, #L "trsm" #SUF) \
+		int64_t t = enter(); \
+		fn(si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4); \
+		struct call r = trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL); \
+		r.start = t; \
+		leave(&r); \
+	}
+
+#define FORTRAN_DOT(NAME, T, R, SIZE, I, SUF) \
+	typedef R NAME##SUF##t(const I *, const T *, const I *, const T *, const I *); \
+	NAME##SUF##t NAME##SUF; \
+	R NAME##SUF(const I *n, const T *x, const I *incx, const T *y, const I *incy) \
+	{ \
+		REAL(NAME##SUF##t, #NAME #SUF) \
+		int64_t t = enter(); \
+		R v = fn(n, x, incx, y, incy); \
+		struct call r = vector_call(#NAME, *n, SIZE, 1, 2); \
+		r.start = t; \
+		leave(&r); \
+		return v; \
+	}
+
+#define CBLAS(L, T, SIZE, MUL, CS, NZP, I, SUF) \
+	typedef void cblas_##L##gemm##SUF##t(int, int, int, I, I, I, CS, const T *, I, const T *, \
+					     I, CS, T *, I); \
+	cblas_##L##gemm##SUF##t cblas_##L##gemm##SUF; \
+	void cblas_##L##gemm##SUF(int o, int ta, int tb, I m, I n, I k, CS al, const T *a, I lda, \
+				  const T *b, I ldb, CS be, T *c, I ldc) \
+	{ \
+		REAL(cblas_##L##gemm##SUF##t, "cblas_" #L "gemm" #SUF) \
+		int64_t t = enter(); \
+		fn(o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc); \
+		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), m, n, k, \
+					  SIZE, MUL, NZP(T, be)); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void cblas_##L##gemv##SUF##t(int, int, I, I, CS, const T *, I, const T *, I, CS, \
+					     T *, I); \
+	cblas_##L##gemv##SUF##t cblas_##L##gemv##SUF; \
+	void cblas_##L##gemv##SUF(int o, int ta, I m, I n, CS al, const T *a, I lda, const T *x, \
+				  I incx, CS be, T *y, I incy) \
+	{ \
+		REAL(cblas_##L##gemv##SUF##t, "cblas_" #L "gemv" #SUF) \
+		int64_t t = enter(); \
+		fn(o, ta, m, n, al, a, lda, x, incx, be, y, incy); \
+		struct call r = \
+			gemv_call(#L "gemv", cblas_trans(ta), m, n, SIZE, MUL, NZP(T, be)); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void cblas_##L##axpy##SUF##t(I, CS, const T *, I, T *, I); \
+	cblas_##L##axpy##SUF##t cblas_##L##axpy##SUF; \
+	void cblas_##L##axpy##SUF(I n, CS al, const T *x, I incx, T *y, I incy) \
+	{ \
+		REAL(cblas_##L##axpy##SUF##t, "cblas_" #L "axpy" #SUF) \
+		int64_t t = enter(); \
+		fn(n, al, x, incx, y, incy); \
+		struct call r = vector_call(#L "axpy", n, SIZE, MUL, 3); \
+		r.start = t; \
+		leave(&r); \
+	} \
+	typedef void cblas_##L##trsm##SUF##t(int, int, int, int, int, I, I, CS, const T *, I, T *, \
+					     I); \
+	cblas_##L##trsm##SUF##t cblas_##L##trsm##SUF; \
+	void cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, I m, I n, CS al, \
+				  const T *a, I lda, T *b, I ldb) \
+	{ \
+		REAL(cblas_##L##trsm##SUF##t, "cblas_" #L "trsm" #SUF) \
+		int64_t t = enter(); \
+		fn(o, si, up, ta, di, m, n, al, a, lda, b, ldb); \
+		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), m, n, \
+					  SIZE, MUL); \
+		r.start = t; \
+		leave(&r); \
+	}
+
+#define CBLAS_DOT(NAME, T, R, SIZE, I, SUF) \
+	typedef R cblas_##NAME##SUF##t(I, const T *, I, const T *, I); \
+	cblas_##NAME##SUF##t cblas_##NAME##SUF; \
+	R cblas_##NAME##SUF(I n, const T *x, I incx, const T *y, I incy) \
+	{ \
+		REAL(cblas_##NAME##SUF##t, "cblas_" #NAME #SUF) \
+		int64_t t = enter(); \
+		R v = fn(n, x, incx, y, incy); \
+		struct call r = vector_call(#NAME, n, SIZE, 1, 2); \
+		r.start = t; \
+		leave(&r); \
+		return v; \
+	}
+
+#define CBLAS_DOT_SUB(NAME, SHOWN, SIZE, I, SUF) \
+	typedef void cblas_##NAME##_sub##SUF##t(I, const void *, I, const void *, I, void *); \
+	cblas_##NAME##_sub##SUF##t cblas_##NAME##_sub##SUF; \
+	void cblas_##NAME##_sub##SUF(I n, const void *x, I incx, const void *y, I incy, void *ret) \
+	{ \
+		REAL(cblas_##NAME##_sub##SUF##t, "cblas_" #NAME "_sub" #SUF) \
+		int64_t t = enter(); \
+		fn(n, x, incx, y, incy, ret); \
+		struct call r = vector_call(SHOWN, n, SIZE, 4, 2); \
+		r.start = t; \
+		leave(&r); \
+	}
+
+#define NZV(T, v) ((v) != 0)
+
+#define ALL_FORTRAN(I, SUF) \
+	FORTRAN(s, float, 4, 1, NZ_R, I, SUF) \
+	FORTRAN(d, double, 8, 1, NZ_R, I, SUF) \
+	FORTRAN(c, float, 8, 4, NZ_C, I, SUF) \
+	FORTRAN(z, double, 16, 4, NZ_C, I, SUF) \
+	FORTRAN_DOT(sdot, float, float, 4, I, SUF) \
+	FORTRAN_DOT(ddot, double, double, 8, I, SUF) \
+	FORTRAN_DOT(dsdot, float, double, 4, I, SUF)
+
+#define ALL_CBLAS(I, SUF) \
+	CBLAS(s, float, 4, 1, float, NZV, I, SUF) \
+	CBLAS(d, double, 8, 1, double, NZV, I, SUF) \
+	CBLAS(c, float, 8, 4, const void *, NZ_C, I, SUF) \
+	CBLAS(z, double, 16, 4, const void *, NZ_C, I, SUF) \
+	CBLAS_DOT(sdot, float, float, 4, I, SUF) \
+	CBLAS_DOT(ddot, double, double, 8, I, SUF) \
+	CBLAS_DOT(dsdot, float, double, 4, I, SUF) \
+	CBLAS_DOT_SUB(cdotu, "cdotu", 8, I, SUF) \
+	CBLAS_DOT_SUB(cdotc, "cdotc", 8, I, SUF) \
+	CBLAS_DOT_SUB(zdotu, "zdotu", 16, I, SUF) \
+	CBLAS_DOT_SUB(zdotc, "zdotc", 16, I, SUF)
+
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+ALL_FORTRAN(int32_t, _)
+ALL_FORTRAN(int64_t, _64_)
+ALL_CBLAS(int32_t, )
+ALL_CBLAS(int64_t, 64_)

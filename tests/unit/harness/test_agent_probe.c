@@ -1,0 +1,185 @@
+/* What profrig-init finds missing where it runs. */
+#include "agent_rig.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+static bool is_missing(const json_t *ev, const char *what, const char **why)
+{
+	const json_t *m;
+	size_t i;
+
+	*why = json_string_value(json_object_get(json_object_get(ev, "why"), what));
+	json_array_foreach(json_object_get(ev, "missing"), i,
+			   m) if (!strcmp(json_string_value(m), what)) return true;
+	return false;
+}
+
+static json_t *probe(struct rig *g, json_t *needs, json_t *env)
+{
+	json_t *rq = json_pack("{s:s, s:i, s:o, s:o, s:b}", "op", "probe", "id", 3, "needs", needs,
+			       "env", env, "inherit", 1);
+	CLEANUP(xfreep) char *line = json_dumps(rq, JSON_COMPACT);
+
+	json_decref(rq);
+	say(g, "%s", line);
+	return expect(g, "probe");
+}
+
+static void test_probe(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *tool = fs_join(g->dir, "my-tool");
+	CLEANUP(xfreep) char *plain = fs_join(g->dir, "not-executable");
+	const char *why;
+	json_t *ev;
+
+	assert_int_equal(fs_write_atomic(tool, "#!/bin/sh\n", 10, NULL), 0);
+	assert_int_equal(chmod(tool, 0755), 0);
+	assert_int_equal(fs_write_atomic(plain, "", 0, NULL), 0);
+	ev = probe(g,
+		   json_pack("[s,s,s,s,s,s,s,s,s]", "sh", "no-such-tool", "my-tool",
+			     "not-executable", "libc.so.6", "libno-such.so.3", "/dev/null",
+			     "/dev/no-such", g->dir),
+		   json_pack("[o]", json_sprintf("PATH=%s:/usr/bin:/bin", g->dir)));
+	assert_int_equal(num(ev, "id"), 3);
+	assert_int_equal(json_array_size(json_object_get(ev, "missing")), 4);
+	assert_true(is_missing(ev, "no-such-tool", &why) && !why);
+	assert_true(is_missing(ev, "libno-such.so.3", &why) && !why);
+	assert_true(is_missing(ev, "/dev/no-such", &why) && !why);
+	assert_true(is_missing(ev, "not-executable", &why));
+	assert_non_null(strstr(why, "executed"));
+	json_decref(ev);
+}
+
+/* Each byte of a small shared library is a chance to read past something. */
+static void put(const char *path, const void *data, size_t n)
+{
+	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+}
+
+/*
+ * A library as small as one can be: one page, loaded at 0, that needs NEEDED and version VERSION of
+ * it.
+ */
+struct tiny_so {
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph[2];
+	Elf64_Dyn dyn[6];
+	Elf64_Verneed vn;
+	Elf64_Vernaux va;
+	char str[64];
+};
+
+static void tiny_make(struct tiny_so *t, const char *needed, const char *version)
+{
+	static const struct tiny_so zero;
+	size_t version_at = 1 + strlen(needed) + 1;
+
+	*t = zero;
+	memcpy(t->eh.e_ident, ELFMAG, SELFMAG);
+	t->eh.e_ident[EI_CLASS] = ELFCLASS64;
+	t->eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	t->eh.e_ident[EI_VERSION] = EV_CURRENT;
+	t->eh.e_type = ET_DYN;
+#if defined(__x86_64__)
+	t->eh.e_machine = EM_X86_64;
+#elif defined(__aarch64__)
+	t->eh.e_machine = EM_AARCH64;
+#endif
+	t->eh.e_phoff = offsetof(struct tiny_so, ph);
+	t->eh.e_phentsize = sizeof(Elf64_Phdr);
+	t->eh.e_phnum = 2;
+	t->ph[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_filesz = sizeof(*t), .p_memsz = sizeof(*t) };
+	t->ph[1] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
+				 .p_offset = offsetof(struct tiny_so, dyn),
+				 .p_filesz = sizeof(t->dyn) };
+	snprintf(t->str + 1, 30, "%s", needed);
+	snprintf(t->str + version_at, 30, "%s", version);
+	t->dyn[0] = (Elf64_Dyn){ .d_tag = DT_STRTAB, .d_un.d_ptr = offsetof(struct tiny_so, str) };
+	t->dyn[1] = (Elf64_Dyn){ .d_tag = DT_NEEDED, .d_un.d_val = 1 };
+	t->dyn[2] = (Elf64_Dyn){ .d_tag = DT_VERNEED, .d_un.d_ptr = offsetof(struct tiny_so, vn) };
+	t->dyn[3] = (Elf64_Dyn){ .d_tag = DT_VERNEEDNUM, .d_un.d_val = 1 };
+	t->vn = (Elf64_Verneed){
+		.vn_version = 1, .vn_cnt = 1, .vn_file = 1, .vn_aux = sizeof(Elf64_Verneed)
+	};
+	t->va = (Elf64_Vernaux){ .vna_name = (Elf64_Word)version_at };
+}
+
+static void test_probe_library_versions(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *good = fs_join(g->dir, "libgood.so");
+	CLEANUP(xfreep) char *new = fs_join(g->dir, "libnew.so.1");
+	CLEANUP(xfreep) char *lonely = fs_join(g->dir, "liblonely.so");
+	CLEANUP(xfreep) char *foreign = fs_join(g->dir, "libforeign.so");
+	CLEANUP(xfreep) char *text_file = fs_join(g->dir, "libtext.so");
+	struct tiny_so t;
+	const char *why;
+	json_t *ev;
+
+	tiny_make(&t, "libc.so.6", "GLIBC_2.17");
+	put(good, &t, sizeof(t));
+	tiny_make(&t, "libc.so.6", "GLIBC_2.99");
+	put(new, &t, sizeof(t));
+	tiny_make(&t, "libnobody.so.2", "NOBODY_1");
+	put(lonely, &t, sizeof(t));
+	tiny_make(&t, "libc.so.6", "GLIBC_2.17");
+	t.eh.e_machine = EM_S390;
+	put(foreign, &t, sizeof(t));
+	put(text_file, "GROUP ( libc.so.6 )", 19);
+	ev = probe(g,
+		   json_pack("[s,s,s,s,s,s,s]", good, new, lonely, foreign, text_file, "libgood.so",
+			     "libnew.so.1"),
+		   json_pack("[o]", json_sprintf("LD_LIBRARY_PATH=/nowhere:%s", g->dir)));
+	assert_false(is_missing(ev, good, &why));
+	assert_false(is_missing(ev, "libgood.so", &why));
+	assert_true(is_missing(ev, new, &why));
+	assert_non_null(strstr(why, "needs GLIBC_2.99 of libc.so.6, which offers up to GLIBC_2."));
+	assert_true(is_missing(ev, "libnew.so.1", &why));
+	assert_non_null(strstr(why, "GLIBC_2.99"));
+	assert_true(is_missing(ev, lonely, &why));
+	assert_non_null(strstr(why, "libnobody.so.2"));
+	assert_true(is_missing(ev, foreign, &why));
+	assert_non_null(strstr(why, "another machine"));
+	assert_true(is_missing(ev, text_file, &why));
+	assert_non_null(strstr(why, "not an ELF file"));
+	json_decref(ev);
+}
+
+/*
+ * Every byte of a library turned, and every length it could be cut to: the agent answers each time
+ * and stays.
+ */
+static void test_probe_hostile_libraries(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *path = fs_join(g->dir, "libhostile.so");
+	struct tiny_so t, bad;
+
+	tiny_make(&t, "libc.so.6", "GLIBC_2.17");
+	for (size_t i = 0; i < sizeof(t); i += 1) {
+		for (int k = 0; k < 2; k++) {
+			json_t *ev;
+
+			bad = t;
+			((unsigned char *)&bad)[i] ^= k ? 0xff : 0x01;
+			put(path, &bad, k ? sizeof(bad) : i);
+			ev = probe(g, json_pack("[s]", path), json_array());
+			json_decref(ev);
+		}
+	}
+	put(path, &t, sizeof(t));
+	json_decref(probe(g, json_pack("[s]", path), json_array()));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RIG_TEST(test_probe),
+		RIG_TEST(test_probe_library_versions),
+		RIG_TEST(test_probe_hostile_libraries),
+	};
+
+	return cmocka_run_group_tests_name("agent_probe", tests, NULL, NULL);
+}

@@ -1,0 +1,290 @@
+/* What must hold before a run: which engine, and what is missing. */
+#include "run_rig.h"
+
+#include <pthread.h>
+
+/* --- which engine --- */
+
+static void test_pick_engine(void **state)
+{
+	CLEANUP(xfreep) char *notice = NULL;
+	struct err err = ERR_INIT;
+	const struct engine *e;
+
+	(void)state;
+	setenv("PROFRIG_DOCKER", "/no/such/docker", 1);
+	setenv("PROFRIG_PODMAN", "false", 1);
+	e = run_pick_engine("auto", NULL, &notice, &err);
+	assert_string_equal(e->name, "host");
+	assert_null(notice);
+	e = run_pick_engine("auto", "img:1", &notice, &err);
+	assert_string_equal(e->name, "host");
+	assert_non_null(strstr(notice, "/no/such/docker"));
+	assert_non_null(strstr(notice, "img:1"));
+	free(notice);
+	setenv("PROFRIG_PODMAN", "true", 1);
+	e = run_pick_engine(NULL, "img:1", &notice, &err);
+	assert_string_equal(e->name, "podman");
+	assert_null(notice);
+	e = run_pick_engine("docker", "img:1", &notice, &err);
+	assert_string_equal(e->name, "docker");
+	assert_null(run_pick_engine("dockr", "img:1", &notice, &err));
+	assert_non_null(strstr(err.msg, "'dockr'"));
+	assert_int_equal(err.code, ENOENT);
+	unsetenv("PROFRIG_DOCKER");
+	unsetenv("PROFRIG_PODMAN");
+}
+
+/* --- preflight --- */
+
+static void need(struct rig *g, const char *tool, const char *what)
+{
+	VEC_PUSH(&g->plan.needs, ((struct plan_need){ xstrdup(tool), xstrdup(what) }));
+}
+
+static void test_preflight(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "true");
+	struct err err = ERR_INIT;
+	int n;
+
+	need(g, "a", "sh");
+	need(g, "a", "no-such-program");
+	need(g, "b", "libno-such.so.7");
+	put_env(s, "LD_PRELOAD", "/no/such/libpre.so", false);
+	add_sampler(g, "no-such-source");
+	if (access("/dev/kfd", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0)
+		g->plan.spec.gpus = xstrdup("all");
+	n = run_preflight(&g->plan, &g->opts, &missing, &err);
+	assert_int_equal(n, missing.nr);
+	assert_int_equal(missing.nr, g->plan.spec.gpus ? 5 : 4);
+	CLEANUP(xfreep) char *all = strvec_shell(&missing);
+	assert_non_null(strstr(all, "no-such-program"));
+	assert_non_null(strstr(all, "libno-such.so.7"));
+	assert_non_null(strstr(all, "libpre.so"));
+	assert_non_null(strstr(all, "no-such-source"));
+	/* Nothing was made. */
+	assert_false(fs_exists(g->runs));
+}
+
+static void test_preflight_content(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	need(g, "a", "sh");
+	add_sampler(g, "procfs");
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 0);
+	assert_int_equal(missing.nr, 0);
+}
+
+/*
+ * An engine that is a shell script: it writes down what it is asked, knows whether its image is
+ * there, and runs the agent without a container. That is all that preflight sees of a real one.
+ */
+static const char fake_script[] =
+	"#!/bin/sh\n"
+	"d=$(dirname \"$0\")\n"
+	"echo \"$*\" >>$d/log\n"
+	"case $1 in\n"
+	"version) echo 1.2.3 ;;\n"
+	"image) test -e $d/image && echo sha256:abc ;;\n"
+	"pull) if test -e $d/slow; then touch $d/pulling; exec sleep 300; fi\n"
+	"	test -e $d/pullable && touch $d/image && exit 0\n"
+	"	echo 'access denied' >&2; exit 1 ;;\n"
+	"run) test ! -e $d/broken || { echo 'no such runtime' >&2; exit 125; }\n"
+	"	while [ $# -gt 2 ]; do shift; done; exec $AGENT \"$@\" ;;\n"
+	"esac\n";
+
+static char *in_top(const struct rig *g, const char *name)
+{
+	return fs_join(g->top, name);
+}
+
+static void fake_touch(const struct rig *g, const char *name)
+{
+	CLEANUP(xfreep) char *path = in_top(g, name);
+
+	assert_int_equal(fs_write_atomic(path, "", 0, NULL), 0);
+}
+
+static void fake_engine(struct rig *g)
+{
+	CLEANUP(xfreep) char *path = in_top(g, "fakedocker");
+	CLEANUP(xfreep) char *agent = fs_join(g->plan.spec.lib_dir, "profrig-init");
+
+	assert_int_equal(fs_write_atomic(path, fake_script, sizeof(fake_script) - 1, NULL), 0);
+	assert_int_equal(chmod(path, 0755), 0);
+	setenv("PROFRIG_DOCKER", path, 1);
+	setenv("AGENT", agent, 1);
+	g->plan.engine = engine_find("docker");
+	g->plan.spec.image = xstrdup("img:1");
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+}
+
+static char *fake_log(const struct rig *g)
+{
+	CLEANUP(xfreep) char *path = in_top(g, "log");
+	char *data = NULL;
+
+	assert_int_equal(fs_read(path, 1 << 20, &data, NULL, NULL), 0);
+	return data;
+}
+
+static void test_images(void **state)
+{
+	static const struct {
+		const char *pull; /* policy */
+		bool image, pullable, dry, broken, dockerfile;
+		const char *line; /* NULL: nothing is missing */
+		bool pulls, runs;
+	} cases[] = {
+		{ .image = true, .runs = true },
+		{ .pullable = true, .pulls = true, .runs = true },
+		{ .line = "image 'img:1' cannot be pulled (access denied)", .pulls = true },
+		{ .pull = "never",
+		  .pullable = true,
+		  .line = "image 'img:1' is not there: docker pull img:1" },
+		{ .pull = "never", .image = true, .runs = true },
+		{ .pull = "always", .image = true, .pullable = true, .pulls = true, .runs = true },
+		{ .pull = "always", .image = true, .line = "cannot be pulled", .pulls = true },
+		{ .pullable = true, .dry = true, .line = "image 'img:1' is not there" },
+		{ .image = true, .dry = true },
+		{ .pullable = true,
+		  .dockerfile = true,
+		  .line = "image 'img:1' is not there: profrig build unit/test" },
+		{ .image = true,
+		  .broken = true,
+		  .line = "does not start (docker ended with status 125: no such runtime)",
+		  .runs = true },
+	};
+	struct rig *g = *state;
+
+	fake_engine(g);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		static const char *const files[] = { "log", "image", "pullable", "broken" };
+		CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+		CLEANUP(xfreep) char *log = NULL;
+		int n;
+
+		for (size_t k = 0; k < ARRAY_LEN(files); k++) {
+			CLEANUP(xfreep) char *path = in_top(g, files[k]);
+
+			unlink(path);
+		}
+		if (cases[i].image)
+			fake_touch(g, "image");
+		if (cases[i].pullable)
+			fake_touch(g, "pullable");
+		if (cases[i].broken)
+			fake_touch(g, "broken");
+		free(g->plan.spec.pull);
+		g->plan.spec.pull = cases[i].pull ? xstrdup(cases[i].pull) : NULL;
+		free(g->conf.dockerfile);
+		g->conf.dockerfile = cases[i].dockerfile ? xstrdup("/m/Dockerfile") : NULL;
+		g->opts.dry = cases[i].dry;
+		n = run_preflight(&g->plan, &g->opts, &missing, NULL);
+		log = fake_log(g);
+		assert_int_equal(n, cases[i].line ? 1 : 0);
+		if (cases[i].line && !strstr(missing.v[0], cases[i].line))
+			fail_msg("case %zu: %s", i, missing.v[0]);
+		assert_int_equal(strstr(log, "\npull -- img:1") != NULL, cases[i].pulls);
+		assert_int_equal(strstr(log, "\nrun --rm") != NULL, cases[i].runs);
+	}
+	unsetenv("PROFRIG_DOCKER");
+}
+
+/* Asked in a container of another name, without the run directory, which does not exist. */
+static void test_probe_container(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	CLEANUP(xfreep) char *log = NULL, *name = NULL;
+
+	fake_engine(g);
+	fake_touch(g, "image");
+	need(g, "a", "no-such-program");
+	need(g, "a", "sh");
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
+	assert_string_equal(missing.v[0],
+			    "tool 'a' needs 'no-such-program', which is not there in image "
+			    "'img:1': use an image that has it, or leave the tool out");
+	log = fake_log(g);
+	name = xasprintf("--name profrig-%s-probe ", g->plan.run_id);
+	assert_non_null(strstr(log, name));
+	assert_null(strstr(log, g->plan.run_dir));
+	unsetenv("PROFRIG_DOCKER");
+}
+
+static void test_missing_mount(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	CLEANUP(xfreep) char *log = NULL;
+
+	fake_engine(g);
+	fake_touch(g, "image");
+	VEC_PUSH(&g->plan.spec.mounts,
+		 ((struct engine_mount){ xstrdup("/no/such/data"), xstrdup("/data"), true }));
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
+	assert_non_null(strstr(missing.v[0], "mount '/no/such/data' does not exist"));
+	log = fake_log(g);
+	assert_null(strstr(log, "\nrun "));
+	unsetenv("PROFRIG_DOCKER");
+}
+
+static void *interrupt_pull(void *arg)
+{
+	struct rig *g = arg;
+	CLEANUP(xfreep) char *pulling = in_top(g, "pulling");
+
+	for (int i = 0; i < 500 && !fs_exists(pulling); i++)
+		usleep(10000);
+	g->interrupt = SIGINT;
+	return NULL;
+}
+
+static void test_interrupted_pull(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	int64_t t0 = clock_monotonic_ns();
+	pthread_t th;
+
+	fake_engine(g);
+	fake_touch(g, "slow");
+	assert_int_equal(pthread_create(&th, NULL, interrupt_pull, g), 0);
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, &err), -EINTR);
+	pthread_join(th, NULL);
+	assert_true(clock_monotonic_ns() - t0 < 5 * NS_PER_S);
+	unsetenv("PROFRIG_DOCKER");
+}
+
+static void test_engine_silent(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+
+	fake_engine(g);
+	setenv("PROFRIG_DOCKER", "/no/such/docker", 1);
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
+	assert_non_null(strstr(missing.v[0], "engine 'docker' does not answer"));
+	assert_non_null(strstr(missing.v[0], engine_find("docker")->fix));
+	unsetenv("PROFRIG_DOCKER");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_pick_engine),      T(test_preflight),       T(test_preflight_content),
+		T(test_images),           T(test_probe_container), T(test_missing_mount),
+		T(test_interrupted_pull), T(test_engine_silent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

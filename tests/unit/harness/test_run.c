@@ -1,0 +1,500 @@
+/* How runs on the host end: steps, limits, signals, interrupts. */
+#include "run_rig.h"
+
+#include <pthread.h>
+
+/* --- ends that are normal --- */
+
+static void test_success(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *out = NULL;
+	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
+	json_t *w, *clocks;
+
+	add_step(g, STEP_PRE, "pre-a", "echo pre >>$PROFRIG_RUN_DIR/order");
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "echo work >>$PROFRIG_RUN_DIR/order; echo performance: 1 x/s; echo "
+		 "'val_performance: 9 y'; echo performance: 2.5e1 samples/s; echo err >&2");
+	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	out = read_below(g, "order");
+	assert_string_equal(out, "pre\nwork\npost\n");
+	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
+	w = step_of(g, "workload");
+	assert_int_equal(json_integer_value(json_object_get(w, "exit_code")), 0);
+	assert_string_equal(str(w, "env_ref"), "plan.json#/steps/1/env");
+	assert_string_equal(str(w, "out"), "steps/02-workload.out");
+	assert_true(json_integer_value(json_object_get(w, "started_ns")) <
+		    json_integer_value(json_object_get(w, "ended_ns")));
+	clocks = json_object_get(g->doc, "clocks");
+	assert_int_equal(json_array_size(clocks), 4);
+	assert_string_equal(str(json_array_get(clocks, 1), "at"), "workload_start");
+	assert_string_equal(str(json_object_get(g->doc, "versions"), "profrig"), "0.0-unit");
+	assert_string_equal(str(json_object_get(g->doc, "versions"), "agent"), PROFRIG_VERSION);
+	assert_true(strlen(str(json_object_get(g->doc, "host"), "kernel")) > 0);
+	assert_string_equal(
+		g->live.buf,
+		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\nerr\n");
+	assert_true(fs_exists(latest));
+	assert_cleared_away(g);
+	CLEANUP(xfreep) char *phases = strvec_shell(&g->phases);
+	assert_string_equal(phases, "start pre workload post collect");
+}
+
+static const json_t *metric(const struct rig *g, const char *name)
+{
+	json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(g->doc, "metrics"), i,
+			   m) if (!strcmp(str(m, "name"), name)) return m;
+	return NULL;
+}
+
+static void test_performance_lines(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+		const char *unit; /* NULL: no metric */
+	} cases[] = {
+		{ "performance: 14164 x", 14164, "x" },
+		{ "performance: 14164/s, x", 14164, "x/s" },
+		{ "performance: 1.2e+4, x", 12000, "x" },
+		{ "performance: .5 x", .5, "x" },
+		{ "performance: -3 x", -3, "x" },
+		{ "performance: 123, /s x", 123, "x/s" },
+		{ "rank 0: performance: 7 tok/s", 7, "tok/s" },
+		{ "performance: 1 a\nperformance: 2 b", 2, "b" },
+		{ "performance: 1 a\nperformance: none", 1, "a" },
+		{ "performance: 12\nnext", 0, NULL },
+		{ "performance: x 12", 0, NULL },
+		{ "performance:12 x", 0, NULL },
+		{ "val_performance: 3 q", 0, NULL },
+		{ "performance: 1,234 tok", 0, NULL },
+		{ "", 0, NULL },
+	};
+	struct rig *g = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);
+		const json_t *m;
+
+		if (i > 0) {
+			run_result_release(&g->result);
+			plan_release(&g->plan);
+			plan_begin_at(g, g->runs);
+		}
+		add_step(g, STEP_WORKLOAD, "workload", command);
+		go(g);
+		m = metric(g, "performance");
+		if (!cases[i].unit && m)
+			fail_msg("'%s' gave %s %g", cases[i].text, str(m, "unit"),
+				 json_number_value(json_object_get(m, "value")));
+		if (!cases[i].unit)
+			continue;
+		if (!m)
+			fail_msg("'%s' gave nothing", cases[i].text);
+		assert_true(json_number_value(json_object_get(m, "value")) == cases[i].value);
+		assert_string_equal(str(m, "unit"), cases[i].unit);
+	}
+}
+
+/* The line stands across the border of two blocks, in a line among megabytes of others. */
+static void test_performance_in_large_output(void **state)
+{
+	struct rig *g = *state;
+	const json_t *m;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "head -c 1048560 /dev/zero | tr '\\0' '\\n'; echo; echo performance: 41 first; "
+		 "head -c 3000000 /dev/zero; echo; echo performance: 42 last; "
+		 "head -c 2000000 /dev/urandom");
+	g->opts.events.output = NULL;
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	m = metric(g, "performance");
+	assert_non_null(m);
+	assert_string_equal(str(m, "unit"), "last");
+}
+
+static void test_binary_output(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *sent = NULL, *got = NULL;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "head -c 300000 /dev/urandom | tee $PROFRIG_RUN_DIR/sent");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	sent = read_below(g, "sent");
+	got = read_below(g, "steps/01-workload.out");
+	assert_memory_equal(sent, got, 300000);
+	assert_int_equal(g->live.len, 300000);
+	assert_memory_equal(sent, g->live.buf, 300000);
+}
+
+/* --- ends that are not --- */
+
+static void test_nonzero(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "exit 9");
+	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "workload exited with status 9");
+	assert_int_equal(g->result.workload_code, 9);
+	assert_int_equal(json_integer_value(json_object_get(g->doc, "exit_code")), 9);
+	assert_true(json_is_null(json_object_get(g->doc, "signal")));
+	assert_string_equal(str(g->doc, "phase"), "workload");
+	free(read_below(g, "post"));
+}
+
+static void test_killed(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "kill -KILL $$");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "workload was killed by SIGKILL");
+	assert_int_equal(g->result.workload_signal, SIGKILL);
+	assert_string_equal(str(g->doc, "signal"), "SIGKILL");
+	assert_true(json_is_null(json_object_get(g->doc, "exit_code")));
+}
+
+static void test_cannot_start(void **state)
+{
+	struct rig *g = *state;
+	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "");
+
+	strvec_clear(&s->argv);
+	strvec_push(&s->argv, "/no/such/program");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "cannot start '/no/such/program'");
+}
+
+static void test_not_utf8(void **state)
+{
+	struct rig *g = *state;
+	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+
+	strvec_push(&s->argv, "\xff\xfe");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "not valid UTF-8");
+}
+
+static void test_too_large(void **state)
+{
+	struct rig *g = *state;
+	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+	CLEANUP(xfreep) char *big = xmalloc(2000001);
+
+	memset(big, 'x', 2000000);
+	big[2000000] = '\0';
+	put_env(s, "BIG", big, false);
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "too large");
+}
+
+/* The child ignores what is polite, and so does its own child in another session. */
+static void test_timeout(void **state)
+{
+	struct rig *g = *state;
+	int64_t t0 = clock_monotonic_ns();
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "trap '' INT TERM; setsid sh -c 'trap \"\" INT TERM; echo $$ "
+		 ">$PROFRIG_RUN_DIR/escaped; while :; do sleep 0.1; done' & "
+		 "echo $$ >$PROFRIG_RUN_DIR/leader; while :; do sleep 0.1; done")
+		->timeout_s = 0.5;
+	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
+	go(g);
+	assert_in_range(clock_monotonic_ns() - t0, 1000 * NS_PER_MS, 6 * NS_PER_S);
+	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.5 s");
+	assert_non_null(strstr(g->result.reason, "SIGKILL"));
+	assert_string_equal(str(step_of(g, "workload"), "ended_by"), "SIGKILL");
+	assert_false(test_alive(pid_in(g, "leader")));
+	assert_false(test_alive(pid_in(g, "escaped")));
+	free(read_below(g, "post"));
+}
+
+/* A workload that saves its work on INT is given the time; it is a timeout all the same. */
+static void test_timeout_polite(void **state)
+{
+	struct rig *g = *state;
+
+	g->conf.grace_s = 5;
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "trap 'touch $PROFRIG_RUN_DIR/saved; exit 0' INT; while :; do sleep 0.05; done")
+		->timeout_s = 0.3;
+	go(g);
+	ended_as(g, RUN_TIMEOUT, 1, "SIGINT");
+	free(read_below(g, "saved"));
+}
+
+static void test_forks_away(void **state)
+{
+	struct rig *g = *state;
+	json_t *w;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/daemon; exec sleep 300' &) ; while [ ! "
+		 "-s $PROFRIG_RUN_DIR/daemon ]; do sleep 0.02; done; exit 0");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "left 1 process running");
+	assert_false(test_alive(pid_in(g, "daemon")));
+	w = step_of(g, "workload");
+	assert_int_equal(json_integer_value(json_object_get(w, "exit_code")), 0);
+	assert_int_equal(json_integer_value(json_object_get(w, "strays_killed")), 1);
+}
+
+/* Helpers that are about to end are no failure. */
+static void test_stragglers(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "sleep 0.3 & exit 0");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_int_equal(json_integer_value(json_object_get(step_of(g, "workload"), "strays")), 1);
+}
+
+/* A server started by a pre script lives through the workload and until the end, not longer. */
+static void test_pre_server(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_PRE, "pre-server",
+		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/server; exec sleep 300' &) ; while [ ! "
+		 "-s $PROFRIG_RUN_DIR/server ]; do sleep 0.02; done");
+	add_step(g, STEP_WORKLOAD, "workload", "(setsid sleep 300 &); exit 0");
+	add_step(g, STEP_POST, "post-ask",
+		 "kill -0 $(cat $PROFRIG_RUN_DIR/server) && touch $PROFRIG_RUN_DIR/met");
+	go(g);
+	free(read_below(g, "met"));
+	assert_false(test_alive(pid_in(g, "server")));
+}
+
+static void test_pre_fails(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *ran = fs_join(g->plan.run_dir, "ran");
+
+	add_step(g, STEP_PRE, "pre-good", "true");
+	add_step(g, STEP_PRE, "pre-bad", "exit 4");
+	add_step(g, STEP_PRE, "pre-later", "touch $PROFRIG_RUN_DIR/ran");
+	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/ran");
+	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "pre script 'pre-bad' exited with status 4");
+	assert_string_equal(str(g->doc, "phase"), "pre");
+	assert_false(fs_exists(ran));
+	free(read_below(g, "post"));
+	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
+	assert_int_equal(g->result.workload_code, -1);
+}
+
+static void test_post_fails(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+	add_step(g, STEP_POST, "post-bad", "exit 5");
+	add_step(g, STEP_POST, "post-later", "touch $PROFRIG_RUN_DIR/post");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "post script 'post-bad' exited with status 5");
+	assert_string_equal(str(g->doc, "phase"), "post");
+	free(read_below(g, "post"));
+}
+
+/* The first failure names the run. */
+static void test_first_failure_wins(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "exit 6");
+	add_step(g, STEP_POST, "post-bad", "exit 5");
+	add_output(g, "t", "must.json", true, 1);
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "workload exited with status 6");
+}
+
+/* --- the agent dies --- */
+
+static void test_agent_killed(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/escaped; exec sleep 300' &); while [ ! "
+		 "-s $PROFRIG_RUN_DIR/escaped ]; do sleep 0.02; done; "
+		 "echo records 3 >$PROFRIG_RUN_DIR/artifacts/t/must.json; kill -KILL $PPID; sleep "
+		 "300");
+	add_step(g, STEP_POST, "post-a", "true");
+	add_output(g, "t", "must.json", true, 1);
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "profrig-init was killed by SIGKILL while 'workload' ran");
+	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 1);
+	/* What was there is collected all the same, and nothing lives on. */
+	assert_string_equal(str(json_array_get(json_object_get(g->doc, "artifacts"), 0), "verdict"),
+			    "valid");
+	assert_false(test_alive(pid_in(g, "escaped")));
+}
+
+static void test_agent_stopped(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "kill -TERM $PPID; exec sleep 300");
+	add_step(g, STEP_POST, "post-a", "true");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "profrig-init was stopped (SIGTERM) while 'workload' ran");
+}
+
+static void test_no_agent(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+	free(g->plan.spec.lib_dir);
+	g->plan.spec.lib_dir = xstrdup("/no/such/dir");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "/no/such/dir/profrig-init");
+	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 0);
+}
+
+/* Says nothing that is an event, and then ends with words. */
+static void test_engine_fails(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+	strvec_pushl(&g->plan.engine_argv, "/bin/sh", "-c",
+		     "echo '{}'; echo chatter; echo first >&2; echo 'no such image' >&2; exit 125",
+		     NULL);
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "ended with status 125: no such image");
+	CLEANUP(xfreep) char *words = read_below(g, "steps/engine.err");
+	assert_string_equal(words, "first\nno such image");
+}
+
+/* --- interrupts --- */
+
+struct poke {
+	volatile sig_atomic_t *flag;
+	int sig, times;
+	const char *when; /* a file that must be there first */
+};
+
+static void *poke_thread(void *arg)
+{
+	struct poke *p = arg;
+
+	for (int i = 0; i < 500 && !fs_exists(p->when); i++)
+		usleep(10000);
+	for (int i = 0; i < p->times; i++) {
+		*p->flag = p->sig;
+		usleep(400000);
+	}
+	return NULL;
+}
+
+static void interrupted_run(struct rig *g, int sig, int times)
+{
+	CLEANUP(xfreep) char *when = fs_join(g->plan.run_dir, "working");
+	struct poke p = { &g->interrupt, sig, times, when };
+	pthread_t th;
+
+	assert_int_equal(pthread_create(&th, NULL, poke_thread, &p), 0);
+	go(g);
+	pthread_join(th, NULL);
+}
+
+static void test_interrupt(void **state)
+{
+	struct rig *g = *state;
+
+	g->conf.grace_s = 5;
+	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/working; exec sleep 300");
+	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
+	interrupted_run(g, SIGINT, 1);
+	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
+	assert_string_equal(str(step_of(g, "workload"), "signal"), "SIGINT");
+	free(read_below(g, "post"));
+	/* The caller sees it too. */
+	assert_int_equal(g->interrupt, SIGINT);
+}
+
+static void test_interrupt_term(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "trap '' INT; touch $PROFRIG_RUN_DIR/working; while :; do sleep 0.1; done");
+	interrupted_run(g, SIGTERM, 1);
+	ended_as(g, RUN_INTERRUPTED, 143, "SIGTERM");
+	assert_string_equal(str(step_of(g, "workload"), "signal"), "SIGTERM");
+}
+
+/* The second one does not wait for a grace of a minute. */
+static void test_interrupt_twice(void **state)
+{
+	struct rig *g = *state;
+	int64_t t0 = clock_monotonic_ns();
+
+	g->conf.grace_s = 60;
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "trap '' INT TERM; touch $PROFRIG_RUN_DIR/working; while :; do sleep 0.1; done");
+	interrupted_run(g, SIGINT, 2);
+	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
+	assert_string_equal(str(step_of(g, "workload"), "signal"), "SIGKILL");
+	assert_true(clock_monotonic_ns() - t0 < 10 * NS_PER_S);
+}
+
+static void test_interrupt_before_workload(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_PRE, "pre-a", "touch $PROFRIG_RUN_DIR/working; exec sleep 300");
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	interrupted_run(g, SIGINT, 1);
+	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
+	assert_null(step_of(g, "workload"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_success),
+		T(test_performance_lines),
+		T(test_performance_in_large_output),
+		T(test_binary_output),
+		T(test_nonzero),
+		T(test_killed),
+		T(test_cannot_start),
+		T(test_not_utf8),
+		T(test_too_large),
+		T(test_timeout),
+		T(test_timeout_polite),
+		T(test_forks_away),
+		T(test_stragglers),
+		T(test_pre_server),
+		T(test_pre_fails),
+		T(test_post_fails),
+		T(test_first_failure_wins),
+		T(test_agent_killed),
+		T(test_agent_stopped),
+		T(test_no_agent),
+		T(test_engine_fails),
+		T(test_interrupt),
+		T(test_interrupt_term),
+		T(test_interrupt_twice),
+		T(test_interrupt_before_workload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* What is left of a run that was killed, on a full disk, and who cleans up. */
+#include "run_rig.h"
+
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+/* --- kill -9 --- */
+
+/* No process of this run id is left: not its agent, and none that has it in its environment. */
+static void assert_no_process(const char *run_id)
+{
+	CLEANUP(xfreep) char *mark = xasprintf("PROFRIG_RUN_ID=%s", run_id);
+	CLEANUP(strvec_release) struct strvec pids = STRVEC_INIT;
+
+	assert_int_equal(sampler_find_agent(run_id), 0);
+	assert_int_equal(fs_list("/proc", &pids, NULL), 0);
+	for (size_t i = 0; i < pids.nr; i++) {
+		CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pids.v[i]);
+		CLEANUP(xfreep) char *data = NULL;
+		size_t n;
+
+		if (pids.v[i][0] >= '0' && pids.v[i][0] <= '9' &&
+		    fs_read(path, 1 << 21, &data, &n, NULL) == 0 &&
+		    memmem(data, n, mark, strlen(mark)))
+			fail_msg("process %s of %s lives", pids.v[i], run_id);
+	}
+}
+
+static void killed_after(struct rig *g, useconds_t us)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		run_execute(&g->plan, &g->opts, &g->result, NULL);
+		_exit(0);
+	}
+	usleep(us);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_kill9(void **state)
+{
+	struct rig *g = *state;
+	unsigned seed = (unsigned)clock_monotonic_ns(), begun = 0, finished_off = 0;
+
+	print_message("# seed %u\n", seed);
+	for (int i = 0; i < 20; i++) {
+		CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+		CLEANUP(xfreep) char *tmp = xasprintf("%s/.%s.tmp", g->runs, g->plan.run_id);
+
+		add_step(g, STEP_PRE, "pre-a", "(setsid sleep 300 &); sleep 0.05");
+		/* One in four takes the agent its two seconds to end. */
+		add_step(g, STEP_WORKLOAD, "workload",
+			 i % 4 ? "(setsid sleep 300 &); sleep 0.15"
+			       : "(setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' &); "
+				 "sleep 0.15");
+		add_step(g, STEP_POST, "post-a", "sleep 0.05");
+		add_sampler(g, "procfs");
+		/* Moments all over it: 0.3 s, and a stray that takes another to end. */
+		killed_after(g, (useconds_t)rand_r(&seed) % (i % 2 ? 60000 : 400000));
+		finished_off += run_sweep_leftovers(&lines, NULL) > 0;
+		assert_no_process(g->plan.run_id);
+		assert_false(fs_exists(tmp));
+		if (fs_exists(g->plan.run_dir)) {
+			begun++;
+			json_decref(g->doc);
+			g->doc = load(g->plan.run_dir);
+			assert_string_equal(str(g->doc, "status"), "interrupted");
+			assert_true(strlen(str(g->doc, "ended_utc")) > 20);
+			assert_cleared_away(g);
+		}
+		plan_release(&g->plan);
+		plan_begin_at(g, g->runs);
+	}
+	print_message("# %u had begun, %u were finished off\n", begun, finished_off);
+	assert_true(begun > 3);
+	assert_true(finished_off >= begun);
+}
+
+/* run.json is whole and right at every moment of a run, for whoever looks. */
+static void test_always_readable(void **state)
+{
+	struct rig *g = *state;
+	unsigned seen = 0;
+	char last[16] = "";
+	pid_t pid;
+
+	add_step(g, STEP_PRE, "pre-a", "sleep 0.1");
+	add_step(g, STEP_WORKLOAD, "workload", "sleep 0.2");
+	add_step(g, STEP_POST, "post-a", "sleep 0.1");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		run_execute(&g->plan, &g->opts, &g->result, NULL);
+		_exit(0);
+	}
+	for (struct proc_exit x; proc_wait(pid, 2, &x, NULL) < 0;) {
+		if (!fs_exists(g->plan.run_dir))
+			continue;
+		json_decref(g->doc);
+		g->doc = load(g->plan.run_dir);
+		if (strcmp(last, str(g->doc, "status")) != 0)
+			seen++;
+		snprintf(last, sizeof(last), "%s", str(g->doc, "status"));
+	}
+	json_decref(g->doc);
+	g->doc = load(g->plan.run_dir);
+	assert_string_equal(str(g->doc, "status"), "success");
+	assert_true(seen >= 1);
+}
+
+/* A run that lives is not touched, whatever its run.json says. */
+static void test_sweep_spares_the_living(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *working = fs_join(g->plan.run_dir, "working");
+	struct proc_exit x;
+	pid_t pid;
+
+	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/working; sleep 0.7");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		run_execute(&g->plan, &g->opts, &g->result, NULL);
+		_exit(0);
+	}
+	for (int i = 0; i < 500 && !fs_exists(working); i++)
+		usleep(10000);
+	assert_int_equal(run_sweep_leftovers(&lines, NULL), 0);
+	assert_int_equal(lines.nr, 0);
+	assert_int_equal(proc_wait(pid, 10000, &x, NULL), 0);
+	g->doc = load(g->plan.run_dir);
+	assert_string_equal(str(g->doc, "status"), "success");
+}
+
+static void test_sweep_hostile_registry(void **state)
+{
+	static const char *const texts[] = { "",
+					     "{",
+					     "[]",
+					     "{\"run_dir\":7}",
+					     "{\"run_dir\":\"relative\",\"engine\":\"x\"}",
+					     "{\"run_dir\":\"/no/such/dir\",\"engine\":\"host\"}" };
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT, names = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_join(getenv("XDG_RUNTIME_DIR"), "profrig");
+
+	(void)state;
+	assert_int_equal(fs_mkdirs(dir, 0700, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		CLEANUP(xfreep) char *path = xasprintf("%s/entry-%zu", dir, i);
+
+		assert_int_equal(fs_write_atomic(path, texts[i], strlen(texts[i]), NULL), 0);
+	}
+	assert_int_equal(run_sweep_leftovers(&lines, NULL), ARRAY_LEN(texts));
+	assert_int_equal(fs_list(dir, &names, NULL), 0);
+	assert_int_equal(names.nr, 0);
+}
+
+/* --- a full disk --- */
+
+static void test_full_disk(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *disk = fs_join(g->top, "disk");
+	int64_t bytes;
+
+	assert_int_equal(mkdir(disk, 0755), 0);
+	if (mount("tmpfs", disk, "tmpfs", 0, "size=2m") < 0) {
+		print_message("# mounting a tmpfs: %s\n", strerror(errno));
+		skip();
+	}
+	plan_release(&g->plan);
+	plan_begin_at(g, disk);
+	/* It ignores that it cannot write, as many do. */
+	add_step(g, STEP_WORKLOAD, "workload", "head -c 50000000 /dev/zero 2>/dev/null; exit 0");
+	add_step(g, STEP_POST, "post-a",
+		 "head -c 50000000 /dev/zero >$PROFRIG_RUN_DIR/more 2>/dev/null; exit 0");
+	g->opts.runs_dir = disk;
+	g->opts.events.output = NULL;
+	go(g);
+	bytes = fs_size(g->plan.steps.v[0].out);
+	umount2(disk, MNT_DETACH);
+	assert_true(bytes > 500000);
+	ended_as(g, RUN_FAILED, 1, "disk of the run directory is full");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_kill9),
+		T(test_always_readable),
+		T(test_sweep_spares_the_living),
+		T(test_sweep_hostile_registry),
+		T(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

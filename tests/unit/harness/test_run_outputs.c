@@ -1,0 +1,312 @@
+/* What a run leaves: outputs and their verdicts, samples, scripts, the directory itself. */
+#include "run_rig.h"
+
+#include <fcntl.h>
+
+/* --- outputs --- */
+
+static void test_verdicts(void **state)
+{
+	static const struct {
+		const char *name, *command; /* in the tool's folder */
+		bool required;
+		uint64_t min_records;
+		enum run_status status;
+		int exit_code;
+		const char *reason, *verdict;
+	} cases[] = {
+		{ "valid", "echo records 3 >out.json", true, 1, RUN_SUCCESS, 0, "", "valid" },
+		{ "required missing", "true", true, 1, RUN_FAILED, 7,
+		  "'artifacts/t/out*.json' of tool 't' is missing", "missing" },
+		{ "required empty", "echo records 0 >out.json", true, 0, RUN_FAILED, 7, "is empty",
+		  "empty" },
+		{ "required of no bytes", ": >out.json", true, 1, RUN_FAILED, 7,
+		  "is empty: 0 bytes", "empty" },
+		{ "too few records", "echo records 3 >out.json", true, 4, RUN_FAILED, 7, "is empty",
+		  "empty" },
+		{ "required damaged", "echo bad >out.json", true, 1, RUN_FAILED, 7,
+		  "is damaged: line 1: no record", "damaged" },
+		{ "optional missing", "true", false, 1, RUN_PARTIAL, 6, "optional output",
+		  "missing" },
+		{ "optional empty", ": >out.json", false, 1, RUN_PARTIAL, 6, "is empty", "empty" },
+		{ "optional damaged", "echo bad >out.json", false, 1, RUN_PARTIAL, 6, "is damaged",
+		  "damaged" },
+		/* A file per process, and some processes did nothing. */
+		{ "one of two is empty", ": >out1.json; echo records 3 >out2.json", true, 1,
+		  RUN_SUCCESS, 0, "", "empty" },
+		{ "one of two is damaged", "echo records 3 >out1.json; echo bad >out2.json", true,
+		  1, RUN_FAILED, 7, "out2.json", "valid" },
+	};
+	struct rig *g = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *command =
+			xasprintf("cd $PROFRIG_RUN_DIR/artifacts/t && { %s; }", cases[i].command);
+		const json_t *a;
+
+		if (i > 0) {
+			run_result_release(&g->result);
+			plan_release(&g->plan);
+			plan_begin_at(g, g->runs);
+		}
+		add_step(g, STEP_WORKLOAD, "workload", command);
+		add_output(g, "t", "out*.json", cases[i].required, cases[i].min_records);
+		go(g);
+		ended_as(g, cases[i].status, cases[i].exit_code, cases[i].reason);
+		a = json_array_get(json_object_get(g->doc, "artifacts"), 0);
+		if (strcmp(str(a, "verdict"), cases[i].verdict) != 0)
+			fail_msg("%s: verdict %s", cases[i].name, str(a, "verdict"));
+		assert_string_equal(str(a, "tool"), "t");
+	}
+}
+
+static void test_artifact_facts(void **state)
+{
+	struct rig *g = *state;
+	const json_t *a;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "mkdir $PROFRIG_RUN_DIR/artifacts/t/sub; echo records 12 "
+		 ">$PROFRIG_RUN_DIR/artifacts/t/sub/x.json");
+	add_output(g, "t", "**/*.json", true, 1);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	a = json_array_get(json_object_get(g->doc, "artifacts"), 0);
+	assert_string_equal(str(a, "path"), "artifacts/t/sub/x.json");
+	assert_int_equal(json_integer_value(json_object_get(a, "bytes")), 11);
+	assert_int_equal(json_integer_value(json_object_get(a, "records")), 12);
+	assert_int_equal(json_integer_value(json_object_get(a, "first_ns")), 5);
+	/* printf 'records 12\n' | sha256sum */
+	assert_string_equal(str(a, "sha256"),
+			    "c07a67ddee1466370216a888fd9d64c9ce73b735fdc451eeac5d6253ed980bc0");
+	assert_string_equal(str(a, "reader"), "found");
+	assert_int_equal(g->result.artifacts, 1);
+	assert_int_equal(g->result.artifacts_bad, 0);
+}
+
+static void test_check_refuses(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "echo records 1 >$PROFRIG_RUN_DIR/artifacts/t/x.json");
+	add_output(g, "t", "x.json", true, 1);
+	g->plan.outputs.v[0].reader = xstrdup("nosuch");
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "no reader 'nosuch'");
+}
+
+/*
+ * A tool that writes where the workload stands: what it wrote now is moved, what lay there stays.
+ */
+static void test_output_in_workdir(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *old = fs_join(g->top, "old.trace");
+	CLEANUP(xfreep) char *new = fs_join(g->top, "new.trace");
+	struct timespec past[2] = { { .tv_sec = 1000000 }, { .tv_sec = 1000000 } };
+	const json_t *list;
+
+	assert_int_equal(fs_write_atomic(old, "records 1\n", 10, NULL), 0);
+	assert_int_equal(utimensat(AT_FDCWD, old, past, 0), 0);
+	add_step(g, STEP_WORKLOAD, "workload", "echo records 2 >new.trace");
+	add_output(g, "t", "*.trace", true, 1);
+	free(g->plan.outputs.v[0].dir);
+	g->plan.outputs.v[0].dir = xstrdup(g->top);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	list = json_object_get(g->doc, "artifacts");
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(str(json_array_get(list, 0), "path"), "artifacts/t/new.trace");
+	free(read_below(g, "artifacts/t/new.trace"));
+	assert_true(fs_exists(old));
+	assert_false(fs_exists(new));
+}
+
+/* --- secrets --- */
+
+static void test_secrets(void **state)
+{
+	static const char secret[] = "hunter2-very-secret";
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+	struct plan_step *s =
+		add_step(g, STEP_WORKLOAD, "workload",
+			 "test \"$API_TOKEN\" = hunter2-very-secret && ps axww >/dev/null");
+
+	put_env(s, "API_TOKEN", secret, true);
+	strvec_push(&s->argv, "--token=hunter2-very-secret");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_int_equal(fs_glob(g->plan.run_dir, "run.json", &files, NULL), 0);
+	assert_int_equal(files.nr, 1);
+	CLEANUP(xfreep) char *text = read_below(g, "run.json");
+	assert_null(strstr(text, secret));
+	assert_non_null(strstr(text, "--token=***"));
+}
+
+/* --- samplers --- */
+
+static void test_sampler(void **state)
+{
+	struct rig *g = *state;
+	const json_t *s;
+
+	add_sampler(g, "procfs");
+	add_step(g, STEP_WORKLOAD, "workload", "sleep 0.5");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_true(g->result.samples >= 5);
+	s = json_array_get(json_object_get(g->doc, "samplers"), 0);
+	assert_string_equal(str(s, "path"), "samples/cpu.csv");
+	assert_int_equal(json_integer_value(json_object_get(s, "rows")), g->result.samples);
+	assert_true(json_array_size(json_object_get(g->doc, "devices")) >= 1);
+	CLEANUP(xfreep) char *csv = read_below(g, "samples/cpu.csv");
+	assert_non_null(strstr(csv, "workload_start"));
+	assert_non_null(strstr(csv, "workload_end"));
+}
+
+static void test_sampler_fails(void **state)
+{
+	struct rig *g = *state;
+
+	add_sampler(g, "no-such-source");
+	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+	go(g);
+	ended_as(g, RUN_PARTIAL, 6, "no sampler 'no-such-source'");
+}
+
+/* --- copies --- */
+
+static void test_copies(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *from = fs_join(g->top, "script.sh");
+	CLEANUP(xfreep) char *to = fs_join(g->plan.run_dir, "scripts/01-script.sh");
+	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "");
+
+	assert_int_equal(fs_write_atomic(from, "#!/bin/sh\necho copied\n", 22, NULL), 0);
+	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(from), xstrdup(to) }));
+	strvec_clear(&s->argv);
+	strvec_push(&s->argv, to);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_string_equal(g->live.buf, "copied\n");
+}
+
+static void test_copy_missing(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *from = fs_join(g->top, "nosuch.sh");
+
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	VEC_PUSH(&g->plan.copies,
+		 ((struct plan_copy){ xstrdup(from), fs_join(g->plan.run_dir, "scripts/01-x") }));
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "nosuch.sh");
+}
+
+/* --- the directory --- */
+
+static void test_cannot_create(void **state)
+{
+	struct rig *g = *state;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(fs_write_atomic(g->runs, "a file", 6, NULL), 0);
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	assert_true(run_execute(&g->plan, &g->opts, &g->result, &err) < 0);
+	assert_non_null(strstr(err.msg, g->runs));
+}
+
+static void test_exists_already(void **state)
+{
+	struct rig *g = *state;
+	struct err err = ERR_INIT;
+
+	assert_int_equal(fs_mkdirs(g->plan.run_dir, 0755, NULL), 0);
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), -EEXIST);
+}
+
+/* Somebody's own folder named `latest` is left alone. */
+static void test_latest_is_a_folder(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest");
+
+	assert_int_equal(fs_mkdirs(latest, 0755, NULL), 0);
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_true(fs_is_dir(latest));
+	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
+			    "W_LATEST_LINK");
+}
+
+static void test_run_id(void **state)
+{
+	CLEANUP(xfreep)
+	char *a = run_new_id("a/b c;d"), *b = run_new_id(NULL), *c = run_new_id("a/b c;d");
+
+	(void)state;
+	assert_int_equal(strlen(a), 16 + 1 + 7 + 1 + 6);
+	assert_memory_equal(a + 16, "-a-b-c-d-", 9);
+	assert_int_equal(a[8], 'T');
+	assert_int_equal(a[15], 'Z');
+	assert_int_equal(strspn(a + 25, "0123456789abcdef"), 6);
+	assert_string_not_equal(a, c);
+	assert_memory_equal(b + 16, "---", 3);
+}
+
+/* --- after analysis --- */
+
+static void test_note_analysis(void **state)
+{
+	static const char analysis[] = "{\"warnings\":[{\"code\":\"W_X\",\"severity\":\"warning\","
+				       "\"count\":2,\"text\":\"t\"}]}";
+	static const char totals[] =
+		"counter,device,view,total_j,attributed_j,unattributed_j,error_rel\np,gpu0,host,1."
+		"5,1,0.5,0\np,gpu0,device,1.5,1,0.5,0\np,gpu1,host,2,1,1,0\n";
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *dir = NULL, *file = NULL, *table = NULL;
+	size_t before, warnings;
+
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	before = json_array_size(json_object_get(g->doc, "metrics"));
+	warnings = json_array_size(json_object_get(g->doc, "warnings"));
+	dir = fs_join(g->plan.run_dir, "analysis/tables");
+	file = fs_join(g->plan.run_dir, "analysis/analysis.json");
+	table = fs_join(dir, "energy_totals.csv");
+	assert_int_equal(fs_mkdirs(dir, 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(file, analysis, sizeof(analysis) - 1, NULL), 0);
+	assert_int_equal(fs_write_atomic(table, totals, sizeof(totals) - 1, NULL), 0);
+	/* Twice: what analysis says replaces what it said. */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(run_note_analysis(g->plan.run_dir, 0.25 + i, NULL), 0);
+	json_decref(g->doc);
+	g->doc = load(g->plan.run_dir);
+	assert_true(json_number_value(json_object_get(json_object_get(g->doc, "durations_s"),
+						      "analyze")) == 1.25);
+	assert_int_equal(json_array_size(json_object_get(g->doc, "metrics")), before + 2);
+	assert_int_equal(json_array_size(json_object_get(g->doc, "warnings")), warnings + 1);
+	assert_string_equal(str(g->doc, "status"), "success");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_verdicts),       T(test_artifact_facts),
+		T(test_check_refuses),  T(test_output_in_workdir),
+		T(test_secrets),        T(test_sampler),
+		T(test_sampler_fails),  T(test_copies),
+		T(test_copy_missing),   T(test_cannot_create),
+		T(test_exists_already), T(test_latest_is_a_folder),
+		T(test_run_id),         T(test_note_analysis),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

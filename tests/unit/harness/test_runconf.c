@@ -1,0 +1,643 @@
+/* From request to run configuration: precedence, where paths start, exit 2 against exit 3, secrets,
+ * the catalogue. */
+#include "conf_test.h"
+
+struct fixture {
+	struct sandbox sb;
+	struct tool_set ts;
+	struct runconf_request rq;
+	struct runconf rc;
+	struct problems p;
+	struct err err;
+};
+
+static void begin(struct fixture *f)
+{
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+
+	memset(f, 0, sizeof(*f));
+	sandbox_init(&f->sb);
+	sandbox_write(&f->sb, "mytools/opts.yaml",
+		      "name: opts\nclass: sampler\nsampler: {kind: procfs, period_s: 0.5}\n"
+		      "options: {rate: {type: int, default: 5, min: 1, max: 9}, mode: {type: "
+		      "string, default: a, choices: [a, b]}}\n");
+	sandbox_write(&f->sb, "mytools/broken.yaml",
+		      "name: broken\nclass: wrap\nwrap: [a, '{x}']\n");
+	sandbox_write(&f->sb, "mytools/env.yaml", "name: env\nclass: env\nenv: {A: 1}\n");
+	strvec_pushf(&dirs, "%s/mytools", f->sb.dir);
+	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
+	f->rq.timeout_s = -1;
+	f->rq.cwd = f->sb.dir;
+}
+
+static void end(struct fixture *f)
+{
+	runconf_release(&f->rc);
+	tool_set_release(&f->ts);
+	problems_release(&f->p);
+	strvec_release(&f->rq.config_files);
+	strvec_release(&f->rq.sets);
+	strvec_release(&f->rq.labels);
+	sandbox_release(&f->sb);
+}
+
+static int load(struct fixture *f)
+{
+	runconf_release(&f->rc);
+	problems_release(&f->p);
+	f->err = (struct err)ERR_INIT;
+	return runconf_load(&f->rc, &f->rq, &f->ts, &f->p, &f->err);
+}
+
+static void load_ok(struct fixture *f)
+{
+	if (load(f) < 0)
+		fail_msg("%s", f->err.msg);
+}
+
+/* The file profrig.yaml in the folder m, run as MODEL m. */
+static void model(struct fixture *f, const char *text)
+{
+	sandbox_write(&f->sb, "m/profrig.yaml", text);
+	f->rq.model = "m";
+}
+
+static void expect(struct fixture *f, const char *const *want)
+{
+	assert_int_equal(load(f), -EINVAL);
+	assert_problems(&f->p, want);
+}
+#define EXPECT(f, ...) expect(f, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void expect_usage(struct fixture *f, const char *words)
+{
+	int r = load(f);
+
+	if (r != -ENOENT || f->p.lines.nr || !strstr(f->err.msg, words))
+		fail_msg("%d, %zu problems: '%s'", r, f->p.lines.nr, f->err.msg);
+}
+
+static void full_model(void **state)
+{
+	CLEANUP(xfreep) char *dir = NULL, *data = NULL, *setup = NULL, *dockerfile = NULL;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sandbox_write(&f.sb, "m/data/x", "");
+	model(&f, "model: {name: mlp, command: [./run.sh, --epochs, 3, 1.50, true], image: "
+		  "'mlp:demo', timeout: 10m,\n"
+		  "  tags: [demo], dockerfile: docker}\n"
+		  "engine: podman\n"
+		  "env: {OMP: 2, VER: 1.10}\n"
+		  "mounts: [{host: ./data, container: /data, mode: ro}, {host: data}]\n"
+		  "gpus: 0,2-4,5-5,2,7\n"
+		  "tools:\n"
+		  "  - blas_trace\n"
+		  "  - {name: opts, sampler: {device: 1, period_s: 0.25}, options: {rate: 7}, env: "
+		  "{B: c}, wrap: [w]}\n"
+		  "container: {network: host, ipc: host, shm_size: 8g, user: 0, workdir: /work, "
+		  "caps: [A], options: [-x], pull: never}\n"
+		  "pre_scripts: [{path: s/setup.sh, args: [a, b]}]\n"
+		  "post_scripts: [/abs/post.sh]\n"
+		  "grace: 2\nlabels: {k: v}\n");
+	load_ok(&f);
+	dir = fs_join(f.sb.dir, "m");
+	data = fs_join(dir, "data");
+	setup = fs_join(dir, "s/setup.sh");
+	dockerfile = fs_join(dir, "docker");
+	assert_string_equal(f.rc.model_name, "mlp");
+	assert_int_equal(f.rc.command.nr, 5);
+	assert_string_equal(f.rc.command.v[3], "1.50");
+	assert_string_equal(f.rc.command.v[4], "true");
+	assert_string_equal(f.rc.dir, dir);
+	assert_string_equal(f.rc.image, "mlp:demo");
+	assert_string_equal(f.rc.dockerfile, dockerfile);
+	assert_true(f.rc.timeout_s == 600 && f.rc.grace_s == 2);
+	assert_true(strvec_has(&f.rc.tags, "demo"));
+	assert_string_equal(f.rc.engine, "podman");
+	assert_string_equal(f.rc.engine_where, "m/profrig.yaml:3");
+	assert_int_equal(f.rc.env.nr, 2);
+	assert_string_equal(f.rc.env.v[1].value, "1.10");
+	assert_string_equal(f.rc.env.v[1].origin, "m/profrig.yaml:4");
+	assert_string_equal(f.rc.mounts.v[0].host, data);
+	assert_string_equal(f.rc.mounts.v[0].container, "/data");
+	assert_true(f.rc.mounts.v[0].read_only && !f.rc.mounts.v[1].read_only);
+	assert_string_equal(f.rc.mounts.v[1].container, data);
+	assert_int_equal(f.rc.gpu_list.nr, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(f.rc.gpu_list.v[i], ((const int[]){ 0, 2, 3, 4, 5, 7 })[i]);
+	assert_int_equal(f.rc.tools.nr, 2);
+	assert_null(f.rc.tools.v[0].sampler_device);
+	assert_string_equal(f.rc.tools.v[1].where, "m/profrig.yaml:9");
+	assert_string_equal(f.rc.tools.v[1].options.v[0].value, "7");
+	assert_string_equal(f.rc.tools.v[1].options.v[1].value, "a");
+	assert_string_equal(f.rc.tools.v[1].sampler_device, "1");
+	assert_true(f.rc.tools.v[1].sampler_period_s == 0.25);
+	assert_true(f.rc.tools.v[1].has_wrap && !f.rc.tools.v[0].has_wrap);
+	assert_string_equal(f.rc.tools.v[1].env.v[0].value, "c");
+	assert_string_equal(f.rc.container.user, "0");
+	assert_string_equal(f.rc.container.workdir, "/work");
+	assert_true(strvec_has(&f.rc.container.caps, "A") &&
+		    strvec_has(&f.rc.container.options, "-x"));
+	assert_string_equal(f.rc.container.pull, "never");
+	assert_string_equal(f.rc.pre.v[0].path, setup);
+	assert_int_equal(f.rc.pre.v[0].args.nr, 2);
+	assert_string_equal(f.rc.post.v[0].path, "/abs/post.sh");
+	assert_string_equal(f.rc.labels.v[0].value, "v");
+	end(&f);
+}
+
+static void defaults(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {command: [a]}\n");
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "m");
+	assert_null(f.rc.image);
+	assert_string_equal(f.rc.engine, "auto");
+	assert_string_equal(f.rc.engine_where, "built-in");
+	assert_true(f.rc.timeout_s == 7200 && f.rc.grace_s == 10);
+	assert_string_equal(f.rc.container.pull, "missing");
+	assert_null(f.rc.container.network);
+	assert_null(f.rc.gpus);
+	assert_false(f.rc.keep || f.rc.live);
+	end(&f);
+}
+
+static const char *origin_of(const struct fixture *f, const char *path)
+{
+	const struct cfg_node *n = cfg_path(f->rc.effective.root, path);
+
+	assert_non_null(n);
+	return n->file;
+}
+
+static void precedence(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {name: a, command: [x], timeout: 1, image: i1}\nengine: docker\nenv: {A: "
+		  "m, B: m, C: m}\nlive: false\n");
+	sandbox_write(&f.sb, "c1.yaml",
+		      "engine: podman\nenv: {B: f1, C: f1}\nmodel: {timeout: 2}\n");
+	sandbox_write(&f.sb, "c2.json",
+		      "{\"env\": {\"C\": \"f2\"}, \"model\": {\"image\": \"i2\"}}");
+	strvec_pushl(&f.rq.config_files, "c1.yaml", "c2.json", NULL);
+	load_ok(&f);
+	assert_string_equal(f.rc.engine, "podman");
+	assert_string_equal(f.rc.image, "i2");
+	assert_true(f.rc.timeout_s == 2);
+	assert_string_equal(f.rc.env.v[0].value, "m");
+	assert_string_equal(f.rc.env.v[1].value, "f1");
+	assert_string_equal(f.rc.env.v[2].value, "f2");
+	assert_string_equal(f.rc.env.v[2].origin, "c2.json:1");
+	assert_string_equal(origin_of(&f, "model.timeout"), "c1.yaml");
+	assert_string_equal(origin_of(&f, "grace"), "built-in");
+
+	f.rq.engine = "host";
+	f.rq.image = "i3";
+	f.rq.timeout_s = 0;
+	f.rq.keep = f.rq.live = true;
+	f.rq.tools = "blas_trace, opts";
+	strvec_pushl(&f.rq.sets, "env.C=s", "tools[1].options.rate=8", "model.name='7'", NULL);
+	strvec_pushl(&f.rq.labels, "k=v=w", "e=", NULL);
+	load_ok(&f);
+	assert_string_equal(f.rc.engine, "host");
+	assert_string_equal(f.rc.engine_where, "command line");
+	assert_string_equal(f.rc.image, "i3");
+	assert_true(f.rc.timeout_s == 0 && f.rc.keep && f.rc.live);
+	assert_string_equal(f.rc.env.v[2].value, "s");
+	assert_string_equal(f.rc.env.v[2].origin, "command line");
+	assert_int_equal(f.rc.tools.nr, 2);
+	assert_string_equal(f.rc.tools.v[0].tool->name, "blas_trace");
+	assert_string_equal(f.rc.tools.v[1].options.v[0].value, "8");
+	assert_string_equal(f.rc.tools.v[1].where, "command line");
+	assert_string_equal(f.rc.model_name, "7");
+	assert_string_equal(f.rc.labels.v[0].value, "v=w");
+	assert_string_equal(f.rc.labels.v[1].value, "");
+	end(&f);
+}
+
+static void bare_command(void **state)
+{
+	char *const argv[] = { (char *)"/opt/bin/train", (char *)"--lr", (char *)"0.10", (char *)"",
+			       NULL };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.rq.command = argv;
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "train");
+	assert_string_equal(f.rc.dir, f.sb.dir);
+	assert_int_equal(f.rc.command.nr, 4);
+	assert_string_equal(f.rc.command.v[2], "0.10");
+	assert_string_equal(f.rc.command.v[3], "");
+
+	/* A configuration may come with it; its paths are its own, the command's folder is here. */
+	sandbox_write(&f.sb, "conf/c.yaml",
+		      "model: {name: named, command: [other]}\nmounts: [{host: .}]\n");
+	strvec_push(&f.rq.config_files, "conf/c.yaml");
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "named");
+	assert_string_equal(f.rc.command.v[0], "/opt/bin/train");
+	assert_string_equal(f.rc.dir, f.sb.dir);
+	assert_string_equal(fs_base(f.rc.mounts.v[0].host), "conf");
+	end(&f);
+}
+
+static void model_in_config(void **state)
+{
+	CLEANUP(xfreep) char *dir = NULL;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
+	strvec_push(&f.rq.config_files, "conf/big.yaml");
+	load_ok(&f);
+	dir = fs_join(f.sb.dir, "conf");
+	assert_string_equal(f.rc.dir, dir);
+	assert_string_equal(f.rc.model_name, "big");
+	strvec_push(&f.rq.sets, "model.dir=mytools");
+	load_ok(&f);
+	assert_string_equal(fs_base(f.rc.dir), "mytools");
+	strvec_clear(&f.rq.config_files);
+	strvec_clear(&f.rq.sets);
+	strvec_push(&f.rq.sets, "model.command=[/bin/x, y]");
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "x");
+	assert_string_equal(f.rc.dir, f.sb.dir);
+	end(&f);
+}
+
+static void all_problems_at_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	unsetenv("PROFRIG_NO_SUCH");
+	model(&f, "model:\n"
+		  "  comand: [x]\n"
+		  "  dir: nowhere\n"
+		  "enigne: host\n"
+		  "gpus: 4-2\n"
+		  "mounts: [{host: missing, container: data}]\n"
+		  "tools:\n"
+		  "  - {name: blas_trac}\n"
+		  "  - {name: opts, options: {rat: 1, mode: c}}\n"
+		  "  - opts\n"
+		  "  - {name: blas_trace, sampler: {device: all}}\n"
+		  "env: {A-B: 1, PROFRIG_OUT: x}\n"
+		  "secrets: {S: {from_env: PROFRIG_NO_SUCH}, 'T=': {from_env: HOME}}\n"
+		  "container: {workdir: rel}\n"
+		  "env: {}\n");
+	CLEANUP(xfreep)
+	char *dir = xasprintf("m/profrig.yaml:3: model.dir: no folder '%s/m/nowhere'", f.sb.dir);
+	CLEANUP(xfreep)
+	char *mount = xasprintf(
+		"m/profrig.yaml:6: mounts[0].host: no file or folder '%s/m/missing'", f.sb.dir);
+	EXPECT(&f, "m/profrig.yaml:15: key 'env' is there already (line 12)",
+	       "m/profrig.yaml:2: unknown key 'comand' in model; did you mean 'command'?",
+	       "m/profrig.yaml:4: unknown key 'enigne'; did you mean 'engine'?",
+	       "m/profrig.yaml:1: model.command is missing: nothing to run", dir,
+	       "m/profrig.yaml:12: env: 'A-B' is no name of a variable",
+	       "m/profrig.yaml:12: env: PROFRIG_OUT is set by profrig",
+	       "m/profrig.yaml:13: secrets.S: the variable PROFRIG_NO_SUCH is not set",
+	       "m/profrig.yaml:13: secrets: 'T=' is no name of a variable", mount,
+	       "m/profrig.yaml:6: mounts[0].container: want an absolute path",
+	       "m/profrig.yaml:5: gpus: want all, none, or indexes such as 0,2-4, not '4-2'",
+	       "m/profrig.yaml:8: unknown tool 'blas_trac'; did you mean 'blas_trace'?",
+	       "m/profrig.yaml:9: option 'mode' of tool 'opts': unknown 'c' (one of: a|b)",
+	       "m/profrig.yaml:9: tool 'opts' has no option 'rat'; did you mean 'rate'?",
+	       "m/profrig.yaml:10: tool 'opts' is in the list twice",
+	       "m/profrig.yaml:11: tool 'blas_trace' has no sampler",
+	       "m/profrig.yaml:14: container.workdir: want an absolute path");
+	assert_non_null(strstr(f.err.msg, "profrig.yaml:15"));
+	end(&f);
+}
+
+/* Both files are shown, also a value that another file overrides. */
+static void problems_of_every_file(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {command: [x], timeout: never}\n");
+	sandbox_write(&f.sb, "c.yaml", "model: {timeout: 5}\nbogus: 1\n");
+	strvec_push(&f.rq.config_files, "c.yaml");
+	strvec_push(&f.rq.sets, "modle.x=1");
+	EXPECT(&f,
+	       "m/profrig.yaml:1: model.timeout: want a time such as 10, 1.5, 90s, 5m or 2h, not "
+	       "never",
+	       "c.yaml:2: unknown key 'bogus'",
+	       "--set: unknown key 'modle'; did you mean 'model'?");
+	end(&f);
+}
+
+static void syntax_errors(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {command: [x]}\n a: 1\n");
+	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(f.p.lines.nr, 1);
+	assert_int_equal(strncmp(f.p.lines.v[0], "m/profrig.yaml:2: ", 18), 0);
+	sandbox_write(&f.sb, "c.json", "{\"env\": {}\n,}");
+	strvec_push(&f.rq.config_files, "c.json");
+	assert_int_equal(load(&f), -EINVAL);
+	assert_int_equal(f.p.lines.nr, 2);
+	assert_int_equal(strncmp(f.p.lines.v[1], "c.json:2: ", 10), 0);
+	end(&f);
+}
+
+static void unknown_names(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {command: [x]}\n");
+	f.rq.tools = "blas_trace,blas_trac";
+	expect_usage(&f, "unknown tool 'blas_trac'; did you mean 'blas_trace'?");
+	f.rq.tools = "zzz";
+	expect_usage(&f, "unknown tool 'zzz' (see 'profrig list tools')");
+	f.rq.tools = NULL;
+	strvec_push(&f.rq.sets, "tools=[blas_trac]");
+	expect_usage(&f, "unknown tool 'blas_trac'");
+	strvec_clear(&f.rq.sets);
+	f.rq.engine = "dokcer";
+	expect_usage(&f, "unknown engine 'dokcer'; did you mean 'docker'?");
+	f.rq.engine = "zzz";
+	expect_usage(&f, "unknown engine 'zzz' (see 'profrig list engines')");
+	f.rq.engine = NULL;
+	strvec_push(&f.rq.sets, "engine=dokcer");
+	expect_usage(&f, "unknown engine 'dokcer'");
+	strvec_clear(&f.rq.sets);
+	f.rq.model = "mm";
+	expect_usage(&f, "unknown model 'mm'");
+	f.rq.model = "./mm";
+	expect_usage(&f, "model './mm': no such file or folder");
+	f.rq.model = "./mytools";
+	expect_usage(&f, "holds no profrig.yaml");
+	f.rq.model = "m";
+	strvec_push(&f.rq.config_files, "nope.yaml");
+	expect_usage(&f, "no such file: 'nope.yaml'");
+	strvec_clear(&f.rq.config_files);
+	strvec_push(&f.rq.sets, "words");
+	expect_usage(&f, "want KEY=VALUE");
+	strvec_clear(&f.rq.sets);
+	strvec_push(&f.rq.labels, "words");
+	expect_usage(&f, "--label 'words'");
+	strvec_clear(&f.rq.labels);
+	f.rq.command = (char *const[]){ (char *)"x", NULL };
+	expect_usage(&f, "want one of them");
+	f.rq.command = NULL;
+	/* In a file the same names are problems of the file. */
+	model(&f, "model: {command: [x]}\ntools: [zzz]\nengine: dokcer\n");
+	EXPECT(&f,
+	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
+	       "docker, podman, apptainer, host)",
+	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
+	end(&f);
+}
+
+static void nothing_to_run(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	EXPECT(&f, "nothing to run: name a model, give a command after --, or model.command in "
+		   "--config");
+	model(&f, "model: {name: x}\n");
+	EXPECT(&f, "m/profrig.yaml:1: model.command is missing: nothing to run");
+	model(&f, "env: {}\n");
+	EXPECT(&f, "m/profrig.yaml: model.command is missing: nothing to run");
+	model(&f, "model: {command: []}\n");
+	EXPECT(&f, "m/profrig.yaml:1: model.command is missing: nothing to run");
+	model(&f, "model: {command: ['']}\n");
+	EXPECT(&f, "m/profrig.yaml:1: model.command: the program's name is empty");
+	end(&f);
+}
+
+static void broken_tools_matter_when_used(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {command: [x]}\ntools: [env]\n");
+	load_ok(&f);
+	f.rq.tools = "broken";
+	assert_int_equal(load(&f), -EINVAL);
+	assert_true(problems_hold(&f.p, "broken.yaml:3: unknown placeholder {x}"));
+	end(&f);
+}
+
+static bool tree_holds(const struct cfg_node *n, const char *text)
+{
+	if (n->s && strstr(n->s, text))
+		return true;
+	for (size_t i = 0; i < n->nr; i++)
+		if (tree_holds(n->child[i], text))
+			return true;
+	return false;
+}
+
+static void secrets(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	setenv("PROFRIG_TEST_FROM", "hunter2", 1);
+	model(&f, "model: {command: [x]}\n"
+		  "env: {API_KEY: hunter3, PLAIN: open}\n"
+		  "secrets: {HF: {from_env: PROFRIG_TEST_FROM}}\n"
+		  "tools: [{name: env, env: {MY_TOKEN: hunter4}}]\n");
+	strvec_push(&f.rq.sets, "env.DB_PASSWORD=hunter5");
+	load_ok(&f);
+	assert_int_equal(f.rc.env.nr, 4);
+	assert_true(f.rc.env.v[0].secret && !f.rc.env.v[1].secret && f.rc.env.v[2].secret &&
+		    f.rc.env.v[3].secret);
+	assert_string_equal(f.rc.env.v[0].value, "hunter3");
+	assert_string_equal(f.rc.env.v[3].value, "hunter2");
+	assert_string_equal(f.rc.env.v[3].origin, "m/profrig.yaml:3");
+	assert_true(tree_holds(f.rc.effective.root, "open"));
+	assert_false(tree_holds(f.rc.effective.root, "hunter"));
+	model(&f, "model: {command: [x]}\nenv: {HF: a}\nsecrets: {HF: {from_env: "
+		  "PROFRIG_TEST_FROM}}\n");
+	strvec_clear(&f.rq.sets);
+	EXPECT(&f, "m/profrig.yaml:3: secrets.HF: is also under env");
+	/* A secret written where a map belongs must not come back in the words about it. */
+	model(&f, "model: {command: [x]}\nsecrets: {HF: hunter6, G: [hunter7]}\n");
+	assert_int_equal(load(&f), -EINVAL);
+	assert_false(problems_hold(&f.p, "hunter"));
+	unsetenv("PROFRIG_TEST_FROM");
+	end(&f);
+}
+
+static void secret_names(void **state)
+{
+	static const char *const yes[] = {
+		"HF_TOKEN",        "TOKEN",      "API_KEY",     "KEY",     "AWS_SECRET_ACCESS_KEY",
+		"X_CREDENTIALS_Y", "CREDENTIAL", "DB_PASSWORD", "my_token"
+	};
+	static const char *const no[] = { "TOKENIZERS_PARALLELISM",
+					  "KEYBOARD",
+					  "MONKEY",
+					  "PASSWORDLESS",
+					  "PATH",
+					  "",
+					  "_",
+					  "SECRETARY",
+					  "TOKENS_PER_S" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		if (!runconf_is_secret_name(yes[i]))
+			fail_msg("%s", yes[i]);
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		if (runconf_is_secret_name(no[i]))
+			fail_msg("%s", no[i]);
+}
+
+static void gpu_lists(void **state)
+{
+	static const struct {
+		const char *text;
+		int nr; /* -1: a problem */
+	} cases[] = {
+		{ "all", 0 },  { "none", 0 },   { "0", 1 },
+		{ "3,1", 2 },  { "'0-7'", 8 },  { "0, 2 ,4", 3 },
+		{ "1023", 1 }, { "1024", -1 },  { "'-1'", -1 },
+		{ "0-", -1 },  { "a", -1 },     { "0;1", -1 },
+		{ "','", -1 }, { "1-2-3", -1 }, { "0-99999999999999999999", -1 },
+		{ "0x1", -1 }, { "1.5", -1 },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("model: {command: [x]}\ngpus: %s\n", cases[i].text);
+		int r;
+
+		model(&f, text);
+		r = load(&f);
+		if ((r < 0) != (cases[i].nr < 0) ||
+		    (r == 0 && f.rc.gpu_list.nr != (size_t)cases[i].nr))
+			fail_msg("gpus: %s", cases[i].text);
+	}
+	model(&f, "model: {command: [x]}\ngpus: none\n");
+	load_ok(&f);
+	assert_null(f.rc.gpus);
+	end(&f);
+}
+
+static void catalogue(void **state)
+{
+	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
+	struct catalog c;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sandbox_write(&f.sb, "profrig.yaml", "model: {name: top, command: [t], tags: [x]}\n");
+	sandbox_write(&f.sb, "alpha/profrig.yaml",
+		      "model: {command: [a], tags: [x, y], about: first, image: i}\n");
+	sandbox_write(&f.sb, "examples/beta/profrig.yaml", "model: {name: beta, command: [b]}\n");
+	sandbox_write(&f.sb, "examples/alpha/profrig.yaml", "model: {command: [hidden]}\n");
+	sandbox_write(&f.sb, "bad/profrig.yaml", "model: [\n");
+	sandbox_write(&f.sb, "deep/er/profrig.yaml", "model: {name: deep, command: [d]}\n");
+	assert_int_equal(catalog_load(&c, f.sb.dir, NULL), 0);
+	assert_int_equal(c.models.nr, 4);
+	assert_string_equal(c.models.v[0].name, "top");
+	assert_string_equal(c.models.v[1].name, "alpha");
+	assert_string_equal(c.models.v[1].path, "alpha/profrig.yaml");
+	assert_string_equal(c.models.v[1].about, "first");
+	assert_string_equal(c.models.v[1].image, "i");
+	assert_int_equal(strncmp(c.models.v[2].about, "BROKEN: ", 8), 0);
+	assert_string_equal(c.models.v[3].path, "examples/beta/profrig.yaml");
+	assert_int_equal(catalog_match(&c, "x", &paths), 2);
+	assert_int_equal(catalog_match(&c, "all", &paths), 4);
+	assert_int_equal(catalog_match(&c, "beta", &paths), 1);
+	assert_int_equal(catalog_match(&c, "gamma", &paths), 0);
+	assert_int_equal(paths.nr, 7);
+	catalog_release(&c);
+
+	f.rq.model = "beta";
+	load_ok(&f);
+	assert_string_equal(f.rc.command.v[0], "b");
+	assert_string_equal(fs_base(f.rc.dir), "beta");
+	f.rq.model = "y";
+	load_ok(&f);
+	assert_string_equal(f.rc.command.v[0], "a");
+	f.rq.model = "x";
+	expect_usage(&f, "'x' stands for 2 models");
+	f.rq.model = "bta";
+	expect_usage(&f, "unknown model 'bta'; did you mean 'beta'?");
+	f.rq.model = ".";
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "top");
+	f.rq.model = "examples/beta/";
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "beta");
+	f.rq.model = "deep/er/profrig.yaml";
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "deep");
+	assert_int_equal(catalog_load(&c, "/nonexistent", NULL), -ENOENT);
+	end(&f);
+}
+
+/* The configuration that the repository ships. */
+static void example_loads(void **state)
+{
+	CLEANUP(xfreep) char *here = fs_abs(".");
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.rq.cwd = here;
+	f.rq.model = "mlp";
+	load_ok(&f);
+	assert_string_equal(f.rc.model_name, "mlp");
+	assert_int_equal(f.rc.tools.nr, 4);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_model),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(precedence),
+		cmocka_unit_test(bare_command),
+		cmocka_unit_test(model_in_config),
+		cmocka_unit_test(all_problems_at_once),
+		cmocka_unit_test(problems_of_every_file),
+		cmocka_unit_test(syntax_errors),
+		cmocka_unit_test(unknown_names),
+		cmocka_unit_test(nothing_to_run),
+		cmocka_unit_test(broken_tools_matter_when_used),
+		cmocka_unit_test(secrets),
+		cmocka_unit_test(secret_names),
+		cmocka_unit_test(gpu_lists),
+		cmocka_unit_test(catalogue),
+		cmocka_unit_test(example_loads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/*
+ * What goes wrong while the sampling thread runs: sources that die or hang, files that cannot grow.
+ */
+#include "sampler_fake.h"
+
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+static void source_dies(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	struct samples_file f;
+	int64_t t;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.die_at = 6;
+	fake.die_code = -ENODEV;
+	fake.die_reason = "fell off the bus";
+	sp = begin(0.005);
+	for (int i = 0; i < 500 && fake.reads < 6; i++)
+		sleep_ms(2);
+	sleep_ms(30);
+	assert_int_equal(fake.reads, 6);
+	t = clock_monotonic_ns();
+	sampling_stop(sp, &s);
+	assert_true(ms_since(t) < 1000);
+	assert_int_equal(s.error, -ENODEV);
+	assert_string_equal(s.error_text, "gpu0: fell off the bus");
+	assert_int_equal(s.rows, 5);
+	sampling_free(sp);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, 5);
+	assert_string_equal(samples_header(&f, "error"), "gpu0: fell off the bus");
+	samples_release(&f);
+
+	/* without words of its own, the system's */
+	fake.die_reason = NULL;
+	fake.reads = 0;
+	sp = begin(0.005);
+	sleep_ms(100);
+	sampling_stop(sp, &s);
+	assert_string_equal(s.error_text, "gpu0: No such device");
+	sampling_free(sp);
+}
+
+static void hanging_read(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	struct samples_file f;
+	int64_t t;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	sp = begin(0.01);
+	sleep_ms(50);
+	fake.hang = true;
+	for (int i = 0; i < 500 && !fake.reading; i++)
+		sleep_ms(2);
+	sampling_mark(sp, "still here");
+	t = clock_monotonic_ns();
+	sampling_stop(sp, &s);
+	assert_true(ms_since(t) < 5000);
+	assert_int_equal(s.error, -ETIMEDOUT);
+	assert_string_equal(s.error_text, "fake: a read hangs");
+	t = clock_monotonic_ns();
+	sampling_free(sp);
+	assert_true(ms_since(t) < 1000);
+	assert_int_equal(fake.closes, 0);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, s.rows);
+	assert_non_null(strstr(samples_header(&f, "mark"), "still here"));
+	samples_release(&f);
+	/* it comes back, writes nothing, and frees what is left */
+	fake.hang = false;
+	for (int i = 0; i < 1000 && !fake.closes; i++)
+		sleep_ms(5);
+	assert_int_equal(fake.closes, 1);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, s.rows);
+	samples_release(&f);
+	sleep_ms(50);
+}
+
+/* Comes back between stop and free. */
+static void hanging_read_returns(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.hang = true;
+	sp = begin(0.01);
+	sampling_stop(sp, &s);
+	assert_int_equal(s.error, -ETIMEDOUT);
+	fake.hang = false;
+	sleep_ms(200);
+	sampling_free(sp);
+	assert_int_equal(fake.closes, 1);
+}
+
+static void check_cut_file(const struct sampling_stats *s, int code)
+{
+	struct samples_file f;
+
+	assert_int_equal(s->error, code);
+	assert_non_null(strstr(s->error_text, "fake.csv"));
+	samples_read(path, &f);
+	assert_true(f.t_ns.nr > 10 && f.t_ns.nr < s->rows);
+	for (size_t i = 0; i < f.t_ns.nr; i++)
+		assert_true(samples_cell(&f, i, 0) == 123456.78125);
+	samples_release(&f);
+}
+
+static void run_into_the_end(struct sampling_stats *s)
+{
+	struct sampling *sp;
+
+	fake_device("gpu0", 4);
+	fake.due = 200000;
+	fake.value[0] = 123456.78125;
+	sp = begin(0.001);
+	for (int i = 0; i < 1000 && fake.reads <= 2000; i++)
+		sleep_ms(2);
+	sleep_ms(200);
+	sampling_stop(sp, s);
+	sampling_free(sp);
+}
+
+static void file_size_limit(void **state)
+{
+	struct rlimit old, small;
+	struct sampling_stats s;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = 100001;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	/* SIGXFSZ would end this program if the thread did not block it */
+	run_into_the_end(&s);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	check_cut_file(&s, -EFBIG);
+}
+
+static void disk_full(void **state)
+{
+	struct sampling_stats s;
+
+	(void)state;
+	if (geteuid() != 0 || mount("none", dir, "tmpfs", 0, "size=128k") < 0) {
+		print_message("mounting a tmpfs needs root\n");
+		skip();
+	}
+	run_into_the_end(&s);
+	check_cut_file(&s, -ENOSPC);
+	assert_int_equal(umount2(dir, MNT_DETACH), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(source_dies),     TEST(hanging_read), TEST(hanging_read_returns),
+		TEST(file_size_limit), TEST(disk_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,476 @@
+/*
+ * amdgpu on folders that play a machine, nvml on a stand-in library (tests/fakes), and what "auto"
+ * makes of them.
+ */
+#include "sampler_gpu_test.h"
+
+#include <dlfcn.h>
+
+/* --- amdgpu --- */
+
+static const struct gm_values busy = { .power_w = 305,
+				       .busy = 87,
+				       .mem_busy = 41,
+				       .hotspot = 66,
+				       .energy = UINT64_C(65536) * 1234567 + 32768 };
+
+/* Every revision the table knows, with no text file beside it: all comes from the blob. */
+static void amdgpu_revisions(void **state)
+{
+	(void)state;
+	for (unsigned content = 0; content <= 8; content++) {
+		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + content);
+		CLEANUP(xfreep) char *dir = machine_card(root, content, pci, "0x1002\n");
+
+		machine_card_metrics(dir, 1, content, &busy);
+	}
+	struct opened s;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	assert_int_equal(s.nr, 9);
+	for (size_t d = 0; d < 9; d++) {
+		CLEANUP(xfreep) char *rev = xasprintf("gpu_metrics 1.%zu", d);
+
+		assert_non_null(strstr(s.dev[d].facts, rev));
+		/* 1.0 counts energy in a unit nobody states */
+		assert_string_equal(names_of(&s, d, &b),
+				    d == 0 ? "power busy mem_busy temperature"
+					   : "power energy busy mem_busy temperature");
+		assert_true(source_value(&s, d, "power") == 305);
+		assert_true(source_value(&s, d, "busy") == 87);
+		assert_true(source_value(&s, d, "mem_busy") == 41);
+		assert_true(source_value(&s, d, "temperature") == 66);
+		if (d > 0)
+			assert_true(source_value(&s, d, "energy") == 1234567.5);
+	}
+	source_close(&s);
+}
+
+static char *full_card(unsigned card, const char *pci, unsigned content)
+{
+	char *dir = machine_card(root, card, pci, "0x1002\n");
+
+	machine_card_metrics(dir, 1, content, &busy);
+	machine_text(dir, "250000000\n", "hwmon/hwmon5/power1_average");
+	machine_text(dir, "260500000\n", "hwmon/hwmon5/power1_input");
+	machine_text(dir, "41000\n", "hwmon/hwmon5/temp1_input");
+	machine_text(dir, "47500\n", "hwmon/hwmon5/temp2_input");
+	machine_text(dir, "1700000000\n", "hwmon/hwmon5/freq1_input");
+	machine_text(dir, "34359738368\n", "mem_info_vram_used");
+	machine_text(dir, "68719476736\n", "mem_info_vram_total");
+	machine_text(dir, "55\n", "gpu_busy_percent");
+	machine_text(dir, "33\n", "mem_busy_percent");
+	machine_text(dir, "AMD Instinct MI250X\n", "product_name");
+	return dir;
+}
+
+static void amdgpu_full(void **state)
+{
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	struct opened s;
+
+	(void)state;
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	assert_string_equal(names_of(&s, 0, &b), "power power_instant temperature clock energy "
+						 "vram_used vram_total busy mem_busy");
+	assert_string_equal(s.dev[0].facts,
+			    "AMD Instinct MI250X, pci 0000:c1:00.0, gpu_metrics 1.3, energy counts "
+			    "2^-16 J");
+	assert_true(source_value(&s, 0, "power") == 250);
+	assert_true(source_value(&s, 0, "power_instant") == 260.5);
+	assert_true(source_value(&s, 0, "temperature") == 47.5);
+	assert_true(source_value(&s, 0, "clock") == 1.7e9);
+	assert_true(source_value(&s, 0, "energy") == 1234567.5);
+	assert_true(source_value(&s, 0, "vram_used") == 32 * GIB);
+	assert_true(source_value(&s, 0, "vram_total") == 64 * GIB);
+	assert_true(source_value(&s, 0, "busy") == 55);
+	assert_true(source_value(&s, 0, "mem_busy") == 33);
+	/* values move */
+	machine_text(dir, "34359738369\n", "mem_info_vram_used");
+	assert_true(source_value(&s, 0, "vram_used") == 32 * GIB + 1);
+	struct gm_values later = busy;
+	later.energy += 65536;
+	machine_card_metrics(dir, 1, 3, &later);
+	assert_true(source_value(&s, 0, "energy") == 1234568.5);
+	source_close(&s);
+	/* only power_input: then it is the power */
+	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
+	unlink(average);
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	assert_true(source_value(&s, 0, "power") == 260.5);
+	assert_int_equal(series_index(&s, 0, "power_instant"), -1);
+	source_close(&s);
+}
+
+static void amdgpu_fields(void **state)
+{
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	static const char *const rows[][2] = {
+		{ "power,energy", "power power_instant energy" },
+		{ "vram_used,vram_total", "vram_used vram_total" },
+		{ "vram", "vram_used vram_total" },
+		{ "energy", "energy" },
+	};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	struct sampler_opts o;
+	struct opened s;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		sampler_options(&o, "all", 0.1, "fields", rows[i][0], NULL);
+		assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
+		assert_string_equal(names_of(&s, 0, &b), rows[i][1]);
+		if (series_index(&s, 0, "energy") >= 0)
+			assert_true(source_value(&s, 0, "energy") == 1234567.5);
+		source_close(&s);
+		options_release(&o);
+	}
+	sampler_options(&o, "all", 0.1, "fields", "nothing", NULL);
+	assert_int_equal(source_open("amdgpu", &o, &s, &err), -ENODEV);
+	options_release(&o);
+}
+
+/*
+ * Not numbered by card: the one with the lower address comes first. What is no AMD GPU is passed
+ * over.
+ */
+static void amdgpu_order_and_selection(void **state)
+{
+	CLEANUP(xfreep) char *a = full_card(0, "0000:43:00.0", 3);
+	CLEANUP(xfreep) char *b = full_card(1, "0000:03:00.0", 4);
+	CLEANUP(xfreep) char *intel = machine_card(root, 2, "0000:00:02.0", "0x8086\n");
+	CLEANUP(xfreep) char *bare = machine_card(root, 3, "0000:01:00.0", "0x1002\n");
+	CLEANUP(xfreep) char *connector = fs_join(root, "sys/class/drm/card0-DP-1");
+	CLEANUP(xfreep) char *render = fs_join(root, "sys/class/drm/renderD128");
+	struct sampler_opts o;
+	struct opened s;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	fs_mkdirs(connector, 0755, NULL);
+	fs_mkdirs(render, 0755, NULL);
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	/* gpu0 is the one that gives nothing */
+	assert_int_equal(s.nr, 2);
+	assert_string_equal(s.dev[0].id, "gpu1");
+	assert_non_null(strstr(s.dev[0].facts, "pci 0000:03:00.0, gpu_metrics 1.4"));
+	assert_string_equal(s.dev[0].series[0].name, "power.gpu1");
+	assert_string_equal(s.dev[1].id, "gpu2");
+	assert_non_null(strstr(s.dev[1].facts, "pci 0000:43:00.0, gpu_metrics 1.3"));
+	source_close(&s);
+	sampler_options(&o, "2", 0.1, NULL);
+	assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
+	assert_int_equal(s.nr, 1);
+	assert_string_equal(s.dev[0].id, "gpu2");
+	source_close(&s);
+	o.device = "0,7";
+	assert_int_equal(source_open("amdgpu", &o, &s, &err), -ENODEV);
+	assert_string_equal(err.msg, "none of 3 AMD GPUs was selected or gives a reading");
+}
+
+static void amdgpu_unknown_blobs(void **state)
+{
+	static const struct {
+		unsigned format, content;
+		const char *note;
+	} rows[] = {
+		{ 1, 9, "gpu_metrics 1.9 is not known: energy counter not read" },
+		{ 7, 7, "gpu_metrics 7.7 is not known: energy counter not read" },
+		{ 2, 2, "gpu_metrics 2.2 (APU): no energy counter" },
+		{ 3, 0, "gpu_metrics 3.0 (APU): no energy counter" },
+	};
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	struct opened s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		machine_card_metrics(dir, rows[i].format, rows[i].content, &busy);
+		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+		assert_non_null(strstr(s.dev[0].facts, rows[i].note));
+		assert_int_equal(series_index(&s, 0, "energy"), -1);
+		assert_true(source_value(&s, 0, "power") == 250);
+		assert_true(source_value(&s, 0, "busy") == 55);
+		source_close(&s);
+	}
+}
+
+/* Blobs that are short, say nothing, or are none. */
+static void amdgpu_hostile_blobs(void **state)
+{
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
+	struct gm_values none = { 0xffff, 0xffff, 0xffff, 0xffff, UINT64_MAX };
+	struct gm_values hundredths = busy;
+	unsigned char blob[4096];
+	struct opened s;
+
+	(void)state;
+	machine_metrics(blob, 1, 3, &busy);
+	for (size_t n = 0; n < 32; n++) {
+		machine_write(path, blob, n);
+		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+		/* the accumulator ends at byte 32 */
+		assert_int_equal(series_index(&s, 0, "energy"), -1);
+		source_close(&s);
+	}
+	machine_card_metrics(dir, 1, 3, &none);
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	assert_int_equal(series_index(&s, 0, "energy"), -1);
+	source_close(&s);
+	/* activity of 87.00 % in hundredths is no % */
+	CLEANUP(xfreep) char *text = fs_join(dir, "gpu_busy_percent");
+	unlink(text);
+	hundredths.busy = 8700;
+	machine_card_metrics(dir, 1, 3, &hundredths);
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	assert_int_equal(series_index(&s, 0, "busy"), -1);
+	source_close(&s);
+}
+
+static void amdgpu_failing_reads(void **state)
+{
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
+	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
+	double v[SAMPLER_MAX_SERIES];
+	struct opened s;
+	int power, energy;
+
+	(void)state;
+	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	power = series_index(&s, 0, "power");
+	energy = series_index(&s, 0, "energy");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		machine_text(dir, bad[i], "hwmon/hwmon5/power1_average");
+		source_read(&s, 0, v);
+		if (!isnan(v[power]) || strcmp(s.reason, "not a number") != 0 ||
+		    v[energy] != 1234567.5)
+			ROW_FAIL(i, "'%s' read as %g", bad[i], v[power]);
+	}
+	machine_text(dir, "251000000\n", "hwmon/hwmon5/power1_average");
+	assert_true(source_value(&s, 0, "power") == 251);
+	/* a driver that was loaded anew with another layout */
+	machine_card_metrics(dir, 1, 4, &busy);
+	source_read(&s, 0, v);
+	assert_true(isnan(v[energy]) && v[power] == 251);
+	assert_string_equal(s.reason, "gpu_metrics changed its revision");
+	/* half of it */
+	machine_write(path, "\x78\x00\x01\x03zz", 6);
+	source_read(&s, 0, v);
+	assert_true(isnan(v[energy]));
+	assert_string_equal(s.reason, "gpu_metrics has no value");
+	machine_write(path, "", 0);
+	source_read(&s, 0, v);
+	assert_true(isnan(v[energy]));
+	source_close(&s);
+}
+
+static void amdgpu_absent(void **state)
+{
+	struct opened s;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(source_open("amdgpu", NULL, &s, &err), -ENODEV);
+	assert_non_null(strstr(err.msg, "no AMD GPU in"));
+	assert_int_equal(sampler_find("amdgpu")->probe(NULL, &err), -ENODEV);
+}
+
+/* --- nvml --- */
+
+static void nvml_devices(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
+	struct opened s;
+
+	(void)state;
+	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	assert_int_equal(s.nr, 2);
+	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
+						 "busy mem_busy temperature clock mem_clock");
+	assert_string_equal(names_of(&s, 1, &b), "power vram_used vram_total clock mem_clock");
+	assert_string_equal(s.dev[0].facts, "NVIDIA Fake H100, pci 00000000:01:00.0, GPU-0000, "
+					    "driver 550.54.15");
+	assert_string_equal(s.dev[1].series[0].name, "power.gpu1");
+	assert_true(source_value(&s, 0, "power") == 200.25);
+	assert_true(source_value(&s, 0, "power_instant") == 310.125);
+	assert_true(source_value(&s, 0, "vram_used") == 20 * GIB);
+	assert_true(source_value(&s, 0, "vram_total") == 80 * GIB);
+	assert_true(source_value(&s, 0, "busy") == 87);
+	assert_true(source_value(&s, 0, "mem_busy") == 41);
+	assert_true(source_value(&s, 0, "temperature") == 64);
+	assert_true(source_value(&s, 0, "clock") == 1980e6);
+	assert_true(source_value(&s, 0, "mem_clock") == 2619e6);
+	assert_true(source_value(&s, 1, "power") == 75.5);
+	assert_true(source_value(&s, 1, "vram_used") == 1 * GIB);
+	source_close(&s);
+	/* the field's value comes in either integer type */
+	setenv("FAKE_NVML_ULL", "1", 1);
+	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	assert_true(source_value(&s, 0, "power_instant") == 5000000.125);
+	source_close(&s);
+}
+
+static void nvml_energy(void **state)
+{
+	struct opened s;
+	double e0, e1, w;
+	int64_t t0, t1;
+
+	(void)state;
+	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	t0 = clock_monotonic_ns();
+	e0 = source_value(&s, 0, "energy");
+	sleep_ms(300);
+	t1 = clock_monotonic_ns();
+	e1 = source_value(&s, 0, "energy");
+	w = (e1 - e0) / ((double)(t1 - t0) / 1e9);
+	assert_true(w > 190 && w < 210); /* mJ are J */
+	source_close(&s);
+}
+
+/* What one call gives for two series is asked once. */
+static void nvml_calls(void **state)
+{
+	void *h = dlopen(getenv("PROFRIG_NVML_LIB"), RTLD_NOW | RTLD_LOCAL);
+	double v[SAMPLER_MAX_SERIES];
+	struct sampler_opts o;
+	struct opened s;
+	_Atomic int *calls;
+
+	(void)state;
+	assert_non_null(h);
+	calls = dlsym(h, "fake_nvml_calls");
+	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	*calls = 0;
+	source_read(&s, 0, v);
+	assert_int_equal(*calls, 8); /* ten series */
+	source_close(&s);
+	sampler_options(&o, "0", 0.1, "fields", "vram_used,vram_total", NULL);
+	assert_int_equal(source_open("nvml", &o, &s, NULL), 0);
+	assert_int_equal(s.nr, 1);
+	assert_int_equal(s.dev[0].nr, 2);
+	*calls = 0;
+	source_read(&s, 0, v);
+	assert_int_equal(*calls, 1);
+	source_close(&s);
+	options_release(&o);
+	dlclose(h);
+}
+
+static void nvml_failures(void **state)
+{
+	static const struct {
+		const char *env, *value, *words;
+	} rows[] = {
+		{ "FAKE_NVML_INIT", "9", "Driver Not Loaded" },
+		{ "FAKE_NVML_COUNT", "0", "none of 0 NVIDIA devices" },
+		{ "PROFRIG_NVML_LIB", "/nonexistent/libnvidia-ml.so.1",
+		  "no NVIDIA driver library" },
+		{ "PROFRIG_NVML_LIB", "libm.so.6", "symbol 'nvmlInit_v2' is missing" },
+	};
+	struct sampler_opts o;
+	struct opened s;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xfreep)
+		char *before = getenv(rows[i].env) ? xstrdup(getenv(rows[i].env)) : NULL;
+
+		setenv(rows[i].env, rows[i].value, 1);
+		if (source_open("nvml", NULL, &s, &err) >= 0 || !strstr(err.msg, rows[i].words))
+			ROW_FAIL(i, "%s", err.msg);
+		assert_int_equal(sampler_find("nvml")->probe(NULL, &err) < 0, 1);
+		if (before)
+			setenv(rows[i].env, before, 1);
+		else
+			unsetenv(rows[i].env);
+	}
+	sampler_options(&o, "5", 0.1, NULL);
+	assert_int_equal(source_open("nvml", &o, &s, &err), -ENODEV);
+	assert_string_equal(err.msg, "none of 2 NVIDIA devices was selected or gives a reading");
+	unsetenv("PROFRIG_NVML_LIB");
+	if (source_open("nvml", NULL, &s, &err) == 0) {
+		source_close(&s); /* a machine that has one */
+		return;
+	}
+	assert_non_null(strstr(err.msg, "libnvidia-ml.so.1"));
+}
+
+static void nvml_lost(void **state)
+{
+	double v[SAMPLER_MAX_SERIES];
+	struct opened s;
+
+	(void)state;
+	setenv("FAKE_NVML_LOST_AFTER", "2", 1);
+	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	source_read(&s, 0, v);
+	assert_true(v[0] == 200.25 && !s.reason);
+	source_read(&s, 0, v);
+	assert_true(isnan(v[0]));
+	assert_string_equal(s.reason, "GPU is lost");
+	assert_true(v[3] == 20 * GIB); /* the rest is read on */
+	source_close(&s);
+}
+
+/* --- auto --- */
+
+static void resolve(void **state)
+{
+	const struct sampler *s = NULL;
+	struct err err = ERR_INIT;
+	struct sampler_opts o;
+
+	(void)state;
+	assert_int_equal(sampler_resolve("procfs", NULL, &s, NULL), 0);
+	assert_string_equal(s->name, "procfs");
+	assert_int_equal(sampler_resolve("gpu", NULL, &s, &err), -ENOENT);
+	assert_string_equal(err.msg, "no sampler 'gpu'");
+	setenv("FAKE_NVML_INIT", "9", 1);
+	assert_int_equal(sampler_resolve("auto", NULL, &s, &err), -ENODEV);
+	assert_non_null(strstr(err.msg, "no GPU that profrig can read: amdgpu: no AMD GPU in "));
+	assert_non_null(strstr(err.msg, "; rocm_smi: no "));
+	assert_non_null(strstr(err.msg, "; nvml: nvmlInit: Driver Not Loaded"));
+	unsetenv("FAKE_NVML_INIT");
+	assert_int_equal(sampler_resolve("auto", NULL, &s, &err), 0);
+	assert_string_equal(s->name, "nvml");
+	if (have_child()) {
+		drm_exists();
+		assert_int_equal(sampler_resolve("auto", NULL, &s, &err), 0);
+		assert_string_equal(s->name, "rocm_smi");
+	}
+	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
+	assert_int_equal(sampler_resolve("auto", NULL, &s, &err), 0);
+	assert_string_equal(s->name, "amdgpu");
+	/* the options count: there is no second AMD GPU, but a second NVIDIA one */
+	setenv("PROFRIG_RSMI_LIB", "/nonexistent", 1);
+	sampler_options(&o, "1", 0.1, NULL);
+	assert_int_equal(sampler_resolve("auto", &o, &s, &err), 0);
+	assert_string_equal(s->name, "nvml");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(amdgpu_revisions),
+		TEST(amdgpu_full),
+		TEST(amdgpu_fields),
+		TEST(amdgpu_order_and_selection),
+		TEST(amdgpu_unknown_blobs),
+		TEST(amdgpu_hostile_blobs),
+		TEST(amdgpu_failing_reads),
+		TEST(amdgpu_absent),
+		TEST(nvml_devices),
+		TEST(nvml_energy),
+		TEST(nvml_calls),
+		TEST(nvml_failures),
+		TEST(nvml_lost),
+		TEST(resolve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,494 @@
+/* The sampling thread, fed by sources made here. */
+#include "sampler_fake.h"
+
+/* --- opening --- */
+
+static void open_errors(void **state)
+{
+	static const double bad[] = { -1, 1e-5, 3601, INFINITY, NAN };
+	struct sampling_opts o = { .sampler = &source, .path = path };
+	struct sampling *sp;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		o.source.period_s = bad[i];
+		assert_int_equal(sampling_open(&o, &sp, &err), -EINVAL);
+		assert_non_null(strstr(err.msg, "period"));
+	}
+	o.source.period_s = 1;
+	o.path = "/nonexistent/dir/x.csv";
+	assert_int_equal(sampling_open(&o, &sp, &err), -ENOENT);
+	assert_non_null(strstr(err.msg, "/nonexistent/dir/x.csv"));
+	assert_int_equal(fake.closes, 1);
+	o.path = "/dev/full";
+	assert_int_equal(sampling_open(&o, &sp, &err), -ENOSPC);
+	assert_non_null(strstr(err.msg, "/dev/full"));
+	assert_int_equal(fake.closes, 2);
+	o.path = path;
+	fake.open_code = -ENODEV;
+	assert_int_equal(sampling_open(&o, &sp, &err), -ENODEV);
+	assert_string_equal(err.msg, "sampler fake: no such luck");
+}
+
+static void header(void **state)
+{
+	const struct sampler_device *d;
+	struct sampling_opts o = { .sampler = &source, .path = path, .run_id = "R" };
+	struct sampling *sp;
+	struct samples_file f;
+	char host[256] = "";
+	int64_t mono, real;
+
+	(void)state;
+	fake_device("gpu0", 2);
+	fake_device("gpu1", 1);
+	snprintf(fake.dev[1].facts, sizeof(fake.dev[1].facts), "evil\nt_ns,forged\r\x01");
+	fake.dev[1].change_points = true;
+	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+	assert_int_equal(sampling_devices(sp, &d), 2);
+	assert_string_equal(d[1].id, "gpu1");
+	sampling_free(sp); /* never started: nothing is read */
+	assert_int_equal(fake.reads, 0);
+	assert_int_equal(fake.closes, 1);
+	samples_read(path, &f);
+	assert_string_equal(f.comments.v[0], "profrig samples: 1");
+	assert_string_equal(samples_header(&f, "source"), "fake");
+	assert_string_equal(samples_header(&f, "clock"), "CLOCK_MONOTONIC");
+	assert_string_equal(samples_header(&f, "run"), "R");
+	assert_string_equal(samples_header(&f, "period_s"), "0.1");
+	assert_string_equal(samples_header(&f, "storage"), "change");
+	assert_null(samples_header(&f, "estimated"));
+	assert_string_equal(samples_header(&f, "device"), "gpu0: a fake, pci 0000:03:00.0");
+	assert_true(strvec_has(&f.comments, "device: gpu1: evil t_ns,forged"));
+	gethostname(host, sizeof(host) - 1);
+	assert_string_equal(samples_header(&f, "host"), host);
+	assert_int_equal(f.columns.nr, 3);
+	assert_string_equal(f.columns.v[0], "power.gpu0[W]");
+	assert_string_equal(f.columns.v[1], "energy.gpu0[J]");
+	assert_string_equal(f.columns.v[2], "power.gpu1[W]");
+	const char *a = samples_header(&f, "anchor");
+	assert_non_null(a);
+	a += strlen("monotonic_ns=");
+	assert_int_equal(num_i64(a, strcspn(a, " "), &mono), 0);
+	a = strstr(a, "realtime_ns=") + strlen("realtime_ns=");
+	assert_int_equal(num_i64(a, strcspn(a, " "), &real), 0);
+	assert_true(llabs(clock_monotonic_ns() - mono) < 10 * NS_PER_S);
+	assert_true(llabs((clock_realtime_ns() - clock_monotonic_ns()) - (real - mono)) < NS_PER_S);
+	samples_release(&f);
+}
+
+static void header_of_estimates(void **state)
+{
+	struct sampling_opts o = { .sampler = &source_with_times, .path = path };
+	struct sampling *sp;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("cpu0", 1);
+	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+	sampling_free(sp);
+	samples_read(path, &f);
+	assert_string_equal(samples_header(&f, "estimated"), "yes");
+	assert_string_equal(samples_header(&f, "storage"), "every");
+	samples_release(&f);
+	sampling_free(NULL);
+}
+
+/* --- time --- */
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of all reads; the rows of nr_dev devices take turns. */
+static int64_t median_interval(const struct samples_file *f, size_t nr_dev)
+{
+	VEC(int64_t) d = VEC_INIT;
+	int64_t m;
+
+	for (size_t i = nr_dev; i < f->t_ns.nr; i++)
+		VEC_PUSH(&d, f->t_ns.v[i] - f->t_ns.v[i - nr_dev]);
+	assert_true(d.nr > 0);
+	qsort(d.v, d.nr, sizeof(*d.v), by_value);
+	m = d.v[d.nr / 2];
+	VEC_RELEASE(&d);
+	return m;
+}
+
+/* Which part of the first device's reads lies within 2 ms of a grid of 10 ms from its first on. */
+static double on_grid(const struct samples_file *f, size_t nr_dev)
+{
+	const int64_t grid = 10 * NS_PER_MS;
+	size_t on = 0, nr = 0;
+
+	for (size_t i = nr_dev; i < f->t_ns.nr; i += nr_dev, nr++) {
+		int64_t off = (f->t_ns.v[i] - f->t_ns.v[0]) % grid;
+
+		on += off < 2 * NS_PER_MS || grid - off < 2 * NS_PER_MS;
+	}
+	return (double)on / (double)nr;
+}
+
+/*
+ * Every tick is made or counted as skipped, whatever the machine does. How well the period is kept
+ * is up to who else wants the CPUs, so one good try of many will do. A read takes 1 ms: a thread
+ * that slept for a period after each would reach a median of 11 ms, and every place of the grid.
+ */
+static void period(void **state)
+{
+	bool good = false;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake_device("gpu1", 1);
+	fake.read_ms = 1;
+	for (int try = 0; try < 40 && !good; try++) {
+		int64_t begun = clock_monotonic_ns(), m;
+		struct sampling *sp = begin(0.01);
+		struct sampling_stats s;
+		struct samples_file f;
+
+		sleep_ms(300);
+		sampling_stop(sp, &s);
+		sampling_free(sp);
+		samples_read(path, &f);
+		assert_int_equal(s.rows, f.t_ns.nr);
+		assert_int_equal(s.rows, 2 * s.ticks);
+		assert_int_equal(s.period_ns, 10 * NS_PER_MS);
+		assert_int_equal(s.failed, 0);
+		assert_int_equal(s.error, 0);
+		/* one more for the last read */
+		assert_true((double)(s.ticks + s.overruns) < ms_since(begun) / 10 + 3);
+		assert_true(f.t_ns.v[0] >= begun);
+		m = median_interval(&f, 2);
+		assert_int_equal(s.median_period_ns, m);
+		assert_true(s.max_gap_ns >= s.median_period_ns);
+		good = m > 9500 * NS_PER_US && m < 10500 * NS_PER_US && s.ticks >= 25 &&
+		       on_grid(&f, 2) > 0.8;
+		samples_release(&f);
+	}
+	assert_true(good);
+}
+
+static void stop_is_immediate(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	int64_t t;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	sp = begin(10);
+	sleep_ms(50);
+	t = clock_monotonic_ns();
+	sampling_stop(sp, &s);
+	assert_true(ms_since(t) < 1000);
+	/* the first tick, and the read that closes the balance, after the stop was asked for */
+	assert_int_equal(s.rows, 2);
+	struct samples_file f;
+	samples_read(path, &f);
+	assert_true(f.t_ns.v[1] >= t);
+	samples_release(&f);
+	sampling_stats_release(&s);
+	/* again: nothing happens, the figures stay */
+	sampling_stop(sp, &s);
+	assert_int_equal(s.rows, 2);
+	sampling_free(sp);
+	assert_int_equal(fake.closes, 1);
+	assert_true(fake.int_blocked);
+}
+
+/* Reads of 25 ms on a grid of 10 ms: two of three places are skipped, more on a busy machine. */
+static void overruns(void **state)
+{
+	int64_t begun = clock_monotonic_ns();
+	struct sampling *sp;
+	struct sampling_stats s;
+	double total;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.read_ms = 25;
+	sp = begin(0.01);
+	sleep_ms(500);
+	sampling_stop(sp, &s);
+	sampling_free(sp);
+	total = (double)(s.ticks + s.overruns);
+	assert_true(s.ticks >= 2 && s.overruns >= 2 * (s.ticks - 2));
+	assert_true(total > 40 && total < ms_since(begun) / 10 + 3);
+	assert_true(s.median_period_ns >= 25 * NS_PER_MS);
+	assert_true(s.read_ns_mean >= 25e6 && s.read_ns_max >= 25 * NS_PER_MS);
+	assert_true(s.cpu_s < 0.4);
+}
+
+/* Millions of rows: the median is of all of them, not of the first. */
+static void median_of_many(void **state)
+{
+	struct sampling_opts o = { .sampler = &source_with_times,
+				   .source.period_s = 0.001,
+				   .path = path };
+	struct sampling *sp;
+	struct sampling_stats s;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.due = 300000;
+	fake.stamp_ns = NS_PER_S;
+	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+	assert_int_equal(sampling_start(sp, NULL), 0);
+	for (int i = 0; i < 1000 && fake.reads <= (int)fake.due; i++)
+		sleep_ms(10);
+	sampling_stop(sp, &s);
+	sampling_free(sp);
+	assert_int_equal(s.rows, fake.due);
+	assert_int_equal(s.median_period_ns, 3 * NS_PER_MS);
+	assert_int_equal(s.max_gap_ns, 3 * NS_PER_MS);
+}
+
+static void always_due(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	int64_t t;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.due = UINT64_MAX;
+	sp = begin(0.01);
+	sleep_ms(50);
+	t = clock_monotonic_ns();
+	sampling_stop(sp, &s);
+	assert_true(ms_since(t) < 1500);
+	assert_int_equal(s.error, 0);
+	sampling_free(sp);
+}
+
+/* --- the file while it grows --- */
+
+static void streams(void **state)
+{
+	struct sampling *sp;
+	int64_t before, now;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("gpu0", 2);
+	sp = begin(0.02);
+	sleep_ms(1300);
+	before = clock_monotonic_ns();
+	samples_read(path, &f); /* whole lines at any moment */
+	now = f.t_ns.v[f.t_ns.nr - 1];
+	assert_true(f.t_ns.nr > 5);
+	/* at most a second old; the rest is for a busy machine */
+	assert_true(before - now < NS_PER_S + 500 * NS_PER_MS);
+	samples_release(&f);
+	sampling_free(sp);
+}
+
+/* A long period: no row waits for the next tick. */
+static void streams_slow_ones(void **state)
+{
+	struct sampling *sp;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	sp = begin(60);
+	sleep_ms(900);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, 1);
+	samples_release(&f);
+	sampling_mark(sp, "late");
+	sleep_ms(400);
+	samples_read(path, &f);
+	assert_non_null(strstr(samples_header(&f, "mark"), "late"));
+	samples_release(&f);
+	sampling_free(sp);
+}
+
+static void marks(void **state)
+{
+	char longer[600], expected[300];
+	struct sampling *sp;
+	struct samples_file f;
+	int64_t t, before;
+	const char *m;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	sp = begin(1);
+	before = clock_monotonic_ns();
+	sampling_mark(sp, "workload: start");
+	sampling_mark(sp, "evil\n1,2\n# mark: 0 x\t");
+	memset(longer, 'a', sizeof(longer));
+	memcpy(longer + 199, "\xc3\xa4", 2); /* ä across the limit of 200 bytes */
+	longer[599] = '\0';
+	sampling_mark(sp, longer);
+	sampling_stop(sp, NULL);
+	sampling_mark(sp, "too late");
+	sampling_free(sp);
+	samples_read(path, &f);
+	m = samples_header(&f, "mark");
+	assert_int_equal(num_i64(m, strcspn(m, " "), &t), 0);
+	assert_true(t >= before && t <= clock_monotonic_ns());
+	assert_string_equal(strchr(m, ' '), " workload: start");
+	size_t count = 0;
+	for (size_t i = 0; i < f.comments.nr; i++) {
+		if (strncmp(f.comments.v[i], "mark: ", 6) != 0)
+			continue;
+		m = strchr(f.comments.v[i] + 6, ' ') + 1;
+		if (count == 1)
+			assert_string_equal(m, "evil 1,2 # mark: 0 x");
+		memset(expected, 'a', 199);
+		expected[199] = '\0';
+		if (count == 2)
+			assert_string_equal(m, expected);
+		count++;
+	}
+	assert_int_equal(count, 3);
+	samples_release(&f);
+}
+
+static void mark_does_not_wait(void **state)
+{
+	struct sampling *sp;
+	int64_t t;
+	double worst = 0;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.read_ms = 400;
+	sp = begin(0.01);
+	for (int i = 0; i < 200 && !fake.reading; i++)
+		sleep_ms(2);
+	for (int i = 0; i < 5; i++) {
+		t = clock_monotonic_ns();
+		sampling_mark(sp, "x");
+		sampling_target(sp, 1);
+		worst = fmax(worst, ms_since(t));
+	}
+	assert_true(worst < 200);
+	sampling_free(sp);
+}
+
+static void values_and_reasons(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("gpu0", 4);
+	fake_device("gpu1", 1);
+	fake.value[0] = 123456.78125;
+	fake.value[1] = NAN;
+	fake.value[2] = SAMPLER_ABSENT;
+	fake.value[3] = INFINITY;
+	fake.reason = "it is \"tired\"";
+	sp = begin(10);
+	sleep_ms(20);
+	sampling_stop(sp, &s);
+	sampling_free(sp);
+	assert_int_equal(s.rows, 4);
+	assert_int_equal(s.failed, 4);
+	assert_int_equal(s.reasons.nr, 1);
+	assert_string_equal(s.reasons.v[0].text, "it is \"tired\"");
+	assert_int_equal(s.reasons.v[0].count, 4);
+	sampling_stats_release(&s);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, 4);
+	assert_true(samples_cell(&f, 0, 0) == 123456.78125);
+	assert_true(isnan(samples_cell(&f, 0, 1)));
+	assert_true(samples_cell(&f, 0, 2) == SAMPLER_ABSENT);
+	assert_true(isnan(samples_cell(&f, 0, 3)));
+	assert_true(samples_cell(&f, 0, 4) == SAMPLER_ABSENT); /* another device's */
+	for (size_t i = 0; i < 4; i++)
+		assert_true(samples_cell(&f, 1, i) == SAMPLER_ABSENT);
+	assert_true(samples_cell(&f, 1, 4) == 123456.78125);
+	assert_non_null(strstr(samples_header(&f, "end"), "rows=4 failed=4 overruns=0"));
+	samples_release(&f);
+}
+
+static void target_arrives(void **state)
+{
+	struct sampling_opts o = { .sampler = &source, .source.period_s = 0.005, .path = path };
+	struct sampling *sp;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+	sampling_target(sp, 4711);
+	assert_int_equal(sampling_start(sp, NULL), 0);
+	for (int i = 0; i < 500 && fake.target != 4711; i++)
+		sleep_ms(2);
+	assert_int_equal(fake.target, 4711);
+	sampling_target(sp, 4712);
+	for (int i = 0; i < 500 && fake.target != 4712; i++)
+		sleep_ms(2);
+	assert_int_equal(fake.target, 4712);
+	sleep_ms(30);
+	assert_int_equal(fake.target_calls, 2);
+	sampling_free(sp);
+}
+
+/* --- several at once --- */
+
+static void two_at_once(void **state)
+{
+	CLEANUP(xfreep) char *other = fs_join(dir, "other.csv");
+	struct sampling_opts o = { .sampler = &source_with_times,
+				   .source.period_s = 0.002,
+				   .path = other };
+	struct sampling *a, *b;
+	struct sampling_stats sa, sb;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	a = begin(0.003);
+	assert_int_equal(sampling_open(&o, &b, NULL), 0);
+	assert_int_equal(sampling_start(b, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		sampling_mark(a, "a");
+		sampling_mark(b, "b");
+		sleep_ms(5);
+	}
+	sampling_stop(a, &sa);
+	sampling_stop(b, &sb);
+	sampling_free(a);
+	sampling_free(b);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, sa.rows);
+	samples_release(&f);
+	samples_read(other, &f);
+	assert_int_equal(f.t_ns.nr, sb.rows);
+	samples_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(open_errors),
+		TEST(header),
+		TEST(header_of_estimates),
+		TEST(period),
+		TEST(stop_is_immediate),
+		TEST(overruns),
+		TEST(median_of_many),
+		TEST(always_due),
+		TEST(streams),
+		TEST(streams_slow_ones),
+		TEST(marks),
+		TEST(mark_does_not_wait),
+		TEST(values_and_reasons),
+		TEST(target_arrives),
+		TEST(two_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
