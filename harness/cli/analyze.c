@@ -1,0 +1,279 @@
+/*
+ * The analysis driver: inputs → model → tables → files. The only place where readers, analyses and
+ * writers meet.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/log.h"
+#include "profrig/progress.h"
+#include "profrig/reader.h"
+#include "profrig/warnings.h"
+
+void analyze_options_init(struct analyze_options *o)
+{
+	*o = (struct analyze_options){ .only = STRVEC_INIT, .formats = STRVEC_INIT };
+}
+
+void analyze_options_release(struct analyze_options *o)
+{
+	strvec_release(&o->only);
+	strvec_release(&o->formats);
+}
+
+double analyze_lap_s(int64_t *at)
+{
+	int64_t now = clock_monotonic_ns();
+	double s = (double)(now - *at) / 1e9;
+
+	*at = now;
+	return s;
+}
+
+static const char *const all_formats[] = { "csv", "json", "folded", "html" };
+
+static size_t format_count(const struct strvec *formats)
+{
+	return formats->nr ? formats->nr : ARRAY_LEN(all_formats);
+}
+
+static const char *format_at(const struct strvec *formats, size_t i)
+{
+	return formats->nr ? formats->v[i] : all_formats[i];
+}
+
+int formats_known(const struct strvec *formats)
+{
+	for (size_t i = 0; i < formats->nr; i++) {
+		if (writer_find(formats->v[i]))
+			continue;
+		log_error("unknown report format '%s' ('profrig list reports' shows them)",
+			  formats->v[i]);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+/* A full disk fails every writer in the same words; once is enough. */
+static void say_once(struct strvec *said, const struct err *err)
+{
+	if (strvec_has(said, err->msg))
+		return;
+	strvec_push(said, err->msg);
+	log_error("%s", err->msg);
+}
+
+static int write_each(const struct report *r, const struct strvec *formats, struct strvec *said)
+{
+	int code = EXIT_DONE;
+
+	progress_phase("write reports");
+	for (size_t i = 0; i < format_count(formats); i++) {
+		struct err err = ERR_INIT;
+
+		if (writer_find(format_at(formats, i))->write(r, &err) == 0)
+			continue;
+		say_once(said, &err);
+		code = EXIT_PARTIAL;
+	}
+	return code;
+}
+
+int write_formats(const struct report *r, const struct strvec *formats)
+{
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+
+	return write_each(r, formats, &said);
+}
+
+void say_written(const struct report *r, const struct strvec *formats)
+{
+	static const char *const order[] = { "html", "csv", "json" };
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		const struct writer *w = writer_find(order[i]);
+		CLEANUP(xfreep) char *path = w && w->path ? w->path(r) : NULL;
+
+		if (path && (!formats->nr || strvec_has(formats, order[i])) && fs_exists(path)) {
+			printf("%s\n", path);
+			return;
+		}
+	}
+	if (fs_exists(r->dir))
+		printf("%s\n", r->dir);
+}
+
+/*
+ * Tables and reports; analysis.json last and once more, as it states how long the others took: what
+ * was written before knows that time as unknown.
+ */
+static int write_all(struct report *rep, const struct model *m, struct report_timings *times,
+		     const struct strvec *formats)
+{
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+	CLEANUP(xfreep) char *path = fs_join(rep->dir, "analysis.json");
+	struct err err = ERR_INIT;
+	int64_t at = clock_monotonic_ns();
+	int code;
+
+	report_clear(rep->dir);
+	times->write_s = NAN;
+	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
+	code = write_each(rep, formats, &said);
+	times->write_s = analyze_lap_s(&at);
+	free(rep->analysis_json);
+	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
+	if (fs_write_atomic(path, rep->analysis_json, strlen(rep->analysis_json), &err) == 0)
+		return code;
+	say_once(&said, &err);
+	return EXIT_PARTIAL;
+}
+
+static int run_analyses(struct model *m, const struct analyze_options *o,
+			const struct analysis_opts *ao, struct table_set *ts,
+			struct report_timings *times)
+{
+	int code = EXIT_DONE;
+
+	progress_phase("analyse");
+	for (size_t i = 0; analyses[i]; i++) {
+		const struct analysis *a = analyses[i];
+		struct err err = ERR_INIT;
+		int64_t at = clock_monotonic_ns();
+		if (o->only.nr && !strvec_has(&o->only, a->name))
+			continue;
+		if (a->run(m, ao, ts, &err) < 0) {
+			log_error("analysis %s: %s", a->name, err.msg);
+			code = EXIT_PARTIAL;
+		}
+		*(strcmp(a->name, "energy") == 0 ? &times->attribute_s : &times->stats_s) +=
+			analyze_lap_s(&at);
+	}
+	return code;
+}
+
+static char *read_run_json(const char *run_dir)
+{
+	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+	char *text = NULL;
+	size_t n;
+
+	return fs_read(path, (size_t)256 << 20, &text, &n, NULL) < 0 ? NULL : text;
+}
+
+/* Under --strict: says what ended in exit 6. */
+static int strict_code(const struct model *m)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *w = &m->warnings.v[i];
+
+		if (w->severity < SEV_WARNING)
+			continue;
+		log_error("--strict: %s, %" PRIu64 " of them, the first: %s", w->code, w->count,
+			  w->text);
+		code = EXIT_PARTIAL;
+	}
+	return code;
+}
+
+static int checks_code(const struct table_set *ts)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < ts->checks.nr; i++) {
+		if (ts->checks.v[i].ok)
+			continue;
+		log_error("check failed: %s: %s", ts->checks.v[i].name, ts->checks.v[i].detail);
+		code = EXIT_PARTIAL;
+	}
+	return code;
+}
+
+/* Whether dir can be made and written to: said before anything is read, which may take long. */
+static int output_code(const char *dir)
+{
+	CLEANUP(xfreep) char *at = xstrdup(dir);
+
+	while (!fs_exists(at) && strcmp(at, "/") != 0) {
+		char *up = fs_dir(at);
+
+		free(at);
+		at = up;
+	}
+	if (!fs_is_dir(at))
+		log_error("cannot write to %s: %s is not a directory", dir, at);
+	else if (access(at, W_OK | X_OK) < 0)
+		log_error("cannot write to %s: %s", dir, strerror(errno));
+	else
+		return EXIT_DONE;
+	return EXIT_MISSING;
+}
+
+static int options_code(const struct analyze_options *o)
+{
+	for (size_t i = 0; i < o->only.nr; i++) {
+		if (analysis_find(o->only.v[i]))
+			continue;
+		log_error("unknown analysis '%s' ('profrig list analyses' shows them)",
+			  o->only.v[i]);
+		return EXIT_USAGE;
+	}
+	return formats_known(&o->formats);
+}
+
+/* rep.dir is set; what is left of it is set once there is something to write. */
+static int analyze_into(struct model *m, const struct strvec *inputs,
+			const struct analyze_options *o, struct report *rep)
+{
+	struct report_timings times = { 0 };
+	struct analysis_opts ao = o->analysis;
+	struct err err = ERR_INIT;
+	int code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
+
+	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
+		return code;
+	code = exit_worse(code, run_analyses(m, o, &ao, &rep->tables, &times));
+	code = exit_worse(code, checks_code(&rep->tables));
+	if (o->strict)
+		code = exit_worse(code, strict_code(m));
+	rep->run_json = rep->run_dir ? read_run_json(rep->run_dir) : NULL;
+	if (fs_mkdirs(rep->dir, 0755, &err) < 0) {
+		log_error("%s", err.msg);
+		return EXIT_MISSING;
+	}
+	return exit_worse(code, write_all(rep, m, &times, &o->formats));
+}
+
+int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, const char *out,
+	       struct report *ret)
+{
+	struct analyze_options o = *opts;
+	struct report rep = { .dir = fs_abs(out) };
+	struct model *m = model_new();
+	int code = options_code(&o);
+
+	o.output = rep.dir;
+	if (code == EXIT_DONE)
+		code = output_code(rep.dir);
+	if (code == EXIT_DONE)
+		code = analyze_into(m, inputs, &o, &rep);
+	if (!rep.analysis_json)
+		free(STEAL(rep.dir)); /* nothing is there */
+	model_free(m);
+	if (ret)
+		*ret = rep;
+	else
+		report_release(&rep);
+	return code;
+}

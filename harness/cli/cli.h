@@ -1,0 +1,139 @@
+/*
+ * cli: what the commands share: option tables, exit codes, the analysis driver. Private to
+ * harness/cli, the only place that knows both halves and the only printer of errors.
+ */
+#ifndef PROFRIG_CLI_H
+#define PROFRIG_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/analysis.h"
+#include "profrig/err.h"
+#include "profrig/run.h"
+#include "profrig/strvec.h"
+#include "profrig/writer.h"
+
+/* contract: exit codes */
+enum {
+	EXIT_DONE = 0,
+	EXIT_WORKLOAD = 1,
+	EXIT_USAGE = 2,
+	EXIT_CONFIG = 3,
+	EXIT_MISSING = 4,
+	EXIT_UNREADABLE = 5,
+	EXIT_PARTIAL = 6,
+	EXIT_GATE = 7,
+};
+
+/*
+ * The worse of two by the contract's order 130/143, 3, 4, 1, 7, 6, 0 (2 and 5 before all but
+ * signals).
+ */
+int exit_worse(int a, int b);
+
+enum opt_kind { OPT_FLAG, OPT_STR, OPT_LIST, OPT_SECONDS, OPT_INT };
+
+struct opt {
+	const char *name; /* without "--"; NULL ends a table */
+	char letter;      /* 0 none */
+	enum opt_kind kind;
+	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
+	const char *arg; /* "DIR", for help */
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *usage; /* "MODEL… | -- CMD ARG…" */
+	const char *about; /* one line */
+	const char *example;
+	/* argv[0] is the command's name */
+	int (*main)(const struct command *c, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+
+/*
+ * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
+ * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
+ * "--"). Returns -1 to go on, else an exit code (help was printed, or a usage error).
+ */
+int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
+	      struct strvec *operands, char ***ret_rest);
+/* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
+int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_problems(const struct problems *p);
+
+/* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
+char *cli_si(double v, const char *unit, char *buf);
+
+/* Options of run and plan. */
+struct run_options {
+	struct strvec tools_dirs, config, sets, labels;
+	const char *runs_dir, *engine, *image, *tools, *format;
+	double timeout_s;
+	long repeat;
+	bool live, keep, no_analyze, propagate, check;
+	bool json;
+};
+void run_options_init(struct run_options *o);
+void run_options_release(struct run_options *o);
+/* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
+struct prepared {
+	struct tool_set tools;
+	struct runconf conf;
+	struct plan plan;
+	const struct engine *engine;
+	char *runs_dir, *run_id, *run_dir, *lib_dir;
+};
+/* 0, or an exit code (2 3 4) after printing why. model NULL with command. */
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p);
+void prepared_release(struct prepared *p);
+
+/* The driver: inputs → model → tables → files. */
+struct analyze_options {
+	struct analysis_opts analysis;
+	struct strvec only;    /* --analysis; empty = all */
+	struct strvec formats; /* empty = csv json folded html */
+	const char *output;    /* absolute; what lies there is no input. May be NULL */
+	bool strict;
+	bool keep_args;
+};
+void analyze_options_init(struct analyze_options *o);
+void analyze_options_release(struct analyze_options *o);
+
+struct model;
+/*
+ * Reads run directories, trace files and directories into m (finished). What cannot be read is
+ * reported by log_error and stands in the model as a partial input with W_UNREADABLE; what is named
+ * twice counts once. Exit code 0, 2 (several runs, reported), 5 (nothing could be read) or 6. With
+ * a run directory among the inputs *ret_run_dir is its path (owned).
+ */
+int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times);
+/* Seconds since *at, which moves to now. */
+double analyze_lap_s(int64_t *at);
+/*
+ * Reads, analyses, writes everything into out; what an earlier analysis left there goes. Fills *ret
+ * (release it) when not NULL; its dir is NULL when there was nothing to write. Returns an exit
+ * code, 4 when out cannot be written.
+ */
+int analyze_to(const struct strvec *inputs, const struct analyze_options *o, const char *out,
+	       struct report *ret);
+/* 0, or 2 after naming the first that is no report format. */
+int formats_known(const struct strvec *formats);
+/* Writes the formats of a report; exit code. formats are known ones, none: all. */
+int write_formats(const struct report *r, const struct strvec *formats);
+/* Prints the path of the most telling of them. */
+void say_written(const struct report *r, const struct strvec *formats);
+
+/* Five lines on stderr after a run. rep may be empty. */
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep);
+
+/* 128 + signal when SIGINT or SIGTERM came. */
+extern volatile sig_atomic_t cli_interrupt;
+void cli_catch_signals(void);
+
+#endif

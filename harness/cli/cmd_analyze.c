@@ -1,0 +1,345 @@
+/*
+ * analyze: inputs → tables and report. report: write the reports of a run or analysis directory
+ * again. info: what a trace is.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+#include "profrig/log.h"
+#include "profrig/model.h"
+#include "profrig/progress.h"
+#include "profrig/reader.h"
+#include "profrig/warnings.h"
+
+static int parse_energy(const struct command *c, const char *integration, const char *attribution,
+			double max_gap_s, struct energy_opts *ret)
+{
+	static const char *const names[] = { "linear", "previous", "trapezoid" };
+
+	if (max_gap_s >= 0 && max_gap_s < 1e-9)
+		return cli_usage(c, "--max-gap wants at least a nanosecond");
+	ret->max_gap_ns = max_gap_s < 0     ? 0
+			  : max_gap_s < 9e9 ? (int64_t)(max_gap_s * 1e9)
+					    : INT64_MAX;
+	if (strcmp(attribution, "independent") == 0)
+		ret->independent = true;
+	else if (strcmp(attribution, "shared") != 0)
+		return cli_usage(c, "--attribution is shared or independent, not '%s'",
+				 attribution);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(integration, names[i]) == 0) {
+			ret->integration = (enum integration)i;
+			return -1;
+		}
+	return cli_usage(c, "--integration is linear, previous or trapezoid, not '%s'",
+			 integration);
+}
+
+/* What stands behind "--" is an input like the others, whatever it begins with. */
+static void take_rest(char **rest, struct strvec *operands)
+{
+	for (; rest && *rest; rest++)
+		strvec_push(operands, *rest);
+}
+
+/* Lists given as one option or as several; one that names nothing is a mistake and not "all". */
+static int split_lists(const struct command *c, const char *option, const struct strvec *given,
+		       struct strvec *ret)
+{
+	for (size_t i = 0; i < given->nr; i++)
+		strvec_split(ret, given->v[i], ",");
+	return given->nr && !ret->nr ? cli_usage(c, "--%s names nothing", option) : -1;
+}
+
+static int analyze_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release)
+	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT;
+	const char *out = NULL, *integration = "linear", *attribution = "shared";
+	double max_gap_s = -1;
+	bool json = false;
+	char **rest;
+
+	analyze_options_init(&o);
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &out, "DIR", "where tables and report go" },
+		{ "analysis", 0, OPT_LIST, &only, "A,B,…", "only these ('profrig list analyses')" },
+		{ "format", 0, OPT_LIST, &formats, "F,…", "csv, json, folded, html (all of them)" },
+		{ "attribution", 0, OPT_STR, &attribution, "HOW",
+		  "shared (exact) or independent (double counting)" },
+		{ "integration", 0, OPT_STR, &integration, "HOW",
+		  "of power: linear, previous or trapezoid" },
+		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
+		  "energy of sample gaps longer than this stays unattributed" },
+		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
+	take_rest(rest, &inputs);
+	if (code < 0)
+		code = parse_energy(c, integration, attribution, max_gap_s, &o.analysis.energy);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no input");
+	if (code < 0 && (!out || !*out))
+		code = cli_usage(c, "no output directory: -o DIR");
+	if (code < 0)
+		code = split_lists(c, "analysis", &only, &o.only);
+	if (code < 0)
+		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0) {
+		struct report rep = REPORT_INIT;
+		code = analyze_to(&inputs, &o, out, &rep);
+		progress_end();
+		if (rep.dir && json)
+			fputs(rep.analysis_json, stdout);
+		else if (rep.dir && code != EXIT_MISSING)
+			say_written(&rep, &o.formats);
+		report_release(&rep);
+	}
+	analyze_options_release(&o);
+	return code;
+}
+
+static int report_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
+	char **rest;
+	struct report rep = REPORT_INIT;
+	struct err err = ERR_INIT;
+
+	analyze_options_init(&o);
+	const struct opt opts[] = {
+		{ "format", 0, OPT_LIST, &formats, "F,…", "csv, json, folded, html (all of them)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
+	take_rest(rest, &dirs);
+	if (code < 0 && dirs.nr != 1)
+		code = cli_usage(c, "one run or analysis directory is wanted");
+	if (code < 0)
+		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0 && formats_known(&o.formats) != EXIT_DONE)
+		code = EXIT_USAGE;
+	if (code < 0) {
+		const char *dir = dirs.v[0];
+		bool is_run = rundir_is(dir);
+		CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
+		int r = report_load(analysis, &rep, &err);
+		if (r == 0) {
+			code = write_formats(&rep, &o.formats);
+		} else if (is_run) {
+			code = analyze_to(&dirs, &o, analysis, &rep);
+		} else {
+			log_error("%s is neither a run directory nor an analysis: %s", dir,
+				  err.msg);
+			code = EXIT_UNREADABLE;
+		}
+		progress_end();
+		if (rep.dir && code != EXIT_MISSING)
+			say_written(&rep, &o.formats);
+	}
+	report_release(&rep);
+	analyze_options_release(&o);
+	return code;
+}
+
+struct totals {
+	uint64_t tracks, spans, instants, samples, series, links;
+	int64_t first_ns, last_ns;
+	bool partial;
+};
+
+static struct totals totals_of(const struct model *m)
+{
+	struct totals t = { .tracks = m->tracks.nr, .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+		t.spans += in->spans;
+		t.instants += in->instants;
+		t.samples += in->samples;
+		t.series += in->series;
+		t.partial |= in->partial;
+		t.first_ns = in->first_ns < t.first_ns ? in->first_ns : t.first_ns;
+		t.last_ns = in->last_ns > t.last_ns ? in->last_ns : t.last_ns;
+	}
+	t.links = m->links.nr;
+	if (t.first_ns > t.last_ns)
+		t.first_ns = t.last_ns = 0;
+	return t;
+}
+
+static const char *clock_name(enum trace_clock c)
+{
+	static const char *const names[] = { "own", "CLOCK_MONOTONIC", "CLOCK_REALTIME",
+					     "CLOCK_BOOTTIME" };
+
+	return names[c];
+}
+
+static void devices_of(const struct model *m, struct strvec *devices, struct strvec *ranks)
+{
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		const struct track *t = &m->tracks.v[i];
+		const char *dev = model_str(m, t->device);
+		char rank[16];
+		if (*dev && !strvec_has(devices, dev))
+			strvec_push(devices, dev);
+		snprintf(rank, sizeof(rank), "%d", t->rank);
+		if (t->rank != RANK_NONE && !strvec_has(ranks, rank))
+			strvec_push(ranks, rank);
+	}
+	for (size_t i = 0; i < m->series.nr; i++) {
+		struct counter_info ci = counter_info(m, (series_id)i);
+		if (ci.device[0] && !strvec_has(devices, ci.device))
+			strvec_push(devices, ci.device);
+	}
+	strvec_sort(devices);
+}
+
+static void info_warnings_json(struct json_out *j, const struct model *m)
+{
+	static const char *const severity[] = { "note", "warning", "error" };
+
+	json_arr(j, "warnings");
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		json_obj(j, NULL);
+		json_str(j, "code", m->warnings.v[i].code);
+		json_str(j, "severity", severity[m->warnings.v[i].severity]);
+		json_u64(j, "count", m->warnings.v[i].count);
+		json_str(j, "text", m->warnings.v[i].text);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void info_json(const struct model *m)
+{
+	struct json_out j;
+	struct totals t = totals_of(m);
+	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT, ranks = STRVEC_INIT;
+
+	devices_of(m, &devices, &ranks);
+	json_out_init(&j, stdout, 2);
+	json_obj(&j, NULL);
+	json_str(&j, "format", in ? in->format : NULL);
+	json_str(&j, "reader", in ? in->reader : NULL);
+	json_bool(&j, "partial", t.partial);
+	json_u64(&j, "tracks", t.tracks);
+	json_u64(&j, "spans", t.spans);
+	json_u64(&j, "instants", t.instants);
+	json_u64(&j, "samples", t.samples);
+	json_u64(&j, "series", t.series);
+	json_u64(&j, "links", t.links);
+	json_i64(&j, "start_ns", t.first_ns);
+	json_i64(&j, "end_ns", t.last_ns);
+	json_arr(&j, "devices");
+	for (size_t i = 0; i < devices.nr; i++)
+		json_str(&j, NULL, devices.v[i]);
+	json_end(&j);
+	json_arr(&j, "ranks");
+	for (size_t i = 0; i < ranks.nr; i++)
+		json_raw(&j, NULL, ranks.v[i]);
+	json_end(&j);
+	json_obj(&j, "clock");
+	json_str(&j, "kind", in ? clock_name(in->clock) : NULL);
+	json_f64(&j, "resolution_hz", in ? in->resolution_hz : 0);
+	json_bool(&j, "realtime_anchor", in && in->has_realtime_anchor);
+	if (in && in->has_realtime_anchor) {
+		json_i64(&j, "anchor_own_ns", in->anchor_own_ns);
+		json_i64(&j, "anchor_realtime_ns", in->anchor_realtime_ns);
+	}
+	json_end(&j);
+	json_obj(&j, "definitions");
+	for (size_t i = 0; in && i < in->facts.nr; i++)
+		json_i64(&j, in->facts.v[i].key, in->facts.v[i].value);
+	json_end(&j);
+	info_warnings_json(&j, m);
+	json_end(&j);
+	putchar('\n');
+}
+
+static void info_text(const struct model *m)
+{
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT, ranks = STRVEC_INIT;
+	char a[32];
+
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+		bool any = in->first_ns <= in->last_ns;
+		printf("%s\n", in->path);
+		printf("  format    %s (reader %s)%s\n", in->format ? in->format : in->reader,
+		       in->reader, in->partial ? ", PARTIAL" : "");
+		printf("  clock     %s, %s\n", clock_name(in->clock),
+		       cli_si(in->resolution_hz, "ticks/s", a));
+		printf("  time      %s from %" PRId64 " to %" PRId64 " ns\n",
+		       cli_si(any ? (double)(in->last_ns - in->first_ns) / 1e9 : 0, "s", a),
+		       any ? in->first_ns : 0, any ? in->last_ns : 0);
+		printf("  content   %" PRIu64 " spans, %" PRIu64 " instants, %" PRIu64
+		       " samples in %" PRIu64 " series, %" PRIu64 " tracks\n",
+		       in->spans, in->instants, in->samples, in->series, in->tracks);
+		for (size_t k = 0; k < in->facts.nr; k++)
+			printf("%s%s %" PRId64,
+			       k % 6 == 0 ? (k ? "\n            " : "  records   ") : ", ",
+			       in->facts.v[k].key, in->facts.v[k].value);
+		if (in->facts.nr)
+			putchar('\n');
+	}
+	devices_of(m, &devices, &ranks);
+	printf("links       %zu\n", m->links.nr);
+	for (size_t i = 0; i < devices.nr; i++)
+		printf("%s%s%s", i ? ", " : "devices     ", devices.v[i],
+		       i + 1 == devices.nr ? "\n" : "");
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		printf("warning     %s ×%" PRIu64 ": %s\n", m->warnings.v[i].code,
+		       m->warnings.v[i].count, m->warnings.v[i].text);
+}
+
+static int info_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	bool json = false;
+	char **rest;
+
+	analyze_options_init(&o);
+	int code = cli_parse(c, NULL, &json, argc, argv, &inputs, &rest);
+	take_rest(rest, &inputs);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no input");
+	if (code < 0) {
+		struct model *m = model_new();
+		struct analysis_opts ao = { 0 };
+		struct report_timings times = { 0 };
+		code = analyze_read(&inputs, &o, m, &ao, NULL, &times);
+		progress_end();
+		if (code == EXIT_DONE || code == EXIT_PARTIAL) {
+			if (json)
+				info_json(m);
+			else
+				info_text(m);
+		}
+		model_free(m);
+	}
+	analyze_options_release(&o);
+	return code;
+}
+
+extern const struct command cmd_analyze, cmd_report, cmd_info;
+const struct command cmd_analyze = { "analyze", "INPUT… -o DIR",
+				     "run directories and traces → tables and a report",
+				     "profrig analyze traces.otf2 -o out", analyze_main };
+const struct command cmd_report = { "report", "DIR", "write the reports of a run or analysis again",
+				    "profrig report runs/latest --format html", report_main };
+const struct command cmd_info = { "info", "INPUT…",
+				  "format, clock, counts, devices and warnings of a trace",
+				  "profrig info traces.otf2 --json", info_main };

@@ -1,0 +1,430 @@
+/*
+ * list: the registries and catalogues, straight from their tables. doctor: what works here, and
+ * what would fix the rest.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+#include "profrig/log.h"
+#include "profrig/num.h"
+#include "profrig/proc.h"
+#include "profrig/reader.h"
+#include "profrig/sampler.h"
+#include "profrig/warnings.h"
+
+static struct table *list_tools(const struct strvec *dirs)
+{
+	struct tool_set ts;
+	struct err err = ERR_INIT;
+	struct table *t = table_new("tools");
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "class", TABLE_STR, NULL);
+	table_col(t, "vendor", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	table_col(t, "file", TABLE_STR, NULL);
+	if (tool_set_load(&ts, dirs, &err) < 0) {
+		log_error("%s", err.msg);
+		return t;
+	}
+	for (size_t i = 0; i < ts.tools.nr; i++) {
+		const struct tool *tool = ts.tools.v[i];
+		bool broken = tool->problems.lines.nr > 0;
+		CLEANUP(xfreep)
+		char *why = broken ? xasprintf("BROKEN: %s", tool->problems.lines.v[0]) : NULL;
+		table_str(t, tool->name);
+		table_str(t, tool_class_name(tool->class));
+		table_str(t, tool->vendor ? tool->vendor : "any");
+		table_str(t, broken ? why : tool->about ? tool->about : "");
+		table_str(t, tool->file);
+		table_row(t);
+	}
+	tool_set_release(&ts);
+	return t;
+}
+
+static struct table *two_columns(const char *name)
+{
+	struct table *t = table_new(name);
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	return t;
+}
+
+static void two(struct table *t, const char *name, const char *about)
+{
+	table_str(t, name);
+	table_str(t, about);
+	table_row(t);
+}
+
+static struct table *list_engines(const struct strvec *unused)
+{
+	struct table *t = two_columns("engines");
+
+	(void)unused;
+	for (size_t i = 0; engines[i]; i++)
+		two(t, engines[i]->name, engines[i]->about);
+	return t;
+}
+
+static struct table *list_samplers(const struct strvec *unused)
+{
+	struct table *t = table_new("samplers");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "vendor", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; samplers[i]; i++) {
+		table_str(t, samplers[i]->name);
+		table_str(t, samplers[i]->vendor);
+		table_str(t, samplers[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_readers(const struct strvec *unused)
+{
+	struct table *t = table_new("readers");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; readers[i]; i++) {
+		table_str(t, readers[i]->name);
+		table_str(t, readers[i]->suffixes);
+		table_str(t, readers[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_analyses(const struct strvec *unused)
+{
+	struct table *t = table_new("analyses");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "tables", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; analyses[i]; i++) {
+		table_str(t, analyses[i]->name);
+		table_str(t, analyses[i]->tables);
+		table_str(t, analyses[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_reports(const struct strvec *unused)
+{
+	struct table *t = two_columns("reports");
+
+	(void)unused;
+	for (size_t i = 0; writers[i]; i++)
+		two(t, writers[i]->name, writers[i]->about);
+	return t;
+}
+
+static struct table *list_models(const struct strvec *unused)
+{
+	struct catalog cat;
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct table *t = table_new("models");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "image", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	table_col(t, "file", TABLE_STR, NULL);
+	if (catalog_load(&cat, cwd, &err) < 0) {
+		log_error("%s", err.msg);
+		return t;
+	}
+	for (size_t i = 0; i < cat.models.nr; i++) {
+		table_str(t, cat.models.v[i].name);
+		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
+		table_str(t, cat.models.v[i].about ? cat.models.v[i].about : "");
+		table_str(t, cat.models.v[i].path);
+		table_row(t);
+	}
+	catalog_release(&cat);
+	return t;
+}
+
+static struct table *list_options(const struct strvec *unused)
+{
+	struct table *t = table_new("options");
+
+	(void)unused;
+	table_col(t, "key", TABLE_STR, NULL);
+	table_col(t, "type", TABLE_STR, NULL);
+	table_col(t, "default", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; schema_table[i].path; i++) {
+		table_str(t, schema_table[i].path);
+		table_str(t,
+			  schema_table[i].choices ? schema_table[i].choices : schema_table[i].type);
+		table_str(t, schema_table[i].def ? schema_table[i].def : "");
+		table_str(t, schema_table[i].about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_warnings(const struct strvec *unused)
+{
+	static const char *const severity[] = { "note", "warning", "error" };
+	struct table *t = table_new("warnings");
+
+	(void)unused;
+	table_col(t, "code", TABLE_STR, NULL);
+	table_col(t, "severity", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; warning_table[i].code; i++) {
+		table_str(t, warning_table[i].code);
+		table_str(t, severity[warning_table[i].severity]);
+		table_str(t, warning_table[i].about);
+		table_row(t);
+	}
+	for (size_t i = 0; run_warning_table[i].code; i++) {
+		table_str(t, run_warning_table[i].code);
+		table_str(t, "run");
+		table_str(t, run_warning_table[i].about);
+		table_row(t);
+	}
+	return t;
+}
+
+/* A finished run: name, status and reason out of its run.json. */
+static struct table *list_runs(const struct strvec *unused)
+{
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	struct table *t = table_new("runs");
+
+	(void)unused;
+	table_col(t, "run", TABLE_STR, NULL);
+	table_col(t, "model", TABLE_STR, NULL);
+	table_col(t, "status", TABLE_STR, NULL);
+	fs_list("runs", &dirs, NULL);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join("runs", dirs.v[i]);
+		struct rundir run;
+		if (strcmp(dirs.v[i], "latest") == 0 || !rundir_is(path) ||
+		    rundir_open(path, &run, NULL) < 0)
+			continue;
+		table_str(t, path);
+		table_str(t, run.model ? run.model : "");
+		table_str(t, run.status ? run.status : "");
+		table_row(t);
+		rundir_release(&run);
+	}
+	return t;
+}
+
+static const struct {
+	const char *kind;
+	struct table *(*make)(const struct strvec *tools_dirs);
+} kinds[] = {
+	{ "tools", list_tools },     { "engines", list_engines },   { "samplers", list_samplers },
+	{ "readers", list_readers }, { "analyses", list_analyses }, { "reports", list_reports },
+	{ "models", list_models },   { "options", list_options },   { "warnings", list_warnings },
+	{ "runs", list_runs },
+};
+
+static void table_json(const struct table *t)
+{
+	struct json_out j;
+
+	json_out_init(&j, stdout, 2);
+	json_arr(&j, NULL);
+	for (size_t r = 0; r < table_rows(t); r++) {
+		json_obj(&j, NULL);
+		for (size_t k = 0; k < table_cols(t); k++)
+			json_str(&j, table_column(t, k)->name, table_get_str(t, r, k));
+		json_end(&j);
+	}
+	json_end(&j);
+	putchar('\n');
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize w;
+
+	return isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static int list_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec what = STRVEC_INIT, dirs = STRVEC_INIT;
+	bool json = false;
+	char **rest;
+	const struct opt opts[] = {
+		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
+		  "look for tools here first (repeatable)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &what, &rest);
+
+	if (code >= 0)
+		return code;
+	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
+			struct table *t = kinds[i].make(&dirs);
+			if (json)
+				table_json(t);
+			else
+				table_write_text(t, stdout, 0, terminal_width());
+			table_free(t);
+			return EXIT_DONE;
+		}
+	const char *names[ARRAY_LEN(kinds) + 1] = { NULL };
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		names[i] = kinds[i].kind;
+	const char *near = what.nr ? cfg_did_you_mean(what.v[0], names) : NULL;
+	if (near)
+		return cli_usage(c, "there is no list of '%s'; did you mean '%s'?", what.v[0],
+				 near);
+	return cli_usage(c, "say what: %s", c->usage);
+}
+
+/* doctor */
+
+static void finding(struct table *t, const char *kind, const char *name, bool ok,
+		    const char *detail, const char *fix)
+{
+	table_str(t, ok ? "ok" : "no");
+	table_str(t, kind);
+	table_str(t, name);
+	table_str(t, detail);
+	table_str(t, ok || !fix ? "" : fix);
+	table_row(t);
+}
+
+static bool doctor_engine(struct table *t, const struct engine *e)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
+	struct proc_exit how = { 0 };
+	struct err err = ERR_INIT;
+
+	if (!e->container) {
+		finding(t, "engine", e->name, true, e->about, NULL);
+		return true;
+	}
+	e->probe(&argv);
+	int r = proc_capture(argv.v, 10000, 4096, &out, &errs, &how, &err);
+	bool ok = r == 0 && how.code == 0;
+	strbuf_rtrim(&out);
+	strbuf_rtrim(&errs);
+	char *nl = strchr(errs.buf, '\n');
+	if (nl)
+		*nl = 0;
+	finding(t, "engine", e->name, ok, ok ? out.buf : r < 0 ? err.msg : errs.buf, e->fix);
+	return ok;
+}
+
+static void doctor_sampler(struct table *t, const struct sampler *s)
+{
+	struct err err = ERR_INIT;
+	struct sampler_opts so = { .device = "all", .period_s = 0.1 };
+	bool ok = s->probe(&so, &err) == 0;
+
+	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
+}
+
+static void doctor_tool(struct table *t, const struct tool *tool)
+{
+	static const char absent[] = "not on this host (an image may have it): ";
+	CLEANUP(strbuf_release) struct strbuf missing = STRBUF_INIT;
+
+	if (tool->problems.lines.nr) {
+		finding(t, "tool", tool->name, false, tool->problems.lines.v[0],
+			"correct the file");
+		return;
+	}
+	for (size_t i = 0; i < tool->needs.nr; i++) {
+		const char *need = tool->needs.v[i];
+		bool library = strncmp(need, "lib", 3) == 0 && strstr(need, ".so");
+		CLEANUP(xfreep) char *found = library ? xstrdup(need) : fs_which(need, NULL);
+		if (!found)
+			strbuf_addf(&missing, "%s%s", missing.len ? ", " : absent, need);
+	}
+	const char *about = tool->about ? tool->about : "";
+	finding(t, "tool", tool->name, !missing.len, missing.len ? missing.buf : about, NULL);
+}
+
+static int doctor_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release)
+	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT, swept = STRVEC_INIT;
+	bool json = false, container = false;
+	char **rest;
+	struct tool_set ts;
+	struct err err = ERR_INIT;
+	const struct opt opts[] = {
+		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
+		  "look for tools here first (repeatable)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &operands, &rest);
+
+	if (code >= 0)
+		return code;
+	run_sweep_leftovers(&swept, NULL);
+	for (size_t i = 0; i < swept.nr; i++)
+		log_notice("%s", swept.v[i]);
+	struct table *t = table_new("doctor");
+	table_col(t, "state", TABLE_STR, NULL);
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "detail", TABLE_STR, NULL);
+	table_col(t, "fix", TABLE_STR, NULL);
+	CLEANUP(xfreep) char *lib = run_lib_dir();
+	finding(t, "agent", "profrig-init", lib != NULL,
+		lib ? lib : "not beside this program nor installed", "make");
+	for (size_t i = 0; engines[i]; i++)
+		container |= doctor_engine(t, engines[i]) && engines[i]->container;
+	for (size_t i = 0; samplers[i]; i++)
+		doctor_sampler(t, samplers[i]);
+	if (tool_set_load(&ts, &dirs, &err) < 0) {
+		log_error("%s", err.msg);
+	} else {
+		for (size_t i = 0; i < ts.tools.nr; i++)
+			doctor_tool(t, ts.tools.v[i]);
+		tool_set_release(&ts);
+	}
+	finding(t, "page", "report.html", page_html(NULL) != NULL,
+		page_html(NULL) ? "interactive page built in" : "plain tables only",
+		"make PAGE=1 (needs node and npm)");
+	if (json)
+		table_json(t);
+	else
+		table_write_text(t, stdout, 0, terminal_width());
+	table_free(t);
+	if (!json && !container)
+		printf("\nno container engine answers: runs use the host. %s\n",
+		       "apt-get install docker.io (or podman) brings one");
+	return EXIT_DONE;
+}
+
+extern const struct command cmd_list, cmd_doctor;
+const struct command cmd_list = {
+	"list", "tools|engines|samplers|readers|analyses|reports|models|options|warnings|runs",
+	"what there is", "profrig list tools", list_main
+};
+const struct command cmd_doctor = { "doctor", "",
+				    "what works on this machine, and what would fix the rest",
+				    "profrig doctor", doctor_main };

@@ -1,0 +1,307 @@
+/*
+ * run: prepare → preflight → execute → analyse → summary. plan: prepare → print.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+#include "profrig/log.h"
+#include "profrig/progress.h"
+#include "profrig/reader.h"
+
+/* As rows of a table; taken apart by clang-format they would be none. */
+/* clang-format off */
+#define RUN_OPTS(o) \
+	{ "tools-dir", 0, OPT_LIST, &(o)->tools_dirs, "DIR", \
+	  "look for tools here first (repeatable)" }, \
+	{ "output", 'o', OPT_STR, &(o)->runs_dir, "DIR", "where run directories go (./runs)" }, \
+	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
+	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
+	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
+	  "tools, the innermost first; replaces the configuration's" }, \
+	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
+	  "configuration, YAML or JSON (repeatable, the last wins)" }, \
+	{ "set", 0, OPT_LIST, &(o)->sets, "KEY=VALUE", \
+	  "one configuration value, such as env.OMP_NUM_THREADS=4" }, \
+	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
+	  "end the workload after this time" }, \
+	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }
+/* clang-format on */
+
+static int check_artifact(const char *path, const char *reader, uint64_t min_records,
+			  struct run_verdict *ret, struct err *err)
+{
+	struct artifact_check a;
+	int r = reader_check(path, reader, min_records, &a, err);
+
+	if (r < 0)
+		return r;
+	*ret = (struct run_verdict){
+		.records = a.records,
+		.first_ns = a.first_ns,
+		.last_ns = a.last_ns,
+	};
+	snprintf(ret->verdict, sizeof(ret->verdict), "%s", a.verdict);
+	snprintf(ret->reader, sizeof(ret->reader), "%s", a.reader);
+	snprintf(ret->reason, sizeof(ret->reason), "%s", a.reason);
+	return 0;
+}
+
+static void on_phase(void *ctx, const char *phase)
+{
+	(void)ctx;
+	progress_phase("%s", phase);
+}
+
+static void on_output(void *ctx, const char *text, size_t n)
+{
+	(void)ctx;
+	for (size_t at = 0; at < n;) {
+		ssize_t w = write(2, text + at, n - at);
+		if (w <= 0)
+			return;
+		at += (size_t)w;
+	}
+}
+
+static void say_leftovers(void)
+{
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+
+	run_sweep_leftovers(&lines, NULL);
+	for (size_t i = 0; i < lines.nr; i++)
+		log_notice("%s", lines.v[i]);
+}
+
+static int analyze_run(const char *run_dir, struct report *rep)
+{
+	struct analyze_options ao;
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	CLEANUP(xfreep) char *out = fs_join(run_dir, "analysis");
+	int64_t t0 = clock_monotonic_ns();
+
+	analyze_options_init(&ao);
+	strvec_push(&inputs, run_dir);
+	int code = analyze_to(&inputs, &ao, out, rep);
+	analyze_options_release(&ao);
+	struct err err = ERR_INIT;
+	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) < 0)
+		log_warn("%s", err.msg);
+	return code;
+}
+
+static void print_json(const struct prepared *p, const struct run_result *r, int code)
+{
+	struct json_out j;
+
+	json_out_init(&j, stdout, 0);
+	json_obj(&j, NULL);
+	json_str(&j, "id", p->run_id);
+	json_str(&j, "run_dir", p->run_dir);
+	json_str(&j, "status", run_status_name(r->status));
+	json_str(&j, "reason", r->reason[0] ? r->reason : NULL);
+	json_i64(&j, "exit_code", code);
+	json_i64(&j, "workload_exit_code", r->workload_code);
+	json_i64(&j, "workload_signal", r->workload_signal);
+	json_f64(&j, "workload_s", r->workload_s);
+	json_end(&j);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static int missing_prerequisites(const struct prepared *p, const struct run_opts *ro)
+{
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	int n = run_preflight(&p->plan, ro, &missing, &err);
+
+	if (n == -EINTR)
+		return 128 + (cli_interrupt ? cli_interrupt : SIGINT);
+	for (size_t i = 0; i < missing.nr; i++)
+		log_error("%s", missing.v[i]);
+	if (n < 0)
+		log_error("%s", err.msg);
+	return n == 0 ? EXIT_DONE : EXIT_MISSING;
+}
+
+static int run_one(const struct command *c, const struct run_options *o, const char *model,
+		   char *const *cmd)
+{
+	struct prepared p;
+	struct run_result r = { 0 };
+	struct report rep = REPORT_INIT;
+	struct err err = ERR_INIT;
+	int code = prepare(c, o, model, cmd, &p);
+	struct run_opts ro = {
+		.check = check_artifact,
+		.events = { on_phase, o->live ? on_output : NULL, NULL },
+		.interrupt = &cli_interrupt,
+		.runs_dir = p.runs_dir,
+		.version = PROFRIG_VERSION,
+	};
+
+	if (code == EXIT_DONE)
+		code = missing_prerequisites(&p, &ro);
+	if (code != EXIT_DONE)
+		goto done;
+	if (run_execute(&p.plan, &ro, &r, &err) < 0) {
+		log_error("%s", err.msg);
+		code = EXIT_MISSING;
+		goto done;
+	}
+	code = r.exit_code;
+	if (!o->no_analyze) {
+		int a = analyze_run(p.run_dir, &rep);
+		/* a run that failed is reported as failed, not as unreadable */
+		if (a == EXIT_PARTIAL)
+			code = exit_worse(code, EXIT_PARTIAL);
+	}
+	progress_end();
+	if (o->propagate && code == EXIT_WORKLOAD && (r.workload_code > 0 || r.workload_signal))
+		code = r.workload_signal ? 128 + r.workload_signal : r.workload_code;
+	if (o->json)
+		print_json(&p, &r, code);
+	else
+		printf("%s\n", p.run_dir);
+	fflush(stdout);
+	print_summary(&p, &r, &rep);
+done:
+	report_release(&rep);
+	run_result_release(&r);
+	prepared_release(&p);
+	return code;
+}
+
+static int no_model(const struct command *c, const struct run_options *o,
+		    const struct strvec *operands, char **rest)
+{
+	if (operands->nr && rest)
+		return cli_usage(c, "name a model or give a command after --, not both");
+	if (rest && !*rest)
+		return cli_usage(c, "no command after --");
+	if (!operands->nr && !rest && !o->config.nr)
+		return cli_usage(c,
+				 "no model and no command: profrig %s MODEL, "
+				 "or profrig %s -- CMD ARG…",
+				 c->name, c->name);
+	return -1;
+}
+
+/*
+ * A tag stands for every model that has it; a file, a folder or a name that nothing has is left to
+ * the configuration.
+ */
+static void expand_models(const struct strvec *words, struct strvec *models)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct catalog cat = { VEC_INIT };
+
+	catalog_load(&cat, cwd, NULL);
+	for (size_t i = 0; i < words->nr; i++)
+		if (fs_exists(words->v[i]) || catalog_match(&cat, words->v[i], models) == 0)
+			strvec_push(models, words->v[i]);
+	catalog_release(&cat);
+}
+
+static int run_main(const struct command *c, int argc, char **argv)
+{
+	struct run_options o;
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	char **rest;
+	int code = EXIT_DONE;
+
+	run_options_init(&o);
+	const struct opt opts[] = {
+		RUN_OPTS(&o),
+		{ "live", 0, OPT_FLAG, &o.live, NULL, "show the workload's output while it runs" },
+		{ "repeat", 0, OPT_INT, &o.repeat, "N", "run each model N times" },
+		{ "no-analyze", 0, OPT_FLAG, &o.no_analyze, NULL,
+		  "leave analysis to 'profrig report'" },
+		{ "propagate", 0, OPT_FLAG, &o.propagate, NULL,
+		  "exit with the workload's own status instead of 1" },
+		{ 0 },
+	};
+	int stop = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
+	if (stop < 0)
+		stop = no_model(c, &o, &operands, rest);
+	if (stop < 0) {
+		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+		expand_models(&operands, &models);
+		cli_catch_signals();
+		say_leftovers();
+		size_t nr = models.nr ? models.nr : 1;
+		for (size_t i = 0; i < nr * (size_t)o.repeat && !cli_interrupt; i++) {
+			const char *model = models.nr ? models.v[i / (size_t)o.repeat] : NULL;
+			code = exit_worse(code, run_one(c, &o, model, rest));
+		}
+	}
+	run_options_release(&o);
+	return stop < 0 ? code : stop;
+}
+
+static int print_plan(const struct command *c, const struct run_options *o, const char *format,
+		      const struct prepared *p)
+{
+	if (strcmp(format, "text") == 0)
+		plan_print_text(&p->plan, stdout);
+	else if (strcmp(format, "json") == 0)
+		plan_print_json(&p->plan, stdout);
+	else if (strcmp(format, "sh") == 0)
+		plan_print_sh(&p->plan, stdout);
+	else
+		return cli_usage(c, "--format is text, json or sh, not '%s'", format);
+	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	run_preflight(&p->plan, &ro, &missing, NULL);
+	for (size_t i = 0; i < missing.nr; i++)
+		log_warn("missing: %s", missing.v[i]);
+	return o->check && missing.nr ? EXIT_MISSING : EXIT_DONE;
+}
+
+static int plan_main(const struct command *c, int argc, char **argv)
+{
+	struct run_options o;
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	char **rest;
+	int code = EXIT_DONE;
+
+	run_options_init(&o);
+	const struct opt opts[] = {
+		RUN_OPTS(&o),
+		{ "format", 0, OPT_STR, &o.format, "F",
+		  "text, json or sh (a script that does the same)" },
+		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
+		{ 0 },
+	};
+	int stop = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
+	if (stop < 0)
+		stop = no_model(c, &o, &operands, rest);
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	expand_models(&operands, &models);
+	for (size_t i = 0; stop < 0 && i < (models.nr ? models.nr : 1); i++) {
+		struct prepared p;
+		int r = prepare(c, &o, models.nr ? models.v[i] : NULL, rest, &p);
+		if (r == EXIT_DONE)
+			r = print_plan(c, &o, o.json ? "json" : o.format, &p);
+		code = exit_worse(code, r);
+		prepared_release(&p);
+	}
+	run_options_release(&o);
+	return stop < 0 ? code : stop;
+}
+
+extern const struct command cmd_run, cmd_plan;
+const struct command cmd_run = { "run", "MODEL… | -- CMD ARG…",
+				 "run models, or a command, profiled",
+				 "profrig run --tools blas_trace,cpu_power examples/mlp",
+				 run_main };
+const struct command cmd_plan = { "plan", "MODEL… | -- CMD ARG…",
+				  "show exactly what run would do, and start nothing",
+				  "profrig plan --format sh examples/mlp", plan_main };

@@ -1,0 +1,349 @@
+/*
+ * What people name on the command line, read into one model: run directories, folders of traces and
+ * single files. Whatever cannot be read stands in the model as an input that is partial, with the
+ * reason, so that a report made from the rest says what it lacks.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/log.h"
+#include "profrig/progress.h"
+#include "profrig/reader.h"
+#include "profrig/timebase.h"
+#include "profrig/warnings.h"
+
+/* Something that was read, told apart by what it is on disk. */
+struct place {
+	dev_t dev, parent_dev;
+	ino_t ino, parent_ino;
+	const struct reader *reader;
+	bool is_dir;
+};
+
+struct reading {
+	const struct analyze_options *o;
+	struct model *m;
+	struct timebase tb;
+	VEC(struct place) places;
+	uint64_t readable, partial, unreadable, repeated;
+};
+
+/* Keeps in the model what could not be read. began: the reader had made an input of it. */
+static void unreadable(struct reading *rd, const char *path, const struct reader *reader,
+		       input_id began, const char *why)
+{
+	struct sink *s = model_sink(rd->m);
+	input_id id = began;
+
+	log_error("%s", why);
+	rd->unreadable++;
+	if (began >= rd->m->inputs.nr) {
+		id = s->ops->input(s, path, reader ? reader->name : "");
+		s->ops->current(s)->format = xstrdup("unreadable");
+		s->ops->input_end(s);
+	}
+	rd->m->inputs.v[id].partial = true;
+	model_warn(rd->m, id, W_UNREADABLE, 1, "%s", why);
+}
+
+static bool place_of(const char *path, const struct reader *reader, struct place *ret)
+{
+	CLEANUP(xfreep) char *whole = fs_abs(path);
+	CLEANUP(xfreep) char *parent = fs_dir(whole);
+	struct stat st, up;
+
+	if (stat(path, &st) < 0 || stat(parent, &up) < 0)
+		return false;
+	*ret = (struct place){ .dev = st.st_dev,
+			       .ino = st.st_ino,
+			       .parent_dev = up.st_dev,
+			       .parent_ino = up.st_ino,
+			       .reader = reader,
+			       .is_dir = S_ISDIR(st.st_mode) };
+	return true;
+}
+
+/* An archive's directory and the file in it that stands for the archive. */
+static bool holds(const struct place *dir, const struct place *file)
+{
+	return dir->is_dir && !file->is_dir && dir->reader == file->reader &&
+	       dir->dev == file->parent_dev && dir->ino == file->parent_ino;
+}
+
+/* Nothing counts twice, however often and by whatever path it is named. */
+static bool read_before(struct reading *rd, const char *path, const struct reader *reader)
+{
+	struct place p;
+
+	if (!place_of(path, reader, &p))
+		return false;
+	for (size_t i = 0; i < rd->places.nr; i++) {
+		const struct place *o = &rd->places.v[i];
+
+		if ((o->dev != p.dev || o->ino != p.ino) && !holds(o, &p) && !holds(&p, o))
+			continue;
+		model_warn(rd->m, UINT32_MAX, W_DUPLICATE_INPUT, 1, "%s was read already", path);
+		log_warn("%s was read already; it counts once", path);
+		rd->repeated++;
+		return true;
+	}
+	VEC_PUSH(&rd->places, p);
+	return false;
+}
+
+static void read_with(struct reading *rd, const char *path, const struct reader *reader)
+{
+	struct err err = ERR_INIT;
+	struct read_opts ro = { .keep_args = rd->o->keep_args };
+	input_id began = (input_id)rd->m->inputs.nr;
+	int r;
+
+	if (read_before(rd, path, reader))
+		return;
+	progress_phase("read %s", fs_base(path));
+	r = reader->read(path, model_sink(rd->m), &ro, &err);
+	if (r < 0) {
+		unreadable(rd, path, reader, began, err.msg);
+		return;
+	}
+	rd->readable++;
+	rd->partial += r == READ_PARTIAL;
+}
+
+static void read_one(struct reading *rd, const char *path)
+{
+	struct err err = ERR_INIT;
+	const struct reader *reader;
+
+	if (reader_detect(path, &reader, &err) < 0)
+		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
+	else
+		read_with(rd, path, reader);
+}
+
+/* ---- a folder of traces ---- */
+
+static bool is_claimed(const char *dir, const char *rel)
+{
+	for (size_t k = 0; readers[k]; k++)
+		if (readers[k]->claims && readers[k]->claims(dir, rel))
+			return true;
+	return false;
+}
+
+/* Whether a path below dir is what an analysis of it wrote there. */
+static bool is_output(const struct reading *rd, const char *path)
+{
+	CLEANUP(xfreep) char *whole = fs_abs(path);
+	size_t n = rd->o->output ? strlen(rd->o->output) : 0;
+
+	return n && strncmp(whole, rd->o->output, n) == 0 && whole[n] == '/';
+}
+
+/* What is in a folder and no trace. */
+struct strangers {
+	size_t nr;
+	char *first;
+};
+
+static void folder_file(struct reading *rd, const char *path, const struct reader *whole,
+			struct strangers *others)
+{
+	struct err err = ERR_INIT;
+	const struct reader *reader;
+	int r = reader_detect(path, &reader, &err);
+
+	if (r == -EINVAL) {
+		if (others->nr++ == 0)
+			others->first = xstrdup(fs_base(path));
+	} else if (r < 0) {
+		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
+	} else if (reader != whole) {
+		read_with(rd, path, reader);
+	}
+}
+
+static void folder_files(struct reading *rd, const char *dir, const struct strvec *files,
+			 const struct reader *whole)
+{
+	struct strangers others = { 0, NULL };
+
+	for (size_t i = 0; i < files->nr; i++) {
+		const char *rel = files->v[i];
+		CLEANUP(xfreep) char *path = fs_join(dir, rel);
+
+		if (!is_claimed(dir, rel) && !is_output(rd, path))
+			folder_file(rd, path, strchr(rel, '/') ? NULL : whole, &others);
+	}
+	/* the settings and profiles that lie beside an archive are nothing to wonder at */
+	if (others.nr && !whole)
+		model_warn(rd->m, UINT32_MAX, W_IGNORED_FILE, others.nr,
+			   "%s: files that are no traces, first %s", dir, others.first);
+	free(others.first);
+}
+
+/*
+ * Archives are claimed whole by their reader, other files are read when some reader knows them. A
+ * directory that cannot be entered does not hide the others.
+ */
+static void read_folder(struct reading *rd, const char *dir)
+{
+	const struct reader *whole = NULL;
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
+	uint64_t before = rd->readable + rd->unreadable + rd->repeated;
+	struct err err = ERR_INIT;
+
+	if (reader_detect(dir, &whole, NULL) == 0)
+		read_with(rd, dir, whole);
+	if (fs_glob_all(dir, "**", &files, &lost, &err) < 0) {
+		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
+		return;
+	}
+	for (size_t i = 0; i < lost.nr; i++)
+		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, lost.v[i]);
+	folder_files(rd, dir, &files, whole);
+	if (rd->readable + rd->unreadable + rd->repeated == before) {
+		err_set(&err, ENOENT,
+			"%s: no file in it is a trace that profrig knows ('profrig list readers' "
+			"shows the formats)",
+			dir);
+		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
+	}
+}
+
+/* ---- a run ---- */
+
+static void read_run(struct reading *rd, const char *dir, struct analysis_opts *ao)
+{
+	struct rundir run;
+	struct err err = ERR_INIT;
+
+	if (rundir_open(dir, &run, &err) < 0) {
+		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
+		return;
+	}
+	/* a run that never got to its workload is still a run to report on */
+	rd->readable++;
+	for (size_t i = 0; i < run.anchors.nr; i++)
+		VEC_PUSH(&rd->tb.anchors, run.anchors.v[i]);
+	model_set_timebase(rd->m, rd->tb.anchors.nr ? &rd->tb : NULL);
+	model_set_default_host(rd->m, run.host);
+	for (size_t i = 0; i < run.inputs.nr; i++)
+		read_with(rd, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+	for (size_t i = 0; i < run.lost.nr; i++)
+		unreadable(rd, run.lost.v[i].path, NULL, (input_id)rd->m->inputs.nr,
+			   run.lost.v[i].why);
+	ao->workload_start_ns = run.workload_start_ns;
+	ao->workload_end_ns = run.workload_end_ns;
+	model_set_timebase(rd->m, NULL);
+	model_set_default_host(rd->m, NULL);
+	rundir_release(&run);
+}
+
+/* ---- the command line ---- */
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+/* The run directories directly in a folder, such as runs/; the first one's name in *ret. */
+static size_t runs_in(const char *dir, char **ret)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	size_t nr = 0;
+
+	*ret = NULL;
+	if (!fs_is_dir(dir) || fs_list(dir, &names, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
+
+		if (rundir_is(path) && nr++ == 0)
+			*ret = STEAL(path);
+	}
+	return nr;
+}
+
+/*
+ * Runs have clocks and threads of their own, so what several of them recorded is not one trace; as
+ * one their times would be added up. Returns false after saying so.
+ */
+static bool one_run_at_most(const struct strvec *inputs)
+{
+	const char *run = NULL;
+
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(xfreep) char *inside = NULL;
+
+		if (!rundir_is(inputs->v[i])) {
+			if (runs_in(inputs->v[i], &inside) == 0)
+				continue;
+			log_error("%s holds run directories; name one of them, such as %s",
+				  inputs->v[i], inside);
+			return false;
+		}
+		if (run && !same_file(run, inputs->v[i])) {
+			log_error("%s and %s are two runs; one run is analysed at a time", run,
+				  inputs->v[i]);
+			return false;
+		}
+		run = inputs->v[i];
+	}
+	return true;
+}
+
+static void read_input(struct reading *rd, const char *path, struct analysis_opts *ao,
+		       char **ret_run_dir)
+{
+	struct err err = ERR_INIT;
+
+	if (!fs_exists(path)) {
+		err_set(&err, ENOENT, "%s: no such file or directory", path);
+		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
+	} else if (rundir_is(path)) {
+		if (read_before(rd, path, NULL))
+			return;
+		read_run(rd, path, ao);
+		if (ret_run_dir && !*ret_run_dir)
+			*ret_run_dir = fs_abs(path);
+	} else if (fs_is_dir(path)) {
+		read_folder(rd, path);
+	} else {
+		read_one(rd, path);
+	}
+}
+
+int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
+{
+	int64_t at = clock_monotonic_ns();
+	struct reading rd = { .o = o, .m = m };
+	int code = EXIT_DONE;
+
+	if (!one_run_at_most(inputs))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < inputs->nr; i++)
+		read_input(&rd, inputs->v[i], ao, ret_run_dir);
+	if (rd.readable == 0) {
+		code = EXIT_UNREADABLE;
+	} else {
+		times->read_s = analyze_lap_s(&at);
+		model_finish(m);
+		times->model_s = analyze_lap_s(&at);
+		if (rd.unreadable || rd.partial)
+			code = EXIT_PARTIAL;
+	}
+	VEC_RELEASE(&rd.tb.anchors);
+	VEC_RELEASE(&rd.places);
+	return code;
+}

@@ -1,0 +1,121 @@
+/*
+ * profrig: the command table and the way in.
+ */
+#include "cli.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/cfg.h"
+#include "profrig/log.h"
+#include "profrig/progress.h"
+
+extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_list,
+	cmd_doctor;
+
+const struct command *const commands[] = {
+	&cmd_run, &cmd_plan, &cmd_analyze, &cmd_report, &cmd_info, &cmd_list, &cmd_doctor, NULL,
+};
+
+volatile sig_atomic_t cli_interrupt;
+
+static void on_signal(int sig)
+{
+	cli_interrupt = sig;
+}
+
+void cli_catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+static void print_help(FILE *f)
+{
+	fputs("profrig: profiled model runs, and where their time and energy went\n\n"
+	      "usage: profrig COMMAND [options]\n\n",
+	      f);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(f, "  %-9s %s\n", commands[i]->name, commands[i]->about);
+	fputs("\nprofrig COMMAND --help explains one. First steps:\n"
+	      "  profrig doctor                      what works on this machine\n"
+	      "  profrig run examples/mlp            a profiled run\n"
+	      "  profrig run --tools cpu_power -- ./program\n",
+	      f);
+}
+
+static void print_version(void)
+{
+	printf("profrig %s\n", PROFRIG_VERSION);
+	printf("page: %s\n",
+	       page_html(NULL) ? "built in" : "not built in (PAGE=0): reports are plain tables");
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[32];
+	size_t n = 0;
+
+	for (; commands[n] && n < ARRAY_LEN(names) - 1; n++)
+		names[n] = commands[n]->name;
+	names[n] = NULL;
+	const char *near = cfg_did_you_mean(word, names);
+	if (near)
+		log_error("unknown command '%s'; did you mean '%s'?", word, near);
+	else
+		log_error("unknown command '%s'; 'profrig --help' lists them", word);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int level = 1, at = 1;
+
+	signal(SIGPIPE, SIG_IGN);
+	for (; at < argc && argv[at][0] == '-'; at++) {
+		if (strcmp(argv[at], "-q") == 0)
+			level = 0;
+		else if (strcmp(argv[at], "-v") == 0)
+			level = 2;
+		else if (strcmp(argv[at], "-vv") == 0)
+			level = 3;
+		else
+			break;
+	}
+	log_setup(level, isatty(2) && !getenv("NO_COLOR"));
+	progress_setup(level == 0 ? 0 : isatty(2) ? 2 : 1);
+	if (at >= argc) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[at], "--version") == 0) {
+		print_version();
+		return EXIT_DONE;
+	}
+	if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
+	    strcmp(argv[at], "help") == 0) {
+		print_help(stdout);
+		return EXIT_DONE;
+	}
+	if (argv[at][0] == '-') {
+		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, argv[at]) == 0) {
+			int code = commands[i]->main(commands[i], argc - at, argv + at);
+			progress_end();
+			if (fflush(stdout) || ferror(stdout)) {
+				log_error("cannot write to standard output");
+				return code ? code : EXIT_WORKLOAD;
+			}
+			return code;
+		}
+	return unknown_command(argv[at]);
+}

@@ -1,0 +1,156 @@
+/*
+ * From the command line to a plan: tools, configuration, engine, run id. Shared by run and plan.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/log.h"
+
+void run_options_init(struct run_options *o)
+{
+	*o = (struct run_options){
+		.tools_dirs = STRVEC_INIT,
+		.config = STRVEC_INIT,
+		.sets = STRVEC_INIT,
+		.labels = STRVEC_INIT,
+		.runs_dir = "runs",
+		.format = "text",
+		.timeout_s = -1,
+		.repeat = 1,
+	};
+}
+
+void run_options_release(struct run_options *o)
+{
+	strvec_release(&o->tools_dirs);
+	strvec_release(&o->config);
+	strvec_release(&o->sets);
+	strvec_release(&o->labels);
+}
+
+/*
+ * An engine named on the command line that does not exist is a usage error, one from a file a
+ * configuration error.
+ */
+static int pick_engine(const struct run_options *o, struct prepared *p)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *notice = NULL;
+
+	p->engine = run_pick_engine(p->conf.engine, p->conf.image, &notice, &err);
+	if (notice)
+		log_notice("%s", notice);
+	if (p->engine)
+		return EXIT_DONE;
+	log_error("%s", err.msg);
+	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
+}
+
+static int load_conf(const struct command *c, const struct run_options *o, const char *model,
+		     char *const *cmd, struct prepared *p)
+{
+	struct problems problems = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct runconf_request rq = {
+		.model = model,
+		.command = cmd,
+		.config_files = o->config,
+		.sets = o->sets,
+		.labels = o->labels,
+		.engine = o->engine,
+		.image = o->image,
+		.tools = o->tools,
+		.timeout_s = o->timeout_s,
+		.keep = o->keep,
+		.live = o->live,
+		.cwd = cwd,
+	};
+	int r = runconf_load(&p->conf, &rq, &p->tools, &problems, &err), code = EXIT_DONE;
+
+	if (problems.lines.nr) {
+		cli_problems(&problems);
+		code = EXIT_CONFIG;
+	} else if (r == -ENOENT) {
+		code = cli_usage(c, "%s", err.msg);
+	} else if (r < 0) {
+		log_error("%s", err.msg);
+		code = EXIT_CONFIG;
+	}
+	problems_release(&problems);
+	return code;
+}
+
+static int make_plan(struct prepared *p)
+{
+	struct problems problems = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+	char host[256] = "";
+	gethostname(host, sizeof(host) - 1);
+	struct plan_request rq = {
+		.host = host,
+		.conf = &p->conf,
+		.engine = p->engine,
+		.run_id = p->run_id,
+		.run_dir = p->run_dir,
+		.lib_dir = p->lib_dir,
+	};
+	int r = plan_make(&rq, &p->plan, &problems, &err), code = EXIT_DONE;
+
+	if (problems.lines.nr) {
+		cli_problems(&problems);
+		code = EXIT_CONFIG;
+	} else if (r < 0) {
+		log_error("%s", err.msg);
+		code = EXIT_CONFIG;
+	}
+	problems_release(&problems);
+	return code;
+}
+
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p)
+{
+	struct err err = ERR_INIT;
+
+	memset(p, 0, sizeof(*p));
+	int r = tool_set_load(&p->tools, &o->tools_dirs, &err);
+	if (r == -ENOENT) /* a --tools-dir that is not there */
+		return cli_usage(c, "%s", err.msg);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		return EXIT_CONFIG;
+	}
+	int code = load_conf(c, o, model, cmd, p);
+	if (code == EXIT_DONE)
+		code = pick_engine(o, p);
+	if (code != EXIT_DONE)
+		return code;
+	p->lib_dir = run_lib_dir();
+	if (!p->lib_dir) {
+		log_error("profrig-init is neither beside this program nor in %s/lib/profrig: run "
+			  "'make' or 'make install'",
+			  PROFRIG_PREFIX);
+		return EXIT_MISSING;
+	}
+	p->runs_dir = fs_abs(o->runs_dir);
+	p->run_id = run_new_id(p->conf.model_name);
+	p->run_dir = fs_join(p->runs_dir, p->run_id);
+	return make_plan(p);
+}
+
+void prepared_release(struct prepared *p)
+{
+	plan_release(&p->plan);
+	runconf_release(&p->conf);
+	tool_set_release(&p->tools);
+	free(p->runs_dir);
+	free(p->run_id);
+	free(p->run_dir);
+	free(p->lib_dir);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,179 @@
+/*
+ * Five lines that close a run, on stderr: what happened, where time went, where energy went, what
+ * was collected, where to look.
+ */
+#include "cli.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/log.h"
+#include "profrig/text.h"
+
+static void where_time(const struct report *rep)
+{
+	const struct table *t = table_set_find(&rep->tables, "functions");
+	int scope = t ? table_find_col(t, "scope") : -1;
+	int name = t ? table_find_col(t, "name") : -1;
+	int share = t ? table_find_col(t, "share") : -1;
+	int ns = t ? table_find_col(t, "exclusive_ns") : -1;
+	size_t rows = scope >= 0 && name >= 0 && share >= 0 && ns >= 0 ? table_rows(t) : 0;
+	size_t shown = 0;
+
+	fputs("  time    ", stderr);
+	for (size_t r = 0; r < rows && shown < 3; r++) {
+		char b[32];
+		if (shown && strcmp(table_get_str(t, r, (size_t)scope),
+				    table_get_str(t, 0, (size_t)scope)) != 0)
+			break;
+		fprintf(stderr, "%s%.40s %s (%.1f %%)", shown++ ? ", " : "",
+			table_get_str(t, r, (size_t)name),
+			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
+			100 * table_get_f64(t, r, (size_t)share));
+	}
+	fputs(shown ? "\n" : "no spans were recorded: add a tracing tool ('profrig list tools')\n",
+	      stderr);
+}
+
+/*
+ * The last line that is not blank of a step's error output, else of its output; NULL when it said
+ * nothing. Owned.
+ */
+static char *last_words(const char *path)
+{
+	char *text;
+	size_t n;
+
+	if (!path || fs_read(path, (size_t)64 << 20, &text, &n, NULL) < 0)
+		return NULL;
+	while (n && strchr(" \t\r\n", text[n - 1]))
+		n--;
+	size_t from = n;
+	while (from && text[from - 1] != '\n')
+		from--;
+	char *line = n ? xstrndup(text + from, n - from < 160 ? n - from : 160) : NULL;
+	if (line)
+		text_no_controls(line, ' ');
+	free(text);
+	return line;
+}
+
+/*
+ * A failed run without spans shows what the failing step said last, instead of an empty line about
+ * time.
+ */
+static bool said_last(const struct prepared *p, const struct run_result *r,
+		      const struct report *rep)
+{
+	if (r->status == RUN_SUCCESS || r->status == RUN_PARTIAL ||
+	    table_set_find(&rep->tables, "functions"))
+		return false;
+	for (size_t i = p->plan.steps.nr; i-- > 0;) {
+		const struct plan_step *s = &p->plan.steps.v[i];
+		CLEANUP(xfreep) char *line = s->kind == STEP_POST ? NULL : last_words(s->err);
+		if (!line)
+			continue;
+		fprintf(stderr, "  said    %s (%s)\n", line, fs_below(p->run_dir, s->err));
+		return true;
+	}
+	return false;
+}
+
+/* Text of a column of the counters table for one series; "" when it is not there. */
+static const char *counter_fact(const struct table *counters, const char *series,
+				const char *column)
+{
+	int name = counters ? table_find_col(counters, "series") : -1;
+	int col = counters ? table_find_col(counters, column) : -1;
+
+	for (size_t r = 0; name >= 0 && col >= 0 && r < table_rows(counters); r++)
+		if (strcmp(table_get_str(counters, r, (size_t)name), series) == 0)
+			return table_get_str(counters, r, (size_t)col);
+	return "";
+}
+
+/* An integrated power is not worth a word where the same device has an energy counter. */
+static bool outranked(const struct table *totals, const struct table *counters, size_t row)
+{
+	if (strcmp(counter_fact(counters, table_get_str(totals, row, 0), "kind"), "gauge") != 0)
+		return false;
+	for (size_t r = 0; r < table_rows(totals); r++)
+		if (strcmp(table_get_str(totals, r, 1), table_get_str(totals, row, 1)) == 0 &&
+		    strcmp(counter_fact(counters, table_get_str(totals, r, 0), "kind"),
+			   "cumulative") == 0)
+			return true;
+	return false;
+}
+
+/* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
+static void where_energy(const struct report *rep)
+{
+	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
+			   *cs = table_set_find(&rep->tables, "counters");
+	size_t shown = 0, left = 0;
+
+	fputs("  energy  ", stderr);
+	for (size_t r = 0; t && r < table_rows(t); r++) {
+		char b[32];
+		const char *counter = table_get_str(t, r, 0);
+		if (strcmp(table_get_str(t, r, 2), "host") != 0 || outranked(t, cs, r))
+			continue;
+		if (shown == 3) {
+			left++;
+			continue;
+		}
+		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
+		fprintf(stderr, "%s%s %s%s", shown++ ? ", " : "", counter,
+			cli_si(table_get_f64(t, r, 3), "J", b), estimated ? " (estimated)" : "");
+	}
+	if (left)
+		fprintf(stderr, " and %zu more", left);
+	fputs(shown ? "\n" : "no power or energy was sampled: add cpu_power or gpu_power\n",
+	      stderr);
+}
+
+static void collected(const struct run_result *r, const struct report *rep)
+{
+	size_t good = 0;
+	uint64_t warnings = 0;
+
+	for (size_t i = 0; i < rep->tables.checks.nr; i++)
+		good += rep->tables.checks.v[i].ok;
+	json_t *a = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	warnings = json_array_size(json_object_get(a, "warnings"));
+	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
+		r->artifacts == 1 ? "" : "s", r->artifacts && !r->artifacts_bad ? " valid" : "");
+	if (r->artifacts_bad)
+		fprintf(stderr, ", %llu of them missing, empty or damaged",
+			(unsigned long long)r->artifacts_bad);
+	fprintf(stderr, "; %llu samples; %zu of %zu checks hold; %llu kind%s of warning\n",
+		(unsigned long long)r->samples, good, rep->tables.checks.nr,
+		(unsigned long long)warnings, warnings == 1 ? "" : "s");
+	json_decref(a);
+}
+
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep)
+{
+	char b[32];
+	bool color = log_color();
+	const char *paint = !color                     ? ""
+			    : r->status == RUN_SUCCESS ? "\033[32m"
+			    : r->status == RUN_PARTIAL ? "\033[33m"
+						       : "\033[31m";
+
+	if (log_level() == 0)
+		return;
+	fprintf(stderr, "%s%s%s  %s in %s on %s%s%s%s%s\n", paint, run_status_name(r->status),
+		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
+		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
+		p->engine->container && p->conf.image ? p->conf.image : "",
+		r->reason[0] ? ": " : "", r->reason);
+	if (!said_last(p, r, rep))
+		where_time(rep);
+	where_energy(rep);
+	collected(r, rep);
+	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
+	fprintf(stderr, "  report  %s\n", page ? page : p->run_dir);
+}
