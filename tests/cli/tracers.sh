@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# The tracers inside real processes: what they write, through fork, threads, kill -9, a full disk and an old libc.
+. "$(dirname "$0")/../lib.sh"
+
+cat >"$T/prog.c" <<'C'
+#include <cblas.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern int roctxRangePushA(const char *) __attribute__((weak));
+extern int roctxRangePop(void) __attribute__((weak));
+extern void roctxMarkA(const char *) __attribute__((weak));
+void sgemm_(const char *, const char *, const int *, const int *, const int *, const float *, const float *, const int *, const float *,
+	    const int *, const float *, float *, const int *);
+static float a[64 * 64], b[64 * 64], c[64 * 64];
+static void gemm(int n)
+{
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, n, 1, a, n, b, n, 0, c, n);
+}
+static void *thread(void *x)
+{
+	for (int i = 0; i < 500; i++)
+		cblas_ddot(8, (double *)a, 1, (double *)b, 1);
+	return x;
+}
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	if (strcmp(what, "fork") == 0) {
+		gemm(8);
+		for (int i = 0; i < 3; i++)
+			if (fork() == 0) {
+				gemm(16);
+				exit(0);
+			}
+		while (wait(NULL) > 0)
+			;
+		gemm(8);
+	} else if (strcmp(what, "threads") == 0) {
+		pthread_t t[4];
+		for (int i = 0; i < 4; i++)
+			pthread_create(&t[i], NULL, thread, NULL);
+		for (int i = 0; i < 4; i++)
+			pthread_join(t[i], NULL);
+	} else if (strcmp(what, "kill") == 0) {
+		if (roctxRangePushA) roctxRangePushA("outer");
+		for (int i = 0; i < 100; i++)
+			gemm(8);
+		raise(SIGKILL);
+	} else if (strcmp(what, "fortran") == 0) {
+		int m = 4, n = 5, k = 6;
+		float one = 1, zero = 0;
+		double x[4] = { 1, 2, 3, 4 }, y[4] = { 5, 6, 7, 8 };
+		sgemm_("N", "t", &m, &n, &k, &one, a, &m, b, &n, &zero, c, &m);
+		cblas_dgemv(CblasRowMajor, CblasTrans, 2, 2, 1, x, 2, y, 1, 1, x, 1);
+		cblas_daxpy(4, 2, x, 1, y, 1);
+		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasUnit, 2, 2, 1, x, 2, y, 2);
+		double z[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, r[2];
+		cblas_zdotu_sub(4, z, 1, z, 1, r);
+	} else if (strcmp(what, "marks") == 0) {
+		if (!roctxRangePushA) return 3;
+		char longname[3000];
+		memset(longname, 'x', sizeof(longname) - 1);
+		longname[sizeof(longname) - 1] = 0;
+		if (roctxRangePushA("a\"b\\c\n\x01é") != 0) return 4;
+		if (roctxRangePushA(longname) != 1) return 5;
+		roctxMarkA("here");
+		if (roctxRangePop() != 1 || roctxRangePop() != 0 || roctxRangePop() != -1) return 6;
+	} else if (strcmp(what, "bench") == 0) {
+		double x = 1;
+		for (int i = 0; i < 1000000; i++)
+			x += cblas_ddot(1, &x, 1, &x, 1) > 1e300;
+		printf("%g\n", x);
+	}
+	return 0;
+}
+C
+if ! need openblas gcc -O1 "$T/prog.c" -o "$T/prog" -Wl,-z,dynamic-undefined-weak -lopenblas -lpthread; then
+	skip "tracers" "OpenBLAS is not installed"
+	exit 0
+fi
+export OPENBLAS_NUM_THREADS=1
+
+traced() { # name, arguments → folder $T/name
+	local d=$T/$1
+	mkdir -p "$d"
+	PROFRIG_BLAS_OUT=$d PROFRIG_ROCTX_OUT=$d LD_PRELOAD=$B/libprofrig_blas.so:$B/libprofrig_roctx.so "$T/prog" "$1" 2>"$d/stderr"
+}
+# events FOLDER FILTER: counts, after closing the array and dropping padding
+events() {
+	for f in "$1"/*.json; do
+		tr -d '\000' <"$f" | sed -e '1s/^\[//' -e 's/,$//' | grep . || true
+	done | jq -s "[.[] | select($2)] | length"
+}
+
+traced fork
+is "fork: one file per process" "$(ls "$T"/fork/blas-*.json | wc -l)" 4
+is "fork: every call once" "$(events "$T/fork" '.name == "sgemm"')" 5
+is "fork: children are told apart" "$(for f in "$T"/fork/blas-*.json; do tr -d '\000' <"$f" | sed -e '1s/^\[//' -e 's/,$//' | grep . ; done | jq -s '[.[] | select(.name == "sgemm") | .pid] | unique | length')" 4
+traced threads
+is "threads: no call is lost or torn" "$(events "$T/threads" '.name == "ddot"')" 2000
+is "threads: four thread ids" "$(tr -d '\000' <"$(ls "$T"/threads/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -s '[.[] | select(.name == "ddot") | .tid] | unique | length')" 4
+traced kill
+is "kill -9: every finished call is in the file" "$(events "$T/kill" '.name == "sgemm"')" 100
+is "kill -9: the open range is in the file" "$(events "$T/kill" '.ph == "B" and .name == "outer"')" 1
+code "kill -9: profrig reads it" 0 "$PROFRIG" info --json "$(ls "$T"/kill/blas-*.json)"
+is "kill -9: 100 spans" "$(field "$T/out" .spans)" 100
+code "kill -9: an open range is a span" 0 "$PROFRIG" info --json "$(ls "$T"/kill/roctx-*.json)"
+is "kill -9: with its warning" "$(field "$T/out" '[.warnings[].code] | index("W_OPEN_SPAN") != null')" true
+traced fortran
+one() { tr -d '\000' <"$(ls "$T"/fortran/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$1\") | .args"; }
+is "fortran sgemm: dimensions, flops, bytes" "$(one sgemm)" '{"m":4,"n":5,"k":6,"ta":"N","tb":"T","flops":240,"bytes":296}'
+is "dgemv transposed, y is read" "$(one dgemv)" '{"m":2,"n":2,"ta":"T","flops":8,"bytes":80}'
+is "daxpy" "$(one daxpy)" '{"n":4,"flops":8,"bytes":96}'
+is "dtrsm" "$(one dtrsm)" '{"m":2,"n":2,"ta":"N","flops":8,"bytes":80}'
+is "zdotu through _sub" "$(one zdotu)" '{"n":4,"flops":32,"bytes":128}'
+traced marks
+is "marks: push and pop levels as documented" "$?" 0
+is "marks: hostile text survives" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][0]')" "$(printf 'a"b\\c\n\001é')"
+is "marks: a name of 3000 bytes is cut" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][1] | endswith("...")')" true
+is "marks: the stray pop writes nothing" "$(events "$T/marks" '.ph == "E"')" 2
+
+mkdir -p "$T/none"
+PROFRIG_BLAS_OUT=$T/missing/dir LD_PRELOAD=$B/libprofrig_blas.so "$T/prog" fork 2>"$T/none/err"
+is "a folder that cannot be written: the workload goes on" "$?" 0
+like "and one line says so" "$(head -n 1 "$T/none/err")" "profrig blas tracer: .*the workload goes on"
+LD_PRELOAD=$B/libprofrig_blas.so "$T/prog" threads
+is "no folder at all: calls are only passed on" "$?" 0
+
+if [ "$(id -u)" = 0 ] && mkdir -p "$T/small" && mount -t tmpfs -o size=64k tmpfs "$T/small" 2>/dev/null; then
+	at_end "umount '$T/small'"
+	PROFRIG_BLAS_OUT=$T/small LD_PRELOAD=$B/libprofrig_blas.so "$T/prog" fork 2>"$T/err"
+	is "a full disk ends tracing and not the workload" "$?" 0
+	like "and says so" "$(cat "$T/err")" "No space left"
+else
+	skip "a full disk ends tracing and not the workload" "needs root and tmpfs"
+fi
+
+newest=$(objdump -T "$B"/libprofrig_*.so | grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | tail -n 1)
+is "nothing newer than glibc 2.17 is needed" "$(printf '%s\nGLIBC_2.17\n' "$newest" | sort -V | tail -n 1)" GLIBC_2.17
+is "the marker library stands in for ROCm's" "$(objdump -p "$B/libprofrig_roctx.so" | awk '/SONAME/{print $2}')" libroctx64.so.4

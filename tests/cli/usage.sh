@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The command line itself: help, lists, mistakes and their suggestions.
+. "$(dirname "$0")/../lib.sh"
+cd "$ROOT" || exit 1
+
+code "no command is a usage error" 2 "$PROFRIG"
+code "--help" 0 "$PROFRIG" --help
+for c in run plan analyze report info list doctor; do
+	code "$c --help" 0 "$PROFRIG" $c --help
+	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
+done
+code "--version" 0 "$PROFRIG" --version
+code "an unknown command" 2 "$PROFRIG" analyse
+like "gets a suggestion" "$(cat "$T/err")" "did you mean 'analyze'"
+code "an unknown option" 2 "$PROFRIG" run --tool x -- true
+code "an unknown option of another kind" 2 "$PROFRIG" run --engin host -- true
+code "a misspelt option" 2 "$PROFRIG" plan --labell a=b -- true
+like "gets a suggestion" "$(cat "$T/err")" "did you mean '--label'"
+code "no model" 2 "$PROFRIG" run
+code "model and command" 2 "$PROFRIG" run examples/mlp -- true
+code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
+code "an unknown model" 2 "$PROFRIG" run nosuchmodel
+for k in tools engines samplers readers analyses reports models options warnings runs; do
+	code "list $k" 0 "$PROFRIG" list $k
+	code "list $k --json" 0 "$PROFRIG" list $k --json
+	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
+done
+code "list of what there is not" 2 "$PROFRIG" list tols
+like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
+check "every shipped tool is whole" sh -c "! '$PROFRIG' list tools | grep BROKEN"
+code "doctor" 0 "$PROFRIG" doctor
+like "doctor names the host engine" "$(cat "$T/out")" "ok +engine +host"
+code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power -- echo hello world
+like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
+for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done
+code "plan as a script is a script" 0 sh -n "$T/out"
+"$PROFRIG" -q plan --engine host --format json examples/mlp >"$T/out" 2>/dev/null
+check "plan as JSON is JSON" jq -e '.steps | length >= 1' "$T/out"
+"$PROFRIG" -q plan -o "$T/none" --engine host -- true >/dev/null 2>&1
+check "plan makes nothing" test ! -e "$T/none"
+HF_TOKEN=hunter2secret "$PROFRIG" -q plan --engine host --set 'secrets.HF_TOKEN.from_env=HF_TOKEN' --set env.API_KEY=hunter2secret -- true >"$T/out" 2>&1
+check "plan shows no secret" sh -c "! grep -q hunter2secret '$T/out'"

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Every failure path of a run, caused: the run directory is complete, status, reason and exit code are right, nothing is left behind.
+. "$(dirname "$0")/../lib.sh"
+tools=$ROOT/tests/fixtures/tools
+run() { # options… -- command
+	"$PROFRIG" -q run -o "$T/runs" --engine host --tools-dir "$tools" "$@"
+}
+dir() { cat "$T/out"; }
+json() { field "$(dir)/run.json" "$1"; }
+complete() { # name: what every finished run has
+	check "$1: run.json is JSON of its schema" jq -e '.schema == "profrig.run/1" and .ended_utc and (.steps | length > 0)' "$(dir)/run.json"
+	check "$1: report accepts it" "$PROFRIG" -q report "$(dir)"
+}
+
+code "exit 3 of the workload is exit 1" 1 run -- /bin/sh -c 'echo out; echo err >&2; exit 3'
+is "its status" "$(json '.status + " " + (.exit_code | tostring)')" "failed 3"
+like "its reason" "$(json .reason)" "3"
+is "its output" "$(cat "$(dir)"/steps/*workload.out "$(dir)"/steps/*workload.err | tr '\n' ' ')" "out err "
+complete "exit 3"
+code "--propagate gives the workload's own status" 3 run --propagate -- /bin/sh -c 'exit 3'
+
+code "killed by a signal is exit 1" 1 run -- /bin/sh -c 'kill -SEGV $$'
+is "its status and signal" "$(json '.status + " " + .signal')" "failed SIGSEGV"
+complete "signal"
+
+start=$(date +%s)
+code "a timeout is exit 1, also when INT and TERM are ignored" 1 run --timeout 1 --set grace=0.5 -- /bin/sh -c 'trap "" INT TERM; while :; do sleep 0.2; done'
+took=$(($(date +%s) - start))
+is "its status" "$(json .status)" timeout
+check "it ended soon after ($took s)" test "$took" -le 8
+complete "timeout"
+
+code "forks away is exit 1, and the stray is ended" 1 run -- /bin/sh -c 'setsid sh -c "sleep 300 & echo \$! >\"$PROFRIG_RUN_DIR/stray\"; wait" </dev/null >/dev/null 2>&1 & sleep 0.5'
+like "its reason" "$(json .reason)" "left .* running"
+check "no stray lives" sh -c "! kill -0 $(cat "$(dir)/stray") 2>/dev/null"
+complete "forks away"
+
+code "binary output is kept as it is" 0 run -- /bin/sh -c 'head -c 100000 /dev/urandom | tee "$PROFRIG_RUN_DIR/sent"'
+check "byte for byte" cmp "$(dir)/sent" "$(ls "$(dir)"/steps/*workload.out)"
+complete "binary output"
+
+code "a pre script that fails is exit 1" 1 run --tools badpre -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/ran"'
+check "the workload did not run" test ! -e "$(dir)/ran"
+is "the post script did" "$(cat "$(dir)/order")" "post badpre"
+like "the reason names the step" "$(json .reason)" "badpre"
+complete "pre script"
+
+good='[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f"},'
+code "outputs all there" 0 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/must.json; echo '$good' >\$OUTS/may.json"
+is "verdicts" "$(json '[.artifacts[].verdict] | join(" ")')" "valid valid"
+code "a required output missing is exit 7" 7 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/may.json"
+is "its verdict" "$(json '.status + " " + (.artifacts[] | select(.path | test("must")) | .verdict)')" "failed missing"
+code "a required output empty is exit 7" 7 run --tools outs -- /bin/sh -c "echo '[' >\$OUTS/must.json; echo '$good' >\$OUTS/may.json"
+is "its verdict" "$(json '.artifacts[] | select(.path | test("must")) | .verdict')" "empty"
+complete "empty output"
+code "a required output damaged is exit 7" 7 run --tools outs -- /bin/sh -c "echo 'no trace' >\$OUTS/must.json; echo '$good' >\$OUTS/may.json"
+is "its verdict" "$(json '.artifacts[] | select(.path | test("must")) | .verdict')" "damaged"
+code "an optional output missing is exit 6" 6 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/must.json"
+is "its status" "$(json .status)" partial
+code "a failed workload beats a missing output" 1 run --tools outs -- false
+
+code "a workload that cannot be started is exit 1" 1 run -- ./no-such-program
+like "its reason" "$(json .reason)" "no-such-program"
+complete "cannot be started"
+
+# interrupted
+"$PROFRIG" -q run -o "$T/runs" --engine host --tools-dir "$tools" --tools A -- /bin/sh -c 'sleep 60' >"$T/out" 2>"$T/err" &
+pid=$!
+for _ in $(seq 100); do sleep 0.1; grep -q '"workload"' "$T"/runs/latest/run.json 2>/dev/null && [ "$(field "$T/runs/latest/run.json" .phase)" = workload ] && break; done
+kill -INT $pid
+wait $pid
+is "Ctrl-C is 130" "$?" 130
+is "its status" "$(json .status)" interrupted
+like "post scripts ran" "$(cat "$(dir)/order")" "post A"
+complete "interrupted"
+
+code "a workload that ends before the first sample is no failure" 0 run --tools cpu_usage -- true
+is "its status" "$(json .status)" success
+
+# prerequisites and configuration: nothing is started
+rm -rf "$T/runs"
+code "an unknown tool on the command line is 2" 2 run --tools nosuch -- true
+code "an unknown engine on the command line is 2" 2 "$PROFRIG" run -o "$T/runs" --engine nosuch -- true
+printf 'model: {name: x, command: [true]}\ntools: [{name: nosuch}]\n' >"$T/c.yaml"
+code "an unknown tool in a file is 3" 3 "$PROFRIG" run -o "$T/runs" --engine host --config "$T/c.yaml"
+like "with file and line" "$(cat "$T/err")" "c.yaml:2"
+printf 'model: {name: x, comand: [true]}\nenv: [1]\ntimeout: soon\n' >"$T/c.yaml"
+code "configuration errors are 3" 3 "$PROFRIG" run -o "$T/runs" --engine host --config "$T/c.yaml"
+is "all of them are reported" "$(grep -oE 'c.yaml:[123]' "$T/err" | sort -u | wc -l)" 3
+like "with a suggestion" "$(cat "$T/err")" "did you mean 'command'"
+code "a missing program and a missing library are 4" 4 run --tools absent -- true
+like "both are named" "$(cat "$T/err")" "no-such-profiler-here.*libno-such-library.so.9"
+PROFRIG_DOCKER="docker -H unix:///nonexistent/sock" code "an engine that does not answer is 4" 4 "$PROFRIG" run -o "$T/runs" --engine docker --image x -- true
+if [ ! -d /sys/class/drm ]; then
+	code "a GPU tool without a GPU is 4" 4 "$PROFRIG" run -o "$T/runs" --engine host --tools gpu_power -- true
+fi
+check "no run directory was made by any of them" test ! -e "$T/runs"

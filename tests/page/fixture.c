@@ -1,0 +1,576 @@
+#include "fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/xalloc.h"
+
+#define BINS 400
+
+struct column {
+	const char *name;
+	enum table_type type;
+	const char *unit;
+};
+
+static struct table *table_of(const char *name, const char *about, const struct column *c, size_t n)
+{
+	struct table *t = table_new(name);
+
+	table_about(t, about);
+	for (size_t i = 0; i < n; i++)
+		table_col(t, c[i].name, c[i].type, c[i].unit);
+	return t;
+}
+#define TABLE(name, about, ...) \
+	table_of(name, about, (const struct column[]){ __VA_ARGS__ }, \
+		 sizeof((const struct column[]){ __VA_ARGS__ }) / sizeof(struct column))
+
+void fx_add(struct report *r, struct table *t)
+{
+	VEC_PUSH(&r->tables.tables, t);
+}
+
+struct table *fx_find(const struct report *r, const char *name)
+{
+	for (size_t i = 0; i < r->tables.tables.nr; i++)
+		if (strcmp(table_name(r->tables.tables.v[i]), name) == 0)
+			return r->tables.tables.v[i];
+	return NULL;
+}
+
+static int64_t inclusive(const struct fx_call *c, size_t n, size_t at, bool device)
+{
+	int64_t sum = device ? c[at].device_ns : c[at].own_ns;
+
+	for (size_t i = at + 1; i < n && c[i].depth > c[at].depth; i++)
+		sum += device ? c[i].device_ns : c[i].own_ns;
+	return sum;
+}
+
+static void path_of(const struct fx_call *c, size_t at, struct strbuf *sb)
+{
+	const char *names[64];
+	int depth = c[at].depth;
+
+	strbuf_clear(sb);
+	for (size_t i = at + 1; i-- > 0 && depth >= 0;)
+		if (c[i].depth == depth)
+			names[depth--] = c[i].name;
+	for (int d = 0; d <= c[at].depth; d++)
+		strbuf_addf(sb, "%s%s", d ? ";" : "", names[d]);
+}
+
+void fx_calls(struct report *r, const char *const *tracks, const struct fx_call *calls, size_t n)
+{
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+	struct table *t = TABLE(
+		"callpaths", "one call path of one track", { "track", TABLE_STR, NULL },
+		{ "path", TABLE_STR, NULL }, { "depth", TABLE_I64, NULL },
+		{ "calls", TABLE_U64, NULL }, { "inclusive_ns", TABLE_I64, "ns" },
+		{ "exclusive_ns", TABLE_I64, "ns" }, { "device_inclusive_ns", TABLE_I64, "ns" },
+		{ "device_exclusive_ns", TABLE_I64, "ns" }, { "category", TABLE_STR, NULL });
+
+	for (size_t k = 0; tracks[k]; k++) {
+		for (size_t i = 0; i < n; i++) {
+			/* Later tracks do a little less of everything. */
+			int64_t part = k == 0 ? 1 : 4 + (int64_t)k;
+
+			path_of(calls, i, &path);
+			table_str(t, tracks[k]);
+			table_str(t, path.buf);
+			table_i64(t, calls[i].depth);
+			table_u64(t, calls[i].calls);
+			table_i64(t, inclusive(calls, n, i, false) / part);
+			table_i64(t, calls[i].own_ns / part);
+			table_i64(t, inclusive(calls, n, i, true) / part);
+			table_i64(t, calls[i].device_ns / part);
+			table_str(t, calls[i].category);
+			table_row(t);
+		}
+	}
+	fx_add(r, t);
+}
+
+static void add_busy(struct report *r, const struct fx_kernel *k, size_t n)
+{
+	struct table *t = TABLE("busy", "one device", { "device", TABLE_STR, NULL },
+				{ "spans", TABLE_U64, NULL }, { "sum_ns", TABLE_I64, "ns" },
+				{ "union_ns", TABLE_I64, "ns" }, { "wall_ns", TABLE_I64, "ns" },
+				{ "busy", TABLE_F64, NULL }, { "idle_ns", TABLE_I64, "ns" },
+				{ "max_concurrency", TABLE_U64, NULL });
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t sum = 0, wall = FX_SPAN_NS - 1400000000;
+		uint64_t spans = 0;
+
+		if (i > 0 && strcmp(k[i].device, k[i - 1].device) == 0)
+			continue;
+		for (size_t j = i; j < n && strcmp(k[j].device, k[i].device) == 0; j++) {
+			sum += k[j].total_ns;
+			spans += k[j].calls;
+		}
+		int64_t covered = sum - sum / 50;
+		table_str(t, k[i].device);
+		table_u64(t, spans);
+		table_i64(t, sum);
+		table_i64(t, covered);
+		table_i64(t, wall);
+		table_f64(t, (double)covered / (double)wall);
+		table_i64(t, wall - covered);
+		table_u64(t, 2);
+		table_row(t);
+	}
+	fx_add(r, t);
+}
+
+void fx_kernels(struct report *r, const struct fx_kernel *k, size_t n)
+{
+	struct table *t = TABLE("kernels", "device work of one name on one device",
+				{ "device", TABLE_STR, NULL }, { "name", TABLE_STR, NULL },
+				{ "class", TABLE_STR, NULL }, { "calls", TABLE_U64, NULL },
+				{ "total_ns", TABLE_I64, "ns" }, { "min_ns", TABLE_I64, "ns" },
+				{ "mean_ns", TABLE_F64, "ns" }, { "median_ns", TABLE_F64, "ns" },
+				{ "max_ns", TABLE_I64, "ns" }, { "stddev_ns", TABLE_F64, "ns" },
+				{ "share", TABLE_F64, NULL });
+
+	for (size_t i = 0; i < n; i++) {
+		double mean = (double)k[i].total_ns / (double)k[i].calls, sum = 0;
+
+		for (size_t j = 0; j < n; j++)
+			sum += strcmp(k[j].device, k[i].device) == 0 ? (double)k[j].total_ns : 0;
+		table_str(t, k[i].device);
+		table_str(t, k[i].name);
+		table_str(t, k[i].class);
+		table_u64(t, k[i].calls);
+		table_i64(t, k[i].total_ns);
+		table_i64(t, (int64_t)(0.8 * mean));
+		table_f64(t, mean);
+		table_f64(t, 0.97 * mean);
+		table_i64(t, (int64_t)(2.3 * mean));
+		table_f64(t, 0.11 * mean);
+		table_f64(t, (double)k[i].total_ns / sum);
+		table_row(t);
+	}
+	fx_add(r, t);
+	add_busy(r, k, n);
+}
+
+static uint32_t hash_of(const char *s)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	return h;
+}
+
+/* Watts that a call or a kernel draws: always the same for the same name. */
+static double watts(const char *name, const struct fx_counter *c)
+{
+	return c->low + (c->high - c->low) * (0.3 + 0.7 * (hash_of(name) % 1000) / 1000.0);
+}
+
+static const char *last_name(const char *path)
+{
+	const char *name = strrchr(path, ';');
+
+	return name ? name + 1 : path;
+}
+
+struct energy_tables {
+	struct table *energy, *totals, *paths;
+};
+
+static void energy_row(struct table *t, const struct fx_counter *c, const char *view,
+		       const char *track, const char *name, int64_t depth, uint64_t calls,
+		       double incl, double excl, int64_t ns, double total, const char *flags)
+{
+	bool paths = depth >= 0;
+
+	table_str(t, c->series);
+	table_str(t, c->device);
+	table_str(t, view);
+	table_str(t, track);
+	table_str(t, name);
+	if (paths)
+		table_i64(t, depth);
+	table_u64(t, calls);
+	table_f64(t, incl);
+	table_f64(t, excl);
+	table_i64(t, ns);
+	if (!paths) {
+		table_f64(t, ns > 0 ? excl / ((double)ns / 1e9) : NAN);
+		table_f64(t, total > 0 ? excl / total : NAN);
+	}
+	table_str(t, flags);
+	if (!paths)
+		table_f64(t, c->flags[0] ? NAN : excl * 0.02);
+	table_row(t);
+}
+
+static void totals_row(struct table *t, const struct fx_counter *c, const char *view, double total,
+		       double attributed, double unattributed)
+{
+	table_str(t, c->series);
+	table_str(t, c->device);
+	table_str(t, view);
+	table_f64(t, total);
+	table_f64(t, attributed);
+	table_f64(t, unattributed);
+	table_f64(t, fabs(total - attributed - unattributed) / total);
+	table_row(t);
+}
+
+/* The energy table has one row per function of a track: what its call paths add up to. */
+static void host_functions(const struct table *p, const double *own, const double *incl,
+			   const struct fx_counter *c, struct energy_tables *e, double total)
+{
+	for (size_t i = 0; i < table_rows(p); i++) {
+		const char *name = last_name(table_get_str(p, i, 1));
+		double j_own = 0, j_incl = 0;
+		uint64_t calls = 0;
+		int64_t ns = 0;
+		bool first = true;
+
+		for (size_t k = 0; k < table_rows(p); k++) {
+			if (strcmp(table_get_str(p, k, 0), table_get_str(p, i, 0)) != 0 ||
+			    strcmp(last_name(table_get_str(p, k, 1)), name) != 0)
+				continue;
+			first &= k >= i;
+			j_own += own[k];
+			j_incl += incl[k];
+			calls += table_get_u64(p, k, 3);
+			ns += table_get_i64(p, k, 5);
+		}
+		if (first)
+			energy_row(e->energy, c, "host", table_get_str(p, i, 0), name, -1, calls,
+				   j_incl, j_own, ns, total,
+				   c->flags[0]     ? c->flags
+				   : ns < 30000000 ? "below_resolution"
+						   : "");
+	}
+}
+
+static void host_energy(struct report *r, const struct fx_counter *c, struct energy_tables *e)
+{
+	struct table *p = fx_find(r, "callpaths");
+	double attributed = 0, unattributed = c->low * (double)FX_SPAN_NS / 1e9 * 0.2, total;
+	double *own, *incl;
+
+	if (!p)
+		return;
+	own = xcalloc(table_rows(p), sizeof(*own));
+	incl = xcalloc(table_rows(p), sizeof(*incl));
+	for (size_t i = 0; i < table_rows(p); i++) {
+		own[i] = (double)table_get_i64(p, i, 5) / 1e9 *
+			 watts(last_name(table_get_str(p, i, 1)), c);
+		attributed += own[i];
+	}
+	total = attributed + unattributed;
+	for (size_t i = 0; i < table_rows(p); i++) {
+		int64_t ns = table_get_i64(p, i, 5), depth = table_get_i64(p, i, 2);
+
+		incl[i] = own[i];
+		for (size_t j = i + 1; j < table_rows(p) && table_get_i64(p, j, 2) > depth; j++)
+			incl[i] += own[j];
+		energy_row(e->paths, c, "host", table_get_str(p, i, 0), table_get_str(p, i, 1),
+			   depth, table_get_u64(p, i, 3), incl[i], own[i], ns, total, c->flags);
+	}
+	host_functions(p, own, incl, c, e, total);
+	energy_row(e->paths, c, "host", "", "[unattributed]", 0, 0, unattributed, unattributed, 0,
+		   total, "idle");
+	energy_row(e->energy, c, "host", "", "[unattributed]", -1, 0, unattributed, unattributed, 0,
+		   total, "idle");
+	totals_row(e->totals, c, "host", total, attributed, unattributed);
+	free(own);
+	free(incl);
+}
+
+static void device_energy(struct report *r, const struct fx_counter *c, struct energy_tables *e)
+{
+	struct table *k = fx_find(r, "kernels");
+	double attributed = 0, total = 0;
+	bool any = false;
+
+	/* The counter says the same in both views: what the host view made it say. */
+	for (size_t i = 0; i < table_rows(e->totals); i++)
+		if (strcmp(table_get_str(e->totals, i, 0), c->series) == 0)
+			total = table_get_f64(e->totals, i, 3);
+	for (size_t i = 0; k && i < table_rows(k); i++) {
+		double j = (double)table_get_i64(k, i, 4) / 1e9 * watts(table_get_str(k, i, 1), c) *
+			   0.8;
+
+		if (strcmp(table_get_str(k, i, 0), c->device) != 0)
+			continue;
+		any = true;
+		attributed += j;
+		energy_row(e->energy, c, "device", c->device, table_get_str(k, i, 1), -1,
+			   table_get_u64(k, i, 3), j, j, table_get_i64(k, i, 4), total, c->flags);
+		energy_row(e->paths, c, "device", c->device, table_get_str(k, i, 1), 0,
+			   table_get_u64(k, i, 3), j, j, table_get_i64(k, i, 4), total, c->flags);
+	}
+	if (!any)
+		return;
+	energy_row(e->energy, c, "device", "", "[unattributed]", -1, 0, total - attributed,
+		   total - attributed, 0, total, "idle");
+	energy_row(e->paths, c, "device", "", "[unattributed]", 0, 0, total - attributed,
+		   total - attributed, 0, total, "idle");
+	totals_row(e->totals, c, "device", total, attributed, total - attributed);
+}
+
+/* A plausible load: idle, a rise, epochs, a fall. */
+static double wave(const struct fx_counter *c, size_t bin)
+{
+	double x = (double)bin / BINS;
+	double load =
+		x < 0.06 ? x / 0.06 * 0.2
+		: x > 0.93
+			? (1 - x) * 2
+			: 0.72 + 0.22 * sin(x * 40) +
+				  0.05 * ((hash_of(c->series) + (uint32_t)bin * 2654435761u) % 97) /
+					  97.0;
+
+	return c->low + (c->high - c->low) * fmin(1, fmax(0, load));
+}
+
+static void timeline_rows(struct table *t, const struct fx_counter *c)
+{
+	for (size_t b = 0; b < BINS; b++) {
+		double v = wave(c, b);
+
+		table_str(t, c->series);
+		table_str(t, c->device);
+		/* Energy counters are drawn as power. */
+		table_str(t, c->cumulative ? "W" : c->unit);
+		table_str(t, c->cumulative ? "cumulative" : "gauge");
+		table_i64(t, FX_SPAN_NS / BINS * (int64_t)b);
+		table_i64(t, FX_SPAN_NS / BINS);
+		table_f64(t, v);
+		table_f64(t, 0.93 * v);
+		table_f64(t, 1.06 * v);
+		table_row(t);
+	}
+}
+
+static void counter_row(struct table *t, const struct fx_counter *c, const struct table *totals)
+{
+	double total = NAN;
+
+	for (size_t i = 0; i < table_rows(totals); i++)
+		if (strcmp(table_get_str(totals, i, 0), c->series) == 0)
+			total = table_get_f64(totals, i, 3);
+	table_str(t, c->series);
+	table_str(t, c->device);
+	table_str(t, c->cumulative ? "cumulative" : "gauge");
+	table_str(t, c->unit);
+	table_f64(t, 1);
+	table_u64(t, 1240);
+	table_u64(t, 1180);
+	table_i64(t, 0);
+	table_i64(t, FX_SPAN_NS);
+	table_f64(t, wave(c, 0));
+	table_f64(t, wave(c, BINS - 1));
+	table_f64(t, c->low);
+	table_f64(t, c->high);
+	table_f64(t, (c->low + c->high) / 2);
+	table_f64(t, total);
+	table_str(t, isnan(total) ? "" : "J");
+	table_i64(t, 41000000);
+	table_i64(t, 10000000);
+	table_str(t, c->flags);
+	table_row(t);
+}
+
+static struct table *new_counters(void)
+{
+	return TABLE("counters", "one sampled series", { "series", TABLE_STR, NULL },
+		     { "device", TABLE_STR, NULL }, { "kind", TABLE_STR, NULL },
+		     { "unit", TABLE_STR, NULL }, { "scale", TABLE_F64, NULL },
+		     { "samples", TABLE_U64, NULL }, { "distinct", TABLE_U64, NULL },
+		     { "first_ns", TABLE_I64, "ns" }, { "last_ns", TABLE_I64, "ns" },
+		     { "first", TABLE_F64, NULL }, { "last", TABLE_F64, NULL },
+		     { "min", TABLE_F64, NULL }, { "max", TABLE_F64, NULL },
+		     { "mean", TABLE_F64, NULL }, { "total", TABLE_F64, NULL },
+		     { "total_unit", TABLE_STR, NULL }, { "max_gap_ns", TABLE_I64, "ns" },
+		     { "median_period_ns", TABLE_I64, "ns" }, { "flags", TABLE_STR, NULL });
+}
+
+static struct energy_tables new_energy(void)
+{
+	return (struct energy_tables){
+		.energy =
+			TABLE("energy", "energy of one function on one track",
+			      { "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
+			      { "view", TABLE_STR, NULL }, { "track", TABLE_STR, NULL },
+			      { "name", TABLE_STR, NULL }, { "calls", TABLE_U64, NULL },
+			      { "inclusive_j", TABLE_F64, "J" }, { "exclusive_j", TABLE_F64, "J" },
+			      { "exclusive_ns", TABLE_I64, "ns" }, { "mean_w", TABLE_F64, "W" },
+			      { "share", TABLE_F64, NULL }, { "flags", TABLE_STR, NULL },
+			      { "uncertainty_j", TABLE_F64, "J" }),
+		.totals = TABLE("energy_totals", "one counter on one device",
+				{ "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
+				{ "view", TABLE_STR, NULL }, { "total_j", TABLE_F64, "J" },
+				{ "attributed_j", TABLE_F64, "J" },
+				{ "unattributed_j", TABLE_F64, "J" },
+				{ "error_rel", TABLE_F64, NULL }),
+		.paths = TABLE("energy_callpaths", "energy of one call path",
+			       { "counter", TABLE_STR, NULL }, { "device", TABLE_STR, NULL },
+			       { "view", TABLE_STR, NULL }, { "track", TABLE_STR, NULL },
+			       { "path", TABLE_STR, NULL }, { "depth", TABLE_I64, NULL },
+			       { "calls", TABLE_U64, NULL }, { "inclusive_j", TABLE_F64, "J" },
+			       { "exclusive_j", TABLE_F64, "J" },
+			       { "exclusive_ns", TABLE_I64, "ns" }, { "flags", TABLE_STR, NULL }),
+	};
+}
+
+void fx_counters(struct report *r, const struct fx_counter *c, size_t n)
+{
+	struct energy_tables e = new_energy();
+	struct table *counters = new_counters();
+	struct table *timeline =
+		TABLE("timeline", "one bin of one series", { "series", TABLE_STR, NULL },
+		      { "device", TABLE_STR, NULL }, { "unit", TABLE_STR, NULL },
+		      { "kind", TABLE_STR, NULL }, { "t_ns", TABLE_I64, "ns" },
+		      { "dt_ns", TABLE_I64, "ns" }, { "mean", TABLE_F64, NULL },
+		      { "min", TABLE_F64, NULL }, { "max", TABLE_F64, NULL });
+
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].energy) {
+			host_energy(r, &c[i], &e);
+			device_energy(r, &c[i], &e);
+		}
+		timeline_rows(timeline, &c[i]);
+		counter_row(counters, &c[i], e.totals);
+	}
+	fx_add(r, counters);
+	fx_add(r, timeline);
+	fx_add(r, e.energy);
+	fx_add(r, e.totals);
+	fx_add(r, e.paths);
+}
+
+static struct table *new_functions(void)
+{
+	return TABLE("functions", "one function", { "scope", TABLE_STR, NULL },
+		     { "name", TABLE_STR, NULL }, { "category", TABLE_STR, NULL },
+		     { "calls", TABLE_U64, NULL }, { "inclusive_ns", TABLE_I64, "ns" },
+		     { "exclusive_ns", TABLE_I64, "ns" }, { "min_ns", TABLE_I64, "ns" },
+		     { "mean_ns", TABLE_F64, "ns" }, { "median_ns", TABLE_F64, "ns" },
+		     { "p95_ns", TABLE_F64, "ns" }, { "max_ns", TABLE_I64, "ns" },
+		     { "stddev_ns", TABLE_F64, "ns" }, { "share", TABLE_F64, NULL });
+}
+
+struct function {
+	const char *scope, *name, *category;
+	uint64_t calls;
+	int64_t inclusive, exclusive;
+};
+typedef VEC(struct function) functions;
+
+static void put_function(functions *f, struct function x)
+{
+	for (size_t i = 0; i < f->nr; i++) {
+		if (strcmp(f->v[i].name, x.name) != 0 || strcmp(f->v[i].scope, x.scope) != 0)
+			continue;
+		f->v[i].calls += x.calls;
+		f->v[i].inclusive += x.inclusive;
+		f->v[i].exclusive += x.exclusive;
+		return;
+	}
+	VEC_PUSH(f, x);
+}
+
+static void function_row(struct table *t, const struct function *f, double sum)
+{
+	double mean = (double)f->inclusive / (double)f->calls;
+
+	table_str(t, f->scope);
+	table_str(t, f->name);
+	table_str(t, f->category);
+	table_u64(t, f->calls);
+	table_i64(t, f->inclusive);
+	table_i64(t, f->exclusive);
+	table_i64(t, (int64_t)(0.7 * mean));
+	table_f64(t, mean);
+	table_f64(t, 0.96 * mean);
+	table_f64(t, 1.4 * mean);
+	table_i64(t, (int64_t)(1.9 * mean));
+	table_f64(t, f->calls > 1 ? 0.13 * mean : 0);
+	table_f64(t, sum > 0 ? (double)f->exclusive / sum : 0);
+	table_row(t);
+}
+
+void fx_functions(struct report *r)
+{
+	struct table *t = new_functions(), *p = fx_find(r, "callpaths"), *k = fx_find(r, "kernels");
+	functions f = VEC_INIT;
+	const int keys[] = { 0, ~5, 1 };
+
+	for (size_t i = 0; p && i < table_rows(p); i++) {
+		const char *path = table_get_str(p, i, 1), *name = strrchr(path, ';');
+
+		put_function(&f,
+			     (struct function){ "host", name ? name + 1 : path,
+						table_get_str(p, i, 8), table_get_u64(p, i, 3),
+						table_get_i64(p, i, 4), table_get_i64(p, i, 5) });
+	}
+	for (size_t i = 0; k && i < table_rows(k); i++)
+		put_function(&f,
+			     (struct function){ "device", table_get_str(k, i, 1),
+						table_get_str(k, i, 2), table_get_u64(k, i, 3),
+						table_get_i64(k, i, 4), table_get_i64(k, i, 4) });
+	for (size_t i = 0; i < f.nr; i++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < f.nr; j++)
+			sum += strcmp(f.v[j].scope, f.v[i].scope) == 0 ? (double)f.v[j].exclusive
+								       : 0;
+		function_row(t, &f.v[i], sum);
+	}
+	table_sort(t, keys, 3);
+	fx_add(r, t);
+	VEC_RELEASE(&f);
+}
+
+void fx_big(struct report *r, size_t paths, size_t n_functions)
+{
+	static const char *const track[] = { "main", NULL };
+	static const struct fx_call none[] = { { 0, "main", "host", 1, 1000, 0 } };
+	struct table *p, *t = new_functions();
+	char text[160];
+
+	fx_calls(r, track, none, 1);
+	p = fx_find(r, "callpaths");
+	for (size_t i = 0; i < paths; i++) {
+		int64_t own = (int64_t)(1000 + 7919 * i % 500000);
+
+		snprintf(text, sizeof(text), "main;stage_%03zu;worker_%05zu;leaf_%zu", i / 2000,
+			 i / 20, i);
+		table_str(p, "main");
+		table_str(p, text);
+		table_i64(p, 3);
+		table_u64(p, 1 + i % 13);
+		table_i64(p, own);
+		table_i64(p, own);
+		table_i64(p, 0);
+		table_i64(p, 0);
+		table_str(p, "host");
+		table_row(p);
+	}
+	for (size_t i = 0; i < n_functions; i++) {
+		struct function f = { "host",
+				      text,
+				      "host",
+				      1 + i % 13,
+				      (int64_t)(900000000 / (i + 1)),
+				      (int64_t)(900000000 / (i + 1)) };
+
+		snprintf(text, sizeof(text), "leaf_%zu", i);
+		function_row(t, &f, 9e9);
+	}
+	fx_add(r, t);
+}

@@ -1,0 +1,49 @@
+// The pages under test, made anew, and a headless Chromium that opens them. Screenshots are left in build/page-shots.
+
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const require = createRequire(new URL('../../analysis/report/ui/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+
+const B = process.env.B || 'build';
+export const ROOT = resolve(B, 'page-pages');
+export const SHOTS = resolve('build/page-shots');
+
+export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge'];
+rmSync(ROOT, { recursive: true, force: true });
+mkdirSync(SHOTS, { recursive: true });
+for (const s of SCENARIOS) execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
+
+const browser = await chromium.launch({
+  executablePath: process.env.PROFRIG_CHROMIUM || '/usr/bin/chromium',
+  args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+// Opens a scenario's page, hands it to fn, and fails on any console error, exception or request that leaves the file.
+export async function withPage(scenario, opts, fn) {
+  const context = await browser.newContext({
+    viewport: opts.viewport || { width: 1280, height: 800 }, colorScheme: opts.scheme || 'light', reducedMotion: opts.motion || 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', (m) => ['error', 'warning'].includes(m.type()) && trouble.push(`console ${m.type()}: ${m.text()}`));
+  page.on('pageerror', (e) => trouble.push(`exception: ${e.stack}`));
+  page.on('request', (r) => /^(file|data|blob):/.test(r.url()) || trouble.push(`request to ${r.url()}`));
+  page.on('dialog', (d) => { trouble.push(`dialog: ${d.message()}`); d.dismiss(); });
+  page.setDefaultTimeout(15000);
+  try {
+    await page.goto(`file://${ROOT}/${scenario}/${opts.file || 'report.html'}${opts.hash ? `#${opts.hash}` : ''}`);
+    if (!opts.file) await page.waitForSelector('[role=tab][aria-selected=true]');
+    const result = await fn(page);
+    if (trouble.length) throw new Error(trouble.join('\n'));
+    return result;
+  } finally {
+    await context.close();
+  }
+}
+
+export const close = () => browser.close();

@@ -1,0 +1,207 @@
+// The parts of the page that make no element, under plain node.
+
+import { deepEqual, done, equal, near, ok, test } from './tap.mjs';
+import * as fmt from '../../analysis/report/ui/src/format.js';
+import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors.js';
+import { Report } from '../../analysis/report/ui/src/data.js';
+import * as facts from '../../analysis/report/ui/src/facts.js';
+import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/ui/src/flametree.js';
+import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/ui/src/series.js';
+
+const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
+const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
+const report = (tables, more = {}) => new Report({ tables, ...more });
+
+test('numbers have three significant digits, a prefix and a unit', () => {
+  const cases = [[0, '0 J'], [1, '1.00 J'], [1840, '1.84 kJ'], [999.4, '999 J'], [999.6, '1.00 kJ'], [0.00123, '1.23 mJ'], [-5400, '-5.40 kJ'],
+    [1e-14, '0.0100 pJ'], [1.5e22, '15 000 EJ'], [null, '–'], [NaN, '–'], ['', '–'], ['18446744073709551615', '18.4 EJ']];
+  for (const [v, want] of cases) equal(plain(fmt.si(v, 'J')), want, String(v));
+});
+
+test('durations are in ns to s, then minutes, hours, days', () => {
+  const cases = [[0, '0 s'], [1, '1.00 ns'], [999, '999 ns'], [999.7, '1.00 µs'], [1.24e6, '1.24 ms'], [12.4e9, '12.4 s'], [599e9, '599 s'],
+    [725e9, '12 min 5 s'], [3.75e12, '1 h 2 min'], [200 * 3600e9, '8 d 8 h'], [-5e8, '-500 ms'], [undefined, '–']];
+  for (const [v, want] of cases) equal(plain(fmt.time(v)), want, String(v));
+});
+
+test('shares never round up to all or down to nothing', () => {
+  for (const [v, want] of [[0, '0 %'], [1, '100 %'], [0.99997, '99.9 %'], [0.773, '77.3 %'], [0.00001, '< 0.01 %'], [0.000846, '0.0846 %'], [null, '–']]) {
+    equal(plain(fmt.percent(v)), want, String(v));
+  }
+});
+
+test('a column has one unit, the one that shows half of its cells in full', () => {
+  deepEqual(fmt.columnScale('time', [6.4e9, 1.7e6, 3e5, 4e5, 1.3e6]), { div: 1e6, unit: 'ms' });
+  deepEqual(fmt.columnScale('time', [NaN, 0]), { div: 1e9, unit: 's' });
+  deepEqual(fmt.columnScale('energy', [2014, 403, 94]), { div: 1, unit: 'J' });
+  // a middle value of ns must not make the largest one ten digits long
+  deepEqual(fmt.columnScale('time', [5, 5, 5, 9e15]), { div: 1e9, unit: 's' });
+});
+
+test('cells align at the point and tiny ones say so', () => {
+  const cases = [[0, ['0', '.000']], [0.0004, ['<0.001', '']], [0.0005, ['0.001', '']], [1.7249, ['1.72', '0']], [12.34, ['12.3', '00']], [99.96, ['100', '.000']], [6385.2, ['6\u202f385', '.000']], [null, ['–', '']]];
+  for (const [v, want] of cases) deepEqual(fmt.cell(v, 1), want, String(v));
+});
+
+test('integers beyond 2^53 keep their digits', () => {
+  equal(plain(fmt.exact('18446744073709551615')), '18 446 744 073 709 551 615');
+  equal(plain(fmt.exact(1234567, 'ns')), '1 234 567 ns');
+  equal(fmt.exact(null), 'unknown');
+});
+
+test('CSV fields are quoted as RFC 4180 says', () => {
+  equal(fmt.csvField('a,"b"\n'), '"a,""b""\n"');
+  equal(fmt.csvField(null), '');
+  equal(fmt.csvField('plain'), 'plain');
+});
+
+test('category colours carry black text at 4.5 to 1 and are distinct', () => {
+  const names = ['host', 'gemm', 'conv', 'attention', 'norm', 'elementwise', 'reduce', 'copy', 'fill', 'collective', 'roctx', 'x', 'y', 'z', 'unheard of', 'COMPILER'];
+  const c = new Categories(names);
+  for (const n of names) for (const f of ['a', 'b', 'main', 'sgemm_']) ok(contrast(shade(c.color(n), f), '#0d1013') >= 4.5, `${n} ${shade(c.color(n), f)}`);
+  const known = names.slice(0, 11).map((n) => c.color(n));
+  equal(new Set(known).size, known.length);
+  ok(c.color('COMPILER') !== c.color('collective'), 'a compiler is no MPI');
+});
+
+const stacks = [
+  { path: 'main', value: 10, calls: 1 }, { path: 'main;f', value: 20, calls: 2 }, { path: 'main;f;g', value: 30, calls: 3 },
+  { path: 'main;g', value: 5, calls: 1 }, { path: 'main;f;f', value: 7, calls: 1 }, { path: '[unattributed]', value: 100, calls: 0 },
+];
+
+test('a tree adds up, whatever ancestors are missing', () => {
+  const t = buildTree(stacks, 'all');
+  equal(t.total, 172);
+  equal(findPath(t, ['main']).total, 72);
+  equal(findPath(t, ['main', 'f']).total, 57);
+  deepEqual(t.children.map((c) => c.name), ['main', '[unattributed]'], 'the unattributed stands last');
+  const holes = buildTree([{ path: 'a;b;c;d', value: 3, calls: 1 }], 'all');
+  deepEqual(pathOf(findPath(holes, ['a', 'b', 'c', 'd'])), ['a', 'b', 'c', 'd']);
+  equal(holes.total, 3);
+});
+
+test('unknown, zero and negative values draw nothing', () => {
+  const t = buildTree([{ path: 'a', value: NaN, calls: 1 }, { path: 'b', value: -4, calls: 1 }, { path: 'c', value: 0, calls: 9 }, { path: 'd', value: 1, calls: 1 }], 'all');
+  equal(t.total, 1);
+  deepEqual(t.children.map((c) => c.name), ['d']);
+});
+
+test('a stack of 100000 frames is drawn to 400 and loses no value', () => {
+  const deep = Array.from({ length: 100000 }, (_, i) => `f${i % 10}`).join(';');
+  const t = buildTree([{ path: deep, value: 8, calls: 1 }], 'all');
+  equal(t.total, 8);
+  equal(t.clipped, 1);
+  let depth = 0;
+  for (let n = t; n.children.length; n = n.children[0]) depth++;
+  equal(depth, 400);
+});
+
+test('callers and callees count recursion once', () => {
+  const s = sandwich(buildTree(stacks, 'all'), 'f');
+  equal(s.total, 57);
+  equal(s.self, 27);
+  equal(s.frames, 2);
+  deepEqual(s.callers.map((c) => [c.name, c.value]), [['main', 57]]);
+  deepEqual(s.callees.map((c) => [c.name, c.value]), [['g', 30], ['f', 7]]);
+  deepEqual(sandwich(buildTree(stacks, 'all'), 'main').callers.map((c) => c.name), [null]);
+});
+
+test('search counts nested matches once', () => {
+  const t = buildTree(stacks, 'all');
+  deepEqual(searchTree(t, 'F'), { frames: 2, value: 57 });
+  deepEqual(searchTree(t, '(['), { frames: 0, value: 0 });
+});
+
+test('the largest frames are by own value over all stacks', () => {
+  deepEqual(topSelf(buildTree(stacks, 'all')).slice(0, 3).map((e) => [e.name, e.value]), [['[unattributed]', 100], ['g', 35], ['f', 27]]);
+});
+
+const energyTables = {
+  energy_totals: table(['counter', 'device', 'view', 'total_j', 'error_rel'], [
+    ['power.gpu0', 'gpu0', 'host', 95, 0], ['energy.gpu0', 'gpu0', 'device', 100, 0], ['energy.gpu0', 'gpu0', 'host', 100, 0], ['pkg', 'pkg0', 'host', 40, 1e-12]]),
+  counters: table(['series', 'device', 'kind', 'flags'], [['power.gpu0', 'gpu0', 'gauge', ''], ['energy.gpu0', 'gpu0', 'cumulative', 'gap'], ['pkg', 'pkg0', 'cumulative', 'estimated']]),
+  energy_callpaths: table(['counter', 'device', 'view', 'track', 'path', 'calls', 'exclusive_j'], [
+    ['power.gpu0', 'gpu0', 'host', 't', 'main', 1, 95], ['energy.gpu0', 'gpu0', 'device', 'q', 'k', 1, 60], ['energy.gpu0', 'gpu0', 'host', 't', 'main', 1, 100]]),
+};
+
+test('a device counts once, by its best counter, and CPUs stand beside accelerators', () => {
+  const e = facts.energyFigure(report(energyTables));
+  equal(e.j, 100);
+  equal(e.estimated, false);
+  deepEqual(e.devices.map((d) => [d.device, d.counter, d.view]), [['gpu0', 'energy.gpu0', 'host']]);
+  deepEqual(e.beside.map((d) => [d.device, d.estimated]), [['pkg0', true]]);
+});
+
+test('the short name of an energy flame graph means the best counter in the host view', () => {
+  deepEqual(metrics(report(energyTables)).map((m) => [m.id, m.counter, m.view]), [
+    ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
+});
+
+test('time goes to the parts of overlap, else busy, else the outermost calls', () => {
+  const busy = { busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75], ['gpu1', 25, 100, 0.25]]) };
+  deepEqual(facts.timeSplit(report(busy)).parts.map((p) => p.ns), [100, 100]);
+  const overlap = { ...busy, overlap: table(['device', 'wall_ns', 'compute_ns', 'exposed_comm_ns', 'exposed_copy_ns', 'idle_ns'], [['gpu0', 100, 60, 20, 5, 15]]) };
+  deepEqual(facts.timeSplit(report(overlap)).parts.map((p) => p.ns), [60, 20, 5, 15]);
+  const paths = { callpaths: table(['track', 'path', 'depth', 'inclusive_ns', 'exclusive_ns'], [
+    ['t', 'main', 0, 1000, 10], ['t', 'main;a', 1, 700, 700], ['t', 'main;b', 1, 290, 290], ['[unattributed]', '[unattributed]', 0, 5, 5]]) };
+  const s = facts.timeSplit(report(paths));
+  equal(s.within, 'main');
+  deepEqual(s.parts.map((p) => [p.name, p.ns]), [['a', 700], ['b', 290], ['inside main itself', 10]]);
+  equal(s.parts.reduce((a, p) => a + p.ns, 0), s.total);
+});
+
+test('checks of one kind share a line only when they hold', () => {
+  const c = (name, good) => ({ name, ok: good, detail: 'd' });
+  deepEqual(facts.checkLines([c('energy conservation a', true), c('energy conservation b', true), c('energy conservation c', true), c('energy conservation x', false), c('nesting', true)]), [
+    { ok: false, text: 'energy conservation x: d' }, { ok: true, text: 'energy conservation: all 3 hold' }, { ok: true, text: 'nesting: d' }]);
+});
+
+test('the output of a step reads as a terminal would have left it', () => {
+  equal(facts.plainLog('a\x1b[31mred\x1b[0m\n10%\r55%\r100%\r\nbell\x07\x1b]0;title\x07 end\n\n'), 'ared\n100%\nbell\u2407 end');
+});
+
+test('warnings of run and analysis are merged, worst first', () => {
+  const w = facts.warnings(new Report({ analysis: { warnings: [{ code: 'A', severity: 'note', text: 'n' }, { code: 'B', severity: 'odd', text: 'o' }] }, run: { warnings: [{ code: 'A', severity: 'note', text: 'n' }, { code: 'C', severity: 'error', text: 'e' }, 'words'] } }));
+  deepEqual(w.map((x) => [x.code, x.severity]), [['C', 'error'], ['B', 'warning'], ['', 'warning'], ['A', 'note']]);
+});
+
+const timeline = (rows) => report({ timeline: table(['series', 'device', 'unit', 'kind', 't_ns', 'dt_ns', 'mean', 'min', 'max'], rows) });
+
+test('series are grouped into charts by what they measure', () => {
+  equal(baseName('power.gpu0', 'gpu0'), 'power');
+  equal(baseName('power.gpu10', 'gpu1'), 'power.gpu10');
+  equal(baseName('rocm_smi:::power_average:device=3', 'gpu3'), 'rocm_smi:::power_average');
+  equal(baseName('coretemp:::hwmon2:power1_input', 'hwmon2'), 'coretemp:::power1_input');
+  const r = timeline([['rss.proc', '', 'bytes', 'gauge', 0, 1, 1, 1, 1], ['energy.gpu0', 'gpu0', 'W', 'cumulative', 0, 1, 1, 1, 1], ['energy.gpu1', 'gpu1', 'W', 'cumulative', 0, 1, 1, 1, 1]]);
+  deepEqual(chartsOf(seriesOf(r)).map((c) => [c.title, c.series.map((s) => s.label)]), [['Power from the energy counter', ['gpu0', 'gpu1']], ['Resident memory', ['proc']]]);
+});
+
+test('a window weighs bins by what of them lies inside', () => {
+  const [s] = seriesOf(timeline([['p', 'gpu0', 'W', 'gauge', 0, 10, 100, 90, 110], ['p', 'gpu0', 'W', 'gauge', 10, 10, 200, 150, 260], ['p', 'gpu0', 'W', 'gauge', 20, 10, null, null, null]]));
+  deepEqual(windowStats(s, 5, 15), { mean: 150, min: 90, max: 260, covered_ns: 10 });
+  equal(windowStats(s, 21, 29), null);
+  equal(binAt(s, 10), 1);
+  equal(binAt(s, 31), -1);
+  equal(binAt(s, -1), -1);
+});
+
+test('energy in a window prefers the energy counter of a device', () => {
+  const r = timeline([['power.gpu0', 'gpu0', 'W', 'gauge', 0, 2e9, 90, 90, 90], ['energy.gpu0', 'gpu0', 'W', 'cumulative', 0, 2e9, 100, 100, 100]]);
+  const [e, ...rest] = windowEnergy(r, [0, 1e9]);
+  equal(rest.length, 0);
+  near(e.j, 100, 1e-12);
+  near(e.w, 100, 1e-12);
+});
+
+test('damaged payloads make an empty report', () => {
+  for (const p of [null, 3, 'x', [], {}, { tables: {} }, { tables: { functions: {} } }]) {
+    const r = new Report(p);
+    equal(r.table('functions'), null);
+    equal(facts.status(r), null);
+    equal(facts.timeSplit(r), null);
+    equal(facts.recordedRange(r), null);
+    deepEqual(facts.largestCosts(r).rows, []);
+  }
+});
+
+process.exitCode = (await done('page parts')) ? 1 : 0;
