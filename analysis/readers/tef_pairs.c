@@ -14,11 +14,19 @@
 
 #define MAX_ORPHANS 64
 
+/* A begin that waits for its end, and where its span stands among those of its track. */
+struct open_begin {
+	uint32_t edge;
+	size_t span;
+};
+
 struct pairing {
 	struct tef *t;
 	const struct tef_edge *edges;
 	bool push;
-	VEC(uint32_t) open; /* edges, innermost last */
+	/* in the order of their begins: of two with equal times the first is around the second */
+	VEC(struct span_def) spans;
+	VEC(struct open_begin) open; /* innermost last */
 	uint32_t *open_of; /* open begins by name: an end that fits none must not search them all */
 	VEC(uint32_t) orphans; /* ends of the time in hand that fitted nothing */
 	uint64_t strays, mismatches, left_open, negative;
@@ -43,18 +51,27 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 	VEC_PUSH(&t->edges, e);
 }
 
-static void emit(struct pairing *p, const struct tef_edge *b, int64_t end_ns, str_id args)
+/* The span that begins here; its end is not known yet. */
+static size_t span_begin(struct pairing *p, const struct tef_edge *b)
 {
-	struct span_def d = { .kind = SPAN_HOST,
-			      .start_ns = b->t_ns,
-			      .end_ns = end_ns,
-			      .name = b->name,
-			      .category = b->category,
-			      .args = b->args != STR_NONE ? b->args : args };
-
-	p->negative += end_ns < b->t_ns;
 	if (p->push)
-		tef_span(p->t, b->slot, &d);
+		VEC_PUSH(&p->spans, (struct span_def){ .kind = SPAN_HOST,
+						       .start_ns = b->t_ns,
+						       .name = b->name,
+						       .category = b->category,
+						       .args = b->args });
+	return p->spans.nr - 1;
+}
+
+static void span_end(struct pairing *p, const struct tef_edge *b, size_t span, int64_t end_ns,
+		     str_id args)
+{
+	p->negative += end_ns < b->t_ns;
+	if (!p->push)
+		return;
+	p->spans.v[span].end_ns = end_ns;
+	if (b->args == STR_NONE)
+		p->spans.v[span].args = args;
 }
 
 static void orphans_flush(struct pairing *p, int64_t now_ns)
@@ -68,26 +85,32 @@ static void orphans_flush(struct pairing *p, int64_t now_ns)
 static void take_begin(struct pairing *p, uint32_t at)
 {
 	const struct tef_edge *b = &p->edges[at];
+	size_t span = span_begin(p, b);
 
 	for (size_t i = 0; i < p->orphans.nr; i++) {
 		const struct tef_edge *e = &p->edges[p->orphans.v[i]];
 
 		if (e->named && e->name == b->name) {
 			p->orphans.v[i] = p->orphans.v[--p->orphans.nr];
-			emit(p, b, e->t_ns, e->args);
+			span_end(p, b, span, e->t_ns, e->args);
 			return;
 		}
 	}
-	VEC_PUSH(&p->open, at);
+	VEC_PUSH(&p->open, (struct open_begin){ at, span });
 	p->open_of[b->name]++;
 }
 
-static const struct tef_edge *pop(struct pairing *p)
+static const struct tef_edge *innermost(const struct pairing *p)
 {
-	const struct tef_edge *b = &p->edges[p->open.v[--p->open.nr]];
+	return &p->edges[p->open.v[p->open.nr - 1].edge];
+}
 
+static void close_innermost(struct pairing *p, int64_t end_ns, str_id args)
+{
+	const struct tef_edge *b = innermost(p);
+
+	span_end(p, b, p->open.v[--p->open.nr].span, end_ns, args);
 	p->open_of[b->name]--;
-	return b;
 }
 
 static void take_end(struct pairing *p, uint32_t at)
@@ -101,17 +124,18 @@ static void take_end(struct pairing *p, uint32_t at)
 			p->strays++;
 		return;
 	}
-	while (e->named && p->edges[p->open.v[p->open.nr - 1]].name != e->name) {
-		emit(p, pop(p), e->t_ns, STR_NONE);
+	while (e->named && innermost(p)->name != e->name) {
+		close_innermost(p, e->t_ns, STR_NONE);
 		p->mismatches++;
 	}
-	emit(p, pop(p), e->t_ns, e->args);
+	close_innermost(p, e->t_ns, e->args);
 }
 
-/* Problems met; with push the spans are pushed too. */
+/* Problems met; with push the spans are kept. */
 static uint64_t pair_track(struct pairing *p, const uint32_t *order, size_t n)
 {
 	VEC_CLEAR(&p->orphans);
+	VEC_CLEAR(&p->spans);
 	p->strays = p->mismatches = p->left_open = p->negative = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct tef_edge *e = &p->edges[order[i]];
@@ -125,10 +149,10 @@ static uint64_t pair_track(struct pairing *p, const uint32_t *order, size_t n)
 	p->strays += p->orphans.nr;
 	p->left_open = p->open.nr;
 	while (p->open.nr > 0) {
-		const struct tef_edge *b = pop(p);
+		const struct tef_edge *b = innermost(p);
 		int64_t last_ns = p->t->tracks.v[b->slot].last_ns;
 
-		emit(p, b, last_ns > b->t_ns ? last_ns : b->t_ns, STR_NONE);
+		close_innermost(p, last_ns > b->t_ns ? last_ns : b->t_ns, STR_NONE);
 	}
 	return p->strays + p->mismatches + p->left_open + p->negative;
 }
@@ -165,6 +189,8 @@ static void push_track(struct pairing *p, uint32_t *order, size_t n)
 	}
 	p->push = true;
 	pair_track(p, order, n);
+	for (size_t i = 0; i < p->spans.nr; i++)
+		tef_span(p->t, p->edges[order[0]].slot, &p->spans.v[i]);
 }
 
 static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
@@ -218,6 +244,7 @@ void tef_edges_push(struct tef *t)
 		mismatches += p.mismatches;
 		left_open += p.left_open;
 	}
+	VEC_RELEASE(&p.spans);
 	VEC_RELEASE(&p.open);
 	VEC_RELEASE(&p.orphans);
 	tell(t, W_STRAY_LEAVE, strays, "end events that close nothing were ignored");

@@ -363,6 +363,27 @@ static void pair_orders(void **state)
 	reading_release(&rd);
 }
 
+/* Clocks of whole µs give a call and the only one it makes the same times. */
+static void pairs_of_equal_times(void **state)
+{
+	struct reading rd =
+		read_text("tef", "[{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"outer\"},"
+				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"inner\"},"
+				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"open\"},"
+				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9,\"name\":\"inner\"},"
+				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]");
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_span(m, "outer", 1000, 9000);
+	assert_span(m, "inner", 1000, 9000);
+	assert_span(m, "open", 1000, 9000);
+	assert_int_equal(m->spans.parent[span_at(m, "outer")], SPAN_NONE);
+	assert_int_equal(m->spans.parent[span_at(m, "inner")], span_at(m, "outer"));
+	assert_int_equal(m->spans.parent[span_at(m, "open")], span_at(m, "inner"));
+	reading_release(&rd);
+}
+
 static void async_problems(void **state)
 {
 	struct reading rd = read_text(
@@ -465,14 +486,23 @@ static void deep_nesting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chrome_spans),    cmocka_unit_test(chrome_instants),
-		cmocka_unit_test(chrome_counters), cmocka_unit_test(chrome_async),
-		cmocka_unit_test(chrome_flows),    cmocka_unit_test(numbers),
-		cmocka_unit_test(strings),         cmocka_unit_test(array_forms),
-		cmocka_unit_test(damage),          cmocka_unit_test(nothing_to_read),
-		cmocka_unit_test(pair_problems),   cmocka_unit_test(pair_orders),
-		cmocka_unit_test(async_problems),  cmocka_unit_test(flow_problems),
-		cmocka_unit_test(cut_everywhere),  cmocka_unit_test(deep_nesting),
+		cmocka_unit_test(chrome_spans),
+		cmocka_unit_test(chrome_instants),
+		cmocka_unit_test(chrome_counters),
+		cmocka_unit_test(chrome_async),
+		cmocka_unit_test(chrome_flows),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(strings),
+		cmocka_unit_test(array_forms),
+		cmocka_unit_test(damage),
+		cmocka_unit_test(nothing_to_read),
+		cmocka_unit_test(pair_problems),
+		cmocka_unit_test(pair_orders),
+		cmocka_unit_test(pairs_of_equal_times),
+		cmocka_unit_test(async_problems),
+		cmocka_unit_test(flow_problems),
+		cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(deep_nesting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
