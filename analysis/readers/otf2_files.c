@@ -19,6 +19,7 @@
 #define AT_SUBSTRATE 28
 #define AT_COMPRESSION 29
 #define AT_STRINGS 46
+#define FILE_END 2
 
 bool otf2_has_suffix(const char *name)
 {
@@ -89,7 +90,7 @@ static bool strings_pass(const char *data, size_t n, size_t *at, uint64_t string
 /*
  * Three strings; from format 2 on pairs of strings (as many as the number before them says: libotf2
  * goes on for that many, however short the file is) and the trace's number; from format 3 on two
- * counts. Later formats only add to the end.
+ * counts. Then the file's end is marked. Later formats only add to the end.
  */
 static bool anchor_whole(const char *data, size_t n)
 {
@@ -105,7 +106,10 @@ static bool anchor_whole(const char *data, size_t n)
 		return false;
 	pairs = number(data, at, 4);
 	at += 4;
-	return strings_pass(data, n, &at, 2 * pairs) && n - at >= (format < 3 ? 8 : 16);
+	if (!strings_pass(data, n, &at, 2 * pairs))
+		return false;
+	at += format < 3 ? 8 : 16;
+	return n > at && (format > 3 || data[at] == FILE_END);
 }
 
 static bool chunk_size_sane(uint64_t bytes)

@@ -275,6 +275,11 @@ static void test_no_archive(void **state)
 		file_write(p->archive, "traces.otf2", data, n);
 		model_free(read_archive(p->archive, -EBADMSG, false));
 		data[49 + 3] = 0;
+		assert_int_equal(data[n - 3], 2);
+		data[n - 3] = 3; /* the file's end is not marked: libotf2 forgets memory then */
+		file_write(p->archive, "traces.otf2", data, n);
+		model_free(read_archive(p->archive, -EBADMSG, false));
+		data[n - 3] = 2;
 		memset(data + 12, 0xff, 8); /* chunks of 2^64 bytes */
 		file_write(p->archive, "traces.otf2", data, n);
 		model_free(read_archive(p->archive, -EBADMSG, false));
