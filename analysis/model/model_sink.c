@@ -115,12 +115,14 @@ static struct idmap_key track_key(const struct model_priv *p, const struct track
 	bool process = d->kind == TRACK_PROCESS;
 	bool known = d->pid != PID_NONE && (process || d->tid != PID_NONE);
 	bool by_device = d->kind == TRACK_QUEUE || d->kind == TRACK_DEVICE;
+	/* Processes of several containers or machines have equal ids; ranks tell them apart. */
+	uint64_t place = host || d->rank < 0 ? host : ((uint64_t)d->rank + 1) << 32;
 
 	if (!known)
 		return (struct idmap_key){ { (uint64_t)d->kind, p->current, d->key, 0 } };
 	return (struct idmap_key){ { (uint64_t)d->kind | 1U << 8 |
 					     (by_device ? (uint64_t)device << 32 : 0),
-				     host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
+				     place, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
 }
 
 static void track_fill(struct track *t, const struct track_def *d, str_id host, str_id device,

@@ -147,6 +147,30 @@ static void test_tracks_merge_across_inputs(void **state)
 	assert_int_equal(m->tracks.v[blas].spans, 2);
 }
 
+/* Recordings of a job's ranks, each from a container in which the program has the same ids. */
+static void test_ranks_of_equal_ids(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct track_def d = TRACK_DEF_INIT;
+	track_id t[4];
+
+	(void)state;
+	for (int32_t i = 0; i < 4; i++) {
+		s->ops->input(s, "rank.json", "tef");
+		d.kind = TRACK_THREAD;
+		d.pid = d.tid = 12;
+		d.rank = i % 2;
+		d.host = i < 2 ? NULL : "node1"; /* which has one process 12 */
+		t[i] = s->ops->track(s, &d);
+		s->ops->input_end(s);
+	}
+	assert_int_not_equal(t[0], t[1]);
+	assert_int_equal(t[2], t[3]);
+	assert_int_equal(m->tracks.v[t[0]].rank, 0);
+	assert_int_equal(m->tracks.v[t[1]].rank, 1);
+}
+
 static void test_track_identity(void **state)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
@@ -630,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_open_frames_nest),
 		cmocka_unit_test(test_hostile_times),
 		cmocka_unit_test(test_tracks_merge_across_inputs),
+		cmocka_unit_test(test_ranks_of_equal_ids),
 		cmocka_unit_test(test_track_identity),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_series_sort_is_stable_and_large),
