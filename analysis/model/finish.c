@@ -75,6 +75,7 @@ void model_finish(struct model *m)
 	sink_input_close(m->priv);
 	timebase_settle(m);
 	tracks_inherit(m);
+	device_ids_qualify(m);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		if (!m->tracks.v[i].name)
 			track_name_make(m, i);

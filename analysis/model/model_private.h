@@ -47,7 +47,8 @@ void sink_input_close(struct model_priv *p);
 /* The input's shift from the sink's time base, as far as its time range is known by now. */
 void timebase_apply(struct model *m, input_id input);
 void timebase_settle(
-	struct model *m);         /* relates inputs to each other, then moves what was stored */
+	struct model *m); /* relates inputs to each other, then moves what was stored */
+void device_ids_qualify(struct model *m);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);
 void spans_nest(struct model *m);

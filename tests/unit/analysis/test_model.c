@@ -171,6 +171,71 @@ static void test_ranks_of_equal_ids(void **state)
 	assert_int_equal(m->tracks.v[t[1]].rank, 1);
 }
 
+/* A recording of a device's work and of its power. */
+static track_id work_of(struct sink *s, const char *host, int32_t rank, const char *device)
+{
+	struct track_def d = TRACK_DEF_INIT;
+	track_id t;
+
+	s->ops->input(s, "x", "tef");
+	d.kind = TRACK_DEVICE;
+	d.host = host;
+	d.rank = rank;
+	d.device = device;
+	d.parent = s->ops->track(s, &d);
+	d.kind = TRACK_QUEUE;
+	d.host = NULL; /* its device knows */
+	d.rank = RANK_NONE;
+	t = s->ops->track(s, &d);
+	s->ops->series(
+		s, &(struct series_def){
+			   .name = "power", .device = device, .host = host, .track = TRACK_NONE });
+	s->ops->input_end(s);
+	return t;
+}
+
+/* One id, several devices: their work must not be added up. */
+static void test_device_ids(void **state)
+{
+	static const struct {
+		const char *host;
+		int32_t rank;
+		const char *device, *want;
+	} cases[][3] = {
+		{ { "n1", 0, "gpu0", "n1:gpu0" },
+		  { "n2", 1, "gpu0", "n2:gpu0" },
+		  { "n2", 1, "n2:gpu7", "n2:gpu7" } },
+		{ { "n1", 0, "gpu0", "gpu0" },
+		  { "n1", 1, "gpu0", "gpu0" },
+		  { NULL, 1, "gpu0", "gpu0" } },
+		{ { NULL, 0, "gpu0", "rank0:gpu0" },
+		  { NULL, 1, "gpu0", "rank1:gpu0" },
+		  { NULL, 1, "gpu1", "gpu1" } },
+		{ { NULL, 0, "gpu0", "gpu0" },
+		  { NULL, 1, "gpu1", "gpu1" },
+		  { NULL, -1, "gpu1", "gpu1" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(model_freep) struct model *m = model_new();
+		track_id t[3];
+
+		for (size_t k = 0; k < 3; k++)
+			t[k] = work_of(model_sink(m), cases[i][k].host, cases[i][k].rank,
+				       cases[i][k].device);
+		model_finish(m);
+		for (size_t k = 0; k < 3; k++) {
+			assert_string_equal(model_str(m, m->tracks.v[t[k]].device),
+					    cases[i][k].want);
+			/* samples of a job say where they are from, or nothing at all */
+			assert_string_equal(model_str(m, m->series.v[k].device),
+					    cases[i][k].host ? cases[i][k].want
+							     : cases[i][k].device);
+		}
+	}
+}
+
 static void test_track_identity(void **state)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
@@ -655,6 +720,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_times),
 		cmocka_unit_test(test_tracks_merge_across_inputs),
 		cmocka_unit_test(test_ranks_of_equal_ids),
+		cmocka_unit_test(test_device_ids),
 		cmocka_unit_test(test_track_identity),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_series_sort_is_stable_and_large),
