@@ -15,6 +15,7 @@
 #include "profrig/model.h"
 #include "profrig/progress.h"
 #include "profrig/reader.h"
+#include "profrig/sort.h"
 #include "profrig/warnings.h"
 
 static int parse_energy(const struct command *c, const char *integration, const char *attribution,
@@ -185,24 +186,55 @@ static const char *clock_name(enum trace_clock c)
 	return names[c];
 }
 
-static void devices_of(const struct model *m, struct strvec *devices, struct strvec *ranks)
+/* Tracks and series of one device come together mostly; the rest is for devices_unique. */
+static void device_add(struct strvec *devices, const char *id)
 {
-	for (size_t i = 0; i < m->tracks.nr; i++) {
-		const struct track *t = &m->tracks.v[i];
-		const char *dev = model_str(m, t->device);
-		char rank[16];
-		if (*dev && !strvec_has(devices, dev))
-			strvec_push(devices, dev);
-		snprintf(rank, sizeof(rank), "%d", t->rank);
-		if (t->rank != RANK_NONE && !strvec_has(ranks, rank))
-			strvec_push(ranks, rank);
+	if (*id && !(devices->nr && strcmp(devices->v[devices->nr - 1], id) == 0))
+		strvec_push(devices, id);
+}
+
+static void devices_unique(struct strvec *devices)
+{
+	size_t nr = 0;
+
+	strvec_sort(devices);
+	for (size_t i = 0; i < devices->nr; i++) {
+		if (nr && strcmp(devices->v[nr - 1], devices->v[i]) == 0)
+			free(devices->v[i]);
+		else
+			devices->v[nr++] = devices->v[i];
 	}
+	devices->nr = nr;
+	if (nr)
+		devices->v[nr] = NULL;
+}
+
+static void devices_of(const struct model *m, struct strvec *devices)
+{
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		device_add(devices, model_str(m, m->tracks.v[i].device));
 	for (size_t i = 0; i < m->series.nr; i++) {
 		struct counter_info ci = counter_info(m, (series_id)i);
-		if (ci.device[0] && !strvec_has(devices, ci.device))
-			strvec_push(devices, ci.device);
+
+		device_add(devices, ci.device);
 	}
-	strvec_sort(devices);
+	devices_unique(devices);
+}
+
+static void info_ranks_json(struct json_out *j, const struct model *m)
+{
+	CLEANUP(xfreep) int64_t *ranks = xreallocarray(NULL, m->tracks.nr + 1, sizeof(*ranks));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		if (m->tracks.v[i].rank != RANK_NONE)
+			ranks[nr++] = m->tracks.v[i].rank;
+	sort_i64(ranks, nr);
+	json_arr(j, "ranks");
+	for (size_t i = 0; i < nr; i++)
+		if (i == 0 || ranks[i - 1] != ranks[i])
+			json_i64(j, NULL, ranks[i]);
+	json_end(j);
 }
 
 static void info_warnings_json(struct json_out *j, const struct model *m)
@@ -226,9 +258,9 @@ static void info_json(const struct model *m)
 	struct json_out j;
 	struct totals t = totals_of(m);
 	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
-	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT, ranks = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
 
-	devices_of(m, &devices, &ranks);
+	devices_of(m, &devices);
 	json_out_init(&j, stdout, 2);
 	json_obj(&j, NULL);
 	json_str(&j, "format", in ? in->format : NULL);
@@ -246,10 +278,7 @@ static void info_json(const struct model *m)
 	for (size_t i = 0; i < devices.nr; i++)
 		json_str(&j, NULL, devices.v[i]);
 	json_end(&j);
-	json_arr(&j, "ranks");
-	for (size_t i = 0; i < ranks.nr; i++)
-		json_raw(&j, NULL, ranks.v[i]);
-	json_end(&j);
+	info_ranks_json(&j, m);
 	json_obj(&j, "clock");
 	json_str(&j, "kind", in ? clock_name(in->clock) : NULL);
 	json_f64(&j, "resolution_hz", in ? in->resolution_hz : 0);
@@ -270,7 +299,7 @@ static void info_json(const struct model *m)
 
 static void info_text(const struct model *m)
 {
-	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT, ranks = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
 	char a[32];
 
 	for (size_t i = 0; i < m->inputs.nr; i++) {
@@ -294,7 +323,7 @@ static void info_text(const struct model *m)
 		if (in->facts.nr)
 			putchar('\n');
 	}
-	devices_of(m, &devices, &ranks);
+	devices_of(m, &devices);
 	printf("links       %zu\n", m->links.nr);
 	for (size_t i = 0; i < devices.nr; i++)
 		printf("%s%s%s", i ? ", " : "devices     ", devices.v[i],
