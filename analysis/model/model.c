@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "profrig/text.h"
 #include "profrig/warnings.h"
 
 struct model *model_new(void)
@@ -120,6 +121,8 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
+	/* names of a trace in it must not reach a terminal as they are */
+	text_no_controls(text, ' ');
 	VEC_PUSH(&m->warnings, (struct warning){ .code = info->code,
 						 .severity = info->severity,
 						 .count = count,

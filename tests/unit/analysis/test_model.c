@@ -668,7 +668,7 @@ static void test_facts_and_warnings(void **state)
 	sink_warnf(s, W_TRUNCATED, "second %d", 2);
 	s->ops->input_end(s);
 	s->ops->input(s, "2", "otf2");
-	sink_warnf(s, W_TRUNCATED, "other input");
+	sink_warnf(s, W_TRUNCATED, "call '%s'", "\x1b[31m\n");
 	s->ops->input_end(s);
 	model_finish(m);
 	assert_int_equal(m->inputs.v[0].facts.nr, 2);
@@ -678,6 +678,7 @@ static void test_facts_and_warnings(void **state)
 	assert_string_equal(m->warnings.v[0].text, "first 1");
 	assert_int_equal(m->warnings.v[0].count, 2);
 	assert_int_equal(m->warnings.v[0].severity, SEV_ERROR);
+	assert_string_equal(m->warnings.v[1].text, "call ' [31m '");
 	assert_int_equal(m->first_ns, 0);
 	assert_int_equal(m->last_ns, 0);
 }
