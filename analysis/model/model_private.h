@@ -36,6 +36,7 @@ struct model_priv {
 	struct input *in; /* the current one */
 	int64_t shift_ns; /* of the current input */
 	str_id default_host;
+	bool host_everywhere;
 	struct idmap track_ids, series_ids;
 	VEC(struct track_state) track_states;
 	VEC(struct input_state) input_states;

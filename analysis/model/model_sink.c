@@ -109,6 +109,12 @@ static str_id intern_opt(struct model *m, const char *str)
 	return str && *str ? intern_puts(m->strings, str) : 0;
 }
 
+static str_id host_of(const struct model_priv *p, const char *said)
+{
+	return said && *said && !p->host_everywhere ? intern_puts(p->model->strings, said)
+						    : p->default_host;
+}
+
 static struct idmap_key track_key(const struct model_priv *p, const struct track_def *d,
 				  str_id host, str_id device)
 {
@@ -148,7 +154,7 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 {
 	struct model_priv *p = priv_of(s);
 	struct model *m = p->model;
-	str_id host = d->host && *d->host ? intern_puts(m->strings, d->host) : p->default_host;
+	str_id host = host_of(p, d->host);
 	str_id device = intern_opt(m, d->device);
 	struct idmap_key key = track_key(p, d, host, device);
 	uint32_t *id = idmap_at(&p->track_ids, &key);
@@ -185,18 +191,16 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 	if (*id != UINT32_MAX)
 		return *id;
 	*id = (series_id)m->series.nr;
-	VEC_PUSH(&m->series,
-		 (struct series){ .name = name,
-				  .unit = intern_opt(m, d->unit),
-				  .kind = d->kind,
-				  .track = d->track,
-				  .device = device,
-				  .host = d->host && *d->host ? intern_puts(m->strings, d->host)
-							      : p->default_host,
-				  .input = p->current,
-				  .change_points = d->change_points,
-				  .exclusive_sync = d->exclusive_sync,
-				  .estimated = d->estimated });
+	VEC_PUSH(&m->series, (struct series){ .name = name,
+					      .unit = intern_opt(m, d->unit),
+					      .kind = d->kind,
+					      .track = d->track,
+					      .device = device,
+					      .host = host_of(p, d->host),
+					      .input = p->current,
+					      .change_points = d->change_points,
+					      .exclusive_sync = d->exclusive_sync,
+					      .estimated = d->estimated });
 	p->in->series++;
 	return *id;
 }
@@ -442,9 +446,10 @@ struct sink *model_sink(struct model *m)
 	return &m->priv->sink;
 }
 
-void model_set_default_host(struct model *m, const char *host)
+void model_set_default_host(struct model *m, const char *host, bool everywhere)
 {
 	m->priv->default_host = intern_opt(m, host);
+	m->priv->host_everywhere = everywhere && m->priv->default_host;
 }
 
 void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)

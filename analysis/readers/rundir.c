@@ -86,6 +86,13 @@ static char *host_of(const json_t *run)
 	return xstrdup("");
 }
 
+static bool in_container(const json_t *run)
+{
+	const char *engine = json_string_value(json_object_get(run, "engine"));
+
+	return engine && *engine && strcmp(engine, "host") != 0;
+}
+
 static void take_anchors(const json_t *run, struct rundir *rd)
 {
 	const json_t *clocks = json_object_get(run, "clocks"), *c;
@@ -312,6 +319,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	rd.model = string_of(run, "model");
 	rd.status = string_of(run, "status");
 	rd.host = host_of(run);
+	rd.container = in_container(run);
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
 	artifacts = json_object_get(run, "artifacts");

@@ -233,7 +233,7 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 	for (size_t i = 0; i < run.anchors.nr; i++)
 		VEC_PUSH(&rd->tb.anchors, run.anchors.v[i]);
 	model_set_timebase(rd->m, rd->tb.anchors.nr ? &rd->tb : NULL);
-	model_set_default_host(rd->m, run.host);
+	model_set_default_host(rd->m, run.host, run.container);
 	for (size_t i = 0; i < run.inputs.nr; i++)
 		read_with(rd, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
 	for (size_t i = 0; i < run.lost.nr; i++)
@@ -242,7 +242,7 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
 	model_set_timebase(rd->m, NULL);
-	model_set_default_host(rd->m, NULL);
+	model_set_default_host(rd->m, NULL, false);
 	rundir_release(&run);
 }
 

@@ -93,6 +93,7 @@ struct rundir {
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	int64_t root_pid;                           /* of the workload, 0 unknown */
 	bool estimated;
+	bool container; /* the workload ran in one, under a host name of its own */
 };
 /* has a run.json that says it is one of profrig's, whole or not */
 bool rundir_is(const char *path);

@@ -95,9 +95,10 @@ struct sink *model_sink(struct model *m);
 /*
  * The host of tracks and series whose input does not name one, from this call on (a run directory
  * knows it); NULL or "" = unknown. So a trace that says where it was recorded and one that does not
- * still share their threads.
+ * still share their threads. everywhere: also of those whose input names another, because that is
+ * the name of the container the workload ran in.
  */
-void model_set_default_host(struct model *m, const char *host);
+void model_set_default_host(struct model *m, const char *host, bool everywhere);
 
 static inline str_id sink_puts(struct sink *s, const char *str)
 {

@@ -107,9 +107,10 @@ static void test_tracks_merge_across_inputs(void **state)
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
 	track_id ranges, blas, other, process;
+	series_id power;
 
 	(void)state;
-	model_set_default_host(m, "node1");
+	model_set_default_host(m, "node1", false);
 	s->ops->input(s, "roctx.json", "tef");
 	ranges = thread_of(s, NULL, 100, 101);
 	span_put(s, ranges, "step", 0, 100, SPAN_HOST, 0);
@@ -129,6 +130,13 @@ static void test_tracks_merge_across_inputs(void **state)
 	blas = s->ops->track(s, &d);
 	span_put(s, blas, "sgemm", 10, 30, SPAN_HOST, 0);
 	other = thread_of(s, "node2", 100, 101);
+	s->ops->input_end(s);
+	/* a container has a name of its own, but is no other host */
+	model_set_default_host(m, "node1", true);
+	s->ops->input(s, "kineto.json", "tef");
+	assert_int_equal(thread_of(s, "3f2a1b", 100, 101), blas);
+	power = s->ops->series(s, &(struct series_def){ .name = "power", .host = "3f2a1b" });
+	assert_string_equal(model_str(m, m->series.v[power].host), "node1");
 	s->ops->input_end(s);
 	model_finish(m);
 

@@ -33,6 +33,7 @@ static void complete(void **state)
 	assert_string_equal(rd.model, "mlp");
 	assert_string_equal(rd.status, "success");
 	assert_string_equal(rd.host, "node1");
+	assert_true(rd.container);
 	assert_int_equal(rd.anchors.nr, 2);
 	assert_int_equal(rd.anchors.v[1].realtime_ns, 1700000001000000010);
 	assert_int_equal(rd.anchors.v[1].boottime_ns, 6000000100);
@@ -62,6 +63,7 @@ static void interrupted(void **state)
 	assert_string_equal(rd.status, "running");
 	assert_string_equal(rd.model, "");
 	assert_string_equal(rd.host, "");
+	assert_false(rd.container);
 	assert_int_equal(rd.anchors.nr, 1);
 	assert_int_equal(rd.anchors.v[0].boottime_ns, 10);
 	assert_int_equal(rd.workload_start_ns, 500);
