@@ -82,6 +82,12 @@ static bool next_line(struct text *rest, struct text *line, bool *whole)
 	return true;
 }
 
+static void bad_row(struct samples *sm)
+{
+	if (sm->bad_rows++ == 0)
+		sm->bad_row_line = sm->line;
+}
+
 static void take_mark(struct samples *sm, struct text value)
 {
 	const char *blank = memchr(value.p, ' ', value.n);
@@ -89,8 +95,10 @@ static void take_mark(struct samples *sm, struct text value)
 	struct text name = trim((struct text){ value.p + n, value.n - n });
 	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
 
-	if (num_i64(value.p, n, &d.start_ns) < 0)
+	if (num_i64(value.p, n, &d.start_ns) < 0) {
+		bad_row(sm);
 		return;
+	}
 	if (sm->marks == TRACK_NONE) {
 		struct track_def td = TRACK_DEF_INIT;
 
@@ -279,8 +287,7 @@ static void take_row(struct samples *sm, struct text line)
 
 	/* a row is taken whole or not at all: with a field too few nobody knows which */
 	if (count_fields(line) != sm->columns.nr + 1) {
-		if (sm->bad_rows++ == 0)
-			sm->bad_row_line = sm->line;
+		bad_row(sm);
 		return;
 	}
 	for (size_t i = 0; i <= sm->columns.nr; i++) {
@@ -293,8 +300,7 @@ static void take_row(struct samples *sm, struct text line)
 		if (i == 0) {
 			if (num_i64(f.p, f.n, &t_ns) == 0)
 				continue;
-			if (sm->bad_rows++ == 0)
-				sm->bad_row_line = sm->line;
+			bad_row(sm);
 			return;
 		}
 		if (!take_value(sm, i - 1, t_ns, f) && sm->bad_numbers++ == 0)
@@ -319,8 +325,8 @@ static int finish(struct samples *sm, bool cut)
 	struct input *in = sm->sink->ops->current(sm->sink);
 	char text[192];
 
-	tell(sm, W_BAD_EVENT, sm->bad_rows, "rows without a time or with another number of fields",
-	     sm->bad_row_line);
+	tell(sm, W_BAD_EVENT, sm->bad_rows,
+	     "rows or marks without a time, rows with another number of fields", sm->bad_row_line);
 	tell(sm, W_BAD_NUMBER, sm->bad_numbers, "values that are no numbers", sm->bad_number_line);
 	tell(sm, W_UNTERMINATED, cut, "the last line is cut off and was not used", 0);
 	sink_fact(sm->sink, "rows", (int64_t)sm->rows);
@@ -348,12 +354,12 @@ static int read_lines(struct samples *sm, struct err *err)
 		line = trim(line);
 		if (line.n == 0)
 			continue;
+		if (begun && !whole)
+			return finish(sm, true);
 		if (*line.p == '#') {
 			take_comment(sm, line, begun);
 			continue;
 		}
-		if (begun && !whole)
-			return finish(sm, true);
 		if (begun) {
 			take_row(sm, line);
 			continue;

@@ -55,6 +55,23 @@ static void marks(void **state)
 	reading_release(&rd);
 }
 
+/* A mark without a time, and one that a killed writer left with half of its digits. */
+static void damaged_marks(void **state)
+{
+	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
+						 "5000,1\n"
+						 "# mark: soon warm up\n"
+						 "# mark: 6000 step\n"
+						 "# mark: 70");
+
+	(void)state;
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_span(rd.m, "step", 6000, 6000);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
+	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
+	reading_release(&rd);
+}
+
 static void headers(void **state)
 {
 	struct reading rd = read_path("samples", FIX "change.csv", false);
@@ -203,11 +220,11 @@ static void out_of_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(devices),         cmocka_unit_test(marks),
-		cmocka_unit_test(headers),         cmocka_unit_test(bad_rows),
-		cmocka_unit_test(nothing_to_read), cmocka_unit_test(tolerance),
-		cmocka_unit_test(device_words),    cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(out_of_range),
+		cmocka_unit_test(devices),        cmocka_unit_test(marks),
+		cmocka_unit_test(damaged_marks),  cmocka_unit_test(headers),
+		cmocka_unit_test(bad_rows),       cmocka_unit_test(nothing_to_read),
+		cmocka_unit_test(tolerance),      cmocka_unit_test(device_words),
+		cmocka_unit_test(cut_everywhere), cmocka_unit_test(out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
