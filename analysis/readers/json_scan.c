@@ -1,12 +1,11 @@
 #include "json_scan.h"
 
 #include <stdint.h>
-
 #ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
 #include "profrig/utf8.h"
-#endif
 
 enum {
 	C_BLANK = 1,
