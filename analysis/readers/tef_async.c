@@ -30,7 +30,7 @@ struct asyncs {
 	VEC(struct async_span) spans;
 	VEC(struct async_run) runs;
 	VEC(size_t) open; /* spans */
-	uint64_t strays, left_open;
+	uint64_t strays, mismatches, left_open;
 };
 
 void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
@@ -111,10 +111,12 @@ static void take(struct asyncs *as, const struct tef_async *a)
 			break;
 	if (i == 0 || (a->named && as->spans.v[as->open.v[i - 1]].begin->name != a->name))
 		i = as->open.nr; /* of another name: the innermost */
-	if (i == 0)
+	if (i == 0) {
 		as->strays++;
-	else
-		span_end(as, i - 1, a->t_ns, a->args);
+		return;
+	}
+	as->mismatches += a->named && as->spans.v[as->open.v[i - 1]].begin->name != a->name;
+	span_end(as, i - 1, a->t_ns, a->args);
 }
 
 static void group_close(struct asyncs *as)
@@ -260,6 +262,9 @@ void tef_asyncs_push(struct tef *t)
 	if (as.strays > 0)
 		t->sink->ops->warn(t->sink, W_STRAY_LEAVE, as.strays,
 				   "ends of async spans that were never begun were ignored");
+	if (as.mismatches > 0)
+		t->sink->ops->warn(t->sink, W_LEAVE_MISMATCH, as.mismatches,
+				   "ends of async spans closed begins of another name");
 	if (as.left_open > 0)
 		t->sink->ops->warn(t->sink, W_OPEN_SPAN, as.left_open,
 				   "async spans without an end last to the end of the trace");

@@ -374,8 +374,8 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 	return -1;
 }
 
-/* What follows the events of an object. */
-static void read_tail(struct tef *t, struct json_cur *c, struct damage *d)
+/* What follows the events of an object. True at more events: a member may stand twice. */
+static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 {
 	struct json_text key;
 	bool some = true;
@@ -383,6 +383,8 @@ static void read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 
 	if (!t->doc.array_form) {
 		while ((r = json_member(c, &some, &key)) > 0) {
+			if (json_text_is(&key, "traceEvents") && json_open(c, '[') == 0)
+				return true;
 			r = json_skip(c);
 			if (r < 0)
 				break;
@@ -394,6 +396,7 @@ static void read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 	} else if (r == JSON_BAD || json_peek(c)) {
 		damaged_at(d, offset(t, c));
 	}
+	return false;
 }
 
 static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
@@ -458,13 +461,14 @@ int tef_doc_read(struct tef *t, struct err *err)
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
 	struct damage d = { .places = 0 };
 	struct tef_event ev;
-	bool some = false;
+	bool some;
 	int r;
 
-	while ((r = next_event(t, &c, &some, &ev, &d)) > 0)
-		tef_event_push(t, &ev);
-	if (r == 0)
-		read_tail(t, &c, &d);
+	do {
+		some = false;
+		while ((r = next_event(t, &c, &some, &ev, &d)) > 0)
+			tef_event_push(t, &ev);
+	} while (r == 0 && read_tail(t, &c, &d));
 	tef_late_push(t);
 	tef_edges_push(t);
 	tef_asyncs_push(t);

@@ -186,6 +186,8 @@ static void array_forms(void **state)
 		const char *warning;
 	} cases[] = {
 		{ "[" EV "]", 0, NULL },
+		{ "{\"traceEvents\":[],\"a\":1,\"traceEvents\":[" EV "],\"traceEvents\":{}}", 0,
+		  NULL },
 		{ "\xef\xbb\xbf [\n" EV "\n]\n\n", 0, NULL },
 		{ "[" EV ",]", 0, NULL },
 		{ "[,," EV ",,]", 0, NULL },
@@ -392,11 +394,18 @@ static void async_problems(void **state)
 		"{\"ph\":\"e\",\"pid\":1,\"id\":2,\"ts\":2,\"name\":\"stray\"},"
 		"{\"ph\":\"b\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":3,\"name\":\"x\"},"
 		"{\"ph\":\"e\",\"pid\":1,\"id2\":{\"local\":\"0x3\"},\"ts\":4,\"name\":\"x\"},"
+		"{\"ph\":\"b\",\"pid\":1,\"id\":4,\"ts\":5,\"name\":\"y\"},"
+		"{\"ph\":\"e\",\"pid\":1,\"id\":4,\"ts\":6,\"name\":\"z\"},"
+		"{\"ph\":\"b\",\"pid\":1,\"id\":5,\"ts\":5,\"name\":\"v\"},"
+		"{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
 		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
 
 	(void)state;
 	assert_span(rd.m, "open", 1000, 10000);
 	assert_span(rd.m, "x", 3000, 4000);
+	assert_span(rd.m, "y", 5000, 6000);
+	assert_span(rd.m, "v", 5000, 6000);
+	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
 	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
 	reading_release(&rd);
