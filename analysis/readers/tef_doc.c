@@ -456,6 +456,19 @@ static void tell_counts(struct tef *t)
 	}
 }
 
+/* What an event of rocprof is, its process' name tells, which may stand behind it. */
+static void read_process_names(struct tef *t)
+{
+	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
+	struct damage unused = { .places = 0 };
+	struct tef_event ev;
+	bool some = false;
+
+	while (next_event(t, &c, &some, &ev, &unused) > 0)
+		if (ev.ph == 'M' && json_text_is(&ev.name, "process_name"))
+			tef_name(t, &ev, true);
+}
+
 int tef_doc_read(struct tef *t, struct err *err)
 {
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
@@ -464,6 +477,8 @@ int tef_doc_read(struct tef *t, struct err *err)
 	bool some;
 	int r;
 
+	if (t->doc.dialect == TEF_ROCPROF)
+		read_process_names(t);
 	do {
 		some = false;
 		while ((r = next_event(t, &c, &some, &ev, &d)) > 0)

@@ -173,6 +173,24 @@ static void rocprof(void **state)
 	reading_release(&rd);
 }
 
+static void rocprof_names_behind(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"[{\"ph\":\"X\",\"name\":\"k\",\"pid\":\"9\",\"tid\":\"1\",\"ts\":\"2\",\"dur\":"
+		"\"1\","
+		"\"args\":{\"BeginNs\":\"2000\",\"EndNs\":\"2500\",\"stream-id\":\"1\"}},"
+		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"GPU3\"}}]");
+	size_t k = span_at(rd.m, "k");
+
+	(void)state;
+	assert_span(rd.m, "k", 2000, 2500);
+	assert_int_equal(rd.m->spans.kind[k], SPAN_KERNEL);
+	assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu3");
+	assert_int_equal(fact(rd.m, "metadata"), 1);
+	reading_release(&rd);
+}
+
 static void uftrace(void **state)
 {
 	struct reading rd = read_path("tef", FIX "uftrace.json", false);
@@ -282,6 +300,7 @@ int main(void)
 		cmocka_unit_test(not_kineto),
 		cmocka_unit_test(kineto_base_behind_damage),
 		cmocka_unit_test(rocprof),
+		cmocka_unit_test(rocprof_names_behind),
 		cmocka_unit_test(uftrace),
 		cmocka_unit_test(profrig_tracer),
 		cmocka_unit_test(profrig_holes),
