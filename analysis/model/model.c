@@ -92,13 +92,23 @@ void model_freep(struct model **m)
 	*m = NULL;
 }
 
+static bool is_row(const struct warning *w, input_id input, const char *code)
+{
+	return w->input == input && (w->code == code || strcmp(w->code, code) == 0);
+}
+
+/* The one found last is mostly meant again; thousands of inputs may have rows of their own. */
 static struct warning *warning_row(struct model *m, input_id input, const char *code)
 {
-	for (size_t i = 0; i < m->warnings.nr; i++) {
-		struct warning *w = &m->warnings.v[i];
+	size_t *last = &m->priv->last_warning;
 
-		if (w->input == input && (w->code == code || strcmp(w->code, code) == 0))
-			return w;
+	if (*last < m->warnings.nr && is_row(&m->warnings.v[*last], input, code))
+		return &m->warnings.v[*last];
+	for (size_t i = m->warnings.nr; i-- > 0;) {
+		if (is_row(&m->warnings.v[i], input, code)) {
+			*last = i;
+			return &m->warnings.v[i];
+		}
 	}
 	return NULL;
 }

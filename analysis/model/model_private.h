@@ -38,6 +38,7 @@ struct model_priv {
 	str_id default_host;
 	bool host_everywhere;
 	struct idmap track_ids, series_ids;
+	size_t last_warning; /* row of the one counted last */
 	VEC(struct track_state) track_states;
 	VEC(struct input_state) input_states;
 };
