@@ -49,7 +49,7 @@ bool energy_thread_takes_part(const struct attribution *a, track_id t)
 	const struct track *tr = &a->m->tracks.v[t];
 	const struct series *se = &a->m->series.v[a->s];
 
-	if (tr->kind != TRACK_THREAD || tr->spans == 0)
+	if (tr->kind != TRACK_THREAD || tr->spans == 0 || tr->beside)
 		return false;
 	if (se->exclusive_sync && se->track != TRACK_NONE &&
 	    a->m->tracks.v[se->track].kind == TRACK_THREAD)

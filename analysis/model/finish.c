@@ -51,6 +51,37 @@ static void track_name_make(struct model *m, size_t i)
 	strbuf_release(&sb);
 }
 
+static bool has_calls(const struct model *m, const struct track *t)
+{
+	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
+		if (m->spans.kind[i] == SPAN_HOST)
+			return true;
+	return false;
+}
+
+/* Async ranges say what a program is about, not what runs: where calls are known, those count. */
+static void beside_set(struct model *m)
+{
+	CLEANUP(xfreep) bool *calls = xcalloc(m->tracks.nr + 1, sizeof(*calls));
+
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		struct track *t = &m->tracks.v[i];
+		track_id process = model_process_of(m, (track_id)i);
+
+		if (t->kind != TRACK_THREAD || t->spans == 0)
+			continue;
+		t->beside = !has_calls(m, t);
+		if (!t->beside && process != TRACK_NONE)
+			calls[process] = true;
+	}
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		track_id process = model_process_of(m, (track_id)i);
+
+		if (process == TRACK_NONE || !calls[process])
+			m->tracks.v[i].beside = false;
+	}
+}
+
 static void range_set(struct model *m)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -82,6 +113,7 @@ void model_finish(struct model *m)
 	}
 	spans_sort(m);
 	series_sort(m);
+	beside_set(m);
 	spans_nest(m);
 	launch_links(m);
 	range_set(m);

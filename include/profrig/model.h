@@ -70,6 +70,11 @@ struct track {
 	 * start
 	 */
 	uint64_t first_span, spans;
+	/*
+	 * after model_finish: it holds only spans that no thread executes (async ranges), beside
+	 * threads of its process that have calls
+	 */
+	bool beside;
 };
 
 /*

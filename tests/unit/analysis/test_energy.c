@@ -144,6 +144,34 @@ static void threads_of_a_process_share_its_part(void **state)
 	model_free(t.m);
 }
 
+/* A range from roctxRangeStart to roctxRangeStop is on no stack: it takes nothing from calls. */
+static void ranges_share_only_without_calls(void **state)
+{
+	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
+
+	(void)state;
+	for (int calls = 0; calls < 2; calls++) {
+		struct trace t = trace_new();
+		track_id a = trace_thread(&t, "node", 1, 1), lane = trace_thread(&t, "node", 1, 2);
+		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
+		struct energy_result r;
+
+		trace_samples(&t, s, 2, e);
+		if (calls)
+			trace_call(&t, a, "a", 0, 8);
+		trace_span_ns(&t, lane, "range", ns(0), ns(10), SPAN_ANNOTATION);
+		trace_finish(&t);
+		r = host_view(t.m, s, &shared);
+		if (calls)
+			assert_near(exclusive(&t, &r, a, "a", 0), 800, 1e-9);
+		else
+			assert_near(exclusive(&t, &r, lane, "range", 0), 1000, 1e-9);
+		assert_near(r.attributed_j, calls ? 800 : 1000, 1e-9);
+		energy_result_release(&r);
+		model_free(t.m);
+	}
+}
+
 static void other_hosts_do_not_share(void **state)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
@@ -573,6 +601,7 @@ int main(void)
 		cmocka_unit_test(two_ranks_share_a_counter),
 		cmocka_unit_test(two_ranks_share_a_gauge),
 		cmocka_unit_test(threads_of_a_process_share_its_part),
+		cmocka_unit_test(ranges_share_only_without_calls),
 		cmocka_unit_test(other_hosts_do_not_share),
 		cmocka_unit_test(edge_cases),
 		cmocka_unit_test(one_sample_is_an_empty_series),
