@@ -31,7 +31,9 @@ const struct warning_info warning_table[] = {
 	  "a value is no number, does not fit its type or is beyond any sensible time; it was left "
 	  "out or clamped" },
 	{ W_BAD_EVENT, SEV_WARNING,
-	  "events lack a field they need or have one of the wrong type; they were left out" },
+	  "events lack a field they need or have one of the wrong type; they were left out, or "
+	  "have "
+	  "no length where only a duration is missing" },
 	{ W_TRUNCATED, SEV_ERROR,
 	  "the input ends early or is damaged; what came before was read. Check that the program "
 	  "ended by itself and that the disk was not full" },

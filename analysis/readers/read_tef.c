@@ -134,7 +134,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 	in = s->ops->current(s);
 	in->partial = r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)
-		sink_warnf(s, W_EMPTY_INPUT, "%s holds no events", path);
+		sink_warnf(s, W_EMPTY_INPUT, "%s holds neither spans nor samples", path);
 	s->ops->input_end(s);
 	return r;
 }
