@@ -58,30 +58,16 @@ static const char *why(OTF2_ErrorCode code)
 
 /* ---- opening ---- */
 
-/* Parts of the archive that results lack. Each is named, since nothing else tells which. */
-struct lost {
-	struct strbuf text;
-	uint64_t nr;
-};
-#define LOST_TEXT_MAX ((size_t)1 << 20)
-#define LOST_INIT \
-	{ \
-		.text = { strbuf_empty, 0, 0, LOST_TEXT_MAX, false } \
-	}
-
 struct archive {
 	char *anchor, *dir; /* "x/traces.otf2", "x/traces" */
 	OTF2_Reader *reader;
 	uint64_t event_chunk, def_chunk;
 	struct otf2_reading r;
-	struct lost missing, cut;
 	bool partial;
 };
 
 static void archive_release(struct archive *a)
 {
-	strbuf_release(&a->missing.text);
-	strbuf_release(&a->cut.text);
 	if (a->reader)
 		OTF2_Reader_Close(a->reader);
 	otf2_reading_release(&a->r);
@@ -124,27 +110,6 @@ static void archive_warn(struct archive *a, const char *code, const char *fmt, .
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	a->r.s->ops->warn(a->r.s, code, 1, text);
-}
-
-static void lost_add(struct archive *a, struct lost *l, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void lost_add(struct archive *a, struct lost *l, const char *fmt, ...)
-{
-	va_list ap;
-
-	a->partial = true;
-	if (l->nr++)
-		strbuf_addstr(&l->text, "; ");
-	va_start(ap, fmt);
-	strbuf_vaddf(&l->text, fmt, ap);
-	va_end(ap);
-}
-
-static void lost_tell(struct archive *a, const struct lost *l, const char *code)
-{
-	if (l->nr)
-		a->r.s->ops->warn(a->r.s, code, l->nr, l->text.buf);
 }
 
 /* ---- definitions ---- */
@@ -223,13 +188,14 @@ static int definitions_read(struct archive *a, struct err *err)
 		locations = 0;
 	if (code != OTF2_SUCCESS || !scan.complete || read < expected ||
 	    a->r.defs.locations.nr < locations) {
-		lost_add(a, &a->cut,
-			 "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
-			 " locations: %s",
-			 path, read, expected, a->r.defs.locations.nr, locations,
-			 code != OTF2_SUCCESS ? why(code)
-			 : scan.complete      ? "fewer than the anchor says"
-					      : scan.why);
+		a->partial = true;
+		archive_warn(a, W_TRUNCATED,
+			     "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
+			     " locations: %s",
+			     path, read, expected, a->r.defs.locations.nr, locations,
+			     code != OTF2_SUCCESS ? why(code)
+			     : scan.complete      ? "fewer than the anchor says"
+						  : scan.why);
 	}
 	if (a->r.defs.duplicates)
 		archive_warn(a, W_UNKNOWN_REFERENCE,
@@ -251,9 +217,10 @@ static void location_missing(struct archive *a, struct def_location *l, const ch
 	const struct def_location_group *g = DEF_FIND(&a->r.defs.location_groups, l->group);
 
 	l->missing = true;
-	lost_add(a, &a->missing, "location %" PRIu64 " '%.200s' of '%.200s': %s", l->ref,
-		 otf2_string(&a->r.defs, l->name), g ? otf2_string(&a->r.defs, g->name) : "",
-		 reason);
+	a->partial = true;
+	archive_warn(a, W_MISSING_LOCATION, "location %" PRIu64 " '%s' of '%s': %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), g ? otf2_string(&a->r.defs, g->name) : "",
+		     reason);
 }
 
 static char *location_path(const struct archive *a, const struct def_location *l,
@@ -322,15 +289,10 @@ static bool wants_local_definitions(const struct archive *a)
 static void local_missing(struct archive *a, const struct def_location *l, bool lost,
 			  const char *reason)
 {
-	const char *name = otf2_string(&a->r.defs, l->name);
-
-	if (lost)
-		lost_add(a, &a->cut, "location %" PRIu64 " '%.200s': no local definitions: %s",
-			 l->ref, name, reason);
-	else
-		archive_warn(a, W_MISSING_DEFINITIONS,
-			     "location %" PRIu64 " '%s': no local definitions: %s", l->ref, name,
-			     reason);
+	a->partial |= lost;
+	archive_warn(a, lost ? W_TRUNCATED : W_MISSING_DEFINITIONS,
+		     "location %" PRIu64 " '%s': no local definitions: %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), reason);
 }
 
 static void locals_read(struct archive *a)
@@ -396,12 +358,13 @@ static void location_read(struct archive *a, size_t i, const OTF2_EvtReaderCallb
 	sink_fact(a->r.s, "events", (int64_t)read);
 	if (code == OTF2_SUCCESS && scan.complete && read == scan.records)
 		return;
-	lost_add(a, &a->cut,
-		 "location %" PRIu64 " '%.200s': %" PRIu64 " events were read of %s: %s", l->ref,
-		 otf2_string(&a->r.defs, l->name), read, path,
-		 code != OTF2_SUCCESS ? why(code)
-		 : scan.complete      ? "it holds more"
-				      : scan.why);
+	a->partial = true;
+	archive_warn(a, W_TRUNCATED,
+		     "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", l->ref,
+		     otf2_string(&a->r.defs, l->name), read, path,
+		     code != OTF2_SUCCESS ? why(code)
+		     : scan.complete      ? "it holds more"
+					  : scan.why);
 }
 
 static int locations_read(struct archive *a, struct err *err)
@@ -479,8 +442,6 @@ static int archive_read(struct archive *a, struct err *err)
 	otf2_match_messages(&a->r);
 	otf2_match_callsites(&a->r);
 	range_put(a);
-	lost_tell(a, &a->cut, W_TRUNCATED);
-	lost_tell(a, &a->missing, W_MISSING_LOCATION);
 	return a->partial ? READ_PARTIAL : 0;
 }
 
@@ -490,9 +451,7 @@ static int otf2_read(const char *path, struct sink *s, const struct read_opts *o
 				    .o = o,
 				    .min_ticks = UINT64_MAX,
 				    .memo_ticks = UINT64_MAX,
-				    .memo_ns = INT64_MAX },
-			     .missing = LOST_INIT,
-			     .cut = LOST_INIT };
+				    .memo_ns = INT64_MAX } };
 	int e;
 
 	e = archive_open(&a, path, err);
