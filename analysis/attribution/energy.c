@@ -36,14 +36,6 @@ static bool hosts_match(const char *a_host, const char *a_device, const char *b_
 	return !*a_host || !*b_host || strcmp(a_host, b_host) == 0;
 }
 
-static const char *track_host(const struct model *m, track_id t)
-{
-	const char *host = model_str(m, m->tracks.v[t].host);
-	track_id process = *host ? TRACK_NONE : model_process_of(m, t);
-
-	return process == TRACK_NONE ? host : model_str(m, m->tracks.v[process].host);
-}
-
 bool energy_thread_takes_part(const struct attribution *a, track_id t)
 {
 	const struct track *tr = &a->m->tracks.v[t];
@@ -54,7 +46,7 @@ bool energy_thread_takes_part(const struct attribution *a, track_id t)
 	if (se->exclusive_sync && se->track != TRACK_NONE &&
 	    a->m->tracks.v[se->track].kind == TRACK_THREAD)
 		return t == se->track;
-	return hosts_match(model_str(a->m, se->host), "", track_host(a->m, t), "");
+	return hosts_match(model_str(a->m, se->host), a->device, model_host_of(a->m, t), "");
 }
 
 bool energy_queue_takes_part(const struct attribution *a, track_id t)
@@ -67,7 +59,7 @@ bool energy_queue_takes_part(const struct attribution *a, track_id t)
 	if (strcmp(device_id(device), device_id(a->device)) != 0)
 		return false;
 	return hosts_match(model_str(a->m, a->m->series.v[a->s].host), a->device,
-			   track_host(a->m, t), device);
+			   model_host_of(a->m, t), device);
 }
 
 track_id energy_sharer_of(const struct model *m, track_id t)

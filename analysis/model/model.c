@@ -151,6 +151,14 @@ track_id model_process_of(const struct model *m, track_id t)
 	return TRACK_NONE;
 }
 
+const char *model_host_of(const struct model *m, track_id t)
+{
+	const char *host = model_str(m, m->tracks.v[t].host);
+	track_id process = *host ? TRACK_NONE : model_process_of(m, t);
+
+	return process == TRACK_NONE ? host : model_str(m, m->tracks.v[process].host);
+}
+
 size_t model_first_piece(const struct model *m, uint64_t span)
 {
 	size_t lo = 0, hi = m->pieces.nr;

@@ -227,5 +227,7 @@ const struct span_piece *model_below_piece(const struct model *m, uint64_t span)
 
 /* The process a track belongs to (itself for a process); TRACK_NONE for devices without one. */
 track_id model_process_of(const struct model *m, track_id t);
+/* The host of a track, else of its process; "" when the trace does not say. */
+const char *model_host_of(const struct model *m, track_id t);
 
 #endif

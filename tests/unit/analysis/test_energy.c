@@ -172,25 +172,32 @@ static void ranges_share_only_without_calls(void **state)
 	}
 }
 
+/* A host may stand in the series or in the name of its device. */
 static void other_hosts_do_not_share(void **state)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
-	track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
-	struct series_def d = { .name = ENERGY_NAME, .track = TRACK_NONE, .host = "one" };
-	series_id s = t.s->ops->series(t.s, &d);
-	struct energy_result r;
+	static const struct series_def defs[] = {
+		{ .name = ENERGY_NAME, .track = TRACK_NONE, .host = "one" },
+		{ .name = ENERGY_NAME, .track = TRACK_NONE, .device = "one:gpu0" },
+	};
 
 	(void)state;
-	trace_samples(&t, s, 2, e);
-	trace_call(&t, a, "a", 0, 10);
-	trace_call(&t, b, "b", 0, 10);
-	trace_finish(&t);
-	r = host_view(t.m, s, &shared);
-	assert_near(exclusive(&t, &r, a, "a", 0), 1000, 1e-9);
-	assert_true(isnan(exclusive(&t, &r, b, "b", 0)));
-	energy_result_release(&r);
-	model_free(t.m);
+	for (size_t i = 0; i < ARRAY_LEN(defs); i++) {
+		struct trace t = trace_new();
+		track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
+		series_id s = t.s->ops->series(t.s, &defs[i]);
+		struct energy_result r;
+
+		trace_samples(&t, s, 2, e);
+		trace_call(&t, a, "a", 0, 10);
+		trace_call(&t, b, "b", 0, 10);
+		trace_finish(&t);
+		r = host_view(t.m, s, &shared);
+		assert_near(exclusive(&t, &r, a, "a", 0), 1000, 1e-9);
+		assert_true(isnan(exclusive(&t, &r, b, "b", 0)));
+		energy_result_release(&r);
+		model_free(t.m);
+	}
 }
 
 /* ---- edges; samples 0, 500, 1000 J at 0, 5, 10 s ---- */
