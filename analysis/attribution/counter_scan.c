@@ -60,7 +60,7 @@ static void scan_curve(const struct model *m, series_id s, const struct counter_
 		ret->mean = curve_total(&c) / seconds;
 	else if (ci->kind == SERIES_GAUGE)
 		ret->mean = ret->last;
-	if (ci->kind == SERIES_CUMULATIVE || ci->quantity == QUANTITY_POWER)
+	if (c.n >= 2 && (ci->kind == SERIES_CUMULATIVE || ci->quantity == QUANTITY_POWER))
 		ret->total = curve_total(&c);
 }
 

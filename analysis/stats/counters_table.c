@@ -2,6 +2,7 @@
 #include "series_label.h"
 #include "track_names.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "profrig/fs.h"
@@ -65,7 +66,7 @@ static double total_of(const struct model *m, const struct series_label *l,
 {
 	CLEANUP(curve_release) struct curve c = { 0 };
 
-	if (l->info.quantity != QUANTITY_POWER || scan->samples == 0 ||
+	if (l->info.quantity != QUANTITY_POWER || isnan(scan->total) ||
 	    curve_make(m, l->series, &l->info, o, &c, NULL) < 0)
 		return scan->total;
 	return curve_total(&c);

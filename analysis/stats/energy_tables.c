@@ -60,6 +60,18 @@ static void common_flags(const struct tables *ts, const struct job *j, char *buf
 		add_flag(buf, n, "double_counting");
 }
 
+static void series_flags(const struct job *j, char *buf, size_t n)
+{
+	if (j->r.flags & CF_RESET)
+		add_flag(buf, n, "reset");
+	if (j->r.flags & CF_GAP)
+		add_flag(buf, n, "gap");
+	if (j->r.flags & CF_STUCK)
+		add_flag(buf, n, "stuck");
+	if (j->r.flags & CF_SHORT)
+		add_flag(buf, n, "short");
+}
+
 static void row_flags(const struct tables *ts, const struct job *j, const struct energy_group *g,
 		      const struct energy_value *v, char *buf, size_t n)
 {
@@ -86,14 +98,15 @@ static void unattributed_flags(const struct tables *ts, const struct job *j, cha
 	common_flags(ts, j, buf, n);
 	if (j->r.unattributed_ns > 0)
 		add_flag(buf, n, "idle");
-	if (j->r.flags & CF_RESET)
-		add_flag(buf, n, "reset");
-	if (j->r.flags & CF_GAP)
-		add_flag(buf, n, "gap");
-	if (j->r.flags & CF_STUCK)
-		add_flag(buf, n, "stuck");
-	if (j->r.flags & CF_SHORT)
-		add_flag(buf, n, "short");
+	series_flags(j, buf, n);
+}
+
+static void totals_flags(const struct tables *ts, const struct job *j, char *buf, size_t n)
+{
+	common_flags(ts, j, buf, n);
+	series_flags(j, buf, n);
+	if (j->r.flags & CF_RATE)
+		add_flag(buf, n, "rate_out_of_range");
 }
 
 /* ---- rows ---- */
@@ -103,6 +116,12 @@ static void unattributed_flags(const struct tables *ts, const struct job *j, cha
 static bool is_unknown(const struct energy_group *g, const struct energy_value *v)
 {
 	return v->exclusive_ns == 0 && v->marks & CURVE_DEAD && g->exclusive_ns > 0;
+}
+
+/* A single value says nothing about the energy around it. */
+static double known_j(const struct job *j, double v)
+{
+	return j->r.flags & CF_SHORT ? NAN : v;
 }
 
 static double inclusive_of(const struct energy_group *g, const struct energy_value *v)
@@ -164,8 +183,8 @@ static void energy_unattributed(const struct tables *ts, const struct job *j)
 	table_str(t, "");
 	table_str(t, UNATTRIBUTED);
 	table_u64(t, 0);
-	table_f64(t, r->unattributed_j);
-	table_f64(t, r->unattributed_j);
+	table_f64(t, known_j(j, r->unattributed_j));
+	table_f64(t, known_j(j, r->unattributed_j));
 	table_i64(t, r->unattributed_ns);
 	table_f64(t, r->unattributed_ns > 0 ? idle_j / idle_s : NAN);
 	table_f64(t, share_of(r->unattributed_j, r->total_j));
@@ -205,8 +224,8 @@ static void path_unattributed(const struct tables *ts, const struct job *j)
 	table_str(t, UNATTRIBUTED);
 	table_u64(t, 0);
 	table_u64(t, 0);
-	table_f64(t, j->r.unattributed_j);
-	table_f64(t, j->r.unattributed_j);
+	table_f64(t, known_j(j, j->r.unattributed_j));
+	table_f64(t, known_j(j, j->r.unattributed_j));
 	table_i64(t, j->r.unattributed_ns);
 	table_str(t, flags);
 	table_row(t);
@@ -215,12 +234,15 @@ static void path_unattributed(const struct tables *ts, const struct job *j)
 static void totals_row(const struct tables *ts, const struct job *j)
 {
 	struct table *t = ts->totals;
+	char flags[160];
 
+	totals_flags(ts, j, flags, sizeof(flags));
 	begin_row(t, j);
-	table_f64(t, j->r.total_j);
-	table_f64(t, j->r.attributed_j);
-	table_f64(t, j->r.unattributed_j);
+	table_f64(t, known_j(j, j->r.total_j));
+	table_f64(t, known_j(j, j->r.attributed_j));
+	table_f64(t, known_j(j, j->r.unattributed_j));
 	table_f64(t, j->r.error_rel);
+	table_str(t, flags);
 	table_row(t);
 }
 
@@ -333,7 +355,8 @@ static int run_job(struct tables *ts, struct job *j, struct err *err)
 	energy_unattributed(ts, j);
 	path_unattributed(ts, j);
 	totals_row(ts, j);
-	check(ts, j);
+	if (!(j->r.flags & CF_SHORT))
+		check(ts, j);
 	energy_result_release(&j->r);
 	return 0;
 }
@@ -397,6 +420,7 @@ static void make_tables(struct tables *ts)
 	table_col(t, "attributed_j", TABLE_F64, "J");
 	table_col(t, "unattributed_j", TABLE_F64, "J");
 	table_col(t, "error_rel", TABLE_F64, NULL);
+	table_col(t, "flags", TABLE_STR, NULL);
 
 	t = ts->paths =
 		table_with("energy_callpaths",

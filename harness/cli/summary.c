@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,6 +102,7 @@ static bool outranked(const struct table *totals, const struct table *counters, 
 		return false;
 	for (size_t r = 0; r < table_rows(totals); r++)
 		if (strcmp(table_get_str(totals, r, 1), table_get_str(totals, row, 1)) == 0 &&
+		    !isnan(table_get_f64(totals, r, 3)) &&
 		    strcmp(counter_fact(counters, table_get_str(totals, r, 0), "kind"),
 			   "cumulative") == 0)
 			return true;
@@ -118,7 +120,8 @@ static void where_energy(const struct report *rep)
 	for (size_t r = 0; t && r < table_rows(t); r++) {
 		char b[32];
 		const char *counter = table_get_str(t, r, 0);
-		if (strcmp(table_get_str(t, r, 2), "host") != 0 || outranked(t, cs, r))
+		if (strcmp(table_get_str(t, r, 2), "host") != 0 || isnan(table_get_f64(t, r, 3)) ||
+		    outranked(t, cs, r))
 			continue;
 		if (shown == 3) {
 			left++;

@@ -154,7 +154,7 @@ static void totals_and_checks(void **state)
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
 	(void)state;
-	expect_columns(e, "counter,device,view,total_j,attributed_j,unattributed_j,error_rel");
+	expect_columns(e, "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
 	assert_int_equal(table_rows(e), 7);
 	assert_int_equal(ts.checks.nr, 7);
 	for (size_t i = 0; i < 7; i++) {
@@ -390,7 +390,15 @@ static void short_and_estimated_series(void **state)
 	assert_string_equal(text(et, 1, "flags"), "estimated");
 	assert_string_equal(text(et, 2, "name"), "[unattributed]");
 	assert_string_equal(text(et, 2, "flags"), "short");
-	assert_true(isnan(number(et, 2, "share")));
+	assert_true(isnan(number(et, 2, "share")) && isnan(number(et, 2, "exclusive_j")));
+	et = table_set_find(&ts, "energy_totals");
+	assert_near(number(et, 0, "total_j"), 100, 1e-9);
+	assert_string_equal(text(et, 0, "flags"), "estimated");
+	assert_true(isnan(number(et, 1, "total_j")) && isnan(number(et, 1, "unattributed_j")));
+	assert_string_equal(text(et, 1, "flags"), "short");
+	assert_int_equal(ts.checks.nr, 1); /* nothing to balance in the other */
+	et = table_set_find(&ts, "energy_callpaths");
+	assert_true(isnan(number(et, table_rows(et) - 1, "exclusive_j")));
 	table_set_release(&ts);
 	ts = run(t.m, "counters", NULL);
 	assert_true(warned(t.m, W_ESTIMATED));
