@@ -1,6 +1,8 @@
 /*
  * Folded stacks: "frame;frame;frame value" a line, as flame graph tools read them. Values are whole
  * nanoseconds or microjoules that belong to the path itself; what rounds to nothing has no line.
+ * What a line loses or wins by rounding goes to the next one, so the graph as a whole stays right
+ * however many small paths it has.
  */
 #include "clean_text.h"
 #include "out_file.h"
@@ -28,9 +30,14 @@ struct folded {
 	double unit; /* of the value, in what the file counts */
 };
 
-/* One line per row of the set. */
+struct line {
+	size_t row;
+	int64_t value;
+};
+
 struct rows {
-	VEC(size_t) all;
+	VEC(struct line) all;
+	double rest; /* of rounding, for the next line */
 };
 
 static int column(const struct table *t, const char *name, bool text, size_t *ret, struct err *err)
@@ -49,15 +56,22 @@ static bool unattributed(const struct folded *fo, size_t row)
 	return strcmp(table_get_str(fo->t, row, fo->path), UNATTRIBUTED) == 0;
 }
 
-static int64_t value_of(const struct folded *fo, size_t row)
+static void add_row(struct rows *rows, const struct folded *fo, size_t row)
 {
-	double v = table_get_f64(fo->t, row, fo->value) * fo->unit;
+	struct line line = { .row = row };
 
-	if (table_column(fo->t, fo->value)->type == TABLE_I64 && fo->unit == 1)
-		return table_get_i64(fo->t, row, fo->value);
-	if (!(v >= 0.5))
-		return 0;
-	return v < 9e18 ? (int64_t)llround(v) : INT64_C(9000000000000000000);
+	if (table_column(fo->t, fo->value)->type == TABLE_I64 && fo->unit == 1) {
+		line.value = table_get_i64(fo->t, row, fo->value);
+	} else {
+		double v = table_get_f64(fo->t, row, fo->value) * fo->unit + rows->rest;
+
+		if (!(v > rows->rest))
+			return; /* unknown, nothing, or less than that */
+		line.value = v < 9e18 ? (int64_t)llround(v) : INT64_C(9000000000000000000);
+		rows->rest = v < 9e18 ? v - (double)line.value : 0;
+	}
+	if (line.value > 0)
+		VEC_PUSH(&rows->all, line);
 }
 
 /* Whether the rows (un)attributed come from more than one track. */
@@ -66,9 +80,10 @@ static bool several_tracks(const struct folded *fo, const struct rows *rows, boo
 	const char *first = NULL;
 
 	for (size_t i = 0; i < rows->all.nr; i++) {
-		const char *track = table_get_str(fo->t, rows->all.v[i], fo->track);
+		size_t row = rows->all.v[i].row;
+		const char *track = table_get_str(fo->t, row, fo->track);
 
-		if (unattributed(fo, rows->all.v[i]) != lost)
+		if (unattributed(fo, row) != lost)
 			continue;
 		if (first && strcmp(first, track) != 0)
 			return true;
@@ -108,7 +123,7 @@ static void write_lines(const struct folded *fo, const struct rows *rows, FILE *
 	char num[32];
 
 	for (size_t i = 0; i < rows->all.nr; i++) {
-		size_t row = rows->all.v[i];
+		size_t row = rows->all.v[i].row;
 		const char *track = table_get_str(fo->t, row, fo->track);
 
 		strbuf_clear(&line);
@@ -117,7 +132,7 @@ static void write_lines(const struct folded *fo, const struct rows *rows, FILE *
 			strbuf_addch(&line, ';');
 		}
 		add_path(&line, table_get_str(fo->t, row, fo->path));
-		num_fmt_i64(num, value_of(fo, row));
+		num_fmt_i64(num, rows->all.v[i].value);
 		fprintf(f, "%s %s\n", line.buf, num);
 	}
 }
@@ -145,7 +160,7 @@ static int write_time(const struct report *r, const char *name, const char *valu
 		      struct strvec *written, struct err *err)
 {
 	struct folded fo = { .t = table_set_find(&r->tables, "callpaths"), .unit = 1 };
-	struct rows rows = { VEC_INIT };
+	struct rows rows = { .all = VEC_INIT };
 	int e;
 
 	if (!fo.t)
@@ -156,8 +171,7 @@ static int write_time(const struct report *r, const char *name, const char *valu
 	if (e < 0)
 		return e;
 	for (size_t row = 0; row < table_rows(fo.t); row++)
-		if (value_of(&fo, row) > 0)
-			VEC_PUSH(&rows.all, row);
+		add_row(&rows, &fo, row);
 	e = write_file(r, name, &fo, &rows, written, err);
 	VEC_RELEASE(&rows.all);
 	return e;
@@ -189,7 +203,7 @@ static struct group *group_of(struct groups *gs, struct intern *keys, const char
 	str_id id = intern_puts(keys, key) - 1; /* id 0 is the empty string */
 
 	if (id == gs->all.nr)
-		VEC_PUSH(&gs->all, ((struct group){ view, counter, device, { VEC_INIT } }));
+		VEC_PUSH(&gs->all, ((struct group){ view, counter, device, { .all = VEC_INIT } }));
 	return &gs->all.v[id];
 }
 
@@ -257,8 +271,7 @@ static int write_energy(const struct report *r, struct strvec *written, struct e
 					   table_get_str(fo.t, row, counter),
 					   table_get_str(fo.t, row, device));
 
-		if (value_of(&fo, row) > 0)
-			VEC_PUSH(&g->rows.all, row);
+		add_row(&g->rows, &fo, row);
 	}
 	intern_free(keys);
 	for (size_t i = 0; i < gs.all.nr && e >= 0; i++) {

@@ -100,7 +100,7 @@ static void test_folded_energy(void **state UNUSED)
 	test_put(dir, "folded/mine.folded", "x 1\n");
 	write_ok(&r, &writer_folded);
 	assert_file(dir, "folded/energy-a_b-gpu0.folded",
-		    "main 1500000\nmain;f 1\n[unattributed] 2000000\n");
+		    "main 1500000\nmain;f 1\nmain;g 1\n[unattributed] 2000000\n");
 	assert_file(dir, "folded/energy-a_b-gpu0-device.folded", "kernel 7000000\n");
 	assert_file(dir, "folded/energy-a_b-gpu0-2.folded", "main 4000000\n");
 	assert_file(dir, "folded/energy-.._x.folded", "main 5000000\n");
@@ -108,6 +108,37 @@ static void test_folded_energy(void **state UNUSED)
 	assert_false(has_file(dir, "folded/time.folded"));
 	assert_false(has_file(dir, "folded/energy-old-gpu0.folded"));
 	assert_true(has_file(dir, "folded/mine.folded"));
+}
+
+/* Many small paths: each is less than a line can say, all together are not. */
+static void test_folded_sum(void **state UNUSED)
+{
+	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *file = fs_join(dir, "folded/energy-c-gpu0.folded");
+	CLEANUP(xfreep) char *text = NULL;
+	struct table *t = table_new("energy_callpaths");
+	long long sum = 0;
+	size_t n;
+
+	for (size_t c = 0; c < ARRAY_LEN(cols); c++)
+		table_col(t, cols[c], TABLE_STR, NULL);
+	table_col(t, "exclusive_j", TABLE_F64, "J");
+	for (size_t i = 0; i < 1000; i++) {
+		table_str(t, "c");
+		table_str(t, "gpu0");
+		table_str(t, "host");
+		table_str(t, "main");
+		table_str(t, "f");
+		table_f64(t, i % 2 ? 0.3e-6 : 2.6e-6);
+		table_row(t);
+	}
+	CLEANUP(report_release) struct report r = make_report(dir, &t, 1);
+	write_ok(&r, &writer_folded);
+	assert_int_equal(fs_read(file, 1 << 20, &text, &n, NULL), 0);
+	for (const char *s = text; (s = strchr(s, ' ')); s++)
+		sum += strtoll(s, NULL, 10);
+	assert_int_equal(sum, 1450);
 }
 
 /* Tables that were loaded may lack columns or hold words where numbers belong. */
@@ -131,9 +162,8 @@ static void test_folded_odd(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_folded_tracks),
-		cmocka_unit_test(test_folded_energy),
+		cmocka_unit_test(test_folded),        cmocka_unit_test(test_folded_tracks),
+		cmocka_unit_test(test_folded_energy), cmocka_unit_test(test_folded_sum),
 		cmocka_unit_test(test_folded_odd),
 	};
 
