@@ -119,16 +119,21 @@ void say_written(const struct report *r, const struct strvec *formats)
 static int write_all(struct report *rep, const struct model *m, struct report_timings *times,
 		     const struct strvec *formats)
 {
-	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT, all = STRVEC_INIT;
 	CLEANUP(xfreep) char *path = fs_join(rep->dir, "analysis.json");
 	struct err err = ERR_INIT;
 	int64_t at = clock_monotonic_ns();
 	int code;
 
+	/* analysis.json names the tables, and `report` makes every other format of them */
+	for (size_t i = 0; i < formats->nr; i++)
+		strvec_push(&all, formats->v[i]);
+	if (all.nr && !strvec_has(&all, "csv"))
+		strvec_push(&all, "csv");
 	report_clear(rep->dir);
 	times->write_s = NAN;
 	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
-	code = write_each(rep, formats, &said);
+	code = write_each(rep, &all, &said);
 	times->write_s = analyze_lap_s(&at);
 	free(rep->analysis_json);
 	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
@@ -200,8 +205,7 @@ static int checks_code(const struct table_set *ts)
 	return code;
 }
 
-/* Whether dir can be made and written to: said before anything is read, which may take long. */
-static int output_code(const char *dir)
+int output_code(const char *dir)
 {
 	CLEANUP(xfreep) char *at = xstrdup(dir);
 

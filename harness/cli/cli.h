@@ -122,6 +122,11 @@ double analyze_lap_s(int64_t *at);
  */
 int analyze_to(const struct strvec *inputs, const struct analyze_options *o, const char *out,
 	       struct report *ret);
+/*
+ * 0, or 4 after saying why dir cannot be made or written to: before anything is read, which may
+ * take long.
+ */
+int output_code(const char *dir);
 /* 0, or 2 after naming the first that is no report format. */
 int formats_known(const struct strvec *formats);
 /* Writes the formats of a report; exit code. formats are known ones, none: all. */

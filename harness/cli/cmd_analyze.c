@@ -72,7 +72,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &out, "DIR", "where tables and report go" },
 		{ "analysis", 0, OPT_LIST, &only, "A,B,…", "only these ('profrig list analyses')" },
-		{ "format", 0, OPT_LIST, &formats, "F,…", "csv, json, folded, html (all of them)" },
+		{ "format", 0, OPT_LIST, &formats, "F,…",
+		  "csv (always), json, folded, html (all of them)" },
 		{ "attribution", 0, OPT_STR, &attribution, "HOW",
 		  "shared (exact) or independent (double counting)" },
 		{ "integration", 0, OPT_STR, &integration, "HOW",
@@ -135,12 +136,16 @@ static int report_main(const struct command *c, int argc, char **argv)
 		CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
 		int r = report_load(analysis, &rep, &err);
 		if (r == 0) {
-			code = write_formats(&rep, &o.formats);
+			code = output_code(rep.dir);
+			if (code == EXIT_DONE)
+				code = write_formats(&rep, &o.formats);
 		} else if (is_run) {
 			code = analyze_to(&dirs, &o, analysis, &rep);
 		} else {
-			log_error("%s is neither a run directory nor an analysis: %s", dir,
-				  err.msg);
+			if (r == -ENOENT)
+				log_error("%s is neither a run directory nor an analysis", dir);
+			else
+				log_error("%s", err.msg);
 			code = EXIT_UNREADABLE;
 		}
 		progress_end();

@@ -29,6 +29,14 @@ code "an output folder below a file: 4" 4 "$PROFRIG" -q analyze "$T/f.json" -o "
 code "an output folder that cannot be made: 4" 4 "$PROFRIG" -q analyze "$T/f.json" -o /proc/profrig/x
 code "all formats" 0 "$PROFRIG" -q analyze "$T/f.json" -o "$T/o"
 is "the path shown is the page" "$(cat "$T/out")" "$T/o/report.html"
+for f in html json folded; do
+	code "--format $f alone" 0 "$PROFRIG" -q analyze "$T/f.json" -o "$T/only" --format $f
+	check "writes the tables too, which analysis.json names" test -s "$T/only/tables/functions.csv"
+	code "so that a report can be made of it" 0 "$PROFRIG" -q report "$T/only" --format html
+done
+mv "$T/only/tables/functions.csv" "$T/only/tables/lost.csv"
+code "an analysis without one of its tables: 5" 5 "$PROFRIG" -q report "$T/only"
+is "is not called anything else" "$(cat "$T/err")" "profrig: error: $T/only: $T/only/tables/functions.csv: No such file or directory"
 echo mine >"$T/o/notes.txt"
 code "the same folder, one format" 0 "$PROFRIG" -q analyze "$T/-dash.json" -o "$T/o" --format csv
 is "the path shown is what was written" "$(cat "$T/out")" "$T/o/tables"
@@ -81,6 +89,10 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "a folder and a file are told" "$(grep -c 'Permission denied' "$T/err")" 2
 	code "a folder that may not be read" 5 "${nobody[@]}" analyze "$T/perm/locked" -o "$T/open/p"
 	code "an output folder that may not be written: 4" 4 "${nobody[@]}" analyze "$T/perm/a.json" -o "$T/perm/o"
+	chmod -R a+rX "$T/only"
+	mv "$T/only/tables/lost.csv" "$T/only/tables/functions.csv"
+	code "a report where nothing may be written: 4" 4 "${nobody[@]}" report "$T/only"
+	is "names no file" "$(cat "$T/out")" ""
 else
 	skip "files that may not be read" "needs root to become somebody else"
 fi
