@@ -154,7 +154,23 @@ static void write_timings(struct json_out *j, const struct report_timings *t)
 	json_end(j);
 }
 
-char *report_analysis_json(const struct model *m, const struct table_set *ts,
+/* What `report` needs to find the run again, and to know it. */
+static void write_run(struct json_out *j, const struct report *r)
+{
+	json_t *run = r->run_dir && r->run_json ? json_loads(r->run_json, 0, NULL) : NULL;
+
+	if (run) {
+		json_obj(j, "run");
+		json_str(j, "id", json_text_at(run, "id"));
+		json_str(j, "dir", r->run_dir);
+		json_end(j);
+	} else {
+		json_nil(j, "run");
+	}
+	json_decref(run);
+}
+
+char *report_analysis_json(const struct model *m, const struct report *r,
 			   const struct report_timings *t)
 {
 	char *text = NULL;
@@ -177,11 +193,12 @@ char *report_analysis_json(const struct model *m, const struct table_set *ts,
 	json_i64(&j, "start_ns", 0);
 	json_i64(&j, "end_ns", m->last_ns - m->first_ns);
 	json_end(&j);
+	write_run(&j, r);
 	write_inputs(&j, m);
-	write_devices(&j, m, ts);
+	write_devices(&j, m, &r->tables);
 	write_warnings(&j, m);
-	write_tables(&j, ts);
-	write_checks(&j, ts);
+	write_tables(&j, &r->tables);
+	write_checks(&j, &r->tables);
 	write_timings(&j, t);
 	json_end(&j);
 	putc('\n', f);

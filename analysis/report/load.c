@@ -296,17 +296,35 @@ static void load_checks(const json_t *doc, struct table_set *ts)
 		json_text_at(check, "detail"));
 }
 
-/* An analysis inside a run directory belongs to that run. */
-static void load_run(struct report *r)
+/* id: of the run that it has to be, NULL for any. */
+static bool take_run(struct report *r, const char *dir, const char *id)
 {
-	CLEANUP(xfreep) char *whole = fs_abs(r->dir);
-	CLEANUP(xfreep) char *run = fs_dir(whole);
-	CLEANUP(xfreep) char *path = fs_join(run, "run.json");
+	CLEANUP(xfreep) char *path = fs_join(dir, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(json_freep) json_t *doc = NULL;
 
-	if (strcmp(fs_base(whole), "analysis") == 0 &&
-	    load_json(path, &r->run_json, &doc, NULL) == 0)
-		r->run_dir = STEAL(run);
+	if (load_json(path, &text, &doc, NULL) < 0 ||
+	    (id && strcmp(json_text_at(doc, "id"), id) != 0))
+		return false;
+	r->run_json = STEAL(text);
+	r->run_dir = xstrdup(dir);
+	return true;
+}
+
+/*
+ * An analysis inside a run directory belongs to that run. One that lies elsewhere names its run,
+ * which may have moved since, or be a path of another machine: then its id is not found there.
+ */
+static void load_run(struct report *r, const json_t *analysis)
+{
+	const json_t *run = json_object_get(analysis, "run");
+	CLEANUP(xfreep) char *whole = fs_abs(r->dir);
+	CLEANUP(xfreep) char *above = fs_dir(whole);
+
+	if (strcmp(fs_base(whole), "analysis") == 0 && take_run(r, above, NULL))
+		return;
+	if (*json_text_at(run, "dir") && *json_text_at(run, "id"))
+		take_run(r, json_text_at(run, "dir"), json_text_at(run, "id"));
 }
 
 static int load(struct report *r, struct err *err)
@@ -333,7 +351,7 @@ static int load(struct report *r, struct err *err)
 			return err_wrap(err, e == -ENOENT ? -EINVAL : e, "%s", r->dir);
 	}
 	load_checks(doc, &r->tables);
-	load_run(r);
+	load_run(r, doc);
 	return 0;
 }
 

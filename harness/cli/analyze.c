@@ -132,11 +132,11 @@ static int write_all(struct report *rep, const struct model *m, struct report_ti
 		strvec_push(&all, "csv");
 	report_clear(rep->dir);
 	times->write_s = NAN;
-	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
+	rep->analysis_json = report_analysis_json(m, rep, times);
 	code = write_each(rep, &all, &said);
 	times->write_s = analyze_lap_s(&at);
 	free(rep->analysis_json);
-	rep->analysis_json = report_analysis_json(m, &rep->tables, times);
+	rep->analysis_json = report_analysis_json(m, rep, times);
 	if (fs_write_atomic(path, rep->analysis_json, strlen(rep->analysis_json), &err) == 0)
 		return code;
 	say_once(&said, &err);

@@ -42,12 +42,13 @@ const struct writer *writer_find(const char *name);
 struct report_timings {
 	double read_s, model_s, attribute_s, stats_s, write_s;
 };
-/* analysis.json of a finished model and its tables. Owned text. */
-char *report_analysis_json(const struct model *m, const struct table_set *ts,
+/* analysis.json of a finished model, of the tables made of it and of its run. Owned text. */
+char *report_analysis_json(const struct model *m, const struct report *r,
 			   const struct report_timings *t);
 /*
- * Reads back what `analyze` wrote: dir/analysis.json and its tables. -ENOENT when dir is no
- * analysis.
+ * Reads back what `analyze` wrote: dir/analysis.json and its tables, and the run that was analysed:
+ * the directory around dir, else the one that analysis.json names while it still holds that run.
+ * -ENOENT when dir is no analysis.
  */
 int report_load(const char *dir, struct report *ret, struct err *err);
 void report_release(struct report *r);

@@ -25,7 +25,7 @@ static inline struct report make_report(const char *dir, struct table **tables, 
 	r.dir = xstrdup(dir);
 	for (size_t i = 0; i < n; i++)
 		table_set_add(&r.tables, tables[i]);
-	r.analysis_json = report_analysis_json(m, &r.tables, &t);
+	r.analysis_json = report_analysis_json(m, &r, &t);
 	return r;
 }
 

@@ -496,7 +496,8 @@ static struct model *described_model(void)
 static void test_analysis_json(void **state UNUSED)
 {
 	CLEANUP(model_freep) struct model *m = described_model();
-	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(report_release) struct report r = REPORT_INIT;
+	struct table_set *ts = &r.tables;
 	struct report_timings times = { 0.5, 0.25, 0, 1, 2 };
 	struct table *counters = table_new("counters");
 
@@ -506,11 +507,13 @@ static void test_analysis_json(void **state UNUSED)
 	table_str(counters, "gpu7");
 	table_f64(counters, 1);
 	table_row(counters);
-	table_set_add(&ts, counters);
-	table_set_check(&ts, "sum", false, "1 != 2");
+	table_set_add(ts, counters);
+	table_set_check(ts, "sum", false, "1 != 2");
 
-	CLEANUP(xfreep) char *text = report_analysis_json(m, &ts, &times);
+	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
 	json_t *doc = parse(text), *in, *w, *t;
+
+	assert_true(json_is_null(at(doc, "run")));
 
 	assert_string_equal(word(doc, "schema"), "profrig.analysis/1");
 	assert_true(json_is_true(at(doc, "partial")));
@@ -568,6 +571,33 @@ static void test_analysis_json(void **state UNUSED)
 	assert_true(json_number_value(at(at(doc, "timings_s"), "read")) == 0.5);
 	assert_true(json_number_value(at(at(doc, "timings_s"), "write")) == 2);
 	json_decref(doc);
+}
+
+/* One that lies elsewhere names its run, which is taken while it is still that one. */
+static void test_load_run_elsewhere(void **state UNUSED)
+{
+	CLEANUP(test_dir_done) char *run = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(model_freep) struct model *m = described_model();
+	struct report r = { .dir = dir,
+			    .run_dir = run,
+			    .run_json = (char *)"{\"schema\":\"profrig.run/1\",\"id\":\"x\"}" };
+	struct report_timings times = { 0 };
+
+	test_put(run, "run.json", r.run_json);
+	text = report_analysis_json(m, &r, &times);
+	test_put(dir, "analysis.json", text);
+	for (int same = 1; same >= 0; same--) {
+		CLEANUP(report_release) struct report l = load_ok(dir);
+
+		assert_true((l.run_json && l.run_dir) == same);
+		if (same) {
+			assert_string_equal(l.run_json, r.run_json);
+			assert_string_equal(l.run_dir, run);
+		}
+		test_put(run, "run.json", "{\"schema\":\"profrig.run/1\",\"id\":\"y\"}");
+	}
 }
 
 static void test_report_json(void **state UNUSED)
@@ -668,12 +698,19 @@ static void test_out_file(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_csv_bytes),
-		cmocka_unit_test(test_inferred),    cmocka_unit_test(test_declared),
-		cmocka_unit_test(test_load_errors), cmocka_unit_test(test_load_run),
-		cmocka_unit_test(test_stale),       cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_bad_name),    cmocka_unit_test(test_analysis_json),
-		cmocka_unit_test(test_report_json), cmocka_unit_test(test_out_file),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_csv_bytes),
+		cmocka_unit_test(test_inferred),
+		cmocka_unit_test(test_declared),
+		cmocka_unit_test(test_load_errors),
+		cmocka_unit_test(test_load_run),
+		cmocka_unit_test(test_load_run_elsewhere),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_bad_name),
+		cmocka_unit_test(test_analysis_json),
+		cmocka_unit_test(test_report_json),
+		cmocka_unit_test(test_out_file),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);
