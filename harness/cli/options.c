@@ -131,15 +131,13 @@ static int store(const struct command *c, const struct opt *o, const char *arg)
 	return -1;
 }
 
-static int unknown_option(const struct command *c, const struct opt *opts, const char *word)
+static int unknown_option(const struct command *c, const struct option *longs, const char *word)
 {
-	const char *names[MAX_OPTS];
+	const char *names[MAX_OPTS + 8];
 	size_t n = 0;
 
-	for (; opts && opts[n].name && n < MAX_OPTS - 3; n++)
-		names[n] = opts[n].name;
-	names[n++] = "help";
-	names[n++] = "json";
+	for (; longs[n].name; n++)
+		names[n] = longs[n].name;
 	names[n] = NULL;
 	const char *near = strncmp(word, "--", 2) == 0 ? cfg_did_you_mean(word + 2, names) : NULL;
 	if (near)
@@ -151,8 +149,8 @@ static int unknown_option(const struct command *c, const struct opt *opts, const
  * getopt_long takes unique prefixes for options; a script that relies on one breaks with the next
  * option added, so they are refused.
  */
-static int refuse_abbreviations(const struct command *c, const struct opt *opts,
-				const struct option *longs, int argc, char **argv)
+static int refuse_abbreviations(const struct command *c, const struct option *longs, int argc,
+				char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		size_t len = strcspn(argv[i], "="), k = 0;
@@ -162,7 +160,7 @@ static int refuse_abbreviations(const struct command *c, const struct opt *opts,
 					 memcmp(longs[k].name, argv[i] + 2, len - 2) != 0))
 			k++;
 		if (!longs[k].name)
-			return unknown_option(c, opts, argv[i]);
+			return unknown_option(c, longs, argv[i]);
 		i += longs[k].has_arg == required_argument && argv[i][len] != '=';
 	}
 	return -1;
@@ -208,7 +206,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 	argv[argc] = NULL;
 	optind = 0;
 	opterr = 0;
-	code = refuse_abbreviations(c, opts, longs, argc, argv);
+	code = refuse_abbreviations(c, longs, argc, argv);
 	while (code < 0 && (o = getopt_long(argc, argv, shorts, longs, &which)) != -1) {
 		if (o == 0x1000) {
 			code = store(c, &opts[which], optarg);
@@ -223,7 +221,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		} else if (o == ':') {
 			code = cli_usage(c, "option '%s' wants an argument", argv[optind - 1]);
 		} else if (o == '?') {
-			code = unknown_option(c, opts, argv[optind - 1]);
+			code = unknown_option(c, longs, argv[optind - 1]);
 		} else {
 			for (size_t i = 0; i < n; i++)
 				if (opts[i].letter == o)

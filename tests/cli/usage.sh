@@ -16,6 +16,8 @@ code "an unknown option" 2 "$PROFRIG" run --tool x -- true
 code "an unknown option of another kind" 2 "$PROFRIG" run --engin host -- true
 code "a misspelt option" 2 "$PROFRIG" plan --labell a=b -- true
 like "gets a suggestion" "$(cat "$T/err")" "did you mean '--label'"
+code "an option that only other commands have" 2 "$PROFRIG" report --json "$T"
+is "is not suggested again" "$(cat "$T/err")" "profrig: error: report: unknown option '--json' ('profrig report --help' shows how)"
 code "no model" 2 "$PROFRIG" run
 code "model and command" 2 "$PROFRIG" run examples/mlp -- true
 code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
