@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "profrig/analysis.h"
 #include "profrig/err.h"
@@ -67,6 +68,12 @@ void cli_problems(const struct problems *p);
 
 /* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
 char *cli_si(double v, const char *unit, char *buf);
+
+/*
+ * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
+ * than max bytes (0: any) ends in "…".
+ */
+void cli_put(FILE *f, const char *s, size_t max);
 
 /* Options of run and plan. */
 struct run_options {

@@ -302,40 +302,50 @@ static void info_json(const struct model *m)
 	putchar('\n');
 }
 
+/* One input; what its file says of itself is somebody else's text. */
+static void info_input(const struct input *in)
+{
+	bool any = in->first_ns <= in->last_ns;
+	char a[32];
+
+	cli_put(stdout, in->path, 0);
+	fputs("\n  format    ", stdout);
+	cli_put(stdout, in->format ? in->format : in->reader, 0);
+	printf(" (reader %s)%s\n", in->reader, in->partial ? ", PARTIAL" : "");
+	printf("  clock     %s, %s\n", clock_name(in->clock),
+	       cli_si(in->resolution_hz, "ticks/s", a));
+	printf("  time      %s from %" PRId64 " to %" PRId64 " ns\n",
+	       cli_si(any ? (double)(in->last_ns - in->first_ns) / 1e9 : 0, "s", a),
+	       any ? in->first_ns : 0, any ? in->last_ns : 0);
+	printf("  content   %" PRIu64 " spans, %" PRIu64 " instants, %" PRIu64
+	       " samples in %" PRIu64 " series, %" PRIu64 " tracks\n",
+	       in->spans, in->instants, in->samples, in->series, in->tracks);
+	for (size_t k = 0; k < in->facts.nr; k++)
+		printf("%s%s %" PRId64, k % 6 == 0 ? (k ? "\n            " : "  records   ") : ", ",
+		       in->facts.v[k].key, in->facts.v[k].value);
+	if (in->facts.nr)
+		putchar('\n');
+}
+
 static void info_text(const struct model *m)
 {
 	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
-	char a[32];
 
-	for (size_t i = 0; i < m->inputs.nr; i++) {
-		const struct input *in = &m->inputs.v[i];
-		bool any = in->first_ns <= in->last_ns;
-		printf("%s\n", in->path);
-		printf("  format    %s (reader %s)%s\n", in->format ? in->format : in->reader,
-		       in->reader, in->partial ? ", PARTIAL" : "");
-		printf("  clock     %s, %s\n", clock_name(in->clock),
-		       cli_si(in->resolution_hz, "ticks/s", a));
-		printf("  time      %s from %" PRId64 " to %" PRId64 " ns\n",
-		       cli_si(any ? (double)(in->last_ns - in->first_ns) / 1e9 : 0, "s", a),
-		       any ? in->first_ns : 0, any ? in->last_ns : 0);
-		printf("  content   %" PRIu64 " spans, %" PRIu64 " instants, %" PRIu64
-		       " samples in %" PRIu64 " series, %" PRIu64 " tracks\n",
-		       in->spans, in->instants, in->samples, in->series, in->tracks);
-		for (size_t k = 0; k < in->facts.nr; k++)
-			printf("%s%s %" PRId64,
-			       k % 6 == 0 ? (k ? "\n            " : "  records   ") : ", ",
-			       in->facts.v[k].key, in->facts.v[k].value);
-		if (in->facts.nr)
-			putchar('\n');
-	}
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		info_input(&m->inputs.v[i]);
 	devices_of(m, &devices);
 	printf("links       %zu\n", m->links.nr);
-	for (size_t i = 0; i < devices.nr; i++)
-		printf("%s%s%s", i ? ", " : "devices     ", devices.v[i],
-		       i + 1 == devices.nr ? "\n" : "");
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		printf("warning     %s ×%" PRIu64 ": %s\n", m->warnings.v[i].code,
-		       m->warnings.v[i].count, m->warnings.v[i].text);
+	for (size_t i = 0; i < devices.nr; i++) {
+		fputs(i ? ", " : "devices     ", stdout);
+		cli_put(stdout, devices.v[i], 0);
+		fputs(i + 1 == devices.nr ? "\n" : "", stdout);
+	}
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		printf("warning     %s ×%" PRIu64 ": ", m->warnings.v[i].code,
+		       m->warnings.v[i].count);
+		cli_put(stdout, m->warnings.v[i].text, 0);
+		putchar('\n');
+	}
 }
 
 static int info_main(const struct command *c, int argc, char **argv)

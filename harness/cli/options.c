@@ -12,6 +12,7 @@
 #include "profrig/log.h"
 #include "profrig/num.h"
 #include "profrig/progress.h"
+#include "profrig/text.h"
 
 #define MAX_OPTS 48
 
@@ -72,6 +73,18 @@ char *cli_si(double v, const char *unit, char *buf)
 	int digits = fabs(x) >= 99.95 ? 0 : fabs(x) >= 9.995 ? 1 : 2;
 	snprintf(buf, 32, "%.*f %s%s", digits, x, steps[i].prefix, unit);
 	return buf;
+}
+
+void cli_put(FILE *f, const char *s, size_t max)
+{
+	size_t n = strlen(s);
+	CLEANUP(xfreep) char *clean = xstrdup(s);
+	bool cut = max > 0 && n > max;
+
+	text_no_controls(clean, '?');
+	for (n = cut ? max : n; cut && n > 0 && (clean[n] & 0xc0) == 0x80;)
+		n--;
+	fprintf(f, "%.*s%s", (int)n, clean, cut ? "…" : "");
 }
 
 static void help_line(const struct opt *o)

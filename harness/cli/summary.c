@@ -29,8 +29,9 @@ static void where_time(const struct report *rep)
 		if (shown && strcmp(table_get_str(t, r, (size_t)scope),
 				    table_get_str(t, 0, (size_t)scope)) != 0)
 			break;
-		fprintf(stderr, "%s%.40s %s (%.1f %%)", shown++ ? ", " : "",
-			table_get_str(t, r, (size_t)name),
+		fputs(shown++ ? ", " : "", stderr);
+		cli_put(stderr, table_get_str(t, r, (size_t)name), 40);
+		fprintf(stderr, " %s (%.1f %%)",
 			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
 			100 * table_get_f64(t, r, (size_t)share));
 	}
@@ -128,8 +129,10 @@ static void where_energy(const struct report *rep)
 			continue;
 		}
 		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
-		fprintf(stderr, "%s%s %s%s", shown++ ? ", " : "", counter,
-			cli_si(table_get_f64(t, r, 3), "J", b), estimated ? " (estimated)" : "");
+		fputs(shown++ ? ", " : "", stderr);
+		cli_put(stderr, counter, 60);
+		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3), "J", b),
+			estimated ? " (estimated)" : "");
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);

@@ -20,6 +20,11 @@ tef dash >"$T/-dash.json"
 code "behind -- stand inputs" 0 env -C "$T" "$PROFRIG" -q analyze -o dash -- -dash.json
 is "and they are read" "$(first_row "$T/dash")" host,dash,,1,5000,5000
 
+# what is said of it
+printf '[{"ph":"X","name":"\\u001b[31mred","pid":1,"tid":1,"ts":0,"dur":5},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":5}]' >"$T/esc.json"
+code "names that would command a terminal" 0 "$PROFRIG" -q info "$T/esc.json"
+like "are shown without their control bytes" "$(cat "$T/out")" "inside '\?\[31mred'"
+
 # where it goes
 touch "$T/file"
 code "an output folder that is a file: 4" 4 "$PROFRIG" -q analyze "$T/f.json" -o "$T/file"
