@@ -15,10 +15,10 @@ static bool is_plain(const struct model *m, str_id device)
 	return device && !strchr(model_str(m, device), ':');
 }
 
-/* Whether this is one more host than was seen before. */
-static bool other_host(const struct model *m, str_id host, str_id device, str_id *seen)
+/* Whether this is one more host than was seen before. What is not known is no other host. */
+static bool is_another(str_id host, str_id *seen)
 {
-	if (!host || !is_plain(m, device))
+	if (!host)
 		return false;
 	if (!*seen)
 		*seen = host;
@@ -28,13 +28,14 @@ static bool other_host(const struct model *m, str_id host, str_id device, str_id
 static bool several_hosts(const struct model *m)
 {
 	str_id seen = 0;
-	bool several = false;
 
-	for (size_t i = 0; !several && i < m->tracks.nr; i++)
-		several = other_host(m, m->tracks.v[i].host, m->tracks.v[i].device, &seen);
-	for (size_t i = 0; !several && i < m->series.nr; i++)
-		several = other_host(m, m->series.v[i].host, m->series.v[i].device, &seen);
-	return several;
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		if (m->tracks.v[i].device && is_another(m->tracks.v[i].host, &seen))
+			return true;
+	for (size_t i = 0; i < m->series.nr; i++)
+		if (is_another(m->series.v[i].host, &seen))
+			return true;
+	return false;
 }
 
 #define SEVERAL_RANKS (UINT32_MAX - 1)
@@ -76,18 +77,18 @@ static str_id behind_rank(struct model *m, int32_t rank, str_id device)
 void device_ids_qualify(struct model *m)
 {
 	CLEANUP(u64map_release) struct u64map rank_of = U64MAP_INIT;
-	bool hosts = several_hosts(m);
 
+	m->several_hosts = several_hosts(m);
 	ranks_collect(m, &rank_of);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		struct track *t = &m->tracks.v[i];
 
-		if (hosts)
+		if (m->several_hosts)
 			t->device = behind_host(m, t->host, t->device);
 		if (!t->host && t->rank >= 0 && is_plain(m, t->device) &&
 		    u64map_get(&rank_of, t->device) == SEVERAL_RANKS)
 			t->device = behind_rank(m, t->rank, t->device);
 	}
-	for (size_t i = 0; hosts && i < m->series.nr; i++)
+	for (size_t i = 0; m->several_hosts && i < m->series.nr; i++)
 		m->series.v[i].device = behind_host(m, m->series.v[i].host, m->series.v[i].device);
 }

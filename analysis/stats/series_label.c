@@ -9,29 +9,21 @@
 #include "profrig/strvec.h"
 #include "profrig/xalloc.h"
 
-static bool several_hosts(const struct model *m)
+static const char *path_of(const struct model *m, const struct series_label *l)
 {
-	const char *first = NULL;
-
-	for (size_t i = 0; i < m->series.nr; i++) {
-		const char *host = model_str(m, m->series.v[i].host);
-
-		if (!*host)
-			continue;
-		if (first && strcmp(first, host) != 0)
-			return true;
-		first = host;
-	}
-	return false;
+	return m->inputs.v[m->series.v[l->series].input].path;
 }
 
-static int cmp_labels(const void *pa, const void *pb)
+/* The order in which the inputs were named decides last. */
+static int cmp_labels(const void *pa, const void *pb, void *ctx)
 {
 	const struct series_label *a = pa, *b = pb;
 	int r = natural_cmp(a->name, b->name);
 
 	if (r == 0)
 		r = natural_cmp(a->device, b->device);
+	if (r == 0)
+		r = strcmp(path_of(ctx, a), path_of(ctx, b));
 	if (r == 0)
 		r = a->series < b->series ? -1 : a->series > b->series;
 	return r;
@@ -49,11 +41,11 @@ static bool is_told_apart(const struct series_label *l)
 }
 
 /* What tells a series from the others of its name: the first of these that differs between two. */
-enum difference { BY_FILE, BY_TRACK, BY_NUMBER };
+enum difference { BY_FILE, BY_TRACK, BY_PATH, BY_NUMBER };
 
 static const char *file_of(const struct model *m, const struct series_label *l)
 {
-	return fs_base(m->inputs.v[m->series.v[l->series].input].path);
+	return fs_base(path_of(m, l));
 }
 
 static track_id track_of(const struct model *m, const struct series_label *l)
@@ -64,14 +56,15 @@ static track_id track_of(const struct model *m, const struct series_label *l)
 static enum difference difference_of(const struct model *m, const struct series_label *all,
 				     size_t n)
 {
-	bool by_file = true, by_track = true;
+	bool by_file = true, by_track = true, by_path = true;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++) {
 			by_file &= strcmp(file_of(m, &all[i]), file_of(m, &all[k])) != 0;
 			by_track &= track_of(m, &all[i]) != track_of(m, &all[k]);
+			by_path &= strcmp(path_of(m, &all[i]), path_of(m, &all[k])) != 0;
 		}
-	return by_file ? BY_FILE : by_track ? BY_TRACK : BY_NUMBER;
+	return by_file ? BY_FILE : by_track ? BY_TRACK : by_path ? BY_PATH : BY_NUMBER;
 }
 
 /* More than a page could show by name are numbered. */
@@ -90,6 +83,8 @@ static void tell_apart(const struct model *m, struct series_label *all, size_t n
 			l->own = xasprintf("%s (%s)", l->name, file_of(m, l));
 		else if (by == BY_TRACK && t != TRACK_NONE)
 			l->own = xasprintf("%s (%s)", l->name, tracks->v[t]);
+		else if (by == BY_PATH)
+			l->own = xasprintf("%s (%s)", l->name, path_of(m, l));
 		else
 			l->own = xasprintf("%s (%zu)", l->name, i + 1);
 	}
@@ -123,7 +118,6 @@ void series_labels_freep(struct series_label **labels)
 struct series_label *series_labels(const struct model *m)
 {
 	struct series_label *all = xcalloc(m->series.nr + 1, sizeof(*all));
-	bool hosts = several_hosts(m);
 
 	for (size_t i = 0; i < m->series.nr; i++) {
 		struct series_label *l = &all[i];
@@ -132,13 +126,15 @@ struct series_label *series_labels(const struct model *m)
 		l->series = (series_id)i;
 		l->name = model_str(m, m->series.v[i].name);
 		l->info = counter_info(m, (series_id)i);
-		if (hosts && *host && !strchr(l->info.device, ':'))
+		if (m->several_hosts && *host && !strchr(l->info.device, ':'))
 			snprintf(l->device, sizeof(l->device), "%.90s%s%s", host,
 				 l->info.device[0] ? ":" : "", l->info.device);
 		else
 			snprintf(l->device, sizeof(l->device), "%s", l->info.device);
 	}
-	qsort(all, m->series.nr, sizeof(*all), cmp_labels);
+	qsort_r(all, m->series.nr, sizeof(*all), cmp_labels, (void *)m);
 	tell_all_apart(m, all);
+	/* by the names that the tables show */
+	qsort_r(all, m->series.nr, sizeof(*all), cmp_labels, (void *)m);
 	return all;
 }

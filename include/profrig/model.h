@@ -116,7 +116,11 @@ struct series {
 	str_id unit;           /* as recorded; a hint */
 	enum series_kind kind; /* as recorded; a hint: attribution/counters decides */
 	track_id track;        /* where it was recorded; TRACK_NONE */
-	str_id device; /* "" when the series belongs to no device, or its name tells (counters.h) */
+	/*
+	 * "" when the series belongs to no device, or its name tells (counters.h). After
+	 * model_finish ids that more than one host or rank has are told apart: "node3:gpu0".
+	 */
+	str_id device;
 	str_id host;
 	input_id input;
 	bool change_points; /* only changes are stored: a value holds until the next one */
@@ -191,6 +195,8 @@ struct model {
 	bool finished;
 	/* earliest and latest instant of all inputs after model_finish; 0, 0 when empty */
 	int64_t first_ns, last_ns;
+	/* after model_finish: devices or counters are of more than one host, and say of which */
+	bool several_hosts;
 	struct model_priv *priv; /* the sink's look-up tables */
 };
 

@@ -154,7 +154,8 @@ static void totals_and_checks(void **state)
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
 	(void)state;
-	expect_columns(e, "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
+	expect_columns(e,
+		       "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
 	assert_int_equal(table_rows(e), 7);
 	assert_int_equal(ts.checks.nr, 7);
 	for (size_t i = 0; i < 7; i++) {
@@ -522,6 +523,41 @@ static void equal_names(void **state)
 	model_free(t.m);
 }
 
+/* Rows stand in the order of what they show, whichever input was named first. */
+static void order_of_equal_names(void **state)
+{
+	static const double v[][2] = { { 0, 100 }, { 1, 100 } };
+	static const struct {
+		const char *path[2], *series[2];
+	} cases[] = {
+		{ { "b.csv", "a.csv" }, { "power.gpu0 (a.csv)", "power.gpu0 (b.csv)" } },
+		{ { "a.csv", "b.csv" }, { "power.gpu0 (a.csv)", "power.gpu0 (b.csv)" } },
+		{ { "n2/p.csv", "n1/p.csv" },
+		  { "power.gpu0 (n1/p.csv)", "power.gpu0 (n2/p.csv)" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct trace t = trace_new();
+		struct table_set ts;
+		const struct table *c;
+
+		for (int k = 0; k < 2; k++) {
+			t.s->ops->input_end(t.s);
+			t.s->ops->input(t.s, cases[i].path[k], "samples");
+			t.s->ops->clock(t.s);
+			trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
+		}
+		trace_finish(&t);
+		ts = run(t.m, "counters", NULL);
+		c = table_set_find(&ts, "counters");
+		for (size_t k = 0; k < 2; k++)
+			assert_string_equal(text(c, k, "series"), cases[i].series[k]);
+		table_set_release(&ts);
+		model_free(t.m);
+	}
+}
+
 /* A share of nothing is nothing, not minus nothing. */
 static void negative_total(void **state)
 {
@@ -630,6 +666,7 @@ int main(void)
 		cmocka_unit_test(counters_table),
 		cmocka_unit_test(failed_reads_count_once),
 		cmocka_unit_test(equal_names),
+		cmocka_unit_test(order_of_equal_names),
 		cmocka_unit_test(negative_total),
 		cmocka_unit_test(timeline_table),
 		cmocka_unit_test(nothing_to_say),
