@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/intern.h"
 #include "profrig/strbuf.h"
 #include "profrig/text.h"
+#include "profrig/u64map.h"
 #include "profrig/xalloc.h"
 
 #define COSTS 3
@@ -180,24 +182,28 @@ static int by_ns(const void *pa, const void *pb)
 /* Outermost host calls by name, the heaviest first; the rest as one. */
 static void host_parts(const struct table *paths, struct html_facts *f)
 {
+	CLEANUP(u64map_release) struct u64map index = U64MAP_INIT;
+	struct intern *names = intern_new();
 	double shown = 0;
 
 	for (size_t i = 0; paths && i < table_rows(paths); i++) {
 		const char *path = str_at(paths, i, "path");
 		double ns = num_at(paths, i, "inclusive_ns");
-		size_t k;
+		uint32_t *k;
 
 		if (num_at(paths, i, "depth") != 0 || !(ns > 0) ||
 		    strcmp(path, "[unattributed]") == 0)
 			continue;
 		f->total_ns += ns;
-		for (k = 0; k < f->parts.nr && strcmp(f->parts.v[k].name, path) != 0; k++)
-			;
-		if (k < f->parts.nr)
-			f->parts.v[k].ns += ns;
-		else
+		k = u64map_at(&index, intern_puts(names, path));
+		if (*k == U64MAP_NONE) {
+			*k = (uint32_t)f->parts.nr;
 			add_part(f, path, ns);
+		} else {
+			f->parts.v[*k].ns += ns;
+		}
 	}
+	intern_free(names);
 	if (f->parts.nr == 0)
 		return;
 	qsort(f->parts.v, f->parts.nr, sizeof(*f->parts.v), by_ns);
