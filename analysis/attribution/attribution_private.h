@@ -102,11 +102,18 @@ struct share_marked {
 	uint32_t before[SHARE_MARK_BITS]; /* intervals before this one that carry the mark */
 };
 
+/*
+ * Or a share of another share, cut into parts: knots only where the number of parts changes, `a` is
+ * one part, and everything finer is read from the base. So a process with many threads costs what
+ * its own calls cost, not what those of all other processes do.
+ */
 struct share {
 	size_t n; /* knots; 0 when the series has fewer than two points */
 	struct share_knot *knots;
 	uint8_t *marks; /* enum curve_mark per interval; NULL when there are none */
 	struct share_marked *marked;
+	const struct share *base; /* NULL: of the curve itself; borrowed */
+	size_t *base_at;          /* by knot: the base's interval that holds it */
 };
 
 /* Energy that belongs to nobody, and to somebody, over the whole curve. */
@@ -117,12 +124,11 @@ struct share_totals {
 	int64_t idle_ns;           /* sampled time with nobody active */
 };
 
-/*
- * active: number of sharers; parts: how many parts a sharer's share is cut into (NULL: one).
- * independent: the share is not divided by active. totals may be NULL.
- */
-void share_make(const struct curve *c, const struct steps *active, const struct steps *parts,
-		bool independent, struct share *ret, struct share_totals *totals);
+/* active: number of sharers; independent: the share is not divided by it. totals may be NULL. */
+void share_make(const struct curve *c, const struct steps *active, bool independent,
+		struct share *ret, struct share_totals *totals);
+/* The base's share in equal parts; where parts is 0 nobody reads. The base outlives it. */
+void share_split(const struct share *base, const struct steps *parts, struct share *ret);
 void share_release(struct share *sh);
 
 /* A place on a share: the interval that holds a time. Times before and after the samples are moved
@@ -130,7 +136,13 @@ void share_release(struct share *sh);
 struct share_pos {
 	size_t i;
 	int64_t t_ns;
+	size_t base_i; /* the same place on the base, if there is one */
 };
+
+static inline struct share_pos share_base_pos(struct share_pos p)
+{
+	return (struct share_pos){ .i = p.base_i, .t_ns = p.t_ns };
+}
 
 /* The position of t_ns, which is not before the hint's time. */
 struct share_pos share_seek(const struct share *sh, struct share_pos hint, int64_t t_ns);
@@ -141,12 +153,16 @@ static inline double share_piece(const struct share_knot *k, double x, double y)
 	return (y - x) * (k->a + k->h * (x + y));
 }
 
+double share_between_parts(const struct share *sh, struct share_pos from, struct share_pos to);
+
 /* Energy and sampled time between two positions, from <= to. */
 static inline double share_between(const struct share *sh, struct share_pos from,
 				   struct share_pos to)
 {
 	const struct share_knot *f = &sh->knots[from.i], *t = &sh->knots[to.i];
 
+	if (sh->base)
+		return share_between_parts(sh, from, to);
 	if (from.i == to.i)
 		return share_piece(f, (double)(from.t_ns - f->t_ns), (double)(to.t_ns - f->t_ns));
 	return share_piece(f, (double)(from.t_ns - f->t_ns), (double)(f[1].t_ns - f->t_ns)) +
@@ -156,8 +172,12 @@ static inline double share_between(const struct share *sh, struct share_pos from
 static inline int64_t share_live_between(const struct share *sh, struct share_pos from,
 					 struct share_pos to)
 {
-	const struct share_knot *f = &sh->knots[from.i], *t = &sh->knots[to.i];
+	const struct share_knot *f, *t;
 
+	if (sh->base)
+		return share_live_between(sh->base, share_base_pos(from), share_base_pos(to));
+	f = &sh->knots[from.i];
+	t = &sh->knots[to.i];
 	return (t->live_ns + (t->live ? to.t_ns - t->t_ns : 0)) -
 	       (f->live_ns + (f->live ? from.t_ns - f->t_ns : 0));
 }

@@ -127,7 +127,7 @@ static void nobody(struct attribution *a)
 	struct steps none = { 0 };
 	struct share sh;
 
-	share_make(a->c, &none, NULL, a->o->independent, &sh, &a->totals);
+	share_make(a->c, &none, a->o->independent, &sh, &a->totals);
 	share_release(&sh);
 }
 

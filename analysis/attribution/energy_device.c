@@ -51,7 +51,7 @@ bool energy_device(struct attribution *a)
 	if (any) {
 		energy_alloc(a);
 		steps_make(&running, &active);
-		share_make(a->c, &active, NULL, a->o->independent, &sh, &a->totals);
+		share_make(a->c, &active, a->o->independent, &sh, &a->totals);
 		for (track_id t = 0; t < a->m->tracks.nr; t++) {
 			if (queues[t])
 				read_queue(a, &sh, t);

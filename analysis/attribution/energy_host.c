@@ -222,8 +222,7 @@ static void read_thread(struct thread_reader *r, track_id t)
 
 /* Threads of one process cut its share into equal parts, so it needs a curve of its own when it has
  * several. */
-static void read_sharer(struct host_view *h, const struct sharer *s, const struct share *common,
-			const struct steps *active)
+static void read_sharer(struct host_view *h, const struct sharer *s, const struct share *common)
 {
 	struct thread_reader r = { .a = h->a, .sh = common, .h = h };
 	struct intervals calls = { VEC_INIT, VEC_INIT };
@@ -234,7 +233,7 @@ static void read_sharer(struct host_view *h, const struct sharer *s, const struc
 		for (size_t k = 0; k < s->nr; k++)
 			thread_coverage(h->a->m, h->threads.v[s->first + k].track, &calls);
 		steps_make(&calls, &parts);
-		share_make(h->a->c, active, &parts, h->a->o->independent, &own, NULL);
+		share_split(common, &parts, &own);
 		r.sh = &own;
 	}
 	for (size_t k = 0; k < s->nr; k++)
@@ -267,9 +266,9 @@ bool energy_host(struct attribution *a)
 	if (any) {
 		energy_alloc(a);
 		covered_alloc(&h);
-		share_make(a->c, &active, NULL, a->o->independent, &common, &a->totals);
+		share_make(a->c, &active, a->o->independent, &common, &a->totals);
 		for (size_t i = 0; i < h.sharers.nr; i++)
-			read_sharer(&h, &h.sharers.v[i], &common, &active);
+			read_sharer(&h, &h.sharers.v[i], &common);
 	}
 	share_release(&common);
 	steps_release(&active);

@@ -25,7 +25,7 @@ struct share_builder {
 	struct share *sh;
 	size_t cap;
 	const struct curve *c;
-	struct step_reader active, parts;
+	struct step_reader active;
 	bool independent;
 	struct sum w;
 	int64_t live_ns;
@@ -52,10 +52,8 @@ static void knot_push(struct share_builder *b, int64_t t_ns, uint8_t marks)
 	sh->n++;
 }
 
-/* The part [x0, x1] of interval i (ns after its start) goes to `active` sharers, each share in
- * `parts` parts. */
-static void add_piece(struct share_builder *b, size_t i, int64_t x0, int64_t x1, uint32_t active,
-		      uint32_t parts)
+/* The part [x0, x1] of interval i (ns after its start) goes to `active` sharers. */
+static void add_piece(struct share_builder *b, size_t i, int64_t x0, int64_t x1, uint32_t active)
 {
 	const struct curve *c = b->c;
 	double len = (double)(c->t_ns[i + 1] - c->t_ns[i]), x = (double)x0, dx = (double)(x1 - x0);
@@ -82,7 +80,7 @@ static void add_piece(struct share_builder *b, size_t i, int64_t x0, int64_t x1,
 		return;
 	}
 	sum_add(&b->totals->given_j, b->independent ? e * active : e);
-	divisor = (b->independent ? 1.0 : active) * (parts > 1 ? parts : 1);
+	divisor = b->independent ? 1.0 : active;
 	k->a = a / divisor;
 	k->h = h / divisor;
 	sum_add(&b->w, e / divisor);
@@ -93,17 +91,9 @@ static void add_interval(struct share_builder *b, size_t i)
 	int64_t start = b->c->t_ns[i], end = b->c->t_ns[i + 1];
 
 	for (int64_t t = start; t < end;) {
-		int64_t next = end, change;
-		uint32_t parts = 1;
+		int64_t change = steps_move(&b->active, t), next = change < end ? change : end;
 
-		change = steps_move(&b->active, t);
-		next = change < next ? change : next;
-		if (b->parts.st) {
-			change = steps_move(&b->parts, t);
-			next = change < next ? change : next;
-			parts = steps_value(&b->parts);
-		}
-		add_piece(b, i, t - start, next - start, steps_value(&b->active), parts);
+		add_piece(b, i, t - start, next - start, steps_value(&b->active));
 		t = next;
 	}
 }
@@ -123,15 +113,14 @@ static void count_marks(struct share *sh)
 	}
 }
 
-void share_make(const struct curve *c, const struct steps *active, const struct steps *parts,
-		bool independent, struct share *ret, struct share_totals *totals)
+void share_make(const struct curve *c, const struct steps *active, bool independent,
+		struct share *ret, struct share_totals *totals)
 {
 	struct share_totals unused = { 0 };
 	struct share_builder b = {
 		.sh = ret,
 		.c = c,
 		.active = { active, 0 },
-		.parts = { parts, 0 },
 		.independent = independent,
 		.totals = totals ? totals : &unused,
 	};
@@ -154,25 +143,69 @@ void share_release(struct share *sh)
 	free(sh->knots);
 	free(sh->marks);
 	free(sh->marked);
+	free(sh->base_at);
 	*sh = (struct share){ 0 };
+}
+
+static void part_push(struct share *sh, struct share_pos base, double w, uint32_t parts)
+{
+	sh->knots[sh->n] = (struct share_knot){
+		.t_ns = base.t_ns,
+		.w = w,
+		.a = parts > 1 ? 1.0 / parts : 1,
+	};
+	sh->base_at[sh->n++] = base.i;
+}
+
+void share_split(const struct share *base, const struct steps *parts, struct share *ret)
+{
+	struct share_pos at = share_begin(base);
+	struct step_reader r = { parts, 0 };
+	struct sum w = { 0, 0 };
+	int64_t end_ns = base->knots[base->n - 1].t_ns;
+
+	*ret = (struct share){
+		.knots = xreallocarray(NULL, parts->n + 2, sizeof(*ret->knots)),
+		.base = base,
+		.base_at = xreallocarray(NULL, parts->n + 2, sizeof(*ret->base_at)),
+	};
+	while (at.t_ns < end_ns) {
+		int64_t change = steps_move(&r, at.t_ns);
+		struct share_pos next = share_seek(base, at, change < end_ns ? change : end_ns);
+
+		part_push(ret, at, sum_value(&w), steps_value(&r));
+		sum_add(&w, ret->knots[ret->n - 1].a * share_between(base, at, next));
+		at = next;
+	}
+	part_push(ret, at, sum_value(&w), 1);
+}
+
+double share_between_parts(const struct share *sh, struct share_pos from, struct share_pos to)
+{
+	const struct share_knot *f = &sh->knots[from.i], *t = &sh->knots[to.i];
+	struct share_pos a = share_base_pos(from), b = share_base_pos(to), first, last;
+
+	if (from.i == to.i)
+		return f->a * share_between(sh->base, a, b);
+	first = (struct share_pos){ .i = sh->base_at[from.i + 1], .t_ns = f[1].t_ns };
+	last = (struct share_pos){ .i = sh->base_at[to.i], .t_ns = t->t_ns };
+	return f->a * share_between(sh->base, a, first) + (t->w - f[1].w) +
+	       t->a * share_between(sh->base, last, b);
 }
 
 struct share_pos share_begin(const struct share *sh)
 {
-	return (struct share_pos){ 0, sh->knots[0].t_ns };
+	return (struct share_pos){ .t_ns = sh->knots[0].t_ns };
 }
 
-struct share_pos share_seek(const struct share *sh, struct share_pos hint, int64_t t_ns)
+/* The interval that holds t_ns, which is neither before interval i nor at or behind the end. */
+static size_t seek_knot(const struct share *sh, size_t i, int64_t t_ns)
 {
-	size_t i = hint.i, step = 1, lo, hi, last = sh->n - 1;
+	size_t step = 1, lo, hi, last = sh->n - 1;
 
-	if (t_ns <= hint.t_ns)
-		return hint;
-	if (t_ns >= sh->knots[last].t_ns)
-		return (struct share_pos){ last, sh->knots[last].t_ns };
 	/* Mostly the next boundary lies in the same interval or the one after; else gallop. */
 	if (t_ns < sh->knots[i + 1].t_ns)
-		return (struct share_pos){ i, t_ns };
+		return i;
 	for (lo = i + 1; lo + step <= last && sh->knots[lo + step].t_ns <= t_ns; step *= 2)
 		lo += step;
 	hi = lo + step < last ? lo + step : last;
@@ -184,7 +217,20 @@ struct share_pos share_seek(const struct share *sh, struct share_pos hint, int64
 		else
 			hi = mid;
 	}
-	return (struct share_pos){ lo, t_ns };
+	return lo;
+}
+
+struct share_pos share_seek(const struct share *sh, struct share_pos hint, int64_t t_ns)
+{
+	int64_t end_ns = sh->knots[sh->n - 1].t_ns;
+	struct share_pos p = { .t_ns = t_ns < end_ns ? t_ns : end_ns };
+
+	if (t_ns <= hint.t_ns)
+		return hint;
+	p.i = t_ns < end_ns ? seek_knot(sh, hint.i, t_ns) : sh->n - 1;
+	if (sh->base)
+		p.base_i = share_seek(sh->base, share_base_pos(hint), t_ns).i;
+	return p;
 }
 
 uint8_t share_marks(const struct share *sh, struct share_pos from, struct share_pos to)
@@ -192,6 +238,8 @@ uint8_t share_marks(const struct share *sh, struct share_pos from, struct share_
 	size_t end = to.i;
 	uint8_t marks = 0;
 
+	if (sh->base)
+		return share_marks(sh->base, share_base_pos(from), share_base_pos(to));
 	if (!sh->marks || from.t_ns >= to.t_ns)
 		return 0;
 	if (to.t_ns > sh->knots[to.i].t_ns)
