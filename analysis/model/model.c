@@ -113,6 +113,27 @@ static struct warning *warning_row(struct model *m, input_id input, const char *
 	return NULL;
 }
 
+/* Names of a trace in it must not reach a terminal as they are. */
+static char *warning_text(const char *fmt, va_list ap)
+{
+	char *text = xvasprintf(fmt, ap);
+
+	text_no_controls(text, ' ');
+	return text;
+}
+
+static void error_text_add(struct warning *w, const char *fmt, va_list ap)
+{
+	CLEANUP(xfreep) char *old = NULL, *more = NULL;
+
+	if (w->cut)
+		return;
+	old = w->text;
+	more = warning_text(fmt, ap);
+	w->cut = strlen(old) + strlen(more) > WARNING_MAX_TEXT;
+	w->text = xasprintf("%s; %s", old, w->cut ? "and others" : more);
+}
+
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...)
 {
@@ -121,18 +142,19 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 	va_list ap;
 	char *text;
 
+	va_start(ap, fmt);
 	w = warning_row(m, input, code);
 	if (w) {
 		w->count += count;
+		if (w->severity == SEV_ERROR)
+			error_text_add(w, fmt, ap);
+		va_end(ap);
 		return;
 	}
 	info = warning_find(code);
 	assert(info);
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
+	text = warning_text(fmt, ap);
 	va_end(ap);
-	/* names of a trace in it must not reach a terminal as they are */
-	text_no_controls(text, ' ');
 	VEC_PUSH(&m->warnings, (struct warning){ .code = info->code,
 						 .severity = info->severity,
 						 .count = count,

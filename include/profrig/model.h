@@ -151,7 +151,8 @@ struct warning {
 	const char *code; /* from warnings.h */
 	enum severity severity;
 	uint64_t count;
-	char *text;     /* first occurrence, with file and place */
+	char *text;     /* first occurrence, with file and place; of an error all of them */
+	bool cut;       /* an error had more than the text tells */
 	input_id input; /* UINT32_MAX: not of one input */
 };
 
@@ -205,7 +206,11 @@ void model_free(struct model *m); /* NULL is fine */
 void model_freep(struct model **m);
 void model_finish(struct model *m);
 
-/* Counts one more occurrence of code for an input; the first one's text is kept. */
+/*
+ * Counts one more occurrence of code for an input. The first one's text is kept; of an error, which
+ * says what is missing, each one's, joined by "; ", up to WARNING_MAX_TEXT.
+ */
+#define WARNING_MAX_TEXT 65536
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...) __attribute__((format(printf, 5, 6)));
 

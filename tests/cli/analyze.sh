@@ -67,7 +67,8 @@ cp -r "$mi" "$T/holes"
 chmod -R u+w "$T/holes"
 rm "$T/holes/traces/103079215104.evt" "$T/holes/traces/128849018880.evt"
 code "missing event files: exit 6" 6 "$PROFRIG" -q analyze "$T/holes" -o "$T/holes-out"
-is "missing event files: each is named" "$(jq '[.warnings[] | select(.code == "W_MISSING_LOCATION") | .count] | add' "$T/holes-out/analysis.json")" 2
+is "missing event files: each is counted" "$(jq '[.warnings[] | select(.code == "W_MISSING_LOCATION") | .count] | add' "$T/holes-out/analysis.json")" 2
+is "and named" "$(jq -r '.warnings[] | select(.code == "W_MISSING_LOCATION").text' "$T/holes-out/analysis.json" | grep -o 'location [0-9]*' | xargs)" "location 103079215104 location 128849018880"
 check "missing event files: marked partial" jq -e '.inputs[0].partial' "$T/holes-out/analysis.json"
 near "missing event files: the rest is right" "$(rows "$T/holes-out/report.json" functions | jq 'select(.name == "hipFree") | .calls')" 4 0
 

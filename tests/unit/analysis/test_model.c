@@ -1,6 +1,7 @@
 #include "model_support.h"
 
 #include "profrig/fs.h"
+#include "profrig/text.h"
 
 /* ---- enter and leave ---- */
 
@@ -672,21 +673,34 @@ static void test_facts_and_warnings(void **state)
 	sink_fact(s, "regions", 235);
 	sink_fact(s, "enter", 1);
 	sink_fact(s, "enter", 2);
+	sink_warnf(s, W_BAD_EVENT, "first %d", 1);
+	sink_warnf(s, W_BAD_EVENT, "second %d", 2);
 	sink_warnf(s, W_TRUNCATED, "first %d", 1);
 	sink_warnf(s, W_TRUNCATED, "second %d", 2);
 	s->ops->input_end(s);
 	s->ops->input(s, "2", "otf2");
 	sink_warnf(s, W_TRUNCATED, "call '%s'", "\x1b[31m\n");
+	sink_warnf(s, W_TRUNCATED, "and '%s'", "\x1b[31m\n");
+	s->ops->input_end(s);
+	s->ops->input(s, "3", "otf2");
+	for (int i = 0; i < 10000; i++)
+		sink_warnf(s, W_TRUNCATED, "location %d", i);
 	s->ops->input_end(s);
 	model_finish(m);
 	assert_int_equal(m->inputs.v[0].facts.nr, 2);
 	assert_string_equal(m->inputs.v[0].facts.v[1].key, "enter");
 	assert_int_equal(m->inputs.v[0].facts.v[1].value, 3);
-	assert_int_equal(m->warnings.nr, 2);
+	assert_int_equal(m->warnings.nr, 4);
 	assert_string_equal(m->warnings.v[0].text, "first 1");
 	assert_int_equal(m->warnings.v[0].count, 2);
-	assert_int_equal(m->warnings.v[0].severity, SEV_ERROR);
-	assert_string_equal(m->warnings.v[1].text, "call ' [31m '");
+	/* of an error all are told, within reason */
+	assert_int_equal(m->warnings.v[1].severity, SEV_ERROR);
+	assert_string_equal(m->warnings.v[1].text, "first 1; second 2");
+	assert_string_equal(m->warnings.v[2].text, "call ' [31m '; and ' [31m '");
+	assert_int_equal(m->warnings.v[3].count, 10000);
+	assert_non_null(strstr(m->warnings.v[3].text, "location 0; location 1; "));
+	assert_non_null(text_suffix(m->warnings.v[3].text, "; and others"));
+	assert_true(strlen(m->warnings.v[3].text) < WARNING_MAX_TEXT + 32);
 	assert_int_equal(m->first_ns, 0);
 	assert_int_equal(m->last_ns, 0);
 }

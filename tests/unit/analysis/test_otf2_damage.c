@@ -59,6 +59,7 @@ static void test_missing_events(void **state)
 	assert_int_equal(m->spans.nr, 1);
 	assert_int_equal(warned(m, W_MISSING_LOCATION), 2);
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'"));
+	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "; location 11 'Empty file'"));
 	assert_int_equal(fact(m, "events"), 2);
 	assert_int_equal(fact(m, "locations"), 4);
 
