@@ -172,6 +172,8 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid);
 tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
 		  uint32_t lane);
+/* What a tracer says of itself, beside all threads. */
+tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);

@@ -3,7 +3,9 @@
  * category tells kernel, copy and fill apart. Runtime calls and the work they launch share
  * args.correlation. Older files have only "External id" for it. What frameworks project on the
  * device (gpu_user_annotation) has neither: it lies on the queue that work of the same pid and tid
- * names. Files merged from several ranks carry args.rank and have made pids unique.
+ * names. Files merged from several ranks carry args.rank and have made pids unique. One "Trace" of
+ * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
+ * that never rests would take its part of everything.
  *
  * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"), the real pid and tid and
  * exact times stand in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
@@ -14,7 +16,15 @@
 
 #include "profrig/num.h"
 
-enum kineto_class { CLASS_OTHER, CLASS_KERNEL, CLASS_COPY, CLASS_FILL, CLASS_NOTE, CLASS_RUNTIME };
+enum kineto_class {
+	CLASS_OTHER,
+	CLASS_KERNEL,
+	CLASS_COPY,
+	CLASS_FILL,
+	CLASS_NOTE,
+	CLASS_RUNTIME,
+	CLASS_WINDOW
+};
 
 static enum kineto_class kineto_class(const struct json_text *cat)
 {
@@ -36,6 +46,7 @@ static enum kineto_class kineto_class(const struct json_text *cat)
 		{ "hip_runtime", CLASS_RUNTIME },
 		{ "hip_driver", CLASS_RUNTIME },
 		{ "Runtime", CLASS_RUNTIME },
+		{ "Trace", CLASS_WINDOW },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -144,9 +155,15 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	d.name = tef_string(t, &ev->name);
 	d.category = tef_string(t, &ev->cat);
 	d.args = tef_args(t, &ev->args);
-	d.correlation = class == CLASS_NOTE ? 0 : kineto_correlation(t, &a);
+	d.correlation =
+		class == CLASS_NOTE || class == CLASS_WINDOW ? 0 : kineto_correlation(t, &a);
 	if (class == CLASS_RUNTIME) {
 		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+		return true;
+	}
+	if (class == CLASS_WINDOW) {
+		d.kind = SPAN_ANNOTATION;
+		tef_span(t, tef_window(t, &ev->pid, &ev->tid), &d);
 		return true;
 	}
 	d.kind = class == CLASS_KERNEL ? SPAN_KERNEL

@@ -14,7 +14,8 @@ enum {
 	KEY_THREAD,
 	KEY_DEVICE,
 	KEY_QUEUE,
-	KEY_LANE
+	KEY_LANE,
+	KEY_WINDOW
 };
 
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c)
@@ -150,6 +151,22 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 	process = tef_process(t, pid);
 	tr.def.parent = t->tracks.v[process].id;
 	return track_new(t, key, &tr, name);
+}
+
+tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
+{
+	uint64_t key = tef_hash(KEY_WINDOW, pid->key, tid->key);
+	uint32_t slot = u64map_get(&t->slots, key);
+	struct tef_track tr = {
+		.def = { .kind = TRACK_COUNTER,
+			 .parent = TRACK_NONE,
+			 .pid = PID_NONE,
+			 .tid = PID_NONE,
+			 .rank = t->doc.rank },
+		.word = tid->type == TEF_ID_WORD ? tid->text : (struct json_text){ .p = NULL },
+	};
+
+	return slot != U64MAP_NONE ? slot : track_new(t, key, &tr, NULL);
 }
 
 static tef_slot device_slot(struct tef *t, const char *device, uint64_t device_key, int32_t rank)

@@ -108,6 +108,29 @@ static void kineto_variants(void **state)
 	reading_release(&rd);
 }
 
+/* The profiler's own window stands beside the threads: as one of them it would be the longest call
+ * of all, and take a process's share of the energy. */
+static void kineto_window(void **state)
+{
+	struct reading rd = read_text(
+		"tef",
+		"{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
+		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":9,\"tid\":9,\"ts\":"
+		"10,"
+		"\"dur\":5},"
+		"{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler "
+		"(0)\",\"pid\":\"Spans\","
+		"\"tid\":\"PyTorch Profiler\",\"ts\":5,\"dur\":100,\"args\":{\"Op count\":0}}]}");
+	const struct track *t = track_of(rd.m, span_at(rd.m, "PyTorch Profiler (0)"));
+
+	(void)state;
+	assert_span(rd.m, "PyTorch Profiler (0)", 5000, 105000);
+	assert_int_equal(t->kind, TRACK_COUNTER);
+	assert_string_equal(model_str(rd.m, t->name), "PyTorch Profiler");
+	assert_int_equal(track_of(rd.m, span_at(rd.m, "aten::mm"))->kind, TRACK_THREAD);
+	reading_release(&rd);
+}
+
 /* A category "kernel" alone makes no device trace. */
 static void not_kineto(void **state)
 {
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(kineto_device),
 		cmocka_unit_test(kineto_host),
 		cmocka_unit_test(kineto_variants),
+		cmocka_unit_test(kineto_window),
 		cmocka_unit_test(not_kineto),
 		cmocka_unit_test(kineto_base_behind_damage),
 		cmocka_unit_test(rocprof),
