@@ -104,7 +104,7 @@ struct analyze_options {
 	struct analysis_opts analysis;
 	struct strvec only;    /* --analysis; empty = all */
 	struct strvec formats; /* empty = csv json folded html */
-	const char *output;    /* absolute; what lies there is no input. May be NULL */
+	const char *output;    /* absolute; what analyses write there is no input. May be NULL */
 	bool strict;
 	bool keep_args;
 };

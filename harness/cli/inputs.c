@@ -137,13 +137,25 @@ static bool is_claimed(const char *dir, const char *rel)
 	return false;
 }
 
-/* Whether a path below dir is what an analysis of it wrote there. */
+/* Whether a path is what an analysis into the same folder wrote there; other files may lie beside
+ * it, also those that are to be read. */
 static bool is_output(const struct reading *rd, const char *path)
 {
+	static const char *const written[] = { "analysis.json", "report.json", "report.html",
+					       "tables/", "folded/" };
 	CLEANUP(xfreep) char *whole = fs_abs(path);
 	size_t n = rd->o->output ? strlen(rd->o->output) : 0;
 
-	return n && strncmp(whole, rd->o->output, n) == 0 && whole[n] == '/';
+	if (!n || strncmp(whole, rd->o->output, n) != 0 || whole[n] != '/')
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(written); i++) {
+		size_t k = strlen(written[i]);
+
+		if (strncmp(whole + n + 1, written[i], k) == 0 &&
+		    (written[i][k - 1] == '/' || !whole[n + 1 + k]))
+			return true;
+	}
+	return false;
 }
 
 /* What is in a folder and no trace. */

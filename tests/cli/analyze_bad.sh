@@ -76,6 +76,12 @@ is "and the warnings" "$(jq -c .warnings "$T/folder/out/analysis.json")" "$(jq -
 code "one input of two is missing: 6" 6 "$PROFRIG" -q info --json "$T/f.json" "$T/none.json"
 is "and info says so" "$(jq -r '.partial, .warnings[0].code' "$T/out" | xargs)" "true W_UNREADABLE"
 rm "$T/folder/z.json.gz"
+mkdir "$T/here"
+cp "$T/f.json" "$T/here"
+for i in 1 2; do
+	code "a folder into itself, $i" 0 env -C "$T/here" "$PROFRIG" -q analyze . -o .
+	is "is read, $i" "$(jq -c '[.inputs[].path]' "$T/here/analysis.json")" '["./f.json"]'
+done
 mkfifo "$T/folder/pipe"
 ln -s . "$T/folder/loop"
 code "a pipe and a link to itself in a folder" 0 timeout 120 "$PROFRIG" -q analyze "$T/folder" -o "$T/pipe"
