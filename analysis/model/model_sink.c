@@ -121,14 +121,19 @@ static struct idmap_key track_key(const struct model_priv *p, const struct track
 	bool process = d->kind == TRACK_PROCESS;
 	bool known = d->pid != PID_NONE && (process || d->tid != PID_NONE);
 	bool by_device = d->kind == TRACK_QUEUE || d->kind == TRACK_DEVICE;
-	/* Processes of several containers or machines have equal ids; ranks tell them apart. */
-	uint64_t place = host || d->rank < 0 ? host : ((uint64_t)d->rank + 1) << 32;
 
 	if (!known)
 		return (struct idmap_key){ { (uint64_t)d->kind, p->current, d->key, 0 } };
 	return (struct idmap_key){ { (uint64_t)d->kind | 1U << 8 |
 					     (by_device ? (uint64_t)device << 32 : 0),
-				     place, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
+				     host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
+}
+
+/* Processes of several containers or machines may have equal ids; ranks tell them apart. */
+static bool is_other_rank(const struct model *m, track_id t, const struct track_def *d)
+{
+	return m->tracks.v[t].rank != RANK_NONE && d->rank != RANK_NONE &&
+	       m->tracks.v[t].rank != d->rank;
 }
 
 static void track_fill(struct track *t, const struct track_def *d, str_id host, str_id device,
@@ -159,6 +164,10 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 	struct idmap_key key = track_key(p, d, host, device);
 	uint32_t *id = idmap_at(&p->track_ids, &key);
 
+	if (*id != UINT32_MAX && !host && is_other_rank(m, *id, d)) {
+		key.w[1] |= (uint64_t)((uint32_t)d->rank + 1) << 32;
+		id = idmap_at(&p->track_ids, &key);
+	}
 	if (*id == UINT32_MAX) {
 		*id = (track_id)m->tracks.nr;
 		VEC_PUSH(&m->tracks, (struct track){ .kind = d->kind,

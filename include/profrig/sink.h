@@ -65,9 +65,9 @@ struct sink_ops {
 	str_id (*string)(struct sink *s, const char *str, size_t n);
 	/*
 	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,
-	 * whatever file it came from (a process: pid; a queue: also device; without a host also
-	 * rank); else equal (input, kind, key). Later calls fill in what was unknown (name, rank,
-	 * parent).
+	 * whatever file it came from (a process: pid; a queue: also device), unless no host but two
+	 * ranks are stated; else equal (input, kind, key). Later calls fill in what was unknown
+	 * (name, rank, parent).
 	 */
 	track_id (*track)(struct sink *s, const struct track_def *d);
 	/* equal (input, track, device, name) is one series */

@@ -156,13 +156,16 @@ static void test_tracks_merge_across_inputs(void **state)
 	assert_int_equal(m->tracks.v[blas].spans, 2);
 }
 
-/* Recordings of a job's ranks, each from a container in which the program has the same ids. */
+/*
+ * Recordings of a job's ranks, each from a container in which the program has the same ids. A host
+ * has one process of an id, and what does not say its rank is taken for the first one's.
+ */
 static void test_ranks_of_equal_ids(void **state)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
-	track_id t[4];
+	track_id t[4], unknown;
 
 	(void)state;
 	for (int32_t i = 0; i < 4; i++) {
@@ -174,6 +177,14 @@ static void test_ranks_of_equal_ids(void **state)
 		t[i] = s->ops->track(s, &d);
 		s->ops->input_end(s);
 	}
+	s->ops->input(s, "blas.json", "tef");
+	d.host = NULL;
+	d.rank = RANK_NONE;
+	unknown = s->ops->track(s, &d);
+	d.rank = 1;
+	assert_int_equal(s->ops->track(s, &d), t[1]);
+	s->ops->input_end(s);
+	assert_int_equal(unknown, t[0]);
 	assert_int_not_equal(t[0], t[1]);
 	assert_int_equal(t[2], t[3]);
 	assert_int_equal(m->tracks.v[t[0]].rank, 0);
