@@ -133,9 +133,11 @@ static void examine_gaps(struct examination *x, int64_t max_gap_ns)
 static series_id find_companion(const struct model *m, series_id s, const struct counter_info *ci)
 {
 	for (series_id i = 0; ci->device[0] && i < m->series.nr; i++) {
+		const char *device = model_str(m, m->series.v[i].device);
 		struct counter_info other;
 
-		if (m->series.v[i].host != m->series.v[s].host)
+		if (m->series.v[i].host != m->series.v[s].host ||
+		    (*device && strcmp(device, ci->device) != 0))
 			continue;
 		other = counter_info(m, i);
 		if (other.quantity == QUANTITY_POWER && strcmp(other.device, ci->device) == 0)
