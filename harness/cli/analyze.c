@@ -143,6 +143,13 @@ static int write_all(struct report *rep, const struct model *m, struct report_ti
 	return EXIT_PARTIAL;
 }
 
+/* Energy comes with its counters: what is odd or estimated about them is said there. */
+static bool is_wanted(const struct strvec *only, const char *name)
+{
+	return !only->nr || strvec_has(only, name) ||
+	       (strcmp(name, "counters") == 0 && strvec_has(only, "energy"));
+}
+
 static int run_analyses(struct model *m, const struct analyze_options *o,
 			const struct analysis_opts *ao, struct table_set *ts,
 			struct report_timings *times)
@@ -154,7 +161,7 @@ static int run_analyses(struct model *m, const struct analyze_options *o,
 		const struct analysis *a = analyses[i];
 		struct err err = ERR_INIT;
 		int64_t at = clock_monotonic_ns();
-		if (o->only.nr && !strvec_has(&o->only, a->name))
+		if (!is_wanted(&o->only, a->name))
 			continue;
 		if (a->run(m, ao, ts, &err) < 0) {
 			log_error("analysis %s: %s", a->name, err.msg);

@@ -111,6 +111,9 @@ fi
 # --strict
 code "--strict: a warning is 6" 6 "$PROFRIG" -q analyze --strict "$FIX/tef/cut-object.json" -o "$T/strict"
 like "which names it" "$(cat "$T/err")" '--strict: W_[A-Z_]+, 1 of them, the first: '
+printf '# clock: CLOCK_MONOTONIC\nt_ns,energy.gpu0[J]\n0,10\n1000000000,5\n' >"$T/reset.csv"
+code "--strict: energy alone knows what is odd about its counters" 6 "$PROFRIG" -q analyze --strict --analysis energy "$T/reset.csv" -o "$T/strict"
+is "which stand beside it" "$(sed -n 2p "$T/strict/tables/counters.csv" | cut -d, -f1,19)" energy.gpu0,reset
 code "--strict: without a warning 0" 0 "$PROFRIG" -q analyze --strict "$T/f.json" -o "$T/strict"
 
 # runs
