@@ -81,7 +81,8 @@ static void row_flags(const struct tables *ts, const struct job *j, const struct
 	common_flags(ts, j, buf, n);
 	if (v->marks & SPAN_OUTSIDE)
 		add_flag(buf, n, "outside_samples");
-	if (mean_ns < 2 * period_ns)
+	/* where only changes were stored, nobody knows how often the sensor was read */
+	if (mean_ns < 2 * period_ns && !ts->m->series.v[j->r.series].change_points)
 		add_flag(buf, n, "below_resolution");
 	if (v->marks & CURVE_RESET)
 		add_flag(buf, n, "reset");

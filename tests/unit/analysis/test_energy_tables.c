@@ -408,6 +408,32 @@ static void short_and_estimated_series(void **state)
 	model_free(t.m);
 }
 
+/* The time between two changes says nothing about what the sensor resolves. */
+static void changes_have_no_resolution(void **state)
+{
+	static const double w[][2] = { { 0, 50 }, { 10, 50 } };
+	struct series_def d = {
+		.name = "power.cpu0", .unit = "W", .track = TRACK_NONE, .change_points = true
+	};
+
+	(void)state;
+	for (int changes = 1; changes >= 0; changes--) {
+		struct trace t = trace_new();
+		track_id a = trace_thread(&t, "node", 1, 1);
+		struct table_set ts;
+
+		d.change_points = changes;
+		trace_samples(&t, t.s->ops->series(t.s, &d), 2, w);
+		trace_call(&t, a, "main", 0, 2);
+		trace_finish(&t);
+		ts = run(t.m, "energy", NULL);
+		assert_string_equal(text(table_set_find(&ts, "energy"), 0, "flags"),
+				    changes ? "" : "below_resolution");
+		table_set_release(&ts);
+		model_free(t.m);
+	}
+}
+
 static void counters_table(void **state)
 {
 	struct trace t = example();
@@ -663,6 +689,7 @@ int main(void)
 		cmocka_unit_test(independent_is_labelled),
 		cmocka_unit_test(unknown_energy_is_no_zero),
 		cmocka_unit_test(short_and_estimated_series),
+		cmocka_unit_test(changes_have_no_resolution),
 		cmocka_unit_test(counters_table),
 		cmocka_unit_test(failed_reads_count_once),
 		cmocka_unit_test(equal_names),
