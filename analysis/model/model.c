@@ -118,7 +118,7 @@ static char *warning_text(const char *fmt, va_list ap)
 {
 	char *text = xvasprintf(fmt, ap);
 
-	text_no_controls(text, ' ');
+	text_no_controls(text, '?');
 	return text;
 }
 

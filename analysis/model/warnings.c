@@ -32,8 +32,7 @@ const struct warning_info warning_table[] = {
 	  "out or clamped" },
 	{ W_BAD_EVENT, SEV_WARNING,
 	  "events lack a field they need or have one of the wrong type; they were left out, or "
-	  "have "
-	  "no length where only a duration is missing" },
+	  "taken to have no length where only a duration is missing" },
 	{ W_TRUNCATED, SEV_ERROR,
 	  "the input ends early or is damaged; what came before was read. Check that the program "
 	  "ended by itself and that the disk was not full" },

@@ -320,6 +320,44 @@ static void test_busy(void **state UNUSED)
 	assert_int_equal(num_of(t, 1, "max_concurrency"), 0);
 }
 
+/* Two hosts have a device each of the same id, and are two in every table. */
+static void test_device_hosts(void **state UNUSED)
+{
+	static const char *const hosts[] = { "node2", "node10" };
+	static const char *const devices[] = { "node2:gpu0", "node10:gpu0" };
+	static const struct analysis *const all[] = { &analysis_busy, &analysis_kernels,
+						      &analysis_callpaths };
+	struct maker k = make_begin();
+
+	for (int i = 0; i < 2; i++) {
+		struct track_def d = { .kind = TRACK_QUEUE,
+				       .parent = TRACK_NONE,
+				       .host = hosts[i],
+				       .pid = 1,
+				       .tid = 7,
+				       .rank = RANK_NONE,
+				       .device = "gpu0" };
+		track_id q = k.s->ops->track(k.s, &d);
+
+		make_span(&k, q, SPAN_KERNEL, 0, 10 + i, "k", 0);
+	}
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, all[i]);
+		struct table *t = table_set_find(&ts, all[i]->name);
+		const char *time = i == 0   ? "union_ns"
+				   : i == 1 ? "total_ns"
+					    : "device_exclusive_ns";
+
+		assert_int_equal(table_rows(t), 2);
+		for (size_t r = 0; r < 2; r++) {
+			assert_string_equal(str_of(t, r, i == 2 ? "track" : "device"), devices[r]);
+			assert_int_equal(num_of(t, r, time), 10 + r);
+		}
+	}
+}
+
 /* Against a byte per nanosecond. */
 static void test_busy_random(void **state UNUSED)
 {
@@ -477,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_kernels),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_device_hosts),
 		cmocka_unit_test(test_busy_random),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_table_set),
