@@ -317,18 +317,12 @@ static void clocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kineto_device),
-		cmocka_unit_test(kineto_host),
-		cmocka_unit_test(kineto_variants),
-		cmocka_unit_test(kineto_window),
-		cmocka_unit_test(not_kineto),
-		cmocka_unit_test(kineto_base_behind_damage),
-		cmocka_unit_test(rocprof),
-		cmocka_unit_test(rocprof_names_behind),
-		cmocka_unit_test(uftrace),
-		cmocka_unit_test(profrig_tracer),
-		cmocka_unit_test(profrig_holes),
-		cmocka_unit_test(clocks),
+		cmocka_unit_test(kineto_device),   cmocka_unit_test(kineto_host),
+		cmocka_unit_test(kineto_variants), cmocka_unit_test(kineto_window),
+		cmocka_unit_test(not_kineto),      cmocka_unit_test(kineto_base_behind_damage),
+		cmocka_unit_test(rocprof),         cmocka_unit_test(rocprof_names_behind),
+		cmocka_unit_test(uftrace),         cmocka_unit_test(profrig_tracer),
+		cmocka_unit_test(profrig_holes),   cmocka_unit_test(clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
