@@ -18,21 +18,26 @@
 #include "profrig/sampler.h"
 #include "profrig/warnings.h"
 
-static struct table *list_tools(const struct strvec *dirs)
+/* What a list is made from; code is the exit status when it cannot be made. */
+struct asked {
+	const struct command *command;
+	const struct strvec *tools_dirs;
+	int code;
+};
+
+static struct table *list_tools(struct asked *a)
 {
 	struct tool_set ts;
-	struct err err = ERR_INIT;
-	struct table *t = table_new("tools");
 
+	a->code = load_tools(a->command, a->tools_dirs, &ts);
+	if (a->code != EXIT_DONE)
+		return NULL;
+	struct table *t = table_new("tools");
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "class", TABLE_STR, NULL);
 	table_col(t, "vendor", TABLE_STR, NULL);
 	table_col(t, "about", TABLE_STR, NULL);
 	table_col(t, "file", TABLE_STR, NULL);
-	if (tool_set_load(&ts, dirs, &err) < 0) {
-		log_error("%s", err.msg);
-		return t;
-	}
 	for (size_t i = 0; i < ts.tools.nr; i++) {
 		const struct tool *tool = ts.tools.v[i];
 		bool broken = tool->problems.lines.nr > 0;
@@ -65,7 +70,7 @@ static void two(struct table *t, const char *name, const char *about)
 	table_row(t);
 }
 
-static struct table *list_engines(const struct strvec *unused)
+static struct table *list_engines(struct asked *unused)
 {
 	struct table *t = two_columns("engines");
 
@@ -75,7 +80,7 @@ static struct table *list_engines(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_samplers(const struct strvec *unused)
+static struct table *list_samplers(struct asked *unused)
 {
 	struct table *t = table_new("samplers");
 
@@ -92,7 +97,7 @@ static struct table *list_samplers(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_readers(const struct strvec *unused)
+static struct table *list_readers(struct asked *unused)
 {
 	struct table *t = table_new("readers");
 
@@ -109,7 +114,7 @@ static struct table *list_readers(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_analyses(const struct strvec *unused)
+static struct table *list_analyses(struct asked *unused)
 {
 	struct table *t = table_new("analyses");
 
@@ -126,7 +131,7 @@ static struct table *list_analyses(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_reports(const struct strvec *unused)
+static struct table *list_reports(struct asked *unused)
 {
 	struct table *t = two_columns("reports");
 
@@ -136,22 +141,22 @@ static struct table *list_reports(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_models(const struct strvec *unused)
+static struct table *list_models(struct asked *a)
 {
 	struct catalog cat;
 	struct err err = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct table *t = table_new("models");
 
-	(void)unused;
+	if (catalog_load(&cat, cwd, &err) < 0) {
+		log_error("%s", err.msg);
+		a->code = EXIT_CONFIG;
+		return NULL;
+	}
+	struct table *t = table_new("models");
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "image", TABLE_STR, NULL);
 	table_col(t, "about", TABLE_STR, NULL);
 	table_col(t, "file", TABLE_STR, NULL);
-	if (catalog_load(&cat, cwd, &err) < 0) {
-		log_error("%s", err.msg);
-		return t;
-	}
 	for (size_t i = 0; i < cat.models.nr; i++) {
 		table_str(t, cat.models.v[i].name);
 		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
@@ -163,7 +168,7 @@ static struct table *list_models(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_options(const struct strvec *unused)
+static struct table *list_options(struct asked *unused)
 {
 	struct table *t = table_new("options");
 
@@ -183,7 +188,7 @@ static struct table *list_options(const struct strvec *unused)
 	return t;
 }
 
-static struct table *list_warnings(const struct strvec *unused)
+static struct table *list_warnings(struct asked *unused)
 {
 	static const char *const severity[] = { "note", "warning", "error" };
 	struct table *t = table_new("warnings");
@@ -208,7 +213,7 @@ static struct table *list_warnings(const struct strvec *unused)
 }
 
 /* A finished run: name, status and reason out of its run.json. */
-static struct table *list_runs(const struct strvec *unused)
+static struct table *list_runs(struct asked *unused)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct table *t = table_new("runs");
@@ -235,7 +240,7 @@ static struct table *list_runs(const struct strvec *unused)
 
 static const struct {
 	const char *kind;
-	struct table *(*make)(const struct strvec *tools_dirs);
+	struct table *(*make)(struct asked *a); /* NULL after telling why */
 } kinds[] = {
 	{ "tools", list_tools },     { "engines", list_engines },   { "samplers", list_samplers },
 	{ "readers", list_readers }, { "analyses", list_analyses }, { "reports", list_reports },
@@ -282,7 +287,10 @@ static int list_main(const struct command *c, int argc, char **argv)
 		return code;
 	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
-			struct table *t = kinds[i].make(&dirs);
+			struct asked a = { c, &dirs, EXIT_DONE };
+			struct table *t = kinds[i].make(&a);
+			if (!t)
+				return a.code;
 			if (json)
 				table_json(t);
 			else
@@ -293,6 +301,8 @@ static int list_main(const struct command *c, int argc, char **argv)
 	const char *names[ARRAY_LEN(kinds) + 1] = { NULL };
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		names[i] = kinds[i].kind;
+	if (what.nr > 1)
+		return cli_usage(c, "one list at a time, not '%s' and '%s'", what.v[0], what.v[1]);
 	const char *near = what.nr ? cfg_did_you_mean(what.v[0], names) : NULL;
 	if (near)
 		return cli_usage(c, "there is no list of '%s'; did you mean '%s'?", what.v[0],
@@ -373,7 +383,6 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	bool json = false, container = false;
 	char **rest;
 	struct tool_set ts;
-	struct err err = ERR_INIT;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
@@ -381,7 +390,12 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &operands, &rest);
 
+	if (code < 0 && operands.nr)
+		code = cli_usage(c, "'%s': nothing is to be named", operands.v[0]);
 	if (code >= 0)
+		return code;
+	code = load_tools(c, &dirs, &ts);
+	if (code != EXIT_DONE)
 		return code;
 	run_sweep_leftovers(&swept, NULL);
 	for (size_t i = 0; i < swept.nr; i++)
@@ -399,13 +413,9 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 		container |= doctor_engine(t, engines[i]) && engines[i]->container;
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
-	if (tool_set_load(&ts, &dirs, &err) < 0) {
-		log_error("%s", err.msg);
-	} else {
-		for (size_t i = 0; i < ts.tools.nr; i++)
-			doctor_tool(t, ts.tools.v[i]);
-		tool_set_release(&ts);
-	}
+	for (size_t i = 0; i < ts.tools.nr; i++)
+		doctor_tool(t, ts.tools.v[i]);
+	tool_set_release(&ts);
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
 		page_html(NULL) ? "interactive page built in" : "plain tables only",
 		"make PAGE=1 (needs node and npm)");

@@ -112,20 +112,27 @@ static int make_plan(struct prepared *p)
 	return code;
 }
 
-int prepare(const struct command *c, const struct run_options *o, const char *model,
-	    char *const *cmd, struct prepared *p)
+int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
+	int r = tool_set_load(ret, dirs, &err);
 
-	memset(p, 0, sizeof(*p));
-	int r = tool_set_load(&p->tools, &o->tools_dirs, &err);
 	if (r == -ENOENT) /* a --tools-dir that is not there */
 		return cli_usage(c, "%s", err.msg);
 	if (r < 0) {
 		log_error("%s", err.msg);
 		return EXIT_CONFIG;
 	}
-	int code = load_conf(c, o, model, cmd, p);
+	return EXIT_DONE;
+}
+
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p)
+{
+	memset(p, 0, sizeof(*p));
+	int code = load_tools(c, &o->tools_dirs, &p->tools);
+	if (code == EXIT_DONE)
+		code = load_conf(c, o, model, cmd, p);
 	if (code == EXIT_DONE)
 		code = pick_engine(o, p);
 	if (code != EXIT_DONE)

@@ -29,6 +29,13 @@ for k in tools engines samplers readers analyses reports models options warnings
 done
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
+code "two lists at once" 2 "$PROFRIG" list tools engines
+like "are told apart from a misspelt one" "$(cat "$T/err")" "one list at a time"
+for c in "list tools" doctor; do
+	code "$c without its folder of tools" 2 "$PROFRIG" $c --tools-dir "$T/none"
+	is "prints no list" "$(cat "$T/out")" ""
+done
+code "doctor takes no names" 2 "$PROFRIG" doctor host
 check "every shipped tool is whole" sh -c "! '$PROFRIG' list tools | grep BROKEN"
 code "doctor" 0 "$PROFRIG" doctor
 like "doctor names the host engine" "$(cat "$T/out")" "ok +engine +host"
