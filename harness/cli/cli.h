@@ -96,7 +96,7 @@ struct prepared {
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
-/* 0, or an exit code (2 3 4) after printing why. model NULL with command. */
+/* 0, or an exit code (2 3) after printing why. model NULL with command. */
 int prepare(const struct command *c, const struct run_options *o, const char *model,
 	    char *const *cmd, struct prepared *p);
 void prepared_release(struct prepared *p);

@@ -137,13 +137,10 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 		code = pick_engine(o, p);
 	if (code != EXIT_DONE)
 		return code;
+	/* One that is not there is missing like other things: a plan can be made without it. */
 	p->lib_dir = run_lib_dir();
-	if (!p->lib_dir) {
-		log_error("profrig-init is neither beside this program nor in %s/lib/profrig: run "
-			  "'make' or 'make install'",
-			  PROFRIG_PREFIX);
-		return EXIT_MISSING;
-	}
+	if (!p->lib_dir)
+		p->lib_dir = xstrdup(PROFRIG_PREFIX "/lib/profrig");
 	p->runs_dir = fs_abs(o->runs_dir);
 	p->run_id = run_new_id(p->conf.model_name);
 	p->run_dir = fs_join(p->runs_dir, p->run_id);

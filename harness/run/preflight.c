@@ -41,6 +41,20 @@ static bool have_gpu(const char *vendor)
 	return have_gpu("nvidia") || have_gpu("amd");
 }
 
+static bool check_agent(struct preflight *pf)
+{
+	const char *dir = pf->pl->spec.lib_dir;
+	CLEANUP(xfreep) char *agent = fs_join(dir, "profrig-init");
+
+	if (access(agent, X_OK) == 0)
+		return true;
+	lacks(pf,
+	      "profrig-init is neither beside this program nor in '%s': run 'make', or 'make "
+	      "install'",
+	      dir);
+	return false;
+}
+
 /* --- engine and image --- */
 
 static bool check_engine(struct preflight *pf)
@@ -392,11 +406,12 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 {
 	struct preflight pf = { pl, o, missing };
 	size_t before = missing->nr;
-	bool there = true, mounts;
+	bool there = true, mounts, agent;
 	int r = 0;
 
 	if (o->events.phase)
 		o->events.phase(o->events.ctx, "probe");
+	agent = check_agent(&pf);
 	mounts = check_mounts(&pf);
 	check_gpus(&pf);
 	check_samplers(&pf);
@@ -404,8 +419,8 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 		return (int)(missing->nr - before);
 	if (pl->engine->container)
 		r = check_image(&pf, &there, err);
-	/* A mount that is not there would be all the engine has to say. */
-	if (r == 0 && there && mounts && !(o->dry && pl->engine->container))
+	/* A mount or an agent that is not there would be all the engine has to say. */
+	if (r == 0 && there && mounts && agent && !(o->dry && pl->engine->container))
 		r = check_needs(&pf, err);
 	return r < 0 ? r : (int)(missing->nr - before);
 }

@@ -47,5 +47,14 @@ code "plan as a script is a script" 0 sh -n "$T/out"
 check "plan as JSON is JSON" jq -e '.steps | length >= 1' "$T/out"
 "$PROFRIG" -q plan -o "$T/none" --engine host -- true >/dev/null 2>&1
 check "plan makes nothing" test ! -e "$T/none"
+mkdir "$T/alone" && cp "$PROFRIG" "$T/alone/profrig"
+if "$T/alone/profrig" doctor | grep -q '^no *agent'; then
+	code "plan without profrig-init" 0 "$T/alone/profrig" plan --engine host -- true
+	like "says that it is missing" "$(cat "$T/err")" "missing: profrig-init is neither"
+	code "run without profrig-init" 4 "$T/alone/profrig" run -o "$T/none" --engine host -- true
+	check "starts nothing" test ! -e "$T/none"
+else
+	skip "plan without profrig-init" "one is installed"
+fi
 HF_TOKEN=hunter2secret "$PROFRIG" -q plan --engine host --set 'secrets.HF_TOKEN.from_env=HF_TOKEN' --set env.API_KEY=hunter2secret -- true >"$T/out" 2>&1
 check "plan shows no secret" sh -c "! grep -q hunter2secret '$T/out'"

@@ -219,6 +219,20 @@ static void test_probe_container(void **state)
 	unsetenv("PROFRIG_DOCKER");
 }
 
+static void test_no_agent(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	need(g, "a", "sh");
+	free(g->plan.spec.lib_dir);
+	g->plan.spec.lib_dir = xstrdup("/no/such/dir");
+	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
+	assert_non_null(strstr(missing.v[0], "profrig-init is neither"));
+	assert_non_null(strstr(missing.v[0], "/no/such/dir"));
+}
+
 static void test_missing_mount(void **state)
 {
 	struct rig *g = *state;
@@ -283,7 +297,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_pick_engine),      T(test_preflight),       T(test_preflight_content),
 		T(test_images),           T(test_probe_container), T(test_missing_mount),
-		T(test_interrupted_pull), T(test_engine_silent),
+		T(test_interrupted_pull), T(test_engine_silent),   T(test_no_agent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
