@@ -15,7 +15,10 @@
 #include "profrig/progress.h"
 #include "profrig/reader.h"
 
-/* As rows of a table; taken apart by clang-format they would be none. */
+/*
+ * run and plan take the same, so that the line in front of somebody can be tried by changing one
+ * word. As rows of a table; taken apart by clang-format they would be none.
+ */
 /* clang-format off */
 #define RUN_OPTS(o) \
 	{ "tools-dir", 0, OPT_LIST, &(o)->tools_dirs, "DIR", \
@@ -32,7 +35,13 @@
 	  "one configuration value, such as env.OMP_NUM_THREADS=4" }, \
 	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
 	  "end the workload after this time" }, \
-	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }
+	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
+	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
+	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
+	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
+	  "leave analysis to 'profrig report'" }, \
+	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
+	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
 
 static int check_artifact(const char *path, const char *reader, uint64_t min_records,
@@ -220,12 +229,6 @@ static int run_main(const struct command *c, int argc, char **argv)
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
-		{ "live", 0, OPT_FLAG, &o.live, NULL, "show the workload's output while it runs" },
-		{ "repeat", 0, OPT_INT, &o.repeat, "N", "run each model N times" },
-		{ "no-analyze", 0, OPT_FLAG, &o.no_analyze, NULL,
-		  "leave analysis to 'profrig report'" },
-		{ "propagate", 0, OPT_FLAG, &o.propagate, NULL,
-		  "exit with the workload's own status instead of 1" },
 		{ 0 },
 	};
 	int stop = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);

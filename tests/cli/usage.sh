@@ -43,6 +43,10 @@ code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power --
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done
 code "plan as a script is a script" 0 sh -n "$T/out"
+"$PROFRIG" run --help | sed -n 's/^ .*\(--[a-z-]*\).*/\1/p' >"$T/run-options"
+"$PROFRIG" plan --help >"$T/plan-help"
+check "plan takes every option of run" sh -c 'while read -r o; do grep -q -e " $o" "$2" || { echo "$o"; exit 1; }; done <"$1"' sh "$T/run-options" "$T/plan-help"
+code "plan with run's options" 0 "$PROFRIG" -q plan --engine host --live --repeat 2 --no-analyze --propagate -- true
 "$PROFRIG" -q plan --engine host --format json examples/mlp >"$T/out" 2>/dev/null
 check "plan as JSON is JSON" jq -e '.steps | length >= 1' "$T/out"
 "$PROFRIG" -q plan -o "$T/none" --engine host -- true >/dev/null 2>&1
