@@ -96,9 +96,14 @@ struct prepared {
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
-/* 0, or an exit code (2 3) after printing why. model NULL with command. */
+/*
+ * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
+ * with command. p keeps addresses of its own parts: it must not move.
+ */
 int prepare(const struct command *c, const struct run_options *o, const char *model,
-	    char *const *cmd, struct prepared *p);
+	    char *const *cmd, struct prepared *p, struct problems *problems);
+/* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
+int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);
 
 /* The driver: inputs → model → tables → files. */

@@ -14,6 +14,7 @@
 #include "profrig/log.h"
 #include "profrig/progress.h"
 #include "profrig/reader.h"
+#include "profrig/text.h"
 
 /*
  * run and plan take the same, so that the line in front of somebody can be tried by changing one
@@ -140,34 +141,29 @@ static int missing_prerequisites(const struct prepared *p, const struct run_opts
 	return n == 0 ? EXIT_DONE : EXIT_MISSING;
 }
 
-static int run_one(const struct command *c, const struct run_options *o, const char *model,
-		   char *const *cmd)
+static int run_one(const struct run_options *o, const struct prepared *p)
 {
-	struct prepared p;
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
-	int code = prepare(c, o, model, cmd, &p);
 	struct run_opts ro = {
 		.check = check_artifact,
-		.events = { on_phase, o->live ? on_output : NULL, NULL },
+		.events = { on_phase, p->conf.live ? on_output : NULL, NULL },
 		.interrupt = &cli_interrupt,
-		.runs_dir = p.runs_dir,
+		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
 	};
+	int code = missing_prerequisites(p, &ro);
 
-	if (code == EXIT_DONE)
-		code = missing_prerequisites(&p, &ro);
 	if (code != EXIT_DONE)
-		goto done;
-	if (run_execute(&p.plan, &ro, &r, &err) < 0) {
+		return code;
+	if (run_execute(&p->plan, &ro, &r, &err) < 0) {
 		log_error("%s", err.msg);
-		code = EXIT_MISSING;
-		goto done;
+		return EXIT_MISSING;
 	}
 	code = r.exit_code;
 	if (!o->no_analyze) {
-		int a = analyze_run(p.run_dir, &rep);
+		int a = analyze_run(p->run_dir, &rep);
 		/* a run that failed is reported as failed, not as unreadable */
 		if (a == EXIT_PARTIAL)
 			code = exit_worse(code, EXIT_PARTIAL);
@@ -176,15 +172,47 @@ static int run_one(const struct command *c, const struct run_options *o, const c
 	if (o->propagate && code == EXIT_WORKLOAD && (r.workload_code > 0 || r.workload_signal))
 		code = r.workload_signal ? 128 + r.workload_signal : r.workload_code;
 	if (o->json)
-		print_json(&p, &r, code);
+		print_json(p, &r, code);
 	else
-		printf("%s\n", p.run_dir);
+		printf("%s\n", p->run_dir);
 	fflush(stdout);
-	print_summary(&p, &r, &rep);
-done:
+	print_summary(p, &r, &rep);
 	report_release(&rep);
 	run_result_release(&r);
-	prepared_release(&p);
+	return code;
+}
+
+/* One model after the other, each as often as asked. */
+static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < nr * (size_t)o->repeat; i++) {
+		struct prepared *one = &p[i / (size_t)o->repeat];
+		int r = cli_interrupt ? 128 + cli_interrupt : EXIT_DONE;
+		if (r == EXIT_DONE && i > 0)
+			r = prepare_again(one);
+		if (r == EXIT_DONE)
+			r = run_one(o, one);
+		code = exit_worse(code, r);
+		if (cli_interrupt)
+			break;
+	}
+	return code;
+}
+
+/* A typing error in the last model must not show when the first has run for an hour. */
+static int prepare_all(const struct command *c, const struct run_options *o,
+		       const struct strvec *models, char *const *cmd, struct prepared *p)
+{
+	struct problems problems = PROBLEMS_INIT;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < (models->nr ? models->nr : 1); i++)
+		code = exit_worse(code, prepare(c, o, models->nr ? models->v[i] : NULL, cmd, &p[i],
+						&problems));
+	cli_problems(&problems);
+	problems_release(&problems);
 	return code;
 }
 
@@ -219,61 +247,94 @@ static void expand_models(const struct strvec *words, struct strvec *models)
 	catalog_release(&cat);
 }
 
+static int run_all(const struct command *c, const struct run_options *o,
+		   const struct strvec *models, char *const *cmd)
+{
+	size_t nr = models->nr ? models->nr : 1;
+	struct prepared *p = xcalloc(nr, sizeof(*p));
+	int code = prepare_all(c, o, models, cmd, p);
+
+	if (code == EXIT_DONE)
+		code = run_each(o, p, nr);
+	for (size_t i = 0; i < nr; i++)
+		prepared_release(&p[i]);
+	free(p);
+	return code;
+}
+
 static int run_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
-	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
 	char **rest;
-	int code = EXIT_DONE;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
 		{ 0 },
 	};
-	int stop = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
-	if (stop < 0)
-		stop = no_model(c, &o, &operands, rest);
-	if (stop < 0) {
-		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
+	if (code < 0)
+		code = no_model(c, &o, &operands, rest);
+	if (code < 0) {
 		expand_models(&operands, &models);
 		cli_catch_signals();
 		say_leftovers();
-		size_t nr = models.nr ? models.nr : 1;
-		for (size_t i = 0; i < nr * (size_t)o.repeat && !cli_interrupt; i++) {
-			const char *model = models.nr ? models.v[i / (size_t)o.repeat] : NULL;
-			code = exit_worse(code, run_one(c, &o, model, rest));
-		}
+		code = run_all(c, &o, &models, rest);
 	}
 	run_options_release(&o);
-	return stop < 0 ? code : stop;
+	return code;
 }
 
-static int print_plan(const struct command *c, const struct run_options *o, const char *format,
-		      const struct prepared *p)
+static int print_plan(const struct run_options *o, const char *format, const struct prepared *p)
 {
-	if (strcmp(format, "text") == 0)
-		plan_print_text(&p->plan, stdout);
-	else if (strcmp(format, "json") == 0)
+	if (strcmp(format, "json") == 0)
 		plan_print_json(&p->plan, stdout);
 	else if (strcmp(format, "sh") == 0)
 		plan_print_sh(&p->plan, stdout);
 	else
-		return cli_usage(c, "--format is text, json or sh, not '%s'", format);
+		plan_print_text(&p->plan, stdout);
 	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	run_preflight(&p->plan, &ro, &missing, NULL);
-	for (size_t i = 0; i < missing.nr; i++)
-		log_warn("missing: %s", missing.v[i]);
+	for (size_t i = 0; i < missing.nr; i++) {
+		/* why the status is 4 is no mere warning */
+		if (o->check)
+			log_error("missing: %s", missing.v[i]);
+		else
+			log_warn("missing: %s", missing.v[i]);
+	}
 	return o->check && missing.nr ? EXIT_MISSING : EXIT_DONE;
+}
+
+static int plan_each(const struct command *c, const struct run_options *o,
+		     const struct strvec *models, char *const *cmd)
+{
+	size_t nr = models->nr ? models->nr : 1;
+	const char *format = o->json ? "json" : o->format;
+
+	if (!text_in_list("text,json,sh", ',', format))
+		return cli_usage(c, "--format is text, json or sh, not '%s'", format);
+	/* The first of two scripts would end before the second begins. */
+	if (nr > 1 && strcmp(format, "sh") == 0)
+		return cli_usage(c, "as a script one model at a time, not %zu", nr);
+	struct prepared *p = xcalloc(nr, sizeof(*p));
+	int code = prepare_all(c, o, models, cmd, p);
+	bool good = code == EXIT_DONE;
+	for (size_t i = 0; i < nr; i++) {
+		if (good)
+			code = exit_worse(code, print_plan(o, format, &p[i]));
+		prepared_release(&p[i]);
+	}
+	free(p);
+	return code;
 }
 
 static int plan_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
-	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
 	char **rest;
-	int code = EXIT_DONE;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
@@ -283,21 +344,15 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
 		{ 0 },
 	};
-	int stop = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
-	if (stop < 0)
-		stop = no_model(c, &o, &operands, rest);
-	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
-	expand_models(&operands, &models);
-	for (size_t i = 0; stop < 0 && i < (models.nr ? models.nr : 1); i++) {
-		struct prepared p;
-		int r = prepare(c, &o, models.nr ? models.v[i] : NULL, rest, &p);
-		if (r == EXIT_DONE)
-			r = print_plan(c, &o, o.json ? "json" : o.format, &p);
-		code = exit_worse(code, r);
-		prepared_release(&p);
+	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
+	if (code < 0)
+		code = no_model(c, &o, &operands, rest);
+	if (code < 0) {
+		expand_models(&operands, &models);
+		code = plan_each(c, &o, &models, rest);
 	}
 	run_options_release(&o);
-	return stop < 0 ? code : stop;
+	return code;
 }
 
 extern const struct command cmd_run, cmd_plan;

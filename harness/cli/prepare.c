@@ -51,9 +51,8 @@ static int pick_engine(const struct run_options *o, struct prepared *p)
 }
 
 static int load_conf(const struct command *c, const struct run_options *o, const char *model,
-		     char *const *cmd, struct prepared *p)
+		     char *const *cmd, struct prepared *p, struct problems *problems)
 {
-	struct problems problems = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct runconf_request rq = {
@@ -70,25 +69,15 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.live = o->live,
 		.cwd = cwd,
 	};
-	int r = runconf_load(&p->conf, &rq, &p->tools, &problems, &err), code = EXIT_DONE;
+	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
 
-	if (problems.lines.nr) {
-		cli_problems(&problems);
-		code = EXIT_CONFIG;
-	} else if (r == -ENOENT) {
-		code = cli_usage(c, "%s", err.msg);
-	} else if (r < 0) {
-		log_error("%s", err.msg);
-		code = EXIT_CONFIG;
-	}
-	problems_release(&problems);
-	return code;
+	if (problems->lines.nr)
+		return EXIT_CONFIG;
+	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
 }
 
-static int make_plan(struct prepared *p)
+static int make_plan(struct prepared *p, struct problems *problems, struct err *err)
 {
-	struct problems problems = PROBLEMS_INIT;
-	struct err err = ERR_INIT;
 	char host[256] = "";
 	gethostname(host, sizeof(host) - 1);
 	struct plan_request rq = {
@@ -99,17 +88,30 @@ static int make_plan(struct prepared *p)
 		.run_dir = p->run_dir,
 		.lib_dir = p->lib_dir,
 	};
-	int r = plan_make(&rq, &p->plan, &problems, &err), code = EXIT_DONE;
 
-	if (problems.lines.nr) {
-		cli_problems(&problems);
-		code = EXIT_CONFIG;
-	} else if (r < 0) {
-		log_error("%s", err.msg);
-		code = EXIT_CONFIG;
-	}
+	return plan_make(&rq, &p->plan, problems, err);
+}
+
+static void name_run(struct prepared *p)
+{
+	free(p->run_id);
+	free(p->run_dir);
+	p->run_id = run_new_id(p->conf.model_name);
+	p->run_dir = fs_join(p->runs_dir, p->run_id);
+}
+
+int prepare_again(struct prepared *p)
+{
+	struct problems problems = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+
+	plan_release(&p->plan);
+	name_run(p);
+	int r = make_plan(p, &problems, &err);
 	problems_release(&problems);
-	return code;
+	if (r < 0)
+		log_error("%s", err.msg);
+	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
 }
 
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
@@ -126,15 +128,23 @@ int load_tools(const struct command *c, const struct strvec *dirs, struct tool_s
 	return EXIT_DONE;
 }
 
-int prepare(const struct command *c, const struct run_options *o, const char *model,
-	    char *const *cmd, struct prepared *p)
+/*
+ * A configuration with problems is planned too, so that what only planning finds (conflicts,
+ * missing scripts) is told with the rest and not one run later; without asking which engines
+ * answer.
+ */
+static int plan_first(const struct run_options *o, struct prepared *p, struct problems *problems)
 {
-	memset(p, 0, sizeof(*p));
-	int code = load_tools(c, &o->tools_dirs, &p->tools);
-	if (code == EXIT_DONE)
-		code = load_conf(c, o, model, cmd, p);
-	if (code == EXIT_DONE)
+	struct err err = ERR_INIT;
+	size_t before = problems->lines.nr;
+	int code = EXIT_DONE;
+
+	if (before) {
+		p->engine = engine_find(p->conf.engine);
+		p->engine = p->engine ? p->engine : engine_find("host");
+	} else {
 		code = pick_engine(o, p);
+	}
 	if (code != EXIT_DONE)
 		return code;
 	/* One that is not there is missing like other things: a plan can be made without it. */
@@ -142,9 +152,29 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	if (!p->lib_dir)
 		p->lib_dir = xstrdup(PROFRIG_PREFIX "/lib/profrig");
 	p->runs_dir = fs_abs(o->runs_dir);
-	p->run_id = run_new_id(p->conf.model_name);
-	p->run_dir = fs_join(p->runs_dir, p->run_id);
-	return make_plan(p);
+	name_run(p);
+	int r = make_plan(p, problems, &err);
+	if (r < 0 && !problems->lines.nr)
+		log_error("%s", err.msg);
+	return r < 0 || before ? EXIT_CONFIG : EXIT_DONE;
+}
+
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct problems found = PROBLEMS_INIT;
+
+	memset(p, 0, sizeof(*p));
+	int code = load_tools(c, &o->tools_dirs, &p->tools);
+	if (code == EXIT_DONE)
+		code = load_conf(c, o, model, cmd, p, &found);
+	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))
+		code = exit_worse(code, plan_first(o, p, &found));
+	/* What two models share is told once. */
+	for (size_t i = 0; i < found.lines.nr; i++)
+		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
+	problems_release(&found);
+	return code;
 }
 
 void prepared_release(struct prepared *p)

@@ -330,7 +330,7 @@ int runconf_load(struct runconf *rc, const struct runconf_request *rq, const str
 		r = err_set(err, ENOENT, "%s", l.usage.msg);
 	free(l.model_file);
 	cfg_release(&l.tree);
-	if (r < 0)
+	if (r == -ENOENT)
 		runconf_release(rc);
 	return r;
 }

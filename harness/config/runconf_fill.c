@@ -372,6 +372,9 @@ static void add_tool(struct loader *l, const struct cfg_node *entry, const struc
 	}
 	for (size_t i = 0; i < rt.tool->problems.lines.nr; i++)
 		cfg_problem(l->p, NULL, "%s", rt.tool->problems.lines.v[i]);
+	/* What else is wrong with the entry would mostly follow from that. */
+	if (rt.tool->problems.lines.nr)
+		return;
 	for (size_t i = 0; i < l->rc->tools.nr; i++)
 		if (l->rc->tools.v[i].tool == rt.tool) {
 			cfg_problem(l->p, name, "tool '%s' is in the list twice", name->s);

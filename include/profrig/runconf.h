@@ -83,9 +83,10 @@ struct runconf_request {
 };
 
 /*
- * 0; -EINVAL: p holds configuration problems (exit 3); -ENOENT with err: an unknown name or file,
- * or a --set or --label that is none, given on the command line (exit 2). The environment is read
- * here (secrets, LD_PRELOAD) and nowhere later.
+ * 0; -EINVAL: p holds configuration problems (exit 3), and rc what could be made out all the same,
+ * so that plan_make can look for more (engine NULL: nothing could); -ENOENT with err: an unknown
+ * name or file, or a --set or --label that is none, given on the command line (exit 2). The
+ * environment is read here (secrets, LD_PRELOAD) and nowhere later.
  */
 int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
 		 struct problems *p, struct err *err);

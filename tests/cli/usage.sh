@@ -43,6 +43,35 @@ code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power --
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done
 code "plan as a script is a script" 0 sh -n "$T/out"
+cat >"$T/bad.yaml" <<'Y'
+model: {command: [true], comand: x}
+tools: [rocprof, rpd]
+engine: docker
+pre_scripts: [nosuch.sh]
+Y
+code "a configuration with mistakes of every kind" 3 "$PROFRIG" run -o "$T/none" --repeat 3 --config "$T/bad.yaml"
+is "all are told, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
+bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (gpu-tracer): leave one out
+bad.yaml:3: engine 'docker' needs an image: model.image or --image
+bad.yaml:4: script 'nosuch.sh' is not there
+4 problems in the configuration; nothing was started"
+mkdir "$T/m1" "$T/m2"
+echo 'model: {command: [true]}' >"$T/m1/profrig.yaml"
+echo 'model: {command: [true], comand: x}' >"$T/m2/profrig.yaml"
+code "the second of two models has a mistake" 3 "$PROFRIG" run -o "$T/none" --engine host --set foo=1 "$T/m1" "$T/m2"
+is "what both have is told once" "$(grep -c "unknown key 'foo'" "$T/err")" 1
+like "and what the second has too" "$(cat "$T/err")" "m2/profrig.yaml:1: unknown key 'comand'"
+code "the second of two models is unknown" 2 "$PROFRIG" run -o "$T/none" --engine host "$T/m1" nosuch
+check "none of them started" test ! -e "$T/none"
+code "two models" 0 "$PROFRIG" -q run -o "$T/two" --engine host --no-analyze --repeat 2 "$T/m1" "$T/m1"
+is "make a run each time" "$(sort -u "$T/out" | wc -l) $(find "$T/two" -name run.json | wc -l)" "4 4"
+code "live as a key" 0 "$PROFRIG" -q run -o "$T/two" --engine host --no-analyze --set live=true -- echo shown
+is "shows the output" "$(cat "$T/err")" shown
+code "a plan of two models" 0 "$PROFRIG" -q plan --engine host "$T/m1" "$T/m1"
+is "prints both" "$(grep -c '^run ' "$T/out")" 2
+code "which is no script" 2 "$PROFRIG" -q plan --engine host --format sh "$T/m1" "$T/m1"
+code "--check tells why, also quietly" 4 "$PROFRIG" -q plan --check --engine docker --image "$T/no" -- true
+like "in words" "$(cat "$T/err")" "missing: "
 "$PROFRIG" run --help | sed -n 's/^ .*\(--[a-z-]*\).*/\1/p' >"$T/run-options"
 "$PROFRIG" plan --help >"$T/plan-help"
 check "plan takes every option of run" sh -c 'while read -r o; do grep -q -e " $o" "$2" || { echo "$o"; exit 1; }; done <"$1"' sh "$T/run-options" "$T/plan-help"
