@@ -29,7 +29,7 @@ const struct schema_key schema_table[] = {
 	{ .path = "engine",
 	  .type = "string",
 	  .def = "auto",
-	  .choices = "auto|docker|podman|apptainer|host",
+	  .choices = "auto|docker|podman|host",
 	  .about = "what starts the workload; auto: a container engine when there is an image" },
 	{ .path = "env", .type = "map of strings", .about = "environment of the workload" },
 	{ .path = "secrets",

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "profrig/engine.h"
+#include "profrig/runconf.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
@@ -62,6 +63,21 @@ static void test_registry(void **state)
 	assert_int_equal(n, ARRAY_LEN(order));
 	assert_null(engine_find("dockers"));
 	assert_null(engine_find(""));
+}
+
+/* What a configuration may ask for is what there is. */
+static void test_choices(void **state)
+{
+	const struct schema_key *k = schema_table;
+	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
+
+	(void)state;
+	while (strcmp(k->path, "engine") != 0)
+		k++;
+	strbuf_addstr(&want, "auto");
+	for (size_t i = 0; engines[i]; i++)
+		strbuf_addf(&want, "|%s", engines[i]->name);
+	assert_string_equal(k->choices, want.buf);
 }
 
 static void test_host(void **state)
@@ -270,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_words_from_environment),

@@ -407,7 +407,7 @@ static void unknown_names(void **state)
 	model(&f, "model: {command: [x]}\ntools: [zzz]\nengine: dokcer\n");
 	EXPECT(&f,
 	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	       "docker, podman, apptainer, host)",
+	       "docker, podman, host)",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
 	end(&f);
 }
