@@ -73,16 +73,17 @@ static bool user_settles(const struct runconf *c, const char *name)
 struct giver {
 	const char *name;
 	const struct runconf_tool *tool;
+	bool by_user; /* its entry in the configuration, not its file */
 };
 struct givers {
 	VEC(struct giver) v;
 };
 
-static const struct runconf_tool *giver_of(const struct givers *g, const char *name)
+static struct giver *giver_of(const struct givers *g, const char *name)
 {
 	for (size_t i = 0; i < g->v.nr; i++)
 		if (!strcmp(g->v.v[i].name, name))
-			return g->v.v[i].tool;
+			return &g->v.v[i];
 	return NULL;
 }
 
@@ -103,21 +104,25 @@ static void dispute(struct maker *m, const struct plan_env *was, const struct ru
 }
 
 static void put_of_tool(struct maker *m, struct plan_step *s, struct givers *g,
-			const struct runconf_tool *t, const char *name, const char *text,
-			const char *origin)
+			const struct giver *by, const char *text, const char *origin)
 {
-	const struct runconf_tool *first = giver_of(g, name);
-	CLEANUP(xfreep) char *value = plan_expand(m, t, text);
-	const struct plan_env *was = find(s, name);
+	struct giver *first = giver_of(g, by->name);
+	CLEANUP(xfreep) char *value = plan_expand(m, by->tool, text);
+	const struct plan_env *was = find(s, by->name);
 
-	if (first && first != t && was && strcmp(was->value, value) != 0 &&
-	    !user_settles(m->conf, name)) {
-		dispute(m, was, first, t, value, origin);
+	/* What the user states in one entry settles it for the files of the others. */
+	if (first && first->by_user && !by->by_user)
+		return;
+	if (first && first->by_user == by->by_user && was && strcmp(was->value, value) != 0 &&
+	    !user_settles(m->conf, by->name)) {
+		dispute(m, was, first->tool, by->tool, value, origin);
 		return;
 	}
 	if (!first)
-		VEC_PUSH(&g->v, ((struct giver){ name, t }));
-	put(s, name, value, origin, runconf_is_secret_name(name));
+		VEC_PUSH(&g->v, *by);
+	else if (by->by_user)
+		*first = *by;
+	put(s, by->name, value, origin, runconf_is_secret_name(by->name));
 }
 
 static const struct runconf_env *entry_env(const struct runconf_tool *t, const char *name)
@@ -135,10 +140,14 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 		const struct tool_env *e = &t->tool->env.v[i];
 
 		if (!entry_env(t, e->name))
-			put_of_tool(m, s, g, t, e->name, e->value, e->where);
+			put_of_tool(m, s, g, &(struct giver){ e->name, t, false }, e->value,
+				    e->where);
 	}
-	for (size_t i = 0; i < t->env.nr; i++)
-		put_of_tool(m, s, g, t, t->env.v[i].name, t->env.v[i].value, t->env.v[i].origin);
+	for (size_t i = 0; i < t->env.nr; i++) {
+		const struct runconf_env *e = &t->env.v[i];
+
+		put_of_tool(m, s, g, &(struct giver){ e->name, t, true }, e->value, e->origin);
+	}
 }
 
 /* On host nothing else keeps the workload off the other GPUs. ROCm reads HIP_VISIBLE_DEVICES first

@@ -255,6 +255,17 @@ static void disputes(void **state)
 	set(&f, "tools[1].env.SHARED=same");
 	make_ok(&f);
 	assert_var(workload(&f), "SHARED", "same", "command line");
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(xfreep) char *one = xasprintf("tools[%d].env.SHARED=third", i);
+
+		set(&f, one);
+		make_ok(&f);
+		assert_var(workload(&f), "SHARED", "third", "command line");
+	}
+	/* Two entries that disagree settle nothing. */
+	strvec_push(&f.rq.sets, "tools[0].env.SHARED=fourth");
+	assert_int_equal(make(&f), -EINVAL);
+	assert_true(problems_hold(&f.p, "'fourth' (command line), 'third' (command line)"));
 	/* Values of secret variables are not shown. */
 	command(&f, "C,D");
 	set(&f, "tools[1].env.X='{opt.none}'");
