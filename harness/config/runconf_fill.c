@@ -278,7 +278,20 @@ static void fill_gpus(struct loader *l, const struct cfg_node *root)
 			    n->s);
 }
 
-static void tool_options(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
+/* Puts what the tool's file says into the entry where the user is silent, for 'plan' to show. */
+static void show_default(struct loader *l, struct cfg_node *entry, const char *map, const char *key,
+			 const char *text, const char *where)
+{
+	struct cfg_node *m = cfg_get(entry, map), *n;
+
+	if (!m || m->kind == CFG_NULL)
+		m = cfg_put(&l->tree, entry, map, CFG_MAP, NULL, where, LAYER_TOOL);
+	n = cfg_get(m, key);
+	if (m->kind == CFG_MAP && (!n || n->kind == CFG_NULL))
+		cfg_put(&l->tree, m, key, CFG_STR, text, where, LAYER_TOOL);
+}
+
+static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
 	const struct cfg_node *given = map_at(entry, "options");
@@ -294,7 +307,9 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, const struct
 			cfg_problem(l->p, n, "option '%s' of tool '%s': %s", o->name, t->name,
 				    refused);
 		VEC_PUSH(&rt->options,
-			 ((struct name_value){ xstrdup(o->name), xstrdup(n ? n->s : o->def) }));
+			 ((struct runconf_option){ xstrdup(o->name), xstrdup(n ? n->s : o->def),
+						   n ? origin(n) : xstrdup(o->where) }));
+		show_default(l, entry, "options", o->name, o->def, o->where);
 	}
 	for (size_t i = 0; given && i < given->nr; i++) {
 		const struct cfg_node *n = given->child[i];
@@ -311,12 +326,13 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, const struct
 	free(names);
 }
 
-static void tool_sampler(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
+static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
 	const struct cfg_node *given = map_at(entry, "sampler");
 	const struct cfg_node *device = scalar_at(given, "device");
 	const struct cfg_node *period = scalar_at(given, "period_s");
+	char number[32];
 
 	if (given && !t->sampler_kind) {
 		cfg_problem(l->p, given, "tool '%s' has no sampler", t->name);
@@ -326,6 +342,9 @@ static void tool_sampler(struct loader *l, struct runconf_tool *rt, const struct
 		return;
 	rt->sampler_device = xstrdup(device ? device->s : t->sampler_device);
 	rt->sampler_period_s = period && period->f > 0 ? period->f : t->sampler_period_s;
+	num_fmt_f64(number, t->sampler_period_s);
+	show_default(l, entry, "sampler", "device", t->sampler_device, t->sampler_where);
+	show_default(l, entry, "sampler", "period_s", number, t->sampler_where);
 }
 
 static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
@@ -361,7 +380,7 @@ static void unknown_tool(struct loader *l, const struct cfg_node *name)
 	free(names);
 }
 
-static void add_tool(struct loader *l, const struct cfg_node *entry, const struct cfg_node *name)
+static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_node *name)
 {
 	struct runconf_tool rt = { .wrap = STRVEC_INIT };
 

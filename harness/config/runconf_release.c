@@ -26,6 +26,16 @@ static void release_pairs(struct name_value *v, size_t nr)
 	free(v);
 }
 
+static void release_options(struct runconf_option *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(v[i].name);
+		free(v[i].value);
+		free(v[i].origin);
+	}
+	free(v);
+}
+
 static void release_scripts(struct runconf_script *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -44,7 +54,7 @@ static void release_tools(struct runconf *rc)
 		free(t->where);
 		free(t->sampler_device);
 		strvec_release(&t->wrap);
-		release_pairs(t->options.v, t->options.nr);
+		release_options(t->options.v, t->options.nr);
 		release_env(t->env.v, t->env.nr);
 	}
 	free(rc->tools.v);

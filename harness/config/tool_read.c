@@ -159,6 +159,7 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
 	o.about = xstrdup_null(cfg_text(n, "about"));
+	o.where = cfg_where(def ? def : n);
 	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
 	o.max = max && max->kind != CFG_NULL ? max->f : INFINITY;
@@ -180,6 +181,7 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 	if (!t->sampler_device)
 		t->sampler_device = xstrdup("all");
 	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
+	t->sampler_where = cfg_where(s);
 	if (!strchr(kind->s, '{') && !schema_choice(SAMPLER_KINDS, kind->s))
 		cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %s)",
 			    kind->s, SAMPLER_KINDS);

@@ -225,7 +225,7 @@ static void put_options(struct plan_step *s, const struct runconf_tool *t)
 
 		for (char *c = name; *c; c++)
 			*c = (char)toupper((unsigned char)*c);
-		put(s, name, t->options.v[i].value, t->where, false);
+		put(s, name, t->options.v[i].value, t->options.v[i].origin, false);
 	}
 }
 

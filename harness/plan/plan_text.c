@@ -94,7 +94,8 @@ static void print_tools(const struct plan *pl, FILE *f)
 		fprintf(f, "  %s (%s) %s\n", t->tool->name, tool_class_name(t->tool->class),
 			t->tool->file);
 		for (size_t k = 0; k < t->options.nr; k++)
-			push(&r, t->options.v[k].name, t->options.v[k].value, "");
+			push(&r, t->options.v[k].name, t->options.v[k].value,
+			     t->options.v[k].origin);
 		flush(&r, "      ", f);
 	}
 }

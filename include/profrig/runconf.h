@@ -25,7 +25,8 @@ struct runconf_mount {
 struct runconf_tool {
 	const struct tool *tool; /* borrowed from the tool_set */
 	char *where;             /* file:line of the entry, "command line" */
-	VEC(struct name_value { char *name, *value; }) options; /* defaults filled in */
+	/* defaults filled in, with the tool's file as their origin */
+	VEC(struct runconf_option { char *name, *value, *origin; }) options;
 	bool has_wrap; /* the entry replaces the tool's wrap */
 	struct strvec wrap;
 	VEC(struct runconf_env) env; /* of the entry: over the tool's own, per key */
@@ -55,7 +56,7 @@ struct runconf {
 	VEC(int) gpu_list;              /* expanded; empty for all / none */
 	VEC(struct runconf_tool) tools; /* first innermost */
 	VEC(struct runconf_script) pre, post;
-	VEC(struct name_value) labels;
+	VEC(struct name_value { char *name, *value; }) labels;
 	struct {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;

@@ -37,6 +37,7 @@ struct tool_option {
 	char *choices;     /* "a|b|c" or NULL */
 	double min, max;   /* no range unless min < max */
 	char *about;
+	char *where; /* file:line of the default */
 };
 
 struct tool {
@@ -52,6 +53,7 @@ struct tool {
 	char *sampler_kind;
 	char *sampler_device; /* "all" */
 	double sampler_period_s;
+	char *sampler_where;      /* file:line */
 	struct problems problems; /* of its file; empty = usable */
 };
 
