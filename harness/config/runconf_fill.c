@@ -179,9 +179,11 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 		const struct cfg_node *n = env->child[i];
 
 		if (env_name_ok(l, n, "env") && n->s)
-			VEC_PUSH(&l->rc->env,
-				 ((struct runconf_env){ xstrdup(n->key), xstrdup(n->s), origin(n),
-							runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&l->rc->env, ((struct runconf_env){
+						      .name = xstrdup(n->key),
+						      .value = xstrdup(n->s),
+						      .origin = origin(n),
+						      .secret = runconf_is_secret_name(n->key) }));
 	}
 }
 
@@ -200,10 +202,15 @@ static void fill_secrets(struct loader *l, const struct cfg_node *root)
 		else if (from && !value)
 			cfg_problem(l->p, from, "secrets.%s: the variable %.80s is not set", n->key,
 				    from->s);
+		else if (from && !schema_env_name(from->s))
+			cfg_problem(l->p, from, "secrets.%s: '%.80s' is no name of a variable",
+				    n->key, from->s);
 		else if (value)
-			VEC_PUSH(&l->rc->env,
-				 ((struct runconf_env){ xstrdup(n->key), xstrdup(value), origin(n),
-							true }));
+			VEC_PUSH(&l->rc->env, ((struct runconf_env){ .name = xstrdup(n->key),
+								     .value = xstrdup(value),
+								     .origin = origin(n),
+								     .from = xstrdup(from->s),
+								     .secret = true }));
 	}
 }
 
@@ -359,9 +366,11 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 		if (!strcmp(n->key, "LD_PRELOAD"))
 			cfg_problem(l->p, n, "LD_PRELOAD belongs under env, not under a tool");
 		else
-			VEC_PUSH(&rt->env,
-				 ((struct runconf_env){ xstrdup(n->key), xstrdup(n->s), origin(n),
-							runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&rt->env, ((struct runconf_env){
+						   .name = xstrdup(n->key),
+						   .value = xstrdup(n->s),
+						   .origin = origin(n),
+						   .secret = runconf_is_secret_name(n->key) }));
 	}
 }
 

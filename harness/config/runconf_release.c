@@ -13,6 +13,7 @@ static void release_env(struct runconf_env *v, size_t nr)
 			explicit_bzero(v[i].value, strlen(v[i].value));
 		free(v[i].value);
 		free(v[i].origin);
+		free(v[i].from);
 	}
 	free(v);
 }

@@ -21,8 +21,8 @@ static struct plan_env *find(const struct plan_step *s, const char *name)
 	return NULL;
 }
 
-static void put(struct plan_step *s, const char *name, const char *value, const char *origin,
-		bool secret)
+static struct plan_env *put(struct plan_step *s, const char *name, const char *value,
+			    const char *origin, bool secret)
 {
 	struct plan_env *e = find(s, name);
 
@@ -32,9 +32,12 @@ static void put(struct plan_step *s, const char *name, const char *value, const 
 	}
 	free(e->value);
 	free(e->origin);
+	free(e->from);
 	e->value = xstrdup(value);
 	e->origin = xstrdup(origin);
+	e->from = NULL;
 	e->secret = secret;
+	return e;
 }
 
 static int by_name(const void *a, const void *b)
@@ -210,9 +213,11 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
-	for (size_t i = 0; i < c->env.nr; i++)
-		put(step, c->env.v[i].name, c->env.v[i].value, c->env.v[i].origin,
-		    c->env.v[i].secret);
+	for (size_t i = 0; i < c->env.nr; i++) {
+		const struct runconf_env *e = &c->env.v[i];
+
+		put(step, e->name, e->value, e->origin, e->secret)->from = xstrdup_null(e->from);
+	}
 	put_preload(m, step);
 	sort(step);
 	VEC_RELEASE(&g.v);

@@ -18,6 +18,7 @@ static void release_step(struct plan_step *s)
 			explicit_bzero(e->value, strlen(e->value));
 		free(e->value);
 		free(e->origin);
+		free(e->from);
 	}
 	VEC_RELEASE(&s->env);
 }

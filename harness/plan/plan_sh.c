@@ -1,7 +1,8 @@
 /*
  * The plan as a POSIX shell script. On host it can be run by hand: same folders, scripts,
  * environment, order, and post scripts after a failure too. In a container its steps are what runs
- * inside. Samplers and the judging of outputs are profrig's own and stand there as comments.
+ * inside. Samplers and the judging of outputs are profrig's own and stand there as comments; so do
+ * timeouts. Secrets are taken from the environment of whoever runs it.
  */
 #include "plan_flat.h"
 
@@ -38,6 +39,12 @@ static void comment(const char *label, const char *text, FILE *f)
 	fputc('\n', f);
 }
 
+/* The variable of whoever runs the script that a secret is taken from. */
+static const char *holder(const struct plan_env *e)
+{
+	return e->from ? e->from : e->name;
+}
+
 static void step_comment(const struct plan_step *s, size_t nr, FILE *f)
 {
 	char number[32];
@@ -49,8 +56,21 @@ static void step_comment(const struct plan_step *s, size_t nr, FILE *f)
 	fputc('\n', f);
 	for (size_t i = 0; i < s->env.nr; i++)
 		if (s->env.v[i].secret)
-			fprintf(f, "# %s=***: a secret, taken from your own environment\n",
-				s->env.v[i].name);
+			fprintf(f, "# %s=***: a secret, taken from your own %s\n", s->env.v[i].name,
+				holder(&s->env.v[i]));
+}
+
+/* Asked for before anything is done: their values are not written here. */
+static void secrets(const struct plan *pl, FILE *f)
+{
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		for (size_t k = 0; k < pl->steps.v[i].env.nr; k++) {
+			const struct plan_env *e = &pl->steps.v[i].env.v[k];
+
+			if (e->secret)
+				fprintf(f, ": \"${%s?holds a secret of this run: export it}\"\n",
+					holder(e));
+		}
 }
 
 static void step(const struct plan_step *s, size_t nr, FILE *f)
@@ -61,7 +81,16 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 	if (s->kind != STEP_POST)
 		fprintf(f, "if [ \"$status\" -eq 0 ]; then\n");
 	fprintf(f, "(\n");
-	line("cd", s->cwd, NULL, f);
+	fputs("cd ", f);
+	word(s->cwd, f);
+	fputs(" || exit\n", f);
+	/* By assignment: what env is told stands in its argv. */
+	for (size_t i = 0; i < s->env.nr; i++) {
+		const struct plan_env *e = &s->env.v[i];
+
+		if (e->secret && strcmp(holder(e), e->name) != 0)
+			fprintf(f, "%s=$%s\nexport %s\n", e->name, holder(e), e->name);
+	}
 	fprintf(f, "exec env%s \\\n", s->inherit_env ? "" : " -i");
 	for (size_t i = 0; i < s->env.nr; i++) {
 		const struct plan_env *e = &s->env.v[i];
@@ -93,7 +122,9 @@ static void head(const struct plan *pl, FILE *f)
 		comment("the steps below run inside what this starts: ", start, f);
 	}
 	fprintf(f, "status=0\n# the first failure is the one that counts\n"
-		   "failed() { [ \"$status\" -ne 0 ] || status=$1; }\n\n");
+		   "failed() { [ \"$status\" -ne 0 ] || status=$1; }\n");
+	secrets(pl, f);
+	fputc('\n', f);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)

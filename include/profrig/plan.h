@@ -27,6 +27,7 @@ enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 
 struct plan_env {
 	char *name, *value, *origin;
+	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
 	bool secret;
 };
 

@@ -14,6 +14,7 @@
 
 struct runconf_env {
 	char *name, *value, *origin; /* origin: "profrig.yaml:7", "command line" */
+	char *from;                  /* the caller's variable that it is taken from; NULL */
 	bool secret;
 };
 

@@ -136,8 +136,10 @@ static inline int teardown(void **state)
 
 static inline void put_env(struct plan_step *s, const char *name, const char *value, bool secret)
 {
-	VEC_PUSH(&s->env,
-		 ((struct plan_env){ xstrdup(name), xstrdup(value), xstrdup("unit"), secret }));
+	VEC_PUSH(&s->env, ((struct plan_env){ .name = xstrdup(name),
+					      .value = xstrdup(value),
+					      .origin = xstrdup("unit"),
+					      .secret = secret }));
 }
 
 static inline struct plan_step *add_step(struct rig *g, enum step_kind kind, const char *name,

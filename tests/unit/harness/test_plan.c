@@ -578,7 +578,7 @@ static void printed_forms(void **state)
 	}
 }
 
-static int run_sh(struct fixture *f, const struct sandbox *sb)
+static int run_sh(struct fixture *f, const struct sandbox *sb, const char *complaint)
 {
 	CLEANUP(xfreep) char *text = NULL, *path = fs_join(sb->dir, "plan.sh");
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
@@ -591,7 +591,11 @@ static int run_sh(struct fixture *f, const struct sandbox *sb)
 	fclose(file);
 	sandbox_write(sb, "plan.sh", text);
 	assert_int_equal(proc_capture(argv, 20000, 65536, &out, &errs, &how, &f->err), 0);
-	assert_string_equal(errs.buf, "");
+	if (complaint)
+		assert_non_null(strstr(errs.buf, complaint));
+	else
+		assert_string_equal(errs.buf, "");
+	assert_null(strstr(text, SECRET));
 	return how.code;
 }
 
@@ -620,8 +624,9 @@ static void sh_form_runs(void **state)
 	sandbox_init(&sb);
 	f.rq.model = FIXTURES "/stack";
 	f.prq.run_dir = sb.dir;
+	setenv("HF_TOKEN", "hunter2", 1);
 	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb), 0);
+	assert_int_equal(run_sh(&f, &sb, NULL), 0);
 	order = slurp(&sb, "order");
 	assert_string_equal(
 		order,
@@ -640,7 +645,7 @@ static void sh_form_runs(void **state)
 	f.prq.run_dir = sb.dir;
 	set(&f, "env.WORKLOAD_STATUS='7'");
 	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb), 7);
+	assert_int_equal(run_sh(&f, &sb, NULL), 7);
 	failed = slurp(&sb, "order");
 	assert_non_null(strstr(failed, "workload\nuser_post\npost_script A\npost_script B\n"));
 	sandbox_release(&sb);
@@ -651,10 +656,39 @@ static void sh_form_runs(void **state)
 	CLEANUP(xfreep) char *bad = xasprintf("pre_scripts=[%s/bad.sh]", sb.dir);
 	set(&f, bad);
 	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb), 3);
+	assert_int_equal(run_sh(&f, &sb, NULL), 3);
 	stopped = slurp(&sb, "order");
 	assert_string_equal(
 		stopped, "pre_script B\npre_script A 3\nuser_post\npost_script A\npost_script B\n");
+	sandbox_release(&sb);
+	unsetenv("HF_TOKEN");
+	end(&f);
+}
+
+/* Secrets come from the environment of whoever runs the script, under the name they have there. */
+static void sh_form_secrets(void **state)
+{
+	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
+				      (char *)"test ${#T} = 20 && test ${#MY_KEY} = 7", NULL };
+	struct fixture f;
+	struct sandbox sb;
+
+	(void)state;
+	begin(&f);
+	sandbox_init(&sb);
+	f.rq.command = argv;
+	f.prq.run_dir = sb.dir;
+	set(&f, "secrets.T.from_env=PROFRIG_TEST_SECRET");
+	strvec_push(&f.rq.sets, "env.MY_KEY=literal");
+	make_ok(&f);
+	setenv("MY_KEY", "literal", 1);
+	assert_int_equal(run_sh(&f, &sb, NULL), 0);
+	unsetenv("MY_KEY");
+	assert_int_not_equal(run_sh(&f, &sb, "MY_KEY: holds a secret"), 0);
+	setenv("MY_KEY", "literal", 1);
+	unsetenv("PROFRIG_TEST_SECRET");
+	assert_int_not_equal(run_sh(&f, &sb, "PROFRIG_TEST_SECRET: holds a secret"), 0);
+	unsetenv("MY_KEY");
 	sandbox_release(&sb);
 	end(&f);
 }
@@ -677,6 +711,7 @@ int main(void)
 		cmocka_unit_test(engine_refuses),
 		cmocka_unit_test(printed_forms),
 		cmocka_unit_test(sh_form_runs),
+		cmocka_unit_test(sh_form_secrets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
