@@ -105,11 +105,13 @@ static const char *keep(struct yaml_state *st, const yaml_char_t *s)
 	return s ? pool_strdup(&st->b->c->pool, (const char *)s) : NULL;
 }
 
+/* Neither here nor for an alias is the word repeated: it may be a secret that lacks its quotes. */
 static void check_tag(struct yaml_state *st, const yaml_char_t *tag, const struct cfg_node *n)
 {
 	if (tag)
-		cfg_problem(&st->b->c->problems, n, "tag '%s': tags have no meaning here",
-			    (const char *)tag);
+		cfg_problem(&st->b->c->problems, n,
+			    "a tag, which has no meaning here (a text that begins with '!' needs "
+			    "quotes)");
 }
 
 static int take_key(struct yaml_state *st, const yaml_event_t *ev, const char *text,
@@ -218,8 +220,9 @@ static int on_alias(struct yaml_state *st, const yaml_event_t *ev, struct err *e
 		n->key = NULL; /* the anchor's; it may stand in a list now */
 		return place(st, n, err);
 	}
-	return err_set(err, EINVAL, "%s:%d: alias '*%s' names no anchor before it", st->b->file,
-		       line_of(ev), name);
+	return at_line(st, ev, err,
+		       "an alias that names no anchor before it (a text that begins with '*' needs "
+		       "quotes)");
 }
 
 static int on_event(struct yaml_state *st, const yaml_event_t *ev, struct err *err)

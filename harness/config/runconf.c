@@ -140,7 +140,7 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 		cfg_problem(l->p, NULL, "%s", err.msg);
 		l->broken = true;
 	}
-	for (size_t i = 0; c.root && i < c.problems.lines.nr; i++)
+	for (size_t i = 0; i < c.problems.lines.nr; i++)
 		cfg_problem(l->p, NULL, "%s", c.problems.lines.v[i]);
 	if (c.root) {
 		schema_expand(&c, schema_table);

@@ -163,7 +163,8 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *where)
 {
 	if (!schema_env_name(n->key))
-		cfg_problem(l->p, n, "%s: '%.80s' is no name of a variable", where, n->key);
+		cfg_problem(l->p, n, "%s: '%.*s' is no name of a variable", where,
+			    schema_shown_len(n->key), n->key);
 	else if (schema_env_reserved(n->key))
 		cfg_problem(l->p, n, "%s: %s is set by profrig", where, n->key);
 	else

@@ -43,6 +43,14 @@ bool schema_env_name(const char *name)
 	return true;
 }
 
+int schema_shown_len(const char *key)
+{
+	size_t n = strcspn(key, "=");
+
+	n += key[n] == '=';
+	return n < 80 ? (int)n : 80;
+}
+
 bool schema_env_reserved(const char *name)
 {
 	static const char *const ours[] = { "PROFRIG_RUN_ID", "PROFRIG_RUN_DIR", "PROFRIG_OUT",
@@ -113,12 +121,13 @@ static void add(char *buf, size_t size, const char *s)
 
 static struct place below(const struct place *at, const char *key)
 {
+	CLEANUP(xfreep) char *shown = xstrndup(key, (size_t)schema_shown_len(key));
 	struct place to = *at;
 
 	add(to.pattern, sizeof(to.pattern), *at->pattern ? "." : "");
 	add(to.pattern, sizeof(to.pattern), key);
 	add(to.shown, sizeof(to.shown), *at->shown ? "." : "");
-	add(to.shown, sizeof(to.shown), key);
+	add(to.shown, sizeof(to.shown), shown);
 	return to;
 }
 

@@ -24,6 +24,11 @@ bool schema_choice(const char *choices, const char *word);
 /* A scalar of kind seconds: 10, 1.5, "90s", "5m". */
 int schema_seconds(const struct cfg_node *n, double *ret);
 bool schema_env_name(const char *name); /* [A-Za-z_][A-Za-z0-9_]* */
+/*
+ * How much of a key messages show: of "NAME=VALUE", written where NAME: VALUE was meant, not the
+ * value, which may be a secret.
+ */
+int schema_shown_len(const char *key);
 /* Variables profrig gives to every step (PROFRIG_OUT, …): nobody else may set them. */
 bool schema_env_reserved(const char *name);
 /* Letters, digits and "._-", not beginning with '.' or '-': safe as a folder's name. */

@@ -49,8 +49,8 @@ static void read_env(struct tool *t, const struct cfg_node *root)
 		const struct cfg_node *n = env->child[i];
 
 		if (!schema_env_name(n->key))
-			cfg_problem(&t->problems, n, "env: '%.80s' is no name of a variable",
-				    n->key);
+			cfg_problem(&t->problems, n, "env: '%.*s' is no name of a variable",
+				    schema_shown_len(n->key), n->key);
 		else if (schema_env_reserved(n->key))
 			cfg_problem(&t->problems, n, "env: %s is set by profrig", n->key);
 		else if (!strcmp(n->key, "LD_PRELOAD"))

@@ -85,6 +85,12 @@ code "plan with run's options" 0 "$PROFRIG" -q plan --engine host --live --repea
 check "plan as JSON is JSON" jq -e '.steps | length >= 1' "$T/out"
 "$PROFRIG" -q plan -o "$T/none" --engine host -- true >/dev/null 2>&1
 check "plan makes nothing" test ! -e "$T/none"
+printf '%s\n' 'env: {API_KEY=hunter2, B_KEY: *hunter2}' >"$T/secret1.yaml"
+printf '%s\n' 'a: 1' 'a: 2' 'env:' '  API_KEY=hunter2:' '  B_KEY: !hunter2' '  C_KEY: [hunter2]' '---' >"$T/secret2.yaml"
+code "secrets that lack their quotes" 3 "$PROFRIG" plan --config "$T/secret1.yaml" --config "$T/secret2.yaml" -- true
+check "are not repeated in messages" sh -c "! grep hunter2 '$T/err'"
+like "which say what to do" "$(cat "$T/err")" "needs quotes"
+like "and what else there is in a file that ends in a mistake" "$(cat "$T/err")" "secret2.yaml:2: key 'a' is there already"
 mkdir "$T/alone" && cp "$PROFRIG" "$T/alone/profrig"
 if "$T/alone/profrig" doctor | grep -q '^no *agent'; then
 	code "plan without profrig-init" 0 "$T/alone/profrig" plan --engine host -- true
