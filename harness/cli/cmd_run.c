@@ -216,9 +216,11 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 	return code;
 }
 
-static int no_model(const struct command *c, const struct run_options *o,
+static int bad_call(const struct command *c, const struct run_options *o,
 		    const struct strvec *operands, char **rest)
 {
+	if (!*o->runs_dir)
+		return cli_usage(c, "-o names no folder");
 	if (operands->nr && rest)
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)
@@ -275,7 +277,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
-		code = no_model(c, &o, &operands, rest);
+		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
 		expand_models(&operands, &models);
 		cli_catch_signals();
@@ -346,7 +348,7 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
-		code = no_model(c, &o, &operands, rest);
+		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
 		expand_models(&operands, &models);
 		code = plan_each(c, &o, &models, rest);

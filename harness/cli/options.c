@@ -90,11 +90,14 @@ void cli_put(FILE *f, const char *s, size_t max)
 static void help_line(const struct opt *o)
 {
 	char left[64];
+	int beyond = 0; /* bytes that take no column of their own: "A,B,…" */
 
 	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name, o->arg ? " " : "",
 		 o->arg ? o->arg : "");
-	printf("  %-30s %s\n", left, o->help);
+	for (const char *s = left; *s; s++)
+		beyond += ((unsigned char)*s & 0xc0) == 0x80;
+	printf("  %-*s %s\n", 30 + beyond, left, o->help);
 }
 
 static int print_command_help(const struct command *c, const struct opt *opts, bool json)
@@ -174,6 +177,8 @@ static int refuse_abbreviations(const struct command *c, const struct option *lo
 			k++;
 		if (!longs[k].name)
 			return unknown_option(c, longs, argv[i]);
+		if (longs[k].has_arg == no_argument && argv[i][len] == '=')
+			return cli_usage(c, "option '--%s' takes no value", longs[k].name);
 		i += longs[k].has_arg == required_argument && argv[i][len] != '=';
 	}
 	return -1;

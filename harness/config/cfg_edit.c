@@ -188,8 +188,8 @@ static struct cfg_node *make_child(struct cfg *c, struct cfg_node *n, const stru
 	}
 	if (p->index == n->nr)
 		return cfg_add(c, n, CFG_NULL, NULL, "--set", LAYER_CLI);
-	err_set(err, EINVAL, "index %llu, but the list has %zu entries",
-		(unsigned long long)p->index, n->nr);
+	err_set(err, EINVAL, "index %llu, but the list has %zu %s", (unsigned long long)p->index,
+		n->nr, n->nr == 1 ? "entry" : "entries");
 	return NULL;
 }
 

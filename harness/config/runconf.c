@@ -41,6 +41,8 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 		cfg_problem(l->p, at, "%s", sb.buf);
 	else if (!l->usage.code)
 		err_set(&l->usage, ENOENT, "%s", sb.buf);
+	else if (!strstr(l->usage.msg, sb.buf))
+		err_set(&l->usage, ENOENT, "%s; %s", l->usage.msg, sb.buf);
 }
 
 static char *model_in_dir(const char *model)
@@ -128,8 +130,12 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 	bool json = len > 5 && !strcmp(shown + len - 5, ".json");
 	int r;
 
-	if (!fs_is_file(path)) {
-		loader_bad_name(l, NULL, "no such file: '%s'", shown);
+	/* A pipe will do: --config <(…) */
+	if (fs_is_dir(path) || !fs_exists(path)) {
+		loader_bad_name(l, NULL,
+				fs_is_dir(path) ? "'%s' is a folder, want a file"
+						: "no such file: '%s'",
+				shown);
 		return;
 	}
 	cfg_init(&c);

@@ -15,7 +15,7 @@ struct loader {
 	struct cfg tree;
 	char *model_file; /* as shown; NULL without MODEL */
 	bool broken;      /* a file could not be read as a tree */
-	struct err usage; /* code ≠ 0: the command line itself is wrong; the first one counts */
+	struct err usage; /* code ≠ 0: the command line itself is wrong */
 };
 
 void runconf_init(struct runconf *rc);

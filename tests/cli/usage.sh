@@ -18,6 +18,15 @@ code "a misspelt option" 2 "$PROFRIG" plan --labell a=b -- true
 like "gets a suggestion" "$(cat "$T/err")" "did you mean '--label'"
 code "an option that only other commands have" 2 "$PROFRIG" report --json "$T"
 is "is not suggested again" "$(cat "$T/err")" "profrig: error: report: unknown option '--json' ('profrig report --help' shows how)"
+code "a value for a flag" 2 "$PROFRIG" run --live=yes -- true
+like "is told as such" "$(cat "$T/err")" "'--live' takes no value"
+code "an empty folder for runs" 2 "$PROFRIG" run -o "" -- true
+code "two unknown tools" 2 "$PROFRIG" run --tools foo,blas_trac -- true
+like "are both told" "$(cat "$T/err")" "unknown tool 'foo'.*unknown tool 'blas_trac'; did you mean 'blas_trace'"
+code "a folder as configuration" 2 "$PROFRIG" plan --config "$T" -- true
+like "is told as such" "$(cat "$T/err")" "is a folder"
+code "a configuration through a pipe" 0 "$PROFRIG" -q plan --engine host --config <(echo 'env: {PIPED: yes}') -- true
+like "is read" "$(cat "$T/out")" "env.PIPED +yes"
 code "no model" 2 "$PROFRIG" run
 code "model and command" 2 "$PROFRIG" run examples/mlp -- true
 code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
