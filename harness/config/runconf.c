@@ -10,6 +10,7 @@
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
+#include "profrig/text.h"
 
 static const char cli[] = "command line";
 
@@ -73,8 +74,9 @@ static void unknown_model(struct loader *l, const struct catalog *cat)
 		loader_bad_name(l, NULL, "unknown model '%s' (see 'profrig list models')", model);
 }
 
-/* A name of the catalogue, a tag that one model has, or the reason why it is neither. */
-static char *model_by_name(struct loader *l)
+/* A name of the catalogue, a tag that one model has, or the reason why it is neither; or a file,
+ * which may have the name of a model because it is the model's program. */
+static char *model_by_name(struct loader *l, bool file)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog cat;
@@ -85,6 +87,8 @@ static char *model_by_name(struct loader *l)
 	catalog_match(&cat, l->rq->model, &paths);
 	if (paths.nr == 1) {
 		found = xstrdup(paths.v[0]);
+	} else if (file) {
+		found = xstrdup(l->rq->model);
 	} else if (paths.nr > 1) {
 		CLEANUP(xfreep) char *list = strvec_shell(&paths);
 
@@ -97,13 +101,19 @@ static char *model_by_name(struct loader *l)
 	return found;
 }
 
+static bool is_configuration(const char *name)
+{
+	return text_suffix(name, ".yaml") || text_suffix(name, ".yml") ||
+	       text_suffix(name, ".json");
+}
+
 static char *find_model(struct loader *l)
 {
 	const char *model = l->rq->model;
 	CLEANUP(xfreep) char *path = fs_join(l->rq->cwd, model);
 	char *inside;
 
-	if (fs_is_file(path))
+	if (fs_is_file(path) && (strchr(model, '/') || is_configuration(model)))
 		return xstrdup(model);
 	if (fs_is_dir(path)) {
 		CLEANUP(xfreep) char *full = fs_join(path, "profrig.yaml");
@@ -117,7 +127,7 @@ static char *find_model(struct loader *l)
 			return NULL;
 		}
 	}
-	return model_by_name(l);
+	return model_by_name(l, fs_is_file(path));
 }
 
 static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)

@@ -582,6 +582,16 @@ static void catalogue(void **state)
 	load_ok(&f);
 	assert_string_equal(f.rc.command.v[0], "b");
 	assert_string_equal(fs_base(f.rc.dir), "beta");
+	/* A program beside its configuration has the model's name; other files are read. */
+	sandbox_write(&f.sb, "beta",
+		      "\x7f"
+		      "ELF");
+	load_ok(&f);
+	assert_string_equal(f.rc.command.v[0], "b");
+	sandbox_write(&f.sb, "gamma", "model: {command: [g]}\n");
+	f.rq.model = "gamma";
+	load_ok(&f);
+	assert_string_equal(f.rc.command.v[0], "g");
 	f.rq.model = "y";
 	load_ok(&f);
 	assert_string_equal(f.rc.command.v[0], "a");
