@@ -355,25 +355,52 @@ static void doctor_sampler(struct table *t, const struct sampler *s)
 	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
 }
 
-static void doctor_tool(struct table *t, const struct tool *tool)
+/* What preflight says of a tool is "tool 'NAME' lacks this: do that"; the middle is news here. */
+static void add_lack(struct strbuf *detail, const struct tool *tool, const char *line)
 {
-	static const char absent[] = "not on this host (an image may have it): ";
-	CLEANUP(strbuf_release) struct strbuf missing = STRBUF_INIT;
+	CLEANUP(xfreep) char *head = xasprintf("tool '%s'", tool->name);
+	size_t n = strlen(head), end = strlen(line);
 
-	if (tool->problems.lines.nr) {
-		finding(t, "tool", tool->name, false, tool->problems.lines.v[0],
-			"correct the file");
-		return;
+	if (strncmp(line, head, n) == 0)
+		line += n + strspn(line + n, ": ");
+	for (const char *s = strstr(line, ": "); s; s = strstr(s + 1, ": "))
+		end = (size_t)(s - line);
+	/* Why it does not stands with the samplers. */
+	const char *why = strncmp(line, "sampler '", 9) == 0 ? strstr(line, " (") : NULL;
+	end = why ? (size_t)(why - line) : end;
+	strbuf_addf(detail, "%s%.*s", detail->len ? "; " : "", (int)end, line);
+}
+
+/* A tool works here when a run with it on host would start. */
+static void doctor_tool(struct table *t, const struct command *c, const struct strvec *dirs,
+			const struct tool *tool)
+{
+	static char *const cmd[] = { (char *)"true", NULL };
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
+	struct problems problems = PROBLEMS_INIT;
+	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
+	const char *fix = "correct the file";
+	struct run_options o;
+	struct prepared p;
+
+	run_options_init(&o);
+	strvec_pushv(&o.tools_dirs, dirs->v);
+	o.engine = "host";
+	o.tools = tool->name;
+	if (prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
+		run_preflight(&p.plan, &ro, &missing, NULL);
+		fix = p.plan.needs.nr ? "install what is missing, or use an image that has it" : "";
 	}
-	for (size_t i = 0; i < tool->needs.nr; i++) {
-		const char *need = tool->needs.v[i];
-		bool library = strncmp(need, "lib", 3) == 0 && strstr(need, ".so");
-		CLEANUP(xfreep) char *found = library ? xstrdup(need) : fs_which(need, NULL);
-		if (!found)
-			strbuf_addf(&missing, "%s%s", missing.len ? ", " : absent, need);
-	}
-	const char *about = tool->about ? tool->about : "";
-	finding(t, "tool", tool->name, !missing.len, missing.len ? missing.buf : about, NULL);
+	for (size_t i = 0; i < missing.nr; i++)
+		add_lack(&detail, tool, missing.v[i]);
+	if (problems.lines.nr)
+		strbuf_addstr(&detail, problems.lines.v[0]);
+	bool ok = !detail.len;
+	finding(t, "tool", tool->name, ok, !ok ? detail.buf : tool->about ? tool->about : "", fix);
+	problems_release(&problems);
+	prepared_release(&p);
+	run_options_release(&o);
 }
 
 static int doctor_main(const struct command *c, int argc, char **argv)
@@ -414,7 +441,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		doctor_tool(t, ts.tools.v[i]);
+		doctor_tool(t, c, &dirs, ts.tools.v[i]);
 	tool_set_release(&ts);
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
 		page_html(NULL) ? "interactive page built in" : "plain tables only",

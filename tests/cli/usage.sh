@@ -48,6 +48,18 @@ code "doctor takes no names" 2 "$PROFRIG" doctor host
 check "every shipped tool is whole" sh -c "! '$PROFRIG' list tools | grep BROKEN"
 code "doctor" 0 "$PROFRIG" doctor
 like "doctor names the host engine" "$(cat "$T/out")" "ok +engine +host"
+mkdir "$T/needs"
+printf '%s\n' 'name: dev' 'class: env' 'env: {A: b}' 'needs: [/dev/null, sh]' >"$T/needs/dev.yaml"
+printf '%s\n' 'name: lib' 'class: env' 'env: {A: b}' 'needs: [libno-such.so.9]' >"$T/needs/lib.yaml"
+printf '%s\n' 'name: wrapper' 'class: wrap' 'wrap: [no-such-program]' >"$T/needs/wrapper.yaml"
+printf '%s\n' 'name: torn' 'class: wrap' 'wrapp: [x]' >"$T/needs/torn.yaml"
+PROFRIG_SYSFS_ROOT=$T/none "$PROFRIG" doctor --tools-dir "$T/needs" --json >"$T/out"
+found() { jq -r ".[] | select(.kind == \"tool\" and .name == \"$1\") | .state + \" \" + .detail" "$T/out"; }
+like "doctor: a device file is there" "$(found dev)" "^ok"
+like "doctor: a library is not" "$(found lib)" "^no needs 'libno-such.so.9', which is not there"
+like "doctor: nor the program of a wrapper" "$(found wrapper)" "^no needs 'no-such-program'"
+like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrapp'"
+like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
 code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power -- echo hello world
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done
