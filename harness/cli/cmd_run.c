@@ -141,6 +141,29 @@ static int missing_prerequisites(const struct prepared *p, const struct run_opts
 	return n == 0 ? EXIT_DONE : EXIT_MISSING;
 }
 
+/* -v: the commands, -vv: also what is set for them. */
+static void say_plan(const struct plan *pl)
+{
+	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
+
+	log_info("%s starts: %s", pl->engine->name, start);
+	for (size_t i = 0; i < pl->steps.nr; i++) {
+		const struct plan_step *s = &pl->steps.v[i];
+		CLEANUP(xfreep) char *argv = strvec_shell(&s->argv);
+
+		log_info("step %s, in %s: %s", s->name, s->cwd, argv);
+		for (size_t k = 0; k < s->env.nr; k++) {
+			const struct plan_env *e = &s->env.v[k];
+
+			log_debug("%s: %s=%s (%s)", s->name, e->name, e->secret ? "***" : e->value,
+				  e->origin);
+		}
+	}
+	for (size_t i = 0; i < pl->samplers.nr; i++)
+		log_info("sampler %s of %s, every %g s", pl->samplers.v[i].kind,
+			 pl->samplers.v[i].tool, pl->samplers.v[i].period_s);
+}
+
 static int run_one(const struct run_options *o, const struct prepared *p)
 {
 	struct run_result r = { 0 };
@@ -153,6 +176,7 @@ static int run_one(const struct run_options *o, const struct prepared *p)
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
 	};
+	say_plan(&p->plan);
 	int code = missing_prerequisites(p, &ro);
 
 	if (code != EXIT_DONE)

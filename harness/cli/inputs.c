@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -335,6 +336,22 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
+/* -v: what was read, and every kind of warning. */
+static void say_read(const struct model *m)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+
+		log_info("%s: reader %s, %" PRIu64 " spans, %" PRIu64 " samples, %" PRIu64
+			 " tracks%s",
+			 in->path, in->reader, in->spans, in->samples, in->tracks,
+			 in->partial ? ", partial" : "");
+	}
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		log_info("%s, %" PRIu64 " of them, the first: %s", m->warnings.v[i].code,
+			 m->warnings.v[i].count, m->warnings.v[i].text);
+}
+
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
 {
@@ -352,6 +369,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 		times->read_s = analyze_lap_s(&at);
 		model_finish(m);
 		times->model_s = analyze_lap_s(&at);
+		say_read(m);
 		if (rd.unreadable || rd.partial)
 			code = EXIT_PARTIAL;
 	}

@@ -79,16 +79,16 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	for (; at < argc && argv[at][0] == '-'; at++) {
-		if (strcmp(argv[at], "-q") == 0)
+		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)
 			level = 0;
-		else if (strcmp(argv[at], "-v") == 0)
-			level = 2;
+		else if (strcmp(argv[at], "-v") == 0 || strcmp(argv[at], "--verbose") == 0)
+			level = level < 2 ? 2 : 3;
 		else if (strcmp(argv[at], "-vv") == 0)
 			level = 3;
 		else
 			break;
 	}
-	log_setup(level, isatty(2) && !getenv("NO_COLOR"));
+	log_setup(level, isatty(2));
 	progress_setup(level == 0 ? 0 : isatty(2) ? 2 : 1);
 	if (at >= argc) {
 		print_help(stderr);

@@ -251,7 +251,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 			strvec_push(operands, argv[i]);
 	argv[argc] = saved_end;
 	if (verbose != log_level()) {
-		log_setup(verbose, isatty(2) && !getenv("NO_COLOR"));
+		log_setup(verbose, isatty(2));
 		progress_setup(verbose == 0 ? 0 : isatty(2) ? 2 : 1);
 	}
 	return code;

@@ -91,6 +91,13 @@ code "the second of two models is unknown" 2 "$PROFRIG" run -o "$T/none" --engin
 check "none of them started" test ! -e "$T/none"
 code "two models" 0 "$PROFRIG" -q run -o "$T/two" --engine host --no-analyze --repeat 2 "$T/m1" "$T/m1"
 is "make a run each time" "$(sort -u "$T/out" | wc -l) $(find "$T/two" -name run.json | wc -l)" "4 4"
+for v in -q "" -v -vv; do "$PROFRIG" run $v -o "$T/two" --engine host --tools cpu_usage --set env.API_KEY=hunter2 -- echo x 2>&1 >/dev/null | grep -v / >"$T/v$v"; done
+is "-q: nothing at all" "$(cat "$T/v-q")" ""
+is "nothing asked for: no word of samplers" "$(grep -c 'sampler procfs' "$T/v")" 0
+like "-v: the sampler" "$(cat "$T/v-v")" "sampler procfs of cpu_usage, every 0.1 s"
+like "-vv: the environment too" "$(cat "$T/v-vv")" "debug: workload: API_KEY=\*\*\* \(command line\)"
+code "--verbose before the command" 0 "$PROFRIG" --verbose -v run -o "$T/two" --engine host --no-analyze -- true
+like "twice is -vv" "$(cat "$T/err")" "debug: workload: PROFRIG_RUN_ID="
 code "live as a key" 0 "$PROFRIG" -q run -o "$T/two" --engine host --no-analyze --set live=true -- echo shown
 is "shows the output" "$(cat "$T/err")" shown
 code "a plan of two models" 0 "$PROFRIG" -q plan --engine host "$T/m1" "$T/m1"
