@@ -17,7 +17,7 @@ const struct schema_key schema_table[] = {
 	{ .path = "model.image", .type = "string", .about = "container image" },
 	{ .path = "model.dockerfile",
 	  .type = "path",
-	  .about = "file or folder from which 'profrig build' makes the image" },
+	  .about = "file or folder from which the image can be built" },
 	{ .path = "model.timeout",
 	  .type = "seconds",
 	  .def = "7200",

@@ -106,6 +106,20 @@ static int pull(const struct preflight *pf, struct strbuf *errs, struct err *err
 	return r;
 }
 
+/* The line that would make the image. Owned. */
+static char *build_line(const struct plan *pl)
+{
+	const char *file = pl->conf->dockerfile;
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_is_dir(file) ? xstrdup(file) : fs_dir(file);
+
+	strvec_pushl(&argv, pl->engine->name, "build", "-t", pl->spec.image, NULL);
+	if (!fs_is_dir(file))
+		strvec_pushl(&argv, "-f", file, NULL);
+	strvec_push(&argv, dir);
+	return strvec_shell(&argv);
+}
+
 static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 {
 	const struct plan *pl = pf->pl;
@@ -127,8 +141,9 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 	if (pf->o->dry ? *ret_there : *ret_there && strcmp(policy, "always") != 0)
 		return 0;
 	if (pl->conf && pl->conf->dockerfile && !*ret_there) {
-		lacks(pf, "image '%s' is not there: profrig build %s", pl->spec.image,
-		      pl->conf->model_name);
+		CLEANUP(xfreep) char *build = build_line(pl);
+
+		lacks(pf, "image '%s' is not there: %s", pl->spec.image, build);
 		return 0;
 	}
 	if (!strcmp(policy, "never") || pf->o->dry) {

@@ -155,7 +155,7 @@ static void test_images(void **state)
 		{ .image = true, .dry = true },
 		{ .pullable = true,
 		  .dockerfile = true,
-		  .line = "image 'img:1' is not there: profrig build unit/test" },
+		  .line = "image 'img:1' is not there: docker build -t img:1 -f /m/Dockerfile /m" },
 		{ .image = true,
 		  .broken = true,
 		  .line = "does not start (docker ended with status 125: no such runtime)",
@@ -274,7 +274,7 @@ static void test_interrupted_pull(void **state)
 	assert_int_equal(pthread_create(&th, NULL, interrupt_pull, g), 0);
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, &err), -EINTR);
 	pthread_join(th, NULL);
-	assert_true(clock_monotonic_ns() - t0 < 5 * NS_PER_S);
+	assert_true(clock_monotonic_ns() - t0 < 100 * NS_PER_S); /* it would take 300 s */
 	unsetenv("PROFRIG_DOCKER");
 }
 
