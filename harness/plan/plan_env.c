@@ -153,18 +153,24 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 	}
 }
 
-/* On host nothing else keeps the workload off the other GPUs. ROCm reads HIP_VISIBLE_DEVICES first
- * and the other only without it. */
+/*
+ * On host nothing else keeps the workload off the other GPUs. ROCm reads HIP_VISIBLE_DEVICES first
+ * and the other only without it; for both runtimes an index that does not exist ends the list.
+ */
 static void put_gpus(struct maker *m, struct plan_step *s)
 {
 	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
 	const struct cfg_node *n = cfg_get(m->conf->effective.root, "gpus");
-	CLEANUP(xfreep) char *where = n ? cfg_where(n) : xstrdup("gpus");
+	const char *text = cfg_text(m->conf->effective.root, "gpus");
+	CLEANUP(xfreep) char *where = NULL;
 
-	if (m->container || !m->conf->gpu_list.nr)
+	if (m->container || !text || !strcmp(text, "all"))
 		return;
+	where = n->layer == LAYER_CLI ? xstrdup("command line") : cfg_where(n);
 	for (size_t i = 0; i < m->conf->gpu_list.nr; i++)
 		strbuf_addf(&list, "%s%d", i ? "," : "", m->conf->gpu_list.v[i]);
+	if (!list.len)
+		strbuf_addstr(&list, "-1");
 	put(s, "HIP_VISIBLE_DEVICES", list.buf, where, false);
 	put(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
 }
