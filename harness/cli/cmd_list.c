@@ -154,11 +154,16 @@ static struct table *list_models(struct asked *a)
 	}
 	struct table *t = table_new("models");
 	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "tags", TABLE_STR, NULL);
 	table_col(t, "image", TABLE_STR, NULL);
 	table_col(t, "about", TABLE_STR, NULL);
 	table_col(t, "file", TABLE_STR, NULL);
 	for (size_t i = 0; i < cat.models.nr; i++) {
+		CLEANUP(strbuf_release) struct strbuf tags = STRBUF_INIT;
+		for (size_t k = 0; k < cat.models.v[i].tags.nr; k++)
+			strbuf_addf(&tags, "%s%s", k ? "," : "", cat.models.v[i].tags.v[k]);
 		table_str(t, cat.models.v[i].name);
+		table_str(t, tags.buf);
 		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
 		table_str(t, cat.models.v[i].about ? cat.models.v[i].about : "");
 		table_str(t, cat.models.v[i].path);

@@ -12,6 +12,8 @@
 #include "profrig/cfg.h"
 #include "profrig/log.h"
 #include "profrig/progress.h"
+#include "profrig/reader.h"
+#include "profrig/sampler.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_list,
 	cmd_doctor;
@@ -52,7 +54,19 @@ static void print_help(FILE *f)
 
 static void print_version(void)
 {
-	printf("profrig %s\n", PROFRIG_VERSION);
+	printf("profrig %s\nengines:", PROFRIG_VERSION);
+	for (size_t i = 0; engines[i]; i++)
+		printf(" %s", engines[i]->name);
+	printf("\nsamplers:");
+	for (size_t i = 0; samplers[i]; i++)
+		printf(" %s", samplers[i]->name);
+	printf("\nreaders:");
+	for (size_t i = 0; readers[i]; i++)
+		printf(" %s", readers[i]->name);
+	printf("\nreports:");
+	for (size_t i = 0; writers[i]; i++)
+		printf(" %s", writers[i]->name);
+	putchar('\n');
 	printf("page: %s\n",
 	       page_html(NULL) ? "built in" : "not built in (PAGE=0): reports are plain tables");
 }

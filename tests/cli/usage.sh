@@ -10,6 +10,7 @@ for c in run plan analyze report info list doctor; do
 	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
 done
 code "--version" 0 "$PROFRIG" --version
+like "tells what was built in" "$(cat "$T/out")" "engines: .*host.*readers: .*tef.*page: "
 code "an unknown command" 2 "$PROFRIG" analyse
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'analyze'"
 code "an unknown option" 2 "$PROFRIG" run --tool x -- true
@@ -36,6 +37,7 @@ for k in tools engines samplers readers analyses reports models options warnings
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
+like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
 code "two lists at once" 2 "$PROFRIG" list tools engines
