@@ -567,6 +567,14 @@ size_t num_fmt_f64(char *buf, double v)
 	return n;
 }
 
+size_t num_fmt_exp(char *buf, double v, int decimals)
+{
+	assert(decimals >= 0 && decimals <= 17);
+	if (!isfinite(v))
+		return fmt_non_finite(buf, v);
+	return fix_point(buf, (size_t)snprintf(buf, 32, "%.*e", decimals, v));
+}
+
 size_t num_fmt_fixed(char *buf, double v, int decimals)
 {
 	assert(decimals >= 0 && decimals <= 17);

@@ -91,11 +91,8 @@ static void add_f64(struct strvec *to, double v, int decimals)
 		return;
 	}
 	if (isfinite(v) && v != 0 && (fabs(v) < 0.5 * pow(10, -decimals) || fabs(v) >= 1e15)) {
-		int e = (int)floor(log10(fabs(v)));
-		double m = v / pow(10, e);
-
-		num_fmt_fixed(buf, m, 2);
-		strvec_pushf(to, "%se%+03d", buf, e);
+		num_fmt_exp(buf, v, 2);
+		strvec_push(to, buf);
 		return;
 	}
 	num_fmt_fixed(buf, v, decimals);

@@ -39,5 +39,10 @@ size_t num_fmt_i64(char *buf, int64_t v);
  * Returns length.
  */
 size_t num_fmt_fixed(char *buf, double v, int decimals);
+/*
+ * v with one digit before the point, `decimals` (at most 17) behind it and an exponent: "1.50e+20".
+ * buf holds at least 32. Returns length.
+ */
+size_t num_fmt_exp(char *buf, double v, int decimals);
 
 #endif

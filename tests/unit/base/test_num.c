@@ -460,6 +460,11 @@ static void test_fmt_fixed(void **state UNUSED)
 				 strlen(rows[i].want));
 		assert_string_equal(buf, rows[i].want);
 	}
+	assert_int_equal(num_fmt_exp(buf, -DBL_MAX, 17), 1 + 1 + 1 + 17 + 5);
+	num_fmt_exp(buf, 9.996e-5, 2);
+	assert_string_equal(buf, "1.00e-04");
+	num_fmt_exp(buf, NAN, 2);
+	assert_string_equal(buf, "nan");
 	assert_int_equal(num_fmt_fixed(buf, -DBL_MAX, 17), 1 + 309 + 1 + 17);
 }
 
