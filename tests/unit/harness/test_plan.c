@@ -597,7 +597,7 @@ static int run_sh(struct fixture *f, const struct sandbox *sb, const char *compl
 	plan_print_sh(&f->pl, file);
 	fclose(file);
 	sandbox_write(sb, "plan.sh", text);
-	assert_int_equal(proc_capture(argv, 20000, 65536, &out, &errs, &how, &f->err), 0);
+	assert_int_equal(proc_capture(argv, 120000, 65536, &out, &errs, &how, &f->err), 0);
 	if (complaint)
 		assert_non_null(strstr(errs.buf, complaint));
 	else
