@@ -51,7 +51,10 @@ static char *holding_agent(const char *dir)
 char *run_lib_dir(void)
 {
 	CLEANUP(xfreep) char *self = fs_self_dir();
-	char *dir = self ? holding_agent(self) : NULL;
+	CLEANUP(xfreep) char *installed = fs_join(self, "../lib/profrig");
+	char *dir = holding_agent(self);
 
+	if (!dir)
+		dir = holding_agent(installed);
 	return dir ? dir : holding_agent(PROFRIG_PREFIX "/lib/profrig");
 }

@@ -121,7 +121,7 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 char *run_new_id(const char *model);
 /*
  * Folder with profrig-init and preload libraries: beside the binary in a build tree,
- * PREFIX/lib/profrig when installed. Owned; NULL when not found.
+ * ../lib/profrig or PREFIX/lib/profrig when installed. Owned; NULL when not found.
  */
 char *run_lib_dir(void);
 

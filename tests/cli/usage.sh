@@ -130,5 +130,15 @@ if "$T/alone/profrig" doctor | grep -q '^no *agent'; then
 else
 	skip "plan without profrig-init" "one is installed"
 fi
+# The tree that make install makes, under another prefix than the one it was built for.
+mkdir -p "$T/inst/bin" "$T/inst/lib/profrig" "$T/inst/share/profrig" "$T/elsewhere"
+cp "$PROFRIG" "$T/inst/bin/"
+cp "$B/profrig-init" "$B"/libprofrig_*.so "$T/inst/lib/profrig/"
+cp -r tools.d pre_scripts post_scripts "$T/inst/share/profrig/"
+installed() { env -C "$T/elsewhere" -u PROFRIG_TOOLS_PATH "$T/inst/bin/profrig" "$@"; }
+installed list tools --json >"$T/out"
+check "installed: every tool is whole" sh -c '! grep BROKEN "$1"' sh "$T/out"
+is "installed: its own tools are found" "$(field "$T/out" '[.[] | select(.name == "rpd") | .file] | .[0]')" "$T/inst/share/profrig/tools.d/rpd.yaml"
+code "installed: and its agent" 0 installed -q run --engine host --tools cpu_usage --no-analyze -- true
 HF_TOKEN=hunter2secret "$PROFRIG" -q plan --engine host --set 'secrets.HF_TOKEN.from_env=HF_TOKEN' --set env.API_KEY=hunter2secret -- true >"$T/out" 2>&1
 check "plan shows no secret" sh -c "! grep -q hunter2secret '$T/out'"
