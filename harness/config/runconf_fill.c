@@ -299,6 +299,14 @@ static void show_default(struct loader *l, struct cfg_node *entry, const char *m
 		cfg_put(&l->tree, m, key, CFG_STR, text, where, LAYER_TOOL);
 }
 
+/* "{opt.source}": a sampler nobody knows is a wrong name like that of a tool. */
+static bool names_sampler(const struct tool *t, const struct tool_option *o)
+{
+	CLEANUP(xfreep) char *kind = xasprintf("{opt.%s}", o->name);
+
+	return t->sampler_kind && !strcmp(t->sampler_kind, kind);
+}
+
 static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
@@ -311,7 +319,10 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
 		names[i] = o->name;
-		if (refused)
+		if (refused && names_sampler(t, o))
+			loader_bad_name(l, n, "option '%s' of tool '%s': %s", o->name, t->name,
+					refused);
+		else if (refused)
 			cfg_problem(l->p, n, "option '%s' of tool '%s': %s", o->name, t->name,
 				    refused);
 		VEC_PUSH(&rt->options,

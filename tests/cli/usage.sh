@@ -24,6 +24,11 @@ like "is told as such" "$(cat "$T/err")" "'--live' takes no value"
 code "an empty folder for runs" 2 "$PROFRIG" run -o "" -- true
 code "two unknown tools" 2 "$PROFRIG" run --tools foo,blas_trac -- true
 like "are both told" "$(cat "$T/err")" "unknown tool 'foo'.*unknown tool 'blas_trac'; did you mean 'blas_trace'"
+code "an unknown sampler on the command line" 2 "$PROFRIG" plan --tools gpu_power --set tools[0].options.source=nvlm -- true
+like "is told" "$(cat "$T/err")" "option 'source' of tool 'gpu_power': unknown 'nvlm'"
+echo 'tools: [{name: gpu_power, options: {source: nvlm}}]' >"$T/sampler.yaml"
+code "in a file" 3 "$PROFRIG" plan --config "$T/sampler.yaml" -- true
+like "is told with its place" "$(cat "$T/err")" "sampler.yaml:1: option 'source'"
 code "a folder as configuration" 2 "$PROFRIG" plan --config "$T" -- true
 like "is told as such" "$(cat "$T/err")" "is a folder"
 code "a configuration through a pipe" 0 "$PROFRIG" -q plan --engine host --config <(echo 'env: {PIPED: yes}') -- true
