@@ -151,7 +151,7 @@ void say_written(const struct report *r, const struct strvec *formats);
 /* Five lines on stderr after a run. rep may be empty. */
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep);
 
-/* 128 + signal when SIGINT or SIGTERM came. */
+/* The signal (SIGINT, SIGTERM or SIGHUP) that came, 0 while none did. */
 extern volatile sig_atomic_t cli_interrupt;
 void cli_catch_signals(void);
 

@@ -126,6 +126,12 @@ static void print_json(const struct prepared *p, const struct run_result *r, int
 	fflush(stdout);
 }
 
+/* 130 also for SIGHUP, as run_execute has it. */
+static int interrupted_code(void)
+{
+	return 128 + (cli_interrupt == SIGTERM ? SIGTERM : SIGINT);
+}
+
 static int missing_prerequisites(const struct prepared *p, const struct run_opts *ro)
 {
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
@@ -133,7 +139,7 @@ static int missing_prerequisites(const struct prepared *p, const struct run_opts
 	int n = run_preflight(&p->plan, ro, &missing, &err);
 
 	if (n == -EINTR)
-		return 128 + (cli_interrupt ? cli_interrupt : SIGINT);
+		return interrupted_code();
 	for (size_t i = 0; i < missing.nr; i++)
 		log_error("%s", missing.v[i]);
 	if (n < 0)
@@ -213,14 +219,12 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 
 	for (size_t i = 0; i < nr * (size_t)o->repeat; i++) {
 		struct prepared *one = &p[i / (size_t)o->repeat];
-		int r = cli_interrupt ? 128 + cli_interrupt : EXIT_DONE;
-		if (r == EXIT_DONE && i > 0)
-			r = prepare_again(one);
+		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
+		if (cli_interrupt)
+			return exit_worse(code, interrupted_code());
 		if (r == EXIT_DONE)
 			r = run_one(o, one);
 		code = exit_worse(code, r);
-		if (cli_interrupt)
-			break;
 	}
 	return code;
 }
