@@ -57,6 +57,13 @@ static int parser_error(struct yaml_state *st, struct err *err)
 	if (p->error == YAML_READER_ERROR)
 		return err_set(err, EINVAL, "%s: no UTF-8 text (byte %zu): %s", st->b->file,
 			       p->problem_offset, p->problem);
+	/* The usual mistakes; libyaml names no character. */
+	if (strstr(p->problem, "cannot start any token"))
+		return err_set(
+			err, EINVAL,
+			"%s:%zu: a tab, which cannot indent, or a text that begins with '@', "
+			"'`' or '%%' and needs quotes",
+			st->b->file, line);
 	if (p->context)
 		return err_set(err, EINVAL, "%s:%zu: %s (%s that begins at line %zu)", st->b->file,
 			       line, p->problem, p->context, p->context_mark.line + 1);

@@ -237,7 +237,8 @@ static void bad_texts(void **state)
 	} cases[] = {
 		{ false, "a: [1,\nb: }", "f.yaml:2: " },
 		{ false, "a: b: c", "f.yaml:1: " },
-		{ false, "\ta: 1", "f.yaml:1: " },
+		{ false, "\ta: 1", "f.yaml:1: a tab, which cannot indent" },
+		{ false, "a: 1\nb: @c\n", "f.yaml:2: a tab, which cannot indent, or a text" },
 		{ false, "- a\n- b\n", "f.yaml:1: the file must be a map of keys" },
 		{ false, "word", "f.yaml:1: the file must be a map of keys" },
 		{ false, "a: 1\n---\nb: 2\n", "f.yaml:2: a second document" },
