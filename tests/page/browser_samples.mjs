@@ -3,7 +3,7 @@
 import { deepEqual, equal, near, ok, test } from './tap.mjs';
 import { table } from './csv.mjs';
 import { ROOT, withPage } from './pages.mjs';
-import { exact, plain, text, texts } from './look.mjs';
+import { exact, open, plain, text, texts } from './look.mjs';
 
 const demo = `${ROOT}/demo`;
 const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash));
@@ -82,14 +82,14 @@ test('dragging selects a window: figures for it where there are any, words where
   near(exact((await legend(page, 1, 1))[2]), meanOver(series('power.gpu1'), from, to), 1e-9, 'mean in the window');
   equal(await page.locator('.window-box:not([hidden])').count(), 4);
   ok((await text(page, '.chip')).includes('s to'));
-  await page.click('#tab-energy');
+  await open(page, 'energy');
   const want = (meanOver(series('energy.gpu0'), from, to) * (to - from)) / 1e9;
   const got = await page.evaluate(() => [...document.querySelectorAll('.window-card li')].map((li) => [li.querySelector('strong').innerText, li.querySelector('span[title]').title.replace(/[\u00a0\u202f]/g, '')]));
   deepEqual(got.map(([d]) => d), ['gpu0', 'gpu1', 'cpu0']);
   near(exact(got[0][1]), want, 1e-9, 'energy of gpu0 in the window');
   ok((await hash(page)).includes(`window=${from}:${to}`), 'the window goes along');
   for (const tab of ['functions', 'flame', 'kernels', 'energy']) {
-    await page.click(`#tab-${tab}`);
+    await open(page, tab);
     ok((await text(page, `#panel-${tab} .window-note`)).includes(`--window ${from}:${to}`), tab);
   }
   await page.keyboard.press('Escape');

@@ -3,7 +3,7 @@
 import { deepEqual, equal, near, ok, test } from './tap.mjs';
 import { parseCsv, sum, table } from './csv.mjs';
 import { ROOT, withPage } from './pages.mjs';
-import { activeTab, exact, heads, plain, rows, text, texts } from './look.mjs';
+import { activeTab, exact, heads, open, plain, rows, text, texts } from './look.mjs';
 
 const demo = `${ROOT}/demo`;
 const TABS = ['summary', 'flame', 'functions', 'kernels', 'energy', 'samples', 'run'];
@@ -40,10 +40,7 @@ test('digits go to tabs, ? shows the keys, Esc closes them', () => withPage('dem
 }));
 
 test('tabs, panels and tables carry their roles and names', () => withPage('demo', {}, async (page) => {
-  for (const t of TABS) {
-    await page.click(`#tab-${t}`);
-    await page.waitForSelector(`#panel-${t}:not([hidden])`);
-  }
+  for (const t of TABS) await open(page, t);
   const bad = await page.evaluate(() => {
     const out = [];
     for (const b of document.querySelectorAll('[role=tab]')) {
@@ -199,8 +196,7 @@ test('addresses lead to their view and back again', () => withPage('demo', { has
   const names = (await rows(page, 'energy')).map((r) => r.text[0]);
   deepEqual(names, [...names].sort());
   equal(names.length, table(demo, 'energy').filter((e) => e.device === 'gpu1' && e.view === 'device').length);
-  await page.click('#tab-run');
-  await page.waitForSelector('#panel-run:not([hidden])');
+  await open(page, 'run');
   await page.goBack();
   await page.waitForSelector('#panel-energy:not([hidden])');
   await page.evaluate(() => { location.hash = '#no-such-tab=%E0%A4%A&x'; });

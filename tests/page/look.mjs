@@ -21,3 +21,20 @@ export const exact = (title) => Number(/^-?[\d.]+(?:e[-+]?\d+)?/i.exec(title)?.[
 
 // Lets chromium paint what was asked for.
 export const settle = (page) => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
+
+// Goes to a tab by its button; its panel is drawn when this returns.
+export async function open(page, tab) {
+  await page.click(`#tab-${tab}`);
+  await page.waitForSelector(`#panel-${tab}:not([hidden])`);
+  await settle(page);
+}
+
+// How long the page's main thread has worked since it was asked for the first time, in seconds of processor time: what a
+// budget can be held against, whatever else the machine is doing.
+export async function stopwatch(page) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const worked = async () => (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+  const start = await worked();
+  return async () => (await worked()) - start;
+}

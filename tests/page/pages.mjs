@@ -17,7 +17,11 @@ rmSync(ROOT, { recursive: true, force: true });
 mkdirSync(SHOTS, { recursive: true });
 for (const s of SCENARIOS) execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });
 
+// Nothing here is late before this: other programs may take the machine's processors away for a while.
+const PATIENCE_MS = 90000;
+
 const browser = await chromium.launch({
+  timeout: PATIENCE_MS,
   executablePath: process.env.PROFRIG_CHROMIUM || '/usr/bin/chromium',
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
@@ -34,7 +38,7 @@ export async function withPage(scenario, opts, fn) {
   page.on('pageerror', (e) => trouble.push(`exception: ${e.stack}`));
   page.on('request', (r) => /^(file|data|blob):/.test(r.url()) || trouble.push(`request to ${r.url()}`));
   page.on('dialog', (d) => { trouble.push(`dialog: ${d.message()}`); d.dismiss(); });
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(PATIENCE_MS);
   try {
     await page.goto(`file://${ROOT}/${scenario}/${opts.file || 'report.html'}${opts.hash ? `#${opts.hash}` : ''}`);
     if (!opts.file) await page.waitForSelector('[role=tab][aria-selected=true]');
