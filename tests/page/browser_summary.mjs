@@ -40,6 +40,11 @@ test('the bar of where the time went adds up and matches busy', () => withPage('
   near(widths[0] / (widths[0] + widths[1]), sum(busy, 'union_ns') / sum(busy, 'wall_ns'), 0.02, 'drawn share');
 }));
 
+test('a part of a thousandth is drawn as a line and not as a block', () => withPage('huge', {}, async (page) => {
+  const [big, small] = await page.evaluate(() => [...document.querySelectorAll('.stack > div')].map((d) => d.getBoundingClientRect().width));
+  ok(small <= 4 && small >= 1, `${small} px beside ${big} px`);
+}));
+
 test('without devices the bar is of the outermost host calls', () => withPage('cpu', {}, async (page) => {
   const names = await texts(page, '.split .legend li bdi');
   deepEqual(names, ['train', 'load_data', 'save', 'inside main itself']);

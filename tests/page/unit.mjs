@@ -150,6 +150,14 @@ test('time goes to the parts of overlap, else busy, else the outermost calls', (
   equal(s.parts.reduce((a, p) => a + p.ns, 0), s.total);
 });
 
+test('what stands beside an opened wrapper is no time of the wrapper', () => {
+  const s = facts.timeSplit(report({ callpaths: table(['track', 'path', 'depth', 'inclusive_ns', 'exclusive_ns'], [
+    ['t', 'epoch', 0, 980, 3], ['t', 'epoch;step', 1, 977, 7], ['t', 'epoch;step;f', 2, 600, 600], ['t', 'epoch;step;g', 2, 370, 370], ['t', 'data', 0, 20, 20]]) }));
+  deepEqual(s.parts.map((p) => [p.name, p.ns]), [['f', 600], ['g', 370], ['data', 20], ['inside epoch › step itself', 10]]);
+  equal(s.parts.reduce((a, p) => a + p.ns, 0), s.total);
+  equal(s.mostly, true);
+});
+
 test('checks of one kind share a line only when they hold', () => {
   const c = (name, good) => ({ name, ok: good, detail: 'd' });
   deepEqual(facts.checkLines([c('energy conservation a', true), c('energy conservation b', true), c('energy conservation c', true), c('energy conservation x', false), c('nesting', true)]), [

@@ -163,8 +163,8 @@ function splitByBusy(r) {
   };
 }
 
-// Without devices: the outermost host functions. A lone wrapper such as main() says nothing, so it is opened until the
-// stack branches; its own time stays a part of the bar.
+// Without devices: the outermost host functions. A wrapper such as main() that holds nearly everything says nothing, so it
+// is opened until the stack branches; its own time, and what stands beside it, stay parts of the bar.
 function splitByHost(r) {
   const t = r.table('callpaths');
   if (!t) return null;
@@ -187,25 +187,24 @@ function splitByHost(r) {
   let tops = within('', 0);
   const total = tops.reduce((a, [, ns]) => a + ns, 0);
   if (!(total > 0)) return null;
-  const own = [];
+  const beside = [];
+  let self = 0;
   while (tops.length && tops[0][1] > 0.95 * total && level < 32) {
     const next = within(`${prefix}${tops[0][0]};`, level + 1);
     if (!next.length) break;
     const opened = prefix + tops[0][0];
-    let self = 0;
     for (let i = 0; i < path.length; i++) if (depth[i] === level && path[i] === opened) self += excl[i];
-    own.push({ name: tops[0][0], ns: self }, ...tops.slice(1).map(([name, ns]) => ({ name, ns })));
+    beside.push(...tops.slice(1));
     prefix = `${opened};`;
     level++;
     tops = next;
   }
-  const parts = tops.slice(0, 5).map(([name, ns]) => ({ name, ns, kind: 'host' }));
-  const shown = parts.reduce((a, p) => a + p.ns, 0);
-  const selfNs = own.reduce((a, p) => a + p.ns, 0);
-  const rest = total - shown - selfNs;
-  if (rest > 0.0005 * total) parts.push({ name: tops.length > 5 ? `${tops.length - 5} more` : 'other calls', ns: rest, kind: 'rest' });
-  if (selfNs > 0.0005 * total) parts.push({ name: `inside ${prefix.slice(0, -1).split(';').join(' › ')} itself`, ns: selfNs, kind: 'idle' });
-  return { of: 'host time in recorded calls', within: prefix ? prefix.slice(0, -1) : '', total, parts };
+  const all = [...tops, ...beside].sort((a, b) => b[1] - a[1]);
+  const parts = all.slice(0, 5).map(([name, ns]) => ({ name, ns, kind: 'host' }));
+  const rest = total - self - parts.reduce((a, p) => a + p.ns, 0);
+  if (rest > 0.0005 * total) parts.push({ name: all.length > 5 ? `${all.length - 5} more` : 'other calls', ns: rest, kind: 'rest' });
+  if (self > 0.0005 * total) parts.push({ name: `inside ${prefix.slice(0, -1).split(';').join(' › ')} itself`, ns: self, kind: 'idle' });
+  return { of: 'host time in recorded calls', within: prefix.slice(0, -1), mostly: beside.length > 0, total, parts };
 }
 
 // The three largest costs: device work where there is any, else host functions; with their energy where it is known.

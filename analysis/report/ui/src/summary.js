@@ -97,7 +97,7 @@ function busyBox(r) {
 function splitBar(r) {
   const s = facts.timeSplit(r);
   if (!s) return null;
-  const of = s.devices > 1 ? `${s.of}, summed over ${s.devices} devices` : s.within ? `${s.of}, inside ${s.within.split(';').join(' › ')}` : s.of;
+  const of = s.devices > 1 ? `${s.of}, summed over ${s.devices} devices` : s.within ? `${s.of}, ${s.mostly ? 'mostly ' : ''}inside ${s.within.split(';').join(' › ')}` : s.of;
   const parts = s.parts.filter((p) => p.ns > 0).map((p, i) => ({ ...p, share: p.ns / s.total, cls: `seg seg-${p.kind === 'host' ? `h${i % 5}` : p.kind}` }));
   return h('section', { cls: 'card split', 'aria-labelledby': 'split-title' },
     h('h2', { id: 'split-title' }, 'Where the time went ', h('span', { cls: 'muted' }, of)),
