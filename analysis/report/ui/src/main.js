@@ -18,7 +18,7 @@ const TABS = [
 
 const KEYS = [
   ['/', 'search the flame graph, or filter the table'],
-  ['1 … 7', 'go to a tab; ← and → move between tabs when one has the focus'],
+  ['1, 2 …', 'go to a tab; ← and → move between tabs when one has the focus'],
   ['Esc', 'clear: the dialog, the search, the zoom, then the selected window'],
   ['Arrows', 'in the flame graph: parent, child, neighbours; in the charts: move the cursor'],
   ['Enter', 'zoom into the frame under the flame graph’s cursor'],
@@ -131,15 +131,15 @@ class Page {
     }
   }
 
-  // Tables hold whole-run figures only: with a window selected, say so and how to get the answer.
+  // Tables hold whole-run figures only: with a window selected, say so and where the answers for it are.
   windowNote(what) {
     const note = h('p', { cls: 'window-note', hidden: true });
     const draw = () => {
       note.hidden = !this.window_;
       if (!this.window_) return;
-      const [a, b] = this.window_;
-      clear(note, icon('clock'), ` ${what} is about the whole recording: this page holds no figures per window. For the selected ${this.windowText()} run `,
-        h('code', null, `profrig analyze INPUT -o DIR --window ${Math.round(a)}:${Math.round(b)}`), '.');
+      const links = ['samples', 'energy'].filter((id) => this.has(id)).map((id, i) => [i ? ', ' : ' What the sampled counters say about it: ',
+        h('button', { type: 'button', cls: 'link', onclick: () => this.go(id, this.paramsObject(id)) }, this.tabs.find((t) => t.id === id).label)]);
+      clear(note, icon('clock'), ` ${what} is about the whole recording, not only the selected ${this.windowText()}.`, links, links.length ? '.' : '');
     };
     this.on('window', draw);
     draw();
