@@ -213,5 +213,12 @@ test('all counters of a busy machine fit one table', () => withPage('demo', { ha
   const got = await rows(page, 'samples');
   deepEqual(got.map((r) => r.text[0]), table(demo, 'counters').map((c) => c.series).sort());
   equal(plain(got.find((r) => r.text[0] === 'power.gpu1').text.at(-1)), 'gap');
+  const names = await heads(page, 'samples');
+  for (const c of table(demo, 'counters')) {
+    const r = got.find((x) => x.text[0] === c.series);
+    near(exact(r.title[names.indexOf('Mean')]), c.mean, 1e-12, c.series);
+    // what only grows has its mean as a rate, in a unit of its own
+    if (c.kind === 'cumulative') ok(r.text[names.indexOf('Mean')].endsWith(' W') && r.text[names.indexOf('Max')].endsWith('J'), r.text.join(' | '));
+  }
   ok(sum(table(demo, 'counters'), 'samples') > 0);
 }));

@@ -2,7 +2,8 @@
 //
 //   new DataTable({ table, columns, rows, sort, filter, label, onstate }).el
 //     columns: [{ key, label, kind, text?, link? }], kind: text name count time energy power bytes share number flags
-//     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does
+//     rows: indexes into the table (default all);  text(row): a derived cell;  link(row): what a click on the name does;
+//     unitOf(table, row): the unit of each cell where a column has no common one
 
 import { announce, clear, copyText, h, name as nameEl } from './dom.js';
 import * as fmt from './format.js';
@@ -17,7 +18,7 @@ export class DataTable {
   constructor(opts) {
     Object.assign(this, { columns: [], label: 'table', filter: '', sort: null, flags: 'flags', scaleBy: null }, opts);
     this.all = opts.rows || Array.from({ length: opts.table.rows }, (_, i) => i);
-    this.columns = this.columns.filter((c) => c.text || this.table.has(c.key));
+    this.setColumns(this.columns);
     if (!this.sort) this.sort = { key: this.columns[0].key, dir: 1 };
     this.shown = STEP;
     this.build();
@@ -42,8 +43,13 @@ export class DataTable {
       h('div', { cls: 'toolbar' }, this.input, this.info, h('span', { cls: 'spring' }), copy), this.scroller, this.more);
   }
 
-  setRows(rows) {
+  setColumns(columns) {
+    this.columns = columns.filter((c) => c.text || this.table.has(c.key));
+  }
+
+  setRows(rows, columns) {
     this.all = rows;
+    if (columns) this.setColumns(columns);
     this.shown = STEP;
     this.apply();
   }
@@ -191,6 +197,7 @@ export class DataTable {
   cell(c, r) {
     const v = this.value(c, r);
     const cls = `k-${c.kind}`;
+    if (c.unitOf) return h('td', { cls, title: fmt.exact(v, c.unitOf(this.table, r)) }, fmt.quantity(v, c.unitOf(this.table, r)));
     switch (c.kind) {
       case 'name': {
         const go = c.link && c.link(r);

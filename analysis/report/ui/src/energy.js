@@ -132,7 +132,7 @@ class EnergyView {
     const p = this.ctx.params(id);
     this.group = this.pick(p.get(''), p.get('view'), p.get('counter'));
     this.data = new DataTable({
-      table: this.table, columns: this.columns(), rows: this.group.rows, label: 'energy by function', filter: p.get('filter') || '',
+      table: this.table, columns: this.columns(this.group), rows: this.group.rows, label: 'energy by function', filter: p.get('filter') || '',
       sort: parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 }), onstate: () => this.store(false),
     });
     this.controls = h('div', { cls: 'toolbar' });
@@ -140,8 +140,9 @@ class EnergyView {
     append(panel, [this.ctx.windowNote('The table of energy by function'), this.controls, this.data.el]);
   }
 
-  columns() {
-    const tracks = new Set(this.table.col('track'));
+  columns(group) {
+    const track = this.table.col('track');
+    const tracks = new Set(group.rows.map((i) => track[i]).filter(Boolean));
     const uncertain = this.table.has('uncertainty_j') && this.table.col('uncertainty_j').some((v) => v !== null && v !== '');
     return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (c.key !== 'uncertainty_j' || uncertain));
   }
@@ -167,7 +168,7 @@ class EnergyView {
 
   choose(group) {
     this.group = group;
-    this.data.setRows(group.rows);
+    this.data.setRows(group.rows, this.columns(group));
     this.drawControls();
     this.store(true);
   }
@@ -177,7 +178,7 @@ class EnergyView {
     const g = this.pick(p.get(''), p.get('view'), p.get('counter'));
     if (g !== this.group) {
       this.group = g;
-      this.data.setRows(g.rows);
+      this.data.setRows(g.rows, this.columns(g));
       this.drawControls();
     }
     this.data.sort = parseSort(p.get('sort'), { key: 'exclusive_j', dir: -1 });

@@ -23,15 +23,24 @@ const COUNTER_COLUMNS = [
   { key: 'kind', label: 'Kind', kind: 'text' },
   { key: 'unit', label: 'Unit', kind: 'text' },
   { key: 'samples', label: 'Samples', kind: 'count' },
-  { key: 'min', label: 'Min', kind: 'number' },
-  { key: 'mean', label: 'Mean', kind: 'number', about: 'weighted by time; for cumulative counters the rate per second' },
-  { key: 'max', label: 'Max', kind: 'number' },
-  { key: 'total', label: 'Total', kind: 'number' },
-  { key: 'total_unit', label: 'of', kind: 'text' },
+  { key: 'min', label: 'Min', kind: 'number', unitOf: column('unit') },
+  { key: 'mean', label: 'Mean', kind: 'number', about: 'weighted by time; for cumulative counters the rate per second', unitOf: meanUnit },
+  { key: 'max', label: 'Max', kind: 'number', unitOf: column('unit') },
+  { key: 'total', label: 'Total', kind: 'number', unitOf: column('total_unit') },
   { key: 'median_period_ns', label: 'Period', kind: 'time', about: 'median time between samples' },
   { key: 'max_gap_ns', label: 'Largest gap', kind: 'time' },
   { key: 'flags', label: 'Notes', kind: 'flags' },
 ];
+
+function column(name) {
+  return (t, row) => t.col(name)[row] || '';
+}
+
+// The mean of what only grows is its rate, in another unit than its values.
+function meanUnit(t, row) {
+  const unit = t.col('unit')[row] || '';
+  return t.col('kind')[row] !== 'cumulative' ? unit : unit === 'J' ? 'W' : `${unit}/s`;
+}
 
 export const id = 'samples';
 export const label = 'Samples';
