@@ -153,7 +153,9 @@ test('one track or all of them', () => withPage('demo', { hash: 'flame' }, async
 test('a hovered frame tells its numbers', () => withPage('demo', { hash: 'flame' }, async (page) => {
   await page.locator('g.frame[name="sgemm_"] rect').first().hover();
   const tip = await text(page, '.tip');
-  ok(/sgemm_\s+inclusive .* s, .* % of all\s+own .*\s+calls .*\s+category blas/s.test(tip), tip);
+  const own = sum(paths().filter((r) => r.path === 'main;train;epoch;step;backward;sgemm_'), 'exclusive_ns');
+  ok(/sgemm_\s+inclusive .* s, .* % of all .*\s+own .*\s+calls 3 600\s+category blas/s.test(tip), tip);
+  ok(tip.includes(`(${own.toLocaleString('en').replace(/,/g, ' ')} ns)`), `${own} ns in ${tip}`);
   await page.mouse.move(5, 5);
   ok(await page.locator('.tip').isHidden());
 }));

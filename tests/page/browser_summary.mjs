@@ -22,6 +22,7 @@ test('three big figures are what the tables and the run say', () => withPage('de
   ok(/beside it cpu0 .* estimated/.test(f.Energy.all), f.Energy.all);
   const busy = table(demo, 'busy');
   near(exact(f['Device busy'].title), (100 * sum(busy, 'union_ns')) / sum(busy, 'wall_ns'), 1e-12, 'busy');
+  ok(f['Device busy'].all.includes('from first to last kernel: gpu0 64.6 %, gpu1 30.4 %'), f['Device busy'].all);
 }));
 
 test('an estimate is called one where it stands', () => withPage('cpu', {}, async (page) => {
@@ -118,6 +119,13 @@ test('a partial run lists what is missing', () => withPage('partial', {}, async 
   equal(await page.locator('.figure').count(), 3);
 }));
 
+test('a run without tools still says how long it took and what it said', () => withPage('untraced', {}, async (page) => {
+  const f = await figures(page);
+  equal(f.Time.value, '11.6 s');
+  ok((await text(page, '.empty-card')).includes('profrig list tools'));
+  ok(/Performance\s+8 123 samples\/s/.test(await text(page, '#panel-summary .facts')));
+}));
+
 test('an empty analysis says what would fill it', () => withPage('empty', {}, async (page) => {
   ok((await text(page, '.empty-card')).includes('There is nothing to show yet'));
   ok((await text(page, '.empty-card')).includes('profrig list tools'));
@@ -127,5 +135,6 @@ test('an empty analysis says what would fill it', () => withPage('empty', {}, as
 
 test('damaged JSON is said and breaks nothing', () => withPage('damaged', {}, async (page) => {
   deepEqual((await texts(page, '.verdict-text')).map((t) => t.split(' ')[0]), ['analysis.json', 'run.json']);
+  equal(await text(page, '#checks-title .muted'), 'no checks ran, 2 errors');
   ok((await text(page, '.empty-card')).includes('damaged'));
 }));

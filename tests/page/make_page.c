@@ -221,6 +221,14 @@ static void empty(struct report *r)
 	r->analysis_json = analysis_text("", "", "");
 }
 
+/* A run without tools. */
+static void untraced(struct report *r)
+{
+	empty(r);
+	r->run_json =
+		xasprintf(good_run, "mlp", "success", "", 0, "null", no_gpus, 0, "null", "valid");
+}
+
 static void damaged(struct report *r)
 {
 	r->analysis_json = xstrdup("{\"schema\": \"profrig.analysis/1\", ");
@@ -293,10 +301,10 @@ static void huge(struct report *r)
 static const struct {
 	const char *name;
 	void (*make)(struct report *r);
-} scenarios[] = { { "demo", demo },       { "trace", trace },     { "cpu", cpu },
-		  { "failed", failed },   { "partial", partial }, { "empty", empty },
-		  { "damaged", damaged }, { "hostile", hostile }, { "big", big },
-		  { "huge", huge } };
+} scenarios[] = { { "demo", demo },       { "trace", trace },      { "cpu", cpu },
+		  { "failed", failed },   { "partial", partial },  { "empty", empty },
+		  { "damaged", damaged }, { "hostile", hostile },  { "big", big },
+		  { "huge", huge },       { "untraced", untraced } };
 
 static int write_tables(const struct report *r)
 {

@@ -12,7 +12,7 @@ const B = process.env.B || 'build';
 export const ROOT = resolve(B, 'page-pages');
 export const SHOTS = resolve('build/page-shots');
 
-export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge'];
+export const SCENARIOS = ['demo', 'cpu', 'trace', 'failed', 'partial', 'empty', 'damaged', 'hostile', 'big', 'huge', 'untraced'];
 rmSync(ROOT, { recursive: true, force: true });
 mkdirSync(SHOTS, { recursive: true });
 for (const s of SCENARIOS) execFileSync(`${B}/tests/page/make_page`, [`${ROOT}/${s}`, s], { stdio: 'inherit' });

@@ -24,6 +24,10 @@ test('durations are in ns to s, then minutes, hours, days', () => {
   for (const [v, want] of cases) equal(plain(fmt.time(v)), want, String(v));
 });
 
+test('bytes that are few are counted', () => {
+  for (const [v, want] of [[0, '0 B'], [13, '13 B'], [999, '999 B'], [1000, '1.00 kB'], [149.5, '150 B'], [null, '–']]) equal(plain(fmt.bytes(v)), want, String(v));
+});
+
 test('shares never round up to all or down to nothing', () => {
   for (const [v, want] of [[0, '0 %'], [1, '100 %'], [0.99997, '99.9 %'], [0.773, '77.3 %'], [0.00001, '< 0.01 %'], [0.000846, '0.0846 %'], [null, '–']]) {
     equal(plain(fmt.percent(v)), want, String(v));
@@ -135,6 +139,11 @@ test('a device counts once, by its best counter, and CPUs stand beside accelerat
 test('the short name of an energy flame graph means the best counter in the host view', () => {
   deepEqual(metrics(report(energyTables)).map((m) => [m.id, m.counter, m.view]), [
     ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
+});
+
+test('devices that never worked are named beside those that did', () => {
+  const b = facts.busyFigure(report({ busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75]]) }, { analysis: { devices: ['gpu0', 'gpu1', 'hwmon2'] } }));
+  deepEqual(b.without, ['gpu1']);
 });
 
 test('time goes to the parts of overlap, else busy, else the outermost calls', () => {

@@ -36,9 +36,11 @@ export function clear(el, ...children) {
   return append(el, children);
 }
 
+export const EMPTY_NAME = '(empty name)';
+
 // A name from a trace: isolated, so that right-to-left text cannot reorder what stands around it.
 export function name(text, props = {}) {
-  const shown = text === '' ? '(empty name)' : text;
+  const shown = text === '' ? EMPTY_NAME : text;
   return h('bdi', { cls: 'name', title: shown, ...props }, shown);
 }
 

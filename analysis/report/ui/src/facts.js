@@ -128,7 +128,9 @@ export function busyFigure(r) {
   const devices = busy.objects();
   const wall = devices.reduce((a, d) => a + Number(d.wall_ns), 0);
   const union = devices.reduce((a, d) => a + Number(d.union_ns), 0);
-  return { share: wall > 0 ? union / wall : null, devices, wall, union };
+  const seen = new Set(devices.map((d) => d.device));
+  const known = Array.isArray(r.analysis.devices) ? r.analysis.devices : [];
+  return { share: wall > 0 ? union / wall : null, devices, wall, union, without: known.filter((d) => isAccelerator(d) && !seen.has(d)) };
 }
 
 // Where the time went: [{name, ns, kind}] that add up to `total`, and what the bar as a whole stands for.
@@ -141,7 +143,7 @@ function splitByOverlap(r) {
   if (!t) return null;
   const sum = (c) => t.num(c).reduce((a, v) => a + (v || 0), 0);
   return {
-    of: 'device time', devices: t.rows, total: sum('wall_ns'),
+    of: 'device time from first to last kernel', devices: t.rows, total: sum('wall_ns'),
     parts: [
       { name: 'compute', ns: sum('compute_ns'), kind: 'compute' },
       { name: 'exposed communication', ns: sum('exposed_comm_ns'), kind: 'comm' },
@@ -155,7 +157,7 @@ function splitByBusy(r) {
   const b = busyFigure(r);
   if (!b || !(b.wall > 0)) return null;
   return {
-    of: 'device time', devices: b.devices.length, total: b.wall,
+    of: 'device time from first to last kernel', devices: b.devices.length, total: b.wall,
     parts: [
       { name: 'device busy', ns: b.union, kind: 'compute' },
       { name: 'device idle', ns: b.wall - b.union, kind: 'idle' },
@@ -267,7 +269,7 @@ export function checkLines(checks) {
 export function missing(r) {
   const out = [];
   for (const a of (r.run && r.run.artifacts) || []) {
-    if (a.verdict && a.verdict !== 'valid') out.push({ word: String(a.verdict), what: `${a.path || a.tool || 'an output'}${a.reason ? `: ${a.reason}` : ''}` });
+    if (a && a.verdict && a.verdict !== 'valid') out.push({ word: String(a.verdict), path: String(a.path || ''), what: `${a.path || a.tool || 'an output'}${a.reason ? `: ${a.reason}` : ''}` });
   }
   for (const i of r.analysis.inputs || []) if (i.partial) out.push({ word: 'partial', what: `${i.path} could not be read completely` });
   return out;

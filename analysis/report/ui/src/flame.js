@@ -3,7 +3,7 @@
 
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
-import { announce, append, choice, clear, copyText, h, name as nameEl } from './dom.js';
+import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameEl } from './dom.js';
 import { Categories, GREY, mix, shade } from './colors.js';
 import * as fmt from './format.js';
 import { UNATTRIBUTED, isEstimated } from './facts.js';
@@ -165,7 +165,7 @@ class FlameView {
     tip.destroy = () => this.hideTip();
     this.chart = flamegraph().width(this.width()).cellHeight(CELL).inverted(true).selfValue(true).sort(false)
       .minFrameSize(0.7).transitionDuration(this.calm ? 0 : 220).resetHeightOnZoom(true).tooltip(tip)
-      .getName((d) => d.data.name).getValue((d) => d.self)
+      .getName((d) => d.data.name || EMPTY_NAME).getValue((d) => d.self)
       .setColorMapper((d) => this.fill(d))
       .setSearchMatch((d, term) => d.data.parent !== null && d.data.name.toLowerCase().includes(term.toLowerCase()))
       .setSearchHandler(() => {})
@@ -186,7 +186,7 @@ class FlameView {
       rect.setAttribute('width', this.getAttribute('width'));
       const label = this.querySelector('div');
       select(label).interrupt();
-      label.textContent = d.data.name;
+      label.textContent = d.data.name || EMPTY_NAME;
     });
   }
 
@@ -369,7 +369,8 @@ class FlameView {
   // ---- words beside it ----
 
   showTip(event, n) {
-    clear(this.tip, h('div', { cls: 'tip-name' }, h('bdi', null, n.name)), this.facts(n).map(([k, v]) => h('div', null, h('span', { cls: 'muted' }, `${k} `), v)));
+    clear(this.tip, h('div', { cls: 'tip-name' }, nameEl(n.name)), this.facts(n).map(([k, v, exactly]) => h('div', null, h('span', { cls: 'muted' }, `${k} `), v,
+      exactly && h('span', { cls: 'muted' }, `  (${exactly})`))));
     this.tip.hidden = false;
     const { innerWidth: w, innerHeight: ht } = window;
     const b = this.tip.getBoundingClientRect();
@@ -383,10 +384,10 @@ class FlameView {
 
   facts(n) {
     const out = [
-      ['inclusive', `${this.value(n.total)}, ${this.share(n.total)} of all`],
-      ['own', `${this.value(n.self)}, ${this.share(n.self)}`],
+      ['inclusive', `${this.value(n.total)}, ${this.share(n.total)} of all`, fmt.exact(n.total, this.metric.unit)],
+      ['own', `${this.value(n.self)}, ${this.share(n.self)}`, fmt.exact(n.self, this.metric.unit)],
     ];
-    if (n.calls) out.push(['calls', fmt.count(n.calls)]);
+    if (n.calls) out.push(['calls', fmt.group(n.calls)]);
     if (n.parent) out.push(['category', this.category(n.name)]);
     return out;
   }

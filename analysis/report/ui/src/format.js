@@ -68,7 +68,7 @@ export function time(ns) {
 export const seconds = (s) => (known(s) ? time(Number(s) * 1e9) : UNKNOWN);
 export const energy = (j) => si(j, 'J');
 export const power = (w) => si(w, 'W');
-export const bytes = (b) => si(b, 'B');
+export const bytes = (b) => (Number.isInteger(Number(b)) && Math.abs(Number(b)) < 1000 && known(b) ? `${Number(b)}${NBSP}B` : si(b, 'B'));
 
 export function count(n) {
   if (!known(n)) return UNKNOWN;

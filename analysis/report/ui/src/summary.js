@@ -43,9 +43,18 @@ export function runFacts(r) {
     ['Host', hostWords(run)],
     ['Devices', deviceWords(r)],
     ['Started', fmt.date(run.started_utc)],
+    ...spoken(run),
     ['Input', r.run ? '' : formats.join(', ')],
   ].filter(([, v]) => v);
 }
+
+// What the workload itself said of its speed ("performance: 1234 samples/s").
+function spoken(run) {
+  return list(run.metrics).filter((m) => m && m.source === 'workload' && m.name !== 'wall' && fmt.known(m.value)).slice(0, 2)
+    .map((m) => [capital(text(m.name)), `${fmt.sig3(Number(m.value))} ${text(m.unit)}`]);
+}
+
+const capital = (s) => s.charAt(0).toUpperCase() + s.slice(1);
 
 function commandOf(run) {
   const step = list(run.steps).find((s) => s.kind === 'workload' || s.name === 'workload');
@@ -77,7 +86,8 @@ function energyBox(r) {
   if (!e) return figure('Energy', fmt.UNKNOWN, 'unknown', 'no energy or power counter was sampled');
   const each = e.devices.length <= 4 ? e.devices.map((d) => (e.devices.length > 1 ? `${d.device} ${fmt.energy(d.total_j)}` : d.device)).join(', ')
     : `${e.devices.length} devices, ${e.devices[0].device} to ${e.devices[e.devices.length - 1].device}`;
-  const beside = e.beside.slice(0, 3).map((d) => `${d.device} ${fmt.energy(d.total_j)}${d.estimated ? ' estimated' : ''}`).join(', ');
+  const more = e.beside.length > 3 ? ` and ${e.beside.length - 3} more` : '';
+  const beside = e.beside.slice(0, 3).map((d) => `${d.device} ${fmt.energy(d.total_j)}${d.estimated ? ' estimated' : ''}`).join(', ') + more;
   const tags = [];
   if (e.estimated) tags.push(['estimated', 'computed from a model of the device, not read from a sensor']);
   else if (e.integrated) tags.push(['integrated', 'the integral of power readings, not an energy counter']);
@@ -88,10 +98,11 @@ function busyBox(r) {
   const b = facts.busyFigure(r);
   if (!b || b.share === null) return figure('Device busy', 'none', 'no device work', 'no device work was recorded');
   const rows = b.devices.filter((d) => fmt.known(d.busy)).sort((x, y) => Number(x.busy) - Number(y.busy));
-  const sub = rows.length <= 1 ? `${rows.length ? rows[0].device : ''}, first to last kernel`
+  const sub = rows.length <= 1 ? (rows.length ? rows[0].device : '')
     : rows.length <= 4 ? b.devices.map((d) => `${d.device} ${fmt.percent(d.busy)}`).join(', ')
-      : `${rows.length} devices: ${rows[0].device} ${fmt.percent(rows[0].busy)} the least, ${rows[rows.length - 1].device} ${fmt.percent(rows[rows.length - 1].busy)} the most`;
-  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, sub);
+      : `${rows.length} devices, ${rows[0].device} ${fmt.percent(rows[0].busy)} the least, ${rows[rows.length - 1].device} ${fmt.percent(rows[rows.length - 1].busy)} the most`;
+  const idle = !b.without.length ? '' : b.without.length <= 4 ? `; no work on ${b.without.join(', ')}` : `; no work on ${fmt.plural(b.without.length, 'other device')}`;
+  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `from first to last kernel: ${sub}${idle}`);
 }
 
 function splitBar(r) {
@@ -130,15 +141,17 @@ function verdicts(r) {
   const checks = list(r.analysis.checks);
   const warns = facts.warnings(r);
   const bad = checks.filter((c) => !c.ok).length;
+  const missing = partialBanner(r) ? [] : facts.missing(r).filter((m) => !m.path || !warns.some((w) => text(w.text).includes(m.path)));
+  const number = (k) => warns.filter((w) => w.severity === k).length + (k === 'error' ? r.problems.length : 0);
   const counts = [
     checks.length ? (bad ? `${bad} of ${fmt.plural(checks.length, 'check')} failed` : `${fmt.plural(checks.length, 'check')} ok`) : 'no checks ran',
-    ...['error', 'warning', 'note'].map((k) => [k, warns.filter((w) => w.severity === k).length])
-      .filter(([, n]) => n).map(([k, n]) => fmt.plural(n, k)),
-    !warns.length && 'no warnings',
+    missing.length && `${fmt.plural(missing.length, 'input or output', 'inputs or outputs')} amiss`,
+    ...['error', 'warning', 'note'].map((k) => [k, number(k)]).filter(([, n]) => n).map(([k, n]) => fmt.plural(n, k)),
+    !warns.length && !r.problems.length && !missing.length && 'no warnings',
   ].filter(Boolean).join(', ');
   const rows = [
     ...r.problems.map((p) => verdict('bad', 'error', p, '')),
-    ...(partialBanner(r) ? [] : facts.missing(r).map((m) => verdict('bad', m.word, m.what, ''))),
+    ...missing.map((m) => verdict('bad', m.word, m.what, '')),
     ...facts.checkLines(checks).map((c) => verdict(c.ok ? 'ok' : 'bad', c.ok ? 'ok' : 'failed', c.text, '')),
     ...warns.map((w) => verdict(SEVERITY_ICON[w.severity], w.severity, w.text || w.code, w.code, w.count)),
   ];
@@ -197,6 +210,8 @@ export function logs(r) {
 function emptyCard(r) {
   if (['functions', 'callpaths', 'kernels', 'busy', 'counters', 'energy_totals', 'timeline'].some((t) => r.table(t))) return null;
   const inputs = list(r.analysis.inputs);
+  const st = facts.status(r);
+  if (st && st.bad && !r.problems.length && !inputs.length) return h('div');	// why is said above
   if (r.problems.length) {
     return h('section', { cls: 'card empty-card' }, h('h2', null, 'The data of this report is damaged'),
       h('p', null, 'What could be saved is shown below. ', h('code', null, 'profrig analyze'), ' on the run directory writes the report anew.'));
@@ -205,19 +220,17 @@ function emptyCard(r) {
     h('h2', null, 'There is nothing to show yet'),
     h('p', null, inputs.length ? `${fmt.plural(inputs.length, 'input')} ${inputs.length === 1 ? 'was' : 'were'} read, but no call, no device work and no sample was found in ${inputs.length === 1 ? 'it' : 'them'}.`
       : 'No trace and no sampling file was found.'),
-    h('p', { cls: 'muted' }, 'A tool records something to look at: ', h('code', null, 'profrig run --tools blas_trace,cpu_power …'),
-      '. What there is to choose from: ', h('code', null, 'profrig list tools'), '.'));
+    h('p', { cls: 'muted' }, 'Tools record what is to be looked at, as in ', h('code', null, 'profrig run --tools blas_trace,cpu_power -- ./program'),
+      '. There are more: ', h('code', null, 'profrig list tools'), '.'));
 }
 
 export function render(panel, ctx) {
   const { report: r } = ctx;
   const empty = emptyCard(r);
-  append(panel, [
+  const figures = h('div', { cls: 'figures' }, timeBox(r), energyBox(r), busyBox(r));
+  append(panel, [ctx.windowNote('The summary'),
     h('div', { cls: 'summary' }, factList(r), failure(r),
-      empty || [
-        h('div', { cls: 'figures' }, timeBox(r), energyBox(r), busyBox(r)),
-        splitBar(r),
-      ],
+      empty ? [r.run && facts.timeFigure(r).ns > 0 && figures, empty] : [figures, splitBar(r)],
       h('div', { cls: 'two' }, empty ? null : costs(r, ctx), verdicts(r))),
   ]);
   for (const pre of panel.querySelectorAll('.log pre')) requestAnimationFrame(() => { pre.scrollTop = pre.scrollHeight; });
