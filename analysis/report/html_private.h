@@ -23,9 +23,9 @@ struct html_limits {
 };
 
 /*
- * The rows of a table that are shown: all, or the heaviest (by own time, energy, total) within the
- * limits, in the table's order. [unattributed] rows always stay: sums would not add up without
- * them.
+ * The rows of a table that are shown: all, or the heaviest (by own time, energy, total; call paths
+ * by what is below them too) within the limits, in the table's order. [unattributed] rows always
+ * stay: sums would not add up without them.
  */
 struct html_rows {
 	size_t *row; /* NULL: all */

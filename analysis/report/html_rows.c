@@ -13,15 +13,18 @@ struct weighted {
 	size_t row;
 };
 
-/* What makes a row worth its place; two columns count alike (own time on the host, linked time on
- * the device). */
+/*
+ * What makes a row worth its place; two columns count alike (own time on the host, linked time on
+ * the device). A call path is as heavy as all below it, so that no path stays without its
+ * ancestors: main() has hardly any time of its own.
+ */
 static const struct {
-	const char *name, *words;
+	const char *name, *of_path, *words;
 } weight_columns[] = {
-	{ "exclusive_ns", "own time" },
-	{ "device_exclusive_ns", "device time" },
-	{ "exclusive_j", "own energy" },
-	{ "total_ns", "time" },
+	{ "exclusive_ns", "inclusive_ns", "own time" },
+	{ "device_exclusive_ns", "device_inclusive_ns", "device time" },
+	{ "exclusive_j", "inclusive_j", "own energy" },
+	{ "total_ns", "total_ns", "time" },
 };
 
 static int by_weight(const void *pa, const void *pb)
@@ -98,7 +101,7 @@ static bool add_column(const struct table *t, const char *name, struct weighted 
 static void say_what_is_missing(const struct table *t, int by, struct html_rows *r)
 {
 	char share[48];
-	double kept = 0;
+	double kept = 0, all;
 	size_t c;
 
 	if (by < 0) {
@@ -110,7 +113,8 @@ static void say_what_is_missing(const struct table *t, int by, struct html_rows 
 	c = (size_t)table_find_col(t, weight_columns[by].name);
 	for (size_t i = 0; i < r->nr; i++)
 		kept += cell_weight(t, r->row[i], c);
-	html_fmt_share(share, kept / column_sum(t, c));
+	all = column_sum(t, c);
+	html_fmt_share(share, all > 0 ? kept / all : NAN);
 	r->words = xasprintf("This page holds the %zu heaviest of %zu rows (%s of all %s); "
 			     "tables/%s.csv holds all of them.",
 			     r->nr, r->of, share, weight_columns[by].words, table_name(t));
@@ -120,6 +124,7 @@ void html_rows_choose(const struct table *t, struct html_limits limit, struct ht
 {
 	CLEANUP(xfreep) struct weighted *w = NULL;
 	int by = -1;
+	bool paths = table_find_col(t, "path") >= 0;
 	size_t n = table_rows(t), bytes = 0;
 
 	*ret = (struct html_rows){ .nr = n, .of = n };
@@ -130,9 +135,12 @@ void html_rows_choose(const struct table *t, struct html_limits limit, struct ht
 	w = xcalloc(n, sizeof(*w));
 	for (size_t i = 0; i < n; i++)
 		w[i].row = i;
-	for (int i = 0; i < (int)ARRAY_LEN(weight_columns); i++)
-		if (add_column(t, weight_columns[i].name, w) && by < 0)
+	for (int i = 0; i < (int)ARRAY_LEN(weight_columns); i++) {
+		const char *own = weight_columns[i].name, *all = weight_columns[i].of_path;
+
+		if (add_column(t, paths && table_find_col(t, all) >= 0 ? all : own, w) && by < 0)
 			by = i;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (is_unattributed(t, i))
 			w[i].weight = INFINITY;

@@ -133,6 +133,33 @@ static void test_unattributed_stays(void **state)
 	table_free(t);
 }
 
+/* A main() of no own time, above paths that have all of it. */
+static void test_ancestors_stay(void **state)
+{
+	struct table *t = table_new("callpaths");
+	struct html_rows r;
+
+	(void)state;
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "inclusive_ns", TABLE_I64, "ns");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	for (int i = 0; i < 40; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), i == 30 ? "main" : "main;leaf_%d", i);
+		table_str(t, path);
+		table_i64(t, i == 30 ? 39000 : 1000);
+		table_i64(t, i == 30 ? 0 : 1000);
+		table_row(t);
+	}
+	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
+	assert_int_equal(r.nr, 10);
+	assert_int_equal(html_rows_at(&r, 9), 30);
+	assert_non_null(strstr(r.words, "10 heaviest of 40 rows (23.1 % of all own time)"));
+	html_rows_release(&r);
+	table_free(t);
+}
+
 static void test_rows_without_weight(void **state)
 {
 	struct table *t = table_new("timeline");
@@ -611,6 +638,7 @@ int main(void)
 		cmocka_unit_test(test_heaviest_rows_in_table_order),
 		cmocka_unit_test(test_bytes_limit_rows_too),
 		cmocka_unit_test(test_unattributed_stays),
+		cmocka_unit_test(test_ancestors_stay),
 		cmocka_unit_test(test_rows_without_weight),
 		cmocka_unit_test(test_values_come_back),
 		cmocka_unit_test(test_foreign_json_cannot_close_the_element),
