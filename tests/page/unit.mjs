@@ -219,6 +219,15 @@ test('damaged payloads make an empty report', () => {
     equal(facts.recordedRange(r), null);
     deepEqual(facts.largestCosts(r).rows, []);
   }
+  for (const odd of [null, -1, 'x', true, {}, [null], [null, 7, 'x', []]]) {
+    const r = new Report({ analysis: { inputs: odd, warnings: odd, checks: odd, devices: odd, origin_ns: 0 }, run: { status: 'failed', steps: odd, artifacts: odd, warnings: odd, metrics: odd } });
+    facts.warnings(r);
+    facts.missing(r);
+    facts.failingSteps(r);
+    facts.phases(r);
+    facts.checkLines(r.analysis.checks);
+    equal(facts.busyFigure(r), null);
+  }
 });
 
 process.exitCode = (await done('page parts')) ? 1 : 0;

@@ -37,11 +37,21 @@ export class Table {
   }
 }
 
+const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
+
+// run.json and analysis.json may be of another version or edited by hand: what should be a list is one, without holes.
+function tidy(doc, lists) {
+  if (!isObject(doc)) return null;
+  const out = { ...doc };
+  for (const k of lists) if (k in doc) out[k] = Array.isArray(doc[k]) ? doc[k].filter((v) => v !== null && v !== undefined) : [];
+  return out;
+}
+
 export class Report {
   constructor(payload) {
     const p = payload && typeof payload === 'object' ? payload : {};
-    this.analysis = p.analysis || {};
-    this.run = p.run || null;
+    this.analysis = tidy(p.analysis, ['inputs', 'warnings', 'checks', 'devices', 'tables']) || {};
+    this.run = tidy(p.run, ['steps', 'artifacts', 'samplers', 'tools', 'metrics', 'warnings', 'devices', 'clocks']);
     this.logs = p.logs || {};
     this.problems = p.problems || [];
     this.tables = new Map(Object.entries(p.tables || {}).map(([k, v]) => [k, new Table(k, v)]));

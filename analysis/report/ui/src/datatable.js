@@ -44,7 +44,8 @@ export class DataTable {
   }
 
   setColumns(columns) {
-    this.columns = columns.filter((c) => c.text || this.table.has(c.key));
+    const said = (c) => c.kind !== 'text' || this.table.col(c.key).some((v) => v !== null && v !== '');
+    this.columns = columns.filter((c) => c.text || (this.table.has(c.key) && said(c)));
   }
 
   setRows(rows, columns) {

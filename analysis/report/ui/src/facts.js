@@ -1,5 +1,7 @@
 // The facts of the first screen, computed from the tables alone. No element is made here, so node can test it.
 
+import { group } from './format.js';
+
 export const UNATTRIBUTED = '[unattributed]';
 const ACCELERATOR = /(^|:)(gpu|xpu|npu|tpu|aiu|hpu|gcd)\d+$/i;
 const WHOLE_NODE = /(^|:)(node\d*|psys|system)$/i;
@@ -204,7 +206,8 @@ function splitByHost(r) {
   const all = [...tops, ...beside].sort((a, b) => b[1] - a[1]);
   const parts = all.slice(0, 5).map(([name, ns]) => ({ name, ns, kind: 'host' }));
   const rest = total - self - parts.reduce((a, p) => a + p.ns, 0);
-  if (rest > 0.0005 * total) parts.push({ name: all.length > 5 ? `${all.length - 5} more` : 'other calls', ns: rest, kind: 'rest' });
+  // a page that was cut does not know how many there are
+  if (rest > 0.0005 * total) parts.push({ name: all.length > 5 && !t.cut ? `${group(all.length - 5)} more` : 'other calls', ns: rest, kind: 'rest' });
   if (self > 0.0005 * total) parts.push({ name: `inside ${prefix.slice(0, -1).split(';').join(' › ')} itself`, ns: self, kind: 'idle' });
   return { of: 'host time in recorded calls', within: prefix.slice(0, -1), mostly: beside.length > 0, total, parts };
 }

@@ -220,7 +220,12 @@ class Page {
     const panel = this.panels.get(id);
     const tab = this.tabs.find((t) => t.id === id);
     this.views.set(id, null);
-    this.views.set(id, tab.render(panel, this) || null);
+    try {
+      this.views.set(id, tab.render(panel, this) || null);
+    } catch (e) {
+      append(panel, [h('p', { cls: 'window-note' }, icon('bad'), ` This part of the report cannot be drawn (${e.message}). The files in tables/ hold its figures.`)]);
+      console.error(e);
+    }
   }
 
   address(push) {
