@@ -39,6 +39,14 @@ test('digits go to tabs, ? shows the keys, Esc closes them', () => withPage('dem
   equal(await activeTab(page), 'functions');
 }));
 
+test('/ on the first screen leads to the filter of the functions', () => withPage('demo', {}, async (page) => {
+  await page.keyboard.press('/');
+  await page.waitForFunction(() => document.activeElement.type === 'search');
+  await page.keyboard.type('train');
+  equal(await activeTab(page), 'functions');
+  equal(await page.inputValue('#panel-functions input[type=search]'), 'train');
+}));
+
 test('tabs, panels and tables carry their roles and names', () => withPage('demo', {}, async (page) => {
   for (const t of TABS) await open(page, t);
   const bad = await page.evaluate(() => {

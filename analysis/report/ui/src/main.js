@@ -199,6 +199,8 @@ class Page {
     this.show(id, !first);
     const view = this.views.get(id);
     if (seen && view && view.setParams) view.setParams(params);
+    if (this.wantsFilter && view && view.focusFilter) view.focusFilter();
+    this.wantsFilter = false;
   }
 
   show(id, focusTab) {
@@ -267,7 +269,10 @@ class Page {
     if (e.key === '/') {
       e.preventDefault();
       if (view && view.focusFilter) view.focusFilter();
-      else if (this.has('functions')) this.go('functions', this.paramsObject('functions'));
+      else if (this.has('functions')) {
+        this.wantsFilter = true;
+        this.go('functions', this.paramsObject('functions'));
+      }
     } else if (e.key === '?') this.help();
     else if (e.key === 't') this.switchTheme();
     else if (/^[1-9]$/.test(e.key) && this.tabs[Number(e.key) - 1]) {
