@@ -27,11 +27,10 @@ VERSION := 0.1.0
 WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wpointer-arith -Wcast-align -Wnull-dereference $(if $(findstring clang,$(CC)),,-Wduplicated-cond -Wlogical-op -Wno-format-truncation)
 OPT ?= $(if $(SAN),-O1 -g,-O2 -g)
-CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -DPROFRIG_PREFIX='"$(PREFIX)"' -I$(B)/gen
+CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -I$(B)/gen
 CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN))
 
-pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
 BASE_LIBS := -lxxhash -lnettle
 HARNESS_LIBS := -lyaml -ljansson

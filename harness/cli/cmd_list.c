@@ -439,8 +439,11 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	table_col(t, "detail", TABLE_STR, NULL);
 	table_col(t, "fix", TABLE_STR, NULL);
 	CLEANUP(xfreep) char *lib = run_lib_dir();
-	finding(t, "agent", "profrig-init", lib != NULL,
-		lib ? lib : "not beside this program nor installed", "make");
+	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
+	bool there = access(agent, X_OK) == 0;
+	finding(t, "agent", "profrig-init", there,
+		there ? lib : "neither beside this program nor in ../lib/profrig from it",
+		"make install");
 	for (size_t i = 0; engines[i]; i++)
 		container |= doctor_engine(t, engines[i]) && engines[i]->container;
 	for (size_t i = 0; samplers[i]; i++)

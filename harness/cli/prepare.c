@@ -147,10 +147,7 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	}
 	if (code != EXIT_DONE)
 		return code;
-	/* One that is not there is missing like other things: a plan can be made without it. */
 	p->lib_dir = run_lib_dir();
-	if (!p->lib_dir)
-		p->lib_dir = xstrdup(PROFRIG_PREFIX "/lib/profrig");
 	p->runs_dir = fs_abs(o->runs_dir);
 	name_run(p);
 	int r = make_plan(p, problems, &err);

@@ -143,17 +143,14 @@ static void add_known_dirs(struct tool_set *ts)
 	for (size_t i = 0; i < env.nr; i++)
 		add_dir(ts, env.v[i]);
 	add_dir(ts, "tools.d");
-	if (self) {
-		CLEANUP(xfreep) char *above = fs_dir(self);
-		CLEANUP(xfreep) char *beside_it = fs_join(self, "tools.d");
-		CLEANUP(xfreep) char *above_it = fs_join(above, "tools.d");
-		CLEANUP(xfreep) char *installed = fs_join(above, "share/profrig/tools.d");
+	CLEANUP(xfreep) char *above = fs_dir(self);
+	CLEANUP(xfreep) char *beside_it = fs_join(self, "tools.d");
+	CLEANUP(xfreep) char *above_it = fs_join(above, "tools.d");
+	CLEANUP(xfreep) char *installed = fs_join(above, "share/profrig/tools.d");
 
-		add_dir(ts, beside_it);
-		add_dir(ts, above_it);
-		add_dir(ts, installed);
-	}
-	add_dir(ts, PROFRIG_PREFIX "/share/profrig/tools.d");
+	add_dir(ts, beside_it);
+	add_dir(ts, above_it);
+	add_dir(ts, installed);
 }
 
 static int by_name(const void *a, const void *b)

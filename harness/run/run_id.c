@@ -41,20 +41,11 @@ char *run_new_id(const char *model)
 			 random_bits() & 0xffffffu);
 }
 
-static char *holding_agent(const char *dir)
-{
-	CLEANUP(xfreep) char *agent = fs_join(dir, "profrig-init");
-
-	return access(agent, X_OK) == 0 ? fs_abs(dir) : NULL;
-}
-
 char *run_lib_dir(void)
 {
 	CLEANUP(xfreep) char *self = fs_self_dir();
+	CLEANUP(xfreep) char *agent = fs_join(self, "profrig-init");
 	CLEANUP(xfreep) char *installed = fs_join(self, "../lib/profrig");
-	char *dir = holding_agent(self);
 
-	if (!dir)
-		dir = holding_agent(installed);
-	return dir ? dir : holding_agent(PROFRIG_PREFIX "/lib/profrig");
+	return fs_abs(access(agent, X_OK) == 0 ? self : installed);
 }

@@ -120,8 +120,8 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);
 /*
- * Folder with profrig-init and preload libraries: beside the binary in a build tree,
- * ../lib/profrig or PREFIX/lib/profrig when installed. Owned; NULL when not found.
+ * Folder with profrig-init and preload libraries: the binary's own in a build tree, ../lib/profrig
+ * from it when installed (whether it is there, preflight tells). Owned.
  */
 char *run_lib_dir(void);
 
