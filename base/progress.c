@@ -7,6 +7,7 @@
 #include "log_line.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -93,6 +94,11 @@ static void draw(uint64_t done, int64_t now)
 		strbuf_addstr(&text, "  ");
 		add_bytes(&text, (double)done / elapsed_s);
 		strbuf_addstr(&text, "/s");
+	} else if (elapsed_s >= 120) {
+		strbuf_addf(&text, "  %.0f min %02d s", floor(elapsed_s / 60),
+			    (int)fmod(elapsed_s, 60));
+	} else if (elapsed_s >= 1) {
+		strbuf_addf(&text, "  %d s", (int)elapsed_s);
 	}
 	/* The last cell stays free: some terminals wrap when it is written. */
 	cut_to_width(&text, terminal_width() - 1);
@@ -131,9 +137,8 @@ void progress_phase(const char *fmt, ...)
 		strbuf_addf(&line, "profrig: %s\n", state.phase.buf);
 		log_line_write(line.buf, line.len, false);
 	} else if (state.mode == 2) {
-		/* Many short phases are no reason to redraw more often. */
-		if (state.began_ns - state.drawn_ns >= REDRAW_NS)
-			draw(0, state.began_ns);
+		/* At once: a phase may be all there is to see for hours. */
+		draw(0, state.began_ns);
 		set_threshold(1);
 	}
 	pthread_mutex_unlock(&state.lock);
@@ -170,6 +175,16 @@ void progress_update(uint64_t done)
 		return;
 	if (state.mode == 2)
 		look(done);
+	pthread_mutex_unlock(&state.lock);
+}
+
+void progress_tick(void)
+{
+	int64_t now = clock_monotonic_ns();
+
+	pthread_mutex_lock(&state.lock);
+	if (state.mode == 2 && state.shown && now - state.drawn_ns >= NS_PER_S)
+		draw(0, now);
 	pthread_mutex_unlock(&state.lock);
 }
 

@@ -64,15 +64,28 @@ static int check_artifact(const char *path, const char *reader, uint64_t min_rec
 	return 0;
 }
 
+/* ctx: whether the workload's output, shown live, stands in the middle of a line. */
 static void on_phase(void *ctx, const char *phase)
 {
-	(void)ctx;
+	bool *mid_line = ctx;
+
+	if (*mid_line)
+		fputc('\n', stderr);
+	*mid_line = false;
 	progress_phase("%s", phase);
+}
+
+static void on_tick(void *ctx)
+{
+	(void)ctx;
+	progress_tick();
 }
 
 static void on_output(void *ctx, const char *text, size_t n)
 {
-	(void)ctx;
+	bool *mid_line = ctx;
+
+	*mid_line = n > 0 && text[n - 1] != '\n';
 	for (size_t at = 0; at < n;) {
 		ssize_t w = write(2, text + at, n - at);
 		if (w <= 0)
@@ -175,13 +188,18 @@ static int run_one(const struct run_options *o, const struct prepared *p)
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
+	bool mid_line = false;
 	struct run_opts ro = {
 		.check = check_artifact,
-		.events = { on_phase, p->conf.live ? on_output : NULL, NULL },
+		.events = { on_phase, p->conf.live ? on_output : NULL, &mid_line,
+			    p->conf.live ? NULL : on_tick },
 		.interrupt = &cli_interrupt,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
 	};
+	/* A line that is drawn again and again does not go with output between. */
+	if (p->conf.live && log_level() > 0)
+		progress_setup(1);
 	say_plan(&p->plan);
 	int code = missing_prerequisites(p, &ro);
 

@@ -283,6 +283,8 @@ static void wait_for_end(struct progress *p)
 			break;
 		}
 		pump_tails(p);
+		if (p->rn->o->events.tick)
+			p->rn->o->events.tick(p->rn->o->events.ctx);
 		watch_limits(p);
 	}
 	pump_tails(p);

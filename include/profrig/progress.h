@@ -1,8 +1,9 @@
 /*
  * progress: what long work is doing, on stderr.
  *
- * On a terminal one line is redrawn at most ten times a second ("read traces/12.evt  43 %  1.2
- * GB/s"); elsewhere each phase is one line when it begins. Silent at log level 0. progress_update
+ * On a terminal one line is redrawn with each phase and else at most ten times a second ("read
+ * traces/12.evt  43 %  1.2 GB/s", "workload  12 s"); elsewhere each phase is one line when it
+ * begins. Silent at log level 0. progress_update
  * is cheap enough for every block of input (one relaxed load when nothing is due) and may be called
  * from any thread.
  */
@@ -15,6 +16,7 @@ void progress_setup(int enabled); /* 0 silent, 1 lines, 2 redraw */
 void progress_phase(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void progress_total(uint64_t total); /* of the current phase; 0 = unknown */
 void progress_update(uint64_t done);
-void progress_end(void); /* wipes the redrawn line */
+void progress_tick(void); /* by who only waits: how long the phase has lasted, once a second */
+void progress_end(void);  /* wipes the redrawn line */
 
 #endif

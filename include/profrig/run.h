@@ -68,6 +68,8 @@ struct run_events {
 	/* --live: the workload's new output */
 	void (*output)(void *ctx, const char *text, size_t n);
 	void *ctx;
+	/* a few times a second while a step runs */
+	void (*tick)(void *ctx);
 };
 
 struct run_opts {

@@ -67,6 +67,9 @@ like "doctor: a library is not" "$(found lib)" "^no needs 'libno-such.so.9', whi
 like "doctor: nor the program of a wrapper" "$(found wrapper)" "^no needs 'no-such-program'"
 like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrapp'"
 like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
+printf "model: {name: a, command: [echo, hello from the workload]}\nlive: true\n" >"$T/live.yaml"
+code "a run that shows its output because its file says so" 0 "$PROFRIG" run --engine host -o "$T/runs" "$T/live.yaml"
+like "shows it" "$(cat "$T/err")" "hello from the workload"
 code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power -- echo hello world
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done

@@ -97,6 +97,33 @@ static void test_redraw(void **state UNUSED)
 	assert_string_equal(rest, WIPE);
 }
 
+/* A phase that comes right after another is the one that is seen, and how long it has lasted. */
+static void test_phase_at_once(void **state UNUSED)
+{
+	struct caught c = catch_stderr();
+	char one[8192], two[8192], early[8192], late[8192];
+
+	progress_setup(2);
+	progress_phase("probe");
+	progress_phase("workload");
+	caught_next(&c, one);
+	caught_next(&c, two);
+	progress_phase("workload");
+	progress_tick();
+	caught_next(&c, early);
+	nap_ms(1020);
+	progress_tick();
+	caught_next(&c, late);
+	progress_end();
+	progress_tick();
+	caught_end(&c);
+	assert_string_equal(one, WIPE "probe");
+	assert_string_equal(two, WIPE "workload");
+	assert_string_equal(early, WIPE "workload");
+	assert_int_equal(strncmp(late, WIPE "workload  ", strlen(WIPE) + 10), 0);
+	assert_string_equal(late + strlen(late) - 2, " s");
+}
+
 /* Without a terminal to ask, 80 cells: 79 are used. */
 static void test_width(void **state UNUSED)
 {
@@ -153,9 +180,9 @@ static void test_threads(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silent),  cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_redraw),  cmocka_unit_test(test_width),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_silent), cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_redraw), cmocka_unit_test(test_phase_at_once),
+		cmocka_unit_test(test_width),  cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
