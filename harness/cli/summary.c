@@ -140,24 +140,42 @@ static void where_energy(const struct report *rep)
 	      stderr);
 }
 
+/* How many warnings of each kind; what was only noted is no warning. */
+static void warned(const struct report *rep)
+{
+	static const char *const severity[] = { "error", "warning", "note" };
+	json_t *a = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	const json_t *list = json_object_get(a, "warnings");
+
+	for (size_t k = 0; k < ARRAY_LEN(severity); k++) {
+		size_t n = 0;
+		for (size_t i = 0; i < json_array_size(list); i++) {
+			const json_t *w = json_array_get(list, i);
+			const char *s = json_string_value(json_object_get(w, "severity"));
+			n += s && strcmp(s, severity[k]) == 0;
+		}
+		if (n)
+			fprintf(stderr, "; %zu %s%s", n, severity[k], n == 1 ? "" : "s");
+	}
+	json_decref(a);
+}
+
 static void collected(const struct run_result *r, const struct report *rep)
 {
-	size_t good = 0;
-	uint64_t warnings = 0;
+	size_t good = 0, checks = rep->tables.checks.nr;
 
-	for (size_t i = 0; i < rep->tables.checks.nr; i++)
+	for (size_t i = 0; i < checks; i++)
 		good += rep->tables.checks.v[i].ok;
-	json_t *a = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
-	warnings = json_array_size(json_object_get(a, "warnings"));
 	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
 		r->artifacts == 1 ? "" : "s", r->artifacts && !r->artifacts_bad ? " valid" : "");
 	if (r->artifacts_bad)
 		fprintf(stderr, ", %llu of them missing, empty or damaged",
 			(unsigned long long)r->artifacts_bad);
-	fprintf(stderr, "; %llu samples; %zu of %zu checks hold; %llu kind%s of warning\n",
-		(unsigned long long)r->samples, good, rep->tables.checks.nr,
-		(unsigned long long)warnings, warnings == 1 ? "" : "s");
-	json_decref(a);
+	fprintf(stderr, "; %llu samples", (unsigned long long)r->samples);
+	if (checks)
+		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
+	warned(rep);
+	fputc('\n', stderr);
 }
 
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep)
