@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profrig/fs.h"
 #include "profrig/num.h"
@@ -74,9 +75,27 @@ static void unknown_model(struct loader *l, const struct catalog *cat)
 		loader_bad_name(l, NULL, "unknown model '%s' (see 'profrig list models')", model);
 }
 
+static bool is_configuration(const char *name)
+{
+	return text_suffix(name, ".yaml") || text_suffix(name, ".yml") ||
+	       text_suffix(name, ".json");
+}
+
+/* A file that was named as the model. What people write first is a program. */
+static char *model_file(struct loader *l, const char *path)
+{
+	const char *model = l->rq->model;
+
+	if (is_configuration(model) || access(path, X_OK) < 0)
+		return xstrdup(model);
+	loader_bad_name(l, NULL, "'%s' is a program and no model; to run it: profrig run -- %s%s",
+			model, strchr(model, '/') ? "" : "./", model);
+	return NULL;
+}
+
 /* A name of the catalogue, a tag that one model has, or the reason why it is neither; or a file,
  * which may have the name of a model because it is the model's program. */
-static char *model_by_name(struct loader *l, bool file)
+static char *model_by_name(struct loader *l, const char *path)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog cat;
@@ -87,8 +106,8 @@ static char *model_by_name(struct loader *l, bool file)
 	catalog_match(&cat, l->rq->model, &paths);
 	if (paths.nr == 1) {
 		found = xstrdup(paths.v[0]);
-	} else if (file) {
-		found = xstrdup(l->rq->model);
+	} else if (fs_is_file(path)) {
+		found = model_file(l, path);
 	} else if (paths.nr > 1) {
 		CLEANUP(xfreep) char *list = strvec_shell(&paths);
 
@@ -101,12 +120,6 @@ static char *model_by_name(struct loader *l, bool file)
 	return found;
 }
 
-static bool is_configuration(const char *name)
-{
-	return text_suffix(name, ".yaml") || text_suffix(name, ".yml") ||
-	       text_suffix(name, ".json");
-}
-
 static char *find_model(struct loader *l)
 {
 	const char *model = l->rq->model;
@@ -114,7 +127,7 @@ static char *find_model(struct loader *l)
 	char *inside;
 
 	if (fs_is_file(path) && (strchr(model, '/') || is_configuration(model)))
-		return xstrdup(model);
+		return model_file(l, path);
 	if (fs_is_dir(path)) {
 		CLEANUP(xfreep) char *full = fs_join(path, "profrig.yaml");
 
@@ -127,7 +140,7 @@ static char *find_model(struct loader *l)
 			return NULL;
 		}
 	}
-	return model_by_name(l, fs_is_file(path));
+	return model_by_name(l, path);
 }
 
 static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)

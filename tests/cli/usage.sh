@@ -36,6 +36,9 @@ like "is read" "$(cat "$T/out")" "env.PIPED +yes"
 code "no model" 2 "$PROFRIG" run
 code "model and command" 2 "$PROFRIG" run examples/mlp -- true
 code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
+printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
+code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
+like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
 for k in tools engines samplers readers analyses reports models options warnings runs; do
 	code "list $k" 0 "$PROFRIG" list $k
