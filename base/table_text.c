@@ -12,11 +12,12 @@
 #include "profrig/xalloc.h"
 
 #define GAP 2
-#define STR_MIN 8 /* a string column is not cut below this */
+#define STR_MIN 8 /* a string column is not made narrower than this */
 #define ELLIPSIS "\xe2\x80\xa6"
 
 struct text_col {
 	struct strvec cells; /* heading first */
+	const char *rest;    /* of the cell that is being written */
 	size_t width;
 	bool left;
 };
@@ -174,41 +175,61 @@ static void add_blanks(struct strbuf *sb, size_t n, char c)
 		strbuf_addch(sb, c);
 }
 
-/* s in at most width cells. Returns the cells it took. */
-static size_t add_cut(struct strbuf *sb, const char *s, size_t width)
+/* Bytes of s for one line of width cells: whole words, or parts of a path; a part of a word only
+ * when it is longer. */
+static size_t fitting(const char *s, size_t width)
 {
-	size_t n = cells_of(s);
-	const char *p = s;
+	size_t cells = 0, cut = 0, i;
 
-	if (n <= width) {
-		strbuf_addstr(sb, s);
-		return n;
+	for (i = 0; s[i]; i++) {
+		if (((unsigned char)s[i] & 0xc0) == 0x80)
+			continue;
+		if (s[i] == ' ' || (i > 0 && s[i - 1] == '/'))
+			cut = i;
+		if (cells++ == width)
+			return cut ? cut : i;
 	}
-	for (size_t seen = 0; *p; p++)
-		if (((unsigned char)*p & 0xc0) != 0x80 && seen++ == width - 1)
-			break;
-	strbuf_add(sb, s, (size_t)(p - s));
-	strbuf_addstr(sb, ELLIPSIS);
-	return width;
+	return i;
 }
 
-static void add_line(struct strbuf *sb, const struct text_col *cols, size_t n, size_t i)
+/* One line of a row; what is left of its strings stays in col->rest. Returns whether that is
+ * anything. */
+static bool add_line(struct strbuf *sb, struct text_col *cols, size_t n)
 {
+	bool more = false;
+
 	for (size_t c = 0; c < n; c++) {
-		const struct text_col *col = &cols[c];
-		const char *s = col->cells.v[i];
+		struct text_col *col = &cols[c];
+		size_t bytes = col->left ? fitting(col->rest, col->width) : strlen(col->rest);
+		size_t was, blanks;
 
 		if (c)
 			add_blanks(sb, GAP, ' ');
+		was = sb->len;
+		strbuf_add(sb, col->rest, bytes);
+		blanks = col->width - cells_of(sb->buf + was);
 		if (col->left) {
-			add_blanks(sb, col->width - add_cut(sb, s, col->width), ' ');
+			add_blanks(sb, blanks, ' ');
 		} else {
-			add_blanks(sb, col->width - cells_of(s), ' ');
-			strbuf_addstr(sb, s);
+			sb->len = was;
+			add_blanks(sb, blanks, ' ');
+			strbuf_add(sb, col->rest, bytes);
 		}
+		col->rest += bytes;
+		col->rest += strspn(col->rest, " ");
+		more = more || *col->rest;
 	}
 	strbuf_rtrim(sb);
 	strbuf_addch(sb, '\n');
+	return more;
+}
+
+static void add_row(struct strbuf *sb, struct text_col *cols, size_t n, size_t i)
+{
+	for (size_t c = 0; c < n; c++)
+		cols[c].rest = cols[c].cells.v[i];
+	while (add_line(sb, cols, n))
+		;
 }
 
 void table_write_text(const struct table *t, FILE *f, size_t max_rows, size_t width)
@@ -224,7 +245,7 @@ void table_write_text(const struct table *t, FILE *f, size_t max_rows, size_t wi
 		shrink(cols, n, width);
 	for (size_t i = 0; i <= rows; i++) {
 		strbuf_clear(&line);
-		add_line(&line, cols, n, i);
+		add_row(&line, cols, n, i);
 		if (i == 0) {
 			for (size_t c = 0; c < n; c++) {
 				add_blanks(&line, c ? GAP : 0, ' ');

@@ -63,7 +63,7 @@ void table_sort(struct table *t, const int *keys, size_t n);
 void table_write_csv(const struct table *t, FILE *f); /* header row first */
 /*
  * For a terminal: aligned, at most max_rows (0 = all) and width columns (0 = no limit; long strings
- * are cut with …).
+ * go on in the next line).
  */
 void table_write_text(const struct table *t, FILE *f, size_t max_rows, size_t width);
 

@@ -152,17 +152,48 @@ static void test_cut(void **state UNUSED)
 		"left        n  right\n"
 		"----------  -  ---------------\n"
 		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
-		"  5  01234567890123\xe2\x80\xa6\n");
-	assert_text(t, 0, 23,
-		    "left       n  right\n"
-		    "---------  -  ---------\n"
-		    "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xe2\x80\xa6"
-		    "  5  01234567\xe2\x80\xa6\n");
+		"  5  012345678901234\n"
+		"               567890123456789\n"
+		"               0123456789\n");
 	assert_text(t, 0, 10,
 		    "left      n  right\n"
 		    "--------  -  --------\n"
-		    "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xe2\x80\xa6"
-		    "  5  0123456\xe2\x80\xa6\n");
+		    "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+		    "  5  01234567\n"
+		    "\xc3\xa4\xc3\xa4           89012345\n"
+		    "             67890123\n"
+		    "             45678901\n"
+		    "             23456789\n");
+}
+
+static void test_wrap(void **state UNUSED)
+{
+	CLEANUP(table_freep) struct table *t = table_new("t");
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	table_col(t, "n", TABLE_I64, NULL);
+	table_str(t, "one");
+	table_str(t, "words that go on, and on");
+	table_i64(t, 7);
+	table_row(t);
+	table_str(t, "");
+	table_str(t, "/opt/p/two.yaml");
+	table_i64(t, 8);
+	table_row(t);
+	table_str(t, "");
+	table_str(t, "");
+	table_i64(t, 9);
+	table_row(t);
+	assert_text(t, 0, 19,
+		    "name  about       n\n"
+		    "----  ----------  -\n"
+		    "one   words that  7\n"
+		    "      go on, and\n"
+		    "      on\n"
+		    "      /opt/p/     8\n"
+		    "      two.yaml\n"
+		    "                  9\n");
 }
 
 static void test_hostile_text(void **state UNUSED)
@@ -265,10 +296,11 @@ static void test_sort(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),    cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_csv),      cmocka_unit_test(test_text),
-		cmocka_unit_test(test_cut),      cmocka_unit_test(test_hostile_text),
-		cmocka_unit_test(test_decimals), cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_cells),        cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_csv),          cmocka_unit_test(test_text),
+		cmocka_unit_test(test_cut),          cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_sort),
 	};
 
 	return cmocka_run_group_tests_name("table", tests, NULL, NULL);
