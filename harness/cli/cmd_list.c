@@ -408,6 +408,26 @@ static void doctor_tool(struct table *t, const struct command *c, const struct s
 	run_options_release(&o);
 }
 
+/* For people: the command that fixes a thing stands with what is wrong with it. */
+static void doctor_text(const struct table *t)
+{
+	static const char *const columns[] = { "state", "kind", "name", "detail" };
+	struct table *text = table_new("doctor");
+
+	for (size_t c = 0; c < ARRAY_LEN(columns); c++)
+		table_col(text, columns[c], TABLE_STR, NULL);
+	for (size_t r = 0; r < table_rows(t); r++) {
+		const char *detail = table_get_str(t, r, 3), *fix = table_get_str(t, r, 4);
+		CLEANUP(xfreep) char *both = xasprintf("%s. Fix: %s", detail, fix);
+		for (size_t c = 0; c < 3; c++)
+			table_str(text, table_get_str(t, r, c));
+		table_str(text, *fix ? both : detail);
+		table_row(text);
+	}
+	table_write_text(text, stdout, 0, terminal_width());
+	table_free(text);
+}
+
 static int doctor_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release)
@@ -457,11 +477,10 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	if (json)
 		table_json(t);
 	else
-		table_write_text(t, stdout, 0, terminal_width());
+		doctor_text(t);
 	table_free(t);
 	if (!json && !container)
-		printf("\nno container engine answers: runs use the host. %s\n",
-		       "apt-get install docker.io (or podman) brings one");
+		puts("\nno container engine answers, so runs use the host");
 	return EXIT_DONE;
 }
 

@@ -64,8 +64,8 @@ struct tool_set {
 
 /*
  * extra_dirs: --tools-dir, in order. Then $PROFRIG_TOOLS_PATH, ./tools.d, tools.d beside or above
- * the binary, share/profrig/tools.d beside its folder or below PREFIX. -ENOENT: one of extra_dirs
- * is no directory (exit 2); of the others those that are there count.
+ * the binary, ../share/profrig/tools.d from it. -ENOENT: one of extra_dirs is no directory (exit
+ * 2); of the others those that are there count.
  */
 int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
 void tool_set_release(struct tool_set *ts);

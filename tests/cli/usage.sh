@@ -70,6 +70,15 @@ like "doctor: a library is not" "$(found lib)" "^no needs 'libno-such.so.9', whi
 like "doctor: nor the program of a wrapper" "$(found wrapper)" "^no needs 'no-such-program'"
 like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrapp'"
 like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
+PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>&1
+is "what can be fixed says how" "$(jq -r '.[] | select(.name == "docker") | .fix' "$T/out" | cut -c 1-24)" "apt-get install docker.i"
+if script -qec true /dev/null >/dev/null 2>&1; then
+	PROFRIG_DOCKER=$T/nodocker script -qec "stty cols 80; $PROFRIG doctor" /dev/null | tr -d '\r' >"$T/out"
+	is "on a terminal nothing is wider than it" "$(LC_ALL=C.UTF-8 grep -cE '.{81}' "$T/out")" 0
+	check "and the whole command is there" sh -c "tr -s '\n ' ' ' <'$T/out' | grep -qF 'Fix: apt-get install docker.io && systemctl start docker'"
+else
+	skip "the width of a terminal" "there is none to be had"
+fi
 printf "model: {name: a, command: [echo, hello from the workload]}\nlive: true\n" >"$T/live.yaml"
 code "a run that shows its output because its file says so" 0 "$PROFRIG" run --engine host -o "$T/runs" "$T/live.yaml"
 like "shows it" "$(cat "$T/err")" "hello from the workload"
