@@ -79,7 +79,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "integration", 0, OPT_STR, &integration, "HOW",
 		  "of power: linear, previous or trapezoid" },
 		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
-		  "energy of sample gaps longer than this stays unattributed" },
+		  "energy of longer sample gaps stays unattributed" },
 		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
 		{ 0 },
 	};

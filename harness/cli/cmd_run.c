@@ -29,11 +29,11 @@
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
 	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
-	  "tools, the innermost first; replaces the configuration's" }, \
+	  "tools, innermost first (not those configured)" }, \
 	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
-	  "configuration, YAML or JSON (repeatable, the last wins)" }, \
+	  "configuration, YAML or JSON (repeatable, last wins)" }, \
 	{ "set", 0, OPT_LIST, &(o)->sets, "KEY=VALUE", \
-	  "one configuration value, such as env.OMP_NUM_THREADS=4" }, \
+	  "one value, such as env.OMP_NUM_THREADS=4" }, \
 	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
 	  "end the workload after this time" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \

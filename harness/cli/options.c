@@ -97,7 +97,7 @@ static void help_line(const struct opt *o)
 		 o->arg ? o->arg : "");
 	for (const char *s = left; *s; s++)
 		beyond += ((unsigned char)*s & 0xc0) == 0x80;
-	printf("  %-*s %s\n", 30 + beyond, left, o->help);
+	printf("  %-*s %s\n", 24 + beyond, left, o->help);
 }
 
 static int print_command_help(const struct command *c, const struct opt *opts, bool json)
