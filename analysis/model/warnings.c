@@ -69,9 +69,7 @@ const struct warning_info warning_table[] = {
 	  "a "
 	  "real time" },
 	{ W_COUNTER_UNKNOWN, SEV_NOTE,
-	  "a counter is not in the table of known counters; it is listed and not integrated. State "
-	  "its "
-	  "kind and unit in a --counters file" },
+	  "a counter is not in the table of known counters; it is listed and not integrated" },
 	{ W_COUNTER_WRAP, SEV_NOTE, "a counter of known width wrapped around and was unwrapped" },
 	{ W_COUNTER_RESET, SEV_WARNING,
 	  "a cumulative counter went backwards; what it counted in that interval is unknown and "
