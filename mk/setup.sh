@@ -3,7 +3,7 @@
 # (as root or through sudo); else prints the one line to run. Nothing is done when nothing is missing.
 set -eu
 
-build="gcc libc6-dev make pkg-config libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libisal-dev libzstd-dev libpcre2-dev libopenblas-dev busybox-static"
+build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libisal-dev libzstd-dev libopenblas-dev busybox-static"
 page="nodejs npm"
 test="libcmocka-dev jq procps"
 
@@ -27,7 +27,6 @@ have() {
 	case $1 in
 	gcc | make | npm) command -v "$1" >/dev/null 2>&1 && return 0 ;;
 	nodejs) command -v node >/dev/null 2>&1 && return 0 ;;
-	pkg-config) command -v pkg-config >/dev/null 2>&1 && return 0 ;;
 	busybox-static) command -v busybox >/dev/null 2>&1 && return 0 ;;
 	esac
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -55,8 +54,27 @@ else
 	exit 1
 fi
 echo "setup: installing with ${as:+$as }apt-get (this needs the network)"
-export DEBIAN_FRONTEND=noninteractive
-$as apt-get update -qq
+apt="$as env DEBIAN_FRONTEND=noninteractive apt-get -qq"
+$apt update
+
+# npm alone is hundreds of packages: on a terminal one line says how far it is.
+how_far() {
+	while IFS=: read -r kind what share rest; do
+		case $kind in
+		dlstatus) printf '\r\033[Ksetup: fetching, %s %%' "${share%%.*}" ;;
+		pmstatus) printf '\r\033[Ksetup: installing, %s %%' "${share%%.*}" ;;
+		ended) printf '\r\033[K' && return "$what" ;;
+		esac
+	done
+}
 # shellcheck disable=SC2086
-$as apt-get install -y -qq --no-install-recommends $missing >/dev/null
+if [ -t 1 ]; then
+	{
+		rc=0
+		$apt install -y -o APT::Status-Fd=1 --no-install-recommends $missing || rc=$?
+		echo "ended:$rc"
+	} | how_far
+else
+	$apt install -y --no-install-recommends $missing >/dev/null
+fi
 echo "setup: done"
