@@ -5,6 +5,24 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export B=${B:-build}
 passed=0 failed=0 skipped=0
+
+# One line for each reason, with the tests it kept from running. cmocka has the reason in the line before; a script behind "# SKIP".
+skips() {
+	awk '/^(not )?ok .*# [Ss][Kk][Ii][Pp]/ {
+			name = why = $0
+			if (name ~ / - /) {
+				sub(/^(not )?ok [0-9]+ - /, "", name); sub(/ # [Ss][Kk][Ii][Pp].*/, "", name); sub(/.*# [Ss][Kk][Ii][Pp] */, "", why)
+			} else {
+				sub(/.*# [Ss][Kk][Ii][Pp] */, "", name); why = before; sub(/^# */, "", why)
+			}
+			if (why == "") why = "no reason was given"
+			if (!(why in names)) order[++n] = why
+			names[why] = names[why] (names[why] == "" ? "" : ", ") name
+		}
+		{ before = /^(not )?ok / ? "" : $0 }
+		END { for (i = 1; i <= n; i++) printf "    skipped, %s: %s\n", order[i], names[order[i]] }' "$1"
+}
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for prog in "$@"; do
@@ -28,7 +46,7 @@ for prog in "$@"; do
 	fi
 	passed=$((passed + ok - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	printf '%-48s %4d ok %3d failed %3d skipped %7d ms\n' "$name" $((ok - skip)) "$bad" "$skip" "$ms"
-	grep -iE '^(not )?ok .*# skip' "$log" | sed 's/^/    /'
+	skips "$log"
 	if [ "$bad" -gt 0 ]; then
 		sed 's/^/    /' "$log" | tail -n 200
 	elif [ -n "${VERBOSE:-}" ]; then
