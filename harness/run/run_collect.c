@@ -183,7 +183,8 @@ static void add_missing(struct run *rn, const struct plan_output *po)
 	struct run_artifact a = { .output = po, .bytes = -1 };
 
 	a.path = xasprintf("artifacts/%s/%s", po->tool, po->glob);
-	put_verdict(&a.v, "missing", "no such file");
+	put_verdict(&a.v, "missing",
+		    "no such file; did the workload do anything that the tool records?");
 	VEC_PUSH(&rn->artifacts, a);
 }
 
