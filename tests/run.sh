@@ -28,7 +28,7 @@ trap 'rm -f "$log"' EXIT
 for prog in "$@"; do
 	name=${prog#"$B"/}
 	start=$(date +%s%N)
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout "${TEST_TIMEOUT:-600}" "$prog" >"$log" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout "${TEST_TIMEOUT:-1500}" "$prog" >"$log" 2>&1
 	rc=$?
 	ms=$((($(date +%s%N) - start) / 1000000))
 	ok=$(grep -cE '^ok ' "$log")
