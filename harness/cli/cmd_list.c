@@ -371,7 +371,9 @@ static void add_lack(struct strbuf *detail, const struct tool *tool, const char 
 	for (const char *s = strstr(line, ": "); s; s = strstr(s + 1, ": "))
 		end = (size_t)(s - line);
 	/* Why it does not stands with the samplers. */
-	const char *why = strncmp(line, "sampler '", 9) == 0 ? strstr(line, " (") : NULL;
+	const char *why = strstr(line, " works here (");
+	why = why ? why : strstr(line, " does not work here (");
+	why = why ? strstr(why, " (") : NULL;
 	end = why ? (size_t)(why - line) : end;
 	strbuf_addf(detail, "%s%.*s", detail->len ? "; " : "", (int)end, line);
 }
@@ -418,7 +420,9 @@ static void doctor_text(const struct table *t)
 		table_col(text, columns[c], TABLE_STR, NULL);
 	for (size_t r = 0; r < table_rows(t); r++) {
 		const char *detail = table_get_str(t, r, 3), *fix = table_get_str(t, r, 4);
-		CLEANUP(xfreep) char *both = xasprintf("%s. Fix: %s", detail, fix);
+		bool ended = *detail && strchr(".?!", detail[strlen(detail) - 1]);
+		CLEANUP(xfreep)
+		char *both = xasprintf("%s%s Fix: %s", detail, ended ? "" : ".", fix);
 		for (size_t c = 0; c < 3; c++)
 			table_str(text, table_get_str(t, r, c));
 		table_str(text, *fix ? both : detail);
@@ -485,10 +489,10 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 }
 
 extern const struct command cmd_list, cmd_doctor;
-const struct command cmd_list = {
-	"list", "tools|engines|samplers|readers|analyses|reports|models|options|warnings|runs",
-	"what there is", "profrig list tools", list_main
-};
+const struct command cmd_list = { "list",
+				  "tools|engines|samplers|readers|analyses|reports|\n"
+				  "                                models|options|warnings|runs",
+				  "what there is", "profrig list tools", list_main };
 const struct command cmd_doctor = { "doctor", "",
 				    "what works on this machine, and what would fix the rest",
 				    "profrig doctor", doctor_main };

@@ -407,12 +407,15 @@ static void check_samplers(struct preflight *pf)
 	for (size_t i = 0; i < pf->pl->samplers.nr; i++) {
 		const struct plan_sampler *ps = &pf->pl->samplers.v[i];
 		struct err why = ERR_INIT;
+		CLEANUP(xfreep) char *what = NULL;
 
-		if (run_sampler_probe(ps, &why) < 0)
-			lacks(pf,
-			      "tool '%s': sampler '%s' does not work here (%s): leave it out, or "
-			      "see 'profrig doctor'",
-			      ps->tool, ps->kind, why.msg);
+		if (run_sampler_probe(ps, &why) == 0)
+			continue;
+		what = strcmp(ps->kind, "auto") == 0
+			       ? xstrdup("no sampler of a GPU works here")
+			       : xasprintf("sampler '%s' does not work here", ps->kind);
+		lacks(pf, "tool '%s': %s (%s): leave it out, or see 'profrig doctor'", ps->tool,
+		      what, why.msg);
 	}
 }
 
