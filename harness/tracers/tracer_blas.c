@@ -298,84 +298,92 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		return v; \
 	}
 
+/*
+ * Integers of CBLAS are handed on as whole 64-bit words, of which a 32-bit argument is the lower
+ * half (both ABIs give each a word of its own): some libraries have 64-bit integers under the plain
+ * names too (Debian's libblas64, MKL's ilp64), and of a stride of -1 nothing may be cut off. The
+ * figures take plain names for 32 bits.
+ */
+typedef int64_t W;
+
 #define CBLAS(L, T, SIZE, MUL, CS, NZP, I, SUF) \
-	typedef void cblas_##L##gemm##SUF##t(int, int, int, I, I, I, CS, const T *, I, const T *, \
-					     I, CS, T *, I); \
+	typedef void cblas_##L##gemm##SUF##t(int, int, int, W, W, W, CS, const T *, W, const T *, \
+					     W, CS, T *, W); \
 	cblas_##L##gemm##SUF##t cblas_##L##gemm##SUF; \
-	void cblas_##L##gemm##SUF(int o, int ta, int tb, I m, I n, I k, CS al, const T *a, I lda, \
-				  const T *b, I ldb, CS be, T *c, I ldc) \
+	void cblas_##L##gemm##SUF(int o, int ta, int tb, W m, W n, W k, CS al, const T *a, W lda, \
+				  const T *b, W ldb, CS be, T *c, W ldc) \
 	{ \
 		REAL(cblas_##L##gemm##SUF##t, "cblas_" #L "gemm" #SUF) \
 		int64_t t = enter(); \
 		fn(o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc); \
-		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), m, n, k, \
-					  SIZE, MUL, NZP(T, be)); \
+		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), (I)m, (I)n, \
+					  (I)k, SIZE, MUL, NZP(T, be)); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##gemv##SUF##t(int, int, I, I, CS, const T *, I, const T *, I, CS, \
-					     T *, I); \
+	typedef void cblas_##L##gemv##SUF##t(int, int, W, W, CS, const T *, W, const T *, W, CS, \
+					     T *, W); \
 	cblas_##L##gemv##SUF##t cblas_##L##gemv##SUF; \
-	void cblas_##L##gemv##SUF(int o, int ta, I m, I n, CS al, const T *a, I lda, const T *x, \
-				  I incx, CS be, T *y, I incy) \
+	void cblas_##L##gemv##SUF(int o, int ta, W m, W n, CS al, const T *a, W lda, const T *x, \
+				  W incx, CS be, T *y, W incy) \
 	{ \
 		REAL(cblas_##L##gemv##SUF##t, "cblas_" #L "gemv" #SUF) \
 		int64_t t = enter(); \
 		fn(o, ta, m, n, al, a, lda, x, incx, be, y, incy); \
 		struct call r = \
-			gemv_call(#L "gemv", cblas_trans(ta), m, n, SIZE, MUL, NZP(T, be)); \
+			gemv_call(#L "gemv", cblas_trans(ta), (I)m, (I)n, SIZE, MUL, NZP(T, be)); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##axpy##SUF##t(I, CS, const T *, I, T *, I); \
+	typedef void cblas_##L##axpy##SUF##t(W, CS, const T *, W, T *, W); \
 	cblas_##L##axpy##SUF##t cblas_##L##axpy##SUF; \
-	void cblas_##L##axpy##SUF(I n, CS al, const T *x, I incx, T *y, I incy) \
+	void cblas_##L##axpy##SUF(W n, CS al, const T *x, W incx, T *y, W incy) \
 	{ \
 		REAL(cblas_##L##axpy##SUF##t, "cblas_" #L "axpy" #SUF) \
 		int64_t t = enter(); \
 		fn(n, al, x, incx, y, incy); \
-		struct call r = vector_call(#L "axpy", n, SIZE, MUL, 3); \
+		struct call r = vector_call(#L "axpy", (I)n, SIZE, MUL, 3); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##trsm##SUF##t(int, int, int, int, int, I, I, CS, const T *, I, T *, \
-					     I); \
+	typedef void cblas_##L##trsm##SUF##t(int, int, int, int, int, W, W, CS, const T *, W, T *, \
+					     W); \
 	cblas_##L##trsm##SUF##t cblas_##L##trsm##SUF; \
-	void cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, I m, I n, CS al, \
-				  const T *a, I lda, T *b, I ldb) \
+	void cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, W m, W n, CS al, \
+				  const T *a, W lda, T *b, W ldb) \
 	{ \
 		REAL(cblas_##L##trsm##SUF##t, "cblas_" #L "trsm" #SUF) \
 		int64_t t = enter(); \
 		fn(o, si, up, ta, di, m, n, al, a, lda, b, ldb); \
-		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), m, n, \
-					  SIZE, MUL); \
+		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), (I)m, \
+					  (I)n, SIZE, MUL); \
 		r.start = t; \
 		leave(&r); \
 	}
 
 #define CBLAS_DOT(NAME, T, R, SIZE, I, SUF) \
-	typedef R cblas_##NAME##SUF##t(I, const T *, I, const T *, I); \
+	typedef R cblas_##NAME##SUF##t(W, const T *, W, const T *, W); \
 	cblas_##NAME##SUF##t cblas_##NAME##SUF; \
-	R cblas_##NAME##SUF(I n, const T *x, I incx, const T *y, I incy) \
+	R cblas_##NAME##SUF(W n, const T *x, W incx, const T *y, W incy) \
 	{ \
 		REAL(cblas_##NAME##SUF##t, "cblas_" #NAME #SUF) \
 		int64_t t = enter(); \
 		R v = fn(n, x, incx, y, incy); \
-		struct call r = vector_call(#NAME, n, SIZE, 1, 2); \
+		struct call r = vector_call(#NAME, (I)n, SIZE, 1, 2); \
 		r.start = t; \
 		leave(&r); \
 		return v; \
 	}
 
 #define CBLAS_DOT_SUB(NAME, SHOWN, SIZE, I, SUF) \
-	typedef void cblas_##NAME##_sub##SUF##t(I, const void *, I, const void *, I, void *); \
+	typedef void cblas_##NAME##_sub##SUF##t(W, const void *, W, const void *, W, void *); \
 	cblas_##NAME##_sub##SUF##t cblas_##NAME##_sub##SUF; \
-	void cblas_##NAME##_sub##SUF(I n, const void *x, I incx, const void *y, I incy, void *ret) \
+	void cblas_##NAME##_sub##SUF(W n, const void *x, W incx, const void *y, W incy, void *ret) \
 	{ \
 		REAL(cblas_##NAME##_sub##SUF##t, "cblas_" #NAME "_sub" #SUF) \
 		int64_t t = enter(); \
 		fn(n, x, incx, y, incy, ret); \
-		struct call r = vector_call(SHOWN, n, SIZE, 4, 2); \
+		struct call r = vector_call(SHOWN, (I)n, SIZE, 4, 2); \
 		r.start = t; \
 		leave(&r); \
 	}

@@ -112,12 +112,46 @@ is "kill -9: 100 spans" "$(field "$T/out" .spans)" 100
 code "kill -9: an open range is a span" 0 "$PROFRIG" info --json "$(ls "$T"/kill/roctx-*.json)"
 is "kill -9: with its warning" "$(field "$T/out" '[.warnings[].code] | index("W_OPEN_SPAN") != null')" true
 traced fortran
-one() { tr -d '\000' <"$(ls "$T"/fortran/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$1\") | .args"; }
+args_of() { # FOLDER NAME
+	tr -d '\000' <"$(ls "$1"/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$2\") | .args"
+}
+one() { args_of "$T/fortran" "$1"; }
 is "fortran sgemm: dimensions, flops, bytes" "$(one sgemm)" '{"m":4,"n":5,"k":6,"ta":"N","tb":"T","flops":240,"bytes":296}'
 is "dgemv transposed, y is read" "$(one dgemv)" '{"m":2,"n":2,"ta":"T","flops":8,"bytes":80}'
 is "daxpy" "$(one daxpy)" '{"n":4,"flops":8,"bytes":96}'
 is "dtrsm" "$(one dtrsm)" '{"m":2,"n":2,"ta":"N","flops":8,"bytes":80}'
 is "zdotu through _sub" "$(one zdotu)" '{"n":4,"flops":32,"bytes":128}'
+# A BLAS with 64-bit integers under the plain names, as Debian's libblas64: some of them travel on the stack, some are negative.
+cat >"$T/wide.c" <<'C'
+#include <stdint.h>
+#include <stdio.h>
+typedef int64_t i64;
+double cblas_ddot(i64 n, const double *x, i64 ix, const double *y, i64 iy);
+void cblas_dgemm(int o, int ta, int tb, i64 m, i64 n, i64 k, double al, const double *a, i64 lda, const double *b, i64 ldb, double be, double *c, i64 ldc);
+#ifdef LIB
+double cblas_ddot(i64 n, const double *x, i64 ix, const double *y, i64 iy)
+{
+	return n == 4 && ix == -1 && iy == -((i64)1 << 40) && x[0] == 1 && y[0] == 2;
+}
+void cblas_dgemm(int o, int ta, int tb, i64 m, i64 n, i64 k, double al, const double *a, i64 lda, const double *b, i64 ldb, double be, double *c, i64 ldc)
+{
+	*c = o == 101 && ta == 111 && tb == 112 && m == 2 && n == 3 && k == 5 && al == 1 && *a == 1 && lda == -7 && *b == 2 && ldb == (i64)1 << 33 && be == 0 && ldc == -9;
+}
+#else
+int main(void)
+{
+	double x = 1, y = 2, c = 0, d = cblas_ddot(4, &x, -1, &y, -((i64)1 << 40));
+	cblas_dgemm(101, 111, 112, 2, 3, 5, 1, &x, -7, &y, (i64)1 << 33, 0, &c, -9);
+	printf("%g %g\n", d, c);
+	return 0;
+}
+#endif
+C
+gcc -O1 -shared -fPIC -DLIB "$T/wide.c" -o "$T/libwide.so" && gcc -O1 "$T/wide.c" -o "$T/wide" -L"$T" -lwide -Wl,-rpath,"$T" || not_ok "wide: build"
+mkdir -p "$T/wide.d"
+is "64-bit integers under plain names arrive whole" "$(PROFRIG_BLAS_OUT=$T/wide.d LD_PRELOAD=$B/libprofrig_blas.so "$T/wide")" "1 1"
+is "and their figures are right" "$(args_of "$T/wide.d" dgemm)" '{"m":2,"n":3,"k":5,"ta":"N","tb":"T","flops":60,"bytes":248}'
+
 traced marks
 is "marks: push and pop levels as documented" "$?" 0
 is "marks: hostile text survives" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][0]')" "$(printf 'a"b\\c\n\001é')"
