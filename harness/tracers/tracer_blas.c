@@ -2,10 +2,12 @@
  * libprofrig_blas.so: one span per call of the gemm, gemv, axpy, dot and trsm families of any BLAS,
  * by LD_PRELOAD.
  *
- * Fortran (sgemm_), CBLAS (cblas_sgemm) and 64-bit-integer (sgemm_64_, cblas_sgemm64_) entry points
- * are taken over and passed on to the next definition. A BLAS that implements one entry point by
- * calling another gives one span: the outermost. The complex dot functions of Fortran return their
- * value in a compiler-dependent way and are left alone; their CBLAS forms (…_sub) are traced.
+ * Fortran (sgemm_) and CBLAS (cblas_sgemm) entry points, those for 64-bit integers (OpenBLAS:
+ * sgemm_64_, cblas_sgemm64_; MKL, reference: sgemm_64, cblas_sgemm_64) and those of the OpenBLAS in
+ * Python wheels (scipy_ before either) are taken over and passed on to the next definition. A BLAS
+ * that implements one entry point by calling another gives one span: the outermost. The complex dot
+ * functions of Fortran return their value in a compiler-dependent way and are left alone; their
+ * CBLAS forms (…_sub) are traced.
  *
  * flops: gemm 2mnk, gemv 2mn, axpy and dot 2n, trsm m²n or mn² (times 4 for complex types). bytes:
  * every operand read once, results written once.
@@ -141,10 +143,10 @@ static char upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
 
-/* CBLAS constants: NoTrans 111, Trans 112, ConjTrans 113; Left 141, Right 142 */
+/* CBLAS constants: NoTrans 111, Trans 112, ConjTrans 113, ConjNoTrans 114; Left 141, Right 142 */
 static char cblas_trans(int t)
 {
-	return t == 111 ? 'N' : t == 112 ? 'T' : t == 113 ? 'C' : '?';
+	return t == 111 ? 'N' : t == 112 ? 'T' : t == 113 ? 'C' : t == 114 ? 'R' : '?';
 }
 
 static double d(int64_t v)
@@ -170,7 +172,8 @@ static struct call gemm_call(const char *name, char ta, char tb, int64_t m, int6
 static struct call gemv_call(const char *name, char t, int64_t m, int64_t n, double size,
 			     double mul, int reads_y)
 {
-	double out = d(t == 'N' ? m : n), in = d(t == 'N' ? n : m);
+	bool plain = t == 'N' || t == 'R';
+	double out = d(plain ? m : n), in = d(plain ? n : m);
 
 	return (struct call){
 		.name = name,
@@ -220,21 +223,22 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 #define NZ_C(T, p) (((const T *)(p))[0] != 0 || ((const T *)(p))[1] != 0)
 
 /*
- * One set of definitions per (letter, element type, bytes, flop factor) and integer width. Fortran
+ * One set of definitions per (letter, element type, bytes, flop factor) and per way of naming:
+ * prefix P, suffix SUF, which goes with the width of integers. Fortran
  * passes everything by address and the lengths of character arguments behind the rest; callers from
  * C leave those out, handing on what stands there is harmless. CS: how CBLAS passes scalars: by
  * value for real types, by address for complex ones.
  */
-#define FORTRAN(L, T, SIZE, MUL, NZ, I, SUF) \
-	typedef void L##gemm##SUF##t(const char *, const char *, const I *, const I *, const I *, \
-				     const T *, const T *, const I *, const T *, const I *, \
-				     const T *, T *, const I *, size_t, size_t); \
-	L##gemm##SUF##t L##gemm##SUF; \
-	void L##gemm##SUF(const char *ta, const char *tb, const I *m, const I *n, const I *k, \
-			  const T *al, const T *a, const I *lda, const T *b, const I *ldb, \
-			  const T *be, T *c, const I *ldc, size_t l1, size_t l2) \
+#define FORTRAN(P, L, T, SIZE, MUL, NZ, I, SUF) \
+	typedef void P##L##gemm##SUF##t(const char *, const char *, const I *, const I *, \
+					const I *, const T *, const T *, const I *, const T *, \
+					const I *, const T *, T *, const I *, size_t, size_t); \
+	P##L##gemm##SUF##t P##L##gemm##SUF; \
+	void P##L##gemm##SUF(const char *ta, const char *tb, const I *m, const I *n, const I *k, \
+			     const T *al, const T *a, const I *lda, const T *b, const I *ldb, \
+			     const T *be, T *c, const I *ldc, size_t l1, size_t l2) \
 	{ \
-		REAL(L##gemm##SUF##t, #L "gemm" #SUF) \
+		REAL(P##L##gemm##SUF##t, #P #L "gemm" #SUF) \
 		int64_t t = enter(); \
 		fn(ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc, l1, l2); \
 		struct call r = gemm_call(#L "gemm", upper(*ta), upper(*tb), *m, *n, *k, SIZE, \
@@ -242,41 +246,43 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void L##gemv##SUF##t(const char *, const I *, const I *, const T *, const T *, \
-				     const I *, const T *, const I *, const T *, T *, const I *, \
-				     size_t); \
-	L##gemv##SUF##t L##gemv##SUF; \
-	void L##gemv##SUF(const char *ta, const I *m, const I *n, const T *al, const T *a, \
-			  const I *lda, const T *x, const I *incx, const T *be, T *y, \
-			  const I *incy, size_t l1) \
+	typedef void P##L##gemv##SUF##t(const char *, const I *, const I *, const T *, const T *, \
+					const I *, const T *, const I *, const T *, T *, \
+					const I *, size_t); \
+	P##L##gemv##SUF##t P##L##gemv##SUF; \
+	void P##L##gemv##SUF(const char *ta, const I *m, const I *n, const T *al, const T *a, \
+			     const I *lda, const T *x, const I *incx, const T *be, T *y, \
+			     const I *incy, size_t l1) \
 	{ \
-		REAL(L##gemv##SUF##t, #L "gemv" #SUF) \
+		REAL(P##L##gemv##SUF##t, #P #L "gemv" #SUF) \
 		int64_t t = enter(); \
 		fn(ta, m, n, al, a, lda, x, incx, be, y, incy, l1); \
 		struct call r = gemv_call(#L "gemv", upper(*ta), *m, *n, SIZE, MUL, NZ(T, be)); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void L##axpy##SUF##t(const I *, const T *, const T *, const I *, T *, const I *); \
-	L##axpy##SUF##t L##axpy##SUF; \
-	void L##axpy##SUF(const I *n, const T *al, const T *x, const I *incx, T *y, const I *incy) \
+	typedef void P##L##axpy##SUF##t(const I *, const T *, const T *, const I *, T *, \
+					const I *); \
+	P##L##axpy##SUF##t P##L##axpy##SUF; \
+	void P##L##axpy##SUF(const I *n, const T *al, const T *x, const I *incx, T *y, \
+			     const I *incy) \
 	{ \
-		REAL(L##axpy##SUF##t, #L "axpy" #SUF) \
+		REAL(P##L##axpy##SUF##t, #P #L "axpy" #SUF) \
 		int64_t t = enter(); \
 		fn(n, al, x, incx, y, incy); \
 		struct call r = vector_call(#L "axpy", *n, SIZE, MUL, 3); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void L##trsm##SUF##t(const char *, const char *, const char *, const char *, \
-				     const I *, const I *, const T *, const T *, const I *, T *, \
-				     const I *, size_t, size_t, size_t, size_t); \
-	L##trsm##SUF##t L##trsm##SUF; \
-	void L##trsm##SUF(const char *si, const char *up, const char *ta, const char *di, \
-			  const I *m, const I *n, const T *al, const T *a, const I *lda, T *b, \
-			  const I *ldb, size_t l1, size_t l2, size_t l3, size_t l4) \
+	typedef void P##L##trsm##SUF##t(const char *, const char *, const char *, const char *, \
+					const I *, const I *, const T *, const T *, const I *, \
+					T *, const I *, size_t, size_t, size_t, size_t); \
+	P##L##trsm##SUF##t P##L##trsm##SUF; \
+	void P##L##trsm##SUF(const char *si, const char *up, const char *ta, const char *di, \
+			     const I *m, const I *n, const T *al, const T *a, const I *lda, T *b, \
+			     const I *ldb, size_t l1, size_t l2, size_t l3, size_t l4) \
 	{ \
-		REAL(L##trsm##SUF##t, #L "trsm" #SUF) \
+		REAL(P##L##trsm##SUF##t, #P #L "trsm" #SUF) \
 		int64_t t = enter(); \
 		fn(si, up, ta, di, m, n, al, a, lda, b, ldb, l1, l2, l3, l4); \
 		struct call r = trsm_call(#L "trsm", upper(*si), upper(*ta), *m, *n, SIZE, MUL); \
@@ -284,12 +290,12 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
 		leave(&r); \
 	}
 
-#define FORTRAN_DOT(NAME, T, R, SIZE, I, SUF) \
-	typedef R NAME##SUF##t(const I *, const T *, const I *, const T *, const I *); \
-	NAME##SUF##t NAME##SUF; \
-	R NAME##SUF(const I *n, const T *x, const I *incx, const T *y, const I *incy) \
+#define FORTRAN_DOT(P, NAME, T, R, SIZE, I, SUF) \
+	typedef R P##NAME##SUF##t(const I *, const T *, const I *, const T *, const I *); \
+	P##NAME##SUF##t P##NAME##SUF; \
+	R P##NAME##SUF(const I *n, const T *x, const I *incx, const T *y, const I *incy) \
 	{ \
-		REAL(NAME##SUF##t, #NAME #SUF) \
+		REAL(P##NAME##SUF##t, #P #NAME #SUF) \
 		int64_t t = enter(); \
 		R v = fn(n, x, incx, y, incy); \
 		struct call r = vector_call(#NAME, *n, SIZE, 1, 2); \
@@ -306,14 +312,14 @@ static struct call trsm_call(const char *name, char side, char ta, int64_t m, in
  */
 typedef int64_t W;
 
-#define CBLAS(L, T, SIZE, MUL, CS, NZP, I, SUF) \
-	typedef void cblas_##L##gemm##SUF##t(int, int, int, W, W, W, CS, const T *, W, const T *, \
-					     W, CS, T *, W); \
-	cblas_##L##gemm##SUF##t cblas_##L##gemm##SUF; \
-	void cblas_##L##gemm##SUF(int o, int ta, int tb, W m, W n, W k, CS al, const T *a, W lda, \
-				  const T *b, W ldb, CS be, T *c, W ldc) \
+#define CBLAS(P, L, T, SIZE, MUL, CS, NZP, I, SUF) \
+	typedef void P##cblas_##L##gemm##SUF##t(int, int, int, W, W, W, CS, const T *, W, \
+						const T *, W, CS, T *, W); \
+	P##cblas_##L##gemm##SUF##t P##cblas_##L##gemm##SUF; \
+	void P##cblas_##L##gemm##SUF(int o, int ta, int tb, W m, W n, W k, CS al, const T *a, \
+				     W lda, const T *b, W ldb, CS be, T *c, W ldc) \
 	{ \
-		REAL(cblas_##L##gemm##SUF##t, "cblas_" #L "gemm" #SUF) \
+		REAL(P##cblas_##L##gemm##SUF##t, #P "cblas_" #L "gemm" #SUF) \
 		int64_t t = enter(); \
 		fn(o, ta, tb, m, n, k, al, a, lda, b, ldb, be, c, ldc); \
 		struct call r = gemm_call(#L "gemm", cblas_trans(ta), cblas_trans(tb), (I)m, (I)n, \
@@ -321,13 +327,13 @@ typedef int64_t W;
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##gemv##SUF##t(int, int, W, W, CS, const T *, W, const T *, W, CS, \
-					     T *, W); \
-	cblas_##L##gemv##SUF##t cblas_##L##gemv##SUF; \
-	void cblas_##L##gemv##SUF(int o, int ta, W m, W n, CS al, const T *a, W lda, const T *x, \
-				  W incx, CS be, T *y, W incy) \
+	typedef void P##cblas_##L##gemv##SUF##t(int, int, W, W, CS, const T *, W, const T *, W, \
+						CS, T *, W); \
+	P##cblas_##L##gemv##SUF##t P##cblas_##L##gemv##SUF; \
+	void P##cblas_##L##gemv##SUF(int o, int ta, W m, W n, CS al, const T *a, W lda, \
+				     const T *x, W incx, CS be, T *y, W incy) \
 	{ \
-		REAL(cblas_##L##gemv##SUF##t, "cblas_" #L "gemv" #SUF) \
+		REAL(P##cblas_##L##gemv##SUF##t, #P "cblas_" #L "gemv" #SUF) \
 		int64_t t = enter(); \
 		fn(o, ta, m, n, al, a, lda, x, incx, be, y, incy); \
 		struct call r = \
@@ -335,24 +341,24 @@ typedef int64_t W;
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##axpy##SUF##t(W, CS, const T *, W, T *, W); \
-	cblas_##L##axpy##SUF##t cblas_##L##axpy##SUF; \
-	void cblas_##L##axpy##SUF(W n, CS al, const T *x, W incx, T *y, W incy) \
+	typedef void P##cblas_##L##axpy##SUF##t(W, CS, const T *, W, T *, W); \
+	P##cblas_##L##axpy##SUF##t P##cblas_##L##axpy##SUF; \
+	void P##cblas_##L##axpy##SUF(W n, CS al, const T *x, W incx, T *y, W incy) \
 	{ \
-		REAL(cblas_##L##axpy##SUF##t, "cblas_" #L "axpy" #SUF) \
+		REAL(P##cblas_##L##axpy##SUF##t, #P "cblas_" #L "axpy" #SUF) \
 		int64_t t = enter(); \
 		fn(n, al, x, incx, y, incy); \
 		struct call r = vector_call(#L "axpy", (I)n, SIZE, MUL, 3); \
 		r.start = t; \
 		leave(&r); \
 	} \
-	typedef void cblas_##L##trsm##SUF##t(int, int, int, int, int, W, W, CS, const T *, W, T *, \
-					     W); \
-	cblas_##L##trsm##SUF##t cblas_##L##trsm##SUF; \
-	void cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, W m, W n, CS al, \
-				  const T *a, W lda, T *b, W ldb) \
+	typedef void P##cblas_##L##trsm##SUF##t(int, int, int, int, int, W, W, CS, const T *, W, \
+						T *, W); \
+	P##cblas_##L##trsm##SUF##t P##cblas_##L##trsm##SUF; \
+	void P##cblas_##L##trsm##SUF(int o, int si, int up, int ta, int di, W m, W n, CS al, \
+				     const T *a, W lda, T *b, W ldb) \
 	{ \
-		REAL(cblas_##L##trsm##SUF##t, "cblas_" #L "trsm" #SUF) \
+		REAL(P##cblas_##L##trsm##SUF##t, #P "cblas_" #L "trsm" #SUF) \
 		int64_t t = enter(); \
 		fn(o, si, up, ta, di, m, n, al, a, lda, b, ldb); \
 		struct call r = trsm_call(#L "trsm", si == 141 ? 'L' : 'R', cblas_trans(ta), (I)m, \
@@ -361,12 +367,12 @@ typedef int64_t W;
 		leave(&r); \
 	}
 
-#define CBLAS_DOT(NAME, T, R, SIZE, I, SUF) \
-	typedef R cblas_##NAME##SUF##t(W, const T *, W, const T *, W); \
-	cblas_##NAME##SUF##t cblas_##NAME##SUF; \
-	R cblas_##NAME##SUF(W n, const T *x, W incx, const T *y, W incy) \
+#define CBLAS_DOT(P, NAME, T, R, SIZE, I, SUF) \
+	typedef R P##cblas_##NAME##SUF##t(W, const T *, W, const T *, W); \
+	P##cblas_##NAME##SUF##t P##cblas_##NAME##SUF; \
+	R P##cblas_##NAME##SUF(W n, const T *x, W incx, const T *y, W incy) \
 	{ \
-		REAL(cblas_##NAME##SUF##t, "cblas_" #NAME #SUF) \
+		REAL(P##cblas_##NAME##SUF##t, #P "cblas_" #NAME #SUF) \
 		int64_t t = enter(); \
 		R v = fn(n, x, incx, y, incy); \
 		struct call r = vector_call(#NAME, (I)n, SIZE, 1, 2); \
@@ -375,45 +381,85 @@ typedef int64_t W;
 		return v; \
 	}
 
-#define CBLAS_DOT_SUB(NAME, SHOWN, SIZE, I, SUF) \
-	typedef void cblas_##NAME##_sub##SUF##t(W, const void *, W, const void *, W, void *); \
-	cblas_##NAME##_sub##SUF##t cblas_##NAME##_sub##SUF; \
-	void cblas_##NAME##_sub##SUF(W n, const void *x, W incx, const void *y, W incy, void *ret) \
+/* The start value comes second. */
+#define FORTRAN_SDSDOT(P, I, SUF) \
+	typedef float P##sdsdot##SUF##t(const I *, const float *, const float *, const I *, \
+					const float *, const I *); \
+	P##sdsdot##SUF##t P##sdsdot##SUF; \
+	float P##sdsdot##SUF(const I *n, const float *b, const float *x, const I *incx, \
+			     const float *y, const I *incy) \
 	{ \
-		REAL(cblas_##NAME##_sub##SUF##t, "cblas_" #NAME "_sub" #SUF) \
+		REAL(P##sdsdot##SUF##t, #P "sdsdot" #SUF) \
+		int64_t t = enter(); \
+		float v = fn(n, b, x, incx, y, incy); \
+		struct call r = vector_call("sdsdot", *n, 4, 1, 2); \
+		r.start = t; \
+		leave(&r); \
+		return v; \
+	}
+
+#define CBLAS_SDSDOT(P, I, SUF) \
+	typedef float P##cblas_sdsdot##SUF##t(W, float, const float *, W, const float *, W); \
+	P##cblas_sdsdot##SUF##t P##cblas_sdsdot##SUF; \
+	float P##cblas_sdsdot##SUF(W n, float b, const float *x, W incx, const float *y, W incy) \
+	{ \
+		REAL(P##cblas_sdsdot##SUF##t, #P "cblas_sdsdot" #SUF) \
+		int64_t t = enter(); \
+		float v = fn(n, b, x, incx, y, incy); \
+		struct call r = vector_call("sdsdot", (I)n, 4, 1, 2); \
+		r.start = t; \
+		leave(&r); \
+		return v; \
+	}
+
+#define CBLAS_DOT_SUB(P, NAME, SIZE, I, SUF) \
+	typedef void P##cblas_##NAME##_sub##SUF##t(W, const void *, W, const void *, W, void *); \
+	P##cblas_##NAME##_sub##SUF##t P##cblas_##NAME##_sub##SUF; \
+	void P##cblas_##NAME##_sub##SUF(W n, const void *x, W incx, const void *y, W incy, \
+					void *ret) \
+	{ \
+		REAL(cblas_##NAME##_sub##SUF##t, #P "cblas_" #NAME "_sub" #SUF) \
 		int64_t t = enter(); \
 		fn(n, x, incx, y, incy, ret); \
-		struct call r = vector_call(SHOWN, (I)n, SIZE, 4, 2); \
+		struct call r = vector_call(#NAME, (I)n, SIZE, 4, 2); \
 		r.start = t; \
 		leave(&r); \
 	}
 
 #define NZV(T, v) ((v) != 0)
 
-#define ALL_FORTRAN(I, SUF) \
-	FORTRAN(s, float, 4, 1, NZ_R, I, SUF) \
-	FORTRAN(d, double, 8, 1, NZ_R, I, SUF) \
-	FORTRAN(c, float, 8, 4, NZ_C, I, SUF) \
-	FORTRAN(z, double, 16, 4, NZ_C, I, SUF) \
-	FORTRAN_DOT(sdot, float, float, 4, I, SUF) \
-	FORTRAN_DOT(ddot, double, double, 8, I, SUF) \
-	FORTRAN_DOT(dsdot, float, double, 4, I, SUF)
+#define ALL_FORTRAN(P, I, SUF) \
+	FORTRAN(P, s, float, 4, 1, NZ_R, I, SUF) \
+	FORTRAN(P, d, double, 8, 1, NZ_R, I, SUF) \
+	FORTRAN(P, c, float, 8, 4, NZ_C, I, SUF) \
+	FORTRAN(P, z, double, 16, 4, NZ_C, I, SUF) \
+	FORTRAN_DOT(P, sdot, float, float, 4, I, SUF) \
+	FORTRAN_DOT(P, ddot, double, double, 8, I, SUF) \
+	FORTRAN_DOT(P, dsdot, float, double, 4, I, SUF) \
+	FORTRAN_SDSDOT(P, I, SUF)
 
-#define ALL_CBLAS(I, SUF) \
-	CBLAS(s, float, 4, 1, float, NZV, I, SUF) \
-	CBLAS(d, double, 8, 1, double, NZV, I, SUF) \
-	CBLAS(c, float, 8, 4, const void *, NZ_C, I, SUF) \
-	CBLAS(z, double, 16, 4, const void *, NZ_C, I, SUF) \
-	CBLAS_DOT(sdot, float, float, 4, I, SUF) \
-	CBLAS_DOT(ddot, double, double, 8, I, SUF) \
-	CBLAS_DOT(dsdot, float, double, 4, I, SUF) \
-	CBLAS_DOT_SUB(cdotu, "cdotu", 8, I, SUF) \
-	CBLAS_DOT_SUB(cdotc, "cdotc", 8, I, SUF) \
-	CBLAS_DOT_SUB(zdotu, "zdotu", 16, I, SUF) \
-	CBLAS_DOT_SUB(zdotc, "zdotc", 16, I, SUF)
+#define ALL_CBLAS(P, I, SUF) \
+	CBLAS(P, s, float, 4, 1, float, NZV, I, SUF) \
+	CBLAS(P, d, double, 8, 1, double, NZV, I, SUF) \
+	CBLAS(P, c, float, 8, 4, const void *, NZ_C, I, SUF) \
+	CBLAS(P, z, double, 16, 4, const void *, NZ_C, I, SUF) \
+	CBLAS_DOT(P, sdot, float, float, 4, I, SUF) \
+	CBLAS_DOT(P, ddot, double, double, 8, I, SUF) \
+	CBLAS_DOT(P, dsdot, float, double, 4, I, SUF) \
+	CBLAS_SDSDOT(P, I, SUF) \
+	CBLAS_DOT_SUB(P, cdotu, 8, I, SUF) \
+	CBLAS_DOT_SUB(P, cdotc, 8, I, SUF) \
+	CBLAS_DOT_SUB(P, zdotu, 16, I, SUF) \
+	CBLAS_DOT_SUB(P, zdotc, 16, I, SUF)
 
 #pragma GCC diagnostic ignored "-Wfloat-equal"
-ALL_FORTRAN(int32_t, _)
-ALL_FORTRAN(int64_t, _64_)
-ALL_CBLAS(int32_t, )
-ALL_CBLAS(int64_t, 64_)
+ALL_FORTRAN(, int32_t, _)
+ALL_FORTRAN(, int64_t, _64_)
+ALL_FORTRAN(, int64_t, _64)
+ALL_FORTRAN(scipy_, int32_t, _)
+ALL_FORTRAN(scipy_, int64_t, _64_)
+ALL_CBLAS(, int32_t, )
+ALL_CBLAS(, int64_t, 64_)
+ALL_CBLAS(, int64_t, _64)
+ALL_CBLAS(scipy_, int32_t, )
+ALL_CBLAS(scipy_, int64_t, 64_)

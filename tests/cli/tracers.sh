@@ -152,6 +152,49 @@ mkdir -p "$T/wide.d"
 is "64-bit integers under plain names arrive whole" "$(PROFRIG_BLAS_OUT=$T/wide.d LD_PRELOAD=$B/libprofrig_blas.so "$T/wide")" "1 1"
 is "and their figures are right" "$(args_of "$T/wide.d" dgemm)" '{"m":2,"n":3,"k":5,"ta":"N","tb":"T","flops":60,"bytes":248}'
 
+# Every way to name them: plain, with 64-bit integers, as in Python wheels.
+cat >"$T/names.c" <<'C'
+#include <stdint.h>
+#define EACH(X) X(, int, _, ) X(, int64_t, _64_, 64_) X(, int64_t, _64, _64) X(scipy_, int, _, ) X(scipy_, int64_t, _64_, 64_)
+#define DECLARE(P, I, F, C) \
+	void P##dgemm##F(const char *, const char *, const I *, const I *, const I *, const double *, const double *, const I *, const double *, const I *, \
+			 const double *, double *, const I *); \
+	float P##sdsdot##F(const I *, const float *, const float *, const I *, const float *, const I *); \
+	double P##cblas_dsdot##C(I, const float *, I, const float *, I); \
+	float P##cblas_sdsdot##C(I, float, const float *, I, const float *, I); \
+	void P##cblas_zdotc_sub##C(I, const void *, I, const void *, I, void *);
+EACH(DECLARE)
+#ifdef LIB
+#define DEFINE(P, I, F, C) \
+	void P##dgemm##F(const char *ta, const char *tb, const I *m, const I *n, const I *k, const double *al, const double *a, const I *lda, const double *b, \
+			 const I *ldb, const double *be, double *c, const I *ldc) { *c += *m * *n * *k; } \
+	float P##sdsdot##F(const I *n, const float *s, const float *x, const I *ix, const float *y, const I *iy) { return *s + *n; } \
+	double P##cblas_dsdot##C(I n, const float *x, I ix, const float *y, I iy) { return n * ix * iy; } \
+	float P##cblas_sdsdot##C(I n, float s, const float *x, I ix, const float *y, I iy) { return s + n; } \
+	void P##cblas_zdotc_sub##C(I n, const void *x, I ix, const void *y, I iy, void *r) { *(double *)r += n; }
+EACH(DEFINE)
+#else
+int main(void)
+{
+	double d = 1, c = 0, r = 0, sum = 0;
+	float x = 1;
+#define USE(P, I, F, C) \
+	{ \
+		I m = 2, n = 3, k = 4; \
+		P##dgemm##F("N", "N", &m, &n, &k, &d, &d, &m, &d, &m, &d, &c, &m); \
+		P##cblas_zdotc_sub##C(3, &x, 1, &x, 1, &r); \
+		sum += P##sdsdot##F(&n, &x, &x, &m, &x, &m) + P##cblas_dsdot##C(3, &x, 2, &x, -1) + P##cblas_sdsdot##C(3, 2, &x, 1, &x, 1); \
+	}
+	EACH(USE)
+	return !(c == 5 * 24 && r == 5 * 3 && sum == 5 * (4 - 6 + 5));
+}
+#endif
+C
+gcc -O1 -shared -fPIC -DLIB "$T/names.c" -o "$T/libnames.so" && gcc -O1 "$T/names.c" -o "$T/names" -L"$T" -lnames -Wl,-rpath,"$T" || not_ok "names: build"
+mkdir -p "$T/names.d"
+check "every way of naming: values come back" env PROFRIG_BLAS_OUT="$T/names.d" LD_PRELOAD="$B/libprofrig_blas.so" "$T/names"
+is "every way of naming: each call once" "$(for n in dgemm zdotc sdsdot dsdot; do events "$T/names.d" ".name == \"$n\""; done | tr '\n' ' ')" "5 5 10 5 "
+
 traced marks
 is "marks: push and pop levels as documented" "$?" 0
 is "marks: hostile text survives" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][0]')" "$(printf 'a"b\\c\n\001é')"
