@@ -32,6 +32,8 @@
 #endif
 __asm__(".symver dlsym,dlsym@" OLD_VERSION);
 __asm__(".symver dlopen,dlopen@" OLD_VERSION);
+__asm__(".symver dlclose,dlclose@" OLD_VERSION);
+__asm__(".symver dladdr,dladdr@" OLD_VERSION);
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
 
@@ -40,39 +42,82 @@ __attribute__((constructor)) static void begin(void)
 	spool_setup("blas", "PROFRIG_BLAS_OUT");
 }
 
-struct search {
-	const char *name;
-	void *found;
+/* The paths of loaded objects, one after the other, each with its NUL. */
+struct objects {
+	char *text;
+	size_t len;
 };
 
-static int search_object(struct dl_phdr_info *info, size_t size, void *ctx)
+static int note_object(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	struct search *s = ctx;
-	const char *base = strrchr(info->dlpi_name, '/');
+	struct objects *o = ctx;
+	size_t n = strlen(info->dlpi_name) + 1;
+	char *text = n > 1 ? realloc(o->text, o->len + n) : NULL;
 
 	(void)size;
-	base = base ? base + 1 : info->dlpi_name;
-	if (strstr(base, "libprofrig") || !(strstr(base, "blas") || strstr(base, "mkl") ||
-					    strstr(base, "flexi") || strstr(base, "armpl")))
+	if (!text)
 		return 0;
-	void *h = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-	s->found = h ? dlsym(h, s->name) : NULL;
-	return s->found != NULL;
+	memcpy(text + o->len, info->dlpi_name, n);
+	o->text = text;
+	o->len += n;
+	return 0;
+}
+
+static bool is_blas(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	return strstr(base, "blas") || strstr(base, "mkl") || strstr(base, "flexi") ||
+	       strstr(base, "armpl");
+}
+
+/* Whether f is of this library: then it is the caller and not the one to call. */
+static bool is_ours(void *f)
+{
+	Dl_info at, self;
+
+	return dladdr(f, &at) && dladdr((void *)&spool_commit, &self) &&
+	       at.dli_fbase == self.dli_fbase;
+}
+
+static void *search_object(const char *path, const char *name)
+{
+	void *h = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	void *f = h ? dlsym(h, name) : NULL;
+
+	if (f && !is_ours(f))
+		return f; /* and what is used stays loaded */
+	if (h)
+		dlclose(h);
+	return NULL;
 }
 
 /*
- * The next definition; a BLAS loaded with RTLD_LOCAL (Python extensions) is not "next" and is
- * looked for by name.
+ * In an object loaded with RTLD_LOCAL (Python extensions), which is not "next": first in what is
+ * called like a BLAS, then anywhere. Paths are taken first and opened afterwards: the walk holds a
+ * lock of the loader that a dlopen in another thread wants while it holds the one ours would want.
  */
+static void *search_objects(const char *name)
+{
+	struct objects o = { NULL, 0 };
+	void *f = NULL;
+
+	dl_iterate_phdr(note_object, &o);
+	for (int likely = 1; likely >= 0; likely--)
+		for (size_t at = 0; at < o.len && !f; at += strlen(o.text + at) + 1)
+			if (is_blas(o.text + at) == (bool)likely)
+				f = search_object(o.text + at, name);
+	free(o.text);
+	return f;
+}
+
+/* The next definition. */
 static void *resolve(const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
 
-	if (!f) {
-		struct search s = { name, NULL };
-		dl_iterate_phdr(search_object, &s);
-		f = s.found;
-	}
+	if (!f)
+		f = search_objects(name);
 	if (!f) {
 		char text[256];
 		int n = snprintf(text, sizeof(text),

@@ -152,6 +152,20 @@ mkdir -p "$T/wide.d"
 is "64-bit integers under plain names arrive whole" "$(PROFRIG_BLAS_OUT=$T/wide.d LD_PRELOAD=$B/libprofrig_blas.so "$T/wide")" "1 1"
 is "and their figures are right" "$(args_of "$T/wide.d" dgemm)" '{"m":2,"n":3,"k":5,"ta":"N","tb":"T","flops":60,"bytes":248}'
 
+# The same from a plugin, as Python loads its extensions: the BLAS is in no global scope, and not called like one.
+cat >"$T/host.c" <<'C'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	void *h = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+	return h ? ((int (*)(void))dlsym(h, "run"))() : 3;
+}
+C
+gcc -O1 -shared -fPIC -Dmain=run "$T/wide.c" -o "$T/libplugin.so" -L"$T" -lwide -Wl,-rpath,"$T" && gcc -O1 "$T/host.c" -o "$T/host" -ldl || not_ok "plugin: build"
+mkdir -p "$T/plugin.d"
+is "a BLAS that only a plugin sees is found" "$(PROFRIG_BLAS_OUT=$T/plugin.d LD_PRELOAD=$B/libprofrig_blas.so "$T/host" "$T/libplugin.so" 2>&1)" "1 1"
+is "and traced" "$(events "$T/plugin.d" '.name == "ddot" or .name == "dgemm"')" 2
+
 # Every way to name them: plain, with 64-bit integers, as in Python wheels.
 cat >"$T/names.c" <<'C'
 #include <stdint.h>
