@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,10 @@ static struct {
 	char dir[768];
 	pthread_mutex_t lock;
 	atomic_int state; /* 0 not opened, 1 open, -1 off */
-	int fd;
+	char path[1024];
+	dev_t dev;
+	ino_t ino;
+	int fd; /* as long as the workload leaves it alone: see own_fd */
 	char *map;
 	size_t map_len;
 	_Atomic size_t allocated;
@@ -189,6 +193,35 @@ void spool_args(struct spool_line *l)
 	l->comma = false;
 }
 
+static bool is_own(int fd)
+{
+	struct stat st;
+
+	/* glibc's fstat is newer than 2.17 */
+	return fd >= 0 && syscall(SYS_fstat, fd, &st) == 0 && st.st_dev == spool.dev &&
+	       st.st_ino == spool.ino;
+}
+
+/*
+ * The file's descriptor or -errno. A workload that closes every descriptor it finds (daemons do)
+ * closes ours, and the number may be that of a file of its own afterwards, which must not be grown
+ * or cut in our file's place.
+ */
+static int own_fd(void)
+{
+	if (is_own(spool.fd))
+		return spool.fd;
+	spool.fd = open(spool.path, O_RDWR | O_CLOEXEC);
+	if (spool.fd < 0)
+		return -errno;
+	if (!is_own(spool.fd)) {
+		close(spool.fd);
+		spool.fd = -1;
+		return -ESTALE;
+	}
+	return spool.fd;
+}
+
 /*
  * Real blocks, so that a store into the mapping can never meet a full disk (SIGBUS would kill the
  * workload).
@@ -227,7 +260,10 @@ static bool grow(size_t need)
 	pthread_mutex_lock(&spool.lock);
 	size_t have = atomic_load(&spool.allocated);
 	while (ok && have < need) {
-		int r = have + GROW > spool.map_len ? -EFBIG : allocate(spool.fd, have, GROW);
+		int r = have + GROW > spool.map_len ? -EFBIG : own_fd();
+
+		if (r >= 0)
+			r = allocate(r, have, GROW);
 		if (r < 0) {
 			if (atomic_exchange(&spool.state, -1) == 1)
 				complain(spool.dir, -r);
@@ -287,20 +323,24 @@ static void first_line(void)
 
 static int open_file(void)
 {
-	char path[1024];
+	struct stat st;
 	size_t len = (size_t)1 << 36;
 
 	spool.pid = getpid();
 	/* a recycled pid inside one run must not overwrite an earlier process's file */
 	for (int i = 0; i < 1000 && spool.fd < 0; i++) {
-		snprintf(path, sizeof(path), i ? "%s/%s-%ld.%d.json" : "%s/%s-%ld.json", spool.dir,
-			 spool.tracer, (long)spool.pid, i);
-		spool.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		snprintf(spool.path, sizeof(spool.path), i ? "%s/%s-%ld.%d.json" : "%s/%s-%ld.json",
+			 spool.dir, spool.tracer, (long)spool.pid, i);
+		spool.fd = open(spool.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (spool.fd < 0 && errno != EEXIST)
 			return -errno;
 	}
 	if (spool.fd < 0)
 		return -EEXIST;
+	if (syscall(SYS_fstat, spool.fd, &st) < 0)
+		return -errno;
+	spool.dev = st.st_dev;
+	spool.ino = st.st_ino;
 	/* address space only: the file grows under the mapping */
 	do {
 		spool.map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -347,7 +387,7 @@ static void after_fork_child(void)
 	pthread_mutex_init(&spool.lock, NULL);
 	if (spool.map && spool.map != MAP_FAILED)
 		munmap(spool.map, spool.map_len);
-	if (spool.fd >= 0)
+	if (is_own(spool.fd))
 		close(spool.fd);
 	spool.map = NULL;
 	spool.fd = -1;
@@ -382,7 +422,7 @@ static bool other_threads(void)
 
 __attribute__((destructor)) static void spool_end(void)
 {
-	if (spool.fd < 0 || spool.pid != getpid())
+	if (!spool.map || spool.map == MAP_FAILED || spool.pid != getpid())
 		return;
 	atomic_store(&spool.state, -1);
 	uint64_t dropped = atomic_load(&spool.dropped);
@@ -395,6 +435,7 @@ __attribute__((destructor)) static void spool_end(void)
 	 */
 	if (other_threads())
 		end += 64 * SPOOL_LINE;
-	if (end < have && ftruncate(spool.fd, (off_t)end) < 0)
+	int fd = end < have ? own_fd() : -1;
+	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)
 		complain(spool.dir, errno);
 }

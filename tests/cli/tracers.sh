@@ -70,11 +70,15 @@ int main(int argc, char **argv)
 		if (roctxRangePushA(longname) != 1) return 5;
 		roctxMarkA("here");
 		if (roctxRangePop() != 1 || roctxRangePop() != 0 || roctxRangePop() != -1) return 6;
-	} else if (strcmp(what, "bench") == 0) {
-		double x = 1;
-		for (int i = 0; i < 1000000; i++)
-			x += cblas_ddot(1, &x, 1, &x, 1) > 1e300;
-		printf("%g\n", x);
+	} else if (strcmp(what, "close") == 0) {
+		static char text[3000000];
+		gemm(8);
+		for (int i = 3; i < 64; i++)
+			close(i);
+		FILE *f = fopen(argv[2], "w");
+		if (!f || fileno(f) != 3 || fwrite(text, sizeof(text), 1, f) != 1 || fflush(f)) return 7;
+		for (int i = 0; i < 9000; i++)
+			gemm(2);
 	}
 	return 0;
 }
@@ -85,10 +89,10 @@ if ! need openblas gcc -O1 "$T/prog.c" -o "$T/prog" -Wl,-z,dynamic-undefined-wea
 fi
 export OPENBLAS_NUM_THREADS=1
 
-traced() { # name, arguments → folder $T/name
+traced() { # name, arguments → folder $T/name, where it writes
 	local d=$T/$1
 	mkdir -p "$d"
-	PROFRIG_BLAS_OUT=$d PROFRIG_ROCTX_OUT=$d LD_PRELOAD=$B/libprofrig_blas.so:$B/libprofrig_roctx.so "$T/prog" "$1" 2>"$d/stderr"
+	PROFRIG_BLAS_OUT=$d PROFRIG_ROCTX_OUT=$d LD_PRELOAD=$B/libprofrig_blas.so:$B/libprofrig_roctx.so "$T/prog" "$@" 2>"$d/stderr"
 }
 # events FOLDER FILTER: counts, after closing the array and dropping padding
 events() {
@@ -111,6 +115,9 @@ code "kill -9: profrig reads it" 0 "$PROFRIG" info --json "$(ls "$T"/kill/blas-*
 is "kill -9: 100 spans" "$(field "$T/out" .spans)" 100
 code "kill -9: an open range is a span" 0 "$PROFRIG" info --json "$(ls "$T"/kill/roctx-*.json)"
 is "kill -9: with its warning" "$(field "$T/out" '[.warnings[].code] | index("W_OPEN_SPAN") != null')" true
+traced close "$T/close.data"
+is "a workload that closes our descriptor: its own file is left alone" "$? $(wc -c <"$T/close.data")" "0 3000000"
+is "and no call is lost" "$(events "$T/close" '.name == "sgemm"')" 9001
 traced fortran
 args_of() { # FOLDER NAME
 	tr -d '\000' <"$(ls "$1"/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$2\") | .args"
