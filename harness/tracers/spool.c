@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,25 @@ void spool_args(struct spool_line *l)
 	l->comma = false;
 }
 
+/*
+ * Signals wait meanwhile: a handler that writes an event itself would wait for the lock that the
+ * code it interrupted holds. (pthread_sigmask is newer than 2.17; this is the same call.)
+ */
+static void lock(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, before);
+	pthread_mutex_lock(&spool.lock);
+}
+
+static void unlock(const sigset_t *before)
+{
+	pthread_mutex_unlock(&spool.lock);
+	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 static bool is_own(int fd)
 {
 	struct stat st;
@@ -255,9 +275,10 @@ static void complain(const char *what, int code)
 /* Room up to `need` bytes; false when there is none to be had. */
 static bool grow(size_t need)
 {
+	sigset_t before;
 	bool ok = true;
 
-	pthread_mutex_lock(&spool.lock);
+	lock(&before);
 	size_t have = atomic_load(&spool.allocated);
 	while (ok && have < need) {
 		int r = have + GROW > spool.map_len ? -EFBIG : own_fd();
@@ -273,7 +294,7 @@ static bool grow(size_t need)
 			atomic_store(&spool.allocated, have);
 		}
 	}
-	pthread_mutex_unlock(&spool.lock);
+	unlock(&before);
 	return ok;
 }
 
@@ -353,7 +374,9 @@ static int open_file(void)
 
 static bool open_once(void)
 {
-	pthread_mutex_lock(&spool.lock);
+	sigset_t before;
+
+	lock(&before);
 	int state = atomic_load(&spool.state);
 	if (state == 0) {
 		int r = open_file();
@@ -370,7 +393,7 @@ static bool open_once(void)
 		}
 		atomic_store(&spool.state, state);
 	}
-	pthread_mutex_unlock(&spool.lock);
+	unlock(&before);
 	return state == 1;
 }
 
@@ -435,7 +458,10 @@ __attribute__((destructor)) static void spool_end(void)
 	 */
 	if (other_threads())
 		end += 64 * SPOOL_LINE;
+	sigset_t before;
+	lock(&before);
 	int fd = end < have ? own_fd() : -1;
 	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)
 		complain(spool.dir, errno);
+	unlock(&before);
 }

@@ -9,6 +9,7 @@ cat >"$T/prog.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 extern int roctxRangePushA(const char *) __attribute__((weak));
@@ -26,6 +27,10 @@ static void *thread(void *x)
 	for (int i = 0; i < 500; i++)
 		cblas_ddot(8, (double *)a, 1, (double *)b, 1);
 	return x;
+}
+static void mark(int sig)
+{
+	if (sig && roctxMarkA) roctxMarkA("tick");
 }
 int main(int argc, char **argv)
 {
@@ -70,6 +75,15 @@ int main(int argc, char **argv)
 		if (roctxRangePushA(longname) != 1) return 5;
 		roctxMarkA("here");
 		if (roctxRangePop() != 1 || roctxRangePop() != 0 || roctxRangePop() != -1) return 6;
+	} else if (strcmp(what, "signals") == 0) {
+		struct itimerval often = { { 0, 200 }, { 0, 200 } };
+		if (!roctxRangePushA) return 3;
+		signal(SIGALRM, mark);
+		setitimer(ITIMER_REAL, &often, NULL);
+		for (int i = 0; i < 50000; i++) {
+			roctxRangePushA("a name that fills the file soon, so that it has to grow often");
+			roctxRangePop();
+		}
 	} else if (strcmp(what, "close") == 0) {
 		static char text[3000000];
 		gemm(8);
@@ -92,7 +106,7 @@ export OPENBLAS_NUM_THREADS=1
 traced() { # name, arguments → folder $T/name, where it writes
 	local d=$T/$1
 	mkdir -p "$d"
-	PROFRIG_BLAS_OUT=$d PROFRIG_ROCTX_OUT=$d LD_PRELOAD=$B/libprofrig_blas.so:$B/libprofrig_roctx.so "$T/prog" "$@" 2>"$d/stderr"
+	PROFRIG_BLAS_OUT=$d PROFRIG_ROCTX_OUT=$d LD_PRELOAD=$B/libprofrig_blas.so:$B/libprofrig_roctx.so timeout 120 "$T/prog" "$@" 2>"$d/stderr"
 }
 # events FOLDER FILTER: counts, after closing the array and dropping padding
 events() {
@@ -118,6 +132,9 @@ is "kill -9: with its warning" "$(field "$T/out" '[.warnings[].code] | index("W_
 traced close "$T/close.data"
 is "a workload that closes our descriptor: its own file is left alone" "$? $(wc -c <"$T/close.data")" "0 3000000"
 is "and no call is lost" "$(events "$T/close" '.name == "sgemm"')" 9001
+traced signals
+is "a signal handler that marks does not hang" "$?" 0
+is "and loses nothing" "$(events "$T/signals" '.ph == "B" or .ph == "E"')" 100000
 traced fortran
 args_of() { # FOLDER NAME
 	tr -d '\000' <"$(ls "$1"/blas-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -c "select(.name == \"$2\") | .args"
