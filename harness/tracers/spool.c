@@ -134,38 +134,64 @@ static void put_key(struct spool_line *l, const char *key)
 	PUT(l, "\":");
 }
 
-static void put_escaped(struct spool_line *l, const char *s)
+/* Bytes of the character of several that begins at s; 0 when that is no UTF-8. */
+static size_t multibyte(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = s[0] & (0xffu >> (n + 1));
+
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
+}
+
+/* One character that is not plain ASCII; bytes of s that it stands for. */
+static size_t put_special(struct spool_line *l, const char *s)
 {
 	static const char hex[] = "0123456789abcdef";
+	unsigned char c = (unsigned char)*s;
+
+	if (c >= 0x80) {
+		size_t n = multibyte((const unsigned char *)s);
+
+		if (n)
+			put(l, s, n);
+		else
+			PUT(l, "\\ufffd");
+		return n ? n : 1;
+	}
+	if (c == '"' || c == '\\') {
+		PUT(l, "\\");
+		put(l, s, 1);
+	} else {
+		char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+		put(l, e, 6);
+	}
+	return 1;
+}
+
+static void put_escaped(struct spool_line *l, const char *s)
+{
 	size_t limit = SPOOL_LINE - STRING_ROOM;
 
 	while (*s && l->len < limit) {
 		size_t run = 0, room = limit - l->len;
-		while (run < room && (unsigned char)s[run] >= 0x20 && s[run] != '"' &&
-		       s[run] != '\\')
+		while (run < room && (unsigned char)s[run] >= 0x20 &&
+		       (unsigned char)s[run] < 0x80 && s[run] != '"' && s[run] != '\\')
 			run++;
 		put(l, s, run);
 		s += run;
-		unsigned char c = (unsigned char)*s;
-		if (!c || l->len >= limit)
-			break;
-		if (c == '"' || c == '\\') {
-			char e[2] = { '\\', (char)c };
-			put(l, e, 2);
-		} else {
-			char e[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
-			put(l, e, 6);
-		}
-		s++;
+		if (*s && l->len < limit)
+			s += put_special(l, s);
 	}
-	if (*s) {
-		/* never leave half of a multi-byte character */
-		while (l->len && ((unsigned char)l->buf[l->len - 1] & 0xc0) == 0x80)
-			l->len--;
-		if (l->len && (unsigned char)l->buf[l->len - 1] >= 0xc0)
-			l->len--;
+	if (*s)
 		PUT(l, "...");
-	}
 }
 
 void spool_str(struct spool_line *l, const char *key, const char *value)

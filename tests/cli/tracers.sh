@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 		if (roctxRangePushA("a\"b\\c\n\x01é") != 0) return 4;
 		if (roctxRangePushA(longname) != 1) return 5;
 		roctxMarkA("here");
+		roctxMarkA("gr\xfc\xdf, \xed\xa0\x80, \xe2\x82");
 		if (roctxRangePop() != 1 || roctxRangePop() != 0 || roctxRangePop() != -1) return 6;
 	} else if (strcmp(what, "signals") == 0) {
 		struct itimerval often = { { 0, 200 }, { 0, 200 } };
@@ -237,6 +238,7 @@ traced marks
 is "marks: push and pop levels as documented" "$?" 0
 is "marks: hostile text survives" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][0]')" "$(printf 'a"b\\c\n\001é')"
 is "marks: a name of 3000 bytes is cut" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | sed -e '1s/^\[//' -e 's/,$//' | grep . | jq -rs '[.[] | select(.ph == "B") | .name][1] | endswith("...")')" true
+is "marks: text that is no UTF-8 becomes it" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | iconv -f UTF-8 -t UTF-8 2>&1 | grep -c 'gr\\ufffd\\ufffd, \\ufffd\\ufffd\\ufffd, \\ufffd\\ufffd"')" 1
 is "marks: the stray pop writes nothing" "$(events "$T/marks" '.ph == "E"')" 2
 
 mkdir -p "$T/none"
