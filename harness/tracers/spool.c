@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -371,6 +372,7 @@ static void first_line(void)
 static int open_file(void)
 {
 	struct stat st;
+	struct rlimit space;
 	size_t len = (size_t)1 << 36;
 
 	spool.pid = getpid();
@@ -388,7 +390,13 @@ static int open_file(void)
 		return -errno;
 	spool.dev = st.st_dev;
 	spool.ino = st.st_ino;
-	/* address space only: the file grows under the mapping */
+	/*
+	 * Address space only: the file grows under the mapping. Where that is limited (batch
+	 * systems do), most of it is left to the workload.
+	 */
+	if (getrlimit(RLIMIT_AS, &space) == 0)
+		while (len > GROW && len > space.rlim_cur / 16)
+			len >>= 1;
 	do {
 		spool.map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 				 spool.fd, 0);
@@ -457,16 +465,17 @@ void spool_setup(const char *tracer, const char *env_dir)
 	pthread_atfork(NULL, NULL, after_fork_child);
 }
 
-static bool other_threads(void)
+/* 64 when nobody says. */
+static size_t other_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");
-	int n = 0;
+	size_t n = 0;
 
 	for (struct dirent *e; d && (e = readdir(d));)
 		n += e->d_name[0] != '.';
 	if (d)
 		closedir(d);
-	return n != 1;
+	return n ? n - 1 : 64;
 }
 
 __attribute__((destructor)) static void spool_end(void)
@@ -478,12 +487,8 @@ __attribute__((destructor)) static void spool_end(void)
 	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
 	if (dropped)
 		complain("events were dropped", ENOSPC);
-	/*
-	 * a thread inside append() now must still find its page: leave room for one line of each of
-	 * 64 threads
-	 */
-	if (other_threads())
-		end += 64 * SPOOL_LINE;
+	/* a thread inside append() now must still find its page: leave room for a line of each */
+	end += other_threads() * SPOOL_LINE;
 	sigset_t before;
 	lock(&before);
 	int fd = end < have ? own_fd() : -1;

@@ -76,6 +76,9 @@ int main(int argc, char **argv)
 		roctxMarkA("here");
 		roctxMarkA("gr\xfc\xdf, \xed\xa0\x80, \xe2\x82");
 		if (roctxRangePop() != 1 || roctxRangePop() != 0 || roctxRangePop() != -1) return 6;
+	} else if (strcmp(what, "space") == 0) {
+		gemm(8);
+		return malloc((size_t)1 << 30) ? 0 : 8;
 	} else if (strcmp(what, "signals") == 0) {
 		struct itimerval often = { { 0, 200 }, { 0, 200 } };
 		if (!roctxRangePushA) return 3;
@@ -133,6 +136,8 @@ is "kill -9: with its warning" "$(field "$T/out" '[.warnings[].code] | index("W_
 traced close "$T/close.data"
 is "a workload that closes our descriptor: its own file is left alone" "$? $(wc -c <"$T/close.data")" "0 3000000"
 is "and no call is lost" "$(events "$T/close" '.name == "sgemm"')" 9001
+(ulimit -v 1500000 && traced space)
+is "a limit of the address space: most of it is the workload's" "$? $(events "$T/space" '.name == "sgemm"')" "0 1"
 traced signals
 is "a signal handler that marks does not hang" "$?" 0
 is "and loses nothing" "$(events "$T/signals" '.ph == "B" or .ph == "E"')" 100000
