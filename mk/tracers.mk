@@ -6,6 +6,6 @@ $(B)/obj/tracers/%.o: harness/tracers/%.c harness/tracers/spool.h Makefile mk/tr
 	$(Q)$(CC) $(CPPFLAGS) $(TRACER_FLAGS) $(if $(findstring tracer_,$<),-fvisibility=default) -c $< -o $@
 
 TRACER_SONAME_roctx := libroctx64.so.4
-$(B)/libprofrig_%.so: $(B)/obj/tracers/tracer_%.o $(B)/obj/tracers/spool.o harness/tracers/tracers.map
+$(B)/libprofrig_%.so: $(B)/obj/tracers/tracer_%.o $(B)/obj/tracers/spool.o harness/tracers/%.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,--no-as-needed -Wl,--version-script=harness/tracers/tracers.map -Wl,-soname,$(or $(TRACER_SONAME_$*),libprofrig_$*.so) $(filter %.o,$^) -o $@ -ldl -lpthread
+	$(Q)$(CC) -shared -Wl,--no-as-needed -Wl,--version-script=harness/tracers/$*.map -Wl,-soname,$(or $(TRACER_SONAME_$*),libprofrig_$*.so) $(filter %.o,$^) -o $@ -ldl -lpthread

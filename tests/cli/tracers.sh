@@ -246,6 +246,37 @@ is "marks: a name of 3000 bytes is cut" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-
 is "marks: text that is no UTF-8 becomes it" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | iconv -f UTF-8 -t UTF-8 2>&1 | grep -c 'gr\\ufffd\\ufffd, \\ufffd\\ufffd\\ufffd, \\ufffd\\ufffd"')" 1
 is "marks: the stray pop writes nothing" "$(events "$T/marks" '.ph == "E"')" 2
 
+# A program that was linked with ROCm's library, which gives its symbols a version, where that library is not.
+cat >"$T/roctx.c" <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#ifdef LIB
+int roctxRangePushA(const char *m) { printf("push %s\n", m); return 7; }
+int roctxRangePop(void) { puts("pop"); return 7; }
+uint64_t roctxRangeStartA(const char *m) { printf("start %s\n", m); return 42; }
+void roctxRangeStop(uint64_t id) { printf("stop %d\n", (int)id); }
+#else
+int roctxRangePushA(const char *);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *);
+void roctxRangeStop(uint64_t);
+int main(void)
+{
+	int push = roctxRangePushA("a"), pop;
+	roctxRangeStop(roctxRangeStartA("b"));
+	pop = roctxRangePop();
+	return push || pop;
+}
+#endif
+C
+echo 'ROCTX_4.1 { global: roctx*; local: *; };' >"$T/roctx.map"
+mkdir -p "$T/rocm" "$T/roctx.d"
+gcc -shared -fPIC -DLIB "$T/roctx.c" -o "$T/rocm/libroctx64.so" -Wl,-soname,libroctx64.so.4 -Wl,--version-script="$T/roctx.map" &&
+	gcc "$T/roctx.c" -o "$T/roctx" -L"$T/rocm" -lroctx64 && gcc -shared -fPIC -DLIB "$T/roctx.c" -o "$T/libother.so" || not_ok "roctx: build"
+is "a program linked with ROCm's library starts without it, and in silence" "$(PROFRIG_ROCTX_OUT=$T/roctx.d LD_PRELOAD=$B/libprofrig_roctx.so "$T/roctx" 2>&1) $?" " 0"
+is "its ranges are recorded" "$(events "$T/roctx.d" '.ph == "B" or .ph == "E" or .ph == "b" or .ph == "e"')" 4
+is "another library behind ours is called too" "$(PROFRIG_ROCTX_OUT=$T/roctx.d LD_PRELOAD=$B/libprofrig_roctx.so:$T/libother.so "$T/roctx" 2>&1 | tr '\n' ' ')" "push a start b stop 42 pop "
+
 mkdir -p "$T/none"
 PROFRIG_BLAS_OUT=$T/missing/dir LD_PRELOAD=$B/libprofrig_blas.so "$T/prog" fork 2>"$T/none/err"
 is "a folder that cannot be written: the workload goes on" "$?" 0
