@@ -213,6 +213,7 @@ static void put_devices(struct json_out *j, const struct run *rn)
 		json_str(j, "id", d->id);
 		json_str(j, "source", rn->devices.v[i].sampler);
 		json_text(j, "facts", d->facts);
+		json_bool(j, "estimated", rn->devices.v[i].estimated);
 		json_arr(j, "series");
 		for (size_t k = 0; k < d->nr && k < SAMPLER_MAX_SERIES; k++) {
 			CLEANUP(xfreep)
@@ -304,7 +305,7 @@ static void put_samplers(struct json_out *j, const struct run *rn)
 		json_str(j, "tool", s->plan->tool);
 		json_str(j, "source", s->source ? s->source->name : s->plan->kind);
 		json_str(j, "path", below(rn, s->plan->out));
-		json_bool(j, "estimated", s->source && s->source->estimated);
+		json_bool(j, "estimated", s->estimated);
 		if (s->stopped)
 			put_sampler_stats(j, &s->stats);
 		json_text(j, "error", s->error);

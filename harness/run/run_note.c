@@ -7,6 +7,7 @@
 #include "profrig/csv.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
+#include "profrig/text.h"
 
 #define MAX_JSON ((size_t)64 << 20)
 
@@ -119,7 +120,9 @@ static void drop_metrics(json_t *metrics, const char *source)
 	}
 }
 
-/* Columns counter,device,view,total_j: pinned, the first four. Host and device view share a total.
+/*
+ * Columns counter,device,view,total_j: pinned, the first four; the eighth is flags. Host and device
+ * view share a total.
  */
 static void copy_energy(json_t *doc, const char *run_dir)
 {
@@ -143,9 +146,10 @@ static void copy_energy(json_t *doc, const char *run_dir)
 		if (strvec_has(&seen, key))
 			continue;
 		strvec_push(&seen, key);
-		json_array_append_new(metrics,
-				      json_pack("{s:s, s:f, s:s, s:s}", "name", "energy", "value",
-						joules, "unit", "J", "source", key));
+		json_array_append_new(
+			metrics, json_pack("{s:s, s:f, s:s, s:s, s:b}", "name", "energy", "value",
+					   joules, "unit", "J", "source", key, "estimated",
+					   n > 7 && text_in_list(f[7], '|', "estimated")));
 	}
 	csv_free(csv);
 }

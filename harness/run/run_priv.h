@@ -75,13 +75,14 @@ struct run_warning {
 struct run_device {
 	const char *sampler;
 	struct sampler_device device;
+	bool estimated; /* it or its source */
 };
 
 struct run_sampler {
 	const struct plan_sampler *plan;
 	const struct sampler *source;
 	struct sampling *sampling; /* while it lasts */
-	bool opened, stopped;
+	bool opened, stopped, estimated;
 	struct sampling_stats stats;
 	char error[256];
 };

@@ -63,13 +63,17 @@ static void note_silence(struct run *rn, struct run_sampler *s)
 		note_failure(rn, s, "not one reading was made");
 }
 
-static void note_devices(struct run *rn, const struct run_sampler *s)
+static void note_devices(struct run *rn, struct run_sampler *s)
 {
 	const struct sampler_device *d;
 	size_t n = sampling_devices(s->sampling, &d);
 
-	for (size_t i = 0; i < n; i++)
-		VEC_PUSH(&rn->devices, ((struct run_device){ s->source->name, d[i] }));
+	for (size_t i = 0; i < n; i++) {
+		bool estimated = s->source->estimated || d[i].estimated;
+
+		s->estimated |= estimated;
+		VEC_PUSH(&rn->devices, ((struct run_device){ s->source->name, d[i], estimated }));
+	}
 }
 
 static void open_one(struct run *rn, struct run_sampler *s)

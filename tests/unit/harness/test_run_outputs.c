@@ -167,6 +167,25 @@ static void test_sampler(void **state)
 	assert_non_null(strstr(csv, "workload_end"));
 }
 
+/* A recording of estimates is an estimate whatever plays it. */
+static void test_sampler_estimated(void **state)
+{
+	static const char recording[] = "# estimated: yes\nt_ns,power.cpu0[W]\n1,10\n";
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *file = fs_join(g->top, "recording.csv");
+	const char *const lists[] = { "samplers", "devices" };
+
+	assert_int_equal(fs_write_atomic(file, recording, sizeof(recording) - 1, NULL), 0);
+	add_sampler(g, "replay");
+	VEC_PUSH(&g->plan.samplers.v[0].options,
+		 ((struct name_value){ xstrdup("file"), xstrdup(file) }));
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		assert_true(json_is_true(json_object_get(
+			json_array_get(json_object_get(g->doc, lists[i]), 0), "estimated")));
+}
+
 static void test_sampler_fails(void **state)
 {
 	struct rig *g = *state;
@@ -267,10 +286,12 @@ static void test_note_analysis(void **state)
 	static const char analysis[] = "{\"warnings\":[{\"code\":\"W_X\",\"severity\":\"warning\","
 				       "\"count\":2,\"text\":\"t\"}]}";
 	static const char totals[] =
-		"counter,device,view,total_j,attributed_j,unattributed_j,error_rel\np,gpu0,host,1."
-		"5,1,0.5,0\np,gpu0,device,1.5,1,0.5,0\np,gpu1,host,2,1,1,0\n";
+		"counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags\n"
+		"p,gpu0,host,1.5,1,0.5,0,\np,gpu0,device,1.5,1,0.5,0,\n"
+		"p,cpu0,host,2,1,1,0,estimated\n";
 	struct rig *g = *state;
 	CLEANUP(xfreep) char *dir = NULL, *file = NULL, *table = NULL;
+	const json_t *metrics;
 	size_t before, warnings;
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -290,7 +311,12 @@ static void test_note_analysis(void **state)
 	g->doc = load(g->plan.run_dir);
 	assert_true(json_number_value(json_object_get(json_object_get(g->doc, "durations_s"),
 						      "analyze")) == 1.25);
-	assert_int_equal(json_array_size(json_object_get(g->doc, "metrics")), before + 2);
+	metrics = json_object_get(g->doc, "metrics");
+	assert_int_equal(json_array_size(metrics), before + 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(json_is_true(json_object_get(json_array_get(metrics, before + i),
+							      "estimated")),
+				 i == 1);
 	assert_int_equal(json_array_size(json_object_get(g->doc, "warnings")), warnings + 1);
 	assert_string_equal(str(g->doc, "status"), "success");
 }
@@ -299,13 +325,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_verdicts),       T(test_artifact_facts),
-		T(test_check_refuses),  T(test_output_in_workdir),
-		T(test_secrets),        T(test_sampler),
-		T(test_sampler_fails),  T(test_copies),
-		T(test_copy_missing),   T(test_cannot_create),
-		T(test_exists_already), T(test_latest_is_a_folder),
-		T(test_run_id),         T(test_note_analysis),
+		T(test_verdicts),
+		T(test_artifact_facts),
+		T(test_check_refuses),
+		T(test_output_in_workdir),
+		T(test_secrets),
+		T(test_sampler),
+		T(test_sampler_fails),
+		T(test_sampler_estimated),
+		T(test_copies),
+		T(test_copy_missing),
+		T(test_cannot_create),
+		T(test_exists_already),
+		T(test_latest_is_a_folder),
+		T(test_run_id),
+		T(test_note_analysis),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
