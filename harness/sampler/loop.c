@@ -36,7 +36,9 @@
 #define MAX_REASONS 64
 #define FLUSH_NS (NS_PER_S / 2)
 #define FLUSH_BYTES 65536
+/* Waited for in short pieces: a machine that stands still for seconds uses up one of them. */
 #define GRACE_NS (2 * NS_PER_S)
+#define PIECE_NS (50 * NS_PER_MS)
 /*
  * A source with rows due all the time (a recording played very fast) is left for the loop's own
  * business this often.
@@ -545,17 +547,19 @@ void sampling_mark(struct sampling *sp, const char *name)
 /* Waits for the thread; a read that hangs is given up. */
 static void end_thread(struct sampling *sp)
 {
-	int64_t deadline;
-	struct timespec ts;
+	int64_t pieces;
 
 	pthread_mutex_lock(&sp->lock);
 	sp->stop = true;
 	pthread_cond_broadcast(&sp->changed);
-	deadline = clock_monotonic_ns() + GRACE_NS + 2 * sp->longest_tick_ns;
-	ts = (struct timespec){ deadline / NS_PER_S, deadline % NS_PER_S };
-	while (!sp->ended && !sp->abandoned)
+	pieces = (GRACE_NS + 2 * sp->longest_tick_ns) / PIECE_NS;
+	while (!sp->ended && !sp->abandoned && pieces > 0) {
+		int64_t next = clock_monotonic_ns() + PIECE_NS;
+		struct timespec ts = { next / NS_PER_S, next % NS_PER_S };
+
 		if (pthread_cond_timedwait(&sp->changed, &sp->lock, &ts) != 0)
-			break;
+			pieces--;
+	}
 	if (!sp->ended && !sp->abandoned) {
 		fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
 		end_file(sp);

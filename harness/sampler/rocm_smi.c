@@ -19,7 +19,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/proc.h"
@@ -28,6 +27,7 @@
 #define START_S "15"
 #define ANSWER_S "5"
 #define END_MS 1000
+#define PIECE_MS 50
 #define MAX_DEVICES 256
 
 struct sampler_state {
@@ -82,26 +82,31 @@ static bool take_line(struct sampler_state *st, char *line, size_t n)
 	return true;
 }
 
-/* 0, -ETIMEDOUT, -EPROTO for a line that does not end, -EPIPE when the child is gone. */
+/*
+ * 0, -ETIMEDOUT, -EPROTO for a line that does not end, -EPIPE when the child is gone. Waits in short
+ * pieces, of which a machine that stands still for seconds uses up one.
+ */
 static int read_line(struct sampler_state *st, char *line, size_t n, int timeout_ms)
 {
-	int64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	int left_ms = timeout_ms;
 
 	while (!take_line(st, line, n)) {
 		struct pollfd p = { .fd = st->fd, .events = POLLIN };
-		int64_t left_ns = deadline - clock_monotonic_ns();
+		int piece_ms = left_ms < PIECE_MS ? left_ms : PIECE_MS;
 		ssize_t got;
 		int r;
 
 		if (st->len == sizeof(st->buf))
 			return -EPROTO;
-		if (left_ns <= 0) {
+		if (left_ms <= 0) {
 			st->hung = true;
 			return -ETIMEDOUT;
 		}
-		r = poll(&p, 1, (int)(left_ns / NS_PER_MS) + 1);
+		r = poll(&p, 1, piece_ms);
 		if (r < 0 && errno != EINTR)
 			return -errno;
+		if (r == 0)
+			left_ms -= piece_ms;
 		if (r <= 0)
 			continue;
 		got = recv(st->fd, st->buf + st->len, sizeof(st->buf) - st->len, 0);

@@ -5,6 +5,7 @@
 
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 static void source_dies(void **state)
 {
@@ -102,6 +103,34 @@ static void hanging_read_returns(void **state)
 	assert_int_equal(fake.closes, 1);
 }
 
+/* Everything stands still for longer than a hanging read is waited for: nothing hangs. */
+static void standstill_is_no_hang(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	pid_t stopper, me = getpid();
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake.read_ms = 500;
+	sp = begin(60);
+	while (!fake.reading)
+		sleep_ms(1);
+	stopper = fork();
+	if (stopper == 0) {
+		sleep_ms(100);
+		kill(me, SIGSTOP);
+		sleep_ms(3000);
+		kill(me, SIGCONT);
+		_exit(0);
+	}
+	sampling_stop(sp, &s);
+	sampling_free(sp);
+	waitpid(stopper, NULL, 0);
+	assert_int_equal(s.error, 0);
+	assert_int_equal(s.rows, 2);
+}
+
 static void check_cut_file(const struct sampling_stats *s, int code)
 {
 	struct samples_file f;
@@ -163,8 +192,8 @@ static void disk_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(source_dies),     TEST(hanging_read), TEST(hanging_read_returns),
-		TEST(file_size_limit), TEST(disk_full),
+		TEST(source_dies),           TEST(hanging_read),    TEST(hanging_read_returns),
+		TEST(standstill_is_no_hang), TEST(file_size_limit), TEST(disk_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
