@@ -47,6 +47,14 @@ static inline void sleep_ms(int ms)
 	clock_sleep_until_ns(clock_monotonic_ns() + ms * NS_PER_MS);
 }
 
+/* As long as a machine may take whose CPUs are wanted by others: a minute. */
+#define WAIT_UNTIL(condition) \
+	do { \
+		int64_t wait_end = clock_monotonic_ns() + 60 * NS_PER_S; \
+		while (!(condition) && clock_monotonic_ns() < wait_end) \
+			sleep_ms(2); \
+	} while (0)
+
 static inline UNUSED char *build_path(const char *below)
 {
 	const char *b = getenv("B");
@@ -209,6 +217,26 @@ static inline UNUSED double source_value(struct opened *s, size_t d, const char 
 	}
 	source_read(s, d, v);
 	return v[i];
+}
+
+/*
+ * Whether the energy of a device that takes `watts` says so over 300 ms, within what the lengths of
+ * the two reads leave open and 2 %.
+ */
+static inline UNUSED bool energy_rises_at(struct opened *s, size_t d, double watts)
+{
+	int64_t t[4];
+	double from, to;
+
+	t[0] = clock_monotonic_ns();
+	from = source_value(s, d, "energy");
+	t[1] = clock_monotonic_ns();
+	sleep_ms(300);
+	t[2] = clock_monotonic_ns();
+	to = source_value(s, d, "energy");
+	t[3] = clock_monotonic_ns();
+	return to - from > 0.98 * watts * (double)(t[2] - t[1]) / 1e9 &&
+	       to - from < 1.02 * watts * (double)(t[3] - t[0]) / 1e9;
 }
 
 #endif

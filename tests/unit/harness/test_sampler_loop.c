@@ -74,8 +74,9 @@ static void header(void **state)
 	assert_int_equal(num_i64(a, strcspn(a, " "), &mono), 0);
 	a = strstr(a, "realtime_ns=") + strlen("realtime_ns=");
 	assert_int_equal(num_i64(a, strcspn(a, " "), &real), 0);
-	assert_true(llabs(clock_monotonic_ns() - mono) < 10 * NS_PER_S);
-	assert_true(llabs((clock_realtime_ns() - clock_monotonic_ns()) - (real - mono)) < NS_PER_S);
+	assert_true(llabs(clock_monotonic_ns() - mono) < 60 * NS_PER_S);
+	assert_true(llabs((clock_realtime_ns() - clock_monotonic_ns()) - (real - mono)) <
+		    60 * NS_PER_S);
 	samples_release(&f);
 }
 
@@ -120,59 +121,44 @@ static int64_t median_interval(const struct samples_file *f, size_t nr_dev)
 	return m;
 }
 
-/* Which part of the first device's reads lies within 2 ms of a grid of 10 ms from its first on. */
-static double on_grid(const struct samples_file *f, size_t nr_dev)
-{
-	const int64_t grid = 10 * NS_PER_MS;
-	size_t on = 0, nr = 0;
-
-	for (size_t i = nr_dev; i < f->t_ns.nr; i += nr_dev, nr++) {
-		int64_t off = (f->t_ns.v[i] - f->t_ns.v[0]) % grid;
-
-		on += off < 2 * NS_PER_MS || grid - off < 2 * NS_PER_MS;
-	}
-	return (double)on / (double)nr;
-}
-
 /*
- * Every tick is made or counted as skipped, whatever the machine does. How well the period is kept
- * is up to who else wants the CPUs, so one good try of many will do. A read takes 1 ms: a thread
- * that slept for a period after each would reach a median of 11 ms, and every place of the grid.
+ * Places of the grid that ticks were made on or that were skipped: as many as there are between the
+ * first and the last tick, whatever the machine does meanwhile. A read takes 1 ms, so a thread that
+ * slept for a period after each tick would be short of two in twelve.
  */
 static void period(void **state)
 {
-	bool good = false;
+	int64_t begun = clock_monotonic_ns(), places, m;
+	struct sampling_stats s;
+	struct samples_file f;
+	struct sampling *sp;
+	size_t last;
 
 	(void)state;
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
 	fake.read_ms = 1;
-	for (int try = 0; try < 40 && !good; try++) {
-		int64_t begun = clock_monotonic_ns(), m;
-		struct sampling *sp = begin(0.01);
-		struct sampling_stats s;
-		struct samples_file f;
-
-		sleep_ms(300);
-		sampling_stop(sp, &s);
-		sampling_free(sp);
-		samples_read(path, &f);
-		assert_int_equal(s.rows, f.t_ns.nr);
-		assert_int_equal(s.rows, 2 * s.ticks);
-		assert_int_equal(s.period_ns, 10 * NS_PER_MS);
-		assert_int_equal(s.failed, 0);
-		assert_int_equal(s.error, 0);
-		/* one more for the last read */
-		assert_true((double)(s.ticks + s.overruns) < ms_since(begun) / 10 + 3);
-		assert_true(f.t_ns.v[0] >= begun);
-		m = median_interval(&f, 2);
-		assert_int_equal(s.median_period_ns, m);
-		assert_true(s.max_gap_ns >= s.median_period_ns);
-		good = m > 9500 * NS_PER_US && m < 10500 * NS_PER_US && s.ticks >= 25 &&
-		       on_grid(&f, 2) > 0.8;
-		samples_release(&f);
-	}
-	assert_true(good);
+	sp = begin(0.01);
+	WAIT_UNTIL(fake.reads >= 60);
+	sampling_stop(sp, &s);
+	sampling_free(sp);
+	samples_read(path, &f);
+	assert_int_equal(s.rows, f.t_ns.nr);
+	assert_int_equal(s.rows, 2 * s.ticks);
+	assert_true(s.ticks >= 30);
+	assert_int_equal(s.period_ns, 10 * NS_PER_MS);
+	assert_int_equal(s.failed, 0);
+	assert_int_equal(s.error, 0);
+	assert_true(f.t_ns.v[0] >= begun);
+	/* the read after the stop is on no grid */
+	places = (int64_t)(s.ticks - 1 + s.overruns);
+	last = f.t_ns.nr - 3;
+	assert_true(places * 10 * NS_PER_MS > f.t_ns.v[last] - f.t_ns.v[0]);
+	assert_true((double)places < ms_since(begun) / 10 + 2);
+	m = median_interval(&f, 2);
+	assert_int_equal(s.median_period_ns, m);
+	assert_true(s.max_gap_ns >= m);
+	samples_release(&f);
 }
 
 static void stop_is_immediate(void **state)
@@ -183,11 +169,11 @@ static void stop_is_immediate(void **state)
 
 	(void)state;
 	fake_device("gpu0", 1);
-	sp = begin(10);
-	sleep_ms(50);
+	sp = begin(3600);
+	WAIT_UNTIL(fake.reads == 1);
 	t = clock_monotonic_ns();
 	sampling_stop(sp, &s);
-	assert_true(ms_since(t) < 1000);
+	assert_true(ms_since(t) < 60e3);
 	/* the first tick, and the read that closes the balance, after the stop was asked for */
 	assert_int_equal(s.rows, 2);
 	struct samples_file f;
@@ -215,15 +201,16 @@ static void overruns(void **state)
 	fake_device("gpu0", 1);
 	fake.read_ms = 25;
 	sp = begin(0.01);
-	sleep_ms(500);
+	WAIT_UNTIL(fake.reads >= 20);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
 	total = (double)(s.ticks + s.overruns);
-	assert_true(s.ticks >= 2 && s.overruns >= 2 * (s.ticks - 2));
-	assert_true(total > 40 && total < ms_since(begun) / 10 + 3);
+	assert_true(s.ticks >= 20 && s.overruns >= 2 * (s.ticks - 2));
+	assert_true(total < ms_since(begun) / 10 + 3);
 	assert_true(s.median_period_ns >= 25 * NS_PER_MS);
 	assert_true(s.read_ns_mean >= 25e6 && s.read_ns_max >= 25 * NS_PER_MS);
-	assert_true(s.cpu_s < 0.4);
+	/* it sleeps in between */
+	assert_true(s.cpu_s < ms_since(begun) / 1e3 / 2);
 }
 
 /* Millions of rows: the median is of all of them, not of the first. */
@@ -241,8 +228,7 @@ static void median_of_many(void **state)
 	fake.stamp_ns = NS_PER_S;
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(sampling_start(sp, NULL), 0);
-	for (int i = 0; i < 1000 && fake.reads <= (int)fake.due; i++)
-		sleep_ms(10);
+	WAIT_UNTIL(fake.reads > (int)fake.due);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
 	assert_int_equal(s.rows, fake.due);
@@ -254,60 +240,87 @@ static void always_due(void **state)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	int64_t t;
 
 	(void)state;
 	fake_device("gpu0", 1);
 	fake.due = UINT64_MAX;
 	sp = begin(0.01);
-	sleep_ms(50);
-	t = clock_monotonic_ns();
+	WAIT_UNTIL(fake.reads > 0);
 	sampling_stop(sp, &s);
-	assert_true(ms_since(t) < 1500);
+	/* not given up */
 	assert_int_equal(s.error, 0);
 	sampling_free(sp);
 }
 
 /* --- the file while it grows --- */
 
+/*
+ * Whole lines at any moment, the last at most a second old. Where the machine stands still for
+ * longer, the next look is at an old one: some of many may be.
+ */
 static void streams(void **state)
 {
+	enum { LOOKS = 20, GOOD = 16 };
 	struct sampling *sp;
-	int64_t before, now;
-	struct samples_file f;
+	int good = 0;
 
 	(void)state;
 	fake_device("gpu0", 2);
 	sp = begin(0.02);
-	sleep_ms(1300);
-	before = clock_monotonic_ns();
-	samples_read(path, &f); /* whole lines at any moment */
-	now = f.t_ns.v[f.t_ns.nr - 1];
-	assert_true(f.t_ns.nr > 5);
-	/* at most a second old; the rest is for a busy machine */
-	assert_true(before - now < NS_PER_S + 500 * NS_PER_MS);
-	samples_release(&f);
+	sleep_ms(700);
+	for (int try = 0; try < 10 && good < GOOD; try++) {
+		good = 0;
+		for (int i = 0; i < LOOKS; i++) {
+			int64_t before = clock_monotonic_ns();
+			struct samples_file f;
+
+			samples_read(path, &f);
+			good += f.t_ns.nr > 5 && before - f.t_ns.v[f.t_ns.nr - 1] < NS_PER_S;
+			samples_release(&f);
+			sleep_ms(100);
+		}
+	}
+	assert_true(good >= GOOD);
 	sampling_free(sp);
+}
+
+static size_t rows_in_file(void)
+{
+	struct samples_file f;
+	size_t n;
+
+	samples_read(path, &f);
+	n = f.t_ns.nr;
+	samples_release(&f);
+	return n;
+}
+
+static bool file_has_mark(const char *name)
+{
+	struct samples_file f;
+	const char *mark;
+	bool found;
+
+	samples_read(path, &f);
+	mark = samples_header(&f, "mark");
+	found = mark && strstr(mark, name);
+	samples_release(&f);
+	return found;
 }
 
 /* A long period: no row waits for the next tick. */
 static void streams_slow_ones(void **state)
 {
 	struct sampling *sp;
-	struct samples_file f;
 
 	(void)state;
 	fake_device("gpu0", 1);
-	sp = begin(60);
-	sleep_ms(900);
-	samples_read(path, &f);
-	assert_int_equal(f.t_ns.nr, 1);
-	samples_release(&f);
+	sp = begin(3600);
+	WAIT_UNTIL(rows_in_file() == 1);
+	assert_int_equal(rows_in_file(), 1);
 	sampling_mark(sp, "late");
-	sleep_ms(400);
-	samples_read(path, &f);
-	assert_non_null(strstr(samples_header(&f, "mark"), "late"));
-	samples_release(&f);
+	WAIT_UNTIL(file_has_mark("late"));
+	assert_true(file_has_mark("late"));
 	sampling_free(sp);
 }
 
@@ -354,25 +367,24 @@ static void marks(void **state)
 	samples_release(&f);
 }
 
+/* Made while a read goes on that ends only afterwards; when they wait for it, the alarm ends all. */
 static void mark_does_not_wait(void **state)
 {
 	struct sampling *sp;
-	int64_t t;
-	double worst = 0;
 
 	(void)state;
 	fake_device("gpu0", 1);
-	fake.read_ms = 400;
+	fake.hang = true;
 	sp = begin(0.01);
-	for (int i = 0; i < 200 && !fake.reading; i++)
-		sleep_ms(2);
+	WAIT_UNTIL(fake.reading);
+	alarm(60);
 	for (int i = 0; i < 5; i++) {
-		t = clock_monotonic_ns();
 		sampling_mark(sp, "x");
 		sampling_target(sp, 1);
-		worst = fmax(worst, ms_since(t));
 	}
-	assert_true(worst < 200);
+	alarm(0);
+	assert_int_equal(fake.reading, 1);
+	fake.hang = false;
 	sampling_free(sp);
 }
 
@@ -390,8 +402,8 @@ static void values_and_reasons(void **state)
 	fake.value[2] = SAMPLER_ABSENT;
 	fake.value[3] = INFINITY;
 	fake.reason = "it is \"tired\"";
-	sp = begin(10);
-	sleep_ms(20);
+	sp = begin(3600);
+	WAIT_UNTIL(fake.reads == 2);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
 	assert_int_equal(s.rows, 4);
@@ -424,12 +436,10 @@ static void target_arrives(void **state)
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	sampling_target(sp, 4711);
 	assert_int_equal(sampling_start(sp, NULL), 0);
-	for (int i = 0; i < 500 && fake.target != 4711; i++)
-		sleep_ms(2);
+	WAIT_UNTIL(fake.target == 4711);
 	assert_int_equal(fake.target, 4711);
 	sampling_target(sp, 4712);
-	for (int i = 0; i < 500 && fake.target != 4712; i++)
-		sleep_ms(2);
+	WAIT_UNTIL(fake.target == 4712);
 	assert_int_equal(fake.target, 4712);
 	sleep_ms(30);
 	assert_int_equal(fake.target_calls, 2);

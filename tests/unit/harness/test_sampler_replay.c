@@ -28,8 +28,27 @@ static void write_recording(const char *text)
 	machine_write(recording, text, strlen(text));
 }
 
-/* Plays `file` into `to` for some time; options in pairs after it. */
-static void play(const char *file, const char *to, int ms, double period_s, const char *name,
+static size_t rows_of(const char *file)
+{
+	struct samples_file f;
+	size_t n;
+
+	samples_read(file, &f);
+	n = f.t_ns.nr;
+	samples_release(&f);
+	return n;
+}
+
+/* A mark has what is there written at once. */
+static size_t rows_now(struct sampling *sp, const char *to)
+{
+	sampling_mark(sp, "look");
+	sleep_ms(5);
+	return rows_of(to);
+}
+
+/* Plays `file` into `to` until that many rows are there, and a little longer; an option after it. */
+static void play(const char *file, const char *to, size_t rows, double period_s, const char *name,
 		 const char *value, struct sampling_stats *st)
 {
 	struct sampling_opts o = { .sampler = sampler_find("replay"), .path = to };
@@ -42,7 +61,8 @@ static void play(const char *file, const char *to, int ms, double period_s, cons
 		fail();
 	}
 	assert_int_equal(sampling_start(sp, NULL), 0);
-	sleep_ms(ms);
+	WAIT_UNTIL(rows_now(sp, to) >= rows);
+	sleep_ms(20);
 	sampling_stop(sp, st);
 	sampling_free(sp);
 	options_release(&o.source);
@@ -95,7 +115,7 @@ static void round_trip(void **state)
 
 	(void)state;
 	write_recording(two_gpus);
-	play(recording, copy, 400, 0.002, NULL, NULL, &st);
+	play(recording, copy, 8, 0.002, NULL, NULL, &st);
 	assert_int_equal(st.rows, 8);
 	assert_int_equal(st.failed, 3);
 	assert_int_equal(st.reasons.nr, 1);
@@ -112,7 +132,7 @@ static void round_trip(void **state)
 			       "device: gpu1: replayed: AMD Instinct MI300X, pci 0000:43:00.0"));
 	samples_release(&f);
 	/* and what was played is a recording */
-	play(copy, second, 400, 0.002, NULL, NULL, NULL);
+	play(copy, second, 8, 0.002, NULL, NULL, NULL);
 	check_same(recording, second);
 }
 
@@ -122,28 +142,30 @@ static void spacing(void **state)
 	struct sampler_opts o;
 	struct opened s;
 	double v[SAMPLER_MAX_SERIES];
-	int64_t begun;
+	int64_t before, begun;
+	int r;
 
 	(void)state;
-	write_recording("t_ns,power.gpu0[W]\n500,1\n100000500,2\n150000500,3\n");
+	write_recording("t_ns,power.gpu0[W]\n500,1\n100000500,2\n200000500,3\n250000500,4\n");
 	sampler_options(&o, "all", 0.1, "file", recording, NULL);
 	assert_int_equal(source_open("replay", &o, &s, NULL), 0);
-	begun = clock_monotonic_ns();
+	before = clock_monotonic_ns();
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
 	assert_true(v[0] == 1);
-	assert_true(llabs(s.s->stamp(s.st) - begun) < 50 * NS_PER_MS);
 	begun = s.s->stamp(s.st);
-	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1);
-	clock_sleep_until_ns(begun + 99 * NS_PER_MS);
-	if (clock_monotonic_ns() < begun + 100 * NS_PER_MS)
-		assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1);
-	/* both are due: the first says that there is more */
-	clock_sleep_until_ns(begun + 151 * NS_PER_MS);
-	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 2);
+	assert_true(begun >= before && begun <= clock_monotonic_ns());
+	while ((r = s.s->read(s.st, 0, v, &s.reason)) == 1)
+		sleep_ms(1);
+	assert_true(clock_monotonic_ns() >= begun + 100 * NS_PER_MS);
 	assert_true(v[0] == 2);
 	assert_int_equal(s.s->stamp(s.st) - begun, 100 * NS_PER_MS);
+	/* both are due: the first says that there is more */
+	clock_sleep_until_ns(begun + 251 * NS_PER_MS);
+	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 2);
+	assert_true(v[0] == 3);
+	assert_int_equal(s.s->stamp(s.st) - begun, 200 * NS_PER_MS);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
-	assert_int_equal(s.s->stamp(s.st) - begun, 150 * NS_PER_MS);
+	assert_int_equal(s.s->stamp(s.st) - begun, 250 * NS_PER_MS);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1);
 	source_close(&s);
 	options_release(&o);
@@ -157,7 +179,7 @@ static void wide_rows(void **state)
 	(void)state;
 	write_recording("t_ns,power.gpu1[W],power.gpu0[W],busy.gpu1[%]\n"
 			"10,1,2,3\n20,,4,\n30,,,\n40,5,,\n");
-	play(recording, copy, 60, 0.01, NULL, NULL, NULL);
+	play(recording, copy, 4, 0.01, NULL, NULL, NULL);
 	samples_read(copy, &f);
 	assert_int_equal(f.t_ns.nr, 4);
 	/* a device's columns stand together now */
@@ -183,7 +205,7 @@ static void loops(void **state)
 	(void)state;
 	write_recording("t_ns,power.gpu0[W],energy.gpu0[J]\n"
 			"0,100,5000\n10000000,200,5001\n20000000,300,5003\n");
-	play(recording, copy, 400, 0.005, "loop", "yes", &st);
+	play(recording, copy, 30, 0.005, "loop", "yes", &st);
 	samples_read(copy, &f);
 	assert_true(f.t_ns.nr >= 30);
 	p = samples_column(&f, "power.gpu0[W]");
@@ -207,7 +229,6 @@ static void hostile_loops(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 	struct sampling_stats st;
-	int64_t t = clock_monotonic_ns();
 
 	(void)state;
 	write_recording("t_ns,power.gpu0[W]\n7,1\n7,2\n");
@@ -217,8 +238,8 @@ static void hostile_loops(void **state)
 	options_release(&o);
 	write_recording("t_ns,power.gpu0[W]\n7,1\n8,2\n");
 	play(recording, copy, 100, 0.001, "loop", "yes", &st);
-	assert_true(st.rows > 100);
-	assert_true(clock_monotonic_ns() - t < 5 * NS_PER_S);
+	assert_true(st.rows >= 100);
+	assert_int_equal(st.error, 0); /* not given up */
 }
 
 static void speed(void **state)
@@ -227,13 +248,13 @@ static void speed(void **state)
 
 	(void)state;
 	write_recording("t_ns,power.gpu0[W]\n1000000000,1\n2000000000,2\n3000000001,3\n");
-	play(recording, copy, 250, 0.005, "speed", "10", NULL);
+	play(recording, copy, 3, 0.005, "speed", "10", NULL);
 	samples_read(copy, &f);
 	assert_int_equal(f.t_ns.nr, 3);
 	assert_int_equal(f.t_ns.v[1] - f.t_ns.v[0], 100 * NS_PER_MS);
 	assert_int_equal(f.t_ns.v[2] - f.t_ns.v[0], 200 * NS_PER_MS);
 	samples_release(&f);
-	play(recording, copy, 100, 0.005, "speed", "0.01", NULL);
+	play(recording, copy, 1, 0.005, "speed", "0.01", NULL);
 	samples_read(copy, &f);
 	assert_int_equal(f.t_ns.nr, 1);
 	samples_release(&f);
@@ -253,7 +274,7 @@ static void cut_recordings(void **state)
 		char *text = xasprintf("t_ns,power.gpu0[W]\n10,100\n20,200\n%s", tails[i]);
 
 		write_recording(text);
-		play(recording, copy, 20, 0.005, NULL, NULL, NULL);
+		play(recording, copy, 2, 0.005, NULL, NULL, NULL);
 		samples_read(copy, &f);
 		if (f.t_ns.nr != 2)
 			ROW_FAIL(i, "%zu rows", f.t_ns.nr);

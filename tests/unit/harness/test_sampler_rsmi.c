@@ -30,8 +30,6 @@ static void check_rsmi_values(struct opened *s)
 static void rsmi_values(void **state)
 {
 	struct opened s;
-	double e0, e1, w;
-	int64_t t0;
 
 	(void)state;
 	if (!have_child())
@@ -39,12 +37,7 @@ static void rsmi_values(void **state)
 	drm_exists();
 	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
 	check_rsmi_values(&s);
-	t0 = clock_monotonic_ns();
-	e0 = source_value(&s, 0, "energy");
-	sleep_ms(300);
-	e1 = source_value(&s, 0, "energy");
-	w = (e1 - e0) / ((double)(clock_monotonic_ns() - t0) / 1e9);
-	assert_true(w > 280 && w < 320);
+	assert_true(energy_rises_at(&s, 0, 300));
 	source_close(&s);
 }
 
@@ -111,9 +104,9 @@ static void rsmi_open_failures(void **state)
 	static const struct {
 		const char *mode, *timeout_s, *words;
 	} rows[] = {
-		{ "abort", "20", "its process ended by SIGABRT" },
-		{ "init_fail", "20", "rsmi_init: fake: cannot initialise" },
-		{ "none", "20", "none of 0 devices" },
+		{ "abort", "200", "its process ended by SIGABRT" },
+		{ "init_fail", "200", "rsmi_init: fake: cannot initialise" },
+		{ "none", "200", "none of 0 devices" },
 		{ "hang", "0.3", "librocm_smi64 did not start in 0.3 s" },
 	};
 	int64_t t = clock_monotonic_ns();
@@ -133,9 +126,20 @@ static void rsmi_open_failures(void **state)
 			ROW_FAIL(i, "%s", err.msg);
 		options_release(&o);
 	}
-	assert_true(clock_monotonic_ns() - t < 15 * NS_PER_S);
+	assert_true(clock_monotonic_ns() - t < 100 * NS_PER_S);
 	/* no child is left, not even a dead one */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static bool has_ended(const char *path)
+{
+	struct samples_file f;
+	bool ended;
+
+	samples_read(path, &f);
+	ended = samples_header(&f, "error") != NULL;
+	samples_release(&f);
+	return ended;
 }
 
 /*
@@ -145,11 +149,11 @@ static void rsmi_open_failures(void **state)
 static void rsmi_later_failures(void **state)
 {
 	static const struct {
-		const char *mode, *words;
+		const char *mode, *timeout_s, *words;
 	} rows[] = {
-		{ "abort_later", "gpu0: its process ended by SIGABRT" },
-		{ "die_later", "gpu0: its process ended with status 3" },
-		{ "hang_later", "gpu0: librocm_smi64 hangs" },
+		{ "abort_later", "60", "gpu0: its process ended by SIGABRT" },
+		{ "die_later", "60", "gpu0: its process ended with status 3" },
+		{ "hang_later", "2", "gpu0: librocm_smi64 hangs" },
 	};
 
 	(void)state;
@@ -164,10 +168,10 @@ static void rsmi_later_failures(void **state)
 		struct samples_file f;
 
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
-		sampler_options(&o.source, "0", 0.01, "timeout_s", "0.3", NULL);
+		sampler_options(&o.source, "0", 0.01, "timeout_s", rows[i].timeout_s, NULL);
 		assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 		assert_int_equal(sampling_start(sp, NULL), 0);
-		sleep_ms(700);
+		WAIT_UNTIL(has_ended(path));
 		sampling_stop(sp, &st);
 		sampling_free(sp);
 		if (strcmp(st.error_text, rows[i].words) != 0 || st.rows != 2)

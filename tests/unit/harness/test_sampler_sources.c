@@ -7,6 +7,7 @@
 #include "sampler_test.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -66,35 +67,28 @@ static void check_interval(double power_w, double joule, const int64_t from[2], 
 	assert_true(joule > power_w * least - 1e-6 && joule < power_w * most + 1e-6);
 }
 
-static void estimate_energy(void **state)
+/*
+ * Half a second of rows: each by itself, then all of them against /proc/stat; false when the latter
+ * is off by a tenth, as it may be when the machine stands still between two reads that belong
+ * together.
+ */
+static bool half_a_second(struct opened *s)
 {
-	double v[SAMPLER_MAX_SERIES], busy[2], all[2], expected, joule = 0;
+	double v[SAMPLER_MAX_SERIES], busy[2], all[2], expected, joule = 0, before;
 	int64_t from[2], to[2], begun;
-	struct sampler_opts o;
-	struct opened s;
-	pid_t busy_pid;
 
-	(void)state;
-	sampler_options(&o, "all", 0.01, "idle_w", "100", "max_w", "300", NULL);
-	assert_int_equal(source_open("estimate", &o, &s, NULL), 0);
-	assert_non_null(strstr(s.dev[0].facts, "100 W idle, 300 W"));
-	assert_string_equal(s.dev[0].series[0].name, "power.cpu0");
-	/* something to see */
-	busy_pid = fork();
-	if (busy_pid == 0)
-		for (volatile unsigned i = 0;; i++)
-			;
 	ticks(&busy[0], &all[0]);
 	begun = from[0] = clock_monotonic_ns();
-	source_read(&s, 0, v);
+	while (s->s->read(s->st, 0, v, &s->reason) == 1)
+		;
 	from[1] = clock_monotonic_ns();
-	assert_true(v[0] == SAMPLER_ABSENT && v[1] == 0);
+	before = joule = v[1];
 	for (int rows = 0; rows < 25;) {
 		int r;
 
 		sleep_ms(20);
 		to[0] = clock_monotonic_ns();
-		r = s.s->read(s.st, 0, v, &s.reason);
+		r = s->s->read(s->st, 0, v, &s->reason);
 		to[1] = clock_monotonic_ns();
 		if (r == 1)
 			continue;
@@ -105,11 +99,38 @@ static void estimate_energy(void **state)
 		rows++;
 	}
 	ticks(&busy[1], &all[1]);
-	kill(busy_pid, SIGKILL);
-	waitpid(busy_pid, NULL, 0);
 	expected = (100 + 200 * (busy[1] - busy[0]) / (all[1] - all[0])) * (double)(to[1] - begun) /
 		   1e9;
-	assert_true(fabs(joule - expected) < 0.1 * expected);
+	return fabs(joule - before - expected) < 0.1 * expected;
+}
+
+static void estimate_energy(void **state)
+{
+	double v[SAMPLER_MAX_SERIES];
+	struct sampler_opts o;
+	struct opened s;
+	pid_t busy_pid;
+	bool good = false;
+
+	(void)state;
+	sampler_options(&o, "all", 0.01, "idle_w", "100", "max_w", "300", NULL);
+	assert_int_equal(source_open("estimate", &o, &s, NULL), 0);
+	assert_non_null(strstr(s.dev[0].facts, "100 W idle, 300 W"));
+	assert_string_equal(s.dev[0].series[0].name, "power.cpu0");
+	source_read(&s, 0, v);
+	assert_true(v[0] == SAMPLER_ABSENT && v[1] == 0);
+	/* something to see */
+	busy_pid = fork();
+	if (busy_pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (volatile unsigned i = 0;; i++)
+			;
+	}
+	for (int try = 0; try < 40 && !good; try++)
+		good = half_a_second(&s);
+	kill(busy_pid, SIGKILL);
+	waitpid(busy_pid, NULL, 0);
+	assert_true(good);
 	/* read again at once: no tick has passed, so there is nothing to say */
 	int none = 0;
 	for (int i = 0; i < 20; i++)
@@ -200,6 +221,7 @@ static void rapl_wrap_and_reset(void **state)
 	(void)state;
 	zone("intel-rapl:0", "package-0\n", "4294967000\n", "4294967295\n");
 	zone("intel-rapl:1", "package-1\n", "4294967000\n", NULL);
+	zone("intel-rapl:2", "package-2\n", "10000000\n", "262143328850000\n");
 	assert_int_equal(source_open("rapl", NULL, &s, NULL), 0);
 	assert_true(fabs(source_value(&s, 0, "energy") - 4294.967) < 1e-9);
 	sleep_ms(2);
@@ -214,12 +236,9 @@ static void rapl_wrap_and_reset(void **state)
 	sleep_ms(2);
 	set_energy("intel-rapl:0", "4\n");
 	assert_true(fabs(source_value(&s, 0, "energy") - (2 * 4294.967295 + 4e-6)) < 1e-9);
-	/* half a range in 2 ms is a megawatt: the counter was set back */
-	set_energy("intel-rapl:0", "3000000000\n");
-	source_value(&s, 0, "energy");
-	sleep_ms(2);
-	set_energy("intel-rapl:0", "10\n");
-	assert_true(fabs(source_value(&s, 0, "energy") - (2 * 4294.967295 + 10e-6)) < 1e-9);
+	/* no CPU takes 262 MJ within minutes: the counter was set back */
+	set_energy("intel-rapl:2", "100\n");
+	assert_true(fabs(source_value(&s, 2, "energy") - 100e-6) < 1e-12);
 	source_close(&s);
 }
 
