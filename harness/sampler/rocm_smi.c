@@ -83,8 +83,8 @@ static bool take_line(struct sampler_state *st, char *line, size_t n)
 }
 
 /*
- * 0, -ETIMEDOUT, -EPROTO for a line that does not end, -EPIPE when the child is gone. Waits in short
- * pieces, of which a machine that stands still for seconds uses up one.
+ * 0, -ETIMEDOUT, -EPROTO for a line that does not end, -EPIPE when the child is gone. Waits in
+ * short pieces, of which a machine that stands still for seconds uses up one.
  */
 static int read_line(struct sampler_state *st, char *line, size_t n, int timeout_ms)
 {

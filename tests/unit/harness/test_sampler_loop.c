@@ -367,7 +367,7 @@ static void marks(void **state)
 	samples_release(&f);
 }
 
-/* Made while a read goes on that ends only afterwards; when they wait for it, the alarm ends all. */
+/* Made while a read goes on that ends only afterwards; if they wait for it, the alarm ends all. */
 static void mark_does_not_wait(void **state)
 {
 	struct sampling *sp;

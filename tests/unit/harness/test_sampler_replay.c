@@ -47,7 +47,7 @@ static size_t rows_now(struct sampling *sp, const char *to)
 	return rows_of(to);
 }
 
-/* Plays `file` into `to` until that many rows are there, and a little longer; an option after it. */
+/* Plays `file` into `to` until that many rows are there, and a little longer; with an option. */
 static void play(const char *file, const char *to, size_t rows, double period_s, const char *name,
 		 const char *value, struct sampling_stats *st)
 {
