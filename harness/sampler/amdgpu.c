@@ -325,9 +325,15 @@ static int amdgpu_open(const struct sampler_opts *o, struct sampler_state **ret,
 	const char *fields = sampler_option(o, "fields", "");
 	struct sampler_state *st = xcalloc(1, sizeof(*st));
 	size_t kept = 0, found;
+	int r;
 
 	find_cards(st);
 	found = st->cards.nr;
+	r = found ? sampler_check_selection(o ? o->device : NULL, (unsigned)found, err) : 0;
+	if (r < 0) {
+		amdgpu_close(st);
+		return r;
+	}
 	for (size_t i = 0; i < found; i++) {
 		struct sampler_device d = { 0 };
 

@@ -98,6 +98,7 @@ static const struct dynlib_sym symbols[] = { NVML_MUST(MUST) NVML_MAY(MAY) };
 
 /* nvmlReturn_t, nvmlValueType_t, nvmlTemperatureSensors_t, nvmlClockType_t, field ids */
 #define NOT_SUPPORTED 3
+#define NO_PERMISSION 4
 #define TYPE_ULL 3
 #define SENSOR_GPU 0
 #define FIELD_POWER_INSTANT 186
@@ -318,12 +319,19 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 		r = err_set(err, ENODEV, "no NVIDIA device: %s", st->lib.nvmlErrorString(code));
 	if (count > MAX_DEVICES)
 		count = MAX_DEVICES;
+	if (r == 0 && count)
+		r = sampler_check_selection(o ? o->device : NULL, count, err);
 	for (unsigned i = 0; r == 0 && i < count; i++) {
 		nvml_dev h;
 
-		if (sampler_selects(o ? o->device : NULL, i) &&
-		    st->lib.nvmlDeviceGetHandleByIndex_v2(i, &h) == 0)
+		if (!sampler_selects(o ? o->device : NULL, i))
+			continue;
+		code = st->lib.nvmlDeviceGetHandleByIndex_v2(i, &h);
+		if (code == 0)
 			add_gpu(st, fields, i, h);
+		else if (code != NO_PERMISSION) /* a GPU of somebody else's */
+			r = err_set(err, ENODEV, "GPU %u of %u does not answer: %s", i, count,
+				    st->lib.nvmlErrorString(code));
 	}
 	if (r == 0 && !st->dev.nr)
 		r = err_set(err, ENODEV,

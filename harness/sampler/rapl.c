@@ -112,10 +112,21 @@ static int rapl_open(const struct sampler_opts *o, struct sampler_state **ret, s
 	CLEANUP(xfreep) char *dir = xasprintf("%s" POWERCAP, sampler_root());
 	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
 	struct sampler_state *st = xcalloc(1, sizeof(*st));
+	unsigned packages = 0;
 	size_t seen = 0;
 	bool closed = false;
+	int bad;
 
 	fs_list(dir, &entries, NULL);
+	for (size_t i = 0; i < entries.nr; i++)
+		if (strncmp(entries.v[i], "intel-rapl:", 11) == 0 &&
+		    package_of(entries.v[i]) >= packages)
+			packages = package_of(entries.v[i]) + 1;
+	bad = packages ? sampler_check_selection(o ? o->device : NULL, packages, err) : 0;
+	if (bad < 0) {
+		rapl_close(st);
+		return bad;
+	}
 	for (size_t i = 0; i < entries.nr; i++) {
 		int r;
 

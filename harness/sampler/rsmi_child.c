@@ -272,6 +272,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	s.rsmi_num_monitor_devices(&count);
+	if (count && sampler_check_selection(which, count, &err) < 0) {
+		fprintf(out, "error %s\n", err.msg);
+		fclose(out);
+		s.rsmi_shut_down();
+		return 1;
+	}
 	for (uint32_t i = 0; i < count && nr < ARRAY_LEN(devices); i++)
 		if (sampler_selects(which, i) && announce(&s, i, fields, &devices[nr], out))
 			nr++;

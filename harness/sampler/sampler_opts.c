@@ -1,5 +1,6 @@
 #include "samplers_private.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *sampler_option(const struct sampler_opts *o, const char *name, const char *def)
@@ -27,28 +28,59 @@ static bool take_index(const char **p, unsigned *ret)
 	return true;
 }
 
+/* "2" or "2-4" at *p, which moves behind it and the comma. */
+static bool take_range(const char **p, unsigned *from, unsigned *to)
+{
+	*p += strspn(*p, " ");
+	if (!take_index(p, from))
+		return false;
+	*to = *from;
+	if (**p == '-') {
+		(*p)++;
+		if (!take_index(p, to) || *to < *from)
+			return false;
+	}
+	*p += strspn(*p, " ");
+	if (**p != ',')
+		return **p == '\0';
+	(*p)++;
+	return true;
+}
+
+static bool selects_all(const char *device)
+{
+	return !device || !*device || strcmp(device, "all") == 0;
+}
+
 bool sampler_selects(const char *device, unsigned i)
 {
-	if (!device || !*device || strcmp(device, "all") == 0)
-		return true;
-	for (const char *p = device; p;) {
-		unsigned from, to;
+	const char *p = device;
+	unsigned from, to;
 
-		p += strspn(p, ", ");
-		if (take_index(&p, &from)) {
-			to = from;
-			if (*p == '-') {
-				p++;
-				if (!take_index(&p, &to))
-					to = 0;
-			}
-			p += strspn(p, " ");
-			if ((*p == ',' || *p == '\0') && i >= from && i <= to)
-				return true;
-		}
-		p = strchr(p, ',');
-	}
+	if (selects_all(device))
+		return true;
+	while (*p && take_range(&p, &from, &to))
+		if (i >= from && i <= to)
+			return true;
 	return false;
+}
+
+int sampler_check_selection(const char *device, unsigned n, struct err *err)
+{
+	const char *p = device;
+	unsigned from, to;
+
+	if (selects_all(device))
+		return 0;
+	while (*p) {
+		if (!take_range(&p, &from, &to))
+			return err_set(err, EINVAL, "device '%.40s' is not all or a list as 0,2-4",
+				       device);
+		if (to >= n)
+			return err_set(err, ENODEV, "there is no device %u: %u found",
+				       from < n ? n : from, n);
+	}
+	return 0;
 }
 
 bool sampler_wants(const char *fields, const char *name)

@@ -7,6 +7,7 @@
  * 200 W. Environment, read at nvmlInit:
  *	FAKE_NVML_INIT=9		nvmlInit fails with that code
  *	FAKE_NVML_COUNT=0		devices
+ *	FAKE_NVML_HANDLE1=15		device 1 cannot be had, with that code
  *	FAKE_NVML_LOST_AFTER=5		from the 6th power call on device 0 is lost (15)
  *	FAKE_NVML_SLOW_US=1000		each power call takes that long
  *	FAKE_NVML_ULL=1			the field's value is of the other integer type
@@ -151,6 +152,8 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 {
 	if (index >= count || index >= 2)
 		return NVML_ERROR_INVALID_ARGUMENT;
+	if (index == 1 && env("FAKE_NVML_HANDLE1", 0))
+		return (nvmlReturn_t)env("FAKE_NVML_HANDLE1", 0);
 	*device = &devices[index];
 	return NVML_SUCCESS;
 }

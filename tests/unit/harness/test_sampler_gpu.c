@@ -167,6 +167,9 @@ static void amdgpu_order_and_selection(void **state)
 	source_close(&s);
 	o.device = "0,7";
 	assert_int_equal(source_open("amdgpu", &o, &s, &err), -ENODEV);
+	assert_string_equal(err.msg, "there is no device 7: 3 found");
+	o.device = "0";
+	assert_int_equal(source_open("amdgpu", &o, &s, &err), -ENODEV);
 	assert_string_equal(err.msg, "none of 3 AMD GPUs was selected or gives a reading");
 }
 
@@ -383,7 +386,28 @@ static void nvml_failures(void **state)
 	}
 	sampler_options(&o, "5", 0.1, NULL);
 	assert_int_equal(source_open("nvml", &o, &s, &err), -ENODEV);
-	assert_string_equal(err.msg, "none of 2 NVIDIA devices was selected or gives a reading");
+	assert_string_equal(err.msg, "there is no device 5: 2 found");
+	o.device = "1,";
+	assert_int_equal(source_open("nvml", &o, &s, &err), 0);
+	source_close(&s);
+	o.device = "0-2";
+	assert_int_equal(source_open("nvml", &o, &s, &err), -ENODEV);
+	assert_string_equal(err.msg, "there is no device 2: 2 found");
+	o.device = "0,x";
+	assert_int_equal(source_open("nvml", &o, &s, &err), -EINVAL);
+	assert_string_equal(err.msg, "device '0,x' is not all or a list as 0,2-4");
+	/* a GPU that is not ours is left out, one that is broken is not */
+	setenv("FAKE_NVML_HANDLE1", "4", 1);
+	assert_int_equal(source_open("nvml", NULL, &s, &err), 0);
+	assert_int_equal(s.nr, 1);
+	source_close(&s);
+	setenv("FAKE_NVML_HANDLE1", "15", 1);
+	assert_int_equal(source_open("nvml", NULL, &s, &err), -ENODEV);
+	assert_string_equal(err.msg, "GPU 1 of 2 does not answer: GPU is lost");
+	o.device = "0";
+	assert_int_equal(source_open("nvml", &o, &s, &err), 0);
+	source_close(&s);
+	unsetenv("FAKE_NVML_HANDLE1");
 	unsetenv("PROFRIG_NVML_LIB");
 	if (source_open("nvml", NULL, &s, &err) == 0) {
 		source_close(&s); /* a machine that has one */

@@ -61,7 +61,7 @@ static void rsmi_selection(void **state)
 	source_close(&s);
 	o.device = "9";
 	assert_int_equal(source_open("rocm_smi", &o, &s, &err), -ENODEV);
-	assert_string_equal(err.msg, "none of 2 devices was selected or gives a reading");
+	assert_string_equal(err.msg, "there is no device 9: 2 found");
 	options_release(&o);
 	sampler_options(&o, "all", 0.1, "timeout_s", "soon", NULL);
 	assert_int_equal(source_open("rocm_smi", &o, &s, &err), -EINVAL);

@@ -201,6 +201,9 @@ static void rapl_zones(void **state)
 	set_energy("intel-rapl:0", "5500001\n");
 	assert_true(fabs(source_value(&s, 0, "energy") - 5.500001) < 1e-12);
 	source_close(&s);
+	sampler_options(&o, "0,3", 0.1, NULL);
+	assert_int_equal(source_open("rapl", &o, &s, NULL), -ENODEV);
+	options_release(&o);
 	sampler_options(&o, "0", 0.1, "zones", "all", NULL);
 	assert_int_equal(source_open("rapl", &o, &s, NULL), 0);
 	assert_int_equal(s.nr, 3); /* package, core, dram of package 0 */
@@ -319,7 +322,8 @@ static void selection(void **state)
 		{ "x", "", "0 1" },
 		{ "1x", "", "1" },
 		{ "-1", "", "0 1" },
-		{ ",,3", "3", "0" },
+		{ ",,3", "", "0 3" },
+		{ "0,x", "0", "1" },
 		{ "99999999", "", "0 9" },
 		{ "allx", "", "0" },
 	};
