@@ -330,6 +330,8 @@ static int amdgpu_open(const struct sampler_opts *o, struct sampler_state **ret,
 	find_cards(st);
 	found = st->cards.nr;
 	r = found ? sampler_check_selection(o ? o->device : NULL, (unsigned)found, err) : 0;
+	if (r == 0)
+		r = sampler_check_fields(fields, err);
 	if (r < 0) {
 		amdgpu_close(st);
 		return r;

@@ -321,6 +321,8 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 		count = MAX_DEVICES;
 	if (r == 0 && count)
 		r = sampler_check_selection(o ? o->device : NULL, count, err);
+	if (r == 0)
+		r = sampler_check_fields(fields, err);
 	for (unsigned i = 0; r == 0 && i < count; i++) {
 		nvml_dev h;
 

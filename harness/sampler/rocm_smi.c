@@ -232,6 +232,8 @@ static int rocm_smi_open(const struct sampler_opts *o, struct sampler_state **re
 	st->fd = -1;
 	r = timeout_ms(o, START_S, &st->start_ms, err);
 	if (r == 0)
+		r = sampler_check_fields(sampler_option(o, "fields", ""), err);
+	if (r == 0)
 		r = timeout_ms(o, ANSWER_S, &st->answer_ms, err);
 	if (r == 0)
 		r = start_child(st, o, err);

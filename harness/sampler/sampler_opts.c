@@ -1,7 +1,10 @@
 #include "samplers_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "profrig/vec.h"
 
 const char *sampler_option(const struct sampler_opts *o, const char *name, const char *def)
 {
@@ -79,6 +82,31 @@ int sampler_check_selection(const char *device, unsigned n, struct err *err)
 		if (to >= n)
 			return err_set(err, ENODEV, "there is no device %u: %u found",
 				       from < n ? n : from, n);
+	}
+	return 0;
+}
+
+int sampler_check_fields(const char *fields, struct err *err)
+{
+	static const char *const names[] = {
+		"power", "power_instant", "energy",      "vram_used", "vram_total",
+		"busy",  "mem_busy",      "temperature", "clock",     "mem_clock",
+	};
+
+	for (const char *p = fields; p; p = strchr(p, ',')) {
+		char word[48];
+		bool known = false;
+
+		p += strspn(p, ", ");
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(p, ", "), p);
+		for (size_t i = 0; i < ARRAY_LEN(names); i++)
+			known |= sampler_wants(word, names[i]);
+		if (!known)
+			return err_set(err, EINVAL,
+				       "no field '%s': there are power, power_instant, energy, "
+				       "vram_used, vram_total, busy, mem_busy, temperature, clock, "
+				       "mem_clock",
+				       word);
 	}
 	return 0;
 }

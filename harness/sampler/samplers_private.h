@@ -28,6 +28,8 @@ int sampler_check_selection(const char *device, unsigned n, struct err *err);
  * and vram_total.
  */
 bool sampler_wants(const char *fields, const char *name);
+/* Whether every word of `fields` names a series or a family that a GPU source knows (-EINVAL). */
+int sampler_check_fields(const char *fields, struct err *err);
 /*
  * Control characters become blanks, in place: device names come from drivers, marks from the
  * workload.

@@ -127,8 +127,15 @@ static void amdgpu_fields(void **state)
 		source_close(&s);
 		options_release(&o);
 	}
-	sampler_options(&o, "all", 0.1, "fields", "nothing", NULL);
+	sampler_options(&o, "all", 0.1, "fields", "mem_clock", NULL);
 	assert_int_equal(source_open("amdgpu", &o, &s, &err), -ENODEV);
+	options_release(&o);
+	sampler_options(&o, "all", 0.1, "fields", "power,enrgy", NULL);
+	assert_int_equal(source_open("amdgpu", &o, &s, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "no field 'enrgy': there are power, "));
+	assert_int_equal(source_open("nvml", &o, &s, &err), -EINVAL);
+	drm_exists();
+	assert_int_equal(source_open("rocm_smi", &o, &s, &err), -EINVAL);
 	options_release(&o);
 }
 

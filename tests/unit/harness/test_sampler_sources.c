@@ -371,6 +371,10 @@ static void fields(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (sampler_wants(rows[i].fields, rows[i].name) != rows[i].yes)
 			ROW_FAIL(i, "'%s' and %s", rows[i].fields, rows[i].name);
+	assert_int_equal(sampler_check_fields("", NULL), 0);
+	assert_int_equal(sampler_check_fields("power, vram,mem_clock,mem,", NULL), 0);
+	assert_int_equal(sampler_check_fields("pow", NULL), -EINVAL);
+	assert_int_equal(sampler_check_fields("power,used", NULL), -EINVAL);
 }
 
 static void device_series(void **state)
