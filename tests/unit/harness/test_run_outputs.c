@@ -152,9 +152,15 @@ static void test_sampler(void **state)
 {
 	struct rig *g = *state;
 	const json_t *s;
+	/* lasts until there are enough, a minute at most */
+	CLEANUP(xfreep)
+	char *work = xasprintf("i=0; while [ $i -lt 600 ] && "
+			       "[ $(grep -c '^[0-9]' '%s/samples/cpu.csv') -lt 5 ]; "
+			       "do i=$((i + 1)); sleep 0.1; done",
+			       g->plan.run_dir);
 
 	add_sampler(g, "procfs");
-	add_step(g, STEP_WORKLOAD, "workload", "sleep 0.5");
+	add_step(g, STEP_WORKLOAD, "workload", work);
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_true(g->result.samples >= 5);
