@@ -18,8 +18,8 @@ bool sampler_device_add(struct sampler_device *d, const char *name, const char *
 /* True when `device` (NULL, "all", "0,2-4", "gpu1") selects index i. */
 bool sampler_selects(const char *device, unsigned i);
 /*
- * Whether `device` is well-formed (-EINVAL) and names only indexes below n (-ENODEV): what was asked
- * for is not left out in silence.
+ * Whether `device` is well-formed (-EINVAL) and names only indexes below n (-ENODEV): what was
+ * asked for is not left out in silence.
  */
 int sampler_check_selection(const char *device, unsigned n, struct err *err);
 /*
