@@ -480,18 +480,19 @@ static size_t other_threads(void)
 
 __attribute__((destructor)) static void spool_end(void)
 {
-	if (!spool.map || spool.map == MAP_FAILED || spool.pid != getpid())
+	sigset_t before;
+
+	if (spool.pid != getpid())
 		return;
+	/* and a thread that is just opening the file is waited for: it would switch on again */
+	lock(&before);
 	atomic_store(&spool.state, -1);
-	uint64_t dropped = atomic_load(&spool.dropped);
 	size_t end = atomic_load(&spool.pos), have = atomic_load(&spool.allocated);
-	if (dropped)
+	if (atomic_load(&spool.dropped))
 		complain("events were dropped", ENOSPC);
 	/* a thread inside append() now must still find its page: leave room for a line of each */
 	end += other_threads() * SPOOL_LINE;
-	sigset_t before;
-	lock(&before);
-	int fd = end < have ? own_fd() : -1;
+	int fd = spool.map && end < have ? own_fd() : -1;
 	if (fd >= 0 && ftruncate(fd, (off_t)end) < 0)
 		complain(spool.dir, errno);
 	unlock(&before);

@@ -246,6 +246,45 @@ is "marks: a name of 3000 bytes is cut" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-
 is "marks: text that is no UTF-8 becomes it" "$(tr -d '\000' <"$(ls "$T"/marks/roctx-*.json)" | iconv -f UTF-8 -t UTF-8 2>&1 | grep -c 'gr\\ufffd\\ufffd, \\ufffd\\ufffd\\ufffd, \\ufffd\\ufffd"')" 1
 is "marks: the stray pop writes nothing" "$(events "$T/marks" '.ph == "E"')" 2
 
+# The process ends while its first event makes the file, in a libc that takes its time.
+cat >"$T/exit.c" <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef LIB
+int gethostname(char *name, size_t n)
+{
+	usleep(400000);
+	strncpy(name, "slow", n);
+	return 0;
+}
+__attribute__((destructor)) static void end(void)
+{
+	usleep(200000);
+}
+#else
+extern void roctxMarkA(const char *) __attribute__((weak));
+static void *marks(void *x)
+{
+	while (roctxMarkA)
+		roctxMarkA("x");
+	return x;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, marks, NULL);
+	usleep(100000);
+	exit(0);
+}
+#endif
+C
+gcc -shared -fPIC -DLIB "$T/exit.c" -o "$T/libslow.so" && gcc "$T/exit.c" -o "$T/exit" -Wl,-z,dynamic-undefined-weak -lpthread || not_ok "exit: build"
+mkdir -p "$T/exit.d"
+PROFRIG_ROCTX_OUT=$T/exit.d LD_PRELOAD=$B/libprofrig_roctx.so:$T/libslow.so "$T/exit"
+is "an exit while the file is made does not end in SIGBUS" "$?" 0
+
 # A program that was linked with ROCm's library, which gives its symbols a version, where that library is not.
 cat >"$T/roctx.c" <<'C'
 #include <stdint.h>
