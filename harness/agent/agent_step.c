@@ -92,7 +92,7 @@ void step_start(struct agent *a, int64_t id, const json_t *rq)
 {
 	struct err err = ERR_INIT;
 	struct event ev;
-	int64_t t_ns;
+	int64_t t_ns = 0;
 	pid_t pid;
 	int old = step_find(a, id), r;
 
@@ -102,6 +102,8 @@ void step_start(struct agent *a, int64_t id, const json_t *rq)
 		r = err_set(&err, EMFILE, "more than %d steps", AGENT_MAX_STEPS);
 	else {
 		tree_scan(a);
+		/* Before the fork: what the step does at once is not to be older than its start. */
+		t_ns = clock_monotonic_ns();
 		r = spawn(rq, &pid, &err);
 	}
 	if (r < 0) {
@@ -112,7 +114,6 @@ void step_start(struct agent *a, int64_t id, const json_t *rq)
 		event_end(&ev, &a->out);
 		return;
 	}
-	t_ns = clock_monotonic_ns();
 	VEC_PUSH(&a->steps, ((struct step){ .id = id, .pid = pid, .running = true }));
 	event_begin(&ev, "started");
 	json_i64(&ev.j, "id", id);
@@ -140,8 +141,8 @@ static double seconds(const struct timeval *tv)
 	return (double)tv->tv_sec + (double)tv->tv_usec * 1e-6;
 }
 
-static void step_ended(struct agent *a, struct step *s, int status, const struct rusage *ru,
-		       size_t strays)
+static void step_ended(struct agent *a, struct step *s, int64_t t_ns, int status,
+		       const struct rusage *ru, size_t strays)
 {
 	struct proc_exit x = proc_exit_from_status(status);
 	struct event ev;
@@ -150,7 +151,7 @@ static void step_ended(struct agent *a, struct step *s, int status, const struct
 	json_i64(&ev.j, "id", s->id);
 	json_i64(&ev.j, "code", x.code);
 	json_i64(&ev.j, "signal", x.signal);
-	json_i64(&ev.j, "t_ns", clock_monotonic_ns());
+	json_i64(&ev.j, "t_ns", t_ns);
 	json_f64(&ev.j, "user_s", seconds(&ru->ru_utime));
 	json_f64(&ev.j, "sys_s", seconds(&ru->ru_stime));
 	json_i64(&ev.j, "maxrss_bytes", (int64_t)ru->ru_maxrss * 1024);
@@ -169,10 +170,13 @@ void steps_reap(struct agent *a)
 		struct step *s = NULL;
 		struct rusage ru;
 		size_t strays = 0;
+		int64_t t_ns;
 		int status;
 
 		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || si.si_pid == 0)
 			return;
+		/* The look at all processes takes its time, which is not the step's. */
+		t_ns = clock_monotonic_ns();
 		for (size_t i = 0; i < a->steps.nr && !s; i++)
 			if (a->steps.v[i].running && a->steps.v[i].pid == si.si_pid)
 				s = &a->steps.v[i];
@@ -184,7 +188,7 @@ void steps_reap(struct agent *a)
 			return;
 		if (s) {
 			s->running = false;
-			step_ended(a, s, status, &ru, strays);
+			step_ended(a, s, t_ns, status, &ru, strays);
 		}
 	}
 }

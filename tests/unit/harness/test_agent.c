@@ -62,6 +62,32 @@ static void test_exit_code_and_output(void **state)
 	assert_string_equal(out, "unit\nunset\n");
 }
 
+/* What a step stamps, first thing it does and last, lies between its start and its end. */
+static void test_stamps(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *self = realpath("/proc/self/exe", NULL);
+
+	for (int i = 0; i < 20; i++) {
+		CLEANUP(xfreep) char *out = NULL;
+		int64_t started, stamp;
+		json_t *ev;
+
+		say(g,
+		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"%s\",\"--now\"],\"inherit\":true,"
+		    "\"out\":\"%s/%d.out\"}",
+		    i, self, g->dir, i);
+		ev = expect(g, "started");
+		started = num(ev, "t_ns");
+		json_decref(ev);
+		ev = expect(g, "exited");
+		out = output(g, i);
+		stamp = strtoll(out, NULL, 10);
+		assert_true(started <= stamp && stamp <= num(ev, "t_ns"));
+		json_decref(ev);
+	}
+}
+
 static void test_output_is_appended(void **state)
 {
 	struct rig *g = *state;
@@ -387,11 +413,12 @@ static void test_id_in_use(void **state)
 	json_decref(ev);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		RIG_TEST(test_hello),
 		RIG_TEST(test_exit_code_and_output),
+		RIG_TEST(test_stamps),
 		RIG_TEST(test_output_is_appended),
 		RIG_TEST(test_inherit),
 		RIG_TEST(test_mkdir_and_cwd),
@@ -409,6 +436,11 @@ int main(void)
 		RIG_TEST(test_id_in_use),
 	};
 
+	/* As a step of its own: see test_stamps. */
+	if (argc == 2 && !strcmp(argv[1], "--now")) {
+		printf("%lld\n", (long long)clock_monotonic_ns());
+		return 0;
+	}
 	setenv("UNIT_CALLER", "caller", 1);
 	setenv("UNIT_BOTH", "old", 1);
 	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);
