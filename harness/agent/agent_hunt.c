@@ -11,6 +11,15 @@
 #define GIVE_UP_NS (2 * NS_PER_S)
 #define NAP_MIN_NS (5 * NS_PER_MS)
 #define NAP_MAX_NS (100 * NS_PER_MS)
+/* We woke this much late: the machine had no time for anybody. */
+#define STALL_NS (100 * NS_PER_MS)
+
+static void hunt_begins(struct agent *a)
+{
+	a->hunt_nap_ns = NAP_MIN_NS;
+	a->hunt_due_ns = clock_monotonic_ns();
+	hunts_tick(a);
+}
 
 void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms)
 {
@@ -22,8 +31,7 @@ void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t 
 					    .term_ns = term,
 					    .kill_ns = kill,
 					    .give_up_ns = kill + GIVE_UP_NS }));
-	a->hunt_nap_ns = NAP_MIN_NS;
-	hunts_tick(a);
+	hunt_begins(a);
 }
 
 void hunt_everything(struct agent *a)
@@ -37,8 +45,7 @@ void hunt_everything(struct agent *a)
 					    .term_ns = now,
 					    .kill_ns = now + END_GRACE_NS,
 					    .give_up_ns = now + END_GRACE_NS + GIVE_UP_NS }));
-	a->hunt_nap_ns = NAP_MIN_NS;
-	hunts_tick(a);
+	hunt_begins(a);
 }
 
 static void hunt_over(struct agent *a, const struct hunt *h)
@@ -68,9 +75,8 @@ static bool none_left(const struct hunt *h, size_t alive)
 }
 
 /* True when the hunt is over. */
-static bool hunt_tick(struct agent *a, struct hunt *h)
+static bool hunt_tick(struct agent *a, struct hunt *h, int64_t now)
 {
-	int64_t now = clock_monotonic_ns();
 	size_t alive = tree_count(a, h->owner);
 
 	if (none_left(h, alive) || now >= h->give_up_ns)
@@ -90,13 +96,36 @@ static bool hunt_tick(struct agent *a, struct hunt *h)
 	return false;
 }
 
+static void put_off(int64_t *deadline, int64_t from, int64_t by)
+{
+	if (*deadline > from)
+		*deadline += by;
+}
+
+/* Who was to end by itself needs time to run for that, not only time to pass. */
+static void allow_for_stall(struct agent *a, int64_t now)
+{
+	int64_t late = now - a->hunt_due_ns;
+
+	if (late < STALL_NS)
+		return;
+	for (size_t i = 0; i < a->hunts.nr; i++) {
+		put_off(&a->hunts.v[i].term_ns, a->hunt_due_ns, late);
+		put_off(&a->hunts.v[i].kill_ns, a->hunt_due_ns, late);
+		put_off(&a->hunts.v[i].give_up_ns, a->hunt_due_ns, late);
+	}
+}
+
 void hunts_tick(struct agent *a)
 {
+	int64_t now = clock_monotonic_ns();
+
 	if (a->hunts.nr == 0)
 		return;
+	allow_for_stall(a, now);
 	tree_scan(a);
 	for (size_t i = 0; i < a->hunts.nr;) {
-		if (!hunt_tick(a, &a->hunts.v[i])) {
+		if (!hunt_tick(a, &a->hunts.v[i], now)) {
 			i++;
 			continue;
 		}
@@ -106,6 +135,7 @@ void hunts_tick(struct agent *a)
 	a->hunt_nap_ns = a->hunt_nap_ns * 3 / 2;
 	if (a->hunt_nap_ns > NAP_MAX_NS)
 		a->hunt_nap_ns = NAP_MAX_NS;
+	a->hunt_due_ns = now + a->hunt_nap_ns;
 }
 
 int hunts_wait_ms(const struct agent *a)

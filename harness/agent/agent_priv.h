@@ -97,6 +97,7 @@ struct agent {
 	struct tree tree;
 	VEC(struct hunt) hunts;
 	int64_t hunt_nap_ns;
+	int64_t hunt_due_ns; /* when hunts_tick is to be called next, unless something happens */
 };
 
 /*

@@ -15,6 +15,11 @@
 #include "profrig/proc.h"
 #include "profrig/strbuf.h"
 
+/* Ends a test that hangs; nothing may take so long, however little the machine gives it. */
+#define PATIENCE_MS 120000
+#define LOOK_US 20000
+#define LOOKS (PATIENCE_MS * 1000 / LOOK_US)
+
 struct rig {
 	pid_t pid;
 	int to, from;
@@ -102,7 +107,7 @@ static inline const char *text(const json_t *ev, const char *key)
 /* The next event, which must have this name. */
 static inline json_t *expect(struct rig *g, const char *name)
 {
-	json_t *ev = next_event(g, 10000);
+	json_t *ev = next_event(g, PATIENCE_MS);
 
 	assert_non_null(ev);
 	if (strcmp(name_of(ev), name) != 0)
@@ -150,12 +155,12 @@ static inline pid_t written_pid(struct rig *g, const char *name)
 {
 	CLEANUP(xfreep) char *path = fs_join(g->dir, name);
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < LOOKS; i++) {
 		CLEANUP(xfreep) char *data = NULL;
 
 		if (fs_read(path, 64, &data, NULL, NULL) == 0 && strchr(data, '\n'))
 			return (pid_t)strtol(data, NULL, 10);
-		usleep(20000);
+		usleep(LOOK_US);
 	}
 	fail_msg("nobody wrote '%s'", path);
 	return 0;
@@ -163,10 +168,10 @@ static inline pid_t written_pid(struct rig *g, const char *name)
 
 static inline void assert_dead_soon(pid_t pid)
 {
-	for (int i = 0; i < 150; i++) {
+	for (int i = 0; i < LOOKS; i++) {
 		if (!test_alive(pid))
 			return;
-		usleep(20000);
+		usleep(LOOK_US);
 	}
 	fail_msg("process %d lives", (int)pid);
 }
@@ -190,9 +195,9 @@ static inline int teardown(void **state)
 
 	if (g->to >= 0)
 		close(g->to);
-	if (g->pid > 0 && proc_wait(g->pid, 8000, &x, NULL) < 0) {
+	if (g->pid > 0 && proc_wait(g->pid, PATIENCE_MS, &x, NULL) < 0) {
 		kill(g->pid, SIGKILL);
-		proc_wait(g->pid, 8000, &x, NULL);
+		proc_wait(g->pid, PATIENCE_MS, &x, NULL);
 	}
 	close(g->from);
 	strbuf_release(&g->in);

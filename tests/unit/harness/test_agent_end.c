@@ -30,10 +30,11 @@ static void test_closed_input_ends_everything(void **state)
 	t0 = clock_monotonic_ns();
 	close(g->to);
 	g->to = -1;
-	assert_int_equal(proc_wait(g->pid, 8000, &x, NULL), 0);
+	assert_int_equal(proc_wait(g->pid, PATIENCE_MS, &x, NULL), 0);
 	g->pid = 0;
 	assert_int_equal(x.code, 0);
-	assert_in_range(clock_monotonic_ns() - t0, 1500 * NS_PER_MS, 5 * NS_PER_S);
+	/* They were asked first; that they would never have gone by themselves is sure. */
+	assert_true(clock_monotonic_ns() - t0 > 1500 * NS_PER_MS);
 	assert_false(test_alive(leader));
 	assert_false(test_alive(escaped));
 }
@@ -78,7 +79,7 @@ static void test_closed_input_during_fork(void **state)
 		for (volatile int k = 0; k < i * 3000; k++)
 			;
 		close(other.to);
-		assert_int_equal(proc_wait(other.pid, 8000, &x, NULL), 0);
+		assert_int_equal(proc_wait(other.pid, PATIENCE_MS, &x, NULL), 0);
 		close(other.from);
 		strbuf_release(&other.in);
 		assert_false(carried(mark));
@@ -103,7 +104,7 @@ static void test_term_ends_everything(void **state)
 	ev = expect(g, "bye");
 	assert_int_equal(num(ev, "killed"), 1);
 	json_decref(ev);
-	assert_int_equal(proc_wait(g->pid, 5000, &x, NULL), 0);
+	assert_int_equal(proc_wait(g->pid, PATIENCE_MS, &x, NULL), 0);
 	g->pid = 0;
 }
 
@@ -120,7 +121,7 @@ static void test_killed_agent_takes_step_along(void **state)
 	pid = (pid_t)num(ev, "pid");
 	json_decref(ev);
 	kill(g->pid, SIGKILL);
-	proc_wait(g->pid, 5000, &x, NULL);
+	proc_wait(g->pid, PATIENCE_MS, &x, NULL);
 	g->pid = 0;
 	assert_dead_soon(pid);
 }
@@ -153,7 +154,7 @@ static void test_full_output_pipe(void **state)
 	assert_true(blocked);
 	close(g->to);
 	g->to = -1;
-	assert_int_equal(proc_wait(g->pid, 10000, &x, NULL), 0);
+	assert_int_equal(proc_wait(g->pid, PATIENCE_MS, &x, NULL), 0);
 	g->pid = 0;
 	assert_dead_soon(pid);
 }
@@ -171,7 +172,7 @@ static void test_reader_gone(void **state)
 	json_decref(ev);
 	close(g->from);
 	g->from = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(proc_wait(g->pid, 10000, &x, NULL), 0);
+	assert_int_equal(proc_wait(g->pid, PATIENCE_MS, &x, NULL), 0);
 	g->pid = 0;
 	assert_dead_soon(pid);
 }
