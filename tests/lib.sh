@@ -5,6 +5,7 @@
 #	like NAME TEXT PATTERN		ok when TEXT matches the extended regular expression
 #	code NAME WANT COMMAND…	ok when the exit status is WANT; stdout in $T/out, stderr in $T/err
 #	skip NAME REASON		not run here
+#	wait_for COMMAND…		repeats the command until it succeeds: true, or false after two minutes, which no machine that works needs
 #	need WORD COMMAND…		true when COMMAND works; else skips are in order, unless PROFRIG_REQUIRE names WORD: then the test fails
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -64,6 +65,13 @@ code() {
 	got=$?
 	if [ "$got" = "$want" ]; then ok "$name"; else not_ok "$name" "status $got, wanted $want, of: $*
 $(tail -n 20 "$T/err")"; fi
+}
+wait_for() {
+	local until=$((SECONDS + 120))
+	until "$@" 2>/dev/null; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.05
+	done
 }
 need() {
 	local word=$1

@@ -151,8 +151,12 @@ void say_written(const struct report *r, const struct strvec *formats);
 /* Five lines on stderr after a run. rep may be empty. */
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep);
 
-/* The signal (SIGINT, SIGTERM or SIGHUP) that came, 0 while none did. */
+/* The signal that came (SIGINT, SIGTERM, SIGHUP) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;
 void cli_catch_signals(void);
+/* contract: 143 after SIGTERM, 130 after all others */
+int cli_interrupt_code(int sig);
+/* From now on a signal prints the words and ends profrig at once. NULL: it is noted, as before. */
+void cli_exit_at_signal(const char *words);
 
 #endif

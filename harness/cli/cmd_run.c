@@ -108,11 +108,18 @@ static int analyze_run(const char *run_dir, struct report *rep)
 	struct analyze_options ao;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
 	CLEANUP(xfreep) char *out = fs_join(run_dir, "analysis");
+	CLEANUP(xfreep)
+	char *words = xasprintf(
+		"profrig: interrupted: the run directory is complete, 'profrig report %s' "
+		"analyses it\n",
+		run_dir);
 	int64_t t0 = clock_monotonic_ns();
 
 	analyze_options_init(&ao);
 	strvec_push(&inputs, run_dir);
+	cli_exit_at_signal(words);
 	int code = analyze_to(&inputs, &ao, out, rep);
+	cli_exit_at_signal(NULL);
 	analyze_options_release(&ao);
 	struct err err = ERR_INIT;
 	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) < 0)
@@ -139,12 +146,6 @@ static void print_json(const struct prepared *p, const struct run_result *r, int
 	fflush(stdout);
 }
 
-/* 130 also for SIGHUP, as run_execute has it. */
-static int interrupted_code(void)
-{
-	return 128 + (cli_interrupt == SIGTERM ? SIGTERM : SIGINT);
-}
-
 static int missing_prerequisites(const struct prepared *p, const struct run_opts *ro)
 {
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
@@ -152,7 +153,7 @@ static int missing_prerequisites(const struct prepared *p, const struct run_opts
 	int n = run_preflight(&p->plan, ro, &missing, &err);
 
 	if (n == -EINTR)
-		return interrupted_code();
+		return cli_interrupt_code(cli_interrupt);
 	for (size_t i = 0; i < missing.nr; i++)
 		log_error("%s", missing.v[i]);
 	if (n < 0)
@@ -235,11 +236,9 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
 	int code = EXIT_DONE;
 
-	for (size_t i = 0; i < nr * (size_t)o->repeat; i++) {
+	for (size_t i = 0; i < nr * (size_t)o->repeat && !cli_interrupt; i++) {
 		struct prepared *one = &p[i / (size_t)o->repeat];
 		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
-		if (cli_interrupt)
-			return exit_worse(code, interrupted_code());
 		if (r == EXIT_DONE)
 			r = run_one(o, one);
 		code = exit_worse(code, r);
@@ -329,6 +328,9 @@ static int run_main(const struct command *c, int argc, char **argv)
 		cli_catch_signals();
 		say_leftovers();
 		code = run_all(c, &o, &models, rest);
+		/* Also when it came between two runs, or before the first. */
+		if (cli_interrupt)
+			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
 	run_options_release(&o);
 	return code;

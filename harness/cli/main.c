@@ -23,19 +23,40 @@ const struct command *const commands[] = {
 };
 
 volatile sig_atomic_t cli_interrupt;
+static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
+
+int cli_interrupt_code(int sig)
+{
+	return 128 + (sig == SIGTERM ? SIGTERM : SIGINT);
+}
 
 static void on_signal(int sig)
 {
+	const char *words = last_words;
+
+	if (words) {
+		ssize_t r = write(2, words, strlen(words));
+
+		(void)r;
+		_exit(cli_interrupt_code(sig));
+	}
 	cli_interrupt = sig;
 }
 
 void cli_catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = on_signal }, was;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	/* Ignored when nohup started us, so that the end of the terminal is not ours. */
+	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+}
+
+void cli_exit_at_signal(const char *words)
+{
+	last_words = words;
 }
 
 static void print_help(FILE *f)
