@@ -3,6 +3,7 @@
  */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -108,10 +109,25 @@ static int unknown_command(const char *word)
 	return EXIT_USAGE;
 }
 
+/*
+ * A standard stream that the caller closed would be the number of the next file that is opened, and
+ * progress would be written into that. What is printed for nobody to read stays an error, hence
+ * O_RDONLY for it.
+ */
+static void open_standard_streams(void)
+{
+	static const int flags[] = { O_RDONLY, O_RDONLY, O_WRONLY };
+
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+			_exit(EXIT_MISSING);
+}
+
 int main(int argc, char **argv)
 {
 	int level = 1, at = 1;
 
+	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
 	for (; at < argc && argv[at][0] == '-'; at++) {
 		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)

@@ -36,6 +36,9 @@ code "binary output is kept as it is" 0 run -- /bin/sh -c 'head -c 100000 /dev/u
 check "byte for byte" cmp "$(dir)/sent" "$(ls "$(dir)"/steps/*workload.out)"
 complete "binary output"
 
+code "standard error is closed" 0 sh -c '"$0" run -o "$1/runs" --engine host -- /bin/sh -c "cat $1/runtime/profrig/*" 2>&-' "$PROFRIG" "$T"
+check "progress is not written into the file that gets its number" jq -e .run_dir "$(dir)"/steps/01-workload.out
+
 code "a pre script that fails is exit 1" 1 run --tools badpre -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/ran"'
 check "the workload did not run" test ! -e "$(dir)/ran"
 is "the post script did" "$(cat "$(dir)/order")" "post badpre"
