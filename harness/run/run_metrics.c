@@ -76,12 +76,15 @@ static bool scan(const char *text, const char *end, double *ret_value, char *uni
 
 	while ((at = memmem(at, (size_t)(end - at), key, sizeof(key) - 1))) {
 		const char *rest = at + sizeof(key) - 1;
-		const char *eol = memchr(rest, '\n', (size_t)(end - rest));
+		/* No further: the key may stand a thousand times in a line without an end. */
+		size_t room =
+			(size_t)(end - rest) <= MAX_LINE ? (size_t)(end - rest) : MAX_LINE + 1;
+		const char *eol = memchr(rest, '\n', room);
 		double value;
 		char word[64];
 
 		if (!eol)
-			eol = end;
+			eol = rest + room;
 		if (starts_word(text, at) && (size_t)(eol - rest) <= MAX_LINE &&
 		    parse(rest, eol, &value, word, sizeof(word))) {
 			*ret_value = value;
