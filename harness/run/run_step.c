@@ -112,24 +112,24 @@ static json_t *start_request(const struct progress *p)
 	return rq;
 }
 
-/* A list that lacks what could not be said in JSON would start something else. */
+static bool is_text(const char *s)
+{
+	json_t *j = s ? json_string(s) : json_null();
+
+	json_decref(j);
+	return j != NULL;
+}
+
+/* A request that lacks what could not be said in JSON would start something else, or elsewhere. */
 static bool all_text(const struct plan_step *ps)
 {
-	for (size_t i = 0; i < ps->argv.nr; i++) {
-		json_t *s = json_string(ps->argv.v[i]);
-
-		json_decref(s);
-		if (!s)
+	for (size_t i = 0; i < ps->argv.nr; i++)
+		if (!is_text(ps->argv.v[i]))
 			return false;
-	}
-	for (size_t i = 0; i < ps->env.nr; i++) {
-		json_t *s = json_string(ps->env.v[i].value);
-
-		json_decref(s);
-		if (!s)
+	for (size_t i = 0; i < ps->env.nr; i++)
+		if (!is_text(ps->env.v[i].name) || !is_text(ps->env.v[i].value))
 			return false;
-	}
-	return true;
+	return is_text(ps->cwd) && is_text(ps->out) && is_text(ps->err);
 }
 
 static void send_signal(struct progress *p, int sig)
@@ -340,7 +340,7 @@ void step_run(struct run *rn, size_t index)
 	*p.s = (struct run_step){ .ran = true, .code = -1 };
 	if (!all_text(ps)) {
 		snprintf(p.s->text, sizeof(p.s->text),
-			 "an argument or an environment value is not valid UTF-8");
+			 "an argument, an environment value or a path is not valid UTF-8");
 		return;
 	}
 	request(&p, start_request(&p));

@@ -179,11 +179,27 @@ static void test_cannot_start(void **state)
 static void test_not_utf8(void **state)
 {
 	struct rig *g = *state;
-	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 
-	strvec_push(&s->argv, "\xff\xfe");
-	go(g);
-	ended_as(g, RUN_FAILED, 1, "not valid UTF-8");
+	for (int i = 0; i < 3; i++) {
+		struct plan_step *s;
+
+		if (i > 0) {
+			run_result_release(&g->result);
+			plan_release(&g->plan);
+			plan_begin_at(g, g->runs);
+		}
+		s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
+		if (i == 0) {
+			strvec_push(&s->argv, "\xff\xfe");
+		} else if (i == 1) {
+			put_env(s, "A", "\xff", false);
+		} else {
+			free(s->cwd);
+			s->cwd = xstrdup("/tmp/\xff");
+		}
+		go(g);
+		ended_as(g, RUN_FAILED, 1, "not valid UTF-8");
+	}
 }
 
 static void test_too_large(void **state)
