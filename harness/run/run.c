@@ -360,7 +360,7 @@ static void begin(struct run *rn)
 	anchor(rn, "begin");
 	rn->started_realtime_ns = rn->clocks.v[0].anchor.realtime_ns;
 	rn->phase = "prepare";
-	if (rn->pl->conf && rn->pl->conf->grace_s > 0 && isfinite(rn->pl->conf->grace_s))
+	if (rn->pl->conf && rn->pl->conf->grace_s >= 0 && isfinite(rn->pl->conf->grace_s))
 		rn->grace_s = rn->pl->conf->grace_s;
 	for (size_t i = 0; i < rn->pl->steps.nr; i++)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));

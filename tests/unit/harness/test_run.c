@@ -237,6 +237,20 @@ static void test_timeout(void **state)
 	free(read_below(g, "post"));
 }
 
+/* No grace is none, not the usual ten seconds of it, twice. */
+static void test_no_grace(void **state)
+{
+	struct rig *g = *state;
+	int64_t t0 = clock_monotonic_ns();
+
+	g->conf.grace_s = 0;
+	add_step(g, STEP_WORKLOAD, "workload", "trap '' INT TERM; while :; do sleep 0.1; done")
+		->timeout_s = 0.2;
+	go(g);
+	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.2 s");
+	assert_true(clock_monotonic_ns() - t0 < 19 * NS_PER_S);
+}
+
 /* A workload that saves its work on INT is given the time; it is a timeout all the same. */
 static void test_timeout_polite(void **state)
 {
@@ -495,6 +509,7 @@ int main(void)
 		T(test_not_utf8),
 		T(test_too_large),
 		T(test_timeout),
+		T(test_no_grace),
 		T(test_timeout_polite),
 		T(test_forks_away),
 		T(test_stragglers),
