@@ -21,7 +21,7 @@ const struct run_warning_info run_warning_table[] = {
 	  "a sampler could not be opened or stopped early: see run.json samplers[].error" },
 	{ W_OUTPUT_REQUIRED, "an output that a tool must leave is missing, empty or damaged" },
 	{ W_OUTPUT_OPTIONAL, "an output that a tool may leave is missing, empty or damaged" },
-	{ W_COLLECT, "an output could not be moved into the run directory" },
+	{ W_COLLECT, "an output could not be moved into the run directory, or was not looked at" },
 	{ W_STRAYS, "the workload left processes running: they were ended" },
 	{ W_DISK_FULL, "the disk of the run directory is full: recorded output may be cut" },
 	{ W_NO_RESERVE, "no disk space could be set aside for run.json" },
@@ -316,7 +316,8 @@ static void judge_outputs(struct run *rn)
 
 		if (required ? !is_required
 			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
-				       strcmp(w->code, W_SAMPLER) != 0)
+				       strcmp(w->code, W_SAMPLER) != 0 &&
+				       strcmp(w->code, W_COLLECT) != 0)
 			continue;
 		more += first != NULL;
 		first = first ? first : w;

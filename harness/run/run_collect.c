@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/utf8.h"
 
 #define MAX_ARTIFACTS 100000
 
@@ -129,6 +130,18 @@ static void put_verdict(struct run_verdict *v, const char *verdict, const char *
 	snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
+/*
+ * Through a link. What lies there is not in the run directory and so not collected, and seen from a
+ * container it may be something else.
+ */
+static bool leads_out(const struct run *rn, const char *path)
+{
+	CLEANUP(xfreep) char *top = realpath(rn->pl->run_dir, NULL);
+	CLEANUP(xfreep) char *real = realpath(path, NULL);
+
+	return top && real && !fs_below(top, real);
+}
+
 static void judge(struct run *rn, struct run_artifact *a, const char *path)
 {
 	const struct plan_output *po = a->output;
@@ -136,6 +149,14 @@ static void judge(struct run *rn, struct run_artifact *a, const char *path)
 
 	if (a->bytes == 0) {
 		put_verdict(&a->v, "empty", "0 bytes");
+		return;
+	}
+	if (leads_out(rn, path)) {
+		put_verdict(&a->v, "damaged", "a link that leads out of the run directory");
+		return;
+	}
+	if (!utf8_valid(a->path)) {
+		put_verdict(&a->v, "damaged", "its name is not valid UTF-8");
 		return;
 	}
 	if (fs_sha256(path, a->sha256, &err) < 0) {
@@ -214,8 +235,16 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 err.msg);
 	for (size_t i = 0; i < files.nr && rn->artifacts.nr < MAX_ARTIFACTS; i++)
 		add_file(rn, po, ours ? po->dir : home, files.v[i]);
-	if (rn->artifacts.nr == from)
+	if (rn->artifacts.nr - from < files.nr) {
+		run_warn(rn, W_COLLECT, "error",
+			 "output '%s' of tool '%s': only %zu of %zu files were looked at", po->glob,
+			 po->tool, rn->artifacts.nr - from, files.nr);
+		rn->outputs_optional_bad = true;
+	}
+	if (files.nr == 0)
 		add_missing(rn, po);
+	if (rn->artifacts.nr == from)
+		return;
 	a = decisive(rn, from);
 	if (is(a, "valid"))
 		return;

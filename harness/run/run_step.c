@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/utf8.h"
+
 /* How long to wait for the agent's word on something it does at once. */
 #define ANSWER_NS (60 * NS_PER_S)
 /* After KILL; what is stuck in the kernel longer is left to the container's end. */
@@ -114,10 +116,7 @@ static json_t *start_request(const struct progress *p)
 
 static bool is_text(const char *s)
 {
-	json_t *j = s ? json_string(s) : json_null();
-
-	json_decref(j);
-	return j != NULL;
+	return !s || utf8_valid(s);
 }
 
 /* A request that lacks what could not be said in JSON would start something else, or elsewhere. */

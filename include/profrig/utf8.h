@@ -4,7 +4,9 @@
 #ifndef PROFRIG_UTF8_H
 #define PROFRIG_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * Bytes of the valid UTF-8 sequence at text (RFC 3629: shortest form, no surrogates, at most
@@ -42,6 +44,16 @@ static inline size_t utf8_len(const char *text, size_t n)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	return len;
+}
+
+static inline bool utf8_valid(const char *s)
+{
+	for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
+		len = utf8_len(s, n);
+		if (len == 0)
+			return false;
+	}
+	return true;
 }
 
 #endif

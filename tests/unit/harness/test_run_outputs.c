@@ -34,6 +34,14 @@ static void test_verdicts(void **state)
 		/* A file per process, and some processes did nothing. */
 		{ "one of two is empty", ": >out1.json; echo records 3 >out2.json", true, 1,
 		  RUN_SUCCESS, 0, "", "empty" },
+		{ "a link out of the run directory",
+		  "echo records 3 >../../../outside; ln -s ../../../outside out.json", true, 1,
+		  RUN_FAILED, 7, "leads out of the run directory", "damaged" },
+		{ "a link inside", "echo records 3 >../data; ln -s ../data out.json", true, 1,
+		  RUN_SUCCESS, 0, "", "valid" },
+		{ "the folder is a link out",
+		  "echo records 3 >../../../out.json; cd ..; rm -r t; ln -s ../.. t", true, 1,
+		  RUN_FAILED, 7, "leads out of the run directory", "damaged" },
 		{ "one of two is damaged", "echo records 3 >out1.json; echo bad >out2.json", true,
 		  1, RUN_FAILED, 7, "out2.json", "valid" },
 	};
@@ -83,6 +91,19 @@ static void test_artifact_facts(void **state)
 	assert_string_equal(str(a, "reader"), "found");
 	assert_int_equal(g->result.artifacts, 1);
 	assert_int_equal(g->result.artifacts_bad, 0);
+}
+
+/* run.json could not name it, so nobody would find it again. */
+static void test_name_that_is_no_text(void **state)
+{
+	struct rig *g = *state;
+
+	add_step(g, STEP_WORKLOAD, "workload",
+		 "cd $PROFRIG_RUN_DIR/artifacts/t; echo records 1 >\"$(printf 'a\\377.json')\"");
+	add_output(g, "t", "*.json", true, 1);
+	go(g);
+	assert_int_equal(g->result.exit_code, 7);
+	assert_non_null(strstr(g->result.reason, "its name is not valid UTF-8"));
 }
 
 static void test_check_refuses(void **state)
@@ -333,6 +354,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_verdicts),
 		T(test_artifact_facts),
+		T(test_name_that_is_no_text),
 		T(test_check_refuses),
 		T(test_output_in_workdir),
 		T(test_secrets),
