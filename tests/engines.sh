@@ -117,7 +117,7 @@ engine_words() {
 	esac
 }
 
-# test_image ENGINE NAME [FILE…]: imports an image FROM scratch: busybox as /bin/sh and friends, and FILEs in /usr/local/bin.
+# test_image ENGINE NAME [FILE…]: imports an image FROM scratch: busybox as /bin/sh and friends, and FILEs in /usr/local/bin. IMAGE_USER=… is its user.
 test_image() {
 	local engine=$1 name=$2 root applet bb
 	shift 2
@@ -136,7 +136,8 @@ test_image() {
 	[ $# -eq 0 ] || cp "$@" "$root/usr/local/bin/"
 	# shellcheck disable=SC2046
 	if ! tar -C "$root" --owner=0 --group=0 -cf - . |
-		$(engine_words "$engine") import --change 'ENV PATH=/usr/local/bin:/bin' --change 'ENV IMAGE_SAYS=hello' - "$name" \
+		$(engine_words "$engine") import --change 'ENV PATH=/usr/local/bin:/bin' --change 'ENV IMAGE_SAYS=hello' \
+			${IMAGE_USER:+--change "USER $IMAGE_USER"} - "$name" \
 			>"$root.log" 2>&1; then
 		engines_why="$engine import: $(tail -n 1 "$root.log")"
 		rm -rf "$root"

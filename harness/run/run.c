@@ -107,6 +107,7 @@ static void engine_hello(struct run *rn, const json_t *ev)
 		 event_str(ev, "version", ""));
 	snprintf(rn->libc, sizeof(rn->libc), "%.63s", event_str(ev, "libc", ""));
 	rn->link_up = true;
+	run_dir_share(rn, event_int(ev, "uid", 0));
 }
 
 static void engine_start(struct run *rn)

@@ -154,25 +154,6 @@ int run_dir_make(struct run *rn, struct err *err)
 	return r;
 }
 
-/* Another user inside a container must be able to write where we made the folders. */
-static mode_t folder_mode(const struct plan *pl)
-{
-	const char *user = pl->spec.user;
-
-	if (!pl->engine->container || !user || !strcmp(user, "root") || !strcmp(user, "0"))
-		return 0777 & ~022;
-	return 0777;
-}
-
-static int make_folder(const struct plan *pl, const char *path, struct err *err)
-{
-	int r = fs_mkdirs(path, 0777, err);
-
-	if (r == 0 && folder_mode(pl) == 0777)
-		chmod(path, 0777);
-	return r;
-}
-
 static int copy_script(const char *from, const char *to, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(to);
@@ -210,14 +191,52 @@ int run_dir_fill(struct run *rn, struct err *err)
 {
 	const struct plan *pl = rn->pl;
 	CLEANUP(xfreep) char *steps = fs_join(pl->run_dir, "steps");
-	int r = make_folder(pl, steps, err);
+	int r = fs_mkdirs(steps, 0777, err);
 
 	for (size_t i = 0; r == 0 && i < pl->mkdirs.nr; i++)
-		r = make_folder(pl, pl->mkdirs.v[i], err);
+		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
 		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
 	link_latest(rn);
 	return r;
+}
+
+/* Who the agent is here: the image, its configuration and user namespaces all have a say. */
+static bool agent_is_stranger(const struct run *rn, int64_t uid_inside)
+{
+	pid_t agent = sampler_find_agent(rn->pl->run_id);
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)agent);
+	if (agent <= 0 || stat(path, &st) < 0)
+		return uid_inside != 0;
+	return st.st_uid != 0 && st.st_uid != geteuid();
+}
+
+static void add_mode(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		chmod(path, (st.st_mode & 07777) | mode);
+}
+
+void run_dir_share(struct run *rn, int64_t uid_inside)
+{
+	const struct plan *pl = rn->pl;
+	CLEANUP(xfreep) char *steps = fs_join(pl->run_dir, "steps");
+
+	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
+		return;
+	add_mode(pl->run_dir, 0011);
+	add_mode(steps, 0777);
+	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
+		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);
+		bool writes = rel && !strncmp(rel, "artifacts/", 10);
+
+		add_mode(pl->mkdirs.v[i], writes ? 0777 : 0011);
+	}
 }
 
 void run_dir_close(struct run *rn)

@@ -164,6 +164,11 @@ bool step_went_well(const struct run_step *s);
 int run_dir_make(struct run *rn, struct err *err);
 /* Folders, copies of scripts, the `latest` link. Failures are warnings but for copies. */
 int run_dir_fill(struct run *rn, struct err *err);
+/*
+ * Lets an agent that is another user than we are into the folders, and write where steps and tools
+ * do. uid_inside: what it is in its container.
+ */
+void run_dir_share(struct run *rn, int64_t uid_inside);
 void run_dir_close(struct run *rn);
 /* A file written whole; on a full disk the reserve beside it becomes the file. */
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,

@@ -6,6 +6,7 @@ engines_dir=$T/e
 at_end engines_stop
 tools=$ROOT/tests/fixtures/tools
 image=profrig-test:1
+trace="echo '[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"name\":\"f\"},' | tee \$OUTS/may.json >\$OUTS/must.json"
 
 run() { # options… -- command
 	"$PROFRIG" -q run -o "$T/runs" --engine "$engine" --image "$image" --tools-dir "$tools" "$@"
@@ -59,6 +60,14 @@ steps() {
 	check "$engine: it is written nowhere" sh -c "! grep -rq sesame-open '$(dir)'"
 	code "$engine: another user" 0 run --set container.user=1000:1000 -- /bin/sh -c 'id -u'
 	is "$engine: it is that user" "$(cat "$(dir)/steps/01-workload.out")" 1000
+	IMAGE_USER=1000 test_image "$engine" profrig-test:user || not_ok "$engine: image with a user" "$engines_why"
+	umask 077
+	code "$engine: another user and our own umask" 0 run --set container.user=1000:1000 --tools outs -- /bin/sh -c "$trace"
+	code "$engine: an image with a user of its own" 0 "$PROFRIG" -q run -o "$T/runs" --engine "$engine" --image profrig-test:user --tools-dir "$tools" \
+		--tools outs -- /bin/sh -c "id -u; $trace"
+	umask 022
+	is "$engine: it is that user" "$(cat "$(dir)/steps/01-workload.out")" 1000
+	is "$engine: what it wrote was found" "$(json '[.artifacts[].verdict] | join(" ")')" "valid valid"
 	code "$engine: a daemon in the container is found and ended" 1 run -- /bin/sh -c '(setsid sleep 300 </dev/null >/dev/null 2>&1 &) ; sleep 0.2; exit 0'
 	like "$engine: its reason" "$(json .reason)" "left 1 process running"
 	code "$engine: a timeout" 1 run --timeout 1 --set grace=0.5 -- /bin/sh -c 'trap "" INT TERM; while :; do sleep 0.1; done'
