@@ -4,6 +4,8 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,17 +83,25 @@ static void on_tick(void *ctx)
 	progress_tick();
 }
 
-static void on_output(void *ctx, const char *text, size_t n)
+/* A pipe or terminal that is writable takes so much without waiting, mostly. */
+static size_t on_output(void *ctx, const char *text, size_t n)
 {
+	struct pollfd p = { .fd = 2, .events = POLLOUT };
 	bool *mid_line = ctx;
+	size_t at = 0;
 
-	*mid_line = n > 0 && text[n - 1] != '\n';
-	for (size_t at = 0; at < n;) {
-		ssize_t w = write(2, text + at, n - at);
-		if (w <= 0)
-			return;
+	while (at < n && poll(&p, 1, 0) > 0) {
+		size_t part = n - at < PIPE_BUF ? n - at : PIPE_BUF;
+		ssize_t w = write(2, text + at, part);
+		if (w < 0 && errno == EINTR)
+			break;
+		if (w <= 0) /* nobody will ever read it */
+			return n;
 		at += (size_t)w;
 	}
+	if (at > 0)
+		*mid_line = text[at - 1] != '\n';
+	return at;
 }
 
 static void say_leftovers(void)

@@ -16,6 +16,10 @@
 #define AFTER_KILL_NS (10 * NS_PER_S)
 #define TICK_MS 250
 #define LIVE_TICK_MS 100
+/* Reads before something else has its turn, and how long a reader that takes nothing is waited for
+ * when all is written. */
+#define TAIL_PORTION 16
+#define TAIL_PATIENCE_NS (5 * NS_PER_S)
 /* What the workload left running may end by itself in this time, and has to after the next. */
 #define STRAY_WAIT_MS 1000
 #define STRAY_GRACE_MS 1000
@@ -27,17 +31,32 @@ struct tail {
 	int fd;
 };
 
-static void tail_pump(struct run *rn, struct tail *t)
+/*
+ * In portions, since a workload may write faster than anybody reads, and there are limits to watch.
+ * Returns whether there is more; *moved when some was taken.
+ */
+static bool tail_pump(struct run *rn, struct tail *t, bool *moved)
 {
 	char buf[16384];
-	ssize_t n;
 
 	if (!t->path || !rn->o->events.output)
-		return;
+		return false;
 	if (t->fd < 0)
 		t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	while (t->fd >= 0 && (n = read(t->fd, buf, sizeof(buf))) > 0)
-		rn->o->events.output(rn->o->events.ctx, buf, (size_t)n);
+	for (int i = 0; i < TAIL_PORTION && t->fd >= 0; i++) {
+		ssize_t n = read(t->fd, buf, sizeof(buf));
+		size_t took;
+
+		if (n <= 0)
+			return false;
+		took = rn->o->events.output(rn->o->events.ctx, buf, (size_t)n);
+		*moved |= took > 0;
+		if (took < (size_t)n) {
+			lseek(t->fd, (off_t)took - n, SEEK_CUR);
+			return true;
+		}
+	}
+	return t->fd >= 0;
 }
 
 /* --- a step in progress --- */
@@ -244,24 +263,47 @@ static void on_event(struct progress *p, const json_t *ev)
 	}
 }
 
-static void pump_tails(struct progress *p)
+/* Returns whether more is waiting and would be taken. */
+static bool pump_tails(struct progress *p, bool *more)
 {
+	bool moved = false;
+
+	*more = false;
 	if (p->plan->kind != STEP_WORKLOAD)
-		return;
-	tail_pump(p->rn, &p->tail[0]);
-	tail_pump(p->rn, &p->tail[1]);
+		return false;
+	*more |= tail_pump(p->rn, &p->tail[0], &moved);
+	*more |= tail_pump(p->rn, &p->tail[1], &moved);
+	return *more && moved;
+}
+
+/* What is left when the step is over. The files have it all, so nobody has to wait for the end. */
+static void drain_tails(struct progress *p)
+{
+	int64_t until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
+	bool moved, more;
+
+	do {
+		moved = pump_tails(p, &more);
+		if (moved)
+			until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
+		else if (more)
+			clock_sleep_until_ns(clock_monotonic_ns() + LIVE_TICK_MS * NS_PER_MS);
+	} while (more && clock_monotonic_ns() < until && !run_take_interrupt(p->rn));
+	xclosep(&p->tail[0].fd);
+	xclosep(&p->tail[1].fd);
 }
 
 static void wait_for_end(struct progress *p)
 {
 	int tick = p->rn->o->events.output ? LIVE_TICK_MS : TICK_MS;
+	bool flowing = false, more;
 	int64_t asked = clock_monotonic_ns();
 
 	while (!p->over) {
 		struct err err = ERR_INIT;
 		int64_t now = clock_monotonic_ns(),
 			next = p->s->sent ? p->escalate_ns : p->limit_ns;
-		int wait = tick;
+		int wait = flowing ? 0 : tick;
 		json_t *ev;
 		int r;
 
@@ -281,14 +323,12 @@ static void wait_for_end(struct progress *p)
 			lost(p, &err);
 			break;
 		}
-		pump_tails(p);
+		flowing = pump_tails(p, &more);
 		if (p->rn->o->events.tick)
 			p->rn->o->events.tick(p->rn->o->events.ctx);
 		watch_limits(p);
 	}
-	pump_tails(p);
-	xclosep(&p->tail[0].fd);
-	xclosep(&p->tail[1].fd);
+	drain_tails(p);
 }
 
 /* What the step left behind: given a moment when it ended by itself, none when it was ended. */

@@ -65,8 +65,11 @@ typedef int run_check_fn(const char *path, const char *reader, uint64_t min_reco
 struct run_events {
 	/* "probe", "pre", "workload", "post", "collect" */
 	void (*phase)(void *ctx, const char *phase);
-	/* --live: the workload's new output */
-	void (*output)(void *ctx, const char *text, size_t n);
+	/*
+	 * --live: the workload's new output. Returns how many bytes were taken, without waiting for
+	 * a reader; the rest is offered again.
+	 */
+	size_t (*output)(void *ctx, const char *text, size_t n);
 	void *ctx;
 	/* a few times a second while a step runs */
 	void (*tick)(void *ctx);

@@ -26,6 +26,7 @@ struct rig {
 	struct run_result result;
 	volatile sig_atomic_t interrupt;
 	struct strbuf live;
+	size_t live_takes; /* bytes at a time, 0 all */
 	struct strvec phases;
 	json_t *doc; /* run.json of the last run */
 };
@@ -42,9 +43,14 @@ static inline void on_phase(void *ctx, const char *phase)
 	strvec_push(&((struct rig *)ctx)->phases, phase);
 }
 
-static inline void on_output(void *ctx, const char *text, size_t n)
+static inline size_t on_output(void *ctx, const char *text, size_t n)
 {
-	strbuf_add(&((struct rig *)ctx)->live, text, n);
+	struct rig *g = ctx;
+
+	if (g->live_takes && n > g->live_takes)
+		n = g->live_takes;
+	strbuf_add(&g->live, text, n);
+	return n;
 }
 
 /* Stands in for analysis: "records N" is valid with N, "bad" is damaged. */

@@ -136,6 +136,37 @@ static void test_binary_output(void **state)
 	assert_memory_equal(sent, g->live.buf, 300000);
 }
 
+/* A reader that takes little at a time gets everything. */
+static void test_live_in_bits(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *sent = NULL;
+
+	g->live_takes = 7;
+	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	sent = read_below(g, "steps/01-workload.out");
+	assert_string_equal(g->live.buf, sent);
+}
+
+static size_t takes_nothing(void *ctx, const char *text, size_t n)
+{
+	(void)ctx, (void)text, (void)n;
+	return 0;
+}
+
+/* A reader that has gone to lunch does not suspend the limits. */
+static void test_live_without_reader(void **state)
+{
+	struct rig *g = *state;
+
+	g->opts.events.output = takes_nothing;
+	add_step(g, STEP_WORKLOAD, "workload", "while :; do seq 1000; done")->timeout_s = 0.3;
+	go(g);
+	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.3 s");
+}
+
 /* --- ends that are not --- */
 
 static void test_nonzero(void **state)
@@ -503,6 +534,8 @@ int main(void)
 		T(test_performance_lines),
 		T(test_performance_in_large_output),
 		T(test_binary_output),
+		T(test_live_in_bits),
+		T(test_live_without_reader),
 		T(test_nonzero),
 		T(test_killed),
 		T(test_cannot_start),
