@@ -222,9 +222,8 @@ static int run_one(const struct run_options *o, const struct prepared *p)
 	}
 	code = r.exit_code;
 	if (!o->no_analyze) {
-		int a = analyze_run(p->run_dir, &rep);
-		/* a run that failed is reported as failed, not as unreadable */
-		if (a == EXIT_PARTIAL)
+		/* whatever kept it from being whole: the run itself is there */
+		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
 	progress_end();

@@ -140,24 +140,38 @@ static void where_energy(const struct report *rep)
 	      stderr);
 }
 
-/* How many warnings of each kind; what was only noted is no warning. */
+static const char *const severity[] = { "error", "warning", "note" };
+
+/* Counts the kinds of warning in a run.json or analysis.json that are not in *codes yet. */
+static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_LEN(severity)])
+{
+	json_t *doc = text ? json_loads(text, 0, NULL) : NULL, *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *code = json_string_value(json_object_get(w, "code"));
+		const char *s = json_string_value(json_object_get(w, "severity"));
+		if (!code || !s || strvec_has(codes, code))
+			continue;
+		strvec_push(codes, code);
+		for (size_t k = 0; k < ARRAY_LEN(severity); k++)
+			nr[k] += strcmp(s, severity[k]) == 0;
+	}
+	json_decref(doc);
+}
+
+/* What was only noted is no warning. */
 static void warned(const struct report *rep)
 {
-	static const char *const severity[] = { "error", "warning", "note" };
-	json_t *a = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
-	const json_t *list = json_object_get(a, "warnings");
+	CLEANUP(strvec_release) struct strvec codes = STRVEC_INIT;
+	size_t nr[ARRAY_LEN(severity)] = { 0 };
 
-	for (size_t k = 0; k < ARRAY_LEN(severity); k++) {
-		size_t n = 0;
-		for (size_t i = 0; i < json_array_size(list); i++) {
-			const json_t *w = json_array_get(list, i);
-			const char *s = json_string_value(json_object_get(w, "severity"));
-			n += s && strcmp(s, severity[k]) == 0;
-		}
-		if (n)
-			fprintf(stderr, "; %zu %s%s", n, severity[k], n == 1 ? "" : "s");
-	}
-	json_decref(a);
+	count_kinds(rep->run_json, &codes, nr);
+	count_kinds(rep->analysis_json, &codes, nr);
+	for (size_t k = 0; k < ARRAY_LEN(severity); k++)
+		if (nr[k])
+			fprintf(stderr, "; %zu %s%s", nr[k], severity[k], nr[k] == 1 ? "" : "s");
 }
 
 static void collected(const struct run_result *r, const struct report *rep)
@@ -171,7 +185,8 @@ static void collected(const struct run_result *r, const struct report *rep)
 	if (r->artifacts_bad)
 		fprintf(stderr, ", %llu of them missing, empty or damaged",
 			(unsigned long long)r->artifacts_bad);
-	fprintf(stderr, "; %llu samples", (unsigned long long)r->samples);
+	fprintf(stderr, "; %llu sample%s", (unsigned long long)r->samples,
+		r->samples == 1 ? "" : "s");
 	if (checks)
 		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
 	warned(rep);
@@ -199,5 +214,5 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	where_energy(rep);
 	collected(r, rep);
 	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
-	fprintf(stderr, "  report  %s\n", page ? page : p->run_dir);
+	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
 }

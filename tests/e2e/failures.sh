@@ -59,6 +59,10 @@ code "an optional output missing is exit 6" 6 run --tools outs -- /bin/sh -c "ec
 is "its status" "$(json .status)" partial
 code "a failed workload beats a missing output" 1 run --tools outs -- false
 
+code "a run that cannot be analysed is exit 6" 6 "$PROFRIG" run -o "$T/runs" --engine host -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/analysis"'
+is "it succeeded all the same" "$(json .status)" success
+like "and the summary names no report that is not there" "$(tail -n 1 "$T/err")" "report +$(dir)$"
+
 code "a workload that cannot be started is exit 1" 1 run -- ./no-such-program
 like "its reason" "$(json .reason)" "no-such-program"
 complete "cannot be started"
