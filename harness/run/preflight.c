@@ -326,6 +326,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
 	CLEANUP(xfreep)
 	char *name = xasprintf("%s-probe", pl->spec.name ? pl->spec.name : "profrig");
+	struct registration reg = REGISTRATION_INIT;
 	struct err why = ERR_INIT;
 	struct agent_link l;
 	json_t *rq;
@@ -340,6 +341,9 @@ static int check_needs(struct preflight *pf, struct err *err)
 	if (r < 0)
 		return r;
 	rq = probe_request(pl, &words);
+	/* As a run's: whoever kills us here leaves a container too. */
+	if (pl->engine->container)
+		registry_enter(pl, &reg, NULL);
 	r = link_open(&l, argv.v, &why);
 	if (r == 0) {
 		r = ask_agent(pf, &l, rq, &why);
@@ -348,6 +352,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 			forget_container(pf, name);
 		link_release(&l);
 	}
+	registry_leave(&reg);
 	json_decref(rq);
 	if (r == -EINTR)
 		return err_set(err, EINTR, "interrupted");

@@ -96,6 +96,7 @@ static const char fake_script[] =
 	"	test -e $d/pullable && touch $d/image && exit 0\n"
 	"	echo 'access denied' >&2; exit 1 ;;\n"
 	"run) test ! -e $d/broken || { echo 'no such runtime' >&2; exit 125; }\n"
+	"	ls $XDG_RUNTIME_DIR/profrig >$d/registered\n"
 	"	while [ $# -gt 2 ]; do shift; done; exec $AGENT \"$@\" ;;\n"
 	"esac\n";
 
@@ -202,7 +203,7 @@ static void test_probe_container(void **state)
 {
 	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
-	CLEANUP(xfreep) char *log = NULL, *name = NULL;
+	CLEANUP(xfreep) char *log = NULL, *name = NULL, *registered = NULL;
 
 	fake_engine(g);
 	fake_touch(g, "image");
@@ -216,6 +217,10 @@ static void test_probe_container(void **state)
 	name = xasprintf("--name profrig-%s-probe ", g->plan.run_id);
 	assert_non_null(strstr(log, name));
 	assert_null(strstr(log, g->plan.run_dir));
+	/* While it was there, one could have cleaned up after us. */
+	registered = test_get(g->top, "registered");
+	assert_non_null(strstr(registered, g->plan.run_id));
+	assert_cleared_away(g);
 	unsetenv("PROFRIG_DOCKER");
 }
 
