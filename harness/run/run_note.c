@@ -78,6 +78,8 @@ int run_note_interrupted(const char *run_dir, struct err *err)
 		json_object_set_new(doc, "ended_utc",
 				    json_string(clock_utc(clock_realtime_ns(), now)));
 		r = run_json_store(run_dir, doc, err);
+		if (r == 0)
+			r = 1;
 	}
 	json_decref(doc);
 	return r;

@@ -189,6 +189,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 
 json_t *run_json_load(const char *run_dir, struct err *err);
 int run_json_store(const char *run_dir, json_t *doc, struct err *err);
+/* 1 when it was marked, 0 when it had ended before. */
 int run_note_interrupted(const char *run_dir, struct err *err);
 
 /* --- the rest --- */

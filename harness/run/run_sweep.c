@@ -228,7 +228,7 @@ static int finish_dir(const char *run_dir, pid_t owner, struct strvec *lines)
 		r = run_note_interrupted(run_dir, &err);
 		if (r < 0)
 			strvec_pushf(lines, "%s: %s", run_dir, err.msg);
-		else
+		else if (r > 0)
 			strvec_pushf(lines, "%s: marked interrupted, its profrig had died",
 				     run_dir);
 	}

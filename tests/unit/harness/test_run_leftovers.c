@@ -159,6 +159,26 @@ static void test_sweep_hostile_registry(void **state)
 	assert_int_equal(names.nr, 0);
 }
 
+/* What is said once is true once: a run that had ended is not marked again. */
+static void test_sweep_says_it_once(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep)
+	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id);
+	CLEANUP(xfreep)
+	char *entry = xasprintf("{\"run_dir\":\"%s\",\"engine\":\"host\"}", g->plan.run_dir);
+
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	assert_int_equal(fs_write_atomic(path, entry, strlen(entry), NULL), 0);
+	assert_int_equal(run_sweep_leftovers(&lines, NULL), 1);
+	assert_int_equal(lines.nr, 0);
+	json_decref(g->doc);
+	g->doc = load(g->plan.run_dir);
+	assert_string_equal(str(g->doc, "status"), "success");
+}
+
 /* --- a full disk --- */
 
 static void test_full_disk(void **state)
@@ -195,6 +215,7 @@ int main(void)
 		T(test_always_readable),
 		T(test_sweep_spares_the_living),
 		T(test_sweep_hostile_registry),
+		T(test_sweep_says_it_once),
 		T(test_full_disk),
 	};
 
