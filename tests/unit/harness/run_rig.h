@@ -93,6 +93,25 @@ static inline void plan_begin_at(struct rig *g, const char *runs)
 	pl->spec.lib_dir = lib_dir();
 }
 
+/* For another run with the same rig. */
+static inline void plan_again(struct rig *g)
+{
+	run_result_release(&g->result);
+	plan_release(&g->plan);
+	plan_begin_at(g, g->runs);
+}
+
+/* False after two minutes, which no machine needs for what tests wait for. */
+static inline bool wait_for_file(const char *path)
+{
+	for (int i = 0; i < 12000; i++) {
+		if (fs_size(path) >= 0)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
 static inline int setup(void **state)
 {
 	struct rig *g = xcalloc(1, sizeof(*g));

@@ -11,6 +11,7 @@ static void test_success(void **state)
 	CLEANUP(xfreep) char *out = NULL;
 	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
 	json_t *w, *clocks;
+	char *err;
 
 	add_step(g, STEP_PRE, "pre-a", "echo pre >>$PROFRIG_RUN_DIR/order");
 	add_step(g, STEP_WORKLOAD, "workload",
@@ -34,9 +35,13 @@ static void test_success(void **state)
 	assert_string_equal(str(json_object_get(g->doc, "versions"), "profrig"), "0.0-unit");
 	assert_string_equal(str(json_object_get(g->doc, "versions"), "agent"), PROFRIG_VERSION);
 	assert_true(strlen(str(json_object_get(g->doc, "host"), "kernel")) > 0);
+	/* Each of the two in order; how they meet is left to chance. */
+	err = strstr(g->live.buf, "err\n");
+	assert_non_null(err);
+	memmove(err, err + 4, strlen(err + 4) + 1);
 	assert_string_equal(
 		g->live.buf,
-		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\nerr\n");
+		"performance: 1 x/s\nval_performance: 9 y\nperformance: 2.5e1 samples/s\n");
 	assert_true(fs_exists(latest));
 	assert_cleared_away(g);
 	CLEANUP(xfreep) char *phases = strvec_shell(&g->phases);
@@ -82,11 +87,8 @@ static void test_performance_lines(void **state)
 		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);
 		const json_t *m;
 
-		if (i > 0) {
-			run_result_release(&g->result);
-			plan_release(&g->plan);
-			plan_begin_at(g, g->runs);
-		}
+		if (i > 0)
+			plan_again(g);
 		add_step(g, STEP_WORKLOAD, "workload", command);
 		go(g);
 		m = metric(g, "performance");
@@ -214,11 +216,8 @@ static void test_not_utf8(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct plan_step *s;
 
-		if (i > 0) {
-			run_result_release(&g->result);
-			plan_release(&g->plan);
-			plan_begin_at(g, g->runs);
-		}
+		if (i > 0)
+			plan_again(g);
 		s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 		if (i == 0) {
 			strvec_push(&s->argv, "\xff\xfe");
@@ -246,21 +245,37 @@ static void test_too_large(void **state)
 	ended_as(g, RUN_FAILED, 1, "too large");
 }
 
+/*
+ * A run that comes to its limit when the workload has written <run>/ready: with a longer limit if
+ * the machine did not give it the time.
+ */
+static void time_out_when_ready(struct rig *g, const char *command)
+{
+	for (double limit_s = 0.5; limit_s < 300; limit_s *= 6) {
+		CLEANUP(xfreep) char *ready = NULL;
+
+		if (limit_s > 0.5)
+			plan_again(g);
+		ready = fs_join(g->plan.run_dir, "ready");
+		add_step(g, STEP_WORKLOAD, "workload", command)->timeout_s = limit_s;
+		add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
+		go(g);
+		ended_as(g, RUN_TIMEOUT, 1, "longer than");
+		if (fs_size(ready) > 0)
+			return;
+	}
+	fail_msg("the workload never got ready");
+}
+
 /* The child ignores what is polite, and so does its own child in another session. */
 static void test_timeout(void **state)
 {
 	struct rig *g = *state;
-	int64_t t0 = clock_monotonic_ns();
 
-	add_step(g, STEP_WORKLOAD, "workload",
-		 "trap '' INT TERM; setsid sh -c 'trap \"\" INT TERM; echo $$ "
-		 ">$PROFRIG_RUN_DIR/escaped; while :; do sleep 0.1; done' & "
-		 "echo $$ >$PROFRIG_RUN_DIR/leader; while :; do sleep 0.1; done")
-		->timeout_s = 0.5;
-	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
-	go(g);
-	assert_in_range(clock_monotonic_ns() - t0, 1000 * NS_PER_MS, 6 * NS_PER_S);
-	ended_as(g, RUN_TIMEOUT, 1, "longer than 0.5 s");
+	time_out_when_ready(g, "cd $PROFRIG_RUN_DIR; trap '' INT TERM; setsid sh -c 'trap \"\" INT "
+			       "TERM; echo $$ >escaped; while :; do sleep 0.1; done' & while [ ! "
+			       "-s escaped ]; do sleep 0.02; done; echo $$ >leader; echo yes "
+			       ">ready; while :; do sleep 0.1; done");
 	assert_non_null(strstr(g->result.reason, "SIGKILL"));
 	assert_string_equal(str(step_of(g, "workload"), "ended_by"), "SIGKILL");
 	assert_false(test_alive(pid_in(g, "leader")));
@@ -287,11 +302,9 @@ static void test_timeout_polite(void **state)
 {
 	struct rig *g = *state;
 
-	g->conf.grace_s = 5;
-	add_step(g, STEP_WORKLOAD, "workload",
-		 "trap 'touch $PROFRIG_RUN_DIR/saved; exit 0' INT; while :; do sleep 0.05; done")
-		->timeout_s = 0.3;
-	go(g);
+	g->conf.grace_s = 60;
+	time_out_when_ready(g, "trap 'touch $PROFRIG_RUN_DIR/saved; exit 0' INT; echo yes "
+			       ">$PROFRIG_RUN_DIR/ready; while :; do sleep 0.05; done");
 	ended_as(g, RUN_TIMEOUT, 1, "SIGINT");
 	free(read_below(g, "saved"));
 }
@@ -317,7 +330,8 @@ static void test_stragglers(void **state)
 {
 	struct rig *g = *state;
 
-	add_step(g, STEP_WORKLOAD, "workload", "sleep 0.3 & exit 0");
+	/* Until its parent is gone for good, which the agent sees to when it has counted. */
+	add_step(g, STEP_WORKLOAD, "workload", "while kill -0 $$; do :; done 2>/dev/null & exit 0");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
 	assert_int_equal(json_integer_value(json_object_get(step_of(g, "workload"), "strays")), 1);
@@ -454,11 +468,12 @@ static void *poke_thread(void *arg)
 {
 	struct poke *p = arg;
 
-	for (int i = 0; i < 500 && !fs_exists(p->when); i++)
-		usleep(10000);
+	wait_for_file(p->when);
 	for (int i = 0; i < p->times; i++) {
+		/* The last one was heard. */
+		for (int k = 0; k < 12000 && *p->flag; k++)
+			usleep(10000);
 		*p->flag = p->sig;
-		usleep(400000);
 	}
 	return NULL;
 }
@@ -478,7 +493,7 @@ static void test_interrupt(void **state)
 {
 	struct rig *g = *state;
 
-	g->conf.grace_s = 5;
+	g->conf.grace_s = 60;
 	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/working; exec sleep 300");
 	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
 	interrupted_run(g, SIGINT, 1);
@@ -500,19 +515,19 @@ static void test_interrupt_term(void **state)
 	assert_string_equal(str(step_of(g, "workload"), "signal"), "SIGTERM");
 }
 
-/* The second one does not wait for a grace of a minute. */
+/* The second one does not wait for a grace of ten minutes. */
 static void test_interrupt_twice(void **state)
 {
 	struct rig *g = *state;
 	int64_t t0 = clock_monotonic_ns();
 
-	g->conf.grace_s = 60;
+	g->conf.grace_s = 600;
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "trap '' INT TERM; touch $PROFRIG_RUN_DIR/working; while :; do sleep 0.1; done");
 	interrupted_run(g, SIGINT, 2);
 	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
 	assert_string_equal(str(step_of(g, "workload"), "signal"), "SIGKILL");
-	assert_true(clock_monotonic_ns() - t0 < 10 * NS_PER_S);
+	assert_true(clock_monotonic_ns() - t0 < 600 * NS_PER_S);
 }
 
 static void test_interrupt_before_workload(void **state)

@@ -53,11 +53,8 @@ static void test_verdicts(void **state)
 			xasprintf("cd $PROFRIG_RUN_DIR/artifacts/t && { %s; }", cases[i].command);
 		const json_t *a;
 
-		if (i > 0) {
-			run_result_release(&g->result);
-			plan_release(&g->plan);
-			plan_begin_at(g, g->runs);
-		}
+		if (i > 0)
+			plan_again(g);
 		add_step(g, STEP_WORKLOAD, "workload", command);
 		add_output(g, "t", "out*.json", cases[i].required, cases[i].min_records);
 		go(g);
