@@ -68,7 +68,7 @@ $(tail -n 20 "$T/err")"; fi
 }
 wait_for() {
 	local until=$((SECONDS + 120))
-	until "$@" 2>/dev/null; do
+	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $until ] || return 1
 		sleep 0.05
 	done

@@ -5,19 +5,14 @@ engines_dir=$T/e
 . "$ROOT/tests/engines.sh"
 at_end engines_stop
 
-wait_phase() { # runs folder: until its workload runs
-	local i
-	for i in $(seq 100); do
-		[ "$(field "$1/latest/run.json" .phase 2>/dev/null)" = workload ] && return 0
-		sleep 0.1
-	done
-	return 1
+rows() { # at least NUMBER of samples are written
+	test "$(grep -c '^[0-9]' "$T/$1/latest/samples/cpu_power.csv")" -ge "$2"
 }
 begin() { # name
-	"$PROFRIG" -q run -o "$T/$1" --engine docker --image profrig-test:1 --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power -- /bin/sh -c 'echo begun; sleep 60' >"$T/out" 2>"$T/err" &
+	"$PROFRIG" -q run -o "$T/$1" --engine docker --image profrig-test:1 --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power -- /bin/sh -c 'echo begun; sleep 900' >"$T/out" 2>"$T/err" &
 	pid=$!
-	wait_phase "$T/$1"
-	sleep 0.5
+	wait_for rows "$1" 3 || not_ok "$1: a run begins" "$(cat "$T/err")"
+	wait_for grep -q begun "$T/$1"/latest/steps/*workload.out
 }
 finished() { # name
 	local dir rc start=$SECONDS
@@ -25,7 +20,7 @@ finished() { # name
 	rc=$?
 	dir=$(cat "$T/out")
 	is "$1: exit 1" "$rc" 1
-	check "$1: it did not wait for the workload" test $((SECONDS - start)) -lt 30
+	check "$1: it did not wait for the workload" test $((SECONDS - start)) -lt 600
 	is "$1: status" "$(field "$dir/run.json" .status)" failed
 	check "$1: there is a reason" jq -e '.reason | length > 10' "$dir/run.json"
 	echo "# $(field "$dir/run.json" .reason)"

@@ -14,41 +14,26 @@ run() { # options… -- command
 dir() { cat "$T/out"; }
 json() { field "$(dir)/run.json" "$1"; }
 containers() { $(engine_words "$engine") ps -aq --filter label=profrig.run; }
-no_container() {
-	local i
-	for i in $(seq 50); do
-		[ -n "$(containers)" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-no_agent() {
-	local i left
-	for i in $(seq 80); do
-		left=$(for p in /proc/[0-9]*; do { tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null | grep "^[^ ]*profrig-init --run $1"; done)
-		[ -n "$left" ] || return 0
-		sleep 0.1
-	done
-	echo "$left"
-	return 1
+none_there() { test -z "$(containers)"; }
+no_container() { wait_for none_there; }
+agent_gone() {
+	local left
+	left=$(for p in /proc/[0-9]*; do { tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null | grep "^[^ ]*profrig-init --run $1"; done)
+	test -z "$left" || { echo "$left"; return 1; }
 }
 # background SECONDS: a run that would take so long; waits until its workload works
 background() {
 	rm -f "$T/runs/latest"
 	"$PROFRIG" -q run -o "$T/runs" --engine "$engine" --image "$image" --tools-dir "$tools" --set grace=1 --tools A -- /bin/sh -c "touch \"\$PROFRIG_RUN_DIR/working\"; sleep $1" >"$T/out" 2>"$T/err" &
 	pid=$!
-	for _ in $(seq 200); do
-		[ ! -e "$T/runs/latest/working" ] || return 0
-		sleep 0.1
-	done
-	not_ok "$engine: a run begins" "$(cat "$T/err")"
+	wait_for test -e "$T/runs/latest/working" || not_ok "$engine: a run begins" "$(cat "$T/err")"
 }
 complete() {
 	check "$engine: $1: the run directory is complete" jq -e '.schema == "profrig.run/1" and .ended_utc and (.steps | length > 0)' "$(dir)/run.json"
 }
 
 steps() {
-	code "$engine: a run" 0 run -- /bin/sh -c 'echo "$IMAGE_SAYS $PROFRIG_RUN_ID $$"; echo performance: 7 x/s; setsid sh -c "sleep 0.2" & exit 0'
+	code "$engine: a run" 0 run -- /bin/sh -c 'echo "$IMAGE_SAYS $PROFRIG_RUN_ID $$"; echo performance: 7 x/s; while kill -0 $$; do :; done 2>/dev/null & exit 0'
 	is "$engine: the image's environment and ours" "$(cut -d' ' -f1,2 "$(dir)/steps/01-workload.out" | head -n 1)" "hello $(json .id)"
 	is "$engine: the image's digest is noted" "$(json .image_digest)" "$($(engine_words "$engine") image inspect --format '{{.Id}}' "$image")"
 	is "$engine: the metric" "$(json '.metrics[0] | "\(.name) \(.value) \(.unit)"')" "performance 7 x/s"
@@ -86,7 +71,7 @@ missing() {
 	check "$engine: no container is left" no_container
 }
 deaths() {
-	background 60
+	background 900
 	$(engine_words "$engine") rm -f "profrig-$(basename "$(readlink "$T/runs/latest")")" >/dev/null 2>&1
 	wait "$pid"
 	is "$engine: the container is removed: exit 1" "$?" 1
@@ -94,7 +79,7 @@ deaths() {
 	like "$engine: the reason names the engine and the step" "$(json .reason)" "($engine|container) .* while 'workload' ran"
 	complete "container removed"
 
-	background 60
+	background 900
 	kill -INT "$pid"
 	wait "$pid"
 	is "$engine: Ctrl-C: 130" "$?" 130
@@ -102,7 +87,7 @@ deaths() {
 	like "$engine: post scripts ran" "$(cat "$(dir)/order")" "post A"
 	complete "Ctrl-C"
 
-	background 60
+	background 900
 	local client
 	client=$(pgrep -P "$pid" -f "run --rm -i" | head -n 1)
 	kill -9 "$client"
@@ -112,20 +97,20 @@ deaths() {
 	complete "client killed"
 	check "$engine: the container is gone" no_container
 
-	background 60
+	background 900
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 	check "$engine: kill -9 of profrig: the container ends by itself" no_container
 }
 dockerd_dies() {
-	background 60
+	background 900
 	kill -9 "$engines_dockerd_pid"
 	wait "$pid"
 	is "docker: the daemon is killed: exit 1" "$?" 1
 	like "docker: its reason" "$(json .reason)" "docker .* while 'workload' ran"
 	complete "daemon killed"
 	# The container would live on under its shim, whose end of the agent's input stays open.
-	check "docker: no process is left" no_agent "$(json .id)"
+	check "docker: no process is left" wait_for agent_gone "$(json .id)"
 }
 
 for engine in docker podman; do
