@@ -165,7 +165,7 @@ static void add_script(struct maker *m, enum step_kind kind, const struct runcon
 		plan_problem(m, where, "script '%.200s' is not there", path);
 	s.name = step_name(m->pl, kind, t ? t->tool->name : NULL, path);
 	s.tool = t ? xstrdup(t->tool->name) : NULL;
-	strvec_pushl(&s.argv, "/bin/sh", copy, NULL);
+	strvec_pushl(&s.argv, SCRIPT_SHELL, copy, NULL);
 	for (size_t i = 0; i < args->nr; i++)
 		strvec_push_take(&s.argv, t ? plan_expand(m, t, args->v[i]) : xstrdup(args->v[i]));
 	plan_env_script(m, t, &s);
@@ -277,6 +277,8 @@ static void add_needs(struct maker *m, const struct runconf_tool *t)
 	plan_wrap(m, t, &wrap);
 	if (wrap.nr)
 		add_need(m, tool->name, wrap.v[0]);
+	if (tool->pre.nr + tool->post.nr > 0)
+		add_need(m, tool->name, SCRIPT_SHELL);
 	for (size_t i = 0; i < tool->preload.nr; i++) {
 		CLEANUP(xfreep) char *path = plan_library(m, tool->preload.v[i]);
 

@@ -8,6 +8,7 @@
 #include "profrig/plan.h"
 
 #define SCRIPT_TIMEOUT_S 600.0
+#define SCRIPT_SHELL "/bin/sh"
 
 struct maker {
 	const struct plan_request *rq;

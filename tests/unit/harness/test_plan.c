@@ -467,7 +467,10 @@ static void needs_and_outputs(void **state)
 	/* Another wrap is another need. */
 	set(&f, "tools[0].wrap=[other, '{out}']");
 	make_ok(&f);
-	assert_true(needs(&f.pl, "A", "other") && !needs(&f.pl, "A", "/bin/sh"));
+	assert_true(needs(&f.pl, "A", "other"));
+	/* It has scripts. */
+	assert_true(needs(&f.pl, "A", "/bin/sh") && !needs(&f.pl, "D", "/bin/sh"));
+	assert_int_equal(f.pl.needs.nr, 4);
 	assert_string_equal(workload(&f)->argv.v[1], "/runs/one/artifacts/A");
 	assert_int_equal(workload(&f)->argv.nr, 3);
 	end(&f);
