@@ -33,7 +33,7 @@ start_dockerd() {
 	engines_dockerd_pid=$!
 	while ! docker --config "$d/config" -H "unix://$d/sock" version >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		if ! kill -0 "$engines_dockerd_pid" 2>/dev/null || [ $tries -gt 120 ]; then
+		if ! kill -0 "$engines_dockerd_pid" 2>/dev/null || [ $tries -gt 480 ]; then
 			engines_why="dockerd does not start: $(grep -E 'level=(error|fatal)|failed' "$d/log" | tail -n 1)"
 			stop_dockerd
 			return 1
