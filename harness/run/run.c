@@ -148,12 +148,15 @@ static void remove_container(struct run *rn)
 	if (!rn->pl->spec.name || rn->pl->spec.keep)
 		return;
 	e->remove(rn->pl->spec.name, &argv);
+	rn->container_left = true;
 	if (proc_capture(argv.v, REMOVE_TIMEOUT_MS, 65536, &out, &errs, &x, &err) < 0)
 		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %s", rn->pl->spec.name,
 			 err.msg);
 	else if (x.code != 0 && !strstr(errs.buf, "No such container"))
 		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %.200s",
 			 rn->pl->spec.name, errs.buf);
+	else
+		rn->container_left = false;
 }
 
 static void keep_engine_words(struct run *rn)
@@ -214,7 +217,10 @@ static void judge_step(struct run *rn, size_t i)
 	/* To be interrupted comes before all other ends. */
 	if ((step_went_well(s) && !s->killed) || s->interrupted)
 		return;
-	if (*s->text)
+	if (*s->text && s->timed_out)
+		run_failed(rn, RUN_TIMEOUT, "%s took longer than %g s and %s", who, ps->timeout_s,
+			   s->text);
+	else if (*s->text)
 		run_failed(rn, RUN_FAILED, "%s: %s", who, s->text);
 	else if (s->timed_out)
 		run_failed(rn, RUN_TIMEOUT, "%s took longer than %g s and was ended (%s)", who,
@@ -437,7 +443,10 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 static void run_release(struct run *rn)
 {
 	link_release(&rn->link);
-	registry_leave(&rn->reg);
+	if (rn->container_left)
+		registry_leave_behind(&rn->reg);
+	else
+		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
 	for (size_t i = 0; i < rn->artifacts.nr; i++)
 		free(rn->artifacts.v[i].path);

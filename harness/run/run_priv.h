@@ -117,9 +117,10 @@ struct run {
 	struct agent_link link;
 	bool link_up; /* the agent has said hello */
 	bool link_lost;
-	int interrupt;      /* the first signal that ended the run, 0 none */
-	int interrupts;     /* how many so far */
-	bool workload_done; /* it ran, well or not */
+	bool container_left; /* it could not be removed */
+	int interrupt;       /* the first signal that ended the run, 0 none */
+	int interrupts;      /* how many so far */
+	bool workload_done;  /* it ran, well or not */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */
@@ -217,6 +218,8 @@ bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
 char *registry_dir(struct err *err);
 int registry_enter(const struct plan *pl, struct registration *ret, struct err *err);
 void registry_leave(struct registration *reg);
+/* The entry stays, without its owner: the next profrig finishes what we could not. */
+void registry_leave_behind(struct registration *reg);
 /* Takes the lock of an entry or a run directory's .lock; -EWOULDBLOCK: its owner lives. */
 int registry_lock(const char *path, bool create, int *ret_fd);
 

@@ -107,6 +107,11 @@ void registry_leave(struct registration *reg)
 {
 	if (reg->path)
 		unlink(reg->path);
+	registry_leave_behind(reg);
+}
+
+void registry_leave_behind(struct registration *reg)
+{
 	free(reg->path);
 	xclosep(&reg->fd);
 	*reg = (struct registration)REGISTRATION_INIT;

@@ -172,7 +172,7 @@ static int sweep_containers(const struct engine *e, const char *run_id, struct s
 		r = remove_container(e, name);
 		if (r < 0)
 			return r;
-		strvec_pushf(lines, "removed container %s of a run whose profrig had died", name);
+		strvec_pushf(lines, "removed container %s, which its run had left", name);
 	}
 	return -EBUSY;
 }

@@ -208,6 +208,47 @@ static void test_sweep_says_it_once(void **state)
 	assert_string_equal(str(g->doc, "status"), "success");
 }
 
+/*
+ * An engine whose daemon hangs: the container stays, and so does the entry, until a later profrig
+ * can remove it.
+ */
+static const char hanging_script[] =
+	"#!/bin/sh\n"
+	"d=$(dirname \"$0\")\n"
+	"case $1 in\n"
+	"run) exit 125 ;;\n"
+	"rm) test -e $d/works || exit 1; touch $d/removed ;;\n"
+	"ps) test -e $d/works || exit 1\n"
+	"	test -e $d/removed || echo \"profrig-$(cat $d/id) $(cat $d/id)\" ;;\n"
+	"esac\n";
+
+static void test_container_left(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *docker = fs_join(g->top, "docker");
+
+	test_put(g->top, "docker", hanging_script);
+	test_put(g->top, "id", g->plan.run_id);
+	assert_int_equal(chmod(docker, 0755), 0);
+	setenv("PROFRIG_DOCKER", docker, 1);
+	g->plan.engine = engine_find("docker");
+	g->plan.spec.image = xstrdup("img:1");
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	ended_as(g, RUN_FAILED, 1, "ended with status 125");
+	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
+			    W_CONTAINER_LEFT);
+	run_sweep_leftovers(&lines, NULL);
+	assert_int_equal(lines.nr, 0);
+	test_put(g->top, "works", "");
+	run_sweep_leftovers(&lines, NULL);
+	assert_int_equal(lines.nr, 1);
+	assert_non_null(strstr(lines.v[0], "removed container profrig-"));
+	assert_cleared_away(g);
+	unsetenv("PROFRIG_DOCKER");
+}
+
 /* --- a full disk --- */
 
 static void test_full_disk(void **state)
@@ -245,6 +286,7 @@ int main(void)
 		T(test_sweep_spares_the_living),
 		T(test_sweep_hostile_registry),
 		T(test_sweep_says_it_once),
+		T(test_container_left),
 		T(test_full_disk),
 	};
 
