@@ -43,11 +43,16 @@ int registry_lock(const char *path, bool create, int *ret_fd)
 {
 	CLEANUP(xclosep)
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+	struct stat ours, there;
 
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
+	/* Its owner may have unlinked it meanwhile, and made another in its place. */
+	if (fstat(fd, &ours) < 0 || lstat(path, &there) < 0 || ours.st_ino != there.st_ino ||
+	    ours.st_dev != there.st_dev)
+		return -ENOENT;
 	*ret_fd = fd;
 	fd = -1;
 	return 0;
