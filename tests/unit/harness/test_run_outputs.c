@@ -349,21 +349,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_verdicts),
-		T(test_artifact_facts),
-		T(test_name_that_is_no_text),
-		T(test_check_refuses),
-		T(test_output_in_workdir),
-		T(test_secrets),
-		T(test_sampler),
-		T(test_sampler_fails),
-		T(test_sampler_estimated),
-		T(test_copies),
-		T(test_copy_missing),
-		T(test_cannot_create),
-		T(test_exists_already),
-		T(test_latest_is_a_folder),
-		T(test_run_id),
+		T(test_verdicts),       T(test_artifact_facts),     T(test_name_that_is_no_text),
+		T(test_check_refuses),  T(test_output_in_workdir),  T(test_secrets),
+		T(test_sampler),        T(test_sampler_fails),      T(test_sampler_estimated),
+		T(test_copies),         T(test_copy_missing),       T(test_cannot_create),
+		T(test_exists_already), T(test_latest_is_a_folder), T(test_run_id),
 		T(test_note_analysis),
 	};
 
