@@ -7,10 +7,10 @@ unset PROFRIG_TOOLS_PATH
 make -C "$ROOT" --no-print-directory PAGE="$(cat "$B/gen/page.mode")" PREFIX=/opt/first DESTDIR="$T/stage" install >"$T/log" 2>&1 ||
 	{ not_ok "make install" "$(cat "$T/log")" && exit 0; }
 ok "make install"
-mkdir -p "$T/moved to" "$T/work"
+mkdir -p "$T/moved to" "$T/elsewhere"
 mv "$T/stage/opt/first" "$T/moved to/second"
-ln -s "$T/moved to/second/bin/profrig" "$T/work/profrig"
-cd "$T/work" || exit 1
+ln -s "$T/moved to/second/bin/profrig" "$T/elsewhere/profrig"
+cd "$T/elsewhere" || exit 1
 code "doctor" 0 ./profrig doctor --json
 check "finds its agent" jq -e --arg d "$T/moved to/second" '.[] | select(.kind == "agent") | .state == "ok" and (.detail | startswith($d))' "$T/out"
 code "list tools" 0 ./profrig list tools --json
