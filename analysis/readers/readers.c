@@ -129,8 +129,8 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err)
 	return 0;
 }
 
-__attribute__((format(printf, 3, 4))) static int verdict(struct artifact_check *c, const char *word,
-							 const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void verdict(struct artifact_check *c,
+							  const char *word, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -138,7 +138,6 @@ __attribute__((format(printf, 3, 4))) static int verdict(struct artifact_check *
 	va_start(ap, fmt);
 	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
 	va_end(ap);
-	return 0;
 }
 
 static const char *first_error(const struct model *m)
@@ -168,8 +167,8 @@ static void count_records(const struct model *m, struct artifact_check *c)
 	}
 }
 
-static int check_by_reading(const char *path, const struct reader *rd, uint64_t min_records,
-			    struct artifact_check *c)
+static void check_by_reading(const char *path, const struct reader *rd, uint64_t min_records,
+			     struct artifact_check *c)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	static const struct read_opts opts = { .keep_args = false };
@@ -180,18 +179,16 @@ static int check_by_reading(const char *path, const struct reader *rd, uint64_t 
 	snprintf(c->reader, sizeof(c->reader), "%s", rd->name);
 	count_records(m, c);
 	if (r == -ENODATA)
-		return verdict(c, "empty", "%s", e.msg);
-	if (r < 0)
-		return verdict(c, "damaged", "%s", e.msg);
-	if (r == READ_PARTIAL)
-		return verdict(c, "damaged", "%s", first_error(m));
-	if (c->records == 0)
-		return verdict(c, "empty", "it holds no records");
-	if (c->records < want)
-		return verdict(c, "empty", "%llu records, at least %llu were expected",
-			       (unsigned long long)c->records, (unsigned long long)want);
-	c->verdict = "valid";
-	return 0;
+		verdict(c, "empty", "%s", e.msg);
+	else if (r < 0)
+		verdict(c, "damaged", "%s", e.msg);
+	else if (r == READ_PARTIAL)
+		verdict(c, "damaged", "%s", first_error(m));
+	else if (c->records == 0)
+		verdict(c, "empty", "it holds no records");
+	else if (c->records < want)
+		verdict(c, "empty", "%llu records, at least %llu were expected",
+			(unsigned long long)c->records, (unsigned long long)want);
 }
 
 static bool has_content(const char *path)
@@ -206,24 +203,24 @@ static bool has_content(const char *path)
 	return some;
 }
 
-int reader_check(const char *path, const char *reader_name, uint64_t min_records,
-		 struct artifact_check *ret, struct err *err)
+void reader_check(const char *path, const char *reader_name, uint64_t min_records,
+		  struct artifact_check *ret)
 {
-	struct artifact_check c = { .verdict = "valid" };
-	const struct reader *rd = NULL;
+	bool named = reader_name && *reader_name;
+	const struct reader *rd = named ? reader_find(reader_name) : NULL;
 	struct err e = ERR_INIT;
 
-	if (reader_name && *reader_name) {
-		rd = reader_find(reader_name);
-		if (!rd)
-			return err_set(err, EINVAL, "no reader is called '%s'", reader_name);
+	*ret = (struct artifact_check){ .verdict = "valid" };
+	if (!fs_exists(path)) {
+		verdict(ret, "damaged", "%s: no such file", path);
+	} else if (!has_content(path)) {
+		verdict(ret, "empty", "it has 0 bytes");
+	} else if (named && !rd) {
+		ret->unread = true;
+		verdict(ret, "valid", "this profrig has no reader '%s'", reader_name);
+	} else if (!rd && detect(path, &rd, &e) < 0) {
+		verdict(ret, "damaged", "%s", e.msg);
+	} else if (rd) {
+		check_by_reading(path, rd, min_records, ret);
 	}
-	*ret = c;
-	if (!fs_exists(path))
-		return verdict(ret, "damaged", "%s: no such file", path);
-	if (!has_content(path))
-		return verdict(ret, "empty", "it has 0 bytes");
-	if (!rd && detect(path, &rd, &e) < 0)
-		return verdict(ret, "damaged", "%s", e.msg);
-	return rd ? check_by_reading(path, rd, min_records, ret) : 0;
 }

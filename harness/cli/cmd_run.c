@@ -51,11 +51,11 @@ static int check_artifact(const char *path, const char *reader, uint64_t min_rec
 			  struct run_verdict *ret, struct err *err)
 {
 	struct artifact_check a;
-	int r = reader_check(path, reader, min_records, &a, err);
 
-	if (r < 0)
-		return r;
+	(void)err;
+	reader_check(path, reader, min_records, &a);
 	*ret = (struct run_verdict){
+		.unread = a.unread,
 		.records = a.records,
 		.first_ns = a.first_ns,
 		.last_ns = a.last_ns,

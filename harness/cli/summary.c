@@ -181,10 +181,14 @@ static void collected(const struct run_result *r, const struct report *rep)
 	for (size_t i = 0; i < checks; i++)
 		good += rep->tables.checks.v[i].ok;
 	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
-		r->artifacts == 1 ? "" : "s", r->artifacts && !r->artifacts_bad ? " valid" : "");
+		r->artifacts == 1 ? "" : "s",
+		r->artifacts && !r->artifacts_bad && !r->artifacts_unread ? " valid" : "");
 	if (r->artifacts_bad)
 		fprintf(stderr, ", %llu of them missing, empty or damaged",
 			(unsigned long long)r->artifacts_bad);
+	if (r->artifacts_unread)
+		fprintf(stderr, ", %llu of them not checked",
+			(unsigned long long)r->artifacts_unread);
 	fprintf(stderr, "; %llu sample%s", (unsigned long long)r->samples,
 		r->samples == 1 ? "" : "s");
 	if (checks)

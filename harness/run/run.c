@@ -21,6 +21,9 @@ const struct run_warning_info run_warning_table[] = {
 	  "a sampler could not be opened or stopped early: see run.json samplers[].error" },
 	{ W_OUTPUT_REQUIRED, "an output that a tool must leave is missing, empty or damaged" },
 	{ W_OUTPUT_OPTIONAL, "an output that a tool may leave is missing, empty or damaged" },
+	{ W_OUTPUT_UNREAD,
+	  "an output was kept, but this profrig has no reader for it: nobody knows whether it is "
+	  "whole" },
 	{ W_COLLECT, "an output could not be moved into the run directory, or was not looked at" },
 	{ W_STRAYS, "the workload left processes running: they were ended" },
 	{ W_DISK_FULL, "the disk of the run directory is full: recorded output may be cut" },
@@ -323,6 +326,7 @@ static void judge_outputs(struct run *rn)
 
 		if (required ? !is_required
 			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
+				       strcmp(w->code, W_OUTPUT_UNREAD) != 0 &&
 				       strcmp(w->code, W_SAMPLER) != 0 &&
 				       strcmp(w->code, W_COLLECT) != 0)
 			continue;
@@ -434,6 +438,7 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 	for (size_t i = 0; i < rn->artifacts.nr; i++) {
 		ret->artifacts++;
 		ret->artifacts_bad += strcmp(rn->artifacts.v[i].v.verdict, "valid") != 0;
+		ret->artifacts_unread += rn->artifacts.v[i].v.unread;
 	}
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		ret->samples += rn->samplers.v[i].stats.rows;

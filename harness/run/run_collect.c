@@ -246,6 +246,12 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	if (rn->artifacts.nr == from)
 		return;
 	a = decisive(rn, from);
+	if (is(a, "valid") && a->v.unread) {
+		run_warn(rn, W_OUTPUT_UNREAD, "warning",
+			 "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
+			 po->tool, a->v.reason);
+		rn->outputs_optional_bad = true;
+	}
 	if (is(a, "valid"))
 		return;
 	run_warn(rn, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,

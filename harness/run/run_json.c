@@ -160,7 +160,7 @@ static void put_artifacts(struct json_out *j, const struct run *rn)
 		json_count_or_null(j, "bytes", there, a->bytes);
 		json_text(j, "sha256", a->sha256);
 		json_text(j, "reader", *a->v.reader ? a->v.reader : a->output->reader);
-		json_count_or_null(j, "records", there, (int64_t)a->v.records);
+		json_count_or_null(j, "records", there && !a->v.unread, (int64_t)a->v.records);
 		json_str(j, "verdict", a->v.verdict);
 		json_count_or_null(j, "first_ns", a->v.records > 0, a->v.first_ns);
 		json_count_or_null(j, "last_ns", a->v.records > 0, a->v.last_ns);

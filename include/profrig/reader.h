@@ -62,19 +62,20 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err);
 
 /*
  * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
- * through a callback, and by tests. Returns 0 and fills verdict also for damaged files; < 0 only
- * for misuse (unknown reader name).
+ * through a callback, and by tests. A file for which a reader was asked that is not built in cannot
+ * be checked: it is valid when it has bytes, and unread.
  */
 struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */
 	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
 	char reader[32];
+	bool unread;               /* nobody has looked into it */
 	uint64_t records;          /* spans + samples */
 	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
-	char reason[256];          /* why damaged or empty */
+	char reason[256];          /* why damaged, empty or unread */
 };
-int reader_check(const char *path, const char *reader_name, uint64_t min_records,
-		 struct artifact_check *ret, struct err *err);
+void reader_check(const char *path, const char *reader_name, uint64_t min_records,
+		  struct artifact_check *ret);
 
 /* A finished run directory, as far as reading it needs. Owned strings. */
 struct rundir {

@@ -54,6 +54,7 @@ const char *run_status_name(enum run_status s);
  */
 struct run_verdict {
 	char verdict[16]; /* valid empty damaged */
+	bool unread;      /* it could not be looked into; then records are not known */
 	char reader[32];
 	uint64_t records;
 	int64_t first_ns, last_ns;
@@ -94,7 +95,7 @@ struct run_result {
 	int exit_code;    /* docs/contract.md: 0 1 6 7 130 143 */
 	int workload_code, workload_signal;
 	double workload_s;
-	uint64_t artifacts, artifacts_bad, samples;
+	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
 };
 void run_result_release(struct run_result *r);
@@ -137,6 +138,7 @@ char *run_lib_dir(void);
 #define W_SAMPLER "W_SAMPLER"
 #define W_OUTPUT_REQUIRED "W_OUTPUT_REQUIRED"
 #define W_OUTPUT_OPTIONAL "W_OUTPUT_OPTIONAL"
+#define W_OUTPUT_UNREAD "W_OUTPUT_UNREAD"
 #define W_COLLECT "W_COLLECT"
 #define W_STRAYS "W_STRAYS"
 #define W_DISK_FULL "W_DISK_FULL"
