@@ -87,6 +87,39 @@ int run_note_interrupted(const char *run_dir, struct err *err)
 
 /* --- after analysis --- */
 
+static json_t *row_of_analysis(const json_t *rows, const char *code)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		const char *is = json_string_value(json_object_get(row, "code"));
+
+		if (json_object_get(row, "source") && is && !strcmp(is, code))
+			return row;
+	}
+	return NULL;
+}
+
+/* One row per code, with the first one's text: thousands of inputs may have warnings. */
+static void copy_warning(json_t *to, json_t *w)
+{
+	const char *code = json_string_value(json_object_get(w, "code"));
+	json_t *row = code ? row_of_analysis(to, code) : NULL;
+
+	if (row) {
+		json_int_t count = json_integer_value(json_object_get(row, "count")) +
+				   json_integer_value(json_object_get(w, "count"));
+
+		json_object_set_new(row, "count", json_integer(count));
+	} else if (code) {
+		row = json_copy(w);
+		json_object_set_new(row, "source", json_string("analysis"));
+		json_array_append_new(to, row);
+	}
+}
+
 static void copy_warnings(json_t *doc, const json_t *analysis)
 {
 	json_t *to = array_of(doc, "warnings"), *w;
@@ -100,15 +133,7 @@ static void copy_warnings(json_t *doc, const json_t *analysis)
 		if (s && !strcmp(s, "analysis"))
 			json_array_remove(to, i);
 	}
-	json_array_foreach(from, i, w)
-	{
-		json_t *copy = json_is_object(w) ? json_copy(w) : NULL;
-
-		if (!copy)
-			continue;
-		json_object_set_new(copy, "source", json_string("analysis"));
-		json_array_append_new(to, copy);
-	}
+	json_array_foreach(from, i, w) copy_warning(to, w);
 }
 
 static void drop_metrics(json_t *metrics, const char *source)

@@ -307,15 +307,18 @@ static void test_run_id(void **state)
 
 static void test_note_analysis(void **state)
 {
-	static const char analysis[] = "{\"warnings\":[{\"code\":\"W_X\",\"severity\":\"warning\","
-				       "\"count\":2,\"text\":\"t\"}]}";
+	static const char analysis[] =
+		"{\"warnings\":[{\"code\":\"W_X\",\"severity\":\"warning\",\"count\":2,\"text\":"
+		"\"t\"},"
+		"{\"code\":\"W_Y\",\"severity\":\"note\",\"count\":1,\"text\":\"y\"},7,"
+		"{\"code\":\"W_X\",\"severity\":\"warning\",\"count\":3,\"text\":\"u\"}]}";
 	static const char totals[] =
 		"counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags\n"
 		"p,gpu0,host,1.5,1,0.5,0,\np,gpu0,device,1.5,1,0.5,0,\n"
 		"p,cpu0,host,2,1,1,0,estimated\n";
 	struct rig *g = *state;
 	CLEANUP(xfreep) char *dir = NULL, *file = NULL, *table = NULL;
-	const json_t *metrics;
+	const json_t *metrics, *list;
 	size_t before, warnings;
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -341,7 +344,12 @@ static void test_note_analysis(void **state)
 		assert_int_equal(json_is_true(json_object_get(json_array_get(metrics, before + i),
 							      "estimated")),
 				 i == 1);
-	assert_int_equal(json_array_size(json_object_get(g->doc, "warnings")), warnings + 1);
+	list = json_object_get(g->doc, "warnings");
+	assert_int_equal(json_array_size(list), warnings + 2);
+	/* one row per code */
+	assert_string_equal(str(json_array_get(list, warnings), "text"), "t");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_array_get(list, warnings), "count")), 5);
 	assert_string_equal(str(g->doc, "status"), "success");
 }
 
