@@ -46,6 +46,12 @@ test('a part of a thousandth is drawn as a line and not as a block', () => withP
   ok(small <= 4 && small >= 1, `${small} px beside ${big} px`);
 }));
 
+test('of thousands of warnings the first 200 are listed and the rest counted', () => withPage('big', {}, async (page) => {
+  const lines = await texts(page, '.verdicts .verdict-text');
+  equal(lines.length, 201);
+  equal(lines[200].replace(/\D/g, ''), `${2 + 5000 - 200}`); // two checks stand above them
+}));
+
 test('without devices the bar is of the outermost host calls', () => withPage('cpu', {}, async (page) => {
   const names = await texts(page, '.split .legend li bdi');
   deepEqual(names, ['train', 'load_data', 'save', 'inside main itself']);

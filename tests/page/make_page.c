@@ -279,10 +279,18 @@ static void hostile(struct report *r)
 			      "onerror=document.title=1>\",\"ok\":true,\"detail\":\"<s>x</s>\"}");
 }
 
+/* As many warnings as a job of 5000 ranks may have. */
 static void big(struct report *r)
 {
+	CLEANUP(strbuf_release) struct strbuf warnings = STRBUF_INIT;
+
+	for (int i = 0; i < 5000; i++)
+		strbuf_addf(&warnings,
+			    "%s{\"code\":\"W_OPEN_SPAN\",\"severity\":\"warning\",\"count\":1,"
+			    "\"text\":\"rank%d.json: one call has no end\"}",
+			    i ? "," : "", i);
 	fx_big(r, 230000, 12345);
-	r->analysis_json = analysis_text(trace_input, "", conserved);
+	r->analysis_json = analysis_text(trace_input, warnings.buf, conserved);
 }
 
 /* Integers that a JavaScript number cannot hold. */

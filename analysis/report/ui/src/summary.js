@@ -136,6 +136,7 @@ function costs(r, ctx) {
 }
 
 const SEVERITY_ICON = { error: 'bad', warning: 'warn', note: 'note' };
+const MAX_VERDICTS = 200;
 
 function verdicts(r) {
   const checks = list(r.analysis.checks);
@@ -157,7 +158,13 @@ function verdicts(r) {
   ];
   return h('section', { cls: 'card', 'aria-labelledby': 'checks-title' },
     h('h2', { id: 'checks-title' }, 'Checks and warnings ', h('span', { cls: 'muted' }, counts)),
-    rows.length ? h('ul', { cls: 'verdicts', tabindex: '0', 'aria-labelledby': 'checks-title' }, rows) : h('p', { cls: 'muted' }, 'Nothing to report.'));
+    rows.length ? h('ul', { cls: 'verdicts', tabindex: '0', 'aria-labelledby': 'checks-title' }, capped(rows)) : h('p', { cls: 'muted' }, 'Nothing to report.'));
+}
+
+// Every rank of a large job may have something to say.
+function capped(rows) {
+  return rows.length <= MAX_VERDICTS ? rows
+    : [...rows.slice(0, MAX_VERDICTS), verdict('note', 'more', `${fmt.group(rows.length - MAX_VERDICTS)} more stand in run.json and analysis.json`, '')];
 }
 
 function verdict(ic, word, what, code, n) {
@@ -173,7 +180,7 @@ export function failure(r) {
   const box = h('section', { cls: `card failure ${st.bad ? 'bad' : 'part'}`, 'aria-labelledby': 'failure-title' },
     h('h2', { id: 'failure-title' }, icon(st.bad ? 'bad' : 'warn'), ` ${headline(r, st)}`),
     st.reason && h('p', { cls: 'reason' }, h('bdi', null, st.reason)));
-  if (partialBanner(r)) append(box, [h('ul', { cls: 'verdicts' }, facts.missing(r).map((m) => verdict('bad', m.word, m.what, '')))]);
+  if (partialBanner(r)) append(box, [h('ul', { cls: 'verdicts' }, capped(facts.missing(r).map((m) => verdict('bad', m.word, m.what, ''))))]);
   if (st.bad) append(box, logs(r));
   return box;
 }
