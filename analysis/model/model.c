@@ -26,6 +26,8 @@ static void priv_free(struct model_priv *p)
 	for (size_t i = 0; i < p->track_states.nr; i++)
 		VEC_RELEASE(&p->track_states.v[i].open);
 	VEC_RELEASE(&p->track_states);
+	VEC_RELEASE(&p->in_tracks);
+	u64map_release(&p->warning_rows);
 	VEC_RELEASE(&p->input_states);
 	idmap_release(&p->track_ids);
 	idmap_release(&p->series_ids);
@@ -92,27 +94,6 @@ void model_freep(struct model **m)
 	*m = NULL;
 }
 
-static bool is_row(const struct warning *w, input_id input, const char *code)
-{
-	return w->input == input && (w->code == code || strcmp(w->code, code) == 0);
-}
-
-/* The one found last is mostly meant again; thousands of inputs may have rows of their own. */
-static struct warning *warning_row(struct model *m, input_id input, const char *code)
-{
-	size_t *last = &m->priv->last_warning;
-
-	if (*last < m->warnings.nr && is_row(&m->warnings.v[*last], input, code))
-		return &m->warnings.v[*last];
-	for (size_t i = m->warnings.nr; i-- > 0;) {
-		if (is_row(&m->warnings.v[i], input, code)) {
-			*last = i;
-			return &m->warnings.v[i];
-		}
-	}
-	return NULL;
-}
-
 /* Names of a trace in it must not reach a terminal as they are. */
 static char *warning_text(const char *fmt, va_list ap)
 {
@@ -134,32 +115,44 @@ static void error_text_add(struct warning *w, const char *fmt, va_list ap)
 	w->text = xasprintf("%s; %s", old, w->cut ? "and others" : more);
 }
 
+/* Where the row of this input and code is, or will be. Mostly it is the one counted last. */
+static size_t warning_row(struct model *m, input_id input, const struct warning_info *info)
+{
+	struct model_priv *p = m->priv;
+	uint32_t *row;
+
+	if (p->last_warning < m->warnings.nr && m->warnings.v[p->last_warning].input == input &&
+	    m->warnings.v[p->last_warning].code == info->code)
+		return p->last_warning;
+	row = u64map_at(&p->warning_rows, u64map_pair(input, (uint32_t)(info - warning_table)));
+	if (*row == U64MAP_NONE)
+		*row = (uint32_t)m->warnings.nr;
+	p->last_warning = *row;
+	return *row;
+}
+
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...)
 {
-	const struct warning_info *info;
-	struct warning *w;
+	const struct warning_info *info = warning_find(code);
+	size_t row;
 	va_list ap;
-	char *text;
 
-	va_start(ap, fmt);
-	w = warning_row(m, input, code);
-	if (w) {
-		w->count += count;
-		if (w->severity == SEV_ERROR)
-			error_text_add(w, fmt, ap);
-		va_end(ap);
-		return;
-	}
-	info = warning_find(code);
 	assert(info);
-	text = warning_text(fmt, ap);
+	row = warning_row(m, input, info);
+	va_start(ap, fmt);
+	if (row == m->warnings.nr) {
+		VEC_PUSH(&m->warnings, (struct warning){ .code = info->code,
+							 .severity = info->severity,
+							 .count = count,
+							 .text = warning_text(fmt, ap),
+							 .input = input });
+	} else {
+		m->warnings.v[row].count += count;
+		if (info->severity == SEV_ERROR)
+			error_text_add(&m->warnings.v[row], fmt, ap);
+	}
 	va_end(ap);
-	VEC_PUSH(&m->warnings, (struct warning){ .code = info->code,
-						 .severity = info->severity,
-						 .count = count,
-						 .text = text,
-						 .input = input });
 }
 
 track_id model_process_of(const struct model *m, track_id t)

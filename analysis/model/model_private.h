@@ -8,6 +8,7 @@
 
 #include "profrig/sink.h"
 #include "profrig/timebase.h"
+#include "profrig/u64map.h"
 
 /* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
  * overflows; real times reach to the year 2116. */
@@ -32,13 +33,16 @@ struct model_priv {
 	struct sink sink;
 	struct model *model;
 	const struct timebase *timebase;
-	input_id current; /* INPUT_NONE between inputs */
-	struct input *in; /* the current one */
-	int64_t shift_ns; /* of the current input */
+	input_id current;        /* INPUT_NONE between inputs */
+	struct input *in;        /* the current one */
+	int64_t shift_ns;        /* of the current input */
+	VEC(track_id) in_tracks; /* that the current input has named */
+	series_id in_series;     /* the first one of the current input */
 	str_id default_host;
 	bool host_everywhere;
 	struct idmap track_ids, series_ids;
-	size_t last_warning; /* row of the one counted last */
+	size_t last_warning;        /* row of the one counted last */
+	struct u64map warning_rows; /* by input and code */
 	VEC(struct track_state) track_states;
 	VEC(struct input_state) input_states;
 };

@@ -33,6 +33,7 @@ static input_id sink_op_input(struct sink *s, const char *path, const char *read
 	p->current = (input_id)(m->inputs.nr - 1);
 	p->in = &m->inputs.v[p->current];
 	p->shift_ns = 0;
+	p->in_series = (series_id)m->series.nr;
 	return p->current;
 }
 
@@ -49,24 +50,39 @@ static void sink_op_clock(struct sink *s)
 	p->shift_ns = p->in->shift_ns;
 }
 
-/* Frames still open end at the last event of their track, samples recorded on it included. */
-static void frames_close(struct model_priv *p, track_id t)
+static bool any_open(const struct model_priv *p)
+{
+	for (size_t i = 0; i < p->in_tracks.nr; i++)
+		if (p->track_states.v[p->in_tracks.v[i]].open.nr > 0)
+			return true;
+	return false;
+}
+
+/* What was sampled on a track is among its events. */
+static void samples_count(struct model_priv *p)
+{
+	const struct model *m = p->model;
+
+	for (size_t i = p->in_series; i < m->series.nr; i++) {
+		const struct series *se = &m->series.v[i];
+		struct track_state *ts;
+
+		if (se->track >= p->track_states.nr)
+			continue;
+		ts = &p->track_states.v[se->track];
+		for (size_t k = 0; k < se->t_ns.nr; k++)
+			if (se->t_ns.v[k] > ts->last_ns)
+				ts->last_ns = se->t_ns.v[k];
+	}
+}
+
+/* Frames still open end at the last event of their track. */
+static void frames_close(struct model_priv *p, struct track_state *ts)
 {
 	struct model *m = p->model;
-	struct track_state *ts = &p->track_states.v[t];
 
 	if (ts->open.nr == 0)
 		return;
-	for (size_t i = 0; i < m->series.nr; i++) {
-		const struct series *se = &m->series.v[i];
-
-		if (se->track != t || se->input != p->current)
-			continue;
-		for (size_t k = 0; k < se->t_ns.nr; k++) {
-			if (se->t_ns.v[k] > ts->last_ns)
-				ts->last_ns = se->t_ns.v[k];
-		}
-	}
 	model_warn(m, p->current, W_OPEN_SPAN, ts->open.nr,
 		   "'%s' and %zu more calls are still open at the end",
 		   model_str(m, m->spans.name[ts->open.v[ts->open.nr - 1]]), ts->open.nr - 1);
@@ -83,11 +99,15 @@ void sink_input_close(struct model_priv *p)
 {
 	if (p->current == INPUT_NONE)
 		return;
-	for (size_t t = 0; t < p->track_states.nr; t++) {
-		if (p->track_states.v[t].input == p->current)
-			frames_close(p, (track_id)t);
-		p->track_states.v[t].last_ns = p->track_states.v[t].frame_ns = INT64_MIN;
+	if (any_open(p))
+		samples_count(p);
+	for (size_t i = 0; i < p->in_tracks.nr; i++) {
+		struct track_state *ts = &p->track_states.v[p->in_tracks.v[i]];
+
+		frames_close(p, ts);
+		ts->last_ns = ts->frame_ns = INT64_MIN;
 	}
+	VEC_CLEAR(&p->in_tracks);
 	timebase_apply(p->model, p->current);
 	p->input_states.v[p->current].moved_ns = p->in->shift_ns - p->shift_ns;
 	p->current = INPUT_NONE;
@@ -183,6 +203,7 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 	track_fill(&m->tracks.v[*id], d, host, device, intern_opt(m, d->name));
 	if (p->track_states.v[*id].input != p->current) {
 		p->track_states.v[*id].input = p->current;
+		VEC_PUSH(&p->in_tracks, *id);
 		p->in->tracks++;
 	}
 	return *id;

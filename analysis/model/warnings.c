@@ -120,7 +120,7 @@ const struct warning_info warning_table[] = {
 const struct warning_info *warning_find(const char *code)
 {
 	for (const struct warning_info *w = warning_table; w->code; w++) {
-		if (strcmp(w->code, code) == 0)
+		if (w->code == code || strcmp(w->code, code) == 0)
 			return w;
 	}
 	return NULL;

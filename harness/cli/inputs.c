@@ -17,6 +17,7 @@
 #include "profrig/progress.h"
 #include "profrig/reader.h"
 #include "profrig/timebase.h"
+#include "profrig/u64map.h"
 #include "profrig/warnings.h"
 
 /* Something that was read, told apart by what it is on disk. */
@@ -32,6 +33,7 @@ struct reading {
 	struct model *m;
 	struct timebase tb;
 	VEC(struct place) places;
+	struct u64map by_place, by_parent; /* → places */
 	uint64_t readable, partial, unreadable, repeated;
 };
 
@@ -77,6 +79,44 @@ static bool holds(const struct place *dir, const struct place *file)
 	       dir->dev == file->parent_dev && dir->ino == file->parent_ino;
 }
 
+static uint64_t place_key(dev_t dev, ino_t ino)
+{
+	return (uint64_t)dev * UINT64_C(0x9e3779b97f4a7c15) ^ ino;
+}
+
+/* What was read first under a key; NULL when nothing was. */
+static const struct place *place_at(const struct reading *rd, const struct u64map *map, dev_t dev,
+				    ino_t ino)
+{
+	uint32_t i = u64map_get(map, place_key(dev, ino));
+
+	return i == U64MAP_NONE ? NULL : &rd->places.v[i];
+}
+
+static bool is_read(const struct reading *rd, const struct place *p)
+{
+	const struct place *same = place_at(rd, &rd->by_place, p->dev, p->ino);
+	const struct place *dir = place_at(rd, &rd->by_place, p->parent_dev, p->parent_ino);
+	const struct place *inside = place_at(rd, &rd->by_parent, p->dev, p->ino);
+
+	return (same && same->dev == p->dev && same->ino == p->ino) || (dir && holds(dir, p)) ||
+	       (inside && holds(p, inside));
+}
+
+static void place_add(struct reading *rd, const struct place *p)
+{
+	uint32_t *here = u64map_at(&rd->by_place, place_key(p->dev, p->ino));
+	uint32_t *inside;
+
+	if (*here == U64MAP_NONE)
+		*here = (uint32_t)rd->places.nr;
+	inside = u64map_at(&rd->by_parent, place_key(p->parent_dev, p->parent_ino));
+	/* Of what one folder holds, an archive may also be named by the folder. */
+	if (*inside == U64MAP_NONE || (p->reader && p->reader->claims))
+		*inside = (uint32_t)rd->places.nr;
+	VEC_PUSH(&rd->places, *p);
+}
+
 /* Nothing counts twice, however often and by whatever path it is named. */
 static bool read_before(struct reading *rd, const char *path, const struct reader *reader)
 {
@@ -84,18 +124,14 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 
 	if (!place_of(path, reader, &p))
 		return false;
-	for (size_t i = 0; i < rd->places.nr; i++) {
-		const struct place *o = &rd->places.v[i];
-
-		if ((o->dev != p.dev || o->ino != p.ino) && !holds(o, &p) && !holds(&p, o))
-			continue;
-		model_warn(rd->m, UINT32_MAX, W_DUPLICATE_INPUT, 1, "%s was read already", path);
-		log_warn("%s was read already; it counts once", path);
-		rd->repeated++;
-		return true;
+	if (!is_read(rd, &p)) {
+		place_add(rd, &p);
+		return false;
 	}
-	VEC_PUSH(&rd->places, p);
-	return false;
+	model_warn(rd->m, UINT32_MAX, W_DUPLICATE_INPUT, 1, "%s was read already", path);
+	log_warn("%s was read already; it counts once", path);
+	rd->repeated++;
+	return true;
 }
 
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
@@ -375,5 +411,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 	}
 	VEC_RELEASE(&rd.tb.anchors);
 	VEC_RELEASE(&rd.places);
+	u64map_release(&rd.by_place);
+	u64map_release(&rd.by_parent);
 	return code;
 }
