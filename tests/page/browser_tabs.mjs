@@ -177,6 +177,11 @@ test('energy: totals, conservation and the rows of energy.csv', () => withPage('
   near(got.reduce((a, r) => a + exact(r.title[names.indexOf('Own')]), 0), gpu0.total_j, 1e-9, 'rows add up to the total');
 }));
 
+test('energy that is not known is not called nothing', () => withPage('huge', { hash: 'energy' }, async (page) => {
+  const [card] = await texts(page, '.energy-card');
+  ok(/gpu0 energy\.gpu0\s+–/.test(card) && !/0 J|0 W|adds up/.test(card), card);
+}));
+
 test('energy: the view and the counter can be chosen, estimates are hatched', () => withPage('demo', { hash: 'energy' }, async (page) => {
   await page.click('[role=radio] >> text=Device: which work ran');
   const dev = table(demo, 'energy').filter((e) => e.device === 'gpu0' && e.view === 'device');

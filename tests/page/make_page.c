@@ -6,6 +6,7 @@
 #include "../../analysis/report/writers_private.h"
 #include "fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,7 +294,29 @@ static void big(struct report *r)
 	r->analysis_json = analysis_text(trace_input, warnings.buf, conserved);
 }
 
-/* Integers that a JavaScript number cannot hold. */
+/* The energy around a single reading of a counter is not known. */
+static void one_reading(struct report *r)
+{
+	struct table *t = table_new("energy_totals");
+
+	for (size_t c = 0; c < 3; c++)
+		table_col(t, (const char *const[]){ "counter", "device", "view" }[c], TABLE_STR,
+			  NULL);
+	table_col(t, "total_j", TABLE_F64, "J");
+	table_col(t, "attributed_j", TABLE_F64, "J");
+	table_col(t, "unattributed_j", TABLE_F64, "J");
+	table_col(t, "error_rel", TABLE_F64, NULL);
+	table_str(t, "energy.gpu0");
+	table_str(t, "gpu0");
+	table_str(t, "host");
+	for (int i = 0; i < 3; i++)
+		table_f64(t, NAN);
+	table_f64(t, 0);
+	table_row(t);
+	fx_add(r, t);
+}
+
+/* Integers that a JavaScript number cannot hold, and a number that nobody knows. */
 static void huge(struct report *r)
 {
 	static const struct fx_call calls[] = { { 0, "forever", "host",
@@ -303,6 +326,7 @@ static void huge(struct report *r)
 
 	fx_calls(r, (const char *const[]){ "t", NULL }, calls, ARRAY_LEN(calls));
 	fx_functions(r);
+	one_reading(r);
 	r->analysis_json = analysis_text(trace_input, "", "");
 }
 

@@ -47,8 +47,8 @@ function totalsTable(cards, facts) {
     const worst = Math.max(...row.map((e) => Number(e.error_rel) || 0));
     return [
       name(row[0].device || '–'), name(row[0].counter), h('strong', { title: fmt.exact(row[0].total_j, 'J') }, fmt.energy(row[0].total_j)),
-      span > 0 ? fmt.power(Number(row[0].total_j) / (span / 1e9)) : fmt.UNKNOWN, bar(share(row, 'host'), isEstimated(c.flags)), bar(share(row, 'device'), isEstimated(c.flags)),
-      conservation(worst), flagsOf(c.flags).map((f) => h('span', { cls: 'flag', title: flagWords(f).join('') }, f.replace(/_/g, ' '))),
+      span > 0 && fmt.known(row[0].total_j) ? fmt.power(Number(row[0].total_j) / (span / 1e9)) : fmt.UNKNOWN, bar(share(row, 'host'), isEstimated(c.flags)), bar(share(row, 'device'), isEstimated(c.flags)),
+      fmt.known(row[0].total_j) ? conservation(worst) : fmt.UNKNOWN, flagsOf(c.flags).map((f) => h('span', { cls: 'flag', title: flagWords(f).join('') }, f.replace(/_/g, ' '))),
     ];
   }), 'totals');
 }
@@ -61,7 +61,8 @@ function conservation(error) {
 // One card per (counter, device): the total, what was attributed in each view, and the conservation check.
 function totalsCard(report, row, facts) {
   const c = facts.get(`${row[0].counter}\n${row[0].device}`) || {};
-  const total = Number(row[0].total_j);
+  const known = fmt.known(row[0].total_j); // of a single reading it is not
+  const total = known ? Number(row[0].total_j) : null;
   const span = Number(c.last_ns) - Number(c.first_ns);
   const notes = flagsOf(c.flags);
   return h('section', { cls: 'card energy-card', 'aria-label': `${row[0].device} ${row[0].counter}` },
@@ -70,7 +71,7 @@ function totalsCard(report, row, facts) {
       h('div', { cls: 'figure-value small', title: fmt.exact(row[0].total_j, 'J') }, fmt.energy(total), isEstimated(c.flags) && h('span', { cls: 'tag' }, 'estimated'))),
     h('div', { cls: 'muted' }, [
       c.kind === 'cumulative' ? 'energy counter' : c.kind === 'gauge' ? 'integrated power readings' : '',
-      span > 0 ? `${fmt.power(total / (span / 1e9))} on average over ${fmt.time(span)}` : '',
+      known && span > 0 ? `${fmt.power(total / (span / 1e9))} on average over ${fmt.time(span)}` : '',
       fmt.known(c.samples) ? fmt.plural(c.samples, 'sample') : '',
     ].filter(Boolean).join(' · ')),
     h('table', { cls: 'views' }, h('caption', { cls: 'visually-hidden' }, 'what was attributed'),
@@ -80,13 +81,13 @@ function totalsCard(report, row, facts) {
 }
 
 function viewLine(e, total, hatched) {
-  const share = total > 0 ? Number(e.attributed_j) / total : 0;
+  const share = total === null ? null : total > 0 ? Number(e.attributed_j) / total : 0;
   return h('tr', null,
     h('td', null, e.view),
     h('td', { cls: 'view-bar' }, h('span', { cls: `bar${hatched ? ' hatched' : ''}`, 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.max(0, Math.min(1, share)) * 100}%` } }))),
     h('td', { cls: 'num', title: fmt.exact(e.attributed_j, 'J') }, `${fmt.energy(e.attributed_j)} `, h('span', { cls: 'muted' }, fmt.percent(share))),
     h('td', { cls: 'num muted', title: fmt.exact(e.unattributed_j, 'J') }, fmt.energy(e.unattributed_j)),
-    h('td', null, conservation(Number(e.error_rel))));
+    h('td', null, total === null ? fmt.UNKNOWN : conservation(Number(e.error_rel))));
 }
 
 class EnergyView {
