@@ -102,21 +102,28 @@ static inline bool test_alive(pid_t pid)
 	return bracket && bracket[2] != 'Z';
 }
 
+/* Skips the test, saying why, or fails it where PROFRIG_REQUIRE names the word. */
+static inline void test_lacks(const char *word, const char *why)
+{
+	const char *required = getenv("PROFRIG_REQUIRE");
+
+	if (required && text_in_list(required, ',', word))
+		fail_msg("%s", why);
+	print_message("# %s\n", why);
+	skip();
+}
+
 /*
  * Path of a recorded trace, owned. PROFRIG_TRACES says where they are; without it the test is
- * skipped, or fails where PROFRIG_REQUIRE names "traces".
+ * skipped ("traces").
  */
 static inline char *test_trace(const char *name)
 {
-	const char *dir = getenv("PROFRIG_TRACES"), *required = getenv("PROFRIG_REQUIRE");
+	const char *dir = getenv("PROFRIG_TRACES");
 
-	if (dir && *dir)
-		return fs_join(dir, name);
-	if (required && text_in_list(required, ',', "traces"))
-		fail_msg("PROFRIG_TRACES is not set");
-	print_message("# PROFRIG_TRACES is not set\n");
-	skip();
-	return NULL;
+	if (!dir || !*dir)
+		test_lacks("traces", "PROFRIG_TRACES is not set");
+	return fs_join(dir, name);
 }
 
 #endif
