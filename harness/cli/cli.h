@@ -81,7 +81,8 @@ struct run_options {
 	const char *runs_dir, *engine, *image, *tools, *format;
 	double timeout_s;
 	long repeat;
-	bool live, keep, no_analyze, propagate, check;
+	bool live, keep, no_analyze, propagate, check, baseline;
+	bool bare; /* this one is the baseline */
 	bool json;
 };
 void run_options_init(struct run_options *o);
@@ -93,6 +94,7 @@ struct prepared {
 	struct plan plan;
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	bool bare;
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
@@ -148,8 +150,15 @@ int write_formats(const struct report *r, const struct strvec *formats);
 /* Prints the path of the most telling of them. */
 void say_written(const struct report *r, const struct strvec *formats);
 
+/* A run without tools, for the next one to be compared with. */
+struct baseline {
+	char run_id[256];
+	double workload_s; /* NAN: there is none, or it did not end well */
+};
+
 /* Five lines on stderr after a run. rep may be empty. */
-void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep);
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
+		   const struct baseline *base);
 
 /* The signal that came (SIGINT, SIGTERM, SIGHUP) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;

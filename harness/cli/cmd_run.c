@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,8 @@
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
+	{ "baseline", 0, OPT_FLAG, &(o)->baseline, NULL, \
+	  "before each run one without tools: what they cost" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "leave analysis to 'profrig report'" }, \
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
@@ -194,7 +197,25 @@ static void say_plan(const struct plan *pl)
 			 pl->samplers.v[i].tool, pl->samplers.v[i].period_s);
 }
 
-static int run_one(const struct run_options *o, const struct prepared *p)
+/* Keeps the times of a baseline, or what a run took more than the one before it. */
+static void compare(const struct prepared *p, const struct run_result *r, struct baseline *base)
+{
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+	struct err err = ERR_INIT;
+
+	if (p->bare) {
+		snprintf(base->run_id, sizeof(base->run_id), "%s", p->run_id);
+		base->workload_s = good ? r->workload_s : NAN;
+	} else if (!good) {
+		base->workload_s = NAN;
+	} else if (base->workload_s > 0 &&
+		   run_note_overhead(p->run_dir, base->run_id, base->workload_s, r->workload_s,
+				     &err) < 0) {
+		log_warn("%s", err.msg);
+	}
+}
+
+static int run_one(const struct run_options *o, const struct prepared *p, struct baseline *base)
 {
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
@@ -221,6 +242,7 @@ static int run_one(const struct run_options *o, const struct prepared *p)
 		return EXIT_MISSING;
 	}
 	code = r.exit_code;
+	compare(p, &r, base);
 	if (!o->no_analyze) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
@@ -234,22 +256,35 @@ static int run_one(const struct run_options *o, const struct prepared *p)
 	else
 		printf("%s\n", p->run_dir);
 	fflush(stdout);
-	print_summary(p, &r, &rep);
+	print_summary(p, &r, &rep, p->bare ? &(struct baseline){ .workload_s = NAN } : base);
 	report_release(&rep);
 	run_result_release(&r);
 	return code;
 }
 
+/* How many runs are made of one model each time, the baseline first. */
+static size_t runs_each(const struct run_options *o)
+{
+	return o->baseline ? 2 : 1;
+}
+
+static size_t runs_of(const struct run_options *o, const struct strvec *models)
+{
+	return runs_each(o) * (models->nr ? models->nr : 1);
+}
+
 /* One model after the other, each as often as asked. */
 static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
+	struct baseline base = { .workload_s = NAN };
+	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
-	for (size_t i = 0; i < nr * (size_t)o->repeat && !cli_interrupt; i++) {
-		struct prepared *one = &p[i / (size_t)o->repeat];
+	for (size_t i = 0; i < all && !cli_interrupt; i++) {
+		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
 		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
 		if (r == EXIT_DONE)
-			r = run_one(o, one);
+			r = run_one(o, one, &base);
 		code = exit_worse(code, r);
 	}
 	return code;
@@ -260,11 +295,19 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct prepared *p)
 {
 	struct problems problems = PROBLEMS_INIT;
+	size_t each = runs_each(o);
 	int code = EXIT_DONE;
 
-	for (size_t i = 0; i < (models->nr ? models->nr : 1); i++)
-		code = exit_worse(code, prepare(c, o, models->nr ? models->v[i] : NULL, cmd, &p[i],
-						&problems));
+	for (size_t i = 0; i < runs_of(o, models); i += each) {
+		const char *model = models->nr ? models->v[i / each] : NULL;
+		struct run_options one = *o;
+		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
+		/* What is wrong with the one is wrong with the other and told once. */
+		one.bare = true;
+		if (r == EXIT_DONE && each > 1)
+			r = prepare(c, &one, model, cmd, &p[i], &problems);
+		code = exit_worse(code, r);
+	}
 	cli_problems(&problems);
 	problems_release(&problems);
 	return code;
@@ -306,7 +349,7 @@ static void expand_models(const struct strvec *words, struct strvec *models)
 static int run_all(const struct command *c, const struct run_options *o,
 		   const struct strvec *models, char *const *cmd)
 {
-	size_t nr = models->nr ? models->nr : 1;
+	size_t nr = runs_of(o, models);
 	struct prepared *p = xcalloc(nr, sizeof(*p));
 	int code = prepare_all(c, o, models, cmd, p);
 
@@ -369,14 +412,14 @@ static int print_plan(const struct run_options *o, const char *format, const str
 static int plan_each(const struct command *c, const struct run_options *o,
 		     const struct strvec *models, char *const *cmd)
 {
-	size_t nr = models->nr ? models->nr : 1;
+	size_t nr = runs_of(o, models);
 	const char *format = o->json ? "json" : o->format;
 
 	if (!text_in_list("text,json,sh", ',', format))
 		return cli_usage(c, "--format is text, json or sh, not '%s'", format);
 	/* The first of two scripts would end before the second begins. */
 	if (nr > 1 && strcmp(format, "sh") == 0)
-		return cli_usage(c, "as a script one model at a time, not %zu", nr);
+		return cli_usage(c, "as a script one run at a time, not %zu", nr);
 	struct prepared *p = xcalloc(nr, sizeof(*p));
 	int code = prepare_all(c, o, models, cmd, p);
 	bool good = code == EXIT_DONE;

@@ -67,6 +67,7 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.timeout_s = o->timeout_s,
 		.keep = o->keep,
 		.live = o->live,
+		.bare = o->bare,
 		.cwd = cwd,
 	};
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
@@ -162,6 +163,7 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	struct problems found = PROBLEMS_INIT;
 
 	memset(p, 0, sizeof(*p));
+	p->bare = o->bare;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
 	if (code == EXIT_DONE)
 		code = load_conf(c, o, model, cmd, p, &found);

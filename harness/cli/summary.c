@@ -13,7 +13,7 @@
 #include "profrig/log.h"
 #include "profrig/text.h"
 
-static void where_time(const struct report *rep)
+static void where_time(const struct prepared *p, const struct report *rep)
 {
 	const struct table *t = table_set_find(&rep->tables, "functions");
 	int scope = t ? table_find_col(t, "scope") : -1;
@@ -35,7 +35,9 @@ static void where_time(const struct report *rep)
 			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
 			100 * table_get_f64(t, r, (size_t)share));
 	}
-	fputs(shown ? "\n" : "no spans were recorded: add a tracing tool ('profrig list tools')\n",
+	fputs(shown     ? "\n"
+	      : p->bare ? "not traced: this is the baseline\n"
+			: "no spans were recorded: add a tracing tool ('profrig list tools')\n",
 	      stderr);
 }
 
@@ -111,7 +113,7 @@ static bool outranked(const struct table *totals, const struct table *counters, 
 }
 
 /* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
-static void where_energy(const struct report *rep)
+static void where_energy(const struct prepared *p, const struct report *rep)
 {
 	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
 			   *cs = table_set_find(&rep->tables, "counters");
@@ -136,7 +138,9 @@ static void where_energy(const struct report *rep)
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
-	fputs(shown ? "\n" : "no power or energy was sampled: add cpu_power or gpu_power\n",
+	fputs(shown     ? "\n"
+	      : p->bare ? "not sampled: this is the baseline\n"
+			: "no power or energy was sampled: add cpu_power or gpu_power\n",
 	      stderr);
 }
 
@@ -197,7 +201,18 @@ static void collected(const struct run_result *r, const struct report *rep)
 	fputc('\n', stderr);
 }
 
-void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep)
+/* ", 2.1 % longer than without tools" */
+static void overhead(const struct run_result *r, const struct baseline *base)
+{
+	double more = r->workload_s / base->workload_s - 1;
+
+	if (isfinite(more))
+		fprintf(stderr, ", %.1f %% %s than without tools", fabs(100 * more),
+			more < 0 ? "shorter" : "longer");
+}
+
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
+		   const struct baseline *base)
 {
 	char b[32];
 	bool color = log_color();
@@ -208,14 +223,15 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 
 	if (log_level() == 0)
 		return;
-	fprintf(stderr, "%s%s%s  %s in %s on %s%s%s%s%s\n", paint, run_status_name(r->status),
+	fprintf(stderr, "%s%s%s  %s in %s on %s%s%s", paint, run_status_name(r->status),
 		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
 		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
-		p->engine->container && p->conf.image ? p->conf.image : "",
-		r->reason[0] ? ": " : "", r->reason);
+		p->engine->container && p->conf.image ? p->conf.image : "");
+	overhead(r, base);
+	fprintf(stderr, "%s%s\n", r->reason[0] ? ": " : "", r->reason);
 	if (!said_last(p, r, rep))
-		where_time(rep);
-	where_energy(rep);
+		where_time(p, rep);
+	where_energy(p, rep);
 	collected(r, rep);
 	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
 	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);

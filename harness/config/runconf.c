@@ -257,6 +257,12 @@ static void apply_command_line(struct loader *l)
 		if (cfg_set(&l->tree, rq->sets.v[i], &err) < 0)
 			loader_bad_name(l, NULL, "%s", err.msg);
 	}
+	/* Last, since what --set says of a tool is for the other run. */
+	if (rq->bare) {
+		cfg_put(&l->tree, root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
+		cfg_put(&l->tree, cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
+			LAYER_CLI);
+	}
 }
 
 /*

@@ -203,3 +203,23 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 	json_decref(doc);
 	return r;
 }
+
+int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
+		      double workload_s, struct err *err)
+{
+	json_t *doc = run_json_load(run_dir, err), *metrics;
+	int r;
+
+	if (!doc)
+		return err && err->code ? -err->code : -EINVAL;
+	metrics = array_of(doc, "metrics");
+	json_array_append_new(metrics,
+			      json_pack("{s:s, s:f, s:s, s:s}", "name", "baseline", "value",
+					baseline_s, "unit", "s", "source", baseline_id));
+	json_array_append_new(metrics, json_pack("{s:s, s:f, s:s, s:s}", "name", "overhead",
+						 "value", 100 * (workload_s / baseline_s - 1),
+						 "unit", "%", "source", baseline_id));
+	r = run_json_store(run_dir, doc, err);
+	json_decref(doc);
+	return r;
+}

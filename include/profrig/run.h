@@ -123,6 +123,13 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 /* Appends to run.json after analysis: durations_s.analyze, warnings, metrics. */
 int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 
+/*
+ * Adds to the metrics of run.json what the tools cost: "baseline" (s), the workload's time in the
+ * run baseline_id without tools, and "overhead" (%), by how much it was exceeded here.
+ */
+int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
+		      double workload_s, struct err *err);
+
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);
 /*

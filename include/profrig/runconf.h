@@ -81,6 +81,7 @@ struct runconf_request {
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
 	double timeout_s;                   /* < 0 not given */
 	bool keep, live;
+	bool bare;       /* leave out all tools, and label the run baseline=true */
 	const char *cwd; /* absolute */
 };
 

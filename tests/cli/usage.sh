@@ -82,6 +82,13 @@ fi
 printf "model: {name: a, command: [echo, hello from the workload]}\nlive: true\n" >"$T/live.yaml"
 code "a run that shows its output because its file says so" 0 "$PROFRIG" run --engine host -o "$T/runs" "$T/live.yaml"
 like "shows it" "$(cat "$T/err")" "hello from the workload"
+code "a run with a baseline" 0 "$PROFRIG" run --baseline --set tools[0].sampler.period_s=0.05 --tools cpu_power --engine host -o "$T/based" -- sleep 0.3
+is "is two, the first without tools" "$(while read -r d; do jq -r '(.tools | length | tostring) + " " + (.labels.baseline // "-")' "$d/run.json"; done <"$T/out" | tr '\n' ' ')" "0 true 1 - "
+check "the second says what the tools cost" jq -e --arg id "$(basename "$(head -n 1 "$T/out")")" '[.metrics[] | select(.source == $id) | .name + " " + .unit] == ["baseline s", "overhead %"]
+	and ([.metrics[] | select(.name == "baseline")][0].value | . >= 0.3 and . < 60)' "$(tail -n 1 "$T/out")/run.json"
+like "and so does its summary" "$(grep -c '% \(longer\|shorter\) than without tools' "$T/err") $(grep -c 'this is the baseline' "$T/err")" "^1 2$"
+code "plan of a run with a baseline" 0 "$PROFRIG" -q plan --baseline --engine host --tools cpu_power -- sleep 0.3
+is "is that of both" "$(grep -c "^run " "$T/out")" 2
 code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power -- echo hello world
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done

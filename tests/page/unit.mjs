@@ -6,11 +6,18 @@ import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors
 import { Report } from '../../analysis/report/ui/src/data.js';
 import * as facts from '../../analysis/report/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/ui/src/flametree.js';
+import { runFacts } from '../../analysis/report/ui/src/summary.js';
 import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/ui/src/series.js';
 
 const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
 const report = (tables, more = {}) => new Report({ tables, ...more });
+
+test('what profiling cost stands with the facts of a run that has a baseline', () => {
+  const facts = (metrics) => Object.fromEntries(runFacts(report({}, { run: { metrics } })));
+  equal(plain(facts([{ name: 'overhead', value: 2.1, unit: '%', source: 'x' }])['Tool overhead']), '2.10 %');
+  equal(facts([{ name: 'wall', value: 3, unit: 's', source: 'workload' }])['Tool overhead'], undefined);
+});
 
 test('numbers have three significant digits, a prefix and a unit', () => {
   const cases = [[0, '0 J'], [1, '1.00 J'], [1840, '1.84 kJ'], [999.4, '999 J'], [999.6, '1.00 kJ'], [0.00123, '1.23 mJ'], [-5400, '-5.40 kJ'],

@@ -44,6 +44,7 @@ export function runFacts(r) {
     ['Devices', deviceWords(r)],
     ['Started', fmt.date(run.started_utc)],
     ...spoken(run),
+    ['Tool overhead', overhead(run)],
     ['Input', r.run ? '' : formats.join(', ')],
   ].filter(([, v]) => v);
 }
@@ -52,6 +53,12 @@ export function runFacts(r) {
 function spoken(run) {
   return list(run.metrics).filter((m) => m && m.source === 'workload' && m.name !== 'wall' && fmt.known(m.value)).slice(0, 2)
     .map((m) => [capital(text(m.name)), `${fmt.sig3(Number(m.value))} ${text(m.unit)}`]);
+}
+
+// What profiling cost, when a run without tools went before (run --baseline).
+function overhead(run) {
+  const m = list(run.metrics).find((x) => x && x.name === 'overhead' && fmt.known(x.value));
+  return m ? fmt.percent(Number(m.value) / 100) : '';
 }
 
 const capital = (s) => s.charAt(0).toUpperCase() + s.slice(1);
