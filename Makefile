@@ -18,7 +18,7 @@ endif
 PREFIX ?= /usr/local
 PAGE ?= 1
 comma := ,
-B := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+B := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-coverage)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
@@ -28,8 +28,8 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmi
 	-Wpointer-arith -Wcast-align -Wnull-dereference $(if $(findstring clang,$(CC)),,-Wduplicated-cond -Wlogical-op -Wno-format-truncation)
 OPT ?= $(if $(SAN),-O1 -g,-O2 -g)
 CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -I$(B)/gen
-CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
-LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN))
+CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(COVERAGE),--coverage)
+LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
 BASE_LIBS := -lxxhash -lnettle
@@ -74,7 +74,7 @@ $(B)/profrig: $(call obj,$(CLI_SRC)) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 
 # The agent runs inside any image: static, never sanitized.
-AGENT_FLAGS := $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS))
+AGENT_FLAGS := $(filter-out --coverage -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS))
 $(B)/obj/agent/%.o: %.c Makefile
 	$(call say,CC,"$< (agent)")
 	$(Q)mkdir -p $(@D)

@@ -1,5 +1,5 @@
 # LD_PRELOAD libraries that run inside the workload: only libc, and nothing of it newer than 2.17 (make lint looks).
-TRACER_FLAGS = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE -fno-stack-protector
+TRACER_FLAGS = $(filter-out --coverage -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE -fno-stack-protector
 $(B)/obj/tracers/%.o: harness/tracers/%.c harness/tracers/spool.h Makefile mk/tracers.mk
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
