@@ -3,18 +3,22 @@
  *
  *	series → points → curve (counter_points.c, curve.c): the counter as cumulative energy over
  *		time
- *	coverage → steps (steps.c): how many sharers are active, as a step function of time
- *	curve / steps → share (share.c): the energy that one sharer gets, cumulative; every track
- *		reads it at its own boundaries
- *	share + spans → energy_result (energy_host.c, energy_device.c)
+ *	curves of equal sample times → grid (grid.c): what an interval's power is
+ *	changes of all lanes → steps (sharing.c): how many sharers are active
+ *	grid + steps → line (line.c): a round's stretch of time, cut where a share changes
+ *	line + a lane's events → walker (walker.c): what each node gets
+ *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
  *
  * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.c, the
- * oracle), but every track is read by itself.
+ * oracle), but every lane is read by itself.
  */
 #ifndef ATTRIBUTION_PRIVATE_H
 #define ATTRIBUTION_PRIVATE_H
 
+#include "fixed.h"
+
 #include "profrig/energy.h"
+#include "profrig/lane.h"
 #include "profrig/sum.h"
 
 /* ---- samples of a series, cleaned (counter_points.c) ---- */
@@ -56,171 +60,215 @@ void points_examine(const struct model *m, series_id s, const struct counter_inf
 		    const struct points *p, int64_t max_gap_ns, uint8_t *marks,
 		    struct oddities *ret);
 
-/* ---- coverage (steps.c) ---- */
+/* ---- grid (grid.c) ---- */
 
-struct intervals {
-	VEC(int64_t) start, end; /* unordered, start < end */
+/* Intervals are numbered by the sample they begin with; OUTSIDE_BEFORE and n - 1 are the time
+ * before the first and after the last sample. */
+#define OUTSIDE_BEFORE (-1)
+
+/* One counter on the grid. */
+struct grid_counter {
+	size_t job;
+	struct curve curve; /* owned */
+	double step_j;      /* the counter's own resolution; 0 = fine or unknown */
+	double max_w;       /* what such a device can draw at most; 0 = not known */
+	/*
+	 * for stretches of whole intervals, sums over the intervals before i that are not dead:
+	 * how many, how long, Σ W and Σ W² of their mean power, in units that make them exact
+	 */
+	uint32_t *whole;
+	int64_t *live_ns, *power, *power_squared;
+	uint32_t *marked; /* intervals before i that carry marks; NULL: none does */
 };
 
-/* count[i] sharers on [t_ns[i], t_ns[i+1]); none before t_ns[0]; the last count is 0. Neighbouring
- * counts differ. */
+#define POWER_UNIT 0x1p-20        /* W */
+#define POWER_SQUARED_UNIT 0x1p-8 /* W² */
+
+/* Counters with the same sample times. */
+struct grid {
+	size_t n;            /* samples; at least 2 */
+	const int64_t *t_ns; /* of its first counter */
+	bool moments;        /* some curve is quadratic inside its intervals */
+	VEC(struct grid_counter) counters;
+};
+
+/* Takes over the curve. */
+void grid_add(struct grid *g, size_t job, struct curve *curve, double step_j, double max_w);
+bool grid_fits(const struct grid *g, const struct curve *curve);
+void grid_release(struct grid *g);
+bool grid_dead(const struct grid_counter *c, int64_t interval);
+bool grid_inside(const struct grid *g, int64_t interval);
+/* All marks of the intervals [from, to). */
+uint8_t grid_marks(const struct grid_counter *c, int64_t from, int64_t to);
+/*
+ * Energy of a part of an interval: share_time is ∫ share dt, moment twice ∫ share·x dt, x from the
+ * interval's start (MOMENT_SHIFT bits less precise), both over the part.
+ */
+fixed128 grid_energy(const struct grid_counter *c, int64_t interval, fixed128 share_time,
+		     fixed128 moment);
+
+#define MOMENT_SHIFT 20
+/* A moment over longer intervals would not fit; there power counts as even. */
+#define MOMENT_MAX_NS (INT64_C(1) << 42)
+
+/* Twice ∫ share·x dx from x0 to x1. */
+static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
+{
+	uint64_t x0 = (uint64_t)x0_ns, x1 = (uint64_t)x1_ns;
+
+	return (fixed128)((unsigned __int128)(x1 - x0) * (x0 + x1) * (share >> MOMENT_SHIFT));
+}
+
+/* ---- sharing (sharing.c) ---- */
+
+/* A step function of time: value[i] holds on [t_ns[i], t_ns[i + 1]), before until t_ns[0]. */
 struct steps {
-	size_t n;
-	int64_t *t_ns;
-	uint32_t *count;
+	uint32_t before;
+	VEC(int64_t) t_ns;
+	VEC(uint32_t) value;
 };
 
-void intervals_add(struct intervals *iv, int64_t start_ns, int64_t end_ns);
-void intervals_release(struct intervals *iv);
-/* Replaces iv by its union (sorted, disjoint, touching ones joined). */
-void intervals_union(struct intervals *iv);
-void intervals_append(struct intervals *to, const struct intervals *from);
-/* Reorders iv. */
-void steps_make(struct intervals *iv, struct steps *ret);
+/*
+ * How a sharer's part of the curve is found:
+ *	CLASS_COMMON	1 / sharers
+ *	CLASS_SPLIT	1 / (sharers · its own threads with a call open)
+ *	CLASS_IDLE	1 while there are no sharers
+ *	CLASS_GIVEN	the number of sharers (independent mode: what they get together)
+ */
+#define GIVEN_SHIFT 20 /* shares of CLASS_GIVEN are of 2^40, so that they may be large */
+enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
+
+struct share_class {
+	enum share_class_kind kind;
+	struct steps parts; /* CLASS_SPLIT: threads with a call open */
+};
+
+/* A process of the host view (or a thread without one). */
+struct sharer {
+	track_id id;
+	uint32_t lanes, open; /* how many take part; have a call open now */
+	uint32_t share_class;
+};
+
+/* Lanes that share the same counters. */
+struct domain {
+	enum energy_view view;
+	bool independent;
+	VEC(struct domain_lane {
+		size_t lane;
+		uint32_t sharer; /* of the host view */
+		uint32_t share_class;
+	})
+	lanes;
+	VEC(struct sharer) sharers;
+	VEC(struct share_class) classes;
+	struct steps active; /* sharers (host view), running pieces of work (device view) */
+	VEC(struct grid) grids;
+};
+
 void steps_release(struct steps *st);
-/* Sorts ascending; cheap when v is a few sorted runs one after the other, which is what tracks
- * give. */
-void i64_sort_runs(int64_t *v, size_t n);
+void domain_release(struct domain *d);
+/* Appends the round's changes to the steps of the domain and of its classes. modes: by lane. */
+void domain_share(struct domain *d, const enum lane_mode *modes, const struct lane_feed *feeds);
+/* Forgets what the round had, except its last values. */
+void domain_forget(struct domain *d);
 
-/* ---- what one sharer gets (share.c) ---- */
-
-/*
- * Interval i runs from knots[i].t_ns to knots[i+1].t_ns. Energy of a part [x, y] (ns after its
- * start) = (y − x)·(a + h·(x + y)): increments are computed inside the interval and never as a
- * difference of two large cumulative values.
- */
-struct share_knot {
-	int64_t t_ns;
-	double w; /* cumulative up to here */
-	double a, h;
-	int64_t live_ns; /* sampled time up to here */
-	int64_t live;    /* 1 when the interval counts as sampled, 0 when dead */
-};
-
-#define SHARE_MARK_BITS 5 /* of enum curve_mark, without SPAN_OUTSIDE */
-struct share_marked {
-	uint32_t before[SHARE_MARK_BITS]; /* intervals before this one that carry the mark */
-};
+/* ---- line (line.c) ---- */
 
 /*
- * Or a share of another share, cut into parts: knots only where the number of parts changes, `a` is
- * one part, and everything finer is read from the base. So a process with many threads costs what
- * its own calls cost, not what those of all other processes do.
+ * The stretch of a round, cut at every sample and wherever the share changes. The last knot goes on
+ * for ever, and is the first one of the next round.
  */
-struct share {
-	size_t n; /* knots; 0 when the series has fewer than two points */
-	struct share_knot *knots;
-	uint8_t *marks; /* enum curve_mark per interval; NULL when there are none */
-	struct share_marked *marked;
-	const struct share *base; /* NULL: of the curve itself; borrowed */
-	size_t *base_at;          /* by knot: the base's interval that holds it */
-};
-
-/* Energy that belongs to nobody, and to somebody, over the whole curve. */
-struct share_totals {
-	struct sum idle_j, dead_j; /* nobody active; unattributable */
-	struct sum given_j;        /* what sharers get together: each once (shared) or each all
-				      (independent) */
-	int64_t idle_ns;           /* sampled time with nobody active */
-};
-
-/* active: number of sharers; independent: the share is not divided by it. totals may be NULL. */
-void share_make(const struct curve *c, const struct steps *active, bool independent,
-		struct share *ret, struct share_totals *totals);
-/* The base's share in equal parts; where parts is 0 nobody reads. The base outlives it. */
-void share_split(const struct share *base, const struct steps *parts, struct share *ret);
-void share_release(struct share *sh);
-
-/* A place on a share: the interval that holds a time. Times before and after the samples are moved
- * onto the ends. */
-struct share_pos {
-	size_t i;
+struct knot {
 	int64_t t_ns;
-	size_t base_i; /* the same place on the base, if there is one */
+	int64_t interval;    /* of the grid */
+	uint64_t share;      /* from here on; of 2^60 */
+	fixed128 share_time; /* from the start of the interval up to here */
+	fixed128 moment;
 };
 
-static inline struct share_pos share_base_pos(struct share_pos p)
-{
-	return (struct share_pos){ .i = p.base_i, .t_ns = p.t_ns };
-}
-
-/* The position of t_ns, which is not before the hint's time. */
-struct share_pos share_seek(const struct share *sh, struct share_pos hint, int64_t t_ns);
-struct share_pos share_begin(const struct share *sh);
-
-static inline double share_piece(const struct share_knot *k, double x, double y)
-{
-	return (y - x) * (k->a + k->h * (x + y));
-}
-
-double share_between_parts(const struct share *sh, struct share_pos from, struct share_pos to);
-
-/* Energy and sampled time between two positions, from <= to. */
-static inline double share_between(const struct share *sh, struct share_pos from,
-				   struct share_pos to)
-{
-	const struct share_knot *f = &sh->knots[from.i], *t = &sh->knots[to.i];
-
-	if (sh->base)
-		return share_between_parts(sh, from, to);
-	if (from.i == to.i)
-		return share_piece(f, (double)(from.t_ns - f->t_ns), (double)(to.t_ns - f->t_ns));
-	return share_piece(f, (double)(from.t_ns - f->t_ns), (double)(f[1].t_ns - f->t_ns)) +
-	       (t->w - f[1].w) + share_piece(t, 0, (double)(to.t_ns - t->t_ns));
-}
-
-static inline int64_t share_live_between(const struct share *sh, struct share_pos from,
-					 struct share_pos to)
-{
-	const struct share_knot *f, *t;
-
-	if (sh->base)
-		return share_live_between(sh->base, share_base_pos(from), share_base_pos(to));
-	f = &sh->knots[from.i];
-	t = &sh->knots[to.i];
-	return (t->live_ns + (t->live ? to.t_ns - t->t_ns : 0)) -
-	       (f->live_ns + (f->live ? from.t_ns - f->t_ns : 0));
-}
-
-/* The marks of all intervals that [from, to] touches. */
-uint8_t share_marks(const struct share *sh, struct share_pos from, struct share_pos to);
-
-/* ---- results (energy.c) ---- */
-
-/* What is known while one series is attributed in one view. */
-struct attribution {
-	const struct model *m;
-	series_id s;
-	const char *device;
-	const struct curve *c;
-	const struct energy_opts *o;
-	struct energy_result *r;
-	struct sum attributed_j;
-	struct share_totals totals;
+struct line {
+	const struct grid *grid;
+	VEC(struct knot) knots;
+	/* per interval that begins inside the line: its first knot, and per counter what the
+	 * intervals before it gave, for differences */
+	int64_t first_interval;
+	VEC(size_t) first_knot;
+	VEC(struct line_sum { fixed128 energy, share_time; })
+	before; /* [interval - first_interval][counter] */
 };
 
-/* What one span got; from, to: its ends on the share. */
-struct span_energy {
-	size_t span;
-	struct share_pos from, to;
-	struct sum exclusive_j;
-	int64_t exclusive_ns;
+void line_init(struct line *l, const struct grid *g, const struct domain *d,
+	       const struct share_class *c);
+/* The next round's stretch: [end of the last one, horizon). */
+void line_extend(struct line *l, const struct domain *d, const struct share_class *c,
+		 int64_t horizon_ns);
+void line_release(struct line *l);
+
+/* ---- uncertainty (uncertainty.c) ---- */
+
+/* What a row and a counter saw of each other; sums over the intervals that the row touched. */
+struct row_stats {
+	/* whole intervals of the row, exact */
+	uint64_t whole;
+	int64_t power, power_squared; /* POWER_UNIT, POWER_SQUARED_UNIT */
+	/* the others: f is the row's part of the interval's time, P its mean power, g share-time */
+	uint64_t mixed;
+	double f, ff, p, fp, pp;
+	double g, gg, gp; /* s, s², J */
+	double bound_j;   /* what the row can have had at most more or less */
+	double step_var;  /* of the counter's steps and of its times, J² */
 };
 
-/* Stores and counts it. */
-void energy_write(struct attribution *a, const struct share *sh, const struct span_energy *e);
-/* Arrays of the result, all spans NaN. */
-void energy_alloc(struct attribution *a);
+void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
+/* own_ns of the interval's len_ns; share_ns ≤ own_ns */
+void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t interval,
+		     int64_t own_ns, double share_ns);
+double row_stats_half_width(const struct row_stats *r);
 
-/* Who takes part. */
-bool energy_thread_takes_part(const struct attribution *a, track_id t);
-bool energy_queue_takes_part(const struct attribution *a, track_id t);
+/* ---- walker (walker.c) ---- */
+
+/* What a node got of a counter. */
+struct node_value {
+	fixed128 energy, share_time;
+	int64_t live_ns;
+	uint8_t marks;
+};
+
+/* A node or a row inside the interval that is being read. */
+struct touched {
+	int64_t interval;
+	int64_t own_ns;
+	fixed128 share_time, moment;
+};
+#define UNTOUCHED (-2)
+
+/* One lane on one grid. */
+struct walker {
+	const struct grid *grid;
+	enum lane_mode mode;
+	int64_t now_ns;
+	size_t knot; /* of the line that holds now_ns */
+	uint32_t nodes, rows;
+	struct touched *node, *row; /* by node, by row */
+	uint8_t *outside;           /* by node: some of its time was not sampled */
+	struct node_value *values;  /* [node][counter] */
+	struct row_stats *stats;    /* [row][counter] */
+	const uint32_t *row_of;
+	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval */
+	/* what is open: one node of LANE_CALLS, pieces by node otherwise */
+	VEC(struct running {
+		uint32_t node;
+		uint32_t pieces;
+	}) running;
+	bool statistics;
+};
+
+void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics);
+void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed);
+void walker_release(struct walker *w);
+
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);
-
-/* Both return false when no span takes part; the result has no arrays then. */
-bool energy_host(struct attribution *a);
-bool energy_device(struct attribution *a);
-bool energy_sweep(struct attribution *a);
 
 #endif

@@ -1,5 +1,6 @@
 #include "attribution_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profrig/sort.h"
@@ -7,8 +8,19 @@
 /*
  * The oracle: one sweep over all boundaries of all tracks and samples, with a list of everything
  * that is open. Written to be checked by reading, not to be fast; it shares no code with the
- * per-track readers except the curve.
+ * per-lane readers except the curve.
  */
+
+struct attribution {
+	const struct model *m;
+	series_id s;
+	const char *device;
+	const struct curve *c;
+	const struct energy_opts *o;
+	struct energy_result *r;
+	struct sum attributed_j, idle_j, dead_j, given_j;
+	int64_t idle_ns;
+};
 
 struct open_span {
 	size_t span;
@@ -34,16 +46,36 @@ static int by_start(const void *pa, const void *pb, void *ctx)
 	return a < b ? -1 : a > b;
 }
 
+static bool takes_part(const struct attribution *a, track_id t)
+{
+	return energy_track_takes_part(a->m, a->s, a->device, a->r->view, t);
+}
+
+static void result_alloc(struct attribution *a)
+{
+	size_t n = a->m->spans.nr;
+	struct energy_result *r = a->r;
+
+	r->inclusive_j = xreallocarray(NULL, n, sizeof(*r->inclusive_j));
+	r->exclusive_j = xreallocarray(NULL, n, sizeof(*r->exclusive_j));
+	r->exclusive_ns = xcalloc(n, sizeof(*r->exclusive_ns));
+	r->marks = xcalloc(n, sizeof(*r->marks));
+	if (a->m->pieces.nr > 0) {
+		r->pieces = xcalloc(a->m->pieces.nr, sizeof(*r->pieces));
+		r->new_j = xcalloc(n, sizeof(*r->new_j));
+	}
+	for (size_t i = 0; i < n; i++)
+		r->inclusive_j[i] = r->exclusive_j[i] = NAN;
+}
+
 static void collect(struct sweep *w)
 {
 	const struct span_columns *sp = &w->a->m->spans;
 	bool host = w->a->r->view == VIEW_HOST;
 
 	for (size_t i = 0; i < sp->nr; i++) {
-		if (host ? sp->kind[i] == SPAN_INSTANT ||
-				    !energy_thread_takes_part(w->a, sp->track[i])
-			 : !span_is_work(w->a->m, i) ||
-				    !energy_queue_takes_part(w->a, sp->track[i]))
+		if (host ? sp->kind[i] == SPAN_INSTANT || !takes_part(w->a, sp->track[i])
+			 : !span_is_work(w->a->m, i) || !takes_part(w->a, sp->track[i]))
 			continue;
 		VEC_PUSH(&w->spans, i);
 		VEC_PUSH(&w->times, sp->start_ns[i]);
@@ -134,15 +166,15 @@ static void give(struct sweep *w, double e, int64_t t_ns, int64_t dt_ns, uint8_t
 	for (size_t i = 0; i < w->open.nr; i++)
 		a->r->marks[w->open.v[i].span] |= marks;
 	if (marks & CURVE_DEAD) {
-		sum_add(&a->totals.dead_j, e);
+		sum_add(&a->dead_j, e);
 		return;
 	}
 	if (sharers == 0) {
-		sum_add(&a->totals.idle_j, e);
-		a->totals.idle_ns += dt_ns;
+		sum_add(&a->idle_j, e);
+		a->idle_ns += dt_ns;
 		return;
 	}
-	sum_add(&a->totals.given_j, a->o->independent ? e * (double)sharers : e);
+	sum_add(&a->given_j, a->o->independent ? e * (double)sharers : e);
 	for (size_t i = 0; i < w->open.nr; i++) {
 		const struct open_span *o = &w->open.v[i];
 
@@ -193,17 +225,19 @@ static void sweep_times(struct sweep *w)
 	}
 }
 
-bool energy_sweep(struct attribution *a)
+static bool sweep_all(struct attribution *a)
 {
 	struct sweep w = { .a = a };
 	const struct span_columns *sp = &a->m->spans;
 
 	collect(&w);
 	if (w.spans.nr > 0) {
-		energy_alloc(a);
+		result_alloc(a);
 		w.exclusive_j = xcalloc(sp->nr, sizeof(*w.exclusive_j));
 		w.inclusive_j = xcalloc(sp->nr, sizeof(*w.inclusive_j));
-		sweep_times(&w);
+	}
+	sweep_times(&w);
+	if (w.spans.nr > 0) {
 		for (size_t k = 0; k < w.spans.nr; k++) {
 			size_t i = w.spans.v[k];
 
@@ -221,4 +255,45 @@ bool energy_sweep(struct attribution *a)
 	bool any = w.spans.nr > 0;
 	VEC_RELEASE(&w.spans);
 	return any;
+}
+
+static void close_result(struct attribution *a)
+{
+	struct energy_result *r = a->r;
+	double error;
+
+	r->total_j = curve_total(a->c);
+	r->attributed_j = sum_value(&a->attributed_j);
+	r->dead_j = sum_value(&a->dead_j);
+	r->unattributed_j = sum_value(&a->idle_j) + r->dead_j;
+	r->unattributed_ns = a->idle_ns;
+	if (a->o->independent)
+		error = sum_value(&a->given_j) - r->attributed_j;
+	else
+		error = r->total_j - r->attributed_j - r->unattributed_j;
+	r->error_rel = r->total_j == 0 ? 0 : fabs(error / r->total_j);
+}
+
+int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
+			   const struct energy_opts *o, struct energy_result *ret, struct err *err)
+{
+	struct counter_info ci = counter_info(m, s);
+	CLEANUP(curve_release) struct curve c = { 0 };
+	struct attribution a = { .m = m, .s = s, .device = ci.device, .c = &c, .o = o, .r = ret };
+	bool taken = false;
+	int r = curve_make(m, s, &ci, o, &c, err);
+
+	if (r < 0)
+		return r;
+	*ret = (struct energy_result){
+		.series = s,
+		.view = view,
+		.flags = c.flags,
+		.median_period_ns = c.median_period_ns,
+	};
+	snprintf(ret->device, sizeof(ret->device), "%s", ci.device);
+	if (c.n >= 2)
+		taken = sweep_all(&a);
+	close_result(&a);
+	return taken ? 0 : 1;
 }

@@ -7,31 +7,27 @@
 #include "profrig/u64map.h"
 #include "profrig/xalloc.h"
 
-/* Per (track, name): until when its calls cover their track. */
-struct cover {
-	VEC(int64_t) until_ns;
+/* While groups and lanes are being found. */
+struct finder {
+	const struct model *m;
+	struct energy_groups *g;
+	struct u64map group_ids, node_ids;
+	VEC(uint32_t) row_of_node;  /* by node of all lanes */
+	VEC(uint32_t) row_of_group; /* inside its lane */
 };
 
-/* Whether no earlier call of its name on its track had the span's start open; where calls are well
- * nested that holds for all of it or for nothing. */
-static bool fresh_of(int64_t *until_ns, int64_t start_ns, int64_t end_ns)
-{
-	bool fresh = start_ns >= *until_ns;
+/* ---- groups ---- */
 
-	if (end_ns > *until_ns)
-		*until_ns = end_ns;
-	return fresh;
-}
-
-static uint32_t group_at(struct energy_groups *g, struct u64map *ids, struct cover *cover,
-			 track_id track, str_id name)
+static uint32_t group_at(struct finder *f, size_t span)
 {
-	uint32_t *id = u64map_at(ids, u64map_pair(track, name));
+	const struct span_columns *sp = &f->m->spans;
+	uint32_t *id = u64map_at(&f->group_ids, u64map_pair(sp->track[span], sp->name[span]));
 
 	if (*id == U64MAP_NONE) {
-		*id = (uint32_t)g->groups.nr;
-		VEC_PUSH(&g->groups, (struct energy_group){ .track = track, .name = name });
-		VEC_PUSH(&cover->until_ns, INT64_MIN);
+		*id = (uint32_t)f->g->groups.nr;
+		VEC_PUSH(&f->g->groups,
+			 (struct energy_group){ .track = sp->track[span], .name = sp->name[span] });
+		VEC_PUSH(&f->row_of_group, GROUP_NONE);
 	}
 	return *id;
 }
@@ -43,84 +39,252 @@ static void count_call(struct energy_group *g, const struct model *m, size_t i)
 	g->exclusive_ns += (double)m->spans.exclusive_ns[i];
 }
 
-static void find_groups(const struct model *m, struct energy_groups *g)
+/* ---- nodes of one lane ---- */
+
+static uint32_t row_at(struct finder *f, const struct lane_place *place, uint32_t group)
 {
-	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
-	struct cover cover = { VEC_INIT };
+	uint32_t *row = &f->row_of_group.v[group];
 
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		bool work = span_is_work(m, i), call = g->cct.node_of_span[i] != CCT_NONE;
-		uint32_t id;
-
-		g->of_span[i] = GROUP_NONE;
-		if (!work && !call)
-			continue;
-		id = group_at(g, &ids, &cover, m->spans.track[i], m->spans.name[i]);
-		g->of_span[i] = id;
-		count_call(&g->groups.v[id], m, i);
-		g->fresh[i] = work ? true
-				   : fresh_of(&cover.until_ns.v[id], m->spans.start_ns[i],
-					      m->spans.end_ns[i]);
-		if (call)
-			count_call(&g->of_path[g->cct.node_of_span[i]], m, i);
+	if (*row == GROUP_NONE) {
+		*row = (uint32_t)(f->g->group_of_row.nr - place->first_row);
+		VEC_PUSH(&f->g->group_of_row, group);
 	}
-	VEC_RELEASE(&cover.until_ns);
+	return *row;
+}
+
+static uint32_t node_at(struct finder *f, const struct lane_place *place, uint32_t path,
+			uint32_t group)
+{
+	uint32_t *id = u64map_at(&f->node_ids, u64map_pair(path, group));
+
+	if (*id == U64MAP_NONE) {
+		*id = (uint32_t)(f->g->nodes.nr - place->first_node);
+		VEC_PUSH(&f->g->nodes, (struct lane_node){ .path = path, .group = group });
+		VEC_PUSH(&f->row_of_node, row_at(f, place, group));
+	}
+	return *id;
+}
+
+static void find_nodes(struct finder *f, track_id t, bool work, const struct lane_place *place)
+{
+	struct energy_groups *g = f->g;
+	const struct model *m = f->m;
+	size_t first = m->tracks.v[t].first_span, end = first + m->tracks.v[t].spans;
+	size_t piece = m->pieces.nr ? model_first_piece(m, first) : 0;
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t path = work ? CCT_NONE : g->cct.node_of_span[i], group;
+
+		if (work ? !span_is_work(m, i) : path == CCT_NONE)
+			continue;
+		group = group_at(f, i);
+		count_call(&g->groups.v[group], m, i);
+		if (!work)
+			count_call(&g->of_path[path], m, i);
+		g->node_of_span[i] = node_at(f, place, path, group);
+		g->row_of_span[i] = f->row_of_group.v[group];
+		for (; piece < m->pieces.nr && m->pieces.v[piece].span == i; piece++)
+			g->node_of_piece[piece] =
+				node_at(f, place, g->cct.node_of_piece[piece], group);
+	}
+}
+
+/* ---- lanes ---- */
+
+static size_t lane_put(struct energy_groups *g, const struct model_lane *lane,
+		       const struct lane_place *place)
+{
+	VEC_PUSH(&g->lanes, *lane);
+	VEC_PUSH(&g->defs, lane->def);
+	VEC_PUSH(&g->places, *place);
+	return g->lanes.nr - 1;
+}
+
+static bool has_pieces(const struct model *m, track_id t)
+{
+	const struct track *tr = &m->tracks.v[t];
+	size_t i = m->pieces.nr ? model_first_piece(m, tr->first_span) : 0;
+
+	return i < m->pieces.nr && m->pieces.v[i].span < tr->first_span + tr->spans;
+}
+
+/* Functions whose names differ only in what a path cannot hold share their paths. */
+static bool share_paths(const struct energy_groups *g, const struct lane_place *place)
+{
+	CLEANUP(u64map_release) struct u64map paths = U64MAP_INIT;
+
+	for (size_t i = place->first_node; i < g->nodes.nr; i++) {
+		uint32_t *seen = u64map_at(&paths, g->nodes.v[i].path);
+
+		if (*seen != U64MAP_NONE)
+			return true;
+		*seen = 0;
+	}
+	return false;
+}
+
+static void lane_of(struct finder *f, track_id t, bool work)
+{
+	struct energy_groups *g = f->g;
+	struct lane_place place = { g->nodes.nr, g->group_of_row.nr, SIZE_MAX };
+	struct model_lane lane = { .def = { t, work ? LANE_WORK : LANE_CALLS },
+				   .node_of_span = g->node_of_span,
+				   .node_of_piece = work ? NULL : g->node_of_piece };
+
+	find_nodes(f, t, work, &place);
+	lane.nodes = (uint32_t)(g->nodes.nr - place.first_node);
+	lane.rows = (uint32_t)(g->group_of_row.nr - place.first_row);
+	if (lane.nodes == 0)
+		return;
+	if (!work && (has_pieces(f->m, t) || share_paths(g, &place))) {
+		struct model_lane cover = { .def = { t, LANE_COVER },
+					    .node_of_span = g->row_of_span,
+					    .nodes = lane.rows,
+					    .rows = lane.rows };
+
+		place.cover = g->lanes.nr + 1;
+		lane_put(g, &lane, &place);
+		lane_put(g, &cover, &place);
+	} else {
+		lane_put(g, &lane, &place);
+	}
+}
+
+/* The rows that the nodes add to are complete only now. */
+static void lend_rows(struct finder *f)
+{
+	struct energy_groups *g = f->g;
+
+	g->row_of_node = f->row_of_node.v;
+	for (size_t i = 0; i < g->lanes.nr; i++) {
+		if (g->lanes.v[i].def.mode != LANE_COVER)
+			g->lanes.v[i].row_of = g->row_of_node + g->places.v[i].first_node;
+	}
+}
+
+/* By cct node: whether no caller has its name. One walk over the tree with a count per name, so
+ * that deep trees cost no more than wide ones. */
+static uint8_t *outermost_paths(const struct cct *c)
+{
+	uint8_t *ret = xcalloc(c->nr + 1, 1);
+	CLEANUP(xfreep) uint32_t *child = xreallocarray(NULL, c->nr + 1, sizeof(*child));
+	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, c->nr + 1, sizeof(*next));
+	CLEANUP(xfreep)
+	uint32_t *open = c->nr ? xcalloc(intern_count(c->names) + 1, sizeof(*open)) : NULL;
+	uint32_t roots = CCT_NONE;
+
+	memset(child, 0xff, (c->nr + 1) * sizeof(*child));
+	for (uint32_t n = 0; n < c->nr; n++) {
+		uint32_t up = c->nodes[n].parent, *first = up == CCT_NONE ? &roots : &child[up];
+
+		next[n] = *first;
+		*first = n;
+	}
+	for (uint32_t n = roots; n != CCT_NONE;) {
+		ret[n] = open[c->nodes[n].name]++ == 0;
+		if (child[n] != CCT_NONE) {
+			n = child[n];
+			continue;
+		}
+		/* up to where a sibling is left */
+		for (;;) {
+			open[c->nodes[n].name]--;
+			if (next[n] != CCT_NONE || c->nodes[n].parent == CCT_NONE)
+				break;
+			n = c->nodes[n].parent;
+		}
+		n = next[n];
+	}
+	return ret;
+}
+
+static void find_outermost(struct energy_groups *g)
+{
+	CLEANUP(xfreep) uint8_t *outermost = outermost_paths(&g->cct);
+
+	for (size_t i = 0; i < g->nodes.nr; i++) {
+		struct lane_node *n = &g->nodes.v[i];
+
+		n->outermost = n->path == CCT_NONE || outermost[n->path];
+	}
 }
 
 void energy_groups_make(const struct model *m, struct energy_groups *ret)
 {
+	struct finder f = { .m = m, .g = ret, .group_ids = U64MAP_INIT, .node_ids = U64MAP_INIT };
+	size_t spans = m->spans.nr + 1;
+
 	*ret = (struct energy_groups){ .cct = CCT_INIT };
 	cct_build(m, &ret->cct);
-	ret->of_span = xreallocarray(NULL, m->spans.nr + 1, sizeof(*ret->of_span));
-	ret->fresh = xcalloc(m->spans.nr + 1, sizeof(*ret->fresh));
 	ret->of_path = xcalloc(ret->cct.nr + 1, sizeof(*ret->of_path));
-	find_groups(m, ret);
+	ret->node_of_span = xreallocarray(NULL, spans, sizeof(*ret->node_of_span));
+	ret->row_of_span = xreallocarray(NULL, spans, sizeof(*ret->row_of_span));
+	memset(ret->node_of_span, 0xff, spans * sizeof(*ret->node_of_span));
+	memset(ret->row_of_span, 0xff, spans * sizeof(*ret->row_of_span));
+	ret->node_of_piece = xcalloc(m->pieces.nr + 1, sizeof(*ret->node_of_piece));
+	for (track_id t = 0; t < m->tracks.nr; t++) {
+		bool work = m->tracks.v[t].kind == TRACK_QUEUE;
+
+		if (work || cct_host_track(m, t))
+			lane_of(&f, t, work);
+	}
+	lend_rows(&f);
+	find_outermost(ret);
 	ret->rows = xcalloc(ret->groups.nr + 1, sizeof(*ret->rows));
 	ret->paths = xcalloc(ret->cct.nr + 1, sizeof(*ret->paths));
+	u64map_release(&f.group_ids);
+	u64map_release(&f.node_ids);
+	VEC_RELEASE(&f.row_of_group);
 }
 
 void energy_groups_release(struct energy_groups *g)
 {
 	VEC_RELEASE(&g->groups);
-	free(g->of_span);
-	free(g->fresh);
+	VEC_RELEASE(&g->lanes);
+	VEC_RELEASE(&g->defs);
+	VEC_RELEASE(&g->places);
+	VEC_RELEASE(&g->nodes);
+	VEC_RELEASE(&g->group_of_row);
+	free(g->node_of_span);
+	free(g->node_of_piece);
+	free(g->row_of_span);
+	free(g->row_of_node);
 	free(g->of_path);
 	free(g->rows);
 	free(g->paths);
 	cct_release(&g->cct);
 }
 
-static void add(struct energy_value *v, double inclusive_j, double exclusive_j,
-		int64_t exclusive_ns, uint8_t marks)
+/* ---- pouring ---- */
+
+static void add(struct energy_value *v, const struct node_energy *e)
 {
 	v->taken = true;
-	v->marks |= marks;
-	v->exclusive_ns = ns_add(v->exclusive_ns, exclusive_ns);
-	sum_add(&v->inclusive_j, inclusive_j);
-	sum_add(&v->exclusive_j, exclusive_j);
+	v->own_marks |= e->marks;
+	v->marks |= e->marks;
+	v->exclusive_ns = ns_add(v->exclusive_ns, e->exclusive_ns);
+	sum_add(&v->exclusive_j, e->exclusive_j);
+	sum_add(&v->share_ns, e->share_ns);
 }
 
-static void add_to_path(struct energy_groups *g, uint32_t node, double exclusive_j,
-			int64_t exclusive_ns, uint8_t marks)
+static void pour_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
+		       size_t lane)
 {
-	add(&g->paths[node], 0, exclusive_j, exclusive_ns, marks);
-}
+	const struct lane_place *p = &g->places.v[lane];
 
-/* A span that outlives its parent has two places in the tree; its piece is number k. */
-static void pour_call(struct energy_groups *g, const struct energy_result *r, size_t i, size_t k)
-{
-	double exclusive = r->exclusive_j[i];
-	int64_t ns = r->exclusive_ns[i];
+	for (uint32_t i = 0; i < g->lanes.v[lane].nodes; i++) {
+		const struct lane_node *n = &g->nodes.v[p->first_node + i];
+		struct node_energy e = energy_run_value(run, job, lane, i);
 
-	if (k != SIZE_MAX) {
-		const struct energy_piece *p = &r->pieces[k];
-
-		add_to_path(g, g->cct.node_of_piece[k], p->exclusive_j, p->exclusive_ns,
-			    r->marks[i]);
-		exclusive -= p->exclusive_j;
-		ns -= p->exclusive_ns;
+		add(&g->rows[n->group], &e);
+		if (n->path != CCT_NONE)
+			add(&g->paths[n->path], &e);
+		else
+			sum_add(&g->rows[n->group].inclusive_j, e.exclusive_j);
 	}
-	add_to_path(g, g->cct.node_of_span[i], exclusive, ns, r->marks[i]);
+	for (uint32_t i = 0; i < g->lanes.v[lane].rows; i++)
+		g->rows[g->group_of_row.v[p->first_row + i]].uncertainty_j =
+			energy_run_uncertainty(run, job, lane, i);
 }
 
 /* A path's inclusive is what its subtree holds, also where calls overlap; parents come before
@@ -132,36 +296,52 @@ static void sum_subtrees(struct energy_groups *g)
 		uint32_t up = g->cct.nodes[n].parent;
 
 		sum_add(&v->inclusive_j, sum_value(&v->exclusive_j));
-		if (up != CCT_NONE)
-			sum_add(&g->paths[up].inclusive_j, sum_value(&v->inclusive_j));
+		if (up == CCT_NONE)
+			continue;
+		sum_add(&g->paths[up].inclusive_j, sum_value(&v->inclusive_j));
+		g->paths[up].marks |= v->marks;
 	}
 }
 
-/* A span's part of its function's inclusive sum. */
-static double fresh_j(const struct energy_groups *g, const struct energy_result *r, size_t i)
+/* A function's inclusive, recursion counted once: from its outermost paths, or from the lane that
+ * covers it. */
+static void pour_inclusive(struct energy_groups *g, const struct energy_run *run, size_t job,
+			   size_t lane)
 {
-	if (r->view == VIEW_HOST && r->new_j)
-		return r->new_j[i];
-	return g->fresh[i] ? r->inclusive_j[i] : 0;
+	const struct lane_place *p = &g->places.v[lane];
+
+	for (uint32_t i = 0; i < g->lanes.v[lane].nodes; i++) {
+		const struct lane_node *n = &g->nodes.v[p->first_node + i];
+		struct energy_value *row = &g->rows[n->group];
+
+		if (n->path == CCT_NONE)
+			continue;
+		row->marks |= g->paths[n->path].marks;
+		if (p->cover == SIZE_MAX && n->outermost)
+			sum_add(&row->inclusive_j, sum_value(&g->paths[n->path].inclusive_j));
+	}
+	for (uint32_t i = 0; p->cover != SIZE_MAX && i < g->lanes.v[p->cover].nodes; i++) {
+		struct node_energy e = energy_run_value(run, job, p->cover, i);
+		struct energy_value *row = &g->rows[g->group_of_row.v[p->first_row + i]];
+
+		sum_add(&row->inclusive_j, e.exclusive_j);
+		row->marks |= e.marks;
+	}
 }
 
-void energy_pour(struct energy_groups *g, const struct model *m, const struct energy_result *r)
+void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t job)
 {
-	size_t next = 0;
-
 	memset(g->rows, 0, g->groups.nr * sizeof(*g->rows));
 	memset(g->paths, 0, g->cct.nr * sizeof(*g->paths));
-	for (size_t i = 0; r->exclusive_j && i < m->spans.nr; i++) {
-		size_t piece = SIZE_MAX;
-
-		if (next < m->pieces.nr && m->pieces.v[next].span == i)
-			piece = next++;
-		if (isnan(r->exclusive_j[i]) || g->of_span[i] == GROUP_NONE)
-			continue;
-		add(&g->rows[g->of_span[i]], fresh_j(g, r, i), r->exclusive_j[i],
-		    r->exclusive_ns[i], r->marks[i]);
-		if (r->view == VIEW_HOST)
-			pour_call(g, r, i, piece);
+	for (size_t i = 0; i < g->groups.nr; i++)
+		g->rows[i].uncertainty_j = NAN;
+	for (size_t l = 0; l < g->lanes.nr; l++) {
+		if (g->lanes.v[l].def.mode != LANE_COVER && energy_run_takes_part(run, job, l))
+			pour_nodes(g, run, job, l);
 	}
 	sum_subtrees(g);
+	for (size_t l = 0; l < g->lanes.nr; l++) {
+		if (g->lanes.v[l].def.mode == LANE_CALLS && energy_run_takes_part(run, job, l))
+			pour_inclusive(g, run, job, l);
+	}
 }

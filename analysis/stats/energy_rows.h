@@ -1,17 +1,21 @@
 /*
- * energy_rows: energies of single spans summed up by who they belong to: (track, name) for the
- * table `energy`, call paths for `energy_callpaths`.
+ * energy_rows: what attribution gives, summed up by who it belongs to: (track, name) for the table
+ * `energy`, call paths for `energy_callpaths`.
  *
- * The groups are found once per model; every attribution (series, view) is then poured into them:
+ * The groups and the lanes to read are found once per model; then a run reads them for any number
+ * of jobs, and every job is poured into the groups:
  *
  *	energy_groups_make(m, &g)
- *	energy_pour(&g, m, &result)	fills g.rows and, in the host view, g.paths
+ *	energy_run_new(m, jobs, …, g.defs.v, g.defs.nr, …, &run)
+ *	model_lanes_run(m, g.lanes.v, g.lanes.nr, 0, run)
+ *	energy_pour(&g, run, job)	fills g.rows and, in the host view, g.paths
  *	energy_groups_release(&g)
  */
 #ifndef PROFRIG_ENERGY_ROWS_H
 #define PROFRIG_ENERGY_ROWS_H
 
 #include "cct.h"
+#include "model_lanes.h"
 
 #include "profrig/energy.h"
 #include "profrig/sum.h"
@@ -27,26 +31,49 @@ struct energy_group {
 	double exclusive_ns; /* Σ of their exclusive times */
 };
 
-/* What one attribution gives a group. */
+/* What one job gives a group. */
 struct energy_value {
-	struct sum inclusive_j, exclusive_j;
+	struct sum inclusive_j, exclusive_j, share_ns;
 	int64_t exclusive_ns;
-	uint8_t marks;
-	bool taken; /* its calls take part */
+	uint8_t own_marks;    /* of the time it was innermost */
+	uint8_t marks;        /* of all of its time */
+	double uncertainty_j; /* rows only; NaN: not known */
+	bool taken;           /* its calls take part */
+};
+
+/* A lane's node: a call path of one function, or device work of one name. */
+struct lane_node {
+	uint32_t path; /* cct node; CCT_NONE for device work */
+	uint32_t group;
+	bool outermost; /* no caller on its path is the same function */
+};
+
+/* Where a lane's nodes and rows stand among all. */
+struct lane_place {
+	size_t first_node; /* of energy_groups.nodes */
+	size_t first_row;  /* of energy_groups.group_of_row */
+	/* lane that has the inclusive sums, where they do not follow from the tree (calls overlap);
+	 * SIZE_MAX: the tree has them */
+	size_t cover;
 };
 
 struct energy_groups {
 	VEC(struct energy_group) groups;
-	uint32_t *of_span; /* GROUP_NONE: neither a call nor device work */
-	uint8_t *fresh;    /* by span: whether it adds to an inclusive sum that counts
-			      recursion once */
 	struct cct cct;
 	struct energy_group *of_path; /* by cct node; track and name unused */
 	struct energy_value *rows, *paths;
+	/* by lane */
+	VEC(struct model_lane) lanes;
+	VEC(struct lane_def) defs;
+	VEC(struct lane_place) places;
+	VEC(struct lane_node) nodes;
+	VEC(uint32_t) group_of_row;
+	/* what the lanes borrow */
+	uint32_t *node_of_span, *node_of_piece, *row_of_span, *row_of_node;
 };
 
 void energy_groups_make(const struct model *m, struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);
-void energy_pour(struct energy_groups *g, const struct model *m, const struct energy_result *r);
+void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t job);
 
 #endif

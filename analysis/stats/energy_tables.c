@@ -17,6 +17,13 @@
  */
 #define BLURRED_PERIODS 10
 
+/* One (counter, device, view) on its way into the tables. */
+struct job {
+	const struct series_label *label;
+	enum energy_view view;
+	struct energy_totals r;
+};
+
 struct tables {
 	struct model *m;
 	const struct energy_opts *o;
@@ -28,13 +35,7 @@ struct tables {
 	bool *outside;         /* by span: not all of it was sampled, for any counter */
 	const char *outside_counter;
 	bool any_queue;
-};
-
-/* One (counter, device, view) on its way into the tables. */
-struct job {
-	const struct series_label *label;
-	enum energy_view view;
-	struct energy_result r;
+	VEC(struct job) jobs;
 };
 
 static const char *view_name(enum energy_view view)
@@ -82,7 +83,7 @@ static void row_flags(const struct tables *ts, const struct job *j, const struct
 	if (v->marks & SPAN_OUTSIDE)
 		add_flag(buf, n, "outside_samples");
 	/* where only changes were stored, nobody knows how often the sensor was read */
-	if (mean_ns < 2 * period_ns && !ts->m->series.v[j->r.series].change_points)
+	if (mean_ns < 2 * period_ns && !ts->m->series.v[j->label->series].change_points)
 		add_flag(buf, n, "below_resolution");
 	if (v->marks & CURVE_RESET)
 		add_flag(buf, n, "reset");
@@ -168,14 +169,14 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 	table_f64(t, v->exclusive_ns > 0 ? exclusive / ((double)v->exclusive_ns * 1e-9) : NAN);
 	table_f64(t, share_of(exclusive, j->r.total_j));
 	table_str(t, flags);
-	table_f64(t, NAN);
+	table_f64(t, isnan(exclusive) ? NAN : v->uncertainty_j);
 	table_row(t);
 }
 
 static void energy_unattributed(const struct tables *ts, const struct job *j)
 {
 	struct table *t = ts->energy;
-	const struct energy_result *r = &j->r;
+	const struct energy_totals *r = &j->r;
 	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
 	char flags[160];
 
@@ -190,7 +191,7 @@ static void energy_unattributed(const struct tables *ts, const struct job *j)
 	table_f64(t, r->unattributed_ns > 0 ? idle_j / idle_s : NAN);
 	table_f64(t, share_of(r->unattributed_j, r->total_j));
 	table_str(t, flags);
-	table_f64(t, NAN);
+	table_f64(t, known_j(j, r->unattributed_uncertainty_j));
 	table_row(t);
 }
 
@@ -316,7 +317,7 @@ static void path_rows(struct tables *ts, const struct job *j)
 
 static void check(const struct tables *ts, const struct job *j)
 {
-	const struct energy_result *r = &j->r;
+	const struct energy_totals *r = &j->r;
 	CLEANUP(xfreep)
 	char *name =
 		xasprintf("energy conservation %s%s%s %s", j->label->name,
@@ -328,28 +329,43 @@ static void check(const struct tables *ts, const struct job *j)
 			ts->o->independent ? " (every sharer gets all)" : "");
 }
 
+static bool takes_part(const struct tables *ts, const struct job *j, size_t lane)
+{
+	const struct lane_def *l = &ts->g.defs.v[lane];
+
+	return l->mode != LANE_COVER && (l->mode == LANE_WORK) == (j->view == VIEW_DEVICE) &&
+	       energy_track_takes_part(ts->m, j->label->series, j->r.device, j->view, l->track);
+}
+
 static void note_outside(struct tables *ts, const struct job *j)
 {
-	for (size_t i = 0; j->r.marks && i < ts->m->spans.nr; i++) {
-		if (!(j->r.marks[i] & SPAN_OUTSIDE))
+	const struct span_columns *sp = &ts->m->spans;
+
+	for (size_t l = 0; l < ts->g.lanes.nr; l++) {
+		const struct track *t = &ts->m->tracks.v[ts->g.defs.v[l].track];
+
+		if (!takes_part(ts, j, l))
 			continue;
-		ts->outside[i] = true;
-		if (!ts->outside_counter)
-			ts->outside_counter = j->label->name;
+		for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
+			if (ts->g.node_of_span[i] == NODE_NONE ||
+			    (sp->start_ns[i] >= j->r.first_ns && sp->end_ns[i] <= j->r.last_ns))
+				continue;
+			ts->outside[i] = true;
+			if (!ts->outside_counter)
+				ts->outside_counter = j->label->name;
+		}
 	}
 }
 
-static int run_job(struct tables *ts, struct job *j, struct err *err)
+static void pour_job(struct tables *ts, const struct energy_run *run, size_t number, struct job *j)
 {
-	int r = energy_attribute(ts->m, j->label->series, j->view, ts->o, &j->r, err);
-
-	if (r < 0)
-		return err_wrap(err, r, "energy of %s", j->label->name);
-	if (r == 1 && !(j->r.flags & CF_SHORT))
+	energy_run_job(run, number, &j->r);
+	if (!j->r.taken && !(j->r.flags & CF_SHORT))
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
-	note_outside(ts, j);
-	energy_pour(&ts->g, ts->m, &j->r);
+	if (!(j->r.flags & CF_SHORT))
+		note_outside(ts, j);
+	energy_pour(&ts->g, run, number);
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
 		path_rows(ts, j);
@@ -358,9 +374,28 @@ static int run_job(struct tables *ts, struct job *j, struct err *err)
 	totals_row(ts, j);
 	if (!(j->r.flags & CF_SHORT))
 		check(ts, j);
-	energy_result_release(&j->r);
+}
+
+static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *err)
+{
+	CLEANUP(xfreep) struct energy_job *what = xcalloc(nr + 1, sizeof(*what));
+	CLEANUP(energy_run_freep) struct energy_run *run = NULL;
+	int r;
+
+	for (size_t i = 0; i < nr; i++)
+		what[i] = (struct energy_job){ jobs[i].label->series, jobs[i].view };
+	r = energy_run_new(ts->m, what, nr, ts->g.defs.v, ts->g.defs.nr, ts->o, &run, err);
+	if (r < 0)
+		return err_wrap(err, r, "energy");
+	model_lanes_run(ts->m, ts->g.lanes.v, ts->g.lanes.nr, 0, run);
+	for (size_t i = 0; i < nr; i++)
+		pour_job(ts, run, i, &jobs[i]);
 	return 0;
 }
+
+/* Counters that are read together, so that what is kept of each node fits. */
+#define JOBS_BYTES ((size_t)256 << 20)
+#define NODE_BYTES 64
 
 /* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
  * as long as the trace knows queues. */
@@ -475,6 +510,7 @@ static void finish(struct tables *ts, bool ok)
 	table_free(ts->paths);
 	energy_groups_release(&ts->g);
 	strvec_release(&ts->tracks);
+	VEC_RELEASE(&ts->jobs);
 	free(ts->track_place);
 	free(ts->outside);
 }
@@ -490,6 +526,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
 	struct tables ts = { .m = m, .o = &o->energy, .out = out, .tracks = STRVEC_INIT };
 	bool any = false;
+	size_t batch;
 	int r = 0;
 
 	for (size_t i = 0; i < m->series.nr; i++)
@@ -497,15 +534,19 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	if (!any)
 		return 0;
 	prepare(&ts);
-	for (size_t i = 0; i < m->series.nr && r == 0; i++) {
+	for (size_t i = 0; i < m->series.nr; i++) {
 		if (!is_energy(&labels[i].info))
 			continue;
 		/* "device" before "host", as the views are spelled */
 		if (has_device_view(&ts, &labels[i]))
-			r = run_job(&ts, &(struct job){ &labels[i], VIEW_DEVICE, { 0 } }, err);
-		if (r == 0)
-			r = run_job(&ts, &(struct job){ &labels[i], VIEW_HOST, { 0 } }, err);
+			VEC_PUSH(&ts.jobs,
+				 (struct job){ .label = &labels[i], .view = VIEW_DEVICE });
+		VEC_PUSH(&ts.jobs, (struct job){ .label = &labels[i], .view = VIEW_HOST });
 	}
+	batch = 1 + JOBS_BYTES / NODE_BYTES / (ts.g.nodes.nr + 1);
+	for (size_t i = 0; i < ts.jobs.nr && r == 0; i += batch)
+		r = run_jobs(&ts, &ts.jobs.v[i], batch < ts.jobs.nr - i ? batch : ts.jobs.nr - i,
+			     err);
 	finish(&ts, r == 0);
 	return r;
 }

@@ -21,6 +21,7 @@
 #define PROFRIG_ENERGY_H
 
 #include "profrig/counters.h"
+#include "profrig/lane.h"
 
 enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
 enum energy_view { VIEW_HOST, VIEW_DEVICE };
@@ -77,36 +78,122 @@ double curve_at(const struct curve *c, int64_t t_ns, size_t *hint);
 double curve_total(const struct curve *c);
 
 /*
- * The part of a span that outlives its parent (model.pieces); contained in the values of its span.
+ * Attribution over lanes (lane.h). One run takes any number of jobs, each a series in a view, and
+ * any number of lanes, each a track's calls or work:
+ *
+ *	run = energy_run_new(m, jobs, lanes, &opts)
+ *	energy_run_round(run, feeds, horizon_ns)	again and again, the last time INT64_MAX
+ *	energy_run_job(), _value(), _uncertainty()
+ *	energy_run_free(run)
+ *
+ * It keeps nothing of an event: memory grows with nodes × jobs and with the samples. Every sum is
+ * kept in fixed point (attribution/fixed.h), so results do not depend on how the events were cut
+ * into rounds, nor on threads.
+ *
+ * Between two samples of a counter power is what the curve says, so the energy of a piece of time
+ * is that power times the piece's share-time, ∫ dt / sharers. The sharers are a step function of
+ * time for all lanes together; a lane then only needs its own events. Counters that were sampled
+ * at the same times and have the same sharers are read together.
  */
-struct energy_piece {
-	double exclusive_j;
-	int64_t exclusive_ns;
+struct energy_job {
+	series_id series;
+	enum energy_view view;
+};
+
+enum lane_mode {
+	LANE_CALLS, /* one node at a time: the innermost call */
+	LANE_WORK,  /* any number of pieces of work at a time; each is a sharer by itself */
+	/*
+	 * any number of nodes at a time, each once however often it is open; takes no part in
+	 * sharing, but reads what its track's process gets: inclusive energy where calls overlap
+	 */
+	LANE_COVER,
+};
+
+struct lane_def {
+	track_id track;
+	enum lane_mode mode;
+};
+
+/* What one node of a lane got of one job. */
+struct node_energy {
+	double exclusive_j;   /* of a LANE_COVER: while it was open */
+	double share_ns;      /* sampled time divided by the number of sharers */
+	int64_t exclusive_ns; /* sampled time, without dead intervals */
+	uint8_t marks; /* enum curve_mark of the intervals it was innermost in, and SPAN_OUTSIDE */
 };
 
 /*
- * One (counter, device, view). Values are per span of the model; spans that do not take part, and
- * instants, hold NaN.
- *
  * unattributed_j is not the remainder but integrated by itself (time when nobody is active, and
  * dead intervals), so error_rel is a real check: |total − attributed − unattributed| / |total|, 0
  * for a total of 0. In independent mode every sharer gets all, so attributed_j may be a multiple of
  * the total; error_rel then compares it with the energy of each sharer's own active time, summed.
  */
+struct energy_totals {
+	char device[64];
+	double total_j, attributed_j, unattributed_j, error_rel;
+	double dead_j;                /* part of unattributed_j that lies in dead intervals */
+	double unattributed_share_ns; /* as share_ns, of the time when nobody was active */
+	int64_t unattributed_ns;      /* sampled time in which nobody was active */
+	double unattributed_uncertainty_j;
+	int64_t median_period_ns;  /* what the sensor resolves (struct curve) */
+	int64_t first_ns, last_ns; /* of the samples; first > last when there are none */
+	unsigned flags;            /* enum counter_flag */
+	bool taken;                /* some lane takes part */
+};
+
+struct energy_run;
+
+/*
+ * Who takes part, host view: THREAD tracks on the series' host (all when it has none, and those
+ * whose host is unknown); a strictly synchronous counter (series.exclusive_sync) belongs to the
+ * thread it was recorded on alone. Device view: work on queues whose device equals the series'
+ * device (and host, where both are known). Lanes are copied; m and o outlive the run. -EINVAL for a
+ * series of unknown kind.
+ */
+int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
+		   const struct lane_def *lanes, size_t nr_lanes, const struct energy_opts *o,
+		   struct energy_run **ret, struct err *err);
+void energy_run_free(struct energy_run *run);
+void energy_run_freep(struct energy_run **run);
+/* feeds: one per lane, all its events before horizon_ns that no earlier round had. */
+void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns);
+
+/* After the last round: */
+void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);
+bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane);
+/* All 0 for a lane that does not take part, and for a node that never was open while sampled. */
+struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,
+				    uint32_t node);
+/* 95 % half-width of the exclusive energy of a row (uncertainty.h); NaN when nothing is known. */
+double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row);
+
+/* Who takes part (above). */
+bool energy_track_takes_part(const struct model *m, series_id s, const char *device,
+			     enum energy_view view, track_id t);
+
+/*
+ * Energies of single spans of a finished model, for whoever needs them by span: values per span
+ * index; spans that do not take part, and instants, hold NaN.
+ */
+struct energy_piece {
+	double exclusive_j; /* of the part of a span that outlives its parent (model.pieces) */
+	int64_t exclusive_ns;
+};
+
 struct energy_result {
 	series_id series;
 	enum energy_view view;
 	char device[64];
 	double total_j, attributed_j, unattributed_j, error_rel;
-	double dead_j;            /* part of unattributed_j that lies in dead intervals */
-	int64_t unattributed_ns;  /* sampled time in which nobody was active */
-	int64_t median_period_ns; /* what the sensor resolves (struct curve) */
-	unsigned flags;           /* enum counter_flag */
+	double dead_j;
+	int64_t unattributed_ns;
+	int64_t median_period_ns;
+	unsigned flags;
 	/* per span index of the model (length spans.nr); NULL when no span takes part */
 	double *inclusive_j, *exclusive_j;
-	/* part of the exclusive time that samples cover, without dead intervals */
 	int64_t *exclusive_ns;
-	uint8_t *marks; /* enum curve_mark of the samples that the span touches, and SPAN_OUTSIDE */
+	uint8_t *marks; /* of the samples that the whole span touches, and SPAN_OUTSIDE */
 	/*
 	 * Of each span's time, what no earlier call of its name on its track had open: its part of
 	 * an inclusive sum that counts recursion once. NULL when there are no pieces: then it is
@@ -116,21 +203,12 @@ struct energy_result {
 	struct energy_piece *pieces; /* by index of model.pieces; NULL when there are none */
 };
 
-/*
- * Attributes one series in one view. host view: which tracks take part = THREAD tracks on the
- * series' host (all when it has none, and those whose host is unknown); a strictly synchronous
- * counter (series.exclusive_sync) belongs to the thread it was recorded on alone. device view: work
- * on queues whose device equals the series' device (and host, where both are known). Returns 0; 1
- * when no span takes part or the series is too short (all is unattributed, arrays NULL); -EINVAL
- * for a series of unknown kind.
- */
-int energy_attribute(const struct model *m, series_id s, enum energy_view view,
-		     const struct energy_opts *o, struct energy_result *ret, struct err *err);
 void energy_result_release(struct energy_result *r);
 
 /*
- * The oracle: the same by one global sweep over all boundaries (O(n · open spans)); tests compare
- * energy_attribute with it on random models.
+ * The oracle: one global sweep over all boundaries (O(n · open spans)), written to be checked by
+ * reading; tests compare runs with it on random models. Returns 0; 1 when no span takes part or the
+ * series is too short (all is unattributed, arrays NULL); -EINVAL for a series of unknown kind.
  */
 int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
 			   const struct energy_opts *o, struct energy_result *ret, struct err *err);

@@ -1,4 +1,5 @@
 #include "energy_fixture.h"
+#include "energy_spans.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Known answers of recorded archives, through the reader. */
 #include "energy_fixture.h"
+#include "energy_spans.h"
 
 #include <stdlib.h>
 

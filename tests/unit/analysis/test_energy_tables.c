@@ -128,7 +128,7 @@ static void energy_table(void **state)
 		assert_near(number(e, row, "mean_w"), want[i].exclusive / want[i].seconds, 1e-9);
 		assert_near(number(e, row, "share"), want[i].exclusive / 1000, 1e-12);
 		assert_string_equal(text(e, row, "flags"), want[i].flags);
-		assert_true(isnan(number(e, row, "uncertainty_j")));
+		assert_true(number(e, row, "uncertainty_j") >= 0);
 	}
 	assert_true(warned(t.m, W_OUTSIDE_SAMPLES));
 	table_set_release(&ts);

@@ -1,0 +1,116 @@
+#include "attribution_private.h"
+
+#include <string.h>
+
+bool grid_fits(const struct grid *g, const struct curve *curve)
+{
+	return g->n == curve->n &&
+	       memcmp(g->t_ns, curve->t_ns, curve->n * sizeof(*curve->t_ns)) == 0;
+}
+
+bool grid_dead(const struct grid_counter *c, int64_t interval)
+{
+	return c->curve.marks && c->curve.marks[interval] & CURVE_DEAD;
+}
+
+bool grid_inside(const struct grid *g, int64_t interval)
+{
+	return interval >= 0 && (size_t)interval + 1 < g->n;
+}
+
+uint8_t grid_marks(const struct grid_counter *c, int64_t from, int64_t to)
+{
+	uint8_t marks = 0;
+
+	if (!c->marked || c->marked[from] == c->marked[to])
+		return 0;
+	for (int64_t i = from; i < to; i++)
+		marks |= c->curve.marks[i];
+	return marks;
+}
+
+static void count_marks(struct grid_counter *c)
+{
+	const uint8_t *marks = c->curve.marks;
+
+	if (!marks)
+		return;
+	c->marked = xcalloc(c->curve.n, sizeof(*c->marked));
+	for (size_t i = 0; i + 1 < c->curve.n; i++)
+		c->marked[i + 1] = c->marked[i] + (marks[i] != 0);
+}
+
+/* What counts in sums of power must be a number that its unit can hold: 10^12 W are. */
+static int64_t in_units(double v, double unit)
+{
+	double scaled = v / unit;
+
+	return scaled > -0x1p60 && scaled < 0x1p60 ? (int64_t)scaled : 0;
+}
+
+static void count_whole(struct grid_counter *c)
+{
+	size_t n = c->curve.n;
+
+	c->whole = xcalloc(n, sizeof(*c->whole));
+	c->live_ns = xcalloc(n, sizeof(*c->live_ns));
+	c->power = xcalloc(n, sizeof(*c->power));
+	c->power_squared = xcalloc(n, sizeof(*c->power_squared));
+	for (size_t i = 0; i + 1 < n; i++) {
+		int64_t len_ns = c->curve.t_ns[i + 1] - c->curve.t_ns[i];
+		double w = c->curve.de[i] / ((double)len_ns * 1e-9);
+		bool dead = grid_dead(c, (int64_t)i);
+
+		c->whole[i + 1] = c->whole[i] + !dead;
+		c->live_ns[i + 1] = c->live_ns[i] + (dead ? 0 : len_ns);
+		c->power[i + 1] = c->power[i] + (dead ? 0 : in_units(w, POWER_UNIT));
+		c->power_squared[i + 1] =
+			c->power_squared[i] + (dead ? 0 : in_units(w * w, POWER_SQUARED_UNIT));
+	}
+}
+
+void grid_add(struct grid *g, size_t job, struct curve *curve, double step_j, double max_w)
+{
+	struct grid_counter c = { .job = job, .curve = *curve, .step_j = step_j, .max_w = max_w };
+
+	*curve = (struct curve){ 0 };
+	count_whole(&c);
+	count_marks(&c);
+	if (g->counters.nr == 0) {
+		g->n = c.curve.n;
+		g->t_ns = c.curve.t_ns;
+	}
+	g->moments |= c.curve.p0 != NULL;
+	VEC_PUSH(&g->counters, c);
+}
+
+void grid_release(struct grid *g)
+{
+	for (size_t i = 0; i < g->counters.nr; i++) {
+		struct grid_counter *c = &g->counters.v[i];
+
+		curve_release(&c->curve);
+		free(c->whole);
+		free(c->live_ns);
+		free(c->marked);
+		free(c->power);
+		free(c->power_squared);
+	}
+	VEC_RELEASE(&g->counters);
+	*g = (struct grid){ 0 };
+}
+
+fixed128 grid_energy(const struct grid_counter *c, int64_t interval, fixed128 share_time,
+		     fixed128 moment)
+{
+	const struct curve *k = &c->curve;
+	int64_t len_ns = k->t_ns[interval + 1] - k->t_ns[interval];
+	double ns = (double)share_time * FIXED_UNIT, slope;
+
+	if (!k->p0 || len_ns > MOMENT_MAX_NS)
+		return fixed_from(k->de[interval] * (ns / (double)len_ns));
+	slope = (k->p1[interval] - k->p0[interval]) / (double)len_ns;
+	return fixed_from(1e-9 *
+			  (k->p0[interval] * ns +
+			   slope / 2 * ((double)moment * (FIXED_UNIT * (1 << MOMENT_SHIFT)))));
+}

@@ -1,0 +1,149 @@
+#include "attribution_private.h"
+
+/* Where a line is being extended. */
+struct builder {
+	struct line *l;
+	const struct domain *d;
+	const struct share_class *c;
+	size_t active, parts; /* next step of each */
+	int64_t sample;       /* next sample of the grid */
+};
+
+static uint64_t share_of(const struct domain *d, const struct share_class *c, uint32_t active,
+			 uint32_t parts)
+{
+	uint64_t sharers = d->independent ? active > 0 : active;
+
+	switch (c->kind) {
+	case CLASS_IDLE:
+		return active ? 0 : FIXED_ONE;
+	case CLASS_GIVEN:
+		return (FIXED_ONE >> GIVEN_SHIFT) * active;
+	case CLASS_SPLIT:
+		sharers *= parts;
+		break;
+	case CLASS_COMMON:
+		break;
+	}
+	return sharers ? (FIXED_ONE + sharers / 2) / sharers : 0;
+}
+
+static uint32_t step_before(const struct steps *st, size_t next)
+{
+	return next ? st->value.v[next - 1] : st->before;
+}
+
+static int64_t step_time(const struct steps *st, size_t next)
+{
+	return next < st->t_ns.nr ? st->t_ns.v[next] : INT64_MAX;
+}
+
+static uint64_t share_now(const struct builder *b)
+{
+	return share_of(b->d, b->c, step_before(&b->d->active, b->active),
+			b->c->kind == CLASS_SPLIT ? step_before(&b->c->parts, b->parts) : 1);
+}
+
+/* Share-time and moment of the last knot's interval up to t_ns. */
+static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
+{
+	const struct knot *k = &l->knots.v[l->knots.nr - 1];
+	const struct grid *g = l->grid;
+
+	*share_time = *moment = 0;
+	if (!grid_inside(g, k->interval))
+		return;
+	*share_time = k->share_time + fixed_time(t_ns - k->t_ns, k->share);
+	if (!g->moments || g->t_ns[k->interval + 1] - g->t_ns[k->interval] > MOMENT_MAX_NS)
+		return;
+	*moment = k->moment +
+		  moment_of(k->t_ns - g->t_ns[k->interval], t_ns - g->t_ns[k->interval], k->share);
+}
+
+/* An interval begins: what the one before it gave is known now. */
+static void interval_begin(struct line *l, int64_t interval, fixed128 share_time, fixed128 moment)
+{
+	size_t counters = l->grid->counters.nr, at = l->before.nr;
+
+	VEC_PUSH(&l->first_knot, l->knots.nr);
+	for (size_t c = 0; c < counters; c++) {
+		const struct grid_counter *gc = &l->grid->counters.v[c];
+		struct line_sum s = { 0, 0 };
+
+		if (at >= counters)
+			s = l->before.v[at - counters + c];
+		if (grid_inside(l->grid, interval - 1) && !grid_dead(gc, interval - 1)) {
+			s.energy += grid_energy(gc, interval - 1, share_time, moment);
+			s.share_time += share_time;
+		}
+		VEC_PUSH(&l->before, s);
+	}
+}
+
+static void knot_put(struct builder *b, int64_t t_ns)
+{
+	struct line *l = b->l;
+	struct knot k = { .t_ns = t_ns, .share = share_now(b) };
+	int64_t before = l->knots.v[l->knots.nr - 1].interval;
+
+	k.interval = b->sample - 1;
+	until(l, t_ns, &k.share_time, &k.moment);
+	if (k.interval != before) {
+		interval_begin(l, k.interval, k.share_time, k.moment);
+		k.share_time = k.moment = 0;
+	}
+	VEC_PUSH(&l->knots, k);
+}
+
+void line_init(struct line *l, const struct grid *g, const struct domain *d,
+	       const struct share_class *c)
+{
+	struct builder b = { .d = d, .c = c };
+
+	*l = (struct line){ .grid = g };
+	VEC_PUSH(&l->knots, (struct knot){
+				    .t_ns = INT64_MIN,
+				    .interval = OUTSIDE_BEFORE,
+				    .share = share_now(&b),
+			    });
+}
+
+static void line_restart(struct line *l)
+{
+	l->knots.v[0] = l->knots.v[l->knots.nr - 1];
+	l->knots.nr = 1;
+	l->first_interval = l->knots.v[0].interval + 1;
+	VEC_CLEAR(&l->first_knot);
+	VEC_CLEAR(&l->before);
+}
+
+void line_extend(struct line *l, const struct domain *d, const struct share_class *c,
+		 int64_t horizon_ns)
+{
+	struct builder b = { .l = l, .d = d, .c = c };
+	const struct grid *g = l->grid;
+
+	line_restart(l);
+	b.sample = l->first_interval;
+	for (;;) {
+		int64_t sample = b.sample < (int64_t)g->n ? g->t_ns[b.sample] : INT64_MAX;
+		int64_t active = step_time(&d->active, b.active);
+		int64_t parts = c->kind == CLASS_SPLIT ? step_time(&c->parts, b.parts) : INT64_MAX;
+		int64_t t = sample < active ? sample : active;
+
+		t = parts < t ? parts : t;
+		if (t >= horizon_ns || t == INT64_MAX)
+			break;
+		b.sample += sample == t;
+		b.active += active == t;
+		b.parts += parts == t;
+		knot_put(&b, t);
+	}
+}
+
+void line_release(struct line *l)
+{
+	VEC_RELEASE(&l->knots);
+	VEC_RELEASE(&l->first_knot);
+	VEC_RELEASE(&l->before);
+}

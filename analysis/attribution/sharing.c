@@ -1,0 +1,165 @@
+#include "attribution_private.h"
+
+#include <string.h>
+
+/* One change of a lane, on its way into the steps. */
+struct change {
+	int64_t t_ns;
+	uint32_t sharer;
+	int32_t change;
+};
+
+struct changes {
+	VEC(struct change) v;
+};
+
+void steps_release(struct steps *st)
+{
+	VEC_RELEASE(&st->t_ns);
+	VEC_RELEASE(&st->value);
+}
+
+void domain_release(struct domain *d)
+{
+	for (size_t i = 0; i < d->classes.nr; i++)
+		steps_release(&d->classes.v[i].parts);
+	for (size_t i = 0; i < d->grids.nr; i++)
+		grid_release(&d->grids.v[i]);
+	steps_release(&d->active);
+	VEC_RELEASE(&d->lanes);
+	VEC_RELEASE(&d->sharers);
+	VEC_RELEASE(&d->classes);
+	VEC_RELEASE(&d->grids);
+}
+
+static uint32_t steps_last(const struct steps *st)
+{
+	return st->value.nr ? st->value.v[st->value.nr - 1] : st->before;
+}
+
+static void steps_put(struct steps *st, int64_t t_ns, uint32_t value)
+{
+	if (value == steps_last(st))
+		return;
+	VEC_PUSH(&st->t_ns, t_ns);
+	VEC_PUSH(&st->value, value);
+}
+
+static void steps_forget(struct steps *st)
+{
+	st->before = steps_last(st);
+	VEC_CLEAR(&st->t_ns);
+	VEC_CLEAR(&st->value);
+}
+
+void domain_forget(struct domain *d)
+{
+	steps_forget(&d->active);
+	for (size_t i = 0; i < d->classes.nr; i++)
+		steps_forget(&d->classes.v[i].parts);
+}
+
+/* ---- changes of all lanes in time order ---- */
+
+static size_t run_end(const struct change *v, size_t from, size_t n)
+{
+	size_t i = from + 1;
+
+	while (i < n && v[i].t_ns >= v[i - 1].t_ns)
+		i++;
+	return i < n ? i : n;
+}
+
+static void merge_runs(const struct change *from, struct change *to, size_t a, size_t b, size_t c)
+{
+	size_t i = a, j = b, k = a;
+
+	while (i < b && j < c)
+		to[k++] = from[j].t_ns < from[i].t_ns ? from[j++] : from[i++];
+	while (i < b)
+		to[k++] = from[i++];
+	while (j < c)
+		to[k++] = from[j++];
+}
+
+/* Natural merge sort: every lane is in order already, so there are as many runs as lanes. */
+static void sort_changes(struct changes *c)
+{
+	CLEANUP(xfreep) struct change *other = NULL;
+	struct change *from = c->v.v, *to;
+	size_t n = c->v.nr, runs;
+
+	if (n < 2 || run_end(from, 0, n) == n)
+		return;
+	to = other = xreallocarray(NULL, n, sizeof(*other));
+	do {
+		size_t a = 0;
+
+		runs = 0;
+		while (a < n) {
+			size_t b = run_end(from, a, n), end = b < n ? run_end(from, b, n) : n;
+
+			merge_runs(from, to, a, b, end);
+			a = end;
+			runs++;
+		}
+		struct change *t = from;
+		from = to;
+		to = t;
+	} while (runs > 1);
+	if (from != c->v.v)
+		memcpy(c->v.v, from, n * sizeof(*from));
+}
+
+static void collect(const struct domain *d, const enum lane_mode *modes,
+		    const struct lane_feed *feeds, struct changes *c)
+{
+	for (size_t i = 0; i < d->lanes.nr; i++) {
+		const struct domain_lane *l = &d->lanes.v[i];
+		const struct lane_feed *f = &feeds[l->lane];
+
+		if (modes[l->lane] == LANE_COVER)
+			continue;
+		for (size_t k = 0; k < f->nr; k++) {
+			if (f->v[k].change)
+				VEC_PUSH(&c->v, (struct change){ f->v[k].t_ns, l->sharer,
+								 f->v[k].change });
+		}
+	}
+	sort_changes(c);
+}
+
+/* Returns how the number of active sharers changes. */
+static int sharer_change(struct domain *d, const struct change *c)
+{
+	struct sharer *s = &d->sharers.v[c->sharer];
+	uint32_t before = s->open;
+
+	s->open += (uint32_t)c->change;
+	return (s->open > 0) - (before > 0);
+}
+
+/* All changes of one time count before anything is stepped: one call ends where another begins. */
+void domain_share(struct domain *d, const enum lane_mode *modes, const struct lane_feed *feeds)
+{
+	struct changes c = { VEC_INIT };
+	uint32_t active = steps_last(&d->active);
+
+	collect(d, modes, feeds, &c);
+	for (size_t i = 0, end; i < c.v.nr; i = end) {
+		int64_t t_ns = c.v.v[i].t_ns;
+
+		for (end = i; end < c.v.nr && c.v.v[end].t_ns == t_ns; end++)
+			active +=
+				(uint32_t)(d->view == VIEW_DEVICE ? c.v.v[end].change
+								  : sharer_change(d, &c.v.v[end]));
+		steps_put(&d->active, t_ns, active);
+		for (size_t k = i; d->view == VIEW_HOST && k < end; k++) {
+			const struct sharer *s = &d->sharers.v[c.v.v[k].sharer];
+
+			if (s->lanes > 1)
+				steps_put(&d->classes.v[s->share_class].parts, t_ns, s->open);
+		}
+	}
+	VEC_RELEASE(&c.v);
+}

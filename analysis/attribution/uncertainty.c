@@ -1,0 +1,112 @@
+#include "attribution_private.h"
+
+/*
+ * How far a row's energy may be from the truth.
+ *
+ * Between two samples a counter says how much was used but not when, and attribution takes it as
+ * even. In an interval that a row has to itself that is no mistake. In one that it shares with
+ * something else (f of its time, mean power P) the row's true power p is not P, and the mistake is
+ * g·(p − P), g its share-time. All of a row's mistakes have the same sign when its power is above,
+ * or below, that of what runs around it: repeating a call does not average them out. But it shows
+ * them: over the intervals that the row touched, P is a straight line in f, whose value at f = 1 is
+ * the row's own power. Least squares gives
+ *
+ *	P = a + b·f + ε,  p̂ = a + b,  s² = rss / (n − 2)
+ *	D̂ = p̂·Σg − Σ(g·P)					over the shared intervals
+ *	σ² = s²·(Σg)²·(n − 2Σf + Σf²) / (n·Σf² − (Σf)²) + s²·Σg²
+ *
+ * the first part of σ² being the uncertainty of p̂ and the second the scatter of single intervals.
+ * Half-width: |D̂| + t(0.975, n − 2)·σ. Whatever the line says, in one interval the row had between
+ * nothing and the smaller of all of its energy and what the device can draw in the row's time; the
+ * sum of those distances is the most that the half-width can be, and what is left when there are
+ * too few intervals for a line.
+ *
+ * The counter's own steps q (a value is known to ± q/2 where a call begins and ends) add
+ * q²/12 per edge.
+ */
+
+#define Z 1.959963984540054 /* normal distribution, 0.975 */
+
+/* Student's t, 0.975: exact for few degrees of freedom, then Abramowitz & Stegun 26.7.5. */
+static double student(uint64_t dof)
+{
+	static const double few[] = { INFINITY, 12.706204736, 4.302652730, 3.182446305,
+				      2.776445105 };
+	double v = (double)dof, z = Z, z3 = z * z * z, z5 = z3 * z * z;
+
+	if (dof < ARRAY_LEN(few))
+		return few[dof];
+	return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+	       (3 * z5 * z * z + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+}
+
+void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to)
+{
+	r->whole += c->whole[to] - c->whole[from];
+	r->power += c->power[to] - c->power[from];
+	r->power_squared += c->power_squared[to] - c->power_squared[from];
+}
+
+/* How far f of the interval's energy can be from what the row really had of it. */
+static double farthest(const struct grid_counter *c, double de, double f, double own_s)
+{
+	double most = de;
+
+	if (c->max_w > 0 && c->max_w * own_s < most)
+		most = c->max_w * own_s;
+	return fmax(f * de, most - f * de);
+}
+
+void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t interval,
+		     int64_t own_ns, double share_ns)
+{
+	double len_ns = (double)(c->curve.t_ns[interval + 1] - c->curve.t_ns[interval]);
+	double f = (double)own_ns / len_ns, g = share_ns * 1e-9, de = c->curve.de[interval];
+	double p = de / (len_ns * 1e-9), h = share_ns / len_ns, rest = 1 - h;
+
+	r->mixed++;
+	r->f += f;
+	r->ff += f * f;
+	r->p += p;
+	r->fp += f * p;
+	r->pp += p * p;
+	r->g += g;
+	r->gg += g * g;
+	r->gp += g * p;
+	r->bound_j += farthest(c, fabs(de), f, (double)own_ns * 1e-9) * (share_ns / (double)own_ns);
+	r->step_var += c->step_j * c->step_j / 12 * (h * h + fmax(h * h, rest * rest));
+}
+
+/* |D̂| and σ; false when the intervals are too few, or all alike. */
+static bool fit(const struct row_stats *r, double *shift, double *var)
+{
+	double n = (double)(r->whole + r->mixed), whole = (double)r->whole;
+	double w = (double)r->power * POWER_UNIT;
+	double f = whole + r->f, ff = whole + r->ff, p = w + r->p, fp = w + r->fp;
+	double pp = (double)r->power_squared * POWER_SQUARED_UNIT + r->pp;
+	double det = n * ff - f * f, a, b, rss, s2;
+
+	if (r->whole + r->mixed < 3 || det <= 1e-9 * n * ff)
+		return false;
+	b = (n * fp - f * p) / det;
+	a = (p - b * f) / n;
+	rss = pp - a * p - b * fp;
+	s2 = (rss > 0 ? rss : 0) / (n - 2);
+	/* what rounding to POWER_UNIT takes must not decide */
+	*shift = fabs((a + b) * r->g - r->gp) * (1 + 1e-6);
+	*var = s2 * (r->g * r->g * (n - 2 * f + ff) / det + r->gg);
+	return true;
+}
+
+double row_stats_half_width(const struct row_stats *r)
+{
+	double shift, var, steps = Z * Z * r->step_var, limit, t;
+
+	if (r->mixed == 0)
+		return sqrt(steps);
+	limit = r->bound_j + sqrt(steps);
+	if (!fit(r, &shift, &var))
+		return limit;
+	t = student(r->whole + r->mixed - 2);
+	return fmin(limit, shift + sqrt(t * t * var + steps));
+}

@@ -1,0 +1,394 @@
+#include "attribution_private.h"
+
+#include <string.h>
+
+/*
+ * A walker reads one lane on one grid. Inside an interval it only adds up time: a node's own and
+ * its share-time. When the interval ends, each node that was touched turns into energy of every
+ * counter of the grid, and each row into one observation for the statistics. So an event costs the
+ * same for one counter as for eight, and a call that goes on for thousands of intervals costs one
+ * look-up.
+ */
+
+void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics)
+{
+	*w = (struct walker){
+		.grid = g, .mode = mode, .now_ns = INT64_MIN, .statistics = statistics
+	};
+}
+
+void walker_release(struct walker *w)
+{
+	free(w->node);
+	free(w->row);
+	free(w->outside);
+	free(w->values);
+	free(w->stats);
+	VEC_RELEASE(&w->open_nodes);
+	VEC_RELEASE(&w->open_rows);
+	VEC_RELEASE(&w->running);
+}
+
+/* ---- room for new nodes and rows ---- */
+
+static struct touched *grow_touched(struct touched *v, size_t from, size_t to)
+{
+	v = xreallocarray(v, to, sizeof(*v));
+	for (size_t i = from; i < to; i++)
+		v[i] = (struct touched){ .interval = UNTOUCHED };
+	return v;
+}
+
+static void *grow_zeroed(void *v, size_t from, size_t to, size_t size)
+{
+	char *p = xreallocarray(v, to, size);
+
+	memset(p + from * size, 0, (to - from) * size);
+	return p;
+}
+
+static uint32_t with_room(uint32_t have, uint32_t need)
+{
+	size_t cap = vec_grow_cap(have, need);
+
+	return cap < NODE_NONE ? (uint32_t)cap : NODE_NONE;
+}
+
+static void make_rows(struct walker *w, uint32_t rows)
+{
+	size_t counters = w->grid->counters.nr;
+
+	if (rows <= w->rows)
+		return;
+	rows = with_room(w->rows, rows);
+	w->row = grow_touched(w->row, w->rows, rows);
+	w->stats = grow_zeroed(w->stats, w->rows * counters, rows * counters, sizeof(*w->stats));
+	w->rows = rows;
+}
+
+static uint32_t row_of(const struct walker *w, uint32_t node)
+{
+	return w->row_of ? w->row_of[node] : node;
+}
+
+static void make_room(struct walker *w, const struct lane_feed *feed)
+{
+	size_t counters = w->grid->counters.nr;
+	uint32_t nodes = feed->nodes, from = w->nodes;
+
+	w->row_of = feed->row_of;
+	if (nodes > w->nodes) {
+		nodes = with_room(w->nodes, nodes);
+		w->node = grow_touched(w->node, from, nodes);
+		w->outside = grow_zeroed(w->outside, from, nodes, 1);
+		w->values = grow_zeroed(w->values, from * counters, nodes * counters,
+					sizeof(*w->values));
+		w->nodes = nodes;
+	}
+	if (w->statistics)
+		make_rows(w, feed->row_of ? feed->rows : feed->nodes);
+}
+
+/* ---- the end of an interval ---- */
+
+static void flush_node(struct walker *w, uint32_t node, int64_t interval)
+{
+	const struct touched *t = &w->node[node];
+	struct node_value *v = &w->values[node * w->grid->counters.nr];
+
+	for (size_t c = 0; c < w->grid->counters.nr; c++, v++) {
+		const struct grid_counter *gc = &w->grid->counters.v[c];
+
+		if (gc->curve.marks)
+			v->marks |= gc->curve.marks[interval];
+		if (grid_dead(gc, interval))
+			continue;
+		v->energy += grid_energy(gc, interval, t->share_time, t->moment);
+		v->share_time += t->share_time;
+		v->live_ns += t->own_ns;
+	}
+}
+
+static void touch_row(struct walker *w, uint32_t node, int64_t interval)
+{
+	const struct touched *from = &w->node[node];
+	uint32_t row = row_of(w, node);
+	struct touched *t = &w->row[row];
+
+	if (t->interval != interval) {
+		*t = (struct touched){ .interval = interval };
+		VEC_PUSH(&w->open_rows, row);
+	}
+	t->own_ns += from->own_ns;
+	t->share_time += from->share_time;
+}
+
+static void flush_row(struct walker *w, uint32_t row, int64_t interval)
+{
+	const struct touched *t = &w->row[row];
+	const struct grid *g = w->grid;
+	struct row_stats *r = &w->stats[row * g->counters.nr];
+	int64_t len_ns = g->t_ns[interval + 1] - g->t_ns[interval];
+
+	for (size_t c = 0; c < g->counters.nr; c++, r++) {
+		const struct grid_counter *gc = &g->counters.v[c];
+
+		if (grid_dead(gc, interval))
+			continue;
+		if (t->own_ns >= len_ns)
+			row_stats_whole(r, gc, interval, interval + 1);
+		else
+			row_stats_mixed(r, gc, interval, t->own_ns, fixed_value(t->share_time));
+	}
+}
+
+static void flush(struct walker *w, int64_t interval)
+{
+	for (size_t i = 0; i < w->open_nodes.nr; i++) {
+		flush_node(w, w->open_nodes.v[i], interval);
+		if (w->statistics)
+			touch_row(w, w->open_nodes.v[i], interval);
+	}
+	for (size_t i = 0; i < w->open_rows.nr; i++)
+		flush_row(w, w->open_rows.v[i], interval);
+	VEC_CLEAR(&w->open_nodes);
+	VEC_CLEAR(&w->open_rows);
+}
+
+/* ---- pieces of time ---- */
+
+static inline void touch(struct walker *w, uint32_t node, int64_t interval, int64_t own_ns,
+			 fixed128 share_time, fixed128 moment)
+{
+	struct touched *t = &w->node[node];
+
+	if (t->interval != interval) {
+		*t = (struct touched){ .interval = interval };
+		VEC_PUSH(&w->open_nodes, node);
+	}
+	t->own_ns += own_ns;
+	t->share_time += share_time;
+	t->moment += moment;
+}
+
+/* A part of one interval, for everything that is open. */
+static void give(struct walker *w, int64_t interval, int64_t own_ns, fixed128 share_time,
+		 fixed128 moment)
+{
+	for (size_t i = 0; i < w->running.nr; i++) {
+		const struct running *r = &w->running.v[i];
+
+		for (uint32_t n = w->mode == LANE_WORK ? r->pieces : 1; n > 0; n--)
+			touch(w, r->node, interval, own_ns, share_time, moment);
+	}
+}
+
+static void give_outside(struct walker *w)
+{
+	for (size_t i = 0; i < w->running.nr; i++)
+		w->outside[w->running.v[i].node] = 1;
+}
+
+/* Whole intervals [from, to) of the line. */
+static void whole_of(struct walker *w, const struct line *l, uint32_t node, int64_t from,
+		     int64_t to)
+{
+	size_t counters = w->grid->counters.nr;
+	const struct line_sum *s0 = &l->before.v[(size_t)(from - l->first_interval) * counters];
+	const struct line_sum *s1 = &l->before.v[(size_t)(to - l->first_interval) * counters];
+	struct node_value *v = &w->values[node * counters];
+
+	for (size_t c = 0; c < counters; c++) {
+		const struct grid_counter *gc = &w->grid->counters.v[c];
+
+		v[c].energy += s1[c].energy - s0[c].energy;
+		v[c].share_time += s1[c].share_time - s0[c].share_time;
+		v[c].live_ns += gc->live_ns[to] - gc->live_ns[from];
+		v[c].marks |= grid_marks(gc, from, to);
+		if (w->statistics)
+			row_stats_whole(&w->stats[row_of(w, node) * counters + c], gc, from, to);
+	}
+}
+
+static void give_whole(struct walker *w, const struct line *l, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < w->running.nr; i++)
+		whole_of(w, l, w->running.v[i].node, from, to);
+}
+
+/* Several pieces of one node count as one observation each interval, so they take the long way. */
+static bool may_give_whole(const struct walker *w, const struct line *l, int64_t from, int64_t to)
+{
+	if (from >= to || from < l->first_interval || !grid_inside(w->grid, from) ||
+	    w->now_ns != w->grid->t_ns[from])
+		return false;
+	for (size_t i = 0; w->mode == LANE_WORK && i < w->running.nr; i++) {
+		if (w->running.v[i].pieces > 1)
+			return false;
+	}
+	return true;
+}
+
+/* ---- going on in time ---- */
+
+/* The last knot at or before t_ns, which is not before knot k: mostly that one or the next. */
+static size_t seek(const struct line *l, size_t k, int64_t t_ns)
+{
+	size_t step = 1, lo = k, hi, nr = l->knots.nr;
+
+	while (lo + step < nr && l->knots.v[lo + step].t_ns <= t_ns) {
+		lo += step;
+		step *= 2;
+	}
+	hi = lo + step < nr ? lo + step : nr;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->knots.v[mid].t_ns <= t_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Share-time and moment of a part of an interval; a and b are knots that hold its ends. */
+static void measure(const struct line *l, size_t a, int64_t from_ns, size_t b, int64_t to_ns,
+		    fixed128 *share_time, fixed128 *moment)
+{
+	const struct knot *ka = &l->knots.v[a], *kb = &l->knots.v[b];
+	const struct grid *g = l->grid;
+	int64_t start_ns = g->t_ns[ka->interval];
+
+	*share_time = kb->share_time - ka->share_time + fixed_time(to_ns - kb->t_ns, kb->share) -
+		      fixed_time(from_ns - ka->t_ns, ka->share);
+	*moment = 0;
+	if (g->moments && g->t_ns[ka->interval + 1] - start_ns <= MOMENT_MAX_NS)
+		*moment = kb->moment - ka->moment +
+			  moment_of(kb->t_ns - start_ns, to_ns - start_ns, kb->share) -
+			  moment_of(ka->t_ns - start_ns, from_ns - start_ns, ka->share);
+}
+
+static void move(struct walker *w, const struct line *l, size_t knot, int64_t t_ns)
+{
+	int64_t interval = l->knots.v[w->knot].interval;
+
+	if (l->knots.v[knot].interval != interval)
+		flush(w, interval);
+	w->knot = knot;
+	w->now_ns = t_ns;
+}
+
+/* To the end of the interval, or to t_ns inside it (which knot `at` holds). */
+static void pass_part(struct walker *w, const struct line *l, size_t at, int64_t t_ns)
+{
+	int64_t interval = l->knots.v[w->knot].interval, to_ns = t_ns;
+	size_t last = at, next = at;
+	fixed128 share_time, moment;
+
+	if (l->knots.v[at].interval != interval) {
+		next = l->first_knot.v[interval + 1 - l->first_interval];
+		last = next - 1;
+		to_ns = l->knots.v[next].t_ns;
+	}
+	if (!grid_inside(w->grid, interval)) {
+		if (to_ns > w->now_ns)
+			give_outside(w);
+	} else if (to_ns > w->now_ns) {
+		measure(l, w->knot, w->now_ns, last, to_ns, &share_time, &moment);
+		give(w, interval, to_ns - w->now_ns, share_time, moment);
+	}
+	move(w, l, next, to_ns);
+}
+
+static void pass(struct walker *w, const struct line *l, int64_t t_ns)
+{
+	size_t at = seek(l, w->knot, t_ns);
+	int64_t to = l->knots.v[at].interval;
+
+	if (w->running.nr == 0) {
+		move(w, l, at, t_ns);
+		return;
+	}
+	while (w->now_ns < t_ns) {
+		int64_t from = l->knots.v[w->knot].interval;
+
+		if (may_give_whole(w, l, from, to)) {
+			give_whole(w, l, from, to);
+			move(w, l, l->first_knot.v[to - l->first_interval], w->grid->t_ns[to]);
+		} else {
+			pass_part(w, l, at, t_ns);
+		}
+	}
+}
+
+/* Nearly every event lies in the same knot as the one before it. */
+static inline void advance(struct walker *w, const struct line *l, int64_t t_ns)
+{
+	const struct knot *k = &l->knots.v[w->knot];
+	int64_t end_ns = w->knot + 1 < l->knots.nr ? k[1].t_ns : INT64_MAX;
+	int64_t dt_ns;
+
+	if (t_ns <= w->now_ns)
+		return;
+	if (t_ns >= end_ns || w->running.nr != 1 || !grid_inside(w->grid, k->interval) ||
+	    w->grid->moments) {
+		pass(w, l, t_ns);
+		return;
+	}
+	dt_ns = t_ns - w->now_ns;
+	give(w, k->interval, dt_ns, fixed_time(dt_ns, k->share), 0);
+	w->now_ns = t_ns;
+}
+
+/* ---- events ---- */
+
+static void run(struct walker *w, uint32_t node, int32_t change)
+{
+	for (size_t i = 0; i < w->running.nr; i++) {
+		struct running *r = &w->running.v[i];
+
+		if (r->node != node)
+			continue;
+		r->pieces += (uint32_t)change;
+		if (r->pieces == 0)
+			*r = w->running.v[--w->running.nr];
+		return;
+	}
+	if (change > 0)
+		VEC_PUSH(&w->running, (struct running){ node, (uint32_t)change });
+}
+
+static void innermost(struct walker *w, uint32_t node)
+{
+	VEC_RESERVE(&w->running, 1);
+	w->running.v[0] = (struct running){ node, 1 };
+	w->running.nr = node != NODE_NONE;
+}
+
+/* Also what took no time at all. */
+static void note_outside(struct walker *w, const struct lane_event *e)
+{
+	const struct grid *g = w->grid;
+
+	if (e->node != NODE_NONE && (e->t_ns < g->t_ns[0] || e->t_ns > g->t_ns[g->n - 1]))
+		w->outside[e->node] = 1;
+}
+
+void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed)
+{
+	make_room(w, feed);
+	for (size_t i = 0; i < feed->nr; i++) {
+		const struct lane_event *e = &feed->v[i];
+
+		advance(w, l, e->t_ns);
+		note_outside(w, e);
+		if (w->mode == LANE_CALLS)
+			innermost(w, e->node);
+		else
+			run(w, e->node, e->change);
+	}
+	/* the line's last knot begins the next round's line */
+	advance(w, l, l->knots.v[l->knots.nr - 1].t_ns);
+	w->knot = 0;
+}

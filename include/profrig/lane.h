@@ -1,0 +1,45 @@
+/*
+ * lane: what happened on a track, as a row of changes in time order. Whoever knows calls (a model
+ * that was read before, a sink that reads along) turns them into lanes; attribution and coverage
+ * need nothing else of a trace.
+ *
+ * Lanes are handed over in rounds: in each, every lane's events before the round's horizon, which
+ * no lane will fall behind again. How a trace is cut into rounds changes no result by a bit.
+ *
+ * A node is a number from 0 on, dense, that means something to its lane's owner alone: a call path,
+ * a kernel's name, a single span.
+ */
+#ifndef PROFRIG_LANE_H
+#define PROFRIG_LANE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profrig/model.h"
+
+#define NODE_NONE UINT32_MAX
+
+struct lane_event {
+	int64_t t_ns; /* never before the event in front of it */
+	/*
+	 * calls: the innermost open node from here on, NODE_NONE when nothing is open;
+	 * work on a queue: the node of the piece that begins or ends
+	 */
+	uint32_t node;
+	/*
+	 * calls: 1 the first one opens, -1 the last one closes, else 0;
+	 * work: 1 begins, -1 ends
+	 */
+	int32_t change;
+};
+
+/* One lane's part of a round; borrowed for the call. */
+struct lane_feed {
+	const struct lane_event *v;
+	size_t nr;
+	/* how many there are so far; they grow from round to round */
+	uint32_t nodes, rows;
+	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */
+};
+
+#endif
