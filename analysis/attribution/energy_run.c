@@ -133,11 +133,13 @@ static size_t team_of(struct energy_run *run, const struct job *j)
 /* ---- jobs ---- */
 
 /* The counter's resolution: the greatest common divisor of its increments when they are whole
- * numbers; most counters of energy are fine enough to have none worth naming. */
+ * numbers; most counters of energy are fine enough to have none worth naming. Increments that are
+ * all the same say nothing. */
 static double step_of(const struct series *se)
 {
+	double before = NAN, first = 0;
 	uint64_t gcd = 0;
-	double before = NAN;
+	bool differ = false;
 
 	for (size_t i = 0; i < se->value.nr && gcd != 1; i++) {
 		double v = se->value.v[i], d = fabs(v - before);
@@ -145,10 +147,13 @@ static double step_of(const struct series *se)
 		if (isnan(v))
 			continue;
 		before = v;
-		if (isnan(d) || d == 0)
+		if (isnan(d))
 			continue;
 		if (d != floor(d) || d > 0x1p52)
 			return 0;
+		differ |= d < first || (first > 0 && d > first);
+		if (first == 0)
+			first = d;
 		for (uint64_t a = (uint64_t)d; a;) {
 			uint64_t rest = gcd % a;
 
@@ -156,7 +161,7 @@ static double step_of(const struct series *se)
 			a = rest;
 		}
 	}
-	return gcd > 1 ? (double)gcd : 0;
+	return differ && gcd > 1 ? (double)gcd : 0;
 }
 
 static void totals_begin(struct job *j, const struct curve *c)
