@@ -11,4 +11,13 @@ bench: bench-sampler
 bench-sampler: $(BENCH_SAMPLER) $(B)/tests/fakes/fake_nvml.so ## what sampling at 1 kHz costs
 	@B=$(B) $(BENCH_SAMPLER)
 
-.PHONY: bench bench-sampler
+BENCH_ATTRIBUTION := $(B)/tests/bench/bench_attribution
+$(BENCH_ATTRIBUTION): $(B)/obj/tests/bench/bench_attribution.o $(LIBANALYSIS) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-attribution
+bench-attribution: $(BENCH_ATTRIBUTION) ## how fast energy is attributed to calls
+	@$(BENCH_ATTRIBUTION)
+
+.PHONY: bench bench-sampler bench-attribution

@@ -89,6 +89,7 @@ struct grid {
 	size_t n;            /* samples; at least 2 */
 	const int64_t *t_ns; /* of its first counter */
 	bool moments;        /* some curve is quadratic inside its intervals */
+	bool marked;         /* some interval of some counter carries marks */
 	VEC(struct grid_counter) counters;
 };
 
@@ -100,6 +101,8 @@ bool grid_dead(const struct grid_counter *c, int64_t interval);
 bool grid_inside(const struct grid *g, int64_t interval);
 /* All marks of the intervals [from, to). */
 uint8_t grid_marks(const struct grid_counter *c, int64_t from, int64_t to);
+/* Mean power in J per ns. */
+double grid_rate(const struct grid_counter *c, int64_t interval);
 /*
  * Energy of a part of an interval: share_time is ∫ share dt, moment twice ∫ share·x dt, x from the
  * interval's start (MOMENT_SHIFT bits less precise), both over the part.
@@ -228,9 +231,9 @@ double row_stats_half_width(const struct row_stats *r);
 
 /* ---- walker (walker.c) ---- */
 
-/* What a node got of a counter. */
-struct node_value {
-	fixed128 energy, share_time;
+/* Sampled time of a node; where intervals are dead it differs from counter to counter. */
+struct node_time {
+	fixed128 share_time;
 	int64_t live_ns;
 	uint8_t marks;
 };
@@ -239,7 +242,7 @@ struct node_value {
 struct touched {
 	int64_t interval;
 	int64_t own_ns;
-	fixed128 share_time, moment;
+	fixed128 share_time;
 };
 #define UNTOUCHED (-2)
 
@@ -251,9 +254,12 @@ struct walker {
 	size_t knot; /* of the line that holds now_ns */
 	uint32_t nodes, rows;
 	struct touched *node, *row; /* by node, by row */
+	fixed128 *moment;           /* by node; NULL where no curve needs it */
 	uint8_t *outside;           /* by node: some of its time was not sampled */
-	struct node_value *values;  /* [node][counter] */
-	struct row_stats *stats;    /* [row][counter] */
+	fixed128 *energy;           /* [node][counter] */
+	struct node_time *times;    /* [node][counter], or [node][1] */
+	size_t times_per_node;
+	struct row_stats *stats; /* [row][counter] */
 	const uint32_t *row_of;
 	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval */
 	/* what is open: one node of LANE_CALLS, pieces by node otherwise */
@@ -261,6 +267,7 @@ struct walker {
 		uint32_t node;
 		uint32_t pieces;
 	}) running;
+	double *rate; /* by counter: J per ns of the interval that ends */
 	bool statistics;
 };
 

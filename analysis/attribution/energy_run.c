@@ -403,15 +403,15 @@ bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane
 static struct node_energy value_of(const struct walker *w, size_t counter, uint32_t node)
 {
 	struct node_energy ret = { 0 };
-	const struct node_value *v;
+	const struct node_time *t;
 
 	if (!w || node >= w->nodes)
 		return ret;
-	v = &w->values[node * w->grid->counters.nr + counter];
-	ret.exclusive_j = fixed_value(v->energy);
-	ret.share_ns = fixed_value(v->share_time);
-	ret.exclusive_ns = v->live_ns;
-	ret.marks = v->marks | (w->outside[node] ? SPAN_OUTSIDE : 0);
+	t = &w->times[node * w->times_per_node + (w->times_per_node > 1 ? counter : 0)];
+	ret.exclusive_j = fixed_value(w->energy[node * w->grid->counters.nr + counter]);
+	ret.share_ns = fixed_value(t->share_time);
+	ret.exclusive_ns = t->live_ns;
+	ret.marks = t->marks | (w->outside[node] ? SPAN_OUTSIDE : 0);
 	return ret;
 }
 
@@ -443,7 +443,7 @@ static double attributed(const struct team *t, const struct job *j)
 		const struct walker *w = &t->walkers[l * grids + j->grid];
 
 		for (uint32_t i = 0; w->mode != LANE_COVER && i < w->nodes; i++)
-			sum += w->values[i * w->grid->counters.nr + j->counter].energy;
+			sum += w->energy[i * w->grid->counters.nr + j->counter];
 	}
 	return fixed_value(sum);
 }

@@ -29,7 +29,16 @@ static inline fixed128 fixed_from(double v)
 
 static inline double fixed_value(fixed128 v)
 {
+	/* small numbers, which are the many, in one instruction */
+	if (v == (int64_t)v)
+		return (double)(int64_t)v * FIXED_UNIT;
 	return (double)v * FIXED_UNIT;
+}
+
+/* 0 ≤ v < 2^124: a time. Rounded twice, so not for sums that must agree to the last bit. */
+static inline double fixed_time_value(fixed128 v)
+{
+	return (double)(int64_t)(v >> 60) + (double)(int64_t)(v & (FIXED_ONE - 1)) * FIXED_UNIT;
 }
 
 /* dt_ns ≥ 0 of a share (of FIXED_ONE) */

@@ -81,6 +81,7 @@ void grid_add(struct grid *g, size_t job, struct curve *curve, double step_j, do
 		g->t_ns = c.curve.t_ns;
 	}
 	g->moments |= c.curve.p0 != NULL;
+	g->marked |= c.curve.marks != NULL;
 	VEC_PUSH(&g->counters, c);
 }
 
@@ -100,15 +101,21 @@ void grid_release(struct grid *g)
 	*g = (struct grid){ 0 };
 }
 
+double grid_rate(const struct grid_counter *c, int64_t interval)
+{
+	return c->curve.de[interval] /
+	       (double)(c->curve.t_ns[interval + 1] - c->curve.t_ns[interval]);
+}
+
 fixed128 grid_energy(const struct grid_counter *c, int64_t interval, fixed128 share_time,
 		     fixed128 moment)
 {
 	const struct curve *k = &c->curve;
 	int64_t len_ns = k->t_ns[interval + 1] - k->t_ns[interval];
-	double ns = (double)share_time * FIXED_UNIT, slope;
+	double ns = fixed_time_value(share_time), slope;
 
 	if (!k->p0 || len_ns > MOMENT_MAX_NS)
-		return fixed_from(k->de[interval] * (ns / (double)len_ns));
+		return fixed_from(grid_rate(c, interval) * ns);
 	slope = (k->p1[interval] - k->p0[interval]) / (double)len_ns;
 	return fixed_from(1e-9 *
 			  (k->p0[interval] * ns +

@@ -47,6 +47,11 @@ void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t 
 	r->power_squared += c->power_squared[to] - c->power_squared[from];
 }
 
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* How far f of the interval's energy can be from what the row really had of it. */
 static double farthest(const struct grid_counter *c, double de, double f, double own_s)
 {
@@ -54,7 +59,7 @@ static double farthest(const struct grid_counter *c, double de, double f, double
 
 	if (c->max_w > 0 && c->max_w * own_s < most)
 		most = c->max_w * own_s;
-	return fmax(f * de, most - f * de);
+	return larger(f * de, most - f * de);
 }
 
 void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t interval,
@@ -74,7 +79,7 @@ void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t 
 	r->gg += g * g;
 	r->gp += g * p;
 	r->bound_j += farthest(c, fabs(de), f, (double)own_ns * 1e-9) * (share_ns / (double)own_ns);
-	r->step_var += c->step_j * c->step_j / 12 * (h * h + fmax(h * h, rest * rest));
+	r->step_var += c->step_j * c->step_j / 12 * (h * h + larger(h * h, rest * rest));
 }
 
 /* |D̂| and σ; false when the intervals are too few, or all alike. */
