@@ -70,8 +70,10 @@ bool run_take_interrupt(struct run *rn)
 		return false;
 	*rn->o->interrupt = 0;
 	rn->interrupts++;
-	if (!rn->interrupt)
+	if (!rn->interrupt) {
 		rn->interrupt = sig;
+		rn->interrupted_phase = rn->phase;
+	}
 	return true;
 }
 
@@ -345,7 +347,7 @@ static void interrupted(struct run *rn)
 	const char *name = proc_signal_name(rn->interrupt);
 
 	rn->outcome = RUN_INTERRUPTED;
-	rn->failed_phase = rn->failed_phase ? rn->failed_phase : rn->phase;
+	rn->failed_phase = rn->failed_phase ? rn->failed_phase : rn->interrupted_phase;
 	snprintf(rn->reason, sizeof(rn->reason), "interrupted by %s", name ? name : "a signal");
 }
 

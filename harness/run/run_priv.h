@@ -128,6 +128,7 @@ struct run {
 	char reason[512];
 	const char *phase;        /* where it is */
 	const char *failed_phase; /* where it failed first */
+	const char *interrupted_phase;
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;
 	double pre_s, workload_s, post_s;

@@ -538,6 +538,7 @@ static void test_interrupt_before_workload(void **state)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	interrupted_run(g, SIGINT, 1);
 	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
+	assert_string_equal(str(g->doc, "phase"), "pre");
 	assert_null(step_of(g, "workload"));
 }
 
