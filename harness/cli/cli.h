@@ -79,7 +79,8 @@ void cli_put(FILE *f, const char *s, size_t max);
 struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
 	const char *runs_dir, *engine, *image, *tools, *format;
-	double timeout_s;
+	double timeout_s, idle_s; /* < 0 not given */
+	double cooldown_s;        /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */

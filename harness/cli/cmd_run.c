@@ -39,9 +39,13 @@
 	  "one value, such as env.OMP_NUM_THREADS=4" }, \
 	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
 	  "end the workload after this time" }, \
+	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
+	  "sample so long before and after the workload too: idle power" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
+	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
+	  "wait so long between two runs" }, \
 	{ "baseline", 0, OPT_FLAG, &(o)->baseline, NULL, \
 	  "before each run one without tools: what they cost" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
@@ -49,6 +53,9 @@
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
 	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
+
+#define TICK_NS (250 * NS_PER_MS)
+#define MAX_COOLDOWN_S 86400
 
 static int check_artifact(const char *path, const char *reader, uint64_t min_records,
 			  struct run_verdict *ret, struct err *err)
@@ -273,6 +280,20 @@ static size_t runs_of(const struct run_options *o, const struct strvec *models)
 	return runs_each(o) * (models->nr ? models->nr : 1);
 }
 
+/* What a run has heated up makes the next one dearer. False: interrupted. */
+static bool cool_down(double s)
+{
+	int64_t until = clock_monotonic_ns() + (int64_t)(s * 1e9), left;
+
+	progress_phase("cooldown %g s", s);
+	while (!cli_interrupt && (left = until - clock_monotonic_ns()) > 0) {
+		poll(NULL, 0, left < TICK_NS ? (int)(left / NS_PER_MS) + 1 : TICK_NS / NS_PER_MS);
+		progress_tick();
+	}
+	progress_end();
+	return !cli_interrupt;
+}
+
 /* One model after the other, each as often as asked. */
 static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
@@ -282,12 +303,26 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 
 	for (size_t i = 0; i < all && !cli_interrupt; i++) {
 		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
+		if (i > 0 && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
+			break;
 		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &base);
 		code = exit_worse(code, r);
 	}
 	return code;
+}
+
+/* Told before anything starts, where it shows: a sampler that can read no power is only known once
+ * it is open. */
+static void say_idle(const struct prepared *p)
+{
+	for (size_t i = 0; i < p->plan.samplers.nr; i++)
+		if (strcmp(p->plan.samplers.v[i].kind, "procfs") != 0)
+			return;
+	if (p->conf.idle_s > 0)
+		log_warn("idle: no tool of this run samples power or energy (cpu_power, gpu_power "
+			 "and rapl do), so there is nothing to wait for");
 }
 
 /* A typing error in the last model must not show when the first has run for an hour. */
@@ -308,6 +343,8 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 			r = prepare(c, &one, model, cmd, &p[i], &problems);
 		code = exit_worse(code, r);
 	}
+	for (size_t i = each - 1; code == EXIT_DONE && i < runs_of(o, models); i += each)
+		say_idle(&p[i]);
 	cli_problems(&problems);
 	problems_release(&problems);
 	return code;
@@ -318,6 +355,8 @@ static int bad_call(const struct command *c, const struct run_options *o,
 {
 	if (!*o->runs_dir)
 		return cli_usage(c, "-o names no folder");
+	if (o->cooldown_s > MAX_COOLDOWN_S)
+		return cli_usage(c, "--cooldown is at most a day");
 	if (operands->nr && rest)
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)

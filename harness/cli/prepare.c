@@ -20,6 +20,7 @@ void run_options_init(struct run_options *o)
 		.runs_dir = "runs",
 		.format = "text",
 		.timeout_s = -1,
+		.idle_s = -1,
 		.repeat = 1,
 	};
 }
@@ -65,6 +66,7 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.image = o->image,
 		.tools = o->tools,
 		.timeout_s = o->timeout_s,
+		.idle_s = o->idle_s,
 		.keep = o->keep,
 		.live = o->live,
 		.bare = o->bare,

@@ -138,6 +138,8 @@ static void where_energy(const struct prepared *p, const struct report *rep)
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
+	if (shown && p->conf.idle_s > 0)
+		fputs(", with the idle time around it", stderr);
 	fputs(shown     ? "\n"
 	      : p->bare ? "not sampled: this is the baseline\n"
 			: "no power or energy was sampled: add cpu_power or gpu_power\n",

@@ -244,6 +244,10 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->idle_s >= 0) {
+		num_fmt_f64(number, rq->idle_s);
+		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);
+	}
 	if (rq->keep)
 		cfg_put(&l->tree, root, "keep", CFG_BOOL, "true", cli, LAYER_CLI);
 	if (rq->live)
@@ -260,6 +264,7 @@ static void apply_command_line(struct loader *l)
 	/* Last, since what --set says of a tool is for the other run. */
 	if (rq->bare) {
 		cfg_put(&l->tree, root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
+		cfg_put(&l->tree, root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
 		cfg_put(&l->tree, cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
 			LAYER_CLI);
 	}

@@ -490,6 +490,7 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 	rc->keep = true_at(root, "keep");
 	rc->live = true_at(root, "live");
 	rc->grace_s = seconds_at(root, "grace");
+	rc->idle_s = seconds_at(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
 	for (size_t i = 0; labels && i < labels->nr; i++)
 		if (labels->child[i]->s)

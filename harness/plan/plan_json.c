@@ -175,6 +175,7 @@ void plan_print_json(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		json_step(&j, &pl->steps.v[i]);
 	json_end(&j);
+	json_f64(&j, "idle_s", pl->conf->idle_s);
 	json_samplers(&j, pl);
 	json_outputs(&j, pl);
 	json_end(&j);

@@ -135,7 +135,10 @@ static void tail(const struct plan *pl, FILE *f)
 {
 	fputc('\n', f);
 	for (size_t i = 0; i < pl->samplers.nr; i++)
-		comment("sampled beside the workload: ", pl->samplers.v[i].tool, f);
+		comment(pl->conf->idle_s > 0
+				? "sampled beside the workload, and for a while around it: "
+				: "sampled beside the workload: ",
+			pl->samplers.v[i].tool, f);
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		CLEANUP(xfreep)
 		char *path = xasprintf("%s/%s", pl->outputs.v[i].dir, pl->outputs.v[i].glob);

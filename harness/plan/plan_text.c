@@ -140,7 +140,12 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 
 static void print_samplers(const struct plan *pl, FILE *f)
 {
-	if (pl->samplers.nr)
+	char idle[32];
+
+	num_fmt_f64(idle, pl->conf->idle_s);
+	if (pl->samplers.nr && pl->conf->idle_s > 0)
+		fprintf(f, "\nsamplers, beside the workload and %s s before and after it\n", idle);
+	else if (pl->samplers.nr)
 		fprintf(f, "\nsamplers, beside the workload\n");
 	for (size_t i = 0; i < pl->samplers.nr; i++) {
 		const struct plan_sampler *s = &pl->samplers.v[i];

@@ -32,6 +32,9 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_IDLE_UNSAMPLED,
+	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
+	  "not wait for it" },
 	{ NULL, NULL },
 };
 
@@ -282,21 +285,53 @@ static void do_pre(struct run *rn)
 	rn->pre_s = run_steps(rn, STEP_PRE);
 }
 
-static void do_workload(struct run *rn)
+static bool may_go_on(struct run *rn)
 {
 	run_take_interrupt(rn);
-	if (!rn->link_up || rn->link_lost || rn->failed_phase || rn->interrupt)
+	return rn->link_up && !rn->link_lost && !rn->failed_phase && !rn->interrupt;
+}
+
+static void do_idle_before(struct run *rn, double s)
+{
+	if (!(s > 0) || !may_go_on(rn))
 		return;
-	run_phase(rn, "workload");
+	anchor(rn, "idle_start");
+	run_idle(rn, "before", s);
+	save(rn);
+}
+
+/* Before post scripts, which may have work for the device. Who has a failure to look at is not kept
+ * waiting. */
+static void do_idle_after(struct run *rn, double s)
+{
+	if (!(s > 0) || !may_go_on(rn))
+		return;
+	run_idle(rn, "after", s);
+	anchor(rn, "idle_end");
+	save(rn);
+}
+
+static void do_workload(struct run *rn)
+{
+	double idle_s;
+
+	if (!may_go_on(rn))
+		return;
 	run_samplers_open(rn);
 	run_samplers_start(rn);
-	anchor(rn, "workload_start");
-	run_samplers_mark(rn, "workload_start");
-	rn->workload_s = run_steps(rn, STEP_WORKLOAD);
-	run_samplers_mark(rn, "workload_end");
-	anchor(rn, "workload_end");
+	idle_s = run_idle_s(rn);
+	do_idle_before(rn, idle_s);
+	if (may_go_on(rn)) {
+		run_phase(rn, "workload");
+		anchor(rn, "workload_start");
+		run_samplers_mark(rn, "workload_start");
+		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+		run_samplers_mark(rn, "workload_end");
+		anchor(rn, "workload_end");
+		rn->workload_done = true;
+		do_idle_after(rn, idle_s);
+	}
 	run_samplers_stop(rn);
-	rn->workload_done = true;
 	if (run_disk_full(rn->pl->run_dir)) {
 		run_warn(rn, W_DISK_FULL, "error", "the disk of the run directory is full");
 		run_failed(rn, RUN_FAILED, "the disk of the run directory is full");
@@ -460,6 +495,7 @@ static void run_release(struct run *rn)
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		sampling_stats_release(&rn->samplers.v[i].stats);
 	VEC_RELEASE(&rn->clocks);
+	VEC_RELEASE(&rn->idle);
 	VEC_RELEASE(&rn->steps);
 	VEC_RELEASE(&rn->artifacts);
 	VEC_RELEASE(&rn->metrics);

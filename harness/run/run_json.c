@@ -188,6 +188,19 @@ static void put_clocks(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+static void put_idle(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "idle");
+	for (size_t i = 0; i < rn->idle.nr; i++) {
+		json_obj(j, NULL);
+		json_str(j, "when", rn->idle.v[i].when);
+		json_i64(j, "start_ns", rn->idle.v[i].start_ns);
+		json_i64(j, "end_ns", rn->idle.v[i].end_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_host(struct json_out *j, const struct run *rn)
 {
 	const struct run_host *h = &rn->host;
@@ -363,6 +376,7 @@ static void put_durations(struct json_out *j, const struct run *rn)
 	json_f64(j, "pre", rn->pre_s);
 	json_f64(j, "workload", rn->workload_s);
 	json_f64(j, "post", rn->post_s);
+	json_f64(j, "idle", rn->idle_s);
 	json_nil(j, "analyze");
 	json_end(j);
 }
@@ -402,6 +416,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_git(j, rn);
 	put_tools(j, rn);
 	put_clocks(j, rn);
+	put_idle(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);

@@ -10,6 +10,7 @@
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
  *	run_sampling.c	samplers beside the workload
+ *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
  *	run_metrics.c	"performance: 123 samples/s" and the like
  *	run_registry.c	which runs are alive
@@ -36,6 +37,12 @@
 struct run_clock {
 	const char *at;
 	struct clock_anchor anchor;
+};
+
+/* A time in which samplers ran and nothing of the workload did. */
+struct run_idle_window {
+	const char *when;         /* "before", "after" */
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 
 /* What became of one step of the plan. */
@@ -131,11 +138,12 @@ struct run {
 	const char *interrupted_phase;
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;
-	double pre_s, workload_s, post_s;
+	double pre_s, workload_s, post_s, idle_s;
 	char image_digest[128], engine_version[64], agent_version[32], libc[64];
 	struct run_host host;
 	struct run_git git;
 	VEC(struct run_clock) clocks;
+	VEC(struct run_idle_window) idle;
 	VEC(struct run_step) steps; /* as many as the plan has */
 	VEC(struct run_artifact) artifacts;
 	VEC(struct run_metric) metrics;
@@ -160,6 +168,15 @@ void run_phase(struct run *rn, const char *phase);
 /* Never fails: what happened is in rn->steps. */
 void step_run(struct run *rn, size_t index);
 bool step_went_well(const struct run_step *s);
+
+/* --- run_idle.c --- */
+
+/* How long to wait on each side of the workload, once samplers are open: 0 also, with a warning,
+ * when none of them reads power. */
+double run_idle_s(struct run *rn);
+/* Waits, and notes the window as far as it came: an interrupt, or the loss of the agent (which is
+ * then the run's failure), ends it early. */
+void run_idle(struct run *rn, const char *when, double s);
 
 /* --- run_dir.c --- */
 

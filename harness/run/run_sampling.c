@@ -55,7 +55,7 @@ static void note_failure(struct run *rn, struct run_sampler *s, const char *word
 /* A workload that is over before the second tick leaves nothing to read: that is no fault. */
 static void note_silence(struct run *rn, struct run_sampler *s)
 {
-	if (rn->workload_s < 2 * s->plan->period_s)
+	if (rn->workload_s + rn->idle_s < 2 * s->plan->period_s)
 		run_warn(rn, W_SAMPLER, "note",
 			 "sampler of tool '%s': the workload was over before its first reading",
 			 s->plan->tool);

@@ -12,6 +12,11 @@
  * to KILL at once. run_execute takes the number (sets it to 0, so that it sees the next one) and
  * puts the first one back at its end.
  *
+ * Idle power (configuration: idle): samplers start that much before the workload and stop that much
+ * after it, before post scripts; run.json says when. What a pre script left running belongs to it,
+ * what the workload left has been ended. After a workload that failed it is left out; an interrupt
+ * ends it at once, and the run is interrupted.
+ *
  * What is judged how:
  *	processes	what the workload leaves running may end by itself within a second; what has
  *			to be ended is a failure ("left 2 processes running"). What a pre script
@@ -64,7 +69,7 @@ typedef int run_check_fn(const char *path, const char *reader, uint64_t min_reco
 			 struct run_verdict *ret, struct err *err);
 
 struct run_events {
-	/* "probe", "pre", "workload", "post", "collect" */
+	/* "probe", "pre", "idle 3 s before the workload", "workload", "post", "collect" */
 	void (*phase)(void *ctx, const char *phase);
 	/*
 	 * --live: the workload's new output. Returns how many bytes were taken, without waiting for
@@ -153,6 +158,7 @@ char *run_lib_dir(void);
 #define W_LATEST_LINK "W_LATEST_LINK"
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
+#define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
 
 struct run_warning_info {
 	const char *code, *about;

@@ -65,6 +65,7 @@ struct runconf {
 	} container;
 	bool keep, live;
 	double grace_s; /* between INT, TERM and KILL; default 10 */
+	double idle_s;  /* sampled before and after the workload, alone; 0: not */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
 	char *caller_preload;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
@@ -79,9 +80,9 @@ struct runconf_request {
 	struct strvec sets;                 /* --set */
 	struct strvec labels;               /* k=v */
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
-	double timeout_s;                   /* < 0 not given */
+	double timeout_s, idle_s;           /* < 0 not given */
 	bool keep, live;
-	bool bare;       /* leave out all tools, and label the run baseline=true */
+	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
 	const char *cwd; /* absolute */
 };
 

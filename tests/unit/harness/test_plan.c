@@ -52,7 +52,7 @@ static void begin(struct fixture *f)
 	strvec_push(&dirs, FIXTURES "/tools.d");
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
 	f->cwd = fs_abs(".");
-	f->rq.timeout_s = -1;
+	f->rq.timeout_s = f->rq.idle_s = -1;
 	f->rq.cwd = f->cwd;
 	f->prq = (struct plan_request){ .engine = &here,
 					.run_id = "20250102T030405Z-m-abcdef",

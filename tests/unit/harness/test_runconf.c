@@ -26,7 +26,7 @@ static void begin(struct fixture *f)
 	sandbox_write(&f->sb, "mytools/env.yaml", "name: env\nclass: env\nenv: {A: 1}\n");
 	strvec_pushf(&dirs, "%s/mytools", f->sb.dir);
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
-	f->rq.timeout_s = -1;
+	f->rq.timeout_s = f->rq.idle_s = -1;
 	f->rq.cwd = f->sb.dir;
 }
 
@@ -100,7 +100,7 @@ static void full_model(void **state)
 		  "caps: [A], options: [-x], pull: never}\n"
 		  "pre_scripts: [{path: s/setup.sh, args: [a, b]}]\n"
 		  "post_scripts: [/abs/post.sh]\n"
-		  "grace: 2\nlabels: {k: v}\n");
+		  "grace: 2\nidle: 5s\nlabels: {k: v}\n");
 	load_ok(&f);
 	dir = fs_join(f.sb.dir, "m");
 	data = fs_join(dir, "data");
@@ -113,7 +113,7 @@ static void full_model(void **state)
 	assert_string_equal(f.rc.dir, dir);
 	assert_string_equal(f.rc.image, "mlp:demo");
 	assert_string_equal(f.rc.dockerfile, dockerfile);
-	assert_true(f.rc.timeout_s == 600 && f.rc.grace_s == 2);
+	assert_true(f.rc.timeout_s == 600 && f.rc.grace_s == 2 && f.rc.idle_s == 5);
 	assert_true(strvec_has(&f.rc.tags, "demo"));
 	assert_string_equal(f.rc.engine, "podman");
 	assert_string_equal(f.rc.engine_where, "m/profrig.yaml:3");
@@ -160,7 +160,7 @@ static void defaults(void **state)
 	assert_null(f.rc.image);
 	assert_string_equal(f.rc.engine, "auto");
 	assert_string_equal(f.rc.engine_where, "built-in");
-	assert_true(f.rc.timeout_s == 7200 && f.rc.grace_s == 10);
+	assert_true(f.rc.timeout_s == 7200 && f.rc.grace_s == 10 && f.rc.idle_s == 0);
 	assert_string_equal(f.rc.container.pull, "missing");
 	assert_null(f.rc.container.network);
 	assert_null(f.rc.gpus);
@@ -221,6 +221,30 @@ static void precedence(void **state)
 	assert_string_equal(f.rc.model_name, "7");
 	assert_string_equal(f.rc.labels.v[0].value, "v=w");
 	assert_string_equal(f.rc.labels.v[1].value, "");
+	end(&f);
+}
+
+/* What a run without tools is compared with has no idle time either, whatever says so. */
+static void idle_is_for_the_profiled_run(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
+	load_ok(&f);
+	assert_true(f.rc.idle_s == 60);
+	f.rq.idle_s = 2.5;
+	load_ok(&f);
+	assert_true(f.rc.idle_s == 2.5);
+	assert_string_equal(origin_of(&f, "idle"), "command line");
+	strvec_push(&f.rq.sets, "idle=3");
+	load_ok(&f);
+	assert_true(f.rc.idle_s == 3);
+	f.rq.bare = true;
+	load_ok(&f);
+	assert_true(f.rc.idle_s == 0);
+	assert_int_equal(f.rc.tools.nr, 0);
 	end(&f);
 }
 
@@ -634,6 +658,7 @@ int main(void)
 		cmocka_unit_test(full_model),
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(precedence),
+		cmocka_unit_test(idle_is_for_the_profiled_run),
 		cmocka_unit_test(bare_command),
 		cmocka_unit_test(model_in_config),
 		cmocka_unit_test(all_problems_at_once),
