@@ -8,6 +8,7 @@ declare -A PINNED=(
 	[kernels]=device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,stddev_ns,share
 	[busy]=device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency
 	[counters]=series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags
+	[idle_power]=counter,device,level_w,before_w,after_w,drift_w,stderr_w,samples,duration_ns,method
 	[energy]=counter,device,view,track,name,calls,inclusive_j,exclusive_j,exclusive_ns,mean_w,share,flags
 	[energy_totals]=counter,device,view,total_j,attributed_j,unattributed_j,error_rel
 	[energy_callpaths]=counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,exclusive_ns,flags
@@ -44,12 +45,12 @@ want: ${PINNED[$name]}" ;;
 run_contract() { # run folder
 	local dir=$1
 	check "run.json has every field" jq -e '. as $r | ["schema", "id", "model", "started_utc", "ended_utc", "status", "reason", "phase", "exit_code", "signal",
-		"durations_s", "engine", "image", "image_digest", "host", "devices", "versions", "git", "tools", "clocks", "steps", "artifacts", "metrics",
+		"durations_s", "engine", "image", "image_digest", "host", "devices", "versions", "git", "tools", "clocks", "idle", "steps", "artifacts", "metrics",
 		"warnings"] | map(select(. as $k | $r | has($k) | not)) | if length > 0 then error("missing: " + join(" ")) else true end' "$dir/run.json"
 	is "run.json names its schema" "$(field "$dir/run.json" .schema)" profrig.run/1
 	check "the id is <UTC>-<model>-<6 hex>" jq -e '.id | test("^[0-9]{8}T[0-9]{6}Z-.+-[0-9a-f]{6}$")' "$dir/run.json"
 	is "the directory is named by the id" "$(basename "$dir")" "$(field "$dir/run.json" .id)"
-	check "durations" jq -e '.durations_s | has("build") and has("pre") and has("workload") and has("post") and has("analyze")' "$dir/run.json"
+	check "durations" jq -e '.durations_s | has("build") and has("pre") and has("workload") and has("post") and has("idle") and has("analyze")' "$dir/run.json"
 	check "steps" jq -e '.steps | all(has("name") and has("argv") and has("env_ref") and has("started_ns") and has("ended_ns") and has("exit_code")
 		and has("signal") and has("out") and has("err"))' "$dir/run.json"
 	check "artifacts" jq -e '.artifacts | all(has("tool") and has("path") and has("bytes") and has("sha256") and has("reader") and has("records")

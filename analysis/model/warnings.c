@@ -107,6 +107,15 @@ const struct warning_info warning_table[] = {
 	{ W_NO_SHARER, SEV_NOTE,
 	  "no call or device work belongs to a counter's device; all of its energy is "
 	  "[unattributed]" },
+	{ W_IDLE_UNKNOWN, SEV_WARNING,
+	  "there was idle time around the workload, but a counter has too few readings in it to "
+	  "tell its idle power; make --idle longer or the period shorter" },
+	{ W_IDLE_UNSETTLED, SEV_WARNING,
+	  "the power of a counter was still changing in the idle time, so its idle power is not "
+	  "what the device comes down to; make --idle longer" },
+	{ W_IDLE_STATED, SEV_WARNING,
+	  "idle power was stated for a device that no counter of power or energy has; nothing "
+	  "came of it" },
 	{ W_IGNORED_RECORD, SEV_NOTE, "records of a kind that no analysis uses were skipped" },
 	{ W_UNREADABLE, SEV_ERROR,
 	  "an input cannot be read, so nothing of it is in the results; the text says why" },

@@ -16,6 +16,7 @@
 #define SCHEMA SCHEMA_FAMILY "1"
 #define RUN_JSON_MAX ((size_t)64 << 20)
 #define MAX_ANCHORS 100000
+#define MAX_NS (INT64_C(1) << 61)
 #define SAMPLES_HEADER 4096
 
 /* Other programs write a run.json too, so the name alone says nothing. */
@@ -133,6 +134,25 @@ static void take_workload(const json_t *run, struct rundir *rd)
 	}
 	if (rd->root_pid <= 0)
 		rd->root_pid = 0;
+}
+
+static void take_idle(const json_t *run, struct rundir *rd)
+{
+	const json_t *idle = json_object_get(run, "idle"), *w;
+	size_t i;
+
+	json_array_foreach(idle, i, w)
+	{
+		const char *when = json_string_value(json_object_get(w, "when"));
+		int64_t start_ns = int_of(w, "start_ns"), end_ns = int_of(w, "end_ns");
+		bool before = when && strcmp(when, "before") == 0;
+
+		if (start_ns <= 0 || end_ns <= start_ns || end_ns > MAX_NS ||
+		    (!before && !(when && strcmp(when, "after") == 0)))
+			continue;
+		(before ? rd->idle_before_ns : rd->idle_after_ns)[0] = start_ns;
+		(before ? rd->idle_before_ns : rd->idle_after_ns)[1] = end_ns;
+	}
 }
 
 /*
@@ -322,6 +342,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	rd.container = in_container(run);
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
+	take_idle(run, &rd);
 	artifacts = json_object_get(run, "artifacts");
 	if (json_array_size(artifacts) == 0)
 		find_artifacts(&rd);

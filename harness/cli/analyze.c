@@ -28,6 +28,7 @@ void analyze_options_release(struct analyze_options *o)
 {
 	strvec_release(&o->only);
 	strvec_release(&o->formats);
+	idle_opts_release(&o->analysis.idle);
 }
 
 double analyze_lap_s(int64_t *at)

@@ -58,11 +58,22 @@ static int split_lists(const struct command *c, const char *option, const struct
 	return given->nr && !ret->nr ? cli_usage(c, "--%s names nothing", option) : -1;
 }
 
+static int parse_idle(const struct command *c, const struct strvec *given, struct idle_opts *ret)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < given->nr; i++)
+		if (idle_state(ret, given->v[i], &err) < 0)
+			return cli_usage(c, "--idle-power %.80s: %s", given->v[i], err.msg);
+	return -1;
+}
+
 static int analyze_main(const struct command *c, int argc, char **argv)
 {
 	struct analyze_options o;
 	CLEANUP(strvec_release)
-	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT;
+	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
+		      idle = STRVEC_INIT;
 	const char *out = NULL, *integration = "linear", *attribution = "shared";
 	double max_gap_s = -1;
 	bool json = false;
@@ -80,6 +91,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "of power: linear, previous or trapezoid" },
 		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
 		  "energy of longer sample gaps stays unattributed" },
+		{ "idle-power", 0, OPT_LIST, &idle, "W",
+		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
 		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
 		{ 0 },
 	};
@@ -87,6 +100,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	take_rest(rest, &inputs);
 	if (code < 0)
 		code = parse_energy(c, integration, attribution, max_gap_s, &o.analysis.energy);
+	if (code < 0)
+		code = parse_idle(c, &idle, &o.analysis.idle);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code < 0 && (!out || !*out))

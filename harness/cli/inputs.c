@@ -290,6 +290,8 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 			   run.lost.v[i].why);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
+	ao->idle.before = (struct idle_window){ run.idle_before_ns[0], run.idle_before_ns[1] };
+	ao->idle.after = (struct idle_window){ run.idle_after_ns[0], run.idle_after_ns[1] };
 	model_set_timebase(rd->m, NULL);
 	model_set_default_host(rd->m, NULL, false);
 	rundir_release(&run);

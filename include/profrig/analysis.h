@@ -11,6 +11,7 @@
 #define PROFRIG_ANALYSIS_H
 
 #include "profrig/energy.h"
+#include "profrig/idle.h"
 #include "profrig/model.h"
 #include "profrig/table.h"
 
@@ -39,6 +40,7 @@ struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
 	int64_t workload_start_ns, workload_end_ns;
+	struct idle_opts idle; /* windows likewise */
 };
 
 struct analysis {

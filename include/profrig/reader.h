@@ -92,7 +92,9 @@ struct rundir {
 	 * directory, readers that are not known, directories that cannot be entered */
 	VEC(struct rundir_lost { char *path, *why; }) lost;
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
-	int64_t root_pid;                           /* of the workload, 0 unknown */
+	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
+	int64_t idle_before_ns[2], idle_after_ns[2];
+	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
 	bool container; /* the workload ran in one, under a host name of its own */
 };

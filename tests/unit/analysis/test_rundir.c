@@ -39,6 +39,10 @@ static void complete(void **state)
 	assert_int_equal(rd.anchors.v[1].boottime_ns, 6000000100);
 	assert_int_equal(rd.workload_start_ns, 5000000100);
 	assert_int_equal(rd.workload_end_ns, 5900000000);
+	assert_int_equal(rd.idle_before_ns[0], 5000000030);
+	assert_int_equal(rd.idle_before_ns[1], 5000000090);
+	assert_int_equal(rd.idle_after_ns[0], 5900000010);
+	assert_int_equal(rd.idle_after_ns[1], 5990000000);
 	assert_int_equal(rd.root_pid, 77);
 	assert_true(rd.estimated);
 	/* artifacts in their order, damaged ones too, empty and missing ones not; then the samples
@@ -88,6 +92,8 @@ static void hostile(void **state)
 	assert_string_equal(rd.status, "");
 	assert_string_equal(rd.host, "");
 	assert_int_equal(rd.anchors.nr, 0);
+	assert_int_equal(rd.idle_before_ns[1], 0);
+	assert_int_equal(rd.idle_after_ns[1], 0);
 	assert_int_equal(rd.inputs.nr, 1);
 	assert_input(&rd, 0, "", "tef", FIX "hostile/artifacts/x/ok.json");
 	/* three that lead outside and one for a reader there is not: told, not dropped */
