@@ -115,7 +115,7 @@ static void examine_gaps(struct examination *x, int64_t max_gap_ns)
 
 	/* silence means "unchanged" in the one; the other is read when calls begin and end, however
 	 * long they last */
-	if (x->m->series.v[x->s].change_points || x->m->series.v[x->s].exclusive_sync)
+	if (counter_holds(x->m, x->s, x->ci) || x->m->series.v[x->s].exclusive_sync)
 		return;
 	for (size_t i = 0; i + 1 < p->n; i++) {
 		int64_t dt = p->t_ns[i + 1] - p->t_ns[i];

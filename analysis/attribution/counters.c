@@ -280,3 +280,10 @@ struct counter_info counter_info(const struct model *m, series_id s)
 	}
 	return ci;
 }
+
+bool counter_holds(const struct model *m, series_id s, const struct counter_info *ci)
+{
+	bool energy = ci->kind == SERIES_CUMULATIVE && ci->quantity == QUANTITY_ENERGY;
+
+	return m->series.v[s].change_points && !energy;
+}

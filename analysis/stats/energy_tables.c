@@ -83,7 +83,7 @@ static void row_flags(const struct tables *ts, const struct job *j, const struct
 	if (v->marks & SPAN_OUTSIDE)
 		add_flag(buf, n, "outside_samples");
 	/* where only changes were stored, nobody knows how often the sensor was read */
-	if (mean_ns < 2 * period_ns && !ts->m->series.v[j->label->series].change_points)
+	if (mean_ns < 2 * period_ns && !counter_holds(ts->m, j->label->series, &j->label->info))
 		add_flag(buf, n, "below_resolution");
 	if (v->marks & CURVE_RESET)
 		add_flag(buf, n, "reset");

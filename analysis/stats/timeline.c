@@ -41,7 +41,7 @@ static int64_t bins_of(const struct binning *b)
 {
 	int64_t length = b->c.t_ns[b->c.n - 1] - b->c.t_ns[0], n;
 
-	if (b->m->series.v[b->label->series].change_points || b->c.median_period_ns <= 0)
+	if (counter_holds(b->m, b->label->series, &b->label->info) || b->c.median_period_ns <= 0)
 		return MAX_BINS < length ? MAX_BINS : length;
 	n = length / b->c.median_period_ns;
 	return n < 1 ? 1 : n > MAX_BINS ? MAX_BINS : n;

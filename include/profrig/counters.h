@@ -31,6 +31,12 @@ struct counter_info {
 
 /* facts of one series of a finished model. */
 struct counter_info counter_info(const struct model *m, series_id s);
+/*
+ * Whether a value of the series holds until the next one: of a series that stores only changes. Not
+ * so an energy counter: the device draws power all the time, so a counter's silence is a line or a
+ * hole as it is in any other series.
+ */
+bool counter_holds(const struct model *m, series_id s, const struct counter_info *ci);
 
 /*
  * Why a series is not plain; bits of counter_scan.flags, printed by counter_flags() as "wrap|gap".

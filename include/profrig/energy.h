@@ -61,10 +61,10 @@ struct curve {
 };
 
 /*
- * Change-point series are integrated with `previous` whatever is asked for (a value holds until the
- * next one), and have no gaps. Samples of equal time: a counter keeps one value (the last; the
- * first at the very start), so the total stays last − first; a gauge jumps. -EINVAL for a series of
- * unknown kind.
+ * Gauges of which only changes are stored are integrated with `previous` whatever is asked for (a
+ * value holds until the next one), and have no gaps. Samples of equal time: a counter keeps one
+ * value (the last; the first at the very start), so the total stays last − first; a gauge jumps.
+ * -EINVAL for a series of unknown kind.
  */
 int curve_make(const struct model *m, series_id s, const struct counter_info *ci,
 	       const struct energy_opts *o, struct curve *ret, struct err *err);
