@@ -11,10 +11,7 @@
 #include "profrig/xalloc.h"
 
 const struct reader *const readers[] = {
-	&reader_otf2,
-	&reader_tef,
-	&reader_samples,
-	NULL,
+	&reader_otf2, &reader_tef, &reader_samples, &reader_metrics_csv, NULL,
 };
 
 const struct reader *reader_find(const char *name)

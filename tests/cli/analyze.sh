@@ -63,6 +63,19 @@ code "mi300a: info" 0 "$PROFRIG" -q info --json "$mi"
 is "info: devices" "$(field "$T/out" '[.devices[] | select(startswith("gpu"))] | join(" ")')" "gpu0 gpu1 gpu2 gpu3"
 is "info: spans and samples" "$(field "$T/out" '[.spans, .samples] | map(tostring) | join(" ")')" "40 72584"
 
+hpl="$traces/otf2/hpl-mxp-metrics"
+code "metric CSV: two ranks, one without counters" 0 "$PROFRIG" -q analyze "$hpl" -o "$T/hpl"
+hpl_total() { rows "$T/hpl/report.json" counters | jq "select(.series == \"$1\") | .total"; }
+near "device 0" "$(hpl_total $e=0)" 4273.949346 1e-6
+near "device 2" "$(hpl_total $e=2)" 4005.246886 1e-6
+near "device 4" "$(hpl_total $e=4)" 4010.631309 1e-6
+near "device 6" "$(hpl_total $e=6)" 4143.062311 1e-6
+near "accelerator 0" "$(hpl_total A2coretemp:::craypm:accel0_energy)" 4434 0
+near "accelerator 3" "$(hpl_total A2coretemp:::craypm:accel3_energy)" 4271 0
+code "the file with blanks in its name" 0 "$PROFRIG" -q info --json "$hpl/MPI Rank 0_metrics.csv"
+is "its reader, samples, times, ranks" "$(jq -c '[.reader, .samples, .series, .start_ns, .end_ns, .ranks]' "$T/out")" '["metrics_csv",44804,8,195360299,25001293185,[0]]'
+is "its devices" "$(jq -r '.devices | join(" ")' "$T/out")" "accel0 accel1 accel2 accel3 gpu0 gpu2 gpu4 gpu6"
+
 cp -r "$mi" "$T/holes"
 chmod -R u+w "$T/holes"
 rm "$T/holes/traces/103079215104.evt" "$T/holes/traces/128849018880.evt"

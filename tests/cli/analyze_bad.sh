@@ -108,6 +108,23 @@ else
 	skip "files that may not be read" "needs root to become somebody else"
 fi
 
+# metric CSV
+csv=$FIX/metrics_csv
+samples() { jq -r '[.reader, .samples] | join(" ")' "$T/out"; }
+code "nothing but a header is no error" 0 "$PROFRIG" -q info --json "$csv/header-only.csv"
+is "it holds nothing" "$(samples)" "metrics_csv 0"
+gzip -c "$csv/two-ranks.csv" >"$T/two ranks.csv.gz"
+code "two ranks, compressed" 0 "$PROFRIG" -q info --json "$T/two ranks.csv.gz"
+is "are read" "$(samples) $(jq -c .ranks "$T/out")" "metrics_csv 13 [0,1]"
+code "a row that is cut: 6" 6 "$PROFRIG" -q analyze "$csv/cut.csv" -o "$T/csv"
+is "the rows before it count" "$(codes "$T/csv") $(jq '.inputs[0].samples' "$T/csv/analysis.json")" "W_COUNTER_SHORT W_COUNTER_UNKNOWN W_TRUNCATED 1"
+head -c 120 "$T/two ranks.csv.gz" >"$T/cut.csv.gz"
+code "compressed data that is cut: 6" 6 "$PROFRIG" -q info "$T/cut.csv.gz"
+code "cells that are no numbers" 0 "$PROFRIG" -q info "$csv/bad-rows.csv"
+like "are told with their lines" "$(cat "$T/out")" "W_BAD_NUMBER .*first on line 6"
+code "which --strict does not take" 6 "$PROFRIG" -q analyze --strict "$csv/bad-rows.csv" -o "$T/csv"
+code "another header: 5" 5 "$PROFRIG" -q info "$csv/not-metrics.csv"
+
 # --strict
 code "--strict: a warning is 6" 6 "$PROFRIG" -q analyze --strict "$FIX/tef/cut-object.json" -o "$T/strict"
 like "which names it" "$(cat "$T/err")" '--strict: W_[A-Z_]+, 1 of them, the first: '

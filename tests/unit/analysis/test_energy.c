@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "profrig/csv.h"
-#include "profrig/num.h"
+#include "profrig/reader.h"
 
 static const struct energy_opts shared = { .integration = INTEGRATE_LINEAR };
 static const struct energy_opts independent = { .integration = INTEGRATE_LINEAR,
@@ -464,28 +463,19 @@ static void kernels_share_a_device(void **state)
 
 static const char hpl_file[] = "otf2/hpl-mxp-metrics/MPI Rank 0_metrics.csv";
 
-static void load_hpl(struct trace *t, const char *path)
+/* The recording, and an input beside it for calls made by hand. */
+static struct trace hpl_trace(const char *path)
 {
-	struct csv_reader *csv;
+	static const struct read_opts opts = { .keep_args = false };
+	struct trace t = { .m = model_new() };
 	struct err err = ERR_INIT;
-	char *const *f;
-	size_t n;
-	int r;
 
-	if (csv_open_file(path, &csv, &err) < 0)
+	t.s = model_sink(t.m);
+	if (reader_find("metrics_csv")->read(path, t.s, &opts, &err) != 0)
 		fail_msg("%s", err.msg);
-	assert_int_equal(csv_next(csv, &f, &n, &err), 1);
-	while ((r = csv_next(csv, &f, &n, &err)) == 1) {
-		int64_t at;
-		double value;
-
-		assert_int_equal(n, 4);
-		assert_int_equal(num_decimal(f[2], strlen(f[2]), 9, &at), 0);
-		assert_int_equal(num_f64(f[3], strlen(f[3]), &value), 0);
-		t->s->ops->sample(t->s, trace_series(t, f[1], "#", SERIES_CUMULATIVE), at, value);
-	}
-	assert_int_equal(r, 0);
-	csv_free(csv);
+	t.s->ops->input(t.s, "hand-made", "test");
+	t.s->ops->clock(t.s);
+	return t;
 }
 
 static series_id series_named(const struct model *m, const char *name)
@@ -536,8 +526,7 @@ static void hpl_series(void **state)
 	struct trace t;
 
 	(void)state;
-	t = trace_new();
-	load_hpl(&t, path);
+	t = hpl_trace(path);
 	trace_finish(&t);
 	assert_int_equal(t.m->series.nr, 8);
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
@@ -570,8 +559,7 @@ static void hpl_two_ranks(void **state)
 	series_id s;
 
 	(void)state;
-	t = trace_new();
-	load_hpl(&t, path);
+	t = hpl_trace(path);
 	a = trace_thread(&t, "node", 1, 1);
 	b = trace_thread(&t, "node", 2, 2);
 	trace_call(&t, a, "main", 0.2, 24.9);

@@ -4,7 +4,7 @@
 
 static void registry(void **state)
 {
-	static const char *const names[] = { "otf2", "tef", "samples" };
+	static const char *const names[] = { "otf2", "tef", "samples", "metrics_csv" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -29,6 +29,10 @@ static void detection(void **state)
 		{ FIX "tef/comma-first.json", "tef" },
 		{ FIX "samples/gpu.csv", "samples" },
 		{ FIX "samples/change.csv", "samples" },
+		{ FIX "metrics_csv/two-ranks.csv", "metrics_csv" },
+		{ FIX "metrics_csv/quoted.csv", "metrics_csv" },
+		{ FIX "metrics_csv/header-only.csv", "metrics_csv" },
+		{ FIX "metrics_csv/not-metrics.csv", NULL },
 		{ FIX "samples/not-samples.csv", NULL },
 		{ FIX "tef/no-events.json", NULL },
 		{ FIX "rundir/complete/run.json", NULL },
@@ -74,6 +78,10 @@ static void detection_of_text(void **state)
 		{ "BZh91AY", 7, NULL, "bzip2-compressed" },
 		{ "t_ns,power[W]\n", 14, "samples", NULL },
 		{ "t_ns\n", 5, NULL, "not a trace" },
+		{ "Group,Metric Name,Time,Value", 28, "metrics_csv", NULL },
+		{ "Group,Metric Name,Time\n", 23, NULL, "not a trace" },
+		{ "Group,Metric Name,Time,Value,Unit\n", 34, NULL, "not a trace" },
+		{ "Thread,Group,Depth,\"Name\",Start,End,Duration\n", 45, NULL, "not a trace" },
 		{ "# profrig samples: 1\nt_ns,a", 27, "samples", NULL },
 	};
 
