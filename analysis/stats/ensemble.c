@@ -1,0 +1,395 @@
+#include "profrig/ensemble.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/intern.h"
+#include "profrig/num.h"
+#include "profrig/strbuf.h"
+#include "profrig/strvec.h"
+#include "profrig/sum.h"
+#include "profrig/xalloc.h"
+
+#define CONFIDENCE 0.95
+#define MAX_KEYS 5
+#define MAX_VALUES 5
+#define ID_DIGITS 3 /* of process and thread ids, at least */
+
+/* Which tables, in the order of rows; NULL ends keys and values. */
+static const struct subject {
+	const char *table;
+	const char *keys[MAX_KEYS + 1];
+	const char *values[MAX_VALUES + 1];
+} subjects[] = {
+	{ "metrics", { "name", "unit", "source" }, { "value" } },
+	{ "functions",
+	  { "scope", "name", "category" },
+	  { "calls", "inclusive_ns", "exclusive_ns" } },
+	{ "callpaths",
+	  { "track", "path" },
+	  { "calls", "inclusive_ns", "exclusive_ns", "device_inclusive_ns",
+	    "device_exclusive_ns" } },
+	{ "kernels", { "device", "name" }, { "calls", "total_ns" } },
+	{ "busy", { "device" }, { "union_ns", "busy" } },
+	{ "energy_totals",
+	  { "counter", "device", "view" },
+	  { "total_j", "attributed_j", "unattributed_j" } },
+	{ "energy",
+	  { "counter", "device", "view", "track", "name" },
+	  { "calls", "inclusive_j", "exclusive_j" } },
+	{ "energy_callpaths",
+	  { "counter", "device", "view", "track", "path" },
+	  { "calls", "inclusive_j", "exclusive_j" } },
+};
+
+/* What the runs say about one number: in the order of runs, one value a run at most. */
+struct observed {
+	VEC(struct observation {
+		uint32_t run;
+		double value;
+	}) all;
+};
+
+struct row {
+	struct observed values[MAX_VALUES];
+};
+
+/* Rows by id of their key. */
+struct part {
+	struct intern *keys;
+	VEC(struct row) rows;
+};
+
+struct run_facts {
+	size_t rows, outliers;
+};
+
+struct ensemble {
+	struct strvec ids;
+	VEC(struct run_facts) runs;
+	struct part parts[ARRAY_LEN(subjects)];
+};
+
+struct ensemble *ensemble_new(void)
+{
+	struct ensemble *e = xcalloc(1, sizeof(*e));
+
+	strvec_init(&e->ids);
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+		e->parts[i].keys = intern_new();
+	return e;
+}
+
+static void part_release(struct part *p)
+{
+	for (size_t r = 0; r < p->rows.nr; r++)
+		for (size_t c = 0; c < MAX_VALUES; c++)
+			VEC_RELEASE(&p->rows.v[r].values[c].all);
+	VEC_RELEASE(&p->rows);
+	intern_free(p->keys);
+}
+
+void ensemble_free(struct ensemble *e)
+{
+	if (!e)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+		part_release(&e->parts[i]);
+	VEC_RELEASE(&e->runs);
+	strvec_release(&e->ids);
+	free(e);
+}
+
+/* ---- keys ---- */
+
+struct numbers {
+	VEC(uint64_t) all;
+};
+
+static int cmp_u64(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* The next run of digits that may be an id; *ret_n is how many, *ret its value. */
+static const char *next_id(const char *s, size_t *ret_n, uint64_t *ret)
+{
+	for (; *s; s += *ret_n) {
+		*ret_n = strspn(s, "0123456789");
+		if (*ret_n >= ID_DIGITS && num_u64(s, *ret_n, ret) == 0)
+			return s;
+		*ret_n += *ret_n == 0;
+	}
+	return NULL;
+}
+
+static void ids_collect(const struct table *t, int col, struct numbers *ret)
+{
+	struct intern *seen = intern_new();
+	size_t nr = 0, n;
+	uint64_t id;
+
+	for (size_t r = 0; col >= 0 && r < table_rows(t); r++) {
+		const char *s = table_get_str(t, r, (size_t)col);
+		size_t before = intern_count(seen);
+
+		intern_puts(seen, s);
+		if (intern_count(seen) == before)
+			continue;
+		for (; (s = next_id(s, &n, &id)); s += n)
+			VEC_PUSH(&ret->all, id);
+	}
+	intern_free(seen);
+	if (ret->all.nr)
+		qsort(ret->all.v, ret->all.nr, sizeof(*ret->all.v), cmp_u64);
+	for (size_t i = 0; i < ret->all.nr; i++)
+		if (nr == 0 || ret->all.v[nr - 1] != ret->all.v[i])
+			ret->all.v[nr++] = ret->all.v[i];
+	ret->all.nr = nr;
+}
+
+static void escape(struct strbuf *sb, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n && s[i]; i++) {
+		if (s[i] == '|' || s[i] == '\\')
+			strbuf_addch(sb, '\\');
+		strbuf_addch(sb, s[i]);
+	}
+}
+
+static void add_track(struct strbuf *sb, const char *s, const struct numbers *ids)
+{
+	const char *at;
+	uint64_t id;
+	size_t n;
+
+	for (; (at = next_id(s, &n, &id)); s = at + n) {
+		const uint64_t *found =
+			bsearch(&id, ids->all.v, ids->all.nr, sizeof(*ids->all.v), cmp_u64);
+
+		escape(sb, s, (size_t)(at - s));
+		strbuf_addf(sb, "{%zu}", found ? (size_t)(found - ids->all.v) + 1 : 0);
+	}
+	escape(sb, s, SIZE_MAX);
+}
+
+/* ---- adding ---- */
+
+struct columns {
+	int keys[MAX_KEYS], values[MAX_VALUES];
+	size_t nr_keys;
+	int track; /* -1: none of the keys is a track */
+};
+
+/* false: the table lacks a key. Values that it lacks are -1. */
+static bool columns_find(const struct table *t, const struct subject *s, struct columns *ret)
+{
+	*ret = (struct columns){ .track = -1 };
+	for (size_t i = 0; s->keys[i]; i++) {
+		int col = table_find_col(t, s->keys[i]);
+
+		if (col < 0 || table_column(t, (size_t)col)->type != TABLE_STR)
+			return false;
+		ret->keys[ret->nr_keys++] = col;
+		if (strcmp(s->keys[i], "track") == 0)
+			ret->track = col;
+	}
+	for (size_t i = 0; i < MAX_VALUES; i++) {
+		ret->values[i] = s->values[i] ? table_find_col(t, s->values[i]) : -1;
+		if (ret->values[i] >= 0 &&
+		    table_column(t, (size_t)ret->values[i])->type == TABLE_STR)
+			ret->values[i] = -1;
+		if (!s->values[i])
+			break;
+	}
+	return true;
+}
+
+static struct row *row_at(struct part *p, const struct table *t, size_t r, const struct columns *c,
+			  const struct numbers *ids, struct strbuf *key)
+{
+	str_id id;
+
+	strbuf_clear(key);
+	for (size_t i = 0; i < c->nr_keys; i++) {
+		const char *s = table_get_str(t, r, (size_t)c->keys[i]);
+
+		if (i > 0)
+			strbuf_addch(key, '|');
+		if (c->keys[i] == c->track)
+			add_track(key, s, ids);
+		else
+			escape(key, s, SIZE_MAX);
+	}
+	id = intern_put(p->keys, key->buf, key->len);
+	while (p->rows.nr <= id)
+		VEC_PUSH(&p->rows, (struct row){ .values = { { VEC_INIT } } });
+	return &p->rows.v[id];
+}
+
+static void observe(struct observed *o, uint32_t run, double value)
+{
+	struct observation *last = o->all.nr ? &o->all.v[o->all.nr - 1] : NULL;
+
+	if (!isfinite(value))
+		return;
+	if (last && last->run == run)
+		last->value += value;
+	else
+		VEC_PUSH(&o->all, (struct observation){ run, value });
+}
+
+static void part_add(struct part *p, const struct subject *s, const struct table *t, uint32_t run)
+{
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT;
+	struct numbers ids = { VEC_INIT };
+	struct columns c;
+
+	if (!columns_find(t, s, &c))
+		return;
+	ids_collect(t, c.track, &ids);
+	for (size_t r = 0; r < table_rows(t); r++) {
+		struct row *row = row_at(p, t, r, &c, &ids, &key);
+
+		for (size_t i = 0; i < MAX_VALUES && s->values[i]; i++)
+			if (c.values[i] >= 0)
+				observe(&row->values[i], run,
+					table_get_f64(t, r, (size_t)c.values[i]));
+	}
+	VEC_RELEASE(&ids.all);
+}
+
+void ensemble_add(struct ensemble *e, const char *run_id, const struct table_set *ts)
+{
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+		const struct table *t = table_set_find(ts, subjects[i].table);
+
+		if (t)
+			part_add(&e->parts[i], &subjects[i], t, (uint32_t)e->runs.nr);
+	}
+	strvec_push(&e->ids, run_id);
+	VEC_PUSH(&e->runs, (struct run_facts){ 0 });
+}
+
+/* ---- the table ---- */
+
+struct summary {
+	double mean, stddev, half;
+};
+
+static struct summary summarise(const double *v, size_t n)
+{
+	struct summary ret = { 0, NAN, NAN };
+	struct sum sum = SUM_INIT, squares = SUM_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		sum_add(&sum, v[i]);
+	ret.mean = sum_value(&sum) / (double)n;
+	if (n < 2)
+		return ret;
+	for (size_t i = 0; i < n; i++)
+		sum_add(&squares, (v[i] - ret.mean) * (v[i] - ret.mean));
+	ret.stddev = sqrt(sum_value(&squares) / (double)(n - 1));
+	ret.half = student_t(CONFIDENCE, (unsigned)(n - 1)) * ret.stddev / sqrt((double)n);
+	return ret;
+}
+
+/* Most runs have no device: its times are 0 on every path then. */
+static bool is_empty(const char *column, const struct observed *o)
+{
+	if (strncmp(column, "device_", 7) != 0)
+		return o->all.nr == 0;
+	for (size_t i = 0; i < o->all.nr; i++)
+		if (o->all.v[i].value != 0)
+			return false;
+	return true;
+}
+
+static void outliers_write(struct ensemble *e, struct table *t, const struct observed *o,
+			   const double *v)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	CLEANUP(xfreep) bool *out = xcalloc(o->all.nr + 1, sizeof(*out));
+
+	ensemble_outliers(v, o->all.nr, out);
+	for (size_t i = 0; i < o->all.nr; i++) {
+		struct run_facts *run = &e->runs.v[o->all.v[i].run];
+
+		run->rows++;
+		if (!out[i])
+			continue;
+		run->outliers++;
+		strbuf_addf(&sb, "%s%s", sb.len ? "|" : "", e->ids.v[o->all.v[i].run]);
+	}
+	table_str(t, sb.buf);
+}
+
+static void row_write(struct ensemble *e, struct table *t, const struct subject *s, const char *key,
+		      size_t column, const struct observed *o)
+{
+	CLEANUP(xfreep) double *v = xcalloc(o->all.nr + 1, sizeof(*v));
+	struct summary sum;
+
+	for (size_t i = 0; i < o->all.nr; i++)
+		v[i] = o->all.v[i].value;
+	sum = summarise(v, o->all.nr);
+	table_str(t, s->table);
+	table_str(t, key);
+	table_str(t, s->values[column]);
+	table_u64(t, o->all.nr);
+	table_f64(t, sum.mean);
+	table_f64(t, sum.stddev);
+	table_f64(t, sum.mean - sum.half);
+	table_f64(t, sum.mean + sum.half);
+	outliers_write(e, t, o, v);
+	table_row(t);
+}
+
+static struct table *table_begin(void)
+{
+	static const char *const numbers[] = { "mean", "stddev", "ci_low", "ci_high" };
+	struct table *t = table_new("ensemble");
+
+	table_about(t, "one number of one row, over the runs");
+	table_col(t, "table", TABLE_STR, NULL);
+	table_col(t, "key", TABLE_STR, NULL);
+	table_col(t, "column", TABLE_STR, NULL);
+	table_col(t, "runs", TABLE_U64, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		table_col(t, numbers[i], TABLE_F64, NULL);
+	table_col(t, "outlier_runs", TABLE_STR, NULL);
+	return t;
+}
+
+struct table *ensemble_table(struct ensemble *e)
+{
+	CLEANUP(table_freep) struct table *t = table_begin();
+
+	for (size_t i = 0; i < e->runs.nr; i++)
+		e->runs.v[i] = (struct run_facts){ 0 };
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+		const struct subject *s = &subjects[i];
+		struct part *p = &e->parts[i];
+
+		for (size_t r = 0; r < p->rows.nr; r++)
+			for (size_t c = 0; c < MAX_VALUES && s->values[c]; c++)
+				if (!is_empty(s->values[c], &p->rows.v[r].values[c]))
+					row_write(e, t, s, intern_str(p->keys, (str_id)r), c,
+						  &p->rows.v[r].values[c]);
+	}
+	return table_rows(t) ? STEAL(t) : NULL;
+}
+
+size_t ensemble_rows_of(const struct ensemble *e, size_t run)
+{
+	return e->runs.v[run].rows;
+}
+
+size_t ensemble_outliers_of(const struct ensemble *e, size_t run)
+{
+	return e->runs.v[run].outliers;
+}
