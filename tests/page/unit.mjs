@@ -6,6 +6,7 @@ import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors
 import { Report } from '../../analysis/report/ui/src/data.js';
 import * as facts from '../../analysis/report/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/ui/src/flametree.js';
+import { unitOfRow } from '../../analysis/report/ui/src/functions.js';
 import { runFacts } from '../../analysis/report/ui/src/summary.js';
 import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/ui/src/series.js';
 
@@ -17,6 +18,12 @@ test('what profiling cost stands with the facts of a run that has a baseline', (
   const facts = (metrics) => Object.fromEntries(runFacts(report({}, { run: { metrics } })));
   equal(plain(facts([{ name: 'overhead', value: 2.1, unit: '%', source: 'x' }])['Tool overhead']), '2.10 %');
   equal(facts([{ name: 'wall', value: 3, unit: 's', source: 'workload' }])['Tool overhead'], undefined);
+});
+
+test('a number of an ensemble has the unit of its column, or of its metric', () => {
+  const t = report({ ensemble: table(['table', 'key', 'column'], [['metrics', 'wall|s|workload', 'value'], ['functions', 'host|f|', 'inclusive_ns'],
+    ['energy', 'e|gpu0|host|t|f', 'exclusive_j'], ['functions', 'host|f|', 'calls'], ['metrics', 'x||', 'value']]) }).table('ensemble');
+  deepEqual([0, 1, 2, 3, 4].map((i) => unitOfRow(t, i)), ['s', 'ns', 'J', '', '']);
 });
 
 test('numbers have three significant digits, a prefix and a unit', () => {

@@ -9,11 +9,11 @@ import * as flame from './flame.js';
 import * as energy from './energy.js';
 import * as samples from './samples.js';
 import * as run from './run.js';
-import { functions, kernels } from './functions.js';
+import { ensemble, functions, kernels } from './functions.js';
 
 const TABS = [
   { id: 'summary', label: 'Summary', available: () => true, render: summary.render },
-  flame, functions, kernels, energy, samples, run,
+  ensemble, flame, functions, kernels, energy, samples, run,
 ];
 
 const KEYS = [

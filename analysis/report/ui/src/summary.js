@@ -3,6 +3,7 @@
 import { append, h, icon, name } from './dom.js';
 import * as fmt from './format.js';
 import * as facts from './facts.js';
+import { plainTable } from './datatable.js';
 
 const list = (v) => (Array.isArray(v) ? v : []);
 const text = (v) => (v === null || v === undefined || typeof v === 'object' ? '' : String(v));
@@ -221,7 +222,19 @@ export function logs(r) {
   return out.length ? [h('div', { cls: 'logs' }, out)] : [h('p', { cls: 'muted' }, 'The step printed nothing.')];
 }
 
+// The pages of an ensemble's runs lie beside its own.
+function runsCard(t) {
+  const at = (col, i) => text(t.has(col) ? t.col(col)[i] : '');
+  const link = (i) => (/^each\/[\w.-]+$/.test(at('analysis', i)) ? h('a', { cls: 'link', href: `${at('analysis', i)}/report.html` }, at('run', i)) : name(at('run', i)));
+  const number = (col, i) => fmt.count(t.has(col) ? t.col(col)[i] : null);
+  return h('section', { cls: 'card' }, h('h2', null, fmt.plural(t.rows, 'run')),
+    plainTable('runs', ['Run', 'Model', 'Status', 'Numbers', 'Stands out in'], Array.from({ length: t.rows }, (_, i) => [
+      link(i), name(at('model', i)), name(at('status', i)), number('rows', i), number('outlier_rows', i),
+    ])));
+}
+
 function emptyCard(r) {
+  if (r.table('runs')) return runsCard(r.table('runs'));
   if (['functions', 'callpaths', 'kernels', 'busy', 'counters', 'energy_totals', 'timeline'].some((t) => r.table(t))) return null;
   const inputs = list(r.analysis.inputs);
   const st = facts.status(r);
