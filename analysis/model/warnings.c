@@ -123,6 +123,13 @@ const struct warning_info warning_table[] = {
 	  "an input was named more than once; it was read once, so nothing counts twice" },
 	{ W_IGNORED_FILE, SEV_NOTE,
 	  "a folder holds files that no reader knows; they are not part of the results" },
+	{ W_DIFFERENT_RUNS, SEV_WARNING,
+	  "the runs of an ensemble are of different models, commands or tools, so their "
+	  "differences "
+	  "are no mere noise" },
+	{ W_FAILED_RUN, SEV_WARNING,
+	  "a run of an ensemble did not end well; its numbers count all the same. Leave it out "
+	  "where they should not" },
 	{ NULL, SEV_NOTE, NULL },
 };
 

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/fs.h"
@@ -50,6 +51,35 @@ static void clear_folded(const char *dir)
 			clear_file(folder, names.v[i]);
 }
 
+static void clear_folder(const char *dir, const char *name)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, name);
+
+	rmdir(path);
+}
+
+/* Of an ensemble the analyses of its runs; a link leads to somebody else's. */
+static void clear_each(const char *dir)
+{
+	CLEANUP(xfreep) char *each = fs_join(dir, "each");
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	struct stat st;
+
+	if (lstat(each, &st) == 0 && S_ISDIR(st.st_mode))
+		fs_list(each, &names, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *one = fs_join(each, names.v[i]);
+
+		if (lstat(one, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		report_clear(one);
+		clear_folder(one, "tables");
+		clear_folder(one, "folded");
+		clear_folder(each, names.v[i]);
+	}
+	clear_folder(dir, "each");
+}
+
 void report_clear(const char *dir)
 {
 	CLEANUP(json_freep) json_t *doc = old_analysis(dir);
@@ -69,6 +99,7 @@ void report_clear(const char *dir)
 		clear_file(dir, file);
 	}
 	clear_folded(dir);
+	clear_each(dir);
 	clear_file(dir, "report.json");
 	clear_file(dir, "report.html");
 	/* last: without it the rest would be nobody's */

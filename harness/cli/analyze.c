@@ -117,8 +117,8 @@ void say_written(const struct report *r, const struct strvec *formats)
  * Tables and reports; analysis.json last and once more, as it states how long the others took: what
  * was written before knows that time as unknown.
  */
-static int write_all(struct report *rep, const struct model *m, struct report_timings *times,
-		     const struct strvec *formats)
+int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
+		  const struct strvec *formats)
 {
 	CLEANUP(strvec_release) struct strvec said = STRVEC_INIT, all = STRVEC_INIT;
 	CLEANUP(xfreep) char *path = fs_join(rep->dir, "analysis.json");
@@ -183,8 +183,7 @@ static char *read_run_json(const char *run_dir)
 	return fs_read(path, (size_t)256 << 20, &text, &n, NULL) < 0 ? NULL : text;
 }
 
-/* Under --strict: says what ended in exit 6. */
-static int strict_code(const struct model *m)
+int analyze_strict_code(const struct model *m)
 {
 	int code = EXIT_DONE;
 
@@ -258,13 +257,34 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	code = exit_worse(code, run_analyses(m, o, &ao, &rep->tables, &times));
 	code = exit_worse(code, checks_code(&rep->tables));
 	if (o->strict)
-		code = exit_worse(code, strict_code(m));
+		code = exit_worse(code, analyze_strict_code(m));
 	rep->run_json = rep->run_dir ? read_run_json(rep->run_dir) : NULL;
 	if (fs_mkdirs(rep->dir, 0755, &err) < 0) {
 		log_error("%s", err.msg);
 		return EXIT_MISSING;
 	}
-	return exit_worse(code, write_all(rep, m, &times, &o->formats));
+	return exit_worse(code, analyze_write(rep, m, &times, &o->formats));
+}
+
+/* One analysis of all inputs, or an ensemble. */
+static int analyze_inputs(const struct strvec *inputs, const struct analyze_options *o,
+			  struct report *rep)
+{
+	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+	const char *other;
+	struct model *m;
+	int code;
+
+	if (analyze_runs_of(inputs, &runs, &other) > 1) {
+		if (!other)
+			return analyze_runs(&runs, o, rep);
+		log_error("%s is no run: several runs are analysed without anything else", other);
+		return EXIT_USAGE;
+	}
+	m = model_new();
+	code = analyze_into(m, inputs, o, rep);
+	model_free(m);
+	return code;
 }
 
 int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, const char *out,
@@ -272,17 +292,15 @@ int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, 
 {
 	struct analyze_options o = *opts;
 	struct report rep = { .dir = fs_abs(out) };
-	struct model *m = model_new();
 	int code = options_code(&o);
 
 	o.output = rep.dir;
 	if (code == EXIT_DONE)
 		code = output_code(rep.dir);
 	if (code == EXIT_DONE)
-		code = analyze_into(m, inputs, &o, &rep);
+		code = analyze_inputs(inputs, &o, &rep);
 	if (!rep.analysis_json)
 		free(STEAL(rep.dir)); /* nothing is there */
-	model_free(m);
 	if (ret)
 		*ret = rep;
 	else

@@ -133,9 +133,20 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 /* Seconds since *at, which moves to now. */
 double analyze_lap_s(int64_t *at);
 /*
- * Reads, analyses, writes everything into out; what an earlier analysis left there goes. Fills *ret
- * (release it) when not NULL; its dir is NULL when there was nothing to write. Returns an exit
- * code, 4 when out cannot be written.
+ * The distinct run directories among the inputs (borrowed words), and an input that is none, NULL.
+ */
+size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other);
+/* Several runs as an ensemble into rep->dir, tables of rep included. Exit code. */
+int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep);
+/* Tables and reports of rep, all but the folder itself; exit code. */
+int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
+		  const struct strvec *formats);
+/* Under --strict: says what ended in exit 6. */
+int analyze_strict_code(const struct model *m);
+/*
+ * Reads, analyses, writes everything into out; what an earlier analysis left there goes. Several
+ * run directories become an ensemble. Fills *ret (release it) when not NULL; its dir is NULL when
+ * there was nothing to write. Returns an exit code, 4 when out cannot be written.
  */
 int analyze_to(const struct strvec *inputs, const struct analyze_options *o, const char *out,
 	       struct report *ret);

@@ -294,10 +294,27 @@ static bool cool_down(double s)
 	return !cli_interrupt;
 }
 
+/* Behind the last of several runs of one thing: how to see them together. */
+static void say_together(struct strvec *dirs)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(xfreep) char *words = NULL;
+
+	if (dirs->nr > 1) {
+		strvec_pushl(&argv, "profrig", "analyze", NULL);
+		strvec_pushv(&argv, dirs->v);
+		strvec_pushl(&argv, "-o", "ensemble", NULL);
+		words = strvec_shell(&argv);
+		log_notice("mean, spread and outliers of these %zu runs: %s", dirs->nr, words);
+	}
+	strvec_clear(dirs);
+}
+
 /* One model after the other, each as often as asked. */
 static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
 	struct baseline base = { .workload_s = NAN };
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
@@ -309,6 +326,10 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &base);
 		code = exit_worse(code, r);
+		if (!one->bare && fs_is_dir(one->run_dir))
+			strvec_push(&dirs, one->run_dir);
+		if ((i + 1) % (each * (size_t)o->repeat) == 0)
+			say_together(&dirs);
 	}
 	return code;
 }

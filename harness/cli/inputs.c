@@ -179,7 +179,7 @@ static bool is_claimed(const char *dir, const char *rel)
 static bool is_output(const struct reading *rd, const char *path)
 {
 	static const char *const written[] = { "analysis.json", "report.json", "report.html",
-					       "tables/", "folded/" };
+					       "tables/",       "folded/",     "each/" };
 	CLEANUP(xfreep) char *whole = fs_abs(path);
 	size_t n = rd->o->output ? strlen(rd->o->output) : 0;
 
@@ -339,7 +339,7 @@ static bool one_run_at_most(const struct strvec *inputs)
 		if (!rundir_is(inputs->v[i])) {
 			if (runs_in(inputs->v[i], &inside) == 0)
 				continue;
-			log_error("%s holds run directories; name one of them, such as %s",
+			log_error("%s holds run directories; name those that are meant, such as %s",
 				  inputs->v[i], inside);
 			return false;
 		}

@@ -47,6 +47,8 @@
 #define W_UNREADABLE "W_UNREADABLE"
 #define W_DUPLICATE_INPUT "W_DUPLICATE_INPUT"
 #define W_IGNORED_FILE "W_IGNORED_FILE"
+#define W_DIFFERENT_RUNS "W_DIFFERENT_RUNS"
+#define W_FAILED_RUN "W_FAILED_RUN"
 
 struct warning_info {
 	const char *code;

@@ -53,8 +53,8 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 int report_load(const char *dir, struct report *ret, struct err *err);
 void report_release(struct report *r);
 /*
- * Removes what an earlier analysis wrote into dir: its tables, folded stacks and reports; nothing
- * when there is no analysis.json of profrig.
+ * Removes what an earlier analysis wrote into dir: its tables, folded stacks and reports, and in
+ * each/ those of the runs of an ensemble; nothing when there is no analysis.json of profrig.
  */
 void report_clear(const char *dir);
 

@@ -145,8 +145,9 @@ run two "$good"
 ln -s one "$T/runs/latest"
 code "a run" 0 "$PROFRIG" -q analyze "$T/runs/one" -o "$T/run"
 is "is read" "$(first_row "$T/run")" host,one,,1,5000,5000
-code "two runs are no one analysis" 2 "$PROFRIG" -q analyze "$T/runs/one" "$T/runs/two" -o "$T/no"
-code "nor is a folder of runs" 2 "$PROFRIG" -q analyze "$T/runs" -o "$T/no"
+code "a folder of runs is no one analysis" 2 "$PROFRIG" -q analyze "$T/runs" -o "$T/no"
+code "nor are runs and a trace" 2 "$PROFRIG" -q analyze "$T/runs/one" "$T/runs/two" "$T/f.json" -o "$T/no"
+code "nor has info words for two runs" 2 "$PROFRIG" -q info "$T/runs/one" "$T/runs/two"
 check "nothing was written" test ! -e "$T/no"
 code "one run by two names is one" 0 "$PROFRIG" -q analyze "$T/runs/one" "$T/runs/latest" -o "$T/run"
 is "and counts once" "$(first_row "$T/run")" host,one,,1,5000,5000
