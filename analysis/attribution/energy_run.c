@@ -395,6 +395,15 @@ static const struct walker *walker_of(const struct energy_run *run, const struct
 	return place == SIZE_MAX ? NULL : &t->walkers[place * t->d.grids.nr + j->grid];
 }
 
+const struct curve *energy_run_curve(const struct energy_run *run, size_t job)
+{
+	const struct job *j = &run->jobs.v[job];
+
+	if (j->domain == DOMAIN_NONE)
+		return NULL;
+	return &run->teams.v[j->domain].d.grids.v[j->grid].counters.v[j->counter].curve;
+}
+
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane)
 {
 	return walker_of(run, &run->jobs.v[job], lane) != NULL;

@@ -1,5 +1,7 @@
 #include "attribution_private.h"
 
+#include "profrig/student.h"
+
 /*
  * How far a row's energy may be from the truth.
  *
@@ -25,20 +27,8 @@
  * q²/12 per edge.
  */
 
-#define Z 1.959963984540054 /* normal distribution, 0.975 */
-
-/* Student's t, 0.975: exact for few degrees of freedom, then Abramowitz & Stegun 26.7.5. */
-static double student(uint64_t dof)
-{
-	static const double few[] = { INFINITY, 12.706204736, 4.302652730, 3.182446305,
-				      2.776445105 };
-	double v = (double)dof, z = Z, z3 = z * z * z, z5 = z3 * z * z;
-
-	if (dof < ARRAY_LEN(few))
-		return few[dof];
-	return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
-	       (3 * z5 * z * z + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
-}
+#define CONFIDENCE 0.95
+#define Z 1.959963984540054 /* of the normal distribution */
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to)
 {
@@ -112,6 +102,6 @@ double row_stats_half_width(const struct row_stats *r)
 	limit = r->bound_j + sqrt(steps);
 	if (!fit(r, &shift, &var))
 		return limit;
-	t = student(r->whole + r->mixed - 2);
+	t = student_t(CONFIDENCE, r->whole + r->mixed - 2);
 	return fmin(limit, shift + sqrt(t * t * var + steps));
 }

@@ -22,11 +22,13 @@ struct job {
 	const struct series_label *label;
 	enum energy_view view;
 	struct energy_totals r;
+	double idle_w; /* NaN: not known */
 };
 
 struct tables {
 	struct model *m;
 	const struct energy_opts *o;
+	const struct idle_opts *idle;
 	struct table_set *out;
 	struct table *energy, *totals, *paths;
 	struct energy_groups g;
@@ -151,6 +153,15 @@ static double share_of(double j, double total_j)
 	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
 }
 
+/* E = idle power · time + dynamic; the time of a shared device is shared like its energy. */
+static void split_cells(struct table *t, const struct job *j, double energy_j, double share_ns)
+{
+	double idle_j = j->idle_w * share_ns * 1e-9;
+
+	table_f64(t, isnan(energy_j) ? NAN : idle_j);
+	table_f64(t, energy_j - idle_j);
+}
+
 static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
 		       const struct energy_value *v)
 {
@@ -170,6 +181,7 @@ static void energy_row(const struct tables *ts, const struct job *j, const struc
 	table_f64(t, share_of(exclusive, j->r.total_j));
 	table_str(t, flags);
 	table_f64(t, isnan(exclusive) ? NAN : v->uncertainty_j);
+	split_cells(t, j, exclusive, sum_value(&v->share_ns));
 	table_row(t);
 }
 
@@ -192,6 +204,7 @@ static void energy_unattributed(const struct tables *ts, const struct job *j)
 	table_f64(t, share_of(r->unattributed_j, r->total_j));
 	table_str(t, flags);
 	table_f64(t, known_j(j, r->unattributed_uncertainty_j));
+	split_cells(t, j, known_j(j, r->unattributed_j), r->unattributed_share_ns);
 	table_row(t);
 }
 
@@ -359,7 +372,10 @@ static void note_outside(struct tables *ts, const struct job *j)
 
 static void pour_job(struct tables *ts, const struct energy_run *run, size_t number, struct job *j)
 {
+	const struct curve *c = energy_run_curve(run, number);
+
 	energy_run_job(run, number, &j->r);
+	j->idle_w = c ? idle_level_w(ts->m, j->label->series, &j->label->info, c, ts->idle) : NAN;
 	if (!j->r.taken && !(j->r.flags & CF_SHORT))
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
@@ -448,6 +464,8 @@ static void make_tables(struct tables *ts)
 	table_col(t, "share", TABLE_F64, NULL);
 	table_col(t, "flags", TABLE_STR, NULL);
 	table_col(t, "uncertainty_j", TABLE_F64, "J");
+	table_col(t, "static_j", TABLE_F64, "J");
+	table_col(t, "dynamic_j", TABLE_F64, "J");
 
 	t = ts->totals = table_with("energy_totals",
 				    "what each counter counted and where it went: attributed + "
@@ -524,7 +542,9 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
-	struct tables ts = { .m = m, .o = &o->energy, .out = out, .tracks = STRVEC_INIT };
+	struct tables ts = {
+		.m = m, .o = &o->energy, .idle = &o->idle, .out = out, .tracks = STRVEC_INIT
+	};
 	bool any = false;
 	size_t batch;
 	int r = 0;

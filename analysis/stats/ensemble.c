@@ -9,6 +9,7 @@
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
 #include "profrig/strvec.h"
+#include "profrig/student.h"
 #include "profrig/sum.h"
 #include "profrig/xalloc.h"
 
@@ -294,7 +295,7 @@ static struct summary summarise(const double *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		sum_add(&squares, (v[i] - ret.mean) * (v[i] - ret.mean));
 	ret.stddev = sqrt(sum_value(&squares) / (double)(n - 1));
-	ret.half = student_t(CONFIDENCE, (unsigned)(n - 1)) * ret.stddev / sqrt((double)n);
+	ret.half = student_t(CONFIDENCE, n - 1) * ret.stddev / sqrt((double)n);
 	return ret;
 }
 

@@ -5,39 +5,6 @@
 #include "profrig/ensemble.h"
 #include "profrig/xalloc.h"
 
-/*
- * A(t|ν) = P(|T| <= t), with tan θ = t/√ν:
- *	ν odd	2/π (θ + sin θ (cos θ + 2/3 cos³θ + … + 2·4·…·(ν−3) / 3·5·…·(ν−2) cos^(ν−2) θ))
- *	ν even	sin θ (1 + 1/2 cos²θ + 1·3/2·4 cos⁴θ + … + 1·3·…·(ν−3) / 2·4·…·(ν−2) cos^(ν−2) θ)
- */
-static double probability(double theta, unsigned df)
-{
-	double c = cos(theta), odd = df % 2, term = odd ? c : 1, sum = df > 1 ? term : 0;
-
-	for (unsigned k = odd ? 3 : 2; k < df; k += 2) {
-		term *= c * c * (k - 1) / k;
-		sum += term;
-	}
-	return odd ? (theta + sin(theta) * sum) * M_2_PI : sin(theta) * sum;
-}
-
-double student_t(double confidence, unsigned df)
-{
-	double lo = 0, hi = M_PI_2;
-
-	if (df == 0 || !(confidence > 0 && confidence < 1))
-		return NAN;
-	for (int i = 0; i < 64; i++) {
-		double mid = lo + (hi - lo) / 2;
-
-		if (probability(mid, df) < confidence)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return sqrt(df) * tan(lo + (hi - lo) / 2);
-}
-
 #define FIRST_CRITICAL 4
 #define LAST_CRITICAL 4.0 /* of more values; it falls to 3.75 before it rises again */
 

@@ -165,9 +165,11 @@ static void input_count(struct input *in, const json_t *analysis)
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(json_object_get(analysis, "inputs"), i,
-			   one) for (size_t k = 0; k < ARRAY_LEN(keys); k++) *
-		to[k] += (uint64_t)json_integer_value(json_object_get(one, keys[k]));
+	json_array_foreach(json_object_get(analysis, "inputs"), i, one)
+	{
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			*to[k] += (uint64_t)json_integer_value(json_object_get(one, keys[k]));
+	}
 	in->partial = !analysis || json_is_true(json_object_get(analysis, "partial"));
 }
 

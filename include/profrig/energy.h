@@ -161,6 +161,8 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 
 /* After the last round: */
 void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);
+/* Borrowed; NULL when the series is too short to integrate. */
+const struct curve *energy_run_curve(const struct energy_run *run, size_t job);
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane);
 /* All 0 for a lane that does not take part, and for a node that never was open while sampled. */
 struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,

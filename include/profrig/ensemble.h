@@ -47,12 +47,4 @@ size_t ensemble_outliers_of(const struct ensemble *e, size_t run);
  */
 size_t ensemble_outliers(const double *v, size_t n, bool *ret);
 
-/*
- * The t with P(|T| <= t) = confidence for Student's distribution with df degrees of freedom: 0.95,
- * 4 → 2.776. By the closed form of the probability for whole df (Abramowitz and Stegun, 26.7.3 and
- * 26.7.4), solved by bisection; relative error below 1e-9 for confidence up to 0.9999. NaN for df 0
- * or a confidence outside (0, 1).
- */
-double student_t(double confidence, unsigned df);
-
 #endif

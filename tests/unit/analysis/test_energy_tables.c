@@ -109,7 +109,7 @@ static void energy_table(void **state)
 
 	(void)state;
 	expect_columns(e, "counter,device,view,track,name,calls,inclusive_j,exclusive_j,"
-			  "exclusive_ns,mean_w,share,flags,uncertainty_j");
+			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j");
 	/* craypm:energy comes first */
 	assert_string_equal(text(e, 0, "counter"), "craypm:energy");
 	assert_string_equal(text(e, 0, "view"), "host"); /* a node has no queues */
@@ -133,6 +133,46 @@ static void energy_table(void **state)
 	assert_true(warned(t.m, W_OUTSIDE_SAMPLES));
 	table_set_release(&ts);
 	model_free(t.m);
+}
+
+/* Idle power times the row's part of the time; the sum stays what it was, also below idle. */
+static void idle_split(void **state)
+{
+	static const struct {
+		const char *stated;
+		double w;
+	} cases[] = { { "50", 50 }, { "gpu0=200", 200 }, { "gpu1=50", NAN } };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+		struct trace t = example();
+		struct analysis_opts o = { .energy.integration = INTEGRATE_LINEAR };
+		struct table_set ts;
+		const struct table *e;
+		size_t split = 0;
+
+		assert_int_equal(idle_state(&o.idle, cases[k].stated, NULL), 0);
+		ts = run(t.m, "energy", &o);
+		e = table_set_find(&ts, "energy");
+		for (size_t row = 0; row < table_rows(e); row++) {
+			double exclusive = number(e, row, "exclusive_j");
+			double idle = number(e, row, "static_j");
+
+			if (strcmp(text(e, row, "counter"), COUNTER) != 0)
+				continue;
+			assert_int_equal(isnan(idle), isnan(cases[k].w));
+			if (isnan(idle))
+				continue;
+			split++;
+			/* the example draws 100 W all the time */
+			assert_near(idle, exclusive / 100 * cases[k].w, 1e-6);
+			assert_near(idle + number(e, row, "dynamic_j"), exclusive, 1e-9);
+		}
+		assert_true(isnan(cases[k].w) || split > 4);
+		table_set_release(&ts);
+		idle_opts_release(&o.idle);
+		model_free(t.m);
+	}
 }
 
 static void totals_and_checks(void **state)
@@ -681,6 +721,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_table),
+		cmocka_unit_test(idle_split),
 		cmocka_unit_test(totals_and_checks),
 		cmocka_unit_test(energy_callpaths),
 		cmocka_unit_test(overlapping_calls),

@@ -8,6 +8,8 @@ import { parseSort, sortText } from './functions.js';
 import { windowEnergy } from './series.js';
 
 const LIMIT = 1e-9;
+/* Columns that are only shown when something is known. */
+const OPTIONAL = ['uncertainty_j', 'static_j', 'dynamic_j'];
 const COLUMNS = [
   { key: 'name', label: 'Function', kind: 'name' },
   { key: 'track', label: 'Track', kind: 'text' },
@@ -16,6 +18,8 @@ const COLUMNS = [
   { key: 'exclusive_j', label: 'Own', kind: 'energy', about: 'energy while the function itself was innermost (exclusive)' },
   { key: 'uncertainty_j', label: '±', kind: 'energy', like: 'exclusive_j', about: 'half-width of the 95 % interval of the own energy' },
   { key: 'inclusive_j', label: 'Inclusive', kind: 'energy', like: 'exclusive_j' },
+  { key: 'static_j', label: 'Idle', kind: 'energy', like: 'exclusive_j', about: 'what the device would have drawn idle in this time' },
+  { key: 'dynamic_j', label: 'Above idle', kind: 'energy', like: 'exclusive_j', about: 'own energy less the idle part; negative where less than idle was drawn' },
   { key: 'exclusive_ns', label: 'Own time', kind: 'time', about: 'the part of the own time that samples cover' },
   { key: 'mean_w', label: 'Mean power', kind: 'power', about: 'own energy divided by own time' },
   { key: 'flags', label: 'Notes', kind: 'flags' },
@@ -144,8 +148,8 @@ class EnergyView {
   columns(group) {
     const track = this.table.col('track');
     const tracks = new Set(group.rows.map((i) => track[i]).filter(Boolean));
-    const uncertain = this.table.has('uncertainty_j') && this.table.col('uncertainty_j').some((v) => v !== null && v !== '');
-    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (c.key !== 'uncertainty_j' || uncertain));
+    const known = (name) => this.table.has(name) && this.table.col(name).some((v) => v !== null && v !== '');
+    return COLUMNS.filter((c) => (c.key !== 'track' || tracks.size > 1) && (!OPTIONAL.includes(c.key) || known(c.key)));
   }
 
   pick(device, view, counter) {
