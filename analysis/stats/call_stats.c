@@ -1,8 +1,7 @@
-
-#include <math.h>
 #include <string.h>
 
 #include "profrig/analysis.h"
+#include "profrig/moments.h"
 #include "profrig/sort.h"
 #include "profrig/xalloc.h"
 
@@ -25,29 +24,32 @@ static double median(const int64_t *sorted, size_t n)
 	return (double)sum / 2;
 }
 
+static struct call_stats call_stats_exact(const struct moments *mo)
+{
+	return (struct call_stats){
+		.calls = mo->n,
+		.sum_ns = moments_sum(mo),
+		.min_ns = mo->min,
+		.max_ns = mo->max,
+		.mean_ns = moments_mean(mo),
+		.stddev_ns = moments_stddev(mo),
+	};
+}
+
 struct call_stats call_stats_of(const int64_t *dur_ns, size_t n)
 {
-	struct call_stats s = { .calls = n };
+	struct moments mo = MOMENTS_INIT;
+	struct call_stats s;
+
+	for (size_t i = 0; i < n; i++)
+		moments_add(&mo, dur_ns[i]);
+	s = call_stats_exact(&mo);
 	if (!n)
 		return s;
 	CLEANUP(xfreep) int64_t *sorted = xreallocarray(NULL, n, sizeof(*sorted));
 	memcpy(sorted, dur_ns, n * sizeof(*sorted));
 	sort_i64(sorted, n);
-	__int128 sum = 0;
-	for (size_t i = 0; i < n; i++)
-		sum += sorted[i];
-	s.sum_ns = sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
-	s.min_ns = sorted[0];
-	s.max_ns = sorted[n - 1];
-	s.mean_ns = (double)((long double)sum / (long double)n);
 	s.median_ns = median(sorted, n);
 	s.p95_ns = quantile(sorted, n, 0.95);
-	long double mean = (long double)sum / (long double)n, squares = 0;
-	for (size_t i = 0; i < n; i++) {
-		long double d = (long double)sorted[i] - mean;
-		squares += d * d;
-	}
-	if (n > 1)
-		s.stddev_ns = (double)sqrtl(squares / (long double)(n - 1));
 	return s;
 }
