@@ -453,6 +453,13 @@ static void sink_op_warn(struct sink *s, const char *code, uint64_t count, const
 	model_warn(p->model, p->current, code, count, "%s", text);
 }
 
+static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		while (v[i]->pull(v[i], s, UINT64_MAX) > 0)
+			;
+}
+
 const struct sink_ops model_sink_ops = {
 	.input = sink_op_input,
 	.current = sink_op_current,
@@ -469,6 +476,7 @@ const struct sink_ops model_sink_ops = {
 	.sample = sink_op_sample,
 	.link = sink_op_link,
 	.warn = sink_op_warn,
+	.sources = sink_op_sources,
 };
 
 struct sink *model_sink(struct model *m)

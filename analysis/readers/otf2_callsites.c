@@ -22,22 +22,23 @@ void otf2_match_callsites(struct otf2_reading *r)
 	int64_t tied = 0;
 	size_t l = 0;
 
-	if (r->work.nr == 0)
+	if (r->found.work.nr == 0)
 		return;
-	qsort(r->work.v, r->work.nr, sizeof(*r->work.v), by_id_and_time);
-	if (r->launches.nr)
-		qsort(r->launches.v, r->launches.nr, sizeof(*r->launches.v), by_id_and_time);
-	for (size_t w = 0; w < r->work.nr; w++) {
-		const struct otf2_callsite *work = &r->work.v[w];
+	qsort(r->found.work.v, r->found.work.nr, sizeof(*r->found.work.v), by_id_and_time);
+	if (r->found.launches.nr)
+		qsort(r->found.launches.v, r->found.launches.nr, sizeof(*r->found.launches.v),
+		      by_id_and_time);
+	for (size_t w = 0; w < r->found.work.nr; w++) {
+		const struct otf2_callsite *work = &r->found.work.v[w];
 
-		while (l < r->launches.nr && r->launches.v[l].id < work->id)
+		while (l < r->found.launches.nr && r->found.launches.v[l].id < work->id)
 			l++;
-		if (l == r->launches.nr || r->launches.v[l].id != work->id ||
-		    r->launches.v[l].t_ns > work->t_ns) {
+		if (l == r->found.launches.nr || r->found.launches.v[l].id != work->id ||
+		    r->found.launches.v[l].t_ns > work->t_ns) {
 			alone++;
 			continue;
 		}
-		r->s->ops->link(r->s, r->launches.v[l].span, work->span, LINK_LAUNCH);
+		r->s->ops->link(r->s, r->found.launches.v[l].span, work->span, LINK_LAUNCH);
 		tied++;
 		l++;
 	}

@@ -140,8 +140,7 @@ static OTF2_CallbackCode on_class(void *user, OTF2_MetricRef self, uint8_t nr,
 		 (struct def_metric){ .ref = self,
 				      .nr = nr,
 				      .members = pool_dup(&d->pool, members, nr * sizeof(*members)),
-				      .occurrence = occurrence,
-				      .series_location = SIZE_MAX });
+				      .occurrence = occurrence });
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -156,8 +155,7 @@ static OTF2_CallbackCode on_instance(void *user, OTF2_MetricRef self, OTF2_Metri
 						   .class_ref = class_ref,
 						   .recorder = recorder,
 						   .scope = scope,
-						   .scope_kind = scope_kind,
-						   .series_location = SIZE_MAX });
+						   .scope_kind = scope_kind });
 	return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -69,8 +69,6 @@ struct def_metric {
 	/* instance */
 	uint64_t class_ref, recorder, scope;
 	OTF2_MetricScope scope_kind;
-	/* while events are read: series of the location being read */
-	size_t series, series_location;
 };
 
 struct def_group {

@@ -28,147 +28,171 @@ int64_t otf2_ns(uint64_t ticks, uint64_t resolution)
 				    resolution));
 }
 
-void otf2_tick(struct otf2_reading *r, enum otf2_count kind, uint64_t ticks)
+void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
 {
-	r->counts[kind]++;
-	if (ticks < r->first_ticks)
-		r->first_ticks = ticks;
-	if (ticks > r->last_ticks)
-		r->last_ticks = ticks;
-}
+	const struct def_location *def = &r->defs.locations.v[index];
 
-void otf2_location_begin(struct otf2_reading *r, size_t location)
-{
-	const struct def_location *l = &r->defs.locations.v[location];
-
-	r->location = location;
-	r->track = l->track;
-	r->queue = l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
-	r->first_ticks = UINT64_MAX;
-	r->last_ticks = 0;
-	VEC_CLEAR(&r->waiting);
+	*l = (struct otf2_location){ .r = r,
+				     .index = index,
+				     .track = def->track,
+				     .queue = def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+				     .found = { .first_ticks = UINT64_MAX },
+				     .memo_ticks = UINT64_MAX,
+				     .memo_ns = INT64_MAX };
 }
 
 /* The frame on top goes: its arguments are complete, and messages that came since it was entered
  * were its. */
-static void frame_close(struct otf2_reading *r, uint64_t ticks, str_id name)
+static void frame_close(struct otf2_location *l, uint64_t ticks, str_id name)
 {
-	struct otf2_frame *f = r->frames.nr ? &r->frames.v[r->frames.nr - 1] : NULL;
+	struct otf2_frame *f = l->frames.nr ? &l->frames.v[l->frames.nr - 1] : NULL;
 	span_id span;
 
 	if (f && f->args) {
 		CLEANUP(xfreep) char *args = xasprintf("%s}", f->args);
 
-		r->s->ops->leave_args(r->s, r->track, sink_puts(r->s, args));
+		l->s->ops->leave_args(l->s, l->track, sink_puts(l->s, args));
 		free(f->args);
 	}
-	span = r->s->ops->leave(r->s, r->track, otf2_time(r, ticks), name);
+	span = l->s->ops->leave(l->s, l->track, otf2_time(l, ticks), name);
 	if (!f)
 		return;
-	while (r->waiting.nr > f->waiting) {
-		const struct otf2_waiting *w = &r->waiting.v[--r->waiting.nr];
+	while (l->waiting.nr > f->waiting) {
+		const struct otf2_waiting *w = &l->waiting.v[--l->waiting.nr];
 
-		*(w->what == WAITS_SEND      ? &r->sends.v[w->at].span
-		  : w->what == WAITS_RECEIVE ? &r->receives.v[w->at].span
-		  : w->what == WAITS_LAUNCH  ? &r->launches.v[w->at].span
-					     : &r->work.v[w->at].span) = span;
+		*(w->what == WAITS_SEND      ? &l->found.sends.v[w->at].span
+		  : w->what == WAITS_RECEIVE ? &l->found.receives.v[w->at].span
+		  : w->what == WAITS_LAUNCH  ? &l->found.launches.v[w->at].span
+					     : &l->found.work.v[w->at].span) = span;
 	}
-	r->frames.nr--;
+	l->frames.nr--;
 }
 
 /* Open regions are closed here and not by the sink, which does not see the records that are only
  * counted. */
-void otf2_location_end(struct otf2_reading *r)
+void otf2_location_end(struct otf2_location *l)
 {
-	const struct def_location *l = &r->defs.locations.v[r->location];
 	char text[128];
 
-	if (r->frames.nr) {
+	if (l->frames.nr) {
 		snprintf(text, sizeof(text),
-			 "%zu regions are still open at the end of location %" PRIu64, r->frames.nr,
-			 l->ref);
-		r->s->ops->warn(r->s, W_OPEN_SPAN, r->frames.nr, text);
+			 "%zu regions are still open at the end of location %" PRIu64, l->frames.nr,
+			 l->r->defs.locations.v[l->index].ref);
+		l->s->ops->warn(l->s, W_OPEN_SPAN, l->frames.nr, text);
 	}
-	while (r->frames.nr)
-		frame_close(r, r->last_ticks, STR_NONE);
-	if (r->first_ticks > r->last_ticks)
-		return;
-	if (r->first_ticks < r->min_ticks)
-		r->min_ticks = r->first_ticks;
-	if (r->last_ticks > r->max_ticks)
-		r->max_ticks = r->last_ticks;
+	while (l->frames.nr)
+		frame_close(l, l->found.last_ticks, STR_NONE);
+}
+
+#define VEC_APPEND(to, from) \
+	do { \
+		for (size_t i_ = 0; i_ < (from)->nr; i_++) \
+			VEC_PUSH((to), (from)->v[i_]); \
+		VEC_RELEASE(from); \
+	} while (0)
+
+void otf2_location_gather(struct otf2_reading *r, struct otf2_location *l)
+{
+	struct otf2_found *all = &r->found, *one = &l->found;
+
+	for (size_t i = 0; i < OTF2_COUNT_NR; i++)
+		all->counts[i] += one->counts[i];
+	all->sent_bytes += one->sent_bytes;
+	all->received_bytes += one->received_bytes;
+	if (one->first_ticks < all->first_ticks)
+		all->first_ticks = one->first_ticks;
+	if (one->last_ticks > all->last_ticks)
+		all->last_ticks = one->last_ticks;
+	VEC_APPEND(&all->sends, &one->sends);
+	VEC_APPEND(&all->receives, &one->receives);
+	VEC_APPEND(&all->launches, &one->launches);
+	VEC_APPEND(&all->work, &one->work);
+	VEC_APPEND(&all->requests, &one->requests);
+}
+
+static void found_release(struct otf2_found *f)
+{
+	VEC_RELEASE(&f->sends);
+	VEC_RELEASE(&f->receives);
+	VEC_RELEASE(&f->launches);
+	VEC_RELEASE(&f->work);
+	VEC_RELEASE(&f->requests);
+}
+
+void otf2_location_release(struct otf2_location *l)
+{
+	for (size_t i = 0; i < l->frames.nr; i++)
+		free(l->frames.v[i].args);
+	VEC_RELEASE(&l->frames);
+	VEC_RELEASE(&l->waiting);
+	VEC_RELEASE(&l->series);
+	VEC_RELEASE(&l->owners);
+	u64map_release(&l->owner_of);
+	free(l->series_run);
+	pool_release(&l->pool);
+	found_release(&l->found);
 }
 
 void otf2_reading_release(struct otf2_reading *r)
 {
-	for (size_t i = 0; i < r->frames.nr; i++)
-		free(r->frames.v[i].args);
-	VEC_RELEASE(&r->frames);
-	VEC_RELEASE(&r->waiting);
-	VEC_RELEASE(&r->sends);
-	VEC_RELEASE(&r->receives);
-	VEC_RELEASE(&r->launches);
-	VEC_RELEASE(&r->work);
-	VEC_RELEASE(&r->requests);
-	VEC_RELEASE(&r->series);
-	VEC_RELEASE(&r->series_owner);
+	found_release(&r->found);
 	otf2_defs_release(&r->defs);
 }
 
 /* ---- regions ---- */
 
-static const struct def_region *region_of(struct otf2_reading *r, uint64_t ref,
+static const struct def_region *region_of(struct otf2_location *l, uint64_t ref,
 					  struct def_region *made)
 {
-	const struct def_region *region = DEF_FIND(&r->defs.regions, ref);
+	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
 	char name[32];
 
 	if (__builtin_expect(region != NULL, 1))
 		return region;
 	snprintf(name, sizeof(name), "region %" PRIu64, ref);
-	sink_warnf(r->s, W_UNKNOWN_REFERENCE,
+	sink_warnf(l->s, W_UNKNOWN_REFERENCE,
 		   "region %" PRIu64 " is entered or left and not defined", ref);
-	*made = (struct def_region){ .name_id = sink_puts(r->s, name), .queue_kind = SPAN_KERNEL };
+	*made = (struct def_region){ .name_id = sink_puts(l->s, name), .queue_kind = SPAN_KERNEL };
 	return made;
 }
 
-static void region_enter(struct otf2_reading *r, uint64_t ref, uint64_t ticks)
+static void region_enter(struct otf2_location *l, uint64_t ref, uint64_t ticks)
 {
 	struct def_region made;
-	const struct def_region *region = region_of(r, ref, &made);
+	const struct def_region *region = region_of(l, ref, &made);
 
-	r->s->ops->enter(r->s, r->track, otf2_time(r, ticks), region->name_id, region->category_id);
-	if (r->queue)
-		r->s->ops->open_kind(r->s, r->track, region->queue_kind);
-	VEC_PUSH(&r->frames, (struct otf2_frame){ r->waiting.nr, NULL });
+	l->s->ops->enter(l->s, l->track, otf2_time(l, ticks), region->name_id, region->category_id);
+	if (l->queue)
+		l->s->ops->open_kind(l->s, l->track, region->queue_kind);
+	VEC_PUSH(&l->frames, (struct otf2_frame){ l->waiting.nr, NULL });
 }
 
 static OTF2_CallbackCode on_enter(EVENT_HEAD, OTF2_RegionRef region)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_ENTER, time);
-	region_enter(r, region, time);
+	otf2_tick(l, OTF2_COUNT_ENTER, time);
+	region_enter(l, region, time);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_leave(EVENT_HEAD, OTF2_RegionRef region)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 	struct def_region made;
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_LEAVE, time);
-	frame_close(r, time, region_of(r, region, &made)->name_id);
+	otf2_tick(l, OTF2_COUNT_LEAVE, time);
+	frame_close(l, time, region_of(l, region, &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* With unwinding, instrumented regions are recorded through the calling context they are entered
  * in. */
-static uint64_t context_region(struct otf2_reading *r, uint64_t ref)
+static uint64_t context_region(struct otf2_location *l, uint64_t ref)
 {
-	const struct def_name *c = DEF_FIND(&r->defs.contexts, ref);
+	const struct def_name *c = DEF_FIND(&l->r->defs.contexts, ref);
 
 	return c ? c->name : OTF2_UNDEFINED_REGION;
 }
@@ -176,23 +200,23 @@ static uint64_t context_region(struct otf2_reading *r, uint64_t ref)
 static OTF2_CallbackCode on_context_enter(EVENT_HEAD, OTF2_CallingContextRef context,
 					  uint32_t distance)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 
 	EVENT_UNUSED;
 	(void)distance;
-	otf2_tick(r, OTF2_COUNT_CONTEXT_ENTER, time);
-	region_enter(r, context_region(r, context), time);
+	otf2_tick(l, OTF2_COUNT_CONTEXT_ENTER, time);
+	region_enter(l, context_region(l, context), time);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef context)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 	struct def_region made;
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_CONTEXT_LEAVE, time);
-	frame_close(r, time, region_of(r, context_region(r, context), &made)->name_id);
+	otf2_tick(l, OTF2_COUNT_CONTEXT_LEAVE, time);
+	frame_close(l, time, region_of(l, context_region(l, context), &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -217,19 +241,19 @@ static void json_text(struct strbuf *sb, const char *text)
 }
 
 /* text: a string value; NULL: number holds the value */
-static void parameter_put(struct otf2_reading *r, uint64_t ref, const char *text,
+static void parameter_put(struct otf2_location *l, uint64_t ref, const char *text,
 			  const char *number)
 {
-	const struct def_name *p = DEF_FIND(&r->defs.parameters, ref);
+	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, ref);
 	struct strbuf sb = STRBUF_INIT;
 	struct otf2_frame *f;
 
-	if (!r->o || !r->o->keep_args || r->frames.nr == 0)
+	if (!l->r->o || !l->r->o->keep_args || l->frames.nr == 0)
 		return;
-	f = &r->frames.v[r->frames.nr - 1];
+	f = &l->frames.v[l->frames.nr - 1];
 	strbuf_addf(&sb, "%s%c", f->args ? f->args : "", f->args ? ',' : '{');
 	if (p)
-		json_text(&sb, otf2_string(&r->defs, p->name));
+		json_text(&sb, otf2_string(&l->r->defs, p->name));
 	else
 		strbuf_addf(&sb, "\"parameter %" PRIu64 "\"", ref);
 	strbuf_addch(&sb, ':');
@@ -247,83 +271,86 @@ static void parameter_put(struct otf2_reading *r, uint64_t ref, const char *text
 static OTF2_CallbackCode on_parameter_string(EVENT_HEAD, OTF2_ParameterRef parameter,
 					     OTF2_StringRef string)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_PARAMETER, time);
-	parameter_put(r, parameter, otf2_string(&r->defs, string), NULL);
+	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
+	parameter_put(l, parameter, otf2_string(&l->r->defs, string), NULL);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_parameter_int(EVENT_HEAD, OTF2_ParameterRef parameter, int64_t value)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 	char number[32];
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_PARAMETER, time);
+	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
 	snprintf(number, sizeof(number), "%" PRId64, value);
-	parameter_put(r, parameter, NULL, number);
+	parameter_put(l, parameter, NULL, number);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* Score-P marks a launch and the work it started with the number of the call's place. */
-static void callsite_put(struct otf2_reading *r, uint64_t ref, uint64_t value, uint64_t ticks)
+static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, uint64_t ticks)
 {
-	const struct def_name *p = DEF_FIND(&r->defs.parameters, ref);
-	struct otf2_callsite c = { value, otf2_time(r, ticks), SPAN_NONE };
-	struct otf2_waiting w = { r->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
+	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, ref);
+	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
+	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
-	if (!p || r->frames.nr == 0 || strcmp(otf2_string(&r->defs, p->name), "callsite id") != 0)
+	if (l->s->no_links || !p || l->frames.nr == 0 ||
+	    strcmp(otf2_string(&l->r->defs, p->name), "callsite id") != 0)
 		return;
-	if (r->queue) {
-		w.at = r->work.nr;
-		VEC_PUSH(&r->work, c);
+	if (l->queue) {
+		w.at = l->found.work.nr;
+		VEC_PUSH(&l->found.work, c);
 	} else {
-		w.at = r->launches.nr;
-		VEC_PUSH(&r->launches, c);
+		w.at = l->found.launches.nr;
+		VEC_PUSH(&l->found.launches, c);
 	}
-	VEC_PUSH(&r->waiting, w);
+	VEC_PUSH(&l->waiting, w);
 }
 
 static OTF2_CallbackCode on_parameter_uint(EVENT_HEAD, OTF2_ParameterRef parameter, uint64_t value)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 	char number[32];
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_PARAMETER, time);
-	callsite_put(r, parameter, value, time);
+	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
+	callsite_put(l, parameter, value, time);
 	snprintf(number, sizeof(number), "%" PRIu64, value);
-	parameter_put(r, parameter, NULL, number);
+	parameter_put(l, parameter, NULL, number);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 /* ---- messages ---- */
 
-static void message_put(struct otf2_reading *r, bool receive, const struct otf2_message *m)
+static void message_put(struct otf2_location *l, bool receive, const struct otf2_message *m)
 {
 	struct otf2_waiting w = { receive ? WAITS_RECEIVE : WAITS_SEND, 0 };
 
+	if (l->s->no_links)
+		return;
 	if (receive) {
-		w.at = r->receives.nr;
-		VEC_PUSH(&r->receives, *m);
+		w.at = l->found.receives.nr;
+		VEC_PUSH(&l->found.receives, *m);
 	} else {
-		w.at = r->sends.nr;
-		VEC_PUSH(&r->sends, *m);
+		w.at = l->found.sends.nr;
+		VEC_PUSH(&l->found.sends, *m);
 	}
-	if (r->frames.nr)
-		VEC_PUSH(&r->waiting, w);
+	if (l->frames.nr)
+		VEC_PUSH(&l->waiting, w);
 }
 
-static struct otf2_message message_of(struct otf2_reading *r, uint64_t ticks, uint32_t peer,
+static struct otf2_message message_of(struct otf2_location *l, uint64_t ticks, uint32_t peer,
 				      OTF2_CommRef comm, uint32_t tag)
 {
 	return (struct otf2_message){ .comm = comm,
 				      .peer = peer,
 				      .tag = tag,
-				      .location = r->location,
-				      .t_ns = otf2_time(r, ticks),
+				      .location = l->index,
+				      .t_ns = otf2_time(l, ticks),
 				      .order_ticks = ticks,
 				      .request = UINT64_MAX,
 				      .span = SPAN_NONE };
@@ -332,64 +359,65 @@ static struct otf2_message message_of(struct otf2_reading *r, uint64_t ticks, ui
 static OTF2_CallbackCode on_mpi_send(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
 				     uint64_t length)
 {
-	struct otf2_reading *r = user;
-	struct otf2_message m = message_of(r, time, receiver, comm, tag);
+	struct otf2_location *l = user;
+	struct otf2_message m = message_of(l, time, receiver, comm, tag);
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_MPI_SEND, time);
-	r->sent_bytes += length;
-	message_put(r, false, &m);
+	otf2_tick(l, OTF2_COUNT_MPI_SEND, time);
+	l->found.sent_bytes += length;
+	message_put(l, false, &m);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_mpi_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm,
 				      uint32_t tag, uint64_t length, uint64_t request)
 {
-	struct otf2_reading *r = user;
-	struct otf2_message m = message_of(r, time, receiver, comm, tag);
+	struct otf2_location *l = user;
+	struct otf2_message m = message_of(l, time, receiver, comm, tag);
 
 	EVENT_UNUSED;
 	(void)request;
-	otf2_tick(r, OTF2_COUNT_MPI_ISEND, time);
-	r->sent_bytes += length;
-	message_put(r, false, &m);
+	otf2_tick(l, OTF2_COUNT_MPI_ISEND, time);
+	l->found.sent_bytes += length;
+	message_put(l, false, &m);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_mpi_recv(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
 				     uint64_t length)
 {
-	struct otf2_reading *r = user;
-	struct otf2_message m = message_of(r, time, sender, comm, tag);
+	struct otf2_location *l = user;
+	struct otf2_message m = message_of(l, time, sender, comm, tag);
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_MPI_RECV, time);
-	r->received_bytes += length;
-	message_put(r, true, &m);
+	otf2_tick(l, OTF2_COUNT_MPI_RECV, time);
+	l->found.received_bytes += length;
+	message_put(l, true, &m);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_mpi_irecv(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
 				      uint64_t length, uint64_t request)
 {
-	struct otf2_reading *r = user;
-	struct otf2_message m = message_of(r, time, sender, comm, tag);
+	struct otf2_location *l = user;
+	struct otf2_message m = message_of(l, time, sender, comm, tag);
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_MPI_IRECV, time);
-	r->received_bytes += length;
+	otf2_tick(l, OTF2_COUNT_MPI_IRECV, time);
+	l->found.received_bytes += length;
 	m.request = request;
-	message_put(r, true, &m);
+	message_put(l, true, &m);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_mpi_irecv_request(EVENT_HEAD, uint64_t request)
 {
-	struct otf2_reading *r = user;
+	struct otf2_location *l = user;
 
 	EVENT_UNUSED;
-	otf2_tick(r, OTF2_COUNT_MPI_REQUEST, time);
-	VEC_PUSH(&r->requests, (struct otf2_request){ r->location, request, time });
+	otf2_tick(l, OTF2_COUNT_MPI_REQUEST, time);
+	if (!l->s->no_links)
+		VEC_PUSH(&l->found.requests, (struct otf2_request){ l->index, request, time });
 	return OTF2_CALLBACK_SUCCESS;
 }
 

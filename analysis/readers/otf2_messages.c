@@ -30,20 +30,20 @@ static int by_request(const void *pa, const void *pb)
 static void receive_posted(struct otf2_reading *r, struct otf2_message *m)
 {
 	struct otf2_request key = { m->location, m->request, m->order_ticks };
-	size_t lo = 0, hi = r->requests.nr;
+	size_t lo = 0, hi = r->found.requests.nr;
 	const struct otf2_request *q;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (by_request(&r->requests.v[mid], &key) <= 0)
+		if (by_request(&r->found.requests.v[mid], &key) <= 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	if (lo == 0)
 		return;
-	q = &r->requests.v[lo - 1];
+	q = &r->found.requests.v[lo - 1];
 	if (q->location == m->location && q->request == m->request)
 		m->order_ticks = q->ticks;
 }
@@ -165,22 +165,23 @@ void otf2_match_messages(struct otf2_reading *r)
 	size_t nr_sends, nr_receives;
 	int64_t pairs = 0;
 
-	if (r->sends.nr + r->receives.nr == 0)
+	if (r->found.sends.nr + r->found.receives.nr == 0)
 		return;
-	if (r->requests.nr)
-		qsort(r->requests.v, r->requests.nr, sizeof(*r->requests.v), by_request);
-	for (size_t i = 0; i < r->receives.nr; i++) {
-		if (r->receives.v[i].request != UINT64_MAX)
-			receive_posted(r, &r->receives.v[i]);
+	if (r->found.requests.nr)
+		qsort(r->found.requests.v, r->found.requests.nr, sizeof(*r->found.requests.v),
+		      by_request);
+	for (size_t i = 0; i < r->found.receives.nr; i++) {
+		if (r->found.receives.v[i].request != UINT64_MAX)
+			receive_posted(r, &r->found.receives.v[i]);
 	}
-	sends = halves_of(r, r->sends.v, r->sends.nr, false, &nr_sends);
-	receives = halves_of(r, r->receives.v, r->receives.nr, true, &nr_receives);
+	sends = halves_of(r, r->found.sends.v, r->found.sends.nr, false, &nr_sends);
+	receives = halves_of(r, r->found.receives.v, r->found.receives.nr, true, &nr_receives);
 	for (size_t a = 0, b = 0; a < nr_sends && b < nr_receives;) {
 		int c = by_key(&sends[a], &receives[b]);
 
 		if (c == 0) {
-			pair_link(r, &r->sends.v[sends[a].message],
-				  &r->receives.v[receives[b].message]);
+			pair_link(r, &r->found.sends.v[sends[a].message],
+				  &r->found.receives.v[receives[b].message]);
 			pairs++;
 		}
 		a += c <= 0;
@@ -190,7 +191,7 @@ void otf2_match_messages(struct otf2_reading *r)
 	free(receives);
 	sink_fact(r->s, "messages", pairs);
 	sink_fact(r->s, "unmatched_sends",
-		  leftovers_put(r, r->sends.v, r->sends.nr, "unmatched send"));
+		  leftovers_put(r, r->found.sends.v, r->found.sends.nr, "unmatched send"));
 	sink_fact(r->s, "unmatched_receives",
-		  leftovers_put(r, r->receives.v, r->receives.nr, "unmatched receive"));
+		  leftovers_put(r, r->found.receives.v, r->found.receives.nr, "unmatched receive"));
 }

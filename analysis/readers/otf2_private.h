@@ -1,8 +1,13 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
- * (otf2_tracks.c), events of one location after the other (otf2_events.c, otf2_metrics.c,
- * otf2_count.c), what ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the
- * archive and calls them.
+ * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
+ * ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the archive and calls
+ * them.
+ *
+ * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
+ * while it does, struct otf2_reading and the definitions are only read, and all that a location
+ * finds out lies in its struct otf2_location. otf2_location_gather adds them up afterwards, in
+ * their order.
  */
 #ifndef OTF2_PRIVATE_H
 #define OTF2_PRIVATE_H
@@ -11,6 +16,7 @@
 
 #include "profrig/reader.h"
 #include "profrig/strbuf.h"
+#include "profrig/u64map.h"
 
 #define NO_INDEX SIZE_MAX
 
@@ -84,29 +90,41 @@ enum otf2_count {
 		OTF2_COUNT_NR
 };
 
+/* What the records of one location, or of all, come to. */
+struct otf2_found {
+	int64_t counts[OTF2_COUNT_NR];
+	uint64_t sent_bytes, received_bytes;
+	uint64_t first_ticks, last_ticks; /* first > last: no event yet */
+	/* only for a sink that keeps links */
+	VEC(struct otf2_message) sends, receives;
+	VEC(struct otf2_callsite) launches, work;
+	VEC(struct otf2_request) requests;
+};
+
 struct otf2_reading {
 	struct sink *s;
 	const struct read_opts *o;
 	struct otf2_defs defs;
-	int64_t counts[OTF2_COUNT_NR];
-	uint64_t sent_bytes, received_bytes;
 	bool many_hosts;
-	/* the location being read */
-	size_t location;
+	struct otf2_found found; /* by all locations, once they are gathered */
+};
+
+/* A location while it is read. */
+struct otf2_location {
+	const struct otf2_reading *r;
+	struct sink *s; /* what the present pull pushes into */
+	size_t index;   /* in defs.locations */
 	track_id track;
 	bool queue;
-	uint64_t first_ticks, last_ticks; /* first > last: no event yet */
+	struct otf2_found found;
 	VEC(struct otf2_frame) frames;
 	VEC(struct otf2_waiting)
 	waiting; /* what happened in the frames; gets their span when they close */
-	/* of all locations */
-	uint64_t min_ticks, max_ticks;
-	VEC(struct otf2_message) sends, receives;
-	VEC(struct otf2_callsite) launches, work;
-	VEC(struct otf2_request) requests;
-	VEC(series_id) series;      /* runs of ids: one run per (metric, location) */
-	VEC(uint64_t) series_owner; /* per series id of this input: which member of which metric */
-	series_id first_series;
+	struct pool pool;
+	VEC(series_id) series;  /* runs of ids: one run per metric */
+	size_t *series_run;     /* by index in defs.metrics; NULL before the first metric */
+	struct u64map owner_of; /* by series id: place in owners */
+	VEC(uint64_t) owners;   /* which member of which metric */
 	/* the last conversion: metrics come in bunches of one time */
 	uint64_t memo_ticks;
 	int64_t memo_ns;
@@ -114,27 +132,37 @@ struct otf2_reading {
 
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
-static inline int64_t otf2_time(struct otf2_reading *r, uint64_t ticks)
+static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 {
-	if (ticks != r->memo_ticks) {
-		r->memo_ns = otf2_ns(ticks, r->defs.resolution);
-		r->memo_ticks = ticks;
+	if (ticks != l->memo_ticks) {
+		l->memo_ns = otf2_ns(ticks, l->r->defs.resolution);
+		l->memo_ticks = ticks;
 	}
-	return r->memo_ns;
+	return l->memo_ns;
 }
 
 void otf2_make_tracks(struct otf2_reading *r);
-/* "gpu2", "node3:gpu2" when the archive has several hosts; "" for -1. Borrowed from the pool of the
- * definitions. */
-const char *otf2_device_id(struct otf2_reading *r, const char *host, int64_t device);
+/* "gpu2", "node3:gpu2" when the archive has several hosts; "" for -1. Borrowed from the pool. */
+const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
+			   int64_t device);
 
-OTF2_EvtReaderCallbacks *otf2_event_callbacks(void); /* user data: struct otf2_reading */
+OTF2_EvtReaderCallbacks *otf2_event_callbacks(void); /* user data: struct otf2_location */
 int otf2_count_callbacks(
 	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */
 void otf2_reading_release(struct otf2_reading *r);
-void otf2_location_begin(struct otf2_reading *r, size_t location);
-void otf2_location_end(struct otf2_reading *r);
-void otf2_tick(struct otf2_reading *r, enum otf2_count kind, uint64_t ticks);
+void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index);
+void otf2_location_end(struct otf2_location *l); /* closes what is open */
+void otf2_location_gather(struct otf2_reading *r, struct otf2_location *l);
+void otf2_location_release(struct otf2_location *l);
+
+static inline void otf2_tick(struct otf2_location *l, enum otf2_count kind, uint64_t ticks)
+{
+	l->found.counts[kind]++;
+	if (ticks < l->found.first_ticks)
+		l->found.first_ticks = ticks;
+	if (ticks > l->found.last_ticks)
+		l->found.last_ticks = ticks;
+}
 
 OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
 				 void *user, OTF2_AttributeList *attributes, OTF2_MetricRef metric,

@@ -35,9 +35,13 @@
 #define FIRST_EVENT 10
 #define FIRST_DEFINITION 5
 
+/* Mapped pages count as memory of the process: no more than this of a file is mapped at a time. */
+#define KEEP_BYTES ((size_t)4 << 20)
+
 struct walk {
 	const unsigned char *data;
 	size_t size, at;
+	size_t dropped; /* what lies before it is not mapped any more */
 	size_t chunk_end; /* where the chunk would end, at most the end of the file */
 	bool big_endian, events;
 	struct otf2_scan *scan;
@@ -150,6 +154,16 @@ static bool chunk_pass(struct walk *w)
 	return stop(w, "a chunk without an end");
 }
 
+static void drop_before(struct walk *w, size_t at)
+{
+	size_t page = at & ~(KEEP_BYTES - 1);
+
+	if (page <= w->dropped)
+		return;
+	madvise((void *)(uintptr_t)(w->data + w->dropped), page - w->dropped, MADV_DONTNEED);
+	w->dropped = page;
+}
+
 static void walk(struct walk *w, uint64_t chunk_bytes)
 {
 	for (size_t begin = 0; begin < w->size;) {
@@ -159,6 +173,7 @@ static void walk(struct walk *w, uint64_t chunk_bytes)
 		if (!chunk_pass(w))
 			return;
 		begin = w->chunk_end;
+		drop_before(w, begin);
 	}
 	w->at = w->size;
 	stop(w, "the file is cut after a chunk");

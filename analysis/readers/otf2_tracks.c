@@ -31,13 +31,14 @@ static bool many_hosts(const struct otf2_defs *d)
 	return false;
 }
 
-const char *otf2_device_id(struct otf2_reading *r, const char *host, int64_t device)
+const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
+			   int64_t device)
 {
 	if (device < 0)
 		return "";
 	if (r->many_hosts && *host)
-		return pool_printf(&r->defs.pool, "%s:gpu%" PRId64, host, device);
-	return pool_printf(&r->defs.pool, "gpu%" PRId64, device);
+		return pool_printf(pool, "%s:gpu%" PRId64, host, device);
+	return pool_printf(pool, "gpu%" PRId64, device);
 }
 
 static track_id process_track(struct otf2_reading *r, struct def_location_group *g)
@@ -90,7 +91,7 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 			    const struct def_location_group *g)
 {
 	const char *host = g ? otf2_host(&r->defs, g->node) : "";
-	const char *id = otf2_device_id(r, host, stream_device(&r->defs, l, g));
+	const char *id = otf2_device_id(r, &r->defs.pool, host, stream_device(&r->defs, l, g));
 	struct track_def d = TRACK_DEF_INIT;
 
 	if (!*id && r->o && r->o->device)

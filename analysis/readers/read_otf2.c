@@ -9,9 +9,10 @@
  *				references; optional
  *	NAME/<location>.evt	the events of one location, in time order
  *
- * Times are ticks of the clock that the definitions describe. Locations are read one after the
- * other: they are independent, and the model sorts per track anyway. libotf2 applies clock offsets
- * and maps by itself when the local definitions were read first.
+ * Times are ticks of the clock that the definitions describe. Locations are independent: the sink
+ * pulls them as it likes, several at once. libotf2 allows that for readers of different locations
+ * once it has locks; it applies clock offsets and maps by itself when the local definitions were
+ * read first.
  *
  * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file is
  * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
@@ -23,6 +24,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <otf2/OTF2_Pthread_Locks.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +65,7 @@ struct archive {
 	OTF2_Reader *reader;
 	uint64_t event_chunk, def_chunk;
 	struct otf2_reading r;
+	uint64_t events;
 	bool partial;
 };
 
@@ -92,7 +95,8 @@ static int archive_open(struct archive *a, const char *path, struct err *err)
 	if (!a->reader)
 		return err_set(err, EBADMSG, "%s: no archive that libotf2 reads: %s", a->anchor,
 			       why(OTF2_ERROR_PROCESSED_WITH_FAULTS));
-	if (OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
+	if (OTF2_Pthread_Reader_SetLockingCallbacks(a->reader, NULL) != OTF2_SUCCESS ||
+	    OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
 	    OTF2_Reader_GetChunkSize(a->reader, &a->event_chunk, &a->def_chunk) != OTF2_SUCCESS)
 		return err_set(err, EIO, "%s: %s", a->anchor, why(OTF2_ERROR_INVALID));
 	return 0;
@@ -212,15 +216,22 @@ static int definitions_read(struct archive *a, struct err *err)
 
 /* ---- locations ---- */
 
-static void location_missing(struct archive *a, struct def_location *l, const char *reason)
+static const char *group_name(const struct archive *a, const struct def_location *l)
 {
 	const struct def_location_group *g = DEF_FIND(&a->r.defs.location_groups, l->group);
 
+	return g ? otf2_string(&a->r.defs, g->name) : "";
+}
+
+#define MISSING_LOCATION "location %" PRIu64 " '%s' of '%s': %s"
+#define MISSING_LOCATION_ARGS(a, l, reason) \
+	(l)->ref, otf2_string(&(a)->r.defs, (l)->name), group_name((a), (l)), (reason)
+
+static void location_missing(struct archive *a, struct def_location *l, const char *reason)
+{
 	l->missing = true;
 	a->partial = true;
-	archive_warn(a, W_MISSING_LOCATION, "location %" PRIu64 " '%s' of '%s': %s", l->ref,
-		     otf2_string(&a->r.defs, l->name), g ? otf2_string(&a->r.defs, g->name) : "",
-		     reason);
+	archive_warn(a, W_MISSING_LOCATION, MISSING_LOCATION, MISSING_LOCATION_ARGS(a, l, reason));
 }
 
 static char *location_path(const struct archive *a, const struct def_location *l,
@@ -321,50 +332,153 @@ static void locals_read(struct archive *a)
 		OTF2_Reader_CloseDefFiles(a->reader);
 }
 
-static OTF2_ErrorCode location_events(struct archive *a, const struct def_location *l,
-				      const OTF2_EvtReaderCallbacks *callbacks, uint64_t records,
-				      uint64_t *ret_read)
-{
-	OTF2_EvtReader *reader = OTF2_Reader_GetEvtReader(a->reader, l->ref);
-	OTF2_ErrorCode code, closed;
+/* ---- events ---- */
 
-	*ret_read = 0;
-	if (!reader)
-		return OTF2_ERROR_PROCESSED_WITH_FAULTS;
-	code = OTF2_Reader_RegisterEvtCallbacks(a->reader, reader, callbacks, &a->r);
-	if (code == OTF2_SUCCESS && records)
-		code = OTF2_Reader_ReadLocalEvents(a->reader, reader, records, ret_read);
-	closed = OTF2_Reader_CloseEvtReader(a->reader, reader);
-	return code != OTF2_SUCCESS ? code : closed;
+struct location {
+	struct source source;
+	struct archive *a;
+	const OTF2_EvtReaderCallbacks *callbacks;
+	struct otf2_location l;
+	OTF2_EvtReader *reader;
+	struct otf2_scan scan;
+	uint64_t read;
+	bool begun, partial;
+};
+
+static const struct def_location *location_def(const struct location *lo)
+{
+	return &lo->a->r.defs.locations.v[lo->l.index];
 }
 
-static void location_read(struct archive *a, size_t i, const OTF2_EvtReaderCallbacks *callbacks)
-{
-	struct def_location *l = &a->r.defs.locations.v[i];
-	CLEANUP(xfreep) char *path = location_path(a, l, ".evt");
-	struct err err = ERR_INIT;
-	struct otf2_scan scan;
-	OTF2_ErrorCode code;
-	uint64_t read;
+/* The one place of this file that several threads come to at once: it writes to its own location
+ * alone. */
+static void location_warn(struct location *lo, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-	if (otf2_scan_file(path, a->event_chunk, OTF2_FILE_EVENTS, &scan, &err) < 0) {
-		location_missing(a, l, err.msg);
-		return;
+static void location_warn(struct location *lo, const char *code, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	lo->partial = true;
+	lo->l.s->ops->warn(lo->l.s, code, 1, text);
+}
+
+/* False when there is nothing to read, which is said. */
+static bool location_open(struct location *lo)
+{
+	const struct def_location *def = location_def(lo);
+	CLEANUP(xfreep) char *path = location_path(lo->a, def, ".evt");
+	struct err err = ERR_INIT;
+
+	if (otf2_scan_file(path, lo->a->event_chunk, OTF2_FILE_EVENTS, &lo->scan, &err) == 0)
+		return true;
+	location_warn(lo, W_MISSING_LOCATION, MISSING_LOCATION,
+		      MISSING_LOCATION_ARGS(lo->a, def, err.msg));
+	return false;
+}
+
+/* Reads at most `records` more. */
+static OTF2_ErrorCode location_events(struct location *lo, uint64_t records)
+{
+	OTF2_Reader *archive = lo->a->reader;
+	OTF2_ErrorCode code;
+	uint64_t read = 0;
+
+	if (!lo->reader) {
+		lo->reader = OTF2_Reader_GetEvtReader(archive, location_def(lo)->ref);
+		if (!lo->reader)
+			return OTF2_ERROR_PROCESSED_WITH_FAULTS;
+		code = OTF2_Reader_RegisterEvtCallbacks(archive, lo->reader, lo->callbacks, &lo->l);
+		if (code != OTF2_SUCCESS)
+			return code;
 	}
-	*said = '\0';
-	otf2_location_begin(&a->r, i);
-	code = location_events(a, l, callbacks, scan.records, &read);
-	otf2_location_end(&a->r);
-	sink_fact(a->r.s, "events", (int64_t)read);
-	if (code == OTF2_SUCCESS && scan.complete && read == scan.records)
+	if (records == 0)
+		return OTF2_SUCCESS;
+	code = OTF2_Reader_ReadLocalEvents(archive, lo->reader, records, &read);
+	lo->read += read;
+	return code;
+}
+
+static void location_close(struct location *lo, OTF2_ErrorCode code)
+{
+	const struct def_location *def = location_def(lo);
+	CLEANUP(xfreep) char *path = location_path(lo->a, def, ".evt");
+	OTF2_ErrorCode closed;
+
+	if (lo->reader) {
+		closed = OTF2_Reader_CloseEvtReader(lo->a->reader, lo->reader);
+		if (code == OTF2_SUCCESS)
+			code = closed;
+	}
+	lo->reader = NULL;
+	otf2_location_end(&lo->l);
+	if (code == OTF2_SUCCESS && lo->scan.complete && lo->read == lo->scan.records)
 		return;
-	a->partial = true;
-	archive_warn(a, W_TRUNCATED,
-		     "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", l->ref,
-		     otf2_string(&a->r.defs, l->name), read, path,
-		     code != OTF2_SUCCESS ? why(code)
-		     : scan.complete      ? "it holds more"
-					  : scan.why);
+	location_warn(lo, W_TRUNCATED,
+		      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", def->ref,
+		      otf2_string(&lo->a->r.defs, def->name), lo->read, path,
+		      code != OTF2_SUCCESS ? why(code)
+		      : lo->scan.complete  ? "it holds more"
+					   : lo->scan.why);
+}
+
+static int location_pull(struct source *src, struct sink *into, uint64_t max)
+{
+	struct location *lo = (struct location *)src;
+	OTF2_ErrorCode code;
+	uint64_t want, before = lo->read;
+
+	lo->l.s = into;
+	*said = '\0';
+	if (!lo->begun && !location_open(lo))
+		return 0;
+	lo->begun = true;
+	want = lo->scan.records - before < max ? lo->scan.records - before : max;
+	code = location_events(lo, want);
+	if (code == OTF2_SUCCESS && lo->read == before + want && lo->read < lo->scan.records)
+		return 1;
+	location_close(lo, code);
+	return 0;
+}
+
+static void location_init(struct location *lo, struct archive *a, size_t index,
+			  const OTF2_EvtReaderCallbacks *callbacks)
+{
+	const struct def_location *def = &a->r.defs.locations.v[index];
+
+	*lo = (struct location){ .source = { .track = def->track,
+					     .samples_only = def->type == OTF2_LOCATION_TYPE_METRIC,
+					     .records = def->events,
+					     .pull = location_pull },
+				 .a = a,
+				 .callbacks = callbacks };
+	otf2_location_init(&lo->l, &a->r, index);
+}
+
+static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *callbacks)
+{
+	size_t all = a->r.defs.locations.nr, n = 0;
+	CLEANUP(xfreep) struct location *v = xcalloc(all + 1, sizeof(*v));
+	CLEANUP(xfreep) struct source **sources = xcalloc(all + 1, sizeof(*sources));
+
+	for (size_t i = 0; i < all; i++) {
+		if (a->r.defs.locations.v[i].missing)
+			continue;
+		location_init(&v[n], a, i, callbacks);
+		sources[n] = &v[n].source;
+		n++;
+	}
+	a->r.s->ops->sources(a->r.s, sources, n);
+	for (size_t i = 0; i < n; i++) {
+		a->events += v[i].read;
+		a->partial |= v[i].partial;
+		otf2_location_gather(&a->r, &v[i].l);
+		otf2_location_release(&v[i].l);
+	}
 }
 
 static int locations_read(struct archive *a, struct err *err)
@@ -376,16 +490,13 @@ static int locations_read(struct archive *a, struct err *err)
 		return err_set(err, ENOMEM, "libotf2 makes no callbacks");
 	*said = '\0';
 	code = OTF2_Reader_OpenEvtFiles(a->reader);
-	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
-		if (a->r.defs.locations.v[i].missing)
-			continue;
-		if (code == OTF2_SUCCESS)
-			location_read(a, i, callbacks);
-		else
-			location_missing(a, &a->r.defs.locations.v[i], why(code));
-	}
-	if (code == OTF2_SUCCESS)
+	if (code == OTF2_SUCCESS) {
+		locations_pull(a, callbacks);
 		OTF2_Reader_CloseEvtFiles(a->reader);
+	}
+	for (size_t i = 0; code != OTF2_SUCCESS && i < a->r.defs.locations.nr; i++)
+		if (!a->r.defs.locations.v[i].missing)
+			location_missing(a, &a->r.defs.locations.v[i], why(code));
 	OTF2_EvtReaderCallbacks_Delete(callbacks);
 	return 0;
 }
@@ -400,15 +511,15 @@ static void facts_put(struct archive *a)
 #undef X
 	};
 
-	sink_fact(a->r.s, "events", 0);
+	sink_fact(a->r.s, "events", (int64_t)a->events);
 	for (size_t i = 0; i < OTF2_COUNT_NR; i++) {
-		if (a->r.counts[i])
-			sink_fact(a->r.s, names[i], a->r.counts[i]);
+		if (a->r.found.counts[i])
+			sink_fact(a->r.s, names[i], a->r.found.counts[i]);
 	}
-	if (a->r.sent_bytes)
-		sink_fact(a->r.s, "mpi_send_bytes", (int64_t)a->r.sent_bytes);
-	if (a->r.received_bytes)
-		sink_fact(a->r.s, "mpi_recv_bytes", (int64_t)a->r.received_bytes);
+	if (a->r.found.sent_bytes)
+		sink_fact(a->r.s, "mpi_send_bytes", (int64_t)a->r.found.sent_bytes);
+	if (a->r.found.received_bytes)
+		sink_fact(a->r.s, "mpi_recv_bytes", (int64_t)a->r.found.received_bytes);
 }
 
 /* The range of all records, also of those that are neither span nor sample: it is what "from the
@@ -416,13 +527,14 @@ static void facts_put(struct archive *a)
 static void range_put(struct archive *a)
 {
 	struct input *in = a->r.s->ops->current(a->r.s);
+	const struct otf2_found *f = &a->r.found;
 
-	if (a->r.min_ticks > a->r.max_ticks)
+	if (f->first_ticks > f->last_ticks)
 		return;
-	if (otf2_time(&a->r, a->r.min_ticks) < in->first_ns)
-		in->first_ns = otf2_time(&a->r, a->r.min_ticks);
-	if (otf2_time(&a->r, a->r.max_ticks) > in->last_ns)
-		in->last_ns = otf2_time(&a->r, a->r.max_ticks);
+	if (otf2_ns(f->first_ticks, a->r.defs.resolution) < in->first_ns)
+		in->first_ns = otf2_ns(f->first_ticks, a->r.defs.resolution);
+	if (otf2_ns(f->last_ticks, a->r.defs.resolution) > in->last_ns)
+		in->last_ns = otf2_ns(f->last_ticks, a->r.defs.resolution);
 }
 
 static int archive_read(struct archive *a, struct err *err)
@@ -447,11 +559,7 @@ static int archive_read(struct archive *a, struct err *err)
 
 static int otf2_read(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
-	struct archive a = { .r = { .s = s,
-				    .o = o,
-				    .min_ticks = UINT64_MAX,
-				    .memo_ticks = UINT64_MAX,
-				    .memo_ns = INT64_MAX } };
+	struct archive a = { .r = { .s = s, .o = o, .found = { .first_ticks = UINT64_MAX } } };
 	int e;
 
 	e = archive_open(&a, path, err);

@@ -12,6 +12,14 @@
  * time, W_OPEN_SPAN. A negative duration is kept as a zero-length span, W_NEGATIVE_DURATION. Times
  * outside [-2^61, 2^62) ns are clamped, W_BAD_NUMBER; enter/leave times that go backwards on a
  * track are W_TIME_ORDER.
+ *
+ * sources: a format whose parts are independent (the locations of an archive) does not push them in
+ * an order of its own; it offers them, and the sink pulls: one after the other to their ends, or
+ * each a little at a time by several threads. A source is pulled by one thread at a time and pushes
+ * into the sink that it is given, which is this one or a part of it: of its operations enter,
+ * leave, leave_args, open_kind, sample, series, string and warn are there, and the ids they return
+ * hold inside the source. Tracks are made before. When sources returns, all have ended and what
+ * they warned of is in their order.
  */
 #ifndef PROFRIG_SINK_H
 #define PROFRIG_SINK_H
@@ -51,6 +59,16 @@ struct span_def {
 };
 
 struct sink;
+
+/* Lives as long as the call of sources; the reader's own state lies around it. */
+struct source {
+	track_id track;    /* whose enters and leaves it has */
+	bool samples_only; /* it has none of them */
+	uint64_t records;  /* as far as the definitions tell: a hint */
+	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
+	int (*pull)(struct source *src, struct sink *into, uint64_t max);
+};
+
 struct sink_ops {
 	input_id (*input)(struct sink *s, const char *path, const char *reader);
 	/*
@@ -84,10 +102,13 @@ struct sink_ops {
 	void (*sample)(struct sink *s, series_id id, int64_t t_ns, double value);
 	void (*link)(struct sink *s, span_id from, span_id to, enum link_kind kind);
 	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
+	void (*sources)(struct sink *s, struct source *const *v, size_t n);
 };
 
 struct sink {
 	const struct sink_ops *ops;
+	/* links are not kept: a reader need not collect what it would make them of */
+	bool no_links;
 };
 
 /* The model as a sink; owned by the model. */
