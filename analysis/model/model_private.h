@@ -10,10 +10,6 @@
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
 
-/* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
- * overflows; real times reach to the year 2116. */
-#define TIME_MIN (-(INT64_C(1) << 61))
-#define TIME_MAX ((INT64_C(1) << 62) - 1)
 #define INPUT_NONE UINT32_MAX
 
 /* What the sink knows of a track besides what people see. */
@@ -38,6 +34,8 @@ struct model_priv {
 	int64_t shift_ns;        /* of the current input */
 	VEC(track_id) in_tracks; /* that the current input has named */
 	series_id in_series;     /* the first one of the current input */
+	void (*take)(void *ctx, struct source *const *v, size_t n); /* NULL: the sink pulls */
+	void *take_ctx;
 	str_id default_host;
 	bool host_everywhere;
 	struct idmap track_ids, series_ids;
@@ -60,15 +58,5 @@ void series_sort(struct model *m);
 void spans_nest(struct model *m);
 void launch_links(struct model *m);
 void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind);
-
-static inline int64_t time_clamp(int64_t t_ns)
-{
-	return t_ns > TIME_MAX ? TIME_MAX : t_ns < TIME_MIN ? TIME_MIN : t_ns;
-}
-
-static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
-{
-	return time_clamp(time_clamp(t_ns) + time_clamp(by_ns));
-}
 
 #endif

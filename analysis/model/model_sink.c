@@ -83,8 +83,7 @@ static void frames_close(struct model_priv *p, struct track_state *ts)
 
 	if (ts->open.nr == 0)
 		return;
-	model_warn(m, p->current, W_OPEN_SPAN, ts->open.nr,
-		   "'%s' and %zu more calls are still open at the end",
+	model_warn(m, p->current, W_OPEN_SPAN, ts->open.nr, SAY_OPEN,
 		   model_str(m, m->spans.name[ts->open.v[ts->open.nr - 1]]), ts->open.nr - 1);
 	for (size_t i = 0; i < ts->open.nr; i++) {
 		uint64_t row = ts->open.v[i];
@@ -274,8 +273,7 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 static inline int64_t time_take(struct model_priv *p, int64_t t_ns)
 {
 	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
-		model_warn(p->model, p->current, W_BAD_NUMBER, 1,
-			   "time %" PRId64 " ns is out of range", t_ns);
+		model_warn(p->model, p->current, W_BAD_NUMBER, 1, SAY_BAD_TIME, t_ns);
 		t_ns = time_clamp(t_ns);
 	}
 	if (t_ns < p->in->first_ns)
@@ -298,9 +296,7 @@ static inline void frame_time(struct model_priv *p, struct track_state *ts, trac
 			      int64_t t_ns)
 {
 	if (__builtin_expect(t_ns < ts->frame_ns, 0))
-		model_warn(p->model, p->current, W_TIME_ORDER, 1,
-			   "enter or leave on track '%s' is %" PRId64
-			   " ns before the one before it",
+		model_warn(p->model, p->current, W_TIME_ORDER, 1, SAY_TIME_ORDER,
 			   model_str(p->model, p->model->tracks.v[t].name), ts->frame_ns - t_ns);
 	ts->frame_ns = t_ns;
 	if (t_ns > ts->last_ns)
@@ -341,23 +337,20 @@ static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 	t_ns = time_take(p, t_ns);
 	frame_time(p, ts, t, t_ns);
 	if (ts->open.nr == 0) {
-		model_warn(p->model, p->current, W_STRAY_LEAVE, 1,
-			   "leave of '%s' on track '%s' without an enter",
+		model_warn(p->model, p->current, W_STRAY_LEAVE, 1, SAY_STRAY_LEAVE,
 			   model_str(p->model, name),
 			   model_str(p->model, p->model->tracks.v[t].name));
 		return SPAN_NONE;
 	}
 	row = ts->open.v[--ts->open.nr];
 	if (name != STR_NONE && name != c->name[row])
-		model_warn(p->model, p->current, W_LEAVE_MISMATCH, 1,
-			   "leave of '%s' closes '%s' on track '%s'", model_str(p->model, name),
-			   model_str(p->model, c->name[row]),
+		model_warn(p->model, p->current, W_LEAVE_MISMATCH, 1, SAY_LEAVE_MISMATCH,
+			   model_str(p->model, name), model_str(p->model, c->name[row]),
 			   model_str(p->model, p->model->tracks.v[t].name));
 	if (t_ns >= c->start_ns[row])
 		c->end_ns[row] = t_ns;
 	else
-		model_warn(p->model, p->current, W_NEGATIVE_DURATION, 1,
-			   "'%s' ends %" PRId64 " ns before it starts",
+		model_warn(p->model, p->current, W_NEGATIVE_DURATION, 1, SAY_NEGATIVE,
 			   model_str(p->model, c->name[row]), c->start_ns[row] - t_ns);
 	return row;
 }
@@ -416,15 +409,14 @@ static void sink_op_sample(struct sink *s, series_id id, int64_t t_ns, double va
 	struct series *se;
 
 	if (id >= p->model->series.nr) {
-		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1,
-			   "sample of an unknown series");
+		model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1, SAY_UNKNOWN_SERIES);
 		return;
 	}
 	se = &p->model->series.v[id];
 	if (__builtin_expect(!isfinite(value), 0)) {
 		se->failed++;
 		model_warn(p->model, p->current, isnan(value) ? W_READ_FAILED : W_BAD_NUMBER, 1,
-			   isnan(value) ? "a read of '%s' failed" : "a value of '%s' is infinite",
+			   isnan(value) ? SAY_READ_FAILED : SAY_INFINITE,
 			   model_str(p->model, se->name));
 		return;
 	}
@@ -455,6 +447,12 @@ static void sink_op_warn(struct sink *s, const char *code, uint64_t count, const
 
 static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
 {
+	struct model_priv *p = priv_of(s);
+
+	if (p->take) {
+		p->take(p->take_ctx, v, n);
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		while (v[i]->pull(v[i], s, UINT64_MAX) > 0)
 			;
@@ -482,6 +480,14 @@ const struct sink_ops model_sink_ops = {
 struct sink *model_sink(struct model *m)
 {
 	return &m->priv->sink;
+}
+
+void model_set_sources(struct model *m, void (*take)(void *ctx, struct source *const *v, size_t n),
+		       void *ctx)
+{
+	m->priv->take = take;
+	m->priv->take_ctx = ctx;
+	m->priv->sink.no_links = true;
 }
 
 void model_set_default_host(struct model *m, const char *host, bool everywhere)

@@ -1,10 +1,11 @@
 /*
  * lane: what happened on a track, as a row of changes in time order. Whoever knows calls (a model
- * that was read before, a sink that reads along) turns them into lanes; attribution and coverage
+ * that was read before, a profile that reads along) turns them into lanes; attribution and coverage
  * need nothing else of a trace.
  *
  * Lanes are handed over in rounds: in each, every lane's events before the round's horizon, which
- * no lane will fall behind again. How a trace is cut into rounds changes no result by a bit.
+ * no lane will fall behind again. How a trace is cut into rounds changes no result by a bit, nor
+ * does the number of threads.
  *
  * A node is a number from 0 on, dense, that means something to its lane's owner alone: a call path,
  * a kernel's name, a single span.
@@ -16,11 +17,12 @@
 #include <stdint.h>
 
 #include "profrig/model.h"
+#include "profrig/workers.h"
 
 #define NODE_NONE UINT32_MAX
 
 struct lane_event {
-	int64_t t_ns; /* never before the event in front of it */
+	int64_t t_ns; /* common timebase; never before the event in front of it */
 	/*
 	 * calls: the innermost open node from here on, NODE_NONE when nothing is open;
 	 * work on a queue: the node of the piece that begins or ends
@@ -35,11 +37,19 @@ struct lane_event {
 
 /* One lane's part of a round; borrowed for the call. */
 struct lane_feed {
+	track_id track;
 	const struct lane_event *v;
 	size_t nr;
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */
 };
+
+/*
+ * Who reads lanes. All lanes take part in every round, also without an event, in one order; the
+ * last round's horizon is INT64_MAX. w is free to be used.
+ */
+typedef void lane_round(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
+			struct workers *w);
 
 #endif

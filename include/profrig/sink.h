@@ -114,6 +114,12 @@ struct sink {
 /* The model as a sink; owned by the model. */
 struct sink *model_sink(struct model *m);
 /*
+ * From now on take gets the sources that are offered to the model's sink, and no links are kept:
+ * what they hold does not become columns (profile.h).
+ */
+void model_set_sources(struct model *m, void (*take)(void *ctx, struct source *const *v, size_t n),
+		       void *ctx);
+/*
  * The host of tracks and series whose input does not name one, from this call on (a run directory
  * knows it); NULL or "" = unknown. So a trace that says where it was recorded and one that does not
  * still share their threads. everywhere: also of those whose input names another, because that is
@@ -137,5 +143,33 @@ void sink_warnf(struct sink *s, const char *code, const char *fmt, ...)
  * order of their first use.
  */
 void sink_fact(struct sink *s, const char *key, int64_t value);
+
+/* ---- for those that are sinks: what every one of them does alike ---- */
+
+/* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
+ * overflows; real times reach to the year 2116. */
+#define TIME_MIN (-(INT64_C(1) << 61))
+#define TIME_MAX ((INT64_C(1) << 62) - 1)
+
+static inline int64_t time_clamp(int64_t t_ns)
+{
+	return t_ns > TIME_MAX ? TIME_MAX : t_ns < TIME_MIN ? TIME_MIN : t_ns;
+}
+
+static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
+{
+	return time_clamp(time_clamp(t_ns) + time_clamp(by_ns));
+}
+
+/* The words of their warnings. */
+#define SAY_BAD_TIME "time %" PRId64 " ns is out of range"
+#define SAY_TIME_ORDER "enter or leave on track '%s' is %" PRId64 " ns before the one before it"
+#define SAY_STRAY_LEAVE "leave of '%s' on track '%s' without an enter"
+#define SAY_LEAVE_MISMATCH "leave of '%s' closes '%s' on track '%s'"
+#define SAY_NEGATIVE "'%s' ends %" PRId64 " ns before it starts"
+#define SAY_OPEN "'%s' and %zu more calls are still open at the end"
+#define SAY_READ_FAILED "a read of '%s' failed"
+#define SAY_INFINITE "a value of '%s' is infinite"
+#define SAY_UNKNOWN_SERIES "sample of an unknown series"
 
 #endif

@@ -1,0 +1,150 @@
+/*
+ * The parts of the profile: profile.c hands the sources round, profile_lane.c is the sink of one
+ * track, profile_tree.c its call paths, profile_device.c what runs at the same time.
+ */
+#ifndef PROFILE_PRIVATE_H
+#define PROFILE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "profrig/profile.h"
+#include "profrig/u64map.h"
+
+#define LANE_EVENTS_MIN ((size_t)512)
+
+/* A call that is open. */
+struct frame {
+	int64_t start_ns;
+	uint32_t node; /* once it is settled; NODE_NONE for an annotation */
+	str_id name, category;
+	enum span_kind kind;
+};
+
+/* Calls that took no time, until it is known below what they lie. */
+struct instant_calls {
+	str_id name, category;
+	int64_t ns; /* 0, unless the track's clock went backwards */
+	uint64_t calls;
+};
+
+/* One code's warnings; of an error each is kept by itself, since all their texts count. */
+struct lane_warning {
+	const char *code;
+	uint64_t count;
+	char *text;
+};
+
+struct lane_series {
+	char *name, *unit, *device, *host;
+	struct series_def def; /* its texts are those above */
+	series_id id;          /* in the model; SERIES_NONE before it was put there */
+	VEC(int64_t) t_ns;
+	VEC(double) value;
+	uint64_t failed;
+};
+
+/* What only one thread has at a time. */
+struct worker {
+	VEC(struct worker_calls {
+		struct moments ns;
+		struct sketch sketch;
+	}) calls; /* by id */
+};
+
+/* A track on its way. */
+struct lane {
+	struct sink sink;
+	struct profile *p;
+	struct worker *worker; /* that pulls it now */
+	struct profile_track t;
+	VEC(struct source *) sources; /* nearly always one */
+	size_t source;                /* the present one */
+	bool samples_only, done;
+	bool nests;      /* a thread; what nests nowhere and is no queue's work counts nowhere */
+	uint32_t device; /* of a queue, in profile.devices */
+	/* calls */
+	VEC(struct frame) open;
+	size_t settled; /* frames from here on began at now_ns: their nodes are not known yet */
+	VEC(struct instant_calls) instants; /* at now_ns */
+	size_t instants_limit;
+	int64_t now_ns;   /* never goes back */
+	int64_t frame_ns; /* the last time as it came */
+	uint32_t *slots;  /* of the tree: nodes by (parent, name, category, kind) */
+	size_t slots_mask;
+	size_t left_open; /* at the end */
+	str_id left_open_name;
+	/* events that nobody has seen yet */
+	bool keeps_events;
+	VEC(struct lane_event) events;
+	size_t seen;        /* how many of them the present round hands out */
+	size_t merged;      /* how many of these its device has taken */
+	uint32_t last_node; /* of the last event */
+	/* of a queue's work */
+	uint64_t pieces;
+	int64_t work_ns, work_first_ns, work_last_ns;
+	/* for the input */
+	int64_t first_ns, last_ns;
+	uint64_t samples;
+	int64_t sample_ns; /* the latest */
+	VEC(struct lane_warning) warnings;
+	struct intern *series_keys; /* id − 1: place in series; NULL before the first */
+	VEC(struct lane_series) series;
+};
+
+struct profile_priv {
+	struct profile_opts o;
+	struct workers *workers;
+	struct worker *by_worker;
+	VEC(struct lane *) lanes; /* those of the present sources first */
+	size_t first_lane;        /* of the present sources */
+	size_t lane_events;       /* that one may hold */
+	int64_t shift_ns;         /* of the present input */
+	input_id input;
+	VEC(struct lane_feed) feeds;
+	VEC(struct lane *) active; /* of this round */
+	/* what lanes share while they are read */
+	pthread_mutex_t lock;
+	struct u64map symbols;  /* (name, category) */
+	struct u64map call_ids; /* (who, symbol) → profile.calls */
+	VEC(struct device_lanes {
+		VEC(struct lane *) lanes;
+		uint64_t running;
+		int64_t since_ns;
+	}) devices; /* as profile.devices */
+};
+
+extern const struct sink_ops lane_ops;
+struct lane *lane_new(struct profile *p, track_id track);
+void lane_free(struct lane *l);
+/* Pulls until the lane is full or at its end. */
+void lane_pull(struct lane *l, struct worker *w);
+/* Series and samples so far go into the model. */
+void lane_series_merge(struct lane *l);
+/* Counts and warnings go into the model's current input. */
+void lane_close(struct lane *l);
+void lane_say_open(const struct lane *l); /* after all of them */
+
+/* The node of a call of this name below another; made when it is new. */
+uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
+		    enum span_kind kind);
+void tree_release(struct lane *l);
+void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
+/* open: a 0 for each of profile.calls, which it is again afterwards */
+void tree_mark_recursion(struct profile_track *t, uint32_t *open);
+
+void calls_add(struct lane *l, uint32_t calls_id, int64_t ns);
+
+uint32_t device_of(struct profile *p, struct lane *l);
+/* Sweeps over what the present round hands out of a device's queues. */
+void device_round(void *profile, size_t device, unsigned worker);
+void device_sum(struct profile *p);
+
+static inline int64_t ns_sum(int64_t a, int64_t b)
+{
+	int64_t r;
+
+	return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* Call paths of one track: nodes in the order they were met, found by open addressing. */
+#include "profile_private.h"
+
+#include <string.h>
+
+#include "profrig/xalloc.h"
+
+#define SLOTS_MIN ((size_t)64)
+
+static inline size_t hash_of(uint32_t parent, str_id name, str_id category, enum span_kind kind)
+{
+	uint64_t h = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h ^= h >> 29;
+	h += (uint64_t)category << 8 | (uint64_t)kind;
+	h *= UINT64_C(0xbf58476d1ce4e5b9);
+	return (size_t)(h ^ h >> 32);
+}
+
+static inline bool is_it(const struct profile_node *n, uint32_t parent, str_id name,
+			 str_id category, enum span_kind kind)
+{
+	return n->name == name && n->parent == parent && n->category == category && n->kind == kind;
+}
+
+static void slots_grow(struct lane *l)
+{
+	size_t n = l->slots ? (l->slots_mask + 1) * 2 : SLOTS_MIN;
+
+	free(l->slots);
+	l->slots = xreallocarray(NULL, n, sizeof(*l->slots));
+	l->slots_mask = n - 1;
+	memset(l->slots, 0xff, n * sizeof(*l->slots));
+	for (uint32_t i = 0; i < l->t.nodes.nr; i++) {
+		const struct profile_node *node = &l->t.nodes.v[i];
+		size_t at = hash_of(node->parent, node->name, node->category, node->kind);
+
+		while (l->slots[at & l->slots_mask] != NODE_NONE)
+			at++;
+		l->slots[at & l->slots_mask] = i;
+	}
+}
+
+/* Number of the statistics that calls of a node belong to; the only thing of a tree that all lanes
+ * share. */
+static uint32_t calls_id(struct lane *l, str_id name, str_id category, enum span_kind kind)
+{
+	struct profile *p = l->p;
+	struct profile_priv *priv = p->priv;
+	bool kernel = kind == SPAN_KERNEL;
+	uint32_t who = l->t.queue ? 1 + 2 * l->device + kernel : 0, symbol, id;
+	uint32_t *at;
+
+	pthread_mutex_lock(&priv->lock);
+	at = u64map_at(&priv->symbols, u64map_pair(name, category));
+	if (*at == U64MAP_NONE)
+		*at = (uint32_t)priv->symbols.nr;
+	symbol = *at;
+	at = u64map_at(&priv->call_ids, u64map_pair(who, symbol));
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)p->calls.nr;
+		VEC_PUSH(&p->calls,
+			 ((struct profile_calls){ .device = l->t.queue ? l->device : UINT32_MAX,
+						  .kernel = kernel,
+						  .name = name,
+						  .category = category }));
+	}
+	id = *at;
+	pthread_mutex_unlock(&priv->lock);
+	return id;
+}
+
+static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id category,
+			 enum span_kind kind)
+{
+	uint32_t depth = parent == NODE_NONE ? 0 : l->t.nodes.v[parent].depth + 1;
+
+	VEC_PUSH(&l->t.nodes, ((struct profile_node){ .parent = parent,
+						      .depth = depth,
+						      .name = name,
+						      .category = category,
+						      .kind = kind,
+						      .calls_id = calls_id(l, name, category, kind),
+						      .last_child = NODE_NONE }));
+	return (uint32_t)(l->t.nodes.nr - 1);
+}
+
+uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
+		    enum span_kind kind)
+{
+	uint32_t *last = parent == NODE_NONE ? NULL : &l->t.nodes.v[parent].last_child;
+	uint32_t node;
+	size_t at;
+
+	if (last && *last != NODE_NONE && is_it(&l->t.nodes.v[*last], parent, name, category, kind))
+		return *last;
+	/* at most half full, so that there is an end to looking */
+	if (!l->slots || l->t.nodes.nr * 2 > l->slots_mask)
+		slots_grow(l);
+	at = hash_of(parent, name, category, kind);
+	while ((node = l->slots[at & l->slots_mask]) != NODE_NONE &&
+	       !is_it(&l->t.nodes.v[node], parent, name, category, kind))
+		at++;
+	if (node == NODE_NONE) {
+		node = node_add(l, parent, name, category, kind);
+		l->slots[at & l->slots_mask] = node;
+	}
+	if (parent != NODE_NONE)
+		l->t.nodes.v[parent].last_child = node;
+	return node;
+}
+
+void tree_release(struct lane *l)
+{
+	free(l->slots);
+	l->slots = NULL;
+	VEC_RELEASE(&l->t.nodes);
+}
+
+void tree_sum(struct profile_track *t)
+{
+	for (size_t i = 0; i < t->nodes.nr; i++)
+		t->nodes.v[i].inclusive_ns = t->nodes.v[i].exclusive_ns;
+	for (size_t i = t->nodes.nr; i-- > 0;) {
+		const struct profile_node *n = &t->nodes.v[i];
+
+		if (n->parent != NODE_NONE)
+			t->nodes.v[n->parent].inclusive_ns =
+				ns_sum(t->nodes.v[n->parent].inclusive_ns, n->inclusive_ns);
+	}
+}
+
+/* Depth first, counting which functions are open on the way down. */
+void tree_mark_recursion(struct profile_track *t, uint32_t *open)
+{
+	size_t nr = t->nodes.nr;
+	CLEANUP(xfreep) uint32_t *first = xreallocarray(NULL, nr + 1, sizeof(*first));
+	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, nr + 1, sizeof(*next));
+	uint32_t at;
+
+	memset(first, 0xff, (nr + 1) * sizeof(*first));
+	for (uint32_t i = (uint32_t)nr; i-- > 0;) {
+		uint32_t parent = t->nodes.v[i].parent;
+		uint32_t *head = &first[parent == NODE_NONE ? nr : parent];
+
+		next[i] = *head;
+		*head = i;
+	}
+	at = first[nr];
+	while (at != NODE_NONE) {
+		t->nodes.v[at].recursive = open[t->nodes.v[at].calls_id]++ > 0;
+		if (first[at] != NODE_NONE) {
+			at = first[at];
+			continue;
+		}
+		for (;;) {
+			open[t->nodes.v[at].calls_id]--;
+			if (next[at] != NODE_NONE)
+				break;
+			at = t->nodes.v[at].parent;
+			if (at == NODE_NONE)
+				return;
+		}
+		at = next[at];
+	}
+}
+
+static void worker_calls_grow(struct worker *w, uint32_t id)
+{
+	while (w->calls.nr <= id)
+		VEC_PUSH(&w->calls, ((struct worker_calls){ MOMENTS_INIT, SKETCH_INIT }));
+}
+
+void calls_add(struct lane *l, uint32_t id, int64_t ns)
+{
+	struct worker *w = l->worker;
+
+	if (__builtin_expect(id >= w->calls.nr, 0))
+		worker_calls_grow(w, id);
+	moments_add(&w->calls.v[id].ns, ns);
+	sketch_add(&w->calls.v[id].sketch, (uint64_t)ns);
+}
