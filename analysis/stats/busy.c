@@ -128,6 +128,12 @@ static struct table *make_table(const struct model *m, const struct work *w)
 	return t;
 }
 
+static void add_table(struct model *m, struct work *w, struct table_set *out)
+{
+	qsort_r(w->devices.v, w->devices.nr, sizeof(*w->devices.v), cmp_device, m);
+	table_set_add(out, make_table(m, w));
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
@@ -142,8 +148,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 			struct busy *b = &w.devices.v[d];
 			sweep(b, w.start + b->at, w.end + b->at);
 		}
-		qsort_r(w.devices.v, w.devices.nr, sizeof(*w.devices.v), cmp_device, m);
-		table_set_add(out, make_table(m, &w));
+		add_table(m, &w, out);
 	}
 	VEC_RELEASE(&w.devices);
 	free(w.device_of);
@@ -152,9 +157,36 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	return 0;
 }
 
+static int run_profile(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	struct work w = { VEC_INIT, NULL, NULL, NULL };
+
+	(void)o;
+	(void)err;
+	for (size_t i = 0; i < p->devices.nr; i++) {
+		const struct profile_device *d = &p->devices.v[i];
+
+		if (d->pieces == 0)
+			continue;
+		VEC_PUSH(&w.devices, ((struct busy){ .device = d->device,
+						     .spans = d->pieces,
+						     .max_concurrency = d->max_concurrency,
+						     .sum_ns = d->sum_ns,
+						     .union_ns = d->union_ns,
+						     .first_ns = d->first_ns,
+						     .last_ns = d->last_ns }));
+	}
+	if (w.devices.nr)
+		add_table(p->m, &w, out);
+	VEC_RELEASE(&w.devices);
+	return 0;
+}
+
 const struct analysis analysis_busy = {
 	.name = "busy",
 	.about = "busy and idle time of each device",
 	.tables = "busy",
 	.run = run,
+	.run_profile = run_profile,
 };

@@ -53,3 +53,37 @@ struct call_stats call_stats_of(const int64_t *dur_ns, size_t n)
 	s.p95_ns = quantile(sorted, n, 0.95);
 	return s;
 }
+
+/* The ends are known exactly. */
+static double order_statistic(const struct moments *mo, const struct sketch *sk, uint64_t k)
+{
+	double v;
+
+	if (k == 0)
+		return (double)mo->min;
+	if (k + 1 >= mo->n)
+		return (double)mo->max;
+	v = sketch_at(sk, k);
+	return v < (double)mo->min ? (double)mo->min : v > (double)mo->max ? (double)mo->max : v;
+}
+
+static double quantile_approx(const struct moments *mo, const struct sketch *sk, double p)
+{
+	double h = (double)(mo->n - 1) * p, a, b;
+	uint64_t lo = (uint64_t)h;
+
+	a = order_statistic(mo, sk, lo);
+	b = order_statistic(mo, sk, lo + 1);
+	return a + (h - (double)lo) * (b - a);
+}
+
+struct call_stats call_stats_approx(const struct moments *mo, const struct sketch *sk)
+{
+	struct call_stats s = call_stats_exact(mo);
+
+	if (mo->n) {
+		s.median_ns = quantile_approx(mo, sk, 0.5);
+		s.p95_ns = quantile_approx(mo, sk, 0.95);
+	}
+	return s;
+}

@@ -23,11 +23,12 @@ struct lost { /* device work that no open span launched */
 };
 
 struct callpaths {
-	const struct model *m;
+	struct model *m;
 	struct cct cct;
 	struct metrics *of_node;
 	VEC(struct lost) lost; /* one per device that has some */
 	int64_t device_ns;     /* Σ of all device work */
+	int64_t covered_ns;    /* Σ over threads of the time in which any call was open */
 };
 
 static void add_calls(struct callpaths *cp)
@@ -208,7 +209,7 @@ static int64_t covered_ns(const struct callpaths *cp)
 
 static void check_sums(const struct callpaths *cp, struct table_set *out)
 {
-	int64_t exclusive = 0, device = 0, lost = 0, covered = covered_ns(cp);
+	int64_t exclusive = 0, device = 0, lost = 0, covered = cp->covered_ns;
 	for (size_t n = 0; n < cp->cct.nr; n++) {
 		exclusive = ns_add(exclusive, cp->of_node[n].exclusive_ns);
 		device = ns_add(device, cp->of_node[n].device_exclusive_ns);
@@ -227,6 +228,21 @@ static void check_sums(const struct callpaths *cp, struct table_set *out)
 				device, lost, cp->device_ns);
 }
 
+static void add_tables(struct callpaths *cp, struct table_set *out)
+{
+	sum_subtrees(cp);
+	if (cp->cct.cut_spans)
+		model_warn(cp->m, UINT32_MAX, W_DEEP_STACK, cp->cct.cut_spans,
+			   "calls are nested too deep for paths of their own");
+	if (cp->cct.nr || cp->lost.nr) {
+		table_set_add(out, make_table(cp));
+		check_sums(cp, out);
+	}
+	cct_release(&cp->cct);
+	free(cp->of_node);
+	VEC_RELEASE(&cp->lost);
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
@@ -237,17 +253,46 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
 	add_calls(&cp);
 	add_device_work(&cp);
-	sum_subtrees(&cp);
-	if (cp.cct.cut_spans)
-		model_warn(m, UINT32_MAX, W_DEEP_STACK, cp.cct.cut_spans,
-			   "calls are nested too deep for paths of their own");
-	if (cp.cct.nr || cp.lost.nr) {
-		table_set_add(out, make_table(&cp));
-		check_sums(&cp, out);
+	cp.covered_ns = covered_ns(&cp);
+	add_tables(&cp, out);
+	return 0;
+}
+
+/* ---- of a profile ---- */
+
+static void add_paths(struct callpaths *cp, const struct profile *p)
+{
+	for (size_t i = 0; i < p->tracks.nr; i++) {
+		const struct profile_track *t = p->tracks.v[i];
+
+		for (size_t k = 0; !t->queue && k < t->nodes.nr; k++) {
+			struct metrics *me = &cp->of_node[cp->cct.node_of_path[i][k]];
+
+			me->calls += t->nodes.v[k].calls;
+			me->exclusive_ns = ns_add(me->exclusive_ns, t->nodes.v[k].exclusive_ns);
+		}
+		cp->covered_ns = ns_add(cp->covered_ns, t->covered_ns);
 	}
-	cct_release(&cp.cct);
-	free(cp.of_node);
-	VEC_RELEASE(&cp.lost);
+}
+
+static int run_profile(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	struct callpaths cp = { .m = p->m };
+
+	(void)o;
+	(void)err;
+	cct_build_profile(p, &cp.cct);
+	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
+	add_paths(&cp, p);
+	for (size_t i = 0; i < p->devices.nr; i++) {
+		const struct profile_device *d = &p->devices.v[i];
+
+		cp.device_ns = ns_add(cp.device_ns, d->sum_ns);
+		if (d->pieces)
+			VEC_PUSH(&cp.lost, ((struct lost){ d->device, d->pieces, d->sum_ns }));
+	}
+	add_tables(&cp, out);
 	return 0;
 }
 
@@ -256,4 +301,5 @@ const struct analysis analysis_callpaths = {
 	.about = "time by call path, with the device work each path launched",
 	.tables = "callpaths",
 	.run = run,
+	.run_profile = run_profile,
 };

@@ -104,25 +104,61 @@ static size_t add_track(struct builder *b, track_id t, size_t piece)
 	return piece;
 }
 
+static void builder_begin(struct builder *b)
+{
+	size_t names = intern_count(b->m->strings);
+
+	b->c->names = intern_new();
+	b->frame_of_name = xreallocarray(NULL, names + 1, sizeof(*b->frame_of_name));
+	memset(b->frame_of_name, 0xff, names * sizeof(*b->frame_of_name));
+	b->deeper = intern_puts(b->c->names, DEEPER);
+}
+
+static void builder_end(struct builder *b)
+{
+	u64map_release(&b->roots);
+	u64map_release(&b->children);
+	free(b->frame_of_name);
+}
+
 static void build(const struct model *m, uint32_t max_depth, struct cct *c)
 {
-	size_t names = intern_count(m->strings), piece = 0;
 	struct builder b = { .m = m, .c = c, .max_depth = max_depth };
+	size_t piece = 0;
 
-	c->names = intern_new();
+	builder_begin(&b);
 	c->node_of_span = xreallocarray(NULL, m->spans.nr + 1, sizeof(*c->node_of_span));
 	memset(c->node_of_span, 0xff, m->spans.nr * sizeof(*c->node_of_span));
 	if (m->pieces.nr)
 		c->node_of_piece = xcalloc(m->pieces.nr, sizeof(*c->node_of_piece));
-	b.frame_of_name = xreallocarray(NULL, names + 1, sizeof(*b.frame_of_name));
-	memset(b.frame_of_name, 0xff, names * sizeof(*b.frame_of_name));
-	b.deeper = intern_puts(c->names, DEEPER);
 	for (track_id t = 0; t < m->tracks.nr; t++)
 		if (cct_host_track(m, t))
 			piece = add_track(&b, t, piece);
-	u64map_release(&b.roots);
-	u64map_release(&b.children);
-	free(b.frame_of_name);
+	builder_end(&b);
+}
+
+static void build_profile(const struct profile *p, uint32_t max_depth, struct cct *c)
+{
+	struct builder b = { .m = p->m, .c = c, .max_depth = max_depth };
+
+	builder_begin(&b);
+	c->nr_tracks = p->tracks.nr;
+	c->node_of_path = xcalloc(p->tracks.nr + 1, sizeof(*c->node_of_path));
+	for (size_t i = 0; i < p->tracks.nr; i++) {
+		const struct profile_track *t = p->tracks.v[i];
+		uint32_t *node_of = xreallocarray(NULL, t->nodes.nr + 1, sizeof(*node_of));
+
+		c->node_of_path[i] = node_of;
+		for (size_t k = 0; !t->queue && k < t->nodes.nr; k++) {
+			const struct profile_node *n = &t->nodes.v[k];
+			uint32_t parent = n->parent == NODE_NONE ? CCT_NONE : node_of[n->parent];
+
+			node_of[k] = below(&b, t->track, parent, n->name);
+			if (c->nodes[node_of[k]].collapsed)
+				c->cut_spans += n->calls;
+		}
+	}
+	builder_end(&b);
 }
 
 /* The deepest level down to which the text of all paths stays within max_bytes; UINT32_MAX when
@@ -169,8 +205,25 @@ void cct_build(const struct model *m, struct cct *ret)
 	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, ret);
 }
 
+void cct_build_profile(const struct profile *p, struct cct *ret)
+{
+	struct cct c = CCT_INIT;
+	uint32_t affordable;
+
+	build_profile(p, CCT_MAX_DEPTH, &c);
+	affordable = affordable_depth(&c, CCT_MAX_PATH_BYTES);
+	if (affordable < CCT_MAX_DEPTH) {
+		cct_release(&c);
+		build_profile(p, affordable, &c);
+	}
+	*ret = c;
+}
+
 void cct_release(struct cct *c)
 {
+	for (size_t i = 0; i < c->nr_tracks; i++)
+		free(c->node_of_path[i]);
+	free(c->node_of_path);
 	free(c->nodes);
 	free(c->node_of_span);
 	free(c->node_of_piece);

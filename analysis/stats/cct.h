@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profrig/model.h"
+#include "profrig/profile.h"
 #include "profrig/strbuf.h"
 
 #define CCT_NONE UINT32_MAX
@@ -55,6 +55,8 @@ struct cct {
 	size_t nr, cap;
 	uint32_t *node_of_span;  /* by span index; CCT_NONE: not a call on a host track */
 	uint32_t *node_of_piece; /* by index of model.pieces; NULL when there are none */
+	uint32_t **node_of_path; /* of a profile: by place in profile.tracks and by node there */
+	size_t nr_tracks;
 	struct intern *names;
 	uint64_t cut_spans;
 };
@@ -64,6 +66,8 @@ struct cct {
 	}
 
 void cct_build(const struct model *m, struct cct *ret);
+/* The same tree of a profile; its nodes are found by node_of_path. */
+void cct_build_profile(const struct profile *p, struct cct *ret);
 /* As cct_build with other ceilings (tests). */
 void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
 		       struct cct *ret);

@@ -16,6 +16,7 @@ struct function {
 	str_id name, category;
 	uint64_t calls;
 	int64_t inclusive_ns, exclusive_ns;
+	struct call_stats stats;
 	/* The part of the present track that calls of this function cover already: a recursive call
 	 * adds nothing to inclusive. */
 	track_id track;
@@ -121,8 +122,10 @@ static struct table *new_table(void)
 }
 
 static void add_row(struct table *t, const struct model *m, const struct function *f,
-		    const struct call_stats *s, int64_t scope_sum)
+		    int64_t scope_sum)
 {
+	const struct call_stats *s = &f->stats;
+
 	table_str(t, scope_name[f->scope]);
 	table_str(t, model_str(m, f->name));
 	table_str(t, model_str(m, f->category));
@@ -139,6 +142,24 @@ static void add_row(struct table *t, const struct model *m, const struct functio
 	table_row(t);
 }
 
+static void add_table(const struct model *m, const struct function *v, size_t n,
+		      struct table_set *out)
+{
+	int64_t sum[SCOPES] = { 0 };
+	struct table *t;
+
+	if (n == 0)
+		return;
+	t = new_table();
+	for (size_t i = 0; i < n; i++)
+		sum[v[i].scope] = ns_add(sum[v[i].scope], v[i].exclusive_ns);
+	for (size_t i = 0; i < n; i++)
+		add_row(t, m, &v[i], sum[v[i].scope]);
+	/* scope, exclusive descending, name, category */
+	table_sort(t, (const int[]){ 0, ~5, 1, 2 }, 4);
+	table_set_add(out, t);
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
@@ -149,22 +170,83 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	if (fs.all.nr) {
 		CLEANUP(xfreep) uint64_t *first = xcalloc(fs.all.nr + 1, sizeof(*first));
 		CLEANUP(xfreep) int64_t *dur = durations(m, &fs, first);
-		int64_t sum[SCOPES] = { 0 };
 		for (size_t f = 0; f < fs.all.nr; f++)
-			sum[fs.all.v[f].scope] =
-				ns_add(sum[fs.all.v[f].scope], fs.all.v[f].exclusive_ns);
-		struct table *t = new_table();
-		for (size_t f = 0; f < fs.all.nr; f++) {
-			const struct function *fn = &fs.all.v[f];
-			struct call_stats s = call_stats_of(dur + first[f], fn->calls);
-			add_row(t, m, fn, &s, sum[fn->scope]);
-		}
-		/* scope, exclusive descending, name, category */
-		table_sort(t, (const int[]){ 0, ~5, 1, 2 }, 4);
-		table_set_add(out, t);
+			fs.all.v[f].stats = call_stats_of(dur + first[f], fs.all.v[f].calls);
+		add_table(m, fs.all.v, fs.all.nr, out);
 	}
 	VEC_RELEASE(&fs.all);
 	free(fs.of_span);
+	return 0;
+}
+
+/* ---- of a profile ---- */
+
+/* Where the calls of one name on all devices, and kernels and copies of one name, come together. */
+struct gathered {
+	struct function f;
+	struct moments ns;
+	struct sketch sketch;
+};
+
+static void add_nodes(const struct profile_track *t, struct gathered *all, const uint32_t *place)
+{
+	for (size_t i = 0; i < t->nodes.nr; i++) {
+		const struct profile_node *n = &t->nodes.v[i];
+		struct function *f = &all[place[n->calls_id]].f;
+
+		f->exclusive_ns = ns_add(f->exclusive_ns, n->exclusive_ns);
+		if (!n->recursive)
+			f->inclusive_ns = ns_add(f->inclusive_ns, n->inclusive_ns);
+	}
+}
+
+/* place: of each of profile.calls in the result. */
+static size_t gather(const struct profile *p, struct gathered *all, uint32_t *place)
+{
+	struct u64map ids[SCOPES] = { U64MAP_INIT, U64MAP_INIT };
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		const struct profile_calls *c = &p->calls.v[i];
+		enum scope scope = c->device == UINT32_MAX ? SCOPE_HOST : SCOPE_DEVICE;
+		uint32_t *id = u64map_at(&ids[scope], u64map_pair(c->name, c->category));
+
+		if (*id == U64MAP_NONE) {
+			*id = (uint32_t)nr;
+			all[nr++].f = (struct function){ .scope = scope,
+							 .name = c->name,
+							 .category = c->category };
+		}
+		place[i] = *id;
+		moments_merge(&all[*id].ns, &c->ns);
+		sketch_merge(&all[*id].sketch, &c->sketch);
+	}
+	for (size_t s = 0; s < SCOPES; s++)
+		u64map_release(&ids[s]);
+	return nr;
+}
+
+static int run_profile(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	CLEANUP(xfreep) struct gathered *all = xcalloc(p->calls.nr + 1, sizeof(*all));
+	CLEANUP(xfreep) uint32_t *place = xcalloc(p->calls.nr + 1, sizeof(*place));
+	CLEANUP(xfreep) struct function *v = xcalloc(p->calls.nr + 1, sizeof(*v));
+	size_t nr = gather(p, all, place);
+
+	(void)o;
+	(void)err;
+	for (size_t i = 0; i < p->tracks.nr; i++)
+		add_nodes(p->tracks.v[i], all, place);
+	for (size_t i = 0; i < nr; i++) {
+		v[i] = all[i].f;
+		v[i].calls = all[i].ns.n;
+		v[i].stats = call_stats_approx(&all[i].ns, &all[i].sketch);
+		if (v[i].scope == SCOPE_DEVICE)
+			v[i].inclusive_ns = v[i].exclusive_ns = moments_sum(&all[i].ns);
+		sketch_release(&all[i].sketch);
+	}
+	add_table(p->m, v, nr, out);
 	return 0;
 }
 
@@ -173,4 +255,5 @@ const struct analysis analysis_functions = {
 	.about = "calls, inclusive and exclusive time of every function and device operation",
 	.tables = "functions",
 	.run = run,
+	.run_profile = run_profile,
 };

@@ -127,6 +127,13 @@ static struct table *make_table(const struct model *m, const struct kernels *ks)
 	return t;
 }
 
+static void add_table(struct model *m, struct kernels *ks, struct table_set *out)
+{
+	qsort_r(ks->all.v, ks->all.nr, sizeof(*ks->all.v), cmp_kernel, m);
+	sum_devices(ks);
+	table_set_add(out, make_table(m, ks));
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
@@ -136,12 +143,55 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	collect(m, &ks);
 	if (ks.all.nr) {
 		measure(m, &ks);
-		qsort_r(ks.all.v, ks.all.nr, sizeof(*ks.all.v), cmp_kernel, m);
-		sum_devices(&ks);
-		table_set_add(out, make_table(m, &ks));
+		add_table(m, &ks, out);
 	}
 	VEC_RELEASE(&ks.all);
 	free(ks.of_span);
+	return 0;
+}
+
+/* Calls of one name come together here when only their categories differ. */
+struct gathered {
+	struct moments ns;
+	struct sketch sketch;
+};
+
+static int run_profile(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	CLEANUP(xfreep) struct gathered *all = xcalloc(p->calls.nr + 1, sizeof(*all));
+	CLEANUP(u64map_release) struct u64map ids = U64MAP_INIT;
+	struct kernels ks = { VEC_INIT, NULL };
+
+	(void)o;
+	(void)err;
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		const struct profile_calls *c = &p->calls.v[i];
+		uint32_t *id;
+
+		if (c->device == UINT32_MAX)
+			continue;
+		id = u64map_at(&ids, u64map_pair(c->device << 1 | c->kernel, c->name));
+		if (*id == U64MAP_NONE) {
+			*id = (uint32_t)ks.all.nr;
+			VEC_PUSH(&ks.all,
+				 ((struct kernel){
+					 .device = p->devices.v[c->device].device,
+					 .name = c->name,
+					 .class = c->kernel ? kernel_class(model_str(p->m, c->name))
+							    : "copy" }));
+		}
+		moments_merge(&all[*id].ns, &c->ns);
+		sketch_merge(&all[*id].sketch, &c->sketch);
+	}
+	for (size_t k = 0; k < ks.all.nr; k++) {
+		ks.all.v[k].stats = call_stats_approx(&all[k].ns, &all[k].sketch);
+		ks.all.v[k].calls = all[k].ns.n;
+		sketch_release(&all[k].sketch);
+	}
+	if (ks.all.nr)
+		add_table(p->m, &ks, out);
+	VEC_RELEASE(&ks.all);
 	return 0;
 }
 
@@ -150,4 +200,5 @@ const struct analysis analysis_kernels = {
 	.about = "time and class of every kernel, copy and fill by device",
 	.tables = "kernels",
 	.run = run,
+	.run_profile = run_profile,
 };

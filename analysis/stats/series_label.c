@@ -14,7 +14,13 @@ static const char *path_of(const struct model *m, const struct series_label *l)
 	return m->inputs.v[m->series.v[l->series].input].path;
 }
 
-/* The order in which the inputs were named decides last. */
+static track_id track_of(const struct model *m, const struct series_label *l)
+{
+	return m->series.v[l->series].track;
+}
+
+/* The order in which the inputs were named decides last, before it that of the tracks: a track's
+ * series may be met late. */
 static int cmp_labels(const void *pa, const void *pb, void *ctx)
 {
 	const struct series_label *a = pa, *b = pb;
@@ -24,6 +30,8 @@ static int cmp_labels(const void *pa, const void *pb, void *ctx)
 		r = natural_cmp(a->device, b->device);
 	if (r == 0)
 		r = strcmp(path_of(ctx, a), path_of(ctx, b));
+	if (r == 0)
+		r = (track_of(ctx, a) > track_of(ctx, b)) - (track_of(ctx, a) < track_of(ctx, b));
 	if (r == 0)
 		r = a->series < b->series ? -1 : a->series > b->series;
 	return r;
@@ -46,11 +54,6 @@ enum difference { BY_FILE, BY_TRACK, BY_PATH, BY_NUMBER };
 static const char *file_of(const struct model *m, const struct series_label *l)
 {
 	return fs_base(path_of(m, l));
-}
-
-static track_id track_of(const struct model *m, const struct series_label *l)
-{
-	return m->series.v[l->series].track;
 }
 
 static enum difference difference_of(const struct model *m, const struct series_label *all,

@@ -1,5 +1,5 @@
 /*
- * analysis: from a finished model to tables. The registry is analysis/stats/analyses.c; each
+ * analysis: from a finished model, or profile, to tables. The registry is analysis/stats/analyses.c; each
  * analysis is one file and returns tables whose columns are pinned in the contract
  * (docs/tables.md).
  *
@@ -13,6 +13,7 @@
 #include "profrig/energy.h"
 #include "profrig/idle.h"
 #include "profrig/model.h"
+#include "profrig/profile.h"
 #include "profrig/table.h"
 
 struct check {
@@ -49,6 +50,9 @@ struct analysis {
 	const char *tables; /* names, comma-separated */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		   struct err *err);
+	/* the same tables of a finished profile; NULL: they need what a profile does not keep */
+	int (*run_profile)(const struct profile *p, const struct analysis_opts *o,
+			   struct table_set *out, struct err *err);
 };
 /* The model is const to an analysis except for model_warn. */
 
@@ -65,5 +69,7 @@ struct call_stats {
 	double mean_ns, median_ns, p95_ns, stddev_ns;
 };
 struct call_stats call_stats_of(const int64_t *dur_ns, size_t n); /* type 7 percentiles, n − 1 */
+/* As exact but for median and p95, which are at most SKETCH_ERROR of themselves wrong. */
+struct call_stats call_stats_approx(const struct moments *mo, const struct sketch *sk);
 
 #endif
