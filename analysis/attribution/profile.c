@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
 #define BUFFER_BYTES ((size_t)32 << 20)
@@ -28,6 +29,7 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 		if (*at == U64MAP_NONE) {
 			*at = (uint32_t)priv->lanes.nr;
 			l = lane_new(p, v[i]->track);
+			l->index = priv->lanes.nr;
 			VEC_PUSH(&priv->lanes, l);
 			VEC_PUSH(&p->tracks, &l->t);
 			if (l->t.queue)
@@ -36,6 +38,7 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 		l = priv->lanes.v[*at];
 		VEC_PUSH(&l->sources, v[i]);
 		l->samples_only &= v[i]->samples_only;
+		l->in_step |= v[i]->callsites && !v[i]->samples_only;
 	}
 }
 
@@ -48,7 +51,8 @@ static void lanes_share_buffer(struct profile *p)
 		struct lane *l = priv->lanes.v[i];
 
 		l->keeps_events = l->t.queue || (l->nests && priv->o.round);
-		nr += l->keeps_events;
+		l->in_step |= l->keeps_events;
+		nr += l->in_step;
 	}
 	priv->lane_events = nr ? bytes / sizeof(struct lane_event) / nr : 0;
 	if (priv->lane_events < LANE_EVENTS_MIN)
@@ -86,7 +90,7 @@ static int64_t horizon(const struct profile_priv *priv)
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		const struct lane *l = priv->lanes.v[i];
 
-		if (l->keeps_events && !l->done && l->now_ns < t)
+		if (l->in_step && !l->done && l->now_ns < t)
 			t = l->now_ns;
 	}
 	return t;
@@ -146,6 +150,17 @@ static void job_forget(void *profile, size_t i, unsigned worker)
 	l->seen = 0;
 }
 
+static void launches_say(struct profile *p)
+{
+	struct profile_priv *priv = p->priv;
+
+	if (priv->tied + priv->untied)
+		sink_fact(model_sink(p->m), "launches", (int64_t)priv->tied);
+	if (priv->untied)
+		model_warn(p->m, priv->input, W_UNLINKED_WORK, priv->untied, SAY_UNLINKED_WORK);
+	priv->tied = priv->untied = 0;
+}
+
 static void take_sources(void *profile, struct source *const *v, size_t n)
 {
 	struct profile *p = profile;
@@ -161,10 +176,12 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 		pull(p, false);
 		t_ns = horizon(priv);
 		hand_out(p, t_ns);
+		launches_match(p, t_ns);
 		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_forget, p);
 	} while (t_ns != INT64_MAX);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		lane_close(priv->lanes.v[i]);
+	launches_say(p);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		lane_say_open(priv->lanes.v[i]);
 }
@@ -206,6 +223,7 @@ static void priv_free(struct profile_priv *priv)
 	for (size_t i = 0; i < priv->devices.nr; i++)
 		VEC_RELEASE(&priv->devices.v[i].lanes);
 	VEC_RELEASE(&priv->devices);
+	launches_release(priv);
 	u64map_release(&priv->symbols);
 	u64map_release(&priv->call_ids);
 	pthread_mutex_destroy(&priv->lock);

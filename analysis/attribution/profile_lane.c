@@ -162,6 +162,8 @@ static void thread_settle(struct lane *l)
 	}
 	if (__builtin_expect(l->instants.nr > 0, 0))
 		instants_settle(l, node);
+	if (__builtin_expect(l->marks_pending < l->marks.nr, 0))
+		marks_settle(l, node);
 	if (node != l->last_node)
 		event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
 }
@@ -199,7 +201,7 @@ static void lane_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name,
 
 	(void)t;
 	t_ns = lane_time(l, t_ns);
-	VEC_PUSH(&l->open, (struct frame){ t_ns, NODE_NONE, name, category, SPAN_HOST });
+	VEC_PUSH(&l->open, (struct frame){ t_ns, NODE_NONE, name, category, SPAN_HOST, 0 });
 	l->t.spans++;
 }
 
@@ -257,6 +259,7 @@ static void thread_leave(struct lane *l, const struct frame *f, int64_t ns)
 
 	if (l->settled <= l->open.nr) {
 		instant_add(l, f, ns);
+		marks_instant(l, f);
 		return;
 	}
 	n = &l->t.nodes.v[f->node];
@@ -266,8 +269,11 @@ static void thread_leave(struct lane *l, const struct frame *f, int64_t ns)
 
 static void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
 {
-	if (!is_work(f))
+	if (!is_work(f)) {
+		marks_work(l, f, MARK_NO_WORK);
 		return;
+	}
+	marks_work(l, f, ns);
 	work_count(l, f, ns);
 	if (l->settled > l->open.nr)
 		event_put(l, f->node, -1);
@@ -369,6 +375,7 @@ const struct sink_ops lane_ops = {
 	.open_kind = lane_op_open_kind,
 	.sample = lane_op_sample,
 	.warn = lane_op_warn,
+	.callsite = lane_op_callsite,
 };
 
 /* The model's columns take over what fits into them as it is, which is nearly always all. */
@@ -411,7 +418,7 @@ struct lane *lane_new(struct profile *p, track_id track)
 	l->nests = p->m->tracks.v[track].kind == TRACK_THREAD;
 	l->samples_only = true;
 	l->instants_limit = INSTANTS_LIMIT;
-	l->now_ns = l->frame_ns = l->sample_ns = INT64_MIN;
+	l->now_ns = l->frame_ns = l->sample_ns = l->mark_ns = INT64_MIN;
 	l->last_node = NODE_NONE;
 	l->work_first_ns = l->first_ns = INT64_MAX;
 	l->work_last_ns = l->last_ns = INT64_MIN;
@@ -435,6 +442,7 @@ static void lane_empty(struct lane *l)
 	VEC_RELEASE(&l->open);
 	VEC_RELEASE(&l->instants);
 	VEC_RELEASE(&l->events);
+	VEC_RELEASE(&l->marks);
 	for (size_t i = 0; i < l->series.nr; i++)
 		series_free(&l->series.v[i]);
 	VEC_RELEASE(&l->series);
@@ -466,21 +474,25 @@ static void lane_end(struct lane *l)
 	l->done = true;
 }
 
+/* Of its share of the buffer. */
+static size_t room(const struct lane *l)
+{
+	size_t all = l->p->priv->lane_events, used = l->events.nr + l->marks.nr * 4;
+
+	return used < all ? all - used : 0;
+}
+
 void lane_pull(struct lane *l, struct worker *w)
 {
-	size_t room = l->p->priv->lane_events;
-
 	l->worker = w;
 	/* some of it in any case: a full buffer may hold nothing but what happens at one moment */
 	do {
 		struct source *src = l->sources.v[l->source];
-		uint64_t max = !l->keeps_events      ? UINT64_MAX
-			       : l->events.nr < room ? room - l->events.nr
-						     : LANE_EVENTS_MIN;
+		uint64_t max = !l->in_step ? UINT64_MAX : room(l) ? room(l) : LANE_EVENTS_MIN;
 
 		if (src->pull(src, &l->sink, max) == 0 && ++l->source == l->sources.nr)
 			lane_end(l);
-	} while (!l->done && (!l->keeps_events || l->events.nr < room));
+	} while (!l->done && (!l->in_step || room(l)));
 }
 
 void lane_close(struct lane *l)

@@ -1,6 +1,7 @@
 /*
  * The parts of the profile: profile.c hands the sources round, profile_lane.c is the sink of one
- * track, profile_tree.c its call paths, profile_device.c what runs at the same time.
+ * track, profile_tree.c its call paths, profile_device.c what runs at the same time,
+ * profile_launch.c who launched it.
  */
 #ifndef PROFILE_PRIVATE_H
 #define PROFILE_PRIVATE_H
@@ -19,7 +20,22 @@ struct frame {
 	uint32_t node; /* once it is settled; NODE_NONE for an annotation */
 	str_id name, category;
 	enum span_kind kind;
+	uint64_t mark; /* work: of the launch, counted from 1 over the lane; 0: none */
 };
+
+/* A launch, or the work that was launched; see profile_launch.c. */
+struct launch_mark {
+	uint64_t id;
+	int64_t t_ns;
+	size_t frame;    /* of a launch; MARK_SETTLED: node is known */
+	struct lane *by; /* of work: who launched it, with node */
+	uint32_t node;
+	str_id name, category; /* of a launch that took no time; STR_NONE */
+	int64_t ns;            /* of work: its duration */
+};
+#define MARK_SETTLED SIZE_MAX
+#define MARK_OPEN (-1)
+#define MARK_NO_WORK (-2)
 
 /* Calls that took no time, until it is known below what they lie. */
 struct instant_calls {
@@ -58,6 +74,7 @@ struct lane {
 	struct profile *p;
 	struct worker *worker; /* that pulls it now */
 	struct profile_track t;
+	size_t index;                 /* in profile_priv.lanes */
 	VEC(struct source *) sources; /* nearly always one */
 	size_t source;                /* the present one */
 	bool samples_only, done;
@@ -74,8 +91,15 @@ struct lane {
 	size_t slots_mask;
 	size_t left_open; /* at the end */
 	str_id left_open_name;
+	/* launches or launched work, in order of time */
+	VEC(struct launch_mark) marks;
+	uint64_t marks_before; /* dropped ones */
+	size_t marks_pending;  /* nodes of launches from here on are not known yet */
+	size_t marks_matched;  /* those before are */
+	int64_t mark_ns;       /* of the last one */
 	/* events that nobody has seen yet */
 	bool keeps_events;
+	bool in_step; /* not read further ahead than its buffer allows */
 	VEC(struct lane_event) events;
 	size_t seen;        /* how many of them the present round hands out */
 	size_t merged;      /* how many of these its device has taken */
@@ -103,6 +127,16 @@ struct profile_priv {
 	input_id input;
 	VEC(struct lane_feed) feeds;
 	VEC(struct lane *) active; /* of this round */
+	struct u64map launch_ids;  /* by callsite: place in launches */
+	VEC(struct launches {
+		VEC(struct launch_run {
+			struct lane *lane;
+			uint32_t node;
+			uint64_t nr;
+		}) runs;
+		size_t first;
+	}) launches;
+	uint64_t tied, untied; /* work */
 	/* what lanes share while they are read */
 	pthread_mutex_t lock;
 	struct u64map symbols;  /* (name, category) */
@@ -139,6 +173,13 @@ uint32_t device_of(struct profile *p, struct lane *l);
 /* Sweeps over what the present round hands out of a device's queues. */
 void device_round(void *profile, size_t device, unsigned worker);
 void device_sum(struct profile *p);
+
+void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id);
+void marks_instant(struct lane *l, const struct frame *f);
+void marks_settle(struct lane *l, uint32_t below);
+void marks_work(struct lane *l, const struct frame *f, int64_t ns);
+void launches_match(struct profile *p, int64_t horizon_ns);
+void launches_release(struct profile_priv *priv);
 
 static inline int64_t ns_sum(int64_t a, int64_t b)
 {

@@ -1,6 +1,13 @@
 #include "otf2_private.h"
 
+#include <string.h>
+
 #include "profrig/warnings.h"
+
+bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter)
+{
+	return strcmp(otf2_string(d, parameter->name), "callsite id") == 0;
+}
 
 /*
  * Launches and device work of one place of the program carry one number, as often as the place is
@@ -44,6 +51,5 @@ void otf2_match_callsites(struct otf2_reading *r)
 	}
 	sink_fact(r->s, "launches", tied);
 	if (alone)
-		r->s->ops->warn(r->s, W_UNLINKED_WORK, alone,
-				"the launch of device work with a callsite id is not in the trace");
+		r->s->ops->warn(r->s, W_UNLINKED_WORK, alone, SAY_UNLINKED_WORK);
 }

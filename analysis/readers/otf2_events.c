@@ -298,9 +298,12 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
 	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
-	if (l->s->no_links || !p || l->frames.nr == 0 ||
-	    strcmp(otf2_string(&l->r->defs, p->name), "callsite id") != 0)
+	if (!p || l->frames.nr == 0 || !otf2_is_callsite(&l->r->defs, p))
 		return;
+	if (l->s->no_links) {
+		l->s->ops->callsite(l->s, l->track, c.t_ns, value);
+		return;
+	}
 	if (l->queue) {
 		w.at = l->found.work.nr;
 		VEC_PUSH(&l->found.work, c);

@@ -169,6 +169,8 @@ OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time,
 				 uint8_t nr, const OTF2_Type *types,
 				 const OTF2_MetricValue *values);
 
+/* Whether a parameter ties launches to what they launched. */
+bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter);
 void otf2_match_messages(struct otf2_reading *r);
 void otf2_match_callsites(struct otf2_reading *r);
 

@@ -445,6 +445,14 @@ static int location_pull(struct source *src, struct sink *into, uint64_t max)
 	return 0;
 }
 
+static bool has_callsites(const struct otf2_defs *d)
+{
+	for (size_t i = 0; i < d->parameters.nr; i++)
+		if (otf2_is_callsite(d, &d->parameters.v[i]))
+			return true;
+	return false;
+}
+
 static void location_init(struct location *lo, struct archive *a, size_t index,
 			  const OTF2_EvtReaderCallbacks *callbacks)
 {
@@ -462,6 +470,7 @@ static void location_init(struct location *lo, struct archive *a, size_t index,
 static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *callbacks)
 {
 	size_t all = a->r.defs.locations.nr, n = 0;
+	bool callsites = has_callsites(&a->r.defs);
 	CLEANUP(xfreep) struct location *v = xcalloc(all + 1, sizeof(*v));
 	CLEANUP(xfreep) struct source **sources = xcalloc(all + 1, sizeof(*sources));
 
@@ -469,6 +478,7 @@ static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *cal
 		if (a->r.defs.locations.v[i].missing)
 			continue;
 		location_init(&v[n], a, i, callbacks);
+		v[n].source.callsites = callsites;
 		sources[n] = &v[n].source;
 		n++;
 	}

@@ -270,6 +270,8 @@ static void add_paths(struct callpaths *cp, const struct profile *p)
 
 			me->calls += t->nodes.v[k].calls;
 			me->exclusive_ns = ns_add(me->exclusive_ns, t->nodes.v[k].exclusive_ns);
+			me->device_exclusive_ns =
+				ns_add(me->device_exclusive_ns, t->nodes.v[k].device_ns);
 		}
 		cp->covered_ns = ns_add(cp->covered_ns, t->covered_ns);
 	}
@@ -289,8 +291,9 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 		const struct profile_device *d = &p->devices.v[i];
 
 		cp.device_ns = ns_add(cp.device_ns, d->sum_ns);
-		if (d->pieces)
-			VEC_PUSH(&cp.lost, ((struct lost){ d->device, d->pieces, d->sum_ns }));
+		if (d->pieces > d->linked)
+			VEC_PUSH(&cp.lost, ((struct lost){ d->device, d->pieces - d->linked,
+							   d->sum_ns - d->linked_ns }));
 	}
 	add_tables(&cp, out);
 	return 0;

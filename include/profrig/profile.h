@@ -43,6 +43,7 @@ struct profile_node {
 	uint32_t calls_id;   /* in profile.calls */
 	uint64_t calls;
 	int64_t exclusive_ns; /* of work: the sum of durations */
+	int64_t device_ns;    /* of the work that these calls launched themselves */
 	int64_t inclusive_ns; /* after profile_finish: with everything below */
 	/* after profile_finish: a call of the same function is above it: its time is in that one's */
 	bool recursive;
@@ -71,6 +72,8 @@ struct profile_device {
 	str_id device; /* of the model's tracks */
 	uint64_t pieces, max_concurrency;
 	int64_t sum_ns, union_ns, first_ns, last_ns;
+	uint64_t linked; /* pieces that a call is known to have launched */
+	int64_t linked_ns;
 };
 
 struct profile {

@@ -17,8 +17,8 @@
  * an order of its own; it offers them, and the sink pulls: one after the other to their ends, or
  * each a little at a time by several threads. A source is pulled by one thread at a time and pushes
  * into the sink that it is given, which is this one or a part of it: of its operations enter,
- * leave, leave_args, open_kind, sample, series, string and warn are there, and the ids they return
- * hold inside the source. Tracks are made before. When sources returns, all have ended and what
+ * leave, leave_args, open_kind, sample, series, string, warn and callsite are there, and the ids
+ * they return hold inside the source. Tracks are made before. When sources returns, all have ended and what
  * they warned of is in their order.
  */
 #ifndef PROFRIG_SINK_H
@@ -64,6 +64,7 @@ struct sink;
 struct source {
 	track_id track;    /* whose enters and leaves it has */
 	bool samples_only; /* it has none of them */
+	bool callsites;    /* it may call callsite */
 	uint64_t records;  /* as far as the definitions tell: a hint */
 	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
 	int (*pull)(struct source *src, struct sink *into, uint64_t max);
@@ -103,6 +104,13 @@ struct sink_ops {
 	void (*link)(struct sink *s, span_id from, span_id to, enum link_kind kind);
 	void (*warn)(struct sink *s, const char *code, uint64_t count, const char *text);
 	void (*sources)(struct sink *s, struct source *const *v, size_t n);
+	/*
+	 * Only where no links are kept, and by sources: the innermost open call launches, or the
+	 * innermost open work was launched by, the place of the program that has this number. The
+	 * first work of a place is that of its first launch, the second of the second; without a
+	 * launch before it, it is W_UNLINKED_WORK.
+	 */
+	void (*callsite)(struct sink *s, track_id t, int64_t t_ns, uint64_t id);
 };
 
 struct sink {
@@ -170,6 +178,7 @@ static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
 #define SAY_OPEN "'%s' and %zu more calls are still open at the end"
 #define SAY_READ_FAILED "a read of '%s' failed"
 #define SAY_INFINITE "a value of '%s' is infinite"
+#define SAY_UNLINKED_WORK "the launch of device work with a callsite id is not in the trace"
 #define SAY_UNKNOWN_SERIES "sample of an unknown series"
 
 #endif

@@ -1,0 +1,214 @@
+/*
+ * Who launched what runs on a device, as far as the trace tells by numbers for the places of the
+ * program. The launches of a place wait in a queue for its work; a place mostly launches from one
+ * call path, so a queue is a few runs of equal launches, however many they are.
+ */
+#include "profile_private.h"
+
+#include <string.h>
+
+#include "profrig/xalloc.h"
+
+/* ---- on a lane: who it is about, as soon as that is known ---- */
+
+void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id)
+{
+	struct lane *l = (struct lane *)((char *)s - offsetof(struct lane, sink));
+	struct frame *f;
+
+	(void)t;
+	if (l->open.nr == 0)
+		return;
+	f = &l->open.v[l->open.nr - 1];
+	t_ns = time_shift(t_ns, l->p->priv->shift_ns);
+	if (t_ns < l->mark_ns)
+		t_ns = l->mark_ns;
+	if (t_ns < l->now_ns)
+		t_ns = l->now_ns;
+	l->mark_ns = t_ns;
+	VEC_PUSH(&l->marks, ((struct launch_mark){ .id = id,
+						   .t_ns = t_ns,
+						   .frame = l->open.nr - 1,
+						   .node = f->node,
+						   .name = STR_NONE,
+						   .ns = MARK_OPEN }));
+	if (l->nests && l->open.nr <= l->settled)
+		l->marks.v[l->marks.nr - 1].frame = MARK_SETTLED;
+	if (!l->t.queue)
+		return;
+	/* a second number of one piece of work uses up a launch, no more */
+	if (f->mark)
+		l->marks.v[l->marks.nr - 1].ns = MARK_NO_WORK;
+	else
+		f->mark = l->marks_before + l->marks.nr;
+}
+
+/* The call that launched took no time: it will get its node with those. */
+void marks_instant(struct lane *l, const struct frame *f)
+{
+	for (size_t i = l->marks.nr; i-- > l->marks_pending;) {
+		struct launch_mark *m = &l->marks.v[i];
+
+		if (m->frame == l->open.nr && m->name == STR_NONE) {
+			m->name = f->name;
+			m->category = f->category;
+		}
+	}
+}
+
+void marks_settle(struct lane *l, uint32_t below)
+{
+	for (; l->marks_pending < l->marks.nr; l->marks_pending++) {
+		struct launch_mark *m = &l->marks.v[l->marks_pending];
+
+		if (m->frame == MARK_SETTLED)
+			continue;
+		m->node = m->name != STR_NONE
+				  ? tree_child(l, below, m->name, m->category, SPAN_HOST)
+				  : l->open.v[m->frame].node;
+	}
+}
+
+void marks_work(struct lane *l, const struct frame *f, int64_t ns)
+{
+	if (f->mark)
+		l->marks.v[f->mark - 1 - l->marks_before].ns = ns;
+}
+
+/* ---- between two rounds ---- */
+
+struct due {
+	struct lane *lane;
+	size_t mark;
+};
+
+/* In order of time, launches before work, and as the tracks come. */
+static int cmp_due(const void *pa, const void *pb, void *ctx)
+{
+	const struct due *a = pa, *b = pb;
+	int64_t ta = a->lane->marks.v[a->mark].t_ns, tb = b->lane->marks.v[b->mark].t_ns;
+
+	(void)ctx;
+	if (ta != tb)
+		return ta < tb ? -1 : 1;
+	if (a->lane->t.queue != b->lane->t.queue)
+		return a->lane->t.queue ? 1 : -1;
+	if (a->lane != b->lane)
+		return a->lane->index < b->lane->index ? -1 : 1;
+	return a->mark < b->mark ? -1 : a->mark > b->mark;
+}
+
+static struct launches *launches_of(struct profile_priv *priv, uint64_t id)
+{
+	uint32_t *at = u64map_at(&priv->launch_ids, id);
+
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)priv->launches.nr;
+		VEC_PUSH(&priv->launches, ((struct launches){ .first = 0 }));
+	}
+	return &priv->launches.v[*at];
+}
+
+static void launch_put(struct launches *q, struct lane *l, uint32_t node)
+{
+	struct launch_run *last = q->runs.nr > q->first ? &q->runs.v[q->runs.nr - 1] : NULL;
+
+	if (last && last->lane == l && last->node == node)
+		last->nr++;
+	else
+		VEC_PUSH(&q->runs, ((struct launch_run){ l, node, 1 }));
+}
+
+static bool launch_take(struct launches *q, struct launch_mark *work)
+{
+	struct launch_run *r = &q->runs.v[q->first];
+
+	if (q->first == q->runs.nr)
+		return false;
+	work->by = r->lane;
+	work->node = r->node;
+	if (--r->nr > 0)
+		return true;
+	if (++q->first * 2 > q->runs.nr) {
+		q->runs.nr -= q->first;
+		memmove(q->runs.v, q->runs.v + q->first, q->runs.nr * sizeof(*q->runs.v));
+		q->first = 0;
+	}
+	return true;
+}
+
+static void due_match(struct profile_priv *priv, const struct due *d)
+{
+	struct launch_mark *m = &d->lane->marks.v[d->mark];
+	struct launches *q = launches_of(priv, m->id);
+
+	if (!d->lane->t.queue) {
+		launch_put(q, d->lane, m->node);
+	} else if (launch_take(q, m)) {
+		priv->tied++;
+	} else {
+		priv->untied++;
+	}
+}
+
+static void work_credit(struct profile *p, const struct lane *l, const struct launch_mark *m)
+{
+	struct profile_device *d = &p->devices.v[l->device];
+	struct profile_node *n;
+
+	if (!m->by || m->node == NODE_NONE || m->ns == MARK_NO_WORK)
+		return;
+	n = &m->by->t.nodes.v[m->node];
+	n->device_ns = ns_sum(n->device_ns, m->ns);
+	d->linked++;
+	d->linked_ns = ns_sum(d->linked_ns, m->ns);
+}
+
+/* Work that is matched and has ended is done with; so is a launch that stands in its queue. */
+static void marks_drop(struct profile *p, struct lane *l)
+{
+	size_t done = 0;
+
+	while (done < l->marks_matched && (!l->t.queue || l->marks.v[done].ns != MARK_OPEN)) {
+		if (l->t.queue)
+			work_credit(p, l, &l->marks.v[done]);
+		done++;
+	}
+	if (done == 0)
+		return;
+	l->marks.nr -= done;
+	memmove(l->marks.v, l->marks.v + done, l->marks.nr * sizeof(*l->marks.v));
+	l->marks_before += done;
+	l->marks_matched -= done;
+	l->marks_pending -= l->marks_pending < done ? l->marks_pending : done;
+}
+
+void launches_match(struct profile *p, int64_t horizon_ns)
+{
+	struct profile_priv *priv = p->priv;
+	VEC(struct due) due = VEC_INIT;
+
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
+		struct lane *l = priv->lanes.v[i];
+
+		for (; l->marks_matched < l->marks.nr &&
+		       l->marks.v[l->marks_matched].t_ns < horizon_ns;
+		     l->marks_matched++)
+			VEC_PUSH(&due, ((struct due){ l, l->marks_matched }));
+	}
+	if (due.nr)
+		qsort_r(due.v, due.nr, sizeof(*due.v), cmp_due, NULL);
+	for (size_t i = 0; i < due.nr; i++)
+		due_match(priv, &due.v[i]);
+	VEC_RELEASE(&due);
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
+		marks_drop(p, priv->lanes.v[i]);
+}
+
+void launches_release(struct profile_priv *priv)
+{
+	for (size_t i = 0; i < priv->launches.nr; i++)
+		VEC_RELEASE(&priv->launches.v[i].runs);
+	VEC_RELEASE(&priv->launches);
+	u64map_release(&priv->launch_ids);
+}

@@ -1,0 +1,200 @@
+/* Archives through both sinks: real ones, damaged ones, and made ones. */
+#include "../../fixtures/gen/otf2_gen.c"
+#include "profile_support.h"
+
+#include "profrig/reader.h"
+
+#define PERCENT 0.01
+
+static struct outcome outcome_read(const char *path, const struct profile_opts *po, int want)
+{
+	struct outcome o = { .m = model_new(), .ts = TABLE_SET_INIT };
+	struct read_opts ro = { .keep_args = false };
+	struct err err = ERR_INIT;
+	int r;
+
+	if (po)
+		o.p = profile_new(o.m, po);
+	r = reader_find("otf2")->read(path, model_sink(o.m), &ro, &err);
+	if (r != want)
+		fail_msg("%s: %d (%s), not %d", path, r, err.msg, want);
+	outcome_analyse(&o);
+	return o;
+}
+
+/* Everything equal, for several pools; whether some of it could not be read is equal too. */
+static void both(const char *path, int want)
+{
+	struct outcome model = outcome_read(path, NULL, want);
+
+	for (unsigned threads = 1; threads <= 4; threads *= 2) {
+		struct profile_opts po = { .threads = threads,
+					   .buffer_bytes = threads == 2 ? 1 : 0 };
+		struct outcome profile = outcome_read(path, &po, want);
+
+		print_message("# %zu cells\n", same_tables(&model, &profile, PERCENT));
+		same_warnings(model.m, profile.m);
+		same_inputs(model.m, profile.m);
+		outcome_release(&profile);
+	}
+	outcome_release(&model);
+}
+
+static void test_real(void **state)
+{
+	static const char *const archives[] = { "mi300a-two-kernels", "ping-pong",
+						"ping-pong-papi" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(archives); i++) {
+		CLEANUP(xfreep) char *below = xasprintf("otf2/%s", archives[i]);
+		CLEANUP(xfreep) char *path = test_trace(below);
+
+		print_message("# %s\n", archives[i]);
+		both(path, 0);
+	}
+}
+
+/* ---- made ---- */
+
+#define REGIONS 12
+
+static void definitions(struct otf2_gen *g)
+{
+	static const uint64_t locations[] = { 0, 1 };
+
+	otf2_gen_host(g, 0, "node1");
+	otf2_gen_device(g, 1, "0", 0);
+	otf2_gen_device(g, 2, "1", 0);
+	for (uint32_t rank = 0; rank < 2; rank++)
+		otf2_gen_group(g, rank, "MPI Rank", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
+	for (uint32_t d = 0; d < 2; d++)
+		otf2_gen_group(g, 2 + d, d ? "HIP Context 1" : "HIP Context 0",
+			       OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 1 + d);
+	for (uint32_t i = 0; i < REGIONS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "region_%u", i % (REGIONS - 1));
+		otf2_gen_region(g, i, name,
+				i == 3   ? OTF2_REGION_ROLE_DATA_TRANSFER
+				: i == 4 ? OTF2_REGION_ROLE_BARRIER
+					 : OTF2_REGION_ROLE_FUNCTION,
+				i % 2 ? OTF2_PARADIGM_USER : OTF2_PARADIGM_COMPILER);
+	}
+	otf2_gen_member(g, 0, "PAPI_TOT_CYC", OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, 0,
+			"#");
+	otf2_gen_member(g, 1, "rocm_smi:::power_average:device=0", OTF2_METRIC_ABSOLUTE_POINT,
+			OTF2_TYPE_UINT64, 0, "uW");
+	OTF2_GlobalDefWriter_WriteMetricClass(g->defs, 0, 1, (const uint32_t[]){ 0 },
+					      OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
+	OTF2_GlobalDefWriter_WriteMetricClass(g->defs, 1, 1, (const uint32_t[]){ 1 },
+					      OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
+	OTF2_GlobalDefWriter_WriteParameter(g->defs, 0, otf2_gen_string(g, "callsite id"),
+					    OTF2_PARAMETER_TYPE_UINT64);
+	otf2_gen_world(g, locations, 2);
+}
+
+/* Region 77 is nowhere defined. */
+static void fill(OTF2_EvtWriter *w, uint64_t *seed, OTF2_LocationType type, size_t records,
+		 uint64_t grain)
+{
+	uint32_t open[32], depth = 0;
+	uint64_t t = 1000 + rnd(seed) % 100;
+
+	for (size_t i = 0; i < records; i++) {
+		uint64_t what = rnd(seed) % 100;
+
+		t += rnd(seed) % 50 / grain * grain;
+		if (type == OTF2_LOCATION_TYPE_METRIC || what < 5) {
+			otf2_gen_values(w, t, type == OTF2_LOCATION_TYPE_METRIC, 1, &t);
+		} else if (what < 7 && type == OTF2_LOCATION_TYPE_CPU_THREAD) {
+			OTF2_EvtWriter_MpiSend(w, NULL, t, (uint32_t)(rnd(seed) % 2), 0, 3, 64);
+		} else if (what < 9) {
+			OTF2_EvtWriter_BufferFlush(w, NULL, t, t);
+		} else if (depth < 32 && (depth == 0 || what < 55)) {
+			open[depth] = what == 54 ? 77 : (uint32_t)(rnd(seed) % REGIONS);
+			OTF2_EvtWriter_Enter(w, NULL, t, open[depth++]);
+			/* launches are fewer than work, so that some of it has none */
+			if (rnd(seed) % (type == OTF2_LOCATION_TYPE_CPU_THREAD ? 4 : 2) == 0)
+				OTF2_EvtWriter_ParameterUnsignedInt(w, NULL, t, 0, rnd(seed) % 9);
+		} else if (what == 99) {
+			OTF2_EvtWriter_Leave(w, NULL, t, (uint32_t)(rnd(seed) % REGIONS));
+			depth--;
+		} else {
+			OTF2_EvtWriter_Leave(w, NULL, t, open[--depth]);
+		}
+	}
+	if (rnd(seed) % 2)
+		while (depth > 0)
+			OTF2_EvtWriter_Leave(w, NULL, ++t, open[--depth]);
+}
+
+static void archive_make(const char *dir, uint64_t seed)
+{
+	static const struct {
+		const char *name;
+		OTF2_LocationType type;
+		uint32_t group;
+	} locations[] = {
+		{ "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0 },
+		{ "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 1 },
+		{ "HIP[0:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2 },
+		{ "HIP[0:1]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2 },
+		{ "HIP[1:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 3 },
+		{ "power", OTF2_LOCATION_TYPE_METRIC, 0 },
+		{ "OMP thread", OTF2_LOCATION_TYPE_CPU_THREAD, 1 },
+	};
+	uint64_t resolution = seed % 2 ? 1000000000 : 2399987654;
+	struct otf2_gen *g = otf2_gen_open(dir, resolution, 0, OTF2_UNDEFINED_TIMESTAMP);
+
+	definitions(g);
+	for (size_t i = 0; i < ARRAY_LEN(locations); i++) {
+		OTF2_EvtWriter *w = otf2_gen_location(g, i, locations[i].name, locations[i].type,
+						      locations[i].group);
+
+		fill(w, &seed, locations[i].type, 200 + rnd(&seed) % 4000, seed % 3 ? 1 : 20);
+	}
+	otf2_gen_close(g);
+}
+
+static void test_made(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		CLEANUP(xfreep) char *path = xasprintf("%s/%" PRIu64, dir, seed);
+
+		archive_make(path, seed);
+		both(path, 0);
+	}
+}
+
+/* Locations that are cut, gone or not what they say: named alike, and partial for both. */
+static void test_damaged(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *path = fs_join(dir, "a");
+	CLEANUP(xfreep) char *cut = fs_join(dir, "a/traces/1.evt");
+	CLEANUP(xfreep) char *gone = fs_join(dir, "a/traces/3.evt");
+	CLEANUP(xfreep) char *other = fs_join(dir, "a/traces/6.evt");
+
+	(void)state;
+	archive_make(path, 5);
+	assert_int_equal(truncate(cut, 3000), 0);
+	both(path, READ_PARTIAL);
+	assert_int_equal(unlink(gone), 0);
+	assert_int_equal(truncate(other, 10), 0);
+	both(path, READ_PARTIAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_real),
+		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
