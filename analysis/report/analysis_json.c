@@ -188,6 +188,7 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	json_str(&j, "schema", "profrig.analysis/1");
 	json_str(&j, "profrig", PROFRIG_VERSION);
 	json_bool(&j, "partial", partial);
+	json_str(&j, "sink", r->sink ? r->sink : "model");
 	json_i64(&j, "origin_ns", m->first_ns);
 	json_obj(&j, "window");
 	json_i64(&j, "start_ns", 0);

@@ -151,7 +151,20 @@ static bool is_wanted(const struct strvec *only, const char *name)
 	       (strcmp(name, "counters") == 0 && strvec_has(only, "energy"));
 }
 
-static int run_analyses(struct model *m, const struct analyze_options *o,
+/* p: NULL when the model has all of it. */
+static int run_one(const struct analysis *a, struct model *m, const struct profile *p,
+		   const struct analysis_opts *ao, struct table_set *ts, struct err *err)
+{
+	if (!p)
+		return a->run(m, ao, ts, err);
+	if (a->run_profile)
+		return a->run_profile(p, ao, ts, err);
+	model_warn(m, UINT32_MAX, W_NOT_IN_PROFILE, 1, "%s", a->name);
+	log_warn("analysis %s is left out: it needs --sink model", a->name);
+	return 0;
+}
+
+static int run_analyses(struct model *m, const struct profile *p, const struct analyze_options *o,
 			const struct analysis_opts *ao, struct table_set *ts,
 			struct report_timings *times)
 {
@@ -164,7 +177,7 @@ static int run_analyses(struct model *m, const struct analyze_options *o,
 		int64_t at = clock_monotonic_ns();
 		if (!is_wanted(&o->only, a->name))
 			continue;
-		if (a->run(m, ao, ts, &err) < 0) {
+		if (run_one(a, m, p, ao, ts, &err) < 0) {
 			log_error("analysis %s: %s", a->name, err.msg);
 			code = EXIT_PARTIAL;
 		}
@@ -243,18 +256,41 @@ static int options_code(const struct analyze_options *o)
 	return formats_known(&o->formats);
 }
 
+/* Those of functions and kernels. */
+static void say_approximate(struct model *m, const struct table_set *ts)
+{
+	static const char *const names[] = { "functions", "kernels" };
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (table_set_find(ts, names[i]))
+			rows += table_rows(table_set_find(ts, names[i]));
+	if (rows)
+		model_warn(m, UINT32_MAX, W_APPROXIMATE, rows,
+			   "median_ns and p95_ns of functions and kernels are at most 0.8 %% off");
+}
+
 /* rep.dir is set; what is left of it is set once there is something to write. */
 static int analyze_into(struct model *m, const struct strvec *inputs,
 			const struct analyze_options *o, struct report *rep)
 {
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
+	CLEANUP(profile_freep) struct profile *p = NULL;
 	struct err err = ERR_INIT;
-	int code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
+	int code = analyze_pick_sink(inputs, o, m, &p);
 
+	if (code == EXIT_DONE)
+		code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
 		return code;
-	code = exit_worse(code, run_analyses(m, o, &ao, &rep->tables, &times));
+	if (p) {
+		profile_finish(p);
+		rep->sink = "profile";
+	}
+	code = exit_worse(code, run_analyses(m, p, o, &ao, &rep->tables, &times));
+	if (p)
+		say_approximate(m, &rep->tables);
 	code = exit_worse(code, checks_code(&rep->tables));
 	if (o->strict)
 		code = exit_worse(code, analyze_strict_code(m));

@@ -109,9 +109,13 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);
 
+enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
+
 /* The driver: inputs → model → tables → files. */
 struct analyze_options {
 	struct analysis_opts analysis;
+	enum sink_choice sink;
+	long threads;          /* 0: as many as there are processors */
 	struct strvec only;    /* --analysis; empty = all */
 	struct strvec formats; /* empty = csv json folded html */
 	const char *output;    /* absolute; what analyses write there is no input. May be NULL */
@@ -130,6 +134,12 @@ struct model;
  */
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times);
+/*
+ * What the inputs are read into besides the model: a profile that takes their events, or NULL.
+ * 0, or 2 after saying why they cannot be streamed though it was asked for.
+ */
+int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		      struct profile **ret);
 /* Seconds since *at, which moves to now. */
 double analyze_lap_s(int64_t *at);
 /*

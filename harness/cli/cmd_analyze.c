@@ -42,6 +42,18 @@ static int parse_energy(const struct command *c, const char *integration, const 
 			 integration);
 }
 
+static int parse_sink(const struct command *c, const char *name, enum sink_choice *ret)
+{
+	static const char *const names[] = { "auto", "model", "profile" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*ret = (enum sink_choice)i;
+			return -1;
+		}
+	return cli_usage(c, "--sink is auto, model or profile, not '%s'", name);
+}
+
 /* What stands behind "--" is an input like the others, whatever it begins with. */
 static void take_rest(char **rest, struct strvec *operands)
 {
@@ -74,7 +86,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	CLEANUP(strvec_release)
 	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
 		      idle = STRVEC_INIT;
-	const char *out = NULL, *integration = "linear", *attribution = "shared";
+	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
 	double max_gap_s = -1;
 	bool json = false;
 	char **rest;
@@ -93,6 +105,9 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "energy of longer sample gaps stays unattributed" },
 		{ "idle-power", 0, OPT_LIST, &idle, "W",
 		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
+		{ "sink", 0, OPT_STR, &sink, "KIND",
+		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
 		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
 		{ 0 },
 	};
@@ -102,6 +117,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		code = parse_energy(c, integration, attribution, max_gap_s, &o.analysis.energy);
 	if (code < 0)
 		code = parse_idle(c, &idle, &o.analysis.idle);
+	if (code < 0)
+		code = parse_sink(c, sink, &o.sink);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code < 0 && (!out || !*out))

@@ -49,6 +49,11 @@ struct reader {
 	 * archive's members) and must not be read by itself.
 	 */
 	bool (*claims)(const char *dir, const char *rel);
+	/*
+	 * About how many records the input has, told without reading them; 0 unknown. NULL: the
+	 * format offers no sources (sink.h), so it can only be read into memory as a whole.
+	 */
+	uint64_t (*records)(const char *path);
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */

@@ -49,6 +49,8 @@
 #define W_IGNORED_FILE "W_IGNORED_FILE"
 #define W_DIFFERENT_RUNS "W_DIFFERENT_RUNS"
 #define W_FAILED_RUN "W_FAILED_RUN"
+#define W_APPROXIMATE "W_APPROXIMATE"
+#define W_NOT_IN_PROFILE "W_NOT_IN_PROFILE"
 
 struct warning_info {
 	const char *code;

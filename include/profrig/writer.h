@@ -23,6 +23,7 @@ struct report {
 	char *analysis_json; /* schema profrig.analysis/1 */
 	char *run_json;      /* schema profrig.run/1, NULL when the input was no run */
 	char *run_dir;       /* where steps/ output lies, NULL */
+	const char *sink;    /* what the trace was read into: "profile"; NULL: "model" */
 };
 #define REPORT_INIT \
 	{ \
