@@ -28,6 +28,37 @@ int64_t otf2_ns(uint64_t ticks, uint64_t resolution)
 				    resolution));
 }
 
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution)
+{
+	*c = (struct otf2_clock){ .resolution = resolution };
+	/* rest × 10^9 must fit 64 bits */
+	if (resolution > 1 && resolution < UINT64_C(18000000000))
+		c->inverse = UINT64_MAX / resolution;
+}
+
+int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks)
+{
+	uint64_t rest = ticks - c->second_ticks, product, ns;
+
+	if (__builtin_expect(c->inverse == 0, 0))
+		return otf2_ns(ticks, c->resolution);
+	if (__builtin_expect(rest >= c->resolution, 0)) {
+		uint64_t whole = ticks / c->resolution;
+
+		if (whole > UINT64_C(9000000000))
+			return INT64_MAX;
+		c->second_ticks = whole * c->resolution;
+		c->second_ns = (int64_t)(whole * UINT64_C(1000000000));
+		rest = ticks - c->second_ticks;
+	}
+	product = rest * UINT64_C(1000000000) + c->resolution / 2;
+	ns = (uint64_t)((unsigned __int128)product * c->inverse >> 64);
+	/* the inverse was rounded down, so at most two are missing */
+	for (product -= ns * c->resolution; product >= c->resolution; product -= c->resolution)
+		ns++;
+	return c->second_ns + (int64_t)ns;
+}
+
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
 {
 	const struct def_location *def = &r->defs.locations.v[index];
@@ -36,9 +67,8 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 				     .index = index,
 				     .track = def->track,
 				     .queue = def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
-				     .found = { .first_ticks = UINT64_MAX },
-				     .memo_ticks = UINT64_MAX,
-				     .memo_ns = INT64_MAX };
+				     .found = { .first_ticks = UINT64_MAX } };
+	otf2_clock_init(&l->clock, r->defs.resolution);
 }
 
 /* The frame on top goes: its arguments are complete, and messages that came since it was entered

@@ -109,6 +109,18 @@ struct otf2_reading {
 	struct otf2_found found; /* by all locations, once they are gathered */
 };
 
+/*
+ * Conversion of times that mostly grow: the second of the last one is kept, and the division that
+ * is left is by a number that stays, so it is a multiplication.
+ */
+struct otf2_clock {
+	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
+	uint64_t second_ticks;        /* that a second began at */
+	int64_t second_ns;
+	uint64_t ticks; /* the last one: metrics come in bunches of one time */
+	int64_t ns;
+};
+
 /* A location while it is read. */
 struct otf2_location {
 	const struct otf2_reading *r;
@@ -125,20 +137,22 @@ struct otf2_location {
 	size_t *series_run;     /* by index in defs.metrics; NULL before the first metric */
 	struct u64map owner_of; /* by series id: place in owners */
 	VEC(uint64_t) owners;   /* which member of which metric */
-	/* the last conversion: metrics come in bunches of one time */
-	uint64_t memo_ticks;
-	int64_t memo_ns;
+	struct otf2_clock clock;
 };
 
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution);
+int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks); /* as otf2_ns */
 static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 {
-	if (ticks != l->memo_ticks) {
-		l->memo_ns = otf2_ns(ticks, l->r->defs.resolution);
-		l->memo_ticks = ticks;
+	struct otf2_clock *c = &l->clock;
+
+	if (ticks != c->ticks) {
+		c->ns = otf2_clock_ns(c, ticks);
+		c->ticks = ticks;
 	}
-	return l->memo_ns;
+	return c->ns;
 }
 
 void otf2_make_tracks(struct otf2_reading *r);

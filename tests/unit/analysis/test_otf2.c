@@ -43,6 +43,31 @@ static void test_ticks(void **state)
 		assert_int_equal(otf2_ns(cases[i].ticks, cases[i].resolution), cases[i].ns);
 }
 
+/* Forwards, backwards, over seconds and around halves of a ns: what the plain formula says. */
+static void test_clock_ns(void **state)
+{
+	static const uint64_t clocks[] = { 1,           2,          3,          1000000,
+					   999999937,   1000000000, 3699958577, 2399987654,
+					   17999999999, 18000000000 };
+	uint64_t seed = 4;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
+		struct otf2_clock c;
+		uint64_t t = rnd(&seed) >> 8;
+
+		otf2_clock_init(&c, clocks[i]);
+		for (int k = 0; k < 20000; k++) {
+			uint64_t step = rnd(&seed) >> (rnd(&seed) % 64);
+
+			t = k % 5 == 0 ? rnd(&seed) >> (rnd(&seed) % 60)
+				       : t + step % (clocks[i] * 2);
+			if (otf2_clock_ns(&c, t) != otf2_ns(t, clocks[i]))
+				fail_msg("%" PRIu64 " ticks of %" PRIu64, t, clocks[i]);
+		}
+	}
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -508,11 +533,17 @@ static void test_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks), cmocka_unit_test(test_names),
-		IN_PLACE(test_regions),       IN_PLACE(test_clock),
-		IN_PLACE(test_unbalanced),    IN_PLACE(test_parameters_and_contexts),
-		IN_PLACE(test_streams),       IN_PLACE(test_devices_of_two_hosts),
-		IN_PLACE(test_strict_class),  IN_PLACE(test_async_metrics),
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_clock_ns),
+		cmocka_unit_test(test_names),
+		IN_PLACE(test_regions),
+		IN_PLACE(test_clock),
+		IN_PLACE(test_unbalanced),
+		IN_PLACE(test_parameters_and_contexts),
+		IN_PLACE(test_streams),
+		IN_PLACE(test_devices_of_two_hosts),
+		IN_PLACE(test_strict_class),
+		IN_PLACE(test_async_metrics),
 		IN_PLACE(test_messages),
 	};
 
