@@ -21,11 +21,19 @@
 #include "profrig/lane.h"
 #include "profrig/sum.h"
 
+/* ---- what the user says, and what was learned (counter_rules.c) ---- */
+
+const struct counter_fact *counter_fact_find(const char *name); /* counters.c */
+/* known: the counter is in the table. Also decides whether exact units are used. */
+void rules_apply(const struct model *m, series_id s, bool known, struct counter_info *ci);
+
 /* ---- samples of a series, cleaned (counter_points.c) ---- */
 
 /* One point per distinct time; left is the value up to it, right from it on (they differ only where
- * a time was recorded twice). Raw values. */
+ * a time was recorded twice). Values as recorded, in exact units counts: value × scale is in the
+ * counter's unit. */
 struct points {
+	double scale, modulus; /* modulus: of the values here */
 	size_t n;
 	int64_t *t_ns;
 	double *left, *right;
@@ -41,6 +49,9 @@ struct points {
 void points_make(const struct model *m, series_id s, const struct counter_info *ci,
 		 struct points *ret);
 void points_release(struct points *p);
+/* Cuts off the last period of every long hold of a change-point series: there the change happened.
+ */
+void points_split_holds(struct points *p);
 
 /* Counts of what is odd about the intervals between points; marks (one byte of enum curve_mark per
  * interval) may be NULL. */

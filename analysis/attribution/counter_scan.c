@@ -26,12 +26,13 @@ char *counter_flags(unsigned flags, char *buf)
 	return buf;
 }
 
-static void scan_values(const struct series *se, double scale, struct counter_scan *ret)
+static void scan_values(const struct series *se, const struct counter_info *ci,
+			struct counter_scan *ret)
 {
 	size_t seen = 0;
 
 	for (size_t i = 0; i < se->value.nr; i++) {
-		double v = se->value.v[i] * scale;
+		double v = counter_value(ci, se->value.v[i]);
 
 		if (!isfinite(v))
 			continue;
@@ -53,9 +54,22 @@ static void scan_curve(const struct model *m, series_id s, const struct counter_
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR, .max_gap_ns = max_gap_ns };
 	CLEANUP(curve_release) struct curve c = { 0 };
 	double seconds = (double)(ret->last_ns - ret->first_ns) * 1e-9;
+	uint64_t marked = 0;
 
 	if (ci->kind == SERIES_UNKNOWN || curve_make(m, s, ci, &o, &c, NULL) < 0 || c.n == 0)
 		return;
+	for (size_t i = 0; c.marks && i + 1 < c.n; i++) {
+		if (c.marks[i] & CURVE_DEAD)
+			ret->unknown_ns += c.t_ns[i + 1] - c.t_ns[i];
+		marked += !!(c.marks[i] & CURVE_RATE);
+	}
+	/* a filter undone makes more of them than the readings show */
+	if (c.tau_s > 0 && marked > ret->rates) {
+		ret->rates = marked;
+		ret->flags |= CF_RATE;
+	}
+	if (ret->flags & CF_STUCK && ret->distinct == 1)
+		return; /* never counted: unknown, not 0 */
 	if (c.n >= 2)
 		ret->mean = curve_total(&c) / seconds;
 	else if (ci->kind == SERIES_GAUGE)
@@ -75,7 +89,7 @@ struct counter_scan counter_scan(const struct model *m, series_id s, const struc
 
 	points_make(m, s, ci, &p);
 	points_examine(m, s, ci, &p, max_gap_ns, NULL, &odd);
-	scan_values(&m->series.v[s], ci->scale, &ret);
+	scan_values(&m->series.v[s], ci, &ret);
 	ret.flags = odd.flags;
 	ret.samples = p.finite;
 	ret.distinct = p.finite ? p.changes + 1 : 0;

@@ -1,7 +1,6 @@
-#include "profrig/counters.h"
+#include "attribution_private.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,38 +24,41 @@
 #define CPU_MAX_W 1500
 #define NODE_MAX_W 20000
 
-struct fact {
-	const char *pattern;
-	enum series_kind kind;
-	enum quantity quantity;
-	const char *unit;
-	double scale; /* 0: from the unit that the file states */
-	double modulus;
-	double max_rate;
-};
-
-#define ENERGY(pattern, scale, max_w) \
+#define ENERGY(name, to_j, max_w, ...) \
 	{ \
-		pattern, SERIES_CUMULATIVE, QUANTITY_ENERGY, "J", scale, 0, max_w \
+		.pattern = (name), .kind = SERIES_CUMULATIVE, .quantity = QUANTITY_ENERGY, \
+		.unit = "J", .scale = (to_j), .max_rate = (max_w), ##__VA_ARGS__ \
 	}
-#define POWER(pattern, scale, max_w) \
+#define POWER(name, to_w, max_w, ...) \
 	{ \
-		pattern, SERIES_GAUGE, QUANTITY_POWER, "W", scale, 0, max_w \
+		.pattern = (name), .kind = SERIES_GAUGE, .quantity = QUANTITY_POWER, .unit = "W", \
+		.scale = (to_w), .max_rate = (max_w), ##__VA_ARGS__ \
 	}
-#define GAUGE(pattern, unit, scale) \
+#define GAUGE(name, of, to, ...) \
 	{ \
-		pattern, SERIES_GAUGE, QUANTITY_OTHER, unit, scale, 0, 0 \
+		.pattern = (name), .kind = SERIES_GAUGE, .unit = (of), .scale = (to), \
+		##__VA_ARGS__ \
 	}
-#define COUNT(pattern, unit, scale) \
+#define COUNT(name, of, to, ...) \
 	{ \
-		pattern, SERIES_CUMULATIVE, QUANTITY_OTHER, unit, scale, 0, 0 \
+		.pattern = (name), .kind = SERIES_CUMULATIVE, .unit = (of), .scale = (to), \
+		##__VA_ARGS__ \
 	}
 
-static const struct fact facts[] = {
-	/* ROCm SMI: everything in micro-units. The library counts 15.3 µJ for a step of 2^-16 J. */
-	ENERGY("*rocm_smi:*energy_count*", 1e-6, GPU_MAX_W),
-	POWER("*rocm_smi:*power_average*", 1e-6, GPU_MAX_W),
-	POWER("*rocm_smi:*current_socket_power*", 1e-6, GPU_MAX_W),
+/* AMD's SMI libraries count 15.3 µJ for a step of 2^-16 J. */
+#define AMD_STEP .step_raw = 15.3, .step = 0x1p-16
+/* One-pole filters fitted to public recordings: of an MI250X, of an MI300A. */
+#define MI250X_TAU .tau_hint_s = 1.6
+#define MI300A_TAU .tau_hint_s = 0.1
+/* Cray PM refreshes ten times a second however fast it is read; RAPL about every millisecond. */
+#define CRAY .period_s = 0.1
+#define RAPL .period_s = 0.001
+
+const struct counter_fact counter_facts[] = {
+	/* ROCm SMI: everything in micro-units. */
+	ENERGY("*rocm_smi:*energy_count*", 1e-6, GPU_MAX_W, AMD_STEP),
+	POWER("*rocm_smi:*power_average*", 1e-6, GPU_MAX_W, MI250X_TAU),
+	POWER("*rocm_smi:*current_socket_power*", 1e-6, GPU_MAX_W, MI300A_TAU),
 	GAUGE("*rocm_smi:*power_cap*", "W", 1e-6),
 	GAUGE("*rocm_smi:*temp_*", "degC", 1e-3),
 	GAUGE("*rocm_smi:*volt_*", "V", 1e-3),
@@ -68,9 +70,9 @@ static const struct fact facts[] = {
 	COUNT("*rocm_smi:*pci_replay_counter*", "count", 1),
 
 	/* AMD SMI: energy in µJ but power in W. */
-	ENERGY("*amd_smi:*energy_consumed*", 1e-6, GPU_MAX_W),
-	POWER("*amd_smi:*power_average*", 1, GPU_MAX_W),
-	POWER("*amd_smi:*current_socket_power*", 1, GPU_MAX_W),
+	ENERGY("*amd_smi:*energy_consumed*", 1e-6, GPU_MAX_W, AMD_STEP),
+	POWER("*amd_smi:*power_average*", 1, GPU_MAX_W, MI250X_TAU),
+	POWER("*amd_smi:*current_socket_power*", 1, GPU_MAX_W, MI300A_TAU),
 	POWER("*amd_smi:*average_socket_power*", 1, GPU_MAX_W),
 	GAUGE("*amd_smi:*power_cap*", "", 1),
 	GAUGE("*amd_smi:*_activity*", "%", 1),
@@ -89,19 +91,19 @@ static const struct fact facts[] = {
 	ENERGY("*dcgm_fi_dev_total_energy_consumption*", 1e-3, GPU_MAX_W),
 	POWER("*dcgm_fi_dev_power_usage*", 1, GPU_MAX_W),
 
-	/* Cray PM: J and W; refreshed ten times a second however fast it is read. */
-	COUNT("*craypm:*freshness*", "count", 1),
+	/* Cray PM: J and W. */
+	COUNT("*craypm:*freshness*", "count", 1, CRAY),
 	GAUGE("*craypm:*power_cap*", "W", 1),
-	ENERGY("*craypm:accel*_energy", 1, GPU_MAX_W),
-	ENERGY("*craypm:*energy", 1, NODE_MAX_W),
-	POWER("*craypm:accel*_power", 1, GPU_MAX_W),
-	POWER("*craypm:*power", 1, NODE_MAX_W),
+	ENERGY("*craypm:accel*_energy", 1, GPU_MAX_W, CRAY),
+	ENERGY("*craypm:*energy", 1, NODE_MAX_W, CRAY),
+	POWER("*craypm:accel*_power", 1, GPU_MAX_W, CRAY),
+	POWER("*craypm:*power", 1, NODE_MAX_W, CRAY),
 	GAUGE("*craypm:*temp*", "degC", 1),
 
 	/* RAPL: PAPI's component in nJ, powercap files in µJ, perf's raw event in 2^-32 J. */
-	ENERGY("*rapl:::*_energy:*", 1e-9, CPU_MAX_W),
-	ENERGY("*powercap:::energy_uj:*", 1e-6, CPU_MAX_W),
-	ENERGY("*rapl::rapl_energy_*", 0x1p-32, CPU_MAX_W),
+	ENERGY("*rapl:::*_energy:*", 1e-9, CPU_MAX_W, RAPL),
+	ENERGY("*powercap:::energy_uj:*", 1e-6, CPU_MAX_W, RAPL),
+	ENERGY("*rapl::rapl_energy_*", 0x1p-32, CPU_MAX_W, RAPL),
 
 	/* hwmon files: power and energy in micro-units, the rest in milli-units, clocks in Hz. */
 	ENERGY("*hwmon*energy*_input", 1e-6, GPU_MAX_W),
@@ -130,6 +132,7 @@ static const struct fact facts[] = {
 	POWER("power_instant.*", 0, NODE_MAX_W),
 	GAUGE("processes", "count", 1),
 	GAUGE("processes.*", "count", 1),
+	{ .pattern = NULL },
 };
 
 static const struct unit {
@@ -153,21 +156,23 @@ static const struct unit {
 	{ "rpm", "rpm", 1 },      { "count", "count", 1 },
 };
 
-static const struct unit *unit_find(const char *name)
+bool counter_unit(const char *name, const char **ret_base, double *ret_scale)
 {
 	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		if (strcmp(units[i].name, name) == 0)
-			return &units[i];
+		if (strcmp(units[i].name, name) != 0)
+			continue;
+		*ret_base = units[i].base;
+		*ret_scale = units[i].scale;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
-static const struct fact *fact_find(const char *name)
+const struct counter_fact *counter_fact_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
-		if (fnmatch(facts[i].pattern, name, FNM_CASEFOLD | FNM_NOESCAPE) == 0)
-			return &facts[i];
-	}
+	for (const struct counter_fact *f = counter_facts; f->pattern; f++)
+		if (counter_matches(f->pattern, name))
+			return f;
 	return NULL;
 }
 
@@ -254,30 +259,42 @@ static void find_device(const struct model *m, const struct series *se, struct c
 		ci->device[0] = '\0';
 }
 
+static void from_fact(struct counter_info *ci, const struct counter_fact *f, double unit_scale)
+{
+	ci->kind = f->kind;
+	ci->quantity = f->quantity;
+	ci->unit = f->unit;
+	ci->scale = f->scale != 0 ? f->scale : unit_scale;
+	ci->modulus = f->modulus;
+	ci->max_rate = f->max_rate;
+	ci->period_s = f->period_s;
+	ci->tau_hint_s = f->tau_hint_s;
+	ci->step_raw = f->step_raw;
+	ci->step = f->step;
+}
+
 struct counter_info counter_info(const struct model *m, series_id s)
 {
 	const struct series *se = &m->series.v[s];
-	const struct fact *f = fact_find(model_str(m, se->name));
-	const struct unit *u = unit_find(model_str(m, se->unit));
+	const struct counter_fact *f = counter_fact_find(model_str(m, se->name));
 	struct counter_info ci = { .kind = SERIES_UNKNOWN, .unit = "", .scale = 1 };
+	const char *base = "";
+	double scale = 1;
+	bool has_unit = counter_unit(model_str(m, se->unit), &base, &scale);
 
 	find_device(m, se, &ci);
-	if (f && f->scale == 0 && (!u || strcmp(u->base, f->unit) != 0))
+	if (f && f->scale == 0 && (!has_unit || strcmp(base, f->unit) != 0))
 		f = NULL;
 	if (f) {
-		ci.kind = f->kind;
-		ci.quantity = f->quantity;
-		ci.unit = f->unit;
-		ci.scale = f->scale != 0 ? f->scale : u->scale;
-		ci.modulus = f->modulus;
-		ci.max_rate = f->max_rate;
-	} else if (se->kind == SERIES_GAUGE && u) {
+		from_fact(&ci, f, scale);
+	} else if (se->kind == SERIES_GAUGE && has_unit) {
 		/* A gauge with a real unit can be shown; it is not integrated, so believing the
 		 * file costs nothing. */
 		ci.kind = SERIES_GAUGE;
-		ci.unit = u->base;
-		ci.scale = u->scale;
+		ci.unit = base;
+		ci.scale = scale;
 	}
+	rules_apply(m, s, f != NULL, &ci);
 	return ci;
 }
 
@@ -286,4 +303,9 @@ bool counter_holds(const struct model *m, series_id s, const struct counter_info
 	bool energy = ci->kind == SERIES_CUMULATIVE && ci->quantity == QUANTITY_ENERGY;
 
 	return m->series.v[s].change_points && !energy;
+}
+
+double counter_value(const struct counter_info *ci, double raw)
+{
+	return ci->step_raw > 0 ? nearbyint(raw / ci->step_raw) * ci->step : raw * ci->scale;
 }

@@ -20,35 +20,44 @@ static void cumulative_curve(const struct points *p, const struct counter_info *
 	bool wrapped, reset;
 
 	for (size_t i = 0; i < p->n; i++) {
-		c->e[i] = sum_value(&raw) * ci->scale;
+		c->e[i] = sum_value(&raw) * p->scale;
 		if (i + 1 == p->n)
 			break;
 		double step = points_step(p, i, ci, &wrapped, &reset);
-		c->de[i] = step * ci->scale;
+		c->de[i] = step * p->scale;
 		sum_add(&raw, step);
 	}
 }
 
-/* An interval's energy is that of its mean power; how it lies inside the interval is what p0 and p1
- * say. */
-static void gauge_curve(const struct points *p, const struct counter_info *ci,
-			enum integration integration, struct curve *c)
+/*
+ * An interval's energy is that of its mean power; how it lies inside the interval is what p0 and p1
+ * say. A filtered reading y stands for the power y + τ·dy/dt: an interval gets τ times the change
+ * of the reading from its start to the start of the next, a jump at its end included.
+ */
+static void gauge_curve(const struct points *p, enum integration integration, struct curve *c)
 {
 	struct sum e = { 0, 0 };
 
 	for (size_t i = 0; i < p->n; i++) {
-		double w0, w1;
+		double w0, w1, seconds, added_j;
 
 		c->e[i] = sum_value(&e);
 		if (i + 1 == p->n)
 			break;
-		w0 = p->right[i] * ci->scale;
-		w1 = integration == INTEGRATE_PREVIOUS ? w0 : p->left[i + 1] * ci->scale;
-		c->de[i] = (w0 + w1) / 2 * ((double)(p->t_ns[i + 1] - p->t_ns[i]) * 1e-9);
+		seconds = (double)(p->t_ns[i + 1] - p->t_ns[i]) * 1e-9;
+		w0 = p->right[i] * p->scale;
+		w1 = integration == INTEGRATE_PREVIOUS ? w0 : p->left[i + 1] * p->scale;
+		added_j = c->tau_s > 0 ? c->tau_s * (p->right[i + 1] - p->right[i]) * p->scale : 0;
+		c->de[i] = (w0 + w1) / 2 * seconds + added_j;
 		sum_add(&e, c->de[i]);
 		if (c->p0) {
-			c->p0[i] = w0;
-			c->p1[i] = w1;
+			c->p0[i] = w0 + added_j / seconds;
+			c->p1[i] = w1 + added_j / seconds;
+		}
+		/* steps of the reading, times τ, may be more than all of a short interval */
+		if (c->tau_s > 0 && c->de[i] < 0) {
+			c->marks[i] |= CURVE_RATE;
+			c->flags |= CF_RATE;
 		}
 	}
 }
@@ -58,6 +67,7 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 {
 	const struct series *se = &m->series.v[s];
 	enum integration integration = se->change_points ? INTEGRATE_PREVIOUS : o->integration;
+	bool power = ci->kind == SERIES_GAUGE && ci->quantity == QUANTITY_POWER;
 	struct oddities odd;
 	struct points p;
 
@@ -65,12 +75,15 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 		return err_set(err, EINVAL, "counter '%s' is of unknown kind",
 			       model_str(m, se->name));
 	points_make(m, s, ci, &p);
+	if (power && ci->tau_s > 0 && se->change_points)
+		points_split_holds(&p);
 	*ret = (struct curve){
 		.n = p.n,
 		.e = xcalloc(p.n + 1, sizeof(*ret->e)),
 		.de = xcalloc(p.n + 1, sizeof(*ret->de)),
 		.marks = xcalloc(p.n + 1, 1),
 		.median_period_ns = p.median_period_ns,
+		.tau_s = power ? ci->tau_s : 0,
 	};
 	if (ci->kind == SERIES_GAUGE && integration == INTEGRATE_LINEAR) {
 		ret->p0 = xcalloc(p.n + 1, sizeof(*ret->p0));
@@ -80,14 +93,16 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 	ret->flags = odd.flags;
 	if (odd.flags & CF_STALE && p.median_change_ns > p.median_period_ns)
 		ret->median_period_ns = p.median_change_ns;
-	if (!(odd.flags & (CF_RESET | CF_GAP | CF_RATE | CF_STUCK))) {
-		free(ret->marks);
-		ret->marks = NULL;
-	}
+	if (odd.flags & CF_STALE && ci->period_s * 1e9 > (double)ret->median_period_ns)
+		ret->median_period_ns = (int64_t)(fmin(ci->period_s, 1e6) * 1e9);
 	if (ci->kind == SERIES_CUMULATIVE)
 		cumulative_curve(&p, ci, ret);
 	else
-		gauge_curve(&p, ci, integration, ret);
+		gauge_curve(&p, integration, ret);
+	if (!(ret->flags & (CF_RESET | CF_GAP | CF_RATE | CF_STUCK))) {
+		free(ret->marks);
+		ret->marks = NULL;
+	}
 	ret->t_ns = STEAL(p.t_ns);
 	points_release(&p);
 	return 0;

@@ -8,6 +8,14 @@
  * step splits the series (the interval's energy is unknown and counts as unattributed 0, flag
  * reset); a declared modulus unwraps. Never extrapolated: outside [first, last] the curve is flat.
  *
+ * Filtered power: a reading y behind a one-pole filter of time constant τ (counter_info.tau_s)
+ * stands for the power y + τ·dy/dt, so E(a, b) = ∫y dt + τ·(y(b) − y(a)), exactly, and sums over
+ * neighbouring windows telescope. linear: inside an interval, dy/dt is its slope; previous and
+ * trapezoid: the interval's τ·Δy is spread evenly in it. Of a change-point series, which holds its
+ * value, it lies in the last period (median spacing of changes) before the change. A jump at a time
+ * that was recorded twice belongs to the interval that ends there. An interval whose energy becomes
+ * negative (steps of the reading times τ) is marked CURVE_RATE: long spans are right, it is not.
+ *
  * Host view, shared: in every elementary interval the processes of the device's node with any call
  * open take equal shares, and a process's threads with a call open take equal parts of its share;
  * the energy goes to the innermost open call (exclusive) and to all open ones (inclusive). Device
@@ -28,11 +36,11 @@ enum energy_view { VIEW_HOST, VIEW_DEVICE };
 
 /* What is odd about an interval of a curve, or about the sampled time that a span touches. */
 enum curve_mark {
-	CURVE_DEAD = 1,   /* its energy is nobody's: reset, or longer than max_gap_ns */
+	CURVE_DEAD = 1,   /* its energy is nobody's: reset, stand-still, longer than max_gap_ns */
 	CURVE_RESET = 2,  /* the counter went backwards; what it counted is unknown (0) */
 	CURVE_GAP = 4,    /* longer than 10 median periods, or than max_gap_ns */
 	CURVE_RATE = 8,   /* more power than the device can draw, or less than none */
-	CURVE_STUCK = 16, /* the counter stood still although the device drew power */
+	CURVE_STUCK = 16, /* the counter stood still although the device drew power; with DEAD */
 	/* spans only: part of it lies before the first or after the last sample */
 	SPAN_OUTSIDE = 32,
 };
@@ -57,6 +65,7 @@ struct curve {
 	uint8_t *marks;
 	/* of the samples, or of the changes of a counter that is read more often than it changes */
 	int64_t median_period_ns;
+	double tau_s;   /* of the filter that was corrected for; 0 none */
 	unsigned flags; /* enum counter_flag */
 };
 

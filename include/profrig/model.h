@@ -184,6 +184,8 @@ struct input {
 	}) facts;
 };
 
+struct counter_rules;
+
 struct model {
 	struct intern *strings;
 	VEC(struct track) tracks;
@@ -198,6 +200,8 @@ struct model {
 	int64_t first_ns, last_ns;
 	/* after model_finish: devices or counters are of more than one host, and say of which */
 	bool several_hosts;
+	/* what is known of its counters beside the table (counters.h); NULL; borrowed */
+	const struct counter_rules *counter_rules;
 	struct model_priv *priv; /* the sink's look-up tables */
 };
 

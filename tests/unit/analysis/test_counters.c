@@ -286,11 +286,71 @@ static void stuck_counter(void **state)
 	assert_int_equal(scan_of(&t, s, 0).stuck, 0);
 	model_free(t.m);
 
+	/* a power reading that shows power is enough, however steady */
+	t = trace_new();
+	s = held_counter(&t, 0.5, 1.0);
+	p = trace_series(&t, "rocm_smi:::power_average:device=0", "#", SERIES_GAUGE);
+	for (int i = 0; i <= 20; i++)
+		t.s->ops->sample(t.s, p, ns(i * 0.1), 100e6);
+	trace_finish(&t);
+	r = scan_of(&t, s, 0);
+	assert_int_equal(r.stuck, 1);
+	assert_int_equal(r.unknown_ns, ns(0.5)); /* to the change that ends it */
+	assert_near(r.total, 200, 1e-9);
+	model_free(t.m);
+
+	/* a reading that stores its changes holds the last one all the while */
+	for (int drawn = 0; drawn < 2; drawn++) {
+		struct series_def d = { .name = "power.gpu0",
+					.unit = "W",
+					.track = TRACK_NONE,
+					.change_points = true };
+		const double held[][2] = { { 0, 100 }, { 0.4, drawn * 80 }, { 2, 100 } };
+
+		t = trace_new();
+		s = held_counter(&t, 0.5, 1.0);
+		trace_samples(&t, t.s->ops->series(t.s, &d), 3, held);
+		trace_finish(&t);
+		assert_int_equal(scan_of(&t, s, 0).stuck, drawn);
+		model_free(t.m);
+	}
+
 	/* never any change: the second die of a package has no counter of its own */
 	static const double dead[][2] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 3, 0 } };
-	assert_int_equal(scan("rocm_smi:::energy_count:device=1", 4, dead).flags, CF_STUCK);
+	r = scan("rocm_smi:::energy_count:device=1", 4, dead);
+	assert_int_equal(r.flags, CF_STUCK);
+	assert_true(isnan(r.total) && isnan(r.mean)); /* unknown, not 0 J */
+	assert_int_equal(r.unknown_ns, ns(3));
 	/* ... but a constant percentage is nothing odd */
 	assert_int_equal(scan("rocm_smi:::busy_percent:device=1", 4, dead).flags, 0);
+}
+
+/*
+ * 400 W for 20 s, then 10 W, in steps of 20 J: an idle device's counter stands still for seconds
+ * without having missed anything.
+ */
+static void coarse_counter_of_an_idle_device(void **state)
+{
+	for (int reading = 0; reading < 2; reading++) {
+		struct trace t = trace_new();
+		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
+		series_id p = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
+		struct counter_scan r;
+
+		(void)state;
+		for (int i = 0; i <= 3000; i++) {
+			double at = i * 0.01, j = at < 20 ? 400 * at : 8000 + 10 * (at - 20);
+
+			t.s->ops->sample(t.s, s, ns(at), floor(j / 20 + 1e-9) * 20);
+			if (reading)
+				t.s->ops->sample(t.s, p, ns(at), at < 20 ? 400 : 10);
+		}
+		trace_finish(&t);
+		r = scan_of(&t, s, 0);
+		assert_int_equal(r.stuck, 0);
+		assert_int_equal(r.unknown_ns, 0);
+		model_free(t.m);
+	}
 }
 
 static void stale_counter(void **state)
@@ -313,6 +373,27 @@ static void stale_counter(void **state)
 	assert_int_equal(r.median_period_ns, ns(0.001));
 	assert_int_equal(r.median_change_ns, ns(0.1));
 	model_free(t.m);
+}
+
+/* Cray PM's power is refreshed ten times a second; that it changes seldom says nothing. */
+static void stale_by_its_known_period(void **state)
+{
+	static const struct {
+		double period_s;
+		unsigned flags;
+	} cases[] = { { 0.01, CF_STALE }, { 0.049, CF_STALE }, { 0.05, 0 }, { 0.1, 0 }, { 1, 0 } };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+		struct trace t = trace_new();
+		series_id s = trace_series(&t, "craypm:power", "#", SERIES_GAUGE);
+
+		for (int i = 0; i < 30; i++)
+			t.s->ops->sample(t.s, s, ns(i * cases[k].period_s), 100);
+		trace_finish(&t);
+		assert_int_equal(scan_of(&t, s, 0).flags, cases[k].flags);
+		model_free(t.m);
+	}
 }
 
 static void gaps(void **state)
@@ -411,7 +492,9 @@ int main(void)
 		cmocka_unit_test(empty_and_short_series),
 		cmocka_unit_test(unknown_series),
 		cmocka_unit_test(stuck_counter),
+		cmocka_unit_test(coarse_counter_of_an_idle_device),
 		cmocka_unit_test(stale_counter),
+		cmocka_unit_test(stale_by_its_known_period),
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(no_gaps_in_synchronous_series),
 		cmocka_unit_test(rates),

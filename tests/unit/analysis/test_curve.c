@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "profrig/sum.h"
+
 #define ENERGY_NAME "A2rocm_smi:::energy_count:device=0"
 #define POWER_NAME "A2rocm_smi:::power_average:device=0:sensor=0"
 
@@ -184,18 +186,149 @@ static void failed_reads_leave_a_hole(void **state)
 static void one_pole_reading(void **state)
 {
 	static double w[2001][2];
-	struct energy_opts o = with(INTEGRATE_TRAPEZOID);
-	struct curve_of r;
+	static const enum integration all[] = { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS,
+						INTEGRATE_TRAPEZOID };
+	struct counter_info ci = { .kind = SERIES_GAUGE,
+				   .quantity = QUANTITY_POWER,
+				   .unit = "W",
+				   .scale = 1e-6,
+				   .tau_s = 1.6 };
 
 	(void)state;
 	for (int i = 0; i <= 2000; i++) {
 		w[i][0] = i * 1e-3;
 		w[i][1] = (300 - 200 * exp(-w[i][0] / 1.6)) * 1e6;
 	}
-	r = make(POWER_NAME, false, 2001, (const double(*)[2])w, &o, NULL);
-	assert_near(curve_total(&r.c), 371.681535, 1e-4);
-	/* deconvolved: + τ·ΔP is the true energy */
-	assert_near(curve_total(&r.c) + 1.6 * (w[2000][1] - w[0][1]) * 1e-6, 600, 1e-4);
+	for (size_t k = 0; k < ARRAY_LEN(all); k++) {
+		struct energy_opts o = with(all[k]);
+		/* a step lags half a sample behind: 0.5 ms · ΔP */
+		double slack = all[k] == INTEGRATE_PREVIOUS ? 0.0716 : 1e-4;
+		struct curve_of r = make(POWER_NAME, false, 2001, (const double(*)[2])w, &o, NULL);
+
+		assert_near(curve_total(&r.c), 371.681535, slack);
+		assert_near(r.c.tau_s, 0, 0);
+		release(&r);
+		r = make(POWER_NAME, false, 2001, (const double(*)[2])w, &o, &ci);
+		assert_near(curve_total(&r.c), 600, slack);
+		assert_near(r.c.tau_s, 1.6, 0);
+		/* what the device drew up to any moment, not only at the end */
+		for (double t = 0.0005; t < 2; t += 0.0337)
+			assert_near(at(&r.c, t), 300 * t, 0.08 + slack);
+		for (size_t i = 0; i + 1 < r.c.n; i++)
+			assert_near(r.c.de[i], 0.3, 1e-3);
+		assert_null(r.c.marks);
+		release(&r);
+	}
+}
+
+/* Parts of any partition add up to the whole, and the whole is ∫P dt + τ·ΔP. */
+static void filtered_sums_telescope(void **state)
+{
+	static double w[501][2];
+	struct counter_info ci = { .kind = SERIES_GAUGE,
+				   .quantity = QUANTITY_POWER,
+				   .unit = "W",
+				   .scale = 1,
+				   .tau_s = 0.3 };
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int i = 0; i <= 500; i++) {
+		w[i][0] = i * 0.01 + 0.004 * (double)(rnd(&seed) % 2);
+		w[i][1] = 100 + (double)(rnd(&seed) % 5);
+	}
+	w[300][0] = w[299][0]; /* a jump in no time */
+	w[300][1] = w[299][1] + 3;
+	for (int how = INTEGRATE_LINEAR; how <= INTEGRATE_TRAPEZOID; how++) {
+		struct energy_opts o = with((enum integration)how);
+		struct counter_info plain = ci;
+		struct curve_of r, u;
+		struct sum parts = SUM_INIT;
+		double before = 0;
+		size_t hint = 0;
+
+		plain.tau_s = 0;
+		r = make(POWER_NAME, false, 501, (const double(*)[2])w, &o, &ci);
+		u = make(POWER_NAME, false, 501, (const double(*)[2])w, &o, &plain);
+		assert_near(curve_total(&r.c), curve_total(&u.c) + 0.3 * (w[500][1] - w[0][1]),
+			    1e-9);
+		for (int64_t t = ns(0); t < ns(6); t += 1 + (int64_t)(rnd(&seed) % 9000000)) {
+			double now = curve_at(&r.c, t, &hint);
+
+			sum_add(&parts, now - before);
+			before = now;
+		}
+		assert_near(sum_value(&parts), curve_total(&r.c), 1e-9);
+		release(&r);
+		release(&u);
+	}
+}
+
+/* Only changes are stored: the power rose in the last period before one, not over all of a hold. */
+static void filtered_change_points(void **state)
+{
+	static const double w[][2] = { { 0, 100 },     { 10, 120 },    { 10.01, 138 },
+				       { 10.02, 150 }, { 10.03, 160 }, { 20, 160 } };
+	struct counter_info ci = { .kind = SERIES_GAUGE,
+				   .quantity = QUANTITY_POWER,
+				   .unit = "W",
+				   .scale = 1,
+				   .tau_s = 0.1 };
+	struct energy_opts o = with(INTEGRATE_LINEAR);
+	struct curve_of r = make(POWER_NAME, true, 6, w, &o, &ci);
+
+	(void)state;
+	assert_near(at(&r.c, 9.99), 999, 1e-9);
+	assert_near(at(&r.c, 10), 1000 + 2, 1e-9);
+	assert_near(curve_total(&r.c), 1000 + 1.2 + 1.38 + 1.5 + 160 * 9.97 + 0.1 * 60, 1e-9);
+	release(&r);
+}
+
+/* A step of the reading by 1 W in 1 ms is 1.6 kW at τ = 1.6 s: no figure for that millisecond. */
+static void filtered_noise_is_marked(void **state)
+{
+	static const double w[][2] = { { 0, 100 }, { 0.001, 99 }, { 0.002, 100 }, { 0.003, 100 } };
+	struct counter_info ci = { .kind = SERIES_GAUGE,
+				   .quantity = QUANTITY_POWER,
+				   .unit = "W",
+				   .scale = 1,
+				   .tau_s = 1.6 };
+	struct energy_opts o = with(INTEGRATE_LINEAR);
+	struct curve_of r = make(POWER_NAME, false, 4, w, &o, &ci);
+
+	(void)state;
+	assert_true(r.c.de[0] < 0);
+	assert_int_equal(r.c.marks[0], CURVE_RATE);
+	assert_int_equal(r.c.marks[1], 0);
+	assert_true(r.c.flags & CF_RATE);
+	assert_near(curve_total(&r.c), 0.3 - 0.001, 1e-9);
+	struct counter_scan scan = counter_scan(r.t.m, 0, &ci, 0);
+	assert_int_equal(scan.rates, 1);
+	assert_int_equal(scan.flags, CF_RATE);
+	release(&r);
+}
+
+/* A counter that froze for half a second: when it counted what came after is unknown. */
+static void frozen_time_is_unknown(void **state)
+{
+	static double e[201][2];
+	struct energy_opts o = with(INTEGRATE_LINEAR);
+	struct curve_of r;
+	double dead = 0;
+
+	(void)state;
+	for (int i = 0; i <= 200; i++) {
+		e[i][0] = i * 0.01;
+		e[i][1] = (i >= 50 && i < 100 ? 50 : i) * 1e6;
+	}
+	r = make(ENERGY_NAME, false, 201, (const double(*)[2])e, &o, NULL);
+	for (size_t i = 0; i + 1 < r.c.n; i++) {
+		assert_int_equal(r.c.marks[i], i >= 50 && i < 100 ? CURVE_STUCK | CURVE_DEAD : 0);
+		dead += r.c.marks[i] & CURVE_DEAD ? r.c.de[i] : 0;
+	}
+	assert_near(dead, 50, 1e-9);
+	assert_near(curve_total(&r.c), 200, 1e-9);
+	assert_true(r.c.flags & CF_STUCK);
 	release(&r);
 }
 
@@ -248,6 +381,10 @@ int main(void)
 		cmocka_unit_test(equal_times_keep_the_total),
 		cmocka_unit_test(failed_reads_leave_a_hole),
 		cmocka_unit_test(one_pole_reading),
+		cmocka_unit_test(filtered_sums_telescope),
+		cmocka_unit_test(filtered_change_points),
+		cmocka_unit_test(filtered_noise_is_marked),
+		cmocka_unit_test(frozen_time_is_unknown),
 		cmocka_unit_test(hostile_values_stay_inside),
 		cmocka_unit_test(hint_is_only_a_hint),
 	};

@@ -6,6 +6,7 @@
 
 #include "profrig/analysis.h"
 #include "profrig/reader.h"
+#include "profrig/tau_fit.h"
 
 static const struct energy_opts linear = { .integration = INTEGRATE_LINEAR };
 
@@ -237,6 +238,113 @@ static void mi300a_power(void **state)
 	model_free(m);
 }
 
+static const struct window {
+	int device;
+	const char *kernel;
+	double exact_j; /* of the counter, at 2^-16 J for 15.3 µJ */
+} windows[] = { { 0, "heavy_kernel", 1837.532915 }, { 1, "light_kernel", 1116.254775 } };
+
+static double window_j(const struct model *m, series_id s, const struct counter_info *ci,
+		       const char *kernel)
+{
+	struct curve c;
+	double j = NAN;
+	size_t hint = 0;
+
+	assert_int_equal(curve_make(m, s, ci, &linear, &c, NULL), 0);
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (span_is_work(m, i) && strstr(model_str(m, m->spans.name[i]), kernel))
+			j = curve_at(&c, m->spans.end_ns[i], &hint) -
+			    curve_at(&c, m->spans.start_ns[i], &hint);
+	curve_release(&c);
+	return j;
+}
+
+/*
+ * What the power reading alone gives for a kernel: at face value, with the filter's time constant
+ * as published for this machine, and with the one that profrig finds.
+ */
+static void mi300a_filtered_power(void **state)
+{
+	static const double face_j[] = { 1810.36, 1063.28 }, published_j[] = { 1837.71, 1115.77 };
+	struct model *m = archive("mi300a-two-kernels");
+	struct counter_rules rules = COUNTER_RULES_INIT;
+
+	(void)state;
+	counters_learn(m, &rules);
+	for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
+		const struct window *w = &windows[i];
+		series_id e = series_of(m, ENERGY_COUNT, w->device);
+		series_id p = series_of(m, SOCKET_POWER, w->device);
+		struct counter_info ci;
+		double face, given, fitted;
+
+		rules.exact_units = true;
+		ci = counter_info(m, e);
+		/* the library's factor is a float, 1.2e-8 above 15.3 */
+		assert_near(window_j(m, e, &ci, w->kernel), w->exact_j, 1e-4);
+		ci = counter_info(m, p);
+		assert_near(ci.tau_s, 0, 0);
+		face = window_j(m, p, &ci, w->kernel);
+		assert_near(face, face_j[i], 0.01);
+		rules.tau_s = 0.1;
+		ci = counter_info(m, p);
+		given = window_j(m, p, &ci, w->kernel);
+		assert_near(given, published_j[i], 0.01);
+		assert_near(given, w->exact_j, 0.001 * w->exact_j);
+		rules.tau_s = 0;
+		rules.tau_fit = true;
+		ci = counter_info(m, p);
+		assert_near(ci.tau_s, 0.1, 0.005);
+		fitted = window_j(m, p, &ci, w->kernel);
+		assert_near(fitted, w->exact_j, 0.0025 * w->exact_j);
+		rules.tau_fit = false;
+		print_message("%s: counter %.3f J; power at face value %+.3f %%, tau 0.100 s "
+			      "%+.3f %%, tau fitted (%.4f s) %+.3f %%\n",
+			      w->kernel, w->exact_j, (face / w->exact_j - 1) * 100,
+			      (given / w->exact_j - 1) * 100, ci.tau_s,
+			      (fitted / w->exact_j - 1) * 100);
+	}
+	counter_rules_release(&rules);
+	model_free(m);
+}
+
+static void mi300a_fits(void **state)
+{
+	struct model *m = archive("mi300a-two-kernels");
+	struct counter_rules rules = COUNTER_RULES_INIT;
+	size_t power = 0;
+
+	(void)state;
+	counters_learn(m, &rules);
+	for (series_id s = 0; s < m->series.nr; s++)
+		assert_int_equal(rules.learned[s].step_raw > 0,
+				 strstr(model_str(m, m->series.v[s].name), ENERGY_COUNT) != NULL);
+	for (size_t i = 0; i < rules.filters.nr; i++) {
+		const struct power_filter *f = &rules.filters.v[i];
+		const char *name = model_str(m, m->series.v[f->power].name);
+		int device = name[strlen(name) - 1] - '0';
+
+		if (!strstr(name, SOCKET_POWER)) {
+			assert_int_equal(f->fit.verdict, FILTER_NO_COUNTER);
+			continue;
+		}
+		power++;
+		assert_int_equal(f->energy, series_of(m, ENERGY_COUNT, device));
+		/* nothing ran on the other two */
+		assert_int_equal(f->fit.verdict,
+				 device < 2 ? FILTER_ONE_POLE : FILTER_NO_INFORMATION);
+		if (device >= 2)
+			continue;
+		assert_near(f->fit.gain, 1, 0.002);
+		assert_true(f->fit.rms_w < 1.3 && f->fit.face_rms_w > 40);
+		assert_near(f->fit.step_w, 1, 1e-9);
+	}
+	assert_int_equal(power, 4);
+	counter_rules_release(&rules);
+	model_free(m);
+}
+
 /*
  * The same readings stored as a recorder does that keeps changes and the last sample: nothing is
  * lost.
@@ -269,6 +377,10 @@ static void only_change_points(void **state)
 		assert_true(scan.samples < 600);
 		assert_near(scan.total, step_j[d], 1e-6);
 		assert_int_equal(scan.flags, 0);
+		/* and the filter is undone as in the full series */
+		ci.tau_s = 0.1;
+		scan = counter_scan(t.m, changes[d], &ci, 0);
+		assert_near(scan.total, step_j[d] + 0.1 * (scan.last - scan.first), 1e-6);
 	}
 	model_free(t.m);
 	model_free(m);
@@ -372,7 +484,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mi300a_counters),       cmocka_unit_test(mi300a_device_view),
 		cmocka_unit_test(mi300a_kernel_windows), cmocka_unit_test(mi300a_host_view),
-		cmocka_unit_test(mi300a_power),          cmocka_unit_test(only_change_points),
+		cmocka_unit_test(mi300a_power),          cmocka_unit_test(mi300a_filtered_power),
+		cmocka_unit_test(mi300a_fits),           cmocka_unit_test(only_change_points),
 		cmocka_unit_test(mi300a_tables),         cmocka_unit_test(papi_counters),
 	};
 
