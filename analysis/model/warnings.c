@@ -76,7 +76,8 @@ const struct warning_info warning_table[] = {
 	  "left "
 	  "out" },
 	{ W_COUNTER_STUCK, SEV_WARNING,
-	  "a counter never changes although it should; its device may not have this sensor" },
+	  "a counter stands still although its device draws power, or never changes; its energy in "
+	  "that time is unknown and belongs to nobody. The device may not have this sensor" },
 	{ W_COUNTER_STALE, SEV_NOTE,
 	  "a counter is read more often than its sensor refreshes; short calls get blurred "
 	  "values" },
@@ -90,6 +91,20 @@ const struct warning_info warning_table[] = {
 	  "ones are" },
 	{ W_COUNTER_SHORT, SEV_WARNING,
 	  "a series has fewer than two values, so nothing can be integrated" },
+	{ W_COUNTER_UNITS, SEV_WARNING,
+	  "exact units were asked for, but a counter's values are no whole steps of its library's, "
+	  "so they are kept as recorded; the library may have changed" },
+	{ W_POWER_FILTERED, SEV_NOTE,
+	  "a power reading lags behind its device: it went through a low-pass filter, so the "
+	  "energy "
+	  "of anything shorter than several time constants is wrong. Use the energy counter, or "
+	  "--tau fit; table power_filter has the details" },
+	{ W_TAU_UNKNOWN, SEV_NOTE,
+	  "--tau fit was asked for, but no filter was found behind a power reading: its device has "
+	  "no energy counter to compare with, or shows no step of power. It is taken at face "
+	  "value" },
+	{ W_UNUSED_RULE, SEV_NOTE,
+	  "an entry of --counters matches no counter of the inputs; look for a misspelling" },
 	{ W_OUTSIDE_SAMPLES, SEV_NOTE,
 	  "calls lie partly outside the sampled time; they get what was sampled, never an "
 	  "extrapolation" },

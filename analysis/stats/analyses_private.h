@@ -5,6 +5,7 @@
 #include "profrig/analysis.h"
 
 extern const struct analysis analysis_functions, analysis_callpaths, analysis_kernels,
-	analysis_busy, analysis_counters, analysis_idle_power, analysis_energy, analysis_timeline;
+	analysis_busy, analysis_counters, analysis_power_filter, analysis_idle_power,
+	analysis_energy, analysis_timeline;
 
 #endif

@@ -37,6 +37,14 @@ static struct table *new_table(void)
 	table_col(t, "flags", TABLE_STR, NULL);
 	table_col(t, "track", TABLE_STR, NULL);
 	table_col(t, "input", TABLE_STR, NULL);
+	table_col(t, "wraps", TABLE_U64, NULL);
+	table_col(t, "resets", TABLE_U64, NULL);
+	table_col(t, "gaps", TABLE_U64, NULL);
+	table_col(t, "stuck", TABLE_U64, NULL);
+	table_col(t, "rates", TABLE_U64, NULL);
+	table_col(t, "unknown_ns", TABLE_I64, "ns");
+	table_col(t, "period_s", TABLE_F64, "s");
+	table_col(t, "tau_s", TABLE_F64, "s");
 	return t;
 }
 
@@ -101,6 +109,14 @@ static void add_row(struct table *t, const struct model *m, const struct series_
 	table_str(t, counter_flags(scan->flags, flags));
 	table_str(t, se->track < m->tracks.nr ? tracks->v[se->track] : "");
 	table_str(t, fs_base(m->inputs.v[se->input].path));
+	table_u64(t, scan->wraps);
+	table_u64(t, scan->resets);
+	table_u64(t, scan->gaps);
+	table_u64(t, scan->stuck);
+	table_u64(t, scan->rates);
+	table_i64(t, scan->unknown_ns);
+	table_f64(t, l->info.period_s > 0 ? l->info.period_s : NAN);
+	table_f64(t, l->info.quantity == QUANTITY_POWER ? l->info.tau_s : NAN);
 	table_row(t);
 }
 
@@ -125,12 +141,30 @@ static void warn(struct model *m, const struct series_label *l, const struct cou
 		{ W_COUNTER_GAP, scan->gaps, "has holes far longer than its period" },
 		{ W_COUNTER_RATE, scan->rates, "is beyond what its device can do" },
 		{ W_ESTIMATED, !!(scan->flags & CF_ESTIMATED), "is estimated" },
+		{ W_COUNTER_UNITS, l->info.inexact,
+		  "has values that are no whole steps of its library's; they are kept as "
+		  "recorded" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		if (all[i].count == 0)
 			continue;
 		model_warn(m, se->input, all[i].code, all[i].count, "%s %s", l->name, all[i].what);
+	}
+}
+
+/* A misspelt entry of --counters would do nothing in silence. */
+static void warn_unused(struct model *m)
+{
+	for (size_t i = 0; m->counter_rules && i < m->counter_rules->v.nr; i++) {
+		const char *match = m->counter_rules->v.v[i].match;
+		bool used = false;
+
+		for (size_t s = 0; !used && s < m->series.nr; s++)
+			used = counter_matches(match, model_str(m, m->series.v[s].name));
+		if (!used)
+			model_warn(m, UINT32_MAX, W_UNUSED_RULE, 1,
+				   "no counter is called '%s' (--counters)", match);
 	}
 }
 
@@ -154,6 +188,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		add_row(t, m, l, &o->energy, &scan, &tracks);
 		warn(m, l, &scan);
 	}
+	warn_unused(m);
 	table_set_add(out, t);
 	return 0;
 }

@@ -1,59 +1,8 @@
-#include "energy_fixture.h"
+#include "tables_support.h"
 
-#include "profrig/analysis.h"
 #include "profrig/sum.h"
 
 #define COUNTER "rocm_smi:::energy_count:device=0"
-
-static struct table_set run(struct model *m, const char *name, const struct analysis_opts *o)
-{
-	static const struct analysis_opts plain;
-	const struct analysis *a = analysis_find(name);
-	struct table_set ts = TABLE_SET_INIT;
-	struct err err = ERR_INIT;
-
-	assert_non_null(a);
-	if (a->run(m, o ? o : &plain, &ts, &err) < 0)
-		fail_msg("%s", err.msg);
-	return ts;
-}
-
-static void expect_columns(const struct table *t, const char *want)
-{
-	char got[512] = "";
-
-	assert_non_null(t);
-	for (size_t i = 0; i < table_cols(t); i++) {
-		size_t n = strlen(got);
-		snprintf(got + n, sizeof(got) - n, "%s%s", i ? "," : "", table_column(t, i)->name);
-	}
-	assert_string_equal(got, want);
-}
-
-static double number(const struct table *t, size_t row, const char *col)
-{
-	int c = table_find_col(t, col);
-
-	assert_true(c >= 0);
-	return table_get_f64(t, row, (size_t)c);
-}
-
-static const char *text(const struct table *t, size_t row, const char *col)
-{
-	int c = table_find_col(t, col);
-
-	assert_true(c >= 0);
-	return table_get_str(t, row, (size_t)c);
-}
-
-static bool warned(const struct model *m, const char *code)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++) {
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			return true;
-	}
-	return false;
-}
 
 /* 100 W every 10 ms for 10 s; f calls itself; two queues of gpu0 and an idle gpu1. */
 static struct trace example(void)
@@ -486,7 +435,7 @@ static void counters_table(void **state)
 	c = table_set_find(&ts, "counters");
 	expect_columns(c, "series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,"
 			  "last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags,"
-			  "track,input");
+			  "track,input,wraps,resets,gaps,stuck,rates,unknown_ns,period_s,tau_s");
 	assert_int_equal(table_rows(c), 5);
 	assert_string_equal(text(c, 1, "series"), "mystery");
 	assert_string_equal(text(c, 1, "kind"), "unknown");
