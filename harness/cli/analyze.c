@@ -168,9 +168,12 @@ static int run_analyses(struct model *m, const struct profile *p, const struct a
 			const struct analysis_opts *ao, struct table_set *ts,
 			struct report_timings *times)
 {
+	int64_t start = clock_monotonic_ns();
 	int code = EXIT_DONE;
 
 	progress_phase("analyse");
+	counters_learn(m, o->counters);
+	times->attribute_s += analyze_lap_s(&start);
 	for (size_t i = 0; analyses[i]; i++) {
 		const struct analysis *a = analyses[i];
 		struct err err = ERR_INIT;
@@ -326,17 +329,20 @@ static int analyze_inputs(const struct strvec *inputs, const struct analyze_opti
 int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, const char *out,
 	       struct report *ret)
 {
+	struct counter_rules none = COUNTER_RULES_INIT;
 	struct analyze_options o = *opts;
 	struct report rep = { .dir = fs_abs(out) };
 	int code = options_code(&o);
 
 	o.output = rep.dir;
+	o.counters = o.counters ? o.counters : &none;
 	if (code == EXIT_DONE)
 		code = output_code(rep.dir);
 	if (code == EXIT_DONE)
 		code = analyze_inputs(inputs, &o, &rep);
 	if (!rep.analysis_json)
 		free(STEAL(rep.dir)); /* nothing is there */
+	counter_rules_release(&none);
 	if (ret)
 		*ret = rep;
 	else

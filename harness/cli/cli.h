@@ -111,6 +111,20 @@ void prepared_release(struct prepared *p);
 
 enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
 
+/* What the user says of counters: --counters, --tau, --exact-units. */
+struct counter_options {
+	struct cfg file; /* the rules' texts */
+	struct counter_rules rules;
+};
+void counter_options_init(struct counter_options *o);
+void counter_options_release(struct counter_options *o);
+/*
+ * file: of --counters, tau: "none", "fit" or seconds; NULL when not given. -1 to go on, or an exit
+ * code (2, 3) after printing why.
+ */
+int counter_options_load(const struct command *c, const char *file, const char *tau,
+			 struct counter_options *ret);
+
 /* The driver: inputs → model → tables → files. */
 struct analyze_options {
 	struct analysis_opts analysis;
@@ -119,6 +133,8 @@ struct analyze_options {
 	struct strvec only;    /* --analysis; empty = all */
 	struct strvec formats; /* empty = csv json folded html */
 	const char *output;    /* absolute; what analyses write there is no input. May be NULL */
+	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
+	struct counter_rules *counters;
 	bool strict;
 	bool keep_args;
 };

@@ -87,11 +87,15 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
 		      idle = STRVEC_INIT;
 	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
+	const char *counters = NULL, *tau = NULL;
+	struct counter_options co;
 	double max_gap_s = -1;
 	bool json = false;
 	char **rest;
 
 	analyze_options_init(&o);
+	counter_options_init(&co);
+	o.counters = &co.rules;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &out, "DIR", "where tables and report go" },
 		{ "analysis", 0, OPT_LIST, &only, "A,B,…", "only these ('profrig list analyses')" },
@@ -108,6 +112,12 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
+		{ "counters", 0, OPT_STR, &counters, "FILE",
+		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
+		{ "tau", 0, OPT_STR, &tau, "S|fit",
+		  "undo the low-pass filter of power readings: its time constant, or as found" },
+		{ "exact-units", 0, OPT_FLAG, &co.rules.exact_units, NULL,
+		  "count AMD's energy counters in their own steps of 2^-16 J" },
 		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
 		{ 0 },
 	};
@@ -119,6 +129,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		code = parse_idle(c, &idle, &o.analysis.idle);
 	if (code < 0)
 		code = parse_sink(c, sink, &o.sink);
+	if (code < 0)
+		code = counter_options_load(c, counters, tau, &co);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code < 0 && (!out || !*out))
@@ -138,6 +150,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		report_release(&rep);
 	}
 	analyze_options_release(&o);
+	counter_options_release(&co);
 	return code;
 }
 

@@ -217,6 +217,44 @@ static struct table *list_warnings(struct asked *unused)
 	return t;
 }
 
+/* Empty for 0, which is "not known" in all of these. */
+static void number_cell(struct table *t, double v)
+{
+	char buf[32] = "";
+
+	if (v > 0)
+		num_fmt_f64(buf, v);
+	table_str(t, buf);
+}
+
+static struct table *list_counters(struct asked *unused)
+{
+	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
+	static const char *const quantities[] = { "other", "energy", "power" };
+	static const char *const columns[] = { "match",    "kind",     "quantity", "unit",
+					       "scale",    "max_rate", "period_s", "tau_hint_s",
+					       "step_raw", "step" };
+	struct table *t = table_new("counters");
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		table_col(t, columns[i], TABLE_STR, NULL);
+	for (const struct counter_fact *f = counter_facts; f->pattern; f++) {
+		table_str(t, f->pattern);
+		table_str(t, kinds[f->kind]);
+		table_str(t, quantities[f->quantity]);
+		table_str(t, f->unit);
+		number_cell(t, f->scale);
+		number_cell(t, f->max_rate);
+		number_cell(t, f->period_s);
+		number_cell(t, f->tau_hint_s);
+		number_cell(t, f->step_raw);
+		number_cell(t, f->step);
+		table_row(t);
+	}
+	return t;
+}
+
 /* A finished run: name, status and reason out of its run.json. */
 static struct table *list_runs(struct asked *unused)
 {
@@ -250,7 +288,7 @@ static const struct {
 	{ "tools", list_tools },     { "engines", list_engines },   { "samplers", list_samplers },
 	{ "readers", list_readers }, { "analyses", list_analyses }, { "reports", list_reports },
 	{ "models", list_models },   { "options", list_options },   { "warnings", list_warnings },
-	{ "runs", list_runs },
+	{ "runs", list_runs },       { "counters", list_counters },
 };
 
 static void table_json(const struct table *t)
@@ -491,7 +529,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = { "list",
 				  "tools|engines|samplers|readers|analyses|reports|\n"
-				  "                                models|options|warnings|runs",
+				  "                                models|options|warnings|runs|\n"
+				  "                                counters",
 				  "what there is", "profrig list tools", list_main };
 const struct command cmd_doctor = { "doctor", "",
 				    "what works on this machine, and what would fix the rest",

@@ -1,6 +1,6 @@
 /*
  * schema: checks a tree against a table of keys (struct schema_key): unknown keys with a
- * suggestion, types, choices, ranges, what is required.
+ * suggestion, types, choices, ranges, what is required (schema_check, runconf.h).
  *
  * The table is data; this is the only code that knows what its type names mean. Null is "not given"
  * everywhere but in maps and lists of strings.
@@ -12,8 +12,6 @@
 
 /* Entries written in short become maps: tools: [a] → tools: [{name: a}]. Before schema_check. */
 void schema_expand(struct cfg *c, const struct schema_key *table);
-/* Also finds what is wrong below keys that are wrong themselves, so one pass shows everything. */
-void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p);
 /* Defaults of the table for what is absent or null, in maps that need no index; layer
  * LAYER_BUILTIN. */
 void schema_defaults(struct cfg *c, const struct schema_key *table);

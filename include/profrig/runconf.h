@@ -136,5 +136,8 @@ struct schema_key {
 	const char *shorthand; /* of a list of maps: a plain entry X stands for {shorthand: X} */
 };
 extern const struct schema_key schema_table[]; /* ends with path NULL */
+/* Checks any file's tree against such a table. Also finds what is wrong below keys that are wrong
+ * themselves, so one pass shows everything. */
+void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p);
 
 #endif
