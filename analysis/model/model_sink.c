@@ -172,6 +172,8 @@ static void track_fill(struct track *t, const struct track_def *d, str_id host, 
 		t->device = device;
 	if (!t->name)
 		t->name = name;
+	if (t->owner == TRACK_NONE && d->kind == TRACK_QUEUE)
+		t->owner = d->owner;
 }
 
 static track_id sink_op_track(struct sink *s, const struct track_def *d)
@@ -194,12 +196,15 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 						     .pid = PID_NONE,
 						     .tid = PID_NONE,
 						     .rank = RANK_NONE,
+						     .owner = TRACK_NONE,
 						     .input = p->current });
 		VEC_PUSH(&p->track_states, (struct track_state){ .frame_ns = INT64_MIN,
 								 .last_ns = INT64_MIN,
 								 .input = INPUT_NONE });
 	}
 	track_fill(&m->tracks.v[*id], d, host, device, intern_opt(m, d->name));
+	if (!m->tracks.v[*id].pci)
+		m->tracks.v[*id].pci = intern_opt(m, d->pci);
 	if (p->track_states.v[*id].input != p->current) {
 		p->track_states.v[*id].input = p->current;
 		VEC_PUSH(&p->in_tracks, *id);
@@ -226,6 +231,7 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 					      .track = d->track,
 					      .device = device,
 					      .host = host_of(p, d->host),
+					      .pci = intern_opt(m, d->pci),
 					      .input = p->current,
 					      .change_points = d->change_points,
 					      .exclusive_sync = d->exclusive_sync,

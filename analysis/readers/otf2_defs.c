@@ -4,6 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "profrig/num.h"
+#include "profrig/xalloc.h"
+
 static OTF2_CallbackCode on_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length,
 				  uint64_t realtime)
 {
@@ -40,9 +43,11 @@ static OTF2_CallbackCode on_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_S
 {
 	struct otf2_defs *d = user;
 
-	VEC_PUSH(&d->nodes,
-		 (struct def_node){
-			 .ref = self, .name = name, .class_name = class_name, .parent = parent });
+	VEC_PUSH(&d->nodes, (struct def_node){ .ref = self,
+					       .name = name,
+					       .class_name = class_name,
+					       .parent = parent,
+					       .pci = { -1, -1, -1 } });
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -55,6 +60,16 @@ static OTF2_CallbackCode on_domain(void *user, OTF2_SystemTreeNodeRef node,
 	return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
+				     OTF2_Type type, OTF2_AttributeValue value)
+{
+	struct otf2_defs *d = user;
+
+	if (type == OTF2_TYPE_STRING)
+		VEC_PUSH(&d->properties, (struct def_property){ node, name, value.stringRef });
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef self,
 					   OTF2_StringRef name, OTF2_LocationGroupType type,
 					   OTF2_SystemTreeNodeRef node,
@@ -62,10 +77,10 @@ static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef sel
 {
 	struct otf2_defs *d = user;
 
-	(void)creator;
 	VEC_PUSH(&d->location_groups, (struct def_location_group){ .ref = self,
 								   .name = name,
 								   .node = node,
+								   .creator = creator,
 								   .type = type,
 								   .rank = UINT32_MAX,
 								   .track = TRACK_NONE });
@@ -223,6 +238,7 @@ OTF2_GlobalDefReaderCallbacks *otf2_defs_callbacks(void)
 	ON(Paradigm, on_paradigm);
 	ON(SystemTreeNode, on_node);
 	ON(SystemTreeNodeDomain, on_domain);
+	ON(SystemTreeNodeProperty, on_property);
 	ON(LocationGroup, on_location_group);
 	ON(Location, on_location);
 	ON(Region, on_region);
@@ -286,6 +302,24 @@ static void ranks_set(struct otf2_defs *d)
 	}
 }
 
+/* Score-P's adapters for HIP and CUDA write them in decimal. */
+static void pci_set(struct otf2_defs *d)
+{
+	static const char *const names[] = { "PCI Domain ID", "PCI Bus ID", "PCI Device ID" };
+
+	for (size_t i = 0; i < d->properties.nr; i++) {
+		const struct def_property *p = &d->properties.v[i];
+		struct def_node *n = DEF_FIND(&d->nodes, p->ref);
+		const char *value = otf2_string(d, p->value);
+		int64_t v;
+
+		for (size_t k = 0; n && k < ARRAY_LEN(names); k++)
+			if (strcasecmp(otf2_string(d, p->name), names[k]) == 0 &&
+			    num_i64(value, strlen(value), &v) == 0)
+				n->pci[k] = v;
+	}
+}
+
 void otf2_defs_finish(struct otf2_defs *d)
 {
 	DEF_SORT(d, &d->strings);
@@ -309,6 +343,7 @@ void otf2_defs_finish(struct otf2_defs *d)
 			n->machine = true;
 	}
 	ranks_set(d);
+	pci_set(d);
 }
 
 void otf2_defs_release(struct otf2_defs *d)
@@ -319,6 +354,7 @@ void otf2_defs_release(struct otf2_defs *d)
 	VEC_RELEASE(&d->contexts);
 	VEC_RELEASE(&d->domains);
 	VEC_RELEASE(&d->nodes);
+	VEC_RELEASE(&d->properties);
 	VEC_RELEASE(&d->location_groups);
 	VEC_RELEASE(&d->locations);
 	VEC_RELEASE(&d->regions);
@@ -375,14 +411,28 @@ const char *otf2_host(const struct otf2_defs *d, uint64_t node)
 	return "";
 }
 
-int64_t otf2_node_device(const struct otf2_defs *d, uint64_t node)
+static const struct def_node *device_of(const struct otf2_defs *d, uint64_t node)
 {
 	const struct def_node *n = DEF_FIND(&d->nodes, node);
 
 	for (int i = 0; n && i < TREE_DEPTH; i++) {
 		if (n->device)
-			return otf2_name_device(otf2_string(d, n->name));
+			return n;
 		n = DEF_FIND(&d->nodes, n->parent);
 	}
-	return -1;
+	return NULL;
+}
+
+int64_t otf2_node_device(const struct otf2_defs *d, uint64_t node)
+{
+	const struct def_node *n = device_of(d, node);
+
+	return n ? otf2_name_device(otf2_string(d, n->name)) : -1;
+}
+
+const char *otf2_node_pci(const struct otf2_defs *d, uint64_t node, char *buf)
+{
+	const struct def_node *n = device_of(d, node);
+
+	return n && model_pci(n->pci[0], n->pci[1], n->pci[2], buf) ? buf : "";
 }

@@ -20,13 +20,14 @@ struct def_string {
 struct def_node {
 	uint64_t ref;
 	uint64_t name, class_name, parent;
-	bool device;  /* domain ACCELERATOR_DEVICE */
-	bool machine; /* domain SHARED_MEMORY: one host */
+	bool device;    /* domain ACCELERATOR_DEVICE */
+	bool machine;   /* domain SHARED_MEMORY: one host */
+	int64_t pci[3]; /* domain, bus, device of its properties; -1 */
 };
 
 struct def_location_group {
 	uint64_t ref;
-	uint64_t name, node;
+	uint64_t name, node, creator;
 	OTF2_LocationGroupType type;
 	uint32_t rank; /* UINT32_MAX when the archive does not say */
 	track_id track;
@@ -89,6 +90,12 @@ struct def_name {
 	uint64_t name; /* a calling context: its region */
 };
 
+/* Of a node of the system tree; only texts are kept. */
+struct def_property {
+	uint64_t ref;
+	uint64_t name, value;
+};
+
 struct otf2_defs {
 	struct pool pool;
 	bool has_clock;
@@ -96,6 +103,7 @@ struct otf2_defs {
 	VEC(struct def_string) strings;
 	VEC(struct def_name) paradigms, parameters, contexts, domains;
 	VEC(struct def_node) nodes;
+	VEC(struct def_property) properties;
 	VEC(struct def_location_group) location_groups;
 	VEC(struct def_location) locations;
 	VEC(struct def_region) regions;
@@ -140,5 +148,7 @@ const char *otf2_paradigm(const struct otf2_defs *d, OTF2_Paradigm p);
 const char *otf2_host(const struct otf2_defs *d, uint64_t node);
 /* Device index of a node of the system tree (or of one above it), -1. */
 int64_t otf2_node_device(const struct otf2_defs *d, uint64_t node);
+/* Where that device sits (model_pci), "" when the tree does not say; buf holds 32. */
+const char *otf2_node_pci(const struct otf2_defs *d, uint64_t node, char *buf);
 
 #endif

@@ -87,12 +87,21 @@ static track_id device_track(struct otf2_reading *r, const char *id, const char 
 	return r->s->ops->track(r->s, &d);
 }
 
+/* An accelerator's group names the process' group that made it. */
+static track_id stream_owner(const struct otf2_defs *d, const struct def_location_group *g)
+{
+	if (g && g->type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR)
+		g = DEF_FIND(&d->location_groups, g->creator);
+	return g ? g->track : TRACK_NONE;
+}
+
 static track_id queue_track(struct otf2_reading *r, const struct def_location *l,
 			    const struct def_location_group *g)
 {
 	const char *host = g ? otf2_host(&r->defs, g->node) : "";
 	const char *id = otf2_device_id(r, &r->defs.pool, host, stream_device(&r->defs, l, g));
 	struct track_def d = TRACK_DEF_INIT;
+	char pci[32];
 
 	if (!*id && r->o && r->o->device)
 		id = r->o->device;
@@ -105,6 +114,8 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 	if (d.tid < 0)
 		d.tid = PID_NONE;
 	d.key = l->ref;
+	d.owner = stream_owner(&r->defs, g);
+	d.pci = g ? otf2_node_pci(&r->defs, g->node, pci) : NULL;
 	return r->s->ops->track(r->s, &d);
 }
 

@@ -1,8 +1,8 @@
 /*
  * profrig's sampling files (docs/contract.md, Sampling files):
  *
- *	# clock: CLOCK_MONOTONIC		header lines, key: value; others (device facts) are
- *						for people
+ *	# clock: CLOCK_MONOTONIC		header lines, key: value; others are for people
+ *	# device: gpu0: MI210, pci 0000:c1:00.0, …	only the PCI address is used
  *	# anchor: monotonic_ns=… realtime_ns=…
  *	# storage: every | change
  *	# estimated: yes
@@ -38,6 +38,7 @@ struct samples {
 	bool change_points, estimated, anchored;
 	int64_t anchor_monotonic_ns, anchor_realtime_ns;
 	VEC(series_id) columns;
+	VEC(struct sampled_device { char id[64], pci[32]; }) devices; /* with a known PCI address */
 	track_id marks;
 	uint64_t line, rows, bad_rows, bad_numbers;
 	uint64_t bad_row_line, bad_number_line;
@@ -136,6 +137,35 @@ static bool anchor_value(struct text t, const char *key, int64_t *ret)
 	return num_i64(at, (size_t)((stop ? stop : end) - at), ret) == 0;
 }
 
+#define MAX_DEVICES 4096
+
+/* "gpu0: AMD Instinct MI210, pci 0000:c1:00.0, …" */
+static void take_device(struct samples *sm, struct text value)
+{
+	struct sampled_device d = { .id = "" };
+	const char *colon = memchr(value.p, ':', value.n), *end = value.p + value.n, *at, *stop;
+
+	if (!colon || (size_t)(colon - value.p) >= sizeof(d.id) || sm->devices.nr == MAX_DEVICES)
+		return;
+	at = memmem(colon, (size_t)(end - colon), " pci ", 5);
+	if (!at)
+		return;
+	at += 5;
+	stop = memchr(at, ',', (size_t)(end - at));
+	if (!model_pci_text(at, (size_t)((stop ? stop : end) - at), d.pci))
+		return;
+	memcpy(d.id, value.p, (size_t)(colon - value.p));
+	VEC_PUSH(&sm->devices, d);
+}
+
+static const char *pci_of(const struct samples *sm, const char *device)
+{
+	for (size_t i = 0; device && i < sm->devices.nr; i++)
+		if (strcmp(sm->devices.v[i].id, device) == 0)
+			return sm->devices.v[i].pci;
+	return NULL;
+}
+
 /* line begins with '#'. Marks need a sink with its clock set, so they are taken only behind the
  * header. */
 static void take_comment(struct samples *sm, struct text line, bool begun)
@@ -163,6 +193,8 @@ static void take_comment(struct samples *sm, struct text line, bool begun)
 		sm->change_points = text_is(value, "change");
 	} else if (text_is(key, "estimated")) {
 		sm->estimated = text_is(value, "yes");
+	} else if (text_is(key, "device")) {
+		take_device(sm, value);
 	}
 }
 
@@ -221,6 +253,7 @@ static series_id column_series(struct samples *sm, const char *field)
 
 	if (!d.device && !strchr(name, '.'))
 		d.device = sm->opts->device;
+	d.pci = pci_of(sm, d.device);
 	return sm->sink->ops->series(sm->sink, &d);
 }
 
@@ -378,6 +411,7 @@ static void samples_release(struct samples *sm)
 {
 	input_unmap(&sm->map);
 	VEC_RELEASE(&sm->columns);
+	VEC_RELEASE(&sm->devices);
 }
 
 static int read_samples(const char *path, struct sink *s, const struct read_opts *o,

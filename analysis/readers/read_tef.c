@@ -98,6 +98,7 @@ static void tell_clock(struct tef *t)
 	in->format = format_name(&t->doc);
 	in->clock = t->doc.clock;
 	in->resolution_hz = t->doc.fractions || t->doc.dialect == TEF_ROCPROF ? 1e9 : 1e6;
+	in->driver_numbers = t->doc.dialect == TEF_ROCPROF;
 	t->sink->ops->clock(t->sink);
 }
 

@@ -199,7 +199,8 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 						 .parent = t->tracks.v[above].id,
 						 .pid = PID_NONE,
 						 .tid = known(stream),
-						 .rank = rank } };
+						 .rank = rank,
+						 .owner = TRACK_NONE } };
 
 		memcpy(tr.device, t->tracks.v[above].device, sizeof(tr.device));
 		slot = track_new(t, key, &tr, NULL);

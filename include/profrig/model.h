@@ -63,6 +63,8 @@ struct track {
 	int64_t pid, tid; /* PID_NONE when unknown; a queue's tid is its stream number */
 	int32_t rank;     /* RANK_NONE */
 	str_id device;    /* "gpu0", "node3:gpu2" for devices and queues, else "" */
+	track_id owner;   /* a queue: the process that opened it; TRACK_NONE when unknown */
+	str_id pci;       /* a queue: where its device sits, as model_pci() writes it; "" */
 	str_id name;      /* shown to people */
 	input_id input;   /* the first input that named it */
 	/*
@@ -122,6 +124,7 @@ struct series {
 	 */
 	str_id device;
 	str_id host;
+	str_id pci; /* where its device sits, as model_pci() writes it; "" unknown */
 	input_id input;
 	bool change_points; /* only changes are stored: a value holds until the next one */
 	/* recorded together with enter/leave of its track (strictly synchronous) */
@@ -173,7 +176,12 @@ struct input {
 	int64_t anchor_own_ns, anchor_realtime_ns;
 	int64_t shift_ns; /* added to the input's own times */
 	bool aligned;     /* shift_ns brings it onto the common timebase */
-	bool partial;     /* something could not be read */
+	/*
+	 * its queues have the driver's device numbers: ROCR_VISIBLE_DEVICES changes them,
+	 * HIP_VISIBLE_DEVICES and the like do not. Else they are the runtime's.
+	 */
+	bool driver_numbers;
+	bool partial; /* something could not be read */
 	/* spans: instants included; links: after model_finish all of them */
 	uint64_t spans, instants, samples, links, tracks, series;
 	int64_t first_ns, last_ns; /* own clock; INT64_MAX / INT64_MIN when empty */
@@ -239,6 +247,14 @@ const struct span_piece *model_piece(const struct model *m, uint64_t span);
  * is a root. After model_finish.
  */
 const struct span_piece *model_below_piece(const struct model *m, uint64_t span);
+
+/*
+ * A PCI address as it is compared, "domain:bus:device" in hexadecimal without leading zeros: the
+ * function is left out, as most sources do not tell it. buf holds 32. false when a number is out of
+ * range (model_pci) or the text is none such as "0000:c1:00.0" or "00000000:C1:00.0".
+ */
+bool model_pci(int64_t domain, int64_t bus, int64_t device, char *buf);
+bool model_pci_text(const char *text, size_t n, char *buf);
 
 /* The process a track belongs to (itself for a process); TRACK_NONE for devices without one. */
 track_id model_process_of(const struct model *m, track_id t);

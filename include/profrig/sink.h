@@ -34,16 +34,19 @@ struct track_def {
 	int32_t rank;       /* RANK_NONE */
 	const char *device; /* NULL; for DEVICE and QUEUE tracks */
 	const char *name;   /* NULL: made from the ids */
+	const char *pci;    /* of a queue's device (model_pci); NULL */
+	track_id owner;     /* for QUEUE tracks: the process that opened it; TRACK_NONE */
 	/* unique inside (input, kind) when pid or tid is unknown: a location or row id */
 	uint64_t key;
 };
 #define TRACK_DEF_INIT \
 	{ \
-		.parent = TRACK_NONE, .pid = PID_NONE, .tid = PID_NONE, .rank = RANK_NONE \
+		.parent = TRACK_NONE, .pid = PID_NONE, .tid = PID_NONE, .rank = RANK_NONE, \
+		.owner = TRACK_NONE \
 	}
 
 struct series_def {
-	const char *name, *unit, *device, *host; /* unit, device, host may be NULL */
+	const char *name, *unit, *device, *host, *pci; /* all but name may be NULL */
 	enum series_kind kind;
 	track_id track;
 	bool change_points, exclusive_sync, estimated;

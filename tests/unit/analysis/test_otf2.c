@@ -266,6 +266,48 @@ static void stream_fill(OTF2_EvtWriter *w, uint64_t callsite)
 	}
 }
 
+static void pci_put(struct otf2_gen *g, uint32_t node, const char *name, const char *value)
+{
+	OTF2_AttributeValue v = { .stringRef = otf2_gen_string(g, value) };
+
+	OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
+		otf2_gen_defs(g), node, otf2_gen_string(g, name), OTF2_TYPE_STRING, v);
+}
+
+/* A context's group tells which process made it, its node where the device sits. */
+static void test_queue_owners(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	otf2_gen_group(g, 1, "Other", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
+	otf2_gen_device(g, 5, "0", 0);
+	pci_put(g, 5, "PCI Domain ID", "0");
+	pci_put(g, 5, "PCI Bus ID", "65");
+	pci_put(g, 5, "PCI Device ID", "0");
+	otf2_gen_device(g, 6, "1", 0);
+	pci_put(g, 6, "PCI Bus ID", "999");
+	OTF2_GlobalDefWriter_WriteLocationGroup(otf2_gen_defs(g), 2, otf2_gen_string(g, "HIP 0"),
+						OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 5, 1);
+	otf2_gen_group(g, 3, "HIP 1", OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 6);
+	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 20, 0);
+	otf2_gen_location(g, 8, "HIP[0:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2);
+	otf2_gen_location(g, 9, "HIP[1:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 3);
+	otf2_gen_location(g, 10, "CUDA[2:1]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 0);
+	otf2_gen_close(g);
+
+	m = read_archive(p->archive, 0, false);
+	assert_ptr_equal(&m->tracks.v[track_named(m, "HIP[0:0]")->owner], track_named(m, "Other"));
+	assert_string_equal(model_str(m, track_named(m, "HIP[0:0]")->pci), "0:41:0");
+	assert_int_equal(track_named(m, "HIP[1:0]")->owner, TRACK_NONE);
+	assert_string_equal(model_str(m, track_named(m, "HIP[1:0]")->pci), "");
+	assert_ptr_equal(&m->tracks.v[track_named(m, "CUDA[2:1]")->owner],
+			 track_named(m, "Process"));
+}
+
 static void test_streams(void **state)
 {
 	const struct place *p = *state;
@@ -541,6 +583,7 @@ int main(void)
 		IN_PLACE(test_unbalanced),
 		IN_PLACE(test_parameters_and_contexts),
 		IN_PLACE(test_streams),
+		IN_PLACE(test_queue_owners),
 		IN_PLACE(test_devices_of_two_hosts),
 		IN_PLACE(test_strict_class),
 		IN_PLACE(test_async_metrics),

@@ -95,6 +95,37 @@ static void headers(void **state)
 	reading_release(&rd);
 }
 
+/* Where a device sits, in the words of each sampler; other facts and broken addresses are left. */
+static void addresses(void **state)
+{
+	static const struct {
+		const char *line, *pci;
+	} cases[] = {
+		{ "# device: gpu0: AMD Instinct MI210, pci 0000:c1:00.0, hwmon", "0:c1:0" },
+		{ "# device: gpu0: NVIDIA H100, pci 00000001:1B:00.0, GPU-4e1f, driver 1",
+		  "1:1b:0" },
+		{ "# device: gpu0: replayed: X, pci ffff:ff:1f", "ffff:ff:1f" },
+		{ "# device: gpu1: X, pci 0000:c1:00.0", "" },
+		{ "# device: gpu0: X, pci 0000:c1:20.0", "" },
+		{ "# device: gpu0: X, pci 0000:c1", "" },
+		{ "# device: gpu0: X, pci 0000:c1:00.0x", "" },
+		{ "# device: gpu0: X, pci 123456789:c1:00.0", "" },
+		{ "# device: gpu0: X, pci ", "" },
+		{ "# device: gpu0 pci 0000:c1:00.0", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
+		struct reading rd = read_text("samples", text);
+
+		assert_string_equal(model_str(rd.m, series_named(rd.m, "power.gpu0")->pci),
+				    cases[i].pci);
+		reading_release(&rd);
+	}
+}
+
 static void bad_rows(void **state)
 {
 	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
@@ -220,11 +251,12 @@ static void out_of_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(devices),        cmocka_unit_test(marks),
-		cmocka_unit_test(damaged_marks),  cmocka_unit_test(headers),
-		cmocka_unit_test(bad_rows),       cmocka_unit_test(nothing_to_read),
-		cmocka_unit_test(tolerance),      cmocka_unit_test(device_words),
-		cmocka_unit_test(cut_everywhere), cmocka_unit_test(out_of_range),
+		cmocka_unit_test(devices),         cmocka_unit_test(marks),
+		cmocka_unit_test(damaged_marks),   cmocka_unit_test(headers),
+		cmocka_unit_test(addresses),       cmocka_unit_test(bad_rows),
+		cmocka_unit_test(nothing_to_read), cmocka_unit_test(tolerance),
+		cmocka_unit_test(device_words),    cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(out_of_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
