@@ -41,7 +41,7 @@ static bool lane_takes_part(const struct energy_run *run, const struct job *j, s
 
 	if ((l->mode == LANE_WORK) != (j->what.view == VIEW_DEVICE))
 		return false;
-	return energy_track_takes_part(run->m, j->what.series, j->info.device, j->what.view,
+	return energy_track_takes_part(run->m, &run->o, j->what.series, j->info.device, j->what.view,
 				       l->track);
 }
 

@@ -48,7 +48,7 @@ static int by_start(const void *pa, const void *pb, void *ctx)
 
 static bool takes_part(const struct attribution *a, track_id t)
 {
-	return energy_track_takes_part(a->m, a->s, a->device, a->r->view, t);
+	return energy_track_takes_part(a->m, a->o, a->s, a->device, a->r->view, t);
 }
 
 static void result_alloc(struct attribution *a)

@@ -131,6 +131,14 @@ const struct warning_info warning_table[] = {
 	{ W_IDLE_STATED, SEV_WARNING,
 	  "idle power was stated for a device that no counter of power or energy has; nothing "
 	  "came of it" },
+	{ W_TOPOLOGY, SEV_WARNING,
+	  "a rule of the topology file matches no process, or names a device that neither a "
+	  "counter nor a queue has; it has no effect. Look for a slip in it, or for an input that "
+	  "is missing" },
+	{ W_VISIBLE_DEVICES, SEV_NOTE,
+	  "a run's variables (ROCR_VISIBLE_DEVICES and the like) or a trace's device numbers do "
+	  "not tell which devices its processes saw; nothing is concluded from them. A topology "
+	  "file can say it" },
 	{ W_IGNORED_RECORD, SEV_NOTE, "records of a kind that no analysis uses were skipped" },
 	{ W_UNREADABLE, SEV_ERROR,
 	  "an input cannot be read, so nothing of it is in the results; the text says why" },

@@ -31,6 +31,8 @@
 #include "profrig/counters.h"
 #include "profrig/lane.h"
 
+struct topology;
+
 enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
 enum energy_view { VIEW_HOST, VIEW_DEVICE };
 
@@ -49,6 +51,8 @@ struct energy_opts {
 	enum integration integration;
 	bool independent;
 	int64_t max_gap_ns; /* intervals longer than this are unattributed; 0 = no limit */
+	/* who shares which device (topology.h), resolved; NULL: all processes of its node */
+	const struct topology *topology;
 };
 
 /*
@@ -155,9 +159,9 @@ struct energy_run;
 
 /*
  * Who takes part, host view: THREAD tracks on the series' host (all when it has none, and those
- * whose host is unknown); a strictly synchronous counter (series.exclusive_sync) belongs to the
+ * whose host is unknown) that see its device (topology.h); a strictly synchronous counter (series.exclusive_sync) belongs to the
  * thread it was recorded on alone. Device view: work on queues whose device equals the series'
- * device (and host, where both are known). Lanes are copied; m and o outlive the run. -EINVAL for a
+ * device (and host, where both are known), or is one that the series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a
  * series of unknown kind.
  */
 int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
@@ -180,8 +184,8 @@ struct node_energy energy_run_value(const struct energy_run *run, size_t job, si
 double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row);
 
 /* Who takes part (above). */
-bool energy_track_takes_part(const struct model *m, series_id s, const char *device,
-			     enum energy_view view, track_id t);
+bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,
+			     const char *device, enum energy_view view, track_id t);
 
 /*
  * Energies of single spans of a finished model, for whoever needs them by span: values per span

@@ -148,7 +148,7 @@ static inline int energy_attribute(const struct model *m, series_id s, enum ener
 		snprintf(ret->device, sizeof(ret->device), "%s", t.device);
 		for (size_t i = 0; i < m->spans.nr; i++)
 			any |= span_counts(m, i, view) &&
-			       energy_track_takes_part(m, s, t.device, view, m->spans.track[i]);
+			       energy_track_takes_part(m, o, s, t.device, view, m->spans.track[i]);
 		any &= t.taken;
 		if (any)
 			span_results_alloc(ret, m);

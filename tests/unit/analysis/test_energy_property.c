@@ -4,6 +4,7 @@
 #include "energy_spans.h"
 
 #include "profrig/sum.h"
+#include "profrig/topology.h"
 
 #define ROUNDS 600
 
@@ -154,7 +155,34 @@ struct random_trace {
 	struct sampled s;
 	series_id id;
 	struct energy_opts o;
+	struct topology *topology;
 };
+
+/* Half of the traces have one: rules, a counter of two devices, or only what is discovered. */
+static struct topology *random_topology(struct model *m)
+{
+	struct topology *tp = topology_new();
+
+	for (int64_t rules = below(4); rules > 0; rules--) {
+		struct topology_rule rule;
+		int64_t first = below(4);
+
+		topology_rule_init(&rule);
+		VEC_PUSH(&rule.ranks, (struct topology_range){ first, first + below(3) });
+		strvec_push(&rule.devices, below(3) ? "gpu0" : "gpu1");
+		rule.weight = (double)(1 + below(5));
+		topology_add_rule(tp, &rule);
+	}
+	if (below(2)) {
+		struct topology_counter c = { .device = xstrdup("gpu0"), .measures = STRVEC_INIT };
+
+		strvec_push(&c.measures, below(2) ? "gpu0" : "gpu7");
+		strvec_push(&c.measures, "gpu1");
+		topology_add_counter(tp, &c);
+	}
+	topology_resolve(tp, m);
+	return tp;
+}
 
 static void random_trace(struct random_trace *r)
 {
@@ -170,10 +198,13 @@ static void random_trace(struct random_trace *r)
 	r->o.integration = (enum integration)below(3);
 	r->o.independent = below(4) == 0;
 	r->o.max_gap_ns = below(2) ? 0 : 15 * r->p.unit * (1 + below(10));
+	if (below(2))
+		r->o.topology = r->topology = random_topology(r->t.m);
 }
 
 static void random_trace_release(struct random_trace *r)
 {
+	topology_free(r->topology);
 	model_free(r->t.m);
 	VEC_RELEASE(&r->p.spans);
 	VEC_RELEASE(&r->s.samples);
@@ -227,9 +258,26 @@ static bool many_sharers(const struct model *m)
 	return threads > 2;
 }
 
+/* The topology takes the device from some threads and leaves it to others. */
+static bool some_left_out(const struct random_trace *x)
+{
+	struct counter_info ci = counter_info(x->t.m, x->id);
+	size_t in = 0, out = 0;
+
+	for (track_id t = 0; t < x->t.m->tracks.nr; t++) {
+		bool sees = topology_sees(x->topology, x->t.m, t, x->id, ci.device);
+
+		if (x->t.m->tracks.v[t].kind != TRACK_THREAD)
+			continue;
+		in += sees;
+		out += !sees;
+	}
+	return in > 0 && out > 0;
+}
+
 static void equals_the_global_sweep(void **state)
 {
-	unsigned taken = 0, pieces = 0, marked = 0, shared = 0;
+	unsigned taken = 0, pieces = 0, marked = 0, shared = 0, narrowed = 0;
 
 	(void)state;
 	for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -249,6 +297,7 @@ static void equals_the_global_sweep(void **state)
 			taken += a == 0;
 			marked += (fast.flags & (CF_RESET | CF_GAP)) != 0;
 			shared += view == VIEW_HOST && many_sharers(x.t.m);
+			narrowed += view == VIEW_HOST && some_left_out(&x);
 			assert_true(fast.error_rel <= 1e-9 || fabs(fast.total_j) < 1e-3);
 			same_result(x.t.m, &fast, &slow);
 			energy_result_release(&fast);
@@ -261,6 +310,7 @@ static void equals_the_global_sweep(void **state)
 	assert_true(pieces > ROUNDS / 5);
 	assert_true(marked > ROUNDS / 5);
 	assert_true(shared > ROUNDS / 2);
+	assert_true(narrowed > ROUNDS / 20);
 }
 
 static bool same_place(const struct model *a, size_t i, const struct model *b, size_t k)
