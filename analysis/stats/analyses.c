@@ -3,11 +3,17 @@
 #include <string.h>
 
 const struct analysis *const analyses[] = {
-	&analysis_functions,  &analysis_callpaths,
-	&analysis_kernels,    &analysis_busy,
-	&analysis_counters,   &analysis_power_filter,
-	&analysis_idle_power, &analysis_energy,
-	&analysis_timeline,   NULL,
+	&analysis_functions,
+	&analysis_callpaths,
+	&analysis_kernels,
+	&analysis_busy,
+	&analysis_counters,
+	&analysis_power_filter,
+	&analysis_idle_power,
+	&analysis_energy,
+	&analysis_sharing,
+	&analysis_timeline,
+	NULL,
 };
 
 const struct analysis *analysis_find(const char *name)

@@ -21,7 +21,9 @@
 
 void analyze_options_init(struct analyze_options *o)
 {
-	*o = (struct analyze_options){ .only = STRVEC_INIT, .formats = STRVEC_INIT };
+	*o = (struct analyze_options){ .only = STRVEC_INIT,
+				       .formats = STRVEC_INIT,
+				       .topology = topology_new() };
 }
 
 void analyze_options_release(struct analyze_options *o)
@@ -29,6 +31,7 @@ void analyze_options_release(struct analyze_options *o)
 	strvec_release(&o->only);
 	strvec_release(&o->formats);
 	idle_opts_release(&o->analysis.idle);
+	topology_free(o->topology);
 }
 
 double analyze_lap_s(int64_t *at)
@@ -291,6 +294,8 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 		profile_finish(p);
 		rep->sink = "profile";
 	}
+	topology_resolve(o->topology, m);
+	ao.energy.topology = o->topology;
 	code = exit_worse(code, run_analyses(m, p, o, &ao, &rep->tables, &times));
 	if (p)
 		say_approximate(m, &rep->tables);

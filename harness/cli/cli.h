@@ -13,6 +13,7 @@
 #include "profrig/err.h"
 #include "profrig/run.h"
 #include "profrig/strvec.h"
+#include "profrig/topology.h"
 #include "profrig/writer.h"
 
 /* contract: exit codes */
@@ -132,7 +133,10 @@ struct analyze_options {
 	long threads;          /* 0: as many as there are processors */
 	struct strvec only;    /* --analysis; empty = all */
 	struct strvec formats; /* empty = csv json folded html */
-	const char *output;    /* absolute; what analyses write there is no input. May be NULL */
+	/* who shares which device: what a file says; reading adds what a run directory tells. For
+	 * one analysis at a time. */
+	struct topology *topology;
+	const char *output; /* absolute; what analyses write there is no input. May be NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
 	bool strict;
@@ -140,6 +144,9 @@ struct analyze_options {
 };
 void analyze_options_init(struct analyze_options *o);
 void analyze_options_release(struct analyze_options *o);
+
+/* Adds what a file says. 0, or 3 after printing everything that is wrong with it. */
+int topology_file_read(struct topology *tp, const char *path);
 
 struct model;
 /*

@@ -87,7 +87,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
 		      idle = STRVEC_INIT;
 	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
-	const char *counters = NULL, *tau = NULL;
+	const char *counters = NULL, *tau = NULL, *topology = NULL;
 	struct counter_options co;
 	double max_gap_s = -1;
 	bool json = false;
@@ -103,6 +103,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "csv (always), json, folded, html (all of them)" },
 		{ "attribution", 0, OPT_STR, &attribution, "HOW",
 		  "shared (exact) or independent (double counting)" },
+		{ "topology", 0, OPT_STR, &topology, "FILE",
+		  "which processes share which device, in YAML or JSON (docs/energy.md)" },
 		{ "integration", 0, OPT_STR, &integration, "HOW",
 		  "of power: linear, previous or trapezoid" },
 		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
@@ -139,6 +141,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		code = split_lists(c, "analysis", &only, &o.only);
 	if (code < 0)
 		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0 && topology && topology_file_read(o.topology, topology) != EXIT_DONE)
+		code = EXIT_CONFIG;
 	if (code < 0) {
 		struct report rep = REPORT_INIT;
 		code = analyze_to(&inputs, &o, out, &rep);

@@ -1,0 +1,169 @@
+/* Who shares which energy counter, and which rule says so: the premise of the table energy. */
+#include "analyses_private.h"
+#include "series_label.h"
+#include "track_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/strbuf.h"
+#include "profrig/topology.h"
+#include "profrig/u64map.h"
+#include "profrig/xalloc.h"
+
+/* Rows of one counter and view; the rest is one row that counts them. */
+#define MAX_SHARERS 64
+
+struct sharing {
+	const struct model *m;
+	const struct topology *tp;
+	struct table *t;
+	struct strvec names; /* of queues */
+	track_id *order;
+	bool *seen; /* by track: its row is written */
+};
+
+static bool is_energy(const struct counter_info *ci)
+{
+	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
+}
+
+static void row(struct sharing *sh, const struct series_label *l, const char *view,
+		const char *sharer, const char *rule, double weight)
+{
+	table_str(sh->t, l->name);
+	table_str(sh->t, l->device);
+	table_str(sh->t, view);
+	table_str(sh->t, sharer);
+	table_str(sh->t, rule);
+	table_f64(sh->t, weight);
+	table_row(sh->t);
+}
+
+/* A process is known by its rank, else by its name, host and pid. */
+static void process_name(const struct model *m, track_id p, track_id thread, struct strbuf *out)
+{
+	const struct track *tr = &m->tracks.v[p];
+	int32_t rank = tr->rank == RANK_NONE ? m->tracks.v[thread].rank : tr->rank;
+	const char *name = model_str(m, tr->name), *host = model_host_of(m, p);
+	bool pid = tr->pid != PID_NONE;
+
+	strbuf_clear(out);
+	if (rank != RANK_NONE)
+		strbuf_addf(out, "rank %d%s", (int)rank, *name || pid ? " " : "");
+	strbuf_addstr(out, *name ? name : rank == RANK_NONE ? "process" : "");
+	if (pid)
+		strbuf_addf(out, " (%s%s%lld)", host, *host ? ":" : "", (long long)tr->pid);
+}
+
+static void ended(struct sharing *sh, const struct series_label *l, const char *view, size_t nr)
+{
+	char more[64];
+
+	if (nr == 0)
+		row(sh, l, view, "[nobody]", "", NAN);
+	if (nr <= MAX_SHARERS)
+		return;
+	snprintf(more, sizeof(more), "[%zu more]", nr - MAX_SHARERS);
+	row(sh, l, view, more, "", NAN);
+}
+
+static track_id process_of(const struct model *m, track_id t)
+{
+	track_id p = model_process_of(m, t);
+
+	return p == TRACK_NONE ? t : p;
+}
+
+static void host_rows(struct sharing *sh, const struct series_label *l)
+{
+	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT;
+	const struct model *m = sh->m;
+	size_t nr = 0;
+
+	memset(sh->seen, 0, m->tracks.nr * sizeof(*sh->seen));
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		track_id t = sh->order[i], p = process_of(m, t);
+		const struct track *tr = &m->tracks.v[t];
+
+		if (tr->kind != TRACK_THREAD || tr->spans == 0 || tr->beside || sh->seen[p] ||
+		    !topology_sees(sh->tp, m, t, l->series, l->info.device))
+			continue;
+		sh->seen[p] = true;
+		if (nr++ >= MAX_SHARERS)
+			continue;
+		process_name(m, p, t, &name);
+		row(sh, l, "host", name.buf,
+		    topology_why_name(topology_why_sees(sh->tp, m, t, l->series)),
+		    topology_weight(sh->tp, m, t, l->series));
+	}
+	ended(sh, l, "host", nr);
+}
+
+static void device_rows(struct sharing *sh, const struct series_label *l)
+{
+	const struct model *m = sh->m;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		track_id t = sh->order[i];
+
+		if (m->tracks.v[t].kind != TRACK_QUEUE || m->tracks.v[t].spans == 0 ||
+		    !topology_runs_on(sh->tp, m, t, l->series, l->info.device) ||
+		    nr++ >= MAX_SHARERS)
+			continue;
+		row(sh, l, "device", sh->names.v[t],
+		    topology_why_name(topology_why_runs_on(sh->tp, m, t, l->series)), 1);
+	}
+	if (nr)
+		ended(sh, l, "device", nr);
+}
+
+static struct table *make_table(void)
+{
+	struct table *t = table_new("sharing");
+
+	table_about(t, "who shares the energy of each counter, and which rule says so; by counter, "
+		       "device and view, then in the order of tracks");
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "view", TABLE_STR, NULL);
+	table_col(t, "sharer", TABLE_STR, NULL);
+	table_col(t, "rule", TABLE_STR, NULL);
+	table_col(t, "weight", TABLE_F64, NULL);
+	return t;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
+	CLEANUP(table_freep) struct table *t = make_table();
+	struct sharing sh = { .m = m, .tp = o->energy.topology, .t = t, .names = STRVEC_INIT };
+
+	(void)err;
+	track_names(m, &sh.names);
+	sh.order = track_order(m);
+	sh.seen = xcalloc(m->tracks.nr + 1, sizeof(*sh.seen));
+	for (size_t i = 0; i < m->series.nr; i++) {
+		if (!is_energy(&labels[i].info))
+			continue;
+		if (*labels[i].info.device)
+			device_rows(&sh, &labels[i]);
+		host_rows(&sh, &labels[i]);
+	}
+	if (table_rows(t) > 0)
+		table_set_add(out, STEAL(t));
+	strvec_release(&sh.names);
+	free(sh.order);
+	free(sh.seen);
+	return 0;
+}
+
+const struct analysis analysis_sharing = {
+	.name = "sharing",
+	.about = "who shares the energy of each counter, and why",
+	.tables = "sharing",
+	.run = run,
+};
