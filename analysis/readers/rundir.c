@@ -14,6 +14,7 @@
 
 #define SCHEMA_FAMILY "profrig.run/"
 #define SCHEMA SCHEMA_FAMILY "1"
+#define PLAN_SCHEMA "profrig.plan/1"
 #define RUN_JSON_MAX ((size_t)64 << 20)
 #define MAX_ANCHORS 100000
 #define MAX_NS (INT64_C(1) << 61)
@@ -153,6 +154,51 @@ static void take_idle(const json_t *run, struct rundir *rd)
 		(before ? rd->idle_before_ns : rd->idle_after_ns)[0] = start_ns;
 		(before ? rd->idle_before_ns : rd->idle_after_ns)[1] = end_ns;
 	}
+}
+
+static const json_t *named_in(const json_t *list, const char *key, const char *name)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o)
+	{
+		const char *s = json_string_value(json_object_get(o, key));
+
+		if (s && strcmp(s, name) == 0)
+			return o;
+	}
+	return NULL;
+}
+
+static char *value_of(const json_t *list, const char *key, const char *name)
+{
+	return xstrdup_null(json_string_value(json_object_get(named_in(list, key, name), "value")));
+}
+
+/* A run whose plan is gone or strange shows all devices as far as one knows. */
+static void take_visible(struct rundir *rd)
+{
+	CLEANUP(xfreep) char *file = fs_join(rd->path, "plan.json");
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *plan = NULL;
+	const json_t *env;
+	const char *schema;
+	size_t n = 0;
+
+	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
+		return;
+	plan = json_loadb(text, n, 0, NULL);
+	schema = json_string_value(json_object_get(plan, "schema"));
+	if (!schema || strcmp(schema, PLAN_SCHEMA) != 0)
+		return;
+	env = json_object_get(named_in(json_object_get(plan, "steps"), "name", "workload"), "env");
+	rd->visible.rocr = value_of(env, "name", "ROCR_VISIBLE_DEVICES");
+	rd->visible.hip = value_of(env, "name", "HIP_VISIBLE_DEVICES");
+	rd->visible.cuda = value_of(env, "name", "CUDA_VISIBLE_DEVICES");
+	rd->visible.ordinal = value_of(env, "name", "GPU_DEVICE_ORDINAL");
+	if (rd->container)
+		rd->visible.gpus = value_of(json_object_get(plan, "configuration"), "key", "gpus");
 }
 
 /*
@@ -343,6 +389,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
 	take_idle(run, &rd);
+	take_visible(&rd);
 	artifacts = json_object_get(run, "artifacts");
 	if (json_array_size(artifacts) == 0)
 		find_artifacts(&rd);
@@ -371,5 +418,10 @@ void rundir_release(struct rundir *rd)
 	free(rd->model);
 	free(rd->status);
 	free(rd->host);
+	free(rd->visible.gpus);
+	free(rd->visible.rocr);
+	free(rd->visible.hip);
+	free(rd->visible.cuda);
+	free(rd->visible.ordinal);
 	*rd = (struct rundir){ .path = NULL };
 }

@@ -268,8 +268,26 @@ static void read_folder(struct reading *rd, const char *dir)
 
 /* ---- a run ---- */
 
+/* first: the run's first input. */
+static void add_env(struct reading *rd, const struct rundir *run, input_id first)
+{
+	const struct rundir_visible *v = &run->visible;
+	struct topology_env e = { .host = run->host,
+				  .first = first,
+				  .end = (input_id)rd->m->inputs.nr,
+				  .gpus = v->gpus,
+				  .rocr = v->rocr,
+				  .hip = v->hip,
+				  .cuda = v->cuda,
+				  .ordinal = v->ordinal };
+
+	if (v->gpus || v->rocr || v->hip || v->cuda || v->ordinal)
+		topology_add_env(rd->o->topology, &e);
+}
+
 static void read_run(struct reading *rd, const char *dir, struct analysis_opts *ao)
 {
+	input_id first = (input_id)rd->m->inputs.nr;
 	struct rundir run;
 	struct err err = ERR_INIT;
 
@@ -288,6 +306,7 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 	for (size_t i = 0; i < run.lost.nr; i++)
 		unreadable(rd, run.lost.v[i].path, NULL, (input_id)rd->m->inputs.nr,
 			   run.lost.v[i].why);
+	add_env(rd, &run, first);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
 	ao->idle.before = (struct idle_window){ run.idle_before_ns[0], run.idle_before_ns[1] };

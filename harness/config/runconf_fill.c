@@ -479,6 +479,22 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
 
+/* Slurm, for one, sets them. They are kept because an analysis needs them: what a trace calls device
+ * 0 is not what a sampler calls so. */
+static void fill_caller_gpus(struct runconf *rc)
+{
+	static const char *const names[] = { "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+					     "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value)
+			VEC_PUSH(&rc->caller_gpus,
+				 ((struct name_value){ xstrdup(names[i]), xstrdup(value) }));
+	}
+}
+
 static void fill_rest(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *engine = scalar_at(root, "engine"), *labels = map_at(root, "labels");
@@ -492,6 +508,7 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 	rc->grace_s = seconds_at(root, "grace");
 	rc->idle_s = seconds_at(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
+	fill_caller_gpus(rc);
 	for (size_t i = 0; labels && i < labels->nr; i++)
 		if (labels->child[i]->s)
 			VEC_PUSH(&rc->labels,

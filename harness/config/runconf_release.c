@@ -78,6 +78,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->engine_where);
 	free(rc->gpus);
 	free(rc->caller_preload);
+	release_pairs(rc->caller_gpus.v, rc->caller_gpus.nr);
 	strvec_release(&rc->command);
 	strvec_release(&rc->tags);
 	release_env(rc->env.v, rc->env.nr);

@@ -216,6 +216,9 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	struct givers g = { VEC_INIT };
 
 	put_run(m, step, "workload");
+	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
+		put(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
+		    "the caller's environment", false);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);

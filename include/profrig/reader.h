@@ -102,6 +102,11 @@ struct rundir {
 	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
 	bool container; /* the workload ran in one, under a host name of its own */
+	/* of plan.json, which devices the workload was shown; NULL = not stated */
+	struct rundir_visible {
+		char *gpus; /* that a container was given: "0,2-4", "all", "none" */
+		char *rocr, *hip, *cuda, *ordinal; /* ROCR_VISIBLE_DEVICES … GPU_DEVICE_ORDINAL */
+	} visible;
 };
 /* has a run.json that says it is one of profrig's, whole or not */
 bool rundir_is(const char *path);

@@ -68,6 +68,8 @@ struct runconf {
 	double idle_s;  /* sampled before and after the workload, alone; 0: not */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
 	char *caller_preload;
+	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
+	VEC(struct name_value) caller_gpus;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };

@@ -171,6 +171,46 @@ static void lost_artifacts(void **state)
 	rundir_release(&rd);
 }
 
+/* Which devices the workload was shown; a container's list counts only where there was one. */
+static void visible_devices(void **state)
+{
+	static const char plan[] =
+		"{\"schema\": \"profrig.plan/1\", \"configuration\": [{\"key\": \"gpus\", "
+		"\"value\": \"2,3\"}], \"steps\": [{\"name\": \"pre-x\", \"env\": [{\"name\": "
+		"\"HIP_VISIBLE_DEVICES\", \"value\": \"9\"}]}, {\"name\": \"workload\", \"env\": ["
+		"{\"name\": \"ROCR_VISIBLE_DEVICES\", \"value\": \"0,1\"}, "
+		"{\"name\": \"HIP_VISIBLE_DEVICES\", \"value\": \"1\"}, "
+		"{\"name\": \"GPU_DEVICE_ORDINAL\", \"value\": null}, 5]}]}";
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	struct rundir rd;
+
+	(void)state;
+	test_put(dir, "plan.json", plan);
+	for (int container = 0; container < 2; container++) {
+		test_put(dir, "run.json",
+			 container ? "{\"schema\": \"profrig.run/1\", \"engine\": \"docker\"}"
+				   : "{\"schema\": \"profrig.run/1\", \"engine\": \"host\"}");
+		assert_int_equal(rundir_open(dir, &rd, NULL), 0);
+		assert_string_equal(rd.visible.rocr, "0,1");
+		assert_string_equal(rd.visible.hip, "1");
+		assert_null(rd.visible.cuda);
+		assert_null(rd.visible.ordinal);
+		if (container)
+			assert_string_equal(rd.visible.gpus, "2,3");
+		else
+			assert_null(rd.visible.gpus);
+		rundir_release(&rd);
+	}
+	for (size_t n = sizeof(plan) - 1; n > 0; n -= n > 9 ? 9 : n) {
+		CLEANUP(xfreep) char *cut = xstrndup(plan, n - 1);
+
+		test_put(dir, "plan.json", cut);
+		assert_int_equal(rundir_open(dir, &rd, NULL), 0);
+		assert_null(rd.visible.rocr);
+		rundir_release(&rd);
+	}
+}
+
 static void no_run(void **state)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
@@ -229,7 +269,7 @@ int main(void)
 		cmocka_unit_test(complete),       cmocka_unit_test(interrupted),
 		cmocka_unit_test(hostile),        cmocka_unit_test(links_out),
 		cmocka_unit_test(lost_artifacts), cmocka_unit_test(no_run),
-		cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(cut_everywhere), cmocka_unit_test(visible_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

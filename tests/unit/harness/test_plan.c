@@ -49,6 +49,10 @@ static void begin(struct fixture *f)
 	memset(f, 0, sizeof(*f));
 	setenv("PROFRIG_TEST_SECRET", SECRET, 1);
 	unsetenv("LD_PRELOAD");
+	unsetenv("ROCR_VISIBLE_DEVICES");
+	unsetenv("HIP_VISIBLE_DEVICES");
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	unsetenv("GPU_DEVICE_ORDINAL");
 	strvec_push(&dirs, FIXTURES "/tools.d");
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
 	f->cwd = fs_abs(".");
@@ -435,6 +439,36 @@ static void gpus_on_host(void **state)
 	end(&f);
 }
 
+/* What the workload would inherit is written down; what the configuration says goes before it. */
+static void gpus_of_the_caller(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
+	setenv("HIP_VISIBLE_DEVICES", "1", 1);
+	command(&f, "");
+	make_ok(&f);
+	assert_var(workload(&f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
+	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "1", "the caller's environment");
+	assert_null(var(workload(&f), "GPU_DEVICE_ORDINAL"));
+	set(&f, "gpus=0");
+	make_ok(&f);
+	assert_var(workload(&f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
+	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "0", "command line");
+	end(&f);
+	begin(&f);
+	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
+	f.rq.model = FIXTURES "/container";
+	f.prq.engine = &box;
+	make_ok(&f);
+	assert_null(var(workload(&f), "ROCR_VISIBLE_DEVICES"));
+	end(&f);
+	unsetenv("ROCR_VISIBLE_DEVICES");
+	unsetenv("HIP_VISIBLE_DEVICES");
+}
+
 static bool needs(const struct plan *pl, const char *tool, const char *what)
 {
 	for (size_t i = 0; i < pl->needs.nr; i++)
@@ -715,6 +749,7 @@ int main(void)
 		cmocka_unit_test(container),
 		cmocka_unit_test(container_needs_an_image),
 		cmocka_unit_test(gpus_on_host),
+		cmocka_unit_test(gpus_of_the_caller),
 		cmocka_unit_test(needs_and_outputs),
 		cmocka_unit_test(missing_scripts),
 		cmocka_unit_test(step_names_are_unique_and_safe),
