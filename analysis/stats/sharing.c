@@ -3,6 +3,7 @@
 #include "series_label.h"
 #include "track_names.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,20 +42,20 @@ static void row(struct sharing *sh, const struct series_label *l, const char *vi
 	table_row(sh->t);
 }
 
-/* A process is known by its rank, else by its name, host and pid. */
+/* A process is known by its rank, else by its name; host and pid behind it where they are known. */
 static void process_name(const struct model *m, track_id p, track_id thread, struct strbuf *out)
 {
 	const struct track *tr = &m->tracks.v[p];
 	int32_t rank = tr->rank == RANK_NONE ? m->tracks.v[thread].rank : tr->rank;
 	const char *name = model_str(m, tr->name), *host = model_host_of(m, p);
-	bool pid = tr->pid != PID_NONE;
 
 	strbuf_clear(out);
 	if (rank != RANK_NONE)
-		strbuf_addf(out, "rank %d%s", (int)rank, *name || pid ? " " : "");
-	strbuf_addstr(out, *name ? name : rank == RANK_NONE ? "process" : "");
-	if (pid)
-		strbuf_addf(out, " (%s%s%lld)", host, *host ? ":" : "", (long long)tr->pid);
+		strbuf_addf(out, "rank %d", (int)rank);
+	else
+		strbuf_addstr(out, *name ? name : "process");
+	if (tr->pid != PID_NONE)
+		strbuf_addf(out, " (%s%s%" PRId64 ")", host, *host ? ":" : "", tr->pid);
 }
 
 static void ended(struct sharing *sh, const struct series_label *l, const char *view, size_t nr)

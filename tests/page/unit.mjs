@@ -14,6 +14,10 @@ const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });
 const report = (tables, more = {}) => new Report({ tables, ...more });
 
+test('the flag of independent attribution is said in words', () => {
+  deepEqual(facts.flagWords('estimated|double_counting'), ['estimated by a model, not measured by a sensor', 'counted once per sharer: rows must not be added']);
+});
+
 test('what profiling cost stands with the facts of a run that has a baseline', () => {
   const facts = (metrics) => Object.fromEntries(runFacts(report({}, { run: { metrics } })));
   equal(plain(facts([{ name: 'overhead', value: 2.1, unit: '%', source: 'x' }])['Tool overhead']), '2.10 %');

@@ -37,6 +37,9 @@ function counterFacts(report) {
   return new Map(t ? t.objects().map((c) => [`${c.series}\n${c.device}`, c]) : []);
 }
 
+// What is odd about a counter, and that every sharer got all of it.
+const notesOf = (row, c) => flagsOf(c.flags).concat(row.some((e) => flagsOf(e.flags).includes('double_counting')) ? 'double_counting' : []);
+
 // Many counters: one line each instead of a card.
 function totalsTable(cards, facts) {
   const share = (row, view) => {
@@ -52,7 +55,7 @@ function totalsTable(cards, facts) {
     return [
       name(row[0].device || '–'), name(row[0].counter), h('strong', { title: fmt.exact(row[0].total_j, 'J') }, fmt.energy(row[0].total_j)),
       span > 0 && fmt.known(row[0].total_j) ? fmt.power(Number(row[0].total_j) / (span / 1e9)) : fmt.UNKNOWN, bar(share(row, 'host'), isEstimated(c.flags)), bar(share(row, 'device'), isEstimated(c.flags)),
-      fmt.known(row[0].total_j) ? conservation(worst) : fmt.UNKNOWN, flagsOf(c.flags).map((f) => h('span', { cls: 'flag', title: flagWords(f).join('') }, f.replace(/_/g, ' '))),
+      fmt.known(row[0].total_j) ? conservation(worst) : fmt.UNKNOWN, notesOf(row, c).map((f) => h('span', { cls: 'flag', title: flagWords(f).join('') }, f.replace(/_/g, ' '))),
     ];
   }), 'totals');
 }
@@ -68,7 +71,7 @@ function totalsCard(report, row, facts) {
   const known = fmt.known(row[0].total_j); // of a single reading it is not
   const total = known ? Number(row[0].total_j) : null;
   const span = Number(c.last_ns) - Number(c.first_ns);
-  const notes = flagsOf(c.flags);
+  const notes = notesOf(row, c);
   return h('section', { cls: 'card energy-card', 'aria-label': `${row[0].device} ${row[0].counter}` },
     h('div', { cls: 'energy-head' },
       h('div', null, h('strong', null, h('bdi', null, row[0].device || 'no device')), ' ', h('span', { cls: 'muted' }, h('bdi', null, row[0].counter))),
@@ -81,7 +84,7 @@ function totalsCard(report, row, facts) {
     h('table', { cls: 'views' }, h('caption', { cls: 'visually-hidden' }, 'what was attributed'),
       h('thead', null, h('tr', null, ['View', '', 'Attributed', 'Unattributed', 'Check'].map((t, i) => h('th', { scope: 'col', cls: i === 2 || i === 3 ? 'num' : i === 1 ? 'view-bar' : '' }, t)))),
       h('tbody', null, row.map((e) => viewLine(e, total, isEstimated(c.flags))))),
-    notes.length > 0 && h('ul', { cls: 'notes' }, flagWords(c.flags).map((w) => h('li', null, icon('warn'), ' ', w))));
+    notes.length > 0 && h('ul', { cls: 'notes' }, flagWords(notes.join('|')).map((w) => h('li', null, icon('warn'), ' ', w))));
 }
 
 function viewLine(e, total, hatched) {

@@ -29,7 +29,7 @@ const FLAG_WORDS = {
   short: 'shorter than the sensor can resolve',
   below_resolution: 'shorter than the sensor can resolve',
   idle: 'no call was open',
-  independent: 'counted once per sharer (double counting)',
+  double_counting: 'counted once per sharer: rows must not be added',
 };
 
 export function flagWords(text) {
