@@ -3,9 +3,9 @@
  *
  *	a container's devices, in ascending order whatever the order they were asked for in
  *	ROCR_VISIBLE_DEVICES: the driver's devices, so all that ROCm's tools number
- *	HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES (AMD's runtime asks for the first one first,
- *	NVIDIA's knows only the second), else GPU_DEVICE_ORDINAL: the runtime's
+ *	HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, else GPU_DEVICE_ORDINAL: the runtime's
  *
+ * NVIDIA's runtime knows CUDA_VISIBLE_DEVICES alone.
  * In all of them the first index that does not exist ends the list. A device by its UUID may be any,
  * so such a list says nothing.
  */
@@ -94,60 +94,95 @@ static bool list_of_container(const char *text, struct device_list *ret)
 	return true;
 }
 
-/* Which variable decides inside the driver's list; *ret_name NULL: none. */
-static bool runtime_variable(const struct topology_env *e, const char **ret_name,
-			     const char **ret_value)
+static bool same_list(const struct device_list *a, const struct device_list *b)
 {
-	bool hip = e->hip && *e->hip;
+	bool same = a->all == b->all && a->v.nr == b->v.nr;
 
-	*ret_name = hip                         ? "HIP_VISIBLE_DEVICES"
-		    : e->cuda                   ? "CUDA_VISIBLE_DEVICES"
-		    : e->ordinal && *e->ordinal ? "GPU_DEVICE_ORDINAL"
-						: NULL;
-	*ret_value = hip ? e->hip : e->cuda ? e->cuda : e->ordinal;
-	return !hip || !e->cuda || strcmp(e->hip, e->cuda) == 0;
+	for (size_t i = 0; same && i < a->v.nr; i++)
+		same = a->v.v[i] == b->v.v[i];
+	return same;
 }
 
-static char *lists_make(struct topology_run *run, const struct topology_env *e)
+/* A list that shows nothing although it does not say so is one of somebody else's numbers. */
+static char *narrow(const struct device_list *outer, const char *name, const char *value,
+		    struct device_list *ret)
 {
-	struct device_list outer = { .all = true };
-	const char *name, *value;
-	char *why = NULL;
+	if (!value) {
+		list_copy(outer, ret);
+		return NULL;
+	}
+	if (!list_inside(outer, value, ret))
+		return xasprintf("%s='%.100s' is no list of indexes", name, value);
+	if (ret->v.nr == 0 && *value != '-')
+		return xasprintf("%s='%.100s' shows no device", name, value);
+	return NULL;
+}
 
-	if (!list_of_container(e->gpus, &outer))
-		why = xasprintf("gpus '%.100s' is no list of indexes", e->gpus);
-	else if (e->rocr && !list_inside(&outer, e->rocr, &run->driver))
-		why = xasprintf("ROCR_VISIBLE_DEVICES='%.100s' is no list of indexes", e->rocr);
-	else if (!e->rocr)
-		list_copy(&outer, &run->driver);
-	VEC_RELEASE(&outer.v);
+static char *read_as_amd(const struct topology_env *e, const struct device_list *outer,
+			 struct topology_run *run)
+{
+	char *why = narrow(outer, "ROCR_VISIBLE_DEVICES", e->rocr, &run->driver);
+
 	if (why)
 		return why;
-	if (!runtime_variable(e, &name, &value))
-		return xasprintf("HIP_VISIBLE_DEVICES='%.100s' and CUDA_VISIBLE_DEVICES='%.100s' "
-				 "differ",
-				 e->hip, e->cuda);
-	if (!name)
-		list_copy(&run->driver, &run->runtime);
-	else if (!list_inside(&run->driver, value, &run->runtime))
-		return xasprintf("%s='%.100s' is no list of indexes", name, value);
-	return NULL;
+	if (e->hip && *e->hip)
+		return narrow(&run->driver, "HIP_VISIBLE_DEVICES", e->hip, &run->runtime);
+	if (e->cuda)
+		return narrow(&run->driver, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
+	return narrow(&run->driver, "GPU_DEVICE_ORDINAL",
+		      e->ordinal && *e->ordinal ? e->ordinal : NULL, &run->runtime);
+}
+
+static char *read_as_nvidia(const struct topology_env *e, const struct device_list *outer,
+			    struct topology_run *run)
+{
+	list_copy(outer, &run->driver);
+	return narrow(outer, "CUDA_VISIBLE_DEVICES", e->cuda, &run->runtime);
+}
+
+static void run_init(struct topology_run *run)
+{
+	VEC_RELEASE(&run->driver.v);
+	VEC_RELEASE(&run->runtime.v);
+	run->driver.all = run->runtime.all = true;
+}
+
+/* Schedulers set the variables of all vendors; without knowing whose devices these are, both
+ * readings must agree. */
+static char *lists_make(struct topology_run *run, const struct topology_env *e)
+{
+	struct topology_run other = { .host = NULL };
+	struct device_list outer = { .all = true };
+	char *why = NULL;
+
+	run_init(&other);
+	if (!list_of_container(e->gpus, &outer))
+		why = xasprintf("gpus '%.100s' is no list of indexes", e->gpus);
+	else if (e->vendor == TOPOLOGY_NVIDIA)
+		why = read_as_nvidia(e, &outer, run);
+	else
+		why = read_as_amd(e, &outer, run);
+	if (!why && e->vendor == TOPOLOGY_ANY && e->cuda) {
+		why = read_as_nvidia(e, &outer, &other);
+		if (!why && !same_list(&run->runtime, &other.runtime))
+			why = xstrdup("the run's variables show AMD's runtime other devices than "
+				      "NVIDIA's, and nothing tells whose these are");
+	}
+	run_init(&other);
+	VEC_RELEASE(&outer.v);
+	return why;
 }
 
 void topology_add_env(struct topology *tp, const struct topology_env *e)
 {
-	struct topology_run run = {
-		.first = e->first, .end = e->end, .driver.all = true, .runtime.all = true
-	};
+	struct topology_run run = { .first = e->first, .end = e->end };
 
 	if (tp->runs.nr == MAX_RUNS)
 		return;
+	run_init(&run);
 	run.host = xstrdup(e->host ? e->host : "");
 	run.unknown = lists_make(&run, e);
-	if (run.unknown) {
-		run.driver.all = run.runtime.all = true;
-		VEC_CLEAR(&run.driver.v);
-		VEC_CLEAR(&run.runtime.v);
-	}
+	if (run.unknown)
+		run_init(&run);
 	VEC_PUSH(&tp->runs, run);
 }

@@ -176,6 +176,15 @@ static char *value_of(const json_t *list, const char *key, const char *name)
 	return xstrdup_null(json_string_value(json_object_get(named_in(list, key, name), "value")));
 }
 
+static const char *vendor_of(const json_t *run)
+{
+	const json_t *devices = json_object_get(run, "devices");
+	bool amd = named_in(devices, "source", "amdgpu") || named_in(devices, "source", "rocm_smi");
+	bool nvidia = named_in(devices, "source", "nvml") != NULL;
+
+	return amd == nvidia ? "" : amd ? "amd" : "nvidia";
+}
+
 /* A run whose plan is gone or strange shows all devices as far as one knows. */
 static void take_visible(struct rundir *rd)
 {
@@ -389,6 +398,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
 	take_idle(run, &rd);
+	rd.gpu_vendor = vendor_of(run);
 	take_visible(&rd);
 	artifacts = json_object_get(run, "artifacts");
 	if (json_array_size(artifacts) == 0)

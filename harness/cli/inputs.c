@@ -273,6 +273,9 @@ static void add_env(struct reading *rd, const struct rundir *run, input_id first
 {
 	const struct rundir_visible *v = &run->visible;
 	struct topology_env e = { .host = run->host,
+				  .vendor = strcmp(run->gpu_vendor, "amd") == 0 ? TOPOLOGY_AMD
+					    : *run->gpu_vendor                  ? TOPOLOGY_NVIDIA
+										: TOPOLOGY_ANY,
 				  .first = first,
 				  .end = (input_id)rd->m->inputs.nr,
 				  .gpus = v->gpus,

@@ -102,6 +102,8 @@ struct rundir {
 	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
 	bool container; /* the workload ran in one, under a host name of its own */
+	/* whose devices were sampled: "amd", "nvidia"; "" both, neither or not known */
+	const char *gpu_vendor;
 	/* of plan.json, which devices the workload was shown; NULL = not stated */
 	struct rundir_visible {
 		char *gpus; /* that a container was given: "0,2-4", "all", "none" */

@@ -65,11 +65,14 @@ struct topology_counter {
 };
 void topology_counter_release(struct topology_counter *c);
 
+enum topology_vendor { TOPOLOGY_ANY, TOPOLOGY_AMD, TOPOLOGY_NVIDIA };
+
 /* What a run showed its processes. Strings are borrowed for the call. */
 struct topology_env {
-	const char *host;    /* of the processes; "" any */
-	input_id first, end; /* the inputs [first, end) are of this run */
-	const char *gpus;    /* indexes that a container was given ("0,2-4"); NULL all */
+	const char *host;            /* of the processes; "" any */
+	input_id first, end;         /* the inputs [first, end) are of this run */
+	enum topology_vendor vendor; /* whose runtime reads the variables */
+	const char *gpus;            /* indexes that a container was given ("0,2-4"); NULL all */
 	/* ROCR_VISIBLE_DEVICES, then inside what that leaves HIP_VISIBLE_DEVICES, else
 	 * CUDA_VISIBLE_DEVICES, else GPU_DEVICE_ORDINAL; NULL unset */
 	const char *rocr, *hip, *cuda, *ordinal;

@@ -187,10 +187,14 @@ static void visible_devices(void **state)
 	(void)state;
 	test_put(dir, "plan.json", plan);
 	for (int container = 0; container < 2; container++) {
-		test_put(dir, "run.json",
-			 container ? "{\"schema\": \"profrig.run/1\", \"engine\": \"docker\"}"
-				   : "{\"schema\": \"profrig.run/1\", \"engine\": \"host\"}");
+		test_put(
+			dir, "run.json",
+			container
+				? "{\"schema\": \"profrig.run/1\", \"engine\": \"docker\", "
+				  "\"devices\": [{\"source\": \"procfs\"}, {\"source\": \"nvml\"}]}"
+				: "{\"schema\": \"profrig.run/1\", \"engine\": \"host\"}");
 		assert_int_equal(rundir_open(dir, &rd, NULL), 0);
+		assert_string_equal(rd.gpu_vendor, container ? "nvidia" : "");
 		assert_string_equal(rd.visible.rocr, "0,1");
 		assert_string_equal(rd.visible.hip, "1");
 		assert_null(rd.visible.cuda);

@@ -494,6 +494,18 @@ static void variables_renumber_and_hide(void **state)
 		   "0101");
 	assert_run(&(struct topology_env){ .gpus = "all", .rocr = "1,0" }, false, "gpu1", "gpu0",
 		   "1100");
+	/* what Slurm sets for all vendors: each runtime has its own reading */
+	assert_run(
+		&(struct topology_env){ .vendor = TOPOLOGY_NVIDIA, .rocr = "1,2", .cuda = "1,2" },
+		false, "gpu1", "gpu2", "0110");
+	assert_run(&(struct topology_env){ .vendor = TOPOLOGY_NVIDIA, .hip = "3", .cuda = "1,0" },
+		   false, "gpu1", "gpu0", "1100");
+	assert_run(
+		&(struct topology_env){
+			.vendor = TOPOLOGY_AMD, .rocr = "2,3", .hip = "1,0", .cuda = "0" },
+		false, "gpu3", "gpu2", "0011");
+	assert_run(&(struct topology_env){ .rocr = "0,1", .cuda = "0,1" }, false, "gpu0", "gpu1",
+		   "1100");
 	/* the first index that there is not ends a list */
 	assert_run(&(struct topology_env){ .rocr = "2,3", .hip = "1,0,7,1" }, false, "gpu3", "gpu2",
 		   "0011");
@@ -502,11 +514,18 @@ static void variables_renumber_and_hide(void **state)
 static void lists_that_tell_nothing(void **state)
 {
 	static const struct topology_env cases[] = {
-		{ .rocr = "GPU-4f2a,1" }, { .hip = "0,x" },
-		{ .cuda = "MIG-1" },      { .rocr = "" },
-		{ .cuda = "" },           { .hip = "1", .cuda = "2" },
-		{ .hip = "1,1" },         { .gpus = "2-1" },
-		{ .gpus = "0-99999" },    { .hip = "99999999999999999999" },
+		{ .rocr = "GPU-4f2a,1" },
+		{ .hip = "0,x" },
+		{ .cuda = "MIG-1" },
+		{ .rocr = "" },
+		{ .cuda = "" },
+		{ .hip = "1", .cuda = "2" },
+		{ .hip = "1,1" },
+		{ .gpus = "2-1" },
+		{ .rocr = "1,2", .cuda = "1,2" },
+		{ .vendor = TOPOLOGY_AMD, .rocr = "2,3", .cuda = "2,3" },
+		{ .gpus = "0-99999" },
+		{ .hip = "99999999999999999999" },
 	};
 
 	(void)state;
