@@ -11,7 +11,7 @@
 
 enum { ENERGY, POWER, QUANTITIES };
 
-/* A host, as series name it ("" = not known). Its sharers are those with calls that may lie on it. */
+/* A host, as series name it ("" = not known); its sharers: those with calls that may lie on it. */
 struct node {
 	const char *host;
 	VEC(str_id) live[QUANTITIES]; /* ids that a counter measures which moves */

@@ -6,8 +6,8 @@
  *	HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, else GPU_DEVICE_ORDINAL: the runtime's
  *
  * NVIDIA's runtime knows CUDA_VISIBLE_DEVICES alone.
- * In all of them the first index that does not exist ends the list. A device by its UUID may be any,
- * so such a list says nothing.
+ * In all of them the first index that does not exist ends the list. A device by its UUID may be
+ * any, so such a list says nothing.
  */
 #include "topology_private.h"
 

@@ -479,8 +479,8 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
 
-/* Slurm, for one, sets them. They are kept because an analysis needs them: what a trace calls device
- * 0 is not what a sampler calls so. */
+/* Slurm, for one, sets them. They are kept because an analysis needs them: what a trace calls
+ * device 0 is not what a sampler calls so. */
 static void fill_caller_gpus(struct runconf *rc)
 {
 	static const char *const names[] = { "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
