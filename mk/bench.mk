@@ -21,3 +21,11 @@ bench-attribution: $(BENCH_ATTRIBUTION) ## how fast energy is attributed to call
 	@$(BENCH_ATTRIBUTION)
 
 .PHONY: bench bench-sampler bench-attribution
+
+# Archives of any size with known answers, for tests of the command line and for the bench.
+MAKE_OTF2 := $(B)/tests/fixtures/gen/make_otf2
+$(MAKE_OTF2): $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tests/fixtures/gen/*.c))) $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ -lotf2 $(BASE_LIBS) $(SYS_LIBS)
+test-build: $(MAKE_OTF2)
