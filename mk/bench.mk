@@ -29,3 +29,18 @@ $(MAKE_OTF2): $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tests/fixtures/gen/*
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ -lotf2 $(BASE_LIBS) $(SYS_LIBS)
 test-build: $(MAKE_OTF2)
+
+OTF2_COUNT := $(B)/tests/bench/otf2_count
+$(OTF2_COUNT): $(B)/obj/tests/bench/otf2_count.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ -lotf2
+BENCH_OTF2 := $(B)/tests/bench/bench_otf2
+$(BENCH_OTF2): $(B)/obj/tests/bench/bench_otf2.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-otf2
+bench-otf2: all $(BENCH_OTF2) $(OTF2_COUNT) $(MAKE_OTF2) ## what analyzing an archive costs (BENCH_EVENTS=10000000)
+	@$(BENCH_OTF2) $(B)
+.PHONY: bench-otf2

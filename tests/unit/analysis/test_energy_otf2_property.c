@@ -66,6 +66,7 @@ static void draw_calls(uint64_t *r, struct big_opts *o)
 	o->regions = draw(r, 1, 8);
 	o->fanout = draw(r, 1, 3);
 	o->recursion = draw(r, 0, 60);
+	o->roots = rarely(r) ? draw(r, 1, 3) : 0;
 	o->gaps = draw(r, 0, 60);
 	o->touching = draw(r, 0, 60);
 	o->snapped = rarely(r) ? draw(r, 0, 100) : 0;

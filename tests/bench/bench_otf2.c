@@ -1,0 +1,256 @@
+/*
+ * What analyzing a large OTF2 archive costs, measured by what libotf2 itself needs to deliver its
+ * events (otf2_count). bench_otf2 BUILD_DIR; from the environment:
+ *
+ *	BENCH_EVENTS=10000000	enters and leaves of all 16 threads together
+ *	BENCH_RUNS=5		of each program, in turn; medians are shown
+ *	BENCH_STRICT=1		a missed bar is a failure
+ *
+ * The archive has 16 threads of 4 processes, 8 energy counters at 1 kHz, 510 call paths a thread
+ * and 100 root calls; it is made once in BUILD_DIR/bench, and one twice as long beside it. Options
+ * that this profrig does not know yet are shown as "not yet". Peak memory is that of the child
+ * (wait4).
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/num.h"
+#include "profrig/strvec.h"
+#include "profrig/xalloc.h"
+
+#define THREADS 16
+#define MAX_RUNS 99
+#define MAX_RATIO_1 2.0
+#define MAX_RATIO_2 1.15
+#define MAX_RSS_MIB 200
+#define FLAT 1.1 /* memory may grow by so much when the archive doubles: call paths still appear */
+
+struct bench {
+	const char *build;
+	uint64_t events, runs;
+	bool strict, missed;
+};
+
+struct cost {
+	double s, rss_mib;
+};
+
+static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
+{
+	const char *text = getenv(name);
+	uint64_t v = otherwise;
+
+	if (text && (num_u64(text, strlen(text), &v) < 0 || v == 0 || v > max)) {
+		fprintf(stderr, "bench_otf2: %s=%s\n", name, text);
+		exit(2);
+	}
+	return v;
+}
+
+/* Exit status; output is thrown away, errors too when a failure is an answer. */
+static int run(const struct strvec *argv, bool quiet, struct cost *ret)
+{
+	int64_t begun = clock_monotonic_ns();
+	struct rusage use;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		dup2(null, STDOUT_FILENO);
+		if (quiet)
+			dup2(null, STDERR_FILENO);
+		execv(argv->v[0], argv->v);
+		_exit(127);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &use) != pid)
+		return -1;
+	ret->s = (double)(clock_monotonic_ns() - begun) * 1e-9;
+	ret->rss_mib = (double)use.ru_maxrss / 1024;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static struct cost must_run(const struct strvec *argv)
+{
+	struct cost c;
+
+	if (run(argv, false, &c) != 0) {
+		fprintf(stderr, "bench_otf2: failed: %s\n", strvec_shell(argv));
+		exit(1);
+	}
+	return c;
+}
+
+/* ---- archives ---- */
+
+static bool is_newer(const char *path, const char *than)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && stat(than, &b) == 0 &&
+	       (a.st_mtim.tv_sec > b.st_mtim.tv_sec ||
+		(a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec > b.st_mtim.tv_nsec));
+}
+
+/* Made anew when the generator is. */
+static char *archive(const struct bench *b, uint64_t events)
+{
+	char *dir = xasprintf("%s/bench/otf2-%" PRIu64, b->build, events);
+	CLEANUP(xfreep) char *anchor = fs_join(dir, "traces.otf2");
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct cost c;
+
+	strvec_pushf(&argv, "%s/tests/fixtures/gen/make_otf2", b->build);
+	if (is_newer(anchor, argv.v[0]))
+		return dir;
+	fs_remove_tree(dir, NULL);
+	fs_mkdirs(dir, 0755, NULL);
+	strvec_pushl(&argv, "--processes", "4", "--threads", "4", "--devices", "8", "--recursion",
+		     "0", "--roots", "100", "--events", NULL);
+	strvec_pushf(&argv, "%" PRIu64, events / THREADS);
+	strvec_push(&argv, dir);
+	c = must_run(&argv);
+	printf("otf2: %g M events made in %.1f s (%.1f M/s), %.0f MiB\n", (double)events * 1e-6,
+	       c.s, (double)events * 1e-6 / c.s, c.rss_mib);
+	return dir;
+}
+
+/* ---- programs ---- */
+
+static void count_argv(const struct bench *b, const char *dir, struct strvec *ret)
+{
+	strvec_pushf(ret, "%s/tests/bench/otf2_count", b->build);
+	strvec_pushf(ret, "%s/traces.otf2", dir);
+}
+
+static void analyze_argv(const struct bench *b, const char *dir, const char *option,
+			 const char *value, struct strvec *ret)
+{
+	strvec_pushf(ret, "%s/profrig", b->build);
+	strvec_pushl(ret, "-q", "analyze", "--format", "csv", "-o", NULL);
+	strvec_pushf(ret, "%s/bench/otf2-out", b->build);
+	if (option)
+		strvec_pushl(ret, option, value, NULL);
+	strvec_push(ret, dir);
+}
+
+/* Tried on an archive of next to nothing: unknown options are usage errors, with status 2. */
+static bool knows(const struct bench *b, const char *option, const char *value)
+{
+	CLEANUP(xfreep) char *dir = archive(b, 10 * THREADS);
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct cost c;
+
+	analyze_argv(b, dir, option, value, &argv);
+	return run(&argv, true, &c) == 0;
+}
+
+static int by_seconds(const void *pa, const void *pb)
+{
+	const struct cost *a = pa, *b = pb;
+
+	return a->s < b->s ? -1 : a->s > b->s;
+}
+
+struct program {
+	const char *name;
+	struct strvec argv;
+	struct cost runs[MAX_RUNS];
+	struct cost median;
+};
+
+static void measure(const struct bench *b, struct program *p, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		must_run(&p[i].argv); /* what the disk has to say about it comes first */
+	for (uint64_t k = 0; k < b->runs; k++) {
+		for (size_t i = 0; i < nr; i++)
+			p[i].runs[k] = must_run(&p[i].argv);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		qsort(p[i].runs, b->runs, sizeof(*p[i].runs), by_seconds);
+		p[i].median = p[i].runs[b->runs / 2];
+		printf("otf2: %-20s %8.3f s  %6.2f M events/s  %5.0f MiB\n", p[i].name,
+		       p[i].median.s, (double)b->events * 1e-6 / p[i].median.s,
+		       p[i].median.rss_mib);
+	}
+}
+
+/* ---- bars ---- */
+
+static void bar(struct bench *b, const char *what, double value, double limit, const char *unit)
+{
+	bool met = value <= limit;
+
+	printf("otf2: %s %.2f%s (limit %.2f%s): %s\n", what, value, unit, limit, unit,
+	       met ? "met" : "missed");
+	b->missed |= !met;
+}
+
+static void speed(struct bench *b, const char *dir)
+{
+	static struct program p[3] = { { .name = "count only", .argv = STRVEC_INIT },
+				       { .name = "analyze", .argv = STRVEC_INIT },
+				       { .name = "analyze --threads 2", .argv = STRVEC_INIT } };
+	bool threads = knows(b, "--threads", "2");
+
+	count_argv(b, dir, &p[0].argv);
+	analyze_argv(b, dir, threads ? "--threads" : NULL, "1", &p[1].argv);
+	analyze_argv(b, dir, "--threads", "2", &p[2].argv);
+	measure(b, p, threads ? 3 : 2);
+	bar(b, "analyze / count, 1 thread:", p[1].median.s / p[0].median.s, MAX_RATIO_1, "");
+	if (threads)
+		bar(b, "analyze / count, 2 threads:", p[2].median.s / p[0].median.s, MAX_RATIO_2,
+		    "");
+	else
+		puts("otf2: analyze / count, 2 threads: not yet (no --threads)");
+	for (size_t i = 0; i < 3; i++)
+		strvec_release(&p[i].argv);
+}
+
+static double rss(const struct bench *b, const char *dir, bool sink)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+
+	analyze_argv(b, dir, sink ? "--sink" : NULL, "profile", &argv);
+	return must_run(&argv).rss_mib;
+}
+
+static void memory(struct bench *b, const char *dir)
+{
+	CLEANUP(xfreep) char *twice = archive(b, 2 * b->events);
+	bool sink = knows(b, "--sink", "profile");
+	double one = rss(b, dir, sink), two = rss(b, twice, sink);
+
+	if (!sink)
+		puts("otf2: --sink profile: not yet; memory of the model");
+	bar(b, "peak memory:", one, MAX_RSS_MIB, " MiB");
+	bar(b, "peak memory, twice the events:", two, MAX_RSS_MIB, " MiB");
+	bar(b, "growth when the archive doubles:", two / one, FLAT, "x");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = { .build = argc > 1 ? argv[1] : "build" };
+	CLEANUP(xfreep) char *dir = NULL;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	b.events = number("BENCH_EVENTS", 10000000, UINT64_C(100000000000));
+	b.runs = number("BENCH_RUNS", 5, MAX_RUNS);
+	b.strict = getenv("BENCH_STRICT") != NULL;
+	dir = archive(&b, b.events);
+	printf("otf2: %g M events, 16 threads, 8 counters, %s\n", (double)b.events * 1e-6, dir);
+	speed(&b, dir);
+	memory(&b, dir);
+	return b.strict && b.missed;
+}
