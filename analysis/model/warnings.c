@@ -43,6 +43,10 @@ const struct warning_info warning_table[] = {
 	  "the archive names a location (thread, stream, counter) whose events are not there; its "
 	  "data "
 	  "is missing from all results. Copy the whole directory of the archive" },
+	{ W_EVENT_COUNT, SEV_WARNING,
+	  "the definitions of an archive state fewer events of a location than its file holds; all "
+	  "of the file was read. They were written by a tracer that does not count, or belong to "
+	  "another recording" },
 	{ W_MISSING_DEFINITIONS, SEV_WARNING,
 	  "an archive has no local definitions or does not tell its clock; events were read "
 	  "without "

@@ -264,22 +264,34 @@ static int by_ref(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static uint64_t def_sort(void *v, size_t nr, size_t size)
+/* Of one reference defined twice the first is kept: nothing is read twice. Returns how many are
+ * left. */
+static size_t def_sort(void *v, size_t nr, size_t size)
 {
-	const char *base = v;
-	uint64_t twice = 0;
+	char *base = v;
+	size_t kept = 0;
 	bool sorted = true;
 
 	for (size_t i = 1; sorted && i < nr; i++)
 		sorted = by_ref(base + (i - 1) * size, base + i * size) < 0;
 	if (sorted)
-		return 0;
+		return nr;
 	qsort(v, nr, size, by_ref);
-	for (size_t i = 1; i < nr; i++)
-		twice += by_ref(base + (i - 1) * size, base + i * size) == 0;
-	return twice;
+	for (size_t i = 0; i < nr; i++) {
+		if (kept > 0 && by_ref(base + (kept - 1) * size, base + i * size) == 0)
+			continue;
+		if (kept < i)
+			memcpy(base + kept * size, base + i * size, size);
+		kept++;
+	}
+	return kept;
 }
-#define DEF_SORT(d, vec) ((d)->duplicates += def_sort((vec)->v, (vec)->nr, sizeof(*(vec)->v)))
+#define DEF_SORT(d, vec) \
+	do { \
+		size_t kept_ = def_sort((vec)->v, (vec)->nr, sizeof(*(vec)->v)); \
+		(d)->duplicates += (vec)->nr - kept_; \
+		(vec)->nr = kept_; \
+	} while (0)
 
 /* Which process of the job a location group is: its place in the list of locations that
  * communicate. */

@@ -192,7 +192,7 @@ static int definitions_read(struct archive *a, struct err *err)
 	if (OTF2_Reader_GetNumberOfLocations(a->reader, &locations) != OTF2_SUCCESS)
 		locations = 0;
 	if (code != OTF2_SUCCESS || !scan.complete || read < expected ||
-	    a->r.defs.locations.nr < locations) {
+	    a->r.defs.locations.nr + a->r.defs.duplicates < locations) {
 		a->partial = true;
 		archive_warn(a, W_TRUNCATED,
 			     "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
@@ -368,6 +368,23 @@ static void location_warn(struct location *lo, const char *code, const char *fmt
 	lo->l.s->ops->warn(lo->l.s, code, 1, text);
 }
 
+/* A whole file with fewer events than stated is not the one that was written; one with more is all
+ * there. */
+static void compare_count(struct location *lo, const char *path)
+{
+	const struct def_location *def = location_def(lo);
+	CLEANUP(xfreep) char *text = NULL;
+
+	if (lo->read == def->events)
+		return;
+	lo->partial |= lo->read < def->events;
+	text = xasprintf("location %" PRIu64 " '%s': %" PRIu64
+			 " events are in %s, and the definitions state %" PRIu64,
+			 def->ref, otf2_string(&lo->a->r.defs, def->name), lo->read, path,
+			 def->events);
+	lo->l.s->ops->warn(lo->l.s, lo->read < def->events ? W_TRUNCATED : W_EVENT_COUNT, 1, text);
+}
+
 /* False when there is nothing to read, which is said. */
 static bool location_open(struct location *lo)
 {
@@ -417,8 +434,10 @@ static void location_close(struct location *lo, OTF2_ErrorCode code)
 	}
 	lo->reader = NULL;
 	otf2_location_end(&lo->l);
-	if (code == OTF2_SUCCESS && lo->scan.complete && lo->read == lo->scan.records)
+	if (code == OTF2_SUCCESS && lo->scan.complete && lo->read == lo->scan.records) {
+		compare_count(lo, path);
 		return;
+	}
 	location_warn(lo, W_TRUNCATED,
 		      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", def->ref,
 		      otf2_string(&lo->a->r.defs, def->name), lo->read, path,

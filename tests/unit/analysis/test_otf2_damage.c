@@ -415,6 +415,149 @@ static void test_two_archives(void **state)
 	assert_int_equal(warned(m, W_NOT_ALIGNED), 2);
 }
 
+/* What the definitions state of a file and what is in it. */
+static void test_event_counts(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_state_events(g, 7, 1);
+	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_state_events(g, 8, 0);
+	otf2_gen_close(g);
+
+	/* more than stated: all is read, nothing is missing */
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(m->spans.nr, 2);
+	assert_int_equal(warned(m, W_EVENT_COUNT), 2);
+	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 "));
+	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "/7.evt, "));
+	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "definitions state 1"));
+}
+
+/* A whole file of another recording, or of an earlier moment of this one. */
+static void test_too_few_events(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_state_events(g, 7, 1000);
+	otf2_gen_close(g);
+
+	m = read_archive(p->archive, READ_PARTIAL, false);
+	assert_int_equal(m->spans.nr, 1);
+	assert_int_equal(warned(m, W_TRUNCATED), 1);
+	assert_int_equal(warned(m, W_EVENT_COUNT), 0);
+	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread': 2 "));
+	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.evt, "));
+	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "definitions state 1000"));
+}
+
+/* libotf2 takes offsets in ascending order alone: those before the first that is not are used. */
+static void test_clock_offsets_out_of_order(void **state)
+{
+	const struct place *p = *state;
+	static const uint64_t times[][3] = { { 1000, 3000, 2000 }, { 1000, 1000, 2000 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		CLEANUP(model_freep) struct model *m = NULL;
+		struct otf2_gen *g;
+		OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+		OTF2_EvtWriter_Enter(w, NULL, 1500, 0);
+		OTF2_EvtWriter_Leave(w, NULL, 2500, 0);
+		for (size_t k = 0; k < 3; k++)
+			otf2_gen_clock_offset_at(g, 7, times[i][k], (int64_t)k * 100);
+		otf2_gen_close(g);
+		m = read_archive(p->archive, READ_PARTIAL, false);
+		assert_int_equal(warned(m, W_TRUNCATED), 1);
+		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread'"));
+		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.def: "));
+		assert_int_equal(m->spans.nr, 1);
+		assert_int_equal(m->spans.start_ns[0], i ? 1500 : 1525);
+		assert_int_equal(m->spans.end_ns[0], i ? 2500 : 2575);
+		assert_int_equal(fs_remove_tree(p->archive, NULL), 0);
+	}
+}
+
+/* Offsets in order that turn the clock back: times are as they come out, and told. */
+static void test_clock_turned_back(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	OTF2_EvtWriter_Enter(w, NULL, 5100, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 5900, 0);
+	otf2_gen_clock_offset_at(g, 7, 5000, 0);
+	otf2_gen_clock_offset_at(g, 7, 6000, -3000);
+	otf2_gen_close(g);
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(warned(m, W_TIME_ORDER), 1);
+	assert_non_null(strstr(warning_text(m, W_TIME_ORDER), "'Master thread'"));
+	assert_int_equal(m->spans.nr, 1);
+	assert_true(m->spans.end_ns[0] >= m->spans.start_ns[0]);
+}
+
+/* Nobody's name is unique but the reference is; and of one reference defined twice, one is taken. */
+static void test_equal_names(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	w = otf2_gen_location(g, 8, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
+	OTF2_EvtWriter_Enter(w, NULL, 1, 1);
+	OTF2_EvtWriter_Leave(w, NULL, 9, 1);
+	OTF2_GlobalDefWriter_WriteLocation(otf2_gen_defs(g), 8, otf2_gen_string(g, "Twice"),
+					   OTF2_LOCATION_TYPE_CPU_THREAD, 2, 0);
+	otf2_gen_close(g);
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
+	assert_non_null(strstr(warning_text(m, W_UNKNOWN_REFERENCE), ".def: 1 references are "));
+	assert_int_equal(m->spans.nr, 2);
+	assert_int_not_equal(m->spans.track[0], m->spans.track[1]);
+}
+
+/* Every level has its call, its time and its leave. */
+static void test_deep_recursion(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	enum { DEPTH = 100000 };
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	for (uint64_t i = 0; i < DEPTH; i++)
+		OTF2_EvtWriter_Enter(w, NULL, i, 0);
+	for (uint64_t i = 0; i < DEPTH; i++)
+		OTF2_EvtWriter_Leave(w, NULL, DEPTH + i, 0);
+	otf2_gen_close(g);
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(m->warnings.nr, 0);
+	assert_int_equal(m->spans.nr, DEPTH);
+	for (size_t i = 0; i < DEPTH; i++) {
+		assert_int_equal(m->spans.depth[i], i);
+		assert_int_equal(m->spans.end_ns[i] - m->spans.start_ns[i],
+				 2 * (int64_t)(DEPTH - i) - 1);
+		assert_int_equal(m->spans.exclusive_ns[i], i + 1 < DEPTH ? 2 : 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +572,12 @@ int main(void)
 		IN_PLACE(test_scan_numbers),
 		IN_PLACE(test_probe),
 		IN_PLACE(test_two_archives),
+		IN_PLACE(test_event_counts),
+		IN_PLACE(test_too_few_events),
+		IN_PLACE(test_clock_offsets_out_of_order),
+		IN_PLACE(test_clock_turned_back),
+		IN_PLACE(test_equal_names),
+		IN_PLACE(test_deep_recursion),
 	};
 
 	return cmocka_run_group_tests_name("otf2_damage", tests, NULL, NULL);
