@@ -370,7 +370,7 @@ static void check_all(const struct one *x)
 	check_energy(x);
 }
 
-/* A path and what follows it in the table, as far as it is deeper: rows come after their callers. */
+/* A path and what follows it as far as it is deeper: rows come after their callers. */
 static void check_subtree(const struct table *t, size_t row)
 {
 	double depth = number(t, row, "depth"), sum = number(t, row, "exclusive_j");

@@ -1,6 +1,7 @@
 /*
  * Every file of a small archive with every byte changed, with its end cut off anywhere, with every
- * part of it there twice or missing. Whatever it says then, reading ends, and what was read can be analysed.
+ * part of it there twice or missing. Whatever it says then, reading ends, and what was read can be
+ * analysed.
  */
 #include "../../fixtures/gen/otf2_big.c"
 #include "../../fixtures/gen/otf2_big_write.c"

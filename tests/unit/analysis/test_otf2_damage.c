@@ -510,7 +510,7 @@ static void test_clock_turned_back(void **state)
 	assert_true(m->spans.end_ns[0] >= m->spans.start_ns[0]);
 }
 
-/* Nobody's name is unique but the reference is; and of one reference defined twice, one is taken. */
+/* Names need not be unique, references must: of one that is defined twice, one is taken. */
 static void test_equal_names(void **state)
 {
 	const struct place *p = *state;
