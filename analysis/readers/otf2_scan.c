@@ -2,9 +2,9 @@
  * A file is a row of chunks of one size, the last one as long as it is. A chunk:
  *
  *	03 B first:8 last:8	header; B = 42 little endian, 23 big endian; numbers of its first
- *				and last record
+ *				and last record (event files)
  *	05 time:8		the time of the events after it (event files)
- *	06 len …		attributes of the event after it (event files)
+ *	06 len …		attributes of the event after it, behind its time (event files)
  *	type len …		a record, type >= 10 in event files; len is one byte, or ff and
  *				eight bytes
  *	00			the chunk ends here, the next one begins at its own place
@@ -44,6 +44,10 @@ struct walk {
 	size_t dropped; /* what lies before it is not mapped any more */
 	size_t chunk_end; /* where the chunk would end, at most the end of the file */
 	bool big_endian, events;
+	/* of this chunk; libotf2 believes the header, and behind the last record that it states
+	 * takes for a chunk whatever its memory holds */
+	uint64_t records, stated;
+	bool announced; /* a time or attributes came, and now their event */
 	struct otf2_scan *scan;
 };
 
@@ -83,12 +87,19 @@ static bool stop(struct walk *w, const char *what)
 
 static bool header_pass(struct walk *w)
 {
+	uint64_t first, last;
+
 	if (w->size - w->at < HEADER_BYTES)
 		return stop(w, "the file is cut in a chunk's header");
 	if (w->data[w->at] != MARK_HEADER ||
 	    (w->data[w->at + 1] != 0x42 && w->data[w->at + 1] != 0x23))
 		return stop(w, "no chunk header");
 	w->big_endian = w->data[w->at + 1] == 0x23;
+	first = number_at(w, w->at + 2);
+	last = number_at(w, w->at + 10);
+	w->records = 0;
+	w->announced = false;
+	w->stated = last < first ? 0 : last - first + 1;
 	w->at += HEADER_BYTES;
 	return true;
 }
@@ -109,8 +120,12 @@ static bool record_pass(struct walk *w)
 	size_t left = w->chunk_end - w->at;
 	uint64_t length;
 
-	if (w->events && type == MARK_TIME)
+	if (w->events && type == MARK_TIME) {
+		if (w->announced)
+			return stop(w, "a time without an event");
+		w->announced = true;
 		return bytes_pass(w, 9);
+	}
 	if (type < (w->events ? FIRST_EVENT : FIRST_DEFINITION) &&
 	    !(w->events && type == MARK_ATTRIBUTES))
 		return stop(w, "unknown mark");
@@ -128,7 +143,22 @@ static bool record_pass(struct walk *w)
 	w->at += 2;
 	if (!bytes_pass(w, length))
 		return false;
-	w->scan->records += type != MARK_ATTRIBUTES || !w->events;
+	w->announced = w->events && type == MARK_ATTRIBUTES;
+	if (w->announced)
+		return true;
+	if (w->events && w->records == w->stated)
+		return stop(w, "a chunk has more records than its header states");
+	w->records++;
+	w->scan->records++;
+	return true;
+}
+
+static bool all_passed(struct walk *w)
+{
+	if (w->announced)
+		return stop(w, "a time without an event");
+	if (w->events && w->records < w->stated)
+		return stop(w, "a chunk has fewer records than its header states");
 	return true;
 }
 
@@ -141,13 +171,13 @@ static bool chunk_pass(struct walk *w)
 		unsigned char mark = w->data[w->at];
 
 		if (mark == MARK_FILE_END) {
-			w->scan->complete = true;
+			w->scan->complete = all_passed(w);
 			return false;
 		}
 		if (mark == MARK_CHUNK_END && w->chunk_end == w->size)
 			return stop(w, "the file is cut after a chunk");
 		if (mark == MARK_CHUNK_END)
-			return true;
+			return all_passed(w);
 		if (!record_pass(w))
 			return false;
 	}

@@ -12,6 +12,15 @@
 
 #include "profrig/analysis.h"
 
+/* libotf2 forgets memory when a file is damaged. */
+/* NOLINTBEGIN(bugprone-reserved-identifier): what the sanitizer asks for */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libopen-trace-format2";
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 #define PATIENCE_S 300 /* for one file; what hangs is killed with the name of it on stdout */
 
 struct victim {

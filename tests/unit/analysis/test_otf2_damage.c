@@ -415,6 +415,64 @@ static void test_two_archives(void **state)
 	assert_int_equal(warned(m, W_NOT_ALIGNED), 2);
 }
 
+/* A record more than the header states: libotf2 would go on in whatever its memory holds. */
+static void test_record_twice(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt"), *data = NULL;
+	enum { RECORD = 12, TAIL = 2 };
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	char twice[256];
+	size_t n;
+
+	OTF2_EvtWriter_Enter(w, NULL, 1, 1);
+	OTF2_EvtWriter_Enter(w, NULL, 2, 1);
+	OTF2_EvtWriter_Leave(w, NULL, 3, 1);
+	OTF2_EvtWriter_Leave(w, NULL, 4, 1);
+	otf2_gen_close(g);
+	assert_int_equal(fs_read(evt, sizeof(twice) - RECORD, &data, &n, NULL), 0);
+	for (int more = -1; more <= 1; more += 2) {
+		CLEANUP(model_freep) struct model *m = NULL;
+		size_t keep = more > 0 ? n - TAIL : n - TAIL - RECORD;
+
+		memcpy(twice, data, keep);
+		memcpy(twice + keep, data + n - TAIL - (more > 0 ? RECORD : 0),
+		       TAIL + (more > 0 ? RECORD : 0));
+		file_write(p->archive, "traces/7.evt", twice, more > 0 ? n + RECORD : n - RECORD);
+		m = read_archive(p->archive, READ_PARTIAL, false);
+		assert_int_equal(warned(m, W_TRUNCATED), 1);
+		assert_non_null(strstr(warning_text(m, W_TRUNCATED),
+				       more > 0 ? "a chunk has more records than its header"
+						: "a chunk has fewer records than its header"));
+		assert_int_equal(fact(m, "events"), more > 0 ? 4 : 3);
+	}
+}
+
+/* Attributes stand between the time and the event, and a time that did not change is left out. */
+static void test_attributes(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	OTF2_AttributeList *list = OTF2_AttributeList_New();
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	for (uint64_t i = 0; i < 4; i++) {
+		OTF2_AttributeList_AddUint64(list, 0, i);
+		OTF2_EvtWriter_Enter(w, list, i / 2, 1);
+	}
+	for (uint64_t i = 0; i < 4; i++) {
+		OTF2_AttributeList_AddUint64(list, 0, i);
+		OTF2_EvtWriter_Leave(w, i % 2 ? list : NULL, 10 + i / 2, 1);
+	}
+	OTF2_AttributeList_Delete(list);
+	otf2_gen_close(g);
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(m->spans.nr, 4);
+	assert_int_equal(m->warnings.nr, 0);
+}
+
 /* What the definitions state of a file and what is in it. */
 static void test_event_counts(void **state)
 {
@@ -572,6 +630,8 @@ int main(void)
 		IN_PLACE(test_scan_numbers),
 		IN_PLACE(test_probe),
 		IN_PLACE(test_two_archives),
+		IN_PLACE(test_record_twice),
+		IN_PLACE(test_attributes),
 		IN_PLACE(test_event_counts),
 		IN_PLACE(test_too_few_events),
 		IN_PLACE(test_clock_offsets_out_of_order),
