@@ -1,5 +1,6 @@
 /* Who shares which device: rules, variables, queues, addresses; small models with known answers. */
 #include "energy_fixture.h"
+#include "energy_spans.h"
 
 #include "profrig/topology.h"
 

@@ -1,5 +1,6 @@
 /* Who shares a device in an OTF2 archive: contexts name the process that made them. */
 #include "../../fixtures/gen/otf2_gen.c"
+#include "energy_spans.h"
 #include "otf2_support.h"
 
 #include <math.h>
