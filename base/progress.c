@@ -30,6 +30,7 @@ static struct {
 	int mode;
 	struct strbuf phase;
 	uint64_t total;
+	bool items; /* counts are no bytes */
 	int64_t began_ns;
 	int64_t drawn_ns;
 	bool shown;
@@ -90,7 +91,7 @@ static void draw(uint64_t done, int64_t now)
 
 		strbuf_addf(&text, "  %.0f %%", 100 * (share < 1 ? share : 1));
 	}
-	if (done && elapsed_s > 0) {
+	if (done && !state.items && elapsed_s > 0) {
 		strbuf_addstr(&text, "  ");
 		add_bytes(&text, (double)done / elapsed_s);
 		strbuf_addstr(&text, "/s");
@@ -129,6 +130,7 @@ void progress_phase(const char *fmt, ...)
 		va_end(ap);
 		log_line_clean(&state.phase, 0);
 		state.total = 0;
+		state.items = false;
 		state.began_ns = clock_monotonic_ns();
 	}
 	if (state.mode == 1) {
@@ -144,11 +146,22 @@ void progress_phase(const char *fmt, ...)
 	pthread_mutex_unlock(&state.lock);
 }
 
-void progress_total(uint64_t total)
+static void total_set(uint64_t total, bool items)
 {
 	pthread_mutex_lock(&state.lock);
 	state.total = total;
+	state.items = items;
 	pthread_mutex_unlock(&state.lock);
+}
+
+void progress_total(uint64_t total)
+{
+	total_set(total, false);
+}
+
+void progress_items(uint64_t total)
+{
+	total_set(total, true);
 }
 
 static void look(uint64_t done)

@@ -4,7 +4,7 @@
  *	series → points → curve (counter_points.c, curve.c): the counter as cumulative energy over
  *		time
  *	curves of equal sample times → grid (grid.c): what an interval's power is
- *	changes of all lanes → steps (sharing.c): how many sharers are active
+ *	changes of all lanes → steps (sharers.c): how many sharers are active
  *	grid + steps → line (line.c): a round's stretch of time, cut where a share changes
  *	line + a lane's events → walker (walker.c): what each node gets
  *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
@@ -133,7 +133,7 @@ static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
 	return (fixed128)((unsigned __int128)(x1 - x0) * (x0 + x1) * (share >> MOMENT_SHIFT));
 }
 
-/* ---- sharing (sharing.c) ---- */
+/* ---- sharing (sharers.c) ---- */
 
 /* A step function of time: value[i] holds on [t_ns[i], t_ns[i + 1]), before until t_ns[0]. */
 struct steps {
@@ -145,7 +145,7 @@ struct steps {
 /*
  * How a sharer's part of the curve is found:
  *	CLASS_COMMON	1 / sharers
- *	CLASS_SPLIT	1 / (sharers · its own threads with a call open)
+ *	CLASS_SPLIT	weight / (weights of all sharers · its own threads with a call open)
  *	CLASS_IDLE	1 while there are no sharers
  *	CLASS_GIVEN	the number of sharers (independent mode: what they get together)
  */
@@ -154,6 +154,7 @@ enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
 
 struct share_class {
 	enum share_class_kind kind;
+	uint32_t weight;
 	struct steps parts; /* CLASS_SPLIT: threads with a call open */
 };
 
@@ -162,7 +163,11 @@ struct sharer {
 	track_id id;
 	uint32_t lanes, open; /* how many take part; have a call open now */
 	uint32_t share_class;
+	uint32_t weight; /* WEIGHT_UNIT where weights differ, else 1 */
 };
+
+/* Weights of a topology are told apart to a thousandth. */
+#define WEIGHT_UNIT 1000
 
 /* Lanes that share the same counters. */
 struct domain {
@@ -171,12 +176,14 @@ struct domain {
 	VEC(struct domain_lane {
 		size_t lane;
 		uint32_t sharer; /* of the host view */
+		uint32_t weight;
 		uint32_t share_class;
 	})
 	lanes;
 	VEC(struct sharer) sharers;
 	VEC(struct share_class) classes;
-	struct steps active; /* sharers (host view), running pieces of work (device view) */
+	struct steps
+		active; /* weight of sharers (host view), running pieces of work (device view) */
 	VEC(struct grid) grids;
 };
 

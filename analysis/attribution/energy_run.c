@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/topology.h"
+
 /* A job's curve before it found its grid, and what is known of it. */
 struct job {
 	struct energy_job what;
@@ -35,26 +37,33 @@ struct energy_run {
 
 /* ---- who takes part ---- */
 
-static bool lane_takes_part(const struct energy_run *run, const struct job *j, size_t lane)
+/* 0: it does not; else its process' weight. */
+static uint32_t lane_weight(const struct energy_run *run, const struct job *j, size_t lane)
 {
 	const struct lane_def *l = &run->lanes.v[lane];
+	double weight = 1;
 
-	if ((l->mode == LANE_WORK) != (j->what.view == VIEW_DEVICE))
-		return false;
-	return energy_track_takes_part(run->m, &run->o, j->what.series, j->info.device, j->what.view,
-				       l->track);
+	if ((l->mode == LANE_WORK) != (j->what.view == VIEW_DEVICE) ||
+	    !energy_track_takes_part(run->m, &run->o, j->what.series, j->info.device, j->what.view,
+				     l->track))
+		return 0;
+	/* whoever gets all of it has no weight, and so has a piece of work */
+	if (j->what.view == VIEW_HOST && !run->o.independent)
+		weight = topology_weight(run->o.topology, run->m, l->track, j->what.series);
+	weight = fmin(fmax(weight * WEIGHT_UNIT, 1), 1000.0 * WEIGHT_UNIT);
+	return (uint32_t)lround(weight);
 }
 
-static bool same_lanes(const struct domain *d, const bool *part, size_t nr)
+static bool same_lanes(const struct domain *d, const uint32_t *weights, size_t nr)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		n += part[i];
+		n += weights[i] > 0;
 	if (n != d->lanes.nr)
 		return false;
 	for (size_t i = 0; i < d->lanes.nr; i++) {
-		if (!part[d->lanes.v[i].lane])
+		if (weights[d->lanes.v[i].lane] != d->lanes.v[i].weight)
 			return false;
 	}
 	return true;
@@ -62,72 +71,89 @@ static bool same_lanes(const struct domain *d, const bool *part, size_t nr)
 
 /* ---- a new domain ---- */
 
-static uint32_t class_new(struct domain *d, enum share_class_kind kind)
+static uint32_t class_new(struct domain *d, enum share_class_kind kind, uint32_t weight)
 {
-	VEC_PUSH(&d->classes, (struct share_class){ .kind = kind });
+	VEC_PUSH(&d->classes, (struct share_class){ .kind = kind, .weight = weight });
 	return (uint32_t)(d->classes.nr - 1);
 }
 
-static uint32_t sharer_at(struct domain *d, uint32_t *of_track, track_id id)
+static uint32_t sharer_at(struct domain *d, uint32_t *of_track, track_id id, uint32_t weight)
 {
 	if (of_track[id] == UINT32_MAX) {
 		of_track[id] = (uint32_t)d->sharers.nr;
-		VEC_PUSH(&d->sharers, (struct sharer){ .id = id });
+		VEC_PUSH(&d->sharers, (struct sharer){ .id = id, .weight = weight });
 	}
 	return of_track[id];
+}
+
+/* Equal weights are none. */
+static bool weights_differ(const struct domain *d)
+{
+	for (size_t s = 1; s < d->sharers.nr; s++) {
+		if (d->sharers.v[s].weight != d->sharers.v[0].weight)
+			return true;
+	}
+	return false;
 }
 
 static void find_sharers(const struct energy_run *run, struct domain *d)
 {
 	size_t tracks = run->m->tracks.nr;
 	CLEANUP(xfreep) uint32_t *of_track = xreallocarray(NULL, tracks + 1, sizeof(*of_track));
+	bool weighted;
 
 	memset(of_track, 0xff, (tracks + 1) * sizeof(*of_track));
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		const struct lane_def *l = &run->lanes.v[d->lanes.v[i].lane];
-		uint32_t s = sharer_at(d, of_track, energy_sharer_of(run->m, l->track));
+		track_id id = energy_sharer_of(run->m, l->track);
+		uint32_t s = sharer_at(d, of_track, id, d->lanes.v[i].weight);
 
 		d->lanes.v[i].sharer = s;
 		d->sharers.v[s].lanes += l->mode != LANE_COVER;
 	}
-	for (size_t s = 0; s < d->sharers.nr; s++) {
-		if (d->sharers.v[s].lanes > 1)
-			d->sharers.v[s].share_class = class_new(d, CLASS_SPLIT);
+	weighted = weights_differ(d);
+	for (size_t i = 0; i < d->sharers.nr; i++) {
+		struct sharer *s = &d->sharers.v[i];
+
+		s->weight = weighted ? s->weight : 1;
+		if (s->lanes > 1 || weighted)
+			s->share_class = class_new(d, CLASS_SPLIT, s->weight);
 	}
 	for (size_t i = 0; i < d->lanes.nr; i++)
 		d->lanes.v[i].share_class = d->sharers.v[d->lanes.v[i].sharer].share_class;
 }
 
-static size_t team_new(struct energy_run *run, enum energy_view view, const bool *part)
+static size_t team_new(struct energy_run *run, enum energy_view view, const uint32_t *weights)
 {
 	struct team t = { .d = { .view = view, .independent = run->o.independent } };
 
-	class_new(&t.d, CLASS_COMMON);
+	class_new(&t.d, CLASS_COMMON, 1); /* number 0 */
 	for (size_t i = 0; i < run->lanes.nr; i++) {
-		if (part[i])
-			VEC_PUSH(&t.d.lanes, (struct domain_lane){ .lane = i });
+		if (weights[i])
+			VEC_PUSH(&t.d.lanes,
+				 (struct domain_lane){ .lane = i, .weight = weights[i] });
 	}
 	if (view == VIEW_HOST)
 		find_sharers(run, &t.d);
-	t.idle_class = class_new(&t.d, CLASS_IDLE);
-	t.given_class = class_new(&t.d, CLASS_GIVEN);
+	t.idle_class = class_new(&t.d, CLASS_IDLE, 1);
+	t.given_class = class_new(&t.d, CLASS_GIVEN, 1);
 	VEC_PUSH(&run->teams, t);
 	return run->teams.nr - 1;
 }
 
 static size_t team_of(struct energy_run *run, const struct job *j)
 {
-	CLEANUP(xfreep) bool *part = xcalloc(run->lanes.nr + 1, sizeof(*part));
+	CLEANUP(xfreep) uint32_t *weights = xcalloc(run->lanes.nr + 1, sizeof(*weights));
 
 	for (size_t i = 0; i < run->lanes.nr; i++)
-		part[i] = lane_takes_part(run, j, i);
+		weights[i] = lane_weight(run, j, i);
 	for (size_t i = 0; i < run->teams.nr; i++) {
 		const struct domain *d = &run->teams.v[i].d;
 
-		if (d->view == j->what.view && same_lanes(d, part, run->lanes.nr))
+		if (d->view == j->what.view && same_lanes(d, weights, run->lanes.nr))
 			return i;
 	}
-	return team_new(run, j->what.view, part);
+	return team_new(run, j->what.view, weights);
 }
 
 /* ---- jobs ---- */
@@ -325,43 +351,79 @@ static void whoever_active(const struct domain *d, bool somebody, bool first, st
 	}
 }
 
-static void team_round(struct team *t, const enum lane_mode *modes, const struct lane_feed *feeds,
-		       int64_t horizon_ns)
+struct team_round {
+	struct team *t;
+	const enum lane_mode *modes;
+	const struct lane_feed *feeds;
+	int64_t horizon_ns;
+};
+
+static void job_line(void *ctx, size_t i, unsigned worker)
 {
+	const struct team_round *r = ctx;
+	const struct domain *d = &r->t->d;
+
+	(void)worker;
+	line_extend(&r->t->lines[i], d, &d->classes.v[i / d->grids.nr], r->horizon_ns);
+}
+
+static void job_walker(void *ctx, size_t i, unsigned worker)
+{
+	const struct team_round *r = ctx;
+	size_t grids = r->t->d.grids.nr;
+	const struct domain_lane *l = &r->t->d.lanes.v[i / grids];
+
+	(void)worker;
+	walker_round(&r->t->walkers[i], &r->t->lines[l->share_class * grids + i % grids],
+		     &r->feeds[l->lane]);
+}
+
+static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, unsigned), void *ctx)
+{
+	if (w) {
+		workers_run(w, n, job, ctx);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		job(ctx, i, 0);
+}
+
+static void read_whoever(struct team *t, struct walker *walkers, uint32_t share_class,
+			 const struct events *e)
+{
+	struct lane_feed f = { .v = e->v.v, .nr = e->v.nr, .nodes = 1, .rows = 1 };
+	size_t grids = t->d.grids.nr;
+
+	for (size_t g = 0; g < grids; g++)
+		walker_round(&walkers[g], &t->lines[share_class * grids + g], &f);
+}
+
+static void team_round(struct team_round *r, struct workers *w)
+{
+	struct team *t = r->t;
 	struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
+	struct events e = { VEC_INIT };
 	bool first = !t->started;
-	struct events idle = { VEC_INIT }, given = { VEC_INIT };
 
 	t->started = true;
-	domain_share(d, modes, feeds);
-	for (size_t i = 0; i < d->classes.nr * grids; i++)
-		line_extend(&t->lines[i], d, &d->classes.v[i / grids], horizon_ns);
-	for (size_t i = 0; i < d->lanes.nr * grids; i++) {
-		const struct domain_lane *l = &d->lanes.v[i / grids];
-
-		walker_round(&t->walkers[i], &t->lines[l->share_class * grids + i % grids],
-			     &feeds[l->lane]);
-	}
-	whoever_active(d, false, first, &idle);
-	whoever_active(d, true, first, &given);
-	for (size_t g = 0; g < grids; g++) {
-		struct lane_feed f = { .v = idle.v.v, .nr = idle.v.nr, .nodes = 1, .rows = 1 };
-
-		walker_round(&t->idle[g], &t->lines[t->idle_class * grids + g], &f);
-		f.v = given.v.v;
-		f.nr = given.v.nr;
-		walker_round(&t->given[g], &t->lines[t->given_class * grids + g], &f);
-	}
-	VEC_RELEASE(&idle.v);
-	VEC_RELEASE(&given.v);
+	domain_share(d, r->modes, r->feeds);
+	run_all(w, d->classes.nr * grids, job_line, r);
+	run_all(w, d->lanes.nr * grids, job_walker, r);
+	whoever_active(d, false, first, &e);
+	read_whoever(t, t->idle, t->idle_class, &e);
+	whoever_active(d, true, first, &e);
+	read_whoever(t, t->given, t->given_class, &e);
+	VEC_RELEASE(&e.v);
 	domain_forget(d);
 }
 
-void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns)
+void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
+		      struct workers *w)
 {
 	for (size_t i = 0; i < run->teams.nr; i++)
-		team_round(&run->teams.v[i], run->modes, feeds, horizon_ns);
+		team_round(&(struct team_round){ &run->teams.v[i], run->modes, feeds, horizon_ns },
+			   w);
 }
 
 /* ---- results ---- */

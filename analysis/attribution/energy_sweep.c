@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profrig/sort.h"
+#include "profrig/topology.h"
 
 /*
  * The oracle: one sweep over all boundaries of all tracks and samples, with a list of everything
@@ -25,7 +26,8 @@ struct attribution {
 struct open_span {
 	size_t span;
 	track_id track, sharer;
-	double share; /* of the current interval */
+	double weight; /* of its sharer */
+	double share;  /* of the current interval */
 };
 
 struct sweep {
@@ -121,18 +123,24 @@ static bool innermost(const struct sweep *w, size_t i)
 static size_t divide(struct sweep *w, double e)
 {
 	bool host = w->a->r->view == VIEW_HOST;
+	double weights = 0;
 	size_t sharers = 0;
 
-	for (size_t i = 0; i < w->open.nr; i++)
-		sharers += !host || first_of_sharer(w, i);
 	for (size_t i = 0; i < w->open.nr; i++) {
+		if (host && !first_of_sharer(w, i))
+			continue;
+		sharers++;
+		weights += w->open.v[i].weight;
+	}
+	for (size_t i = 0; i < w->open.nr; i++) {
+		struct open_span *o = &w->open.v[i];
 		size_t tracks = 0;
 
 		for (size_t k = 0; host && k < w->open.nr; k++)
-			tracks +=
-				w->open.v[k].sharer == w->open.v[i].sharer && first_of_track(w, k);
-		w->open.v[i].share = e / (double)(w->a->o->independent ? 1 : sharers) /
-				     (double)(tracks ? tracks : 1);
+			tracks += w->open.v[k].sharer == o->sharer && first_of_track(w, k);
+		o->share = e / (double)(tracks ? tracks : 1);
+		if (!w->a->o->independent)
+			o->share *= o->weight / weights;
 	}
 	return sharers;
 }
@@ -189,6 +197,13 @@ static void give(struct sweep *w, double e, int64_t t_ns, int64_t dt_ns, uint8_t
 	}
 }
 
+static double weight_of(const struct sweep *w, track_id t)
+{
+	const struct attribution *a = w->a;
+
+	return a->r->view == VIEW_HOST ? topology_weight(a->o->topology, a->m, t, a->s) : 1;
+}
+
 static void open_and_close(struct sweep *w, size_t *next, int64_t now)
 {
 	const struct span_columns *sp = &w->a->m->spans;
@@ -198,7 +213,8 @@ static void open_and_close(struct sweep *w, size_t *next, int64_t now)
 		size_t i = w->spans.v[*next];
 		track_id t = sp->track[i];
 
-		VEC_PUSH(&w->open, (struct open_span){ i, t, energy_sharer_of(w->a->m, t), 0 });
+		VEC_PUSH(&w->open, (struct open_span){ i, t, energy_sharer_of(w->a->m, t),
+						       weight_of(w, t), 0 });
 	}
 	for (size_t i = 0; i < w->open.nr; i++) {
 		if (sp->end_ns[w->open.v[i].span] > now)

@@ -9,23 +9,29 @@ struct builder {
 	int64_t sample;       /* next sample of the grid */
 };
 
+/* part of whole, in FIXED_ONE */
+static uint64_t fraction(uint64_t part, uint64_t whole)
+{
+	unsigned __int128 scaled = (unsigned __int128)part * FIXED_ONE + whole / 2;
+
+	return whole ? (uint64_t)(scaled / whole) : 0;
+}
+
 static uint64_t share_of(const struct domain *d, const struct share_class *c, uint32_t active,
 			 uint32_t parts)
 {
-	uint64_t sharers = d->independent ? active > 0 : active;
-
 	switch (c->kind) {
 	case CLASS_IDLE:
 		return active ? 0 : FIXED_ONE;
 	case CLASS_GIVEN:
 		return (FIXED_ONE >> GIVEN_SHIFT) * active;
 	case CLASS_SPLIT:
-		sharers *= parts;
-		break;
+		return d->independent ? fraction(active > 0, parts)
+				      : fraction(c->weight, (uint64_t)active * parts);
 	case CLASS_COMMON:
 		break;
 	}
-	return sharers ? (FIXED_ONE + sharers / 2) / sharers : 0;
+	return fraction(1, d->independent ? active > 0 : active);
 }
 
 static uint32_t step_before(const struct steps *st, size_t next)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "profrig/progress.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
@@ -20,8 +21,10 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 {
 	struct profile_priv *priv = p->priv;
 	CLEANUP(u64map_release) struct u64map by_track = U64MAP_INIT;
+	uint64_t records = 0;
 
 	priv->first_lane = priv->lanes.nr;
+	atomic_store(&priv->pulled, 0);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *at = u64map_at(&by_track, v[i]->track);
 		struct lane *l;
@@ -36,10 +39,12 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 				l->device = device_of(p, l);
 		}
 		l = priv->lanes.v[*at];
+		records += v[i]->records;
 		VEC_PUSH(&l->sources, v[i]);
 		l->samples_only &= v[i]->samples_only;
 		l->in_step |= v[i]->callsites && !v[i]->samples_only;
 	}
+	progress_items(records);
 }
 
 static void lanes_share_buffer(struct profile *p)
@@ -50,13 +55,17 @@ static void lanes_share_buffer(struct profile *p)
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		struct lane *l = priv->lanes.v[i];
 
-		l->keeps_events = l->t.queue || (l->nests && priv->o.round);
+		l->keeps_events = l->t.queue || (l->nests && priv->o.lanes.round);
 		l->in_step |= l->keeps_events;
 		nr += l->in_step;
 	}
 	priv->lane_events = nr ? bytes / sizeof(struct lane_event) / nr : 0;
 	if (priv->lane_events < LANE_EVENTS_MIN)
 		priv->lane_events = LANE_EVENTS_MIN;
+	/* at once: growing would take half as much again */
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
+		if (priv->lanes.v[i]->keeps_events)
+			VEC_RESERVE(&priv->lanes.v[i]->events, priv->lane_events);
 }
 
 /* ---- rounds ---- */
@@ -114,26 +123,46 @@ static size_t events_before(const struct lane *l, int64_t t_ns)
 	return lo;
 }
 
-static void hand_out(struct profile *p, int64_t t_ns)
+static void feeds_make(struct profile_priv *priv)
 {
-	struct profile_priv *priv = p->priv;
-
 	VEC_CLEAR(&priv->feeds);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		struct lane *l = priv->lanes.v[i];
 
 		if (!l->keeps_events)
 			continue;
-		l->seen = events_before(l, t_ns);
 		VEC_PUSH(&priv->feeds, (struct lane_feed){ .track = l->t.track,
 							   .v = l->events.v,
 							   .nr = l->seen,
-							   .nodes = (uint32_t)l->t.nodes.nr });
+							   .nodes = (uint32_t)l->t.nodes.nr,
+							   .rows = l->t.rows,
+							   .row_of = l->t.row_of.v });
+	}
+}
+
+static void begin(struct profile_priv *priv)
+{
+	if (!priv->o.lanes.round)
+		return;
+	feeds_make(priv);
+	priv->o.lanes.begin(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr);
+}
+
+static void hand_out(struct profile *p, int64_t t_ns)
+{
+	struct profile_priv *priv = p->priv;
+
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
+		struct lane *l = priv->lanes.v[i];
+
+		if (l->keeps_events)
+			l->seen = events_before(l, t_ns);
 	}
 	workers_run(priv->workers, p->devices.nr, device_round, p);
-	if (priv->o.round)
-		priv->o.round(priv->o.round_ctx, priv->feeds.v, priv->feeds.nr, t_ns,
-			      priv->workers);
+	if (!priv->o.lanes.round)
+		return;
+	feeds_make(priv);
+	priv->o.lanes.round(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr, t_ns, priv->workers);
 }
 
 static void job_forget(void *profile, size_t i, unsigned worker)
@@ -172,6 +201,7 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 	lanes_make(p, v, n);
 	lanes_share_buffer(p);
 	pull(p, true);
+	begin(priv);
 	do {
 		pull(p, false);
 		t_ns = horizon(priv);
@@ -241,6 +271,14 @@ void profile_free(struct profile *p)
 	VEC_RELEASE(&p->devices);
 	VEC_RELEASE(&p->tracks);
 	free(p);
+}
+
+const struct profile_track *profile_track_of(const struct profile *p, track_id track)
+{
+	for (size_t i = p->tracks.nr; i-- > 0;)
+		if (p->tracks.v[i]->track == track)
+			return p->tracks.v[i];
+	return NULL;
 }
 
 void profile_freep(struct profile **p)

@@ -13,10 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/progress.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
 #define INSTANTS_LIMIT ((size_t)4096)
+/* at a time where nothing else sets a limit; progress is shown in between */
+#define PULL_RECORDS ((uint64_t)1 << 18)
 
 static struct lane *lane_of(struct sink *s)
 {
@@ -92,7 +95,7 @@ static inline int64_t time_take(struct lane *l, int64_t t_ns)
 		l->first_ns = t_ns;
 	if (t_ns > l->last_ns)
 		l->last_ns = t_ns;
-	return time_shift(t_ns, l->p->priv->shift_ns);
+	return time_shift(t_ns, l->shift_ns);
 }
 
 static void event_put(struct lane *l, uint32_t node, int32_t change)
@@ -184,11 +187,26 @@ static inline void moment_end(struct lane *l, int64_t next_ns)
 	l->now_ns = next_ns;
 }
 
+/* An enter or leave that is the first one, out of range or before the one before it. */
+static int64_t odd_time(struct lane *l, int64_t t_ns)
+{
+	int64_t shifted = time_take(l, t_ns);
+
+	if (shifted < l->frame_ns)
+		lane_warn(l, W_TIME_ORDER, 1, SAY_TIME_ORDER, track_text(l), l->frame_ns - shifted);
+	return shifted;
+}
+
 static inline int64_t lane_time(struct lane *l, int64_t t_ns)
 {
-	t_ns = time_take(l, t_ns);
-	if (__builtin_expect(t_ns < l->frame_ns, 0))
-		lane_warn(l, W_TIME_ORDER, 1, SAY_TIME_ORDER, track_text(l), l->frame_ns - t_ns);
+	/* nearly always: last_ns is no earlier than any time so far */
+	if (__builtin_expect(t_ns >= l->last_ns && t_ns <= TIME_MAX && l->first_ns <= t_ns, 1)) {
+		l->last_ns = t_ns;
+		if (l->shift_ns)
+			t_ns = time_shift(t_ns, l->shift_ns);
+	} else {
+		t_ns = odd_time(l, t_ns);
+	}
 	l->frame_ns = t_ns;
 	if (t_ns > l->now_ns)
 		moment_end(l, t_ns);
@@ -282,17 +300,17 @@ static void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
 /* The innermost call ends. */
 static void leave(struct lane *l, int64_t t_ns)
 {
-	struct frame f = l->open.v[--l->open.nr];
-	int64_t ns = t_ns - f.start_ns;
+	const struct frame *f = &l->open.v[--l->open.nr];
+	int64_t ns = t_ns - f->start_ns;
 
 	if (ns < 0) {
-		lane_warn(l, W_NEGATIVE_DURATION, 1, SAY_NEGATIVE, text_of(l, f.name), -ns);
+		lane_warn(l, W_NEGATIVE_DURATION, 1, SAY_NEGATIVE, text_of(l, f->name), -ns);
 		ns = 0;
 	}
 	if (l->nests)
-		thread_leave(l, &f, ns);
+		thread_leave(l, f, ns);
 	else
-		queue_leave(l, &f, ns);
+		queue_leave(l, f, ns);
 	if (l->settled > l->open.nr)
 		l->settled = l->open.nr;
 }
@@ -378,11 +396,25 @@ const struct sink_ops lane_ops = {
 	.callsite = lane_op_callsite,
 };
 
-/* The model's columns take over what fits into them as it is, which is nearly always all. */
+#define VEC_STEAL(to, from) \
+	do { \
+		VEC_RELEASE(to); \
+		(to)->v = STEAL((from)->v); \
+		(to)->nr = (from)->nr; \
+		(to)->cap = (from)->cap; \
+		(from)->nr = (from)->cap = 0; \
+	} while (0)
+
 static void series_move(struct series *to, struct lane_series *from)
 {
 	to->failed += from->failed;
 	from->failed = 0;
+	/* nearly always all of it, at once */
+	if (to->t_ns.nr == 0) {
+		VEC_STEAL(&to->t_ns, &from->t_ns);
+		VEC_STEAL(&to->value, &from->value);
+		return;
+	}
 	for (size_t i = 0; i < from->t_ns.nr; i++) {
 		VEC_PUSH(&to->t_ns, from->t_ns.v[i]);
 		VEC_PUSH(&to->value, from->value.v[i]);
@@ -413,6 +445,7 @@ struct lane *lane_new(struct profile *p, track_id track)
 	l->sink.ops = &lane_ops;
 	l->sink.no_links = true;
 	l->p = p;
+	l->shift_ns = p->priv->shift_ns;
 	l->t.track = track;
 	l->t.queue = p->m->tracks.v[track].kind == TRACK_QUEUE;
 	l->nests = p->m->tracks.v[track].kind == TRACK_THREAD;
@@ -488,9 +521,11 @@ void lane_pull(struct lane *l, struct worker *w)
 	/* some of it in any case: a full buffer may hold nothing but what happens at one moment */
 	do {
 		struct source *src = l->sources.v[l->source];
-		uint64_t max = !l->in_step ? UINT64_MAX : room(l) ? room(l) : LANE_EVENTS_MIN;
+		uint64_t max = !l->in_step ? PULL_RECORDS : room(l) ? room(l) : LANE_EVENTS_MIN;
 
-		if (src->pull(src, &l->sink, max) == 0 && ++l->source == l->sources.nr)
+		if (src->pull(src, &l->sink, max) > 0)
+			progress_update(atomic_fetch_add(&l->p->priv->pulled, max) + max);
+		else if (++l->source == l->sources.nr)
 			lane_end(l);
 	} while (!l->done && (!l->in_step || room(l)));
 }

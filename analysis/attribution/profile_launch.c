@@ -20,7 +20,7 @@ void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id)
 	if (l->open.nr == 0)
 		return;
 	f = &l->open.v[l->open.nr - 1];
-	t_ns = time_shift(t_ns, l->p->priv->shift_ns);
+	t_ns = time_shift(t_ns, l->shift_ns);
 	if (t_ns < l->mark_ns)
 		t_ns = l->mark_ns;
 	if (t_ns < l->now_ns)

@@ -72,6 +72,7 @@ struct worker {
 struct lane {
 	struct sink sink;
 	struct profile *p;
+	int64_t shift_ns;      /* of the input */
 	struct worker *worker; /* that pulls it now */
 	struct profile_track t;
 	size_t index;                 /* in profile_priv.lanes */
@@ -85,9 +86,10 @@ struct lane {
 	size_t settled; /* frames from here on began at now_ns: their nodes are not known yet */
 	VEC(struct instant_calls) instants; /* at now_ns */
 	size_t instants_limit;
-	int64_t now_ns;   /* never goes back */
-	int64_t frame_ns; /* the last time as it came */
-	uint32_t *slots;  /* of the tree: nodes by (parent, name, category, kind) */
+	int64_t now_ns;        /* never goes back */
+	int64_t frame_ns;      /* the last time as it came */
+	struct u64map row_ids; /* by name: row */
+	uint32_t *slots;       /* of the tree: nodes by (parent, name, category, kind) */
 	size_t slots_mask;
 	size_t left_open; /* at the end */
 	str_id left_open_name;
@@ -136,7 +138,8 @@ struct profile_priv {
 		}) runs;
 		size_t first;
 	}) launches;
-	uint64_t tied, untied; /* work */
+	uint64_t tied, untied;       /* work */
+	atomic_uint_fast64_t pulled; /* records, about */
 	/* what lanes share while they are read */
 	pthread_mutex_t lock;
 	struct u64map symbols;  /* (name, category) */

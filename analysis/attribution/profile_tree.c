@@ -70,6 +70,15 @@ static uint32_t calls_id(struct lane *l, str_id name, str_id category, enum span
 	return id;
 }
 
+static uint32_t row_of(struct lane *l, str_id name)
+{
+	uint32_t *row = u64map_at(&l->row_ids, name);
+
+	if (*row == U64MAP_NONE)
+		*row = l->t.rows++;
+	return *row;
+}
+
 static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id category,
 			 enum span_kind kind)
 {
@@ -82,6 +91,7 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 						      .kind = kind,
 						      .calls_id = calls_id(l, name, category, kind),
 						      .last_child = NODE_NONE }));
+	VEC_PUSH(&l->t.row_of, row_of(l, name));
 	return (uint32_t)(l->t.nodes.nr - 1);
 }
 
@@ -115,6 +125,8 @@ void tree_release(struct lane *l)
 	free(l->slots);
 	l->slots = NULL;
 	VEC_RELEASE(&l->t.nodes);
+	VEC_RELEASE(&l->t.row_of);
+	u64map_release(&l->row_ids);
 }
 
 void tree_sum(struct profile_track *t)

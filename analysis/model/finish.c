@@ -100,19 +100,24 @@ static void range_set(struct model *m)
 	m->last_ns = first <= last ? last : 0;
 }
 
-void model_finish(struct model *m)
+void model_settle(struct model *m)
 {
-	assert(!m->finished);
-	sink_input_close(m->priv);
-	timebase_settle(m);
 	tracks_inherit(m);
 	device_ids_qualify(m);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		if (!m->tracks.v[i].name)
 			track_name_make(m, i);
 	}
-	spans_sort(m);
 	series_sort(m);
+}
+
+void model_finish(struct model *m)
+{
+	assert(!m->finished);
+	sink_input_close(m->priv);
+	timebase_settle(m);
+	model_settle(m);
+	spans_sort(m);
 	beside_set(m);
 	spans_nest(m);
 	launch_links(m);

@@ -171,19 +171,24 @@ void otf2_reading_release(struct otf2_reading *r)
 
 /* ---- regions ---- */
 
-static const struct def_region *region_of(struct otf2_location *l, uint64_t ref,
-					  struct def_region *made)
+static const struct def_region *region_make(struct otf2_location *l, uint64_t ref,
+					    struct def_region *made)
 {
-	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
 	char name[32];
 
-	if (__builtin_expect(region != NULL, 1))
-		return region;
 	snprintf(name, sizeof(name), "region %" PRIu64, ref);
 	sink_warnf(l->s, W_UNKNOWN_REFERENCE,
 		   "region %" PRIu64 " is entered or left and not defined", ref);
 	*made = (struct def_region){ .name_id = sink_puts(l->s, name), .queue_kind = SPAN_KERNEL };
 	return made;
+}
+
+static inline const struct def_region *region_of(struct otf2_location *l, uint64_t ref,
+						 struct def_region *made)
+{
+	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
+
+	return __builtin_expect(region != NULL, 1) ? region : region_make(l, ref, made);
 }
 
 static void region_enter(struct otf2_location *l, uint64_t ref, uint64_t ticks)

@@ -33,6 +33,8 @@
 #define MARK_ATTRIBUTES 6
 #define HEADER_BYTES 18
 #define FIRST_EVENT 10
+#define EVENT_ENTER 12
+#define EVENT_LEAVE 13
 #define FIRST_DEFINITION 5
 
 /* Mapped pages count as memory of the process: no more than this of a file is mapped at a time. */
@@ -41,7 +43,7 @@
 struct walk {
 	const unsigned char *data;
 	size_t size, at;
-	size_t dropped; /* what lies before it is not mapped any more */
+	size_t dropped;   /* what lies before it is not mapped any more */
 	size_t chunk_end; /* where the chunk would end, at most the end of the file */
 	bool big_endian, events;
 	/* of this chunk; libotf2 believes the header, and behind the last record that it states
@@ -54,8 +56,8 @@ struct walk {
 static bool number_alone(unsigned char type)
 {
 	switch (type) {
-	case 12:
-	case 13: /* enter, leave */
+	case EVENT_ENTER:
+	case EVENT_LEAVE:
 	case 16:
 	case 17: /* MPI isend complete, irecv request */
 	case 20:
@@ -113,6 +115,26 @@ static bool bytes_pass(struct walk *w, uint64_t n)
 	return true;
 }
 
+/* Most of a file: a time, then an enter or leave whose length is a byte and at most eight. What is
+ * left of the chunk is looked at once for all three. */
+static void usual_pass(struct walk *w)
+{
+	const unsigned char *data = w->data;
+	size_t at = w->at, records = 0;
+
+	while (w->chunk_end - at >= 32) {
+		size_t skip = data[at] == MARK_TIME ? 9 : 0;
+		unsigned char type = data[at + skip], length = data[at + skip + 1];
+
+		if ((type != EVENT_ENTER && type != EVENT_LEAVE) || length > 8)
+			break;
+		at += skip + 2 + length;
+		records++;
+	}
+	w->at = at;
+	w->scan->records += records;
+}
+
 /* Type and length are read, the rest is passed over. */
 static bool record_pass(struct walk *w)
 {
@@ -168,8 +190,11 @@ static bool chunk_pass(struct walk *w)
 	if (!header_pass(w))
 		return false;
 	while (w->at < w->chunk_end) {
-		unsigned char mark = w->data[w->at];
+		unsigned char mark;
 
+		if (w->events)
+			usual_pass(w);
+		mark = w->data[w->at];
 		if (mark == MARK_FILE_END) {
 			w->scan->complete = all_passed(w);
 			return false;

@@ -347,7 +347,8 @@ static bool takes_part(const struct tables *ts, const struct job *j, size_t lane
 	const struct lane_def *l = &ts->g.defs.v[lane];
 
 	return l->mode != LANE_COVER && (l->mode == LANE_WORK) == (j->view == VIEW_DEVICE) &&
-	       energy_track_takes_part(ts->m, ts->o, j->label->series, j->r.device, j->view, l->track);
+	       energy_track_takes_part(ts->m, ts->o, j->label->series, j->r.device, j->view,
+				       l->track);
 }
 
 static void note_outside(struct tables *ts, const struct job *j)

@@ -229,7 +229,7 @@ void model_lanes_run(const struct model *m, const struct model_lane *lanes, size
 				feeds[i].nr = readers[i].events.nr;
 			fed += feeds[i].nr;
 		}
-		energy_run_round(run, feeds, horizon_ns);
+		energy_run_round(run, feeds, horizon_ns, NULL);
 		for (size_t i = 0; i < nr; i++)
 			drop(&readers[i], feeds[i].nr);
 		/* more events at one time than a buffer holds */

@@ -1,11 +1,11 @@
 /*
- * analysis: from a finished model, or profile, to tables. The registry is analysis/stats/analyses.c; each
- * analysis is one file and returns tables whose columns are pinned in the contract
- * (docs/tables.md).
+ * analysis: from a finished model, or profile, to tables. The registry is
+ * analysis/stats/analyses.c; each analysis is one file and returns tables whose columns are pinned
+ * in the contract (docs/tables.md).
  *
- * An analysis reads the model only, asks never which format it came from, and adds no table when it
- * has nothing to say (a trace without device work has no `kernels`). Rows are in the defined order,
- * so output is byte-identical from run to run.
+ * An analysis reads the model or profile only, asks never which format it came from, and adds no
+ * table when it has nothing to say (a trace without device work has no `kernels`). Rows are in the
+ * defined order, so output is byte-identical from run to run.
  */
 #ifndef PROFRIG_ANALYSIS_H
 #define PROFRIG_ANALYSIS_H

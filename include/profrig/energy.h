@@ -95,7 +95,7 @@ double curve_total(const struct curve *c);
  * any number of lanes, each a track's calls or work:
  *
  *	run = energy_run_new(m, jobs, lanes, &opts)
- *	energy_run_round(run, feeds, horizon_ns)	again and again, the last time INT64_MAX
+ *	energy_run_round(run, feeds, horizon_ns, w)	again and again, the last time INT64_MAX
  *	energy_run_job(), _value(), _uncertainty()
  *	energy_run_free(run)
  *
@@ -159,18 +159,23 @@ struct energy_run;
 
 /*
  * Who takes part, host view: THREAD tracks on the series' host (all when it has none, and those
- * whose host is unknown) that see its device (topology.h); a strictly synchronous counter (series.exclusive_sync) belongs to the
- * thread it was recorded on alone. Device view: work on queues whose device equals the series'
- * device (and host, where both are known), or is one that the series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a
- * series of unknown kind.
+ * whose host is unknown) that see its device (topology.h); a strictly synchronous counter
+ * (series.exclusive_sync) belongs to the thread it was recorded on alone. Device view: work on
+ * queues whose device equals the series' device (and host, where both are known), or is one that
+ * the series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a series of
+ * unknown kind.
  */
 int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
 		   const struct lane_def *lanes, size_t nr_lanes, const struct energy_opts *o,
 		   struct energy_run **ret, struct err *err);
 void energy_run_free(struct energy_run *run);
 void energy_run_freep(struct energy_run **run);
-/* feeds: one per lane, all its events before horizon_ns that no earlier round had. */
-void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns);
+/*
+ * feeds: one per lane, all its events before horizon_ns that no earlier round had. w: threads to
+ * use, NULL for none but the caller's.
+ */
+void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
+		      struct workers *w);
 
 /* After the last round: */
 void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);

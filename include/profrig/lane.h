@@ -46,10 +46,16 @@ struct lane_feed {
 };
 
 /*
- * Who reads lanes. All lanes take part in every round, also without an event, in one order; the
- * last round's horizon is INT64_MAX. w is free to be used.
+ * Who reads lanes while they come. All lanes take part in every round, also without an event, in
+ * one order; begin is told them ahead of the first round, when tracks and the series of all
+ * locations that hold nothing but samples are known. The last round's horizon is INT64_MAX. w is
+ * free to be used.
  */
-typedef void lane_round(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
-			struct workers *w);
+struct lane_reader {
+	void *ctx;
+	void (*begin)(void *ctx, const struct lane_feed *feeds, size_t n);
+	void (*round)(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
+		      struct workers *w);
+};
 
 #endif

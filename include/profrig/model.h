@@ -217,6 +217,11 @@ struct model *model_new(void);
 void model_free(struct model *m); /* NULL is fine */
 void model_freep(struct model **m);
 void model_finish(struct model *m);
+/*
+ * The part of model_finish that needs no spans, for who reads along (lane.h): tracks know their
+ * hosts and names, devices their ids, series are sorted. May be done again when there is more.
+ */
+void model_settle(struct model *m);
 
 /*
  * Counts one more occurrence of code for an input. The first one's text is kept; of an error, which

@@ -7,7 +7,8 @@
  * Life cycle:
  *	1. m = model_new(); p = profile_new(m, &opts)
  *	2. readers push into model_sink(m); sources they offer (sink.h) go into the profile, by
- *	   several threads; all the rest goes into the model as ever: tracks, series, samples, warnings
+ *	   several threads; all the rest goes into the model as ever: tracks, series, samples,
+ *	   warnings
  *	3. model_finish(m); profile_finish(p)
  *	4. analyses read both; m has tracks and series, but none of the spans
  *	5. profile_free(p); model_free(m)
@@ -31,8 +32,7 @@
 struct profile_opts {
 	unsigned threads;    /* 0: as many as there are processors */
 	size_t buffer_bytes; /* of all lanes together; 0: 32 MiB */
-	lane_round *round;   /* NULL; who wants the lanes */
-	void *round_ctx;
+	struct lane_reader lanes; /* round NULL: nobody wants them */
 };
 
 struct profile_node {
@@ -45,7 +45,7 @@ struct profile_node {
 	int64_t exclusive_ns; /* of work: the sum of durations */
 	int64_t device_ns;    /* of the work that these calls launched themselves */
 	int64_t inclusive_ns; /* after profile_finish: with everything below */
-	/* after profile_finish: a call of the same function is above it: its time is in that one's */
+	/* after profile_finish: the same function is above it, its time is in that one's */
 	bool recursive;
 	uint32_t last_child; /* the one that was asked for last */
 };
@@ -55,6 +55,8 @@ struct profile_track {
 	track_id track;
 	bool queue;
 	VEC(struct profile_node) nodes; /* of a queue: none below another */
+	VEC(uint32_t) row_of;		/* by node: its function, numbered by first use */
+	uint32_t rows;
 	uint64_t spans;                 /* all that was entered, annotations of a queue too */
 	int64_t covered_ns;             /* time in which any call was open */
 };
@@ -88,6 +90,8 @@ struct profile *profile_new(struct model *m, const struct profile_opts *o);
 void profile_free(struct profile *p); /* NULL is fine */
 void profile_freep(struct profile **p);
 void profile_finish(struct profile *p);
+/* NULL for a track that was no source's; also while rounds are handed out. */
+const struct profile_track *profile_track_of(const struct profile *p, track_id track);
 
 /*
  * The sink that --sink auto takes for a trace of so many records on a machine with so much memory:

@@ -14,7 +14,8 @@
 
 void progress_setup(int enabled); /* 0 silent, 1 lines, 2 redraw */
 void progress_phase(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void progress_total(uint64_t total); /* of the current phase; 0 = unknown */
+void progress_total(uint64_t total); /* bytes of the current phase; 0 = unknown */
+void progress_items(uint64_t total); /* the same of what are no bytes: no rate is shown */
 void progress_update(uint64_t done);
 void progress_tick(void); /* by who only waits: how long the phase has lasted, once a second */
 void progress_end(void);  /* wipes the redrawn line */

@@ -18,8 +18,8 @@
  * each a little at a time by several threads. A source is pulled by one thread at a time and pushes
  * into the sink that it is given, which is this one or a part of it: of its operations enter,
  * leave, leave_args, open_kind, sample, series, string, warn and callsite are there, and the ids
- * they return hold inside the source. Tracks are made before. When sources returns, all have ended and what
- * they warned of is in their order.
+ * they return hold inside the source. Tracks are made before. When sources returns, all have ended
+ * and what they warned of is in their order.
  */
 #ifndef PROFRIG_SINK_H
 #define PROFRIG_SINK_H

@@ -49,8 +49,8 @@ static inline void sketch_add(struct sketch *s, uint64_t v)
 
 void sketch_merge(struct sketch *s, const struct sketch *more);
 /*
- * What stands at place k (from 0, below n) of the n values in ascending order, at most SKETCH_ERROR of
- * itself wrong; 0 for an empty sketch.
+ * What stands at place k (from 0, below n) of the n values in ascending order, at most SKETCH_ERROR
+ * of itself wrong; 0 for an empty sketch.
  */
 double sketch_at(const struct sketch *s, uint64_t k);
 void sketch_release(struct sketch *s);

@@ -110,7 +110,7 @@ static double measure(const struct model *m, const struct events *e)
 	if (energy_run_new(m, jobs, COUNTERS, &lane, 1, &o, &run, NULL) < 0)
 		exit(1);
 	start = cpu_s();
-	energy_run_round(run, &feed, INT64_MAX);
+	energy_run_round(run, &feed, INT64_MAX, NULL);
 	took = cpu_s() - start;
 	energy_run_job(run, 0, &totals);
 	if (totals.error_rel > 1e-9 || totals.attributed_j < 0.9 * totals.total_j)

@@ -92,6 +92,36 @@ check "a report written again has the same tables" diff -r "$T/tables-before" "$
 code "two analyses of one input" 0 "$PROFRIG" -q analyze "$mi" -o "$T/mi2"
 check "are byte-identical in their tables" diff -r "$T/mi/tables" "$T/mi2/tables"
 
+# streamed: the same tables but for the percentiles, for any number of threads
+tables=functions,callpaths,kernels,busy,counters,timeline
+code "mi300a: into a model" 0 "$PROFRIG" -q analyze --sink model --analysis $tables "$mi" -o "$T/model"
+is "analysis.json says so" "$(jq -r .sink "$T/model/analysis.json")" model
+for n in 1 2 4; do
+	code "mi300a: into a profile by $n threads" 0 "$PROFRIG" -q analyze --sink profile --threads $n --analysis $tables "$mi" -o "$T/profile$n"
+done
+is "analysis.json says so, too" "$(jq -r .sink "$T/profile1/analysis.json")" profile
+is "and that percentiles are approximate" "$(jq -r '.warnings[] | select(.code == "W_APPROXIMATE") | .severity' "$T/profile1/analysis.json")" note
+check "2 threads change nothing" diff -r "$T/profile1/tables" "$T/profile2/tables"
+check "4 threads change nothing" diff -r "$T/profile1/tables" "$T/profile4/tables"
+for t in callpaths busy counters timeline; do
+	check "$t is that of the model" cmp "$T/model/tables/$t.csv" "$T/profile1/tables/$t.csv"
+done
+exact() { rows "$1/report.json" "$2" | jq -c 'del(.median_ns, .p95_ns)'; }
+for t in functions kernels; do
+	is "$t is that of the model without percentiles" "$(exact "$T/profile1" $t)" "$(exact "$T/model" $t)"
+done
+code "auto: what is small goes into a model" 0 "$PROFRIG" -q analyze --analysis busy "$mi" -o "$T/auto"
+is "as analysis.json says" "$(jq -r .sink "$T/auto/analysis.json")" model
+code "two archives are not streamed" 2 "$PROFRIG" -q analyze --sink profile "$mi" "$traces/otf2/ping-pong" -o "$T/none"
+like "which is said, and what to do" "$(cat "$T/err")" "one archive at a time.*--sink model"
+cp -r "$mi" "$T/mixed"
+chmod -R u+w "$T/mixed"
+echo '[{"ph":"X","name":"f","pid":1,"tid":1,"ts":0,"dur":5}]' >"$T/mixed/other.json"
+code "nor is an archive beside another trace" 2 "$PROFRIG" -q analyze --sink profile "$T/mixed" -o "$T/none"
+like "which is named" "$(cat "$T/err")" "mixed/other.json lies beside"
+code "but alone it is" 0 "$PROFRIG" -q analyze --sink profile --analysis busy "$T/mixed/traces/../traces.otf2" -o "$T/alone"
+check "nothing was written where it is refused" test ! -e "$T/none"
+
 for f in "$traces"/tef/*/*.gz "$traces"/tef/edge-cases/*.json; do
 	name=${f#"$traces"/tef/}
 	"$PROFRIG" -q info --json "$f" >"$T/out" 2>"$T/err"

@@ -14,6 +14,13 @@ code "an unknown format is a usage error" 2 "$PROFRIG" -q analyze "$T/f.json" -o
 code "a format list that names nothing too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --format ,
 code "an empty output folder too" 2 "$PROFRIG" -q analyze "$T/f.json" -o ""
 code "a gap of nothing too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --max-gap 0
+code "a sink there is not too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --sink nosuch
+code "no threads too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --threads 0
+code "a format that cannot be streamed too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --sink profile
+like "which says what can be" "$(cat "$T/err")" "read by 'tef', and only otf2 archives"
+mkdir -p "$T/run" && echo '{"schema":"profrig.run/1"}' >"$T/run/run.json"
+code "a run too" 2 "$PROFRIG" -q analyze "$T/run" -o "$T/no" --sink profile
+like "which says where to look" "$(cat "$T/err")" "archive below its artifacts/"
 check "none of them wrote anything" test ! -e "$T/no"
 code "an endless gap is one" 0 "$PROFRIG" -q analyze "$T/f.json" -o "$T/gap" --max-gap 1e300
 tef dash >"$T/-dash.json"

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/profile.h"
+#include "profrig/warnings.h"
 
 static const char *const files[] = { "traces.otf2", "traces.def", "traces/7.def", "traces/7.evt" };
 
@@ -88,6 +90,52 @@ static void file_put(size_t which, const void *data, size_t n)
 	must(f && fwrite(data, 1, n, f) == n, "a file can be written");
 }
 
+/* Messages become instants in a model alone, and their times may be out of range. */
+static size_t warning_next(const struct model *m, size_t at)
+{
+	while (at < m->warnings.nr && strcmp(m->warnings.v[at].code, W_BAD_NUMBER) == 0)
+		at++;
+	return at;
+}
+
+static void warnings_check(const struct model *a, const struct model *b)
+{
+	size_t i = warning_next(a, 0), k = warning_next(b, 0);
+
+	for (; i < a->warnings.nr && k < b->warnings.nr;
+	     i = warning_next(a, i + 1), k = warning_next(b, k + 1))
+		must(a->warnings.v[i].code == b->warnings.v[k].code &&
+			     a->warnings.v[i].count == b->warnings.v[k].count,
+		     "both sinks warn of the same");
+	must(i == a->warnings.nr && k == b->warnings.nr, "and as often");
+}
+
+/* Through a profile: the same result and the same warnings, and times that add up. */
+static void profile_check(int want, const struct model *other)
+{
+	struct read_opts o = { .keep_args = false };
+	struct model *m = model_new();
+	struct profile *p = profile_new(m, &(struct profile_opts){ .threads = 1 });
+	struct err e = ERR_INIT;
+
+	must(reader_otf2.read(dir, model_sink(m), &o, &e) == want, "both sinks read it alike");
+	warnings_check(m, other);
+	model_finish(m);
+	profile_finish(p);
+	for (size_t i = 0; i < p->tracks.nr; i++) {
+		const struct profile_track *t = p->tracks.v[i];
+		int64_t sum = 0;
+
+		for (size_t k = 0; !t->queue && k < t->nodes.nr; k++) {
+			must(t->nodes.v[k].exclusive_ns >= 0, "exclusive times are none below 0");
+			sum += t->nodes.v[k].exclusive_ns;
+		}
+		must(sum == t->covered_ns, "exclusive times add up");
+	}
+	profile_free(p);
+	model_free(m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct read_opts o = { .keep_args = true };
@@ -104,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	file_put(which, data + 1, n - 1);
 	m = model_new();
 	r = reader_otf2.read(dir, model_sink(m), &o, &e);
+	profile_check(r, m);
 	model_finish(m);
 	must(r <= READ_PARTIAL, "the result is an error, 0 or partial");
 	must(r >= 0 || e.msg[0], "an error has words");

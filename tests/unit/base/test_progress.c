@@ -98,6 +98,24 @@ static void test_redraw(void **state UNUSED)
 }
 
 /* A phase that comes right after another is the one that is seen, and how long it has lasted. */
+static void test_items(void **state UNUSED)
+{
+	struct caught c = catch_stderr();
+	char first[8192], last[8192];
+
+	progress_setup(2);
+	progress_phase("read x");
+	progress_items(1000);
+	caught_next(&c, first);
+	nap_ms(120);
+	progress_update(250);
+	progress_update(251);
+	caught_last(&c, last);
+	progress_end();
+	caught_end(&c);
+	assert_string_equal(last, WIPE "read x  25 %");
+}
+
 static void test_phase_at_once(void **state UNUSED)
 {
 	struct caught c = catch_stderr();
@@ -180,9 +198,10 @@ static void test_threads(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silent), cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_redraw), cmocka_unit_test(test_phase_at_once),
-		cmocka_unit_test(test_width),  cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_silent),        cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_redraw),        cmocka_unit_test(test_items),
+		cmocka_unit_test(test_phase_at_once), cmocka_unit_test(test_width),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);

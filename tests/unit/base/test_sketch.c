@@ -122,30 +122,30 @@ static void test_moments_parts(void **state)
 	(void)state;
 	for (int round = 0; round < 200; round++) {
 		struct moments all = MOMENTS_INIT, parts[2] = { MOMENTS_INIT, MOMENTS_INIT };
-		int64_t v[100];
+		enum { N = 100 };
+		int64_t v[N];
 		long double squares = 0;
 		double two_pass;
 
-		for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+		for (size_t i = 0; i < N; i++) {
 			v[i] = (int64_t)(rnd(&seed) >> (1 + rnd(&seed) % 60));
 			moments_add(&all, v[i]);
 		}
-		for (size_t i = ARRAY_LEN(v); i-- > 0;)
+		for (size_t i = N; i-- > 0;)
 			moments_add(&parts[rnd(&seed) % 2], v[i]);
 		moments_merge(&parts[0], &parts[1]);
-		assert_int_equal(parts[0].n, ARRAY_LEN(v));
+		assert_int_equal(parts[0].n, N);
 		assert_int_equal(parts[0].min, all.min);
 		assert_int_equal(parts[0].max, all.max);
 		assert_true(moments_mean(&parts[0]) == moments_mean(&all));
 		assert_true(moments_stddev(&parts[0]) == moments_stddev(&all));
 		assert_int_equal(moments_sum(&parts[0]), moments_sum(&all));
-		for (size_t i = 0; i < ARRAY_LEN(v); i++) {
-			long double d = (long double)v[i] -
-					(long double)all.sum / (long double)ARRAY_LEN(v);
+		for (size_t i = 0; i < N; i++) {
+			long double d = (long double)v[i] - (long double)all.sum / (long double)N;
 
 			squares += d * d;
 		}
-		two_pass = (double)sqrtl(squares / (ARRAY_LEN(v) - 1));
+		two_pass = (double)sqrtl(squares / (N - 1));
 		assert_true(fabs(two_pass - moments_stddev(&all)) <= 1e-15 * two_pass);
 	}
 }

@@ -129,14 +129,14 @@ static void collect(const struct domain *d, const enum lane_mode *modes,
 	sort_changes(c);
 }
 
-/* Returns how the number of active sharers changes. */
+/* Returns how the weight of active sharers changes. */
 static int sharer_change(struct domain *d, const struct change *c)
 {
 	struct sharer *s = &d->sharers.v[c->sharer];
 	uint32_t before = s->open;
 
 	s->open += (uint32_t)c->change;
-	return (s->open > 0) - (before > 0);
+	return ((s->open > 0) - (before > 0)) * (int)s->weight;
 }
 
 /* All changes of one time count before anything is stepped: one call ends where another begins. */
@@ -157,7 +157,7 @@ void domain_share(struct domain *d, const enum lane_mode *modes, const struct la
 		for (size_t k = i; d->view == VIEW_HOST && k < end; k++) {
 			const struct sharer *s = &d->sharers.v[c.v.v[k].sharer];
 
-			if (s->lanes > 1)
+			if (s->share_class)
 				steps_put(&d->classes.v[s->share_class].parts, t_ns, s->open);
 		}
 	}
