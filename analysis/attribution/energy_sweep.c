@@ -259,8 +259,9 @@ static bool sweep_all(struct attribution *a)
 
 			a->r->exclusive_j[i] = sum_value(&w.exclusive_j[i]);
 			a->r->inclusive_j[i] = sum_value(&w.inclusive_j[i]);
-			if (sp->start_ns[i] < a->c->t_ns[0] ||
-			    sp->end_ns[i] > a->c->t_ns[a->c->n - 1])
+			if (sp->end_ns[i] > sp->start_ns[i] &&
+			    (sp->start_ns[i] < a->c->t_ns[0] ||
+			     sp->end_ns[i] > a->c->t_ns[a->c->n - 1]))
 				a->r->marks[i] |= SPAN_OUTSIDE;
 		}
 	}

@@ -265,17 +265,27 @@ static void give_whole(struct walker *w, const struct line *l, int64_t from, int
 		whole_of(w, l, w->running.v[i].node, from, to);
 }
 
-/* Several pieces of one node count as one observation each interval, so they take the long way. */
+/* Work of one row that overlaps itself. */
+static bool doubled(const struct walker *w)
+{
+	for (size_t i = 0; i < w->running.nr; i++) {
+		if (w->running.v[i].pieces > 1)
+			return true;
+		for (size_t k = 0; k < i; k++) {
+			if (row_of(w, w->running.v[k].node) == row_of(w, w->running.v[i].node))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Several pieces of one row are one observation an interval, so they take the long way. */
 static bool may_give_whole(const struct walker *w, const struct line *l, int64_t from, int64_t to)
 {
 	if (from >= to || from < l->first_interval || !grid_inside(w->grid, from) ||
 	    w->now_ns != w->grid->t_ns[from])
 		return false;
-	for (size_t i = 0; w->mode == LANE_WORK && i < w->running.nr; i++) {
-		if (w->running.v[i].pieces > 1)
-			return false;
-	}
-	return true;
+	return w->mode != LANE_WORK || !doubled(w);
 }
 
 /* ---- going on in time ---- */
@@ -402,15 +412,6 @@ static void innermost(struct walker *w, uint32_t node)
 	w->running.nr = node != NODE_NONE;
 }
 
-/* Also what took no time at all. */
-static void note_outside(struct walker *w, const struct lane_event *e)
-{
-	const struct grid *g = w->grid;
-
-	if (e->node != NODE_NONE && (e->t_ns < g->t_ns[0] || e->t_ns > g->t_ns[g->n - 1]))
-		w->outside[e->node] = 1;
-}
-
 /*
  * The hot loop: calls whose next event lies before the next knot, which nearly all do. A call then
  * costs one multiplication and three additions, whatever the number of counters.
@@ -445,7 +446,6 @@ static size_t calls_in_knot(struct walker *w, const struct line *l, const struct
 static void read_event(struct walker *w, const struct line *l, const struct lane_event *e)
 {
 	advance(w, l, e->t_ns);
-	note_outside(w, e);
 	if (w->mode == LANE_CALLS)
 		innermost(w, e->node);
 	else

@@ -120,9 +120,13 @@ static bool bytes_pass(struct walk *w, uint64_t n)
 static void usual_pass(struct walk *w)
 {
 	const unsigned char *data = w->data;
-	size_t at = w->at, records = 0;
+	uint64_t left = w->stated - w->records, records = 0;
+	size_t at = w->at;
 
-	while (w->chunk_end - at >= 32) {
+	/* two times in a row are no event */
+	if (w->announced && data[at] == MARK_TIME)
+		return;
+	while (w->chunk_end - at >= 32 && records < left) {
 		size_t skip = data[at] == MARK_TIME ? 9 : 0;
 		unsigned char type = data[at + skip], length = data[at + skip + 1];
 
@@ -131,7 +135,9 @@ static void usual_pass(struct walk *w)
 		at += skip + 2 + length;
 		records++;
 	}
+	w->announced &= records == 0;
 	w->at = at;
+	w->records += records;
 	w->scan->records += records;
 }
 

@@ -23,3 +23,11 @@ const struct analysis *analysis_find(const char *name)
 			return analyses[i];
 	return NULL;
 }
+
+int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
+		 const struct analysis_opts *o, struct table_set *out, struct err *err)
+{
+	if (!p || a->series_only)
+		return a->run(m, o, out, err);
+	return a->run_profile ? a->run_profile(p, o, out, err) : ANALYSIS_LEFT_OUT;
+}

@@ -193,17 +193,10 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	return 0;
 }
 
-/* Series are in the model in any case. */
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
-{
-	return run(p->m, o, out, err);
-}
-
 const struct analysis analysis_counters = {
 	.name = "counters",
 	.about = "every sampled series: kind, unit, range, total and what is odd about it",
 	.tables = "counters",
 	.run = run,
-	.run_profile = run_profile,
+	.series_only = true,
 };

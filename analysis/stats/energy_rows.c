@@ -162,50 +162,59 @@ static void lend_rows(struct finder *f)
 	}
 }
 
-/* By cct node: whether no caller has its name. One walk over the tree with a count per name, so
- * that deep trees cost no more than wide ones. */
-static uint8_t *outermost_paths(const struct cct *c)
+/* By node of a forest: whether no node above it is of its kind. One walk with a count per kind, so
+ * that deep trees cost no more than wide ones; parents come before children. */
+static uint8_t *outermost(const uint32_t *parent, const uint32_t *kind, uint32_t nr, size_t kinds)
 {
-	uint8_t *ret = xcalloc(c->nr + 1, 1);
-	CLEANUP(xfreep) uint32_t *child = xreallocarray(NULL, c->nr + 1, sizeof(*child));
-	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, c->nr + 1, sizeof(*next));
-	CLEANUP(xfreep)
-	uint32_t *open = c->nr ? xcalloc(intern_count(c->names) + 1, sizeof(*open)) : NULL;
-	uint32_t roots = CCT_NONE;
+	uint8_t *ret = xcalloc(nr + 1, 1);
+	CLEANUP(xfreep) uint32_t *child = xreallocarray(NULL, nr + 1, sizeof(*child));
+	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, nr + 1, sizeof(*next));
+	CLEANUP(xfreep) uint32_t *open = xcalloc(kinds + 1, sizeof(*open));
+	uint32_t roots = NODE_NONE;
 
-	memset(child, 0xff, (c->nr + 1) * sizeof(*child));
-	for (uint32_t n = 0; n < c->nr; n++) {
-		uint32_t up = c->nodes[n].parent, *first = up == CCT_NONE ? &roots : &child[up];
+	memset(child, 0xff, (nr + 1) * sizeof(*child));
+	for (uint32_t n = 0; n < nr; n++) {
+		uint32_t *first = parent[n] == NODE_NONE ? &roots : &child[parent[n]];
 
 		next[n] = *first;
 		*first = n;
 	}
-	for (uint32_t n = roots; n != CCT_NONE;) {
-		ret[n] = open[c->nodes[n].name]++ == 0;
-		if (child[n] != CCT_NONE) {
+	for (uint32_t n = roots; n != NODE_NONE;) {
+		ret[n] = open[kind[n]]++ == 0;
+		if (child[n] != NODE_NONE) {
 			n = child[n];
 			continue;
 		}
 		/* up to where a sibling is left */
 		for (;;) {
-			open[c->nodes[n].name]--;
-			if (next[n] != CCT_NONE || c->nodes[n].parent == CCT_NONE)
+			open[kind[n]]--;
+			if (next[n] != NODE_NONE || parent[n] == NODE_NONE)
 				break;
-			n = c->nodes[n].parent;
+			n = parent[n];
 		}
 		n = next[n];
 	}
 	return ret;
 }
 
+_Static_assert(CCT_NONE == NODE_NONE, "one word for no parent");
+
 static void find_outermost(struct energy_groups *g)
 {
-	CLEANUP(xfreep) uint8_t *outermost = outermost_paths(&g->cct);
+	const struct cct *c = &g->cct;
+	CLEANUP(xfreep) uint32_t *parent = xcalloc(c->nr + 1, sizeof(*parent));
+	CLEANUP(xfreep) uint32_t *name = xcalloc(c->nr + 1, sizeof(*name));
+	CLEANUP(xfreep) uint8_t *is = NULL;
 
+	for (size_t i = 0; i < c->nr; i++) {
+		parent[i] = c->nodes[i].parent;
+		name[i] = c->nodes[i].name;
+	}
+	is = outermost(parent, name, (uint32_t)c->nr, c->nr ? intern_count(c->names) : 0);
 	for (size_t i = 0; i < g->nodes.nr; i++) {
 		struct lane_node *n = &g->nodes.v[i];
 
-		n->outermost = n->path == CCT_NONE || outermost[n->path];
+		n->outermost = n->path == CCT_NONE || is[n->path];
 	}
 }
 
@@ -235,6 +244,79 @@ void energy_groups_make(const struct model *m, struct energy_groups *ret)
 	u64map_release(&f.group_ids);
 	u64map_release(&f.node_ids);
 	VEC_RELEASE(&f.row_of_group);
+}
+
+/* ---- of a profile ---- */
+
+static void count_path(struct energy_group *g, const struct profile_node *n, bool queue)
+{
+	g->calls += n->calls;
+	g->duration_ns += (double)(queue ? n->exclusive_ns : n->inclusive_ns);
+	g->exclusive_ns += (double)n->exclusive_ns;
+}
+
+/* Rows of a lane are functions, in the order of their first use. */
+static void lane_of_profile(struct energy_groups *g, const struct lane_def *def,
+			    const struct profile_track *t, const uint32_t *node_of_path)
+{
+	struct lane_place place = { g->nodes.nr, g->group_of_row.nr, SIZE_MAX };
+	struct model_lane lane = {
+		.def = *def, .nodes = (uint32_t)t->nodes.nr, .rows = t->rows, .row_of = t->row_of.v
+	};
+	uint32_t first = (uint32_t)g->groups.nr;
+
+	for (uint32_t r = 0; r < t->rows; r++) {
+		VEC_PUSH(&g->group_of_row, first + r);
+		VEC_PUSH(&g->groups, (struct energy_group){ .track = def->track });
+	}
+	for (size_t i = 0; i < t->nodes.nr; i++) {
+		const struct profile_node *n = &t->nodes.v[i];
+		struct energy_group *group = &g->groups.v[first + t->row_of.v[i]];
+		uint32_t path = t->queue ? CCT_NONE : node_of_path[i];
+
+		group->name = n->name;
+		count_path(group, n, t->queue);
+		if (path != CCT_NONE)
+			count_path(&g->of_path[path], n, false);
+		VEC_PUSH(&g->nodes, (struct lane_node){ .path = path,
+							.group = first + t->row_of.v[i],
+							.parent = n->parent });
+	}
+	lane_put(g, &lane, &place);
+}
+
+static void find_outermost_of_lane(struct energy_groups *g, size_t lane)
+{
+	struct lane_node *nodes = g->nodes.v + g->places.v[lane].first_node;
+	uint32_t nr = g->lanes.v[lane].nodes;
+	CLEANUP(xfreep) uint32_t *parent = xcalloc(nr + 1, sizeof(*parent));
+	CLEANUP(xfreep) uint8_t *is = NULL;
+
+	for (uint32_t i = 0; i < nr; i++)
+		parent[i] = nodes[i].parent;
+	is = outermost(parent, g->lanes.v[lane].row_of, nr, g->lanes.v[lane].rows);
+	for (uint32_t i = 0; i < nr; i++)
+		nodes[i].outermost = is[i];
+}
+
+void energy_groups_of_profile(const struct profile *p, const struct lane_def *lanes, size_t nr,
+			      struct energy_groups *ret)
+{
+	CLEANUP(xfreep) size_t *place = xcalloc(p->m->tracks.nr + 1, sizeof(*place));
+
+	*ret = (struct energy_groups){ .cct = CCT_INIT, .trees = true };
+	cct_build_profile(p, &ret->cct);
+	ret->of_path = xcalloc(ret->cct.nr + 1, sizeof(*ret->of_path));
+	for (size_t i = 0; i < p->tracks.nr; i++)
+		place[p->tracks.v[i]->track] = i;
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = place[lanes[i].track];
+
+		lane_of_profile(ret, &lanes[i], p->tracks.v[at], ret->cct.node_of_path[at]);
+		find_outermost_of_lane(ret, i);
+	}
+	ret->rows = xcalloc(ret->groups.nr + 1, sizeof(*ret->rows));
+	ret->paths = xcalloc(ret->cct.nr + 1, sizeof(*ret->paths));
 }
 
 void energy_groups_release(struct energy_groups *g)
@@ -303,6 +385,31 @@ static void sum_subtrees(struct energy_groups *g)
 	}
 }
 
+/* The same from a lane's own tree; parents come before children. */
+static void pour_tree(struct energy_groups *g, const struct energy_run *run, size_t job,
+		      size_t lane)
+{
+	const struct lane_node *nodes = &g->nodes.v[g->places.v[lane].first_node];
+	uint32_t nr = g->lanes.v[lane].nodes;
+	CLEANUP(xfreep) struct sum *sums = xcalloc(nr + 1, sizeof(*sums));
+	CLEANUP(xfreep) uint8_t *marks = xcalloc(nr + 1, 1);
+
+	for (uint32_t i = nr; i-- > 0;) {
+		const struct lane_node *n = &nodes[i];
+		struct node_energy e = energy_run_value(run, job, lane, i);
+
+		sum_add(&sums[i], e.exclusive_j);
+		marks[i] |= e.marks;
+		g->rows[n->group].marks |= marks[i];
+		if (n->outermost)
+			sum_add(&g->rows[n->group].inclusive_j, sum_value(&sums[i]));
+		if (n->parent == NODE_NONE)
+			continue;
+		sum_add(&sums[n->parent], sum_value(&sums[i]));
+		marks[n->parent] |= marks[i];
+	}
+}
+
 /* A function's inclusive, recursion counted once: from its outermost paths, or from the lane that
  * covers it. */
 static void pour_inclusive(struct energy_groups *g, const struct energy_run *run, size_t job,
@@ -341,7 +448,11 @@ void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t j
 	}
 	sum_subtrees(g);
 	for (size_t l = 0; l < g->lanes.nr; l++) {
-		if (g->lanes.v[l].def.mode == LANE_CALLS && energy_run_takes_part(run, job, l))
+		if (g->lanes.v[l].def.mode != LANE_CALLS || !energy_run_takes_part(run, job, l))
+			continue;
+		if (g->trees)
+			pour_tree(g, run, job, l);
+		else
 			pour_inclusive(g, run, job, l);
 	}
 }

@@ -45,7 +45,8 @@ struct energy_value {
 struct lane_node {
 	uint32_t path; /* cct node; CCT_NONE for device work */
 	uint32_t group;
-	bool outermost; /* no caller on its path is the same function */
+	uint32_t parent; /* of a profile: the caller's node on the same lane, NODE_NONE */
+	bool outermost;  /* no caller on its path is the same function */
 };
 
 /* Where a lane's nodes and rows stand among all. */
@@ -58,6 +59,7 @@ struct lane_place {
 };
 
 struct energy_groups {
+	bool trees; /* a lane's nodes are a tree of their own: those of a profile */
 	VEC(struct energy_group) groups;
 	struct cct cct;
 	struct energy_group *of_path; /* by cct node; track and name unused */
@@ -73,6 +75,9 @@ struct energy_groups {
 };
 
 void energy_groups_make(const struct model *m, struct energy_groups *ret);
+/* Of a finished profile; lanes are those that a run read along. */
+void energy_groups_of_profile(const struct profile *p, const struct lane_def *lanes, size_t nr,
+			      struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);
 void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t job);
 

@@ -1,5 +1,6 @@
 #include "analyses_private.h"
 #include "energy_rows.h"
+#include "energy_stream.h"
 #include "series_label.h"
 #include "track_names.h"
 
@@ -27,6 +28,7 @@ struct job {
 
 struct tables {
 	struct model *m;
+	const struct profile *p; /* NULL: the model has the spans */
 	const struct energy_opts *o;
 	const struct idle_opts *idle;
 	struct table_set *out;
@@ -36,7 +38,7 @@ struct tables {
 	uint32_t *track_place; /* by track: where it stands among all */
 	bool *outside;         /* by span: not all of it was sampled, for any counter */
 	const char *outside_counter;
-	bool any_queue;
+	bool *outside_path; /* of a profile: by cct node, then by group */
 	VEC(struct job) jobs;
 };
 
@@ -355,6 +357,8 @@ static void note_outside(struct tables *ts, const struct job *j)
 {
 	const struct span_columns *sp = &ts->m->spans;
 
+	if (ts->p)
+		return;
 	for (size_t l = 0; l < ts->g.lanes.nr; l++) {
 		const struct track *t = &ts->m->tracks.v[ts->g.defs.v[l].track];
 
@@ -362,12 +366,29 @@ static void note_outside(struct tables *ts, const struct job *j)
 			continue;
 		for (size_t i = t->first_span; i < t->first_span + t->spans; i++) {
 			if (ts->g.node_of_span[i] == NODE_NONE ||
+			    sp->start_ns[i] == sp->end_ns[i] ||
 			    (sp->start_ns[i] >= j->r.first_ns && sp->end_ns[i] <= j->r.last_ns))
 				continue;
 			ts->outside[i] = true;
 			if (!ts->outside_counter)
 				ts->outside_counter = j->label->name;
 		}
+	}
+}
+
+/* A profile has no single calls: call paths, and device work by name behind them. */
+static void note_outside_paths(struct tables *ts, const struct job *j)
+{
+	bool host = j->view == VIEW_HOST;
+	const struct energy_value *v = host ? ts->g.paths : ts->g.rows;
+	size_t nr = host ? ts->g.cct.nr : ts->g.groups.nr;
+
+	for (size_t i = 0; ts->p && i < nr; i++) {
+		if (!(v[i].own_marks & SPAN_OUTSIDE))
+			continue;
+		ts->outside_path[i + (host ? 0 : ts->g.cct.nr)] = true;
+		if (!ts->outside_counter)
+			ts->outside_counter = j->label->name;
 	}
 }
 
@@ -383,6 +404,7 @@ static void pour_job(struct tables *ts, const struct energy_run *run, size_t num
 	if (!(j->r.flags & CF_SHORT))
 		note_outside(ts, j);
 	energy_pour(&ts->g, run, number);
+	note_outside_paths(ts, j);
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
 		path_rows(ts, j);
@@ -413,25 +435,6 @@ static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *
 /* Counters that are read together, so that what is kept of each node fits. */
 #define JOBS_BYTES ((size_t)256 << 20)
 #define NODE_BYTES 64
-
-/* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
- * as long as the trace knows queues. */
-static bool has_device_view(const struct tables *ts, const struct series_label *l)
-{
-	const char *id = strrchr(l->info.device, ':');
-
-	id = id ? id + 1 : l->info.device;
-	if (!ts->any_queue || !*id || ts->m->series.v[l->series].exclusive_sync)
-		return false;
-	if (strncmp(id, "gpu", 3) == 0)
-		return true;
-	for (size_t t = 0; t < ts->m->tracks.nr; t++) {
-		if (ts->m->tracks.v[t].kind == TRACK_QUEUE &&
-		    strcmp(model_str(ts->m, ts->m->tracks.v[t].device), l->info.device) == 0)
-			return true;
-	}
-	return false;
-}
 
 /* ---- tables ---- */
 
@@ -497,14 +500,11 @@ static void prepare(struct tables *ts)
 	struct model *m = ts->m;
 	CLEANUP(xfreep) track_id *order = track_order(m);
 
-	energy_groups_make(m, &ts->g);
 	track_names(m, &ts->tracks);
 	ts->track_place = xcalloc(m->tracks.nr + 1, sizeof(*ts->track_place));
 	ts->outside = xcalloc(m->spans.nr + 1, sizeof(*ts->outside));
 	for (uint32_t i = 0; i < m->tracks.nr; i++)
 		ts->track_place[order[i]] = i;
-	for (size_t i = 0; i < m->spans.nr && !ts->any_queue; i++)
-		ts->any_queue = span_is_work(m, i);
 	make_tables(ts);
 }
 
@@ -514,9 +514,12 @@ static void finish(struct tables *ts, bool ok)
 
 	for (size_t i = 0; i < ts->m->spans.nr; i++)
 		outside += ts->outside[i];
+	for (size_t i = 0; ts->p && i < ts->g.cct.nr + ts->g.groups.nr; i++)
+		outside += ts->outside_path[i];
 	if (outside > 0)
 		model_warn(ts->m, UINT32_MAX, W_OUTSIDE_SAMPLES, outside,
-			   "calls outside the sampled time, first met for %s", ts->outside_counter);
+			   "%s outside the sampled time, first met for %s",
+			   ts->p ? "call paths" : "calls", ts->outside_counter);
 	if (ts->o->independent)
 		model_warn(ts->m, UINT32_MAX, W_DOUBLE_COUNTING, 1, "independent attribution");
 	if (ok && table_rows(ts->totals) > 0) {
@@ -532,11 +535,49 @@ static void finish(struct tables *ts, bool ok)
 	VEC_RELEASE(&ts->jobs);
 	free(ts->track_place);
 	free(ts->outside);
+	free(ts->outside_path);
 }
 
-static bool is_energy(const struct counter_info *ci)
+static bool any_energy(const struct model *m, const struct series_label *labels)
 {
-	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
+	for (size_t i = 0; i < m->series.nr; i++) {
+		if (energy_is_job(&labels[i].info))
+			return true;
+	}
+	return false;
+}
+
+/* The label of every series, by its id. */
+static void jobs_label(struct tables *ts, const struct series_label *labels,
+		       const struct energy_jobs *what)
+{
+	CLEANUP(xfreep) size_t *of_series = xcalloc(ts->m->series.nr + 1, sizeof(*of_series));
+
+	for (size_t i = 0; i < ts->m->series.nr; i++)
+		of_series[labels[i].series] = i;
+	for (size_t i = 0; i < what->v.nr; i++)
+		VEC_PUSH(&ts->jobs, (struct job){ .label = &labels[of_series[what->v.v[i].series]],
+						  .view = what->v.v[i].view });
+}
+
+static int run_model(struct tables *ts, const struct series_label *labels, struct err *err)
+{
+	struct energy_jobs what = { VEC_INIT };
+	bool any_queue = false;
+	size_t batch;
+	int r = 0;
+
+	energy_groups_make(ts->m, &ts->g);
+	for (size_t i = 0; i < ts->m->spans.nr && !any_queue; i++)
+		any_queue = span_is_work(ts->m, i);
+	energy_jobs_find(ts->m, labels, ts->o, any_queue, &what);
+	jobs_label(ts, labels, &what);
+	VEC_RELEASE(&what.v);
+	batch = 1 + JOBS_BYTES / NODE_BYTES / (ts->g.nodes.nr + 1);
+	for (size_t i = 0; i < ts->jobs.nr && r == 0; i += batch)
+		r = run_jobs(ts, &ts->jobs.v[i], batch < ts->jobs.nr - i ? batch : ts->jobs.nr - i,
+			     err);
+	return r;
 }
 
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
@@ -546,30 +587,69 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	struct tables ts = {
 		.m = m, .o = &o->energy, .idle = &o->idle, .out = out, .tracks = STRVEC_INIT
 	};
-	bool any = false;
-	size_t batch;
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; i < m->series.nr; i++)
-		any |= is_energy(&labels[i].info);
-	if (!any)
+	if (!any_energy(m, labels))
 		return 0;
 	prepare(&ts);
-	for (size_t i = 0; i < m->series.nr; i++) {
-		if (!is_energy(&labels[i].info))
-			continue;
-		/* "device" before "host", as the views are spelled */
-		if (has_device_view(&ts, &labels[i]))
-			VEC_PUSH(&ts.jobs,
-				 (struct job){ .label = &labels[i], .view = VIEW_DEVICE });
-		VEC_PUSH(&ts.jobs, (struct job){ .label = &labels[i], .view = VIEW_HOST });
-	}
-	batch = 1 + JOBS_BYTES / NODE_BYTES / (ts.g.nodes.nr + 1);
-	for (size_t i = 0; i < ts.jobs.nr && r == 0; i += batch)
-		r = run_jobs(&ts, &ts.jobs.v[i], batch < ts.jobs.nr - i ? batch : ts.jobs.nr - i,
-			     err);
+	r = run_model(&ts, labels, err);
 	finish(&ts, r == 0);
 	return r;
+}
+
+/* What the stream did not know in time is told of, not left out in silence. */
+static void say_missing(struct tables *ts, const struct energy_stream *es, const struct job *j)
+{
+	struct energy_job what = { j->label->series, j->view };
+
+	if (!es || energy_stream_job(es, &what) == SIZE_MAX)
+		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NOT_IN_PROFILE, 1,
+			   "energy of %s: its samples are not in locations of their own",
+			   j->label->name);
+}
+
+static void pour_stream(struct tables *ts, const struct energy_stream *es)
+{
+	for (size_t i = 0; i < ts->jobs.nr; i++) {
+		struct job *j = &ts->jobs.v[i];
+		struct energy_job what = { j->label->series, j->view };
+		size_t number = es ? energy_stream_job(es, &what) : SIZE_MAX;
+
+		if (number != SIZE_MAX)
+			pour_job(ts, energy_stream_run(es), number, j);
+		else if (j->view == VIEW_HOST)
+			say_missing(ts, es, j);
+	}
+}
+
+static int run_profile(const struct profile *p, const struct analysis_opts *o,
+		       struct table_set *out, struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(p->m);
+	struct tables ts = { .m = p->m,
+			     .p = p,
+			     .o = &o->energy,
+			     .idle = &o->idle,
+			     .out = out,
+			     .tracks = STRVEC_INIT };
+	struct energy_jobs what = { VEC_INIT };
+	const struct lane_def *lanes = NULL;
+	size_t nr = 0;
+
+	(void)err;
+	if (!any_energy(p->m, labels))
+		return 0;
+	prepare(&ts);
+	if (o->stream)
+		lanes = energy_stream_lanes(o->stream, &nr);
+	energy_groups_of_profile(p, lanes, nr, &ts.g);
+	ts.outside_path = xcalloc(ts.g.cct.nr + ts.g.groups.nr + 1, sizeof(*ts.outside_path));
+	energy_jobs_find(p->m, labels, &o->energy, p->devices.nr > 0, &what);
+	jobs_label(&ts, labels, &what);
+	VEC_RELEASE(&what.v);
+	pour_stream(&ts, o->stream);
+	finish(&ts, true);
+	return 0;
 }
 
 const struct analysis analysis_energy = {
@@ -577,4 +657,5 @@ const struct analysis analysis_energy = {
 	.about = "energy and integrated power attributed to functions, call paths and device work",
 	.tables = "energy,energy_totals,energy_callpaths",
 	.run = run,
+	.run_profile = run_profile,
 };

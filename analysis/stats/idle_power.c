@@ -146,4 +146,5 @@ const struct analysis analysis_idle_power = {
 	.about = "idle power of each counter, from the idle time around the workload or as stated",
 	.tables = "idle_power",
 	.run = run,
+	.series_only = true,
 };

@@ -113,4 +113,5 @@ const struct analysis analysis_power_filter = {
 	.about = "whether power readings lag behind energy counters, by which time constant",
 	.tables = "power_filter",
 	.run = run,
+	.series_only = true,
 };

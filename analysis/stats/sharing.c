@@ -167,4 +167,5 @@ const struct analysis analysis_sharing = {
 	.about = "who shares the energy of each counter, and why",
 	.tables = "sharing",
 	.run = run,
+	.series_only = true,
 };

@@ -153,17 +153,10 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	return r;
 }
 
-/* Series are in the model in any case. */
-static int run_profile(const struct profile *p, const struct analysis_opts *o,
-		       struct table_set *out, struct err *err)
-{
-	return run(p->m, o, out, err);
-}
-
 const struct analysis analysis_timeline = {
 	.name = "timeline",
 	.about = "gauges and power over time, in bins that a page can draw",
 	.tables = "timeline",
 	.run = run,
-	.run_profile = run_profile,
+	.series_only = true,
 };

@@ -154,14 +154,13 @@ static bool is_wanted(const struct strvec *only, const char *name)
 	       (strcmp(name, "counters") == 0 && strvec_has(only, "energy"));
 }
 
-/* p: NULL when the model has all of it. */
 static int run_one(const struct analysis *a, struct model *m, const struct profile *p,
 		   const struct analysis_opts *ao, struct table_set *ts, struct err *err)
 {
-	if (!p)
-		return a->run(m, ao, ts, err);
-	if (a->run_profile)
-		return a->run_profile(p, ao, ts, err);
+	int r = analysis_run(a, m, p, ao, ts, err);
+
+	if (r != ANALYSIS_LEFT_OUT)
+		return r;
 	model_warn(m, UINT32_MAX, W_NOT_IN_PROFILE, 1, "%s", a->name);
 	log_warn("analysis %s is left out: it needs --sink model", a->name);
 	return 0;
@@ -276,15 +275,24 @@ static void say_approximate(struct model *m, const struct table_set *ts)
 			   "median_ns and p95_ns of functions and kernels are at most 0.8 %% off");
 }
 
+/* Lanes cost time; who does not ask for energy needs none. */
+static struct lane_reader lanes_for(const struct analyze_options *o, struct energy_stream *energy)
+{
+	return is_wanted(&o->only, "energy") ? energy_stream_reader(energy)
+					     : (struct lane_reader){ NULL, NULL, NULL };
+}
+
 /* rep.dir is set; what is left of it is set once there is something to write. */
 static int analyze_into(struct model *m, const struct strvec *inputs,
 			const struct analyze_options *o, struct report *rep)
 {
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
+	CLEANUP(energy_stream_freep)
+	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	CLEANUP(profile_freep) struct profile *p = NULL;
 	struct err err = ERR_INIT;
-	int code = analyze_pick_sink(inputs, o, m, &p);
+	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p);
 
 	if (code == EXIT_DONE)
 		code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
@@ -293,6 +301,7 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	if (p) {
 		profile_finish(p);
 		rep->sink = "profile";
+		ao.stream = energy;
 	}
 	topology_resolve(o->topology, m);
 	ao.energy.topology = o->topology;

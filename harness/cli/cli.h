@@ -158,11 +158,12 @@ struct model;
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times);
 /*
- * What the inputs are read into besides the model: a profile that takes their events, or NULL.
+ * What the inputs are read into besides the model: a profile that takes their events and
+ * hands their lanes on, or NULL.
  * 0, or 2 after saying why they cannot be streamed though it was asked for.
  */
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct profile **ret);
+		      struct lane_reader lanes, struct profile **ret);
 /* Seconds since *at, which moves to now. */
 double analyze_lap_s(int64_t *at);
 /*

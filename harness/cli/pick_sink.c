@@ -88,11 +88,11 @@ static void files_allow(void)
 }
 
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct profile **ret)
+		      struct lane_reader lanes, struct profile **ret)
 {
 	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *why = NULL;
-	struct profile_opts po = { .threads = (unsigned)o->threads };
+	struct profile_opts po = { .threads = (unsigned)o->threads, .lanes = lanes };
 
 	*ret = NULL;
 	if (o->sink == SINK_MODEL)

@@ -37,11 +37,26 @@ struct table *table_set_find(const struct table_set *ts, const char *name);
 void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/*
+ * Energy of an archive that is read along and not kept (analysis/stats/energy_stream.h): made
+ * before the profile, whose lanes it reads; o, rules and topology outlive it.
+ */
+struct counter_rules;
+struct topology;
+struct analysis_opts;
+struct energy_stream;
+struct energy_stream *energy_stream_new(struct model *m, const struct analysis_opts *o,
+					struct counter_rules *rules, struct topology *topology);
+void energy_stream_free(struct energy_stream *es); /* NULL is fine */
+void energy_stream_freep(struct energy_stream **es);
+struct lane_reader energy_stream_reader(struct energy_stream *es);
+
 struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
 	int64_t workload_start_ns, workload_end_ns;
-	struct idle_opts idle; /* windows likewise */
+	struct idle_opts idle;              /* windows likewise */
+	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
 };
 
 struct analysis {
@@ -50,11 +65,18 @@ struct analysis {
 	const char *tables; /* names, comma-separated */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		   struct err *err);
-	/* the same tables of a finished profile; NULL: they need what a profile does not keep */
+	/* needs tracks and series alone, which the model of a profile has too */
+	bool series_only;
+	/* else: the same tables of a finished profile; NULL: they need what it does not keep */
 	int (*run_profile)(const struct profile *p, const struct analysis_opts *o,
 			   struct table_set *out, struct err *err);
 };
 /* The model is const to an analysis except for model_warn. */
+
+/* Of a model, or of a profile and its model; p: NULL when the model has all. */
+#define ANALYSIS_LEFT_OUT 1 /* it needs what a profile does not keep */
+int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
+		 const struct analysis_opts *o, struct table_set *out, struct err *err);
 
 extern const struct analysis *const analyses[]; /* NULL-terminated, in output order */
 const struct analysis *analysis_find(const char *name);

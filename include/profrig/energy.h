@@ -43,7 +43,7 @@ enum curve_mark {
 	CURVE_GAP = 4,    /* longer than 10 median periods, or than max_gap_ns */
 	CURVE_RATE = 8,   /* more power than the device can draw, or less than none */
 	CURVE_STUCK = 16, /* the counter stood still although the device drew power; with DEAD */
-	/* spans only: part of it lies before the first or after the last sample */
+	/* spans only: part of its time lies before the first or after the last sample */
 	SPAN_OUTSIDE = 32,
 };
 

@@ -30,8 +30,8 @@
 #include "profrig/sketch.h"
 
 struct profile_opts {
-	unsigned threads;    /* 0: as many as there are processors */
-	size_t buffer_bytes; /* of all lanes together; 0: 32 MiB */
+	unsigned threads;         /* 0: as many as there are processors */
+	size_t buffer_bytes;      /* of all lanes together; 0: 32 MiB */
 	struct lane_reader lanes; /* round NULL: nobody wants them */
 };
 
@@ -55,10 +55,10 @@ struct profile_track {
 	track_id track;
 	bool queue;
 	VEC(struct profile_node) nodes; /* of a queue: none below another */
-	VEC(uint32_t) row_of;		/* by node: its function, numbered by first use */
+	VEC(uint32_t) row_of;           /* by node: its function, numbered by first use */
 	uint32_t rows;
-	uint64_t spans;                 /* all that was entered, annotations of a queue too */
-	int64_t covered_ns;             /* time in which any call was open */
+	uint64_t spans;     /* all that was entered, annotations of a queue too */
+	int64_t covered_ns; /* time in which any call was open */
 };
 
 /* All calls of one name: of a function on the threads, of a kernel, a copy or fill on a device. */

@@ -143,6 +143,13 @@ static void watch_event(struct watch *w, struct watched *l, bool queue, const st
 	hash_add(w, (uint64_t)e->node << 8 | (uint8_t)e->change);
 }
 
+static void watch_begin(void *ctx, const struct lane_feed *feeds, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(feeds[i].nr, 0);
+}
+
 static void watch_round(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
 			struct workers *workers)
 {
@@ -203,7 +210,7 @@ static void test_same_tables(void **state)
 		struct script s = { VEC_INIT };
 		struct watch w = { .horizon_ns = INT64_MIN };
 		struct profile_opts po = { .threads = 1 + round % 3 };
-		struct outcome model, profile = { .ts = TABLE_SET_INIT };
+		struct outcome model, profile;
 
 		d.grain = (unsigned[]){ 1, 1, 10, 200 }[round % 4];
 		d.faults = round % 5 == 0;
@@ -212,14 +219,13 @@ static void test_same_tables(void **state)
 		if (round % 2)
 			po.buffer_bytes = 1; /* as little as there can be */
 		if (round % 3 == 0) {
-			po.round = watch_round;
-			po.round_ctx = &w;
+			po.lanes = (struct lane_reader){ &w, watch_begin, watch_round };
 		}
-		profile.m = model_new();
-		profile.p = w.p = profile_new(profile.m, &po);
+		profile = outcome_begin(&po);
+		w.p = profile.p;
 		script_read(&s, model_sink(profile.m));
 		outcome_analyse(&profile);
-		if (po.round)
+		if (po.lanes.round)
 			watch_end(&w);
 		cells += same_tables(&model, &profile, PERCENT);
 		same_warnings(model.m, profile.m);
@@ -238,14 +244,13 @@ static uint64_t result_hash(const struct script *s, unsigned threads, size_t buf
 	struct watch w = { .horizon_ns = INT64_MIN };
 	struct profile_opts po = { .threads = threads,
 				   .buffer_bytes = buffer_bytes,
-				   .round = watch_round,
-				   .round_ctx = &w };
-	struct outcome o = { .m = model_new(), .ts = TABLE_SET_INIT };
+				   .lanes = { &w, watch_begin, watch_round } };
+	struct outcome o = outcome_begin(&po);
 	char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	o.p = w.p = profile_new(o.m, &po);
+	w.p = o.p;
 	script_read(s, model_sink(o.m));
 	outcome_analyse(&o);
 	for (size_t i = 0; i < o.ts.tables.nr; i++)
@@ -300,10 +305,9 @@ static void test_backwards(void **state)
 		struct outcome o[2];
 
 		script_fill(&s, &d);
-		o[0] = (struct outcome){ .m = model_new(), .ts = TABLE_SET_INIT };
+		o[0] = outcome_begin(NULL);
 		script_read(&s, model_sink(o[0].m));
-		o[1] = (struct outcome){ .m = model_new(), .ts = TABLE_SET_INIT };
-		o[1].p = profile_new(o[1].m, &(struct profile_opts){ .threads = 2 });
+		o[1] = outcome_begin(&(struct profile_opts){ .threads = 2 });
 		script_read(&s, model_sink(o[1].m));
 		same_warnings(o[0].m, o[1].m);
 		for (size_t k = 0; k < 2; k++) {

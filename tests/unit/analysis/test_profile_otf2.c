@@ -8,13 +8,11 @@
 
 static struct outcome outcome_read(const char *path, const struct profile_opts *po, int want)
 {
-	struct outcome o = { .m = model_new(), .ts = TABLE_SET_INIT };
+	struct outcome o = outcome_begin(po);
 	struct read_opts ro = { .keep_args = false };
 	struct err err = ERR_INIT;
 	int r;
 
-	if (po)
-		o.p = profile_new(o.m, po);
 	r = reader_find("otf2")->read(path, model_sink(o.m), &ro, &err);
 	if (r != want)
 		fail_msg("%s: %d (%s), not %d", path, r, err.msg, want);

@@ -1,0 +1,161 @@
+#include "energy_stream.h"
+
+#include <string.h>
+
+#include "profrig/topology.h"
+#include "profrig/xalloc.h"
+
+struct energy_stream {
+	struct model *m;
+	const struct analysis_opts *o;
+	struct counter_rules *rules;
+	struct topology *topology;
+	struct energy_opts energy; /* with the topology */
+	struct energy_jobs jobs;
+	VEC(struct lane_def) lanes;
+	struct energy_run *run; /* NULL before it began */
+};
+
+/* ---- jobs ---- */
+
+bool energy_is_job(const struct counter_info *ci)
+{
+	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
+}
+
+/* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
+ * as long as the trace knows queues. */
+static bool has_device_view(const struct model *m, const struct series_label *l,
+			    const struct energy_opts *o)
+{
+	const char *id = strrchr(l->info.device, ':');
+
+	id = id ? id + 1 : l->info.device;
+	if (!*id || m->series.v[l->series].exclusive_sync)
+		return false;
+	if (strncmp(id, "gpu", 3) == 0)
+		return true;
+	for (track_id t = 0; t < m->tracks.nr; t++) {
+		if (energy_track_takes_part(m, o, l->series, l->info.device, VIEW_DEVICE, t))
+			return true;
+	}
+	return false;
+}
+
+void energy_jobs_find(const struct model *m, const struct series_label *labels,
+		      const struct energy_opts *o, bool any_queue, struct energy_jobs *ret)
+{
+	for (size_t i = 0; i < m->series.nr; i++) {
+		series_id s = labels[i].series;
+
+		if (!energy_is_job(&labels[i].info))
+			continue;
+		if (any_queue && has_device_view(m, &labels[i], o))
+			VEC_PUSH(&ret->v, (struct energy_job){ s, VIEW_DEVICE });
+		VEC_PUSH(&ret->v, (struct energy_job){ s, VIEW_HOST });
+	}
+}
+
+/* ---- the stream ---- */
+
+struct energy_stream *energy_stream_new(struct model *m, const struct analysis_opts *o,
+					struct counter_rules *rules, struct topology *topology)
+{
+	struct energy_stream *es = xcalloc(1, sizeof(*es));
+
+	es->m = m;
+	es->o = o;
+	es->rules = rules;
+	es->topology = topology;
+	return es;
+}
+
+void energy_stream_free(struct energy_stream *es)
+{
+	if (!es)
+		return;
+	energy_run_free(es->run);
+	VEC_RELEASE(&es->jobs.v);
+	VEC_RELEASE(&es->lanes);
+	free(es);
+}
+
+void energy_stream_freep(struct energy_stream **es)
+{
+	energy_stream_free(*es);
+	*es = NULL;
+}
+
+/* Clocks of several inputs are only related when all are read; so the archive's own counters. */
+static void keep_own(struct energy_stream *es)
+{
+	input_id own = (input_id)(es->m->inputs.nr - 1);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < es->jobs.v.nr; i++) {
+		if (es->m->series.v[es->jobs.v.v[i].series].input == own)
+			es->jobs.v.v[nr++] = es->jobs.v.v[i];
+	}
+	es->jobs.v.nr = nr;
+}
+
+static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
+{
+	struct energy_stream *es = ctx;
+	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
+	bool any_queue = false;
+
+	model_settle(es->m);
+	counters_learn(es->m, es->rules);
+	topology_resolve(es->topology, es->m);
+	es->energy = es->o->energy;
+	es->energy.topology = es->topology;
+	for (size_t i = 0; i < n; i++) {
+		bool queue = es->m->tracks.v[feeds[i].track].kind == TRACK_QUEUE;
+
+		any_queue |= queue;
+		VEC_PUSH(&es->lanes,
+			 (struct lane_def){ feeds[i].track, queue ? LANE_WORK : LANE_CALLS });
+	}
+	labels = series_labels(es->m);
+	energy_jobs_find(es->m, labels, &es->energy, any_queue, &es->jobs);
+	keep_own(es);
+	/* jobs are of known kinds, so this cannot fail */
+	energy_run_new(es->m, es->jobs.v.v, es->jobs.v.nr, es->lanes.v, es->lanes.nr, &es->energy,
+		       &es->run, NULL);
+}
+
+static void stream_round(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
+			 struct workers *w)
+{
+	struct energy_stream *es = ctx;
+
+	(void)n;
+	if (es->run)
+		energy_run_round(es->run, feeds, horizon_ns, w);
+}
+
+struct lane_reader energy_stream_reader(struct energy_stream *es)
+{
+	return (struct lane_reader){ es, stream_begin, stream_round };
+}
+
+const struct energy_run *energy_stream_run(const struct energy_stream *es)
+{
+	return es->run;
+}
+
+const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr)
+{
+	*ret_nr = es->lanes.nr;
+	return es->lanes.v;
+}
+
+size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j)
+{
+	for (size_t i = 0; i < es->jobs.v.nr; i++) {
+		if (es->jobs.v.v[i].series == j->series && es->jobs.v.v[i].view == j->view)
+			return i;
+	}
+	return SIZE_MAX;
+}

@@ -1,0 +1,39 @@
+/*
+ * energy_stream: energy of an archive that is read along (profile.h) and not kept.
+ *
+ *	es = energy_stream_new(m, &opts, rules, topology)
+ *	profile_new(m, &(struct profile_opts){ .lanes = energy_stream_reader(es) })
+ *	… the archive is read: when its counters are known es chooses its jobs, then it takes every
+ *	round …
+ *	model_finish(m), profile_finish(p)
+ *	analyses: opts.stream = es
+ *	energy_stream_free(es)
+ *
+ * Only counters of the archive itself, and of these the ones whose samples lie in locations of their
+ * own, are known in time. m, rules and topology outlive the stream.
+ */
+#ifndef PROFRIG_ENERGY_STREAM_H
+#define PROFRIG_ENERGY_STREAM_H
+
+#include "series_label.h"
+
+#include "profrig/analysis.h"
+
+/* Which (series, view) are attributed: those of energy and power, in the order of the labels, the
+ * device view before the host view. The device view is of devices only, and where there are queues
+ * at all. */
+struct energy_jobs {
+	VEC(struct energy_job) v;
+};
+void energy_jobs_find(const struct model *m, const struct series_label *labels,
+		      const struct energy_opts *o, bool any_queue, struct energy_jobs *ret);
+/* Whether a series is one of energy or power. */
+bool energy_is_job(const struct counter_info *ci);
+
+/* What a finished stream has; lanes are those of energy_run. */
+const struct energy_run *energy_stream_run(const struct energy_stream *es);
+const struct lane_def *energy_stream_lanes(const struct energy_stream *es, size_t *ret_nr);
+/* SIZE_MAX: the job was not known in time. */
+size_t energy_stream_job(const struct energy_stream *es, const struct energy_job *j);
+
+#endif
