@@ -22,49 +22,71 @@ uint32_t device_of(struct profile *p, struct lane *l)
 	return i;
 }
 
-/* The lane whose next event comes first, NULL at the end. */
-static struct lane *next_lane(const struct device_lanes *d)
+static const struct lane_event *next_event(const struct lane *l)
 {
-	const struct lane_event *first = NULL;
-	struct lane *best = NULL;
+	return &l->events.v[l->merged];
+}
 
-	for (size_t i = 0; i < d->lanes.nr; i++) {
-		struct lane *l = d->lanes.v[i];
-		const struct lane_event *e = &l->events.v[l->merged];
+static bool comes_first(const struct lane *a, const struct lane *b)
+{
+	const struct lane_event *x = next_event(a), *y = next_event(b);
 
-		if (l->merged == l->seen)
-			continue;
-		if (!first || e->t_ns < first->t_ns ||
-		    (e->t_ns == first->t_ns && e->change < first->change)) {
-			first = e;
-			best = l;
-		}
+	return x->t_ns != y->t_ns ? x->t_ns < y->t_ns : x->change < y->change;
+}
+
+/* The lane at i goes down until none below it comes before it. */
+static void sift(struct lane **heap, size_t n, size_t i)
+{
+	for (;;) {
+		size_t first = i, left = 2 * i + 1;
+		struct lane *l = heap[i];
+
+		if (left < n && comes_first(heap[left], heap[first]))
+			first = left;
+		if (left + 1 < n && comes_first(heap[left + 1], heap[first]))
+			first = left + 1;
+		if (first == i)
+			return;
+		heap[i] = heap[first];
+		heap[first] = l;
+		i = first;
 	}
-	return best;
+}
+
+static void event_take(struct device_lanes *d, struct profile_device *dev,
+		       const struct lane_event *e)
+{
+	if (e->change < 0) {
+		if (--d->running == 0)
+			dev->union_ns += e->t_ns - d->since_ns;
+		return;
+	}
+	if (d->running++ == 0)
+		d->since_ns = e->t_ns;
+	if (d->running > dev->max_concurrency)
+		dev->max_concurrency = d->running;
 }
 
 void device_round(void *profile, size_t device, unsigned worker)
 {
 	struct profile *p = profile;
 	struct device_lanes *d = &p->priv->devices.v[device];
-	struct profile_device *dev = &p->devices.v[device];
-	struct lane *l;
+	CLEANUP(xfreep) struct lane **heap = xcalloc(d->lanes.nr + 1, sizeof(struct lane *));
+	size_t n = 0;
 
 	(void)worker;
-	for (size_t i = 0; i < d->lanes.nr; i++)
+	for (size_t i = 0; i < d->lanes.nr; i++) {
 		d->lanes.v[i]->merged = 0;
-	while ((l = next_lane(d))) {
-		const struct lane_event *e = &l->events.v[l->merged++];
-
-		if (e->change < 0) {
-			if (--d->running == 0)
-				dev->union_ns += e->t_ns - d->since_ns;
-			continue;
-		}
-		if (d->running++ == 0)
-			d->since_ns = e->t_ns;
-		if (d->running > dev->max_concurrency)
-			dev->max_concurrency = d->running;
+		if (d->lanes.v[i]->seen)
+			heap[n++] = d->lanes.v[i];
+	}
+	for (size_t i = n / 2; i-- > 0;)
+		sift(heap, n, i);
+	while (n) {
+		event_take(d, &p->devices.v[device], next_event(heap[0]));
+		if (++heap[0]->merged == heap[0]->seen)
+			heap[0] = heap[--n];
+		sift(heap, n, 0);
 	}
 }
 

@@ -167,8 +167,13 @@ static void thread_settle(struct lane *l)
 		instants_settle(l, node);
 	if (__builtin_expect(l->marks_pending < l->marks.nr, 0))
 		marks_settle(l, node);
-	if (node != l->last_node)
-		event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
+	if (node == l->last_node)
+		return;
+	if (l->last_node == NODE_NONE)
+		l->since_ns = l->now_ns;
+	else if (node == NODE_NONE)
+		l->t.covered_ns += l->now_ns - l->since_ns;
+	event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
 }
 
 /* What happened at one moment is complete: a later one comes. */
@@ -181,7 +186,6 @@ static inline void moment_end(struct lane *l, int64_t next_ns)
 		if (l->open.nr) {
 			l->t.nodes.v[l->open.v[l->open.nr - 1].node].exclusive_ns +=
 				next_ns - l->now_ns;
-			l->t.covered_ns += next_ns - l->now_ns;
 		}
 	}
 	l->now_ns = next_ns;
@@ -484,6 +488,7 @@ static void lane_empty(struct lane *l)
 		free(l->warnings.v[i].text);
 	VEC_RELEASE(&l->warnings);
 	free(STEAL(l->slots));
+	l->nr_slots = 0;
 }
 
 void lane_free(struct lane *l)

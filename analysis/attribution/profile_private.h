@@ -90,8 +90,8 @@ struct lane {
 	int64_t frame_ns;      /* the last time as it came */
 	struct u64map row_ids; /* by name: row */
 	uint32_t *slots;       /* of the tree: nodes by (parent, name, category, kind) */
-	size_t slots_mask;
-	size_t left_open; /* at the end */
+	size_t nr_slots;       /* a power of two */
+	size_t left_open;      /* at the end */
 	str_id left_open_name;
 	/* launches or launched work, in order of time */
 	VEC(struct launch_mark) marks;
@@ -106,6 +106,7 @@ struct lane {
 	size_t seen;        /* how many of them the present round hands out */
 	size_t merged;      /* how many of these its device has taken */
 	uint32_t last_node; /* of the last event */
+	int64_t since_ns;   /* when the first call opened */
 	/* of a queue's work */
 	uint64_t pieces;
 	int64_t work_ns, work_first_ns, work_last_ns;

@@ -11,10 +11,8 @@ static inline size_t hash_of(uint32_t parent, str_id name, str_id category, enum
 {
 	uint64_t h = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
 
-	h ^= h >> 29;
-	h += (uint64_t)category << 8 | (uint64_t)kind;
-	h *= UINT64_C(0xbf58476d1ce4e5b9);
-	return (size_t)(h ^ h >> 32);
+	h ^= ((uint64_t)category << 8 | (uint64_t)kind) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (size_t)(h >> 32 ^ h >> 15);
 }
 
 static inline bool is_it(const struct profile_node *n, uint32_t parent, str_id name,
@@ -25,19 +23,19 @@ static inline bool is_it(const struct profile_node *n, uint32_t parent, str_id n
 
 static void slots_grow(struct lane *l)
 {
-	size_t n = l->slots ? (l->slots_mask + 1) * 2 : SLOTS_MIN;
+	size_t n = l->nr_slots ? l->nr_slots * 2 : SLOTS_MIN;
 
 	free(l->slots);
 	l->slots = xreallocarray(NULL, n, sizeof(*l->slots));
-	l->slots_mask = n - 1;
+	l->nr_slots = n;
 	memset(l->slots, 0xff, n * sizeof(*l->slots));
 	for (uint32_t i = 0; i < l->t.nodes.nr; i++) {
 		const struct profile_node *node = &l->t.nodes.v[i];
 		size_t at = hash_of(node->parent, node->name, node->category, node->kind);
 
-		while (l->slots[at & l->slots_mask] != NODE_NONE)
+		while (l->slots[at & (n - 1)] != NODE_NONE)
 			at++;
-		l->slots[at & l->slots_mask] = i;
+		l->slots[at & (n - 1)] = i;
 	}
 }
 
@@ -84,13 +82,13 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 {
 	uint32_t depth = parent == NODE_NONE ? 0 : l->t.nodes.v[parent].depth + 1;
 
-	VEC_PUSH(&l->t.nodes, ((struct profile_node){ .parent = parent,
-						      .depth = depth,
-						      .name = name,
-						      .category = category,
-						      .kind = kind,
-						      .calls_id = calls_id(l, name, category, kind),
-						      .last_child = NODE_NONE }));
+	VEC_PUSH(&l->t.nodes,
+		 ((struct profile_node){ .parent = parent,
+					 .depth = depth,
+					 .name = name,
+					 .category = category,
+					 .kind = kind,
+					 .calls_id = calls_id(l, name, category, kind) }));
 	VEC_PUSH(&l->t.row_of, row_of(l, name));
 	return (uint32_t)(l->t.nodes.nr - 1);
 }
@@ -98,32 +96,27 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
 		    enum span_kind kind)
 {
-	uint32_t *last = parent == NODE_NONE ? NULL : &l->t.nodes.v[parent].last_child;
 	uint32_t node;
 	size_t at;
 
-	if (last && *last != NODE_NONE && is_it(&l->t.nodes.v[*last], parent, name, category, kind))
-		return *last;
-	/* at most half full, so that there is an end to looking */
-	if (!l->slots || l->t.nodes.nr * 2 > l->slots_mask)
+	/* at most a quarter full, so that the first place is nearly always the right one */
+	if (__builtin_expect(l->t.nodes.nr * 4 >= l->nr_slots, 0))
 		slots_grow(l);
 	at = hash_of(parent, name, category, kind);
-	while ((node = l->slots[at & l->slots_mask]) != NODE_NONE &&
+	while ((node = l->slots[at & (l->nr_slots - 1)]) != NODE_NONE &&
 	       !is_it(&l->t.nodes.v[node], parent, name, category, kind))
 		at++;
 	if (node == NODE_NONE) {
 		node = node_add(l, parent, name, category, kind);
-		l->slots[at & l->slots_mask] = node;
+		l->slots[at & (l->nr_slots - 1)] = node;
 	}
-	if (parent != NODE_NONE)
-		l->t.nodes.v[parent].last_child = node;
 	return node;
 }
 
 void tree_release(struct lane *l)
 {
-	free(l->slots);
-	l->slots = NULL;
+	free(STEAL(l->slots));
+	l->nr_slots = 0;
 	VEC_RELEASE(&l->t.nodes);
 	VEC_RELEASE(&l->t.row_of);
 	u64map_release(&l->row_ids);

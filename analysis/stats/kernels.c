@@ -77,7 +77,9 @@ static int cmp_kernel(const void *pa, const void *pb, void *ctx)
 	if (a->stats.sum_ns != b->stats.sum_ns)
 		return a->stats.sum_ns > b->stats.sum_ns ? -1 : 1;
 	d = strcmp(model_str(ctx, a->name), model_str(ctx, b->name));
-	return d ? d : strcmp(a->class, b->class);
+	if (!d)
+		d = strcmp(a->class, b->class);
+	return d ? d : (a->calls > b->calls) - (a->calls < b->calls);
 }
 
 /* In table order the kernels of one device are neighbours. */

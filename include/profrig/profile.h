@@ -31,7 +31,7 @@
 
 struct profile_opts {
 	unsigned threads;         /* 0: as many as there are processors */
-	size_t buffer_bytes;      /* of all lanes together; 0: 32 MiB */
+	size_t buffer_bytes;      /* of all lanes together; 0: 4 MiB */
 	struct lane_reader lanes; /* round NULL: nobody wants them */
 };
 
@@ -47,7 +47,6 @@ struct profile_node {
 	int64_t inclusive_ns; /* after profile_finish: with everything below */
 	/* after profile_finish: the same function is above it, its time is in that one's */
 	bool recursive;
-	uint32_t last_child; /* the one that was asked for last */
 };
 
 /* A track that was read; only those of threads and queues have nodes. */

@@ -426,8 +426,8 @@ static void test_choice(void **state)
 	(void)state;
 	assert_false(profile_is_better(0, gib));
 	assert_false(profile_is_better(UINT64_MAX, 0)); /* memory unknown */
-	assert_false(profile_is_better(4000000, gib));  /* 256 MB */
-	assert_true(profile_is_better(4400000, gib));
+	assert_false(profile_is_better(5500000, gib));  /* 264 MB, of 268 */
+	assert_true(profile_is_better(5600000, gib));
 	assert_true(profile_is_better(100000000, 8 * gib));
 	assert_false(profile_is_better(100000000, 64 * gib));
 }
