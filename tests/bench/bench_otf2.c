@@ -116,7 +116,7 @@ static char *archive(const struct bench *b, uint64_t events)
 	fs_remove_tree(dir, NULL);
 	fs_mkdirs(dir, 0755, NULL);
 	strvec_pushl(&argv, "--processes", "4", "--threads", "4", "--devices", "8", "--recursion",
-		     "0", "--roots", "100", "--events", NULL);
+		     "0", "--roots", "100", "--together", "1", "--events", NULL);
 	strvec_pushf(&argv, "%" PRIu64, events / THREADS);
 	strvec_push(&argv, dir);
 	c = must_run(&argv);
@@ -133,26 +133,14 @@ static void count_argv(const struct bench *b, const char *dir, struct strvec *re
 	strvec_pushf(ret, "%s/traces.otf2", dir);
 }
 
-static void analyze_argv(const struct bench *b, const char *dir, const char *option,
-			 const char *value, struct strvec *ret)
+static void analyze_argv(const struct bench *b, const char *dir, const char *threads,
+			 struct strvec *ret)
 {
 	strvec_pushf(ret, "%s/profrig", b->build);
-	strvec_pushl(ret, "-q", "analyze", "--format", "csv", "-o", NULL);
+	strvec_pushl(ret, "-q", "analyze", "--format", "csv", "--sink", "profile", "--threads",
+		     threads, "-o", NULL);
 	strvec_pushf(ret, "%s/bench/otf2-out", b->build);
-	if (option)
-		strvec_pushl(ret, option, value, NULL);
 	strvec_push(ret, dir);
-}
-
-/* Tried on an archive of next to nothing: unknown options are usage errors, with status 2. */
-static bool knows(const struct bench *b, const char *option, const char *value)
-{
-	CLEANUP(xfreep) char *dir = archive(b, 10 * THREADS);
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-	struct cost c;
-
-	analyze_argv(b, dir, option, value, &argv);
-	return run(&argv, true, &c) == 0;
 }
 
 static int by_seconds(const void *pa, const void *pb)
@@ -200,40 +188,32 @@ static void bar(struct bench *b, const char *what, double value, double limit, c
 static void speed(struct bench *b, const char *dir)
 {
 	static struct program p[3] = { { .name = "count only", .argv = STRVEC_INIT },
-				       { .name = "analyze", .argv = STRVEC_INIT },
-				       { .name = "analyze --threads 2", .argv = STRVEC_INIT } };
-	bool threads = knows(b, "--threads", "2");
+				       { .name = "analyze, 1 thread", .argv = STRVEC_INIT },
+				       { .name = "analyze, 2 threads", .argv = STRVEC_INIT } };
 
 	count_argv(b, dir, &p[0].argv);
-	analyze_argv(b, dir, threads ? "--threads" : NULL, "1", &p[1].argv);
-	analyze_argv(b, dir, "--threads", "2", &p[2].argv);
-	measure(b, p, threads ? 3 : 2);
+	analyze_argv(b, dir, "1", &p[1].argv);
+	analyze_argv(b, dir, "2", &p[2].argv);
+	measure(b, p, 3);
 	bar(b, "analyze / count, 1 thread:", p[1].median.s / p[0].median.s, MAX_RATIO_1, "");
-	if (threads)
-		bar(b, "analyze / count, 2 threads:", p[2].median.s / p[0].median.s, MAX_RATIO_2,
-		    "");
-	else
-		puts("otf2: analyze / count, 2 threads: not yet (no --threads)");
+	bar(b, "analyze / count, 2 threads:", p[2].median.s / p[0].median.s, MAX_RATIO_2, "");
 	for (size_t i = 0; i < 3; i++)
 		strvec_release(&p[i].argv);
 }
 
-static double rss(const struct bench *b, const char *dir, bool sink)
+static double rss(const struct bench *b, const char *dir)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
-	analyze_argv(b, dir, sink ? "--sink" : NULL, "profile", &argv);
+	analyze_argv(b, dir, "2", &argv);
 	return must_run(&argv).rss_mib;
 }
 
 static void memory(struct bench *b, const char *dir)
 {
 	CLEANUP(xfreep) char *twice = archive(b, 2 * b->events);
-	bool sink = knows(b, "--sink", "profile");
-	double one = rss(b, dir, sink), two = rss(b, twice, sink);
+	double one = rss(b, dir), two = rss(b, twice);
 
-	if (!sink)
-		puts("otf2: --sink profile: not yet; memory of the model");
 	bar(b, "peak memory:", one, MAX_RSS_MIB, " MiB");
 	bar(b, "peak memory, twice the events:", two, MAX_RSS_MIB, " MiB");
 	bar(b, "growth when the archive doubles:", two / one, FLAT, "x");
