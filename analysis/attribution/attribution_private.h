@@ -242,9 +242,19 @@ struct row_stats {
 };
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
-/* own_ns of the interval's len_ns; share_ns ≤ own_ns */
-void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t interval,
-		     int64_t own_ns, double share_ns);
+
+/* A row in an interval that it shares: the same for all counters. */
+struct row_part {
+	double f;     /* own time / length */
+	double g_s;   /* share-time */
+	double h;     /* share-time / length */
+	double own_s; /* own time */
+	double share; /* share-time / own time */
+};
+struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
+/* de_j: of the whole interval, p_w its mean power */
+void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, const struct row_part *part,
+		     double de_j, double p_w);
 double row_stats_half_width(const struct row_stats *r);
 
 /* ---- walker (walker.c) ---- */
@@ -285,7 +295,11 @@ struct walker {
 		uint32_t node;
 		uint32_t pieces;
 	}) running;
-	double *rate; /* by counter: J per ns of the interval that ends */
+	/* by counter, of the interval that ends */
+	struct walker_rate {
+		bool dead;
+		double j_per_ns, w, j;
+	} * rate;
 	bool statistics;
 };
 

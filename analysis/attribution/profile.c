@@ -135,6 +135,7 @@ static void feeds_make(struct profile_priv *priv)
 		VEC_PUSH(&priv->feeds, (struct lane_feed){ .track = l->t.track,
 							   .v = l->events.v,
 							   .nr = l->seen,
+							   .steady = l->changes == 0,
 							   .nodes = (uint32_t)l->t.nodes.nr,
 							   .rows = l->t.rows,
 							   .row_of = l->t.row_of.v });
@@ -174,6 +175,8 @@ static void job_forget(void *profile, size_t i, unsigned worker)
 	(void)worker;
 	if (l->seen == 0)
 		return;
+	for (size_t k = 0; l->changes && k < l->seen; k++)
+		l->changes -= l->events.v[k].change != 0;
 	memmove(l->events.v, l->events.v + l->seen,
 		(l->events.nr - l->seen) * sizeof(*l->events.v));
 	l->events.nr -= l->seen;

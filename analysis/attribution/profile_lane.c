@@ -101,8 +101,10 @@ static inline int64_t time_take(struct lane *l, int64_t t_ns)
 static void event_put(struct lane *l, uint32_t node, int32_t change)
 {
 	l->last_node = node;
-	if (l->keeps_events)
-		VEC_PUSH(&l->events, (struct lane_event){ l->now_ns, node, change });
+	if (!l->keeps_events)
+		return;
+	l->changes += change != 0;
+	VEC_PUSH(&l->events, (struct lane_event){ l->now_ns, node, change });
 }
 
 static bool is_work(const struct frame *f)

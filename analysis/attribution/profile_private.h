@@ -103,6 +103,7 @@ struct lane {
 	bool keeps_events;
 	bool in_step; /* not read further ahead than its buffer allows */
 	VEC(struct lane_event) events;
+	size_t changes;     /* of them, those that change whether something is open */
 	size_t seen;        /* how many of them the present round hands out */
 	size_t merged;      /* how many of these its device has taken */
 	uint32_t last_node; /* of the last event */

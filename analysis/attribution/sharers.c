@@ -118,7 +118,7 @@ static void collect(const struct domain *d, const enum lane_mode *modes,
 		const struct domain_lane *l = &d->lanes.v[i];
 		const struct lane_feed *f = &feeds[l->lane];
 
-		if (modes[l->lane] == LANE_COVER)
+		if (modes[l->lane] == LANE_COVER || f->steady)
 			continue;
 		for (size_t k = 0; k < f->nr; k++) {
 			if (f->v[k].change)

@@ -103,6 +103,35 @@ void topology_counter_release(struct topology_counter *c)
 	free(c->where);
 }
 
+void topology_forget(struct topology *tp)
+{
+	intern_free(tp->ids);
+	free(tp->track);
+	free(tp->series);
+	tp->ids = NULL;
+	tp->track = NULL;
+	tp->series = NULL;
+	VEC_CLEAR(&tp->rule_ids);
+	VEC_CLEAR(&tp->device_ids);
+}
+
+static void runs_release(struct topology *tp)
+{
+	for (size_t i = 0; i < tp->runs.nr; i++) {
+		free(tp->runs.v[i].host);
+		free(tp->runs.v[i].unknown);
+		VEC_RELEASE(&tp->runs.v[i].driver.v);
+		VEC_RELEASE(&tp->runs.v[i].runtime.v);
+	}
+	VEC_RELEASE(&tp->runs);
+}
+
+void topology_again(struct topology *tp)
+{
+	topology_forget(tp);
+	runs_release(tp);
+}
+
 void topology_free(struct topology *tp)
 {
 	if (!tp)
@@ -111,20 +140,11 @@ void topology_free(struct topology *tp)
 		topology_rule_release(&tp->rules.v[i]);
 	for (size_t i = 0; i < tp->counters.nr; i++)
 		topology_counter_release(&tp->counters.v[i]);
-	for (size_t i = 0; i < tp->runs.nr; i++) {
-		free(tp->runs.v[i].host);
-		free(tp->runs.v[i].unknown);
-		VEC_RELEASE(&tp->runs.v[i].driver.v);
-		VEC_RELEASE(&tp->runs.v[i].runtime.v);
-	}
 	VEC_RELEASE(&tp->rules);
 	VEC_RELEASE(&tp->counters);
-	VEC_RELEASE(&tp->runs);
+	topology_again(tp);
 	VEC_RELEASE(&tp->rule_ids);
 	VEC_RELEASE(&tp->device_ids);
-	intern_free(tp->ids);
-	free(tp->track);
-	free(tp->series);
 	free(tp);
 }
 

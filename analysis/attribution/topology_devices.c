@@ -49,11 +49,11 @@ static bool place_by_file(struct topology_work *w, track_id q, int64_t index, si
 			continue;
 		r = visible_rule(tp, w->by_queue.v[*at].sharer);
 		if (r && index >= (int64_t)r->visible.nr)
-			model_warn(w->m, w->m->tracks.v[q].input, W_TOPOLOGY, 1,
-				   "%s: '%s' is on device %" PRId64
-				   " of a process that sees %zu by this rule",
-				   r->where, model_str(w->m, w->m->tracks.v[q].name), index,
-				   r->visible.nr);
+			topology_warn(w, w->m->tracks.v[q].input, W_TOPOLOGY, 1,
+				      "%s: '%s' is on device %" PRId64
+				      " of a process that sees %zu by this rule",
+				      r->where, model_str(w->m, w->m->tracks.v[q].name), index,
+				      r->visible.nr);
 		one = r && index >= 0 && (size_t)index < r->visible.nr ? r->visible.v[index] : -1;
 		agreed = agreed && one >= 0 && (gpu < 0 || gpu == one);
 		gpu = one;
@@ -143,14 +143,14 @@ static void warn_lists(struct topology_work *w, const bool *beyond)
 {
 	for (size_t i = 0; i < w->tp->runs.nr; i++)
 		if (w->tp->runs.v[i].unknown)
-			model_warn(w->m, UINT32_MAX, W_VISIBLE_DEVICES, 1, "%s",
-				   w->tp->runs.v[i].unknown);
+			topology_warn(w, UINT32_MAX, W_VISIBLE_DEVICES, 1, "%s",
+				      w->tp->runs.v[i].unknown);
 	for (input_id i = 0; i < w->m->inputs.nr; i++)
 		if (beyond[i])
-			model_warn(w->m, i, W_VISIBLE_DEVICES, 1,
-				   "%s has devices that the run's variables do not show; its "
-				   "numbers are taken as they are",
-				   w->m->inputs.v[i].path);
+			topology_warn(w, i, W_VISIBLE_DEVICES, 1,
+				      "%s has devices that the run's variables do not show; its "
+				      "numbers are taken as they are",
+				      w->m->inputs.v[i].path);
 }
 
 struct place {
@@ -187,10 +187,10 @@ static void find_own_numbers(struct topology_work *w)
 			 v[i].pci != v[i - 1].pci;
 	w->own_numbers = twice > 0;
 	if (twice)
-		model_warn(w->m, UINT32_MAX, W_VISIBLE_DEVICES, twice,
-			   "queues of one device number sit at different PCI addresses: each "
-			   "process has numbers of its own, and no sampled device has these "
-			   "addresses");
+		topology_warn(w, UINT32_MAX, W_VISIBLE_DEVICES, twice,
+			      "queues of one device number sit at different PCI addresses: each "
+			      "process has numbers of its own, and no sampled device has these "
+			      "addresses");
 }
 
 void topology_place_queues(struct topology_work *w)

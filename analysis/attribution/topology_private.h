@@ -72,6 +72,7 @@ bool topology_is_energy(const struct counter_info *ci);
 
 /* What is known while a model is looked at. */
 struct topology_work {
+	bool quiet; /* nothing is said yet */
 	struct topology *tp;
 	struct model *m;
 	struct counter_info *info; /* by series */
@@ -96,5 +97,10 @@ void topology_find_owners(struct topology_work *w);
 void topology_place_queues(struct topology_work *w);
 /* topology_nodes.c: sets queues and runs of every series */
 void topology_find_limits(struct topology_work *w);
+
+void topology_warn(struct topology_work *w, input_id input, const char *code, uint64_t count,
+		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* What was resolved, not what was added. */
+void topology_forget(struct topology *tp);
 
 #endif

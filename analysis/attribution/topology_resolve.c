@@ -1,6 +1,7 @@
 /* What a topology was told, applied to one model: a row for every track and every series. */
 #include "topology_private.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,11 +229,26 @@ static void work_release(struct topology_work *w)
 	VEC_RELEASE(&w->by_queue);
 }
 
-void topology_resolve(struct topology *tp, struct model *m)
+void topology_warn(struct topology_work *w, input_id input, const char *code, uint64_t count,
+		   const char *fmt, ...)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	va_list ap;
+
+	if (w->quiet)
+		return;
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	model_warn(w->m, input, code, count, "%s", text);
+}
+
+static void resolve(struct topology *tp, struct model *m, bool quiet)
 {
 	CLEANUP(work_release)
-	struct topology_work w = { .tp = tp, .m = m, .devices = intern_new() };
+	struct topology_work w = { .tp = tp, .m = m, .devices = intern_new(), .quiet = quiet };
 
+	topology_forget(tp);
 	tp->ids = intern_new();
 	tp->track = xcalloc(m->tracks.nr + 1, sizeof(*tp->track));
 	tp->series = xcalloc(m->series.nr + 1, sizeof(*tp->series));
@@ -254,4 +270,14 @@ void topology_resolve(struct topology *tp, struct model *m)
 		return;
 	find_runs(&w);
 	topology_find_limits(&w);
+}
+
+void topology_resolve(struct topology *tp, struct model *m)
+{
+	resolve(tp, m, false);
+}
+
+void topology_prepare(struct topology *tp, struct model *m)
+{
+	resolve(tp, m, true);
 }

@@ -177,6 +177,6 @@ void topology_rules_check(struct topology_work *w)
 		check_devices(w, k->where, &k->measures, &c);
 	}
 	if (c.nr)
-		model_warn(w->m, UINT32_MAX, W_TOPOLOGY, c.nr, "%s", c.text.buf);
+		topology_warn(w, UINT32_MAX, W_TOPOLOGY, c.nr, "%s", c.text.buf);
 	strbuf_release(&c.text);
 }

@@ -52,24 +52,35 @@ static double farthest(const struct grid_counter *c, double de, double f, double
 	return larger(f * de, most - f * de);
 }
 
-void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, int64_t interval,
-		     int64_t own_ns, double share_ns)
+struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns)
 {
-	double len_ns = (double)(c->curve.t_ns[interval + 1] - c->curve.t_ns[interval]);
-	double f = (double)own_ns / len_ns, g = share_ns * 1e-9, de = c->curve.de[interval];
-	double p = de / (len_ns * 1e-9), h = share_ns / len_ns, rest = 1 - h;
+	double per_len = 1 / (double)len_ns;
 
+	return (struct row_part){ .f = (double)own_ns * per_len,
+				  .g_s = share_ns * 1e-9,
+				  .h = share_ns * per_len,
+				  .own_s = (double)own_ns * 1e-9,
+				  .share = share_ns / (double)own_ns };
+}
+
+void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, const struct row_part *part,
+		     double de_j, double p_w)
+{
 	r->mixed++;
-	r->f += f;
-	r->ff += f * f;
-	r->p += p;
-	r->fp += f * p;
-	r->pp += p * p;
-	r->g += g;
-	r->gg += g * g;
-	r->gp += g * p;
-	r->bound_j += farthest(c, fabs(de), f, (double)own_ns * 1e-9) * (share_ns / (double)own_ns);
-	r->step_var += c->step_j * c->step_j / 12 * (h * h + larger(h * h, rest * rest));
+	r->f += part->f;
+	r->ff += part->f * part->f;
+	r->p += p_w;
+	r->fp += part->f * p_w;
+	r->pp += p_w * p_w;
+	r->g += part->g_s;
+	r->gg += part->g_s * part->g_s;
+	r->gp += part->g_s * p_w;
+	r->bound_j += farthest(c, fabs(de_j), part->f, part->own_s) * part->share;
+	if (c->step_j > 0) {
+		double h2 = part->h * part->h, rest = 1 - part->h;
+
+		r->step_var += c->step_j * c->step_j / 12 * (h2 + larger(h2, rest * rest));
+	}
 }
 
 /* |D̂| and σ; false when the intervals are too few, or all alike. */

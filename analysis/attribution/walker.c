@@ -133,8 +133,8 @@ static void flush_node(struct walker *w, uint32_t node, int64_t interval)
 		const struct grid_counter *gc = &g->counters.v[c];
 
 		if (!gc->curve.p0)
-			energy[c] += fixed_from(w->rate[c] * ns);
-		else if (!grid_dead(gc, interval))
+			energy[c] += fixed_from(w->rate[c].j_per_ns * ns);
+		else if (!w->rate[c].dead)
 			energy[c] += grid_energy(gc, interval, t->share_time, w->moment[node]);
 	}
 }
@@ -159,27 +159,33 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 	const struct grid *g = w->grid;
 	struct row_stats *r = &w->stats[row * g->counters.nr];
 	int64_t len_ns = g->t_ns[interval + 1] - g->t_ns[interval];
-	double share_ns = fixed_time_value(t->share_time);
+	struct row_part part = row_part_of(t->own_ns, fixed_time_value(t->share_time), len_ns);
 
 	for (size_t c = 0; c < g->counters.nr; c++, r++) {
 		const struct grid_counter *gc = &g->counters.v[c];
 
-		if (grid_dead(gc, interval))
+		if (w->rate[c].dead)
 			continue;
 		if (t->own_ns >= len_ns)
 			row_stats_whole(r, gc, interval, interval + 1);
 		else
-			row_stats_mixed(r, gc, interval, t->own_ns, share_ns);
+			row_stats_mixed(r, gc, &part, w->rate[c].j, w->rate[c].w);
 	}
 }
 
-/* Nothing in a dead interval. */
+/* No energy in a dead interval. */
 static void find_rates(struct walker *w, int64_t interval)
 {
 	for (size_t c = 0; c < w->grid->counters.nr; c++) {
 		const struct grid_counter *gc = &w->grid->counters.v[c];
+		double rate = grid_rate(gc, interval);
 
-		w->rate[c] = grid_dead(gc, interval) ? 0 : grid_rate(gc, interval);
+		w->rate[c] = (struct walker_rate){ .dead = grid_dead(gc, interval),
+						   .j_per_ns = rate,
+						   .w = rate * 1e9,
+						   .j = gc->curve.de[interval] };
+		if (w->rate[c].dead)
+			w->rate[c].j_per_ns = 0;
 	}
 }
 

@@ -107,7 +107,7 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 
 	model_settle(es->m);
 	counters_learn(es->m, es->rules);
-	topology_resolve(es->topology, es->m);
+	topology_prepare(es->topology, es->m);
 	es->energy = es->o->energy;
 	es->energy.topology = es->topology;
 	for (size_t i = 0; i < n; i++) {

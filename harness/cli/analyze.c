@@ -294,6 +294,7 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	struct err err = ERR_INIT;
 	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p);
 
+	topology_again(o->topology);
 	if (code == EXIT_DONE)
 		code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)

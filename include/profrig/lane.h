@@ -40,6 +40,7 @@ struct lane_feed {
 	track_id track;
 	const struct lane_event *v;
 	size_t nr;
+	bool steady; /* no event changes whether something is open: nobody need look for it */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */

@@ -102,6 +102,10 @@ void topology_discover(struct topology *tp, bool on);
  * are not there become W_TOPOLOGY, variables that cannot be followed W_VISIBLE_DEVICES.
  */
 void topology_resolve(struct topology *tp, struct model *m);
+/* The same from what is known so far (model_settle), in silence; topology_resolve comes later. */
+void topology_prepare(struct topology *tp, struct model *m);
+/* For the next model: keeps what a file says, forgets what runs told and what was resolved. */
+void topology_again(struct topology *tp);
 
 /*
  * Host view: whether a thread's process shares the device of series s. device: the series'
