@@ -1,6 +1,7 @@
 #include "profrig/student.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define CLOSED_FORM_DF 30
 #define STEPS 64
@@ -52,9 +53,14 @@ static double normal_z(double confidence)
 	return lo + (hi - lo) / 2;
 }
 
+/* The one that is asked for by the thousand. */
+#define USUAL_CONFIDENCE 0.95
+#define USUAL_Z 1.959963984540054
+
 static double expansion(double confidence, double v)
 {
-	double z = normal_z(confidence), z2 = z * z;
+	bool usual = confidence >= USUAL_CONFIDENCE && confidence <= USUAL_CONFIDENCE;
+	double z = usual ? USUAL_Z : normal_z(confidence), z2 = z * z;
 	double g1 = z * (z2 + 1) / 4;
 	double g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
 	double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;

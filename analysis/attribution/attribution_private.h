@@ -251,10 +251,16 @@ struct row_part {
 	double own_s; /* own time */
 	double share; /* share-time / own time */
 };
+/* A counter in that interval; what the innermost loops need, side by side. */
+struct interval_rate {
+	double j_per_ns; /* 0 when it is dead */
+	double w, j;     /* mean power; energy of all of it */
+	double max_w, step_var;
+	bool dead;
+};
 struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
-/* de_j: of the whole interval, p_w its mean power */
-void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, const struct row_part *part,
-		     double de_j, double p_w);
+void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
+		     const struct row_part *part);
 double row_stats_half_width(const struct row_stats *r);
 
 /* ---- walker (walker.c) ---- */
@@ -295,11 +301,7 @@ struct walker {
 		uint32_t node;
 		uint32_t pieces;
 	}) running;
-	/* by counter, of the interval that ends */
-	struct walker_rate {
-		bool dead;
-		double j_per_ns, w, j;
-	} * rate;
+	struct interval_rate *rate; /* by counter, of the interval that ends */
 	bool statistics;
 };
 

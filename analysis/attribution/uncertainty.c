@@ -43,7 +43,7 @@ static double larger(double a, double b)
 }
 
 /* How far f of the interval's energy can be from what the row really had of it. */
-static double farthest(const struct grid_counter *c, double de, double f, double own_s)
+static double farthest(const struct interval_rate *c, double de, double f, double own_s)
 {
 	double most = de;
 
@@ -63,23 +63,23 @@ struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns)
 				  .share = share_ns / (double)own_ns };
 }
 
-void row_stats_mixed(struct row_stats *r, const struct grid_counter *c, const struct row_part *part,
-		     double de_j, double p_w)
+void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
+		     const struct row_part *part)
 {
 	r->mixed++;
 	r->f += part->f;
 	r->ff += part->f * part->f;
-	r->p += p_w;
-	r->fp += part->f * p_w;
-	r->pp += p_w * p_w;
+	r->p += c->w;
+	r->fp += part->f * c->w;
+	r->pp += c->w * c->w;
 	r->g += part->g_s;
 	r->gg += part->g_s * part->g_s;
-	r->gp += part->g_s * p_w;
-	r->bound_j += farthest(c, fabs(de_j), part->f, part->own_s) * part->share;
-	if (c->step_j > 0) {
+	r->gp += part->g_s * c->w;
+	r->bound_j += farthest(c, fabs(c->j), part->f, part->own_s) * part->share;
+	if (c->step_var > 0) {
 		double h2 = part->h * part->h, rest = 1 - part->h;
 
-		r->step_var += c->step_j * c->step_j / 12 * (h2 + larger(h2, rest * rest));
+		r->step_var += c->step_var * (h2 + larger(h2, rest * rest));
 	}
 }
 

@@ -109,12 +109,17 @@ static void flush_time(struct walker *w, uint32_t node, int64_t interval)
 	const struct touched *t = &w->node[node];
 	struct node_time *time = &w->times[node * w->times_per_node];
 
+	if (!w->grid->marked) {
+		time->share_time += t->share_time;
+		time->live_ns += t->own_ns;
+		return;
+	}
 	for (size_t c = 0; c < w->times_per_node; c++, time++) {
 		const struct grid_counter *gc = &w->grid->counters.v[c];
 
 		if (gc->curve.marks)
 			time->marks |= gc->curve.marks[interval];
-		if (grid_dead(gc, interval))
+		if (w->rate[c].dead)
 			continue;
 		time->share_time += t->share_time;
 		time->live_ns += t->own_ns;
@@ -129,13 +134,15 @@ static void flush_node(struct walker *w, uint32_t node, int64_t interval)
 	double ns = fixed_time_value(t->share_time);
 
 	flush_time(w, node, interval);
-	for (size_t c = 0; c < g->counters.nr; c++) {
-		const struct grid_counter *gc = &g->counters.v[c];
-
-		if (!gc->curve.p0)
+	if (!g->moments) {
+		for (size_t c = 0; c < g->counters.nr; c++)
 			energy[c] += fixed_from(w->rate[c].j_per_ns * ns);
-		else if (!w->rate[c].dead)
-			energy[c] += grid_energy(gc, interval, t->share_time, w->moment[node]);
+		return;
+	}
+	for (size_t c = 0; c < g->counters.nr; c++) {
+		if (!w->rate[c].dead)
+			energy[c] += grid_energy(&g->counters.v[c], interval, t->share_time,
+						 w->moment[node]);
 	}
 }
 
@@ -162,14 +169,12 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 	struct row_part part = row_part_of(t->own_ns, fixed_time_value(t->share_time), len_ns);
 
 	for (size_t c = 0; c < g->counters.nr; c++, r++) {
-		const struct grid_counter *gc = &g->counters.v[c];
-
 		if (w->rate[c].dead)
 			continue;
 		if (t->own_ns >= len_ns)
-			row_stats_whole(r, gc, interval, interval + 1);
+			row_stats_whole(r, &g->counters.v[c], interval, interval + 1);
 		else
-			row_stats_mixed(r, gc, &part, w->rate[c].j, w->rate[c].w);
+			row_stats_mixed(r, &w->rate[c], &part);
 	}
 }
 
@@ -180,10 +185,12 @@ static void find_rates(struct walker *w, int64_t interval)
 		const struct grid_counter *gc = &w->grid->counters.v[c];
 		double rate = grid_rate(gc, interval);
 
-		w->rate[c] = (struct walker_rate){ .dead = grid_dead(gc, interval),
-						   .j_per_ns = rate,
-						   .w = rate * 1e9,
-						   .j = gc->curve.de[interval] };
+		w->rate[c] = (struct interval_rate){ .dead = grid_dead(gc, interval),
+						     .j_per_ns = rate,
+						     .w = rate * 1e9,
+						     .j = gc->curve.de[interval],
+						     .max_w = gc->max_w,
+						     .step_var = gc->step_j * gc->step_j / 12 };
 		if (w->rate[c].dead)
 			w->rate[c].j_per_ns = 0;
 	}
