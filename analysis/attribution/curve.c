@@ -62,6 +62,29 @@ static void gauge_curve(const struct points *p, enum integration integration, st
 	}
 }
 
+/* A counter that is read more often than it is published stands still and then jumps; what it
+ * counted belongs to all of the time since its last change. Where intervals are dead they end. */
+static void keep_changes(struct points *p, uint8_t *marks)
+{
+	uint8_t merged = 0;
+	size_t n = 1;
+
+	for (size_t i = 1; i < p->n; i++) {
+		bool moved = p->left[i] != p->right[n - 1] || p->right[i] != p->left[i];
+		bool edge = i + 1 == p->n || (marks[i] ^ marks[i - 1]) & CURVE_DEAD;
+
+		merged |= marks[i - 1];
+		if (!moved && !edge)
+			continue;
+		marks[n - 1] = merged;
+		merged = 0;
+		p->t_ns[n] = p->t_ns[i];
+		p->left[n] = p->left[i];
+		p->right[n++] = p->right[i];
+	}
+	p->n = n;
+}
+
 int curve_make(const struct model *m, series_id s, const struct counter_info *ci,
 	       const struct energy_opts *o, struct curve *ret, struct err *err)
 {
@@ -95,6 +118,10 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 		ret->median_period_ns = p.median_change_ns;
 	if (odd.flags & CF_STALE && ci->period_s * 1e9 > (double)ret->median_period_ns)
 		ret->median_period_ns = (int64_t)(fmin(ci->period_s, 1e6) * 1e9);
+	if (odd.flags & CF_STALE && ci->kind == SERIES_CUMULATIVE) {
+		keep_changes(&p, ret->marks);
+		ret->n = p.n;
+	}
 	if (ci->kind == SERIES_CUMULATIVE)
 		cumulative_curve(&p, ci, ret);
 	else

@@ -3,10 +3,11 @@
  * docs/energy.md.
  *
  * curve: cumulative energy of one series as a step-free function of time. Cumulative counters:
- * E(t_i) = v_i, linear between samples. Power gauges: previous (step), linear (exact integral of
- * the interpolated power), trapezoid (an interval's energy spread evenly inside it). A backwards
- * step splits the series (the interval's energy is unknown and counts as unattributed 0, flag
- * reset); a declared modulus unwraps. Never extrapolated: outside [first, last] the curve is flat.
+ * E(t_i) = v_i, linear between samples; of a counter that is read more often than it is published
+ * (stale), linear between its changes. Power gauges: previous (step), linear (exact integral of the
+ * interpolated power), trapezoid (an interval's energy spread evenly inside it). A backwards step
+ * splits the series (the interval's energy is unknown and counts as unattributed 0, flag reset); a
+ * declared modulus unwraps. Never extrapolated: outside [first, last] the curve is flat.
  *
  * Filtered power: a reading y behind a one-pole filter of time constant τ (counter_info.tau_s)
  * stands for the power y + τ·dy/dt, so E(a, b) = ∫y dt + τ·(y(b) − y(a)), exactly, and sums over

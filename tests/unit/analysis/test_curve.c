@@ -65,6 +65,28 @@ static void counter_is_linear_and_clamped(void **state)
 }
 
 /* 100, 200, 300 W at 0, 5, 10 s */
+/* Published every 0.1 s and read every 0.01 s: 100 W all the time, no bursts of 1 kW. */
+static void stale_counter_is_linear_between_changes(void **state)
+{
+	double e[200][2];
+	struct energy_opts o = with(INTEGRATE_LINEAR);
+	struct curve_of r;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		e[i][0] = i * 0.01;
+		e[i][1] = i / 10 * 10e6;
+	}
+	r = make(ENERGY_NAME, false, 200, e, &o, NULL);
+	assert_true(r.c.flags & CF_STALE);
+	assert_int_equal(r.c.n, 21); /* first, 19 changes, last */
+	assert_near(at(&r.c, 0.15), 15, 1e-9);
+	assert_near(at(&r.c, 1.234), 123.4, 1e-9);
+	assert_near(at(&r.c, 1.9), 190, 1e-9);
+	assert_near(curve_total(&r.c), 190, 1e-9);
+	release(&r);
+}
+
 static void three_ways_to_integrate(void **state)
 {
 	static const double w[][2] = { { 0, 100e6 }, { 5, 200e6 }, { 10, 300e6 } };
@@ -374,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counter_is_linear_and_clamped),
+		cmocka_unit_test(stale_counter_is_linear_between_changes),
 		cmocka_unit_test(three_ways_to_integrate),
 		cmocka_unit_test(change_points_hold_their_value),
 		cmocka_unit_test(declared_modulus_unwraps),
