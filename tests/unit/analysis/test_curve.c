@@ -75,7 +75,7 @@ static void stale_counter_is_linear_between_changes(void **state)
 	(void)state;
 	for (int i = 0; i < 200; i++) {
 		e[i][0] = i * 0.01;
-		e[i][1] = i / 10 * 10e6;
+		e[i][1] = floor(i * 0.1 + 1e-9) * 10e6;
 	}
 	r = make(ENERGY_NAME, false, 200, e, &o, NULL);
 	assert_true(r.c.flags & CF_STALE);
