@@ -124,6 +124,12 @@ const struct counter_fact counter_facts[] = {
 	COUNT("papi_*", "count", 1),
 
 	/* profrig's own, with the unit in the file. */
+	ENERGY("energy.gpu*", 0, GPU_MAX_W),
+	ENERGY("energy.cpu*", 0, CPU_MAX_W),
+	ENERGY("energy.pkg*", 0, CPU_MAX_W),
+	POWER("power.gpu*", 0, GPU_MAX_W),
+	POWER("power.cpu*", 0, CPU_MAX_W),
+	POWER("power_instant.gpu*", 0, GPU_MAX_W),
 	ENERGY("energy", 0, NODE_MAX_W),
 	ENERGY("energy.*", 0, NODE_MAX_W),
 	POWER("power", 0, NODE_MAX_W),
