@@ -51,11 +51,6 @@ track_id topology_sharer(const struct model *m, track_id t)
 	return process == TRACK_NONE ? t : process;
 }
 
-bool topology_is_energy(const struct counter_info *ci)
-{
-	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
-}
-
 const char *topology_why_name(enum topology_why why)
 {
 	static const char *const names[] = {

@@ -68,7 +68,6 @@ int64_t topology_gpu(const char *id);
 bool topology_same_node(const char *a_host, const char *a_device, const char *b_host,
 			const char *b_device);
 track_id topology_sharer(const struct model *m, track_id t);
-bool topology_is_energy(const struct counter_info *ci);
 
 /* What is known while a model is looked at. */
 struct topology_work {

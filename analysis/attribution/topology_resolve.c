@@ -188,7 +188,7 @@ static void name_series(struct topology_work *w, series_id s)
 static void name_all(struct topology_work *w)
 {
 	for (series_id s = 0; s < w->m->series.nr; s++)
-		if (*w->info[s].device && topology_is_energy(&w->info[s]))
+		if (*w->info[s].device && counter_is_energy(&w->info[s]))
 			name_series(w, s);
 }
 

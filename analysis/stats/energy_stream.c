@@ -18,11 +18,6 @@ struct energy_stream {
 
 /* ---- jobs ---- */
 
-bool energy_is_job(const struct counter_info *ci)
-{
-	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
-}
-
 /* A counter of no device at all (a node, a CPU package) has no device view; one of an idle GPU has,
  * as long as the trace knows queues. */
 static bool has_device_view(const struct model *m, const struct series_label *l,
@@ -48,7 +43,7 @@ void energy_jobs_find(const struct model *m, const struct series_label *labels,
 	for (size_t i = 0; i < m->series.nr; i++) {
 		series_id s = labels[i].series;
 
-		if (!energy_is_job(&labels[i].info))
+		if (!counter_is_energy(&labels[i].info))
 			continue;
 		if (any_queue && has_device_view(m, &labels[i], o))
 			VEC_PUSH(&ret->v, (struct energy_job){ s, VIEW_DEVICE });

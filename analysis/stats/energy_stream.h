@@ -27,8 +27,6 @@ struct energy_jobs {
 };
 void energy_jobs_find(const struct model *m, const struct series_label *labels,
 		      const struct energy_opts *o, bool any_queue, struct energy_jobs *ret);
-/* Whether a series is one of energy or power. */
-bool energy_is_job(const struct counter_info *ci);
 
 /* What a finished stream has; lanes are those of energy_run. */
 const struct energy_run *energy_stream_run(const struct energy_stream *es);

@@ -541,7 +541,7 @@ static void finish(struct tables *ts, bool ok)
 static bool any_energy(const struct model *m, const struct series_label *labels)
 {
 	for (size_t i = 0; i < m->series.nr; i++) {
-		if (energy_is_job(&labels[i].info))
+		if (counter_is_energy(&labels[i].info))
 			return true;
 	}
 	return false;

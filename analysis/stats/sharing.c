@@ -25,11 +25,6 @@ struct sharing {
 	bool *seen; /* by track: its row is written */
 };
 
-static bool is_energy(const struct counter_info *ci)
-{
-	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
-}
-
 static void row(struct sharing *sh, const struct series_label *l, const char *view,
 		const char *sharer, const char *rule, double weight)
 {
@@ -148,7 +143,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	sh.order = track_order(m);
 	sh.seen = xcalloc(m->tracks.nr + 1, sizeof(*sh.seen));
 	for (size_t i = 0; i < m->series.nr; i++) {
-		if (!is_energy(&labels[i].info))
+		if (!counter_is_energy(&labels[i].info))
 			continue;
 		if (*labels[i].info.device)
 			device_rows(&sh, &labels[i]);

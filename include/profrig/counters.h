@@ -70,6 +70,12 @@ struct counter_info {
 	char device[64]; /* "" when neither the series nor its name tells */
 };
 
+/* Whether it is integrated and attributed: an energy counter or a power reading. */
+static inline bool counter_is_energy(const struct counter_info *ci)
+{
+	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
+}
+
 /* facts of one series of a finished model. */
 struct counter_info counter_info(const struct model *m, series_id s);
 /*
