@@ -305,15 +305,13 @@ static void calls_gather(struct profile *p)
 
 void profile_finish(struct profile *p)
 {
-	CLEANUP(xfreep) uint32_t *open = xcalloc(p->calls.nr + 1, sizeof(*open));
-
 	calls_gather(p);
 	device_sum(p);
 	for (size_t i = 0; i < p->tracks.nr; i++) {
 		struct profile_track *t = p->tracks.v[i];
 
 		tree_sum(t);
-		tree_mark_recursion(t, open);
+		tree_mark_recursion(t, p->calls.nr);
 		/* so that names of tracks are told apart where it matters */
 		p->m->tracks.v[t->track].spans += t->spans;
 	}

@@ -169,8 +169,8 @@ uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id categor
 		    enum span_kind kind);
 void tree_release(struct lane *l);
 void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
-/* open: a 0 for each of profile.calls, which it is again afterwards */
-void tree_mark_recursion(struct profile_track *t, uint32_t *open);
+/* calls: how many profile.calls there are */
+void tree_mark_recursion(struct profile_track *t, size_t calls);
 
 void calls_add(struct lane *l, uint32_t calls_id, int64_t ns);
 

@@ -135,39 +135,20 @@ void tree_sum(struct profile_track *t)
 	}
 }
 
-/* Depth first, counting which functions are open on the way down. */
-void tree_mark_recursion(struct profile_track *t, uint32_t *open)
+void tree_mark_recursion(struct profile_track *t, size_t calls)
 {
-	size_t nr = t->nodes.nr;
-	CLEANUP(xfreep) uint32_t *first = xreallocarray(NULL, nr + 1, sizeof(*first));
-	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, nr + 1, sizeof(*next));
-	uint32_t at;
+	uint32_t nr = (uint32_t)t->nodes.nr;
+	CLEANUP(xfreep) uint32_t *parent = xcalloc(nr + 1, sizeof(*parent));
+	CLEANUP(xfreep) uint32_t *of_calls = xcalloc(nr + 1, sizeof(*of_calls));
+	CLEANUP(xfreep) uint8_t *is = NULL;
 
-	memset(first, 0xff, (nr + 1) * sizeof(*first));
-	for (uint32_t i = (uint32_t)nr; i-- > 0;) {
-		uint32_t parent = t->nodes.v[i].parent;
-		uint32_t *head = &first[parent == NODE_NONE ? nr : parent];
-
-		next[i] = *head;
-		*head = i;
+	for (uint32_t i = 0; i < nr; i++) {
+		parent[i] = t->nodes.v[i].parent;
+		of_calls[i] = t->nodes.v[i].calls_id;
 	}
-	at = first[nr];
-	while (at != NODE_NONE) {
-		t->nodes.v[at].recursive = open[t->nodes.v[at].calls_id]++ > 0;
-		if (first[at] != NODE_NONE) {
-			at = first[at];
-			continue;
-		}
-		for (;;) {
-			open[t->nodes.v[at].calls_id]--;
-			if (next[at] != NODE_NONE)
-				break;
-			at = t->nodes.v[at].parent;
-			if (at == NODE_NONE)
-				return;
-		}
-		at = next[at];
-	}
+	is = nodes_outermost(parent, of_calls, nr, calls);
+	for (uint32_t i = 0; i < nr; i++)
+		t->nodes.v[i].recursive = !is[i];
 }
 
 static void worker_calls_grow(struct worker *w, uint32_t id)

@@ -162,41 +162,6 @@ static void lend_rows(struct finder *f)
 	}
 }
 
-/* By node of a forest: whether no node above it is of its kind. One walk with a count per kind, so
- * that deep trees cost no more than wide ones; parents come before children. */
-static uint8_t *outermost(const uint32_t *parent, const uint32_t *kind, uint32_t nr, size_t kinds)
-{
-	uint8_t *ret = xcalloc(nr + 1, 1);
-	CLEANUP(xfreep) uint32_t *child = xreallocarray(NULL, nr + 1, sizeof(*child));
-	CLEANUP(xfreep) uint32_t *next = xreallocarray(NULL, nr + 1, sizeof(*next));
-	CLEANUP(xfreep) uint32_t *open = xcalloc(kinds + 1, sizeof(*open));
-	uint32_t roots = NODE_NONE;
-
-	memset(child, 0xff, (nr + 1) * sizeof(*child));
-	for (uint32_t n = 0; n < nr; n++) {
-		uint32_t *first = parent[n] == NODE_NONE ? &roots : &child[parent[n]];
-
-		next[n] = *first;
-		*first = n;
-	}
-	for (uint32_t n = roots; n != NODE_NONE;) {
-		ret[n] = open[kind[n]]++ == 0;
-		if (child[n] != NODE_NONE) {
-			n = child[n];
-			continue;
-		}
-		/* up to where a sibling is left */
-		for (;;) {
-			open[kind[n]]--;
-			if (next[n] != NODE_NONE || parent[n] == NODE_NONE)
-				break;
-			n = parent[n];
-		}
-		n = next[n];
-	}
-	return ret;
-}
-
 _Static_assert(CCT_NONE == NODE_NONE, "one word for no parent");
 
 static void find_outermost(struct energy_groups *g)
@@ -210,7 +175,7 @@ static void find_outermost(struct energy_groups *g)
 		parent[i] = c->nodes[i].parent;
 		name[i] = c->nodes[i].name;
 	}
-	is = outermost(parent, name, (uint32_t)c->nr, c->nr ? intern_count(c->names) : 0);
+	is = nodes_outermost(parent, name, (uint32_t)c->nr, c->nr ? intern_count(c->names) : 0);
 	for (size_t i = 0; i < g->nodes.nr; i++) {
 		struct lane_node *n = &g->nodes.v[i];
 
@@ -294,7 +259,7 @@ static void find_outermost_of_lane(struct energy_groups *g, size_t lane)
 
 	for (uint32_t i = 0; i < nr; i++)
 		parent[i] = nodes[i].parent;
-	is = outermost(parent, g->lanes.v[lane].row_of, nr, g->lanes.v[lane].rows);
+	is = nodes_outermost(parent, g->lanes.v[lane].row_of, nr, g->lanes.v[lane].rows);
 	for (uint32_t i = 0; i < nr; i++)
 		nodes[i].outermost = is[i];
 }

@@ -59,4 +59,11 @@ struct lane_reader {
 		      struct workers *w);
 };
 
+/*
+ * By node of a forest: 1 when no node above it is of its kind, so that a recursive call counts once
+ * in an inclusive sum. nr nodes, parents (NODE_NONE: a root) before their children; kind < kinds.
+ * Linear, however deep. The caller frees the result.
+ */
+uint8_t *nodes_outermost(const uint32_t *parent, const uint32_t *kind, uint32_t nr, size_t kinds);
+
 #endif
