@@ -2,8 +2,10 @@
 #include "log_line.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 static atomic_int the_level = 1;
 static atomic_bool the_color;
 static atomic_bool progress_stands;
+static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
+static char last_error[512];
 
 void log_setup(int level, bool color)
 {
@@ -97,7 +101,19 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *word, const c
 
 void log_error(const char *fmt, ...)
 {
+	va_list args;
+
+	va_start(args, fmt);
+	pthread_mutex_lock(&last_lock);
+	vsnprintf(last_error, sizeof(last_error), fmt, args);
+	pthread_mutex_unlock(&last_lock);
+	va_end(args);
 	EMIT(0, "error", "1;31");
+}
+
+const char *log_last_error(void)
+{
+	return last_error;
 }
 
 void log_warn(const char *fmt, ...)

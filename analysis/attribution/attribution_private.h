@@ -17,9 +17,11 @@
 
 #include "fixed.h"
 
+#include "profrig/comm.h"
 #include "profrig/energy.h"
 #include "profrig/lane.h"
 #include "profrig/sum.h"
+#include "profrig/wire.h"
 
 /* ---- what the user says, and what was learned (counter_rules.c) ---- */
 
@@ -187,10 +189,24 @@ struct domain {
 	VEC(struct grid) grids;
 };
 
+/* One change of a lane, on its way into the steps. */
+struct share_change {
+	int64_t t_ns;
+	uint32_t sharer;
+	int32_t change;
+};
+
+struct share_changes {
+	VEC(struct share_change) v;
+};
+
 void steps_release(struct steps *st);
 void domain_release(struct domain *d);
-/* Appends the round's changes to the steps of the domain and of its classes. modes: by lane. */
-void domain_share(struct domain *d, const enum lane_mode *modes, const struct lane_feed *feeds);
+/* The round's changes, lane by lane. modes: by lane. */
+void domain_changes(const struct domain *d, const enum lane_mode *modes,
+		    const struct lane_feed *feeds, struct share_changes *ret);
+/* Appends them to the steps of the domain and of its classes; sorts them. */
+void domain_share(struct domain *d, struct share_changes *c);
 /* Forgets what the round had, except its last values. */
 void domain_forget(struct domain *d);
 
@@ -308,6 +324,9 @@ struct walker {
 void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics);
 void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed);
 void walker_release(struct walker *w);
+/* What it found, for a walker of the same lane and grid that has read nothing. */
+void walker_save(const struct walker *w, struct strbuf *to);
+void walker_load(struct walker *w, struct wire *from);
 
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);

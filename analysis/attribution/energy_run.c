@@ -24,6 +24,10 @@ struct team {
 	uint32_t idle_class, given_class;
 	struct walker *idle, *given; /* by grid; node 0 */
 	bool started;
+	/* ranks: which lanes (of the domain) and whether nobody's and anybody's time are here */
+	bool *here, whoever_here;
+	bool *lines_wanted; /* by class: somebody here reads them */
+	bool spread;        /* its lanes are not all of one rank */
 };
 
 struct energy_run {
@@ -33,6 +37,7 @@ struct energy_run {
 	VEC(struct lane_def) lanes;
 	enum lane_mode *modes;
 	VEC(struct team) teams;
+	struct comm *comm;
 };
 
 /* ---- who takes part ---- */
@@ -242,6 +247,130 @@ static int job_add(struct energy_run *run, const struct energy_job *what, struct
 	return 0;
 }
 
+/* ---- ranks ---- */
+
+/* Nobody's time is read by whoever reads the first lane. */
+static void team_place(const struct energy_run *run, struct team *t)
+{
+	const struct domain *d = &t->d;
+	int rank = comm_rank(run->comm);
+	int home = d->lanes.nr ? run->lanes.v[d->lanes.v[0].lane].rank : 0;
+
+	t->spread = false;
+	t->whoever_here = home == rank;
+	memset(t->lines_wanted, 0, d->classes.nr * sizeof(*t->lines_wanted));
+	for (size_t i = 0; i < d->lanes.nr; i++) {
+		int at = run->lanes.v[d->lanes.v[i].lane].rank;
+
+		t->spread |= at != home;
+		t->here[i] = at == rank;
+		t->lines_wanted[d->lanes.v[i].share_class] |= t->here[i];
+	}
+	t->lines_wanted[t->idle_class] = t->lines_wanted[t->given_class] = t->whoever_here;
+}
+
+void energy_run_ranks(struct energy_run *run, struct comm *c)
+{
+	run->comm = c;
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_place(run, &run->teams.v[i]);
+}
+
+static bool any_unsteady(const struct team *t, const struct lane_feed *feeds)
+{
+	for (size_t i = 0; i < t->d.lanes.nr; i++) {
+		if (!feeds[t->d.lanes.v[i].lane].steady)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a team's changes go from rank to rank in this round; all ranks find the same. */
+static bool is_exchanged(const struct energy_run *run, const struct team *t,
+			 const struct lane_feed *feeds)
+{
+	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
+}
+
+static void exchange(const struct energy_run *run, const struct lane_feed *feeds,
+		     struct share_changes *by_team)
+{
+	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
+	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
+	bool any = false;
+
+	for (size_t i = 0; i < run->teams.nr; i++) {
+		if (!is_exchanged(run, &run->teams.v[i], feeds))
+			continue;
+		any = true;
+		WIRE_PUT_VEC(&mine, &by_team[i].v);
+		VEC_CLEAR(&by_team[i].v);
+	}
+	if (!any)
+		return;
+	comm_gather(run->comm, mine.buf, mine.len, &all);
+	for (int r = 0; r < run->comm->size; r++) {
+		struct wire in = { all.bytes.buf + all.at[r], all.bytes.buf + all.at[r + 1],
+				   false };
+
+		for (size_t i = 0; i < run->teams.nr; i++) {
+			if (is_exchanged(run, &run->teams.v[i], feeds))
+				WIRE_TAKE_VEC(&in, &by_team[i].v);
+		}
+		if (in.bad)
+			comm_stop(run->comm, 1, "what rank %d sent does not end as it should", r);
+	}
+}
+
+static void team_save(const struct team *t, struct strbuf *to)
+{
+	size_t grids = t->d.grids.nr;
+
+	WIRE_PUT_ARRAY(to, t->here, t->d.lanes.nr);
+	WIRE_PUT(to, t->whoever_here);
+	for (size_t i = 0; i < t->d.lanes.nr * grids; i++) {
+		if (t->here[i / grids])
+			walker_save(&t->walkers[i], to);
+	}
+	for (size_t g = 0; t->whoever_here && g < grids; g++) {
+		walker_save(&t->idle[g], to);
+		walker_save(&t->given[g], to);
+	}
+}
+
+static void team_load(struct team *t, struct wire *from)
+{
+	size_t grids = t->d.grids.nr;
+	CLEANUP(xfreep) bool *here = xcalloc(t->d.lanes.nr + 1, sizeof(*here));
+	bool whoever;
+
+	wire_take(from, here, t->d.lanes.nr * sizeof(*here));
+	WIRE_TAKE(from, whoever);
+	for (size_t i = 0; i < t->d.lanes.nr * grids && !from->bad; i++) {
+		if (here[i / grids])
+			walker_load(&t->walkers[i], from);
+	}
+	for (size_t g = 0; whoever && g < grids && !from->bad; g++) {
+		walker_load(&t->idle[g], from);
+		walker_load(&t->given[g], from);
+	}
+	for (size_t i = 0; i < t->d.lanes.nr; i++)
+		t->here[i] |= here[i];
+	t->whoever_here |= whoever;
+}
+
+void energy_run_save(const struct energy_run *run, struct strbuf *to)
+{
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_save(&run->teams.v[i], to);
+}
+
+void energy_run_load(struct energy_run *run, struct wire *from)
+{
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_load(&run->teams.v[i], from);
+}
+
 /* ---- life ---- */
 
 static void team_start(const struct energy_run *run, struct team *t)
@@ -253,6 +382,9 @@ static void team_start(const struct energy_run *run, struct team *t)
 	t->walkers = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->walkers));
 	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
+	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
+	t->lines_wanted = xcalloc(d->classes.nr, sizeof(*t->lines_wanted));
+	team_place(run, t);
 	for (size_t g = 0; g < grids; g++) {
 		const struct grid *grid = &d->grids.v[g];
 
@@ -284,6 +416,8 @@ static void team_release(struct team *t)
 	free(t->walkers);
 	free(t->idle);
 	free(t->given);
+	free(t->here);
+	free(t->lines_wanted);
 	domain_release(&t->d);
 }
 
@@ -353,7 +487,6 @@ static void whoever_active(const struct domain *d, bool somebody, bool first, st
 
 struct team_round {
 	struct team *t;
-	const enum lane_mode *modes;
 	const struct lane_feed *feeds;
 	int64_t horizon_ns;
 };
@@ -364,7 +497,8 @@ static void job_line(void *ctx, size_t i, unsigned worker)
 	const struct domain *d = &r->t->d;
 
 	(void)worker;
-	line_extend(&r->t->lines[i], d, &d->classes.v[i / d->grids.nr], r->horizon_ns);
+	if (r->t->lines_wanted[i / d->grids.nr])
+		line_extend(&r->t->lines[i], d, &d->classes.v[i / d->grids.nr], r->horizon_ns);
 }
 
 static void job_walker(void *ctx, size_t i, unsigned worker)
@@ -374,6 +508,8 @@ static void job_walker(void *ctx, size_t i, unsigned worker)
 	const struct domain_lane *l = &r->t->d.lanes.v[i / grids];
 
 	(void)worker;
+	if (!r->t->here[i / grids])
+		return;
 	walker_round(&r->t->walkers[i], &r->t->lines[l->share_class * grids + i % grids],
 		     &r->feeds[l->lane]);
 }
@@ -398,32 +534,48 @@ static void read_whoever(struct team *t, struct walker *walkers, uint32_t share_
 		walker_round(&walkers[g], &t->lines[share_class * grids + g], &f);
 }
 
-static void team_round(struct team_round *r, struct workers *w)
+static void team_whoever(struct team *t, bool first)
+{
+	struct events e = { VEC_INIT };
+
+	if (!t->whoever_here)
+		return;
+	whoever_active(&t->d, false, first, &e);
+	read_whoever(t, t->idle, t->idle_class, &e);
+	whoever_active(&t->d, true, first, &e);
+	read_whoever(t, t->given, t->given_class, &e);
+	VEC_RELEASE(&e.v);
+}
+
+static void team_round(struct team_round *r, struct share_changes *changes, struct workers *w)
 {
 	struct team *t = r->t;
 	struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
-	struct events e = { VEC_INIT };
 	bool first = !t->started;
 
 	t->started = true;
-	domain_share(d, r->modes, r->feeds);
+	domain_share(d, changes);
 	run_all(w, d->classes.nr * grids, job_line, r);
 	run_all(w, d->lanes.nr * grids, job_walker, r);
-	whoever_active(d, false, first, &e);
-	read_whoever(t, t->idle, t->idle_class, &e);
-	whoever_active(d, true, first, &e);
-	read_whoever(t, t->given, t->given_class, &e);
-	VEC_RELEASE(&e.v);
+	team_whoever(t, first);
 	domain_forget(d);
 }
 
 void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
 		      struct workers *w)
 {
+	CLEANUP(xfreep)
+	struct share_changes *changes = xcalloc(run->teams.nr + 1, sizeof(*changes));
+
 	for (size_t i = 0; i < run->teams.nr; i++)
-		team_round(&(struct team_round){ &run->teams.v[i], run->modes, feeds, horizon_ns },
+		domain_changes(&run->teams.v[i].d, run->modes, feeds, &changes[i]);
+	exchange(run, feeds, changes);
+	for (size_t i = 0; i < run->teams.nr; i++) {
+		team_round(&(struct team_round){ &run->teams.v[i], feeds, horizon_ns }, &changes[i],
 			   w);
+		VEC_RELEASE(&changes[i].v);
+	}
 }
 
 /* ---- results ---- */

@@ -22,7 +22,6 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 {
 	struct profile_priv *priv = p->priv;
 	CLEANUP(u64map_release) struct u64map by_track = U64MAP_INIT;
-	uint64_t records = 0;
 
 	priv->first_lane = priv->lanes.nr;
 	atomic_store(&priv->pulled, 0);
@@ -40,10 +39,21 @@ static void lanes_make(struct profile *p, struct source *const *v, size_t n)
 				l->device = device_of(p, l);
 		}
 		l = priv->lanes.v[*at];
-		records += v[i]->records;
 		VEC_PUSH(&l->sources, v[i]);
 		l->samples_only &= v[i]->samples_only;
 		l->in_step |= v[i]->callsites && !v[i]->samples_only;
+	}
+}
+
+static void progress_begin(const struct profile *p)
+{
+	uint64_t records = 0;
+
+	for (size_t i = p->priv->first_lane; i < p->priv->lanes.nr; i++) {
+		const struct lane *l = p->priv->lanes.v[i];
+
+		for (size_t k = 0; is_own(p, l) && k < l->sources.nr; k++)
+			records += l->sources.v[k]->records;
 	}
 	progress_items(records);
 }
@@ -58,14 +68,14 @@ static void lanes_share_buffer(struct profile *p)
 
 		l->keeps_events = l->t.queue || (l->nests && priv->o.lanes.round);
 		l->in_step |= l->keeps_events;
-		nr += l->in_step;
+		nr += l->in_step && is_own(p, l);
 	}
 	priv->lane_events = nr ? bytes / sizeof(struct lane_event) / nr : 0;
 	if (priv->lane_events < LANE_EVENTS_MIN)
 		priv->lane_events = LANE_EVENTS_MIN;
 	/* at once: growing would take half as much again */
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
-		if (priv->lanes.v[i]->keeps_events)
+		if (priv->lanes.v[i]->keeps_events && is_own(p, priv->lanes.v[i]))
 			VEC_RESERVE(&priv->lanes.v[i]->events, priv->lane_events);
 }
 
@@ -84,23 +94,37 @@ static void pull(struct profile *p, bool samples_only)
 	struct profile_priv *priv = p->priv;
 
 	VEC_CLEAR(&priv->active);
-	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
-		if (!priv->lanes.v[i]->done && priv->lanes.v[i]->samples_only >= samples_only)
-			VEC_PUSH(&priv->active, priv->lanes.v[i]);
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
+		struct lane *l = priv->lanes.v[i];
+
+		if (is_own(p, l) && !l->done && l->samples_only >= samples_only)
+			VEC_PUSH(&priv->active, l);
+	}
 	workers_run(priv->workers, priv->active.nr, job_pull, p);
-	for (size_t i = 0; i < priv->active.nr; i++)
-		lane_series_merge(priv->active.v[i]);
 }
 
-/* What lies before it is complete on every track. */
-static int64_t horizon(const struct profile_priv *priv)
+/* The counters whose samples lie in locations of their own, before anything else is read. */
+static void pull_samples(struct profile *p)
 {
+	struct profile_priv *priv = p->priv;
+
+	pull(p, true);
+	ranks_samples(p);
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
+		if (priv->lanes.v[i]->samples_only)
+			lane_series_merge(priv->lanes.v[i]);
+}
+
+/* What lies before it is complete on every track that is read here. */
+static int64_t horizon(const struct profile *p)
+{
+	const struct profile_priv *priv = p->priv;
 	int64_t t = INT64_MAX;
 
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		const struct lane *l = priv->lanes.v[i];
 
-		if (l->in_step && !l->done && l->now_ns < t)
+		if (is_own(p, l) && l->in_step && !l->done && l->now_ns < t)
 			t = l->now_ns;
 	}
 	return t;
@@ -124,8 +148,10 @@ static size_t events_before(const struct lane *l, int64_t t_ns)
 	return lo;
 }
 
-static void feeds_make(struct profile_priv *priv)
+static void feeds_make(struct profile *p)
 {
+	struct profile_priv *priv = p->priv;
+
 	VEC_CLEAR(&priv->feeds);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		struct lane *l = priv->lanes.v[i];
@@ -136,17 +162,20 @@ static void feeds_make(struct profile_priv *priv)
 							   .v = l->events.v,
 							   .nr = l->seen,
 							   .steady = l->changes == 0,
+							   .rank = l->rank,
 							   .nodes = (uint32_t)l->t.nodes.nr,
 							   .rows = l->t.rows,
 							   .row_of = l->t.row_of.v });
 	}
 }
 
-static void begin(struct profile_priv *priv)
+static void begin(struct profile *p)
 {
+	struct profile_priv *priv = p->priv;
+
 	if (!priv->o.lanes.round)
 		return;
-	feeds_make(priv);
+	feeds_make(p);
 	priv->o.lanes.begin(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr);
 }
 
@@ -163,7 +192,7 @@ static void hand_out(struct profile *p, int64_t t_ns)
 	workers_run(priv->workers, p->devices.nr, device_round, p);
 	if (!priv->o.lanes.round)
 		return;
-	feeds_make(priv);
+	feeds_make(p);
 	priv->o.lanes.round(priv->o.lanes.ctx, priv->feeds.v, priv->feeds.nr, t_ns, priv->workers);
 }
 
@@ -183,6 +212,27 @@ static void job_forget(void *profile, size_t i, unsigned worker)
 	l->seen = 0;
 }
 
+static void worker_release(struct worker *w)
+{
+	for (size_t i = 0; i < w->calls.nr; i++)
+		sketch_release(&w->calls.v[i].sketch);
+	VEC_RELEASE(&w->calls);
+}
+
+/* What the workers counted, each for itself. */
+static void calls_gather(struct profile *p)
+{
+	for (unsigned w = 0; w < workers_count(p->priv->workers); w++) {
+		struct worker *from = &p->priv->by_worker[w];
+
+		for (size_t i = 0; i < from->calls.nr; i++) {
+			moments_merge(&p->calls.v[i].ns, &from->calls.v[i].ns);
+			sketch_merge(&p->calls.v[i].sketch, &from->calls.v[i].sketch);
+		}
+		worker_release(from);
+	}
+}
+
 static void launches_say(struct profile *p)
 {
 	struct profile_priv *priv = p->priv;
@@ -198,21 +248,28 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 {
 	struct profile *p = profile;
 	struct profile_priv *priv = p->priv;
+	bool marks;
 	int64_t t_ns;
 
+	ranks_agree(p, v, n, NULL);
 	priv->input = (input_id)(p->m->inputs.nr - 1);
 	priv->shift_ns = p->m->inputs.v[priv->input].shift_ns;
 	lanes_make(p, v, n);
+	ranks_assign(p);
 	lanes_share_buffer(p);
-	pull(p, true);
-	begin(priv);
+	progress_begin(p);
+	pull_samples(p);
+	begin(p);
 	do {
 		pull(p, false);
-		t_ns = horizon(priv);
+		t_ns = ranks_horizon(p, horizon(p), &marks);
 		hand_out(p, t_ns);
-		launches_match(p, t_ns);
+		launches_match(p, t_ns, marks);
 		workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_forget, p);
 	} while (t_ns != INT64_MAX);
+	calls_gather(p);
+	ranks_reduce(p);
+	credits_pay(p);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		lane_close(priv->lanes.v[i]);
 	launches_say(p);
@@ -221,6 +278,12 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 }
 
 /* ---- life ---- */
+
+void profile_give_up(struct profile *p, const char *why)
+{
+	if (!p->priv->agreed)
+		ranks_agree(p, NULL, 0, why);
+}
 
 struct profile *profile_new(struct model *m, const struct profile_opts *o)
 {
@@ -234,13 +297,6 @@ struct profile *profile_new(struct model *m, const struct profile_opts *o)
 	pthread_mutex_init(&p->priv->lock, NULL);
 	model_set_sources(m, take_sources, p);
 	return p;
-}
-
-static void worker_release(struct worker *w)
-{
-	for (size_t i = 0; i < w->calls.nr; i++)
-		sketch_release(&w->calls.v[i].sketch);
-	VEC_RELEASE(&w->calls);
 }
 
 static void priv_free(struct profile_priv *priv)
@@ -291,21 +347,8 @@ void profile_freep(struct profile **p)
 	*p = NULL;
 }
 
-static void calls_gather(struct profile *p)
-{
-	for (unsigned w = 0; w < workers_count(p->priv->workers); w++) {
-		const struct worker *from = &p->priv->by_worker[w];
-
-		for (size_t i = 0; i < from->calls.nr; i++) {
-			moments_merge(&p->calls.v[i].ns, &from->calls.v[i].ns);
-			sketch_merge(&p->calls.v[i].sketch, &from->calls.v[i].sketch);
-		}
-	}
-}
-
 void profile_finish(struct profile *p)
 {
-	calls_gather(p);
 	device_sum(p);
 	for (size_t i = 0; i < p->tracks.nr; i++) {
 		struct profile_track *t = p->tracks.v[i];

@@ -361,6 +361,7 @@ static series_id lane_op_series(struct sink *s, const struct series_def *d)
 	se->def.unit = se->unit = d->unit ? xstrdup(d->unit) : NULL;
 	se->def.device = se->device = d->device ? xstrdup(d->device) : NULL;
 	se->def.host = se->host = d->host ? xstrdup(d->host) : NULL;
+	se->def.pci = se->pci = d->pci ? xstrdup(d->pci) : NULL;
 	return id - 1;
 }
 
@@ -457,6 +458,8 @@ struct lane *lane_new(struct profile *p, track_id track)
 	l->nests = p->m->tracks.v[track].kind == TRACK_THREAD;
 	l->samples_only = true;
 	l->instants_limit = INSTANTS_LIMIT;
+	l->rank = comm_rank(p->priv->o.comm);
+	l->here = true;
 	l->now_ns = l->frame_ns = l->sample_ns = l->mark_ns = INT64_MIN;
 	l->last_node = NODE_NONE;
 	l->work_first_ns = l->first_ns = INT64_MAX;
@@ -470,6 +473,7 @@ static void series_free(struct lane_series *se)
 	free(se->unit);
 	free(se->device);
 	free(se->host);
+	free(se->pci);
 	VEC_RELEASE(&se->t_ns);
 	VEC_RELEASE(&se->value);
 }
@@ -542,6 +546,7 @@ void lane_close(struct lane *l)
 	struct model *m = l->p->m;
 	struct input *in = &m->inputs.v[l->p->priv->input];
 
+	lane_series_merge(l);
 	in->spans += l->t.spans;
 	in->samples += l->samples;
 	if (l->first_ns < in->first_ns)

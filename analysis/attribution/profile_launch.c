@@ -31,6 +31,7 @@ void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id)
 						   .frame = l->open.nr - 1,
 						   .node = f->node,
 						   .name = STR_NONE,
+						   .by = LANE_NONE,
 						   .ns = MARK_OPEN }));
 	if (l->nests && l->open.nr <= l->settled)
 		l->marks.v[l->marks.nr - 1].frame = MARK_SETTLED;
@@ -77,24 +78,25 @@ void marks_work(struct lane *l, const struct frame *f, int64_t ns)
 
 /* ---- between two rounds ---- */
 
+/* A mark that waits for its turn, also one of another rank. */
 struct due {
-	struct lane *lane;
-	size_t mark;
+	int64_t t_ns;
+	uint64_t id, mark; /* mark: counted from 0 over the lane */
+	uint32_t lane, node;
+	bool work;
 };
 
 /* In order of time, launches before work, and as the tracks come. */
-static int cmp_due(const void *pa, const void *pb, void *ctx)
+static int cmp_due(const void *pa, const void *pb)
 {
 	const struct due *a = pa, *b = pb;
-	int64_t ta = a->lane->marks.v[a->mark].t_ns, tb = b->lane->marks.v[b->mark].t_ns;
 
-	(void)ctx;
-	if (ta != tb)
-		return ta < tb ? -1 : 1;
-	if (a->lane->t.queue != b->lane->t.queue)
-		return a->lane->t.queue ? 1 : -1;
+	if (a->t_ns != b->t_ns)
+		return a->t_ns < b->t_ns ? -1 : 1;
+	if (a->work != b->work)
+		return a->work ? 1 : -1;
 	if (a->lane != b->lane)
-		return a->lane->index < b->lane->index ? -1 : 1;
+		return a->lane < b->lane ? -1 : 1;
 	return a->mark < b->mark ? -1 : a->mark > b->mark;
 }
 
@@ -109,24 +111,24 @@ static struct launches *launches_of(struct profile_priv *priv, uint64_t id)
 	return &priv->launches.v[*at];
 }
 
-static void launch_put(struct launches *q, struct lane *l, uint32_t node)
+static void launch_put(struct launches *q, const struct due *d)
 {
 	struct launch_run *last = q->runs.nr > q->first ? &q->runs.v[q->runs.nr - 1] : NULL;
 
-	if (last && last->lane == l && last->node == node)
+	if (last && last->lane == d->lane && last->node == d->node)
 		last->nr++;
 	else
-		VEC_PUSH(&q->runs, ((struct launch_run){ l, node, 1 }));
+		VEC_PUSH(&q->runs, ((struct launch_run){ d->lane, d->node, 1 }));
 }
 
-static bool launch_take(struct launches *q, struct launch_mark *work)
+/* Returns false when there is none. */
+static bool launch_take(struct launches *q, struct launch_run *ret)
 {
 	struct launch_run *r = &q->runs.v[q->first];
 
 	if (q->first == q->runs.nr)
 		return false;
-	work->by = r->lane;
-	work->node = r->node;
+	*ret = *r;
 	if (--r->nr > 0)
 		return true;
 	if (++q->first * 2 > q->runs.nr) {
@@ -137,29 +139,56 @@ static bool launch_take(struct launches *q, struct launch_mark *work)
 	return true;
 }
 
-static void due_match(struct profile_priv *priv, const struct due *d)
+static void due_match(struct profile *p, const struct due *d)
 {
-	struct launch_mark *m = &d->lane->marks.v[d->mark];
-	struct launches *q = launches_of(priv, m->id);
+	struct profile_priv *priv = p->priv;
+	struct launches *q = launches_of(priv, d->id);
+	struct lane *l = priv->lanes.v[d->lane];
+	struct launch_run by;
 
-	if (!d->lane->t.queue) {
-		launch_put(q, d->lane, m->node);
-	} else if (launch_take(q, m)) {
+	if (!d->work) {
+		launch_put(q, d);
+	} else if (launch_take(q, &by)) {
 		priv->tied++;
+		if (is_own(p, l)) {
+			l->marks.v[d->mark - l->marks_before].by = by.lane;
+			l->marks.v[d->mark - l->marks_before].node = by.node;
+		}
 	} else {
 		priv->untied++;
 	}
 }
 
+void credit_add(struct profile_priv *priv, uint32_t lane, uint32_t node, int64_t ns)
+{
+	uint32_t *at = u64map_at(&priv->credit_ids, u64map_pair(lane, node));
+
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)priv->credits.nr;
+		VEC_PUSH(&priv->credits, ((struct credit){ lane, node, 0 }));
+	}
+	priv->credits.v[*at].ns = ns_sum(priv->credits.v[*at].ns, ns);
+}
+
+void credits_pay(struct profile *p)
+{
+	for (size_t i = 0; i < p->priv->credits.nr; i++) {
+		const struct credit *c = &p->priv->credits.v[i];
+		struct profile_node *n = &p->priv->lanes.v[c->lane]->t.nodes.v[c->node];
+
+		n->device_ns = ns_sum(n->device_ns, c->ns);
+	}
+	VEC_CLEAR(&p->priv->credits);
+	u64map_release(&p->priv->credit_ids);
+}
+
 static void work_credit(struct profile *p, const struct lane *l, const struct launch_mark *m)
 {
 	struct profile_device *d = &p->devices.v[l->device];
-	struct profile_node *n;
 
-	if (!m->by || m->node == NODE_NONE || m->ns == MARK_NO_WORK)
+	if (m->by == LANE_NONE || m->node == NODE_NONE || m->ns == MARK_NO_WORK)
 		return;
-	n = &m->by->t.nodes.v[m->node];
-	n->device_ns = ns_sum(n->device_ns, m->ns);
+	credit_add(p->priv, m->by, m->node, m->ns);
 	d->linked++;
 	d->linked_ns = ns_sum(d->linked_ns, m->ns);
 }
@@ -183,24 +212,54 @@ static void marks_drop(struct profile *p, struct lane *l)
 	l->marks_pending -= l->marks_pending < done ? l->marks_pending : done;
 }
 
-void launches_match(struct profile *p, int64_t horizon_ns)
-{
-	struct profile_priv *priv = p->priv;
-	VEC(struct due) due = VEC_INIT;
+struct dues {
+	VEC(struct due) v;
+};
 
+static void dues_collect(struct profile_priv *priv, int64_t horizon_ns, struct dues *ret)
+{
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++) {
 		struct lane *l = priv->lanes.v[i];
 
 		for (; l->marks_matched < l->marks.nr &&
 		       l->marks.v[l->marks_matched].t_ns < horizon_ns;
-		     l->marks_matched++)
-			VEC_PUSH(&due, ((struct due){ l, l->marks_matched }));
+		     l->marks_matched++) {
+			const struct launch_mark *m = &l->marks.v[l->marks_matched];
+
+			VEC_PUSH(&ret->v,
+				 ((struct due){ m->t_ns, m->id, l->marks_before + l->marks_matched,
+						(uint32_t)l->index, m->node, l->t.queue }));
+		}
 	}
-	if (due.nr)
-		qsort_r(due.v, due.nr, sizeof(*due.v), cmp_due, NULL);
-	for (size_t i = 0; i < due.nr; i++)
-		due_match(priv, &due.v[i]);
-	VEC_RELEASE(&due);
+}
+
+/* Every rank matches all of them, so that all know the same queues. */
+static void dues_exchange(struct comm *c, struct dues *due)
+{
+	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
+
+	comm_gather(c, due->v.v, due->v.nr * sizeof(*due->v.v), &all);
+	VEC_RESERVE(&due->v, all.bytes.len / sizeof(*due->v.v));
+	due->v.nr = all.bytes.len / sizeof(*due->v.v);
+	if (due->v.nr)
+		memcpy(due->v.v, all.bytes.buf, due->v.nr * sizeof(*due->v.v));
+}
+
+void launches_match(struct profile *p, int64_t horizon_ns, bool anybody)
+{
+	struct profile_priv *priv = p->priv;
+	struct dues due = { VEC_INIT };
+
+	if (!anybody)
+		return;
+	dues_collect(priv, horizon_ns, &due);
+	if (!comm_alone(priv->o.comm))
+		dues_exchange(priv->o.comm, &due);
+	if (due.v.nr)
+		qsort(due.v.v, due.v.nr, sizeof(*due.v.v), cmp_due);
+	for (size_t i = 0; i < due.v.nr; i++)
+		due_match(p, &due.v.v[i]);
+	VEC_RELEASE(&due.v);
 	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
 		marks_drop(p, priv->lanes.v[i]);
 }
@@ -211,4 +270,6 @@ void launches_release(struct profile_priv *priv)
 		VEC_RELEASE(&priv->launches.v[i].runs);
 	VEC_RELEASE(&priv->launches);
 	u64map_release(&priv->launch_ids);
+	VEC_RELEASE(&priv->credits);
+	u64map_release(&priv->credit_ids);
 }

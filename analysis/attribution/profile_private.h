@@ -1,7 +1,8 @@
 /*
  * The parts of the profile: profile.c hands the sources round, profile_lane.c is the sink of one
  * track, profile_tree.c its call paths, profile_device.c what runs at the same time,
- * profile_launch.c who launched it.
+ * profile_launch.c who launched it; profile_ranks.c is what ranks say to each other, and
+ * profile_wire.c a lane on its way between two of them.
  */
 #ifndef PROFILE_PRIVATE_H
 #define PROFILE_PRIVATE_H
@@ -11,6 +12,7 @@
 
 #include "profrig/profile.h"
 #include "profrig/u64map.h"
+#include "profrig/wire.h"
 
 #define LANE_EVENTS_MIN ((size_t)512)
 
@@ -27,13 +29,14 @@ struct frame {
 struct launch_mark {
 	uint64_t id;
 	int64_t t_ns;
-	size_t frame;    /* of a launch; MARK_SETTLED: node is known */
-	struct lane *by; /* of work: who launched it, with node */
+	size_t frame; /* of a launch; MARK_SETTLED: node is known */
+	uint32_t by;  /* of work: index of the lane that launched it, LANE_NONE; with node */
 	uint32_t node;
 	str_id name, category; /* of a launch that took no time; STR_NONE */
 	int64_t ns;            /* of work: its duration */
 };
 #define MARK_SETTLED SIZE_MAX
+#define LANE_NONE UINT32_MAX
 #define MARK_OPEN (-1)
 #define MARK_NO_WORK (-2)
 
@@ -52,7 +55,7 @@ struct lane_warning {
 };
 
 struct lane_series {
-	char *name, *unit, *device, *host;
+	char *name, *unit, *device, *host, *pci;
 	struct series_def def; /* its texts are those above */
 	series_id id;          /* in the model; SERIES_NONE before it was put there */
 	VEC(int64_t) t_ns;
@@ -76,6 +79,8 @@ struct lane {
 	struct worker *worker; /* that pulls it now */
 	struct profile_track t;
 	size_t index;                 /* in profile_priv.lanes */
+	int rank;                     /* who reads it */
+	bool here;                    /* this rank has what was read of it */
 	VEC(struct source *) sources; /* nearly always one */
 	size_t source;                /* the present one */
 	bool samples_only, done;
@@ -103,7 +108,8 @@ struct lane {
 	bool keeps_events;
 	bool in_step; /* not read further ahead than its buffer allows */
 	VEC(struct lane_event) events;
-	size_t changes;     /* of them, those that change whether something is open */
+	/* of them, those that change whether something is open; of a lane elsewhere 1 for any */
+	size_t changes;
 	size_t seen;        /* how many of them the present round hands out */
 	size_t merged;      /* how many of these its device has taken */
 	uint32_t last_node; /* of the last event */
@@ -129,17 +135,23 @@ struct profile_priv {
 	size_t lane_events;       /* that one may hold */
 	int64_t shift_ns;         /* of the present input */
 	input_id input;
+	bool agreed; /* all ranks read the same sources */
 	VEC(struct lane_feed) feeds;
 	VEC(struct lane *) active; /* of this round */
 	struct u64map launch_ids;  /* by callsite: place in launches */
 	VEC(struct launches {
 		VEC(struct launch_run {
-			struct lane *lane;
-			uint32_t node;
+			uint32_t lane, node;
 			uint64_t nr;
 		}) runs;
 		size_t first;
 	}) launches;
+	/* time of work that a call launched, until all is read: the call's lane may be elsewhere */
+	struct u64map credit_ids; /* (lane, node): place in credits */
+	VEC(struct credit {
+		uint32_t lane, node;
+		int64_t ns;
+	}) credits;
 	uint64_t tied, untied;       /* work */
 	atomic_uint_fast64_t pulled; /* records, about */
 	/* what lanes share while they are read */
@@ -152,6 +164,12 @@ struct profile_priv {
 		int64_t since_ns;
 	}) devices; /* as profile.devices */
 };
+
+/* Whether this rank reads it. */
+static inline bool is_own(const struct profile *p, const struct lane *l)
+{
+	return l->rank == comm_rank(p->priv->o.comm);
+}
 
 extern const struct sink_ops lane_ops;
 struct lane *lane_new(struct profile *p, track_id track);
@@ -173,6 +191,8 @@ void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
 void tree_mark_recursion(struct profile_track *t, size_t calls);
 
 void calls_add(struct lane *l, uint32_t calls_id, int64_t ns);
+/* Place in profile.calls, made when it is new; device: LANE_NONE on threads. */
+uint32_t calls_of(struct profile *p, uint32_t device, bool kernel, str_id name, str_id category);
 
 uint32_t device_of(struct profile *p, struct lane *l);
 /* Sweeps over what the present round hands out of a device's queues. */
@@ -183,8 +203,35 @@ void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id);
 void marks_instant(struct lane *l, const struct frame *f);
 void marks_settle(struct lane *l, uint32_t below);
 void marks_work(struct lane *l, const struct frame *f, int64_t ns);
-void launches_match(struct profile *p, int64_t horizon_ns);
+/* anybody: some rank has launches or work to match in this round. */
+void launches_match(struct profile *p, int64_t horizon_ns, bool anybody);
+void credit_add(struct profile_priv *priv, uint32_t lane, uint32_t node, int64_t ns);
+void credits_pay(struct profile *p); /* when all lanes are here */
 void launches_release(struct profile_priv *priv);
+
+/* ---- ranks (profile_ranks.c); all do nothing for a process that is alone ---- */
+
+/* Stops all when not all have the same sources. text: of a rank that has none; NULL. */
+void ranks_agree(struct profile *p, struct source *const *v, size_t n, const char *text);
+/* Who reads which of the present lanes. */
+void ranks_assign(struct profile *p);
+/* All get the series of the locations that hold nothing but samples. */
+void ranks_samples(struct profile *p);
+/* The horizon of all ranks, whether anybody has something to match, and which lanes change. */
+int64_t ranks_horizon(struct profile *p, int64_t own_ns, bool *ret_marks);
+/* Results travel to rank 0. */
+void ranks_reduce(struct profile *p);
+
+/* ---- a lane as bytes (profile_wire.c) ---- */
+
+void lane_save(const struct lane *l, struct strbuf *to);
+/* calls: by the sender's calls ids, the own ones. */
+void lane_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls);
+void lane_series_save(const struct lane *l, struct strbuf *to);
+void lane_series_load(struct lane *l, struct wire *from);
+void calls_save(const struct profile *p, struct strbuf *to);
+/* Adds them to the own ones; which those are, by the sender's ids. The caller frees it. */
+uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr);
 
 static inline int64_t ns_sum(int64_t a, int64_t b)
 {

@@ -39,14 +39,11 @@ static void slots_grow(struct lane *l)
 	}
 }
 
-/* Number of the statistics that calls of a node belong to; the only thing of a tree that all lanes
- * share. */
-static uint32_t calls_id(struct lane *l, str_id name, str_id category, enum span_kind kind)
+/* The only thing of a tree that all lanes share. */
+uint32_t calls_of(struct profile *p, uint32_t device, bool kernel, str_id name, str_id category)
 {
-	struct profile *p = l->p;
 	struct profile_priv *priv = p->priv;
-	bool kernel = kind == SPAN_KERNEL;
-	uint32_t who = l->t.queue ? 1 + 2 * l->device + kernel : 0, symbol, id;
+	uint32_t who = device != LANE_NONE ? 1 + 2 * device + kernel : 0, symbol, id;
 	uint32_t *at;
 
 	pthread_mutex_lock(&priv->lock);
@@ -57,11 +54,10 @@ static uint32_t calls_id(struct lane *l, str_id name, str_id category, enum span
 	at = u64map_at(&priv->call_ids, u64map_pair(who, symbol));
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)p->calls.nr;
-		VEC_PUSH(&p->calls,
-			 ((struct profile_calls){ .device = l->t.queue ? l->device : UINT32_MAX,
-						  .kernel = kernel,
-						  .name = name,
-						  .category = category }));
+		VEC_PUSH(&p->calls, ((struct profile_calls){ .device = device,
+							     .kernel = kernel,
+							     .name = name,
+							     .category = category }));
 	}
 	id = *at;
 	pthread_mutex_unlock(&priv->lock);
@@ -81,6 +77,7 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 			 enum span_kind kind)
 {
 	uint32_t depth = parent == NODE_NONE ? 0 : l->t.nodes.v[parent].depth + 1;
+	uint32_t device = l->t.queue ? l->device : LANE_NONE;
 
 	VEC_PUSH(&l->t.nodes,
 		 ((struct profile_node){ .parent = parent,
@@ -88,7 +85,8 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 					 .name = name,
 					 .category = category,
 					 .kind = kind,
-					 .calls_id = calls_id(l, name, category, kind) }));
+					 .calls_id = calls_of(l->p, device, kind == SPAN_KERNEL,
+							      name, category) }));
 	VEC_PUSH(&l->t.row_of, row_of(l, name));
 	return (uint32_t)(l->t.nodes.nr - 1);
 }

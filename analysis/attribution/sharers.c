@@ -2,17 +2,6 @@
 
 #include <string.h>
 
-/* One change of a lane, on its way into the steps. */
-struct change {
-	int64_t t_ns;
-	uint32_t sharer;
-	int32_t change;
-};
-
-struct changes {
-	VEC(struct change) v;
-};
-
 void steps_release(struct steps *st)
 {
 	VEC_RELEASE(&st->t_ns);
@@ -61,7 +50,7 @@ void domain_forget(struct domain *d)
 
 /* ---- changes of all lanes in time order ---- */
 
-static size_t run_end(const struct change *v, size_t from, size_t n)
+static size_t run_end(const struct share_change *v, size_t from, size_t n)
 {
 	size_t i = from + 1;
 
@@ -70,7 +59,8 @@ static size_t run_end(const struct change *v, size_t from, size_t n)
 	return i < n ? i : n;
 }
 
-static void merge_runs(const struct change *from, struct change *to, size_t a, size_t b, size_t c)
+static void merge_runs(const struct share_change *from, struct share_change *to, size_t a, size_t b,
+		       size_t c)
 {
 	size_t i = a, j = b, k = a;
 
@@ -83,10 +73,10 @@ static void merge_runs(const struct change *from, struct change *to, size_t a, s
 }
 
 /* Natural merge sort: every lane is in order already, so there are as many runs as lanes. */
-static void sort_changes(struct changes *c)
+static void sort_changes(struct share_changes *c)
 {
-	CLEANUP(xfreep) struct change *other = NULL;
-	struct change *from = c->v.v, *to;
+	CLEANUP(xfreep) struct share_change *other = NULL;
+	struct share_change *from = c->v.v, *to;
 	size_t n = c->v.nr, runs;
 
 	if (n < 2 || run_end(from, 0, n) == n)
@@ -103,7 +93,7 @@ static void sort_changes(struct changes *c)
 			a = end;
 			runs++;
 		}
-		struct change *t = from;
+		struct share_change *t = from;
 		from = to;
 		to = t;
 	} while (runs > 1);
@@ -111,8 +101,8 @@ static void sort_changes(struct changes *c)
 		memcpy(c->v.v, from, n * sizeof(*from));
 }
 
-static void collect(const struct domain *d, const enum lane_mode *modes,
-		    const struct lane_feed *feeds, struct changes *c)
+void domain_changes(const struct domain *d, const enum lane_mode *modes,
+		    const struct lane_feed *feeds, struct share_changes *ret)
 {
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		const struct domain_lane *l = &d->lanes.v[i];
@@ -122,15 +112,14 @@ static void collect(const struct domain *d, const enum lane_mode *modes,
 			continue;
 		for (size_t k = 0; k < f->nr; k++) {
 			if (f->v[k].change)
-				VEC_PUSH(&c->v, (struct change){ f->v[k].t_ns, l->sharer,
-								 f->v[k].change });
+				VEC_PUSH(&ret->v, (struct share_change){ f->v[k].t_ns, l->sharer,
+									 f->v[k].change });
 		}
 	}
-	sort_changes(c);
 }
 
 /* Returns how the weight of active sharers changes. */
-static int sharer_change(struct domain *d, const struct change *c)
+static int sharer_change(struct domain *d, const struct share_change *c)
 {
 	struct sharer *s = &d->sharers.v[c->sharer];
 	uint32_t before = s->open;
@@ -140,26 +129,25 @@ static int sharer_change(struct domain *d, const struct change *c)
 }
 
 /* All changes of one time count before anything is stepped: one call ends where another begins. */
-void domain_share(struct domain *d, const enum lane_mode *modes, const struct lane_feed *feeds)
+void domain_share(struct domain *d, struct share_changes *c)
 {
-	struct changes c = { VEC_INIT };
+	const struct share_change *v;
 	uint32_t active = steps_last(&d->active);
 
-	collect(d, modes, feeds, &c);
-	for (size_t i = 0, end; i < c.v.nr; i = end) {
-		int64_t t_ns = c.v.v[i].t_ns;
+	sort_changes(c);
+	v = c->v.v;
+	for (size_t i = 0, end; i < c->v.nr; i = end) {
+		int64_t t_ns = v[i].t_ns;
 
-		for (end = i; end < c.v.nr && c.v.v[end].t_ns == t_ns; end++)
-			active +=
-				(uint32_t)(d->view == VIEW_DEVICE ? c.v.v[end].change
-								  : sharer_change(d, &c.v.v[end]));
+		for (end = i; end < c->v.nr && v[end].t_ns == t_ns; end++)
+			active += (uint32_t)(d->view == VIEW_DEVICE ? v[end].change
+								    : sharer_change(d, &v[end]));
 		steps_put(&d->active, t_ns, active);
 		for (size_t k = i; d->view == VIEW_HOST && k < end; k++) {
-			const struct sharer *s = &d->sharers.v[c.v.v[k].sharer];
+			const struct sharer *s = &d->sharers.v[v[k].sharer];
 
 			if (s->share_class)
 				steps_put(&d->classes.v[s->share_class].parts, t_ns, s->open);
 		}
 	}
-	VEC_RELEASE(&c.v);
 }

@@ -79,26 +79,65 @@ static uint32_t row_of(const struct walker *w, uint32_t node)
 	return w->row_of ? w->row_of[node] : node;
 }
 
-static void make_room(struct walker *w, const struct lane_feed *feed)
+static void make_nodes(struct walker *w, uint32_t nodes)
 {
 	size_t counters = w->grid->counters.nr;
-	uint32_t nodes = feed->nodes, from = w->nodes;
+	uint32_t from = w->nodes;
 
+	if (nodes <= w->nodes)
+		return;
+	nodes = with_room(w->nodes, nodes);
+	w->node = grow_touched(w->node, from, nodes);
+	w->outside = grow_zeroed(w->outside, from, nodes, 1);
+	w->energy = grow_zeroed(w->energy, from * counters, nodes * counters, sizeof(*w->energy));
+	w->times = grow_zeroed(w->times, from * w->times_per_node, nodes * w->times_per_node,
+			       sizeof(*w->times));
+	if (w->grid->moments)
+		w->moment = grow_zeroed(w->moment, from, nodes, sizeof(*w->moment));
+	w->nodes = nodes;
+}
+
+static void make_room(struct walker *w, const struct lane_feed *feed)
+{
 	w->row_of = feed->row_of;
-	if (nodes > w->nodes) {
-		nodes = with_room(w->nodes, nodes);
-		w->node = grow_touched(w->node, from, nodes);
-		w->outside = grow_zeroed(w->outside, from, nodes, 1);
-		w->energy = grow_zeroed(w->energy, from * counters, nodes * counters,
-					sizeof(*w->energy));
-		w->times = grow_zeroed(w->times, from * w->times_per_node,
-				       nodes * w->times_per_node, sizeof(*w->times));
-		if (w->grid->moments)
-			w->moment = grow_zeroed(w->moment, from, nodes, sizeof(*w->moment));
-		w->nodes = nodes;
-	}
+	make_nodes(w, feed->nodes);
 	if (w->statistics)
 		make_rows(w, feed->row_of ? feed->rows : feed->nodes);
+}
+
+/* ---- from one rank to another ---- */
+
+void walker_save(const struct walker *w, struct strbuf *to)
+{
+	size_t counters = w->grid->counters.nr;
+
+	WIRE_PUT(to, w->nodes);
+	WIRE_PUT(to, w->rows);
+	WIRE_PUT_ARRAY(to, w->outside, w->nodes);
+	WIRE_PUT_ARRAY(to, w->energy, w->nodes * counters);
+	WIRE_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
+	WIRE_PUT_ARRAY(to, w->stats, w->rows * counters);
+}
+
+void walker_load(struct walker *w, struct wire *from)
+{
+	size_t counters = w->grid->counters.nr, left;
+	uint32_t nodes, rows;
+
+	WIRE_TAKE(from, nodes);
+	WIRE_TAKE(from, rows);
+	left = (size_t)(from->end - from->at);
+	/* of each at least a byte must follow */
+	if (from->bad || nodes > left || rows > left || (rows && !w->statistics)) {
+		from->bad = true;
+		return;
+	}
+	make_nodes(w, nodes);
+	make_rows(w, rows);
+	wire_take(from, w->outside, nodes);
+	wire_take(from, w->energy, nodes * counters * sizeof(*w->energy));
+	wire_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
+	wire_take(from, w->stats, rows * counters * sizeof(*w->stats));
 }
 
 /* ---- the end of an interval ---- */

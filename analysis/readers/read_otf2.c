@@ -33,6 +33,7 @@
 #include "profrig/fs.h"
 #include "profrig/text.h"
 #include "profrig/warnings.h"
+#include "profrig/wire.h"
 
 /* ---- what libotf2 would print ---- */
 
@@ -465,6 +466,35 @@ static int location_pull(struct source *src, struct sink *into, uint64_t max)
 	return 0;
 }
 
+/* What locations_pull asks of a location afterwards. */
+static void location_save(const struct source *src, struct strbuf *to)
+{
+	const struct location *lo = (const struct location *)src;
+	const struct otf2_found *f = &lo->l.found;
+
+	WIRE_PUT(to, lo->read);
+	WIRE_PUT(to, lo->partial);
+	WIRE_PUT(to, f->counts);
+	WIRE_PUT(to, f->sent_bytes);
+	WIRE_PUT(to, f->received_bytes);
+	WIRE_PUT(to, f->first_ticks);
+	WIRE_PUT(to, f->last_ticks);
+}
+
+static void location_load(struct source *src, struct wire *from)
+{
+	struct location *lo = (struct location *)src;
+	struct otf2_found *f = &lo->l.found;
+
+	WIRE_TAKE(from, lo->read);
+	WIRE_TAKE(from, lo->partial);
+	WIRE_TAKE(from, f->counts);
+	WIRE_TAKE(from, f->sent_bytes);
+	WIRE_TAKE(from, f->received_bytes);
+	WIRE_TAKE(from, f->first_ticks);
+	WIRE_TAKE(from, f->last_ticks);
+}
+
 static bool has_callsites(const struct otf2_defs *d)
 {
 	for (size_t i = 0; i < d->parameters.nr; i++)
@@ -481,7 +511,9 @@ static void location_init(struct location *lo, struct archive *a, size_t index,
 	*lo = (struct location){ .source = { .track = def->track,
 					     .samples_only = def->type == OTF2_LOCATION_TYPE_METRIC,
 					     .records = def->events,
-					     .pull = location_pull },
+					     .pull = location_pull,
+					     .save = location_save,
+					     .load = location_load },
 				 .a = a,
 				 .callbacks = callbacks };
 	otf2_location_init(&lo->l, &a->r, index);

@@ -110,7 +110,8 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 
 		any_queue |= queue;
 		VEC_PUSH(&es->lanes,
-			 (struct lane_def){ feeds[i].track, queue ? LANE_WORK : LANE_CALLS });
+			 (struct lane_def){ feeds[i].track, queue ? LANE_WORK : LANE_CALLS,
+					    feeds[i].rank });
 	}
 	labels = series_labels(es->m);
 	energy_jobs_find(es->m, labels, &es->energy, any_queue, &es->jobs);
@@ -118,6 +119,8 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 	/* jobs are of known kinds, so this cannot fail */
 	energy_run_new(es->m, es->jobs.v.v, es->jobs.v.nr, es->lanes.v, es->lanes.nr, &es->energy,
 		       &es->run, NULL);
+	if (es->run)
+		energy_run_ranks(es->run, es->o->comm);
 }
 
 static void stream_round(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
@@ -130,9 +133,25 @@ static void stream_round(void *ctx, const struct lane_feed *feeds, size_t n, int
 		energy_run_round(es->run, feeds, horizon_ns, w);
 }
 
+static void stream_save(void *ctx, struct strbuf *to)
+{
+	const struct energy_stream *es = ctx;
+
+	if (es->run)
+		energy_run_save(es->run, to);
+}
+
+static void stream_load(void *ctx, struct wire *from)
+{
+	struct energy_stream *es = ctx;
+
+	if (es->run)
+		energy_run_load(es->run, from);
+}
+
 struct lane_reader energy_stream_reader(struct energy_stream *es)
 {
-	return (struct lane_reader){ es, stream_begin, stream_round };
+	return (struct lane_reader){ es, stream_begin, stream_round, stream_save, stream_load };
 }
 
 const struct energy_run *energy_stream_run(const struct energy_stream *es)

@@ -279,7 +279,7 @@ static void say_approximate(struct model *m, const struct table_set *ts)
 static struct lane_reader lanes_for(const struct analyze_options *o, struct energy_stream *energy)
 {
 	return is_wanted(&o->only, "energy") ? energy_stream_reader(energy)
-					     : (struct lane_reader){ NULL, NULL, NULL };
+					     : (struct lane_reader){ .ctx = NULL };
 }
 
 /* rep.dir is set; what is left of it is set once there is something to write. */
@@ -294,9 +294,12 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	struct err err = ERR_INIT;
 	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p);
 
+	ao.comm = cli_comm;
 	topology_again(o->topology);
 	if (code == EXIT_DONE)
 		code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
+	if (p)
+		profile_give_up(p, NULL);
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
 		return code;
 	if (p) {
@@ -318,6 +321,30 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 		return EXIT_MISSING;
 	}
 	return exit_worse(code, analyze_write(rep, m, &times, &o->formats));
+}
+
+/*
+ * What the ranks but the first do: read along. They write and say nothing; who cannot go on as the
+ * others do says so to them.
+ */
+static int analyze_along(const struct strvec *inputs, const struct analyze_options *o)
+{
+	struct model *m = model_new();
+	struct analysis_opts ao = o->analysis;
+	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
+	struct profile *p = analyze_profile(o, m, lanes_for(o, energy));
+	struct report_timings times = { 0 };
+	char *run_dir = NULL;
+
+	ao.comm = cli_comm;
+	topology_again(o->topology);
+	analyze_read(inputs, o, m, &ao, &run_dir, &times);
+	profile_give_up(p, log_last_error());
+	free(run_dir);
+	profile_free(p);
+	energy_stream_free(energy);
+	model_free(m);
+	return EXIT_DONE;
 }
 
 /* One analysis of all inputs, or an ensemble. */
@@ -351,10 +378,15 @@ int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, 
 
 	o.output = rep.dir;
 	o.counters = o.counters ? o.counters : &none;
-	if (code == EXIT_DONE)
-		code = output_code(rep.dir);
-	if (code == EXIT_DONE)
-		code = analyze_inputs(inputs, &o, &rep);
+	if (code == EXIT_DONE && comm_rank(cli_comm) > 0) {
+		if (comm_begin(cli_comm, true, 0, NULL))
+			code = analyze_along(inputs, &o);
+	} else {
+		if (code == EXIT_DONE)
+			code = output_code(rep.dir);
+		if (code == EXIT_DONE)
+			code = analyze_inputs(inputs, &o, &rep);
+	}
 	if (!rep.analysis_json)
 		free(STEAL(rep.dir)); /* nothing is there */
 	counter_rules_release(&none);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "profrig/analysis.h"
+#include "profrig/comm.h"
 #include "profrig/err.h"
 #include "profrig/run.h"
 #include "profrig/strvec.h"
@@ -164,6 +165,9 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
  */
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		      struct lane_reader lanes, struct profile **ret);
+/* A profile into m, by as many threads and ranks as there are. */
+struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
+				struct lane_reader lanes);
 /* Seconds since *at, which moves to now. */
 double analyze_lap_s(int64_t *at);
 /*
@@ -205,6 +209,14 @@ struct baseline {
 /* Five lines on stderr after a run. rep may be empty. */
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base);
+
+/*
+ * The ranks of this job. ranks_none.c is linked into profrig, which is always alone (NULL),
+ * ranks_mpi.c into profrig-mpi. At the end of the program; returns what it shall exit with.
+ */
+extern struct comm *cli_comm;
+struct comm *ranks_open(int *argc, char ***argv);
+int ranks_close(struct comm *c, int code);
 
 /* The signal that came (SIGINT, SIGTERM, SIGHUP) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;

@@ -123,12 +123,36 @@ static void open_standard_streams(void)
 			_exit(EXIT_MISSING);
 }
 
-int main(int argc, char **argv)
+struct comm *cli_comm;
+
+/* With ranks: not all commands are done together, and rank 0 alone speaks. */
+static int ranks_check(const char *command)
+{
+	if (comm_alone(cli_comm) || strcmp(command, "analyze") == 0)
+		return EXIT_DONE;
+	log_error("%d ranks only do 'analyze' together; run 'profrig %s' without mpirun",
+		  cli_comm->size, command);
+	return EXIT_USAGE;
+}
+
+static int command_run(const struct command *c, int argc, char **argv)
+{
+	int code = ranks_check(c->name);
+
+	if (code == EXIT_DONE)
+		code = c->main(c, argc, argv);
+	progress_end();
+	if (fflush(stdout) || ferror(stdout)) {
+		log_error("cannot write to standard output");
+		return code ? code : EXIT_WORKLOAD;
+	}
+	return code;
+}
+
+static int cli_main(int argc, char **argv)
 {
 	int level = 1, at = 1;
 
-	open_standard_streams();
-	signal(SIGPIPE, SIG_IGN);
 	for (; at < argc && argv[at][0] == '-'; at++) {
 		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)
 			level = 0;
@@ -139,8 +163,10 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
+	if (comm_rank(cli_comm) > 0)
+		level = -1;
 	log_setup(level, isatty(2));
-	progress_setup(level == 0 ? 0 : isatty(2) ? 2 : 1);
+	progress_setup(level <= 0 ? 0 : isatty(2) ? 2 : 1);
 	if (at >= argc) {
 		print_help(stderr);
 		return EXIT_USAGE;
@@ -159,14 +185,18 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; commands[i]; i++)
-		if (strcmp(commands[i]->name, argv[at]) == 0) {
-			int code = commands[i]->main(commands[i], argc - at, argv + at);
-			progress_end();
-			if (fflush(stdout) || ferror(stdout)) {
-				log_error("cannot write to standard output");
-				return code ? code : EXIT_WORKLOAD;
-			}
-			return code;
-		}
+		if (strcmp(commands[i]->name, argv[at]) == 0)
+			return command_run(commands[i], argc - at, argv + at);
 	return unknown_command(argv[at]);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	open_standard_streams();
+	signal(SIGPIPE, SIG_IGN);
+	cli_comm = ranks_open(&argc, &argv);
+	code = cli_main(argc, argv);
+	return ranks_close(cli_comm, code);
 }

@@ -251,8 +251,10 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 			strvec_push(operands, argv[i]);
 	argv[argc] = saved_end;
 	if (verbose != log_level()) {
+		if (comm_rank(cli_comm) > 0)
+			verbose = -1;
 		log_setup(verbose, isatty(2));
-		progress_setup(verbose == 0 ? 0 : isatty(2) ? 2 : 1);
+		progress_setup(verbose <= 0 ? 0 : isatty(2) ? 2 : 1);
 	}
 	return code;
 }

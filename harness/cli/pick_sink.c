@@ -87,25 +87,39 @@ static void files_allow(void)
 	}
 }
 
+struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
+				struct lane_reader lanes)
+{
+	struct profile_opts po = { .threads = (unsigned)o->threads,
+				   .lanes = lanes,
+				   .comm = cli_comm };
+
+	/* ranks are as many as there are processors, mostly */
+	if (!o->threads && !comm_alone(cli_comm))
+		po.threads = 1;
+	files_allow();
+	return profile_new(m, &po);
+}
+
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		      struct lane_reader lanes, struct profile **ret)
 {
 	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *why = NULL;
-	struct profile_opts po = { .threads = (unsigned)o->threads, .lanes = lanes };
 
 	*ret = NULL;
-	if (o->sink == SINK_MODEL)
-		return EXIT_DONE;
-	why = why_not(inputs, &reader);
+	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
+				    : why_not(inputs, &reader);
 	if (why && o->sink == SINK_PROFILE) {
 		log_error("--sink profile: %s; --sink model reads it into memory", why);
 		return EXIT_USAGE;
 	}
-	if (why || (o->sink == SINK_AUTO &&
+	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
+		log_notice("rank 0 reads it alone: %s", why);
+	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) &&
 		    !profile_is_better(reader->records(inputs->v[0]), memory_bytes())))
 		return EXIT_DONE;
-	files_allow();
-	*ret = profile_new(m, &po);
+	comm_begin(cli_comm, true, 0, NULL);
+	*ret = analyze_profile(o, m, lanes);
 	return EXIT_DONE;
 }

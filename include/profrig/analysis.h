@@ -57,6 +57,7 @@ struct analysis_opts {
 	int64_t workload_start_ns, workload_end_ns;
 	struct idle_opts idle;              /* windows likewise */
 	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
+	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 };
 
 struct analysis {

@@ -32,6 +32,7 @@
 #include "profrig/counters.h"
 #include "profrig/lane.h"
 
+struct comm;
 struct topology;
 
 enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
@@ -127,6 +128,7 @@ enum lane_mode {
 struct lane_def {
 	track_id track;
 	enum lane_mode mode;
+	int rank; /* who reads it; 0 for a process that is alone */
 };
 
 /* What one node of a lane got of one job. */
@@ -177,6 +179,17 @@ void energy_run_freep(struct energy_run **run);
  */
 void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
 		      struct workers *w);
+
+/*
+ * Several ranks (comm.h), told before the first round: each gives the events of its own lanes
+ * (lane_def.rank), and gets what it must know of the others: in the host view when somebody became
+ * active, in the device view all work of devices whose queues are not read by one rank. After the
+ * last round save has what this rank's lanes got, and what it loaded; load adds what another rank
+ * saved.
+ */
+void energy_run_ranks(struct energy_run *run, struct comm *c);
+void energy_run_save(const struct energy_run *run, struct strbuf *to);
+void energy_run_load(struct energy_run *run, struct wire *from);
 
 /* After the last round: */
 void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);

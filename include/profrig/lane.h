@@ -19,6 +19,9 @@
 #include "profrig/model.h"
 #include "profrig/workers.h"
 
+struct strbuf;
+struct wire;
+
 #define NODE_NONE UINT32_MAX
 
 struct lane_event {
@@ -41,6 +44,7 @@ struct lane_feed {
 	const struct lane_event *v;
 	size_t nr;
 	bool steady; /* no event changes whether something is open: nobody need look for it */
+	int rank;    /* who reads this lane; the events of the others' are not here */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */
@@ -51,12 +55,18 @@ struct lane_feed {
  * one order; begin is told them ahead of the first round, when tracks and the series of all
  * locations that hold nothing but samples are known. The last round's horizon is INT64_MAX. w is
  * free to be used.
+ *
+ * With several ranks each reads some of the lanes; rounds are the same for all of them. After the
+ * last one a rank's results are saved and loaded by another, which has them both then, and so on
+ * until rank 0 has all.
  */
 struct lane_reader {
 	void *ctx;
 	void (*begin)(void *ctx, const struct lane_feed *feeds, size_t n);
 	void (*round)(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
 		      struct workers *w);
+	void (*save)(void *ctx, struct strbuf *to);
+	void (*load)(void *ctx, struct wire *from);
 };
 
 /*

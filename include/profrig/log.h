@@ -11,11 +11,13 @@
 
 #include <stdbool.h>
 
-void log_setup(int level, bool color);
+void log_setup(int level, bool color); /* below 0: not even errors */
 int log_level(void);
 bool log_color(void);
 /* "profrig: error: …" */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What it said last, also when nobody saw it; "" before the first. Not while others log. */
+const char *log_last_error(void);
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -20,10 +20,18 @@
  *
  * Results do not depend on the number of threads: sums are of whole numbers, and what threads find
  * is put together in the order of tracks. Ids of profile.calls may differ from run to run.
+ *
+ * Ranks (comm.h): all of them read the definitions, and all sample locations get to all of them;
+ * of the others each reads a part, the queues of a device together. They go on in rounds, in step:
+ * between two of them they tell each other how far they have come, when somebody became active, and
+ * what was launched. In the end results travel to rank 0 along a binomial tree, log2(size) steps.
+ * Only there the profile is that of the trace; the other ranks' are not to be looked at. Nothing
+ * depends on the number of ranks either.
  */
 #ifndef PROFRIG_PROFILE_H
 #define PROFRIG_PROFILE_H
 
+#include "profrig/comm.h"
 #include "profrig/lane.h"
 #include "profrig/moments.h"
 #include "profrig/sink.h"
@@ -33,6 +41,7 @@ struct profile_opts {
 	unsigned threads;         /* 0: as many as there are processors */
 	size_t buffer_bytes;      /* of all lanes together; 0: 4 MiB */
 	struct lane_reader lanes; /* round NULL: nobody wants them */
+	struct comm *comm;        /* ranks that share the work; NULL: alone. Outlives the profile */
 };
 
 struct profile_node {
@@ -86,6 +95,11 @@ struct profile {
 };
 
 struct profile *profile_new(struct model *m, const struct profile_opts *o);
+/*
+ * With ranks: for the one that found no archive to read, after all inputs. why: for people. All are
+ * stopped unless none found one.
+ */
+void profile_give_up(struct profile *p, const char *why);
 void profile_free(struct profile *p); /* NULL is fine */
 void profile_freep(struct profile **p);
 void profile_finish(struct profile *p);

@@ -62,6 +62,8 @@ struct span_def {
 };
 
 struct sink;
+struct strbuf;
+struct wire;
 
 /* Lives as long as the call of sources; the reader's own state lies around it. */
 struct source {
@@ -71,6 +73,12 @@ struct source {
 	uint64_t records;  /* as far as the definitions tell: a hint */
 	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
 	int (*pull)(struct source *src, struct sink *into, uint64_t max);
+	/*
+	 * Instead of pull, where another process has read the source to its end: save puts what the
+	 * reader itself learned of it, load takes it.
+	 */
+	void (*save)(const struct source *src, struct strbuf *to);
+	void (*load)(struct source *src, struct wire *from);
 };
 
 struct sink_ops {
