@@ -41,6 +41,6 @@ $(BENCH_OTF2): $(B)/obj/tests/bench/bench_otf2.o $(LIBBASE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
 bench: bench-otf2
-bench-otf2: all $(BENCH_OTF2) $(OTF2_COUNT) $(MAKE_OTF2) ## what analyzing an archive costs (BENCH_EVENTS=10000000)
+bench-otf2: all $(BENCH_OTF2) $(OTF2_COUNT) $(MAKE_OTF2) ## what analyzing an archive costs (BENCH_EVENTS=100000000)
 	@$(BENCH_OTF2) $(B)
 .PHONY: bench-otf2

@@ -52,7 +52,8 @@ lint-tracers: $(TRACERS)
 		[ -z "$$new" ] || { echo "$$f needs $$new: tracers must load with glibc 2.17"; exit 1; }; done
 
 # clang-tidy reads banned.h too, so a banned call is found also in what is built without it.
-lint-tidy: $(OUR_C:%=$(LINT)/%.tidy)
+lint-tidy: $(patsubst %,$(LINT)/%.tidy,$(if $(PROFRIG_MPI),$(OUR_C),$(filter-out %/ranks_mpi.c,$(OUR_C))))
+$(LINT)/harness/cli/ranks_mpi.c.tidy: CPPFLAGS += $(MPI_INCLUDE)
 $(LINT)/%.c.tidy: %.c .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)

@@ -5,7 +5,7 @@ set -eu
 
 build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libisal-dev libzstd-dev libopenblas-dev busybox-static"
 page="nodejs npm"
-test="libcmocka-dev jq procps"
+test="libcmocka-dev jq procps libopenmpi-dev openmpi-bin"
 
 packages=
 for group in "${@:-build}"; do

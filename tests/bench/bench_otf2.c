@@ -2,14 +2,14 @@
  * What analyzing a large OTF2 archive costs, measured by what libotf2 itself needs to deliver its
  * events (otf2_count). bench_otf2 BUILD_DIR; from the environment:
  *
- *	BENCH_EVENTS=10000000	enters and leaves of all 16 threads together
+ *	BENCH_EVENTS=100000000	enters and leaves of all 16 threads together
  *	BENCH_RUNS=5		of each program, in turn; medians are shown
  *	BENCH_STRICT=1		a missed bar is a failure
  *
  * The archive has 16 threads of 4 processes, 8 energy counters at 1 kHz, 510 call paths a thread
- * and 100 root calls; it is made once in BUILD_DIR/bench, and one twice as long beside it. Options
- * that this profrig does not know yet are shown as "not yet". Peak memory is that of the child
- * (wait4).
+ * and 100 root calls; it is made once in BUILD_DIR/bench, and one twice as long beside it. Peak
+ * memory is that of the child (wait4). With 4 MPI ranks (profrig-mpi, where it was built) the time
+ * is that of mpirun, its own start included.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,6 +31,7 @@
 #define MAX_RUNS 99
 #define MAX_RATIO_1 2.0
 #define MAX_RATIO_2 1.15
+#define MAX_RATIO_RANKS 1.15
 #define MAX_RSS_MIB 200
 #define FLAT 1.1 /* memory may grow by so much when the archive doubles: call paths still appear */
 
@@ -70,7 +71,7 @@ static int run(const struct strvec *argv, bool quiet, struct cost *ret)
 		dup2(null, STDOUT_FILENO);
 		if (quiet)
 			dup2(null, STDERR_FILENO);
-		execv(argv->v[0], argv->v);
+		execvp(argv->v[0], argv->v);
 		_exit(127);
 	}
 	if (pid < 0 || wait4(pid, &status, 0, &use) != pid)
@@ -133,14 +134,29 @@ static void count_argv(const struct bench *b, const char *dir, struct strvec *re
 	strvec_pushf(ret, "%s/traces.otf2", dir);
 }
 
-static void analyze_argv(const struct bench *b, const char *dir, const char *threads,
-			 struct strvec *ret)
+static void analyze_argv(const struct bench *b, const char *dir, const char *program,
+			 const char *threads, struct strvec *ret)
 {
-	strvec_pushf(ret, "%s/profrig", b->build);
+	strvec_pushf(ret, "%s/%s", b->build, program);
 	strvec_pushl(ret, "-q", "analyze", "--format", "csv", "--sink", "profile", "--threads",
 		     threads, "-o", NULL);
 	strvec_pushf(ret, "%s/bench/otf2-out", b->build);
 	strvec_push(ret, dir);
+}
+
+/* False where there is no MPI. */
+static bool ranks_argv(const struct bench *b, const char *dir, struct strvec *ret)
+{
+	CLEANUP(xfreep) char *program = xasprintf("%s/profrig-mpi", b->build);
+
+	if (!fs_exists(program))
+		return false;
+	/* said to mpirun of Open MPI; more ranks than processors */
+	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+	strvec_pushl(ret, "mpirun", "--oversubscribe", "-n", "4", NULL);
+	analyze_argv(b, dir, "profrig-mpi", "1", ret);
+	return true;
 }
 
 static int by_seconds(const void *pa, const void *pb)
@@ -187,17 +203,24 @@ static void bar(struct bench *b, const char *what, double value, double limit, c
 
 static void speed(struct bench *b, const char *dir)
 {
-	static struct program p[3] = { { .name = "count only", .argv = STRVEC_INIT },
+	static struct program p[4] = { { .name = "count only", .argv = STRVEC_INIT },
 				       { .name = "analyze, 1 thread", .argv = STRVEC_INIT },
-				       { .name = "analyze, 2 threads", .argv = STRVEC_INIT } };
+				       { .name = "analyze, 2 threads", .argv = STRVEC_INIT },
+				       { .name = "analyze, 4 MPI ranks", .argv = STRVEC_INIT } };
+	bool ranks = ranks_argv(b, dir, &p[3].argv);
 
 	count_argv(b, dir, &p[0].argv);
-	analyze_argv(b, dir, "1", &p[1].argv);
-	analyze_argv(b, dir, "2", &p[2].argv);
-	measure(b, p, 3);
+	analyze_argv(b, dir, "profrig", "1", &p[1].argv);
+	analyze_argv(b, dir, "profrig", "2", &p[2].argv);
+	measure(b, p, ranks ? 4 : 3);
 	bar(b, "analyze / count, 1 thread:", p[1].median.s / p[0].median.s, MAX_RATIO_1, "");
 	bar(b, "analyze / count, 2 threads:", p[2].median.s / p[0].median.s, MAX_RATIO_2, "");
-	for (size_t i = 0; i < 3; i++)
+	if (ranks)
+		bar(b, "4 MPI ranks / 2 threads:", p[3].median.s / p[2].median.s, MAX_RATIO_RANKS,
+		    "");
+	else
+		puts("otf2: no MPI when this was built: ranks are not measured");
+	for (size_t i = 0; i < ARRAY_LEN(p); i++)
 		strvec_release(&p[i].argv);
 }
 
@@ -205,7 +228,7 @@ static double rss(const struct bench *b, const char *dir)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
-	analyze_argv(b, dir, "2", &argv);
+	analyze_argv(b, dir, "profrig", "2", &argv);
 	return must_run(&argv).rss_mib;
 }
 
@@ -225,7 +248,7 @@ int main(int argc, char **argv)
 	CLEANUP(xfreep) char *dir = NULL;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	b.events = number("BENCH_EVENTS", 10000000, UINT64_C(100000000000));
+	b.events = number("BENCH_EVENTS", 100000000, UINT64_C(100000000000));
 	b.runs = number("BENCH_RUNS", 5, MAX_RUNS);
 	b.strict = getenv("BENCH_STRICT") != NULL;
 	dir = archive(&b, b.events);

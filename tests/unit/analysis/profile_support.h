@@ -169,6 +169,7 @@ static inline struct outcome outcome_begin(const struct profile_opts *po)
 		return o;
 	with = *po;
 	if (!with.lanes.round) {
+		o.e->ao.comm = with.comm;
 		o.e->stream = energy_stream_new(o.m, &o.e->ao, &o.e->rules, o.e->topology);
 		with.lanes = energy_stream_reader(o.e->stream);
 	}
@@ -283,6 +284,29 @@ static inline size_t same_tables(const struct outcome *a, const struct outcome *
 		cells += same_table(a->ts.tables.v[i], t, tolerance);
 	}
 	return cells;
+}
+
+/* To the last bit. */
+static inline void identical_tables(const struct outcome *a, const struct outcome *b)
+{
+	same_tables(a, b, 0);
+	for (size_t i = 0; i < a->ts.tables.nr; i++) {
+		const struct table *x = a->ts.tables.v[i];
+		const struct table *y = table_set_find(&b->ts, table_name(x));
+
+		for (size_t k = 0; k < table_rows(x) * table_cols(x); k++) {
+			size_t row = k / table_cols(x), col = k % table_cols(x);
+			double v, w;
+
+			if (table_column(x, col)->type != TABLE_F64)
+				continue;
+			v = table_get_f64(x, row, col);
+			w = table_get_f64(y, row, col);
+			if (memcmp(&v, &w, sizeof(v)) != 0 && !(isnan(v) && isnan(w)))
+				fail_msg("%s, row %zu: %s is %a and %a", table_name(x), row,
+					 table_column(x, col)->name, v, w);
+		}
+	}
 }
 
 static inline void same_warnings(const struct model *a, const struct model *b)

@@ -1,6 +1,6 @@
 /* Archives through both sinks: real ones, damaged ones, and made ones. */
 #include "../../fixtures/gen/otf2_gen.c"
-#include "profile_support.h"
+#include "ranks_support.h"
 
 #include "profrig/reader.h"
 
@@ -20,6 +20,22 @@ static struct outcome outcome_read(const char *path, const struct profile_opts *
 	return o;
 }
 
+/* By ranks, each with threads of its own: not a bit is different. */
+static void by_ranks(const char *path, int want, const struct outcome *alone)
+{
+	static const int sizes[] = { 2, 3, 8 };
+
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct profile_opts po = { .threads = 1 + (unsigned)i % 2,
+					   .buffer_bytes = i == 1 ? 1 : 0 };
+		struct outcome ranks = outcome_by_ranks(path, &po, sizes[i], want);
+
+		identical_tables(alone, &ranks);
+		same_warnings(alone->m, ranks.m);
+		outcome_release(&ranks);
+	}
+}
+
 /* Everything equal, for several pools; whether some of it could not be read is equal too. */
 static void both(const char *path, int want)
 {
@@ -33,6 +49,8 @@ static void both(const char *path, int want)
 		print_message("# %zu cells\n", same_tables(&model, &profile, PERCENT));
 		same_warnings(model.m, profile.m);
 		same_inputs(model.m, profile.m);
+		if (threads == 1)
+			by_ranks(path, want, &profile);
 		outcome_release(&profile);
 	}
 	outcome_release(&model);
