@@ -286,6 +286,16 @@ static inline size_t same_tables(const struct outcome *a, const struct outcome *
 	return cells;
 }
 
+static inline uint64_t bits_of(double v)
+{
+	union {
+		double v;
+		uint64_t bits;
+	} u = { v };
+
+	return u.bits;
+}
+
 /* To the last bit. */
 static inline void identical_tables(const struct outcome *a, const struct outcome *b)
 {
@@ -302,7 +312,7 @@ static inline void identical_tables(const struct outcome *a, const struct outcom
 				continue;
 			v = table_get_f64(x, row, col);
 			w = table_get_f64(y, row, col);
-			if (memcmp(&v, &w, sizeof(v)) != 0 && !(isnan(v) && isnan(w)))
+			if (bits_of(v) != bits_of(w) && !(isnan(v) && isnan(w)))
 				fail_msg("%s, row %zu: %s is %a and %a", table_name(x), row,
 					 table_column(x, col)->name, v, w);
 		}

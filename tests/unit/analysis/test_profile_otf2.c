@@ -21,7 +21,7 @@ static struct outcome outcome_read(const char *path, const struct profile_opts *
 }
 
 /* By ranks, each with threads of its own: not a bit is different. */
-static void by_ranks(const char *path, int want, const struct outcome *alone)
+static void by_ranks(const char *path, int want, const struct outcome *alone, const struct model *m)
 {
 	static const int sizes[] = { 2, 3, 8 };
 
@@ -32,6 +32,7 @@ static void by_ranks(const char *path, int want, const struct outcome *alone)
 
 		identical_tables(alone, &ranks);
 		same_warnings(alone->m, ranks.m);
+		same_inputs(m, ranks.m);
 		outcome_release(&ranks);
 	}
 }
@@ -50,7 +51,7 @@ static void both(const char *path, int want)
 		same_warnings(model.m, profile.m);
 		same_inputs(model.m, profile.m);
 		if (threads == 1)
-			by_ranks(path, want, &profile);
+			by_ranks(path, want, &profile, model.m);
 		outcome_release(&profile);
 	}
 	outcome_release(&model);
