@@ -23,6 +23,7 @@ struct track_state {
 struct input_state {
 	int64_t moved_ns; /* what was stored must still move by this */
 	bool anchored;    /* its shift came from anchors, so it is on a run's CLOCK_MONOTONIC */
+	bool fixed;       /* its times went on to somebody who did not keep them: they stay */
 };
 
 struct model_priv {
@@ -50,6 +51,8 @@ extern const struct sink_ops model_sink_ops;
 void sink_input_close(struct model_priv *p);
 /* The input's shift from the sink's time base, as far as its time range is known by now. */
 void timebase_apply(struct model *m, input_id input);
+/* The inputs so far are all that its clock is related to; from now on its shift stays. */
+void timebase_fix(struct model *m, input_id input);
 void timebase_settle(
 	struct model *m); /* relates inputs to each other, then moves what was stored */
 void device_ids_qualify(struct model *m);

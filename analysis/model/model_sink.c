@@ -29,7 +29,7 @@ static input_id sink_op_input(struct sink *s, const char *path, const char *read
 					     .resolution_hz = 1e9,
 					     .first_ns = INT64_MAX,
 					     .last_ns = INT64_MIN });
-	VEC_PUSH(&p->input_states, (struct input_state){ 0, false });
+	VEC_PUSH(&p->input_states, (struct input_state){ .moved_ns = 0 });
 	p->current = (input_id)(m->inputs.nr - 1);
 	p->in = &m->inputs.v[p->current];
 	p->shift_ns = 0;
@@ -456,6 +456,8 @@ static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
 	struct model_priv *p = priv_of(s);
 
 	if (p->take) {
+		timebase_fix(p->model, p->current);
+		p->shift_ns = p->in->shift_ns;
 		p->take(p->take_ctx, v, n);
 		return;
 	}

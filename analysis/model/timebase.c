@@ -72,6 +72,8 @@ void timebase_apply(struct model *m, input_id input)
 	const struct timebase *tb = m->priv->timebase;
 	struct input *in = &m->inputs.v[input];
 
+	if (m->priv->input_states.v[input].fixed)
+		return;
 	in->aligned = timebase_shift(tb, in, &in->shift_ns);
 	m->priv->input_states.v[input].anchored = tb && tb->anchors.nr > 0 && in->aligned;
 }
@@ -109,21 +111,28 @@ static bool has_times(const struct input *in)
 	return in->first_ns <= in->last_ns;
 }
 
+static void own_clocks_move(struct model *m, bool own_is_realtime)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		struct input *in = &m->inputs.v[i];
+
+		if (domain_of(m, i, own_is_realtime) != TRACE_CLOCK_REALTIME ||
+		    in->clock != TRACE_CLOCK_OWN || m->priv->input_states.v[i].fixed)
+			continue;
+		m->priv->input_states.v[i].moved_ns += own_to_realtime(in) - in->shift_ns;
+		in->shift_ns = own_to_realtime(in);
+	}
+}
+
 static void inputs_relate(struct model *m)
 {
 	enum trace_clock common = TRACE_CLOCK_OWN;
 	bool own_is_realtime = realtime_wanted(m);
 
+	own_clocks_move(m, own_is_realtime);
 	for (size_t i = 0; i < m->inputs.nr; i++) {
-		struct input *in = &m->inputs.v[i];
-		enum trace_clock domain = domain_of(m, i, own_is_realtime);
-
-		if (common == TRACE_CLOCK_OWN && has_times(in))
-			common = domain;
-		if (domain == TRACE_CLOCK_REALTIME && in->clock == TRACE_CLOCK_OWN) {
-			m->priv->input_states.v[i].moved_ns += own_to_realtime(in) - in->shift_ns;
-			in->shift_ns = own_to_realtime(in);
-		}
+		if (common == TRACE_CLOCK_OWN && has_times(&m->inputs.v[i]))
+			common = domain_of(m, i, own_is_realtime);
 	}
 	for (size_t i = 0; i < m->inputs.nr; i++) {
 		struct input *in = &m->inputs.v[i];
@@ -157,6 +166,15 @@ static void stored_move(struct model *m)
 		for (size_t k = 0; k < se->t_ns.nr; k++)
 			se->t_ns.v[k] = time_shift(se->t_ns.v[k], states[se->input].moved_ns);
 	}
+}
+
+void timebase_fix(struct model *m, input_id input)
+{
+	own_clocks_move(m, realtime_wanted(m));
+	stored_move(m);
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		m->priv->input_states.v[i].moved_ns = 0;
+	m->priv->input_states.v[input].fixed = true;
 }
 
 static size_t inputs_with_times(const struct model *m)

@@ -413,4 +413,5 @@ const struct reader reader_metrics_csv = {
 	.suffixes = ".csv[.gz|.zst]",
 	.probe = probe_metrics_csv,
 	.read = read_metrics_csv,
+	.counters_only = true,
 };

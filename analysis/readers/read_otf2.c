@@ -157,7 +157,12 @@ static void clock_set(struct archive *a, struct input *in)
 		in->anchor_own_ns = otf2_ns(d->offset, d->resolution);
 		in->anchor_realtime_ns = (int64_t)d->realtime;
 	}
+	/* where the events are said to lie: the anchor nearest to them is the right one at once */
+	in->first_ns = otf2_ns(d->offset, d->resolution);
+	in->last_ns = otf2_ns(d->offset + d->length, d->resolution);
 	a->r.s->ops->clock(a->r.s);
+	in->first_ns = INT64_MAX;
+	in->last_ns = INT64_MIN;
 }
 
 static void format_set(struct archive *a, struct input *in)

@@ -456,4 +456,5 @@ const struct reader reader_samples = {
 	.suffixes = ".csv[.gz|.zst]",
 	.probe = probe_samples,
 	.read = read_samples,
+	.counters_only = true,
 };

@@ -81,19 +81,6 @@ void energy_stream_freep(struct energy_stream **es)
 	*es = NULL;
 }
 
-/* Clocks of several inputs are only related when all are read; so the archive's own counters. */
-static void keep_own(struct energy_stream *es)
-{
-	input_id own = (input_id)(es->m->inputs.nr - 1);
-	size_t nr = 0;
-
-	for (size_t i = 0; i < es->jobs.v.nr; i++) {
-		if (es->m->series.v[es->jobs.v.v[i].series].input == own)
-			es->jobs.v.v[nr++] = es->jobs.v.v[i];
-	}
-	es->jobs.v.nr = nr;
-}
-
 static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 {
 	struct energy_stream *es = ctx;
@@ -115,7 +102,6 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 	}
 	labels = series_labels(es->m);
 	energy_jobs_find(es->m, labels, &es->energy, any_queue, &es->jobs);
-	keep_own(es);
 	/* jobs are of known kinds, so this cannot fail */
 	energy_run_new(es->m, es->jobs.v.v, es->jobs.v.nr, es->lanes.v, es->lanes.nr, &es->energy,
 		       &es->run, NULL);

@@ -9,8 +9,8 @@
  *	analyses: opts.stream = es
  *	energy_stream_free(es)
  *
- * Only counters of the archive itself, and of these the ones whose samples lie in locations of
- * their own, are known in time. m, rules and topology outlive the stream.
+ * Known in time are the counters of inputs that were read before, and those of the archive whose
+ * samples lie in locations of their own. m, rules and topology outlive the stream.
  */
 #ifndef PROFRIG_ENERGY_STREAM_H
 #define PROFRIG_ENERGY_STREAM_H

@@ -288,6 +288,7 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 {
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
+	struct analyze_options with = *o;
 	CLEANUP(energy_stream_freep)
 	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	CLEANUP(profile_freep) struct profile *p = NULL;
@@ -296,8 +297,9 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 
 	ao.comm = cli_comm;
 	topology_again(o->topology);
+	with.counters_first = p != NULL;
 	if (code == EXIT_DONE)
-		code = analyze_read(inputs, o, m, &ao, &rep->run_dir, &times);
+		code = analyze_read(inputs, &with, m, &ao, &rep->run_dir, &times);
 	if (p)
 		profile_give_up(p, NULL);
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
@@ -334,11 +336,13 @@ static int analyze_along(const struct strvec *inputs, const struct analyze_optio
 	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	struct profile *p = analyze_profile(o, m, lanes_for(o, energy));
 	struct report_timings times = { 0 };
+	struct analyze_options with = *o;
 	char *run_dir = NULL;
 
 	ao.comm = cli_comm;
 	topology_again(o->topology);
-	analyze_read(inputs, o, m, &ao, &run_dir, &times);
+	with.counters_first = true;
+	analyze_read(inputs, &with, m, &ao, &run_dir, &times);
 	profile_give_up(p, log_last_error());
 	free(run_dir);
 	profile_free(p);

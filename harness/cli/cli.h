@@ -142,6 +142,7 @@ struct analyze_options {
 	struct counter_rules *counters;
 	bool strict;
 	bool keep_args;
+	bool counters_first; /* an archive is streamed: its events need counters that are known */
 };
 void analyze_options_init(struct analyze_options *o);
 void analyze_options_release(struct analyze_options *o);

@@ -248,7 +248,7 @@ static void read_folder(struct reading *rd, const char *dir)
 	uint64_t before = rd->readable + rd->unreadable + rd->repeated;
 	struct err err = ERR_INIT;
 
-	if (reader_detect(dir, &whole, NULL) == 0)
+	if (reader_detect(dir, &whole, NULL) == 0 && !rd->o->counters_first)
 		read_with(rd, dir, whole);
 	if (fs_glob_all(dir, "**", &files, &lost, &err) < 0) {
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
@@ -257,6 +257,8 @@ static void read_folder(struct reading *rd, const char *dir)
 	for (size_t i = 0; i < lost.nr; i++)
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, lost.v[i]);
 	folder_files(rd, dir, &files, whole);
+	if (whole && rd->o->counters_first)
+		read_with(rd, dir, whole);
 	if (rd->readable + rd->unreadable + rd->repeated == before) {
 		err_set(&err, ENOENT,
 			"%s: no file in it is a trace that profrig knows ('profrig list readers' "
@@ -268,8 +270,8 @@ static void read_folder(struct reading *rd, const char *dir)
 
 /* ---- a run ---- */
 
-/* first: the run's first input. */
-static void add_env(struct reading *rd, const struct rundir *run, input_id first)
+/* The run's inputs are [first, end). */
+static void add_env(struct reading *rd, const struct rundir *run, input_id first, input_id end)
 {
 	const struct rundir_visible *v = &run->visible;
 	struct topology_env e = { .host = run->host,
@@ -277,7 +279,7 @@ static void add_env(struct reading *rd, const struct rundir *run, input_id first
 					    : *run->gpu_vendor                  ? TOPOLOGY_NVIDIA
 										: TOPOLOGY_ANY,
 				  .first = first,
-				  .end = (input_id)rd->m->inputs.nr,
+				  .end = end,
 				  .gpus = v->gpus,
 				  .rocr = v->rocr,
 				  .hip = v->hip,
@@ -286,6 +288,31 @@ static void add_env(struct reading *rd, const struct rundir *run, input_id first
 
 	if (v->gpus || v->rocr || v->hip || v->cuda || v->ordinal)
 		topology_add_env(rd->o->topology, &e);
+}
+
+static void run_inputs(struct reading *rd, const struct rundir *run, bool counters)
+{
+	for (size_t i = 0; i < run->inputs.nr; i++) {
+		const struct reader *reader = reader_find(run->inputs.v[i].reader);
+
+		if ((reader && reader->counters_only) == counters)
+			read_with(rd, run->inputs.v[i].path, reader);
+	}
+}
+
+/* Who sees which device must be known before an archive is streamed, which is the last input. */
+static void run_streamed(struct reading *rd, const struct rundir *run, input_id first)
+{
+	run_inputs(rd, run, true);
+	add_env(rd, run, first, (input_id)rd->m->inputs.nr + 1);
+	run_inputs(rd, run, false);
+}
+
+static void run_kept(struct reading *rd, const struct rundir *run, input_id first)
+{
+	for (size_t i = 0; i < run->inputs.nr; i++)
+		read_with(rd, run->inputs.v[i].path, reader_find(run->inputs.v[i].reader));
+	add_env(rd, run, first, (input_id)rd->m->inputs.nr);
 }
 
 static void read_run(struct reading *rd, const char *dir, struct analysis_opts *ao)
@@ -304,12 +331,13 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 		VEC_PUSH(&rd->tb.anchors, run.anchors.v[i]);
 	model_set_timebase(rd->m, rd->tb.anchors.nr ? &rd->tb : NULL);
 	model_set_default_host(rd->m, run.host, run.container);
-	for (size_t i = 0; i < run.inputs.nr; i++)
-		read_with(rd, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+	if (rd->o->counters_first)
+		run_streamed(rd, &run, first);
+	else
+		run_kept(rd, &run, first);
 	for (size_t i = 0; i < run.lost.nr; i++)
 		unreadable(rd, run.lost.v[i].path, NULL, (input_id)rd->m->inputs.nr,
 			   run.lost.v[i].why);
-	add_env(rd, &run, first);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
 	ao->idle.before = (struct idle_window){ run.idle_before_ns[0], run.idle_before_ns[1] };
@@ -396,6 +424,28 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
+static bool is_counters(const char *path)
+{
+	const struct reader *reader;
+
+	return !fs_is_dir(path) && reader_detect(path, &reader, NULL) == 0 && reader->counters_only;
+}
+
+static void read_inputs(struct reading *rd, const struct strvec *inputs, struct analysis_opts *ao,
+			char **ret_run_dir)
+{
+	bool sorted = rd->o->counters_first;
+
+	for (size_t i = 0; sorted && i < inputs->nr; i++) {
+		if (is_counters(inputs->v[i]))
+			read_input(rd, inputs->v[i], ao, ret_run_dir);
+	}
+	for (size_t i = 0; i < inputs->nr; i++) {
+		if (!sorted || !is_counters(inputs->v[i]))
+			read_input(rd, inputs->v[i], ao, ret_run_dir);
+	}
+}
+
 /* -v: what was read, and every kind of warning. */
 static void say_read(const struct model *m)
 {
@@ -421,8 +471,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 
 	if (!one_run_at_most(inputs))
 		return EXIT_USAGE;
-	for (size_t i = 0; i < inputs->nr; i++)
-		read_input(&rd, inputs->v[i], ao, ret_run_dir);
+	read_inputs(&rd, inputs, ao, ret_run_dir);
 	if (rd.readable == 0) {
 		code = EXIT_UNREADABLE;
 	} else {

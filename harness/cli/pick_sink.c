@@ -1,7 +1,7 @@
 /*
  * Model or profile: whether the inputs can be streamed, and whether they should be. What can be is
- * one input of a format that offers sources (reader.h), with nothing beside it but sample files: a
- * profile and spans in the model would be two halves of one table.
+ * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing beside
+ * it but counters: a profile and spans in the model would be two halves of one table.
  */
 #include "cli.h"
 
@@ -30,6 +30,35 @@ static uint64_t memory_bytes(void)
 	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
 }
 
+/* What is to be read: one archive that can be streamed, and counters. */
+struct streamable {
+	const struct reader *reader; /* of the archive */
+	char *archive;
+};
+
+static void streamable_release(struct streamable *s)
+{
+	free(s->archive);
+}
+
+/* Why something cannot be read together with what is there, owned; NULL: it can. */
+static char *take(struct streamable *s, const char *path, const struct reader *reader)
+{
+	if (!reader)
+		return xasprintf("%s is no archive that can be streamed", path);
+	if (reader->counters_only)
+		return NULL;
+	if (!reader->records)
+		return xasprintf("%s is read by '%s', and only otf2 archives can be streamed", path,
+				 reader->name);
+	if (s->archive)
+		return xasprintf("one archive at a time can be streamed, and %s lies beside %s",
+				 path, s->archive);
+	s->archive = xstrdup(path);
+	s->reader = reader;
+	return NULL;
+}
+
 /* The file beside an archive that has calls of its own, owned; NULL: there is none. */
 static char *stranger_in(const char *dir, const struct reader *whole)
 {
@@ -43,7 +72,7 @@ static char *stranger_in(const char *dir, const struct reader *whole)
 
 		if (whole->claims && whole->claims(dir, files.v[i]))
 			continue;
-		if (reader_detect(path, &reader, NULL) < 0 || strcmp(reader->name, "samples") == 0)
+		if (reader_detect(path, &reader, NULL) < 0 || reader->counters_only)
 			continue;
 		if (reader != whole || strchr(files.v[i], '/'))
 			return STEAL(path);
@@ -51,29 +80,42 @@ static char *stranger_in(const char *dir, const struct reader *whole)
 	return NULL;
 }
 
-/* Why the inputs cannot be streamed, owned; NULL: they can, by *ret. */
-static char *why_not(const struct strvec *inputs, const struct reader **ret)
+static char *take_path(struct streamable *s, const char *path)
 {
-	const char *path = inputs->v[0];
+	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *other = NULL;
 
-	if (inputs->nr != 1)
-		return xasprintf("one archive at a time can be streamed, not %zu inputs",
-				 inputs->nr);
-	if (rundir_is(path))
-		return xasprintf("%s is a run; what can be streamed is an archive below its "
-				 "artifacts/",
-				 path);
-	if (reader_detect(path, ret, NULL) < 0)
-		return xasprintf("%s is no archive that can be streamed", path);
-	if (!(*ret)->records)
-		return xasprintf("%s is read by '%s', and only otf2 archives can be streamed", path,
-				 (*ret)->name);
-	other = fs_is_dir(path) ? stranger_in(path, *ret) : NULL;
+	reader_detect(path, &reader, NULL);
+	other = reader && reader->records && fs_is_dir(path) ? stranger_in(path, reader) : NULL;
 	if (other)
 		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
 				 other);
-	return NULL;
+	return take(s, path, reader);
+}
+
+static char *take_run(struct streamable *s, const char *dir)
+{
+	struct rundir run;
+	char *why = NULL;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return xasprintf("%s cannot be read", dir);
+	for (size_t i = 0; !why && i < run.inputs.nr; i++)
+		why = take(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+	rundir_release(&run);
+	return why;
+}
+
+static char *why_not(const struct strvec *inputs, struct streamable *s)
+{
+	char *why = NULL;
+
+	for (size_t i = 0; !why && i < inputs->nr; i++)
+		why = rundir_is(inputs->v[i]) ? take_run(s, inputs->v[i])
+					      : take_path(s, inputs->v[i]);
+	if (!why && !s->archive)
+		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
+	return why;
 }
 
 /* Every location is a file that stays open while it is read in turns with the others. */
@@ -104,12 +146,11 @@ struct profile *analyze_profile(const struct analyze_options *o, struct model *m
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		      struct lane_reader lanes, struct profile **ret)
 {
-	const struct reader *reader = NULL;
+	CLEANUP(streamable_release) struct streamable s = { NULL, NULL };
 	CLEANUP(xfreep) char *why = NULL;
 
 	*ret = NULL;
-	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
-				    : why_not(inputs, &reader);
+	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for") : why_not(inputs, &s);
 	if (why && o->sink == SINK_PROFILE) {
 		log_error("--sink profile: %s; --sink model reads it into memory", why);
 		return EXIT_USAGE;
@@ -117,7 +158,7 @@ int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options 
 	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
 		log_notice("rank 0 reads it alone: %s", why);
 	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) &&
-		    !profile_is_better(reader->records(inputs->v[0]), memory_bytes())))
+		    !profile_is_better(s.reader->records(s.archive), memory_bytes())))
 		return EXIT_DONE;
 	comm_begin(cli_comm, true, 0, NULL);
 	*ret = analyze_profile(o, m, lanes);

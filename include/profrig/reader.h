@@ -54,6 +54,7 @@ struct reader {
 	 * format offers no sources (sink.h), so it can only be read into memory as a whole.
 	 */
 	uint64_t (*records)(const char *path);
+	bool counters_only; /* what it reads holds samples and no calls */
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */

@@ -19,8 +19,8 @@ code "no threads too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --threads 0
 code "a format that cannot be streamed too" 2 "$PROFRIG" -q analyze "$T/f.json" -o "$T/no" --sink profile
 like "which says what can be" "$(cat "$T/err")" "read by 'tef', and only otf2 archives"
 mkdir -p "$T/run" && echo '{"schema":"profrig.run/1"}' >"$T/run/run.json"
-code "a run too" 2 "$PROFRIG" -q analyze "$T/run" -o "$T/no" --sink profile
-like "which says where to look" "$(cat "$T/err")" "archive below its artifacts/"
+code "a run without an archive too" 2 "$PROFRIG" -q analyze "$T/run" -o "$T/no" --sink profile
+like "which says why" "$(cat "$T/err")" "has no archive that can be streamed"
 check "none of them wrote anything" test ! -e "$T/no"
 code "an endless gap is one" 0 "$PROFRIG" -q analyze "$T/f.json" -o "$T/gap" --max-gap 1e300
 tef dash >"$T/-dash.json"
