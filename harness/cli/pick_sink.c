@@ -1,7 +1,7 @@
 /*
  * Model or profile: whether the inputs can be streamed, and whether they should be. What can be is
- * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing beside
- * it but counters: a profile and spans in the model would be two halves of one table.
+ * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing but
+ * counters beside it: a profile and spans in the model would be two halves of one table.
  */
 #include "cli.h"
 

@@ -39,6 +39,12 @@ code "one process, other rules" 0 "$PROFRIG" -q analyze "${opts[@]}" "$T/a" -o "
 code "4 ranks, other rules" 0 ranks 4 -q analyze "${opts[@]}" "$T/a" -o "$T/rules4"
 same "other rules: the same" "$T/rules" "$T/rules4"
 
+echo 'counters: {gpu0: [gpu0, gpu1], gpu2: [gpu2, gpu3]}' >"$T/topology.yaml"
+code "one process, one counter for two devices" 0 "$PROFRIG" -q analyze --topology "$T/topology.yaml" --sink profile --format csv "$T/a" -o "$T/pairs"
+code "4 ranks, one counter for two devices" 0 ranks 4 -q analyze --topology "$T/topology.yaml" --format csv "$T/a" -o "$T/pairs4"
+same "queues of one counter read by two ranks: the same" "$T/pairs" "$T/pairs4"
+check "that was not the same as without" test "$(diff "$T/pairs/tables/energy.csv" "$T/one/tables/energy.csv" | wc -l)" -gt 0
+
 code "fewer locations than ranks" 0 "$make_otf2" --events 100 "$T/small"
 "$PROFRIG" -q analyze --sink profile --format csv "$T/small" -o "$T/small1" >/dev/null 2>&1
 code "by 4 ranks" 0 ranks 4 -q analyze --format csv "$T/small" -o "$T/small4"
