@@ -57,7 +57,10 @@ static void compare_views(struct comm *c, const struct comm_parts *all)
 		text = wire_take_text(&in);
 		if (a.any && b.any && a.fingerprint == b.fingerprint)
 			continue;
-		if (a.any || b.any)
+		if (!a.any && b.any)
+			comm_stop(c, 5, "rank 0 cannot read what rank %d on %s reads", r,
+				  host ? host : "?");
+		if (a.any)
 			comm_stop(c, 5,
 				  "rank %d on %s does not see the archive that rank 0 sees%s%s", r,
 				  host ? host : "?", text ? ": " : "", text ? text : "");
