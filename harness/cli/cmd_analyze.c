@@ -307,7 +307,8 @@ static void info_warnings_json(struct json_out *j, const struct model *m)
 	json_end(j);
 }
 
-static void info_json(const struct model *m)
+/* links: whether they were kept, and so can be counted. */
+static void info_json(const struct model *m, bool links)
 {
 	struct json_out j;
 	struct totals t = totals_of(m);
@@ -325,7 +326,10 @@ static void info_json(const struct model *m)
 	json_u64(&j, "instants", t.instants);
 	json_u64(&j, "samples", t.samples);
 	json_u64(&j, "series", t.series);
-	json_u64(&j, "links", t.links);
+	if (links)
+		json_u64(&j, "links", t.links);
+	else
+		json_nil(&j, "links");
 	json_i64(&j, "start_ns", t.first_ns);
 	json_i64(&j, "end_ns", t.last_ns);
 	json_arr(&j, "devices");
@@ -376,14 +380,17 @@ static void info_input(const struct input *in)
 		putchar('\n');
 }
 
-static void info_text(const struct model *m)
+static void info_text(const struct model *m, bool links)
 {
 	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
 
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		info_input(&m->inputs.v[i]);
 	devices_of(m, &devices);
-	printf("links       %zu\n", m->links.nr);
+	if (links)
+		printf("links       %zu\n", m->links.nr);
+	else
+		puts("links       not counted, as this was too large to be kept (--sink model)");
 	for (size_t i = 0; i < devices.nr; i++) {
 		fputs(i ? ", " : "devices     ", stdout);
 		cli_put(stdout, devices.v[i], 0);
@@ -397,32 +404,53 @@ static void info_text(const struct model *m)
 	}
 }
 
+/* What is larger than memory is counted as it comes by. */
+static int info_print(const struct strvec *inputs, struct analyze_options *o, bool json)
+{
+	struct model *m = model_new();
+	struct analysis_opts ao = { 0 };
+	struct report_timings times = { 0 };
+	struct profile *p = NULL;
+	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p);
+
+	o->counters_first = p != NULL;
+	if (code == EXIT_DONE)
+		code = analyze_read(inputs, o, m, &ao, NULL, &times);
+	progress_end();
+	if (code == EXIT_DONE || code == EXIT_PARTIAL) {
+		if (json)
+			info_json(m, !p);
+		else
+			info_text(m, !p);
+	}
+	profile_free(p);
+	model_free(m);
+	return code;
+}
+
 static int info_main(const struct command *c, int argc, char **argv)
 {
 	struct analyze_options o;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	const char *sink = "auto";
 	bool json = false;
 	char **rest;
 
 	analyze_options_init(&o);
-	int code = cli_parse(c, NULL, &json, argc, argv, &inputs, &rest);
+	const struct opt opts[] = {
+		{ "sink", 0, OPT_STR, &sink, "KIND",
+		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
 	take_rest(rest, &inputs);
+	if (code < 0)
+		code = parse_sink(c, sink, &o.sink);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
-	if (code < 0) {
-		struct model *m = model_new();
-		struct analysis_opts ao = { 0 };
-		struct report_timings times = { 0 };
-		code = analyze_read(&inputs, &o, m, &ao, NULL, &times);
-		progress_end();
-		if (code == EXIT_DONE || code == EXIT_PARTIAL) {
-			if (json)
-				info_json(m);
-			else
-				info_text(m);
-		}
-		model_free(m);
-	}
+	if (code < 0)
+		code = info_print(&inputs, &o, json);
 	analyze_options_release(&o);
 	return code;
 }

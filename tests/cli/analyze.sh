@@ -62,6 +62,9 @@ is "mi300a: the recording is untouched" "$(cd "$mi" && find . -type f -exec sha2
 code "mi300a: info" 0 "$PROFRIG" -q info --json "$mi"
 is "info: devices" "$(field "$T/out" '[.devices[] | select(startswith("gpu"))] | join(" ")')" "gpu0 gpu1 gpu2 gpu3"
 is "info: spans and samples" "$(field "$T/out" '[.spans, .samples] | map(tostring) | join(" ")')" "40 72584"
+cp "$T/out" "$T/kept"
+code "mi300a: info without keeping it" 0 "$PROFRIG" -q info --json --sink profile --threads 2 "$mi"
+check "is the same, but that links are not counted" diff <(jq -S '.links = null' "$T/kept") <(jq -S . "$T/out")
 
 hpl="$traces/otf2/hpl-mxp-metrics"
 code "metric CSV: two ranks, one without counters" 0 "$PROFRIG" -q analyze "$hpl" -o "$T/hpl"
