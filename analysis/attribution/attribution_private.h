@@ -249,35 +249,63 @@ struct row_stats {
 	/* whole intervals of the row, exact */
 	uint64_t whole;
 	int64_t power, power_squared; /* POWER_UNIT, POWER_SQUARED_UNIT */
-	/* the others: f is the row's part of the interval's time, P its mean power, g share-time */
+	/*
+	 * the others: f is the row's part of the interval's time, P its mean power, g share-time;
+	 * pairs in which one instruction can add two of them
+	 */
 	uint64_t mixed;
-	double f, ff, p, fp, pp;
-	double g, gg, gp; /* s, s², J */
-	double bound_j;   /* what the row can have had at most more or less */
-	double step_var;  /* of the counter's steps and of its times, J² */
+	double f, ff, p, fp;
+	double pp, gp, g, gg; /* W², J, s, s² */
+	double bound_j;       /* what the row can have had at most more or less */
+	double step_var;      /* of the counter's steps and of its times, J² */
 };
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
 
 /* A row in an interval that it shares: the same for all counters. */
 struct row_part {
-	double f;     /* own time / length */
-	double g_s;   /* share-time */
-	double h;     /* share-time / length */
-	double own_s; /* own time */
-	double share; /* share-time / own time */
+	double f, ff;    /* own time / length; squared */
+	double g_s, gg;  /* share-time; squared */
+	double own_s;    /* own time */
+	double share;    /* share-time / own time */
+	double per_step; /* variance of its energy per step_var */
 };
 /* A counter in that interval; what the innermost loops need, side by side. */
 struct interval_rate {
-	double j_per_ns; /* 0 when it is dead */
-	double w, j;     /* mean power; energy of all of it */
-	double max_w, step_var;
+	double units_per_ns; /* of fixed numbers; 0 when it is dead */
+	double w, j;         /* mean power; energy of all of it */
+	double max_w;        /* INFINITY: not known */
+	double step_var;
 	bool dead;
 };
 struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
-void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
-		     const struct row_part *part);
 double row_stats_half_width(const struct row_stats *r);
+
+/* How far f of an interval's energy can be from what the row really had of it. */
+static inline double row_farthest(const struct interval_rate *c, const struct row_part *part)
+{
+	double most = fabs(c->j), device = c->max_w * part->own_s, given = part->f * most;
+
+	most = device < most ? device : most;
+	return given > most - given ? given : most - given;
+}
+
+/* For every row and counter of every interval, so it has no branch. */
+static inline void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
+				   const struct row_part *part)
+{
+	r->mixed++;
+	r->f += part->f;
+	r->ff += part->ff;
+	r->p += c->w;
+	r->fp += part->f * c->w;
+	r->pp += c->w * c->w;
+	r->gp += part->g_s * c->w;
+	r->g += part->g_s;
+	r->gg += part->gg;
+	r->bound_j += row_farthest(c, part) * part->share;
+	r->step_var += c->step_var * part->per_step;
+}
 
 /* ---- walker (walker.c) ---- */
 
@@ -311,13 +339,15 @@ struct walker {
 	size_t times_per_node;
 	struct row_stats *stats; /* [row][counter] */
 	const uint32_t *row_of;
-	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval */
+	VEC(uint32_t) open_nodes, open_rows; /* touched in this interval; there is room for all */
 	/* what is open: one node of LANE_CALLS, pieces by node otherwise */
 	VEC(struct running {
 		uint32_t node;
 		uint32_t pieces;
 	}) running;
 	struct interval_rate *rate; /* by counter, of the interval that ends */
+	double most_units_per_ns;   /* of them */
+	bool negative;              /* one of them is */
 	bool statistics;
 };
 

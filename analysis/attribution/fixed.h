@@ -27,6 +27,12 @@ static inline fixed128 fixed_from(double v)
 	return (fixed128)scaled;
 }
 
+/* The same of v × 2^60, where that is from 0 to 2^62: no branch, and no sign. */
+static inline uint64_t fixed_from_units(double units)
+{
+	return (uint64_t)(int64_t)(units + 0.5);
+}
+
 static inline double fixed_value(fixed128 v)
 {
 	/* small numbers, which are the many, in one instruction */

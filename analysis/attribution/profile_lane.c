@@ -21,6 +21,9 @@
 /* at a time where nothing else sets a limit; progress is shown in between */
 #define PULL_RECORDS ((uint64_t)1 << 18)
 
+/* Beside the way of nearly every event, which is faster for being short. */
+#define RARE __attribute__((noinline))
+
 static struct lane *lane_of(struct sink *s)
 {
 	return (struct lane *)((char *)s - offsetof(struct lane, sink));
@@ -98,7 +101,7 @@ static inline int64_t time_take(struct lane *l, int64_t t_ns)
 	return time_shift(t_ns, l->shift_ns);
 }
 
-static void event_put(struct lane *l, uint32_t node, int32_t change)
+static inline void event_put(struct lane *l, uint32_t node, int32_t change)
 {
 	l->last_node = node;
 	if (!l->keeps_events)
@@ -130,7 +133,7 @@ static void work_count(struct lane *l, const struct frame *f, int64_t ns)
 		l->work_last_ns = f->start_ns + ns;
 }
 
-static void queue_settle(struct lane *l)
+static RARE void queue_settle(struct lane *l)
 {
 	for (; l->settled < l->open.nr; l->settled++) {
 		struct frame *f = &l->open.v[l->settled];
@@ -142,7 +145,7 @@ static void queue_settle(struct lane *l)
 	}
 }
 
-static void instants_settle(struct lane *l, uint32_t below)
+static RARE void instants_settle(struct lane *l, uint32_t below)
 {
 	for (size_t i = 0; i < l->instants.nr; i++) {
 		const struct instant_calls *c = &l->instants.v[i];
@@ -156,7 +159,18 @@ static void instants_settle(struct lane *l, uint32_t below)
 	VEC_CLEAR(&l->instants);
 }
 
-static void thread_settle(struct lane *l)
+/* The first call opens, or the last one closes. */
+static RARE void covered_put(struct lane *l, uint32_t node)
+{
+	if (l->last_node == NODE_NONE)
+		l->since_ns = l->now_ns;
+	else if (node == NODE_NONE)
+		l->t.covered_ns += l->now_ns - l->since_ns;
+	event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
+}
+
+/* Returns the innermost call that is open from here on. */
+static inline uint32_t thread_settle(struct lane *l)
 {
 	uint32_t node = l->settled ? l->open.v[l->settled - 1].node : NODE_NONE;
 
@@ -169,32 +183,31 @@ static void thread_settle(struct lane *l)
 		instants_settle(l, node);
 	if (__builtin_expect(l->marks_pending < l->marks.nr, 0))
 		marks_settle(l, node);
-	if (node == l->last_node)
-		return;
-	if (l->last_node == NODE_NONE)
-		l->since_ns = l->now_ns;
-	else if (node == NODE_NONE)
-		l->t.covered_ns += l->now_ns - l->since_ns;
-	event_put(l, node, (node != NODE_NONE) - (l->last_node != NODE_NONE));
+	if (__builtin_expect(l->last_node == NODE_NONE || node == NODE_NONE, 0)) {
+		if (l->last_node != node)
+			covered_put(l, node);
+	} else if (node != l->last_node) {
+		event_put(l, node, 0);
+	}
+	return node;
 }
 
 /* What happened at one moment is complete: a later one comes. */
 static inline void moment_end(struct lane *l, int64_t next_ns)
 {
-	if (!l->nests) {
+	if (__builtin_expect(!l->nests, 0)) {
 		queue_settle(l);
 	} else {
-		thread_settle(l);
-		if (l->open.nr) {
-			l->t.nodes.v[l->open.v[l->open.nr - 1].node].exclusive_ns +=
-				next_ns - l->now_ns;
-		}
+		uint32_t node = thread_settle(l);
+
+		if (node != NODE_NONE)
+			l->t.nodes.v[node].exclusive_ns += next_ns - l->now_ns;
 	}
 	l->now_ns = next_ns;
 }
 
 /* An enter or leave that is the first one, out of range or before the one before it. */
-static int64_t odd_time(struct lane *l, int64_t t_ns)
+static RARE int64_t odd_time(struct lane *l, int64_t t_ns)
 {
 	int64_t shifted = time_take(l, t_ns);
 
@@ -270,14 +283,14 @@ static void instants_pack(struct lane *l)
 	l->instants_limit = nr * 2 > INSTANTS_LIMIT ? nr * 2 : INSTANTS_LIMIT;
 }
 
-static void instant_add(struct lane *l, const struct frame *f, int64_t ns)
+static RARE void instant_add(struct lane *l, const struct frame *f, int64_t ns)
 {
 	if (l->instants.nr >= l->instants_limit)
 		instants_pack(l);
 	VEC_PUSH(&l->instants, (struct instant_calls){ f->name, f->category, ns, 1 });
 }
 
-static void thread_leave(struct lane *l, const struct frame *f, int64_t ns)
+static inline void thread_leave(struct lane *l, const struct frame *f, int64_t ns)
 {
 	struct profile_node *n;
 
@@ -291,7 +304,7 @@ static void thread_leave(struct lane *l, const struct frame *f, int64_t ns)
 	calls_add(l, n->calls_id, ns);
 }
 
-static void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
+static RARE void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
 {
 	if (!is_work(f)) {
 		marks_work(l, f, MARK_NO_WORK);
@@ -304,7 +317,7 @@ static void queue_leave(struct lane *l, const struct frame *f, int64_t ns)
 }
 
 /* The innermost call ends. */
-static void leave(struct lane *l, int64_t t_ns)
+static inline void leave(struct lane *l, int64_t t_ns)
 {
 	const struct frame *f = &l->open.v[--l->open.nr];
 	int64_t ns = t_ns - f->start_ns;
@@ -453,6 +466,7 @@ struct lane *lane_new(struct profile *p, track_id track)
 	l->sink.no_links = true;
 	l->p = p;
 	l->shift_ns = p->priv->shift_ns;
+	tree_init(l);
 	l->t.track = track;
 	l->t.queue = p->m->tracks.v[track].kind == TRACK_QUEUE;
 	l->nests = p->m->tracks.v[track].kind == TRACK_THREAD;

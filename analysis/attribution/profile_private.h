@@ -182,17 +182,18 @@ void lane_series_merge(struct lane *l);
 void lane_close(struct lane *l);
 void lane_say_open(const struct lane *l); /* after all of them */
 
-/* The node of a call of this name below another; made when it is new. */
-uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
-		    enum span_kind kind);
+void tree_init(struct lane *l);
+/* The node of a call that is not where its hash says; made when it is new. */
+uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id category,
+			   enum span_kind kind);
 void tree_release(struct lane *l);
 void tree_sum(struct profile_track *t); /* inclusive from exclusive times */
 /* calls: how many profile.calls there are */
 void tree_mark_recursion(struct profile_track *t, size_t calls);
 
-void calls_add(struct lane *l, uint32_t calls_id, int64_t ns);
 /* Place in profile.calls, made when it is new; device: LANE_NONE on threads. */
 uint32_t calls_of(struct profile *p, uint32_t device, bool kernel, str_id name, str_id category);
+void worker_calls_grow(struct worker *w, uint32_t calls_id);
 
 uint32_t device_of(struct profile *p, struct lane *l);
 /* Sweeps over what the present round hands out of a device's queues. */
@@ -232,6 +233,43 @@ void lane_series_load(struct lane *l, struct wire *from);
 void calls_save(const struct profile *p, struct strbuf *to);
 /* Adds them to the own ones; which those are, by the sender's ids. The caller frees it. */
 uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr);
+
+/* ---- what every call comes by, so it is no call itself ---- */
+
+/* Two of one name below one parent differ in category or kind: too rare to count here. */
+static inline size_t tree_hash(uint32_t parent, str_id name)
+{
+	return (size_t)((((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+static inline bool tree_is_it(const struct profile_node *n, uint32_t parent, str_id name,
+			      str_id category, enum span_kind kind)
+{
+	return n->name == name && n->parent == parent && n->category == category && n->kind == kind;
+}
+
+/* The node of a call of this name below another; made when it is new. */
+static inline uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
+				  enum span_kind kind)
+{
+	uint32_t node = l->slots[tree_hash(parent, name) & (l->nr_slots - 1)];
+
+	if (__builtin_expect(node != NODE_NONE &&
+				     tree_is_it(&l->t.nodes.v[node], parent, name, category, kind),
+			     1))
+		return node;
+	return tree_child_search(l, parent, name, category, kind);
+}
+
+static inline void calls_add(struct lane *l, uint32_t calls_id, int64_t ns)
+{
+	struct worker *w = l->worker;
+
+	if (__builtin_expect(calls_id >= w->calls.nr, 0))
+		worker_calls_grow(w, calls_id);
+	moments_add(&w->calls.v[calls_id].ns, ns);
+	sketch_add(&w->calls.v[calls_id].sketch, (uint64_t)ns);
+}
 
 static inline int64_t ns_sum(int64_t a, int64_t b)
 {

@@ -7,20 +7,6 @@
 
 #define SLOTS_MIN ((size_t)64)
 
-static inline size_t hash_of(uint32_t parent, str_id name, str_id category, enum span_kind kind)
-{
-	uint64_t h = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
-
-	h ^= ((uint64_t)category << 8 | (uint64_t)kind) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (size_t)(h >> 32 ^ h >> 15);
-}
-
-static inline bool is_it(const struct profile_node *n, uint32_t parent, str_id name,
-			 str_id category, enum span_kind kind)
-{
-	return n->name == name && n->parent == parent && n->category == category && n->kind == kind;
-}
-
 static void slots_grow(struct lane *l)
 {
 	size_t n = l->nr_slots ? l->nr_slots * 2 : SLOTS_MIN;
@@ -31,12 +17,17 @@ static void slots_grow(struct lane *l)
 	memset(l->slots, 0xff, n * sizeof(*l->slots));
 	for (uint32_t i = 0; i < l->t.nodes.nr; i++) {
 		const struct profile_node *node = &l->t.nodes.v[i];
-		size_t at = hash_of(node->parent, node->name, node->category, node->kind);
+		size_t at = tree_hash(node->parent, node->name);
 
 		while (l->slots[at & (n - 1)] != NODE_NONE)
 			at++;
 		l->slots[at & (n - 1)] = i;
 	}
+}
+
+void tree_init(struct lane *l)
+{
+	slots_grow(l);
 }
 
 /* The only thing of a tree that all lanes share. */
@@ -91,23 +82,22 @@ static uint32_t node_add(struct lane *l, uint32_t parent, str_id name, str_id ca
 	return (uint32_t)(l->t.nodes.nr - 1);
 }
 
-uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
-		    enum span_kind kind)
+uint32_t tree_child_search(struct lane *l, uint32_t parent, str_id name, str_id category,
+			   enum span_kind kind)
 {
+	size_t at = tree_hash(parent, name);
 	uint32_t node;
-	size_t at;
 
-	/* at most a quarter full, so that the first place is nearly always the right one */
-	if (__builtin_expect(l->t.nodes.nr * 4 >= l->nr_slots, 0))
-		slots_grow(l);
-	at = hash_of(parent, name, category, kind);
-	while ((node = l->slots[at & (l->nr_slots - 1)]) != NODE_NONE &&
-	       !is_it(&l->t.nodes.v[node], parent, name, category, kind))
+	while ((node = l->slots[at & (l->nr_slots - 1)]) != NODE_NONE) {
+		if (tree_is_it(&l->t.nodes.v[node], parent, name, category, kind))
+			return node;
 		at++;
-	if (node == NODE_NONE) {
-		node = node_add(l, parent, name, category, kind);
-		l->slots[at & (l->nr_slots - 1)] = node;
 	}
+	node = node_add(l, parent, name, category, kind);
+	l->slots[at & (l->nr_slots - 1)] = node;
+	/* at most a quarter full, so that the first place is nearly always the right one */
+	if (l->t.nodes.nr * 4 > l->nr_slots)
+		slots_grow(l);
 	return node;
 }
 
@@ -149,18 +139,8 @@ void tree_mark_recursion(struct profile_track *t, size_t calls)
 		t->nodes.v[i].recursive = !is[i];
 }
 
-static void worker_calls_grow(struct worker *w, uint32_t id)
+void worker_calls_grow(struct worker *w, uint32_t calls_id)
 {
-	while (w->calls.nr <= id)
+	while (w->calls.nr <= calls_id)
 		VEC_PUSH(&w->calls, ((struct worker_calls){ MOMENTS_INIT, SKETCH_INIT }));
-}
-
-void calls_add(struct lane *l, uint32_t id, int64_t ns)
-{
-	struct worker *w = l->worker;
-
-	if (__builtin_expect(id >= w->calls.nr, 0))
-		worker_calls_grow(w, id);
-	moments_add(&w->calls.v[id].ns, ns);
-	sketch_add(&w->calls.v[id].sketch, (uint64_t)ns);
 }

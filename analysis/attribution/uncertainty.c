@@ -42,45 +42,18 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* How far f of the interval's energy can be from what the row really had of it. */
-static double farthest(const struct interval_rate *c, double de, double f, double own_s)
-{
-	double most = de;
-
-	if (c->max_w > 0 && c->max_w * own_s < most)
-		most = c->max_w * own_s;
-	return larger(f * de, most - f * de);
-}
-
 struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns)
 {
-	double per_len = 1 / (double)len_ns;
+	double per_len = 1 / (double)len_ns, f = (double)own_ns * per_len, g_s = share_ns * 1e-9;
+	double h = share_ns * per_len, h2 = h * h, rest2 = (1 - h) * (1 - h);
 
-	return (struct row_part){ .f = (double)own_ns * per_len,
-				  .g_s = share_ns * 1e-9,
-				  .h = share_ns * per_len,
+	return (struct row_part){ .f = f,
+				  .ff = f * f,
+				  .g_s = g_s,
+				  .gg = g_s * g_s,
 				  .own_s = (double)own_ns * 1e-9,
-				  .share = share_ns / (double)own_ns };
-}
-
-void row_stats_mixed(struct row_stats *r, const struct interval_rate *c,
-		     const struct row_part *part)
-{
-	r->mixed++;
-	r->f += part->f;
-	r->ff += part->f * part->f;
-	r->p += c->w;
-	r->fp += part->f * c->w;
-	r->pp += c->w * c->w;
-	r->g += part->g_s;
-	r->gg += part->g_s * part->g_s;
-	r->gp += part->g_s * c->w;
-	r->bound_j += farthest(c, fabs(c->j), part->f, part->own_s) * part->share;
-	if (c->step_var > 0) {
-		double h2 = part->h * part->h, rest = 1 - part->h;
-
-		r->step_var += c->step_var * (h2 + larger(h2, rest * rest));
-	}
+				  .share = share_ns / (double)own_ns,
+				  .per_step = h2 + larger(h2, rest2) };
 }
 
 /* |D̂| and σ; false when the intervals are too few, or all alike. */

@@ -71,6 +71,7 @@ static void make_rows(struct walker *w, uint32_t rows)
 	rows = with_room(w->rows, rows);
 	w->row = grow_touched(w->row, w->rows, rows);
 	w->stats = grow_zeroed(w->stats, w->rows * counters, rows * counters, sizeof(*w->stats));
+	VEC_RESERVE(&w->open_rows, rows + 1);
 	w->rows = rows;
 }
 
@@ -94,6 +95,7 @@ static void make_nodes(struct walker *w, uint32_t nodes)
 			       sizeof(*w->times));
 	if (w->grid->moments)
 		w->moment = grow_zeroed(w->moment, from, nodes, sizeof(*w->moment));
+	VEC_RESERVE(&w->open_nodes, nodes + 1);
 	w->nodes = nodes;
 }
 
@@ -173,30 +175,46 @@ static void flush_node(struct walker *w, uint32_t node, int64_t interval)
 	double ns = fixed_time_value(t->share_time);
 
 	flush_time(w, node, interval);
-	if (!g->moments) {
+	if (g->moments) {
+		for (size_t c = 0; c < g->counters.nr; c++) {
+			if (!w->rate[c].dead)
+				energy[c] += grid_energy(&g->counters.v[c], interval, t->share_time,
+							 w->moment[node]);
+		}
+	} else if (!w->negative && w->most_units_per_ns * ns < 0x1p62) {
+		/* nearly always: what is small at the highest rate is small at all of them */
 		for (size_t c = 0; c < g->counters.nr; c++)
-			energy[c] += fixed_from(w->rate[c].j_per_ns * ns);
-		return;
+			energy[c] += fixed_from_units(w->rate[c].units_per_ns * ns);
+	} else {
+		for (size_t c = 0; c < g->counters.nr; c++)
+			energy[c] += fixed_from(w->rate[c].units_per_ns * FIXED_UNIT * ns);
 	}
-	for (size_t c = 0; c < g->counters.nr; c++) {
-		if (!w->rate[c].dead)
-			energy[c] += grid_energy(&g->counters.v[c], interval, t->share_time,
-						 w->moment[node]);
-	}
+}
+
+/*
+ * Adds a piece of time. Whether it is the first one in the interval cannot be guessed, so it is no
+ * branch: what an earlier interval left is masked away, and the id is put behind the others in any
+ * case, where it counts or not. Returns how many ids there are then.
+ */
+static inline size_t touched_add(struct touched *t, int64_t interval, int64_t own_ns,
+				 fixed128 share_time, uint32_t id, uint32_t *open, size_t nr)
+{
+	int64_t again = -(int64_t)(t->interval == interval);
+
+	t->interval = interval;
+	t->own_ns = (t->own_ns & again) + own_ns;
+	t->share_time = (t->share_time & again) + share_time;
+	open[nr] = id;
+	return nr + 1 + (size_t)again;
 }
 
 static void touch_row(struct walker *w, uint32_t node, int64_t interval)
 {
 	const struct touched *from = &w->node[node];
 	uint32_t row = row_of(w, node);
-	struct touched *t = &w->row[row];
 
-	if (t->interval != interval) {
-		*t = (struct touched){ .interval = interval };
-		VEC_PUSH(&w->open_rows, row);
-	}
-	t->own_ns += from->own_ns;
-	t->share_time += from->share_time;
+	w->open_rows.nr = touched_add(&w->row[row], interval, from->own_ns, from->share_time, row,
+				      w->open_rows.v, w->open_rows.nr);
 }
 
 static void flush_row(struct walker *w, uint32_t row, int64_t interval)
@@ -220,18 +238,21 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 /* No energy in a dead interval. */
 static void find_rates(struct walker *w, int64_t interval)
 {
+	w->most_units_per_ns = 0;
+	w->negative = false;
 	for (size_t c = 0; c < w->grid->counters.nr; c++) {
 		const struct grid_counter *gc = &w->grid->counters.v[c];
 		double rate = grid_rate(gc, interval);
+		bool dead = grid_dead(gc, interval);
 
-		w->rate[c] = (struct interval_rate){ .dead = grid_dead(gc, interval),
-						     .j_per_ns = rate,
+		w->rate[c] = (struct interval_rate){ .dead = dead,
+						     .units_per_ns = dead ? 0 : rate / FIXED_UNIT,
 						     .w = rate * 1e9,
 						     .j = gc->curve.de[interval],
-						     .max_w = gc->max_w,
+						     .max_w = gc->max_w > 0 ? gc->max_w : INFINITY,
 						     .step_var = gc->step_j * gc->step_j / 12 };
-		if (w->rate[c].dead)
-			w->rate[c].j_per_ns = 0;
+		w->most_units_per_ns = fmax(w->most_units_per_ns, w->rate[c].units_per_ns);
+		w->negative |= w->rate[c].units_per_ns < 0;
 	}
 }
 
@@ -253,32 +274,21 @@ static void flush(struct walker *w, int64_t interval)
 
 /* ---- pieces of time ---- */
 
-static inline struct touched *touch(struct walker *w, uint32_t node, int64_t interval)
-{
-	struct touched *t = &w->node[node];
-
-	if (__builtin_expect(t->interval != interval, 0)) {
-		*t = (struct touched){ .interval = interval };
-		if (w->moment)
-			w->moment[node] = 0;
-		VEC_PUSH(&w->open_nodes, node);
-	}
-	return t;
-}
-
 /* A part of one interval, for everything that is open. */
 static void give(struct walker *w, int64_t interval, int64_t own_ns, fixed128 share_time,
 		 fixed128 moment)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		const struct running *r = &w->running.v[i];
-		struct touched *t = touch(w, r->node, interval);
 		uint32_t n = w->mode == LANE_WORK ? r->pieces : 1;
 
-		t->own_ns += own_ns * n;
-		t->share_time += share_time * n;
 		if (w->moment)
-			w->moment[r->node] += moment * n;
+			w->moment[r->node] =
+				moment * n +
+				(w->node[r->node].interval == interval ? w->moment[r->node] : 0);
+		w->open_nodes.nr =
+			touched_add(&w->node[r->node], interval, own_ns * n, share_time * n,
+				    r->node, w->open_nodes.v, w->open_nodes.nr);
 	}
 }
 
@@ -473,23 +483,24 @@ static size_t calls_in_knot(struct walker *w, const struct line *l, const struct
 {
 	const struct knot *k = &l->knots.v[w->knot];
 	int64_t end_ns = w->knot + 1 < l->knots.nr ? k[1].t_ns : INT64_MAX, now_ns = w->now_ns;
+	int64_t interval = k->interval;
+	uint64_t share = k->share;
 	uint32_t node = w->running.nr ? w->running.v[0].node : NODE_NONE;
-	size_t i = from;
+	uint32_t *open = w->open_nodes.v;
+	size_t i = from, nr = w->open_nodes.nr;
 
-	if (!grid_inside(w->grid, k->interval) || w->moment)
+	if (!grid_inside(w->grid, interval) || w->moment)
 		return from;
 	for (; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
 		int64_t dt_ns = feed->v[i].t_ns - now_ns;
 
-		if (node != NODE_NONE && dt_ns > 0) {
-			struct touched *t = touch(w, node, k->interval);
-
-			t->own_ns += dt_ns;
-			t->share_time += fixed_time(dt_ns, k->share);
-		}
+		if (node != NODE_NONE && dt_ns > 0)
+			nr = touched_add(&w->node[node], interval, dt_ns, fixed_time(dt_ns, share),
+					 node, open, nr);
 		now_ns = feed->v[i].t_ns;
 		node = feed->v[i].node;
 	}
+	w->open_nodes.nr = nr;
 	w->now_ns = now_ns;
 	innermost(w, node);
 	return i;

@@ -12,6 +12,9 @@
 		OTF2_AttributeList *attributes
 #define EVENT_UNUSED ((void)location, (void)position, (void)attributes)
 
+/* Beside the way of nearly every event, which is faster for being short. */
+#define RARE __attribute__((noinline))
+
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution)
 {
 	uint64_t whole = ticks / resolution, rest = ticks % resolution;
@@ -34,29 +37,18 @@ void otf2_clock_init(struct otf2_clock *c, uint64_t resolution)
 	/* rest × 10^9 must fit 64 bits */
 	if (resolution > 1 && resolution < UINT64_C(18000000000))
 		c->inverse = UINT64_MAX / resolution;
+	c->second_length = c->inverse ? resolution : 0;
 }
 
-int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks)
+int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks)
 {
-	uint64_t rest = ticks - c->second_ticks, product, ns;
+	uint64_t whole = ticks / c->resolution;
 
-	if (__builtin_expect(c->inverse == 0, 0))
+	if (c->inverse == 0 || whole > UINT64_C(9000000000))
 		return otf2_ns(ticks, c->resolution);
-	if (__builtin_expect(rest >= c->resolution, 0)) {
-		uint64_t whole = ticks / c->resolution;
-
-		if (whole > UINT64_C(9000000000))
-			return INT64_MAX;
-		c->second_ticks = whole * c->resolution;
-		c->second_ns = (int64_t)(whole * UINT64_C(1000000000));
-		rest = ticks - c->second_ticks;
-	}
-	product = rest * UINT64_C(1000000000) + c->resolution / 2;
-	ns = (uint64_t)((unsigned __int128)product * c->inverse >> 64);
-	/* the inverse was rounded down, so at most two are missing */
-	for (product -= ns * c->resolution; product >= c->resolution; product -= c->resolution)
-		ns++;
-	return c->second_ns + (int64_t)ns;
+	c->second_ticks = whole * c->resolution;
+	c->second_ns = (int64_t)(whole * UINT64_C(1000000000));
+	return otf2_clock_ns(c, ticks);
 }
 
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
@@ -71,22 +63,35 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 	otf2_clock_init(&l->clock, r->defs.resolution);
 }
 
-/* The frame on top goes: its arguments are complete, and messages that came since it was entered
- * were its. */
-static void frame_close(struct otf2_location *l, uint64_t ticks, str_id name)
+/* Of the innermost call, NULL while it has nothing. */
+static inline struct otf2_frame *frame_find(struct otf2_location *l)
 {
 	struct otf2_frame *f = l->frames.nr ? &l->frames.v[l->frames.nr - 1] : NULL;
+
+	return f && f->depth == l->depth ? f : NULL;
+}
+
+/* Before anything is added to what it has. */
+static struct otf2_frame *frame_get(struct otf2_location *l)
+{
+	if (!frame_find(l))
+		VEC_PUSH(&l->frames, (struct otf2_frame){ l->depth, l->waiting.nr, NULL });
+	return &l->frames.v[l->frames.nr - 1];
+}
+
+/* Its arguments are complete, and messages that came since it was entered were its. */
+static RARE void frame_close(struct otf2_location *l, const struct otf2_frame *f, int64_t t_ns,
+			     str_id name)
+{
 	span_id span;
 
-	if (f && f->args) {
+	if (f->args) {
 		CLEANUP(xfreep) char *args = xasprintf("%s}", f->args);
 
 		l->s->ops->leave_args(l->s, l->track, sink_puts(l->s, args));
 		free(f->args);
 	}
-	span = l->s->ops->leave(l->s, l->track, otf2_time(l, ticks), name);
-	if (!f)
-		return;
+	span = l->s->ops->leave(l->s, l->track, t_ns, name);
 	while (l->waiting.nr > f->waiting) {
 		const struct otf2_waiting *w = &l->waiting.v[--l->waiting.nr];
 
@@ -96,6 +101,21 @@ static void frame_close(struct otf2_location *l, uint64_t ticks, str_id name)
 					     : &l->found.work.v[w->at].span) = span;
 	}
 	l->frames.nr--;
+	l->depth--;
+}
+
+/* The innermost call goes. */
+static inline void region_leave(struct otf2_location *l, uint64_t ticks, str_id name)
+{
+	const struct otf2_frame *f = frame_find(l);
+	int64_t t_ns = otf2_time(l, ticks);
+
+	if (__builtin_expect(f != NULL, 0)) {
+		frame_close(l, f, t_ns, name);
+		return;
+	}
+	l->depth -= l->depth > 0;
+	l->s->ops->leave(l->s, l->track, t_ns, name);
 }
 
 /* Open regions are closed here and not by the sink, which does not see the records that are only
@@ -104,14 +124,14 @@ void otf2_location_end(struct otf2_location *l)
 {
 	char text[128];
 
-	if (l->frames.nr) {
+	if (l->depth) {
 		snprintf(text, sizeof(text),
-			 "%zu regions are still open at the end of location %" PRIu64, l->frames.nr,
+			 "%zu regions are still open at the end of location %" PRIu64, l->depth,
 			 l->r->defs.locations.v[l->index].ref);
-		l->s->ops->warn(l->s, W_OPEN_SPAN, l->frames.nr, text);
+		l->s->ops->warn(l->s, W_OPEN_SPAN, l->depth, text);
 	}
-	while (l->frames.nr)
-		frame_close(l, l->found.last_ticks, STR_NONE);
+	while (l->depth)
+		region_leave(l, l->found.last_ticks, STR_NONE);
 }
 
 #define VEC_APPEND(to, from) \
@@ -171,8 +191,8 @@ void otf2_reading_release(struct otf2_reading *r)
 
 /* ---- regions ---- */
 
-static const struct def_region *region_make(struct otf2_location *l, uint64_t ref,
-					    struct def_region *made)
+static RARE const struct def_region *region_make(struct otf2_location *l, uint64_t ref,
+						 struct def_region *made)
 {
 	char name[32];
 
@@ -191,15 +211,15 @@ static inline const struct def_region *region_of(struct otf2_location *l, uint64
 	return __builtin_expect(region != NULL, 1) ? region : region_make(l, ref, made);
 }
 
-static void region_enter(struct otf2_location *l, uint64_t ref, uint64_t ticks)
+static inline void region_enter(struct otf2_location *l, uint64_t ref, uint64_t ticks)
 {
 	struct def_region made;
 	const struct def_region *region = region_of(l, ref, &made);
 
+	l->depth++;
 	l->s->ops->enter(l->s, l->track, otf2_time(l, ticks), region->name_id, region->category_id);
-	if (l->queue)
+	if (__builtin_expect(l->queue, 0))
 		l->s->ops->open_kind(l->s, l->track, region->queue_kind);
-	VEC_PUSH(&l->frames, (struct otf2_frame){ l->waiting.nr, NULL });
 }
 
 static OTF2_CallbackCode on_enter(EVENT_HEAD, OTF2_RegionRef region)
@@ -219,7 +239,7 @@ static OTF2_CallbackCode on_leave(EVENT_HEAD, OTF2_RegionRef region)
 
 	EVENT_UNUSED;
 	otf2_tick(l, OTF2_COUNT_LEAVE, time);
-	frame_close(l, time, region_of(l, region, &made)->name_id);
+	region_leave(l, time, region_of(l, region, &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -251,7 +271,7 @@ static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef con
 
 	EVENT_UNUSED;
 	otf2_tick(l, OTF2_COUNT_CONTEXT_LEAVE, time);
-	frame_close(l, time, region_of(l, context_region(l, context), &made)->name_id);
+	region_leave(l, time, region_of(l, context_region(l, context), &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -283,9 +303,9 @@ static void parameter_put(struct otf2_location *l, uint64_t ref, const char *tex
 	struct strbuf sb = STRBUF_INIT;
 	struct otf2_frame *f;
 
-	if (!l->r->o || !l->r->o->keep_args || l->frames.nr == 0)
+	if (!l->r->o || !l->r->o->keep_args || l->depth == 0)
 		return;
-	f = &l->frames.v[l->frames.nr - 1];
+	f = frame_get(l);
 	strbuf_addf(&sb, "%s%c", f->args ? f->args : "", f->args ? ',' : '{');
 	if (p)
 		json_text(&sb, otf2_string(&l->r->defs, p->name));
@@ -333,7 +353,7 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
 	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
-	if (!p || l->frames.nr == 0 || !otf2_is_callsite(&l->r->defs, p))
+	if (!p || l->depth == 0 || !otf2_is_callsite(&l->r->defs, p))
 		return;
 	if (l->s->no_links) {
 		l->s->ops->callsite(l->s, l->track, c.t_ns, value);
@@ -346,6 +366,7 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 		w.at = l->found.launches.nr;
 		VEC_PUSH(&l->found.launches, c);
 	}
+	frame_get(l);
 	VEC_PUSH(&l->waiting, w);
 }
 
@@ -377,8 +398,10 @@ static void message_put(struct otf2_location *l, bool receive, const struct otf2
 		w.at = l->found.sends.nr;
 		VEC_PUSH(&l->found.sends, *m);
 	}
-	if (l->frames.nr)
+	if (l->depth) {
+		frame_get(l);
 		VEC_PUSH(&l->waiting, w);
+	}
 }
 
 static struct otf2_message message_of(struct otf2_location *l, uint64_t ticks, uint32_t peer,

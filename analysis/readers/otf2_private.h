@@ -51,7 +51,9 @@ struct otf2_waiting {
 	size_t at; /* index in the vector of its kind */
 };
 
+/* An open call that has something; most never do. */
 struct otf2_frame {
+	size_t depth;   /* how many calls are open, with this one */
 	size_t waiting; /* messages that waited for a call before this one */
 	char *args;     /* owned; JSON object without its closing brace, NULL when there are none */
 };
@@ -116,6 +118,7 @@ struct otf2_reading {
 struct otf2_clock {
 	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
 	uint64_t second_ticks;        /* that a second began at */
+	uint64_t second_length;       /* of ticks: the resolution; 0 where there is no inverse */
 	int64_t second_ns;
 	uint64_t ticks; /* the last one: metrics come in bunches of one time */
 	int64_t ns;
@@ -129,6 +132,7 @@ struct otf2_location {
 	track_id track;
 	bool queue;
 	struct otf2_found found;
+	size_t depth; /* open calls */
 	VEC(struct otf2_frame) frames;
 	VEC(struct otf2_waiting)
 	waiting; /* what happened in the frames; gets their span when they close */
@@ -143,7 +147,23 @@ struct otf2_location {
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
 void otf2_clock_init(struct otf2_clock *c, uint64_t resolution);
-int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks); /* as otf2_ns */
+int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks); /* in another second */
+
+/* As otf2_ns. */
+static inline int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks)
+{
+	uint64_t rest = ticks - c->second_ticks, product, ns;
+
+	if (__builtin_expect(rest >= c->second_length, 0))
+		return otf2_clock_second(c, ticks);
+	product = rest * UINT64_C(1000000000) + c->resolution / 2;
+	ns = (uint64_t)((unsigned __int128)product * c->inverse >> 64);
+	/* the inverse was rounded down, so at most two are missing */
+	for (product -= ns * c->resolution; product >= c->resolution; product -= c->resolution)
+		ns++;
+	return c->second_ns + (int64_t)ns;
+}
+
 static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 {
 	struct otf2_clock *c = &l->clock;

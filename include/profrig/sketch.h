@@ -32,8 +32,9 @@ static inline uint32_t sketch_bucket(uint64_t v)
 
 	if (v < SKETCH_STEPS)
 		return (uint32_t)v;
-	shift = 57 - (uint32_t)__builtin_clzll(v);
-	return (shift + 1) * SKETCH_STEPS + (uint32_t)(v >> shift) - SKETCH_STEPS;
+	/* as one instruction knows it: the highest bit's number, less 6 */
+	shift = ((uint32_t)__builtin_clzll(v) ^ 63) - 6;
+	return shift * SKETCH_STEPS + (uint32_t)(v >> shift);
 }
 
 void sketch_reach(struct sketch *s, uint32_t bucket); /* makes room for it */
