@@ -103,6 +103,7 @@ struct grid {
 	const int64_t *t_ns; /* of its first counter */
 	bool moments;        /* some curve is quadratic inside its intervals */
 	bool marked;         /* some interval of some counter carries marks */
+	bool lags;           /* some counter's filter is not known for sure */
 	VEC(struct grid_counter) counters;
 };
 
@@ -114,6 +115,26 @@ bool grid_dead(const struct grid_counter *c, int64_t interval);
 bool grid_inside(const struct grid *g, int64_t interval);
 /* All marks of the intervals [from, to). */
 uint8_t grid_marks(const struct grid_counter *c, int64_t from, int64_t to);
+/*
+ * An interval's energy as statistics see it: of a reading whose filter is known and not corrected
+ * for, what the correction would make of it, since the reading itself hardly moves with the calls.
+ */
+static inline double curve_statistic_j(const struct curve *c, int64_t interval)
+{
+	double j = c->de[interval];
+
+	return c->dw && c->tau_s <= 0 ? j + c->tau_error_s * c->dw[interval] : j;
+}
+/* What share-time (ns) of an interval has of the change of a reading; 0 without dw. */
+static inline fixed128 grid_change(const struct grid_counter *c, int64_t interval, double share_ns)
+{
+	const struct curve *k = &c->curve;
+
+	if (!k->dw || grid_dead(c, interval))
+		return 0;
+	return fixed_from(k->dw[interval] / (double)(k->t_ns[interval + 1] - k->t_ns[interval]) *
+			  share_ns);
+}
 /* Mean power in J per ns. */
 double grid_rate(const struct grid_counter *c, int64_t interval);
 /*
@@ -231,7 +252,7 @@ struct line {
 	 * intervals before it gave, for differences */
 	int64_t first_interval;
 	VEC(size_t) first_knot;
-	VEC(struct line_sum { fixed128 energy, share_time; })
+	VEC(struct line_sum { fixed128 energy, share_time, change; })
 	before; /* [interval - first_interval][counter] */
 };
 
@@ -258,6 +279,7 @@ struct row_stats {
 	double pp, gp, g, gg; /* W², J, s, s² */
 	double bound_j;       /* what the row can have had at most more or less */
 	double step_var;      /* of the counter's steps and of its times, J² */
+	fixed128 change;      /* of a filtered reading, in its share of the time; W */
 };
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to);
@@ -279,7 +301,8 @@ struct interval_rate {
 	bool dead;
 };
 struct row_part row_part_of(int64_t own_ns, double share_ns, int64_t len_ns);
-double row_stats_half_width(const struct row_stats *r);
+/* c: of the counter */
+double row_stats_half_width(const struct row_stats *r, const struct curve *c);
 
 /* How far f of an interval's energy can be from what the row really had of it. */
 static inline double row_farthest(const struct interval_rate *c, const struct row_part *part)

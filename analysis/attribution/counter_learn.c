@@ -126,6 +126,24 @@ static series_id counter_for(const struct candidates *all, const struct candidat
 	return found;
 }
 
+/* A moving average is half its width late. */
+static double lag_of(const struct tau_fit *f)
+{
+	switch (f->verdict) {
+	case FILTER_ONE_POLE:
+		return f->tau_s;
+	case FILTER_BOXCAR:
+		return f->boxcar_s / 2;
+	case FILTER_NONE:
+		return 0;
+	case FILTER_NO_COUNTER:
+	case FILTER_NO_INFORMATION:
+	case FILTER_NOT_MODELLED:
+		break;
+	}
+	return NAN;
+}
+
 static void learn_filter(const struct model *m, const struct candidates *all, series_id s,
 			 struct counter_rules *r)
 {
@@ -142,6 +160,7 @@ static void learn_filter(const struct model *m, const struct candidates *all, se
 	power_filter_find(m, s, &pi, e, &ei, &f);
 	if (f.fit.verdict == FILTER_ONE_POLE)
 		r->learned[s].tau_s = f.fit.tau_s;
+	r->learned[s].lag_s = lag_of(&f.fit);
 	VEC_PUSH(&r->filters, f);
 }
 
@@ -155,7 +174,7 @@ void counters_learn(struct model *m, struct counter_rules *r)
 	r->learned_nr = m->series.nr;
 	r->learned = xcalloc(m->series.nr + 1, sizeof(*r->learned));
 	for (series_id s = 0; s < m->series.nr; s++)
-		r->learned[s].step_raw = learn_step(m, s);
+		r->learned[s] = (struct counter_learned){ learn_step(m, s), 0, NAN };
 	find_candidates(m, &all);
 	for (series_id s = 0; s < m->series.nr; s++)
 		learn_filter(m, &all, s, r);

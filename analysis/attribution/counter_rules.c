@@ -98,11 +98,16 @@ static void apply_tau(const struct counter_rules *rules, const struct counter_le
 	else if (!estimated)
 		ci->tau_s = rules->tau_s;
 	ci->tau_source = ci->tau_s > 0 ? TAU_USER : TAU_NONE;
-	if (r->given & RULE_TAU || ci->tau_s > 0 || !rules->tau_fit || !learned ||
-	    learned->tau_s <= 0)
-		return;
-	ci->tau_s = learned->tau_s;
-	ci->tau_source = TAU_FIT;
+	if (!(r->given & RULE_TAU) && ci->tau_s <= 0 && rules->tau_fit && learned &&
+	    learned->tau_s > 0) {
+		ci->tau_s = learned->tau_s;
+		ci->tau_source = TAU_FIT;
+	}
+	if (ci->tau_s > 0)
+		ci->tau_error_s = TAU_SPREAD * ci->tau_s;
+	else if (!(r->given & RULE_TAU) && !estimated && learned)
+		ci->tau_error_s = (1 + TAU_SPREAD) *
+				  (isnan(learned->lag_s) ? ci->tau_hint_s : learned->lag_s);
 }
 
 void rules_apply(const struct model *m, series_id s, bool known, struct counter_info *ci)

@@ -11,6 +11,7 @@ void curve_release(struct curve *c)
 	free(c->p0);
 	free(c->p1);
 	free(c->marks);
+	free(c->dw);
 	*c = (struct curve){ 0 };
 }
 
@@ -39,7 +40,7 @@ static void gauge_curve(const struct points *p, enum integration integration, st
 	struct sum e = { 0, 0 };
 
 	for (size_t i = 0; i < p->n; i++) {
-		double w0, w1, seconds, added_j;
+		double w0, w1, seconds, change_w, added_j;
 
 		c->e[i] = sum_value(&e);
 		if (i + 1 == p->n)
@@ -47,7 +48,10 @@ static void gauge_curve(const struct points *p, enum integration integration, st
 		seconds = (double)(p->t_ns[i + 1] - p->t_ns[i]) * 1e-9;
 		w0 = p->right[i] * p->scale;
 		w1 = integration == INTEGRATE_PREVIOUS ? w0 : p->left[i + 1] * p->scale;
-		added_j = c->tau_s > 0 ? c->tau_s * (p->right[i + 1] - p->right[i]) * p->scale : 0;
+		change_w = (p->right[i + 1] - p->right[i]) * p->scale;
+		added_j = c->tau_s * change_w;
+		if (c->dw)
+			c->dw[i] = change_w;
 		c->de[i] = (w0 + w1) / 2 * seconds + added_j;
 		sum_add(&e, c->de[i]);
 		if (c->p0) {
@@ -107,7 +111,10 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 		.marks = xcalloc(p.n + 1, 1),
 		.median_period_ns = p.median_period_ns,
 		.tau_s = power ? ci->tau_s : 0,
+		.tau_error_s = power ? ci->tau_error_s : 0,
 	};
+	if (ret->tau_error_s > 0)
+		ret->dw = xcalloc(p.n + 1, sizeof(*ret->dw));
 	if (ci->kind == SERIES_GAUGE && integration == INTEGRATE_LINEAR) {
 		ret->p0 = xcalloc(p.n + 1, sizeof(*ret->p0));
 		ret->p1 = xcalloc(p.n + 1, sizeof(*ret->p1));

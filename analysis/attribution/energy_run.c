@@ -653,7 +653,8 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 
 	if (!w || !w->statistics || row >= w->rows)
 		return NAN;
-	return row_stats_half_width(&w->stats[row * w->grid->counters.nr + j->counter]);
+	return row_stats_half_width(&w->stats[row * w->grid->counters.nr + j->counter],
+				    &w->grid->counters.v[j->counter].curve);
 }
 
 /* Of all lanes that share: the sum is exact before it becomes a double. */
@@ -686,7 +687,8 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 	t->unattributed_j = nobody.exclusive_j + t->dead_j;
 	t->unattributed_ns = nobody.exclusive_ns;
 	t->unattributed_share_ns = nobody.share_ns;
-	t->unattributed_uncertainty_j = row_stats_half_width(&idle->stats[j->counter]);
+	t->unattributed_uncertainty_j = row_stats_half_width(
+		&idle->stats[j->counter], &idle->grid->counters.v[j->counter].curve);
 	if (run->o.independent)
 		error = given.exclusive_j * (double)(1 << GIVEN_SHIFT) - t->attributed_j;
 	else

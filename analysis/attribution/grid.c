@@ -58,7 +58,7 @@ static void count_whole(struct grid_counter *c)
 	c->power_squared = xcalloc(n, sizeof(*c->power_squared));
 	for (size_t i = 0; i + 1 < n; i++) {
 		int64_t len_ns = c->curve.t_ns[i + 1] - c->curve.t_ns[i];
-		double w = c->curve.de[i] / ((double)len_ns * 1e-9);
+		double w = curve_statistic_j(&c->curve, (int64_t)i) / ((double)len_ns * 1e-9);
 		bool dead = grid_dead(c, (int64_t)i);
 
 		c->whole[i + 1] = c->whole[i] + !dead;
@@ -82,6 +82,7 @@ void grid_add(struct grid *g, size_t job, struct curve *curve, double step_j, do
 	}
 	g->moments |= c.curve.p0 != NULL;
 	g->marked |= c.curve.marks != NULL;
+	g->lags |= c.curve.dw != NULL;
 	VEC_PUSH(&g->counters, c);
 }
 

@@ -74,13 +74,14 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 	VEC_PUSH(&l->first_knot, l->knots.nr);
 	for (size_t c = 0; c < counters; c++) {
 		const struct grid_counter *gc = &l->grid->counters.v[c];
-		struct line_sum s = { 0, 0 };
+		struct line_sum s = { 0, 0, 0 };
 
 		if (at >= counters)
 			s = l->before.v[at - counters + c];
 		if (grid_inside(l->grid, interval - 1) && !grid_dead(gc, interval - 1)) {
 			s.energy += grid_energy(gc, interval - 1, share_time, moment);
 			s.share_time += share_time;
+			s.change += grid_change(gc, interval - 1, fixed_time_value(share_time));
 		}
 		VEC_PUSH(&l->before, s);
 	}

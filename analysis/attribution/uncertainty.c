@@ -25,6 +25,11 @@
  *
  * The counter's own steps q (a value is known to ± q/2 where a call begins and ends) add
  * q²/12 per edge.
+ *
+ * A power reading behind a filter of time constant τ stands for y + τ·dy/dt. If τ may be Δτ off, a
+ * row's energy may be Δτ·|Σ Δy| off, Δy the change of the reading in the row's share of the time:
+ * in every interval the same way, so it is added to all of the above; and a power that was corrected
+ * by too small a τ moves less than the real one, so D̂ may be too small by Δτ/τ of itself.
  */
 
 #define CONFIDENCE 0.95
@@ -77,7 +82,8 @@ static bool fit(const struct row_stats *r, double *shift, double *var)
 	return true;
 }
 
-double row_stats_half_width(const struct row_stats *r)
+/* spread: by how much of itself the powers' differences may be too small. */
+static double sampling_half_width(const struct row_stats *r, double spread)
 {
 	double shift, var, steps = Z * Z * r->step_var, limit, t;
 
@@ -87,5 +93,12 @@ double row_stats_half_width(const struct row_stats *r)
 	if (!fit(r, &shift, &var))
 		return limit;
 	t = student_t(CONFIDENCE, r->whole + r->mixed - 2);
-	return fmin(limit, shift + sqrt(t * t * var + steps));
+	return fmin(limit, (1 + spread) * shift + sqrt(t * t * var + steps));
+}
+
+double row_stats_half_width(const struct row_stats *r, const struct curve *c)
+{
+	double spread = c->tau_s > 0 ? c->tau_error_s / c->tau_s : 0;
+
+	return sampling_half_width(r, spread) + fabs(fixed_value(r->change)) * c->tau_error_s;
 }

@@ -217,6 +217,16 @@ static void touch_row(struct walker *w, uint32_t node, int64_t interval)
 				      w->open_rows.v, w->open_rows.nr);
 }
 
+/* What a row has of the changes of filtered readings. */
+static void flush_changes(struct walker *w, uint32_t row, int64_t interval, double share_ns)
+{
+	const struct grid *g = w->grid;
+
+	for (size_t c = 0; c < g->counters.nr; c++)
+		w->stats[row * g->counters.nr + c].change +=
+			grid_change(&g->counters.v[c], interval, share_ns);
+}
+
 static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 {
 	const struct touched *t = &w->row[row];
@@ -225,6 +235,8 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 	int64_t len_ns = g->t_ns[interval + 1] - g->t_ns[interval];
 	struct row_part part = row_part_of(t->own_ns, fixed_time_value(t->share_time), len_ns);
 
+	if (g->lags)
+		flush_changes(w, row, interval, fixed_time_value(t->share_time));
 	for (size_t c = 0; c < g->counters.nr; c++, r++) {
 		if (w->rate[c].dead)
 			continue;
@@ -238,17 +250,20 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 /* No energy in a dead interval. */
 static void find_rates(struct walker *w, int64_t interval)
 {
+	int64_t len_ns = w->grid->t_ns[interval + 1] - w->grid->t_ns[interval];
+
 	w->most_units_per_ns = 0;
 	w->negative = false;
 	for (size_t c = 0; c < w->grid->counters.nr; c++) {
 		const struct grid_counter *gc = &w->grid->counters.v[c];
 		double rate = grid_rate(gc, interval);
+		double statistic_j = curve_statistic_j(&gc->curve, interval);
 		bool dead = grid_dead(gc, interval);
 
 		w->rate[c] = (struct interval_rate){ .dead = dead,
 						     .units_per_ns = dead ? 0 : rate / FIXED_UNIT,
-						     .w = rate * 1e9,
-						     .j = gc->curve.de[interval],
+						     .w = statistic_j / (double)len_ns * 1e9,
+						     .j = statistic_j,
 						     .max_w = gc->max_w > 0 ? gc->max_w : INFINITY,
 						     .step_var = gc->step_j * gc->step_j / 12 };
 		w->most_units_per_ns = fmax(w->most_units_per_ns, w->rate[c].units_per_ns);
@@ -311,8 +326,12 @@ static void whole_of(struct walker *w, const struct line *l, uint32_t node, int6
 		const struct grid_counter *gc = &w->grid->counters.v[c];
 
 		w->energy[node * counters + c] += s1[c].energy - s0[c].energy;
-		if (w->statistics)
-			row_stats_whole(&w->stats[row_of(w, node) * counters + c], gc, from, to);
+		if (w->statistics) {
+			struct row_stats *r = &w->stats[row_of(w, node) * counters + c];
+
+			row_stats_whole(r, gc, from, to);
+			r->change += s1[c].change - s0[c].change;
+		}
 		if (c >= w->times_per_node)
 			continue;
 		time[c].share_time += s1[c].share_time - s0[c].share_time;

@@ -47,6 +47,9 @@ struct counter_fact {
 };
 extern const struct counter_fact counter_facts[]; /* ends with pattern NULL */
 
+/* Of one product the time constants of single devices were seen to differ by so much of it. */
+#define TAU_SPREAD 0.05
+
 /* Where a power reading's time constant came from. */
 enum tau_source { TAU_NONE, TAU_USER, TAU_FIT };
 
@@ -63,6 +66,11 @@ struct counter_info {
 	/* power gauges: the filter that curve_make corrects for; 0 = none */
 	double tau_s;
 	enum tau_source tau_source;
+	/*
+	 * how far from tau_s the filter's real time constant may be: TAU_SPREAD of it, or all of
+	 * what is known of a filter that is not corrected for; 0: nothing is known of any
+	 */
+	double tau_error_s;
 	/* not 0: exact units; a value is round(raw / step_raw) counts of `step`, and scale is their
 	 * ratio */
 	double step_raw, step;
@@ -134,6 +142,7 @@ struct counter_rules {
 	struct counter_learned {
 		double step_raw; /* of which all recorded values are whole multiples; 0 none */
 		double tau_s;    /* fitted; 0 none */
+		double lag_s;    /* the reading's delay as seen in the data; NaN not known */
 	} * learned;             /* by series */
 	size_t learned_nr;
 };

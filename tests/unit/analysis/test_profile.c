@@ -219,7 +219,9 @@ static void test_same_tables(void **state)
 		if (round % 2)
 			po.buffer_bytes = 1; /* as little as there can be */
 		if (round % 3 == 0) {
-			po.lanes = (struct lane_reader){ &w, watch_begin, watch_round };
+			po.lanes = (struct lane_reader){ .ctx = &w,
+							 .begin = watch_begin,
+							 .round = watch_round };
 		}
 		profile = outcome_begin(&po);
 		w.p = profile.p;
