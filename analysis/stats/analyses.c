@@ -12,6 +12,7 @@ const struct analysis *const analyses[] = {
 	&analysis_idle_power,
 	&analysis_energy,
 	&analysis_sharing,
+	&analysis_node_energy,
 	&analysis_timeline,
 	NULL,
 };
