@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 const struct analysis *const analyses[] = {
 	&analysis_functions,
 	&analysis_callpaths,
@@ -16,6 +17,7 @@ const struct analysis *const analyses[] = {
 	&analysis_timeline,
 	NULL,
 };
+/* clang-format on */
 
 const struct analysis *analysis_find(const char *name)
 {
