@@ -19,7 +19,7 @@
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
-/* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 % (docs/energy.md). */
+/* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 %. */
 #define SENSORS_AGREE 0.01
 
 /* Whose ids say that they measure different things. */

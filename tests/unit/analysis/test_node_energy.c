@@ -51,7 +51,7 @@ static void columns(void **state)
 	model_free(t.m);
 }
 
-/* One counter per device, that of energy; kinds are not added; guesses and dead counters are none. */
+/* One counter per device, that of energy; kinds are not added; guesses and dead ones are none. */
 static void nothing_counts_twice(void **state)
 {
 	struct trace t = trace_new();
