@@ -95,9 +95,11 @@ const struct counter_fact counter_facts[] = {
 	COUNT("*craypm:*freshness*", "count", 1, CRAY),
 	GAUGE("*craypm:*power_cap*", "W", 1),
 	ENERGY("*craypm:accel*_energy", 1, GPU_MAX_W, CRAY),
-	ENERGY("*craypm:*energy", 1, NODE_MAX_W, CRAY),
+	ENERGY("*craypm:*_energy", 1, NODE_MAX_W, CRAY),
+	ENERGY("*craypm:*energy", 1, NODE_MAX_W, CRAY, .node = true),
 	POWER("*craypm:accel*_power", 1, GPU_MAX_W, CRAY),
-	POWER("*craypm:*power", 1, NODE_MAX_W, CRAY),
+	POWER("*craypm:*_power", 1, NODE_MAX_W, CRAY),
+	POWER("*craypm:*power", 1, NODE_MAX_W, CRAY, .node = true),
 	GAUGE("*craypm:*temp*", "degC", 1),
 
 	/* RAPL: PAPI's component in nJ, powercap files in µJ, perf's raw event in 2^-32 J. */
@@ -130,11 +132,11 @@ const struct counter_fact counter_facts[] = {
 	POWER("power.gpu*", 0, GPU_MAX_W),
 	POWER("power.cpu*", 0, CPU_MAX_W),
 	POWER("power_instant.gpu*", 0, GPU_MAX_W),
-	ENERGY("energy", 0, NODE_MAX_W),
+	ENERGY("energy", 0, NODE_MAX_W, .node = true),
 	ENERGY("energy.*", 0, NODE_MAX_W),
-	POWER("power", 0, NODE_MAX_W),
+	POWER("power", 0, NODE_MAX_W, .node = true),
 	POWER("power.*", 0, NODE_MAX_W),
-	POWER("power_instant", 0, NODE_MAX_W),
+	POWER("power_instant", 0, NODE_MAX_W, .node = true),
 	POWER("power_instant.*", 0, NODE_MAX_W),
 	GAUGE("processes", "count", 1),
 	GAUGE("processes.*", "count", 1),
@@ -277,6 +279,16 @@ static void from_fact(struct counter_info *ci, const struct counter_fact *f, dou
 	ci->tau_hint_s = f->tau_hint_s;
 	ci->step_raw = f->step_raw;
 	ci->step = f->step;
+	ci->node = f->node;
+}
+
+bool counter_is_of_node(const struct counter_info *ci)
+{
+	const char *colon = strrchr(ci->device, ':'), *id = colon ? colon + 1 : ci->device;
+
+	if (!*ci->device)
+		return ci->node;
+	return strncmp(id, "node", 4) == 0 && id[4 + strspn(id + 4, "0123456789")] == '\0';
 }
 
 struct counter_info counter_info(const struct model *m, series_id s)

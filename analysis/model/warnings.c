@@ -135,6 +135,10 @@ const struct warning_info warning_table[] = {
 	{ W_IDLE_STATED, SEV_WARNING,
 	  "idle power was stated for a device that no counter of power or energy has; nothing "
 	  "came of it" },
+	{ W_NODE_ENERGY, SEV_WARNING,
+	  "devices of a node counted more energy than the node itself, which stands upstream of "
+	  "them: a counter has another unit or measures something else than it is taken for, or "
+	  "the same thing is counted twice. Table node_energy has the sums" },
 	{ W_TOPOLOGY, SEV_WARNING,
 	  "a rule of the topology file matches no process, or names a device that neither a "
 	  "counter nor a queue has; it has no effect. Look for a slip in it, or for an input that "

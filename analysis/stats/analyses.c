@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 const struct analysis *const analyses[] = {
 	&analysis_functions,
 	&analysis_callpaths,
@@ -12,9 +13,11 @@ const struct analysis *const analyses[] = {
 	&analysis_idle_power,
 	&analysis_energy,
 	&analysis_sharing,
+	&analysis_node_energy,
 	&analysis_timeline,
 	NULL,
 };
+/* clang-format on */
 
 const struct analysis *analysis_find(const char *name)
 {

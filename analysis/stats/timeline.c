@@ -33,7 +33,8 @@ struct binning {
 	const struct model *m;
 	const struct series_label *label;
 	struct curve c;
-	size_t at; /* interval of the curve that holds the bin's start */
+	size_t at;     /* interval of the curve that holds the bin's start */
+	size_t sample; /* the first that no bin has had */
 };
 
 /* A bin no shorter than a sampling period, so that a bin always says something. */
@@ -86,6 +87,21 @@ static void add_interval(struct binning *b, struct bin *bin, size_t i)
 	bin->live_s += x1 - x0;
 }
 
+/* A curve whose intervals are even shows their means; the readings at their ends are in the bin all
+ * the same. Behind a filter they are not what the device drew. */
+static void add_samples(struct binning *b, struct bin *bin)
+{
+	const struct series *se = &b->m->series.v[b->label->series];
+	bool shown = b->label->info.kind == SERIES_GAUGE && b->c.tau_s == 0 && bin->live_s > 0;
+
+	for (; b->sample < se->t_ns.nr && se->t_ns.v[b->sample] < bin->to_ns; b->sample++) {
+		double v = counter_value(&b->label->info, se->value.v[b->sample]);
+
+		if (shown && se->t_ns.v[b->sample] >= bin->from_ns && isfinite(v))
+			widen(bin, v);
+	}
+}
+
 static void add_bin(struct table *t, struct binning *b, struct bin *bin)
 {
 	const struct curve *c = &b->c;
@@ -95,6 +111,7 @@ static void add_bin(struct table *t, struct binning *b, struct bin *bin)
 		b->at++;
 	for (size_t i = b->at; i + 1 < c->n && c->t_ns[i] < bin->to_ns; i++)
 		add_interval(b, bin, i);
+	add_samples(b, bin);
 	table_str(t, b->label->name);
 	table_str(t, b->label->device);
 	table_str(t, energy ? "W" : b->label->info.unit);

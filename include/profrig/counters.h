@@ -44,6 +44,7 @@ struct counter_fact {
 	 * raw units, although one count is `step` (scaled); 0, 0: values are what they say.
 	 */
 	double step_raw, step;
+	bool node; /* of the whole node, where it belongs to no device */
 };
 extern const struct counter_fact counter_facts[]; /* ends with pattern NULL */
 
@@ -74,6 +75,7 @@ struct counter_info {
 	/* not 0: exact units; a value is round(raw / step_raw) counts of `step`, and scale is their
 	 * ratio */
 	double step_raw, step;
+	bool node;       /* of the whole node, where it belongs to no device */
 	bool inexact;    /* exact units were asked for, and the values do not fit them */
 	char device[64]; /* "" when neither the series nor its name tells */
 };
@@ -83,6 +85,10 @@ static inline bool counter_is_energy(const struct counter_info *ci)
 {
 	return ci->quantity == QUANTITY_ENERGY || ci->quantity == QUANTITY_POWER;
 }
+
+/* Whether it measures a whole node: as the table says of one without a device, or as the device
+ * "node", which a rule may give it. */
+bool counter_is_of_node(const struct counter_info *ci);
 
 /* facts of one series of a finished model. */
 struct counter_info counter_info(const struct model *m, series_id s);

@@ -65,6 +65,14 @@ echo '{"counters": [{"match": "meter.*", "kind": "gauge", "unit": "W"}]}' >"$T/c
 code "the same in JSON" 0 "$PROFRIG" -q analyze "$T/power.csv" --counters "$T/counters.json" -o "$T/json"
 is "is read" "$(cell "$T/json/report.json" counters series=meter.rack kind)" gauge
 
+# The meter of the rack has all of it, or half: the device had more than its node.
+code "a meter of the whole node" 0 "$PROFRIG" -q analyze "$T/power.csv" --counters <(echo 'counters: [{match: "meter.*", kind: cumulative, unit: Wh, device: node}]') -o "$T/node"
+is "its device has no more" "$(cell "$T/node/report.json" node_energy verdict)" ok
+near "and nothing is left" "$(cell "$T/node/report.json" node_energy rest_j)" 0 0.01
+is "so nothing is told" "$(codes "$T/node" | grep -c W_NODE_ENERGY)" 0
+code "half of it" 6 "$PROFRIG" -q analyze --strict "$T/power.csv" --counters <(echo 'counters: [{match: "meter.*", kind: cumulative, unit: Wh, scale: 0.5, device: node}]') -o "$T/half"
+is "is less than its device has" "$(cell "$T/half/report.json" node_energy verdict)" exceeded
+like "which is told" "$(codes "$T/half")" W_NODE_ENERGY
 cat >"$T/bad.yaml" <<-'EOF'
 	counters:
 	  - match: a

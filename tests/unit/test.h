@@ -20,6 +20,7 @@
 
 #include "profrig/err.h"
 #include "profrig/fs.h"
+#include "profrig/num.h"
 #include "profrig/text.h"
 #include "profrig/xalloc.h"
 
@@ -44,6 +45,17 @@ static inline uint64_t rnd(uint64_t *state)
 	x ^= x >> 27;
 	*state = x;
 	return x * UINT64_C(2685821657736338717);
+}
+
+/* How many cases a property is tried on. */
+static inline uint64_t test_cases(uint64_t usual)
+{
+	const char *said = getenv("PROFRIG_PROPERTY_CASES");
+	uint64_t n = usual;
+
+	if (said)
+		assert_int_equal(num_u64(said, strlen(said), &n), 0);
+	return n;
 }
 
 /* A new directory below $TMPDIR, owned:

@@ -225,7 +225,7 @@ static void tau_is_for_power_readings(void **state)
  * The library shows floor(15.3 · n) µJ for n counts of 2^-16 J, in versions that hand the factor
  * out as a float floor(15.3f · n); n comes back exactly, at any height.
  */
-static void exact_units(void **state)
+static void case_03_unit_factor(void **state)
 {
 	static const double factors[] = { 15.3, (double)15.3f }, starts[] = { 0, 1e6, 1.01e13 };
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
@@ -339,7 +339,7 @@ int main(void)
 		cmocka_unit_test(kinds_units_and_quantities),
 		cmocka_unit_test(modulus_of_a_rule),
 		cmocka_unit_test(tau_is_for_power_readings),
-		cmocka_unit_test(exact_units),
+		cmocka_unit_test(case_03_unit_factor),
 		cmocka_unit_test(other_units_are_left_alone),
 		cmocka_unit_test(pairs),
 	};

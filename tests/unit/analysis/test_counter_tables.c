@@ -6,7 +6,7 @@
 #define COUNTER "rocm_smi:::energy_count:device=0"
 
 /* A hole of 10 s that is too long, and a counter that froze: nobody's energy, and how long. */
-static void unknown_time_has_a_length(void **state)
+static void cases_06_07_unknown_time_has_a_length(void **state)
 {
 	struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
@@ -162,7 +162,7 @@ static void filtered_energy_is_conserved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_time_has_a_length),
+		cmocka_unit_test(cases_06_07_unknown_time_has_a_length),
 		cmocka_unit_test(power_filter_table),
 		cmocka_unit_test(filtered_energy_is_conserved),
 	};

@@ -253,7 +253,7 @@ static series_id held_counter(struct trace *t, double from, double to)
 	return s;
 }
 
-static void stuck_counter(void **state)
+static void case_06_stuck_counter(void **state)
 {
 	struct counter_scan r;
 	struct trace t = trace_new();
@@ -491,7 +491,7 @@ int main(void)
 		cmocka_unit_test(plain_series),
 		cmocka_unit_test(empty_and_short_series),
 		cmocka_unit_test(unknown_series),
-		cmocka_unit_test(stuck_counter),
+		cmocka_unit_test(case_06_stuck_counter),
 		cmocka_unit_test(coarse_counter_of_an_idle_device),
 		cmocka_unit_test(stale_counter),
 		cmocka_unit_test(stale_by_its_known_period),

@@ -125,7 +125,7 @@ static void change_points_hold_their_value(void **state)
 	release(&r);
 }
 
-static void declared_modulus_unwraps(void **state)
+static void case_05_wrap_of_known_width(void **state)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
@@ -153,7 +153,7 @@ static void declared_modulus_unwraps(void **state)
 	release(&r);
 }
 
-static void undeclared_wrap_splits(void **state)
+static void case_05_wrap_of_unknown_width(void **state)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
@@ -205,7 +205,7 @@ static void failed_reads_leave_a_hole(void **state)
 }
 
 /* A low-pass filtered reading of a step 100 → 300 W at t = 0, τ = 1.6 s, every ms for 2 s. */
-static void one_pole_reading(void **state)
+static void case_01_one_pole_identity(void **state)
 {
 	static double w[2001][2];
 	static const enum integration all[] = { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS,
@@ -331,7 +331,7 @@ static void filtered_noise_is_marked(void **state)
 }
 
 /* A counter that froze for half a second: when it counted what came after is unknown. */
-static void frozen_time_is_unknown(void **state)
+static void case_06_stuck_time_is_unknown(void **state)
 {
 	static double e[201][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
@@ -399,15 +399,15 @@ int main(void)
 		cmocka_unit_test(stale_counter_is_linear_between_changes),
 		cmocka_unit_test(three_ways_to_integrate),
 		cmocka_unit_test(change_points_hold_their_value),
-		cmocka_unit_test(declared_modulus_unwraps),
-		cmocka_unit_test(undeclared_wrap_splits),
+		cmocka_unit_test(case_05_wrap_of_known_width),
+		cmocka_unit_test(case_05_wrap_of_unknown_width),
 		cmocka_unit_test(equal_times_keep_the_total),
 		cmocka_unit_test(failed_reads_leave_a_hole),
-		cmocka_unit_test(one_pole_reading),
+		cmocka_unit_test(case_01_one_pole_identity),
 		cmocka_unit_test(filtered_sums_telescope),
 		cmocka_unit_test(filtered_change_points),
 		cmocka_unit_test(filtered_noise_is_marked),
-		cmocka_unit_test(frozen_time_is_unknown),
+		cmocka_unit_test(case_06_stuck_time_is_unknown),
 		cmocka_unit_test(hostile_values_stay_inside),
 		cmocka_unit_test(hint_is_only_a_hint),
 	};

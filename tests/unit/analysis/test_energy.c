@@ -326,7 +326,7 @@ static void unknown_counters_are_refused(void **state)
 }
 
 /* A backwards step: its interval is nobody's, counts 0 and marks the calls it touches. */
-static void reset_splits(void **state)
+static void case_06_backwards_step_splits(void **state)
 {
 	static const double e[][2] = { { 0, 5000e6 }, { 5, 5500e6 }, { 6, 100e6 }, { 10, 500e6 } };
 	struct trace t = trace_new();
@@ -359,7 +359,7 @@ static void reset_splits(void **state)
 
 /* A hole of 10 s under a limit of 1 s is nobody's; without a limit it is interpolated and flagged.
  */
-static void gap_over_the_limit_is_nobodys(void **state)
+static void case_07_gap_is_nobodys(void **state)
 {
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = ns(1) };
 	struct trace t = trace_new();
@@ -603,8 +603,8 @@ int main(void)
 		cmocka_unit_test(one_sample_is_an_empty_series),
 		cmocka_unit_test(nobody_there),
 		cmocka_unit_test(unknown_counters_are_refused),
-		cmocka_unit_test(reset_splits),
-		cmocka_unit_test(gap_over_the_limit_is_nobodys),
+		cmocka_unit_test(case_06_backwards_step_splits),
+		cmocka_unit_test(case_07_gap_is_nobodys),
 		cmocka_unit_test(synchronous_counter_belongs_to_its_thread),
 		cmocka_unit_test(kernels_share_a_device),
 		cmocka_unit_test(hpl_series),

@@ -120,7 +120,7 @@ static void mi300a_device_view(void **state)
 }
 
 /* What every device burnt while one of them worked: the curve read over the kernels' windows. */
-static void mi300a_kernel_windows(void **state)
+static void case_04_mi300a_counters(void **state)
 {
 	static const double heavy_j[] = { 1842.495723, 638.695732, 581.453098, 595.525015 };
 	static const double light_j[] = { 260.885345, 1119.269556, 199.425674, 205.331975 };
@@ -264,7 +264,7 @@ static double window_j(const struct model *m, series_id s, const struct counter_
  * What the power reading alone gives for a kernel: at face value, with the filter's time constant
  * as published for this machine, and with the one that profrig finds.
  */
-static void mi300a_filtered_power(void **state)
+static void case_04_mi300a_filtered_power(void **state)
 {
 	static const double face_j[] = { 1810.36, 1063.28 }, published_j[] = { 1837.71, 1115.77 };
 	struct model *m = archive("mi300a-two-kernels");
@@ -482,11 +482,16 @@ static void papi_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mi300a_counters),       cmocka_unit_test(mi300a_device_view),
-		cmocka_unit_test(mi300a_kernel_windows), cmocka_unit_test(mi300a_host_view),
-		cmocka_unit_test(mi300a_power),          cmocka_unit_test(mi300a_filtered_power),
-		cmocka_unit_test(mi300a_fits),           cmocka_unit_test(only_change_points),
-		cmocka_unit_test(mi300a_tables),         cmocka_unit_test(papi_counters),
+		cmocka_unit_test(mi300a_counters),
+		cmocka_unit_test(mi300a_device_view),
+		cmocka_unit_test(case_04_mi300a_counters),
+		cmocka_unit_test(mi300a_host_view),
+		cmocka_unit_test(mi300a_power),
+		cmocka_unit_test(case_04_mi300a_filtered_power),
+		cmocka_unit_test(mi300a_fits),
+		cmocka_unit_test(only_change_points),
+		cmocka_unit_test(mi300a_tables),
+		cmocka_unit_test(papi_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,11 +8,7 @@
 #include "../../fixtures/gen/otf2_gen.c"
 #include "../../fixtures/gen/otf2_truth.c"
 #include "otf2_support.h"
-
-#include <math.h>
-
-#include "profrig/analysis.h"
-#include "profrig/num.h"
+#include "profile_support.h"
 
 #define CASES 200
 #define TOLERANCE 1e-11 /* of the counter's total */
@@ -126,16 +122,6 @@ static void one_release(struct one *x)
 	big_facts_release(&x->facts);
 	truths_release(&x->truths);
 	table_set_release(&x->ts);
-}
-
-static uint64_t cases(void)
-{
-	const char *text = getenv("PROFRIG_PROPERTY_CASES");
-	uint64_t n = CASES;
-
-	if (text)
-		assert_int_equal(num_u64(text, strlen(text), &n), 0);
-	return n;
 }
 
 static uint64_t seed_now;
@@ -391,9 +377,9 @@ static void check_subtree(const struct table *t, size_t row)
 
 /* ---- laws ---- */
 
-static void tables_say_what_is_true(void **state)
+static void invariant_01_tables_say_what_is_true(void **state)
 {
-	uint64_t shared = 0, dead = 0, work = 0, idle = 0, n = cases();
+	uint64_t shared = 0, dead = 0, work = 0, idle = 0, n = test_cases(CASES);
 
 	for (seed_now = 1; seed_now <= n; seed_now++) {
 		struct one x;
@@ -416,9 +402,9 @@ static void tables_say_what_is_true(void **state)
 	assert_true(shared > n / 2 && work > n / 4 && dead > n / 20 && idle > n / 40);
 }
 
-static void inclusive_is_exclusive_plus_callees(void **state)
+static void invariant_02_inclusive_is_exclusive_plus_callees(void **state)
 {
-	for (seed_now = 100001; seed_now <= 100000 + cases() / 4; seed_now++) {
+	for (seed_now = 100001; seed_now <= 100000 + test_cases(CASES); seed_now++) {
 		const struct table *t;
 		struct one x;
 
@@ -445,9 +431,9 @@ static char *csv_of(const struct table_set *ts)
 }
 
 /* Numbers of locations say in which order they are read, and nothing else. */
-static void order_of_locations_does_not_matter(void **state)
+static void invariant_03_order_of_locations(void **state)
 {
-	for (seed_now = 200001; seed_now <= 200000 + cases() / 4; seed_now++) {
+	for (seed_now = 200001; seed_now <= 200000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *before = NULL, *after = NULL;
 		struct one x, y;
 
@@ -467,10 +453,48 @@ static void order_of_locations_does_not_matter(void **state)
 	}
 }
 
-/* A sample on the interpolant says nothing new: the truth is that of the archive without it. */
-static void samples_on_the_interpolant_change_nothing(void **state)
+static char *streamed_csv(const char *archive, const struct energy_opts *energy, unsigned threads)
 {
-	for (seed_now = 300001; seed_now <= 300000 + cases() / 4; seed_now++) {
+	struct profile_opts po = { .threads = threads, .buffer_bytes = threads > 1 ? 1 : 0 };
+	struct read_opts ro = { .keep_args = false };
+	struct outcome o = outcome_begin(&po);
+	struct err err = ERR_INIT;
+	char *csv;
+
+	o.e->ao.energy = *energy;
+	if (reader_otf2.read(archive, model_sink(o.m), &ro, &err) != 0)
+		FAIL("%s", err.msg);
+	outcome_analyse(&o);
+	csv = csv_of(&o.ts);
+	outcome_release(&o);
+	return csv;
+}
+
+/* Read along by several threads, in rounds as small as can be: the same bytes. */
+static void invariant_03_thread_count(void **state)
+{
+	const struct place *place = *state;
+
+	for (seed_now = 400001; seed_now <= 400000 + test_cases(CASES); seed_now++) {
+		CLEANUP(xfreep) char *one = NULL, *many = NULL;
+		struct one x;
+
+		one_make(&x, seed_now);
+		big_plan_make(&x.o, &x.p);
+		big_write(&x.p, place->archive, &x.facts);
+		one = streamed_csv(place->archive, &x.energy, 1);
+		many = streamed_csv(place->archive, &x.energy, 2 + seed_now % 3);
+		if (strcmp(one, many) != 0)
+			FAIL("the tables differ");
+		assert_int_equal(fs_remove_tree(place->archive, NULL), 0);
+		one_release(&x);
+	}
+}
+
+/* A sample on the interpolant says nothing new: the truth is that of the archive without it. */
+static void invariant_03_sample_on_the_interpolant(void **state)
+{
+	for (seed_now = 300001; seed_now <= 300000 + test_cases(CASES); seed_now++) {
 		struct one x, y;
 
 		one_make(&x, seed_now);
@@ -489,10 +513,11 @@ static void samples_on_the_interpolant_change_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_PLACE(tables_say_what_is_true),
-		IN_PLACE(inclusive_is_exclusive_plus_callees),
-		IN_PLACE(order_of_locations_does_not_matter),
-		IN_PLACE(samples_on_the_interpolant_change_nothing),
+		IN_PLACE(invariant_01_tables_say_what_is_true),
+		IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees),
+		IN_PLACE(invariant_03_order_of_locations),
+		IN_PLACE(invariant_03_thread_count),
+		IN_PLACE(invariant_03_sample_on_the_interpolant),
 	};
 
 	return cmocka_run_group_tests_name("energy_otf2_property", tests, NULL, NULL);

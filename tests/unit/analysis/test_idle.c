@@ -116,7 +116,7 @@ static double work_j(const struct idle_case *k)
 }
 
 /* 300 W for 10 s: 3000 J = 900 J static + 2100 J dynamic. */
-static void idle_split(void **state)
+static void case_09_idle_split(void **state)
 {
 	struct idle_case k = worked_at(300);
 
@@ -167,7 +167,7 @@ static void rounding_drops_nothing(void **state)
 }
 
 /* A workload below idle: the level does not care, the dynamic part is negative. */
-static void work_below_idle(void **state)
+static void case_09_work_below_idle(void **state)
 {
 	struct idle_case k = worked_at(60);
 
@@ -515,10 +515,10 @@ static void whom_a_statement_is_about(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_split),
+		cmocka_unit_test(case_09_idle_split),
 		cmocka_unit_test(quiet_window_counts_whole),
 		cmocka_unit_test(rounding_drops_nothing),
-		cmocka_unit_test(work_below_idle),
+		cmocka_unit_test(case_09_work_below_idle),
 		cmocka_unit_test(counter),
 		cmocka_unit_test(filtered_fall_is_dropped),
 		cmocka_unit_test(noise_is_no_drift),

@@ -99,7 +99,7 @@ static struct tau_fit fit(enum sensor sensor, double parameter_s, double seconds
 	return f;
 }
 
-static void whole_watts(void **state)
+static void case_02_tau_fit(void **state)
 {
 	struct tau_fit f = fit(ONE_POLE, 1.6, 60, 1, square_wave);
 
@@ -147,7 +147,7 @@ static void other_sensors(void **state)
 	assert_int_equal(f.verdict, FILTER_NOT_MODELLED);
 }
 
-static void no_information(void **state)
+static void case_02_no_information(void **state)
 {
 	struct tau_fit f = fit(ONE_POLE, 1.6, 60, 1, constant);
 
@@ -301,8 +301,8 @@ static void learned_from_a_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_watts),          cmocka_unit_test(any_time_constant),
-		cmocka_unit_test(other_sensors),        cmocka_unit_test(no_information),
+		cmocka_unit_test(case_02_tau_fit),      cmocka_unit_test(any_time_constant),
+		cmocka_unit_test(other_sensors),        cmocka_unit_test(case_02_no_information),
 		cmocka_unit_test(gain_and_offset),      cmocka_unit_test(holes_in_the_counter),
 		cmocka_unit_test(long_recordings),      cmocka_unit_test(hostile_numbers),
 		cmocka_unit_test(learned_from_a_model),

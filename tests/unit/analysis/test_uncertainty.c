@@ -369,7 +369,7 @@ static void filtered_reading(void **state)
 
 /* A kernel of 1 ms between samples that are 4 ms apart may have had all of their energy, or none;
  * one that has its intervals to itself is known. */
-static void a_short_kernel_is_not_known(void **state)
+static void case_08_short_kernel_is_not_known(void **state)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 	struct trace t = trace_new();
@@ -407,7 +407,7 @@ int main(void)
 		cmocka_unit_test(coarse_counter),
 		cmocka_unit_test(power_reading),
 		cmocka_unit_test(filtered_reading),
-		cmocka_unit_test(a_short_kernel_is_not_known),
+		cmocka_unit_test(case_08_short_kernel_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

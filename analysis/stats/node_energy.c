@@ -1,0 +1,273 @@
+/*
+ * Whether what is inside a node counted no more than the node itself did, which stands upstream of
+ * it: losses of conversion, network, fans and memory only make the node's share larger. How large
+ * they are differs by machine, so none is assumed.
+ *
+ * Devices of one kind are added up; kinds never are, as one may be in the other: the counter of a
+ * GH200's GPU is the whole module's, the Cray sensor of a card has the GPUs behind it. For the same
+ * reason a device that has several counters counts once.
+ */
+#include "analyses_private.h"
+#include "series_label.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/sum.h"
+#include "profrig/text.h"
+#include "profrig/warnings.h"
+#include "profrig/xalloc.h"
+
+/* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 %. */
+#define SENSORS_AGREE 0.01
+
+/* Whose ids say that they measure different things. */
+static const char *const kinds[] = { "gpu", "accel", "pkg", "cpu" };
+
+/* A counter of a device, or of a node. */
+struct meter {
+	const struct series_label *label;
+	int kind; /* of kinds; -1: of the node */
+	struct curve c;
+};
+
+struct meters {
+	const struct model *m;
+	VEC(struct meter) v;
+};
+
+/* What a node's counter and those of its devices say of the time that all of them sampled. */
+struct comparison {
+	const struct meter *node;
+	int kind;
+	VEC(const struct meter *) devices;
+	int64_t from_ns, to_ns;
+	double node_j, devices_j, slack_j;
+	const char *verdict;
+};
+
+static const char *id_of(const char *device)
+{
+	const char *colon = strrchr(device, ':');
+
+	return colon ? colon + 1 : device;
+}
+
+static int kind_of(const char *id)
+{
+	size_t n = strcspn(id, "0123456789");
+
+	if (!id[n] || id[n + strspn(id + n, "0123456789")])
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strlen(kinds[i]) == n && strncmp(kinds[i], id, n) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool same_node(const struct model *m, const struct meter *node, const struct meter *device)
+{
+	const char *a = node->label->device, *b = device->label->device;
+	size_t n = (size_t)(id_of(b) - b), len = (size_t)(id_of(a) - a);
+
+	if (!m->several_hosts)
+		return true;
+	/* "one" of a node's counter that has a host and no device, else "one:" of "one:gpu0" */
+	if (!*node->label->info.device)
+		return n > 0 && strlen(a) == n - 1 && strncmp(a, b, n - 1) == 0;
+	return n == len && strncmp(a, b, n) == 0;
+}
+
+static void meter_take(struct meters *ms, const struct series_label *l, const struct energy_opts *o)
+{
+	struct meter me = { .label = l, .kind = -1 };
+
+	if (!counter_is_energy(&l->info) || ms->m->series.v[l->series].estimated)
+		return;
+	if (!counter_is_of_node(&l->info)) {
+		me.kind = kind_of(id_of(l->info.device));
+		if (me.kind < 0)
+			return;
+	}
+	if (curve_make(ms->m, l->series, &l->info, o, &me.c, NULL) < 0)
+		return;
+	/* one that never counts measures nothing */
+	if (me.c.n < 2 || curve_total(&me.c) <= 0)
+		curve_release(&me.c);
+	else
+		VEC_PUSH(&ms->v, me);
+}
+
+static double mean_w(const struct meter *me)
+{
+	const struct curve *c = &me->c;
+
+	return curve_total(c) / ((double)(c->t_ns[c->n - 1] - c->t_ns[0]) * 1e-9);
+}
+
+/* An energy counter rather than readings of power; of equals the one that counts most, as it may
+ * have the others in it. */
+static bool is_better(const struct meter *a, const struct meter *b)
+{
+	bool counts_a = a->label->info.quantity == QUANTITY_ENERGY;
+	bool counts_b = b->label->info.quantity == QUANTITY_ENERGY;
+
+	return counts_a == counts_b ? mean_w(a) > mean_w(b) : counts_a;
+}
+
+static void find_devices(const struct meters *ms, struct comparison *x)
+{
+	for (size_t i = 0; i < ms->v.nr; i++) {
+		const struct meter *me = &ms->v.v[i];
+		size_t k = 0;
+
+		if (me->kind != x->kind || !same_node(ms->m, x->node, me))
+			continue;
+		while (k < x->devices.nr &&
+		       strcmp(x->devices.v[k]->label->device, me->label->device) != 0)
+			k++;
+		if (k == x->devices.nr)
+			VEC_PUSH(&x->devices, me);
+		else if (is_better(me, x->devices.v[k]))
+			x->devices.v[k] = me;
+	}
+}
+
+static void narrow(struct comparison *x, const struct curve *c)
+{
+	x->from_ns = c->t_ns[0] > x->from_ns ? c->t_ns[0] : x->from_ns;
+	x->to_ns = c->t_ns[c->n - 1] < x->to_ns ? c->t_ns[c->n - 1] : x->to_ns;
+}
+
+static double energy_of(const struct comparison *x, const struct curve *c)
+{
+	size_t hint = 0;
+	double from = curve_at(c, x->from_ns, &hint);
+
+	return curve_at(c, x->to_ns, &hint) - from;
+}
+
+/* A counter is published once in its period, so that much of it may lie on the wrong side of the
+ * edges. */
+static double edges_j(const struct meter *me)
+{
+	return mean_w(me) * (double)me->c.median_period_ns * 1e-9;
+}
+
+static void compare(struct comparison *x)
+{
+	const struct curve *node = &x->node->c;
+	struct sum sum = SUM_INIT;
+
+	x->from_ns = node->t_ns[0];
+	x->to_ns = node->t_ns[node->n - 1];
+	for (size_t i = 0; i < x->devices.nr; i++)
+		narrow(x, &x->devices.v[i]->c);
+	x->verdict = "not_compared";
+	x->node_j = x->devices_j = x->slack_j = NAN;
+	/* what a counter lost with a reset its devices have all the same */
+	if (x->to_ns <= x->from_ns || node->flags & CF_RESET)
+		return;
+	x->node_j = energy_of(x, node);
+	x->slack_j = SENSORS_AGREE * x->node_j + edges_j(x->node);
+	for (size_t i = 0; i < x->devices.nr; i++) {
+		sum_add(&sum, energy_of(x, &x->devices.v[i]->c));
+		x->slack_j += edges_j(x->devices.v[i]);
+	}
+	x->devices_j = sum_value(&sum);
+	x->verdict = x->devices_j <= x->node_j + x->slack_j ? "ok" : "exceeded";
+}
+
+static struct table *new_table(void)
+{
+	struct table *t = table_new("node_energy");
+
+	table_about(t, "one row per counter of a whole node and kind of its devices: what both "
+		       "counted in the same time; devices never count more than their node");
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "devices", TABLE_U64, NULL);
+	table_col(t, "duration_ns", TABLE_I64, "ns");
+	table_col(t, "node_j", TABLE_F64, "J");
+	table_col(t, "devices_j", TABLE_F64, "J");
+	table_col(t, "rest_j", TABLE_F64, "J");
+	table_col(t, "slack_j", TABLE_F64, "J");
+	table_col(t, "verdict", TABLE_STR, NULL);
+	return t;
+}
+
+static void add_row(struct table *t, const struct comparison *x)
+{
+	table_str(t, x->node->label->name);
+	table_str(t, x->node->label->device);
+	table_str(t, kinds[x->kind]);
+	table_u64(t, x->devices.nr);
+	table_i64(t, x->to_ns > x->from_ns ? x->to_ns - x->from_ns : 0);
+	table_f64(t, x->node_j);
+	table_f64(t, x->devices_j);
+	table_f64(t, x->node_j - x->devices_j);
+	table_f64(t, x->slack_j);
+	table_str(t, x->verdict);
+	table_row(t);
+}
+
+static void node_rows(struct table *t, struct model *m, const struct meters *ms,
+		      const struct meter *node)
+{
+	for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
+		struct comparison x = { .node = node, .kind = (int)kind };
+
+		find_devices(ms, &x);
+		if (x.devices.nr > 0) {
+			compare(&x);
+			add_row(t, &x);
+		}
+		if (x.devices.nr > 0 && x.devices_j > x.node_j + x.slack_j)
+			model_warn(m, m->series.v[node->label->series].input, W_NODE_ENERGY, 1,
+				   "%s counted %.6g J, %zu %s of the node %.6g J in the same time",
+				   node->label->name, x.node_j, x.devices.nr, kinds[kind],
+				   x.devices_j);
+		VEC_RELEASE(&x.devices);
+	}
+}
+
+static bool any_node(const struct model *m, const struct series_label *labels)
+{
+	for (size_t i = 0; i < m->series.nr; i++)
+		if (counter_is_energy(&labels[i].info) && counter_is_of_node(&labels[i].info))
+			return true;
+	return false;
+}
+
+static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+	       struct err *err)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
+	CLEANUP(table_freep) struct table *t = new_table();
+	struct meters ms = { .m = m };
+
+	(void)err;
+	if (!any_node(m, labels))
+		return 0;
+	for (size_t i = 0; i < m->series.nr; i++)
+		meter_take(&ms, &labels[i], &o->energy);
+	for (size_t i = 0; i < ms.v.nr; i++)
+		if (ms.v.v[i].kind < 0)
+			node_rows(t, m, &ms, &ms.v.v[i]);
+	for (size_t i = 0; i < ms.v.nr; i++)
+		curve_release(&ms.v.v[i].c);
+	VEC_RELEASE(&ms.v);
+	if (table_rows(t) > 0)
+		table_set_add(out, STEAL(t));
+	return 0;
+}
+
+const struct analysis analysis_node_energy = {
+	.name = "node_energy",
+	.about = "whether the devices of a node counted no more energy than the node itself",
+	.tables = "node_energy",
+	.run = run,
+	.series_only = true,
+};
