@@ -26,10 +26,10 @@
  * The counter's own steps q (a value is known to ± q/2 where a call begins and ends) add
  * q²/12 per edge.
  *
- * A power reading behind a filter of time constant τ stands for y + τ·dy/dt. If τ may be Δτ off, a
- * row's energy may be Δτ·|Σ Δy| off, Δy the change of the reading in the row's share of the time:
- * in every interval the same way, so it is added to all of the above; and a power that was corrected
- * by too small a τ moves less than the real one, so D̂ may be too small by Δτ/τ of itself.
+ * A power reading behind a filter of time constant τ stands for y + τ·dy/dt. If τ may be Δτ off,
+ * a row's energy may be Δτ·|Σ Δy| off, Δy the change of the reading in the row's share of the
+ * time: in every interval the same way, so it is added to all of the above. And a power that was
+ * corrected by too small a τ moves less than the real one: D̂ may be too small by Δτ/τ of itself.
  */
 
 #define CONFIDENCE 0.95

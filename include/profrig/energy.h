@@ -72,7 +72,7 @@ struct curve {
 	/* of the samples, or of the changes of a counter that is read more often than it changes */
 	int64_t median_period_ns;
 	double tau_s; /* of the filter that was corrected for; 0 none */
-	/* how far from it the real one may be; then dw[i] is the reading's change over interval i */
+	/* how far from it the real one may be; then dw[i]: the reading's change over interval i */
 	double tau_error_s, *dw; /* W; NULL where the error is 0 */
 	unsigned flags;          /* enum counter_flag */
 };
