@@ -184,7 +184,24 @@ static struct topology *random_topology(struct model *m)
 	return tp;
 }
 
-static void random_trace(struct random_trace *r)
+/* Of other devices, each sampled at its own times. Their ids follow the first one's. */
+static void push_more_counters(struct random_trace *r, size_t nr)
+{
+	char name[64];
+
+	for (size_t i = 1; i <= nr; i++) {
+		struct sampled s = { 0 };
+
+		plan_samples(&r->p, &s);
+		snprintf(name, sizeof(name), "rocm_smi:::%s:device=%zu",
+			 strstr(s.name, "power") ? "power_average" : "energy_count", i);
+		s.name = name;
+		assert_int_equal(push_samples(&r->t, &s), r->id + i);
+		VEC_RELEASE(&s.samples);
+	}
+}
+
+static void random_trace_of(struct random_trace *r, size_t counters)
 {
 	*r = (struct random_trace){ .t = trace_new() };
 	r->p.unit = below(2) ? 1 : 1 + below(2000000);
@@ -194,12 +211,18 @@ static void random_trace(struct random_trace *r)
 	plan_samples(&r->p, &r->s);
 	plan_push(&r->t, &r->p, false);
 	r->id = push_samples(&r->t, &r->s);
+	push_more_counters(r, counters - 1);
 	trace_finish(&r->t);
 	r->o.integration = (enum integration)below(3);
 	r->o.independent = below(4) == 0;
 	r->o.max_gap_ns = below(2) ? 0 : 15 * r->p.unit * (1 + below(10));
 	if (below(2))
 		r->o.topology = r->topology = random_topology(r->t.m);
+}
+
+static void random_trace(struct random_trace *r)
+{
+	random_trace_of(r, 1);
 }
 
 static void random_trace_release(struct random_trace *r)
@@ -505,6 +528,33 @@ static void rows_equal_the_global_sweep(void **state)
 	}
 }
 
+/* To the last bit, of one job in each. Returns how many nodes have energy. */
+static size_t same_bits(const struct energy_groups *g, const struct energy_run *run, size_t job,
+			const struct energy_run *other, size_t other_job)
+{
+	size_t compared = 0;
+
+	for (size_t l = 0; l < g->lanes.nr; l++) {
+		for (uint32_t n = 0; n < g->lanes.v[l].nodes; n++) {
+			struct node_energy a = energy_run_value(run, job, l, n);
+			struct node_energy b = energy_run_value(other, other_job, l, n);
+
+			assert_true(a.exclusive_j == b.exclusive_j);
+			assert_true(a.share_ns == b.share_ns);
+			assert_int_equal(a.exclusive_ns, b.exclusive_ns);
+			assert_int_equal(a.marks, b.marks);
+			compared += a.exclusive_j > 0;
+		}
+		for (uint32_t n = 0; n < g->lanes.v[l].rows; n++) {
+			double a = energy_run_uncertainty(run, job, l, n);
+			double b = energy_run_uncertainty(other, other_job, l, n);
+
+			assert_true(a == b || (isnan(a) && isnan(b)));
+		}
+	}
+	return compared;
+}
+
 /* How events are cut into rounds changes no bit. */
 static void rounds_change_nothing(void **state)
 {
@@ -527,28 +577,44 @@ static void rounds_change_nothing(void **state)
 			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, i ? 0 : 1 + (size_t)below(40),
 					runs[i]);
 		}
-		for (size_t j = 0; j < 2; j++) {
-			for (size_t l = 0; l < g.lanes.nr; l++) {
-				for (uint32_t n = 0; n < g.lanes.v[l].nodes; n++) {
-					struct node_energy a = energy_run_value(runs[0], j, l, n);
-					struct node_energy b = energy_run_value(runs[1], j, l, n);
-
-					assert_true(a.exclusive_j == b.exclusive_j);
-					assert_true(a.share_ns == b.share_ns);
-					assert_int_equal(a.exclusive_ns, b.exclusive_ns);
-					assert_int_equal(a.marks, b.marks);
-					compared += a.exclusive_j > 0;
-				}
-				for (uint32_t n = 0; n < g.lanes.v[l].rows; n++) {
-					double a = energy_run_uncertainty(runs[0], j, l, n);
-					double b = energy_run_uncertainty(runs[1], j, l, n);
-
-					assert_true(a == b || (isnan(a) && isnan(b)));
-				}
-			}
-		}
+		for (size_t j = 0; j < 2; j++)
+			compared += same_bits(&g, runs[0], j, runs[1], j);
 		energy_run_free(runs[0]);
 		energy_run_free(runs[1]);
+		energy_groups_release(&g);
+		random_trace_release(&x);
+	}
+	assert_true(compared > ROUNDS * 5);
+}
+
+#define COUNTERS 4
+
+/* Nor does it matter which other counters are read in the same run, at what times. */
+static void counters_do_not_matter_to_each_other(void **state)
+{
+	size_t compared = 0;
+
+	(void)state;
+	for (uint64_t round = 0; round < ROUNDS / 2; round++) {
+		struct energy_job jobs[COUNTERS];
+		struct energy_run *together, *alone;
+		struct random_trace x;
+		struct energy_groups g;
+
+		seed = round + 7000000;
+		random_trace_of(&x, COUNTERS);
+		energy_groups_make(x.t.m, &g);
+		for (series_id i = 0; i < COUNTERS; i++)
+			jobs[i] = (struct energy_job){ x.id + i, VIEW_HOST };
+		energy_run_new(x.t.m, jobs, COUNTERS, g.defs.v, g.defs.nr, &x.o, &together, NULL);
+		model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 1 + (size_t)below(40), together);
+		for (size_t i = 0; i < COUNTERS; i++) {
+			energy_run_new(x.t.m, &jobs[i], 1, g.defs.v, g.defs.nr, &x.o, &alone, NULL);
+			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 0, alone);
+			compared += same_bits(&g, together, i, alone, 0);
+			energy_run_free(alone);
+		}
+		energy_run_free(together);
 		energy_groups_release(&g);
 		random_trace_release(&x);
 	}
@@ -645,6 +711,7 @@ int main(void)
 		cmocka_unit_test(equals_the_global_sweep),
 		cmocka_unit_test(rows_equal_the_global_sweep),
 		cmocka_unit_test(rounds_change_nothing),
+		cmocka_unit_test(counters_do_not_matter_to_each_other),
 		cmocka_unit_test(order_of_input_does_not_matter),
 		cmocka_unit_test(inclusive_is_exclusive_plus_children),
 		cmocka_unit_test(samples_on_the_interpolant_change_nothing),
