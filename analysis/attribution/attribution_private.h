@@ -372,10 +372,17 @@ struct walker {
 	double most_units_per_ns;   /* of them */
 	bool negative;              /* one of them is */
 	bool statistics;
+	/* of the first of a lane's walkers: the stretch that they read together; for no longer */
+	int64_t stretch; /* its number */
+	uint32_t nr_sums;
+	struct touched *sums; /* by node */
+	uint32_t *summed;
 };
 
 void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics);
-void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed);
+/* A lane on all grids of its domain: as many walkers, and lines of its share class. */
+void walkers_round(struct walker *w, const struct line *l, size_t grids,
+		   const struct lane_feed *feed);
 void walker_release(struct walker *w);
 /* What it found, for a walker of the same lane and grid that has read nothing. */
 void walker_save(const struct walker *w, struct strbuf *to);

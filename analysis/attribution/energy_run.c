@@ -505,13 +505,12 @@ static void job_walker(void *ctx, size_t i, unsigned worker)
 {
 	const struct team_round *r = ctx;
 	size_t grids = r->t->d.grids.nr;
-	const struct domain_lane *l = &r->t->d.lanes.v[i / grids];
+	const struct domain_lane *l = &r->t->d.lanes.v[i];
 
 	(void)worker;
-	if (!r->t->here[i / grids])
-		return;
-	walker_round(&r->t->walkers[i], &r->t->lines[l->share_class * grids + i % grids],
-		     &r->feeds[l->lane]);
+	if (r->t->here[i])
+		walkers_round(&r->t->walkers[i * grids], &r->t->lines[l->share_class * grids],
+			      grids, &r->feeds[l->lane]);
 }
 
 static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, unsigned), void *ctx)
@@ -530,8 +529,7 @@ static void read_whoever(struct team *t, struct walker *walkers, uint32_t share_
 	struct lane_feed f = { .v = e->v.v, .nr = e->v.nr, .nodes = 1, .rows = 1 };
 	size_t grids = t->d.grids.nr;
 
-	for (size_t g = 0; g < grids; g++)
-		walker_round(&walkers[g], &t->lines[share_class * grids + g], &f);
+	walkers_round(walkers, &t->lines[share_class * grids], grids, &f);
 }
 
 static void team_whoever(struct team *t, bool first)
@@ -557,7 +555,7 @@ static void team_round(struct team_round *r, struct share_changes *changes, stru
 	t->started = true;
 	domain_share(d, changes);
 	run_all(w, d->classes.nr * grids, job_line, r);
-	run_all(w, d->lanes.nr * grids, job_walker, r);
+	run_all(w, d->lanes.nr, job_walker, r);
 	team_whoever(t, first);
 	domain_forget(d);
 }

@@ -32,6 +32,8 @@ void walker_release(struct walker *w)
 	free(w->times);
 	free(w->rate);
 	free(w->stats);
+	free(w->sums);
+	free(w->summed);
 	VEC_RELEASE(&w->open_nodes);
 	VEC_RELEASE(&w->open_rows);
 	VEC_RELEASE(&w->running);
@@ -105,6 +107,15 @@ static void make_room(struct walker *w, const struct lane_feed *feed)
 	make_nodes(w, feed->nodes);
 	if (w->statistics)
 		make_rows(w, feed->row_of ? feed->rows : feed->nodes);
+}
+
+static void make_sums(struct walker *w)
+{
+	if (w->nr_sums == w->nodes)
+		return;
+	w->sums = grow_touched(w->sums, w->nr_sums, w->nodes);
+	w->summed = xreallocarray(w->summed, w->nodes + 1, sizeof(*w->summed));
+	w->nr_sums = w->nodes;
 }
 
 /* ---- from one rank to another ---- */
@@ -493,35 +504,67 @@ static void innermost(struct walker *w, uint32_t node)
 	w->running.nr = node != NODE_NONE;
 }
 
+/* Calls that follow each other, and the sums that their time goes into. */
+struct calls {
+	struct touched *sums; /* by node */
+	int64_t interval;
+	uint32_t *touched; /* nodes, with room for all */
+	size_t nr_touched;
+	uint64_t share;
+	int64_t now_ns;
+	uint32_t node; /* innermost from now on */
+};
+
 /*
  * The hot loop: calls whose next event lies before the next knot, which nearly all do. A call then
- * costs one multiplication and three additions, whatever the number of counters.
+ * costs one multiplication and three additions, whatever the number of counters. Returns the first
+ * event that does not.
  */
+static inline size_t calls_read(struct calls *ret, const struct lane_feed *feed, size_t from,
+				int64_t end_ns)
+{
+	struct calls c = *ret; /* in registers */
+	size_t i = from;
+
+	for (; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
+		int64_t dt_ns = feed->v[i].t_ns - c.now_ns;
+
+		if (c.node != NODE_NONE && dt_ns > 0)
+			c.nr_touched = touched_add(&c.sums[c.node], c.interval, dt_ns,
+						   fixed_time(dt_ns, c.share), c.node, c.touched,
+						   c.nr_touched);
+		c.now_ns = feed->v[i].t_ns;
+		c.node = feed->v[i].node;
+	}
+	*ret = c;
+	return i;
+}
+
+static uint32_t innermost_of(const struct walker *w)
+{
+	return w->running.nr ? w->running.v[0].node : NODE_NONE;
+}
+
 static size_t calls_in_knot(struct walker *w, const struct line *l, const struct lane_feed *feed,
 			    size_t from)
 {
 	const struct knot *k = &l->knots.v[w->knot];
-	int64_t end_ns = w->knot + 1 < l->knots.nr ? k[1].t_ns : INT64_MAX, now_ns = w->now_ns;
-	int64_t interval = k->interval;
-	uint64_t share = k->share;
-	uint32_t node = w->running.nr ? w->running.v[0].node : NODE_NONE;
-	uint32_t *open = w->open_nodes.v;
-	size_t i = from, nr = w->open_nodes.nr;
+	int64_t end_ns = w->knot + 1 < l->knots.nr ? k[1].t_ns : INT64_MAX;
+	struct calls c = { .sums = w->node,
+			   .interval = k->interval,
+			   .touched = w->open_nodes.v,
+			   .nr_touched = w->open_nodes.nr,
+			   .share = k->share,
+			   .now_ns = w->now_ns,
+			   .node = innermost_of(w) };
+	size_t i;
 
-	if (!grid_inside(w->grid, interval) || w->moment)
+	if (!grid_inside(w->grid, k->interval) || w->moment)
 		return from;
-	for (; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
-		int64_t dt_ns = feed->v[i].t_ns - now_ns;
-
-		if (node != NODE_NONE && dt_ns > 0)
-			nr = touched_add(&w->node[node], interval, dt_ns, fixed_time(dt_ns, share),
-					 node, open, nr);
-		now_ns = feed->v[i].t_ns;
-		node = feed->v[i].node;
-	}
-	w->open_nodes.nr = nr;
-	w->now_ns = now_ns;
-	innermost(w, node);
+	i = calls_read(&c, feed, from, end_ns);
+	w->open_nodes.nr = c.nr_touched;
+	w->now_ns = c.now_ns;
+	innermost(w, c.node);
 	return i;
 }
 
@@ -534,16 +577,118 @@ static void read_event(struct walker *w, const struct line *l, const struct lane
 		run(w, e->node, e->change);
 }
 
-void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed)
+static void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed)
 {
-	make_room(w, feed);
 	for (size_t i = 0; i < feed->nr;) {
 		if (w->mode == LANE_CALLS)
 			i = calls_in_knot(w, l, feed, i);
 		if (i < feed->nr)
 			read_event(w, l, &feed->v[i++]);
 	}
+}
+
+/* ---- several grids at once ---- */
+
+/*
+ * Counters with sample times of their own need a walker each, but not each its own look at every
+ * event: between two knots of any of them (a stretch) a node's time is added up once, and then
+ * given to all. Sums of whole numbers do not care. Only events that reach a knot are read by every
+ * walker itself.
+ */
+struct stretch {
+	struct walker *w; /* of all grids; the first one lends its sums */
+	const struct line *l;
+	size_t grids;
+	const struct lane_feed *feed;
+};
+
+static int64_t stretch_end(const struct stretch *s)
+{
+	int64_t end_ns = INT64_MAX;
+
+	for (size_t g = 0; g < s->grids; g++) {
+		size_t next = s->w[g].knot + 1;
+
+		if (next < s->l[g].knots.nr && s->l[g].knots.v[next].t_ns < end_ns)
+			end_ns = s->l[g].knots.v[next].t_ns;
+	}
+	return end_ns;
+}
+
+static void stretch_give(struct walker *w, const struct line *l, const struct calls *c)
+{
+	int64_t interval = l->knots.v[w->knot].interval;
+	bool inside = grid_inside(w->grid, interval);
+	size_t open = w->open_nodes.nr;
+
+	for (size_t i = 0; i < c->nr_touched; i++) {
+		uint32_t node = c->touched[i];
+		const struct touched *t = &c->sums[node];
+
+		if (inside)
+			open = touched_add(&w->node[node], interval, t->own_ns, t->share_time, node,
+					   w->open_nodes.v, open);
+		else
+			w->outside[node] = 1;
+	}
+	w->open_nodes.nr = open;
+	w->now_ns = c->now_ns;
+	innermost(w, c->node);
+}
+
+/* Returns the first event behind it. The share is the same on all lines, which are of one class. */
+static size_t stretch_read(const struct stretch *s, size_t from)
+{
+	struct walker *w = s->w;
+	struct calls c = { .sums = w->sums,
+			   .interval = ++w->stretch,
+			   .touched = w->summed,
+			   .share = s->l->knots.v[w->knot].share,
+			   .now_ns = w->now_ns,
+			   .node = innermost_of(w) };
+	size_t i = calls_read(&c, s->feed, from, stretch_end(s));
+
+	for (size_t g = 0; i > from && g < s->grids; g++)
+		stretch_give(&w[g], &s->l[g], &c);
+	return i;
+}
+
+/* Behind a round each walker stands at its own line's last knot; an event brings them together. */
+static void walkers_round_together(const struct stretch *s)
+{
+	for (size_t i = 0; i < s->feed->nr; i = stretch_read(s, i + 1)) {
+		for (size_t g = 0; g < s->grids; g++)
+			read_event(&s->w[g], &s->l[g], &s->feed->v[i]);
+	}
+}
+
+/* Where power is not even inside an interval it also matters when a node's time was. */
+static bool may_go_together(const struct walker *w, size_t grids)
+{
+	for (size_t g = 0; g < grids; g++) {
+		if (w[g].mode != LANE_CALLS || w[g].moment)
+			return false;
+	}
+	return grids > 1;
+}
+
+void walkers_round(struct walker *w, const struct line *l, size_t grids,
+		   const struct lane_feed *feed)
+{
+	struct stretch s = { w, l, grids, feed };
+
+	for (size_t g = 0; g < grids; g++)
+		make_room(&w[g], feed);
+	if (may_go_together(w, grids)) {
+		make_sums(w);
+		walkers_round_together(&s);
+	} else {
+		for (size_t g = 0; g < grids; g++)
+			walker_round(&w[g], &l[g], feed);
+	}
 	/* the line's last knot begins the next round's line */
-	advance(w, l, l->knots.v[l->knots.nr - 1].t_ns);
-	w->knot = 0;
+	for (size_t g = 0; g < grids; g++) {
+		advance(&w[g], &l[g], l[g].knots.v[l[g].knots.nr - 1].t_ns);
+		w[g].knot = 0;
+	}
 }

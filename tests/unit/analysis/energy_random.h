@@ -226,7 +226,24 @@ static inline struct topology *random_topology(struct model *m)
 	return tp;
 }
 
-static inline void random_trace(struct random_trace *r)
+/* Of other devices, each sampled at its own times. Their ids follow the first one's. */
+static inline void push_more_counters(struct random_trace *r, size_t nr)
+{
+	char name[64];
+
+	for (size_t i = 1; i <= nr; i++) {
+		struct sampled s = { 0 };
+
+		plan_samples(&r->p, &s);
+		snprintf(name, sizeof(name), "rocm_smi:::%s:device=%zu",
+			 strstr(s.name, "power") ? "power_average" : "energy_count", i);
+		s.name = name;
+		assert_int_equal(push_samples(&r->t, &s), r->id + i);
+		VEC_RELEASE(&s.samples);
+	}
+}
+
+static inline void random_trace_of(struct random_trace *r, size_t counters)
 {
 	*r = (struct random_trace){ .t = trace_new(), .rules = COUNTER_RULES_INIT };
 	r->p.unit = below(2) ? 1 : 1 + below(2000000);
@@ -236,6 +253,7 @@ static inline void random_trace(struct random_trace *r)
 	plan_samples(&r->p, &r->s);
 	plan_push(&r->t, &r->p, false);
 	r->id = push_samples(&r->t, &r->s);
+	push_more_counters(r, counters - 1);
 	trace_finish(&r->t);
 	r->o.integration = (enum integration)below(3);
 	r->o.independent = below(4) == 0;
@@ -246,6 +264,11 @@ static inline void random_trace(struct random_trace *r)
 		r->rules.tau_s = (double)(1 + below(20)) * 1e-9 * (double)r->p.unit;
 		counters_learn(r->t.m, &r->rules);
 	}
+}
+
+static inline void random_trace(struct random_trace *r)
+{
+	random_trace_of(r, 1);
 }
 
 static inline void random_trace_release(struct random_trace *r)

@@ -264,14 +264,16 @@ static void invariant_03_order_of_events(void **state)
 	}
 }
 
-static size_t same_bits(const struct energy_groups *g, struct energy_run *const runs[2], size_t job)
+/* Of one job in each. Returns how many nodes have energy. */
+static size_t same_bits(const struct energy_groups *g, const struct energy_run *run, size_t job,
+			const struct energy_run *other, size_t other_job)
 {
 	size_t compared = 0;
 
 	for (size_t l = 0; l < g->lanes.nr; l++) {
 		for (uint32_t n = 0; n < g->lanes.v[l].nodes; n++) {
-			struct node_energy a = energy_run_value(runs[0], job, l, n);
-			struct node_energy b = energy_run_value(runs[1], job, l, n);
+			struct node_energy a = energy_run_value(run, job, l, n);
+			struct node_energy b = energy_run_value(other, other_job, l, n);
 
 			assert_true(a.exclusive_j == b.exclusive_j);
 			assert_true(a.share_ns == b.share_ns);
@@ -280,13 +282,46 @@ static size_t same_bits(const struct energy_groups *g, struct energy_run *const 
 			compared += a.exclusive_j > 0;
 		}
 		for (uint32_t n = 0; n < g->lanes.v[l].rows; n++) {
-			double a = energy_run_uncertainty(runs[0], job, l, n);
-			double b = energy_run_uncertainty(runs[1], job, l, n);
+			double a = energy_run_uncertainty(run, job, l, n);
+			double b = energy_run_uncertainty(other, other_job, l, n);
 
 			assert_true(a == b || (isnan(a) && isnan(b)));
 		}
 	}
 	return compared;
+}
+
+#define COUNTERS 4
+
+/* Which other counters are read in the same run, and when they were sampled, changes no bit. */
+static void invariant_03_other_counters(void **state)
+{
+	size_t compared = 0;
+
+	(void)state;
+	for (uint64_t k = 0; next_case(&k, 7000000, CASES / 2);) {
+		struct energy_job jobs[COUNTERS];
+		struct energy_run *together, *alone;
+		struct random_trace x;
+		struct energy_groups g;
+
+		random_trace_of(&x, COUNTERS);
+		energy_groups_make(x.t.m, &g);
+		for (series_id i = 0; i < COUNTERS; i++)
+			jobs[i] = (struct energy_job){ x.id + i, VIEW_HOST };
+		energy_run_new(x.t.m, jobs, COUNTERS, g.defs.v, g.defs.nr, &x.o, &together, NULL);
+		model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 1 + (size_t)below(40), together);
+		for (size_t i = 0; i < COUNTERS; i++) {
+			energy_run_new(x.t.m, &jobs[i], 1, g.defs.v, g.defs.nr, &x.o, &alone, NULL);
+			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 0, alone);
+			compared += same_bits(&g, together, i, alone, 0);
+			energy_run_free(alone);
+		}
+		energy_run_free(together);
+		energy_groups_release(&g);
+		random_trace_release(&x);
+	}
+	assert_true(compared > test_cases(CASES / 2) * 10);
 }
 
 /* How events are cut into rounds changes no bit. */
@@ -308,7 +343,8 @@ static void invariant_03_partition(void **state)
 			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, i ? 0 : 1 + (size_t)below(40),
 					runs[i]);
 		}
-		compared += same_bits(&g, runs, 0) + same_bits(&g, runs, 1);
+		for (size_t j = 0; j < 2; j++)
+			compared += same_bits(&g, runs[0], j, runs[1], j);
 		energy_run_free(runs[0]);
 		energy_run_free(runs[1]);
 		energy_groups_release(&g);
@@ -573,6 +609,7 @@ int main(void)
 		PROPERTY(invariant_03_additivity),
 		PROPERTY(invariant_03_order_of_events),
 		PROPERTY(invariant_03_partition),
+		PROPERTY(invariant_03_other_counters),
 		PROPERTY(invariant_03_sample_on_the_interpolant),
 		PROPERTY(invariant_07_shares_sum_to_one),
 	};
