@@ -89,7 +89,7 @@ struct grid_counter {
 	 * for stretches of whole intervals, sums over the intervals before i that are not dead:
 	 * how many, how long, Σ W and Σ W² of their mean power, in units that make them exact
 	 */
-	uint32_t *whole;
+	uint32_t *whole; /* NULL, as live_ns: none is dead */
 	int64_t *live_ns, *power, *power_squared;
 	uint32_t *marked; /* intervals before i that carry marks; NULL: none does */
 };
@@ -143,6 +143,17 @@ double grid_rate(const struct grid_counter *c, int64_t interval);
  */
 fixed128 grid_energy(const struct grid_counter *c, int64_t interval, fixed128 share_time,
 		     fixed128 moment);
+
+/* Of [from, to) those that are not dead, and their time. */
+static inline int64_t grid_whole(const struct grid_counter *c, int64_t from, int64_t to)
+{
+	return c->whole ? c->whole[to] - c->whole[from] : to - from;
+}
+static inline int64_t grid_live_ns(const struct grid_counter *c, int64_t from, int64_t to)
+{
+	return c->live_ns ? c->live_ns[to] - c->live_ns[from]
+			  : c->curve.t_ns[to] - c->curve.t_ns[from];
+}
 
 #define MOMENT_SHIFT 20
 /* A moment over longer intervals would not fit; there power counts as even. */

@@ -52,8 +52,10 @@ static void count_whole(struct grid_counter *c)
 {
 	size_t n = c->curve.n;
 
-	c->whole = xcalloc(n, sizeof(*c->whole));
-	c->live_ns = xcalloc(n, sizeof(*c->live_ns));
+	if (c->curve.marks) {
+		c->whole = xcalloc(n, sizeof(*c->whole));
+		c->live_ns = xcalloc(n, sizeof(*c->live_ns));
+	}
 	c->power = xcalloc(n, sizeof(*c->power));
 	c->power_squared = xcalloc(n, sizeof(*c->power_squared));
 	for (size_t i = 0; i + 1 < n; i++) {
@@ -61,8 +63,10 @@ static void count_whole(struct grid_counter *c)
 		double w = curve_statistic_j(&c->curve, (int64_t)i) / ((double)len_ns * 1e-9);
 		bool dead = grid_dead(c, (int64_t)i);
 
-		c->whole[i + 1] = c->whole[i] + !dead;
-		c->live_ns[i + 1] = c->live_ns[i] + (dead ? 0 : len_ns);
+		if (c->whole) {
+			c->whole[i + 1] = c->whole[i] + !dead;
+			c->live_ns[i + 1] = c->live_ns[i] + (dead ? 0 : len_ns);
+		}
 		c->power[i + 1] = c->power[i] + (dead ? 0 : in_units(w, POWER_UNIT));
 		c->power_squared[i + 1] =
 			c->power_squared[i] + (dead ? 0 : in_units(w * w, POWER_SQUARED_UNIT));

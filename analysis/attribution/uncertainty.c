@@ -37,7 +37,7 @@
 
 void row_stats_whole(struct row_stats *r, const struct grid_counter *c, int64_t from, int64_t to)
 {
-	r->whole += c->whole[to] - c->whole[from];
+	r->whole += (uint64_t)grid_whole(c, from, to);
 	r->power += c->power[to] - c->power[from];
 	r->power_squared += c->power_squared[to] - c->power_squared[from];
 }

@@ -346,7 +346,7 @@ static void whole_of(struct walker *w, const struct line *l, uint32_t node, int6
 		if (c >= w->times_per_node)
 			continue;
 		time[c].share_time += s1[c].share_time - s0[c].share_time;
-		time[c].live_ns += gc->live_ns[to] - gc->live_ns[from];
+		time[c].live_ns += grid_live_ns(gc, from, to);
 		time[c].marks |= grid_marks(gc, from, to);
 	}
 }
