@@ -40,12 +40,12 @@ static void count_marks(struct grid_counter *c)
 		c->marked[i + 1] = c->marked[i] + (marks[i] != 0);
 }
 
-/* What counts in sums of power must be a number that its unit can hold: 10^12 W are. */
-static int64_t in_units(double v, double unit)
+/* Of n values the sum must fit: of a million samples each may have 10^5 W, which no device draws. */
+static int64_t in_units(double v, double unit, size_t n)
 {
-	double scaled = v / unit;
+	double most = 0x1p62 / (double)n;
 
-	return scaled > -0x1p60 && scaled < 0x1p60 ? (int64_t)scaled : 0;
+	return (int64_t)fmax(-most, fmin(v / unit, most));
 }
 
 static void count_whole(struct grid_counter *c)
@@ -67,9 +67,9 @@ static void count_whole(struct grid_counter *c)
 			c->whole[i + 1] = c->whole[i] + !dead;
 			c->live_ns[i + 1] = c->live_ns[i] + (dead ? 0 : len_ns);
 		}
-		c->power[i + 1] = c->power[i] + (dead ? 0 : in_units(w, POWER_UNIT));
+		c->power[i + 1] = c->power[i] + (dead ? 0 : in_units(w, POWER_UNIT, n));
 		c->power_squared[i + 1] =
-			c->power_squared[i] + (dead ? 0 : in_units(w * w, POWER_SQUARED_UNIT));
+			c->power_squared[i] + (dead ? 0 : in_units(w * w, POWER_SQUARED_UNIT, n));
 	}
 }
 
