@@ -54,36 +54,8 @@ static inline const char *string_stop(const char *p, const char *end)
 #endif
 }
 
-/* First quote or bracket at or after p, or end. '[' and ']' differ from '{' and '}' by 0x20 alone.
- */
-static inline const char *structure_stop(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), open = _mm_set1_epi8('{'),
-		      close = _mm_set1_epi8('}'), bit = _mm_set1_epi8(0x20);
-
-	for (; p < end; p += 16) {
-		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i l = _mm_or_si128(b, bit);
-		int m = _mm_movemask_epi8(_mm_or_si128(
-			_mm_cmpeq_epi8(b, quote),
-			_mm_or_si128(_mm_cmpeq_epi8(l, open), _mm_cmpeq_epi8(l, close))));
-
-		if (m) {
-			p += __builtin_ctz((unsigned int)m);
-			return p < end ? p : end;
-		}
-	}
-	return end;
-#else
-	while (p < end && *p != '"' && (*p | 0x20) != '{' && (*p | 0x20) != '}')
-		p++;
-	return p;
-#endif
-}
-
 /* p stands behind the opening quote; the closing one, or end. */
-static const char *string_end(const char *p, const char *end, bool *escaped)
+static inline const char *string_end(const char *p, const char *end, bool *escaped)
 {
 	for (;;) {
 		p = string_stop(p, end);
@@ -196,42 +168,135 @@ int json_scalar(struct json_cur *c, struct json_text *ret)
 	return ret->n > 0 ? 0 : JSON_BAD;
 }
 
+/* ---- what is skipped, 64 bytes at a time ---- */
+
+#define BLOCK 64
+
+/* Where in a block something stands, a bit per byte. */
+struct block {
+	uint64_t quote, back, open, close; /* open: '{' and '['; close: '}' and ']' */
+};
+
+static inline struct block block_at(const char *p)
+{
+	struct block b = { 0, 0, 0, 0 };
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'),
+		      open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
+		      bit = _mm_set1_epi8(0x20);
+
+	for (int i = 0; i < BLOCK; i += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		/* '[' and ']' differ from '{' and '}' by this bit alone */
+		__m128i l = _mm_or_si128(v, bit);
+
+		b.quote |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << i;
+		b.back |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, back)) << i;
+		b.open |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(l, open)) << i;
+		b.close |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(l, close)) << i;
+	}
+#else
+	for (int i = 0; i < BLOCK; i++) {
+		uint64_t at = UINT64_C(1) << i;
+
+		b.quote |= p[i] == '"' ? at : 0;
+		b.back |= p[i] == '\\' ? at : 0;
+		b.open |= (p[i] | 0x20) == '{' ? at : 0;
+		b.close |= (p[i] | 0x20) == '}' ? at : 0;
+	}
+#endif
+	return b;
+}
+
+/* Bytes behind an odd number of backslashes; *carry: the first one of the next block too. */
+static uint64_t escaped_of(uint64_t back, bool *carry)
+{
+	uint64_t escaped = 0;
+	bool odd = *carry;
+
+	for (int i = 0; i < BLOCK; i++) {
+		if (odd)
+			escaped |= UINT64_C(1) << i;
+		odd = !odd && back >> i & 1;
+	}
+	*carry = odd;
+	return escaped;
+}
+
+/* Bit i: how many of the bits up to and with i are set, modulo 2. So a string's bytes, its opening
+ * quote among them, are ones. */
+static inline uint64_t parity(uint64_t v)
+{
+	v ^= v << 1;
+	v ^= v << 2;
+	v ^= v << 4;
+	v ^= v << 8;
+	v ^= v << 16;
+	return v ^ v << 32;
+}
+
+/* What is open; '[' or '{' by bit. */
+struct nest {
+	uint64_t is_array[JSON_MAX_DEPTH / 64];
+	unsigned int depth;
+};
+
+/* A bracket. 1: the outermost one was closed, 0: go on. */
+static inline int nest_take(struct nest *n, char ch)
+{
+	uint64_t bit;
+
+	if (ch == '{' || ch == '[') {
+		if (n->depth >= JSON_MAX_DEPTH)
+			return JSON_BAD;
+		bit = UINT64_C(1) << n->depth % 64;
+		if (ch == '[')
+			n->is_array[n->depth / 64] |= bit;
+		else
+			n->is_array[n->depth / 64] &= ~bit;
+		n->depth++;
+		return 0;
+	}
+	n->depth--;
+	if ((ch == ']') != (n->is_array[n->depth / 64] >> n->depth % 64 & 1))
+		return JSON_BAD;
+	return n->depth == 0;
+}
+
+/*
+ * Only brackets outside of strings are looked at one by one: which bytes lie in strings comes from
+ * the parity of the quotes before them, for 64 at once.
+ */
 static int skip_nested(struct json_cur *c, char open)
 {
-	uint64_t is_array[JSON_MAX_DEPTH / 64] = { open == '[' };
-	unsigned int depth = 1;
+	struct nest nest = { { open == '[' }, 1 };
+	uint64_t inside = 0; /* a string goes on: all ones */
+	bool carry = false;
 
-	while (depth > 0) {
-		const char *p = c->p = structure_stop(c->p, c->end);
+	for (; c->p < c->end; c->p += BLOCK) {
+		struct block b = block_at(c->p);
+		size_t left = (size_t)(c->end - c->p);
+		uint64_t brackets, strings;
 
-		if (p >= c->end)
-			return JSON_CUT;
-		if (*p == '"') {
-			bool escaped = false;
+		if (__builtin_expect(b.back != 0 || carry, 0))
+			b.quote &= ~escaped_of(b.back, &carry);
+		strings = parity(b.quote) ^ inside;
+		inside = (uint64_t)((int64_t)strings >> 63);
+		brackets = (b.open | b.close) & ~strings;
+		if (left < BLOCK)
+			brackets &= (UINT64_C(1) << left) - 1;
+		for (; brackets; brackets &= brackets - 1) {
+			const char *at = c->p + __builtin_ctzll(brackets);
+			int r = nest_take(&nest, *at);
 
-			p = string_end(p + 1, c->end, &escaped);
-			if (p >= c->end) {
-				c->p = c->end;
-				return JSON_CUT;
-			}
-		} else if (*p == '{' || *p == '[') {
-			uint64_t bit = UINT64_C(1) << depth % 64;
-
-			if (depth >= JSON_MAX_DEPTH)
-				return JSON_BAD;
-			if (*p == '[')
-				is_array[depth / 64] |= bit;
-			else
-				is_array[depth / 64] &= ~bit;
-			depth++;
-		} else {
-			depth--;
-			if ((*p == ']') != (is_array[depth / 64] >> depth % 64 & 1))
-				return JSON_BAD;
+			if (r == 0)
+				continue;
+			c->p = r > 0 ? at + 1 : at;
+			return r > 0 ? 0 : r;
 		}
-		c->p = p + 1;
 	}
-	return 0;
+	c->p = c->end;
+	return JSON_CUT;
 }
 
 int json_skip(struct json_cur *c)
