@@ -344,6 +344,21 @@ int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struc
 	return r < 0 ? err_wrap(err, r, "%s", path) : 0;
 }
 
+/* Mapped pages count as memory of the process: no more than this of a file is there at a time. */
+#define WALK_BYTES ((size_t)4 << 20)
+
+size_t input_walk(const struct input_map *m, size_t at)
+{
+	size_t from = at & ~(WALK_BYTES - 1), next = from + WALK_BYTES;
+
+	if (m->compressed)
+		return SIZE_MAX;
+	if (from > 0)
+		madvise((void *)(uintptr_t)(m->data + from - WALK_BYTES), WALK_BYTES,
+			MADV_DONTNEED);
+	return next;
+}
+
 void input_unmap(struct input_map *m)
 {
 	if (m->map_len > 0)

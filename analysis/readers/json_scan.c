@@ -1,8 +1,8 @@
 #include "json_scan.h"
 
 #include <stdint.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
+#ifdef __x86_64__
+#include <immintrin.h>
 #endif
 
 #include "profrig/utf8.h"
@@ -33,7 +33,7 @@ static inline const char *blanks(const char *p, const char *end)
 /* First quote or backslash at or after p, or end. */
 static inline const char *string_stop(const char *p, const char *end)
 {
-#ifdef __SSE2__
+#ifdef __x86_64__
 	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\');
 
 	for (; p < end; p += 16) {
@@ -177,36 +177,64 @@ struct block {
 	uint64_t quote, back, open, close; /* open: '{' and '['; close: '}' and ']' */
 };
 
+/* '[' and ']' differ from '{' and '}' by this bit alone. */
+#define BRACKET_BIT 0x20
+
 static inline struct block block_at(const char *p)
 {
 	struct block b = { 0, 0, 0, 0 };
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), back = _mm_set1_epi8('\\'),
-		      open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}'),
-		      bit = _mm_set1_epi8(0x20);
 
-	for (int i = 0; i < BLOCK; i += 16) {
-		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-		/* '[' and ']' differ from '{' and '}' by this bit alone */
-		__m128i l = _mm_or_si128(v, bit);
-
-		b.quote |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << i;
-		b.back |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, back)) << i;
-		b.open |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(l, open)) << i;
-		b.close |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(l, close)) << i;
-	}
-#else
 	for (int i = 0; i < BLOCK; i++) {
 		uint64_t at = UINT64_C(1) << i;
 
 		b.quote |= p[i] == '"' ? at : 0;
 		b.back |= p[i] == '\\' ? at : 0;
-		b.open |= (p[i] | 0x20) == '{' ? at : 0;
-		b.close |= (p[i] | 0x20) == '}' ? at : 0;
+		b.open |= (p[i] | BRACKET_BIT) == '{' ? at : 0;
+		b.close |= (p[i] | BRACKET_BIT) == '}' ? at : 0;
 	}
-#endif
 	return b;
 }
+
+#ifdef __x86_64__
+static inline __attribute__((always_inline)) uint64_t equal16(__m128i v, char ch)
+{
+	return (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(ch)));
+}
+
+static inline __attribute__((always_inline)) struct block block_sse2(const char *p)
+{
+	struct block b = { 0, 0, 0, 0 };
+
+	for (int i = 0; i < BLOCK; i += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		__m128i l = _mm_or_si128(v, _mm_set1_epi8(BRACKET_BIT));
+
+		b.quote |= equal16(v, '"') << i;
+		b.back |= equal16(v, '\\') << i;
+		b.open |= equal16(l, '{') << i;
+		b.close |= equal16(l, '}') << i;
+	}
+	return b;
+}
+
+__attribute__((target("avx2"), always_inline)) static inline uint64_t equal32(__m256i v, char ch)
+{
+	return (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(ch)));
+}
+
+__attribute__((target("avx2"), always_inline)) static inline struct block block_avx2(const char *p)
+{
+	__m256i bit = _mm256_set1_epi8(BRACKET_BIT);
+	__m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	__m256i w = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
+	__m256i lv = _mm256_or_si256(v, bit), lw = _mm256_or_si256(w, bit);
+
+	return (struct block){ .quote = equal32(v, '"') | equal32(w, '"') << 32,
+			       .back = equal32(v, '\\') | equal32(w, '\\') << 32,
+			       .open = equal32(lv, '{') | equal32(lw, '{') << 32,
+			       .close = equal32(lv, '}') | equal32(lw, '}') << 32 };
+}
+#endif
 
 /* Bytes behind an odd number of backslashes; *carry: the first one of the next block too. */
 static uint64_t escaped_of(uint64_t back, bool *carry)
@@ -225,7 +253,7 @@ static uint64_t escaped_of(uint64_t back, bool *carry)
 
 /* Bit i: how many of the bits up to and with i are set, modulo 2. So a string's bytes, its opening
  * quote among them, are ones. */
-static inline uint64_t parity(uint64_t v)
+static inline __attribute__((always_inline)) uint64_t parity(uint64_t v)
 {
 	v ^= v << 1;
 	v ^= v << 2;
@@ -242,7 +270,7 @@ struct nest {
 };
 
 /* A bracket. 1: the outermost one was closed, 0: go on. */
-static inline int nest_take(struct nest *n, char ch)
+static inline __attribute__((always_inline)) int nest_take(struct nest *n, char ch)
 {
 	uint64_t bit;
 
@@ -263,41 +291,71 @@ static inline int nest_take(struct nest *n, char ch)
 	return n->depth == 0;
 }
 
+struct skip {
+	struct nest nest;
+	uint64_t inside; /* a string goes on: all ones */
+	bool carry;      /* the next byte is escaped */
+};
+
 /*
- * Only brackets outside of strings are looked at one by one: which bytes lie in strings comes from
- * the parity of the quotes before them, for 64 at once.
+ * A block at p, of which `left` bytes are text. Only brackets outside of strings are looked at one
+ * by one: which bytes lie in strings comes from the parity of the quotes before them, for 64 at
+ * once. Returns where it ended, with *ret as skip_nested's, or NULL.
  */
-static int skip_nested(struct json_cur *c, char open)
+static inline __attribute__((always_inline)) const char *skip_block(struct skip *s, struct block b,
+								    const char *p, size_t left,
+								    int *ret)
 {
-	struct nest nest = { { open == '[' }, 1 };
-	uint64_t inside = 0; /* a string goes on: all ones */
-	bool carry = false;
+	uint64_t strings, brackets;
 
-	for (; c->p < c->end; c->p += BLOCK) {
-		struct block b = block_at(c->p);
-		size_t left = (size_t)(c->end - c->p);
-		uint64_t brackets, strings;
+	if (__builtin_expect(b.back != 0 || s->carry, 0))
+		b.quote &= ~escaped_of(b.back, &s->carry);
+	strings = parity(b.quote) ^ s->inside;
+	s->inside = (uint64_t)((int64_t)strings >> 63);
+	brackets = (b.open | b.close) & ~strings;
+	if (left < BLOCK)
+		brackets &= (UINT64_C(1) << left) - 1;
+	for (; brackets; brackets &= brackets - 1) {
+		const char *at = p + __builtin_ctzll(brackets);
+		int r = nest_take(&s->nest, *at);
 
-		if (__builtin_expect(b.back != 0 || carry, 0))
-			b.quote &= ~escaped_of(b.back, &carry);
-		strings = parity(b.quote) ^ inside;
-		inside = (uint64_t)((int64_t)strings >> 63);
-		brackets = (b.open | b.close) & ~strings;
-		if (left < BLOCK)
-			brackets &= (UINT64_C(1) << left) - 1;
-		for (; brackets; brackets &= brackets - 1) {
-			const char *at = c->p + __builtin_ctzll(brackets);
-			int r = nest_take(&nest, *at);
-
-			if (r == 0)
-				continue;
-			c->p = r > 0 ? at + 1 : at;
-			return r > 0 ? 0 : r;
-		}
+		if (r == 0)
+			continue;
+		*ret = r > 0 ? 0 : r;
+		return r > 0 ? at + 1 : at;
 	}
-	c->p = c->end;
-	return JSON_CUT;
+	return NULL;
 }
+
+#define SKIP(name, block_of) \
+	static int name(struct json_cur *c, char open) \
+	{ \
+		struct skip s = { .nest = { { open == '[' }, 1 } }; \
+		const char *end = c->end, *stop; \
+		int r = JSON_CUT; \
+\
+		for (const char *p = c->p; p < end; p += BLOCK) { \
+			stop = skip_block(&s, block_of(p), p, (size_t)(end - p), &r); \
+			if (stop) { \
+				c->p = stop; \
+				return r; \
+			} \
+		} \
+		c->p = end; \
+		return JSON_CUT; \
+	}
+
+#ifdef __x86_64__
+SKIP(skip_sse2, block_sse2)
+__attribute__((target("avx2,bmi"))) SKIP(skip_avx2, block_avx2)
+
+	static int skip_nested(struct json_cur *c, char open)
+{
+	return __builtin_cpu_supports("avx2") ? skip_avx2(c, open) : skip_sse2(c, open);
+}
+#else
+SKIP(skip_nested, block_at)
+#endif
 
 int json_skip(struct json_cur *c)
 {

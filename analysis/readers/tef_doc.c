@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
+#include "profrig/progress.h"
 #include "profrig/warnings.h"
 
 #define SAMPLE_EVENTS 2000
@@ -473,16 +474,23 @@ int tef_doc_read(struct tef *t, struct err *err)
 {
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
 	struct damage d = { .places = 0 };
+	size_t walk = input_walk(&t->map, t->doc.events_at);
 	struct tef_event ev;
 	bool some;
 	int r;
 
+	progress_total(t->map.len);
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
 	do {
 		some = false;
-		while ((r = next_event(t, &c, &some, &ev, &d)) > 0)
+		while ((r = next_event(t, &c, &some, &ev, &d)) > 0) {
 			tef_event_push(t, &ev);
+			if (__builtin_expect(offset(t, &c) >= walk, 0)) {
+				walk = input_walk(&t->map, offset(t, &c));
+				progress_update(offset(t, &c));
+			}
+		}
 	} while (r == 0 && read_tail(t, &c, &d));
 	tef_late_push(t);
 	tef_edges_push(t);

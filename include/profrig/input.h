@@ -30,6 +30,12 @@ struct input_map {
  */
 int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struct err *err);
 void input_unmap(struct input_map *m);
+/*
+ * For who walks from the start to the end: called now and then with where he is. The memory of a
+ * plain file's bytes before that goes (they come back when they are read again). Returns where to
+ * call it next.
+ */
+size_t input_walk(const struct input_map *m, size_t at);
 /* At most n first bytes after decompression into buf. Returns the count or -errno. */
 int64_t input_head(const char *path, void *buf, size_t n, struct err *err);
 
