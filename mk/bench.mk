@@ -44,3 +44,19 @@ bench: bench-otf2
 bench-otf2: all $(BENCH_OTF2) $(OTF2_COUNT) $(MAKE_OTF2) ## what analyzing an archive costs (BENCH_EVENTS=100000000)
 	@$(BENCH_OTF2) $(B)
 .PHONY: bench-otf2
+
+# Reading JSON traces, beside JSON libraries: simdjson (libsimdjson-dev, g++) where it is there.
+BENCH_TEF := $(patsubst %,$(B)/tests/bench/%,bench_tef make_tef tef_jansson)
+$(BENCH_TEF): $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ -ljansson $(BASE_LIBS) $(SYS_LIBS)
+TEF_DOM := $(if $(and $(wildcard /usr/include/simdjson.h),$(shell command -v g++)),$(B)/tests/bench/tef_dom)
+$(B)/tests/bench/tef_dom: tests/bench/tef_dom.cpp
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ -O2 $< -o $@ -lsimdjson
+bench: bench-tef
+bench-tef: all $(BENCH_TEF) $(TEF_DOM) ## what reading a PyTorch trace costs (BENCH_EVENTS=1000000)
+	@$(B)/tests/bench/bench_tef $(B)
+.PHONY: bench-tef

@@ -11,86 +11,14 @@
  * memory is that of the child (wait4). With 4 MPI ranks (profrig-mpi, where it was built) the time
  * is that of mpirun, its own start included.
  */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "bench_run.h"
 
 #define THREADS 16
-#define MAX_RUNS 99
 #define MAX_RATIO_1 2.0
 #define MAX_RATIO_2 1.15
 #define MAX_RATIO_RANKS 1.15
 #define MAX_RSS_MIB 200
 #define FLAT 1.1 /* memory may grow by so much when the archive doubles: call paths still appear */
-
-struct bench {
-	const char *build;
-	uint64_t events, runs;
-	bool strict, missed;
-};
-
-struct cost {
-	double s, rss_mib;
-};
-
-static uint64_t number(const char *name, uint64_t otherwise, uint64_t max)
-{
-	const char *text = getenv(name);
-	uint64_t v = otherwise;
-
-	if (text && (num_u64(text, strlen(text), &v) < 0 || v == 0 || v > max)) {
-		fprintf(stderr, "bench_otf2: %s=%s\n", name, text);
-		exit(2);
-	}
-	return v;
-}
-
-/* Exit status; output is thrown away, errors too when a failure is an answer. */
-static int run(const struct strvec *argv, bool quiet, struct cost *ret)
-{
-	int64_t begun = clock_monotonic_ns();
-	struct rusage use;
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-		dup2(null, STDOUT_FILENO);
-		if (quiet)
-			dup2(null, STDERR_FILENO);
-		execvp(argv->v[0], argv->v);
-		_exit(127);
-	}
-	if (pid < 0 || wait4(pid, &status, 0, &use) != pid)
-		return -1;
-	ret->s = (double)(clock_monotonic_ns() - begun) * 1e-9;
-	ret->rss_mib = (double)use.ru_maxrss / 1024;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static struct cost must_run(const struct strvec *argv)
-{
-	struct cost c;
-
-	if (run(argv, false, &c) != 0) {
-		fprintf(stderr, "bench_otf2: failed: %s\n", strvec_shell(argv));
-		exit(1);
-	}
-	return c;
-}
 
 /* ---- archives ---- */
 
@@ -162,47 +90,7 @@ static bool ranks_argv(const struct bench *b, const char *dir, struct strvec *re
 	return true;
 }
 
-static int by_seconds(const void *pa, const void *pb)
-{
-	const struct cost *a = pa, *b = pb;
-
-	return a->s < b->s ? -1 : a->s > b->s;
-}
-
-struct program {
-	const char *name;
-	struct strvec argv;
-	struct cost runs[MAX_RUNS];
-	struct cost median;
-};
-
-static void measure(const struct bench *b, struct program *p, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		must_run(&p[i].argv); /* what the disk has to say about it comes first */
-	for (uint64_t k = 0; k < b->runs; k++) {
-		for (size_t i = 0; i < nr; i++)
-			p[i].runs[k] = must_run(&p[i].argv);
-	}
-	for (size_t i = 0; i < nr; i++) {
-		qsort(p[i].runs, b->runs, sizeof(*p[i].runs), by_seconds);
-		p[i].median = p[i].runs[b->runs / 2];
-		printf("otf2: %-20s %8.3f s  %6.2f M events/s  %5.0f MiB\n", p[i].name,
-		       p[i].median.s, (double)b->events * 1e-6 / p[i].median.s,
-		       p[i].median.rss_mib);
-	}
-}
-
 /* ---- bars ---- */
-
-static void bar(struct bench *b, const char *what, double value, double limit, const char *unit)
-{
-	bool met = value <= limit;
-
-	printf("otf2: %s %.2f%s (limit %.2f%s): %s\n", what, value, unit, limit, unit,
-	       met ? "met" : "missed");
-	b->missed |= !met;
-}
 
 static void speed(struct bench *b, const char *dir)
 {
@@ -247,7 +135,7 @@ static void memory(struct bench *b, const char *dir)
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .build = argc > 1 ? argv[1] : "build" };
+	struct bench b = { .name = "otf2", .build = argc > 1 ? argv[1] : "build" };
 	CLEANUP(xfreep) char *dir = NULL;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
