@@ -40,7 +40,7 @@ static void count_marks(struct grid_counter *c)
 		c->marked[i + 1] = c->marked[i] + (marks[i] != 0);
 }
 
-/* Of n values the sum must fit: of a million samples each may have 10^5 W, which no device draws. */
+/* Of n values the sum must fit: of a million samples each may have 10^5 W. No device draws it. */
 static int64_t in_units(double v, double unit, size_t n)
 {
 	double most = 0x1p62 / (double)n;

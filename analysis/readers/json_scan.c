@@ -327,35 +327,45 @@ static inline __attribute__((always_inline)) const char *skip_block(struct skip 
 	return NULL;
 }
 
+/* Up to `to`, which is the end or whole blocks away: JSON_CUT with c->p there when more follows. */
 #define SKIP(name, block_of) \
-	static int name(struct json_cur *c, char open) \
+	static int name(struct skip *s, struct json_cur *c, const char *to) \
 	{ \
-		struct skip s = { .nest = { { open == '[' }, 1 } }; \
-		const char *end = c->end, *stop; \
+		const char *stop; \
 		int r = JSON_CUT; \
 \
-		for (const char *p = c->p; p < end; p += BLOCK) { \
-			stop = skip_block(&s, block_of(p), p, (size_t)(end - p), &r); \
+		for (const char *p = c->p; p < to; p += BLOCK) { \
+			stop = skip_block(s, block_of(p), p, (size_t)(c->end - p), &r); \
 			if (stop) { \
 				c->p = stop; \
 				return r; \
 			} \
 		} \
-		c->p = end; \
+		c->p = to; \
 		return JSON_CUT; \
 	}
 
+/* clang-format off */
 #ifdef __x86_64__
 SKIP(skip_sse2, block_sse2)
 __attribute__((target("avx2,bmi"))) SKIP(skip_avx2, block_avx2)
+	/* clang-format on */
 
-	static int skip_nested(struct json_cur *c, char open)
+	static inline int skip_to(struct skip *s, struct json_cur *c, const char *to)
 {
-	return __builtin_cpu_supports("avx2") ? skip_avx2(c, open) : skip_sse2(c, open);
+	return __builtin_cpu_supports("avx2") ? skip_avx2(s, c, to) : skip_sse2(s, c, to);
 }
 #else
-SKIP(skip_nested, block_at)
+SKIP(skip_to, block_at)
+/* clang-format on */
 #endif
+
+static int skip_nested(struct json_cur *c, char open)
+{
+	struct skip s = { .nest = { { open == '[' }, 1 } };
+
+	return skip_to(&s, c, c->end);
+}
 
 int json_skip(struct json_cur *c)
 {
@@ -368,9 +378,22 @@ int json_skip(struct json_cur *c)
 	return skip_nested(c, ch);
 }
 
-int json_skip_rest(struct json_cur *c, char open)
+#define WALK_BYTES ((size_t)1 << 20)
+
+int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
+		   void *ctx)
 {
-	return skip_nested(c, open);
+	struct skip s = { .nest = { { open == '[' }, 1 } };
+	int r;
+
+	do {
+		size_t left = (size_t)(c->end - c->p);
+
+		r = skip_to(&s, c, left > WALK_BYTES ? c->p + WALK_BYTES : c->end);
+		if (walked)
+			walked(ctx, c->p);
+	} while (r == JSON_CUT && c->p < c->end);
+	return r;
 }
 
 static void add_utf8(struct strbuf *out, uint32_t cp)

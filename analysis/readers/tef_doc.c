@@ -171,6 +171,13 @@ static int take_base(struct tef *t, struct json_cur *c)
 	return r;
 }
 
+static void scanned(void *ctx, const char *at)
+{
+	const struct tef *t = ctx;
+
+	input_walk(&t->map, (size_t)(at - t->map.data));
+}
+
 static int object_member(struct tef *t, struct signals *sg, struct json_cur *c,
 			 const struct json_text *key)
 {
@@ -182,7 +189,7 @@ static int object_member(struct tef *t, struct signals *sg, struct json_cur *c,
 		c->p++;
 		t->doc.events_at = offset(t, c);
 		sample_events(t, sg, *c);
-		return json_skip_rest(c, '[');
+		return json_skip_rest(c, '[', scanned, t);
 	}
 	if (json_text_is(key, "schemaVersion") || json_text_is(key, "deviceProperties"))
 		sg->kineto++;
