@@ -58,8 +58,8 @@ int json_scalar(struct json_cur *c, struct json_text *ret);
 /* Any value: brackets must match, what stands between them is not looked at. 0. */
 int json_skip(struct json_cur *c);
 /*
- * The rest of an array or object that was opened with `open`, up to and with its end. 0. walked: NULL,
- * or told every megabyte how far it is.
+ * The rest of an array or object that was opened with `open`, up to and with its end. 0. walked:
+ * NULL, or told every megabyte how far it is.
  */
 int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
 		   void *ctx);
