@@ -52,10 +52,8 @@ static int copy_blocks(int from, int to)
 
 static int copy_descriptor(int from, int to)
 {
-	ssize_t n;
-
-	/* shares the blocks where the file system can; also what is left of a copy begun so */
-	while ((n = copy_file_range(from, NULL, to, NULL, SSIZE_MAX & ~(BLOCK - 1), 0)) > 0)
+	/* shares blocks where the file system can; what it leaves is copied byte by byte */
+	while (copy_file_range(from, NULL, to, NULL, (size_t)1 << 30, 0) > 0)
 		;
 	return copy_blocks(from, to);
 }
