@@ -15,6 +15,9 @@
 #include "profrig/strbuf.h"
 #include "profrig/u64map.h"
 
+/* More than any copy, or all of them together, can have. */
+#define MAX_BYTES (INT64_C(1) << 60)
+
 struct db_range {
 	track_id process;
 	str_id name, category, args;

@@ -236,8 +236,10 @@ static void read_copies(struct nsys *ns)
 		kind = sqlite_rows_i64_or(&q, C_KIND, 0);
 		d.name = names[kind >= 0 && (uint64_t)kind < ARRAY_LEN(names) ? kind : 0];
 		n = sqlite_rows_i64_or(&q, C_BYTES, 0);
-		if (n < 0 || __builtin_add_overflow(bytes, n, &bytes))
+		if (n < 0 || n > MAX_BYTES)
 			db_scan_bad(&ns->sc, &q, "its number of bytes cannot be true");
+		else
+			bytes += bytes < MAX_BYTES ? n : 0;
 		if (ns->sc.keep_args)
 			d.args = copy_args(ns, &q, &p);
 		push(ns, &p, &d);

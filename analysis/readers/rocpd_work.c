@@ -173,8 +173,10 @@ static void read_copies(struct rocpd *rc)
 			d.name = category;
 		take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, &q, C_EVENT), process, &d);
 		n = sqlite_rows_i64_or(&q, C_BYTES, 0);
-		if (n < 0 || __builtin_add_overflow(bytes, n, &bytes))
+		if (n < 0 || n > MAX_BYTES)
 			db_scan_bad(&rc->sc, &q, "its number of bytes cannot be true");
+		else
+			bytes += bytes < MAX_BYTES ? n : 0;
 		if (rc->sc.keep_args)
 			d.args = copy_args(rc, &q, from, to);
 		d.track = rocpd_queue_track(rc, guid, rc->agents.v[from].gpu ? from : to, process,
