@@ -3,6 +3,7 @@
 
 #include "profrig/reader.h"
 
-extern const struct reader reader_otf2, reader_tef, reader_samples, reader_metrics_csv, reader_rpd;
+extern const struct reader reader_otf2, reader_tef, reader_samples, reader_metrics_csv, reader_rpd,
+	reader_rocprof_db;
 
 #endif
