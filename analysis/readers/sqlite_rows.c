@@ -46,6 +46,7 @@ int sqlite_rows_query(struct sqlite_db *db, const char *what, struct sqlite_rows
 int sqlite_rows_next(struct sqlite_rows *q, struct err *err)
 {
 	int rc = sqlite3_step(q->stmt);
+	char place[200];
 
 	if (__builtin_expect(rc == SQLITE_ROW, 1)) {
 		q->rows++;
@@ -53,11 +54,8 @@ int sqlite_rows_next(struct sqlite_rows *q, struct err *err)
 	}
 	if (rc == SQLITE_DONE)
 		return 0;
-	if ((rc & 0xff) == SQLITE_INTERRUPT || (rc & 0xff) == SQLITE_NOMEM)
-		return err_wrap(err, sqlite_fail(q->db, rc, NULL, err), "%s, after row %" PRIu64,
-				q->what, q->rows);
-	return err_set(err, sqlite_errno(rc), "%s: %s, after row %" PRIu64 ": %s", q->db->path,
-		       q->what, q->rows, sqlite3_errmsg(q->db->handle));
+	snprintf(place, sizeof(place), "%.150s, after row %" PRIu64, q->what, q->rows);
+	return sqlite_fail(q->db, rc, place, err);
 }
 
 void sqlite_rows_release(struct sqlite_rows *q)
