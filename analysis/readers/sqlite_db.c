@@ -3,6 +3,7 @@
 #include "sqlite_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "profrig/fs.h"
 #include "profrig/num.h"
@@ -291,8 +292,37 @@ void sqlite_db_closep(struct sqlite_db **db)
 	*db = NULL;
 }
 
+static uint32_t big_endian(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/*
+ * Bytes that the header states, 0 when it does not. A page that is cut is read as one that ends in
+ * zeros, which may look like an empty table.
+ */
+static uint64_t stated_bytes(const struct sqlite_db *db)
+{
+	unsigned char head[100];
+	uint64_t page;
+
+	if (input_head(db->path, head, sizeof(head), NULL) != sizeof(head) ||
+	    big_endian(head + 24) != big_endian(head + 92))
+		return 0;
+	page = (uint64_t)head[16] << 8 | head[17];
+	return big_endian(head + 28) * (page == 1 ? 65536 : page);
+}
+
 void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)
 {
+	uint64_t stated = db->copied || db->map.truncated ? 0 : stated_bytes(db);
+
+	if (stated > db->bytes) {
+		sink_warnf(s, W_TRUNCATED,
+			   "%s has %" PRIu64 " bytes of the %" PRIu64 " that its header states",
+			   db->path, db->bytes, stated);
+		s->ops->current(s)->partial = true;
+	}
 	sink_fact(s, "private_copy", db->copied);
 	if (db->changing)
 		sink_warnf(s, W_UNTERMINATED,
