@@ -134,13 +134,17 @@ int db_scan_result(struct db_scan *sc, struct err *err)
 	struct input *in = sc->sink->ops->current(sc->sink);
 	bool nothing = in->spans + in->samples == 0;
 
-	in->partial = sc->damaged > 0;
-	if (nothing && !in->partial)
+	bool partial = in->partial || sc->damaged > 0;
+
+	in->partial = partial;
+	if (nothing && !partial)
 		sink_warnf(sc->sink, W_EMPTY_INPUT, "%s holds neither spans nor samples", in->path);
 	sc->sink->ops->input_end(sc->sink);
-	if (sc->damaged == 0)
-		return 0;
-	return nothing ? err_set(err, sc->damage.code, "%s", sc->damage.msg) : READ_PARTIAL;
+	if (!partial || !nothing)
+		return partial ? READ_PARTIAL : 0;
+	return sc->damaged ? err_set(err, sc->damage.code, "%s", sc->damage.msg)
+			   : err_set(err, EBADMSG, "%s: cut, and nothing of it can be read",
+				     sc->db->path);
 }
 
 uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c)
