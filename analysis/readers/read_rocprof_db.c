@@ -35,7 +35,6 @@ struct rocprof {
 	const struct read_opts *opts;
 	struct sink *sink;
 	struct sqlite_db *db;
-	bool damaged;
 	struct err damage;
 	struct u64map threads, queues; /* → track_id */
 	uint64_t bad_rows;
@@ -47,9 +46,8 @@ enum domain { DOMAIN_NONE, DOMAIN_HIP, DOMAIN_HSA };
 
 static void lose(struct rocprof *r, const struct err *why)
 {
-	if (!r->damaged)
+	if (!r->damage.code)
 		r->damage = *why;
-	r->damaged = true;
 	sink_warnf(r->sink, W_TRUNCATED, "%s; the rest of it is missing", why->msg);
 }
 
@@ -402,8 +400,7 @@ static void read_all(struct rocprof *r)
 	if (r->bad_rows > 0)
 		s->ops->warn(s, W_BAD_EVENT, r->bad_rows, r->bad_row);
 	in = s->ops->current(s);
-	in->partial |= r->damaged;
-	if (in->spans == 0 && !r->damaged)
+	if (in->spans == 0 && !r->damage.code && !in->partial)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no records", r->path);
 }
 
@@ -420,7 +417,6 @@ static int read_rocprof_db(const char *path, struct sink *s, const struct read_o
 	static const char *const known[] = { "KERN", "HIP", "HSA", "OPS", "COPY", "rocTX" };
 	CLEANUP(rocprof_release) struct rocprof r = { .path = path, .opts = o, .sink = s };
 	bool any = false;
-	struct input *in;
 	int rc = sqlite_db_open(path, &r.db, err);
 
 	if (rc < 0)
@@ -431,13 +427,7 @@ static int read_rocprof_db(const char *path, struct sink *s, const struct read_o
 		return err_set(err, EINVAL, "%s: no table of rocprof v1 (KERN, HIP, HSA, OPS …)",
 			       path);
 	read_all(&r);
-	in = s->ops->current(s);
-	rc = in->partial ? READ_PARTIAL : 0;
-	if (r.damaged && in->spans == 0) {
-		if (err)
-			*err = r.damage;
-		rc = -r.damage.code;
-	}
+	rc = sqlite_db_result(r.db, s, &r.damage, err);
 	s->ops->input_end(s);
 	return rc;
 }

@@ -54,9 +54,8 @@ static const char *const overhead_names[] = {
 
 void rpd_lose(struct rpd *r, const struct err *why)
 {
-	if (!r->damaged)
+	if (!r->damage.code)
 		r->damage = *why;
-	r->damaged = true;
 	sink_warnf(r->sink, W_TRUNCATED, "%s; the rest of it is missing", why->msg);
 }
 
@@ -280,7 +279,7 @@ static void tell_problems(struct rpd *r)
 	tell(r, W_UNKNOWN_REFERENCE, n->lost_ops,
 	     "rows of rocpd_api_ops name work that rocpd_op does not hold");
 	tell(r, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
-	if (n->ops == 0 && !r->damaged)
+	if (n->ops == 0 && !r->damage.code && !r->db->damage[0])
 		sink_warnf(r->sink, W_EMPTY_INPUT, "%s holds no work on a device", r->path);
 }
 
@@ -309,7 +308,6 @@ static int read_rpd(const char *path, struct sink *s, const struct read_opts *o,
 			 .sink = s,
 			 .last = { .track = TRACK_NONE },
 			 .overhead = TRACK_NONE };
-	struct input *in;
 	int rc = sqlite_db_open(path, &r.db, err);
 
 	if (rc < 0)
@@ -324,14 +322,7 @@ static int read_rpd(const char *path, struct sink *s, const struct read_opts *o,
 	rpd_monitor_read(&r);
 	tell_counts(&r);
 	tell_problems(&r);
-	in = s->ops->current(s);
-	in->partial |= r.damaged;
-	rc = in->partial ? READ_PARTIAL : 0;
-	if (r.damaged && in->spans + in->samples == 0) {
-		if (err)
-			*err = r.damage;
-		rc = -r.damage.code;
-	}
+	rc = sqlite_db_result(r.db, s, &r.damage, err);
 	s->ops->input_end(s);
 	return rc;
 }

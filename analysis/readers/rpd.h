@@ -39,8 +39,7 @@ struct rpd {
 	int version;        /* 1, 2, 3 */
 	int64_t pid_stride; /* several nodes in one file; 0 none */
 	int64_t gpu_stride;
-	bool damaged; /* some table could not be read to its end */
-	struct err damage;
+	struct err damage; /* the first table that could not be read to its end */
 	struct rpd_counts n;
 
 	struct sqlite_strings names; /* rocpd_string */

@@ -154,16 +154,38 @@ static int page_bytes_row(void *ctx, int n, char **values, char **names)
 	return 0;
 }
 
+/*
+ * SQLite refuses a file that is shorter than its header says, unless it is told that somebody wants
+ * to repair it. Nobody can: the connection only reads.
+ */
+static int read_cut(struct sqlite_db *db, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = exec(db, "SELECT count(*) FROM sqlite_master", &why);
+
+	if (r != -EBADMSG) {
+		if (r < 0 && err)
+			*err = why;
+		return r;
+	}
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+	r = exec(db, "SELECT count(*) FROM sqlite_master", err);
+	if (r == 0)
+		snprintf(db->damage, sizeof(db->damage), "%s, or cut: it has %" PRIu64 " bytes",
+			 sqlite3_errstr(SQLITE_CORRUPT), db->bytes);
+	return r;
+}
+
 /* Reads the schema, which also puts a copy in order. From here on only reading is admitted. */
 static int settle(struct sqlite_db *db, struct err *err)
 {
-	int r = exec(db,
-		     db->copied ? "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cell_size_check=ON;"
-				: "PRAGMA cell_size_check=ON;",
-		     err);
+	int r = exec(db, "PRAGMA cell_size_check=ON;", err);
 
+	if (r == 0 && db->copied)
+		r = exec(db, "PRAGMA locking_mode=EXCLUSIVE;", err);
 	if (r == 0)
-		r = exec(db, "SELECT count(*) FROM sqlite_master", err);
+		r = read_cut(db, err);
 	if (r == 0)
 		r = exec(db, "PRAGMA query_only=ON;", err);
 	if (r == 0)
@@ -328,10 +350,29 @@ void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)
 		sink_warnf(s, W_UNTERMINATED,
 			   "%s was being written while it was read; what came later is missing",
 			   db->path);
-	if (db->map.truncated) {
+	if (db->map.truncated)
 		sink_warnf(s, W_TRUNCATED, "compressed data: %s", db->map.why);
-		s->ops->current(s)->partial = true;
-	}
+	if (db->damage[0])
+		sink_warnf(s, W_TRUNCATED, "%s: %s", db->path, db->damage);
+	s->ops->current(s)->partial |= db->map.truncated || db->damage[0];
+}
+
+int sqlite_db_result(const struct sqlite_db *db, struct sink *s, const struct err *lost,
+		     struct err *err)
+{
+	struct input *in = s->ops->current(s);
+
+	in->partial |= lost->code != 0;
+	if (!in->partial)
+		return 0;
+	if (in->spans + in->samples > 0)
+		return READ_PARTIAL;
+	if (!lost->code)
+		return err_set(err, EBADMSG, "%s: %s", db->path,
+			       db->damage[0] ? db->damage : "nothing of it can be read");
+	if (err)
+		*err = *lost;
+	return -lost->code;
 }
 
 enum sqlite_kind sqlite_db_kind(struct sqlite_db *db, const char *name)

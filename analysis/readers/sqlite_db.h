@@ -26,6 +26,9 @@
  * and false for everything else too, which is counted and told as W_BAD_NUMBER with table, column
  * and row.
  *
+ * A file shorter than its header says is opened all the same; whatever needs a page that is missing
+ * fails when it comes to it.
+ *
  * Errors: -errno, "path: SQLite's message". -EBADMSG damaged or no database, -ELOOP the bound on
  * steps, -EFBIG a value larger than can be true, -EACCES something other than reading, -ENOENT a
  * table or column that is missing. Not for several threads at once.
@@ -53,6 +56,7 @@ struct sqlite_db {
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
 	bool changing;        /* the file changed while it was copied: somebody writes it */
+	char damage[200];     /* what is wrong with the whole of it, "" when nothing is */
 	uint64_t page_bytes;
 	uint64_t steps, max_steps; /* of the queries that are open */
 };
@@ -61,8 +65,17 @@ int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err);
 void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
 void sqlite_db_closep(struct sqlite_db **db);
 
-/* Tells the sink of the current input how the file was read: facts and warnings. */
+/*
+ * Tells the sink of the current input how the file was read: facts and warnings; a file that is cut
+ * makes it partial. Its tables are read as far as they go.
+ */
 void sqlite_db_tell(const struct sqlite_db *db, struct sink *s);
+/*
+ * What a reader returns, before input_end: 0; READ_PARTIAL where the input is partial or lost is an
+ * error (code not 0); and where it is and nothing was read, that error.
+ */
+int sqlite_db_result(const struct sqlite_db *db, struct sink *s, const struct err *lost,
+		     struct err *err);
 
 enum sqlite_kind { SQLITE_KIND_NONE, SQLITE_KIND_TABLE, SQLITE_KIND_VIEW };
 

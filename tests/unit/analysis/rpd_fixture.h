@@ -18,6 +18,8 @@
 	" ('hipMemcpy'), ('KernelExecution'), ('CopyHostToDevice'), ('k'), ('FillBuffer')," \
 	" ('ApiTable::writeRows'), ('root'), ('mid'), ('a'), ('b');"
 
+#define RPD_STRINGS_1 "CREATE TABLE rocpd_string(" KEY "string text NOT NULL);" RPD_STRINGS
+
 #define RPD_API_2 \
 	"CREATE TABLE rocpd_api(" KEY "pid integer, tid integer, start integer, end integer," \
 	" apiName_id integer, args_id integer);"
