@@ -34,7 +34,7 @@ LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
 BASE_LIBS := -lxxhash -lnettle
 HARNESS_LIBS := -lyaml -ljansson
-ANALYSIS_LIBS := -lotf2 -ljansson -lisal -lzstd
+ANALYSIS_LIBS := -lotf2 -ljansson -lisal -lzstd -lsqlite3
 SYS_LIBS := -ldl -lm
 
 src = $(sort $(wildcard $(1)))

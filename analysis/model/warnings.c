@@ -55,6 +55,9 @@ const struct warning_info warning_table[] = {
 	  "events refer to something the input never defines; names are made up from ids, or the "
 	  "event "
 	  "is left out" },
+	{ W_UNKNOWN_VERSION, SEV_WARNING,
+	  "an input states a version of its format that profrig does not know; what it has in "
+	  "common with known versions was read" },
 	{ W_TIME_ORDER, SEV_WARNING,
 	  "enter and leave events of one thread go back in time; they were paired in the order of "
 	  "the "

@@ -11,7 +11,9 @@
 #include "profrig/xalloc.h"
 
 const struct reader *const readers[] = {
-	&reader_otf2, &reader_tef, &reader_samples, &reader_metrics_csv, NULL,
+	&reader_otf2,        &reader_tef,   &reader_samples,
+	&reader_metrics_csv, &reader_rpd,   &reader_rocprof_db,
+	&reader_nsys,        &reader_rocpd, NULL,
 };
 
 const struct reader *reader_find(const char *name)

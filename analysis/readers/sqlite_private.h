@@ -1,0 +1,12 @@
+/* What the parts of sqlite_db share. */
+#ifndef ANALYSIS_SQLITE_PRIVATE_H
+#define ANALYSIS_SQLITE_PRIVATE_H
+
+#include "sqlite_db.h"
+
+/* errno for a result code of SQLite. */
+int sqlite_errno(int rc);
+/* "path: what: SQLite's message"; what may be NULL. */
+int sqlite_fail(const struct sqlite_db *db, int rc, const char *what, struct err *err);
+
+#endif

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Nsight Systems exports: what info and analyze say of them, whole, cut and odd; the file itself stays as it was.
+. "$(dirname "$0")/../lib.sh"
+
+FIX=$ROOT/tests/fixtures/nsys/two-processes.sqlite
+warns() { jq -r "[.warnings[] | select(.code == \"$2\") | .count] | add // 0" "$1"; }
+
+code "info" 0 "$PROFRIG" -q info --json "$FIX"
+is "names the reader and the schema" "$(jq -r '.reader + ": " + .format' "$T/out")" "nsys: Nsight Systems 2026.1 (schema 3.24.14)"
+is "counts spans, marks, samples, links" "$(jq -c '[.spans, .instants, .samples, .links]' "$T/out")" "[10,1,2,3]"
+is "knows devices and when it was" "$(jq -c '[.devices, .start_ns, .end_ns]' "$T/out")" '[["gpu0"],10,800]'
+
+cp "$FIX" "$T/a.sqlite"
+before=$(sha256sum <"$T/a.sqlite")
+code "analyze" 0 "$PROFRIG" -q analyze "$T/a.sqlite" -o "$T/o"
+is "kernels of both processes" "$(sed -n 2p "$T/o/tables/kernels.csv" | cut -d, -f1,2,4,5 | tr -d '"')" "gpu0,void k<int>(int),3,250"
+check "a kernel is projected on the range around its launch" grep -q '^.*,step;cudaLaunchKernel,.*,100,100$' "$T/o/tables/callpaths.csv"
+is "the kernel without a launch is told of" "$(warns "$T/o/analysis.json" W_UNLINKED_WORK)" 1
+is "the file is as it was" "$(sha256sum <"$T/a.sqlite")" "$before"
+is "and nothing lies beside it" "$(cd "$T" && echo a.sqlite*)" a.sqlite
+code "a note is no warning under --strict" 0 "$PROFRIG" -q analyze --strict "$T/a.sqlite" -o "$T/o"
+
+gzip -k "$T/a.sqlite"
+code "a packed file" 0 "$PROFRIG" -q info --json "$T/a.sqlite.gz"
+is "is the same" "$(jq -c '[.reader, .spans, .links]' "$T/out")" '["nsys",10,3]'
+
+head -c -100 "$FIX" >"$T/cut.sqlite"
+code "a cut file is partial: 6" 6 "$PROFRIG" -q analyze "$T/cut.sqlite" -o "$T/cut"
+check "which is said" jq -e '.inputs[0].partial' "$T/cut/analysis.json"
+head -c 3000 "$FIX" >"$T/lost.sqlite"
+code "one of which nothing is left is an error: 5" 5 "$PROFRIG" -q analyze "$T/lost.sqlite" -o "$T/lost"
+like "that names the file" "$(cat "$T/err")" "lost.sqlite"

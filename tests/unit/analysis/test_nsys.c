@@ -1,0 +1,489 @@
+/* What exports of Nsight Systems may hold, old and new, and what may be wrong with them. */
+#include "nsys_fixture.h"
+
+#include <inttypes.h>
+
+#define MARK(start, text, type, domain) \
+	"INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid, domainId) VALUES " \
+	"(" #start ", NULL, " #type ", '" text "', " TID(10, 11) ", " #domain ");"
+#define RANGE(start, end, text, type, domain) \
+	"INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid, domainId) VALUES " \
+	"(" #start ", " #end ", " #type ", '" text "', " TID(10, 11) ", " #domain ");"
+
+static size_t queue_count(const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		n += m->tracks.v[i].kind == TRACK_QUEUE;
+	return n;
+}
+
+static void processes(void **state)
+{
+	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, NULL);
+	assert_int_equal(m->links.nr, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct track *queue = track_of(m, m->links.to[i]);
+		track_id thread = m->spans.track[m->links.from[i]];
+
+		assert_int_equal(queue->owner, model_process_of(m, thread));
+		assert_int_equal(queue->tid, 7);
+		assert_string_equal(model_str(m, queue->device), "gpu0");
+	}
+	assert_int_equal(queue_count(m), 2); /* stream 7 of one is not stream 7 of the other */
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		const struct track *t = &m->tracks.v[i];
+
+		if (t->kind == TRACK_PROCESS && t->pid == 10)
+			assert_string_equal(model_str(m, t->name), "python3");
+		if (t->kind == TRACK_THREAD && t->pid == 10) {
+			assert_string_equal(model_str(m, t->name), "worker");
+			assert_int_equal(t->tid, 11);
+		}
+		assert_int_not_equal(t->pid, 30); /* named, but nothing happens in it */
+	}
+	assert_span(m, "void k<int>(int)", 300, 400);
+	reading_release(&rd);
+}
+
+static void ranges(void **state)
+{
+	struct reading rd = read_sql(
+		"nsys", true,
+		SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(90, 220, "forward", 59, 0),
+		    RANGE(60, 700, "async a", 60, 0), RANGE(80, 900, "async b", 60, 0),
+		    MARK(95, "here", 34, 0), RANGE(100, 210, "all_reduce", 59, 3),
+		    MARK(0, "NCCL", 75, 3), MARK(5, "cat", 33, 3),
+		    "INSERT INTO NVTX_EVENTS VALUES (96, 97, 59, NULL, " TID(
+			    10, 11) ", NULL, 6, 0, 42);"));
+	const struct model *m = rd.m;
+	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, NULL);
+	assert_int_equal(m->spans.kind[span_at(m, "step")], SPAN_HOST);
+	assert_int_equal(m->spans.parent[span_at(m, "forward")], span_at(m, "step"));
+	/* the kernel is projected on the ranges through its launch */
+	assert_int_equal(m->spans.parent[launch], span_at(m, "all_reduce"));
+	assert_string_equal(model_str(m, m->spans.category[span_at(m, "all_reduce")]), "nvtx:NCCL");
+	assert_string_equal(model_str(m, m->spans.category[span_at(m, "step")]), "nvtx");
+	assert_string_equal(model_str(m, m->spans.args[span_at(m, "registered")]),
+			    "{\"payload\":42}");
+	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
+	assert_int_equal(m->spans.kind[span_at(m, "async a")], SPAN_ANNOTATION);
+	assert_int_not_equal(m->spans.track[span_at(m, "async a")],
+			     m->spans.track[span_at(m, "async b")]);
+	assert_true(track_of(m, span_at(m, "async a"))->beside);
+	assert_int_equal(fact(m, "nvtx_ranges"), 6);
+	assert_int_equal(fact(m, "nvtx_marks"), 1);
+	assert_int_equal(fact(m, "nvtx_other"), 1);
+	reading_release(&rd);
+}
+
+static void open_ranges(void **state)
+{
+	struct reading rd =
+		read_sql("nsys", false,
+			 SQL(NSYS_SMALL, RANGE(150, NULL, "open", 59, 0), RANGE(10, 20, "a", 59, 0),
+			     RANGE(170, NULL, "late", 60, 0), RANGE(999, NULL, "last", 59, 0)));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_span(rd.m, "open", 150, 200);
+	assert_span(rd.m, "last", 999, 999);
+	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 3);
+	reading_release(&rd);
+}
+
+/* Of a launched graph either its nodes or the graph as a whole are the work. */
+static void graphs(void **state)
+{
+	static const char tables[] =
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER, \"end\" INTEGER,"
+		" deviceId INTEGER, graphId INTEGER, graphExecId INTEGER, contextId INTEGER,"
+		" streamId INTEGER, correlationId INTEGER, globalPid INTEGER);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
+		" (10, 20, 0, " TID(10, 11) ", 5, 7, 0), (30, 40, 0, " TID(
+			10, 11) ", 6, 7, 0);"
+				"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
+				" (100, 110, 0, 1, 7, 5, " PID(
+					10) ", 2, 1, 900),"
+					    " (120, 140, 0, 1, 7, 5, " PID(
+						    10) ", 2, 1, 901);"
+							"INSERT INTO "
+							"CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES"
+							" (100, 140, 0, 3, 4, 1, 7, 5, " PID(
+								10) "), (200, 250, 0, 8, 9, 1, 7, "
+								    "6, " PID(10) ");";
+	struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(m->links.nr, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(span_name(m, m->links.from[i]), "cudaGraphLaunch");
+	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 3]")], SPAN_ANNOTATION);
+	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 8]")], SPAN_KERNEL);
+	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
+			       "\"graph node id\":900"));
+	reading_release(&rd);
+}
+
+/* Processes that see one device each, and call it 0. */
+static void devices(void **state)
+{
+	struct reading rd = read_sql(
+		"nsys", false,
+		SQL(NSYS_SMALL,
+		    "CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT, busLocation TEXT);"
+		    "INSERT INTO TARGET_INFO_GPU VALUES (2, 'H100', '0000:c1:00.0'), (5, 'H100', "
+		    "'?');"
+		    "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER, cudaId INTEGER, pid "
+		    "INTEGER);"
+		    "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (2, 0, 10), (5, 0, 20);"
+		    "CREATE TABLE MPI_RANKS(globalPid INTEGER, rank INTEGER);"
+		    "INSERT INTO MPI_RANKS VALUES (" PID(10) ", 0), (" PID(20) ", 1), (1, -4);"));
+	const struct model *m = rd.m;
+	bool seen[6] = { false };
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_true(m->inputs.v[0].driver_numbers);
+	for (size_t i = 0; i < m->tracks.nr; i++) {
+		const struct track *t = &m->tracks.v[i];
+		bool second =
+			t->kind == TRACK_QUEUE && strstr(model_str(m, t->device), "gpu5") != NULL;
+
+		if (t->kind != TRACK_QUEUE)
+			continue;
+		assert_int_equal(m->tracks.v[t->owner].pid, second ? 20 : 10);
+		assert_int_equal(t->rank, second);
+		assert_string_equal(model_str(m, t->pci), second ? "" : "0:c1:0");
+		seen[second ? 5 : 2] = true;
+	}
+	assert_true(seen[2] && seen[5]);
+	reading_release(&rd);
+}
+
+static void clocks(void **state)
+{
+	static const struct {
+		const char *meta;
+		enum trace_clock clock;
+		bool anchored;
+		int64_t own_ns;
+	} cases[] = {
+		{ "('EXPORT_SCHEMA_VERSION', '3.1.7')", TRACE_CLOCK_OWN, true, 0 },
+		{ "('EXPORT_PARAM_TIME_SHIFT', '1000')", TRACE_CLOCK_OWN, true, 1000 },
+		{ "('EXPORT_PARAM_TIME_NORMALIZE', 'true')", TRACE_CLOCK_REALTIME, false, 0 },
+		{ "('EXPORT_PARAM_TIME_NORMALIZE', 'true'), ('EXPORT_PARAM_TIME_SHIFT', '5')",
+		  TRACE_CLOCK_OWN, true, INT64_C(1700000000000000005) },
+		{ "('EXPORT_PARAM_TIME_SHIFT', 'x')", TRACE_CLOCK_OWN, true, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *meta = xasprintf("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
+				       "INSERT INTO META_DATA_EXPORT VALUES %s;"
+				       "CREATE TABLE TARGET_INFO_SESSION_START_TIME("
+				       "utcEpochNs INTEGER, systemClockNs INTEGER);"
+				       "INSERT INTO TARGET_INFO_SESSION_START_TIME"
+				       " VALUES (1700000000000000000, 7);",
+				       cases[i].meta);
+		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
+		const struct input *in = &rd.m->inputs.v[0];
+
+		assert_int_equal(rd.r, 0);
+		if (in->clock != cases[i].clock || in->has_realtime_anchor != cases[i].anchored ||
+		    in->anchor_own_ns != cases[i].own_ns)
+			ROW_FAIL(i, "clock %d, anchor %d at %" PRId64, in->clock,
+				 in->has_realtime_anchor, in->anchor_own_ns);
+		reading_release(&rd);
+	}
+}
+
+static void other_tables(void **state)
+{
+	struct reading rd = read_sql(
+		"nsys", true,
+		SQL(NSYS_SMALL,
+		    "CREATE TABLE OSRT_API(start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
+		    " correlationId INTEGER, nameId INTEGER);"
+		    "INSERT INTO OSRT_API VALUES (120, 130, " TID(
+			    10,
+			    11) ", 1, 10);"
+				"CREATE TABLE PROFILER_OVERHEAD(start INTEGER, \"end\" INTEGER,"
+				" globalTid INTEGER, nameId INTEGER);"
+				"INSERT INTO PROFILER_OVERHEAD VALUES (140, 150, " TID(
+					10,
+					11) ", 9);"
+					    "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER, "
+					    "metricId INTEGER,"
+					    " metricName TEXT);"
+					    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 4, "
+					    "'SMs Active [Throughput %]');"
+					    "CREATE TABLE GPU_METRICS(timestamp INTEGER, typeId "
+					    "INTEGER, metricId INTEGER,"
+					    " value INTEGER);"
+					    "INSERT INTO GPU_METRICS VALUES (10, 257, 4, 55), (20, "
+					    "257, 4, 65), (20, 257, 9, 1);"
+					    "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start "
+					    "INTEGER, globalPid INTEGER,"
+					    " deviceId INTEGER, bytes INTEGER, memoryOperationType "
+					    "INTEGER);"
+					    "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES "
+					    "(1, " PID(10) ", 0, 4096, 0),"
+							   " (9, " PID(
+								   10) ", 0, 4096, 1);"
+								       "CREATE TABLE "
+								       "SCHED_EVENTS(start "
+								       "INTEGER, cpu INTEGER);"
+								       "INSERT INTO SCHED_EVENTS "
+								       "VALUES (1, 1), (2, 1), (3, "
+								       "1);"));
+	const struct model *m = rd.m;
+	const struct series *s = series_named(m, "SMs Active");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, W_IGNORED_RECORD);
+	assert_int_equal(warned(m, W_IGNORED_RECORD), 3);
+	assert_non_null(strstr(m->warnings.v[0].text, "SCHED_EVENTS (3)"));
+	assert_int_equal(m->links.nr, 2); /* poll's 1 is not CUDA's */
+	assert_int_equal(m->spans.parent[span_at(m, "poll")], span_nth(m, "cudaLaunchKernel", 0));
+	assert_int_equal(track_of(m, span_at(m, "Buffer flush"))->kind, TRACK_COUNTER);
+	assert_string_equal(model_str(m, s->device), "gpu1");
+	assert_string_equal(model_str(m, s->unit), "%");
+	assert_int_equal(s->value.nr, 2);
+	assert_true(s->value.v[1] == 65);
+	assert_int_equal(series_named(m, "metric 9")->value.nr, 1);
+	assert_string_equal(model_str(m, m->spans.args[span_at(m, "allocate")]),
+			    "{\"bytes\":4096}");
+	assert_int_equal(m->spans.kind[span_at(m, "free")], SPAN_INSTANT);
+	reading_release(&rd);
+}
+
+/* Files of old schemas and files that somebody cut down have few columns. */
+static void few_columns(void **state)
+{
+	struct reading rd = read_sql(
+		"nsys", true,
+		SQL(NSYS_STRINGS
+		    "CREATE TABLE EXPORT_META_DATA(name TEXT, value TEXT);"
+		    "INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_SCHEMA_VERSION', '2.7.1');"
+		    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId, streamId,"
+		    " correlationId, shortName);"
+		    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 9, 3, 1, 8, 1);"
+		    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid,"
+		    " correlationId, nameId);"
+		    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " TID(
+			    10, 11) ", 8, 3);"
+				    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
+				    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, NULL);
+	assert_string_equal(rd.m->inputs.v[0].format, "Nsight Systems (schema 2.7.1)");
+	assert_string_equal(model_str(rd.m, track_of(rd.m, span_at(rd.m, "k"))->device), "gpu3");
+	assert_int_equal(rd.m->links.nr, 1);
+	assert_span(rd.m, "r", 0, 3);
+	reading_release(&rd);
+}
+
+/* One row of runtime calls or of kernels that is wrong in one way. */
+static void odd_rows(void **state)
+{
+#define CALL(start, end, tid, id, name) \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" start ", " end ", 0, " tid ", " id \
+	", " name ", 0);"
+#define KERNEL(start, end, device, stream, name) \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" start ", " end ", " device \
+	", 1, " stream ", 9, " PID(10) ", " name ", NULL, NULL);"
+	static const struct {
+		const char *sql, *code;
+		size_t spans; /* beside the two calls and kernels */
+	} cases[] = {
+		{ CALL("5", "4", TID(10, 11), "9", "3"), W_NEGATIVE_DURATION, 1 },
+		{ CALL("NULL", "4", TID(10, 11), "9", "3"), W_BAD_EVENT, 0 },
+		{ CALL("3", "NULL", TID(10, 11), "9", "3"), W_BAD_EVENT, 1 },
+		{ CALL("'x'", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
+		{ CALL("9e99", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
+		{ CALL("9223372036854775807", "-9223372036854775808", TID(10, 11), "9", "3"),
+		  W_BAD_NUMBER, 1 },
+		{ CALL("1", "2", "NULL", "9", "3"), NULL, 1 },
+		{ CALL("1", "2", "-1", "-9", "3"), NULL, 1 },
+		{ CALL("1", "2", TID(10, 11), "9", "77"), W_UNKNOWN_REFERENCE, 1 },
+		{ CALL("1", "2", TID(10, 11), "9", "NULL"), NULL, 1 },
+		{ KERNEL("0", "0", "0", "7", "2"), W_BAD_EVENT, 0 },
+		{ KERNEL("0", "5", "0", "7", "2"), W_UNLINKED_WORK, 1 },
+		{ KERNEL("8", "5", "0", "7", "2"), W_NEGATIVE_DURATION, 1 },
+		{ KERNEL("1", "5", "-3", "-7", "2"), W_UNLINKED_WORK, 1 },
+		{ KERNEL("1", "5", "NULL", "NULL", "2"), W_UNLINKED_WORK, 1 },
+		{ KERNEL("1", "5", "9223372036854775807", "4294967295", "2"), W_UNLINKED_WORK, 1 },
+		{ KERNEL("1", "5", "0", "7", "78"), W_UNKNOWN_REFERENCE, 1 },
+		{ "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 0, 1, 7, 0, NULL, -5, 99, "
+		  "1, 1);",
+		  W_BAD_EVENT, 1 },
+		{ "UPDATE StringIds SET value = NULL WHERE id = 2;", NULL, 0 },
+		{ "UPDATE StringIds SET value = x'66ff00fe' WHERE id = 2;", NULL, 0 },
+		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 59, x'80', " TID(10, 11) ", 0, 1, 7, 0);",
+		  W_NEGATIVE_DURATION, 1 },
+		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 60, 'r', " TID(10, 11) ", 0, 1, 7, 0);",
+		  W_NEGATIVE_DURATION, 1 },
+		{ "INSERT INTO NVTX_EVENTS VALUES (NULL, 3, 59, 'r', 0, 0, 1, 7, 0);", W_BAD_EVENT,
+		  0 },
+		{ "CREATE TABLE META_DATA_EXPORT(name, value);"
+		  "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.0.1');",
+		  W_UNKNOWN_VERSION, 0 },
+		{ "CREATE TABLE OSRT_API(x); INSERT INTO OSRT_API VALUES (1);", W_BAD_EVENT, 0 },
+		{ "DROP TABLE NVTX_EVENTS; CREATE VIEW NVTX_EVENTS AS SELECT 1 AS start;", NULL,
+		  0 },
+		{ "DROP TABLE StringIds;", W_UNKNOWN_REFERENCE, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
+
+		if (rd.r != 0 || rd.m->spans.nr != 4 + cases[i].spans)
+			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
+		if (cases[i].code && warned(rd.m, cases[i].code) == 0)
+			ROW_FAIL(i, "no %s", cases[i].code);
+		if (!cases[i].code)
+			for (size_t k = 0; k < rd.m->warnings.nr; k++)
+				if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
+					ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
+						 rd.m->warnings.v[k].text);
+		reading_release(&rd);
+	}
+}
+
+static void empty(void **state)
+{
+	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, W_EMPTY_INPUT);
+	reading_release(&rd);
+	rd = read_text("nsys", "SQLite format 4");
+	assert_int_equal(rd.r, -EBADMSG);
+	reading_release(&rd);
+	rd = read_text("nsys", "");
+	assert_true(rd.r < 0);
+	reading_release(&rd);
+}
+
+static char *small_file(const char *dir, size_t *n)
+{
+	CLEANUP(xfreep)
+	char *path =
+		db_make(dir, "small.db",
+			SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(1, 9, "r", 60, 2)));
+	char *data = NULL;
+
+	assert_int_equal(fs_read(path, 1 << 20, &data, n, NULL), 0);
+	return data;
+}
+
+/* Cut anywhere: an error, or less than all with a word; what is read is what was there. */
+static void cut_everywhere(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *data = NULL;
+	size_t n, partial = 0;
+
+	(void)state;
+	data = small_file(dir, &n);
+	for (size_t i = 0; i <= n; i++) {
+		struct reading rd = read_bytes("nsys", data, i);
+
+		if (i == n)
+			assert_int_equal(rd.r, 0);
+		else if (rd.r == 0)
+			fail_msg("cut at %zu of %zu is read as a whole", i, n);
+		partial += rd.r == READ_PARTIAL;
+		assert_true(rd.m->spans.nr <= 6);
+		reading_release(&rd);
+	}
+	print_message("# %zu of %zu cuts gave a part\n", partial, n);
+}
+
+static void mutated(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *data = NULL;
+	uint64_t seed = 11, whole = 0, part = 0, cases = test_cases(3000);
+	size_t n;
+
+	(void)state;
+	data = small_file(dir, &n);
+	for (uint64_t k = 0; k < cases; k++) {
+		CLEANUP(xfreep) char *copy = xmemdup(data, n);
+		size_t flips = 1 + rnd(&seed) % 8;
+		struct reading rd;
+
+		for (size_t i = 0; i < flips; i++)
+			copy[rnd(&seed) % n] = (char)rnd(&seed);
+		rd = read_bytes("nsys", copy, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		whole += rd.r == 0;
+		part += rd.r == READ_PARTIAL;
+		for (size_t i = 0; i < rd.m->spans.nr; i++)
+			assert_true(rd.m->spans.end_ns[i] >= rd.m->spans.start_ns[i]);
+		reading_release(&rd);
+	}
+	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
+		      part);
+}
+
+static void detected(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *reader;
+	} cases[] = {
+		{ NSYS_SMALL, "nsys" },
+		{ NSYS_STRINGS NSYS_NVTX, "nsys" },
+		{ NSYS_STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);", "nsys" },
+		{ NSYS_STRINGS, NULL },
+		{ "CREATE TABLE t(a);", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(test_dir_done) char *dir = test_dir();
+		CLEANUP(xfreep) char *path = db_make(dir, "x.sqlite", SQL(cases[i].sql));
+		const struct reader *rd = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_detect(path, &rd, &e);
+
+		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
+			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes),      cmocka_unit_test(ranges),
+		cmocka_unit_test(open_ranges),    cmocka_unit_test(graphs),
+		cmocka_unit_test(devices),        cmocka_unit_test(clocks),
+		cmocka_unit_test(other_tables),   cmocka_unit_test(few_columns),
+		cmocka_unit_test(odd_rows),       cmocka_unit_test(empty),
+		cmocka_unit_test(cut_everywhere), cmocka_unit_test(mutated),
+		cmocka_unit_test(detected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

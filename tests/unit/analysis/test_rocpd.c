@@ -1,0 +1,428 @@
+/*
+ * Databases of rocprofiler-sdk. None is public, so all are made here from the schema; where a figure
+ * is the tool's own (top_kernels, busy), it is stated how ours follows from it.
+ */
+#include "rocpd_fixture.h"
+
+#include <inttypes.h>
+
+static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
+{
+	int64_t sum = 0;
+
+	*calls = 0;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (strcmp(span_name(m, i), name) != 0)
+			continue;
+		++*calls;
+		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
+	}
+	return sum;
+}
+
+/* Both kernels of k overlap, and the copy overlaps the first: sums are not unions. */
+static void known_answers(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t calls;
+		int64_t ns;
+	} want[] = {
+		{ "k", 2, 5000 },
+		{ "m", 1, 1000 },
+		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
+		{ "hipLaunchKernel", 1, 300 },
+	};
+	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	const struct model *m = rd.m;
+	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		uint64_t calls;
+
+		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls, want[i].calls);
+	}
+	for (int64_t t = 0; t < 8000; t++) {
+		bool busy = false;
+
+		for (size_t i = 0; i < m->spans.nr; i++)
+			busy |= span_is_work(m, i) && m->spans.start_ns[i] <= t &&
+				t < m->spans.end_ns[i];
+		covered += busy;
+	}
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (!span_is_work(m, i))
+			continue;
+		first = m->spans.start_ns[i] < first ? m->spans.start_ns[i] : first;
+		last = m->spans.end_ns[i] > last ? m->spans.end_ns[i] : last;
+	}
+	assert_int_equal(covered, 5500); /* of 6500: 0.846154, where the tool's view has 1.0769 */
+	assert_int_equal(last - first, 6500);
+	assert_string_equal(m->inputs.v[0].format, "rocpd (schema 3)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
+	assert_true(m->inputs.v[0].driver_numbers);
+	assert_int_equal(fact(m, "copied_bytes"), 4096);
+	assert_int_equal(warned(m, W_UNLINKED_WORK), 3);
+	assert_only_warned(m, W_UNLINKED_WORK);
+	reading_release(&rd);
+}
+
+static void places(void **state)
+{
+	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	const struct model *m = rd.m;
+	size_t k = span_nth(m, "k", 0), last = span_at(m, "m"),
+	       call = span_at(m, "hipLaunchKernel"),
+	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
+
+	(void)state;
+	assert_int_equal(track_of(m, call)->pid, 100);
+	assert_int_equal(track_of(m, call)->tid, 101);
+	assert_int_equal(track_of(m, call)->rank, 4);
+	assert_string_equal(model_host_of(m, m->spans.track[call]), "node1");
+	assert_string_equal(model_str(m, track_of(m, call)->name), "main");
+	assert_string_equal(model_str(m, m->spans.category[call]), "HIP_RUNTIME_API");
+	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu0");
+	assert_string_equal(model_str(m, track_of(m, k)->pci), "0:c1:0");
+	assert_string_equal(model_str(m, track_of(m, k)->name), "Stream 3");
+	assert_int_equal(track_of(m, k)->tid, 3);
+	/* the default stream tells nothing, so the queue does; copies go where they are copied to */
+	assert_string_equal(model_str(m, track_of(m, last)->name), "Queue 1");
+	assert_int_equal(m->spans.track[copy], m->spans.track[k]);
+	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
+	assert_string_equal(
+		model_str(m, m->spans.args[copy]),
+		"{\"bytes\":4096,\"source device\":\"cpu0\",\"destination device\":\"gpu0\"}");
+	assert_non_null(strstr(model_str(m, m->spans.args[k]), "\"workgroup size\":[64,1,1]"));
+	/* the first dispatch has the stack id of the call */
+	assert_int_equal(m->links.nr, 1);
+	assert_int_equal(m->links.from[0], call);
+	assert_int_equal(m->links.to[0], k);
+	reading_release(&rd);
+}
+
+/* Two processes in one file: ids repeat, and none may be taken for the other's. */
+static void two_guids(void **state)
+{
+	static const char other[] =
+		INTO(U2, "string", "id, string",
+		     "(10, 'other')") "UPDATE \"rocpd_info_kernel_symbol" U2
+				      "\" SET display_name = 'k2' WHERE id = 1;";
+	struct reading rd = read_sql(
+		"rocpd", false,
+		SQL(ROCPD(U1), ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
+		    other));
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(fact(m, "databases"), 2);
+	assert_int_equal(m->links.nr, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct track *queue = track_of(m, m->links.to[i]);
+		track_id process = model_process_of(m, m->spans.track[m->links.from[i]]);
+		bool second = m->tracks.v[process].pid == 200;
+
+		assert_int_equal(queue->owner, process);
+		assert_string_equal(span_name(m, m->links.to[i]), second ? "k2" : "k");
+		assert_int_equal(queue->rank, second ? 5 : 4);
+		assert_string_equal(model_str(m, queue->device), "gpu0");
+	}
+	reading_release(&rd);
+}
+
+/* One set of tables in which the column tells the process apart. */
+static void one_table(void **state)
+{
+	static const char plain[] =
+		"CREATE TABLE rocpd_info_process(id, guid, nid, pid);"
+		"CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
+		"CREATE TABLE rocpd_string(id, guid, string);"
+		"CREATE TABLE rocpd_event(id, guid, category_id, stack_id);"
+		"CREATE TABLE rocpd_region(id, guid, pid, tid, start, end, name_id, event_id);"
+		"INSERT INTO rocpd_info_process VALUES (1, 'a', 1, 10), (1, 'b', 1, 20);"
+		"INSERT INTO rocpd_info_thread VALUES (1, 'a', 1, 11), (1, 'b', 1, 21);"
+		"INSERT INTO rocpd_string VALUES (1, 'a', 'in a'), (1, 'b', 'in b');"
+		"INSERT INTO rocpd_region VALUES (1, 'a', 1, 1, 5, 6, 1, NULL),"
+		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
+	struct reading rd = read_sql("rocpd", false, SQL(plain));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
+	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
+	assert_int_equal(rd.m->spans.nr, 3);
+	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
+	reading_release(&rd);
+}
+
+/* More processes than have arrays of their own. */
+static void many_guids(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct reading rd;
+
+	(void)state;
+	strbuf_addstr(&sb, "CREATE TABLE rocpd_info_process(id, guid, pid);"
+			   "CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
+			   "CREATE TABLE rocpd_region(id, guid, pid, tid, start, end);");
+	for (int i = 0; i < 40; i++)
+		strbuf_addf(&sb,
+			    "INSERT INTO rocpd_info_process VALUES (65000, 'g%d', %d);"
+			    "INSERT INTO rocpd_info_thread VALUES (60000, 'g%d', 65000, %d);"
+			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
+			    i, 100 + i, i, 200 + i, i);
+	rd = read_sql("rocpd", false, SQL(sb.buf));
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, NULL);
+	for (size_t i = 0; i < rd.m->spans.nr; i++)
+		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
+	assert_int_equal(rd.m->spans.nr, 40);
+	reading_release(&rd);
+}
+
+static void markers(void **state)
+{
+	static const char rows[] =
+		INTO(U1, "event", "id, category_id, stack_id, extdata",
+		     "(20, 5, 60, '{\"message\": \"step \\\"1\\\"\"}'),"
+		     " (21, 5, 61, '{\"message\": \"a\"}'),"
+		     " (22, 5, 62, '{\"message\": \"b\"}'),"
+		     " (23, 5, 63, '{\"message\": \"here\"}'), (24, 2, 64, '{}')")
+			INTO(U1, "region", "id, pid, tid, start, end, name_id, event_id",
+			     "(60, 1, 1, 50, 900, 7, 20), (61, 1, 1, 60, 500, 8, 21), (62, 1, 1, "
+			     "70, 950, 8, 22)") INTO(U1, "track", "id, pid, tid, name_id",
+						     "(1, 1, 1, 5), (2, 1, NULL, 5)")
+				INTO(U1, "sample", "id, track_id, timestamp, event_id",
+				     "(1, 1, 300, 23), (2, 2, 310, 24), (3, 9, 320, 24)")
+					INTO(U1, "arg", "event_id, position, name, value",
+					     "(1, 0, 'stream', '0x1'), (1, 1, 'f', 'k')");
+	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_span(m, "step \"1\"", 50, 900);
+	assert_int_equal(m->spans.parent[span_at(m, "hipLaunchKernel")], span_at(m, "step \"1\""));
+	assert_string_equal(model_str(m, m->spans.args[span_at(m, "hipLaunchKernel")]),
+			    "{\"stream\":\"0x1\",\"f\":\"k\"}");
+	assert_int_equal(m->spans.kind[span_at(m, "a")], SPAN_ANNOTATION);
+	assert_int_not_equal(m->spans.track[span_at(m, "a")], m->spans.track[span_at(m, "b")]);
+	assert_int_equal(m->spans.kind[span_at(m, "here")], SPAN_INSTANT);
+	assert_int_equal(track_of(m, span_at(m, "here"))->tid, 101);
+	assert_int_equal(track_of(m, span_at(m, "MARKER_CORE_API"))->kind, TRACK_PROCESS);
+	assert_int_equal(warned(m, W_BAD_EVENT), 1); /* the sample without a track */
+	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
+	reading_release(&rd);
+}
+
+static void counters(void **state)
+{
+	static const char rows[] =
+		INTO(U1, "info_pmc", "id, agent_id, name, units, value_type",
+		     "(1, 2, 'SQ_WAVES', '', 'ABS'), (2, 3, 'energy', 'uJ', 'ACCUM'),"
+		     " (3, NULL, 'x', NULL, NULL)") INTO(U1, "event", "id, category_id, stack_id",
+							 "(30, 5, 0)")
+			INTO(U1, "track", "id, pid, tid, name_id", "(1, 1, NULL, 5)")
+				INTO(U1, "sample", "track_id, timestamp, event_id", "(1, 123, 30)")
+					INTO(U1, "pmc_event", "event_id, pmc_id, value",
+					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
+					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
+	struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
+	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
+			    *energy = series_named(rd.m, "energy");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(waves->value.nr, 2);
+	assert_true(waves->value.v[0] == 15.5 && waves->t_ns.v[0] == 3000);
+	assert_true(waves->value.v[1] == 7 && waves->t_ns.v[1] == 5000);
+	assert_string_equal(model_str(rd.m, waves->device), "gpu0");
+	assert_string_equal(model_str(rd.m, energy->device), "gpu1");
+	assert_string_equal(model_str(rd.m, energy->unit), "uJ");
+	assert_int_equal(energy->kind, SERIES_CUMULATIVE);
+	assert_int_equal(energy->t_ns.v[0], 123);
+	assert_int_equal(series_named(rd.m, "x")->failed, 1);
+	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 2);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1); /* of a call, which has no time for it */
+	reading_release(&rd);
+}
+
+static void allocations(void **state)
+{
+	static const char rows[] = INTO(
+		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
+		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
+	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	size_t i = span_at(rd.m, "ALLOC");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_span(rd.m, "FREE", 30, 35);
+	assert_int_equal(rd.m->spans.kind[i], SPAN_ANNOTATION);
+	assert_string_equal(model_str(rd.m, rd.m->spans.args[i]),
+			    "{\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
+	assert_int_equal(fact(rd.m, "allocations"), 2);
+	reading_release(&rd);
+}
+
+static void odd_rows(void **state)
+{
+#define DISPATCH(values) \
+	INTO(U1, "kernel_dispatch", \
+	     "pid, agent_id, kernel_id, queue_id, stream_id, start, end, event_id", \
+	     "(" values ")")
+#define REGION(values) INTO(U1, "region", "pid, tid, start, end, name_id, event_id", "(" values ")")
+	static const struct {
+		const char *sql, *code;
+		size_t spans;
+	} cases[] = {
+		{ DISPATCH("1, 2, 1, 1, 3, 0, 0, 2"), W_BAD_EVENT, 0 },
+		{ DISPATCH("1, 2, 1, 1, 3, 9, 8, 2"), W_NEGATIVE_DURATION, 1 },
+		{ DISPATCH("1, 2, 99, 1, 3, 1, 2, 2"), W_UNKNOWN_REFERENCE, 1 },
+		{ DISPATCH("1, 99, 1, 1, 3, 1, 2, 2"), W_UNKNOWN_REFERENCE, 1 },
+		{ DISPATCH("88, 2, 1, 1, 3, 1, 2, 2"), W_UNKNOWN_REFERENCE, 1 },
+		{ DISPATCH("NULL, NULL, 1, NULL, NULL, 1, 2, NULL"), NULL, 1 },
+		{ DISPATCH("1, 2, 1, -9, -9, 1, 9223372036854775807, 2"), W_BAD_NUMBER, 1 },
+		{ DISPATCH("1, 2, 1, 1, 3, 'x', 2, 2"), W_BAD_EVENT, 0 },
+		{ DISPATCH("1, 2, 1, 1, 3, 1, NULL, 2"), W_BAD_EVENT, 1 },
+		{ REGION("1, 77, 1, 2, 3, 1"), W_UNKNOWN_REFERENCE, 1 },
+		{ REGION("1, 1, 5, 2, 3, 1"), W_NEGATIVE_DURATION, 1 },
+		{ REGION("1, 1, 5, 6, 99, 99"), NULL, 1 },
+		{ INTO(U1, "memory_copy", "start, end, size", "(1, 2, -1)"), W_BAD_EVENT, 1 },
+		{ INTO(U1, "memory_copy", "start, end, size", "(1, 2, 9223372036854775807)"),
+		  W_BAD_EVENT, 1 },
+		{ "UPDATE \"rocpd_event" U1 "\" SET extdata = '{\"message\": ';", NULL, 0 },
+		{ "UPDATE \"rocpd_event" U1 "\" SET extdata = x'ff00';", NULL, 0 },
+		{ "UPDATE \"rocpd_info_agent" U1 "\" SET extdata = '[[[[', type_index = -4;", NULL,
+		  0 },
+		{ "UPDATE \"rocpd_metadata" U1 "\" SET value = '4' WHERE tag = 'schema_version';",
+		  W_UNKNOWN_VERSION, 0 },
+		{ "ALTER TABLE \"rocpd_region" U1 "\" DROP COLUMN start;"
+		  "INSERT INTO \"rocpd_region" U1 "\"(end) VALUES (1);",
+		  W_BAD_EVENT, -1 },
+		{ "DROP TABLE \"rocpd_string" U1 "\";", NULL, 0 },
+		{ "DROP TABLE \"rocpd_event" U1 "\";", NULL, 0 },
+		{ "DROP TABLE \"rocpd_info_process" U1 "\";", W_UNKNOWN_REFERENCE, 0 },
+		{ "CREATE TABLE \"rocpd_region_x\"(a); CREATE TABLE rocpd_regionalia(b);",
+		  W_BAD_EVENT, 0 },
+		{ "CREATE TABLE rocpd_string_y(id, guid, string);"
+		  "INSERT INTO rocpd_string_y VALUES (1, 'q', 'a'), (1, 'q', 'b');",
+		  W_BAD_EVENT, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		/* views may name what a case drops */
+		struct reading rd = read_sql("rocpd", true,
+					     SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
+						 "DROP VIEW rocpd_region;", cases[i].sql));
+
+		if (rd.r != 0 || rd.m->spans.nr != 5 + cases[i].spans)
+			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
+		if (cases[i].code && warned(rd.m, cases[i].code) == 0)
+			ROW_FAIL(i, "no %s", cases[i].code);
+		for (size_t k = 0; !cases[i].code && k < rd.m->warnings.nr; k++)
+			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
+				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
+					 rd.m->warnings.v[k].text);
+		reading_release(&rd);
+	}
+}
+
+static char *small_file(const char *dir, size_t *n)
+{
+	CLEANUP(xfreep) char *path = db_make(dir, "small.db", SQL(ROCPD(U1)));
+	char *data = NULL;
+
+	assert_int_equal(fs_read(path, 1 << 20, &data, n, NULL), 0);
+	return data;
+}
+
+static void cut_everywhere(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *data = NULL;
+	size_t n, partial = 0;
+
+	(void)state;
+	data = small_file(dir, &n);
+	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
+		struct reading rd = read_bytes("rocpd", data, i);
+
+		if (i < n && rd.r == 0)
+			fail_msg("cut at %zu of %zu is read as a whole", i, n);
+		partial += rd.r == READ_PARTIAL;
+		assert_true(rd.m->spans.nr <= 5);
+		reading_release(&rd);
+	}
+	print_message("# %zu cuts gave a part\n", partial);
+}
+
+static void mutated(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *data = NULL;
+	uint64_t seed = 5, whole = 0, part = 0, cases = test_cases(1500);
+	size_t n;
+
+	(void)state;
+	data = small_file(dir, &n);
+	for (uint64_t k = 0; k < cases; k++) {
+		CLEANUP(xfreep) char *copy = xmemdup(data, n);
+		size_t flips = 1 + rnd(&seed) % 16;
+		struct reading rd;
+
+		for (size_t i = 0; i < flips; i++)
+			copy[rnd(&seed) % n] = (char)rnd(&seed);
+		rd = read_bytes("rocpd", copy, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		whole += rd.r == 0;
+		part += rd.r == READ_PARTIAL;
+		reading_release(&rd);
+	}
+	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
+		      part);
+}
+
+static void detected(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *reader;
+	} cases[] = {
+		{ ROCPD_TABLES(U1), "rocpd" },
+		{ "CREATE TABLE rocpd_info_node(id); CREATE TABLE rocpd_kernel_dispatch(id);",
+		  "rocpd" },
+		{ "CREATE TABLE rocpd_string(id); CREATE TABLE rocpd_metadata(id);", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(test_dir_done) char *dir = test_dir();
+		CLEANUP(xfreep) char *path = db_make(dir, "x.db", SQL(cases[i].sql));
+		const struct reader *rd = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_detect(path, &rd, &e);
+
+		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
+			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_answers), cmocka_unit_test(places),
+		cmocka_unit_test(two_guids),     cmocka_unit_test(one_table),
+		cmocka_unit_test(many_guids),    cmocka_unit_test(markers),
+		cmocka_unit_test(counters),      cmocka_unit_test(allocations),
+		cmocka_unit_test(odd_rows),      cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(mutated),       cmocka_unit_test(detected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
