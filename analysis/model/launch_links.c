@@ -3,7 +3,7 @@
 #include "profrig/warnings.h"
 
 /*
- * From API call to device work by equal correlation inside one input. When several host spans carry
+ * From API call to device work by equal correlation inside one input, or inputs of one group. When several host spans carry
  * one correlation (a call and what it calls), the deepest is the launch; among equals the first.
  */
 struct launch {
@@ -16,9 +16,17 @@ struct launch_map {
 	size_t cap; /* power of two */
 };
 
-static size_t launch_hash(uint64_t correlation, input_id input)
+/* Inputs without a group have numbers that no group has in practice: groups are hashes. */
+static uint64_t counts_with(const struct model *m, input_id input)
 {
-	uint64_t h = correlation + (uint64_t)input * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t group = m->inputs.v[input].group;
+
+	return group ? group : input;
+}
+
+static size_t launch_hash(uint64_t correlation, uint64_t group)
+{
+	uint64_t h = correlation + group * UINT64_C(0x9e3779b97f4a7c15);
 
 	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
 	return h ^ h >> 32;
@@ -27,10 +35,12 @@ static size_t launch_hash(uint64_t correlation, input_id input)
 static struct launch *launch_slot(const struct model *m, const struct launch_map *map,
 				  uint64_t correlation, input_id input)
 {
-	size_t at = launch_hash(correlation, input) & (map->cap - 1);
+	uint64_t group = counts_with(m, input);
+	size_t at = launch_hash(correlation, group) & (map->cap - 1);
 
-	while (map->slots[at].correlation != 0 && (map->slots[at].correlation != correlation ||
-						   m->spans.input[map->slots[at].span] != input))
+	while (map->slots[at].correlation != 0 &&
+	       (map->slots[at].correlation != correlation ||
+		counts_with(m, m->spans.input[map->slots[at].span]) != group))
 		at = (at + 1) & (map->cap - 1);
 	return &map->slots[at];
 }
