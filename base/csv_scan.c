@@ -1,7 +1,7 @@
 #include "profrig/csv_scan.h"
 
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static inline uint64_t equal_16(__m128i v, char c)
 	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
 }
 
-static inline struct masks masks_of(const char *p)
+static inline struct masks masks_plain(const char *p)
 {
 	struct masks m = { 0, 0, 0 };
 
@@ -35,8 +35,25 @@ static inline struct masks masks_of(const char *p)
 	}
 	return m;
 }
+
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+
+AVX2 static inline uint64_t equal_32(__m256i v, char c)
+{
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c)));
+}
+
+AVX2 static inline struct masks masks_avx2(const char *p)
+{
+	__m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
+
+	return (struct masks){ equal_32(a, '"') | equal_32(b, '"') << 32,
+			       equal_32(a, ',') | equal_32(b, ',') << 32,
+			       equal_32(a, '\n') | equal_32(b, '\n') << 32 };
+}
 #else
-static inline struct masks masks_of(const char *p)
+static inline struct masks masks_plain(const char *p)
 {
 	struct masks m = { 0, 0, 0 };
 
@@ -50,23 +67,46 @@ static inline struct masks masks_of(const char *p)
 #endif
 
 /* Bit i: the number of set bits up to and with i is odd. */
-static inline uint64_t odd_up_to(uint64_t x)
+static inline __attribute__((always_inline)) uint64_t odd_up_to(uint64_t x)
 {
-	for (int by = 1; by < BLOCK; by *= 2)
-		x ^= x << by;
-	return x;
+	x ^= x << 1;
+	x ^= x << 2;
+	x ^= x << 4;
+	x ^= x << 8;
+	x ^= x << 16;
+	return x ^ x << 32;
 }
 
-static inline uint64_t separators(struct csv_scan *s, const char *p)
+/*
+ * The separators of one block, whose place counts from base. Eight are written at a time, also
+ * where there are fewer: a loop that ends after as many as there are is guessed wrong too often.
+ */
+static inline __attribute__((always_inline)) void note(struct csv_scan *s, struct masks m,
+						       uint32_t base)
 {
-	struct masks m = masks_of(p);
-	uint64_t inside = s->in_quotes;
+	uint64_t inside = s->in_quotes, found;
+	uint32_t *at = s->at + s->nr;
+	size_t nr;
 
 	if (m.quote) {
 		inside ^= odd_up_to(m.quote);
 		s->in_quotes = (uint64_t)((int64_t)inside >> 63);
 	}
-	return (m.comma | m.line) & ~inside;
+	m.line &= ~inside;
+	found = (m.comma & ~inside) | m.line;
+	nr = (size_t)__builtin_popcountll(found);
+	for (; m.line; m.line &= m.line - 1) {
+		uint64_t before = found & ((m.line & -m.line) - 1);
+
+		s->lines[s->lines_nr++] = (uint32_t)s->nr + (uint32_t)__builtin_popcountll(before);
+	}
+	for (size_t done = 0; done < nr; done += 8) {
+		for (int i = 0; i < 8; i++) {
+			at[done + (size_t)i] = base + (uint32_t)__builtin_ctzll(found | 1ull << 63);
+			found &= found - 1;
+		}
+	}
+	s->nr += nr;
 }
 
 static void room(struct csv_scan *s, size_t need)
@@ -75,47 +115,75 @@ static void room(struct csv_scan *s, size_t need)
 		return;
 	s->cap = need + need / 2;
 	s->at = xreallocarray(s->at, s->cap, sizeof(*s->at));
+	s->lines = xreallocarray(s->lines, s->cap, sizeof(*s->lines));
 }
 
 /* What is done goes, so that offsets stay small. */
 static void rebase(struct csv_scan *s)
 {
-	size_t by = s->next - s->origin;
+	uint32_t by = (uint32_t)(s->next - s->origin);
 
-	memmove(s->at, s->at + s->first, (s->nr - s->first) * sizeof(*s->at));
 	s->nr -= s->first;
-	s->first = 0;
+	memmove(s->at, s->at + s->first, s->nr * sizeof(*s->at));
 	for (size_t i = 0; i < s->nr; i++)
-		s->at[i] -= (uint32_t)by;
+		s->at[i] -= by;
+	s->lines_nr -= s->line;
+	memmove(s->lines, s->lines + s->line, s->lines_nr * sizeof(*s->lines));
+	for (size_t i = 0; i < s->lines_nr; i++)
+		s->lines[i] -= (uint32_t)s->first;
+	s->first = s->line = 0;
 	s->origin = s->next;
+}
+
+static inline bool wants_more(const struct csv_scan *s, size_t want)
+{
+	return s->nr < want && s->n - s->indexed >= BLOCK &&
+	       s->indexed - s->origin <= CSV_MAX_RECORD;
+}
+
+static void blocks_plain(struct csv_scan *s, size_t want)
+{
+	for (; wants_more(s, want); s->indexed += BLOCK)
+		note(s, masks_plain(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
+}
+
+#if defined(__x86_64__)
+AVX2 static void blocks_avx2(struct csv_scan *s, size_t want)
+{
+	for (; wants_more(s, want); s->indexed += BLOCK)
+		note(s, masks_avx2(s->data + s->indexed), (uint32_t)(s->indexed - s->origin));
+}
+#endif
+
+static void blocks(struct csv_scan *s, size_t want)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+	    __builtin_cpu_supports("bmi")) {
+		blocks_avx2(s, want);
+		return;
+	}
+#endif
+	blocks_plain(s, want);
 }
 
 /* Looks at more text. */
 static void look_on(struct csv_scan *s)
 {
-	size_t want;
+	size_t want, left;
 
 	if (s->next > s->origin)
 		rebase(s);
 	want = s->nr + AHEAD;
-	room(s, want + BLOCK);
-	while (s->nr < want && s->indexed < s->n) {
-		const char *p = s->data + s->indexed;
-		size_t left = s->n - s->indexed;
-		uint32_t base = (uint32_t)(s->indexed - s->origin);
+	room(s, want + (size_t)2 * BLOCK);
+	blocks(s, want);
+	left = s->n - s->indexed;
+	if (left > 0 && left < BLOCK && s->nr < want) {
 		char tail[BLOCK] = { 0 };
-		uint64_t found;
 
-		if (s->indexed - s->origin > CSV_MAX_RECORD)
-			return;
-		if (left < BLOCK) {
-			memcpy(tail, p, left);
-			p = tail;
-		}
-		found = separators(s, p);
-		for (; found; found &= found - 1)
-			s->at[s->nr++] = base + (uint32_t)__builtin_ctzll(found);
-		s->indexed += left < BLOCK ? left : BLOCK;
+		memcpy(tail, s->data + s->indexed, left);
+		note(s, masks_plain(tail), (uint32_t)(s->indexed - s->origin));
+		s->indexed = s->n;
 	}
 }
 
@@ -129,6 +197,7 @@ void csv_scan_init(struct csv_scan *s, const char *data, size_t n)
 void csv_scan_release(struct csv_scan *s)
 {
 	free(s->at);
+	free(s->lines);
 	*s = (struct csv_scan){ .data = NULL };
 }
 
@@ -167,21 +236,12 @@ static void take_rest(struct csv_scan *s, struct csv_record *ret)
 
 static int record(struct csv_scan *s, struct csv_record *ret)
 {
-	size_t i = s->first;
-
-	for (;;) {
-		for (; i < s->nr; i++) {
-			if (s->data[s->origin + s->at[i]] == '\n') {
-				take(s, i, ret);
-				return 1;
-			}
-		}
-		if (s->indexed == s->n || i - s->first > CSV_MAX_FIELDS ||
-		    s->indexed - s->next > CSV_MAX_RECORD)
-			break;
-		i -= s->first;
+	while (s->line == s->lines_nr && s->indexed < s->n && s->nr - s->first <= CSV_MAX_FIELDS &&
+	       s->indexed - s->next <= CSV_MAX_RECORD)
 		look_on(s);
-		i += s->first;
+	if (s->line < s->lines_nr) {
+		take(s, s->lines[s->line++], ret);
+		return 1;
 	}
 	if (s->next >= s->n)
 		return 0;
@@ -208,7 +268,7 @@ struct csv_text csv_scan_line(struct csv_scan *s, const struct csv_record *r, bo
 	*ret_ended = end != NULL;
 	s->next = from + line.n + (end != NULL);
 	s->indexed = s->origin = s->next;
-	s->first = s->nr = 0;
+	s->first = s->nr = s->line = s->lines_nr = 0;
 	s->in_quotes = 0;
 	if (line.n > 0 && line.p[line.n - 1] == '\r')
 		line.n--;

@@ -102,11 +102,23 @@ void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind
 	l->kind[l->nr++] = (uint8_t)kind;
 }
 
+/* Counted here and told once: there may be millions. */
+static void tell_unlinked(struct model *m, const uint64_t *count, const uint64_t *first)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		if (count[i])
+			model_warn(m, (input_id)i, W_UNLINKED_WORK, count[i],
+				   "no call has the correlation of '%s'",
+				   model_str(m, m->spans.name[first[i]]));
+}
+
 void launch_links(struct model *m)
 {
 	const struct span_columns *c = &m->spans;
 	struct launch_map map = { NULL, 0 };
 	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
+	CLEANUP(xfreep) uint64_t *unlinked = xcalloc(m->inputs.nr + 1, sizeof(*unlinked));
+	CLEANUP(xfreep) uint64_t *first = xcalloc(m->inputs.nr + 1, sizeof(*first));
 
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct launch *l;
@@ -117,12 +129,13 @@ void launch_links(struct model *m)
 			launches_collect(m, &map);
 		l = launch_slot(m, &map, c->correlation[i], c->input[i]);
 		if (l->correlation == 0) {
-			model_warn(m, c->input[i], W_UNLINKED_WORK, 1,
-				   "no call has the correlation of '%s'", model_str(m, c->name[i]));
+			if (unlinked[c->input[i]]++ == 0)
+				first[c->input[i]] = i;
 			continue;
 		}
 		links_push(m, l->span, i, LINK_LAUNCH);
 		m->inputs.v[c->input[i]].links++;
 	}
+	tell_unlinked(m, unlinked, first);
 	free(map.slots);
 }

@@ -97,7 +97,7 @@ static size_t name_slot(struct csv_text t)
 			memcpy(&b, t.p + 8, t.n - 8);
 	}
 	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15) ^ t.n) * UINT64_C(0xd6e8feb86659fd93);
-	return a >> 56;
+	return a >> 54; /* ROCPROF_NAMES is 2^10 */
 }
 
 str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
@@ -475,7 +475,6 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 				  .opts = o,
 				  .sink = s,
 				  .text = STRBUF_INIT,
-				  .thread.track = TRACK_NONE,
 				  .queue.track = TRACK_NONE,
 				  .pc_track = TRACK_NONE,
 				  .guid.p = "",

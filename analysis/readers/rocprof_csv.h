@@ -124,7 +124,8 @@ struct rocprof_loose {
 	str_id name, category, args;
 };
 
-#define ROCPROF_NAMES 256
+#define ROCPROF_NAMES 1024
+#define ROCPROF_SEEN 64
 
 struct rocprof_csv {
 	const char *path;
@@ -141,10 +142,10 @@ struct rocprof_csv {
 	VEC(struct rocprof_device) devices;
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
-	struct rocprof_last {
-		int64_t pid, tid;
+	struct rocprof_seen {
+		struct csv_text text; /* "pid,tid" as the file has it */
 		track_id track;
-	} thread;
+	} seen[ROCPROF_SEEN];
 	struct {
 		size_t device;
 		int64_t pid, tid;

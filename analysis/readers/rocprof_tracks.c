@@ -58,17 +58,14 @@ static track_id thread_new(struct rocprof_csv *rc, int64_t pid, int64_t tid, uin
 	return rc->sink->ops->track(rc->sink, &d);
 }
 
-track_id rocprof_thread(struct rocprof_csv *rc)
+static track_id thread_of(struct rocprof_csv *rc)
 {
-	struct rocprof_last *l = &rc->thread;
 	int64_t pid = rocprof_pid(rc), tid;
 	uint64_t key;
 	uint32_t *at;
 
 	if (!rocprof_number(rc, COL_THREAD, &tid) || tid < 0)
 		tid = pid; /* the main thread's, on Linux */
-	if (l->track != TRACK_NONE && l->pid == pid && l->tid == tid)
-		return l->track;
 	key = hash_of(KEY_THREAD, (uint64_t)pid, (uint64_t)tid, 0);
 	at = u64map_at(&rc->threads, key);
 	if (*at == U64MAP_NONE) {
@@ -77,8 +74,23 @@ track_id rocprof_thread(struct rocprof_csv *rc)
 		at = u64map_at(&rc->threads, key);
 		*at = t;
 	}
-	*l = (struct rocprof_last){ pid, tid, *at };
 	return *at;
+}
+
+/* Both numbers as one text where they stand side by side: rows of few threads follow one another. */
+track_id rocprof_thread(struct rocprof_csv *rc)
+{
+	struct csv_text p = rocprof_cell(rc, COL_PROCESS), t = rocprof_cell(rc, COL_THREAD), both;
+	struct rocprof_seen *seen;
+
+	if (rc->head.at[COL_PROCESS] < 0 ||
+	    rc->head.at[COL_PROCESS] + 1 != rc->head.at[COL_THREAD] || t.n == 0)
+		return thread_of(rc);
+	both = (struct csv_text){ p.p, (size_t)(t.p + t.n - p.p) };
+	seen = &rc->seen[(unsigned char)t.p[t.n - 1] % ROCPROF_SEEN];
+	if (both.n != seen->text.n || memcmp(both.p, seen->text.p, both.n) != 0)
+		*seen = (struct rocprof_seen){ both, thread_of(rc) };
+	return seen->track;
 }
 
 static track_id queue_new(struct rocprof_csv *rc, size_t device, int64_t pid, int64_t tid,

@@ -38,7 +38,8 @@ struct csv_scan {
 	size_t next;        /* where the next record begins */
 	size_t origin;      /* what separators count from */
 	uint32_t *at;       /* separators from origin, ascending */
-	size_t first, nr, cap;
+	uint32_t *lines;    /* those of at that end a record */
+	size_t first, nr, line, lines_nr, cap;
 };
 
 /* Valid until the next call with its scan. */
