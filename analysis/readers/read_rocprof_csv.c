@@ -191,6 +191,9 @@ static bool glue(struct rocprof_csv *rc, struct csv_text line)
 	for (size_t i = rc->head.nr; i-- > text + 1;)
 		if (!cut_last(&line, &rc->cells[i]))
 			return false;
+	/* what is left is the text when its quotes are there; else a field is missing */
+	if (line.n < 2 || line.p[0] != '"' || line.p[line.n - 1] != '"')
+		return false;
 	rc->cells[text] = csv_bare(line.p, line.p + line.n);
 	return cell_is_number(rc, COL_START) && cell_is_number(rc, COL_END) &&
 	       cell_is_number(rc, COL_CALLS);
