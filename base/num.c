@@ -70,7 +70,7 @@ static inline uint64_t digits_value(uint64_t v)
 }
 
 /* At most 19 digits, which cannot overflow; the first ones one by one, the rest by eights. */
-static int digits_short(const char *s, size_t n, uint64_t *ret)
+static inline int digits_short(const char *s, size_t n, uint64_t *ret)
 {
 	size_t head = n % 8;
 	uint64_t v = 0;
@@ -138,6 +138,17 @@ static bool take_sign(const char **s, size_t *n)
 
 int num_i64(const char *s, size_t n, int64_t *ret)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	/* what nearly all are: no sign, and no way to overflow */
+	if (n > 0 && n <= 18 && is_digit(*s)) {
+		uint64_t u;
+		int e = digits_short(s, n, &u);
+
+		if (e == 0)
+			*ret = (int64_t)u;
+		return e;
+	}
+#endif
 	bool negative = take_sign(&s, &n);
 	uint64_t v;
 	int r = digits_u64(s, n, &v);

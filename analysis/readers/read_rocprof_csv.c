@@ -84,17 +84,28 @@ bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns)
 	return true;
 }
 
-static size_t name_slot(struct csv_text t)
+static inline uint64_t load_8(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Names of kernels begin and end alike; the middle tells them apart. */
+static inline size_t name_slot(struct csv_text t)
 {
 	uint64_t a = 0, b = 0;
 
 	if (t.n >= 16) {
-		memcpy(&a, t.p + t.n / 2 - 4, 8);
-		memcpy(&b, t.p + t.n - 8, 8);
+		a = load_8(t.p + t.n / 2 - 4);
+		b = load_8(t.p + t.n - 8);
+	} else if (t.n >= 8) {
+		a = load_8(t.p);
+		b = load_8(t.p + t.n - 8);
 	} else {
-		memcpy(&a, t.p, t.n < 8 ? t.n : 8);
-		if (t.n > 8)
-			memcpy(&b, t.p + 8, t.n - 8);
+		for (size_t i = 0; i < t.n; i++)
+			a = a << 8 | (unsigned char)t.p[i];
 	}
 	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15) ^ t.n) * UINT64_C(0xd6e8feb86659fd93);
 	return a >> 54; /* ROCPROF_NAMES is 2^10 */
