@@ -93,8 +93,8 @@ struct span_columns {
 	str_id *name, *category; /* category: the trace's own word, "" when none */
 	/* 0 = none; joins an API call with device work inside one input, or one group of them */
 	uint64_t *correlation;
-	str_id *args;            /* raw text of arguments, STR_NONE when none or not kept */
-	uint8_t *kind;           /* enum span_kind */
+	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
+	uint8_t *kind; /* enum span_kind */
 	input_id *input;
 	/* after model_finish */
 	uint64_t *parent; /* column index or SPAN_NONE; always smaller than the own index */
