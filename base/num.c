@@ -54,6 +54,44 @@ static inline bool is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
+/* Eight digits as one word: whether all are, and their value. */
+static inline bool are_digits(uint64_t v)
+{
+	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
+		((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4) ==
+	       UINT64_C(0x3333333333333333);
+}
+
+static inline uint64_t digits_value(uint64_t v)
+{
+	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+	v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+	return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+}
+
+/* At most 19 digits, which cannot overflow; the first ones one by one, the rest by eights. */
+static inline int digits_short(const char *s, size_t n, uint64_t *ret)
+{
+	size_t head = n % 8;
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < head; i++) {
+		if (!is_digit(s[i]))
+			return -EINVAL;
+		v = v * 10 + (uint64_t)(s[i] - '0');
+	}
+	for (size_t i = head; i < n; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, s + i, 8);
+		if (!are_digits(word))
+			return -EINVAL;
+		v = v * 100000000 + digits_value(word);
+	}
+	*ret = v;
+	return 0;
+}
+
 static int digits_u64(const char *s, size_t n, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -61,6 +99,10 @@ static int digits_u64(const char *s, size_t n, uint64_t *ret)
 
 	if (n == 0)
 		return -EINVAL;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (n <= 19)
+		return digits_short(s, n, ret);
+#endif
 	for (size_t i = 0; i < n; i++) {
 		if (!is_digit(s[i]))
 			return -EINVAL;
@@ -96,6 +138,17 @@ static bool take_sign(const char **s, size_t *n)
 
 int num_i64(const char *s, size_t n, int64_t *ret)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	/* what nearly all are: no sign, and no way to overflow */
+	if (n > 0 && n <= 18 && is_digit(*s)) {
+		uint64_t u;
+		int e = digits_short(s, n, &u);
+
+		if (e == 0)
+			*ret = (int64_t)u;
+		return e;
+	}
+#endif
 	bool negative = take_sign(&s, &n);
 	uint64_t v;
 	int r = digits_u64(s, n, &v);

@@ -3,7 +3,7 @@
 #include "profrig/warnings.h"
 
 /*
- * From API call to device work by equal correlation inside one input. When several host spans carry
+ * From API call to device work by equal correlation inside one input, or inputs of one group. When several host spans carry
  * one correlation (a call and what it calls), the deepest is the launch; among equals the first.
  */
 struct launch {
@@ -16,9 +16,17 @@ struct launch_map {
 	size_t cap; /* power of two */
 };
 
-static size_t launch_hash(uint64_t correlation, input_id input)
+/* Inputs without a group have numbers that no group has in practice: groups are hashes. */
+static uint64_t counts_with(const struct model *m, input_id input)
 {
-	uint64_t h = correlation + (uint64_t)input * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t group = m->inputs.v[input].group;
+
+	return group ? group : input;
+}
+
+static size_t launch_hash(uint64_t correlation, uint64_t group)
+{
+	uint64_t h = correlation + group * UINT64_C(0x9e3779b97f4a7c15);
 
 	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
 	return h ^ h >> 32;
@@ -27,10 +35,12 @@ static size_t launch_hash(uint64_t correlation, input_id input)
 static struct launch *launch_slot(const struct model *m, const struct launch_map *map,
 				  uint64_t correlation, input_id input)
 {
-	size_t at = launch_hash(correlation, input) & (map->cap - 1);
+	uint64_t group = counts_with(m, input);
+	size_t at = launch_hash(correlation, group) & (map->cap - 1);
 
-	while (map->slots[at].correlation != 0 && (map->slots[at].correlation != correlation ||
-						   m->spans.input[map->slots[at].span] != input))
+	while (map->slots[at].correlation != 0 &&
+	       (map->slots[at].correlation != correlation ||
+		counts_with(m, m->spans.input[map->slots[at].span]) != group))
 		at = (at + 1) & (map->cap - 1);
 	return &map->slots[at];
 }
@@ -92,11 +102,23 @@ void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind
 	l->kind[l->nr++] = (uint8_t)kind;
 }
 
+/* Counted here and told once: there may be millions. */
+static void tell_unlinked(struct model *m, const uint64_t *count, const uint64_t *first)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		if (count[i])
+			model_warn(m, (input_id)i, W_UNLINKED_WORK, count[i],
+				   "no call has the correlation of '%s'",
+				   model_str(m, m->spans.name[first[i]]));
+}
+
 void launch_links(struct model *m)
 {
 	const struct span_columns *c = &m->spans;
 	struct launch_map map = { NULL, 0 };
 	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
+	CLEANUP(xfreep) uint64_t *unlinked = xcalloc(m->inputs.nr + 1, sizeof(*unlinked));
+	CLEANUP(xfreep) uint64_t *first = xcalloc(m->inputs.nr + 1, sizeof(*first));
 
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct launch *l;
@@ -107,12 +129,13 @@ void launch_links(struct model *m)
 			launches_collect(m, &map);
 		l = launch_slot(m, &map, c->correlation[i], c->input[i]);
 		if (l->correlation == 0) {
-			model_warn(m, c->input[i], W_UNLINKED_WORK, 1,
-				   "no call has the correlation of '%s'", model_str(m, c->name[i]));
+			if (unlinked[c->input[i]]++ == 0)
+				first[c->input[i]] = i;
 			continue;
 		}
 		links_push(m, l->span, i, LINK_LAUNCH);
 		m->inputs.v[c->input[i]].links++;
 	}
+	tell_unlinked(m, unlinked, first);
 	free(map.slots);
 }

@@ -10,11 +10,20 @@
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
+/* clang-format off */
 const struct reader *const readers[] = {
-	&reader_otf2,        &reader_tef,   &reader_samples,
-	&reader_metrics_csv, &reader_rpd,   &reader_rocprof_db,
-	&reader_nsys,        &reader_rocpd, NULL,
+	&reader_otf2,
+	&reader_tef,
+	&reader_samples,
+	&reader_metrics_csv,
+	&reader_rpd,
+	&reader_rocprof_db,
+	&reader_nsys,
+	&reader_rocpd,
+	&reader_rocprof_csv,
+	NULL,
 };
+/* clang-format on */
 
 const struct reader *reader_find(const char *name)
 {

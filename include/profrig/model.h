@@ -91,9 +91,10 @@ struct span_columns {
 	/* end >= start; an instant has end = start; in [-2^61, 2^62), so differences fit */
 	int64_t *start_ns, *end_ns;
 	str_id *name, *category; /* category: the trace's own word, "" when none */
-	uint64_t *correlation;   /* 0 = none; joins an API call with device work inside one input */
-	str_id *args;            /* raw text of arguments, STR_NONE when none or not kept */
-	uint8_t *kind;           /* enum span_kind */
+	/* 0 = none; joins an API call with device work inside one input, or one group of them */
+	uint64_t *correlation;
+	str_id *args;  /* raw text of arguments, STR_NONE when none or not kept */
+	uint8_t *kind; /* enum span_kind */
 	input_id *input;
 	/* after model_finish */
 	uint64_t *parent; /* column index or SPAN_NONE; always smaller than the own index */
@@ -181,6 +182,8 @@ struct input {
 	 * HIP_VISIBLE_DEVICES and the like do not. Else they are the runtime's.
 	 */
 	bool driver_numbers;
+	/* files that count their correlations together have one number; 0: it does so alone */
+	uint64_t group;
 	bool partial; /* something could not be read */
 	/* spans: instants included; links: after model_finish all of them */
 	uint64_t spans, instants, samples, links, tracks, series;

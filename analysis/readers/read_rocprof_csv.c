@@ -1,0 +1,538 @@
+/*
+ * CSV files of AMD's profilers. rocprofv3 writes one per kind of record and process, each with a
+ * header; which kind it is follows from its columns (rocprof_header.c), and a column that a kind
+ * cannot do without is an error when it is missing:
+ *
+ *	kernel_trace		Kind, Agent_Id, Queue_Id, [Stream_Id,] Thread_Id, Kernel_Name,
+ *				Correlation_Id, Start_Timestamp, End_Timestamp, sizes, registers
+ *	…_api_trace, hip_trace	Domain, Function, Process_Id, Thread_Id, Correlation_Id, times
+ *	memory_copy_trace	Direction, [Stream_Id,] Source_Agent_Id, Destination_Agent_Id, …
+ *	memory_allocation_trace	Operation, Agent_Id, Allocation_Size, Address, …
+ *	scratch_memory_trace	Operation, Agent_Id, Queue_Id, Thread_Id, Alloc_Flags, times
+ *	counter_collection	a row for each counter of a dispatch: Counter_Name, Counter_Value;
+ *				releases before 2025 have no times in it
+ *	pc_sampling_…		Sample_Timestamp, Instruction, …
+ *	agent_info		devices; used by the other files of its run
+ *	…_stats			Name, Calls, TotalDurationNs, …: sums of what another file holds
+ *
+ * Files converted from a rocpd database have a Guid in front, and correlations count by it.
+ * rocprof v1's results.csv has a row for each dispatch (KernelName, gpu-id, queue-id, pid, tid, …,
+ * BeginNs, EndNs) and a column for each counter; rocprofiler-compute's pmc_perf.csv is alike.
+ *
+ * Times are ns; of rocprofv3 those of CLOCK_BOOTTIME, which the HSA runtime's system clock is
+ * (inferred, not stated in the files). Texts stand in quotes, but some releases do not double the
+ * quotes inside: a row with the wrong number of fields is taken apart from both ends, where only
+ * numbers are. Rows are not in order. The last line end may be missing.
+ */
+#include "readers_private.h"
+#include "rocprof_csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profrig/csv.h"
+#include "profrig/num.h"
+#include "profrig/warnings.h"
+
+/* So much of a plain file stays in memory behind the place that is read. */
+#define KEEP_BYTES ((size_t)1 << 24)
+
+void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
+{
+	if (f->nr++ == 0)
+		f->at = rc->record.start;
+}
+
+/* "None" is rocprof v1's word for a value it does not have. */
+static bool is_absent(struct csv_text t)
+{
+	return t.n == 0 || (t.n == 4 && memcmp(t.p, "None", 4) == 0);
+}
+
+bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret)
+{
+	struct csv_text t = rocprof_cell(rc, c);
+
+	if (num_i64(t.p, t.n, ret) == 0)
+		return true;
+	if (is_absent(t))
+		return false;
+	/* files that went through a table of floating point numbers */
+	if (num_decimal(t.p, t.n, 0, ret) == 0)
+		return true;
+	rocprof_fault(rc, &rc->bad_numbers);
+	return false;
+}
+
+bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns)
+{
+	uint64_t bad = rc->bad_numbers.nr;
+
+	if (!rocprof_number(rc, COL_START, start_ns) || !rocprof_number(rc, COL_END, end_ns)) {
+		if (rc->bad_numbers.nr == bad)
+			rocprof_fault(rc, &rc->no_time);
+		return false;
+	}
+	if (*start_ns <= 0) {
+		rocprof_fault(rc, &rc->no_time);
+		return false;
+	}
+	return true;
+}
+
+static inline uint64_t load_8(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Names of kernels begin and end alike; the middle tells them apart. */
+static inline size_t name_slot(struct csv_text t)
+{
+	uint64_t a = 0, b = 0;
+
+	if (t.n >= 16) {
+		a = load_8(t.p + t.n / 2 - 4);
+		b = load_8(t.p + t.n - 8);
+	} else if (t.n >= 8) {
+		a = load_8(t.p);
+		b = load_8(t.p + t.n - 8);
+	} else {
+		for (size_t i = 0; i < t.n; i++)
+			a = a << 8 | (unsigned char)t.p[i];
+	}
+	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15) ^ t.n) * UINT64_C(0xd6e8feb86659fd93);
+	return a >> 54; /* ROCPROF_NAMES is 2^10 */
+}
+
+str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
+{
+	struct rocprof_names *at;
+	struct csv_text plain;
+
+	if (t.n == 0)
+		return rc->sink->ops->string(rc->sink, "", 0);
+	at = &rc->names[name_slot(t)];
+	if (at->text.n == t.n && memcmp(at->text.p, t.p, t.n) == 0)
+		return at->id;
+	plain = csv_unquote(t, &rc->text);
+	at->text = t;
+	at->id = rc->sink->ops->string(rc->sink, plain.p, plain.n);
+	return at->id;
+}
+
+/* Every process of a converted file counts its correlations from the start. */
+static void take_guid(struct rocprof_csv *rc)
+{
+	struct csv_text t = rocprof_cell(rc, COL_GUID);
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	if (t.n == rc->guid.n && memcmp(t.p, rc->guid.p, t.n) == 0)
+		return;
+	for (size_t i = 0; i < t.n; i++)
+		h = (h ^ (unsigned char)t.p[i]) * UINT64_C(0x100000001b3);
+	rc->guid = t;
+	rc->guid_salt = t.n ? (h ^ h >> 29) * UINT64_C(0x9e3779b97f4a7c15) : 0;
+	rc->queue.track = TRACK_NONE;
+}
+
+uint64_t rocprof_correlation(struct rocprof_csv *rc)
+{
+	int64_t id;
+
+	if (rocprof_has(rc, COL_GUID))
+		take_guid(rc);
+	if (!rocprof_number(rc, COL_CORRELATION, &id) || id == 0)
+		return 0;
+	return (uint64_t)id ^ rc->guid_salt;
+}
+
+/* ---- rows whose quotes do not tell where the fields are ---- */
+
+/* Cuts the first field off t. */
+static bool cut_first(struct csv_text *t, struct csv_text *field)
+{
+	bool quoted = t->n > 0 && *t->p == '"';
+	const char *end = quoted ? memmem(t->p + 1, t->n - 1, "\",", 2) : memchr(t->p, ',', t->n);
+	size_t n;
+
+	if (!end)
+		return false;
+	n = (size_t)(end - t->p) + quoted;
+	*field = csv_bare(t->p, t->p + n);
+	t->p += n + 1;
+	t->n -= n + 1;
+	return true;
+}
+
+static bool cut_last(struct csv_text *t, struct csv_text *field)
+{
+	const char *comma = t->n ? memrchr(t->p, ',', t->n) : NULL;
+
+	if (!comma)
+		return false;
+	*field = csv_bare(comma + 1, t->p + t->n);
+	t->n = (size_t)(comma - t->p);
+	return true;
+}
+
+static bool cell_is_number(const struct rocprof_csv *rc, enum rocprof_column c)
+{
+	int64_t v;
+
+	return !rocprof_has(rc, c) ||
+	       num_i64(rc->cells[rc->head.at[c]].p, rc->cells[rc->head.at[c]].n, &v) == 0;
+}
+
+static bool glue(struct rocprof_csv *rc, struct csv_text line)
+{
+	size_t text = rc->head.text >= 0 ? (size_t)rc->head.text : rc->head.nr - 1;
+
+	if (!rc->cells)
+		rc->cells = xcalloc(rc->head.nr, sizeof(*rc->cells));
+	for (size_t i = 0; i < text; i++)
+		if (!cut_first(&line, &rc->cells[i]))
+			return false;
+	for (size_t i = rc->head.nr; i-- > text + 1;)
+		if (!cut_last(&line, &rc->cells[i]))
+			return false;
+	/* what is left is the text when its quotes are there; else a field is missing */
+	if (line.n < 2 || line.p[0] != '"' || line.p[line.n - 1] != '"')
+		return false;
+	rc->cells[text] = csv_bare(line.p, line.p + line.n);
+	return cell_is_number(rc, COL_START) && cell_is_number(rc, COL_END) &&
+	       cell_is_number(rc, COL_CALLS);
+}
+
+/* false: it is no row, or the one the text breaks off in. */
+static bool repair(struct rocprof_csv *rc)
+{
+	bool ended;
+	struct csv_text line = csv_scan_line(&rc->scan, &rc->record, &ended);
+
+	rc->glued = line.n <= CSV_MAX_RECORD && glue(rc, line);
+	if (rc->glued)
+		rc->repaired++;
+	else if (!ended)
+		rc->cut = rc->record.start;
+	else
+		rocprof_fault(rc, &rc->bad_rows);
+	return rc->glued;
+}
+
+/* ---- the file ---- */
+
+static void take_stats(struct rocprof_csv *rc)
+{
+	int64_t v;
+
+	if (rocprof_number(rc, COL_CALLS, &v) && __builtin_add_overflow(rc->calls, v, &rc->calls))
+		rocprof_fault(rc, &rc->bad_numbers);
+	if (rocprof_number(rc, COL_TOTAL, &v) &&
+	    __builtin_add_overflow(rc->total_ns, v, &rc->total_ns))
+		rocprof_fault(rc, &rc->bad_numbers);
+}
+
+static void take_row(struct rocprof_csv *rc)
+{
+	switch (rc->head.kind) {
+	case ROCPROF_KERNELS:
+		rocprof_kernel(rc);
+		break;
+	case ROCPROF_CALLS:
+		rocprof_call(rc);
+		break;
+	case ROCPROF_COPIES:
+		rocprof_copy(rc);
+		break;
+	case ROCPROF_ALLOCATIONS:
+		rocprof_allocation(rc);
+		break;
+	case ROCPROF_SCRATCH:
+		rocprof_scratch(rc);
+		break;
+	case ROCPROF_COUNTERS:
+		rocprof_counter(rc);
+		break;
+	case ROCPROF_WIDE:
+		rocprof_wide(rc);
+		break;
+	case ROCPROF_PC:
+		rocprof_pc(rc);
+		break;
+	case ROCPROF_STATS:
+		take_stats(rc);
+		break;
+	case ROCPROF_AGENTS:
+	case ROCPROF_NONE:
+		break;
+	}
+	rc->rows++;
+}
+
+/* A last row without a line end whose last field is the end of a span: with digits lost that lies
+ * before the start. */
+static bool lost_digits(struct rocprof_csv *rc)
+{
+	struct csv_text start = rocprof_cell(rc, COL_START), end = rocprof_cell(rc, COL_END);
+	int64_t a, b;
+
+	return rocprof_has(rc, COL_END) && (size_t)rc->head.at[COL_END] + 1 == rc->head.nr &&
+	       num_i64(start.p, start.n, &a) == 0 &&
+	       (end.n == 0 || (num_i64(end.p, end.n, &b) == 0 && b < a));
+}
+
+/* What was read of a plain file need not stay: it can be had again. */
+static const char *forget(const struct rocprof_csv *rc, const char *from)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
+	uintptr_t end = (uintptr_t)rc->record.start / page * page;
+
+	if (!rc->map.compressed && end > begin)
+		madvise((void *)begin, end - begin,
+			MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
+	return rc->record.start;
+}
+
+static void read_rows(struct rocprof_csv *rc)
+{
+	const char *kept = rc->map.data;
+
+	while (!rc->cut && csv_scan_next(&rc->scan, &rc->record) > 0) {
+		rc->glued = false;
+		if (rc->record.start - kept > (ptrdiff_t)KEEP_BYTES)
+			kept = forget(rc, kept);
+		if ((rc->record.nr != rc->head.nr || rc->record.broken) && !repair(rc))
+			continue;
+		if (!rc->record.ended && lost_digits(rc))
+			rc->cut = rc->record.start;
+		else
+			take_row(rc);
+	}
+}
+
+static void tell(struct rocprof_csv *rc, const char *code, const struct rocprof_fault *f,
+		 const char *what)
+{
+	char text[256];
+
+	if (f->nr == 0)
+		return;
+	snprintf(text, sizeof(text), "%s, first on line %" PRIu64, what,
+		 csv_scan_line_number(&rc->scan, f->at));
+	rc->sink->ops->warn(rc->sink, code, f->nr, text);
+}
+
+static void tell_faults(struct rocprof_csv *rc)
+{
+	tell(rc, W_BAD_EVENT, &rc->bad_rows, "rows with another number of fields than the header");
+	tell(rc, W_BAD_NUMBER, &rc->bad_numbers, "cells that should be numbers and are not");
+	tell(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
+	tell(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
+	if (rc->cut)
+		sink_warnf(rc->sink, W_TRUNCATED,
+			   "%s:%" PRIu64 ": the text ends inside a row, which was not used",
+			   rc->path, csv_scan_line_number(&rc->scan, rc->cut));
+	if (rc->map.truncated)
+		sink_warnf(rc->sink, W_TRUNCATED, "compressed data: %s", rc->map.why);
+}
+
+/* Values that are no whole numbers are told to the nearest. */
+static void tell_totals(struct rocprof_csv *rc)
+{
+	for (size_t i = 0; i < rc->totals.nr; i++) {
+		double sum = rc->totals.v[i].sum;
+
+		if (fabs(sum) < 9e18)
+			sink_fact(rc->sink, rc->totals.v[i].text, llround(sum));
+	}
+}
+
+static void tell_facts(struct rocprof_csv *rc)
+{
+	struct sink *s = rc->sink;
+
+	sink_fact(s, "rows", (int64_t)rc->rows);
+	if (rc->repaired)
+		sink_fact(s, "rows_with_bare_quotes", (int64_t)rc->repaired);
+	switch (rc->head.kind) {
+	case ROCPROF_COUNTERS:
+		sink_fact(s, "dispatches", (int64_t)rc->dispatches.nr);
+		tell_totals(rc);
+		break;
+	case ROCPROF_WIDE:
+		sink_fact(s, "dispatches", (int64_t)rc->rows);
+		tell_totals(rc);
+		break;
+	case ROCPROF_ALLOCATIONS:
+		sink_fact(s, "allocations", rc->allocations);
+		sink_fact(s, "allocated_bytes", rc->allocated_bytes);
+		sink_fact(s, "frees", rc->frees);
+		sink_fact(s, "addresses_not_freed", (int64_t)rc->unfreed);
+		break;
+	case ROCPROF_STATS:
+		sink_fact(s, "calls", rc->calls);
+		sink_fact(s, "total_ns", rc->total_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Files that hold no calls by their nature say so, and are not called empty. */
+static void tell_empty(struct rocprof_csv *rc)
+{
+	const struct input *in = rc->sink->ops->current(rc->sink);
+	char text[256];
+
+	if (rc->head.kind == ROCPROF_STATS) {
+		snprintf(text, sizeof(text),
+			 "a summary, %" PRIu64 " names with sums of calls that another file holds: "
+			 "none of it was taken as a call",
+			 rc->rows);
+		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows, text);
+	} else if (rc->rows && !rc->head.timed &&
+		   (rc->head.kind == ROCPROF_COUNTERS || rc->head.kind == ROCPROF_WIDE)) {
+		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows,
+				    "the file has no times: its dispatches and counters were only "
+				    "added up");
+	} else if (rc->dispatches_elsewhere) {
+		rc->sink->ops->warn(rc->sink, W_DUPLICATE_INPUT, rc->dispatches.nr,
+				    "the dispatches are in the kernel trace beside this file, so "
+				    "only their counters were read");
+	} else if (rc->head.kind != ROCPROF_AGENTS && in->spans + in->samples == 0) {
+		sink_warnf(rc->sink, W_EMPTY_INPUT, "%s holds no rows with a time", rc->path);
+	}
+}
+
+static void begin(struct rocprof_csv *rc)
+{
+	struct input *in;
+
+	rc->sink->ops->input(rc->sink, rc->path, "rocprof_csv");
+	in = rc->sink->ops->current(rc->sink);
+	free(in->format);
+	in->format = xstrdup(rocprof_kind_name(&rc->head));
+	in->clock = rc->head.kind == ROCPROF_WIDE ? TRACE_CLOCK_OWN : TRACE_CLOCK_BOOTTIME;
+	in->driver_numbers = true;
+	in->group = rc->group.key;
+	rc->sink->ops->clock(rc->sink);
+}
+
+static int finish(struct rocprof_csv *rc)
+{
+	struct input *in = rc->sink->ops->current(rc->sink);
+
+	rocprof_loose_push(rc);
+	tell_facts(rc);
+	tell_faults(rc);
+	tell_empty(rc);
+	in->partial = rc->cut || rc->map.truncated;
+	rc->sink->ops->input_end(rc->sink);
+	return rc->cut || rc->map.truncated ? READ_PARTIAL : 0;
+}
+
+static int read_header(struct rocprof_csv *rc, struct err *err)
+{
+	const char *lacks;
+
+	if (csv_scan_next(&rc->scan, &rc->record) == 0)
+		return err_set(err, ENODATA, "%s: holds no header line", rc->path);
+	rocprof_header_read(&rc->head, &rc->record);
+	if (rc->head.kind == ROCPROF_NONE)
+		return err_set(err, EINVAL,
+			       "%s:%" PRIu64 ": the columns are none of a rocprof file", rc->path,
+			       csv_scan_line_number(&rc->scan, rc->record.start));
+	lacks = rocprof_header_lacks(&rc->head);
+	if (lacks)
+		return err_set(err, EINVAL, "%s:%" PRIu64 ": no column '%s'", rc->path,
+			       csv_scan_line_number(&rc->scan, rc->record.start), lacks);
+	return 0;
+}
+
+static void rocprof_release(struct rocprof_csv *rc)
+{
+	for (size_t i = 0; i < rc->devices.nr; i++)
+		free(rc->devices.v[i].said);
+	for (size_t i = 0; i < rc->totals.nr; i++)
+		free(rc->totals.v[i].text);
+	VEC_RELEASE(&rc->devices);
+	VEC_RELEASE(&rc->totals);
+	VEC_RELEASE(&rc->loose);
+	u64map_release(&rc->queues);
+	u64map_release(&rc->threads);
+	u64map_release(&rc->processes);
+	u64map_release(&rc->series);
+	u64map_release(&rc->dispatches);
+	u64map_release(&rc->addresses);
+	rocprof_header_release(&rc->head);
+	rocprof_group_release(&rc->group);
+	csv_scan_release(&rc->scan);
+	strbuf_release(&rc->text);
+	input_unmap(&rc->map);
+	free(rc->names);
+	free(rc->cells);
+}
+
+static int read_rocprof_csv(const char *path, struct sink *s, const struct read_opts *o,
+			    struct err *err)
+{
+	CLEANUP(rocprof_release)
+	struct rocprof_csv rc = { .path = path,
+				  .opts = o,
+				  .sink = s,
+				  .text = STRBUF_INIT,
+				  .queue.track = TRACK_NONE,
+				  .pc_track = TRACK_NONE,
+				  .guid.p = "",
+				  .domain.p = "" };
+	int r = input_map(path, 0, &rc.map, err);
+
+	if (r < 0)
+		return r;
+	while (rc.map.len > 0 && rc.map.data[rc.map.len - 1] == 0)
+		rc.map.len--;
+	csv_scan_init(&rc.scan, rc.map.data, rc.map.len);
+	r = read_header(&rc, err);
+	if (r < 0)
+		return r;
+	rocprof_group_find(&rc.group, path, &rc.head);
+	rc.dispatches_elsewhere = rc.head.kind == ROCPROF_COUNTERS && rc.head.timed &&
+				  rocprof_group_has(&rc.group, "kernel_trace");
+	rc.names = xcalloc(ROCPROF_NAMES, sizeof(*rc.names));
+	begin(&rc);
+	read_rows(&rc);
+	return finish(&rc);
+}
+
+static int probe_rocprof_csv(const struct probe *p)
+{
+	CLEANUP(rocprof_header_release) struct rocprof_header h = { .names = VEC_INIT };
+	CLEANUP(csv_scan_release) struct csv_scan scan = { .data = NULL };
+	struct csv_record r;
+
+	if (p->is_dir)
+		return 0;
+	csv_scan_init(&scan, (const char *)p->head, p->head_len);
+	if (csv_scan_next(&scan, &r) == 0)
+		return 0;
+	rocprof_header_read(&h, &r);
+	if (h.kind == ROCPROF_NONE)
+		return 0;
+	return rocprof_header_lacks(&h) ? 60 : 90;
+}
+
+const struct reader reader_rocprof_csv = {
+	.name = "rocprof_csv",
+	.about = "CSV files of rocprofv3 (traces, counters) and of rocprof v1 (results.csv)",
+	.suffixes = ".csv[.gz|.zst]",
+	.probe = probe_rocprof_csv,
+	.read = read_rocprof_csv,
+};

@@ -1,0 +1,234 @@
+/*
+ * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
+ * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
+ * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_loose.c (what a row
+ * becomes), rocprof_args.c (a row as JSON).
+ */
+#ifndef ROCPROF_CSV_H
+#define ROCPROF_CSV_H
+
+#include "profrig/csv_scan.h"
+#include "profrig/input.h"
+#include "profrig/reader.h"
+#include "profrig/strbuf.h"
+#include "profrig/u64map.h"
+
+enum rocprof_kind {
+	ROCPROF_NONE,
+	ROCPROF_KERNELS,
+	ROCPROF_CALLS,
+	ROCPROF_COPIES,
+	ROCPROF_ALLOCATIONS,
+	ROCPROF_SCRATCH,
+	ROCPROF_COUNTERS, /* a row for each counter of a dispatch */
+	ROCPROF_WIDE,     /* a row for each dispatch, counters in columns: rocprof v1 */
+	ROCPROF_PC,
+	ROCPROF_STATS,
+	ROCPROF_AGENTS,
+};
+
+/* Columns that are looked at; names are compared without case and without '_', '-' and blanks. */
+enum rocprof_column {
+	COL_KIND,
+	COL_GUID,
+	COL_AGENT,
+	COL_QUEUE,
+	COL_STREAM,
+	COL_PROCESS,
+	COL_THREAD,
+	COL_DISPATCH,
+	COL_KERNEL,
+	COL_CORRELATION,
+	COL_START,
+	COL_END,
+	COL_DOMAIN,
+	COL_FUNCTION,
+	COL_DIRECTION,
+	COL_SOURCE,
+	COL_DESTINATION,
+	COL_OPERATION,
+	COL_ALLOCATED,
+	COL_ADDRESS,
+	COL_ALLOC_FLAGS,
+	COL_COUNTER,
+	COL_VALUE,
+	COL_SAMPLED,
+	COL_INSTRUCTION,
+	COL_NAME,
+	COL_CALLS,
+	COL_TOTAL,
+	COL_NODE,
+	COL_LOGICAL_NODE,
+	COL_AGENT_TYPE,
+	COL_LOCATION,
+	COL_INDEX,
+	COL_NR,
+	COL_FACT, /* of a launch: sizes, registers; never a counter */
+	COL_OTHER,
+};
+
+#define ROCPROF_MAX_COLUMNS 4096
+
+struct rocprof_header {
+	enum rocprof_kind kind;
+	bool v1, timed;
+	size_t nr;
+	int at[COL_NR]; /* -1: there is none */
+	int text;       /* the column whose text may hold anything; -1 */
+	VEC(struct rocprof_name {
+		enum rocprof_column column;
+		char *name;
+	}) names;
+};
+
+void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r);
+void rocprof_header_release(struct rocprof_header *h);
+/* The column that this kind cannot do without and does not have; NULL. */
+const char *rocprof_header_lacks(const struct rocprof_header *h);
+const char *rocprof_kind_name(const struct rocprof_header *h);
+
+/* What "Agent 4" is. */
+struct rocprof_agent {
+	int64_t node, logical; /* logical: -1 unknown */
+	bool gpu;
+	uint32_t index; /* among those of its type */
+	char pci[32];
+};
+
+/* The files that one process of one run left: DIR/PREFIX_*.csv. */
+struct rocprof_group {
+	char *dir, *prefix; /* prefix: NULL when the name does not tell */
+	uint64_t key;       /* 0: none */
+	int64_t pid;        /* PID_NONE */
+	VEC(struct rocprof_agent) agents;
+};
+
+void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h);
+void rocprof_group_release(struct rocprof_group *g);
+/* Whether a file of this kind lies beside, such as "kernel_trace". */
+bool rocprof_group_has(const struct rocprof_group *g, const char *kind);
+
+/* A device as rows name it. */
+struct rocprof_device {
+	char *said; /* the cell */
+	char name[32], pci[32];
+	bool gpu;
+	track_id track;
+};
+
+/* Spans that no thread and no queue executes, until all are known (rocprof_loose.c). */
+struct rocprof_loose {
+	int64_t start_ns, end_ns;
+	int64_t pid;
+	const char *what; /* the name of its track */
+	str_id name, category, args;
+};
+
+#define ROCPROF_NAMES 1024
+#define ROCPROF_SEEN 64
+
+struct rocprof_csv {
+	const char *path;
+	const struct read_opts *opts;
+	struct sink *sink;
+	struct input_map map;
+	struct csv_scan scan;
+	struct rocprof_header head;
+	struct rocprof_group group;
+	struct csv_record record; /* the row at hand */
+	bool glued;               /* its fields are in cells */
+	struct csv_text *cells;
+	struct strbuf text;
+	VEC(struct rocprof_device) devices;
+	size_t device; /* the last one */
+	struct u64map queues, threads, processes, series, dispatches, addresses;
+	struct rocprof_seen {
+		struct csv_text text; /* "pid,tid" as the file has it */
+		track_id track;
+	} seen[ROCPROF_SEEN];
+	struct {
+		size_t device;
+		int64_t pid, tid;
+		track_id track;
+	} queue;
+	struct csv_text guid, domain;
+	uint64_t guid_salt; /* 0: rows have no guid */
+	str_id domain_id;
+	bool marker, range;
+	struct rocprof_names {
+		struct csv_text text;
+		str_id id;
+	} * names; /* texts seen lately, by a few of their bytes */
+	VEC(struct rocprof_loose) loose;
+	VEC(struct rocprof_total {
+		str_id name;
+		char *text;
+		double sum;
+	}) totals;          /* per counter */
+	VEC(int64_t) sizes; /* of allocations that are not freed */
+	size_t total;       /* the last one */
+	track_id pc_track;
+	bool dispatches_elsewhere;
+	uint64_t rows, repaired, unfreed;
+	int64_t allocations, frees, allocated_bytes;
+	int64_t calls, total_ns; /* of summaries */
+	struct rocprof_fault {
+		uint64_t nr;
+		const char *at;
+	} bad_rows, bad_numbers, no_time, many;
+	const char *cut; /* the row the text ends in the middle of */
+};
+
+static inline bool rocprof_has(const struct rocprof_csv *rc, enum rocprof_column c)
+{
+	return rc->head.at[c] >= 0;
+}
+
+/* An empty text where the file has no such column. */
+static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum rocprof_column c)
+{
+	int at = rc->head.at[c];
+
+	if (at < 0)
+		return (struct csv_text){ "", 0 };
+	return rc->glued ? rc->cells[at] : csv_field(&rc->record, (size_t)at);
+}
+
+void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
+/* false: there is none; what is no number is counted. */
+bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret);
+/* Start and end; false where there are none to use, which is counted. In boot time nothing starts
+ * at 0: that is what a record has whose time was never learned. */
+bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns);
+str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
+uint64_t rocprof_correlation(struct rocprof_csv *rc);
+/* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
+str_id rocprof_args(struct rocprof_csv *rc);
+
+/* rocprof_agents.c */
+void rocprof_agents_read(struct rocprof_group *g, const char *path);
+size_t rocprof_device(struct rocprof_csv *rc, struct csv_text said, bool gpu);
+
+/* rocprof_tracks.c */
+int64_t rocprof_pid(struct rocprof_csv *rc);
+track_id rocprof_process(struct rocprof_csv *rc, int64_t pid);
+track_id rocprof_thread(struct rocprof_csv *rc);
+track_id rocprof_queue(struct rocprof_csv *rc, size_t device);
+/* What a dispatch has of a counter. */
+void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64_t t_ns,
+		    struct csv_text counter, double value);
+void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value);
+
+/* One row each. */
+void rocprof_kernel(struct rocprof_csv *rc);
+void rocprof_counter(struct rocprof_csv *rc);
+void rocprof_wide(struct rocprof_csv *rc);
+void rocprof_copy(struct rocprof_csv *rc);
+void rocprof_scratch(struct rocprof_csv *rc);
+void rocprof_call(struct rocprof_csv *rc);
+void rocprof_allocation(struct rocprof_csv *rc);
+void rocprof_pc(struct rocprof_csv *rc);
+
+void rocprof_loose_push(struct rocprof_csv *rc);
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * A file's kind follows from its columns alone: names of files are the user's. Column names differ
+ * by release in case and separators ("Lds_Block_Size", "gpu-id", "GPU_ID"), so these are not
+ * compared.
+ */
+#include "rocprof_csv.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *word;
+	enum rocprof_column column;
+} words[] = {
+	{ "kind", COL_KIND },
+	{ "guid", COL_GUID },
+	{ "agentid", COL_AGENT },
+	{ "gpuid", COL_AGENT },
+	{ "queueid", COL_QUEUE },
+	{ "streamid", COL_STREAM },
+	{ "processid", COL_PROCESS },
+	{ "pid", COL_PROCESS },
+	{ "threadid", COL_THREAD },
+	{ "tid", COL_THREAD },
+	{ "dispatchid", COL_DISPATCH },
+	{ "kernelname", COL_KERNEL },
+	{ "correlationid", COL_CORRELATION },
+	{ "starttimestamp", COL_START },
+	{ "beginns", COL_START },
+	{ "endtimestamp", COL_END },
+	{ "endns", COL_END },
+	{ "domain", COL_DOMAIN },
+	{ "function", COL_FUNCTION },
+	{ "direction", COL_DIRECTION },
+	{ "sourceagentid", COL_SOURCE },
+	{ "destinationagentid", COL_DESTINATION },
+	{ "operation", COL_OPERATION },
+	{ "allocationsize", COL_ALLOCATED },
+	{ "address", COL_ADDRESS },
+	{ "allocflags", COL_ALLOC_FLAGS },
+	{ "countername", COL_COUNTER },
+	{ "countervalue", COL_VALUE },
+	{ "sampletimestamp", COL_SAMPLED },
+	{ "instruction", COL_INSTRUCTION },
+	{ "name", COL_NAME },
+	{ "calls", COL_CALLS },
+	{ "totaldurationns", COL_TOTAL },
+	{ "totalduration(ns)", COL_TOTAL },
+	{ "nodeid", COL_NODE },
+	{ "logicalnodeid", COL_LOGICAL_NODE },
+	{ "agenttype", COL_AGENT_TYPE },
+	{ "locationid", COL_LOCATION },
+	{ "index", COL_INDEX },
+	{ "queueindex", COL_FACT },
+	{ "grd", COL_FACT },
+	{ "wgr", COL_FACT },
+	{ "lds", COL_FACT },
+	{ "scr", COL_FACT },
+	{ "vgpr", COL_FACT },
+	{ "archvgpr", COL_FACT },
+	{ "accumvgpr", COL_FACT },
+	{ "sgpr", COL_FACT },
+	{ "fbar", COL_FACT },
+	{ "wavesize", COL_FACT },
+	{ "sig", COL_FACT },
+	{ "obj", COL_FACT },
+	{ "dispatchns", COL_FACT },
+	{ "completens", COL_FACT },
+	{ "durationns", COL_FACT },
+	{ "duration", COL_FACT },
+	{ "kernelid", COL_FACT },
+	{ "gridsize", COL_FACT },
+	{ "workgroupsize", COL_FACT },
+	{ "ldsblocksize", COL_FACT },
+	{ "ldsperworkgroup", COL_FACT },
+	{ "scratchsize", COL_FACT },
+	{ "scratchperworkitem", COL_FACT },
+	{ "vgprcount", COL_FACT },
+	{ "archvgprcount", COL_FACT },
+	{ "accumvgprcount", COL_FACT },
+	{ "sgprcount", COL_FACT },
+};
+
+/* The name as it is compared; false when it is too long to be one of ours. */
+static bool fold(struct csv_text name, char *buf, size_t cap)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+
+		if (c == '_' || c == '-' || c == ' ' || c == '\t')
+			continue;
+		if (n + 1 == cap)
+			return false;
+		buf[n++] = (char)tolower((unsigned char)c);
+	}
+	buf[n] = '\0';
+	return true;
+}
+
+static enum rocprof_column column_of(struct csv_text name)
+{
+	char word[40];
+
+	for (size_t i = 0; fold(name, word, sizeof(word)) && i < ARRAY_LEN(words); i++)
+		if (strcmp(word, words[i].word) == 0)
+			return words[i].column;
+	return COL_OTHER;
+}
+
+static bool has(const struct rocprof_header *h, enum rocprof_column c)
+{
+	return h->at[c] >= 0;
+}
+
+static enum rocprof_kind kind_of(const struct rocprof_header *h)
+{
+	if (has(h, COL_NODE) && has(h, COL_AGENT_TYPE))
+		return ROCPROF_AGENTS;
+	if (has(h, COL_NAME) && has(h, COL_CALLS) && has(h, COL_TOTAL))
+		return ROCPROF_STATS;
+	if (has(h, COL_SAMPLED) && has(h, COL_INSTRUCTION))
+		return ROCPROF_PC;
+	if (has(h, COL_COUNTER) && has(h, COL_VALUE))
+		return ROCPROF_COUNTERS;
+	if (has(h, COL_FUNCTION) && (has(h, COL_DOMAIN) || has(h, COL_CORRELATION)))
+		return ROCPROF_CALLS;
+	if (has(h, COL_DIRECTION) && (has(h, COL_SOURCE) || has(h, COL_DESTINATION)))
+		return ROCPROF_COPIES;
+	if (has(h, COL_OPERATION) && has(h, COL_ADDRESS))
+		return ROCPROF_ALLOCATIONS;
+	if (has(h, COL_OPERATION) && has(h, COL_AGENT) && has(h, COL_KIND))
+		return ROCPROF_SCRATCH;
+	if (!has(h, COL_KERNEL))
+		return ROCPROF_NONE;
+	if (has(h, COL_KIND) || has(h, COL_GUID))
+		return ROCPROF_KERNELS;
+	return has(h, COL_AGENT) || has(h, COL_INDEX) || has(h, COL_DISPATCH) ? ROCPROF_WIDE
+									      : ROCPROF_NONE;
+}
+
+/* Names of kernels, functions and instructions hold commas, and in some releases bare quotes. */
+static int text_column(const struct rocprof_header *h)
+{
+	static const enum rocprof_column order[] = { COL_KERNEL, COL_FUNCTION, COL_INSTRUCTION,
+						     COL_NAME };
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		if (has(h, order[i]))
+			return h->at[order[i]];
+	return -1;
+}
+
+void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
+{
+	for (size_t i = 0; i < COL_NR; i++)
+		h->at[i] = -1;
+	h->text = -1;
+	if (r->nr > ROCPROF_MAX_COLUMNS || r->broken)
+		return;
+	h->nr = r->nr;
+	for (size_t i = 0; i < r->nr; i++) {
+		struct csv_text t = csv_field(r, i);
+		struct rocprof_name name = { column_of(t), xstrndup(t.p, t.n) };
+
+		if (name.column < COL_NR && has(h, name.column))
+			name.column = COL_FACT; /* a second one says nothing more */
+		if (name.column < COL_NR)
+			h->at[name.column] = (int)i;
+		VEC_PUSH(&h->names, name);
+	}
+	h->kind = kind_of(h);
+	h->timed = has(h, COL_START) && has(h, COL_END);
+	h->v1 = h->kind == ROCPROF_WIDE && has(h, COL_INDEX);
+	h->text = text_column(h);
+}
+
+void rocprof_header_release(struct rocprof_header *h)
+{
+	for (size_t i = 0; i < h->names.nr; i++)
+		free(h->names.v[i].name);
+	VEC_RELEASE(&h->names);
+}
+
+const char *rocprof_header_lacks(const struct rocprof_header *h)
+{
+	switch (h->kind) {
+	case ROCPROF_KERNELS:
+	case ROCPROF_CALLS:
+	case ROCPROF_COPIES:
+	case ROCPROF_ALLOCATIONS:
+	case ROCPROF_SCRATCH:
+		if (!has(h, COL_START))
+			return "Start_Timestamp";
+		return has(h, COL_END) ? NULL : "End_Timestamp";
+	case ROCPROF_COUNTERS:
+		if (!has(h, COL_KERNEL))
+			return "Kernel_Name";
+		return has(h, COL_DISPATCH) ? NULL : "Dispatch_Id";
+	case ROCPROF_WIDE:
+	case ROCPROF_PC:
+	case ROCPROF_STATS:
+	case ROCPROF_AGENTS:
+	case ROCPROF_NONE:
+		break;
+	}
+	return NULL;
+}
+
+const char *rocprof_kind_name(const struct rocprof_header *h)
+{
+	switch (h->kind) {
+	case ROCPROF_KERNELS:
+		return "rocprofv3 CSV, kernel trace";
+	case ROCPROF_CALLS:
+		return "rocprofv3 CSV, API trace";
+	case ROCPROF_COPIES:
+		return "rocprofv3 CSV, memory copies";
+	case ROCPROF_ALLOCATIONS:
+		return "rocprofv3 CSV, memory allocations";
+	case ROCPROF_SCRATCH:
+		return "rocprofv3 CSV, scratch memory";
+	case ROCPROF_COUNTERS:
+		return "rocprofv3 CSV, counter collection";
+	case ROCPROF_WIDE:
+		return h->v1 ? "rocprof v1 CSV" : "rocprof CSV, counters in columns";
+	case ROCPROF_PC:
+		return "rocprofv3 CSV, PC samples";
+	case ROCPROF_STATS:
+		return "rocprof CSV, summary";
+	case ROCPROF_AGENTS:
+		return "rocprofv3 CSV, agents";
+	case ROCPROF_NONE:
+		break;
+	}
+	return "CSV";
+}

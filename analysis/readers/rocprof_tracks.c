@@ -1,0 +1,190 @@
+/*
+ * Tracks: a thread is (process, thread), a queue is (device, process, stream) where the file has a
+ * Stream_Id, else its queue. Files without a process take that of their group.
+ */
+#include "rocprof_csv.h"
+
+#include <math.h>
+#include <xxhash.h>
+
+#include "profrig/num.h"
+
+#define MAX_SERIES 65536
+#define MAX_TOTALS 4096
+
+enum { KEY_THREAD = 1, KEY_QUEUE };
+
+static uint64_t hash_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t v[4] = { a, b, c, d };
+
+	return XXH3_64bits(v, sizeof(v));
+}
+
+int64_t rocprof_pid(struct rocprof_csv *rc)
+{
+	int64_t pid;
+
+	if (rocprof_has(rc, COL_PROCESS) && rocprof_number(rc, COL_PROCESS, &pid) && pid >= 0)
+		return pid;
+	return rc->group.pid;
+}
+
+track_id rocprof_process(struct rocprof_csv *rc, int64_t pid)
+{
+	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at;
+
+	if (pid == PID_NONE)
+		return TRACK_NONE;
+	at = u64map_at(&rc->processes, (uint64_t)pid);
+	if (*at == U64MAP_NONE) {
+		d.kind = TRACK_PROCESS;
+		d.pid = pid;
+		*at = rc->sink->ops->track(rc->sink, &d);
+	}
+	return *at;
+}
+
+static track_id thread_new(struct rocprof_csv *rc, int64_t pid, int64_t tid, uint64_t key)
+{
+	struct track_def d = TRACK_DEF_INIT;
+
+	d.kind = TRACK_THREAD;
+	d.pid = pid;
+	d.tid = tid;
+	d.key = key;
+	d.parent = rocprof_process(rc, pid);
+	return rc->sink->ops->track(rc->sink, &d);
+}
+
+static track_id thread_of(struct rocprof_csv *rc)
+{
+	int64_t pid = rocprof_pid(rc), tid;
+	uint64_t key;
+	uint32_t *at;
+
+	if (!rocprof_number(rc, COL_THREAD, &tid) || tid < 0)
+		tid = pid; /* the main thread's, on Linux */
+	key = hash_of(KEY_THREAD, (uint64_t)pid, (uint64_t)tid, 0);
+	at = u64map_at(&rc->threads, key);
+	if (*at == U64MAP_NONE) {
+		track_id t = thread_new(rc, pid, tid, key);
+
+		at = u64map_at(&rc->threads, key);
+		*at = t;
+	}
+	return *at;
+}
+
+/* Both numbers as one text where they stand side by side: rows of few threads follow one another. */
+track_id rocprof_thread(struct rocprof_csv *rc)
+{
+	struct csv_text p = rocprof_cell(rc, COL_PROCESS), t = rocprof_cell(rc, COL_THREAD), both;
+	struct rocprof_seen *seen;
+
+	if (rc->head.at[COL_PROCESS] < 0 ||
+	    rc->head.at[COL_PROCESS] + 1 != rc->head.at[COL_THREAD] || t.n == 0)
+		return thread_of(rc);
+	both = (struct csv_text){ p.p, (size_t)(t.p + t.n - p.p) };
+	seen = &rc->seen[(unsigned char)t.p[t.n - 1] % ROCPROF_SEEN];
+	if (both.n != seen->text.n || memcmp(both.p, seen->text.p, both.n) != 0)
+		*seen = (struct rocprof_seen){ both, thread_of(rc) };
+	return seen->track;
+}
+
+static track_id queue_new(struct rocprof_csv *rc, size_t device, int64_t pid, int64_t tid,
+			  uint64_t key)
+{
+	const struct rocprof_device *dev = &rc->devices.v[device];
+	struct track_def d = TRACK_DEF_INIT;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s copies", dev->name);
+	d.kind = TRACK_QUEUE;
+	d.parent = dev->track;
+	d.pid = pid;
+	d.tid = tid;
+	d.device = dev->name;
+	d.pci = dev->pci[0] ? dev->pci : NULL;
+	d.owner = rocprof_process(rc, pid);
+	d.key = key;
+	d.name = rc->head.kind == ROCPROF_COPIES && tid == PID_NONE ? name : NULL;
+	return rc->sink->ops->track(rc->sink, &d);
+}
+
+track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
+{
+	int64_t pid = rocprof_pid(rc), tid = PID_NONE;
+	uint64_t key;
+	uint32_t *at;
+
+	if (rocprof_has(rc, COL_STREAM))
+		rocprof_number(rc, COL_STREAM, &tid);
+	else if (rocprof_has(rc, COL_QUEUE))
+		rocprof_number(rc, COL_QUEUE, &tid);
+	if (tid < 0)
+		tid = PID_NONE;
+	if (rc->queue.track != TRACK_NONE && rc->queue.device == device && rc->queue.pid == pid &&
+	    rc->queue.tid == tid)
+		return rc->queue.track;
+	key = hash_of(KEY_QUEUE, rc->devices.v[device].track,
+		      pid == PID_NONE ? rc->guid_salt : (uint64_t)pid, (uint64_t)tid);
+	at = u64map_at(&rc->queues, key);
+	if (*at == U64MAP_NONE) {
+		track_id t = queue_new(rc, device, pid, tid, key);
+
+		at = u64map_at(&rc->queues, key);
+		*at = t;
+	}
+	rc->queue.device = device;
+	rc->queue.pid = pid;
+	rc->queue.tid = tid;
+	rc->queue.track = *at;
+	return *at;
+}
+
+void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64_t t_ns,
+		    struct csv_text counter, double value)
+{
+	str_id name = rocprof_string(rc, counter);
+	uint64_t key = u64map_pair(queue, name);
+	uint32_t *at;
+
+	if (rc->series.nr >= MAX_SERIES && u64map_get(&rc->series, key) == U64MAP_NONE) {
+		rocprof_fault(rc, &rc->many);
+		return;
+	}
+	at = u64map_at(&rc->series, key);
+	if (*at == U64MAP_NONE) {
+		CLEANUP(xfreep) char *text = xstrndup(counter.p, counter.n);
+		struct series_def d = { .name = text,
+					.device = rc->devices.v[device].name,
+					.track = queue,
+					.kind = SERIES_UNKNOWN };
+
+		*at = rc->sink->ops->series(rc->sink, &d);
+	}
+	rc->sink->ops->sample(rc->sink, *at, t_ns, value);
+}
+
+void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value)
+{
+	str_id name = rocprof_string(rc, counter);
+	size_t i = rc->total;
+
+	if (!isfinite(value))
+		return;
+	if (i >= rc->totals.nr || rc->totals.v[i].name != name) {
+		for (i = 0; i < rc->totals.nr && rc->totals.v[i].name != name; i++)
+			;
+		if (i == MAX_TOTALS)
+			return;
+		if (i == rc->totals.nr)
+			VEC_PUSH(&rc->totals,
+				 (struct rocprof_total){ .name = name,
+							 .text = xstrndup(counter.p, counter.n) });
+	}
+	rc->total = i;
+	rc->totals.v[i].sum += value;
+}
