@@ -11,7 +11,8 @@
 #include "profrig/xalloc.h"
 
 const struct reader *const readers[] = {
-	&reader_otf2, &reader_tef, &reader_samples, &reader_metrics_csv, NULL,
+	&reader_otf2, &reader_tef, &reader_samples, &reader_metrics_csv,
+	&reader_perf, &reader_folded, &reader_speedscope, NULL,
 };
 
 const struct reader *reader_find(const char *name)

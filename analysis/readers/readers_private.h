@@ -4,5 +4,6 @@
 #include "profrig/reader.h"
 
 extern const struct reader reader_otf2, reader_tef, reader_samples, reader_metrics_csv;
+extern const struct reader reader_perf, reader_folded, reader_speedscope;
 
 #endif
