@@ -232,7 +232,7 @@ bool perf_head_parse(struct perf_text line, struct perf_head *ret)
 		if (!is_time(word))
 			continue;
 		if (num_decimal(word.p, word.n, 9, &ret->t_ns) < 0)
-			return false;
+			ret->t_ns = INT64_MAX; /* no time can be that */
 		ret->timed = true;
 		parse_left((struct perf_text){ line.p, (size_t)(word.p - line.p) }, ret);
 		parse_right((struct perf_text){ line.p + at, line.n - at }, ret);
@@ -285,6 +285,14 @@ bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
 	return true;
 }
 
+static bool is_modifiers(struct perf_text t)
+{
+	for (size_t i = 0; i < t.n; i++)
+		if (!t.p[i] || !strchr("ukhGHpPSDIWeb", t.p[i]))
+			return false;
+	return true;
+}
+
 struct perf_text perf_event_base(struct perf_text event)
 {
 	const char *slash = memchr(event.p, '/', event.n);
@@ -302,9 +310,9 @@ struct perf_text perf_event_base(struct perf_text event)
 		event.n = (size_t)(last + 1 - event.p);
 		return event;
 	}
-	for (const char *p = colon ? colon + 1 : NULL; p && p < event.p + event.n; p++)
-		if (!*p || !strchr("ukhGHpPSDIWeb", *p))
-			colon = p = NULL;
+	if (colon &&
+	    !is_modifiers((struct perf_text){ colon + 1, event.n - (size_t)(colon + 1 - event.p) }))
+		return event;
 	if (colon)
 		event.n = (size_t)(colon - event.p);
 	return event;
@@ -366,6 +374,7 @@ void perf_frame_name(const struct perf_frame *f, bool java, struct strbuf *out)
 	} else {
 		end = arguments_at(t);
 		strbuf_add(out, t.p, end > 0 ? end : t.n);
+		strbuf_rtrim(out);
 		if (java && out->buf[from] == 'L' && strchr(out->buf + from, '/')) {
 			memmove(out->buf + from, out->buf + from + 1, out->len - from);
 			out->len--;

@@ -385,6 +385,8 @@ static int probe_folded(const struct probe *p)
 			continue;
 		if (!parse_line(text, &l))
 			return named && lines > 0 ? 20 : 0;
+		if (!named && memmem(l.stack.p, l.stack.n, "; ", 2))
+			return 0;
 		lines++;
 		deep += memchr(l.stack.p, ';', l.stack.n) != NULL;
 	}

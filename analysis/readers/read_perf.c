@@ -156,13 +156,14 @@ static void take_event(struct perf *p, struct perf_text t)
 {
 	struct perf_text name = behind(t, "name = "), freq = behind(t, "sample_freq } = ");
 	const char *comma = name.n ? memchr(name.p, ',', name.n) : NULL;
+	uint32_t event;
 	int64_t hz;
 
 	if (!comma || !behind(t, ", freq = 1").p || !leading_number(freq, &hz))
 		return;
 	name.n = (size_t)(comma - name.p);
-	if (p->events.nr < MAX_EVENTS)
-		p->events.v[event_at(p, name)].sample_ns = sample_ns_of(hz);
+	event = event_at(p, name);
+	p->events.v[event].sample_ns = sample_ns_of(hz);
 }
 
 /* "perf record -F 99 -a", "--freq=99" */
@@ -295,7 +296,7 @@ static void note_gap(struct perf *p, uint32_t event, const struct perf_head *h)
 	uint32_t *at;
 	int64_t gap;
 
-	if (!h->timed || ev->sample_ns || ev->gaps.nr == MAX_GAPS)
+	if (!h->timed || h->t_ns > MAX_TIME_NS || ev->sample_ns || ev->gaps.nr == MAX_GAPS)
 		return;
 	at = u64map_at(&p->last_of, u64map_pair(event, place));
 	if (*at == U64MAP_NONE) {
