@@ -263,18 +263,34 @@ static size_t dso_open(struct perf_text t)
 	return 0;
 }
 
-bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
+bool perf_address_parse(struct perf_text line, struct perf_text *ret_address,
+			struct perf_text *ret_rest)
 {
 	struct perf_text t = perf_trim(line);
-	size_t n = t.n > 2 && t.p[0] == '0' && t.p[1] == 'x' ? 2 : 0, from = n, open;
+	size_t n = t.n > 2 && t.p[0] == '0' && t.p[1] == 'x' ? 2 : 0, from = n;
 
-	*ret = (struct perf_frame){ .has_dso = false };
 	while (n < t.n && isxdigit((unsigned char)t.p[n]))
 		n++;
 	if (n == from || n - from > 16 || (n < t.n && !is_blank(t.p[n])))
 		return false;
-	ret->address = (struct perf_text){ t.p + from, n - from };
-	t = perf_trim((struct perf_text){ t.p + n, t.n - n });
+	*ret_address = (struct perf_text){ t.p + from, n - from };
+	*ret_rest = perf_trim((struct perf_text){ t.p + n, t.n - n });
+	return true;
+}
+
+bool perf_address_is_kernel(struct perf_text address)
+{
+	return address.n == 16 && (address.p[0] < '0' || address.p[0] > '7');
+}
+
+bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
+{
+	struct perf_text t;
+	size_t open;
+
+	*ret = (struct perf_frame){ .has_dso = false };
+	if (!perf_address_parse(line, &ret->address, &t))
+		return false;
 	ret->symbol = t;
 	open = t.n > 0 && t.p[t.n - 1] == ')' ? dso_open(t) : 0;
 	if (open == 0)
@@ -410,8 +426,8 @@ const char *perf_frame_category(const struct perf_frame *f)
 {
 	if (perf_text_is(f->dso, "inlined"))
 		return STACK_SAMPLED_INLINED;
-	if ((f->address.n == 16 && !strchr("01234567", f->address.p[0])) ||
-	    perf_text_begins(f->dso, "[kernel") || perf_text_begins(f->dso, "[guest"))
+	if (perf_address_is_kernel(f->address) || perf_text_begins(f->dso, "[kernel") ||
+	    perf_text_begins(f->dso, "[guest"))
 		return STACK_SAMPLED_KERNEL;
 	return is_jit(f->dso) ? STACK_SAMPLED_JIT : STACK_SAMPLED;
 }

@@ -45,6 +45,10 @@ bool perf_next_line(struct perf_text *rest, struct perf_text *line, bool *whole)
 bool perf_head_parse(struct perf_text line, struct perf_head *ret);
 /* Of a line that has neither: a command, an id or both. */
 void perf_head_bare(struct perf_text line, struct perf_head *ret);
+/* The address that a frame begins with, and what stands behind it. */
+bool perf_address_parse(struct perf_text line, struct perf_text *ret_address,
+			struct perf_text *ret_rest);
+bool perf_address_is_kernel(struct perf_text address);
 /* "addr symbol+0x.. (object)" with blanks around it. */
 bool perf_frame_parse(struct perf_text line, struct perf_frame *ret);
 

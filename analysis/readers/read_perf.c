@@ -42,6 +42,8 @@
 
 #define MAX_EVENTS 4096
 #define MAX_GAPS 65536
+/* Beyond it frames are looked at each time they come. */
+#define MAX_TEXT_BYTES ((size_t)32 << 20)
 #define DEFAULT_SAMPLE_NS 1000000
 #define MIN_SAMPLE_NS 1000
 #define MAX_SAMPLE_NS INT64_C(10000000000)
@@ -51,13 +53,18 @@ struct perf_event {
 	str_id name; /* of perf->names */
 	uint64_t samples;
 	int64_t sample_ns; /* 0: not known yet */
-	bool clock, periods;
+	bool clock;
 	VEC(int64_t) gaps;
 };
 
 struct perf_thread {
 	struct stack_track stack;
 	int64_t last_ns; /* of its latest sample, as recorded */
+};
+
+/* What a frame's text behind its address means: names as they are and as java's. */
+struct perf_known {
+	str_id name[2], category;
 };
 
 struct perf_count {
@@ -80,6 +87,9 @@ struct perf {
 	VEC(int64_t) last_ns; /* by event and CPU or thread */
 	uint32_t time_event;
 
+	struct intern *texts; /* of frames, up to MAX_TEXT_BYTES of them */
+	size_t text_bytes;
+	VEC(struct perf_known) known; /* by id of texts */
 	struct u64map of_thread, of_cpu, of_comm;
 	VEC(struct perf_thread) threads;
 	VEC(struct stack_frame) frames; /* leaf first */
@@ -289,14 +299,20 @@ static bool next_sample(struct perf *p, struct perf_sample *ret)
 
 /* --- first pass: which event is the time, and how much a sample of it --- */
 
+/* For a clock's events, what they stand for; for others, how far apart they are. */
 static void note_gap(struct perf *p, uint32_t event, const struct perf_head *h)
 {
 	struct perf_event *ev = &p->events.v[event];
+	bool period = ev->clock && h->has_period;
 	uint32_t place = h->cpu >= 0 ? (uint32_t)h->cpu : (uint32_t)h->tid | 1U << 31;
 	uint32_t *at;
 	int64_t gap;
 
-	if (!h->timed || h->t_ns > MAX_TIME_NS || ev->sample_ns || ev->gaps.nr == MAX_GAPS)
+	if (ev->sample_ns || ev->gaps.nr == MAX_GAPS)
+		return;
+	if (period && h->period > 0 && h->period <= (uint64_t)MAX_SAMPLE_NS)
+		VEC_PUSH(&ev->gaps, (int64_t)h->period);
+	if (period || !h->timed || h->t_ns > MAX_TIME_NS)
 		return;
 	at = u64map_at(&p->last_of, u64map_pair(event, place));
 	if (*at == U64MAP_NONE) {
@@ -436,19 +452,55 @@ static str_id category_id(struct perf *p, const char *category)
 	return 0;
 }
 
-static void add_frame(struct perf *p, struct perf_text line, bool java)
+static struct perf_known learn(struct perf *p, struct perf_text line)
 {
+	struct perf_known k;
 	struct perf_frame f;
 
-	if (!perf_frame_parse(line, &f)) {
+	perf_frame_parse(line, &f);
+	for (int java = 0; java < 2; java++) {
+		strbuf_clear(&p->text);
+		perf_frame_name(&f, java, &p->text);
+		k.name[java] = p->sink->ops->string(p->sink, p->text.buf, p->text.len);
+	}
+	f.address.n = 0;
+	k.category = category_id(p, perf_frame_category(&f));
+	return k;
+}
+
+/* Most frames of a recording were seen before, at another address. */
+static struct perf_known known_frame(struct perf *p, struct perf_text line, struct perf_text text)
+{
+	str_id id;
+	struct perf_known k;
+
+	if (text.n == 0)
+		return learn(p, line); /* its name is its address */
+	id = intern_find(p->texts, text.p, text.n);
+	if (id != STR_NONE)
+		return p->known.v[id];
+	k = learn(p, line);
+	if (p->text_bytes < MAX_TEXT_BYTES) {
+		p->text_bytes += text.n;
+		intern_put(p->texts, text.p, text.n);
+		VEC_PUSH(&p->known, k);
+	}
+	return k;
+}
+
+static void add_frame(struct perf *p, struct perf_text line, bool java)
+{
+	struct perf_text address, text;
+	struct perf_known k;
+
+	if (!perf_address_parse(line, &address, &text)) {
 		count(p, &p->strange);
 		return;
 	}
-	strbuf_clear(&p->text);
-	perf_frame_name(&f, java, &p->text);
-	VEC_PUSH(&p->frames,
-		 (struct stack_frame){ p->sink->ops->string(p->sink, p->text.buf, p->text.len),
-				       category_id(p, perf_frame_category(&f)), STR_NONE });
+	k = known_frame(p, line, text);
+	if (perf_address_is_kernel(address) && k.category != category_id(p, STACK_SAMPLED_INLINED))
+		k.category = category_id(p, STACK_SAMPLED_KERNEL);
+	VEC_PUSH(&p->frames, (struct stack_frame){ k.name[java], k.category, STR_NONE });
 }
 
 /* Root first. */
@@ -671,6 +723,8 @@ static void perf_release(struct perf *p)
 {
 	input_unmap(&p->map);
 	intern_free(p->names);
+	intern_free(p->texts);
+	VEC_RELEASE(&p->known);
 	u64map_release(&p->event_of);
 	u64map_release(&p->last_of);
 	u64map_release(&p->of_thread);
@@ -697,6 +751,8 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 	if (r < 0)
 		return r;
 	p.names = intern_new();
+	p.texts = intern_new();
+	VEC_PUSH(&p.known, (struct perf_known){ .category = 0 }); /* id 0 is the empty text */
 	memset(p.category, 0xff, sizeof(p.category));
 	drop_tail(&p);
 	survey(&p);

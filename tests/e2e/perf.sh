@@ -9,7 +9,7 @@ like "and gives it" "$(grep '^start' "$T/out")" '--cap-add[ =]SYS_ADMIN'
 like "the wrapper has the option" "$(cat "$T/out")" 'perf record --quiet -e cycles -F 997 --call-graph dwarf -k CLOCK_MONOTONIC -o [^ ]*/artifacts/perf/perf.data -- /bin/true'
 code "plan on host" 0 plan host
 is "says nothing of capabilities" "$(grep -c capability "$T/out")" 0
-code "an unknown way to find stacks is refused" 2 "$PROFRIG" -q plan --tools perf --set tools[0].options.call_graph=lbr -- /bin/true
+code "an unknown way to find stacks is refused" 3 "$PROFRIG" -q plan --tools perf --set tools[0].options.call_graph=lbr -- /bin/true
 
 if ! need perf command -v perf; then
 	skip "a recording" "perf is not installed"
@@ -28,7 +28,7 @@ check "it has samples" jq -e '.artifacts[] | select(.tool == "perf") | .records 
 check "the command is the root of its time" grep -q '^host,sh,sampled,' "$run/analysis/tables/functions.csv"
 check "times add up" jq -e '.checks | length > 0 and all(.ok)' "$run/analysis/analysis.json"
 is "its clock is the samplers'" "$(jq '[.warnings[] | select(.code == "W_NOT_ALIGNED")] | length' "$run/analysis/analysis.json")" 0
-is "energy is attributed to sampled functions" "$(awk -F, '$5 == "sh" || $4 == "sh" { n++ } END { print n > 0 }' "$run"/analysis/tables/energy.csv)" 1
+is "energy is attributed to sampled functions" "$(awk -F, '$5 == "sh" || $4 == "sh" { n++ } END { print (n > 0) }' "$run"/analysis/tables/energy.csv)" 1
 code "info" 0 "$PROFRIG" -q info --json "$run/artifacts/perf/stacks.perf"
 is "says reader and clock" "$(jq -r '.reader + " " + .format' "$T/out")" "perf perf script (sampled stacks)"
 sampled=$(jq '.definitions.stack_samples' "$T/out")
