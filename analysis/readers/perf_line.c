@@ -45,6 +45,30 @@ bool perf_next_line(struct perf_text *rest, struct perf_text *line, bool *whole)
 	return true;
 }
 
+bool perf_is_indented(struct perf_text line)
+{
+	return line.n > 0 && (line.p[0] == ' ' || line.p[0] == '\t');
+}
+
+struct perf_text perf_behind(struct perf_text t, const char *word)
+{
+	const char *at = t.n ? memmem(t.p, t.n, word, strlen(word)) : NULL;
+
+	if (!at)
+		return (struct perf_text){ NULL, 0 };
+	at += strlen(word);
+	return (struct perf_text){ at, t.n - (size_t)(at - t.p) };
+}
+
+bool perf_leading_number(struct perf_text t, int64_t *ret)
+{
+	size_t n = 0;
+
+	while (n < t.n && t.p[n] >= '0' && t.p[n] <= '9')
+		n++;
+	return num_i64(t.p, n, ret) == 0;
+}
+
 /* Cuts the last word off t. */
 static struct perf_text last_word(struct perf_text *t)
 {

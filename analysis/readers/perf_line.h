@@ -41,6 +41,12 @@ struct perf_text perf_trim(struct perf_text t);
 /* Cuts the next line off rest, without its line end; *whole: it had one. */
 bool perf_next_line(struct perf_text *rest, struct perf_text *line, bool *whole);
 
+/* It begins with a blank or a tab. */
+bool perf_is_indented(struct perf_text line);
+/* What stands behind a word, p NULL without it; the number that a text begins with. */
+struct perf_text perf_behind(struct perf_text t, const char *word);
+bool perf_leading_number(struct perf_text t, int64_t *ret);
+
 /* false: it has neither a time nor an event. */
 bool perf_head_parse(struct perf_text line, struct perf_head *ret);
 /* Of a line that has neither: a command, an id or both. */

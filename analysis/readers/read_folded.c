@@ -229,13 +229,12 @@ static void push_count(struct folded *fo, struct stack_track *t, struct slice co
 {
 	int64_t weight_ns;
 
-	if (num_decimal(count.p, count.n, fo->decimals, &weight_ns) < 0)
-		note(fo, &fo->numbers);
-	else if (weight_ns < 0)
-		note(fo, &fo->negative);
-	else if (weight_ns == 0)
-		note(fo, &fo->nothing);
-	else if (stack_push(fo->sink, t, t->end_ns, weight_ns, fo->frames.v, fo->frames.nr) < 0)
+	bool number = num_decimal(count.p, count.n, fo->decimals, &weight_ns) == 0;
+
+	if (number && weight_ns <= 0)
+		note(fo, weight_ns < 0 ? &fo->negative : &fo->nothing);
+	else if (!number ||
+		 stack_push(fo->sink, t, t->end_ns, weight_ns, fo->frames.v, fo->frames.nr) < 0)
 		note(fo, &fo->numbers);
 }
 

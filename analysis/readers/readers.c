@@ -11,7 +11,7 @@
 #include "profrig/xalloc.h"
 
 const struct reader *const readers[] = {
-	&reader_otf2, &reader_tef, &reader_samples, &reader_metrics_csv,
+	&reader_otf2, &reader_tef,    &reader_samples,    &reader_metrics_csv,
 	&reader_perf, &reader_folded, &reader_speedscope, NULL,
 };
 

@@ -4,7 +4,7 @@
 
 #define FILE_OF(profiles) \
 	"{\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":[" profiles "]" \
-											       "}"
+	"}"
 #define EVENTED(unit, events) \
 	FILE_OF("{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"" unit \
 		"\",\"startValue\":0,\"endValue\":9,\"events\":[" events "]}")
