@@ -21,6 +21,9 @@ const struct reader *const readers[] = {
 	&reader_nsys,
 	&reader_rocpd,
 	&reader_rocprof_csv,
+	&reader_perf,
+	&reader_folded,
+	&reader_speedscope,
 	NULL,
 };
 /* clang-format on */

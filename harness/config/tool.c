@@ -94,6 +94,7 @@ void tool_free(struct tool *t)
 	free(t->file);
 	strvec_release(&t->wrap);
 	strvec_release(&t->needs);
+	strvec_release(&t->caps);
 	strvec_release(&t->preload);
 	strvec_release(&t->provides);
 	strvec_release(&t->conflicts);

@@ -242,6 +242,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	t->vendor = xstrdup_null(cfg_text(root, "vendor"));
 	cfg_words(root, "wrap", &t->wrap);
 	cfg_words(root, "needs", &t->needs);
+	cfg_words(root, "caps", &t->caps);
 	cfg_words(root, "preload", &t->preload);
 	cfg_words(root, "provides", &t->provides);
 	cfg_words(root, "conflicts", &t->conflicts);
@@ -269,6 +270,7 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 	size_t stem = strlen(fs_base(path)) - strlen(".yaml");
 
 	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
+	t->caps = (struct strvec)STRVEC_INIT;
 	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);

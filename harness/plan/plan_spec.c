@@ -27,6 +27,19 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 							     c->mounts.v[i].read_only }));
 }
 
+/* The user's own, then those that tools cannot do without. */
+static void add_caps(const struct runconf *c, struct engine_spec *s)
+{
+	strvec_pushv(&s->caps, c->container.caps.v);
+	for (size_t i = 0; i < c->tools.nr; i++) {
+		const struct strvec *caps = &c->tools.v[i].tool->caps;
+
+		for (size_t k = 0; k < caps->nr; k++)
+			if (!strvec_has(&s->caps, caps->v[k]))
+				strvec_push(&s->caps, caps->v[k]);
+	}
+}
+
 static const char *gpu_vendor(const struct runconf *c)
 {
 	for (size_t i = 0; i < c->tools.nr; i++) {
@@ -77,6 +90,6 @@ void plan_engine_spec(struct maker *m)
 	s->ipc = xstrdup_null(c->container.ipc);
 	s->shm_size = xstrdup_null(c->container.shm_size);
 	s->pull = xstrdup_null(c->container.pull);
-	strvec_pushv(&s->caps, c->container.caps.v);
+	add_caps(c, s);
 	strvec_pushv(&s->options, c->container.options.v);
 }

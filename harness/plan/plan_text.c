@@ -97,6 +97,9 @@ static void print_tools(const struct plan *pl, FILE *f)
 			push(&r, t->options.v[k].name, t->options.v[k].value,
 			     t->options.v[k].origin);
 		flush(&r, "      ", f);
+		for (size_t k = 0; pl->engine->container && k < t->tool->caps.nr; k++)
+			fprintf(f, "      gives the container the capability %s\n",
+				t->tool->caps.v[k]);
 	}
 }
 

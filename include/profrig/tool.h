@@ -45,6 +45,7 @@ struct tool {
 	char *file; /* absolute */
 	enum tool_class class;
 	struct strvec wrap, needs, preload, provides, conflicts;
+	struct strvec caps; /* that it needs in a container, without "CAP_" */
 	VEC(struct tool_env) env;
 	VEC(struct tool_script) pre, post;
 	VEC(struct tool_output) outputs;

@@ -1,0 +1,194 @@
+/* Folded stacks as input; those that profrig writes are in test_folded.c. */
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/folded/"
+
+static int64_t time_in(const struct model *m, const char *name)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (strcmp(span_name(m, i), name) == 0)
+			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
+	return sum;
+}
+
+static void basic(void **state)
+{
+	struct reading rd = read_path("folded", FIX "basic.folded", false);
+	const struct model *m = rd.m;
+	size_t leaf = span_at(m, "leaf");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, NULL);
+	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
+	assert_span(m, "main", 0, 6);
+	assert_span(m, "work", 0, 5);
+	assert_span(m, "leaf", 0, 3);
+	assert_span(m, "idle", 6, 10);
+	assert_string_equal(model_str(m, m->spans.category[leaf]), "sampled kernel");
+	assert_string_equal(model_str(m, m->spans.category[span_at(m, "work")]), "sampled");
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 1);
+	assert_int_equal(fact(m, "stacks"), 4);
+	assert_int_equal(fact(m, "count_ns"), 1);
+	reading_release(&rd);
+}
+
+static void differential(void **state)
+{
+	struct reading rd = read_path("folded", FIX "differential.folded", false);
+	const struct model *m = rd.m;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled, differential)");
+	assert_int_equal(m->tracks.nr, 2);
+	assert_string_equal(model_str(m, m->tracks.v[0].name), "before");
+	assert_string_equal(model_str(m, m->tracks.v[1].name), "after");
+	assert_int_equal(time_in(m, "main"), 13 + 12);
+	assert_int_equal(time_in(m, "work"), 22);
+	assert_int_equal(warned(m, W_IGNORED_RECORD), 1); /* the 0 */
+	reading_release(&rd);
+}
+
+/* Counts with decimals stay exact: the unit of the file gets smaller. */
+static void counts(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t unit, a, b;
+		const char *code;
+	} cases[] = {
+		{ "a 1\na;b 2\n", 1, 3, 2, NULL },
+		{ "a 0.4\na;b 0.4\na 0.4\n", 10, 12, 4, NULL },
+		{ "a 1.250\na;b 2\n", 100, 325, 200, NULL },
+		{ "a 1.000\na;b 2.0\n", 1, 3, 2, NULL },
+		{ "a 1e3\na;b 2\n", 1, 1002, 2, NULL },
+		{ "a 1e-3\na;b 2\n", 1000000000, 2001000000, 2000000000, NULL },
+		{ "a 1\r\na;b 2\r\n", 1, 3, 2, NULL },
+		{ "a;b 7 \na 1\t\n", 1, 8, 7, NULL },
+		{ "# comment\n\na;b 7\n", 1, 7, 7, NULL },
+		{ "a 1\na;b 0\n", 1, 1, 0, W_IGNORED_RECORD },
+		{ "a 1\na;b -2\n", 1, 1, 0, W_NEGATIVE_DURATION },
+		{ "a 1\na;b 99999999999999999999\n", 1, 1, 0, W_BAD_NUMBER },
+		{ "a 1\na;b 2305843009213693953\n", 1, 1, 0, W_BAD_NUMBER },
+		{ "a 1\na;b 1-2\n", 1, 1, 0, W_BAD_NUMBER },
+		{ "a 1\na;b\n", 1, 1, 0, W_BAD_EVENT },
+		{ "a 1\na;b nan\n", 1, 1, 0, W_BAD_EVENT },
+		{ "a 1\n12\n", 1, 1, 0, W_BAD_EVENT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("folded", cases[i].text);
+
+		if (rd.r != 0)
+			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
+		if (fact(rd.m, "count_ns") != cases[i].unit)
+			ROW_FAIL(i, "unit %lld", (long long)fact(rd.m, "count_ns"));
+		if (time_in(rd.m, "a") != cases[i].a || time_in(rd.m, "b") != cases[i].b)
+			ROW_FAIL(i, "a %lld, b %lld", (long long)time_in(rd.m, "a"),
+				 (long long)time_in(rd.m, "b"));
+		assert_only_warned(rd.m, cases[i].code);
+		reading_release(&rd);
+	}
+}
+
+static void names(void **state)
+{
+	static const struct {
+		const char *line, *name, *category;
+	} cases[] = {
+		{ "a 1\n", "a", "sampled" },
+		{ "a b c 1\n", "a b c", "sampled" },
+		{ "operator new 3 1\nx 2\n", "operator new 3", "sampled" },
+		{ "a_[k] 1\n", "a", "sampled kernel" },
+		{ "a_[j] 1\n", "a", "sampled jit" },
+		{ "a_[i] 1\n", "a", "sampled inlined" },
+		{ "a_[w] 1\n", "a", "sampled waiting" },
+		{ "a_[x] 1\n", "a_[x]", "sampled" },
+		{ "_[k] 1\n", "_[k]", "sampled" },
+		{ "[libc.so] 1\n", "[libc.so]", "sampled" },
+		{ "\xff\xfe 1\n", "\xff\xfe", "sampled" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("folded", cases[i].line);
+
+		if (rd.r != 0 || strcmp(span_name(rd.m, 0), cases[i].name) != 0)
+			ROW_FAIL(i, "name '%s'", span_name(rd.m, 0));
+		if (strcmp(model_str(rd.m, rd.m->spans.category[0]), cases[i].category) != 0)
+			ROW_FAIL(i, "category");
+		reading_release(&rd);
+	}
+}
+
+static void unreadable(void **state)
+{
+	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct reading rd = read_text("folded", texts[i]);
+
+		if (rd.r >= 0)
+			ROW_FAIL(i, "result %d", rd.r);
+		reading_release(&rd);
+	}
+}
+
+static void damaged(void **state)
+{
+	static const char text[] = "main;work;leaf_[k] 3.5\nmain;work 2\nmain 1\nidle 4\n";
+	size_t n = strlen(text);
+	uint64_t seed = 5;
+
+	(void)state;
+	for (size_t cut = 0; cut <= n; cut++) {
+		struct reading rd = read_bytes("folded", text, cut);
+
+		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
+			ROW_FAIL(cut, "result %d", rd.r);
+		reading_release(&rd);
+	}
+	for (int i = 0; i < 3000; i++) {
+		CLEANUP(xfreep) char *bad = xmemdup(text, n);
+		struct reading rd;
+
+		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
+			bad[rnd(&seed) % n] = (char)rnd(&seed);
+		rd = read_bytes("folded", bad, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
+		reading_release(&rd);
+	}
+}
+
+static void deep(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct reading rd;
+
+	(void)state;
+	for (int i = 0; i < 1000000; i++)
+		strbuf_addstr(&sb, i ? ";f" : "f");
+	strbuf_addstr(&sb, " 3\n");
+	rd = read_text("folded", sb.buf);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 1000000);
+	reading_release(&rd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(basic), cmocka_unit_test(differential), cmocka_unit_test(counts),
+		cmocka_unit_test(names), cmocka_unit_test(unreadable),   cmocka_unit_test(damaged),
+		cmocka_unit_test(deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

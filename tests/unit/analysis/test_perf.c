@@ -1,0 +1,438 @@
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/perf/"
+
+#define STACK(head, leaf) head "\n\t 10 " leaf " (/x)\n\t 20 main (/x)\n\n"
+
+static int64_t time_in(const struct model *m, const char *name)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (strcmp(span_name(m, i), name) == 0)
+			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
+	return sum;
+}
+
+static const char *category_at(const struct model *m, size_t i)
+{
+	return model_str(m, m->spans.category[i]);
+}
+
+static void basic(void **state)
+{
+	struct reading rd = read_path("perf", FIX "basic.perf", false);
+	const struct model *m = rd.m;
+	size_t leaf = span_at(m, "leaf"), work = span_at(m, "work"), lib;
+	const struct track *t = track_of(m, leaf);
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, NULL);
+	assert_string_equal(m->inputs.v[0].format, "perf script (sampled stacks)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
+	assert_int_equal(fact(m, "sample_ns"), 10000000);
+	assert_int_equal(fact(m, "stack_samples"), 4);
+	/* samples that touch share what they have in common */
+	assert_span(m, "work", INT64_C(10000000000), INT64_C(10020000000));
+	assert_span(m, "leaf", INT64_C(10000000000), INT64_C(10010000000));
+	assert_span(m, "other", INT64_C(10010000000), INT64_C(10020000000));
+	assert_int_equal(m->spans.parent[leaf], work);
+	assert_string_equal(span_name(m, m->spans.parent[m->spans.parent[work]]), "app");
+	assert_int_equal(t->pid, 100);
+	assert_int_equal(t->tid, 100);
+	assert_string_equal(model_str(m, t->name), "app");
+	assert_string_equal(model_str(m, t->host), "node3");
+	assert_int_equal(m->tracks.v[t->parent].kind, TRACK_PROCESS);
+	assert_int_equal(time_in(m, "main"), 30000000);
+	assert_int_equal(time_in(m, "app"), 30000000);
+	assert_string_equal(category_at(m, leaf), "sampled");
+	assert_string_equal(category_at(m, span_at(m, "other")), "sampled inlined");
+	assert_string_equal(category_at(m, span_at(m, "sys_read")), "sampled kernel");
+	lib = span_at(m, "[x y.so (deleted)]");
+	assert_int_equal(track_of(m, lib)->tid, 101);
+	assert_string_equal(span_name(m, m->spans.parent[lib]), "[unknown]");
+	assert_string_equal(model_str(m, track_of(m, lib)->name), "Web Content");
+	reading_release(&rd);
+}
+
+/* Samples without call chains stand on one line, the command filled up with blanks. */
+static void flat(void **state)
+{
+	struct reading rd = read_path("perf", FIX "flat.perf", false);
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, NULL);
+	assert_int_equal(fact(rd.m, "stack_samples"), 3);
+	assert_span(rd.m, "native_write_msr", INT64_C(12500000000), INT64_C(12500250000));
+	assert_span(rd.m, "main", INT64_C(12500100000), INT64_C(12500600000));
+	assert_int_equal(track_of(rd.m, span_at(rd.m, "main"))->tid, 4243);
+	reading_release(&rd);
+}
+
+/* One line above a stack: who, where, when, what. */
+static void heads(void **state)
+{
+	static const struct {
+		const char *head, *comm;
+		int64_t pid, tid, start_ns, end_ns;
+	} cases[] = {
+		{ "a 1/2 [003] 5.000001: 99 cpu-clock:u:", "a", 1, 2, 5000001000, 5000001099 },
+		{ "a 1/2 5.000000001: 99 cpu-clock:", "a", 1, 2, 5000000001, 5000000100 },
+		{ "a b c  2 [003] 5.000: cpu-clock:", "a b c", -1, 2, 5000000000, 5001000000 },
+		{ "a 7 2 5.000: cycles:", "a 7", -1, 2, 5000000000, 5001000000 },
+		{ "a 2 cycles:", "a", -1, 2, 0, 1000000 },
+		{ "a 2 77 cpu-clock:", "a", -1, 2, 0, 77 },
+		{ "a 2 [001] 77 cpu-clock:HG:", "a", -1, 2, 0, 77 },
+		{ "a 1/2 [001] K 5.000: cycles:", "a", 1, 2, 5000000000, 5001000000 },
+		{ "a 1/2", "a", 1, 2, 0, 1000000 },
+		{ "a", "a", -1, -1, 0, 1000000 },
+		{ "kworker/0:1-mm 9 [000] 1.000000: cpu_core/cycles/P:", "kworker/0:1-mm", -1, 9,
+		  1000000000, 1001000000 },
+		{ ":77 77 [000] 1.000000: 3 sched:sched_switch: a ==> b [120]", ":77", -1, 77,
+		  1000000000, 1001000000 },
+		{ "a 1/2 1.000000:", "a", 1, 2, 1000000000, 1001000000 },
+		{ "a 1.000000: cycles:", "a", -1, -1, 1000000000, 1001000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *text = xasprintf("%s\n\t 10 f (/x)\n\n", cases[i].head);
+		struct reading rd = read_text("perf", text);
+		size_t f = 0;
+
+		if (rd.r != 0)
+			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
+		for (f = 0; f < rd.m->spans.nr && strcmp(span_name(rd.m, f), "f") != 0;)
+			f++;
+		if (f == rd.m->spans.nr)
+			ROW_FAIL(i, "no span f");
+		if (rd.m->spans.start_ns[f] != cases[i].start_ns ||
+		    rd.m->spans.end_ns[f] != cases[i].end_ns)
+			ROW_FAIL(i, "[%lld, %lld)", (long long)rd.m->spans.start_ns[f],
+				 (long long)rd.m->spans.end_ns[f]);
+		if (track_of(rd.m, f)->pid != cases[i].pid ||
+		    track_of(rd.m, f)->tid != cases[i].tid)
+			ROW_FAIL(i, "pid %lld, tid %lld", (long long)track_of(rd.m, f)->pid,
+				 (long long)track_of(rd.m, f)->tid);
+		if (rd.m->spans.parent[f] == SPAN_NONE ||
+		    strcmp(span_name(rd.m, rd.m->spans.parent[f]), cases[i].comm) != 0)
+			ROW_FAIL(i, "command");
+		reading_release(&rd);
+	}
+}
+
+static void names(void **state)
+{
+	static const struct {
+		const char *frame, *name, *category;
+	} cases[] = {
+		{ "10 f+0x1c (/a/b)", "f", "sampled" },
+		{ "10 f (/a/b)", "f", "sampled" },
+		{ "10 f+0xzz (/a/b)", "f+0xzz", "sampled" },
+		{ "10 [unknown] (/a/b.so)", "[b.so]", "sampled" },
+		{ "10 [unknown] ([unknown])", "[unknown]", "sampled" },
+		{ "10 [unknown] ([vdso])", "[[vdso]]", "sampled" },
+		{ "10 [unknown] (/tmp/perf-12.map)", "[perf-12.map]", "sampled jit" },
+		{ "10 Lorg/x/Y:.z (/tmp/perf-12.map)", "Lorg/x/Y:.z", "sampled jit" },
+		{ "10", "0x10", "sampled" },
+		{ "10 f", "f", "sampled" },
+		{ "10 a::b(int, char)+0x3 (/x)", "a::b", "sampled" },
+		{ "10 (anonymous namespace)::f(int)+0x3 (/x)", "(anonymous namespace)::f",
+		  "sampled" },
+		{ "10 net/http.(*Client).Do+0x3 (/x)", "net/http.(*Client).Do", "sampled" },
+		{ "10 (odd) (/x)", "(odd)", "sampled" },
+		{ "10 a;b'c\"d (/x)", "a:bcd", "sampled" },
+		{ "10 'x' (inlined)", "x", "sampled inlined" },
+		{ "ffffffff81000010 f ([ext4])", "f", "sampled kernel" },
+		{ "10 f ([kernel.kallsyms])", "f", "sampled kernel" },
+		{ "10 f ([guest.kernel.kallsyms])", "f", "sampled kernel" },
+		{ "10 std::vector<a (b)>::f (/x (deleted))", "std::vector<a", "sampled" },
+		{ "0x10 \xff\xfe (/x)", "\xff\xfe", "sampled" },
+		{ "10 \"\" (/x)", "[unknown]", "sampled" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("c 1/2 5.0001: cycles:\n\t %s\n\n", cases[i].frame);
+		struct reading rd = read_text("perf", text);
+		size_t f = rd.m->spans.nr - 1;
+
+		if (rd.r != 0 || rd.m->spans.nr != 2)
+			ROW_FAIL(i, "result %d, %zu spans", rd.r, rd.m->spans.nr);
+		if (strcmp(span_name(rd.m, f), cases[i].name) != 0)
+			ROW_FAIL(i, "name '%s'", span_name(rd.m, f));
+		if (strcmp(category_at(rd.m, f), cases[i].category) != 0)
+			ROW_FAIL(i, "category '%s'", category_at(rd.m, f));
+		reading_release(&rd);
+	}
+}
+
+/* For java alone the L in front of a class goes. */
+static void java_names(void **state)
+{
+	struct reading rd = read_text("perf", "java 1/2 5.0001: cycles:\n\t 10 Lorg/x/Y:.z (/m)\n"
+					      "\t 20 Lone (/m)\n\n");
+
+	(void)state;
+	span_at(rd.m, "org/x/Y:.z");
+	span_at(rd.m, "Lone");
+	reading_release(&rd);
+}
+
+/* Weights never overlap and never get lost, whatever the times are. */
+static void sums_hold(void **state)
+{
+	static const char head[] = "# cmdline : perf record -F 1000 x\n";
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	uint64_t seed = 7, t_us = 1000000;
+	struct reading rd;
+
+	(void)state;
+	strbuf_addstr(&sb, head);
+	for (int i = 0; i < 500; i++) {
+		t_us += rnd(&seed) % (i % 7 ? 1500 : 20000);
+		strbuf_addf(&sb, STACK("x 1/%d %llu.%06llu: cycles:", "%s"),
+			    (int)(rnd(&seed) % 3) + 1, (unsigned long long)(t_us / 1000000),
+			    (unsigned long long)(t_us % 1000000), i % 3 ? "a" : "b");
+	}
+	rd = read_text("perf", sb.buf);
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(rd.m, NULL);
+	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
+	assert_int_equal(time_in(rd.m, "main"), 500 * 1000000);
+	assert_int_equal(time_in(rd.m, "x"), 500 * 1000000);
+	assert_int_equal(time_in(rd.m, "b"), 167 * 1000000);
+	assert_int_equal(time_in(rd.m, "a"), 333 * 1000000);
+	reading_release(&rd);
+}
+
+/* One event is the time, the others are instants. */
+static void several_events(void **state)
+{
+	struct reading rd =
+		read_text("perf", STACK("a 1/1 1.000000: 3 page-faults:",
+					"f") STACK("a 1/1 1.001000: 4 page-faults:", "f")
+					  STACK("a 1/1 1.002000: 5000 task-clock:u:",
+						"g") STACK("a 1/1 1.003000: 900 cycles:u:", "h")
+						  STACK("a 1/1 1.004000: 4000 task-clock:k:", "g"));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(time_in(rd.m, "g"), 9000);
+	assert_int_equal(rd.m->inputs.v[0].instants, 3);
+	assert_int_equal(rd.m->spans.kind[span_at(rd.m, "page-faults")], SPAN_INSTANT);
+	assert_int_equal(fact(rd.m, "other_events"), 3);
+	reading_release(&rd);
+}
+
+static void records(void **state)
+{
+	struct reading rd = read_text(
+		"perf",
+		"a 1/1 [000] 0.900000: PERF_RECORD_COMM exec: a:1/1\n"
+		"a 1/1 [000] 0.900001: PERF_RECORD_MMAP2 1/1: [0x4000(0x1000) @ 0 08:01 1 2]: r-xp "
+		"/usr/bin/a\n" STACK(
+			"a 1/1 [000] 1.000000: 1000 cpu-clock:",
+			"f") "a 1/1 [000] 1.100000: PERF_RECORD_SWITCH OUT preempt\n"
+			     "a 1/1 [000] 1.100000: PERF_RECORD_LOST lost 12\n"
+			     "a 1/1 [000] 1.100001: PERF_RECORD_LOST_SAMPLES lost 3\n"
+			     "            perf 1/1 [000] 1.200000: PERF_RECORD_EXIT(1:1):(1:1)\n");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(fact(rd.m, "stack_samples"), 1);
+	assert_int_equal(fact(rd.m, "records"), 6);
+	assert_int_equal(warned(rd.m, W_READ_FAILED), 15);
+	assert_only_warned(rd.m, W_READ_FAILED);
+	reading_release(&rd);
+}
+
+/* The idle thread is one per CPU, so it can be on several at a time. */
+static void idle_threads(void **state)
+{
+	struct reading rd = read_text(
+		"perf", STACK("swapper 0/0 [000] 1.000000: 1000000 cpu-clock:", "f")
+				STACK("swapper 0/0 [001] 1.000001: 1000000 cpu-clock:", "f"));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.start_ns[span_nth(rd.m, "f", 1)], 1000001000);
+	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 0))->name),
+			    "swapper/0");
+	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 1))->name),
+			    "swapper/1");
+	assert_only_warned(rd.m, NULL);
+	reading_release(&rd);
+}
+
+/* Without a frequency the weight is what lies between samples of a CPU. */
+static void median_weight(void **state)
+{
+	struct reading rd =
+		read_text("perf", STACK("a 1/1 [000] 1.000000: cycles:",
+					"f") STACK("b 2/2 [000] 1.004000: cycles:",
+						   "f") STACK("a 1/1 [000] 1.008000: cycles:", "f")
+					  STACK("c 3/3 [001] 1.000000: cycles:", "f")
+						  STACK("c 3/3 [001] 1.900000: cycles:", "f"));
+
+	(void)state;
+	assert_int_equal(fact(rd.m, "sample_ns"), 4000000);
+	assert_int_equal(time_in(rd.m, "f"), 5 * 4000000);
+	reading_release(&rd);
+}
+
+static void odd(void **state)
+{
+	static const struct {
+		const char *text, *code;
+		int r;
+		int64_t samples;
+	} cases[] = {
+		{ STACK("a 1/1 1.000000: cycles:", "f") "what is this\n", W_BAD_EVENT, 0, 1 },
+		{ "a 1/1 1.000000: cycles:\n\t 10 f (/x)\n\t  x.c:12\n\n", W_IGNORED_RECORD, 0, 1 },
+		{ "a 1/1 1.000000: cycles:\n\t 10 f (/x)\n", W_UNTERMINATED, 0, 1 },
+		{ STACK("a 1/1 1.000000: cycles:", "f") "a 1/1 2.000000: cycles:\n\t 10 f (/",
+		  W_TRUNCATED, READ_PARTIAL, 1 },
+		{ STACK("a 1/1 1.000000: cycles:", "f") "a 1/1 2.0000", W_TRUNCATED, READ_PARTIAL,
+		  1 },
+		{ STACK("a 1/1 2.000000: cycles:", "f") STACK("a 1/1 1.000000: cycles:", "f"),
+		  W_TIME_ORDER, 0, 2 },
+		{ STACK("a 1/1 99999999999.000000: cycles:", "f"), W_BAD_NUMBER, 0, 1 },
+		{ STACK("a 1/1 1.000000: 0 cpu-clock:", "f"), W_BAD_NUMBER, 0, 1 },
+		{ STACK("a 1/1 1.000000: 99999999999999 cpu-clock:", "f"), W_BAD_NUMBER, 0, 1 },
+		{ "# cmdline : perf record x\n", W_EMPTY_INPUT, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("perf", cases[i].text);
+
+		if (rd.r != cases[i].r)
+			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
+		if (!warned(rd.m, cases[i].code))
+			ROW_FAIL(i, "no %s", cases[i].code);
+		if (fact(rd.m, "stack_samples") != cases[i].samples)
+			ROW_FAIL(i, "%lld samples", (long long)fact(rd.m, "stack_samples"));
+		reading_release(&rd);
+	}
+}
+
+static void unreadable(void **state)
+{
+	static const char *const texts[] = { "", "hello\n", "\n\n", "\t 10 f (/x)\n",
+					     "{\"a\": 1}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct reading rd = read_text("perf", texts[i]);
+
+		if (i == 2 ? rd.r != 0 : rd.r >= 0)
+			ROW_FAIL(i, "result %d", rd.r);
+		reading_release(&rd);
+	}
+}
+
+/* Cut anywhere and mutated anyhow: an answer, and sums that hold. */
+static void damaged(void **state)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	uint64_t seed = 11;
+	size_t n = 0;
+
+	(void)state;
+	assert_true(fs_read(FIX "basic.perf", 1 << 20, &text, &n, NULL) >= 0);
+	for (size_t cut = 0; cut <= n; cut++) {
+		struct reading rd = read_bytes("perf", text, cut);
+
+		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
+			ROW_FAIL(cut, "cut inside a line and not partial");
+		reading_release(&rd);
+	}
+	for (int i = 0; i < 3000; i++) {
+		CLEANUP(xfreep) char *bad = xmemdup(text, n);
+		struct reading rd;
+
+		for (uint64_t k = rnd(&seed) % 8 + 1; k > 0; k--)
+			bad[rnd(&seed) % n] = (char)rnd(&seed);
+		rd = read_bytes("perf", bad, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
+		reading_release(&rd);
+	}
+}
+
+static void deep(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct reading rd;
+
+	(void)state;
+	strbuf_addstr(&sb, "a 1/1 1.000000: 5 cpu-clock:\n");
+	for (int i = 0; i < 1000000; i++)
+		strbuf_addstr(&sb, "\t 1 f (x)\n");
+	strbuf_addstr(&sb, "\n");
+	rd = read_text("perf", sb.buf);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 1000001);
+	reading_release(&rd);
+}
+
+static void probed(void **state)
+{
+	static const struct {
+		const char *text, *reader;
+	} cases[] = {
+		{ STACK("a 1/1 1.000000: cycles:", "f"), "perf" },
+		{ "            perf  4242 12.500000: 250000 cycles:  ffffffff8104f45a f "
+		  "([kernel.kallsyms])\n",
+		  "perf" },
+		{ "# cmdline : perf record x\n# event : name = cycles\n", "perf" },
+		{ "a;b;c 12\na;b 1\n", "folded" },
+		{ "a;b;c 12 13\na;b 1 0\n", "folded" },
+		{ "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\"",
+		  "speedscope" },
+		{ "{\"profiles\": [{\"type\": \"evented\"", "speedscope" },
+		{ "{\"traceEvents\": []}", "tef" },
+		{ "a b c\n", NULL },
+		{ "a: b 1\nc: d 2\n", NULL },
+		{ "x = 1; y = 2\n", NULL },
+		{ "all: 12\n\tcc x.c (y)\n", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *path = temp_file(cases[i].text, strlen(cases[i].text));
+		const struct reader *found = NULL;
+		int r = reader_detect(path, &found, NULL);
+
+		unlink(path);
+		if (cases[i].reader ? r < 0 || strcmp(found->name, cases[i].reader) != 0 : r >= 0)
+			ROW_FAIL(i, "reader %s", r < 0 ? "none" : found->name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(basic),
+		cmocka_unit_test(flat),
+		cmocka_unit_test(heads),
+		cmocka_unit_test(names),
+		cmocka_unit_test(java_names),
+		cmocka_unit_test(sums_hold),
+		cmocka_unit_test(several_events),
+		cmocka_unit_test(records),
+		cmocka_unit_test(idle_threads),
+		cmocka_unit_test(median_weight),
+		cmocka_unit_test(odd),
+		cmocka_unit_test(unreadable),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(deep),
+		cmocka_unit_test(probed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+#include "readers_test.h"
+
+#define FIX "tests/fixtures/speedscope/"
+
+#define FILE_OF(profiles) \
+	"{\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":[" profiles "]" \
+	"}"
+#define EVENTED(unit, events) \
+	FILE_OF("{\"type\":\"evented\",\"name\":\"t\",\"unit\":\"" unit \
+		"\",\"startValue\":0,\"endValue\":9,\"events\":[" events "]}")
+#define SAMPLED(unit, samples, weights) \
+	FILE_OF("{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"" unit \
+		"\",\"startValue\":0,\"endValue\":9,\"samples\":[" samples \
+		"],\"weights\":[" weights "]}")
+#define O(frame, at) "{\"type\":\"O\",\"frame\":" #frame ",\"at\":" #at "}"
+#define C(frame, at) "{\"type\":\"C\",\"frame\":" #frame ",\"at\":" #at "}"
+
+static int64_t time_in(const struct model *m, const char *name)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (strcmp(span_name(m, i), name) == 0)
+			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
+	return sum;
+}
+
+static void basic(void **state)
+{
+	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
+	const struct model *m = rd.m;
+	size_t c = span_at(m, "c \xc3\xa9"), a;
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_only_warned(m, NULL);
+	assert_int_equal(m->tracks.nr, 2);
+	assert_string_equal(model_str(m, m->tracks.v[0].name), "one");
+	assert_string_equal(model_str(m, m->tracks.v[1].name), "two");
+	a = span_nth(m, "a", 0);
+	assert_int_equal(m->spans.start_ns[a], 0);
+	assert_int_equal(m->spans.end_ns[a], 14000);
+	assert_int_equal(m->spans.exclusive_ns[a], 10500);
+	assert_string_equal(model_str(m, m->spans.category[a]), "");
+	assert_span(m, "b", 2500, 6000);
+	a = span_nth(m, "a", 1);
+	assert_int_equal(m->spans.start_ns[a], 5);
+	assert_int_equal(m->spans.end_ns[a], 9);
+	assert_string_equal(model_str(m, m->spans.category[a]), "sampled");
+	assert_int_equal(m->spans.start_ns[c], 6);
+	assert_int_equal(m->spans.end_ns[c], 8);
+	assert_int_equal(fact(m, "profiles"), 2);
+	assert_int_equal(fact(m, "untimed_profiles"), 1);
+	reading_release(&rd);
+}
+
+static void units(void **state)
+{
+	static const struct {
+		const char *unit;
+		int64_t ns;
+	} cases[] = { { "nanoseconds", 2 },        { "microseconds", 1500 },
+		      { "milliseconds", 1500000 }, { "seconds", 1500000000 },
+		      { "bytes", 1500000 },        { "none", 1500000 },
+		      { "fortnights", 1500000 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
+		struct reading rd = read_text("speedscope", text);
+
+		if (time_in(rd.m, "a") != cases[i].ns)
+			ROW_FAIL(i, "%lld ns", (long long)time_in(rd.m, "a"));
+		reading_release(&rd);
+	}
+}
+
+/* Files that break a rule: what is left, and what is said about it. */
+static void malformed(void **state)
+{
+	static const struct {
+		const char *text, *code;
+		int r;
+		int64_t a, b;
+	} cases[] = {
+		{ EVENTED("none", O(0, 0) "," C(0, 5)), NULL, 0, 5, 0 },
+		{ EVENTED("none", O(0, 0) "," O(1, 2)), W_OPEN_SPAN, 0, 2, 0 },
+		{ EVENTED("none", O(0, 0) "," C(0, 5) "," C(0, 6)), W_STRAY_LEAVE, 0, 5, 0 },
+		{ EVENTED("none", O(0, 0) "," O(1, 2) "," C(0, 5) "," C(1, 6)), W_LEAVE_MISMATCH, 0,
+		  6, 3 },
+		{ EVENTED("none", O(0, 5) "," C(0, 3)), W_TIME_ORDER, 0, 0, 0 },
+		{ EVENTED("none", O(0, 0) "," O(7, 1) "," C(7, 2) "," C(0, 3)), W_UNKNOWN_REFERENCE,
+		  0, 3, 0 },
+		{ EVENTED("none", O(0, 0) ",{\"type\":\"O\",\"frame\":1}," C(0, 3)), W_BAD_EVENT, 0,
+		  3, 0 },
+		{ EVENTED("none", O(0, 0) ",{\"type\":\"X\",\"frame\":1,\"at\":1}," C(0, 3)),
+		  W_BAD_EVENT, 0, 3, 0 },
+		{ EVENTED("none", O(0, 0) ",17," C(0, 3)), W_BAD_EVENT, 0, 3, 0 },
+		{ EVENTED("none", O(0, 0) "," O(1, NaN) "," C(0, 3)), W_BAD_NUMBER, 0, 3, 0 },
+		{ EVENTED("none", O(0, 0) "," O(1, 1e30) "," C(0, 3)), W_BAD_NUMBER, 0, 3, 0 },
+		{ EVENTED("none", O(0, 0) "," C(0, 3) ","), NULL, 0, 3, 0 },
+		{ SAMPLED("none", "[0],[0,1]", "1,2"), NULL, 0, 3, 2 },
+		{ SAMPLED("none", "[0],[0,1]", "1"), W_BAD_EVENT, 0, 1, 0 },
+		{ SAMPLED("none", "[0]", "1,2"), W_BAD_EVENT, 0, 1, 0 },
+		{ SAMPLED("none", "[0],[1]", "1,0"), W_IGNORED_RECORD, 0, 1, 0 },
+		{ SAMPLED("none", "[0],[1]", "1,-4"), W_NEGATIVE_DURATION, 0, 1, 0 },
+		{ SAMPLED("none", "[0],[1]", "1,null"), W_BAD_NUMBER, 0, 1, 0 },
+		{ SAMPLED("none", "[0],3", "1,1"), W_BAD_EVENT, 0, 1, 0 },
+		{ SAMPLED("none", "[0,9],[\"x\"]", "1,1"), W_UNKNOWN_REFERENCE, 0, 1, 0 },
+		{ SAMPLED("none", "[],[0]", "4,1"), NULL, 0, 1, 0 },
+		{ FILE_OF("{\"type\":\"flame\"}"), W_IGNORED_RECORD, 0, 0, 0 },
+		{ FILE_OF("{\"type\":\"sampled\"}"), W_EMPTY_INPUT, 0, 0, 0 },
+		{ FILE_OF(""), W_EMPTY_INPUT, 0, 0, 0 },
+		{ FILE_OF("7"), W_BAD_EVENT, 0, 0, 0 },
+		{ "{\"profiles\":[{\"type\":\"sampled\",\"samples\":[[0],[1]],\"weights\":[1,2]}],"
+		  "\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
+		  NULL, 0, 1, 2 },
+		{ "{\"profiles\":[{\"type\":\"sampled\",\"samples\":[[0],[1]],\"weights\":[1,2]}]}",
+		  W_UNKNOWN_REFERENCE, 0, 0, 0 },
+		{ "{\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":\"evented\","
+		  "\"events\":[" O(0, 1) "," C(0, 5) ",{\"ty",
+		  W_TRUNCATED, READ_PARTIAL, 4, 0 },
+		{ "{\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":\"evented\","
+		  "\"events\":[" O(0, 1) "," C(0, 5) "}]}]}",
+		  W_TRUNCATED, READ_PARTIAL, 4, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("speedscope", cases[i].text);
+
+		if (rd.r != cases[i].r)
+			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
+		if (time_in(rd.m, "a") != cases[i].a || time_in(rd.m, "b") != cases[i].b)
+			ROW_FAIL(i, "a %lld, b %lld", (long long)time_in(rd.m, "a"),
+				 (long long)time_in(rd.m, "b"));
+		if (cases[i].code && !warned(rd.m, cases[i].code))
+			ROW_FAIL(i, "no %s", cases[i].code);
+		if (!cases[i].code && rd.m->warnings.nr)
+			ROW_FAIL(i, "%s", rd.m->warnings.v[0].text);
+		reading_release(&rd);
+	}
+}
+
+static void unreadable(void **state)
+{
+	static const char *const texts[] = { "",
+					     "[]",
+					     "{",
+					     "{}",
+					     "x",
+					     "{\"profiles\":3}",
+					     "{\"shared\":{\"frames\":[{\"name\":\"a" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct reading rd = read_text("speedscope", texts[i]);
+
+		if (rd.r >= 0)
+			ROW_FAIL(i, "result %d", rd.r);
+		if (!strstr(rd.err.msg, "offset") && i > 0)
+			ROW_FAIL(i, "%s", rd.err.msg);
+		reading_release(&rd);
+	}
+}
+
+static void damaged(void **state)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	uint64_t seed = 3;
+	size_t n = 0;
+
+	(void)state;
+	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
+	for (size_t cut = 0; cut + 1 < n; cut++) {
+		struct reading rd = read_bytes("speedscope", text, cut);
+
+		if (rd.r == 0)
+			ROW_FAIL(cut, "nothing is said of the cut");
+		reading_release(&rd);
+	}
+	for (int i = 0; i < 3000; i++) {
+		CLEANUP(xfreep) char *bad = xmemdup(text, n);
+		struct reading rd;
+
+		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
+			bad[rnd(&seed) % n] = (char)rnd(&seed);
+		rd = read_bytes("speedscope", bad, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		reading_release(&rd);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(basic),     cmocka_unit_test(units),
+		cmocka_unit_test(malformed), cmocka_unit_test(unreadable),
+		cmocka_unit_test(damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
