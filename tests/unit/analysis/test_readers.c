@@ -168,10 +168,10 @@ static void checks(void **state)
 	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "", 0, "empty", 0,
 		    "0 bytes");
 	/* somebody knows what it is, but not this program */
-	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "rpd", 0, "empty", 0,
+	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "jax", 0, "empty", 0,
 		    "0 bytes");
-	check_words(FIX "tef/chrome.json", "rpd", 1, "valid", 0, "no reader 'rpd'");
-	reader_check(FIX "tef/chrome.json", "rpd", 1, &c);
+	check_words(FIX "tef/chrome.json", "jax", 1, "valid", 0, "no reader 'jax'");
+	reader_check(FIX "tef/chrome.json", "jax", 1, &c);
 	assert_true(c.unread);
 	reader_check(FIX "tef/profrig-blas.json", "tef", 0, &c);
 	assert_false(c.unread);
