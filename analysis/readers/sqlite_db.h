@@ -14,7 +14,8 @@
  * rollback journal that is not empty stands beside it ("-wal", "-journal"), the file alone is not
  * what was committed: both are copied to a private directory (TMPDIR, else /tmp; mode 0700) and
  * SQLite puts the copy in order. Its names are removed as soon as it is open, so nothing stays
- * behind, however the program ends. A gzip or zstd file is inflated into memory and read there.
+ * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as is
+ * one that has no name (a descriptor in /proc).
  *
  * A file that lies about itself (views without an end, columns that are computed, damaged pages)
  * can do no harm: no extensions, no triggers, no writing functions, an authorizer that admits
@@ -52,7 +53,8 @@
 struct sqlite_db {
 	sqlite3 *handle;
 	char *path;           /* as the user named it */
-	struct input_map map; /* of a compressed file */
+	struct input_map map; /* of a compressed file, or one without a name */
+	unsigned char *image; /* a copy of it */
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
 	bool changing;        /* the file changed while it was copied: somebody writes it */
