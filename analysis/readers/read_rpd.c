@@ -34,6 +34,7 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
+#include "profrig/text.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
@@ -324,10 +325,14 @@ static int probe_rpd(const struct probe *p)
 	static const char *const both[] = { "rocpd_api", "rocpd_op", NULL };
 	static const char *const api[] = { "rocpd_api", "rocpd_string", NULL };
 	static const char *const op[] = { "rocpd_op", "rocpd_string", NULL };
+	static const char *const none[] = { NULL };
 
 	if (sqlite_probe_has(p, both))
 		return 95;
-	return sqlite_probe_has(p, api) || sqlite_probe_has(p, op) ? 60 : 0;
+	if (sqlite_probe_has(p, api) || sqlite_probe_has(p, op))
+		return 60;
+	/* so that a damaged .rpd is told what is wrong, and is not an unknown file */
+	return sqlite_probe_has(p, none) && text_suffix(p->name, ".rpd") ? 10 : 0;
 }
 
 const struct reader reader_rpd = {
