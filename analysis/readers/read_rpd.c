@@ -8,7 +8,8 @@
  *	rocpd_ustring	id → text: arguments and texts of ranges		< 3: rocpd_string
  *	rocpd_api	id, pid, tid, start, end, apiName_id, args_id: one call, range or mark
  *			category_id, domain_id					< 3: none
- *	rocpd_op	id, gpuId, queueId, start, end, description_id (kernel name or ''), opType_id
+ *	rocpd_op	id, gpuId, queueId, start, end, opType_id, description_id (a kernel's
+ *			name, else '')
  *	rocpd_api_ops	api_id, op_id: which call launched which work, n:m
  *	rocpd_kernelapi	api_ptr_id, grid, workgroup, stream …	1: rocpd_kernelop, op_ptr_id
  *	rocpd_copyapi	api_ptr_id, size, kind …			1: rocpd_copyop, op_ptr_id
