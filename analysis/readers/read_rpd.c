@@ -8,7 +8,8 @@
  *	rocpd_ustring	id → text: arguments and texts of ranges		< 3: rocpd_string
  *	rocpd_api	id, pid, tid, start, end, apiName_id, args_id: one call, range or mark
  *			category_id, domain_id					< 3: none
- *	rocpd_op	id, gpuId, queueId, start, end, description_id (kernel name or ''), opType_id
+ *	rocpd_op	id, gpuId, queueId, start, end, opType_id, description_id (a kernel's
+ *			name, else '')
  *	rocpd_api_ops	api_id, op_id: which call launched which work, n:m
  *	rocpd_kernelapi	api_ptr_id, grid, workgroup, stream …	1: rocpd_kernelop, op_ptr_id
  *	rocpd_copyapi	api_ptr_id, size, kind …			1: rocpd_copyop, op_ptr_id
@@ -34,6 +35,7 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
+#include "profrig/text.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
@@ -90,22 +92,15 @@ static enum rpd_class class_of(const char *name)
 	return RPD_CALL;
 }
 
-enum rpd_class rpd_class(struct rpd *r, int64_t name_id)
+const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id)
 {
-	uint32_t own = sqlite_ids_get(&r->names.ids, name_id);
+	const char *name = sqlite_strings_text(&r->names, id);
 
-	if (own == SQLITE_ID_NONE)
-		return RPD_CALL;
-	if (own >= r->classes.nr) {
-		size_t count = intern_count(r->names.texts);
-
-		VEC_RESERVE(&r->classes, count);
-		while (r->classes.nr < count)
-			r->classes.v[r->classes.nr++] = RPD_UNASKED;
-	}
-	if (r->classes.v[own] == RPD_UNASKED)
-		r->classes.v[own] = (uint8_t)class_of(intern_str(r->names.texts, own));
-	return (enum rpd_class)r->classes.v[own];
+	into->name = rpd_name(r, id);
+	into->id = id;
+	/* what is missing is counted each time */
+	into->class = name ? class_of(name) : RPD_UNASKED;
+	return into;
 }
 
 const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n)
@@ -287,7 +282,6 @@ static void rpd_release(struct rpd *r)
 {
 	sqlite_strings_release(&r->names);
 	sqlite_strings_release(&r->texts);
-	VEC_RELEASE(&r->classes);
 	sqlite_ids_release(&r->process_at);
 	sqlite_ids_release(&r->tid_at);
 	u64map_release(&r->thread_at);
@@ -332,10 +326,14 @@ static int probe_rpd(const struct probe *p)
 	static const char *const both[] = { "rocpd_api", "rocpd_op", NULL };
 	static const char *const api[] = { "rocpd_api", "rocpd_string", NULL };
 	static const char *const op[] = { "rocpd_op", "rocpd_string", NULL };
+	static const char *const none[] = { NULL };
 
 	if (sqlite_probe_has(p, both))
 		return 95;
-	return sqlite_probe_has(p, api) || sqlite_probe_has(p, op) ? 60 : 0;
+	if (sqlite_probe_has(p, api) || sqlite_probe_has(p, op))
+		return 60;
+	/* so that a damaged .rpd is told what is wrong, and is not an unknown file */
+	return sqlite_probe_has(p, none) && text_suffix(p->name, ".rpd") ? 10 : 0;
 }
 
 const struct reader reader_rpd = {

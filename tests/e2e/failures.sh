@@ -57,10 +57,6 @@ code "a required output damaged is exit 7" 7 run --tools outs -- /bin/sh -c "ech
 is "its verdict" "$(json '.artifacts[] | select(.path | test("must")) | .verdict')" "damaged"
 code "an optional output missing is exit 6" 6 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/must.json"
 is "its status" "$(json .status)" partial
-code "an output that this profrig cannot read is kept, exit 6" 6 run --tools unread -- /bin/sh -c 'echo data >"$UNREAD/trace.perf"'
-is "its verdict is that of its size" "$(json '.status + " " + (.artifacts[] | .verdict + " " + (.records | tostring) + " " + (.bytes | tostring))')" "partial valid null 5"
-like "and the reason says why" "$(json .reason)" "kept but not checked: this profrig has no reader 'jax'"
-code "an empty one is exit 7" 7 run --tools unread -- /bin/sh -c ': >"$UNREAD/trace.perf"'
 code "a failed workload beats a missing output" 1 run --tools outs -- false
 
 code "a run that cannot be analysed is exit 6" 6 "$PROFRIG" run -o "$T/runs" --engine host -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/analysis"'
