@@ -132,19 +132,12 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
 int db_scan_result(struct db_scan *sc, struct err *err)
 {
 	struct input *in = sc->sink->ops->current(sc->sink);
-	bool nothing = in->spans + in->samples == 0;
+	int r = sqlite_db_result(sc->db, sc->sink, &sc->damage, err);
 
-	bool partial = in->partial || sc->damaged > 0;
-
-	in->partial = partial;
-	if (nothing && !partial)
+	if (r == 0 && in->spans + in->samples == 0)
 		sink_warnf(sc->sink, W_EMPTY_INPUT, "%s holds neither spans nor samples", in->path);
 	sc->sink->ops->input_end(sc->sink);
-	if (!partial || !nothing)
-		return partial ? READ_PARTIAL : 0;
-	return sc->damaged ? err_set(err, sc->damage.code, "%s", sc->damage.msg)
-			   : err_set(err, EBADMSG, "%s: cut, and nothing of it can be read",
-				     sc->db->path);
+	return r;
 }
 
 uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c)

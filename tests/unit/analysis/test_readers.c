@@ -4,7 +4,8 @@
 
 static void registry(void **state)
 {
-	static const char *const names[] = { "otf2", "tef", "samples", "metrics_csv" };
+	static const char *const names[] = { "otf2",        "tef",  "samples",
+					     "metrics_csv", "nsys", "rocpd" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -32,6 +33,8 @@ static void detection(void **state)
 		{ FIX "metrics_csv/two-ranks.csv", "metrics_csv" },
 		{ FIX "metrics_csv/quoted.csv", "metrics_csv" },
 		{ FIX "metrics_csv/header-only.csv", "metrics_csv" },
+		{ FIX "nsys/two-processes.sqlite", "nsys" },
+		{ FIX "rocpd/two-processes.db", "rocpd" },
 		{ FIX "metrics_csv/not-metrics.csv", NULL },
 		{ FIX "samples/not-samples.csv", NULL },
 		{ FIX "tef/no-events.json", NULL },
@@ -168,10 +171,10 @@ static void checks(void **state)
 	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "", 0, "empty", 0,
 		    "0 bytes");
 	/* somebody knows what it is, but not this program */
-	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "rpd", 0, "empty", 0,
+	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "other", 0, "empty", 0,
 		    "0 bytes");
-	check_words(FIX "tef/chrome.json", "rpd", 1, "valid", 0, "no reader 'rpd'");
-	reader_check(FIX "tef/chrome.json", "rpd", 1, &c);
+	check_words(FIX "tef/chrome.json", "other", 1, "valid", 0, "no reader 'other'");
+	reader_check(FIX "tef/chrome.json", "other", 1, &c);
 	assert_true(c.unread);
 	reader_check(FIX "tef/profrig-blas.json", "tef", 0, &c);
 	assert_false(c.unread);
