@@ -90,22 +90,15 @@ static enum rpd_class class_of(const char *name)
 	return RPD_CALL;
 }
 
-enum rpd_class rpd_class(struct rpd *r, int64_t name_id)
+const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id)
 {
-	uint32_t own = sqlite_ids_get(&r->names.ids, name_id);
+	const char *name = sqlite_strings_text(&r->names, id);
 
-	if (own == SQLITE_ID_NONE)
-		return RPD_CALL;
-	if (own >= r->classes.nr) {
-		size_t count = intern_count(r->names.texts);
-
-		VEC_RESERVE(&r->classes, count);
-		while (r->classes.nr < count)
-			r->classes.v[r->classes.nr++] = RPD_UNASKED;
-	}
-	if (r->classes.v[own] == RPD_UNASKED)
-		r->classes.v[own] = (uint8_t)class_of(intern_str(r->names.texts, own));
-	return (enum rpd_class)r->classes.v[own];
+	into->name = rpd_name(r, id);
+	into->id = id;
+	/* what is missing is counted each time */
+	into->class = name ? class_of(name) : RPD_UNASKED;
+	return into;
 }
 
 const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n)
@@ -287,7 +280,6 @@ static void rpd_release(struct rpd *r)
 {
 	sqlite_strings_release(&r->names);
 	sqlite_strings_release(&r->texts);
-	VEC_RELEASE(&r->classes);
 	sqlite_ids_release(&r->process_at);
 	sqlite_ids_release(&r->tid_at);
 	u64map_release(&r->thread_at);

@@ -44,7 +44,12 @@ struct rpd {
 
 	struct sqlite_strings names; /* rocpd_string */
 	struct sqlite_strings texts; /* rocpd_ustring; empty below version 3 */
-	VEC(uint8_t) classes;        /* enum rpd_class by id of names.texts */
+	/* by the low bits of the id: names are few and are asked for in every row */
+	struct rpd_known {
+		int64_t id;
+		str_id name;
+		enum rpd_class class;
+	} known[256];
 	str_id empty, marker;
 
 	/* rpd_api.c */
@@ -103,7 +108,15 @@ struct rpd {
 /* read_rpd.c */
 /* A text of rocpd_string for the sink; made up from the id, and counted, where it is not there. */
 str_id rpd_name(struct rpd *r, int64_t id);
-enum rpd_class rpd_class(struct rpd *r, int64_t name_id);
+/* The same, and what it says. */
+const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id);
+static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)
+{
+	struct rpd_known *k = &r->known[id & 255];
+
+	return __builtin_expect(k->id == id && k->class != RPD_UNASKED, 1) ? k
+									   : rpd_learn(r, k, id);
+}
 /* args_id of rocpd_api: where the version keeps it. NULL unknown. */
 const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n);
 void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what);

@@ -189,7 +189,8 @@ static str_id args_of(struct rpd *r, int64_t api, const char *text, size_t n)
 /* ---- rows ---- */
 
 struct api_row {
-	int64_t id, pid, tid, name, args;
+	int64_t id, pid, tid, args;
+	str_id name;
 	enum rpd_class class;
 	struct span_def d;
 };
@@ -197,6 +198,7 @@ struct api_row {
 static bool take_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 {
 	struct span_def *d = &row->d;
+	const struct rpd_known *known;
 
 	if (!sqlite_rows_i64(q, API_ID, &row->id) || !sqlite_rows_i64(q, API_PID, &row->pid) ||
 	    !sqlite_rows_i64(q, API_TID, &row->tid) ||
@@ -208,9 +210,10 @@ static bool take_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 		rpd_bad_row(r, q, "a call without an end; it has no length");
 		d->end_ns = d->start_ns;
 	}
-	row->name = sqlite_rows_i64_or(q, API_NAME, 0);
+	known = rpd_known(r, sqlite_rows_i64_or(q, API_NAME, 0));
+	row->name = known->name;
+	row->class = known->class;
 	row->args = sqlite_rows_i64_or(q, API_ARGS, 0);
-	row->class = rpd_class(r, row->name);
 	return true;
 }
 
@@ -239,7 +242,7 @@ static void push_overhead(struct rpd *r, struct api_row *row)
 	}
 	row->d.track = r->overhead;
 	row->d.kind = SPAN_ANNOTATION;
-	row->d.name = rpd_name(r, row->name);
+	row->d.name = row->name;
 	row->d.category = r->empty;
 	row->d.args = STR_NONE;
 	r->sink->ops->span(r->sink, &row->d);
@@ -278,7 +281,7 @@ static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row, 
 	if (marker) {
 		name_marker(r, row, text, n);
 	} else {
-		row->d.name = rpd_name(r, row->name);
+		row->d.name = row->name;
 		row->d.category = hsa               ? sink_puts(r->sink, "hsa")
 				  : r->version >= 3 ? category_of(r, q)
 						    : r->empty;

@@ -405,8 +405,8 @@ static void push_op(struct rpd *r, struct sqlite_rows *q, int64_t id, struct spa
 	span_id span;
 
 	d->kind = kind_of(r, type);
-	d->category = rpd_name(r, type);
-	d->name = name == 0 ? r->empty : rpd_name(r, name);
+	d->category = rpd_known(r, type)->name;
+	d->name = name == 0 ? r->empty : rpd_known(r, name)->name;
 	if (d->name == r->empty)
 		d->name = d->category;
 	d->correlation = launch == SQLITE_ID_NONE ? 0 : (uint64_t)r->launches.v[launch] + 1;

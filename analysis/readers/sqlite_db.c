@@ -238,7 +238,8 @@ static int open_copy(struct sqlite_db *db, struct err *err)
 	return r;
 }
 
-static int open_inflated(struct sqlite_db *db, struct err *err)
+/* The file's bytes, from input.h, as a database in memory. */
+static int open_bytes(struct sqlite_db *db, struct err *err)
 {
 	int r = input_map(db->path, 0, &db->map, err), rc;
 	unsigned char *bytes;
@@ -246,11 +247,14 @@ static int open_inflated(struct sqlite_db *db, struct err *err)
 	if (r < 0)
 		return r;
 	db->bytes = db->map.len;
-	if (db->map.len < 100 || !db->map.compressed)
+	if (db->map.len < 100)
 		return err_set(err, EBADMSG, "%s: an SQLite database needs more bytes than %zu",
 			       db->path, db->map.len);
-	/* A database in memory has no log, so its mark is taken off. The mapping is private. */
-	bytes = (unsigned char *)(uintptr_t)db->map.data;
+	/* What was inflated is ours alone; a file is shared with others. */
+	if (!db->map.compressed)
+		db->image = xmemdup(db->map.data, db->map.len);
+	bytes = db->image ? db->image : (unsigned char *)(uintptr_t)db->map.data;
+	/* A database in memory has no log, so the mark of one is taken off. */
 	bytes[18] = bytes[19] = 1;
 	r = open_handle(db, ":memory:", SQLITE_OPEN_READWRITE, err);
 	if (r < 0)
@@ -259,6 +263,22 @@ static int open_inflated(struct sqlite_db *db, struct err *err)
 	rc = sqlite3_deserialize(db->handle, "main", bytes, (sqlite3_int64)db->map.len,
 				 (sqlite3_int64)db->map.len, SQLITE_DESERIALIZE_READONLY);
 	return rc == SQLITE_OK ? settle(db, err) : sqlite_fail(db, rc, NULL, err);
+}
+
+/* SQLite wants a name that still leads to the file, and not a long one. */
+static bool has_name_for_sqlite(const char *path)
+{
+	CLEANUP(xfreep) char *real = realpath(path, NULL);
+
+	return real && strlen(real) < 400;
+}
+
+static int open_file(struct sqlite_db *db, struct err *err)
+{
+	db->bytes = (uint64_t)fs_size(db->path);
+	if (sqlite_copy_needed(db->path))
+		return open_copy(db, err);
+	return has_name_for_sqlite(db->path) ? open_plain(db, err) : open_bytes(db, err);
 }
 
 static int open_any(struct sqlite_db *db, struct err *err)
@@ -272,12 +292,11 @@ static int open_any(struct sqlite_db *db, struct err *err)
 	n = fread(head, 1, sizeof(head), f);
 	fclose(f);
 	if (n == sizeof(head) && memcmp(head, MAGIC, sizeof(head)) == 0) {
-		db->bytes = (uint64_t)fs_size(db->path);
-		return sqlite_copy_needed(db->path) ? open_copy(db, err) : open_plain(db, err);
+		return open_file(db, err);
 	}
 	if (input_head(db->path, head, sizeof(head), NULL) == sizeof(head) &&
 	    memcmp(head, MAGIC, sizeof(head)) == 0)
-		return open_inflated(db, err);
+		return open_bytes(db, err);
 	return err_set(err, EBADMSG, "%s: byte 0: not an SQLite database", db->path);
 }
 
@@ -304,6 +323,7 @@ void sqlite_db_close(struct sqlite_db *db)
 		return;
 	sqlite3_close_v2(db->handle);
 	input_unmap(&db->map);
+	free(db->image);
 	free(db->path);
 	free(db);
 }

@@ -14,7 +14,8 @@
  * rollback journal that is not empty stands beside it ("-wal", "-journal"), the file alone is not
  * what was committed: both are copied to a private directory (TMPDIR, else /tmp; mode 0700) and
  * SQLite puts the copy in order. Its names are removed as soon as it is open, so nothing stays
- * behind, however the program ends. A gzip or zstd file is inflated into memory and read there.
+ * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as is
+ * one that has no name (a descriptor in /proc).
  *
  * A file that lies about itself (views without an end, columns that are computed, damaged pages)
  * can do no harm: no extensions, no triggers, no writing functions, an authorizer that admits
@@ -52,7 +53,8 @@
 struct sqlite_db {
 	sqlite3 *handle;
 	char *path;           /* as the user named it */
-	struct input_map map; /* of a compressed file */
+	struct input_map map; /* of a compressed file, or one without a name */
+	unsigned char *image; /* a copy of it */
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
 	bool changing;        /* the file changed while it was copied: somebody writes it */
@@ -133,9 +135,12 @@ bool sqlite_rows_i64_other(struct sqlite_rows *q, int col, int64_t *ret);
 /* *ret is 0 when false. */
 static inline bool sqlite_rows_i64(struct sqlite_rows *q, int col, int64_t *ret)
 {
-	if (__builtin_expect(sqlite3_column_type(q->stmt, col) != SQLITE_INTEGER, 0))
+	/* half the calls of sqlite3_column_type and _int64; safe while one thread has the handle */
+	sqlite3_value *v = sqlite3_column_value(q->stmt, col);
+
+	if (__builtin_expect(sqlite3_value_type(v) != SQLITE_INTEGER, 0))
 		return sqlite_rows_i64_other(q, col, ret);
-	*ret = sqlite3_column_int64(q->stmt, col);
+	*ret = sqlite3_value_int64(v);
 	return true;
 }
 

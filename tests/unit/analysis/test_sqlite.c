@@ -66,6 +66,31 @@ static void odd_paths(void **state)
 	}
 }
 
+static void no_name(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep)
+	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
+	CLEANUP(xfreep) char *folder = xasprintf("%0200d/%0200d", 1, 2);
+	CLEANUP(xfreep) char *deep = fs_join(dir, folder);
+	CLEANUP(xfreep) char *far = NULL;
+	CLEANUP(xfreep) char *by_fd = NULL;
+	struct err e = ERR_INIT;
+	int fd;
+
+	(void)state;
+	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
+	far = fs_join(deep, "t.db");
+	assert_int_equal(rename(path, far), 0);
+	assert_int_equal(count_of(far, "t", &e), 1);
+	fd = open(far, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	unlink(far);
+	by_fd = xasprintf("/proc/self/fd/%d", fd);
+	assert_int_equal(count_of(by_fd, "t", &e), 1);
+	close(fd);
+}
+
 static void relative_path(void **state)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
@@ -392,17 +417,12 @@ static void probing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_paths),
-		cmocka_unit_test(relative_path),
-		cmocka_unit_test(committed_in_log),
-		cmocka_unit_test(locked),
-		cmocka_unit_test(compressed),
-		cmocka_unit_test(values),
-		cmocka_unit_test(names),
-		cmocka_unit_test(hostile),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(ids),
-		cmocka_unit_test(probing),
+		cmocka_unit_test(odd_paths), cmocka_unit_test(relative_path),
+		cmocka_unit_test(no_name),   cmocka_unit_test(committed_in_log),
+		cmocka_unit_test(locked),    cmocka_unit_test(compressed),
+		cmocka_unit_test(values),    cmocka_unit_test(names),
+		cmocka_unit_test(hostile),   cmocka_unit_test(damaged),
+		cmocka_unit_test(ids),       cmocka_unit_test(probing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
