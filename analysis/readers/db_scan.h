@@ -18,6 +18,12 @@
 /* More than any copy, or all of them together, can have. */
 #define MAX_BYTES (INT64_C(1) << 60)
 
+/*
+ * No recording has more threads, queues and devices together; rows of a file that names one in each
+ * must not get a track for each. What comes after shares one of its kind.
+ */
+#define MAX_TRACKS 65536
+
 struct db_range {
 	track_id process;
 	str_id name, category, args;
@@ -34,6 +40,7 @@ struct db_scan {
 	const char *bad_what;
 	uint64_t damaged;   /* tables whose rows could not be read to their end */
 	struct err damage;  /* of the first of them */
+	uint64_t tracks;    /* made, and asked for beyond MAX_TRACKS */
 	struct strbuf args; /* JSON of one span's arguments */
 	VEC(struct db_range) ranges;
 };
@@ -69,6 +76,8 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
  */
 int db_scan_result(struct db_scan *sc, struct err *err);
 
+/* The sink's track, for one that was not asked for before. */
+track_id db_scan_track(struct db_scan *sc, const struct track_def *d);
 /* 64-bit name of a tuple; never 0. */
 uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c);
 
