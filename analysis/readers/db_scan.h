@@ -34,7 +34,8 @@ struct db_range {
 struct db_scan {
 	struct sqlite_db *db;
 	struct sink *sink;
-	const char *table; /* that is being read */
+	struct u64map names; /* of its tables; filled when first asked */
+	const char *table;   /* that is being read */
 	bool keep_args;
 	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
 	const char *bad_what;
@@ -47,6 +48,8 @@ struct db_scan {
 
 void db_scan_release(struct db_scan *sc);
 
+/* Whether the file has a table of this name, and no view. */
+bool db_scan_has(struct db_scan *sc, const char *table);
 /* False: there is nothing to read. Else db_scan_next until it is false, then db_scan_close. */
 bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_column *cols, size_t n,
 		  struct sqlite_rows *q);
