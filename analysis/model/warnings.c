@@ -121,7 +121,9 @@ const struct warning_info warning_table[] = {
 	  "not with measured ones" },
 	{ W_READ_FAILED, SEV_WARNING,
 	  "single reads of a sensor failed; the series has no value there" },
-	{ W_EMPTY_INPUT, SEV_WARNING, "an input was read and holds neither spans nor samples" },
+	{ W_EMPTY_INPUT, SEV_WARNING,
+	  "an input was read and holds neither spans nor samples, or none of the device work "
+	  "that its format is made for" },
 	{ W_DOUBLE_COUNTING, SEV_WARNING,
 	  "independent attribution was asked for: every process gets all of a shared device, so "
 	  "the "

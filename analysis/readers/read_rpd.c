@@ -8,7 +8,8 @@
  *	rocpd_ustring	id → text: arguments and texts of ranges		< 3: rocpd_string
  *	rocpd_api	id, pid, tid, start, end, apiName_id, args_id: one call, range or mark
  *			category_id, domain_id					< 3: none
- *	rocpd_op	id, gpuId, queueId, start, end, description_id (kernel name or ''), opType_id
+ *	rocpd_op	id, gpuId, queueId, start, end, opType_id, description_id (a kernel's
+ *			name, else '')
  *	rocpd_api_ops	api_id, op_id: which call launched which work, n:m
  *	rocpd_kernelapi	api_ptr_id, grid, workgroup, stream …	1: rocpd_kernelop, op_ptr_id
  *	rocpd_copyapi	api_ptr_id, size, kind …			1: rocpd_copyop, op_ptr_id
@@ -34,6 +35,7 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
+#include "profrig/text.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
 
@@ -324,10 +326,14 @@ static int probe_rpd(const struct probe *p)
 	static const char *const both[] = { "rocpd_api", "rocpd_op", NULL };
 	static const char *const api[] = { "rocpd_api", "rocpd_string", NULL };
 	static const char *const op[] = { "rocpd_op", "rocpd_string", NULL };
+	static const char *const none[] = { NULL };
 
 	if (sqlite_probe_has(p, both))
 		return 95;
-	return sqlite_probe_has(p, api) || sqlite_probe_has(p, op) ? 60 : 0;
+	if (sqlite_probe_has(p, api) || sqlite_probe_has(p, op))
+		return 60;
+	/* so that a damaged .rpd is told what is wrong, and is not an unknown file */
+	return sqlite_probe_has(p, none) && text_suffix(p->name, ".rpd") ? 10 : 0;
 }
 
 const struct reader reader_rpd = {

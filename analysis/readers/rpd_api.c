@@ -153,7 +153,7 @@ static const struct rpd_frame *frames_of(const struct rpd *r, int64_t api, size_
 	for (end = lo; end < r->frames.nr && r->frames.v[end].api == api; end++)
 		;
 	*ret_n = end - lo;
-	return r->frames.v + lo;
+	return *ret_n > 0 ? &r->frames.v[lo] : NULL;
 }
 
 /* ---- arguments ---- */

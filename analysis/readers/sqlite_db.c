@@ -417,8 +417,8 @@ int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out,
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
 	size_t len = strlen(prefix);
 	int r = sqlite_rows_query(db, "the schema", &q, err,
-				  "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
-				  "ORDER BY name");
+				  "SELECT name FROM sqlite_master "
+				  "WHERE type IN ('table', 'view')");
 
 	while (r >= 0 && (r = sqlite_rows_next(&q, err)) > 0) {
 		size_t n;
@@ -427,6 +427,7 @@ int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out,
 		if (name && sqlite3_strnicmp(name, prefix, (int)len) == 0)
 			strvec_push(out, name);
 	}
+	strvec_sort(out);
 	return r;
 }
 

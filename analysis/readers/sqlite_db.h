@@ -14,8 +14,8 @@
  * rollback journal that is not empty stands beside it ("-wal", "-journal"), the file alone is not
  * what was committed: both are copied to a private directory (TMPDIR, else /tmp; mode 0700) and
  * SQLite puts the copy in order. Its names are removed as soon as it is open, so nothing stays
- * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as is
- * one that has no name (a descriptor in /proc).
+ * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as
+ * is one that has no name (a descriptor in /proc).
  *
  * A file that lies about itself (views without an end, columns that are computed, damaged pages)
  * can do no harm: no extensions, no triggers, no writing functions, an authorizer that admits

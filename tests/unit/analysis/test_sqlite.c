@@ -274,12 +274,11 @@ static void names(void **state)
 	static const struct sqlite_column missing[] = { { "x", false }, { "nope", false } };
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
-	char *path =
-		db_make(dir, "n.db",
-			SQL("CREATE TABLE \"a\"\"b; DROP TABLE x\"(\"o\"\"dd\")",
-			    "INSERT INTO \"a\"\"b; DROP TABLE x\" VALUES (4)", "CREATE TABLE x(x)",
-			    "CREATE TABLE u_1(x); CREATE TABLE u_2(x); CREATE VIEW v AS SELECT "
-			    "* FROM x"));
+	char *path = db_make(dir, "n.db",
+			     SQL("CREATE TABLE \"a\"\"b; DROP TABLE x\"(\"o\"\"dd\")",
+				 "INSERT INTO \"a\"\"b; DROP TABLE x\" VALUES (4)",
+				 "CREATE TABLE x(x)", "CREATE TABLE u_1(x); CREATE TABLE u_2(x)",
+				 "CREATE VIEW v AS SELECT * FROM x"));
 	CLEANUP(sqlite_db_closep) struct sqlite_db *db = NULL;
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
 	CLEANUP(strvec_release) struct strvec list = STRVEC_INIT;
