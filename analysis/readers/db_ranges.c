@@ -87,7 +87,7 @@ static track_id lane_track(struct db_scan *sc, const struct db_range *r, uint32_
 	d.parent = r->process;
 	d.name = name;
 	d.key = db_hash(r->process, r->category, (uint64_t)number << 8 | 'L');
-	return sc->sink->ops->track(sc->sink, &d);
+	return db_scan_track(sc, &d);
 }
 
 static void push(struct db_scan *sc, const struct db_range *r, track_id lane)

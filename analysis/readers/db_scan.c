@@ -12,6 +12,43 @@ void db_scan_release(struct db_scan *sc)
 {
 	strbuf_release(&sc->args);
 	VEC_RELEASE(&sc->ranges);
+	u64map_release(&sc->names);
+}
+
+/* SQL takes names for equal without regard to the case of ASCII letters. */
+static uint64_t name_key(const char *name)
+{
+	CLEANUP(xfreep) char *low = xstrdup(name);
+
+	for (char *c = low; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c += 'a' - 'A';
+	return XXH3_64bits(low, strlen(low));
+}
+
+/* A merged file has tens of thousands of tables, so they are not looked up one by one. */
+static void names_load(struct db_scan *sc)
+{
+	struct sqlite_rows q = { .db = NULL };
+	size_t n;
+
+	*u64map_at(&sc->names, name_key("sqlite_master")) = 1;
+	if (sqlite_rows_query(sc->db, "the schema", &q, NULL,
+			      "SELECT name FROM sqlite_master WHERE type = 'table'") == 0)
+		while (sqlite_rows_next(&q, NULL) > 0) {
+			const char *name = sqlite_rows_text(&q, 0, &n);
+
+			if (name)
+				*u64map_at(&sc->names, name_key(name)) = 1;
+		}
+	sqlite_rows_release(&q);
+}
+
+bool db_scan_has(struct db_scan *sc, const char *table)
+{
+	if (sc->names.nr == 0)
+		names_load(sc);
+	return u64map_get(&sc->names, name_key(table)) != U64MAP_NONE;
 }
 
 static void damage(struct db_scan *sc, const struct err *e)
@@ -30,7 +67,7 @@ bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_col
 	*q = (struct sqlite_rows){ .db = NULL };
 	sc->table = table;
 	sc->bad_rows = 0;
-	if (sqlite_db_kind(sc->db, table) != SQLITE_KIND_TABLE)
+	if (!db_scan_has(sc, table))
 		return false;
 	r = sqlite_rows_table(sc->db, table, cols, n, NULL, q, &e);
 	if (r == -ENOENT)
@@ -70,7 +107,7 @@ void db_scan_strings(struct db_scan *sc, struct sqlite_strings *st, const char *
 	struct err e = ERR_INIT;
 	int r;
 
-	if (sqlite_db_kind(sc->db, table) != SQLITE_KIND_TABLE)
+	if (!db_scan_has(sc, table))
 		return;
 	r = sqlite_strings_load(st, sc->db, table, id, text, &e);
 	if (r == -ENOENT)
@@ -129,22 +166,33 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
 	return false;
 }
 
+track_id db_scan_track(struct db_scan *sc, const struct track_def *d)
+{
+	struct track_def other = TRACK_DEF_INIT;
+
+	if (sc->tracks++ < MAX_TRACKS)
+		return sc->sink->ops->track(sc->sink, d);
+	other.kind = d->kind;
+	other.name = "others";
+	other.key = db_hash('O', d->kind, 0);
+	return sc->sink->ops->track(sc->sink, &other);
+}
+
 int db_scan_result(struct db_scan *sc, struct err *err)
 {
 	struct input *in = sc->sink->ops->current(sc->sink);
-	bool nothing = in->spans + in->samples == 0;
+	int r;
 
-	bool partial = in->partial || sc->damaged > 0;
+	if (sc->tracks > MAX_TRACKS)
+		sc->sink->ops->warn(sc->sink, W_BAD_EVENT, sc->tracks - MAX_TRACKS,
+				    "more threads, queues and devices than can be true: what lies "
+				    "on these is shown on one track of each kind");
+	r = sqlite_db_result(sc->db, sc->sink, &sc->damage, err);
 
-	in->partial = partial;
-	if (nothing && !partial)
+	if (r == 0 && in->spans + in->samples == 0)
 		sink_warnf(sc->sink, W_EMPTY_INPUT, "%s holds neither spans nor samples", in->path);
 	sc->sink->ops->input_end(sc->sink);
-	if (!partial || !nothing)
-		return partial ? READ_PARTIAL : 0;
-	return sc->damaged ? err_set(err, sc->damage.code, "%s", sc->damage.msg)
-			   : err_set(err, EBADMSG, "%s: cut, and nothing of it can be read",
-				     sc->db->path);
+	return r;
 }
 
 uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c)

@@ -18,6 +18,12 @@
 /* More than any copy, or all of them together, can have. */
 #define MAX_BYTES (INT64_C(1) << 60)
 
+/*
+ * No recording has more threads, queues and devices together; rows of a file that names one in each
+ * must not get a track for each. What comes after shares one of its kind.
+ */
+#define MAX_TRACKS 65536
+
 struct db_range {
 	track_id process;
 	str_id name, category, args;
@@ -28,18 +34,22 @@ struct db_range {
 struct db_scan {
 	struct sqlite_db *db;
 	struct sink *sink;
-	const char *table; /* that is being read */
+	struct u64map names; /* of its tables; filled when first asked */
+	const char *table;   /* that is being read */
 	bool keep_args;
 	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
 	const char *bad_what;
 	uint64_t damaged;   /* tables whose rows could not be read to their end */
 	struct err damage;  /* of the first of them */
+	uint64_t tracks;    /* made, and asked for beyond MAX_TRACKS */
 	struct strbuf args; /* JSON of one span's arguments */
 	VEC(struct db_range) ranges;
 };
 
 void db_scan_release(struct db_scan *sc);
 
+/* Whether the file has a table of this name, and no view. */
+bool db_scan_has(struct db_scan *sc, const char *table);
 /* False: there is nothing to read. Else db_scan_next until it is false, then db_scan_close. */
 bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_column *cols, size_t n,
 		  struct sqlite_rows *q);
@@ -69,6 +79,8 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
  */
 int db_scan_result(struct db_scan *sc, struct err *err);
 
+/* The sink's track, for one that was not asked for before. */
+track_id db_scan_track(struct db_scan *sc, const struct track_def *d);
 /* 64-bit name of a tuple; never 0. */
 uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c);
 

@@ -132,13 +132,18 @@ static track_id memory_track(struct nsys *ns, int64_t process, int64_t device)
 {
 	struct track_def d = TRACK_DEF_INIT;
 	char name[32];
+	uint32_t id;
 
+	d.key = db_hash((uint64_t)process >> 24, (uint64_t)device, 'M');
+	id = u64map_get(&ns->slots, d.key);
+	if (id != U64MAP_NONE)
+		return id;
 	d.kind = TRACK_COUNTER;
 	d.parent = nsys_device(ns, process, device, name);
 	d.host = ns->host[0] ? ns->host : NULL;
 	d.name = "memory";
-	d.key = db_hash((uint64_t)process >> 24, (uint64_t)device, 'M');
-	return ns->sc.sink->ops->track(ns->sc.sink, &d);
+	id = db_scan_track(&ns->sc, &d);
+	return *u64map_at(&ns->slots, d.key) = id;
 }
 
 static void read_memory(struct nsys *ns)

@@ -201,7 +201,7 @@ static int32_t rank_of(const struct nsys *ns, int64_t global)
 static track_id track_of(struct nsys *ns, struct track_def *d)
 {
 	d->host = ns->host[0] ? ns->host : NULL;
-	return ns->sc.sink->ops->track(ns->sc.sink, d);
+	return db_scan_track(&ns->sc, d);
 }
 
 nsys_slot nsys_process(struct nsys *ns, int64_t global)

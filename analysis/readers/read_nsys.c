@@ -15,7 +15,8 @@
  * Times are ns since the capture began, unless the export shifted or normalized them;
  * TARGET_INFO_SESSION_START_TIME tells the real time of that moment. A correlationId joins a call
  * with what it launched; each process counts its own. Files that were cut out of a longer recording
- * lack many launches: such work stays without one.
+ * lack many launches: such work stays without one. A kernel's name is its full one, with template
+ * arguments; the short one stands among its arguments.
  *
  * Facts: public files of schemas 2 and 3, and the comments in their own CREATE TABLE statements.
  */
@@ -203,8 +204,7 @@ static void tell_ignored(struct nsys *ns)
 	for (size_t i = 0; i < names.nr; i++) {
 		int64_t rows;
 
-		if (is_read(names.v[i]) ||
-		    sqlite_db_kind(ns->sc.db, names.v[i]) != SQLITE_KIND_TABLE)
+		if (is_read(names.v[i]) || !db_scan_has(&ns->sc, names.v[i]))
 			continue;
 		rows = db_scan_rows(&ns->sc, names.v[i]);
 		if (rows == 0)

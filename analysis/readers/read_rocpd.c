@@ -216,7 +216,7 @@ static int find_sets(struct rocpd *rc, struct err *err)
 	for (size_t i = 0; i < names.nr; i++) {
 		const char *suffix = suffix_of(names.v[i]);
 
-		if (suffix && sqlite_db_kind(rc->sc.db, names.v[i]) == SQLITE_KIND_TABLE)
+		if (suffix && db_scan_has(&rc->sc, names.v[i]))
 			set_add(rc, &seen, suffix);
 	}
 	return 0;

@@ -343,7 +343,7 @@ track_id rocpd_process_track(struct rocpd *rc, uint32_t process)
 	d.rank = p->rank;
 	d.name = name_or_null(rc, p->name);
 	d.key = db_hash(KEY_PROCESS, process, 0);
-	return p->id = rc->sc.sink->ops->track(rc->sc.sink, &d);
+	return p->id = db_scan_track(&rc->sc, &d);
 }
 
 track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread)
@@ -362,7 +362,7 @@ track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread)
 	d.rank = p->rank;
 	d.name = name_or_null(rc, t->name);
 	d.key = db_hash(KEY_THREAD, thread, 0);
-	return t->id = rc->sc.sink->ops->track(rc->sc.sink, &d);
+	return t->id = db_scan_track(&rc->sc, &d);
 }
 
 /* Several processes of a file use one device: it is one track by its host and id. */
@@ -379,7 +379,7 @@ track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent)
 	d.pci = a->pci[0] ? a->pci : NULL;
 	d.name = name_or_null(rc, a->name);
 	d.key = db_hash(KEY_AGENT, a->host, intern_puts(rc->names, a->device));
-	return a->id = rc->sc.sink->ops->track(rc->sc.sink, &d);
+	return a->id = db_scan_track(&rc->sc, &d);
 }
 
 /* What is freed often does not tell its device. */
@@ -397,7 +397,7 @@ track_id rocpd_memory_track(struct rocpd *rc, uint32_t agent)
 		return rc->sc.sink->ops->track(rc->sc.sink, &d);
 	d.parent = rocpd_agent_track(rc, agent);
 	d.host = name_or_null(rc, a->host);
-	return a->memory = rc->sc.sink->ops->track(rc->sc.sink, &d);
+	return a->memory = db_scan_track(&rc->sc, &d);
 }
 
 track_id rocpd_queue_track(struct rocpd *rc, uint32_t guid, uint32_t agent, uint32_t process,
@@ -425,7 +425,7 @@ track_id rocpd_queue_track(struct rocpd *rc, uint32_t guid, uint32_t agent, uint
 	d.rank = rc->processes.v[process].rank;
 	d.owner = rocpd_process_track(rc, process);
 	d.name = name == SQLITE_ID_NONE ? NULL : name_or_null(rc, name);
-	return *at = rc->sc.sink->ops->track(rc->sc.sink, &d);
+	return *at = db_scan_track(&rc->sc, &d);
 }
 
 uint64_t rocpd_correlation(uint32_t process, uint64_t stack)

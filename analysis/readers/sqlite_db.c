@@ -357,7 +357,8 @@ static uint64_t stated_bytes(const struct sqlite_db *db)
 
 void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)
 {
-	uint64_t stated = db->copied || db->map.truncated ? 0 : stated_bytes(db);
+	bool told = db->copied || db->map.truncated || db->damage[0];
+	uint64_t stated = told ? 0 : stated_bytes(db);
 
 	if (stated > db->bytes) {
 		sink_warnf(s, W_TRUNCATED,

@@ -163,9 +163,10 @@ int sqlite_rows_table(struct sqlite_db *db, const char *table, const struct sqli
 	int r;
 
 	*ret = (struct sqlite_rows){ .db = db };
-	if (!sqlite_db_has(db, table))
-		return err_set(err, ENOENT, "%s: no table '%s'", db->path, table);
 	r = select_of(db, table, cols, n, &sql, err);
+	/* The schema is walked only to say what is wrong: merged files have very many tables. */
+	if (r < 0 && !sqlite_db_has(db, table))
+		return err_set(err, ENOENT, "%s: no table '%s'", db->path, table);
 	if (r < 0)
 		return r;
 	if (tail)

@@ -1,4 +1,5 @@
-/* Tables of Nsight Systems exports, small. Process 10 has the thread 11, process 20 the thread 21. */
+/* Tables of Nsight Systems exports, small. Process 10 has the thread 11, process 20 the thread 21.
+ */
 #ifndef NSYS_FIXTURE_H
 #define NSYS_FIXTURE_H
 

@@ -368,6 +368,25 @@ static void odd_rows(void **state)
 	}
 }
 
+/* A file that names a device, a queue and a thread in each row does not get a track for each. */
+static void many_tracks(void **state)
+{
+	static const char rows[] =
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
+		" INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL"
+		" SELECT i, i + 5, i, i, i, i, i << 24, 2, 1, NULL FROM n;"
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
+	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 80004);
+	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
+	assert_true(warned(rd.m, W_BAD_EVENT) > 0);
+	reading_release(&rd);
+}
+
 static void empty(void **state)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
@@ -476,13 +495,13 @@ static void detected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes),      cmocka_unit_test(ranges),
-		cmocka_unit_test(open_ranges),    cmocka_unit_test(graphs),
-		cmocka_unit_test(devices),        cmocka_unit_test(clocks),
-		cmocka_unit_test(other_tables),   cmocka_unit_test(few_columns),
-		cmocka_unit_test(odd_rows),       cmocka_unit_test(empty),
-		cmocka_unit_test(cut_everywhere), cmocka_unit_test(mutated),
-		cmocka_unit_test(detected),
+		cmocka_unit_test(processes),    cmocka_unit_test(ranges),
+		cmocka_unit_test(open_ranges),  cmocka_unit_test(graphs),
+		cmocka_unit_test(devices),      cmocka_unit_test(clocks),
+		cmocka_unit_test(other_tables), cmocka_unit_test(few_columns),
+		cmocka_unit_test(odd_rows),     cmocka_unit_test(empty),
+		cmocka_unit_test(many_tracks),  cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(mutated),      cmocka_unit_test(detected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
 
 static void registry(void **state)
 {
-	static const char *const names[] = { "otf2", "tef", "samples", "metrics_csv" };
+	static const char *const names[] = { "otf2",        "tef",  "samples",
+					     "metrics_csv", "nsys", "rocpd" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -32,6 +33,8 @@ static void detection(void **state)
 		{ FIX "metrics_csv/two-ranks.csv", "metrics_csv" },
 		{ FIX "metrics_csv/quoted.csv", "metrics_csv" },
 		{ FIX "metrics_csv/header-only.csv", "metrics_csv" },
+		{ FIX "nsys/two-processes.sqlite", "nsys" },
+		{ FIX "rocpd/two-processes.db", "rocpd" },
 		{ FIX "rpd/two-writers-v3.rpd", "rpd" },
 		{ FIX "rpd/v1.rpd", "rpd" },
 		{ FIX "rocprof_db/hip.db", "rocprof_db" },

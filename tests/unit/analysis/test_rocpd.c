@@ -1,6 +1,6 @@
 /*
- * Databases of rocprofiler-sdk. None is public, so all are made here from the schema; where a figure
- * is the tool's own (top_kernels, busy), it is stated how ours follows from it.
+ * Databases of rocprofiler-sdk. None is public, so all are made here from the schema. Where a
+ * figure of the tool's own views differs, the test says so.
  */
 #include "rocpd_fixture.h"
 
@@ -89,7 +89,7 @@ static void places(void **state)
 	assert_string_equal(model_str(m, track_of(m, k)->pci), "0:c1:0");
 	assert_string_equal(model_str(m, track_of(m, k)->name), "Stream 3");
 	assert_int_equal(track_of(m, k)->tid, 3);
-	/* the default stream tells nothing, so the queue does; copies go where they are copied to */
+	/* the default stream tells nothing, so the queue does; a copy lies on its GPU */
 	assert_string_equal(model_str(m, track_of(m, last)->name), "Queue 1");
 	assert_int_equal(m->spans.track[copy], m->spans.track[k]);
 	assert_int_equal(m->spans.kind[copy], SPAN_COPY);
