@@ -77,7 +77,7 @@ static track_id thread_of(struct rocprof_csv *rc)
 	return *at;
 }
 
-/* Both numbers as one text where they stand side by side: rows of few threads follow one another. */
+/* Both numbers as one text where they stand side by side: few threads have all the rows. */
 track_id rocprof_thread(struct rocprof_csv *rc)
 {
 	struct csv_text p = rocprof_cell(rc, COL_PROCESS), t = rocprof_cell(rc, COL_THREAD), both;
