@@ -411,7 +411,7 @@ static void tell_empty(struct rocprof_csv *rc)
 		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows,
 				    "the file has no times: its dispatches and counters were only "
 				    "added up");
-	} else if (rc->dispatches_elsewhere) {
+	} else if (rc->dispatches_elsewhere && rc->dispatches.nr) {
 		rc->sink->ops->warn(rc->sink, W_DUPLICATE_INPUT, rc->dispatches.nr,
 				    "the dispatches are in the kernel trace beside this file, so "
 				    "only their counters were read");

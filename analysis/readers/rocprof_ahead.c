@@ -177,6 +177,6 @@ const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a)
 		b = &a->ring[a->used];
 	}
 	row = &b->rows.v[a->at++];
-	row->record.ends = b->ends.v + row->first_end;
+	row->record.ends = row->whole ? &b->ends.v[row->first_end] : NULL;
 	return row;
 }
