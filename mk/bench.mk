@@ -44,3 +44,9 @@ bench: bench-otf2
 bench-otf2: all $(BENCH_OTF2) $(OTF2_COUNT) $(MAKE_OTF2) ## what analyzing an archive costs (BENCH_EVENTS=100000000)
 	@$(BENCH_OTF2) $(B)
 .PHONY: bench-otf2
+
+bench: bench-csv
+bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=500000)
+	@B=$(B) tests/bench/rocprof_csv.sh
+
+.PHONY: bench-csv
