@@ -352,14 +352,15 @@ static void tell_faults(struct rocprof_csv *rc)
 		sink_warnf(rc->sink, W_TRUNCATED, "compressed data: %s", rc->map.why);
 }
 
-/* Values that are no whole numbers are told to the nearest. */
+/* Where no series has the values, as none has a time: their sums, to the nearest whole number. */
 static void tell_totals(struct rocprof_csv *rc)
 {
 	for (size_t i = 0; i < rc->totals.nr; i++) {
+		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", rc->totals.v[i].text);
 		double sum = rc->totals.v[i].sum;
 
 		if (fabs(sum) < 9e18)
-			sink_fact(rc->sink, rc->totals.v[i].text, llround(sum));
+			sink_fact(rc->sink, key, llround(sum));
 	}
 }
 

@@ -236,6 +236,7 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device);
 /* What a dispatch has of a counter. */
 void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64_t t_ns,
 		    struct csv_text counter, double value);
+/* In a file without times that is all there is of it. */
 void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value);
 
 /* One row each. */

@@ -10,7 +10,7 @@
 #include "profrig/num.h"
 
 #define MAX_SERIES 65536
-#define MAX_TOTALS 4096
+#define MAX_TOTALS 1024
 
 enum { KEY_THREAD = 1, KEY_QUEUE };
 
@@ -170,11 +170,12 @@ void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64
 
 void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value)
 {
-	str_id name = rocprof_string(rc, counter);
 	size_t i = rc->total;
+	str_id name;
 
-	if (!isfinite(value))
+	if (rc->head.timed || !isfinite(value))
 		return;
+	name = rocprof_string(rc, counter);
 	if (i >= rc->totals.nr || rc->totals.v[i].name != name) {
 		for (i = 0; i < rc->totals.nr && rc->totals.v[i].name != name; i++)
 			;
