@@ -9,8 +9,12 @@
 #include "profrig/xalloc.h"
 
 #define BLOCK 64
-/* Separators looked for in one go: enough to be worth it, few enough to stay in the first cache. */
-#define AHEAD 2048
+/*
+ * Separators looked for in one go: enough to be worth it, few enough to stay in the first cache.
+ * Where single lines had to be taken it begins small again: what was found ahead is lost then.
+ */
+#define AHEAD_MIN 64
+#define AHEAD_MAX 2048
 
 struct masks {
 	uint64_t quote, comma, line;
@@ -174,7 +178,9 @@ static void look_on(struct csv_scan *s)
 
 	if (s->next > s->origin)
 		rebase(s);
-	want = s->nr + AHEAD;
+	want = s->nr + s->ahead;
+	if (s->ahead < AHEAD_MAX)
+		s->ahead *= 2;
 	room(s, want + (size_t)2 * BLOCK);
 	blocks(s, want);
 	left = s->n - s->indexed;
@@ -189,7 +195,7 @@ static void look_on(struct csv_scan *s)
 
 void csv_scan_init(struct csv_scan *s, const char *data, size_t n)
 {
-	*s = (struct csv_scan){ .data = data, .n = n };
+	*s = (struct csv_scan){ .data = data, .n = n, .ahead = AHEAD_MIN };
 	if (n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
 		s->next = s->indexed = s->origin = 3;
 }
@@ -270,6 +276,7 @@ struct csv_text csv_scan_line(struct csv_scan *s, const struct csv_record *r, bo
 	s->indexed = s->origin = s->next;
 	s->first = s->nr = s->line = s->lines_nr = 0;
 	s->in_quotes = 0;
+	s->ahead = AHEAD_MIN;
 	if (line.n > 0 && line.p[line.n - 1] == '\r')
 		line.n--;
 	return line;

@@ -69,3 +69,9 @@ bench: bench-tef
 bench-tef: all $(BENCH_TEF) $(TEF_DOM) ## what reading a PyTorch trace costs (BENCH_EVENTS=1000000)
 	@$(B)/tests/bench/bench_tef $(B)
 .PHONY: bench-tef
+
+bench: bench-csv
+bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=500000)
+	@B=$(B) tests/bench/rocprof_csv.sh
+
+.PHONY: bench-csv

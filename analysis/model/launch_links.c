@@ -3,8 +3,9 @@
 #include "profrig/warnings.h"
 
 /*
- * From API call to device work by equal correlation inside one input, or inputs of one group. When several host spans carry
- * one correlation (a call and what it calls), the deepest is the launch; among equals the first.
+ * From API call to device work by equal correlation inside one input, or inputs of one group. When
+ * several host spans carry one correlation (a call and what it calls), the deepest is the launch;
+ * among equals the first.
  */
 struct launch {
 	uint64_t correlation; /* 0: free */

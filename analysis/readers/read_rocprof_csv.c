@@ -72,7 +72,11 @@ bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns)
 {
 	uint64_t bad = rc->bad_numbers.nr;
 
-	if (!rocprof_number(rc, COL_START, start_ns) || !rocprof_number(rc, COL_END, end_ns)) {
+	if (rc->row->timed) {
+		*start_ns = rc->row->start_ns;
+		*end_ns = rc->row->end_ns;
+	} else if (!rocprof_number(rc, COL_START, start_ns) ||
+		   !rocprof_number(rc, COL_END, end_ns)) {
 		if (rc->bad_numbers.nr == bad)
 			rocprof_fault(rc, &rc->no_time);
 		return false;
@@ -148,7 +152,11 @@ uint64_t rocprof_correlation(struct rocprof_csv *rc)
 
 	if (rocprof_has(rc, COL_GUID))
 		take_guid(rc);
-	if (!rocprof_number(rc, COL_CORRELATION, &id) || id == 0)
+	if (rc->row->correlated)
+		id = rc->row->correlation;
+	else if (!rocprof_number(rc, COL_CORRELATION, &id))
+		return 0;
+	if (id == 0)
 		return 0;
 	return (uint64_t)id ^ rc->guid_salt;
 }
@@ -213,13 +221,10 @@ static bool glue(struct rocprof_csv *rc, struct csv_text line)
 /* false: it is no row, or the one the text breaks off in. */
 static bool repair(struct rocprof_csv *rc)
 {
-	bool ended;
-	struct csv_text line = csv_scan_line(&rc->scan, &rc->record, &ended);
-
-	rc->glued = line.n <= CSV_MAX_RECORD && glue(rc, line);
+	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && glue(rc, rc->row->line);
 	if (rc->glued)
 		rc->repaired++;
-	else if (!ended)
+	else if (!rc->row->line_ended)
 		rc->cut = rc->record.start;
 	else
 		rocprof_fault(rc, &rc->bad_rows);
@@ -303,19 +308,22 @@ static const char *forget(const struct rocprof_csv *rc, const char *from)
 
 static void read_rows(struct rocprof_csv *rc)
 {
+	struct rocprof_ahead *ahead = rocprof_ahead_new(&rc->scan, &rc->head);
 	const char *kept = rc->map.data;
 
-	while (!rc->cut && csv_scan_next(&rc->scan, &rc->record) > 0) {
+	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
+		rc->record = rc->row->record;
 		rc->glued = false;
 		if (rc->record.start - kept > (ptrdiff_t)KEEP_BYTES)
 			kept = forget(rc, kept);
-		if ((rc->record.nr != rc->head.nr || rc->record.broken) && !repair(rc))
+		if (!rc->row->whole && !repair(rc))
 			continue;
-		if (!rc->record.ended && lost_digits(rc))
+		if (!(rc->glued ? rc->row->line_ended : rc->record.ended) && lost_digits(rc))
 			rc->cut = rc->record.start;
 		else
 			take_row(rc);
 	}
+	rocprof_ahead_free(ahead);
 }
 
 static void tell(struct rocprof_csv *rc, const char *code, const struct rocprof_fault *f,
@@ -344,14 +352,15 @@ static void tell_faults(struct rocprof_csv *rc)
 		sink_warnf(rc->sink, W_TRUNCATED, "compressed data: %s", rc->map.why);
 }
 
-/* Values that are no whole numbers are told to the nearest. */
+/* Where no series has the values, as none has a time: their sums, to the nearest whole number. */
 static void tell_totals(struct rocprof_csv *rc)
 {
 	for (size_t i = 0; i < rc->totals.nr; i++) {
+		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", rc->totals.v[i].text);
 		double sum = rc->totals.v[i].sum;
 
 		if (fabs(sum) < 9e18)
-			sink_fact(rc->sink, rc->totals.v[i].text, llround(sum));
+			sink_fact(rc->sink, key, llround(sum));
 	}
 }
 
@@ -403,7 +412,7 @@ static void tell_empty(struct rocprof_csv *rc)
 		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows,
 				    "the file has no times: its dispatches and counters were only "
 				    "added up");
-	} else if (rc->dispatches_elsewhere) {
+	} else if (rc->dispatches_elsewhere && rc->dispatches.nr) {
 		rc->sink->ops->warn(rc->sink, W_DUPLICATE_INPUT, rc->dispatches.nr,
 				    "the dispatches are in the kernel trace beside this file, so "
 				    "only their counters were read");

@@ -2,7 +2,7 @@
  * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
  * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
  * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_loose.c (what a row
- * becomes), rocprof_args.c (a row as JSON).
+ * becomes), rocprof_ahead.c (rows found), rocprof_args.c (a row as JSON).
  */
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
@@ -124,6 +124,24 @@ struct rocprof_loose {
 	str_id name, category, args;
 };
 
+/* A row of the file; valid until the next one is asked for. */
+struct rocprof_row {
+	struct csv_record record;
+	size_t first_end;     /* of its ends, in its batch */
+	bool whole;           /* it has as many fields as the header */
+	struct csv_text line; /* where it has not */
+	bool line_ended;
+	bool timed, correlated; /* these numbers are known */
+	int64_t start_ns, end_ns, correlation;
+};
+
+struct rocprof_ahead;
+/* The scan is not to be touched until rocprof_ahead_free. */
+struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head);
+void rocprof_ahead_free(struct rocprof_ahead *a);
+/* NULL: there are no more. */
+const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a);
+
 #define ROCPROF_NAMES 1024
 #define ROCPROF_SEEN 64
 
@@ -135,8 +153,9 @@ struct rocprof_csv {
 	struct csv_scan scan;
 	struct rocprof_header head;
 	struct rocprof_group group;
-	struct csv_record record; /* the row at hand */
-	bool glued;               /* its fields are in cells */
+	const struct rocprof_row *row; /* the row at hand */
+	struct csv_record record;      /* its fields */
+	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text;
 	VEC(struct rocprof_device) devices;
@@ -217,6 +236,7 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device);
 /* What a dispatch has of a counter. */
 void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64_t t_ns,
 		    struct csv_text counter, double value);
+/* In a file without times that is all there is of it. */
 void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value);
 
 /* One row each. */

@@ -10,7 +10,7 @@
 #include "profrig/num.h"
 
 #define MAX_SERIES 65536
-#define MAX_TOTALS 4096
+#define MAX_TOTALS 1024
 
 enum { KEY_THREAD = 1, KEY_QUEUE };
 
@@ -77,7 +77,7 @@ static track_id thread_of(struct rocprof_csv *rc)
 	return *at;
 }
 
-/* Both numbers as one text where they stand side by side: rows of few threads follow one another. */
+/* Both numbers as one text where they stand side by side: few threads have all the rows. */
 track_id rocprof_thread(struct rocprof_csv *rc)
 {
 	struct csv_text p = rocprof_cell(rc, COL_PROCESS), t = rocprof_cell(rc, COL_THREAD), both;
@@ -170,11 +170,12 @@ void rocprof_sample(struct rocprof_csv *rc, size_t device, track_id queue, int64
 
 void rocprof_total(struct rocprof_csv *rc, struct csv_text counter, double value)
 {
-	str_id name = rocprof_string(rc, counter);
 	size_t i = rc->total;
+	str_id name;
 
-	if (!isfinite(value))
+	if (rc->head.timed || !isfinite(value))
 		return;
+	name = rocprof_string(rc, counter);
 	if (i >= rc->totals.nr || rc->totals.v[i].name != name) {
 		for (i = 0; i < rc->totals.nr && rc->totals.v[i].name != name; i++)
 			;

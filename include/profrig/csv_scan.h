@@ -40,6 +40,7 @@ struct csv_scan {
 	uint32_t *at;       /* separators from origin, ascending */
 	uint32_t *lines;    /* those of at that end a record */
 	size_t first, nr, line, lines_nr, cap;
+	size_t ahead; /* separators to look for */
 };
 
 /* Valid until the next call with its scan. */

@@ -270,7 +270,6 @@ static void counters_long(void **state)
 	assert_string_equal(model_str(rd.m, s->device), "gpu1");
 	assert_int_equal(s->kind, SERIES_UNKNOWN);
 	assert_int_equal(fact(rd.m, "dispatches"), 2);
-	assert_int_equal(fact(rd.m, "SQ_WAVES"), 24);
 	assert_int_equal(warned(rd.m, W_READ_FAILED), 1);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
 	assert_said(rd.m, W_BAD_NUMBER, "line 6");
@@ -305,7 +304,6 @@ static void counters_wide(void **state)
 		if (rd.r != 0 || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
 		assert_int_equal(fact(rd.m, "dispatches"), 2);
-		assert_int_equal(fact(rd.m, "SQ_WAVES"), 24);
 		if (cases[i].spans) {
 			const struct series *s = series_named(rd.m, "SQ_WAVES");
 
@@ -314,6 +312,7 @@ static void counters_wide(void **state)
 					    cases[i].device);
 			assert_only_warned(rd.m, NULL);
 		} else {
+			assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 24);
 			assert_only_warned(rd.m, W_IGNORED_RECORD);
 		}
 		reading_release(&rd);
@@ -583,6 +582,41 @@ static void many_things(void **state)
 	reading_release(&rd);
 }
 
+/* Large enough for rows to be found by a thread of its own: the same as in small pieces. */
+static void large_file(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	enum { ROWS = 40000 };
+	struct reading rd;
+	int64_t sum = 0;
+
+	(void)state;
+	strbuf_addstr(&sb, KERNELS_2025);
+	for (int i = 0; i < ROWS; i++) {
+		/* now and then quotes that are not doubled, and lines that are no rows */
+		strbuf_addf(&sb, "\"K\",\"Agent 4\",1,%d,77,%d,10,\"k%d(%s, int)\",%d,%d,%d,0,64\n",
+			    i % 5, i, i % 700, i % 97 ? "char" : "\"x\"", i + 1, 1000 + 10 * i,
+			    1000 + 10 * i + i % 10);
+		if (i % 1000 == 999)
+			strbuf_addstr(&sb, "\"K\",\"what\n");
+	}
+	rd = read_bytes("rocprof_csv", sb.buf, sb.len);
+	assert_true(sb.len > (size_t)2 << 20);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, ROWS);
+	for (size_t i = 0; i < ROWS; i++)
+		sum += rd.m->spans.end_ns[i] - rd.m->spans.start_ns[i];
+	assert_int_equal(sum, (int64_t)ROWS / 10 * 45);
+	assert_int_equal(fact(rd.m, "rows"), ROWS);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), ROWS / 1000);
+	span_at(rd.m, "k97(\"x\", int)");
+	reading_release(&rd);
+	/* nothing is left behind when it ends in the middle of a row */
+	rd = read_bytes("rocprof_csv", sb.buf, sb.len - 20);
+	assert_int_equal(rd.r, READ_PARTIAL);
+	reading_release(&rd);
+}
+
 static void detected(void **state)
 {
 	static const char text[] = CALLS "H,f,1,1,1,1000,2000\n";
@@ -613,6 +647,7 @@ int main(void)
 		cmocka_unit_test(guids),           cmocka_unit_test(bad_rows),
 		cmocka_unit_test(cut_everywhere),  cmocka_unit_test(mutations),
 		cmocka_unit_test(many_things),     cmocka_unit_test(detected),
+		cmocka_unit_test(large_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

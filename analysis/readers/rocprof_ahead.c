@@ -1,0 +1,182 @@
+/*
+ * Rows found ahead of who reads them: where their fields are, and the numbers that every row has.
+ * That is about a third of the work of reading, so for files of some size a thread of its own does
+ * it. Rows come in batches through a ring; a batch is filled, handed over, used and given back. The
+ * thread touches the scan and the batch it fills and nothing else, and rows come in the order of
+ * the file, so what is read does not depend on it.
+ */
+#include "rocprof_csv.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "profrig/num.h"
+
+#define BATCHES 4
+#define BATCH_ROWS 2048
+#define BATCH_ENDS 65536
+/* Below it a thread costs more than it saves. */
+#define THREAD_BYTES ((size_t)1 << 20)
+
+struct batch {
+	VEC(struct rocprof_row) rows;
+	VEC(uint32_t) ends;
+	bool last;
+};
+
+struct rocprof_ahead {
+	struct csv_scan *scan;
+	const struct rocprof_header *head;
+	struct batch ring[BATCHES];
+	size_t at; /* the row of the batch in use */
+	size_t used;
+	bool holds; /* a batch is in use */
+	bool threaded;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* under the lock: batches filled and given back, ever */
+	size_t filled, done;
+	bool stop;
+};
+
+static bool number_at(const struct rocprof_ahead *a, const struct csv_record *r,
+		      enum rocprof_column c, int64_t *ret)
+{
+	int at = a->head->at[c];
+	struct csv_text t;
+
+	if (at < 0)
+		return false;
+	t = csv_field(r, (size_t)at);
+	return num_i64(t.p, t.n, ret) == 0;
+}
+
+static void add_row(struct rocprof_ahead *a, struct batch *b, const struct csv_record *r)
+{
+	struct rocprof_row row = { .record = *r, .first_end = b->ends.nr };
+
+	row.whole = r->nr == a->head->nr && !r->broken;
+	if (row.whole) {
+		VEC_RESERVE(&b->ends, b->ends.nr + r->nr);
+		memcpy(b->ends.v + b->ends.nr, r->ends, r->nr * sizeof(*r->ends));
+		b->ends.nr += r->nr;
+		row.timed = number_at(a, r, COL_START, &row.start_ns) &&
+			    number_at(a, r, COL_END, &row.end_ns);
+		row.correlated = number_at(a, r, COL_CORRELATION, &row.correlation);
+	} else {
+		row.record.nr = 0;
+		row.line = csv_scan_line(a->scan, r, &row.line_ended);
+	}
+	VEC_PUSH(&b->rows, row);
+}
+
+static void fill(struct rocprof_ahead *a, struct batch *b)
+{
+	struct csv_record r;
+
+	VEC_CLEAR(&b->rows);
+	VEC_CLEAR(&b->ends);
+	while (b->rows.nr < BATCH_ROWS && b->ends.nr < BATCH_ENDS) {
+		if (csv_scan_next(a->scan, &r) == 0) {
+			b->last = true;
+			return;
+		}
+		add_row(a, b, &r);
+	}
+}
+
+static void *run(void *ctx)
+{
+	struct rocprof_ahead *a = ctx;
+	bool last = false;
+
+	while (!last) {
+		struct batch *b;
+		bool stop;
+
+		pthread_mutex_lock(&a->lock);
+		while (a->filled - a->done == BATCHES && !a->stop)
+			pthread_cond_wait(&a->changed, &a->lock);
+		stop = a->stop;
+		b = &a->ring[a->filled % BATCHES];
+		pthread_mutex_unlock(&a->lock);
+		if (stop)
+			break;
+		fill(a, b);
+		last = b->last;
+		pthread_mutex_lock(&a->lock);
+		a->filled++;
+		pthread_cond_signal(&a->changed);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return NULL;
+}
+
+struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head)
+{
+	struct rocprof_ahead *a = xcalloc(1, sizeof(*a));
+
+	a->scan = scan;
+	a->head = head;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->changed, NULL);
+	a->threaded = scan->n >= THREAD_BYTES && pthread_create(&a->thread, NULL, run, a) == 0;
+	return a;
+}
+
+void rocprof_ahead_free(struct rocprof_ahead *a)
+{
+	if (!a)
+		return;
+	if (a->threaded) {
+		pthread_mutex_lock(&a->lock);
+		a->stop = true;
+		pthread_cond_signal(&a->changed);
+		pthread_mutex_unlock(&a->lock);
+		pthread_join(a->thread, NULL);
+	}
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->changed);
+	for (size_t i = 0; i < BATCHES; i++) {
+		VEC_RELEASE(&a->ring[i].rows);
+		VEC_RELEASE(&a->ring[i].ends);
+	}
+	free(a);
+}
+
+/* Gives back the batch in use and takes the next one. */
+static void turn(struct rocprof_ahead *a)
+{
+	if (!a->threaded) {
+		fill(a, &a->ring[0]);
+	} else {
+		pthread_mutex_lock(&a->lock);
+		if (a->holds) {
+			a->done++;
+			pthread_cond_signal(&a->changed);
+		}
+		while (a->filled == a->done)
+			pthread_cond_wait(&a->changed, &a->lock);
+		a->used = a->done % BATCHES;
+		pthread_mutex_unlock(&a->lock);
+	}
+	a->holds = true;
+	a->at = 0;
+}
+
+const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a)
+{
+	struct batch *b = &a->ring[a->used];
+	struct rocprof_row *row;
+
+	while (!a->holds || a->at == b->rows.nr) {
+		if (a->holds && b->last)
+			return NULL;
+		turn(a);
+		b = &a->ring[a->used];
+	}
+	row = &b->rows.v[a->at++];
+	row->record.ends = row->whole ? &b->ends.v[row->first_end] : NULL;
+	return row;
+}
