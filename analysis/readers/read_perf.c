@@ -24,7 +24,7 @@
  * of a thread follow one another. Samples of other events are instants named after their event.
  *
  * The clock is perf's own; that of `perf record -k` where the header names it. Lost samples are
- * counted (W_READ_FAILED).
+ * counted (W_LOST_EVENTS).
  */
 #include "perf.h"
 #include "readers_private.h"
@@ -318,7 +318,7 @@ static int finish(struct perf *p)
 	tell(p, W_IGNORED_RECORD, &p->strange, "lines of stacks that are no frames");
 	tell(p, W_BAD_NUMBER, &p->numbers, "times or periods out of range");
 	tell(p, W_TIME_ORDER, &p->backwards, "samples before the one before them");
-	tell(p, W_READ_FAILED, &p->lost, "samples or records that perf lost");
+	tell(p, W_LOST_EVENTS, &p->lost, "samples or records that perf lost");
 	if (p->open_end && !p->cut)
 		sink_warnf(p->sink, W_UNTERMINATED,
 			   "no blank line behind the last stack: frames may be missing there");

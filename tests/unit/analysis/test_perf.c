@@ -246,8 +246,8 @@ static void records(void **state)
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(rd.m, "stack_samples"), 1);
 	assert_int_equal(fact(rd.m, "records"), 6);
-	assert_int_equal(warned(rd.m, W_READ_FAILED), 15);
-	assert_only_warned(rd.m, W_READ_FAILED);
+	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
+	assert_only_warned(rd.m, W_LOST_EVENTS);
 	reading_release(&rd);
 }
 
