@@ -10,8 +10,8 @@
  *	   "samples": [[0, 1], [0]], "weights": [2, 1]}]
  *	"name", "exporter", "activeProfileIndex": for the viewer
  *
- * A frame is a place in shared.frames; its file, line and column are its spans' arguments. Every profile is a track of its own, named after it: the
- * file has no process or thread ids.
+ * A frame is a place in shared.frames; its file, line and column are its spans' arguments. Every
+ * profile is a track of its own, named after it: the file has no process or thread ids.
  *
  * evented: O and C are enters and leaves, at their own times. sampled: a stack, root first, and a
  * weight; the weights are laid one after another from startValue on, and what the spans mean is
