@@ -386,7 +386,7 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 
 /* What the lines of a text are, for the probe. */
 struct perf_signs {
-	unsigned heads, frames, others, odd, comments;
+	unsigned heads, whole_heads, frames, others, odd, comments;
 };
 
 static void see_line(struct perf_signs *n, struct perf_text line)
@@ -395,18 +395,18 @@ static void see_line(struct perf_signs *n, struct perf_text line)
 	struct perf_head h;
 	bool indented = perf_is_indented(line);
 
-	if (line.p[0] == '#')
+	if (line.p[0] == '#') {
 		n->comments += perf_text_begins(line, "# cmdline : ") ||
 			       perf_text_begins(line, "# event : name = ");
-	else if (indented && perf_frame_parse(line, &f) && (f.has_dso || line.p[0] == '\t'))
+	} else if (indented && perf_frame_parse(line, &f) && (f.has_dso || line.p[0] == '\t')) {
 		n->frames++;
-	else if (perf_head_parse(line, &h) && (h.timed || h.event.n > 0) &&
-		 (h.tid >= 0 || (h.timed && h.event.n > 0)))
+	} else if (perf_head_parse(line, &h) && (h.tid >= 0 || (h.timed && h.event.n > 0))) {
 		n->heads++;
-	else if (indented)
-		n->odd++;
-	else
-		n->others++;
+		n->whole_heads += h.timed && h.tid >= 0;
+	} else {
+		n->odd += indented;
+		n->others += !indented;
+	}
 }
 
 /* Several signs: perf's header, lines with a time and an event, frames below them. */
@@ -427,7 +427,10 @@ static int probe_perf(const struct probe *pr)
 		return 0;
 	if (n.heads && n.frames)
 		return 90;
-	return n.frames || n.comments ? 75 : n.heads > 1 ? 40 : 20;
+	if (n.frames || n.comments)
+		return 75;
+	/* what ftrace and other logs look like, but for a thread's id where perf has it */
+	return n.whole_heads * 2 < n.heads ? 0 : n.heads > 1 ? 40 : 20;
 }
 
 const struct reader reader_perf = {
