@@ -47,6 +47,9 @@ const struct warning_info warning_table[] = {
 	  "the definitions of an archive state fewer events of a location than its file holds; all "
 	  "of the file was read. They were written by a tracer that does not count, or belong to "
 	  "another recording" },
+	{ W_LOST_EVENTS, SEV_WARNING,
+	  "the recorder says that it could not keep up and lost events or samples; what it kept is "
+	  "right, sums are too small. Record less, or give it larger buffers" },
 	{ W_MISSING_DEFINITIONS, SEV_WARNING,
 	  "an archive has no local definitions or does not tell its clock; events were read "
 	  "without "

@@ -75,7 +75,7 @@ struct perf_sample {
 	struct perf_head head;
 	struct perf_text stack;
 	uint64_t line;
-	bool padded; /* blanks before the command: no stack follows */
+	bool padded; /* blanks before the command: the frame is on its line */
 	bool ended;  /* something stands behind the stack */
 };
 

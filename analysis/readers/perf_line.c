@@ -155,11 +155,10 @@ static void parse_left(struct perf_text left, struct perf_head *h)
 	struct perf_text before = left, word = last_word(&before);
 
 	if (is_misc(word)) {
-		struct perf_text further = before, cpu = last_word(&further);
+		struct perf_text further = before, at = last_word(&further);
 
-		if (parse_cpu(cpu, h)) {
-			left = further;
-			before = left;
+		if (parse_cpu(at, h) || parse_ids(at, h)) {
+			left = before;
 			word = last_word(&before);
 		}
 	}
@@ -218,7 +217,11 @@ static void parse_right(struct perf_text right, struct perf_head *h)
 
 static void head_init(struct perf_head *h)
 {
-	*h = (struct perf_head){ .pid = -1, .tid = -1, .cpu = -1 };
+	static const struct perf_text none = { "", 0 };
+
+	*h = (struct perf_head){
+		.comm = none, .event = none, .rest = none, .pid = -1, .tid = -1, .cpu = -1
+	};
 }
 
 /* Without a time the period stands behind ids or a CPU: a number alone is the thread. */
@@ -312,7 +315,7 @@ bool perf_frame_parse(struct perf_text line, struct perf_frame *ret)
 	struct perf_text t;
 	size_t open;
 
-	*ret = (struct perf_frame){ .has_dso = false };
+	*ret = (struct perf_frame){ .symbol = { "", 0 }, .dso = { "", 0 } };
 	if (!perf_address_parse(line, &ret->address, &t))
 		return false;
 	ret->symbol = t;

@@ -119,15 +119,17 @@ static bool ends_stack(struct perf_text line)
 static void take_stack(struct perf *p, struct perf_sample *s)
 {
 	struct perf_text line;
+	struct perf_head h;
 	const char *from = p->rest.p, *end = from;
 	bool whole = true;
 
-	while (!s->padded) {
+	for (;;) {
 		struct perf_text rest = p->rest;
 
 		if (!perf_next_line(&rest, &line, &whole))
 			break;
-		s->ended = perf_trim(line).n == 0 || !perf_is_indented(line) || ends_stack(line);
+		s->ended = perf_trim(line).n == 0 || !perf_is_indented(line) ||
+			   (s->padded ? perf_head_parse(line, &h) : ends_stack(line));
 		if (s->ended)
 			break;
 		p->rest = rest;
@@ -245,7 +247,7 @@ void perf_survey(struct perf *p)
 	while (perf_next_sample(p, &s)) {
 		uint32_t event;
 
-		p->open_end = s.stack.n > 0 && !s.ended;
+		p->open_end = s.stack.n > 0 && !s.padded && !s.ended;
 		if (s.head.record)
 			continue;
 		p->samples++;

@@ -24,7 +24,7 @@
  * of a thread follow one another. Samples of other events are instants named after their event.
  *
  * The clock is perf's own; that of `perf record -k` where the header names it. Lost samples are
- * counted (W_READ_FAILED).
+ * counted (W_LOST_EVENTS).
  */
 #include "perf.h"
 #include "readers_private.h"
@@ -161,11 +161,13 @@ static void take_frames(struct perf *p, const struct perf_sample *s)
 {
 	struct perf_text rest = s->stack, line, comm = s->head.comm;
 	bool java = perf_text_is(comm, "java"), whole;
+	struct perf_frame f;
 	size_t n;
 
 	VEC_CLEAR(&p->frames);
-	if (s->head.rest.n > 0 && s->stack.n == 0)
-		add_frame(p, s->head.rest, java);
+	if ((s->padded || s->stack.n == 0) && perf_frame_parse(s->head.rest, &f) &&
+	    (f.has_dso || f.address.n >= 4))
+		add_frame(p, s->head.rest, java); /* and no tracepoint's fields */
 	while (perf_next_line(&rest, &line, &whole))
 		add_frame(p, line, java);
 	p->stackless += p->frames.nr == 0;
@@ -179,10 +181,10 @@ static void take_frames(struct perf *p, const struct perf_sample *s)
 					       category_id(p, STACK_SAMPLED), STR_NONE });
 	n = p->frames.nr;
 	for (size_t i = 0; i < n / 2; i++) {
-		struct stack_frame f = p->frames.v[i];
+		struct stack_frame swap = p->frames.v[i];
 
 		p->frames.v[i] = p->frames.v[n - 1 - i];
-		p->frames.v[n - 1 - i] = f;
+		p->frames.v[n - 1 - i] = swap;
 	}
 }
 
@@ -316,7 +318,7 @@ static int finish(struct perf *p)
 	tell(p, W_IGNORED_RECORD, &p->strange, "lines of stacks that are no frames");
 	tell(p, W_BAD_NUMBER, &p->numbers, "times or periods out of range");
 	tell(p, W_TIME_ORDER, &p->backwards, "samples before the one before them");
-	tell(p, W_READ_FAILED, &p->lost, "samples or records that perf lost");
+	tell(p, W_LOST_EVENTS, &p->lost, "samples or records that perf lost");
 	if (p->open_end && !p->cut)
 		sink_warnf(p->sink, W_UNTERMINATED,
 			   "no blank line behind the last stack: frames may be missing there");
@@ -382,36 +384,53 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 	return finish(&p);
 }
 
+/* What the lines of a text are, for the probe. */
+struct perf_signs {
+	unsigned heads, whole_heads, frames, others, odd, comments;
+};
+
+static void see_line(struct perf_signs *n, struct perf_text line)
+{
+	struct perf_frame f;
+	struct perf_head h;
+	bool indented = perf_is_indented(line);
+
+	if (line.p[0] == '#') {
+		n->comments += perf_text_begins(line, "# cmdline : ") ||
+			       perf_text_begins(line, "# event : name = ");
+	} else if (indented && perf_frame_parse(line, &f) && (f.has_dso || line.p[0] == '\t')) {
+		n->frames++;
+	} else if (perf_head_parse(line, &h) && (h.tid >= 0 || (h.timed && h.event.n > 0))) {
+		n->heads++;
+		n->whole_heads += h.timed && h.tid >= 0;
+	} else {
+		n->odd += indented;
+		n->others += !indented;
+	}
+}
+
 /* Several signs: perf's header, lines with a time and an event, frames below them. */
 static int probe_perf(const struct probe *pr)
 {
 	struct perf_text rest = { (const char *)pr->head, pr->head_len }, line;
-	unsigned heads = 0, frames = 0, others = 0, comments = 0;
+	struct perf_signs n = { .heads = 0 };
 	bool whole;
 
 	if (pr->is_dir || !pr->head || memchr(pr->head, 0, pr->head_len))
 		return 0;
-	for (int i = 0; i < 400 && perf_next_line(&rest, &line, &whole); i++) {
-		struct perf_frame f;
-		struct perf_head h;
-
-		if (perf_trim(line).n == 0)
-			continue;
-		if (line.p[0] == '#')
-			comments += perf_text_begins(line, "# cmdline : ") ||
-				    perf_text_begins(line, "# event : name = ");
-		else if (perf_is_indented(line) && perf_frame_parse(line, &f) && f.has_dso)
-			frames++;
-		else if (perf_head_parse(line, &h) && (h.timed || h.tid >= 0) && h.event.n > 0)
-			heads++;
-		else
-			others++;
-	}
-	if (heads == 0 && frames == 0)
-		return comments >= 2 ? 60 : 0;
-	if (others > (heads + frames) / 4)
+	for (int i = 0; i < 400 && perf_next_line(&rest, &line, &whole); i++)
+		if (perf_trim(line).n > 0)
+			see_line(&n, line);
+	if (n.heads == 0 && n.frames == 0)
+		return n.comments >= 2 ? 60 : 0;
+	if (n.others > (n.heads + n.frames) / 4 || n.odd > n.heads + n.frames)
 		return 0;
-	return heads && frames ? 90 : frames || comments ? 75 : heads > 1 ? 40 : 20;
+	if (n.heads && n.frames)
+		return 90;
+	if (n.frames || n.comments)
+		return 75;
+	/* what ftrace and other logs look like, but for a thread's id where perf has it */
+	return n.whole_heads * 2 < n.heads ? 0 : n.heads > 1 ? 40 : 20;
 }
 
 const struct reader reader_perf = {

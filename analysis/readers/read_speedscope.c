@@ -10,8 +10,8 @@
  *	   "samples": [[0, 1], [0]], "weights": [2, 1]}]
  *	"name", "exporter", "activeProfileIndex": for the viewer
  *
- * A frame is a place in shared.frames. Every profile is a track of its own, named after it: the
- * file has no process or thread ids.
+ * A frame is a place in shared.frames; its file, line and column are its spans' arguments. Every
+ * profile is a track of its own, named after it: the file has no process or thread ids.
  *
  * evented: O and C are enters and leaves, at their own times. sampled: a stack, root first, and a
  * weight; the weights are laid one after another from startValue on, and what the spans mean is
@@ -35,6 +35,7 @@
 #include <inttypes.h>
 
 #include "profrig/input.h"
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
 #include "profrig/warnings.h"
@@ -51,6 +52,10 @@ struct speed_profile {
 	int shift; /* decimal places from the unit to ns */
 };
 
+struct speed_frame {
+	struct json_text name, file, line, col;
+};
+
 struct speed_count {
 	uint64_t n;
 	size_t at; /* offset of the first */
@@ -58,10 +63,11 @@ struct speed_count {
 
 struct speed {
 	const char *path;
+	const struct read_opts *opts;
 	struct sink *sink;
 	struct input_map map;
 	struct strbuf text;
-	VEC(struct json_text) names;    /* of the file's frames */
+	VEC(struct speed_frame) raw;    /* the file's frames */
 	VEC(struct stack_frame) frames; /* these, known to the sink */
 	VEC(struct stack_frame) stack;
 	VEC(struct speed_profile) profiles;
@@ -109,7 +115,8 @@ static const char *text_of(struct speed *sp, const struct json_text *t)
 
 static int take_frame(struct speed *sp, struct json_cur *c)
 {
-	struct json_text key, name = { .p = NULL };
+	struct speed_frame f = { .name = { .p = NULL } };
+	struct json_text key;
 	bool some = false;
 	int r;
 
@@ -120,10 +127,14 @@ static int take_frame(struct speed *sp, struct json_cur *c)
 	} else {
 		r = json_open(c, '{');
 		while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
-			r = json_text_is(&key, "name") ? take_text(c, &name) : json_skip(c);
+			r = json_text_is(&key, "name")   ? take_text(c, &f.name)
+			    : json_text_is(&key, "file") ? take_text(c, &f.file)
+			    : json_text_is(&key, "line") ? take_text(c, &f.line)
+			    : json_text_is(&key, "col")  ? take_text(c, &f.col)
+							 : json_skip(c);
 	}
 	if (r >= 0)
-		VEC_PUSH(&sp->names, name);
+		VEC_PUSH(&sp->raw, f);
 	return r;
 }
 
@@ -149,7 +160,7 @@ static int take_shared(struct speed *sp, struct json_cur *c)
 	while ((r = json_member(c, &some, &key)) > 0) {
 		bool frames = json_text_is(&key, "frames") && json_peek(c) == '[';
 
-		r = frames && sp->names.nr == 0 ? take_frames(sp, c) : json_skip(c);
+		r = frames && sp->raw.nr == 0 ? take_frames(sp, c) : json_skip(c);
 		if (r < 0)
 			return r;
 	}
@@ -294,10 +305,13 @@ static void push_event(struct speed *sp, const struct speed_profile *p, track_id
 		return;
 	f = frame_at(sp, &v[1], c);
 	sp->events++;
-	if (open)
-		sp->sink->ops->enter(sp->sink, track, t_ns, f.name, sink_puts(sp->sink, ""));
-	else
-		sp->sink->ops->leave(sp->sink, track, t_ns, f.name);
+	if (open) {
+		sp->sink->ops->enter(sp->sink, track, t_ns, f.name, 0);
+		return;
+	}
+	if (f.args != STR_NONE)
+		sp->sink->ops->leave_args(sp->sink, track, f.args);
+	sp->sink->ops->leave(sp->sink, track, t_ns, f.name);
 }
 
 static int take_event(struct json_cur *c, struct json_text v[3])
@@ -467,6 +481,36 @@ static void read_profile(struct speed *sp, struct speed_profile *p, uint64_t key
 
 /* --- the whole --- */
 
+static void add_number(struct json_out *j, const char *key, const struct json_text *t)
+{
+	int64_t v;
+
+	if (t->p && num_i64(t->p, t->n, &v) == 0)
+		json_i64(j, key, v);
+}
+
+/* {"file": …, "line": …, "col": …} */
+static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	struct json_out j;
+	FILE *f;
+
+	if (!sp->opts->keep_args || !frame->file.p)
+		return STR_NONE;
+	f = open_memstream(&text, &n);
+	if (!f)
+		return STR_NONE;
+	json_out_init(&j, f, 0);
+	json_obj(&j, NULL);
+	json_str(&j, "file", text_of(sp, &frame->file));
+	add_number(&j, "line", &frame->line);
+	add_number(&j, "col", &frame->col);
+	json_end(&j);
+	return fclose(f) == 0 ? sp->sink->ops->string(sp->sink, text, n) : STR_NONE;
+}
+
 static void begin(struct speed *sp)
 {
 	struct sink *s = sp->sink;
@@ -479,10 +523,10 @@ static void begin(struct speed *sp)
 	in->clock = TRACE_CLOCK_OWN;
 	s->ops->clock(s);
 	sp->sampled = sink_puts(s, STACK_SAMPLED);
-	for (size_t i = 0; i < sp->names.nr; i++) {
-		struct stack_frame f = { .args = STR_NONE };
+	for (size_t i = 0; i < sp->raw.nr; i++) {
+		struct stack_frame f = { .args = frame_args(sp, &sp->raw.v[i]) };
 
-		text_of(sp, &sp->names.v[i]);
+		text_of(sp, &sp->raw.v[i].name);
 		f.name = s->ops->string(s, sp->text.buf, sp->text.len);
 		VEC_PUSH(&sp->frames, f);
 	}
@@ -530,7 +574,7 @@ static void speed_release(struct speed *sp)
 {
 	input_unmap(&sp->map);
 	strbuf_release(&sp->text);
-	VEC_RELEASE(&sp->names);
+	VEC_RELEASE(&sp->raw);
 	VEC_RELEASE(&sp->frames);
 	VEC_RELEASE(&sp->stack);
 	VEC_RELEASE(&sp->profiles);
@@ -540,11 +584,10 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 			   struct err *err)
 {
 	CLEANUP(speed_release)
-	struct speed sp = { .path = path, .sink = s, .text = STRBUF_INIT };
+	struct speed sp = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
 	int r = input_map(path, 0, &sp.map, err);
 	struct json_cur c;
 
-	(void)o;
 	if (r < 0)
 		return r;
 	c = cursor_at(&sp, sp.map.data);

@@ -85,6 +85,7 @@ static void heads(void **state)
 		{ "a 2 cycles:", "a", -1, 2, 0, 1000000 },
 		{ "a 2 77 cpu-clock:", "a", -1, 2, 0, 77 },
 		{ "a 2 [001] 77 cpu-clock:HG:", "a", -1, 2, 0, 77 },
+		{ "a 1/2 U 5.000: cycles:", "a", 1, 2, 5000000000, 5001000000 },
 		{ "a 1/2 [001] K 5.000: cycles:", "a", 1, 2, 5000000000, 5001000000 },
 		{ "a 1/2", "a", 1, 2, 0, 1000000 },
 		{ "a", "a", -1, -1, 0, 1000000 },
@@ -245,8 +246,8 @@ static void records(void **state)
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(rd.m, "stack_samples"), 1);
 	assert_int_equal(fact(rd.m, "records"), 6);
-	assert_int_equal(warned(rd.m, W_READ_FAILED), 15);
-	assert_only_warned(rd.m, W_READ_FAILED);
+	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
+	assert_only_warned(rd.m, W_LOST_EVENTS);
 	reading_release(&rd);
 }
 
@@ -303,6 +304,9 @@ static void odd(void **state)
 		{ STACK("a 1/1 99999999999.000000: cycles:", "f"), W_BAD_NUMBER, 0, 1 },
 		{ STACK("a 1/1 1.000000: 0 cpu-clock:", "f"), W_BAD_NUMBER, 0, 1 },
 		{ STACK("a 1/1 1.000000: 99999999999999 cpu-clock:", "f"), W_BAD_NUMBER, 0, 1 },
+		{ "   a 1/1 1.000000: cycles: 401000 f (/x)\n  x.c:3\n   a 1/1 1.000000: cycles: "
+		  "401000 f (/x)\n",
+		  W_IGNORED_RECORD, 0, 2 },
 		{ "# cmdline : perf record x\n", W_EMPTY_INPUT, 0, 0 },
 	};
 
@@ -390,12 +394,17 @@ static void probed(void **state)
 		  "([kernel.kallsyms])\n",
 		  "perf" },
 		{ "# cmdline : perf record x\n# event : name = cycles\n", "perf" },
+		{ "a 1/1 1.000000: cycles:\n\t 10 f\n\t 20 g\n\n", "perf" },
+		{ "   a 1/1 1.000000:  401000 f (/x)\n", "perf" },
 		{ "a;b;c 12\na;b 1\n", "folded" },
 		{ "a;b;c 12 13\na;b 1 0\n", "folded" },
 		{ "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\"",
 		  "speedscope" },
 		{ "{\"profiles\": [{\"type\": \"evented\"", "speedscope" },
 		{ "{\"traceEvents\": []}", "tef" },
+		{ "a 1/1 1.000000: cycles:\nb 2 1.500000: cycles:\n", "perf" },
+		{ " bash-123 [001] .... 12.345678: sched_switch: a ==> b\n", NULL },
+		{ "line 12 error: x\nline 13 error: y\n", NULL },
 		{ "a b c\n", NULL },
 		{ "a: b 1\nc: d 2\n", NULL },
 		{ "x = 1; y = 2\n", NULL },

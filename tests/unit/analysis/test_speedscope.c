@@ -54,6 +54,20 @@ static void basic(void **state)
 	reading_release(&rd);
 }
 
+static void places(void **state)
+{
+	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
+	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
+	const struct model *m = rd.m;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(model_str(m, m->spans.args[span_nth(m, "b", i)]),
+				    "{\"file\":\"b.c\",\"line\":3}");
+	assert_int_equal(m->spans.args[span_at(m, "a")], STR_NONE);
+	reading_release(&rd);
+}
+
 static void units(void **state)
 {
 	static const struct {
@@ -194,9 +208,9 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic),     cmocka_unit_test(units),
-		cmocka_unit_test(malformed), cmocka_unit_test(unreadable),
-		cmocka_unit_test(damaged),
+		cmocka_unit_test(basic),      cmocka_unit_test(places),
+		cmocka_unit_test(units),      cmocka_unit_test(malformed),
+		cmocka_unit_test(unreadable), cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
