@@ -407,7 +407,7 @@ static void tell_empty(struct rocprof_csv *rc)
 			 "none of it was taken as a call",
 			 rc->rows);
 		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows, text);
-	} else if (rc->rows && !rc->head.timed &&
+	} else if (rc->rows && !rc->head.timed && in->samples == 0 &&
 		   (rc->head.kind == ROCPROF_COUNTERS || rc->head.kind == ROCPROF_WIDE)) {
 		rc->sink->ops->warn(rc->sink, W_IGNORED_RECORD, rc->rows,
 				    "the file has no times: its dispatches and counters were only "
@@ -481,6 +481,8 @@ static void rocprof_release(struct rocprof_csv *rc)
 	u64map_release(&rc->series);
 	u64map_release(&rc->dispatches);
 	u64map_release(&rc->addresses);
+	u64map_release(&rc->dispatch_ends.at);
+	VEC_RELEASE(&rc->dispatch_ends.end_ns);
 	rocprof_header_release(&rc->head);
 	rocprof_group_release(&rc->group);
 	csv_scan_release(&rc->scan);
@@ -513,8 +515,10 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 	if (r < 0)
 		return r;
 	rocprof_group_find(&rc.group, path, &rc.head);
-	rc.dispatches_elsewhere = rc.head.kind == ROCPROF_COUNTERS && rc.head.timed &&
-				  rocprof_group_has(&rc.group, "kernel_trace");
+	rc.dispatches_elsewhere =
+		rc.head.kind == ROCPROF_COUNTERS && rocprof_group_has(&rc.group, "kernel_trace");
+	if (rc.dispatches_elsewhere && !rc.head.timed)
+		rocprof_group_ends(&rc.group, &rc.dispatch_ends);
 	rc.names = xcalloc(ROCPROF_NAMES, sizeof(*rc.names));
 	begin(&rc);
 	read_rows(&rc);

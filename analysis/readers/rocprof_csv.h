@@ -108,6 +108,13 @@ void rocprof_group_release(struct rocprof_group *g);
 /* Whether a file of this kind lies beside, such as "kernel_trace". */
 bool rocprof_group_has(const struct rocprof_group *g, const char *kind);
 
+/* When dispatches ended, by their ids. */
+struct rocprof_ends {
+	struct u64map at;
+	VEC(int64_t) end_ns;
+};
+void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret);
+
 /* A device as rows name it. */
 struct rocprof_device {
 	char *said; /* the cell */
@@ -188,6 +195,7 @@ struct rocprof_csv {
 	size_t total;       /* the last one */
 	track_id pc_track;
 	bool dispatches_elsewhere;
+	struct rocprof_ends dispatch_ends; /* where the file has none */
 	uint64_t rows, repaired, unfreed;
 	int64_t allocations, frees, allocated_bytes;
 	int64_t calls, total_ns; /* of summaries */

@@ -87,6 +87,43 @@ bool rocprof_group_has(const struct rocprof_group *g, const char *kind)
 	return path != NULL;
 }
 
+/* Counter files before 2025 have no times; a kernel trace of the same run has those of its
+ * dispatches. */
+void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret)
+{
+	CLEANUP(xfreep) char *path = sibling(g, "kernel_trace");
+	CLEANUP(input_unmap) struct input_map map = { .data = NULL };
+	CLEANUP(rocprof_header_release) struct rocprof_header h = { .names = VEC_INIT };
+	CLEANUP(csv_scan_release) struct csv_scan scan = { .data = NULL };
+	struct csv_record r;
+
+	if (!path || input_map(path, 0, &map, NULL) < 0)
+		return;
+	csv_scan_init(&scan, map.data, map.len);
+	if (csv_scan_next(&scan, &r) > 0)
+		rocprof_header_read(&h, &r);
+	if (h.kind != ROCPROF_KERNELS || h.at[COL_DISPATCH] < 0 || h.at[COL_END] < 0)
+		return;
+	while (csv_scan_next(&scan, &r) > 0) {
+		int64_t id, end_ns;
+		struct csv_text t;
+		bool ended;
+
+		if (r.nr != h.nr || r.broken) {
+			csv_scan_line(&scan, &r, &ended);
+			continue;
+		}
+		t = csv_field(&r, (size_t)h.at[COL_DISPATCH]);
+		if (num_i64(t.p, t.n, &id) < 0 || ret->at.nr >= UINT32_MAX / 2)
+			continue;
+		t = csv_field(&r, (size_t)h.at[COL_END]);
+		if (num_i64(t.p, t.n, &end_ns) < 0 || end_ns <= 0)
+			continue;
+		*u64map_at(&ret->at, (uint64_t)id) = (uint32_t)ret->end_ns.nr;
+		VEC_PUSH(&ret->end_ns, end_ns);
+	}
+}
+
 /* The process of a file's first row. */
 static bool first_process(const char *path, int64_t *ret)
 {

@@ -4,7 +4,7 @@
  * Counters are values of a dispatch. The model has samples of series, so a value is a sample of a
  * series of the dispatch's queue at the dispatch's end; nothing integrates it, as its kind is not
  * known. Where a kernel trace of the same run lies beside, the dispatches are in that and are not
- * made again.
+ * made again; it also knows the times that counter files of older releases lack.
  */
 #include "rocprof_csv.h"
 
@@ -99,10 +99,27 @@ static bool is_new_dispatch(struct rocprof_csv *rc)
 	return true;
 }
 
+/* When the dispatch of a row without times ended. */
+static bool end_elsewhere(struct rocprof_csv *rc, int64_t *ret)
+{
+	uint32_t at;
+	int64_t id;
+
+	if (rc->dispatch_ends.at.nr == 0 || !rocprof_number(rc, COL_DISPATCH, &id))
+		return false;
+	at = u64map_get(&rc->dispatch_ends.at, (uint64_t)id);
+	if (at == U64MAP_NONE) {
+		rocprof_fault(rc, &rc->no_time);
+		return false;
+	}
+	*ret = rc->dispatch_ends.end_ns.v[at];
+	return true;
+}
+
 void rocprof_counter(struct rocprof_csv *rc)
 {
 	struct csv_text counter = rocprof_cell(rc, COL_COUNTER);
-	int64_t start_ns, end_ns;
+	int64_t start_ns = 0, end_ns;
 	size_t device;
 	track_id queue;
 	double value;
@@ -113,7 +130,7 @@ void rocprof_counter(struct rocprof_csv *rc)
 	rocprof_correlation(rc); /* sees to the guid */
 	fresh = is_new_dispatch(rc);
 	rocprof_total(rc, counter, value);
-	if (!rc->head.timed || !rocprof_times(rc, &start_ns, &end_ns))
+	if (rc->head.timed ? !rocprof_times(rc, &start_ns, &end_ns) : !end_elsewhere(rc, &end_ns))
 		return;
 	device = rocprof_device(rc, rocprof_cell(rc, COL_AGENT), true);
 	queue = rocprof_queue(rc, device);

@@ -416,6 +416,33 @@ static void one_run(void **state)
 			 m->spans.track[span_at(m, "MEMORY_COPY_HOST_TO_DEVICE")]);
 }
 
+/* Releases of 2024: the counters' times are in the trace beside them. */
+static void counters_joined(void **state)
+{
+	static const char *const files[] = { "9_counter_collection.csv", "9_kernel_trace.csv",
+					     NULL };
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(model_freep) struct model *m = NULL;
+	const struct series *s;
+
+	(void)state;
+	test_put(dir, files[0],
+		 "Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Kernel_Name,Counter_Name,Counter_Value\n"
+		 "2,4,1,9,b,SQ_WAVES,5\n1,4,1,9,a,SQ_WAVES,4\n3,4,1,9,lost,SQ_WAVES,6\n");
+	test_put(dir, files[1],
+		 "Kind,Agent_Id,Queue_Id,Thread_Id,Dispatch_Id,Kernel_Name,Correlation_Id,"
+		 "Start_Timestamp,End_Timestamp\nK,4,1,9,1,\"a \"x\"\",0,1000,2000\n"
+		 "K,4,1,9,1,a,0,1000,2000\nK,4,1,9,2,b,0,3000,4000\n");
+	m = read_files(dir, files);
+	s = series_named(m, "SQ_WAVES");
+	assert_int_equal(s->value.nr, 2);
+	assert_int_equal(s->t_ns.v[1], 4000);
+	assert_true(s->value.v[1] == 5);
+	assert_int_equal(m->spans.nr, 3);
+	assert_int_equal(s->track, m->spans.track[0]);
+	assert_int_equal(warned(m, W_BAD_EVENT), 1);
+}
+
 /* Numbers of correlations are each run's own; a prefix that is no pid finds it in a sibling. */
 static void two_runs(void **state)
 {
@@ -643,11 +670,11 @@ int main(void)
 		cmocka_unit_test(arguments),       cmocka_unit_test(copies),
 		cmocka_unit_test(allocations),     cmocka_unit_test(counters_long),
 		cmocka_unit_test(counters_wide),   cmocka_unit_test(summaries),
-		cmocka_unit_test(one_run),         cmocka_unit_test(two_runs),
-		cmocka_unit_test(guids),           cmocka_unit_test(bad_rows),
-		cmocka_unit_test(cut_everywhere),  cmocka_unit_test(mutations),
-		cmocka_unit_test(many_things),     cmocka_unit_test(detected),
-		cmocka_unit_test(large_file),
+		cmocka_unit_test(one_run),         cmocka_unit_test(counters_joined),
+		cmocka_unit_test(two_runs),        cmocka_unit_test(guids),
+		cmocka_unit_test(bad_rows),        cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(mutations),       cmocka_unit_test(many_things),
+		cmocka_unit_test(detected),        cmocka_unit_test(large_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
