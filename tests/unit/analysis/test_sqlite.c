@@ -225,7 +225,7 @@ static void values(void **state)
 		{ "-9223372036854775808", true, INT64_MIN, true, -0x1p63, 0 },
 		{ "2.0", true, 2, true, 2, 0 },
 		{ "2.5", false, 0, true, 2.5, 1 },
-		{ "1e300", false, 0, true, 1e300, 1 },
+		{ "1e22", false, 0, true, 1e22, 1 },
 		{ "9e999", false, 0, true, INFINITY, 1 },
 		{ "'17'", true, 17, true, 17, 0 },
 		{ "'1.5'", false, 0, true, 1.5, 1 },
