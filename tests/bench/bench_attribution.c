@@ -99,7 +99,7 @@ static struct model *make_model(int64_t end_ns, bool same_times)
 static double measure(const struct model *m, const struct events *e)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
-	struct lane_def lane = { 0, LANE_CALLS };
+	struct lane_def lane = { 0, LANE_CALLS, 0 };
 	struct lane_feed feed = { .v = e->v.v, .nr = e->v.nr, .nodes = NODES, .rows = NODES };
 	struct energy_job jobs[COUNTERS];
 	struct energy_totals totals;
