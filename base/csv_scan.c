@@ -5,6 +5,7 @@
 #endif
 #include <stdlib.h>
 
+#include "profrig/bits.h"
 #include "profrig/csv.h"
 #include "profrig/xalloc.h"
 
@@ -70,17 +71,6 @@ static inline struct masks masks_plain(const char *p)
 }
 #endif
 
-/* Bit i: the number of set bits up to and with i is odd. */
-static inline __attribute__((always_inline)) uint64_t odd_up_to(uint64_t x)
-{
-	x ^= x << 1;
-	x ^= x << 2;
-	x ^= x << 4;
-	x ^= x << 8;
-	x ^= x << 16;
-	return x ^ x << 32;
-}
-
 /*
  * The separators of one block, whose place counts from base. Eight are written at a time, also
  * where there are fewer: a loop that ends after as many as there are is guessed wrong too often.
@@ -93,7 +83,7 @@ static inline __attribute__((always_inline)) void note(struct csv_scan *s, struc
 	size_t nr;
 
 	if (m.quote) {
-		inside ^= odd_up_to(m.quote);
+		inside ^= bits_odd_up_to(m.quote);
 		s->in_quotes = (uint64_t)((int64_t)inside >> 63);
 	}
 	m.line &= ~inside;

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #endif
 
+#include "profrig/bits.h"
 #include "profrig/utf8.h"
 
 enum {
@@ -251,18 +252,6 @@ static uint64_t escaped_of(uint64_t back, bool *carry)
 	return escaped;
 }
 
-/* Bit i: how many of the bits up to and with i are set, modulo 2. So a string's bytes, its opening
- * quote among them, are ones. */
-static inline __attribute__((always_inline)) uint64_t parity(uint64_t v)
-{
-	v ^= v << 1;
-	v ^= v << 2;
-	v ^= v << 4;
-	v ^= v << 8;
-	v ^= v << 16;
-	return v ^ v << 32;
-}
-
 /* What is open; '[' or '{' by bit. */
 struct nest {
 	uint64_t is_array[JSON_MAX_DEPTH / 64];
@@ -310,7 +299,7 @@ static inline __attribute__((always_inline)) const char *skip_block(struct skip 
 
 	if (__builtin_expect(b.back != 0 || s->carry, 0))
 		b.quote &= ~escaped_of(b.back, &s->carry);
-	strings = parity(b.quote) ^ s->inside;
+	strings = bits_odd_up_to(b.quote) ^ s->inside;
 	s->inside = (uint64_t)((int64_t)strings >> 63);
 	brackets = (b.open | b.close) & ~strings;
 	if (left < BLOCK)
