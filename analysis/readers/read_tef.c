@@ -105,6 +105,7 @@ static void tell_clock(struct tef *t)
 static void tef_release(struct tef *t)
 {
 	input_unmap(&t->map);
+	tef_shapes_free(t->shapes);
 	strbuf_release(&t->text);
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);

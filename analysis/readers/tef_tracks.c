@@ -36,26 +36,34 @@ struct tef_id tef_id_of(const struct json_text *text)
 	struct tef_id id = { .type = TEF_ID_NONE, .text = *text };
 	size_t n = text->n;
 
-	if (!text->p || (!text->quoted && json_text_is(text, "null"))) {
-		id.key = tef_hash(KEY_WORD, 0, 0);
+	if (!text->p || (!text->quoted && json_text_is(text, "null")))
 		return id;
-	}
 	if (n > 2 && memcmp(text->p + n - 2, ".0", 2) == 0)
 		n -= 2; /* integers that went through a floating point type */
 	/* −1 and the like are no ids of a system but somebody's "none of them": words. */
-	if (num_i64(text->p, n, &id.number) == 0 && id.number >= 0) {
+	if (num_i64(text->p, n, &id.number) == 0 && id.number >= 0)
 		id.type = TEF_ID_NUMBER;
-		id.key = tef_hash(KEY_NUMBER, (uint64_t)id.number, 0);
-		return id;
-	}
-	id.type = TEF_ID_WORD;
-	id.key = tef_hash(KEY_WORD, tef_hash_text(text), text->n);
+	else
+		id.type = TEF_ID_WORD;
 	return id;
+}
+
+uint64_t tef_id_key(const struct tef_id *id)
+{
+	switch (id->type) {
+	case TEF_ID_NUMBER:
+		return tef_hash(KEY_NUMBER, (uint64_t)id->number, 0);
+	case TEF_ID_WORD:
+		return tef_hash(KEY_WORD, tef_hash_text(&id->text), id->text.n);
+	case TEF_ID_NONE:
+		break;
+	}
+	return tef_hash(KEY_WORD, 0, 0);
 }
 
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid)
 {
-	return tef_hash(KEY_PLACE, pid->key, tid->key);
+	return tef_hash(KEY_PLACE, tef_id_key(pid), tef_id_key(tid));
 }
 
 static void track_tell(struct tef *t, struct tef_track *tr, const char *name)
@@ -87,7 +95,7 @@ static int64_t known(const struct tef_id *id)
 
 tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 {
-	uint64_t key = tef_hash(KEY_PROCESS, pid->key, 0);
+	uint64_t key = tef_hash(KEY_PROCESS, tef_id_key(pid), 0);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = {
 		.def = { .kind = TRACK_PROCESS,
@@ -95,7 +103,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 			 .pid = known(pid),
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
-		.name_key = pid->key,
+		.name_key = tef_id_key(pid),
 		.word = pid->type == TEF_ID_WORD ? pid->text : (struct json_text){ .p = NULL },
 	};
 
@@ -105,7 +113,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid)
 {
-	uint64_t key = tef_hash(KEY_THREAD, pid->key, tid->key);
+	uint64_t key = tef_hash(KEY_THREAD, tef_id_key(pid), tef_id_key(tid));
 	uint32_t slot = u64map_get(&t->slots, key);
 
 	if (slot == U64MAP_NONE) {
@@ -138,7 +146,7 @@ tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id
 tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
 		  uint32_t lane)
 {
-	uint64_t key = tef_hash(KEY_LANE, pid->key, (uint64_t)category << 32 | lane);
+	uint64_t key = tef_hash(KEY_LANE, tef_id_key(pid), (uint64_t)category << 32 | lane);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = { .def = { .kind = TRACK_THREAD,
 					 .pid = known(pid),
@@ -155,7 +163,7 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
-	uint64_t key = tef_hash(KEY_WINDOW, pid->key, tid->key);
+	uint64_t key = tef_hash(KEY_WINDOW, tef_id_key(pid), tef_id_key(tid));
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = {
 		.def = { .kind = TRACK_COUNTER,
@@ -190,7 +198,7 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 {
 	uint64_t device_key = XXH3_64bits(device, strlen(device));
 	uint64_t key =
-		tef_hash(KEY_QUEUE, device_key, stream->key ^ (uint64_t)(uint32_t)rank << 32);
+		tef_hash(KEY_QUEUE, device_key, tef_id_key(stream) ^ (uint64_t)(uint32_t)rank << 32);
 	uint32_t slot = u64map_get(&t->slots, key);
 
 	if (slot == U64MAP_NONE) {
@@ -213,7 +221,7 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 void tef_name(struct tef *t, const struct tef_event *ev, bool process)
 {
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
-	uint64_t key = process ? ev->pid.key : tef_place_key(&ev->pid, own);
+	uint64_t key = process ? tef_id_key(&ev->pid) : tef_place_key(&ev->pid, own);
 	struct json_cur c = json_cur_of(&ev->args);
 	struct json_text member, value;
 	bool some = false;
@@ -245,7 +253,7 @@ void tef_name(struct tef *t, const struct tef_event *ev, bool process)
 
 const char *tef_process_name(const struct tef *t, const struct tef_id *pid)
 {
-	uint32_t at = u64map_get(&t->name_at, pid->key);
+	uint32_t at = u64map_get(&t->name_at, tef_id_key(pid));
 
 	return at == U64MAP_NONE ? NULL : t->names.v[at];
 }
