@@ -106,6 +106,7 @@ static void tef_release(struct tef *t)
 {
 	input_unmap(&t->map);
 	tef_shapes_free(t->shapes);
+	tef_memo_free(t->memo);
 	strbuf_release(&t->text);
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);

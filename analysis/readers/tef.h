@@ -4,6 +4,7 @@
  *	tef_doc.c	the document around the events: form, dialect, clock, rank, damage
  *	tef_event.c	one event's members, and what each phase pushes
  *	tef_shape.c	the same for events that are laid out like others before them
+ *	tef_memo.c	what events ask again and again
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects that know devices: Kineto and rocprof v1
  *	tef_pairs.c	B with E
@@ -169,12 +170,14 @@ struct tef {
 	struct tef_doc doc;
 	struct tef_counts n;
 	struct tef_shapes *shapes;
+	struct tef_memo *memo;
 	size_t at;          /* offset of the event in hand, for words about it */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
 	struct u64map slots;  /* tracks by what they are */
 	struct u64map places; /* tracks by the file's pid and tid */
+	uint32_t places_changed;
 	VEC(char *) names;
 	struct u64map name_at; /* from pid or place */
 	struct u64map series;  /* → series_id */
@@ -213,12 +216,29 @@ void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
 /* As tef_event_parse; an event that is laid out like one before it takes much less. */
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
 
+/* tef_memo.c */
+struct tef_memo *tef_memo_new(void);
+void tef_memo_free(struct tef_memo *m); /* NULL is fine */
+/* t: of the file. */
+bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret);
+void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id);
+/* TEF_SLOT_NONE: not known. */
+tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid);
+void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
+			 tef_slot slot);
+/* The queue of a pid, tid, device and stream, as long as no place has become another track's. */
+tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places);
+void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places, tef_slot slot);
+
 /* tef_tracks.c */
 struct tef_id tef_id_of(const struct json_text *text);
 uint64_t tef_id_key(const struct tef_id *id); /* equal ids have equal keys */
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t tef_hash_text(const struct json_text *t);
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);
+void tef_place_set(struct tef *t, uint64_t place, tef_slot slot);
 tef_slot tef_process(struct tef *t, const struct tef_id *pid);
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* The thread that events of the place (pid, tid) are on, whatever its real ids. */

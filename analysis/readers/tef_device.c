@@ -167,10 +167,15 @@ static tef_slot kineto_queue(struct tef *t, const struct tef_event *ev, const st
 {
 	const struct tef_id *device = a->device.type == TEF_ID_NONE ? &ev->pid : &a->device;
 	const struct tef_id *stream = a->stream.type == TEF_ID_NONE ? &ev->tid : &a->stream;
+	tef_slot slot = tef_memo_queue(t->memo, ev, a, t->places_changed);
 	char name[32];
 
+	if (slot != TEF_SLOT_NONE)
+		return slot;
 	device_name(t, device, name, sizeof(name));
-	return tef_queue(t, tef_place_key(&ev->pid, &ev->tid), name, stream, a->rank);
+	slot = tef_queue(t, tef_place_key(&ev->pid, &ev->tid), name, stream, a->rank);
+	tef_memo_queue_add(t->memo, ev, a, t->places_changed, slot);
+	return slot;
 }
 
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
@@ -331,7 +336,7 @@ bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
 			tef_thread_at(t, place, a.pid.type == TEF_ID_NONE ? &ev->pid : &a.pid,
 				      a.tid.type == TEF_ID_NONE ? &ev->tid : &a.tid);
 
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 		tef_span(t, slot, &d);
 		return true;
 	}

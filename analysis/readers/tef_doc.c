@@ -488,6 +488,7 @@ int tef_doc_read(struct tef *t, struct err *err)
 
 	progress_total(t->map.len);
 	t->shapes = tef_shapes_new(&t->doc, t->map.data);
+	t->memo = tef_memo_new();
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
 	do {

@@ -176,13 +176,21 @@ void tef_bad_number(struct tef *t, const char *what, const struct json_text *tex
 
 str_id tef_string(struct tef *t, const struct json_text *text)
 {
+	str_id id;
+
 	if (!text->p)
 		return t->sink->ops->string(t->sink, "", 0);
-	if (json_plain_len(text) == text->n)
-		return t->sink->ops->string(t->sink, text->p, text->n);
-	strbuf_clear(&t->text);
-	json_decode(text, &t->text);
-	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+	if (tef_memo_string(t->memo, text, &id))
+		return id;
+	if (json_plain_len(text) == text->n) {
+		id = t->sink->ops->string(t->sink, text->p, text->n);
+	} else {
+		strbuf_clear(&t->text);
+		json_decode(text, &t->text);
+		id = t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+	}
+	tef_memo_string_add(t->memo, text, id);
+	return id;
 }
 
 /* Arguments stay JSON text: only what is no UTF-8 at all is repaired, escapes are not touched. */

@@ -66,6 +66,14 @@ uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid)
 	return tef_hash(KEY_PLACE, tef_id_key(pid), tef_id_key(tid));
 }
 
+void tef_place_set(struct tef *t, uint64_t place, tef_slot slot)
+{
+	uint32_t *at = u64map_at(&t->places, place);
+
+	t->places_changed += *at != slot;
+	*at = slot;
+}
+
 static void track_tell(struct tef *t, struct tef_track *tr, const char *name)
 {
 	struct track_def d = tr->def;
@@ -130,7 +138,7 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		};
 
 		slot = track_new(t, key, &tr, NULL);
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 	}
 	return slot;
 }
@@ -139,8 +147,13 @@ tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id
 {
 	/* Without a tid the main thread is meant, whose tid is the pid on Linux. */
 	const struct tef_id *own = tid->type == TEF_ID_NONE ? pid : tid;
+	tef_slot slot = tef_memo_thread(t->memo, pid, own);
 
-	return tef_thread_at(t, tef_place_key(pid, own), pid, own);
+	if (slot == TEF_SLOT_NONE) {
+		slot = tef_thread_at(t, tef_place_key(pid, own), pid, own);
+		tef_memo_thread_add(t->memo, pid, own, slot);
+	}
+	return slot;
 }
 
 tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
@@ -214,7 +227,7 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		slot = track_new(t, key, &tr, NULL);
 	}
 	if (place)
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 	return slot;
 }
 
