@@ -102,18 +102,44 @@ static void tell_clock(struct tef *t)
 	t->sink->ops->clock(t->sink);
 }
 
-static void tef_release(struct tef *t)
+/* What was learned from the events. */
+static void tef_forget(struct tef *t)
 {
-	input_unmap(&t->map);
 	tef_shapes_free(t->shapes);
 	tef_memo_free(t->memo);
-	strbuf_release(&t->text);
+	t->shapes = NULL;
+	t->memo = NULL;
+	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);
 	VEC_RELEASE(&t->asyncs);
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
 	VEC_RELEASE(&t->late);
+}
+
+static void tef_release(struct tef *t)
+{
+	tef_forget(t);
+	input_unmap(&t->map);
+	strbuf_release(&t->text);
+}
+
+/* What was guessed can only be taken back where nothing but this was pushed. */
+static int read_events(struct tef *t, bool alone, struct err *err)
+{
+	int r;
+
+	if (!alone || !tef_doc_guess(t))
+		tef_doc_rest(t);
+	tell_clock(t);
+	r = tef_walk(t, err);
+	if (r != TEF_AGAIN)
+		return r;
+	tef_forget(t);
+	t->sink->ops->input_again(t->sink);
+	tell_clock(t);
+	return tef_walk(t, err);
 }
 
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
@@ -131,9 +157,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 	r = tef_doc_scan(&t, err);
 	if (r < 0)
 		return r;
-	s->ops->input(s, path, "tef");
-	tell_clock(&t);
-	r = tef_doc_read(&t, err);
+	r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
 	in = s->ops->current(s);
 	in->partial = r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)
