@@ -3,6 +3,7 @@
  *
  *	tef_doc.c	the document around the events: form, dialect, clock, rank
  *	tef_walk.c	event after event, and what is damaged
+ *	tef_ahead.c	events parsed by other threads
  *	tef_event.c	one event's members, and what each phase pushes
  *	tef_shape.c	the same for events that are laid out like others before them
  *	tef_memo.c	what events ask again and again
@@ -185,6 +186,7 @@ struct tef {
 	struct tef_shapes *shapes;
 	struct tef_memo *memo;
 	size_t at;          /* offset of the event in hand, for words about it */
+	size_t walk;        /* when to tell input_walk again */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
@@ -217,6 +219,24 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
  * now.
  */
 int tef_walk(struct tef *t, struct err *err);
+/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
+ * hole's end. */
+bool tef_may_begin(const char *begin, const char *p);
+
+/* tef_ahead.c: the events from an offset on, parsed by several threads. */
+struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
+void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when nobody helps any more */
+/* Parses until somebody quits. */
+void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
+void tef_ahead_quit(struct tef_ahead *a);
+/*
+ * Events from the one at `at` on, valid until the next call, which must be for a later one;
+ * *ret_end: behind them. When there are none: up to where others must be parsed before it makes
+ * sense to ask again.
+ */
+const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
+				      struct tef_shapes *shapes, size_t *ret_nr,
+				      const char **ret_end);
 
 /* tef_event.c */
 /* Members of the object at c. 0, JSON_CUT or JSON_BAD. */

@@ -9,6 +9,10 @@
 
 #include "profrig/progress.h"
 #include "profrig/warnings.h"
+#include "profrig/workers.h"
+
+/* Less is read before another thread is awake. */
+#define AHEAD_MIN ((size_t)32 << 10)
 
 static size_t offset(const struct tef *t, const struct json_cur *c)
 {
@@ -32,9 +36,7 @@ static void damaged_at(struct damage *d, size_t at)
 		d->first_at = at;
 }
 
-/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
- * hole's end. */
-static bool event_may_begin(const char *begin, const char *p)
+bool tef_may_begin(const char *begin, const char *p)
 {
 	while (p > begin) {
 		char ch = *--p;
@@ -58,13 +60,11 @@ static bool find_event(struct tef *t, struct json_cur *c, const char *from, stru
 		if (!p)
 			return false;
 		from = p + 1;
-		if (!event_may_begin(begin, p))
+		if (!tef_may_begin(begin, p))
 			continue;
 		c->p = p;
-		if (tef_event_parse(c, ev) == 0 && ev->ph > 1) {
-			t->at = (size_t)(p - t->map.data);
+		if (tef_event_parse(c, ev) == 0 && ev->ph > 1)
 			return true;
-		}
 	}
 	return false;
 }
@@ -79,7 +79,6 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 	if (r == 0)
 		return 0;
 	from = c->p;
-	t->at = offset(t, c);
 	if (r == JSON_CUT) {
 		d->open_end = true;
 		return -1;
@@ -88,16 +87,14 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 	if (*from == '{')
 		r = tef_shapes_parse(t->shapes, c, ev);
 	else if (r > 0 && (r = json_skip(c)) == 0)
-		*ev = (struct tef_event){ .ph = 0 };
+		*ev = (struct tef_event){ .at = from };
 	if (r == 0)
 		return 1;
 	if (find_event(t, c, from + 1, ev)) {
-		size_t at = (size_t)(from - t->map.data);
-
-		if (t->doc.array_form && memchr(from, 0, t->at - at))
+		if (t->doc.array_form && memchr(from, 0, (size_t)(ev->at - from)))
 			d->holes++;
 		else
-			damaged_at(d, at);
+			damaged_at(d, (size_t)(from - t->map.data));
 		return 1;
 	}
 	if (r == JSON_BAD) {
@@ -219,22 +216,107 @@ static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const st
 	return tef_doc_equal(&guessed, &t->doc);
 }
 
-/* One array of events. */
-static int walk_array(struct tef *t, struct json_cur *c, struct damage *d)
+static void walked(struct tef *t, const struct json_cur *c)
 {
-	size_t walk = input_walk(&t->map, offset(t, c));
+	size_t at = offset(t, c);
+
+	if (__builtin_expect(at >= t->walk, 0)) {
+		t->walk = input_walk(&t->map, at);
+		progress_update(at);
+	}
+}
+
+/* Where the next element begins, or the array ends. */
+static const char *element_at(struct json_cur c)
+{
+	while (json_peek(&c) == ',')
+		c.p++;
+	return c.p;
+}
+
+/* Pushes what others have parsed from c on; returns up to where the next ones must be parsed here.
+ */
+static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, struct tef_ahead *a)
+{
+	for (;;) {
+		struct json_cur from = *c;
+		bool after = *some;
+		const struct tef_event *v;
+		const char *end;
+		size_t nr;
+
+		if (json_element(&from, &after) <= 0)
+			return c->p + 1;
+		v = tef_ahead_get(a, from.p, t->shapes, &nr, &end);
+		if (nr == 0)
+			return end;
+		for (size_t i = 0; i < nr; i++)
+			tef_event_push(t, &v[i]);
+		c->p = end;
+		*some = true;
+		walked(t, c);
+	}
+}
+
+/* One array of events. ahead: NULL, or what other threads do. */
+static int walk_array(struct tef *t, struct json_cur *c, struct damage *d, struct tef_ahead *ahead)
+{
+	const char *alone = ahead ? c->p : c->end;
 	struct tef_event ev;
 	bool some = false;
 	int r;
 
-	while ((r = next_event(t, c, &some, &ev, d)) > 0) {
-		tef_event_push(t, &ev);
-		if (__builtin_expect(offset(t, c) >= walk, 0)) {
-			walk = input_walk(&t->map, offset(t, c));
-			progress_update(offset(t, c));
-		}
-	}
+	t->walk = input_walk(&t->map, offset(t, c));
+	do {
+		if (ahead && element_at(*c) >= alone)
+			alone = push_ahead(t, c, &some, ahead);
+		r = next_event(t, c, &some, &ev, d);
+		if (r > 0)
+			tef_event_push(t, &ev);
+		walked(t, c);
+	} while (r > 0);
 	return r;
+}
+
+/* The walk on the caller's thread, while the others parse. */
+struct together {
+	struct tef *t;
+	struct json_cur *c;
+	struct damage *d;
+	struct tef_ahead *ahead;
+	bool done;
+	int r;
+};
+
+static void do_part(void *ctx, size_t i, unsigned worker)
+{
+	struct together *g = ctx;
+	struct tef_shapes *shapes;
+
+	(void)i;
+	if (worker > 0) {
+		shapes = tef_shapes_new(&g->t->doc, g->t->map.data);
+		tef_ahead_help(g->ahead, shapes);
+		tef_shapes_free(shapes);
+	} else if (!g->done) {
+		g->r = walk_array(g->t, g->c, g->d, g->ahead);
+		g->done = true;
+		tef_ahead_quit(g->ahead);
+	}
+}
+
+/* Each thread has one part, and only the caller's, who does the walk, ends before all do. */
+static int walk_together(struct tef *t, struct json_cur *c, struct damage *d)
+{
+	struct workers *w = t->opts->workers;
+	struct together g = { .t = t, .c = c, .d = d };
+
+	if (!w || workers_count(w) < 2 || t->map.len - offset(t, c) < AHEAD_MIN)
+		return walk_array(t, c, d, NULL);
+	g.ahead = tef_ahead_new(&t->map, offset(t, c));
+	workers_run(w, workers_count(w), do_part, &g);
+	tef_ahead_free(g.ahead);
+	return g.r;
 }
 
 int tef_walk(struct tef *t, struct err *err)
@@ -248,11 +330,11 @@ int tef_walk(struct tef *t, struct err *err)
 	t->memo = tef_memo_new();
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
-	r = walk_array(t, &c, &d);
+	r = walk_together(t, &c, &d);
 	if (!guess_holds(t, &c, r, &d))
 		return TEF_AGAIN;
 	while (r == 0 && read_tail(t, &c, &d))
-		r = walk_array(t, &c, &d);
+		r = walk_array(t, &c, &d, NULL);
 	tef_late_push(t);
 	tef_edges_push(t);
 	tef_asyncs_push(t);

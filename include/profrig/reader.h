@@ -20,6 +20,7 @@
 #include "profrig/err.h"
 #include "profrig/sink.h"
 #include "profrig/strvec.h"
+#include "profrig/workers.h"
 
 #define READ_PARTIAL 1
 #define PROBE_BYTES 65536
@@ -35,6 +36,8 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	const char *device; /* device id to use where the file does not tell; NULL */
+	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
+	struct workers *workers;
 };
 
 struct reader {
