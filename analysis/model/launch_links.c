@@ -7,14 +7,9 @@
  * several host spans carry one correlation (a call and what it calls), the deepest is the launch;
  * among equals the first.
  */
-struct launch {
-	uint64_t correlation; /* 0: free */
-	uint64_t span;
-};
-
 struct launch_map {
-	struct launch *slots;
-	size_t cap; /* power of two */
+	uint64_t *slots; /* span + 1, 0: free */
+	size_t cap;	 /* power of two */
 };
 
 /* Inputs without a group have numbers that no group has in practice: groups are hashes. */
@@ -25,23 +20,26 @@ static uint64_t counts_with(const struct model *m, input_id input)
 	return group ? group : input;
 }
 
+/* Neighbours stay neighbours: most ids are counted, and are asked for in their order. */
 static size_t launch_hash(uint64_t correlation, uint64_t group)
 {
-	uint64_t h = correlation + group * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = (correlation >> 4) + group * UINT64_C(0x9e3779b97f4a7c15);
 
 	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
-	return h ^ h >> 32;
+	return (h ^ h >> 32) << 4 | (correlation & 15);
 }
 
-static struct launch *launch_slot(const struct model *m, const struct launch_map *map,
-				  uint64_t correlation, input_id input)
+static uint64_t *launch_slot(const struct model *m, const struct launch_map *map,
+			     uint64_t correlation, input_id input)
 {
+	const struct span_columns *c = &m->spans;
 	uint64_t group = counts_with(m, input);
 	size_t at = launch_hash(correlation, group) & (map->cap - 1);
+	uint64_t span;
 
-	while (map->slots[at].correlation != 0 &&
-	       (map->slots[at].correlation != correlation ||
-		counts_with(m, m->spans.input[map->slots[at].span]) != group))
+	while ((span = map->slots[at]) != 0 &&
+	       (c->correlation[span - 1] != correlation ||
+		(c->input[span - 1] != input && counts_with(m, c->input[span - 1]) != group)))
 		at = (at + 1) & (map->cap - 1);
 	return &map->slots[at];
 }
@@ -63,13 +61,13 @@ static void launches_collect(const struct model *m, struct launch_map *map)
 		;
 	map->slots = xcalloc(map->cap, sizeof(*map->slots));
 	for (size_t i = 0; i < c->nr; i++) {
-		struct launch *l;
+		uint64_t *l;
 
 		if (!is_launch(m, i))
 			continue;
 		l = launch_slot(m, map, c->correlation[i], c->input[i]);
-		if (l->correlation == 0 || c->depth[i] > c->depth[l->span])
-			*l = (struct launch){ c->correlation[i], i };
+		if (*l == 0 || c->depth[i] > c->depth[*l - 1])
+			*l = i + 1;
 	}
 }
 
@@ -122,19 +120,19 @@ void launch_links(struct model *m)
 	CLEANUP(xfreep) uint64_t *first = xcalloc(m->inputs.nr + 1, sizeof(*first));
 
 	for (size_t i = 0; i < c->nr; i++) {
-		const struct launch *l;
+		uint64_t l;
 
 		if (c->correlation[i] == 0 || !span_is_work(m, i) || (linked && linked[i]))
 			continue;
 		if (!map.slots)
 			launches_collect(m, &map);
-		l = launch_slot(m, &map, c->correlation[i], c->input[i]);
-		if (l->correlation == 0) {
+		l = *launch_slot(m, &map, c->correlation[i], c->input[i]);
+		if (l == 0) {
 			if (unlinked[c->input[i]]++ == 0)
 				first[c->input[i]] = i;
 			continue;
 		}
-		links_push(m, l->span, i, LINK_LAUNCH);
+		links_push(m, l - 1, i, LINK_LAUNCH);
 		m->inputs.v[c->input[i]].links++;
 	}
 	tell_unlinked(m, unlinked, first);

@@ -105,29 +105,73 @@ static void track_sort(const struct span_columns *c, uint64_t *order, size_t lo,
 	free(tmp);
 }
 
-#define GATHER(column) \
-	do { \
-		__typeof__(column) to_ = xreallocarray(NULL, n, sizeof(*to_)); \
-		for (size_t i_ = 0; i_ < n; i_++) \
-			to_[i_] = (column)[order[i_]]; \
-		free(column); \
-		(column) = to_; \
-	} while (0)
+static const struct column {
+	size_t at, size;
+} columns[] = {
+	{ offsetof(struct span_columns, start_ns), 8 },
+	{ offsetof(struct span_columns, end_ns), 8 },
+	{ offsetof(struct span_columns, correlation), 8 },
+	{ offsetof(struct span_columns, track), 4 },
+	{ offsetof(struct span_columns, name), 4 },
+	{ offsetof(struct span_columns, category), 4 },
+	{ offsetof(struct span_columns, args), 4 },
+	{ offsetof(struct span_columns, input), 4 },
+	{ offsetof(struct span_columns, kind), 1 },
+};
 
-static void columns_gather(struct span_columns *c, const uint64_t *order)
+/* Memory that a column lay in before it was gathered is where the next one goes: fresh memory costs
+ * more than the copying. One for each worker. */
+struct spare {
+	void *p;
+	size_t n;
+};
+
+struct sorting {
+	struct model *m;
+	uint64_t *order;
+	struct spare *spares;
+};
+
+#define GATHER(type, to, from, order, n) \
+	for (size_t i_ = 0; i_ < (n); i_++) \
+	((type *)(to))[i_] = ((const type *)(from))[(order)[i_]]
+
+static void gather_job(void *ctx, size_t i, unsigned worker)
 {
-	size_t n = c->nr;
+	struct sorting *so = ctx;
+	struct span_columns *c = &so->m->spans;
+	struct spare *spare = &so->spares[worker];
+	void *from, *to;
 
-	GATHER(c->track);
-	GATHER(c->start_ns);
-	GATHER(c->end_ns);
-	GATHER(c->name);
-	GATHER(c->category);
-	GATHER(c->correlation);
-	GATHER(c->args);
-	GATHER(c->kind);
-	GATHER(c->input);
-	c->cap = n;
+	if (spare->n < c->nr * columns[i].size) {
+		free(spare->p);
+		spare->n = c->nr * columns[i].size;
+		spare->p = xmalloc(spare->n);
+		xhuge(spare->p, spare->n);
+	}
+	/* the pointers are of several types: memcpy moves them within the aliasing rules */
+	memcpy(&from, (char *)c + columns[i].at, sizeof(from));
+	to = spare->p;
+	if (columns[i].size == 8)
+		GATHER(uint64_t, to, from, so->order, c->nr);
+	else if (columns[i].size == 4)
+		GATHER(uint32_t, to, from, so->order, c->nr);
+	else
+		GATHER(uint8_t, to, from, so->order, c->nr);
+	memcpy((char *)c + columns[i].at, &to, sizeof(to));
+	*spare = (struct spare){ from, c->cap * columns[i].size };
+}
+
+static void columns_gather(struct sorting *so)
+{
+	unsigned n = model_threads(so->m);
+
+	so->spares = xcalloc(n, sizeof(*so->spares));
+	model_run(so->m, ARRAY_LEN(columns), gather_job, so);
+	for (unsigned i = 0; i < n; i++)
+		free(so->spares[i].p);
+	free(so->spares);
+	so->m->spans.cap = so->m->spans.nr;
 }
 
 static void links_follow(struct model *m, const uint64_t *order)
@@ -165,11 +209,21 @@ static bool ranges_set(struct model *m)
 	return grouped;
 }
 
+static void track_job(void *ctx, size_t i, unsigned worker)
+{
+	const struct sorting *so = ctx;
+	const struct track *t = &so->m->tracks.v[i];
+
+	(void)worker;
+	track_sort(&so->m->spans, so->order, t->first_span, t->first_span + t->spans);
+}
+
 void spans_sort(struct model *m)
 {
 	struct span_columns *c = &m->spans;
+	struct sorting so = { .m = m };
 	bool done = ranges_set(m);
-	uint64_t *order, *next;
+	uint64_t *next;
 
 	for (size_t t = 0; done && t < m->tracks.nr; t++) {
 		const struct track *tr = &m->tracks.v[t];
@@ -178,21 +232,18 @@ void spans_sort(struct model *m)
 	}
 	if (done)
 		return;
-	order = xreallocarray(NULL, c->nr, sizeof(*order));
+	so.order = xreallocarray(NULL, c->nr, sizeof(*so.order));
+	xhuge(so.order, c->nr * sizeof(*so.order));
 	next = xreallocarray(NULL, m->tracks.nr, sizeof(*next));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		next[t] = m->tracks.v[t].first_span;
 	for (size_t i = 0; i < c->nr; i++)
-		order[next[c->track[i]]++] = i;
-	for (size_t t = 0; t < m->tracks.nr; t++) {
-		const struct track *tr = &m->tracks.v[t];
-
-		track_sort(c, order, tr->first_span, tr->first_span + tr->spans);
-	}
-	columns_gather(c, order);
-	links_follow(m, order);
+		so.order[next[c->track[i]]++] = i;
+	model_run(m, m->tracks.nr, track_job, &so);
+	columns_gather(&so);
+	links_follow(m, so.order);
 	free(next);
-	free(order);
+	free(so.order);
 }
 
 void series_sort(struct model *m)

@@ -40,6 +40,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions; /* times have digits behind the point */
+	size_t spans;   /* that there may be, from the first events */
 };
 
 /* What has been seen so far of a document that decides about it. */
@@ -154,10 +155,9 @@ struct tef_flow {
 /* A span that was pushed, for finding what encloses a flow's end. */
 struct tef_slice {
 	int64_t start_ns, end_ns;
-	span_id span;
 	uint64_t correlation;
+	uint32_t span; /* counted from tef.first_span */
 	tef_slot slot;
-	uint32_t parent; /* index of the slice around it */
 };
 
 /* A span on the device whose queue is named by another event of the same pid and tid. */
@@ -201,6 +201,8 @@ struct tef {
 	VEC(struct tef_async) asyncs;
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
+	span_id first_span; /* the first that is in slices */
+	uint32_t *slice_above; /* index of the slice around each, when flows are pushed */
 	VEC(struct tef_late) late;
 };
 

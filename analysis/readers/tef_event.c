@@ -259,12 +259,16 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 		tr->last_ns = d->end_ns;
 	/* profrig's and uftrace's own files hold no flows, so nothing asks for these. */
 	if (d->kind != SPAN_INSTANT && t->doc.dialect != TEF_PROFRIG &&
-	    t->doc.dialect != TEF_UFTRACE)
-		VEC_PUSH(&t->slices, (struct tef_slice){ .start_ns = d->start_ns,
-							 .end_ns = d->end_ns,
-							 .span = id,
-							 .correlation = d->correlation,
-							 .slot = slot });
+	    t->doc.dialect != TEF_UFTRACE) {
+		if (t->slices.nr == 0)
+			t->first_span = id;
+		VEC_PUSH(&t->slices,
+			 (struct tef_slice){ .start_ns = d->start_ns,
+					     .end_ns = d->end_ns,
+					     .correlation = d->correlation,
+					     .span = (uint32_t)(id - t->first_span),
+					     .slot = slot });
+	}
 	return id;
 }
 

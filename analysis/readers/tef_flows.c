@@ -46,14 +46,15 @@ static int by_track(const void *va, const void *vb)
 static void slices_nest(struct tef *t)
 {
 	qsort(t->slices.v, t->slices.nr, sizeof(*t->slices.v), by_track);
+	t->slice_above = xreallocarray(NULL, t->slices.nr, sizeof(*t->slice_above));
 	for (size_t i = 0; i < t->slices.nr; i++) {
-		struct tef_slice *s = &t->slices.v[i];
+		const struct tef_slice *s = &t->slices.v[i];
 		uint32_t up = i > 0 && t->slices.v[i - 1].slot == s->slot ? (uint32_t)(i - 1)
 									  : SLICE_NONE;
 
 		while (up != SLICE_NONE && t->slices.v[up].end_ns < s->end_ns)
-			up = t->slices.v[up].parent;
-		s->parent = up;
+			up = t->slice_above[up];
+		t->slice_above[i] = up;
 	}
 }
 
@@ -94,7 +95,7 @@ static const struct tef_slice *flow_slice(const struct tef *t, const struct tef_
 		return NULL;
 	at = (uint32_t)(after - 1);
 	for (int i = 0; at != SLICE_NONE && t->slices.v[at].end_ns < f->t_ns; i++)
-		at = i < MAX_CLIMB ? t->slices.v[at].parent : SLICE_NONE;
+		at = i < MAX_CLIMB ? t->slice_above[at] : SLICE_NONE;
 	return at == SLICE_NONE ? NULL : &t->slices.v[at];
 }
 
@@ -122,7 +123,7 @@ static bool link_points(struct tef *t, const struct tef_slice *from, const struc
 		return true;
 	launch = t->tracks.v[from->slot].def.kind == TRACK_THREAD &&
 		 t->tracks.v[to->slot].def.kind == TRACK_QUEUE;
-	t->sink->ops->link(t->sink, from->span, to->span, launch ? LINK_LAUNCH : LINK_FLOW);
+	t->sink->ops->link(t->sink, t->first_span + from->span, t->first_span + to->span, launch ? LINK_LAUNCH : LINK_FLOW);
 	return true;
 }
 
@@ -174,4 +175,6 @@ void tef_flows_push(struct tef *t)
 			end++;
 		chain_push(t, t->flows.v + i, end - i);
 	}
+	free(t->slice_above);
+	t->slice_above = NULL;
 }
