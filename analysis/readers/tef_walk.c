@@ -253,8 +253,12 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 		v = tef_ahead_get(a, from.p, t->shapes, &nr, &end);
 		if (nr == 0)
 			return end;
-		for (size_t i = 0; i < nr; i++)
+		for (size_t i = 0; i < nr; i++) {
+			/* another core's cache holds it */
+			for (size_t k = 0; i + 6 < nr && k < sizeof(*v); k += 64)
+				__builtin_prefetch((const char *)&v[i + 6] + k);
 			tef_event_push(t, &v[i]);
+		}
 		c->p = end;
 		*some = true;
 		walked(t, c);
