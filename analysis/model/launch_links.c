@@ -9,7 +9,7 @@
  */
 struct launch_map {
 	uint64_t *slots; /* span + 1, 0: free */
-	size_t cap;	 /* power of two */
+	size_t cap;      /* power of two */
 };
 
 /* Inputs without a group have numbers that no group has in practice: groups are hashes. */
@@ -90,8 +90,8 @@ static void match_job(void *ctx, size_t i, unsigned worker)
 	for (size_t k = 0; k < l->v[i].matches.nr; k++) {
 		struct match *ma = &l->v[i].matches.v[k];
 
-		ma->launch = *launch_slot(l->m, &l->map, c->correlation[ma->work],
-					  c->input[ma->work]);
+		ma->launch =
+			*launch_slot(l->m, &l->map, c->correlation[ma->work], c->input[ma->work]);
 	}
 }
 
@@ -108,8 +108,8 @@ static void launches_map(struct linking *l)
 	for (size_t i = 0; i < l->nr; i++) {
 		for (size_t k = 0; k < l->v[i].launches.nr; k++) {
 			uint64_t span = l->v[i].launches.v[k];
-			uint64_t *slot = launch_slot(l->m, &l->map, c->correlation[span],
-						     c->input[span]);
+			uint64_t *slot =
+				launch_slot(l->m, &l->map, c->correlation[span], c->input[span]);
 
 			if (*slot == 0 || c->depth[span] > c->depth[*slot - 1])
 				*slot = span + 1;

@@ -2,75 +2,11 @@
 
 #include <string.h>
 
-struct sort_key {
-	int64_t start_ns, end_ns;
-	uint64_t row;
-};
+#include "profrig/sort.h"
 
 static inline bool key_before(int64_t a_start, int64_t a_end, int64_t b_start, int64_t b_end)
 {
 	return a_start < b_start || (a_start == b_start && a_end > b_end);
-}
-
-#define RUN 16
-
-static void runs_sort(struct sort_key *k, size_t n)
-{
-	for (size_t lo = 0; lo < n; lo += RUN) {
-		size_t hi = lo + RUN < n ? lo + RUN : n;
-
-		for (size_t i = lo + 1; i < hi; i++) {
-			struct sort_key x = k[i];
-			size_t j = i;
-
-			for (; j > lo &&
-			       key_before(x.start_ns, x.end_ns, k[j - 1].start_ns, k[j - 1].end_ns);
-			     j--)
-				k[j] = k[j - 1];
-			k[j] = x;
-		}
-	}
-}
-
-static void merge(const struct sort_key *from, struct sort_key *to, size_t lo, size_t mid,
-		  size_t hi)
-{
-	size_t a = lo, b = mid, at = lo;
-
-	/* nearly sorted input is the rule: neighbours that are already in order are only copied */
-	if (mid >= hi || !key_before(from[mid].start_ns, from[mid].end_ns, from[mid - 1].start_ns,
-				     from[mid - 1].end_ns)) {
-		memcpy(to + lo, from + lo, (hi - lo) * sizeof(*to));
-		return;
-	}
-	while (a < mid && b < hi) {
-		bool right = key_before(from[b].start_ns, from[b].end_ns, from[a].start_ns,
-					from[a].end_ns);
-
-		to[at++] = right ? from[b++] : from[a++];
-	}
-	memcpy(to + at, from + a, (mid - a) * sizeof(*to));
-	memcpy(to + at + (mid - a), from + b, (hi - b) * sizeof(*to));
-}
-
-/* Stable. Returns whichever of k and tmp holds the result. */
-static struct sort_key *keys_sort(struct sort_key *k, struct sort_key *tmp, size_t n)
-{
-	runs_sort(k, n);
-	for (size_t width = RUN; width < n; width *= 2) {
-		struct sort_key *swap;
-
-		for (size_t lo = 0; lo < n; lo += 2 * width) {
-			size_t mid = lo + width < n ? lo + width : n;
-			size_t hi = lo + 2 * width < n ? lo + 2 * width : n;
-
-			merge(k, tmp, lo, mid, hi);
-		}
-		swap = k;
-		k = tmp;
-		tmp = swap;
-	}
-	return k;
 }
 
 static bool rows_sorted(const struct span_columns *c, const uint64_t *order, size_t lo, size_t hi)
@@ -87,22 +23,21 @@ static bool rows_sorted(const struct span_columns *c, const uint64_t *order, siz
 static void track_sort(const struct span_columns *c, uint64_t *order, size_t lo, size_t hi)
 {
 	size_t n = hi - lo;
-	struct sort_key *keys, *tmp, *sorted;
+	struct sort_span *keys;
 
 	if (rows_sorted(c, order, lo, hi))
 		return;
 	keys = xreallocarray(NULL, n, sizeof(*keys));
-	tmp = xreallocarray(NULL, n, sizeof(*tmp));
+	xhuge(keys, n * sizeof(*keys));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t row = order[lo + i];
 
-		keys[i] = (struct sort_key){ c->start_ns[row], c->end_ns[row], row };
+		keys[i] = (struct sort_span){ c->start_ns[row], c->end_ns[row], row };
 	}
-	sorted = keys_sort(keys, tmp, n);
+	sort_spans(keys, n);
 	for (size_t i = 0; i < n; i++)
-		order[lo + i] = sorted[i].row;
+		order[lo + i] = keys[i].row;
 	free(keys);
-	free(tmp);
 }
 
 static const struct column {
@@ -251,7 +186,7 @@ void series_sort(struct model *m)
 	for (size_t s = 0; s < m->series.nr; s++) {
 		struct series *se = &m->series.v[s];
 		size_t n = se->t_ns.nr;
-		struct sort_key *keys, *tmp, *sorted;
+		struct sort_span *keys;
 		double *values;
 		bool done = true;
 
@@ -260,19 +195,17 @@ void series_sort(struct model *m)
 		if (done)
 			continue;
 		keys = xreallocarray(NULL, n, sizeof(*keys));
-		tmp = xreallocarray(NULL, n, sizeof(*tmp));
 		values = xreallocarray(NULL, n, sizeof(*values));
 		for (size_t i = 0; i < n; i++)
-			keys[i] = (struct sort_key){ se->t_ns.v[i], 0, i };
-		sorted = keys_sort(keys, tmp, n);
+			keys[i] = (struct sort_span){ se->t_ns.v[i], 0, i };
+		sort_spans(keys, n);
 		for (size_t i = 0; i < n; i++) {
-			se->t_ns.v[i] = sorted[i].start_ns;
-			values[i] = se->value.v[sorted[i].row];
+			se->t_ns.v[i] = keys[i].start_ns;
+			values[i] = se->value.v[keys[i].row];
 		}
 		free(se->value.v);
 		se->value.v = values;
 		se->value.cap = n;
 		free(keys);
-		free(tmp);
 	}
 }

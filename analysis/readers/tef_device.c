@@ -75,12 +75,9 @@ enum tef_arg tef_arg_of(const struct json_text *key)
 		const char *name;
 		enum tef_arg arg;
 	} known[] = {
-		{ "device", TEF_ARG_DEVICE },
-		{ "stream", TEF_ARG_STREAM },
-		{ "correlation", TEF_ARG_CORRELATION },
-		{ "External id", TEF_ARG_EXTERNAL },
-		{ "external id", TEF_ARG_EXTERNAL },
-		{ "rank", TEF_ARG_RANK },
+		{ "device", TEF_ARG_DEVICE },           { "stream", TEF_ARG_STREAM },
+		{ "correlation", TEF_ARG_CORRELATION }, { "External id", TEF_ARG_EXTERNAL },
+		{ "external id", TEF_ARG_EXTERNAL },    { "rank", TEF_ARG_RANK },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -143,8 +140,7 @@ static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a
 {
 	uint64_t v = a->correlation;
 
-	return v == 0 || a->rank == t->doc.rank ? v
-						: v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
+	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)

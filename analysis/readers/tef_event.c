@@ -118,10 +118,10 @@ enum tef_member tef_member_of(const struct json_text *key)
 		char name[8];
 		uint8_t n, member;
 	} known[] = {
-		{ "ph", 2, TEF_PH },	 { "ts", 2, TEF_TS },	{ "id", 2, TEF_ID },
-		{ "bp", 2, TEF_BP },	 { "pid", 3, TEF_PID },	{ "tid", 3, TEF_TID },
-		{ "cat", 3, TEF_CAT },	 { "dur", 3, TEF_DUR },	{ "id2", 3, TEF_ID2 },
-		{ "name", 4, TEF_NAME }, { "args", 4, TEF_ARGS }, { "tdur", 4, TEF_TDUR },
+		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },     { "id", 2, TEF_ID },
+		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },   { "tid", 3, TEF_TID },
+		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },   { "id2", 3, TEF_ID2 },
+		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS }, { "tdur", 4, TEF_TDUR },
 		{ "scope", 5, TEF_SCOPE },
 	};
 
@@ -301,12 +301,11 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 	    t->doc.dialect != TEF_UFTRACE) {
 		if (t->slices.nr == 0)
 			t->first_span = id;
-		VEC_PUSH(&t->slices,
-			 (struct tef_slice){ .start_ns = d->start_ns,
-					     .end_ns = d->end_ns,
-					     .correlation = d->correlation,
-					     .span = (uint32_t)(id - t->first_span),
-					     .slot = slot });
+		VEC_PUSH(&t->slices, (struct tef_slice){ .start_ns = d->start_ns,
+							 .end_ns = d->end_ns,
+							 .correlation = d->correlation,
+							 .span = (uint32_t)(id - t->first_span),
+							 .slot = slot });
 	}
 	return id;
 }
@@ -347,8 +346,8 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 static series_id counter_series(struct tef *t, const struct tef_event *ev,
 				const struct json_text *key)
 {
-	uint64_t name =
-		tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, tef_id_key(&ev->id), tef_id_key(&ev->pid));
+	uint64_t name = tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, tef_id_key(&ev->id),
+				 tef_id_key(&ev->pid));
 	uint32_t *at = u64map_at(&t->series, tef_hash(name, tef_hash_text(key), key->n));
 	struct series_def d = { .kind = SERIES_GAUGE };
 	tef_slot process;

@@ -329,8 +329,8 @@ FAST_INLINE const char *string_take(const char *p, const char *end, struct json_
 
 	while (p < end) {
 		__m256i v = load32(p);
-		uint32_t m = (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(
-			_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, back)));
+		uint32_t m = (uint32_t)_mm256_movemask_epi8(
+			_mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, back)));
 
 		if (!m) {
 			p += 32;
@@ -340,10 +340,9 @@ FAST_INLINE const char *string_take(const char *p, const char *end, struct json_
 		if (p >= end)
 			return NULL;
 		if (*p == '"') {
-			*ret = (struct json_text){ .p = from,
-						   .n = (size_t)(p - from),
-						   .escaped = escaped,
-						   .quoted = 1 };
+			*ret = (struct json_text){
+				.p = from, .n = (size_t)(p - from), .escaped = escaped, .quoted = 1
+			};
 			return p + 1;
 		}
 		escaped = true;
@@ -523,9 +522,32 @@ FAST_INLINE const char *arg_number_take(const struct step *st, const char *p, co
 	}
 }
 
-static inline void *field_of(struct tef_event *ev, const struct step *st)
+/* Where the id of a step goes. */
+static inline struct tef_id *id_of(struct tef_event *ev, const struct step *st)
 {
-	return (char *)ev + st->field;
+	return (struct tef_id *)(void *)((char *)ev + st->field);
+}
+
+/* Steps that mean the same in an event and in its args; NULL also for those that cannot be here. */
+FAST_INLINE const char *value_take(struct step *st, const char *p, const char *end,
+				   struct tef_event *ev, unsigned int above)
+{
+	struct json_text unused;
+
+	switch ((enum step_kind)st->kind) {
+	case STEP_ID_NUMBER:
+		return id_number_take(st, p, end, id_of(ev, st));
+	case STEP_ID_TEXT:
+		return id_text_take(st, p, end, id_of(ev, st));
+	case STEP_WORD:
+		return word_take(p, end, &unused);
+	case STEP_STRING:
+		return string_take(p, end, &unused);
+	case STEP_NESTED:
+		return nested_take(p, end, st->open, above);
+	default:
+		return NULL;
+	}
 }
 
 /* Args from behind their '{'; NULL when they are not as foreseen. */
@@ -542,12 +564,6 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 		switch ((enum step_kind)st->kind) {
 		case STEP_END:
 			return p;
-		case STEP_ID_NUMBER:
-			p = id_number_take(st, p, end, field_of(ev, st));
-			break;
-		case STEP_ID_TEXT:
-			p = id_text_take(st, p, end, field_of(ev, st));
-			break;
 		case STEP_ARG_NUMBER:
 			p = arg_number_take(st, p, end, &ev->kineto);
 			break;
@@ -556,17 +572,9 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 			if (p)
 				tef_arg_take(&ev->kineto, (enum tef_arg)st->arg, &text);
 			break;
-		case STEP_WORD:
-			p = word_take(p, end, &text);
-			break;
-		case STEP_STRING:
-			p = string_take(p, end, &text);
-			break;
-		case STEP_NESTED:
-			p = nested_take(p, end, st->open, 1);
-			break;
 		default:
-			return NULL;
+			p = value_take(st, p, end, ev, 1);
+			break;
 		}
 	}
 	return NULL;
@@ -620,12 +628,30 @@ FAST_INLINE const char *text_take(struct tef_event *ev, const struct step *st, c
 	return p;
 }
 
+/* A member that is all in its step's text, which ends at p. */
+FAST_INLINE void whole_take(struct tef_event *ev, const struct step *st, const char *p)
+{
+	const char *value = p - st->n + st->value_at;
+
+	switch ((enum step_kind)st->kind) {
+	case STEP_PH:
+		ev->ph = *value;
+		break;
+	case STEP_BP:
+		ev->enclosing = st->value_n == 1 && *value == 'e';
+		break;
+	default:
+		ev->cat = (struct json_text){ .p = value, .n = st->value_n, .quoted = 1 };
+		ev->class = st->class;
+		break;
+	}
+}
+
 /* Behind the event at p; NULL when it is not as foreseen. */
 FAST static const char *follow(struct tef_shapes *s, const char *p, const char *end,
 			       struct tef_event *ev)
 {
 	struct step *st = &s->steps[0];
-	struct json_text text;
 
 	*ev = (struct tef_event){ .at = p };
 	while (p) {
@@ -637,16 +663,9 @@ FAST static const char *follow(struct tef_shapes *s, const char *p, const char *
 		case STEP_END:
 			return p;
 		case STEP_PH:
-			ev->ph = st->text[st->value_at];
-			break;
 		case STEP_BP:
-			ev->enclosing = st->value_n == 1 && st->text[st->value_at] == 'e';
-			break;
 		case STEP_CAT:
-			ev->cat = (struct json_text){ .p = p - st->n + st->value_at,
-						      .n = st->value_n,
-						      .quoted = 1 };
-			ev->class = st->class;
+			whole_take(ev, st, p);
 			break;
 		case STEP_TIME:
 			p = us_take(p, end, s->doc->base_ns, &ev->ts);
@@ -654,30 +673,15 @@ FAST static const char *follow(struct tef_shapes *s, const char *p, const char *
 		case STEP_DUR:
 			p = us_take(p, end, 0, &ev->dur);
 			break;
-		case STEP_ID_NUMBER:
-			p = id_number_take(st, p, end, field_of(ev, st));
-			break;
-		case STEP_ID_TEXT:
-			p = id_text_take(st, p, end, field_of(ev, st));
-			break;
 		case STEP_TEXT:
 			p = text_take(ev, st, p, end);
-			break;
-		case STEP_WORD:
-			p = word_take(p, end, &text);
-			break;
-		case STEP_STRING:
-			p = string_take(p, end, &text);
-			break;
-		case STEP_NESTED:
-			p = nested_take(p, end, st->open, 0);
 			break;
 		case STEP_ARGS:
 			p = args_take(s, st, p, end, ev);
 			break;
-		case STEP_ARG_NUMBER:
-		case STEP_ARG_TEXT:
-			return NULL;
+		default:
+			p = value_take(st, p, end, ev, 0);
+			break;
 		}
 	}
 	return NULL;

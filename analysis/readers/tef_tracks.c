@@ -236,8 +236,8 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		   int32_t rank)
 {
 	uint64_t device_key = XXH3_64bits(device, strlen(device));
-	uint64_t key =
-		tef_hash(KEY_QUEUE, device_key, tef_id_key(stream) ^ (uint64_t)(uint32_t)rank << 32);
+	uint64_t key = tef_hash(KEY_QUEUE, device_key,
+				tef_id_key(stream) ^ (uint64_t)(uint32_t)rank << 32);
 	uint32_t slot = u64map_get(&t->slots, key);
 
 	if (slot == U64MAP_NONE) {

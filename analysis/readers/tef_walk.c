@@ -212,8 +212,8 @@ static bool guess_holds(struct tef *t, const struct json_cur *c, int r, const st
 {
 	struct tef_doc guessed = t->doc;
 
-	if (guessed.events_end == 0 || (r == 0 && offset(t, c) == guessed.events_end &&
-					d->places == 0 && d->holes == 0))
+	if (guessed.events_end == 0 ||
+	    (r == 0 && offset(t, c) == guessed.events_end && d->places == 0 && d->holes == 0))
 		return true;
 	tef_doc_rest(t);
 	return tef_doc_equal(&guessed, &t->doc);
