@@ -44,7 +44,8 @@ struct tef_memo *tef_memo_new(void)
 void tef_memo_free(struct tef_memo *m)
 {
 	for (size_t i = 0; m && i < TEF_PARSERS; i++)
-		VEC_RELEASE(&m->ids[i]);
+		if (m->ids[i].v)
+			VEC_RELEASE(&m->ids[i]);
 	free(m);
 }
 
@@ -80,8 +81,10 @@ struct tef_texts *tef_texts_new(void)
 
 void tef_texts_free(struct tef_texts *x)
 {
+	/* most are empty, and thousands of calls for nothing show where inputs are small */
 	for (size_t i = 0; x && i < TEXTS; i++)
-		free(x->v[i].text);
+		if (x->v[i].text)
+			free(x->v[i].text);
 	free(x);
 }
 

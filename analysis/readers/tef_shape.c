@@ -15,12 +15,9 @@
  */
 #include "tef.h"
 
-#include <errno.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
-
-#include "profrig/num.h"
 
 #define TEXT_MAX 64 /* of a step */
 #define NEXT_MAX 16
