@@ -540,10 +540,19 @@ static int probe_rocprof_csv(const struct probe *p)
 	return rocprof_header_lacks(&h) ? 60 : 90;
 }
 
+static char *recording_rocprof_csv(const struct probe *p)
+{
+	char *name = rocprof_group_name(p);
+
+	return name ? name : recording_named(p);
+}
+
 const struct reader reader_rocprof_csv = {
 	.name = "rocprof_csv",
 	.about = "CSV files of rocprofv3 (traces, counters) and of rocprof v1 (results.csv)",
 	.suffixes = ".csv[.gz|.zst]",
 	.probe = probe_rocprof_csv,
 	.read = read_rocprof_csv,
+	.recording = recording_rocprof_csv,
+	.richness = 1,
 };

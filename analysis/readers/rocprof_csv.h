@@ -103,6 +103,8 @@ struct rocprof_group {
 	VEC(struct rocprof_agent) agents;
 };
 
+/* DIR/PREFIX of a path that has a prefix, else NULL; owned. */
+char *rocprof_group_name(const struct probe *p);
 void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h);
 void rocprof_group_release(struct rocprof_group *g);
 /* Whether a file of this kind lies beside, such as "kernel_trace". */

@@ -55,6 +55,13 @@ struct reader {
 	 */
 	uint64_t (*records)(const char *path);
 	bool counters_only; /* what it reads holds samples and no calls */
+	/*
+	 * Some tools write one recording in several formats, file beside file; together they would
+	 * count everything once for each. Of a file of this format: what the recording is called,
+	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 */
+	char *(*recording)(const struct probe *p);
+	int richness; /* of such formats: the more it can hold, the larger */
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */
@@ -65,6 +72,12 @@ const struct reader *reader_find(const char *name);
  * profrig knows: …").
  */
 int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
+ * it has none. Errors as reader_detect.
+ */
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
  * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
