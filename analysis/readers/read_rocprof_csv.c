@@ -111,6 +111,8 @@ str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
 	struct rocprof_names *at = &rc->names[2 * (text_hash(t) >> 55)]; /* 2^9 sets of two */
 	struct csv_text plain;
 
+	if (t.n == 0)
+		return rc->sink->ops->string(rc->sink, "", 0);
 	if (csv_text_same(at->text, t))
 		return at->id;
 	if (csv_text_same(at[1].text, t))

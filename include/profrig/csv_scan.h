@@ -99,8 +99,8 @@ static inline bool csv_text_same(struct csv_text a, struct csv_text b)
 {
 	uint64_t x, y;
 
-	if (a.n != b.n)
-		return false;
+	if (a.n != b.n || a.n == 0)
+		return a.n == b.n;
 	if (a.n < sizeof(x) || a.n > 64)
 		return memcmp(a.p, b.p, a.n) == 0;
 	for (size_t i = 0; i + sizeof(x) < a.n; i += sizeof(x)) {
