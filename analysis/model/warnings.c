@@ -12,6 +12,9 @@ const struct warning_info warning_table[] = {
 	{ W_DEEP_STACK, SEV_NOTE,
 	  "calls are nested so deep that writing every path would not fit in memory; the deepest "
 	  "ones share the frame [deeper]" },
+	{ W_MEMORY_LIMIT, SEV_WARNING,
+	  "a file has so many records for its size that keeping all of them would take more than "
+	  "twice its text and 64 MiB; the text says what was put together or left out" },
 	{ W_OPEN_SPAN, SEV_WARNING,
 	  "calls were entered and never left; they end at the last event of their thread. The "
 	  "recording was stopped or the program died inside them" },

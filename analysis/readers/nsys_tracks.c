@@ -252,6 +252,10 @@ nsys_slot nsys_thread(struct nsys *ns, int64_t global)
 	if (ns->last_thread != NSYS_SLOT_NONE && ns->last_global == global)
 		return ns->last_thread;
 	key = db_hash(KEY_THREAD, (uint64_t)global, 0);
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_THREAD, 0, 1); /* all of them have one slot */
+	}
 	slot = u64map_get(&ns->slots, key);
 	if (slot == NSYS_SLOT_NONE)
 		slot = thread_new(ns, global, key);
@@ -326,12 +330,17 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 {
 	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
 	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
-	nsys_slot slot = u64map_get(&ns->slots, key);
+	nsys_slot slot;
 	struct track_def d = TRACK_DEF_INIT;
 	struct nsys_queue queue;
 	struct nsys_gpu *g;
 	char name[32];
 
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_QUEUE, 0, 1);
+	}
+	slot = u64map_get(&ns->slots, key);
 	if (slot != NSYS_SLOT_NONE)
 		return slot;
 	g = gpu_of(ns, global, device, name);

@@ -31,15 +31,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "profrig/csv.h"
 #include "profrig/num.h"
 #include "profrig/warnings.h"
-
-/* So much of a plain file stays in memory behind the place that is read. */
-#define KEEP_BYTES ((size_t)1 << 24)
 
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
 {
@@ -121,6 +116,10 @@ str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
 	plain = csv_unquote(t, &rc->text);
 	at->text = t;
 	at->id = rc->sink->ops->string(rc->sink, plain.p, plain.n);
+	if (at->id > rc->newest) {
+		rc->newest = at->id;
+		mem_budget_take(&rc->memory, plain.n + MEM_STRING);
+	}
 	return at->id;
 }
 
@@ -293,34 +292,45 @@ static bool lost_digits(struct rocprof_csv *rc)
 	       (end.n == 0 || (num_i64(end.p, end.n, &b) == 0 && b < a));
 }
 
-/* What was read of a plain file need not stay: it can be had again. */
-static const char *forget(const struct rocprof_csv *rc, const char *from)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
-	uintptr_t end = (uintptr_t)rc->row->record.start / page * page;
+/* A span, and what it takes to sort it; what else a row may make is in the model already. */
+#define ROW_BYTES 112
+#define SAMPLE_BYTES 24
+/* Of the ids of dispatches and addresses. */
+#define ID_BYTES 40
 
-	if (!rc->map.compressed && end > begin)
-		madvise((void *)begin, end - begin,
-			MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
-	return rc->row->record.start;
+static uint64_t ids_of(const struct rocprof_csv *rc)
+{
+	return rc->dispatches.nr + rc->addresses.nr;
+}
+
+/* Rows are longer than what they become; those that were made shorter do not all find room. */
+static void take_row_within(struct rocprof_csv *rc)
+{
+	const struct input *in = rc->sink->ops->current(rc->sink);
+	uint64_t samples = in->samples, ids = ids_of(rc);
+
+	mem_budget_read(&rc->memory, (size_t)(rc->row->record.start - rc->map.data));
+	if (!mem_budget_has(&rc->memory, 0)) {
+		rocprof_fault(rc, &rc->crowd);
+		return;
+	}
+	take_row(rc);
+	mem_budget_take(&rc->memory, ROW_BYTES + (in->samples - samples) * SAMPLE_BYTES +
+					     (ids_of(rc) - ids) * ID_BYTES);
 }
 
 static void read_rows(struct rocprof_csv *rc)
 {
 	struct rocprof_ahead *ahead = rocprof_ahead_new(&rc->scan, &rc->head);
-	const char *kept = rc->map.data;
 
 	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
 		rc->glued = false;
-		if (rc->row->record.start - kept > (ptrdiff_t)KEEP_BYTES)
-			kept = forget(rc, kept);
 		if (!rc->row->whole && !repair(rc))
 			continue;
 		if (!(rc->glued ? rc->row->line_ended : rc->row->record.ended) && lost_digits(rc))
 			rc->cut = rc->row->record.start;
 		else
-			take_row(rc);
+			take_row_within(rc);
 	}
 	rocprof_ahead_free(ahead);
 }
@@ -343,6 +353,8 @@ static void tell_faults(struct rocprof_csv *rc)
 	tell(rc, W_BAD_NUMBER, &rc->bad_numbers, "cells that should be numbers and are not");
 	tell(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
 	tell(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
+	tell(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
+	track_limit_tell(&rc->tracks, rc->sink);
 	if (rc->cut)
 		sink_warnf(rc->sink, W_TRUNCATED,
 			   "%s:%" PRIu64 ": the text ends inside a row, which was not used",
@@ -437,14 +449,16 @@ static void begin(struct rocprof_csv *rc)
 static int finish(struct rocprof_csv *rc)
 {
 	struct input *in = rc->sink->ops->current(rc->sink);
+	bool partial;
 
 	rocprof_loose_push(rc);
 	tell_facts(rc);
 	tell_faults(rc);
 	tell_empty(rc);
-	in->partial = rc->cut || rc->map.truncated;
+	in->partial = rc->cut || rc->map.truncated || rc->crowd.nr;
+	partial = in->partial;
 	rc->sink->ops->input_end(rc->sink);
-	return rc->cut || rc->map.truncated ? READ_PARTIAL : 0;
+	return partial ? READ_PARTIAL : 0;
 }
 
 static int read_header(struct rocprof_csv *rc, struct err *err)
@@ -510,6 +524,7 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 		return r;
 	while (rc.map.len > 0 && rc.map.data[rc.map.len - 1] == 0)
 		rc.map.len--;
+	mem_budget_init(&rc.memory, &rc.map);
 	csv_scan_init(&rc.scan, rc.map.data, rc.map.len);
 	r = read_header(&rc, err);
 	if (r < 0)

@@ -20,6 +20,7 @@
  */
 #include "readers_private.h"
 #include "sqlite_db.h"
+#include "track_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,6 +38,7 @@ struct rocprof {
 	struct sqlite_db *db;
 	struct err damage;
 	struct u64map threads, queues; /* → track_id */
+	struct track_limit tracks;
 	uint64_t bad_rows;
 	char bad_row[160];
 };
@@ -73,21 +75,25 @@ static track_id process_track(struct rocprof *r, int64_t pid)
 
 	d.kind = TRACK_PROCESS;
 	d.pid = pid;
-	return r->sink->ops->track(r->sink, &d);
+	return track_limit_make(&r->tracks, r->sink, &d);
 }
 
 static track_id thread_track(struct rocprof *r, int64_t pid, int64_t tid)
 {
-	uint32_t *at = u64map_at(&r->threads, key_of(pid, tid, 0));
+	uint64_t key = key_of(pid, tid, 0);
 	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at;
 
+	d.kind = TRACK_THREAD;
+	if (track_limit_shares(&r->tracks, &r->threads, key))
+		return track_limit_make(&r->tracks, r->sink, &d);
+	at = u64map_at(&r->threads, key);
 	if (*at != U64MAP_NONE)
 		return *at;
-	d.kind = TRACK_THREAD;
 	d.parent = process_track(r, pid);
 	d.pid = pid;
 	d.tid = tid;
-	*at = r->sink->ops->track(r->sink, &d);
+	*at = track_limit_make(&r->tracks, r->sink, &d);
 	return *at;
 }
 
@@ -95,22 +101,26 @@ static track_id thread_track(struct rocprof *r, int64_t pid, int64_t tid)
 static track_id queue_track(struct rocprof *r, int64_t pid, int64_t device, int64_t queue)
 {
 	uint64_t key = key_of(pid, device, queue);
-	uint32_t *at = u64map_at(&r->queues, key);
 	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at;
 	char id[32];
 
+	d.kind = TRACK_QUEUE;
+	if (track_limit_shares(&r->tracks, &r->queues, key))
+		return track_limit_make(&r->tracks, r->sink, &d);
+	at = u64map_at(&r->queues, key);
 	if (*at != U64MAP_NONE)
 		return *at;
 	snprintf(id, sizeof(id), "gpu%" PRId64, device);
 	d.device = device >= 0 ? id : r->opts->device;
 	d.kind = TRACK_DEVICE;
 	d.key = d.device ? XXH3_64bits(d.device, strlen(d.device)) : 0;
-	d.parent = r->sink->ops->track(r->sink, &d);
+	d.parent = track_limit_make(&r->tracks, r->sink, &d);
 	d.kind = TRACK_QUEUE;
 	d.key = key;
 	d.tid = queue;
 	d.owner = pid >= 0 ? process_track(r, pid) : TRACK_NONE;
-	*at = r->sink->ops->track(r->sink, &d);
+	*at = track_limit_make(&r->tracks, r->sink, &d);
 	return *at;
 }
 
@@ -397,6 +407,7 @@ static void read_all(struct rocprof *r)
 	for (size_t i = 0; i < ARRAY_LEN(work); i++)
 		read_table(r, &work[i]);
 	read_kern(r);
+	track_limit_tell(&r->tracks, s);
 	if (r->bad_rows > 0)
 		s->ops->warn(s, W_BAD_EVENT, r->bad_rows, r->bad_row);
 	in = s->ops->current(s);

@@ -7,6 +7,9 @@
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
 
+#include "mem_budget.h"
+#include "track_limit.h"
+
 #include "profrig/csv_scan.h"
 #include "profrig/input.h"
 #include "profrig/reader.h"
@@ -194,6 +197,9 @@ struct rocprof_csv {
 	VEC(int64_t) sizes; /* of allocations that are not freed */
 	size_t total;       /* the last one */
 	track_id pc_track;
+	struct track_limit tracks;
+	struct mem_budget memory;
+	str_id newest; /* string */
 	bool dispatches_elsewhere;
 	struct rocprof_ends dispatch_ends; /* where the file has none */
 	uint64_t rows, repaired, unfreed;
@@ -202,7 +208,7 @@ struct rocprof_csv {
 	struct rocprof_fault {
 		uint64_t nr;
 		const char *at;
-	} bad_rows, bad_numbers, no_time, many;
+	} bad_rows, bad_numbers, no_time, many, crowd;
 	const char *cut; /* the row the text ends in the middle of */
 };
 
