@@ -38,6 +38,12 @@ static inline void mem_budget_init(struct mem_budget *b, const struct input_map 
 	*b = (struct mem_budget){ .map = map, .left = MEM_FREE };
 }
 
+/* For a database: all of it at once, less what was taken before. */
+static inline void mem_budget_fixed(struct mem_budget *b, uint64_t bytes, uint64_t taken)
+{
+	*b = (struct mem_budget){ .left = MEM_FREE + (int64_t)bytes - (int64_t)taken };
+}
+
 static inline void mem_budget_read(struct mem_budget *b, size_t at)
 {
 	/* an inflated text is memory itself */

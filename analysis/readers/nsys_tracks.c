@@ -13,7 +13,7 @@
 
 #include "profrig/warnings.h"
 
-enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD };
+enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD, KEY_SAMPLED };
 
 #define GLOBAL_TID INT64_C(0xffffff)
 
@@ -262,6 +262,25 @@ nsys_slot nsys_thread(struct nsys *ns, int64_t global)
 	ns->last_global = global;
 	ns->last_thread = slot;
 	return slot;
+}
+
+track_id nsys_sampled(struct nsys *ns, int64_t global)
+{
+	const char *thread = name_of(ns, &ns->thread_names, global);
+	struct track_def d = TRACK_DEF_INIT;
+	char name[128];
+
+	if (thread)
+		snprintf(name, sizeof(name), "%.100s samples", thread);
+	else
+		snprintf(name, sizeof(name), "%" PRId64 " samples", global & GLOBAL_TID);
+	d.kind = TRACK_THREAD;
+	d.parent = ns->processes.v[nsys_process(ns, global)].id;
+	d.pid = pid_of(global);
+	d.rank = rank_of(ns, process_global(global));
+	d.name = name;
+	d.key = db_hash(KEY_SAMPLED, (uint64_t)global, 0);
+	return track_of(ns, &d);
 }
 
 track_id nsys_overhead(struct nsys *ns, int64_t global)

@@ -69,6 +69,8 @@ int64_t stack_push(struct sink *s, struct stack_limit *l, struct stack_track *t,
 		const struct stack_frame *f = i < end ? &v[i] : &deeper;
 
 		s->ops->enter(s, t->id, start_ns, f->name, f->category);
+		if (t->kind != SPAN_HOST)
+			s->ops->open_kind(s, t->id, t->kind);
 		VEC_PUSH(&t->open, *f);
 		mem_budget_take(&l->memory, MEM_SPAN);
 	}

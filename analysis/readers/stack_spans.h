@@ -58,7 +58,8 @@ void stack_limit_tell(const struct stack_limit *l, struct sink *s);
 
 struct stack_track {
 	track_id id;
-	int64_t end_ns; /* of its latest sample */
+	enum span_kind kind; /* SPAN_HOST unless set */
+	int64_t end_ns;      /* of its latest sample */
 	bool begun;
 	VEC(struct stack_frame) open; /* root first */
 };
