@@ -88,6 +88,8 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r);
 void rocprof_header_release(struct rocprof_header *h);
 /* The column that this kind cannot do without and does not have; NULL. */
 const char *rocprof_header_lacks(const struct rocprof_header *h);
+/* Whether a column of that name is none that a row about a dispatch has anyhow. */
+bool rocprof_names_counter(struct csv_text name);
 const char *rocprof_kind_name(const struct rocprof_header *h);
 
 /* What "Agent 4" is. */
