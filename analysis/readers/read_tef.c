@@ -99,6 +99,8 @@ static void tell_clock(struct tef *t)
 	in->clock = t->doc.clock;
 	in->resolution_hz = t->doc.fractions || t->doc.dialect == TEF_ROCPROF ? 1e9 : 1e6;
 	in->driver_numbers = t->doc.dialect == TEF_ROCPROF;
+	if (t->doc.own)
+		own_file_apply(&t->own, t->sink);
 	t->sink->ops->clock(t->sink);
 }
 
@@ -112,12 +114,20 @@ static void tef_release(struct tef *t)
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
 	VEC_RELEASE(&t->late);
+	VEC_RELEASE(&t->own_end);
+	u64map_release(&t->own_ends);
+	own_release(&t->own);
 }
 
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(tef_release)
-	struct tef t = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
+	struct tef t = { .path = path,
+			 .opts = o,
+			 .sink = s,
+			 .text = STRBUF_INIT,
+			 .own = OWN_INIT,
+			 .own_last = SPAN_NONE };
 	struct input *in;
 	int r = input_map(path, 0, &t.map, err);
 

@@ -8,11 +8,13 @@
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
+ *	tef_own.c	what profrig's converter wrote, which says more than others
  */
 #ifndef ANALYSIS_TEF_H
 #define ANALYSIS_TEF_H
 
 #include "json_scan.h"
+#include "own.h"
 
 #include <stdint.h>
 
@@ -35,6 +37,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions; /* times have digits behind the point */
+	bool own;       /* written by profrig's converter (own.h) */
 };
 
 /* A pid, tid or id as the file has it: a number, a word, or absent. */
@@ -50,6 +53,7 @@ struct tef_event {
 	bool empty;     /* {} */
 	bool enclosing; /* "bp": "e" */
 	struct json_text name, cat, ts, dur, args;
+	struct json_text own; /* the member "profrig" */
 	struct json_text scope;
 	struct tef_id pid, tid, id;
 };
@@ -102,6 +106,12 @@ struct tef_slice {
 	uint32_t parent; /* index of the slice around it */
 };
 
+/* The first of the two ends of a link. */
+struct tef_own_end {
+	span_id span;
+	bool to; /* it leads here */
+};
+
 /* A span on the device whose queue is named by another event of the same pid and tid. */
 struct tef_late {
 	struct tef_id pid, tid;
@@ -138,6 +148,11 @@ struct tef {
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
 	VEC(struct tef_late) late;
+
+	struct own own;
+	span_id own_last;       /* the span before what is read */
+	struct u64map own_ends; /* ids of links → own_end */
+	VEC(struct tef_own_end) own_end;
 };
 
 /* tef_doc.c */
@@ -155,6 +170,9 @@ str_id tef_string(struct tef *t, const struct json_text *text);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
+/* Where the series of a counter event is found: key is the member of its args. */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key);
 /* Pushes a span on a slot, and remembers it for flows. */
 span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
 /* start + duration, and what is missing or out of range counted. */
@@ -174,6 +192,9 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 		  uint32_t lane);
 /* What a tracer says of itself, beside all threads. */
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
+/* From now on events of the place (pid, tid) are on a track that is there already. */
+void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		     track_id track, enum track_kind kind);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
@@ -190,6 +211,11 @@ void tef_late_push(struct tef *t);
 /* How strongly an event speaks for a dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
+
+/* tef_own.c, for documents that are own */
+void tef_own_metadata(struct tef *t, const struct tef_event *ev);
+void tef_own_span(struct tef *t, const struct tef_event *ev);
+void tef_own_flow(struct tef *t, const struct tef_event *ev);
 
 /* tef_pairs.c */
 void tef_edge_add(struct tef *t, const struct tef_event *ev);

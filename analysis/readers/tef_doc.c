@@ -129,6 +129,8 @@ static void sample_event(struct tef *t, struct signals *sg, const struct tef_eve
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
+			t->doc.own = strcmp(t->doc.tracer, "convert") == 0 &&
+				     own_file_take(&t->own, ev->args.p, ev->args.n);
 		}
 		return;
 	}
@@ -243,6 +245,8 @@ static void decide(struct tef *t, const struct signals *sg)
 		d->clock = TRACE_CLOCK_MONOTONIC;
 	else if (d->dialect == TEF_ROCPROF)
 		d->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
+	if (d->own)
+		d->base_ns = t->own.file.base_ns;
 }
 
 int tef_doc_scan(struct tef *t, struct err *err)

@@ -129,6 +129,10 @@ static int take_member(struct json_cur *c, struct tef_event *ev, const struct js
 		if (json_text_is(key, "scope"))
 			return take_text(c, &ev->scope);
 		break;
+	case 7:
+		if (json_text_is(key, "profrig"))
+			return take_raw(c, &ev->own);
+		break;
 	default:
 		break;
 	}
@@ -255,6 +259,10 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_HOST };
 
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
 	if (t->doc.dialect == TEF_KINETO && tef_kineto_span(t, ev))
 		return;
 	if (t->doc.dialect == TEF_ROCPROF && tef_rocprof_span(t, ev))
@@ -271,6 +279,10 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
 	if (!tef_time(t, &ev->ts, &d.start_ns))
 		return;
 	d.end_ns = d.start_ns;
@@ -284,12 +296,18 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
  * {"name": "power", "args": {"gpu0": 80, "gpu1": 75}} is the two series power.gpu0 and power.gpu1;
  * {"args": {"value": 1}} is the plain one.
  */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key)
+{
+	uint64_t of = tef_hash(name->p ? tef_hash_text(name) : 0, ev->id.key, ev->pid.key);
+
+	return tef_hash(of, tef_hash_text(key), key->n);
+}
+
 static series_id counter_series(struct tef *t, const struct tef_event *ev,
 				const struct json_text *key)
 {
-	uint64_t name =
-		tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, ev->id.key, ev->pid.key);
-	uint32_t *at = u64map_at(&t->series, tef_hash(name, tef_hash_text(key), key->n));
+	uint32_t *at = u64map_at(&t->series, tef_series_key(ev, &ev->name, key));
 	struct series_def d = { .kind = SERIES_GAUGE };
 	tef_slot process;
 
@@ -355,6 +373,10 @@ static void push_counter(struct tef *t, const struct tef_event *ev)
 static void push_metadata(struct tef *t, const struct tef_event *ev)
 {
 	t->n.metadata++;
+	if (t->doc.own) {
+		tef_own_metadata(t, ev);
+		return;
+	}
 	if (json_text_is(&ev->name, "process_name"))
 		tef_name(t, ev, true);
 	else if (json_text_is(&ev->name, "thread_name"))

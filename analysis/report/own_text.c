@@ -124,11 +124,13 @@ static uint64_t group_of(const struct model *m)
 	uint64_t v[4] = { (uint64_t)m->first_ns, (uint64_t)m->last_ns, m->spans.nr, m->series.nr };
 	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
 
-	if (in && in->group)
-		return in->group;
-	return XXH3_64bits_withSeed(v, sizeof(v),
-				    in ? XXH3_64bits(in->path, strlen(in->path)) : 0) |
-	       1;
+	uint64_t group = in ? in->group : 0;
+
+	if (!group)
+		group = XXH3_64bits_withSeed(v, sizeof(v),
+					     in ? XXH3_64bits(in->path, strlen(in->path)) : 0);
+	/* JSON parsers count to here */
+	return (group & INT64_MAX) | 1;
 }
 
 void own_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)

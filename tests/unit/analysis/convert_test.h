@@ -1,0 +1,268 @@
+/*
+ * What the tests of converters share: a model with all that is awkward in it, every recording, and
+ * the way there and back.
+ */
+#ifndef CONVERT_TEST_H
+#define CONVERT_TEST_H
+
+#include "model_dump.h"
+
+#include <math.h>
+
+#include "profrig/convert.h"
+#include "profrig/reader.h"
+#include "profrig/replay.h"
+#include "profrig/warnings.h"
+
+static inline void convert_file(const struct converter *c, const struct model *m, const char *path,
+				uint64_t split_bytes, struct convert_result *n)
+{
+	struct convert_job job = { .model = m, .path = path, .split_bytes = split_bytes };
+	struct err err = ERR_INIT;
+
+	if (c->write(&job, n, &err) < 0)
+		fail_msg("%s: %s", path, err.msg);
+}
+
+/* A file read back, as one of no reader in particular; finished, owned. */
+static inline struct model *read_back(const char *path)
+{
+	const struct reader *reader = NULL;
+	struct read_opts o = { .keep_args = true };
+	struct model *m = model_new();
+	struct err err = ERR_INIT;
+	int r;
+
+	if (reader_detect(path, &reader, &err) < 0)
+		fail_msg("%s: %s", path, err.msg);
+	r = reader->read(path, model_sink(m), &o, &err);
+	if (r != 0)
+		fail_msg("%s: %d %s %s", path, r, err.msg,
+			 m->warnings.nr ? m->warnings.v[0].text : "");
+	model_finish(m);
+	return m;
+}
+
+/* m → file → model, equal to it. */
+static inline void there_and_back(const struct converter *c, const struct model *m,
+				  const char *name, const char *what)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *path = fs_join(dir, name);
+	struct convert_result n = { .files = 0 };
+	struct model *back;
+
+	convert_file(c, m, path, 0, &n);
+	assert_int_equal(n.files, 1);
+	assert_string_equal(n.first, path);
+	assert_int_equal(n.spans_out + n.samples_out + n.links_out + n.links_between, 0);
+	back = read_back(path);
+	assert_models_equal(m, back, what);
+	assert_int_equal(model_clock(back), model_clock(m));
+	model_free(back);
+	convert_result_release(&n);
+}
+
+/* Every file of the recordings that some reader takes, as a finished model of one input. */
+static inline void each_recording(void (*fn)(const struct model *m, const char *what))
+{
+	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
+	struct read_opts o = { .keep_args = true };
+	size_t nr = 0;
+
+	for (size_t k = 0; k < ARRAY_LEN(folders); k++) {
+		CLEANUP(xfreep) char *dir = test_trace(folders[k]);
+		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+
+		assert_int_equal(fs_glob(dir, "**", &files, NULL), 0);
+		for (size_t i = 0; i < files.nr; i++) {
+			CLEANUP(xfreep) char *path = fs_join(dir, files.v[i]);
+			const struct reader *reader = NULL;
+			struct window all = WINDOW_ALL;
+			struct model *m, *one;
+
+			if (reader_detect(path, &reader, NULL) < 0)
+				continue;
+			m = model_new();
+			if (reader->read(path, model_sink(m), &o, NULL) >= 0) {
+				model_finish(m);
+				one = model_cut(m, &all, NULL);
+				fn(one, path);
+				model_free(one);
+				nr++;
+			}
+			model_free(m);
+		}
+	}
+	print_message("# %zu recordings\n", nr);
+	assert_true(nr > 50);
+}
+
+static inline span_id odd_span(struct sink *s, track_id t, const char *name, int64_t start,
+			       int64_t end, enum span_kind kind, uint64_t correlation,
+			       const char *category, const char *args)
+{
+	struct span_def d = { .track = t,
+			      .start_ns = start,
+			      .end_ns = end,
+			      .name = sink_puts(s, name),
+			      .category = sink_puts(s, category),
+			      .correlation = correlation,
+			      .kind = kind,
+			      .args = args ? sink_puts(s, args) : STR_NONE };
+
+	return s->ops->span(s, &d);
+}
+
+/*
+ * Two hosts, two ranks, tracks of every kind with and without numbers, equal numbers on both hosts,
+ * spans that overlap in every way, equal spans, instants, odd names and arguments, links of every
+ * kind, launches that correlation finds and others that contradict it, counters of every kind.
+ * origin_ns moves all of it.
+ */
+static inline struct model *odd_model(int64_t origin_ns)
+{
+	struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	const char *const hosts[] = { "node1", "node2" };
+	span_id first[2] = { 0, 0 };
+
+	s->ops->input(s, "made", "tef");
+	s->ops->current(s)->clock = origin_ns > 0 ? TRACE_CLOCK_REALTIME : TRACE_CLOCK_OWN;
+	s->ops->clock(s);
+	for (int h = 0; h < 2; h++) {
+		struct track_def d = TRACK_DEF_INIT;
+		struct series_def se = { .name = "power", .unit = "W", .kind = SERIES_GAUGE };
+		track_id process, main, other, lane, device, queue, nameless, window;
+		const int64_t o = origin_ns + h * 3;
+		span_id call, work, twin, mark;
+		series_id id;
+
+		d.kind = TRACK_PROCESS;
+		d.host = hosts[h];
+		d.pid = 7;
+		d.rank = h;
+		d.name = "train \"x\" \\ \xc3\xa9\t\n</script>";
+		process = s->ops->track(s, &d);
+		d.kind = TRACK_THREAD;
+		d.parent = process;
+		d.name = NULL;
+		d.tid = 7;
+		main = s->ops->track(s, &d);
+		d.tid = 8;
+		d.name = "loader";
+		other = s->ops->track(s, &d);
+		d.tid = PID_NONE;
+		d.key = 77;
+		d.name = "ranges";
+		lane = s->ops->track(s, &d);
+		d = (struct track_def)TRACK_DEF_INIT;
+		d.kind = TRACK_DEVICE;
+		d.host = hosts[h];
+		d.device = "gpu0";
+		d.key = 1;
+		device = s->ops->track(s, &d);
+		d.kind = TRACK_QUEUE;
+		d.parent = device;
+		d.tid = 7;
+		d.owner = process;
+		d.pci = "0:c1:0";
+		queue = s->ops->track(s, &d);
+		d.tid = PID_NONE;
+		d.key = 2;
+		d.owner = TRACK_NONE;
+		d.name = "copies";
+		nameless = s->ops->track(s, &d);
+		d = (struct track_def)TRACK_DEF_INIT;
+		d.kind = TRACK_COUNTER;
+		d.host = hosts[h];
+		d.key = 3;
+		window = s->ops->track(s, &d);
+
+		odd_span(s, window, "recorded", o, o + 1000, SPAN_ANNOTATION, 0, "Trace", NULL);
+		first[h] = odd_span(s, main, "main", o, o + 900, SPAN_HOST, 0, "",
+				    "{\"a\": [1, 2.50]}");
+		call = odd_span(s, main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
+		odd_span(s, main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
+		odd_span(s, main, "", o + 30, o + 30, SPAN_HOST, 0, "", "no JSON: \"\\\n");
+		/* partly over its neighbour, and longer than main */
+		odd_span(s, main, "P", o + 100, o + 200, SPAN_HOST, 0, "", NULL);
+		odd_span(s, main, "S", o + 150, o + 250, SPAN_HOST, 0, "", "{\"bad\": NaN}");
+		odd_span(s, main, "long", o + 300, o + 950, SPAN_ANNOTATION, 0, "user", "{}");
+		mark = odd_span(s, main, "mark", o + 160, o + 160, SPAN_INSTANT, 0, "",
+				"{\"k\":1}");
+		odd_span(s, other, "a;b", o + 5, o + 6, SPAN_KERNEL, 9, "", NULL);
+		odd_span(s, lane, "range", o + 1, o + 500, SPAN_ANNOTATION, 0, "async", NULL);
+		/* concurrent, inside one another, and twins */
+		work = odd_span(s, queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5,
+				"kernel", NULL);
+		twin = odd_span(s, queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5,
+				"kernel", NULL);
+		odd_span(s, queue, "copy", o + 50, o + 60, SPAN_COPY, 0, "", "{\"bytes\": 4096}");
+		odd_span(s, queue, "after", o + 400, o + 410, SPAN_FILL, 6, "", NULL);
+		odd_span(s, nameless, "note", o + 20, o + 30, SPAN_ANNOTATION, 0, "", NULL);
+		odd_span(s, nameless, "host work", o + 60, o + 61, SPAN_HOST, 0, "", NULL);
+		s->ops->link(s, call, twin, LINK_LAUNCH);
+		s->ops->link(s, first[h], work, LINK_LAUNCH);
+		s->ops->link(s, mark, call, LINK_STACK);
+		if (h == 1) {
+			s->ops->link(s, first[1], first[0], LINK_FLOW);
+			s->ops->link(s, first[1], first[0], LINK_FLOW);
+		}
+
+		se.track = process;
+		se.device = "gpu0";
+		se.host = hosts[h];
+		id = s->ops->series(s, &se);
+		for (int64_t k = 0; k < 20; k++)
+			s->ops->sample(s, id, o + 50 * k, 80.1 + (double)k / 3);
+		s->ops->sample(s, id, o + 1001, NAN);
+		se = (struct series_def){ .name = "energy",
+					  .unit = "J",
+					  .kind = SERIES_CUMULATIVE,
+					  .device = "gpu0",
+					  .host = hosts[h],
+					  .pci = "0:c1:0",
+					  .track = TRACK_NONE,
+					  .change_points = true,
+					  .estimated = true };
+		id = s->ops->series(s, &se);
+		s->ops->sample(s, id, o, 0);
+		s->ops->sample(s, id, o + 700, 9007199254740991.0);
+		s->ops->sample(s, id, o + 700, -1e-300);
+		se = (struct series_def){ .name = "PAPI_TOT_CYC",
+					  .kind = SERIES_UNKNOWN,
+					  .track = main,
+					  .host = hosts[h],
+					  .exclusive_sync = true };
+		s->ops->series(s, &se);
+	}
+	s->ops->input_end(s);
+	model_finish(m);
+	return m;
+}
+
+/* Nothing at all, and one thing at a time. */
+static inline struct model *bare_model(int what)
+{
+	struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct series_def se = { .name = "power", .track = TRACK_NONE };
+	struct track_def d = TRACK_DEF_INIT;
+
+	s->ops->input(s, "made", "tef");
+	s->ops->clock(s);
+	if (what == 1)
+		s->ops->sample(s, s->ops->series(s, &se), 5, 1);
+	d.kind = TRACK_THREAD;
+	if (what == 2)
+		odd_span(s, s->ops->track(s, &d), "x", 3, 3, SPAN_INSTANT, 0, "", NULL);
+	if (what == 3)
+		s->ops->track(s, &d);
+	s->ops->input_end(s);
+	model_finish(m);
+	return m;
+}
+#define BARE_MODELS 4
+
+#endif
