@@ -22,9 +22,9 @@ void own_order_release(struct own_order *o);
 
 /* Each appends one object. base_ns: what the file's times count from. */
 void own_file_text(const struct model *m, int64_t base_ns, struct strbuf *to);
-void own_track_text(const struct model *m, const struct own_order *o, track_id t,
+void own_track_text(const struct model *m, const struct own_order *o, track_id id,
 		    struct strbuf *to);
-void own_series_text(const struct model *m, const struct own_order *o, series_id s,
+void own_series_text(const struct model *m, const struct own_order *o, series_id id,
 		     struct strbuf *to);
 const char *own_span_kind_word(enum span_kind kind);
 const char *own_link_kind_word(enum link_kind kind);

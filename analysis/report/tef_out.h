@@ -2,7 +2,7 @@
  * tef_out: the parts of the Trace Event Format converter (write_tef.c says what is written).
  *
  *	write_tef.c		the events in order of time, parts
- *	tef_out_places.c	tracks and series of the model → pid, tid and counter names of the file
+ *	tef_out_places.c	tracks and series of the model → pid, tid, counter names
  *	tef_out_links.c		links → flow points of their spans
  */
 #ifndef REPORT_TEF_OUT_H

@@ -67,8 +67,7 @@ static int64_t edge_ns(const struct edge *e, const struct model *m, int64_t othe
 	return m->first_ns + (int64_t)(length * e->percent / 100);
 }
 
-/* From the first to the last of that name; an instant alone lasts to the next of its name, or to the
- * end. */
+/* From the first to the last of that name; from an instant alone to the end. */
 static bool named(const char *name, const struct model *m, struct window *ret)
 {
 	str_id id = intern_find(m->strings, name, strlen(name));

@@ -1,7 +1,7 @@
 /*
  * window: a part of a trace's time as people name it:
  *
- *	FROM:TO		since the start of the trace, in ns or with a unit: 1000:5000, 1.5s:2s, 200ms:
+ *	FROM:TO		since the trace's start, in ns or with a unit: 1000:5000, 1.5s:2s, 200ms:
  *	10%:90%		of its length; an edge that is left out is the trace's own
  *	NAME		of spans: from the start of the first to the end of the last; of one mark
  *			without a length: from there to the end

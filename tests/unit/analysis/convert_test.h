@@ -114,6 +114,125 @@ static inline span_id odd_span(struct sink *s, track_id t, const char *name, int
 	return s->ops->span(s, &d);
 }
 
+/* The tracks of one host of odd_model. */
+struct odd_tracks {
+	track_id process, main, other, lane, queue, nameless, window;
+};
+
+static inline struct odd_tracks odd_tracks(struct sink *s, const char *host, int32_t rank)
+{
+	struct odd_tracks t;
+	struct track_def d = TRACK_DEF_INIT;
+
+	d.kind = TRACK_PROCESS;
+	d.host = host;
+	d.pid = 7;
+	d.rank = rank;
+	d.name = "train \"x\" \\ \xc3\xa9\t\n</script>";
+	t.process = s->ops->track(s, &d);
+	d.kind = TRACK_THREAD;
+	d.parent = t.process;
+	d.name = NULL;
+	d.tid = 7;
+	t.main = s->ops->track(s, &d);
+	d.tid = 8;
+	d.name = "loader";
+	t.other = s->ops->track(s, &d);
+	d.tid = PID_NONE;
+	d.key = 77;
+	d.name = "ranges";
+	t.lane = s->ops->track(s, &d);
+	d = (struct track_def)TRACK_DEF_INIT;
+	d.kind = TRACK_DEVICE;
+	d.host = host;
+	d.device = "gpu0";
+	d.key = 1;
+	d.parent = s->ops->track(s, &d);
+	d.kind = TRACK_QUEUE;
+	d.tid = 7;
+	d.owner = t.process;
+	d.pci = "0:c1:0";
+	t.queue = s->ops->track(s, &d);
+	d.tid = PID_NONE;
+	d.key = 2;
+	d.owner = TRACK_NONE;
+	d.name = "copies";
+	t.nameless = s->ops->track(s, &d);
+	d = (struct track_def)TRACK_DEF_INIT;
+	d.kind = TRACK_COUNTER;
+	d.host = host;
+	d.key = 3;
+	t.window = s->ops->track(s, &d);
+	return t;
+}
+
+/* Its spans and links from o on; returns its longest call. */
+static inline span_id odd_spans(struct sink *s, const struct odd_tracks *t, int64_t o)
+{
+	span_id main, call, work, twin, mark;
+
+	odd_span(s, t->window, "recorded", o, o + 1000, SPAN_ANNOTATION, 0, "Trace", NULL);
+	main = odd_span(s, t->main, "main", o, o + 900, SPAN_HOST, 0, "", "{\"a\": [1, 2.50]}");
+	call = odd_span(s, t->main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
+	odd_span(s, t->main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
+	odd_span(s, t->main, "", o + 30, o + 30, SPAN_HOST, 0, "", "no JSON: \"\\\n");
+	/* partly over its neighbour, and longer than main */
+	odd_span(s, t->main, "P", o + 100, o + 200, SPAN_HOST, 0, "", NULL);
+	odd_span(s, t->main, "S", o + 150, o + 250, SPAN_HOST, 0, "", "{\"bad\": NaN}");
+	odd_span(s, t->main, "long", o + 300, o + 950, SPAN_ANNOTATION, 0, "user", "{}");
+	mark = odd_span(s, t->main, "mark", o + 160, o + 160, SPAN_INSTANT, 0, "", "{\"k\":1}");
+	odd_span(s, t->other, "a;b", o + 5, o + 6, SPAN_KERNEL, UINT64_MAX, "", NULL);
+	odd_span(s, t->lane, "range", o + 1, o + 500, SPAN_ANNOTATION, 0, "async", NULL);
+	/* concurrent, inside one another, and twins */
+	work = odd_span(s, t->queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5, "kernel",
+			NULL);
+	twin = odd_span(s, t->queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5, "kernel",
+			NULL);
+	odd_span(s, t->queue, "copy", o + 50, o + 60, SPAN_COPY, 0, "", "{\"bytes\": 4096}");
+	odd_span(s, t->queue, "after", o + 400, o + 410, SPAN_FILL, 6, "", NULL);
+	odd_span(s, t->nameless, "note", o + 20, o + 30, SPAN_ANNOTATION, 0, "", NULL);
+	odd_span(s, t->nameless, "host work", o + 60, o + 61, SPAN_HOST, 0, "", NULL);
+	s->ops->link(s, call, twin, LINK_LAUNCH);
+	s->ops->link(s, main, work, LINK_LAUNCH);
+	s->ops->link(s, mark, call, LINK_STACK);
+	return main;
+}
+
+static inline void odd_series(struct sink *s, const struct odd_tracks *t, const char *host,
+			      int64_t o)
+{
+	struct series_def se = { .name = "power",
+				 .unit = "W",
+				 .kind = SERIES_GAUGE,
+				 .track = t->process,
+				 .device = "gpu0",
+				 .host = host };
+	series_id id = s->ops->series(s, &se);
+
+	for (int64_t k = 0; k < 20; k++)
+		s->ops->sample(s, id, o + 50 * k, 80.1 + (double)k / 3);
+	s->ops->sample(s, id, o + 1001, NAN);
+	se = (struct series_def){ .name = "energy",
+				  .unit = "J",
+				  .kind = SERIES_CUMULATIVE,
+				  .device = "gpu0",
+				  .host = host,
+				  .pci = "0:c1:0",
+				  .track = TRACK_NONE,
+				  .change_points = true,
+				  .estimated = true };
+	id = s->ops->series(s, &se);
+	s->ops->sample(s, id, o, 0);
+	s->ops->sample(s, id, o + 700, 9007199254740991.0);
+	s->ops->sample(s, id, o + 700, -1e-300);
+	se = (struct series_def){ .name = "PAPI_TOT_CYC",
+				  .kind = SERIES_UNKNOWN,
+				  .track = t->main,
+				  .host = host,
+				  .exclusive_sync = true };
+	s->ops->series(s, &se);
+}
+
 /*
  * Two hosts, two ranks, tracks of every kind with and without numbers, equal numbers on both hosts,
  * spans that overlap in every way, equal spans, instants, odd names and arguments, links of every
@@ -122,121 +241,22 @@ static inline span_id odd_span(struct sink *s, track_id t, const char *name, int
  */
 static inline struct model *odd_model(int64_t origin_ns)
 {
+	static const char *const hosts[] = { "node1", "node2" };
 	struct model *m = model_new();
 	struct sink *s = model_sink(m);
-	const char *const hosts[] = { "node1", "node2" };
-	span_id first[2] = { 0, 0 };
+	span_id longest[2];
 
 	s->ops->input(s, "made", "tef");
 	s->ops->current(s)->clock = origin_ns > 0 ? TRACE_CLOCK_REALTIME : TRACE_CLOCK_OWN;
 	s->ops->clock(s);
 	for (int h = 0; h < 2; h++) {
-		struct track_def d = TRACK_DEF_INIT;
-		struct series_def se = { .name = "power", .unit = "W", .kind = SERIES_GAUGE };
-		track_id process, main, other, lane, device, queue, nameless, window;
-		const int64_t o = origin_ns + h * 3;
-		span_id call, work, twin, mark;
-		series_id id;
+		struct odd_tracks t = odd_tracks(s, hosts[h], h);
 
-		d.kind = TRACK_PROCESS;
-		d.host = hosts[h];
-		d.pid = 7;
-		d.rank = h;
-		d.name = "train \"x\" \\ \xc3\xa9\t\n</script>";
-		process = s->ops->track(s, &d);
-		d.kind = TRACK_THREAD;
-		d.parent = process;
-		d.name = NULL;
-		d.tid = 7;
-		main = s->ops->track(s, &d);
-		d.tid = 8;
-		d.name = "loader";
-		other = s->ops->track(s, &d);
-		d.tid = PID_NONE;
-		d.key = 77;
-		d.name = "ranges";
-		lane = s->ops->track(s, &d);
-		d = (struct track_def)TRACK_DEF_INIT;
-		d.kind = TRACK_DEVICE;
-		d.host = hosts[h];
-		d.device = "gpu0";
-		d.key = 1;
-		device = s->ops->track(s, &d);
-		d.kind = TRACK_QUEUE;
-		d.parent = device;
-		d.tid = 7;
-		d.owner = process;
-		d.pci = "0:c1:0";
-		queue = s->ops->track(s, &d);
-		d.tid = PID_NONE;
-		d.key = 2;
-		d.owner = TRACK_NONE;
-		d.name = "copies";
-		nameless = s->ops->track(s, &d);
-		d = (struct track_def)TRACK_DEF_INIT;
-		d.kind = TRACK_COUNTER;
-		d.host = hosts[h];
-		d.key = 3;
-		window = s->ops->track(s, &d);
-
-		odd_span(s, window, "recorded", o, o + 1000, SPAN_ANNOTATION, 0, "Trace", NULL);
-		first[h] = odd_span(s, main, "main", o, o + 900, SPAN_HOST, 0, "",
-				    "{\"a\": [1, 2.50]}");
-		call = odd_span(s, main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
-		odd_span(s, main, "launch", o + 10, o + 20, SPAN_HOST, 5, "runtime", NULL);
-		odd_span(s, main, "", o + 30, o + 30, SPAN_HOST, 0, "", "no JSON: \"\\\n");
-		/* partly over its neighbour, and longer than main */
-		odd_span(s, main, "P", o + 100, o + 200, SPAN_HOST, 0, "", NULL);
-		odd_span(s, main, "S", o + 150, o + 250, SPAN_HOST, 0, "", "{\"bad\": NaN}");
-		odd_span(s, main, "long", o + 300, o + 950, SPAN_ANNOTATION, 0, "user", "{}");
-		mark = odd_span(s, main, "mark", o + 160, o + 160, SPAN_INSTANT, 0, "",
-				"{\"k\":1}");
-		odd_span(s, other, "a;b", o + 5, o + 6, SPAN_KERNEL, 9, "", NULL);
-		odd_span(s, lane, "range", o + 1, o + 500, SPAN_ANNOTATION, 0, "async", NULL);
-		/* concurrent, inside one another, and twins */
-		work = odd_span(s, queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5,
-				"kernel", NULL);
-		twin = odd_span(s, queue, "gemm<float, 3>", o + 40, o + 400, SPAN_KERNEL, 5,
-				"kernel", NULL);
-		odd_span(s, queue, "copy", o + 50, o + 60, SPAN_COPY, 0, "", "{\"bytes\": 4096}");
-		odd_span(s, queue, "after", o + 400, o + 410, SPAN_FILL, 6, "", NULL);
-		odd_span(s, nameless, "note", o + 20, o + 30, SPAN_ANNOTATION, 0, "", NULL);
-		odd_span(s, nameless, "host work", o + 60, o + 61, SPAN_HOST, 0, "", NULL);
-		s->ops->link(s, call, twin, LINK_LAUNCH);
-		s->ops->link(s, first[h], work, LINK_LAUNCH);
-		s->ops->link(s, mark, call, LINK_STACK);
-		if (h == 1) {
-			s->ops->link(s, first[1], first[0], LINK_FLOW);
-			s->ops->link(s, first[1], first[0], LINK_FLOW);
-		}
-
-		se.track = process;
-		se.device = "gpu0";
-		se.host = hosts[h];
-		id = s->ops->series(s, &se);
-		for (int64_t k = 0; k < 20; k++)
-			s->ops->sample(s, id, o + 50 * k, 80.1 + (double)k / 3);
-		s->ops->sample(s, id, o + 1001, NAN);
-		se = (struct series_def){ .name = "energy",
-					  .unit = "J",
-					  .kind = SERIES_CUMULATIVE,
-					  .device = "gpu0",
-					  .host = hosts[h],
-					  .pci = "0:c1:0",
-					  .track = TRACK_NONE,
-					  .change_points = true,
-					  .estimated = true };
-		id = s->ops->series(s, &se);
-		s->ops->sample(s, id, o, 0);
-		s->ops->sample(s, id, o + 700, 9007199254740991.0);
-		s->ops->sample(s, id, o + 700, -1e-300);
-		se = (struct series_def){ .name = "PAPI_TOT_CYC",
-					  .kind = SERIES_UNKNOWN,
-					  .track = main,
-					  .host = hosts[h],
-					  .exclusive_sync = true };
-		s->ops->series(s, &se);
+		longest[h] = odd_spans(s, &t, origin_ns + 3 * h);
+		odd_series(s, &t, hosts[h], origin_ns + 3 * h);
 	}
+	s->ops->link(s, longest[1], longest[0], LINK_FLOW);
+	s->ops->link(s, longest[1], longest[0], LINK_FLOW);
 	s->ops->input_end(s);
 	model_finish(m);
 	return m;
