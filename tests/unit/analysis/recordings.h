@@ -7,7 +7,10 @@
 #define RECORDINGS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "profrig/model.h"
 
 enum figure {
 	SPANS, /* intervals and instants */
@@ -215,6 +218,102 @@ static const struct recording recordings[] = {
 	  "tef", "Trace Event Format (Kineto)", 0, "gpu2", "W_SPAN_OVERLAP 2 W_UNLINKED_WORK 463",
 	  { 14806, 2694, 0, 0, 1054, 11, 1360000957, 1517, 43062802, 43062802 },
 	  BUSY | BIT(LINKS) },
+};
+/* clang-format on */
+
+/* Some spans of a recording: those that have all that is given. Every figure is stated. */
+struct part {
+	const char *file;
+	struct which {
+		unsigned int kinds;                 /* bits of enum span_kind; 0: all */
+		const char *category, *name, *args; /* whole; beginning; part of it */
+		int64_t stream;                     /* -1: all */
+		bool linked;                        /* its launch is there */
+	} which;
+	/* -1: not stated */
+	int64_t spans, names, sum_ns, union_ns, wall_ns, max_ns;
+	int64_t first_ns; /* the duration of the first */
+};
+
+#define KERNELS (1U << SPAN_KERNEL)
+#define COPIES (1U << SPAN_COPY)
+#define FILLS (1U << SPAN_FILL)
+#define WORK_KINDS (KERNELS | COPIES | FILLS)
+#define CATEGORY(word) \
+	{ \
+		.category = (word), .stream = -1 \
+	}
+#define KIND(kinds) \
+	{ \
+		(kinds), .stream = -1 \
+	}
+#define STREAM(nr) \
+	{ \
+		WORK_KINDS, .stream = (nr) \
+	}
+
+#define MINITOY "tef/hta-mi250-minitoy/mi250_minitoy_train_ROCm6_2_kineto.json.gz"
+#define HTA_NS "tef/hta-ns-resolution/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz"
+#define HTA_NCCL "tef/hta-nccl/nccl_data.json.gz"
+#define QWEN "tef/tracelens-mi300-qwen/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"
+#define FALCON "tef/tracelens-mi300-falconsai/Falconsai_nsfw_image_detection__1016002.json.gz"
+#define RANK(n) "tef/hta-two-rank/sampled_rank-" #n ".json.gz"
+#define MERGED "tef/merged-nccl-4rank/merged_nccl_only.json.gz"
+#define TRAP "rocprof/sdk-docs-csv/pc_sampling_host_trap.csv"
+
+/* clang-format off */
+static const struct part parts[] = {
+/*	file, which, spans, names, sum, union, wall, longest, first */
+	{ RANK(0), KIND(KERNELS), 1154, 194, 606519000, 547303000, -1, -1, -1 },
+	{ RANK(0), { KERNELS, .name = "nccl", .stream = -1 },
+	  10, -1, 396199000, 396199000, -1, -1, -1 },
+	{ RANK(1), KIND(KERNELS), 1104, 183, 651026000, 575496000, -1, -1, -1 },
+	{ RANK(1), { KERNELS, .name = "nccl", .stream = -1 },
+	  10, -1, 379053000, 379053000, -1, -1, -1 },
+	{ MINITOY, KIND(KERNELS), 14, 12, 110881, -1, -1, 17600, -1 },
+	{ MINITOY, { KERNELS, .name = "Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32",
+	  .stream = -1 }, -1, 1, -1, -1, -1, 17600, -1 },
+	{ MINITOY, KIND(COPIES), 2, -1, -1, -1, -1, -1, -1 },
+	{ MINITOY, STREAM(0), 16, -1, 149042, 149042, 8911887, -1, -1 },
+	{ MINITOY, CATEGORY("cpu_op"), 70, -1, -1, -1, -1, -1, -1 },
+	{ MINITOY, CATEGORY("cuda_runtime"), 21, -1, -1, -1, -1, -1, -1 },
+	{ MINITOY, CATEGORY("gpu_user_annotation"), 2, -1, -1, -1, -1, -1, -1 },
+	{ HTA_NS, KIND(KERNELS), 4350, 77, 468153602, 468153602, -1, -1, -1 },
+	{ HTA_NS, KIND(COPIES), 1600, -1, 3715404, -1, -1, -1, -1 },
+	{ HTA_NS, KIND(FILLS), 145, -1, 585435, -1, -1, -1, -1 },
+	{ HTA_NS, STREAM(7), 6095, -1, 472454441, 472454441, 480029179, -1, -1 },
+	{ HTA_NS, CATEGORY("gpu_user_annotation"), 15, 3, -1, -1, -1, -1, -1 },
+	{ HTA_NS, CATEGORY("user_annotation"), -1, 13, -1, -1, -1, -1, -1 },
+	{ HTA_NS, { .category = "user_annotation", .name = "nccl:all_reduce", .stream = -1 },
+	  25, 1, 557269, -1, -1, -1, -1 },
+	{ HTA_NS, { .category = "user_annotation", .name = "ProfilerStep#101", .stream = -1 },
+	  1, 1, 35115869, -1, -1, -1, -1 },
+	{ HTA_NS, { .category = "user_annotation", .name = "ProfilerStep#105", .stream = -1 },
+	  1, 1, 95699037, -1, -1, -1, -1 },
+	{ HTA_NCCL, KIND(KERNELS), 2700, -1, 162532340, 155215315, -1, -1, -1 },
+	{ HTA_NCCL, KIND(WORK_KINDS), 3774, -1, 165185838, 157500014, 660551005, -1, -1 },
+	{ HTA_NCCL, STREAM(7), 3753, -1, -1, -1, -1, -1, -1 },
+	{ HTA_NCCL, STREAM(40), 21, -1, 46876493, 46876493, -1, 5993392, -1 },
+	{ HTA_NCCL, { KERNELS, .args = "\"Collective name\": \"allreduce\"", .stream = -1 },
+	  15, -1, 46762159, -1, -1, 5993392, 3306963 },
+	{ HTA_NCCL, { KERNELS, .args = "\"Collective name\": \"broadcast\"", .stream = -1 },
+	  6, -1, 114334, -1, -1, -1, -1 },
+	{ HTA_NCCL, { KERNELS, .args = "\"In msg nelems\": 2049000, \"Out msg nelems\": 2049000, "
+	  "\"Group size\": 2, \"dtype\": \"Float\", \"In split size\": \"[]\"", .stream = -1 },
+	  3, -1, -1, -1, -1, 5993392, -1 },
+	{ QWEN, CATEGORY("python_function"), 4266, -1, -1, -1, -1, -1, -1 },
+	{ QWEN, CATEGORY("cpu_op"), 4619, -1, -1, -1, -1, -1, -1 },
+	{ QWEN, CATEGORY("cuda_runtime"), 1707, -1, -1, -1, -1, -1, -1 },
+	{ QWEN, CATEGORY("kernel"), 1516, -1, -1, -1, -1, -1, -1 },
+	{ QWEN, CATEGORY("gpu_memcpy"), 1, -1, 760, -1, -1, -1, -1 },
+	{ QWEN, KIND(WORK_KINDS), 1517, -1, 43062802, 43062802, 47085800, -1, -1 },
+	{ QWEN, { WORK_KINDS, .stream = -1, .linked = true },
+	  1054, -1, 29743938, 29743938, 33131334, -1, -1 },
+	{ FALCON, { WORK_KINDS, .stream = -1, .linked = true },
+	  155, -1, 1716301, 1716301, 6868849, -1, -1 },
+	{ MERGED, KIND(KERNELS), 84, -1, 164892540, -1, -1, -1, -1 },
+	{ MERGED, CATEGORY("gpu_user_annotation"), 84, -1, -1, -1, -1, -1, -1 },
+	{ TRAP, { 0, .args = "\"Dispatch_Id\":1", .stream = -1 }, 79, -1, -1, -1, -1, -1, -1 },
 };
 /* clang-format on */
 

@@ -233,11 +233,102 @@ static void every_file_has_a_row(void **state)
 	assert_true(seen >= ARRAY_LEN(recordings));
 }
 
+/* --- parts --- */
+
+static bool is_of(const struct model *m, const bool *linked, size_t i, const struct which *w)
+{
+	const struct span_columns *c = &m->spans;
+
+	return (w->kinds == 0 || w->kinds >> c->kind[i] & 1) &&
+	       (!w->category || strcmp(model_str(m, c->category[i]), w->category) == 0) &&
+	       (!w->name || strncmp(span_name(m, i), w->name, strlen(w->name)) == 0) &&
+	       (!w->args || strstr(model_str(m, c->args[i]), w->args)) &&
+	       (w->stream < 0 || track_of(m, i)->tid == w->stream) && (!w->linked || linked[i]);
+}
+
+static int64_t distinct(struct strvec *names)
+{
+	int64_t nr = 0;
+
+	strvec_sort(names);
+	for (size_t i = 0; i < names->nr; i++)
+		nr += i == 0 || strcmp(names->v[i - 1], names->v[i]) != 0;
+	return nr;
+}
+
+static struct part part_of(const struct model *m, const struct which *w)
+{
+	CLEANUP(xfreep) bool *linked = xcalloc(m->spans.nr + 1, sizeof(*linked));
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	VEC(struct interval) v = VEC_INIT;
+	struct part p = { .spans = 0 };
+	int64_t last = INT64_MIN;
+
+	for (size_t i = 0; i < m->links.nr; i++)
+		if (m->links.kind[i] == LINK_LAUNCH)
+			linked[m->links.to[i]] = true;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		struct interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
+		int64_t ns = iv.end_ns - iv.start_ns;
+
+		if (!is_of(m, linked, i, w))
+			continue;
+		VEC_PUSH(&v, iv);
+		strvec_push(&names, span_name(m, i));
+		p.sum_ns += ns;
+		p.max_ns = ns > p.max_ns ? ns : p.max_ns;
+		p.first_ns = v.nr == 1 ? ns : p.first_ns;
+		last = iv.end_ns > last ? iv.end_ns : last;
+	}
+	p.spans = (int64_t)v.nr;
+	p.names = distinct(&names);
+	p.union_ns = union_of(v.v, v.nr);
+	p.wall_ns = v.nr ? last - v.v[0].start_ns : 0;
+	VEC_RELEASE(&v);
+	return p;
+}
+
+static bool is_stated(int64_t want, int64_t got)
+{
+	return want < 0 || want == got;
+}
+
+static void parts_of_recordings(void **state)
+{
+	struct reading rd = { .m = NULL };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		const struct part *p = &parts[i];
+		struct part got;
+
+		if (i == 0 || strcmp(p->file, parts[i - 1].file) != 0) {
+			CLEANUP(xfreep) char *path = test_trace(p->file);
+			const struct recording *row = row_of(p->file);
+
+			reading_release(&rd);
+			rd = read_path(row ? row->reader : "", path, true);
+		}
+		got = part_of(rd.m, &p->which);
+		if (!is_stated(p->spans, got.spans) || !is_stated(p->names, got.names) ||
+		    !is_stated(p->sum_ns, got.sum_ns) || !is_stated(p->union_ns, got.union_ns) ||
+		    !is_stated(p->wall_ns, got.wall_ns) || !is_stated(p->max_ns, got.max_ns) ||
+		    !is_stated(p->first_ns, got.first_ns))
+			ROW_FAIL(i,
+				 "%s: %" PRId64 " spans, %" PRId64 " names, sum %" PRId64
+				 ", union %" PRId64 ", wall %" PRId64 ", longest %" PRId64,
+				 p->file, got.spans, got.names, got.sum_ns, got.union_ns,
+				 got.wall_ns, got.max_ns);
+	}
+	reading_release(&rd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_has_a_row),
 		cmocka_unit_test(rows),
+		cmocka_unit_test(parts_of_recordings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
