@@ -9,6 +9,7 @@
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
  *	tef_own.c	what profrig's converter wrote, which says more than others
+ *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
 #ifndef ANALYSIS_TEF_H
 #define ANALYSIS_TEF_H
@@ -23,7 +24,17 @@
 #include "profrig/strbuf.h"
 #include "profrig/u64map.h"
 
-enum tef_dialect { TEF_PLAIN, TEF_KINETO, TEF_ROCPROF, TEF_PROFRIG, TEF_UFTRACE };
+/* In the order of tef_dialects. */
+enum tef_dialect {
+	TEF_PLAIN,
+	TEF_KINETO,
+	TEF_ROCPROF,
+	TEF_ROCPROFV3,
+	TEF_PROFRIG,
+	TEF_UFTRACE,
+	TEF_DIALECTS
+};
+extern const char *const tef_dialects[]; /* their words */
 
 /* What is known of a document before its events are pushed. */
 struct tef_doc {
@@ -216,6 +227,11 @@ int tef_rocprof_signal(const struct tef_event *ev);
 void tef_own_metadata(struct tef *t, const struct tef_event *ev);
 void tef_own_span(struct tef *t, const struct tef_event *ev);
 void tef_own_flow(struct tef *t, const struct tef_event *ev);
+
+/* tef_rocprofv3.c */
+bool tef_is_rocprofv3(const struct tef *t);
+/* Pushes all records: 0, READ_PARTIAL, or < 0 when there was nothing to read. */
+int tef_rocprofv3_read(struct tef *t, struct err *err);
 
 /* tef_pairs.c */
 void tef_edge_add(struct tef *t, const struct tef_event *ev);

@@ -7,6 +7,13 @@
  * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
  * that never rests would take its part of everything.
  *
+ * Other accelerators write the same with words of their own: calls are of a category that ends in
+ * _runtime or _driver (mtia_runtime, xpu_driver, privateuse1_runtime; of late just these words),
+ * MTIA's device work is mtia_ccp_events. Their devices count as gpuN too.
+ *
+ * A time of 0 in a trace that otherwise has dates: the work was never timed, and would stretch the
+ * trace by decades. It is left out.
+ *
  * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"), the real pid and tid and
  * exact times stand in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
  */
@@ -26,6 +33,18 @@ enum kineto_class {
 	CLASS_WINDOW
 };
 
+static bool starts_with(const struct json_text *t, const char *s)
+{
+	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
+}
+
+static bool ends_with(const struct json_text *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	return t->n > n && memcmp(t->p + t->n - n, s, n) == 0;
+}
+
 static enum kineto_class kineto_class(const struct json_text *cat)
 {
 	static const struct {
@@ -35,24 +54,33 @@ static enum kineto_class kineto_class(const struct json_text *cat)
 		{ "kernel", CLASS_KERNEL },
 		{ "Kernel", CLASS_KERNEL },
 		{ "concurrent_kernel", CLASS_KERNEL },
+		{ "mtia_ccp_events", CLASS_KERNEL },
 		{ "gpu_memcpy", CLASS_COPY },
 		{ "Memcpy", CLASS_COPY },
 		{ "gpu_memset", CLASS_FILL },
 		{ "Memset", CLASS_FILL },
 		{ "gpu_user_annotation", CLASS_NOTE },
 		{ "cuda_sync", CLASS_NOTE },
+		{ "cuda_event", CLASS_NOTE },
+		{ "xpu_sync", CLASS_NOTE },
 		{ "cuda_runtime", CLASS_RUNTIME },
 		{ "cuda_driver", CLASS_RUNTIME },
-		{ "hip_runtime", CLASS_RUNTIME },
-		{ "hip_driver", CLASS_RUNTIME },
 		{ "Runtime", CLASS_RUNTIME },
+		{ "runtime", CLASS_RUNTIME },
+		{ "driver", CLASS_RUNTIME },
 		{ "Trace", CLASS_WINDOW },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (json_text_is(cat, known[i].cat))
 			return known[i].class;
-	return CLASS_OTHER;
+	return ends_with(cat, "_runtime") || ends_with(cat, "_driver") ? CLASS_RUNTIME
+								       : CLASS_OTHER;
+}
+
+static bool is_work(enum kineto_class class)
+{
+	return class == CLASS_KERNEL || class == CLASS_COPY || class == CLASS_FILL;
 }
 
 struct kineto_args {
@@ -151,6 +179,11 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 		return false;
 	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
 		return true;
+	if (is_work(class) && d.start_ns == t->doc.base_ns &&
+	    t->doc.clock == TRACE_CLOCK_REALTIME) {
+		tef_bad_event(t, "device work whose time is 0");
+		return true;
+	}
 	a = kineto_args(t, ev);
 	d.name = tef_string(t, &ev->name);
 	d.category = tef_string(t, &ev->cat);
@@ -212,6 +245,8 @@ int tef_kineto_signal(const struct tef_event *ev)
 	default:
 		break;
 	}
+	if (starts_with(&ev->cat, "mtia_"))
+		return 2;
 	/* "kernel" alone might be an operating system's. */
 	if (!open_args(ev, &c))
 		return 0;
@@ -253,11 +288,6 @@ static struct rocprof_args rocprof_args(const struct tef_event *ev)
 			a.stream = tef_id_of(&value);
 	}
 	return a;
-}
-
-static bool starts_with(const struct json_text *t, const char *s)
-{
-	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
 }
 
 /* Which activity this is: GPU<n>, COPY and OPS run on a device, the rest on the host. */

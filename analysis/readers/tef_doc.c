@@ -237,6 +237,9 @@ static void decide(struct tef *t, const struct signals *sg)
 		     : sg->rocprof >= 2 ? TEF_ROCPROF
 		     : sg->uftrace      ? TEF_UFTRACE
 					: TEF_PLAIN;
+	for (int i = 0; t->opts->dialect && i < TEF_DIALECTS; i++)
+		if (strcmp(t->opts->dialect, tef_dialects[i]) == 0)
+			d->dialect = (enum tef_dialect)i;
 	if (sg->clock != TRACE_CLOCK_OWN)
 		d->clock = sg->clock;
 	else if (d->has_base || date)

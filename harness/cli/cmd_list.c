@@ -105,10 +105,16 @@ static struct table *list_readers(struct asked *unused)
 	(void)unused;
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "dialects", TABLE_STR, NULL);
 	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; readers[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
+
+		for (const char *const *d = readers[i]->dialects; d && *d; d++)
+			strbuf_addf(&dialects, "%s%s", dialects.len ? "," : "", *d);
 		table_str(t, readers[i]->name);
 		table_str(t, readers[i]->suffixes);
+		table_str(t, dialects.buf);
 		table_str(t, readers[i]->about);
 		table_row(t);
 	}

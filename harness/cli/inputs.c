@@ -37,6 +37,24 @@ struct reading {
 	uint64_t readable, partial, unreadable, repeated;
 };
 
+int parse_reader(const struct command *c, const char *text, struct analyze_options *ret)
+{
+	struct err err = ERR_INIT;
+
+	if (text && reader_parse(text, &ret->reader, &ret->dialect, &err) < 0)
+		return cli_usage(c, "--reader: %s", err.msg);
+	return -1;
+}
+
+int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
+		   struct err *err)
+{
+	if (!o->reader || fs_is_dir(path))
+		return reader_detect(path, ret, err);
+	*ret = o->reader;
+	return 0;
+}
+
 /* Keeps in the model what could not be read. began: the reader had made an input of it. */
 static void unreadable(struct reading *rd, const char *path, const struct reader *reader,
 		       input_id began, const char *why)
@@ -137,7 +155,8 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
-	struct read_opts ro = { .keep_args = rd->o->keep_args };
+	struct read_opts ro = { .keep_args = rd->o->keep_args,
+				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
@@ -158,7 +177,7 @@ static void read_one(struct reading *rd, const char *path)
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
-	if (reader_detect(path, &reader, &err) < 0)
+	if (analyze_detect(rd->o, path, &reader, &err) < 0)
 		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
 	else
 		read_with(rd, path, reader);
@@ -424,11 +443,12 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
-static bool is_counters(const char *path)
+static bool is_counters(const struct analyze_options *o, const char *path)
 {
 	const struct reader *reader;
 
-	return !fs_is_dir(path) && reader_detect(path, &reader, NULL) == 0 && reader->counters_only;
+	return !fs_is_dir(path) && analyze_detect(o, path, &reader, NULL) == 0 &&
+	       reader->counters_only;
 }
 
 static void read_inputs(struct reading *rd, const struct strvec *inputs, struct analysis_opts *ao,
@@ -437,11 +457,11 @@ static void read_inputs(struct reading *rd, const struct strvec *inputs, struct 
 	bool sorted = rd->o->counters_first;
 
 	for (size_t i = 0; sorted && i < inputs->nr; i++) {
-		if (is_counters(inputs->v[i]))
+		if (is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
 	for (size_t i = 0; i < inputs->nr; i++) {
-		if (!sorted || !is_counters(inputs->v[i]))
+		if (!sorted || !is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
 }

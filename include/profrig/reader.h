@@ -35,6 +35,8 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	const char *device; /* device id to use where the file does not tell; NULL */
+	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
+	const char *dialect;
 };
 
 struct reader {
@@ -55,11 +57,19 @@ struct reader {
 	 */
 	uint64_t (*records)(const char *path);
 	bool counters_only; /* what it reads holds samples and no calls */
+	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
+	const char *const *dialects;
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);
+/*
+ * "NAME" or "NAME:DIALECT", as people say what a file is. *ret_dialect is the reader's own word,
+ * NULL when none was said. -EINVAL: there is no such reader or dialect; err says what there is.
+ */
+int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
+		 struct err *err);
 /*
  * Best reader for a path; -ENOENT no such file, -EINVAL nothing recognises it ("not a trace that
  * profrig knows: …").
