@@ -172,6 +172,15 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 	return r;
 }
 
+/* Only rocprof writes a file of this format beside others of the same recording. */
+static char *recording_tef(const struct probe *p)
+{
+	return head_has(p, "\"BeginNs\"") || head_has(p, "\"process_name\",\"sort_index\"") ||
+			       head_has(p, "\"rocprofiler-sdk-tool\"")
+		       ? recording_named(p)
+		       : NULL;
+}
+
 const struct reader reader_tef = {
 	.name = "tef",
 	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, uftrace, profrig's "
@@ -180,4 +189,6 @@ const struct reader reader_tef = {
 	.probe = probe_tef,
 	.read = read_tef,
 	.dialects = tef_dialects,
+	.recording = recording_tef,
+	.richness = 2,
 };

@@ -59,6 +59,13 @@ struct reader {
 	bool counters_only; /* what it reads holds samples and no calls */
 	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
 	const char *const *dialects;
+	/*
+	 * Some tools write one recording in several formats, file beside file; together they would
+	 * count everything once for each. Of a file of this format: what the recording is called,
+	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 */
+	char *(*recording)(const struct probe *p);
+	int richness; /* of such formats: the more it can hold, the larger */
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */
@@ -75,6 +82,12 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
  * profrig knows: …").
  */
 int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
+ * it has none. Errors as reader_detect.
+ */
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
  * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
