@@ -116,6 +116,8 @@ static void tell_clock(struct tef *t)
 static void tef_release(struct tef *t)
 {
 	input_unmap(&t->map);
+	tef_shapes_free(t->shapes);
+	tef_memo_free(t->memo);
 	strbuf_release(&t->text);
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);
@@ -161,6 +163,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 		if (r < 0)
 			return r;
 	}
+	t.memo = tef_memo_new();
 	s->ops->input(s, path, "tef");
 	tell_clock(&t);
 	r = t.doc.dialect == TEF_ROCPROFV3 ? tef_rocprofv3_read(&t, err) : tef_doc_read(&t, err);

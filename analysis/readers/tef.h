@@ -3,6 +3,8 @@
  *
  *	tef_doc.c	the document around the events: form, dialect, clock, rank, damage
  *	tef_event.c	one event's members, and what each phase pushes
+ *	tef_shape.c	the same for events that are laid out like others before them
+ *	tef_memo.c	what events ask again and again
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects that know devices: Kineto and rocprof v1
  *	tef_pairs.c	B with E
@@ -55,18 +57,63 @@ struct tef_doc {
 struct tef_id {
 	enum { TEF_ID_NONE, TEF_ID_NUMBER, TEF_ID_WORD } type;
 	int64_t number;
-	uint64_t key; /* equal ids have equal keys */
 	struct json_text text;
 };
 
+/* What categories mean to Kineto. */
+enum tef_class {
+	TEF_CLASS_UNKNOWN, /* not looked up yet */
+	TEF_CLASS_OTHER,
+	TEF_CLASS_KERNEL,
+	TEF_CLASS_COPY,
+	TEF_CLASS_FILL,
+	TEF_CLASS_NOTE,
+	TEF_CLASS_RUNTIME,
+	TEF_CLASS_WINDOW
+};
+
+/* What Kineto says in args. */
+struct tef_args {
+	struct tef_id device, stream;
+	uint64_t correlation, external; /* 0 also when it is no number */
+	int32_t rank;
+	bool has_correlation, has_external;
+};
+
 struct tef_event {
-	char ph;        /* 0: none; 1: more than one character */
-	bool empty;     /* {} */
-	bool enclosing; /* "bp": "e" */
+	const char *at;  /* its '{' */
+	char ph;         /* 0: none; 1: more than one character */
+	bool empty;      /* {} */
+	bool enclosing;  /* "bp": "e" */
+	uint8_t class;   /* enum tef_class of cat */
+	bool ts_known;   /* ts_ns, dur_ns: what their texts mean */
+	bool dur_known;  /* else nobody has looked */
+	bool args_known; /* the same of kineto */
 	struct json_text name, cat, ts, dur, args;
 	struct json_text own; /* the member "profrig" */
 	struct json_text scope;
 	struct tef_id pid, tid, id;
+	int64_t ts_ns, dur_ns;
+	struct tef_args kineto;
+};
+
+/* Members that mean something. */
+enum tef_member {
+	TEF_OTHER,
+	TEF_PH,
+	TEF_TS,
+	TEF_DUR,
+	TEF_TDUR,
+	TEF_ID,
+	TEF_ID2,
+	TEF_BP,
+	TEF_PID,
+	TEF_TID,
+	TEF_CAT,
+	TEF_NAME,
+	TEF_ARGS,
+	TEF_SCOPE,
+	TEF_OWN
 };
 
 typedef uint32_t tef_slot;
@@ -91,7 +138,7 @@ struct tef_edge {
 
 struct tef_async {
 	int64_t t_ns;
-	uint64_t group; /* of pid, category and id */
+	uint64_t group, pid_key; /* group: of pid, category and id */
 	struct tef_id pid;
 	struct json_text cat;
 	str_id name, category, args;
@@ -144,12 +191,15 @@ struct tef {
 	struct input_map map;
 	struct tef_doc doc;
 	struct tef_counts n;
+	struct tef_shapes *shapes;
+	struct tef_memo *memo;
 	size_t at;          /* offset of the event in hand, for words about it */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
 	struct u64map slots;  /* tracks by what they are */
 	struct u64map places; /* tracks by the file's pid and tid */
+	uint32_t places_changed;
 	VEC(char *) names;
 	struct u64map name_at; /* from pid or place */
 	struct u64map series;  /* → series_id */
@@ -174,9 +224,10 @@ int tef_doc_read(struct tef *t, struct err *err);
 /* tef_event.c */
 /* Members of the object at c. 0, JSON_CUT or JSON_BAD. */
 int tef_event_parse(struct json_cur *c, struct tef_event *ret);
+enum tef_member tef_member_of(const struct json_text *key);
 void tef_event_push(struct tef *t, const struct tef_event *ev);
-/* µs → ns in the document's clock. Counts what is no time. */
-bool tef_time(struct tef *t, const struct json_text *us, int64_t *ret_ns);
+/* When the event was, in the document's clock. Counts what is no time. */
+bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns);
 str_id tef_string(struct tef *t, const struct json_text *text);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
@@ -189,11 +240,35 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
 /* start + duration, and what is missing or out of range counted. */
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns);
 
+/* tef_shape.c */
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin);
+void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
+/* As tef_event_parse; an event that is laid out like one before it takes much less. */
+int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
+
+/* tef_memo.c */
+struct tef_memo *tef_memo_new(void);
+void tef_memo_free(struct tef_memo *m); /* NULL is fine */
+/* t: of the file. */
+bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret);
+void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id);
+/* TEF_SLOT_NONE: not known. */
+tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid);
+void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
+			 tef_slot slot);
+/* The queue of a pid, tid, device and stream, as long as no place has become another track's. */
+tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places);
+void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places, tef_slot slot);
+
 /* tef_tracks.c */
 struct tef_id tef_id_of(const struct json_text *text);
+uint64_t tef_id_key(const struct tef_id *id); /* equal ids have equal keys */
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t tef_hash_text(const struct json_text *t);
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);
+void tef_place_set(struct tef *t, uint64_t place, tef_slot slot);
 tef_slot tef_process(struct tef *t, const struct tef_id *pid);
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* The thread that events of the place (pid, tid) are on, whatever its real ids. */
@@ -219,6 +294,23 @@ void tef_tracks_release(struct tef *t);
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev);
 bool tef_rocprof_span(struct tef *t, const struct tef_event *ev);
 void tef_late_push(struct tef *t);
+enum tef_class tef_kineto_class(const struct json_text *cat);
+/* Whether events of this class have anything to say in args. */
+static inline bool tef_class_has_args(unsigned int class)
+{
+	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_RUNTIME;
+}
+enum tef_arg {
+	TEF_ARG_OTHER,
+	TEF_ARG_DEVICE,
+	TEF_ARG_STREAM,
+	TEF_ARG_CORRELATION,
+	TEF_ARG_EXTERNAL,
+	TEF_ARG_RANK
+};
+enum tef_arg tef_arg_of(const struct json_text *key);
+void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
+struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
 /* How strongly an event speaks for a dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);

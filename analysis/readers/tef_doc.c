@@ -366,7 +366,7 @@ static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_
 	}
 	/* Writers that share a file lose commas; nothing else is lost by it. */
 	if (*from == '{')
-		r = tef_event_parse(c, ev);
+		r = tef_shapes_parse(t->shapes, c, ev);
 	else if (r > 0 && (r = json_skip(c)) == 0)
 		*ev = (struct tef_event){ .ph = 0 };
 	if (r == 0)
@@ -494,6 +494,7 @@ int tef_doc_read(struct tef *t, struct err *err)
 	int r;
 
 	progress_total(t->map.len);
+	t->shapes = tef_shapes_new(&t->doc, t->map.data);
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
 	do {

@@ -23,9 +23,9 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 		t->n.flows_correlated++;
 		return;
 	}
-	if (!tef_time(t, &ev->ts, &f.t_ns))
+	if (!tef_time(t, ev, &f.t_ns))
 		return;
-	f.key = tef_hash(ev->id.key, ev->cat.p ? tef_hash_text(&ev->cat) : 0,
+	f.key = tef_hash(tef_id_key(&ev->id), ev->cat.p ? tef_hash_text(&ev->cat) : 0,
 			 ev->name.p ? tef_hash_text(&ev->name) : 0);
 	f.place = tef_place_key(&ev->pid, own);
 	t->n.flows++;

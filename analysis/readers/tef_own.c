@@ -136,7 +136,7 @@ void tef_own_span(struct tef *t, const struct tef_event *ev)
 
 	t->own_last = SPAN_NONE;
 	if (ev->ph == 'X' ? !tef_extent(t, ev, &d.start_ns, &d.end_ns)
-			  : !tef_time(t, &ev->ts, &d.start_ns))
+			  : !tef_time(t, ev, &d.start_ns))
 		return;
 	slot = tef_thread(t, &ev->pid, &ev->tid);
 	d.kind = t->tracks.v[slot].def.kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
@@ -164,7 +164,7 @@ void tef_own_flow(struct tef *t, const struct tef_event *ev)
 		t->n.flows_unmatched++;
 		return;
 	}
-	at = u64map_at(&t->own_ends, ev->id.key);
+	at = u64map_at(&t->own_ends, tef_id_key(&ev->id));
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)t->own_end.nr;
 		VEC_PUSH(&t->own_end, here);
