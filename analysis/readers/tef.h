@@ -8,6 +8,7 @@
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
+ *	tef_samples.c	samples of stacks beside the events
  *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
 #ifndef ANALYSIS_TEF_H
@@ -46,6 +47,7 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions; /* times have digits behind the point */
+	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
 };
 
 /* A pid, tid or id as the file has it: a number, a word, or absent. */
@@ -201,6 +203,9 @@ void tef_late_push(struct tef *t);
 /* How strongly an event speaks for a dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
+
+/* tef_samples.c */
+void tef_samples_push(struct tef *t);
 
 /* tef_rocprofv3.c */
 bool tef_is_rocprofv3(const struct tef *t);
