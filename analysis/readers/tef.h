@@ -11,6 +11,7 @@
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
  *	tef_own.c	what profrig's converter wrote, which says more than others
+ *	tef_samples.c	samples of stacks beside the events
  *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
 #ifndef ANALYSIS_TEF_H
@@ -51,6 +52,7 @@ struct tef_doc {
 	enum trace_clock clock;
 	bool fractions; /* times have digits behind the point */
 	bool own;       /* written by profrig's converter (own.h) */
+	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
 };
 
 /* A pid, tid or id as the file has it: a number, a word, or absent. */
@@ -319,6 +321,9 @@ int tef_rocprof_signal(const struct tef_event *ev);
 void tef_own_metadata(struct tef *t, const struct tef_event *ev);
 void tef_own_span(struct tef *t, const struct tef_event *ev);
 void tef_own_flow(struct tef *t, const struct tef_event *ev);
+
+/* tef_samples.c */
+void tef_samples_push(struct tef *t);
 
 /* tef_rocprofv3.c */
 bool tef_is_rocprofv3(const struct tef *t);

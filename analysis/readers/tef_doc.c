@@ -203,6 +203,10 @@ static int object_member(struct tef *t, struct signals *sg, struct json_cur *c,
 	}
 	if ((json_text_is(key, "metadata") || json_text_is(key, "otherData")) && ch == '{')
 		return each_member(t, sg, c, metadata_member);
+	if (json_text_is(key, "samples") && ch == '[')
+		t->doc.samples = c->p;
+	if (json_text_is(key, "stackFrames") && ch == '{')
+		t->doc.frames = c->p;
 	if (json_text_is(key, "host_name") && ch == '"') {
 		r = json_scalar(c, &value);
 		if (r == 0)
@@ -508,6 +512,7 @@ int tef_doc_read(struct tef *t, struct err *err)
 		}
 	} while (r == 0 && read_tail(t, &c, &d));
 	tef_late_push(t);
+	tef_samples_push(t);
 	tef_edges_push(t);
 	tef_asyncs_push(t);
 	tef_flows_push(t);

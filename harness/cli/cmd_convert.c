@@ -20,7 +20,7 @@
 struct conversion {
 	const struct command *c;
 	struct analyze_options o;
-	const char *output, *to, *window, *split;
+	const char *output, *to, *window, *split, *reader;
 	const struct converter *converter;
 	uint64_t split_bytes;
 	bool json;
@@ -276,6 +276,8 @@ static int convert_main(const struct command *c, int argc, char **argv)
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, or the name of a span" },
 		{ "split-size", 0, OPT_STR, &cv.split, "SIZE",
 		  "several files NAME-0.json … of about so much text each: 500M" },
+		{ "reader", 0, OPT_STR, &cv.reader, "NAME[:KIND]",
+		  "what the files named are, in spite of their looks ('profrig list readers')" },
 		{ "strict", 0, OPT_FLAG, &cv.o.strict, NULL, "any warning ends in exit 6" },
 		{ 0 },
 	};
@@ -283,6 +285,8 @@ static int convert_main(const struct command *c, int argc, char **argv)
 
 	for (; code < 0 && rest && *rest; rest++)
 		strvec_push(&inputs, *rest);
+	if (code < 0)
+		code = parse_reader(c, cv.reader, &cv.o);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code < 0)

@@ -46,6 +46,7 @@ for k in tools engines samplers readers analyses reports converters models optio
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
 like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
+like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace"
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
 code "two lists at once" 2 "$PROFRIG" list tools engines
