@@ -113,12 +113,14 @@ static void tell_clock(struct tef *t)
 	t->sink->ops->clock(t->sink);
 }
 
-static void tef_release(struct tef *t)
+/* What was learned from the events. */
+static void tef_forget(struct tef *t)
 {
-	input_unmap(&t->map);
 	tef_shapes_free(t->shapes);
 	tef_memo_free(t->memo);
-	strbuf_release(&t->text);
+	t->shapes = NULL;
+	t->memo = NULL;
+	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);
 	VEC_RELEASE(&t->asyncs);
@@ -128,6 +130,7 @@ static void tef_release(struct tef *t)
 	VEC_RELEASE(&t->own_end);
 	u64map_release(&t->own_ends);
 	own_release(&t->own);
+	t->own_last = SPAN_NONE;
 }
 
 static bool is_rocprofv3(const struct tef *t)
@@ -135,6 +138,30 @@ static bool is_rocprofv3(const struct tef *t)
 	const char *said = t->opts->dialect;
 
 	return said ? strcmp(said, tef_dialects[TEF_ROCPROFV3]) == 0 : tef_is_rocprofv3(t);
+}
+
+static void tef_release(struct tef *t)
+{
+	tef_forget(t);
+	input_unmap(&t->map);
+	strbuf_release(&t->text);
+}
+
+/* What was guessed can only be taken back where nothing but this was pushed. */
+static int read_events(struct tef *t, bool alone, struct err *err)
+{
+	int r;
+
+	if (!alone || !tef_doc_guess(t))
+		tef_doc_rest(t);
+	tell_clock(t);
+	r = tef_walk(t, err);
+	if (r != TEF_AGAIN)
+		return r;
+	tef_forget(t);
+	t->sink->ops->input_again(t->sink);
+	tell_clock(t);
+	return tef_walk(t, err);
 }
 
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
@@ -158,15 +185,16 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 		t.doc = (struct tef_doc){ .dialect = TEF_ROCPROFV3,
 					  .rank = RANK_NONE,
 					  .clock = TRACE_CLOCK_BOOTTIME };
+		s->ops->input(s, path, "tef");
+		tell_clock(&t);
+		t.memo = tef_memo_new();
+		r = tef_rocprofv3_read(&t, err);
 	} else {
 		r = tef_doc_scan(&t, err);
 		if (r < 0)
 			return r;
+		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
 	}
-	t.memo = tef_memo_new();
-	s->ops->input(s, path, "tef");
-	tell_clock(&t);
-	r = t.doc.dialect == TEF_ROCPROFV3 ? tef_rocprofv3_read(&t, err) : tef_doc_read(&t, err);
 	in = s->ops->current(s);
 	in->partial = r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)

@@ -1,7 +1,9 @@
 /*
  * tef: the parts of the Trace Event Format reader (read_tef.c has the map of the format).
  *
- *	tef_doc.c	the document around the events: form, dialect, clock, rank, damage
+ *	tef_doc.c	the document around the events: form, dialect, clock, rank
+ *	tef_walk.c	event after event, and what is damaged
+ *	tef_ahead.c	events parsed by other threads
  *	tef_event.c	one event's members, and what each phase pushes
  *	tef_shape.c	the same for events that are laid out like others before them
  *	tef_memo.c	what events ask again and again
@@ -42,7 +44,8 @@ extern const char *const tef_dialects[]; /* their words */
 /* What is known of a document before its events are pushed. */
 struct tef_doc {
 	bool array_form;
-	size_t events_at; /* offset behind the '[' of the events */
+	size_t events_at;  /* offset behind the '[' of the events */
+	size_t events_end; /* guessed: behind their ']'; 0 when it is not */
 	enum tef_dialect dialect;
 	char tracer[16]; /* of TEF_PROFRIG: "blas", "roctx" */
 	char host[256];  /* "" unknown */
@@ -50,9 +53,18 @@ struct tef_doc {
 	bool has_base;
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
-	bool fractions; /* times have digits behind the point */
-	bool own;       /* written by profrig's converter (own.h) */
+	bool fractions;               /* times have digits behind the point */
+	bool own;                     /* written by profrig's converter (own.h) */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
+};
+
+/* What has been seen so far of a document that decides about it. */
+struct tef_signals {
+	int kineto, rocprof;
+	bool profrig, uftrace;
+	enum trace_clock clock; /* said in so many words */
+	int64_t first_ns;
+	bool timed;
 };
 
 /* A pid, tid or id as the file has it: a number, a word, or absent. */
@@ -192,10 +204,13 @@ struct tef {
 	struct sink *sink;
 	struct input_map map;
 	struct tef_doc doc;
+	struct tef_doc head; /* as tef_doc_scan left it */
+	struct tef_signals signals;
 	struct tef_counts n;
 	struct tef_shapes *shapes;
 	struct tef_memo *memo;
 	size_t at;          /* offset of the event in hand, for words about it */
+	size_t walk;        /* when to tell input_walk again */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
@@ -218,10 +233,39 @@ struct tef {
 	VEC(struct tef_own_end) own_end;
 };
 
-/* tef_doc.c */
+/* tef_doc.c: tef_doc_scan, then one of the other two. */
 int tef_doc_scan(struct tef *t, struct err *err);
-/* Pushes all events: 0, READ_PARTIAL, or < 0 when there was nothing to read. */
-int tef_doc_read(struct tef *t, struct err *err);
+/* What stands behind the events; false when it cannot be guessed where they end. */
+bool tef_doc_guess(struct tef *t);
+void tef_doc_rest(struct tef *t);
+bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
+
+/* tef_walk.c */
+#define TEF_AGAIN 2
+/*
+ * Pushes all events: 0, READ_PARTIAL, < 0 when there was nothing to read, or TEF_AGAIN: the guess
+ * of what stands behind the events was wrong, and what was pushed is of no use; t->doc is right
+ * now.
+ */
+int tef_walk(struct tef *t, struct err *err);
+/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
+ * hole's end. */
+bool tef_may_begin(const char *begin, const char *p);
+
+/* tef_ahead.c: the events from an offset on, parsed by several threads. */
+struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
+void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when nobody helps any more */
+/* Parses until somebody quits. */
+void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
+void tef_ahead_quit(struct tef_ahead *a);
+/*
+ * Events from the one at `at` on, valid until the next call, which must be for a later one;
+ * *ret_end: behind them. When there are none: up to where others must be parsed before it makes
+ * sense to ask again.
+ */
+const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
+				      struct tef_shapes *shapes, size_t *ret_nr,
+				      const char **ret_end);
 
 /* tef_event.c */
 /* Members of the object at c. 0, JSON_CUT or JSON_BAD. */

@@ -403,6 +403,7 @@ void tef_event_push(struct tef *t, const struct tef_event *ev)
 {
 	if (ev->empty)
 		return; /* rocprof opens its array with one */
+	t->at = (size_t)(ev->at - t->map.data);
 	t->n.events++;
 	switch (ev->ph) {
 	case 'X':

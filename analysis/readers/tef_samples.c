@@ -102,7 +102,8 @@ static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
 
 static const struct frame *frame_of(struct samples *sp, const struct tef_id *id)
 {
-	uint32_t at = id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
+	uint32_t at =
+		id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
 
 	return at == U64MAP_NONE ? NULL : &sp->frames.v[at];
 }

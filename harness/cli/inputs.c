@@ -20,6 +20,7 @@
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
 #include "profrig/warnings.h"
+#include "profrig/workers.h"
 
 /* Something that was read, told apart by what it is on disk. */
 struct place {
@@ -32,6 +33,7 @@ struct place {
 struct reading {
 	const struct analyze_options *o;
 	struct model *m;
+	struct workers *workers;
 	struct timebase tb;
 	VEC(struct place) places;
 	struct u64map by_place, by_parent; /* → places */
@@ -171,6 +173,7 @@ static void read_with(struct reading *rd, const char *path, const struct reader 
 {
 	struct err err = ERR_INIT;
 	struct read_opts ro = { .keep_args = rd->o->keep_args,
+				.workers = rd->workers,
 				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
@@ -542,11 +545,20 @@ static void say_read(const struct model *m)
 			 m->warnings.v[i].count, m->warnings.v[i].text);
 }
 
+/* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
+static struct workers *reading_workers(const struct analyze_options *o)
+{
+	if (o->counters_first || (!o->threads && !comm_alone(cli_comm)))
+		return workers_new(1);
+	return workers_new((unsigned)o->threads);
+}
+
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
 {
 	int64_t at = clock_monotonic_ns();
-	struct reading rd = { .o = o, .m = m };
+	CLEANUP(workers_freep) struct workers *workers = reading_workers(o);
+	struct reading rd = { .o = o, .m = m, .workers = workers };
 	int code = EXIT_DONE;
 
 	if (!one_run_at_most(inputs))

@@ -20,6 +20,7 @@
 #include "profrig/err.h"
 #include "profrig/sink.h"
 #include "profrig/strvec.h"
+#include "profrig/workers.h"
 
 #define READ_PARTIAL 1
 #define PROBE_BYTES 65536
@@ -37,6 +38,8 @@ struct read_opts {
 	const char *device; /* device id to use where the file does not tell; NULL */
 	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
 	const char *dialect;
+	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
+	struct workers *workers;
 };
 
 struct reader {
