@@ -262,6 +262,95 @@ static inline struct model *odd_model(int64_t origin_ns)
 	return m;
 }
 
+/* ---- any models ---- */
+
+static inline track_id any_track(struct sink *s, uint64_t *seed, uint64_t i, track_id parent,
+				 track_id owner)
+{
+	static const enum track_kind kinds[] = { TRACK_THREAD, TRACK_THREAD, TRACK_QUEUE,
+						 TRACK_QUEUE, TRACK_COUNTER };
+	static const char *const hosts[] = { NULL, "a", "b" };
+	struct track_def d = TRACK_DEF_INIT;
+
+	d.kind = kinds[rnd(seed) % ARRAY_LEN(kinds)];
+	d.parent = rnd(seed) % 2 ? parent : TRACK_NONE;
+	d.host = hosts[rnd(seed) % 3];
+	d.pid = rnd(seed) % 2 ? (int64_t)(rnd(seed) % 3) : PID_NONE;
+	d.tid = rnd(seed) % 2 ? (int64_t)(rnd(seed) % 4) : PID_NONE;
+	d.rank = rnd(seed) % 3 ? RANK_NONE : (int32_t)(rnd(seed) % 2);
+	d.device = d.kind == TRACK_QUEUE ? (rnd(seed) % 2 ? "gpu0" : "gpu1") : NULL;
+	d.name = rnd(seed) % 2 ? "some" : NULL;
+	d.owner = d.kind == TRACK_QUEUE && rnd(seed) % 2 ? owner : TRACK_NONE;
+	d.key = i + 1;
+	return s->ops->track(s, &d);
+}
+
+static inline void any_span(struct sink *s, uint64_t *seed, track_id t)
+{
+	static const char *const names[] = { "a", "b", "", "\xe2\x82\xac;x", "gemm<1>" };
+	static const char *const args[] = { NULL, NULL, "{\"x\":[{}]}", "not [json", "" };
+	int64_t start = (int64_t)(rnd(seed) % 200);
+	enum span_kind kind = (enum span_kind)(rnd(seed) % 6);
+	uint64_t correlation = rnd(seed) % 2 ? 0 : rnd(seed) % 6;
+
+	odd_span(s, t, names[rnd(seed) % 5], start, start + (int64_t)(rnd(seed) % 30), kind,
+		 correlation, rnd(seed) % 2 ? "cat" : "", args[rnd(seed) % 5]);
+}
+
+/* Tracks, spans, links and counters without rhyme or reason. */
+static inline struct model *any_model(uint64_t seed)
+{
+	struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	struct track_def d = TRACK_DEF_INIT;
+	track_id above[2], tracks[8];
+	uint64_t nr_tracks = 1 + rnd(&seed) % 8, nr_spans = rnd(&seed) % 60;
+
+	s->ops->input(s, "any", "tef");
+	s->ops->clock(s);
+	d.kind = TRACK_PROCESS;
+	d.pid = 1;
+	above[0] = s->ops->track(s, &d);
+	d.kind = TRACK_DEVICE;
+	d.pid = PID_NONE;
+	d.device = "gpu0";
+	above[1] = s->ops->track(s, &d);
+	for (uint64_t i = 0; i < nr_tracks; i++)
+		tracks[i] = any_track(s, &seed, i, above[rnd(&seed) % 2], above[0]);
+	for (uint64_t i = 0; i < nr_spans; i++)
+		any_span(s, &seed, tracks[rnd(&seed) % nr_tracks]);
+	for (uint64_t i = 0; nr_spans && i < rnd(&seed) % 10; i++)
+		s->ops->link(s, rnd(&seed) % nr_spans, rnd(&seed) % nr_spans,
+			     (enum link_kind)(rnd(&seed) % 3));
+	for (uint64_t i = 0; i < rnd(&seed) % 4; i++) {
+		struct series_def se = { .name = rnd(&seed) % 2 ? "power" : "load",
+					 .unit = rnd(&seed) % 2 ? "W" : NULL,
+					 .kind = (enum series_kind)(rnd(&seed) % 3),
+					 .track = rnd(&seed) % 2 ? tracks[0] : TRACK_NONE,
+					 .device = rnd(&seed) % 2 ? "gpu1" : NULL };
+		series_id id = s->ops->series(s, &se);
+
+		for (uint64_t k = 0; k < rnd(&seed) % 20; k++)
+			s->ops->sample(s, id, (int64_t)(rnd(&seed) % 300),
+				       (double)(int64_t)rnd(&seed) / 1e6);
+	}
+	s->ops->input_end(s);
+	model_finish(m);
+	return m;
+}
+
+/* Many of them; a failure names its seed. */
+static inline void any_models_come_back(const struct converter *c, const char *name, uint64_t usual)
+{
+	for (uint64_t i = 1; i <= test_cases(usual); i++) {
+		struct model *m = any_model(i * UINT64_C(0x9e3779b97f4a7c15));
+		CLEANUP(xfreep) char *what = xasprintf("any model %" PRIu64, i);
+
+		there_and_back(c, m, name, what);
+		model_free(m);
+	}
+}
+
 /* Nothing at all, and one thing at a time. */
 static inline struct model *bare_model(int what)
 {

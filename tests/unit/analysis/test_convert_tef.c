@@ -30,6 +30,11 @@ static void odd_models_come_back(void **state UNUSED)
 	}
 }
 
+static void any_models(void **state UNUSED)
+{
+	any_models_come_back(tef(), "x.json", 300);
+}
+
 /* ---- recordings ---- */
 
 static json_t *load(const char *path)
@@ -261,9 +266,9 @@ static void damaged_descriptions(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_models_come_back), cmocka_unit_test(recordings_come_back),
-		cmocka_unit_test(lanes_nest),           cmocka_unit_test(parts_hold_all_once),
-		cmocka_unit_test(damaged_descriptions),
+		cmocka_unit_test(odd_models_come_back), cmocka_unit_test(any_models),
+		cmocka_unit_test(recordings_come_back), cmocka_unit_test(lanes_nest),
+		cmocka_unit_test(parts_hold_all_once),  cmocka_unit_test(damaged_descriptions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
