@@ -15,6 +15,11 @@ struct own_order {
 	size_t nr;
 	track_id *at;        /* by number */
 	uint32_t *number_of; /* by track */
+	/*
+	 * by track: another one has the same numbers, and its own is its process'. The model tells
+	 * such tracks apart because one of them did not bring its pid along.
+	 */
+	bool *pid_inherited;
 };
 
 void own_order_init(const struct model *m, struct own_order *ret);
