@@ -209,6 +209,47 @@ static void parts_hold_all_once(void **state UNUSED)
 	model_free(m);
 }
 
+/* A kernel that runs long after its launch stands in another part: correlation finds it again. */
+static void launches_across_parts(void **state UNUSED)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
+	struct model *m = model_new(), *back = model_new();
+	struct sink *s = model_sink(m);
+	struct track_def d = TRACK_DEF_INIT;
+	struct read_opts o = { .keep_args = true };
+	struct convert_result n = { .files = 0 };
+	track_id thread, queue;
+
+	s->ops->input(s, "made", "tef");
+	s->ops->clock(s);
+	d.kind = TRACK_THREAD;
+	thread = s->ops->track(s, &d);
+	d.kind = TRACK_QUEUE;
+	d.device = "gpu0";
+	queue = s->ops->track(s, &d);
+	for (int i = 0; i < 1000; i++) {
+		odd_span(s, thread, "launch", i * 10, i * 10 + 5, SPAN_HOST, (uint64_t)i + 1, "",
+			 NULL);
+		odd_span(s, queue, "kernel", 5000 + i * 10, 5000 + i * 10 + 5, SPAN_KERNEL,
+			 (uint64_t)i + 1, "", NULL);
+	}
+	s->ops->input_end(s);
+	model_finish(m);
+	convert_file(tef(), m, path, 20000, &n);
+	assert_true(n.links_between > 500);
+	for (uint64_t i = 0; i < n.files; i++) {
+		CLEANUP(xfreep) char *part = xasprintf("%s/x-%d.json", dir, (int)i);
+
+		assert_int_equal(reader_find("tef")->read(part, model_sink(back), &o, NULL), 0);
+	}
+	model_finish(back);
+	assert_int_equal(back->links.nr, 1000);
+	convert_result_release(&n);
+	model_free(back);
+	model_free(m);
+}
+
 /* ---- files of ours that somebody changed ---- */
 
 static void damaged_descriptions(void **state UNUSED)
@@ -268,7 +309,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(odd_models_come_back), cmocka_unit_test(any_models),
 		cmocka_unit_test(recordings_come_back), cmocka_unit_test(lanes_nest),
-		cmocka_unit_test(parts_hold_all_once),  cmocka_unit_test(damaged_descriptions),
+		cmocka_unit_test(parts_hold_all_once),  cmocka_unit_test(launches_across_parts),
+		cmocka_unit_test(damaged_descriptions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
