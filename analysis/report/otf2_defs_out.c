@@ -239,12 +239,10 @@ static OTF2_MetricMode mode_of(const struct series *se)
 	return se->change_points ? OTF2_METRIC_ABSOLUTE_NEXT : OTF2_METRIC_ABSOLUTE_POINT;
 }
 
-static void metric_write(struct otf2_out *o, series_id s, struct strbuf *sb)
+static void class_write(struct otf2_out *o, series_id s, struct strbuf *sb)
 {
 	const struct series *se = &o->m->series.v[s];
 	uint32_t name = otf2_out_string(o, se->name), unit = otf2_out_string(o, se->unit), about;
-	bool here = otf2_out_recorded_here(se);
-	uint32_t metric = (uint32_t)(o->m->series.nr + s);
 
 	strbuf_clear(sb);
 	own_series_text(o->m, &o->order, s, sb);
@@ -255,13 +253,29 @@ static void metric_write(struct otf2_out *o, series_id s, struct strbuf *sb)
 			       OTF2_BASE_DECIMAL, 0, unit));
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteMetricClass(
 			       o->defs, s, 1, &(OTF2_MetricMemberRef){ s },
-			       here ? OTF2_METRIC_SYNCHRONOUS_STRICT : OTF2_METRIC_ASYNCHRONOUS,
+			       otf2_out_recorded_here(se) ? OTF2_METRIC_SYNCHRONOUS_STRICT
+							  : OTF2_METRIC_ASYNCHRONOUS,
 			       se->device ? OTF2_RECORDER_KIND_GPU : OTF2_RECORDER_KIND_CPU));
-	if (!here)
-		otf2_out_ok(o,
-			    OTF2_GlobalDefWriter_WriteMetricInstance(
-				    o->defs, metric, s, o->home_of[s], OTF2_SCOPE_SYSTEM_TREE_NODE,
-				    otf2_out_node(o, se->host, se->device)));
+}
+
+/* Classes have the numbers of their series, instances those behind them. */
+static void metrics_write(struct otf2_out *o)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	const struct model *m = o->m;
+
+	for (size_t i = 0; i < m->series.nr && o->failed == OTF2_SUCCESS; i++)
+		class_write(o, (series_id)i, &sb);
+	for (size_t i = 0; i < m->series.nr && o->failed == OTF2_SUCCESS; i++) {
+		const struct series *se = &m->series.v[i];
+
+		if (otf2_out_recorded_here(se))
+			continue;
+		otf2_out_ok(o, OTF2_GlobalDefWriter_WriteMetricInstance(
+				       o->defs, o->metric_of[i], (uint32_t)i, o->home_of[i],
+				       OTF2_SCOPE_SYSTEM_TREE_NODE,
+				       otf2_out_node(o, se->host, se->device)));
+	}
 }
 
 /* The list of locations that communicate: the first of each rank. Only where ranks have no holes. */
@@ -321,14 +335,12 @@ static uint64_t realtime_of_start(const struct model *m)
 
 void otf2_out_end(struct otf2_out *o)
 {
-	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const struct model *m = o->m;
 
 	groups_write(o);
 	locations_write(o);
 	properties_write(o);
-	for (size_t i = 0; i < m->series.nr && o->failed == OTF2_SUCCESS; i++)
-		metric_write(o, (series_id)i, &sb);
+	metrics_write(o);
 	ranks_write(o);
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteClockProperties(
 			       o->defs, 1000000000, otf2_out_time(o, m->first_ns),

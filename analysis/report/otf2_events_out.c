@@ -111,15 +111,13 @@ static void sample_put(struct writing *w, const struct cursor *c)
 	double value = se->value.v[c->at];
 	OTF2_Type type = o->integers[c->series] ? OTF2_TYPE_INT64 : OTF2_TYPE_DOUBLE;
 	OTF2_MetricValue v;
-	uint32_t metric =
-		otf2_out_recorded_here(se) ? c->series : (uint32_t)(o->m->series.nr + c->series);
 
 	if (o->integers[c->series])
 		v.signed_int = (int64_t)value;
 	else
 		v.floating_point = value;
-	otf2_out_ok(o, OTF2_EvtWriter_Metric(w->out, NULL, otf2_out_time(o, c->t_ns), metric, 1,
-					     &type, &v));
+	otf2_out_ok(o, OTF2_EvtWriter_Metric(w->out, NULL, otf2_out_time(o, c->t_ns),
+					     o->metric_of[c->series], 1, &type, &v));
 }
 
 /* What was read at one time with an enter or leave stands before it. */
@@ -360,6 +358,7 @@ void otf2_out_release(struct otf2_out *o)
 	VEC_RELEASE(&o->groups);
 	VEC_RELEASE(&o->locations);
 	free(o->home_of);
+	free(o->metric_of);
 	free(o->integers);
 	free(o->first_series);
 	free(o->series_at);

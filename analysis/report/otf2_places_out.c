@@ -261,6 +261,7 @@ static void series_homes(struct otf2_out *o, const uint32_t *location_of)
 {
 	CLEANUP(u64map_release) struct u64map made = U64MAP_INIT;
 	const struct model *m = o->m;
+	uint32_t metrics = (uint32_t)m->series.nr;
 
 	for (size_t i = 0; i < m->series.nr; i++) {
 		const struct series *se = &m->series.v[i];
@@ -271,6 +272,7 @@ static void series_homes(struct otf2_out *o, const uint32_t *location_of)
 			o->home_of[i] = location_of[se->track];
 		else
 			o->home_of[i] = series_location(o, &made, se);
+		o->metric_of[i] = otf2_out_recorded_here(se) ? (uint32_t)i : metrics++;
 	}
 }
 
@@ -302,6 +304,7 @@ void otf2_out_places(struct otf2_out *o)
 
 	o->group_of = xreallocarray(NULL, o->m->tracks.nr + 1, sizeof(*o->group_of));
 	o->home_of = xreallocarray(NULL, o->m->series.nr + 1, sizeof(*o->home_of));
+	o->metric_of = xreallocarray(NULL, o->m->series.nr + 1, sizeof(*o->metric_of));
 	for (size_t i = 0; i < o->m->tracks.nr; i++)
 		o->group_of[i] = UINT32_MAX;
 	pci_of_devices(o);
