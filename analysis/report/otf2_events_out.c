@@ -225,6 +225,8 @@ static void location_write(struct writing *w, size_t location, const uint64_t *a
 	samples_until(w, INT64_MAX);
 	VEC_CLEAR(&w->open);
 	VEC_CLEAR(&w->samples.heap);
+	if (o->failed != OTF2_SUCCESS)
+		return;
 	otf2_out_ok(o, OTF2_EvtWriter_GetNumberOfEvents(w->out, &o->locations.v[location].events));
 	otf2_out_ok(o, OTF2_Archive_CloseEvtWriter(o->archive, w->out));
 }
@@ -311,7 +313,8 @@ static void locals_write(struct otf2_out *o)
 		otf2_out_ok(o, w ? OTF2_Archive_CloseDefWriter(o->archive, w)
 				 : OTF2_ERROR_PROCESSED_WITH_FAULTS);
 	}
-	otf2_out_ok(o, OTF2_Archive_CloseDefFiles(o->archive));
+	if (o->failed == OTF2_SUCCESS)
+		otf2_out_ok(o, OTF2_Archive_CloseDefFiles(o->archive));
 }
 
 void otf2_out_events(struct otf2_out *o)

@@ -32,12 +32,14 @@ static char said[256];
 static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
 			       OTF2_ErrorCode code, const char *fmt, va_list ap)
 {
+	struct otf2_out *o = user;
 	char text[192];
 
-	(void)user, (void)file, (void)line, (void)function;
+	(void)file, (void)line, (void)function;
 	/* the first of a chain is nearest to the cause */
-	if (*said)
+	if (!o || o->failed != OTF2_SUCCESS)
 		return code;
+	o->failed = code;
 	vsnprintf(text, sizeof(text), fmt ? fmt : "", ap);
 	snprintf(said, sizeof(said), "%s%s%s", OTF2_Error_GetDescription(code), *text ? ": " : "",
 		 text);
@@ -167,10 +169,15 @@ static void archive_fill(struct otf2_out *o)
 		otf2_out_events(o);
 	if (o->failed == OTF2_SUCCESS)
 		otf2_out_end(o);
-	if (o->defs)
+	if (o->failed == OTF2_SUCCESS)
 		otf2_out_ok(o, OTF2_Archive_CloseGlobalDefWriter(o->archive, o->defs));
 }
 
+/*
+ * A writer that failed once reads past its memory when it is closed, so then nothing is closed:
+ * what it holds is lost until the process ends. Of many a failure libotf2 tells its error callback
+ * alone.
+ */
 static int archive_write(const struct convert_job *job, const char *dir, struct convert_result *ret,
 			 struct err *err)
 {
@@ -179,15 +186,16 @@ static int archive_write(const struct convert_job *job, const char *dir, struct 
 
 	sizes_choose(&o, &events, &defs);
 	*said = '\0';
-	OTF2_Error_RegisterCallback(on_error, NULL);
+	OTF2_Error_RegisterCallback(on_error, &o);
 	o.archive = OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, events, defs,
 				      OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-	if (o.archive) {
+	if (o.archive)
 		archive_fill(&o);
+	if (o.archive && o.failed == OTF2_SUCCESS)
 		otf2_out_ok(&o, OTF2_Archive_Close(o.archive));
-	} else {
+	if (!o.archive)
 		otf2_out_ok(&o, OTF2_ERROR_PROCESSED_WITH_FAULTS);
-	}
+	OTF2_Error_RegisterCallback(on_error, NULL);
 	ret->spans_out += o.spans_out;
 	ret->links_out += o.links_out;
 	otf2_out_release(&o);
@@ -243,8 +251,8 @@ static int place_check(const char *path, struct err *err)
 	return 0;
 }
 
-/* On disk before it has its name; how much there is. */
-static int files_settle(const char *dir, uint64_t *ret_bytes, struct err *err)
+/* Nothing is forced to the disk: there may be thousands of files, and they can be made again. */
+static int bytes_count(const char *dir, uint64_t *ret_bytes, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	int e = fs_glob(dir, "**", &files, err);
@@ -296,7 +304,7 @@ static int write_otf2(const struct convert_job *job, struct convert_result *ret,
 	if (e == 0)
 		e = archive_write(job, temp, ret, err);
 	if (e == 0)
-		e = files_settle(temp, &ret->bytes, err);
+		e = bytes_count(temp, &ret->bytes, err);
 	if (e == 0)
 		e = place_take(temp, path, err);
 	if (e < 0) {
