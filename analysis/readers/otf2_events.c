@@ -227,6 +227,10 @@ static inline void region_enter(struct otf2_location *l, uint64_t ref, uint64_t 
 	struct def_region made;
 	const struct def_region *region = region_of(l, ref, &made);
 
+	if (__builtin_expect(l->kinds && region->queue_kind == SPAN_INSTANT, 0)) {
+		l->instant = true;
+		return;
+	}
 	l->depth++;
 	l->s->ops->enter(l->s, l->track, otf2_time(l, ticks), region->name_id, region->category_id);
 	if (__builtin_expect(l->kinds, 0))
@@ -250,6 +254,10 @@ static OTF2_CallbackCode on_leave(EVENT_HEAD, OTF2_RegionRef region)
 
 	EVENT_UNUSED;
 	otf2_tick(l, OTF2_COUNT_LEAVE, time);
+	if (__builtin_expect(l->instant, 0)) {
+		l->instant = false;
+		return OTF2_CALLBACK_SUCCESS;
+	}
 	region_leave(l, time, region_of(l, region, &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -364,7 +372,7 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
 	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
-	if (!p || l->depth == 0 || !otf2_is_callsite(&l->r->defs, p))
+	if (!p || l->depth == 0 || l->instant || !otf2_is_callsite(&l->r->defs, p))
 		return;
 	if (l->s->no_links) {
 		l->s->ops->callsite(l->s, l->track, c.t_ns, value);

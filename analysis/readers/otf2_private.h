@@ -134,7 +134,8 @@ struct otf2_location {
 	size_t index;   /* in defs.locations */
 	track_id track;
 	bool queue;
-	bool kinds; /* its regions say what kind of span they are */
+	bool kinds;   /* its regions say what kind of span they are */
+	bool instant; /* one of ours is open, which no profile keeps */
 	struct otf2_found found;
 	struct otf2_own_spans own;
 	size_t depth; /* open calls */

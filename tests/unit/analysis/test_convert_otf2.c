@@ -551,7 +551,7 @@ static void otf2_print_reads_it(void **state UNUSED)
 	model_free(m);
 }
 
-/* Calls and work alone come through a profile, with who launched what, and all series. */
+/* Calls and work come through a profile, with who launched what, and all series. */
 static void streamed(void **state UNUSED)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
@@ -568,7 +568,8 @@ static void streamed(void **state UNUSED)
 	profile_finish(p);
 	for (size_t i = 0; i < p->tracks.nr; i++)
 		spans += p->tracks.v[i]->spans;
-	assert_int_equal(spans, m->spans.nr);
+	/* but for the instant */
+	assert_int_equal(spans, m->spans.nr - 1);
 	assert_int_equal(p->devices.nr, 1);
 	assert_string_equal(model_str(back, p->devices.v[0].device), "gpu0");
 	assert_int_equal(p->devices.v[0].pieces, 20);
