@@ -280,31 +280,64 @@ static bool series_member(struct members *ms, struct texts *t, struct series_def
 	return true;
 }
 
-bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len)
+static bool series_parse(struct own *o, const char *json, size_t len, struct texts *t,
+			 struct series_def *ret, int64_t *failed)
 {
-	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
-	struct series_def d = { .track = TRACK_NONE };
-	int64_t failed = 0;
 	bool numbered = false;
 	struct members ms;
-	series_id id;
 
+	*ret = (struct series_def){ .track = TRACK_NONE };
 	if (!members_open(o, json, len, &ms))
 		return false;
 	while (members_next(&ms)) {
-		if (!series_member(&ms, &t, &d, &failed))
+		if (!series_member(&ms, t, ret, failed))
 			return false;
 		numbered |= is(&ms, "n");
 	}
-	if (!numbered)
+	if (!ret->name)
+		ret->name = "";
+	return numbered;
+}
+
+bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len)
+{
+	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
+	struct series_def d;
+	int64_t failed = 0;
+	series_id id;
+
+	if (!series_parse(o, json, len, &t, &d, &failed))
 		return false;
-	if (!d.name)
-		d.name = "";
 	id = s->ops->series(s, &d);
 	VEC_PUSH(&o->series, id);
 	for (int64_t i = 0; i < failed && i < FAILED_MAX; i++)
 		s->ops->sample(s, id, o->file.base_ns, __builtin_nan(""));
 	return true;
+}
+
+static const char *kept(const char *text, struct pool *pool)
+{
+	return text ? pool_strdup(pool, text) : NULL;
+}
+
+bool own_series_def(const struct own *o, size_t n, const char *json, size_t len, struct pool *pool,
+		    struct series_def *ret)
+{
+	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
+	struct own here = { .tracks.v = o->tracks.v,
+			    .tracks.nr = o->tracks.nr,
+			    .series.nr = n,
+			    .text = STRBUF_INIT };
+	int64_t failed;
+	bool sound = series_parse(&here, json, len, &t, ret, &failed);
+
+	strbuf_release(&here.text);
+	ret->name = kept(ret->name, pool);
+	ret->unit = kept(ret->unit, pool);
+	ret->device = kept(ret->device, pool);
+	ret->host = kept(ret->host, pool);
+	ret->pci = kept(ret->pci, pool);
+	return sound;
 }
 
 void own_release(struct own *o)

@@ -7,6 +7,7 @@
 
 const struct converter *const converters[] = {
 	&converter_tef,
+	&converter_otf2,
 	&converter_folded,
 	&converter_speedscope,
 	NULL,

@@ -1,4 +1,4 @@
-/* The converters of converters.c, each in the file write_<name>.c. */
+/* The converters of converters.c, each in a file write_<name>.c or convert_<name>.c. */
 #ifndef REPORT_CONVERTERS_PRIVATE_H
 #define REPORT_CONVERTERS_PRIVATE_H
 
