@@ -132,6 +132,13 @@ static track_id other_track(struct otf2_reading *r, const struct def_location *l
 	return r->s->ops->track(r->s, &d);
 }
 
+track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
+				const struct def_location_group *g)
+{
+	return l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM ? queue_track(r, l, g)
+								: other_track(r, l, g);
+}
+
 /* On a stream everything is a kernel that is not known to be something else: tracers give kernels
  * no role. */
 static enum span_kind queue_kind(const struct def_region *region, const char *name)
@@ -181,6 +188,11 @@ void otf2_make_tracks(struct otf2_reading *r)
 	struct otf2_defs *d = &r->defs;
 
 	r->many_hosts = many_hosts(d);
+	if (r->own.there) {
+		otf2_own_make_tracks(r);
+		otf2_own_make_regions(r);
+		return;
+	}
 	counters_name(r);
 	for (size_t i = 0; i < d->location_groups.nr; i++) {
 		struct def_location_group *g = &d->location_groups.v[i];
@@ -190,10 +202,8 @@ void otf2_make_tracks(struct otf2_reading *r)
 	}
 	for (size_t i = 0; i < d->locations.nr; i++) {
 		struct def_location *l = &d->locations.v[i];
-		const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
 
-		l->track = l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM ? queue_track(r, l, g)
-									    : other_track(r, l, g);
+		l->track = otf2_track_of_location(r, l, DEF_FIND(&d->location_groups, l->group));
 	}
 	for (size_t i = 0; i < d->regions.nr; i++) {
 		struct def_region *region = &d->regions.v[i];

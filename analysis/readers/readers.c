@@ -36,6 +36,47 @@ const struct reader *reader_find(const char *name)
 	return NULL;
 }
 
+static const char *dialect_find(const struct reader *rd, const char *word)
+{
+	for (const char *const *d = rd->dialects; d && *d; d++)
+		if (strcmp(*d, word) == 0)
+			return *d;
+	return NULL;
+}
+
+static int no_such_dialect(const struct reader *rd, const char *word, struct err *err)
+{
+	CLEANUP(strbuf_release) struct strbuf words = STRBUF_INIT;
+
+	for (const char *const *d = rd->dialects; d && *d; d++)
+		strbuf_addf(&words, "%s%s", words.len ? ", " : "", *d);
+	if (words.len == 0)
+		return err_set(err, EINVAL, "reader '%s' has no dialects", rd->name);
+	return err_set(err, EINVAL, "reader '%s' has no dialect '%.40s'; it has %s", rd->name, word,
+		       words.buf);
+}
+
+int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
+		 struct err *err)
+{
+	size_t n = strcspn(text, ":");
+	CLEANUP(xfreep) char *name = xstrndup(text, n);
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	const struct reader *rd = reader_find(name);
+	const char *dialect = rd && text[n] ? dialect_find(rd, text + n + 1) : NULL;
+
+	for (const struct reader *const *r = readers; *r; r++)
+		strbuf_addf(&names, "%s%s", names.len ? ", " : "", (*r)->name);
+	if (!rd)
+		return err_set(err, EINVAL, "there is no reader '%.40s'; there are %s", name,
+			       names.buf);
+	if (text[n] && !dialect)
+		return no_such_dialect(rd, text + n + 1, err);
+	*ret = rd;
+	*ret_dialect = dialect;
+	return 0;
+}
+
 /* What people bring that no reader takes, so that they learn what it is. */
 static const char *known_stranger(const unsigned char *head, size_t n)
 {

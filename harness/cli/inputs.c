@@ -20,6 +20,7 @@
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
 #include "profrig/warnings.h"
+#include "profrig/workers.h"
 
 /* Something that was read, told apart by what it is on disk. */
 struct place {
@@ -32,12 +33,31 @@ struct place {
 struct reading {
 	const struct analyze_options *o;
 	struct model *m;
+	struct workers *workers;
 	struct timebase tb;
 	VEC(struct place) places;
 	struct u64map by_place, by_parent; /* → places */
 	struct editions editions;
 	uint64_t readable, partial, unreadable, repeated;
 };
+
+int parse_reader(const struct command *c, const char *text, struct analyze_options *ret)
+{
+	struct err err = ERR_INIT;
+
+	if (text && reader_parse(text, &ret->reader, &ret->dialect, &err) < 0)
+		return cli_usage(c, "--reader: %s", err.msg);
+	return -1;
+}
+
+int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
+		   struct err *err)
+{
+	if (!o->reader || fs_is_dir(path))
+		return reader_detect(path, ret, err);
+	*ret = o->reader;
+	return 0;
+}
 
 /* Keeps in the model what could not be read. began: the reader had made an input of it. */
 static void unreadable(struct reading *rd, const char *path, const struct reader *reader,
@@ -152,7 +172,9 @@ static bool is_left_out(struct reading *rd, const char *path)
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
-	struct read_opts ro = { .keep_args = rd->o->keep_args };
+	struct read_opts ro = { .keep_args = rd->o->keep_args,
+				.workers = rd->workers,
+				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
@@ -173,7 +195,7 @@ static void read_one(struct reading *rd, const char *path)
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
-	if (reader_detect(path, &reader, &err) < 0)
+	if (analyze_detect(rd->o, path, &reader, &err) < 0)
 		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
 	else
 		read_with(rd, path, reader);
@@ -441,11 +463,12 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
-static bool is_counters(const char *path)
+static bool is_counters(const struct analyze_options *o, const char *path)
 {
 	const struct reader *reader;
 
-	return !fs_is_dir(path) && reader_detect(path, &reader, NULL) == 0 && reader->counters_only;
+	return !fs_is_dir(path) && analyze_detect(o, path, &reader, NULL) == 0 &&
+	       reader->counters_only;
 }
 
 static void read_inputs(struct reading *rd, const struct strvec *inputs, struct analysis_opts *ao,
@@ -454,11 +477,11 @@ static void read_inputs(struct reading *rd, const struct strvec *inputs, struct 
 	bool sorted = rd->o->counters_first;
 
 	for (size_t i = 0; sorted && i < inputs->nr; i++) {
-		if (is_counters(inputs->v[i]))
+		if (is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
 	for (size_t i = 0; i < inputs->nr; i++) {
-		if (!sorted || !is_counters(inputs->v[i]))
+		if (!sorted || !is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
 }
@@ -522,11 +545,20 @@ static void say_read(const struct model *m)
 			 m->warnings.v[i].count, m->warnings.v[i].text);
 }
 
+/* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
+static struct workers *reading_workers(const struct analyze_options *o)
+{
+	if (o->counters_first || (!o->threads && !comm_alone(cli_comm)))
+		return workers_new(1);
+	return workers_new((unsigned)o->threads);
+}
+
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
 {
 	int64_t at = clock_monotonic_ns();
-	struct reading rd = { .o = o, .m = m };
+	CLEANUP(workers_freep) struct workers *workers = reading_workers(o);
+	struct reading rd = { .o = o, .m = m, .workers = workers };
 	int code = EXIT_DONE;
 
 	if (!one_run_at_most(inputs))
