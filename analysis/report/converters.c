@@ -39,5 +39,6 @@ const struct converter *converter_find(const char *name)
 void convert_result_release(struct convert_result *r)
 {
 	free(r->first);
+	free(r->stale);
 	*r = (struct convert_result){ .files = 0 };
 }

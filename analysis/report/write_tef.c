@@ -425,6 +425,10 @@ static int write_files(struct tef_writer *w, struct err *err)
 		put_events(w);
 		r = file_end(w, err);
 	} while (r == 0 && w->heap.nr);
+	if (r == 0 && w->job->split_bytes)
+		w->n->stale = part_path(w->job, w->part);
+	if (w->n->stale && !fs_exists(w->n->stale))
+		free(STEAL(w->n->stale));
 	return r;
 }
 

@@ -183,8 +183,11 @@ static void say_left_out(const struct conversion *cv)
 		log_notice("%s has no place for some of it, which is left out: %s",
 			   cv->converter->name, sb.buf);
 	if (cv->n.links_between)
-		log_notice("%" PRIu64 " links lead from one part to another and are left out",
+		log_notice("%" PRIu64 " links lead from one part to another: no part alone shows "
+			   "them",
 			   cv->n.links_between);
+	if (cv->n.stale)
+		log_notice("%s is of an earlier conversion and no part of this one", cv->n.stale);
 }
 
 static uint64_t samples_of(const struct model *m)

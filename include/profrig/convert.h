@@ -38,6 +38,7 @@ struct convert_result {
 	/* What the format has no place for. */
 	uint64_t spans_out, samples_out, links_out;
 	uint64_t links_between; /* links from one part to another, which no part can hold */
+	char *stale; /* a file that is called like the next part and is older than these, owned */
 };
 
 struct converter {

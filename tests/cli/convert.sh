@@ -58,6 +58,8 @@ is "hold every span once" "$(zcat "$T"/p-*.json.gz | jq -s '[.[].traceEvents[] |
 check "there are more than one" test -e "$T/p-1.json.gz"
 code "read together" 0 "$PROFRIG" -q info --json "$T"/p-*.json.gz
 is "they have all of it" "$(jq -c '[.spans, .samples, .start_ns, .end_ns]' "$T/out")" "$(counts "$T/long.json" | jq -c '[.[1], .[3], .[6], .[7]]')"
+code "fewer files than before" 0 "$PROFRIG" convert "$T/long.json" -o "$T/p.json.gz" --split-size 40k
+like "those that are left are told of" "$(cat "$T/err")" "p-[0-9]*.json.gz is of an earlier conversion"
 for s in 12 4kk -5M NaN; do
 	code "a size '$s'" 2 "$PROFRIG" convert "$T/in.json" -o "$T/p.json" --split-size $s
 done
