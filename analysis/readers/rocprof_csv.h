@@ -177,11 +177,12 @@ struct rocprof_csv {
 		struct csv_text text; /* "pid,tid" as the file has it */
 		track_id track;
 	} seen[ROCPROF_SEEN];
-	struct {
-		size_t device;
+	struct rocprof_queue {
+		size_t device; /* and one, as 0 is none */
 		int64_t pid, tid;
 		track_id track;
-	} queue;
+	} queues_seen[ROCPROF_SEEN];
+	uint32_t last_name; /* of names */
 	struct csv_text guid, domain;
 	uint64_t guid_salt; /* 0: rows have no guid */
 	str_id domain_id;
@@ -189,7 +190,8 @@ struct rocprof_csv {
 	struct rocprof_names {
 		struct csv_text text;
 		str_id id;
-	} * names, category; /* texts seen lately, by their hashes; the last row's */
+		uint32_t next; /* which came behind it the last time */
+	} * names, category;   /* texts seen lately, by their hashes; the last row's */
 	VEC(struct rocprof_loose) loose;
 	VEC(struct rocprof_total {
 		str_id name;

@@ -118,6 +118,7 @@ static track_id queue_new(struct rocprof_csv *rc, size_t device, int64_t pid, in
 track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 {
 	int64_t pid = rocprof_pid(rc), tid = PID_NONE;
+	struct rocprof_queue *seen;
 	uint64_t key;
 	uint32_t *at;
 
@@ -127,9 +128,9 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 		rocprof_number(rc, COL_QUEUE, &tid);
 	if (tid < 0)
 		tid = PID_NONE;
-	if (rc->queue.track != TRACK_NONE && rc->queue.device == device && rc->queue.pid == pid &&
-	    rc->queue.tid == tid)
-		return rc->queue.track;
+	seen = &rc->queues_seen[((uint64_t)tid ^ device * 8) % ROCPROF_SEEN];
+	if (seen->device == device + 1 && seen->pid == pid && seen->tid == tid)
+		return seen->track;
 	key = hash_of(KEY_QUEUE, rc->devices.v[device].track,
 		      pid == PID_NONE ? rc->guid_salt : (uint64_t)pid, (uint64_t)tid);
 	if (track_limit_shares(&rc->tracks, &rc->queues, key))
@@ -141,10 +142,7 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 		at = u64map_at(&rc->queues, key);
 		*at = t;
 	}
-	rc->queue.device = device;
-	rc->queue.pid = pid;
-	rc->queue.tid = tid;
-	rc->queue.track = *at;
+	*seen = (struct rocprof_queue){ device + 1, pid, tid, *at };
 	return *at;
 }
 

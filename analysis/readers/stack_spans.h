@@ -69,8 +69,9 @@ struct stack_track {
 	}
 
 /*
- * v: n frames, root first, and so many more that the caller left away; weight_ns > 0. Returns how far behind t_ns the sample was laid, or -1
- * when it would end beyond what the model can hold and was not taken.
+ * v: n frames, root first, and so many more that the caller left away; weight_ns > 0. Returns how
+ * far behind t_ns the sample was laid, or -1 when it would end beyond what the model can hold and
+ * was not taken.
  */
 int64_t stack_push(struct sink *s, struct stack_limit *l, struct stack_track *t, int64_t t_ns,
 		   int64_t weight_ns, const struct stack_frame *v, size_t n, size_t more);

@@ -101,7 +101,14 @@ static inline bool csv_text_same(struct csv_text a, struct csv_text b)
 
 	if (a.n != b.n || a.n == 0)
 		return a.n == b.n;
-	if (a.n < sizeof(x) || a.n > 64)
+	if (a.n < sizeof(x)) {
+		size_t i = 0;
+
+		while (i < a.n && a.p[i] == b.p[i])
+			i++;
+		return i == a.n;
+	}
+	if (a.n > 64)
 		return memcmp(a.p, b.p, a.n) == 0;
 	for (size_t i = 0; i + sizeof(x) < a.n; i += sizeof(x)) {
 		memcpy(&x, a.p + i, sizeof(x));

@@ -3,7 +3,7 @@
  * most 2.3). BENCH_ROWS says how many calls (1000000). Medians of seven, of CPU time (one thread);
  * the file is in the page cache.
  *
- *	ranges	RPD: 1 M rows of rocpd_api, nested five deep: call stacks are a matter of model_finish
+ *	ranges	RPD: rows of rocpd_api, nested five deep: call stacks are a matter of model_finish
  *	trace	RPD: half as many launches, each with one op and one row that links them
  *	nsys	Nsight Systems: as many launches and as many kernels, with all their columns
  *	rocpd	rocprofiler-sdk: as many regions and dispatches, and an event for each
