@@ -188,10 +188,30 @@ static void put_more(struct strbuf *sb, const struct edition *a, const struct ed
 				    a->nr[k] - b->nr[k], words[k]);
 }
 
+/* Of the files of an edition the one with most in it, for people to know it by. */
+static const char *known_as(const struct editions *e, const struct edition *ed)
+{
+	const struct edition_file *most = &e->files.v[ed->first];
+	uint64_t nr = 0;
+
+	for (size_t i = ed->first; i < ed->end; i++) {
+		const struct edition_file *f = &e->files.v[i];
+		uint64_t all = 0;
+
+		for (size_t k = 0; k < EDITION_KINDS; k++)
+			all += f->nr[k];
+		if (all > nr) {
+			nr = all;
+			most = f;
+		}
+	}
+	return fs_base(most->path);
+}
+
 static void leave_out(struct editions *e, const struct edition *ed, const struct edition *best)
 {
 	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
-	const char *other = fs_base(e->files.v[best->first].path);
+	const char *other = known_as(e, best);
 
 	put_more(&more, ed, best);
 	for (size_t i = ed->first; i < ed->end; i++) {

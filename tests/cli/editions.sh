@@ -56,7 +56,13 @@ is "of the one with both, one is read" "$(jq -r '[.inputs[].reader] | unique | j
 is "the other process is read anyhow" "$(jq -r '[.inputs[].path | select(endswith(".db"))] | length' "$T/out3/analysis.json")" 2
 like "what the tables have more is told" "$(jq -r '.warnings[] | select(.code == "W_LEFT_OUT") | .text' "$T/out3/analysis.json")" '4242_.* was left out, as 4242_results.db has the same recording'
 
-rm "$T"/v3/4343*
+rm "$T"/v3/4343* "$T/v3/4242_results.db"
+cp "$FIX/tef/rocprofv3.json" "$T/v3/4242_results.json"
+code "its tables and its JSON" 0 "$PROFRIG" -q analyze "$T/v3" -o "$T/out5"
+is "one of them is read" "$(jq -r '[.inputs[].reader] | unique | join(" ")' "$T/out5/analysis.json")" rocprof_csv
+like "the other one is told" "$(jq -r '.warnings[].text' "$T/out5/analysis.json")" '4242_results.json was left out: 4242_[a-z_]*.csv has the same recording'
+rm "$T/v3/4242_results.json"
+cp "$FIX/rocpd/two-processes.db" "$T/v3/4242_results.db"
 "$B/tests/fixtures/gen/make_otf2" --events 50 "$T/archive" >"$T/null"
 mv "$T/archive/traces.otf2" "$T/v3/4242_results.otf2"
 mv "$T/archive/traces.def" "$T/v3/4242_results.def"
