@@ -37,7 +37,8 @@ static inline uint64_t digits_tail(uint64_t v, size_t n)
 
 /*
  * The n digits that stand before end. false: it is not so, or there are none or more than
- * DIGITS_MAX, or the machine is not little-endian. DIGITS_MAX bytes before end must be readable.
+ * DIGITS_MAX, or the machine is not little-endian; *ret is anything then. DIGITS_MAX bytes before
+ * end must be readable.
  */
 static inline bool digits_before(const char *end, size_t n, int64_t *ret)
 {
@@ -47,12 +48,17 @@ static inline bool digits_before(const char *end, size_t n, int64_t *ret)
 	if (n == 0 || n > DIGITS_MAX)
 		return false;
 	memcpy(&low, end - 8, sizeof(low));
-	memcpy(&high, end - 16, sizeof(high));
 	low = digits_tail(low, n < 8 ? n : 8);
-	high = digits_tail(high, n < 8 ? 0 : n - 8);
-	if (!digits_are(low) || !digits_are(high))
+	if (!digits_are(low))
 		return false;
-	*ret = (int64_t)(digits_value(high) * 100000000 + digits_value(low));
+	*ret = (int64_t)digits_value(low);
+	if (n <= 8)
+		return true;
+	memcpy(&high, end - 16, sizeof(high));
+	high = digits_tail(high, n - 8);
+	if (!digits_are(high))
+		return false;
+	*ret += (int64_t)(digits_value(high) * 100000000);
 	return true;
 #else
 	(void)end;

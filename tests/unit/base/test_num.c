@@ -481,9 +481,10 @@ static void test_digits_before(void **state UNUSED)
 
 			memset(text, before, (size_t)(end - text) - n);
 			assert_int_equal(digits_before(end, n, &got), ok);
-			if (ok)
+			if (ok) {
 				assert_int_equal(num_i64(end - n, n, &want), 0);
-			assert_int_equal(got, want);
+				assert_int_equal(got, want);
+			}
 			if (ok && (before < '0' || before > '9')) {
 				end[-1 - (int)(n / 2)] = (char)before;
 				assert_false(digits_before(end, n, &got));
