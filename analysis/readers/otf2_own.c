@@ -334,31 +334,25 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-static int by_number(const void *pa, const void *pb)
-{
-	const struct otf2_own_end *a = pa, *b = pb;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->to - b->to;
-}
-
+/* Links are numbered from 0 on, so there are more ends than numbers. */
 void otf2_own_match(struct otf2_reading *r)
 {
-	struct otf2_own_end *v = r->own.ends.v;
+	const struct otf2_own_end *v = r->own.ends.v;
 	size_t nr = r->own.ends.nr;
-	uint64_t alone = 0;
+	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, 2 * sizeof(*at)); /* index + 1 */
+	uint64_t alone = nr;
 
-	if (nr)
-		qsort(v, nr, sizeof(*v), by_number);
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].number < nr)
+			at[2 * v[i].number + v[i].to] = i + 1;
 	for (size_t i = 0; i < nr; i++) {
-		if (i + 1 < nr && v[i].number == v[i + 1].number && v[i].kind == v[i + 1].kind &&
-		    !v[i].to && v[i + 1].to) {
-			r->s->ops->link(r->s, v[i].span, v[i + 1].span, v[i].kind);
-			i++;
-		} else {
-			alone++;
-		}
+		const struct otf2_own_end *from = at[2 * i] ? &v[at[2 * i] - 1] : NULL;
+		const struct otf2_own_end *to = at[2 * i + 1] ? &v[at[2 * i + 1] - 1] : NULL;
+
+		if (!from || !to || from->kind != to->kind)
+			continue;
+		r->s->ops->link(r->s, from->span, to->span, from->kind);
+		alone -= 2;
 	}
 	if (alone)
 		r->s->ops->warn(r->s, W_UNKNOWN_REFERENCE, alone,
