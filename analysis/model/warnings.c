@@ -159,7 +159,12 @@ const struct warning_info warning_table[] = {
 	{ W_UNREADABLE, SEV_ERROR,
 	  "an input cannot be read, so nothing of it is in the results; the text says why" },
 	{ W_DUPLICATE_INPUT, SEV_NOTE,
-	  "an input was named more than once; it was read once, so nothing counts twice" },
+	  "an input was named more than once, or holds in another format what was read; it was "
+	  "read "
+	  "once, so nothing counts twice" },
+	{ W_LEFT_OUT, SEV_WARNING,
+	  "a recording is there in several formats, one was read, and of another one not all could "
+	  "be read or it has more; the text says what, and its files can be named alone" },
 	{ W_IGNORED_FILE, SEV_NOTE,
 	  "a folder holds files that no reader knows; they are not part of the results" },
 	{ W_DIFFERENT_RUNS, SEV_WARNING,

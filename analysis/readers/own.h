@@ -1,8 +1,8 @@
 /*
- * own: what profrig's converters add to a file so that reading it gives an equal model, whatever the
- * format around it: one JSON object for the file, one for each track and one for each series, in
- * this order. Trace Event Format has them as metadata events, OTF2 as properties of its archive and
- * its locations. analysis/report/own_text.c writes them; here they are read.
+ * own: what profrig's converters add to a file so that reading it gives an equal model, whatever
+ * the format around it: one JSON object for the file, one for each track and one for each series,
+ * in this order. Trace Event Format has them as metadata events, OTF2 as properties of its archive
+ * and its locations. analysis/report/own_text.c writes them; here they are read.
  *
  *	file	{"tracer":"convert", "clock":"CLOCK_REALTIME", "base_ns":N, "anchor_own_ns":N,
  *		"anchor_realtime_ns":N, "driver_numbers":true, "group":N, "resolution_hz":N}
@@ -12,9 +12,9 @@
  *		"host":"node3", "pci":"0:c1:0", "change_points":true, "exclusive_sync":true,
  *		"estimated":true, "failed":3}
  *
- * Members that say nothing are left out. n counts from 0 without holes, and parents and owners stand
- * before those that name them; what breaks that is not taken (false). base_ns is added to every time
- * of the file. group: inputs with one group count their correlations together (model.h).
+ * Members that say nothing are left out. n counts from 0 without holes, and parents and owners
+ * stand before those that name them; what breaks that is not taken (false). base_ns is added to
+ * every time of the file. group: inputs with one group count their correlations together (model.h).
  */
 #ifndef ANALYSIS_OWN_H
 #define ANALYSIS_OWN_H

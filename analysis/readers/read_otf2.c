@@ -712,6 +712,12 @@ static uint64_t otf2_records(const char *path)
 	return bytes / RECORD_BYTES;
 }
 
+/* rocprofv3 names its archives so, and may write tables and databases beside them. */
+static char *recording_otf2(const struct probe *p)
+{
+	return text_suffix(p->name, "_results" OTF2_SUFFIX) ? recording_named(p) : NULL;
+}
+
 const struct reader reader_otf2 = {
 	.name = "otf2",
 	.about = "Open Trace Format 2 archives (Score-P, TAU, APEX)",
@@ -720,4 +726,6 @@ const struct reader reader_otf2 = {
 	.read = otf2_read,
 	.claims = otf2_claims,
 	.records = otf2_records,
+	.recording = recording_otf2,
+	.richness = 2,
 };

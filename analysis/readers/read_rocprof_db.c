@@ -451,4 +451,6 @@ const struct reader reader_rocprof_db = {
 	.suffixes = ".db[.gz|.zst]",
 	.probe = probe_rocprof_db,
 	.read = read_rocprof_db,
+	.recording = recording_named,
+	.richness = 3,
 };

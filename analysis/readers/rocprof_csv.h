@@ -103,6 +103,8 @@ struct rocprof_group {
 	VEC(struct rocprof_agent) agents;
 };
 
+/* DIR/PREFIX of a path that has a prefix, else NULL; owned. */
+char *rocprof_group_name(const struct probe *p);
 void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h);
 void rocprof_group_release(struct rocprof_group *g);
 /* Whether a file of this kind lies beside, such as "kernel_trace". */
@@ -117,7 +119,7 @@ void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret)
 
 /* A device as rows name it. */
 struct rocprof_device {
-	char *said; /* the cell */
+	struct csv_text said; /* the cell, owned */
 	char name[32], pci[32];
 	bool gpu;
 	track_id track;
@@ -133,13 +135,12 @@ struct rocprof_loose {
 
 /* A row of the file; valid until the next one is asked for. */
 struct rocprof_row {
-	struct csv_record record;
-	size_t first_end;     /* of its ends, in its batch */
-	bool whole;           /* it has as many fields as the header */
-	struct csv_text line; /* where it has not */
+	struct csv_record record; /* no fields where it is not whole */
+	bool whole;               /* it has as many fields as the header */
 	bool line_ended;
 	bool timed, correlated; /* these numbers are known */
 	int64_t start_ns, end_ns, correlation;
+	struct csv_text line; /* where it is not whole */
 };
 
 struct rocprof_ahead;
@@ -161,7 +162,6 @@ struct rocprof_csv {
 	struct rocprof_header head;
 	struct rocprof_group group;
 	const struct rocprof_row *row; /* the row at hand */
-	struct csv_record record;      /* its fields */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text;
@@ -184,7 +184,7 @@ struct rocprof_csv {
 	struct rocprof_names {
 		struct csv_text text;
 		str_id id;
-	} * names; /* texts seen lately, by a few of their bytes */
+	} * names, category; /* texts seen lately, by their hashes; the last row's */
 	VEC(struct rocprof_loose) loose;
 	VEC(struct rocprof_total {
 		str_id name;
@@ -218,7 +218,7 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 
 	if (at < 0)
 		return (struct csv_text){ "", 0 };
-	return rc->glued ? rc->cells[at] : csv_field(&rc->record, (size_t)at);
+	return rc->glued ? rc->cells[at] : csv_field(&rc->row->record, (size_t)at);
 }
 
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
@@ -228,6 +228,8 @@ bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret)
  * at 0: that is what a record has whose time was never learned. */
 bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns);
 str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
+/* The same for a text that mostly is that of the row before. */
+str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
 /* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
 str_id rocprof_args(struct rocprof_csv *rc);

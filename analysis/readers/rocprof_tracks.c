@@ -88,7 +88,7 @@ track_id rocprof_thread(struct rocprof_csv *rc)
 		return thread_of(rc);
 	both = (struct csv_text){ p.p, (size_t)(t.p + t.n - p.p) };
 	seen = &rc->seen[(unsigned char)t.p[t.n - 1] % ROCPROF_SEEN];
-	if (both.n != seen->text.n || memcmp(both.p, seen->text.p, both.n) != 0)
+	if (!csv_text_same(both, seen->text))
 		*seen = (struct rocprof_seen){ both, thread_of(rc) };
 	return seen->track;
 }

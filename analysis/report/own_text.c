@@ -6,8 +6,46 @@
 
 #include "profrig/num.h"
 #include "profrig/replay.h"
+#include "profrig/u64map.h"
 #include "profrig/utf8.h"
 #include "profrig/xalloc.h"
+
+static uint64_t numbers_key(const struct track *t)
+{
+	uint64_t v[5] = { t->kind, t->host, (uint64_t)t->pid, (uint64_t)t->tid,
+			  t->kind == TRACK_QUEUE || t->kind == TRACK_DEVICE ? t->device : 0 };
+
+	return XXH3_64bits(v, sizeof(v));
+}
+
+static bool has_pid_of_parent(const struct model *m, const struct track *t)
+{
+	return t->parent != TRACK_NONE && m->tracks.v[t->parent].pid == t->pid;
+}
+
+static bool has_numbers(const struct track *t)
+{
+	return t->kind != TRACK_PROCESS && t->pid != PID_NONE && t->tid != PID_NONE;
+}
+
+static void inherited_set(const struct model *m, struct own_order *o)
+{
+	CLEANUP(u64map_release) struct u64map count = U64MAP_INIT;
+
+	o->pid_inherited = xcalloc(o->nr + 1, sizeof(*o->pid_inherited));
+	for (size_t i = 0; i < o->nr; i++)
+		if (has_numbers(&m->tracks.v[i])) {
+			uint32_t *at = u64map_at(&count, numbers_key(&m->tracks.v[i]));
+
+			*at = *at == U64MAP_NONE ? 1 : 2;
+		}
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct track *t = &m->tracks.v[i];
+
+		o->pid_inherited[i] = has_numbers(t) && has_pid_of_parent(m, t) &&
+				      u64map_get(&count, numbers_key(t)) > 1;
+	}
+}
 
 void own_order_init(const struct model *m, struct own_order *ret)
 {
@@ -24,10 +62,12 @@ void own_order_init(const struct model *m, struct own_order *ret)
 			ret->at[n] = (track_id)i;
 			ret->number_of[i] = (uint32_t)n++;
 		}
+	inherited_set(m, ret);
 }
 
 void own_order_release(struct own_order *o)
 {
+	free(o->pid_inherited);
 	free(o->at);
 	free(o->number_of);
 }
@@ -124,11 +164,13 @@ static uint64_t group_of(const struct model *m)
 	uint64_t v[4] = { (uint64_t)m->first_ns, (uint64_t)m->last_ns, m->spans.nr, m->series.nr };
 	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
 
-	if (in && in->group)
-		return in->group;
-	return XXH3_64bits_withSeed(v, sizeof(v),
-				    in ? XXH3_64bits(in->path, strlen(in->path)) : 0) |
-	       1;
+	uint64_t group = in ? in->group : 0;
+
+	if (!group)
+		group = XXH3_64bits_withSeed(v, sizeof(v),
+					     in ? XXH3_64bits(in->path, strlen(in->path)) : 0);
+	/* JSON parsers count to here */
+	return (group & INT64_MAX) | 1;
 }
 
 void own_file_text(const struct model *m, int64_t base_ns, struct strbuf *to)
@@ -171,7 +213,7 @@ void own_track_text(const struct model *m, const struct own_order *o, track_id i
 	if (t->owner != TRACK_NONE)
 		put_number(to, "owner", o->number_of[t->owner]);
 	put_text(to, "host", m, t->host);
-	if (t->pid != PID_NONE)
+	if (t->pid != PID_NONE && !o->pid_inherited[id])
 		put_number(to, "pid", t->pid);
 	if (t->tid != PID_NONE)
 		put_number(to, "tid", t->tid);

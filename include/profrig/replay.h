@@ -7,8 +7,8 @@
  * Times are those of the model's time base. Correlations of inputs that counted by themselves are
  * told apart: they are numbered anew where two inputs use the same.
  *
- * The window is [from_ns, to_ns]. A span that reaches out of it is cut at its edges, an instant or a
- * sample outside is left out, but the sample before the window and the one behind it stay: a
+ * The window is [from_ns, to_ns]. A span that reaches out of it is cut at its edges, an instant or
+ * a sample outside is left out, but the sample before the window and the one behind it stay: a
  * counter's value at the edge lies between them. A link stays when both of its spans do.
  */
 #ifndef PROFRIG_REPLAY_H
