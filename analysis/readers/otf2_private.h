@@ -181,6 +181,12 @@ static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 	return c->ns;
 }
 
+/* Of a track that is made up: beside those that an archive of ours numbers. */
+static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
+{
+	return r->own.there ? key | (uint64_t)1 << 62 : key;
+}
+
 void otf2_make_tracks(struct otf2_reading *r);
 /* By the archive's own names and types. */
 track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
