@@ -645,14 +645,14 @@ static void any_model_is_streamed(void **state UNUSED)
 static void replaced(const char *dir, const char *name, const char *what, const char *with)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name), *data = NULL;
-	size_t n;
+	size_t n, length = strlen(what);
 	char *at;
 
-	assert_int_equal(strlen(what), strlen(with));
+	assert_int_equal(strlen(with), length);
 	assert_int_equal(fs_read(path, 1 << 24, &data, &n, NULL), 0);
-	at = memmem(data, n, what, strlen(what));
+	at = memmem(data, n, what, length);
 	assert_non_null(at);
-	memcpy(at, with, strlen(with));
+	memcpy(at, with, length);
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
