@@ -1,8 +1,8 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
  * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
- * ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the archive and calls
- * them.
+ * ties them together (otf2_messages.c, otf2_callsites.c). otf2_own.c does most of this for archives
+ * that profrig wrote. read_otf2.c opens the archive and calls them.
  *
  * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
  * while it does, struct otf2_reading and the definitions are only read, and all that a location
