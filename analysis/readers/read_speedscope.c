@@ -19,7 +19,8 @@
  *
  * unit: seconds, milliseconds, microseconds, nanoseconds are times; bytes and none are not: then 1
  * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline that means nothing
- * (the fact untimed_profiles counts these). The clock is the file's own.
+ * (the fact untimed_profiles counts these); so is a unit with another name (W_BAD_EVENT). The clock
+ * is the file's own.
  *
  * What is wrong in it: an enter or leave without a frame, a time or a known type, and samples
  * without a weight, are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames
@@ -76,7 +77,7 @@ struct speed {
 	int damage;        /* 0, JSON_CUT or JSON_BAD: of the file */
 	size_t damaged_at;
 	uint64_t untimed, events, samples;
-	struct speed_count bad, numbers, unknown, nothing, negative, kinds;
+	struct speed_count bad, numbers, unknown, nothing, negative, kinds, units;
 };
 
 static void note(const struct speed *sp, struct speed_count *c, const struct json_cur *at)
@@ -101,6 +102,16 @@ static bool is_nested(struct json_cur *c)
 static int take_text(struct json_cur *c, struct json_text *ret)
 {
 	return is_nested(c) ? json_skip(c) : json_scalar(c, ret);
+}
+
+static str_id string_of(struct speed *sp, const struct json_text *t)
+{
+	if (t->p && json_plain_len(t) == t->n)
+		return sp->sink->ops->string(sp->sink, t->p, t->n);
+	strbuf_clear(&sp->text);
+	if (t->p)
+		json_decode(t, &sp->text);
+	return sp->sink->ops->string(sp->sink, sp->text.buf, sp->text.len);
 }
 
 static const char *text_of(struct speed *sp, const struct json_text *t)
@@ -266,6 +277,15 @@ static int survey(struct speed *sp, struct json_cur *c)
 
 /* --- second pass --- */
 
+/* The first pass only saw brackets. */
+static void damaged_at(struct speed *sp, const struct json_cur *c, int r)
+{
+	if (sp->damage)
+		return;
+	sp->damage = r;
+	sp->damaged_at = (size_t)(c->p - sp->map.data);
+}
+
 static struct stack_frame frame_at(struct speed *sp, const struct json_text *index,
 				   const struct json_cur *c)
 {
@@ -341,21 +361,25 @@ static void read_events(struct speed *sp, const struct speed_profile *p, track_i
 	struct json_cur c;
 	struct json_text v[3];
 	bool some = false;
+	int r;
 
 	if (!p->events)
 		return;
 	c = cursor_at(sp, p->events + 1);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		bool object = json_peek(&c) == '{';
 
-		if (object ? take_event(&c, v) < 0 : json_skip(&c) < 0)
-			return;
+		r = object ? take_event(&c, v) : json_skip(&c);
+		if (r < 0)
+			break;
 		if (object)
 			push_event(sp, p, track, v, &at);
 		else
 			note(sp, &sp->bad, &at);
 	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
 }
 
 /* A list of frame numbers, root first. */
@@ -397,33 +421,44 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 {
 	struct json_cur c, w;
 	bool some = false, some_weights = false;
+	int r, rw = 0;
 
 	if (!p->samples)
 		return;
 	c = cursor_at(sp, p->samples + 1);
 	w = cursor_at(sp, p->weights ? p->weights + 1 : sp->map.data + sp->map.len);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		struct json_text weight = { .p = NULL };
 		bool list = json_peek(&c) == '[';
 		int64_t weight_ns;
 
-		if (list ? take_sample(sp, &c) < 0 : json_skip(&c) < 0)
-			return;
-		if (json_element(&w, &some_weights) <= 0)
+		r = list ? take_sample(sp, &c) : json_skip(&c);
+		if (r < 0)
+			break;
+		rw = w.p < w.end ? json_element(&w, &some_weights) : 0;
+		if (rw > 0)
+			rw = take_text(&w, &weight) < 0 ? JSON_BAD : 1;
+		if (rw <= 0) {
+			if (rw < 0)
+				damaged_at(sp, &w, rw);
 			w.p = w.end; /* no more of them */
-		else if (take_text(&w, &weight) < 0)
-			return;
+		}
 		if (!list || w.p == w.end)
 			note(sp, &sp->bad, &at);
 		else if (to_ns(sp, p, &weight, &at, &weight_ns))
 			push_stack(sp, t, weight_ns, &at);
 	}
-	while (w.p < w.end && json_element(&w, &some_weights) > 0) {
+	if (r < 0)
+		damaged_at(sp, &c, r);
+	while (w.p < w.end && (rw = json_element(&w, &some_weights)) > 0) {
 		note(sp, &sp->bad, &w);
-		if (json_skip(&w) < 0)
-			return;
+		rw = json_skip(&w);
+		if (rw < 0)
+			break;
 	}
+	if (rw < 0)
+		damaged_at(sp, &w, rw);
 }
 
 /* Values with a point: is any number among them (the text holds nothing else)? */
@@ -451,6 +486,11 @@ static int shift_of(struct speed *sp, const struct speed_profile *p)
 		if (p->unit.p && json_text_is(&p->unit, units[i].unit))
 			return units[i].shift;
 	sp->untimed++;
+	if (p->unit.p && !json_text_is(&p->unit, "none") && !json_text_is(&p->unit, "bytes")) {
+		struct json_cur at = cursor_at(sp, p->unit.p);
+
+		note(sp, &sp->units, &at);
+	}
 	return list_has_decimals(sp, p->weights) || list_has_decimals(sp, p->events) ? 6 : 0;
 }
 
@@ -524,10 +564,9 @@ static void begin(struct speed *sp)
 	s->ops->clock(s);
 	sp->sampled = sink_puts(s, STACK_SAMPLED);
 	for (size_t i = 0; i < sp->raw.nr; i++) {
-		struct stack_frame f = { .args = frame_args(sp, &sp->raw.v[i]) };
+		struct stack_frame f = { .args = frame_args(sp, &sp->raw.v[i]),
+					 .name = string_of(sp, &sp->raw.v[i].name) };
 
-		text_of(sp, &sp->raw.v[i].name);
-		f.name = s->ops->string(s, sp->text.buf, sp->text.len);
 		VEC_PUSH(&sp->frames, f);
 	}
 }
@@ -553,6 +592,7 @@ static int finish(struct speed *sp)
 	sink_fact(s, "stack_samples", (int64_t)sp->samples);
 	sink_fact(s, "untimed_profiles", (int64_t)sp->untimed);
 	tell(sp, W_BAD_EVENT, &sp->bad, "events, samples or frames that lack what they need");
+	tell(sp, W_BAD_EVENT, &sp->units, "profiles of an unknown unit, taken for none");
 	tell(sp, W_BAD_NUMBER, &sp->numbers, "values that are no numbers or too large");
 	tell(sp, W_UNKNOWN_REFERENCE, &sp->unknown, "frames that are not in the list");
 	tell(sp, W_IGNORED_RECORD, &sp->nothing, "samples of weight 0");

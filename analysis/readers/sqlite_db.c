@@ -53,6 +53,8 @@ int sqlite_fail(const struct sqlite_db *db, int rc, const char *what, struct err
 {
 	const char *why = (rc & 0xff) == SQLITE_INTERRUPT
 				  ? "it takes more steps than reading the file could"
+			  : (rc & 0xff) == SQLITE_NOMEM
+				  ? "the database wants more memory than there is, or is damaged"
 				  : sqlite3_errmsg(db->handle);
 
 	return err_set(err, sqlite_errno(rc), "%s: %s%s%s", db->path, what ? what : "",
