@@ -554,6 +554,85 @@ static void missing_tables_and_columns(void **state)
 	each_format("columns", fields);
 }
 
+/* --- what says that it is of another time, and numbers that are there twice --- */
+
+#define KERNEL_OF(id) \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":9,\"dur\":1," \
+	"\"args\":{\"stream\":7,\"correlation\":" id "}}"
+#define CALL_OF(id) \
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"c\",\"pid\":9,\"tid\":9,\"ts\":5," \
+	"\"dur\":1,\"args\":{\"correlation\":" id "}}"
+#define V3_OF(lists) \
+	"{\"rocprofiler-sdk-tool\":[{\"strings\":{\"buffer_records\":[{\"kind\":\"A\"," \
+	"\"operations\":[\"f\"]}]}," lists "}]}"
+
+static void other_versions_and_equal_ids(void **state)
+{
+	const struct {
+		const char *reader, *text;
+		const char *const *sql;
+		const char *code; /* NULL: nothing is said */
+		int r;
+		size_t spans, links;
+	} cases[] = {
+		{ "nsys", NULL,
+		  SQL(NSYS_SMALL "CREATE TABLE META_DATA_EXPORT(name, value); INSERT INTO "
+				 "META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '99.0.0');"),
+		  W_UNKNOWN_VERSION, 0, 4, 2 },
+		{ "rpd", NULL,
+		  SQL(RPD_2 RPD_ROWS "UPDATE rocpd_metadata SET value = '99' WHERE tag = "
+				     "'schema_version'"),
+		  W_UNKNOWN_VERSION, 0, 4, 2 },
+		{ "rocpd", NULL,
+		  SQL(ROCPD(U1) "UPDATE \"rocpd_metadata" U1 "\" SET value = '99' WHERE tag = "
+				"'schema_version'"),
+		  W_UNKNOWN_VERSION, 0, 5, 1 },
+		{ "samples",
+		  "# profrig samples: 99\n# clock: CLOCK_MONOTONIC\nt_ns,power.gpu0[W]\n1000,5\n",
+		  NULL, W_UNKNOWN_VERSION, 0, 0, 0 },
+		/* a number that two have is the first one's */
+		{ "tef",
+		  "{\"schemaVersion\":99,\"deviceProperties\":[],\"traceEvents\":[" CALL_OF(
+			  "3") "," CALL_OF("3") "," KERNEL_OF("3") "," KERNEL_OF("3") "]}",
+		  NULL, NULL, 0, 4, 2 },
+		{ "tef",
+		  V3_OF("\"kernel_symbols\":[{\"kernel_id\":1,\"kernel_name\":\"a\"},{"
+			"\"kernel_id\":1,\"kernel_name\":\"b\"}],\"buffer_records\":{"
+			"\"kernel_dispatch\":[{\"start_timestamp\":5,\"end_timestamp\":6,"
+			"\"dispatch_info\":{\"kernel_id\":1}}]}"),
+		  NULL, W_BAD_EVENT, 0, 1, 0 },
+		{ "nsys", NULL,
+		  SQL(NSYS_KERNEL
+		      "CREATE TABLE StringIds(id INTEGER, value TEXT); INSERT INTO "
+		      "StringIds VALUES (1, 'k'), (1, 'other');"
+		      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (3, 4, 0, 1, 7, 1, " PID(
+			      10) ", 1, 1, NULL);"),
+		  W_BAD_EVENT, 0, 1, 0 },
+		{ "rocprof_db", NULL,
+		  SQL(ROCPROF_DB "INSERT INTO HIP VALUES (100, 200, 7, 8, 'hipLaunchKernel', '', 5,"
+				 " '', 2, 8);"),
+		  NULL, 0, 4, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+						 : read_text(cases[i].reader, cases[i].text);
+
+		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans ||
+		    rd.m->links.nr != cases[i].links)
+			ROW_FAIL(i, "%d %s, %zu spans, %zu links", rd.r, rd.err.msg, rd.m->spans.nr,
+				 rd.m->links.nr);
+		if (cases[i].code && warned(rd.m, cases[i].code) != 1)
+			ROW_FAIL(i, "no %s", cases[i].code);
+		for (size_t k = 0; !cases[i].code && k < rd.m->warnings.nr; k++)
+			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
+				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
+					 rd.m->warnings.v[k].text);
+		reading_release(&rd);
+	}
+}
+
 /* --- what is large: in a process of its own, whose memory is told --- */
 
 #define ABOVE_TWICE ((size_t)64 << 20)
@@ -704,10 +783,15 @@ static void nesting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid),      cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutations),  cmocka_unit_test(absurd_values),
-		cmocka_unit_test(names),      cmocka_unit_test(missing_tables_and_columns),
-		cmocka_unit_test(long_names), cmocka_unit_test(nesting),
+		cmocka_unit_test(valid),
+		cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(mutations),
+		cmocka_unit_test(absurd_values),
+		cmocka_unit_test(names),
+		cmocka_unit_test(missing_tables_and_columns),
+		cmocka_unit_test(other_versions_and_equal_ids),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(nesting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
