@@ -699,48 +699,66 @@ static size_t long_bytes(void)
 	return n;
 }
 
-static void long_name(struct target *t)
+/* The texts of a database, wherever they stand. */
+static void put_long_cell(struct target *t)
+{
+	static const char *const texts[] = {
+		"UPDATE rocpd_string SET string = printf('%.*c', ?1, 'x') WHERE id = 7",
+		"UPDATE OPS SET Name = printf('%.*c', ?1, 'x') WHERE \"Index\" = 6",
+		"UPDATE StringIds SET value = printf('%.*c', ?1, 'x') WHERE id = 3",
+		"UPDATE \"rocpd_string" U1 "\" SET string = printf('%.*c', ?1, 'x') WHERE id = 3",
+	};
+	size_t n = long_bytes(), done = 0;
+	sqlite3 *db;
+
+	if (n > (size_t)900 << 20)
+		n = (size_t)900 << 20; /* what SQLite itself allows */
+	assert_int_equal(sqlite3_open(t->file, &db), SQLITE_OK);
+	db_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF");
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		sqlite3_stmt *q;
+
+		if (sqlite3_prepare_v2(db, texts[i], -1, &q, NULL) != SQLITE_OK)
+			continue;
+		sqlite3_bind_int64(q, 1, (int64_t)n);
+		assert_int_equal(sqlite3_step(q), SQLITE_DONE);
+		sqlite3_finalize(q);
+		done++;
+	}
+	sqlite3_close(db);
+	assert_int_equal(done, 1);
+}
+
+static void put_long_name(struct target *t)
 {
 	size_t n = long_bytes();
-	char *name;
+	CLEANUP(xfreep) char *name = xmalloc(n + 1), *text = NULL;
+
+	memset(name, 'x', n);
+	name[n] = '\0';
+	text = filled(t->f, t->f->time, t->f->end, name);
+	target_write(t, text, strlen(text));
+}
+
+/* The file is made in a process of its own too: what that leaves in memory is nobody's. */
+static void long_name(struct target *t)
+{
+	int status;
+	pid_t pid;
 
 	if (t->f->make)
 		return; /* a string does not fit into a chunk of an archive */
-	if (t->f->sql) {
-		/* the texts of a database, wherever they stand */
-		static const char *const texts[] = {
-			"UPDATE rocpd_string SET string = printf('%.*c', ?1, 'x') WHERE id = 7",
-			"UPDATE OPS SET Name = printf('%.*c', ?1, 'x') WHERE \"Index\" = 6",
-			"UPDATE StringIds SET value = printf('%.*c', ?1, 'x') WHERE id = 3",
-			"UPDATE rocpd_string" U1 " SET string = printf('%.*c', ?1, 'x') WHERE id=3",
-		};
-		sqlite3 *db;
-
-		if (n > (size_t)900 << 20)
-			n = (size_t)900 << 20; /* what SQLite itself allows */
-		assert_int_equal(sqlite3_open(t->file, &db), SQLITE_OK);
-		db_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF");
-		for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-			sqlite3_stmt *q;
-
-			if (sqlite3_prepare_v2(db, texts[i], -1, &q, NULL) != SQLITE_OK)
-				continue;
-			sqlite3_bind_int64(q, 1, (int64_t)n);
-			assert_int_equal(sqlite3_step(q), SQLITE_DONE);
-			sqlite3_finalize(q);
-		}
-		sqlite3_close(db);
-		attack_apart(t, 0);
-		return;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (t->f->sql)
+			put_long_cell(t);
+		else
+			put_long_name(t);
+		_exit(0);
 	}
-	name = xmalloc(n + 1);
-	memset(name, 'x', n);
-	name[n] = '\0';
-	CLEANUP(xfreep) char *text = filled(t->f, t->f->time, t->f->end, name);
-
-	free(name);
-	target_write(t, text, strlen(text));
-	xfreep(&text);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 	attack_apart(t, 0);
 }
 
