@@ -49,7 +49,7 @@ enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
 struct speed_profile {
 	enum speed_type type;
 	struct json_text name, unit, start;
-	const char *events, *samples, *weights;
+	const char *at, *events, *samples, *weights;
 	int shift; /* decimal places from the unit to ns */
 };
 
@@ -220,7 +220,7 @@ static int take_member(struct json_cur *c, const struct json_text *key, struct s
 /* A cut profile is kept: its lists are read up to the cut. */
 static int take_profile(struct speed *sp, struct json_cur *c)
 {
-	struct speed_profile p = { .type = SPEED_UNKNOWN };
+	struct speed_profile p = { .type = SPEED_UNKNOWN, .at = c->p };
 	struct json_text key;
 	bool some = false;
 	int r;
@@ -498,7 +498,7 @@ static void read_profile(struct speed *sp, struct speed_profile *p, uint64_t key
 {
 	struct track_def d = TRACK_DEF_INIT;
 	struct stack_track t = STACK_TRACK_INIT(0);
-	struct json_cur here = cursor_at(sp, sp->map.data);
+	struct json_cur here = cursor_at(sp, p->at);
 
 	if (p->type == SPEED_UNKNOWN) {
 		note(sp, &sp->kinds, &here);
