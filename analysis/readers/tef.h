@@ -46,7 +46,7 @@ struct tef_doc {
 	bool has_base;
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
-	bool fractions; /* times have digits behind the point */
+	bool fractions;               /* times have digits behind the point */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
 };
 
