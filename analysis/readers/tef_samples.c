@@ -173,7 +173,8 @@ static void push(struct samples *sp, const struct sample *s)
 	struct tef_id id = tef_id_of(&s->frame);
 	const struct frame *leaf = frame_of(sp, &id);
 
-	if (!tef_time(sp->t, &(struct tef_event){ .ts = s->ts }, &d.start_ns))
+	if (!tef_time(sp->t, &(struct tef_event){ .ts = { .p = s->ts.p, .n = s->ts.n } },
+		      &d.start_ns))
 		return;
 	if (!leaf && id.type != TEF_ID_NONE && sp->unknown++ == 0)
 		sp->unknown_at = sp->t->at;
