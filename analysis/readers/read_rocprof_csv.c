@@ -311,39 +311,42 @@ static bool lost_digits(struct rocprof_csv *rc)
 /* Of the ids of dispatches and addresses. */
 #define ID_BYTES 40
 
-static uint64_t ids_of(const struct rocprof_csv *rc)
-{
-	return rc->dispatches.nr + rc->addresses.nr;
-}
+/* So many at a time are paid for. */
+#define ROWS_PAID 64
 
 /* Rows are longer than what they become; those that were made shorter do not all find room. */
-static void take_row_within(struct rocprof_csv *rc)
+static void settle_memory(struct rocprof_csv *rc)
 {
 	const struct input *in = rc->sink->ops->current(rc->sink);
-	uint64_t samples = in->samples, ids = ids_of(rc);
+	uint64_t ids = rc->dispatches.nr + rc->addresses.nr;
 
+	mem_budget_take(&rc->memory, (rc->rows - rc->paid.rows) * ROW_BYTES +
+					     (in->samples - rc->paid.samples) * SAMPLE_BYTES +
+					     (ids - rc->paid.ids) * ID_BYTES);
+	rc->paid.rows = rc->rows;
+	rc->paid.samples = in->samples;
+	rc->paid.ids = ids;
 	mem_budget_read(&rc->memory, (size_t)(rc->row->record.start - rc->map.data));
-	if (!mem_budget_has(&rc->memory, 0)) {
-		rocprof_fault(rc, &rc->crowd);
-		return;
-	}
-	take_row(rc);
-	mem_budget_take(&rc->memory, ROW_BYTES + (in->samples - samples) * SAMPLE_BYTES +
-					     (ids_of(rc) - ids) * ID_BYTES);
+	rc->full = !mem_budget_has(&rc->memory, 0);
 }
 
 static void read_rows(struct rocprof_csv *rc)
 {
 	struct rocprof_ahead *ahead = rocprof_ahead_new(&rc->scan, &rc->head);
+	uint64_t seen = 0;
 
 	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
 		rc->glued = false;
+		if (seen++ % ROWS_PAID == 0)
+			settle_memory(rc);
 		if (!rc->row->whole && !repair(rc))
 			continue;
 		if (!(rc->glued ? rc->row->line_ended : rc->row->record.ended) && lost_digits(rc))
 			rc->cut = rc->row->record.start;
+		else if (rc->full)
+			rocprof_fault(rc, &rc->crowd);
 		else
-			take_row_within(rc);
+			take_row(rc);
 	}
 	rocprof_ahead_free(ahead);
 }

@@ -203,6 +203,10 @@ struct rocprof_csv {
 	track_id pc_track;
 	struct track_limit tracks;
 	struct mem_budget memory;
+	struct {
+		uint64_t rows, samples, ids;
+	} paid;        /* what was taken off it */
+	bool full;     /* there is none left */
 	str_id newest; /* string */
 	bool dispatches_elsewhere;
 	struct rocprof_ends dispatch_ends; /* where the file has none */
