@@ -21,7 +21,7 @@ struct model *model_new(void)
 	return m;
 }
 
-static void priv_free(struct model_priv *p)
+static void priv_clear(struct model_priv *p)
 {
 	for (size_t i = 0; i < p->track_states.nr; i++)
 		VEC_RELEASE(&p->track_states.v[i].open);
@@ -31,7 +31,8 @@ static void priv_free(struct model_priv *p)
 	VEC_RELEASE(&p->input_states);
 	idmap_release(&p->track_ids);
 	idmap_release(&p->series_ids);
-	free(p);
+	p->current = INPUT_NONE;
+	p->in = NULL;
 }
 
 static void inputs_release(struct model *m)
@@ -62,13 +63,12 @@ static void spans_release(struct span_columns *c)
 	free(c->parent);
 	free(c->depth);
 	free(c->exclusive_ns);
+	*c = (struct span_columns){ .nr = 0 };
 }
 
-void model_free(struct model *m)
+void model_clear(struct model *m)
 {
-	if (!m)
-		return;
-	priv_free(m->priv);
+	priv_clear(m->priv);
 	inputs_release(m);
 	spans_release(&m->spans);
 	VEC_RELEASE(&m->pieces);
@@ -83,8 +83,18 @@ void model_free(struct model *m)
 	free(m->links.from);
 	free(m->links.to);
 	free(m->links.kind);
+	m->links = (struct link_columns){ .nr = 0 };
 	VEC_RELEASE(&m->tracks);
 	intern_free(m->strings);
+	m->strings = NULL;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	model_clear(m);
+	free(m->priv);
 	free(m);
 }
 

@@ -49,6 +49,7 @@ struct model_priv {
 extern const struct sink_ops model_sink_ops;
 
 void sink_input_close(struct model_priv *p);
+void model_clear(struct model *m); /* all that was pushed, and the strings */
 /* The input's shift from the sink's time base, as far as its time range is known by now. */
 void timebase_apply(struct model *m, input_id input);
 /* The inputs so far are all that its clock is related to; from now on its shift stays. */

@@ -118,6 +118,21 @@ static void sink_op_input_end(struct sink *s)
 	sink_input_close(priv_of(s));
 }
 
+static void sink_op_input_again(struct sink *s)
+{
+	struct model_priv *p = priv_of(s);
+	struct model *m = p->model;
+	CLEANUP(xfreep) char *path = xstrdup(p->in->path), *host = NULL;
+	const char *reader = p->in->reader;
+
+	assert(m->inputs.nr == 1 && p->current == 0);
+	host = xstrdup(model_str(m, p->default_host));
+	model_clear(m);
+	m->strings = intern_new();
+	p->default_host = intern_puts(m->strings, host);
+	sink_op_input(s, path, reader);
+}
+
 static str_id sink_op_string(struct sink *s, const char *str, size_t n)
 {
 	return intern_put(priv_of(s)->model->strings, str, n);
@@ -471,6 +486,7 @@ const struct sink_ops model_sink_ops = {
 	.current = sink_op_current,
 	.clock = sink_op_clock,
 	.input_end = sink_op_input_end,
+	.input_again = sink_op_input_again,
 	.string = sink_op_string,
 	.track = sink_op_track,
 	.series = sink_op_series,

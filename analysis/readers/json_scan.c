@@ -8,25 +8,20 @@
 #include "profrig/bits.h"
 #include "profrig/utf8.h"
 
-enum {
-	C_BLANK = 1,
-	C_WORD = 2, /* of numbers and bare words */
+const bool json_word[256] = {
+	['0' ... '9'] = true, ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+'] = true,
+	['-'] = true,	      ['.'] = true,	    ['_'] = true,
 };
 
-static const uint8_t class_of[256] = {
-	[0] = C_BLANK,    [' '] = C_BLANK,        ['\t'] = C_BLANK,       ['\n'] = C_BLANK,
-	['\r'] = C_BLANK, ['0' ... '9'] = C_WORD, ['a' ... 'z'] = C_WORD, ['A' ... 'Z'] = C_WORD,
-	['+'] = C_WORD,   ['-'] = C_WORD,         ['.'] = C_WORD,         ['_'] = C_WORD,
-};
-
-static inline bool is_class(char c, uint8_t cls)
+/* NUL is one: holes and tails of mapped files. */
+static inline bool is_blank(char c)
 {
-	return class_of[(unsigned char)c] & cls;
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0;
 }
 
 static inline const char *blanks(const char *p, const char *end)
 {
-	while (p < end && is_class(*p, C_BLANK))
+	while (p < end && is_blank(*p))
 		p++;
 	return p;
 }
@@ -149,8 +144,10 @@ int json_scalar(struct json_cur *c, struct json_text *ret)
 
 	*ret = (struct json_text){ .p = from };
 	if (ch == '"') {
-		const char *e = string_end(from + 1, c->end, &ret->escaped);
+		bool escaped = false;
+		const char *e = string_end(from + 1, c->end, &escaped);
 
+		ret->escaped = escaped;
 		if (e >= c->end) {
 			c->p = c->end;
 			return JSON_CUT;
@@ -161,7 +158,7 @@ int json_scalar(struct json_cur *c, struct json_text *ret)
 		c->p = e + 1;
 		return 0;
 	}
-	while (c->p < c->end && is_class(*c->p, C_WORD))
+	while (c->p < c->end && json_is_word(*c->p))
 		c->p++;
 	ret->n = (size_t)(c->p - from);
 	if (c->p >= c->end)
@@ -255,7 +252,7 @@ static uint64_t escaped_of(uint64_t back, bool *carry)
 /* What is open; '[' or '{' by bit. */
 struct nest {
 	uint64_t is_array[JSON_MAX_DEPTH / 64];
-	unsigned int depth;
+	unsigned int depth, limit;
 };
 
 /* A bracket. 1: the outermost one was closed, 0: go on. */
@@ -264,7 +261,7 @@ static inline __attribute__((always_inline)) int nest_take(struct nest *n, char 
 	uint64_t bit;
 
 	if (ch == '{' || ch == '[') {
-		if (n->depth >= JSON_MAX_DEPTH)
+		if (n->depth >= n->limit)
 			return JSON_BAD;
 		bit = UINT64_C(1) << n->depth % 64;
 		if (ch == '[')
@@ -349,9 +346,9 @@ SKIP(skip_to, block_at)
 /* clang-format on */
 #endif
 
-static int skip_nested(struct json_cur *c, char open)
+int json_skip_open(struct json_cur *c, char open, unsigned int above)
 {
-	struct skip s = { .nest = { { open == '[' }, 1 } };
+	struct skip s = { .nest = { { open == '[' }, 1, JSON_MAX_DEPTH - above } };
 
 	return skip_to(&s, c, c->end);
 }
@@ -364,7 +361,7 @@ int json_skip(struct json_cur *c)
 	if (ch != '{' && ch != '[')
 		return json_scalar(c, &t);
 	c->p++;
-	return skip_nested(c, ch);
+	return json_skip_open(c, ch, 0);
 }
 
 #define WALK_BYTES ((size_t)1 << 20)
@@ -372,7 +369,7 @@ int json_skip(struct json_cur *c)
 int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
 		   void *ctx)
 {
-	struct skip s = { .nest = { { open == '[' }, 1 } };
+	struct skip s = { .nest = { { open == '[' }, 1, JSON_MAX_DEPTH } };
 	int r;
 
 	do {

@@ -39,9 +39,9 @@ struct json_cur {
 
 struct json_text {
 	const char *p;
-	size_t n;
-	bool escaped; /* holds a backslash */
-	bool quoted;  /* was a string: p, n are what stands between the quotes */
+	size_t n : 62;
+	size_t escaped : 1; /* holds a backslash */
+	size_t quoted : 1;  /* was a string: p, n are what stands between the quotes */
 };
 
 /* The next character after blanks, not consumed; 0 at the end. */
@@ -57,6 +57,11 @@ int json_element(struct json_cur *c, bool *some);
 int json_scalar(struct json_cur *c, struct json_text *ret);
 /* Any value: brackets must match, what stands between them is not looked at. 0. */
 int json_skip(struct json_cur *c);
+/*
+ * The rest of a value that was opened with `open`, up to and with its end. above: how many values
+ * around it count as nesting too. 0.
+ */
+int json_skip_open(struct json_cur *c, char open, unsigned int above);
 /*
  * The rest of an array or object that was opened with `open`, up to and with its end. 0. walked:
  * NULL, or told every megabyte how far it is.
@@ -76,6 +81,13 @@ size_t json_plain_len(const struct json_text *t);
 /* A cursor over a slice (of a text that is followed by readable bytes); over nothing when it was
  * never set. */
 struct json_cur json_cur_of(const struct json_text *t);
+
+/* Characters of numbers and bare words. */
+extern const bool json_word[256];
+static inline bool json_is_word(char c)
+{
+	return json_word[(unsigned char)c];
+}
 
 static inline bool json_text_is(const struct json_text *t, const char *s)
 {

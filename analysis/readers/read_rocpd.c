@@ -337,4 +337,6 @@ const struct reader reader_rocpd = {
 	.suffixes = ".db[.gz|.zst]",
 	.probe = probe_rocpd,
 	.read = read_rocpd,
+	.recording = recording_named,
+	.richness = 3,
 };

@@ -268,6 +268,7 @@ static void tell_problems(struct rpd *r)
 	struct rpd_counts *n = &r->n;
 
 	tell(r, W_BAD_EVENT, n->bad_rows, n->bad_row);
+	track_limit_tell(&r->tracks, r->sink);
 	tell(r, W_UNKNOWN_REFERENCE, n->unknown_strings, n->unknown_string);
 	tell(r, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
 	     "ids of strings that occur twice; the first one counts");

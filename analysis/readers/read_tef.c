@@ -108,19 +108,29 @@ static void tell_clock(struct tef *t)
 	in->clock = t->doc.clock;
 	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
 	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
+	if (t->doc.own)
+		own_file_apply(&t->own, t->sink);
 	t->sink->ops->clock(t->sink);
 }
 
-static void tef_release(struct tef *t)
+/* What was learned from the events. */
+static void tef_forget(struct tef *t)
 {
-	input_unmap(&t->map);
-	strbuf_release(&t->text);
+	tef_shapes_free(t->shapes);
+	tef_memo_free(t->memo);
+	t->shapes = NULL;
+	t->memo = NULL;
+	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
 	VEC_RELEASE(&t->edges);
 	VEC_RELEASE(&t->asyncs);
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
 	VEC_RELEASE(&t->late);
+	VEC_RELEASE(&t->own_end);
+	u64map_release(&t->own_ends);
+	own_release(&t->own);
+	t->own_last = SPAN_NONE;
 }
 
 static bool is_rocprofv3(const struct tef *t)
@@ -130,10 +140,39 @@ static bool is_rocprofv3(const struct tef *t)
 	return said ? strcmp(said, tef_dialects[TEF_ROCPROFV3]) == 0 : tef_is_rocprofv3(t);
 }
 
+static void tef_release(struct tef *t)
+{
+	tef_forget(t);
+	input_unmap(&t->map);
+	strbuf_release(&t->text);
+}
+
+/* What was guessed can only be taken back where nothing but this was pushed. */
+static int read_events(struct tef *t, bool alone, struct err *err)
+{
+	int r;
+
+	if (!alone || !tef_doc_guess(t))
+		tef_doc_rest(t);
+	tell_clock(t);
+	r = tef_walk(t, err);
+	if (r != TEF_AGAIN)
+		return r;
+	tef_forget(t);
+	t->sink->ops->input_again(t->sink);
+	tell_clock(t);
+	return tef_walk(t, err);
+}
+
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(tef_release)
-	struct tef t = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
+	struct tef t = { .path = path,
+			 .opts = o,
+			 .sink = s,
+			 .text = STRBUF_INIT,
+			 .own = OWN_INIT,
+			 .own_last = SPAN_NONE };
 	struct input *in;
 	int r = input_map(path, 0, &t.map, err);
 
@@ -146,20 +185,31 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 		t.doc = (struct tef_doc){ .dialect = TEF_ROCPROFV3,
 					  .rank = RANK_NONE,
 					  .clock = TRACE_CLOCK_BOOTTIME };
+		s->ops->input(s, path, "tef");
+		tell_clock(&t);
+		t.memo = tef_memo_new();
+		r = tef_rocprofv3_read(&t, err);
 	} else {
 		r = tef_doc_scan(&t, err);
 		if (r < 0)
 			return r;
+		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
 	}
-	s->ops->input(s, path, "tef");
-	tell_clock(&t);
-	r = t.doc.dialect == TEF_ROCPROFV3 ? tef_rocprofv3_read(&t, err) : tef_doc_read(&t, err);
 	in = s->ops->current(s);
 	in->partial = r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds neither spans nor samples", path);
 	s->ops->input_end(s);
 	return r;
+}
+
+/* Only rocprof writes a file of this format beside others of the same recording. */
+static char *recording_tef(const struct probe *p)
+{
+	return head_has(p, "\"BeginNs\"") || head_has(p, "\"process_name\",\"sort_index\"") ||
+			       head_has(p, "\"rocprofiler-sdk-tool\"")
+		       ? recording_named(p)
+		       : NULL;
 }
 
 const struct reader reader_tef = {
@@ -170,4 +220,6 @@ const struct reader reader_tef = {
 	.probe = probe_tef,
 	.read = read_tef,
 	.dialects = tef_dialects,
+	.recording = recording_tef,
+	.richness = 2,
 };

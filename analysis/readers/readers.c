@@ -144,36 +144,62 @@ static char *bare_name(const char *path)
 	return end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
 }
 
-/* *ret is NULL when nothing recognises the path; err then says so. */
-static int detect(const char *path, const struct reader **ret, struct err *err)
+/* A path's beginning, and what it is called. */
+struct looked {
+	struct probe probe;
+	char *name;
+	unsigned char *head;
+};
+
+static void looked_release(struct looked *l)
 {
-	CLEANUP(xfreep) char *name = bare_name(path);
-	CLEANUP(xfreep) unsigned char *head = NULL;
-	struct probe p = { .path = path, .name = name, .is_dir = fs_is_dir(path) };
+	free(l->name);
+	free(l->head);
+}
+
+static int look_at(const char *path, struct looked *l, struct err *err)
+{
+	int64_t n;
+
+	l->name = bare_name(path);
+	l->probe = (struct probe){ .path = path, .name = l->name, .is_dir = fs_is_dir(path) };
+	if (l->probe.is_dir)
+		return 0;
+	l->head = xmalloc(PROBE_BYTES);
+	n = input_head(path, l->head, PROBE_BYTES, err);
+	if (n < 0)
+		return (int)n;
+	l->probe.head = l->head;
+	l->probe.head_len = (size_t)n;
+	return 0;
+}
+
+static const struct reader *surest(const struct probe *p)
+{
+	const struct reader *found = NULL;
 	int best = 0;
 
-	*ret = NULL;
-	if (!p.is_dir) {
-		int64_t n;
-
-		head = xmalloc(PROBE_BYTES);
-		n = input_head(path, head, PROBE_BYTES, err);
-		if (n < 0)
-			return (int)n;
-		p.head = head;
-		p.head_len = (size_t)n;
-	}
 	for (const struct reader *const *r = readers; *r; r++) {
-		int score = (*r)->probe(&p);
+		int score = (*r)->probe(p);
 
 		if (score > best) {
 			best = score;
-			*ret = *r;
+			found = *r;
 		}
 	}
-	if (!*ret)
-		not_a_trace(path, &p, err);
-	return 0;
+	return found;
+}
+
+/* *ret is NULL when nothing recognises the path; err then says so. */
+static int detect(const char *path, const struct reader **ret, struct err *err)
+{
+	CLEANUP(looked_release) struct looked l = { .name = NULL };
+	int r = look_at(path, &l, err);
+
+	*ret = r < 0 ? NULL : surest(&l.probe);
+	if (r >= 0 && !*ret)
+		not_a_trace(path, &l.probe, err);
+	return r;
 }
 
 int reader_detect(const char *path, const struct reader **ret, struct err *err)
@@ -187,6 +213,36 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err)
 		return -EINVAL;
 	*ret = found;
 	return 0;
+}
+
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err)
+{
+	CLEANUP(looked_release) struct looked l = { .name = NULL };
+	int r = look_at(path, &l, err);
+
+	if (r < 0)
+		return r;
+	*ret = surest(&l.probe);
+	if (!*ret)
+		return not_a_trace(path, &l.probe, err);
+	*ret_name = (*ret)->recording ? (*ret)->recording(&l.probe) : NULL;
+	return 0;
+}
+
+char *recording_named(const struct probe *p)
+{
+	static const char *const suffixes[] = { ".csv", ".json", ".db", ".otf2", "_results" };
+	CLEANUP(xfreep) char *whole = fs_abs(p->path);
+	CLEANUP(xfreep) char *dir = fs_dir(whole);
+	CLEANUP(xfreep) char *stem = xstrdup(p->name);
+
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		const char *end = text_suffix(stem, suffixes[i]);
+
+		if (end)
+			stem[end - stem] = '\0';
+	}
+	return fs_join(dir, stem);
 }
 
 __attribute__((format(printf, 3, 4))) static void verdict(struct artifact_check *c,

@@ -1,13 +1,18 @@
 /*
  * tef: the parts of the Trace Event Format reader (read_tef.c has the map of the format).
  *
- *	tef_doc.c	the document around the events: form, dialect, clock, rank, damage
+ *	tef_doc.c	the document around the events: form, dialect, clock, rank
+ *	tef_walk.c	event after event, and what is damaged
+ *	tef_ahead.c	events parsed by other threads
  *	tef_event.c	one event's members, and what each phase pushes
+ *	tef_shape.c	the same for events that are laid out like others before them
+ *	tef_memo.c	what events ask again and again
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects that know devices: Kineto and rocprof v1
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
+ *	tef_own.c	what profrig's converter wrote, which says more than others
  *	tef_samples.c	samples of stacks beside the events
  *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
@@ -15,6 +20,7 @@
 #define ANALYSIS_TEF_H
 
 #include "json_scan.h"
+#include "own.h"
 
 #include <stdint.h>
 
@@ -38,7 +44,8 @@ extern const char *const tef_dialects[]; /* their words */
 /* What is known of a document before its events are pushed. */
 struct tef_doc {
 	bool array_form;
-	size_t events_at; /* offset behind the '[' of the events */
+	size_t events_at;  /* offset behind the '[' of the events */
+	size_t events_end; /* guessed: behind their ']'; 0 when it is not */
 	enum tef_dialect dialect;
 	char tracer[16]; /* of TEF_PROFRIG: "blas", "roctx" */
 	char host[256];  /* "" unknown */
@@ -47,24 +54,80 @@ struct tef_doc {
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
 	bool fractions;               /* times have digits behind the point */
+	bool own;                     /* written by profrig's converter (own.h) */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
+};
+
+/* What has been seen so far of a document that decides about it. */
+struct tef_signals {
+	int kineto, rocprof;
+	bool profrig, uftrace;
+	enum trace_clock clock; /* said in so many words */
+	int64_t first_ns;
+	bool timed;
 };
 
 /* A pid, tid or id as the file has it: a number, a word, or absent. */
 struct tef_id {
 	enum { TEF_ID_NONE, TEF_ID_NUMBER, TEF_ID_WORD } type;
 	int64_t number;
-	uint64_t key; /* equal ids have equal keys */
 	struct json_text text;
 };
 
+/* What categories mean to Kineto. */
+enum tef_class {
+	TEF_CLASS_UNKNOWN, /* not looked up yet */
+	TEF_CLASS_OTHER,
+	TEF_CLASS_KERNEL,
+	TEF_CLASS_COPY,
+	TEF_CLASS_FILL,
+	TEF_CLASS_NOTE,
+	TEF_CLASS_RUNTIME,
+	TEF_CLASS_WINDOW
+};
+
+/* What Kineto says in args. */
+struct tef_args {
+	struct tef_id device, stream;
+	uint64_t correlation, external; /* 0 also when it is no number */
+	int32_t rank;
+	bool has_correlation, has_external;
+};
+
 struct tef_event {
-	char ph;        /* 0: none; 1: more than one character */
-	bool empty;     /* {} */
-	bool enclosing; /* "bp": "e" */
+	const char *at;  /* its '{' */
+	char ph;         /* 0: none; 1: more than one character */
+	bool empty;      /* {} */
+	bool enclosing;  /* "bp": "e" */
+	uint8_t class;   /* enum tef_class of cat */
+	bool ts_known;   /* ts_ns, dur_ns: what their texts mean */
+	bool dur_known;  /* else nobody has looked */
+	bool args_known; /* the same of kineto */
 	struct json_text name, cat, ts, dur, args;
+	struct json_text own; /* the member "profrig" */
 	struct json_text scope;
 	struct tef_id pid, tid, id;
+	int64_t ts_ns, dur_ns;
+	struct tef_args kineto;
+};
+
+/* Members that mean something. */
+enum tef_member {
+	TEF_OTHER,
+	TEF_PH,
+	TEF_TS,
+	TEF_DUR,
+	TEF_TDUR,
+	TEF_ID,
+	TEF_ID2,
+	TEF_BP,
+	TEF_PID,
+	TEF_TID,
+	TEF_CAT,
+	TEF_NAME,
+	TEF_ARGS,
+	TEF_SCOPE,
+	TEF_OWN
 };
 
 typedef uint32_t tef_slot;
@@ -89,7 +152,7 @@ struct tef_edge {
 
 struct tef_async {
 	int64_t t_ns;
-	uint64_t group; /* of pid, category and id */
+	uint64_t group, pid_key; /* group: of pid, category and id */
 	struct tef_id pid;
 	struct json_text cat;
 	str_id name, category, args;
@@ -115,6 +178,12 @@ struct tef_slice {
 	uint32_t parent; /* index of the slice around it */
 };
 
+/* The first of the two ends of a link. */
+struct tef_own_end {
+	span_id span;
+	bool to; /* it leads here */
+};
+
 /* A span on the device whose queue is named by another event of the same pid and tid. */
 struct tef_late {
 	struct tef_id pid, tid;
@@ -135,13 +204,19 @@ struct tef {
 	struct sink *sink;
 	struct input_map map;
 	struct tef_doc doc;
+	struct tef_doc head; /* as tef_doc_scan left it */
+	struct tef_signals signals;
 	struct tef_counts n;
+	struct tef_shapes *shapes;
+	struct tef_memo *memo;
 	size_t at;          /* offset of the event in hand, for words about it */
+	size_t walk;        /* when to tell input_walk again */
 	struct strbuf text; /* for decoding */
 
 	VEC(struct tef_track) tracks;
 	struct u64map slots;  /* tracks by what they are */
 	struct u64map places; /* tracks by the file's pid and tid */
+	uint32_t places_changed;
 	VEC(char *) names;
 	struct u64map name_at; /* from pid or place */
 	struct u64map series;  /* → series_id */
@@ -151,33 +226,95 @@ struct tef {
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
 	VEC(struct tef_late) late;
+
+	struct own own;
+	span_id own_last;       /* the span before what is read */
+	struct u64map own_ends; /* ids of links → own_end */
+	VEC(struct tef_own_end) own_end;
 };
 
-/* tef_doc.c */
+/* tef_doc.c: tef_doc_scan, then one of the other two. */
 int tef_doc_scan(struct tef *t, struct err *err);
-/* Pushes all events: 0, READ_PARTIAL, or < 0 when there was nothing to read. */
-int tef_doc_read(struct tef *t, struct err *err);
+/* What stands behind the events; false when it cannot be guessed where they end. */
+bool tef_doc_guess(struct tef *t);
+void tef_doc_rest(struct tef *t);
+bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
+
+/* tef_walk.c */
+#define TEF_AGAIN 2
+/*
+ * Pushes all events: 0, READ_PARTIAL, < 0 when there was nothing to read, or TEF_AGAIN: the guess
+ * of what stands behind the events was wrong, and what was pushed is of no use; t->doc is right
+ * now.
+ */
+int tef_walk(struct tef *t, struct err *err);
+/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
+ * hole's end. */
+bool tef_may_begin(const char *begin, const char *p);
+
+/* tef_ahead.c: the events from an offset on, parsed by several threads. */
+struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
+void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when nobody helps any more */
+/* Parses until somebody quits. */
+void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
+void tef_ahead_quit(struct tef_ahead *a);
+/*
+ * Events from the one at `at` on, valid until the next call, which must be for a later one;
+ * *ret_end: behind them. When there are none: up to where others must be parsed before it makes
+ * sense to ask again.
+ */
+const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
+				      struct tef_shapes *shapes, size_t *ret_nr,
+				      const char **ret_end);
 
 /* tef_event.c */
 /* Members of the object at c. 0, JSON_CUT or JSON_BAD. */
 int tef_event_parse(struct json_cur *c, struct tef_event *ret);
+enum tef_member tef_member_of(const struct json_text *key);
 void tef_event_push(struct tef *t, const struct tef_event *ev);
-/* µs → ns in the document's clock. Counts what is no time. */
-bool tef_time(struct tef *t, const struct json_text *us, int64_t *ret_ns);
+/* When the event was, in the document's clock. Counts what is no time. */
+bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns);
 str_id tef_string(struct tef *t, const struct json_text *text);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
+/* Where the series of a counter event is found: key is the member of its args. */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key);
 /* Pushes a span on a slot, and remembers it for flows. */
 span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
 /* start + duration, and what is missing or out of range counted. */
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns);
 
+/* tef_shape.c */
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin);
+void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
+/* As tef_event_parse; an event that is laid out like one before it takes much less. */
+int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
+
+/* tef_memo.c */
+struct tef_memo *tef_memo_new(void);
+void tef_memo_free(struct tef_memo *m); /* NULL is fine */
+/* t: of the file. */
+bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret);
+void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id);
+/* TEF_SLOT_NONE: not known. */
+tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid);
+void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
+			 tef_slot slot);
+/* The queue of a pid, tid, device and stream, as long as no place has become another track's. */
+tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places);
+void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places, tef_slot slot);
+
 /* tef_tracks.c */
 struct tef_id tef_id_of(const struct json_text *text);
+uint64_t tef_id_key(const struct tef_id *id); /* equal ids have equal keys */
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t tef_hash_text(const struct json_text *t);
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);
+void tef_place_set(struct tef *t, uint64_t place, tef_slot slot);
 tef_slot tef_process(struct tef *t, const struct tef_id *pid);
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* The thread that events of the place (pid, tid) are on, whatever its real ids. */
@@ -187,6 +324,9 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 		  uint32_t lane);
 /* What a tracer says of itself, beside all threads. */
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
+/* From now on events of the place (pid, tid) are on a track that is there already. */
+void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		     track_id track, enum track_kind kind);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
@@ -200,9 +340,31 @@ void tef_tracks_release(struct tef *t);
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev);
 bool tef_rocprof_span(struct tef *t, const struct tef_event *ev);
 void tef_late_push(struct tef *t);
+enum tef_class tef_kineto_class(const struct json_text *cat);
+/* Whether events of this class have anything to say in args. */
+static inline bool tef_class_has_args(unsigned int class)
+{
+	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_RUNTIME;
+}
+enum tef_arg {
+	TEF_ARG_OTHER,
+	TEF_ARG_DEVICE,
+	TEF_ARG_STREAM,
+	TEF_ARG_CORRELATION,
+	TEF_ARG_EXTERNAL,
+	TEF_ARG_RANK
+};
+enum tef_arg tef_arg_of(const struct json_text *key);
+void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value);
+struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args);
 /* How strongly an event speaks for a dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
+
+/* tef_own.c, for documents that are own */
+void tef_own_metadata(struct tef *t, const struct tef_event *ev);
+void tef_own_span(struct tef *t, const struct tef_event *ev);
+void tef_own_flow(struct tef *t, const struct tef_event *ev);
 
 /* tef_samples.c */
 void tef_samples_push(struct tef *t);

@@ -41,7 +41,7 @@ void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
 			       .order = (uint32_t)t->asyncs.nr,
 			       .named = ev->name.p && ev->name.n > 0 };
 
-	if (!tef_time(t, &ev->ts, &a.t_ns))
+	if (!tef_time(t, ev, &a.t_ns))
 		return;
 	if (t->asyncs.nr >= UINT32_MAX) {
 		tef_bad_event(t, "more async events than can be paired");
@@ -50,7 +50,8 @@ void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
 	a.name = tef_string(t, &ev->name);
 	a.category = tef_string(t, &ev->cat);
 	a.args = tef_args(t, &ev->args);
-	a.group = tef_hash(ev->pid.key, a.category, ev->id.key);
+	a.pid_key = tef_id_key(&ev->pid);
+	a.group = tef_hash(a.pid_key, a.category, tef_id_key(&ev->id));
 	if (ev->scope.p)
 		a.group = tef_hash(a.group, tef_hash_text(&ev->scope), 0);
 	VEC_PUSH(&t->asyncs, a);
@@ -130,8 +131,8 @@ static int by_lane_order(const void *va, const void *vb)
 {
 	const struct async_run *a = va, *b = vb;
 
-	if (a->begin->pid.key != b->begin->pid.key)
-		return a->begin->pid.key < b->begin->pid.key ? -1 : 1;
+	if (a->begin->pid_key != b->begin->pid_key)
+		return a->begin->pid_key < b->begin->pid_key ? -1 : 1;
 	if (a->begin->category != b->begin->category)
 		return a->begin->category < b->begin->category ? -1 : 1;
 	if (a->start_ns != b->start_ns)
@@ -170,7 +171,7 @@ static void run_push(struct asyncs *as, const struct async_run *run, uint32_t la
 
 static bool same_lanes(const struct async_run *a, const struct async_run *b)
 {
-	return a->begin->pid.key == b->begin->pid.key && a->begin->category == b->begin->category;
+	return a->begin->pid_key == b->begin->pid_key && a->begin->category == b->begin->category;
 }
 
 /* Lanes by the time they are free again, the earliest on top: a binary heap, so that many runs at

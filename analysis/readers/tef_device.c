@@ -23,16 +23,6 @@
 
 #include "profrig/num.h"
 
-enum kineto_class {
-	CLASS_OTHER,
-	CLASS_KERNEL,
-	CLASS_COPY,
-	CLASS_FILL,
-	CLASS_NOTE,
-	CLASS_RUNTIME,
-	CLASS_WINDOW
-};
-
 static bool starts_with(const struct json_text *t, const char *s)
 {
 	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
@@ -45,49 +35,43 @@ static bool ends_with(const struct json_text *t, const char *s)
 	return t->n > n && memcmp(t->p + t->n - n, s, n) == 0;
 }
 
-static enum kineto_class kineto_class(const struct json_text *cat)
+enum tef_class tef_kineto_class(const struct json_text *cat)
 {
 	static const struct {
 		const char *cat;
-		enum kineto_class class;
+		enum tef_class class;
 	} known[] = {
-		{ "kernel", CLASS_KERNEL },
-		{ "Kernel", CLASS_KERNEL },
-		{ "concurrent_kernel", CLASS_KERNEL },
-		{ "mtia_ccp_events", CLASS_KERNEL },
-		{ "gpu_memcpy", CLASS_COPY },
-		{ "Memcpy", CLASS_COPY },
-		{ "gpu_memset", CLASS_FILL },
-		{ "Memset", CLASS_FILL },
-		{ "gpu_user_annotation", CLASS_NOTE },
-		{ "cuda_sync", CLASS_NOTE },
-		{ "cuda_event", CLASS_NOTE },
-		{ "xpu_sync", CLASS_NOTE },
-		{ "cuda_runtime", CLASS_RUNTIME },
-		{ "cuda_driver", CLASS_RUNTIME },
-		{ "Runtime", CLASS_RUNTIME },
-		{ "runtime", CLASS_RUNTIME },
-		{ "driver", CLASS_RUNTIME },
-		{ "Trace", CLASS_WINDOW },
+		{ "kernel", TEF_CLASS_KERNEL },
+		{ "Kernel", TEF_CLASS_KERNEL },
+		{ "concurrent_kernel", TEF_CLASS_KERNEL },
+		{ "mtia_ccp_events", TEF_CLASS_KERNEL },
+		{ "gpu_memcpy", TEF_CLASS_COPY },
+		{ "Memcpy", TEF_CLASS_COPY },
+		{ "gpu_memset", TEF_CLASS_FILL },
+		{ "Memset", TEF_CLASS_FILL },
+		{ "gpu_user_annotation", TEF_CLASS_NOTE },
+		{ "cuda_sync", TEF_CLASS_NOTE },
+		{ "cuda_event", TEF_CLASS_NOTE },
+		{ "xpu_sync", TEF_CLASS_NOTE },
+		{ "cuda_runtime", TEF_CLASS_RUNTIME },
+		{ "cuda_driver", TEF_CLASS_RUNTIME },
+		{ "Runtime", TEF_CLASS_RUNTIME },
+		{ "runtime", TEF_CLASS_RUNTIME },
+		{ "driver", TEF_CLASS_RUNTIME },
+		{ "Trace", TEF_CLASS_WINDOW },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (json_text_is(cat, known[i].cat))
 			return known[i].class;
-	return ends_with(cat, "_runtime") || ends_with(cat, "_driver") ? CLASS_RUNTIME
-								       : CLASS_OTHER;
+	return ends_with(cat, "_runtime") || ends_with(cat, "_driver") ? TEF_CLASS_RUNTIME
+								       : TEF_CLASS_OTHER;
 }
 
-static bool is_work(enum kineto_class class)
+static bool is_work(enum tef_class class)
 {
-	return class == CLASS_KERNEL || class == CLASS_COPY || class == CLASS_FILL;
+	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
-
-struct kineto_args {
-	struct tef_id device, stream;
-	struct json_text correlation, external;
-	int32_t rank;
-};
 
 /* Members of args; what is broken inside is as good as absent. */
 static int next_arg(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
@@ -107,50 +91,84 @@ static int next_arg(struct json_cur *c, bool *some, struct json_text *key, struc
 	return 0;
 }
 
-static bool open_args(const struct tef_event *ev, struct json_cur *c)
+static bool open_args(const struct json_text *args, struct json_cur *c)
 {
-	*c = json_cur_of(&ev->args);
-	return ev->args.p && json_open(c, '{') == 0;
+	*c = json_cur_of(args);
+	return args->p && json_open(c, '{') == 0;
 }
 
-static struct kineto_args kineto_args(const struct tef *t, const struct tef_event *ev)
+enum tef_arg tef_arg_of(const struct json_text *key)
 {
-	static const struct json_text absent = { .p = NULL };
-	struct kineto_args a = { .rank = t->doc.rank };
+	static const struct {
+		const char *name;
+		enum tef_arg arg;
+	} known[] = {
+		{ "device", TEF_ARG_DEVICE },           { "stream", TEF_ARG_STREAM },
+		{ "correlation", TEF_ARG_CORRELATION }, { "External id", TEF_ARG_EXTERNAL },
+		{ "external id", TEF_ARG_EXTERNAL },    { "rank", TEF_ARG_RANK },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (json_text_is(key, known[i].name))
+			return known[i].arg;
+	return TEF_ARG_OTHER;
+}
+
+static uint64_t number_or_none(const struct json_text *text)
+{
+	uint64_t v;
+
+	return num_u64(text->p, text->n, &v) < 0 ? 0 : v;
+}
+
+void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value)
+{
+	int64_t rank;
+
+	switch (arg) {
+	case TEF_ARG_DEVICE:
+		a->device = tef_id_of(value);
+		break;
+	case TEF_ARG_STREAM:
+		a->stream = tef_id_of(value);
+		break;
+	case TEF_ARG_CORRELATION:
+		a->has_correlation = true;
+		a->correlation = number_or_none(value);
+		break;
+	case TEF_ARG_EXTERNAL:
+		a->has_external = true;
+		a->external = number_or_none(value);
+		break;
+	case TEF_ARG_RANK:
+		if (num_i64(value->p, value->n, &rank) == 0 && rank >= 0 && rank <= INT32_MAX)
+			a->rank = (int32_t)rank;
+		break;
+	case TEF_ARG_OTHER:
+		break;
+	}
+}
+
+struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args)
+{
+	struct tef_args a = { .rank = doc->rank };
 	struct json_text key, value;
 	struct json_cur c;
 	bool some = false;
 
-	a.device = a.stream = tef_id_of(&absent);
-	if (!open_args(ev, &c))
+	if (!open_args(args, &c))
 		return a;
-	while (next_arg(&c, &some, &key, &value)) {
-		int64_t rank;
-
-		if (json_text_is(&key, "device"))
-			a.device = tef_id_of(&value);
-		else if (json_text_is(&key, "stream"))
-			a.stream = tef_id_of(&value);
-		else if (json_text_is(&key, "correlation"))
-			a.correlation = value;
-		else if (json_text_is(&key, "External id") || json_text_is(&key, "external id"))
-			a.external = value;
-		else if (json_text_is(&key, "rank") && num_i64(value.p, value.n, &rank) == 0 &&
-			 rank >= 0 && rank <= INT32_MAX)
-			a.rank = (int32_t)rank;
-	}
+	while (next_arg(&c, &some, &key, &value))
+		tef_arg_take(&a, tef_arg_of(&key), &value);
 	return a;
 }
 
 /* Every rank of a merged file counts its correlations from the start. */
-static uint64_t kineto_correlation(const struct tef *t, const struct kineto_args *a)
+static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a)
 {
-	const struct json_text *text = a->correlation.p ? &a->correlation : &a->external;
-	uint64_t v;
+	uint64_t v = a->has_correlation ? a->correlation : a->external;
 
-	if (!text->p || num_u64(text->p, text->n, &v) < 0 || v == 0)
-		return 0;
-	return a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
+	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
@@ -161,21 +179,37 @@ static void device_name(const struct tef *t, const struct tef_id *id, char *buf,
 		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");
 }
 
-static void keep_late(struct tef *t, const struct tef_event *ev, const struct kineto_args *a,
+static void keep_late(struct tef *t, const struct tef_event *ev, const struct tef_args *a,
 		      const struct span_def *d)
 {
 	VEC_PUSH(&t->late,
 		 (struct tef_late){ .pid = ev->pid, .tid = ev->tid, .rank = a->rank, .span = *d });
 }
 
+/* The queue that device work is on; what args do not tell, its pid and tid do. */
+static tef_slot kineto_queue(struct tef *t, const struct tef_event *ev, const struct tef_args *a)
+{
+	const struct tef_id *device = a->device.type == TEF_ID_NONE ? &ev->pid : &a->device;
+	const struct tef_id *stream = a->stream.type == TEF_ID_NONE ? &ev->tid : &a->stream;
+	tef_slot slot = tef_memo_queue(t->memo, ev, a, t->places_changed);
+	char name[32];
+
+	if (slot != TEF_SLOT_NONE)
+		return slot;
+	device_name(t, device, name, sizeof(name));
+	slot = tef_queue(t, tef_place_key(&ev->pid, &ev->tid), name, stream, a->rank);
+	tef_memo_queue_add(t->memo, ev, a, t->places_changed, slot);
+	return slot;
+}
+
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 {
-	enum kineto_class class = kineto_class(&ev->cat);
+	enum tef_class class = ev->class ? ev->class : tef_kineto_class(&ev->cat);
 	struct span_def d = { .kind = SPAN_HOST };
-	struct kineto_args a;
-	char device[32];
+	struct tef_args read;
+	const struct tef_args *a = &ev->kineto;
 
-	if (class == CLASS_OTHER)
+	if (class == TEF_CLASS_OTHER)
 		return false;
 	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
 		return true;
@@ -184,34 +218,31 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 		tef_bad_event(t, "device work whose time is 0");
 		return true;
 	}
-	a = kineto_args(t, ev);
+	if (!ev->args_known) {
+		read = tef_kineto_args(&t->doc, &ev->args);
+		a = &read;
+	}
 	d.name = tef_string(t, &ev->name);
 	d.category = tef_string(t, &ev->cat);
 	d.args = tef_args(t, &ev->args);
-	d.correlation =
-		class == CLASS_NOTE || class == CLASS_WINDOW ? 0 : kineto_correlation(t, &a);
-	if (class == CLASS_RUNTIME) {
-		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
-		return true;
-	}
-	if (class == CLASS_WINDOW) {
+	if (class == TEF_CLASS_WINDOW) {
 		d.kind = SPAN_ANNOTATION;
 		tef_span(t, tef_window(t, &ev->pid, &ev->tid), &d);
 		return true;
 	}
-	d.kind = class == CLASS_KERNEL ? SPAN_KERNEL
-		 : class == CLASS_COPY ? SPAN_COPY
-		 : class == CLASS_FILL ? SPAN_FILL
-				       : SPAN_ANNOTATION;
-	if (class == CLASS_NOTE && a.device.type == TEF_ID_NONE) {
-		keep_late(t, ev, &a, &d);
+	d.correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
+	if (class == TEF_CLASS_RUNTIME) {
+		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
 		return true;
 	}
-	device_name(t, a.device.type == TEF_ID_NONE ? &ev->pid : &a.device, device, sizeof(device));
-	tef_span(t,
-		 tef_queue(t, tef_place_key(&ev->pid, &ev->tid), device,
-			   a.stream.type == TEF_ID_NONE ? &ev->tid : &a.stream, a.rank),
-		 &d);
+	d.kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
+		 : class == TEF_CLASS_COPY ? SPAN_COPY
+		 : class == TEF_CLASS_FILL ? SPAN_FILL
+					   : SPAN_ANNOTATION;
+	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
+		keep_late(t, ev, a, &d);
+	else
+		tef_span(t, kineto_queue(t, ev, a), &d);
 	return true;
 }
 
@@ -236,11 +267,11 @@ int tef_kineto_signal(const struct tef_event *ev)
 	struct json_cur c;
 	bool some = false;
 
-	switch (kineto_class(&ev->cat)) {
-	case CLASS_OTHER:
+	switch (tef_kineto_class(&ev->cat)) {
+	case TEF_CLASS_OTHER:
 		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "ac2g") ||
 		       json_text_is(&ev->cat, "user_annotation");
-	case CLASS_NOTE:
+	case TEF_CLASS_NOTE:
 		return 1;
 	default:
 		break;
@@ -248,7 +279,7 @@ int tef_kineto_signal(const struct tef_event *ev)
 	if (starts_with(&ev->cat, "mtia_"))
 		return 2;
 	/* "kernel" alone might be an operating system's. */
-	if (!open_args(ev, &c))
+	if (!open_args(&ev->args, &c))
 		return 0;
 	while (next_arg(&c, &some, &key, &value))
 		if (json_text_is(&key, "correlation") || json_text_is(&key, "stream") ||
@@ -264,14 +295,12 @@ struct rocprof_args {
 
 static struct rocprof_args rocprof_args(const struct tef_event *ev)
 {
-	static const struct json_text absent = { .p = NULL };
-	struct rocprof_args a = { .pid = tef_id_of(&absent) };
+	struct rocprof_args a = { .pid.type = TEF_ID_NONE };
 	struct json_text key, value;
 	struct json_cur c;
 	bool some = false;
 
-	a.tid = a.device = a.stream = a.pid;
-	if (!open_args(ev, &c))
+	if (!open_args(&ev->args, &c))
 		return a;
 	while (next_arg(&c, &some, &key, &value)) {
 		if (json_text_is(&key, "BeginNs"))
@@ -333,7 +362,7 @@ bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
 			tef_thread_at(t, place, a.pid.type == TEF_ID_NONE ? &ev->pid : &a.pid,
 				      a.tid.type == TEF_ID_NONE ? &ev->tid : &a.tid);
 
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 		tef_span(t, slot, &d);
 		return true;
 	}

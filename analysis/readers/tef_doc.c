@@ -1,7 +1,11 @@
 /*
- * Two walks. The first (tef_doc_scan) looks at the members around the events and at the first
- * events, because clock, rank and dialect must be known before the first push, and Kineto writes
- * its time base behind the events. The second (tef_doc_read) pushes.
+ * Clock, rank and dialect must be known before the first push. They are told by members before the
+ * events, by the first events, and by members behind the events: Kineto writes its time base there.
+ * To walk over all events for the sake of those would take a quarter of the time of reading them,
+ * so the end of the events is looked for from the end of the file (tef_doc_guess): the first ']' of
+ * its last bytes behind which there is nothing but members and the end of the document. Hardly
+ * anything else can look like that, and who reads the events sees whether they end there. If not,
+ * tef_doc_rest does it in the long way.
  */
 #include "tef.h"
 
@@ -9,22 +13,15 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
-#include "profrig/progress.h"
 #include "profrig/warnings.h"
 
 #define SAMPLE_EVENTS 2000
 #define TAIL_BYTES ((size_t)1 << 16)
+/* Bytes that may be looked at in vain. */
+#define TAIL_TRIES ((size_t)1 << 22)
 /* µs that can only be a date: 2001 … 2100. Nothing has been up for thirty years. */
 #define EPOCH_MIN_NS (INT64_C(1000000000) * INT64_C(1000000000))
 #define EPOCH_MAX_NS (INT64_C(4102444800) * INT64_C(1000000000))
-
-struct signals {
-	int kineto, rocprof;
-	bool profrig, uftrace;
-	enum trace_clock clock; /* said in so many words */
-	int64_t first_ns;
-	bool timed;
-};
 
 static size_t offset(const struct tef *t, const struct json_cur *c)
 {
@@ -64,11 +61,11 @@ static void set_rank(struct tef *t, const struct json_text *text)
 		t->doc.rank = (int32_t)rank;
 }
 
-typedef void member_fn(struct tef *t, struct signals *sg, const struct json_text *key,
+typedef void member_fn(struct tef *t, struct tef_signals *sg, const struct json_text *key,
 		       const struct json_text *value);
 
 /* Calls fn for the scalar members of an object. */
-static int each_member(struct tef *t, struct signals *sg, struct json_cur *c, member_fn *fn)
+static int each_member(struct tef *t, struct tef_signals *sg, struct json_cur *c, member_fn *fn)
 {
 	struct json_text key, value;
 	bool some = false;
@@ -88,7 +85,7 @@ static int each_member(struct tef *t, struct signals *sg, struct json_cur *c, me
 	return r;
 }
 
-static void profrig_member(struct tef *t, struct signals *sg, const struct json_text *key,
+static void profrig_member(struct tef *t, struct tef_signals *sg, const struct json_text *key,
 			   const struct json_text *value)
 {
 	if (json_text_is(key, "tracer"))
@@ -101,7 +98,7 @@ static void profrig_member(struct tef *t, struct signals *sg, const struct json_
 		set_rank(t, value);
 }
 
-static void distributed_member(struct tef *t, struct signals *sg, const struct json_text *key,
+static void distributed_member(struct tef *t, struct tef_signals *sg, const struct json_text *key,
 			       const struct json_text *value)
 {
 	(void)sg;
@@ -109,7 +106,7 @@ static void distributed_member(struct tef *t, struct signals *sg, const struct j
 		set_rank(t, value);
 }
 
-static void metadata_member(struct tef *t, struct signals *sg, const struct json_text *key,
+static void metadata_member(struct tef *t, struct tef_signals *sg, const struct json_text *key,
 			    const struct json_text *value)
 {
 	(void)t;
@@ -120,7 +117,7 @@ static void metadata_member(struct tef *t, struct signals *sg, const struct json
 		sg->uftrace = true;
 }
 
-static void sample_event(struct tef *t, struct signals *sg, const struct tef_event *ev)
+static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef_event *ev)
 {
 	struct json_cur args = json_cur_of(&ev->args);
 	int64_t t_ns;
@@ -129,6 +126,8 @@ static void sample_event(struct tef *t, struct signals *sg, const struct tef_eve
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
+			t->doc.own = strcmp(t->doc.tracer, "convert") == 0 &&
+				     own_file_take(&t->own, ev->args.p, ev->args.n);
 		}
 		return;
 	}
@@ -147,7 +146,7 @@ static void sample_event(struct tef *t, struct signals *sg, const struct tef_eve
 }
 
 /* The first events, on a copy of the cursor: damage is the second walk's business. */
-static void sample_events(struct tef *t, struct signals *sg, struct json_cur c)
+static void sample_events(struct tef *t, struct tef_signals *sg, struct json_cur c)
 {
 	struct tef_event ev;
 	bool some = false;
@@ -178,7 +177,7 @@ static void scanned(void *ctx, const char *at)
 	input_walk(&t->map, (size_t)(at - t->map.data));
 }
 
-static int object_member(struct tef *t, struct signals *sg, struct json_cur *c,
+static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur *c,
 			 const struct json_text *key)
 {
 	char ch = json_peek(c);
@@ -189,7 +188,7 @@ static int object_member(struct tef *t, struct signals *sg, struct json_cur *c,
 		c->p++;
 		t->doc.events_at = offset(t, c);
 		sample_events(t, sg, *c);
-		return json_skip_rest(c, '[', scanned, t);
+		return 0;
 	}
 	if (json_text_is(key, "schemaVersion") || json_text_is(key, "deviceProperties"))
 		sg->kineto++;
@@ -229,7 +228,7 @@ static void find_base(struct tef *t)
 		take_base(t, &c);
 }
 
-static void decide(struct tef *t, const struct signals *sg)
+static void decide(struct tef *t, const struct tef_signals *sg)
 {
 	struct tef_doc *d = &t->doc;
 	bool date = sg->timed && sg->first_ns >= EPOCH_MIN_NS && sg->first_ns < EPOCH_MAX_NS;
@@ -250,17 +249,34 @@ static void decide(struct tef *t, const struct signals *sg)
 		d->clock = TRACE_CLOCK_MONOTONIC;
 	else if (d->dialect == TEF_ROCPROF)
 		d->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
+	d->own = d->own && d->dialect == TEF_PROFRIG;
+	if (d->own)
+		d->base_ns = t->own.file.base_ns;
+}
+
+/* What is told before the events, and where they begin. */
+static int scan_head(struct tef *t, struct tef_signals *sg, struct json_cur *c)
+{
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = object_member(t, sg, c, &key);
+		if (r < 0 || t->doc.events_at > 0)
+			break;
+	}
+	return r;
 }
 
 int tef_doc_scan(struct tef *t, struct err *err)
 {
 	struct json_cur c = { t->map.data, t->map.data + t->map.len };
-	struct signals sg = { .clock = TRACE_CLOCK_OWN };
-	struct json_text key;
-	bool some = false;
+	struct tef_signals *sg = &t->signals;
 	int r;
 	char ch;
 
+	*sg = (struct tef_signals){ .clock = TRACE_CLOCK_OWN };
 	t->doc = (struct tef_doc){ .rank = RANK_NONE };
 	if (t->map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
 		c.p += 3;
@@ -275,243 +291,105 @@ int tef_doc_scan(struct tef *t, struct err *err)
 	if (ch == '[') {
 		t->doc.array_form = true;
 		t->doc.events_at = offset(t, &c);
-		sample_events(t, &sg, c);
-		decide(t, &sg);
+		sample_events(t, sg, c);
+		t->head = t->doc;
 		return 0;
 	}
-	while ((r = json_member(&c, &some, &key)) > 0) {
-		r = object_member(t, &sg, &c, &key);
-		if (r < 0)
-			break;
-	}
+	r = scan_head(t, sg, &c);
 	if (t->doc.events_at == 0)
 		return err_set(err, EINVAL, "%s: byte %zu: %s", t->path, offset(t, &c),
 			       r == 0          ? "the object has no traceEvents array"
 			       : r == JSON_CUT ? "ends before its traceEvents array"
 					       : "damaged before its traceEvents array");
-	if (r < 0 || json_peek(&c))
-		find_base(t);
-	decide(t, &sg);
+	t->head = t->doc;
 	return 0;
 }
 
-/* What the second walk met. */
-struct damage {
-	size_t first_at; /* byte of the first damaged place */
-	uint64_t places;
-	uint64_t holes; /* events a dying writer left half written: NUL bytes where the rest should
-			   be */
-	bool cut;       /* the text ends inside an event or the document */
-	size_t cut_at;
-	bool open_end; /* array form without its ']' */
-};
-
-static void damaged_at(struct damage *d, size_t at)
-{
-	if (d->places++ == 0)
-		d->first_at = at;
-}
-
-/* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
- * hole's end. */
-static bool event_may_begin(const char *begin, const char *p)
-{
-	while (p > begin) {
-		char ch = *--p;
-
-		if (ch == ',' || ch == '[' || ch == '}' || ch == '\n' || ch == 0)
-			return true;
-		if (ch != ' ' && ch != '\t' && ch != '\r')
-			return false;
-	}
-	return true;
-}
-
-/* The next whole event behind `from`; false when there is none. */
-static bool find_event(struct tef *t, struct json_cur *c, const char *from, struct tef_event *ev)
-{
-	const char *begin = t->map.data + t->doc.events_at;
-
-	while (from < c->end) {
-		const char *p = memchr(from, '{', (size_t)(c->end - from));
-
-		if (!p)
-			return false;
-		from = p + 1;
-		if (!event_may_begin(begin, p))
-			continue;
-		c->p = p;
-		if (tef_event_parse(c, ev) == 0 && ev->ph > 1) {
-			t->at = (size_t)(p - t->map.data);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Element by element. 1: ev is an event, 0: the array ended, < 0: nothing more can be read. */
-static int next_event(struct tef *t, struct json_cur *c, bool *some, struct tef_event *ev,
-		      struct damage *d)
-{
-	const char *from;
-	int r = json_element(c, some);
-
-	if (r == 0)
-		return 0;
-	from = c->p;
-	t->at = offset(t, c);
-	if (r == JSON_CUT) {
-		d->open_end = true;
-		return -1;
-	}
-	/* Writers that share a file lose commas; nothing else is lost by it. */
-	if (*from == '{')
-		r = tef_event_parse(c, ev);
-	else if (r > 0 && (r = json_skip(c)) == 0)
-		*ev = (struct tef_event){ .ph = 0 };
-	if (r == 0)
-		return 1;
-	if (find_event(t, c, from + 1, ev)) {
-		size_t at = (size_t)(from - t->map.data);
-
-		if (t->doc.array_form && memchr(from, 0, t->at - at))
-			d->holes++;
-		else
-			damaged_at(d, at);
-		return 1;
-	}
-	if (r == JSON_BAD) {
-		damaged_at(d, (size_t)(from - t->map.data));
-	} else {
-		d->cut = true;
-		d->cut_at = (size_t)(from - t->map.data);
-	}
-	return -1;
-}
-
-/* What follows the events of an object. True at more events: a member may stand twice. */
-static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
+/* Whether there are members from c on, behind one that ended there, and then nothing more. */
+static bool ends_document(struct json_cur *c)
 {
 	struct json_text key;
 	bool some = true;
-	int r = 0;
-
-	if (!t->doc.array_form) {
-		while ((r = json_member(c, &some, &key)) > 0) {
-			if (json_text_is(&key, "traceEvents") && json_open(c, '[') == 0)
-				return true;
-			r = json_skip(c);
-			if (r < 0)
-				break;
-		}
-	}
-	if (r == JSON_CUT) {
-		d->cut = true;
-		d->cut_at = t->map.len;
-	} else if (r == JSON_BAD || json_peek(c)) {
-		damaged_at(d, offset(t, c));
-	}
-	return false;
-}
-
-static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
-{
-	if (count > 0)
-		t->sink->ops->warn(t->sink, code, count, text);
-}
-
-static int judge(struct tef *t, const struct damage *d, struct err *err)
-{
-	bool partial = d->places > 0 || t->map.truncated || (d->cut && !t->doc.array_form) ||
-		       (d->open_end && !t->doc.array_form);
-	size_t at = d->places > 0 ? d->first_at : d->cut ? d->cut_at : t->map.len;
-	char text[320];
-
-	if (t->n.events == 0 && (partial || d->cut))
-		return err_set(err, EINVAL, "%s: byte %zu: no event could be read%s%s", t->path, at,
-			       t->map.truncated ? ": " : "", t->map.truncated ? t->map.why : "");
-	if (d->places > 0) {
-		snprintf(text, sizeof(text), "damaged at byte %zu; reading went on behind it", at);
-		tell(t, W_BAD_EVENT, d->places, text);
-		tell(t, W_TRUNCATED, d->places, text);
-	}
-	if (t->map.truncated) {
-		snprintf(text, sizeof(text), "compressed data: %s", t->map.why);
-		tell(t, W_TRUNCATED, 1, text);
-	} else if (partial && d->places == 0) {
-		snprintf(text, sizeof(text), "ends early at byte %zu", at);
-		tell(t, W_TRUNCATED, 1, text);
-	} else if (!partial && d->cut) {
-		snprintf(text, sizeof(text), "the last event is cut off at byte %zu", at);
-		tell(t, W_UNTERMINATED, 1 + d->holes, text);
-	} else if (!partial && d->holes > 0) {
-		tell(t, W_UNTERMINATED, d->holes, "events that were not written to their end");
-	} else if (!partial && d->open_end && t->doc.dialect != TEF_PROFRIG) {
-		tell(t, W_UNTERMINATED, 1, "the array of events is never closed");
-	}
-	return partial ? READ_PARTIAL : 0;
-}
-
-static void tell_counts(struct tef *t)
-{
-	char text[64];
-
-	tell(t, W_BAD_EVENT, t->n.bad_events, t->n.bad_event);
-	tell(t, W_BAD_NUMBER, t->n.bad_numbers, t->n.bad_number);
-	snprintf(text, sizeof(text), "events of phase '%c'",
-		 t->n.ignored_ph >= ' ' && t->n.ignored_ph < 127 ? t->n.ignored_ph : '?');
-	tell(t, W_IGNORED_RECORD, t->n.ignored, text);
-	sink_fact(t->sink, "events", (int64_t)t->n.events);
-	sink_fact(t->sink, "metadata", (int64_t)t->n.metadata);
-	if (t->n.counters)
-		sink_fact(t->sink, "counter_events", (int64_t)t->n.counters);
-	if (t->n.flows || t->n.flows_correlated) {
-		sink_fact(t->sink, "flow_points", (int64_t)(t->n.flows + t->n.flows_correlated));
-		sink_fact(t->sink, "flow_points_unmatched", (int64_t)t->n.flows_unmatched);
-	}
-}
-
-/* What an event of rocprof is, its process' name tells, which may stand behind it. */
-static void read_process_names(struct tef *t)
-{
-	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
-	struct damage unused = { .places = 0 };
-	struct tef_event ev;
-	bool some = false;
-
-	while (next_event(t, &c, &some, &ev, &unused) > 0)
-		if (ev.ph == 'M' && json_text_is(&ev.name, "process_name"))
-			tef_name(t, &ev, true);
-}
-
-int tef_doc_read(struct tef *t, struct err *err)
-{
-	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
-	struct damage d = { .places = 0 };
-	size_t walk = input_walk(&t->map, t->doc.events_at);
-	struct tef_event ev;
-	bool some;
 	int r;
 
-	progress_total(t->map.len);
-	if (t->doc.dialect == TEF_ROCPROF)
-		read_process_names(t);
-	do {
-		some = false;
-		while ((r = next_event(t, &c, &some, &ev, &d)) > 0) {
-			tef_event_push(t, &ev);
-			if (__builtin_expect(offset(t, &c) >= walk, 0)) {
-				walk = input_walk(&t->map, offset(t, &c));
-				progress_update(offset(t, &c));
-			}
-		}
-	} while (r == 0 && read_tail(t, &c, &d));
-	tef_late_push(t);
-	tef_samples_push(t);
-	tef_edges_push(t);
-	tef_asyncs_push(t);
-	tef_flows_push(t);
-	tef_names_apply(t);
-	tell_counts(t);
-	return judge(t, &d, err);
+	while ((r = json_member(c, &some, &key)) > 0)
+		if ((r = json_skip(c)) < 0)
+			break;
+	return r == 0 && json_peek(c) == 0;
+}
+
+/* Offset behind the ']' of the events, 0 when nothing looks like it. */
+static size_t find_end(const struct tef *t)
+{
+	const char *data = t->map.data, *end = data + t->map.len;
+	const char *from = data + t->doc.events_at;
+	size_t tries = TAIL_TRIES;
+
+	if ((size_t)(end - from) > TAIL_BYTES)
+		from = end - TAIL_BYTES;
+	while ((from = memchr(from, ']', (size_t)(end - from))) != NULL) {
+		struct json_cur c = { ++from, end };
+		size_t bytes;
+
+		if (ends_document(&c))
+			return (size_t)(from - data);
+		bytes = (size_t)(c.p - from);
+		if (bytes > tries)
+			break;
+		tries -= bytes;
+	}
+	return 0;
+}
+
+static void scan_tail(struct tef *t, struct tef_signals *sg, struct json_cur c)
+{
+	struct json_text key;
+	bool some = true;
+	int r;
+
+	while ((r = json_member(&c, &some, &key)) > 0) {
+		r = object_member(t, sg, &c, &key);
+		if (r < 0)
+			break;
+	}
+	if (r < 0 || json_peek(&c))
+		find_base(t);
+}
+
+bool tef_doc_guess(struct tef *t)
+{
+	size_t at = t->head.array_form ? 0 : find_end(t);
+	struct tef_signals sg = t->signals;
+
+	t->doc = t->head;
+	if (at > 0)
+		scan_tail(t, &sg, (struct json_cur){ t->map.data + at, t->map.data + t->map.len });
+	else if (!t->doc.array_form)
+		return false;
+	decide(t, &sg);
+	t->doc.events_end = at;
+	return true;
+}
+
+void tef_doc_rest(struct tef *t)
+{
+	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
+	struct tef_signals sg = t->signals;
+
+	t->doc = t->head;
+	if (!t->doc.array_form) {
+		if (json_skip_rest(&c, '[', scanned, t) == 0)
+			scan_tail(t, &sg, c);
+		else
+			find_base(t);
+	}
+	decide(t, &sg);
+}
+
+bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
+{
+	return a->dialect == b->dialect && strcmp(a->tracer, b->tracer) == 0 &&
+	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
+	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
+	       a->own == b->own && a->samples == b->samples && a->frames == b->frames;
 }

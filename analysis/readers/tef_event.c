@@ -92,44 +92,57 @@ static int take_tdur(struct json_cur *c, struct tef_event *ev)
 	return r;
 }
 
-static int take_member(struct json_cur *c, struct tef_event *ev, const struct json_text *key)
+enum tef_member tef_member_of(const struct json_text *key)
 {
-	switch (key->n) {
-	case 2:
-		if (json_text_is(key, "ph"))
-			return take_ph(c, ev);
-		if (json_text_is(key, "ts"))
-			return take_text(c, &ev->ts);
-		if (json_text_is(key, "id"))
-			return take_id(c, &ev->id);
-		if (json_text_is(key, "bp"))
-			return take_bp(c, ev);
-		break;
-	case 3:
-		if (json_text_is(key, "pid"))
-			return take_id(c, &ev->pid);
-		if (json_text_is(key, "tid"))
-			return take_id(c, &ev->tid);
-		if (json_text_is(key, "cat"))
-			return take_text(c, &ev->cat);
-		if (json_text_is(key, "dur"))
-			return take_text(c, &ev->dur);
-		if (json_text_is(key, "id2"))
-			return take_id2(c, &ev->id);
-		break;
-	case 4:
-		if (json_text_is(key, "name"))
-			return take_text(c, &ev->name);
-		if (json_text_is(key, "args"))
-			return take_raw(c, &ev->args);
-		if (json_text_is(key, "tdur"))
-			return take_tdur(c, ev);
-		break;
-	case 5:
-		if (json_text_is(key, "scope"))
-			return take_text(c, &ev->scope);
-		break;
-	default:
+	static const struct {
+		char name[8];
+		uint8_t n, member;
+	} known[] = {
+		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },       { "id", 2, TEF_ID },
+		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },     { "tid", 3, TEF_TID },
+		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },     { "id2", 3, TEF_ID2 },
+		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS },   { "tdur", 4, TEF_TDUR },
+		{ "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_OWN },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (key->n == known[i].n && memcmp(key->p, known[i].name, known[i].n) == 0)
+			return (enum tef_member)known[i].member;
+	return TEF_OTHER;
+}
+
+static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member member)
+{
+	switch (member) {
+	case TEF_PH:
+		return take_ph(c, ev);
+	case TEF_TS:
+		return take_text(c, &ev->ts);
+	case TEF_DUR:
+		return take_text(c, &ev->dur);
+	case TEF_TDUR:
+		return take_tdur(c, ev);
+	case TEF_ID:
+		return take_id(c, &ev->id);
+	case TEF_ID2:
+		return take_id2(c, &ev->id);
+	case TEF_BP:
+		return take_bp(c, ev);
+	case TEF_PID:
+		return take_id(c, &ev->pid);
+	case TEF_TID:
+		return take_id(c, &ev->tid);
+	case TEF_CAT:
+		return take_text(c, &ev->cat);
+	case TEF_NAME:
+		return take_text(c, &ev->name);
+	case TEF_ARGS:
+		return take_raw(c, &ev->args);
+	case TEF_SCOPE:
+		return take_text(c, &ev->scope);
+	case TEF_OWN:
+		return take_raw(c, &ev->own);
+	case TEF_OTHER:
 		break;
 	}
 	return json_skip(c);
@@ -137,15 +150,13 @@ static int take_member(struct json_cur *c, struct tef_event *ev, const struct js
 
 int tef_event_parse(struct json_cur *c, struct tef_event *ret)
 {
-	static const struct json_text absent = { .p = NULL };
 	struct json_text key;
 	bool some = false;
 	int r = json_open(c, '{');
 
-	*ret = (struct tef_event){ .pid = tef_id_of(&absent) };
-	ret->tid = ret->id = ret->pid;
+	*ret = (struct tef_event){ .at = c->p - (r == 0) };
 	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
-		r = take_member(c, ret, &key);
+		r = take_member(c, ret, tef_member_of(&key));
 	ret->empty = !some;
 	return r;
 }
@@ -167,13 +178,21 @@ void tef_bad_number(struct tef *t, const char *what, const struct json_text *tex
 
 str_id tef_string(struct tef *t, const struct json_text *text)
 {
+	str_id id;
+
 	if (!text->p)
 		return t->sink->ops->string(t->sink, "", 0);
-	if (json_plain_len(text) == text->n)
-		return t->sink->ops->string(t->sink, text->p, text->n);
-	strbuf_clear(&t->text);
-	json_decode(text, &t->text);
-	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+	if (tef_memo_string(t->memo, text, &id))
+		return id;
+	if (json_plain_len(text) == text->n) {
+		id = t->sink->ops->string(t->sink, text->p, text->n);
+	} else {
+		strbuf_clear(&t->text);
+		json_decode(text, &t->text);
+		id = t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+	}
+	tef_memo_string_add(t->memo, text, id);
+	return id;
 }
 
 /* Arguments stay JSON text: only what is no UTF-8 at all is repaired, escapes are not touched. */
@@ -197,17 +216,17 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
 }
 
-bool tef_time(struct tef *t, const struct json_text *us, int64_t *ret_ns)
+bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 {
-	int64_t v;
+	int64_t v = ev->ts_ns;
 
-	if (!us->p) {
+	if (!ev->ts.p) {
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
-	if (num_decimal(us->p, us->n, 3, &v) < 0 || __builtin_add_overflow(v, t->doc.base_ns, &v) ||
-	    v > TIME_MAX_NS || v < -TIME_MAX_NS) {
-		tef_bad_number(t, "time", us);
+	if ((!ev->ts_known && num_decimal(ev->ts.p, ev->ts.n, 3, &v) < 0) ||
+	    __builtin_add_overflow(v, t->doc.base_ns, &v) || v > TIME_MAX_NS || v < -TIME_MAX_NS) {
+		tef_bad_number(t, "time", &ev->ts);
 		return false;
 	}
 	*ret_ns = v;
@@ -216,14 +235,14 @@ bool tef_time(struct tef *t, const struct json_text *us, int64_t *ret_ns)
 
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns)
 {
-	int64_t dur = 0;
+	int64_t dur = ev->dur_ns;
 
-	if (!tef_time(t, &ev->ts, start_ns))
+	if (!tef_time(t, ev, start_ns))
 		return false;
-	if (!ev->dur.p)
+	if (!ev->dur.p) {
 		tef_bad_event(t, "complete event without a duration");
-	else if (num_decimal(ev->dur.p, ev->dur.n, 3, &dur) < 0 || dur > TIME_MAX_NS ||
-		 dur < -TIME_MAX_NS) {
+	} else if ((!ev->dur_known && num_decimal(ev->dur.p, ev->dur.n, 3, &dur) < 0) ||
+		   dur > TIME_MAX_NS || dur < -TIME_MAX_NS) {
 		tef_bad_number(t, "duration", &ev->dur);
 		return false;
 	}
@@ -255,6 +274,10 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_HOST };
 
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
 	if (t->doc.dialect == TEF_KINETO && tef_kineto_span(t, ev))
 		return;
 	if (t->doc.dialect == TEF_ROCPROF && tef_rocprof_span(t, ev))
@@ -271,7 +294,11 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 
-	if (!tef_time(t, &ev->ts, &d.start_ns))
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
+	if (!tef_time(t, ev, &d.start_ns))
 		return;
 	d.end_ns = d.start_ns;
 	d.name = tef_string(t, &ev->name);
@@ -284,12 +311,19 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
  * {"name": "power", "args": {"gpu0": 80, "gpu1": 75}} is the two series power.gpu0 and power.gpu1;
  * {"args": {"value": 1}} is the plain one.
  */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key)
+{
+	uint64_t of = tef_hash(name->p ? tef_hash_text(name) : 0, tef_id_key(&ev->id),
+			       tef_id_key(&ev->pid));
+
+	return tef_hash(of, tef_hash_text(key), key->n);
+}
+
 static series_id counter_series(struct tef *t, const struct tef_event *ev,
 				const struct json_text *key)
 {
-	uint64_t name =
-		tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, ev->id.key, ev->pid.key);
-	uint32_t *at = u64map_at(&t->series, tef_hash(name, tef_hash_text(key), key->n));
+	uint32_t *at = u64map_at(&t->series, tef_series_key(ev, &ev->name, key));
 	struct series_def d = { .kind = SERIES_GAUGE };
 	tef_slot process;
 
@@ -324,7 +358,7 @@ static void push_counter(struct tef *t, const struct tef_event *ev)
 	int64_t t_ns;
 	double v;
 
-	if (!tef_time(t, &ev->ts, &t_ns))
+	if (!tef_time(t, ev, &t_ns))
 		return;
 	if (!ev->args.p || json_open(&c, '{') < 0) {
 		tef_bad_event(t, "counter without values");
@@ -355,6 +389,10 @@ static void push_counter(struct tef *t, const struct tef_event *ev)
 static void push_metadata(struct tef *t, const struct tef_event *ev)
 {
 	t->n.metadata++;
+	if (t->doc.own) {
+		tef_own_metadata(t, ev);
+		return;
+	}
 	if (json_text_is(&ev->name, "process_name"))
 		tef_name(t, ev, true);
 	else if (json_text_is(&ev->name, "thread_name"))
@@ -365,6 +403,7 @@ void tef_event_push(struct tef *t, const struct tef_event *ev)
 {
 	if (ev->empty)
 		return; /* rocprof opens its array with one */
+	t->at = (size_t)(ev->at - t->map.data);
 	t->n.events++;
 	switch (ev->ph) {
 	case 'X':

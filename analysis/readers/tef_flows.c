@@ -15,13 +15,17 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	struct tef_flow f = { .ph = ev->ph, .enclosing = ev->enclosing || ev->ph != 'f' };
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 
+	if (t->doc.own) {
+		tef_own_flow(t, ev);
+		return;
+	}
 	if (t->doc.dialect == TEF_KINETO && json_text_is(&ev->cat, "ac2g")) {
 		t->n.flows_correlated++;
 		return;
 	}
-	if (!tef_time(t, &ev->ts, &f.t_ns))
+	if (!tef_time(t, ev, &f.t_ns))
 		return;
-	f.key = tef_hash(ev->id.key, ev->cat.p ? tef_hash_text(&ev->cat) : 0,
+	f.key = tef_hash(tef_id_key(&ev->id), ev->cat.p ? tef_hash_text(&ev->cat) : 0,
 			 ev->name.p ? tef_hash_text(&ev->name) : 0);
 	f.place = tef_place_key(&ev->pid, own);
 	t->n.flows++;

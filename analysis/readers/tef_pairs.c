@@ -36,7 +36,7 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 {
 	struct tef_edge e = { .end = ev->ph == 'E', .named = ev->name.p && ev->name.n > 0 };
 
-	if (!tef_time(t, &ev->ts, &e.t_ns))
+	if (!tef_time(t, ev, &e.t_ns))
 		return;
 	if (t->edges.nr >= UINT32_MAX) {
 		tef_bad_event(t, "more begin and end events than can be paired");

@@ -270,8 +270,8 @@ static void push_loose(struct v3 *v, const struct v3_record *rec, const struct s
 			       .named = true };
 
 	a.pid = (struct tef_id){ .type = v->pid > 0 ? TEF_ID_NUMBER : TEF_ID_NONE,
-				 .number = v->pid,
-				 .key = tef_hash((uint64_t)v->pid, v->nr, 0) };
+				 .number = v->pid };
+	a.pid_key = tef_hash((uint64_t)v->pid, v->nr, 0);
 	VEC_PUSH(&v->t->asyncs, a);
 	a.t_ns = d->end_ns < d->start_ns ? d->start_ns : d->end_ns;
 	a.ph = 'e';

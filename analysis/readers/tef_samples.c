@@ -40,6 +40,7 @@ static int take_frame(struct samples *sp, struct json_cur *c, const struct json_
 {
 	struct json_text key, parent = { .p = NULL };
 	struct frame f = { .name = { .p = NULL } };
+	struct tef_id own;
 	bool some = false;
 	int r;
 
@@ -54,7 +55,8 @@ static int take_frame(struct samples *sp, struct json_cur *c, const struct json_
 			return r;
 	}
 	f.parent = tef_id_of(&parent);
-	*u64map_at(&sp->frame_at, tef_id_of(id).key) = (uint32_t)sp->frames.nr;
+	own = tef_id_of(id);
+	*u64map_at(&sp->frame_at, tef_id_key(&own)) = (uint32_t)sp->frames.nr;
 	VEC_PUSH(&sp->frames, f);
 	return r;
 }
@@ -100,7 +102,8 @@ static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
 
 static const struct frame *frame_of(struct samples *sp, const struct tef_id *id)
 {
-	uint32_t at = id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, id->key);
+	uint32_t at =
+		id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
 
 	return at == U64MAP_NONE ? NULL : &sp->frames.v[at];
 }
@@ -170,7 +173,7 @@ static void push(struct samples *sp, const struct sample *s)
 	struct tef_id id = tef_id_of(&s->frame);
 	const struct frame *leaf = frame_of(sp, &id);
 
-	if (!tef_time(sp->t, &s->ts, &d.start_ns))
+	if (!tef_time(sp->t, &(struct tef_event){ .ts = s->ts }, &d.start_ns))
 		return;
 	if (!leaf && id.type != TEF_ID_NONE && sp->unknown++ == 0)
 		sp->unknown_at = sp->t->at;

@@ -36,26 +36,42 @@ struct tef_id tef_id_of(const struct json_text *text)
 	struct tef_id id = { .type = TEF_ID_NONE, .text = *text };
 	size_t n = text->n;
 
-	if (!text->p || (!text->quoted && json_text_is(text, "null"))) {
-		id.key = tef_hash(KEY_WORD, 0, 0);
+	if (!text->p || (!text->quoted && json_text_is(text, "null")))
 		return id;
-	}
 	if (n > 2 && memcmp(text->p + n - 2, ".0", 2) == 0)
 		n -= 2; /* integers that went through a floating point type */
 	/* −1 and the like are no ids of a system but somebody's "none of them": words. */
-	if (num_i64(text->p, n, &id.number) == 0 && id.number >= 0) {
+	if (num_i64(text->p, n, &id.number) == 0 && id.number >= 0)
 		id.type = TEF_ID_NUMBER;
-		id.key = tef_hash(KEY_NUMBER, (uint64_t)id.number, 0);
-		return id;
-	}
-	id.type = TEF_ID_WORD;
-	id.key = tef_hash(KEY_WORD, tef_hash_text(text), text->n);
+	else
+		id.type = TEF_ID_WORD;
 	return id;
+}
+
+uint64_t tef_id_key(const struct tef_id *id)
+{
+	switch (id->type) {
+	case TEF_ID_NUMBER:
+		return tef_hash(KEY_NUMBER, (uint64_t)id->number, 0);
+	case TEF_ID_WORD:
+		return tef_hash(KEY_WORD, tef_hash_text(&id->text), id->text.n);
+	case TEF_ID_NONE:
+		break;
+	}
+	return tef_hash(KEY_WORD, 0, 0);
 }
 
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid)
 {
-	return tef_hash(KEY_PLACE, pid->key, tid->key);
+	return tef_hash(KEY_PLACE, tef_id_key(pid), tef_id_key(tid));
+}
+
+void tef_place_set(struct tef *t, uint64_t place, tef_slot slot)
+{
+	uint32_t *at = u64map_at(&t->places, place);
+
+	t->places_changed += *at != slot;
+	*at = slot;
 }
 
 static void track_tell(struct tef *t, struct tef_track *tr, const char *name)
@@ -87,7 +103,7 @@ static int64_t known(const struct tef_id *id)
 
 tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 {
-	uint64_t key = tef_hash(KEY_PROCESS, pid->key, 0);
+	uint64_t key = tef_hash(KEY_PROCESS, tef_id_key(pid), 0);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = {
 		.def = { .kind = TRACK_PROCESS,
@@ -95,7 +111,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 			 .pid = known(pid),
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
-		.name_key = pid->key,
+		.name_key = tef_id_key(pid),
 		.word = pid->type == TEF_ID_WORD ? pid->text : (struct json_text){ .p = NULL },
 	};
 
@@ -105,7 +121,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid)
 {
-	uint64_t key = tef_hash(KEY_THREAD, pid->key, tid->key);
+	uint64_t key = tef_hash(KEY_THREAD, tef_id_key(pid), tef_id_key(tid));
 	uint32_t slot = u64map_get(&t->slots, key);
 
 	if (slot == U64MAP_NONE) {
@@ -122,23 +138,41 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		};
 
 		slot = track_new(t, key, &tr, NULL);
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 	}
 	return slot;
+}
+
+void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		     track_id track, enum track_kind kind)
+{
+	uint64_t key = tef_hash(KEY_THREAD, tef_id_key(pid), tef_id_key(tid));
+	struct tef_track tr = { .def = { .kind = kind, .key = key },
+				.id = track,
+				.last_ns = INT64_MIN };
+
+	*u64map_at(&t->slots, key) = (tef_slot)t->tracks.nr;
+	tef_place_set(t, tef_place_key(pid, tid), (tef_slot)t->tracks.nr);
+	VEC_PUSH(&t->tracks, tr);
 }
 
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
 	/* Without a tid the main thread is meant, whose tid is the pid on Linux. */
 	const struct tef_id *own = tid->type == TEF_ID_NONE ? pid : tid;
+	tef_slot slot = tef_memo_thread(t->memo, pid, own);
 
-	return tef_thread_at(t, tef_place_key(pid, own), pid, own);
+	if (slot == TEF_SLOT_NONE) {
+		slot = tef_thread_at(t, tef_place_key(pid, own), pid, own);
+		tef_memo_thread_add(t->memo, pid, own, slot);
+	}
+	return slot;
 }
 
 tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, const char *name,
 		  uint32_t lane)
 {
-	uint64_t key = tef_hash(KEY_LANE, pid->key, (uint64_t)category << 32 | lane);
+	uint64_t key = tef_hash(KEY_LANE, tef_id_key(pid), (uint64_t)category << 32 | lane);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = { .def = { .kind = TRACK_THREAD,
 					 .pid = known(pid),
@@ -155,7 +189,7 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
-	uint64_t key = tef_hash(KEY_WINDOW, pid->key, tid->key);
+	uint64_t key = tef_hash(KEY_WINDOW, tef_id_key(pid), tef_id_key(tid));
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = {
 		.def = { .kind = TRACK_COUNTER,
@@ -189,8 +223,8 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		   int32_t rank)
 {
 	uint64_t device_key = XXH3_64bits(device, strlen(device));
-	uint64_t key =
-		tef_hash(KEY_QUEUE, device_key, stream->key ^ (uint64_t)(uint32_t)rank << 32);
+	uint64_t key = tef_hash(KEY_QUEUE, device_key,
+				tef_id_key(stream) ^ (uint64_t)(uint32_t)rank << 32);
 	uint32_t slot = u64map_get(&t->slots, key);
 
 	if (slot == U64MAP_NONE) {
@@ -206,14 +240,14 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		slot = track_new(t, key, &tr, NULL);
 	}
 	if (place)
-		*u64map_at(&t->places, place) = slot;
+		tef_place_set(t, place, slot);
 	return slot;
 }
 
 void tef_name(struct tef *t, const struct tef_event *ev, bool process)
 {
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
-	uint64_t key = process ? ev->pid.key : tef_place_key(&ev->pid, own);
+	uint64_t key = process ? tef_id_key(&ev->pid) : tef_place_key(&ev->pid, own);
 	struct json_cur c = json_cur_of(&ev->args);
 	struct json_text member, value;
 	bool some = false;
@@ -245,7 +279,7 @@ void tef_name(struct tef *t, const struct tef_event *ev, bool process)
 
 const char *tef_process_name(const struct tef *t, const struct tef_id *pid)
 {
-	uint32_t at = u64map_get(&t->name_at, pid->key);
+	uint32_t at = u64map_get(&t->name_at, tef_id_key(pid));
 
 	return at == U64MAP_NONE ? NULL : t->names.v[at];
 }

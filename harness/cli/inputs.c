@@ -4,6 +4,7 @@
  * reason, so that a report made from the rest says what it lacks.
  */
 #include "cli.h"
+#include "editions.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
 #include "profrig/warnings.h"
+#include "profrig/workers.h"
 
 /* Something that was read, told apart by what it is on disk. */
 struct place {
@@ -31,9 +33,11 @@ struct place {
 struct reading {
 	const struct analyze_options *o;
 	struct model *m;
+	struct workers *workers;
 	struct timebase tb;
 	VEC(struct place) places;
 	struct u64map by_place, by_parent; /* → places */
+	struct editions editions;
 	uint64_t readable, partial, unreadable, repeated;
 };
 
@@ -152,15 +156,29 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 	return true;
 }
 
+/* What it holds is read from another file. */
+static bool is_left_out(struct reading *rd, const char *path)
+{
+	const char *code, *why = editions_why(&rd->editions, path, &code);
+
+	if (!why)
+		return false;
+	model_warn(rd->m, UINT32_MAX, code, 1, "%s", why);
+	log_warn("%s", why);
+	rd->repeated++;
+	return true;
+}
+
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
 	struct read_opts ro = { .keep_args = rd->o->keep_args,
+				.workers = rd->workers,
 				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
-	if (read_before(rd, path, reader))
+	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	progress_phase("read %s", fs_base(path));
 	r = reader->read(path, model_sink(rd->m), &ro, &err);
@@ -267,7 +285,9 @@ static void read_folder(struct reading *rd, const char *dir)
 	uint64_t before = rd->readable + rd->unreadable + rd->repeated;
 	struct err err = ERR_INIT;
 
-	if (reader_detect(dir, &whole, NULL) == 0 && !rd->o->counters_first)
+	if (reader_detect(dir, &whole, NULL) == 0 && editions_hides(&rd->editions, dir, whole))
+		whole = NULL;
+	if (whole && !rd->o->counters_first)
 		read_with(rd, dir, whole);
 	if (fs_glob_all(dir, "**", &files, &lost, &err) < 0) {
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
@@ -466,6 +486,49 @@ static void read_inputs(struct reading *rd, const struct strvec *inputs, struct 
 	}
 }
 
+/* ---- what is there in several formats ---- */
+
+static void add_run_files(struct strvec *files, const char *dir)
+{
+	struct rundir run;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return;
+	for (size_t i = 0; i < run.inputs.nr; i++)
+		strvec_push(files, run.inputs.v[i].path);
+	rundir_release(&run);
+}
+
+static void add_folder_files(struct strvec *files, const struct reading *rd, const char *dir)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT, lost = STRVEC_INIT;
+
+	if (fs_glob_all(dir, "**", &names, &lost, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
+
+		if (!is_claimed(dir, names.v[i]) && !is_output(rd, path))
+			strvec_push(files, path);
+	}
+}
+
+static void find_editions(struct reading *rd, const struct strvec *inputs)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+
+	for (size_t i = 0; i < inputs->nr; i++) {
+		if (rundir_is(inputs->v[i]))
+			add_run_files(&files, inputs->v[i]);
+		else if (fs_is_dir(inputs->v[i]))
+			add_folder_files(&files, rd, inputs->v[i]);
+		else
+			strvec_push(&files, inputs->v[i]);
+	}
+	editions_gather(&rd->editions, &files);
+	editions_decide(&rd->editions);
+}
+
 /* -v: what was read, and every kind of warning. */
 static void say_read(const struct model *m)
 {
@@ -482,15 +545,25 @@ static void say_read(const struct model *m)
 			 m->warnings.v[i].count, m->warnings.v[i].text);
 }
 
+/* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
+static struct workers *reading_workers(const struct analyze_options *o)
+{
+	if (o->counters_first || (!o->threads && !comm_alone(cli_comm)))
+		return workers_new(1);
+	return workers_new((unsigned)o->threads);
+}
+
 int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
 		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
 {
 	int64_t at = clock_monotonic_ns();
-	struct reading rd = { .o = o, .m = m };
+	CLEANUP(workers_freep) struct workers *workers = reading_workers(o);
+	struct reading rd = { .o = o, .m = m, .workers = workers };
 	int code = EXIT_DONE;
 
 	if (!one_run_at_most(inputs))
 		return EXIT_USAGE;
+	find_editions(&rd, inputs);
 	read_inputs(&rd, inputs, ao, ret_run_dir);
 	if (rd.readable == 0) {
 		code = EXIT_UNREADABLE;
@@ -504,6 +577,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 	}
 	VEC_RELEASE(&rd.tb.anchors);
 	VEC_RELEASE(&rd.places);
+	editions_release(&rd.editions);
 	u64map_release(&rd.by_place);
 	u64map_release(&rd.by_parent);
 	return code;

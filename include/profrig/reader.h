@@ -20,6 +20,7 @@
 #include "profrig/err.h"
 #include "profrig/sink.h"
 #include "profrig/strvec.h"
+#include "profrig/workers.h"
 
 #define READ_PARTIAL 1
 #define PROBE_BYTES 65536
@@ -37,6 +38,8 @@ struct read_opts {
 	const char *device; /* device id to use where the file does not tell; NULL */
 	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
 	const char *dialect;
+	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
+	struct workers *workers;
 };
 
 struct reader {
@@ -59,6 +62,13 @@ struct reader {
 	bool counters_only; /* what it reads holds samples and no calls */
 	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
 	const char *const *dialects;
+	/*
+	 * Some tools write one recording in several formats, file beside file; together they would
+	 * count everything once for each. Of a file of this format: what the recording is called,
+	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 */
+	char *(*recording)(const struct probe *p);
+	int richness; /* of such formats: the more it can hold, the larger */
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */
@@ -75,6 +85,12 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
  * profrig knows: …").
  */
 int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
+ * it has none. Errors as reader_detect.
+ */
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
  * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness

@@ -92,6 +92,11 @@ struct sink_ops {
 	/* clock fields of the current input are final: computes shift_ns */
 	void (*clock)(struct sink *s);
 	void (*input_end)(struct sink *s);
+	/*
+	 * The current input, which must be the first, begins anew: nothing was pushed. For a reader
+	 * that assumed something and finds at the end that it is not so.
+	 */
+	void (*input_again)(struct sink *s);
 	str_id (*string)(struct sink *s, const char *str, size_t n);
 	/*
 	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,

@@ -1,0 +1,151 @@
+/*
+ * What neighbouring events ask again and again, answered without a hash of the whole text: which id
+ * a name has, which track a pid and a tid mean. Small tables with one place for each key: a newer
+ * one takes the place of an older one, and whatever is not there is asked for in the long way.
+ */
+#include "tef.h"
+
+#define STRINGS 4096
+#define STRING_MAX 1024
+#define TRACKS 256
+
+struct known_string {
+	char *text; /* as it stands in the file */
+	uint32_t n;
+	str_id id;
+};
+
+struct known_track {
+	int64_t pid, tid, device, stream;
+	int32_t rank;
+	uint32_t places; /* tef.places_changed when it was kept */
+	tef_slot slot;
+	bool used;
+};
+
+struct tef_memo {
+	struct known_string strings[STRINGS];
+	struct known_track threads[TRACKS], queues[TRACKS];
+};
+
+struct tef_memo *tef_memo_new(void)
+{
+	return xcalloc(1, sizeof(struct tef_memo));
+}
+
+void tef_memo_free(struct tef_memo *m)
+{
+	for (size_t i = 0; m && i < STRINGS; i++)
+		free(m->strings[i].text);
+	free(m);
+}
+
+static inline uint64_t eight(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline size_t mixed(uint64_t v, size_t places)
+{
+	v *= UINT64_C(0x9e3779b97f4a7c15);
+	return (v ^ v >> 32) % places;
+}
+
+/* Names differ at their ends and in their middle. The text of a file can be read beyond its end. */
+static inline struct known_string *string_place(struct tef_memo *m, const struct json_text *t)
+{
+	const char *p = t->p;
+	size_t n = t->n;
+	uint64_t v = n < 8 ? eight(p) & ((UINT64_C(1) << 8 * n) - 1)
+			   : eight(p) ^ eight(p + n - 8) * 3 ^ eight(p + (n - 8) / 2) * 5;
+
+	return &m->strings[mixed(v + n, STRINGS)];
+}
+
+bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret)
+{
+	const struct known_string *k = string_place(m, t);
+
+	if (!k->text || k->n != t->n || memcmp(k->text, t->p, t->n) != 0)
+		return false;
+	*ret = k->id;
+	return true;
+}
+
+void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id)
+{
+	struct known_string *k = string_place(m, t);
+
+	if (t->n > STRING_MAX)
+		return;
+	free(k->text);
+	*k = (struct known_string){ xmemdup(t->p, t->n), (uint32_t)t->n, id };
+}
+
+static inline bool numbers(const struct tef_id *a, const struct tef_id *b)
+{
+	return a->type == TEF_ID_NUMBER && b->type == TEF_ID_NUMBER;
+}
+
+static inline struct known_track *thread_place(struct tef_memo *m, const struct tef_id *pid,
+					       const struct tef_id *tid)
+{
+	return &m->threads[mixed((uint64_t)pid->number * 31 + (uint64_t)tid->number, TRACKS)];
+}
+
+tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid)
+{
+	const struct known_track *k = thread_place(m, pid, tid);
+
+	return numbers(pid, tid) && k->used && k->pid == pid->number && k->tid == tid->number
+		       ? k->slot
+		       : TEF_SLOT_NONE;
+}
+
+void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,
+			 tef_slot slot)
+{
+	if (numbers(pid, tid))
+		*thread_place(m, pid, tid) = (struct known_track){
+			.pid = pid->number, .tid = tid->number, .slot = slot, .used = true
+		};
+}
+
+static inline struct known_track *queue_place(struct tef_memo *m, const struct tef_event *ev,
+					      const struct tef_args *a)
+{
+	return &m->queues[mixed((uint64_t)ev->pid.number * 31 + (uint64_t)ev->tid.number +
+					(uint64_t)a->device.number * 7 +
+					(uint64_t)a->stream.number * 3,
+				TRACKS)];
+}
+
+tef_slot tef_memo_queue(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places)
+{
+	const struct known_track *k = queue_place(m, ev, a);
+
+	return numbers(&ev->pid, &ev->tid) && numbers(&a->device, &a->stream) && k->used &&
+			       k->places == places && k->pid == ev->pid.number &&
+			       k->tid == ev->tid.number && k->device == a->device.number &&
+			       k->stream == a->stream.number && k->rank == a->rank
+		       ? k->slot
+		       : TEF_SLOT_NONE;
+}
+
+void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const struct tef_args *a,
+			uint32_t places, tef_slot slot)
+{
+	if (numbers(&ev->pid, &ev->tid) && numbers(&a->device, &a->stream))
+		*queue_place(m, ev, a) = (struct known_track){ .pid = ev->pid.number,
+							       .tid = ev->tid.number,
+							       .device = a->device.number,
+							       .stream = a->stream.number,
+							       .rank = a->rank,
+							       .places = places,
+							       .slot = slot,
+							       .used = true };
+}

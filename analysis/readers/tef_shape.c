@@ -1,0 +1,728 @@
+/*
+ * Whoever writes a trace writes its events in a few shapes: the same members in the same order with
+ * the same blanks, only the values differ. So what stands between two values (", \"tid\": ") is
+ * learned once and from then on compared, 32 bytes at a time, and not taken apart again.
+ *
+ * What was learned is a graph: a step is the text up to a value, and knows which steps have come
+ * behind it, the last one first. Values that there are few of (ph, cat, bp) belong to the text of
+ * their step, so that what follows is foreseen for kernels and for operators separately; pid, tid
+ * and the like remember their last value. Args are walked in the same way where their class has
+ * something to say there, and else skipped.
+ *
+ * That equal bytes behind equal states are equal tokens makes this exact. All that is not as
+ * foreseen (an escape in a key, an exponent, damage, …) is left to tef_event_parse, from the
+ * event's first byte on, and if it finds nothing wrong the steps of the event are learned.
+ */
+#include "tef.h"
+
+#include <errno.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "profrig/num.h"
+
+#define TEXT_MAX 64 /* of a step */
+#define NEXT_MAX 16
+/* of these are not for categories */
+#define CATS_SPARE 4
+#define STEPS_MAX 600
+/* Events that differ from all others teach nothing. */
+#define LESSONS_MAX 5000
+#define MEMO_MAX 24
+#define NO_STEP UINT16_MAX
+
+enum step_kind {
+	/* the whole member is in the text */
+	STEP_PH,
+	STEP_CAT,
+	STEP_BP,
+	STEP_END,
+	/* the text ends before a number */
+	STEP_TIME,
+	STEP_DUR,
+	STEP_ID_NUMBER,
+	STEP_ARG_NUMBER,
+	STEP_WORD,
+	/* the text ends behind a string's quote */
+	STEP_TEXT,
+	STEP_ID_TEXT,
+	STEP_ARG_TEXT,
+	STEP_STRING,
+	/* the text ends behind a bracket */
+	STEP_ARGS,
+	STEP_NESTED
+};
+
+struct step {
+	char text[TEXT_MAX];
+	uint64_t mask; /* a bit for each byte of text */
+	uint8_t n, kind;
+	uint8_t nr_next;
+	uint8_t value_at, value_n; /* where in the text a value is */
+	uint8_t class;             /* of STEP_CAT */
+	uint8_t arg;               /* enum tef_arg */
+	char open;                 /* of STEP_NESTED */
+	uint16_t field;            /* where in the event a text or an id goes */
+	uint16_t inside;           /* of STEP_ARGS: the step that its members follow */
+	uint16_t next[NEXT_MAX];
+	/* the last value with the byte behind it, and what it is */
+	uint8_t memo_n;
+	uint32_t memo_mask;
+	char memo[32];
+	struct tef_id memo_id;
+};
+
+struct tef_shapes {
+	const struct tef_doc *doc;
+	const char *begin;
+	bool fast;
+	unsigned int lessons;
+	uint16_t nr;
+	struct step steps[STEPS_MAX]; /* the first: before an event */
+};
+
+/* ---- learning ---- */
+
+/* The text from where the value before ended; the step's own kind is not known yet. */
+static bool step_text(struct step *st, const char *from, const char *to)
+{
+	size_t n = (size_t)(to - from);
+
+	if (n == 0 || n > TEXT_MAX || memchr(from, 0, n))
+		return false;
+	memcpy(st->text, from, n);
+	st->n = (uint8_t)n;
+	st->mask = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+	return true;
+}
+
+/* The step behind prev that is like st; a new one when there is none. */
+static uint16_t step_add(struct tef_shapes *s, uint16_t prev, const struct step *st)
+{
+	struct step *p = &s->steps[prev];
+	uint16_t at = s->nr;
+
+	for (size_t i = 0; i < p->nr_next; i++) {
+		const struct step *o = &s->steps[p->next[i]];
+
+		if (o->n == st->n && o->kind == st->kind && memcmp(o->text, st->text, st->n) == 0)
+			return p->next[i];
+	}
+	if (p->nr_next >= NEXT_MAX - (st->kind == STEP_CAT ? CATS_SPARE : 0) ||
+	    s->nr + 1 >= STEPS_MAX)
+		return NO_STEP;
+	s->steps[at] = *st;
+	p->next[p->nr_next++] = at;
+	s->nr++;
+	if (st->kind == STEP_ARGS) {
+		s->steps[at].inside = s->nr;
+		s->steps[s->nr++] = (struct step){ .n = 0 };
+	}
+	return at;
+}
+
+/* A member whose value is part of the text; from: where the value before it ended. */
+static bool step_whole(struct step *st, enum step_kind kind, const char *from,
+		       const struct json_text *value)
+{
+	if (!value->quoted || value->escaped || !step_text(st, from, value->p + value->n + 1))
+		return false;
+	st->kind = kind;
+	st->value_at = (uint8_t)(value->p - from);
+	st->value_n = (uint8_t)value->n;
+	return true;
+}
+
+/* A member whose value differs. */
+static bool step_scalar(struct step *st, const char *from, const struct json_text *value,
+			enum step_kind number, enum step_kind text)
+{
+	st->kind = value->quoted ? text : number;
+	return step_text(st, from, value->p);
+}
+
+static bool step_of_member(struct step *st, enum tef_member member, const char *from,
+			   const struct json_text *v)
+{
+	switch (member) {
+	case TEF_PH:
+		return v->n == 1 && step_whole(st, STEP_PH, from, v);
+	case TEF_BP:
+		return step_whole(st, STEP_BP, from, v);
+	case TEF_CAT:
+		st->class = (uint8_t)tef_kineto_class(v);
+		st->field = offsetof(struct tef_event, cat);
+		return step_whole(st, STEP_CAT, from, v) ||
+		       (v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT));
+	case TEF_NAME:
+		st->field = offsetof(struct tef_event, name);
+		return v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT);
+	case TEF_SCOPE:
+		st->field = offsetof(struct tef_event, scope);
+		return v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT);
+	case TEF_TS:
+		st->field = offsetof(struct tef_event, ts);
+		return step_scalar(st, from, v, STEP_TIME, STEP_TEXT);
+	case TEF_DUR:
+		st->field = offsetof(struct tef_event, dur);
+		return step_scalar(st, from, v, STEP_DUR, STEP_TEXT);
+	case TEF_PID:
+		st->field = offsetof(struct tef_event, pid);
+		return step_scalar(st, from, v, STEP_ID_NUMBER, STEP_ID_TEXT);
+	case TEF_TID:
+		st->field = offsetof(struct tef_event, tid);
+		return step_scalar(st, from, v, STEP_ID_NUMBER, STEP_ID_TEXT);
+	case TEF_ID:
+		st->field = offsetof(struct tef_event, id);
+		return step_scalar(st, from, v, STEP_ID_NUMBER, STEP_ID_TEXT);
+	case TEF_OTHER:
+		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
+	case TEF_ARGS:
+	case TEF_OWN:
+	case TEF_TDUR:
+	case TEF_ID2:
+		break;
+	}
+	return false;
+}
+
+static bool step_of_arg(struct step *st, enum tef_arg arg, const char *from,
+			const struct json_text *v)
+{
+	st->arg = (uint8_t)arg;
+	if (arg == TEF_ARG_OTHER)
+		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
+	if (arg == TEF_ARG_DEVICE || arg == TEF_ARG_STREAM) {
+		st->field = arg == TEF_ARG_DEVICE ? offsetof(struct tef_event, kineto.device)
+						  : offsetof(struct tef_event, kineto.stream);
+		return step_scalar(st, from, v, STEP_ID_NUMBER, STEP_ID_TEXT);
+	}
+	return step_scalar(st, from, v, STEP_ARG_NUMBER, STEP_ARG_TEXT);
+}
+
+/* The step is behind prev now; false when there is no room. */
+static bool step_take(struct tef_shapes *s, uint16_t *prev, const struct step *st)
+{
+	uint16_t at = step_add(s, *prev, st);
+
+	if (at != NO_STEP)
+		*prev = at;
+	return at != NO_STEP;
+}
+
+static bool learn_scalar(struct tef_shapes *s, uint16_t *prev, struct json_cur *c, const char *from,
+			 const struct json_text *key, bool in_args)
+{
+	struct step st = { .inside = NO_STEP };
+	struct json_text value;
+
+	if (json_scalar(c, &value) < 0)
+		return false;
+	if (in_args)
+		return step_of_arg(&st, tef_arg_of(key), from, &value) && step_take(s, prev, &st);
+	if (!step_of_member(&st, tef_member_of(key), from, &value))
+		return false;
+	if (step_take(s, prev, &st))
+		return true;
+	/* too many categories to have a step each */
+	return st.kind == STEP_CAT && step_scalar(&st, from, &value, STEP_TEXT, STEP_TEXT) &&
+	       step_take(s, prev, &st);
+}
+
+static bool learn_members(struct tef_shapes *s, uint16_t *prev, struct json_cur *c,
+			  const char *from, bool in_args);
+
+static bool learn_nested(struct tef_shapes *s, uint16_t *prev, struct json_cur *c, const char *from,
+			 const struct json_text *key, bool in_args)
+{
+	enum tef_member member = in_args ? TEF_OTHER : tef_member_of(key);
+	struct step st = { .inside = NO_STEP, .kind = STEP_NESTED, .open = *c->p };
+	struct json_cur inside = { c->p + 1, c->end };
+	uint16_t at;
+
+	if (member == TEF_ARGS && st.open == '{')
+		st.kind = STEP_ARGS;
+	else if (member != TEF_OTHER)
+		return false;
+	if (!step_text(&st, from, c->p + 1) || json_skip(c) < 0 || !step_take(s, prev, &st))
+		return false;
+	at = s->steps[*prev].inside;
+	if (at != NO_STEP)
+		learn_members(s, &at, &inside, inside.p, true);
+	return true;
+}
+
+/* Learns the members of an object that was opened, and goes on behind it. */
+static bool learn_members(struct tef_shapes *s, uint16_t *prev, struct json_cur *c,
+			  const char *from, bool in_args)
+{
+	struct json_text key;
+	bool some = false, ok = true;
+	int r;
+
+	while (ok && (r = json_member(c, &some, &key)) > 0) {
+		char ch = json_peek(c);
+
+		ok = ch == '{' || ch == '[' ? learn_nested(s, prev, c, from, &key, in_args)
+					    : learn_scalar(s, prev, c, from, &key, in_args);
+		from = c->p;
+	}
+	if (ok && r == 0 && (some || in_args)) {
+		struct step st = { .inside = NO_STEP, .kind = STEP_END };
+
+		ok = step_text(&st, from, c->p) && step_take(s, prev, &st);
+	}
+	return ok;
+}
+
+static void learn(struct tef_shapes *s, struct json_cur c)
+{
+	uint16_t prev = 0;
+	const char *from = c.p;
+
+	if (s->lessons++ < LESSONS_MAX && json_open(&c, '{') == 0)
+		learn_members(s, &prev, &c, from, false);
+}
+
+/* ---- following ---- */
+
+#ifdef __x86_64__
+#define FAST __attribute__((target("avx2,bmi,bmi2,lzcnt")))
+#define FAST_INLINE FAST __attribute__((always_inline)) static inline
+
+FAST_INLINE __m256i load32(const char *p)
+{
+	return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+FAST_INLINE uint32_t equal32(const char *a, const char *b)
+{
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load32(a), load32(b)));
+}
+
+/* The step's text holds no zero, so that it never reaches behind the end. */
+FAST_INLINE bool stands_at(const struct step *st, const char *p)
+{
+	if (~equal32(p, st->text) & (uint32_t)st->mask)
+		return false;
+	return st->n <= 32 || (~equal32(p + 32, st->text + 32) & (uint32_t)(st->mask >> 32)) == 0;
+}
+
+FAST_INLINE struct step *step_behind(struct tef_shapes *s, struct step *from, const char *p)
+{
+	for (size_t i = 0; i < from->nr_next; i++) {
+		uint16_t at = from->next[i];
+
+		if (!stands_at(&s->steps[at], p))
+			continue;
+		if (i > 0) {
+			from->next[i] = from->next[0];
+			from->next[0] = at;
+		}
+		return &s->steps[at];
+	}
+	return NULL;
+}
+
+/* Behind the closing quote of the string that begins at p; NULL when there is none. */
+FAST_INLINE const char *string_take(const char *p, const char *end, struct json_text *ret)
+{
+	const __m256i quote = _mm256_set1_epi8('"'), back = _mm256_set1_epi8('\\');
+	const char *from = p;
+	bool escaped = false;
+
+	while (p < end) {
+		__m256i v = load32(p);
+		uint32_t m = (uint32_t)_mm256_movemask_epi8(
+			_mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, back)));
+
+		if (!m) {
+			p += 32;
+			continue;
+		}
+		p += __builtin_ctz(m);
+		if (p >= end)
+			return NULL;
+		if (*p == '"') {
+			*ret = (struct json_text){
+				.p = from, .n = (size_t)(p - from), .escaped = escaped, .quoted = 1
+			};
+			return p + 1;
+		}
+		escaped = true;
+		p += 2;
+	}
+	return NULL;
+}
+
+FAST_INLINE uint32_t not_digits(const char *p)
+{
+	__m256i v = _mm256_sub_epi8(load32(p), _mm256_set1_epi8('0'));
+
+	return ~(uint32_t)_mm256_movemask_epi8(
+		_mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(9)), v));
+}
+
+/* The n <= 16 digits before p; 16 bytes before it can be read. */
+FAST_INLINE uint64_t digits_value(const char *p, unsigned int n)
+{
+	static const uint8_t low[32] = { [16 ... 31] = 0xff };
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p - 16));
+	uint64_t two;
+
+	v = _mm_and_si128(_mm_sub_epi8(v, _mm_set1_epi8('0')),
+			  _mm_loadu_si128((const __m128i *)(const void *)(low + n)));
+	v = _mm_maddubs_epi16(v, _mm_set1_epi16(1 << 8 | 10));
+	v = _mm_madd_epi16(v, _mm_set1_epi32(1 << 16 | 100));
+	v = _mm_packus_epi32(v, v);
+	v = _mm_madd_epi16(v, _mm_set1_epi32(1 << 16 | 10000));
+	two = (uint64_t)_mm_cvtsi128_si64(v);
+	return (two & UINT32_MAX) * 100000000 + (two >> 32);
+}
+
+/* A number ends here: what follows could not be part of it. */
+FAST_INLINE bool word_ends(const char *p, const char *end)
+{
+	return p < end && !json_is_word(*p);
+}
+
+/* A scalar that is no string, as json_scalar delimits it. */
+FAST_INLINE const char *word_take(const char *p, const char *end, struct json_text *ret)
+{
+	const char *from = p;
+
+	while (json_is_word(*p))
+		p++;
+	*ret = (struct json_text){ .p = from, .n = (size_t)(p - from) };
+	return p > from && p < end ? p : NULL;
+}
+
+/* A time in µs: digits, and perhaps three more behind a point. What else there is of numbers is
+ * only delimited. */
+FAST_INLINE const char *time_take(const char *p, const char *end, struct json_text *ret,
+				  int64_t *ret_ns, bool *ret_known)
+{
+	uint32_t stop = not_digits(p);
+	unsigned int n = (unsigned int)_tzcnt_u32(stop), all = n;
+	uint64_t ns;
+
+	*ret_known = false;
+	if (n > 0 && n <= 16 && p[n] == '.')
+		all = (unsigned int)_tzcnt_u32(_blsr_u32(stop));
+	if (n == 0 || n > 16 || (all != n && all != n + 4) || !word_ends(p + all, end))
+		return word_take(p, end, ret);
+	ns = digits_value(p + n, n) * 1000 + (all > n ? digits_value(p + all, 3) : 0);
+	*ret_known = ns <= INT64_MAX;
+	*ret_ns = (int64_t)ns;
+	*ret = (struct json_text){ .p = p, .n = all };
+	return p + all;
+}
+
+FAST_INLINE const char *number_take(const char *p, const char *end, uint64_t *ret)
+{
+	unsigned int n = (unsigned int)_tzcnt_u32(not_digits(p));
+
+	if (n == 0 || n > 16 || !word_ends(p + n, end))
+		return NULL;
+	*ret = digits_value(p + n, n);
+	return p + n;
+}
+
+FAST_INLINE void memo_set(struct step *st, const char *p, size_t n, const struct tef_id *id)
+{
+	st->memo_n = 0;
+	if (n >= MEMO_MAX || !p[n])
+		return;
+	memcpy(st->memo, p, n + 1);
+	st->memo_n = (uint8_t)(n + 1);
+	st->memo_mask = (UINT32_C(1) << (n + 1)) - 1;
+	st->memo_id = *id;
+}
+
+FAST_INLINE bool memo_stands_at(const struct step *st, const char *p)
+{
+	return st->memo_n > 0 && (~equal32(p, st->memo) & st->memo_mask) == 0;
+}
+
+FAST_INLINE const char *id_number_take(struct step *st, const char *p, const char *end,
+				       struct tef_id *ret)
+{
+	const char *from = p;
+	uint64_t v;
+
+	if (memo_stands_at(st, p)) {
+		*ret = st->memo_id;
+		return p + st->memo_n - 1;
+	}
+	p = number_take(p, end, &v);
+	if (p) {
+		*ret = (struct tef_id){ .type = TEF_ID_NUMBER,
+					.number = (int64_t)v,
+					.text = { .p = from, .n = (size_t)(p - from) } };
+	} else {
+		struct json_text text;
+
+		p = word_take(from, end, &text);
+		if (!p)
+			return NULL;
+		*ret = tef_id_of(&text);
+	}
+	memo_set(st, from, (size_t)(p - from), ret);
+	return p;
+}
+
+FAST_INLINE const char *id_text_take(struct step *st, const char *p, const char *end,
+				     struct tef_id *ret)
+{
+	struct json_text t;
+
+	if (memo_stands_at(st, p)) {
+		*ret = st->memo_id;
+		return p + st->memo_n;
+	}
+	p = string_take(p, end, &t);
+	if (!p)
+		return NULL;
+	*ret = tef_id_of(&t);
+	if (!t.escaped)
+		memo_set(st, t.p, t.n, ret);
+	return p;
+}
+
+FAST_INLINE const char *nested_take(const char *p, const char *end, char open, unsigned int above)
+{
+	struct json_cur c = { p, end };
+
+	return json_skip_open(&c, open, above) < 0 ? NULL : c.p;
+}
+
+FAST_INLINE const char *arg_number_take(const struct step *st, const char *p, const char *end,
+					struct tef_args *a)
+{
+	const char *from = p;
+	struct json_text text;
+	uint64_t v;
+
+	p = number_take(p, end, &v);
+	if (!p) {
+		p = word_take(from, end, &text);
+		if (p)
+			tef_arg_take(a, (enum tef_arg)st->arg, &text);
+		return p;
+	}
+	switch (st->arg) {
+	case TEF_ARG_CORRELATION:
+		a->has_correlation = true;
+		a->correlation = v;
+		return p;
+	case TEF_ARG_EXTERNAL:
+		a->has_external = true;
+		a->external = v;
+		return p;
+	default:
+		if (v <= INT32_MAX)
+			a->rank = (int32_t)v;
+		return p;
+	}
+}
+
+static inline void *field_of(struct tef_event *ev, const struct step *st)
+{
+	return (char *)ev + st->field;
+}
+
+/* Args from behind their '{'; NULL when they are not as foreseen. */
+FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const char *p,
+				    const char *end, struct tef_event *ev)
+{
+	struct json_text text;
+
+	while (p) {
+		st = step_behind(s, st, p);
+		if (!st)
+			return NULL;
+		p += st->n;
+		switch ((enum step_kind)st->kind) {
+		case STEP_END:
+			return p;
+		case STEP_ID_NUMBER:
+			p = id_number_take(st, p, end, field_of(ev, st));
+			break;
+		case STEP_ID_TEXT:
+			p = id_text_take(st, p, end, field_of(ev, st));
+			break;
+		case STEP_ARG_NUMBER:
+			p = arg_number_take(st, p, end, &ev->kineto);
+			break;
+		case STEP_ARG_TEXT:
+			p = string_take(p, end, &text);
+			if (p)
+				tef_arg_take(&ev->kineto, (enum tef_arg)st->arg, &text);
+			break;
+		case STEP_WORD:
+			p = word_take(p, end, &text);
+			break;
+		case STEP_STRING:
+			p = string_take(p, end, &text);
+			break;
+		case STEP_NESTED:
+			p = nested_take(p, end, st->open, 1);
+			break;
+		default:
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+/* p: behind the '{'. */
+FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, const char *p,
+				  const char *end, struct tef_event *ev)
+{
+	const char *from = p - 1, *to = NULL;
+
+	ev->args_known = false;
+	if (s->doc->dialect == TEF_KINETO && tef_class_has_args(ev->class)) {
+		ev->kineto = (struct tef_args){ .rank = s->doc->rank };
+		to = follow_args(s, &s->steps[st->inside], p, end, ev);
+		ev->args_known = to != NULL;
+	}
+	if (!to)
+		to = nested_take(p, end, '{', 0);
+	if (to)
+		ev->args = (struct json_text){ .p = from, .n = (size_t)(to - from) };
+	return to;
+}
+
+FAST_INLINE const char *text_take(struct tef_event *ev, const struct step *st, const char *p,
+				  const char *end)
+{
+	if (st->field == offsetof(struct tef_event, cat))
+		ev->class = TEF_CLASS_UNKNOWN;
+	else if (st->field == offsetof(struct tef_event, ts))
+		ev->ts_known = false;
+	else if (st->field == offsetof(struct tef_event, dur))
+		ev->dur_known = false;
+	return string_take(p, end, field_of(ev, st));
+}
+
+/* Behind the event at p; NULL when it is not as foreseen. */
+FAST static const char *follow(struct tef_shapes *s, const char *p, const char *end,
+			       struct tef_event *ev)
+{
+	struct step *st = &s->steps[0];
+	struct json_text text;
+
+	*ev = (struct tef_event){ .at = p };
+	while (p) {
+		st = step_behind(s, st, p);
+		if (!st)
+			return NULL;
+		p += st->n;
+		switch ((enum step_kind)st->kind) {
+		case STEP_END:
+			return p;
+		case STEP_PH:
+			ev->ph = st->text[st->value_at];
+			break;
+		case STEP_BP:
+			ev->enclosing = st->value_n == 1 && st->text[st->value_at] == 'e';
+			break;
+		case STEP_CAT:
+			ev->cat = (struct json_text){ .p = p - st->n + st->value_at,
+						      .n = st->value_n,
+						      .quoted = 1 };
+			ev->class = st->class;
+			break;
+		case STEP_TIME:
+			p = time_take(p, end, &ev->ts, &ev->ts_ns, &ev->ts_known);
+			break;
+		case STEP_DUR:
+			p = time_take(p, end, &ev->dur, &ev->dur_ns, &ev->dur_known);
+			break;
+		case STEP_ID_NUMBER:
+			p = id_number_take(st, p, end, field_of(ev, st));
+			break;
+		case STEP_ID_TEXT:
+			p = id_text_take(st, p, end, field_of(ev, st));
+			break;
+		case STEP_TEXT:
+			p = text_take(ev, st, p, end);
+			break;
+		case STEP_WORD:
+			p = word_take(p, end, &text);
+			break;
+		case STEP_STRING:
+			p = string_take(p, end, &text);
+			break;
+		case STEP_NESTED:
+			p = nested_take(p, end, st->open, 0);
+			break;
+		case STEP_ARGS:
+			p = args_take(s, st, p, end, ev);
+			break;
+		case STEP_ARG_NUMBER:
+		case STEP_ARG_TEXT:
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static bool is_fast(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2");
+}
+#else
+static const char *follow(struct tef_shapes *s, const char *p, const char *end,
+			  struct tef_event *ev)
+{
+	(void)s, (void)p, (void)end, (void)ev;
+	return NULL;
+}
+
+static bool is_fast(void)
+{
+	return false;
+}
+#endif
+
+int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret)
+{
+	struct json_cur from = *c;
+	int r;
+
+	/* numbers are read backwards from their end, at most 16 bytes */
+	if (s->fast && c->p - s->begin >= 16) {
+		const char *to = follow(s, c->p, c->end, ret);
+
+		if (to) {
+			c->p = to;
+			return 0;
+		}
+	}
+	r = tef_event_parse(c, ret);
+	if (s->fast && r == 0)
+		learn(s, from);
+	return r;
+}
+
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin)
+{
+	struct tef_shapes *s = xmalloc(sizeof(*s));
+
+	s->doc = doc;
+	s->begin = begin;
+	s->fast = is_fast();
+	s->lessons = 0;
+	s->nr = 1;
+	s->steps[0] = (struct step){ .n = 0 };
+	return s;
+}
+
+void tef_shapes_free(struct tef_shapes *s)
+{
+	free(s);
+}
