@@ -171,10 +171,25 @@ static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a
 	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
+/* The number that a word such as "GPU 3" or "cuda:3" ends in. */
+static bool number_in(const struct json_text *word, int64_t *ret)
+{
+	size_t n = word->n;
+
+	while (n > 0 && word->p[n - 1] >= '0' && word->p[n - 1] <= '9')
+		n--;
+	return n > 0 && word->p[0] != '-' && n < word->n &&
+	       num_i64(word->p + n, word->n - n, ret) == 0;
+}
+
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
 {
-	if (id->type == TEF_ID_NUMBER && id->number < 65536)
-		snprintf(buf, n, "gpu%" PRId64, id->number);
+	int64_t number = id->number;
+
+	if ((id->type == TEF_ID_NUMBER ||
+	     (id->type == TEF_ID_WORD && number_in(&id->text, &number))) &&
+	    number < 65536)
+		snprintf(buf, n, "gpu%" PRId64, number);
 	else
 		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");
 }

@@ -289,6 +289,46 @@ static void kineto_properties(void **state)
 	}
 }
 
+/* Whatever a dialect writes for a device and a stream, the work lies on a queue of a device. */
+static void device_habits(void **state)
+{
+	static const struct {
+		const char *pid, *tid, *args, *device;
+		int64_t stream;
+	} cases[] = {
+		{ "3", "7", "", "gpu3", 7 },
+		{ "\"3\"", "\"7\"", "", "gpu3", 7 },
+		{ "\"GPU 3\"", "\"stream 7\"", "", "gpu3", PID_NONE },
+		{ "\"cuda:12\"", "7", "", "gpu12", 7 },
+		{ "\"GPU\"", "7", "", "gpu0", 7 },
+		{ "-1", "7", "", "gpu0", 7 },
+		{ "1712195495", "7", "", "gpu0", 7 },
+		{ "900", "901", "\"device\":1,\"stream\":20", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"1\",\"stream\":\"20\"", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"cuda:1\",\"stream\":20.0", "gpu1", 20 },
+		{ "900", "901", "\"device\":-1,\"stream\":20", "gpu0", 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("{\"schemaVersion\":1,\"deviceProperties\":[],"
+				       "\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\","
+				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
+				       "\"dur\":1,\"args\":{%s}}]}",
+				       cases[i].pid, cases[i].tid, cases[i].args);
+		struct reading rd = read_text("tef", text);
+		const struct track *q = track_of(rd.m, 0);
+
+		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
+		    strcmp(model_str(rd.m, q->device), cases[i].device) != 0)
+			ROW_FAIL(i, "'%s', %d", model_str(rd.m, q->device), (int)q->tid);
+		assert_string_equal(model_str(rd.m, rd.m->tracks.v[q->parent].device),
+				    cases[i].device);
+		reading_release(&rd);
+	}
+}
+
 /* Among dates a time of 0 is none; among small numbers it is the beginning. */
 static void kineto_no_time(void **state)
 {
@@ -497,6 +537,7 @@ int main(void)
 		cmocka_unit_test(rocprof_names_behind),
 		cmocka_unit_test(mtia),
 		cmocka_unit_test(kineto_properties),
+		cmocka_unit_test(device_habits),
 		cmocka_unit_test(kineto_no_time),
 		cmocka_unit_test(chrome_samples),
 		cmocka_unit_test(said),
