@@ -389,6 +389,32 @@ static void chrome_samples(void **state)
 	reading_release(&rd);
 }
 
+/* Every frame the child of the one before it: their stacks would be a thousand times the file. */
+static void chrome_deep_stacks(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct reading rd;
+	size_t bytes = 0;
+
+	(void)state;
+	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
+	for (int i = 1; i < 5000; i++)
+		strbuf_addf(&text, ",\"%d\":{\"name\":\"f%d\",\"parent\":%d}", i, i, i - 1);
+	strbuf_addstr(&text, "},\"samples\":[");
+	for (int i = 0; i < 5000; i++)
+		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
+	strbuf_addstr(&text, "]}");
+	rd = read_text("tef", text.buf);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 5000);
+	for (size_t i = 0; i < rd.m->spans.nr; i++)
+		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
+	assert_in_range(bytes, 10000, text.len + 65536);
+	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
+	reading_release(&rd);
+	strbuf_release(&text);
+}
+
 static void uftrace(void **state)
 {
 	struct reading rd = read_path("tef", FIX "uftrace.json", false);
@@ -540,6 +566,7 @@ int main(void)
 		cmocka_unit_test(device_habits),
 		cmocka_unit_test(kineto_no_time),
 		cmocka_unit_test(chrome_samples),
+		cmocka_unit_test(chrome_deep_stacks),
 		cmocka_unit_test(said),
 		cmocka_unit_test(uftrace),
 		cmocka_unit_test(profrig_tracer),
