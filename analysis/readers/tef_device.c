@@ -171,11 +171,22 @@ static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a
 	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
+/* The number that a word such as "GPU 3" or "cuda:3" ends in. */
+static bool number_in(const char *word, size_t n, int64_t *ret)
+{
+	size_t at = n;
+
+	while (at > 0 && word[at - 1] >= '0' && word[at - 1] <= '9')
+		at--;
+	return at > 0 && word[0] != '-' && at < n && num_i64(word + at, n - at, ret) == 0;
+}
+
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
 {
 	int64_t v;
 
-	if (tef_id_number(id, &v) && v < 65536)
+	if ((tef_id_number(id, &v) || (id->type == TEF_ID_WORD && number_in(id->p, id->n, &v))) &&
+	    v < 65536)
 		snprintf(buf, n, "gpu%" PRId64, v);
 	else
 		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");

@@ -23,7 +23,9 @@ const char *__lsan_default_suppressions(void)
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
+#ifndef PATIENCE_S
 #define PATIENCE_S 120 /* for all attacks of one kind on one format */
+#endif
 
 struct target {
 	const struct format *f;

@@ -333,6 +333,57 @@ static void missing_tables_and_columns(void **state)
 	each_format("columns", fields);
 }
 
+/* --- device work that was never timed --- */
+
+/* Its start is 0, and its end is 0 or right: it would begin when the machine was switched on. */
+static void work_at_zero(void **state)
+{
+	const struct {
+		const char *reader, *text;
+		const char *const *sql;
+		uint64_t bad;
+	} cases[] = {
+		{ "rpd", NULL, SQL(RPD_2 RPD_ROWS "UPDATE rocpd_op SET start = 0"), 2 },
+		{ "rocprof_db", NULL,
+		  SQL(ROCPROF_DB "UPDATE OPS SET BeginNs = 0; UPDATE KERN SET BeginNs = 0;"), 2 },
+		{ "rocpd", NULL,
+		  SQL(ROCPD(U1) "UPDATE \"rocpd_kernel_dispatch" U1 "\" SET start = 0;"
+				"UPDATE \"rocpd_memory_copy" U1 "\" SET start = 0, end = 0"),
+		  4 },
+		{ "nsys", NULL,
+		  SQL(NSYS_SMALL "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 0, end = 0"), 2 },
+		{ "rocprof_csv",
+		  "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Correlation_Id\","
+		  "\"Start_Timestamp\",\"End_Timestamp\"\n"
+		  "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k\",1,0,0\n"
+		  "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"k\",1,0,3464444413017300\n",
+		  NULL, 2 },
+		{ "tef",
+		  "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,"
+		  "\"tid\":7,\"ts\":0,\"dur\":5,\"args\":{\"stream\":7}}],"
+		  "\"baseTimeNanoseconds\":1735632360000000000}",
+		  NULL, 1 },
+		{ "tef",
+		  "{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{\"kernel_dispatch\":[{"
+		  "\"start_timestamp\":0,\"end_timestamp\":3464444413017300}]}}]}",
+		  NULL, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
+						 : read_text(cases[i].reader, cases[i].text);
+
+		if (rd.r != 0 || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
+			ROW_FAIL(i, "%d %s, %d times W_BAD_EVENT", rd.r, rd.err.msg,
+				 (int)warned(rd.m, W_BAD_EVENT));
+		for (size_t k = 0; k < rd.m->spans.nr; k++)
+			if (span_is_work(rd.m, k))
+				ROW_FAIL(i, "'%s' is there", span_name(rd.m, k));
+		reading_release(&rd);
+	}
+}
+
 /* --- what says that it is of another time, and numbers that are there twice --- */
 
 #define KERNEL_OF(id) \
@@ -415,13 +466,10 @@ static void other_versions_and_equal_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid),
-		cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutations),
-		cmocka_unit_test(absurd_values),
-		cmocka_unit_test(names),
-		cmocka_unit_test(missing_tables_and_columns),
-		cmocka_unit_test(other_versions_and_equal_ids),
+		cmocka_unit_test(valid),        cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(mutations),    cmocka_unit_test(absurd_values),
+		cmocka_unit_test(names),        cmocka_unit_test(missing_tables_and_columns),
+		cmocka_unit_test(work_at_zero), cmocka_unit_test(other_versions_and_equal_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

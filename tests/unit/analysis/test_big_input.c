@@ -4,6 +4,7 @@
  *
  *	PROFRIG_LONG_STRING=BYTES	how long a long name is, 64 MiB unless said
  */
+#define PATIENCE_S 1800 /* disks are slow */
 #include "bad_input_attack.h"
 
 #include <sys/resource.h>
