@@ -9,7 +9,8 @@
  */
 struct launch_map {
 	uint64_t *slots; /* span + 1, 0: free */
-	size_t cap;      /* power of two */
+	size_t cap;      /* a power of two unless counted */
+	bool counted;    /* the correlation is the place: they were counted, as they mostly are */
 };
 
 /* Inputs without a group have numbers that no group has in practice: groups are hashes. */
@@ -33,10 +34,13 @@ static uint64_t *launch_slot(const struct model *m, const struct launch_map *map
 			     uint64_t correlation, input_id input)
 {
 	const struct span_columns *c = &m->spans;
-	uint64_t group = counts_with(m, input);
-	size_t at = launch_hash(correlation, group) & (map->cap - 1);
-	uint64_t span;
+	uint64_t group, span;
+	size_t at;
 
+	if (map->counted) /* no launch has 0 */
+		return &map->slots[correlation < map->cap ? correlation : 0];
+	group = counts_with(m, input);
+	at = launch_hash(correlation, group) & (map->cap - 1);
 	while ((span = map->slots[at]) != 0 &&
 	       (c->correlation[span - 1] != correlation ||
 		(c->input[span - 1] != input && counts_with(m, c->input[span - 1]) != group)))
@@ -46,9 +50,12 @@ static uint64_t *launch_slot(const struct model *m, const struct launch_map *map
 
 /* Some of the spans: each thread looks through one stretch after the other. */
 #define STRETCH ((size_t)1 << 14)
+/* So many numbers for each launch are still taken for counting. */
+#define COUNTED_MAX 4
 
 struct stretch {
 	VEC(uint64_t) launches; /* spans that may be one */
+	uint64_t last;          /* their largest correlation */
 	VEC(struct match {
 		uint64_t work, launch; /* spans; launch + 1, 0: there is none */
 	}) matches;
@@ -73,8 +80,11 @@ static void collect_job(void *ctx, size_t i, unsigned worker)
 		if (m->spans.correlation[k] == 0)
 			continue;
 		if (m->spans.kind[k] == SPAN_HOST) {
-			if (m->tracks.v[m->spans.track[k]].kind == TRACK_THREAD)
-				VEC_PUSH(&l->v[i].launches, k);
+			if (m->tracks.v[m->spans.track[k]].kind != TRACK_THREAD)
+				continue;
+			VEC_PUSH(&l->v[i].launches, k);
+			if (m->spans.correlation[k] > l->v[i].last)
+				l->v[i].last = m->spans.correlation[k];
 		} else if (span_is_work(m, k) && !(l->linked && l->linked[k])) {
 			VEC_PUSH(&l->v[i].matches, (struct match){ k, 0 });
 		}
@@ -98,12 +108,17 @@ static void match_job(void *ctx, size_t i, unsigned worker)
 static void launches_map(struct linking *l)
 {
 	const struct span_columns *c = &l->m->spans;
-	size_t nr = 0;
+	uint64_t nr = 0, last = 0;
 
-	for (size_t i = 0; i < l->nr; i++)
+	for (size_t i = 0; i < l->nr; i++) {
 		nr += l->v[i].launches.nr;
+		last = l->v[i].last > last ? l->v[i].last : last;
+	}
+	l->map.counted = l->m->inputs.nr == 1 && last < COUNTED_MAX * (nr + 1);
 	for (l->map.cap = 16; l->map.cap < nr * 2; l->map.cap *= 2)
 		;
+	if (l->map.counted)
+		l->map.cap = (size_t)last + 1;
 	l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
 	for (size_t i = 0; i < l->nr; i++) {
 		for (size_t k = 0; k < l->v[i].launches.nr; k++) {
@@ -132,16 +147,20 @@ static uint8_t *already_linked(const struct model *m)
 	return linked;
 }
 
+static void links_reserve(struct link_columns *l, size_t cap)
+{
+	l->cap = cap;
+	l->from = xreallocarray(l->from, l->cap, sizeof(*l->from));
+	l->to = xreallocarray(l->to, l->cap, sizeof(*l->to));
+	l->kind = xreallocarray(l->kind, l->cap, sizeof(*l->kind));
+}
+
 void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind)
 {
 	struct link_columns *l = &m->links;
 
-	if (l->nr == l->cap) {
-		l->cap = vec_grow_cap(l->cap, 64);
-		l->from = xreallocarray(l->from, l->cap, sizeof(*l->from));
-		l->to = xreallocarray(l->to, l->cap, sizeof(*l->to));
-		l->kind = xreallocarray(l->kind, l->cap, sizeof(*l->kind));
-	}
+	if (l->nr == l->cap)
+		links_reserve(l, vec_grow_cap(l->cap, 64));
 	l->from[l->nr] = from;
 	l->to[l->nr] = to;
 	l->kind[l->nr++] = (uint8_t)kind;
@@ -192,6 +211,8 @@ void launch_links(struct model *m)
 	for (size_t i = 0; i < l.nr; i++)
 		works += l.v[i].matches.nr;
 	if (works > 0) {
+		if (m->links.cap - m->links.nr < works)
+			links_reserve(&m->links, m->links.nr + works);
 		launches_map(&l);
 		model_run(m, l.nr, match_job, &l);
 		matches_push(&l);

@@ -648,13 +648,26 @@ FAST_INLINE void whole_take(struct tef_event *ev, const struct step *st, const c
 	}
 }
 
+/* By hand, as the compiler's way takes longer to begin than to do it. */
+FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
+{
+	char *p = (char *)ev;
+	size_t i = 0;
+
+	for (; i + 32 <= sizeof(*ev); i += 32)
+		_mm256_storeu_si256((__m256i *)(void *)(p + i), _mm256_setzero_si256());
+	for (; i < sizeof(*ev); i += 8)
+		memset(p + i, 0, 8);
+	ev->at = at;
+}
+
 /* Behind the event at p; NULL when it is not as foreseen. */
 FAST static const char *follow(struct tef_shapes *s, const char *p, const char *end,
 			       struct tef_event *ev)
 {
 	struct step *st = &s->steps[0];
 
-	*ev = (struct tef_event){ .at = p };
+	event_clear(ev, p);
 	while (p) {
 		st = step_behind(s, st, p);
 		if (!st)

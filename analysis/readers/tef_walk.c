@@ -237,6 +237,17 @@ static const char *element_at(struct json_cur c)
 	return c.p;
 }
 
+/* What another core parsed lies in its cache: events, and the names that they point to. */
+static inline void foresee(const struct tef_event *v, size_t i, size_t nr)
+{
+	if (i + 8 >= nr)
+		return;
+	for (size_t k = 0; k < sizeof(*v); k += 64)
+		__builtin_prefetch((const char *)&v[i + 8] + k);
+	__builtin_prefetch(v[i + 4].name.p);
+	__builtin_prefetch(v[i + 4].name.p + v[i + 4].name.n);
+}
+
 /* Pushes what others have parsed from c on; returns up to where the next ones must be parsed here.
  */
 static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, struct tef_ahead *a)
@@ -254,9 +265,7 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 		if (nr == 0)
 			return end;
 		for (size_t i = 0; i < nr; i++) {
-			/* another core's cache holds it */
-			for (size_t k = 0; i + 6 < nr && k < sizeof(*v); k += 64)
-				__builtin_prefetch((const char *)&v[i + 6] + k);
+			foresee(v, i, nr);
 			tef_event_push(t, &v[i]);
 		}
 		c->p = end;

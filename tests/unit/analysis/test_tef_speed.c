@@ -88,16 +88,17 @@ static void event_add(struct strbuf *sb, bool varied)
 		"\"ac2g\"",   "\"Trace\"",  "\"gpu_user_annotation\"", "\"fwdbwd\"",
 		"\"\\u006b\""
 	};
-	static const char *const names[] = { "\"f\"",
-					     "\"aten::mm\"",
-					     "\"process_name\"",
-					     "\"say \\\"hi\\\"\"",
-					     "\"\"",
-					     "\"void at::native::vectorized_elementwise_kernel<4, "
-					     "at::native::Add<float>>(int)\"",
-					     "\"\\ud83d\\ude00\"",
-					     "\"caf\xc3\xa9 \xff\"",
-					     "7" };
+	static const char *const names[] = {
+		"\"f\"",
+		"\"aten::mm\"",
+		"\"process_name\"",
+		"\"say \\\"hi\\\"\"",
+		"\"\"",
+		"\"void at::native::elementwise_kernel<4, at::Add<float>>(int, float)\"",
+		"\"\\ud83d\\ude00\"",
+		"\"caf\xc3\xa9 \xff\"",
+		"7"
+	};
 	char buf[64];
 
 	strbuf_addch(sb, '{');
