@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/digits.h"
+
 #define F64_MAX_TEXT 512
 /* Exponents beyond are all alike: no text is long enough to bring them back into range. */
 #define EXP_LIMIT INT64_C(1000000000000000)
@@ -54,21 +56,6 @@ static inline bool is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
-/* Eight digits as one word: whether all are, and their value. */
-static inline bool are_digits(uint64_t v)
-{
-	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
-		((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4) ==
-	       UINT64_C(0x3333333333333333);
-}
-
-static inline uint64_t digits_value(uint64_t v)
-{
-	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
-	v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-	return (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
-}
-
 /* At most 19 digits, which cannot overflow; the first ones one by one, the rest by eights. */
 static inline int digits_short(const char *s, size_t n, uint64_t *ret)
 {
@@ -84,7 +71,7 @@ static inline int digits_short(const char *s, size_t n, uint64_t *ret)
 		uint64_t word;
 
 		memcpy(&word, s + i, 8);
-		if (!are_digits(word))
+		if (!digits_are(word))
 			return -EINVAL;
 		v = v * 100000000 + digits_value(word);
 	}

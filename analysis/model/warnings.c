@@ -12,6 +12,9 @@ const struct warning_info warning_table[] = {
 	{ W_DEEP_STACK, SEV_NOTE,
 	  "calls are nested so deep that writing every path would not fit in memory; the deepest "
 	  "ones share the frame [deeper]" },
+	{ W_MEMORY_LIMIT, SEV_WARNING,
+	  "a file has so many records for its size that keeping all of them would take more than "
+	  "twice its text and 64 MiB; the text says what was put together or left out" },
 	{ W_OPEN_SPAN, SEV_WARNING,
 	  "calls were entered and never left; they end at the last event of their thread. The "
 	  "recording was stopped or the program died inside them" },
@@ -159,7 +162,12 @@ const struct warning_info warning_table[] = {
 	{ W_UNREADABLE, SEV_ERROR,
 	  "an input cannot be read, so nothing of it is in the results; the text says why" },
 	{ W_DUPLICATE_INPUT, SEV_NOTE,
-	  "an input was named more than once; it was read once, so nothing counts twice" },
+	  "an input was named more than once, or holds in another format what was read; it was "
+	  "read "
+	  "once, so nothing counts twice" },
+	{ W_LEFT_OUT, SEV_WARNING,
+	  "a recording is there in several formats, one was read, and of another one not all could "
+	  "be read or it has more; the text says what, and its files can be named alone" },
 	{ W_IGNORED_FILE, SEV_NOTE,
 	  "a folder holds files that no reader knows; they are not part of the results" },
 	{ W_DIFFERENT_RUNS, SEV_WARNING,

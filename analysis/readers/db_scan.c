@@ -160,22 +160,17 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
 {
 	if (!db_scan_times(sc, q, start, end, d))
 		return false;
-	if (d->start_ns != 0 || d->end_ns != 0)
+	if (d->start_ns != 0 || (d->end_ns != 0 && !sc->uptime))
 		return true;
-	db_scan_bad(sc, q, "the device gave no times (0 and 0), so it was left out");
+	db_scan_bad(sc, q,
+		    d->end_ns == 0 ? "the device gave no times (0 and 0), so it was left out"
+				   : "the device gave no start (0), so it was left out");
 	return false;
 }
 
 track_id db_scan_track(struct db_scan *sc, const struct track_def *d)
 {
-	struct track_def other = TRACK_DEF_INIT;
-
-	if (sc->tracks++ < MAX_TRACKS)
-		return sc->sink->ops->track(sc->sink, d);
-	other.kind = d->kind;
-	other.name = "others";
-	other.key = db_hash('O', d->kind, 0);
-	return sc->sink->ops->track(sc->sink, &other);
+	return track_limit_make(&sc->tracks, sc->sink, d);
 }
 
 int db_scan_result(struct db_scan *sc, struct err *err)
@@ -183,10 +178,7 @@ int db_scan_result(struct db_scan *sc, struct err *err)
 	struct input *in = sc->sink->ops->current(sc->sink);
 	int r;
 
-	if (sc->tracks > MAX_TRACKS)
-		sc->sink->ops->warn(sc->sink, W_BAD_EVENT, sc->tracks - MAX_TRACKS,
-				    "more threads, queues and devices than can be true: what lies "
-				    "on these is shown on one track of each kind");
+	track_limit_tell(&sc->tracks, sc->sink);
 	r = sqlite_db_result(sc->db, sc->sink, &sc->damage, err);
 
 	if (r == 0 && in->spans + in->samples == 0)

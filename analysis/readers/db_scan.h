@@ -11,18 +11,13 @@
 #define ANALYSIS_DB_SCAN_H
 
 #include "sqlite_db.h"
+#include "track_limit.h"
 
 #include "profrig/strbuf.h"
 #include "profrig/u64map.h"
 
 /* More than any copy, or all of them together, can have. */
 #define MAX_BYTES (INT64_C(1) << 60)
-
-/*
- * No recording has more threads, queues and devices together; rows of a file that names one in each
- * must not get a track for each. What comes after shares one of its kind.
- */
-#define MAX_TRACKS 65536
 
 struct db_range {
 	track_id process;
@@ -37,11 +32,12 @@ struct db_scan {
 	struct u64map names; /* of its tables; filled when first asked */
 	const char *table;   /* that is being read */
 	bool keep_args;
+	bool uptime; /* times are of a clock that runs since boot: 0 is none of them */
 	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
 	const char *bad_what;
-	uint64_t damaged;   /* tables whose rows could not be read to their end */
-	struct err damage;  /* of the first of them */
-	uint64_t tracks;    /* made, and asked for beyond MAX_TRACKS */
+	uint64_t damaged;  /* tables whose rows could not be read to their end */
+	struct err damage; /* of the first of them */
+	struct track_limit tracks;
 	struct strbuf args; /* JSON of one span's arguments */
 	VEC(struct db_range) ranges;
 };

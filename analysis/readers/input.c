@@ -380,6 +380,12 @@ size_t input_walk(const struct input_map *m, size_t at)
 	return next;
 }
 
+void input_rewind(const struct input_map *m)
+{
+	if (!m->compressed && m->map_len > 0)
+		madvise((void *)(uintptr_t)m->data, m->map_len, MADV_DONTNEED);
+}
+
 void input_unmap(struct input_map *m)
 {
 	if (m->map_len > 0)

@@ -67,6 +67,8 @@ nsys_slot nsys_process(struct nsys *ns, int64_t global);
 nsys_slot nsys_thread(struct nsys *ns, int64_t global);
 /* Where the profiler's own work of a process is shown. */
 track_id nsys_overhead(struct nsys *ns, int64_t global);
+/* Beside a thread: what was sampled of it. Not kept: asked for once. */
+track_id nsys_sampled(struct nsys *ns, int64_t global);
 /* The device's id in the machine, "gpu0"; buf holds 32. */
 track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf);
 nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
@@ -82,5 +84,6 @@ void nsys_read_work(struct nsys *ns);    /* nsys_work.c: kernels, copies, fills,
 void nsys_read_calls(struct nsys *ns);   /* nsys_calls.c: APIs, the profiler's overhead */
 void nsys_read_nvtx(struct nsys *ns);    /* nsys_nvtx.c */
 void nsys_read_metrics(struct nsys *ns); /* nsys_metrics.c: GPU metrics, memory events */
+void nsys_read_samples(struct nsys *ns); /* nsys_samples.c: call stacks of the CPU */
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "profrig/warnings.h"
 
-enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD };
+enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD, KEY_SAMPLED };
 
 #define GLOBAL_TID INT64_C(0xffffff)
 
@@ -252,12 +252,35 @@ nsys_slot nsys_thread(struct nsys *ns, int64_t global)
 	if (ns->last_thread != NSYS_SLOT_NONE && ns->last_global == global)
 		return ns->last_thread;
 	key = db_hash(KEY_THREAD, (uint64_t)global, 0);
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_THREAD, 0, 1); /* all of them have one slot */
+	}
 	slot = u64map_get(&ns->slots, key);
 	if (slot == NSYS_SLOT_NONE)
 		slot = thread_new(ns, global, key);
 	ns->last_global = global;
 	ns->last_thread = slot;
 	return slot;
+}
+
+track_id nsys_sampled(struct nsys *ns, int64_t global)
+{
+	const char *thread = name_of(ns, &ns->thread_names, global);
+	struct track_def d = TRACK_DEF_INIT;
+	char name[128];
+
+	if (thread)
+		snprintf(name, sizeof(name), "%.100s samples", thread);
+	else
+		snprintf(name, sizeof(name), "%" PRId64 " samples", global & GLOBAL_TID);
+	d.kind = TRACK_THREAD;
+	d.parent = ns->processes.v[nsys_process(ns, global)].id;
+	d.pid = pid_of(global);
+	d.rank = rank_of(ns, process_global(global));
+	d.name = name;
+	d.key = db_hash(KEY_SAMPLED, (uint64_t)global, 0);
+	return track_of(ns, &d);
 }
 
 track_id nsys_overhead(struct nsys *ns, int64_t global)
@@ -326,12 +349,17 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 {
 	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
 	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
-	nsys_slot slot = u64map_get(&ns->slots, key);
+	nsys_slot slot;
 	struct track_def d = TRACK_DEF_INIT;
 	struct nsys_queue queue;
 	struct nsys_gpu *g;
 	char name[32];
 
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_QUEUE, 0, 1);
+	}
+	slot = u64map_get(&ns->slots, key);
 	if (slot != NSYS_SLOT_NONE)
 		return slot;
 	g = gpu_of(ns, global, device, name);

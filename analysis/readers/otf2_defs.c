@@ -70,6 +70,38 @@ static OTF2_CallbackCode on_property(void *user, OTF2_SystemTreeNodeRef node, OT
 	return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_group_property(void *user, OTF2_LocationGroupRef group,
+					   OTF2_StringRef name, OTF2_Type type,
+					   OTF2_AttributeValue value)
+{
+	struct otf2_defs *d = user;
+
+	VEC_PUSH(&d->place_properties,
+		 (struct def_place_property){ true, group, name, type, value });
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_location_property(void *user, OTF2_LocationRef location,
+					      OTF2_StringRef name, OTF2_Type type,
+					      OTF2_AttributeValue value)
+{
+	struct otf2_defs *d = user;
+
+	VEC_PUSH(&d->place_properties,
+		 (struct def_place_property){ false, location, name, type, value });
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name,
+				      OTF2_StringRef about, OTF2_Type type)
+{
+	struct otf2_defs *d = user;
+
+	(void)about, (void)type;
+	VEC_PUSH(&d->attributes, (struct def_name){ self, name });
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_location_group(void *user, OTF2_LocationGroupRef self,
 					   OTF2_StringRef name, OTF2_LocationGroupType type,
 					   OTF2_SystemTreeNodeRef node,
@@ -110,10 +142,12 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
 {
 	struct otf2_defs *d = user;
 
-	(void)canonical, (void)about, (void)flags, (void)file, (void)begin, (void)end;
-	VEC_PUSH(&d->regions,
-		 (struct def_region){
-			 .ref = self, .name = name, .role = role, .paradigm = paradigm });
+	(void)canonical, (void)flags, (void)file, (void)begin, (void)end;
+	VEC_PUSH(&d->regions, (struct def_region){ .ref = self,
+						   .name = name,
+						   .about = about,
+						   .role = role,
+						   .paradigm = paradigm });
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -124,10 +158,11 @@ static OTF2_CallbackCode on_member(void *user, OTF2_MetricMemberRef self, OTF2_S
 {
 	struct otf2_defs *d = user;
 
-	(void)about, (void)type, (void)value_type;
+	(void)type, (void)value_type;
 	VEC_PUSH(&d->members, (struct def_member){ .ref = self,
 						   .name = name,
 						   .unit = unit,
+						   .about = about,
 						   .mode = mode,
 						   .exponent = exponent,
 						   .base = base });
@@ -239,6 +274,9 @@ OTF2_GlobalDefReaderCallbacks *otf2_defs_callbacks(void)
 	ON(SystemTreeNode, on_node);
 	ON(SystemTreeNodeDomain, on_domain);
 	ON(SystemTreeNodeProperty, on_property);
+	ON(LocationGroupProperty, on_group_property);
+	ON(LocationProperty, on_location_property);
+	ON(Attribute, on_attribute);
 	ON(LocationGroup, on_location_group);
 	ON(Location, on_location);
 	ON(Region, on_region);
@@ -337,6 +375,7 @@ void otf2_defs_finish(struct otf2_defs *d)
 	DEF_SORT(d, &d->strings);
 	DEF_SORT(d, &d->paradigms);
 	DEF_SORT(d, &d->parameters);
+	DEF_SORT(d, &d->attributes);
 	DEF_SORT(d, &d->contexts);
 	DEF_SORT(d, &d->nodes);
 	DEF_SORT(d, &d->location_groups);
@@ -363,10 +402,12 @@ void otf2_defs_release(struct otf2_defs *d)
 	VEC_RELEASE(&d->strings);
 	VEC_RELEASE(&d->paradigms);
 	VEC_RELEASE(&d->parameters);
+	VEC_RELEASE(&d->attributes);
 	VEC_RELEASE(&d->contexts);
 	VEC_RELEASE(&d->domains);
 	VEC_RELEASE(&d->nodes);
 	VEC_RELEASE(&d->properties);
+	VEC_RELEASE(&d->place_properties);
 	VEC_RELEASE(&d->location_groups);
 	VEC_RELEASE(&d->locations);
 	VEC_RELEASE(&d->regions);

@@ -39,11 +39,12 @@ struct def_location {
 	OTF2_LocationType type;
 	bool missing; /* has no event file */
 	track_id track;
+	uint32_t own; /* number of its track in an archive of ours, counted from 1; 0: not said */
 };
 
 struct def_region {
 	uint64_t ref;
-	uint64_t name;
+	uint64_t name, about;
 	OTF2_RegionRole role;
 	OTF2_Paradigm paradigm;
 	/* made when the tracks are */
@@ -53,7 +54,7 @@ struct def_region {
 
 struct def_member {
 	uint64_t ref;
-	uint64_t name, unit;
+	uint64_t name, unit, about;
 	OTF2_MetricMode mode;
 	int64_t exponent;
 	OTF2_Base base;
@@ -96,14 +97,23 @@ struct def_property {
 	uint64_t name, value;
 };
 
+/* Of a location or a group of them, in the order of the file. */
+struct def_place_property {
+	bool group;
+	uint64_t ref, name;
+	OTF2_Type type;
+	OTF2_AttributeValue value;
+};
+
 struct otf2_defs {
 	struct pool pool;
 	bool has_clock;
 	uint64_t resolution, offset, length, realtime;
 	VEC(struct def_string) strings;
-	VEC(struct def_name) paradigms, parameters, contexts, domains;
+	VEC(struct def_name) paradigms, parameters, contexts, domains, attributes;
 	VEC(struct def_node) nodes;
 	VEC(struct def_property) properties;
+	VEC(struct def_place_property) place_properties;
 	VEC(struct def_location_group) location_groups;
 	VEC(struct def_location) locations;
 	VEC(struct def_region) regions;

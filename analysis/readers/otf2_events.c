@@ -31,9 +31,11 @@ int64_t otf2_ns(uint64_t ticks, uint64_t resolution)
 				    resolution));
 }
 
-void otf2_clock_init(struct otf2_clock *c, uint64_t resolution)
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, int64_t base_ns)
 {
-	*c = (struct otf2_clock){ .resolution = resolution };
+	*c = (struct otf2_clock){
+		.resolution = resolution, .base_ns = base_ns, .second_ns = base_ns, .ns = base_ns
+	};
 	/* rest × 10^9 must fit 64 bits */
 	if (resolution > 1 && resolution < UINT64_C(18000000000))
 		c->inverse = UINT64_MAX / resolution;
@@ -45,9 +47,9 @@ int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks)
 	uint64_t whole = ticks / c->resolution;
 
 	if (c->inverse == 0 || whole > UINT64_C(9000000000))
-		return otf2_ns(ticks, c->resolution);
+		return otf2_ns(ticks, c->resolution) + c->base_ns;
 	c->second_ticks = whole * c->resolution;
-	c->second_ns = (int64_t)(whole * UINT64_C(1000000000));
+	c->second_ns = (int64_t)(whole * UINT64_C(1000000000)) + c->base_ns;
 	return otf2_clock_ns(c, ticks);
 }
 
@@ -59,8 +61,10 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 				     .index = index,
 				     .track = def->track,
 				     .queue = def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+				     .kinds = r->own.there ||
+					      def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
 				     .found = { .first_ticks = UINT64_MAX } };
-	otf2_clock_init(&l->clock, r->defs.resolution);
+	otf2_clock_init(&l->clock, r->defs.resolution, r->own.own.file.base_ns);
 }
 
 /* Of the innermost call, NULL while it has nothing. */
@@ -124,6 +128,10 @@ void otf2_location_end(struct otf2_location *l)
 {
 	char text[128];
 
+	if (otf2_own_exact(l->r)) {
+		otf2_own_end(l);
+		return;
+	}
 	if (l->depth) {
 		snprintf(text, sizeof(text),
 			 "%zu regions are still open at the end of location %" PRIu64, l->depth,
@@ -158,6 +166,7 @@ void otf2_location_gather(struct otf2_reading *r, struct otf2_location *l)
 	VEC_APPEND(&all->launches, &one->launches);
 	VEC_APPEND(&all->work, &one->work);
 	VEC_APPEND(&all->requests, &one->requests);
+	VEC_APPEND(&r->own.ends, &l->own.ends);
 }
 
 static void found_release(struct otf2_found *f)
@@ -181,11 +190,13 @@ void otf2_location_release(struct otf2_location *l)
 	free(l->series_run);
 	pool_release(&l->pool);
 	found_release(&l->found);
+	otf2_own_spans_release(&l->own);
 }
 
 void otf2_reading_release(struct otf2_reading *r)
 {
 	found_release(&r->found);
+	otf2_own_release(&r->own);
 	otf2_defs_release(&r->defs);
 }
 
@@ -216,9 +227,13 @@ static inline void region_enter(struct otf2_location *l, uint64_t ref, uint64_t 
 	struct def_region made;
 	const struct def_region *region = region_of(l, ref, &made);
 
+	if (__builtin_expect(l->kinds && region->queue_kind == SPAN_INSTANT, 0)) {
+		l->instant = true;
+		return;
+	}
 	l->depth++;
 	l->s->ops->enter(l->s, l->track, otf2_time(l, ticks), region->name_id, region->category_id);
-	if (__builtin_expect(l->queue, 0))
+	if (__builtin_expect(l->kinds, 0))
 		l->s->ops->open_kind(l->s, l->track, region->queue_kind);
 }
 
@@ -239,6 +254,10 @@ static OTF2_CallbackCode on_leave(EVENT_HEAD, OTF2_RegionRef region)
 
 	EVENT_UNUSED;
 	otf2_tick(l, OTF2_COUNT_LEAVE, time);
+	if (__builtin_expect(l->instant, 0)) {
+		l->instant = false;
+		return OTF2_CALLBACK_SUCCESS;
+	}
 	region_leave(l, time, region_of(l, region, &made)->name_id);
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -353,7 +372,7 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
 	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
-	if (!p || l->depth == 0 || !otf2_is_callsite(&l->r->defs, p))
+	if (!p || l->depth == 0 || l->instant || !otf2_is_callsite(&l->r->defs, p))
 		return;
 	if (l->s->no_links) {
 		l->s->ops->callsite(l->s, l->track, c.t_ns, value);
@@ -482,7 +501,7 @@ static OTF2_CallbackCode on_mpi_irecv_request(EVENT_HEAD, uint64_t request)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EvtReaderCallbacks *otf2_event_callbacks(void)
+OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact)
 {
 	OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
 	int bad = 0;
@@ -505,6 +524,8 @@ OTF2_EvtReaderCallbacks *otf2_event_callbacks(void)
 	ON(MpiIrecv, on_mpi_irecv);
 	ON(MpiIrecvRequest, on_mpi_irecv_request);
 #undef ON
+	if (exact)
+		bad |= otf2_own_callbacks(c);
 	if (bad) {
 		OTF2_EvtReaderCallbacks_Delete(c);
 		return NULL;

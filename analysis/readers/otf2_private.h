@@ -1,8 +1,8 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
  * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
- * ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the archive and calls
- * them.
+ * ties them together (otf2_messages.c, otf2_callsites.c). otf2_own.c does most of this for archives
+ * that profrig wrote. read_otf2.c opens the archive and calls them.
  *
  * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
  * while it does, struct otf2_reading and the definitions are only read, and all that a location
@@ -13,6 +13,7 @@
 #define OTF2_PRIVATE_H
 
 #include "otf2_defs.h"
+#include "otf2_own.h"
 
 #include "profrig/reader.h"
 #include "profrig/strbuf.h"
@@ -108,6 +109,7 @@ struct otf2_reading {
 	const struct read_opts *o;
 	struct otf2_defs defs;
 	bool many_hosts;
+	struct otf2_own own;     /* of an archive that profrig wrote */
 	struct otf2_found found; /* by all locations, once they are gathered */
 };
 
@@ -117,6 +119,7 @@ struct otf2_reading {
  */
 struct otf2_clock {
 	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
+	int64_t base_ns;              /* that ticks count from; <= 0 */
 	uint64_t second_ticks;        /* that a second began at */
 	uint64_t second_length;       /* of ticks: the resolution; 0 where there is no inverse */
 	int64_t second_ns;
@@ -131,7 +134,10 @@ struct otf2_location {
 	size_t index;   /* in defs.locations */
 	track_id track;
 	bool queue;
+	bool kinds;   /* its regions say what kind of span they are */
+	bool instant; /* one of ours is open, which no profile keeps */
 	struct otf2_found found;
+	struct otf2_own_spans own;
 	size_t depth; /* open calls */
 	VEC(struct otf2_frame) frames;
 	VEC(struct otf2_waiting)
@@ -146,7 +152,7 @@ struct otf2_location {
 
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
-void otf2_clock_init(struct otf2_clock *c, uint64_t resolution);
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, int64_t base_ns);
 int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks); /* in another second */
 
 /* As otf2_ns. */
@@ -175,12 +181,22 @@ static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 	return c->ns;
 }
 
+/* Of a track that is made up: beside those that an archive of ours numbers. */
+static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
+{
+	return r->own.there ? key | (uint64_t)1 << 62 : key;
+}
+
 void otf2_make_tracks(struct otf2_reading *r);
+/* By the archive's own names and types. */
+track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
+				const struct def_location_group *g);
 /* "gpu2", "node3:gpu2" when the archive has several hosts; "" for -1. Borrowed from the pool. */
 const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
 			   int64_t device);
 
-OTF2_EvtReaderCallbacks *otf2_event_callbacks(void); /* user data: struct otf2_location */
+/* User data: struct otf2_location. exact: of an archive of ours (otf2_own.h). */
+OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact);
 int otf2_count_callbacks(
 	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */
 void otf2_reading_release(struct otf2_reading *r);

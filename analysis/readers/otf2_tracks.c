@@ -82,7 +82,7 @@ static track_id device_track(struct otf2_reading *r, const char *id, const char 
 	d.kind = TRACK_DEVICE;
 	d.host = host;
 	d.device = id;
-	d.key = *id ? text : (uint64_t)1 << 32 | l->group;
+	d.key = otf2_own_key(r, *id ? text : (uint64_t)1 << 32 | l->group);
 	d.name = *id ? id : NULL;
 	return r->s->ops->track(r->s, &d);
 }
@@ -113,7 +113,7 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 	d.tid = otf2_name_stream(d.name);
 	if (d.tid < 0)
 		d.tid = PID_NONE;
-	d.key = l->ref;
+	d.key = otf2_own_key(r, l->ref);
 	d.owner = stream_owner(&r->defs, g);
 	d.pci = g ? otf2_node_pci(&r->defs, g->node, pci) : NULL;
 	return r->s->ops->track(r->s, &d);
@@ -128,8 +128,15 @@ static track_id other_track(struct otf2_reading *r, const struct def_location *l
 	d.parent = g ? g->track : TRACK_NONE;
 	d.host = g ? otf2_host(&r->defs, g->node) : NULL;
 	d.name = otf2_string(&r->defs, l->name);
-	d.key = l->ref;
+	d.key = otf2_own_key(r, l->ref);
 	return r->s->ops->track(r->s, &d);
+}
+
+track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
+				const struct def_location_group *g)
+{
+	return l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM ? queue_track(r, l, g)
+								: other_track(r, l, g);
 }
 
 /* On a stream everything is a kernel that is not known to be something else: tracers give kernels
@@ -181,6 +188,11 @@ void otf2_make_tracks(struct otf2_reading *r)
 	struct otf2_defs *d = &r->defs;
 
 	r->many_hosts = many_hosts(d);
+	if (r->own.there) {
+		otf2_own_make_tracks(r);
+		otf2_own_make_regions(r);
+		return;
+	}
 	counters_name(r);
 	for (size_t i = 0; i < d->location_groups.nr; i++) {
 		struct def_location_group *g = &d->location_groups.v[i];
@@ -190,10 +202,8 @@ void otf2_make_tracks(struct otf2_reading *r)
 	}
 	for (size_t i = 0; i < d->locations.nr; i++) {
 		struct def_location *l = &d->locations.v[i];
-		const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
 
-		l->track = l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM ? queue_track(r, l, g)
-									    : other_track(r, l, g);
+		l->track = otf2_track_of_location(r, l, DEF_FIND(&d->location_groups, l->group));
 	}
 	for (size_t i = 0; i < d->regions.nr; i++) {
 		struct def_region *region = &d->regions.v[i];

@@ -10,6 +10,7 @@
 
 #include "perf_line.h"
 #include "stack_spans.h"
+#include "track_limit.h"
 
 #include "profrig/input.h"
 #include "profrig/u64map.h"
@@ -62,11 +63,14 @@ struct perf {
 	struct u64map of_thread, of_cpu, of_comm;
 	VEC(struct perf_thread) threads;
 	VEC(struct stack_frame) frames; /* leaf first */
+	struct stack_limit limit;
+	size_t unnamed; /* frames of a sample that there was no memory for */
+	struct track_limit tracks;
 	struct strbuf text;
 	str_id category[4];
 	uint64_t samples, others, records, stackless;
 	int64_t behind_ns;
-	struct perf_count bad, strange, numbers, backwards, lost;
+	struct perf_count bad, strange, numbers, backwards, lost, vague;
 	bool cut, open_end;
 };
 

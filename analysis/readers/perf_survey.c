@@ -257,6 +257,8 @@ void perf_survey(struct perf *p)
 	}
 	choose_event(p);
 	p->first_pass = false;
+	u64map_release(&p->last_of);
+	VEC_RELEASE(&p->last_ns);
 }
 
 /* --- the end of the text --- */

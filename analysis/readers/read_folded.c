@@ -54,7 +54,9 @@ struct folded {
 	bool differential, cut;
 	uint64_t line, lines;
 	struct stack_track tracks[2];
+	struct stack_limit limit;
 	VEC(struct stack_frame) frames;
+	size_t more; /* frames that are not among them */
 	str_id sampled, kernel, jit, inlined, waiting;
 	struct bad_lines bad, numbers, negative, nothing;
 };
@@ -207,17 +209,29 @@ static str_id category_of(const struct folded *fo, struct slice *frame)
 	return category;
 }
 
+static void add_frame(struct folded *fo, struct slice frame)
+{
+	str_id category = category_of(fo, &frame);
+	str_id name = fo->sink->ops->string(fo->sink, frame.p, frame.n);
+
+	stack_named(&fo->limit, name, frame.n);
+	VEC_PUSH(&fo->frames, (struct stack_frame){ name, category, STR_NONE });
+}
+
 static void take_frames(struct folded *fo, struct slice stack)
 {
 	VEC_CLEAR(&fo->frames);
+	fo->more = 0;
 	for (;;) {
 		const char *semi = memchr(stack.p, ';', stack.n);
 		struct slice frame = { stack.p, semi ? (size_t)(semi - stack.p) : stack.n };
-		str_id category = category_of(fo, &frame);
+		bool room =
+			fo->frames.nr < STACK_MAX_FRAMES && mem_budget_has(&fo->limit.memory, 0);
 
-		VEC_PUSH(&fo->frames,
-			 (struct stack_frame){ fo->sink->ops->string(fo->sink, frame.p, frame.n),
-					       category, STR_NONE });
+		if (room)
+			add_frame(fo, frame);
+		else
+			fo->more++;
 		if (!semi)
 			return;
 		stack.n -= (size_t)(semi + 1 - stack.p);
@@ -233,8 +247,8 @@ static void push_count(struct folded *fo, struct stack_track *t, struct slice co
 
 	if (number && weight_ns <= 0)
 		note(fo, weight_ns < 0 ? &fo->negative : &fo->nothing);
-	else if (!number ||
-		 stack_push(fo->sink, t, t->end_ns, weight_ns, fo->frames.v, fo->frames.nr) < 0)
+	else if (!number || stack_push(fo->sink, &fo->limit, t, t->end_ns, weight_ns, fo->frames.v,
+				       fo->frames.nr, fo->more) < 0)
 		note(fo, &fo->numbers);
 }
 
@@ -245,6 +259,7 @@ static void push_line(struct folded *fo, const struct folded_line *l)
 	/* "operator new 3 12" among lines with one number: the 3 is of the name */
 	if (!fo->differential && l->count[0].n > 0)
 		stack.n = (size_t)(l->count[0].p + l->count[0].n - stack.p);
+	mem_budget_read(&fo->limit.memory, (size_t)(stack.p + stack.n - fo->map.data));
 	take_frames(fo, stack);
 	if (fo->differential)
 		push_count(fo, &fo->tracks[0], l->count[0]);
@@ -273,7 +288,7 @@ static void begin(struct folded *fo)
 					      : "folded stacks (sampled)");
 	in->clock = TRACE_CLOCK_OWN;
 	s->ops->clock(s);
-	fo->sampled = sink_puts(s, STACK_SAMPLED);
+	fo->sampled = fo->limit.category = sink_puts(s, STACK_SAMPLED);
 	fo->kernel = sink_puts(s, STACK_SAMPLED_KERNEL);
 	fo->jit = sink_puts(s, STACK_SAMPLED_JIT);
 	fo->inlined = sink_puts(s, STACK_SAMPLED_INLINED);
@@ -307,6 +322,7 @@ static int finish(struct folded *fo)
 	tell(fo, W_BAD_NUMBER, &fo->numbers, "counts that are no numbers or too large");
 	tell(fo, W_NEGATIVE_DURATION, &fo->negative, "negative counts");
 	tell(fo, W_IGNORED_RECORD, &fo->nothing, "counts of 0");
+	stack_limit_tell(&fo->limit, s);
 	if (fo->cut)
 		sink_warnf(s, W_TRUNCATED,
 			   "the last line has no line end, so its count may be cut; it was not "
@@ -351,6 +367,7 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
 	if (r < 0)
 		return r;
 	drop_tail(&fo);
+	mem_budget_init(&fo.limit.memory, &fo.map);
 	each_line(&fo, survey_line);
 	if (fo.lines == 0 && fo.bad.n > 0)
 		return err_set(err, EINVAL,
@@ -359,6 +376,7 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
 			       path, fo.bad.line);
 	if (fo.lines == 0)
 		return err_set(err, ENODATA, "%s: offset 0: no whole line of stacks in it", path);
+	input_rewind(&fo.map);
 	begin(&fo);
 	each_line(&fo, push_line);
 	for (int i = 0; i <= fo.differential; i++)

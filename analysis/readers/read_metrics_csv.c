@@ -36,7 +36,7 @@
 #include "profrig/xalloc.h"
 
 /* Far more than any machine has counters; a file of nothing but names must not fill the memory. */
-#define MAX_METRICS 65536
+#define MAX_METRICS 32768
 
 static const char *const header[] = { "Group", "Metric Name", "Time", "Value" };
 
@@ -138,23 +138,33 @@ static uint32_t recorder_at(struct metrics_csv *mc, str_id group, const char *me
 	return *at;
 }
 
+static bool is_metric(const struct metrics_csv *mc, const char *group_name, const char *name)
+{
+	str_id group = intern_find(mc->names, group_name, strlen(group_name));
+	str_id id = intern_find(mc->names, name, strlen(name));
+
+	return group != STR_NONE && id != STR_NONE &&
+	       u64map_get(&mc->metric_ids, u64map_pair(group, id)) != U64MAP_NONE;
+}
+
 /* NULL: there are too many. */
 static struct metric *metric_at(struct metrics_csv *mc, const char *group_name, const char *name)
 {
-	str_id group = intern_puts(mc->names, group_name), id = intern_puts(mc->names, name);
-	uint32_t *at = u64map_at(&mc->metric_ids, u64map_pair(group, id));
+	str_id group, id;
+	uint32_t *at;
 
+	if (mc->metrics.nr == MAX_METRICS && !is_metric(mc, group_name, name))
+		return NULL;
+	group = intern_puts(mc->names, group_name);
+	id = intern_puts(mc->names, name);
+	at = u64map_at(&mc->metric_ids, u64map_pair(group, id));
 	if (*at == U64MAP_NONE) {
-		if (mc->metrics.nr == MAX_METRICS) {
-			*at = MAX_METRICS;
-			return NULL;
-		}
 		*at = (uint32_t)mc->metrics.nr;
 		VEC_PUSH(&mc->metrics, (struct metric){ .group = group,
 							.name = id,
 							.recorder = recorder_at(mc, group, name) });
 	}
-	return *at == MAX_METRICS ? NULL : &mc->metrics.v[*at];
+	return &mc->metrics.v[*at];
 }
 
 static bool parse_row(struct metrics_csv *mc, char *const *f, size_t n,

@@ -9,6 +9,8 @@
  *					calls (nsys_calls.c)
  *	NVTX_EVENTS			ranges and marks of the program (nsys_nvtx.c)
  *	GPU_METRICS			samples (nsys_metrics.c)
+ *	COMPOSITE_EVENTS, SAMPLING_CALLCHAINS
+ *					call stacks of the CPU, sampled (nsys_samples.c)
  *	PROCESSES, ThreadNames, TARGET_INFO_…	names, devices (nsys_tracks.c)
  *	META_DATA_EXPORT		name, value: versions; EXPORT_META_DATA in old files
  *
@@ -142,6 +144,7 @@ static bool is_read(const char *name)
 	static const char *const known[] = {
 		"ANALYSIS_DETAILS",
 		"ANALYSIS_FILE",
+		"COMPOSITE_EVENTS",
 		"CUBLAS_EVENTS",
 		"CUDA_GPU_MEMORY_USAGE_EVENTS",
 		"CUDNN_EVENTS",
@@ -173,6 +176,7 @@ static bool is_read(const char *name)
 		"OSRT_API",
 		"PROCESSES",
 		"PROFILER_OVERHEAD",
+		"SAMPLING_CALLCHAINS",
 		"ProcessStreams",
 		"StringIds",
 		"SYSCALL",
@@ -241,6 +245,7 @@ static void read_all(struct nsys *ns)
 	nsys_read_calls(ns);
 	nsys_read_nvtx(ns);
 	nsys_read_metrics(ns);
+	nsys_read_samples(ns);
 	tell_ignored(ns);
 }
 

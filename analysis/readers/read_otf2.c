@@ -17,6 +17,8 @@
  * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file is
  * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
  * definitions are hints; what it wants to print is caught and becomes part of a warning.
+ *
+ * Archives that profrig wrote say more: otf2_own.h.
  */
 #include "otf2_files.h"
 #include "otf2_private.h"
@@ -149,6 +151,11 @@ static void clock_set(struct archive *a, struct input *in)
 			     "%s: no clock resolution; times are taken for nanoseconds", a->anchor);
 		d->resolution = 1000000000;
 	}
+	if (a->r.own.there) {
+		own_file_apply(&a->r.own.own, a->r.s);
+		a->r.s->ops->clock(a->r.s);
+		return;
+	}
 	in->clock = TRACE_CLOCK_OWN;
 	in->resolution_hz = (double)d->resolution;
 	if (d->has_clock && d->realtime != OTF2_UNDEFINED_TIMESTAMP && d->realtime != 0 &&
@@ -170,9 +177,21 @@ static void format_set(struct archive *a, struct input *in)
 	uint8_t major = 0, minor = 0, bugfix = 0;
 
 	if (OTF2_Reader_GetVersion(a->reader, &major, &minor, &bugfix) == OTF2_SUCCESS)
-		in->format = xasprintf("OTF2 %u.%u.%u", major, minor, bugfix);
+		in->format = xasprintf("OTF2 %u.%u.%u%s", major, minor, bugfix,
+				       a->r.own.there ? " (profrig convert)" : "");
 	else
 		in->format = xstrdup("OTF2");
+}
+
+static void own_open(struct archive *a)
+{
+	char *text = NULL;
+
+	*said = '\0';
+	if (OTF2_Reader_GetProperty(a->reader, OTF2_OWN_PROPERTY, &text) != OTF2_SUCCESS)
+		text = NULL;
+	otf2_own_open(&a->r, text);
+	free(text);
 }
 
 static int definitions_read(struct archive *a, struct err *err)
@@ -212,6 +231,7 @@ static int definitions_read(struct archive *a, struct err *err)
 		archive_warn(a, W_UNKNOWN_REFERENCE,
 			     "%s.def: %" PRIu64 " references are defined twice", a->dir,
 			     a->r.defs.duplicates);
+	own_open(a);
 	format_set(a, in);
 	clock_set(a, in);
 	sink_fact(a->r.s, "definitions", (int64_t)read);
@@ -550,7 +570,7 @@ static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *cal
 
 static int locations_read(struct archive *a, struct err *err)
 {
-	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks();
+	OTF2_EvtReaderCallbacks *callbacks = otf2_event_callbacks(otf2_own_exact(&a->r));
 	OTF2_ErrorCode code;
 
 	if (!callbacks)
@@ -589,19 +609,31 @@ static void facts_put(struct archive *a)
 		sink_fact(a->r.s, "mpi_recv_bytes", (int64_t)a->r.found.received_bytes);
 }
 
+static void range_widen(struct archive *a, uint64_t first_ticks, uint64_t last_ticks)
+{
+	struct input *in = a->r.s->ops->current(a->r.s);
+	int64_t base_ns = a->r.own.own.file.base_ns;
+	int64_t first = otf2_ns(first_ticks, a->r.defs.resolution) + base_ns;
+	int64_t last = otf2_ns(last_ticks, a->r.defs.resolution) + base_ns;
+
+	if (first < in->first_ns)
+		in->first_ns = first;
+	if (last > in->last_ns)
+		in->last_ns = last;
+}
+
 /* The range of all records, also of those that are neither span nor sample: it is what "from the
  * start of the trace" means. */
 static void range_put(struct archive *a)
 {
-	struct input *in = a->r.s->ops->current(a->r.s);
 	const struct otf2_found *f = &a->r.found;
+	const struct otf2_defs *d = &a->r.defs;
 
-	if (f->first_ticks > f->last_ticks)
-		return;
-	if (otf2_ns(f->first_ticks, a->r.defs.resolution) < in->first_ns)
-		in->first_ns = otf2_ns(f->first_ticks, a->r.defs.resolution);
-	if (otf2_ns(f->last_ticks, a->r.defs.resolution) > in->last_ns)
-		in->last_ns = otf2_ns(f->last_ticks, a->r.defs.resolution);
+	if (f->first_ticks <= f->last_ticks)
+		range_widen(a, f->first_ticks, f->last_ticks);
+	/* ours say what it was before, too */
+	if (a->r.own.there && d->has_clock && d->length && d->length <= UINT64_MAX - d->offset)
+		range_widen(a, d->offset, d->offset + d->length);
 }
 
 static int archive_read(struct archive *a, struct err *err)
@@ -620,6 +652,7 @@ static int archive_read(struct archive *a, struct err *err)
 	facts_put(a);
 	otf2_match_messages(&a->r);
 	otf2_match_callsites(&a->r);
+	otf2_own_match(&a->r);
 	range_put(a);
 	return a->partial ? READ_PARTIAL : 0;
 }
@@ -681,6 +714,12 @@ static uint64_t otf2_records(const char *path)
 	return bytes / RECORD_BYTES;
 }
 
+/* rocprofv3 names its archives so, and may write tables and databases beside them. */
+static char *recording_otf2(const struct probe *p)
+{
+	return text_suffix(p->name, "_results" OTF2_SUFFIX) ? recording_named(p) : NULL;
+}
+
 const struct reader reader_otf2 = {
 	.name = "otf2",
 	.about = "Open Trace Format 2 archives (Score-P, TAU, APEX)",
@@ -689,4 +728,6 @@ const struct reader reader_otf2 = {
 	.read = otf2_read,
 	.claims = otf2_claims,
 	.records = otf2_records,
+	.recording = recording_otf2,
+	.richness = 2,
 };

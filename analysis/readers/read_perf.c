@@ -47,7 +47,7 @@ static track_id process_track(struct perf *p, const struct perf_head *h)
 	d.host = p->host[0] ? p->host : NULL;
 	d.pid = h->pid;
 	d.name = h->pid == h->tid && *name ? name : NULL;
-	return h->pid > 0 ? p->sink->ops->track(p->sink, &d) : TRACK_NONE;
+	return h->pid > 0 ? track_limit_make(&p->tracks, p->sink, &d) : TRACK_NONE;
 }
 
 static track_id thread_track(struct perf *p, const struct perf_head *h, bool idle)
@@ -66,7 +66,7 @@ static track_id thread_track(struct perf *p, const struct perf_head *h, bool idl
 	}
 	d.name = *name ? name : NULL;
 	d.key = p->threads.nr;
-	return p->sink->ops->track(p->sink, &d);
+	return track_limit_make(&p->tracks, p->sink, &d);
 }
 
 /* Threads are told apart by their ids; what has none by its CPU, else by its command. */
@@ -74,14 +74,26 @@ static uint32_t thread_at(struct perf *p, const struct perf_head *h)
 {
 	bool idle = h->tid <= 0 && h->cpu >= 0;
 	uint32_t *at, id = (uint32_t)p->threads.nr;
+	struct u64map *map;
+	uint64_t key;
 	track_id track;
 
-	if (idle)
-		at = u64map_at(&p->of_cpu, u64map_pair((uint32_t)h->cpu, h->tid == 0));
-	else if (h->tid > 0)
-		at = u64map_at(&p->of_thread, u64map_pair((uint32_t)h->pid, (uint32_t)h->tid));
-	else
-		at = u64map_at(&p->of_comm, intern_put(p->names, h->comm.p, h->comm.n));
+	if (idle) {
+		map = &p->of_cpu;
+		key = u64map_pair((uint32_t)h->cpu, h->tid == 0);
+	} else if (h->tid > 0) {
+		map = &p->of_thread;
+		key = u64map_pair((uint32_t)h->pid, (uint32_t)h->tid);
+	} else {
+		map = &p->of_comm;
+		key = intern_put(p->names, h->comm.p, h->comm.n);
+	}
+	if (track_limit_shares(&p->tracks, map, key)) {
+		map = &p->of_thread; /* all that come now are one, with the last id there is */
+		key = UINT64_MAX;
+		p->tracks.asked++;
+	}
+	at = u64map_at(map, key);
 	if (*at != U64MAP_NONE)
 		return *at;
 	*at = id;
@@ -112,13 +124,28 @@ static struct perf_known learn(struct perf *p, struct perf_text line)
 
 	perf_frame_parse(line, &f);
 	for (int java = 0; java < 2; java++) {
-		strbuf_clear(&p->text);
-		perf_frame_name(&f, java, &p->text);
-		k.name[java] = p->sink->ops->string(p->sink, p->text.buf, p->text.len);
+		struct perf_text name;
+
+		if (!perf_frame_slice(&f, java, &name)) {
+			strbuf_clear(&p->text);
+			perf_frame_name(&f, java, &p->text);
+			name = (struct perf_text){ p->text.buf, p->text.len };
+		}
+		k.name[java] = p->sink->ops->string(p->sink, name.p, name.n);
+		stack_named(&p->limit, k.name[java], name.n);
 	}
 	f.address.n = 0;
 	k.category = category_id(p, perf_frame_category(&f));
 	return k;
+}
+
+/* There is no memory for its name. */
+static struct perf_known unknown_frame(struct perf *p)
+{
+	str_id deeper = sink_puts(p->sink, "[deeper]");
+
+	p->unnamed++;
+	return (struct perf_known){ { deeper, deeper }, category_id(p, STACK_SAMPLED) };
 }
 
 /* Most frames of a recording were seen before, at another address. */
@@ -127,13 +154,16 @@ static struct perf_known known_frame(struct perf *p, struct perf_text line, stru
 	str_id id;
 	struct perf_known k;
 
-	if (text.n == 0)
+	if (text.n == 0 && mem_budget_has(&p->limit.memory, 0))
 		return learn(p, line); /* its name is its address */
 	id = intern_find(p->texts, text.p, text.n);
 	if (id != STR_NONE)
 		return p->known.v[id];
+	if (!mem_budget_has(&p->limit.memory, 0))
+		return unknown_frame(p);
 	k = learn(p, line);
-	if (p->text_bytes < MAX_TEXT_BYTES) {
+	mem_budget_take(&p->limit.memory, text.n + MEM_STRING);
+	if (p->text_bytes + text.n < MAX_TEXT_BYTES) {
 		p->text_bytes += text.n;
 		intern_put(p->texts, text.p, text.n);
 		VEC_PUSH(&p->known, k);
@@ -240,7 +270,11 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	at = thread_at(p, &s->head);
 	th = &p->threads.v[at];
 	if (event != p->time_event) {
-		push_instant(p, th->stack.id, &s->head);
+		/* a mark is nothing but its time and its name */
+		if (s->head.timed && s->head.event.n > 0)
+			push_instant(p, th->stack.id, &s->head);
+		else
+			perf_note(p, &p->vague);
 		return;
 	}
 	take_frames(p, s);
@@ -250,7 +284,11 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	if (s->head.timed && t_ns < th->last_ns)
 		perf_note(p, &p->backwards);
 	th->last_ns = s->head.timed ? t_ns : th->last_ns;
-	behind_ns = stack_push(p->sink, &th->stack, t_ns, weight_ns, p->frames.v, p->frames.nr);
+	p->limit.samples += p->unnamed > 0;
+	p->limit.frames += p->unnamed;
+	p->unnamed = 0;
+	behind_ns = stack_push(p->sink, &p->limit, &th->stack, t_ns, weight_ns, p->frames.v,
+			       p->frames.nr, 0);
 	if (behind_ns < 0)
 		perf_note(p, &p->numbers);
 	else if (behind_ns > p->behind_ns && t_ns >= th->last_ns)
@@ -264,6 +302,7 @@ static void read_samples_of(struct perf *p)
 	p->rest = (struct perf_text){ p->map.data, p->map.len };
 	p->line = 0;
 	while (perf_next_sample(p, &s)) {
+		mem_budget_read(&p->limit.memory, (size_t)(p->rest.p - p->map.data));
 		if (s.head.record)
 			take_record(p, &s.head);
 		else
@@ -301,7 +340,7 @@ static void tell_clock(struct perf *p)
 
 static void tell_facts(struct perf *p)
 {
-	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others));
+	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others - p->vague.n));
 	sink_fact(p->sink, "sample_ns", p->events.v[p->time_event].sample_ns);
 	sink_fact(p->sink, "other_events", (int64_t)p->others);
 	sink_fact(p->sink, "without_stack", (int64_t)p->stackless);
@@ -315,10 +354,13 @@ static int finish(struct perf *p)
 
 	tell_facts(p);
 	tell(p, W_BAD_EVENT, &p->bad, "lines that belong to no sample");
+	tell(p, W_BAD_EVENT, &p->vague, "lines whose event or time cannot be read");
 	tell(p, W_IGNORED_RECORD, &p->strange, "lines of stacks that are no frames");
 	tell(p, W_BAD_NUMBER, &p->numbers, "times or periods out of range");
 	tell(p, W_TIME_ORDER, &p->backwards, "samples before the one before them");
 	tell(p, W_LOST_EVENTS, &p->lost, "samples or records that perf lost");
+	stack_limit_tell(&p->limit, p->sink);
+	track_limit_tell(&p->tracks, p->sink);
 	if (p->open_end && !p->cut)
 		sink_warnf(p->sink, W_UNTERMINATED,
 			   "no blank line behind the last stack: frames may be missing there");
@@ -330,7 +372,7 @@ static int finish(struct perf *p)
 		sink_warnf(p->sink, W_TRUNCATED, "compressed data: %s", p->map.why);
 	if (in->spans == 0)
 		sink_warnf(p->sink, W_EMPTY_INPUT, "%s holds no samples", p->path);
-	in->partial = p->cut || p->map.truncated;
+	in->partial = p->cut || p->map.truncated || p->limit.lost;
 	p->sink->ops->input_end(p->sink);
 	return in->partial ? READ_PARTIAL : 0;
 }
@@ -342,14 +384,12 @@ static void perf_release(struct perf *p)
 	intern_free(p->texts);
 	VEC_RELEASE(&p->known);
 	u64map_release(&p->event_of);
-	u64map_release(&p->last_of);
 	u64map_release(&p->of_thread);
 	u64map_release(&p->of_cpu);
 	u64map_release(&p->of_comm);
 	for (size_t i = 0; i < p->events.nr; i++)
 		VEC_RELEASE(&p->events.v[i].gaps);
 	VEC_RELEASE(&p->events);
-	VEC_RELEASE(&p->last_ns);
 	for (size_t i = 0; i < p->threads.nr; i++)
 		VEC_RELEASE(&p->threads.v[i].stack.open);
 	VEC_RELEASE(&p->threads);
@@ -370,16 +410,19 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 	p.texts = intern_new();
 	VEC_PUSH(&p.known, (struct perf_known){ .category = 0 }); /* id 0 is the empty text */
 	memset(p.category, 0xff, sizeof(p.category));
+	mem_budget_init(&p.limit.memory, &p.map);
 	perf_drop_tail(&p);
 	perf_survey(&p);
 	if (p.samples == 0 && (p.bad.n > 0 || p.map.len == 0))
 		return err_set(err, p.bad.n ? EINVAL : ENODATA,
 			       "%s: line %" PRIu64 ": no sample of 'perf script' in it", path,
 			       p.bad.n ? p.bad.line : 1);
+	input_rewind(&p.map);
 	s->ops->input(s, path, "perf");
 	tell_clock(&p);
 	if (p.events.nr == 0)
 		perf_event_at(&p, (struct perf_text){ "", 0 });
+	p.limit.category = category_id(&p, STACK_SAMPLED);
 	read_samples_of(&p);
 	return finish(&p);
 }

@@ -31,20 +31,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "profrig/csv.h"
 #include "profrig/num.h"
 #include "profrig/warnings.h"
 
-/* So much of a plain file stays in memory behind the place that is read. */
-#define KEEP_BYTES ((size_t)1 << 24)
-
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
 {
 	if (f->nr++ == 0)
-		f->at = rc->record.start;
+		f->at = rc->row->record.start;
 }
 
 /* "None" is rocprof v1's word for a value it does not have. */
@@ -88,47 +83,64 @@ bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns)
 	return true;
 }
 
-static inline uint64_t load_8(const char *p)
+/* All of a text, as names of kernels are long and differ in a letter somewhere; its upper bits are
+ * the good ones. */
+static inline uint64_t text_hash(struct csv_text t)
 {
-	uint64_t v;
+	uint64_t h = t.n, k = UINT64_C(0x9e3779b97f4a7c15), word = 0;
+	size_t i = 0;
 
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* Names of kernels begin and end alike; the middle tells them apart. */
-static inline size_t name_slot(struct csv_text t)
-{
-	uint64_t a = 0, b = 0;
-
-	if (t.n >= 16) {
-		a = load_8(t.p + t.n / 2 - 4);
-		b = load_8(t.p + t.n - 8);
-	} else if (t.n >= 8) {
-		a = load_8(t.p);
-		b = load_8(t.p + t.n - 8);
-	} else {
-		for (size_t i = 0; i < t.n; i++)
-			a = a << 8 | (unsigned char)t.p[i];
+	for (; i + sizeof(word) <= t.n; i += sizeof(word)) {
+		memcpy(&word, t.p + i, sizeof(word));
+		h += (word ^ word >> 29) * k;
+		k += UINT64_C(0xd1342543de82ef96);
 	}
-	a = (a ^ b * UINT64_C(0x9e3779b97f4a7c15) ^ t.n) * UINT64_C(0xd6e8feb86659fd93);
-	return a >> 54; /* ROCPROF_NAMES is 2^10 */
+	for (word = 0; i < t.n; i++)
+		word = word << 8 | (unsigned char)t.p[i];
+	h += (word ^ word >> 29) * k;
+	return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
+static uint32_t find_name(struct rocprof_csv *rc, struct csv_text t)
 {
-	struct rocprof_names *at;
+	uint32_t set = (uint32_t)(text_hash(t) >> 55) * 2; /* 2^9 sets of two */
+	struct rocprof_names *at = &rc->names[set];
 	struct csv_text plain;
 
-	if (t.n == 0)
-		return rc->sink->ops->string(rc->sink, "", 0);
-	at = &rc->names[name_slot(t)];
-	if (at->text.n == t.n && memcmp(at->text.p, t.p, t.n) == 0)
-		return at->id;
+	if (csv_text_same(at->text, t))
+		return set;
+	if (csv_text_same(at[1].text, t))
+		return set + 1;
+	at[1] = at[0];
 	plain = csv_unquote(t, &rc->text);
 	at->text = t;
 	at->id = rc->sink->ops->string(rc->sink, plain.p, plain.n);
-	return at->id;
+	if (at->id > rc->newest) {
+		rc->newest = at->id;
+		mem_budget_take(&rc->memory, plain.n + MEM_STRING);
+	}
+	return set;
+}
+
+/* Programs launch the same kernels in the same order, over and over. */
+str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
+{
+	struct rocprof_names *last = &rc->names[rc->last_name];
+	uint32_t at = last->next;
+
+	if (t.n == 0)
+		return rc->sink->ops->string(rc->sink, "", 0);
+	if (!csv_text_same(rc->names[at].text, t))
+		last->next = at = find_name(rc, t);
+	rc->last_name = at;
+	return rc->names[at].id;
+}
+
+str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t)
+{
+	if (!csv_text_same(rc->category.text, t) || t.n == 0)
+		rc->category = (struct rocprof_names){ .text = t, .id = rocprof_string(rc, t) };
+	return rc->category.id;
 }
 
 /* Every process of a converted file counts its correlations from the start. */
@@ -137,13 +149,13 @@ static void take_guid(struct rocprof_csv *rc)
 	struct csv_text t = rocprof_cell(rc, COL_GUID);
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-	if (t.n == rc->guid.n && memcmp(t.p, rc->guid.p, t.n) == 0)
+	if (csv_text_same(t, rc->guid))
 		return;
 	for (size_t i = 0; i < t.n; i++)
 		h = (h ^ (unsigned char)t.p[i]) * UINT64_C(0x100000001b3);
 	rc->guid = t;
 	rc->guid_salt = t.n ? (h ^ h >> 29) * UINT64_C(0x9e3779b97f4a7c15) : 0;
-	rc->queue.track = TRACK_NONE;
+	memset(rc->queues_seen, 0, sizeof(rc->queues_seen));
 }
 
 uint64_t rocprof_correlation(struct rocprof_csv *rc)
@@ -225,7 +237,7 @@ static bool repair(struct rocprof_csv *rc)
 	if (rc->glued)
 		rc->repaired++;
 	else if (!rc->row->line_ended)
-		rc->cut = rc->record.start;
+		rc->cut = rc->row->record.start;
 	else
 		rocprof_fault(rc, &rc->bad_rows);
 	return rc->glued;
@@ -293,33 +305,46 @@ static bool lost_digits(struct rocprof_csv *rc)
 	       (end.n == 0 || (num_i64(end.p, end.n, &b) == 0 && b < a));
 }
 
-/* What was read of a plain file need not stay: it can be had again. */
-static const char *forget(const struct rocprof_csv *rc, const char *from)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
-	uintptr_t end = (uintptr_t)rc->record.start / page * page;
+/* A span, and what it takes to sort it; what else a row may make is in the model already. */
+#define ROW_BYTES 112
+#define SAMPLE_BYTES 24
+/* Of the ids of dispatches and addresses. */
+#define ID_BYTES 40
 
-	if (!rc->map.compressed && end > begin)
-		madvise((void *)begin, end - begin,
-			MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
-	return rc->record.start;
+/* So many at a time are paid for. */
+#define ROWS_PAID 64
+
+/* Rows are longer than what they become; those that were made shorter do not all find room. */
+static void settle_memory(struct rocprof_csv *rc)
+{
+	const struct input *in = rc->sink->ops->current(rc->sink);
+	uint64_t ids = rc->dispatches.nr + rc->addresses.nr;
+
+	mem_budget_take(&rc->memory, (rc->rows - rc->paid.rows) * ROW_BYTES +
+					     (in->samples - rc->paid.samples) * SAMPLE_BYTES +
+					     (ids - rc->paid.ids) * ID_BYTES);
+	rc->paid.rows = rc->rows;
+	rc->paid.samples = in->samples;
+	rc->paid.ids = ids;
+	mem_budget_read(&rc->memory, (size_t)(rc->row->record.start - rc->map.data));
+	rc->full = !mem_budget_has(&rc->memory, 0);
 }
 
 static void read_rows(struct rocprof_csv *rc)
 {
 	struct rocprof_ahead *ahead = rocprof_ahead_new(&rc->scan, &rc->head);
-	const char *kept = rc->map.data;
+	uint64_t seen = 0;
 
 	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
-		rc->record = rc->row->record;
 		rc->glued = false;
-		if (rc->record.start - kept > (ptrdiff_t)KEEP_BYTES)
-			kept = forget(rc, kept);
+		if (seen++ % ROWS_PAID == 0)
+			settle_memory(rc);
 		if (!rc->row->whole && !repair(rc))
 			continue;
-		if (!(rc->glued ? rc->row->line_ended : rc->record.ended) && lost_digits(rc))
-			rc->cut = rc->record.start;
+		if (!(rc->glued ? rc->row->line_ended : rc->row->record.ended) && lost_digits(rc))
+			rc->cut = rc->row->record.start;
+		else if (rc->full)
+			rocprof_fault(rc, &rc->crowd);
 		else
 			take_row(rc);
 	}
@@ -344,6 +369,8 @@ static void tell_faults(struct rocprof_csv *rc)
 	tell(rc, W_BAD_NUMBER, &rc->bad_numbers, "cells that should be numbers and are not");
 	tell(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
 	tell(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
+	tell(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
+	track_limit_tell(&rc->tracks, rc->sink);
 	if (rc->cut)
 		sink_warnf(rc->sink, W_TRUNCATED,
 			   "%s:%" PRIu64 ": the text ends inside a row, which was not used",
@@ -438,38 +465,41 @@ static void begin(struct rocprof_csv *rc)
 static int finish(struct rocprof_csv *rc)
 {
 	struct input *in = rc->sink->ops->current(rc->sink);
+	bool partial;
 
 	rocprof_loose_push(rc);
 	tell_facts(rc);
 	tell_faults(rc);
 	tell_empty(rc);
-	in->partial = rc->cut || rc->map.truncated;
+	in->partial = rc->cut || rc->map.truncated || rc->crowd.nr;
+	partial = in->partial;
 	rc->sink->ops->input_end(rc->sink);
-	return rc->cut || rc->map.truncated ? READ_PARTIAL : 0;
+	return partial ? READ_PARTIAL : 0;
 }
 
 static int read_header(struct rocprof_csv *rc, struct err *err)
 {
 	const char *lacks;
+	struct csv_record r;
 
-	if (csv_scan_next(&rc->scan, &rc->record) == 0)
+	if (csv_scan_next(&rc->scan, &r) == 0)
 		return err_set(err, ENODATA, "%s: holds no header line", rc->path);
-	rocprof_header_read(&rc->head, &rc->record);
+	rocprof_header_read(&rc->head, &r);
 	if (rc->head.kind == ROCPROF_NONE)
 		return err_set(err, EINVAL,
 			       "%s:%" PRIu64 ": the columns are none of a rocprof file", rc->path,
-			       csv_scan_line_number(&rc->scan, rc->record.start));
+			       csv_scan_line_number(&rc->scan, r.start));
 	lacks = rocprof_header_lacks(&rc->head);
 	if (lacks)
 		return err_set(err, EINVAL, "%s:%" PRIu64 ": no column '%s'", rc->path,
-			       csv_scan_line_number(&rc->scan, rc->record.start), lacks);
+			       csv_scan_line_number(&rc->scan, r.start), lacks);
 	return 0;
 }
 
 static void rocprof_release(struct rocprof_csv *rc)
 {
 	for (size_t i = 0; i < rc->devices.nr; i++)
-		free(rc->devices.v[i].said);
+		free((char *)(uintptr_t)rc->devices.v[i].said.p);
 	for (size_t i = 0; i < rc->totals.nr; i++)
 		free(rc->totals.v[i].text);
 	VEC_RELEASE(&rc->devices);
@@ -500,7 +530,6 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 				  .opts = o,
 				  .sink = s,
 				  .text = STRBUF_INIT,
-				  .queue.track = TRACK_NONE,
 				  .pc_track = TRACK_NONE,
 				  .guid.p = "",
 				  .domain.p = "" };
@@ -510,6 +539,7 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 		return r;
 	while (rc.map.len > 0 && rc.map.data[rc.map.len - 1] == 0)
 		rc.map.len--;
+	mem_budget_init(&rc.memory, &rc.map);
 	csv_scan_init(&rc.scan, rc.map.data, rc.map.len);
 	r = read_header(&rc, err);
 	if (r < 0)
@@ -542,10 +572,19 @@ static int probe_rocprof_csv(const struct probe *p)
 	return rocprof_header_lacks(&h) ? 60 : 90;
 }
 
+static char *recording_rocprof_csv(const struct probe *p)
+{
+	char *name = rocprof_group_name(p);
+
+	return name ? name : recording_named(p);
+}
+
 const struct reader reader_rocprof_csv = {
 	.name = "rocprof_csv",
 	.about = "CSV files of rocprofv3 (traces, counters) and of rocprof v1 (results.csv)",
 	.suffixes = ".csv[.gz|.zst]",
 	.probe = probe_rocprof_csv,
 	.read = read_rocprof_csv,
+	.recording = recording_rocprof_csv,
+	.richness = 1,
 };

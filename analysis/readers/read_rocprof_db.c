@@ -16,19 +16,29 @@
  * Names of kernels and barriers keep the double quotes of the text files; they are taken off. Where
  * OPS has rows, KERN holds the same dispatches once more: they are not counted twice.
  *
+ * A counter is a value of a dispatch. The model has samples of series, so it is a sample of a
+ * series of the dispatch's queue at the dispatch's end, as in rocprof's tables; where dispatches
+ * have no times all there is of it is its sum, the fact "sum of NAME".
+ *
  * Source of facts: the post-processing script of rocprof, and one public recording.
  */
 #include "readers_private.h"
+#include "rocprof_csv.h"
 #include "sqlite_db.h"
+#include "track_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <strings.h>
 #include <xxhash.h>
 
 #include "profrig/json_out.h"
 #include "profrig/warnings.h"
 #include "profrig/xalloc.h"
+
+#define MAX_COUNTERS 1024
+#define MAX_SERIES 32768
 
 struct rocprof {
 	const char *path;
@@ -37,6 +47,15 @@ struct rocprof {
 	struct sqlite_db *db;
 	struct err damage;
 	struct u64map threads, queues; /* → track_id */
+	struct track_limit tracks;
+	VEC(struct rocprof_db_counter {
+		char *name;
+		double sum;
+	}) counters;
+	struct u64map series; /* by queue and counter */
+	bool dispatches_again, timed;
+	char device[32]; /* of the dispatch in hand; "" unknown */
+	uint64_t crowd;  /* values of counters that are too many */
 	uint64_t bad_rows;
 	char bad_row[160];
 };
@@ -73,21 +92,25 @@ static track_id process_track(struct rocprof *r, int64_t pid)
 
 	d.kind = TRACK_PROCESS;
 	d.pid = pid;
-	return r->sink->ops->track(r->sink, &d);
+	return track_limit_make(&r->tracks, r->sink, &d);
 }
 
 static track_id thread_track(struct rocprof *r, int64_t pid, int64_t tid)
 {
-	uint32_t *at = u64map_at(&r->threads, key_of(pid, tid, 0));
+	uint64_t key = key_of(pid, tid, 0);
 	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at;
 
+	d.kind = TRACK_THREAD;
+	if (track_limit_shares(&r->tracks, &r->threads, key))
+		return track_limit_make(&r->tracks, r->sink, &d);
+	at = u64map_at(&r->threads, key);
 	if (*at != U64MAP_NONE)
 		return *at;
-	d.kind = TRACK_THREAD;
 	d.parent = process_track(r, pid);
 	d.pid = pid;
 	d.tid = tid;
-	*at = r->sink->ops->track(r->sink, &d);
+	*at = track_limit_make(&r->tracks, r->sink, &d);
 	return *at;
 }
 
@@ -95,22 +118,26 @@ static track_id thread_track(struct rocprof *r, int64_t pid, int64_t tid)
 static track_id queue_track(struct rocprof *r, int64_t pid, int64_t device, int64_t queue)
 {
 	uint64_t key = key_of(pid, device, queue);
-	uint32_t *at = u64map_at(&r->queues, key);
 	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at;
 	char id[32];
 
+	d.kind = TRACK_QUEUE;
+	if (track_limit_shares(&r->tracks, &r->queues, key))
+		return track_limit_make(&r->tracks, r->sink, &d);
+	at = u64map_at(&r->queues, key);
 	if (*at != U64MAP_NONE)
 		return *at;
 	snprintf(id, sizeof(id), "gpu%" PRId64, device);
 	d.device = device >= 0 ? id : r->opts->device;
 	d.kind = TRACK_DEVICE;
 	d.key = d.device ? XXH3_64bits(d.device, strlen(d.device)) : 0;
-	d.parent = r->sink->ops->track(r->sink, &d);
+	d.parent = track_limit_make(&r->tracks, r->sink, &d);
 	d.kind = TRACK_QUEUE;
 	d.key = key;
 	d.tid = queue;
 	d.owner = pid >= 0 ? process_track(r, pid) : TRACK_NONE;
-	*at = r->sink->ops->track(r->sink, &d);
+	*at = track_limit_make(&r->tracks, r->sink, &d);
 	return *at;
 }
 
@@ -133,9 +160,13 @@ static str_id name_at(struct rocprof *r, struct sqlite_rows *q, int col)
 
 static bool extent_at(struct rocprof *r, struct sqlite_rows *q, int begin, struct span_def *d)
 {
-	if (sqlite_rows_i64(q, begin, &d->start_ns) && sqlite_rows_i64(q, begin + 1, &d->end_ns))
+	if (!sqlite_rows_i64(q, begin, &d->start_ns) || !sqlite_rows_i64(q, begin + 1, &d->end_ns))
+		bad_row(r, q, "no begin or no end");
+	else if (d->start_ns == 0)
+		bad_row(r, q,
+			"a begin of 0, which is no time"); /* of a clock that runs since boot */
+	else
 		return true;
-	bad_row(r, q, "no begin or no end");
 	return false;
 }
 
@@ -277,11 +308,12 @@ enum {
 	KERN_SCRATCH,
 	KERN_VGPR,
 	KERN_SGPR,
+	KERN_COLUMNS, /* counters stand behind them */
 };
 
 static const struct sqlite_column kern_cols[] = {
-	[KERN_BEGIN] = { "BeginNs", false },
-	[KERN_END] = { "EndNs", false },
+	[KERN_BEGIN] = { "BeginNs", true },
+	[KERN_END] = { "EndNs", true },
 	[KERN_NAME] = { "KernelName", false },
 	[KERN_DEVICE] = { "gpu-id", true },
 	[KERN_QUEUE] = { "queue-id", true },
@@ -319,21 +351,70 @@ static str_id kern_args(struct rocprof *r, struct sqlite_rows *q)
 	return r->sink->ops->string(r->sink, text, n);
 }
 
+/* "None" is rocprof's word for a value it does not have. */
+static bool counter_at(struct sqlite_rows *q, int col, double *ret)
+{
+	const char *text = sqlite3_column_type(q->stmt, col) == SQLITE_TEXT
+				   ? (const char *)sqlite3_column_text(q->stmt, col)
+				   : NULL;
+
+	return !(text && strcmp(text, "None") == 0) && sqlite_rows_f64(q, col, ret) &&
+	       isfinite(*ret);
+}
+
+static void take_counter(struct rocprof *r, size_t counter, track_id queue, int64_t t_ns,
+			 double value)
+{
+	uint64_t key = u64map_pair(queue, (uint32_t)counter);
+	uint32_t at = u64map_get(&r->series, key);
+
+	if (at == U64MAP_NONE) {
+		struct series_def d = { .name = r->counters.v[counter].name,
+					.track = queue,
+					.kind = SERIES_UNKNOWN };
+
+		if (r->series.nr == MAX_SERIES) {
+			r->crowd++;
+			return;
+		}
+		d.device = r->device[0] ? r->device : r->opts->device;
+		at = r->sink->ops->series(r->sink, &d);
+		*u64map_at(&r->series, key) = at;
+	}
+	r->sink->ops->sample(r->sink, at, t_ns, value);
+}
+
 static void take_kern(struct rocprof *r, struct sqlite_rows *q, const struct table *t)
 {
 	struct span_def d = { .kind = SPAN_KERNEL };
+	bool timed = r->timed && extent_at(r, q, KERN_BEGIN, &d);
 	int64_t device;
 
-	if (!extent_at(r, q, KERN_BEGIN, &d))
-		return;
-	if (!sqlite_rows_i64(q, KERN_DEVICE, &device) || device < 0)
-		device = -1;
-	d.name = name_at(r, q, KERN_NAME);
-	d.category = sink_puts(r->sink, t->name);
-	d.args = kern_args(r, q);
-	d.track = queue_track(r, sqlite_rows_i64_or(q, KERN_PID, -1), device,
-			      sqlite_rows_i64_or(q, KERN_QUEUE, 0));
-	r->sink->ops->span(r->sink, &d);
+	if (timed) {
+		if (!sqlite_rows_i64(q, KERN_DEVICE, &device) || device < 0)
+			device = -1;
+		d.track = queue_track(r, sqlite_rows_i64_or(q, KERN_PID, -1), device,
+				      sqlite_rows_i64_or(q, KERN_QUEUE, 0));
+		r->device[0] = '\0';
+		if (device >= 0)
+			snprintf(r->device, sizeof(r->device), "gpu%" PRId64, device);
+	}
+	if (timed && !r->dispatches_again) {
+		d.name = name_at(r, q, KERN_NAME);
+		d.category = sink_puts(r->sink, t->name);
+		d.args = kern_args(r, q);
+		r->sink->ops->span(r->sink, &d);
+	}
+	for (size_t i = 0; i < r->counters.nr; i++) {
+		double value;
+
+		if (!counter_at(q, KERN_COLUMNS + (int)i, &value))
+			continue;
+		r->counters.v[i].sum += value;
+		if (timed)
+			take_counter(r, i, d.track, d.end_ns > d.start_ns ? d.end_ns : d.start_ns,
+				     value);
+	}
 }
 
 /* ---- the whole ---- */
@@ -347,9 +428,6 @@ static const struct table work[] = {
 	{ "OPS", work_cols, ARRAY_LEN(work_cols), DOMAIN_HIP, take_work },
 	{ "COPY", work_cols, ARRAY_LEN(work_cols), DOMAIN_HIP, take_work },
 };
-static const struct table kern = { "KERN", kern_cols, ARRAY_LEN(kern_cols), DOMAIN_NONE,
-				   take_kern };
-
 static bool has_rows(struct rocprof *r, const char *table)
 {
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
@@ -360,22 +438,65 @@ static bool has_rows(struct rocprof *r, const char *table)
 	       sqlite_rows_next(&q, NULL) > 0;
 }
 
+static void find_counters(struct rocprof *r)
+{
+	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
+
+	if (sqlite_rows_query(r->db, "table 'KERN'", &q, NULL, "SELECT * FROM KERN LIMIT 0") < 0)
+		return;
+	for (int i = 0; i < sqlite3_column_count(q.stmt); i++) {
+		const char *name = sqlite3_column_name(q.stmt, i);
+		struct csv_text text = { name, name ? strlen(name) : 0 };
+
+		/* '|' means "or" among names of columns */
+		if (text.n == 0 || memchr(text.p, '|', text.n) || strncmp(name, "__", 2) == 0 ||
+		    strcmp(name, "Data") == 0 || !rocprof_names_counter(text))
+			continue;
+		if (r->counters.nr < MAX_COUNTERS)
+			VEC_PUSH(&r->counters, (struct rocprof_db_counter){ xstrdup(name), 0 });
+		else
+			r->crowd++;
+	}
+}
+
+static void tell_kern(struct rocprof *r)
+{
+	for (size_t i = 0; !r->timed && i < r->counters.nr; i++) {
+		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", r->counters.v[i].name);
+
+		if (fabs(r->counters.v[i].sum) < 9e18)
+			sink_fact(r->sink, key, llround(r->counters.v[i].sum));
+	}
+	if (r->crowd)
+		r->sink->ops->warn(r->sink, W_BAD_EVENT, r->crowd,
+				   "more counters than can be true, left out");
+}
+
 static void read_kern(struct rocprof *r)
 {
+	struct sqlite_column cols[KERN_COLUMNS + MAX_COUNTERS];
+	struct table kern = { "KERN", cols, KERN_COLUMNS, DOMAIN_NONE, take_kern };
+
 	if (!sqlite_db_has(r->db, "KERN"))
 		return;
-	if (has_rows(r, "OPS")) {
+	find_counters(r);
+	memcpy(cols, kern_cols, sizeof(kern_cols));
+	for (size_t i = 0; i < r->counters.nr; i++)
+		cols[kern.n++] = (struct sqlite_column){ r->counters.v[i].name, true };
+	r->timed = !sqlite_db_has_column(r->db, "KERN", "KernelName") ||
+		   sqlite_db_has_column(r->db, "KERN", "BeginNs");
+	cols[KERN_BEGIN].optional = cols[KERN_END].optional = !r->timed;
+	r->dispatches_again = has_rows(r, "OPS");
+	if (r->dispatches_again)
 		sink_warnf(r->sink, W_IGNORED_RECORD,
 			   "table 'KERN' holds the dispatches of table 'OPS' once more");
-	} else if (sqlite_db_has_column(r->db, "KERN", "KernelName") &&
-		   !sqlite_db_has_column(r->db, "KERN", "BeginNs")) {
-		if (has_rows(r, "KERN"))
-			sink_warnf(r->sink, W_BAD_EVENT,
-				   "the dispatches in table 'KERN' have no times; rocprof records "
-				   "them with --timestamp on");
-	} else {
+	else if (!r->timed && has_rows(r, "KERN"))
+		sink_warnf(r->sink, W_BAD_EVENT,
+			   "the dispatches in table 'KERN' have no times; rocprof records them "
+			   "with --timestamp on");
+	if (r->counters.nr > 0 || (r->timed && !r->dispatches_again))
 		read_table(r, &kern);
-	}
+	tell_kern(r);
 }
 
 static void read_all(struct rocprof *r)
@@ -397,6 +518,7 @@ static void read_all(struct rocprof *r)
 	for (size_t i = 0; i < ARRAY_LEN(work); i++)
 		read_table(r, &work[i]);
 	read_kern(r);
+	track_limit_tell(&r->tracks, s);
 	if (r->bad_rows > 0)
 		s->ops->warn(s, W_BAD_EVENT, r->bad_rows, r->bad_row);
 	in = s->ops->current(s);
@@ -408,6 +530,10 @@ static void rocprof_release(struct rocprof *r)
 {
 	u64map_release(&r->threads);
 	u64map_release(&r->queues);
+	u64map_release(&r->series);
+	for (size_t i = 0; i < r->counters.nr; i++)
+		free(r->counters.v[i].name);
+	VEC_RELEASE(&r->counters);
 	sqlite_db_close(r->db);
 }
 
@@ -451,4 +577,6 @@ const struct reader reader_rocprof_db = {
 	.suffixes = ".db[.gz|.zst]",
 	.probe = probe_rocprof_db,
 	.read = read_rocprof_db,
+	.recording = recording_named,
+	.richness = 3,
 };

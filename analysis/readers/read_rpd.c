@@ -152,7 +152,7 @@ static void take_tag(struct rpd *r, const char *tag, const char *value, size_t n
 	if (strcmp(tag, "schema_version") == 0) {
 		r->version = v > 3 ? 3 : v < 1 ? 1 : (int)v;
 		if (v > 3)
-			sink_warnf(r->sink, W_BAD_NUMBER,
+			sink_warnf(r->sink, W_UNKNOWN_VERSION,
 				   "schema_version %" PRId64 " is not known; it is read as 3", v);
 	} else if (strcmp(tag, "pid_stride") == 0) {
 		r->pid_stride = v;
@@ -268,6 +268,7 @@ static void tell_problems(struct rpd *r)
 	struct rpd_counts *n = &r->n;
 
 	tell(r, W_BAD_EVENT, n->bad_rows, n->bad_row);
+	track_limit_tell(&r->tracks, r->sink);
 	tell(r, W_UNKNOWN_REFERENCE, n->unknown_strings, n->unknown_string);
 	tell(r, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
 	     "ids of strings that occur twice; the first one counts");

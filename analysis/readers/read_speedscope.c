@@ -19,7 +19,8 @@
  *
  * unit: seconds, milliseconds, microseconds, nanoseconds are times; bytes and none are not: then 1
  * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline that means nothing
- * (the fact untimed_profiles counts these). The clock is the file's own.
+ * (the fact untimed_profiles counts these); so is a unit with another name (W_BAD_EVENT). The clock
+ * is the file's own.
  *
  * What is wrong in it: an enter or leave without a frame, a time or a known type, and samples
  * without a weight, are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames
@@ -41,6 +42,8 @@
 #include "profrig/warnings.h"
 
 #define MAX_TIME_NS (INT64_C(1) << 60)
+/* Tracks in a viewer's list, of people's files a few dozen. */
+#define MAX_PROFILES 32768
 
 enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
 
@@ -48,7 +51,7 @@ enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
 struct speed_profile {
 	enum speed_type type;
 	struct json_text name, unit, start;
-	const char *events, *samples, *weights;
+	const char *at, *events, *samples, *weights;
 	int shift; /* decimal places from the unit to ns */
 };
 
@@ -67,16 +70,18 @@ struct speed {
 	struct sink *sink;
 	struct input_map map;
 	struct strbuf text;
-	VEC(struct speed_frame) raw;    /* the file's frames */
-	VEC(struct stack_frame) frames; /* these, known to the sink */
+	const char *list;               /* of the file's frames; NULL: there is none */
+	VEC(struct stack_frame) frames; /* of it, known to the sink */
 	VEC(struct stack_frame) stack;
+	size_t more; /* frames of the stack that are not in it */
+	struct stack_limit limit;
 	VEC(struct speed_profile) profiles;
 	str_id sampled;
 	bool any_profiles; /* the member is there */
 	int damage;        /* 0, JSON_CUT or JSON_BAD: of the file */
 	size_t damaged_at;
 	uint64_t untimed, events, samples;
-	struct speed_count bad, numbers, unknown, nothing, negative, kinds;
+	struct speed_count bad, numbers, unknown, nothing, negative, kinds, units, crowd;
 };
 
 static void note(const struct speed *sp, struct speed_count *c, const struct json_cur *at)
@@ -113,39 +118,11 @@ static const char *text_of(struct speed *sp, const struct json_text *t)
 
 /* --- first pass: where everything is --- */
 
-static int take_frame(struct speed *sp, struct json_cur *c)
+static int take_list(struct json_cur *c, const char **ret)
 {
-	struct speed_frame f = { .name = { .p = NULL } };
-	struct json_text key;
-	bool some = false;
-	int r;
-
-	json_peek(c);
-	if (!is_nested(c) || *c->p == '[') {
-		note(sp, &sp->bad, c);
-		r = json_skip(c);
-	} else {
-		r = json_open(c, '{');
-		while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
-			r = json_text_is(&key, "name")   ? take_text(c, &f.name)
-			    : json_text_is(&key, "file") ? take_text(c, &f.file)
-			    : json_text_is(&key, "line") ? take_text(c, &f.line)
-			    : json_text_is(&key, "col")  ? take_text(c, &f.col)
-							 : json_skip(c);
-	}
-	if (r >= 0)
-		VEC_PUSH(&sp->raw, f);
-	return r;
-}
-
-static int take_frames(struct speed *sp, struct json_cur *c)
-{
-	bool some = false;
-	int r = json_open(c, '[');
-
-	while (r >= 0 && (r = json_element(c, &some)) > 0)
-		r = take_frame(sp, c);
-	return r;
+	if (json_peek(c) == '[')
+		*ret = c->p;
+	return json_skip(c);
 }
 
 static int take_shared(struct speed *sp, struct json_cur *c)
@@ -160,7 +137,7 @@ static int take_shared(struct speed *sp, struct json_cur *c)
 	while ((r = json_member(c, &some, &key)) > 0) {
 		bool frames = json_text_is(&key, "frames") && json_peek(c) == '[';
 
-		r = frames && sp->raw.nr == 0 ? take_frames(sp, c) : json_skip(c);
+		r = frames && !sp->list ? take_list(c, &sp->list) : json_skip(c);
 		if (r < 0)
 			return r;
 	}
@@ -172,13 +149,6 @@ static enum speed_type type_of(const struct json_text *t)
 	return json_text_is(t, "evented")   ? SPEED_EVENTED
 	       : json_text_is(t, "sampled") ? SPEED_SAMPLED
 					    : SPEED_UNKNOWN;
-}
-
-static int take_list(struct json_cur *c, const char **ret)
-{
-	if (json_peek(c) == '[')
-		*ret = c->p;
-	return json_skip(c);
 }
 
 static int take_member(struct json_cur *c, const struct json_text *key, struct speed_profile *p)
@@ -209,7 +179,7 @@ static int take_member(struct json_cur *c, const struct json_text *key, struct s
 /* A cut profile is kept: its lists are read up to the cut. */
 static int take_profile(struct speed *sp, struct json_cur *c)
 {
-	struct speed_profile p = { .type = SPEED_UNKNOWN };
+	struct speed_profile p = { .type = SPEED_UNKNOWN, .at = c->p };
 	struct json_text key;
 	bool some = false;
 	int r;
@@ -226,7 +196,12 @@ static int take_profile(struct speed *sp, struct json_cur *c)
 	}
 	if (p.type == SPEED_UNKNOWN && (p.events || p.samples) && r < 0)
 		p.type = p.events ? SPEED_EVENTED : SPEED_SAMPLED; /* the type was cut off */
-	VEC_PUSH(&sp->profiles, p);
+	if (p.type == SPEED_UNKNOWN)
+		note(sp, &sp->kinds, c);
+	else if (sp->profiles.nr == MAX_PROFILES)
+		note(sp, &sp->crowd, c);
+	else
+		VEC_PUSH(&sp->profiles, p);
 	return r;
 }
 
@@ -266,6 +241,23 @@ static int survey(struct speed *sp, struct json_cur *c)
 
 /* --- second pass --- */
 
+static str_id name_put(struct speed *sp, const char *name, size_t n)
+{
+	str_id id = sp->sink->ops->string(sp->sink, name, n);
+
+	stack_named(&sp->limit, id, n);
+	return id;
+}
+
+/* The first pass only saw brackets. */
+static void damaged_at(struct speed *sp, const struct json_cur *c, int r)
+{
+	if (sp->damage)
+		return;
+	sp->damage = r;
+	sp->damaged_at = (size_t)(c->p - sp->map.data);
+}
+
 static struct stack_frame frame_at(struct speed *sp, const struct json_text *index,
 				   const struct json_cur *c)
 {
@@ -277,7 +269,7 @@ static struct stack_frame frame_at(struct speed *sp, const struct json_text *ind
 	note(sp, &sp->unknown, c);
 	for (size_t k = 0, n = 6; k < index->n && n + 1 < sizeof(name); k++, n++)
 		name[n] = index->p[k] > ' ' && index->p[k] < 127 ? index->p[k] : '?';
-	return (struct stack_frame){ sink_puts(sp->sink, name), 0, STR_NONE };
+	return (struct stack_frame){ name_put(sp, name, strlen(name)), 0, STR_NONE };
 }
 
 static bool to_ns(struct speed *sp, const struct speed_profile *p, const struct json_text *t,
@@ -341,21 +333,25 @@ static void read_events(struct speed *sp, const struct speed_profile *p, track_i
 	struct json_cur c;
 	struct json_text v[3];
 	bool some = false;
+	int r;
 
 	if (!p->events)
 		return;
 	c = cursor_at(sp, p->events + 1);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		bool object = json_peek(&c) == '{';
 
-		if (object ? take_event(&c, v) < 0 : json_skip(&c) < 0)
-			return;
+		r = object ? take_event(&c, v) : json_skip(&c);
+		if (r < 0)
+			break;
 		if (object)
 			push_event(sp, p, track, v, &at);
 		else
 			note(sp, &sp->bad, &at);
 	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
 }
 
 /* A list of frame numbers, root first. */
@@ -366,6 +362,7 @@ static int take_sample(struct speed *sp, struct json_cur *c)
 	int r = json_open(c, '[');
 
 	VEC_CLEAR(&sp->stack);
+	sp->more = 0;
 	while (r >= 0 && (r = json_element(c, &some)) > 0) {
 		struct stack_frame f;
 
@@ -373,6 +370,10 @@ static int take_sample(struct speed *sp, struct json_cur *c)
 		r = take_text(c, &t);
 		if (r < 0)
 			break;
+		if (sp->stack.nr == STACK_MAX_FRAMES) {
+			sp->more++;
+			continue;
+		}
 		f = frame_at(sp, &t, c);
 		f.category = sp->sampled;
 		VEC_PUSH(&sp->stack, f);
@@ -388,7 +389,8 @@ static void push_stack(struct speed *sp, struct stack_track *t, int64_t weight_n
 		note(sp, &sp->negative, at);
 	else if (weight_ns == 0)
 		note(sp, &sp->nothing, at);
-	else if (stack_push(sp->sink, t, t->end_ns, weight_ns, sp->stack.v, sp->stack.nr) < 0)
+	else if (stack_push(sp->sink, &sp->limit, t, t->end_ns, weight_ns, sp->stack.v,
+			    sp->stack.nr, sp->more) < 0)
 		note(sp, &sp->numbers, at);
 }
 
@@ -397,33 +399,45 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 {
 	struct json_cur c, w;
 	bool some = false, some_weights = false;
+	int r, rw = 0;
 
 	if (!p->samples)
 		return;
 	c = cursor_at(sp, p->samples + 1);
 	w = cursor_at(sp, p->weights ? p->weights + 1 : sp->map.data + sp->map.len);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		struct json_text weight = { .p = NULL };
 		bool list = json_peek(&c) == '[';
 		int64_t weight_ns;
 
-		if (list ? take_sample(sp, &c) < 0 : json_skip(&c) < 0)
-			return;
-		if (json_element(&w, &some_weights) <= 0)
+		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
+		r = list ? take_sample(sp, &c) : json_skip(&c);
+		if (r < 0)
+			break;
+		rw = w.p < w.end ? json_element(&w, &some_weights) : 0;
+		if (rw > 0)
+			rw = take_text(&w, &weight) < 0 ? JSON_BAD : 1;
+		if (rw <= 0) {
+			if (rw < 0)
+				damaged_at(sp, &w, rw);
 			w.p = w.end; /* no more of them */
-		else if (take_text(&w, &weight) < 0)
-			return;
+		}
 		if (!list || w.p == w.end)
 			note(sp, &sp->bad, &at);
 		else if (to_ns(sp, p, &weight, &at, &weight_ns))
 			push_stack(sp, t, weight_ns, &at);
 	}
-	while (w.p < w.end && json_element(&w, &some_weights) > 0) {
+	if (r < 0)
+		damaged_at(sp, &c, r);
+	while (w.p < w.end && (rw = json_element(&w, &some_weights)) > 0) {
 		note(sp, &sp->bad, &w);
-		if (json_skip(&w) < 0)
-			return;
+		rw = json_skip(&w);
+		if (rw < 0)
+			break;
 	}
+	if (rw < 0)
+		damaged_at(sp, &w, rw);
 }
 
 /* Values with a point: is any number among them (the text holds nothing else)? */
@@ -451,6 +465,11 @@ static int shift_of(struct speed *sp, const struct speed_profile *p)
 		if (p->unit.p && json_text_is(&p->unit, units[i].unit))
 			return units[i].shift;
 	sp->untimed++;
+	if (p->unit.p && !json_text_is(&p->unit, "none") && !json_text_is(&p->unit, "bytes")) {
+		struct json_cur at = cursor_at(sp, p->unit.p);
+
+		note(sp, &sp->units, &at);
+	}
 	return list_has_decimals(sp, p->weights) || list_has_decimals(sp, p->events) ? 6 : 0;
 }
 
@@ -458,12 +477,8 @@ static void read_profile(struct speed *sp, struct speed_profile *p, uint64_t key
 {
 	struct track_def d = TRACK_DEF_INIT;
 	struct stack_track t = STACK_TRACK_INIT(0);
-	struct json_cur here = cursor_at(sp, sp->map.data);
+	struct json_cur here = cursor_at(sp, p->at);
 
-	if (p->type == SPEED_UNKNOWN) {
-		note(sp, &sp->kinds, &here);
-		return;
-	}
 	d.kind = TRACK_THREAD;
 	d.key = key;
 	d.name = text_of(sp, &p->name);
@@ -511,6 +526,61 @@ static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
 	return fclose(f) == 0 ? sp->sink->ops->string(sp->sink, text, n) : STR_NONE;
 }
 
+static int take_frame(struct json_cur *c, struct speed_frame *f)
+{
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
+		r = json_text_is(&key, "name")   ? take_text(c, &f->name)
+		    : json_text_is(&key, "file") ? take_text(c, &f->file)
+		    : json_text_is(&key, "line") ? take_text(c, &f->line)
+		    : json_text_is(&key, "col")  ? take_text(c, &f->col)
+						 : json_skip(c);
+	return r;
+}
+
+static void add_frame(struct speed *sp, const struct speed_frame *raw)
+{
+	struct stack_frame f = { .args = frame_args(sp, raw) };
+
+	if (raw->name.p && json_plain_len(&raw->name) == raw->name.n) {
+		f.name = name_put(sp, raw->name.p, raw->name.n);
+	} else {
+		text_of(sp, &raw->name);
+		f.name = name_put(sp, sp->text.buf, sp->text.len);
+	}
+	VEC_PUSH(&sp->frames, f);
+	mem_budget_take(&sp->limit.memory, sizeof(f));
+}
+
+/* Those that there is no memory for are as those that are not in the list. */
+static void read_frames(struct speed *sp)
+{
+	struct json_cur c = cursor_at(sp, sp->list ? sp->list + 1 : sp->map.data + sp->map.len);
+	bool some = false;
+	int r = 0;
+
+	while (sp->list && r >= 0 && (r = json_element(&c, &some)) > 0) {
+		struct speed_frame f = { .name = { .p = NULL } };
+
+		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
+		if (!mem_budget_has(&sp->limit.memory, 0))
+			return;
+		if (json_peek(&c) != '{') {
+			note(sp, &sp->bad, &c);
+			r = json_skip(&c);
+		} else {
+			r = take_frame(&c, &f);
+		}
+		if (r >= 0)
+			add_frame(sp, &f);
+	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
+}
+
 static void begin(struct speed *sp)
 {
 	struct sink *s = sp->sink;
@@ -522,14 +592,8 @@ static void begin(struct speed *sp)
 	in->format = xstrdup("speedscope");
 	in->clock = TRACE_CLOCK_OWN;
 	s->ops->clock(s);
-	sp->sampled = sink_puts(s, STACK_SAMPLED);
-	for (size_t i = 0; i < sp->raw.nr; i++) {
-		struct stack_frame f = { .args = frame_args(sp, &sp->raw.v[i]) };
-
-		text_of(sp, &sp->raw.v[i].name);
-		f.name = s->ops->string(s, sp->text.buf, sp->text.len);
-		VEC_PUSH(&sp->frames, f);
-	}
+	sp->sampled = sp->limit.category = sink_puts(s, STACK_SAMPLED);
+	read_frames(sp);
 }
 
 static void tell(struct speed *sp, const char *code, const struct speed_count *c, const char *what)
@@ -553,11 +617,14 @@ static int finish(struct speed *sp)
 	sink_fact(s, "stack_samples", (int64_t)sp->samples);
 	sink_fact(s, "untimed_profiles", (int64_t)sp->untimed);
 	tell(sp, W_BAD_EVENT, &sp->bad, "events, samples or frames that lack what they need");
+	tell(sp, W_BAD_EVENT, &sp->units, "profiles of an unknown unit, taken for none");
 	tell(sp, W_BAD_NUMBER, &sp->numbers, "values that are no numbers or too large");
 	tell(sp, W_UNKNOWN_REFERENCE, &sp->unknown, "frames that are not in the list");
 	tell(sp, W_IGNORED_RECORD, &sp->nothing, "samples of weight 0");
 	tell(sp, W_NEGATIVE_DURATION, &sp->negative, "negative weights");
 	tell(sp, W_IGNORED_RECORD, &sp->kinds, "profiles of an unknown type");
+	tell(sp, W_MEMORY_LIMIT, &sp->crowd, "profiles that there is no memory for, left out");
+	stack_limit_tell(&sp->limit, s);
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
 			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);
@@ -574,7 +641,6 @@ static void speed_release(struct speed *sp)
 {
 	input_unmap(&sp->map);
 	strbuf_release(&sp->text);
-	VEC_RELEASE(&sp->raw);
 	VEC_RELEASE(&sp->frames);
 	VEC_RELEASE(&sp->stack);
 	VEC_RELEASE(&sp->profiles);
@@ -599,6 +665,8 @@ static int read_speedscope(const char *path, struct sink *s, const struct read_o
 		return err_set(err, EINVAL, "%s: offset %zu: %s before any profile", path,
 			       sp.damaged_at,
 			       sp.damage == JSON_BAD ? "no JSON object" : "the text ends");
+	mem_budget_init(&sp.limit.memory, &sp.map);
+	input_rewind(&sp.map);
 	begin(&sp);
 	for (size_t i = 0; i < sp.profiles.nr; i++)
 		read_profile(&sp, &sp.profiles.v[i], i);

@@ -13,7 +13,8 @@
  *
  * There is no version and no clock in it. Who wrote a file is told by several signs (tef_doc.c),
  * and with the writer come clock, device tracks and correlations: Kineto (PyTorch), rocprof v1,
- * uftrace, profrig's own tracers, anything else.
+ * uftrace, profrig's own tracers, anything else. Who knows better says so (read_opts.dialect).
+ * rocprofv3's JSON holds no trace events, but belongs to the same tools (tef_rocprofv3.c).
  */
 #include "readers_private.h"
 #include "tef.h"
@@ -22,6 +23,10 @@
 
 #include "profrig/text.h"
 #include "profrig/warnings.h"
+
+const char *const tef_dialects[] = { "chrome",  "kineto",  "rocprof_v1", "rocprofv3",
+				     "profrig", "uftrace", NULL };
+_Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
 static bool head_has(const struct probe *p, const char *word)
 {
@@ -52,7 +57,7 @@ static int probe_tef(const struct probe *p)
 	if (at == p->head_len)
 		return 0;
 	if (p->head[at] == '{') {
-		if (head_has(p, "\"traceEvents\""))
+		if (head_has(p, "\"traceEvents\"") || head_has(p, "\"rocprofiler-sdk-tool\""))
 			return 95;
 		/* Kineto may list devices and process groups for longer than this before its
 		 * events. */
@@ -82,9 +87,13 @@ static char *format_name(const struct tef_doc *d)
 		return xstrdup("Trace Event Format (rocprof v1)");
 	case TEF_UFTRACE:
 		return xstrdup("Trace Event Format (uftrace)");
+	case TEF_ROCPROFV3:
+		return xstrdup("rocprofv3 JSON");
 	case TEF_PROFRIG:
-		return xasprintf("Trace Event Format (profrig %s)", d->tracer);
+		return xasprintf("Trace Event Format (profrig%s%s)", *d->tracer ? " " : "",
+				 d->tracer);
 	case TEF_PLAIN:
+	case TEF_DIALECTS:
 		break;
 	}
 	return xstrdup("Trace Event Format");
@@ -97,8 +106,10 @@ static void tell_clock(struct tef *t)
 	free(in->format);
 	in->format = format_name(&t->doc);
 	in->clock = t->doc.clock;
-	in->resolution_hz = t->doc.fractions || t->doc.dialect == TEF_ROCPROF ? 1e9 : 1e6;
-	in->driver_numbers = t->doc.dialect == TEF_ROCPROF;
+	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
+	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
+	if (t->doc.own)
+		own_file_apply(&t->own, t->sink);
 	t->sink->ops->clock(t->sink);
 }
 
@@ -116,6 +127,17 @@ static void tef_forget(struct tef *t)
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
 	VEC_RELEASE(&t->late);
+	VEC_RELEASE(&t->own_end);
+	u64map_release(&t->own_ends);
+	own_release(&t->own);
+	t->own_last = SPAN_NONE;
+}
+
+static bool is_rocprofv3(const struct tef *t)
+{
+	const char *said = t->opts->dialect;
+
+	return said ? strcmp(said, tef_dialects[TEF_ROCPROFV3]) == 0 : tef_is_rocprofv3(t);
 }
 
 static void tef_release(struct tef *t)
@@ -145,7 +167,12 @@ static int read_events(struct tef *t, bool alone, struct err *err)
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(tef_release)
-	struct tef t = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
+	struct tef t = { .path = path,
+			 .opts = o,
+			 .sink = s,
+			 .text = STRBUF_INIT,
+			 .own = OWN_INIT,
+			 .own_last = SPAN_NONE };
 	struct input *in;
 	int r = input_map(path, 0, &t.map, err);
 
@@ -154,10 +181,20 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 	/* A mapped file that was not cut to size by a killed writer ends in zeros. */
 	while (t.map.len > 0 && t.map.data[t.map.len - 1] == 0)
 		t.map.len--;
-	r = tef_doc_scan(&t, err);
-	if (r < 0)
-		return r;
-	r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
+	if (is_rocprofv3(&t)) {
+		t.doc = (struct tef_doc){ .dialect = TEF_ROCPROFV3,
+					  .rank = RANK_NONE,
+					  .clock = TRACE_CLOCK_BOOTTIME };
+		s->ops->input(s, path, "tef");
+		tell_clock(&t);
+		t.memo = tef_memo_new();
+		r = tef_rocprofv3_read(&t, err);
+	} else {
+		r = tef_doc_scan(&t, err);
+		if (r < 0)
+			return r;
+		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
+	}
 	in = s->ops->current(s);
 	in->partial = r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)
@@ -166,11 +203,23 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 	return r;
 }
 
+/* Only rocprof writes a file of this format beside others of the same recording. */
+static char *recording_tef(const struct probe *p)
+{
+	return head_has(p, "\"BeginNs\"") || head_has(p, "\"process_name\",\"sort_index\"") ||
+			       head_has(p, "\"rocprofiler-sdk-tool\"")
+		       ? recording_named(p)
+		       : NULL;
+}
+
 const struct reader reader_tef = {
 	.name = "tef",
 	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, uftrace, profrig's "
-		 "tracers)",
+		 "tracers), rocprofv3 JSON",
 	.suffixes = ".json[.gz|.zst]",
 	.probe = probe_tef,
 	.read = read_tef,
+	.dialects = tef_dialects,
+	.recording = recording_tef,
+	.richness = 2,
 };

@@ -1,4 +1,5 @@
 #include "readers_private.h"
+#include "sqlite_db.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,6 +37,47 @@ const struct reader *reader_find(const char *name)
 	return NULL;
 }
 
+static const char *dialect_find(const struct reader *rd, const char *word)
+{
+	for (const char *const *d = rd->dialects; d && *d; d++)
+		if (strcmp(*d, word) == 0)
+			return *d;
+	return NULL;
+}
+
+static int no_such_dialect(const struct reader *rd, const char *word, struct err *err)
+{
+	CLEANUP(strbuf_release) struct strbuf words = STRBUF_INIT;
+
+	for (const char *const *d = rd->dialects; d && *d; d++)
+		strbuf_addf(&words, "%s%s", words.len ? ", " : "", *d);
+	if (words.len == 0)
+		return err_set(err, EINVAL, "reader '%s' has no dialects", rd->name);
+	return err_set(err, EINVAL, "reader '%s' has no dialect '%.40s'; it has %s", rd->name, word,
+		       words.buf);
+}
+
+int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
+		 struct err *err)
+{
+	size_t n = strcspn(text, ":");
+	CLEANUP(xfreep) char *name = xstrndup(text, n);
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	const struct reader *rd = reader_find(name);
+	const char *dialect = rd && text[n] ? dialect_find(rd, text + n + 1) : NULL;
+
+	for (const struct reader *const *r = readers; *r; r++)
+		strbuf_addf(&names, "%s%s", names.len ? ", " : "", (*r)->name);
+	if (!rd)
+		return err_set(err, EINVAL, "there is no reader '%.40s'; there are %s", name,
+			       names.buf);
+	if (text[n] && !dialect)
+		return no_such_dialect(rd, text + n + 1, err);
+	*ret = rd;
+	*ret_dialect = dialect;
+	return 0;
+}
+
 /* What people bring that no reader takes, so that they learn what it is. */
 static const char *known_stranger(const unsigned char *head, size_t n)
 {
@@ -66,6 +108,7 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 	const char *what;
+	uint64_t stated;
 
 	for (const struct reader *const *r = readers; *r; r++)
 		strbuf_addf(&names, "%s%s (%s)", names.len ? ", " : "", (*r)->name, (*r)->suffixes);
@@ -76,6 +119,12 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 	if (p->head_len == 0)
 		return err_set(err, EINVAL, "%s: not a trace that profrig knows: it is empty",
 			       path);
+	stated = sqlite_stated_bytes(p->head, p->head_len);
+	if (strcmp(p->name, fs_base(path)) == 0 && stated > (uint64_t)fs_size(path))
+		return err_set(err, EINVAL,
+			       "%s: an SQLite database of which %lld of %llu bytes are there; copy "
+			       "it again",
+			       path, (long long)fs_size(path), (unsigned long long)stated);
 	what = known_stranger(p->head, p->head_len);
 	if (what)
 		return err_set(err, EINVAL,
@@ -95,36 +144,62 @@ static char *bare_name(const char *path)
 	return end ? xstrndup(name, (size_t)(end - name)) : xstrdup(name);
 }
 
-/* *ret is NULL when nothing recognises the path; err then says so. */
-static int detect(const char *path, const struct reader **ret, struct err *err)
+/* A path's beginning, and what it is called. */
+struct looked {
+	struct probe probe;
+	char *name;
+	unsigned char *head;
+};
+
+static void looked_release(struct looked *l)
 {
-	CLEANUP(xfreep) char *name = bare_name(path);
-	CLEANUP(xfreep) unsigned char *head = NULL;
-	struct probe p = { .path = path, .name = name, .is_dir = fs_is_dir(path) };
+	free(l->name);
+	free(l->head);
+}
+
+static int look_at(const char *path, struct looked *l, struct err *err)
+{
+	int64_t n;
+
+	l->name = bare_name(path);
+	l->probe = (struct probe){ .path = path, .name = l->name, .is_dir = fs_is_dir(path) };
+	if (l->probe.is_dir)
+		return 0;
+	l->head = xmalloc(PROBE_BYTES);
+	n = input_head(path, l->head, PROBE_BYTES, err);
+	if (n < 0)
+		return (int)n;
+	l->probe.head = l->head;
+	l->probe.head_len = (size_t)n;
+	return 0;
+}
+
+static const struct reader *surest(const struct probe *p)
+{
+	const struct reader *found = NULL;
 	int best = 0;
 
-	*ret = NULL;
-	if (!p.is_dir) {
-		int64_t n;
-
-		head = xmalloc(PROBE_BYTES);
-		n = input_head(path, head, PROBE_BYTES, err);
-		if (n < 0)
-			return (int)n;
-		p.head = head;
-		p.head_len = (size_t)n;
-	}
 	for (const struct reader *const *r = readers; *r; r++) {
-		int score = (*r)->probe(&p);
+		int score = (*r)->probe(p);
 
 		if (score > best) {
 			best = score;
-			*ret = *r;
+			found = *r;
 		}
 	}
-	if (!*ret)
-		not_a_trace(path, &p, err);
-	return 0;
+	return found;
+}
+
+/* *ret is NULL when nothing recognises the path; err then says so. */
+static int detect(const char *path, const struct reader **ret, struct err *err)
+{
+	CLEANUP(looked_release) struct looked l = { .name = NULL };
+	int r = look_at(path, &l, err);
+
+	*ret = r < 0 ? NULL : surest(&l.probe);
+	if (r >= 0 && !*ret)
+		not_a_trace(path, &l.probe, err);
+	return r;
 }
 
 int reader_detect(const char *path, const struct reader **ret, struct err *err)
@@ -138,6 +213,36 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err)
 		return -EINVAL;
 	*ret = found;
 	return 0;
+}
+
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err)
+{
+	CLEANUP(looked_release) struct looked l = { .name = NULL };
+	int r = look_at(path, &l, err);
+
+	if (r < 0)
+		return r;
+	*ret = surest(&l.probe);
+	if (!*ret)
+		return not_a_trace(path, &l.probe, err);
+	*ret_name = (*ret)->recording ? (*ret)->recording(&l.probe) : NULL;
+	return 0;
+}
+
+char *recording_named(const struct probe *p)
+{
+	static const char *const suffixes[] = { ".csv", ".json", ".db", ".otf2", "_results" };
+	CLEANUP(xfreep) char *whole = fs_abs(p->path);
+	CLEANUP(xfreep) char *dir = fs_dir(whole);
+	CLEANUP(xfreep) char *stem = xstrdup(p->name);
+
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		const char *end = text_suffix(stem, suffixes[i]);
+
+		if (end)
+			stem[end - stem] = '\0';
+	}
+	return fs_join(dir, stem);
 }
 
 __attribute__((format(printf, 3, 4))) static void verdict(struct artifact_check *c,

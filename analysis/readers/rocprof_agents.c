@@ -150,11 +150,6 @@ static void device_name(struct rocprof_csv *rc, struct csv_text said, struct roc
 	snprintf(d->name, sizeof(d->name), "%s%" PRId64, d->gpu ? "gpu" : "cpu", number);
 }
 
-static bool is_said(const struct rocprof_device *d, struct csv_text said)
-{
-	return csv_text_is(said, d->said);
-}
-
 size_t rocprof_device(struct rocprof_csv *rc, struct csv_text said, bool gpu)
 {
 	struct rocprof_device d = { .gpu = gpu };
@@ -163,17 +158,17 @@ size_t rocprof_device(struct rocprof_csv *rc, struct csv_text said, bool gpu)
 
 	if (said.n > MAX_SAID)
 		said.n = 0;
-	if (rc->device < rc->devices.nr && is_said(&rc->devices.v[rc->device], said))
+	if (rc->device < rc->devices.nr && csv_text_same(rc->devices.v[rc->device].said, said))
 		return rc->device;
 	for (i = 0; i < rc->devices.nr; i++)
-		if (is_said(&rc->devices.v[i], said))
+		if (csv_text_same(rc->devices.v[i].said, said))
 			return rc->device = i;
 	if (i == MAX_DEVICES) {
 		rocprof_fault(rc, &rc->many);
 		return 0;
 	}
 	device_name(rc, said, &d);
-	d.said = xstrndup(said.p, said.n);
+	d.said = (struct csv_text){ xmemdup(said.p, said.n), said.n };
 	td.kind = TRACK_DEVICE;
 	td.device = d.name;
 	td.pci = d.pci[0] ? d.pci : NULL;

@@ -10,17 +10,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "profrig/digits.h"
 #include "profrig/num.h"
 
-#define BATCHES 4
+#define BATCHES 8
 #define BATCH_ROWS 2048
 #define BATCH_ENDS 65536
 /* Below it a thread costs more than it saves. */
 #define THREAD_BYTES ((size_t)1 << 20)
 
 struct batch {
-	VEC(struct rocprof_row) rows;
-	VEC(uint32_t) ends;
+	struct rocprof_row *rows; /* BATCH_ROWS */
+	size_t nr;
+	uint32_t *ends; /* BATCH_ENDS, and those of one row more */
+	size_t ends_nr;
 	bool last;
 };
 
@@ -34,14 +37,15 @@ struct rocprof_ahead {
 	bool threaded;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t filling, emptying;
 	/* under the lock: batches filled and given back, ever */
 	size_t filled, done;
 	bool stop;
 };
 
-static bool number_at(const struct rocprof_ahead *a, const struct csv_record *r,
-		      enum rocprof_column c, int64_t *ret)
+/* Behind the header line, so there is text enough before it. */
+static inline bool number_at(const struct rocprof_ahead *a, const struct csv_record *r,
+			     enum rocprof_column c, int64_t *ret)
 {
 	int at = a->head->at[c];
 	struct csv_text t;
@@ -49,40 +53,46 @@ static bool number_at(const struct rocprof_ahead *a, const struct csv_record *r,
 	if (at < 0)
 		return false;
 	t = csv_field(r, (size_t)at);
-	return num_i64(t.p, t.n, ret) == 0;
+	return digits_before(t.p + t.n, t.n, ret) || num_i64(t.p, t.n, ret) == 0;
 }
 
-static void add_row(struct rocprof_ahead *a, struct batch *b, const struct csv_record *r)
+static void add_row(struct rocprof_ahead *a, struct batch *b, struct rocprof_row *row)
 {
-	struct rocprof_row row = { .record = *r, .first_end = b->ends.nr };
+	struct csv_record *r = &row->record;
 
-	row.whole = r->nr == a->head->nr && !r->broken;
-	if (row.whole) {
-		VEC_RESERVE(&b->ends, b->ends.nr + r->nr);
-		memcpy(b->ends.v + b->ends.nr, r->ends, r->nr * sizeof(*r->ends));
-		b->ends.nr += r->nr;
-		row.timed = number_at(a, r, COL_START, &row.start_ns) &&
-			    number_at(a, r, COL_END, &row.end_ns);
-		row.correlated = number_at(a, r, COL_CORRELATION, &row.correlation);
+	row->timed = row->correlated = false;
+	row->whole = r->nr == a->head->nr && !r->broken;
+	if (row->whole) {
+		uint32_t *ends = b->ends + b->ends_nr;
+
+		memcpy(ends, r->ends, r->nr * sizeof(*ends));
+		r->ends = ends;
+		b->ends_nr += r->nr;
+		row->timed = number_at(a, r, COL_START, &row->start_ns) &&
+			     number_at(a, r, COL_END, &row->end_ns);
+		row->correlated = number_at(a, r, COL_CORRELATION, &row->correlation);
 	} else {
-		row.record.nr = 0;
-		row.line = csv_scan_line(a->scan, r, &row.line_ended);
+		row->line = csv_scan_line(a->scan, r, &row->line_ended);
+		r->nr = 0;
+		r->ends = NULL;
 	}
-	VEC_PUSH(&b->rows, row);
 }
 
 static void fill(struct rocprof_ahead *a, struct batch *b)
 {
-	struct csv_record r;
+	if (!b->rows) {
+		b->rows = xreallocarray(NULL, BATCH_ROWS, sizeof(*b->rows));
+		b->ends = xreallocarray(NULL, BATCH_ENDS + a->head->nr, sizeof(*b->ends));
+	}
+	b->ends_nr = 0;
+	for (b->nr = 0; b->nr < BATCH_ROWS && b->ends_nr < BATCH_ENDS; b->nr++) {
+		struct rocprof_row *row = &b->rows[b->nr];
 
-	VEC_CLEAR(&b->rows);
-	VEC_CLEAR(&b->ends);
-	while (b->rows.nr < BATCH_ROWS && b->ends.nr < BATCH_ENDS) {
-		if (csv_scan_next(a->scan, &r) == 0) {
+		if (csv_scan_next(a->scan, &row->record) == 0) {
 			b->last = true;
 			return;
 		}
-		add_row(a, b, &r);
+		add_row(a, b, row);
 	}
 }
 
@@ -97,7 +107,7 @@ static void *run(void *ctx)
 
 		pthread_mutex_lock(&a->lock);
 		while (a->filled - a->done == BATCHES && !a->stop)
-			pthread_cond_wait(&a->changed, &a->lock);
+			pthread_cond_wait(&a->emptying, &a->lock);
 		stop = a->stop;
 		b = &a->ring[a->filled % BATCHES];
 		pthread_mutex_unlock(&a->lock);
@@ -107,8 +117,8 @@ static void *run(void *ctx)
 		last = b->last;
 		pthread_mutex_lock(&a->lock);
 		a->filled++;
-		pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
+		pthread_cond_signal(&a->filling);
 	}
 	return NULL;
 }
@@ -120,7 +130,8 @@ struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocp
 	a->scan = scan;
 	a->head = head;
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->changed, NULL);
+	pthread_cond_init(&a->filling, NULL);
+	pthread_cond_init(&a->emptying, NULL);
 	a->threaded = scan->n >= THREAD_BYTES && pthread_create(&a->thread, NULL, run, a) == 0;
 	return a;
 }
@@ -132,17 +143,32 @@ void rocprof_ahead_free(struct rocprof_ahead *a)
 	if (a->threaded) {
 		pthread_mutex_lock(&a->lock);
 		a->stop = true;
-		pthread_cond_signal(&a->changed);
+		pthread_cond_signal(&a->emptying);
 		pthread_mutex_unlock(&a->lock);
 		pthread_join(a->thread, NULL);
 	}
 	pthread_mutex_destroy(&a->lock);
-	pthread_cond_destroy(&a->changed);
+	pthread_cond_destroy(&a->filling);
+	pthread_cond_destroy(&a->emptying);
 	for (size_t i = 0; i < BATCHES; i++) {
-		VEC_RELEASE(&a->ring[i].rows);
-		VEC_RELEASE(&a->ring[i].ends);
+		free(a->ring[i].rows);
+		free(a->ring[i].ends);
 	}
 	free(a);
+}
+
+/* To wake a thread costs more than to fill a batch: one that waits for room is woken when there is
+ * room for several. */
+static void give_back(struct rocprof_ahead *a)
+{
+	bool room;
+
+	pthread_mutex_lock(&a->lock);
+	a->done++;
+	room = a->filled - a->done == BATCHES / 2;
+	pthread_mutex_unlock(&a->lock);
+	if (room)
+		pthread_cond_signal(&a->emptying);
 }
 
 /* Gives back the batch in use and takes the next one. */
@@ -151,13 +177,11 @@ static void turn(struct rocprof_ahead *a)
 	if (!a->threaded) {
 		fill(a, &a->ring[0]);
 	} else {
+		if (a->holds)
+			give_back(a);
 		pthread_mutex_lock(&a->lock);
-		if (a->holds) {
-			a->done++;
-			pthread_cond_signal(&a->changed);
-		}
 		while (a->filled == a->done)
-			pthread_cond_wait(&a->changed, &a->lock);
+			pthread_cond_wait(&a->filling, &a->lock);
 		a->used = a->done % BATCHES;
 		pthread_mutex_unlock(&a->lock);
 	}
@@ -168,15 +192,12 @@ static void turn(struct rocprof_ahead *a)
 const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a)
 {
 	struct batch *b = &a->ring[a->used];
-	struct rocprof_row *row;
 
-	while (!a->holds || a->at == b->rows.nr) {
+	while (!a->holds || a->at == b->nr) {
 		if (a->holds && b->last)
 			return NULL;
 		turn(a);
 		b = &a->ring[a->used];
 	}
-	row = &b->rows.v[a->at++];
-	row->record.ends = row->whole ? &b->ends.v[row->first_end] : NULL;
-	return row;
+	return &b->rows[a->at++];
 }

@@ -7,6 +7,9 @@
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
 
+#include "mem_budget.h"
+#include "track_limit.h"
+
 #include "profrig/csv_scan.h"
 #include "profrig/input.h"
 #include "profrig/reader.h"
@@ -85,6 +88,8 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r);
 void rocprof_header_release(struct rocprof_header *h);
 /* The column that this kind cannot do without and does not have; NULL. */
 const char *rocprof_header_lacks(const struct rocprof_header *h);
+/* Whether a column of that name is none that a row about a dispatch has anyhow. */
+bool rocprof_names_counter(struct csv_text name);
 const char *rocprof_kind_name(const struct rocprof_header *h);
 
 /* What "Agent 4" is. */
@@ -103,6 +108,8 @@ struct rocprof_group {
 	VEC(struct rocprof_agent) agents;
 };
 
+/* DIR/PREFIX of a path that has a prefix, else NULL; owned. */
+char *rocprof_group_name(const struct probe *p);
 void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h);
 void rocprof_group_release(struct rocprof_group *g);
 /* Whether a file of this kind lies beside, such as "kernel_trace". */
@@ -117,7 +124,7 @@ void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret)
 
 /* A device as rows name it. */
 struct rocprof_device {
-	char *said; /* the cell */
+	struct csv_text said; /* the cell, owned */
 	char name[32], pci[32];
 	bool gpu;
 	track_id track;
@@ -133,13 +140,12 @@ struct rocprof_loose {
 
 /* A row of the file; valid until the next one is asked for. */
 struct rocprof_row {
-	struct csv_record record;
-	size_t first_end;     /* of its ends, in its batch */
-	bool whole;           /* it has as many fields as the header */
-	struct csv_text line; /* where it has not */
+	struct csv_record record; /* no fields where it is not whole */
+	bool whole;               /* it has as many fields as the header */
 	bool line_ended;
 	bool timed, correlated; /* these numbers are known */
 	int64_t start_ns, end_ns, correlation;
+	struct csv_text line; /* where it is not whole */
 };
 
 struct rocprof_ahead;
@@ -161,7 +167,6 @@ struct rocprof_csv {
 	struct rocprof_header head;
 	struct rocprof_group group;
 	const struct rocprof_row *row; /* the row at hand */
-	struct csv_record record;      /* its fields */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text;
@@ -172,11 +177,12 @@ struct rocprof_csv {
 		struct csv_text text; /* "pid,tid" as the file has it */
 		track_id track;
 	} seen[ROCPROF_SEEN];
-	struct {
-		size_t device;
+	struct rocprof_queue {
+		size_t device; /* and one, as 0 is none */
 		int64_t pid, tid;
 		track_id track;
-	} queue;
+	} queues_seen[ROCPROF_SEEN];
+	uint32_t last_name; /* of names */
 	struct csv_text guid, domain;
 	uint64_t guid_salt; /* 0: rows have no guid */
 	str_id domain_id;
@@ -184,7 +190,8 @@ struct rocprof_csv {
 	struct rocprof_names {
 		struct csv_text text;
 		str_id id;
-	} * names; /* texts seen lately, by a few of their bytes */
+		uint32_t next; /* which came behind it the last time */
+	} * names, category;   /* texts seen lately, by their hashes; the last row's */
 	VEC(struct rocprof_loose) loose;
 	VEC(struct rocprof_total {
 		str_id name;
@@ -194,6 +201,13 @@ struct rocprof_csv {
 	VEC(int64_t) sizes; /* of allocations that are not freed */
 	size_t total;       /* the last one */
 	track_id pc_track;
+	struct track_limit tracks;
+	struct mem_budget memory;
+	struct {
+		uint64_t rows, samples, ids;
+	} paid;        /* what was taken off it */
+	bool full;     /* there is none left */
+	str_id newest; /* string */
 	bool dispatches_elsewhere;
 	struct rocprof_ends dispatch_ends; /* where the file has none */
 	uint64_t rows, repaired, unfreed;
@@ -202,7 +216,7 @@ struct rocprof_csv {
 	struct rocprof_fault {
 		uint64_t nr;
 		const char *at;
-	} bad_rows, bad_numbers, no_time, many;
+	} bad_rows, bad_numbers, no_time, many, crowd;
 	const char *cut; /* the row the text ends in the middle of */
 };
 
@@ -218,7 +232,7 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 
 	if (at < 0)
 		return (struct csv_text){ "", 0 };
-	return rc->glued ? rc->cells[at] : csv_field(&rc->record, (size_t)at);
+	return rc->glued ? rc->cells[at] : csv_field(&rc->row->record, (size_t)at);
 }
 
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
@@ -228,6 +242,8 @@ bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret)
  * at 0: that is what a record has whose time was never learned. */
 bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns);
 str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
+/* The same for a text that mostly is that of the row before. */
+str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
 /* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
 str_id rocprof_args(struct rocprof_csv *rc);

@@ -163,6 +163,15 @@ static void find_process(struct rocprof_group *g)
 	}
 }
 
+char *rocprof_group_name(const struct probe *p)
+{
+	CLEANUP(xfreep) char *whole = fs_abs(p->path);
+	CLEANUP(xfreep) char *dir = fs_dir(whole);
+	CLEANUP(xfreep) char *prefix = prefix_of(p->name);
+
+	return prefix ? fs_join(dir, prefix) : NULL;
+}
+
 void rocprof_group_find(struct rocprof_group *g, const char *path, const struct rocprof_header *h)
 {
 	CLEANUP(xfreep) char *whole = fs_abs(path);

@@ -110,6 +110,11 @@ static enum rocprof_column column_of(struct csv_text name)
 	return COL_OTHER;
 }
 
+bool rocprof_names_counter(struct csv_text name)
+{
+	return column_of(name) == COL_OTHER;
+}
+
 static bool has(const struct rocprof_header *h, enum rocprof_column c)
 {
 	return h->at[c] >= 0;

@@ -20,7 +20,7 @@ static void take_domain(struct rocprof_csv *rc)
 {
 	struct csv_text t = rocprof_cell(rc, COL_DOMAIN);
 
-	if (t.n == rc->domain.n && memcmp(t.p, rc->domain.p, t.n) == 0)
+	if (csv_text_same(t, rc->domain))
 		return;
 	rc->domain = t;
 	rc->domain_id = rocprof_string(rc, t);
@@ -95,7 +95,7 @@ void rocprof_allocation(struct rocprof_csv *rc)
 	if (!rocprof_times(rc, &d.start_ns, &d.end_ns))
 		return;
 	d.name = rocprof_string(rc, operation);
-	d.category = rocprof_string(rc, rocprof_cell(rc, COL_KIND));
+	d.category = rocprof_category(rc, rocprof_cell(rc, COL_KIND));
 	d.args = rocprof_args(rc);
 	keep_loose(rc, &d, "memory allocation");
 }

@@ -9,7 +9,7 @@
 
 #include "profrig/num.h"
 
-#define MAX_SERIES 65536
+#define MAX_SERIES 32768
 #define MAX_TOTALS 1024
 
 enum { KEY_THREAD = 1, KEY_QUEUE };
@@ -41,7 +41,7 @@ track_id rocprof_process(struct rocprof_csv *rc, int64_t pid)
 	if (*at == U64MAP_NONE) {
 		d.kind = TRACK_PROCESS;
 		d.pid = pid;
-		*at = rc->sink->ops->track(rc->sink, &d);
+		*at = track_limit_make(&rc->tracks, rc->sink, &d);
 	}
 	return *at;
 }
@@ -55,7 +55,7 @@ static track_id thread_new(struct rocprof_csv *rc, int64_t pid, int64_t tid, uin
 	d.tid = tid;
 	d.key = key;
 	d.parent = rocprof_process(rc, pid);
-	return rc->sink->ops->track(rc->sink, &d);
+	return track_limit_make(&rc->tracks, rc->sink, &d);
 }
 
 static track_id thread_of(struct rocprof_csv *rc)
@@ -67,6 +67,8 @@ static track_id thread_of(struct rocprof_csv *rc)
 	if (!rocprof_number(rc, COL_THREAD, &tid) || tid < 0)
 		tid = pid; /* the main thread's, on Linux */
 	key = hash_of(KEY_THREAD, (uint64_t)pid, (uint64_t)tid, 0);
+	if (track_limit_shares(&rc->tracks, &rc->threads, key))
+		return thread_new(rc, PID_NONE, PID_NONE, key);
 	at = u64map_at(&rc->threads, key);
 	if (*at == U64MAP_NONE) {
 		track_id t = thread_new(rc, pid, tid, key);
@@ -88,7 +90,7 @@ track_id rocprof_thread(struct rocprof_csv *rc)
 		return thread_of(rc);
 	both = (struct csv_text){ p.p, (size_t)(t.p + t.n - p.p) };
 	seen = &rc->seen[(unsigned char)t.p[t.n - 1] % ROCPROF_SEEN];
-	if (both.n != seen->text.n || memcmp(both.p, seen->text.p, both.n) != 0)
+	if (!csv_text_same(both, seen->text))
 		*seen = (struct rocprof_seen){ both, thread_of(rc) };
 	return seen->track;
 }
@@ -110,12 +112,13 @@ static track_id queue_new(struct rocprof_csv *rc, size_t device, int64_t pid, in
 	d.owner = rocprof_process(rc, pid);
 	d.key = key;
 	d.name = rc->head.kind == ROCPROF_COPIES && tid == PID_NONE ? name : NULL;
-	return rc->sink->ops->track(rc->sink, &d);
+	return track_limit_make(&rc->tracks, rc->sink, &d);
 }
 
 track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 {
 	int64_t pid = rocprof_pid(rc), tid = PID_NONE;
+	struct rocprof_queue *seen;
 	uint64_t key;
 	uint32_t *at;
 
@@ -125,11 +128,13 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 		rocprof_number(rc, COL_QUEUE, &tid);
 	if (tid < 0)
 		tid = PID_NONE;
-	if (rc->queue.track != TRACK_NONE && rc->queue.device == device && rc->queue.pid == pid &&
-	    rc->queue.tid == tid)
-		return rc->queue.track;
+	seen = &rc->queues_seen[((uint64_t)tid ^ device * 8) % ROCPROF_SEEN];
+	if (seen->device == device + 1 && seen->pid == pid && seen->tid == tid)
+		return seen->track;
 	key = hash_of(KEY_QUEUE, rc->devices.v[device].track,
 		      pid == PID_NONE ? rc->guid_salt : (uint64_t)pid, (uint64_t)tid);
+	if (track_limit_shares(&rc->tracks, &rc->queues, key))
+		return queue_new(rc, device, PID_NONE, PID_NONE, key);
 	at = u64map_at(&rc->queues, key);
 	if (*at == U64MAP_NONE) {
 		track_id t = queue_new(rc, device, pid, tid, key);
@@ -137,10 +142,7 @@ track_id rocprof_queue(struct rocprof_csv *rc, size_t device)
 		at = u64map_at(&rc->queues, key);
 		*at = t;
 	}
-	rc->queue.device = device;
-	rc->queue.pid = pid;
-	rc->queue.tid = tid;
-	rc->queue.track = *at;
+	*seen = (struct rocprof_queue){ device + 1, pid, tid, *at };
 	return *at;
 }
 

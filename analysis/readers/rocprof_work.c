@@ -20,7 +20,7 @@ static void push_work(struct rocprof_csv *rc, enum span_kind kind, track_id queu
 			      .start_ns = start_ns,
 			      .end_ns = end_ns,
 			      .name = rocprof_string(rc, name),
-			      .category = rocprof_string(rc, cat),
+			      .category = rocprof_category(rc, cat),
 			      .correlation = rocprof_correlation(rc),
 			      .kind = kind,
 			      .args = rocprof_args(rc) };
@@ -142,7 +142,7 @@ void rocprof_counter(struct rocprof_csv *rc)
 
 static struct csv_text cell_at(const struct rocprof_csv *rc, size_t i)
 {
-	return rc->glued ? rc->cells[i] : csv_field(&rc->record, i);
+	return rc->glued ? rc->cells[i] : csv_field(&rc->row->record, i);
 }
 
 void rocprof_wide(struct rocprof_csv *rc)

@@ -10,6 +10,7 @@
 #define ANALYSIS_RPD_H
 
 #include "sqlite_db.h"
+#include "track_limit.h"
 
 #include "profrig/json_out.h"
 
@@ -81,6 +82,7 @@ struct rpd {
 		track_id track;
 	}) queues;
 	struct u64map queue_at;
+	struct track_limit tracks;
 	size_t queue; /* of the op before */
 	struct {
 		int64_t type;

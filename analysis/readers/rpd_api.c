@@ -71,23 +71,28 @@ static track_id thread_new(struct rpd *r, int64_t pid, int64_t tid)
 		node_of(r, &thread);
 	d.pid = local;
 	d.tid = thread;
-	return r->sink->ops->track(r->sink, &d);
+	return track_limit_make(&r->tracks, r->sink, &d);
 }
 
 static track_id thread_of(struct rpd *r, int64_t pid, int64_t tid)
 {
 	uint32_t *at, thread;
+	uint64_t key;
 
 	if (__builtin_expect(
 		    r->last.track != TRACK_NONE && r->last.pid == pid && r->last.tid == tid, 1))
 		return r->last.track;
 	rpd_process(r, pid);
 	thread = sqlite_ids_get(&r->tid_at, tid);
+	key = u64map_pair(sqlite_ids_get(&r->process_at, pid), thread);
+	if (track_limit_shares(&r->tracks, &r->thread_at, key))
+		return thread_new(r, pid, tid);
 	if (thread == SQLITE_ID_NONE) {
 		thread = r->tids++;
 		sqlite_ids_add(&r->tid_at, tid, thread);
 	}
-	at = u64map_at(&r->thread_at, u64map_pair(sqlite_ids_get(&r->process_at, pid), thread));
+	key = u64map_pair(sqlite_ids_get(&r->process_at, pid), thread);
+	at = u64map_at(&r->thread_at, key);
 	if (*at == U64MAP_NONE)
 		*at = thread_new(r, pid, tid);
 	r->last.pid = pid;

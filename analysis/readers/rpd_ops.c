@@ -307,7 +307,7 @@ static track_id queue_new(struct rpd *r, const struct rpd_queue *q)
 	d.owner = owner_of(r, q->slot);
 	d.tid = queue;
 	d.key = r->queues.nr;
-	return r->sink->ops->track(r->sink, &d);
+	return track_limit_make(&r->tracks, r->sink, &d);
 }
 
 /* There are few; the one of the op before is mostly the one. */
@@ -324,6 +324,8 @@ static track_id queue_of(struct rpd *r, int64_t gpu, int64_t queue, int64_t slot
 			return last->track;
 	}
 	key = XXH3_64bits((int64_t[]){ gpu, queue, slot }, 3 * sizeof(int64_t));
+	if (track_limit_shares(&r->tracks, &r->queue_at, key))
+		return queue_new(r, &q);
 	at = u64map_at(&r->queue_at, key);
 	if (*at == U64MAP_NONE) {
 		*at = (uint32_t)r->queues.nr;

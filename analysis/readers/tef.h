@@ -12,11 +12,15 @@
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
+ *	tef_own.c	what profrig's converter wrote, which says more than others
+ *	tef_samples.c	samples of stacks beside the events
+ *	tef_rocprofv3*	no trace events, but JSON of the same family
  */
 #ifndef ANALYSIS_TEF_H
 #define ANALYSIS_TEF_H
 
 #include "json_scan.h"
+#include "own.h"
 
 #include <stdint.h>
 
@@ -25,7 +29,17 @@
 #include "profrig/strbuf.h"
 #include "profrig/u64map.h"
 
-enum tef_dialect { TEF_PLAIN, TEF_KINETO, TEF_ROCPROF, TEF_PROFRIG, TEF_UFTRACE };
+/* In the order of tef_dialects. */
+enum tef_dialect {
+	TEF_PLAIN,
+	TEF_KINETO,
+	TEF_ROCPROF,
+	TEF_ROCPROFV3,
+	TEF_PROFRIG,
+	TEF_UFTRACE,
+	TEF_DIALECTS
+};
+extern const char *const tef_dialects[]; /* their words */
 
 /* What is known of a document before its events are pushed. */
 struct tef_doc {
@@ -39,8 +53,10 @@ struct tef_doc {
 	bool has_base;
 	int64_t base_ns; /* added to every time: Kineto's baseTimeNanoseconds */
 	enum trace_clock clock;
-	bool fractions; /* times have digits behind the point */
-	size_t spans;   /* that there may be, from the first events */
+	bool fractions;               /* times have digits behind the point */
+	bool own;                     /* written by profrig's converter (own.h) */
+	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
+	size_t spans;                 /* that there may be, from the first events */
 };
 
 /* What has been seen so far of a document that decides about it. */
@@ -119,7 +135,8 @@ struct tef_event {
 	struct tef_args kineto;
 	struct json_text args;
 	struct tef_id id;
-	uint64_t scope; /* equal scopes have equal ones */
+	uint64_t scope;  /* equal scopes have equal ones */
+	const char *own; /* the value of the member "profrig", NULL */
 };
 
 /* Members that mean something. */
@@ -137,7 +154,8 @@ enum tef_member {
 	TEF_CAT,
 	TEF_NAME,
 	TEF_ARGS,
-	TEF_SCOPE
+	TEF_SCOPE,
+	TEF_OWN
 };
 
 typedef uint32_t tef_slot;
@@ -187,6 +205,12 @@ struct tef_slice {
 	tef_slot slot;
 };
 
+/* The first of the two ends of a link. */
+struct tef_own_end {
+	span_id span;
+	bool to; /* it leads here */
+};
+
 /* A span on the device whose queue is named by another event of the same pid and tid. */
 struct tef_late {
 	struct tef_id pid, tid;
@@ -230,6 +254,11 @@ struct tef {
 	VEC(struct tef_slice) slices;
 	span_id first_span; /* the first that is in slices */
 	VEC(struct tef_late) late;
+
+	struct own own;
+	span_id own_last;       /* the span before what is read */
+	struct u64map own_ends; /* ids of links → own_end */
+	VEC(struct tef_own_end) own_end;
 };
 
 /* tef_doc.c: tef_doc_scan, then one of the other two. */
@@ -282,6 +311,9 @@ str_id tef_category_of(struct tef *t, const struct tef_event *ev);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
+/* Where the series of a counter event is found: key is the member of its args. */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key);
 /* Pushes a span on a slot, and remembers it for flows. */
 span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
 /* start + duration, and what is missing or out of range counted. */
@@ -332,6 +364,9 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 		  uint32_t lane);
 /* What a tracer says of itself, beside all threads. */
 tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
+/* From now on events of the place (pid, tid) are on a track that is there already. */
+void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		     track_id track, enum track_kind kind);
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
@@ -365,6 +400,19 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 /* How strongly an event speaks for a dialect. */
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
+
+/* tef_own.c, for documents that are own */
+void tef_own_metadata(struct tef *t, const struct tef_event *ev);
+void tef_own_span(struct tef *t, const struct tef_event *ev);
+void tef_own_flow(struct tef *t, const struct tef_event *ev);
+
+/* tef_samples.c */
+void tef_samples_push(struct tef *t);
+
+/* tef_rocprofv3.c */
+bool tef_is_rocprofv3(const struct tef *t);
+/* Pushes all records: 0, READ_PARTIAL, or < 0 when there was nothing to read. */
+int tef_rocprofv3_read(struct tef *t, struct err *err);
 
 /* tef_pairs.c */
 void tef_edge_add(struct tef *t, const struct tef_event *ev);

@@ -7,6 +7,13 @@
  * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
  * that never rests would take its part of everything.
  *
+ * Other accelerators write the same with words of their own: calls are of a category that ends in
+ * _runtime or _driver (mtia_runtime, xpu_driver, privateuse1_runtime; of late just these words),
+ * MTIA's device work is mtia_ccp_events. Their devices count as gpuN too.
+ *
+ * A time of 0 in a trace that otherwise has dates: the work was never timed, and would stretch the
+ * trace by decades. It is left out.
+ *
  * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"), the real pid and tid and
  * exact times stand in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
  */
@@ -15,6 +22,18 @@
 #include <inttypes.h>
 
 #include "profrig/num.h"
+
+static bool starts_with(const struct json_text *t, const char *s)
+{
+	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
+}
+
+static bool ends_with(const struct json_text *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	return t->n > n && memcmp(t->p + t->n - n, s, n) == 0;
+}
 
 enum tef_class tef_kineto_class(const struct json_text *cat)
 {
@@ -25,17 +44,20 @@ enum tef_class tef_kineto_class(const struct json_text *cat)
 		{ "kernel", TEF_CLASS_KERNEL },
 		{ "Kernel", TEF_CLASS_KERNEL },
 		{ "concurrent_kernel", TEF_CLASS_KERNEL },
+		{ "mtia_ccp_events", TEF_CLASS_KERNEL },
 		{ "gpu_memcpy", TEF_CLASS_COPY },
 		{ "Memcpy", TEF_CLASS_COPY },
 		{ "gpu_memset", TEF_CLASS_FILL },
 		{ "Memset", TEF_CLASS_FILL },
 		{ "gpu_user_annotation", TEF_CLASS_NOTE },
 		{ "cuda_sync", TEF_CLASS_NOTE },
+		{ "cuda_event", TEF_CLASS_NOTE },
+		{ "xpu_sync", TEF_CLASS_NOTE },
 		{ "cuda_runtime", TEF_CLASS_RUNTIME },
 		{ "cuda_driver", TEF_CLASS_RUNTIME },
-		{ "hip_runtime", TEF_CLASS_RUNTIME },
-		{ "hip_driver", TEF_CLASS_RUNTIME },
 		{ "Runtime", TEF_CLASS_RUNTIME },
+		{ "runtime", TEF_CLASS_RUNTIME },
+		{ "driver", TEF_CLASS_RUNTIME },
 		{ "Trace", TEF_CLASS_WINDOW },
 		{ "ac2g", TEF_CLASS_LAUNCH },
 	};
@@ -43,7 +65,13 @@ enum tef_class tef_kineto_class(const struct json_text *cat)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (json_text_is(cat, known[i].cat))
 			return known[i].class;
-	return TEF_CLASS_OTHER;
+	return ends_with(cat, "_runtime") || ends_with(cat, "_driver") ? TEF_CLASS_RUNTIME
+								       : TEF_CLASS_OTHER;
+}
+
+static bool is_work(enum tef_class class)
+{
+	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
 }
 
 /* Members of args; what is broken inside is as good as absent. */
@@ -144,11 +172,22 @@ static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a
 	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
+/* The number that a word such as "GPU 3" or "cuda:3" ends in. */
+static bool number_in(const char *word, size_t n, int64_t *ret)
+{
+	size_t at = n;
+
+	while (at > 0 && word[at - 1] >= '0' && word[at - 1] <= '9')
+		at--;
+	return at > 0 && word[0] != '-' && at < n && num_i64(word + at, n - at, ret) == 0;
+}
+
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
 {
 	int64_t v;
 
-	if (tef_id_number(id, &v) && v < 65536)
+	if ((tef_id_number(id, &v) || (id->type == TEF_ID_WORD && number_in(id->p, id->n, &v))) &&
+	    v < 65536)
 		snprintf(buf, n, "gpu%" PRId64, v);
 	else
 		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");
@@ -188,6 +227,11 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 		return false;
 	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
 		return true;
+	if (is_work(class) && d.start_ns == t->doc.base_ns &&
+	    t->doc.clock == TRACE_CLOCK_REALTIME) {
+		tef_bad_event(t, "device work whose time is 0");
+		return true;
+	}
 	if (!ev->args_known) {
 		read = tef_kineto_args(&t->doc, &ev->args);
 		a = &read;
@@ -247,6 +291,8 @@ int tef_kineto_signal(const struct tef_event *ev)
 	default:
 		break;
 	}
+	if (starts_with(&ev->cat, "mtia_"))
+		return 2;
 	/* "kernel" alone might be an operating system's. */
 	if (!open_args(&ev->args, &c))
 		return 0;
@@ -286,11 +332,6 @@ static struct rocprof_args rocprof_args(const struct tef_event *ev)
 			a.stream = tef_id_of(&value);
 	}
 	return a;
-}
-
-static bool starts_with(const struct json_text *t, const char *s)
-{
-	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
 }
 
 /* Which activity this is: GPU<n>, COPY and OPS run on a device, the rest on the host. */

@@ -128,6 +128,8 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
+			t->doc.own = strcmp(t->doc.tracer, "convert") == 0 &&
+				     own_file_take(&t->own, ev->args.p, ev->args.n);
 		}
 		return;
 	}
@@ -213,6 +215,10 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	}
 	if ((json_text_is(key, "metadata") || json_text_is(key, "otherData")) && ch == '{')
 		return each_member(t, sg, c, metadata_member);
+	if (json_text_is(key, "samples") && ch == '[')
+		t->doc.samples = c->p;
+	if (json_text_is(key, "stackFrames") && ch == '{')
+		t->doc.frames = c->p;
 	if (json_text_is(key, "host_name") && ch == '"') {
 		r = json_scalar(c, &value);
 		if (r == 0)
@@ -247,6 +253,9 @@ static void decide(struct tef *t, const struct tef_signals *sg)
 		     : sg->rocprof >= 2 ? TEF_ROCPROF
 		     : sg->uftrace      ? TEF_UFTRACE
 					: TEF_PLAIN;
+	for (int i = 0; t->opts->dialect && i < TEF_DIALECTS; i++)
+		if (strcmp(t->opts->dialect, tef_dialects[i]) == 0)
+			d->dialect = (enum tef_dialect)i;
 	if (sg->clock != TRACE_CLOCK_OWN)
 		d->clock = sg->clock;
 	else if (d->has_base || date)
@@ -255,6 +264,9 @@ static void decide(struct tef *t, const struct tef_signals *sg)
 		d->clock = TRACE_CLOCK_MONOTONIC;
 	else if (d->dialect == TEF_ROCPROF)
 		d->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
+	d->own = d->own && d->dialect == TEF_PROFRIG;
+	if (d->own)
+		d->base_ns = t->own.file.base_ns;
 }
 
 /* What is told before the events, and where they begin. */
@@ -393,5 +405,6 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 {
 	return a->dialect == b->dialect && strcmp(a->tracer, b->tracer) == 0 &&
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
-	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions;
+	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
+	       a->own == b->own && a->samples == b->samples && a->frames == b->frames;
 }

@@ -118,11 +118,11 @@ enum tef_member tef_member_of(const struct json_text *key)
 		char name[8];
 		uint8_t n, member;
 	} known[] = {
-		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },     { "id", 2, TEF_ID },
-		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },   { "tid", 3, TEF_TID },
-		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },   { "id2", 3, TEF_ID2 },
-		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS }, { "tdur", 4, TEF_TDUR },
-		{ "scope", 5, TEF_SCOPE },
+		{ "ph", 2, TEF_PH },       { "ts", 2, TEF_TS },       { "id", 2, TEF_ID },
+		{ "bp", 2, TEF_BP },       { "pid", 3, TEF_PID },     { "tid", 3, TEF_TID },
+		{ "cat", 3, TEF_CAT },     { "dur", 3, TEF_DUR },     { "id2", 3, TEF_ID2 },
+		{ "name", 4, TEF_NAME },   { "args", 4, TEF_ARGS },   { "tdur", 4, TEF_TDUR },
+		{ "scope", 5, TEF_SCOPE }, { "profrig", 7, TEF_OWN },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -160,6 +160,10 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 		return take_raw(c, &ev->args);
 	case TEF_SCOPE:
 		return take_scope(c, ev);
+	case TEF_OWN:
+		json_peek(c);
+		ev->own = c->p;
+		break;
 	case TEF_OTHER:
 		break;
 	}
@@ -330,6 +334,10 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_HOST };
 
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
 	if (t->doc.dialect == TEF_KINETO && tef_kineto_span(t, ev))
 		return;
 	if (t->doc.dialect == TEF_ROCPROF && tef_rocprof_span(t, ev))
@@ -346,6 +354,10 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 
+	if (t->doc.own) {
+		tef_own_span(t, ev);
+		return;
+	}
 	if (!tef_time(t, ev, &d.start_ns))
 		return;
 	d.end_ns = d.start_ns;
@@ -359,12 +371,19 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
  * {"name": "power", "args": {"gpu0": 80, "gpu1": 75}} is the two series power.gpu0 and power.gpu1;
  * {"args": {"value": 1}} is the plain one.
  */
+uint64_t tef_series_key(const struct tef_event *ev, const struct json_text *name,
+			const struct json_text *key)
+{
+	uint64_t of = tef_hash(name->p ? tef_hash_text(name) : 0, tef_id_key(&ev->id),
+			       tef_id_key(&ev->pid));
+
+	return tef_hash(of, tef_hash_text(key), key->n);
+}
+
 static series_id counter_series(struct tef *t, const struct tef_event *ev,
 				const struct json_text *key)
 {
-	uint64_t name = tef_hash(ev->name.p ? tef_hash_text(&ev->name) : 0, tef_id_key(&ev->id),
-				 tef_id_key(&ev->pid));
-	uint32_t *at = u64map_at(&t->series, tef_hash(name, tef_hash_text(key), key->n));
+	uint32_t *at = u64map_at(&t->series, tef_series_key(ev, &ev->name, key));
 	struct series_def d = { .kind = SERIES_GAUGE };
 	tef_slot process;
 
@@ -435,6 +454,10 @@ static void push_counter(struct tef *t, const struct tef_event *ev)
 static void push_metadata(struct tef *t, const struct tef_event *ev)
 {
 	t->n.metadata++;
+	if (t->doc.own) {
+		tef_own_metadata(t, ev);
+		return;
+	}
 	if (json_text_is(&ev->name, "process_name"))
 		tef_name(t, ev, true);
 	else if (json_text_is(&ev->name, "thread_name"))

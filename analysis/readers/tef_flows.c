@@ -18,6 +18,10 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	struct tef_flow f = { .ph = ev->ph, .enclosing = ev->enclosing || ev->ph != 'f' };
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 
+	if (t->doc.own) {
+		tef_own_flow(t, ev);
+		return;
+	}
 	if (t->doc.dialect == TEF_KINETO &&
 	    (ev->class ? ev->class == TEF_CLASS_LAUNCH : json_text_is(&ev->cat, "ac2g"))) {
 		t->n.flows_correlated++;

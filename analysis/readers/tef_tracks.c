@@ -169,6 +169,19 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 	return slot;
 }
 
+void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_id *tid,
+		     track_id track, enum track_kind kind)
+{
+	uint64_t key = tef_hash(KEY_THREAD, tef_id_key(pid), tef_id_key(tid));
+	struct tef_track tr = { .def = { .kind = kind, .key = key },
+				.id = track,
+				.last_ns = INT64_MIN };
+
+	*u64map_at(&t->slots, key) = (tef_slot)t->tracks.nr;
+	tef_place_set(t, tef_place_key(pid, tid), (tef_slot)t->tracks.nr);
+	VEC_PUSH(&t->tracks, tr);
+}
+
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
 	/* Without a tid the main thread is meant, whose tid is the pid on Linux. */

@@ -351,6 +351,7 @@ int tef_walk(struct tef *t, struct err *err)
 	while (r == 0 && read_tail(t, &c, &d))
 		r = walk_array(t, &c, &d, NULL);
 	tef_late_push(t);
+	tef_samples_push(t);
 	tef_edges_push(t);
 	tef_asyncs_push(t);
 	tef_flows_push(t);

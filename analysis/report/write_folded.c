@@ -5,7 +5,7 @@
  * however many small paths it has.
  */
 #include "clean_text.h"
-#include "out_file.h"
+#include "folded_lines.h"
 #include "writers_private.h"
 
 #include <errno.h>
@@ -116,9 +116,9 @@ static void add_path(struct strbuf *line, const char *path)
 	}
 }
 
-static void write_lines(const struct folded *fo, const struct rows *rows, FILE *f)
+static void write_lines(const struct folded *fo, const struct rows *rows, struct text_out *to)
 {
-	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	struct strbuf *line = &to->text;
 	bool named[2] = { several_tracks(fo, rows, false), several_tracks(fo, rows, true) };
 	char num[32];
 
@@ -126,33 +126,45 @@ static void write_lines(const struct folded *fo, const struct rows *rows, FILE *
 		size_t row = rows->all.v[i].row;
 		const char *track = table_get_str(fo->t, row, fo->track);
 
-		strbuf_clear(&line);
 		if (named[unattributed(fo, row)] && *track) {
-			add_frame(&line, track, strlen(track));
-			strbuf_addch(&line, ';');
+			add_frame(line, track, strlen(track));
+			strbuf_addch(line, ';');
 		}
-		add_path(&line, table_get_str(fo->t, row, fo->path));
-		num_fmt_i64(num, rows->all.v[i].value);
-		fprintf(f, "%s %s\n", line.buf, num);
+		add_path(line, table_get_str(fo->t, row, fo->path));
+		strbuf_addch(line, ' ');
+		strbuf_add(line, num, num_fmt_i64(num, rows->all.v[i].value));
+		strbuf_addch(line, '\n');
+		text_out_step(to);
 	}
+}
+
+void folded_lines(const struct table *t, struct text_out *to)
+{
+	struct folded fo = { .t = t, .track = 0, .path = 1, .value = 2, .unit = 1 };
+	struct rows rows = { .all = VEC_INIT };
+
+	for (size_t row = 0; row < table_rows(t); row++)
+		add_row(&rows, &fo, row);
+	write_lines(&fo, &rows, to);
+	VEC_RELEASE(&rows.all);
 }
 
 /* name: below folded/; recorded in written, when there is something to write. */
 static int write_file(const struct report *r, const char *name, const struct folded *fo,
 		      const struct rows *rows, struct strvec *written, struct err *err)
 {
-	CLEANUP(out_file_drop) struct out_file o = OUT_FILE_INIT;
-	CLEANUP(xfreep) char *file = xasprintf("folded/%s.folded", name);
+	CLEANUP(text_out_drop) struct text_out o = TEXT_OUT_INIT;
+	CLEANUP(xfreep) char *path = xasprintf("%s/folded/%s.folded", r->dir, name);
 	int e;
 
 	if (!rows->all.nr)
 		return 0;
-	e = out_file_open(r->dir, file, &o, err);
+	e = text_out_open(path, &o, err);
 	if (e < 0)
 		return e;
-	write_lines(fo, rows, o.f);
+	write_lines(fo, rows, &o);
 	strvec_pushf(written, "%s.folded", name);
-	return out_file_commit(&o, err);
+	return text_out_commit(&o, err);
 }
 
 /* time and device, from callpaths */

@@ -138,6 +138,9 @@ struct analyze_options {
 	 * one analysis at a time. */
 	struct topology *topology;
 	const char *output; /* absolute; what analyses write there is no input. May be NULL */
+	/* --reader: what files that are named are read with; NULL: what recognises them */
+	const struct reader *reader;
+	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
 	bool strict;
@@ -149,6 +152,12 @@ void analyze_options_release(struct analyze_options *o);
 
 /* Adds what a file says. 0, or 3 after printing everything that is wrong with it. */
 int topology_file_read(struct topology *tp, const char *path);
+
+/* --reader: -1 to go on, or 2 after saying what is wrong. text may be NULL. */
+int parse_reader(const struct command *c, const char *text, struct analyze_options *ret);
+/* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
+int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
+		   struct err *err);
 
 struct model;
 /*

@@ -87,7 +87,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
 		      idle = STRVEC_INIT;
 	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
-	const char *counters = NULL, *tau = NULL, *topology = NULL;
+	const char *counters = NULL, *tau = NULL, *topology = NULL, *reader = NULL;
 	struct counter_options co;
 	double max_gap_s = -1;
 	bool json = false;
@@ -113,6 +113,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
+		  "what the files named are, in spite of their looks ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
 		{ "counters", 0, OPT_STR, &counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
@@ -131,6 +133,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		code = parse_idle(c, &idle, &o.analysis.idle);
 	if (code < 0)
 		code = parse_sink(c, sink, &o.sink);
+	if (code < 0)
+		code = parse_reader(c, reader, &o);
 	if (code < 0)
 		code = counter_options_load(c, counters, tau, &co);
 	if (code < 0 && !inputs.nr)
@@ -432,12 +436,14 @@ static int info_main(const struct command *c, int argc, char **argv)
 {
 	struct analyze_options o;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
-	const char *sink = "auto";
+	const char *sink = "auto", *reader = NULL;
 	bool json = false;
 	char **rest;
 
 	analyze_options_init(&o);
 	const struct opt opts[] = {
+		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
+		  "what the files named are, in spite of their looks ('profrig list readers')" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
@@ -447,6 +453,8 @@ static int info_main(const struct command *c, int argc, char **argv)
 	take_rest(rest, &inputs);
 	if (code < 0)
 		code = parse_sink(c, sink, &o.sink);
+	if (code < 0)
+		code = parse_reader(c, reader, &o);
 	if (code < 0 && !inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code < 0)

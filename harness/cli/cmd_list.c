@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "profrig/convert.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 #include "profrig/log.h"
@@ -104,10 +105,16 @@ static struct table *list_readers(struct asked *unused)
 	(void)unused;
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "dialects", TABLE_STR, NULL);
 	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; readers[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
+
+		for (const char *const *d = readers[i]->dialects; d && *d; d++)
+			strbuf_addf(&dialects, "%s%s", dialects.len ? "," : "", *d);
 		table_str(t, readers[i]->name);
 		table_str(t, readers[i]->suffixes);
+		table_str(t, dialects.buf);
 		table_str(t, readers[i]->about);
 		table_row(t);
 	}
@@ -138,6 +145,27 @@ static struct table *list_reports(struct asked *unused)
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
 		two(t, writers[i]->name, writers[i]->about);
+	return t;
+}
+
+static struct table *list_converters(struct asked *unused)
+{
+	struct table *t = table_new("converters");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; converters[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf files = STRBUF_INIT;
+
+		for (size_t k = 0; converters[i]->suffixes[k]; k++)
+			strbuf_addf(&files, "%s%s", k ? " " : "", converters[i]->suffixes[k]);
+		table_str(t, converters[i]->name);
+		table_str(t, files.buf);
+		table_str(t, converters[i]->about);
+		table_row(t);
+	}
 	return t;
 }
 
@@ -285,10 +313,18 @@ static const struct {
 	const char *kind;
 	struct table *(*make)(struct asked *a); /* NULL after telling why */
 } kinds[] = {
-	{ "tools", list_tools },     { "engines", list_engines },   { "samplers", list_samplers },
-	{ "readers", list_readers }, { "analyses", list_analyses }, { "reports", list_reports },
-	{ "models", list_models },   { "options", list_options },   { "warnings", list_warnings },
-	{ "runs", list_runs },       { "counters", list_counters },
+	{ "tools", list_tools },
+	{ "engines", list_engines },
+	{ "samplers", list_samplers },
+	{ "readers", list_readers },
+	{ "analyses", list_analyses },
+	{ "reports", list_reports },
+	{ "converters", list_converters },
+	{ "models", list_models },
+	{ "options", list_options },
+	{ "warnings", list_warnings },
+	{ "runs", list_runs },
+	{ "counters", list_counters },
 };
 
 static void table_json(const struct table *t)
@@ -527,11 +563,13 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 }
 
 extern const struct command cmd_list, cmd_doctor;
-const struct command cmd_list = { "list",
-				  "tools|engines|samplers|readers|analyses|reports|\n"
-				  "                                models|options|warnings|runs|\n"
-				  "                                counters",
-				  "what there is", "profrig list tools", list_main };
+const struct command cmd_list = {
+	"list",
+	"tools|engines|samplers|readers|analyses|reports|\n"
+	"                                converters|models|options|warnings|runs|\n"
+	"                                counters",
+	"what there is", "profrig list tools", list_main
+};
 const struct command cmd_doctor = { "doctor", "",
 				    "what works on this machine, and what would fix the rest",
 				    "profrig doctor", doctor_main };

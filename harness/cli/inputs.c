@@ -4,6 +4,7 @@
  * reason, so that a report made from the rest says what it lacks.
  */
 #include "cli.h"
+#include "editions.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,8 +37,27 @@ struct reading {
 	struct timebase tb;
 	VEC(struct place) places;
 	struct u64map by_place, by_parent; /* → places */
+	struct editions editions;
 	uint64_t readable, partial, unreadable, repeated;
 };
+
+int parse_reader(const struct command *c, const char *text, struct analyze_options *ret)
+{
+	struct err err = ERR_INIT;
+
+	if (text && reader_parse(text, &ret->reader, &ret->dialect, &err) < 0)
+		return cli_usage(c, "--reader: %s", err.msg);
+	return -1;
+}
+
+int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
+		   struct err *err)
+{
+	if (!o->reader || fs_is_dir(path))
+		return reader_detect(path, ret, err);
+	*ret = o->reader;
+	return 0;
+}
 
 /* Keeps in the model what could not be read. began: the reader had made an input of it. */
 static void unreadable(struct reading *rd, const char *path, const struct reader *reader,
@@ -136,14 +156,29 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 	return true;
 }
 
+/* What it holds is read from another file. */
+static bool is_left_out(struct reading *rd, const char *path)
+{
+	const char *code, *why = editions_why(&rd->editions, path, &code);
+
+	if (!why)
+		return false;
+	model_warn(rd->m, UINT32_MAX, code, 1, "%s", why);
+	log_warn("%s", why);
+	rd->repeated++;
+	return true;
+}
+
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
-	struct read_opts ro = { .keep_args = rd->o->keep_args, .workers = rd->workers };
+	struct read_opts ro = { .keep_args = rd->o->keep_args,
+				.workers = rd->workers,
+				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
-	if (read_before(rd, path, reader))
+	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	progress_phase("read %s", fs_base(path));
 	r = reader->read(path, model_sink(rd->m), &ro, &err);
@@ -160,7 +195,7 @@ static void read_one(struct reading *rd, const char *path)
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
-	if (reader_detect(path, &reader, &err) < 0)
+	if (analyze_detect(rd->o, path, &reader, &err) < 0)
 		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
 	else
 		read_with(rd, path, reader);
@@ -250,7 +285,9 @@ static void read_folder(struct reading *rd, const char *dir)
 	uint64_t before = rd->readable + rd->unreadable + rd->repeated;
 	struct err err = ERR_INIT;
 
-	if (reader_detect(dir, &whole, NULL) == 0 && !rd->o->counters_first)
+	if (reader_detect(dir, &whole, NULL) == 0 && editions_hides(&rd->editions, dir, whole))
+		whole = NULL;
+	if (whole && !rd->o->counters_first)
 		read_with(rd, dir, whole);
 	if (fs_glob_all(dir, "**", &files, &lost, &err) < 0) {
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
@@ -426,11 +463,12 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
-static bool is_counters(const char *path)
+static bool is_counters(const struct analyze_options *o, const char *path)
 {
 	const struct reader *reader;
 
-	return !fs_is_dir(path) && reader_detect(path, &reader, NULL) == 0 && reader->counters_only;
+	return !fs_is_dir(path) && analyze_detect(o, path, &reader, NULL) == 0 &&
+	       reader->counters_only;
 }
 
 static void read_inputs(struct reading *rd, const struct strvec *inputs, struct analysis_opts *ao,
@@ -439,13 +477,56 @@ static void read_inputs(struct reading *rd, const struct strvec *inputs, struct 
 	bool sorted = rd->o->counters_first;
 
 	for (size_t i = 0; sorted && i < inputs->nr; i++) {
-		if (is_counters(inputs->v[i]))
+		if (is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
 	for (size_t i = 0; i < inputs->nr; i++) {
-		if (!sorted || !is_counters(inputs->v[i]))
+		if (!sorted || !is_counters(rd->o, inputs->v[i]))
 			read_input(rd, inputs->v[i], ao, ret_run_dir);
 	}
+}
+
+/* ---- what is there in several formats ---- */
+
+static void add_run_files(struct strvec *files, const char *dir)
+{
+	struct rundir run;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return;
+	for (size_t i = 0; i < run.inputs.nr; i++)
+		strvec_push(files, run.inputs.v[i].path);
+	rundir_release(&run);
+}
+
+static void add_folder_files(struct strvec *files, const struct reading *rd, const char *dir)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT, lost = STRVEC_INIT;
+
+	if (fs_glob_all(dir, "**", &names, &lost, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
+
+		if (!is_claimed(dir, names.v[i]) && !is_output(rd, path))
+			strvec_push(files, path);
+	}
+}
+
+static void find_editions(struct reading *rd, const struct strvec *inputs)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+
+	for (size_t i = 0; i < inputs->nr; i++) {
+		if (rundir_is(inputs->v[i]))
+			add_run_files(&files, inputs->v[i]);
+		else if (fs_is_dir(inputs->v[i]))
+			add_folder_files(&files, rd, inputs->v[i]);
+		else
+			strvec_push(&files, inputs->v[i]);
+	}
+	editions_gather(&rd->editions, &files);
+	editions_decide(&rd->editions);
 }
 
 /* -v: what was read, and every kind of warning. */
@@ -483,6 +564,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 	if (!one_run_at_most(inputs))
 		return EXIT_USAGE;
 	model_set_workers(m, workers);
+	find_editions(&rd, inputs);
 	read_inputs(&rd, inputs, ao, ret_run_dir);
 	if (rd.readable == 0) {
 		code = EXIT_UNREADABLE;
@@ -497,6 +579,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 	model_set_workers(m, NULL);
 	VEC_RELEASE(&rd.tb.anchors);
 	VEC_RELEASE(&rd.places);
+	editions_release(&rd.editions);
 	u64map_release(&rd.by_place);
 	u64map_release(&rd.by_parent);
 	return code;

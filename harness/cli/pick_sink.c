@@ -80,12 +80,12 @@ static char *stranger_in(const char *dir, const struct reader *whole)
 	return NULL;
 }
 
-static char *take_path(struct streamable *s, const char *path)
+static char *take_path(struct streamable *s, const char *path, const struct analyze_options *o)
 {
 	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *other = NULL;
 
-	reader_detect(path, &reader, NULL);
+	analyze_detect(o, path, &reader, NULL);
 	other = reader && reader->records && fs_is_dir(path) ? stranger_in(path, reader) : NULL;
 	if (other)
 		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
@@ -106,13 +106,14 @@ static char *take_run(struct streamable *s, const char *dir)
 	return why;
 }
 
-static char *why_not(const struct strvec *inputs, struct streamable *s)
+static char *why_not(const struct strvec *inputs, const struct analyze_options *o,
+		     struct streamable *s)
 {
 	char *why = NULL;
 
 	for (size_t i = 0; !why && i < inputs->nr; i++)
 		why = rundir_is(inputs->v[i]) ? take_run(s, inputs->v[i])
-					      : take_path(s, inputs->v[i]);
+					      : take_path(s, inputs->v[i], o);
 	if (!why && !s->archive)
 		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
 	return why;
@@ -150,7 +151,8 @@ int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options 
 	CLEANUP(xfreep) char *why = NULL;
 
 	*ret = NULL;
-	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for") : why_not(inputs, &s);
+	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
+				    : why_not(inputs, o, &s);
 	if (why && o->sink == SINK_PROFILE) {
 		log_error("--sink profile: %s; --sink model reads it into memory", why);
 		return EXIT_USAGE;

@@ -94,6 +94,33 @@ static inline bool csv_text_is(struct csv_text t, const char *s)
 	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
 }
 
+/* As memcmp, for texts that are mostly equal and mostly short. */
+static inline bool csv_text_same(struct csv_text a, struct csv_text b)
+{
+	uint64_t x, y;
+
+	if (a.n != b.n || a.n == 0)
+		return a.n == b.n;
+	if (a.n < sizeof(x)) {
+		size_t i = 0;
+
+		while (i < a.n && a.p[i] == b.p[i])
+			i++;
+		return i == a.n;
+	}
+	if (a.n > 64)
+		return memcmp(a.p, b.p, a.n) == 0;
+	for (size_t i = 0; i + sizeof(x) < a.n; i += sizeof(x)) {
+		memcpy(&x, a.p + i, sizeof(x));
+		memcpy(&y, b.p + i, sizeof(y));
+		if (x != y)
+			return false;
+	}
+	memcpy(&x, a.p + a.n - sizeof(x), sizeof(x));
+	memcpy(&y, b.p + b.n - sizeof(y), sizeof(y));
+	return x == y;
+}
+
 /* Doubled quotes become single ones, in buf where there are any; valid while buf is. */
 struct csv_text csv_unquote(struct csv_text t, struct strbuf *buf);
 

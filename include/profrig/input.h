@@ -36,6 +36,8 @@ void input_unmap(struct input_map *m);
  * call it next.
  */
 size_t input_walk(const struct input_map *m, size_t at);
+/* For who begins again: the memory of all of a plain file goes. */
+void input_rewind(const struct input_map *m);
 /* At most n first bytes after decompression into buf. Returns the count or -errno. */
 int64_t input_head(const char *path, void *buf, size_t n, struct err *err);
 

@@ -36,6 +36,8 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	const char *device; /* device id to use where the file does not tell; NULL */
+	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
+	const char *dialect;
 	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
 	struct workers *workers;
 };
@@ -58,16 +60,37 @@ struct reader {
 	 */
 	uint64_t (*records)(const char *path);
 	bool counters_only; /* what it reads holds samples and no calls */
+	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
+	const char *const *dialects;
+	/*
+	 * Some tools write one recording in several formats, file beside file; together they would
+	 * count everything once for each. Of a file of this format: what the recording is called,
+	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 */
+	char *(*recording)(const struct probe *p);
+	int richness; /* of such formats: the more it can hold, the larger */
 };
 
 extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);
 /*
+ * "NAME" or "NAME:DIALECT", as people say what a file is. *ret_dialect is the reader's own word,
+ * NULL when none was said. -EINVAL: there is no such reader or dialect; err says what there is.
+ */
+int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
+		 struct err *err);
+/*
  * Best reader for a path; -ENOENT no such file, -EINVAL nothing recognises it ("not a trace that
  * profrig knows: …").
  */
 int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
+ * it has none. Errors as reader_detect.
+ */
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
  * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness

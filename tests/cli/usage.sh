@@ -40,12 +40,13 @@ printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
 like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
-for k in tools engines samplers readers analyses reports models options warnings runs counters; do
+for k in tools engines samplers readers analyses reports converters models options warnings runs counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
 like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
+like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace"
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
 code "two lists at once" 2 "$PROFRIG" list tools engines

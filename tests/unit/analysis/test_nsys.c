@@ -466,6 +466,58 @@ static void mutated(void **state)
 		      part);
 }
 
+static const char sampled_sql[] = NSYS_SMALL
+	"INSERT INTO StringIds VALUES (50, 'main'), (51, 'leaf'), (52, 'sys_read'),"
+	" (53, '/usr/lib/libfoo.so.1'), (54, '0x7f00');"
+	"CREATE TABLE COMPOSITE_EVENTS(id INTEGER, start INTEGER, cpu INTEGER,"
+	" threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER);"
+	"CREATE TABLE SAMPLING_CALLCHAINS(id INTEGER, symbol INTEGER, module INTEGER,"
+	" kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER,"
+	" originalIP INTEGER, stackDepth INTEGER);"
+	"INSERT INTO COMPOSITE_EVENTS VALUES"
+	" (1, 1000000, 0, 0, " TID(10, 11) ", 5), (2, 2000000, 0, 0, " TID(
+		10,
+		11) ", 5),"
+		    " (3, 3000000, 0, 0, " TID(10, 11) ", 5), (4, 3000000, 1, 0, " TID(
+			    20,
+			    21) ", 5),"
+				" (1, 9, 0, 0, 0, 5), (5, NULL, 0, 0, 0, 5);"
+				"INSERT INTO SAMPLING_CALLCHAINS VALUES"
+				" (2, 51, 53, 0, 0, 0, 0, 0, 0), (2, 50, 53, 0, 0, 0, 0, 0, 1),"
+				" (1, 50, 53, 0, 0, 0, 0, 0, 2), (1, 51, 53, 0, 0, 0, 0, 0, 1),"
+				" (1, 52, 53, 1, 0, 0, 0, 0, 0),"
+				" (3, 54, 53, 0, 0, 1, 0, 0, 0), (99, 50, 53, 0, 0, 0, 0, 0, 0);";
+
+/* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
+static void cpu_samples(void **state)
+{
+	struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
+	const struct model *m = rd.m;
+	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
+	const struct track *t = &m->tracks.v[m->spans.track[at]];
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(model_str(m, t->name), "worker samples");
+	assert_int_equal(t->pid, 10);
+	assert_true(t->beside);
+	assert_int_equal(m->spans.kind[at], SPAN_ANNOTATION);
+	assert_int_equal(m->spans.start_ns[at], 1000000);
+	assert_int_equal(m->spans.end_ns[at], 3000000);
+	assert_int_equal(m->spans.exclusive_ns[at], 0);
+	assert_int_equal(m->spans.parent[leaf], at);
+	assert_int_equal(m->spans.exclusive_ns[leaf], 1000000);
+	assert_int_equal(m->spans.parent[sys], leaf);
+	assert_string_equal(model_str(m, m->spans.category[sys]), "sampled kernel");
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[libfoo.so.1]")], 1000000);
+	assert_int_equal(m->spans.exclusive_ns[span_at(m, "[unknown]")], 1000000);
+	assert_int_equal(fact(m, "cpu_samples"), 4);
+	assert_int_equal(fact(m, "sample_ns"), 1000000);
+	assert_int_equal(fact(m, "without_stack"), 1);
+	assert_int_equal(warned(m, W_BAD_EVENT), 3);
+	reading_release(&rd);
+}
+
 static void detected(void **state)
 {
 	static const struct {
@@ -502,6 +554,7 @@ int main(void)
 		cmocka_unit_test(odd_rows),     cmocka_unit_test(empty),
 		cmocka_unit_test(many_tracks),  cmocka_unit_test(cut_everywhere),
 		cmocka_unit_test(mutated),      cmocka_unit_test(detected),
+		cmocka_unit_test(cpu_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

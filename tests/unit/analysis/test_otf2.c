@@ -55,14 +55,15 @@ static void test_clock_ns(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
 		struct otf2_clock c;
 		uint64_t t = rnd(&seed) >> 8;
+		int64_t base = i % 2 ? -(int64_t)(rnd(&seed) >> 3) : 0;
 
-		otf2_clock_init(&c, clocks[i]);
+		otf2_clock_init(&c, clocks[i], base);
 		for (int k = 0; k < 20000; k++) {
 			uint64_t step = rnd(&seed) >> (rnd(&seed) % 64);
 
 			t = k % 5 == 0 ? rnd(&seed) >> (rnd(&seed) % 60)
 				       : t + step % (clocks[i] * 2);
-			if (otf2_clock_ns(&c, t) != otf2_ns(t, clocks[i]))
+			if (otf2_clock_ns(&c, t) != otf2_ns(t, clocks[i]) + base)
 				fail_msg("%" PRIu64 " ticks of %" PRIu64, t, clocks[i]);
 		}
 	}

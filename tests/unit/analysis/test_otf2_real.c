@@ -205,6 +205,8 @@ static void check_ping_pong(const struct model *m, const struct call_answer *ans
 
 static void check_messages(const struct model *m)
 {
+	uint64_t sent[2] = { 0 };
+
 	assert_int_equal(fact(m, "mpi_send"), 16);
 	assert_int_equal(fact(m, "mpi_recv"), 16);
 	assert_int_equal(fact(m, "mpi_send_bytes"), 2 * 4177920);
@@ -218,8 +220,12 @@ static void check_messages(const struct model *m)
 		assert_string_equal(name_of(m, from), "MPI_Send");
 		assert_string_equal(name_of(m, to), "MPI_Recv");
 		assert_int_not_equal(m->spans.track[from], m->spans.track[to]);
+		assert_in_range(m->tracks.v[m->spans.track[from]].rank, 0, 1);
+		sent[m->tracks.v[m->spans.track[from]].rank]++;
 		assert_true(m->spans.start_ns[from] < m->spans.end_ns[to]);
 	}
+	assert_int_equal(sent[0], 8);
+	assert_int_equal(sent[1], 8);
 }
 
 static void test_real_ping_pong(void **state)

@@ -380,7 +380,9 @@ static void deep(void **state)
 	strbuf_addstr(&sb, "\n");
 	rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
-	assert_int_equal(rd.m->spans.nr, 1000001);
+	/* as many as there is memory for, and one that stands for the others */
+	assert_true(rd.m->spans.nr > 500000);
+	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	reading_release(&rd);
 }
 

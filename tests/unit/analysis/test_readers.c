@@ -17,6 +17,43 @@ static void registry(void **state)
 			    (*r)->read);
 }
 
+static void parsing(void **state)
+{
+	static const struct {
+		const char *text, *reader, *dialect; /* no reader: the words of the error */
+	} cases[] = {
+		{ "tef", "tef", NULL },
+		{ "tef:kineto", "tef", "kineto" },
+		{ "tef:rocprofv3", "tef", "rocprofv3" },
+		{ "otf2", "otf2", NULL },
+		{ "tef:", NULL, "has no dialect ''; it has chrome, kineto" },
+		{ "tef:Kineto", NULL, "has no dialect 'Kineto'" },
+		{ "otf2:x", NULL, "reader 'otf2' has no dialects" },
+		{ "", NULL, "there is no reader ''; there are otf2, tef" },
+		{ "json", NULL, "there is no reader 'json'" },
+		{ "te:kineto", NULL, "there is no reader 'te'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct reader *rd = NULL;
+		const char *dialect = NULL;
+		struct err e = ERR_INIT;
+		int r = reader_parse(cases[i].text, &rd, &dialect, &e);
+
+		if (!cases[i].reader) {
+			if (r != -EINVAL || !strstr(e.msg, cases[i].dialect))
+				ROW_FAIL(i, "%d: %s", r, e.msg);
+			continue;
+		}
+		assert_int_equal(r, 0);
+		assert_string_equal(rd->name, cases[i].reader);
+		assert_true(!dialect == !cases[i].dialect);
+		if (dialect)
+			assert_string_equal(dialect, cases[i].dialect);
+	}
+}
+
 static void detection(void **state)
 {
 	static const struct {
@@ -25,6 +62,9 @@ static void detection(void **state)
 		{ FIX "tef/chrome.json", "tef" },
 		{ FIX "tef/kineto.json", "tef" },
 		{ FIX "tef/rocprof-v1.json", "tef" },
+		{ FIX "tef/rocprofv3.json", "tef" },
+		{ FIX "tef/mtia.json", "tef" },
+		{ FIX "tef/chrome-samples.json", "tef" },
 		{ FIX "tef/profrig-blas.json", "tef" },
 		{ FIX "tef/damaged.json", "tef" },
 		{ FIX "tef/comma-first.json", "tef" },
@@ -189,11 +229,9 @@ static void checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registry),
-		cmocka_unit_test(detection),
-		cmocka_unit_test(detection_of_text),
-		cmocka_unit_test(late_events),
-		cmocka_unit_test(checks),
+		cmocka_unit_test(registry),    cmocka_unit_test(parsing),
+		cmocka_unit_test(detection),   cmocka_unit_test(detection_of_text),
+		cmocka_unit_test(late_events), cmocka_unit_test(checks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

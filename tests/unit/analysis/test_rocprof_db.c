@@ -89,6 +89,75 @@ static void dispatches(void **state)
 	reading_release(&rd);
 }
 
+#define COUNTERS(times) \
+	"CREATE TABLE KERN(\"Index\" INTEGER, KernelName TEXT, \"gpu-id\" INTEGER," \
+	" \"queue-id\" INTEGER, pid INTEGER, SQ_WAVES INTEGER, \"TCC_HIT[0]\" REAL" times ");"
+
+/* A value of a dispatch is a sample at its end, on its queue. */
+static void counters(void **state)
+{
+	struct reading rd = read_sql(
+		"rocprof_db", false,
+		SQL(COUNTERS(", BeginNs INTEGER, EndNs INTEGER, CompleteNs INTEGER, "
+			     "DurationNs INTEGER, __section INTEGER") "INSERT INTO KERN VALUES (0, "
+								      "'a', 1, 0, 7, 16, 2.5, 10, "
+								      "20, 30, 10, 0),"
+								      " (1, 'b', 1, 0, 7, 32, "
+								      "'None', 30, 40, 50, 10, 0),"
+								      " (2, 'c', 1, 3, 7, 'x', 1, "
+								      "50, 60, 70, 10, 0);"));
+	const struct series *waves = series_named(rd.m, "SQ_WAVES");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 3);
+	assert_int_equal(rd.m->series.nr, 3); /* TCC_HIT[0] on two queues */
+	assert_int_equal(waves->value.nr, 2);
+	assert_int_equal(waves->t_ns.v[1], 40);
+	assert_true(waves->value.v[1] == 32);
+	assert_string_equal(model_str(rd.m, waves->device), "gpu1");
+	assert_int_equal(waves->track, rd.m->spans.track[span_at(rd.m, "b")]);
+	assert_true(series_named(rd.m, "TCC_HIT[0]")->value.v[0] == 2.5);
+	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
+	reading_release(&rd);
+}
+
+/* Beside the kernels of a HIP trace only the counters are new. */
+static void counters_again(void **state)
+{
+	struct reading rd = read_sql(
+		"rocprof_db", false,
+		SQL(WORK(
+			"OPS") "INSERT INTO OPS VALUES (10, 20, 1, 0, 'a', 7, 7, '', 0, 1, '', 0, "
+			       "0, 10);" COUNTERS(
+				       ", BeginNs INTEGER, EndNs INTEGER") "INSERT INTO KERN "
+									   "VALUES (0, 'a', 1, 0, "
+									   "7, 16, 2.5, 10, 20);"));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 1);
+	assert_int_equal(series_named(rd.m, "SQ_WAVES")->value.nr, 1);
+	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
+	reading_release(&rd);
+}
+
+static void counters_untimed(void **state)
+{
+	struct reading rd =
+		read_sql("rocprof_db", false,
+			 SQL(COUNTERS("") "INSERT INTO KERN VALUES (0, 'a', 1, 0, 7, 16,"
+					  " 2), (1, 'b', 1, 0, 7, 32, 3);"));
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 48);
+	assert_int_equal(fact(rd.m, "sum of TCC_HIT[0]"), 5);
+	assert_int_equal(rd.m->series.nr, 0);
+	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
+	reading_release(&rd);
+}
+
 static void odd_files(void **state)
 {
 	static const struct {
@@ -195,9 +264,9 @@ static void finite_difference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hip_trace),
-		cmocka_unit_test(dispatches),
-		cmocka_unit_test(odd_files),
+		cmocka_unit_test(hip_trace),         cmocka_unit_test(dispatches),
+		cmocka_unit_test(odd_files),         cmocka_unit_test(counters),
+		cmocka_unit_test(counters_again),    cmocka_unit_test(counters_untimed),
 		cmocka_unit_test(finite_difference),
 	};
 

@@ -214,6 +214,207 @@ static void rocprof_names_behind(void **state)
 	reading_release(&rd);
 }
 
+/* Other accelerators' words for the same things. */
+static void mtia(void **state)
+{
+	struct reading rd = read_path("tef", FIX "mtia.json", true);
+	const struct model *m = rd.m;
+	size_t k = span_at(m, "fc_kernel"), call = span_at(m, "mtiaLaunch"),
+	       other = span_at(m, "xpuLaunch"), job = span_at(m, "dpe_job");
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
+	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
+	assert_int_equal(m->spans.kind[k], SPAN_KERNEL);
+	assert_true(span_is_work(m, k));
+	assert_string_equal(model_str(m, track_of(m, k)->device), "gpu1");
+	assert_int_equal(track_of(m, k)->tid, 17);
+	/* without arguments the place tells device and queue */
+	assert_true(span_is_work(m, job));
+	assert_string_equal(model_str(m, track_of(m, job)->device), "gpu0");
+	assert_int_equal(track_of(m, job)->tid, 3);
+	assert_int_equal(track_of(m, call)->kind, TRACK_THREAD);
+	assert_int_equal(m->spans.kind[other], SPAN_HOST);
+	assert_int_equal(m->spans.parent[call], span_at(m, "aten::linear"));
+	assert_int_equal(m->links.nr, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(m->links.from[i] == call || m->links.from[i] == other);
+	assert_int_equal(track_of(m, k)->rank, 4);
+	assert_only_warned(m, W_UNLINKED_WORK);
+	reading_release(&rd);
+}
+
+#define EVENT(cat, pid, tid, ts, dur, args) \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" cat "\",\"pid\":" pid ",\"tid\":" tid \
+	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+
+/* Whatever devices the head lists, and whoever's they are. */
+static void kineto_properties(void **state)
+{
+	static const char *const vendors[] = {
+		"\"name\":\"NVIDIA H100\",\"computeMajor\":9,\"numSms\":132,"
+		"\"sharedMemPerBlockOptin\":232448}",
+		"\"name\":\"AMD Instinct MI300X\",\"computeMajor\":9,\"warpSize\":64,"
+		"\"maxSharedMemoryPerMultiProcessor\":65536}",
+	};
+	static const int counts[] = { 0, 1, 8, 300 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(counts) * 2; i++) {
+		int n = counts[i / 2];
+		struct strbuf text = STRBUF_INIT;
+		struct reading rd;
+		size_t k;
+
+		strbuf_addstr(&text, "{\"schemaVersion\":1,\"deviceProperties\":[");
+		for (int d = 0; d < n; d++) {
+			strbuf_addf(&text, "%s{\"id\":%d,%s", d ? "," : "", d, vendors[i % 2]);
+		}
+		strbuf_addstr(&text, "],\"traceEvents\":[");
+		strbuf_addstr(
+			&text,
+			EVENT("cuda_runtime", "9", "9", "1", "2", "\"correlation\":3") "," EVENT(
+				"kernel", "7", "1", "5", "2",
+				"\"device\":7,\"stream\":1,\"correlation\":3") "]}");
+		rd = read_text("tef", text.buf);
+		k = span_at(rd.m, "kernel");
+		if (rd.r != 0 || rd.m->links.nr != 1)
+			ROW_FAIL(i, "%s, %zu links", rd.err.msg, rd.m->links.nr);
+		assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format (Kineto)");
+		assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu7");
+		assert_only_warned(rd.m, NULL);
+		reading_release(&rd);
+		strbuf_release(&text);
+	}
+}
+
+/* Whatever a dialect writes for a device and a stream, the work lies on a queue of a device. */
+static void device_habits(void **state)
+{
+	static const struct {
+		const char *pid, *tid, *args, *device;
+		int64_t stream;
+	} cases[] = {
+		{ "3", "7", "", "gpu3", 7 },
+		{ "\"3\"", "\"7\"", "", "gpu3", 7 },
+		{ "\"GPU 3\"", "\"stream 7\"", "", "gpu3", PID_NONE },
+		{ "\"cuda:12\"", "7", "", "gpu12", 7 },
+		{ "\"GPU\"", "7", "", "gpu0", 7 },
+		{ "-1", "7", "", "gpu0", 7 },
+		{ "1712195495", "7", "", "gpu0", 7 },
+		{ "900", "901", "\"device\":1,\"stream\":20", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"1\",\"stream\":\"20\"", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"cuda:1\",\"stream\":20.0", "gpu1", 20 },
+		{ "900", "901", "\"device\":-1,\"stream\":20", "gpu0", 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("{\"schemaVersion\":1,\"deviceProperties\":[],"
+				       "\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\","
+				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
+				       "\"dur\":1,\"args\":{%s}}]}",
+				       cases[i].pid, cases[i].tid, cases[i].args);
+		struct reading rd = read_text("tef", text);
+		const struct track *q = track_of(rd.m, 0);
+
+		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
+		    strcmp(model_str(rd.m, q->device), cases[i].device) != 0)
+			ROW_FAIL(i, "'%s', %d", model_str(rd.m, q->device), (int)q->tid);
+		assert_string_equal(model_str(rd.m, rd.m->tracks.v[q->parent].device),
+				    cases[i].device);
+		reading_release(&rd);
+	}
+}
+
+/* Among dates a time of 0 is none; among small numbers it is the beginning. */
+static void kineto_no_time(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t work, bad;
+	} cases[] = {
+		{ "[" EVENT("kernel", "0", "7", "0", "5", "\"stream\":7") "," EVENT(
+			  "kernel", "0", "7", "1712195495505582.988", "5", "\"stream\":7") "]",
+		  1, 1 },
+		{ "{\"traceEvents\":[" EVENT(
+			  "gpu_memcpy", "0", "7", "0", "0",
+			  "\"stream\":7") "," EVENT("kernel", "0", "7", "17", "5",
+						    "\"stream\":7") "],\"baseTimeNanoseconds\":"
+								    "1735632360000000000}",
+		  1, 1 },
+		{ "[" EVENT("kernel", "0", "7", "0", "5", "\"stream\":7") "," EVENT(
+			  "kernel", "0", "7", "7", "5", "\"stream\":7") "]",
+		  2, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct reading rd = read_text("tef", cases[i].text);
+
+		if (rd.m->spans.nr != cases[i].work || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
+			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
+		assert_true(rd.m->last_ns - rd.m->first_ns < 1000000);
+		reading_release(&rd);
+	}
+}
+
+/* What chrome://tracing writes itself: thread times, marks of objects, samples of stacks. */
+static void chrome_samples(void **state)
+{
+	struct reading rd = read_path("tef", FIX "chrome-samples.json", true);
+	const struct model *m = rd.m;
+	size_t task = span_at(m, "Task"), leaf = span_nth(m, "paint \"x\"", 0);
+
+	(void)state;
+	assert_int_equal(rd.r, 0);
+	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
+	/* displayTimeUnit is for the viewer: times are µs in any case; tts is not the time */
+	assert_span(m, "Task", 1000500, 1004500);
+	assert_int_equal(m->spans.kind[span_at(m, "ProfileChunk")], SPAN_INSTANT);
+	assert_int_equal(fact(m, "stack_samples"), 4);
+	assert_int_equal(m->spans.kind[leaf], SPAN_INSTANT);
+	assert_int_equal(m->spans.start_ns[leaf], 1001000);
+	assert_int_equal(m->spans.parent[leaf], task);
+	assert_string_equal(model_str(m, m->spans.category[leaf]), "cycles:HG");
+	assert_string_equal(model_str(m, m->spans.args[leaf]),
+			    "{\"stack\":\"main;paint \\\"x\\\"\"}");
+	assert_int_equal(track_of(m, span_at(m, "main"))->tid, 99); /* no event is on it */
+	assert_int_equal(m->spans.kind[span_at(m, "cycles:HG")], SPAN_INSTANT); /* no frame 77 */
+	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
+	assert_int_equal(warned(m, W_IGNORED_RECORD), 2); /* objects have no place here */
+	assert_int_equal(m->warnings.nr, 2);
+	reading_release(&rd);
+}
+
+/* Every frame the child of the one before it: their stacks would be a thousand times the file. */
+static void chrome_deep_stacks(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct reading rd;
+	size_t bytes = 0;
+
+	(void)state;
+	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
+	for (int i = 1; i < 5000; i++)
+		strbuf_addf(&text, ",\"%d\":{\"name\":\"f%d\",\"parent\":%d}", i, i, i - 1);
+	strbuf_addstr(&text, "},\"samples\":[");
+	for (int i = 0; i < 5000; i++)
+		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
+	strbuf_addstr(&text, "]}");
+	rd = read_text("tef", text.buf);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 5000);
+	for (size_t i = 0; i < rd.m->spans.nr; i++)
+		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
+	assert_in_range(bytes, 10000, text.len + 65536);
+	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
+	reading_release(&rd);
+	strbuf_release(&text);
+}
+
 static void uftrace(void **state)
 {
 	struct reading rd = read_path("tef", FIX "uftrace.json", false);
@@ -314,15 +515,63 @@ static void clocks(void **state)
 	}
 }
 
+/* A dialect that is said counts more than what is seen. */
+static void said(void **state)
+{
+	static const char kernel[] =
+		"[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":2,\"tid\":5,\"ts\":10,"
+		"\"dur\":1,\"args\":{\"fd\":9}}]";
+	static const struct {
+		const char *dialect, *format;
+		enum track_kind kind;
+	} cases[] = {
+		{ NULL, "Trace Event Format", TRACK_THREAD },
+		{ "chrome", "Trace Event Format", TRACK_THREAD },
+		{ "kineto", "Trace Event Format (Kineto)", TRACK_QUEUE },
+		{ "rocprof_v1", "Trace Event Format (rocprof v1)", TRACK_THREAD },
+		{ "profrig", "Trace Event Format (profrig)", TRACK_THREAD },
+		{ "uftrace", "Trace Event Format (uftrace)", TRACK_THREAD },
+	};
+	char *path = temp_file(kernel, sizeof(kernel) - 1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct read_opts o = { .dialect = cases[i].dialect };
+		struct model *m = model_new();
+
+		assert_int_equal(reader_find("tef")->read(path, model_sink(m), &o, NULL), 0);
+		model_finish(m);
+		if (track_of(m, 0)->kind != cases[i].kind ||
+		    strcmp(m->inputs.v[0].format, cases[i].format) != 0)
+			ROW_FAIL(i, "%s", m->inputs.v[0].format);
+		model_free(m);
+	}
+	unlink(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kineto_device),   cmocka_unit_test(kineto_host),
-		cmocka_unit_test(kineto_variants), cmocka_unit_test(kineto_window),
-		cmocka_unit_test(not_kineto),      cmocka_unit_test(kineto_base_behind_damage),
-		cmocka_unit_test(rocprof),         cmocka_unit_test(rocprof_names_behind),
-		cmocka_unit_test(uftrace),         cmocka_unit_test(profrig_tracer),
-		cmocka_unit_test(profrig_holes),   cmocka_unit_test(clocks),
+		cmocka_unit_test(kineto_device),
+		cmocka_unit_test(kineto_host),
+		cmocka_unit_test(kineto_variants),
+		cmocka_unit_test(kineto_window),
+		cmocka_unit_test(not_kineto),
+		cmocka_unit_test(kineto_base_behind_damage),
+		cmocka_unit_test(rocprof),
+		cmocka_unit_test(rocprof_names_behind),
+		cmocka_unit_test(mtia),
+		cmocka_unit_test(kineto_properties),
+		cmocka_unit_test(device_habits),
+		cmocka_unit_test(kineto_no_time),
+		cmocka_unit_test(chrome_samples),
+		cmocka_unit_test(chrome_deep_stacks),
+		cmocka_unit_test(said),
+		cmocka_unit_test(uftrace),
+		cmocka_unit_test(profrig_tracer),
+		cmocka_unit_test(profrig_holes),
+		cmocka_unit_test(clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,11 +196,32 @@ static void limits(void **state)
 	assert_true(csv_text_is(csv_field(&r, 0), "last"));
 }
 
+static void same(void **state)
+{
+	char a[100], b[100];
+
+	(void)state;
+	memset(a, 'a', sizeof(a));
+	memset(b, 'a', sizeof(b));
+	for (size_t n = 0; n <= sizeof(a); n++) {
+		struct csv_text x = { a, n }, y = { b, n };
+
+		assert_true(csv_text_same(x, y));
+		for (size_t i = 0; i < n; i++) {
+			b[i] = 'b';
+			assert_false(csv_text_same(x, y));
+			b[i] = 'a';
+		}
+		y.n++;
+		assert_false(csv_text_same(x, y));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes),   cmocka_unit_test(like_csv), cmocka_unit_test(long_text),
-		cmocka_unit_test(one_line), cmocka_unit_test(limits),
+		cmocka_unit_test(one_line), cmocka_unit_test(limits),   cmocka_unit_test(same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

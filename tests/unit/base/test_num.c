@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <math.h>
 
+#include "profrig/digits.h"
 #include "profrig/num.h"
 
 static void test_i64(void **state UNUSED)
@@ -468,6 +469,30 @@ static void test_fmt_fixed(void **state UNUSED)
 	assert_int_equal(num_fmt_fixed(buf, -DBL_MAX, 17), 1 + 309 + 1 + 17);
 }
 
+/* Whatever stands before the digits, and whatever else a byte may be. */
+static void test_digits_before(void **state UNUSED)
+{
+	for (size_t n = 0; n <= DIGITS_MAX + 2; n++) {
+		for (int before = 0; before < 256; before++) {
+			char text[] = "................009876543210987654321";
+			char *end = text + sizeof(text) - 1;
+			int64_t got = -1, want = -1;
+			bool ok = n > 0 && n <= DIGITS_MAX;
+
+			memset(text, before, (size_t)(end - text) - n);
+			assert_int_equal(digits_before(end, n, &got), ok);
+			if (ok) {
+				assert_int_equal(num_i64(end - n, n, &want), 0);
+				assert_int_equal(got, want);
+			}
+			if (ok && (before < '0' || before > '9')) {
+				end[-1 - (int)(n / 2)] = (char)before;
+				assert_false(digits_before(end, n, &got));
+			}
+		}
+	}
+}
+
 /* A locale with a decimal comma, for this thread only. */
 static void test_locale(void **state UNUSED)
 {
@@ -502,7 +527,8 @@ int main(void)
 		cmocka_unit_test(test_decimal),    cmocka_unit_test(test_decimal_ways),
 		cmocka_unit_test(test_seconds),    cmocka_unit_test(test_fmt_integers),
 		cmocka_unit_test(test_fmt_f64),    cmocka_unit_test(test_fmt_f64_edges),
-		cmocka_unit_test(test_fmt_fixed),  cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_fmt_fixed),  cmocka_unit_test(test_digits_before),
+		cmocka_unit_test(test_locale),
 	};
 
 	return cmocka_run_group_tests_name("num", tests, NULL, NULL);

@@ -1,0 +1,366 @@
+/*
+ * Files that are made to take as much memory as they can for their size: no reader takes more than
+ * twice the file and 64 MiB, and a file that is cut for it says so.
+ */
+#include "sqlite_fixture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TEXT_BYTES (8 << 20)
+#define ROWS "120000"
+#define FREE_KB 65536
+
+/* A file: what stands first, record i as often as it takes, what stands last. */
+struct text_case {
+	const char *reader, *what;
+	const char *head, *tail;
+	void (*put)(FILE *f, uint64_t i);
+};
+
+struct sql_case {
+	const char *reader, *what;
+	const char *const *sql;
+};
+
+static int letter(uint64_t i, int k)
+{
+	return 'a' + (int)((i >> k % 16 ^ (uint64_t)k) % 7);
+}
+
+static void folded_deep(FILE *f, uint64_t i)
+{
+	fprintf(f, "r%" PRIu64, i % 9973);
+	for (int k = 0; k < 2000; k++)
+		fprintf(f, ";%c", letter(i, k));
+	fputs(" 1\n", f);
+}
+
+static void folded_short(FILE *f, uint64_t i)
+{
+	fprintf(f, "%c;%c 1\n", 'a' + (int)(i * 7 % 11), 'a' + (int)(i % 13));
+}
+
+static void folded_names(FILE *f, uint64_t i)
+{
+	fprintf(f, "%" PRIx64 " 1\n", i);
+}
+
+static void perf_deep(FILE *f, uint64_t i)
+{
+	fprintf(f, "c 1/1 %" PRIu64 ".000000: 1000000 cpu-clock: \n", i);
+	for (int k = 0; k < 2000; k++)
+		fprintf(f, "\t 1 %c (x)\n", letter(i, k));
+	fprintf(f, "\t 1 r%" PRIu64 " (x)\n\n", i);
+}
+
+static void perf_names(FILE *f, uint64_t i)
+{
+	fprintf(f, "c 1/1 %" PRIu64 ".0: 1 cpu-clock:\n\t 1 %" PRIx64 " (x)\n\n", i, i);
+}
+
+static void perf_threads(FILE *f, uint64_t i)
+{
+	fprintf(f, "c 1/%" PRIu64 " 1.0: 1 cpu-clock:\n\t 1 f\n\n", i % 4000000 + 2);
+}
+
+static void speed_deep(FILE *f, uint64_t i)
+{
+	fprintf(f, "%s{\"type\":\"sampled\",\"unit\":\"none\",\"weights\":[1,1],\"samples\":[[0",
+		i ? "," : "");
+	for (int k = 0; k < 2000; k++)
+		fprintf(f, k == 1000 ? "],[%d" : ",%d", (int)((i + (uint64_t)k) % 7));
+	fputs("]]}", f);
+}
+
+static void speed_frames(FILE *f, uint64_t i)
+{
+	fputs(i ? ",{}" : "{}", f);
+}
+
+static void speed_profiles(FILE *f, uint64_t i)
+{
+	fprintf(f, "%s{\"type\":\"sampled\"}", i ? "," : "");
+}
+
+static void speed_events(FILE *f, uint64_t i)
+{
+	fprintf(f, "%s{\"type\":\"%c\",\"frame\":%d,\"at\":%" PRIu64 "}", i ? "," : "",
+		i % 2 ? 'C' : 'O', (int)(i / 2 % 9), i);
+}
+
+static void csv_calls(FILE *f, uint64_t i)
+{
+	fprintf(f, "H,f,1,1,%d\n", (int)(i % 7 + 1));
+}
+
+static void csv_names(FILE *f, uint64_t i)
+{
+	fprintf(f, "H,%" PRIx64 ",1,1,2\n", i);
+}
+
+static void csv_threads(FILE *f, uint64_t i)
+{
+	fprintf(f, "H,f,%" PRIu64 ",1,2\n", i);
+}
+
+static void csv_queues(FILE *f, uint64_t i)
+{
+	fprintf(f, "K,1,%" PRIu64 ",f,1,2\n", i);
+}
+
+static void csv_counters(FILE *f, uint64_t i)
+{
+	fprintf(f, "%" PRIu64 ",1,1,f,%" PRIx64 ",1,1,2\n", i, i);
+}
+
+static void csv_allocations(FILE *f, uint64_t i)
+{
+	fprintf(f, "A,1,%" PRIx64 ",1,1,2\n", i);
+}
+
+static void metrics_rows(FILE *f, uint64_t i)
+{
+	fprintf(f, "g,m,%" PRIu64 ",%d\n", i, (int)(i % 10));
+}
+
+static void metrics_names(FILE *f, uint64_t i)
+{
+	fprintf(f, "g,%" PRIx64 ",1,2\n", i);
+}
+
+static void samples_rows(FILE *f, uint64_t i)
+{
+	fprintf(f, "%" PRIu64 ",%d\n", i, (int)(i % 10));
+}
+
+static void samples_columns(FILE *f, uint64_t i)
+{
+	fprintf(f, ",c%" PRIx64, i);
+}
+
+#define SPEED "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+#define SPEED_FRAMES \
+	"\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":" \
+	"\"d\"}," \
+	"{\"name\":\"e\"},{\"name\":\"f\"},{\"name\":\"g\"}]},"
+
+static const struct text_case texts[] = {
+	{ "folded", "deep stacks without a common root", "", "", folded_deep },
+	{ "folded", "short stacks", "", "", folded_short },
+	{ "folded", "names", "", "", folded_names },
+	{ "perf", "deep stacks without a common root", "", "", perf_deep },
+	{ "perf", "names", "", "", perf_names },
+	{ "perf", "threads", "", "", perf_threads },
+	{ "speedscope", "deep stacks without a common root", SPEED SPEED_FRAMES "\"profiles\":[",
+	  "]}", speed_deep },
+	{ "speedscope", "frames", SPEED "\"profiles\":[],\"shared\":{\"frames\":[", "]}}",
+	  speed_frames },
+	{ "speedscope", "profiles", SPEED "\"profiles\":[", "]}", speed_profiles },
+	{ "speedscope", "events",
+	  SPEED SPEED_FRAMES "\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"events\":[",
+	  "]}]}", speed_events },
+	{ "rocprof_csv", "calls", "Domain,Function,Thread_Id,Start_Timestamp,End_Timestamp\n", "",
+	  csv_calls },
+	{ "rocprof_csv", "names", "Domain,Function,Thread_Id,Start_Timestamp,End_Timestamp\n", "",
+	  csv_names },
+	{ "rocprof_csv", "threads", "Domain,Function,Thread_Id,Start_Timestamp,End_Timestamp\n", "",
+	  csv_threads },
+	{ "rocprof_csv", "queues",
+	  "Kind,Agent_Id,Queue_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n", "", csv_queues },
+	{ "rocprof_csv", "counters",
+	  "Dispatch_Id,Agent_Id,Queue_Id,Kernel_Name,Counter_Name,Counter_Value,Start_Timestamp,"
+	  "End_Timestamp\n",
+	  "", csv_counters },
+	{ "rocprof_csv", "allocations",
+	  "Operation,Agent_Id,Address,Allocation_Size,Start_Timestamp,End_Timestamp\n", "",
+	  csv_allocations },
+	{ "metrics_csv", "rows", "Group,Metric Name,Time,Value\n", "", metrics_rows },
+	{ "metrics_csv", "names", "Group,Metric Name,Time,Value\n", "", metrics_names },
+	{ "samples", "rows", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,a\n", "",
+	  samples_rows },
+	{ "samples", "columns", "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns", "\n1,2\n",
+	  samples_columns },
+};
+
+#define N "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<" ROWS ") "
+#define U "_01900000_0000_7000_8000_000000000001"
+
+#define KERN "CREATE TABLE KERN(KernelName, \"gpu-id\", \"queue-id\", pid, BeginNs, EndNs)"
+#define HIP "CREATE TABLE HIP(BeginNs, EndNs, pid, tid, Name)"
+#define RPD_STRING "CREATE TABLE rocpd_string(id integer PRIMARY KEY, string text)"
+#define RPD_API \
+	"CREATE TABLE rocpd_api(id integer PRIMARY KEY, pid, tid, start, end, apiName_id, " \
+	"args_id)"
+#define RPD_OP \
+	"CREATE TABLE rocpd_op(id integer PRIMARY KEY, gpuId, queueId, start, end, " \
+	"description_id, opType_id)"
+#define RPD_API_OPS "CREATE TABLE rocpd_api_ops(id integer PRIMARY KEY, api_id, op_id)"
+#define NSYS_KERNEL \
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId, streamId, " \
+	"correlationId, globalPid, shortName)"
+#define NSYS_RUNTIME \
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid, correlationId, " \
+	"nameId)"
+#define NSYS_STRINGS "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT)"
+#define ROCPD_STRING "CREATE TABLE rocpd_string" U "(id INTEGER PRIMARY KEY, string TEXT)"
+#define ROCPD_REGION \
+	"CREATE TABLE rocpd_region" U "(id INTEGER PRIMARY KEY, nid, pid, tid, start, end, " \
+	"name_id, event_id)"
+#define ROCPD_EVENT \
+	"CREATE TABLE rocpd_event" U "(id INTEGER PRIMARY KEY, category_id, stack_id, " \
+	"parent_stack_id)"
+#define ROCPD_PROCESS "CREATE TABLE rocpd_info_process" U "(id INTEGER PRIMARY KEY, nid, pid)"
+#define ROCPD_THREAD "CREATE TABLE rocpd_info_thread" U "(id INTEGER PRIMARY KEY, nid, pid, tid)"
+
+static const struct sql_case databases[] = {
+	{ "rocprof_db", "dispatches",
+	  SQL(KERN, N "INSERT INTO KERN SELECT 'f',0,0,1,i,i+1 FROM n") },
+	{ "rocprof_db", "queues", SQL(KERN, N "INSERT INTO KERN SELECT 'f',0,i,1,1,2 FROM n") },
+	{ "rocprof_db", "threads", SQL(HIP, N "INSERT INTO HIP SELECT 1,2,1,i,'f' FROM n") },
+	{ "rocprof_db", "names", SQL(HIP, N "INSERT INTO HIP SELECT 1,2,1,1,i FROM n") },
+	{ "rpd", "calls",
+	  SQL(RPD_STRING, RPD_API, RPD_OP, RPD_API_OPS, "INSERT INTO rocpd_string VALUES(1,'f')",
+	      N "INSERT INTO rocpd_api SELECT i,1,1,i,i+1,1,1 FROM n") },
+	{ "rpd", "threads",
+	  SQL(RPD_STRING, RPD_API, RPD_OP, RPD_API_OPS, "INSERT INTO rocpd_string VALUES(1,'f')",
+	      N "INSERT INTO rocpd_api SELECT i,1,i,1,2,1,1 FROM n") },
+	{ "rpd", "queues",
+	  SQL(RPD_STRING, RPD_API, RPD_OP, RPD_API_OPS, "INSERT INTO rocpd_string VALUES(1,'f')",
+	      N "INSERT INTO rocpd_op SELECT i,0,i,1,2,1,1 FROM n") },
+	{ "rpd", "strings",
+	  SQL(RPD_STRING, RPD_API, RPD_OP, RPD_API_OPS,
+	      N "INSERT INTO rocpd_string SELECT i,i FROM n",
+	      N "INSERT INTO rocpd_api SELECT i,1,1,1,2,i,i FROM n") },
+	{ "rpd", "links",
+	  SQL(RPD_STRING, RPD_API, RPD_OP, RPD_API_OPS, "INSERT INTO rocpd_string VALUES(1,'f')",
+	      N "INSERT INTO rocpd_api SELECT i,1,1,i,i+1,1,1 FROM n",
+	      N "INSERT INTO rocpd_op SELECT i,0,0,i,i+1,1,1 FROM n",
+	      N "INSERT INTO rocpd_api_ops SELECT i,i,i FROM n") },
+	{ "nsys", "kernels and calls",
+	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RUNTIME, "INSERT INTO StringIds VALUES(1,'f')",
+	      N "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i,i+1,0,1,i,1<<24,1 FROM n",
+	      N "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i,i+1,1<<24,i,1 FROM n") },
+	{ "nsys", "threads",
+	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RUNTIME, "INSERT INTO StringIds VALUES(1,'f')",
+	      N "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 1,2,i,i,1 FROM n") },
+	{ "nsys", "streams",
+	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RUNTIME, "INSERT INTO StringIds VALUES(1,'f')",
+	      N "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1,2,0,i,i,1<<24,1 FROM n") },
+	{ "nsys", "strings",
+	  SQL(NSYS_STRINGS, NSYS_KERNEL, NSYS_RUNTIME, N "INSERT INTO StringIds SELECT i,i FROM n",
+	      N "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 1,2,0,1,i,1<<24,i FROM n") },
+	{ "rocpd", "calls",
+	  SQL(ROCPD_STRING, ROCPD_PROCESS, ROCPD_THREAD, ROCPD_EVENT, ROCPD_REGION,
+	      "INSERT INTO rocpd_string" U " VALUES(1,'f')",
+	      "INSERT INTO rocpd_info_process" U " VALUES(1,1,1)",
+	      "INSERT INTO rocpd_info_thread" U " VALUES(1,1,1,1)",
+	      N "INSERT INTO rocpd_event" U " SELECT i,1,i,i FROM n",
+	      N "INSERT INTO rocpd_region" U " SELECT i,1,1,1,i,i+1,1,i FROM n") },
+	{ "rocpd", "events",
+	  SQL(ROCPD_PROCESS, ROCPD_EVENT, ROCPD_REGION,
+	      N "INSERT INTO rocpd_event" U " SELECT i,1,i,i FROM n") },
+	{ "rocpd", "threads",
+	  SQL(ROCPD_STRING, ROCPD_PROCESS, ROCPD_THREAD, ROCPD_EVENT, ROCPD_REGION,
+	      "INSERT INTO rocpd_string" U " VALUES(1,'f')",
+	      "INSERT INTO rocpd_info_process" U " VALUES(1,1,1)",
+	      N "INSERT INTO rocpd_info_thread" U " SELECT i,1,1,i FROM n",
+	      N "INSERT INTO rocpd_region" U " SELECT i,1,1,i,1,2,1,NULL FROM n") },
+	{ "rocpd", "strings",
+	  SQL(ROCPD_STRING, ROCPD_PROCESS, ROCPD_THREAD, ROCPD_EVENT, ROCPD_REGION,
+	      N "INSERT INTO rocpd_string" U " SELECT i,i FROM n",
+	      "INSERT INTO rocpd_info_process" U " VALUES(1,1,1)",
+	      "INSERT INTO rocpd_info_thread" U " VALUES(1,1,1,1)",
+	      N "INSERT INTO rocpd_region" U " SELECT i,1,1,1,1,2,i,NULL FROM n") },
+};
+
+static _Noreturn void child(const char *path, const char *reader)
+{
+	struct model *m = model_new();
+	struct read_opts o = { .keep_args = false };
+	int r = reader_find(reader)->read(path, model_sink(m), &o, NULL);
+
+	model_finish(m);
+	_exit(r < 0 ? r == -EFBIG ? 0 : 2 : 0);
+}
+
+static void check(const char *path, const char *reader, const char *what)
+{
+	struct rusage use;
+	struct stat st;
+	int status;
+	long most;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child(path, reader);
+	assert_int_equal(wait4(pid, &status, 0, &use), pid);
+	assert_int_equal(stat(path, &st), 0);
+	most = FREE_KB + 2 * (long)(st.st_size >> 10);
+	if (getenv("PROFRIG_SHOW"))
+		print_message("%-12s %-34s %6ld KB, %6ld of %6ld KB, %3.0f %%\n", reader, what,
+			      (long)(st.st_size >> 10), use.ru_maxrss, most,
+			      100.0 * (double)use.ru_maxrss / (double)most);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		fail_msg("%s, %s: status %d", reader, what, status);
+	if (use.ru_maxrss > most && !getenv("PROFRIG_SHOW"))
+		fail_msg("%s, %s: %ld KB for a file of %ld KB", reader, what, use.ru_maxrss,
+			 (long)(st.st_size >> 10));
+}
+
+static void needs_plain_memory(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	test_lacks("memory", "a sanitizer takes memory of its own");
+#endif
+}
+
+static void text_files(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+
+	(void)state;
+	needs_plain_memory();
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		const struct text_case *c = &texts[i];
+		CLEANUP(xfreep) char *path = fs_join(dir, "text");
+		FILE *f = fopen(path, "we");
+
+		assert_non_null(f);
+		fputs(c->head, f);
+		for (uint64_t k = 0; ftell(f) < TEXT_BYTES; k++)
+			c->put(f, k);
+		fputs(c->tail, f);
+		fclose(f);
+		check(path, c->reader, c->what);
+	}
+}
+
+static void database_files(void **state)
+{
+	CLEANUP(test_dir_done) char *dir = test_dir();
+
+	(void)state;
+	needs_plain_memory();
+	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
+		const struct sql_case *c = &databases[i];
+		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);
+
+		check(path, c->reader, c->what);
+		unlink(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_files),
+		cmocka_unit_test(database_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
