@@ -6,6 +6,7 @@
 
 #include "profrig/input.h"
 #include "profrig/strbuf.h"
+#include "profrig/workers.h"
 
 static void assert_map(const char *path, const char *data, size_t n)
 {
@@ -288,6 +289,35 @@ static void heads(void **state)
 	free(data);
 }
 
+/* Large enough for another thread to make the memory; whole, and with its end cut off. */
+static void with_threads(void **state)
+{
+	size_t n = (size_t)40 << 20, packed;
+	char *data = pattern(n);
+	uint8_t *z = xmalloc(n);
+	struct workers *w = workers_new(2);
+
+	(void)state;
+	packed = gzip_of(data, n, z, n);
+	for (int cut = 0; cut < 2; cut++) {
+		char *path = temp_file(z, cut ? packed / 2 : packed);
+		struct input_map m;
+
+		assert_int_equal(input_map_by(w, path, 0, &m, NULL), 0);
+		assert_int_equal(m.truncated, cut);
+		assert_true(cut ? m.len < n : m.len == n);
+		assert_memory_equal(m.data, data, m.len);
+		for (int i = 0; i < 64; i++)
+			assert_int_equal(m.data[m.len + i], 0);
+		input_unmap(&m);
+		unlink(path);
+		free(path);
+	}
+	workers_free(w);
+	free(z);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,7 +325,7 @@ int main(void)
 		cmocka_unit_test(gzip_members), cmocka_unit_test(gzip_damage),
 		cmocka_unit_test(gzip_cut),     cmocka_unit_test(zstd_cut),
 		cmocka_unit_test(zstd_frames),  cmocka_unit_test(limits),
-		cmocka_unit_test(heads),
+		cmocka_unit_test(heads),        cmocka_unit_test(with_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
