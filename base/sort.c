@@ -1,6 +1,5 @@
 #include "profrig/sort.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "profrig/xalloc.h"
@@ -91,4 +90,86 @@ int64_t median_i64(int64_t *v, size_t n)
 			lo = j + 1;
 	}
 	return v[k];
+}
+
+/* ---- spans ---- */
+
+/* Shorter ones are made this long. */
+#define RUN 16
+
+static void run_insert(struct sort_span *v, size_t from, size_t to)
+{
+	for (size_t i = from + 1; i < to; i++) {
+		struct sort_span x = v[i];
+		size_t k = i;
+
+		for (; k > from && sort_span_before(&x, &v[k - 1]); k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+/* The end of the run that begins at from. */
+static size_t run_end(struct sort_span *v, size_t n, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < n && !sort_span_before(&v[to], &v[to - 1]))
+		to++;
+	if (to - from >= RUN || to == n)
+		return to;
+	to = n - from < RUN ? n : from + RUN;
+	run_insert(v, from, to);
+	return to;
+}
+
+static void merge(const struct sort_span *from, struct sort_span *to, size_t lo, size_t mid,
+		  size_t hi)
+{
+	size_t a = lo, b = mid, at = lo;
+
+	while (a < mid && b < hi)
+		to[at++] = sort_span_before(&from[b], &from[a]) ? from[b++] : from[a++];
+	memcpy(to + at, from + a, (mid - a) * sizeof(*to));
+	memcpy(to + at + (mid - a), from + b, (hi - b) * sizeof(*to));
+}
+
+/* Merges neighbours; the runs that are left. */
+static size_t runs_merge(const struct sort_span *from, struct sort_span *to, size_t *ends,
+			 size_t nr)
+{
+	size_t lo = 0, left = 0;
+
+	for (size_t i = 0; i < nr; i += 2) {
+		size_t mid = ends[i], hi = i + 1 < nr ? ends[i + 1] : mid;
+
+		merge(from, to, lo, mid, hi);
+		ends[left++] = lo = hi;
+	}
+	return left;
+}
+
+void sort_spans(struct sort_span *v, size_t n)
+{
+	CLEANUP(xfreep) struct sort_span *spare = NULL;
+	CLEANUP(xfreep) size_t *ends = NULL;
+	struct sort_span *from = v, *to;
+	size_t nr = 0;
+
+	if (n < 2 || run_end(v, n, 0) == n)
+		return;
+	ends = xreallocarray(NULL, n / RUN + 1, sizeof(*ends));
+	for (size_t at = 0; at < n; nr++)
+		at = ends[nr] = run_end(v, n, at);
+	to = spare = xreallocarray(NULL, n, sizeof(*spare));
+	xhuge(spare, n * sizeof(*spare));
+	while (nr > 1) {
+		struct sort_span *swap = from;
+
+		nr = runs_merge(from, to, ends, nr);
+		from = to;
+		to = swap;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
 }

@@ -124,10 +124,11 @@ static void launch_put(struct launches *q, const struct due *d)
 /* Returns false when there is none. */
 static bool launch_take(struct launches *q, struct launch_run *ret)
 {
-	struct launch_run *r = &q->runs.v[q->first];
+	struct launch_run *r;
 
 	if (q->first == q->runs.nr)
 		return false;
+	r = &q->runs.v[q->first];
 	*ret = *r;
 	if (--r->nr > 0)
 		return true;

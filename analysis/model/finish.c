@@ -100,6 +100,27 @@ static void range_set(struct model *m)
 	m->last_ns = first <= last ? last : 0;
 }
 
+void model_set_workers(struct model *m, struct workers *w)
+{
+	m->priv->workers = w;
+}
+
+unsigned model_threads(const struct model *m)
+{
+	return m->priv->workers ? workers_count(m->priv->workers) : 1;
+}
+
+void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
+	       void *ctx)
+{
+	if (m->priv->workers) {
+		workers_run(m->priv->workers, n, job, ctx);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		job(ctx, i, 0);
+}
+
 void model_settle(struct model *m)
 {
 	tracks_inherit(m);

@@ -7,14 +7,10 @@
  * several host spans carry one correlation (a call and what it calls), the deepest is the launch;
  * among equals the first.
  */
-struct launch {
-	uint64_t correlation; /* 0: free */
-	uint64_t span;
-};
-
 struct launch_map {
-	struct launch *slots;
-	size_t cap; /* power of two */
+	uint64_t *slots; /* span + 1, 0: free */
+	size_t cap;      /* a power of two unless counted */
+	bool counted;    /* the correlation is the place: they were counted, as they mostly are */
 };
 
 /* Inputs without a group have numbers that no group has in practice: groups are hashes. */
@@ -25,51 +21,114 @@ static uint64_t counts_with(const struct model *m, input_id input)
 	return group ? group : input;
 }
 
+/* Neighbours stay neighbours: most ids are counted, and are asked for in their order. */
 static size_t launch_hash(uint64_t correlation, uint64_t group)
 {
-	uint64_t h = correlation + group * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = (correlation >> 4) + group * UINT64_C(0x9e3779b97f4a7c15);
 
 	h = (h ^ h >> 31) * UINT64_C(0xd6e8feb86659fd93);
-	return h ^ h >> 32;
+	return (h ^ h >> 32) << 4 | (correlation & 15);
 }
 
-static struct launch *launch_slot(const struct model *m, const struct launch_map *map,
-				  uint64_t correlation, input_id input)
+static uint64_t *launch_slot(const struct model *m, const struct launch_map *map,
+			     uint64_t correlation, input_id input)
 {
-	uint64_t group = counts_with(m, input);
-	size_t at = launch_hash(correlation, group) & (map->cap - 1);
+	const struct span_columns *c = &m->spans;
+	uint64_t group, span;
+	size_t at;
 
-	while (map->slots[at].correlation != 0 &&
-	       (map->slots[at].correlation != correlation ||
-		counts_with(m, m->spans.input[map->slots[at].span]) != group))
+	if (map->counted) /* no launch has 0 */
+		return &map->slots[correlation < map->cap ? correlation : 0];
+	group = counts_with(m, input);
+	at = launch_hash(correlation, group) & (map->cap - 1);
+	while ((span = map->slots[at]) != 0 &&
+	       (c->correlation[span - 1] != correlation ||
+		(c->input[span - 1] != input && counts_with(m, c->input[span - 1]) != group)))
 		at = (at + 1) & (map->cap - 1);
 	return &map->slots[at];
 }
 
-static bool is_launch(const struct model *m, size_t i)
+/* Some of the spans: each thread looks through one stretch after the other. */
+#define STRETCH ((size_t)1 << 14)
+/* So many numbers for each launch are still taken for counting. */
+#define COUNTED_MAX 4
+
+struct stretch {
+	VEC(uint64_t) launches; /* spans that may be one */
+	uint64_t last;          /* their largest correlation */
+	VEC(struct match {
+		uint64_t work, launch; /* spans; launch + 1, 0: there is none */
+	}) matches;
+};
+
+struct linking {
+	struct model *m;
+	const uint8_t *linked;
+	struct launch_map map;
+	struct stretch *v;
+	size_t nr;
+};
+
+static void collect_job(void *ctx, size_t i, unsigned worker)
 {
-	return m->spans.correlation[i] != 0 && m->spans.kind[i] == SPAN_HOST &&
-	       m->tracks.v[m->spans.track[i]].kind == TRACK_THREAD;
+	struct linking *l = ctx;
+	const struct model *m = l->m;
+	size_t from = i * STRETCH, to = from + STRETCH < m->spans.nr ? from + STRETCH : m->spans.nr;
+
+	(void)worker;
+	for (size_t k = from; k < to; k++) {
+		if (m->spans.correlation[k] == 0)
+			continue;
+		if (m->spans.kind[k] == SPAN_HOST) {
+			if (m->tracks.v[m->spans.track[k]].kind != TRACK_THREAD)
+				continue;
+			VEC_PUSH(&l->v[i].launches, k);
+			if (m->spans.correlation[k] > l->v[i].last)
+				l->v[i].last = m->spans.correlation[k];
+		} else if (span_is_work(m, k) && !(l->linked && l->linked[k])) {
+			VEC_PUSH(&l->v[i].matches, (struct match){ k, 0 });
+		}
+	}
 }
 
-static void launches_collect(const struct model *m, struct launch_map *map)
+static void match_job(void *ctx, size_t i, unsigned worker)
 {
-	const struct span_columns *c = &m->spans;
-	size_t nr = 0;
+	struct linking *l = ctx;
+	const struct span_columns *c = &l->m->spans;
 
-	for (size_t i = 0; i < c->nr; i++)
-		nr += is_launch(m, i);
-	for (map->cap = 16; map->cap < nr * 2; map->cap *= 2)
+	(void)worker;
+	for (size_t k = 0; k < l->v[i].matches.nr; k++) {
+		struct match *ma = &l->v[i].matches.v[k];
+
+		ma->launch =
+			*launch_slot(l->m, &l->map, c->correlation[ma->work], c->input[ma->work]);
+	}
+}
+
+static void launches_map(struct linking *l)
+{
+	const struct span_columns *c = &l->m->spans;
+	uint64_t nr = 0, last = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		nr += l->v[i].launches.nr;
+		last = l->v[i].last > last ? l->v[i].last : last;
+	}
+	l->map.counted = l->m->inputs.nr == 1 && last < COUNTED_MAX * (nr + 1);
+	for (l->map.cap = 16; l->map.cap < nr * 2; l->map.cap *= 2)
 		;
-	map->slots = xcalloc(map->cap, sizeof(*map->slots));
-	for (size_t i = 0; i < c->nr; i++) {
-		struct launch *l;
+	if (l->map.counted)
+		l->map.cap = (size_t)last + 1;
+	l->map.slots = xcalloc(l->map.cap, sizeof(*l->map.slots));
+	for (size_t i = 0; i < l->nr; i++) {
+		for (size_t k = 0; k < l->v[i].launches.nr; k++) {
+			uint64_t span = l->v[i].launches.v[k];
+			uint64_t *slot =
+				launch_slot(l->m, &l->map, c->correlation[span], c->input[span]);
 
-		if (!is_launch(m, i))
-			continue;
-		l = launch_slot(m, map, c->correlation[i], c->input[i]);
-		if (l->correlation == 0 || c->depth[i] > c->depth[l->span])
-			*l = (struct launch){ c->correlation[i], i };
+			if (*slot == 0 || c->depth[span] > c->depth[*slot - 1])
+				*slot = span + 1;
+		}
 	}
 }
 
@@ -88,16 +147,20 @@ static uint8_t *already_linked(const struct model *m)
 	return linked;
 }
 
+static void links_reserve(struct link_columns *l, size_t cap)
+{
+	l->cap = cap;
+	l->from = xreallocarray(l->from, l->cap, sizeof(*l->from));
+	l->to = xreallocarray(l->to, l->cap, sizeof(*l->to));
+	l->kind = xreallocarray(l->kind, l->cap, sizeof(*l->kind));
+}
+
 void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind)
 {
 	struct link_columns *l = &m->links;
 
-	if (l->nr == l->cap) {
-		l->cap = vec_grow_cap(l->cap, 64);
-		l->from = xreallocarray(l->from, l->cap, sizeof(*l->from));
-		l->to = xreallocarray(l->to, l->cap, sizeof(*l->to));
-		l->kind = xreallocarray(l->kind, l->cap, sizeof(*l->kind));
-	}
+	if (l->nr == l->cap)
+		links_reserve(l, vec_grow_cap(l->cap, 64));
 	l->from[l->nr] = from;
 	l->to[l->nr] = to;
 	l->kind[l->nr++] = (uint8_t)kind;
@@ -113,30 +176,51 @@ static void tell_unlinked(struct model *m, const uint64_t *count, const uint64_t
 				   model_str(m, m->spans.name[first[i]]));
 }
 
-void launch_links(struct model *m)
+static void matches_push(struct linking *l)
 {
-	const struct span_columns *c = &m->spans;
-	struct launch_map map = { NULL, 0 };
-	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
+	struct model *m = l->m;
 	CLEANUP(xfreep) uint64_t *unlinked = xcalloc(m->inputs.nr + 1, sizeof(*unlinked));
 	CLEANUP(xfreep) uint64_t *first = xcalloc(m->inputs.nr + 1, sizeof(*first));
 
-	for (size_t i = 0; i < c->nr; i++) {
-		const struct launch *l;
+	for (size_t i = 0; i < l->nr; i++) {
+		for (size_t k = 0; k < l->v[i].matches.nr; k++) {
+			const struct match *ma = &l->v[i].matches.v[k];
+			input_id input = m->spans.input[ma->work];
 
-		if (c->correlation[i] == 0 || !span_is_work(m, i) || (linked && linked[i]))
-			continue;
-		if (!map.slots)
-			launches_collect(m, &map);
-		l = launch_slot(m, &map, c->correlation[i], c->input[i]);
-		if (l->correlation == 0) {
-			if (unlinked[c->input[i]]++ == 0)
-				first[c->input[i]] = i;
-			continue;
+			if (ma->launch) {
+				links_push(m, ma->launch - 1, ma->work, LINK_LAUNCH);
+				m->inputs.v[input].links++;
+			} else if (unlinked[input]++ == 0) {
+				first[input] = ma->work;
+			}
 		}
-		links_push(m, l->span, i, LINK_LAUNCH);
-		m->inputs.v[c->input[i]].links++;
 	}
 	tell_unlinked(m, unlinked, first);
-	free(map.slots);
+}
+
+void launch_links(struct model *m)
+{
+	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
+	struct linking l = { .m = m,
+			     .linked = linked,
+			     .nr = (m->spans.nr + STRETCH - 1) / STRETCH };
+	size_t works = 0;
+
+	l.v = xcalloc(l.nr, sizeof(*l.v));
+	model_run(m, l.nr, collect_job, &l);
+	for (size_t i = 0; i < l.nr; i++)
+		works += l.v[i].matches.nr;
+	if (works > 0) {
+		if (m->links.cap - m->links.nr < works)
+			links_reserve(&m->links, m->links.nr + works);
+		launches_map(&l);
+		model_run(m, l.nr, match_job, &l);
+		matches_push(&l);
+	}
+	for (size_t i = 0; i < l.nr; i++) {
+		VEC_RELEASE(&l.v[i].launches);
+		VEC_RELEASE(&l.v[i].matches);
+	}
+	free(l.v);
+	free(l.map.slots);
 }

@@ -104,13 +104,23 @@ void model_freep(struct model **m)
 	*m = NULL;
 }
 
-/* Names of a trace in it must not reach a terminal as they are. */
+#define WARNING_MAX_WORDS 2048
+
+/* Names of a trace in it must not reach a terminal as they are, however long they are. */
 static char *warning_text(const char *fmt, va_list ap)
 {
-	char *text = xvasprintf(fmt, ap);
+	char text[WARNING_MAX_WORDS];
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	size_t end = sizeof(text) - 1;
+	bool whole = n >= 0 && (size_t)n <= end;
 
+	while (!whole && end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
+		end--;
+	if (!whole && end > 0 && (unsigned char)text[end - 1] >= 0xc0)
+		end--; /* no half characters */
+	text[end] = '\0';
 	text_no_controls(text, '?');
-	return text;
+	return xasprintf("%s%s", text, whole ? "" : "…");
 }
 
 static void error_text_add(struct warning *w, const char *fmt, va_list ap)

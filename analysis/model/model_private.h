@@ -9,6 +9,7 @@
 #include "profrig/sink.h"
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
+#include "profrig/workers.h"
 
 #define INPUT_NONE UINT32_MAX
 
@@ -30,6 +31,7 @@ struct model_priv {
 	struct sink sink;
 	struct model *model;
 	const struct timebase *timebase;
+	struct workers *workers; /* NULL: the caller alone */
 	input_id current;        /* INPUT_NONE between inputs */
 	struct input *in;        /* the current one */
 	int64_t shift_ns;        /* of the current input */
@@ -56,6 +58,10 @@ void timebase_apply(struct model *m, input_id input);
 void timebase_fix(struct model *m, input_id input);
 void timebase_settle(
 	struct model *m); /* relates inputs to each other, then moves what was stored */
+/* job(ctx, i, worker) for i < n, by all threads there are; model_threads: workers are below it. */
+void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
+	       void *ctx);
+unsigned model_threads(const struct model *m);
 void device_ids_qualify(struct model *m);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);

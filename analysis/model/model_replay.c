@@ -1,7 +1,6 @@
-#include "profrig/replay.h"
-
 #include <assert.h>
 
+#include "profrig/replay.h"
 #include "profrig/u64map.h"
 #include "profrig/xalloc.h"
 

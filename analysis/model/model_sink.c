@@ -9,6 +9,9 @@
 
 #include "profrig/warnings.h"
 
+/* A reader may be wrong about what is coming. */
+#define MAX_EXPECTED ((size_t)1 << 24)
+
 /* An enter takes its row at once, so rows of one thread are pushed in start order and model_finish
  * has nothing to sort there. */
 
@@ -255,18 +258,41 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 	return *id;
 }
 
-static void rows_grow(struct span_columns *c)
+static void rows_reserve(struct span_columns *c, size_t cap)
 {
-	c->cap = vec_grow_cap(c->cap, 256);
-	c->track = xreallocarray(c->track, c->cap, sizeof(*c->track));
-	c->start_ns = xreallocarray(c->start_ns, c->cap, sizeof(*c->start_ns));
-	c->end_ns = xreallocarray(c->end_ns, c->cap, sizeof(*c->end_ns));
-	c->name = xreallocarray(c->name, c->cap, sizeof(*c->name));
-	c->category = xreallocarray(c->category, c->cap, sizeof(*c->category));
-	c->correlation = xreallocarray(c->correlation, c->cap, sizeof(*c->correlation));
-	c->args = xreallocarray(c->args, c->cap, sizeof(*c->args));
-	c->kind = xreallocarray(c->kind, c->cap, sizeof(*c->kind));
-	c->input = xreallocarray(c->input, c->cap, sizeof(*c->input));
+	c->cap = cap;
+	c->track = xreallocarray(c->track, cap, sizeof(*c->track));
+	c->start_ns = xreallocarray(c->start_ns, cap, sizeof(*c->start_ns));
+	c->end_ns = xreallocarray(c->end_ns, cap, sizeof(*c->end_ns));
+	c->name = xreallocarray(c->name, cap, sizeof(*c->name));
+	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
+	c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
+	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
+	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
+	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
+}
+
+static void rows_huge(struct span_columns *c)
+{
+	xhuge(c->track, c->cap * sizeof(*c->track));
+	xhuge(c->start_ns, c->cap * sizeof(*c->start_ns));
+	xhuge(c->end_ns, c->cap * sizeof(*c->end_ns));
+	xhuge(c->name, c->cap * sizeof(*c->name));
+	xhuge(c->category, c->cap * sizeof(*c->category));
+	xhuge(c->correlation, c->cap * sizeof(*c->correlation));
+	xhuge(c->args, c->cap * sizeof(*c->args));
+	xhuge(c->input, c->cap * sizeof(*c->input));
+}
+
+static void sink_op_expect(struct sink *s, uint64_t spans)
+{
+	struct span_columns *c = &priv_of(s)->model->spans;
+	size_t most = spans < MAX_EXPECTED ? (size_t)spans : MAX_EXPECTED;
+
+	if (c->cap - c->nr >= most)
+		return;
+	rows_reserve(c, c->nr + most);
+	rows_huge(c);
 }
 
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)
@@ -275,7 +301,7 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	size_t row = c->nr;
 
 	if (row == c->cap)
-		rows_grow(c);
+		rows_reserve(c, vec_grow_cap(c->cap, 256));
 	c->nr++;
 	c->track[row] = d->track;
 	c->start_ns[row] = d->start_ns;
@@ -487,6 +513,7 @@ const struct sink_ops model_sink_ops = {
 	.clock = sink_op_clock,
 	.input_end = sink_op_input_end,
 	.input_again = sink_op_input_again,
+	.expect = sink_op_expect,
 	.string = sink_op_string,
 	.track = sink_op_track,
 	.series = sink_op_series,

@@ -17,6 +17,7 @@ struct nester {
 	struct model *m;
 	VEC(struct frame) stack;
 	int64_t now_ns;
+	VEC(struct span_piece) pieces; /* of one track: parents are indexes in here */
 };
 
 static void credit(struct nester *n, const struct frame *f, int64_t until_ns)
@@ -27,7 +28,7 @@ static void credit(struct nester *n, const struct frame *f, int64_t until_ns)
 		return;
 	n->m->spans.exclusive_ns[f->span] += until_ns - n->now_ns;
 	if (f->piece != PIECE_NONE) {
-		piece = &n->m->pieces.v[f->piece];
+		piece = &n->pieces.v[f->piece];
 		if (until_ns > piece->start_ns)
 			piece->exclusive_ns +=
 				until_ns -
@@ -55,28 +56,21 @@ static void advance(struct nester *n, int64_t to_ns)
  * the parent's piece when it ends with that. */
 static uint64_t cut(struct nester *n, const struct frame *parent, uint64_t span)
 {
-	struct model *m = n->m;
-	int64_t start = m->spans.start_ns[span], end = m->spans.end_ns[span];
+	int64_t start = n->m->spans.start_ns[span], end = n->m->spans.end_ns[span];
 	int64_t limit = parent->end_ns;
 	uint64_t below = PIECE_NONE;
 
-	if (parent->piece != PIECE_NONE && start < m->pieces.v[parent->piece].start_ns) {
-		limit = m->pieces.v[parent->piece].start_ns;
+	if (parent->piece != PIECE_NONE && start < n->pieces.v[parent->piece].start_ns) {
+		limit = n->pieces.v[parent->piece].start_ns;
 		below = parent->piece;
 	}
 	if (end <= limit)
 		return PIECE_NONE;
-	if (end > parent->end_ns) {
+	if (end > parent->end_ns)
 		below = PIECE_NONE;
-		model_warn(m, m->spans.input[span], W_SPAN_OVERLAP, 1,
-			   "'%s' starts inside '%s' and ends after it on track '%s'",
-			   model_str(m, m->spans.name[span]),
-			   model_str(m, m->spans.name[parent->span]),
-			   model_str(m, m->tracks.v[m->spans.track[span]].name));
-	}
-	VEC_PUSH(&m->pieces,
+	VEC_PUSH(&n->pieces,
 		 (struct span_piece){ .span = span, .parent = below, .start_ns = limit });
-	return m->pieces.nr - 1;
+	return n->pieces.nr - 1;
 }
 
 static void nest_track(struct nester *n, const struct track *t)
@@ -103,26 +97,67 @@ static void nest_track(struct nester *n, const struct track *t)
 	advance(n, INT64_MAX);
 }
 
+static void nest_job(void *ctx, size_t i, unsigned worker)
+{
+	struct nester *n = (struct nester *)ctx + i;
+	struct span_columns *c = &n->m->spans;
+	const struct track *t = &n->m->tracks.v[i];
+
+	(void)worker;
+	for (uint64_t k = t->first_span; k < t->first_span + t->spans; k++) {
+		c->parent[k] = SPAN_NONE;
+		c->depth[k] = 0;
+		c->exclusive_ns[k] = t->kind == TRACK_THREAD ? 0 : c->end_ns[k] - c->start_ns[k];
+	}
+	if (t->kind == TRACK_THREAD)
+		nest_track(n, t);
+	VEC_RELEASE(&n->stack);
+}
+
+static void tell_overlap(struct model *m, uint64_t span)
+{
+	const struct span_columns *c = &m->spans;
+	uint64_t parent = c->parent[span];
+
+	if (c->end_ns[span] > c->end_ns[parent])
+		model_warn(m, c->input[span], W_SPAN_OVERLAP, 1,
+			   "'%s' starts inside '%s' and ends after it on track '%s'",
+			   model_str(m, c->name[span]), model_str(m, c->name[parent]),
+			   model_str(m, m->tracks.v[c->track[span]].name));
+}
+
+/* A track's pieces behind those of the tracks before it. */
+static void pieces_take(struct model *m, struct nester *n)
+{
+	size_t before = m->pieces.nr;
+
+	for (size_t i = 0; i < n->pieces.nr; i++) {
+		struct span_piece piece = n->pieces.v[i];
+
+		if (piece.parent != PIECE_NONE)
+			piece.parent += before;
+		VEC_PUSH(&m->pieces, piece);
+		tell_overlap(m, piece.span);
+	}
+	VEC_RELEASE(&n->pieces);
+}
+
 void spans_nest(struct model *m)
 {
 	struct span_columns *c = &m->spans;
-	struct nester n = { .m = m };
+	CLEANUP(xfreep) struct nester *n = NULL;
 
 	if (c->nr == 0)
 		return;
 	c->parent = xreallocarray(NULL, c->nr, sizeof(*c->parent));
 	c->depth = xreallocarray(NULL, c->nr, sizeof(*c->depth));
 	c->exclusive_ns = xreallocarray(NULL, c->nr, sizeof(*c->exclusive_ns));
-	for (size_t i = 0; i < c->nr; i++) {
-		bool nests = m->tracks.v[c->track[i]].kind == TRACK_THREAD;
-
-		c->parent[i] = SPAN_NONE;
-		c->depth[i] = 0;
-		c->exclusive_ns[i] = nests ? 0 : c->end_ns[i] - c->start_ns[i];
-	}
-	for (size_t t = 0; t < m->tracks.nr; t++) {
-		if (m->tracks.v[t].kind == TRACK_THREAD)
-			nest_track(&n, &m->tracks.v[t]);
-	}
-	VEC_RELEASE(&n.stack);
+	xhuge(c->parent, c->nr * sizeof(*c->parent));
+	xhuge(c->exclusive_ns, c->nr * sizeof(*c->exclusive_ns));
+	n = xcalloc(m->tracks.nr, sizeof(*n));
+	for (size_t t = 0; t < m->tracks.nr; t++)
+		n[t].m = m;
+	model_run(m, m->tracks.nr, nest_job, n);
+	for (size_t t = 0; t < m->tracks.nr; t++)
+		pieces_take(m, &n[t]);
 }

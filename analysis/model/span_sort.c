@@ -2,75 +2,11 @@
 
 #include <string.h>
 
-struct sort_key {
-	int64_t start_ns, end_ns;
-	uint64_t row;
-};
+#include "profrig/sort.h"
 
 static inline bool key_before(int64_t a_start, int64_t a_end, int64_t b_start, int64_t b_end)
 {
 	return a_start < b_start || (a_start == b_start && a_end > b_end);
-}
-
-#define RUN 16
-
-static void runs_sort(struct sort_key *k, size_t n)
-{
-	for (size_t lo = 0; lo < n; lo += RUN) {
-		size_t hi = lo + RUN < n ? lo + RUN : n;
-
-		for (size_t i = lo + 1; i < hi; i++) {
-			struct sort_key x = k[i];
-			size_t j = i;
-
-			for (; j > lo &&
-			       key_before(x.start_ns, x.end_ns, k[j - 1].start_ns, k[j - 1].end_ns);
-			     j--)
-				k[j] = k[j - 1];
-			k[j] = x;
-		}
-	}
-}
-
-static void merge(const struct sort_key *from, struct sort_key *to, size_t lo, size_t mid,
-		  size_t hi)
-{
-	size_t a = lo, b = mid, at = lo;
-
-	/* nearly sorted input is the rule: neighbours that are already in order are only copied */
-	if (mid >= hi || !key_before(from[mid].start_ns, from[mid].end_ns, from[mid - 1].start_ns,
-				     from[mid - 1].end_ns)) {
-		memcpy(to + lo, from + lo, (hi - lo) * sizeof(*to));
-		return;
-	}
-	while (a < mid && b < hi) {
-		bool right = key_before(from[b].start_ns, from[b].end_ns, from[a].start_ns,
-					from[a].end_ns);
-
-		to[at++] = right ? from[b++] : from[a++];
-	}
-	memcpy(to + at, from + a, (mid - a) * sizeof(*to));
-	memcpy(to + at + (mid - a), from + b, (hi - b) * sizeof(*to));
-}
-
-/* Stable. Returns whichever of k and tmp holds the result. */
-static struct sort_key *keys_sort(struct sort_key *k, struct sort_key *tmp, size_t n)
-{
-	runs_sort(k, n);
-	for (size_t width = RUN; width < n; width *= 2) {
-		struct sort_key *swap;
-
-		for (size_t lo = 0; lo < n; lo += 2 * width) {
-			size_t mid = lo + width < n ? lo + width : n;
-			size_t hi = lo + 2 * width < n ? lo + 2 * width : n;
-
-			merge(k, tmp, lo, mid, hi);
-		}
-		swap = k;
-		k = tmp;
-		tmp = swap;
-	}
-	return k;
 }
 
 static bool rows_sorted(const struct span_columns *c, const uint64_t *order, size_t lo, size_t hi)
@@ -87,47 +23,90 @@ static bool rows_sorted(const struct span_columns *c, const uint64_t *order, siz
 static void track_sort(const struct span_columns *c, uint64_t *order, size_t lo, size_t hi)
 {
 	size_t n = hi - lo;
-	struct sort_key *keys, *tmp, *sorted;
+	struct sort_span *keys;
 
 	if (rows_sorted(c, order, lo, hi))
 		return;
 	keys = xreallocarray(NULL, n, sizeof(*keys));
-	tmp = xreallocarray(NULL, n, sizeof(*tmp));
+	xhuge(keys, n * sizeof(*keys));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t row = order[lo + i];
 
-		keys[i] = (struct sort_key){ c->start_ns[row], c->end_ns[row], row };
+		keys[i] = (struct sort_span){ c->start_ns[row], c->end_ns[row], row };
 	}
-	sorted = keys_sort(keys, tmp, n);
+	sort_spans(keys, n);
 	for (size_t i = 0; i < n; i++)
-		order[lo + i] = sorted[i].row;
+		order[lo + i] = keys[i].row;
 	free(keys);
-	free(tmp);
 }
 
-#define GATHER(column) \
-	do { \
-		__typeof__(column) to_ = xreallocarray(NULL, n, sizeof(*to_)); \
-		for (size_t i_ = 0; i_ < n; i_++) \
-			to_[i_] = (column)[order[i_]]; \
-		free(column); \
-		(column) = to_; \
-	} while (0)
+static const struct column {
+	size_t at, size;
+} columns[] = {
+	{ offsetof(struct span_columns, start_ns), 8 },
+	{ offsetof(struct span_columns, end_ns), 8 },
+	{ offsetof(struct span_columns, correlation), 8 },
+	{ offsetof(struct span_columns, track), 4 },
+	{ offsetof(struct span_columns, name), 4 },
+	{ offsetof(struct span_columns, category), 4 },
+	{ offsetof(struct span_columns, args), 4 },
+	{ offsetof(struct span_columns, input), 4 },
+	{ offsetof(struct span_columns, kind), 1 },
+};
 
-static void columns_gather(struct span_columns *c, const uint64_t *order)
+/* Memory that a column lay in before it was gathered is where the next one goes: fresh memory costs
+ * more than the copying. One for each worker. */
+struct spare {
+	void *p;
+	size_t n;
+};
+
+struct sorting {
+	struct model *m;
+	uint64_t *order;
+	struct spare *spares;
+};
+
+#define GATHER(type, to, from, order, n) \
+	for (size_t i_ = 0; i_ < (n); i_++) \
+	((type *)(to))[i_] = ((const type *)(from))[(order)[i_]]
+
+static void gather_job(void *ctx, size_t i, unsigned worker)
 {
-	size_t n = c->nr;
+	struct sorting *so = ctx;
+	struct span_columns *c = &so->m->spans;
+	struct spare *spare = &so->spares[worker];
+	void *from, *to;
 
-	GATHER(c->track);
-	GATHER(c->start_ns);
-	GATHER(c->end_ns);
-	GATHER(c->name);
-	GATHER(c->category);
-	GATHER(c->correlation);
-	GATHER(c->args);
-	GATHER(c->kind);
-	GATHER(c->input);
-	c->cap = n;
+	if (spare->n < c->nr * columns[i].size) {
+		free(spare->p);
+		spare->n = c->nr * columns[i].size;
+		spare->p = xmalloc(spare->n);
+		xhuge(spare->p, spare->n);
+	}
+	/* the pointers are of several types: memcpy moves them within the aliasing rules */
+	memcpy(&from, (char *)c + columns[i].at, sizeof(from));
+	to = spare->p;
+	if (columns[i].size == 8)
+		GATHER(uint64_t, to, from, so->order, c->nr);
+	else if (columns[i].size == 4)
+		GATHER(uint32_t, to, from, so->order, c->nr);
+	else
+		GATHER(uint8_t, to, from, so->order, c->nr);
+	memcpy((char *)c + columns[i].at, &to, sizeof(to));
+	*spare = (struct spare){ from, c->cap * columns[i].size };
+}
+
+static void columns_gather(struct sorting *so)
+{
+	unsigned n = model_threads(so->m);
+
+	so->spares = xcalloc(n, sizeof(*so->spares));
+	model_run(so->m, ARRAY_LEN(columns), gather_job, so);
+	for (unsigned i = 0; i < n; i++)
+		free(so->spares[i].p);
+	free(so->spares);
+	so->m->spans.cap = so->m->spans.nr;
 }
 
 static void links_follow(struct model *m, const uint64_t *order)
@@ -165,11 +144,21 @@ static bool ranges_set(struct model *m)
 	return grouped;
 }
 
+static void track_job(void *ctx, size_t i, unsigned worker)
+{
+	const struct sorting *so = ctx;
+	const struct track *t = &so->m->tracks.v[i];
+
+	(void)worker;
+	track_sort(&so->m->spans, so->order, t->first_span, t->first_span + t->spans);
+}
+
 void spans_sort(struct model *m)
 {
 	struct span_columns *c = &m->spans;
+	struct sorting so = { .m = m };
 	bool done = ranges_set(m);
-	uint64_t *order, *next;
+	uint64_t *next;
 
 	for (size_t t = 0; done && t < m->tracks.nr; t++) {
 		const struct track *tr = &m->tracks.v[t];
@@ -178,21 +167,18 @@ void spans_sort(struct model *m)
 	}
 	if (done)
 		return;
-	order = xreallocarray(NULL, c->nr, sizeof(*order));
+	so.order = xreallocarray(NULL, c->nr, sizeof(*so.order));
+	xhuge(so.order, c->nr * sizeof(*so.order));
 	next = xreallocarray(NULL, m->tracks.nr, sizeof(*next));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		next[t] = m->tracks.v[t].first_span;
 	for (size_t i = 0; i < c->nr; i++)
-		order[next[c->track[i]]++] = i;
-	for (size_t t = 0; t < m->tracks.nr; t++) {
-		const struct track *tr = &m->tracks.v[t];
-
-		track_sort(c, order, tr->first_span, tr->first_span + tr->spans);
-	}
-	columns_gather(c, order);
-	links_follow(m, order);
+		so.order[next[c->track[i]]++] = i;
+	model_run(m, m->tracks.nr, track_job, &so);
+	columns_gather(&so);
+	links_follow(m, so.order);
 	free(next);
-	free(order);
+	free(so.order);
 }
 
 void series_sort(struct model *m)
@@ -200,7 +186,7 @@ void series_sort(struct model *m)
 	for (size_t s = 0; s < m->series.nr; s++) {
 		struct series *se = &m->series.v[s];
 		size_t n = se->t_ns.nr;
-		struct sort_key *keys, *tmp, *sorted;
+		struct sort_span *keys;
 		double *values;
 		bool done = true;
 
@@ -209,19 +195,17 @@ void series_sort(struct model *m)
 		if (done)
 			continue;
 		keys = xreallocarray(NULL, n, sizeof(*keys));
-		tmp = xreallocarray(NULL, n, sizeof(*tmp));
 		values = xreallocarray(NULL, n, sizeof(*values));
 		for (size_t i = 0; i < n; i++)
-			keys[i] = (struct sort_key){ se->t_ns.v[i], 0, i };
-		sorted = keys_sort(keys, tmp, n);
+			keys[i] = (struct sort_span){ se->t_ns.v[i], 0, i };
+		sort_spans(keys, n);
 		for (size_t i = 0; i < n; i++) {
-			se->t_ns.v[i] = sorted[i].start_ns;
-			values[i] = se->value.v[sorted[i].row];
+			se->t_ns.v[i] = keys[i].start_ns;
+			values[i] = se->value.v[keys[i].row];
 		}
 		free(se->value.v);
 		se->value.v = values;
 		se->value.cap = n;
 		free(keys);
-		free(tmp);
 	}
 }

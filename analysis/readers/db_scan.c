@@ -160,9 +160,11 @@ bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, in
 {
 	if (!db_scan_times(sc, q, start, end, d))
 		return false;
-	if (d->start_ns != 0 || d->end_ns != 0)
+	if (d->start_ns != 0 || (d->end_ns != 0 && !sc->uptime))
 		return true;
-	db_scan_bad(sc, q, "the device gave no times (0 and 0), so it was left out");
+	db_scan_bad(sc, q,
+		    d->end_ns == 0 ? "the device gave no times (0 and 0), so it was left out"
+				   : "the device gave no start (0), so it was left out");
 	return false;
 }
 

@@ -32,6 +32,7 @@ struct db_scan {
 	struct u64map names; /* of its tables; filled when first asked */
 	const char *table;   /* that is being read */
 	bool keep_args;
+	bool uptime; /* times are of a clock that runs since boot: 0 is none of them */
 	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
 	const char *bad_what;
 	uint64_t damaged;  /* tables whose rows could not be read to their end */

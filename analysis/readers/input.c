@@ -23,6 +23,8 @@
 
 #define GUARD_BYTES 64
 #define FIRST_OUT ((size_t)1 << 16)
+/* Deflate's limit; what promises more is not believed. */
+#define MAX_RATIO 1032
 /* isa-l counts in 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
 
@@ -295,6 +297,22 @@ static int finish_map(struct out_buf *out, struct input_map *ret, struct err *er
 	return 0;
 }
 
+/* What a file says that it inflates to; 0 when it does not, or says what cannot be. */
+static size_t size_said(enum packing how, const struct input_map *in)
+{
+	unsigned long long n = 0;
+
+	if (how == PACK_GZIP && in->len >= 8) {
+		const unsigned char *p = (const unsigned char *)in->data + in->len - 4;
+
+		n = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+		    (uint32_t)p[3] << 24;
+	} else if (how == PACK_ZSTD) {
+		n = ZSTD_getFrameContentSize(in->data, in->len);
+	}
+	return n / MAX_RATIO <= in->len ? (size_t)n : 0;
+}
+
 static int map_inflated(enum packing how, const struct input_map *in, uint64_t max_bytes,
 			struct input_map *ret, struct err *err)
 {
@@ -305,12 +323,15 @@ static int map_inflated(enum packing how, const struct input_map *in, uint64_t m
 	if (max_bytes == 0)
 		max_bytes = quarter_of_memory();
 	out.max = max_bytes < SIZE_MAX / 4 ? (size_t)max_bytes + 1 : SIZE_MAX / 4;
+	if (out.cap < size_said(how, in))
+		out.cap = size_said(how, in) + FIRST_OUT;
 	if (out.cap > out.max)
 		out.cap = out.max;
 	out.p = mmap(NULL, page_round(out.cap + GUARD_BYTES), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (out.p == MAP_FAILED)
 		return err_sys(err, errno, "mmap");
+	xhuge(out.p, out.cap);
 	r = inflate_into(how, in, &out, &m, err);
 	if (r == 0 && out.len >= out.max)
 		r = too_large(&out, err);

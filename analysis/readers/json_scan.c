@@ -10,7 +10,7 @@
 
 const bool json_word[256] = {
 	['0' ... '9'] = true, ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+'] = true,
-	['-'] = true,	      ['.'] = true,	    ['_'] = true,
+	['-'] = true,         ['.'] = true,         ['_'] = true,
 };
 
 /* NUL is one: holes and tails of mapped files. */

@@ -39,6 +39,7 @@ struct def_location {
 	OTF2_LocationType type;
 	bool missing; /* has no event file */
 	track_id track;
+	uint32_t own; /* number of its track in an archive of ours, counted from 1; 0: not said */
 };
 
 struct def_region {

@@ -8,7 +8,6 @@
 #include "profrig/warnings.h"
 
 #define NO_ROLE UINT8_MAX
-#define LANE_KEY ((uint64_t)1 << 33)
 
 static void damaged(struct otf2_reading *r, uint64_t count, const char *what)
 {
@@ -43,36 +42,47 @@ bool otf2_own_exact(const struct otf2_reading *r)
 
 /* ---- tracks ---- */
 
-static void place_is(struct otf2_reading *r, const struct def_place_property *p, track_id t)
+static void place_is(struct otf2_reading *r, const struct def_place_property *p, uint32_t n)
 {
 	struct def_location_group *g = p->group ? DEF_FIND(&r->defs.location_groups, p->ref) : NULL;
 	struct def_location *l = p->group ? NULL : DEF_FIND(&r->defs.locations, p->ref);
 
 	if (g)
-		g->track = t;
-	if (l)
-		l->track = t;
+		g->track = r->own.own.tracks.v[n];
+	if (!l)
+		return;
+	l->track = r->own.own.tracks.v[n];
+	l->own = n + 1;
+}
+
+static bool track_take(struct otf2_reading *r, const struct def_place_property *p)
+{
+	struct otf2_own *o = &r->own;
+	const char *text = otf2_string(&r->defs, p->value.stringRef);
+	struct track_def d;
+
+	if (!own_track_def(&o->own, text, strlen(text), &r->defs.pool, &d) ||
+	    !own_track_take(&o->own, r->s, text, strlen(text)))
+		return false;
+	place_is(r, p, (uint32_t)o->tracks.nr);
+	VEC_PUSH(&o->tracks, d);
+	return true;
 }
 
 static void tracks_take(struct otf2_reading *r)
 {
 	const struct otf2_defs *d = &r->defs;
-	struct own *own = &r->own.own;
 	uint64_t bad = 0;
 
 	for (size_t i = 0; i < d->place_properties.nr; i++) {
 		const struct def_place_property *p = &d->place_properties.v[i];
-		const char *name = otf2_string(d, p->name), *text;
+		const char *name = otf2_string(d, p->name);
 
 		if (p->type == OTF2_TYPE_STRING && strcmp(name, "profrig::track") == 0) {
-			text = otf2_string(d, p->value.stringRef);
-			if (own_track_take(own, r->s, text, strlen(text)))
-				place_is(r, p, own->tracks.v[own->tracks.nr - 1]);
-			else
-				bad++;
+			bad += !track_take(r, p);
 		} else if (p->type == OTF2_TYPE_UINT32 && strcmp(name, "profrig::lane of") == 0) {
-			if (p->value.uint32 < own->tracks.nr)
-				place_is(r, p, own->tracks.v[p->value.uint32]);
+			if (p->value.uint32 < r->own.tracks.nr)
+				place_is(r, p, p->value.uint32);
 			else
 				bad++;
 		}
@@ -81,19 +91,16 @@ static void tracks_take(struct otf2_reading *r)
 }
 
 /* One more location of a track, for a sink that has one row of calls per track. */
-static track_id lane_track(struct otf2_reading *r, const struct def_location *l,
-			   const struct def_location_group *g)
+static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
 {
-	struct track_def d = TRACK_DEF_INIT;
+	struct track_def d = r->own.tracks.v[l->own - 1];
 
-	if (l->type != OTF2_LOCATION_TYPE_ACCELERATOR_STREAM || !g || g->track == TRACK_NONE)
-		return otf2_track_of_location(r, l, g);
-	d.kind = TRACK_QUEUE;
-	d.parent = g->track;
 	d.name = otf2_string(&r->defs, l->name);
-	d.host = otf2_host(&r->defs, g->node);
-	d.device = otf2_device_id(r, &r->defs.pool, d.host, otf2_node_device(&r->defs, g->node));
-	d.key = LANE_KEY + l->ref;
+	d.tid = PID_NONE;
+	d.key = otf2_own_key(r, l->ref);
+	/* what is neither a call nor work counts nowhere, and one process or device is enough */
+	if (d.kind != TRACK_THREAD && d.kind != TRACK_QUEUE)
+		d.kind = TRACK_COUNTER;
 	return r->s->ops->track(r->s, &d);
 }
 
@@ -112,7 +119,7 @@ static void locations_complete(struct otf2_reading *r)
 		if (l->track == TRACK_NONE && (!exact || l->type != OTF2_LOCATION_TYPE_METRIC))
 			l->track = otf2_track_of_location(r, l, g);
 		else if (*first != U64MAP_NONE && !exact)
-			l->track = lane_track(r, l, g);
+			l->track = lane_track(r, l);
 		*first = 1;
 	}
 }
@@ -128,7 +135,7 @@ static void series_take(struct otf2_reading *r)
 		struct series_def def;
 
 		if (d->members.v[i].ref == i && o->series.nr == i &&
-		    own_series_def(&o->own, i, text, strlen(text), &r->defs.pool, &def) &&
+		    own_series_def(&o->own, text, strlen(text), &r->defs.pool, &def) &&
 		    own_series_take(&o->own, r->s, text, strlen(text)))
 			VEC_PUSH(&o->series, def);
 		else
@@ -334,31 +341,25 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-static int by_number(const void *pa, const void *pb)
-{
-	const struct otf2_own_end *a = pa, *b = pb;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->to - b->to;
-}
-
+/* Links are numbered from 0 on, so there are more ends than numbers. */
 void otf2_own_match(struct otf2_reading *r)
 {
-	struct otf2_own_end *v = r->own.ends.v;
+	const struct otf2_own_end *v = r->own.ends.v;
 	size_t nr = r->own.ends.nr;
-	uint64_t alone = 0;
+	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, 2 * sizeof(*at)); /* index + 1 */
+	uint64_t alone = nr;
 
-	if (nr)
-		qsort(v, nr, sizeof(*v), by_number);
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].number < nr)
+			at[2 * v[i].number + v[i].to] = i + 1;
 	for (size_t i = 0; i < nr; i++) {
-		if (i + 1 < nr && v[i].number == v[i + 1].number && v[i].kind == v[i + 1].kind &&
-		    !v[i].to && v[i + 1].to) {
-			r->s->ops->link(r->s, v[i].span, v[i + 1].span, v[i].kind);
-			i++;
-		} else {
-			alone++;
-		}
+		const struct otf2_own_end *from = at[2 * i] ? &v[at[2 * i] - 1] : NULL;
+		const struct otf2_own_end *to = at[2 * i + 1] ? &v[at[2 * i + 1] - 1] : NULL;
+
+		if (!from || !to || from->kind != to->kind)
+			continue;
+		r->s->ops->link(r->s, from->span, to->span, from->kind);
+		alone -= 2;
 	}
 	if (alone)
 		r->s->ops->warn(r->s, W_UNKNOWN_REFERENCE, alone,
@@ -379,6 +380,7 @@ void otf2_own_release(struct otf2_own *o)
 {
 	own_release(&o->own);
 	free(o->roles);
+	VEC_RELEASE(&o->tracks);
 	VEC_RELEASE(&o->series);
 	VEC_RELEASE(&o->ends);
 }

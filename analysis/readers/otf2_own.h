@@ -34,9 +34,10 @@ struct otf2_own_end {
 struct otf2_own {
 	bool there;
 	struct own own;
-	uint64_t correlation, args;    /* references of attributes; UINT64_MAX */
-	uint8_t *roles;                /* by index in defs.parameters: kind << 1 | to, or NO_ROLE */
-	VEC(struct series_def) series; /* by number */
+	uint64_t correlation, args;   /* references of attributes; UINT64_MAX */
+	uint8_t *roles;               /* by index in defs.parameters: kind << 1 | to, or NO_ROLE */
+	VEC(struct track_def) tracks; /* by number */
+	VEC(struct series_def) series;
 	VEC(struct otf2_own_end) ends; /* of all locations */
 };
 

@@ -1,8 +1,8 @@
 /*
  * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
  * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
- * ties them together (otf2_messages.c, otf2_callsites.c). read_otf2.c opens the archive and calls
- * them.
+ * ties them together (otf2_messages.c, otf2_callsites.c). otf2_own.c does most of this for archives
+ * that profrig wrote. read_otf2.c opens the archive and calls them.
  *
  * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
  * while it does, struct otf2_reading and the definitions are only read, and all that a location
@@ -179,6 +179,12 @@ static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
 		c->ticks = ticks;
 	}
 	return c->ns;
+}
+
+/* Of a track that is made up: beside those that an archive of ours numbers. */
+static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
+{
+	return r->own.there ? key | (uint64_t)1 << 62 : key;
 }
 
 void otf2_make_tracks(struct otf2_reading *r);

@@ -82,7 +82,7 @@ static track_id device_track(struct otf2_reading *r, const char *id, const char 
 	d.kind = TRACK_DEVICE;
 	d.host = host;
 	d.device = id;
-	d.key = *id ? text : (uint64_t)1 << 32 | l->group;
+	d.key = otf2_own_key(r, *id ? text : (uint64_t)1 << 32 | l->group);
 	d.name = *id ? id : NULL;
 	return r->s->ops->track(r->s, &d);
 }
@@ -113,7 +113,7 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 	d.tid = otf2_name_stream(d.name);
 	if (d.tid < 0)
 		d.tid = PID_NONE;
-	d.key = l->ref;
+	d.key = otf2_own_key(r, l->ref);
 	d.owner = stream_owner(&r->defs, g);
 	d.pci = g ? otf2_node_pci(&r->defs, g->node, pci) : NULL;
 	return r->s->ops->track(r->s, &d);
@@ -128,7 +128,7 @@ static track_id other_track(struct otf2_reading *r, const struct def_location *l
 	d.parent = g ? g->track : TRACK_NONE;
 	d.host = g ? otf2_host(&r->defs, g->node) : NULL;
 	d.name = otf2_string(&r->defs, l->name);
-	d.key = l->ref;
+	d.key = otf2_own_key(r, l->ref);
 	return r->s->ops->track(r->s, &d);
 }
 

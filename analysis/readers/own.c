@@ -215,27 +215,53 @@ static bool track_member(struct members *ms, struct texts *t, struct track_def *
 	return true;
 }
 
-bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len)
+static bool track_parse(struct own *o, const char *json, size_t len, struct texts *t,
+			struct track_def *ret)
 {
-	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
-	struct track_def d = TRACK_DEF_INIT;
 	bool kind = false, numbered = false;
 	struct members ms;
 
+	*ret = (struct track_def)TRACK_DEF_INIT;
 	if (!members_open(o, json, len, &ms))
 		return false;
 	while (members_next(&ms)) {
-		if (!track_member(&ms, &t, &d))
+		if (!track_member(&ms, t, ret))
 			return false;
 		kind |= is(&ms, "kind");
 		numbered |= is(&ms, "n");
 	}
-	if (!kind || !numbered)
+	ret->key = o->tracks.nr + 1;
+	return kind && numbered;
+}
+
+bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len)
+{
+	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
+	struct track_def d;
+
+	if (!track_parse(o, json, len, &t, &d))
 		return false;
-	d.key = o->tracks.nr + 1;
 	VEC_PUSH(&o->tracks, s->ops->track(s, &d));
 	VEC_PUSH(&o->kinds, d.kind);
 	return true;
+}
+
+static const char *kept(const char *text, struct pool *pool)
+{
+	return text ? pool_strdup(pool, text) : NULL;
+}
+
+bool own_track_def(struct own *o, const char *json, size_t len, struct pool *pool,
+		   struct track_def *ret)
+{
+	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
+	bool sound = track_parse(o, json, len, &t, ret);
+
+	ret->host = kept(ret->host, pool);
+	ret->device = kept(ret->device, pool);
+	ret->pci = kept(ret->pci, pool);
+	ret->name = kept(ret->name, pool);
+	return sound;
 }
 
 /* ---- series ---- */
@@ -315,23 +341,13 @@ bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len
 	return true;
 }
 
-static const char *kept(const char *text, struct pool *pool)
-{
-	return text ? pool_strdup(pool, text) : NULL;
-}
-
-bool own_series_def(const struct own *o, size_t n, const char *json, size_t len, struct pool *pool,
+bool own_series_def(struct own *o, const char *json, size_t len, struct pool *pool,
 		    struct series_def *ret)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
-	struct own here = { .tracks.v = o->tracks.v,
-			    .tracks.nr = o->tracks.nr,
-			    .series.nr = n,
-			    .text = STRBUF_INIT };
 	int64_t failed;
-	bool sound = series_parse(&here, json, len, &t, ret, &failed);
+	bool sound = series_parse(o, json, len, &t, ret, &failed);
 
-	strbuf_release(&here.text);
 	ret->name = kept(ret->name, pool);
 	ret->unit = kept(ret->unit, pool);
 	ret->device = kept(ret->device, pool);

@@ -52,8 +52,10 @@ void own_file_apply(const struct own *o, struct sink *s);
 /* Makes the track, or the series; false: what it says does not hold together, nothing was made. */
 bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len);
 bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len);
-/* What series n says, without making it; its texts are in pool. For who makes it elsewhere. */
-bool own_series_def(const struct own *o, size_t n, const char *json, size_t len, struct pool *pool,
+/* What the next track or series says, without making it; texts are in pool. */
+bool own_track_def(struct own *o, const char *json, size_t len, struct pool *pool,
+		   struct track_def *ret);
+bool own_series_def(struct own *o, const char *json, size_t len, struct pool *pool,
 		    struct series_def *ret);
 void own_release(struct own *o);
 

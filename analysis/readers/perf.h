@@ -70,7 +70,7 @@ struct perf {
 	str_id category[4];
 	uint64_t samples, others, records, stackless;
 	int64_t behind_ns;
-	struct perf_count bad, strange, numbers, backwards, lost;
+	struct perf_count bad, strange, numbers, backwards, lost, vague;
 	bool cut, open_end;
 };
 

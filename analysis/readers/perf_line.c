@@ -208,8 +208,11 @@ static void parse_right(struct perf_text right, struct perf_head *h)
 	if (!from)
 		return;
 	before = perf_trim((struct perf_text){ right.p, (size_t)(from - right.p) });
-	if (before.n > 0 && num_u64(before.p, before.n, &h->period) < 0)
-		return; /* some other field: no event is shown */
+	if (before.n > 0 && num_u64(before.p, before.n, &h->period) < 0) {
+		if (!all_digits(before))
+			return;         /* some other field: no event is shown */
+		h->period = UINT64_MAX; /* no period can be that */
+	}
 	h->has_period = before.n > 0;
 	h->event = event;
 	h->rest = perf_trim((struct perf_text){ right.p + at, right.n - at });
@@ -405,6 +408,18 @@ static void add_unknown(const struct perf_frame *f, struct strbuf *out)
 		strbuf_add(out, dso.p, dso.n);
 		strbuf_addch(out, ']');
 	}
+}
+
+bool perf_frame_slice(const struct perf_frame *f, bool java, struct perf_text *ret)
+{
+	struct perf_text t = without_offset(f->symbol);
+	size_t end = arguments_at(t);
+
+	t = perf_trim((struct perf_text){ t.p, end > 0 ? end : t.n });
+	*ret = t;
+	return t.n > 0 && !perf_text_is(t, "[unknown]") && !(java && t.p[0] == 'L') &&
+	       t.p == f->symbol.p && !memchr(t.p, '"', t.n) && !memchr(t.p, '\'', t.n) &&
+	       !memchr(t.p, ';', t.n);
 }
 
 void perf_frame_name(const struct perf_frame *f, bool java, struct strbuf *out)

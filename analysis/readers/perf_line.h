@@ -66,6 +66,8 @@ struct perf_text perf_event_base(struct perf_text event);
  * class.
  */
 void perf_frame_name(const struct perf_frame *f, bool java, struct strbuf *out);
+/* The same as a part of the line, where it stands in it as it shall be. */
+bool perf_frame_slice(const struct perf_frame *f, bool java, struct perf_text *ret);
 /* STACK_SAMPLED and its kin. */
 const char *perf_frame_category(const struct perf_frame *f);
 

@@ -17,6 +17,8 @@
  * libotf2 believes what a file says about itself, and reads a cut file for ever. So every file is
  * walked first (otf2_scan.c) and libotf2 is asked for the records that are there; counts in
  * definitions are hints; what it wants to print is caught and becomes part of a warning.
+ *
+ * Archives that profrig wrote say more: otf2_own.h.
  */
 #include "otf2_files.h"
 #include "otf2_private.h"

@@ -124,10 +124,15 @@ static struct perf_known learn(struct perf *p, struct perf_text line)
 
 	perf_frame_parse(line, &f);
 	for (int java = 0; java < 2; java++) {
-		strbuf_clear(&p->text);
-		perf_frame_name(&f, java, &p->text);
-		k.name[java] = p->sink->ops->string(p->sink, p->text.buf, p->text.len);
-		stack_named(&p->limit, k.name[java], p->text.len);
+		struct perf_text name;
+
+		if (!perf_frame_slice(&f, java, &name)) {
+			strbuf_clear(&p->text);
+			perf_frame_name(&f, java, &p->text);
+			name = (struct perf_text){ p->text.buf, p->text.len };
+		}
+		k.name[java] = p->sink->ops->string(p->sink, name.p, name.n);
+		stack_named(&p->limit, k.name[java], name.n);
 	}
 	f.address.n = 0;
 	k.category = category_id(p, perf_frame_category(&f));
@@ -158,7 +163,7 @@ static struct perf_known known_frame(struct perf *p, struct perf_text line, stru
 		return unknown_frame(p);
 	k = learn(p, line);
 	mem_budget_take(&p->limit.memory, text.n + MEM_STRING);
-	if (p->text_bytes < MAX_TEXT_BYTES) {
+	if (p->text_bytes + text.n < MAX_TEXT_BYTES) {
 		p->text_bytes += text.n;
 		intern_put(p->texts, text.p, text.n);
 		VEC_PUSH(&p->known, k);
@@ -265,7 +270,11 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	at = thread_at(p, &s->head);
 	th = &p->threads.v[at];
 	if (event != p->time_event) {
-		push_instant(p, th->stack.id, &s->head);
+		/* a mark is nothing but its time and its name */
+		if (s->head.timed && s->head.event.n > 0)
+			push_instant(p, th->stack.id, &s->head);
+		else
+			perf_note(p, &p->vague);
 		return;
 	}
 	take_frames(p, s);
@@ -331,7 +340,7 @@ static void tell_clock(struct perf *p)
 
 static void tell_facts(struct perf *p)
 {
-	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others));
+	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others - p->vague.n));
 	sink_fact(p->sink, "sample_ns", p->events.v[p->time_event].sample_ns);
 	sink_fact(p->sink, "other_events", (int64_t)p->others);
 	sink_fact(p->sink, "without_stack", (int64_t)p->stackless);
@@ -345,6 +354,7 @@ static int finish(struct perf *p)
 
 	tell_facts(p);
 	tell(p, W_BAD_EVENT, &p->bad, "lines that belong to no sample");
+	tell(p, W_BAD_EVENT, &p->vague, "lines whose event or time cannot be read");
 	tell(p, W_IGNORED_RECORD, &p->strange, "lines of stacks that are no frames");
 	tell(p, W_BAD_NUMBER, &p->numbers, "times or periods out of range");
 	tell(p, W_TIME_ORDER, &p->backwards, "samples before the one before them");

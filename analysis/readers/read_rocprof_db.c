@@ -160,9 +160,13 @@ static str_id name_at(struct rocprof *r, struct sqlite_rows *q, int col)
 
 static bool extent_at(struct rocprof *r, struct sqlite_rows *q, int begin, struct span_def *d)
 {
-	if (sqlite_rows_i64(q, begin, &d->start_ns) && sqlite_rows_i64(q, begin + 1, &d->end_ns))
+	if (!sqlite_rows_i64(q, begin, &d->start_ns) || !sqlite_rows_i64(q, begin + 1, &d->end_ns))
+		bad_row(r, q, "no begin or no end");
+	else if (d->start_ns == 0)
+		bad_row(r, q,
+			"a begin of 0, which is no time"); /* of a clock that runs since boot */
+	else
 		return true;
-	bad_row(r, q, "no begin or no end");
 	return false;
 }
 

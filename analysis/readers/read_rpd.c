@@ -152,7 +152,7 @@ static void take_tag(struct rpd *r, const char *tag, const char *value, size_t n
 	if (strcmp(tag, "schema_version") == 0) {
 		r->version = v > 3 ? 3 : v < 1 ? 1 : (int)v;
 		if (v > 3)
-			sink_warnf(r->sink, W_BAD_NUMBER,
+			sink_warnf(r->sink, W_UNKNOWN_VERSION,
 				   "schema_version %" PRId64 " is not known; it is read as 3", v);
 	} else if (strcmp(tag, "pid_stride") == 0) {
 		r->pid_stride = v;

@@ -1,6 +1,7 @@
 /*
  * profrig's sampling files (docs/contract.md, Sampling files):
  *
+ *	# profrig samples: 1			the version of all this
  *	# clock: CLOCK_MONOTONIC		header lines, key: value; others are for people
  *	# device: gpu0: MI210, pci 0000:c1:00.0, …	only the PCI address is used
  *	# anchor: monotonic_ns=… realtime_ns=…
@@ -35,6 +36,7 @@ struct samples {
 	struct input_map map;
 	enum trace_clock clock;
 	char host[256];
+	char version[16]; /* "" when it is the known one, or not stated */
 	bool change_points, estimated, anchored;
 	int64_t anchor_monotonic_ns, anchor_realtime_ns;
 	VEC(series_id) columns;
@@ -180,6 +182,9 @@ static void take_comment(struct samples *sm, struct text line, bool begun)
 	if (begun) {
 		if (text_is(key, "mark"))
 			take_mark(sm, value);
+	} else if (text_is(key, "profrig samples") && !text_is(value, "1")) {
+		snprintf(sm->version, sizeof(sm->version), "%.*s",
+			 (int)(value.n < 15 ? value.n : 15), value.p);
 	} else if (text_is(key, "clock")) {
 		sm->clock = clock_of(value);
 	} else if (text_is(key, "host")) {
@@ -283,6 +288,9 @@ static int take_header(struct samples *sm, struct text line, struct err *err)
 		in->anchor_own_ns = sm->anchor_monotonic_ns;
 		in->anchor_realtime_ns = sm->anchor_realtime_ns;
 		sm->sink->ops->clock(sm->sink);
+		if (sm->version[0])
+			sink_warnf(sm->sink, W_UNKNOWN_VERSION,
+				   "sampling file of version '%s'; only 1 is known", sm->version);
 		for (size_t i = 1; i < n; i++)
 			VEC_PUSH(&sm->columns, column_series(sm, fields[i]));
 	}

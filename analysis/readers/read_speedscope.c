@@ -19,7 +19,8 @@
  *
  * unit: seconds, milliseconds, microseconds, nanoseconds are times; bytes and none are not: then 1
  * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline that means nothing
- * (the fact untimed_profiles counts these). The clock is the file's own.
+ * (the fact untimed_profiles counts these); so is a unit with another name (W_BAD_EVENT). The clock
+ * is the file's own.
  *
  * What is wrong in it: an enter or leave without a frame, a time or a known type, and samples
  * without a weight, are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames
@@ -50,7 +51,7 @@ enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
 struct speed_profile {
 	enum speed_type type;
 	struct json_text name, unit, start;
-	const char *events, *samples, *weights;
+	const char *at, *events, *samples, *weights;
 	int shift; /* decimal places from the unit to ns */
 };
 
@@ -80,7 +81,7 @@ struct speed {
 	int damage;        /* 0, JSON_CUT or JSON_BAD: of the file */
 	size_t damaged_at;
 	uint64_t untimed, events, samples;
-	struct speed_count bad, numbers, unknown, nothing, negative, kinds, crowd;
+	struct speed_count bad, numbers, unknown, nothing, negative, kinds, units, crowd;
 };
 
 static void note(const struct speed *sp, struct speed_count *c, const struct json_cur *at)
@@ -178,7 +179,7 @@ static int take_member(struct json_cur *c, const struct json_text *key, struct s
 /* A cut profile is kept: its lists are read up to the cut. */
 static int take_profile(struct speed *sp, struct json_cur *c)
 {
-	struct speed_profile p = { .type = SPEED_UNKNOWN };
+	struct speed_profile p = { .type = SPEED_UNKNOWN, .at = c->p };
 	struct json_text key;
 	bool some = false;
 	int r;
@@ -246,6 +247,15 @@ static str_id name_put(struct speed *sp, const char *name, size_t n)
 
 	stack_named(&sp->limit, id, n);
 	return id;
+}
+
+/* The first pass only saw brackets. */
+static void damaged_at(struct speed *sp, const struct json_cur *c, int r)
+{
+	if (sp->damage)
+		return;
+	sp->damage = r;
+	sp->damaged_at = (size_t)(c->p - sp->map.data);
 }
 
 static struct stack_frame frame_at(struct speed *sp, const struct json_text *index,
@@ -323,21 +333,25 @@ static void read_events(struct speed *sp, const struct speed_profile *p, track_i
 	struct json_cur c;
 	struct json_text v[3];
 	bool some = false;
+	int r;
 
 	if (!p->events)
 		return;
 	c = cursor_at(sp, p->events + 1);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		bool object = json_peek(&c) == '{';
 
-		if (object ? take_event(&c, v) < 0 : json_skip(&c) < 0)
-			return;
+		r = object ? take_event(&c, v) : json_skip(&c);
+		if (r < 0)
+			break;
 		if (object)
 			push_event(sp, p, track, v, &at);
 		else
 			note(sp, &sp->bad, &at);
 	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
 }
 
 /* A list of frame numbers, root first. */
@@ -385,34 +399,45 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 {
 	struct json_cur c, w;
 	bool some = false, some_weights = false;
+	int r, rw = 0;
 
 	if (!p->samples)
 		return;
 	c = cursor_at(sp, p->samples + 1);
 	w = cursor_at(sp, p->weights ? p->weights + 1 : sp->map.data + sp->map.len);
-	while (json_element(&c, &some) > 0) {
+	while ((r = json_element(&c, &some)) > 0) {
 		struct json_cur at = c;
 		struct json_text weight = { .p = NULL };
 		bool list = json_peek(&c) == '[';
 		int64_t weight_ns;
 
 		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
-		if (list ? take_sample(sp, &c) < 0 : json_skip(&c) < 0)
-			return;
-		if (json_element(&w, &some_weights) <= 0)
+		r = list ? take_sample(sp, &c) : json_skip(&c);
+		if (r < 0)
+			break;
+		rw = w.p < w.end ? json_element(&w, &some_weights) : 0;
+		if (rw > 0)
+			rw = take_text(&w, &weight) < 0 ? JSON_BAD : 1;
+		if (rw <= 0) {
+			if (rw < 0)
+				damaged_at(sp, &w, rw);
 			w.p = w.end; /* no more of them */
-		else if (take_text(&w, &weight) < 0)
-			return;
+		}
 		if (!list || w.p == w.end)
 			note(sp, &sp->bad, &at);
 		else if (to_ns(sp, p, &weight, &at, &weight_ns))
 			push_stack(sp, t, weight_ns, &at);
 	}
-	while (w.p < w.end && json_element(&w, &some_weights) > 0) {
+	if (r < 0)
+		damaged_at(sp, &c, r);
+	while (w.p < w.end && (rw = json_element(&w, &some_weights)) > 0) {
 		note(sp, &sp->bad, &w);
-		if (json_skip(&w) < 0)
-			return;
+		rw = json_skip(&w);
+		if (rw < 0)
+			break;
 	}
+	if (rw < 0)
+		damaged_at(sp, &w, rw);
 }
 
 /* Values with a point: is any number among them (the text holds nothing else)? */
@@ -440,6 +465,11 @@ static int shift_of(struct speed *sp, const struct speed_profile *p)
 		if (p->unit.p && json_text_is(&p->unit, units[i].unit))
 			return units[i].shift;
 	sp->untimed++;
+	if (p->unit.p && !json_text_is(&p->unit, "none") && !json_text_is(&p->unit, "bytes")) {
+		struct json_cur at = cursor_at(sp, p->unit.p);
+
+		note(sp, &sp->units, &at);
+	}
 	return list_has_decimals(sp, p->weights) || list_has_decimals(sp, p->events) ? 6 : 0;
 }
 
@@ -447,7 +477,7 @@ static void read_profile(struct speed *sp, struct speed_profile *p, uint64_t key
 {
 	struct track_def d = TRACK_DEF_INIT;
 	struct stack_track t = STACK_TRACK_INIT(0);
-	struct json_cur here = cursor_at(sp, sp->map.data);
+	struct json_cur here = cursor_at(sp, p->at);
 
 	d.kind = TRACK_THREAD;
 	d.key = key;
@@ -515,8 +545,12 @@ static void add_frame(struct speed *sp, const struct speed_frame *raw)
 {
 	struct stack_frame f = { .args = frame_args(sp, raw) };
 
-	text_of(sp, &raw->name);
-	f.name = name_put(sp, sp->text.buf, sp->text.len);
+	if (raw->name.p && json_plain_len(&raw->name) == raw->name.n) {
+		f.name = name_put(sp, raw->name.p, raw->name.n);
+	} else {
+		text_of(sp, &raw->name);
+		f.name = name_put(sp, sp->text.buf, sp->text.len);
+	}
 	VEC_PUSH(&sp->frames, f);
 	mem_budget_take(&sp->limit.memory, sizeof(f));
 }
@@ -526,8 +560,9 @@ static void read_frames(struct speed *sp)
 {
 	struct json_cur c = cursor_at(sp, sp->list ? sp->list + 1 : sp->map.data + sp->map.len);
 	bool some = false;
+	int r = 0;
 
-	while (sp->list && json_element(&c, &some) > 0) {
+	while (sp->list && r >= 0 && (r = json_element(&c, &some)) > 0) {
 		struct speed_frame f = { .name = { .p = NULL } };
 
 		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
@@ -535,13 +570,15 @@ static void read_frames(struct speed *sp)
 			return;
 		if (json_peek(&c) != '{') {
 			note(sp, &sp->bad, &c);
-			if (json_skip(&c) < 0)
-				return;
-		} else if (take_frame(&c, &f) < 0) {
-			return;
+			r = json_skip(&c);
+		} else {
+			r = take_frame(&c, &f);
 		}
-		add_frame(sp, &f);
+		if (r >= 0)
+			add_frame(sp, &f);
 	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
 }
 
 static void begin(struct speed *sp)
@@ -580,6 +617,7 @@ static int finish(struct speed *sp)
 	sink_fact(s, "stack_samples", (int64_t)sp->samples);
 	sink_fact(s, "untimed_profiles", (int64_t)sp->untimed);
 	tell(sp, W_BAD_EVENT, &sp->bad, "events, samples or frames that lack what they need");
+	tell(sp, W_BAD_EVENT, &sp->units, "profiles of an unknown unit, taken for none");
 	tell(sp, W_BAD_NUMBER, &sp->numbers, "values that are no numbers or too large");
 	tell(sp, W_UNKNOWN_REFERENCE, &sp->unknown, "frames that are not in the list");
 	tell(sp, W_IGNORED_RECORD, &sp->nothing, "samples of weight 0");

@@ -1,4 +1,5 @@
 #include "readers_private.h"
+#include "sqlite_db.h"
 
 #include <errno.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 	const char *what;
+	uint64_t stated;
 
 	for (const struct reader *const *r = readers; *r; r++)
 		strbuf_addf(&names, "%s%s (%s)", names.len ? ", " : "", (*r)->name, (*r)->suffixes);
@@ -117,6 +119,12 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 	if (p->head_len == 0)
 		return err_set(err, EINVAL, "%s: not a trace that profrig knows: it is empty",
 			       path);
+	stated = sqlite_stated_bytes(p->head, p->head_len);
+	if (strcmp(p->name, fs_base(path)) == 0 && stated > (uint64_t)fs_size(path))
+		return err_set(err, EINVAL,
+			       "%s: an SQLite database of which %lld of %llu bytes are there; copy "
+			       "it again",
+			       path, (long long)fs_size(path), (unsigned long long)stated);
 	what = known_stranger(p->head, p->head_len);
 	if (what)
 		return err_set(err, EINVAL,

@@ -49,12 +49,57 @@ int sqlite_errno(int rc)
 	}
 }
 
+static uint32_t big_endian(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+uint64_t sqlite_stated_bytes(const unsigned char *head, size_t n)
+{
+	uint64_t page;
+
+	if (n < 100 || memcmp(head, MAGIC, sizeof(MAGIC)) != 0 ||
+	    big_endian(head + 24) != big_endian(head + 92))
+		return 0;
+	page = (uint64_t)head[16] << 8 | head[17];
+	return big_endian(head + 28) * (page == 1 ? 65536 : page);
+}
+
+/*
+ * Bytes that the header states, 0 when it does not. A page that is cut is read as one that ends in
+ * zeros, which may look like an empty table.
+ */
+static uint64_t stated_bytes(const struct sqlite_db *db)
+{
+	unsigned char head[100];
+	int64_t n = input_head(db->path, head, sizeof(head), NULL);
+
+	return n < 0 ? 0 : sqlite_stated_bytes(head, (size_t)n);
+}
+
+/* What SQLite calls malformed is mostly a copy that was not finished. */
+static int fail_damaged(const struct sqlite_db *db, int rc, const char *what, struct err *err)
+{
+	uint64_t stated = stated_bytes(db);
+	char cut[96] = "";
+
+	if (stated > db->bytes && db->bytes > 0)
+		snprintf(cut, sizeof(cut), " (%" PRIu64 " of %" PRIu64 " bytes are there)",
+			 db->bytes, stated);
+	return err_set(err, sqlite_errno(rc), "%s: %s%sthe database is %s%s; copy it again",
+		       db->path, what ? what : "", what ? ": " : "", *cut ? "cut" : "damaged", cut);
+}
+
 int sqlite_fail(const struct sqlite_db *db, int rc, const char *what, struct err *err)
 {
 	const char *why = (rc & 0xff) == SQLITE_INTERRUPT
 				  ? "it takes more steps than reading the file could"
+			  : (rc & 0xff) == SQLITE_NOMEM
+				  ? "the database wants more memory than there is, or is damaged"
 				  : sqlite3_errmsg(db->handle);
 
+	if (sqlite_errno(rc) == EBADMSG)
+		return fail_damaged(db, rc, what, err);
 	return err_set(err, sqlite_errno(rc), "%s: %s%s%s", db->path, what ? what : "",
 		       what ? ": " : "", why);
 }
@@ -332,27 +377,6 @@ void sqlite_db_closep(struct sqlite_db **db)
 {
 	sqlite_db_close(*db);
 	*db = NULL;
-}
-
-static uint32_t big_endian(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/*
- * Bytes that the header states, 0 when it does not. A page that is cut is read as one that ends in
- * zeros, which may look like an empty table.
- */
-static uint64_t stated_bytes(const struct sqlite_db *db)
-{
-	unsigned char head[100];
-	uint64_t page;
-
-	if (input_head(db->path, head, sizeof(head), NULL) != sizeof(head) ||
-	    big_endian(head + 24) != big_endian(head + 92))
-		return 0;
-	page = (uint64_t)head[16] << 8 | head[17];
-	return big_endian(head + 28) * (page == 1 ? 65536 : page);
 }
 
 void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)

@@ -63,6 +63,8 @@ struct sqlite_db {
 	uint64_t steps, max_steps; /* of the queries that are open */
 };
 
+/* Size that a database's first bytes state, 0 when they state none or are of something else. */
+uint64_t sqlite_stated_bytes(const unsigned char *head, size_t n);
 int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err);
 void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
 void sqlite_db_closep(struct sqlite_db **db);

@@ -56,6 +56,7 @@ struct tef_doc {
 	bool fractions;               /* times have digits behind the point */
 	bool own;                     /* written by profrig's converter (own.h) */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
+	size_t spans;                 /* that there may be, from the first events */
 };
 
 /* What has been seen so far of a document that decides about it. */
@@ -67,11 +68,28 @@ struct tef_signals {
 	bool timed;
 };
 
-/* A pid, tid or id as the file has it: a number, a word, or absent. */
+/*
+ * A pid, tid or id as the file has it: absent, a number, a number that is written otherwise than
+ * numbers are ("05", 5.0), or a word. Events are handed from thread to thread, so they are small.
+ */
+enum tef_id_type { TEF_ID_NONE, TEF_ID_NUMBER, TEF_ID_ODD, TEF_ID_WORD };
 struct tef_id {
-	enum { TEF_ID_NONE, TEF_ID_NUMBER, TEF_ID_WORD } type;
-	int64_t number;
-	struct json_text text;
+	union {
+		int64_t number; /* of TEF_ID_NUMBER, never negative */
+		const char *p;  /* the text of odd ones and words */
+	};
+	size_t n : 60;
+	size_t type : 4;
+};
+
+/* A time in µs as the file has it, absent when p is NULL; or in ns, if that was easy to tell. */
+struct tef_us {
+	union {
+		int64_t ns;
+		const char *p;
+	};
+	size_t n : 63;
+	size_t known : 1;
 };
 
 /* What categories mean to Kineto. */
@@ -89,9 +107,9 @@ enum tef_class {
 /* What Kineto says in args. */
 struct tef_args {
 	struct tef_id device, stream;
-	uint64_t correlation, external; /* 0 also when it is no number */
+	uint64_t correlation; /* or else the external id; 0 also when it is no number */
 	int32_t rank;
-	bool has_correlation, has_external;
+	bool has_correlation;
 };
 
 struct tef_event {
@@ -99,16 +117,17 @@ struct tef_event {
 	char ph;         /* 0: none; 1: more than one character */
 	bool empty;      /* {} */
 	bool enclosing;  /* "bp": "e" */
+	bool scoped;     /* there is a scope */
 	uint8_t class;   /* enum tef_class of cat */
-	bool ts_known;   /* ts_ns, dur_ns: what their texts mean */
-	bool dur_known;  /* else nobody has looked */
-	bool args_known; /* the same of kineto */
-	struct json_text name, cat, ts, dur, args;
-	struct json_text own; /* the member "profrig" */
-	struct json_text scope;
-	struct tef_id pid, tid, id;
-	int64_t ts_ns, dur_ns;
+	bool args_known; /* kineto is what args say; else nobody has looked */
+	struct json_text name, cat;
+	struct tef_us ts, dur;
+	struct tef_id pid, tid;
 	struct tef_args kineto;
+	struct json_text args;
+	struct tef_id id;
+	uint64_t scope;  /* equal scopes have equal ones */
+	const char *own; /* the value of the member "profrig", NULL */
 };
 
 /* Members that mean something. */
@@ -172,10 +191,9 @@ struct tef_flow {
 /* A span that was pushed, for finding what encloses a flow's end. */
 struct tef_slice {
 	int64_t start_ns, end_ns;
-	span_id span;
 	uint64_t correlation;
+	uint32_t span; /* counted from tef.first_span */
 	tef_slot slot;
-	uint32_t parent; /* index of the slice around it */
 };
 
 /* The first of the two ends of a link. */
@@ -225,6 +243,7 @@ struct tef {
 	VEC(struct tef_async) asyncs;
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
+	span_id first_span; /* the first that is in slices */
 	VEC(struct tef_late) late;
 
 	struct own own;
@@ -271,6 +290,9 @@ const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
 /* Members of the object at c. 0, JSON_CUT or JSON_BAD. */
 int tef_event_parse(struct json_cur *c, struct tef_event *ret);
 enum tef_member tef_member_of(const struct json_text *key);
+void tef_scope_set(struct tef_event *ev, const struct json_text *text);
+/* Half of what the model can hold, so that a start plus a duration stays inside. */
+#define TEF_TIME_MAX (INT64_C(1) << 61)
 void tef_event_push(struct tef *t, const struct tef_event *ev);
 /* When the event was, in the document's clock. Counts what is no time. */
 bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns);
@@ -310,7 +332,9 @@ void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const st
 
 /* tef_tracks.c */
 struct tef_id tef_id_of(const struct json_text *text);
-uint64_t tef_id_key(const struct tef_id *id); /* equal ids have equal keys */
+bool tef_id_number(const struct tef_id *id, int64_t *ret); /* false for words */
+struct json_text tef_id_word(const struct tef_id *id);     /* nothing for numbers */
+uint64_t tef_id_key(const struct tef_id *id);              /* equal ids have equal keys */
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t tef_hash_text(const struct json_text *t);
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);

@@ -179,13 +179,11 @@ const struct tef_event *tef_ahead_get(struct tef_ahead *a, const char *at,
 	const struct slot *s = region_wait(a, region, shapes);
 
 	*ret_nr = 0;
-	if (s->nr == 0)
-		*ret_end = region_end(a, region);
-	else if (s->v[0].at > at)
+	/* nothing, or it begins in what is no event or was pushed already */
+	*ret_end = region_end(a, region);
+	if (s->nr > 0 && s->v[0].at > at)
 		*ret_end = s->v[0].at;
-	else if (s->v[0].at < at) /* it begins in what is no event, or was pushed */
-		*ret_end = region_end(a, region);
-	else {
+	if (s->nr > 0 && s->v[0].at == at) {
 		*ret_nr = s->nr;
 		*ret_end = s->end;
 	}

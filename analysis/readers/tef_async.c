@@ -52,8 +52,8 @@ void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
 	a.args = tef_args(t, &ev->args);
 	a.pid_key = tef_id_key(&ev->pid);
 	a.group = tef_hash(a.pid_key, a.category, tef_id_key(&ev->id));
-	if (ev->scope.p)
-		a.group = tef_hash(a.group, tef_hash_text(&ev->scope), 0);
+	if (ev->scoped)
+		a.group = tef_hash(a.group, ev->scope, 0);
 	VEC_PUSH(&t->asyncs, a);
 }
 

@@ -137,8 +137,8 @@ void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *
 		a->correlation = number_or_none(value);
 		break;
 	case TEF_ARG_EXTERNAL:
-		a->has_external = true;
-		a->external = number_or_none(value);
+		if (!a->has_correlation)
+			a->correlation = number_or_none(value);
 		break;
 	case TEF_ARG_RANK:
 		if (num_i64(value->p, value->n, &rank) == 0 && rank >= 0 && rank <= INT32_MAX)
@@ -166,15 +166,28 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 /* Every rank of a merged file counts its correlations from the start. */
 static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a)
 {
-	uint64_t v = a->has_correlation ? a->correlation : a->external;
+	uint64_t v = a->correlation;
 
 	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
 }
 
+/* The number that a word such as "GPU 3" or "cuda:3" ends in. */
+static bool number_in(const char *word, size_t n, int64_t *ret)
+{
+	size_t at = n;
+
+	while (at > 0 && word[at - 1] >= '0' && word[at - 1] <= '9')
+		at--;
+	return at > 0 && word[0] != '-' && at < n && num_i64(word + at, n - at, ret) == 0;
+}
+
 static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
 {
-	if (id->type == TEF_ID_NUMBER && id->number < 65536)
-		snprintf(buf, n, "gpu%" PRId64, id->number);
+	int64_t v;
+
+	if ((tef_id_number(id, &v) || (id->type == TEF_ID_WORD && number_in(id->p, id->n, &v))) &&
+	    v < 65536)
+		snprintf(buf, n, "gpu%" PRId64, v);
 	else
 		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");
 }

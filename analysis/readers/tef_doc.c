@@ -16,6 +16,8 @@
 #include "profrig/warnings.h"
 
 #define SAMPLE_EVENTS 2000
+/* Room for more spans than are foreseen costs nothing as long as they do not come. */
+#define SPANS_SPARE 1.25
 #define TAIL_BYTES ((size_t)1 << 16)
 /* Bytes that may be looked at in vain. */
 #define TAIL_TRIES ((size_t)1 << 22)
@@ -145,16 +147,29 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 	}
 }
 
-/* The first events, on a copy of the cursor: damage is the second walk's business. */
+/* How many spans there will be, if the rest is like the first events. */
+static void expect_spans(struct tef *t, size_t spans, const struct json_cur *from,
+			 const struct json_cur *to)
+{
+	double bytes = (double)(to->p - from->p), all = (double)(from->end - from->p);
+
+	t->doc.spans = bytes > 0 ? (size_t)((double)spans * all / bytes * SPANS_SPARE) : 0;
+}
+
+/* The first events, on a copy of the cursor: damage is the walk's business. */
 static void sample_events(struct tef *t, struct tef_signals *sg, struct json_cur c)
 {
+	struct json_cur from = c;
 	struct tef_event ev;
 	bool some = false;
+	size_t spans = 0;
 
 	for (int i = 0; i < SAMPLE_EVENTS && json_element(&c, &some) > 0; i++) {
 		if (tef_event_parse(&c, &ev) < 0)
-			return;
+			break;
 		sample_event(t, sg, &ev);
+		spans += ev.ph == 'X' || ev.ph == 'B' || ev.ph == 'i';
+		expect_spans(t, spans, &from, &c);
 	}
 }
 

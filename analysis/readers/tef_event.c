@@ -6,9 +6,6 @@
 #include "profrig/num.h"
 #include "profrig/warnings.h"
 
-/* Half of what the model can hold, so that a start plus a duration stays inside. */
-#define TIME_MAX_NS (INT64_C(1) << 61)
-
 static int take_ph(struct json_cur *c, struct tef_event *ev)
 {
 	struct json_text t;
@@ -82,14 +79,37 @@ static int take_bp(struct json_cur *c, struct tef_event *ev)
 	return r;
 }
 
-static int take_tdur(struct json_cur *c, struct tef_event *ev)
+static int take_us(struct json_cur *c, struct tef_us *us)
 {
 	struct json_text t = { .p = NULL };
 	int r = take_text(c, &t);
 
-	if (r == 0 && !ev->dur.p)
-		ev->dur = t;
+	if (t.p)
+		*us = (struct tef_us){ .p = t.p, .n = t.n };
 	return r;
+}
+
+static int take_tdur(struct json_cur *c, struct tef_event *ev)
+{
+	struct tef_us unused;
+
+	return take_us(c, ev->dur.p ? &unused : &ev->dur);
+}
+
+static int take_scope(struct json_cur *c, struct tef_event *ev)
+{
+	struct json_text t = { .p = NULL };
+	int r = take_text(c, &t);
+
+	if (t.p && r == 0)
+		tef_scope_set(ev, &t);
+	return r;
+}
+
+void tef_scope_set(struct tef_event *ev, const struct json_text *text)
+{
+	ev->scoped = true;
+	ev->scope = tef_hash_text(text);
 }
 
 enum tef_member tef_member_of(const struct json_text *key)
@@ -117,9 +137,9 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 	case TEF_PH:
 		return take_ph(c, ev);
 	case TEF_TS:
-		return take_text(c, &ev->ts);
+		return take_us(c, &ev->ts);
 	case TEF_DUR:
-		return take_text(c, &ev->dur);
+		return take_us(c, &ev->dur);
 	case TEF_TDUR:
 		return take_tdur(c, ev);
 	case TEF_ID:
@@ -139,9 +159,11 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 	case TEF_ARGS:
 		return take_raw(c, &ev->args);
 	case TEF_SCOPE:
-		return take_text(c, &ev->scope);
+		return take_scope(c, ev);
 	case TEF_OWN:
-		return take_raw(c, &ev->own);
+		json_peek(c);
+		ev->own = c->p;
+		break;
 	case TEF_OTHER:
 		break;
 	}
@@ -216,17 +238,37 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
 }
 
+static bool us_to_ns(const struct tef_us *us, int64_t add_ns, int64_t *ret_ns)
+{
+	if (!us->known && num_decimal(us->p, us->n, 3, ret_ns) < 0)
+		return false;
+	if (us->known)
+		*ret_ns = us->ns;
+	return !__builtin_add_overflow(*ret_ns, add_ns, ret_ns) && *ret_ns <= TEF_TIME_MAX &&
+	       *ret_ns >= -TEF_TIME_MAX;
+}
+
+static bool absent(const struct tef_us *us)
+{
+	return !us->known && !us->p;
+}
+
+/* What is known is in range, so that its text is not needed. */
+static void bad_us(struct tef *t, const char *what, const struct tef_us *us)
+{
+	tef_bad_number(t, what, &(struct json_text){ .p = us->p, .n = us->n });
+}
+
 bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 {
-	int64_t v = ev->ts_ns;
+	int64_t v;
 
-	if (!ev->ts.p) {
+	if (absent(&ev->ts)) {
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
-	if ((!ev->ts_known && num_decimal(ev->ts.p, ev->ts.n, 3, &v) < 0) ||
-	    __builtin_add_overflow(v, t->doc.base_ns, &v) || v > TIME_MAX_NS || v < -TIME_MAX_NS) {
-		tef_bad_number(t, "time", &ev->ts);
+	if (!us_to_ns(&ev->ts, t->doc.base_ns, &v)) {
+		bad_us(t, "time", &ev->ts);
 		return false;
 	}
 	*ret_ns = v;
@@ -235,15 +277,14 @@ bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns)
 {
-	int64_t dur = ev->dur_ns;
+	int64_t dur = 0;
 
 	if (!tef_time(t, ev, start_ns))
 		return false;
-	if (!ev->dur.p) {
+	if (absent(&ev->dur)) {
 		tef_bad_event(t, "complete event without a duration");
-	} else if ((!ev->dur_known && num_decimal(ev->dur.p, ev->dur.n, 3, &dur) < 0) ||
-		   dur > TIME_MAX_NS || dur < -TIME_MAX_NS) {
-		tef_bad_number(t, "duration", &ev->dur);
+	} else if (!us_to_ns(&ev->dur, 0, &dur)) {
+		bad_us(t, "duration", &ev->dur);
 		return false;
 	}
 	*end_ns = *start_ns + dur;
@@ -261,12 +302,15 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 		tr->last_ns = d->end_ns;
 	/* profrig's and uftrace's own files hold no flows, so nothing asks for these. */
 	if (d->kind != SPAN_INSTANT && t->doc.dialect != TEF_PROFRIG &&
-	    t->doc.dialect != TEF_UFTRACE)
+	    t->doc.dialect != TEF_UFTRACE) {
+		if (t->slices.nr == 0)
+			t->first_span = id;
 		VEC_PUSH(&t->slices, (struct tef_slice){ .start_ns = d->start_ns,
 							 .end_ns = d->end_ns,
-							 .span = id,
 							 .correlation = d->correlation,
+							 .span = (uint32_t)(id - t->first_span),
 							 .slot = slot });
+	}
 	return id;
 }
 
@@ -334,8 +378,13 @@ static series_id counter_series(struct tef *t, const struct tef_event *ev,
 	if (ev->name.p)
 		json_decode(&ev->name, &t->text);
 	if (ev->id.type != TEF_ID_NONE) {
+		struct json_text id = { .p = ev->id.p, .n = ev->id.n };
+
 		strbuf_addch(&t->text, '[');
-		json_decode(&ev->id.text, &t->text);
+		if (ev->id.type == TEF_ID_NUMBER)
+			strbuf_addf(&t->text, "%" PRId64, ev->id.number);
+		else
+			json_decode(&id, &t->text);
 		strbuf_addch(&t->text, ']');
 	}
 	if (t->text.len == 0 || (key->n > 0 && !json_text_is(key, "value"))) {

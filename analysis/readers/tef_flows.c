@@ -6,6 +6,9 @@
  */
 #include "tef.h"
 
+#include "profrig/sort.h"
+#include "profrig/workers.h"
+
 #define SLICE_NONE UINT32_MAX
 /* No stack is deeper; hostile nesting must not be climbed once per flow. */
 #define MAX_CLIMB 4096
@@ -32,45 +35,78 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	VEC_PUSH(&t->flows, f);
 }
 
-static int by_track(const void *va, const void *vb)
-{
-	const struct tef_slice *a = va, *b = vb;
+/* The slices by track and start, and what each lies in: the last earlier one of its track that is
+ * still open. */
+struct nest {
+	struct tef *t;
+	struct sort_span *v; /* row: of t->slices */
+	uint32_t *above;     /* SLICE_NONE */
+	size_t *ends;        /* behind those of each slot */
+};
 
-	if (a->slot != b->slot)
-		return a->slot < b->slot ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return a->span < b->span ? -1 : a->span > b->span;
+static size_t slot_begin(const struct nest *n, tef_slot slot)
+{
+	return slot > 0 ? n->ends[slot - 1] : 0;
 }
 
-/* Sorts the slices and finds what each lies in: the last earlier one of its track that is still
- * open. */
-static void slices_nest(struct tef *t)
+static void nest_job(void *ctx, size_t slot, unsigned worker)
 {
-	qsort(t->slices.v, t->slices.nr, sizeof(*t->slices.v), by_track);
-	for (size_t i = 0; i < t->slices.nr; i++) {
-		struct tef_slice *s = &t->slices.v[i];
-		uint32_t up = i > 0 && t->slices.v[i - 1].slot == s->slot ? (uint32_t)(i - 1)
-									  : SLICE_NONE;
+	struct nest *n = ctx;
+	size_t from = slot_begin(n, (tef_slot)slot), to = n->ends[slot];
 
-		while (up != SLICE_NONE && t->slices.v[up].end_ns < s->end_ns)
-			up = t->slices.v[up].parent;
-		s->parent = up;
+	(void)worker;
+	sort_spans(n->v + from, to - from);
+	for (size_t i = from; i < to; i++) {
+		uint32_t up = i > from ? (uint32_t)(i - 1) : SLICE_NONE;
+
+		while (up != SLICE_NONE && n->v[up].end_ns < n->v[i].end_ns)
+			up = n->above[up];
+		n->above[i] = up;
 	}
 }
 
-/* Index of the first slice of the track that begins after t_ns. */
-static size_t slice_after(const struct tef *t, tef_slot slot, int64_t t_ns)
+static void nest_make(struct tef *t, struct nest *n)
 {
-	size_t lo = 0, hi = t->slices.nr;
+	size_t tracks = t->tracks.nr, sum = 0;
+	struct workers *w = t->opts->workers;
+
+	*n = (struct nest){ .t = t,
+			    .v = xreallocarray(NULL, t->slices.nr, sizeof(*n->v)),
+			    .above = xreallocarray(NULL, t->slices.nr, sizeof(*n->above)),
+			    .ends = xcalloc(tracks + 1, sizeof(*n->ends)) };
+	xhuge(n->v, t->slices.nr * sizeof(*n->v));
+	for (size_t i = 0; i < t->slices.nr; i++)
+		n->ends[t->slices.v[i].slot + 1]++;
+	for (size_t i = 0; i < tracks; i++)
+		n->ends[i] = sum += n->ends[i];
+	/* now where each slot begins; when all are placed, where it ends */
+	for (size_t i = 0; i < t->slices.nr; i++) {
+		const struct tef_slice *s = &t->slices.v[i];
+
+		n->v[n->ends[s->slot]++] = (struct sort_span){ s->start_ns, s->end_ns, i };
+	}
+	if (w)
+		workers_run(w, tracks, nest_job, n);
+	for (size_t i = 0; !w && i < tracks; i++)
+		nest_job(n, i, 0);
+}
+
+static void nest_release(struct nest *n)
+{
+	free(n->v);
+	free(n->above);
+	free(n->ends);
+}
+
+/* Index of the first slice of the slot that begins after t_ns. */
+static size_t slice_after(const struct nest *n, tef_slot slot, int64_t t_ns)
+{
+	size_t lo = slot_begin(n, slot), hi = n->ends[slot];
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct tef_slice *s = &t->slices.v[mid];
 
-		if (s->slot < slot || (s->slot == slot && s->start_ns <= t_ns))
+		if (n->v[mid].start_ns <= t_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -78,8 +114,9 @@ static size_t slice_after(const struct tef *t, tef_slot slot, int64_t t_ns)
 	return lo;
 }
 
-static const struct tef_slice *flow_slice(const struct tef *t, const struct tef_flow *f)
+static const struct tef_slice *flow_slice(const struct nest *n, const struct tef_flow *f)
 {
+	const struct tef *t = n->t;
 	tef_slot slot = u64map_get(&t->places, f->place);
 	/* rocprof cuts times of flows to whole µs, those of spans not */
 	int64_t late_ns = t->doc.dialect == TEF_ROCPROF ? f->t_ns + 999 : f->t_ns;
@@ -89,17 +126,16 @@ static const struct tef_slice *flow_slice(const struct tef *t, const struct tef_
 	if (slot == TEF_SLOT_NONE)
 		return NULL;
 	if (!f->enclosing) {
-		after = slice_after(t, slot, f->t_ns - 1);
-		return after < t->slices.nr && t->slices.v[after].slot == slot ? &t->slices.v[after]
-									       : NULL;
+		after = slice_after(n, slot, f->t_ns - 1);
+		return after < n->ends[slot] ? &t->slices.v[n->v[after].row] : NULL;
 	}
-	after = slice_after(t, slot, late_ns);
-	if (after == 0 || t->slices.v[after - 1].slot != slot)
+	after = slice_after(n, slot, late_ns);
+	if (after == slot_begin(n, slot))
 		return NULL;
 	at = (uint32_t)(after - 1);
-	for (int i = 0; at != SLICE_NONE && t->slices.v[at].end_ns < f->t_ns; i++)
-		at = i < MAX_CLIMB ? t->slices.v[at].parent : SLICE_NONE;
-	return at == SLICE_NONE ? NULL : &t->slices.v[at];
+	for (int i = 0; at != SLICE_NONE && n->v[at].end_ns < f->t_ns; i++)
+		at = i < MAX_CLIMB ? n->above[at] : SLICE_NONE;
+	return at == SLICE_NONE ? NULL : &t->slices.v[n->v[at].row];
 }
 
 static int by_chain(const void *va, const void *vb)
@@ -126,7 +162,8 @@ static bool link_points(struct tef *t, const struct tef_slice *from, const struc
 		return true;
 	launch = t->tracks.v[from->slot].def.kind == TRACK_THREAD &&
 		 t->tracks.v[to->slot].def.kind == TRACK_QUEUE;
-	t->sink->ops->link(t->sink, from->span, to->span, launch ? LINK_LAUNCH : LINK_FLOW);
+	t->sink->ops->link(t->sink, t->first_span + from->span, t->first_span + to->span,
+			   launch ? LINK_LAUNCH : LINK_FLOW);
 	return true;
 }
 
@@ -134,14 +171,15 @@ static bool link_points(struct tef *t, const struct tef_slice *from, const struc
  * One chain's points. Ids are used again: each s begins anew. But with a single s every other point
  * belongs to it, also one that a second clock puts before it.
  */
-static void chain_push(struct tef *t, const struct tef_flow *f, size_t n)
+static void chain_push(const struct nest *nest, const struct tef_flow *f, size_t n)
 {
 	const struct tef_slice *from = NULL;
+	struct tef *t = nest->t;
 	size_t starts = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (f[i].ph == 's' && starts++ == 0)
-			from = flow_slice(t, &f[i]);
+			from = flow_slice(nest, &f[i]);
 	}
 	if (starts != 1)
 		from = NULL;
@@ -150,7 +188,7 @@ static void chain_push(struct tef *t, const struct tef_flow *f, size_t n)
 
 		if (f[i].ph == 's' && starts == 1)
 			continue;
-		at = flow_slice(t, &f[i]);
+		at = flow_slice(nest, &f[i]);
 		if (f[i].ph == 's') {
 			from = at;
 			continue;
@@ -163,6 +201,7 @@ static void chain_push(struct tef *t, const struct tef_flow *f, size_t n)
 
 void tef_flows_push(struct tef *t)
 {
+	struct nest nest;
 	size_t end;
 
 	if (t->flows.nr == 0)
@@ -171,11 +210,12 @@ void tef_flows_push(struct tef *t)
 		t->n.flows_unmatched += t->flows.nr;
 		return;
 	}
-	slices_nest(t);
+	nest_make(t, &nest);
 	qsort(t->flows.v, t->flows.nr, sizeof(*t->flows.v), by_chain);
 	for (size_t i = 0; i < t->flows.nr; i = end) {
 		for (end = i + 1; end < t->flows.nr && t->flows.v[end].key == t->flows.v[i].key;)
 			end++;
-		chain_push(t, t->flows.v + i, end - i);
+		chain_push(&nest, t->flows.v + i, end - i);
 	}
+	nest_release(&nest);
 }

@@ -109,11 +109,11 @@ static str_id args_text(struct tef *t, const struct tef_event *ev)
 
 static void take_facts(struct tef *t, const struct tef_event *ev, struct span_def *d)
 {
+	struct json_cur c = { ev->own, t->map.data + t->map.len };
 	struct json_text key, value;
-	struct json_cur c;
 	bool some = false, args = true;
 
-	if (open_object(&ev->own, &c))
+	if (ev->own && json_open(&c, '{') == 0)
 		while (next(&c, &some, &key, &value)) {
 			if (json_text_is(&key, "kind"))
 				own_span_kind(value.p, value.n, &d->kind);

@@ -81,8 +81,11 @@ static void name_put(struct v3 *v, struct v3_names *names, uint64_t id,
 {
 	uint32_t *at = u64map_at(&names->at, id);
 
-	if (*at != U64MAP_NONE)
+	if (*at != U64MAP_NONE) {
+		v->t->at = (size_t)(text->p - v->t->map.data);
+		tef_bad_event(v->t, "name of a number that has one already");
 		return;
+	}
 	*at = (uint32_t)names->v.nr;
 	VEC_PUSH(&names->v, tef_string(v->t, text));
 }

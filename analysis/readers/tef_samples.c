@@ -14,10 +14,13 @@
 
 /* Deeper than any stack; parents can be a circle. */
 #define MAX_FRAMES 1024
+#define SPARE_BYTES 65536
 
 struct frame {
 	struct json_text name;
 	struct tef_id parent;
+	str_id args; /* of a sample of it, once they are made */
+	bool made;
 };
 
 struct samples {
@@ -25,7 +28,8 @@ struct samples {
 	VEC(struct frame) frames;
 	struct u64map frame_at, thread_at;
 	struct strbuf stack;
-	uint64_t nr, unknown;
+	size_t stack_bytes; /* of all arguments */
+	uint64_t nr, unknown, stackless;
 	size_t unknown_at; /* of the first */
 };
 
@@ -100,7 +104,7 @@ static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
 	return at != U64MAP_NONE ? at : tef_thread(sp->t, &pid, &id);
 }
 
-static const struct frame *frame_of(struct samples *sp, const struct tef_id *id)
+static struct frame *frame_of(struct samples *sp, const struct tef_id *id)
 {
 	uint32_t at =
 		id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
@@ -128,23 +132,39 @@ static void add_name(struct samples *sp, const struct json_text *name)
 	}
 }
 
-/* {"stack":"main;f"}, root first. */
-static str_id stack_args(struct samples *sp, const struct frame *leaf)
+/*
+ * {"stack":"main;f"}, root first. All of them take no more memory than the file: a long chain of
+ * frames could be every frame's.
+ */
+static str_id make_args(struct samples *sp, const struct frame *leaf)
 {
 	const struct frame *path[MAX_FRAMES];
 	size_t n = 0;
 
-	if (!sp->t->opts->keep_args || !leaf)
-		return STR_NONE;
 	for (; leaf && n < MAX_FRAMES; leaf = frame_of(sp, &leaf->parent))
 		path[n++] = leaf;
 	strbuf_clear(&sp->stack);
 	strbuf_addstr(&sp->stack, "{\"stack\":\"");
-	while (n-- > 0) {
+	while (n-- > 0 && sp->stack_bytes + sp->stack.len <= sp->t->map.len + SPARE_BYTES) {
 		add_name(sp, &path[n]->name);
 		strbuf_addstr(&sp->stack, n > 0 ? ";" : "\"}");
 	}
+	sp->stack_bytes += sp->stack.len;
+	if (sp->stack_bytes > sp->t->map.len + SPARE_BYTES)
+		return STR_NONE;
 	return sp->t->sink->ops->string(sp->t->sink, sp->stack.buf, sp->stack.len);
+}
+
+static str_id stack_args(struct samples *sp, struct frame *leaf)
+{
+	if (!sp->t->opts->keep_args || !leaf)
+		return STR_NONE;
+	if (!leaf->made) {
+		leaf->args = make_args(sp, leaf);
+		leaf->made = true;
+	}
+	sp->stackless += leaf->args == STR_NONE;
+	return leaf->args;
 }
 
 struct sample {
@@ -171,9 +191,10 @@ static void push(struct samples *sp, const struct sample *s)
 {
 	struct span_def d = { .kind = SPAN_INSTANT };
 	struct tef_id id = tef_id_of(&s->frame);
-	const struct frame *leaf = frame_of(sp, &id);
+	struct frame *leaf = frame_of(sp, &id);
 
-	if (!tef_time(sp->t, &(struct tef_event){ .ts = s->ts }, &d.start_ns))
+	if (!tef_time(sp->t, &(struct tef_event){ .ts = { .p = s->ts.p, .n = s->ts.n } },
+		      &d.start_ns))
 		return;
 	if (!leaf && id.type != TEF_ID_NONE && sp->unknown++ == 0)
 		sp->unknown_at = sp->t->at;
@@ -216,6 +237,9 @@ void tef_samples_push(struct tef *t)
 			 sp.unknown_at);
 		t->sink->ops->warn(t->sink, W_UNKNOWN_REFERENCE, sp.unknown, text);
 	}
+	if (sp.stackless)
+		t->sink->ops->warn(t->sink, W_IGNORED_RECORD, sp.stackless,
+				   "stacks of samples that take more than the file has");
 	VEC_RELEASE(&sp.frames);
 	strbuf_release(&sp.stack);
 	u64map_release(&sp.frame_at);

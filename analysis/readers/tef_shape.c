@@ -63,7 +63,8 @@ struct step {
 	uint8_t class;             /* of STEP_CAT */
 	uint8_t arg;               /* enum tef_arg */
 	char open;                 /* of STEP_NESTED */
-	uint16_t field;            /* where in the event a text or an id goes */
+	uint8_t member;            /* enum tef_member of STEP_TEXT */
+	uint16_t field;            /* where in the event an id goes */
 	uint16_t inside;           /* of STEP_ARGS: the step that its members follow */
 	uint16_t next[NEXT_MAX];
 	/* the last value with the byte behind it, and what it is */
@@ -145,6 +146,7 @@ static bool step_scalar(struct step *st, const char *from, const struct json_tex
 static bool step_of_member(struct step *st, enum tef_member member, const char *from,
 			   const struct json_text *v)
 {
+	st->member = (uint8_t)member;
 	switch (member) {
 	case TEF_PH:
 		return v->n == 1 && step_whole(st, STEP_PH, from, v);
@@ -152,20 +154,14 @@ static bool step_of_member(struct step *st, enum tef_member member, const char *
 		return step_whole(st, STEP_BP, from, v);
 	case TEF_CAT:
 		st->class = (uint8_t)tef_kineto_class(v);
-		st->field = offsetof(struct tef_event, cat);
 		return step_whole(st, STEP_CAT, from, v) ||
 		       (v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT));
 	case TEF_NAME:
-		st->field = offsetof(struct tef_event, name);
-		return v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT);
 	case TEF_SCOPE:
-		st->field = offsetof(struct tef_event, scope);
 		return v->quoted && step_scalar(st, from, v, STEP_TEXT, STEP_TEXT);
 	case TEF_TS:
-		st->field = offsetof(struct tef_event, ts);
 		return step_scalar(st, from, v, STEP_TIME, STEP_TEXT);
 	case TEF_DUR:
-		st->field = offsetof(struct tef_event, dur);
 		return step_scalar(st, from, v, STEP_DUR, STEP_TEXT);
 	case TEF_PID:
 		st->field = offsetof(struct tef_event, pid);
@@ -398,25 +394,27 @@ FAST_INLINE const char *word_take(const char *p, const char *end, struct json_te
 	return p > from && p < end ? p : NULL;
 }
 
-/* A time in µs: digits, and perhaps three more behind a point. What else there is of numbers is
- * only delimited. */
-FAST_INLINE const char *time_take(const char *p, const char *end, struct json_text *ret,
-				  int64_t *ret_ns, bool *ret_known)
+/* A time in µs: digits, and perhaps three more behind a point. Of what else there is of numbers, or
+ * is out of range with add_ns, the text is kept. */
+FAST_INLINE const char *us_take(const char *p, const char *end, int64_t add_ns, struct tef_us *ret)
 {
 	uint32_t stop = not_digits(p);
 	unsigned int n = (unsigned int)_tzcnt_u32(stop), all = n;
+	struct json_text text;
 	uint64_t ns;
 
-	*ret_known = false;
 	if (n > 0 && n <= 16 && p[n] == '.')
 		all = (unsigned int)_tzcnt_u32(_blsr_u32(stop));
-	if (n == 0 || n > 16 || (all != n && all != n + 4) || !word_ends(p + all, end))
-		return word_take(p, end, ret);
-	ns = digits_value(p + n, n) * 1000 + (all > n ? digits_value(p + all, 3) : 0);
-	*ret_known = ns <= INT64_MAX;
-	*ret_ns = (int64_t)ns;
-	*ret = (struct json_text){ .p = p, .n = all };
-	return p + all;
+	if (n > 0 && n <= 16 && (all == n || all == n + 4) && word_ends(p + all, end)) {
+		ns = digits_value(p + n, n) * 1000 + (all > n ? digits_value(p + all, 3) : 0);
+		if (add_ns < TEF_TIME_MAX && ns <= (uint64_t)(TEF_TIME_MAX - add_ns)) {
+			*ret = (struct tef_us){ .ns = (int64_t)ns, .known = 1 };
+			return p + all;
+		}
+	}
+	p = word_take(p, end, &text);
+	*ret = (struct tef_us){ .p = text.p, .n = text.n };
+	return p;
 }
 
 FAST_INLINE const char *number_take(const char *p, const char *end, uint64_t *ret)
@@ -456,10 +454,8 @@ FAST_INLINE const char *id_number_take(struct step *st, const char *p, const cha
 		return p + st->memo_n - 1;
 	}
 	p = number_take(p, end, &v);
-	if (p) {
-		*ret = (struct tef_id){ .type = TEF_ID_NUMBER,
-					.number = (int64_t)v,
-					.text = { .p = from, .n = (size_t)(p - from) } };
+	if (p && (*from != '0' || p == from + 1)) {
+		*ret = (struct tef_id){ .number = (int64_t)v, .type = TEF_ID_NUMBER };
 	} else {
 		struct json_text text;
 
@@ -517,8 +513,8 @@ FAST_INLINE const char *arg_number_take(const struct step *st, const char *p, co
 		a->correlation = v;
 		return p;
 	case TEF_ARG_EXTERNAL:
-		a->has_external = true;
-		a->external = v;
+		if (!a->has_correlation)
+			a->correlation = v;
 		return p;
 	default:
 		if (v <= INT32_MAX)
@@ -527,9 +523,32 @@ FAST_INLINE const char *arg_number_take(const struct step *st, const char *p, co
 	}
 }
 
-static inline void *field_of(struct tef_event *ev, const struct step *st)
+/* Where the id of a step goes. */
+static inline struct tef_id *id_of(struct tef_event *ev, const struct step *st)
 {
-	return (char *)ev + st->field;
+	return (struct tef_id *)(void *)((char *)ev + st->field);
+}
+
+/* Steps that mean the same in an event and in its args; NULL also for those that cannot be here. */
+FAST_INLINE const char *value_take(struct step *st, const char *p, const char *end,
+				   struct tef_event *ev, unsigned int above)
+{
+	struct json_text unused;
+
+	switch ((enum step_kind)st->kind) {
+	case STEP_ID_NUMBER:
+		return id_number_take(st, p, end, id_of(ev, st));
+	case STEP_ID_TEXT:
+		return id_text_take(st, p, end, id_of(ev, st));
+	case STEP_WORD:
+		return word_take(p, end, &unused);
+	case STEP_STRING:
+		return string_take(p, end, &unused);
+	case STEP_NESTED:
+		return nested_take(p, end, st->open, above);
+	default:
+		return NULL;
+	}
 }
 
 /* Args from behind their '{'; NULL when they are not as foreseen. */
@@ -546,12 +565,6 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 		switch ((enum step_kind)st->kind) {
 		case STEP_END:
 			return p;
-		case STEP_ID_NUMBER:
-			p = id_number_take(st, p, end, field_of(ev, st));
-			break;
-		case STEP_ID_TEXT:
-			p = id_text_take(st, p, end, field_of(ev, st));
-			break;
 		case STEP_ARG_NUMBER:
 			p = arg_number_take(st, p, end, &ev->kineto);
 			break;
@@ -560,17 +573,9 @@ FAST static const char *follow_args(struct tef_shapes *s, struct step *st, const
 			if (p)
 				tef_arg_take(&ev->kineto, (enum tef_arg)st->arg, &text);
 			break;
-		case STEP_WORD:
-			p = word_take(p, end, &text);
-			break;
-		case STEP_STRING:
-			p = string_take(p, end, &text);
-			break;
-		case STEP_NESTED:
-			p = nested_take(p, end, st->open, 1);
-			break;
 		default:
-			return NULL;
+			p = value_take(st, p, end, ev, 1);
+			break;
 		}
 	}
 	return NULL;
@@ -598,13 +603,62 @@ FAST_INLINE const char *args_take(struct tef_shapes *s, const struct step *st, c
 FAST_INLINE const char *text_take(struct tef_event *ev, const struct step *st, const char *p,
 				  const char *end)
 {
-	if (st->field == offsetof(struct tef_event, cat))
+	struct json_text t;
+
+	p = string_take(p, end, &t);
+	if (!p)
+		return NULL;
+	switch ((enum tef_member)st->member) {
+	case TEF_NAME:
+		ev->name = t;
+		break;
+	case TEF_CAT:
+		ev->cat = t;
 		ev->class = TEF_CLASS_UNKNOWN;
-	else if (st->field == offsetof(struct tef_event, ts))
-		ev->ts_known = false;
-	else if (st->field == offsetof(struct tef_event, dur))
-		ev->dur_known = false;
-	return string_take(p, end, field_of(ev, st));
+		break;
+	case TEF_TS:
+		ev->ts = (struct tef_us){ .p = t.p, .n = t.n };
+		break;
+	case TEF_DUR:
+		ev->dur = (struct tef_us){ .p = t.p, .n = t.n };
+		break;
+	default:
+		tef_scope_set(ev, &t);
+		break;
+	}
+	return p;
+}
+
+/* A member that is all in its step's text, which ends at p. */
+FAST_INLINE void whole_take(struct tef_event *ev, const struct step *st, const char *p)
+{
+	const char *value = p - st->n + st->value_at;
+
+	switch ((enum step_kind)st->kind) {
+	case STEP_PH:
+		ev->ph = *value;
+		break;
+	case STEP_BP:
+		ev->enclosing = st->value_n == 1 && *value == 'e';
+		break;
+	default:
+		ev->cat = (struct json_text){ .p = value, .n = st->value_n, .quoted = 1 };
+		ev->class = st->class;
+		break;
+	}
+}
+
+/* By hand, as the compiler's way takes longer to begin than to do it. */
+FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
+{
+	char *p = (char *)ev;
+	size_t i = 0;
+
+	for (; i + 32 <= sizeof(*ev); i += 32)
+		_mm256_storeu_si256((__m256i *)(void *)(p + i), _mm256_setzero_si256());
+	for (; i < sizeof(*ev); i += 8)
+		memset(p + i, 0, 8);
+	ev->at = at;
 }
 
 /* Behind the event at p; NULL when it is not as foreseen. */
@@ -612,9 +666,8 @@ FAST static const char *follow(struct tef_shapes *s, const char *p, const char *
 			       struct tef_event *ev)
 {
 	struct step *st = &s->steps[0];
-	struct json_text text;
 
-	*ev = (struct tef_event){ .at = p };
+	event_clear(ev, p);
 	while (p) {
 		st = step_behind(s, st, p);
 		if (!st)
@@ -624,47 +677,25 @@ FAST static const char *follow(struct tef_shapes *s, const char *p, const char *
 		case STEP_END:
 			return p;
 		case STEP_PH:
-			ev->ph = st->text[st->value_at];
-			break;
 		case STEP_BP:
-			ev->enclosing = st->value_n == 1 && st->text[st->value_at] == 'e';
-			break;
 		case STEP_CAT:
-			ev->cat = (struct json_text){ .p = p - st->n + st->value_at,
-						      .n = st->value_n,
-						      .quoted = 1 };
-			ev->class = st->class;
+			whole_take(ev, st, p);
 			break;
 		case STEP_TIME:
-			p = time_take(p, end, &ev->ts, &ev->ts_ns, &ev->ts_known);
+			p = us_take(p, end, s->doc->base_ns, &ev->ts);
 			break;
 		case STEP_DUR:
-			p = time_take(p, end, &ev->dur, &ev->dur_ns, &ev->dur_known);
-			break;
-		case STEP_ID_NUMBER:
-			p = id_number_take(st, p, end, field_of(ev, st));
-			break;
-		case STEP_ID_TEXT:
-			p = id_text_take(st, p, end, field_of(ev, st));
+			p = us_take(p, end, 0, &ev->dur);
 			break;
 		case STEP_TEXT:
 			p = text_take(ev, st, p, end);
 			break;
-		case STEP_WORD:
-			p = word_take(p, end, &text);
-			break;
-		case STEP_STRING:
-			p = string_take(p, end, &text);
-			break;
-		case STEP_NESTED:
-			p = nested_take(p, end, st->open, 0);
-			break;
 		case STEP_ARGS:
 			p = args_take(s, st, p, end, ev);
 			break;
-		case STEP_ARG_NUMBER:
-		case STEP_ARG_TEXT:
-			return NULL;
+		default:
+			p = value_take(st, p, end, ev, 0);
+			break;
 		}
 	}
 	return NULL;

@@ -31,34 +31,59 @@ uint64_t tef_hash_text(const struct json_text *t)
 	return XXH3_64bits(t->p, t->n);
 }
 
-struct tef_id tef_id_of(const struct json_text *text)
+static bool number_of(const char *p, size_t n, int64_t *ret)
 {
-	struct tef_id id = { .type = TEF_ID_NONE, .text = *text };
-	size_t n = text->n;
-
-	if (!text->p || (!text->quoted && json_text_is(text, "null")))
-		return id;
-	if (n > 2 && memcmp(text->p + n - 2, ".0", 2) == 0)
+	if (n > 2 && memcmp(p + n - 2, ".0", 2) == 0)
 		n -= 2; /* integers that went through a floating point type */
 	/* −1 and the like are no ids of a system but somebody's "none of them": words. */
-	if (num_i64(text->p, n, &id.number) == 0 && id.number >= 0)
-		id.type = TEF_ID_NUMBER;
-	else
-		id.type = TEF_ID_WORD;
+	return num_i64(p, n, ret) == 0 && *ret >= 0;
+}
+
+/* As a number is printed. */
+static bool is_plain(const char *p, size_t n)
+{
+	return *p >= (n == 1 ? '0' : '1') && *p <= '9' && !memchr(p, '.', n);
+}
+
+struct tef_id tef_id_of(const struct json_text *text)
+{
+	struct tef_id id = { .p = text->p, .n = text->n, .type = TEF_ID_WORD };
+	int64_t v;
+
+	if (!text->p || (!text->quoted && json_text_is(text, "null")))
+		return (struct tef_id){ .type = TEF_ID_NONE };
+	if (!number_of(text->p, text->n, &v))
+		return id;
+	if (is_plain(text->p, text->n))
+		return (struct tef_id){ .number = v, .type = TEF_ID_NUMBER };
+	id.type = TEF_ID_ODD;
 	return id;
+}
+
+bool tef_id_number(const struct tef_id *id, int64_t *ret)
+{
+	if (id->type == TEF_ID_ODD)
+		return number_of(id->p, id->n, ret);
+	*ret = id->number;
+	return id->type == TEF_ID_NUMBER;
+}
+
+struct json_text tef_id_word(const struct tef_id *id)
+{
+	return id->type == TEF_ID_WORD ? (struct json_text){ .p = id->p, .n = id->n }
+				       : (struct json_text){ .p = NULL };
 }
 
 uint64_t tef_id_key(const struct tef_id *id)
 {
-	switch (id->type) {
-	case TEF_ID_NUMBER:
-		return tef_hash(KEY_NUMBER, (uint64_t)id->number, 0);
-	case TEF_ID_WORD:
-		return tef_hash(KEY_WORD, tef_hash_text(&id->text), id->text.n);
-	case TEF_ID_NONE:
-		break;
-	}
-	return tef_hash(KEY_WORD, 0, 0);
+	struct json_text word = tef_id_word(id);
+	int64_t v;
+
+	if (id->type == TEF_ID_NONE)
+		return tef_hash(KEY_WORD, 0, 0);
+	if (tef_id_number(id, &v))
+		return tef_hash(KEY_NUMBER, (uint64_t)v, 0);
+	return tef_hash(KEY_WORD, tef_hash_text(&word), word.n);
 }
 
 uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid)
@@ -98,7 +123,9 @@ static tef_slot track_new(struct tef *t, uint64_t key, struct tef_track *tr, con
 
 static int64_t known(const struct tef_id *id)
 {
-	return id->type == TEF_ID_NUMBER ? id->number : PID_NONE;
+	int64_t v;
+
+	return tef_id_number(id, &v) ? v : PID_NONE;
 }
 
 tef_slot tef_process(struct tef *t, const struct tef_id *pid)
@@ -112,7 +139,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
 		.name_key = tef_id_key(pid),
-		.word = pid->type == TEF_ID_WORD ? pid->text : (struct json_text){ .p = NULL },
+		.word = tef_id_word(pid),
 	};
 
 	return slot != U64MAP_NONE ? slot : track_new(t, key, &tr, NULL);
@@ -133,8 +160,7 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 				 .tid = known(tid),
 				 .rank = t->doc.rank },
 			.name_key = place,
-			.word = tid->type == TEF_ID_WORD ? tid->text
-							 : (struct json_text){ .p = NULL },
+			.word = tef_id_word(tid),
 		};
 
 		slot = track_new(t, key, &tr, NULL);
@@ -197,7 +223,7 @@ tef_slot tef_window(struct tef *t, const struct tef_id *pid, const struct tef_id
 			 .pid = PID_NONE,
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
-		.word = tid->type == TEF_ID_WORD ? tid->text : (struct json_text){ .p = NULL },
+		.word = tef_id_word(tid),
 	};
 
 	return slot != U64MAP_NONE ? slot : track_new(t, key, &tr, NULL);

@@ -14,6 +14,9 @@
 /* Less is read before another thread is awake. */
 #define AHEAD_MIN ((size_t)32 << 10)
 
+/* That room is made for before they come. */
+#define SLICES_MAX ((size_t)1 << 24)
+
 static size_t offset(const struct tef *t, const struct json_cur *c)
 {
 	return (size_t)(c->p - t->map.data);
@@ -234,6 +237,17 @@ static const char *element_at(struct json_cur c)
 	return c.p;
 }
 
+/* What another core parsed lies in its cache: events, and the names that they point to. */
+static inline void foresee(const struct tef_event *v, size_t i, size_t nr)
+{
+	if (i + 8 >= nr)
+		return;
+	for (size_t k = 0; k < sizeof(*v); k += 64)
+		__builtin_prefetch((const char *)&v[i + 8] + k);
+	__builtin_prefetch(v[i + 4].name.p);
+	__builtin_prefetch(v[i + 4].name.p + v[i + 4].name.n);
+}
+
 /* Pushes what others have parsed from c on; returns up to where the next ones must be parsed here.
  */
 static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, struct tef_ahead *a)
@@ -250,8 +264,10 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 		v = tef_ahead_get(a, from.p, t->shapes, &nr, &end);
 		if (nr == 0)
 			return end;
-		for (size_t i = 0; i < nr; i++)
+		for (size_t i = 0; i < nr; i++) {
+			foresee(v, i, nr);
 			tef_event_push(t, &v[i]);
+		}
 		c->p = end;
 		*some = true;
 		walked(t, c);
@@ -328,6 +344,9 @@ int tef_walk(struct tef *t, struct err *err)
 	progress_total(t->map.len);
 	t->shapes = tef_shapes_new(&t->doc, t->map.data);
 	t->memo = tef_memo_new();
+	t->sink->ops->expect(t->sink, t->doc.spans);
+	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
+	xhuge(t->slices.v, t->slices.cap * sizeof(*t->slices.v));
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
 	r = walk_together(t, &c, &d);

@@ -6,11 +6,7 @@
 #include "profrig/text.h"
 
 const struct converter *const converters[] = {
-	&converter_tef,
-	&converter_otf2,
-	&converter_folded,
-	&converter_speedscope,
-	NULL,
+	&converter_tef, &converter_otf2, &converter_folded, &converter_speedscope, NULL,
 };
 
 /* The longest suffix tells: ".speedscope.json" is no ".json". */

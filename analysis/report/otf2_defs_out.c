@@ -278,7 +278,7 @@ static void metrics_write(struct otf2_out *o)
 	}
 }
 
-/* The list of locations that communicate: the first of each rank. Only where ranks have no holes. */
+/* The locations that communicate: the first of each rank. Only where ranks have no holes. */
 static void ranks_write(struct otf2_out *o)
 {
 	size_t nr = 0, all = o->locations.nr;

@@ -5,35 +5,36 @@
  * (otf2_defs_out.c), and at last the definitions that had to wait for numbers of events.
  *
  * What every tool sees:
- *	clock			ticks are ns; offset = the first time, length up to the last
- *	system tree		machine → one node per host → one device node per device, with its
- *				PCI address as properties
- *	location groups		PROCESS per process; ACCELERATOR per device and process that
- *				opened queues on it, that process being its creator
- *	locations		CPU_THREAD per thread, ACCELERATOR_STREAM per queue, METRIC per track
- *				of counters or per device or host that series belong to. Further
- *				lanes (lanes.h) of a track are locations "NAME (2)", "NAME (3)" …
- *	regions			one per name, category and kind of span
- *	ENTER, LEAVE		spans; instants have no length
- *	METRIC			samples, each series a class of one member
- *	attributes of ENTER	"correlation" (uint64), "args" (string)
- *	"callsite id"		parameter, equal for a launch and the work it launched and for no
- *				other: what Score-P writes, too
+ *	clock		ticks are ns; offset = the first time, length up to the last
+ *	system tree	machine → one node per host → one device node per device, with its PCI
+ *			address as properties
+ *	groups		PROCESS per process; ACCELERATOR per device and process that opened queues
+ *			on it, that process being its creator
+ *	locations	CPU_THREAD per thread, ACCELERATOR_STREAM per queue, METRIC per track of
+ *			counters, else per track, device or host that series belong to. Further
+ *			lanes (lanes.h) of a track are locations "NAME (2)", "NAME (3)" …
+ *	regions		one per name, category and kind of span
+ *	ENTER, LEAVE	spans; instants have no length
+ *	METRIC		samples, each series a class of one member
+ *	attributes	of ENTER: "correlation" (uint64), "args" (string)
+ *	"callsite id"	parameter, equal for a launch and the work it launched and for no other:
+ *			what Score-P writes, too
  *
  * What profrig's reader looks at beside (analysis/readers/otf2_own.h):
- *	archive property	PROFRIG::FILE: own_file_text
- *	group, location		property "profrig::track": own_track_text of the track that it
- *				stands for, in the order of their numbers
- *	location		property "profrig::lane of": number of the track whose spans it
- *				holds, where it does not stand for that track itself
- *	region			description: "KIND CATEGORY"
- *	metric member		reference = number of the series, description = own_series_text
- *	parameters		"profrig::launch from", "profrig::launch to" and so on: the number of
- *				a link that begins or ends at the open span, unless it is a launch
- *				that "callsite id" tells
+ *	archive		property PROFRIG::FILE: own_file_text
+ *	group, location	property "profrig::track": own_track_text of the track that it stands for,
+ *			in the order of their numbers
+ *	location	property "profrig::lane of": number of the track whose spans it holds,
+ *			where it does not stand for that track itself
+ *	region		description: "KIND CATEGORY"
+ *	metric member	reference = number of the series, description = own_series_text
+ *	parameters	"profrig::launch from", "profrig::launch to" and so on: the number of a
+ *			link that begins or ends at the open span, unless it is a launch that
+ *			"callsite id" tells
  *
- * Not exact: a name or category is cut at its first NUL and at STRING_MAX bytes, arguments
- * longer than that are left out; spans whose texts were too long are counted as spans_out.
+ * Not exact: every text ends at its first NUL byte. A name or category is cut where it gets longer
+ * than half a chunk of definitions (8 MiB at most), arguments longer than that are left out; such
+ * spans are counted as spans_out.
  */
 #ifndef REPORT_OTF2_OUT_H
 #define REPORT_OTF2_OUT_H

@@ -1,6 +1,6 @@
 /*
- * A model as an OTF2 archive, through libotf2: NAME.otf2/ holds traces.otf2, traces.def and traces/.
- * otf2_out.h says what stands in it.
+ * A model as an OTF2 archive, through libotf2: the folder NAME.otf2 holds traces.otf2, traces.def
+ * and traces/. otf2_out.h says what stands in them.
  *
  * Memory: a chunk or two of what is being written, the numbers of strings and regions, of links
  * 8 bytes a span and 8 a link, and of the largest track with more than one lane 12 bytes a span.

@@ -563,6 +563,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 
 	if (!one_run_at_most(inputs))
 		return EXIT_USAGE;
+	model_set_workers(m, workers);
 	find_editions(&rd, inputs);
 	read_inputs(&rd, inputs, ao, ret_run_dir);
 	if (rd.readable == 0) {
@@ -575,6 +576,7 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 		if (rd.unreadable || rd.partial)
 			code = EXIT_PARTIAL;
 	}
+	model_set_workers(m, NULL);
 	VEC_RELEASE(&rd.tb.anchors);
 	VEC_RELEASE(&rd.places);
 	editions_release(&rd.editions);

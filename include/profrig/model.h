@@ -220,6 +220,9 @@ struct model *model_new(void);
 void model_free(struct model *m); /* NULL is fine */
 void model_freep(struct model **m);
 void model_finish(struct model *m);
+/* Threads that may help model_finish; borrowed, NULL: none. Results do not depend on them. */
+struct workers;
+void model_set_workers(struct model *m, struct workers *w);
 /*
  * The part of model_finish that needs no spans, for who reads along (lane.h): tracks know their
  * hosts and names, devices their ids, series are sorted. May be done again when there is more.

@@ -97,6 +97,8 @@ struct sink_ops {
 	 * that assumed something and finds at the end that it is not so.
 	 */
 	void (*input_again)(struct sink *s);
+	/* About how many spans are coming, as far as the reader can tell: room is made at once. */
+	void (*expect)(struct sink *s, uint64_t spans);
 	str_id (*string)(struct sink *s, const char *str, size_t n);
 	/*
 	 * Inside one analysis equal (kind, host, pid, tid) is one track when pid and tid are known,

@@ -1,9 +1,10 @@
 /*
- * sort: the two orders that durations and time stamps are asked for, which come by the ten million.
+ * sort: the orders that durations and time stamps are asked for, which come by the ten million.
  */
 #ifndef PROFRIG_SORT_H
 #define PROFRIG_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,5 +15,20 @@ void sort_i64(int64_t *v, size_t n);
  * room; reorders v.
  */
 int64_t median_i64(int64_t *v, size_t n);
+
+/* A stretch of time, and whose it is. */
+struct sort_span {
+	int64_t start_ns, end_ns;
+	uint64_t row;
+};
+static inline bool sort_span_before(const struct sort_span *a, const struct sort_span *b)
+{
+	return a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->end_ns > b->end_ns);
+}
+/*
+ * By start, the longer first; stable. Time goes with the number of stretches that are in order
+ * already: recordings are mostly, or consist of a few that are. With room for n more.
+ */
+void sort_spans(struct sort_span *v, size_t n);
 
 #endif

@@ -25,6 +25,22 @@ for z in gz zst; do
 	is "and read again" "$(counts "$T/out.json.$z")" "$(counts "$T/in.json")"
 done
 check "gzip reads it" gzip -t "$T/out.json.gz"
+code "to an OTF2 archive" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.otf2"
+check "a folder with the archive in it" test -f "$T/out.otf2/traces.otf2"
+is "what comes back is what went in" "$(counts "$T/out.otf2")" "$(counts "$T/in.json")"
+code "and goes on from there" 0 "$PROFRIG" -q convert "$T/out.otf2" -o "$T/again.json"
+is "to the same" "$(counts "$T/again.json")" "$(counts "$T/in.json")"
+if command -v otf2-print >/dev/null; then
+	is "others read it" "$(otf2-print "$T/out.otf2/traces.otf2" | grep -c '^ENTER')" 21
+else
+	skip "others read it" "otf2-print is not installed"
+fi
+code "it is replaced" 0 "$PROFRIG" -q convert "$T/in.json" -o "$T/out.otf2" --window 0%:50%
+is "as a whole" "$("$PROFRIG" -q info --json "$T/out.otf2" | jq .spans)" 10
+mkdir "$T/mine.otf2" && echo mine >"$T/mine.otf2/traces.otf2"
+code "what profrig did not write is not" 4 "$PROFRIG" -q convert "$T/in.json" -o "$T/mine.otf2"
+like "is told with what to do" "$(cat "$T/err")" "not written by profrig: choose another name"
+is "it is still there" "$(cat "$T/mine.otf2/traces.otf2")" mine
 code "to speedscope's format" 0 "$PROFRIG" convert "$T/in.json" -o "$T/out.speedscope.json"
 like "what it has no place for is told" "$(cat "$T/err")" 'speedscope has no place .* 1 spans, 20 samples'
 is "and is not in it" "$("$PROFRIG" -q info --json "$T/out.speedscope.json" | jq -c '[.reader, .spans, .samples]')" '["speedscope",20,0]'

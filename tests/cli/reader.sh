@@ -17,6 +17,8 @@ is "and the work is on its device" "$(answers)" '["tef","Trace Event Format (Kin
 code "in analyze too" 0 "$PROFRIG" -q analyze --reader tef:kineto "$T/odd.txt" -o "$T/o"
 is "which makes it a kernel" "$(sed -n 2p "$T/o/tables/kernels.csv" | cut -d, -f1-4)" gpu2,k,other,1
 
+code "in convert too" 0 "$PROFRIG" -q convert --reader tef:kineto "$T/odd.txt" -o "$T/odd.speedscope.json"
+
 printf 'a;b 4\n' >"$T/counts"
 printf "four lines of prose,\nwhich are no stacks,\nand then\na;b 4\n" >"$T/unknown"
 code "what nothing recognises" 5 "$PROFRIG" -q info "$T/unknown"

@@ -1,6 +1,7 @@
 /* Models written as OTF2 archives and read back: nothing is lost, and other tools read them. */
 #include "../../../analysis/readers/readers_private.h"
 #include "../../../analysis/report/converters_private.h"
+#include "convert_test.h"
 #include "model_dump.h"
 #include "model_support.h"
 
@@ -34,7 +35,7 @@ static struct convert_result converted(const struct model *m, const char *path, 
 	return res;
 }
 
-static struct model *read_back(const char *path, int want)
+static struct model *read_archive(const char *path, int want)
 {
 	struct model *m = model_new();
 	struct read_opts o = { .keep_args = true };
@@ -53,7 +54,7 @@ static void round_trip(struct model *m, const char *what)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	struct convert_result res = converted(m, path, 0);
-	struct model *back = read_back(path, 0);
+	struct model *back = read_archive(path, 0);
 
 	assert_int_equal(res.spans_out + res.samples_out + res.links_out, 0);
 	assert_models_equal(m, back, what);
@@ -277,7 +278,7 @@ static void texts_that_do_not_fit(void **state UNUSED)
 	free(large);
 	ended(m);
 	assert_int_equal(converted(m, path, 0).spans_out, 2);
-	back = read_back(path, 0);
+	back = read_archive(path, 0);
 	assert_int_equal(back->spans.nr, 3);
 	assert_int_equal(back->spans.args[span_named(back, "args")], STR_NONE);
 	assert_true(utf8_valid(model_str(back, back->spans.name[1])));
@@ -414,7 +415,7 @@ static void its_own_is_replaced_and_nothing_else(void **state UNUSED)
 
 	converted(m, path, 0);
 	converted(m, path, 0);
-	model_free(read_back(path, 0));
+	model_free(read_archive(path, 0));
 	assert_int_equal(fs_write_atomic(other, "x", 1, NULL), 0);
 	converted(m, path, -EEXIST);
 	assert_true(fs_is_file(other));
@@ -477,6 +478,17 @@ static void a_full_disk_is_an_error(void **state UNUSED)
 	assert_int_equal(status, 0);
 	assert_int_equal(fs_list(dir, &left, NULL), 0);
 	assert_int_equal(left.nr, 0);
+}
+
+static void odd_models(void **state UNUSED)
+{
+	static const int64_t origins[] = { 1700000000000000000, -500, 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(origins); i++)
+		round_trip(odd_model(origins[i]), "odd model");
+	for (int i = 0; i < BARE_MODELS; i++)
+		round_trip(bare_model(i), "bare model");
+	any_models_come_back(&converter_otf2, "a.otf2", 200);
 }
 
 /* ---- other tools ---- */
@@ -592,19 +604,55 @@ static void streamed(void **state UNUSED)
 	model_free(m);
 }
 
+static uint64_t without_instants(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		n += m->spans.kind[i] != SPAN_INSTANT;
+	return n;
+}
+
+/* Whatever it holds: each location has a track of its own then. */
+static void any_model_is_streamed(void **state UNUSED)
+{
+	for (uint64_t i = 0; i <= test_cases(60); i++) {
+		CLEANUP(test_dir_done) char *dir = test_dir();
+		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
+		struct model *m = i ? any_model(i * UINT64_C(0x9e3779b97f4a7c15)) : odd_model(-9);
+		struct model *back = model_new();
+		struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
+		struct read_opts o = { .keep_args = false };
+		uint64_t spans = 0;
+
+		converted(m, path, 0);
+		assert_int_equal(reader_otf2.read(path, model_sink(back), &o, NULL), 0);
+		model_finish(back);
+		profile_finish(p);
+		for (size_t k = 0; k < p->tracks.nr; k++)
+			spans += p->tracks.v[k]->spans;
+		if (spans != without_instants(m) || warned(back, W_TIME_ORDER))
+			ROW_FAIL(i, "%" PRIu64 " of %" PRIu64 " spans", spans, without_instants(m));
+		assert_int_equal(back->series.nr, m->series.nr);
+		profile_free(p);
+		model_free(back);
+		model_free(m);
+	}
+}
+
 /* ---- damage ---- */
 
 static void replaced(const char *dir, const char *name, const char *what, const char *with)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name), *data = NULL;
-	size_t n;
+	size_t n, length = strlen(what);
 	char *at;
 
-	assert_int_equal(strlen(what), strlen(with));
+	assert_int_equal(strlen(with), length);
 	assert_int_equal(fs_read(path, 1 << 24, &data, &n, NULL), 0);
-	at = memmem(data, n, what, strlen(what));
+	at = memmem(data, n, what, length);
 	assert_non_null(at);
-	memcpy(at, with, strlen(with));
+	memcpy(at, with, length);
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
@@ -638,7 +686,7 @@ static void what_is_damaged_is_told(void **state UNUSED)
 
 		converted(m, path, 0);
 		replaced(path, rows[i].file, rows[i].what, rows[i].with);
-		back = read_back(path, 0);
+		back = read_archive(path, 0);
 		if (rows[i].code && !warned(back, rows[i].code))
 			ROW_FAIL(i, "%s as '%s' is not told", rows[i].what, rows[i].with);
 		if (back->spans.nr < m->spans.nr)
@@ -651,55 +699,14 @@ static void what_is_damaged_is_told(void **state UNUSED)
 
 /* ---- recordings ---- */
 
-/* NULL: nothing reads it, or a reader finds nothing in it. */
-static struct model *recording(const char *path)
+static void recording(const struct model *m, const char *path)
 {
-	struct model *m = model_new(), *cut;
-	struct read_opts o = { .keep_args = true };
-	struct window all = WINDOW_ALL;
-	const struct reader *reader;
-
-	if (reader_detect(path, &reader, NULL) < 0 ||
-	    reader->read(path, model_sink(m), &o, NULL) < 0) {
-		model_free(m);
-		return NULL;
-	}
-	model_finish(m);
-	cut = model_cut(m, &all, NULL);
-	model_free(m);
-	return cut;
-}
-
-static bool claimed(const char *dir, const char *rel)
-{
-	for (size_t i = 0; readers[i]; i++)
-		if (readers[i]->claims && readers[i]->claims(dir, rel))
-			return true;
-	return false;
+	there_and_back(&converter_otf2, m, "a.otf2", path);
 }
 
 static void every_recording(void **state UNUSED)
 {
-	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
-	size_t nr = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
-		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
-
-		assert_true(fs_glob(dir, "**", &files, NULL) >= 0);
-		for (size_t k = 0; k < files.nr; k++) {
-			CLEANUP(xfreep) char *path = fs_join(dir, files.v[k]);
-			struct model *m = claimed(dir, files.v[k]) ? NULL : recording(path);
-
-			if (!m)
-				continue;
-			round_trip(m, path);
-			nr++;
-		}
-	}
-	print_message("# %zu recordings\n", nr);
-	assert_true(nr > 40);
+	each_recording(recording);
 }
 
 int main(void)
@@ -709,6 +716,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_track),
 		cmocka_unit_test(overlap_and_equals),
 		cmocka_unit_test(random_overlap),
+		cmocka_unit_test(odd_models),
 		cmocka_unit_test(odd_texts),
 		cmocka_unit_test(texts_that_do_not_fit),
 		cmocka_unit_test(times_at_the_edges),
@@ -721,6 +729,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(otf2_print_reads_it),
 		cmocka_unit_test(streamed),
+		cmocka_unit_test(any_model_is_streamed),
 		cmocka_unit_test(what_is_damaged_is_told),
 		cmocka_unit_test(every_recording),
 	};

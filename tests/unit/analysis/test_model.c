@@ -2,6 +2,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/text.h"
+#include "profrig/utf8.h"
 
 /* ---- enter and leave ---- */
 
@@ -746,9 +747,35 @@ static void test_warning_table(void **state)
 	assert_null(warning_find("W_NOTHING"));
 }
 
+/* A warning tells of a name, and is not as long as one can be. */
+static void long_warnings(void **state)
+{
+	struct model *m = model_new();
+	CLEANUP(xfreep) char *name = xmalloc(1 << 20);
+	const char *text;
+
+	(void)state;
+	for (size_t i = 0; i + 1 < 1 << 20; i++)
+		name[i] = "\xe2\x82\xac"[i % 3];
+	name[(1 << 20) - 1] = '\0';
+	for (size_t from = 0; from < 3; from++) {
+		static const char *const pads[] = { "", "a", "ab" };
+
+		model_warn(m, (input_id)from, W_BAD_EVENT, 1, "%s%s", pads[from], name);
+		text = m->warnings.v[from].text;
+		assert_in_range(strlen(text), 2000, 2060);
+		assert_true(utf8_valid(text));
+		assert_string_equal(text + strlen(text) - 3, "…");
+	}
+	model_warn(m, 9, W_BAD_EVENT, 1, "%.2000s", "short");
+	assert_string_equal(m->warnings.v[3].text, "short");
+	model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_warnings),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_open_frames_nest),
 		cmocka_unit_test(test_hostile_times),

@@ -390,7 +390,7 @@ static void odd_rows(void **state)
 		{ OP(1, 0, 0, 10, 20, 999, 999), W_UNKNOWN_REFERENCE, 2, 1 },
 		{ "INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (NULL, 1), (2, 'x')",
 		  W_BAD_EVENT, 2, 0 },
-		{ "UPDATE rocpd_metadata SET value = '12'", W_BAD_NUMBER, 1, 0 },
+		{ "UPDATE rocpd_metadata SET value = '12'", W_UNKNOWN_VERSION, 1, 0 },
 		{ "UPDATE rocpd_string SET string = x'ff00fe80'; " API(1, 1, 1, 2, 3, 1), NULL, 0,
 		  1 },
 		{ "DROP TABLE rocpd_string; " API(1, 1, 1, 2, 3, 1), W_UNKNOWN_REFERENCE, 2, 1 },

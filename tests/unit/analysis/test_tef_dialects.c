@@ -289,6 +289,46 @@ static void kineto_properties(void **state)
 	}
 }
 
+/* Whatever a dialect writes for a device and a stream, the work lies on a queue of a device. */
+static void device_habits(void **state)
+{
+	static const struct {
+		const char *pid, *tid, *args, *device;
+		int64_t stream;
+	} cases[] = {
+		{ "3", "7", "", "gpu3", 7 },
+		{ "\"3\"", "\"7\"", "", "gpu3", 7 },
+		{ "\"GPU 3\"", "\"stream 7\"", "", "gpu3", PID_NONE },
+		{ "\"cuda:12\"", "7", "", "gpu12", 7 },
+		{ "\"GPU\"", "7", "", "gpu0", 7 },
+		{ "-1", "7", "", "gpu0", 7 },
+		{ "1712195495", "7", "", "gpu0", 7 },
+		{ "900", "901", "\"device\":1,\"stream\":20", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"1\",\"stream\":\"20\"", "gpu1", 20 },
+		{ "900", "901", "\"device\":\"cuda:1\",\"stream\":20.0", "gpu1", 20 },
+		{ "900", "901", "\"device\":-1,\"stream\":20", "gpu0", 20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text = xasprintf("{\"schemaVersion\":1,\"deviceProperties\":[],"
+				       "\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\","
+				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
+				       "\"dur\":1,\"args\":{%s}}]}",
+				       cases[i].pid, cases[i].tid, cases[i].args);
+		struct reading rd = read_text("tef", text);
+		const struct track *q = track_of(rd.m, 0);
+
+		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
+		    strcmp(model_str(rd.m, q->device), cases[i].device) != 0)
+			ROW_FAIL(i, "'%s', %d", model_str(rd.m, q->device), (int)q->tid);
+		assert_string_equal(model_str(rd.m, rd.m->tracks.v[q->parent].device),
+				    cases[i].device);
+		reading_release(&rd);
+	}
+}
+
 /* Among dates a time of 0 is none; among small numbers it is the beginning. */
 static void kineto_no_time(void **state)
 {
@@ -347,6 +387,32 @@ static void chrome_samples(void **state)
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 2); /* objects have no place here */
 	assert_int_equal(m->warnings.nr, 2);
 	reading_release(&rd);
+}
+
+/* Every frame the child of the one before it: their stacks would be a thousand times the file. */
+static void chrome_deep_stacks(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct reading rd;
+	size_t bytes = 0;
+
+	(void)state;
+	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
+	for (int i = 1; i < 5000; i++)
+		strbuf_addf(&text, ",\"%d\":{\"name\":\"f%d\",\"parent\":%d}", i, i, i - 1);
+	strbuf_addstr(&text, "},\"samples\":[");
+	for (int i = 0; i < 5000; i++)
+		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
+	strbuf_addstr(&text, "]}");
+	rd = read_text("tef", text.buf);
+	assert_int_equal(rd.r, 0);
+	assert_int_equal(rd.m->spans.nr, 5000);
+	for (size_t i = 0; i < rd.m->spans.nr; i++)
+		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
+	assert_in_range(bytes, 10000, text.len + 65536);
+	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
+	reading_release(&rd);
+	strbuf_release(&text);
 }
 
 static void uftrace(void **state)
@@ -497,8 +563,10 @@ int main(void)
 		cmocka_unit_test(rocprof_names_behind),
 		cmocka_unit_test(mtia),
 		cmocka_unit_test(kineto_properties),
+		cmocka_unit_test(device_habits),
 		cmocka_unit_test(kineto_no_time),
 		cmocka_unit_test(chrome_samples),
+		cmocka_unit_test(chrome_deep_stacks),
 		cmocka_unit_test(said),
 		cmocka_unit_test(uftrace),
 		cmocka_unit_test(profrig_tracer),

@@ -74,12 +74,48 @@ static void test_median_shapes(void **state UNUSED)
 	assert_int_equal(median_i64(flat, N), 5);
 }
 
+static int cmp_spans(const void *pa, const void *pb)
+{
+	const struct sort_span *a = pa, *b = pb;
+
+	if (sort_span_before(a, b) || sort_span_before(b, a))
+		return sort_span_before(a, b) ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* In order, in stretches of order, and in none; equal ones stay as they were. */
+static void test_spans(void **state UNUSED)
+{
+	static const size_t sizes[] = { 0, 1, 2, 15, 16, 17, 33, 100, 5000 };
+	static const uint64_t stretches[] = { 1, 3, 16, 40, 10000 };
+	uint64_t seed = 3;
+
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(stretches); k++) {
+			size_t n = sizes[i];
+			CLEANUP(xfreep) struct sort_span *a = xcalloc(n + 1, sizeof(*a));
+			CLEANUP(xfreep) struct sort_span *b = xcalloc(n + 1, sizeof(*b));
+
+			for (size_t j = 0; j < n; j++) {
+				int64_t at = (int64_t)(rnd(&seed) % 3 + j % stretches[k]);
+
+				a[j] = (struct sort_span){ at, at + (int64_t)(rnd(&seed) % 4), j };
+			}
+			memcpy(b, a, n * sizeof(*a));
+			sort_spans(a, n);
+			qsort(b, n, sizeof(*b), cmp_spans);
+			assert_memory_equal(a, b, n * sizeof(*a) + 1);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_median),
 		cmocka_unit_test(test_median_shapes),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
