@@ -249,9 +249,13 @@ static uint64_t escaped_of(uint64_t back, bool *carry)
 	return escaped;
 }
 
+/* Where an array of objects is skipped that may also be walked: what is taken as a member of one of
+ * them there must not be too deep here. */
+#define REST_MAX_DEPTH (JSON_MAX_DEPTH + 2)
+
 /* What is open; '[' or '{' by bit. */
 struct nest {
-	uint64_t is_array[JSON_MAX_DEPTH / 64];
+	uint64_t is_array[REST_MAX_DEPTH / 64 + 1];
 	unsigned int depth, limit;
 };
 
@@ -369,7 +373,7 @@ int json_skip(struct json_cur *c)
 int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
 		   void *ctx)
 {
-	struct skip s = { .nest = { { open == '[' }, 1, JSON_MAX_DEPTH } };
+	struct skip s = { .nest = { { open == '[' }, 1, REST_MAX_DEPTH } };
 	int r;
 
 	do {

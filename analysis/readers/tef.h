@@ -101,7 +101,8 @@ enum tef_class {
 	TEF_CLASS_FILL,
 	TEF_CLASS_NOTE,
 	TEF_CLASS_RUNTIME,
-	TEF_CLASS_WINDOW
+	TEF_CLASS_WINDOW,
+	TEF_CLASS_LAUNCH /* flows that say what correlations say */
 };
 
 /* What Kineto says in args. */
@@ -112,6 +113,13 @@ struct tef_args {
 	bool has_correlation;
 };
 
+/* A text that one parser has met before: it has a number there. */
+#define TEF_TEXT_NONE UINT16_MAX
+struct tef_known {
+	uint16_t name, cat;
+	uint8_t parser;
+};
+
 struct tef_event {
 	const char *at;  /* its '{' */
 	char ph;         /* 0: none; 1: more than one character */
@@ -120,6 +128,7 @@ struct tef_event {
 	bool scoped;     /* there is a scope */
 	uint8_t class;   /* enum tef_class of cat */
 	bool args_known; /* kineto is what args say; else nobody has looked */
+	struct tef_known known;
 	struct json_text name, cat;
 	struct tef_us ts, dur;
 	struct tef_id pid, tid;
@@ -297,6 +306,8 @@ void tef_event_push(struct tef *t, const struct tef_event *ev);
 /* When the event was, in the document's clock. Counts what is no time. */
 bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns);
 str_id tef_string(struct tef *t, const struct json_text *text);
+str_id tef_name_of(struct tef *t, const struct tef_event *ev);
+str_id tef_category_of(struct tef *t, const struct tef_event *ev);
 str_id tef_args(struct tef *t, const struct json_text *args);
 void tef_bad_event(struct tef *t, const char *what);
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text);
@@ -309,17 +320,22 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d);
 bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, int64_t *end_ns);
 
 /* tef_shape.c */
-struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin);
+#define TEF_PARSERS 256
+/* parser: below TEF_PARSERS, another one for each thread. */
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser);
 void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
 /* As tef_event_parse; an event that is laid out like one before it takes much less. */
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);
 
 /* tef_memo.c */
+struct tef_texts *tef_texts_new(void);
+void tef_texts_free(struct tef_texts *x); /* NULL is fine */
+/* The number of a text of the file, TEF_TEXT_NONE when there are too many. */
+uint16_t tef_texts_number(struct tef_texts *x, const struct json_text *t);
 struct tef_memo *tef_memo_new(void);
 void tef_memo_free(struct tef_memo *m); /* NULL is fine */
-/* t: of the file. */
-bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret);
-void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id);
+/* Where the id of a parser's text is kept; STR_NONE when it is not known yet. */
+str_id *tef_memo_text(struct tef_memo *m, unsigned parser, uint16_t text);
 /* TEF_SLOT_NONE: not known. */
 tef_slot tef_memo_thread(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid);
 void tef_memo_thread_add(struct tef_memo *m, const struct tef_id *pid, const struct tef_id *tid,

@@ -103,17 +103,21 @@ static void region_parse(const struct tef_ahead *a, size_t region, struct tef_sh
 			 struct slot *s)
 {
 	struct json_cur c = { first_event(a, region), a->end };
-	size_t most = a->region_bytes / EVENT_BYTES;
+	size_t most = a->region_bytes / EVENT_BYTES, nr = 0;
+	const char *end = c.p;
 	bool some = false;
 
 	if (!s->v)
 		s->v = xreallocarray(NULL, most, sizeof(*s->v));
-	for (s->nr = 0; c.p && s->nr < most; s->nr++) {
+	for (; c.p && nr < most; nr++) {
 		if (json_element(&c, &some) <= 0 || *c.p != '{' || c.p >= region_end(a, region) ||
-		    tef_shapes_parse(shapes, &c, &s->v[s->nr]) < 0)
+		    tef_shapes_parse(shapes, &c, &s->v[nr]) < 0)
 			break;
-		s->end = c.p;
+		end = c.p;
 	}
+	/* at once: slots of other threads share the cache's lines with this one */
+	s->nr = nr;
+	s->end = end;
 }
 
 /* Under the lock, which is open while it parses. False when there is nothing to take. */

@@ -47,8 +47,8 @@ void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
 		tef_bad_event(t, "more async events than can be paired");
 		return;
 	}
-	a.name = tef_string(t, &ev->name);
-	a.category = tef_string(t, &ev->cat);
+	a.name = tef_name_of(t, ev);
+	a.category = tef_category_of(t, ev);
 	a.args = tef_args(t, &ev->args);
 	a.pid_key = tef_id_key(&ev->pid);
 	a.group = tef_hash(a.pid_key, a.category, tef_id_key(&ev->id));

@@ -59,6 +59,7 @@ enum tef_class tef_kineto_class(const struct json_text *cat)
 		{ "runtime", TEF_CLASS_RUNTIME },
 		{ "driver", TEF_CLASS_RUNTIME },
 		{ "Trace", TEF_CLASS_WINDOW },
+		{ "ac2g", TEF_CLASS_LAUNCH },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -222,7 +223,7 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	struct tef_args read;
 	const struct tef_args *a = &ev->kineto;
 
-	if (class == TEF_CLASS_OTHER)
+	if (class == TEF_CLASS_OTHER || class == TEF_CLASS_LAUNCH)
 		return false;
 	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
 		return true;
@@ -235,8 +236,8 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 		read = tef_kineto_args(&t->doc, &ev->args);
 		a = &read;
 	}
-	d.name = tef_string(t, &ev->name);
-	d.category = tef_string(t, &ev->cat);
+	d.name = tef_name_of(t, ev);
+	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
 	if (class == TEF_CLASS_WINDOW) {
 		d.kind = SPAN_ANNOTATION;
@@ -282,8 +283,9 @@ int tef_kineto_signal(const struct tef_event *ev)
 
 	switch (tef_kineto_class(&ev->cat)) {
 	case TEF_CLASS_OTHER:
-		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "ac2g") ||
+		return json_text_is(&ev->cat, "cpu_op") ||
 		       json_text_is(&ev->cat, "user_annotation");
+	case TEF_CLASS_LAUNCH:
 	case TEF_CLASS_NOTE:
 		return 1;
 	default:
@@ -367,8 +369,8 @@ bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
 		tef_bad_number(t, "BeginNs or EndNs", &a.begin);
 		return true;
 	}
-	d.name = tef_string(t, &ev->name);
-	d.category = activity ? sink_puts(t->sink, activity) : tef_string(t, &ev->cat);
+	d.name = tef_name_of(t, ev);
+	d.category = activity ? sink_puts(t->sink, activity) : tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
 	if (!activity || !rocprof_on_device(activity, ev, &kind)) {
 		tef_slot slot =

@@ -176,7 +176,8 @@ int tef_event_parse(struct json_cur *c, struct tef_event *ret)
 	bool some = false;
 	int r = json_open(c, '{');
 
-	*ret = (struct tef_event){ .at = c->p - (r == 0) };
+	*ret = (struct tef_event){ .at = c->p - (r == 0),
+				   .known = { TEF_TEXT_NONE, TEF_TEXT_NONE, 0 } };
 	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
 		r = take_member(c, ret, tef_member_of(&key));
 	ret->empty = !some;
@@ -200,21 +201,36 @@ void tef_bad_number(struct tef *t, const char *what, const struct json_text *tex
 
 str_id tef_string(struct tef *t, const struct json_text *text)
 {
-	str_id id;
-
 	if (!text->p)
 		return t->sink->ops->string(t->sink, "", 0);
-	if (tef_memo_string(t->memo, text, &id))
-		return id;
-	if (json_plain_len(text) == text->n) {
-		id = t->sink->ops->string(t->sink, text->p, text->n);
-	} else {
-		strbuf_clear(&t->text);
-		json_decode(text, &t->text);
-		id = t->sink->ops->string(t->sink, t->text.buf, t->text.len);
-	}
-	tef_memo_string_add(t->memo, text, id);
-	return id;
+	if (json_plain_len(text) == text->n)
+		return t->sink->ops->string(t->sink, text->p, text->n);
+	strbuf_clear(&t->text);
+	json_decode(text, &t->text);
+	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
+}
+
+static str_id known_string(struct tef *t, const struct json_text *text, unsigned parser,
+			   uint16_t number)
+{
+	str_id *id;
+
+	if (!text->p || number == TEF_TEXT_NONE)
+		return tef_string(t, text);
+	id = tef_memo_text(t->memo, parser, number);
+	if (*id == STR_NONE)
+		*id = tef_string(t, text);
+	return *id;
+}
+
+str_id tef_name_of(struct tef *t, const struct tef_event *ev)
+{
+	return known_string(t, &ev->name, ev->known.parser, ev->known.name);
+}
+
+str_id tef_category_of(struct tef *t, const struct tef_event *ev)
+{
+	return known_string(t, &ev->cat, ev->known.parser, ev->known.cat);
 }
 
 /* Arguments stay JSON text: only what is no UTF-8 at all is repaired, escapes are not touched. */
@@ -328,8 +344,8 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 		return;
 	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
 		return;
-	d.name = tef_string(t, &ev->name);
-	d.category = tef_string(t, &ev->cat);
+	d.name = tef_name_of(t, ev);
+	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
 	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
 }
@@ -345,8 +361,8 @@ static void push_instant(struct tef *t, const struct tef_event *ev)
 	if (!tef_time(t, ev, &d.start_ns))
 		return;
 	d.end_ns = d.start_ns;
-	d.name = tef_string(t, &ev->name);
-	d.category = tef_string(t, &ev->cat);
+	d.name = tef_name_of(t, ev);
+	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
 	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
 }

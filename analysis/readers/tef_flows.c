@@ -22,7 +22,8 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 		tef_own_flow(t, ev);
 		return;
 	}
-	if (t->doc.dialect == TEF_KINETO && json_text_is(&ev->cat, "ac2g")) {
+	if (t->doc.dialect == TEF_KINETO &&
+	    (ev->class ? ev->class == TEF_CLASS_LAUNCH : json_text_is(&ev->cat, "ac2g"))) {
 		t->n.flows_correlated++;
 		return;
 	}

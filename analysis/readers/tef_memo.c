@@ -2,17 +2,25 @@
  * What neighbouring events ask again and again, answered without a hash of the whole text: which id
  * a name has, which track a pid and a tid mean. Small tables with one place for each key: a newer
  * one takes the place of an older one, and whatever is not there is asked for in the long way.
+ *
+ * Names are told apart by whoever parsed them, while their bytes are near: he numbers them, and who
+ * pushes keeps the id of each number and need not look at the text.
  */
 #include "tef.h"
 
-#define STRINGS 4096
-#define STRING_MAX 1024
+#define TEXTS 4096
+#define TEXT_MAX 1024
 #define TRACKS 256
 
-struct known_string {
+struct known_text {
 	char *text; /* as it stands in the file */
 	uint32_t n;
-	str_id id;
+	uint16_t number;
+};
+
+struct tef_texts {
+	uint16_t nr;
+	struct known_text v[TEXTS];
 };
 
 struct known_track {
@@ -24,7 +32,7 @@ struct known_track {
 };
 
 struct tef_memo {
-	struct known_string strings[STRINGS];
+	VEC(str_id) ids[TEF_PARSERS];
 	struct known_track threads[TRACKS], queues[TRACKS];
 };
 
@@ -35,8 +43,9 @@ struct tef_memo *tef_memo_new(void)
 
 void tef_memo_free(struct tef_memo *m)
 {
-	for (size_t i = 0; m && i < STRINGS; i++)
-		free(m->strings[i].text);
+	for (size_t i = 0; m && i < TEF_PARSERS; i++)
+		if (m->ids[i].v)
+			VEC_RELEASE(&m->ids[i]);
 	free(m);
 }
 
@@ -55,34 +64,51 @@ static inline size_t mixed(uint64_t v, size_t places)
 }
 
 /* Names differ at their ends and in their middle. The text of a file can be read beyond its end. */
-static inline struct known_string *string_place(struct tef_memo *m, const struct json_text *t)
+static inline struct known_text *text_place(struct tef_texts *x, const struct json_text *t)
 {
 	const char *p = t->p;
 	size_t n = t->n;
 	uint64_t v = n < 8 ? eight(p) & ((UINT64_C(1) << 8 * n) - 1)
 			   : eight(p) ^ eight(p + n - 8) * 3 ^ eight(p + (n - 8) / 2) * 5;
 
-	return &m->strings[mixed(v + n, STRINGS)];
+	return &x->v[mixed(v + n, TEXTS)];
 }
 
-bool tef_memo_string(struct tef_memo *m, const struct json_text *t, str_id *ret)
+struct tef_texts *tef_texts_new(void)
 {
-	const struct known_string *k = string_place(m, t);
-
-	if (!k->text || k->n != t->n || memcmp(k->text, t->p, t->n) != 0)
-		return false;
-	*ret = k->id;
-	return true;
+	return xcalloc(1, sizeof(struct tef_texts));
 }
 
-void tef_memo_string_add(struct tef_memo *m, const struct json_text *t, str_id id)
+void tef_texts_free(struct tef_texts *x)
 {
-	struct known_string *k = string_place(m, t);
+	/* most are empty, and thousands of calls for nothing show where inputs are small */
+	for (size_t i = 0; x && i < TEXTS; i++)
+		if (x->v[i].text)
+			free(x->v[i].text);
+	free(x);
+}
 
-	if (t->n > STRING_MAX)
-		return;
+uint16_t tef_texts_number(struct tef_texts *x, const struct json_text *t)
+{
+	struct known_text *k;
+
+	if (!t->p)
+		return TEF_TEXT_NONE;
+	k = text_place(x, t);
+	if (k->text && k->n == t->n && memcmp(k->text, t->p, t->n) == 0)
+		return k->number;
+	if (t->n > TEXT_MAX || x->nr == TEF_TEXT_NONE)
+		return TEF_TEXT_NONE;
 	free(k->text);
-	*k = (struct known_string){ xmemdup(t->p, t->n), (uint32_t)t->n, id };
+	*k = (struct known_text){ xmemdup(t->p, t->n), (uint32_t)t->n, x->nr++ };
+	return k->number;
+}
+
+str_id *tef_memo_text(struct tef_memo *m, unsigned parser, uint16_t text)
+{
+	while (m->ids[parser].nr <= text)
+		VEC_PUSH(&m->ids[parser], STR_NONE);
+	return &m->ids[parser].v[text];
 }
 
 static inline bool numbers(const struct tef_id *a, const struct tef_id *b)

@@ -43,8 +43,8 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 		return;
 	}
 	e.slot = tef_thread(t, &ev->pid, &ev->tid);
-	e.name = tef_string(t, &ev->name);
-	e.category = tef_string(t, &ev->cat);
+	e.name = tef_name_of(t, ev);
+	e.category = tef_category_of(t, ev);
 	e.args = tef_args(t, &ev->args);
 	if (e.t_ns > t->tracks.v[e.slot].last_ns)
 		t->tracks.v[e.slot].last_ns = e.t_ns;

@@ -15,12 +15,9 @@
  */
 #include "tef.h"
 
-#include <errno.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
-
-#include "profrig/num.h"
 
 #define TEXT_MAX 64 /* of a step */
 #define NEXT_MAX 16
@@ -61,6 +58,7 @@ struct step {
 	uint8_t nr_next;
 	uint8_t value_at, value_n; /* where in the text a value is */
 	uint8_t class;             /* of STEP_CAT */
+	uint16_t known;            /* of STEP_CAT: the number of its text */
 	uint8_t arg;               /* enum tef_arg */
 	char open;                 /* of STEP_NESTED */
 	uint8_t member;            /* enum tef_member of STEP_TEXT */
@@ -78,7 +76,8 @@ struct tef_shapes {
 	const struct tef_doc *doc;
 	const char *begin;
 	bool fast;
-	unsigned int lessons;
+	unsigned int lessons, parser;
+	struct tef_texts *texts;
 	uint16_t nr;
 	struct step steps[STEPS_MAX]; /* the first: before an event */
 };
@@ -219,6 +218,8 @@ static bool learn_scalar(struct tef_shapes *s, uint16_t *prev, struct json_cur *
 		return step_of_arg(&st, tef_arg_of(key), from, &value) && step_take(s, prev, &st);
 	if (!step_of_member(&st, tef_member_of(key), from, &value))
 		return false;
+	if (st.kind == STEP_CAT)
+		st.known = tef_texts_number(s->texts, &value);
 	if (step_take(s, prev, &st))
 		return true;
 	/* too many categories to have a step each */
@@ -644,6 +645,7 @@ FAST_INLINE void whole_take(struct tef_event *ev, const struct step *st, const c
 	default:
 		ev->cat = (struct json_text){ .p = value, .n = st->value_n, .quoted = 1 };
 		ev->class = st->class;
+		ev->known.cat = st->known;
 		break;
 	}
 }
@@ -659,6 +661,7 @@ FAST_INLINE void event_clear(struct tef_event *ev, const char *at)
 	for (; i < sizeof(*ev); i += 8)
 		memset(p + i, 0, 8);
 	ev->at = at;
+	ev->known.name = ev->known.cat = TEF_TEXT_NONE;
 }
 
 /* Behind the event at p; NULL when it is not as foreseen. */
@@ -720,6 +723,21 @@ static bool is_fast(void)
 }
 #endif
 
+/* Flows and metadata have no use for it. */
+static bool is_named(char ph)
+{
+	return ph != 's' && ph != 'f' && ph != 't' && ph != 'M' && ph != 'C';
+}
+
+static void texts_know(struct tef_shapes *s, struct tef_event *ev, bool cat)
+{
+	ev->known.parser = (uint8_t)s->parser;
+	if (cat)
+		ev->known.cat = tef_texts_number(s->texts, &ev->cat);
+	if (is_named(ev->ph))
+		ev->known.name = tef_texts_number(s->texts, &ev->name);
+}
+
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret)
 {
 	struct json_cur from = *c;
@@ -731,21 +749,27 @@ int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event 
 
 		if (to) {
 			c->p = to;
+			texts_know(s, ret, ret->cat.p && ret->class == TEF_CLASS_UNKNOWN);
 			return 0;
 		}
 	}
 	r = tef_event_parse(c, ret);
-	if (s->fast && r == 0)
-		learn(s, from);
+	if (r == 0) {
+		texts_know(s, ret, true);
+		if (s->fast)
+			learn(s, from);
+	}
 	return r;
 }
 
-struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin)
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser)
 {
 	struct tef_shapes *s = xmalloc(sizeof(*s));
 
 	s->doc = doc;
 	s->begin = begin;
+	s->parser = parser;
+	s->texts = tef_texts_new();
 	s->fast = is_fast();
 	s->lessons = 0;
 	s->nr = 1;
@@ -755,5 +779,8 @@ struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin)
 
 void tef_shapes_free(struct tef_shapes *s)
 {
+	if (!s)
+		return;
+	tef_texts_free(s->texts);
 	free(s);
 }

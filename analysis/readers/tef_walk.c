@@ -237,15 +237,11 @@ static const char *element_at(struct json_cur c)
 	return c.p;
 }
 
-/* What another core parsed lies in its cache: events, and the names that they point to. */
+/* What another core parsed lies in its cache. */
 static inline void foresee(const struct tef_event *v, size_t i, size_t nr)
 {
-	if (i + 8 >= nr)
-		return;
-	for (size_t k = 0; k < sizeof(*v); k += 64)
+	for (size_t k = 0; i + 8 < nr && k < sizeof(*v); k += 64)
 		__builtin_prefetch((const char *)&v[i + 8] + k);
-	__builtin_prefetch(v[i + 4].name.p);
-	__builtin_prefetch(v[i + 4].name.p + v[i + 4].name.n);
 }
 
 /* Pushes what others have parsed from c on; returns up to where the next ones must be parsed here.
@@ -311,7 +307,7 @@ static void do_part(void *ctx, size_t i, unsigned worker)
 
 	(void)i;
 	if (worker > 0) {
-		shapes = tef_shapes_new(&g->t->doc, g->t->map.data);
+		shapes = tef_shapes_new(&g->t->doc, g->t->map.data, worker);
 		tef_ahead_help(g->ahead, shapes);
 		tef_shapes_free(shapes);
 	} else if (!g->done) {
@@ -342,7 +338,7 @@ int tef_walk(struct tef *t, struct err *err)
 	int r;
 
 	progress_total(t->map.len);
-	t->shapes = tef_shapes_new(&t->doc, t->map.data);
+	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
 	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
