@@ -162,7 +162,6 @@ void sort_spans(struct sort_span *v, size_t n)
 	for (size_t at = 0; at < n; nr++)
 		at = ends[nr] = run_end(v, n, at);
 	to = spare = xreallocarray(NULL, n, sizeof(*spare));
-	xhuge(spare, n * sizeof(*spare));
 	while (nr > 1) {
 		struct sort_span *swap = from;
 

@@ -5,10 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#define HUGE_MIN ((size_t)4 << 20)
 
 /* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
 static _Noreturn void die(void)
@@ -104,16 +101,6 @@ char *xasprintf(const char *fmt, ...)
 	s = xvasprintf(fmt, ap);
 	va_end(ap);
 	return s;
-}
-
-void xhuge(void *p, size_t n)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = (uintptr_t)p & ~(page - 1);
-
-	/* whole pages of malloc's own mapping, so that it stays one */
-	if (n >= HUGE_MIN)
-		madvise((void *)from, (size_t)((uintptr_t)p + n - from), MADV_HUGEPAGE);
 }
 
 /* The pointers are of any type: memcpy moves them without breaking the aliasing rules. */

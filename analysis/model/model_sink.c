@@ -272,27 +272,13 @@ static void rows_reserve(struct span_columns *c, size_t cap)
 	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
 }
 
-static void rows_huge(struct span_columns *c)
-{
-	xhuge(c->track, c->cap * sizeof(*c->track));
-	xhuge(c->start_ns, c->cap * sizeof(*c->start_ns));
-	xhuge(c->end_ns, c->cap * sizeof(*c->end_ns));
-	xhuge(c->name, c->cap * sizeof(*c->name));
-	xhuge(c->category, c->cap * sizeof(*c->category));
-	xhuge(c->correlation, c->cap * sizeof(*c->correlation));
-	xhuge(c->args, c->cap * sizeof(*c->args));
-	xhuge(c->input, c->cap * sizeof(*c->input));
-}
-
 static void sink_op_expect(struct sink *s, uint64_t spans)
 {
 	struct span_columns *c = &priv_of(s)->model->spans;
 	size_t most = spans < MAX_EXPECTED ? (size_t)spans : MAX_EXPECTED;
 
-	if (c->cap - c->nr >= most)
-		return;
-	rows_reserve(c, c->nr + most);
-	rows_huge(c);
+	if (c->cap - c->nr < most)
+		rows_reserve(c, c->nr + most);
 }
 
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)

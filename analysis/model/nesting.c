@@ -152,8 +152,6 @@ void spans_nest(struct model *m)
 	c->parent = xreallocarray(NULL, c->nr, sizeof(*c->parent));
 	c->depth = xreallocarray(NULL, c->nr, sizeof(*c->depth));
 	c->exclusive_ns = xreallocarray(NULL, c->nr, sizeof(*c->exclusive_ns));
-	xhuge(c->parent, c->nr * sizeof(*c->parent));
-	xhuge(c->exclusive_ns, c->nr * sizeof(*c->exclusive_ns));
 	n = xcalloc(m->tracks.nr, sizeof(*n));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		n[t].m = m;

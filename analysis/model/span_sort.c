@@ -28,7 +28,6 @@ static void track_sort(const struct span_columns *c, uint64_t *order, size_t lo,
 	if (rows_sorted(c, order, lo, hi))
 		return;
 	keys = xreallocarray(NULL, n, sizeof(*keys));
-	xhuge(keys, n * sizeof(*keys));
 	for (size_t i = 0; i < n; i++) {
 		uint64_t row = order[lo + i];
 
@@ -82,7 +81,6 @@ static void gather_job(void *ctx, size_t i, unsigned worker)
 		free(spare->p);
 		spare->n = c->nr * columns[i].size;
 		spare->p = xmalloc(spare->n);
-		xhuge(spare->p, spare->n);
 	}
 	/* the pointers are of several types: memcpy moves them within the aliasing rules */
 	memcpy(&from, (char *)c + columns[i].at, sizeof(from));
@@ -168,7 +166,6 @@ void spans_sort(struct model *m)
 	if (done)
 		return;
 	so.order = xreallocarray(NULL, c->nr, sizeof(*so.order));
-	xhuge(so.order, c->nr * sizeof(*so.order));
 	next = xreallocarray(NULL, m->tracks.nr, sizeof(*next));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		next[t] = m->tracks.v[t].first_span;

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "profrig/workers.h"
 #include "profrig/xalloc.h"
 
 #define GUARD_BYTES 64
@@ -27,6 +30,9 @@
 #define MAX_RATIO 1032
 /* isa-l counts in 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
+/* How far it is told, and how far memory is made ahead: a file may promise more than it has. */
+#define OUT_STEP ((size_t)1 << 20)
+#define AHEAD_MAX ((size_t)16 << 20)
 
 enum packing { PACK_NONE, PACK_GZIP, PACK_ZSTD };
 
@@ -38,6 +44,7 @@ struct out_buf {
 	size_t max;
 	bool fixed;
 	bool full;
+	atomic_size_t *progress; /* len, for who is ahead; NULL */
 };
 
 static size_t page_round(size_t n)
@@ -195,10 +202,12 @@ static int gzip_member(struct inflate_state *st, const char *in, size_t n, size_
 		st->next_in = (uint8_t *)(uintptr_t)(in + *pos);
 		st->avail_in = in_before = (uint32_t)(give < STEP_MAX ? give : STEP_MAX);
 		st->next_out = (uint8_t *)out->p + out->len;
-		st->avail_out = out_before = (uint32_t)(room < STEP_MAX ? room : STEP_MAX);
+		st->avail_out = out_before = (uint32_t)(room < OUT_STEP ? room : OUT_STEP);
 		r = isal_inflate(st);
 		*pos += in_before - st->avail_in;
 		out->len += out_before - st->avail_out;
+		if (out->progress)
+			atomic_store_explicit(out->progress, out->len, memory_order_relaxed);
 		if (r != ISAL_DECOMP_OK) {
 			note_damage(note, gzip_word(r), *pos);
 			return 0;
@@ -313,8 +322,71 @@ static size_t size_said(enum packing how, const struct input_map *in)
 	return n / MAX_RATIO <= in->len ? (size_t)n : 0;
 }
 
-static int map_inflated(enum packing how, const struct input_map *in, uint64_t max_bytes,
-			struct input_map *ret, struct err *err)
+struct inflating {
+	enum packing how;
+	const struct input_map *in;
+	struct out_buf *out;
+	struct input_map *note;
+	struct err *err;
+	int r;
+	char *p; /* where it begins; it may grow elsewhere, what is made here is of no use then */
+	size_t cap;
+	atomic_size_t progress;
+	atomic_bool done;
+};
+
+/* Pages of memory, a little ahead of what is inflated into them. */
+static void make_ahead(struct inflating *f)
+{
+	size_t at = 0;
+
+	while (at + OUT_STEP <= f->cap && !atomic_load(&f->done)) {
+		size_t so_far = atomic_load_explicit(&f->progress, memory_order_relaxed);
+
+		if (at >= so_far + AHEAD_MAX) {
+			sched_yield();
+			continue;
+		}
+		if (at >= so_far && madvise(f->p + at, OUT_STEP, MADV_POPULATE_WRITE) < 0)
+			return; /* the system does not know it */
+		at += OUT_STEP;
+	}
+}
+
+static void inflate_job(void *ctx, size_t i, unsigned worker)
+{
+	struct inflating *f = ctx;
+
+	(void)worker;
+	if (i > 0) {
+		make_ahead(f);
+		return;
+	}
+	f->r = inflate_into(f->how, f->in, f->out, f->note, f->err);
+	atomic_store(&f->done, true);
+}
+
+static int inflate_by(struct workers *w, enum packing how, const struct input_map *in,
+		      struct out_buf *out, struct input_map *note, struct err *err)
+{
+	struct inflating f = { .how = how,
+			       .in = in,
+			       .out = out,
+			       .note = note,
+			       .err = err,
+			       .p = out->p,
+			       .cap = out->cap };
+
+	if (!w || workers_count(w) < 2 || out->cap < AHEAD_MAX)
+		return inflate_into(how, in, out, note, err);
+	out->progress = &f.progress;
+	workers_run(w, 2, inflate_job, &f);
+	out->progress = NULL;
+	return f.r;
+}
+
+static int map_inflated(struct workers *w, enum packing how, const struct input_map *in,
+			uint64_t max_bytes, struct input_map *ret, struct err *err)
 {
 	struct out_buf out = { .cap = FIRST_OUT };
 	struct input_map m = { .compressed = true };
@@ -331,8 +403,7 @@ static int map_inflated(enum packing how, const struct input_map *in, uint64_t m
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (out.p == MAP_FAILED)
 		return err_sys(err, errno, "mmap");
-	xhuge(out.p, out.cap);
-	r = inflate_into(how, in, &out, &m, err);
+	r = inflate_by(w, how, in, &out, &m, err);
 	if (r == 0 && out.len >= out.max)
 		r = too_large(&out, err);
 	if (r == 0 && m.truncated && out.len == 0)
@@ -349,6 +420,12 @@ static int map_inflated(enum packing how, const struct input_map *in, uint64_t m
 
 int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struct err *err)
 {
+	return input_map_by(NULL, path, max_bytes, ret, err);
+}
+
+int input_map_by(struct workers *w, const char *path, uint64_t max_bytes, struct input_map *ret,
+		 struct err *err)
+{
 	struct input_map plain;
 	enum packing how;
 	int r = map_plain(path, &plain, err);
@@ -360,7 +437,7 @@ int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struc
 		*ret = plain;
 		return 0;
 	}
-	r = map_inflated(how, &plain, max_bytes, ret, err);
+	r = map_inflated(w, how, &plain, max_bytes, ret, err);
 	input_unmap(&plain);
 	return r < 0 ? err_wrap(err, r, "%s", path) : 0;
 }

@@ -174,7 +174,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 			 .own = OWN_INIT,
 			 .own_last = SPAN_NONE };
 	struct input *in;
-	int r = input_map(path, 0, &t.map, err);
+	int r = input_map_by(o->workers, path, 0, &t.map, err);
 
 	if (r < 0)
 		return r;

@@ -75,7 +75,6 @@ static void nest_make(struct tef *t, struct nest *n)
 			    .v = xreallocarray(NULL, t->slices.nr, sizeof(*n->v)),
 			    .above = xreallocarray(NULL, t->slices.nr, sizeof(*n->above)),
 			    .ends = xcalloc(tracks + 1, sizeof(*n->ends)) };
-	xhuge(n->v, t->slices.nr * sizeof(*n->v));
 	for (size_t i = 0; i < t->slices.nr; i++)
 		n->ends[t->slices.v[i].slot + 1]++;
 	for (size_t i = 0; i < tracks; i++)

@@ -179,6 +179,7 @@ void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_i
 
 	*u64map_at(&t->slots, key) = (tef_slot)t->tracks.nr;
 	tef_place_set(t, tef_place_key(pid, tid), (tef_slot)t->tracks.nr);
+	tef_memo_thread_add(t->memo, pid, tid, (tef_slot)t->tracks.nr);
 	VEC_PUSH(&t->tracks, tr);
 }
 

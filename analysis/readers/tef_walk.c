@@ -342,7 +342,6 @@ int tef_walk(struct tef *t, struct err *err)
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
 	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
-	xhuge(t->slices.v, t->slices.cap * sizeof(*t->slices.v));
 	if (t->doc.dialect == TEF_ROCPROF)
 		read_process_names(t);
 	r = walk_together(t, &c, &d);

@@ -29,6 +29,13 @@ struct input_map {
  * Inflated size is limited to max_bytes (0 = a quarter of the machine's memory): beyond it -EFBIG.
  */
 int input_map(const char *path, uint64_t max_bytes, struct input_map *ret, struct err *err);
+/*
+ * The same with threads that may help, NULL: none. One of them has the system make the memory that
+ * is inflated into, which takes as long as inflating.
+ */
+struct workers;
+int input_map_by(struct workers *w, const char *path, uint64_t max_bytes, struct input_map *ret,
+		 struct err *err);
 void input_unmap(struct input_map *m);
 /*
  * For who walks from the start to the end: called now and then with where he is. The memory of a

@@ -26,12 +26,6 @@ char *xstrndup(const char *s, size_t n) __attribute__((returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
-/*
- * Says that the n bytes at p, which were just allocated and will not be moved, are going to be
- * written all: the system may then give them in pages of megabytes, which saves hundreds of faults
- * each. For little memory it does nothing.
- */
-void xhuge(void *p, size_t n);
 
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 #define STEAL(x) \
