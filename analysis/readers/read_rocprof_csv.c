@@ -35,6 +35,7 @@
 #include "profrig/csv.h"
 #include "profrig/num.h"
 #include "profrig/warnings.h"
+#include "profrig/workers.h"
 
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
 {
@@ -332,7 +333,9 @@ static void settle_memory(struct rocprof_csv *rc)
 
 static void read_rows(struct rocprof_csv *rc)
 {
-	struct rocprof_ahead *ahead = rocprof_ahead_new(&rc->scan, &rc->head);
+	const struct workers *w = rc->opts->workers;
+	struct rocprof_ahead *ahead =
+		rocprof_ahead_new(&rc->scan, &rc->head, w && workers_count(w) > 1);
 	uint64_t seen = 0;
 
 	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
@@ -448,6 +451,22 @@ static void tell_empty(struct rocprof_csv *rc)
 	}
 }
 
+/* Most kinds have a span in each row; the first rows tell how long one is. */
+static uint64_t expected_spans(const struct rocprof_csv *rc)
+{
+	size_t n = rc->map.len < PROBE_BYTES ? rc->map.len : PROBE_BYTES, lines = 0;
+	const char *p = rc->map.data, *end = p + n;
+
+	if (rc->head.kind != ROCPROF_KERNELS && rc->head.kind != ROCPROF_CALLS &&
+	    rc->head.kind != ROCPROF_COPIES)
+		return 0;
+	while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+		p++;
+		lines++;
+	}
+	return (uint64_t)(rc->map.len / n * lines);
+}
+
 static void begin(struct rocprof_csv *rc)
 {
 	struct input *in;
@@ -460,6 +479,8 @@ static void begin(struct rocprof_csv *rc)
 	in->driver_numbers = true;
 	in->group = rc->group.key;
 	rc->sink->ops->clock(rc->sink);
+	if (rc->map.len > PROBE_BYTES)
+		rc->sink->ops->expect(rc->sink, expected_spans(rc));
 }
 
 static int finish(struct rocprof_csv *rc)

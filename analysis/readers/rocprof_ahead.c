@@ -123,7 +123,8 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head)
+struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head,
+					bool threads)
 {
 	struct rocprof_ahead *a = xcalloc(1, sizeof(*a));
 
@@ -132,7 +133,8 @@ struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocp
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->filling, NULL);
 	pthread_cond_init(&a->emptying, NULL);
-	a->threaded = scan->n >= THREAD_BYTES && pthread_create(&a->thread, NULL, run, a) == 0;
+	a->threaded =
+		threads && scan->n >= THREAD_BYTES && pthread_create(&a->thread, NULL, run, a) == 0;
 	return a;
 }
 

@@ -149,8 +149,9 @@ struct rocprof_row {
 };
 
 struct rocprof_ahead;
-/* The scan is not to be touched until rocprof_ahead_free. */
-struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head);
+/* The scan is not to be touched until rocprof_ahead_free. threads: one more may be used. */
+struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head,
+					bool threads);
 void rocprof_ahead_free(struct rocprof_ahead *a);
 /* NULL: there are no more. */
 const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a);

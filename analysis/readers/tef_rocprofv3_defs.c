@@ -283,7 +283,7 @@ static int marker_item(struct v3 *v, struct json_cur *c, size_t i)
 
 static int instruction_item(struct v3 *v, struct json_cur *c, size_t i)
 {
-	struct json_text text = { .p = "", .n = 0 };
+	struct json_text text = { .p = NULL };
 	const char *blank;
 	int r = take_text(c, &text);
 

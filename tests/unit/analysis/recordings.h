@@ -315,6 +315,25 @@ static const struct part parts[] = {
 	{ MERGED, CATEGORY("gpu_user_annotation"), 84, -1, -1, -1, -1, -1, -1 },
 	{ TRAP, { 0, .args = "\"Dispatch_Id\":1", .stream = -1 }, 79, -1, -1, -1, -1, -1, -1 },
 };
+
+/* Series whose names begin so: when each was read. Periods and gaps are stated rounded. */
+struct sampling {
+	const char *file, *name;
+	size_t series, samples;
+	int64_t first_ns, last_ns; /* since the recording began, or as recorded; -1: not stated */
+	double median_ms, gap_ms;  /* 0: not stated */
+};
+
+#define HPL "otf2/hpl-mxp-metrics/MPI Rank 0_metrics.csv"
+#define MI300A "otf2/mi300a-two-kernels/traces.otf2"
+#define ENERGY "A2rocm_smi:::energy_count:device="
+
+static const struct sampling samplings[] = {
+/*	file, name, series, samples of each, first, last, median period, largest gap */
+	{ HPL, ENERGY, 4, 10999, 196540274, 25001293185, 2.008, 22.251 },
+	{ HPL, "A2coretemp:::craypm:accel", 4, 202, 195360299, 24953182586, 0, 212.340 },
+	{ MI300A, ENERGY, 4, 1740, 5375180, 7192976218, 4.002, 5.592 },
+};
 /* clang-format on */
 
 #endif

@@ -181,6 +181,7 @@ static void deep(void **state)
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
+	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 3);
 	reading_release(&rd);
 }
 

@@ -285,7 +285,9 @@ static _Noreturn void child(const char *path, const char *reader)
 	int r = reader_find(reader)->read(path, model_sink(m), &o, NULL);
 
 	model_finish(m);
-	_exit(r < 0 ? r == -EFBIG ? 0 : 2 : 0);
+	if (r < 0)
+		_exit(r == -EFBIG ? 0 : 2);
+	_exit(r == READ_PARTIAL && !warned(m, W_MEMORY_LIMIT) ? 3 : 0);
 }
 
 static void check(const char *path, const char *reader, const char *what)

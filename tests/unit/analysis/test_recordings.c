@@ -8,7 +8,9 @@
 #include "recordings.h"
 
 #include <inttypes.h>
+#include <math.h>
 
+#include "profrig/sort.h"
 #include "profrig/strvec.h"
 #include "profrig/vec.h"
 
@@ -323,12 +325,62 @@ static void parts_of_recordings(void **state)
 	reading_release(&rd);
 }
 
+/* --- when series were read --- */
+
+static void assert_sampling(size_t row, const struct sampling *want, const struct series *s,
+			    int64_t began_ns)
+{
+	CLEANUP(xfreep) int64_t *steps = xreallocarray(NULL, s->t_ns.nr, sizeof(*steps));
+	size_t n = s->t_ns.nr - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		steps[i] = s->t_ns.v[i + 1] - s->t_ns.v[i];
+		if (s->value.v[i + 1] < s->value.v[i])
+			ROW_FAIL(row, "a value is less than the one before it");
+	}
+	sort_i64(steps, n);
+	if (s->t_ns.nr != want->samples || llabs(s->t_ns.v[0] - began_ns - want->first_ns) > 1 ||
+	    llabs(s->t_ns.v[n] - began_ns - want->last_ns) > 1 ||
+	    (want->median_ms > 0 &&
+	     llround((double)median_i64(steps, n) / 1e3) != llround(want->median_ms * 1e3)) ||
+	    llround((double)steps[n - 1] / 1e3) != llround(want->gap_ms * 1e3))
+		ROW_FAIL(row, "%zu samples from %" PRId64 " to %" PRId64 ", gap %" PRId64,
+			 s->t_ns.nr, s->t_ns.v[0] - began_ns, s->t_ns.v[n] - began_ns,
+			 steps[n - 1]);
+}
+
+static void samples_of_recordings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(samplings); i++) {
+		const struct sampling *want = &samplings[i];
+		CLEANUP(xfreep) char *path = test_trace(want->file);
+		const struct recording *row = row_of(want->file);
+		struct reading rd = read_path(row ? row->reader : "", path, false);
+		/* an archive's ticks count from somewhere, a file of seconds from its begin */
+		int64_t began_ns = strcmp(want->file, MI300A) == 0 ? rd.m->first_ns : 0;
+		size_t seen = 0;
+
+		for (size_t k = 0; k < rd.m->series.nr; k++) {
+			const struct series *s = &rd.m->series.v[k];
+
+			if (strncmp(model_str(rd.m, s->name), want->name, strlen(want->name)) != 0)
+				continue;
+			assert_sampling(i, want, s, began_ns);
+			seen++;
+		}
+		assert_int_equal(seen, want->series);
+		reading_release(&rd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_file_has_a_row),
 		cmocka_unit_test(rows),
 		cmocka_unit_test(parts_of_recordings),
+		cmocka_unit_test(samples_of_recordings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
