@@ -323,10 +323,11 @@ static void needs_plain_memory(void)
 
 static void text_files(void **state)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = NULL;
 
 	(void)state;
 	needs_plain_memory();
+	dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		const struct text_case *c = &texts[i];
 		CLEANUP(xfreep) char *path = fs_join(dir, "text");
@@ -344,10 +345,11 @@ static void text_files(void **state)
 
 static void database_files(void **state)
 {
-	CLEANUP(test_dir_done) char *dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = NULL;
 
 	(void)state;
 	needs_plain_memory();
+	dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		const struct sql_case *c = &databases[i];
 		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);
