@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profrig/num.h"
+#include "profrig/strbuf.h"
 #include "profrig/utf8.h"
 #include "profrig/xalloc.h"
 
@@ -48,7 +49,21 @@ static const unsigned char class_of[256] = {
 };
 /* clang-format on */
 
-static void put_escape(struct json_out *j, unsigned char c)
+/* Where the text of a string goes: a stream or a buffer. */
+struct text_to {
+	FILE *f;
+	struct strbuf *sb;
+};
+
+static inline void text_put(const struct text_to *to, const char *s, size_t n)
+{
+	if (to->f)
+		fwrite_unlocked(s, 1, n, to->f);
+	else
+		strbuf_add(to->sb, s, n);
+}
+
+static void put_escape(const struct text_to *to, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 	static const char names[256] = {
@@ -59,18 +74,18 @@ static void put_escape(struct json_out *j, unsigned char c)
 
 	if (names[c]) {
 		e[1] = names[c];
-		put(j, e, 2);
+		text_put(to, e, 2);
 	} else {
-		put(j, e, 6);
+		text_put(to, e, 6);
 	}
 }
 
-static void put_string(struct json_out *j, const char *text, size_t n)
+static void quote(const struct text_to *to, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t from = 0, i = 0, len;
 
-	putc_unlocked('"', j->f);
+	text_put(to, "\"", 1);
 	while (i < n) {
 		unsigned char c = s[i];
 
@@ -95,17 +110,27 @@ static void put_string(struct json_out *j, const char *text, size_t n)
 			}
 			break;
 		}
-		put(j, text + from, i - from);
+		text_put(to, text + from, i - from);
 		if (class_of[c] == HIGH)
-			put(j, "\xef\xbf\xbd", 3);
+			text_put(to, "\xef\xbf\xbd", 3);
 		else if (c == '<' && s[i + 1] == '/')
-			put(j, "<\\", 2);
+			text_put(to, "<\\", 2);
 		else
-			put_escape(j, c);
+			put_escape(to, c);
 		from = ++i;
 	}
-	put(j, text + from, n - from);
-	putc_unlocked('"', j->f);
+	text_put(to, text + from, n - from);
+	text_put(to, "\"", 1);
+}
+
+void json_quote(struct strbuf *to, const char *s, size_t n)
+{
+	quote(&(struct text_to){ .sb = to }, s, n);
+}
+
+static void put_string(struct json_out *j, const char *text, size_t n)
+{
+	quote(&(struct text_to){ .f = j->f }, text, n);
 }
 
 /* Comma, line, key: all that stands in front of a value. */

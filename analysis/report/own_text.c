@@ -4,10 +4,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/replay.h"
 #include "profrig/u64map.h"
-#include "profrig/utf8.h"
 #include "profrig/xalloc.h"
 
 static uint64_t numbers_key(const struct track *t)
@@ -87,40 +87,6 @@ const char *own_link_kind_word(enum link_kind kind)
 	return words[kind];
 }
 
-static void escape(struct strbuf *to, unsigned char c)
-{
-	static const char names[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-
-	for (size_t i = 0; i + 1 < sizeof(names); i += 2)
-		if ((unsigned char)names[i] == c) {
-			strbuf_addch(to, '\\');
-			strbuf_addch(to, names[i + 1]);
-			return;
-		}
-	strbuf_addf(to, "\\u%04x", c);
-}
-
-void json_text_add(struct strbuf *to, const char *s, size_t n)
-{
-	strbuf_addch(to, '"');
-	for (size_t i = 0, from = 0; i <= n;) {
-		unsigned char c = i < n ? (unsigned char)s[i] : 0;
-		size_t len = i < n && c >= 0x80 ? utf8_len(s + i, n - i) : 1;
-
-		if (i < n && len && c >= 0x20 && c != '"' && c != '\\') {
-			i += len;
-			continue;
-		}
-		strbuf_add(to, s + from, i - from);
-		if (i < n && !len)
-			strbuf_addstr(to, "\xef\xbf\xbd");
-		else if (i < n)
-			escape(to, c);
-		from = ++i;
-	}
-	strbuf_addch(to, '"');
-}
-
 /* ---- objects, member by member; what says nothing is left out ---- */
 
 static void put_key(struct strbuf *to, const char *key)
@@ -135,7 +101,7 @@ static void put_text(struct strbuf *to, const char *key, const struct model *m, 
 	if (id == STR_NONE || !intern_len(m->strings, id))
 		return;
 	put_key(to, key);
-	json_text_add(to, model_str(m, id), intern_len(m->strings, id));
+	json_quote(to, model_str(m, id), intern_len(m->strings, id));
 }
 
 static void put_word(struct strbuf *to, const char *key, const char *word)

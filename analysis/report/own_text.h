@@ -34,7 +34,4 @@ void own_series_text(const struct model *m, const struct own_order *o, series_id
 const char *own_span_kind_word(enum span_kind kind);
 const char *own_link_kind_word(enum link_kind kind);
 
-/* A JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
-void json_text_add(struct strbuf *to, const char *s, size_t n);
-
 #endif

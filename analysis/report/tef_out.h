@@ -39,7 +39,7 @@ struct tef_places {
 	struct u64map shown;        /* (pid, hash of name) taken by counters */
 	uint32_t loose_pid;         /* of counters that belong to nothing */
 	uint32_t *series_pid;       /* by series */
-	char **series_name;         /* by series, as viewers show it; owned */
+	char **series_name;         /* by series, as viewers show it, a JSON string; owned */
 	uint32_t next_tid;
 };
 void tef_places_init(const struct model *m, struct tef_places *ret);
@@ -58,6 +58,9 @@ struct span_links {
 };
 void span_links_init(const struct model *m, struct span_links *ret);
 void span_links_release(struct span_links *l);
+
+/* The number that a device's id ends in, −1 when it ends in none. */
+int64_t tef_device_index(const char *device);
 
 /* Whether the text is one JSON object by RFC 8259, of moderate depth. */
 bool json_object_strict(const char *s, size_t n);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/xalloc.h"
 
@@ -25,7 +26,7 @@ void json_names_add(struct json_names *n, str_id id, struct strbuf *to)
 	if (__builtin_expect(n->at[id] == 0, 0)) {
 		size_t from = n->text.len;
 
-		json_text_add(&n->text, model_str(n->m, id), intern_len(n->m->strings, id));
+		json_quote(&n->text, model_str(n->m, id), intern_len(n->m->strings, id));
 		n->at[id] = 1 + from;
 		n->len[id] = (uint32_t)(n->text.len - from);
 	}
@@ -70,15 +71,14 @@ static uint32_t take_pid(struct u64map *pids, int64_t wish, uint32_t *next)
 	return MADE_UP + (*next)++;
 }
 
-/* The index that a device's id ends in: viewers and other tools take it for the pid. */
-static int64_t device_index(const char *id)
+int64_t tef_device_index(const char *device)
 {
-	size_t n = strlen(id), at = n;
+	size_t n = strlen(device), at = n;
 	int64_t v;
 
-	while (at > 0 && id[at - 1] >= '0' && id[at - 1] <= '9')
+	while (at > 0 && device[at - 1] >= '0' && device[at - 1] <= '9')
 		at--;
-	return at < n && num_i64(id + at, n - at, &v) == 0 ? v : -1;
+	return at < n && num_i64(device + at, n - at, &v) == 0 ? v : -1;
 }
 
 static bool stands_alone(const struct track *t)
@@ -94,7 +94,7 @@ static void pids_set(struct tef_places *p)
 	for (size_t i = 0; i < p->order.nr; i++) {
 		const struct track *t = &p->m->tracks.v[p->order.at[i]];
 		int64_t wish = t->kind == TRACK_DEVICE || t->kind == TRACK_QUEUE
-				       ? device_index(model_str(p->m, t->device))
+				       ? tef_device_index(model_str(p->m, t->device))
 				       : t->pid;
 
 		p->of_track[p->order.at[i]].pid =
@@ -171,8 +171,13 @@ void tef_places_init(const struct model *m, struct tef_places *ret)
 	pids_set(ret);
 	tids_set(ret);
 	series_pids_set(ret);
-	for (size_t i = 0; i < m->series.nr; i++)
-		ret->series_name[i] = series_name_make(ret, i);
+	for (size_t i = 0; i < m->series.nr; i++) {
+		CLEANUP(xfreep) char *name = series_name_make(ret, i);
+		struct strbuf quoted = STRBUF_INIT;
+
+		json_quote(&quoted, name, strlen(name));
+		ret->series_name[i] = strbuf_steal(&quoted);
+	}
 }
 
 void tef_places_release(struct tef_places *p)
@@ -202,7 +207,7 @@ static void meta_name(struct strbuf *to, const char *event, struct tef_place at,
 {
 	meta_begin(to, event, at);
 	strbuf_addstr(to, "{\"name\":");
-	json_text_add(to, name, strlen(name));
+	json_quote(to, name, strlen(name));
 	strbuf_addstr(to, "}}");
 }
 
@@ -224,7 +229,7 @@ static void describe_process(struct tef_places *p, track_id id, struct strbuf *t
 	if (t->host && p->m->several_hosts) {
 		meta_begin(to, "process_labels", at);
 		strbuf_addstr(to, "{\"labels\":");
-		json_text_add(to, model_str(p->m, t->host), intern_len(p->m->strings, t->host));
+		json_quote(to, model_str(p->m, t->host), intern_len(p->m->strings, t->host));
 		strbuf_addstr(to, "}}");
 	}
 }
@@ -243,7 +248,7 @@ static void describe_series(struct tef_places *p, series_id i, struct strbuf *to
 		meta_name(to, "process_name", (struct tef_place){ p->loose_pid, 0 }, "counters");
 	meta_begin(to, "profrig_series", (struct tef_place){ p->series_pid[i], 0 });
 	strbuf_addstr(to, "{\"shown\":");
-	json_text_add(to, p->series_name[i], strlen(p->series_name[i]));
+	strbuf_addstr(to, p->series_name[i]);
 	strbuf_addstr(to, ",\"series\":");
 	own_series_text(p->m, &p->order, i, to);
 	strbuf_addstr(to, "}}");

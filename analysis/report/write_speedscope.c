@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/progress.h"
 #include "profrig/u64map.h"
@@ -58,7 +59,7 @@ static void put_frame(struct speed_writer *w, uint64_t i, bool first)
 	str_id name = w->m->spans.name[i], place = place_of(w->m, i);
 
 	strbuf_addstr(to, first ? "\n{\"name\":" : ",\n{\"name\":");
-	json_text_add(to, model_str(w->m, name), intern_len(w->m->strings, name));
+	json_quote(to, model_str(w->m, name), intern_len(w->m->strings, name));
 	if (place == STR_NONE) {
 		strbuf_addch(to, '}');
 	} else {
@@ -124,7 +125,7 @@ static void put_profile(struct speed_writer *w, const struct track *t, const cha
 	bool some = false;
 
 	strbuf_addf(&w->out.text, "%s{\"type\":\"evented\",\"name\":", w->some ? ",\n" : "\n");
-	json_text_add(&w->out.text, name, strlen(name));
+	json_quote(&w->out.text, name, strlen(name));
 	strbuf_addf(&w->out.text,
 		    ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRIu64
 		    ",\"events\":[",
@@ -213,7 +214,7 @@ static int write_speedscope(const struct convert_job *job, struct convert_result
 	strbuf_addstr(&w.out.text,
 		      "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 		      "\"exporter\":\"profrig " PROFRIG_VERSION "\",\n\"name\":");
-	json_text_add(&w.out.text, fs_base(name), strlen(fs_base(name)));
+	json_quote(&w.out.text, fs_base(name), strlen(fs_base(name)));
 	strbuf_addstr(&w.out.text, ",\n");
 	put_frames(&w);
 	put_profiles(&w);

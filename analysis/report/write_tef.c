@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/progress.h"
 #include "profrig/replay.h"
@@ -168,16 +169,6 @@ static void put_place(struct strbuf *to, struct tef_place at)
 
 enum args_form { ARGS_THEIRS, ARGS_NONE, ARGS_TEXT };
 
-static int64_t index_of(const char *device)
-{
-	size_t n = strlen(device), at = n;
-	int64_t v;
-
-	while (at > 0 && device[at - 1] >= '0' && device[at - 1] <= '9')
-		at--;
-	return at < n && num_i64(device + at, n - at, &v) == 0 ? v : -1;
-}
-
 /* Integers end at 2^63 in many a JSON parser. */
 static bool put_correlation(struct strbuf *to, const char *comma, uint64_t v)
 {
@@ -193,7 +184,7 @@ static bool put_correlation(struct strbuf *to, const char *comma, uint64_t v)
 static void put_made_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
 {
 	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
-	int64_t device = index_of(model_str(w->m, t->device));
+	int64_t device = tef_device_index(model_str(w->m, t->device));
 	const char *comma = "";
 
 	strbuf_addstr(to, ",\"args\":{");
@@ -228,7 +219,7 @@ static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct st
 		return ARGS_THEIRS;
 	}
 	strbuf_addstr(to, ",\"args\":{\"text\":");
-	json_text_add(to, text, n);
+	json_quote(to, text, n);
 	strbuf_addch(to, '}');
 	return ARGS_TEXT;
 }
@@ -321,11 +312,10 @@ static void put_sample(struct tef_writer *w, series_id id, uint64_t k)
 {
 	const struct series *se = &w->m->series.v[id];
 	struct strbuf *to = &w->out.text;
-	const char *name = w->places.series_name[id];
 	char number[32];
 
 	strbuf_addstr(to, ",\n{\"ph\":\"C\",\"name\":");
-	json_text_add(to, name, strlen(name));
+	strbuf_addstr(to, w->places.series_name[id]);
 	put_u32(to, ",\"pid\":", w->places.series_pid[id]);
 	put_us(to, ",\"ts\":", since_start(w, se->t_ns.v[k]));
 	strbuf_addstr(to, ",\"args\":{\"value\":");

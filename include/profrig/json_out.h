@@ -42,4 +42,8 @@ void json_nil(struct json_out *j, const char *key);
 /* text is valid JSON already */
 void json_raw(struct json_out *j, const char *key, const char *text);
 
+/* One string with its quotes, escaped as above, at the end of a buffer. */
+struct strbuf;
+void json_quote(struct strbuf *to, const char *s, size_t n);
+
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "profrig/json_out.h"
+#include "profrig/strbuf.h"
 
 struct doc {
 	struct json_out j;
@@ -172,6 +173,21 @@ static void test_strn(void **state UNUSED)
 	doc_is(&d, "[\"a\\u0000b\",\"\",null,\"" BAD BAD "\",\"<\"]");
 }
 
+/* Into a buffer as into a stream. */
+static void test_quote(void **state UNUSED)
+{
+	static const char text[] = "a\"\\\n\0\x1f</script><!-- \xc3\xa9\xff\xc3";
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	strbuf_addstr(&sb, "x:");
+	json_quote(&sb, text, sizeof(text) - 1);
+	assert_string_equal(sb.buf, "x:\"a\\\"\\\\\\n\\u0000\\u001f<\\/script>\\u003c!-- "
+				    "\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\"");
+	strbuf_clear(&sb);
+	json_quote(&sb, "", 0);
+	assert_string_equal(sb.buf, "\"\"");
+}
+
 static void test_deep(void **state UNUSED)
 {
 	CLEANUP(xfreep) char *want = xcalloc(1, 129);
@@ -194,7 +210,7 @@ int main(void)
 		cmocka_unit_test(test_one_line), cmocka_unit_test(test_indented),
 		cmocka_unit_test(test_roots),    cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_strings),  cmocka_unit_test(test_strn),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_deep),     cmocka_unit_test(test_quote),
 	};
 
 	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
