@@ -15,6 +15,7 @@
 #include "profrig/run.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
+#include "profrig/vec.h"
 #include "profrig/writer.h"
 
 /* contract: exit codes */
@@ -87,6 +88,11 @@ struct run_options {
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
 	bool json;
+	const char *manifest, *data_cache;
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);
@@ -97,6 +103,7 @@ struct prepared {
 	struct plan plan;
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
@@ -107,6 +114,8 @@ int load_tools(const struct command *c, const struct strvec *dirs, struct tool_s
  */
 int prepare(const struct command *c, const struct run_options *o, const char *model,
 	    char *const *cmd, struct prepared *p, struct problems *problems);
+/* Models that words stand for: names, tags, files and folders as they are. */
+void expand_models(const struct strvec *words, struct strvec *models);
 /* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
 int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);

@@ -2,6 +2,7 @@
  * run: prepare → preflight → execute → analyse → summary. plan: prepare → print.
  */
 #include "cli.h"
+#include "manifest_models.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,6 +32,9 @@
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
+	  "run the images that 'build' has made" }, \
+	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
 	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
 	  "tools, innermost first (not those configured)" }, \
 	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
@@ -91,6 +95,12 @@ static void on_tick(void *ctx)
 {
 	(void)ctx;
 	progress_tick();
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	(void)ctx;
+	progress_note(text);
 }
 
 /* A pipe or terminal that is writable takes so much without waiting, mostly. */
@@ -228,13 +238,16 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
 	bool mid_line = false;
+	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	struct run_opts ro = {
 		.check = check_artifact,
 		.events = { on_phase, p->conf.live ? on_output : NULL, &mid_line,
-			    p->conf.live ? NULL : on_tick },
+			    p->conf.live ? NULL : on_tick, p->conf.live ? NULL : on_note },
+		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
+		.build_s = p->build_s,
 	};
 	/* A line that is drawn again and again does not go with output between. */
 	if (p->conf.live && log_level() > 0)
@@ -242,6 +255,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	say_plan(&p->plan);
 	int code = missing_prerequisites(p, &ro);
 
+	for (size_t i = 0; i < notes.nr; i++)
+		log_warn("%s", notes.v[i]);
 	if (code != EXIT_DONE)
 		return code;
 	if (run_execute(&p->plan, &ro, &r, &err) < 0) {
@@ -357,6 +372,11 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 	for (size_t i = 0; i < runs_of(o, models); i += each) {
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
+
+		if (o->images.nr && !o->image)
+			one.image = o->images.v[i / each];
+		if (o->builds_s.nr)
+			one.build_s = o->builds_s.v[i / each];
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
 		/* What is wrong with the one is wrong with the other and told once. */
 		one.bare = true;
@@ -382,7 +402,9 @@ static int bad_call(const struct command *c, const struct run_options *o,
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)
 		return cli_usage(c, "no command after --");
-	if (!operands->nr && !rest && !o->config.nr)
+	if (rest && (o->manifest || o->build))
+		return cli_usage(c, "a command has no image of its own: name models");
+	if (!operands->nr && !rest && !o->config.nr && !o->manifest)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
@@ -394,7 +416,7 @@ static int bad_call(const struct command *c, const struct run_options *o,
  * A tag stands for every model that has it; a file, a folder or a name that nothing has is left to
  * the configuration.
  */
-static void expand_models(const struct strvec *words, struct strvec *models)
+void expand_models(const struct strvec *words, struct strvec *models)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct catalog cat = { VEC_INIT };
@@ -404,6 +426,16 @@ static void expand_models(const struct strvec *words, struct strvec *models)
 		if (fs_exists(words->v[i]) || catalog_match(&cat, words->v[i], models) == 0)
 			strvec_push(models, words->v[i]);
 	catalog_release(&cat);
+}
+
+/* -1 to go on, or an exit code. */
+static int pick_models(const struct command *c, struct run_options *o,
+		       const struct strvec *operands, struct strvec *models)
+{
+	if (o->manifest)
+		return manifest_models(c, o, operands, models);
+	expand_models(operands, models);
+	return -1;
 }
 
 static int run_all(const struct command *c, const struct run_options *o,
@@ -430,15 +462,20 @@ static int run_main(const struct command *c, int argc, char **argv)
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		{ "build", 0, OPT_FLAG, &o.build, NULL, "build the models' images first" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
-		expand_models(&operands, &models);
 		cli_catch_signals();
 		say_leftovers();
+		code = o.build ? build_first(c, &o, &operands) : -1;
+	}
+	if (code < 0)
+		code = pick_models(c, &o, &operands, &models);
+	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)
@@ -510,9 +547,10 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
-		expand_models(&operands, &models);
-		code = plan_each(c, &o, &models, rest);
+		code = pick_models(c, &o, &operands, &models);
 	}
+	if (code < 0)
+		code = plan_each(c, &o, &models, rest);
 	run_options_release(&o);
 	return code;
 }

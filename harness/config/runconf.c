@@ -244,6 +244,8 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->data_cache)
+		cfg_put(&l->tree, root, "data_cache", CFG_STR, rq->data_cache, cli, LAYER_CLI);
 	if (rq->idle_s >= 0) {
 		num_fmt_f64(number, rq->idle_s);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);

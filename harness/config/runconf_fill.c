@@ -12,6 +12,7 @@
 #include "profrig/num.h"
 
 #define MAX_GPU 1023
+#define PULL_TIMEOUT_S 3600.0
 
 static const struct cfg_node *scalar_at(const struct cfg_node *map, const char *key)
 {
@@ -66,6 +67,16 @@ static char *resolve(const struct loader *l, const struct cfg_node *n)
 	CLEANUP(xfreep) char *path = fs_join(dir, n->s);
 
 	return fs_abs(path);
+}
+
+char *conf_origin(const struct cfg_node *n)
+{
+	return origin(n);
+}
+
+char *conf_resolve(const struct loader *l, const struct cfg_node *n)
+{
+	return resolve(l, n);
 }
 
 static char *name_of_file(const struct loader *l, const char *file)
@@ -137,7 +148,7 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	struct runconf *rc = l->rc;
 
 	cfg_words(model, "command", &rc->command);
-	if ((!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
+	if (!l->rq->builds && (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
 	    !rc->command.nr) {
 		if (model && model->layer >= LAYER_MODEL && model->layer != LAYER_CLI)
 			cfg_problem(l->p, command ? command : model,
@@ -475,6 +486,8 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	rc->container.pull = text_at(c, "pull");
 	cfg_words(c, "caps", &rc->container.caps);
 	cfg_words(c, "options", &rc->container.options);
+	rc->container.pull_timeout_s =
+		scalar_at(c, "pull_timeout") ? seconds_at(c, "pull_timeout") : PULL_TIMEOUT_S;
 	if (workdir && *workdir->s != '/')
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
@@ -530,4 +543,6 @@ void runconf_fill(struct loader *l)
 	fill_scripts(l, root, false);
 	fill_container(l, root);
 	fill_rest(l, root);
+	runconf_fill_build(l, root);
+	runconf_fill_data(l, root);
 }

@@ -24,5 +24,18 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 	__attribute__((format(printf, 3, 4)));
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
+/* runconf_build.c, runconf_data.c: after env and secrets, whose values they use. */
+void runconf_fill_build(struct loader *l, const struct cfg_node *root);
+void runconf_fill_data(struct loader *l, const struct cfg_node *root);
+
+/* runconf_fill.c, for the others. Where a value is from, for people; owned. */
+char *conf_origin(const struct cfg_node *n);
+/* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */
+char *conf_resolve(const struct loader *l, const struct cfg_node *n);
+/*
+ * runconf_build.c: the value of a variable that the configuration names: what `secrets` has under
+ * that name, else the caller's. NULL: neither. Owned.
+ */
+char *conf_secret(const struct loader *l, const char *name);
 
 #endif

@@ -35,6 +35,10 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
+	{ W_DATA_MISSING, "data that is optional is not there" },
+	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
+			 "the newest" },
 	{ NULL, NULL },
 };
 
@@ -415,6 +419,8 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
+		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts(rn);
 }
 

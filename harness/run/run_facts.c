@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "profrig/engine_image.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 
@@ -94,10 +95,31 @@ static void git_facts(struct run_git *g, const char *dir)
 	g->dirty = line[0] != '\0';
 }
 
+/* Its id is what ran here; its name by digest is what another machine can pull. */
+static void image_facts_of(struct run *rn, const struct engine *e)
+{
+	const struct image_engine *ie = image_engine_find(e->name);
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
+	char line[2048];
+
+	if (ie)
+		ie->facts(rn->pl->spec.image, &argv);
+	else
+		e->image(rn->pl->spec.image, &argv);
+	if (!first_line(&argv, ENGINE_TIMEOUT_MS, line, sizeof(line)))
+		return;
+	strvec_split(&words, line, " \t");
+	if (words.nr > 0)
+		snprintf(rn->image_digest, sizeof(rn->image_digest), "%s", words.v[0]);
+	if (words.nr > 1)
+		snprintf(rn->image_repo_digest, sizeof(rn->image_repo_digest), "%s",
+			 words.v[words.nr - 1]);
+}
+
 void run_facts(struct run *rn)
 {
 	const struct engine *e = rn->pl->engine;
-	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT, image = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT;
 
 	host_facts(&rn->host);
 	if (rn->pl->conf && rn->pl->conf->dir)
@@ -108,6 +130,5 @@ void run_facts(struct run *rn)
 	first_line(&probe, ENGINE_TIMEOUT_MS, rn->engine_version, sizeof(rn->engine_version));
 	if (!rn->pl->spec.image)
 		return;
-	e->image(rn->pl->spec.image, &image);
-	first_line(&image, ENGINE_TIMEOUT_MS, rn->image_digest, sizeof(rn->image_digest));
+	image_facts_of(rn, e);
 }

@@ -372,7 +372,10 @@ static void put_labels(struct json_out *j, const struct run *rn)
 static void put_durations(struct json_out *j, const struct run *rn)
 {
 	json_obj(j, "durations_s");
-	json_nil(j, "build");
+	if (rn->o->build_s > 0)
+		json_f64(j, "build", rn->o->build_s);
+	else
+		json_nil(j, "build");
 	json_f64(j, "pre", rn->pre_s);
 	json_f64(j, "workload", rn->workload_s);
 	json_f64(j, "post", rn->post_s);
@@ -409,6 +412,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	json_str(j, "engine", pl->engine->name);
 	json_str(j, "image", pl->engine->container ? pl->spec.image : NULL);
 	json_text(j, "image_digest", rn->image_digest);
+	json_text(j, "image_repo_digest", rn->image_repo_digest);
 	put_labels(j, rn);
 	put_host(j, rn);
 	put_devices(j, rn);

@@ -139,6 +139,7 @@ struct run {
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;
 	double pre_s, workload_s, post_s, idle_s;
+	char image_repo_digest[512];
 	char image_digest[128], engine_version[64], agent_version[32], libc[64];
 	struct run_host host;
 	struct run_git git;
@@ -194,10 +195,10 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 		       struct err *err);
 bool run_disk_full(const char *run_dir);
 
-/* --- run_pick.c --- */
+/* --- run_pull.c --- */
 
-/* 0 when the engine answers, else -errno with its words. */
-int engine_answers(const struct engine *e, struct err *err);
+/* The image of the plan; -EINTR, or why not. */
+int run_pull(const struct plan *pl, const struct run_opts *o, struct err *err);
 
 /* --- run_json.c --- */
 

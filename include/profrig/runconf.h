@@ -8,6 +8,7 @@
 #ifndef PROFRIG_RUNCONF_H
 #define PROFRIG_RUNCONF_H
 
+#include "profrig/buildconf.h"
 #include "profrig/cfg.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
@@ -62,6 +63,7 @@ struct runconf {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;
 		struct strvec caps, options;
+		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
 	double grace_s; /* between INT, TERM and KILL; default 10 */
@@ -70,6 +72,8 @@ struct runconf {
 	char *caller_preload;
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
 	VEC(struct name_value) caller_gpus;
+	struct build_conf build;
+	struct data_conf data;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };
@@ -84,6 +88,8 @@ struct runconf_request {
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
 	double timeout_s, idle_s;           /* < 0 not given */
 	bool keep, live;
+	const char *data_cache; /* NULL = not given */
+	bool builds;     /* for `build`: nothing needs to run, so model.command may be missing */
 	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
 	const char *cwd; /* absolute */
 };
