@@ -62,7 +62,7 @@ static const char *choose(const struct image_engine *e, const struct manifest_im
 	CLEANUP(xfreep) char *digest = NULL;
 
 	if (e)
-		image_facts(e, mi->image, &id, &digest);
+		image_facts(e, mi->image, NULL, &id, &digest);
 	if (id && mi->id && strcmp(id, mi->id) != 0)
 		log_warn("image '%s' is not the one of the manifest: it was made anew since "
 			 "(%.19s here, %.19s there)",

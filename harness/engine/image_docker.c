@@ -45,8 +45,10 @@ static void docker_tag(const char *from, const char *to, struct strvec *argv)
 	strvec_pushl(argv, "tag", "--", from, to, NULL);
 }
 
-static void docker_push(const struct image_auth *a, const char *image, struct strvec *argv)
+static void docker_push(const struct image_auth *a, const char *image, const char *digest_file,
+			struct strvec *argv)
 {
+	(void)digest_file;
 	words(a, argv);
 	strvec_pushl(argv, "push", "--", image, NULL);
 }

@@ -46,10 +46,12 @@ static void podman_tag(const char *from, const char *to, struct strvec *argv)
 	strvec_pushl(argv, "--", from, to, NULL);
 }
 
-static void podman_push(const struct image_auth *a, const char *image, struct strvec *argv)
+static void podman_push(const struct image_auth *a, const char *image, const char *digest_file,
+			struct strvec *argv)
 {
 	words("push", argv);
 	auth_words(a, argv);
+	strvec_pushl(argv, "--digestfile", digest_file, NULL);
 	strvec_pushl(argv, "--", image, NULL);
 }
 

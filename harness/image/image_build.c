@@ -138,9 +138,10 @@ static void learn(const struct builder *bu, struct image_job *j)
 
 	free(j->id);
 	free(j->digest);
-	image_facts(bu->o->engine, j->image, &j->id, &j->digest);
+	image_facts(bu->o->engine, j->image, j->pushed ? j->registry_image : NULL, &j->id,
+		    &j->digest);
 	if (j->base && !j->base_id) {
-		image_facts(bu->o->engine, j->base, &j->base_id, &none);
+		image_facts(bu->o->engine, j->base, NULL, &j->base_id, &none);
 		free(none);
 	}
 }
@@ -208,17 +209,35 @@ static int build_one(const struct builder *bu, struct image_job *j, struct err *
 	return r;
 }
 
+/* What podman wrote of the push: "sha256:…". */
+static void told_digest(struct image_job *j, const char *path)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	const char *base = strrchr(j->registry_image, '/');
+	size_t n, repo = (size_t)(base - j->registry_image) + strcspn(base, ":");
+
+	if (fs_read(path, 256, &text, &n, NULL) < 0)
+		return;
+	unlink(path);
+	text[strcspn(text, " \r\n")] = '\0';
+	if (strncmp(text, "sha256:", 7) != 0)
+		return;
+	free(j->digest);
+	j->digest = xasprintf("%.*s@%s", (int)repo, j->registry_image, text);
+}
+
 static int push_one(const struct builder *bu, struct image_job *j, struct err *err)
 {
 	CLEANUP(strvec_release)
 	struct strvec tag = STRVEC_INIT, push = STRVEC_INIT, tail = STRVEC_INIT;
 	CLEANUP(xclosep)
 	int log = open(j->log, O_WRONLY | O_APPEND | O_CLOEXEC);
+	CLEANUP(xfreep) char *digest = xasprintf("%s.digest", j->log);
 	struct proc_exit x = { 0 };
 	int r;
 
 	bu->o->engine->tag(j->image, j->registry_image, &tag);
-	bu->o->engine->push(&bu->auth, j->registry_image, &push);
+	bu->o->engine->push(&bu->auth, j->registry_image, digest, &push);
 	r = watch(bu, j, tag.v, log, 0, &tail, &x, err);
 	if (r == 0 && x.code == 0)
 		r = watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);
@@ -228,8 +247,10 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 		j->push_error = xasprintf("%.400s", image_last_words(&tail));
 	else
 		j->pushed = true;
-	if (j->pushed)
+	if (j->pushed) {
 		learn(bu, j);
+		told_digest(j, digest);
+	}
 	return r;
 }
 

@@ -59,8 +59,15 @@ char *image_name(const char *model, const char *dockerfile, const char *arch)
 
 char *image_registry_name(const char *registry, const char *repository, const char *image)
 {
-	if (repository && *repository)
-		return xasprintf("%s/%s:%s", registry, repository, image);
+	if (repository && *repository) {
+		CLEANUP(xfreep) char *tag = xstrdup(image);
+
+		/* A tag holds neither path nor tag. */
+		for (char *c = tag; *c; c++)
+			if (!isalnum((unsigned char)*c) && !strchr("_.-", *c))
+				*c = '_';
+		return xasprintf("%s/%s:%s", registry, repository, tag);
+	}
 	return xasprintf("%s/%s", registry, image);
 }
 

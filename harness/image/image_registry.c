@@ -109,8 +109,19 @@ int image_login(const struct image_engine *e, const struct build_conf *b,
 	return r;
 }
 
-void image_facts(const struct image_engine *e, const char *image, char **ret_id, char **ret_digest)
+/* "r:5000/a/b:tag" → the length of "r:5000/a/b". */
+static size_t without_tag(const char *image)
 {
+	const char *base = strrchr(image, '/');
+
+	base = base ? base : image;
+	return (size_t)(base - image) + strcspn(base, ":@");
+}
+
+void image_facts(const struct image_engine *e, const char *image, const char *repository,
+		 char **ret_id, char **ret_digest)
+{
+	size_t n = repository ? without_tag(repository) : 0, at;
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit x;
@@ -122,9 +133,12 @@ void image_facts(const struct image_engine *e, const char *image, char **ret_id,
 	strvec_split(&words, out.buf, " \t\r\n");
 	if (words.nr > 0)
 		*ret_id = xstrdup(words.v[0]);
-	/* Of several names that of the registry it was pushed to comes last. */
+	at = words.nr - 1;
+	for (size_t i = 1; n && i < words.nr; i++)
+		if (!strncmp(words.v[i], repository, n) && words.v[i][n] == '@')
+			at = i;
 	if (words.nr > 1)
-		*ret_digest = xstrdup(words.v[words.nr - 1]);
+		*ret_digest = xstrdup(words.v[at]);
 }
 
 int image_pull(const struct image_engine *e, const struct build_conf *b, const char *image,

@@ -6,8 +6,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "profrig/engine_image.h"
 #include "profrig/fs.h"
+#include "profrig/image.h"
 #include "profrig/num.h"
 
 #define GIT_TIMEOUT_MS 3000
@@ -99,21 +99,18 @@ static void git_facts(struct run_git *g, const char *dir)
 static void image_facts_of(struct run *rn, const struct engine *e)
 {
 	const struct image_engine *ie = image_engine_find(e->name);
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, words = STRVEC_INIT;
-	char line[2048];
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(xfreep) char *id = NULL;
+	CLEANUP(xfreep) char *digest = NULL;
 
-	if (ie)
-		ie->facts(rn->pl->spec.image, &argv);
-	else
+	if (!ie) {
 		e->image(rn->pl->spec.image, &argv);
-	if (!first_line(&argv, ENGINE_TIMEOUT_MS, line, sizeof(line)))
+		first_line(&argv, ENGINE_TIMEOUT_MS, rn->image_digest, sizeof(rn->image_digest));
 		return;
-	strvec_split(&words, line, " \t");
-	if (words.nr > 0)
-		snprintf(rn->image_digest, sizeof(rn->image_digest), "%s", words.v[0]);
-	if (words.nr > 1)
-		snprintf(rn->image_repo_digest, sizeof(rn->image_repo_digest), "%s",
-			 words.v[words.nr - 1]);
+	}
+	image_facts(ie, rn->pl->spec.image, rn->pl->spec.image, &id, &digest);
+	snprintf(rn->image_digest, sizeof(rn->image_digest), "%s", id ? id : "");
+	snprintf(rn->image_repo_digest, sizeof(rn->image_repo_digest), "%s", digest ? digest : "");
 }
 
 void run_facts(struct run *rn)

@@ -44,7 +44,9 @@ struct image_engine {
 	void (*login)(const struct image_auth *a, const char *registry, const char *user,
 		      struct strvec *argv);
 	void (*tag)(const char *from, const char *to, struct strvec *argv);
-	void (*push)(const struct image_auth *a, const char *image, struct strvec *argv);
+	/* digest_file: podman writes there what the registry calls it; docker tells it by facts */
+	void (*push)(const struct image_auth *a, const char *image, const char *digest_file,
+		     struct strvec *argv);
 	void (*pull)(const struct image_auth *a, const char *image, struct strvec *argv);
 	/* prints one line: the image's id, then its names by digest ("repo@sha256:…"), if any */
 	void (*facts)(const char *image, struct strvec *argv);

@@ -114,8 +114,12 @@ struct image_opts {
  * 0, -EINTR, or -errno before the first one (login refused, secrets and no builder for them).
  */
 int image_build_all(struct image_plan *ip, const struct image_opts *o, struct err *err);
-/* Id and name by digest of an image that is here; NULL both when it is not. Owned. */
-void image_facts(const struct image_engine *e, const char *image, char **ret_id, char **ret_digest);
+/*
+ * Id and name by digest of an image that is here; NULL both when it is not. Of several names by
+ * digest it is that of `repository` (with or without a tag), else the last. Owned.
+ */
+void image_facts(const struct image_engine *e, const char *image, const char *repository,
+		 char **ret_id, char **ret_digest);
 /*
  * Pulls with the registry's login (b may be NULL: the engine's own). -ETIMEDOUT, -EINTR, -EIO with
  * the engine's last words.

@@ -66,7 +66,7 @@ static void test_docker(void **state)
 	is(&argv, "docker --config /p login --username me --password-stdin -- r:5000");
 	e->tag("a", "r:5000/a", &argv);
 	is(&argv, "docker tag -- a r:5000/a");
-	e->push(&private, "r:5000/a", &argv);
+	e->push(&private, "r:5000/a", "/d", &argv);
 	is(&argv, "docker --config /p push -- r:5000/a");
 	e->pull(&own, "r:5000/a", &argv);
 	is(&argv, "docker pull -- r:5000/a");
@@ -74,7 +74,7 @@ static void test_docker(void **state)
 	is(&argv,
 	   "docker image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
 	setenv("PROFRIG_DOCKER", "docker --config /mine -H unix:///s", 1);
-	e->push(&private, "a", &argv);
+	e->push(&private, "a", "/d", &argv);
 	is(&argv, "docker --config /mine -H unix:///s --config /p push -- a");
 	unsetenv("PROFRIG_DOCKER");
 	for (size_t i = 0; i < 4; i++)
@@ -99,8 +99,9 @@ static void test_podman(void **state)
 		  "--password-stdin -- localhost:5000");
 	e->tag("a", "r/a", &argv);
 	is(&argv, "podman tag -- a r/a");
-	e->push(&private, "localhost:5000/a", &argv);
-	is(&argv, "podman push --authfile /p/auth.json --tls-verify=false -- localhost:5000/a");
+	e->push(&private, "localhost:5000/a", "/d", &argv);
+	is(&argv, "podman push --authfile /p/auth.json --tls-verify=false --digestfile /d -- "
+		  "localhost:5000/a");
 	e->pull(&own, "r/a", &argv);
 	is(&argv, "podman pull -- r/a");
 	e->facts("a", &argv);

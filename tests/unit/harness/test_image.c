@@ -77,6 +77,9 @@ static void test_names(void **state)
 	CLEANUP(xfreep) char *plain = image_registry_name("r:5000", NULL, "ci-m");
 	CLEANUP(xfreep) char *repo = image_registry_name("docker.io", "me/repo", "ci-m");
 
+	CLEANUP(xfreep) char *tagged = image_registry_name("r", "x", "a/m:7");
+
+	assert_string_equal(tagged, "r/x:a_m_7");
 	assert_string_equal(plain, "r:5000/ci-m");
 	assert_string_equal(repo, "docker.io/me/repo:ci-m");
 }
