@@ -103,6 +103,13 @@ static void on_note(void *ctx, const char *text)
 	progress_note(text);
 }
 
+static void on_bytes(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	progress_total(total);
+	progress_update(done);
+}
+
 /* A pipe or terminal that is writable takes so much without waiting, mostly. */
 static size_t on_output(void *ctx, const char *text, size_t n)
 {
@@ -242,7 +249,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	struct run_opts ro = {
 		.check = check_artifact,
 		.events = { on_phase, p->conf.live ? on_output : NULL, &mid_line,
-			    p->conf.live ? NULL : on_tick, p->conf.live ? NULL : on_note },
+			    p->conf.live ? NULL : on_tick, p->conf.live ? NULL : on_note,
+			    p->conf.live ? NULL : on_bytes },
 		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.runs_dir = p->runs_dir,

@@ -142,6 +142,8 @@ static void fill_path(struct loader *l, struct data_source *s, const struct cfg_
 		return;
 	case DATA_S3:
 		s->path = xstrdup(strncmp(n->s, "s3://", 5) ? n->s : n->s + 5);
+		for (size_t len = strlen(s->path); len > 0 && s->path[len - 1] == '/';)
+			s->path[--len] = '\0';
 		if (!strcspn(s->path, "/"))
 			cfg_problem(l->p, n, "data.path: want s3://BUCKET/PREFIX, not '%.200s'",
 				    n->s);
@@ -194,6 +196,17 @@ static bool provider_of(const struct cfg_node *n, enum data_provider *ret)
 	return false;
 }
 
+/* An address may be signed: what plans and run.json show ends before that. */
+static void hide_query(struct loader *l, struct cfg_node *path)
+{
+	const char *query = path ? strchr(path->s, '?') : NULL;
+	CLEANUP(xfreep)
+	char *shown = query ? xasprintf("%.*s?…", (int)(query - path->s), path->s) : NULL;
+
+	if (shown)
+		path->s = pool_strdup(&l->tree.pool, shown);
+}
+
 static void add_source(struct loader *l, const struct cfg_node *entry)
 {
 	const struct cfg_node *name = scalar_of(entry, "name"), *path = scalar_of(entry, "path");
@@ -221,6 +234,7 @@ static void add_source(struct loader *l, const struct cfg_node *entry)
 	if (limit)
 		schema_seconds(limit, &s.timeout_s);
 	s.where = conf_origin(name);
+	hide_query(l, s.provider == DATA_HTTP ? cfg_get(entry, "path") : NULL);
 	VEC_PUSH(&d->sources, s);
 }
 

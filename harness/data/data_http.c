@@ -217,7 +217,8 @@ static int one_try(struct transfer *t, const struct data_file *file, int fd, uin
 		t->f->ret->fetched_bytes += (uint64_t)size - (reply.status == 206 ? from : 0);
 	if (r < 0)
 		return r;
-	if (reply.status == 416 && reply.total >= 0 && reply.total == (int64_t)from)
+	if (reply.status == 416 && reply.total == (int64_t)from &&
+	    (file->bytes < 0 || file->bytes == reply.total))
 		return 0;
 	if (reply.status == 416) {
 		unlink(t->tag_file);

@@ -418,6 +418,9 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	mounts = check_mounts(&pf);
 	check_gpus(&pf);
 	check_samplers(&pf);
+	r = run_data_check(pl, o, missing, NULL);
+	if (r < 0)
+		return err_set(err, EINTR, "interrupted");
 	if (!check_engine(&pf))
 		return (int)(missing->nr - before);
 	if (pl->engine->container)

@@ -433,6 +433,10 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	run_data_fetch(rn);
+	save(rn);
+	if (rn->failed_phase || rn->interrupt)
+		return;
 	run_phase(rn, "start");
 	engine_start(rn);
 	save(rn);
@@ -508,6 +512,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	run_data_release(rn);
 }
 
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,

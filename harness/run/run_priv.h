@@ -9,6 +9,8 @@
  *	run_json.c	struct run → run.json
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
+ *	run_data.c	what the workload reads: is it there, bring it
+ *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
@@ -27,6 +29,7 @@
 #include <stdarg.h>
 
 #include "profrig/clock.h"
+#include "profrig/data.h"
 #include "profrig/run.h"
 
 #define RUN_SCHEMA "profrig.run/1"
@@ -94,6 +97,11 @@ struct run_sampler {
 	char error[256];
 };
 
+struct run_data {
+	struct data_result r;
+	bool optional;
+};
+
 struct run_host {
 	char hostname[256], kernel[128], arch[128], os[128], cpu[128];
 	int64_t cores, memory_bytes;
@@ -138,7 +146,7 @@ struct run {
 	const char *interrupted_phase;
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;
-	double pre_s, workload_s, post_s, idle_s;
+	double data_s, pre_s, workload_s, post_s, idle_s;
 	char image_repo_digest[512];
 	char image_digest[128], engine_version[64], agent_version[32], libc[64];
 	struct run_host host;
@@ -151,6 +159,7 @@ struct run {
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
+	VEC(struct run_data) data;
 };
 
 /* --- run.c --- */
@@ -194,6 +203,17 @@ void run_dir_close(struct run *rn);
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
 		       struct err *err);
 bool run_disk_full(const char *run_dir);
+
+/* --- run_data.c --- */
+
+/* preflight: one line for each data set that is nowhere. 0, or -EINTR. */
+int run_data_check(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
+		   struct strvec *optional);
+/* Brings all of it; what cannot be brought and is not optional is the run's failure. */
+void run_data_fetch(struct run *rn);
+/* Whether the variables of a data set are set; name NULL: they belong to none. */
+bool run_data_there(const struct run *rn, const char *name);
+void run_data_release(struct run *rn);
 
 /* --- run_pull.c --- */
 

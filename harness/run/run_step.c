@@ -113,7 +113,11 @@ static json_t *start_request(const struct progress *p)
 
 	for (size_t i = 0; i < ps->env.nr; i++) {
 		CLEANUP(xfreep)
-		char *entry = xasprintf("%s=%s", ps->env.v[i].name, ps->env.v[i].value);
+		char *entry;
+
+		if (!run_data_there(p->rn, ps->env.v[i].data))
+			continue;
+		entry = xasprintf("%s=%s", ps->env.v[i].name, ps->env.v[i].value);
 
 		json_array_append_new(env, json_string(entry));
 	}

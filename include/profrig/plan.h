@@ -28,6 +28,7 @@ enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 struct plan_env {
 	char *name, *value, *origin;
 	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
+	char *data; /* it is set when this data set is there; NULL: always */
 	bool secret;
 };
 
@@ -66,6 +67,11 @@ struct plan_output {
 	uint64_t min_records;
 };
 
+/* A data set: a link in the run directory to where its data is, once it is. */
+struct plan_data {
+	char *name, *link;
+};
+
 struct plan_need {
 	char *tool, *what; /* must exist where the workload runs */
 };
@@ -81,6 +87,7 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
+	VEC(struct plan_data) data; /* as conf->data.sets */
 	const struct runconf *conf; /* borrowed */
 };
 

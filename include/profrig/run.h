@@ -81,6 +81,8 @@ struct run_events {
 	void (*tick)(void *ctx);
 	/* what a pull, or what fetches data, says last */
 	void (*note)(void *ctx, const char *text);
+	/* so much of the data is here; total 0: nobody knows */
+	void (*bytes)(void *ctx, uint64_t done, uint64_t total);
 };
 
 struct run_opts {
