@@ -393,6 +393,36 @@ int num_seconds(const char *s, size_t n, double *ret)
 	return -EINVAL;
 }
 
+int num_bytes(const char *s, size_t n, int64_t *ret)
+{
+	static const char prefixes[] = "kmgt";
+	size_t digits = n, at = 0;
+	double v, unit = 1;
+	int r;
+
+	while (digits > 0 && !is_digit(s[digits - 1]) && s[digits - 1] != '.')
+		digits--;
+	at = digits;
+	for (size_t i = 0; at < n && at == digits && prefixes[i]; i++)
+		if ((s[at] | 0x20) == prefixes[i]) {
+			unit = (double)(UINT64_C(1) << 10 * (i + 1));
+			at++;
+		}
+	if (at > digits && at + 1 < n && s[at] == 'i' && s[at + 1] == 'B')
+		at++;
+	if (at < n && s[at] == 'B')
+		at++;
+	if (at != n)
+		return -EINVAL;
+	r = num_f64(s, digits, &v);
+	if (r < 0)
+		return r;
+	if (v < 0 || !(v * unit < 0x1p62))
+		return -ERANGE;
+	*ret = (int64_t)(v * unit);
+	return 0;
+}
+
 size_t num_fmt_u64(char *buf, uint64_t v)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"

@@ -35,6 +35,10 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
+	{ W_RESULT_MISSING, "a result that was asked for is not there" },
+	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
+	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
 	{ NULL, NULL },
 };
 
@@ -202,10 +206,39 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 	if (s->signal) {
 		const char *name = proc_signal_name(s->signal);
 
-		run_failed(rn, RUN_FAILED, "%s was killed by %s", who, name ? name : "a signal");
+		run_failed(rn, RUN_FAILED, "%s was killed by %s%s", who, name ? name : "a signal",
+			   s->signal == SIGKILL && !s->sent
+				   ? ", not by profrig, and for no lack of memory that the kernel "
+				     "tells of"
+				   : "");
 	} else {
-		run_failed(rn, RUN_FAILED, "%s exited with status %d", who, s->code);
+		/* How a shell tells of a program that a signal ended. */
+		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
+
+		run_failed(rn, RUN_FAILED, "%s exited with status %d%s%s%s", who, s->code,
+			   of ? " (128 + " : "", of ? of : "", of ? ")" : "");
 	}
+}
+
+/* Before other words for the same end. */
+static void explain_oom(struct run *rn, const char *who, const struct run_step *s)
+{
+	bool killed = s->signal == SIGKILL || s->code == 128 + SIGKILL;
+	const char *where = s->oom_group ? "its memory cgroup is full" : "the machine is full";
+	uint64_t n = s->oom_group ? s->oom_group : s->oom_machine;
+
+	if (!n || s->sent || (!killed && !s->oom_group))
+		return;
+	run_warn(rn, W_OOM, "error", "the kernel killed %llu process%s for lack of memory: %s",
+		 (unsigned long long)n, n == 1 ? "" : "es", where);
+	if (killed)
+		run_failed(rn, RUN_FAILED,
+			   "%s was killed by the kernel for lack of memory (OOM): %s", who, where);
+	else if (!step_went_well(s))
+		run_failed(rn, RUN_FAILED,
+			   "%s exited with status %d after the kernel had killed %llu of its "
+			   "processes for lack of memory (OOM): %s",
+			   who, s->code, (unsigned long long)n, where);
 }
 
 static void judge_step(struct run *rn, size_t i)
@@ -222,6 +255,7 @@ static void judge_step(struct run *rn, size_t i)
 		run_warn(rn, W_STRAYS, "warning", "%s left %llu process%s running; %s ended", who,
 			 (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
 			 s->killed == 1 ? "it was" : "they were");
+	explain_oom(rn, who, s);
 	/* To be interrupted comes before all other ends. */
 	if ((step_went_well(s) && !s->killed) || s->interrupted)
 		return;
@@ -361,11 +395,13 @@ static void judge_outputs(struct run *rn)
 		const struct run_warning *w = &rn->warnings.v[i];
 		bool is_required = !strcmp(w->code, W_OUTPUT_REQUIRED);
 
-		if (required ? !is_required
+		bool is_result = !strcmp(w->code, W_RESULT_MISSING);
+
+		if (required ? !is_required && !(is_result && !strcmp(w->severity, "error"))
 			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
 				       strcmp(w->code, W_OUTPUT_UNREAD) != 0 &&
 				       strcmp(w->code, W_SAMPLER) != 0 &&
-				       strcmp(w->code, W_COLLECT) != 0)
+				       strcmp(w->code, W_COLLECT) != 0 && !is_result)
 			continue;
 		more += first != NULL;
 		first = first ? first : w;
@@ -436,7 +472,7 @@ static void walk(struct run *rn)
 	run_phase(rn, "collect");
 	engine_stop(rn);
 	run_collect(rn);
-	run_metrics(rn);
+	run_results(rn);
 }
 
 static void finish(struct run *rn, struct run_result *ret)
@@ -494,6 +530,8 @@ static void run_release(struct run *rn)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		sampling_stats_release(&rn->samplers.v[i].stats);
+	for (size_t i = 0; i < rn->metrics.nr; i++)
+		free(rn->metrics.v[i].detail);
 	VEC_RELEASE(&rn->clocks);
 	VEC_RELEASE(&rn->idle);
 	VEC_RELEASE(&rn->steps);

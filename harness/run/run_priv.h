@@ -12,7 +12,7 @@
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
- *	run_metrics.c	"performance: 123 samples/s" and the like
+ *	run_results.h	what the workload's output and its results files say
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not
  *	preflight.c	what must hold before a run directory exists
@@ -22,6 +22,7 @@
 #define RUN_PRIV_H
 
 #include "agentlink.h"
+#include "run_results.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -56,7 +57,9 @@ struct run_step {
 	double user_s, sys_s;
 	int64_t maxrss_bytes;
 	uint64_t strays, killed;
-	char text[400]; /* why it could not be started or went missing */
+	struct oom_watch oom;
+	uint64_t oom_group, oom_machine; /* killed for lack of memory meanwhile */
+	char text[400];                  /* why it could not be started or went missing */
 };
 
 struct run_artifact {
@@ -68,9 +71,11 @@ struct run_artifact {
 };
 
 struct run_metric {
-	char name[64], unit[64], source[64];
-	double value;
+	char name[256], unit[128], source[128];
+	double value; /* NAN: there is none */
+	char *detail; /* an object of JSON: where it comes from; NULL */
 };
+#define RESULTS_CSV_SOURCE "results.csv"
 
 struct run_warning {
 	char code[32];
@@ -226,9 +231,10 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The host's pid of the process that the agent calls `pid`; 0 unknown. */
 pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
-void run_metrics(struct run *rn);
-/* "performance: …" in a file: true when there is one; the last counts. */
-bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
+/* Results into metrics and warnings: see run_results.h. */
+void run_results(struct run *rn);
+/* text with "***" for every secret that the step's environment holds. Owned. */
+char *run_masked(const struct plan_step *s, const char *text);
 
 /* --- run_registry.c --- */
 

@@ -49,7 +49,8 @@ enum run_status {
 	RUN_FAILED,
 	RUN_TIMEOUT,
 	RUN_INTERRUPTED,
-	RUN_PARTIAL
+	RUN_PARTIAL,
+	RUN_SKIPPED /* all but the workload ran, as was asked */
 };
 const char *run_status_name(enum run_status s);
 
@@ -159,6 +160,10 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_RESULT "W_RESULT"
+#define W_RESULT_MISSING "W_RESULT_MISSING"
+#define W_LOG_ERROR "W_LOG_ERROR"
+#define W_OOM "W_OOM"
 
 struct run_warning_info {
 	const char *code, *about;

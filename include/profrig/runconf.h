@@ -9,6 +9,7 @@
 #define PROFRIG_RUNCONF_H
 
 #include "profrig/cfg.h"
+#include "profrig/results.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
 
@@ -49,6 +50,11 @@ struct runconf {
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	double timeout_s; /* 0 = none */
 	struct strvec tags;
+	/* for perf.csv, as written; NULL: not stated */
+	char *precision, *owner, *n_gpus;
+	struct strvec skip_gpu_arch;
+	struct results_conf results;
+	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
 	char *engine; /* "auto", "host", … */
 	char *engine_where;
 	VEC(struct runconf_env) env; /* env: and secrets: */
@@ -82,6 +88,7 @@ struct runconf_request {
 	struct strvec sets;                 /* --set */
 	struct strvec labels;               /* k=v */
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
+	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	bool keep, live;
 	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
