@@ -80,12 +80,13 @@ void cli_put(FILE *f, const char *s, size_t max);
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format;
+	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
 	double cooldown_s;        /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
+	bool skip_workload, all_archs;
 	bool json;
 };
 void run_options_init(struct run_options *o);

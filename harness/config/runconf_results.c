@@ -130,6 +130,7 @@ void runconf_fill_results(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *model = map_at(root, "model"), *disk = map_at(root, "disk");
 	struct runconf *rc = l->rc;
 
+	rc->skip_workload = l->rq->skip_workload;
 	rc->precision = xstrdup_null(cfg_text(model, "precision"));
 	rc->owner = xstrdup_null(cfg_text(model, "owner"));
 	rc->n_gpus = xstrdup_null(cfg_text(model, "n_gpus"));

@@ -351,6 +351,9 @@ static void do_workload(struct run *rn)
 
 	if (!may_go_on(rn))
 		return;
+	rn->skipped = rn->pl->conf && rn->pl->conf->skip_workload;
+	if (rn->skipped)
+		return;
 	run_samplers_open(rn);
 	run_samplers_start(rn);
 	idle_s = run_idle_s(rn);
@@ -428,6 +431,7 @@ static int exit_code(const struct run *rn, bool outputs_only)
 		return rn->interrupt == SIGTERM ? 128 + SIGTERM : 128 + SIGINT;
 	switch (rn->status) {
 	case RUN_SUCCESS:
+	case RUN_SKIPPED:
 		return 0;
 	case RUN_PARTIAL:
 		return EXIT_OUTPUT_PARTIAL;
@@ -471,7 +475,9 @@ static void walk(struct run *rn)
 	do_post(rn);
 	run_phase(rn, "collect");
 	engine_stop(rn);
-	run_collect(rn);
+	/* Tools leave nothing where nothing ran. */
+	if (!rn->skipped)
+		run_collect(rn);
 	run_results(rn);
 }
 
@@ -484,7 +490,9 @@ static void finish(struct run *rn, struct run_result *ret)
 	judge_outputs(rn);
 	if (rn->interrupt)
 		interrupted(rn);
-	rn->status = rn->failed_phase ? rn->outcome : RUN_SUCCESS;
+	if (rn->skipped && !rn->failed_phase)
+		snprintf(rn->reason, sizeof(rn->reason), "the workload was not to run");
+	rn->status = rn->failed_phase ? rn->outcome : rn->skipped ? RUN_SKIPPED : RUN_SUCCESS;
 	rn->phase = "done";
 	anchor(rn, "close");
 	rn->ended_realtime_ns = clock_realtime_ns();
@@ -508,6 +516,10 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 			ret->workload_signal = rn->steps.v[i].signal;
 		}
 	ret->workload_s = rn->workload_s;
+	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)
+		if (rn->metrics.v[i].detail && isfinite(rn->metrics.v[i].value))
+			snprintf(ret->result, sizeof(ret->result), "%.6g %.120s",
+				 rn->metrics.v[i].value, rn->metrics.v[i].unit);
 	for (size_t i = 0; i < rn->artifacts.nr; i++) {
 		ret->artifacts++;
 		ret->artifacts_bad += strcmp(rn->artifacts.v[i].v.verdict, "valid") != 0;

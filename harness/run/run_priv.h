@@ -133,6 +133,7 @@ struct run {
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
+	bool skipped;        /* it was not to run */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */

@@ -101,6 +101,7 @@ struct run_result {
 	int exit_code;    /* docs/contract.md: 0 1 6 7 130 143 */
 	int workload_code, workload_signal;
 	double workload_s;
+	char result[160]; /* "14164 samples/s": the first of its results, "" none */
 	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
 };
@@ -135,6 +136,18 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
  */
 int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
 		      double workload_s, struct err *err);
+
+/*
+ * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
+ * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
+ */
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
+
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB"; none without any. root: "" but in tests.
+ */
+void run_gpu_archs(const char *root, struct strvec *ret);
+/* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
+const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);

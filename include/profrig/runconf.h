@@ -70,7 +70,8 @@ struct runconf {
 		struct strvec caps, options;
 	} container;
 	bool keep, live;
-	double grace_s; /* between INT, TERM and KILL; default 10 */
+	bool skip_workload; /* only the scripts run */
+	double grace_s;     /* between INT, TERM and KILL; default 10 */
 	double idle_s;  /* sampled before and after the workload, alone; 0: not */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
 	char *caller_preload;
@@ -91,6 +92,7 @@ struct runconf_request {
 	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	bool keep, live;
+	bool skip_workload;
 	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
 	const char *cwd; /* absolute */
 };
