@@ -359,6 +359,7 @@ static void do_workload(struct run *rn)
 	idle_s = run_idle_s(rn);
 	do_idle_before(rn, idle_s);
 	if (may_go_on(rn)) {
+		run_results_before(rn);
 		run_phase(rn, "workload");
 		anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
@@ -544,6 +545,9 @@ static void run_release(struct run *rn)
 		sampling_stats_release(&rn->samplers.v[i].stats);
 	for (size_t i = 0; i < rn->metrics.nr; i++)
 		free(rn->metrics.v[i].detail);
+	for (size_t i = 0; i < rn->seen.nr; i++)
+		free(rn->seen.v[i].path);
+	VEC_RELEASE(&rn->seen);
 	VEC_RELEASE(&rn->clocks);
 	VEC_RELEASE(&rn->idle);
 	VEC_RELEASE(&rn->steps);

@@ -99,6 +99,13 @@ struct run_sampler {
 	char error[256];
 };
 
+/* A results file that was there before the workload. */
+struct run_seen {
+	char *path;
+	uint64_t inode;
+	int64_t size, mtime_ns;
+};
+
 struct run_host {
 	char hostname[256], kernel[128], arch[128], os[128], cpu[128];
 	int64_t cores, memory_bytes;
@@ -153,6 +160,7 @@ struct run {
 	VEC(struct run_step) steps; /* as many as the plan has */
 	VEC(struct run_artifact) artifacts;
 	VEC(struct run_metric) metrics;
+	VEC(struct run_seen) seen;
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
@@ -234,6 +242,8 @@ pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
 /* Results into metrics and warnings: see run_results.h. */
 void run_results(struct run *rn);
+/* Before the workload: which results files are there already, and so are none of this run. */
+void run_results_before(struct run *rn);
 /* text with "***" for every secret that the step's environment holds. Owned. */
 char *run_masked(const struct plan_step *s, const char *text);
 

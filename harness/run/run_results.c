@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
@@ -13,8 +14,6 @@
 /* In run.json; the count says how many there were. */
 #define SHOWN_VALUES 1000
 #define MAX_FILE ((size_t)64 << 20)
-/* A file system may keep whole seconds only. */
-#define MTIME_SLACK_NS (2 * NS_PER_S)
 
 static const struct results_conf *conf_of(const struct run *rn)
 {
@@ -207,12 +206,47 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 	}
 }
 
-static bool is_old(const struct run *rn, const struct run_step *s, const char *path)
+/* By what it is and not by when: the clock of a file server is its own. */
+static struct run_seen look(const char *path)
 {
-	const struct clock_anchor *a = &rn->clocks.v[0].anchor;
-	int64_t started = s->started_ns - a->monotonic_ns + a->realtime_ns;
+	struct run_seen f = { .size = -1 };
+	struct stat st;
 
-	return s->started_ns && fs_mtime_ns(path) < started - MTIME_SLACK_NS;
+	if (stat(path, &st) == 0)
+		f = (struct run_seen){ .inode = st.st_ino,
+				       .size = st.st_size,
+				       .mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S +
+						   st.st_mtim.tv_nsec };
+	return f;
+}
+
+void run_results_before(struct run *rn)
+{
+	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
+
+	for (size_t i = 0; conf_of(rn)->csv && i < rn->pl->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD)
+			results_files(rn, &rn->pl->steps.v[i], &paths);
+	for (size_t i = 0; i < paths.nr; i++) {
+		struct run_seen f = look(paths.v[i]);
+
+		f.path = xstrdup(paths.v[i]);
+		VEC_PUSH(&rn->seen, f);
+	}
+}
+
+static bool is_old(const struct run *rn, const char *path)
+{
+	struct run_seen now = look(path);
+
+	for (size_t i = 0; i < rn->seen.nr; i++) {
+		const struct run_seen *f = &rn->seen.v[i];
+
+		if (!strcmp(f->path, path))
+			return f->inode == now.inode && f->size == now.size &&
+			       f->mtime_ns == now.mtime_ns;
+	}
+	return false;
 }
 
 /* The workload's own folder may hold another one tomorrow. */
@@ -277,8 +311,7 @@ static size_t report_rows(struct run *rn, const struct result_rows *rr, bool *ba
 	return rr->v.nr;
 }
 
-static size_t file_rows(struct run *rn, const struct plan_step *ps, const struct run_step *s,
-			bool *bad)
+static size_t file_rows(struct run *rn, const struct plan_step *ps, bool *bad)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	CLEANUP(result_rows_release) struct result_rows rr = { .problems = STRVEC_INIT };
@@ -286,7 +319,7 @@ static size_t file_rows(struct run *rn, const struct plan_step *ps, const struct
 
 	results_files(rn, ps, &paths);
 	for (size_t i = 0; i < paths.nr; i++) {
-		if (is_old(rn, s, paths.v[i])) {
+		if (is_old(rn, paths.v[i])) {
 			run_warn(rn, W_RESULT, "warning",
 				 "%s was there before the workload began, so it is not its result",
 				 paths.v[i]);
@@ -361,7 +394,7 @@ void run_results(struct run *rn)
 			continue;
 		found = output_values(rn, ps, &bad);
 		if (rc->csv)
-			found += file_rows(rn, ps, s, &bad);
+			found += file_rows(rn, ps, &bad);
 		workload_metrics(rn, s);
 		if (rc->scan != SCAN_OFF && ps->out)
 			report_scan(rn, ps, ps->out);
