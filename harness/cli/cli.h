@@ -13,6 +13,7 @@
 #include "profrig/comm.h"
 #include "profrig/err.h"
 #include "profrig/run.h"
+#include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
 #include "profrig/writer.h"
@@ -70,6 +71,13 @@ void cli_problems(const struct problems *p);
 
 /* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
 char *cli_si(double v, const char *unit, char *buf);
+
+/* 3.4M, 120K, powers of 1024. buf holds 32. */
+char *cli_bytes(int64_t v, char *buf);
+/* Prints the runs of a folder; exit code. */
+int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* False, said, when word is no status of a run; NULL is fine. */
+bool cli_known_status(const struct command *c, const char *word);
 
 /*
  * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer

@@ -351,9 +351,12 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
 	struct baseline base = { .workload_s = NAN };
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	CLEANUP(xfreep) char *room = run_disk_warning(&p->plan);
 	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
+	if (room)
+		log_warn("%s (disk.warn_free)", room);
 	for (size_t i = 0; i < all && !cli_interrupt; i++) {
 		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
 		if (i > 0 && o->cooldown_s > 0 && !cool_down(o->cooldown_s))

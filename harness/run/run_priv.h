@@ -208,6 +208,11 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 		       struct err *err);
 bool run_disk_full(const char *run_dir);
 
+/* --- run_disk.c --- */
+
+/* A line when there is less room for the run than there must be. */
+void run_disk_room(const struct plan *pl, struct strvec *missing);
+
 /* --- run_pick.c --- */
 
 /* 0 when the engine answers, else -errno with its words. */

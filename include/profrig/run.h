@@ -116,6 +116,9 @@ void run_result_release(struct run_result *r);
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err);
 
+/* Words for the user when there is less room on the disk than there should be; owned, NULL. */
+char *run_disk_warning(const struct plan *pl);
+
 /*
  * Picks for "auto": docker, else podman, else host; a container engine only when the model states
  * an image. notice: owned line for the user or NULL.

@@ -311,7 +311,8 @@ static void test_seconds(void **state UNUSED)
 		{ "-1s", -ERANGE, 0 },   { "1e308h", -ERANGE, 0 }, { "", -EINVAL, 0 },
 		{ "s", -EINVAL, 0 },     { "5 s", -EINVAL, 0 },    { "5S", -EINVAL, 0 },
 		{ "5us", -EINVAL, 0 },   { "inf", -EINVAL, 0 },    { "nan", -EINVAL, 0 },
-		{ "1h30m", -EINVAL, 0 }, { "5mss", -EINVAL, 0 },
+		{ "1h30m", -EINVAL, 0 }, { "5mss", -EINVAL, 0 },   { "30d", 0, 2592000 },
+		{ "1.5w", 0, 907200 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
