@@ -92,6 +92,14 @@ struct run_opts {
 	 * known)
 	 */
 	bool dry;
+	/*
+	 * Trust the engine: preflight leaves it, the image and what tools need there to run_execute,
+	 * whose container is then the only one. When that does not start, or holds not all that tools
+	 * need, run_execute undoes what it made and returns -ENOLINK (preflight without quick says
+	 * why, and pulls) or -ENOPKG with the lines in `missing`.
+	 */
+	bool quick;
+	struct strvec *missing;
 };
 
 struct run_result {
@@ -106,8 +114,8 @@ struct run_result {
 void run_result_release(struct run_result *r);
 
 /*
- * Everything that must hold before a run directory exists: engine answers, image is there (or
- * pulled), needs are met (asked in a throw-away container), samplers work. All that is missing is
+ * Everything that must hold before a run begins: engine answers, image is there (or pulled), needs
+ * are met (asked in a throw-away container, unless quick), samplers work. All that is missing is
  * collected as lines with what to do; returns their number (exit 4 when > 0), < 0 on an internal
  * failure.
  */
@@ -121,7 +129,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
 				     struct err *err);
 
-/* < 0: the run directory could not be created at all; otherwise ret is complete. */
+/* < 0: the run directory could not be created at all, or see `quick`; otherwise ret is complete. */
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
 		struct err *err);
 
