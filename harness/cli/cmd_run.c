@@ -114,11 +114,12 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 	return at;
 }
 
-static void say_leftovers(void)
+static void say_leftovers(const char *runs_dir)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_abs(runs_dir);
 
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(dir, &lines, NULL);
 	for (size_t i = 0; i < lines.nr; i++)
 		log_notice("%s", lines.v[i]);
 }
@@ -464,7 +465,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0) {
 		expand_models(&operands, &models);
 		cli_catch_signals();
-		say_leftovers();
+		say_leftovers(o.runs_dir);
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)

@@ -78,7 +78,7 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 /* Asked by trying, since reserved blocks and quotas make statvfs a guess. */
 bool run_disk_full(const char *run_dir)
 {
-	CLEANUP(xfreep) char *path = fs_join(run_dir, ".space");
+	CLEANUP(xfreep) char *path = fs_join(run_dir, RUN_SPACE);
 	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	int r;
 

@@ -14,7 +14,7 @@
  *	run_collect.c	outputs → artifacts with verdicts
  *	run_metrics.c	"performance: 123 samples/s" and the like
  *	run_registry.c	which runs are alive
- *	run_sweep.c	finishing off those that are not
+ *	run_sweep.c	finishing off those that are not (sweep_priv.h)
  *	preflight.c	what must hold before a run directory exists
  *	agentlink.c	talking to profrig-init
  */
@@ -33,6 +33,7 @@
 #define RUN_SCHEMA "profrig.run/1"
 #define RUN_LOCK ".lock"
 #define RUN_RESERVE ".reserve"
+#define RUN_SPACE ".space"
 #define RUN_RESERVE_BYTES ((size_t)512 << 10)
 
 struct run_clock {

@@ -174,12 +174,10 @@ struct run_warning_info {
 extern const struct run_warning_info run_warning_table[];
 
 /*
- * Leftovers of profrigs that died: runs registered under $XDG_RUNTIME_DIR/profrig (else
- * /tmp/profrig-<uid>) whose locks are free. Their containers are removed, their processes ended
- * (the agent, and whatever has PROFRIG_RUN_ID=<run id> in its environment), run.json is marked
- * interrupted. An engine that does not answer is asked again next time. lines: what was done, one
- * each. Returns how many runs were finished off.
+ * What the next run does about runs that were killed: leftovers.h, with fix, in the registry and in
+ * runs_dir (NULL: none). An engine that does not answer is asked again next time. lines: what was
+ * done, one each. Returns how many runs were finished off.
  */
-int run_sweep_leftovers(struct strvec *lines, struct err *err);
+int run_sweep_leftovers(const char *runs_dir, struct strvec *lines, struct err *err);
 
 #endif
