@@ -82,7 +82,10 @@ struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
 	const char *runs_dir, *engine, *image, *tools, *format;
 	double timeout_s, idle_s; /* < 0 not given */
-	double cooldown_s;        /* between two runs */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */

@@ -186,6 +186,7 @@ static void remove_temporaries(const char *run_dir)
 	CLEANUP(xfreep) char *unborn = xasprintf("%s/.%s.tmp", parent, fs_base(run_dir));
 
 	fs_remove_tree(unborn, NULL);
+	control_leftovers(run_dir);
 	if (fs_list(run_dir, &names, NULL) < 0)
 		return;
 	for (size_t i = 0; i < names.nr; i++) {
