@@ -146,6 +146,7 @@ struct analyze_options {
 	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
 	bool strict;
 	bool keep_args;
 	bool counters_first; /* an archive is streamed: its events need counters that are known */
