@@ -393,6 +393,19 @@ int num_seconds(const char *s, size_t n, double *ret)
 	return -EINVAL;
 }
 
+int num_percent(const char *s, size_t n, double *ret)
+{
+	double v;
+	int r = n < 2 || s[n - 1] != '%' ? -EINVAL : num_f64(s, n - 1, &v);
+
+	if (r < 0)
+		return r;
+	if (!(v >= 0) || !isfinite(v))
+		return -ERANGE;
+	*ret = v / 100;
+	return 0;
+}
+
 size_t num_fmt_u64(char *buf, uint64_t v)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"

@@ -82,7 +82,10 @@ struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
 	const char *runs_dir, *engine, *image, *tools, *format;
 	double timeout_s, idle_s; /* < 0 not given */
-	double cooldown_s;        /* between two runs */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
@@ -145,6 +148,7 @@ struct analyze_options {
 	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
 	bool strict;
 	bool keep_args;
 	bool counters_first; /* an archive is streamed: its events need counters that are known */

@@ -41,6 +41,13 @@
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
 	  "sample so long before and after the workload too: idle power" }, \
+	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
+	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
+	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
+	  "and so long after that" }, \
+	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "for so long" }, \
+	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
+	  "samplers pause too while tools do" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \

@@ -70,6 +70,10 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.keep = o->keep,
 		.live = o->live,
 		.bare = o->bare,
+		.record_start = o->record_start,
+		.record_after_s = o->record_after_s,
+		.record_for_s = o->record_for_s,
+		.record_only = o->record_only,
 		.cwd = cwd,
 	};
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);

@@ -35,6 +35,11 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_NO_CONTROL,
+	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
+	  "lost" },
+	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
+	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
 	{ NULL, NULL },
 };
 
@@ -131,6 +136,7 @@ static void engine_start(struct run *rn)
 		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
+	control_attach(rn);
 	if (r < 0) {
 		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
@@ -340,6 +346,7 @@ static void do_workload(struct run *rn)
 		anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
 		anchor(rn, "workload_end");
 		rn->workload_done = true;
@@ -441,6 +448,7 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	control_open(rn);
 	run_phase(rn, "start");
 	engine_start(rn);
 	engine_needs(rn);
@@ -455,6 +463,7 @@ static void walk(struct run *rn)
 	do_post(rn);
 	run_phase(rn, "collect");
 	engine_stop(rn);
+	control_close(rn);
 	run_collect(rn);
 	run_metrics(rn);
 }
@@ -523,6 +532,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	record_free(&rn->record);
 }
 
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,

@@ -417,6 +417,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_tools(j, rn);
 	put_clocks(j, rn);
 	put_idle(j, rn);
+	run_record_json(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);

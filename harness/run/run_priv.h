@@ -7,6 +7,8 @@
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
  *	run_json.c	struct run → run.json
+ *	run_record.c	what control found: windows and marks in run.json
+ *	control.c	a live run is spoken to (control_priv.h)
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
  *	run_sampling.c	samplers beside the workload
@@ -22,12 +24,15 @@
 #define RUN_PRIV_H
 
 #include "agentlink.h"
+#include "record_state.h"
 
 #include <jansson.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 
 #include "profrig/clock.h"
+#include "profrig/json_out.h"
 #include "profrig/run.h"
 
 #define RUN_SCHEMA "profrig.run/1"
@@ -132,6 +137,7 @@ struct run {
 	/* state */
 	struct registration reg;
 	int lock_fd;
+	struct control *control; /* NULL before and after */
 	struct agent_link link;
 	bool link_up; /* the agent has said hello */
 	bool link_lost;
@@ -164,6 +170,7 @@ struct run {
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
+	struct record_state record; /* once control is over */
 };
 
 /* --- run.c --- */
@@ -179,6 +186,8 @@ void run_phase(struct run *rn, const char *phase);
 
 /* --- run_step.c --- */
 
+/* What the agent is asked for to start a step. */
+json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id);
 /* Never fails: what happened is in rn->steps. */
 void step_run(struct run *rn, size_t index);
 bool step_went_well(const struct run_step *s);
@@ -245,6 +254,8 @@ void run_facts_end(struct run *rn);
 void run_samplers_open(struct run *rn);
 void run_samplers_start(struct run *rn);
 void run_samplers_mark(struct run *rn, const char *name);
+/* Where samplers pause with the tools; by the control's thread, while the workload runs. */
+void run_samplers_pause(struct run *rn, bool pause);
 void run_samplers_target(struct run *rn, pid_t pid);
 void run_samplers_stop(struct run *rn);
 /* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
@@ -257,6 +268,27 @@ void run_collect(struct run *rn);
 void run_metrics(struct run *rn);
 /* "performance: …" in a file: true when there is one; the last counts. */
 bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
+
+/* --- control.c --- */
+
+/* From when the run directory is there. A failure is a warning: the run goes without. */
+void control_open(struct run *rn);
+/* What the agent has to be asked for; called whenever the run comes by. */
+void control_pump(struct run *rn);
+/* Whether an event of the agent was an answer to that. */
+bool control_event(struct run *rn, const json_t *ev);
+/* The run's waiting for the agent ends when there is something to pump. */
+void control_attach(struct run *rn);
+/* The workload is another user than we are. */
+void control_share(struct run *rn);
+void control_started(struct run *rn, int64_t t_ns);
+void control_ended(struct run *rn, int64_t t_ns);
+/* Ends it; what it found is in rn->record. */
+void control_close(struct run *rn);
+/* run.json: windows and marks so far. */
+void run_record_json(struct json_out *j, const struct run *rn);
+/* With the control's lock, or without a control. */
+void record_json(struct json_out *j, const struct record_state *s);
 
 /* --- run_registry.c --- */
 

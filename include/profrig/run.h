@@ -167,6 +167,9 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_NO_CONTROL "W_NO_CONTROL"
+#define W_MARKS_DROPPED "W_MARKS_DROPPED"
+#define W_OVERHEAD "W_OVERHEAD"
 
 struct run_warning_info {
 	const char *code, *about;

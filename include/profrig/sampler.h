@@ -13,6 +13,7 @@
  *	sampling_start(sp)		thread; all signals are blocked in it
  *	sampling_target(sp, pid)	the workload's root process, for sources that follow a
  *					process tree; may come at any time, any thread
+ *	sampling_pause(sp, true)	ticks go on without reading, until false; any thread
  *	sampling_mark(sp, "name")	a comment line "# mark: <t_ns> name"; any thread; never
  *					waits for a read
  *	sampling_stop(sp, &stats)	one last read of every device, file closed and fsynced;
@@ -137,6 +138,7 @@ int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct e
 /* What was opened; valid until sampling_free. */
 size_t sampling_devices(const struct sampling *sp, const struct sampler_device **ret);
 int sampling_start(struct sampling *sp, struct err *err);
+void sampling_pause(struct sampling *sp, bool pause);
 void sampling_target(struct sampling *sp, pid_t pid);
 void sampling_mark(struct sampling *sp, const char *name);
 void sampling_stop(struct sampling *sp, struct sampling_stats *ret);
