@@ -35,6 +35,12 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_DEVICE_SHARED,
+	  "other processes held a device when sampling began: what it draws is theirs too" },
+	{ W_POWER_CAP, "a device may draw less power than its default" },
+	{ W_SAMPLER_LATE,
+	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "
+	  "run.json samplers[]" },
 	{ NULL, NULL },
 };
 

@@ -159,6 +159,9 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_DEVICE_SHARED "W_DEVICE_SHARED"
+#define W_POWER_CAP "W_POWER_CAP"
+#define W_SAMPLER_LATE "W_SAMPLER_LATE"
 
 struct run_warning_info {
 	const char *code, *about;
