@@ -491,6 +491,7 @@ static void sample(struct sampling *sp)
 {
 	int64_t next = clock_monotonic_ns();
 
+	sp->refreshed_ns = next;
 	while (!wait_until(sp, next)) {
 		if (tick(sp, next, next + sp->period_ns) < 0)
 			return;
