@@ -40,6 +40,12 @@ const struct run_warning_info run_warning_table[] = {
 	  "lost" },
 	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
 	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
+	{ W_DEVICE_SHARED,
+	  "other processes held a device when sampling began: what it draws is theirs too" },
+	{ W_POWER_CAP, "a device may draw less power than its default" },
+	{ W_SAMPLER_LATE,
+	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "
+	  "run.json samplers[]" },
 	{ NULL, NULL },
 };
 

@@ -89,6 +89,7 @@ struct run_warning {
 struct run_device {
 	const char *sampler;
 	struct sampler_device device;
+	struct sampler_facts facts;
 	bool estimated; /* it or its source */
 };
 

@@ -170,6 +170,9 @@ char *run_lib_dir(void);
 #define W_NO_CONTROL "W_NO_CONTROL"
 #define W_MARKS_DROPPED "W_MARKS_DROPPED"
 #define W_OVERHEAD "W_OVERHEAD"
+#define W_DEVICE_SHARED "W_DEVICE_SHARED"
+#define W_POWER_CAP "W_POWER_CAP"
+#define W_SAMPLER_LATE "W_SAMPLER_LATE"
 
 struct run_warning_info {
 	const char *code, *about;
