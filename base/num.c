@@ -394,6 +394,19 @@ int num_seconds(const char *s, size_t n, double *ret)
 	return -EINVAL;
 }
 
+int num_percent(const char *s, size_t n, double *ret)
+{
+	double v;
+	int r = n < 2 || s[n - 1] != '%' ? -EINVAL : num_f64(s, n - 1, &v);
+
+	if (r < 0)
+		return r;
+	if (!(v >= 0) || !isfinite(v))
+		return -ERANGE;
+	*ret = v / 100;
+	return 0;
+}
+
 int num_bytes(const char *s, size_t n, int64_t *ret)
 {
 	static const char prefixes[] = "kmgt";

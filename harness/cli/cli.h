@@ -99,7 +99,10 @@ struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
 	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
-	double cooldown_s;        /* between two runs */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
@@ -119,6 +122,8 @@ struct prepared {
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
+/* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
+void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
 /*
  * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
  * with command. p keeps addresses of its own parts: it must not move.
@@ -161,6 +166,7 @@ struct analyze_options {
 	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
 	bool strict;
 	bool keep_args;
 	bool counters_first; /* an archive is streamed: its events need counters that are known */

@@ -41,6 +41,13 @@
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
 	  "sample so long before and after the workload too: idle power" }, \
+	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
+	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
+	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
+	  "and so long after that" }, \
+	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "for so long" }, \
+	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
+	  "samplers pause too while tools do" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
@@ -120,11 +127,12 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 	return at;
 }
 
-static void say_leftovers(void)
+static void say_leftovers(const char *runs_dir)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_abs(runs_dir);
 
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(dir, &lines, NULL);
 	for (size_t i = 0; i < lines.nr; i++)
 		log_notice("%s", lines.v[i]);
 }
@@ -228,6 +236,37 @@ static void compare(const struct prepared *p, const struct run_result *r, struct
 	}
 }
 
+/*
+ * The container that is the run's tells by starting that all is there; only when it does not is it
+ * looked into why, and what can be pulled is.
+ */
+static int execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
+{
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	ro->quick = true;
+	ro->missing = &missing;
+	code = missing_prerequisites(p, ro);
+	if (code != EXIT_DONE)
+		return code;
+	r = run_execute(&p->plan, ro, ret, &err);
+	for (size_t i = 0; i < missing.nr; i++)
+		log_error("%s", missing.v[i]);
+	ro->quick = false;
+	ro->missing = NULL;
+	if (r == -ENOLINK) {
+		code = missing_prerequisites(p, ro);
+		if (code != EXIT_DONE)
+			return code;
+		r = run_execute(&p->plan, ro, ret, &err);
+	}
+	if (r < 0 && !missing.nr)
+		log_error("%s", err.msg);
+	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+}
+
 /* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
 static void note_results(const struct prepared *p, const char *status, const char *reason)
 {
@@ -261,7 +300,6 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 {
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
-	struct err err = ERR_INIT;
 	bool mid_line = false;
 	struct run_opts ro = {
 		.check = check_artifact,
@@ -275,14 +313,10 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (p->conf.live && log_level() > 0)
 		progress_setup(1);
 	say_plan(&p->plan);
-	int code = missing_prerequisites(p, &ro);
+	int code = execute(p, &ro, &r);
 
 	if (code != EXIT_DONE)
 		return code;
-	if (run_execute(&p->plan, &ro, &r, &err) < 0) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
 	code = r.exit_code;
 	compare(p, &r, base);
 	note_results(p, NULL, NULL);
@@ -482,7 +516,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0) {
 		expand_models(&operands, &models);
 		cli_catch_signals();
-		say_leftovers();
+		say_leftovers(o.runs_dir);
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)

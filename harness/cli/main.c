@@ -17,11 +17,12 @@
 #include "profrig/sampler.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
-	cmd_list, cmd_prune, cmd_doctor, cmd_completion, cmd_complete, cmd_man;
+	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
+	cmd_complete, cmd_man;
 
 const struct command *const commands[] = {
-	&cmd_run,  &cmd_plan,  &cmd_analyze, &cmd_report,     &cmd_info, &cmd_convert,
-	&cmd_list, &cmd_prune, &cmd_doctor,  &cmd_completion, NULL,
+	&cmd_run,   &cmd_plan,   &cmd_analyze, &cmd_report, &cmd_info,   &cmd_convert,    &cmd_list,
+	&cmd_prune, &cmd_doctor, &cmd_ctl,     &cmd_mark,   &cmd_sample, &cmd_completion, NULL,
 };
 const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
 

@@ -96,6 +96,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->mounts.v);
 	free(rc->gpu_list.v);
 	release_tools(rc);
+	free(rc->record.mark);
 	release_scripts(rc->pre.v, rc->pre.nr);
 	release_scripts(rc->post.v, rc->post.nr);
 	release_pairs(rc->labels.v, rc->labels.nr);

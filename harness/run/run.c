@@ -35,6 +35,17 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_NO_CONTROL,
+	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
+	  "lost" },
+	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
+	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
+	{ W_DEVICE_SHARED,
+	  "other processes held a device when sampling began: what it draws is theirs too" },
+	{ W_POWER_CAP, "a device may draw less power than its default" },
+	{ W_SAMPLER_LATE,
+	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "
+	  "run.json samplers[]" },
 	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
 	{ W_RESULT_MISSING, "a result that was asked for is not there" },
 	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
@@ -135,16 +146,31 @@ static void engine_start(struct run *rn)
 		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
+	control_attach(rn);
 	if (r < 0) {
+		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
 		return;
 	}
 	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
 	if (r < 0 && r != -EINTR)
 		run_failed(rn, RUN_FAILED, "%s %s", engine_process(rn), err.msg);
+	rn->unstarted = r == -EPIPE ? -ENOLINK : 0;
 	if (r == 0)
 		engine_hello(rn, hello);
 	json_decref(hello);
+}
+
+/* With `quick` nobody has asked before. */
+static void engine_needs(struct run *rn)
+{
+	struct err err = ERR_INIT;
+	int n;
+
+	if (!rn->o->quick || !rn->o->missing || !rn->pl->engine->container || !rn->link_up)
+		return;
+	n = preflight_needs(rn->pl, rn->o, &rn->link, rn->o->missing, &err);
+	rn->unstarted = n > 0 ? -ENOPKG : n < 0 ? -ENOLINK : 0;
 }
 
 /* Containers go by themselves (--rm) when the agent ends; this is for when something in between
@@ -364,6 +390,7 @@ static void do_workload(struct run *rn)
 		anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
 		anchor(rn, "workload_end");
 		rn->workload_done = true;
@@ -456,7 +483,7 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
-	run_facts(rn);
+	run_facts_begin(rn);
 }
 
 static void walk(struct run *rn)
@@ -468,14 +495,22 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	control_open(rn);
 	run_phase(rn, "start");
 	engine_start(rn);
+	engine_needs(rn);
+	run_facts_end(rn);
+	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
+		return;
+	rn->unstarted = 0;
+	run_dir_latest(rn);
 	save(rn);
 	do_pre(rn);
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
 	engine_stop(rn);
+	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
@@ -539,6 +574,7 @@ static void run_release(struct run *rn)
 	else
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
+	free(rn->made);
 	for (size_t i = 0; i < rn->artifacts.nr; i++)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
@@ -556,6 +592,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	record_free(&rn->record);
 }
 
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
@@ -575,8 +612,14 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	*ret = (struct run_result){ .workload_code = -1 };
 	begin(&rn);
 	r = run_dir_make(&rn, err);
-	if (r == 0) {
+	if (r == 0)
 		walk(&rn);
+	run_facts_end(&rn);
+	if (r == 0 && rn.unstarted) {
+		r = err_set(err, -rn.unstarted, "%s", rn.reason);
+		engine_stop(&rn);
+		run_dir_unmake(&rn);
+	} else if (r == 0) {
 		finish(&rn, ret);
 		fill_result(&rn, ret);
 		/* So that a caller with more to do sees it too. */

@@ -223,6 +223,27 @@ static void put_host(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+/* Of the device when sampling began. */
+static void put_facts(struct json_out *j, const struct sampler_facts *f)
+{
+	json_obj(j, "start");
+	for (size_t i = 0; i < f->nr; i++)
+		if (*f->fact[i].text)
+			json_str(j, f->fact[i].name, f->fact[i].text);
+		else
+			json_f64(j, f->fact[i].name, f->fact[i].number);
+	json_end(j);
+	json_arr(j, "other_processes");
+	for (size_t i = 0; i < f->users && i < SAMPLER_MAX_USERS; i++) {
+		json_obj(j, NULL);
+		json_i64(j, "pid", f->user[i].pid);
+		json_str(j, "name", f->user[i].name);
+		json_f64(j, "vram_bytes", f->user[i].vram_bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_devices(struct json_out *j, const struct run *rn)
 {
 	json_arr(j, "devices");
@@ -234,6 +255,7 @@ static void put_devices(struct json_out *j, const struct run *rn)
 		json_str(j, "source", rn->devices.v[i].sampler);
 		json_text(j, "facts", d->facts);
 		json_bool(j, "estimated", rn->devices.v[i].estimated);
+		put_facts(j, &rn->devices.v[i].facts);
 		json_arr(j, "series");
 		for (size_t k = 0; k < d->nr && k < SAMPLER_MAX_SERIES; k++) {
 			CLEANUP(xfreep)
@@ -303,6 +325,11 @@ static void put_sampler_stats(struct json_out *j, const struct sampling_stats *s
 	json_u64(j, "ticks", st->ticks);
 	json_u64(j, "failed", st->failed);
 	json_u64(j, "overruns", st->overruns);
+	json_u64(j, "late", st->late);
+	json_i64(j, "tick_error_median_ns", st->tick_error_median_ns);
+	json_i64(j, "tick_error_p99_ns", st->tick_error_p99_ns);
+	json_i64(j, "tick_error_max_ns", st->tick_error_max_ns);
+	json_bool(j, "realtime", st->realtime);
 	json_i64(j, "period_ns", st->period_ns);
 	json_i64(j, "median_period_ns", st->median_period_ns);
 	json_i64(j, "max_gap_ns", st->max_gap_ns);
@@ -426,6 +453,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_tools(j, rn);
 	put_clocks(j, rn);
 	put_idle(j, rn);
+	run_record_json(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);

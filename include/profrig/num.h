@@ -26,6 +26,8 @@ int num_f64(const char *s, size_t n, double *ret);
 int num_decimal(const char *s, size_t n, int shift, int64_t *ret);
 /* "10", "1.5s", "200ms", "5m", "2h", "30d", "2w" → seconds; negative is -ERANGE. */
 int num_seconds(const char *s, size_t n, double *ret);
+/* "10%" → 0.1; at least 0. */
+int num_percent(const char *s, size_t n, double *ret);
 /*
  * The shortest of %.15g, %.16g, %.17g that reads back equal; "nan", "inf", "-inf" as such. buf
  * holds at least 32. Returns length.
