@@ -43,9 +43,12 @@ static double span_s(const struct sampling_summary *s)
 	return (double)(s->last_ns - s->first_ns) / 1e9;
 }
 
+/* Over time; rounding does not take it out of what was read. */
 static double mean_of(const struct sampling_summary *s)
 {
-	return span_s(s) > 0 ? s->integral / span_s(s) : s->sum / (double)s->samples;
+	double mean = span_s(s) > 0 ? s->integral / span_s(s) : s->sum / (double)s->samples;
+
+	return fmin(fmax(mean, s->min), s->max);
 }
 
 static bool is(const char *series, const char *name)
