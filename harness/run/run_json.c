@@ -10,7 +10,7 @@
 static const char *const status_names[] = {
 	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",
 	[RUN_FAILED] = "failed",   [RUN_TIMEOUT] = "timeout", [RUN_INTERRUPTED] = "interrupted",
-	[RUN_PARTIAL] = "partial",
+	[RUN_PARTIAL] = "partial", [RUN_SKIPPED] = "skipped",
 };
 
 const char *run_status_name(enum run_status s)
@@ -50,27 +50,34 @@ static void json_count_or_null(struct json_out *j, const char *key, bool known, 
 
 #define MIN_SECRET 4
 
+char *run_masked(const struct plan_step *s, const char *text)
+{
+	char *word = xstrdup(text);
+
+	for (size_t k = 0; k < s->env.nr; k++) {
+		const char *value = s->env.v[k].secret ? s->env.v[k].value : NULL;
+		char *at;
+
+		if (!value || strlen(value) < MIN_SECRET)
+			continue;
+		while ((at = strstr(word, value))) {
+			char *masked =
+				xasprintf("%.*s***%s", (int)(at - word), word, at + strlen(value));
+
+			free(word);
+			word = masked; /* shorter, so this ends */
+		}
+	}
+	return word;
+}
+
 /* A secret that a user's configuration spells out in a command goes no further than the command. */
 static void json_argv(struct json_out *j, const struct plan_step *s)
 {
 	json_arr(j, "argv");
 	for (size_t i = 0; i < s->argv.nr; i++) {
-		CLEANUP(xfreep) char *word = xstrdup(s->argv.v[i]);
+		CLEANUP(xfreep) char *word = run_masked(s, s->argv.v[i]);
 
-		for (size_t k = 0; k < s->env.nr; k++) {
-			const char *value = s->env.v[k].secret ? s->env.v[k].value : NULL;
-			char *at;
-
-			if (!value || strlen(value) < MIN_SECRET)
-				continue;
-			while ((at = strstr(word, value))) {
-				char *masked = xasprintf("%.*s***%s", (int)(at - word), word,
-							 at + strlen(value));
-
-				free(word);
-				word = masked; /* shorter, so this ends */
-			}
-		}
 		json_str(j, NULL, word);
 	}
 	json_end(j);
@@ -365,6 +372,8 @@ static void put_metrics(struct json_out *j, const struct run *rn)
 		json_f64(j, "value", m->value);
 		json_str(j, "unit", m->unit);
 		json_str(j, "source", m->source);
+		if (m->detail)
+			json_raw(j, "detail", m->detail);
 		json_end(j);
 	}
 	json_end(j);
@@ -444,6 +453,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_tools(j, rn);
 	put_clocks(j, rn);
 	put_idle(j, rn);
+	run_record_json(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);

@@ -182,6 +182,15 @@ void run_samplers_mark(struct run *rn, const char *name)
 			sampling_mark(rn->samplers.v[i].sampling, name);
 }
 
+void run_samplers_pause(struct run *rn, bool pause)
+{
+	if (!rn->pl->conf || !rn->pl->conf->record.samplers)
+		return;
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		if (rn->samplers.v[i].opened && rn->samplers.v[i].sampling)
+			sampling_pause(rn->samplers.v[i].sampling, pause);
+}
+
 void run_samplers_target(struct run *rn, pid_t pid)
 {
 	for (size_t i = 0; i < rn->samplers.nr; i++)

@@ -64,6 +64,7 @@ struct sampling {
 	bool started, joined; /* of the owner's thread */
 	pid_t told;           /* of the sampling thread */
 	_Atomic pid_t target;
+	atomic_bool paused;
 
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t changed;
@@ -431,7 +432,7 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	if (pid != sp->told && sp->s->target)
 		sp->s->target(sp->st, pid);
 	sp->told = pid;
-	r = read_all(sp, begun);
+	r = atomic_load(&sp->paused) ? 0 : read_all(sp, begun);
 	if (r < 0)
 		return r;
 	took = clock_monotonic_ns() - begun;
@@ -563,6 +564,11 @@ int sampling_start(struct sampling *sp, struct err *err)
 void sampling_target(struct sampling *sp, pid_t pid)
 {
 	atomic_store(&sp->target, pid);
+}
+
+void sampling_pause(struct sampling *sp, bool pause)
+{
+	atomic_store(&sp->paused, pause);
 }
 
 void sampling_mark(struct sampling *sp, const char *name)

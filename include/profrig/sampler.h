@@ -14,6 +14,7 @@
  *	sampling_start(sp)		thread; all signals are blocked in it
  *	sampling_target(sp, pid)	the workload's root process, for sources that follow a
  *					process tree; may come at any time, any thread
+ *	sampling_pause(sp, true)	ticks go on without reading, until false; any thread
  *	sampling_mark(sp, "name")	a comment line "# mark: <t_ns> name"; any thread; never
  *					waits for a read
  *	sampling_summary(sp, d, i, &s)	what series i of device d gave so far; any thread
@@ -198,6 +199,7 @@ size_t sampling_devices(const struct sampling *sp, const struct sampler_device *
 /* Of device d, as they were when it was opened. */
 const struct sampler_facts *sampling_facts(const struct sampling *sp, size_t d);
 int sampling_start(struct sampling *sp, struct err *err);
+void sampling_pause(struct sampling *sp, bool pause);
 void sampling_target(struct sampling *sp, pid_t pid);
 void sampling_mark(struct sampling *sp, const char *name);
 void sampling_summary(struct sampling *sp, size_t d, size_t i, struct sampling_summary *ret);
