@@ -545,4 +545,6 @@ void runconf_fill(struct loader *l)
 	fill_rest(l, root);
 	runconf_fill_build(l, root);
 	runconf_fill_data(l, root);
+	runconf_fill_record(l);
+	runconf_fill_results(l, root);
 }
