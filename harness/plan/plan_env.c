@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 
 static struct plan_env *find(const struct plan_step *s, const char *name)
@@ -37,6 +38,9 @@ static struct plan_env *put(struct plan_step *s, const char *name, const char *v
 	e->origin = xstrdup(origin);
 	e->from = NULL;
 	e->secret = secret;
+	/* Before anybody can print what holds it. */
+	if (secret)
+		redact_learn(value);
 	return e;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/redact.h"
 
 #define HELLO_TIMEOUT_MS 120000
 #define DEFAULT_GRACE_S 10.0
@@ -51,6 +52,7 @@ void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(rn->reason, sizeof(rn->reason), fmt, ap);
 	va_end(ap);
+	redact_str(rn->reason);
 }
 
 void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
@@ -62,6 +64,7 @@ void run_warn(struct run *rn, const char *code, const char *severity, const char
 	va_start(ap, fmt);
 	vsnprintf(w.text, sizeof(w.text), fmt, ap);
 	va_end(ap);
+	redact_str(w.text);
 	VEC_PUSH(&rn->warnings, w);
 }
 
@@ -185,6 +188,8 @@ static void keep_engine_words(struct run *rn)
 {
 	CLEANUP(xfreep) char *path = fs_join(rn->pl->run_dir, "steps/engine.err");
 
+	/* Engines repeat in their errors what they were told. */
+	rn->link.errs.len = redact(rn->link.errs.buf, rn->link.errs.len, REDACT_MIN);
 	if (rn->link.errs.len > 0)
 		fs_write_atomic(path, rn->link.errs.buf, rn->link.errs.len, NULL);
 }
