@@ -136,7 +136,8 @@ static void engine_start(struct run *rn)
 		r = link_open(&rn->link, argv.v, &err);
 	if (r < 0) {
 		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
-		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		run_failed(rn, RUN_FAILED, "%s%s", err.msg,
+			   r == -EMFILE ? ": raise the limit, as with 'ulimit -n 64'" : "");
 		return;
 	}
 	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
@@ -207,6 +208,22 @@ static void engine_stop(struct run *rn)
 		remove_container(rn);
 	/* Also the container's: a daemon that died removes nothing, and its containers live on. */
 	sweep_processes(rn->pl->run_id);
+}
+
+/*
+ * Of a run that could not begin. An engine that itself says so (125 to 127) has no container, and
+ * one that is not there was never asked.
+ */
+static void engine_give_up(struct run *rn)
+{
+	bool asked = rn->link.pid > 0 || rn->link_up;
+
+	link_end(&rn->link);
+	if (asked && rn->pl->engine->container && !rn->link_up &&
+	    !(rn->link.ended && rn->link.exit.code >= 125 && rn->link.exit.code <= 127))
+		remove_container(rn);
+	if (asked)
+		sweep_processes(rn->pl->run_id);
 }
 
 /* --- steps --- */
@@ -552,7 +569,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {
 		r = err_set(err, -rn.unstarted, "%s", rn.reason);
-		engine_stop(&rn);
+		engine_give_up(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
 		finish(&rn, ret);
