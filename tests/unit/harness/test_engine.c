@@ -286,7 +286,7 @@ static void test_other_commands(void **state)
 	s.max_processes = 4096;
 	strvec_push(&s.options, "--ulimit=nofile=9:9");
 	start_is("podman", &s,
-		 "podman run --ulimit=nofile=20000:20000 --ulimit=nproc=4096:4096 --rm -i "
+		 "podman run --rm -i --ulimit=nofile=20000:20000 --ulimit=nproc=4096:4096 "
 		 "--init=false --pull=never --log-driver=none --name profrig-R1 --label "
 		 "profrig.run=R1 -v /opt/profrig/lib:/.profrig:ro" RUN_DIR
 		 " --ulimit=nofile=9:9" TAIL);
