@@ -281,6 +281,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
 		return;
 	add_mode(pl->run_dir, 0011);
+	control_share(rn);
 	add_mode(steps, 0777);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
 		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);
