@@ -449,39 +449,3 @@ bool control_event(struct run *rn, const json_t *ev)
 	wake(c);
 	return true;
 }
-
-/* --- after a profrig that was killed --- */
-
-static void remove_pipes(const char *dir)
-{
-	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
-	struct stat st;
-
-	fs_list(dir, &files, NULL);
-	for (size_t k = 0; k < files.nr; k++) {
-		CLEANUP(xfreep) char *path = fs_join(dir, files.v[k]);
-
-		if (lstat(path, &st) == 0 && S_ISFIFO(st.st_mode))
-			unlink(path);
-	}
-}
-
-void control_leftovers(const char *run_dir)
-{
-	static const char *const names[] = { CONTROL_SOCKET, CONTROL_FLAG };
-	CLEANUP(strvec_release) struct strvec tools = STRVEC_INIT;
-	CLEANUP(xfreep) char *artifacts = fs_join(run_dir, "artifacts");
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		CLEANUP(xfreep) char *path = fs_join(run_dir, names[i]);
-
-		unlink(path);
-	}
-	if (fs_list(artifacts, &tools, NULL) < 0)
-		return;
-	for (size_t i = 0; i < tools.nr; i++) {
-		CLEANUP(xfreep) char *dir = fs_join(artifacts, tools.v[i]);
-
-		remove_pipes(dir);
-	}
-}
