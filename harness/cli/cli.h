@@ -13,6 +13,7 @@
 #include "profrig/comm.h"
 #include "profrig/err.h"
 #include "profrig/run.h"
+#include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
 #include "profrig/writer.h"
@@ -72,6 +73,13 @@ void cli_problems(const struct problems *p);
 /* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
 char *cli_si(double v, const char *unit, char *buf);
 
+/* 3.4M, 120K, powers of 1024. buf holds 32. */
+char *cli_bytes(int64_t v, char *buf);
+/* Prints the runs of a folder; exit code. */
+int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* False, said, when word is no status of a run; NULL is fine. */
+bool cli_known_status(const struct command *c, const char *word);
+
 /*
  * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
  * than max bytes (0: any) ends in "…".
@@ -81,7 +89,7 @@ void cli_put(FILE *f, const char *s, size_t max);
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format;
+	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
 	const char *record_start;
 	double record_after_s, record_for_s; /* 0 not given */
@@ -93,6 +101,7 @@ struct run_options {
 	const char *overhead_budget;
 	bool bare;             /* this one is the baseline */
 	const char *only_tool; /* this one has but one tool; NULL */
+	bool skip_workload, all_archs;
 	bool json;
 };
 void run_options_init(struct run_options *o);

@@ -62,6 +62,12 @@
 	  "exit 7 when tools cost more than their budget" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "leave analysis to 'profrig report'" }, \
+	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
+	  "add the results of each run to this table" }, \
+	{ "skip-model-run", 0, OPT_FLAG, &(o)->skip_workload, NULL, \
+	  "run the scripts and not the workload" }, \
+	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->all_archs, NULL, \
+	  "run also what model.skip_gpu_arch leaves out" }, \
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
 	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
@@ -248,6 +254,35 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 	return r < 0 ? EXIT_MISSING : EXIT_DONE;
 }
 
+/* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
+static void note_results(const struct prepared *p, const char *status, const char *reason)
+{
+	struct err err = ERR_INIT;
+
+	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
+		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
+}
+
+/* True, with everything said, for a model that is not for the GPUs of this machine. */
+static bool left_out(const struct run_options *o, const struct prepared *p)
+{
+	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
+	CLEANUP(xfreep) char *why = NULL;
+	const char *arch;
+
+	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
+		return false;
+	run_gpu_archs("", &archs);
+	arch = run_skip_arch(&p->conf, &archs);
+	if (!arch)
+		return false;
+	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
+	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
+		   p->conf.model_name, why);
+	note_results(p, "skipped", why);
+	return true;
+}
+
 static int run_one(const struct run_options *o, const struct prepared *p, struct pairing *pairing,
 		   size_t block)
 {
@@ -276,7 +311,10 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		base = pairing_base(pairing, block);
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
-	if (!o->no_analyze) {
+	/* Clean figures are those of runs without tools. */
+	if (!o->baseline || p->bare)
+		note_results(p, NULL, NULL);
+	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
@@ -358,8 +396,13 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 			break;
 		int r = *first ? EXIT_DONE : prepare_again(one);
 		*first = false;
+		if (r == EXIT_DONE && left_out(o, one))
+			continue;
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &pairing, block);
+		/* Also what could not even be set up is a result. */
+		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
+			note_results(one, "failed", log_last_error());
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
@@ -374,9 +417,12 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 /* One model after the other, each as often as asked. */
 static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
+	CLEANUP(xfreep) char *room = run_disk_warning(&p[runs_each(o) - 1].plan);
 	bool first = true;
 	int code = EXIT_DONE;
 
+	if (room)
+		log_warn("%s (disk.warn_free)", room);
 	for (size_t i = 0; i < nr && !cli_interrupt; i += runs_each(o))
 		code = exit_worse(code, run_model(o, &p[i], &first));
 	return code;

@@ -69,6 +69,8 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.idle_s = o->idle_s,
 		.keep = o->keep,
 		.live = o->live,
+		.skip_workload = o->skip_workload,
+		.perf_csv = o->perf_csv,
 		.bare = o->bare,
 		.only_tool = o->only_tool,
 		.overhead_budget = o->overhead_budget,

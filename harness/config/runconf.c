@@ -262,6 +262,9 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->perf_csv)
+		cfg_put(&l->tree, loader_cli_map(l, "results"), "perf_csv", CFG_STR, rq->perf_csv,
+			cli, LAYER_CLI);
 	if (rq->idle_s >= 0) {
 		num_fmt_f64(number, rq->idle_s);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);

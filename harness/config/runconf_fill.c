@@ -531,4 +531,5 @@ void runconf_fill(struct loader *l)
 	fill_container(l, root);
 	fill_rest(l, root);
 	runconf_fill_record(l);
+	runconf_fill_results(l, root);
 }

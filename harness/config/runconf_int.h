@@ -31,5 +31,7 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 	__attribute__((format(printf, 3, 4)));
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
+/* results:, disk:, and what of model: is for perf.csv. */
+void runconf_fill_results(struct loader *l, const struct cfg_node *root);
 
 #endif

@@ -456,6 +456,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 
 	if (o->events.phase)
 		o->events.phase(o->events.ctx, "probe");
+	run_disk_room(pl, missing);
 	agent = check_agent(&pf);
 	mounts = check_mounts(&pf);
 	check_gpus(&pf);

@@ -14,7 +14,7 @@
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
- *	run_metrics.c	"performance: 123 samples/s" and the like
+ *	run_results.h	what the workload's output and its results files say
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not (sweep_priv.h)
  *	preflight.c	what must hold before a run directory exists
@@ -25,6 +25,7 @@
 
 #include "agentlink.h"
 #include "record_state.h"
+#include "run_results.h"
 
 #include <jansson.h>
 #include <poll.h>
@@ -63,7 +64,9 @@ struct run_step {
 	double user_s, sys_s;
 	int64_t maxrss_bytes;
 	uint64_t strays, killed;
-	char text[400]; /* why it could not be started or went missing */
+	struct oom_watch oom;
+	uint64_t oom_group, oom_machine; /* killed for lack of memory meanwhile */
+	char text[400];                  /* why it could not be started or went missing */
 };
 
 struct run_artifact {
@@ -75,9 +78,11 @@ struct run_artifact {
 };
 
 struct run_metric {
-	char name[64], unit[64], source[64];
-	double value;
+	char name[256], unit[128], source[128];
+	double value; /* NAN: there is none */
+	char *detail; /* an object of JSON: where it comes from; NULL */
 };
+#define RESULTS_CSV_SOURCE "results.csv"
 
 struct run_warning {
 	char code[32];
@@ -89,6 +94,7 @@ struct run_warning {
 struct run_device {
 	const char *sampler;
 	struct sampler_device device;
+	struct sampler_facts facts;
 	bool estimated; /* it or its source */
 };
 
@@ -99,6 +105,13 @@ struct run_sampler {
 	bool opened, stopped, estimated;
 	struct sampling_stats stats;
 	char error[256];
+};
+
+/* A results file that was there before the workload. */
+struct run_seen {
+	char *path;
+	uint64_t inode;
+	int64_t size, mtime_ns;
 };
 
 struct run_host {
@@ -147,6 +160,7 @@ struct run {
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
 	char *made; /* the first folder on the way to the run directory that we made, owned */
+	bool skipped;        /* it was not to run */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */
@@ -167,6 +181,7 @@ struct run {
 	VEC(struct run_step) steps; /* as many as the plan has */
 	VEC(struct run_artifact) artifacts;
 	VEC(struct run_metric) metrics;
+	VEC(struct run_seen) seen;
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
@@ -221,6 +236,11 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 		       struct err *err);
 bool run_disk_full(const char *run_dir);
 
+/* --- run_disk.c --- */
+
+/* A line when there is less room for the run than there must be. */
+void run_disk_room(const struct plan *pl, struct strvec *missing);
+
 /* --- run_pick.c --- */
 
 /* 0 when the engine answers, else -errno with its words. */
@@ -265,9 +285,12 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The host's pid of the process that the agent calls `pid`; 0 unknown. */
 pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
-void run_metrics(struct run *rn);
-/* "performance: …" in a file: true when there is one; the last counts. */
-bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
+/* Results into metrics and warnings: see run_results.h. */
+void run_results(struct run *rn);
+/* Before the workload: which results files are there already, and so are none of this run. */
+void run_results_before(struct run *rn);
+/* text with "***" for every secret that the step's environment holds. Owned. */
+char *run_masked(const struct plan_step *s, const char *text);
 
 /* --- control.c --- */
 

@@ -212,6 +212,7 @@ static void on_started(struct progress *p, const json_t *ev)
 		return;
 	control_started(rn, s->started_ns);
 	s->host_pid = run_host_pid(rn, s->pid);
+	oom_begin(&s->oom, "", s->host_pid);
 	if (s->host_pid > 0)
 		run_samplers_target(rn, (pid_t)s->host_pid);
 	/* From here on a profrig that is killed leaves a directory that says so much. */
@@ -230,6 +231,8 @@ static void on_exited(struct progress *p, const json_t *ev)
 	s->sys_s = event_num(ev, "sys_s", 0);
 	s->maxrss_bytes = event_int(ev, "maxrss_bytes", 0);
 	s->strays = (uint64_t)event_int(ev, "strays", 0);
+	if (p->plan->kind == STEP_WORKLOAD)
+		oom_end(&s->oom, "", &s->oom_group, &s->oom_machine);
 	p->over = true;
 	if (p->plan->kind == STEP_WORKLOAD)
 		control_ended(p->rn, s->ended_ns);

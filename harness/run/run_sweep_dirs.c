@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/control.h"
 #include "profrig/num.h"
 
 #define LOCK_TRIES 25

@@ -9,6 +9,7 @@
 #define PROFRIG_RUNCONF_H
 
 #include "profrig/cfg.h"
+#include "profrig/results.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
 
@@ -58,7 +59,12 @@ struct runconf {
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	double timeout_s; /* 0 = none */
 	struct strvec tags;
-	char *engine; /* "auto", "host", … */
+	/* for perf.csv, as written; NULL: not stated */
+	char *precision, *owner, *n_gpus;
+	struct strvec skip_gpu_arch;
+	struct results_conf results;
+	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
+	char *engine;                            /* "auto", "host", … */
 	char *engine_where;
 	VEC(struct runconf_env) env; /* env: and secrets: */
 	VEC(struct runconf_mount) mounts;
@@ -73,8 +79,9 @@ struct runconf {
 		struct strvec caps, options;
 	} container;
 	bool keep, live;
-	double grace_s; /* between INT, TERM and KILL; default 10 */
-	double idle_s;  /* sampled before and after the workload, alone; 0: not */
+	bool skip_workload; /* only the scripts run */
+	double grace_s;     /* between INT, TERM and KILL; default 10 */
+	double idle_s;      /* sampled before and after the workload, alone; 0: not */
 	struct runconf_record record;
 	double overhead_budget; /* share of the time that all tools together may cost; NaN */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
@@ -93,8 +100,10 @@ struct runconf_request {
 	struct strvec sets;                 /* --set */
 	struct strvec labels;               /* k=v */
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
+	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	bool keep, live;
+	bool skip_workload;
 	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
 	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
 	const char *record_start;            /* NULL not given */
