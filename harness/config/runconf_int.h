@@ -22,6 +22,25 @@ void runconf_init(struct runconf *rc);
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* runconf_fill.c, for the others. The scalar (not null) or the map at a key, else NULL. */
+const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
+const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);
+double conf_seconds(const struct cfg_node *map, const char *key);
+bool conf_true(const struct cfg_node *map, const char *key);
+/* Where a value is from, for people; owned. */
+char *conf_origin(const struct cfg_node *n);
+/* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */
+char *conf_resolve(const struct loader *l, const struct cfg_node *n);
+
+/*
+ * runconf_source.c. What secrets.NAME stands for, read now; NULL after noting why there is none.
+ * *ret_from: the caller's variable that it came from (borrowed from n), NULL for a file. Owned.
+ */
+char *conf_secret_value(struct loader *l, const struct cfg_node *n, const char **ret_from);
+/* model.wrap and model.args around l->rc->command. */
+void runconf_fill_words(struct loader *l, const struct cfg_node *model);
+/* model.url, copy, scripts, keep_dir; after the secrets. */
+void runconf_fill_source(struct loader *l, const struct cfg_node *model);
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
 

@@ -1,6 +1,7 @@
 #include "runconf_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profrig/runconf.h"
 
@@ -47,6 +48,18 @@ static void release_scripts(struct runconf_script *v, size_t nr)
 	free(v);
 }
 
+static void release_source(struct runconf *rc)
+{
+	if (rc->source.password)
+		explicit_bzero(rc->source.password, strlen(rc->source.password));
+	free(rc->source.url);
+	free(rc->source.user);
+	free(rc->source.password);
+	free(rc->source.ssh_key);
+	free(rc->source.copy);
+	free(rc->source.scripts);
+}
+
 static void release_tools(struct runconf *rc)
 {
 	for (size_t i = 0; i < rc->tools.nr; i++) {
@@ -74,6 +87,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->dir);
 	free(rc->image);
 	free(rc->dockerfile);
+	release_source(rc);
 	free(rc->engine);
 	free(rc->engine_where);
 	free(rc->gpus);

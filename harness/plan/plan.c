@@ -155,7 +155,7 @@ static void add_step(struct maker *m, struct plan_step *s)
 }
 
 static void add_script(struct maker *m, enum step_kind kind, const struct runconf_tool *t,
-		       const char *path, const struct strvec *args, const char *where)
+		       const char *path, const struct strvec *args, bool bash, const char *where)
 {
 	struct plan_step s = { .kind = kind, .argv = STRVEC_INIT, .timeout_s = SCRIPT_TIMEOUT_S };
 	char *copy = xasprintf("%s/scripts/%02zu-%s", m->rq->run_dir, m->pl->steps.nr + 1,
@@ -165,7 +165,7 @@ static void add_script(struct maker *m, enum step_kind kind, const struct runcon
 		plan_problem(m, where, "script '%.200s' is not there", path);
 	s.name = step_name(m->pl, kind, t ? t->tool->name : NULL, path);
 	s.tool = t ? xstrdup(t->tool->name) : NULL;
-	strvec_pushl(&s.argv, SCRIPT_SHELL, copy, NULL);
+	strvec_pushl(&s.argv, bash ? SCRIPT_BASH : SCRIPT_SHELL, copy, NULL);
 	for (size_t i = 0; i < args->nr; i++)
 		strvec_push_take(&s.argv, t ? plan_expand(m, t, args->v[i]) : xstrdup(args->v[i]));
 	plan_env_script(m, t, &s);
@@ -178,9 +178,11 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 	const struct tool *tool = t->tool;
 
 	for (size_t i = 0; kind == STEP_PRE && i < tool->pre.nr; i++)
-		add_script(m, kind, t, tool->pre.v[i].path, &tool->pre.v[i].args, tool->file);
+		add_script(m, kind, t, tool->pre.v[i].path, &tool->pre.v[i].args,
+			   tool->pre.v[i].bash, tool->file);
 	for (size_t i = 0; kind == STEP_POST && i < tool->post.nr; i++)
-		add_script(m, kind, t, tool->post.v[i].path, &tool->post.v[i].args, tool->file);
+		add_script(m, kind, t, tool->post.v[i].path, &tool->post.v[i].args,
+			   tool->post.v[i].bash, tool->file);
 }
 
 static void add_workload(struct maker *m)
@@ -204,12 +206,12 @@ static void add_steps(struct maker *m)
 	for (size_t i = c->tools.nr; i-- > 0;)
 		add_tool_scripts(m, STEP_PRE, &c->tools.v[i]);
 	for (size_t i = 0; i < c->pre.nr; i++)
-		add_script(m, STEP_PRE, NULL, c->pre.v[i].path, &c->pre.v[i].args,
+		add_script(m, STEP_PRE, NULL, c->pre.v[i].path, &c->pre.v[i].args, c->pre.v[i].bash,
 			   c->pre.v[i].where);
 	add_workload(m);
 	for (size_t i = 0; i < c->post.nr; i++)
 		add_script(m, STEP_POST, NULL, c->post.v[i].path, &c->post.v[i].args,
-			   c->post.v[i].where);
+			   c->post.v[i].bash, c->post.v[i].where);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		add_tool_scripts(m, STEP_POST, &c->tools.v[i]);
 }
@@ -277,8 +279,10 @@ static void add_needs(struct maker *m, const struct runconf_tool *t)
 	plan_wrap(m, t, &wrap);
 	if (wrap.nr)
 		add_need(m, tool->name, wrap.v[0]);
-	if (tool->pre.nr + tool->post.nr > 0)
-		add_need(m, tool->name, SCRIPT_SHELL);
+	for (size_t i = 0; i < tool->pre.nr; i++)
+		add_need(m, tool->name, tool->pre.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
+	for (size_t i = 0; i < tool->post.nr; i++)
+		add_need(m, tool->name, tool->post.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
 	for (size_t i = 0; i < tool->preload.nr; i++) {
 		CLEANUP(xfreep) char *path = plan_library(m, tool->preload.v[i]);
 
@@ -325,6 +329,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	m.container = rq->engine->container;
 	m.cwd = xstrdup(m.container && rq->conf->container.workdir ? rq->conf->container.workdir
 								   : rq->conf->dir);
+	plan_source(&m);
 	check_conflicts(&m);
 	plan_engine_spec(&m);
 	add_mkdirs(&m);

@@ -9,6 +9,7 @@
 
 #define SCRIPT_TIMEOUT_S 600.0
 #define SCRIPT_SHELL "/bin/sh"
+#define SCRIPT_BASH "bash"
 
 struct maker {
 	const struct plan_request *rq;
@@ -36,6 +37,10 @@ char *plan_library(const struct maker *m, const char *name);
 void plan_env_workload(struct maker *m, struct plan_step *step);
 /* tool NULL: a script of the user. */
 void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct plan_step *step);
+
+/* plan_source.c */
+void plan_source(struct maker *m);
+void plan_source_mount(const struct maker *m, struct engine_spec *s);
 
 /* plan_spec.c */
 void plan_engine_spec(struct maker *m);

@@ -162,6 +162,7 @@ void plan_print_json(const struct plan *pl, FILE *f)
 	json_engine(&j, pl);
 	json_config(&j, pl);
 	json_tools(&j, pl->conf);
+	plan_source_json(pl, &j);
 	words(&j, "mkdirs", &pl->mkdirs);
 	json_arr(&j, "copies");
 	for (size_t i = 0; i < pl->copies.nr; i++) {

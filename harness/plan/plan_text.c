@@ -188,6 +188,7 @@ void plan_print_text(const struct plan *pl, FILE *f)
 		fprintf(f, "image      %s\n", c->image);
 	fprintf(f, "start      ");
 	print_argv(&pl->engine_argv, f);
+	plan_source_text(pl, f);
 	print_config(pl, f);
 	print_tools(pl, f);
 	fprintf(f, "\nsteps\n");

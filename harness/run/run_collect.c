@@ -223,7 +223,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	CLEANUP(xfreep) char *home = home_of(rn, po);
-	bool ours = fs_below(rn->pl->run_dir, po->dir);
+	/* The workload's folder, too, may lie in the run's: what is there does not stay. */
+	bool ours = fs_below(home, po->dir);
 	size_t from = rn->artifacts.nr;
 	struct err err = ERR_INIT;
 	const struct run_artifact *a;

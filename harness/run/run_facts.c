@@ -94,6 +94,12 @@ static void git_facts(struct run_git *g, const char *dir)
 	g->dirty = line[0] != '\0';
 }
 
+void run_git_facts(struct run *rn, const char *dir)
+{
+	rn->git = (struct run_git){ .known = false };
+	git_facts(&rn->git, dir);
+}
+
 void run_facts(struct run *rn)
 {
 	const struct engine *e = rn->pl->engine;

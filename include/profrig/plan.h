@@ -76,6 +76,9 @@ struct plan {
 	struct engine_spec spec;
 	struct strvec engine_argv;
 	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	/* the folder of the run's own in which the workload runs, made of conf->source before the
+	 * first step (plan_source.c); NULL: it runs in the model's */
+	char *source_dir;
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
 	VEC(struct plan_sampler) samplers;

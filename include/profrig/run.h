@@ -159,6 +159,7 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_SOURCE_LEFT "W_SOURCE_LEFT"
 
 struct run_warning_info {
 	const char *code, *about;

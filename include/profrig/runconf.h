@@ -39,6 +39,7 @@ struct runconf_script {
 	char *path; /* absolute */
 	struct strvec args;
 	char *where; /* file:line of the entry */
+	bool bash;   /* it is run by bash, not by sh */
 };
 
 struct runconf {
@@ -48,6 +49,16 @@ struct runconf {
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	double timeout_s; /* 0 = none */
+	/*
+	 * The folder of the run's own in which the workload runs (plan.h, plan_source); both url
+	 * and copy NULL: there is none.
+	 */
+	struct {
+		char *url;
+		char *user, *password, *ssh_key; /* of url, from secrets; NULL */
+		char *copy, *scripts;            /* absolute; NULL */
+		bool keep;
+	} source;
 	struct strvec tags;
 	char *engine; /* "auto", "host", … */
 	char *engine_where;

@@ -17,6 +17,7 @@ struct tool_script {
 	char *path; /* absolute, found; or as written when missing */
 	struct strvec args;
 	bool missing;
+	bool bash; /* it is run by bash, not by sh */
 };
 
 struct tool_env {
