@@ -527,6 +527,7 @@ void runconf_fill(struct loader *l)
 	fill_env(l, root);
 	fill_secrets(l, root);
 	fill_mounts(l, root);
+	runconf_count_gpus(l, conf_map(root, "model"));
 	fill_gpus(l, root);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);

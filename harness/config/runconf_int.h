@@ -13,9 +13,11 @@ struct loader {
 	const struct tool_set *ts;
 	struct problems *p;
 	struct cfg tree;
-	char *model_file; /* as shown; NULL without MODEL */
-	bool broken;      /* a file could not be read as a tree */
-	struct err usage; /* code ≠ 0: the command line itself is wrong */
+	char *model_file;        /* as shown; NULL without MODEL */
+	bool broken;             /* a file could not be read as a tree */
+	struct catalog *catalog; /* ours, when the request has none */
+	struct cfg context;      /* of --additional-context; root NULL before it is read */
+	struct err usage;        /* code ≠ 0: the command line itself is wrong */
 };
 
 void runconf_init(struct runconf *rc);
@@ -33,12 +35,27 @@ char *conf_origin(const struct cfg_node *n);
 char *conf_resolve(const struct loader *l, const struct cfg_node *n);
 
 /*
+ * runconf_package.c: models.json and contexts. The catalog, read when nobody has yet; NULL after
+ * saying why.
+ */
+const struct catalog *loader_catalog(struct loader *l);
+/* The entry of that whole name into the tree. */
+void loader_entry(struct loader *l, const char *file, const char *name, const struct strvec *args);
+/* What a word like "mlp:epochs=3" adds to model.args. */
+void loader_tag_args(struct loader *l, const struct strvec *args);
+/* The contexts of the command line into the tree. */
+void loader_context(struct loader *l);
+void loader_package_release(struct loader *l);
+
+/*
  * runconf_source.c. What secrets.NAME stands for, read now; NULL after noting why there is none.
  * *ret_from: the caller's variable that it came from (borrowed from n), NULL for a file. Owned.
  */
 char *conf_secret_value(struct loader *l, const struct cfg_node *n, const char **ret_from);
 /* model.wrap and model.args around l->rc->command. */
 void runconf_fill_words(struct loader *l, const struct cfg_node *model);
+/* model.n_gpus: how many of `gpus`, or which when that does not say; before gpus is looked at. */
+void runconf_count_gpus(struct loader *l, const struct cfg_node *model);
 /* model.url, copy, scripts, keep_dir; after the secrets. */
 void runconf_fill_source(struct loader *l, const struct cfg_node *model);
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */

@@ -76,7 +76,7 @@ static void release_tools(struct runconf *rc)
 
 void runconf_init(struct runconf *rc)
 {
-	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT };
+	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT, .notes = STRVEC_INIT };
 	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
 	cfg_init(&rc->effective);
 }
@@ -95,6 +95,7 @@ void runconf_release(struct runconf *rc)
 	release_pairs(rc->caller_gpus.v, rc->caller_gpus.nr);
 	strvec_release(&rc->command);
 	strvec_release(&rc->tags);
+	strvec_release(&rc->notes);
 	release_env(rc->env.v, rc->env.nr);
 	for (size_t i = 0; i < rc->mounts.nr; i++) {
 		free(rc->mounts.v[i].host);

@@ -3,10 +3,12 @@
 #include "schema.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/num.h"
 #include "profrig/strbuf.h"
 
 #define MAX_SECRET_FILE ((size_t)1 << 20)
@@ -111,6 +113,81 @@ void runconf_fill_words(struct loader *l, const struct cfg_node *model)
 	was = l->rc->command;
 	l->rc->command = all;
 	all = was;
+}
+
+/* --- how many GPUs --- */
+
+static bool has_gpus(void)
+{
+	return fs_exists("/dev/kfd") || fs_exists("/dev/nvidiactl");
+}
+
+static void put_gpus(struct loader *l, const struct cfg_node *from, const char *text)
+{
+	struct cfg_node *n =
+		cfg_put(&l->tree, l->tree.root, "gpus", CFG_STR, text, from->file, from->layer);
+
+	n->line = from->line;
+}
+
+/* The first n of a list such as 0,2-4; -EINVAL when it has fewer, or is none. */
+static int first_of(const char *list, int64_t n, struct strbuf *ret)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+
+	strvec_split(&words, list, ",");
+	for (size_t i = 0; i < words.nr && n > 0; i++) {
+		const char *w = words.v[i], *dash = strchr(w, '-');
+		uint64_t from, to;
+
+		if (num_u64(w, dash ? (size_t)(dash - w) : strlen(w), &from) < 0)
+			return -EINVAL;
+		to = from;
+		if (dash && num_u64(dash + 1, strlen(dash + 1), &to) < 0)
+			return -EINVAL;
+		for (; from <= to && n > 0; from++, n--)
+			strbuf_addf(ret, "%s%llu", ret->len ? "," : "", (unsigned long long)from);
+	}
+	return n > 0 ? -EINVAL : 0;
+}
+
+void runconf_count_gpus(struct loader *l, const struct cfg_node *model)
+{
+	const struct cfg_node *count = conf_scalar(model, "n_gpus");
+	const struct cfg_node *gpus = conf_scalar(l->tree.root, "gpus");
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int64_t n;
+
+	if (!count)
+		return;
+	if (num_i64(count->s, strlen(count->s), &n) < 0 || n < -1 || n > 1024) {
+		cfg_problem(l->p, count,
+			    "model.n_gpus: want a number of GPUs, or -1 for all, not '%.40s'",
+			    count->s);
+		return;
+	}
+	if (gpus && strcmp(gpus->s, "all") != 0) {
+		/* A list that is none is told of where gpus is looked at. */
+		if (n > 0 && strcmp(gpus->s, "none") != 0 && strspn(gpus->s, "0123456789,- ") &&
+		    first_of(gpus->s, n, &text) == 0)
+			put_gpus(l, gpus, text.buf);
+		else if (n > 0 && text.len)
+			cfg_problem(l->p, count, "model.n_gpus: %lld, but gpus names fewer: %.80s",
+				    (long long)n, gpus->s);
+		return;
+	}
+	if (!gpus && !has_gpus()) {
+		strvec_push(&l->rc->notes,
+			    "this machine has no GPU, so the model gets none (model.n_gpus)");
+		return;
+	}
+	if (n == 0)
+		strbuf_addstr(&text, "none");
+	else if (n == -1)
+		strbuf_addstr(&text, "all");
+	else
+		strbuf_addf(&text, n > 1 ? "0-%lld" : "%lld", (long long)n - 1);
+	put_gpus(l, gpus && n > 0 ? gpus : count, text.buf);
 }
 
 /* --- the folder of the run's own --- */

@@ -271,6 +271,7 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 
 	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
 	t->caps = (struct strvec)STRVEC_INIT;
+	t->notes = (struct strvec)STRVEC_INIT;
 	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);

@@ -185,6 +185,32 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 			   tool->post.v[i].bash, tool->file);
 }
 
+/* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
+ * the first of them has it, the innermost. */
+static bool wrapped_already(struct maker *m, size_t at)
+{
+	const struct runconf_tool *t = &m->conf->tools.v[at];
+	CLEANUP(strvec_release) struct strvec own = STRVEC_INIT;
+
+	if (!t->tool->shared_wrap)
+		return false;
+	plan_wrap(m, t, &own);
+	for (size_t i = 0; i < at; i++) {
+		CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+		bool same;
+
+		if (!m->conf->tools.v[i].tool->shared_wrap)
+			continue;
+		plan_wrap(m, &m->conf->tools.v[i], &words);
+		same = words.nr == own.nr;
+		for (size_t k = 0; same && k < own.nr; k++)
+			same = !strcmp(words.v[k], own.v[k]);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
 static void add_workload(struct maker *m)
 {
 	struct plan_step s = { .kind = STEP_WORKLOAD,
@@ -193,7 +219,8 @@ static void add_workload(struct maker *m)
 			       .timeout_s = m->conf->timeout_s };
 
 	for (size_t i = m->conf->tools.nr; i-- > 0;)
-		plan_wrap(m, &m->conf->tools.v[i], &s.argv);
+		if (!wrapped_already(m, i))
+			plan_wrap(m, &m->conf->tools.v[i], &s.argv);
 	strvec_pushv(&s.argv, m->conf->command.v);
 	plan_env_workload(m, &s);
 	add_step(m, &s);
@@ -258,6 +285,7 @@ static void add_output(struct maker *m, const struct runconf_tool *t, const stru
 							 .glob = xstrdup(rel),
 							 .reader = xstrdup_null(o->reader),
 							 .required = o->required,
+							 .if_any = o->if_any,
 							 .min_records = o->min_records }));
 }
 

@@ -242,12 +242,12 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 po->tool, rn->artifacts.nr - from, files.nr);
 		rn->outputs_optional_bad = true;
 	}
-	if (files.nr == 0)
+	if (files.nr == 0 && !po->if_any)
 		add_missing(rn, po);
 	if (rn->artifacts.nr == from)
 		return;
 	a = decisive(rn, from);
-	if (is(a, "valid") && a->v.unread) {
+	if (is(a, "valid") && a->v.unread && !po->if_any) {
 		run_warn(rn, W_OUTPUT_UNREAD, "warning",
 			 "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
 			 po->tool, a->v.reason);

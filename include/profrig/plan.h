@@ -63,6 +63,7 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
+	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
 };
 

@@ -29,6 +29,7 @@ struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
 	char *reader; /* NULL: detect */
 	bool required;
+	bool if_any; /* none is no gap: it is not even told */
 	uint64_t min_records;
 };
 
@@ -55,7 +56,10 @@ struct tool {
 	char *sampler_kind;
 	char *sampler_device; /* "all" */
 	double sampler_period_s;
-	char *sampler_where;      /* file:line */
+	char *sampler_where; /* file:line */
+	/* of tools.json: words that another tool of it has too are put there once */
+	bool shared_wrap;
+	struct strvec notes;      /* worth telling when it is used */
 	struct problems problems; /* of its file; empty = usable */
 };
 
