@@ -13,6 +13,7 @@
 #include "profrig/comm.h"
 #include "profrig/err.h"
 #include "profrig/run.h"
+#include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
 #include "profrig/writer.h"
@@ -71,6 +72,13 @@ void cli_problems(const struct problems *p);
 /* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
 char *cli_si(double v, const char *unit, char *buf);
 
+/* 3.4M, 120K, powers of 1024. buf holds 32. */
+char *cli_bytes(int64_t v, char *buf);
+/* Prints the runs of a folder; exit code. */
+int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* False, said, when word is no status of a run; NULL is fine. */
+bool cli_known_status(const struct command *c, const char *word);
+
 /*
  * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
  * than max bytes (0: any) ends in "…".
@@ -92,24 +100,26 @@ void cli_put(FILE *f, const char *s, size_t max);
 	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
 	  "a tools.json whose tools win" }, \
 	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
-	  "keep the run's own copy of the model" }, \
-	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->any_gpu_arch, NULL, \
-	  "run models also on GPUs they are not for" }
+	  "keep the run's own copy of the model" }
 /* clang-format on */
 
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tags; /* as given, commas and all */
 	const char *context, *context_file, *tools_config;
-	bool lenient, keep_model_dir, any_gpu_arch;
+	bool lenient, keep_model_dir;
 	const struct catalog *catalog; /* of pick_models; NULL */
 	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format;
+	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
-	double cooldown_s;        /* between two runs */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
 	long repeat;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
+	bool skip_workload, all_archs;
 	bool json;
 };
 void run_options_init(struct run_options *o);
@@ -135,6 +145,8 @@ void catalog_free(struct catalog *cat);
 void warn_once(const struct strvec *lines);
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
+/* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
+void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
 /*
  * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
  * with command. p keeps addresses of its own parts: it must not move.
@@ -177,6 +189,7 @@ struct analyze_options {
 	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
 	bool strict;
 	bool keep_args;
 	bool counters_first; /* an archive is streamed: its events need counters that are known */

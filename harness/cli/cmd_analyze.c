@@ -111,6 +111,9 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "energy of longer sample gaps stays unattributed" },
 		{ "idle-power", 0, OPT_LIST, &idle, "W",
 		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
+		{ "window", 0, OPT_STR, &o.window, "A:B",
+		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
+		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",

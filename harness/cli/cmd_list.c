@@ -283,30 +283,11 @@ static struct table *list_counters(struct asked *unused)
 	return t;
 }
 
-/* A finished run: name, status and reason out of its run.json. */
-static struct table *list_runs(struct asked *unused)
+/* Has options and columns of its own: list_runs.c. */
+static struct table *no_table(struct asked *unused)
 {
-	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	struct table *t = table_new("runs");
-
 	(void)unused;
-	table_col(t, "run", TABLE_STR, NULL);
-	table_col(t, "model", TABLE_STR, NULL);
-	table_col(t, "status", TABLE_STR, NULL);
-	fs_list("runs", &dirs, NULL);
-	for (size_t i = 0; i < dirs.nr; i++) {
-		CLEANUP(xfreep) char *path = fs_join("runs", dirs.v[i]);
-		struct rundir run;
-		if (strcmp(dirs.v[i], "latest") == 0 || !rundir_is(path) ||
-		    rundir_open(path, &run, NULL) < 0)
-			continue;
-		table_str(t, path);
-		table_str(t, run.model ? run.model : "");
-		table_str(t, run.status ? run.status : "");
-		table_row(t);
-		rundir_release(&run);
-	}
-	return t;
+	return NULL;
 }
 
 static const struct {
@@ -323,7 +304,7 @@ static const struct {
 	{ "models", list_models },
 	{ "options", list_options },
 	{ "warnings", list_warnings },
-	{ "runs", list_runs },
+	{ "runs", no_table },
 	{ "counters", list_counters },
 };
 
@@ -353,17 +334,29 @@ static size_t terminal_width(void)
 static int list_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release) struct strvec what = STRVEC_INIT, dirs = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec labels = STRVEC_INIT;
+	struct run_filter filter = { .sizes = true };
+	const char *runs_dir = "runs";
 	bool json = false;
 	char **rest;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
+		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: that ended so" },
+		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
+		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
+		{ "label", 0, OPT_LIST, &labels, "K[=V]", "runs: with this label (repeatable)" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &what, &rest);
 
 	if (code >= 0)
 		return code;
+	filter.labels = labels;
+	if (what.nr == 1 && !strcmp(what.v[0], "runs"))
+		return cli_known_status(c, filter.status) ? list_runs(runs_dir, &filter, json)
+							  : EXIT_USAGE;
 	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
 			struct asked a = { c, &dirs, EXIT_DONE };
@@ -399,6 +392,7 @@ static void finding(struct table *t, const char *kind, const char *name, bool ok
 	table_str(t, name);
 	table_str(t, detail);
 	table_str(t, ok || !fix ? "" : fix);
+	table_str(t, "");
 	table_row(t);
 }
 
@@ -509,13 +503,17 @@ static void doctor_text(const struct table *t)
 static int doctor_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release)
-	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT, swept = STRVEC_INIT;
-	bool json = false, container = false;
+	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT;
+	bool json = false, container = false, fix = false;
+	const char *runs_dir = "runs";
 	char **rest;
 	struct tool_set ts;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "where run directories are (./runs)" },
+		{ "fix", 0, OPT_FLAG, &fix, NULL,
+		  "finish off killed runs and remove what they left" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &operands, &rest);
@@ -527,15 +525,13 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	code = load_tools(c, &dirs, &ts);
 	if (code != EXIT_DONE)
 		return code;
-	run_sweep_leftovers(&swept, NULL);
-	for (size_t i = 0; i < swept.nr; i++)
-		log_notice("%s", swept.v[i]);
 	struct table *t = table_new("doctor");
 	table_col(t, "state", TABLE_STR, NULL);
 	table_col(t, "kind", TABLE_STR, NULL);
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "detail", TABLE_STR, NULL);
 	table_col(t, "fix", TABLE_STR, NULL);
+	table_col(t, "bytes", TABLE_STR, NULL); /* of leftovers */
 	CLEANUP(xfreep) char *lib = run_lib_dir();
 	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
 	bool there = access(agent, X_OK) == 0;
@@ -552,6 +548,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
 		page_html(NULL) ? "interactive page built in" : "plain tables only",
 		"make PAGE=1 (needs node and npm)");
+	doctor_leftovers(t, runs_dir, fix);
 	if (json)
 		table_json(t);
 	else

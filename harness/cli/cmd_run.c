@@ -41,6 +41,13 @@
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
 	  "sample so long before and after the workload too: idle power" }, \
+	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
+	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
+	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
+	  "and so long after that" }, \
+	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "for so long" }, \
+	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
+	  "samplers pause too while tools do" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
@@ -50,6 +57,12 @@
 	  "before each run one without tools: what they cost" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "leave analysis to 'profrig report'" }, \
+	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
+	  "add the results of each run to this table" }, \
+	{ "skip-model-run", 0, OPT_FLAG, &(o)->skip_workload, NULL, \
+	  "run the scripts and not the workload" }, \
+	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->all_archs, NULL, \
+	  "run also what model.skip_gpu_arch leaves out" }, \
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
 	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
@@ -114,11 +127,12 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 	return at;
 }
 
-static void say_leftovers(void)
+static void say_leftovers(const char *runs_dir)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_abs(runs_dir);
 
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(dir, &lines, NULL);
 	for (size_t i = 0; i < lines.nr; i++)
 		log_notice("%s", lines.v[i]);
 }
@@ -222,11 +236,70 @@ static void compare(const struct prepared *p, const struct run_result *r, struct
 	}
 }
 
+/*
+ * The container that is the run's tells by starting that all is there; only when it does not is it
+ * looked into why, and what can be pulled is.
+ */
+static int execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
+{
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	ro->quick = true;
+	ro->missing = &missing;
+	code = missing_prerequisites(p, ro);
+	if (code != EXIT_DONE)
+		return code;
+	r = run_execute(&p->plan, ro, ret, &err);
+	for (size_t i = 0; i < missing.nr; i++)
+		log_error("%s", missing.v[i]);
+	ro->quick = false;
+	ro->missing = NULL;
+	if (r == -ENOLINK) {
+		code = missing_prerequisites(p, ro);
+		if (code != EXIT_DONE)
+			return code;
+		r = run_execute(&p->plan, ro, ret, &err);
+	}
+	if (r < 0 && !missing.nr)
+		log_error("%s", err.msg);
+	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+}
+
+/* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
+static void note_results(const struct prepared *p, const char *status, const char *reason)
+{
+	struct err err = ERR_INIT;
+
+	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
+		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
+}
+
+/* True, with everything said, for a model that is not for the GPUs of this machine. */
+static bool left_out(const struct run_options *o, const struct prepared *p)
+{
+	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
+	CLEANUP(xfreep) char *why = NULL;
+	const char *arch;
+
+	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
+		return false;
+	run_gpu_archs("", &archs);
+	arch = run_skip_arch(&p->conf, &archs);
+	if (!arch)
+		return false;
+	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
+	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
+		   p->conf.model_name, why);
+	note_results(p, "skipped", why);
+	return true;
+}
+
 static int run_one(const struct run_options *o, const struct prepared *p, struct baseline *base)
 {
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
-	struct err err = ERR_INIT;
 	bool mid_line = false;
 	struct run_opts ro = {
 		.check = check_artifact,
@@ -240,17 +313,14 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (p->conf.live && log_level() > 0)
 		progress_setup(1);
 	say_plan(&p->plan);
-	int code = missing_prerequisites(p, &ro);
+	int code = execute(p, &ro, &r);
 
 	if (code != EXIT_DONE)
 		return code;
-	if (run_execute(&p->plan, &ro, &r, &err) < 0) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
 	code = r.exit_code;
 	compare(p, &r, base);
-	if (!o->no_analyze) {
+	note_results(p, NULL, NULL);
+	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
@@ -315,16 +385,24 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
 	struct baseline base = { .workload_s = NAN };
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	CLEANUP(xfreep) char *room = run_disk_warning(&p->plan);
 	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
+	if (room)
+		log_warn("%s (disk.warn_free)", room);
 	for (size_t i = 0; i < all && !cli_interrupt; i++) {
 		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
 		if (i > 0 && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
 			break;
 		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
+		if (r == EXIT_DONE && left_out(o, one))
+			continue;
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &base);
+		/* Also what could not even be set up is a result. */
+		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
+			note_results(one, "failed", log_last_error());
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
@@ -427,7 +505,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0) {
 		o.catalog = cat;
 		cli_catch_signals();
-		say_leftovers();
+		say_leftovers(o.runs_dir);
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)

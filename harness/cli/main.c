@@ -17,11 +17,11 @@
 #include "profrig/sampler.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
-	cmd_list, cmd_doctor, cmd_discover;
+	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_discover;
 
 const struct command *const commands[] = {
-	&cmd_run,     &cmd_plan, &cmd_analyze, &cmd_report,   &cmd_info,
-	&cmd_convert, &cmd_list, &cmd_doctor,  &cmd_discover, NULL,
+	&cmd_run,   &cmd_plan,   &cmd_analyze, &cmd_report, &cmd_info,   &cmd_convert,  &cmd_list,
+	&cmd_prune, &cmd_doctor, &cmd_ctl,     &cmd_mark,   &cmd_sample, &cmd_discover, NULL,
 };
 
 volatile sig_atomic_t cli_interrupt;

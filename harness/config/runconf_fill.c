@@ -535,4 +535,6 @@ void runconf_fill(struct loader *l)
 	fill_container(l, root);
 	runconf_fill_source(l, conf_map(root, "model"));
 	fill_rest(l, root);
+	runconf_fill_record(l);
+	runconf_fill_results(l, root);
 }

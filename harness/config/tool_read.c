@@ -18,7 +18,7 @@ static const char *known_placeholder(void *ctx, const char *name)
 {
 	const struct tool *t = ctx;
 
-	if (!strcmp(name, "out") || !strcmp(name, "run_id"))
+	if (!strcmp(name, "out") || !strcmp(name, "run_id") || !strcmp(name, "control"))
 		return "";
 	if (!strncmp(name, "opt.", 4) && tool_option_find(t, name + 4))
 		return "";
@@ -253,6 +253,8 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	read_scripts(t, root, false, dirs);
 	read_outputs(t, root);
 	read_sampler(t, root);
+	tool_read_control(t, root, dirs);
+	check_placeholders(t, cfg_get(root, "control"));
 	for (size_t i = 0; i < ARRAY_LEN(expanded); i++)
 		check_placeholders(t, cfg_get(root, expanded[i]));
 	check_placeholders(t, cfg_path(root, "sampler.kind"));
@@ -271,6 +273,8 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 
 	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
 	t->caps = (struct strvec)STRVEC_INIT;
+	tool_control_init(&t->control);
+	t->budget = NAN;
 	t->notes = (struct strvec)STRVEC_INIT;
 	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);

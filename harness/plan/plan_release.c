@@ -57,6 +57,26 @@ static void release_lists(struct plan *pl)
 	VEC_RELEASE(&pl->needs);
 }
 
+static void release_controls(struct plan *pl)
+{
+	for (size_t i = 0; i < pl->controls.nr; i++) {
+		struct plan_control *c = &pl->controls.v[i];
+
+		free(c->tool);
+		free(c->fifo);
+		free(c->ack);
+		strvec_release(&c->on);
+		strvec_release(&c->off);
+		if (c->start)
+			release_step(c->start);
+		if (c->stop)
+			release_step(c->stop);
+		free(c->start);
+		free(c->stop);
+	}
+	VEC_RELEASE(&pl->controls);
+}
+
 void plan_release(struct plan *pl)
 {
 	free(pl->run_id);
@@ -72,5 +92,6 @@ void plan_release(struct plan *pl)
 		release_sampler(&pl->samplers.v[i]);
 	VEC_RELEASE(&pl->samplers);
 	release_lists(pl);
+	release_controls(pl);
 	*pl = (struct plan){ .engine_argv = STRVEC_INIT, .mkdirs = STRVEC_INIT };
 }

@@ -176,7 +176,7 @@ static int submodules(struct run *rn, const char *dir, struct err *err)
 	return git(rn, &whole, dir, err);
 }
 
-static int clone(struct run *rn, struct err *err)
+static int clone_source(struct run *rn, struct err *err)
 {
 	const struct runconf *c = rn->pl->conf;
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
@@ -217,7 +217,7 @@ void run_source_make(struct run *rn)
 	run_phase(rn, "source");
 	r = fs_mkdirs(work, 0777, &err);
 	if (r == 0 && pl->conf->source.url)
-		r = clone(rn, &err);
+		r = clone_source(rn, &err);
 	if (r == 0)
 		r = fs_mkdirs(pl->source_dir, 0777, &err);
 	/* The runs may lie among what is copied. */

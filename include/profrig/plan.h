@@ -67,6 +67,18 @@ struct plan_output {
 	uint64_t min_records;
 };
 
+/*
+ * How one tool is switched while it runs: nothing of it when it goes on all the time. A plan whose
+ * recording is not configured has only those that are always ready.
+ */
+struct plan_control {
+	char *tool;
+	enum tool_control_kind kind;
+	char *fifo, *ack;               /* absolute; ack may be NULL */
+	struct strvec on, off;          /* FIFO: lines */
+	struct plan_step *start, *stop; /* SCRIPT, COMMAND; beside the workload, not in steps */
+};
+
 struct plan_need {
 	char *tool, *what; /* must exist where the workload runs */
 };
@@ -85,7 +97,9 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
-	const struct runconf *conf; /* borrowed */
+	VEC(struct plan_control) controls; /* of every tool that traces, in order */
+	bool starts_paused;                /* tools record nothing until they are told to */
+	const struct runconf *conf;        /* borrowed */
 };
 
 struct plan_request {

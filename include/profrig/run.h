@@ -49,7 +49,8 @@ enum run_status {
 	RUN_FAILED,
 	RUN_TIMEOUT,
 	RUN_INTERRUPTED,
-	RUN_PARTIAL
+	RUN_PARTIAL,
+	RUN_SKIPPED /* all but the workload ran, as was asked */
 };
 const char *run_status_name(enum run_status s);
 
@@ -92,6 +93,14 @@ struct run_opts {
 	 * known)
 	 */
 	bool dry;
+	/*
+	 * Trust the engine: preflight leaves it, the image and what tools need there to run_execute,
+	 * whose container is then the only one. When that does not start, or holds not all that tools
+	 * need, run_execute undoes what it made and returns -ENOLINK (preflight without quick says
+	 * why, and pulls) or -ENOPKG with the lines in `missing`.
+	 */
+	bool quick;
+	struct strvec *missing;
 };
 
 struct run_result {
@@ -100,19 +109,23 @@ struct run_result {
 	int exit_code;    /* docs/contract.md: 0 1 6 7 130 143 */
 	int workload_code, workload_signal;
 	double workload_s;
+	char result[160]; /* "14164 samples/s": the first of its results, "" none */
 	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
 };
 void run_result_release(struct run_result *r);
 
 /*
- * Everything that must hold before a run directory exists: engine answers, image is there (or
- * pulled), needs are met (asked in a throw-away container), samplers work. All that is missing is
+ * Everything that must hold before a run begins: engine answers, image is there (or pulled), needs
+ * are met (asked in a throw-away container, unless quick), samplers work. All that is missing is
  * collected as lines with what to do; returns their number (exit 4 when > 0), < 0 on an internal
  * failure.
  */
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err);
+
+/* Words for the user when there is less room on the disk than there should be; owned, NULL. */
+char *run_disk_warning(const struct plan *pl);
 
 /*
  * Picks for "auto": docker, else podman, else host; a container engine only when the model states
@@ -121,7 +134,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
 				     struct err *err);
 
-/* < 0: the run directory could not be created at all; otherwise ret is complete. */
+/* < 0: the run directory could not be created at all, or see `quick`; otherwise ret is complete. */
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
 		struct err *err);
 
@@ -134,6 +147,18 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
  */
 int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
 		      double workload_s, struct err *err);
+
+/*
+ * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
+ * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
+ */
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
+
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB"; none without any. root: "" but in tests.
+ */
+void run_gpu_archs(const char *root, struct strvec *ret);
+/* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
+const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);
@@ -159,6 +184,16 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_NO_CONTROL "W_NO_CONTROL"
+#define W_MARKS_DROPPED "W_MARKS_DROPPED"
+#define W_OVERHEAD "W_OVERHEAD"
+#define W_DEVICE_SHARED "W_DEVICE_SHARED"
+#define W_POWER_CAP "W_POWER_CAP"
+#define W_SAMPLER_LATE "W_SAMPLER_LATE"
+#define W_RESULT "W_RESULT"
+#define W_RESULT_MISSING "W_RESULT_MISSING"
+#define W_LOG_ERROR "W_LOG_ERROR"
+#define W_OOM "W_OOM"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
 
 struct run_warning_info {
@@ -167,12 +202,10 @@ struct run_warning_info {
 extern const struct run_warning_info run_warning_table[];
 
 /*
- * Leftovers of profrigs that died: runs registered under $XDG_RUNTIME_DIR/profrig (else
- * /tmp/profrig-<uid>) whose locks are free. Their containers are removed, their processes ended
- * (the agent, and whatever has PROFRIG_RUN_ID=<run id> in its environment), run.json is marked
- * interrupted. An engine that does not answer is asked again next time. lines: what was done, one
- * each. Returns how many runs were finished off.
+ * What the next run does about runs that were killed: leftovers.h, with fix, in the registry and in
+ * runs_dir (NULL: none). An engine that does not answer is asked again next time. lines: what was
+ * done, one each. Returns how many runs were finished off.
  */
-int run_sweep_leftovers(struct strvec *lines, struct err *err);
+int run_sweep_leftovers(const char *runs_dir, struct strvec *lines, struct err *err);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "profrig/cfg.h"
 #include "profrig/mad.h"
+#include "profrig/results.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
 
@@ -43,6 +44,15 @@ struct runconf_script {
 	bool bash;   /* it is run by bash, not by sh */
 };
 
+/* When tools record (docs/live.md). */
+struct runconf_record {
+	bool given; /* anything of it was configured: tools are started so that they can switch */
+	bool begin; /* from the workload's start, or `after` it; else when asked, or at the mark */
+	char *mark; /* start: "mark NAME"; NULL */
+	double after_s, for_s; /* for: 0 no end */
+	bool samplers;         /* samplers pause too */
+};
+
 struct runconf {
 	char *model_name; /* "mlp"; base name of argv[0] for a bare command */
 	struct strvec command;
@@ -61,7 +71,12 @@ struct runconf {
 		bool keep;
 	} source;
 	struct strvec tags;
-	char *engine; /* "auto", "host", … */
+	/* for perf.csv, as written; NULL: not stated */
+	char *precision, *owner, *n_gpus;
+	struct strvec skip_gpu_arch;
+	struct results_conf results;
+	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
+	char *engine;                            /* "auto", "host", … */
 	char *engine_where;
 	VEC(struct runconf_env) env; /* env: and secrets: */
 	VEC(struct runconf_mount) mounts;
@@ -76,8 +91,11 @@ struct runconf {
 		struct strvec caps, options;
 	} container;
 	bool keep, live;
-	double grace_s; /* between INT, TERM and KILL; default 10 */
-	double idle_s;  /* sampled before and after the workload, alone; 0: not */
+	bool skip_workload; /* only the scripts run */
+	double grace_s;     /* between INT, TERM and KILL; default 10 */
+	double idle_s;      /* sampled before and after the workload, alone; 0: not */
+	struct runconf_record record;
+	double overhead_budget; /* share of the time that all tools together may cost; NaN */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
 	char *caller_preload;
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
@@ -96,13 +114,20 @@ struct runconf_request {
 	struct strvec sets;                 /* --set */
 	struct strvec labels;               /* k=v */
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
+	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */
 	bool lenient;                       /* unknown keys of contexts and models.json: notes */
-	bool keep_model_dir, any_gpu_arch;
+	bool keep_model_dir;
 	bool keep, live;
-	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
-	const char *cwd; /* absolute */
+	bool skip_workload;
+	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
+	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
+	const char *record_start;            /* NULL not given */
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	const char *overhead_budget; /* "10%", NULL not given */
+	const char *cwd;             /* absolute */
 };
 
 /*

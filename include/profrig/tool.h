@@ -42,6 +42,34 @@ struct tool_option {
 	char *where; /* file:line of the default */
 };
 
+/*
+ * How a tool that has started is told to record or to pause.
+ *	FLAG	it looks at $PROFRIG_RECORD itself, as profrig's own tracers do
+ *	FIFO	lines are written into a named pipe, answers come from another (perf --control)
+ *	SCRIPT	/bin/sh script start|stop, where the workload runs
+ *	COMMAND	a program each, likewise
+ */
+enum tool_control_kind {
+	TOOL_CONTROL_NONE,
+	TOOL_CONTROL_FLAG,
+	TOOL_CONTROL_FIFO,
+	TOOL_CONTROL_SCRIPT,
+	TOOL_CONTROL_COMMAND
+};
+
+struct tool_control {
+	enum tool_control_kind kind;
+	/*
+	 * What makes it ready to be switched, for runs that ask for it: words in the place of
+	 * {control} in `wrap`, variables, libraries; and those that make it start paused.
+	 */
+	struct strvec wrap, paused, preload;
+	VEC(struct tool_env) env, paused_env;
+	char *fifo, *ack; /* FIFO: in {out}; ack may be NULL */
+	struct strvec start, stop;
+	struct tool_script script;
+};
+
 struct tool {
 	char *name, *about, *vendor;
 	char *file; /* absolute */
@@ -57,6 +85,8 @@ struct tool {
 	char *sampler_device; /* "all" */
 	double sampler_period_s;
 	char *sampler_where; /* file:line */
+	struct tool_control control;
+	double budget;            /* share of the workload's time it may cost; NaN: not stated */
 	/* of tools.json: words that another tool of it has too are put there once */
 	bool shared_wrap;
 	struct strvec notes;      /* worth telling when it is used */

@@ -59,7 +59,6 @@ is "log_error_pattern_scan" "$(conf results.log_scan plain) $(conf results.log_s
 is "engine options are cut as a shell would" "$(conf container.options image)" "[--env, 'A=b c', --tmpfs, /x] (models.json:31)"
 is "its variables" "$(conf env.MODE image)" "fast (models.json:30)"
 is "skip_gpu_arch" "$(conf model.skip_gpu_arch plain)" "[gfx908, A100] (models.json:13)"
-is "--disable-skip-gpu-arch" "$(conf model.skip_gpu_arch --disable-skip-gpu-arch plain)" "[] (command line)"
 like "a deprecated one is told" "$("$PROFRIG" plan --engine host python 2>&1 >/dev/null)" "models.json:20: this model is deprecated: use plain"
 like "words that only a shell would act on are told" "$("$PROFRIG" plan --engine host folder 2>&1 >/dev/null)" "args: '\\$' is handed on as it is"
 
