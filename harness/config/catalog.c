@@ -85,9 +85,9 @@ static void add_folders(struct catalog *c, const char *cwd, const char *below)
 	}
 }
 
-static void add_package(struct catalog *c, const char *cwd)
+static void add_package(struct catalog *c, const char *cwd, bool scripts)
 {
-	mad_models_load(&c->mad, cwd);
+	mad_models_load(&c->mad, cwd, scripts);
 	for (size_t i = 0; i < c->mad.entries.nr; i++) {
 		const struct mad_entry *e = &c->mad.entries.v[i];
 		struct catalog_entry to = { .mad = e, .tags = STRVEC_INIT };
@@ -105,7 +105,7 @@ static void add_package(struct catalog *c, const char *cwd)
 	}
 }
 
-int catalog_load(struct catalog *c, const char *cwd, struct err *err)
+static int load(struct catalog *c, const char *cwd, bool scripts, struct err *err)
 {
 	CLEANUP(xfreep) char *here = fs_join(cwd, "profrig.yaml");
 
@@ -116,8 +116,18 @@ int catalog_load(struct catalog *c, const char *cwd, struct err *err)
 		add(c, cwd, "profrig.yaml");
 	add_folders(c, cwd, NULL);
 	add_folders(c, cwd, "examples");
-	add_package(c, cwd);
+	add_package(c, cwd, scripts);
 	return 0;
+}
+
+int catalog_load(struct catalog *c, const char *cwd, struct err *err)
+{
+	return load(c, cwd, true, err);
+}
+
+int catalog_load_files(struct catalog *c, const char *cwd, struct err *err)
+{
+	return load(c, cwd, false, err);
 }
 
 void catalog_release(struct catalog *c)

@@ -145,7 +145,7 @@ static void read_script(struct mad_models *m, const char *scope, const char *pat
 	free(c);
 }
 
-static void read_scope(struct mad_models *m, const char *cwd, const char *scope)
+static void read_scope(struct mad_models *m, const char *cwd, const char *scope, bool scripts)
 {
 	CLEANUP(xfreep) char *rel_json = xasprintf("scripts/%s/models.json", scope);
 	CLEANUP(xfreep) char *rel_script = xasprintf("scripts/%s/" SCRIPT, scope);
@@ -163,12 +163,12 @@ static void read_scope(struct mad_models *m, const char *cwd, const char *scope)
 		fault(m, scope, text);
 	} else if (has_json) {
 		read_json(m, scope, json, shown_json);
-	} else if (has_script) {
+	} else if (has_script && scripts) {
 		read_script(m, scope, script, shown_script);
 	}
 }
 
-void mad_models_load(struct mad_models *m, const char *cwd)
+void mad_models_load(struct mad_models *m, const char *cwd, bool run_scripts)
 {
 	CLEANUP(strvec_release) struct strvec scopes = STRVEC_INIT;
 	CLEANUP(xfreep) char *root = NULL;
@@ -191,7 +191,7 @@ void mad_models_load(struct mad_models *m, const char *cwd)
 	if (fs_is_dir(scripts))
 		fs_list(scripts, &scopes, NULL);
 	for (size_t i = 0; i < scopes.nr; i++)
-		read_scope(m, cwd, scopes.v[i]);
+		read_scope(m, cwd, scopes.v[i], run_scripts);
 }
 
 void mad_models_release(struct mad_models *m)

@@ -51,9 +51,9 @@ struct mad_models {
 
 /*
  * Reads the package of cwd. Never fails: what cannot be read is a fault. Scripts are run here, one
- * after the other, each at most a minute.
+ * after the other, each at most a minute; without `scripts` they are passed over.
  */
-void mad_models_load(struct mad_models *m, const char *cwd);
+void mad_models_load(struct mad_models *m, const char *cwd, bool scripts);
 void mad_models_release(struct mad_models *m);
 
 /*

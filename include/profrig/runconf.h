@@ -159,6 +159,8 @@ struct catalog {
 	struct mad_models mad;
 };
 int catalog_load(struct catalog *c, const char *cwd, struct err *err);
+/* Without those of get_models_json.py: no script is run. */
+int catalog_load_files(struct catalog *c, const char *cwd, struct err *err);
 void catalog_release(struct catalog *c);
 /*
  * Paths of the models `word` stands for (mad.h says what a word may be): the profrig.yaml of that
