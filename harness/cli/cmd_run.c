@@ -496,32 +496,16 @@ static int bad_call(const struct command *c, const struct run_options *o,
 		return cli_usage(c, "--gate needs --baseline: overhead is not known without");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
 		return cli_usage(c, "--cooldown is at most a day");
-	if (operands->nr && rest)
+	if ((operands->nr || o->tags.nr) && rest)
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)
 		return cli_usage(c, "no command after --");
-	if (!operands->nr && !rest && !o->config.nr)
+	if (!operands->nr && !o->tags.nr && !rest && !o->config.nr)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
 				 c->name, c->name);
 	return -1;
-}
-
-/*
- * A tag stands for every model that has it; a file, a folder or a name that nothing has is left to
- * the configuration.
- */
-static void expand_models(const struct strvec *words, struct strvec *models)
-{
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { VEC_INIT };
-
-	catalog_load(&cat, cwd, NULL);
-	for (size_t i = 0; i < words->nr; i++)
-		if (fs_exists(words->v[i]) || catalog_match(&cat, words->v[i], models) == 0)
-			strvec_push(models, words->v[i]);
-	catalog_release(&cat);
 }
 
 static int run_all(const struct command *c, const struct run_options *o,
@@ -543,18 +527,23 @@ static int run_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
+	if (code < 0)
+		code = pick_models(c, &o, &operands, &cat, &models);
 	if (code < 0) {
-		expand_models(&operands, &models);
+		o.catalog = cat;
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
 		code = run_all(c, &o, &models, rest);
@@ -562,6 +551,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }
@@ -614,11 +604,14 @@ static int plan_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
 		{ "format", 0, OPT_STR, &o.format, "F",
 		  "text, json or sh (a script that does the same)" },
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
@@ -627,10 +620,13 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
+	if (code < 0)
+		code = pick_models(c, &o, &operands, &cat, &models);
 	if (code < 0) {
-		expand_models(&operands, &models);
+		o.catalog = cat;
 		code = plan_each(c, &o, &models, rest);
 	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }

@@ -33,6 +33,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
@@ -518,8 +519,10 @@ static void walk(struct run *rn)
 	}
 	rn->status = RUN_RUNNING;
 	control_open(rn);
+	run_source_make(rn);
 	run_phase(rn, "start");
-	engine_start(rn);
+	if (!rn->failed_phase && !rn->interrupt)
+		engine_start(rn);
 	engine_needs(rn);
 	run_facts_end(rn);
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
@@ -537,6 +540,7 @@ static void walk(struct run *rn)
 	if (!rn->skipped)
 		run_collect(rn);
 	run_results(rn);
+	run_source_done(rn);
 }
 
 static void finish(struct run *rn, struct run_result *ret)

@@ -203,6 +203,7 @@ char *run_lib_dir(void);
 #define W_RESULT_MISSING "W_RESULT_MISSING"
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
+#define W_SOURCE_LEFT "W_SOURCE_LEFT"
 
 struct run_warning_info {
 	const char *code, *about;
