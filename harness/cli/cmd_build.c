@@ -93,6 +93,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 		  "configuration, YAML or JSON (repeatable, last wins)" },
 		{ "set", 0, OPT_LIST, &o.run.sets, "KEY=VALUE",
 		  "one value, such as context.gpu_vendor=AMD" },
+		PACKAGE_OPTS(&o.run),
 		{ "live", 0, OPT_FLAG, &o.rq.live, NULL, "show the builds' output" },
 		{ "dry-run", 'n', OPT_FLAG, &o.dry, NULL,
 		  "say what would be built, build nothing" },
@@ -101,7 +102,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, &o.run.json, argc, argv, &operands, &rest);
 	if (code < 0 && rest)
 		code = cli_usage(c, "a command has no image of its own: name models");
-	if (code < 0 && !operands.nr && !o.run.config.nr)
+	if (code < 0 && !operands.nr && !o.run.tags.nr && !o.run.config.nr)
 		code = cli_usage(c, "no model: profrig build MODEL");
 	if (code < 0 && o.rq.use_image && o.rq.registry)
 		code = cli_usage(c, "--use-image builds nothing that --registry could take");

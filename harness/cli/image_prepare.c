@@ -98,19 +98,13 @@ static int load_model(const struct command *c, const struct run_options *o,
 	int r;
 
 	put_sets(rq, o, &sets);
-	struct runconf_request request = {
-		.model = word,
-		.config_files = o->config,
-		.sets = sets,
-		.labels = o->labels,
-		.engine = o->engine,
-		.timeout_s = -1,
-		.idle_s = -1,
-		.builds = true,
-		.cwd = cwd,
-	};
+	struct runconf_request request = run_request(o, word, NULL, cwd);
+
+	request.sets = sets;
+	request.builds = true;
 	r = runconf_load(rc, &request, &s->tools, &found, &err);
 	VEC_PUSH(&s->confs, rc);
+	warn_once(&rc->notes);
 	if (r == 0)
 		image_plan_add(&s->plan, rc, word ? word : "", rq->use_image, &found);
 	for (size_t i = 0; i < found.lines.nr; i++)
@@ -159,6 +153,7 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
 {
 	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	struct run_options with = *o;
 	struct problems p = PROBLEMS_INIT;
 	int code;
 
@@ -169,10 +164,14 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		code = load_tools(c, &o->tools_dirs, &ret->tools);
 	if (code != EXIT_DONE)
 		return code;
-	expand_models(words, &models);
+	code = pick_models(c, o, words, &ret->catalog, &models);
+	if (code >= 0)
+		return code;
+	code = EXIT_DONE;
+	with.catalog = ret->catalog;
 	for (size_t i = 0; i < (models.nr ? models.nr : 1); i++)
-		code = exit_worse(code,
-				  load_model(c, o, rq, models.nr ? models.v[i] : NULL, ret, &p));
+		code = exit_worse(
+			code, load_model(c, &with, rq, models.nr ? models.v[i] : NULL, ret, &p));
 	cli_problems(&p);
 	problems_release(&p);
 	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)
@@ -189,6 +188,7 @@ void build_set_release(struct build_set *s)
 	}
 	VEC_RELEASE(&s->confs);
 	tool_set_release(&s->tools);
+	catalog_free(s->catalog);
 }
 
 /* --- building --- */

@@ -21,11 +21,12 @@ void build_request_release(struct build_request *rq);
 struct build_set {
 	VEC(struct runconf *) confs;
 	struct tool_set tools;
+	struct catalog *catalog; /* NULL: none was needed */
 	struct image_plan plan;
 	const struct image_engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
 };
-/* 0, or 2, 3, 4 after saying why. words: models; none: the one of --config. */
+/* 0, or 2, 3, 4 after saying why. words and o->tags: models; none: the one of --config. */
 int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words,
 		  struct build_set *ret);

@@ -2,7 +2,9 @@
 #include "image_prepare.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/fs.h"
@@ -10,7 +12,14 @@
 #include "profrig/log.h"
 #include "profrig/strbuf.h"
 
-static bool means(const struct manifest_image *mi, const char *word, const struct strvec *expanded)
+/* Names and tags of what lies here; no script is run for it. */
+static void expand(const struct catalog *cat, const char *word, struct strvec *models)
+{
+	if (fs_exists(word) || catalog_match(cat, word, models) == 0)
+		strvec_push(models, word);
+}
+
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *word)
 {
 	CLEANUP(strvec_release) struct strvec self = STRVEC_INIT, models = STRVEC_INIT;
 
@@ -18,25 +27,21 @@ static bool means(const struct manifest_image *mi, const char *word, const struc
 	    (mi->model && !strcmp(word, mi->model)) || (mi->word && !strcmp(word, mi->word)))
 		return true;
 	/* By a tag, or by another name of the same file. */
-	strvec_push(&self, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
-	expand_models(&self, &models);
-	for (size_t i = 0; i < expanded->nr; i++)
-		if (strvec_has(&models, expanded->v[i]))
+	expand(cat, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image, &self);
+	expand(cat, word, &models);
+	for (size_t i = 0; i < self.nr; i++)
+		if (strvec_has(&models, self.v[i]))
 			return true;
 	return false;
 }
 
-static bool wanted(const struct manifest_image *mi, const struct strvec *words,
-		   struct strvec *unused)
+static bool wanted(const struct catalog *cat, const struct manifest_image *mi,
+		   const struct strvec *words, struct strvec *unused)
 {
 	bool any = words->nr == 0;
 
 	for (size_t i = 0; i < words->nr; i++) {
-		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT, expanded = STRVEC_INIT;
-
-		strvec_push(&one, words->v[i]);
-		expand_models(&one, &expanded);
-		if (!means(mi, words->v[i], &expanded))
+		if (!means(cat, mi, words->v[i]))
 			continue;
 		any = true;
 		for (size_t k = 0; k < unused->nr; k++)
@@ -90,11 +95,53 @@ static void add(struct run_options *o, const struct image_engine *e,
 	VEC_PUSH(&o->builds_s, mi->build_s);
 }
 
-int manifest_models(const struct command *c, struct run_options *o, const struct strvec *words,
+/* What madengine was told when it built: env, mounts, GPUs and tools are for the run, too. */
+static void take_context(struct run_options *o, const struct manifest *m)
+{
+	static const char *const keys[] = {
+		"docker_env_vars", "docker_mounts", "docker_gpus",  "gpu_vendor",        "guest_os",
+		"tools",           "pre_scripts",   "post_scripts", "encapsulate_script"
+	};
+	json_t *doc = m->ours ? NULL : json_load_file(o->manifest, 0, NULL);
+	json_t *context = json_object_get(doc, "context"), *kept = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		json_t *v = json_object_get(context, keys[i]);
+		const char *text = json_string_value(v);
+
+		if (v && !json_is_null(v) && (!text || *text))
+			json_object_set(kept, keys[i], v);
+	}
+	if (json_object_size(kept) && (o->context || o->context_file))
+		log_warn("the context of manifest '%s' is left out, since another one is given",
+			 o->manifest);
+	else if (json_object_size(kept))
+		o->context = o->manifest_context = json_dumps(kept, JSON_COMPACT);
+	json_decref(kept);
+	json_decref(doc);
+}
+
+static void pick_images(struct run_options *o, const struct manifest *m, const struct strvec *words,
+			struct strvec *unused, struct strvec *models)
+{
+	const struct image_engine *e = engine_of(o);
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct catalog cat = { .models = VEC_INIT };
+
+	strvec_pushv(unused, words->v);
+	if (words->nr)
+		catalog_load_files(&cat, cwd, NULL);
+	for (size_t i = 0; i < m->images.nr; i++)
+		if (wanted(&cat, &m->images.v[i], words, unused))
+			add(o, e, &m->images.v[i], models);
+	if (words->nr)
+		catalog_release(&cat);
+}
+
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct strvec *models)
 {
-	CLEANUP(strvec_release) struct strvec unused = STRVEC_INIT;
-	const struct image_engine *e;
+	CLEANUP(strvec_release) struct strvec unused = STRVEC_INIT, words = STRVEC_INIT;
 	struct manifest m;
 	struct err err = ERR_INIT;
 	const char *engine;
@@ -108,11 +155,11 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
 		o->engine = image_engine_find(engine)->name;
-	e = engine_of(o);
-	strvec_pushv(&unused, words->v);
-	for (size_t i = 0; i < m.images.nr; i++)
-		if (wanted(&m.images.v[i], words, &unused))
-			add(o, e, &m.images.v[i], models);
+	strvec_pushv(&words, operands->v);
+	for (size_t i = 0; i < o->tags.nr; i++)
+		strvec_split(&words, o->tags.v[i], ",");
+	take_context(o, &m);
+	pick_images(o, &m, &words, &unused, models);
 	for (size_t i = 0; i < m.failed.nr; i++)
 		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
 	if (unused.nr) {

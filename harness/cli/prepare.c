@@ -14,6 +14,7 @@
 void run_options_init(struct run_options *o)
 {
 	*o = (struct run_options){
+		.tags = STRVEC_INIT,
 		.tools_dirs = STRVEC_INIT,
 		.config = STRVEC_INIT,
 		.sets = STRVEC_INIT,
@@ -30,11 +31,13 @@ void run_options_init(struct run_options *o)
 
 void run_options_release(struct run_options *o)
 {
+	strvec_release(&o->tags);
 	strvec_release(&o->tools_dirs);
 	strvec_release(&o->config);
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
+	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
 
@@ -56,13 +59,23 @@ static int pick_engine(const struct run_options *o, struct prepared *p)
 	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
 }
 
-static int load_conf(const struct command *c, const struct run_options *o, const char *model,
-		     char *const *cmd, struct prepared *p, struct problems *problems)
+static void say_notes(const struct prepared *p)
 {
-	struct err err = ERR_INIT;
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct runconf_request rq = {
+	warn_once(&p->conf.notes);
+	for (size_t i = 0; i < p->conf.tools.nr; i++)
+		warn_once(&p->conf.tools.v[i].tool->notes);
+}
+
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd)
+{
+	return (struct runconf_request){
 		.model = model,
+		.catalog = o->catalog,
+		.context = o->context,
+		.context_file = o->context_file,
+		.lenient = o->lenient,
+		.keep_model_dir = o->keep_model_dir,
 		.command = cmd,
 		.config_files = o->config,
 		.sets = o->sets,
@@ -78,14 +91,25 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.skip_workload = o->skip_workload,
 		.perf_csv = o->perf_csv,
 		.bare = o->bare,
+		.only_tool = o->only_tool,
+		.overhead_budget = o->overhead_budget,
 		.record_start = o->record_start,
 		.record_after_s = o->record_after_s,
 		.record_for_s = o->record_for_s,
 		.record_only = o->record_only,
 		.cwd = cwd,
 	};
+}
+
+static int load_conf(const struct command *c, const struct run_options *o, const char *model,
+		     char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct runconf_request rq = run_request(o, model, cmd, cwd);
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
 
+	say_notes(p);
 	if (problems->lines.nr)
 		return EXIT_CONFIG;
 	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
@@ -129,6 +153,38 @@ int prepare_again(struct prepared *p)
 	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
 }
 
+/* Of a package that is here. It may be there for other reasons: broken, it stops nobody. */
+static void add_package_tools(struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	CLEANUP(xfreep) char *path = fs_join(dir, "scripts/common/tools.json");
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (!fs_is_file(path) || mad_tools_add(ts, path, dir, false, &err) == 0)
+		return;
+	strvec_pushf(&words, "its tools are left out: %s", err.msg);
+	warn_once(&words);
+}
+
+/* --tools-config. */
+static int add_named_tools(const struct command *c, const struct run_options *o,
+			   struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	struct err err = ERR_INIT;
+	int r = o->tools_config ? mad_tools_add(ts, o->tools_config, dir, true, &err) : 0;
+
+	if (r == -ENOENT)
+		return cli_usage(c, "--tools-config: %s", err.msg);
+	if (r == 0)
+		return EXIT_DONE;
+	log_error("%s", err.msg);
+	return EXIT_CONFIG;
+}
+
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
@@ -140,6 +196,7 @@ int load_tools(const struct command *c, const struct strvec *dirs, struct tool_s
 		log_error("%s", err.msg);
 		return EXIT_CONFIG;
 	}
+	add_package_tools(ret);
 	return EXIT_DONE;
 }
 
@@ -179,7 +236,10 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
 	p->build_s = o->build_s;
+	p->alone = o->only_tool != NULL;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
+	if (code == EXIT_DONE)
+		code = add_named_tools(c, o, &p->tools);
 	if (code == EXIT_DONE)
 		code = load_conf(c, o, model, cmd, p, &found);
 	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))

@@ -87,6 +87,7 @@ void plan_release(struct plan *pl)
 {
 	free(pl->run_id);
 	free(pl->run_dir);
+	free(pl->source_dir);
 	engine_spec_release(&pl->spec);
 	strvec_release(&pl->engine_argv);
 	strvec_release(&pl->mkdirs);

@@ -200,3 +200,11 @@ void run_facts_end(struct run *rn)
 	memcpy(rn->image_repo_digest, job->image_repo_digest, sizeof(rn->image_repo_digest));
 	memcpy(rn->engine_version, job->engine_version, sizeof(rn->engine_version));
 }
+
+void run_git_facts(struct run *rn, const char *dir)
+{
+	run_facts_end(rn);
+	rn->facts.git = (struct run_git){ .known = false };
+	git_facts(&rn->facts.git, dir);
+	rn->git = rn->facts.git;
+}

@@ -6,6 +6,7 @@
  *	run_step.c	one step: start, wait, time limits, interrupts, live output
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
+ *	run_source.c	the folder of the run's own, where a model has one
  *	run_json.c	struct run → run.json
  *	run_record.c	what control found: windows and marks in run.json
  *	control.c	a live run is spoken to (control_priv.h)
@@ -292,6 +293,15 @@ int run_note_interrupted(const char *run_dir, struct err *err);
  * called again. */
 void run_facts_begin(struct run *rn);
 void run_facts_end(struct run *rn);
+/* The commit of the repository that dir lies in, when it is known. */
+void run_git_facts(struct run *rn, const char *dir);
+/* --- run_source.c: nothing without plan.source_dir --- */
+
+/* Failing is the run's failure; an interrupt is noted. */
+void run_source_make(struct run *rn);
+/* For an agent that is another user than we are. */
+void run_source_share(const struct run *rn);
+void run_source_done(struct run *rn);
 void run_samplers_open(struct run *rn);
 void run_samplers_start(struct run *rn);
 void run_samplers_mark(struct run *rn, const char *name);

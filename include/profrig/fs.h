@@ -28,6 +28,12 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err);
  * -EINVAL; over 256 levels -ELOOP.
  */
 int fs_remove_tree(const char *path, struct err *err);
+/*
+ * Copies what is below `from` into the folder `to`, over what is there. Links are followed, those
+ * that lead nowhere copied; permissions stay; sockets, pipes and devices are left out. The folder
+ * `but`, by whatever path, is not entered (NULL: none). -ELOOP over 64 levels.
+ */
+int fs_copy_tree(const char *from, const char *to, const char *but, struct err *err);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);

@@ -64,6 +64,7 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
+	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
 };
 
@@ -94,6 +95,9 @@ struct plan {
 	struct engine_spec spec;
 	struct strvec engine_argv;
 	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	/* the folder of the run's own in which the workload runs, made of conf->source before the
+	 * first step (plan_source.c); NULL: it runs in the model's */
+	char *source_dir;
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
 	VEC(struct plan_sampler) samplers;
