@@ -66,6 +66,12 @@ int fs_glob_all(const char *dir, const char *pattern, struct strvec *out, struct
 char *fs_which(const char *name, const char *path_env);
 /* Lower-case hex of SHA-256, 64 characters + NUL. */
 int fs_sha256(const char *path, char ret_hex[65], struct err *err);
+void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
+/*
+ * $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>: made with mode 0700 when it is not there, ours
+ * and nobody else's when it is. Owned; NULL with err.
+ */
+char *fs_runtime_dir(struct err *err);
 /* The directory of the running binary, owned. */
 char *fs_self_dir(void);
 
