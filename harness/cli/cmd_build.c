@@ -78,6 +78,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 	run_options_init(&o.run);
 	build_request_init(&o.rq);
 	const struct opt opts[] = {
+		PACKAGE_OPTS(&o.run),
 		{ "build-arg", 0, OPT_LIST, &o.rq.args, "K=V", "build argument (repeatable)" },
 		{ "target-archs", 'a', OPT_LIST, &o.rq.archs, "A,B,…",
 		  "one image for each architecture" },

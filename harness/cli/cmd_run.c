@@ -538,6 +538,17 @@ static int bad_call(const struct command *c, const struct run_options *o,
 	return -1;
 }
 
+/* -1 to go on, or an exit code. */
+static int choose_models(const struct command *c, struct run_options *o,
+			 const struct strvec *operands, struct catalog **cat, struct strvec *models)
+{
+	int code = o->manifest ? manifest_models(c, o, operands, cat, models)
+			       : pick_models(c, o, operands, cat, models);
+
+	o->catalog = *cat;
+	return code;
+}
+
 static int run_all(const struct command *c, const struct run_options *o,
 		   const struct strvec *models, char *const *cmd)
 {
@@ -571,18 +582,14 @@ static int run_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0 && o.build) {
-		cli_catch_signals();
-		code = build_first(c, &o, &operands);
-	}
-	if (code < 0 && o.manifest)
-		code = manifest_models(c, &o, &operands, &models);
-	else if (code < 0)
-		code = pick_models(c, &o, &operands, &cat, &models);
 	if (code < 0) {
-		o.catalog = cat;
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
+		code = o.build ? build_first(c, &o, &operands) : -1;
+	}
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)
@@ -657,14 +664,10 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0 && o.manifest)
-		code = manifest_models(c, &o, &operands, &models);
-	else if (code < 0)
-		code = pick_models(c, &o, &operands, &cat, &models);
-	if (code < 0) {
-		o.catalog = cat;
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
-	}
 	catalog_free(cat);
 	run_options_release(&o);
 	return code;

@@ -103,6 +103,7 @@ static int load_model(const struct command *c, const struct run_options *o,
 	request.sets = sets;
 	request.builds = true;
 	r = runconf_load(rc, &request, &s->tools, &found, &err);
+	warn_once(&rc->notes);
 	VEC_PUSH(&s->confs, rc);
 	warn_once(&rc->notes);
 	if (r == 0)

@@ -19,6 +19,7 @@ void build_request_release(struct build_request *rq);
 
 /* The configurations of some models and the images they ask for. Must not move. */
 struct build_set {
+	struct catalog *catalog;
 	VEC(struct runconf *) confs;
 	struct tool_set tools;
 	struct catalog *catalog; /* NULL: none was needed */

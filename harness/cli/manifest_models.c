@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/fs.h"
@@ -12,25 +11,25 @@
 #include "profrig/log.h"
 #include "profrig/strbuf.h"
 
-/* Names and tags of what lies here; no script is run for it. */
+/* What a word stands for; what no model has is itself: a file, or a name of the manifest alone. */
 static void expand(const struct catalog *cat, const char *word, struct strvec *models)
 {
 	if (fs_exists(word) || catalog_match(cat, word, models) == 0)
 		strvec_push(models, word);
 }
 
-static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *word)
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *word,
+		  const struct strvec *expanded)
 {
-	CLEANUP(strvec_release) struct strvec self = STRVEC_INIT, models = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
 
 	if (!strcmp(word, "all") || !strcmp(word, mi->image) ||
 	    (mi->model && !strcmp(word, mi->model)) || (mi->word && !strcmp(word, mi->word)))
 		return true;
 	/* By a tag, or by another name of the same file. */
-	expand(cat, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image, &self);
-	expand(cat, word, &models);
-	for (size_t i = 0; i < self.nr; i++)
-		if (strvec_has(&models, self.v[i]))
+	expand(cat, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image, &models);
+	for (size_t i = 0; i < expanded->nr; i++)
+		if (strvec_has(&models, expanded->v[i]))
 			return true;
 	return false;
 }
@@ -41,7 +40,10 @@ static bool wanted(const struct catalog *cat, const struct manifest_image *mi,
 	bool any = words->nr == 0;
 
 	for (size_t i = 0; i < words->nr; i++) {
-		if (!means(cat, mi, words->v[i]))
+		CLEANUP(strvec_release) struct strvec expanded = STRVEC_INIT;
+
+		expand(cat, words->v[i], &expanded);
+		if (!means(cat, mi, words->v[i], &expanded))
 			continue;
 		any = true;
 		for (size_t k = 0; k < unused->nr; k++)
@@ -121,27 +123,20 @@ static void take_context(struct run_options *o, const struct manifest *m)
 	json_decref(doc);
 }
 
-static void pick_images(struct run_options *o, const struct manifest *m, const struct strvec *words,
-			struct strvec *unused, struct strvec *models)
+static struct catalog *catalog_here(void)
 {
-	const struct image_engine *e = engine_of(o);
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { .models = VEC_INIT };
+	struct catalog *cat = xcalloc(1, sizeof(*cat));
 
-	strvec_pushv(unused, words->v);
-	if (words->nr)
-		catalog_load_files(&cat, cwd, NULL);
-	for (size_t i = 0; i < m->images.nr; i++)
-		if (wanted(&cat, &m->images.v[i], words, unused))
-			add(o, e, &m->images.v[i], models);
-	if (words->nr)
-		catalog_release(&cat);
+	catalog_load(cat, cwd, NULL);
+	return cat;
 }
 
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
-		    struct strvec *models)
+		    struct catalog **ret_catalog, struct strvec *models)
 {
-	CLEANUP(strvec_release) struct strvec unused = STRVEC_INIT, words = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, unused = STRVEC_INIT;
+	const struct image_engine *e;
 	struct manifest m;
 	struct err err = ERR_INIT;
 	const char *engine;
@@ -155,11 +150,16 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
 		o->engine = image_engine_find(engine)->name;
+	take_context(o, &m);
+	e = engine_of(o);
 	strvec_pushv(&words, operands->v);
 	for (size_t i = 0; i < o->tags.nr; i++)
 		strvec_split(&words, o->tags.v[i], ",");
-	take_context(o, &m);
-	pick_images(o, &m, &words, &unused, models);
+	strvec_pushv(&unused, words.v);
+	*ret_catalog = catalog_here();
+	for (size_t i = 0; i < m.images.nr; i++)
+		if (wanted(*ret_catalog, &m.images.v[i], &words, &unused))
+			add(o, e, &m.images.v[i], models);
 	for (size_t i = 0; i < m.failed.nr; i++)
 		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
 	if (unused.nr) {

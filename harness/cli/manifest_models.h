@@ -12,11 +12,11 @@
 #include "cli.h"
 
 /*
- * o->manifest is read; o->images and o->builds_s get as many entries as models. -1 to go on, or 2,
+ * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1 to go on, or 2,
  * 5 after saying why.
  */
-int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
-		    struct strvec *models);
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *words,
+		    struct catalog **ret_catalog, struct strvec *models);
 /* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
  * code. */
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words);

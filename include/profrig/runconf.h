@@ -102,9 +102,9 @@ struct runconf {
 	char *caller_preload;
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
 	VEC(struct name_value) caller_gpus;
+	struct strvec notes; /* worth telling once, before the run */
 	struct build_conf build;
 	struct data_conf data;
-	struct strvec notes; /* worth telling once, before the run */
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };
