@@ -22,7 +22,6 @@ struct build_set {
 	struct catalog *catalog;
 	VEC(struct runconf *) confs;
 	struct tool_set tools;
-	struct catalog *catalog; /* NULL: none was needed */
 	struct image_plan plan;
 	const struct image_engine *engine;
 	bool tried; /* building began, and the manifest says how it went */

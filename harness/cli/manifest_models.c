@@ -192,3 +192,24 @@ int build_first(const struct command *c, struct run_options *o, const struct str
 	build_request_release(&rq);
 	return code == EXIT_DONE ? -1 : code;
 }
+
+int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
+		     struct strvec *models)
+{
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, words, &set);
+	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
+		const struct image_job *j = &set.plan.jobs.v[i];
+
+		strvec_push(models, *j->word ? j->word : j->conf->model_name);
+		strvec_push(&o->images, j->image);
+		VEC_PUSH(&o->builds_s, NAN);
+	}
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}

@@ -20,5 +20,8 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 /* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
  * code. */
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words);
+/* For `plan`: the models and images that building first would give; nothing is built. */
+int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
+		     struct strvec *models);
 
 #endif

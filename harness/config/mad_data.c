@@ -93,7 +93,9 @@ static int put_secrets(const char *dir, const char *cred, const struct cfg_node 
 	if (read_file(dir, "credential.json", &c, p, at) > 0) {
 		entry = cfg_get(c.root, cred);
 		for (size_t i = 0; entry && entry->kind == CFG_MAP && i < entry->nr; i++)
-			if (entry->child[i]->s && entry->child[i]->kind != CFG_NULL)
+			/* The address of a server is no secret, and plans show it. */
+			if (entry->child[i]->s && entry->child[i]->kind != CFG_NULL &&
+			    !strstr(entry->child[i]->key, "ENDPOINT"))
 				put_secret(ret, dir, cred, entry->child[i]->key, at);
 		n = entry && entry->kind == CFG_MAP ? (int)entry->nr : -1;
 	}
