@@ -28,6 +28,15 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err);
  * -EINVAL; over 256 levels -ELOOP.
  */
 int fs_remove_tree(const char *path, struct err *err);
+/*
+ * Gives all that lies below a directory to the directory's owner and group; only what changed since
+ * then (CLOCK_REALTIME; 0: ever), links themselves and not what they lead to. -errno when the
+ * directory cannot be opened; what could not be given away is counted.
+ */
+struct fs_owned {
+	uint64_t changed, failed;
+};
+int fs_own_below(const char *dir, int64_t since_ns, struct fs_owned *ret);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
