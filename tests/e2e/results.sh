@@ -54,22 +54,34 @@ results() { # engine
 	is "$e: that are the caller's now" "$(find "$d" ! -user "$(id -un)" | head -n 3)" ""
 }
 
+user() { setpriv --reuid=1000 --regid=1000 --clear-groups env HOME="$T/user-$engine/home" XDG_RUNTIME_DIR="$T/user-$engine/run" TMPDIR="$T/user-$engine/home" "$@"; }
+# podman of that user's own, without root anywhere; its words, or nothing where that does not work.
+rootless_podman() {
+	local u=$T/user-podman words
+	mkdir -p "$u/home/img/bin" "$u/run"
+	cp "$(command -v busybox)" "$u/home/img/bin/busybox"
+	for a in sh id echo mkdir true; do ln -sf busybox "$u/home/img/bin/$a"; done
+	chown -R 1000:1000 "$u"
+	words="podman --root $u/home/root --runroot $u/run/podman --tmpdir $u/home/tmp --storage-driver vfs --events-backend file --cgroup-manager cgroupfs --runtime runc"
+	tar -C "$u/home/img" --owner=0 --group=0 -cf - . | user $words import - profrig-test:1 >"$T/import" 2>&1 && user $words run --rm --network none profrig-test:1 true >>"$T/import" 2>&1 || return 1
+	echo "$words"
+}
 # As somebody who is not root: what root wrote in the container is his all the same.
 as_user() { # engine, words of the engine
 	local u=$T/user-$1
 	mkdir -p "$u/m" "$u/run" "$u/home"
 	printf 'model: {name: mine, command: [sh, -c, "id -u; echo x >>here; echo y >$PROFRIG_OUT/out; mkdir -p sub; echo z >sub/file"]}\n' >"$u/m/profrig.yaml"
 	echo old >"$u/m/before"
-	chown -R 1000:1000 "$u"
+	chown 1000:1000 "$u" "$u/home" "$u/run"
+	chown -R 1000:1000 "$u/m"
 	chown 0:0 "$u/m/before"
 	(
 		cd "$u" || exit 1
-		code "$1: run by a user" 0 setpriv --reuid=1000 --regid=1000 --clear-groups env HOME="$u/home" XDG_RUNTIME_DIR="$u/run" TMPDIR="$u/home" \
-			${2:+"PROFRIG_${1^^}=$2"} "$PROFRIG" -q run -o runs --no-analyze --engine "$1" --image profrig-test:1 m
+		code "$1: run by a user" 0 user "PROFRIG_${1^^}=$2" "$PROFRIG" -q run -o runs --no-analyze --engine "$1" --image profrig-test:1 m
 		is "$1: root inside" "$(cat "$u"/runs/2*/steps/*-workload.out)" 0
 		is "$1: nothing of root's is left" "$(find "$u/runs" "$u/m" ! -user 1000 ! -name before)" ""
 		is "$1: what was there before is not touched" "$(stat -c %u "$u/m/before")" 0
-		code "$1: and can be removed" 0 setpriv --reuid=1000 --regid=1000 --clear-groups "$PROFRIG" -q prune runs --older-than 0
+		code "$1: and can be removed" 0 user "$PROFRIG" -q prune runs --older-than 0
 		check "$1: all of it" sh -c "! ls '$u'/runs/2* 2>/dev/null"
 		echo "$TAP_N" >"$T/n"
 	)
@@ -89,6 +101,14 @@ for engine in docker podman; do
 		if [ $engine = docker ] && command -v setpriv >/dev/null && setpriv --reuid=1000 --regid=1000 --clear-groups test -x "$PROFRIG"; then
 			chmod 755 "$engines_dir" "$engines_dir/docker" "$engines_dir/docker/config" && chmod 666 "$engines_dir/docker/sock"
 			as_user docker "$PROFRIG_DOCKER"
+		fi
+		if [ $engine = podman ] && command -v setpriv >/dev/null && setpriv --reuid=1000 --regid=1000 --clear-groups test -x "$PROFRIG"; then
+			chmod 755 "$engines_dir" "$engines_dir/podman" "$(dirname "$CONTAINERS_CONF")"
+			if words=$(rootless_podman); then
+				as_user podman "$words"
+			else
+				skip "podman without root" "$(tail -n 1 "$T/import")"
+			fi
 		fi
 		;;
 	1) skip "$engine" "$engines_why" ;;
