@@ -40,7 +40,7 @@ int fs_own_below(const char *dir, int64_t since_ns, struct fs_owned *ret);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
-int64_t fs_size(const char *path);                /* bytes, -1 when absent */
+int64_t fs_size(const char *path); /* bytes, -1 when absent */
 /* What lies below a directory takes on the disk, in bytes; links are not followed. */
 int64_t fs_usage(const char *path);
 int64_t fs_mtime_ns(const char *path);            /* CLOCK_REALTIME, -1 when absent */
