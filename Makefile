@@ -80,7 +80,7 @@ $(B)/obj/agent/%.o: %.c Makefile
 	$(call say,CC,"$< (agent)")
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -MMD -MP -c $< -o $@
-AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c
+AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c base/fs_own.c
 $(B)/profrig-init: $(patsubst %.c,$(B)/obj/agent/%.o,$(AGENT_SRC) $(AGENT_BASE))
 	$(call say,LD,$@)
 	$(Q)$(CC) -static -pthread $^ -o $@ -ljansson

@@ -241,6 +241,8 @@ void run_dir_unmake(struct run *rn);
  * do. uid_inside: what it is in its container.
  */
 void run_dir_share(struct run *rn, int64_t uid_inside);
+/* What a container wrote into the run directory and the model's folder belongs to their owners. */
+void run_dir_own(struct run *rn);
 void run_dir_close(struct run *rn);
 /* A file written whole; on a full disk the reserve beside it becomes the file. */
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
