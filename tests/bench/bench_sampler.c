@@ -122,7 +122,7 @@ static int by_value(const void *a, const void *b)
 /* The floor: a thread that only wakes up. Returns its share of a CPU in %. */
 static double measure_wakes(double seconds)
 {
-	size_t n = (size_t)(seconds * ROWS_PER_S);
+	size_t n = (size_t)(seconds * ROWS_PER_S), middle = n / 2, p99 = n * 99 / 100;
 	int64_t *late = xcalloc(n, sizeof(*late));
 	int64_t due = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
 	double share;
@@ -137,7 +137,7 @@ static double measure_wakes(double seconds)
 	qsort(late, n, sizeof(*late), by_value);
 	printf("sampling at speed: a thread that only wakes: %.2f %% of a CPU; late by %.0f us "
 	       "(median), %.0f us (p99), %.0f us at worst\n",
-	       share, (double)late[n / 2] / 1e3, (double)late[n * 99 / 100] / 1e3,
+	       share, (double)late[middle] / 1e3, (double)late[p99] / 1e3,
 	       (double)late[n - 1] / 1e3);
 	free(late);
 	return share;

@@ -14,7 +14,7 @@
  *	FAKE_NVML_NAME=…		of device 0
  *	FAKE_NVML_MIG=1			device 0 is cut into instances: no utilisation of the whole
  *	FAKE_NVML_CAP_MW=350000		power limit of device 0 (its default is 700 W)
- *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; one of both kinds is in each list
+ *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; the first draws, too
  * fake_nvml_calls counts calls that ask the driver; fake_nvml_fail(name, code) makes a call fail
  * from then on, on both devices (code 0: no more).
  *
