@@ -36,12 +36,13 @@ enum {
  */
 int exit_worse(int a, int b);
 
-enum opt_kind { OPT_FLAG, OPT_STR, OPT_LIST, OPT_SECONDS, OPT_INT };
+enum opt_kind { OPT_FLAG, OPT_STR, OPT_MAYBE, OPT_LIST, OPT_SECONDS, OPT_INT };
 
 struct opt {
 	const char *name; /* without "--"; NULL ends a table */
 	char letter;      /* 0 none */
 	enum opt_kind kind;
+	/* OPT_MAYBE: as OPT_STR, its value (behind '=' alone) may be left out and is "" then */
 	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
 	const char *arg; /* "DIR", for help */
 	const char *help;
@@ -57,6 +58,8 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
+/* For scripts of ours: not in --help. */
+extern const struct command *const hidden_commands[];
 
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
@@ -65,6 +68,13 @@ extern const struct command *const commands[]; /* NULL-terminated */
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);
+/*
+ * Hands the option table of a command to fn, without running it: for completion and manuals. Works
+ * because every command parses its options before it does anything else.
+ */
+typedef void cli_described_fn(void *ctx, const struct command *c, const struct opt *opts,
+			      bool json);
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
 /* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_problems(const struct problems *p);
@@ -95,8 +105,11 @@ struct run_options {
 	bool record_only;
 	double cooldown_s; /* between two runs */
 	long repeat;
-	bool live, keep, no_analyze, propagate, check, baseline;
-	bool bare; /* this one is the baseline */
+	bool live, keep, no_analyze, propagate, check, gate;
+	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
+	const char *overhead_budget;
+	bool bare;             /* this one is the baseline */
+	const char *only_tool; /* this one has but one tool; NULL */
 	bool skip_workload, all_archs;
 	bool json;
 };
@@ -110,6 +123,7 @@ struct prepared {
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	bool bare;
+	bool alone; /* one of several tools */
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
@@ -173,6 +187,10 @@ int parse_reader(const struct command *c, const char *text, struct analyze_optio
 /* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
 int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
 		   struct err *err);
+
+/* What a run directory says of its time and its tools. */
+struct rundir;
+void take_moments(const struct rundir *run, struct analysis_moments *mo);
 
 struct model;
 /*

@@ -92,9 +92,12 @@ static void help_line(const struct opt *o)
 	char left[64];
 	int beyond = 0; /* bytes that take no column of their own: "A,B,…" */
 
-	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
-		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name, o->arg ? " " : "",
-		 o->arg ? o->arg : "");
+	snprintf(left, sizeof(left), "%s%c%s--%s%s%s%s", o->letter ? "-" : "",
+		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
+		 !o->arg                ? ""
+		 : o->kind == OPT_MAYBE ? "[="
+					: " ",
+		 o->arg ? o->arg : "", o->arg && o->kind == OPT_MAYBE ? "]" : "");
 	for (const char *s = left; *s; s++)
 		beyond += ((unsigned char)*s & 0xc0) == 0x80;
 	printf("  %-*s %s\n", 24 + beyond, left, o->help);
@@ -126,6 +129,9 @@ static int store(const struct command *c, const struct opt *o, const char *arg)
 		return -1;
 	case OPT_STR:
 		*(const char **)o->to = arg;
+		return -1;
+	case OPT_MAYBE:
+		*(const char **)o->to = arg ? arg : "";
 		return -1;
 	case OPT_LIST:
 		strvec_push(o->to, arg);
@@ -184,9 +190,30 @@ static int refuse_abbreviations(const struct command *c, const struct option *lo
 	return -1;
 }
 
+static struct {
+	cli_described_fn *fn;
+	void *ctx;
+} describing;
+
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx)
+{
+	CLEANUP(xfreep) char *name = xstrdup(c->name);
+	char *argv[] = { name, NULL };
+
+	describing.fn = fn;
+	describing.ctx = ctx;
+	c->main(c, 1, argv);
+	describing.fn = NULL;
+}
+
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest)
 {
+	if (describing.fn) {
+		*ret_rest = NULL;
+		describing.fn(describing.ctx, c, opts, json != NULL);
+		return EXIT_DONE;
+	}
 	struct option longs[MAX_OPTS + 8];
 	char shorts[2 * MAX_OPTS + 16] = ":hqv";
 	size_t n = 0, ns = strlen(shorts);
@@ -201,10 +228,11 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		}
 	for (; opts && opts[n].name; n++) {
 		assert(n < MAX_OPTS);
-		longs[n] =
-			(struct option){ opts[n].name,
-					 opts[n].kind == OPT_FLAG ? no_argument : required_argument,
-					 NULL, 0x1000 };
+		longs[n] = (struct option){ opts[n].name,
+					    opts[n].kind == OPT_FLAG    ? no_argument
+					    : opts[n].kind == OPT_MAYBE ? optional_argument
+									: required_argument,
+					    NULL, 0x1000 };
 		if (opts[n].letter) {
 			shorts[ns++] = opts[n].letter;
 			if (opts[n].kind != OPT_FLAG)
