@@ -16,7 +16,7 @@ fill() { cat /dev/zero >"$disk/$1" 2>/dev/null; }
 fault() { # name, exit code, status ("" = no directory may be there), pattern, options and command of run
 	local name=$1 want=$2 status=$3 pattern=$4 dir
 	shift 4
-	code "$name" "$want" "$PROFRIG" run -o "$disk/runs" --engine host "$@"
+	code "$name" "$want" "$PROFRIG" run -o "$disk/runs" --engine host --set "disk.min_free=${floor:-0}" --set disk.warn_free=0 "$@"
 	dir=$(find "$disk/runs" -maxdepth 1 -name '2*' 2>/dev/null | head -n 1)
 	is "$name: status" "$([ -z "$dir" ] || field "$dir/run.json" .status)" "$status"
 	is "$name: nobody is registered" "$(ls -A "$T/runtime/profrig" 2>/dev/null)" ""
@@ -27,15 +27,18 @@ fault() { # name, exit code, status ("" = no directory may be there), pattern, o
 		like "$name: says so" "$(cat "$T/err")" "$pattern"
 		is "$name: nothing is left" "$(ls -A "$disk/runs" 2>/dev/null)" ""
 	fi
-	rm -f "$disk"/filler*
+	mount -o remount,size=100m "$disk"
 	[ -z "$dir" ] || check "$name: report accepts it when there is room again" "$PROFRIG" -q report "$dir"
 }
 new_disk 4m
+floor=64M
+fault "less room than a run wants" 4 "" "disk.min_free.*make room" -- true
+floor=
 fill filler
 fault "full before the run" 4 "" "no space.*-o DIR|space" -- true
 new_disk 4m
 head -c 4100000 /dev/zero >"$disk/filler"
-fault "room for a folder and little more" 4 "" "no space.*-o DIR|space" -- true
+fault "room for a folder and little more" 6 success "no space could be set aside" -- true
 new_disk 6m
 fault "a workload that prints too much" 1 failed "disk of the run directory is full" --no-analyze -- sh -c 'head -c 50000000 /dev/zero; exit 0'
 new_disk 6m
@@ -60,5 +63,5 @@ fault "artifacts that do not fit" 1 failed "disk of the run directory is full|mu
 new_disk 6m
 good='[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f"},'
 fault "no room for the analysis" 6 success "" --tools-dir "$ROOT/tests/fixtures/tools" --tools outs -- \
-	sh -c "echo '$good' | tee \$OUTS/may.json >\$OUTS/must.json; head -c 5100000 /dev/zero >$disk/filler; exit 0"
+	sh -c "echo '$good' | tee \$OUTS/may.json >\$OUTS/must.json; head -c 5690000 /dev/zero >$disk/filler; exit 0"
 like "no room for the analysis: says so" "$(cat "$T/err")" "No space left on device"
