@@ -10,7 +10,8 @@ mkdir tools
 cat >tools/here.yaml <<'Y'
 name: here
 class: env
-outputs: [{glob: "here-*.json", dir: "{cwd}", reader: tef, required: true}]
+env: {HERE: "1"}
+outputs: [{glob: "./here-*.json", reader: tef, required: true}]
 Y
 good='[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f"},'
 seconds() { date -ud "$1" +%s.%N; }
@@ -58,12 +59,8 @@ fetch() { # name, before the workload, in it
 	rm -f step
 }
 export GOOD=$good
-if "$PROFRIG" plan --tools-dir tools --tools here --engine host -- true >/dev/null 2>"$T/err"; then
-	fetch "no step" "" ""
-	fetch "an hour back" 3600 ""
-else
-	echo "# $(cat "$T/err")"
-fi
+fetch "no step" "" ""
+fetch "an hour back" 3600 ""
 
 for i in 1 2 3; do
 	[ $i = 2 ] && echo -7200 >step
