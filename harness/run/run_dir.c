@@ -112,7 +112,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	plan_print_json(pl, f);
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "plan.json");
-	return fs_write_atomic(path, text, n, err);
+	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
 static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
@@ -218,7 +218,7 @@ static int copy_script(const char *from, const char *to, struct err *err)
 	if (r == 0)
 		r = fs_mkdirs(dir, 0777, err);
 	if (r == 0)
-		r = fs_write_atomic(to, data, n, err);
+		r = fs_write_kept(to, data, n, FS_KEEP_NOTHING, err);
 	if (r == 0 && chmod(to, 0755) < 0)
 		r = err_sys(err, errno, "cannot make '%s' executable", to);
 	return r;

@@ -499,6 +499,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
+	enum fs_keep keep = FS_KEEP_NOTHING;
 	struct json_out j;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
@@ -511,6 +512,10 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "run.json");
 	n = redact(text, n, REDACT_SURE);
+	/* Before the workload there is nothing yet that a machine which dies could take. */
+	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ran)
+			keep = FS_KEEP_DATA;
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
-		     : fs_write_atomic(path, text, n, err);
+		     : fs_write_kept(path, text, n, keep, err);
 }
