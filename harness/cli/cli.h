@@ -58,6 +58,8 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
+/* For scripts of ours: not in --help. */
+extern const struct command *const hidden_commands[];
 
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
@@ -66,6 +68,13 @@ extern const struct command *const commands[]; /* NULL-terminated */
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);
+/*
+ * Hands the option table of a command to fn, without running it: for completion and manuals. Works
+ * because every command parses its options before it does anything else.
+ */
+typedef void cli_described_fn(void *ctx, const struct command *c, const struct opt *opts,
+			      bool json);
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
 /* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_problems(const struct problems *p);

@@ -145,6 +145,7 @@ static struct table *list_reports(struct asked *unused)
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
 		two(t, writers[i]->name, writers[i]->about);
+	two(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
 	return t;
 }
 
