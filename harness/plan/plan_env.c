@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 
 static struct plan_env *find(const struct plan_step *s, const char *name)
@@ -38,6 +39,9 @@ static struct plan_env *put(struct plan_step *s, const char *name, const char *v
 	e->origin = xstrdup(origin);
 	e->from = NULL;
 	e->secret = secret;
+	/* Before anybody can print what holds it. */
+	if (secret)
+		redact_learn(value);
 	return e;
 }
 

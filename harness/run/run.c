@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/redact.h"
 
 #define HELLO_TIMEOUT_MS 120000
 #define DEFAULT_GRACE_S 10.0
@@ -67,6 +68,7 @@ void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(rn->reason, sizeof(rn->reason), fmt, ap);
 	va_end(ap);
+	redact_str(rn->reason);
 }
 
 void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
@@ -78,6 +80,7 @@ void run_warn(struct run *rn, const char *code, const char *severity, const char
 	va_start(ap, fmt);
 	vsnprintf(w.text, sizeof(w.text), fmt, ap);
 	va_end(ap);
+	redact_str(w.text);
 	VEC_PUSH(&rn->warnings, w);
 }
 
@@ -150,7 +153,8 @@ static void engine_start(struct run *rn)
 	control_attach(rn);
 	if (r < 0) {
 		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
-		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		run_failed(rn, RUN_FAILED, "%s%s", err.msg,
+			   r == -EMFILE ? ": raise the limit, as with 'ulimit -n 64'" : "");
 		return;
 	}
 	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
@@ -202,6 +206,8 @@ static void keep_engine_words(struct run *rn)
 {
 	CLEANUP(xfreep) char *path = fs_join(rn->pl->run_dir, "steps/engine.err");
 
+	/* Engines repeat in their errors what they were told. */
+	rn->link.errs.len = redact(rn->link.errs.buf, rn->link.errs.len, REDACT_MIN);
 	if (rn->link.errs.len > 0)
 		fs_write_atomic(path, rn->link.errs.buf, rn->link.errs.len, NULL);
 }
@@ -219,6 +225,22 @@ static void engine_stop(struct run *rn)
 		remove_container(rn);
 	/* Also the container's: a daemon that died removes nothing, and its containers live on. */
 	sweep_processes(rn->pl->run_id);
+}
+
+/*
+ * Of a run that could not begin. An engine that itself says so (125 to 127) has no container, and
+ * one that is not there was never asked.
+ */
+static void engine_give_up(struct run *rn)
+{
+	bool asked = rn->link.pid > 0 || rn->link_up;
+
+	link_end(&rn->link);
+	if (asked && rn->pl->engine->container && !rn->link_up &&
+	    !(rn->link.ended && rn->link.exit.code >= 125 && rn->link.exit.code <= 127))
+		remove_container(rn);
+	if (asked)
+		sweep_processes(rn->pl->run_id);
 }
 
 /* --- steps --- */
@@ -621,7 +643,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {
 		r = err_set(err, -rn.unstarted, "%s", rn.reason);
-		engine_stop(&rn);
+		engine_give_up(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
 		finish(&rn, ret);

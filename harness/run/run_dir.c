@@ -148,6 +148,8 @@ static char *first_missing(const char *dir)
 /* What the user can do about it, behind the reason. */
 static int cannot_make(int r, const char *parent, struct err *err)
 {
+	CLEANUP(xfreep) char *why = err ? xstrdup(err->msg) : NULL;
+
 	if (r == -EROFS || r == -EACCES || r == -EPERM)
 		return err_set(err, -r,
 			       "cannot write to '%s' (%s): name another folder with -o DIR", parent,
@@ -157,6 +159,8 @@ static int cannot_make(int r, const char *parent, struct err *err)
 			       "no space for a run in '%s' (%s): make room, or name a folder on "
 			       "another disk with -o DIR",
 			       parent, strerror(-r));
+	if (r < 0 && r != -EEXIST && r != -EMFILE && why)
+		return err_set(err, -r, "%s: name another folder with -o DIR", why);
 	return r;
 }
 

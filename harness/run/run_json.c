@@ -6,6 +6,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
+#include "profrig/redact.h"
 
 static const char *const status_names[] = {
 	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",
@@ -113,6 +114,7 @@ static void put_step(struct json_out *j, const struct run *rn, size_t i)
 {
 	const struct plan_step *ps = &rn->pl->steps.v[i];
 	const struct run_step *s = &rn->steps.v[i];
+	CLEANUP(xfreep) char *text = xstrdup(s->text);
 	char ref[64];
 
 	snprintf(ref, sizeof(ref), "plan.json#/steps/%zu/env", i);
@@ -141,7 +143,7 @@ static void put_step(struct json_out *j, const struct run *rn, size_t i)
 		json_u64(j, "strays", s->strays);
 		json_u64(j, "strays_killed", s->killed);
 	}
-	json_text(j, "error", s->text);
+	json_text(j, "error", redact_str(text));
 	json_end(j);
 }
 
@@ -477,6 +479,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	putc('\n', f);
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "run.json");
+	n = redact(text, n, REDACT_SURE);
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
 		     : fs_write_atomic(path, text, n, err);
 }

@@ -7,6 +7,7 @@
 #include "profrig/csv.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
+#include "profrig/redact.h"
 #include "profrig/text.h"
 
 #define MAX_JSON ((size_t)64 << 20)
@@ -45,6 +46,7 @@ int run_json_store(const char *run_dir, json_t *doc, struct err *err)
 	if (!text)
 		return err_set(err, EINVAL, "run.json cannot be written");
 	n = strlen(text);
+	n = redact(text, n, REDACT_SURE);
 	text[n] = '\n'; /* instead of the NUL: what follows takes a length */
 	return run_write_reserved(run_dir, "run.json", text, n + 1, err);
 }

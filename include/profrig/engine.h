@@ -19,6 +19,7 @@
 #define PROFRIG_ENGINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "profrig/err.h"
 #include "profrig/strvec.h"
@@ -48,6 +49,12 @@ struct engine_spec {
 	 * none)
 	 */
 	const char *gpu_vendor;
+	/*
+	 * The hard limits of open files and processes that nobody here may raise (root without
+	 * CAP_SYS_RESOURCE: a container manager that asks for more, as podman does, starts nothing);
+	 * 0: there is no such limit.
+	 */
+	uint64_t max_files, max_processes;
 };
 void engine_spec_release(struct engine_spec *s);
 
