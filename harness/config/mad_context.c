@@ -146,13 +146,26 @@ static void map_rocm(struct context *a, const struct cfg_node *n)
 		mad_put_text(a->ret, top(a, "env", n), "ROCM_PATH", n);
 }
 
+static void no_metrics(struct context *a, const struct cfg_node *n)
+{
+	mad_put(a->ret, top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
+	mad_put(a->ret, top(a, "results", n), "require", CFG_BOOL, "false", n);
+}
+
 static void map_env(struct context *a, const struct cfg_node *n)
 {
 	const struct cfg_node *docker = cfg_get(a->root, "docker_env_vars");
 
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++)
-		if (n == docker || !cfg_get(docker, n->child[i]->key))
-			mad_put_text(a->ret, top(a, "env", n), n->child[i]->key, n->child[i]);
+	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
+		const struct cfg_node *v = n->child[i];
+
+		if (n != docker && cfg_get(docker, v->key))
+			continue;
+		if (!strcmp(v->key, "MAD_COLLECT_METRICS") && v->s && mad_truth(v) == 0)
+			no_metrics(a, v);
+		else
+			mad_put_text(a->ret, top(a, "env", n), v->key, v);
+	}
 }
 
 static void map_build_args(struct context *a, const struct cfg_node *n)
@@ -288,7 +301,7 @@ static void map_live(struct context *a, const struct cfg_node *n)
 static void map_no_metrics(struct context *a, const struct cfg_node *n)
 {
 	if (n->s && mad_truth(n) == 1)
-		mad_put(a->ret, top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
+		no_metrics(a, n);
 }
 
 static void map_n_gpus(struct context *a, const struct cfg_node *n)
