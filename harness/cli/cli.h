@@ -36,12 +36,13 @@ enum {
  */
 int exit_worse(int a, int b);
 
-enum opt_kind { OPT_FLAG, OPT_STR, OPT_LIST, OPT_SECONDS, OPT_INT };
+enum opt_kind { OPT_FLAG, OPT_STR, OPT_MAYBE, OPT_LIST, OPT_SECONDS, OPT_INT };
 
 struct opt {
 	const char *name; /* without "--"; NULL ends a table */
 	char letter;      /* 0 none */
 	enum opt_kind kind;
+	/* OPT_MAYBE: as OPT_STR, its value (behind '=' alone) may be left out and is "" then */
 	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
 	const char *arg; /* "DIR", for help */
 	const char *help;
@@ -126,8 +127,11 @@ struct run_options {
 	bool record_only;
 	double cooldown_s; /* between two runs */
 	long repeat;
-	bool live, keep, no_analyze, propagate, check, baseline;
-	bool bare; /* this one is the baseline */
+	bool live, keep, no_analyze, propagate, check, gate;
+	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
+	const char *overhead_budget;
+	bool bare;             /* this one is the baseline */
+	const char *only_tool; /* this one has but one tool; NULL */
 	bool skip_workload, all_archs;
 	bool json;
 };
@@ -141,6 +145,7 @@ struct prepared {
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	bool bare;
+	bool alone; /* one of several tools */
 };
 /*
  * What words (files, folders, names, tags) and o->tags stand for, as prepare takes it. The catalog
@@ -214,6 +219,10 @@ int parse_reader(const struct command *c, const char *text, struct analyze_optio
 /* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
 int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
 		   struct err *err);
+
+/* What a run directory says of its time and its tools. */
+struct rundir;
+void take_moments(const struct rundir *run, struct analysis_moments *mo);
 
 struct model;
 /*

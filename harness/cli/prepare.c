@@ -86,6 +86,8 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.skip_workload = o->skip_workload,
 		.perf_csv = o->perf_csv,
 		.bare = o->bare,
+		.only_tool = o->only_tool,
+		.overhead_budget = o->overhead_budget,
 		.record_start = o->record_start,
 		.record_after_s = o->record_after_s,
 		.record_for_s = o->record_for_s,
@@ -220,6 +222,7 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
+	p->alone = o->only_tool != NULL;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
 	if (code == EXIT_DONE)
 		code = add_named_tools(c, o, &p->tools);

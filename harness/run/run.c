@@ -644,6 +644,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	if (r == 0 && rn.unstarted) {
 		r = err_set(err, -rn.unstarted, "%s", rn.reason);
 		engine_give_up(&rn);
+		control_close(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
 		finish(&rn, ret);

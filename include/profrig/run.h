@@ -143,10 +143,19 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 
 /*
  * Adds to the metrics of run.json what the tools cost: "baseline" (s), the workload's time in the
- * run baseline_id without tools, and "overhead" (%), by how much it was exceeded here.
+ * run of its pair without tools, and "overhead" (%), by how much it was exceeded here; of several
+ * pairs also "overhead_mean", "overhead_low" and "overhead_high" (%), and W_OVERHEAD when a budget
+ * is exceeded.
  */
-int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
-		      double workload_s, struct err *err);
+struct run_overhead {
+	const char *baseline_id; /* NULL, and NAN below: that run did not end well */
+	double baseline_s, workload_s;
+	size_t pairs;
+	double mean, low, high; /* 0.1 is 10 % longer */
+	double budget;          /* that is exceeded; NAN: none is */
+	const char *tools;
+};
+int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct err *err);
 
 /*
  * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:

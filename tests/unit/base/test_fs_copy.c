@@ -41,7 +41,7 @@ static void assert_text(const char *dir, const char *name, const char *want)
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	CLEANUP(xfreep) char *text = NULL;
 
-	assert_int_equal(fs_read(path, 1 << 20, &text, NULL, NULL), 0);
+	assert_int_equal(fs_read(path, 8 << 20, &text, NULL, NULL), 0);
 	assert_string_equal(text, want);
 }
 
@@ -145,7 +145,7 @@ static void into_itself(void **state)
 	assert_false(there(to, "runs"));
 	link_to(&p, ".", "loop");
 	assert_int_equal(fs_copy_tree(p.from, p.to, runs, &err), -ELOOP);
-	assert_non_null(strstr(err.msg, "a link that leads back"));
+	assert_non_null(strstr(err.msg, "loop"));
 	end(&p);
 }
 
