@@ -62,6 +62,14 @@ static void read_text(struct cfg *ret, const char *text, size_t n, const char *n
 	cfg_release(&c);
 }
 
+/* A plain name stands for {'name': name}, a plain path likewise. */
+static const struct schema_key shorthands[] = {
+	{ .path = "tools", .shorthand = "name" },
+	{ .path = "pre_scripts", .shorthand = "path" },
+	{ .path = "post_scripts", .shorthand = "path" },
+	{ .path = NULL },
+};
+
 /* None over a value takes it back. */
 static void drop_nulls(struct cfg_node *n)
 {
@@ -98,6 +106,7 @@ int mad_context_load(struct cfg *ret, const char *file, const char *text, struct
 	if (text)
 		read_text(ret, text, strlen(text), "--additional-context", p);
 	drop_nulls(ret->root);
+	schema_expand(ret, shorthands);
 	return p->lines.nr > before ? err_set(err, EINVAL, "%s", p->lines.v[before]) : 0;
 }
 
@@ -209,10 +218,6 @@ static void map_tool(struct context *a, struct cfg_node *list, const struct cfg_
 	struct cfg_node *e = mad_add(a->ret, list, CFG_MAP, NULL, t);
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
-	if (t->kind != CFG_MAP) {
-		mad_put_text(a->ret, e, "name", t);
-		return;
-	}
 	mad_put_text(a->ret, e, "name", cfg_get(t, "name"));
 	if (cmd && cmd->s) {
 		mad_shell_words(cmd, "cmd", &words, a->p, a->notes);

@@ -39,6 +39,7 @@ is "other options of the command line go before both" "$(conf model.image -c '{"
 is "and a context before the model" "$(conf model.args -c '{"model_args": "--only \"this one\""}' plain)" "[--only, 'this one'] (--additional-context:1)"
 is "model_args replaces a tag's too" "$(workload -c '{"model_args": "x"}' plain:a=1)" "bash|run.sh|x"
 is "an empty one leaves none" "$(workload -c '{"model_args": ""}' plain)" "bash|run.sh"
+is "a plain name is a tool" "$(conf 'tools[0].name' -c '{"tools": ["cpu_power"]}' plain | cut -d' ' -f1)" "cpu_power"
 is "contexts are for bare commands as well" "$(env_of A -c '{"docker_env_vars": {"A": "b"}}' -- true)" "b"
 
 # Every key.

@@ -83,6 +83,7 @@ is "-1 in an entry is not given" "$(limit folder)" 7200
 # Data and credentials.
 is "data of data.json, in the order of the providers" "$(planned data | jq -r '[.configuration[] | select(.key | test("^data.*(provider|name)$")) | .value] | join(" ")')" \
 	"set local set s3"
+is "named once in the list" "$(of data '.data | join(",")')" "set"
 is "its endpoint" "$(conf 'data[1].endpoint' data)" "http://localhost:9000 ($T/pkg/data.json:3)"
 planned data >"$T/data.json"
 is "credentials are named, not read into a plan" "$(jq -r '.steps[] | select(.kind == "workload") | .env[] | select(.name == "MAD_MINIO_PASSWORD") | .value' "$T/data.json")" "***"
