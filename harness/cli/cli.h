@@ -16,6 +16,7 @@
 #include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
+#include "profrig/vec.h"
 #include "profrig/writer.h"
 
 /* contract: exit codes */
@@ -134,6 +135,11 @@ struct run_options {
 	const char *only_tool; /* this one has but one tool; NULL */
 	bool skip_workload, all_archs;
 	bool json;
+	const char *manifest, *data_cache;
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);
@@ -144,6 +150,7 @@ struct prepared {
 	struct plan plan;
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
 	bool alone; /* one of several tools */
 };

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,8 @@ void run_options_init(struct run_options *o)
 		.config = STRVEC_INIT,
 		.sets = STRVEC_INIT,
 		.labels = STRVEC_INIT,
+		.images = STRVEC_INIT,
+		.build_s = NAN,
 		.runs_dir = "runs",
 		.format = "text",
 		.timeout_s = -1,
@@ -33,6 +36,8 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->config);
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
+	strvec_release(&o->images);
+	VEC_RELEASE(&o->builds_s);
 }
 
 /*
@@ -78,6 +83,7 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.labels = o->labels,
 		.engine = o->engine,
 		.image = o->image,
+		.data_cache = o->data_cache,
 		.tools = o->tools,
 		.timeout_s = o->timeout_s,
 		.idle_s = o->idle_s,
@@ -223,6 +229,7 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
 	p->alone = o->only_tool != NULL;
+	p->build_s = o->build_s;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
 	if (code == EXIT_DONE)
 		code = add_named_tools(c, o, &p->tools);

@@ -285,6 +285,8 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->data_cache)
+		cfg_put(&l->tree, root, "data_cache", CFG_STR, rq->data_cache, cli, LAYER_CLI);
 	if (rq->perf_csv)
 		cfg_put(&l->tree, loader_cli_map(l, "results"), "perf_csv", CFG_STR, rq->perf_csv,
 			cli, LAYER_CLI);

@@ -12,6 +12,7 @@
 #include "profrig/num.h"
 
 #define MAX_GPU 1023
+#define PULL_TIMEOUT_S 3600.0
 
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key)
 {
@@ -138,7 +139,7 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	struct runconf *rc = l->rc;
 
 	cfg_words(model, "command", &rc->command);
-	if ((!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
+	if (!l->rq->builds && (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
 	    !rc->command.nr) {
 		if (model && model->layer >= LAYER_MODEL && model->layer != LAYER_CLI)
 			cfg_problem(l->p, command ? command : model,
@@ -477,6 +478,8 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	rc->container.pull = text_at(c, "pull");
 	cfg_words(c, "caps", &rc->container.caps);
 	cfg_words(c, "options", &rc->container.options);
+	rc->container.pull_timeout_s =
+		conf_scalar(c, "pull_timeout") ? conf_seconds(c, "pull_timeout") : PULL_TIMEOUT_S;
 	if (workdir && *workdir->s != '/')
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
@@ -535,6 +538,8 @@ void runconf_fill(struct loader *l)
 	fill_container(l, root);
 	runconf_fill_source(l, conf_map(root, "model"));
 	fill_rest(l, root);
+	runconf_fill_build(l, root);
+	runconf_fill_data(l, root);
 	runconf_fill_record(l);
 	runconf_fill_results(l, root);
 }

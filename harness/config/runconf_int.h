@@ -67,6 +67,15 @@ void runconf_count_gpus(struct loader *l, const struct cfg_node *model);
 void runconf_fill_source(struct loader *l, const struct cfg_node *model);
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
+/* runconf_build.c, runconf_data.c: after env and secrets, whose values they use. */
+void runconf_fill_build(struct loader *l, const struct cfg_node *root);
+void runconf_fill_data(struct loader *l, const struct cfg_node *root);
+
+/*
+ * runconf_build.c: the value of a variable that the configuration names: what `secrets` has under
+ * that name, else the caller's. NULL: neither. Owned.
+ */
+char *conf_secret(const struct loader *l, const char *name);
 /* results:, disk:, and what of model: is for perf.csv. */
 void runconf_fill_results(struct loader *l, const struct cfg_node *root);
 

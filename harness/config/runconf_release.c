@@ -78,6 +78,7 @@ void runconf_init(struct runconf *rc)
 {
 	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT, .notes = STRVEC_INIT };
 	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
+	rc->build.options = rc->build.archs = (struct strvec)STRVEC_INIT;
 	rc->skip_gpu_arch = (struct strvec)STRVEC_INIT;
 	results_conf_init(&rc->results);
 	cfg_init(&rc->effective);
@@ -123,6 +124,8 @@ void runconf_release(struct runconf *rc)
 	free(rc->container.pull);
 	strvec_release(&rc->container.caps);
 	strvec_release(&rc->container.options);
+	build_conf_release(&rc->build);
+	data_conf_release(&rc->data);
 	cfg_release(&rc->effective);
 	runconf_init(rc);
 }

@@ -337,6 +337,24 @@ static void add_mkdirs(struct maker *m)
 		strvec_push_take(&m->pl->mkdirs, plan_tool_dir(m, m->conf->tools.v[i].tool->name));
 }
 
+/* What a container sees at the data set's home, a workload on host finds by the link. */
+static void add_data(struct maker *m)
+{
+	const struct data_conf *d = &m->conf->data;
+
+	for (size_t i = 0; i < d->sets.nr; i++) {
+		const struct data_set *s = &d->sets.v[i];
+		char *link = xasprintf("%s/data/%s", m->rq->run_dir, s->name);
+
+		VEC_PUSH(&m->pl->data, ((struct plan_data){ xstrdup(s->name), link }));
+		if (m->container)
+			VEC_PUSH(&m->pl->spec.late_mounts,
+				 ((struct engine_mount){ xstrdup(link), xstrdup(s->home), true }));
+	}
+	if (d->sets.nr)
+		strvec_pushf(&m->pl->mkdirs, "%s/data", m->rq->run_dir);
+}
+
 static void add_tools(struct maker *m)
 {
 	for (size_t i = 0; i < m->conf->tools.nr; i++) {
@@ -369,6 +387,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	check_conflicts(&m);
 	plan_engine_spec(&m);
 	add_mkdirs(&m);
+	add_data(&m);
 	add_steps(&m);
 	add_tools(&m);
 	plan_controls(&m);

@@ -37,6 +37,10 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
+	{ W_DATA_MISSING, "data that is optional is not there" },
+	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
+			 "the newest" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -506,6 +510,8 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
+		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts_begin(rn);
 }
 
@@ -518,6 +524,10 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	run_data_fetch(rn);
+	save(rn);
+	if (rn->failed_phase || rn->interrupt)
+		return;
 	control_open(rn);
 	run_source_make(rn);
 	run_phase(rn, "start");
@@ -534,6 +544,7 @@ static void walk(struct run *rn)
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
+	run_dir_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
@@ -618,6 +629,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	run_data_release(rn);
 	record_free(&rn->record);
 }
 

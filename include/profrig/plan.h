@@ -28,6 +28,7 @@ enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 struct plan_env {
 	char *name, *value, *origin;
 	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
+	char *data; /* it is set when this data set is there; NULL: always */
 	bool secret;
 };
 
@@ -67,6 +68,11 @@ struct plan_output {
 	uint64_t min_records;
 };
 
+/* A data set: a link in the run directory to where its data is, once it is. */
+struct plan_data {
+	char *name, *link;
+};
+
 /*
  * How one tool is switched while it runs: nothing of it when it goes on all the time. A plan whose
  * recording is not configured has only those that are always ready.
@@ -97,6 +103,7 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
+	VEC(struct plan_data) data;        /* as conf->data.sets */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */

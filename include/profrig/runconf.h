@@ -8,6 +8,7 @@
 #ifndef PROFRIG_RUNCONF_H
 #define PROFRIG_RUNCONF_H
 
+#include "profrig/buildconf.h"
 #include "profrig/cfg.h"
 #include "profrig/mad.h"
 #include "profrig/results.h"
@@ -89,6 +90,7 @@ struct runconf {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;
 		struct strvec caps, options;
+		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
 	bool skip_workload; /* only the scripts run */
@@ -101,6 +103,8 @@ struct runconf {
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
 	VEC(struct name_value) caller_gpus;
 	struct strvec notes; /* worth telling once, before the run */
+	struct build_conf build;
+	struct data_conf data;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };
@@ -120,6 +124,8 @@ struct runconf_request {
 	bool lenient;                       /* unknown keys of contexts and models.json: notes */
 	bool keep_model_dir;
 	bool keep, live;
+	const char *data_cache; /* NULL = not given */
+	bool builds; /* for `build`: nothing needs to run, so model.command may be missing */
 	bool skip_workload;
 	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
 	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
