@@ -140,6 +140,8 @@ static void carry_out(struct agent *a, const json_t *rq)
 		op_probe(a, id, rq);
 	else if (!strcmp(op, "start"))
 		step_start(a, id, rq);
+	else if (!strcmp(op, "own"))
+		own_tree(a, id, rq);
 	else if (!strcmp(op, "signal"))
 		op_signal(a, id, rq);
 	else if (!strcmp(op, "reap"))

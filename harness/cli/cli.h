@@ -84,6 +84,8 @@ struct run_options {
 	double timeout_s, idle_s; /* < 0 not given */
 	double cooldown_s;        /* between two runs */
 	long repeat;
+	const char *wrap_at;
+	bool privileged_profiling, force_tools;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
 	bool json;
@@ -95,6 +97,7 @@ struct prepared {
 	struct tool_set tools;
 	struct runconf conf;
 	struct plan plan;
+	struct devices devices; /* of this machine */
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	bool bare;

@@ -45,9 +45,14 @@ static double seconds_at(const struct cfg_node *map, const char *key)
 	return n && schema_seconds(n, &v) == 0 ? v : 0;
 }
 
-static char *origin(const struct cfg_node *n)
+char *runconf_origin(const struct cfg_node *n)
 {
 	return n->layer == LAYER_CLI ? xstrdup("command line") : cfg_where(n);
+}
+
+static char *origin(const struct cfg_node *n)
+{
+	return runconf_origin(n);
 }
 
 /* The folder that relative paths of a value start from. */
@@ -286,6 +291,11 @@ static void fill_gpus(struct loader *l, const struct cfg_node *root)
 			    n->s);
 }
 
+char *runconf_resolve(const struct loader *l, const struct cfg_node *n)
+{
+	return resolve(l, n);
+}
+
 /* Puts what the tool's file says into the entry where the user is silent, for 'plan' to show. */
 static void show_default(struct loader *l, struct cfg_node *entry, const char *map, const char *key,
 			 const char *text, const char *where)
@@ -327,7 +337,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 				    refused);
 		VEC_PUSH(&rt->options,
 			 ((struct runconf_option){ xstrdup(o->name), xstrdup(n ? n->s : o->def),
-						   n ? origin(n) : xstrdup(o->where) }));
+						   n ? origin(n) : xstrdup(o->where), NULL }));
 		show_default(l, entry, "options", o->name, o->def, o->where);
 	}
 	for (size_t i = 0; given && i < given->nr; i++) {
@@ -415,15 +425,13 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 	/* What else is wrong with the entry would mostly follow from that. */
 	if (rt.tool->problems.lines.nr)
 		return;
-	for (size_t i = 0; i < l->rc->tools.nr; i++)
-		if (l->rc->tools.v[i].tool == rt.tool) {
-			cfg_problem(l->p, name, "tool '%s' is in the list twice", name->s);
-			return;
-		}
+	if (runconf_known_tool(l, entry, name))
+		return;
 	rt.where = origin(name);
 	rt.has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
 	cfg_words(entry, "wrap", &rt.wrap);
 	tool_options(l, &rt, entry);
+	runconf_fill_files(l, &rt, entry);
 	tool_sampler(l, &rt, entry);
 	tool_entry_env(l, &rt, entry);
 	VEC_PUSH(&l->rc->tools, rt);
@@ -473,6 +481,7 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	rc->container.user = text_at(c, "user");
 	rc->container.workdir = text_at(c, "workdir");
 	rc->container.pull = text_at(c, "pull");
+	rc->container.privileged_profiling = true_at(c, "privileged_profiling");
 	cfg_words(c, "caps", &rc->container.caps);
 	cfg_words(c, "options", &rc->container.options);
 	if (workdir && *workdir->s != '/')
@@ -504,6 +513,7 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 	rc->engine = xstrdup(engine ? engine->s : "auto");
 	rc->engine_where = engine ? origin(engine) : xstrdup("built-in");
 	rc->keep = true_at(root, "keep");
+	rc->force_tools = true_at(root, "force_tools");
 	rc->live = true_at(root, "live");
 	rc->grace_s = seconds_at(root, "grace");
 	rc->idle_s = seconds_at(root, "idle");
@@ -525,6 +535,8 @@ void runconf_fill(struct loader *l)
 	fill_secrets(l, root);
 	fill_mounts(l, root);
 	fill_gpus(l, root);
+	runconf_fill_cpus(l, root);
+	cfg_words(root, "wrap_at", &l->rc->wrap_at);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);
 	fill_scripts(l, root, false);

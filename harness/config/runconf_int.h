@@ -19,6 +19,21 @@ struct loader {
 };
 
 void runconf_init(struct runconf *rc);
+/* Where a value came from, for people; owned. */
+char *runconf_origin(const struct cfg_node *n);
+/* A path in the configuration, absolute; owned. */
+char *runconf_resolve(const struct loader *l, const struct cfg_node *n);
+
+/* runconf_more.c */
+void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
+/* The file that an option names, and how often the workload runs because of it. */
+void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry);
+/*
+ * A tool that is in the list already: alike it counts once, else it is a problem. True when it was
+ * one.
+ */
+bool runconf_known_tool(struct loader *l, const struct cfg_node *entry,
+			const struct cfg_node *name);
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -60,6 +60,11 @@ char *tool_find_script(const char *file, const char *path, const struct strvec *
 	return found ? fs_abs(found) : NULL;
 }
 
+char *tool_option_path(const struct tool_set *ts, const struct tool *t, const char *value)
+{
+	return tool_find_script(t->file, value, &ts->dirs);
+}
+
 static void free_scripts(struct tool_script *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -95,6 +100,12 @@ void tool_free(struct tool *t)
 	strvec_release(&t->wrap);
 	strvec_release(&t->needs);
 	strvec_release(&t->caps);
+	strvec_release(&t->security);
+	strvec_release(&t->instead);
+	free(t->because);
+	free(t->passes.option);
+	free(t->passes.lines);
+	free(t->passes.about);
 	strvec_release(&t->preload);
 	strvec_release(&t->provides);
 	strvec_release(&t->conflicts);
@@ -109,6 +120,10 @@ void tool_free(struct tool *t)
 	for (size_t i = 0; i < t->outputs.nr; i++) {
 		free(t->outputs.v[i].glob);
 		free(t->outputs.v[i].reader);
+		free(t->outputs.v[i].when_option);
+		free(t->outputs.v[i].when_value);
+		free(t->outputs.v[i].group);
+		strvec_release(&t->outputs.v[i].match);
 	}
 	VEC_RELEASE(&t->outputs);
 	free_options(t);

@@ -174,6 +174,17 @@ void devices_nodes(const struct devices *d, enum gpu_vendor v, const int *list, 
 	}
 }
 
+void devices_groups(const struct devices *d, struct strvec *out)
+{
+	for (size_t i = 0; i < d->gpus.nr; i++) {
+		const struct gpu *g = &d->gpus.v[i];
+		CLEANUP(xfreep) char *number = xasprintf("%d", g->group);
+
+		if (g->vendor == GPU_AMD && g->group > 0 && !strvec_has(out, number))
+			strvec_push(out, number);
+	}
+}
+
 void devices_mad_env(const struct devices *d, int runtime_ngpus, struct strvec *out)
 {
 	enum gpu_vendor v = devices_vendor(d);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profrig/fs.h"
 #include "profrig/num.h"
@@ -116,6 +117,15 @@ static void put_name(struct gpu *g, const char *root)
 		snprintf(g->name, sizeof(g->name), "AMD GPU%s%s", *g->arch ? " " : "", g->arch);
 }
 
+static void put_group(struct gpu *g, const char *root)
+{
+	CLEANUP(xfreep)
+	char *node = xasprintf("%s/dev/dri/renderD%d", root, g->render_minor);
+	struct stat st;
+
+	g->group = stat(node, &st) == 0 && st.st_gid != 0 ? (int)st.st_gid : -1;
+}
+
 static void add_gpu(struct devices *d, const char *root, const char *node, const char *properties)
 {
 	struct gpu g = { .vendor = GPU_AMD, .index = (int)devices_count(d, GPU_AMD) };
@@ -131,6 +141,7 @@ static void add_gpu(struct devices *d, const char *root, const char *node, const
 		snprintf(g.id, sizeof(g.id), "0x%016llx", (unsigned long long)unique);
 	g.memory_bytes = memory_of(node);
 	put_name(&g, root);
+	put_group(&g, root);
 	VEC_PUSH(&d->gpus, g);
 }
 

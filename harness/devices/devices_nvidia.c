@@ -99,7 +99,7 @@ static void add_capability(struct gpu *g, const struct lib *l, nvml_gpu h)
 
 static void add_of_nvml(struct devices *d, const struct lib *l, unsigned i, nvml_gpu h)
 {
-	struct gpu g = { .vendor = GPU_NVIDIA, .index = (int)i, .render_minor = -1 };
+	struct gpu g = { .vendor = GPU_NVIDIA, .index = (int)i, .render_minor = -1, .group = -1 };
 	struct nvml_place place = { .id = "" };
 	unsigned minor;
 
@@ -142,7 +142,8 @@ static void find_in_proc(struct devices *d, const char *root)
 		CLEANUP(xfreep) char *text = NULL;
 		struct gpu g = { .vendor = GPU_NVIDIA,
 				 .index = (int)devices_count(d, GPU_NVIDIA),
-				 .render_minor = -1 };
+				 .render_minor = -1,
+				 .group = -1 };
 		char minor[16];
 		int64_t v;
 
@@ -185,6 +186,9 @@ static bool has_file(const char *root, const char *file)
 
 void devices_find_nvidia(struct devices *d, const char *root)
 {
+	d->cdi = has_file(root, "/etc/cdi/nvidia.yaml") || has_file(root, "/etc/cdi/nvidia.json") ||
+		 has_file(root, "/run/cdi/nvidia.yaml") ||
+		 has_file(root, "/var/run/cdi/nvidia.yaml");
 	find_driver(d, root);
 	find_in_proc(d, root);
 	/* WSL has the library and /dev/dxg alone. */

@@ -13,6 +13,11 @@ static void podman_gpus(const struct engine_spec *s, struct strvec *argv)
 		engine_amd_devices(s, argv);
 		return;
 	}
+	/* Without a CDI file the bare devices; the driver's libraries are then the image's. */
+	if (s->gpu_nodes.nr) {
+		engine_node_devices(s, argv);
+		return;
+	}
 	/* podman knows NVIDIA's devices by their CDI names; --gpus came with version 5 only. */
 	if (!strcmp(s->gpus, "all"))
 		strvec_pushl(argv, "--device", "nvidia.com/gpu=all", NULL);
@@ -66,6 +71,7 @@ const struct engine engine_podman = {
 	.name = "podman",
 	.about = "Podman: containers without a daemon",
 	.container = true,
+	.own_cpus = true,
 	.start = podman_start,
 	.probe = podman_probe,
 	.image = podman_image,

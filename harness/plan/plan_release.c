@@ -41,6 +41,7 @@ static void release_lists(struct plan *pl)
 	for (size_t i = 0; i < pl->copies.nr; i++) {
 		free(pl->copies.v[i].from);
 		free(pl->copies.v[i].to);
+		free(pl->copies.v[i].text);
 	}
 	VEC_RELEASE(&pl->copies);
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
@@ -48,6 +49,8 @@ static void release_lists(struct plan *pl)
 		free(pl->outputs.v[i].dir);
 		free(pl->outputs.v[i].glob);
 		free(pl->outputs.v[i].reader);
+		free(pl->outputs.v[i].group);
+		strvec_release(&pl->outputs.v[i].match);
 	}
 	VEC_RELEASE(&pl->outputs);
 	for (size_t i = 0; i < pl->needs.nr; i++) {
@@ -55,6 +58,12 @@ static void release_lists(struct plan *pl)
 		free(pl->needs.v[i].what);
 	}
 	VEC_RELEASE(&pl->needs);
+	for (size_t i = 0; i < pl->privileges.nr; i++) {
+		free(pl->privileges.v[i].tool);
+		free(pl->privileges.v[i].what);
+		free(pl->privileges.v[i].why);
+	}
+	VEC_RELEASE(&pl->privileges);
 }
 
 void plan_release(struct plan *pl)

@@ -110,6 +110,19 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		fprintf(f, "fi\n");
 }
 
+static void copy(const struct plan_copy *c, FILE *f)
+{
+	if (!c->text) {
+		line("cp", c->from, c->to, f);
+		return;
+	}
+	fputs("printf %s ", f);
+	word(c->text, f);
+	fputs(" >", f);
+	word(c->to, f);
+	line("\nchmod 755", c->to, NULL, f);
+}
+
 static void head(const struct plan *pl, FILE *f)
 {
 	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
@@ -128,7 +141,7 @@ static void head(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->mkdirs.nr; i++)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
-		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+		copy(&pl->copies.v[i], f);
 }
 
 static void tail(const struct plan *pl, FILE *f)

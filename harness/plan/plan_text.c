@@ -82,6 +82,24 @@ static void print_config(const struct plan *pl, FILE *f)
 	flat_release(&flat);
 }
 
+static void print_privileges(const struct plan *pl, const char *tool, FILE *f)
+{
+	for (size_t i = 0; i < pl->privileges.nr; i++) {
+		const struct plan_privilege *p = &pl->privileges.v[i];
+		const char *kind = p->security ? "security option" : "capability";
+		const char *why = p->why ? p->why : "the tool asks for it";
+
+		if (strcmp(p->tool, tool) != 0)
+			continue;
+		if (p->by)
+			fprintf(f, "      gives the container the %s %s (%s): %s\n", kind, p->what,
+				p->by, why);
+		else
+			fprintf(f, "      %s the %s %s, which --privileged-profiling gives: %s\n",
+				p->wanted ? "would use" : "lacks", kind, p->what, why);
+	}
+}
+
 static void print_tools(const struct plan *pl, FILE *f)
 {
 	const struct runconf *c = pl->conf;
@@ -97,9 +115,12 @@ static void print_tools(const struct plan *pl, FILE *f)
 			push(&r, t->options.v[k].name, t->options.v[k].value,
 			     t->options.v[k].origin);
 		flush(&r, "      ", f);
-		for (size_t k = 0; pl->engine->container && k < t->tool->caps.nr; k++)
-			fprintf(f, "      gives the container the capability %s\n",
-				t->tool->caps.v[k]);
+		if (t->passes > 1)
+			fprintf(f, "      runs the workload at least %llu times: %s\n",
+				(unsigned long long)t->passes, t->passes_why ? t->passes_why : "");
+		else if (t->passes_why)
+			fprintf(f, "      may run the workload several times: %s\n", t->passes_why);
+		print_privileges(pl, t->tool->name, f);
 	}
 }
 
@@ -167,10 +188,18 @@ static void print_outputs(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		const struct plan_output *o = &pl->outputs.v[i];
 
+		CLEANUP(xfreep) char *lines = strvec_shell(&o->match);
+		CLEANUP(xfreep)
+		char *as = o->match.nr ? xasprintf("lines with %s", lines)
+				       : xstrdup(o->reader ? o->reader : "what it is");
+
 		fprintf(f, "  %s: %s/%s, %s, read as %s, at least %llu record%s\n", o->tool,
-			below_run(pl, o->dir), o->glob, o->required ? "required" : "optional",
-			o->reader ? o->reader : "what it is", (unsigned long long)o->min_records,
-			o->min_records == 1 ? "" : "s");
+			below_run(pl, o->dir), o->glob,
+			o->if_any     ? "if there is one"
+			: o->group    ? "this or another of its group"
+			: o->required ? "required"
+				      : "optional",
+			as, (unsigned long long)o->min_records, o->min_records == 1 ? "" : "s");
 	}
 	if (pl->needs.nr)
 		fprintf(f, "\nmust exist where the workload runs\n");

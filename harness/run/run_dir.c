@@ -154,12 +154,13 @@ int run_dir_make(struct run *rn, struct err *err)
 	return r;
 }
 
-static int copy_script(const char *from, const char *to, struct err *err)
+static int copy_script(const struct plan_copy *c, struct err *err)
 {
+	const char *to = c->to;
 	CLEANUP(xfreep) char *dir = fs_dir(to);
-	CLEANUP(xfreep) char *data = NULL;
-	size_t n;
-	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
+	CLEANUP(xfreep) char *data = xstrdup_null(c->text);
+	size_t n = data ? strlen(data) : 0;
+	int r = data ? 0 : fs_read(c->from, (size_t)16 << 20, &data, &n, err);
 
 	if (r == 0)
 		r = fs_mkdirs(dir, 0777, err);
@@ -196,7 +197,7 @@ int run_dir_fill(struct run *rn, struct err *err)
 	for (size_t i = 0; r == 0 && i < pl->mkdirs.nr; i++)
 		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
-		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
+		r = copy_script(&pl->copies.v[i], err);
 	link_latest(rn);
 	return r;
 }

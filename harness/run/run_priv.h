@@ -11,7 +11,9 @@
  *	run_facts.c	host, versions, git
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
+ *	run_own.c	whose files they are
  *	run_collect.c	outputs → artifacts with verdicts
+ *	run_lines.c	outputs that are logs
  *	run_metrics.c	"performance: 123 samples/s" and the like
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not
@@ -226,6 +228,10 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The host's pid of the process that the agent calls `pid`; 0 unknown. */
 pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
+/* Of an output with `match`: how many of its lines hold one of the texts. */
+void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret);
+/* Gives what a container's root wrote to who started profrig. */
+void run_own(struct run *rn);
 void run_metrics(struct run *rn);
 /* "performance: …" in a file: true when there is one; the last counts. */
 bool run_performance(const char *path, double *ret_value, char *unit, size_t n);

@@ -44,6 +44,7 @@ struct gpu {
 	char id[64];          /* unique_id in hexadecimal, or the UUID; "" unknown */
 	int render_minor;     /* of /dev/dri/renderD<n>; -1 unknown, or none */
 	int64_t memory_bytes; /* 0 unknown */
+	int group;            /* of the device file, a number; -1 unknown or root's */
 };
 
 struct devices {
@@ -51,6 +52,7 @@ struct devices {
 	char amd_why[200], nvidia_why[200]; /* why none can be used; "" when one can */
 	char driver[80];                    /* of NVIDIA; "" none */
 	char rocm[64];                      /* /opt/rocm/.info/version; "" not installed */
+	bool cdi;                           /* NVIDIA's GPUs are described for CDI */
 };
 
 /* $PROFRIG_SYSFS_ROOT, else "". */
@@ -78,6 +80,8 @@ enum gpu_vendor devices_vendor(const struct devices *d);
  */
 void devices_nodes(const struct devices *d, enum gpu_vendor v, const int *list, size_t nr,
 		   struct strvec *out);
+/* The groups that AMD's device files belong to, as numbers: who is in them may use them. */
+void devices_groups(const struct devices *d, struct strvec *out);
 
 /*
  * The variables that models of a models.json find in their environment, as "NAME=value":

@@ -14,12 +14,20 @@
  * PROFRIG_TOOL, PROFRIG_OUT and PROFRIG_OPT_<NAME>. Preloads of all tools are joined with ':' into
  * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
  * `conflicts` that name another tool or appear in its `provides`.
+ *
+ * wrap_at: the words of all tools stand in front of each of these programs instead, in a script of
+ * that name in <run>/wrap, which the workload finds first in its PATH. What that program starts
+ * finds the PATH as it was, so nothing is wrapped twice.
+ *
+ * A container is given nothing for tools' sake but with container.privileged_profiling; `privileges`
+ * says for each what it is and who gives it.
  */
 #ifndef PROFRIG_PLAN_H
 #define PROFRIG_PLAN_H
 
 #include <stdio.h>
 
+#include "profrig/devices.h"
 #include "profrig/engine.h"
 #include "profrig/runconf.h"
 
@@ -47,9 +55,15 @@ struct plan_step {
 	char *out, *err;  /* steps/NN-<name>.out below the run directory, absolute */
 };
 
-/* scripts copied into the run directory so that a step can see them: <run>/scripts/NN-<base> */
+/*
+ * Put into the run directory so that a step can see them: scripts as <run>/scripts/NN-<base>, files
+ * that options name as <run>/files/<tool>/<base>, what stands in front of a program as
+ * <run>/wrap/<program>.
+ */
 struct plan_copy {
-	char *from, *to;
+	char *from; /* NULL: the text is made */
+	char *to;
+	char *text;
 };
 
 struct plan_sampler {
@@ -64,6 +78,17 @@ struct plan_output {
 	char *tool, *dir, *glob, *reader;
 	bool required;
 	uint64_t min_records;
+	struct strvec match;
+	char *group;
+	bool if_any;
+};
+
+/* What a tool wants a container to allow. */
+struct plan_privilege {
+	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
+	bool security;           /* an option, not a capability */
+	bool wanted;             /* the tool works without it, and knows less */
+	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
 };
 
 struct plan_need {
@@ -81,7 +106,10 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
-	const struct runconf *conf; /* borrowed */
+	VEC(struct plan_privilege) privileges;
+	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
+	const struct devices *devices; /* of this machine, borrowed; NULL: nobody looked */
+	const struct runconf *conf;    /* borrowed */
 };
 
 struct plan_request {
@@ -91,6 +119,7 @@ struct plan_request {
 	const char *lib_dir;          /* host folder with profrig-init and libprofrig_*.so */
 	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
 	const char *host;
+	const struct devices *devices; /* NULL: not known */
 };
 
 /*

@@ -29,10 +29,16 @@ struct tool_output {
 	char *reader; /* NULL: detect */
 	bool required;
 	uint64_t min_records;
+	/* of a log that no reader takes: its records are the lines that hold one of these texts */
+	struct strvec match;
+	/* it is looked for only when this option has this value; NULL: always */
+	char *when_option, *when_value;
+	char *group; /* one output of each group must be there, whichever; NULL: this one */
+	bool if_any; /* kept and read where there is one; that there is none says nothing */
 };
 
 struct tool_option {
-	char *name, *type; /* string int float bool */
+	char *name, *type; /* string int float bool file */
 	char *def;         /* text */
 	char *choices;     /* "a|b|c" or NULL */
 	double min, max;   /* no range unless min < max */
@@ -40,12 +46,24 @@ struct tool_option {
 	char *where; /* file:line of the default */
 };
 
+/* How often the workload runs. */
+struct tool_passes {
+	char *option, *lines; /* once for each line of the option's file that begins so; or NULL */
+	uint64_t least;       /* so often at least; 0: not stated */
+	char *about;          /* why, for people; may be NULL */
+};
+
 struct tool {
 	char *name, *about, *vendor;
 	char *file; /* absolute */
 	enum tool_class class;
 	struct strvec wrap, needs, preload, provides, conflicts;
-	struct strvec caps; /* that it needs in a container, without "CAP_" */
+	/* what a container must allow it: capabilities without "CAP_", --security-opt words */
+	struct strvec caps, security;
+	bool privileges_wanted; /* without them it works and knows less */
+	char *because;          /* why it needs them, for people; may be NULL */
+	struct tool_passes passes;
+	struct strvec instead; /* tools to try where this one's needs are not met */
 	VEC(struct tool_env) env;
 	VEC(struct tool_script) pre, post;
 	VEC(struct tool_output) outputs;
@@ -73,6 +91,11 @@ void tool_set_release(struct tool_set *ts);
 const struct tool *tool_find(const struct tool_set *ts, const char *name); /* also a broken one */
 const char *tool_class_name(enum tool_class c);
 const struct tool_option *tool_option_find(const struct tool *t, const char *name);
+/*
+ * The file that a value of an option of type file means: found as the tool's scripts are. Absolute
+ * and owned; NULL when there is none.
+ */
+char *tool_option_path(const struct tool_set *ts, const struct tool *t, const char *value);
 /* NULL when the option takes the value, else what it wants instead; owned. */
 char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *value);
 

@@ -106,11 +106,11 @@ bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (gpu-tracer): leave on
 bad.yaml:3: engine 'docker' needs an image: model.image or --image
 bad.yaml:4: script 'nosuch.sh' is not there
 4 problems in the configuration; nothing was started"
-echo '{"model": {"command": ["true"]}, "engine": "apptainer"}' >"$T/engine.json"
+echo '{"model": {"command": ["true"]}, "engine": "singularity"}' >"$T/engine.json"
 code "an engine that this version does not have" 3 "$PROFRIG" plan --config "$T/engine.json"
-like "is told with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'apptainer'"
-code "on the command line" 2 "$PROFRIG" plan --engine apptainer -- true
-code "by --set" 2 "$PROFRIG" plan --set engine=apptainer -- true
+like "is told with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'singularity'"
+code "on the command line" 2 "$PROFRIG" plan --engine singularity -- true
+code "by --set" 2 "$PROFRIG" plan --set engine=singularity -- true
 mkdir "$T/m1" "$T/m2"
 echo 'model: {command: [true]}' >"$T/m1/profrig.yaml"
 echo 'model: {command: [true], comand: x}' >"$T/m2/profrig.yaml"
