@@ -325,7 +325,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 
 	for (size_t i = 0; i < t->options.nr; i++) {
 		const struct tool_option *o = &t->options.v[i];
-		const struct cfg_node *n = scalar_at(given, o->name);
+		const struct cfg_node *n = runconf_option_given(entry, o);
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
 		names[i] = o->name;
@@ -370,8 +370,10 @@ static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_n
 	if (!t->sampler_kind)
 		return;
 	rt->sampler_device = xstrdup(device ? device->s : t->sampler_device);
-	rt->sampler_period_s = period && period->f > 0 ? period->f : t->sampler_period_s;
-	num_fmt_f64(number, t->sampler_period_s);
+	rt->sampler_period_s = runconf_period_s(rt);
+	num_fmt_f64(number, rt->sampler_period_s);
+	if (period && period->f > 0)
+		rt->sampler_period_s = period->f;
 	show_default(l, entry, "sampler", "device", t->sampler_device, t->sampler_where);
 	show_default(l, entry, "sampler", "period_s", number, t->sampler_where);
 }

@@ -26,6 +26,11 @@ char *runconf_resolve(const struct loader *l, const struct cfg_node *n);
 
 /* runconf_more.c */
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
+/* What an entry says of an option, by its name or by its variable; NULL: nothing. */
+const struct cfg_node *runconf_option_given(const struct cfg_node *entry,
+					    const struct tool_option *o);
+/* The period that a tool's file states, itself or by an option. */
+double runconf_period_s(const struct runconf_tool *rt);
 /* The file that an option names, and how often the workload runs because of it. */
 void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry);
 /*

@@ -71,6 +71,33 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 		l->rc->cpus = ranges_of(&set);
 }
 
+/* --- options --- */
+
+const struct cfg_node *runconf_option_given(const struct cfg_node *entry,
+					    const struct tool_option *o)
+{
+	const struct cfg_node *options = cfg_get(entry, "options");
+	const struct cfg_node *env = cfg_get(entry, "env");
+
+	if (cfg_text(options, o->name))
+		return cfg_get(options, o->name);
+	return o->env && cfg_text(env, o->env) ? cfg_get(env, o->env) : NULL;
+}
+
+double runconf_period_s(const struct runconf_tool *rt)
+{
+	const char *name = rt->tool->sampler_period_option;
+
+	for (size_t i = 0; name && i < rt->options.nr; i++) {
+		const struct runconf_option *o = &rt->options.v[i];
+		double v;
+
+		if (!strcmp(o->name, name) && num_f64(o->value, strlen(o->value), &v) == 0 && v > 0)
+			return v;
+	}
+	return rt->tool->sampler_period_s;
+}
+
 /* --- options of type file --- */
 
 static uint64_t count_lines(const char *text, const char *prefix)

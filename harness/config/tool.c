@@ -84,6 +84,7 @@ static void free_options(struct tool *t)
 		free(o->def);
 		free(o->choices);
 		free(o->about);
+		free(o->env);
 		free(o->where);
 	}
 	VEC_RELEASE(&t->options);
@@ -129,6 +130,7 @@ void tool_free(struct tool *t)
 	free_options(t);
 	free(t->sampler_kind);
 	free(t->sampler_device);
+	free(t->sampler_period_option);
 	free(t->sampler_where);
 	problems_release(&t->problems);
 	free(t);

@@ -18,7 +18,7 @@ static const char *known_placeholder(void *ctx, const char *name)
 {
 	const struct tool *t = ctx;
 
-	if (!strcmp(name, "out") || !strcmp(name, "run_id"))
+	if (!strcmp(name, "out") || !strcmp(name, "files") || !strcmp(name, "run_id"))
 		return "";
 	if (!strncmp(name, "opt.", 4) && tool_option_find(t, name + 4))
 		return "";
@@ -36,7 +36,8 @@ static void check_placeholders(struct tool *t, const struct cfg_node *n)
 		check_placeholders(t, n->child[i]);
 	if (n->s && placeholder_expand(&sink, n->s, known_placeholder, t, &unknown) < 0)
 		cfg_problem(&t->problems, n,
-			    "unknown placeholder {%.80s}: there are {out}, {run_id} and {opt.NAME} "
+			    "unknown placeholder {%.80s}: there are {out}, {files}, {run_id} and "
+			    "{opt.NAME} "
 			    "of the tool's options; write {{%.80s}} for the text itself",
 			    unknown, unknown);
 }
@@ -179,6 +180,7 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
 	o.about = xstrdup_null(cfg_text(n, "about"));
+	o.env = xstrdup_null(cfg_text(n, "env"));
 	o.where = cfg_where(def ? def : n);
 	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
@@ -202,6 +204,11 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 		t->sampler_device = xstrdup("all");
 	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
 	t->sampler_where = cfg_where(s);
+	t->sampler_period_option = xstrdup_null(cfg_text(s, "period_option"));
+	if (t->sampler_period_option && !tool_option_find(t, t->sampler_period_option))
+		cfg_problem(&t->problems, cfg_get(s, "period_option"),
+			    "sampler.period_option: there is no option '%.80s'",
+			    t->sampler_period_option);
 	if (!strchr(kind->s, '{') && !schema_choice(SAMPLER_KINDS, kind->s))
 		cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %s)",
 			    kind->s, SAMPLER_KINDS);
@@ -320,6 +327,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	for (size_t i = 0; i < ARRAY_LEN(expanded); i++)
 		check_placeholders(t, cfg_get(root, expanded[i]));
 	check_placeholders(t, cfg_path(root, "sampler.kind"));
+	check_placeholders(t, cfg_path(root, "sampler.device"));
 	outputs = cfg_get(root, "outputs");
 	for (size_t i = 0; outputs && i < outputs->nr; i++)
 		check_placeholders(t, cfg_get(outputs->child[i], "glob"));

@@ -43,6 +43,11 @@ static const char *lookup(void *ctx, const char *name)
 		return x->m->rq->run_id;
 	if (!strcmp(name, "out"))
 		return x->out;
+	if (!strcmp(name, "files")) {
+		free(x->path);
+		x->path = plan_files_dir(x->m, x->t->tool->name);
+		return x->path;
+	}
 	if (strncmp(name, "opt.", 4) != 0)
 		return NULL;
 	for (size_t i = 0; i < x->t->options.nr; i++)
@@ -230,7 +235,7 @@ static void add_sampler(struct maker *m, const struct runconf_tool *t)
 		return;
 	s.tool = xstrdup(t->tool->name);
 	s.kind = plan_expand(m, t, t->tool->sampler_kind);
-	s.device = xstrdup(t->sampler_device);
+	s.device = plan_expand(m, t, t->sampler_device);
 	s.out = xasprintf("%s/samples/%s.csv", m->rq->run_dir, t->tool->name);
 	for (size_t i = 0; i < t->options.nr; i++)
 		VEC_PUSH(&s.options, ((struct name_value){ xstrdup(t->options.v[i].name),

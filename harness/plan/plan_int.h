@@ -39,6 +39,8 @@ char *plan_library(const struct maker *m, const char *name);
  */
 const char *plan_option_value(const struct maker *m, const struct runconf_tool *t,
 			      const struct runconf_option *o, char **ret_path);
+/* {files}: where copies of the files that options name are; owned. */
+char *plan_files_dir(const struct maker *m, const char *tool);
 void plan_files(struct maker *m, const struct runconf_tool *t);
 bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o);
 /* A word that tools provide, as people would say it. */

@@ -25,10 +25,17 @@ const char *plan_interface(const char *word)
 
 /* --- files --- */
 
+char *plan_files_dir(const struct maker *m, const char *tool)
+{
+	return xasprintf("%s/files/%s", m->rq->run_dir, tool);
+}
+
 static char *file_copy(const struct maker *m, const struct runconf_tool *t,
 		       const struct runconf_option *o)
 {
-	return xasprintf("%s/files/%s/%s", m->rq->run_dir, t->tool->name, fs_base(o->path));
+	CLEANUP(xfreep) char *dir = plan_files_dir(m, t->tool->name);
+
+	return fs_join(dir, fs_base(o->path));
 }
 
 const char *plan_option_value(const struct maker *m, const struct runconf_tool *t,
@@ -48,7 +55,7 @@ void plan_files(struct maker *m, const struct runconf_tool *t)
 
 		if (!o->path)
 			continue;
-		strvec_pushf(&m->pl->mkdirs, "%s/files/%s", m->rq->run_dir, t->tool->name);
+		strvec_push_take(&m->pl->mkdirs, plan_files_dir(m, t->tool->name));
 		VEC_PUSH(&m->pl->copies,
 			 ((struct plan_copy){ xstrdup(o->path), file_copy(m, t, o), NULL }));
 	}

@@ -43,6 +43,7 @@ struct tool_option {
 	char *choices;     /* "a|b|c" or NULL */
 	double min, max;   /* no range unless min < max */
 	char *about;
+	char *env;   /* variable of an entry's env that sets it too; NULL */
 	char *where; /* file:line of the default */
 };
 
@@ -70,7 +71,8 @@ struct tool {
 	VEC(struct tool_option) options;
 	/* NULL: none; may hold {opt.NAME}; "auto": the first GPU source that works */
 	char *sampler_kind;
-	char *sampler_device; /* "all" */
+	char *sampler_device;        /* "all"; may hold {opt.NAME} */
+	char *sampler_period_option; /* NULL: period_s */
 	double sampler_period_s;
 	char *sampler_where;      /* file:line */
 	struct problems problems; /* of its file; empty = usable */
