@@ -161,6 +161,12 @@ static void blocks(struct csv_scan *s, size_t want)
 	blocks_plain(s, want);
 }
 
+/* About as many separators as what is wanted has. */
+static size_t wanted(const struct csv_scan *s)
+{
+	return AHEAD_MIN + (s->until > s->indexed ? (s->until - s->indexed) / BLOCK * 4 : 0);
+}
+
 /* Looks at more text. */
 static void look_on(struct csv_scan *s)
 {
@@ -168,7 +174,7 @@ static void look_on(struct csv_scan *s)
 
 	if (s->next > s->origin)
 		rebase(s);
-	want = s->nr + s->ahead;
+	want = s->nr + (s->ahead < wanted(s) ? s->ahead : wanted(s));
 	if (s->ahead < AHEAD_MAX)
 		s->ahead *= 2;
 	room(s, want + (size_t)2 * BLOCK);
@@ -185,9 +191,18 @@ static void look_on(struct csv_scan *s)
 
 void csv_scan_init(struct csv_scan *s, const char *data, size_t n)
 {
-	*s = (struct csv_scan){ .data = data, .n = n, .ahead = AHEAD_MIN };
+	*s = (struct csv_scan){ .data = data, .n = n, .ahead = AHEAD_MIN, .until = n };
 	if (n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
 		s->next = s->indexed = s->origin = 3;
+}
+
+void csv_scan_range(struct csv_scan *s, size_t from, size_t until)
+{
+	s->next = s->indexed = s->origin = from;
+	s->until = until;
+	s->first = s->nr = s->line = s->lines_nr = 0;
+	s->in_quotes = 0;
+	s->ahead = AHEAD_MIN;
 }
 
 void csv_scan_release(struct csv_scan *s)
@@ -222,7 +237,7 @@ static void take_rest(struct csv_scan *s, struct csv_record *ret)
 {
 	size_t last = s->nr;
 
-	room(s, s->nr + 1);
+	room(s, s->nr + 1 + CSV_SLACK);
 	s->at[s->nr++] = (uint32_t)(s->indexed - s->origin);
 	take(s, last, ret);
 	ret->ended = false;
@@ -262,11 +277,7 @@ struct csv_text csv_scan_line(struct csv_scan *s, const struct csv_record *r, bo
 	struct csv_text line = { r->start, end ? (size_t)(end - r->start) : s->n - from };
 
 	*ret_ended = end != NULL;
-	s->next = from + line.n + (end != NULL);
-	s->indexed = s->origin = s->next;
-	s->first = s->nr = s->line = s->lines_nr = 0;
-	s->in_quotes = 0;
-	s->ahead = AHEAD_MIN;
+	csv_scan_range(s, from + line.n + (end != NULL), s->until);
 	if (line.n > 0 && line.p[line.n - 1] == '\r')
 		line.n--;
 	return line;

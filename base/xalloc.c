@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
@@ -60,6 +61,20 @@ void *xmemdup(const void *p, size_t n)
 	if (n)
 		memcpy(q, p, n);
 	return q;
+}
+
+void xpopulate(void *p, size_t n)
+{
+#ifdef MADV_POPULATE_WRITE
+	const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page;
+	const uintptr_t to = ((uintptr_t)p + n) / page * page;
+
+	if (from < to)
+		madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+	(void)p;
+	(void)n;
+#endif
 }
 
 char *xstrdup(const char *s)

@@ -75,3 +75,13 @@ bench-csv: all ## rocprofv3's CSV against python3's csv module (BENCH_ROWS=50000
 	@B=$(B) tests/bench/rocprof_csv.sh
 
 .PHONY: bench-csv
+
+OUT_WRITER := $(B)/tests/bench/out_writer
+$(OUT_WRITER): $(B)/obj/tests/bench/out_writer.o $(LIBBASE)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(BASE_LIBS) $(SYS_LIBS)
+bench: bench-run
+bench-run: all $(OUT_WRITER) ## what `profrig run` adds to a command, on host, docker and podman (BENCH_N=20)
+	@B=$(B) tests/bench/run.sh
+.PHONY: bench-run

@@ -44,7 +44,7 @@ test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh) $(if $(SAN),,$(TEST_SCRIPTS))
 
 # The threads of analysis, as under `make SAN=thread test-threads`.
-THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/test_workers analysis/test_profile analysis/test_profile_otf2 analysis/test_tef_speed)
+THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/test_workers analysis/test_profile analysis/test_profile_otf2 analysis/test_tef_speed analysis/test_rocprof_ahead)
 test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming and of reading by several threads (SAN=thread)
 	@B=$(B) tests/run.sh $(THREAD_TESTS)
 

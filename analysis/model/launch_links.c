@@ -198,14 +198,23 @@ static void matches_push(struct linking *l)
 	tell_unlinked(m, unlinked, first);
 }
 
+static bool has_work(const struct model *m)
+{
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (span_is_work(m, i))
+			return true;
+	return false;
+}
+
 void launch_links(struct model *m)
 {
-	CLEANUP(xfreep) uint8_t *linked = already_linked(m);
-	struct linking l = { .m = m,
-			     .linked = linked,
-			     .nr = (m->spans.nr + STRETCH - 1) / STRETCH };
+	CLEANUP(xfreep) uint8_t *linked = NULL;
+	struct linking l = { .m = m, .nr = (m->spans.nr + STRETCH - 1) / STRETCH };
 	size_t works = 0;
 
+	if (!has_work(m))
+		return;
+	l.linked = linked = already_linked(m);
 	l.v = xcalloc(l.nr, sizeof(*l.v));
 	model_run(m, l.nr, collect_job, &l);
 	for (size_t i = 0; i < l.nr; i++)

@@ -18,6 +18,7 @@ struct model *model_new(void)
 	p->sink.ops = &model_sink_ops;
 	p->model = m;
 	p->current = INPUT_NONE;
+	pthread_mutex_init(&p->spares.lock, NULL);
 	return m;
 }
 
@@ -33,6 +34,9 @@ static void priv_clear(struct model_priv *p)
 	idmap_release(&p->series_ids);
 	p->current = INPUT_NONE;
 	p->in = NULL;
+	p->last_track = 0;
+	p->scattered = false;
+	p->populated = 0;
 }
 
 static void inputs_release(struct model *m)
@@ -68,6 +72,7 @@ static void spans_release(struct span_columns *c)
 
 void model_clear(struct model *m)
 {
+	spares_release(m);
 	priv_clear(m->priv);
 	inputs_release(m);
 	spans_release(&m->spans);
@@ -94,6 +99,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	model_clear(m);
+	pthread_mutex_destroy(&m->priv->spares.lock);
 	free(m->priv);
 	free(m);
 }

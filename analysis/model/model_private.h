@@ -6,6 +6,8 @@
 
 #include "idmap.h"
 
+#include <pthread.h>
+
 #include "profrig/sink.h"
 #include "profrig/timebase.h"
 #include "profrig/u64map.h"
@@ -19,6 +21,19 @@ struct track_state {
 	int64_t frame_ns;   /* last enter or leave of the current input, stored time */
 	int64_t last_ns;    /* its latest time of any kind but samples */
 	input_id input;     /* last one that named it */
+	uint64_t spans;
+};
+
+/*
+ * Memory that a column lay in before model_finish put it in order: where the next one goes. Fresh
+ * memory costs more than copying.
+ */
+struct spares {
+	pthread_mutex_t lock;
+	VEC(struct spare {
+		void *p;
+		size_t n;
+	}) v;
 };
 
 struct input_state {
@@ -45,6 +60,10 @@ struct model_priv {
 	size_t last_warning;        /* row of the one counted last */
 	struct u64map warning_rows; /* by input and code */
 	VEC(struct track_state) track_states;
+	track_id last_track; /* of the last row */
+	bool scattered;      /* rows of a track do not stand together, in the tracks' order */
+	size_t populated;    /* rows whose memory is there */
+	struct spares spares;
 	VEC(struct input_state) input_states;
 };
 
@@ -62,6 +81,10 @@ void timebase_settle(
 void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
 	       void *ctx);
 unsigned model_threads(const struct model *m);
+/* At least n bytes, owned, to be written all over. Any thread. */
+void *spare_take(struct model *m, size_t n);
+void spare_give(struct model *m, void *p, size_t n);
+void spares_release(struct model *m);
 void device_ids_qualify(struct model *m);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);

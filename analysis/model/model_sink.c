@@ -281,13 +281,41 @@ static void sink_op_expect(struct sink *s, uint64_t spans)
 		rows_reserve(c, c->nr + most);
 }
 
+/* Memory of so many rows is made at a time. */
+#define ROWS_POPULATED ((size_t)1 << 15)
+
+static __attribute__((noinline)) void rows_populate(struct model_priv *p)
+{
+	struct span_columns *c = &p->model->spans;
+	size_t row = c->nr, n;
+
+	if (row == c->cap)
+		rows_reserve(c, vec_grow_cap(c->cap, 256));
+	n = c->cap - row < ROWS_POPULATED ? c->cap - row : ROWS_POPULATED;
+	p->populated = row + n;
+	if (row < ROWS_POPULATED)
+		return;
+	xpopulate(c->track + row, n * sizeof(*c->track));
+	xpopulate(c->start_ns + row, n * sizeof(*c->start_ns));
+	xpopulate(c->end_ns + row, n * sizeof(*c->end_ns));
+	xpopulate(c->name + row, n * sizeof(*c->name));
+	xpopulate(c->category + row, n * sizeof(*c->category));
+	xpopulate(c->correlation + row, n * sizeof(*c->correlation));
+	xpopulate(c->args + row, n * sizeof(*c->args));
+	xpopulate(c->kind + row, n * sizeof(*c->kind));
+	xpopulate(c->input + row, n * sizeof(*c->input));
+}
+
 static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 {
 	struct span_columns *c = &p->model->spans;
 	size_t row = c->nr;
 
-	if (row == c->cap)
-		rows_reserve(c, vec_grow_cap(c->cap, 256));
+	if (row == p->populated)
+		rows_populate(p);
+	p->track_states.v[d->track].spans++;
+	p->scattered = p->scattered || d->track < p->last_track;
+	p->last_track = d->track;
 	c->nr++;
 	c->track[row] = d->track;
 	c->start_ns[row] = d->start_ns;

@@ -149,9 +149,10 @@ void spans_nest(struct model *m)
 
 	if (c->nr == 0)
 		return;
-	c->parent = xreallocarray(NULL, c->nr, sizeof(*c->parent));
-	c->depth = xreallocarray(NULL, c->nr, sizeof(*c->depth));
-	c->exclusive_ns = xreallocarray(NULL, c->nr, sizeof(*c->exclusive_ns));
+	c->parent = spare_take(m, c->nr * sizeof(*c->parent));
+	c->exclusive_ns = spare_take(m, c->nr * sizeof(*c->exclusive_ns));
+	c->depth = spare_take(m, c->nr * sizeof(*c->depth));
+	spares_release(m);
 	n = xcalloc(m->tracks.nr, sizeof(*n));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		n[t].m = m;

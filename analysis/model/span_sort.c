@@ -45,7 +45,6 @@ static const struct column {
 	{ offsetof(struct span_columns, start_ns), 8 },
 	{ offsetof(struct span_columns, end_ns), 8 },
 	{ offsetof(struct span_columns, correlation), 8 },
-	{ offsetof(struct span_columns, track), 4 },
 	{ offsetof(struct span_columns, name), 4 },
 	{ offsetof(struct span_columns, category), 4 },
 	{ offsetof(struct span_columns, args), 4 },
@@ -53,58 +52,58 @@ static const struct column {
 	{ offsetof(struct span_columns, kind), 1 },
 };
 
-/* Memory that a column lay in before it was gathered is where the next one goes: fresh memory costs
- * more than the copying. One for each worker. */
-struct spare {
-	void *p;
-	size_t n;
-};
-
 struct sorting {
 	struct model *m;
 	uint64_t *order;
-	struct spare *spares;
 };
 
 #define GATHER(type, to, from, order, n) \
 	for (size_t i_ = 0; i_ < (n); i_++) \
 	((type *)(to))[i_] = ((const type *)(from))[(order)[i_]]
 
-static void gather_job(void *ctx, size_t i, unsigned worker)
+/* The same in all rows, as arguments are that nobody keeps. */
+static bool is_constant(const char *p, size_t size, size_t n)
 {
-	struct sorting *so = ctx;
+	return n < 2 || memcmp(p, p + size, (n - 1) * size) == 0;
+}
+
+static void gather(struct sorting *so, size_t at, size_t size)
+{
 	struct span_columns *c = &so->m->spans;
-	struct spare *spare = &so->spares[worker];
 	void *from, *to;
 
-	if (spare->n < c->nr * columns[i].size) {
-		free(spare->p);
-		spare->n = c->nr * columns[i].size;
-		spare->p = xmalloc(spare->n);
-	}
 	/* the pointers are of several types: memcpy moves them within the aliasing rules */
-	memcpy(&from, (char *)c + columns[i].at, sizeof(from));
-	to = spare->p;
-	if (columns[i].size == 8)
+	memcpy(&from, (char *)c + at, sizeof(from));
+	if (is_constant(from, size, c->nr))
+		return;
+	to = spare_take(so->m, c->nr * size);
+	if (size == 8)
 		GATHER(uint64_t, to, from, so->order, c->nr);
-	else if (columns[i].size == 4)
+	else if (size == 4)
 		GATHER(uint32_t, to, from, so->order, c->nr);
 	else
 		GATHER(uint8_t, to, from, so->order, c->nr);
-	memcpy((char *)c + columns[i].at, &to, sizeof(to));
-	*spare = (struct spare){ from, c->cap * columns[i].size };
+	memcpy((char *)c + at, &to, sizeof(to));
+	spare_give(so->m, from, c->cap * size);
 }
 
-static void columns_gather(struct sorting *so)
+/* The last job is the track's, whose new order is known. */
+static void gather_job(void *ctx, size_t i, unsigned worker)
 {
-	unsigned n = model_threads(so->m);
+	struct sorting *so = ctx;
+	struct model *m = so->m;
 
-	so->spares = xcalloc(n, sizeof(*so->spares));
-	model_run(so->m, ARRAY_LEN(columns), gather_job, so);
-	for (unsigned i = 0; i < n; i++)
-		free(so->spares[i].p);
-	free(so->spares);
-	so->m->spans.cap = so->m->spans.nr;
+	(void)worker;
+	if (i < ARRAY_LEN(columns)) {
+		gather(so, columns[i].at, columns[i].size);
+		return;
+	}
+	for (size_t t = 0; t < m->tracks.nr; t++) {
+		const struct track *tr = &m->tracks.v[t];
+
+		for (uint64_t k = tr->first_span; k < tr->first_span + tr->spans; k++)
+			m->spans.track[k] = (track_id)t;
+	}
 }
 
 static void links_follow(struct model *m, const uint64_t *order)
@@ -124,22 +123,15 @@ static void links_follow(struct model *m, const uint64_t *order)
 	free(place);
 }
 
-/* Ranges of the tracks, and whether the rows already lie in them. */
-static bool ranges_set(struct model *m)
+static void ranges_set(struct model *m)
 {
-	const struct span_columns *c = &m->spans;
-	bool grouped = true;
 	uint64_t at = 0;
 
-	for (size_t i = 0; i < c->nr; i++) {
-		m->tracks.v[c->track[i]].spans++;
-		grouped = grouped && (i == 0 || c->track[i - 1] <= c->track[i]);
-	}
 	for (size_t t = 0; t < m->tracks.nr; t++) {
+		m->tracks.v[t].spans = m->priv->track_states.v[t].spans;
 		m->tracks.v[t].first_span = at;
 		at += m->tracks.v[t].spans;
 	}
-	return grouped;
 }
 
 static void track_job(void *ctx, size_t i, unsigned worker)
@@ -155,9 +147,10 @@ void spans_sort(struct model *m)
 {
 	struct span_columns *c = &m->spans;
 	struct sorting so = { .m = m };
-	bool done = ranges_set(m);
+	bool done = !m->priv->scattered;
 	uint64_t *next;
 
+	ranges_set(m);
 	for (size_t t = 0; done && t < m->tracks.nr; t++) {
 		const struct track *tr = &m->tracks.v[t];
 
@@ -165,17 +158,18 @@ void spans_sort(struct model *m)
 	}
 	if (done)
 		return;
-	so.order = xreallocarray(NULL, c->nr, sizeof(*so.order));
+	so.order = spare_take(m, c->nr * sizeof(*so.order));
 	next = xreallocarray(NULL, m->tracks.nr, sizeof(*next));
 	for (size_t t = 0; t < m->tracks.nr; t++)
 		next[t] = m->tracks.v[t].first_span;
 	for (size_t i = 0; i < c->nr; i++)
 		so.order[next[c->track[i]]++] = i;
 	model_run(m, m->tracks.nr, track_job, &so);
-	columns_gather(&so);
+	model_run(m, ARRAY_LEN(columns) + 1, gather_job, &so);
 	links_follow(m, so.order);
 	free(next);
-	free(so.order);
+	spare_give(m, so.order, c->nr * sizeof(*so.order));
+	c->cap = c->nr;
 }
 
 void series_sort(struct model *m)

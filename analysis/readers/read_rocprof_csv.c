@@ -40,7 +40,7 @@
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
 {
 	if (f->nr++ == 0)
-		f->at = rc->row->record.start;
+		f->at = rocprof_row_start(rc);
 }
 
 /* "None" is rocprof v1's word for a value it does not have. */
@@ -84,64 +84,59 @@ bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns)
 	return true;
 }
 
-/* All of a text, as names of kernels are long and differ in a letter somewhere; its upper bits are
- * the good ones. */
-static inline uint64_t text_hash(struct csv_text t)
+static str_id string_new(struct rocprof_csv *rc, struct csv_text t)
 {
-	uint64_t h = t.n, k = UINT64_C(0x9e3779b97f4a7c15), word = 0;
-	size_t i = 0;
+	struct csv_text plain = csv_unquote(t, &rc->text);
+	str_id id = rc->sink->ops->string(rc->sink, plain.p, plain.n);
 
-	for (; i + sizeof(word) <= t.n; i += sizeof(word)) {
-		memcpy(&word, t.p + i, sizeof(word));
-		h += (word ^ word >> 29) * k;
-		k += UINT64_C(0xd1342543de82ef96);
-	}
-	for (word = 0; i < t.n; i++)
-		word = word << 8 | (unsigned char)t.p[i];
-	h += (word ^ word >> 29) * k;
-	return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
-}
-
-static uint32_t find_name(struct rocprof_csv *rc, struct csv_text t)
-{
-	uint32_t set = (uint32_t)(text_hash(t) >> 55) * 2; /* 2^9 sets of two */
-	struct rocprof_names *at = &rc->names[set];
-	struct csv_text plain;
-
-	if (csv_text_same(at->text, t))
-		return set;
-	if (csv_text_same(at[1].text, t))
-		return set + 1;
-	at[1] = at[0];
-	plain = csv_unquote(t, &rc->text);
-	at->text = t;
-	at->id = rc->sink->ops->string(rc->sink, plain.p, plain.n);
-	if (at->id > rc->newest) {
-		rc->newest = at->id;
+	if (id > rc->newest) {
+		rc->newest = id;
 		mem_budget_take(&rc->memory, plain.n + MEM_STRING);
 	}
-	return set;
+	return id;
 }
 
-/* Programs launch the same kernels in the same order, over and over. */
-str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
+str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t)
 {
-	struct rocprof_names *last = &rc->names[rc->last_name];
-	uint32_t at = last->next;
+	if (t->string == 0)
+		t->string = string_new(rc, t->text) + 1;
+	return t->string - 1;
+}
+
+static str_id string_behind(struct rocprof_csv *rc, struct csv_text t, uint32_t *last)
+{
+	uint32_t i;
 
 	if (t.n == 0)
 		return rc->sink->ops->string(rc->sink, "", 0);
-	if (!csv_text_same(rc->names[at].text, t))
-		last->next = at = find_name(rc, t);
-	rc->last_name = at;
-	return rc->names[at].id;
+	i = rocprof_texts_find(rc->texts, t, last);
+	if (i == ROCPROF_NO_TEXT)
+		return string_new(rc, t);
+	return rocprof_text_string(rc, rocprof_texts_at(rc->texts, i));
+}
+
+str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t)
+{
+	return string_behind(rc, t, &rc->last_name);
 }
 
 str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t)
 {
-	if (!csv_text_same(rc->category.text, t) || t.n == 0)
-		rc->category = (struct rocprof_names){ .text = t, .id = rocprof_string(rc, t) };
-	return rc->category.id;
+	return string_behind(rc, t, &rc->last_category);
+}
+
+struct rocprof_text *rocprof_text(struct rocprof_csv *rc, size_t i)
+{
+	uint32_t at = rc->row->texts[i];
+
+	return at == ROCPROF_NO_TEXT ? NULL : rocprof_texts_at(rc->part->texts, at);
+}
+
+str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c)
+{
+	struct rocprof_text *t = rocprof_text(rc, i);
+
+	return t ? rocprof_text_string(rc, t) : rocprof_string(rc, rocprof_cell(rc, c));
 }
 
 /* Every process of a converted file counts its correlations from the start. */
@@ -237,8 +232,8 @@ static bool repair(struct rocprof_csv *rc)
 	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && glue(rc, rc->row->line);
 	if (rc->glued)
 		rc->repaired++;
-	else if (!rc->row->line_ended)
-		rc->cut = rc->row->record.start;
+	else if (!rc->row->ended)
+		rc->cut = rocprof_row_start(rc);
 	else
 		rocprof_fault(rc, &rc->bad_rows);
 	return rc->glued;
@@ -327,31 +322,86 @@ static void settle_memory(struct rocprof_csv *rc)
 	rc->paid.rows = rc->rows;
 	rc->paid.samples = in->samples;
 	rc->paid.ids = ids;
-	mem_budget_read(&rc->memory, (size_t)(rc->row->record.start - rc->map.data));
+	mem_budget_read(&rc->memory, (size_t)(rocprof_row_start(rc) - rc->map.data));
 	rc->full = !mem_budget_has(&rc->memory, 0);
 }
 
-static void read_rows(struct rocprof_csv *rc)
+static void read_row(struct rocprof_csv *rc)
 {
-	const struct workers *w = rc->opts->workers;
-	struct rocprof_ahead *ahead =
-		rocprof_ahead_new(&rc->scan, &rc->head, w && workers_count(w) > 1);
+	rc->glued = false;
+	if (!rc->row->whole && !repair(rc))
+		return;
+	if (!rc->row->ended && lost_digits(rc))
+		rc->cut = rocprof_row_start(rc);
+	else if (rc->full)
+		rocprof_fault(rc, &rc->crowd);
+	else
+		take_row(rc);
+}
+
+/* What another core parsed lies in its cache. */
+static inline void foresee(const struct rocprof_part *p, size_t i)
+{
+	if (i + 8 < p->nr)
+		__builtin_prefetch(&p->rows[i + 8]);
+}
+
+static void read_rows(struct rocprof_csv *rc, struct rocprof_ahead *a, struct rocprof_parser *own)
+{
 	uint64_t seen = 0;
 
-	while (!rc->cut && (rc->row = rocprof_ahead_next(ahead))) {
-		rc->glued = false;
-		if (seen++ % ROWS_PAID == 0)
-			settle_memory(rc);
-		if (!rc->row->whole && !repair(rc))
-			continue;
-		if (!(rc->glued ? rc->row->line_ended : rc->row->record.ended) && lost_digits(rc))
-			rc->cut = rc->row->record.start;
-		else if (rc->full)
-			rocprof_fault(rc, &rc->crowd);
-		else
-			take_row(rc);
+	rc->texts = rocprof_parser_texts(own);
+	while (!rc->cut && (rc->part = rocprof_ahead_next(a, own))) {
+		for (size_t i = 0; i < rc->part->nr && !rc->cut; i++) {
+			rc->row = &rc->part->rows[i];
+			foresee(rc->part, i);
+			if (seen++ % ROWS_PAID == 0)
+				settle_memory(rc);
+			read_row(rc);
+		}
 	}
-	rocprof_ahead_free(ahead);
+}
+
+/* Each thread has one part; only the caller's, who pushes, ends before all is done. */
+struct together {
+	struct rocprof_csv *rc;
+	struct rocprof_ahead *ahead;
+	bool done;
+};
+
+static void do_part(void *ctx, size_t i, unsigned worker)
+{
+	struct together *g = ctx;
+	struct rocprof_parser *own;
+
+	(void)i;
+	if (worker == 0 && g->done)
+		return;
+	own = rocprof_parser_new(g->ahead);
+	if (worker > 0) {
+		rocprof_ahead_help(g->ahead, own);
+	} else {
+		read_rows(g->rc, g->ahead, own);
+		g->done = true;
+		rocprof_ahead_quit(g->ahead);
+	}
+	rocprof_parser_free(own);
+}
+
+/* Below it a thread costs more than it saves. */
+#define THREADS_BYTES ((size_t)1 << 20)
+
+static void read_together(struct rocprof_csv *rc)
+{
+	struct workers *w = rc->opts->workers;
+	struct together g = { .rc = rc };
+
+	g.ahead = rocprof_ahead_new(&rc->map, rc->scan.next, &rc->head);
+	if (w && workers_count(w) > 1 && rc->map.len >= THREADS_BYTES)
+		workers_run(w, workers_count(w), do_part, &g);
+	else
+		do_part(&g, 0, 0);
+	rocprof_ahead_free(g.ahead);
 }
 
 static void tell(struct rocprof_csv *rc, const char *code, const struct rocprof_fault *f,
@@ -539,7 +589,6 @@ static void rocprof_release(struct rocprof_csv *rc)
 	csv_scan_release(&rc->scan);
 	strbuf_release(&rc->text);
 	input_unmap(&rc->map);
-	free(rc->names);
 	free(rc->cells);
 }
 
@@ -552,8 +601,7 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 				  .sink = s,
 				  .text = STRBUF_INIT,
 				  .pc_track = TRACK_NONE,
-				  .guid.p = "",
-				  .domain.p = "" };
+				  .guid.p = "" };
 	int r = input_map(path, 0, &rc.map, err);
 
 	if (r < 0)
@@ -570,9 +618,8 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 		rc.head.kind == ROCPROF_COUNTERS && rocprof_group_has(&rc.group, "kernel_trace");
 	if (rc.dispatches_elsewhere && !rc.head.timed)
 		rocprof_group_ends(&rc.group, &rc.dispatch_ends);
-	rc.names = xcalloc(ROCPROF_NAMES, sizeof(*rc.names));
 	begin(&rc);
-	read_rows(&rc);
+	read_together(&rc);
 	return finish(&rc);
 }
 

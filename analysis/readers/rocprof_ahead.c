@@ -1,53 +1,43 @@
 /*
- * Rows found ahead of who reads them: where their fields are, and the numbers that every row has.
- * That is about a third of the work of reading, so for files of some size a thread of its own does
- * it. Rows come in batches through a ring; a batch is filled, handed over, used and given back. The
- * thread touches the scan and the batch it fills and nothing else, and rows come in the order of
- * the file, so what is read does not depend on it.
+ * Rows parsed ahead by other threads (regions.h): where their fields are, the numbers that every
+ * row has, and numbers for the texts that come again. A region has the rows that begin in it, and
+ * begins with the first line that does. Where that is inside of a quoted field, the rows before it
+ * do not end there, and the thread that pushes parses the region itself.
  */
+#include "regions.h"
 #include "rocprof_csv.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "profrig/digits.h"
 #include "profrig/num.h"
 
-#define BATCHES 8
-#define BATCH_ROWS 2048
-#define BATCH_ENDS 65536
-/* Below it a thread costs more than it saves. */
-#define THREAD_BYTES ((size_t)1 << 20)
+/* Small enough for the rows of one to stay in a core's cache until they are pushed. */
+#define REGION_BYTES ((size_t)96 << 10)
+/* Of a region with more of them the rest is left to the thread that pushes. */
+#define PART_ROWS 4096
+#define PART_ENDS 32768
+#define ENDS_STEP CSV_SLACK
 
-struct batch {
-	struct rocprof_row *rows; /* BATCH_ROWS */
-	size_t nr;
-	uint32_t *ends; /* BATCH_ENDS, and those of one row more */
-	size_t ends_nr;
-	bool last;
+struct rocprof_parser {
+	struct csv_scan scan;
+	struct rocprof_texts *texts;
+	uint32_t last[ROCPROF_TEXTS];
 };
 
 struct rocprof_ahead {
-	struct csv_scan *scan;
+	const char *data, *begin, *end;
 	const struct rocprof_header *head;
-	struct batch ring[BATCHES];
-	size_t at; /* the row of the batch in use */
-	size_t used;
-	bool holds; /* a batch is in use */
-	bool threaded;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t filling, emptying;
-	/* under the lock: batches filled and given back, ever */
-	size_t filled, done;
-	bool stop;
+	struct regions *regions;
+	struct rocprof_part parts[REGION_SLOTS], own; /* own: of the thread that pushes */
+	const char *at;                               /* where the next row to push begins */
 };
 
 /* Behind the header line, so there is text enough before it. */
-static inline bool number_at(const struct rocprof_ahead *a, const struct csv_record *r,
+static inline bool number_at(const struct rocprof_header *h, const struct csv_record *r,
 			     enum rocprof_column c, int64_t *ret)
 {
-	int at = a->head->at[c];
+	int at = h->at[c];
 	struct csv_text t;
 
 	if (at < 0)
@@ -56,150 +46,183 @@ static inline bool number_at(const struct rocprof_ahead *a, const struct csv_rec
 	return digits_before(t.p + t.n, t.n, ret) || num_i64(t.p, t.n, ret) == 0;
 }
 
-static void add_row(struct rocprof_ahead *a, struct batch *b, struct rocprof_row *row)
+static inline uint32_t text_at(struct rocprof_parser *p, const struct rocprof_header *h, size_t i,
+			       const struct csv_record *r)
 {
-	struct csv_record *r = &row->record;
+	struct csv_text first, last;
 
-	row->timed = row->correlated = false;
-	row->whole = r->nr == a->head->nr && !r->broken;
-	if (row->whole) {
-		uint32_t *ends = b->ends + b->ends_nr;
-
-		memcpy(ends, r->ends, r->nr * sizeof(*ends));
-		r->ends = ends;
-		b->ends_nr += r->nr;
-		row->timed = number_at(a, r, COL_START, &row->start_ns) &&
-			     number_at(a, r, COL_END, &row->end_ns);
-		row->correlated = number_at(a, r, COL_CORRELATION, &row->correlation);
-	} else {
-		row->line = csv_scan_line(a->scan, r, &row->line_ended);
-		r->nr = 0;
-		r->ends = NULL;
-	}
+	if (h->texts[i].first < 0)
+		return ROCPROF_NO_TEXT;
+	first = csv_field(r, (size_t)h->texts[i].first);
+	last = csv_field(r, (size_t)h->texts[i].last);
+	first.n = (size_t)(last.p + last.n - first.p);
+	return first.n ? rocprof_texts_find(p->texts, first, &p->last[i]) : ROCPROF_NO_TEXT;
 }
 
-static void fill(struct rocprof_ahead *a, struct batch *b)
+static void take_whole(struct rocprof_part *part, struct rocprof_parser *p,
+		       const struct rocprof_header *h, const struct csv_record *r,
+		       struct rocprof_row *row)
 {
-	if (!b->rows) {
-		b->rows = xreallocarray(NULL, BATCH_ROWS, sizeof(*b->rows));
-		b->ends = xreallocarray(NULL, BATCH_ENDS + a->head->nr, sizeof(*b->ends));
-	}
-	b->ends_nr = 0;
-	for (b->nr = 0; b->nr < BATCH_ROWS && b->ends_nr < BATCH_ENDS; b->nr++) {
-		struct rocprof_row *row = &b->rows[b->nr];
+	uint32_t *ends = part->ends + part->ends_nr, shift = (uint32_t)(r->origin - part->text);
 
-		if (csv_scan_next(a->scan, &row->record) == 0) {
-			b->last = true;
-			return;
-		}
-		add_row(a, b, row);
-	}
+	row->whole = true;
+	row->ended = r->ended;
+	row->ends = (uint32_t)part->ends_nr;
+	/* eight at a time, also where there are fewer: no loop of that length is guessed wrong */
+	for (size_t i = 0; i < h->nr; i += ENDS_STEP)
+		for (size_t k = 0; k < ENDS_STEP; k++)
+			ends[i + k] = r->ends[i + k] + shift;
+	part->ends_nr += h->nr;
+	row->timed = number_at(h, r, COL_START, &row->start_ns) &&
+		     number_at(h, r, COL_END, &row->end_ns);
+	row->correlated = number_at(h, r, COL_CORRELATION, &row->correlation);
+	for (size_t i = 0; i < ROCPROF_TEXTS; i++)
+		row->texts[i] = text_at(p, h, i, r);
 }
 
-static void *run(void *ctx)
+static void take_line(struct rocprof_parser *p, const struct csv_record *r, struct rocprof_row *row)
+{
+	row->whole = row->timed = row->correlated = false;
+	row->line = csv_scan_line(&p->scan, r, &row->ended);
+	row->ends = 0;
+	for (size_t i = 0; i < ROCPROF_TEXTS; i++)
+		row->texts[i] = ROCPROF_NO_TEXT;
+}
+
+static void part_begin(const struct rocprof_ahead *a, struct rocprof_part *part, const char *from,
+		       struct rocprof_parser *p)
+{
+	if (!part->rows) {
+		part->rows = xreallocarray(NULL, PART_ROWS, sizeof(*part->rows));
+		part->ends = xreallocarray(NULL, PART_ENDS + a->head->nr + ENDS_STEP,
+					   sizeof(*part->ends));
+	}
+	part->text = part->end = from;
+	part->texts = p->texts;
+	part->nr = part->ends_nr = 0;
+}
+
+/*
+ * Rows that begin in [from, to). limit: where the text ends, or where reading must end as it is not
+ * known that a row begins at from; one that comes up to that is not taken.
+ */
+static void part_read(const struct rocprof_ahead *a, struct rocprof_part *ret, const char *from,
+		      const char *to, const char *limit, struct rocprof_parser *p)
+{
+	struct rocprof_part part = *ret;
+	const char *stop = limit < a->end ? limit : a->end + 1;
+
+	part_begin(a, &part, from, p);
+	p->scan.n = (size_t)(limit - a->data);
+	csv_scan_range(&p->scan, (size_t)(from - a->data), (size_t)(to - a->data));
+	while (part.nr < PART_ROWS && part.ends_nr < PART_ENDS && part.end < to) {
+		struct rocprof_row *row = &part.rows[part.nr];
+		struct csv_record r;
+		bool more = csv_scan_next(&p->scan, &r) > 0;
+
+		if (more && !r.ended && limit < a->end)
+			break;
+		if (more && r.nr == a->head->nr && !r.broken)
+			take_whole(&part, p, a->head, &r, row);
+		else if (more)
+			take_line(p, &r, row);
+		if (a->data + p->scan.next >= stop)
+			break;
+		part.end = a->data + p->scan.next;
+		if (!more)
+			break;
+		row->start = (uint32_t)(r.start - from);
+		part.nr++;
+	}
+	/* at once: slots of other threads share the cache's lines with this one */
+	*ret = part;
+}
+
+static void region_parse(void *ctx, const char *from, const char *to, unsigned slot, void *own)
 {
 	struct rocprof_ahead *a = ctx;
-	bool last = false;
+	const char *limit = a->end - to > (ptrdiff_t)REGION_BYTES ? to + REGION_BYTES : a->end;
 
-	while (!last) {
-		struct batch *b;
-		bool stop;
-
-		pthread_mutex_lock(&a->lock);
-		while (a->filled - a->done == BATCHES && !a->stop)
-			pthread_cond_wait(&a->emptying, &a->lock);
-		stop = a->stop;
-		b = &a->ring[a->filled % BATCHES];
-		pthread_mutex_unlock(&a->lock);
-		if (stop)
-			break;
-		fill(a, b);
-		last = b->last;
-		pthread_mutex_lock(&a->lock);
-		a->filled++;
-		pthread_mutex_unlock(&a->lock);
-		pthread_cond_signal(&a->filling);
+	if (from > a->begin) {
+		from = memchr(from - 1, '\n', (size_t)(to - from) + 1);
+		from = from && from + 1 < to ? from + 1 : to;
 	}
-	return NULL;
+	part_read(a, &a->parts[slot], from, to, limit, own);
 }
 
-struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head,
-					bool threads)
+struct rocprof_ahead *rocprof_ahead_new(const struct input_map *map, size_t from,
+					const struct rocprof_header *head)
 {
 	struct rocprof_ahead *a = xcalloc(1, sizeof(*a));
 
-	a->scan = scan;
+	a->data = map->data;
+	a->at = a->begin = map->data + from;
+	a->end = map->data + map->len;
 	a->head = head;
-	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->filling, NULL);
-	pthread_cond_init(&a->emptying, NULL);
-	a->threaded =
-		threads && scan->n >= THREAD_BYTES && pthread_create(&a->thread, NULL, run, a) == 0;
+	a->regions = regions_new(a->begin, map->len - from, REGION_BYTES, region_parse, a);
 	return a;
+}
+
+static void part_release(struct rocprof_part *p)
+{
+	free(p->rows);
+	free(p->ends);
 }
 
 void rocprof_ahead_free(struct rocprof_ahead *a)
 {
 	if (!a)
 		return;
-	if (a->threaded) {
-		pthread_mutex_lock(&a->lock);
-		a->stop = true;
-		pthread_cond_signal(&a->emptying);
-		pthread_mutex_unlock(&a->lock);
-		pthread_join(a->thread, NULL);
-	}
-	pthread_mutex_destroy(&a->lock);
-	pthread_cond_destroy(&a->filling);
-	pthread_cond_destroy(&a->emptying);
-	for (size_t i = 0; i < BATCHES; i++) {
-		free(a->ring[i].rows);
-		free(a->ring[i].ends);
-	}
+	regions_free(a->regions);
+	for (size_t i = 0; i < REGION_SLOTS; i++)
+		part_release(&a->parts[i]);
+	part_release(&a->own);
 	free(a);
 }
 
-/* To wake a thread costs more than to fill a batch: one that waits for room is woken when there is
- * room for several. */
-static void give_back(struct rocprof_ahead *a)
+struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a)
 {
-	bool room;
+	struct rocprof_parser *p = xcalloc(1, sizeof(*p));
 
-	pthread_mutex_lock(&a->lock);
-	a->done++;
-	room = a->filled - a->done == BATCHES / 2;
-	pthread_mutex_unlock(&a->lock);
-	if (room)
-		pthread_cond_signal(&a->emptying);
+	csv_scan_init(&p->scan, a->data, (size_t)(a->end - a->data));
+	p->texts = rocprof_texts_new();
+	return p;
 }
 
-/* Gives back the batch in use and takes the next one. */
-static void turn(struct rocprof_ahead *a)
+void rocprof_parser_free(struct rocprof_parser *p)
 {
-	if (!a->threaded) {
-		fill(a, &a->ring[0]);
-	} else {
-		if (a->holds)
-			give_back(a);
-		pthread_mutex_lock(&a->lock);
-		while (a->filled == a->done)
-			pthread_cond_wait(&a->filling, &a->lock);
-		a->used = a->done % BATCHES;
-		pthread_mutex_unlock(&a->lock);
-	}
-	a->holds = true;
-	a->at = 0;
+	csv_scan_release(&p->scan);
+	free(p->texts);
+	free(p);
 }
 
-const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a)
+struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p)
 {
-	struct batch *b = &a->ring[a->used];
+	return p->texts;
+}
 
-	while (!a->holds || a->at == b->nr) {
-		if (a->holds && b->last)
-			return NULL;
-		turn(a);
-		b = &a->ring[a->used];
+void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p)
+{
+	regions_help(a->regions, p);
+}
+
+void rocprof_ahead_quit(struct rocprof_ahead *a)
+{
+	regions_quit(a->regions);
+}
+
+const struct rocprof_part *rocprof_ahead_next(struct rocprof_ahead *a, struct rocprof_parser *p)
+{
+	while (a->at < a->end) {
+		struct rocprof_part *part = &a->parts[regions_wait(a->regions, a->at, p)];
+
+		if (part->text != a->at || part->end == a->at) {
+			part = &a->own;
+			part_read(a, part, a->at, regions_end(a->regions, a->at), a->end, p);
+		}
+		a->at = part->end;
+		if (part->nr > 0)
+			return part;
 	}
-	return &b->rows[a->at++];
+	return NULL;
 }

@@ -67,7 +67,7 @@ str_id rocprof_args(struct rocprof_csv *rc)
 	strbuf_clear(sb);
 	for (size_t i = 0; i < rc->head.nr; i++) {
 		const struct rocprof_name *name = &rc->head.names.v[i];
-		struct csv_text t = rc->glued ? rc->cells[i] : csv_field(&rc->row->record, i);
+		struct csv_text t = rocprof_field(rc, i);
 
 		if (is_taken(name->column) || t.n == 0)
 			continue;

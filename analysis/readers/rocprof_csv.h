@@ -2,7 +2,8 @@
  * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
  * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
  * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_loose.c (what a row
- * becomes), rocprof_ahead.c (rows found), rocprof_args.c (a row as JSON).
+ * becomes), rocprof_ahead.c (rows
+ * found), rocprof_texts.c (texts by number), rocprof_args.c (a row as JSON).
  */
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H
@@ -71,6 +72,10 @@ enum rocprof_column {
 };
 
 #define ROCPROF_MAX_COLUMNS 4096
+#define ROCPROF_TEXTS 3
+/* Which texts those are, by kind. */
+enum { TEXT_DOMAIN, TEXT_FUNCTION, TEXT_THREAD };
+enum { TEXT_WORK, TEXT_KIND };
 
 struct rocprof_header {
 	enum rocprof_kind kind;
@@ -78,6 +83,10 @@ struct rocprof_header {
 	size_t nr;
 	int at[COL_NR]; /* -1: there is none */
 	int text;       /* the column whose text may hold anything; -1 */
+	/* columns first to last hold texts that come again and again; first is -1 where not */
+	struct rocprof_columns {
+		int first, last;
+	} texts[ROCPROF_TEXTS];
 	VEC(struct rocprof_name {
 		enum rocprof_column column;
 		char *name;
@@ -138,25 +147,69 @@ struct rocprof_loose {
 	str_id name, category, args;
 };
 
-/* A row of the file; valid until the next one is asked for. */
-struct rocprof_row {
-	struct csv_record record; /* no fields where it is not whole */
-	bool whole;               /* it has as many fields as the header */
-	bool line_ended;
-	bool timed, correlated; /* these numbers are known */
-	int64_t start_ns, end_ns, correlation;
-	struct csv_text line; /* where it is not whole */
+#define ROCPROF_NO_TEXT UINT32_MAX
+
+/* A text, and what it stands for to the thread that pushes: one more than the id, 0 when that was
+ * not asked for yet. */
+struct rocprof_text {
+	uint64_t head[2]; /* its first bytes */
+	struct csv_text text;
+	uint32_t string, track;
 };
 
-struct rocprof_ahead;
-/* The scan is not to be touched until rocprof_ahead_free. threads: one more may be used. */
-struct rocprof_ahead *rocprof_ahead_new(struct csv_scan *scan, const struct rocprof_header *head,
-					bool threads);
-void rocprof_ahead_free(struct rocprof_ahead *a);
-/* NULL: there are no more. */
-const struct rocprof_row *rocprof_ahead_next(struct rocprof_ahead *a);
+/* rocprof_texts.c: texts by number, for one thread at a time. */
+struct rocprof_texts;
+struct rocprof_texts *rocprof_texts_new(void);
+/*
+ * The number of a text, whose memory must stay, or ROCPROF_NO_TEXT: there is no room for more.
+ * *last: the one before it in the same column, at first 0.
+ */
+uint32_t rocprof_texts_find(struct rocprof_texts *d, struct csv_text t, uint32_t *last);
+struct rocprof_text *rocprof_texts_at(struct rocprof_texts *d, uint32_t i);
 
-#define ROCPROF_NAMES 1024
+/* A row of the file; valid until the next one is asked for. */
+struct rocprof_row {
+	union {
+		struct {
+			int64_t start_ns, end_ns, correlation;
+		};
+		struct csv_text line; /* where it is not whole */
+	};
+	uint32_t texts[ROCPROF_TEXTS]; /* of the header's texts */
+	uint32_t start;                /* where it begins, from its part's text */
+	uint32_t ends;                 /* of its fields, among its part's */
+	bool whole;                    /* it has as many fields as the header */
+	bool ended;                    /* its line has an end */
+	bool timed, correlated;        /* these numbers are known */
+};
+
+/* Rows parsed together. */
+struct rocprof_part {
+	const char *text;
+	struct rocprof_row *rows;
+	uint32_t *ends; /* from text */
+	size_t nr, ends_nr;
+	const char *end; /* where the next row begins */
+	struct rocprof_texts *texts;
+};
+
+/* rocprof_ahead.c: rows from an offset on, parsed by several threads. */
+struct rocprof_ahead;
+struct rocprof_parser; /* what a thread has of its own */
+struct rocprof_ahead *rocprof_ahead_new(const struct input_map *map, size_t from,
+					const struct rocprof_header *head);
+/* When nobody helps any more. */
+void rocprof_ahead_free(struct rocprof_ahead *a);
+struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a);
+void rocprof_parser_free(struct rocprof_parser *p);
+/* For the thread that pushes; shared with what it parses. */
+struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p);
+/* Parses until somebody quits. */
+void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p);
+void rocprof_ahead_quit(struct rocprof_ahead *a);
+/* The next rows of the file, at least one; NULL: there are no more. */
+const struct rocprof_part *rocprof_ahead_next(struct rocprof_ahead *a, struct rocprof_parser *p);
+
 #define ROCPROF_SEEN 64
 
 struct rocprof_csv {
@@ -164,35 +217,29 @@ struct rocprof_csv {
 	const struct read_opts *opts;
 	struct sink *sink;
 	struct input_map map;
-	struct csv_scan scan;
+	struct csv_scan scan; /* of the header line */
 	struct rocprof_header head;
 	struct rocprof_group group;
-	const struct rocprof_row *row; /* the row at hand */
+	const struct rocprof_part *part;
+	const struct rocprof_row *row; /* the row at hand, of part */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
 	struct strbuf text;
 	VEC(struct rocprof_device) devices;
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
-	struct rocprof_seen {
-		struct csv_text text; /* "pid,tid" as the file has it */
-		track_id track;
-	} seen[ROCPROF_SEEN];
 	struct rocprof_queue {
 		size_t device; /* and one, as 0 is none */
 		int64_t pid, tid;
 		track_id track;
 	} queues_seen[ROCPROF_SEEN];
-	uint32_t last_name; /* of names */
-	struct csv_text guid, domain;
-	uint64_t guid_salt; /* 0: rows have no guid */
+	struct rocprof_texts *texts;
+	uint32_t last_name, last_category; /* of texts */
+	struct csv_text guid;
+	const struct rocprof_text *domain; /* the last row's; NULL */
 	str_id domain_id;
+	uint64_t guid_salt; /* 0: rows have no guid */
 	bool marker, range;
-	struct rocprof_names {
-		struct csv_text text;
-		str_id id;
-		uint32_t next; /* which came behind it the last time */
-	} * names, category;   /* texts seen lately, by their hashes; the last row's */
 	VEC(struct rocprof_loose) loose;
 	VEC(struct rocprof_total {
 		str_id name;
@@ -226,6 +273,24 @@ static inline bool rocprof_has(const struct rocprof_csv *rc, enum rocprof_column
 	return rc->head.at[c] >= 0;
 }
 
+static inline const char *rocprof_row_start(const struct rocprof_csv *rc)
+{
+	return rc->part->text + rc->row->start;
+}
+
+static inline struct csv_text rocprof_field(const struct rocprof_csv *rc, size_t i)
+{
+	const struct rocprof_part *p = rc->part;
+
+	if (rc->glued)
+		return rc->cells[i];
+	return csv_field(&(struct csv_record){ .start = p->text + rc->row->start,
+					       .origin = p->text,
+					       .ends = p->ends + rc->row->ends,
+					       .nr = rc->head.nr },
+			 i);
+}
+
 /* An empty text where the file has no such column. */
 static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum rocprof_column c)
 {
@@ -233,7 +298,7 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 
 	if (at < 0)
 		return (struct csv_text){ "", 0 };
-	return rc->glued ? rc->cells[at] : csv_field(&rc->row->record, (size_t)at);
+	return rocprof_field(rc, (size_t)at);
 }
 
 void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
@@ -245,6 +310,11 @@ bool rocprof_times(struct rocprof_csv *rc, int64_t *start_ns, int64_t *end_ns);
 str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
 /* The same for a text that mostly is that of the row before. */
 str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t);
+/* The i-th of the header's texts in this row; NULL where it has no number. */
+struct rocprof_text *rocprof_text(struct rocprof_csv *rc, size_t i);
+str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t);
+/* That of the i-th text, which is column c. */
+str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
 /* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
 str_id rocprof_args(struct rocprof_csv *rc);

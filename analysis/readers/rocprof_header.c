@@ -158,6 +158,37 @@ static int text_column(const struct rocprof_header *h)
 	return -1;
 }
 
+static void text_set(struct rocprof_header *h, size_t i, enum rocprof_column first,
+		     enum rocprof_column last)
+{
+	h->texts[i] = (struct rocprof_columns){ h->at[first], h->at[last] };
+}
+
+/* A thread is its process's number and its own, where they stand side by side. */
+static void texts_set(struct rocprof_header *h)
+{
+	for (size_t i = 0; i < ROCPROF_TEXTS; i++)
+		h->texts[i].first = -1;
+	switch (h->kind) {
+	case ROCPROF_CALLS:
+		text_set(h, TEXT_DOMAIN, COL_DOMAIN, COL_DOMAIN);
+		text_set(h, TEXT_FUNCTION, COL_FUNCTION, COL_FUNCTION);
+		if (has(h, COL_PROCESS) && h->at[COL_PROCESS] + 1 == h->at[COL_THREAD])
+			text_set(h, TEXT_THREAD, COL_PROCESS, COL_THREAD);
+		break;
+	case ROCPROF_KERNELS:
+		text_set(h, TEXT_WORK, COL_KERNEL, COL_KERNEL);
+		text_set(h, TEXT_KIND, COL_KIND, COL_KIND);
+		break;
+	case ROCPROF_COPIES:
+		text_set(h, TEXT_WORK, COL_DIRECTION, COL_DIRECTION);
+		text_set(h, TEXT_KIND, COL_KIND, COL_KIND);
+		break;
+	default:
+		break;
+	}
+}
+
 void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 {
 	for (size_t i = 0; i < COL_NR; i++)
@@ -180,6 +211,7 @@ void rocprof_header_read(struct rocprof_header *h, const struct csv_record *r)
 	h->timed = has(h, COL_START) && has(h, COL_END);
 	h->v1 = h->kind == ROCPROF_WIDE && has(h, COL_INDEX);
 	h->text = text_column(h);
+	texts_set(h);
 }
 
 void rocprof_header_release(struct rocprof_header *h)

@@ -18,12 +18,14 @@ static bool starts_with(struct csv_text t, const char *word)
 
 static void take_domain(struct rocprof_csv *rc)
 {
-	struct csv_text t = rocprof_cell(rc, COL_DOMAIN);
+	const struct rocprof_text *known = rocprof_text(rc, TEXT_DOMAIN);
+	struct csv_text t;
 
-	if (csv_text_same(t, rc->domain))
+	if (known && known == rc->domain)
 		return;
-	rc->domain = t;
-	rc->domain_id = rocprof_string(rc, t);
+	t = rocprof_cell(rc, COL_DOMAIN);
+	rc->domain = known;
+	rc->domain_id = rocprof_column_string(rc, TEXT_DOMAIN, COL_DOMAIN);
 	rc->marker = starts_with(t, "MARKER") || starts_with(t, "ROCTX");
 	rc->range = starts_with(t, "MARKER_CORE_RANGE");
 }
@@ -53,7 +55,7 @@ void rocprof_call(struct rocprof_csv *rc)
 	if (!rocprof_times(rc, &d.start_ns, &d.end_ns))
 		return;
 	take_domain(rc);
-	d.name = rocprof_string(rc, rocprof_cell(rc, COL_FUNCTION));
+	d.name = rocprof_column_string(rc, TEXT_FUNCTION, COL_FUNCTION);
 	d.category = rc->domain_id;
 	d.args = rocprof_args(rc);
 	if (rc->marker && d.start_ns == d.end_ns) {

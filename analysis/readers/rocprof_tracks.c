@@ -82,17 +82,19 @@ static track_id thread_of(struct rocprof_csv *rc)
 /* Both numbers as one text where they stand side by side: few threads have all the rows. */
 track_id rocprof_thread(struct rocprof_csv *rc)
 {
-	struct csv_text p = rocprof_cell(rc, COL_PROCESS), t = rocprof_cell(rc, COL_THREAD), both;
-	struct rocprof_seen *seen;
+	struct rocprof_text *t =
+		rc->head.kind == ROCPROF_CALLS ? rocprof_text(rc, TEXT_THREAD) : NULL;
 
-	if (rc->head.at[COL_PROCESS] < 0 ||
-	    rc->head.at[COL_PROCESS] + 1 != rc->head.at[COL_THREAD] || t.n == 0)
-		return thread_of(rc);
-	both = (struct csv_text){ p.p, (size_t)(t.p + t.n - p.p) };
-	seen = &rc->seen[(unsigned char)t.p[t.n - 1] % ROCPROF_SEEN];
-	if (!csv_text_same(both, seen->text))
-		*seen = (struct rocprof_seen){ both, thread_of(rc) };
-	return seen->track;
+	uint64_t bad = rc->bad_numbers.nr;
+	track_id r;
+
+	if (t && t->track)
+		return t->track - 1;
+	r = thread_of(rc);
+	/* what is told of a row is told of each */
+	if (t && rc->bad_numbers.nr == bad && rc->tracks.asked <= MAX_TRACKS)
+		t->track = r + 1;
+	return r;
 }
 
 static track_id queue_new(struct rocprof_csv *rc, size_t device, int64_t pid, int64_t tid,

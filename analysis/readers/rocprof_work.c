@@ -14,13 +14,13 @@
 #include "profrig/num.h"
 
 static void push_work(struct rocprof_csv *rc, enum span_kind kind, track_id queue, int64_t start_ns,
-		      int64_t end_ns, struct csv_text name, struct csv_text cat)
+		      int64_t end_ns, str_id name, str_id category)
 {
 	struct span_def d = { .track = queue,
 			      .start_ns = start_ns,
 			      .end_ns = end_ns,
-			      .name = rocprof_string(rc, name),
-			      .category = rocprof_category(rc, cat),
+			      .name = name,
+			      .category = category,
 			      .correlation = rocprof_correlation(rc),
 			      .kind = kind,
 			      .args = rocprof_args(rc) };
@@ -37,7 +37,8 @@ void rocprof_kernel(struct rocprof_csv *rc)
 		return;
 	device = rocprof_device(rc, rocprof_cell(rc, COL_AGENT), true);
 	push_work(rc, SPAN_KERNEL, rocprof_queue(rc, device), start_ns, end_ns,
-		  rocprof_cell(rc, COL_KERNEL), rocprof_cell(rc, COL_KIND));
+		  rocprof_column_string(rc, TEXT_WORK, COL_KERNEL),
+		  rocprof_column_string(rc, TEXT_KIND, COL_KIND));
 }
 
 static bool contains(struct csv_text t, const char *word)
@@ -63,7 +64,8 @@ void rocprof_copy(struct rocprof_csv *rc)
 	if (!rocprof_times(rc, &start_ns, &end_ns))
 		return;
 	push_work(rc, SPAN_COPY, rocprof_queue(rc, copy_device(rc, direction)), start_ns, end_ns,
-		  direction, rocprof_cell(rc, COL_KIND));
+		  rocprof_column_string(rc, TEXT_WORK, COL_DIRECTION),
+		  rocprof_column_string(rc, TEXT_KIND, COL_KIND));
 }
 
 void rocprof_scratch(struct rocprof_csv *rc)
@@ -75,7 +77,8 @@ void rocprof_scratch(struct rocprof_csv *rc)
 		return;
 	device = rocprof_device(rc, rocprof_cell(rc, COL_AGENT), true);
 	push_work(rc, SPAN_ANNOTATION, rocprof_queue(rc, device), start_ns, end_ns,
-		  rocprof_cell(rc, COL_OPERATION), rocprof_cell(rc, COL_KIND));
+		  rocprof_string(rc, rocprof_cell(rc, COL_OPERATION)),
+		  rocprof_category(rc, rocprof_cell(rc, COL_KIND)));
 }
 
 static bool value_of(struct rocprof_csv *rc, struct csv_text t, double *ret)
@@ -135,14 +138,10 @@ void rocprof_counter(struct rocprof_csv *rc)
 	device = rocprof_device(rc, rocprof_cell(rc, COL_AGENT), true);
 	queue = rocprof_queue(rc, device);
 	if (fresh && !rc->dispatches_elsewhere)
-		push_work(rc, SPAN_KERNEL, queue, start_ns, end_ns, rocprof_cell(rc, COL_KERNEL),
-			  (struct csv_text){ "KERNEL_DISPATCH", 15 });
+		push_work(rc, SPAN_KERNEL, queue, start_ns, end_ns,
+			  rocprof_string(rc, rocprof_cell(rc, COL_KERNEL)),
+			  rocprof_category(rc, (struct csv_text){ "KERNEL_DISPATCH", 15 }));
 	rocprof_sample(rc, device, queue, end_ns, counter, value);
-}
-
-static struct csv_text cell_at(const struct rocprof_csv *rc, size_t i)
-{
-	return rc->glued ? rc->cells[i] : csv_field(&rc->row->record, i);
 }
 
 void rocprof_wide(struct rocprof_csv *rc)
@@ -155,12 +154,13 @@ void rocprof_wide(struct rocprof_csv *rc)
 	if (timed) {
 		device = rocprof_device(rc, rocprof_cell(rc, COL_AGENT), true);
 		queue = rocprof_queue(rc, device);
-		push_work(rc, SPAN_KERNEL, queue, start_ns, end_ns, rocprof_cell(rc, COL_KERNEL),
-			  (struct csv_text){ "KERNEL_DISPATCH", 15 });
+		push_work(rc, SPAN_KERNEL, queue, start_ns, end_ns,
+			  rocprof_string(rc, rocprof_cell(rc, COL_KERNEL)),
+			  rocprof_category(rc, (struct csv_text){ "KERNEL_DISPATCH", 15 }));
 	}
 	for (size_t i = 0; i < rc->head.nr; i++) {
 		const char *name = rc->head.names.v[i].name;
-		struct csv_text t = cell_at(rc, i), counter = { name, strlen(name) };
+		struct csv_text t = rocprof_field(rc, i), counter = { name, strlen(name) };
 		double value;
 
 		if (rc->head.names.v[i].column != COL_OTHER || num_f64(t.p, t.n, &value) < 0)

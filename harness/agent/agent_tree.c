@@ -6,11 +6,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "profrig/num.h"
 
 #define MAX_RESCANS 8
+/* Of the list of children; with more of them, all processes are looked at. */
+#define MAX_CHILDREN_TEXT 512
 
 /* Fields of /proc/<pid>/stat after the name, which may hold blanks and brackets itself. */
 enum { STAT_STATE, STAT_PPID, STAT_PGRP, STAT_START = 19, STAT_FIELDS };
@@ -193,8 +196,43 @@ static bool scan_once(struct agent *a)
 	return whole;
 }
 
+/*
+ * Whatever descends from a subreaper or PID 1 is its child, or has an ancestor that is one and
+ * lives: when all children are dead nobody is left. Nobody but us takes children off this list, so
+ * it holds still while it is read. True is a proof, false is none.
+ */
+static bool nobody_lives(void)
+{
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	char buf[MAX_CHILDREN_TEXT];
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0 || n == (ssize_t)sizeof(buf))
+		return false;
+	for (ssize_t at = 0; at < n;) {
+		const char *end = memchr(buf + at, ' ', (size_t)(n - at));
+		siginfo_t si = { .si_pid = 0 };
+		uint64_t pid;
+
+		if (!end || num_u64(buf + at, (size_t)(end - buf - at), &pid) < 0)
+			return false;
+		/* Not its state: a zombie may be the first of several threads, the others alive. */
+		if (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || !si.si_pid)
+			return false;
+		at = end + 1 - buf;
+	}
+	return true;
+}
+
 void tree_scan(struct agent *a)
 {
+	/* Mostly a step leaves nothing behind, and a machine may have thousands of processes. */
+	if (nobody_lives()) {
+		tree_release(&a->tree);
+		return;
+	}
 	/* The list of names is read before the files: a process listed alive may have forked a
 	 * child that is not listed and be found dead. */
 	for (int i = 0; i < MAX_RESCANS && !scan_once(a); i++)

@@ -104,6 +104,8 @@ struct prepared {
 };
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
+/* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
+void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
 /*
  * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
  * with command. p keeps addresses of its own parts: it must not move.

@@ -399,6 +399,7 @@ static void finding(struct table *t, const char *kind, const char *name, bool ok
 	table_str(t, name);
 	table_str(t, detail);
 	table_str(t, ok || !fix ? "" : fix);
+	table_str(t, "");
 	table_row(t);
 }
 
@@ -509,13 +510,17 @@ static void doctor_text(const struct table *t)
 static int doctor_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release)
-	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT, swept = STRVEC_INIT;
-	bool json = false, container = false;
+	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT;
+	bool json = false, container = false, fix = false;
+	const char *runs_dir = "runs";
 	char **rest;
 	struct tool_set ts;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "where run directories are (./runs)" },
+		{ "fix", 0, OPT_FLAG, &fix, NULL,
+		  "finish off killed runs and remove what they left" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &operands, &rest);
@@ -527,15 +532,13 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	code = load_tools(c, &dirs, &ts);
 	if (code != EXIT_DONE)
 		return code;
-	run_sweep_leftovers(&swept, NULL);
-	for (size_t i = 0; i < swept.nr; i++)
-		log_notice("%s", swept.v[i]);
 	struct table *t = table_new("doctor");
 	table_col(t, "state", TABLE_STR, NULL);
 	table_col(t, "kind", TABLE_STR, NULL);
 	table_col(t, "name", TABLE_STR, NULL);
 	table_col(t, "detail", TABLE_STR, NULL);
 	table_col(t, "fix", TABLE_STR, NULL);
+	table_col(t, "bytes", TABLE_STR, NULL); /* of leftovers */
 	CLEANUP(xfreep) char *lib = run_lib_dir();
 	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
 	bool there = access(agent, X_OK) == 0;
@@ -552,6 +555,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
 		page_html(NULL) ? "interactive page built in" : "plain tables only",
 		"make PAGE=1 (needs node and npm)");
+	doctor_leftovers(t, runs_dir, fix);
 	if (json)
 		table_json(t);
 	else

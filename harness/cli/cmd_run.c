@@ -120,11 +120,12 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 	return at;
 }
 
-static void say_leftovers(void)
+static void say_leftovers(const char *runs_dir)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_abs(runs_dir);
 
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(dir, &lines, NULL);
 	for (size_t i = 0; i < lines.nr; i++)
 		log_notice("%s", lines.v[i]);
 }
@@ -228,11 +229,41 @@ static void compare(const struct prepared *p, const struct run_result *r, struct
 	}
 }
 
+/*
+ * The container that is the run's tells by starting that all is there; only when it does not is it
+ * looked into why, and what can be pulled is.
+ */
+static int execute(const struct prepared *p, struct run_opts *ro, struct run_result *ret)
+{
+	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	int code, r;
+
+	ro->quick = true;
+	ro->missing = &missing;
+	code = missing_prerequisites(p, ro);
+	if (code != EXIT_DONE)
+		return code;
+	r = run_execute(&p->plan, ro, ret, &err);
+	for (size_t i = 0; i < missing.nr; i++)
+		log_error("%s", missing.v[i]);
+	ro->quick = false;
+	ro->missing = NULL;
+	if (r == -ENOLINK) {
+		code = missing_prerequisites(p, ro);
+		if (code != EXIT_DONE)
+			return code;
+		r = run_execute(&p->plan, ro, ret, &err);
+	}
+	if (r < 0 && !missing.nr)
+		log_error("%s", err.msg);
+	return r < 0 ? EXIT_MISSING : EXIT_DONE;
+}
+
 static int run_one(const struct run_options *o, const struct prepared *p, struct baseline *base)
 {
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
-	struct err err = ERR_INIT;
 	bool mid_line = false;
 	struct run_opts ro = {
 		.check = check_artifact,
@@ -246,14 +277,10 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (p->conf.live && log_level() > 0)
 		progress_setup(1);
 	say_plan(&p->plan);
-	int code = missing_prerequisites(p, &ro);
+	int code = execute(p, &ro, &r);
 
 	if (code != EXIT_DONE)
 		return code;
-	if (run_execute(&p->plan, &ro, &r, &err) < 0) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
 	code = r.exit_code;
 	compare(p, &r, base);
 	if (!o->no_analyze) {
@@ -468,7 +495,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0) {
 		expand_models(&operands, &models);
 		cli_catch_signals();
-		say_leftovers();
+		say_leftovers(o.runs_dir);
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)

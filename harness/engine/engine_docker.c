@@ -58,6 +58,14 @@ static void docker_list(struct strvec *argv)
 		     "{{.Names}} {{.Label \"profrig.run\"}}", NULL);
 }
 
+static void docker_mounts(const char *container, struct strvec *argv)
+{
+	words(argv);
+	strvec_pushl(argv, "container", "inspect", "--format",
+		     "{{.State.Running}}\n{{range .Mounts}}{{println .Source}}{{end}}", "--",
+		     container, NULL);
+}
+
 const struct engine engine_docker = {
 	.name = "docker",
 	.about = "Docker Engine, through its command line",
@@ -69,5 +77,6 @@ const struct engine engine_docker = {
 	.pull = docker_pull,
 	.remove = docker_remove,
 	.list = docker_list,
+	.mounts = docker_mounts,
 	.fix = "apt-get install docker.io && systemctl start docker",
 };

@@ -67,6 +67,14 @@ static void podman_list(struct strvec *argv)
 		     "{{.Names}} {{index .Labels \"profrig.run\"}}", NULL);
 }
 
+static void podman_mounts(const char *container, struct strvec *argv)
+{
+	words(argv);
+	strvec_pushl(argv, "container", "inspect", "--format",
+		     "{{.State.Running}}\n{{range .Mounts}}{{println .Source}}{{end}}", "--",
+		     container, NULL);
+}
+
 const struct engine engine_podman = {
 	.name = "podman",
 	.about = "Podman: containers without a daemon",
@@ -78,5 +86,6 @@ const struct engine engine_podman = {
 	.pull = podman_pull,
 	.remove = podman_remove,
 	.list = podman_list,
+	.mounts = podman_mounts,
 	.fix = "apt-get install podman",
 };

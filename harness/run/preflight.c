@@ -276,15 +276,13 @@ static void report_probe(struct preflight *pf, const json_t *ev)
 	}
 }
 
-static int ask_agent(struct preflight *pf, struct agent_link *l, json_t *rq, struct err *err)
+static int ask_agent(struct preflight *pf, struct agent_link *l, const struct strvec *words,
+		     struct err *err)
 {
 	int64_t until = clock_monotonic_ns() + ANSWER_TIMEOUT_NS;
-	json_t *ev = NULL;
-	int r = link_hello(l, HELLO_TIMEOUT_MS, pf->o->interrupt, &ev, err);
+	json_t *ev;
+	int r = link_send(l, probe_request(pf->pl, words), err);
 
-	if (r == 0)
-		r = link_send(l, json_incref(rq), err);
-	json_decref(ev);
 	while (r >= 0 && clock_monotonic_ns() < until) {
 		bool answer;
 
@@ -299,6 +297,20 @@ static int ask_agent(struct preflight *pf, struct agent_link *l, json_t *rq, str
 			return 0;
 	}
 	return r < 0 ? r : err_set(err, ETIMEDOUT, "profrig-init gave no answer");
+}
+
+int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agent_link *l,
+		    struct strvec *missing, struct err *err)
+{
+	struct preflight pf = { .pl = pl, .o = o, .missing = missing };
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	size_t before = missing->nr;
+	int r = 0;
+
+	preload_words(pl, &words);
+	if (pl->needs.nr + words.nr > 0)
+		r = ask_agent(&pf, l, &words, err);
+	return r < 0 ? r : (int)(missing->nr - before);
 }
 
 /* The same start as the run's, without its directory and under another name. */
@@ -336,7 +348,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 	struct registration reg = REGISTRATION_INIT;
 	struct err why = ERR_INIT;
 	struct agent_link l;
-	json_t *rq;
+	json_t *hello = NULL;
 	int r;
 
 	preload_words(pl, &words);
@@ -347,20 +359,21 @@ static int check_needs(struct preflight *pf, struct err *err)
 	r = probe_argv(pf, name, &argv, err);
 	if (r < 0)
 		return r;
-	rq = probe_request(pl, &words);
 	/* As a run's: whoever kills us here leaves a container too. */
 	if (pl->engine->container)
 		registry_enter(pl, &reg, NULL);
 	r = link_open(&l, argv.v, &why);
 	if (r == 0) {
-		r = ask_agent(pf, &l, rq, &why);
+		r = link_hello(&l, HELLO_TIMEOUT_MS, pf->o->interrupt, &hello, &why);
+		json_decref(hello);
+		if (r == 0)
+			r = ask_agent(pf, &l, &words, &why);
 		link_end(&l);
 		if (r < 0)
 			forget_container(pf, name);
 		link_release(&l);
 	}
 	registry_leave(&reg);
-	json_decref(rq);
 	if (r == -EINTR)
 		return err_set(err, EINTR, "interrupted");
 	if (r < 0 && pl->engine->container)
@@ -471,10 +484,19 @@ static void check_samplers(struct preflight *pf)
 	}
 }
 
+/* Whether the run's own container can tell the rest by starting. */
+static bool may_be_tried(const struct plan *pl)
+{
+	const char *policy = pl->spec.pull ? pl->spec.pull : "missing";
+
+	return pl->engine->container && pl->spec.image && *pl->spec.image &&
+	       strcmp(policy, "always") != 0;
+}
+
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err)
 {
-	struct devices found = { .gpus = VEC_INIT };
+	CLEANUP(devices_release) struct devices found = { .gpus = VEC_INIT };
 	struct preflight pf = { pl, o, missing, pl->devices ? pl->devices : &found };
 	size_t before = missing->nr;
 	bool there = true, mounts, agent;
@@ -489,15 +511,14 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	check_gpus(&pf);
 	check_privileges(&pf);
 	check_samplers(&pf);
-	if (!check_engine(&pf)) {
-		devices_release(&found);
+	if (o->quick && missing->nr == before && may_be_tried(pl))
+		return 0;
+	if (!check_engine(&pf))
 		return (int)(missing->nr - before);
-	}
 	if (pl->engine->container)
 		r = check_image(&pf, &there, err);
 	/* A mount or an agent that is not there would be all the engine has to say. */
 	if (r == 0 && there && mounts && agent && !(o->dry && pl->engine->container))
 		r = check_needs(&pf, err);
-	devices_release(&found);
 	return r < 0 ? r : (int)(missing->nr - before);
 }

@@ -133,15 +133,29 @@ static void engine_start(struct run *rn)
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
 	if (r < 0) {
+		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
 		return;
 	}
 	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
 	if (r < 0 && r != -EINTR)
 		run_failed(rn, RUN_FAILED, "%s %s", engine_process(rn), err.msg);
+	rn->unstarted = r == -EPIPE ? -ENOLINK : 0;
 	if (r == 0)
 		engine_hello(rn, hello);
 	json_decref(hello);
+}
+
+/* With `quick` nobody has asked before. */
+static void engine_needs(struct run *rn)
+{
+	struct err err = ERR_INIT;
+	int n;
+
+	if (!rn->o->quick || !rn->o->missing || !rn->pl->engine->container || !rn->link_up)
+		return;
+	n = preflight_needs(rn->pl, rn->o, &rn->link, rn->o->missing, &err);
+	rn->unstarted = n > 0 ? -ENOPKG : n < 0 ? -ENOLINK : 0;
 }
 
 /* Containers go by themselves (--rm) when the agent ends; this is for when something in between
@@ -416,7 +430,7 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
-	run_facts(rn);
+	run_facts_begin(rn);
 }
 
 static void walk(struct run *rn)
@@ -430,6 +444,12 @@ static void walk(struct run *rn)
 	rn->status = RUN_RUNNING;
 	run_phase(rn, "start");
 	engine_start(rn);
+	engine_needs(rn);
+	run_facts_end(rn);
+	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
+		return;
+	rn->unstarted = 0;
+	run_dir_latest(rn);
 	save(rn);
 	do_pre(rn);
 	do_workload(rn);
@@ -492,6 +512,7 @@ static void run_release(struct run *rn)
 	else
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
+	free(rn->made);
 	for (size_t i = 0; i < rn->artifacts.nr; i++)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
@@ -523,8 +544,14 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	*ret = (struct run_result){ .workload_code = -1 };
 	begin(&rn);
 	r = run_dir_make(&rn, err);
-	if (r == 0) {
+	if (r == 0)
 		walk(&rn);
+	run_facts_end(&rn);
+	if (r == 0 && rn.unstarted) {
+		r = err_set(err, -rn.unstarted, "%s", rn.reason);
+		engine_stop(&rn);
+		run_dir_unmake(&rn);
+	} else if (r == 0) {
 		finish(&rn, ret);
 		fill_result(&rn, ret);
 		/* So that a caller with more to do sees it too. */

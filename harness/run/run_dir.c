@@ -78,7 +78,7 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 /* Asked by trying, since reserved blocks and quotas make statvfs a guess. */
 bool run_disk_full(const char *run_dir)
 {
-	CLEANUP(xfreep) char *path = fs_join(run_dir, ".space");
+	CLEANUP(xfreep) char *path = fs_join(run_dir, RUN_SPACE);
 	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	int r;
 
@@ -129,6 +129,37 @@ static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
 	return r;
 }
 
+/* The first folder on the way to dir that is not there; NULL: all are. Owned. */
+static char *first_missing(const char *dir)
+{
+	char *at = xstrdup(dir), *missing = NULL;
+
+	while (!fs_exists(at)) {
+		char *up = fs_dir(at);
+
+		free(missing);
+		missing = at;
+		at = up;
+	}
+	free(at);
+	return missing;
+}
+
+/* What the user can do about it, behind the reason. */
+static int cannot_make(int r, const char *parent, struct err *err)
+{
+	if (r == -EROFS || r == -EACCES || r == -EPERM)
+		return err_set(err, -r,
+			       "cannot write to '%s' (%s): name another folder with -o DIR", parent,
+			       strerror(-r));
+	if (r == -ENOSPC || r == -EDQUOT)
+		return err_set(err, -r,
+			       "no space for a run in '%s' (%s): make room, or name a folder on "
+			       "another disk with -o DIR",
+			       parent, strerror(-r));
+	return r;
+}
+
 /* Made under a name that no reader looks at and then renamed, so that a directory with its real
  * name always holds a run.json. */
 int run_dir_make(struct run *rn, struct err *err)
@@ -136,14 +167,16 @@ int run_dir_make(struct run *rn, struct err *err)
 	const struct plan *pl = rn->pl;
 	CLEANUP(xfreep) char *parent = fs_dir(pl->run_dir);
 	CLEANUP(xfreep) char *tmp = temporary_name(pl);
-	int r = fs_mkdirs(parent, 0777, err);
+	int r;
 
+	rn->made = first_missing(parent);
+	r = fs_mkdirs(parent, 0777, err);
 	if (r < 0)
-		return r;
+		return cannot_make(r, parent, err);
 	if (fs_exists(pl->run_dir))
 		return err_set(err, EEXIST, "'%s' exists already", pl->run_dir);
 	if (mkdir(tmp, 0777) < 0)
-		return err_sys(err, errno, "cannot make '%s'", tmp);
+		return cannot_make(err_sys(err, errno, "cannot make '%s'", tmp), parent, err);
 	r = fill_skeleton(rn, tmp, err);
 	if (r == 0 && rename(tmp, pl->run_dir) < 0)
 		r = err_sys(err, errno, "cannot make '%s'", pl->run_dir);
@@ -151,7 +184,22 @@ int run_dir_make(struct run *rn, struct err *err)
 		xclosep(&rn->lock_fd);
 		fs_remove_tree(tmp, NULL);
 	}
-	return r;
+	return cannot_make(r, parent, err);
+}
+
+void run_dir_unmake(struct run *rn)
+{
+	CLEANUP(xfreep) char *at = fs_dir(rn->pl->run_dir);
+
+	xclosep(&rn->lock_fd);
+	fs_remove_tree(rn->pl->run_dir, NULL);
+	/* Not what is in use by now: rmdir leaves it. */
+	while (rn->made && fs_below(rn->made, at) && rmdir(at) == 0) {
+		char *up = fs_dir(at);
+
+		free(at);
+		at = up;
+	}
 }
 
 static int copy_script(const struct plan_copy *c, struct err *err)
@@ -171,7 +219,7 @@ static int copy_script(const struct plan_copy *c, struct err *err)
 	return r;
 }
 
-static void link_latest(struct run *rn)
+void run_dir_latest(struct run *rn)
 {
 	const char *dir = rn->o->runs_dir;
 	CLEANUP(xfreep) char *link = NULL;
@@ -198,7 +246,6 @@ int run_dir_fill(struct run *rn, struct err *err)
 		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
 		r = copy_script(&pl->copies.v[i], err);
-	link_latest(rn);
 	return r;
 }
 

@@ -1,6 +1,8 @@
 #include "run_priv.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -68,46 +70,111 @@ static bool first_line(const struct strvec *argv, int timeout_ms, char *buf, siz
 	return true;
 }
 
-/* The repository belongs to somebody else: its hooks and monitors must not run. */
-static void git_words(struct strvec *argv, const char *dir)
+/* Nearly always there is none, and to start git in order to hear so takes longer than all the rest. */
+static bool may_be_repository(const char *dir)
 {
-	strvec_pushl(argv, "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c",
-		     "core.hooksPath=/dev/null", "-C", dir, NULL);
+	CLEANUP(xfreep) char *at = realpath(dir, NULL);
+
+	if (getenv("GIT_DIR"))
+		return true;
+	while (at) {
+		CLEANUP(xfreep) char *git = fs_join(at, ".git");
+		char *parent;
+
+		if (fs_exists(git))
+			return true;
+		if (!strcmp(at, "/"))
+			return false;
+		parent = fs_dir(at);
+		free(at);
+		at = parent;
+	}
+	return false;
 }
 
+/* "# branch.oid <commit>", other lines with '#', then one for each change. */
+static void read_status(struct run_git *g, const char *text)
+{
+	static const char oid[] = "# branch.oid ";
+
+	while (*text) {
+		const char *end = strchrnul(text, '\n');
+
+		if (*text != '#')
+			g->dirty = true;
+		else if (!strncmp(text, oid, strlen(oid)) &&
+			 strspn(text + strlen(oid), "0123456789abcdef") >= 40)
+			snprintf(g->commit, sizeof(g->commit), "%.*s",
+				 (int)(end - text - (ssize_t)strlen(oid)), text + strlen(oid));
+		text = *end ? end + 1 : end;
+	}
+	g->known = *g->commit;
+}
+
+/* The repository belongs to somebody else: its hooks and monitors must not run. */
 static void git_facts(struct run_git *g, const char *dir)
 {
-	CLEANUP(strvec_release) struct strvec head = STRVEC_INIT, status = STRVEC_INIT;
-	char line[256];
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct proc_exit x;
 
-	git_words(&head, dir);
-	strvec_pushl(&head, "rev-parse", "--verify", "HEAD", NULL);
-	if (!first_line(&head, GIT_TIMEOUT_MS, line, sizeof(line)) ||
-	    strspn(line, "0123456789abcdef") < 40)
+	if (!may_be_repository(dir))
 		return;
-	snprintf(g->commit, sizeof(g->commit), "%.64s", line);
-	git_words(&status, dir);
-	strvec_pushl(&status, "status", "--porcelain", "--untracked-files=no", "--", ".", NULL);
-	if (!first_line(&status, GIT_TIMEOUT_MS, line, sizeof(line)))
-		return;
-	g->known = true;
-	g->dirty = line[0] != '\0';
+	strvec_pushl(&argv, "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c",
+		     "core.hooksPath=/dev/null", "-C", dir, "status", "--porcelain=v2", "--branch",
+		     "--untracked-files=no", "--", ".", NULL);
+	if (proc_capture(argv.v, GIT_TIMEOUT_MS, 65536, &out, NULL, &x, NULL) == 0 && x.code == 0)
+		read_status(g, out.buf);
 }
 
-void run_facts(struct run *rn)
+static void engine_facts(struct run_facts_job *job)
 {
-	const struct engine *e = rn->pl->engine;
+	const struct plan *pl = job->pl;
 	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT, image = STRVEC_INIT;
 
+	if (!pl->engine->container)
+		return;
+	pl->engine->probe(&probe);
+	first_line(&probe, ENGINE_TIMEOUT_MS, job->engine_version, sizeof(job->engine_version));
+	if (!pl->spec.image)
+		return;
+	pl->engine->image(pl->spec.image, &image);
+	first_line(&image, ENGINE_TIMEOUT_MS, job->image_digest, sizeof(job->image_digest));
+}
+
+static void *find_out(void *arg)
+{
+	struct run_facts_job *job = arg;
+
+	if (job->pl->conf && job->pl->conf->dir)
+		git_facts(&job->git, job->pl->conf->dir);
+	engine_facts(job);
+	return NULL;
+}
+
+void run_facts_begin(struct run *rn)
+{
+	sigset_t all, old;
+
 	host_facts(&rn->host);
-	if (rn->pl->conf && rn->pl->conf->dir)
-		git_facts(&rn->git, rn->pl->conf->dir);
-	if (!e->container)
-		return;
-	e->probe(&probe);
-	first_line(&probe, ENGINE_TIMEOUT_MS, rn->engine_version, sizeof(rn->engine_version));
-	if (!rn->pl->spec.image)
-		return;
-	e->image(rn->pl->spec.image, &image);
-	first_line(&image, ENGINE_TIMEOUT_MS, rn->image_digest, sizeof(rn->image_digest));
+	rn->facts.pl = rn->pl;
+	/* Signals are for who waits, and waits to be woken by them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rn->facts.running = pthread_create(&rn->facts.thread, NULL, find_out, &rn->facts) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!rn->facts.running)
+		find_out(&rn->facts);
+}
+
+void run_facts_end(struct run *rn)
+{
+	struct run_facts_job *job = &rn->facts;
+
+	if (job->running)
+		pthread_join(job->thread, NULL);
+	job->running = false;
+	rn->git = job->git;
+	memcpy(rn->image_digest, job->image_digest, sizeof(rn->image_digest));
+	memcpy(rn->engine_version, job->engine_version, sizeof(rn->engine_version));
 }

@@ -16,7 +16,7 @@
  *	run_lines.c	outputs that are logs
  *	run_metrics.c	"performance: 123 samples/s" and the like
  *	run_registry.c	which runs are alive
- *	run_sweep.c	finishing off those that are not
+ *	run_sweep.c	finishing off those that are not (sweep_priv.h)
  *	preflight.c	what must hold before a run directory exists
  *	agentlink.c	talking to profrig-init
  */
@@ -26,6 +26,7 @@
 #include "agentlink.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdarg.h>
 
 #include "profrig/clock.h"
@@ -34,6 +35,7 @@
 #define RUN_SCHEMA "profrig.run/1"
 #define RUN_LOCK ".lock"
 #define RUN_RESERVE ".reserve"
+#define RUN_SPACE ".space"
 #define RUN_RESERVE_BYTES ((size_t)512 << 10)
 
 struct run_clock {
@@ -106,6 +108,15 @@ struct run_git {
 	char commit[65];
 };
 
+/* What programs have to be asked for is asked by a thread, while the engine starts. */
+struct run_facts_job {
+	const struct plan *pl;
+	pthread_t thread;
+	bool running;
+	struct run_git git;
+	char image_digest[128], engine_version[64];
+};
+
 struct registration {
 	int fd; /* holds the lock, -1 none */
 	char *path;
@@ -126,10 +137,12 @@ struct run {
 	struct agent_link link;
 	bool link_up; /* the agent has said hello */
 	bool link_lost;
+	int unstarted;       /* -ENOLINK, -ENOPKG: it cannot begin (run_opts.quick), 0 it can */
 	bool container_left; /* it could not be removed */
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
+	char *made; /* the first folder on the way to the run directory that we made, owned */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */
@@ -144,6 +157,7 @@ struct run {
 	char image_digest[128], engine_version[64], agent_version[32], libc[64];
 	struct run_host host;
 	struct run_git git;
+	struct run_facts_job facts;
 	VEC(struct run_clock) clocks;
 	VEC(struct run_idle_window) idle;
 	VEC(struct run_step) steps; /* as many as the plan has */
@@ -183,8 +197,12 @@ void run_idle(struct run *rn, const char *when, double s);
 /* --- run_dir.c --- */
 
 int run_dir_make(struct run *rn, struct err *err);
-/* Folders, copies of scripts, the `latest` link. Failures are warnings but for copies. */
+/* Folders and copies of scripts. */
 int run_dir_fill(struct run *rn, struct err *err);
+/* The `latest` link, once the run has begun; a failure is a warning. */
+void run_dir_latest(struct run *rn);
+/* As if the run had never been: of one that could not begin. */
+void run_dir_unmake(struct run *rn);
 /*
  * Lets an agent that is another user than we are into the folders, and write where steps and tools
  * do. uid_inside: what it is in its container.
@@ -201,6 +219,13 @@ bool run_disk_full(const char *run_dir);
 /* 0 when the engine answers, else -errno with its words. */
 int engine_answers(const struct engine *e, struct err *err);
 
+/* --- preflight.c --- */
+
+/* Asks the agent of a container that has said hello for what tools need. Returns how many lines were
+ * added to missing, or -errno when it does not answer. */
+int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agent_link *l,
+		    struct strvec *missing, struct err *err);
+
 /* --- run_json.c --- */
 
 /* final: may use up the reserve. */
@@ -215,7 +240,10 @@ int run_note_interrupted(const char *run_dir, struct err *err);
 
 /* --- the rest --- */
 
-void run_facts(struct run *rn);
+/* Host, git, engine and image. What begin leaves to a thread is in rn only after end, which may be
+ * called again. */
+void run_facts_begin(struct run *rn);
+void run_facts_end(struct run *rn);
 void run_samplers_open(struct run *rn);
 void run_samplers_start(struct run *rn);
 void run_samplers_mark(struct run *rn, const char *name);

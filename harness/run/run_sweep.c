@@ -1,15 +1,13 @@
-#include "run_priv.h"
+#include "sweep_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
 #include "profrig/num.h"
 
 #define ENGINE_TIMEOUT_MS 15000
@@ -19,8 +17,57 @@
 #define AGENT_PATIENCE_NS (4 * NS_PER_S)
 #define KILL_ROUNDS 50
 #define UNBORN_NS (60 * NS_PER_S)
-#define LOCK_TRIES 25
-#define LOCK_NAP_NS (20 * NS_PER_MS)
+
+/* --- rows --- */
+
+static char *words(const char *fmt, va_list ap)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	strbuf_vaddf(&sb, fmt, ap);
+	return xstrdup(sb.buf);
+}
+
+struct leftover *sweep_row(struct sweep *sw, const char *kind, char *what, const char *of, ...)
+{
+	struct leftover row = { .kind = kind, .what = what, .bytes = -1 };
+	va_list ap;
+
+	va_start(ap, of);
+	row.of = words(of, ap);
+	va_end(ap);
+	VEC_PUSH(&sw->out->rows, row);
+	return &sw->out->rows.v[sw->out->rows.nr - 1];
+}
+
+void sweep_done(struct leftover *row, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	row->done = words(fmt, ap);
+	va_end(ap);
+}
+
+void sweep_error(struct leftover *row, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	row->error = words(fmt, ap);
+	va_end(ap);
+}
+
+void leftovers_release(struct leftovers *l)
+{
+	for (size_t i = 0; i < l->rows.nr; i++) {
+		free(l->rows.v[i].what);
+		free(l->rows.v[i].of);
+		free(l->rows.v[i].done);
+		free(l->rows.v[i].error);
+	}
+	VEC_RELEASE(&l->rows);
+}
 
 /* --- processes --- */
 
@@ -61,7 +108,7 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* profrig may itself run inside a run whose profrig is dead. */
-static bool is_our_ancestor(pid_t pid)
+bool sweep_is_ancestor(pid_t pid)
 {
 	pid_t at = getpid();
 
@@ -73,6 +120,7 @@ static bool is_our_ancestor(pid_t pid)
 	return pid == 1;
 }
 
+/* sig 0: only counts them. */
 static size_t signal_carriers(const char *entry, int sig)
 {
 	size_t count = 0;
@@ -83,7 +131,7 @@ static size_t signal_carriers(const char *entry, int sig)
 		int64_t pid;
 
 		if (num_i64(e->d_name, strlen(e->d_name), &pid) < 0 || !carries(e->d_name, entry) ||
-		    is_our_ancestor((pid_t)pid))
+		    sweep_is_ancestor((pid_t)pid))
 			continue;
 		count += kill((pid_t)pid, sig) == 0;
 	}
@@ -105,7 +153,7 @@ size_t sweep_processes(const char *run_id)
 	pid_t agent;
 
 	agent = sampler_find_agent(run_id);
-	if (agent > 0 && is_our_ancestor(agent))
+	if (agent > 0 && sweep_is_ancestor(agent))
 		return 0;
 	/* Its input has closed, mostly; under a dead dockerd nobody tells it. */
 	if (agent > 0)
@@ -125,10 +173,9 @@ size_t sweep_processes(const char *run_id)
 
 /* --- containers --- */
 
-/* 1 it is there, 0 not, -errno: the engine does not say. */
-static int container_there(const struct engine *e, const char *run_id, char **ret_name)
+int sweep_list_containers(const struct engine *e, struct strvec *lines)
 {
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, lines = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit x;
 	int r;
@@ -139,19 +186,11 @@ static int container_there(const struct engine *e, const char *run_id, char **re
 	r = proc_capture(argv.v, ENGINE_TIMEOUT_MS, (size_t)4 << 20, &out, NULL, &x, NULL);
 	if (r < 0 || x.code != 0)
 		return r < 0 ? r : -EIO;
-	strvec_split(&lines, out.buf, "\n");
-	for (size_t i = 0; i < lines.nr; i++) {
-		const char *blank = strchr(lines.v[i], ' ');
-
-		if (!blank || strcmp(blank + 1, run_id) != 0)
-			continue;
-		*ret_name = xstrndup(lines.v[i], (size_t)(blank - lines.v[i]));
-		return 1;
-	}
+	strvec_split(lines, out.buf, "\n");
 	return 0;
 }
 
-static int remove_container(const struct engine *e, const char *name)
+int sweep_remove_container(const struct engine *e, const char *name)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
@@ -162,80 +201,81 @@ static int remove_container(const struct engine *e, const char *name)
 	return r < 0 ? r : x.code != 0 ? -EIO : 0;
 }
 
-/* 0 when no container of this run is left. */
-static int sweep_containers(const struct engine *e, const char *run_id, struct strvec *lines)
+static bool sweep_container(struct sweep *sw, const struct engine *e, const char *name,
+			    const char *run_id)
 {
-	for (int i = 0; i < 8; i++) {
-		CLEANUP(xfreep) char *name = NULL;
-		int r = container_there(e, run_id, &name);
+	struct leftover *row = sweep_row(sw, "container", xstrdup(name),
+					 "%s, of run %s, whose profrig is dead", e->name, run_id);
 
-		if (r <= 0)
-			return r;
-		r = remove_container(e, name);
-		if (r < 0)
-			return r;
-		strvec_pushf(lines, "removed container %s, which its run had left", name);
+	if (!sw->o->fix)
+		return false;
+	if (sweep_remove_container(e, name) < 0) {
+		sweep_error(row, "%s does not remove it", e->name);
+		return false;
 	}
-	return -EBUSY;
+	sweep_done(row, "removed container %s, which its run had left", name);
+	return true;
 }
 
-/* --- run directories --- */
-
-static void remove_temporaries(const char *run_dir)
+/* Whether no container of this run is left. */
+static bool sweep_containers(struct sweep *sw, const struct engine *e, const char *run_id)
 {
-	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	CLEANUP(xfreep) char *parent = fs_dir(run_dir);
-	CLEANUP(xfreep) char *unborn = xasprintf("%s/.%s.tmp", parent, fs_base(run_dir));
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	bool gone = true;
 
-	fs_remove_tree(unborn, NULL);
-	if (fs_list(run_dir, &names, NULL) < 0)
-		return;
-	for (size_t i = 0; i < names.nr; i++) {
-		CLEANUP(xfreep) char *path = fs_join(run_dir, names.v[i]);
+	if (sweep_list_containers(e, &lines) < 0) {
+		struct leftover *row = sweep_row(sw, "container", xasprintf("profrig-%s", run_id),
+						 "perhaps: %s does not say", e->name);
 
-		if (!strcmp(names.v[i], RUN_RESERVE) || !strcmp(names.v[i], RUN_LOCK) ||
-		    !fnmatch(".profrig-*.tmp", names.v[i], FNM_PERIOD))
-			unlink(path);
+		row->kept = true;
+		return false;
 	}
+	for (size_t i = 0; i < lines.nr; i++) {
+		const char *blank = strchr(lines.v[i], ' ');
+
+		if (blank && !strcmp(blank + 1, run_id)) {
+			CLEANUP(xfreep)
+			char *name = xstrndup(lines.v[i], (size_t)(blank - lines.v[i]));
+
+			gone &= sweep_container(sw, e, name, run_id);
+		}
+	}
+	return gone;
 }
 
-/*
- * The lock of a profrig that is gone. A child it had just forked holds its locks until it calls
- * exec, so a lock whose owner is dead is asked for again for a moment.
- */
-static int lock_of_dead(const char *path, pid_t owner, int *ret_fd)
-{
-	int r = registry_lock(path, false, ret_fd);
+/* --- runs --- */
 
-	for (int i = 0; i < LOCK_TRIES && r == -EWOULDBLOCK; i++) {
-		if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH)
-			return r;
-		nap(LOCK_NAP_NS);
-		r = registry_lock(path, false, ret_fd);
-	}
-	return r;
+static bool processes_of(struct sweep *sw, const char *run_id)
+{
+	CLEANUP(xfreep) char *entry = xasprintf("PROFRIG_RUN_ID=%s", run_id);
+	pid_t agent = sampler_find_agent(run_id);
+	struct leftover *row;
+	size_t n;
+
+	/* profrig may itself run inside a run whose profrig is dead. */
+	if (agent > 0 && sweep_is_ancestor(agent))
+		return true;
+	if (sw->o->fix)
+		n = sweep_processes(run_id);
+	else
+		n = signal_carriers(entry, 0) + (agent > 0);
+	if (n == 0)
+		return true;
+	row = sweep_row(sw, "processes", xasprintf("%zu process%s", n, n == 1 ? "" : "es"),
+			"of run %s, whose profrig is dead", run_id);
+	if (sw->o->fix)
+		sweep_done(row, "ended %zu process%s of %s", n, n == 1 ? "" : "es", run_id);
+	return sw->o->fix;
 }
 
-/* 0 done, 1 its profrig lives. */
-static int finish_dir(const char *run_dir, pid_t owner, struct strvec *lines)
+bool sweep_run(struct sweep *sw, const char *run_id, const char *engine)
 {
-	CLEANUP(xfreep) char *lock = fs_join(run_dir, RUN_LOCK);
-	CLEANUP(xclosep) int fd = -1;
-	struct err err = ERR_INIT;
-	int r = lock_of_dead(lock, owner, &fd);
+	const struct engine *e = engine ? engine_find(engine) : NULL;
+	bool gone = processes_of(sw, run_id);
 
-	if (r == -EWOULDBLOCK)
-		return 1;
-	if (fs_is_dir(run_dir)) {
-		r = run_note_interrupted(run_dir, &err);
-		if (r < 0)
-			strvec_pushf(lines, "%s: %s", run_dir, err.msg);
-		else if (r > 0)
-			strvec_pushf(lines, "%s: marked interrupted, its profrig had died",
-				     run_dir);
-	}
-	remove_temporaries(run_dir);
-	return 0;
+	if (e && e->container)
+		gone &= sweep_containers(sw, e, run_id);
+	return gone;
 }
 
 /* --- entries --- */
@@ -248,66 +288,86 @@ static json_t *read_entry(const char *path)
 	return fs_read(path, MAX_ENTRY, &text, &n, NULL) == 0 ? json_loadb(text, n, 0, NULL) : NULL;
 }
 
-/* Returns whether nothing of the run is left. */
-static bool sweep_run(const char *run_id, const char *engine, struct strvec *lines)
-{
-	const struct engine *e = engine ? engine_find(engine) : NULL;
-	size_t ended = sweep_processes(run_id);
-
-	if (ended)
-		strvec_pushf(lines, "ended %zu process%s of %s", ended, ended == 1 ? "" : "es",
-			     run_id);
-	return !e || !e->container || sweep_containers(e, run_id, lines) == 0;
-}
-
-/* Returns 1 when the run was finished off. */
-static int sweep_entry(const char *path, const char *run_id, struct strvec *lines)
+static void sweep_entry(struct sweep *sw, const char *path, const char *run_id)
 {
 	json_t *entry = read_entry(path);
 	const char *run_dir = json_string_value(json_object_get(entry, "run_dir"));
+	const char *engine = json_string_value(json_object_get(entry, "engine"));
 	pid_t owner = (pid_t)json_integer_value(json_object_get(entry, "pid"));
 	CLEANUP(xclosep) int fd = -1;
-	int count = 0;
 
+	strvec_push(&sw->seen, run_id);
 	/* Else it is alive, or being finished off by another profrig. */
-	if (lock_of_dead(path, owner, &fd) == 0 &&
-	    (!run_dir || *run_dir != '/' || finish_dir(run_dir, owner, lines) == 0)) {
-		count = 1;
+	if (sweep_lock_of_dead(path, owner, &fd) == 0 &&
+	    (!run_dir || *run_dir != '/' || sweep_dir(sw, run_dir, owner) == 0)) {
+		sw->dead++;
 		/*
 		 * While the engine does not answer the entry stays, for the next profrig to ask
 		 * again.
 		 */
-		if (sweep_run(run_id, json_string_value(json_object_get(entry, "engine")), lines))
+		if (sweep_run(sw, run_id, engine) && sw->o->fix)
 			unlink(path);
+		else if (!sw->o->fix)
+			sweep_row(sw, "entry", xstrdup(path), "of run %s, whose profrig is dead",
+				  run_id)
+				->bytes = fs_size(path);
 	}
 	json_decref(entry);
-	return count;
 }
 
-int run_sweep_leftovers(struct strvec *lines, struct err *err)
+/* An entry whose profrig died before it was whole; a fresh one may be about to be. */
+static void sweep_unborn_entry(struct sweep *sw, const char *path)
+{
+	CLEANUP(xclosep) int fd = -1;
+
+	if (!fs_is_file(path) || clock_realtime_ns() - fs_mtime_ns(path) <= UNBORN_NS ||
+	    registry_lock(path, false, &fd) < 0)
+		return;
+	if (!sw->o->fix)
+		sweep_row(sw, "entry", xstrdup(path), "never finished")->bytes = fs_size(path);
+	else
+		unlink(path);
+}
+
+static int sweep_registry(struct sweep *sw, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	CLEANUP(xfreep) char *dir = registry_dir(err);
-	int count = 0, r;
+	int r = dir ? fs_list(dir, &names, err) : err && err->code ? -err->code : -EPERM;
 
-	if (!dir)
-		return err && err->code ? -err->code : -EPERM;
-	r = fs_list(dir, &names, err);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < names.nr; i++) {
+	for (size_t i = 0; r == 0 && i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
-		CLEANUP(xclosep) int fd = -1;
 
-		if (names.v[i][0] != '.') {
-			count += sweep_entry(path, names.v[i], lines);
-			continue;
-		}
-		/* An entry whose profrig died before it was whole; a fresh one may be about to be.
-		 */
-		if (clock_realtime_ns() - fs_mtime_ns(path) > UNBORN_NS &&
-		    registry_lock(path, false, &fd) == 0)
-			unlink(path);
+		if (names.v[i][0] != '.')
+			sweep_entry(sw, path, names.v[i]);
+		else
+			sweep_unborn_entry(sw, path);
 	}
-	return count;
+	return r;
+}
+
+int leftovers_find(const struct leftovers_opts *o, struct leftovers *ret, struct err *err)
+{
+	struct sweep sw = { .o = o, .out = ret, .seen = STRVEC_INIT };
+	int r = sweep_registry(&sw, err);
+
+	if (o->runs_dir)
+		sweep_runs_dir(&sw);
+	if (o->all)
+		sweep_rest(&sw);
+	strvec_release(&sw.seen);
+	return r < 0 ? r : sw.dead;
+}
+
+int run_sweep_leftovers(const char *runs_dir, struct strvec *lines, struct err *err)
+{
+	struct leftovers_opts o = { .runs_dir = runs_dir, .fix = true };
+	struct leftovers found = { VEC_INIT };
+	int r = leftovers_find(&o, &found, err);
+
+	for (size_t i = 0; i < found.rows.nr; i++)
+		if (found.rows.v[i].done)
+			strvec_push(lines, found.rows.v[i].done);
+	leftovers_release(&found);
+	return r;
 }

@@ -41,7 +41,11 @@ struct csv_scan {
 	uint32_t *lines;    /* those of at that end a record */
 	size_t first, nr, line, lines_nr, cap;
 	size_t ahead; /* separators to look for */
+	size_t until; /* records that begin behind it are not wanted */
 };
+
+/* Ends can be read up to so many beyond the last one. */
+#define CSV_SLACK 8
 
 /* Valid until the next call with its scan. */
 struct csv_record {
@@ -60,6 +64,11 @@ struct csv_text {
 
 void csv_scan_init(struct csv_scan *s, const char *data, size_t n);
 void csv_scan_release(struct csv_scan *s);
+/*
+ * Goes on with the record that begins at `from`. Those that begin at `until` or behind it are not
+ * wanted: they come all the same, but nothing is looked for ahead of them.
+ */
+void csv_scan_range(struct csv_scan *s, size_t from, size_t until);
 /* 1 a record, 0 the end. */
 int csv_scan_next(struct csv_scan *s, struct csv_record *ret);
 /*

@@ -80,6 +80,9 @@ struct engine {
 	void (*remove)(const char *container, struct strvec *argv); /* by force; absent is fine */
 	/* prints "<name> <run id>" of every container labelled profrig.run */
 	void (*list)(struct strvec *argv);
+	/* prints whether the container runs (true, false), then the host's side of each of its mounts,
+	 * a line each; NULL: nothing of the kind */
+	void (*mounts)(const char *container, struct strvec *argv);
 	const char *fix; /* one command that would make it work, for doctor */
 };
 

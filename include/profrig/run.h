@@ -92,6 +92,14 @@ struct run_opts {
 	 * known)
 	 */
 	bool dry;
+	/*
+	 * Trust the engine: preflight leaves it, the image and what tools need there to run_execute,
+	 * whose container is then the only one. When that does not start, or holds not all that tools
+	 * need, run_execute undoes what it made and returns -ENOLINK (preflight without quick says
+	 * why, and pulls) or -ENOPKG with the lines in `missing`.
+	 */
+	bool quick;
+	struct strvec *missing;
 };
 
 struct run_result {
@@ -106,8 +114,8 @@ struct run_result {
 void run_result_release(struct run_result *r);
 
 /*
- * Everything that must hold before a run directory exists: engine answers, image is there (or
- * pulled), needs are met (asked in a throw-away container), samplers work. All that is missing is
+ * Everything that must hold before a run begins: engine answers, image is there (or pulled), needs
+ * are met (asked in a throw-away container, unless quick), samplers work. All that is missing is
  * collected as lines with what to do; returns their number (exit 4 when > 0), < 0 on an internal
  * failure.
  */
@@ -121,7 +129,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
 				     struct err *err);
 
-/* < 0: the run directory could not be created at all; otherwise ret is complete. */
+/* < 0: the run directory could not be created at all, or see `quick`; otherwise ret is complete. */
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
 		struct err *err);
 
@@ -167,12 +175,10 @@ struct run_warning_info {
 extern const struct run_warning_info run_warning_table[];
 
 /*
- * Leftovers of profrigs that died: runs registered under $XDG_RUNTIME_DIR/profrig (else
- * /tmp/profrig-<uid>) whose locks are free. Their containers are removed, their processes ended
- * (the agent, and whatever has PROFRIG_RUN_ID=<run id> in its environment), run.json is marked
- * interrupted. An engine that does not answer is asked again next time. lines: what was done, one
- * each. Returns how many runs were finished off.
+ * What the next run does about runs that were killed: leftovers.h, with fix, in the registry and in
+ * runs_dir (NULL: none). An engine that does not answer is asked again next time. lines: what was
+ * done, one each. Returns how many runs were finished off.
  */
-int run_sweep_leftovers(struct strvec *lines, struct err *err);
+int run_sweep_leftovers(const char *runs_dir, struct strvec *lines, struct err *err);
 
 #endif

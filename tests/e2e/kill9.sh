@@ -35,7 +35,7 @@ storm() { # engine, rounds: kills at moments all over the length of a whole run
 		kill -9 $pid 2>/dev/null
 		wait $pid 2>/dev/null
 	done
-	"$PROFRIG" doctor >"$T/doctor" 2>&1
+	"$PROFRIG" doctor --fix >"$T/doctor" 2>&1
 	for d in "$T/runs-$engine"/2*; do
 		[ -d "$d" ] || continue
 		dirs=$((dirs + 1))

@@ -89,7 +89,7 @@ static void test_kill9(void **state)
 		add_steps(g, i);
 		killed = killed_after(g, (useconds_t)rand_r(&seed) %
 						 (i % 2 ? longest_us / 7 : longest_us));
-		finished_off += run_sweep_leftovers(&lines, NULL) > 0;
+		finished_off += run_sweep_leftovers(NULL, &lines, NULL) > 0;
 		assert_no_process(g->plan.run_id);
 		assert_false(fs_exists(tmp));
 		if (!killed) {
@@ -157,7 +157,7 @@ static void test_sweep_spares_the_living(void **state)
 		_exit(0);
 	}
 	assert_true(wait_for_file(working));
-	assert_int_equal(run_sweep_leftovers(&lines, NULL), 0);
+	assert_int_equal(run_sweep_leftovers(NULL, &lines, NULL), 0);
 	assert_int_equal(lines.nr, 0);
 	test_put(g->plan.run_dir, "go", "");
 	assert_int_equal(proc_wait(pid, 120000, &x, NULL), 0);
@@ -183,7 +183,7 @@ static void test_sweep_hostile_registry(void **state)
 
 		assert_int_equal(fs_write_atomic(path, texts[i], strlen(texts[i]), NULL), 0);
 	}
-	assert_int_equal(run_sweep_leftovers(&lines, NULL), ARRAY_LEN(texts));
+	assert_int_equal(run_sweep_leftovers(NULL, &lines, NULL), ARRAY_LEN(texts));
 	assert_int_equal(fs_list(dir, &names, NULL), 0);
 	assert_int_equal(names.nr, 0);
 }
@@ -201,7 +201,7 @@ static void test_sweep_says_it_once(void **state)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	go(g);
 	assert_int_equal(fs_write_atomic(path, entry, strlen(entry), NULL), 0);
-	assert_int_equal(run_sweep_leftovers(&lines, NULL), 1);
+	assert_int_equal(run_sweep_leftovers(NULL, &lines, NULL), 1);
 	assert_int_equal(lines.nr, 0);
 	json_decref(g->doc);
 	g->doc = load(g->plan.run_dir);
@@ -239,10 +239,10 @@ static void test_container_left(void **state)
 	ended_as(g, RUN_FAILED, 1, "ended with status 125");
 	assert_string_equal(str(json_array_get(json_object_get(g->doc, "warnings"), 0), "code"),
 			    W_CONTAINER_LEFT);
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(NULL, &lines, NULL);
 	assert_int_equal(lines.nr, 0);
 	test_put(g->top, "works", "");
-	run_sweep_leftovers(&lines, NULL);
+	run_sweep_leftovers(NULL, &lines, NULL);
 	assert_int_equal(lines.nr, 1);
 	assert_non_null(strstr(lines.v[0], "removed container profrig-"));
 	assert_cleared_away(g);

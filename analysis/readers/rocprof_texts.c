@@ -1,0 +1,101 @@
+/*
+ * Numbers for texts that come again and again. Programs make the same calls in the same order, over
+ * and over: what came behind a text the last time is looked at first. Then a hash table, and what
+ * it does not have is new. It never forgets, so that numbers hold; it is full at some size.
+ */
+#include "rocprof_csv.h"
+
+#define TEXTS 16384
+#define PLACES (2 * TEXTS)
+
+struct rocprof_texts {
+	uint32_t nr;
+	struct rocprof_text v[TEXTS];
+	uint32_t next[TEXTS];   /* which came behind it the last time */
+	uint32_t place[PLACES]; /* by hash: the number and one; 0 is free */
+};
+
+struct rocprof_texts *rocprof_texts_new(void)
+{
+	/* fresh memory costs nothing until it is used */
+	return xcalloc(1, sizeof(struct rocprof_texts));
+}
+
+/* All of a text, as names of kernels are long and differ in a letter somewhere; its upper bits are
+ * the good ones. */
+static uint64_t text_hash(struct csv_text t)
+{
+	uint64_t h = t.n, k = UINT64_C(0x9e3779b97f4a7c15), word = 0;
+	size_t i = 0;
+
+	for (; i + sizeof(word) <= t.n; i += sizeof(word)) {
+		memcpy(&word, t.p + i, sizeof(word));
+		h += (word ^ word >> 29) * k;
+		k += UINT64_C(0xd1342543de82ef96);
+	}
+	for (word = 0; i < t.n; i++)
+		word = word << 8 | (unsigned char)t.p[i];
+	h += (word ^ word >> 29) * k;
+	return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+#define HEAD 16
+
+/* Compared as two words: how long texts are is different each time, and a loop's end is guessed
+ * wrong. */
+static inline void take_head(struct csv_text t, uint64_t ret[2])
+{
+	ret[0] = ret[1] = 0;
+	if (t.n >= HEAD) {
+		memcpy(ret, t.p, HEAD);
+	} else if (t.n >= 8) {
+		memcpy(&ret[0], t.p, 8);
+		memcpy(&ret[1], t.p + t.n - 8, 8);
+	} else if (t.n >= 4) {
+		memcpy(&ret[0], t.p, 4);
+		memcpy(&ret[1], t.p + t.n - 4, 4);
+	} else {
+		memcpy(&ret[0], t.p, t.n);
+	}
+}
+
+static inline bool is_text(const struct rocprof_text *e, struct csv_text t, const uint64_t head[2])
+{
+	return e->text.n == t.n && e->head[0] == head[0] && e->head[1] == head[1] &&
+	       (t.n <= HEAD || memcmp(e->text.p + HEAD, t.p + HEAD, t.n - HEAD) == 0);
+}
+
+static __attribute__((noinline)) uint32_t find(struct rocprof_texts *d, struct csv_text t,
+					       const uint64_t head[2])
+{
+	size_t at = text_hash(t) >> 49; /* 2^15 places */
+
+	for (; d->place[at]; at = (at + 1) % PLACES)
+		if (is_text(&d->v[d->place[at] - 1], t, head))
+			return d->place[at] - 1;
+	if (d->nr == TEXTS)
+		return ROCPROF_NO_TEXT;
+	d->v[d->nr] = (struct rocprof_text){ .head = { head[0], head[1] }, .text = t };
+	d->place[at] = ++d->nr;
+	return d->nr - 1;
+}
+
+uint32_t rocprof_texts_find(struct rocprof_texts *d, struct csv_text t, uint32_t *last)
+{
+	uint32_t guess = d->next[*last], r;
+	uint64_t head[2];
+
+	take_head(t, head);
+	if (is_text(&d->v[guess], t, head) && guess < d->nr)
+		return *last = guess;
+	r = find(d, t, head);
+	if (r == ROCPROF_NO_TEXT)
+		return r;
+	d->next[*last] = r;
+	return *last = r;
+}
+
+struct rocprof_text *rocprof_texts_at(struct rocprof_texts *d, uint32_t i)
+{
+	return &d->v[i];
+}
