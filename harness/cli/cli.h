@@ -116,6 +116,19 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);
 
+/*
+ * Whether a run on host with this tool would start. When not, why (detail) and what would help
+ * (*ret_fix, never NULL).
+ */
+bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
+		struct strbuf *detail, const char **ret_fix);
+/* All tools, one a row, with what they need and whether they work here; NULL with an exit code. */
+struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
+			  int *ret_code);
+/* Everything about the tools of these names (NULL: all). Exit code. */
+int tools_print(const struct command *c, const struct strvec *dirs, const struct strvec *names,
+		bool json);
+
 enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
 
 /* What the user says of counters: --counters, --tau, --exact-units. */

@@ -124,7 +124,7 @@ int prepare_again(struct prepared *p)
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
-	int r = tool_set_load(ret, dirs, &err);
+	int r = tool_set_open(ret, dirs, &err);
 
 	if (r == -ENOENT) /* a --tools-dir that is not there */
 		return cli_usage(c, "%s", err.msg);

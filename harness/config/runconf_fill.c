@@ -400,8 +400,10 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 
 static void unknown_tool(struct loader *l, const struct cfg_node *name)
 {
-	const char **names = xcalloc(l->ts->tools.nr + 1, sizeof(*names)), *near;
+	const char **names, *near;
 
+	tool_set_all(l->ts);
+	names = xcalloc(l->ts->tools.nr + 1, sizeof(*names));
 	for (size_t i = 0; i < l->ts->tools.nr; i++)
 		names[i] = l->ts->tools.v[i]->name;
 	near = cfg_did_you_mean(name->s, names);

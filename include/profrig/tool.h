@@ -3,7 +3,8 @@
  *
  * tool_set_load reads every tool file of the search path (first of a name wins) and validates all
  * of them; a broken file is a problem only when the tool is used (tool_find says so), `list tools`
- * shows it as broken.
+ * shows it as broken. tool_set_open only looks which files there are, which is all that a run
+ * without tools needs; tool_find then reads those that can be meant, tool_set_all the rest.
  */
 #ifndef PROFRIG_TOOL_H
 #define PROFRIG_TOOL_H
@@ -79,8 +80,9 @@ struct tool {
 };
 
 struct tool_set {
-	VEC(struct tool *) tools; /* by name */
+	VEC(struct tool *) tools; /* by name once all are read */
 	struct strvec dirs;       /* searched, in order */
+	struct strvec files;      /* not read yet, in that order */
 };
 
 /*
@@ -89,6 +91,9 @@ struct tool_set {
  * 2); of the others those that are there count.
  */
 int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
+int tool_set_open(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err);
+/* Reads what is not read yet: a cache, so the set may be const. */
+void tool_set_all(const struct tool_set *ts);
 void tool_set_release(struct tool_set *ts);
 const struct tool *tool_find(const struct tool_set *ts, const char *name); /* also a broken one */
 const char *tool_class_name(enum tool_class c);

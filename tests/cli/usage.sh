@@ -102,7 +102,7 @@ pre_scripts: [nosuch.sh]
 Y
 code "a configuration with mistakes of every kind" 3 "$PROFRIG" run -o "$T/none" --repeat 3 --config "$T/bad.yaml"
 is "all are told, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
-bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (gpu-tracer): leave one out
+bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (both trace the GPU, which has room for one: gpu-tracer): leave one out
 bad.yaml:3: engine 'docker' needs an image: model.image or --image
 bad.yaml:4: script 'nosuch.sh' is not there
 4 problems in the configuration; nothing was started"
