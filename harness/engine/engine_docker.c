@@ -70,7 +70,6 @@ const struct engine engine_docker = {
 	.name = "docker",
 	.about = "Docker Engine, through its command line",
 	.container = true,
-	.own_cpus = true,
 	.start = docker_start,
 	.probe = docker_probe,
 	.image = docker_image,

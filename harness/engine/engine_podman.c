@@ -79,7 +79,6 @@ const struct engine engine_podman = {
 	.name = "podman",
 	.about = "Podman: containers without a daemon",
 	.container = true,
-	.own_cpus = true,
 	.start = podman_start,
 	.probe = podman_probe,
 	.image = podman_image,

@@ -81,6 +81,7 @@ void plan_engine_spec(struct maker *m)
 	s->lib_dir = xstrdup(m->rq->lib_dir);
 	s->run_dir = xstrdup(m->rq->run_dir);
 	s->workdir = xstrdup(m->cwd);
+	s->cpus = xstrdup_null(c->cpus);
 	if (!m->container)
 		return;
 	if (!c->image)
@@ -90,7 +91,6 @@ void plan_engine_spec(struct maker *m)
 	s->image = xstrdup_null(c->image);
 	add_mounts(m, s);
 	add_gpus(m, s);
-	s->cpus = xstrdup_null(c->cpus);
 	s->keep = c->keep;
 	s->user = xstrdup_null(c->container.user);
 	s->network = xstrdup_null(c->container.network);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/num.h"
 
 #define IMAGE_TIMEOUT_MS 30000
 #define HELLO_TIMEOUT_MS 120000
@@ -451,6 +452,25 @@ static void check_gpus(struct preflight *pf)
 		check_vendor(pf, rc->tools.v[i].tool);
 }
 
+/* The kernel would leave out those that are not there, without a word. */
+static void check_cpus(struct preflight *pf)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	long have = sysconf(_SC_NPROCESSORS_CONF);
+	const char *cpus = pf->pl->spec.cpus;
+	const char *last;
+	uint64_t n;
+
+	if (!cpus || have < 1)
+		return;
+	strvec_split(&words, cpus, ",-");
+	last = words.v[words.nr - 1];
+	if (num_u64(last, strlen(last), &n) == 0 && n >= (uint64_t)have)
+		lacks(pf,
+		      "cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
+		      last, have);
+}
+
 /* What a tool cannot do without, and the container would not allow. */
 static void check_privileges(struct preflight *pf)
 {
@@ -509,6 +529,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	if (!pl->devices)
 		devices_find(&found, devices_root());
 	check_gpus(&pf);
+	check_cpus(&pf);
 	check_privileges(&pf);
 	check_samplers(&pf);
 	if (o->quick && missing->nr == before && may_be_tried(pl))

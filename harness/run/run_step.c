@@ -126,8 +126,8 @@ static json_t *start_request(const struct progress *p)
 			    json_boolean(ps->inherit_env || p->rn->pl->engine->container));
 	if (ps->cwd)
 		json_object_set_new(rq, "cwd", json_string(ps->cwd));
-	/* An engine that knows processors has set them for the whole container. */
-	if (p->rn->pl->spec.cpus && !p->rn->pl->engine->own_cpus)
+	/* Also in a container: rootless ones have no cpuset where cgroups are not delegated. */
+	if (p->rn->pl->spec.cpus)
 		json_object_set_new(rq, "cpus", json_string(p->rn->pl->spec.cpus));
 	if (ps->out)
 		json_object_set_new(rq, "out", json_string(ps->out));

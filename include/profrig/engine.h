@@ -65,7 +65,6 @@ struct engine {
 	bool container;
 	bool never_auto;  /* only when it is asked for */
 	bool all_devices; /* a container sees all GPUs or none: which of them, variables must say */
-	bool own_cpus;    /* start() sees to `cpus`; else the agent does */
 	/* argv that starts the agent with its stdin/stdout on ours. */
 	int (*start)(const struct engine_spec *s, struct strvec *argv, struct err *err);
 	/*
