@@ -32,7 +32,7 @@ CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV)
 LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
-BASE_LIBS := -lxxhash -lnettle
+BASE_LIBS := -lxxhash -lnettle -lpcre2-8
 HARNESS_LIBS := -lyaml -ljansson
 ANALYSIS_LIBS := -lotf2 -ljansson -lisal -lzstd -lsqlite3
 SYS_LIBS := -ldl -lm

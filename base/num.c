@@ -370,6 +370,7 @@ int num_seconds(const char *s, size_t n, double *ret)
 		double mul, div;
 	} units[] = {
 		{ "", 1, 1 }, { "s", 1, 1 }, { "ms", 1, 1000 }, { "m", 60, 1 }, { "h", 3600, 1 },
+		{ "d", 86400, 1 }, { "w", 604800, 1 },
 	};
 	size_t digits = n;
 	double v;
@@ -391,6 +392,49 @@ int num_seconds(const char *s, size_t n, double *ret)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+int num_percent(const char *s, size_t n, double *ret)
+{
+	double v;
+	int r = n < 2 || s[n - 1] != '%' ? -EINVAL : num_f64(s, n - 1, &v);
+
+	if (r < 0)
+		return r;
+	if (!(v >= 0) || !isfinite(v))
+		return -ERANGE;
+	*ret = v / 100;
+	return 0;
+}
+
+int num_bytes(const char *s, size_t n, int64_t *ret)
+{
+	static const char prefixes[] = "kmgt";
+	size_t digits = n, at = 0;
+	double v, unit = 1;
+	int r;
+
+	while (digits > 0 && !is_digit(s[digits - 1]) && s[digits - 1] != '.')
+		digits--;
+	at = digits;
+	for (size_t i = 0; at < n && at == digits && prefixes[i]; i++)
+		if ((s[at] | 0x20) == prefixes[i]) {
+			unit = (double)(UINT64_C(1) << 10 * (i + 1));
+			at++;
+		}
+	if (at > digits && at + 1 < n && s[at] == 'i' && s[at + 1] == 'B')
+		at++;
+	if (at < n && s[at] == 'B')
+		at++;
+	if (at != n)
+		return -EINVAL;
+	r = num_f64(s, digits, &v);
+	if (r < 0)
+		return r;
+	if (v < 0 || !(v * unit < 0x1p62))
+		return -ERANGE;
+	*ret = (int64_t)(v * unit);
+	return 0;
 }
 
 size_t num_fmt_u64(char *buf, uint64_t v)

@@ -1,7 +1,7 @@
 # Who may include whom (docs/architecture.md). A header belongs to the folder whose module it documents; this is the one table.
 BEGIN {
-	n = split("base:err xalloc strbuf strvec pool intern vec fs num digits bits wire comm proc clock dynlib log progress csv csv_scan json_out table utf8 sum sort text u64map student workers moments sketch banned;" \
-		  "config:cfg tool runconf placeholder;devices:devices;plan:plan;engine:engine agent;sampler:sampler;run:run leftovers;" \
+	n = split("base:err xalloc strbuf strvec pool intern vec fs num digits bits wire comm proc clock dynlib log progress csv csv_scan json_out table utf8 sum sort text u64map student workers moments sketch regex banned;" \
+		  "config:cfg tool runconf placeholder results;devices:devices;plan:plan;engine:engine agent;sampler:sampler;run:run leftovers control runs;" \
 		  "model:model sink timebase warnings lane replay;readers:reader input;attribution:counters energy idle lane profile tau_fit topology;stats:analysis ensemble;report:writer convert", part, ";")
 	for (i = 1; i <= n; i++) {
 		split(part[i], kv, ":")

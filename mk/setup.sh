@@ -3,7 +3,7 @@
 # (as root or through sudo); else prints the one line to run. Nothing is done when nothing is missing.
 set -eu
 
-build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libsqlite3-dev libisal-dev libzstd-dev libopenblas-dev busybox-static"
+build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libsqlite3-dev libisal-dev libzstd-dev libpcre2-dev libopenblas-dev busybox-static"
 page="nodejs npm"
 test="libcmocka-dev jq procps libopenmpi-dev openmpi-bin"
 

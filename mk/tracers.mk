@@ -1,11 +1,11 @@
 # LD_PRELOAD libraries that run inside the workload: only libc, and nothing of it newer than 2.17 (make lint looks).
 TRACER_FLAGS = $(filter-out --coverage -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) -fPIC -fvisibility=hidden -U_FORTIFY_SOURCE -fno-stack-protector
-$(B)/obj/tracers/%.o: harness/tracers/%.c harness/tracers/spool.h Makefile mk/tracers.mk
+$(B)/obj/tracers/%.o: harness/tracers/%.c harness/tracers/spool.h harness/tracers/record.h Makefile mk/tracers.mk
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(TRACER_FLAGS) $(if $(findstring tracer_,$<),-fvisibility=default) -c $< -o $@
 
 TRACER_SONAME_roctx := libroctx64.so.4
-$(B)/libprofrig_%.so: $(B)/obj/tracers/tracer_%.o $(B)/obj/tracers/spool.o harness/tracers/%.map
+$(B)/libprofrig_%.so: $(B)/obj/tracers/tracer_%.o $(B)/obj/tracers/spool.o $(B)/obj/tracers/record.o harness/tracers/%.map
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,--no-as-needed -Wl,--version-script=harness/tracers/$*.map -Wl,-soname,$(or $(TRACER_SONAME_$*),libprofrig_$*.so) $(filter %.o,$^) -o $@ -ldl -lpthread

@@ -402,4 +402,7 @@ void walker_load(struct walker *w, struct wire *from);
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);
 
+/* Leaves of a curve what lies in the windows (in order, apart; energy.h). */
+void curve_window(struct curve *c, const struct window *w, size_t nr);
+
 #endif

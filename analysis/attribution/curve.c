@@ -139,6 +139,8 @@ int curve_make(const struct model *m, series_id s, const struct counter_info *ci
 	}
 	ret->t_ns = STEAL(p.t_ns);
 	points_release(&p);
+	if (m->windows.nr && !o->whole)
+		curve_window(ret, m->windows.v, m->windows.nr);
 	return 0;
 }
 

@@ -85,6 +85,7 @@ void model_clear(struct model *m)
 	for (size_t i = 0; i < m->warnings.nr; i++)
 		free(m->warnings.v[i].text);
 	VEC_RELEASE(&m->warnings);
+	VEC_RELEASE(&m->windows);
 	free(m->links.from);
 	free(m->links.to);
 	free(m->links.kind);

@@ -180,6 +180,9 @@ const struct warning_info warning_table[] = {
 	{ W_APPROXIMATE, SEV_NOTE,
 	  "medians and percentiles come from counts of sizes, as no call is kept (--sink profile); "
 	  "they are at most 0.8 % off, everything else is exact" },
+	{ W_WINDOW_IGNORED, SEV_WARNING,
+	  "the run recorded in windows, and what lies outside counts too: --sink profile keeps no "
+	  "single calls that could be cut" },
 	{ W_NOT_IN_PROFILE, SEV_WARNING,
 	  "an analysis needs single calls, which --sink profile does not keep; its tables are "
 	  "missing. "

@@ -156,6 +156,62 @@ static void take_idle(const json_t *run, struct rundir *rd)
 	}
 }
 
+#define MAX_MARKS 100000
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct rundir_mark *a = pa, *b = pb;
+
+	return (a->t_ns > b->t_ns) - (a->t_ns < b->t_ns);
+}
+
+static void take_marks(const json_t *run, struct rundir *rd)
+{
+	const json_t *m, *u;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "marks"), i, m)
+	{
+		int64_t t_ns = int_of(m, "t_ns");
+		const char *stamped = json_string_value(json_object_get(m, "stamped"));
+
+		if (t_ns <= 0 || t_ns > MAX_NS || rd->marks.nr >= MAX_MARKS)
+			continue;
+		u = json_object_get(m, "uncertainty_ns");
+		VEC_PUSH(&rd->marks,
+			 ((struct rundir_mark){
+				 .name = string_of(m, "name"),
+				 .by = string_of(m, "by"),
+				 .t_ns = t_ns,
+				 .uncertainty_ns = json_is_integer(u) ? json_integer_value(u) : -1,
+				 .made = stamped && !strcmp(stamped, "made") }));
+	}
+	if (rd->marks.nr)
+		qsort(rd->marks.v, rd->marks.nr, sizeof(*rd->marks.v), by_time);
+}
+
+/* One that is still open was when its profrig died; the workload went with it. */
+static void take_windows(const json_t *run, struct rundir *rd)
+{
+	const json_t *w;
+	int64_t last = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "windows"), i, w)
+	{
+		int64_t start = int_of(w, "start_ns"), end = int_of(w, "end_ns");
+
+		if (!json_is_integer(json_object_get(w, "end_ns")))
+			end = MAX_NS;
+		if (start <= 0 || end <= start || end > MAX_NS || start < last ||
+		    rd->windows.nr >= MAX_MARKS)
+			continue;
+		last = end;
+		VEC_PUSH(&rd->windows, ((struct rundir_window){ string_of(w, "name"),
+								string_of(w, "by"), start, end }));
+	}
+}
+
 static const json_t *named_in(const json_t *list, const char *key, const char *name)
 {
 	const json_t *o;
@@ -399,6 +455,8 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	take_anchors(run, &rd);
 	take_workload(run, &rd);
 	take_idle(run, &rd);
+	take_marks(run, &rd);
+	take_windows(run, &rd);
 	rd.gpu_vendor = vendor_of(run);
 	take_visible(&rd);
 	artifacts = json_object_get(run, "artifacts");
@@ -421,6 +479,16 @@ void rundir_release(struct rundir *rd)
 		free(rd->lost.v[i].path);
 		free(rd->lost.v[i].why);
 	}
+	for (size_t i = 0; i < rd->marks.nr; i++) {
+		free(rd->marks.v[i].name);
+		free(rd->marks.v[i].by);
+	}
+	for (size_t i = 0; i < rd->windows.nr; i++) {
+		free(rd->windows.v[i].name);
+		free(rd->windows.v[i].by);
+	}
+	VEC_RELEASE(&rd->marks);
+	VEC_RELEASE(&rd->windows);
 	VEC_RELEASE(&rd->inputs);
 	VEC_RELEASE(&rd->lost);
 	VEC_RELEASE(&rd->anchors);

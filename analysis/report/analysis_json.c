@@ -154,6 +154,33 @@ static void write_timings(struct json_out *j, const struct report_timings *t)
 	json_end(j);
 }
 
+/* What the tables are of; of several parts the whole they span, and each. */
+static void write_window(struct json_out *j, const struct model *m, const struct report *r)
+{
+	size_t nr = m->windows.nr;
+	int64_t from = nr ? m->windows.v[0].from_ns : m->first_ns;
+	int64_t to = nr ? m->windows.v[nr - 1].to_ns : m->last_ns;
+
+	json_obj(j, "window");
+	json_i64(j, "start_ns", from - m->first_ns);
+	json_i64(j, "end_ns", to - m->first_ns);
+	json_str(j, "of", !nr ? "all" : r->window ? r->window : "windows of the run");
+	if (nr) {
+		json_arr(j, "parts");
+		for (size_t i = 0; i < nr; i++) {
+			json_obj(j, NULL);
+			json_i64(j, "start_ns", m->windows.v[i].from_ns - m->first_ns);
+			json_i64(j, "end_ns", m->windows.v[i].to_ns - m->first_ns);
+			json_end(j);
+		}
+		json_end(j);
+		json_u64(j, "spans_cut", r->windowed.spans_cut);
+		json_u64(j, "spans_outside", r->windowed.spans_out);
+		json_u64(j, "links_outside", r->windowed.links_out);
+	}
+	json_end(j);
+}
+
 /* What `report` needs to find the run again, and to know it. */
 static void write_run(struct json_out *j, const struct report *r)
 {
@@ -190,10 +217,7 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	json_bool(&j, "partial", partial);
 	json_str(&j, "sink", r->sink ? r->sink : "model");
 	json_i64(&j, "origin_ns", m->first_ns);
-	json_obj(&j, "window");
-	json_i64(&j, "start_ns", 0);
-	json_i64(&j, "end_ns", m->last_ns - m->first_ns);
-	json_end(&j);
+	write_window(&j, m, r);
 	write_run(&j, r);
 	write_inputs(&j, m);
 	write_devices(&j, m, &r->tables);

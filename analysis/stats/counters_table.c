@@ -74,10 +74,51 @@ static double total_of(const struct model *m, const struct series_label *l,
 {
 	CLEANUP(curve_release) struct curve c = { 0 };
 
-	if (l->info.quantity != QUANTITY_POWER || isnan(scan->total) ||
+	bool energy = m->windows.nr && l->info.kind == SERIES_CUMULATIVE;
+
+	if ((l->info.quantity != QUANTITY_POWER && !energy) || isnan(scan->total) ||
 	    curve_make(m, l->series, &l->info, o, &c, NULL) < 0)
 		return scan->total;
 	return curve_total(&c);
+}
+
+/* Of a model that was cut: what the samples in its windows say, and means of its curve. What is odd
+ * about a counter is told of all of it. */
+static void scan_windows(const struct model *m, const struct series_label *l,
+			 const struct energy_opts *o, struct counter_scan *scan)
+{
+	const struct series *se = &m->series.v[l->series];
+	CLEANUP(curve_release) struct curve c = { 0 };
+	double last = NAN, sum = 0, seconds = 0;
+	size_t w = 0;
+
+	scan->samples = scan->distinct = 0;
+	scan->first = scan->last = scan->min = scan->max = scan->mean = NAN;
+	for (size_t i = 0; i < se->t_ns.nr; i++) {
+		double v = counter_value(&l->info, se->value.v[i]);
+
+		while (w < m->windows.nr && se->t_ns.v[i] > m->windows.v[w].to_ns)
+			w++;
+		if (w == m->windows.nr || se->t_ns.v[i] < m->windows.v[w].from_ns || !isfinite(v))
+			continue;
+		if (scan->samples++ == 0) {
+			scan->first_ns = se->t_ns.v[i];
+			scan->first = scan->min = scan->max = v;
+		}
+		scan->distinct += !(v >= last && v <= last);
+		scan->last_ns = se->t_ns.v[i];
+		scan->last = last = v;
+		scan->min = fmin(scan->min, v);
+		scan->max = fmax(scan->max, v);
+	}
+	if (l->info.kind == SERIES_UNKNOWN || curve_make(m, l->series, &l->info, o, &c, NULL) < 0)
+		return;
+	for (size_t i = 0; i + 1 < c.n; i++)
+		if (!c.marks || !(c.marks[i] & CURVE_DEAD)) {
+			sum += c.de[i];
+			seconds += (double)(c.t_ns[i + 1] - c.t_ns[i]) * 1e-9;
+		}
+	scan->mean = seconds > 0 ? sum / seconds : NAN;
 }
 
 static void add_row(struct table *t, const struct model *m, const struct series_label *l,
@@ -185,8 +226,10 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		struct counter_scan scan =
 			counter_scan(m, l->series, &l->info, o->energy.max_gap_ns);
 
-		add_row(t, m, l, &o->energy, &scan, &tracks);
 		warn(m, l, &scan);
+		if (m->windows.nr)
+			scan_windows(m, l, &o->energy, &scan);
+		add_row(t, m, l, &o->energy, &scan, &tracks);
 	}
 	warn_unused(m);
 	table_set_add(out, t);

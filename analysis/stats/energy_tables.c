@@ -392,12 +392,27 @@ static void note_outside_paths(struct tables *ts, const struct job *j)
 	}
 }
 
+/* The machine is idle outside of the windows that a trace was cut to. */
+static double idle_of(const struct tables *ts, const struct job *j, const struct curve *c)
+{
+	const struct series_label *l = j->label;
+	CLEANUP(curve_release) struct curve all = { 0 };
+	struct energy_opts whole = *ts->o;
+
+	if (!c || !ts->m->windows.nr)
+		return c ? idle_level_w(ts->m, l->series, &l->info, c, ts->idle) : NAN;
+	whole.whole = true;
+	if (curve_make(ts->m, l->series, &l->info, &whole, &all, NULL) < 0)
+		return NAN;
+	return idle_level_w(ts->m, l->series, &l->info, &all, ts->idle);
+}
+
 static void pour_job(struct tables *ts, const struct energy_run *run, size_t number, struct job *j)
 {
 	const struct curve *c = energy_run_curve(run, number);
 
 	energy_run_job(run, number, &j->r);
-	j->idle_w = c ? idle_level_w(ts->m, j->label->series, &j->label->info, c, ts->idle) : NAN;
+	j->idle_w = idle_of(ts, j, c);
 	if (!j->r.taken && !(j->r.flags & CF_SHORT))
 		model_warn(ts->m, ts->m->series.v[j->label->series].input, W_NO_SHARER, 1,
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));

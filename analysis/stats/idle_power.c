@@ -54,8 +54,11 @@ static void add_temperatures(struct table *t, const struct model *m,
 			     const struct series_label *thermo, const struct analysis_opts *o)
 {
 	CLEANUP(curve_release) struct curve c = { 0 };
-	bool known =
-		thermo && curve_make(m, thermo->series, &thermo->info, &o->energy, &c, NULL) == 0;
+	struct energy_opts whole = o->energy;
+	bool known;
+
+	whole.whole = true;
+	known = thermo && curve_make(m, thermo->series, &thermo->info, &whole, &c, NULL) == 0;
 
 	table_f64(t, known ? idle_mean(&c, o->idle.before) : NAN);
 	table_f64(t, known ? idle_mean(&c, o->idle.after) : NAN);
@@ -108,10 +111,12 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
+	struct energy_opts whole = o->energy;
 	struct table *t;
 
 	if (!is_asked(&o->idle))
 		return 0;
+	whole.whole = true;
 	labels = series_labels(m);
 	t = new_table();
 	for (size_t i = 0; i < m->series.nr; i++) {
@@ -122,7 +127,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 
 		if (!has_power(l))
 			continue;
-		r = curve_make(m, l->series, &l->info, &o->energy, &c, err);
+		r = curve_make(m, l->series, &l->info, &whole, &c, err);
 		if (r < 0) {
 			table_free(t);
 			return r;

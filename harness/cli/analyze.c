@@ -3,6 +3,7 @@
  * writers meet.
  */
 #include "cli.h"
+#include "window.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -282,6 +283,30 @@ static struct lane_reader lanes_for(const struct analyze_options *o, struct ener
 					     : (struct lane_reader){ .ctx = NULL };
 }
 
+/* The part that was asked for, or in which the run's tools recorded. */
+static int cut_windows(struct model *m, const struct profile *p, const struct analyze_options *o,
+		       const struct analysis_opts *ao, struct report *rep)
+{
+	CLEANUP(xfreep) struct window *w = xcalloc(ao->moments->windows.nr + 1, sizeof(*w));
+	size_t nr = ao->moments->windows.nr;
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < nr; i++)
+		w[i] = ao->moments->windows.v[i].w;
+	if (o->window && window_of(o->window, m, &w[0], &err) < 0) {
+		log_error("--window: %s", err.msg);
+		return EXIT_USAGE;
+	}
+	rep->window = o->window;
+	nr = o->window ? strcmp(o->window, ":") != 0 : nr;
+	if (nr && p)
+		model_warn(m, UINT32_MAX, W_WINDOW_IGNORED, 1, "the run has %zu recording window%s",
+			   nr, nr == 1 ? "" : "s");
+	else if (nr)
+		model_window(m, w, nr, &rep->windowed);
+	return EXIT_DONE;
+}
+
 /* rep.dir is set; what is left of it is set once there is something to write. */
 static int analyze_into(struct model *m, const struct strvec *inputs,
 			const struct analyze_options *o, struct report *rep)
@@ -289,6 +314,7 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
 	struct analyze_options with = *o;
+	CLEANUP(analysis_moments_release) struct analysis_moments moments = { VEC_INIT, VEC_INIT };
 	CLEANUP(energy_stream_freep)
 	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	CLEANUP(profile_freep) struct profile *p = NULL;
@@ -296,12 +322,15 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p);
 
 	ao.comm = cli_comm;
+	ao.moments = &moments;
 	topology_again(o->topology);
 	with.counters_first = p != NULL;
 	if (code == EXIT_DONE)
 		code = analyze_read(inputs, &with, m, &ao, &rep->run_dir, &times);
 	if (p)
 		profile_give_up(p, NULL);
+	if (code != EXIT_UNREADABLE && code != EXIT_USAGE)
+		code = exit_worse(code, cut_windows(m, p, o, &ao, rep));
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
 		return code;
 	if (p) {

@@ -13,6 +13,7 @@
 #include "profrig/comm.h"
 #include "profrig/err.h"
 #include "profrig/run.h"
+#include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
 #include "profrig/writer.h"
@@ -56,6 +57,8 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
+/* For scripts of ours: not in --help. */
+extern const struct command *const hidden_commands[];
 
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
@@ -64,12 +67,26 @@ extern const struct command *const commands[]; /* NULL-terminated */
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);
+/*
+ * Hands the option table of a command to fn, without running it: for completion and manuals. Works
+ * because every command parses its options before it does anything else.
+ */
+typedef void cli_described_fn(void *ctx, const struct command *c, const struct opt *opts,
+			      bool json);
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
 /* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_problems(const struct problems *p);
 
 /* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
 char *cli_si(double v, const char *unit, char *buf);
+
+/* 3.4M, 120K, powers of 1024. buf holds 32. */
+char *cli_bytes(int64_t v, char *buf);
+/* Prints the runs of a folder; exit code. */
+int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* False, said, when word is no status of a run; NULL is fine. */
+bool cli_known_status(const struct command *c, const char *word);
 
 /*
  * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
@@ -80,14 +97,18 @@ void cli_put(FILE *f, const char *s, size_t max);
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format;
+	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
-	double cooldown_s;        /* between two runs */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
 	long repeat;
 	const char *wrap_at;
 	bool privileged_profiling, force_tools;
 	bool live, keep, no_analyze, propagate, check, baseline;
 	bool bare; /* this one is the baseline */
+	bool skip_workload, all_archs;
 	bool json;
 };
 void run_options_init(struct run_options *o);
@@ -161,6 +182,7 @@ struct analyze_options {
 	const char *dialect; /* of whatever that reader reads; NULL */
 	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
 	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
 	bool strict;
 	bool keep_args;
 	bool counters_first; /* an archive is streamed: its events need counters that are known */

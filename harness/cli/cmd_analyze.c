@@ -3,12 +3,14 @@
  * again. info: what a trace is.
  */
 #include "cli.h"
+#include "mail.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/clock.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 #include "profrig/log.h"
@@ -16,6 +18,7 @@
 #include "profrig/progress.h"
 #include "profrig/reader.h"
 #include "profrig/sort.h"
+#include "profrig/text.h"
 #include "profrig/warnings.h"
 
 static int parse_energy(const struct command *c, const char *integration, const char *attribution,
@@ -111,6 +114,9 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "energy of longer sample gaps stays unattributed" },
 		{ "idle-power", 0, OPT_LIST, &idle, "W",
 		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
+		{ "window", 0, OPT_STR, &o.window, "A:B",
+		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
+		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
@@ -162,25 +168,68 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 	return code;
 }
 
+/* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
+ * analysed before, unless it was. */
+static int mail(const struct command *c, const struct strvec *inputs, struct analyze_options *o,
+		const char *output)
+{
+	if (o->formats.nr > 1)
+		return cli_usage(c, "--format mail goes alone");
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(xfreep) char *done = fs_join(inputs->v[i], "analysis/analysis.json");
+		CLEANUP(xfreep) char *dir = fs_join(inputs->v[i], "analysis");
+		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT, none = STRVEC_INIT;
+		struct report rep = REPORT_INIT;
+		struct strvec formats = o->formats;
+		int64_t began = clock_monotonic_ns();
+
+		if (!rundir_is(inputs->v[i]) || fs_exists(done))
+			continue;
+		strvec_push(&one, inputs->v[i]);
+		o->formats = none;
+		analyze_to(&one, o, dir, &rep);
+		o->formats = formats;
+		report_release(&rep);
+		run_note_analysis(inputs->v[i], (double)(clock_monotonic_ns() - began) / 1e9, NULL);
+	}
+	progress_end();
+	return report_mail(inputs, output);
+}
+
+static bool is_mail(const struct strvec *inputs, const struct strvec *formats)
+{
+	bool csv = inputs->nr && text_suffix(inputs->v[0], ".csv") && fs_is_file(inputs->v[0]);
+
+	return strvec_has(formats, "mail") ||
+	       (csv && (!formats->nr || (formats->nr == 1 && strvec_has(formats, "html"))));
+}
+
 static int report_main(const struct command *c, int argc, char **argv)
 {
 	struct analyze_options o;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
+	const char *output = NULL;
 	char **rest;
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
 
 	analyze_options_init(&o);
 	const struct opt opts[] = {
-		{ "format", 0, OPT_LIST, &formats, "F,…", "csv, json, folded, html (all of them)" },
+		{ "format", 0, OPT_LIST, &formats, "F,…",
+		  "csv, json, folded, html (all of these); mail: one file of several runs" },
+		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
 	take_rest(rest, &dirs);
-	if (code < 0 && dirs.nr != 1)
-		code = cli_usage(c, "one run or analysis directory is wanted");
 	if (code < 0)
 		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0 && dirs.nr && is_mail(&dirs, &o.formats))
+		code = mail(c, &dirs, &o, output);
+	else if (code < 0 && output)
+		code = cli_usage(c, "-o goes with --format mail; other reports lie in the run");
+	if (code < 0 && dirs.nr != 1)
+		code = cli_usage(c, "one run or analysis directory is wanted");
 	if (code < 0 && formats_known(&o.formats) != EXIT_DONE)
 		code = EXIT_USAGE;
 	if (code < 0) {
@@ -467,7 +516,8 @@ extern const struct command cmd_analyze, cmd_report, cmd_info;
 const struct command cmd_analyze = { "analyze", "INPUT… -o DIR",
 				     "run directories and traces → tables and a report",
 				     "profrig analyze traces.otf2 -o out", analyze_main };
-const struct command cmd_report = { "report", "DIR", "write the reports of a run or analysis again",
+const struct command cmd_report = { "report", "DIR | RUN… | TABLE.csv…",
+				    "write the reports of a run or analysis again",
 				    "profrig report runs/latest --format html", report_main };
 const struct command cmd_info = { "info", "INPUT…",
 				  "format, clock, counts, devices and warnings of a trace",

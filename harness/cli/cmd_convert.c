@@ -31,21 +31,14 @@ struct conversion {
 
 static int parse_size(const struct conversion *cv, uint64_t *ret)
 {
-	static const char *const units[] = { "k", "M", "G", "T" };
-	size_t n = strlen(cv->split);
-	uint64_t unit = 1;
-	double v;
+	int64_t v = 0;
 
-	for (size_t i = 0; n > 1 && i < ARRAY_LEN(units); i++)
-		if (cv->split[n - 1] == *units[i])
-			unit = UINT64_C(1) << 10 * (i + 1);
-	if (num_f64(cv->split, n - (unit > 1), &v) < 0 || !(v * (double)unit >= 4096) ||
-	    v * (double)unit > 1e18)
+	if (num_bytes(cv->split, strlen(cv->split), &v) < 0 || v < 4096)
 		return cli_usage(cv->c,
 				 "--split-size wants a size of 4k or more such as 500M, not "
 				 "'%.40s'",
 				 cv->split);
-	*ret = (uint64_t)(v * (double)unit);
+	*ret = (uint64_t)v;
 	return -1;
 }
 

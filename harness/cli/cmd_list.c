@@ -122,6 +122,7 @@ static struct table *list_reports(struct asked *unused)
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
 		two(t, writers[i]->name, writers[i]->about);
+	two(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
 	return t;
 }
 
@@ -260,30 +261,11 @@ static struct table *list_counters(struct asked *unused)
 	return t;
 }
 
-/* A finished run: name, status and reason out of its run.json. */
-static struct table *list_runs(struct asked *unused)
+/* Has options and columns of its own: list_runs.c. */
+static struct table *no_table(struct asked *unused)
 {
-	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	struct table *t = table_new("runs");
-
 	(void)unused;
-	table_col(t, "run", TABLE_STR, NULL);
-	table_col(t, "model", TABLE_STR, NULL);
-	table_col(t, "status", TABLE_STR, NULL);
-	fs_list("runs", &dirs, NULL);
-	for (size_t i = 0; i < dirs.nr; i++) {
-		CLEANUP(xfreep) char *path = fs_join("runs", dirs.v[i]);
-		struct rundir run;
-		if (strcmp(dirs.v[i], "latest") == 0 || !rundir_is(path) ||
-		    rundir_open(path, &run, NULL) < 0)
-			continue;
-		table_str(t, path);
-		table_str(t, run.model ? run.model : "");
-		table_str(t, run.status ? run.status : "");
-		table_row(t);
-		rundir_release(&run);
-	}
-	return t;
+	return NULL;
 }
 
 static const struct {
@@ -300,7 +282,7 @@ static const struct {
 	{ "models", list_models },
 	{ "options", list_options },
 	{ "warnings", list_warnings },
-	{ "runs", list_runs },
+	{ "runs", no_table },
 	{ "counters", list_counters },
 };
 
@@ -330,11 +312,19 @@ static size_t terminal_width(void)
 static int list_main(const struct command *c, int argc, char **argv)
 {
 	CLEANUP(strvec_release) struct strvec what = STRVEC_INIT, dirs = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec labels = STRVEC_INIT;
+	struct run_filter filter = { .sizes = true };
+	const char *runs_dir = "runs";
 	bool json = false;
 	char **rest;
 	const struct opt opts[] = {
 		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
 		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
+		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: that ended so" },
+		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
+		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
+		{ "label", 0, OPT_LIST, &labels, "K[=V]", "runs: with this label (repeatable)" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &what, &rest);
@@ -347,6 +337,10 @@ static int list_main(const struct command *c, int argc, char **argv)
 	}
 	if (what.nr == 1 && !strcmp(what.v[0], "tools") && log_level() >= 2 && !json)
 		return tools_print(c, &dirs, NULL, false);
+	filter.labels = labels;
+	if (what.nr == 1 && !strcmp(what.v[0], "runs"))
+		return cli_known_status(c, filter.status) ? list_runs(runs_dir, &filter, json)
+							  : EXIT_USAGE;
 	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
 			struct asked a = { c, &dirs, json, EXIT_DONE };

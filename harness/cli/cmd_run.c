@@ -47,6 +47,13 @@
 	  "give the container what this run's tools declare that they need" }, \
 	{ "force-tools", 0, OPT_FLAG, &(o)->force_tools, NULL, \
 	  "run tools also where no GPU of their vendor is found" }, \
+	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
+	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
+	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
+	  "and so long after that" }, \
+	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "for so long" }, \
+	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
+	  "samplers pause too while tools do" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
@@ -56,6 +63,12 @@
 	  "before each run one without tools: what they cost" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "leave analysis to 'profrig report'" }, \
+	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
+	  "add the results of each run to this table" }, \
+	{ "skip-model-run", 0, OPT_FLAG, &(o)->skip_workload, NULL, \
+	  "run the scripts and not the workload" }, \
+	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->all_archs, NULL, \
+	  "run also what model.skip_gpu_arch leaves out" }, \
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
 	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
@@ -260,6 +273,35 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 	return r < 0 ? EXIT_MISSING : EXIT_DONE;
 }
 
+/* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
+static void note_results(const struct prepared *p, const char *status, const char *reason)
+{
+	struct err err = ERR_INIT;
+
+	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
+		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
+}
+
+/* True, with everything said, for a model that is not for the GPUs of this machine. */
+static bool left_out(const struct run_options *o, const struct prepared *p)
+{
+	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
+	CLEANUP(xfreep) char *why = NULL;
+	const char *arch;
+
+	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
+		return false;
+	run_gpu_archs("", &archs);
+	arch = run_skip_arch(&p->conf, &archs);
+	if (!arch)
+		return false;
+	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
+	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
+		   p->conf.model_name, why);
+	note_results(p, "skipped", why);
+	return true;
+}
+
 static int run_one(const struct run_options *o, const struct prepared *p, struct baseline *base)
 {
 	struct run_result r = { 0 };
@@ -283,7 +325,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		return code;
 	code = r.exit_code;
 	compare(p, &r, base);
-	if (!o->no_analyze) {
+	note_results(p, NULL, NULL);
+	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
@@ -348,16 +391,24 @@ static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
 {
 	struct baseline base = { .workload_s = NAN };
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	CLEANUP(xfreep) char *room = run_disk_warning(&p->plan);
 	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
+	if (room)
+		log_warn("%s (disk.warn_free)", room);
 	for (size_t i = 0; i < all && !cli_interrupt; i++) {
 		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
 		if (i > 0 && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
 			break;
 		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
+		if (r == EXIT_DONE && left_out(o, one))
+			continue;
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &base);
+		/* Also what could not even be set up is a result. */
+		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
+			note_results(one, "failed", log_last_error());
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);

@@ -329,6 +329,56 @@ static void add_env(struct reading *rd, const struct rundir *run, input_id first
 		topology_add_env(rd->o->topology, &e);
 }
 
+/* Moments of the run as instants of a track, and for those who want them as a table. */
+static void run_marks(struct reading *rd, const struct rundir *run)
+{
+	struct sink *s = model_sink(rd->m);
+	struct track_def td = TRACK_DEF_INIT;
+	CLEANUP(xfreep) char *path = NULL;
+	track_id track;
+
+	if (!run->marks.nr)
+		return;
+	path = fs_join(run->path, "run.json");
+	s->ops->input(s, path, "run");
+	s->ops->current(s)->format = xstrdup("profrig run (marks)");
+	s->ops->current(s)->clock = TRACE_CLOCK_MONOTONIC;
+	s->ops->clock(s);
+	td.kind = TRACK_COUNTER;
+	td.name = "marks";
+	track = s->ops->track(s, &td);
+	for (size_t i = 0; i < run->marks.nr; i++) {
+		struct span_def d = { .track = track,
+				      .start_ns = run->marks.v[i].t_ns,
+				      .end_ns = run->marks.v[i].t_ns,
+				      .name = sink_puts(s, run->marks.v[i].name),
+				      .category = sink_puts(s, "mark"),
+				      .kind = SPAN_INSTANT,
+				      .args = STR_NONE };
+
+		s->ops->span(s, &d);
+	}
+	s->ops->input_end(s);
+}
+
+static void take_moments(const struct rundir *run, struct analysis_moments *mo)
+{
+	for (size_t i = 0; i < run->marks.nr; i++) {
+		const struct rundir_mark *m = &run->marks.v[i];
+
+		VEC_PUSH(&mo->marks,
+			 ((struct analysis_mark){ xstrdup(m->name), xstrdup(m->by), m->t_ns,
+						  m->uncertainty_ns, m->made }));
+	}
+	for (size_t i = 0; i < run->windows.nr; i++) {
+		const struct rundir_window *w = &run->windows.v[i];
+
+		VEC_PUSH(&mo->windows,
+			 ((struct analysis_window){
+				 xstrdup(w->name), xstrdup(w->by), { w->start_ns, w->end_ns } }));
+	}
+}
+
 static void run_inputs(struct reading *rd, const struct rundir *run, bool counters)
 {
 	for (size_t i = 0; i < run->inputs.nr; i++) {
@@ -343,6 +393,7 @@ static void run_inputs(struct reading *rd, const struct rundir *run, bool counte
 static void run_streamed(struct reading *rd, const struct rundir *run, input_id first)
 {
 	run_inputs(rd, run, true);
+	run_marks(rd, run);
 	add_env(rd, run, first, (input_id)rd->m->inputs.nr + 1);
 	run_inputs(rd, run, false);
 }
@@ -351,6 +402,7 @@ static void run_kept(struct reading *rd, const struct rundir *run, input_id firs
 {
 	for (size_t i = 0; i < run->inputs.nr; i++)
 		read_with(rd, run->inputs.v[i].path, reader_find(run->inputs.v[i].reader));
+	run_marks(rd, run);
 	add_env(rd, run, first, (input_id)rd->m->inputs.nr);
 }
 
@@ -379,6 +431,8 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 			   run.lost.v[i].why);
 	ao->workload_start_ns = run.workload_start_ns;
 	ao->workload_end_ns = run.workload_end_ns;
+	if (ao->moments)
+		take_moments(&run, ao->moments);
 	ao->idle.before = (struct idle_window){ run.idle_before_ns[0], run.idle_before_ns[1] };
 	ao->idle.after = (struct idle_window){ run.idle_after_ns[0], run.idle_after_ns[1] };
 	model_set_timebase(rd->m, NULL);

@@ -17,12 +17,14 @@
 #include "profrig/sampler.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
-	cmd_list, cmd_doctor;
+	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
+	cmd_complete, cmd_man;
 
 const struct command *const commands[] = {
-	&cmd_run,     &cmd_plan, &cmd_analyze, &cmd_report, &cmd_info,
-	&cmd_convert, &cmd_list, &cmd_doctor,  NULL,
+	&cmd_run,   &cmd_plan,   &cmd_analyze, &cmd_report, &cmd_info,   &cmd_convert,    &cmd_list,
+	&cmd_prune, &cmd_doctor, &cmd_ctl,     &cmd_mark,   &cmd_sample, &cmd_completion, NULL,
 };
+const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
 
 volatile sig_atomic_t cli_interrupt;
 static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
@@ -67,7 +69,7 @@ static void print_help(FILE *f)
 	      "usage: profrig COMMAND [options]\n\n",
 	      f);
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(f, "  %-9s %s\n", commands[i]->name, commands[i]->about);
+		fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->about);
 	fputs("\nprofrig COMMAND --help explains one. First steps:\n"
 	      "  profrig doctor                      what works on this machine\n"
 	      "  profrig run examples/mlp            a profiled run\n"
@@ -188,6 +190,9 @@ static int cli_main(int argc, char **argv)
 	for (size_t i = 0; commands[i]; i++)
 		if (strcmp(commands[i]->name, argv[at]) == 0)
 			return command_run(commands[i], argc - at, argv + at);
+	for (size_t i = 0; hidden_commands[i]; i++)
+		if (strcmp(hidden_commands[i]->name, argv[at]) == 0)
+			return command_run(hidden_commands[i], argc - at, argv + at);
 	return unknown_command(argv[at]);
 }
 

@@ -184,9 +184,30 @@ static int refuse_abbreviations(const struct command *c, const struct option *lo
 	return -1;
 }
 
+static struct {
+	cli_described_fn *fn;
+	void *ctx;
+} describing;
+
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx)
+{
+	CLEANUP(xfreep) char *name = xstrdup(c->name);
+	char *argv[] = { name, NULL };
+
+	describing.fn = fn;
+	describing.ctx = ctx;
+	c->main(c, 1, argv);
+	describing.fn = NULL;
+}
+
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest)
 {
+	if (describing.fn) {
+		*ret_rest = NULL;
+		describing.fn(describing.ctx, c, opts, json != NULL);
+		return EXIT_DONE;
+	}
 	struct option longs[MAX_OPTS + 8];
 	char shorts[2 * MAX_OPTS + 16] = ":hqv";
 	size_t n = 0, ns = strlen(shorts);

@@ -152,6 +152,7 @@ int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options 
 
 	*ret = NULL;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
+	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
 				    : why_not(inputs, o, &s);
 	if (why && o->sink == SINK_PROFILE) {
 		log_error("--sink profile: %s; --sink model reads it into memory", why);

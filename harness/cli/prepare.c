@@ -72,7 +72,13 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.idle_s = o->idle_s,
 		.keep = o->keep,
 		.live = o->live,
+		.skip_workload = o->skip_workload,
+		.perf_csv = o->perf_csv,
 		.bare = o->bare,
+		.record_start = o->record_start,
+		.record_after_s = o->record_after_s,
+		.record_for_s = o->record_for_s,
+		.record_only = o->record_only,
 		.cwd = cwd,
 	};
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);

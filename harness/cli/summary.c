@@ -41,46 +41,60 @@ static void where_time(const struct prepared *p, const struct report *rep)
 	      stderr);
 }
 
-/*
- * The last line that is not blank of a step's error output, else of its output; NULL when it said
- * nothing. Owned.
- */
-static char *last_words(const char *path)
-{
-	char *text;
-	size_t n;
+#define SAID_LINES 5
+#define SAID_TAIL ((size_t)16 << 10)
 
-	if (!path || fs_read(path, (size_t)64 << 20, &text, &n, NULL) < 0)
-		return NULL;
-	while (n && strchr(" \t\r\n", text[n - 1]))
-		n--;
-	size_t from = n;
-	while (from && text[from - 1] != '\n')
-		from--;
-	char *line = n ? xstrndup(text + from, n - from < 160 ? n - from : 160) : NULL;
-	if (line)
+/* The last lines that are not blank of a file, first to last; a line cut in front is left out. */
+static void last_words(const char *path, struct strvec *ret)
+{
+	CLEANUP(xfclosep) FILE *f = path ? fopen(path, "re") : NULL;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	char text[SAID_TAIL + 1];
+	int64_t size = path ? fs_size(path) : 0;
+	bool cut = size > (int64_t)SAID_TAIL;
+
+	if (!f || (cut && fseeko(f, (off_t)(size - (int64_t)SAID_TAIL), SEEK_SET) < 0))
+		return;
+	text[fread(text, 1, SAID_TAIL, f)] = '\0';
+	strvec_split(&lines, text, "\n");
+	for (size_t i = lines.nr > SAID_LINES ? lines.nr - SAID_LINES : 0; i < lines.nr; i++) {
+		char *line = lines.v[i];
+
+		if (cut && i == 0 && lines.nr > 1)
+			continue;
+		if (strlen(line) > 160)
+			line[160] = '\0';
 		text_no_controls(line, ' ');
-	free(text);
-	return line;
+		strvec_push(ret, line);
+	}
 }
 
 /*
- * A failed run without spans shows what the failing step said last, instead of an empty line about
- * time.
+ * A failed run shows what the failing step said last: its error output, else its output. Live, it
+ * stands right above.
  */
 static bool said_last(const struct prepared *p, const struct run_result *r,
 		      const struct report *rep)
 {
-	if (r->status == RUN_SUCCESS || r->status == RUN_PARTIAL ||
-	    table_set_find(&rep->tables, "functions"))
+	if (r->status == RUN_SUCCESS || r->status == RUN_PARTIAL)
 		return false;
 	for (size_t i = p->plan.steps.nr; i-- > 0;) {
 		const struct plan_step *s = &p->plan.steps.v[i];
-		CLEANUP(xfreep) char *line = s->kind == STEP_POST ? NULL : last_words(s->err);
-		if (!line)
+		CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+		const char *from = s->err;
+
+		if (s->kind == STEP_POST)
 			continue;
-		fprintf(stderr, "  said    %s (%s)\n", line, fs_below(p->run_dir, s->err));
-		return true;
+		last_words(from, &lines);
+		if (!lines.nr)
+			last_words(from = s->out, &lines);
+		for (size_t k = 0; k < lines.nr && !p->conf.live; k++)
+			fprintf(stderr, "%s%s%s%s%s\n", k ? "          " : "  said    ", lines.v[k],
+				k + 1 < lines.nr ? "" : " (",
+				k + 1 < lines.nr ? "" : fs_below(p->run_dir, from),
+				k + 1 < lines.nr ? "" : ")");
+		if (lines.nr)
+			return !table_set_find(&rep->tables, "functions");
 	}
 	return false;
 }
@@ -229,8 +243,14 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
 		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
 		p->engine->container && p->conf.image ? p->conf.image : "");
+	if (*r->result)
+		fprintf(stderr, ", %s", r->result);
 	overhead(r, base);
 	fprintf(stderr, "%s%s\n", r->reason[0] ? ": " : "", r->reason);
+	if (r->status == RUN_SKIPPED) {
+		fprintf(stderr, "  report  %s\n", p->run_dir);
+		return;
+	}
 	if (!said_last(p, r, rep))
 		where_time(p, rep);
 	where_energy(p, rep);

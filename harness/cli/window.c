@@ -13,6 +13,8 @@ struct edge {
 	bool given, part;
 	double percent;
 	int64_t ns;
+	const char *name; /* of a mark or a span, when it is no number */
+	size_t name_len;
 };
 
 static bool edge_time(const char *s, size_t n, struct edge *ret)
@@ -37,10 +39,13 @@ static bool edge_parse(const char *s, size_t n, struct edge *ret)
 	*ret = (struct edge){ .given = n > 0 };
 	if (n == 0)
 		return true;
-	if (s[n - 1] != '%')
-		return edge_time(s, n, ret);
-	ret->part = true;
-	return num_f64(s, n - 1, &ret->percent) == 0 && isfinite(ret->percent);
+	ret->part =
+		s[n - 1] == '%' && num_f64(s, n - 1, &ret->percent) == 0 && isfinite(ret->percent);
+	if (ret->part || edge_time(s, n, ret))
+		return true;
+	ret->name = s;
+	ret->name_len = n;
+	return true;
 }
 
 /* The last ':' that makes two edges of it. */
@@ -50,6 +55,26 @@ static bool edges_parse(const char *text, struct edge *a, struct edge *b)
 
 	return colon && !strchr(colon + 1, ':') && edge_parse(text, (size_t)(colon - text), a) &&
 	       edge_parse(colon + 1, strlen(colon + 1), b);
+}
+
+/* The first span of that name that begins at or after a time: its start, or its end. */
+static bool named_after(const struct edge *e, const struct model *m, int64_t after_ns, bool end,
+			int64_t *ret)
+{
+	str_id id = intern_find(m->strings, e->name, e->name_len);
+	bool any = false;
+	size_t best = 0;
+
+	for (size_t i = 0; id != STR_NONE && i < m->spans.nr; i++) {
+		if (m->spans.name[i] != id || m->spans.start_ns[i] < after_ns ||
+		    (any && m->spans.start_ns[i] >= m->spans.start_ns[best]))
+			continue;
+		any = true;
+		best = i;
+	}
+	if (any)
+		*ret = end ? m->spans.end_ns[best] : m->spans.start_ns[best];
+	return any;
 }
 
 static int64_t edge_ns(const struct edge *e, const struct model *m, int64_t otherwise)
@@ -65,6 +90,24 @@ static int64_t edge_ns(const struct edge *e, const struct model *m, int64_t othe
 	if (e->percent >= 100)
 		return m->last_ns;
 	return m->first_ns + (int64_t)(length * e->percent / 100);
+}
+
+static bool edges_ns(const struct edge *a, const struct edge *b, const struct model *m,
+		     struct window *ret)
+{
+	bool again = a->name && b->name && a->name_len == b->name_len &&
+		     memcmp(a->name, b->name, a->name_len) == 0;
+
+	if (!a->name)
+		ret->from_ns = edge_ns(a, m, m->first_ns);
+	else if (!named_after(a, m, INT64_MIN, false, &ret->from_ns))
+		return false;
+	if (!b->name)
+		ret->to_ns = edge_ns(b, m, m->last_ns);
+	else
+		return named_after(b, m, again ? ret->from_ns + 1 : ret->from_ns, true,
+				   &ret->to_ns);
+	return true;
 }
 
 /* From the first to the last of that name; from an instant alone to the end. */
@@ -92,17 +135,15 @@ int window_of(const char *text, const struct model *m, struct window *ret, struc
 {
 	struct edge a, b;
 
-	if (!edges_parse(text, &a, &b)) {
-		if (named(text, m, ret))
-			return 0;
+	/* A name may hold a colon of its own. */
+	if (named(text, m, ret))
+		return 0;
+	if (!edges_parse(text, &a, &b) || !edges_ns(&a, &b, m, ret))
 		return err_set(
 			err, EINVAL,
 			"'%.80s' is no window: FROM:TO in ns since the start or with a unit "
-			"(1.5s:2s), in parts of the whole (10%%:90%%), or the name of a span",
+			"(1.5s:2s), in parts of the whole (10%%:90%%), or names of marks or spans",
 			text);
-	}
-	ret->from_ns = edge_ns(&a, m, m->first_ns);
-	ret->to_ns = edge_ns(&b, m, m->last_ns);
 	if (ret->from_ns > ret->to_ns)
 		return err_set(err, EINVAL, "the window '%.80s' ends before it begins", text);
 	return 0;

@@ -3,6 +3,8 @@
  *
  *	FROM:TO		since the trace's start, in ns or with a unit: 1000:5000, 1.5s:2s, 200ms:
  *	10%:90%		of its length; an edge that is left out is the trace's own
+ *	A:B		A and B may also be names: from where the first mark or span called A begins
+ *			to where the first one called B at or after it ends (with A = B, the next)
  *	NAME		of spans: from the start of the first to the end of the last; of one mark
  *			without a length: from there to the end
  */

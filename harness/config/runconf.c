@@ -179,9 +179,7 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 	cfg_release(&c);
 }
 
-/* The map at a key of the root, made (or made anew when it is something else) for the command line.
- */
-static struct cfg_node *cli_map(struct loader *l, const char *key)
+struct cfg_node *loader_cli_map(struct loader *l, const char *key)
 {
 	struct cfg_node *n = cfg_get(l->tree.root, key);
 
@@ -211,17 +209,51 @@ static void cli_labels(struct loader *l)
 		}
 		CLEANUP(xfreep) char *key = xstrndup(label, (size_t)(eq - label));
 
-		cfg_put(&l->tree, cli_map(l, "labels"), key, CFG_STR, eq + 1, cli, LAYER_CLI);
+		cfg_put(&l->tree, loader_cli_map(l, "labels"), key, CFG_STR, eq + 1, cli,
+			LAYER_CLI);
 	}
 }
 
 static void cli_command(struct loader *l)
 {
-	struct cfg_node *list =
-		cfg_put(&l->tree, cli_map(l, "model"), "command", CFG_SEQ, NULL, cli, LAYER_CLI);
+	struct cfg_node *list = cfg_put(&l->tree, loader_cli_map(l, "model"), "command", CFG_SEQ,
+					NULL, cli, LAYER_CLI);
 
 	for (char *const *w = l->rq->command; *w; w++)
 		cfg_add(&l->tree, list, CFG_STR, *w, cli, LAYER_CLI);
+}
+
+static void keep_one_tool(struct loader *l)
+{
+	struct cfg_node *tools = cfg_get(l->tree.root, "tools");
+	size_t nr = 0;
+
+	for (size_t i = 0; tools && tools->kind == CFG_SEQ && i < tools->nr; i++) {
+		const char *name = cfg_text(tools->child[i], "name");
+
+		if (name && !strcmp(name, l->rq->only_tool))
+			tools->child[nr++] = tools->child[i];
+	}
+	if (tools)
+		tools->nr = nr;
+	cfg_put(&l->tree, l->tree.root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
+	cfg_put(&l->tree, loader_cli_map(l, "labels"), "alone", CFG_STR, l->rq->only_tool, cli,
+		LAYER_CLI);
+}
+
+static void cli_around_tools(struct loader *l)
+{
+	const struct runconf_request *rq = l->rq;
+
+	if (rq->tools)
+		cli_words(l, "tools", rq->tools);
+	if (rq->wrap_at)
+		cli_words(l, "wrap_at", rq->wrap_at);
+	if (rq->privileged_profiling)
+		cfg_put(&l->tree, loader_cli_map(l, "container"), "privileged_profiling", CFG_BOOL,
+			"true", cli, LAYER_CLI);
+	if (rq->force_tools)
+		cfg_put(&l->tree, l->tree.root, "force_tools", CFG_BOOL, "true", cli, LAYER_CLI);
 }
 
 static void apply_command_line(struct loader *l)
@@ -235,29 +267,26 @@ static void apply_command_line(struct loader *l)
 	if (rq->engine)
 		cfg_put(&l->tree, root, "engine", CFG_STR, rq->engine, cli, LAYER_CLI);
 	if (rq->image)
-		cfg_put(&l->tree, cli_map(l, "model"), "image", CFG_STR, rq->image, cli, LAYER_CLI);
-	if (rq->tools)
-		cli_words(l, "tools", rq->tools);
+		cfg_put(&l->tree, loader_cli_map(l, "model"), "image", CFG_STR, rq->image, cli,
+			LAYER_CLI);
 	if (rq->timeout_s >= 0) {
 		num_fmt_f64(number, rq->timeout_s);
-		cfg_put(&l->tree, cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
+		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->perf_csv)
+		cfg_put(&l->tree, loader_cli_map(l, "results"), "perf_csv", CFG_STR, rq->perf_csv,
+			cli, LAYER_CLI);
 	if (rq->idle_s >= 0) {
 		num_fmt_f64(number, rq->idle_s);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);
 	}
-	if (rq->wrap_at)
-		cli_words(l, "wrap_at", rq->wrap_at);
-	if (rq->privileged_profiling)
-		cfg_put(&l->tree, cli_map(l, "container"), "privileged_profiling", CFG_BOOL, "true",
-			cli, LAYER_CLI);
-	if (rq->force_tools)
-		cfg_put(&l->tree, root, "force_tools", CFG_BOOL, "true", cli, LAYER_CLI);
+	cli_around_tools(l);
 	if (rq->keep)
 		cfg_put(&l->tree, root, "keep", CFG_BOOL, "true", cli, LAYER_CLI);
 	if (rq->live)
 		cfg_put(&l->tree, root, "live", CFG_BOOL, "true", cli, LAYER_CLI);
+	runconf_cli_record(l);
 	cli_labels(l);
 	/* --set tools[0].options.x=… needs the entry as a map. */
 	schema_expand(&l->tree, schema_table);
@@ -267,11 +296,14 @@ static void apply_command_line(struct loader *l)
 		if (cfg_set(&l->tree, rq->sets.v[i], &err) < 0)
 			loader_bad_name(l, NULL, "%s", err.msg);
 	}
+	if (rq->only_tool)
+		keep_one_tool(l);
 	/* Last, since what --set says of a tool is for the other run. */
 	if (rq->bare) {
 		cfg_put(&l->tree, root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
-		cfg_put(&l->tree, cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
+		cfg_put(&l->tree, root, "record", CFG_MAP, NULL, cli, LAYER_CLI);
+		cfg_put(&l->tree, loader_cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
 			LAYER_CLI);
 	}
 }

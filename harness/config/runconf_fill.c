@@ -546,4 +546,6 @@ void runconf_fill(struct loader *l)
 	fill_scripts(l, root, false);
 	fill_container(l, root);
 	fill_rest(l, root);
+	runconf_fill_record(l);
+	runconf_fill_results(l, root);
 }

@@ -18,6 +18,13 @@ struct loader {
 	struct err usage; /* code ≠ 0: the command line itself is wrong */
 };
 
+/* The map at a key of the root, made (or made anew when it is something else) for the command
+ * line. */
+struct cfg_node *loader_cli_map(struct loader *l, const char *key);
+/* runconf_record.c */
+void runconf_cli_record(struct loader *l);
+void runconf_fill_record(struct loader *l);
+
 void runconf_init(struct runconf *rc);
 /* Where a value came from, for people; owned. */
 char *runconf_origin(const struct cfg_node *n);
@@ -44,5 +51,7 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 	__attribute__((format(printf, 3, 4)));
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
+/* results:, disk:, and what of model: is for perf.csv. */
+void runconf_fill_results(struct loader *l, const struct cfg_node *root);
 
 #endif

@@ -68,6 +68,8 @@ void runconf_init(struct runconf *rc)
 	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT };
 	rc->wrap_at = (struct strvec)STRVEC_INIT;
 	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
+	rc->skip_gpu_arch = (struct strvec)STRVEC_INIT;
+	results_conf_init(&rc->results);
 	cfg_init(&rc->effective);
 }
 
@@ -77,6 +79,11 @@ void runconf_release(struct runconf *rc)
 	free(rc->dir);
 	free(rc->image);
 	free(rc->dockerfile);
+	free(rc->precision);
+	free(rc->owner);
+	free(rc->n_gpus);
+	strvec_release(&rc->skip_gpu_arch);
+	results_conf_release(&rc->results);
 	free(rc->engine);
 	free(rc->engine_where);
 	free(rc->gpus);
@@ -94,6 +101,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->mounts.v);
 	free(rc->gpu_list.v);
 	release_tools(rc);
+	free(rc->record.mark);
 	release_scripts(rc->pre.v, rc->pre.nr);
 	release_scripts(rc->post.v, rc->post.nr);
 	release_pairs(rc->labels.v, rc->labels.nr);

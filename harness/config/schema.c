@@ -54,7 +54,8 @@ int schema_shown_len(const char *key)
 bool schema_env_reserved(const char *name)
 {
 	static const char *const ours[] = { "PROFRIG_RUN_ID", "PROFRIG_RUN_DIR", "PROFRIG_OUT",
-					    "PROFRIG_TOOL", "PROFRIG_HOST" };
+					    "PROFRIG_TOOL",   "PROFRIG_HOST",    "PROFRIG_MARK",
+					    "PROFRIG_RECORD" };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		if (!strcmp(name, ours[i]))

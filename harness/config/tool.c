@@ -125,6 +125,7 @@ void tool_free(struct tool *t)
 	free(t->sampler_device);
 	free(t->sampler_period_option);
 	free(t->sampler_where);
+	tool_control_release(&t->control);
 	problems_release(&t->problems);
 	free(t);
 }

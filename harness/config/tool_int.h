@@ -17,4 +17,9 @@ struct tool *tool_read(const char *path, const struct strvec *dirs);
 char *tool_find_script(const char *file, const char *path, const struct strvec *dirs);
 void tool_free(struct tool *t);
 
+/* tool_control.c: `control` and `budget` of a tool file. */
+void tool_control_init(struct tool_control *c);
+void tool_control_release(struct tool_control *c);
+void tool_read_control(struct tool *t, const struct cfg_node *root, const struct strvec *dirs);
+
 #endif

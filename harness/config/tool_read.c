@@ -18,7 +18,8 @@ static const char *known_placeholder(void *ctx, const char *name)
 {
 	const struct tool *t = ctx;
 
-	if (!strcmp(name, "out") || !strcmp(name, "files") || !strcmp(name, "run_id"))
+	if (!strcmp(name, "out") || !strcmp(name, "files") || !strcmp(name, "run_id") ||
+	    !strcmp(name, "control"))
 		return "";
 	if (!strncmp(name, "opt.", 4) && tool_option_find(t, name + 4))
 		return "";
@@ -324,6 +325,8 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	read_scripts(t, root, false, dirs);
 	read_outputs(t, root);
 	read_sampler(t, root);
+	tool_read_control(t, root, dirs);
+	check_placeholders(t, cfg_get(root, "control"));
 	for (size_t i = 0; i < ARRAY_LEN(expanded); i++)
 		check_placeholders(t, cfg_get(root, expanded[i]));
 	check_placeholders(t, cfg_path(root, "sampler.kind"));
@@ -343,6 +346,8 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 
 	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
 	t->caps = t->security = t->instead = (struct strvec)STRVEC_INIT;
+	tool_control_init(&t->control);
+	t->budget = NAN;
 	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);

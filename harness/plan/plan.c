@@ -78,7 +78,10 @@ void plan_wrap(struct maker *m, const struct runconf_tool *t, struct strvec *arg
 	const struct strvec *words = t->has_wrap ? &t->wrap : &t->tool->wrap;
 
 	for (size_t i = 0; i < words->nr; i++)
-		strvec_push_take(argv, plan_expand(m, t, words->v[i]));
+		if (!strcmp(words->v[i], CONTROL_WORD))
+			plan_control_words(m, t, argv);
+		else
+			strvec_push_take(argv, plan_expand(m, t, words->v[i]));
 }
 
 char *plan_library(const struct maker *m, const char *name)
@@ -178,7 +181,7 @@ static void add_script(struct maker *m, enum step_kind kind, const struct runcon
 	for (size_t i = 0; i < args->nr; i++)
 		strvec_push_take(&s.argv, t ? plan_expand(m, t, args->v[i]) : xstrdup(args->v[i]));
 	plan_env_script(m, t, &s);
-	VEC_PUSH(&m->pl->copies, ((struct plan_copy){ xstrdup(path), copy, NULL }));
+	VEC_PUSH(&m->pl->copies, ((struct plan_copy){ xstrdup(path), copy }));
 	add_step(m, &s);
 }
 
@@ -303,6 +306,11 @@ static void add_needs(struct maker *m, const struct runconf_tool *t)
 
 		add_need(m, tool->name, path);
 	}
+	for (size_t i = 0; plan_is_switched(m, t) && i < tool->control.preload.nr; i++) {
+		CLEANUP(xfreep) char *path = plan_library(m, tool->control.preload.v[i]);
+
+		add_need(m, tool->name, path);
+	}
 }
 
 static void add_mkdirs(struct maker *m)
@@ -355,6 +363,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	add_steps(&m);
 	add_tools(&m);
 	plan_wrap_files(&m);
+	plan_controls(&m);
 	free(m.cwd);
 	if (p->lines.nr > before)
 		r = err_set(err, EINVAL, "%s", p->lines.v[before]);

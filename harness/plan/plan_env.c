@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/fs.h"
 #include "profrig/strbuf.h"
 
 static struct plan_env *find(const struct plan_step *s, const char *name)
@@ -56,10 +57,12 @@ static void sort(struct plan_step *s)
 static void put_run(const struct maker *m, struct plan_step *s, const char *tool)
 {
 	CLEANUP(xfreep) char *out = plan_tool_dir(m, tool);
+	CLEANUP(xfreep) char *mark = fs_join(m->rq->run_dir, PLAN_MARKS);
 
 	put(s, "PROFRIG_RUN_ID", m->rq->run_id, "profrig", false);
 	put(s, "PROFRIG_RUN_DIR", m->rq->run_dir, "profrig", false);
 	put(s, "PROFRIG_OUT", out, "profrig", false);
+	put(s, "PROFRIG_MARK", mark, "profrig", false);
 	if (m->rq->host)
 		put(s, "PROFRIG_HOST", m->rq->host, "profrig", false);
 }
@@ -136,16 +139,24 @@ static const struct runconf_env *entry_env(const struct runconf_tool *t, const c
 	return NULL;
 }
 
+static void put_of_file(struct maker *m, struct plan_step *s, struct givers *g,
+			const struct runconf_tool *t, const struct tool_env *e)
+{
+	if (!entry_env(t, e->name))
+		put_of_tool(m, s, g, &(struct giver){ e->name, t, false }, e->value, e->where);
+}
+
 static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 		     const struct runconf_tool *t)
 {
-	for (size_t i = 0; i < t->tool->env.nr; i++) {
-		const struct tool_env *e = &t->tool->env.v[i];
+	const struct tool_control *c = &t->tool->control;
 
-		if (!entry_env(t, e->name))
-			put_of_tool(m, s, g, &(struct giver){ e->name, t, false }, e->value,
-				    e->where);
-	}
+	for (size_t i = 0; i < t->tool->env.nr; i++)
+		put_of_file(m, s, g, t, &t->tool->env.v[i]);
+	for (size_t i = 0; plan_is_switched(m, t) && i < c->env.nr; i++)
+		put_of_file(m, s, g, t, &c->env.v[i]);
+	for (size_t i = 0; plan_starts_paused(m, t) && i < c->paused_env.nr; i++)
+		put_of_file(m, s, g, t, &c->paused_env.v[i]);
 	for (size_t i = 0; i < t->env.nr; i++) {
 		const struct runconf_env *e = &t->env.v[i];
 
@@ -175,6 +186,24 @@ static void put_gpus(struct maker *m, struct plan_step *s)
 	put(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
 }
 
+/* Two tools may be switched by the same library, which once is enough for. */
+static void add_libraries(struct maker *m, const struct strvec *names, struct strbuf *libs)
+{
+	for (size_t k = 0; k < names->nr; k++) {
+		CLEANUP(xfreep) char *path = plan_library(m, names->v[k]);
+		const char *at = strstr(libs->buf, path);
+		size_t n = strlen(path);
+
+		if (strpbrk(path, ": "))
+			plan_problem(m, NULL,
+				     "LD_PRELOAD cannot hold '%s': blanks and colons part "
+				     "its entries",
+				     path);
+		if (!at || (at[n] && at[n] != ':') || (at > libs->buf && at[-1] != ':'))
+			strbuf_addf(libs, "%s%s", libs->len ? ":" : "", path);
+	}
+}
+
 static void put_preload(struct maker *m, struct plan_step *s)
 {
 	CLEANUP(strbuf_release) struct strbuf libs = STRBUF_INIT, origin = STRBUF_INIT;
@@ -182,20 +211,14 @@ static void put_preload(struct maker *m, struct plan_step *s)
 	const char *rest = own ? own->value : NULL, *rest_origin = own ? own->origin : NULL;
 
 	for (size_t i = 0; i < m->conf->tools.nr; i++) {
-		const struct tool *t = m->conf->tools.v[i].tool;
+		const struct runconf_tool *rt = &m->conf->tools.v[i];
+		size_t before = libs.len;
 
-		for (size_t k = 0; k < t->preload.nr; k++) {
-			CLEANUP(xfreep) char *path = plan_library(m, t->preload.v[k]);
-
-			if (strpbrk(path, ": "))
-				plan_problem(m, NULL,
-					     "LD_PRELOAD cannot hold '%s': blanks and colons part "
-					     "its entries",
-					     path);
-			strbuf_addf(&libs, "%s%s", libs.len ? ":" : "", path);
-		}
-		if (t->preload.nr)
-			strbuf_addf(&origin, "%s%s", origin.len ? ", " : "", t->name);
+		add_libraries(m, &rt->tool->preload, &libs);
+		if (plan_is_switched(m, rt))
+			add_libraries(m, &rt->tool->control.preload, &libs);
+		if (libs.len > before)
+			strbuf_addf(&origin, "%s%s", origin.len ? ", " : "", rt->tool->name);
 	}
 	if (!libs.len)
 		return;
@@ -212,10 +235,12 @@ static void put_preload(struct maker *m, struct plan_step *s)
 
 void plan_env_workload(struct maker *m, struct plan_step *step)
 {
+	CLEANUP(xfreep) char *flag = fs_join(m->rq->run_dir, PLAN_FLAG);
 	const struct runconf *c = m->conf;
 	struct givers g = { VEC_INIT };
 
 	put_run(m, step, "workload");
+	put(step, "PROFRIG_RECORD", flag, "profrig", false);
 	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
 		put(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
 		    "the caller's environment", false);

@@ -10,6 +10,10 @@
 #define SCRIPT_TIMEOUT_S 600.0
 #define SCRIPT_SHELL "/bin/sh"
 
+/* Below the run directory; run/ makes them (profrig/control.h). */
+#define PLAN_MARKS "marks"
+#define PLAN_FLAG "record.flag"
+
 struct maker {
 	const struct plan_request *rq;
 	const struct runconf *conf;
@@ -55,6 +59,17 @@ void plan_wrap_files(struct maker *m);
 void plan_env_workload(struct maker *m, struct plan_step *step);
 /* tool NULL: a script of the user. */
 void plan_env_script(struct maker *m, const struct runconf_tool *tool, struct plan_step *step);
+
+/* A word of a wrap that stands for any number of words. */
+#define CONTROL_WORD "{control}"
+
+/* plan_control.c */
+void plan_controls(struct maker *m);
+/* Whether the tool is started so that it can be switched; and so that it begins paused. */
+bool plan_is_switched(const struct maker *m, const struct runconf_tool *t);
+bool plan_starts_paused(const struct maker *m, const struct runconf_tool *t);
+/* What {control} in a wrap stands for. */
+void plan_control_words(struct maker *m, const struct runconf_tool *t, struct strvec *argv);
 
 /* plan_spec.c */
 void plan_engine_spec(struct maker *m);

@@ -183,8 +183,14 @@ void plan_print_json(const struct plan *pl, FILE *f)
 		json_obj(&j, NULL);
 		json_str(&j, "from", pl->copies.v[i].from);
 		json_str(&j, "to", pl->copies.v[i].to);
-		if (pl->copies.v[i].text)
-			json_str(&j, "text", pl->copies.v[i].text);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_arr(&j, "made");
+	for (size_t i = 0; i < pl->made.nr; i++) {
+		json_obj(&j, NULL);
+		json_str(&j, "to", pl->made.v[i].to);
+		json_str(&j, "text", pl->made.v[i].text);
 		json_end(&j);
 	}
 	json_end(&j);

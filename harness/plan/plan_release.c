@@ -41,9 +41,13 @@ static void release_lists(struct plan *pl)
 	for (size_t i = 0; i < pl->copies.nr; i++) {
 		free(pl->copies.v[i].from);
 		free(pl->copies.v[i].to);
-		free(pl->copies.v[i].text);
 	}
 	VEC_RELEASE(&pl->copies);
+	for (size_t i = 0; i < pl->made.nr; i++) {
+		free(pl->made.v[i].to);
+		free(pl->made.v[i].text);
+	}
+	VEC_RELEASE(&pl->made);
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		free(pl->outputs.v[i].tool);
 		free(pl->outputs.v[i].dir);
@@ -66,6 +70,26 @@ static void release_lists(struct plan *pl)
 	VEC_RELEASE(&pl->privileges);
 }
 
+static void release_controls(struct plan *pl)
+{
+	for (size_t i = 0; i < pl->controls.nr; i++) {
+		struct plan_control *c = &pl->controls.v[i];
+
+		free(c->tool);
+		free(c->fifo);
+		free(c->ack);
+		strvec_release(&c->on);
+		strvec_release(&c->off);
+		if (c->start)
+			release_step(c->start);
+		if (c->stop)
+			release_step(c->stop);
+		free(c->start);
+		free(c->stop);
+	}
+	VEC_RELEASE(&pl->controls);
+}
+
 void plan_release(struct plan *pl)
 {
 	free(pl->run_id);
@@ -80,5 +104,6 @@ void plan_release(struct plan *pl)
 		release_sampler(&pl->samplers.v[i]);
 	VEC_RELEASE(&pl->samplers);
 	release_lists(pl);
+	release_controls(pl);
 	*pl = (struct plan){ .engine_argv = STRVEC_INIT, .mkdirs = STRVEC_INIT };
 }

@@ -110,12 +110,8 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		fprintf(f, "fi\n");
 }
 
-static void copy(const struct plan_copy *c, FILE *f)
+static void make(const struct plan_made *c, FILE *f)
 {
-	if (!c->text) {
-		line("cp", c->from, c->to, f);
-		return;
-	}
 	fputs("printf %s ", f);
 	word(c->text, f);
 	fputs(" >", f);
@@ -141,7 +137,9 @@ static void head(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->mkdirs.nr; i++)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
-		copy(&pl->copies.v[i], f);
+		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+	for (size_t i = 0; i < pl->made.nr; i++)
+		make(&pl->made.v[i], f);
 }
 
 static void tail(const struct plan *pl, FILE *f)

@@ -57,7 +57,7 @@ void plan_files(struct maker *m, const struct runconf_tool *t)
 			continue;
 		strvec_push_take(&m->pl->mkdirs, plan_files_dir(m, t->tool->name));
 		VEC_PUSH(&m->pl->copies,
-			 ((struct plan_copy){ xstrdup(o->path), file_copy(m, t, o), NULL }));
+			 ((struct plan_copy){ xstrdup(o->path), file_copy(m, t, o) }));
 	}
 }
 
@@ -134,9 +134,8 @@ void plan_wrap_files(struct maker *m)
 				     at->v[i]);
 			continue;
 		}
-		VEC_PUSH(&m->pl->copies,
-			 ((struct plan_copy){ NULL,
-					      xasprintf("%s/wrap/%s", m->rq->run_dir, at->v[i]),
+		VEC_PUSH(&m->pl->made,
+			 ((struct plan_made){ xasprintf("%s/wrap/%s", m->rq->run_dir, at->v[i]),
 					      wrap_script(m, at->v[i]) }));
 	}
 }

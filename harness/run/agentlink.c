@@ -83,14 +83,18 @@ static void take(int *fd, struct strbuf *to, size_t max)
 /* Waits until something can be read (or written, with want_write) and takes what there is. */
 static void pump(struct agent_link *l, int timeout_ms, bool want_write)
 {
-	struct pollfd p[3] = {
+	struct pollfd p[4] = {
 		{ .fd = l->from, .events = POLLIN },
 		{ .fd = l->errs_fd, .events = POLLIN },
 		{ .fd = want_write ? l->to : -1, .events = POLLOUT },
+		{ .fd = l->wake_fd, .events = POLLIN },
 	};
+	char woken[64];
 
-	if (poll(p, 3, timeout_ms) <= 0)
+	if (poll(p, 4, timeout_ms) <= 0)
 		return;
+	while (p[3].revents && read(l->wake_fd, woken, sizeof(woken)) == sizeof(woken))
+		;
 	take(&l->errs_fd, &l->errs, 0);
 	take(&l->from, &l->in, MAX_EVENT + 1);
 	if (l->from < 0)

@@ -30,6 +30,7 @@
 struct agent_link {
 	pid_t pid; /* of the engine's process, 0 none */
 	int to, from, errs_fd;
+	int wake_fd;      /* of the caller, or -1: what comes there ends a wait in link_next */
 	struct strbuf in; /* bytes of events not yet taken */
 	size_t taken;     /* of in */
 	struct strbuf errs;
@@ -41,7 +42,8 @@ struct agent_link {
 
 #define AGENT_LINK_INIT \
 	{ \
-		.to = -1, .from = -1, .errs_fd = -1, .in = STRBUF_INIT, .errs = STRBUF_INIT \
+		.to = -1, .from = -1, .errs_fd = -1, .wake_fd = -1, .in = STRBUF_INIT, \
+		.errs = STRBUF_INIT \
 	}
 
 int link_open(struct agent_link *l, char *const *argv, struct err *err);

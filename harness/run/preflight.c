@@ -466,8 +466,7 @@ static void check_cpus(struct preflight *pf)
 	strvec_split(&words, cpus, ",-");
 	last = words.v[words.nr - 1];
 	if (num_u64(last, strlen(last), &n) == 0 && n >= (uint64_t)have)
-		lacks(pf,
-		      "cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
+		lacks(pf, "cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
 		      last, have);
 }
 
@@ -524,6 +523,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 
 	if (o->events.phase)
 		o->events.phase(o->events.ctx, "probe");
+	run_disk_room(pl, missing);
 	agent = check_agent(&pf);
 	mounts = check_mounts(&pf);
 	if (!pl->devices)

@@ -36,6 +36,21 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_NO_CONTROL,
+	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
+	  "lost" },
+	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
+	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
+	{ W_DEVICE_SHARED,
+	  "other processes held a device when sampling began: what it draws is theirs too" },
+	{ W_POWER_CAP, "a device may draw less power than its default" },
+	{ W_SAMPLER_LATE,
+	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "
+	  "run.json samplers[]" },
+	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
+	{ W_RESULT_MISSING, "a result that was asked for is not there" },
+	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
+	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
 	{ NULL, NULL },
 };
 
@@ -132,6 +147,7 @@ static void engine_start(struct run *rn)
 		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
+	control_attach(rn);
 	if (r < 0) {
 		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
@@ -217,10 +233,39 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 	if (s->signal) {
 		const char *name = proc_signal_name(s->signal);
 
-		run_failed(rn, RUN_FAILED, "%s was killed by %s", who, name ? name : "a signal");
+		run_failed(rn, RUN_FAILED, "%s was killed by %s%s", who, name ? name : "a signal",
+			   s->signal == SIGKILL && !s->sent
+				   ? ", not by profrig, and for no lack of memory that the kernel "
+				     "tells of"
+				   : "");
 	} else {
-		run_failed(rn, RUN_FAILED, "%s exited with status %d", who, s->code);
+		/* How a shell tells of a program that a signal ended. */
+		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
+
+		run_failed(rn, RUN_FAILED, "%s exited with status %d%s%s%s", who, s->code,
+			   of ? " (128 + " : "", of ? of : "", of ? ")" : "");
 	}
+}
+
+/* Before other words for the same end. */
+static void explain_oom(struct run *rn, const char *who, const struct run_step *s)
+{
+	bool killed = s->signal == SIGKILL || s->code == 128 + SIGKILL;
+	const char *where = s->oom_group ? "its memory cgroup is full" : "the machine is full";
+	uint64_t n = s->oom_group ? s->oom_group : s->oom_machine;
+
+	if (!n || s->sent || (!killed && !s->oom_group))
+		return;
+	run_warn(rn, W_OOM, "error", "the kernel killed %llu process%s for lack of memory: %s",
+		 (unsigned long long)n, n == 1 ? "" : "es", where);
+	if (killed)
+		run_failed(rn, RUN_FAILED,
+			   "%s was killed by the kernel for lack of memory (OOM): %s", who, where);
+	else if (!step_went_well(s))
+		run_failed(rn, RUN_FAILED,
+			   "%s exited with status %d after the kernel had killed %llu of its "
+			   "processes for lack of memory (OOM): %s",
+			   who, s->code, (unsigned long long)n, where);
 }
 
 static void judge_step(struct run *rn, size_t i)
@@ -237,6 +282,7 @@ static void judge_step(struct run *rn, size_t i)
 		run_warn(rn, W_STRAYS, "warning", "%s left %llu process%s running; %s ended", who,
 			 (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
 			 s->killed == 1 ? "it was" : "they were");
+	explain_oom(rn, who, s);
 	/* To be interrupted comes before all other ends. */
 	if ((step_went_well(s) && !s->killed) || s->interrupted)
 		return;
@@ -332,15 +378,20 @@ static void do_workload(struct run *rn)
 
 	if (!may_go_on(rn))
 		return;
+	rn->skipped = rn->pl->conf && rn->pl->conf->skip_workload;
+	if (rn->skipped)
+		return;
 	run_samplers_open(rn);
 	run_samplers_start(rn);
 	idle_s = run_idle_s(rn);
 	do_idle_before(rn, idle_s);
 	if (may_go_on(rn)) {
+		run_results_before(rn);
 		run_phase(rn, "workload");
 		anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
+		control_ended(rn, clock_monotonic_ns());
 		run_samplers_mark(rn, "workload_end");
 		anchor(rn, "workload_end");
 		rn->workload_done = true;
@@ -376,11 +427,13 @@ static void judge_outputs(struct run *rn)
 		const struct run_warning *w = &rn->warnings.v[i];
 		bool is_required = !strcmp(w->code, W_OUTPUT_REQUIRED);
 
-		if (required ? !is_required
+		bool is_result = !strcmp(w->code, W_RESULT_MISSING);
+
+		if (required ? !is_required && !(is_result && !strcmp(w->severity, "error"))
 			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
 				       strcmp(w->code, W_OUTPUT_UNREAD) != 0 &&
 				       strcmp(w->code, W_SAMPLER) != 0 &&
-				       strcmp(w->code, W_COLLECT) != 0)
+				       strcmp(w->code, W_COLLECT) != 0 && !is_result)
 			continue;
 		more += first != NULL;
 		first = first ? first : w;
@@ -407,6 +460,7 @@ static int exit_code(const struct run *rn, bool outputs_only)
 		return rn->interrupt == SIGTERM ? 128 + SIGTERM : 128 + SIGINT;
 	switch (rn->status) {
 	case RUN_SUCCESS:
+	case RUN_SKIPPED:
 		return 0;
 	case RUN_PARTIAL:
 		return EXIT_OUTPUT_PARTIAL;
@@ -442,6 +496,7 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	control_open(rn);
 	run_phase(rn, "start");
 	engine_start(rn);
 	engine_needs(rn);
@@ -457,8 +512,11 @@ static void walk(struct run *rn)
 	run_phase(rn, "collect");
 	run_own(rn);
 	engine_stop(rn);
-	run_collect(rn);
-	run_metrics(rn);
+	control_close(rn);
+	/* Tools leave nothing where nothing ran. */
+	if (!rn->skipped)
+		run_collect(rn);
+	run_results(rn);
 }
 
 static void finish(struct run *rn, struct run_result *ret)
@@ -470,7 +528,9 @@ static void finish(struct run *rn, struct run_result *ret)
 	judge_outputs(rn);
 	if (rn->interrupt)
 		interrupted(rn);
-	rn->status = rn->failed_phase ? rn->outcome : RUN_SUCCESS;
+	if (rn->skipped && !rn->failed_phase)
+		snprintf(rn->reason, sizeof(rn->reason), "the workload was not to run");
+	rn->status = rn->failed_phase ? rn->outcome : rn->skipped ? RUN_SKIPPED : RUN_SUCCESS;
 	rn->phase = "done";
 	anchor(rn, "close");
 	rn->ended_realtime_ns = clock_realtime_ns();
@@ -494,6 +554,10 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 			ret->workload_signal = rn->steps.v[i].signal;
 		}
 	ret->workload_s = rn->workload_s;
+	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)
+		if (rn->metrics.v[i].detail && isfinite(rn->metrics.v[i].value))
+			snprintf(ret->result, sizeof(ret->result), "%.6g %.120s",
+				 rn->metrics.v[i].value, rn->metrics.v[i].unit);
 	for (size_t i = 0; i < rn->artifacts.nr; i++) {
 		ret->artifacts++;
 		ret->artifacts_bad += strcmp(rn->artifacts.v[i].v.verdict, "valid") != 0;
@@ -517,6 +581,11 @@ static void run_release(struct run *rn)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)
 		sampling_stats_release(&rn->samplers.v[i].stats);
+	for (size_t i = 0; i < rn->metrics.nr; i++)
+		free(rn->metrics.v[i].detail);
+	for (size_t i = 0; i < rn->seen.nr; i++)
+		free(rn->seen.v[i].path);
+	VEC_RELEASE(&rn->seen);
 	VEC_RELEASE(&rn->clocks);
 	VEC_RELEASE(&rn->idle);
 	VEC_RELEASE(&rn->steps);
@@ -525,6 +594,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	record_free(&rn->record);
 }
 
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,

@@ -202,21 +202,25 @@ void run_dir_unmake(struct run *rn)
 	}
 }
 
-static int copy_script(const struct plan_copy *c, struct err *err)
+static int put_script(const char *to, const char *data, size_t n, struct err *err)
 {
-	const char *to = c->to;
 	CLEANUP(xfreep) char *dir = fs_dir(to);
-	CLEANUP(xfreep) char *data = xstrdup_null(c->text);
-	size_t n = data ? strlen(data) : 0;
-	int r = data ? 0 : fs_read(c->from, (size_t)16 << 20, &data, &n, err);
+	int r = fs_mkdirs(dir, 0777, err);
 
-	if (r == 0)
-		r = fs_mkdirs(dir, 0777, err);
 	if (r == 0)
 		r = fs_write_atomic(to, data, n, err);
 	if (r == 0 && chmod(to, 0755) < 0)
 		r = err_sys(err, errno, "cannot make '%s' executable", to);
 	return r;
+}
+
+static int copy_script(const char *from, const char *to, struct err *err)
+{
+	CLEANUP(xfreep) char *data = NULL;
+	size_t n;
+	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
+
+	return r < 0 ? r : put_script(to, data, n, err);
 }
 
 void run_dir_latest(struct run *rn)
@@ -245,7 +249,10 @@ int run_dir_fill(struct run *rn, struct err *err)
 	for (size_t i = 0; r == 0 && i < pl->mkdirs.nr; i++)
 		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
-		r = copy_script(&pl->copies.v[i], err);
+		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
+	for (size_t i = 0; r == 0 && i < pl->made.nr; i++)
+		r = put_script(pl->made.v[i].to, pl->made.v[i].text, strlen(pl->made.v[i].text),
+			       err);
 	return r;
 }
 
@@ -278,6 +285,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
 		return;
 	add_mode(pl->run_dir, 0011);
+	control_share(rn);
 	add_mode(steps, 0777);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
 		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);

@@ -10,7 +10,7 @@
 static const char *const status_names[] = {
 	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",
 	[RUN_FAILED] = "failed",   [RUN_TIMEOUT] = "timeout", [RUN_INTERRUPTED] = "interrupted",
-	[RUN_PARTIAL] = "partial",
+	[RUN_PARTIAL] = "partial", [RUN_SKIPPED] = "skipped",
 };
 
 const char *run_status_name(enum run_status s)
@@ -50,27 +50,34 @@ static void json_count_or_null(struct json_out *j, const char *key, bool known, 
 
 #define MIN_SECRET 4
 
+char *run_masked(const struct plan_step *s, const char *text)
+{
+	char *word = xstrdup(text);
+
+	for (size_t k = 0; k < s->env.nr; k++) {
+		const char *value = s->env.v[k].secret ? s->env.v[k].value : NULL;
+		char *at;
+
+		if (!value || strlen(value) < MIN_SECRET)
+			continue;
+		while ((at = strstr(word, value))) {
+			char *masked =
+				xasprintf("%.*s***%s", (int)(at - word), word, at + strlen(value));
+
+			free(word);
+			word = masked; /* shorter, so this ends */
+		}
+	}
+	return word;
+}
+
 /* A secret that a user's configuration spells out in a command goes no further than the command. */
 static void json_argv(struct json_out *j, const struct plan_step *s)
 {
 	json_arr(j, "argv");
 	for (size_t i = 0; i < s->argv.nr; i++) {
-		CLEANUP(xfreep) char *word = xstrdup(s->argv.v[i]);
+		CLEANUP(xfreep) char *word = run_masked(s, s->argv.v[i]);
 
-		for (size_t k = 0; k < s->env.nr; k++) {
-			const char *value = s->env.v[k].secret ? s->env.v[k].value : NULL;
-			char *at;
-
-			if (!value || strlen(value) < MIN_SECRET)
-				continue;
-			while ((at = strstr(word, value))) {
-				char *masked = xasprintf("%.*s***%s", (int)(at - word), word,
-							 at + strlen(value));
-
-				free(word);
-				word = masked; /* shorter, so this ends */
-			}
-		}
 		json_str(j, NULL, word);
 	}
 	json_end(j);
@@ -247,6 +254,27 @@ static void put_gpus(struct json_out *j, const struct devices *d)
 	}
 }
 
+/* Of the device when sampling began. */
+static void put_facts(struct json_out *j, const struct sampler_facts *f)
+{
+	json_obj(j, "start");
+	for (size_t i = 0; i < f->nr; i++)
+		if (*f->fact[i].text)
+			json_str(j, f->fact[i].name, f->fact[i].text);
+		else
+			json_f64(j, f->fact[i].name, f->fact[i].number);
+	json_end(j);
+	json_arr(j, "other_processes");
+	for (size_t i = 0; i < f->users && i < SAMPLER_MAX_USERS; i++) {
+		json_obj(j, NULL);
+		json_i64(j, "pid", f->user[i].pid);
+		json_str(j, "name", f->user[i].name);
+		json_f64(j, "vram_bytes", f->user[i].vram_bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_devices(struct json_out *j, const struct run *rn)
 {
 	json_arr(j, "devices");
@@ -259,6 +287,7 @@ static void put_devices(struct json_out *j, const struct run *rn)
 		json_str(j, "source", rn->devices.v[i].sampler);
 		json_text(j, "facts", d->facts);
 		json_bool(j, "estimated", rn->devices.v[i].estimated);
+		put_facts(j, &rn->devices.v[i].facts);
 		json_arr(j, "series");
 		for (size_t k = 0; k < d->nr && k < SAMPLER_MAX_SERIES; k++) {
 			CLEANUP(xfreep)
@@ -328,6 +357,11 @@ static void put_sampler_stats(struct json_out *j, const struct sampling_stats *s
 	json_u64(j, "ticks", st->ticks);
 	json_u64(j, "failed", st->failed);
 	json_u64(j, "overruns", st->overruns);
+	json_u64(j, "late", st->late);
+	json_i64(j, "tick_error_median_ns", st->tick_error_median_ns);
+	json_i64(j, "tick_error_p99_ns", st->tick_error_p99_ns);
+	json_i64(j, "tick_error_max_ns", st->tick_error_max_ns);
+	json_bool(j, "realtime", st->realtime);
 	json_i64(j, "period_ns", st->period_ns);
 	json_i64(j, "median_period_ns", st->median_period_ns);
 	json_i64(j, "max_gap_ns", st->max_gap_ns);
@@ -370,6 +404,8 @@ static void put_metrics(struct json_out *j, const struct run *rn)
 		json_f64(j, "value", m->value);
 		json_str(j, "unit", m->unit);
 		json_str(j, "source", m->source);
+		if (m->detail)
+			json_raw(j, "detail", m->detail);
 		json_end(j);
 	}
 	json_end(j);
@@ -449,6 +485,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_tools(j, rn);
 	put_clocks(j, rn);
 	put_idle(j, rn);
+	run_record_json(j, rn);
 	put_steps(j, rn);
 	put_samplers(j, rn);
 	put_artifacts(j, rn);

@@ -1,57 +1,52 @@
-/* Outputs that are logs: no reader takes them, so their records are the lines that hold what the
- * tool says they do. */
-#include "run_priv.h"
+#include "run_lines.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "profrig/fs.h"
+#include "profrig/xalloc.h"
 
-#define MAX_LINE_BYTES ((size_t)1 << 20)
+#define PIECE ((size_t)1 << 20)
 
-static bool holds(const char *line, size_t n, const struct strvec *match)
+uint64_t line_at(struct line_counter *c, const char *at)
 {
-	for (size_t i = 0; i < match->nr; i++)
-		if (memmem(line, n, match->v[i], strlen(match->v[i])))
-			return true;
-	return false;
-}
+	const char *nl;
 
-/* Longer lines are looked at in parts, so that no file can make us large. */
-static int count(FILE *f, const struct strvec *match, uint64_t *ret)
-{
-	CLEANUP(xfreep) char *buf = xmalloc(MAX_LINE_BYTES);
-	bool found = false;
-
-	while (fgets(buf, (int)MAX_LINE_BYTES, f)) {
-		size_t n = strlen(buf);
-
-		found |= holds(buf, n, match);
-		if (n && buf[n - 1] != '\n')
-			continue;
-		*ret += found;
-		found = false;
+	while (c->from < at && (nl = memchr(c->from, '\n', (size_t)(at - c->from)))) {
+		c->line++;
+		c->from = nl + 1;
 	}
-	*ret += found;
-	return ferror(f) ? -EIO : 0;
+	return c->line;
 }
 
-void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret)
+int run_lines(const char *path, run_lines_fn *fn, void *ctx)
 {
 	CLEANUP(xfclosep) FILE *f = fopen(path, "re");
-	CLEANUP(xfreep) char *words = strvec_shell(&po->match);
+	CLEANUP(xfreep) char *buf = NULL;
+	struct line_counter count = { .line = 1 };
+	size_t kept = 0, got;
 
-	*ret = (struct run_verdict){ .unread = false };
-	snprintf(ret->verdict, sizeof(ret->verdict), "valid");
-	if (!f || count(f, &po->match, &ret->records) < 0) {
-		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
-		snprintf(ret->reason, sizeof(ret->reason), "%s", strerror(f ? EIO : errno));
-	} else if (ret->records < po->min_records) {
-		snprintf(ret->verdict, sizeof(ret->verdict), "empty");
-		snprintf(ret->reason, sizeof(ret->reason),
-			 "%llu of its lines hold %.150s, wanted at least %llu",
-			 (unsigned long long)ret->records, words,
-			 (unsigned long long)po->min_records);
+	if (!f)
+		return -errno;
+	buf = xmalloc(PIECE + RUN_MAX_LINE + 1);
+	/* What a piece has begun and not ended is looked at again with the next. */
+	while ((got = fread(buf + kept, 1, PIECE, f)) > 0) {
+		size_t len = kept + got, upto = len;
+		const char *nl = memrchr(buf, '\n', len);
+
+		if (!feof(f)) {
+			upto = nl ? (size_t)(nl + 1 - buf) : 0;
+			if (len - upto > RUN_MAX_LINE)
+				upto = len - RUN_MAX_LINE;
+		}
+		if (upto > 0 && !fn(ctx, buf, upto, count.line))
+			return 0;
+		count.from = buf;
+		line_at(&count, buf + upto);
+		kept = len - upto;
+		memmove(buf, buf + upto, kept);
 	}
+	if (kept > 0)
+		fn(ctx, buf, kept, count.line);
+	return ferror(f) ? -EIO : 0;
 }

@@ -7,14 +7,16 @@
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
  *	run_json.c	struct run → run.json
+ *	run_record.c	what control found: windows and marks in run.json
+ *	control.c	a live run is spoken to (control_priv.h)
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_own.c	whose files they are
  *	run_collect.c	outputs → artifacts with verdicts
- *	run_lines.c	outputs that are logs
- *	run_metrics.c	"performance: 123 samples/s" and the like
+ *	run_match.c	outputs that are logs
+ *	run_results.h	what the workload's output and its results files say
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not (sweep_priv.h)
  *	preflight.c	what must hold before a run directory exists
@@ -24,12 +26,16 @@
 #define RUN_PRIV_H
 
 #include "agentlink.h"
+#include "record_state.h"
+#include "run_results.h"
 
 #include <jansson.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 
 #include "profrig/clock.h"
+#include "profrig/json_out.h"
 #include "profrig/run.h"
 
 #define RUN_SCHEMA "profrig.run/1"
@@ -60,7 +66,9 @@ struct run_step {
 	double user_s, sys_s;
 	int64_t maxrss_bytes;
 	uint64_t strays, killed;
-	char text[400]; /* why it could not be started or went missing */
+	struct oom_watch oom;
+	uint64_t oom_group, oom_machine; /* killed for lack of memory meanwhile */
+	char text[400];                  /* why it could not be started or went missing */
 };
 
 struct run_artifact {
@@ -72,9 +80,11 @@ struct run_artifact {
 };
 
 struct run_metric {
-	char name[64], unit[64], source[64];
-	double value;
+	char name[256], unit[128], source[128];
+	double value; /* NAN: there is none */
+	char *detail; /* an object of JSON: where it comes from; NULL */
 };
+#define RESULTS_CSV_SOURCE "results.csv"
 
 struct run_warning {
 	char code[32];
@@ -86,6 +96,7 @@ struct run_warning {
 struct run_device {
 	const char *sampler;
 	struct sampler_device device;
+	struct sampler_facts facts;
 	bool estimated; /* it or its source */
 };
 
@@ -96,6 +107,13 @@ struct run_sampler {
 	bool opened, stopped, estimated;
 	struct sampling_stats stats;
 	char error[256];
+};
+
+/* A results file that was there before the workload. */
+struct run_seen {
+	char *path;
+	uint64_t inode;
+	int64_t size, mtime_ns;
 };
 
 struct run_host {
@@ -134,6 +152,7 @@ struct run {
 	/* state */
 	struct registration reg;
 	int lock_fd;
+	struct control *control; /* NULL before and after */
 	struct agent_link link;
 	bool link_up; /* the agent has said hello */
 	bool link_lost;
@@ -143,6 +162,7 @@ struct run {
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
 	char *made; /* the first folder on the way to the run directory that we made, owned */
+	bool skipped;        /* it was not to run */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */
@@ -163,9 +183,11 @@ struct run {
 	VEC(struct run_step) steps; /* as many as the plan has */
 	VEC(struct run_artifact) artifacts;
 	VEC(struct run_metric) metrics;
+	VEC(struct run_seen) seen;
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
+	struct record_state record; /* once control is over */
 };
 
 /* --- run.c --- */
@@ -181,6 +203,8 @@ void run_phase(struct run *rn, const char *phase);
 
 /* --- run_step.c --- */
 
+/* What the agent is asked for to start a step. */
+json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id);
 /* Never fails: what happened is in rn->steps. */
 void step_run(struct run *rn, size_t index);
 bool step_went_well(const struct run_step *s);
@@ -213,6 +237,11 @@ void run_dir_close(struct run *rn);
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
 		       struct err *err);
 bool run_disk_full(const char *run_dir);
+
+/* --- run_disk.c --- */
+
+/* A line when there is less room for the run than there must be. */
+void run_disk_room(const struct plan *pl, struct strvec *missing);
 
 /* --- run_pick.c --- */
 
@@ -247,6 +276,8 @@ void run_facts_end(struct run *rn);
 void run_samplers_open(struct run *rn);
 void run_samplers_start(struct run *rn);
 void run_samplers_mark(struct run *rn, const char *name);
+/* Where samplers pause with the tools; by the control's thread, while the workload runs. */
+void run_samplers_pause(struct run *rn, bool pause);
 void run_samplers_target(struct run *rn, pid_t pid);
 void run_samplers_stop(struct run *rn);
 /* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
@@ -260,9 +291,33 @@ void run_collect(struct run *rn);
 void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret);
 /* Gives what a container's root wrote to who started profrig. */
 void run_own(struct run *rn);
-void run_metrics(struct run *rn);
-/* "performance: …" in a file: true when there is one; the last counts. */
-bool run_performance(const char *path, double *ret_value, char *unit, size_t n);
+/* Results into metrics and warnings: see run_results.h. */
+void run_results(struct run *rn);
+/* Before the workload: which results files are there already, and so are none of this run. */
+void run_results_before(struct run *rn);
+/* text with "***" for every secret that the step's environment holds. Owned. */
+char *run_masked(const struct plan_step *s, const char *text);
+
+/* --- control.c --- */
+
+/* From when the run directory is there. A failure is a warning: the run goes without. */
+void control_open(struct run *rn);
+/* What the agent has to be asked for; called whenever the run comes by. */
+void control_pump(struct run *rn);
+/* Whether an event of the agent was an answer to that. */
+bool control_event(struct run *rn, const json_t *ev);
+/* The run's waiting for the agent ends when there is something to pump. */
+void control_attach(struct run *rn);
+/* The workload is another user than we are. */
+void control_share(struct run *rn);
+void control_started(struct run *rn, int64_t t_ns);
+void control_ended(struct run *rn, int64_t t_ns);
+/* Ends it; what it found is in rn->record. */
+void control_close(struct run *rn);
+/* run.json: windows and marks so far. */
+void run_record_json(struct json_out *j, const struct run *rn);
+/* With the control's lock, or without a control. */
+void record_json(struct json_out *j, const struct record_state *s);
 
 /* --- run_registry.c --- */
 

@@ -63,6 +63,22 @@ static void note_silence(struct run *rn, struct run_sampler *s)
 		note_failure(rn, s, "not one reading was made");
 }
 
+/* What bends a measurement is told once, however many samplers read the device. */
+static void judge_device(struct run *rn, const char *id, const struct sampler_facts *f)
+{
+	CLEANUP(xfreep) char *shared = NULL;
+	CLEANUP(xfreep) char *capped = NULL;
+
+	for (size_t i = 0; i < rn->devices.nr; i++)
+		if (!strcmp(rn->devices.v[i].device.id, id) && rn->devices.v[i].facts.nr)
+			return;
+	sampler_facts_judge(f, id, &shared, &capped);
+	if (shared)
+		run_warn(rn, W_DEVICE_SHARED, "warning", "%s", shared);
+	if (capped)
+		run_warn(rn, W_POWER_CAP, "warning", "%s", capped);
+}
+
 static void note_devices(struct run *rn, struct run_sampler *s)
 {
 	const struct sampler_device *d;
@@ -70,10 +86,49 @@ static void note_devices(struct run *rn, struct run_sampler *s)
 
 	for (size_t i = 0; i < n; i++) {
 		bool estimated = s->source->estimated || d[i].estimated;
+		const struct sampler_facts *f = sampling_facts(s->sampling, i);
 
 		s->estimated |= estimated;
-		VEC_PUSH(&rn->devices, ((struct run_device){ s->source->name, d[i], estimated }));
+		judge_device(rn, d[i].id, f);
+		VEC_PUSH(&rn->devices,
+			 ((struct run_device){ s->source->name, d[i], *f, estimated }));
 	}
+}
+
+/* Ticks that were left out now and then are in run.json; a fifth of them is worth a line. */
+static void note_ticks(struct run *rn, const struct run_sampler *s)
+{
+	const struct sampling_stats *st = &s->stats;
+
+	if (st->realtime_error)
+		run_warn(rn, W_SAMPLER_LATE, "note",
+			 "sampler of tool '%s': no real-time priority: %s (it takes root, "
+			 "CAP_SYS_NICE or a limit rtprio)",
+			 s->plan->tool, strerror(-st->realtime_error));
+	if (st->overruns * 5 > st->ticks + st->overruns)
+		run_warn(
+			rn, W_SAMPLER_LATE, "warning",
+			"sampler of tool '%s': %llu of %llu ticks were left out: a read takes %.3g "
+			"ms where the period is %g ms",
+			s->plan->tool, (unsigned long long)st->overruns,
+			(unsigned long long)(st->ticks + st->overruns), st->read_ns_mean / 1e6,
+			(double)st->period_ns / 1e6);
+}
+
+/* Option compat: the views of other programs, in the tool's folder before post scripts see it. */
+static void write_views(struct run *rn, const struct run_sampler *s)
+{
+	CLEANUP(xfreep) char *dir = xasprintf("%s/artifacts/%s", rn->pl->run_dir, s->plan->tool);
+	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
+	struct err err = ERR_INIT;
+	struct sampler_opts so;
+
+	source_opts(s->plan, &so);
+	if (!strcmp(sampler_option(&so, "compat", ""), "madengine") &&
+	    sampler_compat_write(s->plan->out, dir, &written, &err) < 0)
+		run_warn(rn, W_COLLECT, "warning", "tool '%s': no view for madengine: %s",
+			 s->plan->tool, err.msg);
+	VEC_RELEASE(&so.options);
 }
 
 static void open_one(struct run *rn, struct run_sampler *s)
@@ -127,6 +182,15 @@ void run_samplers_mark(struct run *rn, const char *name)
 			sampling_mark(rn->samplers.v[i].sampling, name);
 }
 
+void run_samplers_pause(struct run *rn, bool pause)
+{
+	if (!rn->pl->conf || !rn->pl->conf->record.samplers)
+		return;
+	for (size_t i = 0; i < rn->samplers.nr; i++)
+		if (rn->samplers.v[i].opened && rn->samplers.v[i].sampling)
+			sampling_pause(rn->samplers.v[i].sampling, pause);
+}
+
 void run_samplers_target(struct run *rn, pid_t pid)
 {
 	for (size_t i = 0; i < rn->samplers.nr; i++)
@@ -145,6 +209,8 @@ void run_samplers_stop(struct run *rn)
 		s->stopped = true;
 		sampling_free(s->sampling);
 		s->sampling = NULL;
+		note_ticks(rn, s);
+		write_views(rn, s);
 		if (s->stats.error)
 			note_failure(rn, s, s->stats.error_text);
 		else if (s->stats.rows == 0)

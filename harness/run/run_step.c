@@ -106,9 +106,8 @@ static json_t *strings(const struct strvec *sv)
 	return list;
 }
 
-static json_t *start_request(const struct progress *p)
+json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int64_t id)
 {
-	const struct plan_step *ps = p->plan;
 	json_t *rq = json_object(), *env = json_array();
 
 	for (size_t i = 0; i < ps->env.nr; i++) {
@@ -118,17 +117,17 @@ static json_t *start_request(const struct progress *p)
 		json_array_append_new(env, json_string(entry));
 	}
 	json_object_set_new(rq, "op", json_string("start"));
-	json_object_set_new(rq, "id", json_integer(p->id));
+	json_object_set_new(rq, "id", json_integer(id));
 	json_object_set_new(rq, "argv", strings(&ps->argv));
 	json_object_set_new(rq, "env", env);
 	/* In a container the agent's environment is the image's own, which belongs to the image. */
 	json_object_set_new(rq, "inherit",
-			    json_boolean(ps->inherit_env || p->rn->pl->engine->container));
+			    json_boolean(ps->inherit_env || rn->pl->engine->container));
 	if (ps->cwd)
 		json_object_set_new(rq, "cwd", json_string(ps->cwd));
 	/* Also in a container: rootless ones have no cpuset where cgroups are not delegated. */
-	if (p->rn->pl->spec.cpus)
-		json_object_set_new(rq, "cpus", json_string(p->rn->pl->spec.cpus));
+	if (rn->pl->spec.cpus)
+		json_object_set_new(rq, "cpus", json_string(rn->pl->spec.cpus));
 	if (ps->out)
 		json_object_set_new(rq, "out", json_string(ps->out));
 	if (ps->err)
@@ -214,7 +213,9 @@ static void on_started(struct progress *p, const json_t *ev)
 		p->limit_ns = s->started_ns + (int64_t)(p->plan->timeout_s * 1e9);
 	if (p->plan->kind != STEP_WORKLOAD)
 		return;
+	control_started(rn, s->started_ns);
 	s->host_pid = run_host_pid(rn, s->pid);
+	oom_begin(&s->oom, "", s->host_pid);
 	if (s->host_pid > 0)
 		run_samplers_target(rn, (pid_t)s->host_pid);
 	/* From here on a profrig that is killed leaves a directory that says so much. */
@@ -233,7 +234,11 @@ static void on_exited(struct progress *p, const json_t *ev)
 	s->sys_s = event_num(ev, "sys_s", 0);
 	s->maxrss_bytes = event_int(ev, "maxrss_bytes", 0);
 	s->strays = (uint64_t)event_int(ev, "strays", 0);
+	if (p->plan->kind == STEP_WORKLOAD)
+		oom_end(&s->oom, "", &s->oom_group, &s->oom_machine);
 	p->over = true;
+	if (p->plan->kind == STEP_WORKLOAD)
+		control_ended(p->rn, s->ended_ns);
 }
 
 /* Somebody stops the container (or the agent) under us. */
@@ -253,6 +258,8 @@ static void on_event(struct progress *p, const json_t *ev)
 
 	if (!strcmp(name, "ending"))
 		on_ending(p, ev);
+	if (control_event(p->rn, ev))
+		return;
 	if (event_int(ev, "id", -1) != p->id)
 		return;
 	if (!strcmp(name, "started")) {
@@ -326,6 +333,7 @@ static void wait_for_end(struct progress *p)
 			lost(p, &err);
 			break;
 		}
+		control_pump(p->rn);
 		flowing = pump_tails(p, &more);
 		if (p->rn->o->events.tick)
 			p->rn->o->events.tick(p->rn->o->events.ctx);
@@ -385,7 +393,7 @@ void step_run(struct run *rn, size_t index)
 			 "an argument, an environment value or a path is not valid UTF-8");
 		return;
 	}
-	request(&p, start_request(&p));
+	request(&p, step_start_request(rn, ps, p.id));
 	wait_for_end(&p);
 	if (!p.s->ended || rn->link_lost)
 		return;

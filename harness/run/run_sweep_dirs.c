@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/control.h"
 #include "profrig/num.h"
 
 #define LOCK_TRIES 25
@@ -60,7 +61,7 @@ static int add_rubbish(const char *path, const struct stat *st, int type, struct
 {
 	const char *base = path + ftw->base;
 	bool ours = ftw->level == 1 && (!strcmp(base, RUN_RESERVE) || !strcmp(base, RUN_LOCK) ||
-					!strcmp(base, RUN_SPACE));
+					!strcmp(base, RUN_SPACE) || !strcmp(base, CONTROL_FLAG));
 
 	if (type == FTW_F && (ours || S_ISSOCK(st->st_mode) || S_ISFIFO(st->st_mode) ||
 			      !fnmatch(".profrig-*.tmp", base, FNM_PERIOD)))

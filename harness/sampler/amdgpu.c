@@ -4,7 +4,7 @@
  *
  * /sys/class/drm/card<N>/device/
  *	vendor				0x1002
- *	gpu_metrics			binary, layout by revision (below)
+ *	gpu_metrics			binary, see gpu_metrics.h
  *	mem_info_vram_used|total	bytes
  *	gpu_busy_percent, mem_busy_percent	%
  *	product_name			on some
@@ -12,17 +12,17 @@
  *					temp2_input (junction), temp1_input (edge) m°C,
  *					freq1_input Hz
  *
- * A text file says what it means, so it goes first; gpu_metrics gives the energy counter, which no
- * text file has, and stands in where one is absent.
+ * Each text file costs a call into the driver, which asks the firmware; gpu_metrics is one call for
+ * all that is in it, so it goes first. The text file stands in for what gpu_metrics lacks, at open
+ * or at any read, and where the two are of different magnitude (firmware with units of its own).
  *
- * gpu_metrics begins with u16 size, u8 format revision, u8 content revision; little-endian; all
- * bits set means "not there". Offsets are from the kernel's kgd_pp_interface.h. energy_accumulator
- * counts 2^-16 J; the header says so from 1.4 on, and 1.1 to 1.3 are taken alike (it fits MI250X).
- * Formats 2 and 3 are APUs: no energy counter, and units that differ between chips, so nothing is
- * read of them. A revision that is not in the table is not guessed at.
+ * Files are kept open. When one of them says that its device is gone (unplugged, or the driver was
+ * unloaded), all readings fail, and now and then it is looked whether there is a card at that PCI
+ * address again; its numbers below /sys/class may be others then.
  *
  * Devices are numbered by PCI address, as ROCm numbers them without *_VISIBLE_DEVICES.
  */
+#include "gpu_metrics.h"
 #include "samplers_private.h"
 
 #include <errno.h>
@@ -33,37 +33,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/clock.h"
 #include "profrig/fs.h"
 #include "profrig/vec.h"
 
 #define DRM "/sys/class/drm"
 #define AMD_VENDOR "0x1002"
-#define BLOB_BYTES 512 /* more than any offset below */
-
-struct layout {
-	uint8_t format, content;
-	uint16_t energy; /* u64; 0: none */
-	uint16_t power, activity, mem_activity, hotspot;
-};
-
-static const struct layout layouts[] = {
-	{ 1, 0, 0, 34, 28, 30, 18 }, { 1, 1, 24, 22, 16, 18, 6 }, { 1, 2, 24, 22, 16, 18, 6 },
-	{ 1, 3, 24, 22, 16, 18, 6 }, { 1, 4, 24, 10, 12, 14, 4 }, { 1, 5, 88, 10, 12, 14, 4 },
-	{ 1, 6, 16, 10, 12, 14, 4 }, { 1, 7, 24, 10, 12, 14, 4 }, { 1, 8, 24, 10, 12, 14, 4 },
-};
-
-enum source { M_ENERGY, M_POWER, M_ACTIVITY, M_MEM_ACTIVITY, M_HOTSPOT, FILE_NUMBER, CONSTANT };
+#define RETRY_NS (NS_PER_S / 4)
+#define MAGNITUDE 20
 
 struct reading {
-	enum source source;
-	int fd;       /* FILE_NUMBER */
-	double scale; /* CONSTANT: the value */
+	bool metric, constant;
+	enum gpu_metric what; /* when metric */
+	const char *file;     /* text file, NULL none; below hwmon/hwmon<M>/ when hwmon */
+	bool hwmon;
+	int fd;       /* of that */
+	double scale; /* constant: the value */
 };
 
 struct card {
 	char *dir, *pci;
 	int metrics_fd;
-	const struct layout *layout;
+	const struct gpu_metrics_layout *layout;
+	int64_t gone_ns; /* when it was last looked for; 0: it is there */
 	size_t nr;
 	struct reading reading[SAMPLER_MAX_SERIES];
 };
@@ -73,11 +65,16 @@ struct sampler_state {
 	VEC(struct card) cards;
 };
 
-static void card_release(struct card *c)
+static void close_files(struct card *c)
 {
 	for (size_t i = 0; i < c->nr; i++)
 		xclosep(&c->reading[i].fd);
 	xclosep(&c->metrics_fd);
+}
+
+static void card_release(struct card *c)
+{
+	close_files(c);
 	free(c->dir);
 	free(c->pci);
 }
@@ -91,64 +88,29 @@ static void amdgpu_close(struct sampler_state *st)
 	free(st);
 }
 
-/* --- gpu_metrics --- */
-
-struct blob {
-	size_t n;
-	unsigned char at[BLOB_BYTES];
-};
-
-static int read_blob(int fd, struct blob *b)
+static int open_text(const char *dir, const char *file)
 {
-	ssize_t got = pread(fd, b->at, BLOB_BYTES, 0);
+	CLEANUP(xfreep) char *path = fs_join(dir, file);
 
-	b->n = got > 0 ? (size_t)got : 0;
-	if (got < 4)
-		return got < 0 ? -errno : -ENODATA;
-	return 0;
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static bool is_revision(const struct blob *b, const struct layout *l)
+/* A file of the card, or of whichever of its hwmon folders has it. */
+static int open_file(const struct card *c, const char *file, bool hwmon)
 {
-	return b->at[2] == l->format && b->at[3] == l->content;
-}
+	CLEANUP(xfreep) char *base = fs_join(c->dir, "hwmon");
+	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	int fd = -1;
 
-/* A field that the blob is too short for is not there either. */
-static double field(const struct blob *b, size_t offset, unsigned size)
-{
-	uint64_t v = 0, none = UINT64_MAX >> (64 - 8 * size);
+	if (!hwmon)
+		return open_text(c->dir, file);
+	fs_list(base, &entries, NULL);
+	for (size_t i = 0; fd < 0 && i < entries.nr; i++) {
+		CLEANUP(xfreep) char *dir = fs_join(base, entries.v[i]);
 
-	if (offset + size > b->n)
-		return NAN;
-	for (unsigned i = 0; i < size; i++)
-		v |= (uint64_t)b->at[offset + i] << (8 * i);
-	return v == none ? NAN : (double)v;
-}
-
-/* Some firmware counts activity in hundredths; a value that cannot be % is none. */
-static double percent(double v)
-{
-	return v > 100 ? NAN : v;
-}
-
-static double metric(const struct layout *l, const struct blob *b, enum source s)
-{
-	switch (s) {
-	case M_ENERGY:
-		return l->energy ? field(b, l->energy, 8) / 65536 : NAN;
-	case M_POWER:
-		return field(b, l->power, 2);
-	case M_ACTIVITY:
-		return percent(field(b, l->activity, 2));
-	case M_MEM_ACTIVITY:
-		return percent(field(b, l->mem_activity, 2));
-	case M_HOTSPOT:
-		return field(b, l->hotspot, 2);
-	case FILE_NUMBER:
-	case CONSTANT:
-		break;
+		fd = open_text(dir, file);
 	}
-	return NAN;
+	return fd;
 }
 
 /* --- opening --- */
@@ -158,7 +120,7 @@ struct opening {
 	struct card *c;
 	struct sampler_device *d;
 	const char *fields;
-	struct blob blob; /* when c->layout */
+	struct gpu_metrics blob; /* when c->layout */
 	char note[96];
 };
 
@@ -172,50 +134,70 @@ static bool has(const struct opening *o, const char *name)
 	return false;
 }
 
-static bool add(struct opening *o, const char *name, const char *unit, struct reading r)
+/* Where a series may come from; the text file's number times scale has the unit. */
+struct origin {
+	const char *file;
+	bool hwmon;
+	double scale;
+	bool metric;
+	enum gpu_metric what;
+};
+
+static bool alike(double a, double b)
 {
-	if (!sampler_device_add(o->d, name, unit))
+	return a <= MAGNITUDE * b && b <= MAGNITUDE * a;
+}
+
+/* False: the card has none of it, or another origin gave that series. */
+static bool add(struct opening *o, const char *name, const char *unit, struct origin from)
+{
+	struct reading r = { .what = from.what, .fd = -1, .hwmon = from.hwmon };
+	double text = NAN, blob = NAN;
+
+	if (has(o, name) || !sampler_wants(o->fields, name))
 		return false;
+	if (from.file)
+		r.fd = open_file(o->c, from.file, from.hwmon);
+	if (r.fd >= 0 && sampler_number_at(r.fd, &text) == 0) {
+		r.file = from.file;
+		r.scale = from.scale;
+		text *= from.scale;
+	} else {
+		xclosep(&r.fd);
+	}
+	if (from.metric && o->c->layout)
+		blob = gpu_metrics_get(&o->blob, o->c->layout, from.what);
+	/* of an idle GPU both may be next to nothing */
+	r.metric = isfinite(blob) && (!r.file || alike(blob + 1, text + 1));
+	if ((!r.metric && !r.file) || !sampler_device_add(o->d, name, unit)) {
+		xclosep(&r.fd);
+		return false;
+	}
 	o->c->reading[o->c->nr++] = r;
 	return true;
 }
 
-/* Where the card has the file and nothing else gave that series. */
-static void add_file(struct opening *o, const char *dir, const char *file, const char *name,
-		     const char *unit, double scale)
+static void add_text(struct opening *o, const char *name, const char *unit, const char *file,
+		     bool hwmon, double scale)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, file);
-	CLEANUP(xclosep) int fd = -1;
-	double v;
-
-	if (has(o, name) || !sampler_wants(o->fields, name))
-		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || sampler_number_at(fd, &v) < 0)
-		return;
-	if (add(o, name, unit, (struct reading){ FILE_NUMBER, fd, scale }))
-		fd = -1;
+	add(o, name, unit, (struct origin){ .file = file, .hwmon = hwmon, .scale = scale });
 }
 
-static void add_metric(struct opening *o, enum source s, const char *name, const char *unit)
+static void add_both(struct opening *o, const char *name, const char *unit, const char *file,
+		     bool hwmon, double scale, enum gpu_metric what)
 {
-	if (o->c->layout && !has(o, name) && sampler_wants(o->fields, name) &&
-	    !isnan(metric(o->c->layout, &o->blob, s)))
-		add(o, name, unit, (struct reading){ s, -1, 1 });
+	add(o, name, unit, (struct origin){ file, hwmon, scale, true, what });
 }
 
 static void open_metrics(struct opening *o)
 {
-	CLEANUP(xfreep) char *path = fs_join(o->c->dir, "gpu_metrics");
 	const unsigned char *b = o->blob.at;
 
 	snprintf(o->note, sizeof(o->note), "no gpu_metrics, so no energy counter");
-	o->c->metrics_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (o->c->metrics_fd < 0 || read_blob(o->c->metrics_fd, &o->blob) < 0)
+	o->c->metrics_fd = open_text(o->c->dir, "gpu_metrics");
+	if (o->c->metrics_fd < 0 || gpu_metrics_read(o->c->metrics_fd, &o->blob) < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(layouts); i++)
-		if (is_revision(&o->blob, &layouts[i]))
-			o->c->layout = &layouts[i];
+	o->c->layout = gpu_metrics_layout(&o->blob);
 	if (o->c->layout)
 		snprintf(o->note, sizeof(o->note), "gpu_metrics %u.%u%s", b[2], b[3],
 			 o->c->layout->energy ? ", energy counts 2^-16 J" : "");
@@ -227,23 +209,32 @@ static void open_metrics(struct opening *o)
 			 "gpu_metrics %u.%u is not known: energy counter not read", b[2], b[3]);
 }
 
-static void open_hwmon(struct opening *o)
+static bool has_number(const struct card *c, const char *file)
 {
-	CLEANUP(xfreep) char *base = fs_join(o->c->dir, "hwmon");
-	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	CLEANUP(xclosep) int fd = open_file(c, file, true);
+	double v;
 
-	fs_list(base, &entries, NULL);
-	for (size_t i = 0; i < entries.nr; i++) {
-		CLEANUP(xfreep) char *dir = fs_join(base, entries.v[i]);
+	return fd >= 0 && sampler_number_at(fd, &v) == 0;
+}
 
-		add_file(o, dir, "power1_average", "power", "W", 1e-6);
-		/* with both, each by its own name; alone, it is the power */
-		add_file(o, dir, "power1_input", has(o, "power") ? "power_instant" : "power", "W",
-			 1e-6);
-		add_file(o, dir, "temp2_input", "temperature", "degC", 1e-3);
-		add_file(o, dir, "temp1_input", "temperature", "degC", 1e-3);
-		add_file(o, dir, "freq1_input", "clock", "Hz", 1);
-	}
+/*
+ * power is the average where there is one, and then power_instant that of the moment; alone, that
+ * of the moment is the power. gpu_metrics has the one or the other.
+ */
+static void add_power(struct opening *o)
+{
+	bool now = o->c->layout && o->c->layout->power_now;
+	bool average = has_number(o->c, "power1_average") || (o->c->layout && !now);
+	const char *instant = average ? "power_instant" : "power";
+
+	if (now || !o->c->layout)
+		add_text(o, "power", "W", "power1_average", true, 1e-6);
+	else
+		add_both(o, "power", "W", "power1_average", true, 1e-6, GM_POWER);
+	if (now)
+		add_both(o, instant, "W", "power1_input", true, 1e-6, GM_POWER);
+	else
+		add_text(o, instant, "W", "power1_input", true, 1e-6);
 }
 
 /* Read once: it does not change. */
@@ -252,8 +243,23 @@ static void add_vram_total(struct opening *o)
 	CLEANUP(xfreep) char *path = fs_join(o->c->dir, "mem_info_vram_total");
 	double v;
 
-	if (sampler_wants(o->fields, "vram_total") && sampler_read_number(path, &v) == 0)
-		add(o, "vram_total", "bytes", (struct reading){ CONSTANT, -1, v });
+	if (sampler_wants(o->fields, "vram_total") && sampler_read_number(path, &v) == 0 &&
+	    sampler_device_add(o->d, "vram_total", "bytes"))
+		o->c->reading[o->c->nr++] =
+			(struct reading){ .constant = true, .fd = -1, .scale = v };
+}
+
+static void add_series(struct opening *o)
+{
+	add_power(o);
+	add(o, "energy", "J", (struct origin){ .metric = true, .what = GM_ENERGY });
+	add_text(o, "vram_used", "bytes", "mem_info_vram_used", false, 1);
+	add_vram_total(o);
+	add_both(o, "busy", "%", "gpu_busy_percent", false, 1, GM_BUSY);
+	add_both(o, "mem_busy", "%", "mem_busy_percent", false, 1, GM_MEM_BUSY);
+	add_both(o, "temperature", "degC", "temp2_input", true, 1e-3, GM_HOTSPOT);
+	add_text(o, "temperature", "degC", "temp1_input", true, 1e-3);
+	add_both(o, "clock", "Hz", "freq1_input", true, 1, GM_CLOCK);
 }
 
 static void open_card(struct card *c, unsigned index, const char *fields, struct sampler_device *d)
@@ -267,18 +273,9 @@ static void open_card(struct card *c, unsigned index, const char *fields, struct
 	if (sampler_read_text(name_path, product, sizeof(product)) <= 0)
 		snprintf(product, sizeof(product), "AMD GPU");
 	open_metrics(&o);
-	open_hwmon(&o);
-	add_metric(&o, M_POWER, "power", "W");
-	add_metric(&o, M_ENERGY, "energy", "J");
-	add_file(&o, c->dir, "mem_info_vram_used", "vram_used", "bytes", 1);
-	add_vram_total(&o);
-	add_file(&o, c->dir, "gpu_busy_percent", "busy", "%", 1);
-	add_metric(&o, M_ACTIVITY, "busy", "%");
-	add_file(&o, c->dir, "mem_busy_percent", "mem_busy", "%", 1);
-	add_metric(&o, M_MEM_ACTIVITY, "mem_busy", "%");
-	add_metric(&o, M_HOTSPOT, "temperature", "degC");
+	add_series(&o);
 	for (size_t i = 0; i < c->nr; i++)
-		uses_blob |= c->reading[i].source < FILE_NUMBER;
+		uses_blob |= c->reading[i].metric;
 	if (!uses_blob)
 		c->layout = NULL; /* it need not be read */
 	snprintf(d->facts, sizeof(d->facts), "%.60s, pci %.30s, %s", product, c->pci, o.note);
@@ -289,6 +286,28 @@ static int by_pci(const void *a, const void *b)
 	return strcmp(((const struct card *)a)->pci, ((const struct card *)b)->pci);
 }
 
+/* Of a DRM entry: its device folder and PCI address. False: no AMD card. */
+static bool is_card(const char *drm, const char *entry, struct card *ret)
+{
+	CLEANUP(xfreep) char *dir = NULL, *vendor_path = NULL;
+	char vendor[16], link[PATH_MAX];
+	ssize_t n;
+
+	/* card0-DP-1 is a connector */
+	if (strncmp(entry, "card", 4) != 0 || strchr(entry, '-'))
+		return false;
+	dir = xasprintf("%s/%s/device", drm, entry);
+	vendor_path = fs_join(dir, "vendor");
+	if (sampler_read_text(vendor_path, vendor, sizeof(vendor)) < 0 ||
+	    strcmp(vendor, AMD_VENDOR) != 0)
+		return false;
+	n = readlink(dir, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = '\0';
+	ret->pci = xstrdup(n > 0 ? fs_base(link) : entry);
+	ret->dir = STEAL(dir);
+	return true;
+}
+
 /* Card directories of AMD devices, by PCI address. */
 static void find_cards(struct sampler_state *st)
 {
@@ -297,24 +316,10 @@ static void find_cards(struct sampler_state *st)
 
 	fs_list(drm, &entries, NULL);
 	for (size_t i = 0; i < entries.nr; i++) {
-		CLEANUP(xfreep) char *dir = NULL, *vendor_path = NULL;
-		char vendor[16], link[PATH_MAX];
 		struct card c = { .metrics_fd = -1 };
-		ssize_t n;
 
-		/* card0-DP-1 is a connector */
-		if (strncmp(entries.v[i], "card", 4) != 0 || strchr(entries.v[i], '-'))
-			continue;
-		dir = xasprintf("%s/%s/device", drm, entries.v[i]);
-		vendor_path = fs_join(dir, "vendor");
-		if (sampler_read_text(vendor_path, vendor, sizeof(vendor)) < 0 ||
-		    strcmp(vendor, AMD_VENDOR) != 0)
-			continue;
-		n = readlink(dir, link, sizeof(link) - 1);
-		link[n > 0 ? n : 0] = '\0';
-		c.pci = xstrdup(n > 0 ? fs_base(link) : entries.v[i]);
-		c.dir = STEAL(dir);
-		VEC_PUSH(&st->cards, c);
+		if (is_card(drm, entries.v[i], &c))
+			VEC_PUSH(&st->cards, c);
 	}
 	if (st->cards.nr)
 		qsort(st->cards.v, st->cards.nr, sizeof(*st->cards.v), by_pci);
@@ -376,40 +381,122 @@ static size_t amdgpu_devices(struct sampler_state *st, const struct sampler_devi
 	return st->dev.nr;
 }
 
+static void amdgpu_facts_of(struct sampler_state *st, size_t d, struct sampler_facts *ret)
+{
+	amdgpu_facts(st->cards.v[d].dir, st->cards.v[d].pci, ret);
+}
+
 /* --- reading --- */
+
+static bool is_gone(int code)
+{
+	return code == -ENODEV || code == -ENXIO || code == -ESRCH;
+}
+
+/* Whether the card at that address is there again: its files, all anew. */
+static bool reopen(struct card *c)
+{
+	CLEANUP(xfreep) char *drm = xasprintf("%s" DRM, sampler_root());
+	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	struct gpu_metrics blob;
+	bool found = false;
+
+	fs_list(drm, &entries, NULL);
+	for (size_t i = 0; !found && i < entries.nr; i++) {
+		struct card now = { .metrics_fd = -1 };
+
+		if (!is_card(drm, entries.v[i], &now))
+			continue;
+		found = strcmp(now.pci, c->pci) == 0;
+		if (found) {
+			free(c->dir);
+			c->dir = STEAL(now.dir);
+		}
+		card_release(&now);
+	}
+	if (!found)
+		return false;
+	c->metrics_fd = open_text(c->dir, "gpu_metrics");
+	/* another driver may have another layout */
+	if (c->layout && c->metrics_fd >= 0 && gpu_metrics_read(c->metrics_fd, &blob) == 0 &&
+	    gpu_metrics_layout(&blob))
+		c->layout = gpu_metrics_layout(&blob);
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->reading[i].file)
+			c->reading[i].fd = open_file(c, c->reading[i].file, c->reading[i].hwmon);
+	return true;
+}
+
+/* Whether there is something to read of; looks for a card that was gone, but not at every tick. */
+static bool is_there(struct card *c)
+{
+	int64_t now;
+
+	if (!c->gone_ns)
+		return true;
+	now = clock_monotonic_ns();
+	if (now - c->gone_ns < RETRY_NS)
+		return false;
+	close_files(c);
+	c->gone_ns = reopen(c) ? 0 : now;
+	return !c->gone_ns;
+}
+
+/* NaN with its code. */
+static double take(const struct reading *rd, const struct card *c, const struct gpu_metrics *blob,
+		   int blob_code, int *code)
+{
+	double v = NAN;
+	int r;
+
+	*code = 0;
+	if (rd->constant)
+		return rd->scale;
+	if (rd->metric) {
+		*code = blob_code;
+		v = blob_code ? NAN : gpu_metrics_get(blob, c->layout, rd->what);
+		if (isfinite(v) || is_gone(blob_code) || !rd->file)
+			return v;
+	}
+	r = sampler_number_at(rd->fd, &v);
+	*code = r < 0 ? r : 0;
+	return r < 0 ? NAN : v * rd->scale;
+}
+
+static int read_metrics(const struct card *c, struct gpu_metrics *blob)
+{
+	int r = c->layout ? gpu_metrics_read(c->metrics_fd, blob) : 0;
+
+	return r == 0 && c->layout && !gpu_metrics_is(blob, c->layout) ? -ESTALE : r;
+}
+
+static const char *reason_of(int code)
+{
+	if (code == -ESTALE)
+		return "gpu_metrics changed its revision";
+	return code == 0 || code == -ENODATA ? "gpu_metrics has no value" : sampler_reason(code);
+}
 
 static int amdgpu_read(struct sampler_state *st, size_t d, double *v, const char **reason)
 {
 	struct card *c = &st->cards.v[d];
-	struct blob blob;
-	const char *blob_reason = "gpu_metrics has no value";
-	bool have = false;
+	struct gpu_metrics blob;
+	bool there = is_there(c), gone = !there;
+	int blob_code = there ? read_metrics(c, &blob) : -ENODEV;
 
-	if (c->layout) {
-		int r = read_blob(c->metrics_fd, &blob);
-
-		have = r == 0 && is_revision(&blob, c->layout);
-		if (!have)
-			blob_reason =
-				r < 0 ? sampler_reason(r) : "gpu_metrics changed its revision";
-	}
 	for (size_t i = 0; i < c->nr; i++) {
-		const struct reading *rd = &c->reading[i];
+		int code = -ENODEV;
 
-		if (rd->source == CONSTANT) {
-			v[i] = rd->scale;
-		} else if (rd->source == FILE_NUMBER) {
-			int r = sampler_number_at(rd->fd, &v[i]);
-
-			v[i] = r < 0 ? NAN : v[i] * rd->scale;
-			if (r < 0)
-				*reason = sampler_reason(r);
-		} else {
-			v[i] = have ? metric(c->layout, &blob, rd->source) : NAN;
-			if (isnan(v[i]))
-				*reason = blob_reason;
-		}
+		v[i] = gone && !c->reading[i].constant
+			       ? NAN
+			       : take(&c->reading[i], c, &blob, blob_code, &code);
+		if (!isnan(v[i]))
+			continue;
+		gone |= is_gone(code);
+		*reason = reason_of(gone ? -ENODEV : code);
 	}
+	if (gone && there)
+		c->gone_ns = clock_monotonic_ns();
 	return 0;
 }
 
@@ -421,5 +508,6 @@ const struct sampler sampler_amdgpu = {
 	.open = amdgpu_open,
 	.devices = amdgpu_devices,
 	.read = amdgpu_read,
+	.facts = amdgpu_facts_of,
 	.close = amdgpu_close,
 };

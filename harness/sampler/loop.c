@@ -1,6 +1,8 @@
 /*
  * The sampling thread. Ticks are start + k·period on CLOCK_MONOTONIC, so the period does not drift;
- * a tick whose time has passed when the one before ends is skipped and counted.
+ * a tick whose time has passed when the one before ends is skipped and counted. The wait for a tick
+ * is one futex call with an absolute deadline: the kernel's timer of clock_nanosleep and timerfd,
+ * and a stop or a mark ends it at once, which those need a second call or a signal for.
  *
  * The lock is held for bookkeeping and writes, never during a read: a driver that takes long, or
  * hangs, delays neither a mark nor, beyond GRACE_NS, a stop. A thread that hangs is left alone then
@@ -9,6 +11,7 @@
  * Rows are kept in memory as text and written in whole lines; when a write ends early (disk full),
  * the file is cut back to its last whole line.
  */
+#include "sample_rows.h"
 #include "samplers_private.h"
 
 #include <assert.h>
@@ -17,6 +20,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,6 +32,7 @@
 #include "profrig/clock.h"
 #include "profrig/num.h"
 #include "profrig/sampler.h"
+#include "profrig/sketch.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
@@ -44,19 +49,22 @@
  * business this often.
  */
 #define ROUND_NS (100 * NS_PER_MS)
-#define TIMER_SLACK_NS 1000UL
+#define TIMER_SLACK_NS 1UL
 
 struct sampling {
 	const struct sampler *s;
 	struct sampler_state *st;
 	const struct sampler_device *dev;
 	size_t nr_dev;
+	struct sampler_facts *facts; /* one for each device */
 	int64_t period_ns;
 	char *path;
 	pthread_t thread;
+	bool realtime;        /* asked for */
 	bool started, joined; /* of the owner's thread */
 	pid_t told;           /* of the sampling thread */
 	_Atomic pid_t target;
+	atomic_bool paused;
 
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t changed;
@@ -64,7 +72,10 @@ struct sampling {
 	int fd;
 	struct strbuf out;  /* whole lines that are not in the file yet */
 	int64_t file_bytes; /* whole lines that are */
-	int64_t flushed_ns, longest_tick_ns;
+	int64_t flushed_ns, refreshed_ns, longest_tick_ns;
+	struct sample_rows rows;
+	struct sketch errors; /* of ticks, ns */
+	uint64_t graded;      /* how many they are of */
 	struct sampling_stats stats;
 	int64_t *last_ns; /* per device: its last row */
 	double read_ns_sum;
@@ -124,68 +135,6 @@ static int flush(struct sampling *sp)
 	return code;
 }
 
-static void put_header(struct sampling *sp, const struct sampling_opts *o)
-{
-	char host[256] = "", utc[32], period[32];
-	struct clock_anchor a = clock_anchor_now();
-	struct strbuf *b = &sp->out;
-	bool estimated = sp->s->estimated, change_points = false;
-
-	for (size_t d = 0; d < sp->nr_dev; d++) {
-		estimated |= sp->dev[d].estimated;
-		change_points |= sp->dev[d].change_points;
-	}
-	gethostname(host, sizeof(host) - 1);
-	sampler_clean_line(host);
-	num_fmt_f64(period, (double)sp->period_ns / 1e9);
-	strbuf_addf(b, "# profrig samples: 1\n# source: %s\n# clock: CLOCK_MONOTONIC\n",
-		    sp->s->name);
-	strbuf_addf(b,
-		    "# anchor: monotonic_ns=%" PRId64 " realtime_ns=%" PRId64
-		    " boottime_ns=%" PRId64 "\n",
-		    a.monotonic_ns, a.realtime_ns, a.boottime_ns);
-	strbuf_addf(b, "# begun: %s\n# host: %s\n", clock_utc(a.realtime_ns, utc), host);
-	if (o->run_id)
-		strbuf_addf(b, "# run: %s\n", o->run_id);
-	strbuf_addf(b, "# period_s: %s\n# storage: %s\n", period,
-		    change_points ? "change" : "every");
-	if (estimated)
-		strbuf_addstr(b, "# estimated: yes\n");
-	for (size_t d = 0; d < sp->nr_dev; d++) {
-		char facts[sizeof(sp->dev[d].facts)];
-
-		snprintf(facts, sizeof(facts), "%s", sp->dev[d].facts);
-		sampler_clean_line(facts);
-		strbuf_addf(b, "# device: %s: %s\n", sp->dev[d].id, facts);
-	}
-	strbuf_addstr(b, "t_ns");
-	for (size_t d = 0; d < sp->nr_dev; d++)
-		for (size_t i = 0; i < sp->dev[d].nr; i++)
-			strbuf_addf(b, ",%s[%s]", sp->dev[d].series[i].name,
-				    sp->dev[d].series[i].unit);
-	strbuf_addch(b, '\n');
-}
-
-static void put_row(struct sampling *sp, size_t d, int64_t t_ns, const double *v)
-{
-	struct strbuf *b = &sp->out;
-	char text[32];
-
-	strbuf_add(b, text, num_fmt_i64(text, t_ns));
-	for (size_t k = 0; k < sp->nr_dev; k++)
-		for (size_t i = 0; i < sp->dev[k].nr; i++) {
-			strbuf_addch(b, ',');
-			if (k != d || v[i] == SAMPLER_ABSENT)
-				continue;
-			if (isfinite(v[i]))
-				strbuf_add(b, text, num_fmt_f64(text, v[i]));
-			else
-				strbuf_add(b, "NA", 2);
-		}
-	strbuf_addch(b, '\n');
-	sp->stats.rows++;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -205,10 +154,21 @@ static void end_file(struct sampling *sp)
 		s->median_period_ns = sp->intervals.v[sp->intervals.nr / 2];
 	}
 	s->read_ns_mean = sp->reads ? sp->read_ns_sum / (double)sp->reads : 0;
+	sample_rows_end(&sp->rows, &sp->out);
+	s->rows = sp->rows.rows;
+	s->failed = sp->rows.failed;
+	if (sp->graded) {
+		s->tick_error_median_ns = (int64_t)sketch_at(&sp->errors, (sp->graded - 1) / 2);
+		s->tick_error_p99_ns =
+			(int64_t)sketch_at(&sp->errors, (sp->graded * 99 + 99) / 100 - 1);
+	}
 	strbuf_addf(&sp->out,
 		    "# end: rows=%" PRIu64 " failed=%" PRIu64 " overruns=%" PRIu64
-		    " median_period_ns=%" PRId64 " max_gap_ns=%" PRId64 "\n",
-		    s->rows, s->failed, s->overruns, s->median_period_ns, s->max_gap_ns);
+		    " median_period_ns=%" PRId64 " max_gap_ns=%" PRId64 " ticks=%" PRIu64
+		    " late=%" PRIu64 " tick_error_p99_ns=%" PRId64 " tick_error_max_ns=%" PRId64
+		    "\n",
+		    s->rows, s->failed, s->overruns, s->median_period_ns, s->max_gap_ns, s->ticks,
+		    s->late, s->tick_error_p99_ns, s->tick_error_max_ns);
 	if (s->error)
 		strbuf_addf(&sp->out, "# error: %s\n", s->error_text);
 	flush(sp);
@@ -228,14 +188,52 @@ static void release(struct sampling *sp)
 	pthread_mutex_destroy(&sp->lock);
 	VEC_RELEASE(&sp->intervals);
 	sampling_stats_release(&sp->stats);
+	sample_rows_release(&sp->rows);
+	sketch_release(&sp->errors);
 	strbuf_release(&sp->out);
+	free(sp->facts);
 	free(sp->last_ns);
 	free(sp->path);
 	free(sp);
 }
 
+/* What the options say to all sources. */
+struct loop_options {
+	int64_t period_ns;
+	bool changes, realtime;
+};
+
+static int loop_options(const struct sampler_opts *o, struct loop_options *ret, struct err *err)
+{
+	double period = o->period_s == 0 ? DEFAULT_PERIOD_S : o->period_s;
+	const char *storage = sampler_option(o, "storage", "every");
+	const char *realtime = sampler_option(o, "realtime", "no");
+
+	if (!(period >= 1e-4 && period <= 3600))
+		return err_set(err, EINVAL, "a sampling period of %g s is outside 0.0001 … 3600",
+			       period);
+	ret->period_ns = (int64_t)llround(period * 1e9);
+	ret->changes = strcmp(storage, "change") == 0;
+	if (!ret->changes && strcmp(storage, "every") != 0)
+		return err_set(err, EINVAL, "option storage wants every or change, not '%.40s'",
+			       storage);
+	ret->realtime = strcmp(realtime, "yes") == 0 || strcmp(realtime, "true") == 0;
+	if (!ret->realtime && strcmp(realtime, "no") != 0 && strcmp(realtime, "false") != 0)
+		return err_set(err, EINVAL, "option realtime wants yes or no, not '%.40s'",
+			       realtime);
+	return 0;
+}
+
+static bool any_change_points(const struct sampling *sp)
+{
+	for (size_t d = 0; d < sp->nr_dev; d++)
+		if (sp->dev[d].change_points)
+			return true;
+	return false;
+}
+
 static struct sampling *new_sampling(const struct sampling_opts *o, struct sampler_state *st,
-				     int64_t period_ns)
+				     const struct loop_options *lo)
 {
 	struct sampling *sp = xcalloc(1, sizeof(*sp));
 	pthread_condattr_t attr;
@@ -243,7 +241,12 @@ static struct sampling *new_sampling(const struct sampling_opts *o, struct sampl
 	sp->s = o->sampler;
 	sp->st = st;
 	sp->nr_dev = sp->s->devices(st, &sp->dev);
-	sp->period_ns = sp->stats.period_ns = period_ns;
+	sp->period_ns = sp->stats.period_ns = lo->period_ns;
+	sp->realtime = lo->realtime;
+	sample_rows_init(&sp->rows, sp->dev, sp->nr_dev, lo->changes || any_change_points(sp));
+	sp->facts = xcalloc(sp->nr_dev + 1, sizeof(*sp->facts));
+	for (size_t d = 0; sp->s->facts && d < sp->nr_dev; d++)
+		sp->s->facts(st, d, &sp->facts[d]);
 	sp->path = xstrdup(o->path);
 	sp->last_ns = xcalloc(sp->nr_dev + 1, sizeof(*sp->last_ns));
 	sp->interval_stride = 1;
@@ -257,22 +260,32 @@ static struct sampling *new_sampling(const struct sampling_opts *o, struct sampl
 	return sp;
 }
 
+static void put_header(struct sampling *sp, const struct sampling_opts *o)
+{
+	struct sample_header h = { .source = sp->s->name,
+				   .run_id = o->run_id,
+				   .period_ns = sp->period_ns,
+				   .estimated = sp->s->estimated,
+				   .facts = sp->facts };
+
+	for (size_t d = 0; d < sp->nr_dev; d++)
+		h.estimated |= sp->dev[d].estimated;
+	sample_rows_header(&sp->rows, &h, &sp->out);
+}
+
 int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct err *err)
 {
-	double period = o->source.period_s;
 	struct sampler_state *st = NULL;
+	struct loop_options lo = { 0 };
 	struct sampling *sp;
-	int r;
+	int r = loop_options(&o->source, &lo, err);
 
-	if (period == 0)
-		period = DEFAULT_PERIOD_S;
-	if (!(period >= 1e-4 && period <= 3600))
-		return err_set(err, EINVAL, "a sampling period of %g s is outside 0.0001 … 3600",
-			       period);
+	if (r < 0)
+		return r;
 	r = o->sampler->open(&o->source, &st, err);
 	if (r < 0)
 		return err_wrap(err, r, "sampler %s", o->sampler->name);
-	sp = new_sampling(o, st, (int64_t)llround(period * 1e9));
+	sp = new_sampling(o, st, &lo);
 	sp->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (sp->fd < 0) {
 		r = err_sys(err, errno, "cannot write %s", o->path);
@@ -295,6 +308,12 @@ size_t sampling_devices(const struct sampling *sp, const struct sampler_device *
 {
 	*ret = sp->dev;
 	return sp->nr_dev;
+}
+
+const struct sampler_facts *sampling_facts(const struct sampling *sp, size_t d)
+{
+	assert(d < sp->nr_dev);
+	return &sp->facts[d];
 }
 
 /* --- the thread --- */
@@ -336,17 +355,15 @@ static void note_row(struct sampling *sp, size_t d, int64_t t_ns, const double *
 	int64_t gap = t_ns - sp->last_ns[d];
 
 	for (size_t i = 0; i < sp->dev[d].nr; i++)
-		if (v[i] != SAMPLER_ABSENT && !isfinite(v[i])) {
-			sp->stats.failed++;
+		if (v[i] != SAMPLER_ABSENT && !isfinite(v[i]))
 			count_reason(&sp->stats, reason ? reason : "read failed");
-		}
 	if (sp->last_ns[d] && gap > 0) {
 		if (gap > sp->stats.max_gap_ns)
 			sp->stats.max_gap_ns = gap;
 		keep_interval(sp, gap);
 	}
 	sp->last_ns[d] = t_ns;
-	put_row(sp, d, t_ns, v);
+	sample_rows_put(&sp->rows, d, t_ns, v, &sp->out);
 }
 
 /* < 0 when the thread has to end, 2 when more rows are due. */
@@ -392,8 +409,21 @@ static int read_all(struct sampling *sp, int64_t begun_ns)
 	return 0;
 }
 
-/* One tick, and what is due for the file if the next is at next_ns. */
-static int tick(struct sampling *sp, int64_t next_ns)
+/* How far from its place on the grid a tick began. */
+static void grade(struct sampling *sp, int64_t error_ns)
+{
+	sketch_add(&sp->errors, error_ns > 0 ? (uint64_t)error_ns : 0);
+	sp->graded++;
+	if (error_ns > sp->stats.tick_error_max_ns)
+		sp->stats.tick_error_max_ns = error_ns;
+	if (error_ns > sp->period_ns / 2)
+		sp->stats.late++;
+}
+
+/*
+ * One tick, due at due_ns (0: on no grid), and what is due for the file if the next is at next_ns.
+ */
+static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 {
 	int64_t begun = clock_monotonic_ns(), took;
 	pid_t pid = atomic_load(&sp->target);
@@ -402,16 +432,22 @@ static int tick(struct sampling *sp, int64_t next_ns)
 	if (pid != sp->told && sp->s->target)
 		sp->s->target(sp->st, pid);
 	sp->told = pid;
-	r = read_all(sp, begun);
+	r = atomic_load(&sp->paused) ? 0 : read_all(sp, begun);
 	if (r < 0)
 		return r;
 	took = clock_monotonic_ns() - begun;
 	pthread_mutex_lock(&sp->lock);
 	sp->stats.ticks++;
+	if (due_ns)
+		grade(sp, begun - due_ns);
 	if (took > sp->longest_tick_ns)
 		sp->longest_tick_ns = took;
 	if (next_ns - sp->flushed_ns >= FLUSH_NS || sp->out.len >= FLUSH_BYTES)
 		r = flush(sp);
+	if (next_ns - sp->refreshed_ns >= FLUSH_NS) {
+		sample_rows_refresh(&sp->rows);
+		sp->refreshed_ns = next_ns;
+	}
 	pthread_mutex_unlock(&sp->lock);
 	return r;
 }
@@ -456,13 +492,26 @@ static void sample(struct sampling *sp)
 {
 	int64_t next = clock_monotonic_ns();
 
+	sp->refreshed_ns = next;
 	while (!wait_until(sp, next)) {
-		if (tick(sp, next + sp->period_ns) < 0)
+		if (tick(sp, next, next + sp->period_ns) < 0)
 			return;
 		next = next_tick(sp, next);
 	}
 	/* the last read closes the energy balance up to the end */
-	tick(sp, next);
+	tick(sp, 0, next);
+}
+
+/* The least of them goes before everything that has none. */
+static void ask_realtime(struct sampling *sp)
+{
+	struct sched_param p = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	int r = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 ? -errno : 0;
+
+	pthread_mutex_lock(&sp->lock);
+	sp->stats.realtime = r == 0;
+	sp->stats.realtime_error = r;
+	pthread_mutex_unlock(&sp->lock);
 }
 
 static void *sampling_main(void *arg)
@@ -475,6 +524,8 @@ static void *sampling_main(void *arg)
 	pthread_setname_np(pthread_self(), name);
 	/* the default lets a timer be 50 µs late */
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	if (sp->realtime)
+		ask_realtime(sp);
 	sample(sp);
 	pthread_mutex_lock(&sp->lock);
 	sp->stats.cpu_s = (double)clock_thread_cpu_ns() / 1e9;
@@ -513,6 +564,11 @@ int sampling_start(struct sampling *sp, struct err *err)
 void sampling_target(struct sampling *sp, pid_t pid)
 {
 	atomic_store(&sp->target, pid);
+}
+
+void sampling_pause(struct sampling *sp, bool pause)
+{
+	atomic_store(&sp->paused, pause);
 }
 
 void sampling_mark(struct sampling *sp, const char *name)
@@ -584,6 +640,14 @@ void sampling_stop(struct sampling *sp, struct sampling_stats *ret)
 		sp->stats.reasons.v = NULL;
 		sp->stats.reasons.nr = sp->stats.reasons.cap = 0;
 	}
+	pthread_mutex_unlock(&sp->lock);
+}
+
+void sampling_summary(struct sampling *sp, size_t d, size_t i, struct sampling_summary *ret)
+{
+	assert(d < sp->nr_dev && i < sp->dev[d].nr);
+	pthread_mutex_lock(&sp->lock);
+	*ret = sp->rows.device.v[d].summary[i];
 	pthread_mutex_unlock(&sp->lock);
 }
 

@@ -2,8 +2,7 @@
  * nvml: NVIDIA power, energy, memory and utilisation through libnvidia-ml.so.1, which comes with
  * the driver.
  *
- * There is no header in Debian, so what is called is declared here, from NVIDIA's NVML API
- * reference:
+ * Of the calls in nvml_api.h:
  *	nvmlDeviceGetPowerUsage			mW; averaged over 1 s on Ampere (but GA100) and
  *						newer, of the moment on GA100 and older
  *	nvmlDeviceGetTotalEnergyConsumption	mJ since the driver was loaded (Volta and newer)
@@ -14,96 +13,22 @@
  *						moment, mW (driver 530 and newer)
  * A call that a device does not support is found at open (return 3) and its series does not exist.
  */
+#include "nvml_api.h"
 #include "samplers_private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "profrig/dynlib.h"
 #include "profrig/vec.h"
-
-typedef struct nvml_device *nvml_dev;
-struct nvml_memory {
-	unsigned long long total, free, used;
-};
-struct nvml_rates {
-	unsigned gpu, memory;
-};
-struct nvml_pci {
-	char legacy_id[16];
-	unsigned domain, bus, device, device_id, subsystem_id;
-	char id[32];
-};
-union nvml_value {
-	double d;
-	int si;
-	unsigned ui;
-	unsigned long ul;
-	unsigned long long ull;
-	long long sll;
-	unsigned short us;
-};
-struct nvml_field {
-	unsigned field, scope;
-	long long timestamp_us, latency_us;
-	int type, ret;
-	union nvml_value value;
-};
-
-int nvmlInit_v2(void);
-int nvmlShutdown(void);
-const char *nvmlErrorString(int);
-int nvmlDeviceGetCount_v2(unsigned *);
-int nvmlDeviceGetHandleByIndex_v2(unsigned, nvml_dev *);
-int nvmlDeviceGetName(nvml_dev, char *, unsigned);
-int nvmlDeviceGetUUID(nvml_dev, char *, unsigned);
-int nvmlDeviceGetPciInfo_v3(nvml_dev, struct nvml_pci *);
-int nvmlDeviceGetPowerUsage(nvml_dev, unsigned *);
-int nvmlDeviceGetTotalEnergyConsumption(nvml_dev, unsigned long long *);
-int nvmlDeviceGetMemoryInfo(nvml_dev, struct nvml_memory *);
-int nvmlDeviceGetUtilizationRates(nvml_dev, struct nvml_rates *);
-int nvmlDeviceGetTemperature(nvml_dev, int, unsigned *);
-int nvmlDeviceGetClockInfo(nvml_dev, int, unsigned *);
-int nvmlDeviceGetFieldValues(nvml_dev, int, struct nvml_field *);
-int nvmlSystemGetDriverVersion(char *, unsigned);
-
-#define NVML_MUST(X) \
-	X(nvmlInit_v2) \
-	X(nvmlShutdown) \
-	X(nvmlErrorString) \
-	X(nvmlDeviceGetCount_v2) \
-	X(nvmlDeviceGetHandleByIndex_v2)
-#define NVML_MAY(X) \
-	X(nvmlDeviceGetName) \
-	X(nvmlDeviceGetUUID) \
-	X(nvmlDeviceGetPciInfo_v3) \
-	X(nvmlDeviceGetPowerUsage) \
-	X(nvmlDeviceGetTotalEnergyConsumption) \
-	X(nvmlDeviceGetMemoryInfo) \
-	X(nvmlDeviceGetUtilizationRates) \
-	X(nvmlDeviceGetTemperature) \
-	X(nvmlDeviceGetClockInfo) \
-	X(nvmlDeviceGetFieldValues) \
-	X(nvmlSystemGetDriverVersion)
-
-struct nvml {
-	DYNLIB_MEMBERS(NVML_MUST)
-	DYNLIB_MEMBERS(NVML_MAY)
-};
 
 #define MUST(f) DYNLIB_SYM(struct nvml, f),
 #define MAY(f) DYNLIB_SYM_OPT(struct nvml, f),
 static const struct dynlib_sym symbols[] = { NVML_MUST(MUST) NVML_MAY(MAY) };
 
-/* nvmlReturn_t, nvmlValueType_t, nvmlTemperatureSensors_t, nvmlClockType_t, field ids */
-#define NOT_SUPPORTED 3
-#define NO_PERMISSION 4
+/* nvmlValueType_t, field ids */
 #define TYPE_ULL 3
-#define SENSOR_GPU 0
 #define FIELD_POWER_INSTANT 186
-#define CLOCK_GRAPHICS 0
-#define CLOCK_MEM 2
 #define MAX_DEVICES 256
 
 enum reading {
@@ -160,7 +85,7 @@ static int take_memory(const struct nvml *n, nvml_dev h, struct round *rd)
 	if (!rd->have_memory)
 		rd->memory_code = n->nvmlDeviceGetMemoryInfo
 					  ? n->nvmlDeviceGetMemoryInfo(h, &rd->memory)
-					  : NOT_SUPPORTED;
+					  : NVML_NOT_SUPPORTED;
 	rd->have_memory = true;
 	return rd->memory_code;
 }
@@ -170,7 +95,7 @@ static int take_rates(const struct nvml *n, nvml_dev h, struct round *rd)
 	if (!rd->have_rates)
 		rd->rates_code = n->nvmlDeviceGetUtilizationRates
 					 ? n->nvmlDeviceGetUtilizationRates(h, &rd->rates)
-					 : NOT_SUPPORTED;
+					 : NVML_NOT_SUPPORTED;
 	rd->have_rates = true;
 	return rd->rates_code;
 }
@@ -178,7 +103,8 @@ static int take_rates(const struct nvml *n, nvml_dev h, struct round *rd)
 static int take_instant(const struct nvml *n, nvml_dev h, double *ret)
 {
 	struct nvml_field f = { .field = FIELD_POWER_INSTANT };
-	int r = n->nvmlDeviceGetFieldValues ? n->nvmlDeviceGetFieldValues(h, 1, &f) : NOT_SUPPORTED;
+	int r = n->nvmlDeviceGetFieldValues ? n->nvmlDeviceGetFieldValues(h, 1, &f)
+					    : NVML_NOT_SUPPORTED;
 
 	if (r == 0)
 		r = f.ret;
@@ -194,7 +120,7 @@ static int take(const struct nvml *n, nvml_dev h, enum reading what, struct roun
 {
 	unsigned u = 0;
 	unsigned long long e = 0;
-	int r = NOT_SUPPORTED;
+	int r = NVML_NOT_SUPPORTED;
 
 	switch (what) {
 	case POWER:
@@ -221,15 +147,16 @@ static int take(const struct nvml *n, nvml_dev h, enum reading what, struct roun
 		*ret = what == BUSY ? rd->rates.gpu : rd->rates.memory;
 		break;
 	case TEMPERATURE:
-		r = n->nvmlDeviceGetTemperature ? n->nvmlDeviceGetTemperature(h, SENSOR_GPU, &u)
-						: r;
+		r = n->nvmlDeviceGetTemperature
+			    ? n->nvmlDeviceGetTemperature(h, NVML_SENSOR_GPU, &u)
+			    : r;
 		*ret = u;
 		break;
 	case CLOCK:
 	case MEM_CLOCK:
 		r = n->nvmlDeviceGetClockInfo
 			    ? n->nvmlDeviceGetClockInfo(
-				      h, what == CLOCK ? CLOCK_GRAPHICS : CLOCK_MEM, &u)
+				      h, what == CLOCK ? NVML_CLOCK_GRAPHICS : NVML_CLOCK_MEM, &u)
 			    : r;
 		*ret = u * 1e6;
 		break;
@@ -331,7 +258,7 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 		code = st->lib.nvmlDeviceGetHandleByIndex_v2(i, &h);
 		if (code == 0)
 			add_gpu(st, fields, i, h);
-		else if (code != NO_PERMISSION) /* a GPU of somebody else's */
+		else if (code != NVML_NO_PERMISSION) /* a GPU of somebody else's */
 			r = err_set(err, ENODEV, "GPU %u of %u does not answer: %s", i, count,
 				    st->lib.nvmlErrorString(code));
 	}
@@ -378,6 +305,11 @@ static int nvml_read(struct sampler_state *st, size_t d, double *v, const char *
 	return 0;
 }
 
+static void nvml_facts_of(struct sampler_state *st, size_t d, struct sampler_facts *ret)
+{
+	nvml_facts(&st->lib, st->gpu.v[d].h, ret);
+}
+
 const struct sampler sampler_nvml = {
 	.name = "nvml",
 	.about = "NVIDIA power, energy, memory, utilisation, clocks (libnvidia-ml)",
@@ -386,5 +318,6 @@ const struct sampler sampler_nvml = {
 	.open = nvml_open,
 	.devices = nvml_devices,
 	.read = nvml_read,
+	.facts = nvml_facts_of,
 	.close = nvml_close,
 };

@@ -143,6 +143,7 @@ const char *sampler_reason(int code)
 	case ENODEV:
 	case ENXIO:
 	case ENOENT:
+	case ESRCH:
 		return "device gone";
 	case EACCES:
 	case EPERM:

@@ -48,6 +48,15 @@ int sampler_read_text(const char *path, char *buf, size_t n);
 int sampler_read_number(const char *path, double *ret);
 /* The same of a file that stays open; sysfs makes the text anew for each read at offset 0. */
 int sampler_number_at(int fd, double *ret);
+/*
+ * Adds a process that holds the device; one that was added before keeps its larger amount. NaN: how
+ * much it holds is not known.
+ */
+void sampler_facts_user(struct sampler_facts *f, pid_t pid, const char *name, double vram_bytes);
+/* Those that have a DRM handle of the GPU at a PCI address open, but for this one. */
+void sampler_drm_users(const char *pci, struct sampler_facts *f);
+/* What the driver's files in a card's device folder tell besides readings. */
+void amdgpu_facts(const char *dir, const char *pci, struct sampler_facts *ret);
 /* -errno of a failed read as a reason. */
 const char *sampler_reason(int code);
 

@@ -12,6 +12,7 @@
  * flops: gemm 2mnk, gemv 2mn, axpy and dot 2n, trsm m²n or mn² (times 4 for complex types). bytes:
  * every operand read once, results written once.
  */
+#include "record.h"
 #include "spool.h"
 
 #include <complex.h>
@@ -39,6 +40,7 @@ static __thread int inside __attribute__((tls_model("initial-exec")));
 
 __attribute__((constructor)) static void begin(void)
 {
+	record_setup();
 	spool_setup("blas", "PROFRIG_BLAS_OUT");
 }
 
@@ -142,7 +144,7 @@ static void *resolve(const char *name)
 /* Returns the start, 0 when this call is not to be recorded. */
 static inline int64_t enter(void)
 {
-	return inside++ || !spool_enabled() ? 0 : spool_now_ns();
+	return inside++ || !record_on() || !spool_enabled() ? 0 : spool_now_ns();
 }
 
 struct call {

@@ -8,8 +8,10 @@
  * it as well.
  *
  * push/pop → B/E of the calling thread, written when they happen: what was open at a kill is in the
- * file. start/stop → async b/e by id. mark → instant.
+ * file. start/stop → async b/e by id. mark → instant. What begins while recording is paused is not
+ * written, nor is its end; what began before is ended all the same.
  */
+#include "record.h"
 #include "spool.h"
 
 #include <dlfcn.h>
@@ -43,7 +45,49 @@ static __thread int depth __attribute__((tls_model("initial-exec")));
 
 __attribute__((constructor)) static void begin(void)
 {
+	record_setup();
 	spool_setup("roctx", "PROFRIG_ROCTX_OUT");
+}
+
+/*
+ * Ranges of this thread that were not written, by their level, and ranges between threads, by their
+ * id. Deeper levels, and older ids that are still open, are taken for written.
+ */
+#define LEVELS 256
+#define IDS 4096
+static __thread uint64_t unwritten[LEVELS / 64] __attribute__((tls_model("initial-exec")));
+static _Atomic uint64_t unwritten_id[IDS];
+
+static bool begin_level(int level)
+{
+	bool on = level < 0 || level >= LEVELS || record_on();
+
+	if (level >= 0 && level < LEVELS) {
+		unwritten[level / 64] &= ~(UINT64_C(1) << level % 64);
+		unwritten[level / 64] |= (uint64_t)!on << level % 64;
+	}
+	return on;
+}
+
+static bool end_level(int level)
+{
+	return level < 0 || level >= LEVELS || !(unwritten[level / 64] >> level % 64 & 1);
+}
+
+static bool begin_id(roctx_range_id_t id)
+{
+	bool on = record_on();
+
+	if (!on)
+		atomic_store(&unwritten_id[id % IDS], id + 1);
+	return on;
+}
+
+static bool end_id(roctx_range_id_t id)
+{
+	uint64_t mine = id + 1;
+
+	return !atomic_compare_exchange_strong(&unwritten_id[id % IDS], &mine, 0);
 }
 
 /* The same call of a roctx further down, or NULL. */
@@ -85,7 +129,8 @@ uint32_t roctx_version_minor(void)
 void roctxMarkA(const char *message)
 {
 	NEXT(roctxMarkA)
-	event('i', message ? message : "", 0);
+	if (record_on())
+		event('i', message ? message : "", 0);
 	if (next)
 		next(message);
 }
@@ -94,7 +139,8 @@ void roctxMarkA(const char *message)
 int roctxRangePushA(const char *message)
 {
 	NEXT(roctxRangePushA)
-	event('B', message ? message : "", 0);
+	if (begin_level(depth))
+		event('B', message ? message : "", 0);
 	if (next)
 		next(message);
 	return depth++;
@@ -108,8 +154,9 @@ int roctxRangePop(void)
 		next();
 	if (depth == 0)
 		return -1;
-	event('E', NULL, 0);
-	return --depth;
+	if (end_level(--depth))
+		event('E', NULL, 0);
+	return depth;
 }
 
 roctx_range_id_t roctxRangeStartA(const char *message)
@@ -118,14 +165,16 @@ roctx_range_id_t roctxRangeStartA(const char *message)
 	NEXT(roctxRangeStartA)
 	roctx_range_id_t id = next ? next(message) : atomic_fetch_add(&last, 1) + 1;
 
-	event('b', message ? message : "", id);
+	if (begin_id(id))
+		event('b', message ? message : "", id);
 	return id;
 }
 
 void roctxRangeStop(roctx_range_id_t id)
 {
 	NEXT(roctxRangeStop)
-	event('e', "", id);
+	if (end_id(id))
+		event('e', "", id);
 	if (next)
 		next(id);
 }

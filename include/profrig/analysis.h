@@ -51,11 +51,26 @@ void energy_stream_free(struct energy_stream *es); /* NULL is fine */
 void energy_stream_freep(struct energy_stream **es);
 struct lane_reader energy_stream_reader(struct energy_stream *es);
 
+/* What a run says of its time; common timebase, by time. */
+struct analysis_moments {
+	VEC(struct analysis_mark {
+		char *name, *by;
+		int64_t t_ns, uncertainty_ns; /* -1 unknown */
+		bool made;                    /* the time was taken where it was made */
+	}) marks;
+	VEC(struct analysis_window {
+		char *name, *by;
+		struct window w;
+	}) windows; /* that tools recorded in */
+};
+void analysis_moments_release(struct analysis_moments *mo);
+
 struct analysis_opts {
 	struct energy_opts energy;
 	/* of a run directory, common timebase; 0 unknown */
 	int64_t workload_start_ns, workload_end_ns;
 	struct idle_opts idle;              /* windows likewise */
+	struct analysis_moments *moments;   /* borrowed; NULL: not wanted, or none */
 	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
 	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
 };

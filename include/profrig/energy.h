@@ -53,6 +53,7 @@ struct energy_opts {
 	enum integration integration;
 	bool independent;
 	int64_t max_gap_ns; /* intervals longer than this are unattributed; 0 = no limit */
+	bool whole;         /* curves of all that was sampled, also of a model cut to windows */
 	/* who shares which device (topology.h), resolved; NULL: all processes of its node */
 	const struct topology *topology;
 };
@@ -81,6 +82,8 @@ struct curve {
  * Gauges of which only changes are stored are integrated with `previous` whatever is asked for (a
  * value holds until the next one), and have no gaps. Samples of equal time: a counter keeps one
  * value (the last; the first at the very start), so the total stays last − first; a gauge jumps.
+ * Of a model that was cut to windows the curve is what lies in them, cut at their edges: energy up
+ * to an edge is that of the curve there, exactly; between windows it is flat and CURVE_DEAD.
  * -EINVAL for a series of unknown kind.
  */
 int curve_make(const struct model *m, series_id s, const struct counter_info *ci,

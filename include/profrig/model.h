@@ -195,6 +195,11 @@ struct input {
 	}) facts;
 };
 
+/* A part of the time, on the model's time base; both ends are in it. */
+struct window {
+	int64_t from_ns, to_ns;
+};
+
 struct counter_rules;
 
 struct model {
@@ -207,6 +212,8 @@ struct model {
 	VEC(struct warning) warnings;
 	VEC(struct input) inputs;
 	bool finished;
+	/* what it was cut to (model_window): in order, apart; none: it is whole */
+	VEC(struct window) windows;
 	/* earliest and latest instant of all inputs after model_finish; 0, 0 when empty */
 	int64_t first_ns, last_ns;
 	/* after model_finish: devices or counters are of more than one host, and say of which */
@@ -236,6 +243,17 @@ void model_settle(struct model *m);
 #define WARNING_MAX_TEXT 65536
 void model_warn(struct model *m, input_id input, const char *code, uint64_t count, const char *fmt,
 		...) __attribute__((format(printf, 5, 6)));
+
+/*
+ * Cuts a finished model to windows (nr > 0, in order, apart). Spans are cut at their edges, those
+ * outside are gone, and so are links of which an end is. first_ns and last_ns stay, so times are
+ * still counted from the start of the whole. Samples stay too: whoever makes curves of them gets
+ * what lies in the windows (curve_make).
+ */
+struct model_windowed {
+	uint64_t spans_cut, spans_out, links_out;
+};
+void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret);
 
 static inline const char *model_str(const struct model *m, str_id id)
 {

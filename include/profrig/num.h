@@ -24,13 +24,20 @@ int num_f64(const char *s, size_t n, double *ret);
  * 1712195495505582988 exactly. This is how µs become ns.
  */
 int num_decimal(const char *s, size_t n, int shift, int64_t *ret);
-/* "10", "1.5s", "200ms", "5m", "2h" → seconds; negative is -ERANGE. */
+/* "10", "1.5s", "200ms", "5m", "2h", "30d", "2w" → seconds; negative is -ERANGE. */
 int num_seconds(const char *s, size_t n, double *ret);
+/* "10%" → 0.1; at least 0. */
+int num_percent(const char *s, size_t n, double *ret);
 /*
  * The shortest of %.15g, %.16g, %.17g that reads back equal; "nan", "inf", "-inf" as such. buf
  * holds at least 32. Returns length.
  */
 size_t num_fmt_f64(char *buf, double v);
+/*
+ * "500M", "1.5G", "4096", "10GiB" → bytes, k M G T being powers of 1024 in any case, with or without
+ * B or iB behind them; negative, or 2^62 and more, is -ERANGE.
+ */
+int num_bytes(const char *s, size_t n, int64_t *ret);
 /* Decimal digits; buf holds at least 24. Return the length. */
 size_t num_fmt_u64(char *buf, uint64_t v);
 size_t num_fmt_i64(char *buf, int64_t v);

@@ -56,14 +56,16 @@ struct plan_step {
 };
 
 /*
- * Put into the run directory so that a step can see them: scripts as <run>/scripts/NN-<base>, files
- * that options name as <run>/files/<tool>/<base>, what stands in front of a program as
- * <run>/wrap/<program>.
+ * Copied into the run directory so that a step can see them: scripts as <run>/scripts/NN-<base>,
+ * files that options name as <run>/files/<tool>/<base>.
  */
 struct plan_copy {
-	char *from; /* NULL: the text is made */
-	char *to;
-	char *text;
+	char *from, *to;
+};
+
+/* Written there, to be run: what stands in front of a program, as <run>/wrap/<program>. */
+struct plan_made {
+	char *to, *text;
 };
 
 struct plan_sampler {
@@ -91,6 +93,18 @@ struct plan_privilege {
 	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
 };
 
+/*
+ * How one tool is switched while it runs: nothing of it when it goes on all the time. A plan whose
+ * recording is not configured has only those that are always ready.
+ */
+struct plan_control {
+	char *tool;
+	enum tool_control_kind kind;
+	char *fifo, *ack;               /* absolute; ack may be NULL */
+	struct strvec on, off;          /* FIFO: lines */
+	struct plan_step *start, *stop; /* SCRIPT, COMMAND; beside the workload, not in steps */
+};
+
 struct plan_need {
 	char *tool, *what; /* must exist where the workload runs */
 };
@@ -103,13 +117,16 @@ struct plan {
 	struct strvec mkdirs; /* absolute folders to create in the run directory */
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
+	VEC(struct plan_made) made;
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
-	const struct devices *devices; /* of this machine, borrowed; NULL: nobody looked */
-	const struct runconf *conf;    /* borrowed */
+	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
+	VEC(struct plan_control) controls; /* of every tool that traces, in order */
+	bool starts_paused;                /* tools record nothing until they are told to */
+	const struct runconf *conf;        /* borrowed */
 };
 
 struct plan_request {

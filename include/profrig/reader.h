@@ -126,6 +126,17 @@ struct rundir {
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
 	int64_t idle_before_ns[2], idle_after_ns[2];
+	/* moments that somebody marked, and what was recorded; CLOCK_MONOTONIC, by time */
+	VEC(struct rundir_mark {
+		char *name, *by;
+		int64_t t_ns, uncertainty_ns; /* -1 unknown */
+		bool made;                    /* the time was taken where it was made */
+	}) marks;
+	/* none: all of it counts */
+	VEC(struct rundir_window {
+		char *name, *by;
+		int64_t start_ns, end_ns;
+	}) windows;
 	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
 	bool container; /* the workload ran in one, under a host name of its own */

@@ -16,9 +16,6 @@
 
 #include "profrig/sink.h"
 
-struct window {
-	int64_t from_ns, to_ns; /* on the model's time base */
-};
 #define WINDOW_ALL \
 	{ \
 		INT64_MIN, INT64_MAX \

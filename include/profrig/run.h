@@ -49,7 +49,8 @@ enum run_status {
 	RUN_FAILED,
 	RUN_TIMEOUT,
 	RUN_INTERRUPTED,
-	RUN_PARTIAL
+	RUN_PARTIAL,
+	RUN_SKIPPED /* all but the workload ran, as was asked */
 };
 const char *run_status_name(enum run_status s);
 
@@ -108,6 +109,7 @@ struct run_result {
 	int exit_code;    /* docs/contract.md: 0 1 6 7 130 143 */
 	int workload_code, workload_signal;
 	double workload_s;
+	char result[160]; /* "14164 samples/s": the first of its results, "" none */
 	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
 };
@@ -121,6 +123,9 @@ void run_result_release(struct run_result *r);
  */
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err);
+
+/* Words for the user when there is less room on the disk than there should be; owned, NULL. */
+char *run_disk_warning(const struct plan *pl);
 
 /*
  * Picks for "auto": docker, else podman, else host; a container engine only when the model states
@@ -142,6 +147,18 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
  */
 int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
 		      double workload_s, struct err *err);
+
+/*
+ * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
+ * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
+ */
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
+
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB"; none without any. root: "" but in tests.
+ */
+void run_gpu_archs(const char *root, struct strvec *ret);
+/* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
+const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);
@@ -168,6 +185,16 @@ char *run_lib_dir(void);
 #define W_OWNER "W_OWNER"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_NO_CONTROL "W_NO_CONTROL"
+#define W_MARKS_DROPPED "W_MARKS_DROPPED"
+#define W_OVERHEAD "W_OVERHEAD"
+#define W_DEVICE_SHARED "W_DEVICE_SHARED"
+#define W_POWER_CAP "W_POWER_CAP"
+#define W_SAMPLER_LATE "W_SAMPLER_LATE"
+#define W_RESULT "W_RESULT"
+#define W_RESULT_MISSING "W_RESULT_MISSING"
+#define W_LOG_ERROR "W_LOG_ERROR"
+#define W_OOM "W_OOM"
 
 struct run_warning_info {
 	const char *code, *about;

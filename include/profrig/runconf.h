@@ -9,6 +9,7 @@
 #define PROFRIG_RUNCONF_H
 
 #include "profrig/cfg.h"
+#include "profrig/results.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
 
@@ -46,6 +47,15 @@ struct runconf_script {
 	char *where; /* file:line of the entry */
 };
 
+/* When tools record (docs/live.md). */
+struct runconf_record {
+	bool given; /* anything of it was configured: tools are started so that they can switch */
+	bool begin; /* from the workload's start, or `after` it; else when asked, or at the mark */
+	char *mark; /* start: "mark NAME"; NULL */
+	double after_s, for_s; /* for: 0 no end */
+	bool samplers;         /* samplers pause too */
+};
+
 struct runconf {
 	char *model_name; /* "mlp"; base name of argv[0] for a bare command */
 	struct strvec command;
@@ -54,7 +64,12 @@ struct runconf {
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	double timeout_s; /* 0 = none */
 	struct strvec tags;
-	char *engine; /* "auto", "host", … */
+	/* for perf.csv, as written; NULL: not stated */
+	char *precision, *owner, *n_gpus;
+	struct strvec skip_gpu_arch;
+	struct results_conf results;
+	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
+	char *engine;                            /* "auto", "host", … */
 	char *engine_where;
 	VEC(struct runconf_env) env; /* env: and secrets: */
 	VEC(struct runconf_mount) mounts;
@@ -72,9 +87,12 @@ struct runconf {
 		bool privileged_profiling;
 	} container;
 	bool keep, live;
-	bool force_tools; /* also those of a vendor whose GPUs are not found */
-	double grace_s;   /* between INT, TERM and KILL; default 10 */
-	double idle_s;    /* sampled before and after the workload, alone; 0: not */
+	bool force_tools;   /* also those of a vendor whose GPUs are not found */
+	bool skip_workload; /* only the scripts run */
+	double grace_s;     /* between INT, TERM and KILL; default 10 */
+	double idle_s;      /* sampled before and after the workload, alone; 0: not */
+	struct runconf_record record;
+	double overhead_budget; /* share of the time that all tools together may cost; NaN */
 	/* LD_PRELOAD of the caller: on host the tools' libraries go in front of it; NULL */
 	char *caller_preload;
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
@@ -93,10 +111,17 @@ struct runconf_request {
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
 	const char *wrap_at;                /* "a,b"; NULL = not given */
 	bool privileged_profiling, force_tools;
+	const char *perf_csv;     /* NULL = not given */
 	double timeout_s, idle_s; /* < 0 not given */
 	bool keep, live;
-	bool bare;       /* leave out all tools and idle, and label the run baseline=true */
-	const char *cwd; /* absolute */
+	bool skip_workload;
+	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
+	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
+	const char *record_start;            /* NULL not given */
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	const char *overhead_budget; /* "10%", NULL not given */
+	const char *cwd;             /* absolute */
 };
 
 /*

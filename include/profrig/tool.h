@@ -55,6 +55,34 @@ struct tool_passes {
 	char *about;          /* why, for people; may be NULL */
 };
 
+/*
+ * How a tool that has started is told to record or to pause.
+ *	FLAG	it looks at $PROFRIG_RECORD itself, as profrig's own tracers do
+ *	FIFO	lines are written into a named pipe, answers come from another (perf --control)
+ *	SCRIPT	/bin/sh script start|stop, where the workload runs
+ *	COMMAND	a program each, likewise
+ */
+enum tool_control_kind {
+	TOOL_CONTROL_NONE,
+	TOOL_CONTROL_FLAG,
+	TOOL_CONTROL_FIFO,
+	TOOL_CONTROL_SCRIPT,
+	TOOL_CONTROL_COMMAND
+};
+
+struct tool_control {
+	enum tool_control_kind kind;
+	/*
+	 * What makes it ready to be switched, for runs that ask for it: words in the place of
+	 * {control} in `wrap`, variables, libraries; and those that make it start paused.
+	 */
+	struct strvec wrap, paused, preload;
+	VEC(struct tool_env) env, paused_env;
+	char *fifo, *ack; /* FIFO: in {out}; ack may be NULL */
+	struct strvec start, stop;
+	struct tool_script script;
+};
+
 struct tool {
 	char *name, *about, *vendor;
 	char *file; /* absolute */
@@ -75,7 +103,9 @@ struct tool {
 	char *sampler_device;        /* "all"; may hold {opt.NAME} */
 	char *sampler_period_option; /* NULL: period_s */
 	double sampler_period_s;
-	char *sampler_where;      /* file:line */
+	char *sampler_where; /* file:line */
+	struct tool_control control;
+	double budget;            /* share of the workload's time it may cost; NaN: not stated */
 	struct problems problems; /* of its file; empty = usable */
 };
 

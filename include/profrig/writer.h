@@ -24,6 +24,8 @@ struct report {
 	char *run_json;      /* schema profrig.run/1, NULL when the input was no run */
 	char *run_dir;       /* where steps/ output lies, NULL */
 	const char *sink;    /* what the trace was read into: "profile"; NULL: "model" */
+	const char *window;  /* that was asked for; NULL: none was */
+	struct model_windowed windowed;
 };
 #define REPORT_INIT \
 	{ \

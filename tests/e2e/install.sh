@@ -18,3 +18,6 @@ is "has every tool" "$(jq length "$T/out")" "$(find "$ROOT/tools.d" -name '*.yam
 check "and no broken one" sh -c "! grep BROKEN '$T/out'"
 code "a run" 0 ./profrig -q run --engine host --tools cpu_power -- sleep 0.2
 check "leaves a report" test -s "$(cat "$T/out")/analysis/report.html"
+check "manual pages" sh -c "man -l '$T/moved to/second/share/man/man1/profrig-run.1' 2>/dev/null | grep -q perf-csv || grep -q perf '$T/moved to/second/share/man/man1/profrig-run.1'"
+check "completion for three shells" test -s "$T/moved to/second/share/bash-completion/completions/profrig" -a -s "$T/moved to/second/share/zsh/site-functions/_profrig" \
+	-a -s "$T/moved to/second/share/fish/vendor_completions.d/profrig.fish"

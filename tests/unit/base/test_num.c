@@ -311,7 +311,8 @@ static void test_seconds(void **state UNUSED)
 		{ "-1s", -ERANGE, 0 },   { "1e308h", -ERANGE, 0 }, { "", -EINVAL, 0 },
 		{ "s", -EINVAL, 0 },     { "5 s", -EINVAL, 0 },    { "5S", -EINVAL, 0 },
 		{ "5us", -EINVAL, 0 },   { "inf", -EINVAL, 0 },    { "nan", -EINVAL, 0 },
-		{ "1h30m", -EINVAL, 0 }, { "5mss", -EINVAL, 0 },
+		{ "1h30m", -EINVAL, 0 }, { "5mss", -EINVAL, 0 },   { "30d", 0, 2592000 },
+		{ "1.5w", 0, 907200 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -320,6 +321,44 @@ static void test_seconds(void **state UNUSED)
 
 		if (r != rows[i].r || v != (r ? 12345 : rows[i].v))
 			ROW_FAIL(i, "'%s' gave %d, %.17g", rows[i].s, r, v);
+	}
+}
+
+static void test_bytes(void **state UNUSED)
+{
+	static const struct {
+		const char *s;
+		int r;
+		int64_t v;
+	} rows[] = {
+		{ "0", 0, 0 },
+		{ "4096", 0, 4096 },
+		{ "4k", 0, 4096 },
+		{ "1.5K", 0, 1536 },
+		{ "500M", 0, INT64_C(500) << 20 },
+		{ "10G", 0, INT64_C(10) << 30 },
+		{ "10GB", 0, INT64_C(10) << 30 },
+		{ "10GiB", 0, INT64_C(10) << 30 },
+		{ "2t", 0, INT64_C(2) << 40 },
+		{ "7B", 0, 7 },
+		{ "", -EINVAL, 0 },
+		{ "G", -EINVAL, 0 },
+		{ "10Gi", -EINVAL, 0 },
+		{ "10X", -EINVAL, 0 },
+		{ "10 G", -EINVAL, 0 },
+		{ "1iB", -EINVAL, 0 },
+		{ "10MG", -EINVAL, 0 },
+		{ "-1k", -ERANGE, 0 },
+		{ "9e9G", -ERANGE, 0 },
+		{ "nan", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int64_t v = 12345;
+		int r = num_bytes(rows[i].s, strlen(rows[i].s), &v);
+
+		if (r != rows[i].r || v != (r ? 12345 : rows[i].v))
+			ROW_FAIL(i, "'%s' gave %d, %lld", rows[i].s, r, (long long)v);
 	}
 }
 
@@ -525,7 +564,8 @@ int main(void)
 		cmocka_unit_test(test_bounded),    cmocka_unit_test(test_f64),
 		cmocka_unit_test(test_f64_length), cmocka_unit_test(test_f64_random),
 		cmocka_unit_test(test_decimal),    cmocka_unit_test(test_decimal_ways),
-		cmocka_unit_test(test_seconds),    cmocka_unit_test(test_fmt_integers),
+		cmocka_unit_test(test_seconds), cmocka_unit_test(test_bytes),
+		   cmocka_unit_test(test_fmt_integers),
 		cmocka_unit_test(test_fmt_f64),    cmocka_unit_test(test_fmt_f64_edges),
 		cmocka_unit_test(test_fmt_fixed),  cmocka_unit_test(test_digits_before),
 		cmocka_unit_test(test_locale),

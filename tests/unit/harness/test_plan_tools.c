@@ -283,16 +283,15 @@ static void wrap_at(void **state)
 	argv_is(&workload(&f)->argv,
 		"/bin/sh -c 'PATH=$0:$PATH; export PATH; exec \"$@\"' /runs/R1/wrap ./run.sh -- "
 		"-x");
-	assert_int_equal(f.pl.copies.nr, 1);
-	assert_null(f.pl.copies.v[0].from);
-	assert_string_equal(f.pl.copies.v[0].to, "/runs/R1/wrap/python3");
-	assert_non_null(strstr(f.pl.copies.v[0].text,
+	assert_int_equal(f.pl.made.nr, 1);
+	assert_string_equal(f.pl.made.v[0].to, "/runs/R1/wrap/python3");
+	assert_non_null(strstr(f.pl.made.v[0].text,
 			       "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
 			       "python3 \"$@\"\n"));
 	/* A tool without words has nothing to put anywhere. */
 	make_ok(&f, "env");
 	argv_is(&workload(&f)->argv, "./run.sh -- -x");
-	assert_int_equal(f.pl.copies.nr, 0);
+	assert_int_equal(f.pl.made.nr, 0);
 	f.rq.wrap_at = "/usr/bin/python3";
 	assert_int_equal(make(&f, "in"), -EINVAL);
 	assert_true(problems_hold(&f.p, "wrap_at: '/usr/bin/python3': want the name of a program"));

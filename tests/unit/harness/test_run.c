@@ -78,7 +78,14 @@ static void test_performance_lines(void **state)
 		{ "performance: x 12", 0, NULL },
 		{ "performance:12 x", 0, NULL },
 		{ "val_performance: 3 q", 0, NULL },
-		{ "performance: 1,234 tok", 0, NULL },
+		{ "performance: 1,234 tok", 1234, "tok" },
+		{ "performance: 12,345.5 tok", 12345.5, "tok" },
+		{ "performance: 1,23 tok", 0, NULL },
+		{ "performance: 1234,567 tok", 0, NULL },
+		{ "performance: 1,2345 tok", 0, NULL },
+		{ "performance: 7 ms\r\nnext", 7, "ms" },
+		{ "{\"train_samples_per_second\": 81.5, \"x\": 1}", 81.5, "samples_per_second" },
+		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" },
 		{ "", 0, NULL },
 	};
 	struct rig *g = *state;

@@ -230,7 +230,7 @@ static void test_copies(void **state)
 	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "");
 
 	assert_int_equal(fs_write_atomic(from, "#!/bin/sh\necho copied\n", 22, NULL), 0);
-	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(from), xstrdup(to), NULL }));
+	VEC_PUSH(&g->plan.copies, ((struct plan_copy){ xstrdup(from), xstrdup(to) }));
 	strvec_clear(&s->argv);
 	strvec_push(&s->argv, to);
 	go(g);
@@ -245,8 +245,7 @@ static void test_copy_missing(void **state)
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	VEC_PUSH(&g->plan.copies,
-		 ((struct plan_copy){ xstrdup(from), fs_join(g->plan.run_dir, "scripts/01-x"),
-				      NULL }));
+		 ((struct plan_copy){ xstrdup(from), fs_join(g->plan.run_dir, "scripts/01-x") }));
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "nosuch.sh");
 }

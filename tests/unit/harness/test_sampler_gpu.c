@@ -72,20 +72,21 @@ static void amdgpu_full(void **state)
 
 	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
-	assert_string_equal(names_of(&s, 0, &b), "power power_instant temperature clock energy "
-						 "vram_used vram_total busy mem_busy");
+	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
+						 "busy mem_busy temperature clock");
 	assert_string_equal(s.dev[0].facts,
 			    "AMD Instinct MI250X, pci 0000:c1:00.0, gpu_metrics 1.3, energy counts "
 			    "2^-16 J");
-	assert_true(source_value(&s, 0, "power") == 250);
+	/* what gpu_metrics has comes from there, the rest from text files */
+	assert_true(source_value(&s, 0, "power") == 305);
 	assert_true(source_value(&s, 0, "power_instant") == 260.5);
-	assert_true(source_value(&s, 0, "temperature") == 47.5);
+	assert_true(source_value(&s, 0, "temperature") == 66);
 	assert_true(source_value(&s, 0, "clock") == 1.7e9);
 	assert_true(source_value(&s, 0, "energy") == 1234567.5);
 	assert_true(source_value(&s, 0, "vram_used") == 32 * GIB);
 	assert_true(source_value(&s, 0, "vram_total") == 64 * GIB);
-	assert_true(source_value(&s, 0, "busy") == 55);
-	assert_true(source_value(&s, 0, "mem_busy") == 33);
+	assert_true(source_value(&s, 0, "busy") == 87);
+	assert_true(source_value(&s, 0, "mem_busy") == 41);
 	/* values move */
 	machine_text(dir, "34359738369\n", "mem_info_vram_used");
 	assert_true(source_value(&s, 0, "vram_used") == 32 * GIB + 1);
@@ -94,9 +95,11 @@ static void amdgpu_full(void **state)
 	machine_card_metrics(dir, 1, 3, &later);
 	assert_true(source_value(&s, 0, "energy") == 1234568.5);
 	source_close(&s);
-	/* only power_input: then it is the power */
+	/* no gpu_metrics and only power_input: then it is the power */
 	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
+	CLEANUP(xfreep) char *blob = fs_join(dir, "gpu_metrics");
 	unlink(average);
+	unlink(blob);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 260.5);
 	assert_int_equal(series_index(&s, 0, "power_instant"), -1);
@@ -246,25 +249,26 @@ static void amdgpu_failing_reads(void **state)
 	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
 	double v[SAMPLER_MAX_SERIES];
 	struct opened s;
-	int power, energy;
+	int used, energy, power;
 
 	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	used = series_index(&s, 0, "vram_used");
 	power = series_index(&s, 0, "power");
 	energy = series_index(&s, 0, "energy");
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		machine_text(dir, bad[i], "hwmon/hwmon5/power1_average");
+		machine_text(dir, bad[i], "mem_info_vram_used");
 		source_read(&s, 0, v);
-		if (!isnan(v[power]) || strcmp(s.reason, "not a number") != 0 ||
+		if (!isnan(v[used]) || strcmp(s.reason, "not a number") != 0 ||
 		    v[energy] != 1234567.5)
-			ROW_FAIL(i, "'%s' read as %g", bad[i], v[power]);
+			ROW_FAIL(i, "'%s' read as %g", bad[i], v[used]);
 	}
-	machine_text(dir, "251000000\n", "hwmon/hwmon5/power1_average");
-	assert_true(source_value(&s, 0, "power") == 251);
-	/* a driver that was loaded anew with another layout */
+	machine_text(dir, "251\n", "mem_info_vram_used");
+	assert_true(source_value(&s, 0, "vram_used") == 251);
+	/* another layout all at once: the text file stands in for what it can */
 	machine_card_metrics(dir, 1, 4, &busy);
 	source_read(&s, 0, v);
-	assert_true(isnan(v[energy]) && v[power] == 251);
+	assert_true(isnan(v[energy]) && v[power] == 250);
 	assert_string_equal(s.reason, "gpu_metrics changed its revision");
 	/* half of it */
 	machine_write(path, "\x78\x00\x01\x03zz", 6);

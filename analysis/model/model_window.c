@@ -1,0 +1,157 @@
+/*
+ * A finished model cut to windows of time, in place. Spans are cut at the edges, and one that
+ * reaches through several windows has a part in each; then they are sorted and nested anew. Samples
+ * stay as they are: what they say of a window is a matter of curves (energy.h), which are cut
+ * exactly, and what they say of the time around it may be wanted still (idle power). Of two spans
+ * that overlap in part and both begin before a window, the longer one counts as the outer one in
+ * it.
+ */
+#include "model_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cutting {
+	struct model *m;
+	struct span_columns to;
+	uint64_t *part_of; /* by old row: its first part, SPAN_NONE when there is none */
+	struct model_windowed n;
+};
+
+static void columns_reserve(struct span_columns *c)
+{
+	size_t cap = c->cap + c->cap / 2 + 1024;
+
+	if (c->nr < c->cap)
+		return;
+	c->track = xreallocarray(c->track, cap, sizeof(*c->track));
+	c->start_ns = xreallocarray(c->start_ns, cap, sizeof(*c->start_ns));
+	c->end_ns = xreallocarray(c->end_ns, cap, sizeof(*c->end_ns));
+	c->name = xreallocarray(c->name, cap, sizeof(*c->name));
+	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
+	c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
+	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
+	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
+	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
+	c->cap = cap;
+}
+
+static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t end_ns)
+{
+	const struct span_columns *from = &cu->m->spans;
+	struct span_columns *to = &cu->to;
+
+	columns_reserve(to);
+	if (cu->part_of[i] == SPAN_NONE)
+		cu->part_of[i] = to->nr;
+	to->track[to->nr] = from->track[i];
+	to->start_ns[to->nr] = start_ns;
+	to->end_ns[to->nr] = end_ns;
+	to->name[to->nr] = from->name[i];
+	to->category[to->nr] = from->category[i];
+	to->correlation[to->nr] = from->correlation[i];
+	to->args[to->nr] = from->args[i];
+	to->kind[to->nr] = from->kind[i];
+	to->input[to->nr] = from->input[i];
+	to->nr++;
+}
+
+static void span_cut(struct cutting *cu, size_t i)
+{
+	int64_t start = cu->m->spans.start_ns[i], end = cu->m->spans.end_ns[i];
+	size_t parts = cu->to.nr;
+	bool whole = false;
+
+	cu->part_of[i] = SPAN_NONE;
+	for (size_t k = 0; k < cu->m->windows.nr; k++) {
+		const struct window *w = &cu->m->windows.v[k];
+		int64_t a = start > w->from_ns ? start : w->from_ns;
+		int64_t b = end < w->to_ns ? end : w->to_ns;
+
+		/* what only touches an edge has nothing inside, unless it has no length at all */
+		if (a > b || (a == b && start < end))
+			continue;
+		whole |= a == start && b == end;
+		part_push(cu, i, a, b);
+		if (start == end)
+			break;
+	}
+	cu->n.spans_out += cu->to.nr == parts;
+	cu->n.spans_cut += cu->to.nr > parts && !whole;
+}
+
+static void links_cut(struct cutting *cu)
+{
+	struct link_columns *l = &cu->m->links;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		uint64_t from = cu->part_of[l->from[i]], to = cu->part_of[l->to[i]];
+
+		if (from == SPAN_NONE || to == SPAN_NONE) {
+			cu->n.links_out++;
+			continue;
+		}
+		l->from[nr] = from;
+		l->to[nr] = to;
+		l->kind[nr++] = l->kind[i];
+	}
+	l->nr = nr;
+}
+
+static void columns_replace(struct cutting *cu)
+{
+	struct span_columns *c = &cu->m->spans;
+
+	free(c->track);
+	free(c->start_ns);
+	free(c->end_ns);
+	free(c->name);
+	free(c->category);
+	free(c->correlation);
+	free(c->args);
+	free(c->kind);
+	free(c->input);
+	free(c->parent);
+	free(c->depth);
+	free(c->exclusive_ns);
+	*c = cu->to;
+	for (size_t i = 0; i < cu->m->tracks.nr; i++)
+		cu->m->tracks.v[i].spans = cu->m->tracks.v[i].first_span = 0;
+	VEC_CLEAR(&cu->m->pieces);
+}
+
+/* Of its overlaps a trace was told when it was whole. */
+static void nest_silently(struct model *m)
+{
+	size_t nr = m->warnings.nr;
+	CLEANUP(xfreep) uint64_t *counts = xcalloc(nr + 1, sizeof(*counts));
+
+	for (size_t i = 0; i < nr; i++)
+		counts[i] = m->warnings.v[i].count;
+	spans_nest(m);
+	for (size_t i = 0; i < nr; i++)
+		m->warnings.v[i].count = counts[i];
+}
+
+void model_window(struct model *m, const struct window *w, size_t nr, struct model_windowed *ret)
+{
+	struct cutting cu = { .m = m };
+
+	assert(m->finished && nr > 0);
+	VEC_CLEAR(&m->windows);
+	for (size_t i = 0; i < nr; i++)
+		VEC_PUSH(&m->windows, w[i]);
+	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		span_cut(&cu, i);
+	columns_reserve(&cu.to);
+	links_cut(&cu);
+	columns_replace(&cu);
+	spans_sort(m);
+	nest_silently(m);
+	free(cu.part_of);
+	if (ret)
+		*ret = cu.n;
+}

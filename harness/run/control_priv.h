@@ -1,0 +1,107 @@
+/*
+ * control_priv: the parts of a run's control among themselves (profrig/control.h is what others see).
+ *
+ *	control.c		its thread: turns, timers, switching as a whole
+ *	control_clients.c	who is connected, and what they are answered
+ *	control_switch.c	how the tools of one run are switched
+ *	control_marks.c		the file with the workload's marks
+ *	control_ask.c		the other end, for commands
+ *	record_state.c		holds, windows, marks
+ *
+ * Two threads: the run's (which talks to the agent, and so starts what has to be started where the
+ * workload runs) and the control's. What both touch is under `lock`. The run's thread is never
+ * waited for, and never waits: it is handed work, and takes it when it comes by (control_pump).
+ */
+#ifndef CONTROL_PRIV_H
+#define CONTROL_PRIV_H
+
+#include "control_marks.h"
+#include "run_priv.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Steps beside the workload have ids from here on. */
+#define CONTROL_FIRST_ID INT64_C(1000000)
+
+enum switch_state {
+	SWITCH_ALWAYS, /* it cannot be switched */
+	SWITCH_ON,
+	SWITCH_OFF,
+	SWITCH_ASKED,
+	SWITCH_SILENT, /* it did not answer, or said no */
+};
+
+struct tool_switch {
+	const struct plan_control *plan;
+	enum switch_state state;
+	bool want;
+	int fifo, ack;
+	int64_t id;    /* of the step that was asked for, 0 none */
+	bool sent;     /* to the agent */
+	char why[160]; /* of SILENT */
+};
+
+struct control_client {
+	int fd; /* -1: the place is free */
+	struct strbuf in;
+	int64_t until_ns; /* to have sent a whole request */
+	bool waits;       /* for tools to switch */
+};
+
+struct control {
+	struct run *rn;
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock;
+	int wake[2];     /* [0] wakes the control's thread */
+	int wake_run[2]; /* [0] the run's, while it waits for the agent */
+	int listen, dir; /* the socket, and the folder it lies in */
+	struct control_client clients[CONTROL_MAX_CLIENTS];
+	struct marks_file marks;
+	struct control_flag *flag;
+
+	/* under lock */
+	struct record_state state;
+	VEC(struct tool_switch) tools;
+	bool live;      /* the workload runs */
+	bool over;      /* it has ended */
+	bool recording; /* what the tools were told last */
+	bool switching; /* they have not all answered */
+	bool stop;      /* the thread shall end */
+	int64_t started_ns, asked_ns, give_up_ns, next_id;
+	int64_t after_ns, until_ns; /* the configuration's hold begins, ends; 0 never */
+	bool first_done;            /* it has begun once */
+	char name[CONTROL_MAX_NAME + 1], by[CONTROL_MAX_NAME + 1]; /* of the window to come */
+};
+
+/* --- control.c; all with the lock held --- */
+
+/* Somebody holds or lets go: tools are switched when that changes anything. */
+void control_settle(struct control *c);
+void control_take_mark(struct control *c, const struct record_mark *m);
+
+/* --- control_switch.c --- */
+
+int switches_open(struct control *c, struct err *err);
+void switches_close(struct control *c);
+/* Tells all; what answers later is ASKED. */
+void switches_ask(struct control *c, bool on);
+/* Reads answers. Returns whether all have come. */
+bool switches_answered(struct control *c);
+void switches_give_up(struct control *c);
+const char *switch_word(const struct tool_switch *ts);
+
+/* --- control_clients.c --- */
+
+int clients_open(struct control *c, struct err *err);
+void clients_close(struct control *c);
+/* fds: CONTROL_MAX_CLIENTS + 1 of them, the listening one last. */
+void clients_poll(const struct control *c, struct pollfd *fds);
+void clients_serve(struct control *c, const struct pollfd *fds);
+/* When the first of them has waited too long; INT64_MAX never. */
+int64_t clients_deadline(const struct control *c);
+/* The tools have switched. */
+void clients_answer(struct control *c);
+
+#endif

@@ -1,0 +1,288 @@
+#include "perf_csv.h"
+#include "run_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/csv.h"
+#include "profrig/fs.h"
+
+#define MAX_HEADER ((size_t)1 << 20)
+
+static const char *const super_columns[] = { "configs", "multi_results", NULL };
+
+/* --- the columns of a table --- */
+
+static void add_columns(struct strvec *to, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strvec_has(to, *names))
+			strvec_push(to, *names);
+}
+
+/* Those of a table that begins with these rows. */
+static void columns_of(const json_t *rows, bool super, struct strvec *to)
+{
+	const json_t *row, *v;
+	const char *key;
+	size_t i;
+
+	add_columns(to, perf_columns);
+	if (super)
+		add_columns(to, super_columns);
+	json_array_foreach(rows, i, row)
+	{
+		json_object_foreach(json_object_get(row, "multi_results"), key, v)
+		{
+			if (!strvec_has(to, key))
+				strvec_push(to, key);
+		}
+	}
+}
+
+/* 1 and the columns a table has; 0: it is empty. */
+static int header_of(int fd, const char *path, struct strvec *to, struct err *err)
+{
+	CLEANUP(xfreep) char *text = xmalloc(MAX_HEADER);
+	ssize_t n = pread(fd, text, MAX_HEADER, 0);
+	struct csv_reader *csv;
+	char *const *f;
+	size_t nr;
+	int r;
+
+	if (n < 0)
+		return err_sys(err, errno, "'%s'", path);
+	csv = csv_open_mem(text, (size_t)n);
+	r = csv_next(csv, &f, &nr, err);
+	for (size_t i = 0; r > 0 && i < nr; i++)
+		strvec_push(to, f[i]);
+	csv_free(csv);
+	if (r > 0 && !strvec_has(to, "model"))
+		return err_set(err, EINVAL,
+			       "'%s' is no table of runs: its first line has no column 'model'; "
+			       "name another file",
+			       path);
+	return r < 0 ? err_wrap(err, r, "'%s'", path) : r;
+}
+
+/* --- rows as text --- */
+
+static void write_cell(struct csv_writer *w, const json_t *row, const char *column)
+{
+	const json_t *v = json_object_get(row, column);
+	char *text;
+
+	if (!v)
+		v = json_object_get(json_object_get(row, "multi_results"), column);
+	if (json_is_string(v)) {
+		csv_str(w, json_string_value(v));
+		return;
+	}
+	text = v && !json_is_null(v) ? json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	csv_str(w, text ? text : "");
+	free(text);
+}
+
+/* Owned; NULL without memory. */
+static char *as_csv(const json_t *rows, const struct strvec *columns, bool header, bool newline,
+		    size_t *ret_n)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_n);
+	struct csv_writer w = { .f = f };
+	const json_t *row;
+	size_t i;
+
+	if (!f)
+		return NULL;
+	if (newline)
+		putc('\n', f);
+	for (size_t k = 0; header && k < columns->nr; k++)
+		csv_str(&w, columns->v[k]);
+	if (header)
+		csv_end(&w);
+	json_array_foreach(rows, i, row)
+	{
+		for (size_t k = 0; k < columns->nr; k++)
+			write_cell(&w, row, columns->v[k]);
+		csv_end(&w);
+	}
+	if (fclose(f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* --- appending --- */
+
+static bool ends_torn(int fd, off_t size)
+{
+	char last;
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+/* All of it or nothing: what a full disk took half of is cut off again. */
+static int write_whole(int fd, const char *path, const char *text, size_t n, off_t at,
+		       struct err *err)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t w = pwrite(fd, text + done, n - done, at + (off_t)done);
+		int why = errno;
+
+		if (w < 0 && why == EINTR)
+			continue;
+		if (w <= 0) {
+			if (ftruncate(fd, at) < 0)
+				why = errno;
+			return err_sys(err, w < 0 ? why : EIO, "'%s' could not be written", path);
+		}
+		done += (size_t)w;
+	}
+	return fsync(fd) < 0 ? err_sys(err, errno, "'%s'", path) : 0;
+}
+
+static int append_csv(int fd, const char *path, const json_t *rows, bool super, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec columns = STRVEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+	struct stat st;
+	size_t n = 0;
+	int r = header_of(fd, path, &columns, err);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, errno, "'%s'", path);
+	if (r == 0)
+		columns_of(rows, super, &columns);
+	text = as_csv(rows, &columns, r == 0, ends_torn(fd, st.st_size), &n);
+	if (!text)
+		return err_set(err, ENOMEM, "no memory for the rows of '%s'", path);
+	return write_whole(fd, path, text, n, st.st_size, err);
+}
+
+static int open_table(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+	return fd < 0 ? err_sys(err, errno, "'%s'", path) : fd;
+}
+
+/* --- JSON companions --- */
+
+/* A list of objects: the new ones take the place of the bracket that closes it. */
+static int append_json(const char *path, const json_t *rows, struct err *err)
+{
+	static const char close_list[] = "\n]\n";
+	CLEANUP(xclosep) int fd = open_table(path, err);
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	char tail[sizeof(close_list)] = "";
+	const json_t *row;
+	struct stat st;
+	size_t i;
+	off_t at;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, errno, "'%s'", path);
+	at = st.st_size - (off_t)strlen(close_list);
+	if (st.st_size > 0 &&
+	    (at < 0 || pread(fd, tail, strlen(close_list), at) != (ssize_t)strlen(close_list) ||
+	     strcmp(tail, close_list) != 0))
+		return err_set(err, EINVAL, "'%s' does not end as profrig left it; move it away",
+			       path);
+	at = st.st_size > 0 ? at : 0;
+	json_array_foreach(rows, i, row)
+	{
+		char *text = json_dumps(row, JSON_COMPACT);
+
+		strbuf_addf(&sb, "%s%s", st.st_size > 0 || i > 0 ? ",\n" : "[\n", text ? text : "");
+		free(text);
+	}
+	strbuf_addstr(&sb, close_list);
+	return write_whole(fd, path, sb.buf, sb.len, at, err);
+}
+
+static int replace_json(const char *path, const json_t *rows, struct err *err)
+{
+	char *text = json_dumps(rows, JSON_INDENT(1));
+	int r = text ? fs_write_atomic(path, text, strlen(text), err)
+		     : err_set(err, EINVAL, "'%s' cannot be written", path);
+
+	free(text);
+	return r;
+}
+
+static int replace_csv(const char *path, const json_t *rows, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec columns = STRVEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+
+	columns_of(rows, false, &columns);
+	text = as_csv(rows, &columns, true, false, &n);
+	return text ? fs_write_atomic(path, text, n, err)
+		    : err_set(err, ENOMEM, "no memory for '%s'", path);
+}
+
+static int companions(const char *path, const json_t *rows, struct err *err)
+{
+	const char *dot = strrchr(fs_base(path), '.');
+	size_t stem = dot && dot > fs_base(path) ? (size_t)(dot - path) : strlen(path);
+	CLEANUP(xfreep) char *entry = xasprintf("%.*s_entry.csv", (int)stem, path);
+	CLEANUP(xfreep) char *entry_json = xasprintf("%.*s_entry.json", (int)stem, path);
+	CLEANUP(xfreep) char *super = xasprintf("%.*s_super.csv", (int)stem, path);
+	CLEANUP(xfreep) char *super_json = xasprintf("%.*s_super.json", (int)stem, path);
+	CLEANUP(xclosep) int fd = -1;
+	int r = replace_csv(entry, rows, err);
+
+	if (r == 0)
+		r = replace_json(entry_json, rows, err);
+	if (r == 0) {
+		fd = open_table(super, err);
+		r = fd < 0 ? fd : append_csv(fd, super, rows, true, err);
+	}
+	return r == 0 ? append_json(super_json, rows, err) : r;
+}
+
+int perf_append(const char *path, const json_t *rows, struct err *err)
+{
+	CLEANUP(xfreep) char *dir = fs_dir(path);
+	CLEANUP(xclosep) int fd = -1;
+	int r = fs_mkdirs(dir, 0777, err);
+
+	if (r < 0)
+		return r;
+	fd = open_table(path, err);
+	if (fd < 0)
+		return fd;
+	/* The table's own lock is that of its companions too. */
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return err_sys(err, errno, "'%s' cannot be locked", path);
+	r = append_csv(fd, path, rows, false, err);
+	return r == 0 ? companions(path, rows, err) : r;
+}
+
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err)
+{
+	json_t *doc = status ? NULL : run_json_load(pl->run_dir, err), *rows;
+	int r;
+
+	if (!status && !doc)
+		return err && err->code ? -err->code : -EINVAL;
+	rows = perf_rows(pl, doc, status, reason);
+	r = perf_append(pl->conf->results.perf_csv, rows, err);
+	json_decref(rows);
+	json_decref(doc);
+	return r;
+}

@@ -1,0 +1,349 @@
+#include "perf_csv.h"
+#include "run_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/csv.h"
+#include "profrig/fs.h"
+#include "profrig/num.h"
+#include "profrig/text.h"
+
+#define MAX_CONFIG ((size_t)1 << 20)
+
+const char *const perf_columns[] = {
+	/* madengine's, in its order */
+	"model", "n_gpus", "nnodes", "gpus_per_node", "training_precision", "pipeline", "args",
+	"tags", "docker_file", "base_docker", "docker_sha", "docker_image", "git_commit",
+	"machine_name", "deployment_type", "launcher", "gpu_architecture", "performance", "metric",
+	"relative_change", "status", "build_duration", "test_duration", "dataname",
+	"data_provider_type", "data_size", "data_download_duration", "build_number",
+	"additional_docker_run_options",
+	/* ours */
+	"run_id", "started_utc", "ended_utc", "run_status", "reason", "phase", "exit_code",
+	"signal", "tools", "profiled", "baseline", "baseline_run_id", "overhead_percent", "pick",
+	"matches", "owner", "engine", "labels", "profrig_version", "run_dir", "extra", NULL
+};
+
+static void put(json_t *row, const char *key, const char *text)
+{
+	json_object_set_new(row, key, json_string(text ? text : ""));
+}
+
+static void put_num(json_t *row, const char *key, const json_t *n)
+{
+	char buf[32] = "";
+
+	if (json_is_integer(n))
+		num_fmt_i64(buf, json_integer_value(n));
+	else if (json_is_number(n))
+		num_fmt_f64(buf, json_number_value(n));
+	put(row, key, buf);
+}
+
+static const char *str(const json_t *doc, const char *key)
+{
+	return json_string_value(json_object_get(doc, key));
+}
+
+static char *joined(const struct strvec *words, const char *sep)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < words->nr; i++)
+		strbuf_addf(&sb, "%s%s", i ? sep : "", words->v[i]);
+	return strbuf_steal(&sb);
+}
+
+static const struct plan_step *workload_step(const struct plan *pl)
+{
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		if (pl->steps.v[i].kind == STEP_WORKLOAD)
+			return &pl->steps.v[i];
+	return NULL;
+}
+
+/* What stands behind the program, without what is secret. */
+static void put_args(json_t *row, const struct plan *pl)
+{
+	const struct plan_step *ps = workload_step(pl);
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+
+	for (size_t i = 1; i < pl->conf->command.nr; i++) {
+		CLEANUP(xfreep)
+		char *word = ps ? run_masked(ps, pl->conf->command.v[i])
+				: xstrdup(pl->conf->command.v[i]);
+
+		strvec_push(&words, word);
+	}
+	text = strvec_shell(&words);
+	put(row, "args", text);
+}
+
+/* What runs in or around the workload changes its pace; a sampler beside it hardly does, and scripts
+ * run before and after it. */
+static bool perturbs(const struct runconf *rc)
+{
+	for (size_t i = 0; i < rc->tools.nr; i++)
+		if (rc->tools.v[i].tool->class != TOOL_SAMPLER &&
+		    rc->tools.v[i].tool->class != TOOL_SCRIPT)
+			return true;
+	return false;
+}
+
+static bool label_is(const struct runconf *rc, const char *name, const char *value)
+{
+	for (size_t i = 0; i < rc->labels.nr; i++)
+		if (!strcmp(rc->labels.v[i].name, name))
+			return !strcmp(rc->labels.v[i].value, value);
+	return false;
+}
+
+static void put_tools(json_t *row, const struct runconf *rc)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+
+	for (size_t i = 0; i < rc->tools.nr; i++)
+		strvec_push(&names, rc->tools.v[i].tool->name);
+	text = joined(&names, "+");
+	put(row, "tools", text);
+	put(row, "profiled", perturbs(rc) ? "yes" : "no");
+	put(row, "baseline", label_is(rc, "baseline", "true") ? "yes" : "no");
+}
+
+static void put_labels(json_t *row, const struct runconf *rc)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < rc->labels.nr; i++)
+		strbuf_addf(&sb, "%s%s=%s", i ? "," : "", rc->labels.v[i].name,
+			    rc->labels.v[i].value);
+	put(row, "labels", sb.buf);
+}
+
+/* What is known before anything runs. */
+static void put_conf(json_t *row, const struct plan *pl)
+{
+	const struct runconf *rc = pl->conf;
+	CLEANUP(xfreep) char *tags = joined(&rc->tags, ",");
+	CLEANUP(xfreep) char *options = strvec_shell(&rc->container.options);
+	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
+	CLEANUP(xfreep) char *arch = NULL;
+	char host[256] = "";
+	const char *build = getenv("JENKINS_BUILD_NUMBER");
+
+	gethostname(host, sizeof(host) - 1);
+	run_gpu_archs("", &archs);
+	arch = joined(&archs, "+");
+	put(row, "model", rc->model_name);
+	put(row, "n_gpus", rc->n_gpus);
+	put(row, "nnodes", "1");
+	put(row, "gpus_per_node", rc->n_gpus);
+	put(row, "training_precision", rc->precision);
+	put(row, "pipeline", getenv("pipeline"));
+	put_args(row, pl);
+	put(row, "tags", tags);
+	put(row, "docker_file", rc->dockerfile);
+	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
+	put(row, "machine_name", host);
+	put(row, "deployment_type", "local");
+	put(row, "gpu_architecture", arch);
+	put(row, "build_number", build && *build ? build : "0");
+	put(row, "additional_docker_run_options", options);
+	put(row, "owner", rc->owner);
+	put(row, "engine", pl->engine->name);
+	put(row, "run_dir", pl->run_dir);
+	put_tools(row, rc);
+	put_labels(row, rc);
+}
+
+static const json_t *metric_of(const json_t *doc, const char *name)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+	{
+		if (str(m, "name") && !strcmp(str(m, "name"), name))
+			return m;
+	}
+	return NULL;
+}
+
+/* What run.json says of it. */
+static void put_run(json_t *row, const json_t *doc)
+{
+	const json_t *d = json_object_get(doc, "durations_s");
+	const json_t *overhead = metric_of(doc, "overhead"), *base = metric_of(doc, "baseline");
+	const json_t *data = json_object_get(doc, "data");
+
+	put(row, "run_id", str(doc, "id"));
+	put(row, "started_utc", str(doc, "started_utc"));
+	put(row, "ended_utc", str(doc, "ended_utc"));
+	put(row, "phase", str(doc, "phase"));
+	put_num(row, "exit_code", json_object_get(doc, "exit_code"));
+	put(row, "signal", str(doc, "signal"));
+	put(row, "docker_sha", str(doc, "image_digest"));
+	put(row, "git_commit", str(json_object_get(doc, "git"), "commit"));
+	put(row, "profrig_version", str(json_object_get(doc, "versions"), "profrig"));
+	put_num(row, "build_duration", json_object_get(d, "build"));
+	put_num(row, "test_duration", json_object_get(d, "workload"));
+	put(row, "baseline_run_id", base ? str(base, "source") : NULL);
+	put_num(row, "overhead_percent", json_object_get(overhead, "value"));
+	/* the first data set, where a run says which it took */
+	data = json_is_array(data) ? json_array_get(data, 0) : NULL;
+	put(row, "dataname", str(data, "name"));
+	put(row, "data_provider_type", str(data, "provider"));
+	put_num(row, "data_size", json_object_get(data, "bytes"));
+	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
+}
+
+/* --- one row for each result --- */
+
+static bool is_result(const json_t *m)
+{
+	const json_t *detail = json_object_get(m, "detail");
+
+	return json_object_get(detail, "values") || json_object_get(detail, "columns");
+}
+
+static bool of_file(const json_t *m)
+{
+	return json_object_get(json_object_get(m, "detail"), "columns") != NULL;
+}
+
+/* The results file, where there is one, is the result. */
+static size_t results_of(const json_t *doc, json_t *list)
+{
+	const json_t *m;
+	bool file = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "metrics"), i, m) file |= of_file(m);
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+	{
+		if (is_result(m) && of_file(m) == file)
+			json_array_append(list, (json_t *)m);
+	}
+	return json_array_size(list);
+}
+
+static void put_result(json_t *row, const struct plan *pl, const json_t *m)
+{
+	const json_t *detail = json_object_get(m, "detail");
+	const json_t *extra = json_object_get(detail, "columns");
+	const char *name = str(m, "name"), *unit = str(m, "unit");
+	bool named = !extra && name && strcmp(name, "performance") != 0;
+	CLEANUP(xfreep)
+	char *metric = xasprintf("%s%s%s%s", named ? name : "", named && unit && *unit ? " " : "",
+				 unit ? unit : "", perturbs(pl->conf) ? " (profiled)" : "");
+	char *text = json_object_size(extra) ? json_dumps(extra, JSON_COMPACT) : NULL;
+
+	if (extra)
+		put(row, "model", name);
+	put_num(row, "performance", json_object_get(m, "value"));
+	put(row, "metric", metric);
+	put(row, "pick", str(detail, "pick"));
+	put_num(row, "matches", json_object_get(detail, "matches"));
+	put(row, "extra", text);
+	if (extra)
+		json_object_set(row, "multi_results", (json_t *)extra);
+	free(text);
+}
+
+static void put_status(json_t *row, const char *status, const char *reason, const json_t *m,
+		       bool want_result)
+{
+	bool well = !strcmp(status, "success") || !strcmp(status, "partial");
+	bool lacks = m ? !json_is_number(json_object_get(m, "value")) : want_result;
+
+	put(row, "run_status", status);
+	put(row, "reason", reason && *reason ? reason : well && lacks ? "no result" : "");
+	put(row, "status",
+	    !strcmp(status, "skipped") ? "SKIPPED"
+	    : well && !lacks           ? "SUCCESS"
+				       : "FAILURE");
+}
+
+/* What the file behind --config among the arguments holds: the rows of a CSV file, JSON as it is,
+ * else its name. */
+static json_t *csv_rows(const char *path)
+{
+	CLEANUP(strvec_release) struct strvec head = STRVEC_INIT;
+	struct csv_reader *csv;
+	json_t *rows = json_array();
+	char *const *f;
+	size_t n;
+
+	if (fs_size(path) > (int64_t)MAX_CONFIG || csv_open_file(path, &csv, NULL) < 0)
+		return rows;
+	while (csv_next(csv, &f, &n, NULL) > 0) {
+		json_t *row = head.nr ? json_object() : NULL;
+
+		for (size_t i = 0; i < n; i++)
+			if (!row)
+				strvec_push(&head, f[i]);
+			else if (i < head.nr)
+				put(row, head.v[i], f[i]);
+		if (row)
+			json_array_append_new(rows, row);
+	}
+	csv_free(csv);
+	return rows;
+}
+
+static json_t *configs_of(const struct runconf *rc)
+{
+	for (size_t i = 0; i < rc->command.nr; i++) {
+		const char *word = rc->command.v[i];
+		const char *name = !strncmp(word, "--config=", 9) ? word + 9
+				   : !strcmp(word, "--config")    ? rc->command.v[i + 1]
+								  : NULL;
+		CLEANUP(xfreep) char *path = name ? fs_join(rc->dir, name) : NULL;
+		CLEANUP(xfreep) char *text = NULL;
+		json_t *doc = NULL;
+
+		if (!name)
+			continue;
+		if (text_suffix(name, ".csv"))
+			return csv_rows(path);
+		if (text_suffix(name, ".json") && fs_read(path, MAX_CONFIG, &text, NULL, NULL) == 0)
+			doc = json_loads(text, 0, NULL);
+		return doc ? doc : json_string(name);
+	}
+	return json_null();
+}
+
+json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
+{
+	json_t *rows = json_array(), *results = json_array();
+	json_t *configs = configs_of(pl->conf);
+	size_t nr = doc ? results_of(doc, results) : 0;
+
+	for (size_t i = 0; i < (nr ? nr : 1); i++) {
+		const json_t *m = nr ? json_array_get(results, i) : NULL;
+		json_t *row = json_object();
+
+		for (size_t k = 0; perf_columns[k]; k++)
+			put(row, perf_columns[k], NULL);
+		put_conf(row, pl);
+		if (doc)
+			put_run(row, doc);
+		else
+			put(row, "run_dir", NULL);
+		json_object_set_new(row, "multi_results", json_null());
+		if (m)
+			put_result(row, pl, m);
+		put_status(row, doc ? str(doc, "status") : status,
+			   doc ? str(doc, "reason") : reason, m, pl->conf->results.csv != NULL);
+		json_object_set(row, "configs", configs);
+		json_array_append_new(rows, row);
+	}
+	json_decref(configs);
+	json_decref(results);
+	return rows;
+}

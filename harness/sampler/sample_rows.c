@@ -1,0 +1,202 @@
+#include "sample_rows.h"
+#include "samplers_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/num.h"
+#include "profrig/xalloc.h"
+
+void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, size_t nr_dev,
+		      bool changes)
+{
+	size_t fields = 0, left = 0;
+
+	*r = (struct sample_rows){ .dev = dev, .nr_dev = nr_dev, .changes = changes };
+	for (size_t d = 0; d < nr_dev; d++)
+		fields += dev[d].nr;
+	r->commas = xmalloc(fields + 1);
+	memset(r->commas, ',', fields + 1);
+	for (size_t d = 0; d < nr_dev; d++) {
+		size_t n = dev[d].nr;
+		struct sample_rows_device rd = { .before = left, .after = fields - left - n };
+
+		rd.written = xcalloc(n + 1, sizeof(*rd.written));
+		rd.read = xcalloc(n + 1, sizeof(*rd.read));
+		rd.summary = xcalloc(n + 1, sizeof(*rd.summary));
+		for (size_t i = 0; i < n; i++)
+			rd.written[i] = rd.read[i] = SAMPLER_ABSENT;
+		VEC_PUSH(&r->device, rd);
+		left += n;
+	}
+}
+
+void sample_rows_release(struct sample_rows *r)
+{
+	for (size_t d = 0; d < r->device.nr; d++) {
+		free(r->device.v[d].written);
+		free(r->device.v[d].read);
+		free(r->device.v[d].summary);
+	}
+	VEC_RELEASE(&r->device);
+	free(r->commas);
+	r->commas = NULL;
+}
+
+/* --- header --- */
+
+static void put_device(const struct sampler_device *d, const struct sampler_facts *facts,
+		       struct strbuf *to)
+{
+	char text[sizeof(d->facts)];
+
+	snprintf(text, sizeof(text), "%s", d->facts);
+	sampler_clean_line(text);
+	strbuf_addf(to, "# device: %s: %s\n", d->id, text);
+	if (facts && facts->nr) {
+		strbuf_addf(to, "# facts: %s:", d->id);
+		sampler_facts_text(facts, to);
+		strbuf_addch(to, '\n');
+	}
+}
+
+void sample_rows_header(const struct sample_rows *r, const struct sample_header *h,
+			struct strbuf *to)
+{
+	char host[256] = "", utc[32], period[32];
+	struct clock_anchor a = clock_anchor_now();
+
+	gethostname(host, sizeof(host) - 1);
+	sampler_clean_line(host);
+	num_fmt_f64(period, (double)h->period_ns / 1e9);
+	strbuf_addf(to, "# profrig samples: 1\n# source: %s\n# clock: CLOCK_MONOTONIC\n",
+		    h->source);
+	strbuf_addf(to,
+		    "# anchor: monotonic_ns=%" PRId64 " realtime_ns=%" PRId64
+		    " boottime_ns=%" PRId64 "\n",
+		    a.monotonic_ns, a.realtime_ns, a.boottime_ns);
+	strbuf_addf(to, "# begun: %s\n# host: %s\n", clock_utc(a.realtime_ns, utc), host);
+	if (h->run_id)
+		strbuf_addf(to, "# run: %s\n", h->run_id);
+	strbuf_addf(to, "# period_s: %s\n# storage: %s\n", period, r->changes ? "change" : "every");
+	if (h->estimated)
+		strbuf_addstr(to, "# estimated: yes\n");
+	for (size_t d = 0; d < r->nr_dev; d++)
+		put_device(&r->dev[d], h->facts ? &h->facts[d] : NULL, to);
+	strbuf_addstr(to, "t_ns");
+	for (size_t d = 0; d < r->nr_dev; d++)
+		for (size_t i = 0; i < r->dev[d].nr; i++)
+			strbuf_addf(to, ",%s[%s]", r->dev[d].series[i].name,
+				    r->dev[d].series[i].unit);
+	strbuf_addch(to, '\n');
+}
+
+/* --- rows --- */
+
+static void summarize(struct sampling_summary *s, int64_t t_ns, double v)
+{
+	if (!isfinite(v)) {
+		s->failed++;
+		return;
+	}
+	if (s->samples == 0) {
+		*s = (struct sampling_summary){
+			.failed = s->failed, .first_ns = t_ns, .first = v, .min = v, .max = v
+		};
+	} else {
+		double dt_s = (double)(t_ns - s->last_ns) / 1e9;
+
+		s->integral += dt_s * (v + s->last) / 2;
+	}
+	s->min = v < s->min ? v : s->min;
+	s->max = v > s->max ? v : s->max;
+	s->sum += v;
+	s->samples++;
+	s->last_ns = t_ns;
+	s->last = v;
+}
+
+/* A failure is equal to a failure, other than NaN to NaN. */
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Takes a read in: the fields of it that belong into the file, as bits. */
+static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double *v)
+{
+	struct sample_rows_device *rd = &r->device.v[d];
+	bool all = !r->changes || rd->refresh;
+	uint64_t news = 0;
+
+	rd->unwritten = 0;
+	for (size_t i = 0; i < r->dev[d].nr; i++) {
+		rd->read[i] = isfinite(v[i]) || v[i] == SAMPLER_ABSENT ? v[i] : NAN;
+		if (v[i] == SAMPLER_ABSENT)
+			continue;
+		r->failed += !isfinite(v[i]);
+		summarize(&rd->summary[i], t_ns, v[i]);
+		if (all || !same(rd->read[i], rd->written[i]))
+			news |= UINT64_C(1) << i;
+		else
+			rd->unwritten |= UINT64_C(1) << i;
+	}
+	rd->read_ns = t_ns;
+	return news;
+}
+
+static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
+{
+	struct sample_rows_device *rd = &r->device.v[d];
+	char text[32];
+
+	strbuf_add(to, text, num_fmt_i64(text, rd->read_ns));
+	strbuf_add(to, r->commas, rd->before);
+	for (size_t i = 0; i < r->dev[d].nr; i++) {
+		double v = rd->read[i];
+
+		strbuf_addch(to, ',');
+		if (!(fields >> i & 1))
+			continue;
+		if (isnan(v))
+			strbuf_add(to, "NA", 2);
+		else
+			strbuf_add(to, text, num_fmt_f64(text, v));
+		rd->written[i] = v;
+	}
+	strbuf_add(to, r->commas, rd->after);
+	strbuf_addch(to, '\n');
+	r->rows++;
+}
+
+bool sample_rows_put(struct sample_rows *r, size_t d, int64_t t_ns, const double *v,
+		     struct strbuf *to)
+{
+	uint64_t news = take(r, d, t_ns, v);
+
+	/* every read is a row of its own there, also one that gave nothing */
+	if (!news && r->changes)
+		return false;
+	put(r, d, news, to);
+	r->device.v[d].refresh = false;
+	return true;
+}
+
+void sample_rows_refresh(struct sample_rows *r)
+{
+	for (size_t d = 0; d < r->device.nr; d++)
+		r->device.v[d].refresh = r->changes;
+}
+
+void sample_rows_end(struct sample_rows *r, struct strbuf *to)
+{
+	for (size_t d = 0; d < r->device.nr; d++) {
+		if (r->device.v[d].unwritten)
+			put(r, d, r->device.v[d].unwritten, to);
+		r->device.v[d].unwritten = 0;
+	}
+}

@@ -1,0 +1,57 @@
+/*
+ * sample_rows: what a samples file holds, as text: header, rows, and with change-point storage only
+ * what is new in them. Of every series it keeps a summary and the last value.
+ *
+ * Change-point storage: a field is written when its value is another than the one written last, a
+ * failure being a value; a row in which nothing changed is not written. So that a hole and a value
+ * that stood still can be told apart, and a crash costs a second at most, everything is written
+ * again with the first read after sample_rows_refresh; and the end of a series is the end of its
+ * readings, so sample_rows_end writes the last one where it was left out.
+ *
+ * Not for two threads at once.
+ */
+#ifndef PROFRIG_SAMPLE_ROWS_H
+#define PROFRIG_SAMPLE_ROWS_H
+
+#include "profrig/sampler.h"
+#include "profrig/strbuf.h"
+
+struct sample_rows {
+	const struct sampler_device *dev; /* borrowed */
+	size_t nr_dev;
+	bool changes;
+	uint64_t rows, failed;
+	VEC(struct sample_rows_device {
+		size_t before, after; /* fields of other devices on its left and right */
+		int64_t read_ns;      /* its last read, 0 none */
+		bool refresh;
+		uint64_t unwritten; /* fields of that read that are not in the file */
+		double *written;    /* SAMPLER_ABSENT: nothing yet */
+		double *read;
+		struct sampling_summary *summary;
+	}) device;
+	char *commas; /* as many as there are fields */
+};
+
+void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, size_t nr_dev,
+		      bool changes);
+void sample_rows_release(struct sample_rows *r);
+/* The header, up to the line of column names. */
+struct sample_header {
+	const char *source, *run_id; /* run_id may be NULL */
+	int64_t period_ns;
+	bool estimated;
+	const struct sampler_facts *facts; /* one for each device; NULL: none */
+};
+void sample_rows_header(const struct sample_rows *r, const struct sample_header *h,
+			struct strbuf *to);
+/*
+ * One read of device d: the line is added to the text unless storage leaves it out. False: left
+ * out.
+ */
+bool sample_rows_put(struct sample_rows *r, size_t d, int64_t t_ns, const double *v,
+		     struct strbuf *to);
+void sample_rows_refresh(struct sample_rows *r);
+void sample_rows_end(struct sample_rows *r, struct strbuf *to);
+
+#endif
