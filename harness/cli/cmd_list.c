@@ -412,6 +412,46 @@ static void doctor_sampler(struct table *t, const struct sampler *s)
 	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
 }
 
+static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, const char *driver)
+{
+	CLEANUP(xfreep) char *id = xasprintf("%s gpu%d", gpu_vendor_name(g->vendor), g->index);
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
+
+	strbuf_addstr(&detail, g->name);
+	if (*g->arch && !strstr(g->name, g->arch))
+		strbuf_addf(&detail, ", %s", g->arch);
+	if (g->memory_bytes > 0)
+		strbuf_addf(&detail, ", %.0f GiB", (double)g->memory_bytes / (1 << 30));
+	if (*g->pci)
+		strbuf_addf(&detail, ", pci %s", g->pci);
+	if (*driver)
+		strbuf_addf(&detail, ", %s %s", g->vendor == GPU_AMD ? "ROCm" : "driver", driver);
+	if (*why)
+		strbuf_addf(&detail, "; %s", why);
+	finding(t, "gpu", id, !*why, detail.buf, "");
+}
+
+/* One row for each GPU; none is a row too, since people look for it. */
+static void doctor_gpus(struct table *t)
+{
+	CLEANUP(devices_release) struct devices d;
+
+	devices_find(&d, devices_root());
+	if (!*devices_root())
+		devices_ask_nvml(&d);
+	for (size_t i = 0; i < d.gpus.nr; i++) {
+		bool amd = d.gpus.v[i].vendor == GPU_AMD;
+
+		doctor_gpu(t, &d.gpus.v[i], amd ? d.amd_why : d.nvidia_why,
+			   amd ? d.rocm : d.driver);
+	}
+	if (!d.gpus.nr) {
+		CLEANUP(xfreep) char *why = xasprintf("%s; %s", d.amd_why, d.nvidia_why);
+
+		finding(t, "gpu", "none", false, why, "");
+	}
+}
+
 static void doctor_tool(struct table *t, const struct command *c, const struct strvec *dirs,
 			const struct tool *tool)
 {
@@ -485,6 +525,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 		"make install");
 	for (size_t i = 0; engines[i]; i++)
 		container |= doctor_engine(t, engines[i]) && engines[i]->container;
+	doctor_gpus(t);
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
 	for (size_t i = 0; i < ts.tools.nr; i++)

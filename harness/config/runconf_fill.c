@@ -325,7 +325,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 
 	for (size_t i = 0; i < t->options.nr; i++) {
 		const struct tool_option *o = &t->options.v[i];
-		const struct cfg_node *n = runconf_option_given(entry, o);
+		const struct cfg_node *n = runconf_option_given(l, entry, o);
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
 		names[i] = o->name;

@@ -34,7 +34,7 @@ char *runconf_resolve(const struct loader *l, const struct cfg_node *n);
 /* runconf_more.c */
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
 /* What an entry says of an option, by its name or by its variable; NULL: nothing. */
-const struct cfg_node *runconf_option_given(const struct cfg_node *entry,
+const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
 					    const struct tool_option *o);
 /* The period that a tool's file states, itself or by an option. */
 double runconf_period_s(const struct runconf_tool *rt);

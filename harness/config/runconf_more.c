@@ -73,7 +73,27 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 
 /* --- options --- */
 
-const struct cfg_node *runconf_option_given(const struct cfg_node *entry,
+/* A variable is text; as an option it may be a number or a yes. */
+static const struct cfg_node *of_variable(struct loader *l, const struct cfg_node *env)
+{
+	struct cfg_node *n = pool_alloc(&l->tree.pool, sizeof(*n));
+	size_t len = strlen(env->s);
+
+	*n = *env;
+	if (num_i64(n->s, len, &n->i) == 0)
+		n->kind = CFG_INT;
+	else if (num_f64(n->s, len, &n->f) == 0)
+		n->kind = CFG_FLOAT;
+	else if (!strcasecmp(n->s, "true") || !strcasecmp(n->s, "false"))
+		n->kind = CFG_BOOL;
+	if (n->kind == CFG_INT)
+		n->f = (double)n->i;
+	if (n->kind == CFG_BOOL)
+		n->s = strcasecmp(n->s, "true") ? "false" : "true";
+	return n;
+}
+
+const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
 					    const struct tool_option *o)
 {
 	const struct cfg_node *options = cfg_get(entry, "options");
@@ -81,7 +101,7 @@ const struct cfg_node *runconf_option_given(const struct cfg_node *entry,
 
 	if (cfg_text(options, o->name))
 		return cfg_get(options, o->name);
-	return o->env && cfg_text(env, o->env) ? cfg_get(env, o->env) : NULL;
+	return o->env && cfg_text(env, o->env) ? of_variable(l, cfg_get(env, o->env)) : NULL;
 }
 
 double runconf_period_s(const struct runconf_tool *rt)

@@ -170,7 +170,9 @@ const struct schema_key schema_table[] = {
 	{ .path = "overhead.budget",
 	  .type = "string",
 	  .about = "how much longer the workload may take with all of them, such as 10%" },
-	{ .path = "results", .type = "map", .about = "what of the workload's output is its result" },
+	{ .path = "results",
+	  .type = "map",
+	  .about = "what of the workload's output is its result" },
 	{ .path = "results.pattern",
 	  .type = "string",
 	  .about = "regular expression with the groups value, unit, name; default: performance "

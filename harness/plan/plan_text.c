@@ -82,6 +82,31 @@ static void print_config(const struct plan *pl, FILE *f)
 	flat_release(&flat);
 }
 
+/* Which GPUs the run may use, as far as this machine knows them. */
+static void print_gpus(const struct plan *pl, FILE *f)
+{
+	const struct runconf *c = pl->conf;
+	const struct devices *d = pl->devices;
+	enum gpu_vendor v = gpu_vendor_of(pl->spec.gpu_vendor);
+
+	v = v || !d ? v : devices_vendor(d);
+	if (!c->gpus || !d || !devices_count(d, v))
+		return;
+	fprintf(f, "\ngpus\n");
+	for (size_t i = 0; i < d->gpus.nr; i++) {
+		const struct gpu *g = &d->gpus.v[i];
+		bool asked = !c->gpu_list.nr;
+
+		for (size_t k = 0; k < c->gpu_list.nr; k++)
+			asked |= c->gpu_list.v[k] == g->index;
+		if (g->vendor == v && asked)
+			fprintf(f, "  %d  %s%s%s%s%s\n", g->index, g->name,
+				*g->arch && !strstr(g->name, g->arch) ? ", " : "",
+				strstr(g->name, g->arch) ? "" : g->arch,
+				*g->pci ? ", pci " : "", g->pci);
+	}
+}
+
 static void print_privileges(const struct plan *pl, const char *tool, FILE *f)
 {
 	for (size_t i = 0; i < pl->privileges.nr; i++) {
@@ -218,6 +243,7 @@ void plan_print_text(const struct plan *pl, FILE *f)
 	fprintf(f, "start      ");
 	print_argv(&pl->engine_argv, f);
 	print_config(pl, f);
+	print_gpus(pl, f);
 	print_tools(pl, f);
 	fprintf(f, "\nsteps\n");
 	for (size_t i = 0; i < pl->steps.nr; i++)

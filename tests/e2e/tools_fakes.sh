@@ -87,6 +87,38 @@ is "pre scripts before, post scripts behind" "$(cd "$run/steps" && cat -- *.out 
 code "wrappers of both kinds" 0 run strace,rocm_trace_lite -- gpuapp -- --x
 like "in one line" "$(jq -c '.steps[] | select(.name == "workload") | .argv' "$run/run.json")" 'rtl","trace","--mode","lite","-o","[^"]*","--","strace",.*,"--","gpuapp","--","--x"'
 
+# A tool's words replaced from where it is used, its variables key by key.
+code "words of one's own" 0 run test_tools_A --set 'tools[0].wrap=[sh, -c, "echo mine; exec \"$@\"", x]' -- gpuapp
+is "stand in the place of the tool's" "$(head -n 1 "$run"/steps/*-workload.out)" mine
+code "a variable of one's own" 0 run rccl_trace --set 'tools[0].env.NCCL_DEBUG_SUBSYS=COLL' -- sh -c 'gpuapp; echo "$NCCL_DEBUG $NCCL_DEBUG_SUBSYS"'
+is "replaces that one" "$(tail -n 1 "$run"/steps/*-workload.out)" "INFO COLL"
+code "scripts of one's own" 0 run test_tools_A --set "pre_scripts=[{path: $ROOT/tests/fixtures/plan/stack/scripts/user.sh, args: [one]}, {path: $ROOT/tests/fixtures/plan/stack/scripts/user.sh}]" -- true
+is "run behind the tool's, in order" "$(ls "$run/steps" | grep '^0.-pre.*out' | tr '\n' ' ')" "01-pre-test_tools_A-test_echo.out 02-pre-user.out 03-pre-user-2.out "
+
+# Power and memory under the names and variables of another orchestrator.
+mkdir -p "$T/amd/sys/class/drm/card0/device/hwmon/hwmon3" "$T/amd/sys/class/drm/card1/device/hwmon/hwmon4"
+for i in 0 1; do
+	d=$T/amd/sys/class/drm/card$i/device
+	echo 0x1002 >"$d/vendor"
+	echo "$((750 + i))000000" >"$d/hwmon/hwmon$((3 + i))/power1_average"
+	echo $((1 << 30)) >"$d/mem_info_vram_used"
+	echo $((4 << 30)) >"$d/mem_info_vram_total"
+	echo 97 >"$d/mem_busy_percent"
+done
+code "power and memory tables" 0 run gpu_info_power_profiler,gpu_info_vram_profiler --set 'tools[0].env={POWER_DEVICE: all, POWER_SAMPLING_RATE: "0.05"}' \
+	--set 'tools[1].options={sampling_rate: 0.05}' -- sleep 0.4
+power=$run/artifacts/gpu_info_power_profiler/gpu_info_power_profiler_output.csv vram=$run/artifacts/gpu_info_vram_profiler/gpu_info_vram_profiler_output.csv
+is "the one of power" "$(head -n 1 "$power" | tr -d '\r')" "time,Power(Watt) GPU0,Power(Watt) GPU1"
+like "is in watts" "$(sed -n 2p "$power" | tr -d '\r')" ",750(\.0+)?,751(\.0+)?$"
+is "the one of memory" "$(head -n 1 "$vram" | tr -d '\r')" "time,vram(%) GPU0,vram(%) GPU1"
+like "is occupancy, not activity" "$(sed -n 2p "$vram" | tr -d '\r')" ",25(\.0+)?,25(\.0+)?$"
+check "samples have all of it, in bytes" grep -q 'vram_used.gpu0\[bytes\]' "$run/samples/gpu_info_vram_profiler.csv"
+is "the period is the variable's" "$(jq -r '.samplers[] | select(.tool == "gpu_info_power_profiler") | .period_ns' "$run/run.json")" 50000000
+code "some devices" 0 run gpu_info_power_profiler --set 'tools[0].env={POWER_DEVICE: "1", POWER_OUTPUT_FILE: mine.csv, POWER_SAMPLING_RATE: "0.05"}' -- sleep 0.3
+is "are those, under the name that was asked for" "$(head -n 1 "$run/artifacts/gpu_info_power_profiler/mine.csv" | tr -d '\r')" "time,Power(Watt) GPU1"
+code "a wrong rate" 3 run gpu_info_power_profiler --set 'tools[0].env.POWER_SAMPLING_RATE=soon' -- true
+like "is a problem of the configuration" "$(cat "$T/err")" "option 'sampling_rate' of tool 'gpu_info_power_profiler': want a number"
+
 # Loggers: what the libraries said is kept, whole, and counted.
 code "all loggers of AMD's libraries" 0 run rocblas_trace,hipblaslt_trace,miopen_trace,tensile_trace,rccl_trace -- gpuapp
 line() { grep -rhoE "$2" "$run/artifacts/$1" | head -n 1; }
