@@ -1,5 +1,7 @@
-/* Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and the
- * entries of models.json. */
+/*
+ * Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and
+ * the entries of models.json.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
