@@ -12,10 +12,10 @@
 #include "cli.h"
 
 /*
- * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1 to go on, or 2,
- * 5 after saying why.
+ * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1
+ * to go on, or 2, 3 after saying why.
  */
-int manifest_models(const struct command *c, struct run_options *o, const struct strvec *words,
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models);
 /* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
  * code. */
