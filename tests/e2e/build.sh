@@ -222,6 +222,10 @@ registries() {
 	like "$engine: says where" "$(cat err)" "login to registry '$registry' as 'me' is refused"
 	check "$engine: not with what" sh -c '! grep wrong-word err'
 	unset PROFRIG_REGISTRY_USER PROFRIG_REGISTRY_PASSWORD
+	echo "{\"$registry\": {\"username\": \"me\", \"password\": \"hunter2-registry\", \"repository\": \"of/credentials\"}}" >credential.json
+	code "$engine: a login of credential.json" 0 build --registry "$registry" --set model.dockerfile=m/docker/mlp.any.Dockerfile m
+	is "$engine: and its repository" "$(m '.built_images["ci-team_mlp_mlp.any"].registry_image')" "$registry/of/credentials:ci-team_mlp_mlp.any"
+	rm credential.json
 	code "$engine: a push without a login: 1" 1 build --registry "$registry" --set model.dockerfile=m/docker/mlp.any.Dockerfile m
 	like "$engine: the manifest has the reason" "$(m '.push_failures["ci-team_mlp_mlp.any"]')" "[a-z]"
 	code "$engine: a pull that fails, and no such image: 4" 4 "$PROFRIG" -q run --engine "$engine" --image "$registry/none:1" -o none -- true
