@@ -33,12 +33,17 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_CLOCK_STEP,
 	  "the machine's clock was set during the run: all times of day are those of the clock it "
 	  "had when the run began; durations and samples do not depend on it" },
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
+	{ W_DATA_MISSING, "data that is optional is not there" },
+	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
+			 "the newest" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -508,6 +513,8 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
+		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts_begin(rn);
 }
 
@@ -520,9 +527,15 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	run_data_fetch(rn);
+	save(rn);
+	if (rn->failed_phase || rn->interrupt)
+		return;
 	control_open(rn);
+	run_source_make(rn);
 	run_phase(rn, "start");
-	engine_start(rn);
+	if (!rn->failed_phase && !rn->interrupt)
+		engine_start(rn);
 	engine_needs(rn);
 	run_facts_end(rn);
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
@@ -534,12 +547,14 @@ static void walk(struct run *rn)
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
+	run_dir_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
 	run_results(rn);
+	run_source_done(rn);
 }
 
 #define CLOCK_STEP_NS NS_PER_S
@@ -638,6 +653,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	run_data_release(rn);
 	record_free(&rn->record);
 }
 
@@ -664,6 +680,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	if (r == 0 && rn.unstarted) {
 		r = err_set(err, -rn.unstarted, "%s", rn.reason);
 		engine_give_up(&rn);
+		control_close(&rn);
 		run_dir_unmake(&rn);
 	} else if (r == 0) {
 		finish(&rn, ret);
