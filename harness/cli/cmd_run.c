@@ -591,7 +591,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
 	if (code < 0)
-		code = package_images(c, &o, true, &models);
+		code = package_images(c, &o, false, &models);
 	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
@@ -670,7 +670,7 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
 	if (code < 0)
-		code = package_images(c, &o, false, &models);
+		code = package_images(c, &o, true, &models);
 	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
 	catalog_free(cat);

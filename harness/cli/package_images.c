@@ -63,31 +63,59 @@ static bool container_answers(const struct run_options *o)
 	return e && e->container;
 }
 
-/* Those that were built run with what was built, the others as they are. */
-static int join(const struct command *c, struct run_options *o, const struct strvec *wanted,
-		struct strvec *models)
+/* What `models` becomes: those that have an image of their own now, then the others as they are. */
+static void join(struct run_options *o, const struct strvec *wanted, struct strvec *built,
+		 struct strvec *models)
 {
-	CLEANUP(strvec_release) struct strvec built = STRVEC_INIT, all = STRVEC_INIT;
-	struct catalog *cat = NULL;
-	int code = manifest_models(c, o, wanted, &cat, &built);
-
-	for (size_t i = 0; code < 0 && i < models->nr; i++) {
+	for (size_t i = 0; i < models->nr; i++) {
 		if (strvec_has(wanted, models->v[i]))
 			continue;
-		strvec_push(&built, models->v[i]);
+		strvec_push(built, models->v[i]);
 		strvec_push(&o->images, "");
 		VEC_PUSH(&o->builds_s, NAN);
 	}
 	strvec_clear(models);
-	strvec_pushv(models, built.v);
+	strvec_pushv(models, built->v);
+}
+
+static int build(const struct command *c, struct run_options *o, const struct strvec *wanted,
+		 struct strvec *built)
+{
+	struct catalog *cat = NULL;
+	int code = build_first(c, o, wanted);
+
+	if (code < 0)
+		code = manifest_models(c, o, wanted, &cat, built);
 	catalog_free(cat);
 	return code;
 }
 
-int package_images(const struct command *c, struct run_options *o, bool build,
-		   struct strvec *models)
+/* The names that the images would have. */
+static int foresee(const struct command *c, struct run_options *o, const struct strvec *wanted,
+		   struct strvec *built)
 {
-	CLEANUP(strvec_release) struct strvec wanted = STRVEC_INIT;
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, wanted, &set);
+	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
+		const struct image_job *j = &set.plan.jobs.v[i];
+
+		strvec_push(built, j->word);
+		strvec_push(&o->images, j->image);
+		VEC_PUSH(&o->builds_s, NAN);
+		log_notice("'run' builds image '%s' of '%s' first", j->image, j->dockerfile);
+	}
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}
+
+int package_images(const struct command *c, struct run_options *o, bool dry, struct strvec *models)
+{
+	CLEANUP(strvec_release) struct strvec wanted = STRVEC_INIT, built = STRVEC_INIT;
 	int code;
 
 	if (o->image || o->manifest || (o->engine && !strcmp(o->engine, "host")))
@@ -103,14 +131,10 @@ int package_images(const struct command *c, struct run_options *o, bool build,
 			 wanted.v[0]);
 		return -1;
 	}
-	if (!build) {
-		log_warn("%s: 'run' builds the image of its dockerfile first and runs in it; this "
-			 "plan is without (after 'profrig build': plan --manifest)",
-			 wanted.v[0]);
-		return -1;
-	}
 	/* They are chosen already. */
 	strvec_clear(&o->tags);
-	code = build_first(c, o, &wanted);
-	return code < 0 ? join(c, o, &wanted, models) : code;
+	code = dry ? foresee(c, o, &wanted, &built) : build(c, o, &wanted, &built);
+	if (code < 0)
+		join(o, &wanted, &built, models);
+	return code;
 }

@@ -9,10 +9,10 @@
 
 /*
  * models: as pick_models chose them, o->catalog included. Nothing with --image, --manifest or on
- * the host; where no container engine answers a warning. build: false only tells. o->images gets an
- * entry for each model, "" for those that run as they are. -1 to go on, or an exit code.
+ * the host; where no container engine answers a warning. dry: nothing is built, and the images are
+ * those that would be. o->images gets an entry for each of models, which may become more: "" for
+ * those that run as they are. -1 to go on, or an exit code.
  */
-int package_images(const struct command *c, struct run_options *o, bool build,
-		   struct strvec *models);
+int package_images(const struct command *c, struct run_options *o, bool dry, struct strvec *models);
 
 #endif

@@ -82,7 +82,9 @@ images() { # engine: run builds the images of entries that have a dockerfile, an
 	code "$1: with another system" 3 docker_run "$1" -t dock
 	like "$1: what was looked at is told" "$(cat "$T/err")" "img.one.Dockerfile.*CENTOS"
 	code "$1: with --image nothing is built" 0 docker_run "$1" --image profrig-mad:1 -t dock
-	code "$1: a plan tells" 0 "$PROFRIG" plan --engine "$1" --image profrig-mad:1 -t dock
+	sed -i "s/, 'guest_os': 'CENTOS'//" docker/img.*.Dockerfile
+	code "$1: a plan builds nothing" 0 "$PROFRIG" -q plan --json --engine "$1" -c "{'gpu_vendor': 'AMD'}" -t dock,undocked
+	is "$1: and has the images there would be" "$(jq -r '.configuration[] | select(.key == "model.image") | .value' "$T/out" | tr '\n' ' ')" "ci-dock_img.one ci-dock_img.two profrig-mad:1 "
 }
 OPT=
 all host "beside shared the package can be written to performance: 5 q "
