@@ -4,6 +4,7 @@
 #include "baseline.h"
 #include "cli.h"
 #include "manifest_models.h"
+#include "package_images.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -520,7 +521,7 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
 
-		if (o->images.nr && !o->image)
+		if (o->images.nr && !o->image && *o->images.v[i / each])
 			one.image = o->images.v[i / each];
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
@@ -619,6 +620,8 @@ static int run_main(const struct command *c, int argc, char **argv)
 	}
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, false, &models);
 	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
@@ -696,6 +699,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, true, &models);
 	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
 	catalog_free(cat);
