@@ -102,8 +102,8 @@ static void print_gpus(const struct plan *pl, FILE *f)
 		if (g->vendor == v && asked)
 			fprintf(f, "  %d  %s%s%s%s%s\n", g->index, g->name,
 				*g->arch && !strstr(g->name, g->arch) ? ", " : "",
-				strstr(g->name, g->arch) ? "" : g->arch,
-				*g->pci ? ", pci " : "", g->pci);
+				strstr(g->name, g->arch) ? "" : g->arch, *g->pci ? ", pci " : "",
+				g->pci);
 	}
 }
 

@@ -161,8 +161,8 @@ struct run {
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
-	char *made; /* the first folder on the way to the run directory that we made, owned */
-	bool skipped;        /* it was not to run */
+	char *made;   /* the first folder on the way to the run directory that we made, owned */
+	bool skipped; /* it was not to run */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */

@@ -1,6 +1,7 @@
 /*
  * engine: what starts profrig-init, the agent. Engines are pure functions from a spec to argv
- * vectors; run/ executes them. Registry: harness/engine/engines.c (host, docker, podman, apptainer).
+ * vectors; run/ executes them. Registry: harness/engine/engines.c (docker, podman, apptainer,
+ * host).
  *
  * The agent is the container's PID 1 (on host: a subreaper child) and everything else is asked of
  * it over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and labelled
