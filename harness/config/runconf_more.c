@@ -137,7 +137,7 @@ static uint64_t count_lines(const char *text, const char *prefix)
 static char *find_file(const struct loader *l, const struct runconf_tool *rt,
 		       const struct runconf_option *o, const struct cfg_node *given)
 {
-	char *path = given ? runconf_resolve(l, given) : NULL;
+	char *path = given ? conf_resolve(l, given) : NULL;
 
 	if (path && fs_is_file(path))
 		return path;

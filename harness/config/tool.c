@@ -126,6 +126,7 @@ void tool_free(struct tool *t)
 	free(t->sampler_period_option);
 	free(t->sampler_where);
 	tool_control_release(&t->control);
+	strvec_release(&t->notes);
 	problems_release(&t->problems);
 	free(t);
 }

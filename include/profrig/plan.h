@@ -36,6 +36,7 @@ enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 struct plan_env {
 	char *name, *value, *origin;
 	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
+	char *data; /* it is set when this data set is there; NULL: always */
 	bool secret;
 };
 
@@ -79,10 +80,10 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
+	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
 	struct strvec match;
 	char *group;
-	bool if_any;
 };
 
 /* What a tool wants a container to allow. */
@@ -91,6 +92,11 @@ struct plan_privilege {
 	bool security;           /* an option, not a capability */
 	bool wanted;             /* the tool works without it, and knows less */
 	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
+};
+
+/* A data set: a link in the run directory to where its data is, once it is. */
+struct plan_data {
+	char *name, *link;
 };
 
 /*
@@ -115,6 +121,9 @@ struct plan {
 	struct engine_spec spec;
 	struct strvec engine_argv;
 	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	/* the folder of the run's own in which the workload runs, made of conf->source before the
+	 * first step (plan_source.c); NULL: it runs in the model's */
+	char *source_dir;
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
 	VEC(struct plan_made) made;
@@ -124,6 +133,7 @@ struct plan {
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
 	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
+	VEC(struct plan_data) data;        /* as conf->data.sets */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */

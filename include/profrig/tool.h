@@ -18,6 +18,7 @@ struct tool_script {
 	char *path; /* absolute, found; or as written when missing */
 	struct strvec args;
 	bool missing;
+	bool bash; /* it is run by bash, not by sh */
 };
 
 struct tool_env {
@@ -29,13 +30,13 @@ struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
 	char *reader; /* NULL: detect */
 	bool required;
+	bool if_any; /* none is no gap: it is not even told */
 	uint64_t min_records;
 	/* of a log that no reader takes: its records are the lines that hold one of these texts */
 	struct strvec match;
 	/* it is looked for only when this option has this value; NULL: always */
 	char *when_option, *when_value;
 	char *group; /* one output of each group must be there, whichever; NULL: this one */
-	bool if_any; /* kept and read where there is one; that there is none says nothing */
 };
 
 struct tool_option {
@@ -105,7 +106,10 @@ struct tool {
 	double sampler_period_s;
 	char *sampler_where; /* file:line */
 	struct tool_control control;
-	double budget;            /* share of the workload's time it may cost; NaN: not stated */
+	double budget; /* share of the workload's time it may cost; NaN: not stated */
+	/* of tools.json: words that another tool of it has too are put there once */
+	bool shared_wrap;
+	struct strvec notes;      /* worth telling when it is used */
 	struct problems problems; /* of its file; empty = usable */
 };
 
