@@ -470,23 +470,6 @@ static void say_idle(const struct prepared *p)
 			 "and rapl do), so there is nothing to wait for");
 }
 
-/* p: the kinds of run of a model, of which the first and the last are prepared. */
-static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
-			 char *const *cmd, struct prepared *p, struct problems *problems)
-{
-	const struct prepared *full = &p[runs_each(o) - 1];
-	struct run_options one = *o;
-	int code = EXIT_DONE;
-
-	if (full->conf.tools.nr > MAX_ALONE)
-		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
-	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
-		one.only_tool = full->conf.tools.v[i].tool->name;
-		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
-	}
-	return code;
-}
-
 /* How long it will take is not what people expect of one run. */
 static void say_passes(const struct prepared *p)
 {
@@ -507,6 +490,23 @@ static void say_passes(const struct prepared *p)
 				   t->tool->name, (unsigned long long)t->passes,
 				   t->passes_why ? t->passes_why : "");
 	}
+}
+
+/* p: the kinds of run of a model, of which the first and the last are prepared. */
+static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
+			 char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	const struct prepared *full = &p[runs_each(o) - 1];
+	struct run_options one = *o;
+	int code = EXIT_DONE;
+
+	if (full->conf.tools.nr > MAX_ALONE)
+		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
+	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
+		one.only_tool = full->conf.tools.v[i].tool->name;
+		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
+	}
+	return code;
 }
 
 /* A typing error in the last model must not show when the first has run for an hour. */

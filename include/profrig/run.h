@@ -200,7 +200,6 @@ char *run_lib_dir(void);
 #define W_NO_RESERVE "W_NO_RESERVE"
 #define W_LATEST_LINK "W_LATEST_LINK"
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
-#define W_OWNER "W_OWNER"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
 #define W_PULL_FAILED "W_PULL_FAILED"
@@ -218,6 +217,7 @@ char *run_lib_dir(void);
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
+#define W_OWNER "W_OWNER"
 
 struct run_warning_info {
 	const char *code, *about;
