@@ -185,3 +185,22 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=16k none small 2>
 else
 	skip "a full disk leaves whole rows" "needs root and tmpfs"
 fi
+
+# a model that is not for this machine's GPU: a driver's files, in a mount namespace of their own
+printf 'model: {name: picky, command: [touch, %s/ran], skip_gpu_arch: [gfx908, A100]}\n' "$T" >picky.yaml
+with_gpu() { # model of the GPU, words for profrig
+	unshare -m sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0 && printf "Model: \t %s\n" "$1" >/proc/driver/nvidia/gpus/0/information && shift && exec "$@"' \
+		sh "$1" "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv gpu.csv "${@:2}" picky.yaml
+}
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /proc/driver 2>/dev/null; then
+	code "a model left out on this GPU" 0 with_gpu "NVIDIA A100-SXM4-80GB"
+	check "does not run" test ! -e ran
+	like "that is said" "$(cat "$T/err")" "picky is skipped: model.skip_gpu_arch leaves out NVIDIA A100-SXM4-80GB"
+	is "and is a row" "$(cell status -1 gpu.csv) $(cell model -1 gpu.csv) $(cell gpu_architecture -1 gpu.csv)" "SKIPPED picky NVIDIA A100-SXM4-80GB"
+	code "unless it is wanted all the same" 0 with_gpu "NVIDIA A100-SXM4-80GB" --disable-skip-gpu-arch
+	check "then it runs" test -e ran
+	code "on another GPU" 0 with_gpu "NVIDIA H100 80GB HBM3"
+	is "it runs" "$(jq -r .status "$(last)/run.json")" success
+else
+	skip "a model left out on this GPU" "needs root and /proc/driver"
+fi
