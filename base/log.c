@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
@@ -84,6 +85,7 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *word, const c
 		strbuf_addf(&sb, "%s: ", word);
 	from = sb.len;
 	strbuf_vaddf(&sb, fmt, ap);
+	sb.len = from + redact(sb.buf + from, sb.len - from, REDACT_MIN);
 	log_line_clean(&sb, from);
 	strbuf_addch(&sb, '\n');
 	log_line_write(sb.buf, sb.len, false);
@@ -106,6 +108,7 @@ void log_error(const char *fmt, ...)
 	va_start(args, fmt);
 	pthread_mutex_lock(&last_lock);
 	vsnprintf(last_error, sizeof(last_error), fmt, args);
+	redact_str(last_error);
 	pthread_mutex_unlock(&last_lock);
 	va_end(args);
 	EMIT(0, "error", "1;31");

@@ -118,7 +118,10 @@ static void columns_replace(struct cutting *cu)
 	free(c->exclusive_ns);
 	*c = cu->to;
 	for (size_t i = 0; i < cu->m->tracks.nr; i++)
-		cu->m->tracks.v[i].spans = cu->m->tracks.v[i].first_span = 0;
+		cu->m->priv->track_states.v[i].spans = 0;
+	for (size_t i = 0; i < c->nr; i++)
+		cu->m->priv->track_states.v[c->track[i]].spans++;
+	cu->m->priv->scattered = false; /* parts stand where their spans stood */
 	VEC_CLEAR(&cu->m->pieces);
 }
 

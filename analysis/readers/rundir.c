@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,63 @@ static void take_windows(const json_t *run, struct rundir *rd)
 		last = end;
 		VEC_PUSH(&rd->windows, ((struct rundir_window){ string_of(w, "name"),
 								string_of(w, "by"), start, end }));
+	}
+}
+
+#define BASELINE_SCHEMA "profrig.baseline/1"
+#define MAX_OVERHEAD 1000
+
+static double number_of(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void take_overhead_row(const json_t *o, struct rundir *rd)
+{
+	int64_t pairs = int_of(o, "pairs");
+
+	VEC_PUSH(&rd->overhead,
+		 ((struct rundir_overhead){ .tools = string_of(o, "tools"),
+					    .unit = string_of(o, "unit"),
+					    .verdict = string_of(o, "verdict"),
+					    .alone = json_is_true(json_object_get(o, "alone")),
+					    .pairs = pairs > 0 ? (uint64_t)pairs : 0,
+					    .overhead = number_of(o, "overhead"),
+					    .ci_low = number_of(o, "ci_low"),
+					    .ci_high = number_of(o, "ci_high"),
+					    .baseline_s = number_of(o, "baseline_s"),
+					    .tools_s = number_of(o, "tools_s"),
+					    .baseline_performance =
+						    number_of(o, "baseline_performance"),
+					    .tools_performance = number_of(o, "tools_performance"),
+					    .performance_ratio = number_of(o, "performance_ratio"),
+					    .performance_low = number_of(o, "performance_low"),
+					    .performance_high = number_of(o, "performance_high"),
+					    .budget = number_of(o, "budget") }));
+}
+
+/* Of a run that has been compared with others without tools. */
+static void take_overhead(struct rundir *rd)
+{
+	CLEANUP(xfreep) char *file = fs_join(rd->path, "baseline.json");
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *doc = NULL;
+	const char *schema;
+	const json_t *o;
+	size_t n = 0, i;
+
+	if (fs_read(file, RUN_JSON_MAX, &text, &n, NULL) < 0)
+		return;
+	doc = json_loadb(text, n, 0, NULL);
+	schema = json_string_value(json_object_get(doc, "schema"));
+	if (!schema || strcmp(schema, BASELINE_SCHEMA) != 0)
+		return;
+	json_array_foreach(json_object_get(doc, "overhead"), i, o)
+	{
+		if (i < MAX_OVERHEAD)
+			take_overhead_row(o, rd);
 	}
 }
 
@@ -456,6 +514,7 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	take_idle(run, &rd);
 	take_marks(run, &rd);
 	take_windows(run, &rd);
+	take_overhead(&rd);
 	rd.gpu_vendor = vendor_of(run);
 	take_visible(&rd);
 	artifacts = json_object_get(run, "artifacts");
@@ -486,6 +545,12 @@ void rundir_release(struct rundir *rd)
 		free(rd->windows.v[i].name);
 		free(rd->windows.v[i].by);
 	}
+	for (size_t i = 0; i < rd->overhead.nr; i++) {
+		free(rd->overhead.v[i].tools);
+		free(rd->overhead.v[i].unit);
+		free(rd->overhead.v[i].verdict);
+	}
+	VEC_RELEASE(&rd->overhead);
 	VEC_RELEASE(&rd->marks);
 	VEC_RELEASE(&rd->windows);
 	VEC_RELEASE(&rd->inputs);

@@ -16,6 +16,12 @@ void analysis_moments_release(struct analysis_moments *mo)
 		free(mo->windows.v[i].name);
 		free(mo->windows.v[i].by);
 	}
+	for (size_t i = 0; i < mo->overhead.nr; i++) {
+		free(mo->overhead.v[i].tools);
+		free(mo->overhead.v[i].unit);
+		free(mo->overhead.v[i].verdict);
+	}
+	VEC_RELEASE(&mo->overhead);
 	VEC_RELEASE(&mo->marks);
 	VEC_RELEASE(&mo->windows);
 }
@@ -65,6 +71,62 @@ static struct table *windows_table(const struct model *m, const struct analysis_
 	return t;
 }
 
+static void overhead_row(struct table *t, const struct analysis_overhead *o)
+{
+	const double numbers[] = { o->overhead,
+				   o->ci_low,
+				   o->ci_high,
+				   o->baseline_s,
+				   o->tools_s,
+				   o->baseline_performance,
+				   o->tools_performance,
+				   o->performance_ratio,
+				   o->performance_low,
+				   o->performance_high,
+				   o->budget };
+
+	table_str(t, o->tools);
+	table_str(t, o->alone ? "alone" : "all");
+	table_u64(t, o->pairs);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		table_f64(t, numbers[i]);
+	table_str(t, o->unit);
+	table_str(t, o->verdict);
+	table_row(t);
+}
+
+struct table *analysis_overhead_table(const struct analysis_moments *mo)
+{
+	static const char *const numbers[] = { "overhead",
+					       "ci_low",
+					       "ci_high",
+					       "baseline_s",
+					       "tools_s",
+					       "baseline_performance",
+					       "tools_performance",
+					       "performance_ratio",
+					       "performance_low",
+					       "performance_high",
+					       "budget" };
+	struct table *t;
+
+	if (!mo->overhead.nr)
+		return NULL;
+	t = table_new("overhead");
+	table_about(t, "one row per set of tools: how much longer the workload takes with it than "
+		       "without, from pairs of runs; 0.1 is 10 %, intervals are of 95 %");
+	table_col(t, "tools", TABLE_STR, NULL);
+	table_col(t, "set", TABLE_STR, NULL);
+	table_col(t, "pairs", TABLE_U64, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		table_col(t, numbers[i], TABLE_F64, NULL);
+	table_col(t, "unit", TABLE_STR, NULL);
+	table_col(t, "verdict", TABLE_STR, NULL);
+	for (size_t i = 0; i < mo->overhead.nr; i++)
+		overhead_row(t, &mo->overhead.v[i]);
+	return t;
+}
+
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
@@ -73,13 +135,15 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		table_set_add(out, marks_table(m, o->moments));
 	if (o->moments && o->moments->windows.nr)
 		table_set_add(out, windows_table(m, o->moments));
+	if (o->moments && o->moments->overhead.nr)
+		table_set_add(out, analysis_overhead_table(o->moments));
 	return 0;
 }
 
 const struct analysis analysis_moments_tables = {
 	.name = "moments",
-	.about = "marks, and the times in which tools recorded",
-	.tables = "marks,windows",
+	.about = "marks, the times in which tools recorded, and what tools cost",
+	.tables = "marks,windows,overhead",
 	.run = run,
 	.series_only = true,
 };

@@ -176,9 +176,9 @@ static void offer_sampler_list(struct asking *a)
 static void offer_models(struct asking *a)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { VEC_INIT };
+	struct catalog cat = { .models = VEC_INIT };
 
-	if (catalog_load(&cat, cwd, NULL) < 0)
+	if (catalog_load_files(&cat, cwd, NULL) < 0)
 		return;
 	for (size_t i = 0; i < cat.models.nr; i++)
 		offer(a, cat.models.v[i].name, cat.models.v[i].about);
@@ -239,6 +239,13 @@ static void offer_reports(struct asking *a)
 		offer(a, writers[i]->name, writers[i]->about);
 }
 
+static void offer_sources(struct asking *a)
+{
+	offer(a, "auto", "the GPUs");
+	for (size_t i = 0; samplers[i]; i++)
+		offer(a, samplers[i]->name, samplers[i]->about);
+}
+
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
@@ -252,6 +259,9 @@ static const struct {
 } values[] = {
 	{ "plan", "format", NULL, "text json sh" },
 	{ NULL, "format", offer_reports, NULL },
+	{ NULL, "source", offer_sources, NULL },
+	{ NULL, "storage", NULL, "every change" },
+	{ NULL, "compat", NULL, "madengine" },
 	{ NULL, "tools", offer_tool_list, NULL },
 	{ NULL, "tool", offer_tools, NULL },
 	{ NULL, "model", offer_models, NULL },
@@ -295,6 +305,7 @@ static const struct {
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
 	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
 	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
+	{ "sample", NULL, false, false },
 };
 
 /* "a|b|c" as usage is what may stand there. */

@@ -1,7 +1,9 @@
 /*
  * run: prepare → preflight → execute → analyse → summary. plan: prepare → print.
  */
+#include "baseline.h"
 #include "cli.h"
+#include "manifest_models.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,6 +33,9 @@
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
+	  "run the images that 'build' has made" }, \
+	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
 	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
 	  "tools, innermost first (not those configured)" }, \
 	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
@@ -53,8 +58,12 @@
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
 	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
 	  "wait so long between two runs" }, \
-	{ "baseline", 0, OPT_FLAG, &(o)->baseline, NULL, \
-	  "before each run one without tools: what they cost" }, \
+	{ "baseline", 0, OPT_MAYBE, &(o)->baseline, "tools", \
+	  "each run also without tools, in turn: what they cost; tools: and with each alone" }, \
+	{ "overhead-budget", 0, OPT_STR, &(o)->overhead_budget, "P%", \
+	  "how much longer the workload may take with all tools" }, \
+	{ "gate", 0, OPT_FLAG, &(o)->gate, NULL, \
+	  "exit 7 when tools cost more than their budget" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "leave analysis to 'profrig report'" }, \
 	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
@@ -104,6 +113,19 @@ static void on_tick(void *ctx)
 {
 	(void)ctx;
 	progress_tick();
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	(void)ctx;
+	progress_note(text);
+}
+
+static void on_bytes(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	progress_total(total);
+	progress_update(done);
 }
 
 /* A pipe or terminal that is writable takes so much without waiting, mostly. */
@@ -218,24 +240,6 @@ static void say_plan(const struct plan *pl)
 			 pl->samplers.v[i].tool, pl->samplers.v[i].period_s);
 }
 
-/* Keeps the times of a baseline, or what a run took more than the one before it. */
-static void compare(const struct prepared *p, const struct run_result *r, struct baseline *base)
-{
-	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
-	struct err err = ERR_INIT;
-
-	if (p->bare) {
-		snprintf(base->run_id, sizeof(base->run_id), "%s", p->run_id);
-		base->workload_s = good ? r->workload_s : NAN;
-	} else if (!good) {
-		base->workload_s = NAN;
-	} else if (base->workload_s > 0 &&
-		   run_note_overhead(p->run_dir, base->run_id, base->workload_s, r->workload_s,
-				     &err) < 0) {
-		log_warn("%s", err.msg);
-	}
-}
-
 /*
  * The container that is the run's tells by starting that all is there; only when it does not is it
  * looked into why, and what can be pulled is.
@@ -296,18 +300,24 @@ static bool left_out(const struct run_options *o, const struct prepared *p)
 	return true;
 }
 
-static int run_one(const struct run_options *o, const struct prepared *p, struct baseline *base)
+static int run_one(const struct run_options *o, const struct prepared *p, struct pairing *pairing,
+		   size_t block)
 {
+	struct baseline base = { .workload_s = NAN };
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
 	bool mid_line = false;
+	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	struct run_opts ro = {
 		.check = check_artifact,
 		.events = { on_phase, p->conf.live ? on_output : NULL, &mid_line,
-			    p->conf.live ? NULL : on_tick },
+			    p->conf.live ? NULL : on_tick, p->conf.live ? NULL : on_note,
+			    p->conf.live ? NULL : on_bytes },
+		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
+		.build_s = p->build_s,
 	};
 	/* A line that is drawn again and again does not go with output between. */
 	if (p->conf.live && log_level() > 0)
@@ -315,11 +325,18 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	say_plan(&p->plan);
 	int code = execute(p, &ro, &r);
 
+	for (size_t i = 0; i < notes.nr; i++)
+		log_warn("%s", notes.v[i]);
 	if (code != EXIT_DONE)
 		return code;
 	code = r.exit_code;
-	compare(p, &r, base);
-	note_results(p, NULL, NULL);
+	if (o->baseline && !p->bare)
+		base = pairing_base(pairing, block);
+	if (o->baseline)
+		pairing_add(pairing, p, block, &r);
+	/* Clean figures are those of runs without tools. */
+	if (!o->baseline || p->bare)
+		note_results(p, NULL, NULL);
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
@@ -333,16 +350,20 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	else
 		printf("%s\n", p->run_dir);
 	fflush(stdout);
-	print_summary(p, &r, &rep, p->bare ? &(struct baseline){ .workload_s = NAN } : base);
+	print_summary(p, &r, &rep, &base);
 	report_release(&rep);
 	run_result_release(&r);
 	return code;
 }
 
-/* How many runs are made of one model each time, the baseline first. */
+/*
+ * How many kinds of run there may be of one model: without tools, with each alone, with all. Those
+ * that there are not have no engine.
+ */
+#define MAX_ALONE 32
 static size_t runs_each(const struct run_options *o)
 {
-	return o->baseline ? 2 : 1;
+	return !o->baseline ? 1 : strcmp(o->baseline, "tools") == 0 ? 2 + MAX_ALONE : 2;
 }
 
 static size_t runs_of(const struct run_options *o, const struct strvec *models)
@@ -380,35 +401,53 @@ static void say_together(struct strvec *dirs)
 	strvec_clear(dirs);
 }
 
-/* One model after the other, each as often as asked. */
-static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
+/* The repeats of one model, p being its kinds of run. */
+static int run_model(const struct run_options *o, struct prepared *p, bool *first)
 {
-	struct baseline base = { .workload_s = NAN };
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *room = run_disk_warning(&p->plan);
-	size_t each = runs_each(o), all = nr * (size_t)o->repeat;
+	CLEANUP(pairing_release) struct pairing pairing = { VEC_INIT };
+	size_t each = runs_each(o), all = each * (size_t)o->repeat;
 	int code = EXIT_DONE;
 
-	if (room)
-		log_warn("%s (disk.warn_free)", room);
 	for (size_t i = 0; i < all && !cli_interrupt; i++) {
-		struct prepared *one = &p[i / (each * (size_t)o->repeat) * each + i % each];
-		if (i > 0 && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
+		size_t block = i / each, at = i % each;
+		/* There and back: what drifts is no overhead. */
+		struct prepared *one = &p[block % 2 ? each - 1 - at : at];
+		if (!one->engine)
+			continue;
+		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
 			break;
-		int r = i > 0 ? prepare_again(one) : EXIT_DONE;
+		int r = *first ? EXIT_DONE : prepare_again(one);
+		*first = false;
 		if (r == EXIT_DONE && left_out(o, one))
 			continue;
 		if (r == EXIT_DONE)
-			r = run_one(o, one, &base);
+			r = run_one(o, one, &pairing, block);
 		/* Also what could not even be set up is a result. */
 		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
 			note_results(one, "failed", log_last_error());
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
-		if ((i + 1) % (each * (size_t)o->repeat) == 0)
-			say_together(&dirs);
 	}
+	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
+		code = exit_worse(code, EXIT_GATE);
+	if (dirs.nr == (size_t)o->repeat)
+		say_together(&dirs);
+	return code;
+}
+
+/* One model after the other, each as often as asked. */
+static int run_each(const struct run_options *o, struct prepared *p, size_t nr)
+{
+	CLEANUP(xfreep) char *room = run_disk_warning(&p[runs_each(o) - 1].plan);
+	bool first = true;
+	int code = EXIT_DONE;
+
+	if (room)
+		log_warn("%s (disk.warn_free)", room);
+	for (size_t i = 0; i < nr && !cli_interrupt; i += runs_each(o))
+		code = exit_worse(code, run_model(o, &p[i], &first));
 	return code;
 }
 
@@ -424,6 +463,23 @@ static void say_idle(const struct prepared *p)
 			 "and rapl do), so there is nothing to wait for");
 }
 
+/* p: the kinds of run of a model, of which the first and the last are prepared. */
+static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
+			 char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	const struct prepared *full = &p[runs_each(o) - 1];
+	struct run_options one = *o;
+	int code = EXIT_DONE;
+
+	if (full->conf.tools.nr > MAX_ALONE)
+		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
+	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
+		one.only_tool = full->conf.tools.v[i].tool->name;
+		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
+	}
+	return code;
+}
+
 /* A typing error in the last model must not show when the first has run for an hour. */
 static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct prepared *p)
@@ -435,11 +491,18 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 	for (size_t i = 0; i < runs_of(o, models); i += each) {
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
+
+		if (o->images.nr && !o->image)
+			one.image = o->images.v[i / each];
+		if (o->builds_s.nr)
+			one.build_s = o->builds_s.v[i / each];
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
 		/* What is wrong with the one is wrong with the other and told once. */
 		one.bare = true;
 		if (r == EXIT_DONE && each > 1)
 			r = prepare(c, &one, model, cmd, &p[i], &problems);
+		if (r == EXIT_DONE && each > 2)
+			r = prepare_alone(c, o, model, cmd, &p[i], &problems);
 		code = exit_worse(code, r);
 	}
 	for (size_t i = each - 1; code == EXIT_DONE && i < runs_of(o, models); i += each)
@@ -454,13 +517,20 @@ static int bad_call(const struct command *c, const struct run_options *o,
 {
 	if (!*o->runs_dir)
 		return cli_usage(c, "-o names no folder");
+	if (o->baseline && *o->baseline && strcmp(o->baseline, "tools") != 0)
+		return cli_usage(c, "--baseline=%s: there is --baseline, and --baseline=tools",
+				 o->baseline);
+	if (o->gate && !o->baseline)
+		return cli_usage(c, "--gate needs --baseline: overhead is not known without");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
 		return cli_usage(c, "--cooldown is at most a day");
-	if (operands->nr && rest)
+	if ((operands->nr || o->tags.nr) && rest)
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)
 		return cli_usage(c, "no command after --");
-	if (!operands->nr && !rest && !o->config.nr)
+	if (rest && (o->manifest || o->build))
+		return cli_usage(c, "a command has no image of its own: name models");
+	if (!operands->nr && !o->tags.nr && !rest && !o->config.nr && !o->manifest)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
@@ -468,20 +538,15 @@ static int bad_call(const struct command *c, const struct run_options *o,
 	return -1;
 }
 
-/*
- * A tag stands for every model that has it; a file, a folder or a name that nothing has is left to
- * the configuration.
- */
-static void expand_models(const struct strvec *words, struct strvec *models)
+/* -1 to go on, or an exit code. */
+static int choose_models(const struct command *c, struct run_options *o,
+			 const struct strvec *operands, struct catalog **cat, struct strvec *models)
 {
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { VEC_INIT };
+	int code = o->manifest ? manifest_models(c, o, operands, cat, models)
+			       : pick_models(c, o, operands, cat, models);
 
-	catalog_load(&cat, cwd, NULL);
-	for (size_t i = 0; i < words->nr; i++)
-		if (fs_exists(words->v[i]) || catalog_match(&cat, words->v[i], models) == 0)
-			strvec_push(models, words->v[i]);
-	catalog_release(&cat);
+	o->catalog = *cat;
+	return code;
 }
 
 static int run_all(const struct command *c, const struct run_options *o,
@@ -503,25 +568,34 @@ static int run_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
+		{ "build", 0, OPT_FLAG, &o.build, NULL, "build the models' images first" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
-		expand_models(&operands, &models);
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
+		code = o.build ? build_first(c, &o, &operands) : -1;
+	}
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }
@@ -562,7 +636,7 @@ static int plan_each(const struct command *c, const struct run_options *o,
 	int code = prepare_all(c, o, models, cmd, p);
 	bool good = code == EXIT_DONE;
 	for (size_t i = 0; i < nr; i++) {
-		if (good)
+		if (good && p[i].engine)
 			code = exit_worse(code, print_plan(o, format, &p[i]));
 		prepared_release(&p[i]);
 	}
@@ -574,11 +648,14 @@ static int plan_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
 		{ "format", 0, OPT_STR, &o.format, "F",
 		  "text, json or sh (a script that does the same)" },
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
@@ -587,10 +664,11 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0) {
-		expand_models(&operands, &models);
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
-	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }

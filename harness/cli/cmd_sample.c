@@ -191,10 +191,20 @@ static char *path_in(const struct sample *s, size_t index, const char *dir)
 	return path;
 }
 
+/* Several files want a folder, which the name of one file is not. */
+static bool wants_folder(const struct asked *a, const struct sample *s)
+{
+	size_t n = a->output ? strlen(a->output) : 0;
+
+	if (!a->output || s->source.nr > 1 || is_folder(a->output))
+		return a->output != NULL;
+	return a->compat && !(n > 4 && strcmp(a->output + n - 4, ".csv") == 0);
+}
+
 /* -1 to go on, or an exit code. */
 static int name_files(const struct asked *a, struct sample *s)
 {
-	bool folder = a->output && (s->source.nr > 1 || is_folder(a->output));
+	bool folder = wants_folder(a, s);
 	struct err err = ERR_INIT;
 
 	s->keeps = a->output != NULL;
@@ -555,8 +565,8 @@ static int sample_main(const struct command *c, int argc, char **argv)
 		  "what to read: auto (the GPUs), nvml, rapl, procfs, replay:FILE, …" },
 		{ "device", 'd', OPT_STR, &a.device, "LIST", "all, or indexes such as 0,2-4" },
 		{ "period", 'p', OPT_SECONDS, &a.period_s, "S", "time between two reads (0.1)" },
-		{ "output", 'o', OPT_STR, &a.output, "PATH",
-		  "file, or folder when it is one or there are several sources; none: only a summary" },
+		{ "output", 'o', OPT_STR, &a.output, "FILE",
+		  "file, or folder for several files; none: only a summary" },
 		{ "duration", 0, OPT_SECONDS, &a.duration_s, "S", "how long to sample" },
 		{ "idle", 0, OPT_SECONDS, &a.idle_s, "S",
 		  "sample so long before and after the command too: idle power" },

@@ -361,8 +361,19 @@ static void run_marks(struct reading *rd, const struct rundir *run)
 	s->ops->input_end(s);
 }
 
-static void take_moments(const struct rundir *run, struct analysis_moments *mo)
+void take_moments(const struct rundir *run, struct analysis_moments *mo)
 {
+	for (size_t i = 0; i < run->overhead.nr; i++) {
+		const struct rundir_overhead *o = &run->overhead.v[i];
+
+		VEC_PUSH(&mo->overhead,
+			 ((struct analysis_overhead){
+				 xstrdup(o->tools), xstrdup(o->unit), xstrdup(o->verdict), o->alone,
+				 o->pairs, o->overhead, o->ci_low, o->ci_high, o->baseline_s,
+				 o->tools_s, o->baseline_performance, o->tools_performance,
+				 o->performance_ratio, o->performance_low, o->performance_high,
+				 o->budget }));
+	}
 	for (size_t i = 0; i < run->marks.nr; i++) {
 		const struct rundir_mark *m = &run->marks.v[i];
 

@@ -14,7 +14,7 @@
 #include "profrig/progress.h"
 #include "profrig/text.h"
 
-#define MAX_OPTS 48
+#define MAX_OPTS 96
 
 int exit_worse(int a, int b)
 {
@@ -92,9 +92,12 @@ static void help_line(const struct opt *o)
 	char left[64];
 	int beyond = 0; /* bytes that take no column of their own: "A,B,…" */
 
-	snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->letter ? "-" : "",
-		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name, o->arg ? " " : "",
-		 o->arg ? o->arg : "");
+	snprintf(left, sizeof(left), "%s%c%s--%s%s%s%s", o->letter ? "-" : "",
+		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
+		 !o->arg                ? ""
+		 : o->kind == OPT_MAYBE ? "[="
+					: " ",
+		 o->arg ? o->arg : "", o->arg && o->kind == OPT_MAYBE ? "]" : "");
 	for (const char *s = left; *s; s++)
 		beyond += ((unsigned char)*s & 0xc0) == 0x80;
 	printf("  %-*s %s\n", 24 + beyond, left, o->help);
@@ -126,6 +129,9 @@ static int store(const struct command *c, const struct opt *o, const char *arg)
 		return -1;
 	case OPT_STR:
 		*(const char **)o->to = arg;
+		return -1;
+	case OPT_MAYBE:
+		*(const char **)o->to = arg ? arg : "";
 		return -1;
 	case OPT_LIST:
 		strvec_push(o->to, arg);
@@ -222,10 +228,11 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		}
 	for (; opts && opts[n].name; n++) {
 		assert(n < MAX_OPTS);
-		longs[n] =
-			(struct option){ opts[n].name,
-					 opts[n].kind == OPT_FLAG ? no_argument : required_argument,
-					 NULL, 0x1000 };
+		longs[n] = (struct option){ opts[n].name,
+					    opts[n].kind == OPT_FLAG    ? no_argument
+					    : opts[n].kind == OPT_MAYBE ? optional_argument
+									: required_argument,
+					    NULL, 0x1000 };
 		if (opts[n].letter) {
 			shorts[ns++] = opts[n].letter;
 			if (opts[n].kind != OPT_FLAG)

@@ -43,9 +43,12 @@ static double span_s(const struct sampling_summary *s)
 	return (double)(s->last_ns - s->first_ns) / 1e9;
 }
 
+/* Over time; rounding does not take it out of what was read. */
 static double mean_of(const struct sampling_summary *s)
 {
-	return span_s(s) > 0 ? s->integral / span_s(s) : s->sum / (double)s->samples;
+	double mean = span_s(s) > 0 ? s->integral / span_s(s) : s->sum / (double)s->samples;
+
+	return fmin(fmax(mean, s->min), s->max);
 }
 
 static bool is(const char *series, const char *name)
@@ -260,12 +263,13 @@ static double figure(const struct sample_figures *f, size_t column)
 static void print_figures(const struct sample_figures *f, size_t nr)
 {
 	struct table *t = table_new("sampled");
-	bool used[ARRAY_LEN(columns)] = { false };
+	bool used[ARRAY_LEN(columns)] = { false }, any = false;
 
 	table_col(t, "device", TABLE_STR, NULL);
 	for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
 		for (size_t i = 0; i < nr; i++)
 			used[c] |= !isnan(figure(&f[i], c));
+		any |= used[c];
 		if (used[c])
 			table_col(t, columns[c].name, TABLE_STR, NULL);
 	}
@@ -288,7 +292,8 @@ static void print_figures(const struct sample_figures *f, size_t nr)
 		}
 		table_row(t);
 	}
-	table_write_text(t, stderr, 0, 0);
+	if (any)
+		table_write_text(t, stderr, 0, 0);
 	table_free(t);
 }
 

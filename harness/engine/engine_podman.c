@@ -25,8 +25,24 @@ static void podman_gpus(const struct engine_spec *s, struct strvec *argv)
 
 static int podman_start(const struct engine_spec *s, struct strvec *argv, struct err *err)
 {
+	CLEANUP(strvec_release) struct strvec start = STRVEC_INIT;
+	size_t head = s->keep ? 2 : 3; /* run [--rm] -i */
+	int r = engine_container_start(s, podman_gpus, &start, err);
+
+	if (r < 0)
+		return r;
 	words(argv);
-	return engine_container_start(s, podman_gpus, argv, err);
+	/* Near the front, so that the user's own options win. */
+	for (size_t i = 0; i < head; i++)
+		strvec_push(argv, start.v[i]);
+	if (s->max_files)
+		strvec_pushf(argv, "--ulimit=nofile=%llu:%llu", (unsigned long long)s->max_files,
+			     (unsigned long long)s->max_files);
+	if (s->max_processes)
+		strvec_pushf(argv, "--ulimit=nproc=%llu:%llu", (unsigned long long)s->max_processes,
+			     (unsigned long long)s->max_processes);
+	strvec_pushv(argv, start.v + head);
+	return 0;
 }
 
 static void podman_probe(struct strvec *argv)

@@ -2,6 +2,7 @@
 #include "plan_flat.h"
 
 #include "profrig/json_out.h"
+#include "profrig/redact.h"
 
 static void words(struct json_out *j, const char *key, const struct strvec *v)
 {
@@ -149,8 +150,9 @@ static void json_outputs(struct json_out *j, const struct plan *pl)
 	json_end(j);
 }
 
-void plan_print_json(const struct plan *pl, FILE *f)
+static void print_json(const void *ctx, FILE *f)
 {
+	const struct plan *pl = ctx;
 	struct json_out j;
 
 	json_out_init(&j, f, 2);
@@ -162,6 +164,7 @@ void plan_print_json(const struct plan *pl, FILE *f)
 	json_engine(&j, pl);
 	json_config(&j, pl);
 	json_tools(&j, pl->conf);
+	plan_source_json(pl, &j);
 	words(&j, "mkdirs", &pl->mkdirs);
 	json_arr(&j, "copies");
 	for (size_t i = 0; i < pl->copies.nr; i++) {
@@ -180,4 +183,10 @@ void plan_print_json(const struct plan *pl, FILE *f)
 	json_outputs(&j, pl);
 	json_end(&j);
 	fputc('\n', f);
+}
+
+/* A user may have spelled a secret out in a command. */
+void plan_print_json(const struct plan *pl, FILE *f)
+{
+	redact_through(f, print_json, pl);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profrig/num.h"
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 
 static void word(const char *s, FILE *f)
@@ -129,6 +130,7 @@ static void head(const struct plan *pl, FILE *f)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+	plan_source_sh(pl, f);
 }
 
 static void tail(const struct plan *pl, FILE *f)
@@ -146,13 +148,22 @@ static void tail(const struct plan *pl, FILE *f)
 		comment(pl->outputs.v[i].required ? "required output: " : "optional output: ", path,
 			f);
 	}
+	if (pl->source_dir && !pl->conf->source.keep)
+		line("rm -rf", pl->source_dir, NULL, f);
 	fprintf(f, "exit \"$status\"\n");
 }
 
-void plan_print_sh(const struct plan *pl, FILE *f)
+static void print_sh(const void *ctx, FILE *f)
 {
+	const struct plan *pl = ctx;
 	head(pl, f);
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		step(&pl->steps.v[i], i + 1, f);
 	tail(pl, f);
+}
+
+/* A user may have spelled a secret out in a command. */
+void plan_print_sh(const struct plan *pl, FILE *f)
+{
+	redact_through(f, print_sh, pl);
 }

@@ -1,7 +1,11 @@
 /* What the engine is told. */
 #include "plan_int.h"
 
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "profrig/strbuf.h"
 
@@ -18,13 +22,14 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 	const struct runconf *c = m->conf;
 
 	/* With a workdir the image holds the model; a mount would hide it. */
-	if (!c->container.workdir && !mounted(c, c->dir))
+	if (!c->container.workdir && !m->pl->source_dir && !mounted(c, c->dir))
 		VEC_PUSH(&s->mounts,
 			 ((struct engine_mount){ xstrdup(c->dir), xstrdup(c->dir), false }));
 	for (size_t i = 0; i < c->mounts.nr; i++)
 		VEC_PUSH(&s->mounts, ((struct engine_mount){ xstrdup(c->mounts.v[i].host),
 							     xstrdup(c->mounts.v[i].container),
 							     c->mounts.v[i].read_only }));
+	plan_source_mount(m, s);
 }
 
 /* The user's own, then those that tools cannot do without. */
@@ -65,6 +70,32 @@ static void add_gpus(const struct runconf *c, struct engine_spec *s)
 	s->gpu_vendor = gpu_vendor(c);
 }
 
+/* What podman lowers its own number of processes to, and so may not exceed itself. */
+#define PODMAN_PROCESSES 32768
+
+static bool may_raise_limits(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+
+	/* Others than root do not manage root's containers: podman asks for less then. */
+	return geteuid() != 0 || syscall(SYS_capget, &head, data) < 0 ||
+	       (data[0].effective & (1U << CAP_SYS_RESOURCE));
+}
+
+static void add_limits(struct engine_spec *s)
+{
+	struct rlimit files, processes;
+
+	if (may_raise_limits() || getrlimit(RLIMIT_NOFILE, &files) < 0 ||
+	    getrlimit(RLIMIT_NPROC, &processes) < 0)
+		return;
+	if (files.rlim_max != RLIM_INFINITY)
+		s->max_files = files.rlim_max;
+	s->max_processes =
+		processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max : PODMAN_PROCESSES;
+}
+
 void plan_engine_spec(struct maker *m)
 {
 	const struct runconf *c = m->conf;
@@ -84,6 +115,7 @@ void plan_engine_spec(struct maker *m)
 	s->image = xstrdup_null(c->image);
 	add_mounts(m, s);
 	add_gpus(c, s);
+	add_limits(s);
 	s->keep = c->keep;
 	s->user = xstrdup_null(c->container.user);
 	s->network = xstrdup_null(c->container.network);

@@ -6,6 +6,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/num.h"
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 
 #define VALUE_WIDTH 56 /* wider values push their origin to the right, the others stay aligned */
@@ -178,8 +179,9 @@ static void print_outputs(const struct plan *pl, FILE *f)
 		fprintf(f, "  %s: %s\n", pl->needs.v[i].tool, pl->needs.v[i].what);
 }
 
-void plan_print_text(const struct plan *pl, FILE *f)
+static void print_text(const void *ctx, FILE *f)
 {
+	const struct plan *pl = ctx;
 	const struct runconf *c = pl->conf;
 
 	fprintf(f, "run        %s\ndirectory  %s\nmodel      %s, in %s\nengine     %s (%s)\n",
@@ -188,6 +190,7 @@ void plan_print_text(const struct plan *pl, FILE *f)
 		fprintf(f, "image      %s\n", c->image);
 	fprintf(f, "start      ");
 	print_argv(&pl->engine_argv, f);
+	plan_source_text(pl, f);
 	print_config(pl, f);
 	print_tools(pl, f);
 	fprintf(f, "\nsteps\n");
@@ -195,4 +198,10 @@ void plan_print_text(const struct plan *pl, FILE *f)
 		print_step(pl, &pl->steps.v[i], i + 1, f);
 	print_samplers(pl, f);
 	print_outputs(pl, f);
+}
+
+/* A user may have spelled a secret out in a command. */
+void plan_print_text(const struct plan *pl, FILE *f)
+{
+	redact_through(f, print_text, pl);
 }

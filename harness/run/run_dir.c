@@ -112,7 +112,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	plan_print_json(pl, f);
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "plan.json");
-	return fs_write_atomic(path, text, n, err);
+	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
 static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
@@ -150,6 +150,8 @@ static char *first_missing(const char *dir)
 /* What the user can do about it, behind the reason. */
 static int cannot_make(int r, const char *parent, struct err *err)
 {
+	CLEANUP(xfreep) char *why = err ? xstrdup(err->msg) : NULL;
+
 	if (r == -EROFS || r == -EACCES || r == -EPERM)
 		return err_set(err, -r,
 			       "cannot write to '%s' (%s): name another folder with -o DIR", parent,
@@ -159,6 +161,8 @@ static int cannot_make(int r, const char *parent, struct err *err)
 			       "no space for a run in '%s' (%s): make room, or name a folder on "
 			       "another disk with -o DIR",
 			       parent, strerror(-r));
+	if (r < 0 && r != -EEXIST && r != -EMFILE && why)
+		return err_set(err, -r, "%s: name another folder with -o DIR", why);
 	return r;
 }
 
@@ -214,7 +218,7 @@ static int copy_script(const char *from, const char *to, struct err *err)
 	if (r == 0)
 		r = fs_mkdirs(dir, 0777, err);
 	if (r == 0)
-		r = fs_write_atomic(to, data, n, err);
+		r = fs_write_kept(to, data, n, FS_KEEP_NOTHING, err);
 	if (r == 0 && chmod(to, 0755) < 0)
 		r = err_sys(err, errno, "cannot make '%s' executable", to);
 	return r;
@@ -281,6 +285,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 	add_mode(pl->run_dir, 0011);
 	control_share(rn);
 	add_mode(steps, 0777);
+	run_source_share(rn);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
 		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);
 		bool writes = rel && !strncmp(rel, "artifacts/", 10);

@@ -1,12 +1,14 @@
 #include "run_priv.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/csv.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
+#include "profrig/redact.h"
 #include "profrig/text.h"
 
 #define MAX_JSON ((size_t)64 << 20)
@@ -45,6 +47,7 @@ int run_json_store(const char *run_dir, json_t *doc, struct err *err)
 	if (!text)
 		return err_set(err, EINVAL, "run.json cannot be written");
 	n = strlen(text);
+	n = redact(text, n, REDACT_SURE);
 	text[n] = '\n'; /* instead of the NUL: what follows takes a length */
 	return run_write_reserved(run_dir, "run.json", text, n + 1, err);
 }
@@ -65,7 +68,7 @@ static json_t *array_of(json_t *doc, const char *key)
 int run_note_interrupted(const char *run_dir, struct err *err)
 {
 	json_t *doc = run_json_load(run_dir, err);
-	const char *status;
+	const char *status, *started;
 	char now[32];
 	int r = 0;
 
@@ -75,8 +78,12 @@ int run_note_interrupted(const char *run_dir, struct err *err)
 	if (!status || !strcmp(status, "running") || !strcmp(status, "planned")) {
 		json_object_set_new(doc, "status", json_string("interrupted"));
 		json_object_set_new(doc, "reason", json_string("profrig ended before the run did"));
-		json_object_set_new(doc, "ended_utc",
-				    json_string(clock_utc(clock_realtime_ns(), now)));
+		started = json_string_value(json_object_get(doc, "started_utc"));
+		clock_utc(clock_realtime_ns(), now);
+		/* Of fixed width, so their order is that of time. The clock may have been set. */
+		json_object_set_new(
+			doc, "ended_utc",
+			json_string(started && strcmp(now, started) < 0 ? started : now));
 		r = run_json_store(run_dir, doc, err);
 		if (r == 0)
 			r = 1;
@@ -204,8 +211,29 @@ int run_note_analysis(const char *run_dir, double analyze_s, struct err *err)
 	return r;
 }
 
-int run_note_overhead(const char *run_dir, const char *baseline_id, double baseline_s,
-		      double workload_s, struct err *err)
+static void add_metric(json_t *metrics, const char *name, double value, const char *unit,
+		       const char *source)
+{
+	if (isfinite(value))
+		json_array_append_new(metrics,
+				      json_pack("{s:s, s:f, s:s, s:s}", "name", name, "value",
+						value, "unit", unit, "source", source));
+}
+
+static void warn_overhead(json_t *doc, const struct run_overhead *o)
+{
+	CLEANUP(xfreep)
+	char *text = xasprintf("%s: the workload takes %.1f %% longer (%zu pair%s), the budget is "
+			       "%g %%",
+			       o->tools, 100 * o->mean, o->pairs, o->pairs == 1 ? "" : "s",
+			       100 * o->budget);
+
+	json_array_append_new(array_of(doc, "warnings"),
+			      json_pack("{s:s, s:s, s:i, s:s}", "code", W_OVERHEAD, "severity",
+					"warning", "count", 1, "text", text));
+}
+
+int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct err *err)
 {
 	json_t *doc = run_json_load(run_dir, err), *metrics;
 	int r;
@@ -213,12 +241,18 @@ int run_note_overhead(const char *run_dir, const char *baseline_id, double basel
 	if (!doc)
 		return err && err->code ? -err->code : -EINVAL;
 	metrics = array_of(doc, "metrics");
-	json_array_append_new(metrics,
-			      json_pack("{s:s, s:f, s:s, s:s}", "name", "baseline", "value",
-					baseline_s, "unit", "s", "source", baseline_id));
-	json_array_append_new(metrics, json_pack("{s:s, s:f, s:s, s:s}", "name", "overhead",
-						 "value", 100 * (workload_s / baseline_s - 1),
-						 "unit", "%", "source", baseline_id));
+	if (o->baseline_id && o->baseline_s > 0) {
+		add_metric(metrics, "baseline", o->baseline_s, "s", o->baseline_id);
+		add_metric(metrics, "overhead", 100 * (o->workload_s / o->baseline_s - 1), "%",
+			   o->baseline_id);
+	}
+	if (o->pairs > 1) {
+		add_metric(metrics, "overhead_mean", 100 * o->mean, "%", "baseline.json");
+		add_metric(metrics, "overhead_low", 100 * o->low, "%", "baseline.json");
+		add_metric(metrics, "overhead_high", 100 * o->high, "%", "baseline.json");
+	}
+	if (!isnan(o->budget))
+		warn_overhead(doc, o);
 	r = run_json_store(run_dir, doc, err);
 	json_decref(doc);
 	return r;

@@ -187,6 +187,7 @@ static bool is_shared(const struct run *rn, const char *path)
 	const char *dir = rn->pl->conf ? rn->pl->conf->dir : NULL;
 
 	return !rn->pl->engine->container || (dir && fs_below(dir, path)) ||
+	       (rn->pl->source_dir && fs_below(rn->pl->source_dir, path)) ||
 	       fs_below(rn->pl->run_dir, path);
 }
 
@@ -194,7 +195,9 @@ static bool is_shared(const struct run *rn, const char *path)
 static void results_files(const struct run *rn, const struct plan_step *ps, struct strvec *paths)
 {
 	const char *csv = conf_of(rn)->csv;
-	const char *const dirs[] = { ps->cwd && is_shared(rn, ps->cwd) ? ps->cwd : NULL,
+	/* Beside a folder of the run's own, scripts of a package leave it. */
+	CLEANUP(xfreep) char *beside = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
+	const char *const dirs[] = { ps->cwd && is_shared(rn, ps->cwd) ? ps->cwd : NULL, beside,
 				     rn->pl->conf ? rn->pl->conf->dir : NULL,
 				     env_of(ps, "PROFRIG_OUT") };
 

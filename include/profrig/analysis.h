@@ -62,7 +62,18 @@ struct analysis_moments {
 		char *name, *by;
 		struct window w;
 	}) windows; /* that tools recorded in */
+	/* what tools cost, by baseline.json; ratios and shares, NaN unknown */
+	VEC(struct analysis_overhead {
+		char *tools, *unit, *verdict;
+		bool alone;
+		uint64_t pairs;
+		double overhead, ci_low, ci_high, baseline_s, tools_s, baseline_performance,
+			tools_performance, performance_ratio, performance_low, performance_high,
+			budget;
+	}) overhead;
 };
+/* The table `overhead`, owned; NULL when nothing is known. */
+struct table *analysis_overhead_table(const struct analysis_moments *mo);
 void analysis_moments_release(struct analysis_moments *mo);
 
 struct analysis_opts {

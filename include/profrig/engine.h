@@ -19,6 +19,7 @@
 #define PROFRIG_ENGINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "profrig/err.h"
 #include "profrig/strvec.h"
@@ -37,7 +38,9 @@ struct engine_spec {
 	char *image;
 	char *lib_dir; /* on the host: holds profrig-init and the preload libraries */
 	char *run_dir; /* NULL for a throw-away probe container */
-	VEC(struct engine_mount) mounts;                        /* the user's and the model's */
+	VEC(struct engine_mount) mounts; /* the user's and the model's */
+	/* of things in the run directory, which a throw-away container has not */
+	VEC(struct engine_mount) late_mounts;
 	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
 	bool keep;                   /* leave the ended container for a look inside */
 	struct strvec caps, options; /* options: handed to the engine word by word */
@@ -48,6 +51,12 @@ struct engine_spec {
 	 * none)
 	 */
 	const char *gpu_vendor;
+	/*
+	 * The hard limits of open files and processes that nobody here may raise (root without
+	 * CAP_SYS_RESOURCE: a container manager that asks for more, as podman does, starts nothing);
+	 * 0: there is no such limit.
+	 */
+	uint64_t max_files, max_processes;
 };
 void engine_spec_release(struct engine_spec *s);
 

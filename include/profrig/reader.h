@@ -137,6 +137,15 @@ struct rundir {
 		char *name, *by;
 		int64_t start_ns, end_ns;
 	}) windows;
+	/* of baseline.json: what tools cost; NaN unknown */
+	VEC(struct rundir_overhead {
+		char *tools, *unit, *verdict;
+		bool alone;
+		uint64_t pairs;
+		double overhead, ci_low, ci_high, baseline_s, tools_s, baseline_performance,
+			tools_performance, performance_ratio, performance_low, performance_high,
+			budget;
+	}) overhead;
 	int64_t root_pid; /* of the workload, 0 unknown */
 	bool estimated;
 	bool container; /* the workload ran in one, under a host name of its own */

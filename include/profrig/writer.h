@@ -56,6 +56,11 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 int report_load(const char *dir, struct report *ret, struct err *err);
 void report_release(struct report *r);
 /*
+ * Adds a table (taken over) to what `analyze` wrote into dir, in place of one of its name, and
+ * writes again what shows tables.
+ */
+int report_add_table(const char *dir, struct table *take, struct err *err);
+/*
  * Removes what an earlier analysis wrote into dir: its tables, folded stacks and reports, and in
  * each/ those of the runs of an ensemble; nothing when there is no analysis.json of profrig.
  */

@@ -5,7 +5,7 @@ cd "$ROOT" || exit 1
 
 code "no command is a usage error" 2 "$PROFRIG"
 code "--help" 0 "$PROFRIG" --help
-for c in run plan analyze report info list doctor; do
+for c in run plan sample analyze report info list doctor; do
 	code "$c --help" 0 "$PROFRIG" $c --help
 	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
 done

@@ -41,7 +41,7 @@ done
 engine=host IMAGE=
 
 code "repeated, each with a baseline" 0 run --idle 0.2 --repeat 2 --baseline --cooldown 0.3 --no-analyze -- true
-is "only profiled runs have idle time" "$(while read -r d; do jq -r '.idle | length' "$d/run.json"; done <"$T/out" | tr '\n' ' ')" "0 2 0 2 "
+is "only profiled runs have idle time" "$(while read -r d; do jq -r '.idle | length' "$d/run.json"; done <"$T/out" | tr "\n" " ")" "0 2 2 0 "
 check "and the cooldown is between them" jq -es '[.[] | [.clocks[0].monotonic_ns, .clocks[-1].monotonic_ns]] | . as $c | [range(1; length)] | length == 3 and all($c[.][0] - $c[. - 1][1] >= 300000000)' \
 	$(sed 's,$,/run.json,' "$T/out")
 

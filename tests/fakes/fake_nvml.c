@@ -6,13 +6,20 @@
  * and its temperature fails with "unknown error". Energy of device 0 moves with CLOCK_MONOTONIC at
  * 200 W. Environment, read at nvmlInit:
  *	FAKE_NVML_INIT=9		nvmlInit fails with that code
- *	FAKE_NVML_COUNT=0		devices
+ *	FAKE_NVML_COUNT=0		devices, 8 at most; all but device 1 are as device 0
  *	FAKE_NVML_HANDLE1=15		device 1 cannot be had, with that code
  *	FAKE_NVML_LOST_AFTER=5		from the 6th power call on device 0 is lost (15)
  *	FAKE_NVML_SLOW_US=1000		each power call takes that long
  *	FAKE_NVML_ULL=1			the field's value is of the other integer type
  *	FAKE_NVML_NAME=…		of device 0
- * fake_nvml_calls counts calls that ask the driver.
+ *	FAKE_NVML_MIG=1			device 0 is cut into instances: no utilisation of the whole
+ *	FAKE_NVML_CAP_MW=350000		power limit of device 0 (its default is 700 W)
+ *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; the first draws, too
+ * fake_nvml_calls counts calls that ask the driver; fake_nvml_fail(name, code) makes a call fail
+ * from then on, on both devices (code 0: no more).
+ *
+ * With FAKE_NVML_OLD (fake_nvml_old.c) it is a library of 2017: no fields, no MIG, no _v2 or _v3 of
+ * the lists of processes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,6 +35,7 @@ typedef enum {
 	NVML_ERROR_UNINITIALIZED = 1,
 	NVML_ERROR_INVALID_ARGUMENT = 2,
 	NVML_ERROR_NOT_SUPPORTED = 3,
+	NVML_ERROR_NO_PERMISSION = 4,
 	NVML_ERROR_NOT_FOUND = 6,
 	NVML_ERROR_INSUFFICIENT_SIZE = 7,
 	NVML_ERROR_DRIVER_NOT_LOADED = 9,
@@ -84,8 +92,37 @@ typedef struct {
 #define NVML_FI_DEV_POWER_INSTANT 186
 
 _Atomic int fake_nvml_calls;
-static struct nvmlDevice_st devices[2] = { { 0 }, { 1 } };
-static int inits, power_calls, lost_after, slow_us, ull;
+static struct {
+	char name[64];
+	int code;
+} failing[64];
+
+void fake_nvml_fail(const char *name, int code)
+{
+	size_t i = 0;
+
+	while (failing[i].name[0] && strcmp(failing[i].name, name) != 0)
+		i++;
+	strncpy(failing[i].name, name, sizeof(failing[i].name) - 1);
+	failing[i].code = code;
+}
+
+static int fails(const char *name)
+{
+	for (size_t i = 0; failing[i].name[0]; i++)
+		if (strcmp(failing[i].name, name) == 0)
+			return failing[i].code;
+	return 0;
+}
+
+#define FAIL \
+	do { \
+		if (failing[0].name[0] && fails(__func__)) \
+			return (nvmlReturn_t)fails(__func__); \
+	} while (0)
+
+static struct nvmlDevice_st devices[8] = { { 0 }, { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 } };
+static int inits, power_calls, lost_after, slow_us, ull, mig;
 static unsigned count;
 static const char *name0;
 
@@ -104,6 +141,7 @@ nvmlReturn_t nvmlInit_v2(void)
 	lost_after = (int)env("FAKE_NVML_LOST_AFTER", -1);
 	slow_us = (int)env("FAKE_NVML_SLOW_US", 0);
 	ull = (int)env("FAKE_NVML_ULL", 0);
+	mig = (int)env("FAKE_NVML_MIG", 0);
 	name0 = getenv("FAKE_NVML_NAME") ? getenv("FAKE_NVML_NAME") : "NVIDIA Fake H100";
 	power_calls = 0;
 	inits++;
@@ -120,22 +158,36 @@ nvmlReturn_t nvmlShutdown(void)
 
 const char *nvmlErrorString(nvmlReturn_t r)
 {
-	switch (r) {
-	case NVML_ERROR_NOT_SUPPORTED:
-		return "Not Supported";
-	case NVML_ERROR_DRIVER_NOT_LOADED:
-		return "Driver Not Loaded";
-	case NVML_ERROR_GPU_IS_LOST:
-		return "GPU is lost";
-	default:
-		return "Unknown Error";
-	}
+	static const char *const texts[] = {
+		"Success",
+		"Uninitialized",
+		"Invalid Argument",
+		"Not Supported",
+		"Insufficient Permissions",
+		"Already Initialized",
+		"Not Found",
+		"Insufficient Size",
+		"Insufficient External Power",
+		"Driver Not Loaded",
+		"Timeout",
+		"Interrupt Request Issue",
+		"NVML Shared Library Not Found",
+		"Function Not Found",
+		"Corrupted infoROM",
+		"GPU is lost",
+		"GPU requires reset",
+		"GPU access blocked by the operating system",
+		"Driver/library version mismatch",
+	};
+
+	return r < sizeof(texts) / sizeof(*texts) ? texts[r] : "Unknown Error";
 }
 
 nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
 {
 	static const char text[] = "550.54.15";
 
+	FAIL;
 	if (length < sizeof(text))
 		return NVML_ERROR_INSUFFICIENT_SIZE;
 	memcpy(version, text, sizeof(text));
@@ -150,7 +202,7 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *n)
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
 {
-	if (index >= count || index >= 2)
+	if (index >= count || index >= 8)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (index == 1 && env("FAKE_NVML_HANDLE1", 0))
 		return (nvmlReturn_t)env("FAKE_NVML_HANDLE1", 0);
@@ -168,30 +220,34 @@ static nvmlReturn_t put(const char *text, char *to, unsigned int length)
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t d, char *name, unsigned int length)
 {
-	return put(d->index ? "NVIDIA Fake T4" : name0, name, length);
+	FAIL;
+	return put(d->index == 1 ? "NVIDIA Fake T4" : name0, name, length);
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t d, char *uuid, unsigned int length)
 {
-	return put(d->index ? "GPU-1111" : "GPU-0000", uuid, length);
+	FAIL;
+	return put(d->index == 1 ? "GPU-1111" : "GPU-0000", uuid, length);
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, nvmlPciInfo_t *pci)
 {
+	FAIL;
 	memset(pci, 0, sizeof(*pci));
-	pci->bus = d->index ? 0x41 : 0x01;
-	return put(d->index ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
+	pci->bus = d->index == 1 ? 0x41 : 0x01;
+	return put(d->index == 1 ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
 		   sizeof(pci->busId));
 }
 
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned int *mw)
 {
+	FAIL;
 	fake_nvml_calls++;
 	if (slow_us)
 		usleep((useconds_t)slow_us);
 	if (d->index == 0 && lost_after >= 0 && ++power_calls > lost_after)
 		return NVML_ERROR_GPU_IS_LOST;
-	*mw = d->index ? 75500 : 200250;
+	*mw = d->index == 1 ? 75500 : 200250;
 	return NVML_SUCCESS;
 }
 
@@ -199,8 +255,9 @@ nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t d, unsigned long l
 {
 	struct timespec ts;
 
+	FAIL;
 	fake_nvml_calls++;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	*mj = (unsigned long long)ts.tv_sec * 200000 + (unsigned long long)ts.tv_nsec / 5000;
@@ -209,17 +266,19 @@ nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t d, unsigned long l
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t d, nvmlMemory_t *m)
 {
+	FAIL;
 	fake_nvml_calls++;
-	m->total = d->index ? 16ULL << 30 : 80ULL << 30;
-	m->used = d->index ? 1ULL << 30 : 20ULL << 30;
+	m->total = d->index == 1 ? 16ULL << 30 : 80ULL << 30;
+	m->used = d->index == 1 ? 1ULL << 30 : 20ULL << 30;
 	m->free = m->total - m->used;
 	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *u)
 {
+	FAIL;
 	fake_nvml_calls++;
-	if (d->index)
+	if (d->index == 1 || mig)
 		return NVML_ERROR_NOT_SUPPORTED;
 	u->gpu = 87;
 	u->memory = 41;
@@ -228,10 +287,11 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *u)
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t d, nvmlTemperatureSensors_t s, unsigned int *t)
 {
+	FAIL;
 	fake_nvml_calls++;
 	if (s != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_UNKNOWN;
 	*t = 64;
 	return NVML_SUCCESS;
@@ -239,18 +299,21 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t d, nvmlTemperatureSensors_t s
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t d, nvmlClockType_t type, unsigned int *mhz)
 {
+	FAIL;
 	(void)d;
 	fake_nvml_calls++;
 	*mhz = type == NVML_CLOCK_MEM ? 2619 : type == NVML_CLOCK_GRAPHICS ? 1980 : 1;
 	return NVML_SUCCESS;
 }
 
+#ifndef FAKE_NVML_OLD
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t d, int n, nvmlFieldValue_t *v)
 {
+	FAIL;
 	fake_nvml_calls++;
 	for (int i = 0; i < n; i++) {
 		v[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
-		if (d->index || v[i].fieldId != NVML_FI_DEV_POWER_INSTANT || v[i].scopeId != 0)
+		if (d->index == 1 || v[i].fieldId != NVML_FI_DEV_POWER_INSTANT || v[i].scopeId != 0)
 			continue;
 		v[i].nvmlReturn = NVML_SUCCESS;
 		memset(&v[i].value, 0xee, sizeof(v[i].value));
@@ -263,3 +326,126 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t d, int n, nvmlFieldValue_t *v
 	}
 	return NVML_SUCCESS;
 }
+#endif
+
+/* --- facts --- */
+
+typedef enum { NVML_FEATURE_DISABLED, NVML_FEATURE_ENABLED } nvmlEnableState_t;
+typedef enum { NVML_PSTATE_0 = 0, NVML_PSTATE_8 = 8 } nvmlPstates_t;
+typedef enum { NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED } nvmlErrorType;
+typedef enum { NVML_VOLATILE_ECC, NVML_AGGREGATE_ECC } nvmlEccCounterType_t;
+
+typedef struct {
+	unsigned int pid;
+	unsigned long long usedGpuMemory;
+	unsigned int gpuInstanceId, computeInstanceId;
+} nvmlProcessInfo_t;
+
+nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t d, char *text, unsigned int length)
+{
+	FAIL;
+	return put(d->index == 1 ? "90.04.84.00.01" : "96.00.74.00.01", text, length);
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t d, unsigned int *mw)
+{
+	FAIL;
+	*mw = d->index == 1 ? 70000 : (unsigned)env("FAKE_NVML_CAP_MW", 700000);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t d, unsigned int *mw)
+{
+	FAIL;
+	*mw = d->index == 1 ? 70000 : 700000;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t d, unsigned int *least,
+							  unsigned int *most)
+{
+	FAIL;
+	*least = d->index == 1 ? 60000 : 200000;
+	*most = d->index == 1 ? 70000 : 710000;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t d, nvmlClockType_t type, unsigned int *mhz)
+{
+	(void)d;
+	FAIL;
+	*mhz = type == NVML_CLOCK_MEM ? 2620 : type == NVML_CLOCK_GRAPHICS ? 1981 : 2;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t d, nvmlEnableState_t *now, nvmlEnableState_t *next)
+{
+	FAIL;
+	if (d->index == 1)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*now = NVML_FEATURE_ENABLED;
+	*next = NVML_FEATURE_DISABLED;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t d, nvmlErrorType type,
+					 nvmlEccCounterType_t counter, unsigned long long *n)
+{
+	FAIL;
+	if (d->index == 1)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*n = type == NVML_MEMORY_ERROR_TYPE_UNCORRECTED && counter == NVML_VOLATILE_ECC ? 3 : 77;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t d, nvmlPstates_t *state)
+{
+	FAIL;
+	*state = d->index == 1 ? NVML_PSTATE_8 : NVML_PSTATE_0;
+	return NVML_SUCCESS;
+}
+
+#ifndef FAKE_NVML_OLD
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t d, unsigned int *now, unsigned int *next)
+{
+	FAIL;
+	if (d->index == 1)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*now = (unsigned)mig;
+	*next = 0;
+	return NVML_SUCCESS;
+}
+
+/* The first pid is in both lists; memory of the second is not known. */
+static nvmlReturn_t processes(nvmlDevice_t d, int graphics, unsigned int *nr,
+			      nvmlProcessInfo_t *info)
+{
+	const char *at = getenv("FAKE_NVML_USERS");
+	unsigned n = 0;
+
+	while (d->index == 0 && at && *at && n < (graphics ? 1u : *nr)) {
+		char *end;
+
+		info[n] = (nvmlProcessInfo_t){ .pid = (unsigned)strtoul(at, &end, 10) };
+		info[n].usedGpuMemory = n == 1 ? ~0ULL : graphics ? 1ULL << 20 : 2ULL << 30;
+		n++;
+		at = *end == ',' ? end + 1 : end;
+	}
+	*nr = n;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t d, unsigned int *nr,
+						     nvmlProcessInfo_t *info)
+{
+	FAIL;
+	return processes(d, 0, nr, info);
+}
+
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t d, unsigned int *nr,
+						      nvmlProcessInfo_t *info)
+{
+	FAIL;
+	return processes(d, 1, nr, info);
+}
+#endif

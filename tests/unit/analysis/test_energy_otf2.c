@@ -238,7 +238,7 @@ static void mi300a_power(void **state)
 	model_free(m);
 }
 
-static const struct window {
+static const struct known_window {
 	int device;
 	const char *kernel;
 	double exact_j; /* of the counter, at 2^-16 J for 15.3 µJ */
@@ -273,7 +273,7 @@ static void case_04_mi300a_filtered_power(void **state)
 	(void)state;
 	counters_learn(m, &rules);
 	for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
-		const struct window *w = &windows[i];
+		const struct known_window *w = &windows[i];
 		series_id e = series_of(m, ENERGY_COUNT, w->device);
 		series_id p = series_of(m, SOCKET_POWER, w->device);
 		struct counter_info ci;

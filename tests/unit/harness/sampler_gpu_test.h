@@ -33,6 +33,7 @@ static inline int tear_down(void **state)
 		"PROFRIG_RSMI_LIB",     "FAKE_NVML_INIT",    "FAKE_NVML_COUNT",
 		"FAKE_NVML_LOST_AFTER", "FAKE_NVML_SLOW_US", "FAKE_NVML_ULL",
 		"FAKE_NVML_NAME",       "FAKE_NVML_HANDLE1", "FAKE_RSMI_MODE",
+		"FAKE_NVML_MIG",        "FAKE_NVML_CAP_MW",  "FAKE_NVML_USERS",
 	};
 
 	(void)state;

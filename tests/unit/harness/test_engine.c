@@ -280,6 +280,20 @@ static void test_other_commands(void **state)
 				    "--format '{{.Names}} {{.Label \"profrig.run\"}}'");
 	assert_string_equal(podman, "podman ps --all --no-trunc --filter label=profrig.run "
 				    "--format '{{.Names}} {{index .Labels \"profrig.run\"}}'");
+	/* Limits that podman may not exceed, in front of options of the user's, which win. */
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
+	s.max_files = 20000;
+	s.max_processes = 4096;
+	strvec_push(&s.options, "--ulimit=nofile=9:9");
+	start_is("podman", &s,
+		 "podman run --rm -i --ulimit=nofile=20000:20000 --ulimit=nproc=4096:4096 "
+		 "--init=false --pull=never --log-driver=none --name profrig-R1 --label "
+		 "profrig.run=R1 -v /opt/profrig/lib:/.profrig:ro" RUN_DIR
+		 " --ulimit=nofile=9:9" TAIL);
+	start_is("docker", &s, "docker" HEAD RUN_DIR " --ulimit=nofile=9:9" TAIL);
+	words_are(d->mounts, "c1",
+		  "docker container inspect --format '{{.State.Running}}\n{{range "
+		  ".Mounts}}{{println .Source}}{{end}}' -- c1");
 }
 
 int main(void)

@@ -1,0 +1,95 @@
+/* One more table for an analysis that is written already: found out when other runs had ended. */
+#include "table_json.h"
+#include "writers_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+#include "profrig/xalloc.h"
+
+/* What analysis.json says of a table, as a tree. */
+static json_t *described(const struct table *t)
+{
+	CLEANUP(xfreep) char *file = xasprintf("tables/%s.csv", table_name(t));
+	CLEANUP(xfreep) char *text = NULL;
+	struct json_out j;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	json_out_init(&j, f, 0);
+	json_obj(&j, NULL);
+	json_str(&j, "name", table_name(t));
+	json_str(&j, "file", file);
+	json_u64(&j, "rows", table_rows(t));
+	json_str(&j, "about", table_about_text(t));
+	table_json_columns(&j, t);
+	json_end(&j);
+	if (fclose(f) != 0)
+		return NULL;
+	return json_loadb(text, n, 0, NULL);
+}
+
+static int list_it(struct report *r, const struct table *t, struct err *err)
+{
+	json_t *doc = json_loads(r->analysis_json, 0, NULL), *tables, *row = described(t);
+	char *text = NULL;
+	size_t i, n;
+
+	tables = json_object_get(doc, "tables");
+	if (json_is_array(tables) && row) {
+		for (i = json_array_size(tables); i-- > 0;)
+			if (!strcmp(json_text_at(json_array_get(tables, i), "name"), table_name(t)))
+				json_array_remove(tables, i);
+		json_array_append(tables, row);
+		text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	}
+	json_decref(row);
+	json_decref(doc);
+	if (!text)
+		return err_set(err, EINVAL, "%s/analysis.json: no list of tables", r->dir);
+	n = strlen(text);
+	free(r->analysis_json);
+	r->analysis_json = xrealloc(text, n + 2);
+	memcpy(r->analysis_json + n, "\n", 2);
+	return 0;
+}
+
+static int write_again(const struct report *r, struct err *err)
+{
+	static const struct {
+		const char *format, *file;
+	} all[] = { { "json", "report.json" }, { "html", "report.html" } };
+	CLEANUP(xfreep) char *path = fs_join(r->dir, "analysis.json");
+	int ret = writer_find("csv")->write(r, err);
+
+	for (size_t i = 0; ret >= 0 && i < ARRAY_LEN(all); i++) {
+		CLEANUP(xfreep) char *file = fs_join(r->dir, all[i].file);
+
+		if (fs_exists(file))
+			ret = writer_find(all[i].format)->write(r, err);
+	}
+	return ret < 0 ? ret
+		       : fs_write_atomic(path, r->analysis_json, strlen(r->analysis_json), err);
+}
+
+int report_add_table(const char *dir, struct table *take, struct err *err)
+{
+	struct report r = REPORT_INIT;
+	int ret = report_load(dir, &r, err);
+
+	if (ret < 0) {
+		table_free(take);
+		return ret;
+	}
+	ret = list_it(&r, take, err);
+	table_set_add(&r.tables, take);
+	if (ret == 0)
+		ret = write_again(&r, err);
+	report_release(&r);
+	return ret;
+}

@@ -1,0 +1,180 @@
+#include "profrig/redact.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/json_out.h"
+#include "profrig/strvec.h"
+#include "profrig/xalloc.h"
+
+#define STARS 3
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct strvec known = STRVEC_INIT;
+
+/* --- learning --- */
+
+/* Longer ones first: one may be a part of another. */
+static void insert(const char *value)
+{
+	size_t i = 0;
+
+	if (strlen(value) < REDACT_MIN || strvec_has(&known, value))
+		return;
+	strvec_push(&known, value);
+	for (i = known.nr - 1; i > 0 && strlen(known.v[i]) > strlen(known.v[i - 1]); i--) {
+		char *swap = known.v[i];
+
+		known.v[i] = known.v[i - 1];
+		known.v[i - 1] = swap;
+	}
+}
+
+/* As it stands in JSON, without the quotes. */
+static char *json_form(const char *value)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	struct json_out j;
+
+	if (!f)
+		return NULL;
+	json_out_init(&j, f, 0);
+	json_str(&j, NULL, value);
+	if (fclose(f) != 0 || n < 2) {
+		free(text);
+		return NULL;
+	}
+	memmove(text, text + 1, n - 2);
+	text[n - 2] = '\0';
+	return text;
+}
+
+void redact_learn(const char *value)
+{
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+
+	if (!value)
+		return;
+	strvec_push(&lines, value);
+	strvec_split(&lines, value, "\r\n");
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < lines.nr; i++) {
+		CLEANUP(xfreep) char *json = json_form(lines.v[i]);
+
+		insert(lines.v[i]);
+		if (json)
+			insert(json);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- finding --- */
+
+/* Cuts out all that equals value; stars are shorter than any of them. */
+static size_t cut(char *text, size_t n, const char *value)
+{
+	size_t len = strlen(value), to = 0, from = 0;
+
+	for (;;) {
+		char *at = memmem(text + from, n - from, value, len);
+		size_t keep = at ? (size_t)(at - text) - from : n - from;
+
+		if (to != from)
+			memmove(text + to, text + from, keep);
+		to += keep;
+		if (!at)
+			return to;
+		memset(text + to, '*', STARS);
+		to += STARS;
+		from += keep + len;
+	}
+}
+
+static bool ends_authority(char c)
+{
+	return c == '/' || c == '?' || c == '#' || c == '"' || c == '\'' || c == '<' || c == '>' ||
+	       c == '\\' || isspace((unsigned char)c) || c == '\0';
+}
+
+/* What is to be hidden of "user:password@host…"; 0 nothing. */
+static size_t hidden_part(const char *text, size_t n, bool http, size_t *ret_start)
+{
+	size_t end = 0, at = 0, colon = 0;
+	bool found = false;
+
+	while (end < n && !ends_authority(text[end]))
+		end++;
+	for (size_t i = 0; i < end; i++)
+		if (text[i] == '@') {
+			at = i;
+			found = true;
+		}
+	if (!found)
+		return 0;
+	while (colon < at && text[colon] != ':')
+		colon++;
+	*ret_start = colon < at ? colon + 1 : 0;
+	return colon < at ? at - colon - 1 : http ? at : 0;
+}
+
+static size_t cut_urls(char *text, size_t n)
+{
+	static const char sep[] = "://";
+	size_t from = 0;
+	char *at;
+
+	while ((at = memmem(text + from, n - from, sep, strlen(sep)))) {
+		size_t host = (size_t)(at - text) + strlen(sep), start = 0, len, stars;
+		bool http = (host >= 7 && !memcmp(at - 4, "http", 4)) ||
+			    (host >= 8 && !memcmp(at - 5, "https", 5));
+
+		from = host;
+		len = hidden_part(text + host, n - host, http, &start);
+		if (len == 0)
+			continue;
+		stars = len < STARS ? len : STARS;
+		start += host;
+		memset(text + start, '*', stars);
+		memmove(text + start + stars, text + start + len, n - start - len);
+		n -= len - stars;
+	}
+	return n;
+}
+
+size_t redact(char *text, size_t n, size_t min)
+{
+	size_t was = n;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < known.nr && strlen(known.v[i]) >= min; i++)
+		n = cut(text, n, known.v[i]);
+	pthread_mutex_unlock(&lock);
+	n = cut_urls(text, n);
+	if (n < was)
+		text[n] = '\0';
+	return n;
+}
+
+char *redact_str(char *s)
+{
+	redact(s, strlen(s), REDACT_MIN);
+	return s;
+}
+
+void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	FILE *to = open_memstream(&text, &n);
+
+	if (!to)
+		return;
+	print(ctx, to);
+	if (fclose(to) == 0)
+		fwrite(text, 1, redact(text, n, REDACT_SURE), f);
+}

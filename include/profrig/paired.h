@@ -1,0 +1,28 @@
+/*
+ * paired: how many times more one thing takes than another, from pairs that were measured one
+ * after the other.
+ *
+ * The logarithms of the ratios of the pairs are averaged; the interval is mean ± t·s/√n of them
+ * with Student's t for n − 1 degrees of freedom, taken back by exp: it is one of the ratio of
+ * geometric means, and holds what it promises when the noise multiplies (what makes a run 2 %
+ * slower does so whatever its length) and pairs are independent. What drifts slowly (clocks,
+ * temperature) is the same in both of a pair; taken in the order AB, BA, AB, … a steady drift
+ * cancels out of the mean. Sources: Fleming and Wallace, How not to lie with statistics (1986), for
+ * ratios and geometric means; Georges, Buytaert and Eeckhout, Statistically rigorous Java
+ * performance evaluation (2007), for intervals by Student's t over whole runs.
+ */
+#ifndef PROFRIG_PAIRED_H
+#define PROFRIG_PAIRED_H
+
+#include <stddef.h>
+
+struct paired_ratio {
+	size_t n;         /* pairs that counted: both values finite and above 0 */
+	double ratio;     /* a over b; NaN for n = 0 */
+	double low, high; /* of the confidence interval; NaN for n < 2 */
+};
+
+void paired_ratio(const double *a, const double *b, size_t n, double confidence,
+		  struct paired_ratio *ret);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * redact: keeps secrets out of what profrig writes.
+ *
+ * Whoever comes by a secret's value says so once (redact_learn); whoever writes text that others
+ * made (messages of engines, arguments of users, whole files) has it gone over before it leaves.
+ * Each line of a secret counts, as a key file's would be cut into lines by a log, and so does the
+ * form that JSON gives it. What is found becomes "***". Independently of what was learned the
+ * password of a URL (scheme://user:password@host) is taken out, and over http also a user without a
+ * password, which is how tokens are written.
+ *
+ * Values shorter than REDACT_MIN are not learned: they are no secrets, and would be found
+ * everywhere. In whole files only those of REDACT_SURE bytes and more count, so that "success"
+ * for a password does not make a file unreadable.
+ *
+ * Thread-safe. What was learned lasts as long as the process.
+ */
+#ifndef PROFRIG_REDACT_H
+#define PROFRIG_REDACT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define REDACT_MIN ((size_t)4)
+#define REDACT_SURE ((size_t)8)
+
+void redact_learn(const char *value);
+/*
+ * In place, for values of at least min bytes; returns the new length, never larger. text[n] need not
+ * be NUL, and is set to it when the text became shorter.
+ */
+size_t redact(char *text, size_t n, size_t min);
+/* The same of a string. Returns s. */
+char *redact_str(char *s);
+/* What print writes goes to f without secrets (REDACT_SURE). */
+void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx);
+
+#endif

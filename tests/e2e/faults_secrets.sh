@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# A secret given in every way there is, and repeated by those who should not: a command that spells it out, an engine's error message, URLs with passwords.
+# It is in nothing that profrig writes: run directory, logs with -vv, plans in every format, messages, lists. (The argv of all processes: secrets.sh.)
+. "$(dirname "$0")/../lib.sh"
+cd "$T" || exit 1
+export T GIVEN=hunter2-given AWS_SECRET_ACCESS_KEY=hunter2-inherited
+cat >c.yaml <<'Y'
+model: {name: s, command: [/bin/sh, -c, 'test -n "$HF_TOKEN"; : --password=hunter2-spelled --url https://me:hunter2-url@example.org/x ''hunter2 "quoted" value''']}
+env: {MY_API_KEY: hunter2-plain, DB_PASSWORD: hunter2-spelled, ODD_SECRET: 'hunter2 "quoted" value', PROXY: "http://me:hunter2-proxy@proxy:3128"}
+secrets: {HF_TOKEN: {from_env: GIVEN}, PEM: {from_env: PEM}}
+labels: {where: "https://hunter2tokeninuser@example.org"}
+Y
+export PEM="-----BEGIN-----
+hunter2-first-line-of-pem
+hunter2-second-line-of-pem
+-----END-----"
+no_secret() { # name, files or folders…
+	local name=$1 hits
+	shift
+	hits=$(grep -rIoaE '.{0,40}(hunter2|n2\\?-).{0,20}' "$@" 2>/dev/null | head -n 5)
+	check "$name: something was written" test -s "$1" -o -d "$1"
+	is "$name: no secret" "$hits" ""
+}
+run() { "$PROFRIG" -vv run -o "$T/runs" --config c.yaml --label link=ftp://u:hunter2-label@h/ "$@"; }
+
+code "a run on the host" 0 run --engine host
+mv out printed
+no_secret "its run directory" runs
+no_secret "its log with -vv" err
+no_secret "its output" printed
+code "report of it" 0 "$PROFRIG" -vv report "$(cat printed)"
+no_secret "the reports" runs
+for f in text json sh; do
+	code "plan as $f" 0 "$PROFRIG" -vv plan --format $f --config c.yaml --engine host
+	no_secret "plan as $f" out err
+	check "plan as $f: stars in its place" grep -qF '***' out
+done
+code "a command on the command line" 1 run --engine host --set 'env.A_TOKEN=hunter2-set' --set 'model.command=[sh, -c, "exit 3", hunter2-set]'
+no_secret "its run directory" runs
+no_secret "its messages" err
+code "list runs" 0 "$PROFRIG" list runs
+no_secret "list runs" out
+
+# An engine that tells everything it knows, at every question.
+cat >docker <<'D'
+#!/bin/sh
+say() { echo "docker: Error: bad value hunter2-plain for MY_API_KEY, tried https://me:hunter2-url@registry/ with $GIVEN, $DB_PASSWORD" >&2; }
+case "$1 $2" in
+"version --format") echo 1 ;;
+"image inspect") echo sha256:1 ;;
+run*) say; exit 125 ;;
+*) say; exit 1 ;;
+esac
+D
+chmod +x docker
+PROFRIG_DOCKER=$T/docker code "an engine that repeats a secret when nothing starts" 4 run --engine docker --image x
+like "its message is shown" "$(cat err)" "bad value [*]{3} for MY_API_KEY"
+no_secret "the message" err
+# With an agent, which dies: the run directory is kept.
+cat >docker <<'D'
+#!/bin/sh
+case "$1 $2" in
+"version --format") echo 1 ;;
+"image inspect") echo sha256:1 ;;
+run*)
+	while [ "$1" != --run ]; do shift; done
+	exec 3<&0
+	"$AGENT" --run "$2" <&3 3<&- &
+	exec 3<&-
+	while [ ! -e "$T/working" ]; do sleep 0.1; done
+	kill -9 $!
+	echo "docker: lost hunter2-plain and hunter2-second-line-of-pem" >&2
+	exit 9 ;;
+esac
+D
+AGENT=$B/profrig-init PROFRIG_DOCKER=$T/docker code "an engine that repeats a secret when it dies" 1 run --engine docker --image x \
+	--set "model.command=[sh, -c, 'touch $T/working; sleep 60; : hunter2-given']"
+check "its words are kept" grep -qF 'lost ***' "$(cat out)/steps/engine.err"
+like "in the reason too" "$(field "$(cat out)/run.json" .reason)" 'lost [*]{3} and [*]{3}'
+no_secret "its run directory" runs
+no_secret "its messages" err
+
+echo 'model: {name: s, command: [true]}
+secrets: {HF_TOKEN: hunter2-wrong-place}
+env: {MY_KEY: [hunter2-list]}
+tooools: hunter2-key' >bad.yaml
+code "a configuration with secrets in the wrong places" 3 "$PROFRIG" -vv run --config bad.yaml --engine host
+sed -i '/tooools/d' err
+no_secret "its messages" err

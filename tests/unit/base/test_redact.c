@@ -1,0 +1,100 @@
+#include "../test.h"
+
+#include "profrig/redact.h"
+
+static void is(const char *text, const char *want)
+{
+	CLEANUP(xfreep) char *s = xstrdup(text);
+
+	assert_string_equal(redact_str(s), want);
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	redact_learn("hunter2-token");
+	redact_learn("hunter2-token-longer");
+	redact_learn("a\"quote\\d");
+	redact_learn("first line\nsecond line\n");
+	redact_learn("abc");
+	redact_learn("");
+	redact_learn(NULL);
+	is("x hunter2-token y", "x *** y");
+	is("hunter2-tokenhunter2-token", "******");
+	is("=hunter2-token-longer.", "=***.");
+	is("{\"v\": \"a\\\"quote\\\\d\"}", "{\"v\": \"***\"}");
+	is("raw a\"quote\\d", "raw ***");
+	is("log: second line", "log: ***");
+	is("abc is too short to be one", "abc is too short to be one");
+	is("", "");
+}
+
+static void test_min(void **state)
+{
+	char text[] = "weak and much-stronger";
+
+	(void)state;
+	redact_learn("weak");
+	redact_learn("much-stronger");
+	assert_int_equal(redact(text, strlen(text), REDACT_SURE), 12);
+	assert_string_equal(text, "weak and ***");
+	redact_str(text);
+	assert_string_equal(text, "*** and ***");
+}
+
+static void test_urls(void **state)
+{
+	(void)state;
+	is("https://user:pass@host/x", "https://user:***@host/x");
+	is("https://user:p@host/x", "https://user:*@host/x");
+	is("s3://k:a@b@host", "s3://k:***@host");
+	is("https://ghp_0123456789@host/x", "https://***@host/x");
+	is("ssh://git@host/x", "ssh://git@host/x");
+	is("https://host/x@y:z", "https://host/x@y:z");
+	is("see http://a:bcd@h, https://e:fgh@i/", "see http://a:***@h, https://e:***@i/");
+	is("://", "://");
+	is("://:@", "://:@");
+	is("http://@", "http://@");
+	is("http://user:pass\"@", "http://user:pass\"@");
+}
+
+/* Binary data, a match at either end, a text whose end is no NUL of ours. */
+static void test_edges(void **state)
+{
+	char data[] = { 0, 'b', 'y', 't', 'e', '-', 's', 'e', 'c', 'r', 'e', 't', 0, 'x' };
+
+	(void)state;
+	redact_learn("byte-secret");
+	assert_int_equal(redact(data, sizeof(data), REDACT_MIN), 6);
+	assert_memory_equal(data, "\0***\0x", 6);
+	assert_int_equal(redact(data, 0, REDACT_MIN), 0);
+}
+
+static void print(const void *ctx, FILE *f)
+{
+	fputs(ctx, f);
+}
+
+static void test_through(void **state)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	redact_learn("through-secret");
+	redact_through(f, print, "is through-secret gone");
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(text, "is *** gone");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),  cmocka_unit_test(test_min),
+		cmocka_unit_test(test_urls),    cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_through),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
