@@ -161,24 +161,10 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put_labels(row, rc);
 }
 
-static const json_t *metric_of(const json_t *doc, const char *name)
-{
-	const json_t *m;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "metrics"), i, m)
-	{
-		if (str(m, "name") && !strcmp(str(m, "name"), name))
-			return m;
-	}
-	return NULL;
-}
-
 /* What run.json says of it. */
 static void put_run(json_t *row, const json_t *doc)
 {
 	const json_t *d = json_object_get(doc, "durations_s");
-	const json_t *overhead = metric_of(doc, "overhead"), *base = metric_of(doc, "baseline");
 	const json_t *data = json_object_get(doc, "data");
 
 	put(row, "run_id", str(doc, "id"));
@@ -192,14 +178,24 @@ static void put_run(json_t *row, const json_t *doc)
 	put(row, "profrig_version", str(json_object_get(doc, "versions"), "profrig"));
 	put_num(row, "build_duration", json_object_get(d, "build"));
 	put_num(row, "test_duration", json_object_get(d, "workload"));
-	put(row, "baseline_run_id", base ? str(base, "source") : NULL);
-	put_num(row, "overhead_percent", json_object_get(overhead, "value"));
 	/* the first data set, where a run says which it took */
 	data = json_is_array(data) ? json_array_get(data, 0) : NULL;
 	put(row, "dataname", str(data, "name"));
 	put(row, "data_provider_type", str(data, "provider"));
 	put_num(row, "data_size", json_object_get(data, "bytes"));
 	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
+}
+
+static void put_pair(json_t *row, const struct run_pair *pair)
+{
+	double more = pair ? 100 * (pair->workload_s / pair->baseline_s - 1) : NAN;
+	char buf[32];
+
+	if (!pair || !pair->baseline_id || !*pair->baseline_id)
+		return;
+	put(row, "baseline_run_id", pair->baseline_id);
+	num_fmt_f64(buf, more);
+	put(row, "overhead_percent", isfinite(more) ? buf : NULL);
 }
 
 /* --- one row for each result --- */
@@ -318,7 +314,8 @@ static json_t *configs_of(const struct runconf *rc)
 	return json_null();
 }
 
-json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
+json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason,
+		  const struct run_pair *pair)
 {
 	json_t *rows = json_array(), *results = json_array();
 	json_t *configs = configs_of(pl->conf);
@@ -335,6 +332,7 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 			put_run(row, doc);
 		else
 			put(row, "run_dir", NULL);
+		put_pair(row, pair);
 		json_object_set_new(row, "multi_results", json_null());
 		if (m)
 			put_result(row, pl, m);

@@ -152,6 +152,7 @@ code "a run under a tracer" 0 run --perf-csv perf.csv --baseline --tools-dir "$R
 is "its throughput is marked, and that of the baseline is not" "$(cell metric -2) $(cell profiled -2) $(cell baseline -2) | $(cell metric -1) $(cell profiled -1) $(cell tools -1)" \
 	"samples/s no yes | samples/s (profiled) yes A+cpu_power"
 is "it names the baseline" "$(cell baseline_run_id -1)" "$(cell run_id -2)"
+like "and what it cost" "$(cell overhead_percent -1)" "^-?[0-9.e+]+$"
 code "a sampler alone marks nothing" 0 run --perf-csv perf.csv --tools cpu_power -- echo performance: 5 samples/s
 is "but is named" "$(cell metric -1) $(cell profiled -1) $(cell tools -1)" "samples/s no cpu_power"
 
