@@ -65,6 +65,18 @@ static const struct plan_step *workload_step(const struct plan *pl)
 	return NULL;
 }
 
+/* The program, with "bash" and the like and the script behind it one. */
+static size_t program_words(const struct strvec *command)
+{
+	const char *base = command->nr ? fs_base(command->v[0]) : "";
+
+	return command->nr > 1 && *command->v[1] != '-' &&
+			       (!strcmp(base, "sh") || !strcmp(base, "bash") ||
+				!strncmp(base, "python", 6))
+		       ? 2
+		       : 1;
+}
+
 /* What stands behind the program, without what is secret. */
 static void put_args(json_t *row, const struct plan *pl)
 {
@@ -72,7 +84,7 @@ static void put_args(json_t *row, const struct plan *pl)
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 
-	for (size_t i = 1; i < pl->conf->command.nr; i++) {
+	for (size_t i = program_words(&pl->conf->command); i < pl->conf->command.nr; i++) {
 		CLEANUP(xfreep)
 		char *word = ps ? run_masked(ps, pl->conf->command.v[i])
 				: xstrdup(pl->conf->command.v[i]);
