@@ -8,6 +8,7 @@
 
 #include "profrig/csv.h"
 #include "profrig/fs.h"
+#include "profrig/image.h"
 #include "profrig/num.h"
 #include "profrig/text.h"
 
@@ -137,6 +138,30 @@ static void put_labels(json_t *row, const struct runconf *rc)
 	put(row, "labels", sb.buf);
 }
 
+/* The Dockerfile, when only one can have made the image, and what that was made from. */
+static void put_dockerfile(json_t *row, const struct runconf *rc)
+{
+	struct dockerfiles all = { VEC_INIT };
+	const struct dockerfile *one = NULL;
+	size_t kept = 0;
+
+	put(row, "docker_file", rc->dockerfile);
+	if (!rc->dockerfile || dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all.v.nr; i++)
+		if (!all.v.v[i].why) {
+			one = &all.v.v[i];
+			kept++;
+		}
+	if (kept == 1) {
+		const char *base = dockerfile_arg(one, &rc->build, IMAGE_BASE_ARG);
+
+		put(row, "docker_file", one->path);
+		put(row, "base_docker", base ? base : one->from);
+	}
+	dockerfiles_release(&all);
+}
+
 /* What is known before anything runs. */
 static void put_conf(json_t *row, const struct plan *pl)
 {
@@ -159,7 +184,8 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put(row, "pipeline", getenv("pipeline"));
 	put_args(row, pl);
 	put(row, "tags", tags);
-	put(row, "docker_file", rc->dockerfile);
+	if (pl->engine->container)
+		put_dockerfile(row, rc);
 	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
 	put(row, "machine_name", host);
 	put(row, "deployment_type", "local");

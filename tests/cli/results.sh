@@ -138,6 +138,11 @@ like "says so" "$(cell run_status -1) $(cell reason -1)" "timeout workload took 
 code "a run that cannot be set up is 4" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run -o "$T/runs" --engine docker --image nosuch --perf-csv perf.csv -- true
 like "and has its row" "$(cell status -1) $(cell docker_image -1) $(cell reason -1)" "FAILURE nosuch engine 'docker' does not answer"
 echo 'echo ran >>$PROFRIG_RUN_DIR/ran' >s/note.sh
+mkdir df && printf 'ARG BASE_DOCKER=debian:12\nFROM $BASE_DOCKER\n' >df/Dockerfile
+printf 'model: {name: d, command: [bash, run.sh, --fast, "a b"], image: "x:1", dockerfile: Dockerfile}\n' >df/profrig.yaml
+code "a model with a Dockerfile" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run -o "$T/runs" --engine docker --perf-csv df.csv df
+is "has it in its row, and what it begins with" "$(cell docker_file 1 df.csv) $(cell base_docker 1 df.csv)" "$T/df/Dockerfile debian:12"
+is "arguments are what stands behind the script" "$(cell args 1 df.csv)" "--fast 'a b'"
 code "without the workload" 0 run --perf-csv perf.csv --skip-model-run --tools cpu_usage --set "pre_scripts=[$T/s/note.sh]" --set "post_scripts=[$T/s/note.sh]" -- sh -c 'echo never >>$PROFRIG_RUN_DIR/ran'
 is "the scripts run" "$(tr '\n' ' ' <"$(last)/ran")" "ran ran "
 is "and it is skipped" "$(cell status -1) $(json .status)" "SKIPPED skipped"
