@@ -279,11 +279,12 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 }
 
 /* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
-static void note_results(const struct prepared *p, const char *status, const char *reason)
+static void note_results(const struct prepared *p, const char *status, const char *reason,
+			 const struct run_pair *pair)
 {
 	struct err err = ERR_INIT;
 
-	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
+	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, pair, &err) < 0)
 		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
 }
 
@@ -303,7 +304,7 @@ static bool left_out(const struct run_options *o, const struct prepared *p)
 	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
 	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
 		   p->conf.model_name, why);
-	note_results(p, "skipped", why);
+	note_results(p, "skipped", why, NULL);
 	return true;
 }
 
@@ -341,9 +342,9 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		base = pairing_base(pairing, block);
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
-	/* Clean figures are those of runs without tools. */
-	if (!o->baseline || p->bare)
-		note_results(p, NULL, NULL);
+	note_results(p, NULL, NULL,
+		     &(struct run_pair){ base.run_id, base.workload_s,
+					 r.status == RUN_SUCCESS ? r.workload_s : NAN });
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
@@ -432,7 +433,7 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 			r = run_one(o, one, &pairing, block);
 		/* Also what could not even be set up is a result. */
 		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
-			note_results(one, "failed", log_last_error());
+			note_results(one, "failed", log_last_error(), NULL);
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
