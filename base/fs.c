@@ -255,9 +255,30 @@ char *fs_which(const char *name, const char *path_env)
 	}
 }
 
-int fs_sha256(const char *path, char ret_hex[65], struct err *err)
+static void to_hex(const uint8_t digest[SHA256_DIGEST_SIZE], char ret_hex[65])
 {
 	static const char hex[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
+		ret_hex[2 * i] = hex[digest[i] >> 4];
+		ret_hex[2 * i + 1] = hex[digest[i] & 15];
+	}
+	ret_hex[64] = '\0';
+}
+
+void fs_sha256_text(const void *text, size_t n, char ret_hex[65])
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	sha256_update(&ctx, n, text);
+	sha256_digest(&ctx, sizeof(digest), digest);
+	to_hex(digest, ret_hex);
+}
+
+int fs_sha256(const char *path, char ret_hex[65], struct err *err)
+{
 	CLEANUP(xclosep) int fd = -1;
 	CLEANUP(xfreep) uint8_t *block = NULL;
 	uint8_t digest[SHA256_DIGEST_SIZE];
@@ -278,10 +299,6 @@ int fs_sha256(const char *path, char ret_hex[65], struct err *err)
 		sha256_update(&ctx, (size_t)n, block);
 	}
 	sha256_digest(&ctx, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++) {
-		ret_hex[2 * i] = hex[digest[i] >> 4];
-		ret_hex[2 * i + 1] = hex[digest[i] & 15];
-	}
-	ret_hex[64] = '\0';
+	to_hex(digest, ret_hex);
 	return 0;
 }

@@ -33,9 +33,14 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
+	{ W_DATA_MISSING, "data that is optional is not there" },
+	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
+			 "the newest" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -505,6 +510,8 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
+		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts_begin(rn);
 }
 
@@ -517,9 +524,15 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	run_data_fetch(rn);
+	save(rn);
+	if (rn->failed_phase || rn->interrupt)
+		return;
 	control_open(rn);
+	run_source_make(rn);
 	run_phase(rn, "start");
-	engine_start(rn);
+	if (!rn->failed_phase && !rn->interrupt)
+		engine_start(rn);
 	engine_needs(rn);
 	run_facts_end(rn);
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
@@ -537,6 +550,7 @@ static void walk(struct run *rn)
 	if (!rn->skipped)
 		run_collect(rn);
 	run_results(rn);
+	run_source_done(rn);
 }
 
 static void finish(struct run *rn, struct run_result *ret)
@@ -614,6 +628,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	run_data_release(rn);
 	record_free(&rn->record);
 }
 

@@ -223,7 +223,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	CLEANUP(xfreep) char *home = home_of(rn, po);
-	bool ours = fs_below(rn->pl->run_dir, po->dir);
+	/* The workload's folder, too, may lie in the run's: what is there does not stay. */
+	bool ours = fs_below(home, po->dir);
 	size_t from = rn->artifacts.nr;
 	struct err err = ERR_INIT;
 	const struct run_artifact *a;
@@ -241,12 +242,12 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 po->tool, rn->artifacts.nr - from, files.nr);
 		rn->outputs_optional_bad = true;
 	}
-	if (files.nr == 0)
+	if (files.nr == 0 && !po->if_any)
 		add_missing(rn, po);
 	if (rn->artifacts.nr == from)
 		return;
 	a = decisive(rn, from);
-	if (is(a, "valid") && a->v.unread) {
+	if (is(a, "valid") && a->v.unread && !po->if_any) {
 		run_warn(rn, W_OUTPUT_UNREAD, "warning",
 			 "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
 			 po->tool, a->v.reason);

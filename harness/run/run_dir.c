@@ -283,6 +283,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 	add_mode(pl->run_dir, 0011);
 	control_share(rn);
 	add_mode(steps, 0777);
+	run_source_share(rn);
 	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
 		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);
 		bool writes = rel && !strncmp(rel, "artifacts/", 10);

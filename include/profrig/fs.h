@@ -28,6 +28,12 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err);
  * -EINVAL; over 256 levels -ELOOP.
  */
 int fs_remove_tree(const char *path, struct err *err);
+/*
+ * Copies what is below `from` into the folder `to`, over what is there. Links are followed, those
+ * that lead nowhere copied; permissions stay; sockets, pipes and devices are left out. The folder
+ * `but`, by whatever path, is not entered (NULL: none). -ELOOP over 64 levels.
+ */
+int fs_copy_tree(const char *from, const char *to, const char *but, struct err *err);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
@@ -60,6 +66,12 @@ int fs_glob_all(const char *dir, const char *pattern, struct strvec *out, struct
 char *fs_which(const char *name, const char *path_env);
 /* Lower-case hex of SHA-256, 64 characters + NUL. */
 int fs_sha256(const char *path, char ret_hex[65], struct err *err);
+void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
+/*
+ * $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>: made with mode 0700 when it is not there, ours
+ * and nobody else's when it is. Owned; NULL with err.
+ */
+char *fs_runtime_dir(struct err *err);
 /* The directory of the running binary, owned. */
 char *fs_self_dir(void);
 
