@@ -124,6 +124,7 @@ check "with --record-only ($inside inside, $out outside)" test "$inside" -gt 5 -
 
 # Clients that know no manners. cat keeps the connection open.
 cat >"$T/rude.c" <<'C'
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
 	char big[8192], in[8192];
 	int fds[40], told = 0;
 	struct timeval limit = { 5, 0 };
+	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2 || chdir(argv[1]))
 		return 2;
 	for (int i = 0; i < 40; i++) { /* more than there are places; they never say a word */
@@ -159,10 +161,9 @@ int main(int argc, char **argv)
 	memset(big, 'x', sizeof(big)); /* a request without an end */
 	int fd = reach("control.sock");
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	if (write(fd, big, sizeof(big)) < 0)
-		return 4;
+	ssize_t sent = write(fd, big, sizeof(big)); /* it may be hung up on before it has said all */
 	n = read(fd, in, sizeof(in));
-	int cut = n > 0 && memmem(in, n, "at most", 7);
+	int cut = sent < 0 || n < 0 || (n > 0 && memmem(in, n, "at most", 7));
 	close(fd);
 	fd = reach("control.sock"); /* garbage, and then not waiting for the answer */
 	for (int i = 0; i < 300; i++)
