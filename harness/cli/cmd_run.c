@@ -334,8 +334,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		base = pairing_base(pairing, block);
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
-	/* Clean figures are those of runs without tools. */
-	if (!o->baseline || p->bare)
+	else
 		note_results(p, NULL, NULL);
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
@@ -401,6 +400,20 @@ static void say_together(struct strvec *dirs)
 	strvec_clear(dirs);
 }
 
+/* What a run cost is known when its pair has ended, and goes into the table of results with it. */
+static void end_block(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->v.nr; i++) {
+		struct outcome *oc = &pairing->v.v[i];
+
+		if (oc->noted)
+			continue;
+		oc->noted = true;
+		pairing_pair(pairing, i);
+		note_results(oc->prepared, NULL, NULL);
+	}
+}
+
 /* The repeats of one model, p being its kinds of run. */
 static int run_model(const struct run_options *o, struct prepared *p, bool *first)
 {
@@ -413,6 +426,8 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		size_t block = i / each, at = i % each;
 		/* There and back: what drifts is no overhead. */
 		struct prepared *one = &p[block % 2 ? each - 1 - at : at];
+		if (at == 0)
+			end_block(&pairing);
 		if (!one->engine)
 			continue;
 		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
@@ -430,6 +445,7 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
 	}
+	end_block(&pairing);
 	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
 		code = exit_worse(code, EXIT_GATE);
 	if (dirs.nr == (size_t)o->repeat)
