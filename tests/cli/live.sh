@@ -106,6 +106,14 @@ check "a window from the mark to the end" jq -e '(.marks[] | select(.name == "wa
 	.[0].start_ns >= $m and .[0].start_ns - $m < 1000000000 and .[0].end_ns == $e' "$dir/run.json"
 code "by hand, and nobody did" 0 "$PROFRIG" -q run -o "$runs" --engine host --no-analyze --record-start manual -- sleep 0.1
 is "no window" "$(field "$(cat "$T/out")/run.json" '.windows | length')" 0
+code "by hand, and a tool has nothing" 6 "$PROFRIG" -q run -o "$runs" --engine host --no-analyze --tools roctx_trace --record-start manual -- sleep 0.1
+is "which is not its fault" "$(field "$(cat "$T/out")/run.json" '.status + ": " + .reason')" "partial: output 'artifacts/roctx_trace/*.json' of tool 'roctx_trace' is missing: recording was never switched on"
+code "plan says when tools record" 0 "$PROFRIG" -q plan --engine host --tools roctx_trace,perf,uftrace --record-start 'mark warm' --record-after 3 --record-for 5 --record-only -- true
+is "and how they are told" "$(sed -n '/^recording/,/^$/p' "$T/out")" "recording, from the mark 'warm' on, 3 s later, for 5 s; samplers pause too
+  roctx_trace: told by \$PROFRIG_RECORD
+  perf: told by a pipe
+  uftrace: records always: it has no switch, analysis leaves out what is outside"
+like "and starts them so" "$(cat "$T/out")" 'perf record --quiet --control fifo:[^ ]*/artifacts/perf/control.fifo,[^ ]*/ack.fifo -D -1 -e'
 code "a start that is none" 3 "$PROFRIG" run --engine host --record-start later -- true
 like "is told" "$(cat "$T/err")" "record.start: want begin, manual or 'mark NAME', not 'later'"
 code "manual, and after" 3 "$PROFRIG" run --engine host --record-start manual --record-after 3 -- true
