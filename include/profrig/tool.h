@@ -86,7 +86,7 @@ struct tool {
 	double sampler_period_s;
 	char *sampler_where; /* file:line */
 	struct tool_control control;
-	double budget;            /* share of the workload's time it may cost; NaN: not stated */
+	double budget; /* share of the workload's time it may cost; NaN: not stated */
 	/* of tools.json: words that another tool of it has too are put there once */
 	bool shared_wrap;
 	struct strvec notes;      /* worth telling when it is used */

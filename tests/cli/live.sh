@@ -218,3 +218,25 @@ code "ctl of a dead run" 4 "$PROFRIG" ctl "$dir" status
 like "says so" "$(cat "$T/err")" "its profrig has died"
 code "the next run" 0 "$PROFRIG" -q run -o "$runs" --engine host --no-analyze -- true
 is "clears away" "$(cd "$dir" && find . \( -type s -o -type p -o -name record.flag \))" ""
+
+# Tool files that say how they are switched, and cannot mean it.
+mkdir "$T/bad"
+bad() { # words that are expected, lines of control
+	{
+		printf 'name: bad\nclass: env\nenv: {A: "1"}\n'
+		cat
+	} >"$T/bad/bad.yaml"
+	code "a tool whose control is wrong: $1" 3 "$PROFRIG" plan --engine host --tools-dir "$T/bad" --tools bad -- true
+	like "is told with its file and line" "$(cat "$T/err")" "bad.yaml:[0-9]+: $1"
+}
+bad "control of kind fifo needs fifo" <<<'control: {kind: fifo}'
+bad "control of kind fifo needs start and stop" <<<'control: {kind: fifo, fifo: a, start: [x]}'
+bad "control.fifo: '../x' is no plain name of a file in \{out\}" <<<'control: {kind: fifo, fifo: ../x, start: [x], stop: [y]}'
+bad "control of kind script needs script" <<<'control: {kind: script}'
+bad "script 'nosuch.sh' is neither beside this file nor above it" <<<'control: {kind: script, script: nosuch.sh}'
+bad "control of kind command needs start and stop" <<<'control: {kind: command, start: [x]}'
+bad "control.kind: unknown 'socket'" <<<'control: {kind: socket}'
+bad "control has words for wrap, and wrap has no \{control\} where they go" <<<'control: {kind: flag, wrap: [--paused]}'
+bad "unknown placeholder \{nosuch\}" <<<'control: {kind: command, start: ["{nosuch}"], stop: [x]}'
+bad "control: 'PROFRIG_RECORD' is no variable that a tool may set" <<<'control: {kind: flag, env: {PROFRIG_RECORD: "1"}}'
+bad "budget: want a percentage such as 10%, not 'a lot'" <<<'budget: a lot'
