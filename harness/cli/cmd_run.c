@@ -279,12 +279,11 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 }
 
 /* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
-static void note_results(const struct prepared *p, const char *status, const char *reason,
-			 const struct run_pair *pair)
+static void note_results(const struct prepared *p, const char *status, const char *reason)
 {
 	struct err err = ERR_INIT;
 
-	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, pair, &err) < 0)
+	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
 		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
 }
 
@@ -304,7 +303,7 @@ static bool left_out(const struct run_options *o, const struct prepared *p)
 	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
 	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
 		   p->conf.model_name, why);
-	note_results(p, "skipped", why, NULL);
+	note_results(p, "skipped", why);
 	return true;
 }
 
@@ -342,9 +341,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		base = pairing_base(pairing, block);
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
-	note_results(p, NULL, NULL,
-		     &(struct run_pair){ base.run_id, base.workload_s,
-					 r.status == RUN_SUCCESS ? r.workload_s : NAN });
+	else
+		note_results(p, NULL, NULL);
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
@@ -409,6 +407,20 @@ static void say_together(struct strvec *dirs)
 	strvec_clear(dirs);
 }
 
+/* What a run cost is known when its pair has ended, and goes into the table of results with it. */
+static void end_block(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->v.nr; i++) {
+		struct outcome *oc = &pairing->v.v[i];
+
+		if (oc->noted)
+			continue;
+		oc->noted = true;
+		pairing_pair(pairing, i);
+		note_results(oc->prepared, NULL, NULL);
+	}
+}
+
 /* The repeats of one model, p being its kinds of run. */
 static int run_model(const struct run_options *o, struct prepared *p, bool *first)
 {
@@ -421,6 +433,8 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		size_t block = i / each, at = i % each;
 		/* There and back: what drifts is no overhead. */
 		struct prepared *one = &p[block % 2 ? each - 1 - at : at];
+		if (at == 0)
+			end_block(&pairing);
 		if (!one->engine)
 			continue;
 		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
@@ -433,11 +447,12 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 			r = run_one(o, one, &pairing, block);
 		/* Also what could not even be set up is a result. */
 		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
-			note_results(one, "failed", log_last_error(), NULL);
+			note_results(one, "failed", log_last_error());
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
 	}
+	end_block(&pairing);
 	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
 		code = exit_worse(code, EXIT_GATE);
 	if (dirs.nr == (size_t)o->repeat)
