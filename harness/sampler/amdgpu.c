@@ -308,6 +308,25 @@ static bool is_card(const char *drm, const char *entry, struct card *ret)
 	return true;
 }
 
+char *amdgpu_card_dir(const char *pci)
+{
+	CLEANUP(xfreep) char *drm = xasprintf("%s" DRM, sampler_root());
+	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	char *found = NULL;
+
+	fs_list(drm, &entries, NULL);
+	for (size_t i = 0; !found && i < entries.nr; i++) {
+		struct card c = { .metrics_fd = -1 };
+
+		if (!is_card(drm, entries.v[i], &c))
+			continue;
+		if (strcmp(c.pci, pci) == 0)
+			found = STEAL(c.dir);
+		card_release(&c);
+	}
+	return found;
+}
+
 /* Card directories of AMD devices, by PCI address. */
 static void find_cards(struct sampler_state *st)
 {
@@ -396,26 +415,13 @@ static bool is_gone(int code)
 /* Whether the card at that address is there again: its files, all anew. */
 static bool reopen(struct card *c)
 {
-	CLEANUP(xfreep) char *drm = xasprintf("%s" DRM, sampler_root());
-	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	char *dir = amdgpu_card_dir(c->pci);
 	struct gpu_metrics blob;
-	bool found = false;
 
-	fs_list(drm, &entries, NULL);
-	for (size_t i = 0; !found && i < entries.nr; i++) {
-		struct card now = { .metrics_fd = -1 };
-
-		if (!is_card(drm, entries.v[i], &now))
-			continue;
-		found = strcmp(now.pci, c->pci) == 0;
-		if (found) {
-			free(c->dir);
-			c->dir = STEAL(now.dir);
-		}
-		card_release(&now);
-	}
-	if (!found)
+	if (!dir)
 		return false;
+	free(c->dir);
+	c->dir = dir;
 	c->metrics_fd = open_text(c->dir, "gpu_metrics");
 	/* another driver may have another layout */
 	if (c->layout && c->metrics_fd >= 0 && gpu_metrics_read(c->metrics_fd, &blob) == 0 &&
