@@ -28,13 +28,13 @@ static _Atomic uint64_t threshold = UINT64_MAX;
 static struct {
 	pthread_mutex_t lock;
 	int mode;
-	struct strbuf phase;
+	struct strbuf phase, note;
 	uint64_t total;
 	bool items; /* counts are no bytes */
 	int64_t began_ns;
 	int64_t drawn_ns;
 	bool shown;
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .phase = STRBUF_INIT };
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .phase = STRBUF_INIT, .note = STRBUF_INIT };
 
 static void set_threshold(uint64_t v)
 {
@@ -101,6 +101,8 @@ static void draw(uint64_t done, int64_t now)
 	} else if (elapsed_s >= 1) {
 		strbuf_addf(&text, "  %d s", (int)elapsed_s);
 	}
+	if (state.note.len)
+		strbuf_addf(&text, "  %s", state.note.buf);
 	/* The last cell stays free: some terminals wrap when it is written. */
 	cut_to_width(&text, terminal_width() - 1);
 	strbuf_addstr(&out, LOG_WIPE);
@@ -129,6 +131,7 @@ void progress_phase(const char *fmt, ...)
 		strbuf_vaddf(&state.phase, fmt, ap);
 		va_end(ap);
 		log_line_clean(&state.phase, 0);
+		strbuf_clear(&state.note);
 		state.total = 0;
 		state.items = false;
 		state.began_ns = clock_monotonic_ns();
@@ -201,6 +204,21 @@ void progress_tick(void)
 	pthread_mutex_unlock(&state.lock);
 }
 
+void progress_note(const char *note)
+{
+	int64_t now = clock_monotonic_ns();
+
+	pthread_mutex_lock(&state.lock);
+	if (state.mode == 2 && state.shown) {
+		strbuf_clear(&state.note);
+		strbuf_addf(&state.note, "%.200s", note);
+		log_line_clean(&state.note, 0);
+		if (now - state.drawn_ns >= REDRAW_NS)
+			draw(0, now);
+	}
+	pthread_mutex_unlock(&state.lock);
+}
+
 void progress_end(void)
 {
 	pthread_mutex_lock(&state.lock);
@@ -209,5 +227,6 @@ void progress_end(void)
 		log_line_write("", 0, false);
 	state.shown = false;
 	strbuf_release(&state.phase);
+	strbuf_release(&state.note);
 	pthread_mutex_unlock(&state.lock);
 }

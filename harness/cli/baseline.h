@@ -35,7 +35,7 @@ struct pairing {
 };
 
 void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
-		const struct run_result *r);
+		 const struct run_result *r);
 struct baseline pairing_base(const struct pairing *s, size_t block);
 int pairing_conclude(struct pairing *s, bool analysed);
 void pairing_release(struct pairing *s);

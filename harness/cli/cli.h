@@ -16,6 +16,7 @@
 #include "profrig/runs.h"
 #include "profrig/strvec.h"
 #include "profrig/topology.h"
+#include "profrig/vec.h"
 #include "profrig/writer.h"
 
 /* contract: exit codes */
@@ -95,8 +96,30 @@ bool cli_known_status(const struct command *c, const char *word);
  */
 void cli_put(FILE *f, const char *s, size_t max);
 
+/* Options of whoever chooses models of a package (mad.h), as rows of a table. */
+/* clang-format off */
+#define PACKAGE_OPTS(o) \
+	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \
+	  "models by name or tag: X, SCOPE/X, all, X:key=value" }, \
+	{ "additional-context", 'c', OPT_STR, &(o)->context, "TEXT", \
+	  "madengine's context, JSON or Python" }, \
+	{ "additional-context-file", 'f', OPT_STR, &(o)->context_file, "FILE", \
+	  "the same from a file; -c wins, key by key" }, \
+	{ "lenient", 0, OPT_FLAG, &(o)->lenient, NULL, \
+	  "unknown keys of contexts and models.json: warnings" }
+#define PACKAGE_RUN_OPTS(o) \
+	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
+	  "a tools.json whose tools win" }, \
+	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
+	  "keep the run's own copy of the model" }
+/* clang-format on */
+
 /* Options of run and plan. */
 struct run_options {
+	struct strvec tags; /* as given, commas and all */
+	const char *context, *context_file, *tools_config;
+	bool lenient, keep_model_dir;
+	const struct catalog *catalog; /* of pick_models; NULL */
 	struct strvec tools_dirs, config, sets, labels;
 	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
 	double timeout_s, idle_s; /* < 0 not given */
@@ -112,6 +135,11 @@ struct run_options {
 	const char *only_tool; /* this one has but one tool; NULL */
 	bool skip_workload, all_archs;
 	bool json;
+	const char *manifest, *data_cache;
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);
@@ -122,9 +150,20 @@ struct prepared {
 	struct plan plan;
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
 	bool alone; /* one of several tools */
 };
+/*
+ * What words (files, folders, names, tags) and o->tags stand for, as prepare takes it. The catalog
+ * is read when a word needs it, and is *ret_catalog then (owned; catalog_free), else NULL. -1 to go
+ * on, or an exit code (2, 3) after printing why. A word that nothing has is left to prepare.
+ */
+int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
+		struct catalog **ret_catalog, struct strvec *models);
+void catalog_free(struct catalog *cat);
+/* Words that are worth a warning, each printed once by this process. */
+void warn_once(const struct strvec *lines);
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
 /* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */

@@ -157,9 +157,9 @@ static void offer_tool_list(struct asking *a)
 static void offer_models(struct asking *a)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { VEC_INIT };
+	struct catalog cat = { .models = VEC_INIT };
 
-	if (catalog_load(&cat, cwd, NULL) < 0)
+	if (catalog_load_files(&cat, cwd, NULL) < 0)
 		return;
 	for (size_t i = 0; i < cat.models.nr; i++)
 		offer(a, cat.models.v[i].name, cat.models.v[i].about);

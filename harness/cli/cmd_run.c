@@ -3,6 +3,7 @@
  */
 #include "baseline.h"
 #include "cli.h"
+#include "manifest_models.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -32,6 +33,9 @@
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
+	  "run the images that 'build' has made" }, \
+	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
 	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
 	  "tools, innermost first (not those configured)" }, \
 	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
@@ -109,6 +113,19 @@ static void on_tick(void *ctx)
 {
 	(void)ctx;
 	progress_tick();
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	(void)ctx;
+	progress_note(text);
+}
+
+static void on_bytes(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)ctx;
+	progress_total(total);
+	progress_update(done);
 }
 
 /* A pipe or terminal that is writable takes so much without waiting, mostly. */
@@ -290,13 +307,17 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	struct run_result r = { 0 };
 	struct report rep = REPORT_INIT;
 	bool mid_line = false;
+	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	struct run_opts ro = {
 		.check = check_artifact,
 		.events = { on_phase, p->conf.live ? on_output : NULL, &mid_line,
-			    p->conf.live ? NULL : on_tick },
+			    p->conf.live ? NULL : on_tick, p->conf.live ? NULL : on_note,
+			    p->conf.live ? NULL : on_bytes },
+		.notes = &notes,
 		.interrupt = &cli_interrupt,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
+		.build_s = p->build_s,
 	};
 	/* A line that is drawn again and again does not go with output between. */
 	if (p->conf.live && log_level() > 0)
@@ -304,6 +325,8 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	say_plan(&p->plan);
 	int code = execute(p, &ro, &r);
 
+	for (size_t i = 0; i < notes.nr; i++)
+		log_warn("%s", notes.v[i]);
 	if (code != EXIT_DONE)
 		return code;
 	code = r.exit_code;
@@ -468,6 +491,11 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 	for (size_t i = 0; i < runs_of(o, models); i += each) {
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
+
+		if (o->images.nr && !o->image)
+			one.image = o->images.v[i / each];
+		if (o->builds_s.nr)
+			one.build_s = o->builds_s.v[i / each];
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
 		/* What is wrong with the one is wrong with the other and told once. */
 		one.bare = true;
@@ -496,11 +524,13 @@ static int bad_call(const struct command *c, const struct run_options *o,
 		return cli_usage(c, "--gate needs --baseline: overhead is not known without");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
 		return cli_usage(c, "--cooldown is at most a day");
-	if (operands->nr && rest)
+	if ((operands->nr || o->tags.nr) && rest)
 		return cli_usage(c, "name a model or give a command after --, not both");
 	if (rest && !*rest)
 		return cli_usage(c, "no command after --");
-	if (!operands->nr && !rest && !o->config.nr)
+	if (rest && (o->manifest || o->build))
+		return cli_usage(c, "a command has no image of its own: name models");
+	if (!operands->nr && !o->tags.nr && !rest && !o->config.nr && !o->manifest)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
@@ -508,20 +538,15 @@ static int bad_call(const struct command *c, const struct run_options *o,
 	return -1;
 }
 
-/*
- * A tag stands for every model that has it; a file, a folder or a name that nothing has is left to
- * the configuration.
- */
-static void expand_models(const struct strvec *words, struct strvec *models)
+/* -1 to go on, or an exit code. */
+static int choose_models(const struct command *c, struct run_options *o,
+			 const struct strvec *operands, struct catalog **cat, struct strvec *models)
 {
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog cat = { VEC_INIT };
+	int code = o->manifest ? manifest_models(c, o, operands, cat, models)
+			       : pick_models(c, o, operands, cat, models);
 
-	catalog_load(&cat, cwd, NULL);
-	for (size_t i = 0; i < words->nr; i++)
-		if (fs_exists(words->v[i]) || catalog_match(&cat, words->v[i], models) == 0)
-			strvec_push(models, words->v[i]);
-	catalog_release(&cat);
+	o->catalog = *cat;
+	return code;
 }
 
 static int run_all(const struct command *c, const struct run_options *o,
@@ -543,25 +568,34 @@ static int run_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
+		{ "build", 0, OPT_FLAG, &o.build, NULL, "build the models' images first" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0) {
-		expand_models(&operands, &models);
 		cli_catch_signals();
 		say_leftovers(o.runs_dir);
+		code = o.build ? build_first(c, &o, &operands) : -1;
+	}
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }
@@ -614,11 +648,14 @@ static int plan_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
 	CLEANUP(strvec_release) struct strvec operands = STRVEC_INIT, models = STRVEC_INIT;
+	struct catalog *cat = NULL;
 	char **rest;
 
 	run_options_init(&o);
 	const struct opt opts[] = {
 		RUN_OPTS(&o),
+		PACKAGE_OPTS(&o),
+		PACKAGE_RUN_OPTS(&o),
 		{ "format", 0, OPT_STR, &o.format, "F",
 		  "text, json or sh (a script that does the same)" },
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
@@ -627,10 +664,11 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0) {
-		expand_models(&operands, &models);
+	if (code < 0)
+		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
-	}
+	catalog_free(cat);
 	run_options_release(&o);
 	return code;
 }

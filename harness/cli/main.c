@@ -18,11 +18,12 @@
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
 	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
-	cmd_complete, cmd_man;
+	cmd_complete, cmd_man, cmd_discover, cmd_build;
 
 const struct command *const commands[] = {
-	&cmd_run,   &cmd_plan,   &cmd_analyze, &cmd_report, &cmd_info,   &cmd_convert,    &cmd_list,
-	&cmd_prune, &cmd_doctor, &cmd_ctl,     &cmd_mark,   &cmd_sample, &cmd_completion, NULL,
+	&cmd_run,  &cmd_plan,    &cmd_discover,   &cmd_build, &cmd_analyze, &cmd_report,
+	&cmd_info, &cmd_convert, &cmd_list,       &cmd_prune, &cmd_doctor,  &cmd_ctl,
+	&cmd_mark, &cmd_sample,  &cmd_completion, NULL,
 };
 const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
 

@@ -14,7 +14,7 @@
 #include "profrig/progress.h"
 #include "profrig/text.h"
 
-#define MAX_OPTS 48
+#define MAX_OPTS 96
 
 int exit_worse(int a, int b)
 {

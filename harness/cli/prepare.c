@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +14,13 @@
 void run_options_init(struct run_options *o)
 {
 	*o = (struct run_options){
+		.tags = STRVEC_INIT,
 		.tools_dirs = STRVEC_INIT,
 		.config = STRVEC_INIT,
 		.sets = STRVEC_INIT,
 		.labels = STRVEC_INIT,
+		.images = STRVEC_INIT,
+		.build_s = NAN,
 		.runs_dir = "runs",
 		.format = "text",
 		.timeout_s = -1,
@@ -27,10 +31,13 @@ void run_options_init(struct run_options *o)
 
 void run_options_release(struct run_options *o)
 {
+	strvec_release(&o->tags);
 	strvec_release(&o->tools_dirs);
 	strvec_release(&o->config);
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
+	strvec_release(&o->images);
+	VEC_RELEASE(&o->builds_s);
 }
 
 /*
@@ -51,6 +58,13 @@ static int pick_engine(const struct run_options *o, struct prepared *p)
 	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
 }
 
+static void say_notes(const struct prepared *p)
+{
+	warn_once(&p->conf.notes);
+	for (size_t i = 0; i < p->conf.tools.nr; i++)
+		warn_once(&p->conf.tools.v[i].tool->notes);
+}
+
 static int load_conf(const struct command *c, const struct run_options *o, const char *model,
 		     char *const *cmd, struct prepared *p, struct problems *problems)
 {
@@ -58,12 +72,18 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct runconf_request rq = {
 		.model = model,
+		.catalog = o->catalog,
+		.context = o->context,
+		.context_file = o->context_file,
+		.lenient = o->lenient,
+		.keep_model_dir = o->keep_model_dir,
 		.command = cmd,
 		.config_files = o->config,
 		.sets = o->sets,
 		.labels = o->labels,
 		.engine = o->engine,
 		.image = o->image,
+		.data_cache = o->data_cache,
 		.tools = o->tools,
 		.timeout_s = o->timeout_s,
 		.idle_s = o->idle_s,
@@ -82,6 +102,7 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 	};
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
 
+	say_notes(p);
 	if (problems->lines.nr)
 		return EXIT_CONFIG;
 	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
@@ -125,6 +146,38 @@ int prepare_again(struct prepared *p)
 	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
 }
 
+/* Of a package that is here. It may be there for other reasons: broken, it stops nobody. */
+static void add_package_tools(struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	CLEANUP(xfreep) char *path = fs_join(dir, "scripts/common/tools.json");
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (!fs_is_file(path) || mad_tools_add(ts, path, dir, false, &err) == 0)
+		return;
+	strvec_pushf(&words, "its tools are left out: %s", err.msg);
+	warn_once(&words);
+}
+
+/* --tools-config. */
+static int add_named_tools(const struct command *c, const struct run_options *o,
+			   struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	struct err err = ERR_INIT;
+	int r = o->tools_config ? mad_tools_add(ts, o->tools_config, dir, true, &err) : 0;
+
+	if (r == -ENOENT)
+		return cli_usage(c, "--tools-config: %s", err.msg);
+	if (r == 0)
+		return EXIT_DONE;
+	log_error("%s", err.msg);
+	return EXIT_CONFIG;
+}
+
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
@@ -136,6 +189,7 @@ int load_tools(const struct command *c, const struct strvec *dirs, struct tool_s
 		log_error("%s", err.msg);
 		return EXIT_CONFIG;
 	}
+	add_package_tools(ret);
 	return EXIT_DONE;
 }
 
@@ -175,7 +229,10 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
 	p->alone = o->only_tool != NULL;
+	p->build_s = o->build_s;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
+	if (code == EXIT_DONE)
+		code = add_named_tools(c, o, &p->tools);
 	if (code == EXIT_DONE)
 		code = load_conf(c, o, model, cmd, p, &found);
 	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))

@@ -1,4 +1,7 @@
-/* Which models there are: profrig.yaml here, in the folders here, and in those of examples/. */
+/*
+ * Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and
+ * the entries of models.json.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +87,27 @@ static void add_folders(struct catalog *c, const char *cwd, const char *below)
 	}
 }
 
-int catalog_load(struct catalog *c, const char *cwd, struct err *err)
+static void add_package(struct catalog *c, const char *cwd, bool scripts)
+{
+	mad_models_load(&c->mad, cwd, scripts);
+	for (size_t i = 0; i < c->mad.entries.nr; i++) {
+		const struct mad_entry *e = &c->mad.entries.v[i];
+		struct catalog_entry to = { .mad = e, .tags = STRVEC_INIT };
+
+		to.name = xstrdup(e->name);
+		to.path = xasprintf("%s#%s", e->file, e->name);
+		to.image =
+			xstrdup_null(cfg_text(cfg_get(e->node, "env_vars"), "DOCKER_IMAGE_NAME"));
+		if (e->problems.lines.nr || e->unknown.lines.nr)
+			to.about = xasprintf("BROKEN: %s", e->problems.lines.nr
+								   ? e->problems.lines.v[0]
+								   : e->unknown.lines.v[0]);
+		strvec_pushv(&to.tags, e->tags.v);
+		VEC_PUSH(&c->models, to);
+	}
+}
+
+static int load(struct catalog *c, const char *cwd, bool scripts, struct err *err)
 {
 	CLEANUP(xfreep) char *here = fs_join(cwd, "profrig.yaml");
 
@@ -95,7 +118,18 @@ int catalog_load(struct catalog *c, const char *cwd, struct err *err)
 		add(c, cwd, "profrig.yaml");
 	add_folders(c, cwd, NULL);
 	add_folders(c, cwd, "examples");
+	add_package(c, cwd, scripts);
 	return 0;
+}
+
+int catalog_load(struct catalog *c, const char *cwd, struct err *err)
+{
+	return load(c, cwd, true, err);
+}
+
+int catalog_load_files(struct catalog *c, const char *cwd, struct err *err)
+{
+	return load(c, cwd, false, err);
 }
 
 void catalog_release(struct catalog *c)
@@ -103,21 +137,66 @@ void catalog_release(struct catalog *c)
 	for (size_t i = 0; i < c->models.nr; i++)
 		release_entry(&c->models.v[i]);
 	VEC_RELEASE(&c->models);
+	mad_models_release(&c->mad);
+}
+
+static void add_path(const struct catalog_entry *e, const char *args, struct strvec *paths)
+{
+	CLEANUP(xfreep)
+	char *path = xasprintf("%s%s%s", e->path, *args && !e->mad ? "#" : "", args);
+
+	if (!strvec_has(paths, path))
+		strvec_push(paths, path);
+}
+
+static const struct catalog_entry *native(const struct catalog *c, const char *name)
+{
+	for (size_t i = 0; i < c->models.nr; i++)
+		if (!c->models.v[i].mad && !strcmp(c->models.v[i].name, name))
+			return &c->models.v[i];
+	return NULL;
 }
 
 size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths)
 {
-	size_t before = paths->nr;
-	bool all = !strcmp(word, "all");
+	const char *args = mad_word_args(word);
+	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(args - word));
+	const struct catalog_entry *named = native(c, tag);
+	bool all = !strcmp(tag, "all");
+	size_t n = 0;
 
-	for (size_t i = 0; i < c->models.nr; i++) {
-		if (!strcmp(c->models.v[i].name, word)) {
-			strvec_push(paths, c->models.v[i].path);
-			return 1;
-		}
+	if (named) {
+		add_path(named, args, paths);
+		return 1;
 	}
-	for (size_t i = 0; i < c->models.nr; i++)
-		if (all || strvec_has(&c->models.v[i].tags, word))
-			strvec_push(paths, c->models.v[i].path);
-	return paths->nr - before;
+	for (size_t i = 0; i < c->models.nr; i++) {
+		const struct catalog_entry *e = &c->models.v[i];
+
+		if (e->mad ? !mad_entry_matches(e->mad, word) : !all && !strvec_has(&e->tags, tag))
+			continue;
+		add_path(e, args, paths);
+		n++;
+	}
+	return n;
+}
+
+void catalog_faults(const struct catalog *c, const char *word, struct problems *p)
+{
+	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
+
+	if (!native(c, tag))
+		mad_models_faults(&c->mad, word, p);
+}
+
+bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args)
+{
+	const char *hash = strchr(path, '#'), *colon;
+
+	if (!hash)
+		return false;
+	colon = hash + strcspn(hash, ":");
+	*ret_file = xstrndup(path, (size_t)(hash - path));
+	*ret_name = xstrndup(hash + 1, (size_t)(colon - hash - 1));
+	mad_tag_args(colon, args);
+	return true;
 }

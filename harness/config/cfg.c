@@ -230,17 +230,22 @@ static bool is_blank(const char *text, size_t n)
 	return true;
 }
 
-static int parse(struct cfg *c, const char *text, size_t n, const char *name, bool json,
-		 enum cfg_layer layer, struct err *err)
+static int parse(struct cfg *c, const char *text, size_t n, const char *name,
+		 enum cfg_syntax syntax, enum cfg_layer layer, struct err *err)
 {
 	struct cfg_build b;
-	int r;
+	int r = 0;
 
 	cfg_build_init(&b, c, name, layer);
 	if (n > CFG_MAX_BYTES)
 		return err_set(err, EFBIG, "%s: larger than %zu bytes", name, CFG_MAX_BYTES);
 	if (!is_blank(text, n)) {
-		r = json ? cfg_parse_json(&b, text, n, err) : cfg_parse_yaml(&b, text, n, err);
+		if (syntax == CFG_JSON)
+			r = cfg_parse_json(&b, text, n, err);
+		else if (syntax == CFG_PYTHON)
+			r = cfg_parse_python(&b, text, n, err);
+		else
+			r = cfg_parse_yaml(&b, text, n, err);
 		if (r < 0)
 			return r;
 	}
@@ -251,13 +256,29 @@ static int parse(struct cfg *c, const char *text, size_t n, const char *name, bo
 	return 0;
 }
 
+int cfg_parse_value(struct cfg *c, const char *text, size_t n, const char *name,
+		    enum cfg_syntax syntax, enum cfg_layer layer, struct err *err)
+{
+	int r;
+
+	c->root = NULL;
+	r = parse(c, text, n, name, syntax, layer, err);
+	if (r < 0) {
+		c->root = NULL;
+		return r;
+	}
+	if (c->problems.lines.nr)
+		return err_set(err, EINVAL, "%s", c->problems.lines.v[0]);
+	return 0;
+}
+
 int cfg_parse_text(struct cfg *c, const char *text, size_t n, const char *name, bool json,
 		   enum cfg_layer layer, struct err *err)
 {
 	int r;
 
 	c->root = NULL;
-	r = parse(c, text, n, name, json, layer, err);
+	r = parse(c, text, n, name, json ? CFG_JSON : CFG_YAML, layer, err);
 	if (r == 0 && c->root->kind != CFG_MAP)
 		r = err_set(err, EINVAL, "%s:%d: the file must be a map of keys", name,
 			    c->root->line);

@@ -36,5 +36,6 @@ void cfg_append(struct pool *p, struct cfg_node *parent, struct cfg_node *child)
 
 int cfg_parse_yaml(struct cfg_build *b, const char *text, size_t n, struct err *err);
 int cfg_parse_json(struct cfg_build *b, const char *text, size_t n, struct err *err);
+int cfg_parse_python(struct cfg_build *b, const char *text, size_t n, struct err *err);
 
 #endif

@@ -20,6 +20,8 @@ bool runconf_is_secret_name(const char *name)
 	static const char *const words[] = { "TOKEN",      "SECRET",      "PASSWORD",
 					     "CREDENTIAL", "CREDENTIALS", "KEY" };
 
+	if (strstr(name, "MAD_SECRETS"))
+		return true;
 	while (*name) {
 		size_t n = strcspn(name, "_");
 
@@ -98,12 +100,13 @@ static char *model_file(struct loader *l, const char *path)
 static char *model_by_name(struct loader *l, const char *path)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
-	struct catalog cat;
+	const struct catalog *cat = loader_catalog(l);
 	char *found = NULL;
 
-	if (catalog_load(&cat, l->rq->cwd, &l->usage) < 0)
+	if (!cat)
 		return NULL;
-	catalog_match(&cat, l->rq->model, &paths);
+	catalog_match(cat, l->rq->model, &paths);
+	catalog_faults(cat, l->rq->model, l->p);
 	if (paths.nr == 1) {
 		found = xstrdup(paths.v[0]);
 	} else if (fs_is_file(path)) {
@@ -114,10 +117,30 @@ static char *model_by_name(struct loader *l, const char *path)
 		loader_bad_name(l, NULL, "'%s' stands for %zu models: %s", l->rq->model, paths.nr,
 				list);
 	} else {
-		unknown_model(l, &cat);
+		unknown_model(l, cat);
 	}
-	catalog_release(&cat);
 	return found;
+}
+
+static void load_file(struct loader *l, const char *shown, enum cfg_layer layer);
+
+/* "models.json#NAME:args", as catalog_match gives it; 1 when the model is such. */
+static int model_of_package(struct loader *l, const char *model)
+{
+	CLEANUP(strvec_release) struct strvec args = STRVEC_INIT;
+	CLEANUP(xfreep) char *file = NULL;
+	CLEANUP(xfreep) char *name = NULL;
+
+	if (!catalog_path_split(model, &file, &name, &args))
+		return 0;
+	if (!*name) {
+		l->model_file = xstrdup(file);
+		load_file(l, file, LAYER_MODEL);
+		loader_tag_args(l, &args);
+		return 1;
+	}
+	loader_entry(l, file, name, &args);
+	return 1;
 }
 
 static char *find_model(struct loader *l)
@@ -262,6 +285,8 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
 			LAYER_CLI);
 	}
+	if (rq->data_cache)
+		cfg_put(&l->tree, root, "data_cache", CFG_STR, rq->data_cache, cli, LAYER_CLI);
 	if (rq->perf_csv)
 		cfg_put(&l->tree, loader_cli_map(l, "results"), "perf_csv", CFG_STR, rq->perf_csv,
 			cli, LAYER_CLI);
@@ -274,6 +299,9 @@ static void apply_command_line(struct loader *l)
 	if (rq->live)
 		cfg_put(&l->tree, root, "live", CFG_BOOL, "true", cli, LAYER_CLI);
 	runconf_cli_record(l);
+	if (rq->keep_model_dir)
+		cfg_put(&l->tree, loader_cli_map(l, "model"), "keep_dir", CFG_BOOL, "true", cli,
+			LAYER_CLI);
 	cli_labels(l);
 	/* --set tools[0].options.x=… needs the entry as a map. */
 	schema_expand(&l->tree, schema_table);
@@ -357,13 +385,18 @@ static void load_layers(struct loader *l)
 				rq->model);
 		return;
 	}
-	if (rq->model) {
-		l->model_file = find_model(l);
-		if (l->model_file)
+	if (rq->model && !model_of_package(l, rq->model)) {
+		CLEANUP(xfreep) char *found = find_model(l);
+
+		/* A name may have led into a package, too. */
+		if (found && !model_of_package(l, found)) {
+			l->model_file = STEAL(found);
 			load_file(l, l->model_file, LAYER_MODEL);
+		}
 	}
 	for (size_t i = 0; i < rq->config_files.nr; i++)
 		load_file(l, rq->config_files.v[i], LAYER_FILE);
+	loader_context(l);
 }
 
 int runconf_load(struct runconf *rc, const struct runconf_request *rq, const struct tool_set *ts,
@@ -394,6 +427,7 @@ int runconf_load(struct runconf *rc, const struct runconf_request *rq, const str
 	else if (l.usage.code)
 		r = err_set(err, ENOENT, "%s", l.usage.msg);
 	free(l.model_file);
+	loader_package_release(&l);
 	cfg_release(&l.tree);
 	if (r == -ENOENT)
 		runconf_release(rc);

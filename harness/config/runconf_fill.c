@@ -12,13 +12,14 @@
 #include "profrig/num.h"
 
 #define MAX_GPU 1023
+#define PULL_TIMEOUT_S 3600.0
 
-static const struct cfg_node *scalar_at(const struct cfg_node *map, const char *key)
+const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key)
 {
 	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
 }
 
-static const struct cfg_node *map_at(const struct cfg_node *map, const char *key)
+const struct cfg_node *conf_map(const struct cfg_node *map, const char *key)
 {
 	const struct cfg_node *n = cfg_get(map, key);
 
@@ -30,22 +31,22 @@ static char *text_at(const struct cfg_node *map, const char *key)
 	return xstrdup_null(cfg_text(map, key));
 }
 
-static bool true_at(const struct cfg_node *map, const char *key)
+bool conf_true(const struct cfg_node *map, const char *key)
 {
 	const struct cfg_node *n = cfg_get(map, key);
 
 	return n && n->kind == CFG_BOOL && n->b;
 }
 
-static double seconds_at(const struct cfg_node *map, const char *key)
+double conf_seconds(const struct cfg_node *map, const char *key)
 {
-	const struct cfg_node *n = scalar_at(map, key);
+	const struct cfg_node *n = conf_scalar(map, key);
 	double v = 0;
 
 	return n && schema_seconds(n, &v) == 0 ? v : 0;
 }
 
-static char *origin(const struct cfg_node *n)
+char *conf_origin(const struct cfg_node *n)
 {
 	return n->layer == LAYER_CLI ? xstrdup("command line") : cfg_where(n);
 }
@@ -60,7 +61,7 @@ static char *folder_of(const struct loader *l, const struct cfg_node *n)
 	return fs_dir(path);
 }
 
-static char *resolve(const struct loader *l, const struct cfg_node *n)
+char *conf_resolve(const struct loader *l, const struct cfg_node *n)
 {
 	CLEANUP(xfreep) char *dir = folder_of(l, n);
 	CLEANUP(xfreep) char *path = fs_join(dir, n->s);
@@ -93,7 +94,7 @@ static void check_model_name(struct loader *l, const struct cfg_node *n)
 static void fill_name(struct loader *l, const struct cfg_node *model,
 		      const struct cfg_node *command)
 {
-	const struct cfg_node *name = scalar_at(model, "name");
+	const struct cfg_node *name = conf_scalar(model, "name");
 	struct runconf *rc = l->rc;
 
 	if (name) {
@@ -110,11 +111,11 @@ static void fill_name(struct loader *l, const struct cfg_node *model,
 
 static void fill_dir(struct loader *l, const struct cfg_node *model, const struct cfg_node *command)
 {
-	const struct cfg_node *dir = scalar_at(model, "dir");
+	const struct cfg_node *dir = conf_scalar(model, "dir");
 	struct runconf *rc = l->rc;
 
 	if (dir) {
-		rc->dir = resolve(l, dir);
+		rc->dir = conf_resolve(l, dir);
 		if (!fs_is_dir(rc->dir))
 			cfg_problem(l->p, dir, "model.dir: no folder '%.200s'", rc->dir);
 	} else if (l->model_file) {
@@ -132,12 +133,13 @@ static void fill_dir(struct loader *l, const struct cfg_node *model, const struc
 
 static void fill_model(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *model = map_at(root, "model"), *command = cfg_get(model, "command");
-	const struct cfg_node *dockerfile = scalar_at(model, "dockerfile");
+	const struct cfg_node *model = conf_map(root, "model"),
+			      *command = cfg_get(model, "command");
+	const struct cfg_node *dockerfile = conf_scalar(model, "dockerfile");
 	struct runconf *rc = l->rc;
 
 	cfg_words(model, "command", &rc->command);
-	if ((!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
+	if (!l->rq->builds && (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
 	    !rc->command.nr) {
 		if (model && model->layer >= LAYER_MODEL && model->layer != LAYER_CLI)
 			cfg_problem(l->p, command ? command : model,
@@ -154,9 +156,10 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 		cfg_problem(l->p, command, "model.command: the program's name is empty");
 	fill_name(l, model, command);
 	fill_dir(l, model, command);
+	runconf_fill_words(l, model);
 	rc->image = text_at(model, "image");
-	rc->dockerfile = dockerfile ? resolve(l, dockerfile) : NULL;
-	rc->timeout_s = seconds_at(model, "timeout");
+	rc->dockerfile = dockerfile ? conf_resolve(l, dockerfile) : NULL;
+	rc->timeout_s = conf_seconds(model, "timeout");
 	cfg_words(model, "tags", &rc->tags);
 }
 
@@ -174,7 +177,7 @@ static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *
 
 static void fill_env(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *env = map_at(root, "env");
+	const struct cfg_node *env = conf_map(root, "env");
 
 	for (size_t i = 0; env && i < env->nr; i++) {
 		const struct cfg_node *n = env->child[i];
@@ -183,34 +186,32 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 			VEC_PUSH(&l->rc->env, ((struct runconf_env){
 						      .name = xstrdup(n->key),
 						      .value = xstrdup(n->s),
-						      .origin = origin(n),
+						      .origin = conf_origin(n),
 						      .secret = runconf_is_secret_name(n->key) }));
 	}
 }
 
 static void fill_secrets(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *secrets = map_at(root, "secrets");
+	const struct cfg_node *secrets = conf_map(root, "secrets");
 
 	for (size_t i = 0; secrets && i < secrets->nr; i++) {
-		const struct cfg_node *n = secrets->child[i], *from = scalar_at(n, "from_env");
-		const char *value = from ? getenv(from->s) : NULL;
+		const struct cfg_node *n = secrets->child[i];
+		CLEANUP(xfreep) char *value = NULL;
+		const char *from = NULL;
 
 		if (!env_name_ok(l, n, "secrets"))
 			continue;
-		if (cfg_get(map_at(root, "env"), n->key))
+		if (cfg_get(conf_map(root, "env"), n->key)) {
 			cfg_problem(l->p, n, "secrets.%s: is also under env", n->key);
-		else if (from && !value)
-			cfg_problem(l->p, from, "secrets.%s: the variable %.80s is not set", n->key,
-				    from->s);
-		else if (from && !schema_env_name(from->s))
-			cfg_problem(l->p, from, "secrets.%s: '%.80s' is no name of a variable",
-				    n->key, from->s);
-		else if (value)
+			continue;
+		}
+		value = conf_secret_value(l, n, &from);
+		if (value)
 			VEC_PUSH(&l->rc->env, ((struct runconf_env){ .name = xstrdup(n->key),
-								     .value = xstrdup(value),
-								     .origin = origin(n),
-								     .from = xstrdup(from->s),
+								     .value = STEAL(value),
+								     .origin = conf_origin(n),
+								     .from = xstrdup_null(from),
 								     .secret = true }));
 	}
 }
@@ -220,14 +221,14 @@ static void fill_mounts(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *list = cfg_get(root, "mounts");
 
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *n = list->child[i], *host = scalar_at(n, "host");
-		const struct cfg_node *inside = scalar_at(n, "container"),
-				      *mode = scalar_at(n, "mode");
+		const struct cfg_node *n = list->child[i], *host = conf_scalar(n, "host");
+		const struct cfg_node *inside = conf_scalar(n, "container"),
+				      *mode = conf_scalar(n, "mode");
 		struct runconf_mount m;
 
 		if (!host)
 			continue;
-		m.host = resolve(l, host);
+		m.host = conf_resolve(l, host);
 		m.container = xstrdup(inside ? inside->s : m.host);
 		m.read_only = mode && !strcmp(mode->s, "ro");
 		if (!fs_exists(m.host))
@@ -270,7 +271,7 @@ static int add_gpus(struct runconf *rc, const char *word)
 static void fill_gpus(struct loader *l, const struct cfg_node *root)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-	const struct cfg_node *n = scalar_at(root, "gpus");
+	const struct cfg_node *n = conf_scalar(root, "gpus");
 	int r = 0;
 
 	if (!n || !strcmp(n->s, "none"))
@@ -310,12 +311,12 @@ static bool names_sampler(const struct tool *t, const struct tool_option *o)
 static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
-	const struct cfg_node *given = map_at(entry, "options");
+	const struct cfg_node *given = conf_map(entry, "options");
 	const char **names = xcalloc(t->options.nr + 1, sizeof(*names));
 
 	for (size_t i = 0; i < t->options.nr; i++) {
 		const struct tool_option *o = &t->options.v[i];
-		const struct cfg_node *n = scalar_at(given, o->name);
+		const struct cfg_node *n = conf_scalar(given, o->name);
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
 		names[i] = o->name;
@@ -327,7 +328,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 				    refused);
 		VEC_PUSH(&rt->options,
 			 ((struct runconf_option){ xstrdup(o->name), xstrdup(n ? n->s : o->def),
-						   n ? origin(n) : xstrdup(o->where) }));
+						   n ? conf_origin(n) : xstrdup(o->where) }));
 		show_default(l, entry, "options", o->name, o->def, o->where);
 	}
 	for (size_t i = 0; given && i < given->nr; i++) {
@@ -348,9 +349,9 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
 {
 	const struct tool *t = rt->tool;
-	const struct cfg_node *given = map_at(entry, "sampler");
-	const struct cfg_node *device = scalar_at(given, "device");
-	const struct cfg_node *period = scalar_at(given, "period_s");
+	const struct cfg_node *given = conf_map(entry, "sampler");
+	const struct cfg_node *device = conf_scalar(given, "device");
+	const struct cfg_node *period = conf_scalar(given, "period_s");
 	char number[32];
 
 	if (given && !t->sampler_kind) {
@@ -368,7 +369,7 @@ static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_n
 
 static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry)
 {
-	const struct cfg_node *env = map_at(entry, "env");
+	const struct cfg_node *env = conf_map(entry, "env");
 
 	for (size_t i = 0; env && i < env->nr; i++) {
 		const struct cfg_node *n = env->child[i];
@@ -381,7 +382,7 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 			VEC_PUSH(&rt->env, ((struct runconf_env){
 						   .name = xstrdup(n->key),
 						   .value = xstrdup(n->s),
-						   .origin = origin(n),
+						   .origin = conf_origin(n),
 						   .secret = runconf_is_secret_name(n->key) }));
 	}
 }
@@ -420,7 +421,7 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 			cfg_problem(l->p, name, "tool '%s' is in the list twice", name->s);
 			return;
 		}
-	rt.where = origin(name);
+	rt.where = conf_origin(name);
 	rt.has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
 	cfg_words(entry, "wrap", &rt.wrap);
 	tool_options(l, &rt, entry);
@@ -434,7 +435,7 @@ static void fill_tools(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *list = cfg_get(root, "tools");
 
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *name = scalar_at(list->child[i], "name");
+		const struct cfg_node *name = conf_scalar(list->child[i], "name");
 
 		if (name && *name->s)
 			add_tool(l, list->child[i], name);
@@ -446,13 +447,15 @@ static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre
 	const struct cfg_node *list = cfg_get(root, pre ? "pre_scripts" : "post_scripts");
 
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
-		const struct cfg_node *path = scalar_at(list->child[i], "path");
+		const struct cfg_node *path = conf_scalar(list->child[i], "path");
 		struct runconf_script s = { .args = STRVEC_INIT };
 
 		if (!path)
 			continue;
-		s.path = resolve(l, path);
-		s.where = origin(path);
+		s.path = conf_resolve(l, path);
+		s.where = conf_origin(path);
+		s.bash = cfg_text(list->child[i], "shell") &&
+			 !strcmp(cfg_text(list->child[i], "shell"), "bash");
 		cfg_words(list->child[i], "args", &s.args);
 		if (pre)
 			VEC_PUSH(&l->rc->pre, s);
@@ -463,8 +466,8 @@ static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre
 
 static void fill_container(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *c = map_at(root, "container");
-	const struct cfg_node *workdir = scalar_at(c, "workdir");
+	const struct cfg_node *c = conf_map(root, "container");
+	const struct cfg_node *workdir = conf_scalar(c, "workdir");
 	struct runconf *rc = l->rc;
 
 	rc->container.network = text_at(c, "network");
@@ -475,6 +478,8 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	rc->container.pull = text_at(c, "pull");
 	cfg_words(c, "caps", &rc->container.caps);
 	cfg_words(c, "options", &rc->container.options);
+	rc->container.pull_timeout_s =
+		conf_scalar(c, "pull_timeout") ? conf_seconds(c, "pull_timeout") : PULL_TIMEOUT_S;
 	if (workdir && *workdir->s != '/')
 		cfg_problem(l->p, workdir, "container.workdir: want an absolute path");
 }
@@ -497,16 +502,17 @@ static void fill_caller_gpus(struct runconf *rc)
 
 static void fill_rest(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *engine = scalar_at(root, "engine"), *labels = map_at(root, "labels");
+	const struct cfg_node *engine = conf_scalar(root, "engine"),
+			      *labels = conf_map(root, "labels");
 	const char *preload = getenv("LD_PRELOAD");
 	struct runconf *rc = l->rc;
 
 	rc->engine = xstrdup(engine ? engine->s : "auto");
-	rc->engine_where = engine ? origin(engine) : xstrdup("built-in");
-	rc->keep = true_at(root, "keep");
-	rc->live = true_at(root, "live");
-	rc->grace_s = seconds_at(root, "grace");
-	rc->idle_s = seconds_at(root, "idle");
+	rc->engine_where = engine ? conf_origin(engine) : xstrdup("built-in");
+	rc->keep = conf_true(root, "keep");
+	rc->live = conf_true(root, "live");
+	rc->grace_s = conf_seconds(root, "grace");
+	rc->idle_s = conf_seconds(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
 	fill_caller_gpus(rc);
 	for (size_t i = 0; labels && i < labels->nr; i++)
@@ -524,12 +530,16 @@ void runconf_fill(struct loader *l)
 	fill_env(l, root);
 	fill_secrets(l, root);
 	fill_mounts(l, root);
+	runconf_count_gpus(l, conf_map(root, "model"));
 	fill_gpus(l, root);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);
 	fill_scripts(l, root, false);
 	fill_container(l, root);
+	runconf_fill_source(l, conf_map(root, "model"));
 	fill_rest(l, root);
+	runconf_fill_build(l, root);
+	runconf_fill_data(l, root);
 	runconf_fill_record(l);
 	runconf_fill_results(l, root);
 }

@@ -13,9 +13,11 @@ struct loader {
 	const struct tool_set *ts;
 	struct problems *p;
 	struct cfg tree;
-	char *model_file; /* as shown; NULL without MODEL */
-	bool broken;      /* a file could not be read as a tree */
-	struct err usage; /* code ≠ 0: the command line itself is wrong */
+	char *model_file;        /* as shown; NULL without MODEL */
+	bool broken;             /* a file could not be read as a tree */
+	struct catalog *catalog; /* ours, when the request has none */
+	struct cfg context;      /* of --additional-context; root NULL before it is read */
+	struct err usage;        /* code ≠ 0: the command line itself is wrong */
 };
 
 /* The map at a key of the root, made (or made anew when it is something else) for the command
@@ -29,8 +31,51 @@ void runconf_init(struct runconf *rc);
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* runconf_fill.c, for the others. The scalar (not null) or the map at a key, else NULL. */
+const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
+const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);
+double conf_seconds(const struct cfg_node *map, const char *key);
+bool conf_true(const struct cfg_node *map, const char *key);
+/* Where a value is from, for people; owned. */
+char *conf_origin(const struct cfg_node *n);
+/* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */
+char *conf_resolve(const struct loader *l, const struct cfg_node *n);
+
+/*
+ * runconf_package.c: models.json and contexts. The catalog, read when nobody has yet; NULL after
+ * saying why.
+ */
+const struct catalog *loader_catalog(struct loader *l);
+/* The entry of that whole name into the tree. */
+void loader_entry(struct loader *l, const char *file, const char *name, const struct strvec *args);
+/* What a word like "mlp:epochs=3" adds to model.args. */
+void loader_tag_args(struct loader *l, const struct strvec *args);
+/* The contexts of the command line into the tree. */
+void loader_context(struct loader *l);
+void loader_package_release(struct loader *l);
+
+/*
+ * runconf_source.c. What secrets.NAME stands for, read now; NULL after noting why there is none.
+ * *ret_from: the caller's variable that it came from (borrowed from n), NULL for a file. Owned.
+ */
+char *conf_secret_value(struct loader *l, const struct cfg_node *n, const char **ret_from);
+/* model.wrap and model.args around l->rc->command. */
+void runconf_fill_words(struct loader *l, const struct cfg_node *model);
+/* model.n_gpus: how many of `gpus`, or which when that does not say; before gpus is looked at. */
+void runconf_count_gpus(struct loader *l, const struct cfg_node *model);
+/* model.url, copy, scripts, keep_dir; after the secrets. */
+void runconf_fill_source(struct loader *l, const struct cfg_node *model);
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */
 void runconf_fill(struct loader *l);
+/* runconf_build.c, runconf_data.c: after env and secrets, whose values they use. */
+void runconf_fill_build(struct loader *l, const struct cfg_node *root);
+void runconf_fill_data(struct loader *l, const struct cfg_node *root);
+
+/*
+ * runconf_build.c: the value of a variable that the configuration names: what `secrets` has under
+ * that name, else the caller's. NULL: neither. Owned.
+ */
+char *conf_secret(const struct loader *l, const char *name);
 /* results:, disk:, and what of model: is for perf.csv. */
 void runconf_fill_results(struct loader *l, const struct cfg_node *root);
 

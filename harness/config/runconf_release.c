@@ -1,6 +1,7 @@
 #include "runconf_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profrig/runconf.h"
 
@@ -47,6 +48,18 @@ static void release_scripts(struct runconf_script *v, size_t nr)
 	free(v);
 }
 
+static void release_source(struct runconf *rc)
+{
+	if (rc->source.password)
+		explicit_bzero(rc->source.password, strlen(rc->source.password));
+	free(rc->source.url);
+	free(rc->source.user);
+	free(rc->source.password);
+	free(rc->source.ssh_key);
+	free(rc->source.copy);
+	free(rc->source.scripts);
+}
+
 static void release_tools(struct runconf *rc)
 {
 	for (size_t i = 0; i < rc->tools.nr; i++) {
@@ -63,8 +76,9 @@ static void release_tools(struct runconf *rc)
 
 void runconf_init(struct runconf *rc)
 {
-	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT };
+	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT, .notes = STRVEC_INIT };
 	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
+	rc->build.options = rc->build.archs = (struct strvec)STRVEC_INIT;
 	rc->skip_gpu_arch = (struct strvec)STRVEC_INIT;
 	results_conf_init(&rc->results);
 	cfg_init(&rc->effective);
@@ -81,6 +95,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->n_gpus);
 	strvec_release(&rc->skip_gpu_arch);
 	results_conf_release(&rc->results);
+	release_source(rc);
 	free(rc->engine);
 	free(rc->engine_where);
 	free(rc->gpus);
@@ -88,6 +103,7 @@ void runconf_release(struct runconf *rc)
 	release_pairs(rc->caller_gpus.v, rc->caller_gpus.nr);
 	strvec_release(&rc->command);
 	strvec_release(&rc->tags);
+	strvec_release(&rc->notes);
 	release_env(rc->env.v, rc->env.nr);
 	for (size_t i = 0; i < rc->mounts.nr; i++) {
 		free(rc->mounts.v[i].host);
@@ -108,6 +124,8 @@ void runconf_release(struct runconf *rc)
 	free(rc->container.pull);
 	strvec_release(&rc->container.caps);
 	strvec_release(&rc->container.options);
+	build_conf_release(&rc->build);
+	data_conf_release(&rc->data);
 	cfg_release(&rc->effective);
 	runconf_init(rc);
 }

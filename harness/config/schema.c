@@ -14,7 +14,7 @@
 
 struct check {
 	const struct schema_key *table;
-	struct problems *p;
+	struct problems *p, *unknown;
 };
 
 /* Where the walk stands: the table's pattern and what people would write. */
@@ -172,10 +172,10 @@ static void unknown_key(struct check *ck, const struct cfg_node *n, const struct
 			names[nr++] = child_name(k, at->pattern);
 	near = cfg_did_you_mean(n->key, names);
 	if (near)
-		cfg_problem(ck->p, n, "unknown key '%.80s'%s; did you mean '%s'?", n->key, in,
+		cfg_problem(ck->unknown, n, "unknown key '%.80s'%s; did you mean '%s'?", n->key, in,
 			    near);
 	else
-		cfg_problem(ck->p, n, "unknown key '%.80s'%s", n->key, in);
+		cfg_problem(ck->unknown, n, "unknown key '%.80s'%s", n->key, in);
 }
 
 static void check_range(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
@@ -303,14 +303,20 @@ static void check_maps(struct check *ck, const struct schema_key *k, const struc
 static void check_value(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
 			const struct place *at)
 {
-	if (n->kind == CFG_NULL)
+	if (n->kind == CFG_NULL || is_type(k, "any"))
 		return;
-	if (is_type(k, "map")) {
+	if (is_type(k, "words") && is_scalar(n) && n->kind != CFG_BOOL)
+		return;
+	if (is_type(k, "words") && n->kind != CFG_SEQ) {
+		cfg_problem(ck->p, n, "%s: want a list of words, or one text with commas, not %s",
+			    at->shown, kind_words(n));
+	} else if (is_type(k, "map")) {
 		if (n->kind == CFG_MAP)
 			check_map(ck, n, at);
 		else
 			cfg_problem(ck->p, n, "%s: want a map, not %s", at->shown, kind_words(n));
-	} else if (is_type(k, "map of strings") || is_type(k, "list of strings")) {
+	} else if (is_type(k, "map of strings") || is_type(k, "list of strings") ||
+		   is_type(k, "words")) {
 		check_strings(ck, k, n, at);
 	} else if (is_type(k, "map of maps") || is_type(k, "list of maps")) {
 		check_maps(ck, k, n, at);
@@ -341,12 +347,18 @@ static void check_map(struct check *ck, const struct cfg_node *n, const struct p
 	}
 }
 
-void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p)
+void schema_check_keys(const struct cfg_node *root, const struct schema_key *table,
+		       struct problems *p, struct problems *unknown)
 {
-	struct check ck = { .table = table, .p = p };
+	struct check ck = { .table = table, .p = p, .unknown = unknown };
 	struct place at = { "", "" };
 
 	check_map(&ck, root, &at);
+}
+
+void schema_check(const struct cfg_node *root, const struct schema_key *table, struct problems *p)
+{
+	schema_check_keys(root, table, p, p);
 }
 
 void schema_expand(struct cfg *c, const struct schema_key *table)

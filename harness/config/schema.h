@@ -10,6 +10,9 @@
 
 #include "profrig/runconf.h"
 
+/* schema_check with keys that are not in the table going to `unknown`. */
+void schema_check_keys(const struct cfg_node *root, const struct schema_key *table,
+		       struct problems *p, struct problems *unknown);
 /* Entries written in short become maps: tools: [a] → tools: [{name: a}]. Before schema_check. */
 void schema_expand(struct cfg *c, const struct schema_key *table);
 /* Defaults of the table for what is absent or null, in maps that need no index; layer

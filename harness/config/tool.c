@@ -116,6 +116,7 @@ void tool_free(struct tool *t)
 	free(t->sampler_device);
 	free(t->sampler_where);
 	tool_control_release(&t->control);
+	strvec_release(&t->notes);
 	problems_release(&t->problems);
 	free(t);
 }

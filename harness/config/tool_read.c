@@ -275,6 +275,7 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 	t->caps = (struct strvec)STRVEC_INIT;
 	tool_control_init(&t->control);
 	t->budget = NAN;
+	t->notes = (struct strvec)STRVEC_INIT;
 	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);

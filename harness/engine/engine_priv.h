@@ -3,6 +3,7 @@
 #define ENGINE_PRIV_H
 
 #include "profrig/engine.h"
+#include "profrig/engine_image.h"
 
 /* The words of an environment variable, else the program's own name. */
 void engine_words(struct strvec *argv, const char *variable, const char *program);
@@ -13,6 +14,12 @@ int engine_container_start(const struct engine_spec *s,
 void engine_amd_devices(const struct engine_spec *s, struct strvec *argv);
 bool engine_is_nvidia(const struct engine_spec *s);
 
+/* Id and names by digest, for image_engine.facts. */
+#define IMAGE_FACTS "{{.Id}}{{range .RepoDigests}} {{.}}{{end}}"
+/* "--build-arg … -f … -t … -- CONTEXT": what both call the same. */
+void image_build_words(const struct image_build *b, struct strvec *argv);
+
+extern const struct image_engine image_docker, image_podman;
 extern const struct engine engine_host, engine_docker, engine_podman;
 
 #endif

@@ -21,6 +21,11 @@ void engine_spec_release(struct engine_spec *s)
 		free(s->mounts.v[i].host);
 		free(s->mounts.v[i].container);
 	}
+	for (size_t i = 0; i < s->late_mounts.nr; i++) {
+		free(s->late_mounts.v[i].host);
+		free(s->late_mounts.v[i].container);
+	}
+	VEC_RELEASE(&s->late_mounts);
 	VEC_RELEASE(&s->mounts);
 	VEC_RELEASE(&s->gpu_list);
 	strvec_release(&s->caps);

@@ -158,7 +158,7 @@ static void add_step(struct maker *m, struct plan_step *s)
 }
 
 static void add_script(struct maker *m, enum step_kind kind, const struct runconf_tool *t,
-		       const char *path, const struct strvec *args, const char *where)
+		       const char *path, const struct strvec *args, bool bash, const char *where)
 {
 	struct plan_step s = { .kind = kind, .argv = STRVEC_INIT, .timeout_s = SCRIPT_TIMEOUT_S };
 	char *copy = xasprintf("%s/scripts/%02zu-%s", m->rq->run_dir, m->pl->steps.nr + 1,
@@ -168,7 +168,7 @@ static void add_script(struct maker *m, enum step_kind kind, const struct runcon
 		plan_problem(m, where, "script '%.200s' is not there", path);
 	s.name = step_name(m->pl, kind, t ? t->tool->name : NULL, path);
 	s.tool = t ? xstrdup(t->tool->name) : NULL;
-	strvec_pushl(&s.argv, SCRIPT_SHELL, copy, NULL);
+	strvec_pushl(&s.argv, bash ? SCRIPT_BASH : SCRIPT_SHELL, copy, NULL);
 	for (size_t i = 0; i < args->nr; i++)
 		strvec_push_take(&s.argv, t ? plan_expand(m, t, args->v[i]) : xstrdup(args->v[i]));
 	plan_env_script(m, t, &s);
@@ -181,9 +181,37 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 	const struct tool *tool = t->tool;
 
 	for (size_t i = 0; kind == STEP_PRE && i < tool->pre.nr; i++)
-		add_script(m, kind, t, tool->pre.v[i].path, &tool->pre.v[i].args, tool->file);
+		add_script(m, kind, t, tool->pre.v[i].path, &tool->pre.v[i].args,
+			   tool->pre.v[i].bash, tool->file);
 	for (size_t i = 0; kind == STEP_POST && i < tool->post.nr; i++)
-		add_script(m, kind, t, tool->post.v[i].path, &tool->post.v[i].args, tool->file);
+		add_script(m, kind, t, tool->post.v[i].path, &tool->post.v[i].args,
+			   tool->post.v[i].bash, tool->file);
+}
+
+/* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
+ * the first of them has it, the innermost. */
+static bool wrapped_already(struct maker *m, size_t at)
+{
+	const struct runconf_tool *t = &m->conf->tools.v[at];
+	CLEANUP(strvec_release) struct strvec own = STRVEC_INIT;
+
+	if (!t->tool->shared_wrap)
+		return false;
+	plan_wrap(m, t, &own);
+	for (size_t i = 0; i < at; i++) {
+		CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+		bool same;
+
+		if (!m->conf->tools.v[i].tool->shared_wrap)
+			continue;
+		plan_wrap(m, &m->conf->tools.v[i], &words);
+		same = words.nr == own.nr;
+		for (size_t k = 0; same && k < own.nr; k++)
+			same = !strcmp(words.v[k], own.v[k]);
+		if (same)
+			return true;
+	}
+	return false;
 }
 
 static void add_workload(struct maker *m)
@@ -194,7 +222,8 @@ static void add_workload(struct maker *m)
 			       .timeout_s = m->conf->timeout_s };
 
 	for (size_t i = m->conf->tools.nr; i-- > 0;)
-		plan_wrap(m, &m->conf->tools.v[i], &s.argv);
+		if (!wrapped_already(m, i))
+			plan_wrap(m, &m->conf->tools.v[i], &s.argv);
 	strvec_pushv(&s.argv, m->conf->command.v);
 	plan_env_workload(m, &s);
 	add_step(m, &s);
@@ -207,12 +236,12 @@ static void add_steps(struct maker *m)
 	for (size_t i = c->tools.nr; i-- > 0;)
 		add_tool_scripts(m, STEP_PRE, &c->tools.v[i]);
 	for (size_t i = 0; i < c->pre.nr; i++)
-		add_script(m, STEP_PRE, NULL, c->pre.v[i].path, &c->pre.v[i].args,
+		add_script(m, STEP_PRE, NULL, c->pre.v[i].path, &c->pre.v[i].args, c->pre.v[i].bash,
 			   c->pre.v[i].where);
 	add_workload(m);
 	for (size_t i = 0; i < c->post.nr; i++)
 		add_script(m, STEP_POST, NULL, c->post.v[i].path, &c->post.v[i].args,
-			   c->post.v[i].where);
+			   c->post.v[i].bash, c->post.v[i].where);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		add_tool_scripts(m, STEP_POST, &c->tools.v[i]);
 }
@@ -259,6 +288,7 @@ static void add_output(struct maker *m, const struct runconf_tool *t, const stru
 							 .glob = xstrdup(rel),
 							 .reader = xstrdup_null(o->reader),
 							 .required = o->required,
+							 .if_any = o->if_any,
 							 .min_records = o->min_records }));
 }
 
@@ -280,8 +310,10 @@ static void add_needs(struct maker *m, const struct runconf_tool *t)
 	plan_wrap(m, t, &wrap);
 	if (wrap.nr)
 		add_need(m, tool->name, wrap.v[0]);
-	if (tool->pre.nr + tool->post.nr > 0)
-		add_need(m, tool->name, SCRIPT_SHELL);
+	for (size_t i = 0; i < tool->pre.nr; i++)
+		add_need(m, tool->name, tool->pre.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
+	for (size_t i = 0; i < tool->post.nr; i++)
+		add_need(m, tool->name, tool->post.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
 	for (size_t i = 0; i < tool->preload.nr; i++) {
 		CLEANUP(xfreep) char *path = plan_library(m, tool->preload.v[i]);
 
@@ -303,6 +335,24 @@ static void add_mkdirs(struct maker *m)
 		strvec_pushf(&m->pl->mkdirs, "%s/%s", m->rq->run_dir, always[i]);
 	for (size_t i = 0; i < m->conf->tools.nr; i++)
 		strvec_push_take(&m->pl->mkdirs, plan_tool_dir(m, m->conf->tools.v[i].tool->name));
+}
+
+/* What a container sees at the data set's home, a workload on host finds by the link. */
+static void add_data(struct maker *m)
+{
+	const struct data_conf *d = &m->conf->data;
+
+	for (size_t i = 0; i < d->sets.nr; i++) {
+		const struct data_set *s = &d->sets.v[i];
+		char *link = xasprintf("%s/data/%s", m->rq->run_dir, s->name);
+
+		VEC_PUSH(&m->pl->data, ((struct plan_data){ xstrdup(s->name), link }));
+		if (m->container)
+			VEC_PUSH(&m->pl->spec.late_mounts,
+				 ((struct engine_mount){ xstrdup(link), xstrdup(s->home), true }));
+	}
+	if (d->sets.nr)
+		strvec_pushf(&m->pl->mkdirs, "%s/data", m->rq->run_dir);
 }
 
 static void add_tools(struct maker *m)
@@ -333,9 +383,11 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	m.container = rq->engine->container;
 	m.cwd = xstrdup(m.container && rq->conf->container.workdir ? rq->conf->container.workdir
 								   : rq->conf->dir);
+	plan_source(&m);
 	check_conflicts(&m);
 	plan_engine_spec(&m);
 	add_mkdirs(&m);
+	add_data(&m);
 	add_steps(&m);
 	add_tools(&m);
 	plan_controls(&m);

@@ -35,9 +35,11 @@ static struct plan_env *put(struct plan_step *s, const char *name, const char *v
 	free(e->value);
 	free(e->origin);
 	free(e->from);
+	free(e->data);
 	e->value = xstrdup(value);
 	e->origin = xstrdup(origin);
 	e->from = NULL;
+	e->data = NULL;
 	e->secret = secret;
 	/* Before anybody can print what holds it. */
 	if (secret)
@@ -190,6 +192,31 @@ static void put_gpus(struct maker *m, struct plan_step *s)
 	put(s, "CUDA_VISIBLE_DEVICES", list.buf, where, false);
 }
 
+static void put_path(const struct maker *m, struct plan_step *s, const char *name,
+		     const struct data_set *d)
+{
+	CLEANUP(xfreep) char *link = xasprintf("%s/data/%s", m->rq->run_dir, d->name);
+	CLEANUP(xfreep) char *origin = xasprintf("data '%s'", d->name);
+
+	put(s, name, m->container ? d->home : link, origin, false)->data = xstrdup(d->name);
+}
+
+/* MAD_DATANAME and MAD_DATAHOME are what models of the orchestrator before look for. */
+static void put_data(const struct maker *m, struct plan_step *s)
+{
+	const struct data_conf *d = &m->conf->data;
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; i < d->sets.nr; i++) {
+		put_path(m, s, d->sets.v[i].variable, &d->sets.v[i]);
+		strbuf_addf(&names, "%s%s", i ? "," : "", d->sets.v[i].name);
+	}
+	if (!d->sets.nr)
+		return;
+	put(s, "MAD_DATANAME", names.buf, "data", false);
+	put_path(m, s, "MAD_DATAHOME", &d->sets.v[0]);
+}
+
 /* Two tools may be switched by the same library, which once is enough for. */
 static void add_libraries(struct maker *m, const struct strvec *names, struct strbuf *libs)
 {
@@ -251,6 +278,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
+	put_data(m, step);
 	for (size_t i = 0; i < c->env.nr; i++) {
 		const struct runconf_env *e = &c->env.v[i];
 

@@ -16,6 +16,12 @@ struct flat {
 void plan_flatten(const struct runconf *rc, struct flat *ret);
 void flat_release(struct flat *f);
 
+/* plan_source.c: how the folder of the run's own is made. Nothing when there is none. */
+struct json_out;
+void plan_source_json(const struct plan *pl, struct json_out *j);
+void plan_source_text(const struct plan *pl, FILE *f);
+void plan_source_sh(const struct plan *pl, FILE *f);
+
 const char *plan_env_value(const struct plan_env *e); /* "***" for a secret */
 const char *plan_step_kind(enum step_kind k);         /* "pre", "workload", "post" */
 

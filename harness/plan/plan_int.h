@@ -9,6 +9,7 @@
 
 #define SCRIPT_TIMEOUT_S 600.0
 #define SCRIPT_SHELL "/bin/sh"
+#define SCRIPT_BASH "bash"
 
 /* Below the run directory; run/ makes them (profrig/control.h). */
 #define PLAN_MARKS "marks"
@@ -51,6 +52,9 @@ bool plan_is_switched(const struct maker *m, const struct runconf_tool *t);
 bool plan_starts_paused(const struct maker *m, const struct runconf_tool *t);
 /* What {control} in a wrap stands for. */
 void plan_control_words(struct maker *m, const struct runconf_tool *t, struct strvec *argv);
+/* plan_source.c */
+void plan_source(struct maker *m);
+void plan_source_mount(const struct maker *m, struct engine_spec *s);
 
 /* plan_spec.c */
 void plan_engine_spec(struct maker *m);

@@ -164,6 +164,7 @@ static void print_json(const void *ctx, FILE *f)
 	json_engine(&j, pl);
 	json_config(&j, pl);
 	json_tools(&j, pl->conf);
+	plan_source_json(pl, &j);
 	words(&j, "mkdirs", &pl->mkdirs);
 	json_arr(&j, "copies");
 	for (size_t i = 0; i < pl->copies.nr; i++) {

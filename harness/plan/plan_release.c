@@ -19,6 +19,7 @@ static void release_step(struct plan_step *s)
 		free(e->value);
 		free(e->origin);
 		free(e->from);
+		free(e->data);
 	}
 	VEC_RELEASE(&s->env);
 }
@@ -55,6 +56,11 @@ static void release_lists(struct plan *pl)
 		free(pl->needs.v[i].what);
 	}
 	VEC_RELEASE(&pl->needs);
+	for (size_t i = 0; i < pl->data.nr; i++) {
+		free(pl->data.v[i].name);
+		free(pl->data.v[i].link);
+	}
+	VEC_RELEASE(&pl->data);
 }
 
 static void release_controls(struct plan *pl)
@@ -81,6 +87,7 @@ void plan_release(struct plan *pl)
 {
 	free(pl->run_id);
 	free(pl->run_dir);
+	free(pl->source_dir);
 	engine_spec_release(&pl->spec);
 	strvec_release(&pl->engine_argv);
 	strvec_release(&pl->mkdirs);

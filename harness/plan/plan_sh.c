@@ -130,6 +130,7 @@ static void head(const struct plan *pl, FILE *f)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+	plan_source_sh(pl, f);
 }
 
 static void tail(const struct plan *pl, FILE *f)
@@ -147,6 +148,8 @@ static void tail(const struct plan *pl, FILE *f)
 		comment(pl->outputs.v[i].required ? "required output: " : "optional output: ", path,
 			f);
 	}
+	if (pl->source_dir && !pl->conf->source.keep)
+		line("rm -rf", pl->source_dir, NULL, f);
 	fprintf(f, "exit \"$status\"\n");
 }
 

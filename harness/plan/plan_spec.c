@@ -22,13 +22,14 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 	const struct runconf *c = m->conf;
 
 	/* With a workdir the image holds the model; a mount would hide it. */
-	if (!c->container.workdir && !mounted(c, c->dir))
+	if (!c->container.workdir && !m->pl->source_dir && !mounted(c, c->dir))
 		VEC_PUSH(&s->mounts,
 			 ((struct engine_mount){ xstrdup(c->dir), xstrdup(c->dir), false }));
 	for (size_t i = 0; i < c->mounts.nr; i++)
 		VEC_PUSH(&s->mounts, ((struct engine_mount){ xstrdup(c->mounts.v[i].host),
 							     xstrdup(c->mounts.v[i].container),
 							     c->mounts.v[i].read_only }));
+	plan_source_mount(m, s);
 }
 
 /* The user's own, then those that tools cannot do without. */

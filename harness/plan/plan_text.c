@@ -190,6 +190,7 @@ static void print_text(const void *ctx, FILE *f)
 		fprintf(f, "image      %s\n", c->image);
 	fprintf(f, "start      ");
 	print_argv(&pl->engine_argv, f);
+	plan_source_text(pl, f);
 	print_config(pl, f);
 	print_tools(pl, f);
 	fprintf(f, "\nsteps\n");

@@ -62,7 +62,7 @@ static bool check_engine(struct preflight *pf)
 	const struct engine *e = pf->pl->engine;
 	struct err err = ERR_INIT;
 
-	if (engine_answers(e, &err) == 0)
+	if (run_engine_answers(e, &err) == 0)
 		return true;
 	lacks(pf, "engine '%s' does not answer (%s): %s, or choose another with --engine", e->name,
 	      err.msg, e->fix ? e->fix : "start it");
@@ -78,46 +78,34 @@ static bool image_there(const struct plan *pl)
 	return proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL) == 0 && x.code == 0;
 }
 
-/* A pull takes as long as it takes; Ctrl-C ends it. */
-static int pull(const struct preflight *pf, struct strbuf *errs, struct err *err)
+/* An image of the registry the configuration names: it has been built before. */
+static bool registry_image(const struct plan *pl)
 {
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-	struct agent_link l;
-	json_t *ev;
-	int r;
+	const char *registry = pl->conf->build.registry.name;
+	size_t n = registry ? strlen(registry) : 0;
 
-	pf->pl->engine->pull(pf->pl->spec.image, &argv);
-	r = link_open(&l, argv.v, err);
-	if (r < 0)
-		return r;
-	while ((r = link_next(&l, 250, &ev, NULL)) >= 0) {
-		if (r > 0)
-			json_decref(ev);
-		if (pf->o->interrupt && *pf->o->interrupt) {
-			kill(-l.pid, SIGTERM);
-			link_release(&l);
-			return err_set(err, EINTR, "interrupted");
-		}
-	}
-	r = l.ended && l.exit.code == 0 ? 0 : -EIO;
-	strbuf_add(errs, l.errs.buf, l.errs.len);
-	strbuf_rtrim(errs);
-	link_release(&l);
-	return r;
+	/* "host:5000/…" and "host.tld/…" are no images that only this machine has. */
+	if (n && !strncmp(pl->spec.image, registry, n) && pl->spec.image[n] == '/')
+		return true;
+	n = strcspn(pl->spec.image, "/");
+	return pl->spec.image[n] == '/' && memchr(pl->spec.image, ':', n);
 }
 
-/* The line that would make the image. Owned. */
-static char *build_line(const struct plan *pl)
+/* A failed pull of an image that is here too is no reason not to run it. */
+static void pull_failed(struct preflight *pf, bool there, const char *why)
 {
-	const char *file = pl->conf->dockerfile;
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-	CLEANUP(xfreep) char *dir = fs_is_dir(file) ? xstrdup(file) : fs_dir(file);
+	const char *image = pf->pl->spec.image;
 
-	strvec_pushl(&argv, pl->engine->name, "build", "-t", pl->spec.image, NULL);
-	if (!fs_is_dir(file))
-		strvec_pushl(&argv, "-f", file, NULL);
-	strvec_push(&argv, dir);
-	return strvec_shell(&argv);
+	if (there && pf->o->notes)
+		strvec_pushf(
+			pf->o->notes,
+			"image '%s' could not be pulled (%.300s): the one that is here is used",
+			image, why);
+	else if (!there)
+		lacks(pf,
+		      "image '%s' cannot be pulled (%.300s): build it, or check its name and your "
+		      "login",
+		      image, why);
 }
 
 static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
@@ -125,8 +113,7 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 	const struct plan *pl = pf->pl;
 	const char *policy = pl->spec.pull ? pl->spec.pull : "missing";
 	const char *docker = pl->engine->name;
-	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
-	const char *last;
+	struct err why = ERR_INIT;
 	int r;
 
 	*ret_there = false;
@@ -140,10 +127,9 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 	*ret_there = image_there(pl);
 	if (pf->o->dry ? *ret_there : *ret_there && strcmp(policy, "always") != 0)
 		return 0;
-	if (pl->conf && pl->conf->dockerfile && !*ret_there) {
-		CLEANUP(xfreep) char *build = build_line(pl);
-
-		lacks(pf, "image '%s' is not there: %s", pl->spec.image, build);
+	if (pl->conf && pl->conf->dockerfile && !*ret_there && !registry_image(pl)) {
+		lacks(pf, "image '%s' is not there: 'profrig run --build' builds it first",
+		      pl->spec.image);
 		return 0;
 	}
 	if (!strcmp(policy, "never") || pf->o->dry) {
@@ -151,18 +137,12 @@ static int check_image(struct preflight *pf, bool *ret_there, struct err *err)
 		      pl->spec.image);
 		return 0;
 	}
-	if (pf->o->events.phase)
-		pf->o->events.phase(pf->o->events.ctx, "pull");
-	r = pull(pf, &errs, err);
+	r = run_pull(pl, pf->o, &why);
 	if (r == -EINTR)
-		return r;
-	*ret_there = r == 0;
-	last = strrchr(errs.buf, '\n');
+		return err_set(err, EINTR, "interrupted");
 	if (r < 0)
-		lacks(pf,
-		      "image '%s' cannot be pulled (%.300s): build it, or check its name and your "
-		      "login",
-		      pl->spec.image, last ? last + 1 : errs.buf);
+		pull_failed(pf, *ret_there, why.msg);
+	*ret_there |= r == 0;
 	return 0;
 }
 
@@ -461,6 +441,9 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	mounts = check_mounts(&pf);
 	check_gpus(&pf);
 	check_samplers(&pf);
+	r = run_data_check(pl, o, missing, NULL);
+	if (r < 0)
+		return err_set(err, EINTR, "interrupted");
 	if (o->quick && missing->nr == before && may_be_tried(pl))
 		return 0;
 	if (!check_engine(&pf))

@@ -33,9 +33,17 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
+	{ W_CLOCK_STEP,
+	  "the machine's clock was set during the run: all times of day are those of the clock it "
+	  "had when the run began; durations and samples do not depend on it" },
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
+	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
+	{ W_DATA_MISSING, "data that is optional is not there" },
+	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
+			 "the newest" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -505,6 +513,8 @@ static void begin(struct run *rn)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
 		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
+		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts_begin(rn);
 }
 
@@ -517,9 +527,15 @@ static void walk(struct run *rn)
 		return;
 	}
 	rn->status = RUN_RUNNING;
+	run_data_fetch(rn);
+	save(rn);
+	if (rn->failed_phase || rn->interrupt)
+		return;
 	control_open(rn);
+	run_source_make(rn);
 	run_phase(rn, "start");
-	engine_start(rn);
+	if (!rn->failed_phase && !rn->interrupt)
+		engine_start(rn);
 	engine_needs(rn);
 	run_facts_end(rn);
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
@@ -531,12 +547,35 @@ static void walk(struct run *rn)
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
+	run_dir_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
 	run_results(rn);
+	run_source_done(rn);
+}
+
+#define CLOCK_STEP_NS NS_PER_S
+
+/* By the clock of the beginning, so that a run does not end before it began. */
+static int64_t end_of_day(struct run *rn)
+{
+	const struct clock_anchor *first = &rn->clocks.v[0].anchor;
+	const struct clock_anchor *last = &rn->clocks.v[rn->clocks.nr - 1].anchor;
+	/* Boot time goes on while the machine sleeps, as the time of day does. */
+	int64_t ended = first->realtime_ns + (last->boottime_ns - first->boottime_ns);
+	int64_t step = last->realtime_ns - ended;
+
+	if (step > -CLOCK_STEP_NS && step < CLOCK_STEP_NS)
+		return last->realtime_ns > first->realtime_ns ? last->realtime_ns : ended;
+	run_warn(
+		rn, W_CLOCK_STEP, "note",
+		"the machine's clock was set by %+.3f s during the run; its times of day are those "
+		"of the clock before",
+		(double)step / 1e9);
+	return ended;
 }
 
 static void finish(struct run *rn, struct run_result *ret)
@@ -553,7 +592,7 @@ static void finish(struct run *rn, struct run_result *ret)
 	rn->status = rn->failed_phase ? rn->outcome : rn->skipped ? RUN_SKIPPED : RUN_SUCCESS;
 	rn->phase = "done";
 	anchor(rn, "close");
-	rn->ended_realtime_ns = clock_realtime_ns();
+	rn->ended_realtime_ns = end_of_day(rn);
 	ret->exit_code = exit_code(rn, outputs_only);
 	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0) {
 		run_failed(rn, RUN_FAILED, "run.json could not be written: %s", err.msg);
@@ -614,6 +653,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->warnings);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
+	run_data_release(rn);
 	record_free(&rn->record);
 }
 

@@ -22,12 +22,24 @@ static const struct run_step *workload_of(const struct run *rn)
 	return NULL;
 }
 
-/* CLOCK_REALTIME of a CLOCK_MONOTONIC time of this run. */
-static int64_t to_realtime(const struct run *rn, int64_t monotonic_ns)
+/*
+ * What a file's time of change is at least when it was written after monotonic_ns. The clock may
+ * have been set since, and files written then have the new one's time: the earliest reading counts.
+ */
+static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 {
-	const struct clock_anchor *a = &rn->clocks.v[0].anchor;
+	int64_t since = INT64_MAX;
 
-	return a->realtime_ns + (monotonic_ns - a->monotonic_ns);
+	for (size_t i = rn->clocks.nr; i-- > 0;) {
+		const struct clock_anchor *a = &rn->clocks.v[i].anchor;
+		int64_t t = a->realtime_ns + (monotonic_ns - a->monotonic_ns);
+
+		since = t < since ? t : since;
+		/* Those before it knew older clocks. */
+		if (a->monotonic_ns <= monotonic_ns)
+			break;
+	}
+	return since;
 }
 
 static int copy_bytes(const char *from, const char *to)
@@ -112,7 +124,7 @@ static void fetch(struct run *rn, const struct plan_output *po, const char *home
 	if (!s || !s->started_ns || fs_glob(po->dir, po->glob, &files, NULL) < 0)
 		return;
 	/* File times move in steps of the kernel's tick, which may lie 10 ms back. */
-	since = to_realtime(rn, s->started_ns) - 10 * NS_PER_MS;
+	since = written_since(rn, s->started_ns) - 10 * NS_PER_MS;
 	fs_mkdirs(home, 0777, NULL);
 	for (size_t i = 0; i < files.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(po->dir, files.v[i]);
@@ -223,7 +235,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	CLEANUP(xfreep) char *home = home_of(rn, po);
-	bool ours = fs_below(rn->pl->run_dir, po->dir);
+	/* The workload's folder, too, may lie in the run's: what is there does not stay. */
+	bool ours = fs_below(home, po->dir);
 	size_t from = rn->artifacts.nr;
 	struct err err = ERR_INIT;
 	const struct run_artifact *a;
@@ -241,12 +254,12 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 po->tool, rn->artifacts.nr - from, files.nr);
 		rn->outputs_optional_bad = true;
 	}
-	if (files.nr == 0)
+	if (files.nr == 0 && !po->if_any)
 		add_missing(rn, po);
 	if (rn->artifacts.nr == from)
 		return;
 	a = decisive(rn, from);
-	if (is(a, "valid") && a->v.unread) {
+	if (is(a, "valid") && a->v.unread && !po->if_any) {
 		run_warn(rn, W_OUTPUT_UNREAD, "warning",
 			 "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
 			 po->tool, a->v.reason);

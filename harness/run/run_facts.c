@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/image.h"
 #include "profrig/num.h"
 
 #define GIT_TIMEOUT_MS 3000
@@ -127,10 +128,31 @@ static void git_facts(struct run_git *g, const char *dir)
 		read_status(g, out.buf);
 }
 
+/* Its id is what ran here; its name by digest is what another machine can pull. */
+static void image_facts_of(struct run_facts_job *job)
+{
+	const struct engine *e = job->pl->engine;
+	const char *image = job->pl->spec.image;
+	const struct image_engine *ie = image_engine_find(e->name);
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(xfreep) char *id = NULL;
+	CLEANUP(xfreep) char *digest = NULL;
+
+	if (!ie) {
+		e->image(image, &argv);
+		first_line(&argv, ENGINE_TIMEOUT_MS, job->image_digest, sizeof(job->image_digest));
+		return;
+	}
+	image_facts(ie, image, image, &id, &digest);
+	snprintf(job->image_digest, sizeof(job->image_digest), "%s", id ? id : "");
+	snprintf(job->image_repo_digest, sizeof(job->image_repo_digest), "%s",
+		 digest ? digest : "");
+}
+
 static void engine_facts(struct run_facts_job *job)
 {
 	const struct plan *pl = job->pl;
-	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT, image = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec probe = STRVEC_INIT;
 
 	if (!pl->engine->container)
 		return;
@@ -138,8 +160,7 @@ static void engine_facts(struct run_facts_job *job)
 	first_line(&probe, ENGINE_TIMEOUT_MS, job->engine_version, sizeof(job->engine_version));
 	if (!pl->spec.image)
 		return;
-	pl->engine->image(pl->spec.image, &image);
-	first_line(&image, ENGINE_TIMEOUT_MS, job->image_digest, sizeof(job->image_digest));
+	image_facts_of(job);
 }
 
 static void *find_out(void *arg)
@@ -176,5 +197,14 @@ void run_facts_end(struct run *rn)
 	job->running = false;
 	rn->git = job->git;
 	memcpy(rn->image_digest, job->image_digest, sizeof(rn->image_digest));
+	memcpy(rn->image_repo_digest, job->image_repo_digest, sizeof(rn->image_repo_digest));
 	memcpy(rn->engine_version, job->engine_version, sizeof(rn->engine_version));
+}
+
+void run_git_facts(struct run *rn, const char *dir)
+{
+	run_facts_end(rn);
+	rn->facts.git = (struct run_git){ .known = false };
+	git_facts(&rn->facts.git, dir);
+	rn->git = rn->facts.git;
 }

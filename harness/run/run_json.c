@@ -407,10 +407,39 @@ static void put_labels(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+static void put_data(struct json_out *j, const struct run *rn)
+{
+	json_arr(j, "data");
+	for (size_t i = 0; i < rn->data.nr; i++) {
+		const struct data_result *r = &rn->data.v[i].r;
+
+		json_obj(j, NULL);
+		json_str(j, "name", r->name);
+		json_str(j, "provider", r->provider);
+		json_text(j, "source", r->source);
+		json_str(j, "path", r->path);
+		json_bool(j, "optional", rn->data.v[i].optional);
+		json_bool(j, "cached", r->cached);
+		json_count_or_null(j, "files", r->files > 0, (int64_t)r->files);
+		json_count_or_null(j, "bytes", r->files > 0, (int64_t)r->bytes);
+		json_u64(j, "fetched_bytes", r->fetched_bytes);
+		json_f64(j, "seconds", r->seconds);
+		json_text(j, "sha256", r->sha256);
+		json_text(j, "error", r->error);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_durations(struct json_out *j, const struct run *rn)
 {
 	json_obj(j, "durations_s");
-	json_nil(j, "build");
+	if (rn->o->build_s > 0)
+		json_f64(j, "build", rn->o->build_s);
+	else
+		json_nil(j, "build");
+	if (rn->pl->data.nr)
+		json_f64(j, "data", rn->data_s);
 	json_f64(j, "pre", rn->pre_s);
 	json_f64(j, "workload", rn->workload_s);
 	json_f64(j, "post", rn->post_s);
@@ -447,7 +476,9 @@ static void put_all(struct json_out *j, const struct run *rn)
 	json_str(j, "engine", pl->engine->name);
 	json_str(j, "image", pl->engine->container ? pl->spec.image : NULL);
 	json_text(j, "image_digest", rn->image_digest);
+	json_text(j, "image_repo_digest", rn->image_repo_digest);
 	put_labels(j, rn);
+	put_data(j, rn);
 	put_host(j, rn);
 	put_devices(j, rn);
 	put_versions(j, rn);
@@ -468,6 +499,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
+	enum fs_keep keep = FS_KEEP_NOTHING;
 	struct json_out j;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
@@ -480,6 +512,10 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "run.json");
 	n = redact(text, n, REDACT_SURE);
+	/* Before the workload there is nothing yet that a machine which dies could take. */
+	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)
+		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ran)
+			keep = FS_KEEP_DATA;
 	return final ? run_write_reserved(run_dir, "run.json", text, n, err)
-		     : fs_write_atomic(path, text, n, err);
+		     : fs_write_kept(path, text, n, keep, err);
 }

@@ -5,8 +5,7 @@
 
 #define PROBE_TIMEOUT_MS 10000
 
-/* 0 when the engine answers, else -errno with its words. */
-int engine_answers(const struct engine *e, struct err *err)
+int run_engine_answers(const struct engine *e, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
@@ -37,7 +36,7 @@ static const struct engine *pick_auto(const char *image, char **ret_notice)
 			continue;
 		if (!image)
 			continue;
-		if (engine_answers(engines[i], &why) == 0)
+		if (run_engine_answers(engines[i], &why) == 0)
 			return engines[i];
 		strbuf_addf(&tried, "%s%s: %s", tried.len ? "; " : "", engines[i]->name, why.msg);
 	}

@@ -6,11 +6,14 @@
  *	run_step.c	one step: start, wait, time limits, interrupts, live output
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
+ *	run_source.c	the folder of the run's own, where a model has one
  *	run_json.c	struct run → run.json
  *	run_record.c	what control found: windows and marks in run.json
  *	control.c	a live run is spoken to (control_priv.h)
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
+ *	run_data.c	what the workload reads: is it there, bring it
+ *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
@@ -33,6 +36,7 @@
 #include <stdarg.h>
 
 #include "profrig/clock.h"
+#include "profrig/data.h"
 #include "profrig/json_out.h"
 #include "profrig/run.h"
 
@@ -107,6 +111,11 @@ struct run_sampler {
 	char error[256];
 };
 
+struct run_data {
+	struct data_result r;
+	bool optional;
+};
+
 /* A results file that was there before the workload. */
 struct run_seen {
 	char *path;
@@ -130,7 +139,7 @@ struct run_facts_job {
 	pthread_t thread;
 	bool running;
 	struct run_git git;
-	char image_digest[128], engine_version[64];
+	char image_digest[128], image_repo_digest[512], engine_version[64];
 };
 
 struct registration {
@@ -159,8 +168,8 @@ struct run {
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
-	char *made; /* the first folder on the way to the run directory that we made, owned */
-	bool skipped;        /* it was not to run */
+	char *made;   /* the first folder on the way to the run directory that we made, owned */
+	bool skipped; /* it was not to run */
 
 	/* what run.json tells */
 	enum run_status status;  /* planned, running and in the end the outcome */
@@ -171,7 +180,8 @@ struct run {
 	const char *interrupted_phase;
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;
-	double pre_s, workload_s, post_s, idle_s;
+	double data_s, pre_s, workload_s, post_s, idle_s;
+	char image_repo_digest[512];
 	char image_digest[128], engine_version[64], agent_version[32], libc[64];
 	struct run_host host;
 	struct run_git git;
@@ -185,6 +195,7 @@ struct run {
 	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
+	VEC(struct run_data) data;
 	struct record_state record; /* once control is over */
 };
 
@@ -230,6 +241,8 @@ void run_dir_unmake(struct run *rn);
  * do. uid_inside: what it is in its container.
  */
 void run_dir_share(struct run *rn, int64_t uid_inside);
+/* What a container wrote into the run directory and the model's folder belongs to their owners. */
+void run_dir_own(struct run *rn);
 void run_dir_close(struct run *rn);
 /* A file written whole; on a full disk the reserve beside it becomes the file. */
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
@@ -241,10 +254,21 @@ bool run_disk_full(const char *run_dir);
 /* A line when there is less room for the run than there must be. */
 void run_disk_room(const struct plan *pl, struct strvec *missing);
 
-/* --- run_pick.c --- */
+/* --- run_data.c --- */
 
-/* 0 when the engine answers, else -errno with its words. */
-int engine_answers(const struct engine *e, struct err *err);
+/* preflight: one line for each data set that is nowhere. 0, or -EINTR. */
+int run_data_check(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
+		   struct strvec *optional);
+/* Brings all of it; what cannot be brought and is not optional is the run's failure. */
+void run_data_fetch(struct run *rn);
+/* Whether the variables of a data set are set; name NULL: they belong to none. */
+bool run_data_there(const struct run *rn, const char *name);
+void run_data_release(struct run *rn);
+
+/* --- run_pull.c --- */
+
+/* The image of the plan; -EINTR, or why not. */
+int run_pull(const struct plan *pl, const struct run_opts *o, struct err *err);
 
 /* --- preflight.c --- */
 
@@ -271,6 +295,15 @@ int run_note_interrupted(const char *run_dir, struct err *err);
  * called again. */
 void run_facts_begin(struct run *rn);
 void run_facts_end(struct run *rn);
+/* The commit of the repository that dir lies in, when it is known. */
+void run_git_facts(struct run *rn, const char *dir);
+/* --- run_source.c: nothing without plan.source_dir --- */
+
+/* Failing is the run's failure; an interrupt is noted. */
+void run_source_make(struct run *rn);
+/* For an agent that is another user than we are. */
+void run_source_share(const struct run *rn);
+void run_source_done(struct run *rn);
 void run_samplers_open(struct run *rn);
 void run_samplers_start(struct run *rn);
 void run_samplers_mark(struct run *rn, const char *name);

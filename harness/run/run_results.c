@@ -185,7 +185,9 @@ static const char *env_of(const struct plan_step *ps, const char *name)
 static void results_files(const struct run *rn, const struct plan_step *ps, struct strvec *paths)
 {
 	const char *csv = conf_of(rn)->csv;
-	const char *const dirs[] = { ps->cwd, rn->pl->conf ? rn->pl->conf->dir : NULL,
+	/* Beside a folder of the run's own, scripts of a package leave it. */
+	CLEANUP(xfreep) char *beside = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
+	const char *const dirs[] = { ps->cwd, beside, rn->pl->conf ? rn->pl->conf->dir : NULL,
 				     env_of(ps, "PROFRIG_OUT") };
 
 	if (*csv == '/') {

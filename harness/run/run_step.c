@@ -114,7 +114,8 @@ json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int
 		CLEANUP(xfreep)
 		char *entry = xasprintf("%s=%s", ps->env.v[i].name, ps->env.v[i].value);
 
-		json_array_append_new(env, json_string(entry));
+		if (run_data_there(rn, ps->env.v[i].data))
+			json_array_append_new(env, json_string(entry));
 	}
 	json_object_set_new(rq, "op", json_string("start"));
 	json_object_set_new(rq, "id", json_integer(id));

@@ -14,6 +14,9 @@
  *		to the step's process group and its strays (descendants that left the group)
  *	{"op":"reap","id":N,"wait_ms":0,"grace_ms":200}
  *		ends what a finished step left behind: wait_ms to end by itself, TERM, grace, KILL
+ *	{"op":"own","id":N,"dir":"/run","since_ns":0}
+ *		gives what lies below dir to dir's owner, as far as the agent may: what changed
+ *		since then (CLOCK_REALTIME)
  *	{"op":"end"}
  *		ends everything and the agent
  * Events:
@@ -25,6 +28,7 @@
  *	{"ev":"exited","id":N,"code":C,"signal":S,"t_ns":…,"user_s":…,"sys_s":…,
  *	 "maxrss_bytes":…,"strays":K}
  *	{"ev":"reaped","id":N,"killed":K}
+ *	{"ev":"owned","id":N,"changed":K,"failed":F}
  *	{"ev":"error","text":"…"}
  *	{"ev":"bye","killed":K}
  *	{"ev":"ending","by":"SIGTERM"}

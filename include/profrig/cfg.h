@@ -32,6 +32,9 @@ struct problems {
 	}
 void problems_release(struct problems *p);
 
+/* CFG_PYTHON: literals of Python, {'a': [1, None]} (cfg_python.c). */
+enum cfg_syntax { CFG_YAML, CFG_JSON, CFG_PYTHON };
+
 enum cfg_kind { CFG_NULL, CFG_BOOL, CFG_INT, CFG_FLOAT, CFG_STR, CFG_SEQ, CFG_MAP };
 
 /* Where a value came from, lowest precedence first. */
@@ -67,6 +70,9 @@ void cfg_release(struct cfg *c);
 int cfg_parse_file(struct cfg *c, const char *path, enum cfg_layer layer, struct err *err);
 int cfg_parse_text(struct cfg *c, const char *text, size_t n, const char *name, bool json,
 		   enum cfg_layer layer, struct err *err);
+/* As cfg_parse_text, but the root may be of any kind, a list or a single value too. */
+int cfg_parse_value(struct cfg *c, const char *text, size_t n, const char *name,
+		    enum cfg_syntax syntax, enum cfg_layer layer, struct err *err);
 /* `a.b[0].c=VALUE`, VALUE in YAML; creates what is missing, an index may be one past the end. */
 int cfg_set(struct cfg *c, const char *assignment, struct err *err);
 /*

@@ -38,7 +38,9 @@ struct engine_spec {
 	char *image;
 	char *lib_dir; /* on the host: holds profrig-init and the preload libraries */
 	char *run_dir; /* NULL for a throw-away probe container */
-	VEC(struct engine_mount) mounts;                        /* the user's and the model's */
+	VEC(struct engine_mount) mounts; /* the user's and the model's */
+	/* of things in the run directory, which a throw-away container has not */
+	VEC(struct engine_mount) late_mounts;
 	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
 	bool keep;                   /* leave the ended container for a look inside */
 	struct strvec caps, options; /* options: handed to the engine word by word */

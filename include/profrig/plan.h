@@ -28,6 +28,7 @@ enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 struct plan_env {
 	char *name, *value, *origin;
 	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
+	char *data; /* it is set when this data set is there; NULL: always */
 	bool secret;
 };
 
@@ -63,7 +64,13 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
+	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
+};
+
+/* A data set: a link in the run directory to where its data is, once it is. */
+struct plan_data {
+	char *name, *link;
 };
 
 /*
@@ -88,11 +95,15 @@ struct plan {
 	struct engine_spec spec;
 	struct strvec engine_argv;
 	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	/* the folder of the run's own in which the workload runs, made of conf->source before the
+	 * first step (plan_source.c); NULL: it runs in the model's */
+	char *source_dir;
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
+	VEC(struct plan_data) data;        /* as conf->data.sets */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */

@@ -18,6 +18,8 @@ void progress_total(uint64_t total); /* bytes of the current phase; 0 = unknown 
 void progress_items(uint64_t total); /* the same of what are no bytes: no rate is shown */
 void progress_update(uint64_t done);
 void progress_tick(void); /* by who only waits: how long the phase has lasted, once a second */
-void progress_end(void);  /* wipes the redrawn line */
+/* On a terminal: the last word of what is waited for, behind the phase; a new phase clears it. */
+void progress_note(const char *text);
+void progress_end(void); /* wipes the redrawn line */
 
 #endif

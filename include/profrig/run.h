@@ -80,6 +80,10 @@ struct run_events {
 	void *ctx;
 	/* a few times a second while a step runs */
 	void (*tick)(void *ctx);
+	/* what a pull, or what fetches data, says last */
+	void (*note)(void *ctx, const char *text);
+	/* so much of the data is here; total 0: nobody knows */
+	void (*bytes)(void *ctx, uint64_t done, uint64_t total);
 };
 
 struct run_opts {
@@ -88,6 +92,10 @@ struct run_opts {
 	volatile sig_atomic_t *interrupt;
 	const char *runs_dir; /* for the `latest` link */
 	const char *version;  /* of profrig */
+	double build_s;       /* how long the image took to build; 0: not known */
+	/* preflight adds what is not as asked for and is no reason not to run; run_execute puts it
+	 * into run.json. May be NULL. */
+	struct strvec *notes;
 	/*
 	 * preflight for `plan`: pulls nothing, starts no container (so what an image lacks is not
 	 * known)
@@ -133,6 +141,8 @@ char *run_disk_warning(const struct plan *pl);
  */
 const struct engine *run_pick_engine(const char *name, const char *image, char **ret_notice,
 				     struct err *err);
+/* 0 when the engine answers, else -errno with its words. */
+int run_engine_answers(const struct engine *e, struct err *err);
 
 /* < 0: the run directory could not be created at all, or see `quick`; otherwise ret is complete. */
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
@@ -163,8 +173,7 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
-/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB"; none without any. root: "" but in tests.
- */
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
 void run_gpu_archs(const char *root, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
 const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
@@ -193,6 +202,10 @@ char *run_lib_dir(void);
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
+#define W_PULL_FAILED "W_PULL_FAILED"
+#define W_DATA_MISSING "W_DATA_MISSING"
+#define W_DATA_SOURCE "W_DATA_SOURCE"
+#define W_CLOCK_STEP "W_CLOCK_STEP"
 #define W_NO_CONTROL "W_NO_CONTROL"
 #define W_MARKS_DROPPED "W_MARKS_DROPPED"
 #define W_OVERHEAD "W_OVERHEAD"
@@ -203,6 +216,7 @@ char *run_lib_dir(void);
 #define W_RESULT_MISSING "W_RESULT_MISSING"
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
+#define W_SOURCE_LEFT "W_SOURCE_LEFT"
 
 struct run_warning_info {
 	const char *code, *about;

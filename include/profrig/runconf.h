@@ -8,7 +8,9 @@
 #ifndef PROFRIG_RUNCONF_H
 #define PROFRIG_RUNCONF_H
 
+#include "profrig/buildconf.h"
 #include "profrig/cfg.h"
+#include "profrig/mad.h"
 #include "profrig/results.h"
 #include "profrig/tool.h"
 #include "profrig/vec.h"
@@ -40,6 +42,7 @@ struct runconf_script {
 	char *path; /* absolute */
 	struct strvec args;
 	char *where; /* file:line of the entry */
+	bool bash;   /* it is run by bash, not by sh */
 };
 
 /* When tools record (docs/live.md). */
@@ -58,6 +61,16 @@ struct runconf {
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
 	double timeout_s; /* 0 = none */
+	/*
+	 * The folder of the run's own in which the workload runs (plan.h, plan_source); both url
+	 * and copy NULL: there is none.
+	 */
+	struct {
+		char *url;
+		char *user, *password, *ssh_key; /* of url, from secrets; NULL */
+		char *copy, *scripts;            /* absolute; NULL */
+		bool keep;
+	} source;
 	struct strvec tags;
 	/* for perf.csv, as written; NULL: not stated */
 	char *precision, *owner, *n_gpus;
@@ -77,6 +90,7 @@ struct runconf {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;
 		struct strvec caps, options;
+		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
 	bool skip_workload; /* only the scripts run */
@@ -88,6 +102,9 @@ struct runconf {
 	char *caller_preload;
 	/* the caller's ROCR_VISIBLE_DEVICES and the like, which a workload on host inherits */
 	VEC(struct name_value) caller_gpus;
+	struct strvec notes; /* worth telling once, before the run */
+	struct build_conf build;
+	struct data_conf data;
 	/* the merged tree, secrets' values removed, for `plan` and run.json */
 	struct cfg effective;
 };
@@ -95,6 +112,7 @@ struct runconf {
 struct runconf_request {
 	/* catalog name, file or directory; NULL with a bare command or model: in a config file */
 	const char *model;
+	const struct catalog *catalog;      /* NULL: read when a name is to be found */
 	char *const *command;               /* after "--"; NULL */
 	struct strvec config_files;         /* --config, in order */
 	struct strvec sets;                 /* --set */
@@ -102,7 +120,12 @@ struct runconf_request {
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
 	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
+	const char *context_file, *context; /* --additional-context-file and itself; NULL */
+	bool lenient;                       /* unknown keys of contexts and models.json: notes */
+	bool keep_model_dir;
 	bool keep, live;
+	const char *data_cache; /* NULL = not given */
+	bool builds; /* for `build`: nothing needs to run, so model.command may be missing */
 	bool skip_workload;
 	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
 	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
@@ -129,30 +152,41 @@ bool runconf_is_secret_name(const char *name);
 /*
  * Models that `run NAME` finds: ./profrig.yaml, ./<dir>/profrig.yaml and
  * ./examples/<dir>/profrig.yaml. A file that cannot be used is listed with the reason as its about;
- * the first of a name wins.
+ * the first of a name wins. Behind them, the entries of a package's models.json (mad.h).
  */
 struct catalog_entry {
-	/* path is relative to cwd; about and image may be NULL */
+	/* path is relative to cwd, or "models.json#NAME"; about and image may be NULL */
 	char *name, *path, *about, *image;
 	struct strvec tags;
+	const struct mad_entry *mad; /* of a models.json; NULL */
 };
 struct catalog {
 	VEC(struct catalog_entry) models;
+	struct mad_models mad;
 };
 int catalog_load(struct catalog *c, const char *cwd, struct err *err);
+/* Without those of get_models_json.py: no script is run. */
+int catalog_load_files(struct catalog *c, const char *cwd, struct err *err);
 void catalog_release(struct catalog *c);
 /*
- * Paths of the models `word` stands for: the one of that name, else all with that tag; "all" is
- * every model. How many.
+ * Paths of the models `word` stands for (mad.h says what a word may be): the profrig.yaml of that
+ * name, else all with that tag, of both kinds; "all" is every model. A word's ":key=value" stands
+ * behind the path: "models.json#NAME:key=value", "m/profrig.yaml#:key=value". A path that is there
+ * already is not added again. How many were found.
  */
 size_t catalog_match(const struct catalog *c, const char *word, struct strvec *paths);
+/* What is wrong with files that could hide what word means; nothing for the name of a profrig.yaml.
+ */
+void catalog_faults(const struct catalog *c, const char *word, struct problems *p);
+/* Parts of a path with '#': file, name and arguments; false when it has none. All owned. */
+bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args);
 
 /* One row per configuration key, for `list options`: key, type, default, what it does. */
 struct schema_key {
 	const char *path; /* "container.shm_size", "tools[].name", "secrets.*.from_env" (any key) */
 	/*
 	 * string path int float seconds bool scalar, list of strings, map of strings, map, list of
-	 * maps, map of maps
+	 * maps, map of maps; words: a list of strings, or one string with commas; any
 	 */
 	const char *type;
 	const char *def;     /* text or NULL */

@@ -17,6 +17,7 @@ struct tool_script {
 	char *path; /* absolute, found; or as written when missing */
 	struct strvec args;
 	bool missing;
+	bool bash; /* it is run by bash, not by sh */
 };
 
 struct tool_env {
@@ -28,6 +29,7 @@ struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
 	char *reader; /* NULL: detect */
 	bool required;
+	bool if_any; /* none is no gap: it is not even told */
 	uint64_t min_records;
 };
 
@@ -85,6 +87,9 @@ struct tool {
 	char *sampler_where; /* file:line */
 	struct tool_control control;
 	double budget;            /* share of the workload's time it may cost; NaN: not stated */
+	/* of tools.json: words that another tool of it has too are put there once */
+	bool shared_wrap;
+	struct strvec notes;      /* worth telling when it is used */
 	struct problems problems; /* of its file; empty = usable */
 };
 

@@ -141,7 +141,7 @@ static void test_images(void **state)
 		const char *pull; /* policy */
 		bool image, pullable, dry, broken, dockerfile;
 		const char *line; /* NULL: nothing is missing */
-		bool pulls, runs;
+		bool pulls, runs, note;
 	} cases[] = {
 		{ .image = true, .runs = true },
 		{ .pullable = true, .pulls = true, .runs = true },
@@ -151,12 +151,13 @@ static void test_images(void **state)
 		  .line = "image 'img:1' is not there: docker pull img:1" },
 		{ .pull = "never", .image = true, .runs = true },
 		{ .pull = "always", .image = true, .pullable = true, .pulls = true, .runs = true },
-		{ .pull = "always", .image = true, .line = "cannot be pulled", .pulls = true },
+		/* The one that is here will do, and is said to be it. */
+		{ .pull = "always", .image = true, .pulls = true, .runs = true, .note = true },
 		{ .pullable = true, .dry = true, .line = "image 'img:1' is not there" },
 		{ .image = true, .dry = true },
 		{ .pullable = true,
 		  .dockerfile = true,
-		  .line = "image 'img:1' is not there: docker build -t img:1 -f /m/Dockerfile /m" },
+		  .line = "image 'img:1' is not there: 'profrig run --build' builds it first" },
 		{ .image = true,
 		  .broken = true,
 		  .line = "does not start (docker ended with status 125: no such runtime)",
@@ -167,10 +168,11 @@ static void test_images(void **state)
 	fake_engine(g);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		static const char *const files[] = { "log", "image", "pullable", "broken" };
-		CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
+		CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT, notes = STRVEC_INIT;
 		CLEANUP(xfreep) char *log = NULL;
 		int n;
 
+		g->opts.notes = &notes;
 		for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 			CLEANUP(xfreep) char *path = in_top(g, files[k]);
 
@@ -194,6 +196,13 @@ static void test_images(void **state)
 			fail_msg("case %zu: %s", i, missing.v[0]);
 		assert_int_equal(strstr(log, "\npull -- img:1") != NULL, cases[i].pulls);
 		assert_int_equal(strstr(log, "\nrun --rm") != NULL, cases[i].runs);
+		assert_int_equal(notes.nr, cases[i].note);
+		if (cases[i].note)
+			assert_string_equal(
+				notes.v[0],
+				"image 'img:1' could not be pulled (access denied): the "
+				"one that is here is used");
+		g->opts.notes = NULL;
 	}
 	unsetenv("PROFRIG_DOCKER");
 }

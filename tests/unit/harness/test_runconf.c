@@ -599,7 +599,8 @@ static void catalogue(void **state)
 	assert_int_equal(catalog_match(&c, "all", &paths), 4);
 	assert_int_equal(catalog_match(&c, "beta", &paths), 1);
 	assert_int_equal(catalog_match(&c, "gamma", &paths), 0);
-	assert_int_equal(paths.nr, 7);
+	/* Each once. */
+	assert_int_equal(paths.nr, 4);
 	catalog_release(&c);
 
 	f.rq.model = "beta";

@@ -135,12 +135,10 @@ static void required_keys(void **state)
 	CHECK("tools: [{options: {}}]\n"
 	      "mounts:\n"
 	      "  - {container: /x}\n"
-	      "secrets: {A: {}}\n"
 	      "post_scripts: [{path: null}]\n",
 	      "profrig.yaml:1: tools[0]: 'name' is missing",
 	      "profrig.yaml:3: mounts[0]: 'host' is missing",
-	      "profrig.yaml:4: secrets.A: 'from_env' is missing",
-	      "profrig.yaml:5: post_scripts[0]: 'path' is missing");
+	      "profrig.yaml:4: post_scripts[0]: 'path' is missing");
 }
 
 static void null_is_not_given(void **state)

@@ -1,0 +1,123 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/xalloc.h"
+
+#define MAX_DEPTH 64
+#define AT_ONCE ((size_t)8 << 20)
+
+struct copying {
+	struct stat but; /* st_ino 0: none */
+	struct err *err;
+};
+
+/* Where the file system cannot do it alone, by hand. */
+static int copy_bytes(int in, int out)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = copy_file_range(in, NULL, out, NULL, AT_ONCE, 0)) > 0)
+		;
+	if (n == 0 && lseek(in, 0, SEEK_CUR) > 0)
+		return 0;
+	/* Some say 0 at once of files whose size they do not know (/proc). */
+	while ((n = read(in, buf, sizeof(buf))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			ssize_t w = write(out, buf + at, (size_t)(n - at));
+
+			if (w <= 0)
+				return w < 0 ? -errno : -EIO;
+			at += w;
+		}
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_file(const struct copying *c, const char *from, const char *to, mode_t mode)
+{
+	CLEANUP(xclosep) int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(xclosep) int out = -1;
+	int r;
+
+	if (in < 0)
+		return err_sys(c->err, errno, "cannot read '%s'", from);
+	/* Over a link, which may lead anywhere, nothing is written. */
+	if (unlink(to) < 0 && errno != ENOENT)
+		return err_sys(c->err, errno, "cannot replace '%s'", to);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out < 0)
+		return err_sys(c->err, errno, "cannot make '%s'", to);
+	r = copy_bytes(in, out);
+	if (r < 0)
+		return err_sys(c->err, -r, "cannot copy '%s'", from);
+	if (fchmod(out, mode & 0777) < 0)
+		return err_sys(c->err, errno, "cannot set the mode of '%s'", to);
+	return 0;
+}
+
+static int copy_dangling_link(const struct copying *c, const char *from, const char *to)
+{
+	char target[4096];
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return err_sys(c->err, errno, "cannot read '%s'", from);
+	target[n] = '\0';
+	if (unlink(to) < 0 && errno != ENOENT)
+		return err_sys(c->err, errno, "cannot replace '%s'", to);
+	if (symlink(target, to) < 0)
+		return err_sys(c->err, errno, "cannot make '%s'", to);
+	return 0;
+}
+
+static int copy_dir(const struct copying *c, const char *from, const char *to, size_t depth);
+
+static int copy_entry(const struct copying *c, const char *from, const char *to, size_t depth)
+{
+	struct stat st;
+
+	if (stat(from, &st) < 0)
+		return errno == ENOENT ? copy_dangling_link(c, from, to)
+				       : err_sys(c->err, errno, "cannot read '%s'", from);
+	if (S_ISREG(st.st_mode))
+		return copy_file(c, from, to, st.st_mode);
+	if (!S_ISDIR(st.st_mode) ||
+	    (c->but.st_ino && st.st_ino == c->but.st_ino && st.st_dev == c->but.st_dev))
+		return 0;
+	return copy_dir(c, from, to, depth + 1);
+}
+
+static int copy_dir(const struct copying *c, const char *from, const char *to, size_t depth)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	int r;
+
+	if (depth > MAX_DEPTH)
+		return err_set(c->err, ELOOP, "'%s': nested too deeply, or a link that leads back",
+			       from);
+	r = fs_list(from, &names, c->err);
+	if (r == 0)
+		r = fs_mkdirs(to, 0777, c->err);
+	for (size_t i = 0; r == 0 && i < names.nr; i++) {
+		CLEANUP(xfreep) char *a = fs_join(from, names.v[i]);
+		CLEANUP(xfreep) char *b = fs_join(to, names.v[i]);
+
+		r = copy_entry(c, a, b, depth);
+	}
+	return r;
+}
+
+int fs_copy_tree(const char *from, const char *to, const char *but, struct err *err)
+{
+	struct copying c = { .err = err };
+
+	if (but && stat(but, &c.but) < 0)
+		c.but.st_ino = 0;
+	return copy_dir(&c, from, to, 0);
+}

@@ -1,0 +1,319 @@
+#include "image_prepare.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/cfg.h"
+#include "profrig/fs.h"
+#include "profrig/json_out.h"
+#include "profrig/log.h"
+#include "profrig/progress.h"
+#include "profrig/strbuf.h"
+
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+void build_request_init(struct build_request *rq)
+{
+	*rq = (struct build_request){ .args = STRVEC_INIT, .archs = STRVEC_INIT };
+}
+
+void build_request_release(struct build_request *rq)
+{
+	strvec_release(&rq->args);
+	strvec_release(&rq->archs);
+}
+
+/* --- from words to images --- */
+
+static int check_args(const struct command *c, const struct build_request *rq)
+{
+	for (size_t i = 0; i < rq->args.nr; i++) {
+		const char *word = rq->args.v[i], *eq = strchr(word, '=');
+		CLEANUP(xfreep) char *name = xstrndup(word, eq ? (size_t)(eq - word) : 0);
+
+		if (!eq || eq == word)
+			return cli_usage(c, "--build-arg wants NAME=VALUE");
+		if (name[strspn(name, NAME_CHARS)])
+			return cli_usage(c, "--build-arg: '%s' is no name of an argument", name);
+		if (runconf_is_secret_name(name))
+			return cli_usage(c,
+					 "--build-arg %s: an argument stays in the image's history "
+					 "and in the process list; use build.secrets and RUN "
+					 "--mount=type=secret,id=%s",
+					 name, name);
+	}
+	return EXIT_DONE;
+}
+
+static char *quoted(const char *value)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	json_quote(&sb, value, strlen(value));
+	return strbuf_steal(&sb);
+}
+
+/* The command line's own words, as --set takes them; in front of --set, which wins. */
+static void put_sets(const struct build_request *rq, const struct run_options *o,
+		     struct strvec *sets)
+{
+	for (size_t i = 0; i < rq->args.nr; i++) {
+		const char *eq = strchr(rq->args.v[i], '=');
+		CLEANUP(xfreep) char *value = quoted(eq + 1);
+
+		strvec_pushf(sets, "build.args.%.*s=%s", (int)(eq - rq->args.v[i]), rq->args.v[i],
+			     value);
+	}
+	if (rq->archs.nr) {
+		CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
+		CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+
+		for (size_t i = 0; i < rq->archs.nr; i++)
+			strvec_split(&archs, rq->archs.v[i], ", ");
+		for (size_t i = 0; i < archs.nr; i++) {
+			CLEANUP(xfreep) char *word = quoted(archs.v[i]);
+
+			strbuf_addf(&list, "%s%s", i ? ", " : "", word);
+		}
+		strvec_pushf(sets, "build.target_archs=[%s]", list.buf);
+	}
+	if (rq->registry) {
+		CLEANUP(xfreep) char *name = quoted(rq->registry);
+
+		strvec_pushf(sets, "registry.name=%s", name);
+	}
+	strvec_pushv(sets, o->sets.v);
+}
+
+static int load_model(const struct command *c, const struct run_options *o,
+		      const struct build_request *rq, const char *word, struct build_set *s,
+		      struct problems *p)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(strvec_release) struct strvec sets = STRVEC_INIT;
+	struct runconf *rc = xcalloc(1, sizeof(*rc));
+	struct problems found = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+	int r;
+
+	put_sets(rq, o, &sets);
+	struct runconf_request request = {
+		.model = word,
+		.catalog = s->catalog,
+		.context = o->context,
+		.context_file = o->context_file,
+		.lenient = o->lenient,
+		.config_files = o->config,
+		.sets = sets,
+		.labels = o->labels,
+		.engine = o->engine,
+		.timeout_s = -1,
+		.idle_s = -1,
+		.builds = true,
+		.cwd = cwd,
+	};
+	r = runconf_load(rc, &request, &s->tools, &found, &err);
+	warn_once(&rc->notes);
+	VEC_PUSH(&s->confs, rc);
+	if (r == 0)
+		image_plan_add(&s->plan, rc, word ? word : "", rq->use_image, &found);
+	for (size_t i = 0; i < found.lines.nr; i++)
+		cfg_problem(p, NULL, "%s", found.lines.v[i]);
+	if (found.lines.nr)
+		r = -EINVAL;
+	problems_release(&found);
+	if (r == -EINVAL)
+		return EXIT_CONFIG;
+	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
+}
+
+static int pick(struct build_set *s)
+{
+	const char *name = s->confs.nr ? s->confs.v[0]->engine : "auto";
+	CLEANUP(xfreep) char *notice = NULL;
+	struct err err = ERR_INIT;
+	/* With an image, auto is the first container engine that answers. */
+	const struct engine *e = run_pick_engine(name, "image", &notice, &err);
+
+	s->engine = e ? image_engine_find(e->name) : NULL;
+	if (s->engine && !strcmp(name, "auto"))
+		return EXIT_DONE;
+	if (!e) {
+		log_error("%s", err.msg);
+		return EXIT_USAGE;
+	}
+	if (!s->engine && strcmp(name, "auto") != 0) {
+		log_error("engine '%s' builds no images: --engine docker or --engine podman",
+			  e->name);
+		return EXIT_MISSING;
+	}
+	if (!s->engine) {
+		log_error("no engine that builds images answers ('profrig doctor' says why)");
+		return EXIT_MISSING;
+	}
+	if (run_engine_answers(e, &err) < 0) {
+		log_error("engine '%s' does not answer (%s): %s", e->name, err.msg,
+			  e->fix ? e->fix : "start it");
+		return EXIT_MISSING;
+	}
+	return EXIT_DONE;
+}
+
+int build_prepare(const struct command *c, const struct run_options *o,
+		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
+{
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	struct problems p = PROBLEMS_INIT;
+	int code;
+
+	*ret = (struct build_set){ .confs = VEC_INIT };
+	ret->plan.notes = (struct strvec)STRVEC_INIT;
+	code = check_args(c, rq);
+	if (code == EXIT_DONE)
+		code = load_tools(c, &o->tools_dirs, &ret->tools);
+	if (code != EXIT_DONE)
+		return code;
+	code = pick_models(c, o, words, &ret->catalog, &models);
+	if (code >= 0)
+		return code;
+	code = EXIT_DONE;
+	for (size_t i = 0; i < (models.nr ? models.nr : 1); i++)
+		code = exit_worse(code,
+				  load_model(c, o, rq, models.nr ? models.v[i] : NULL, ret, &p));
+	cli_problems(&p);
+	problems_release(&p);
+	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)
+		log_warn("%s", ret->plan.notes.v[i]);
+	return code;
+}
+
+void build_set_release(struct build_set *s)
+{
+	image_plan_release(&s->plan);
+	for (size_t i = 0; i < s->confs.nr; i++) {
+		runconf_release(s->confs.v[i]);
+		free(s->confs.v[i]);
+	}
+	VEC_RELEASE(&s->confs);
+	tool_set_release(&s->tools);
+	catalog_free(s->catalog);
+}
+
+/* --- building --- */
+
+static void on_phase(void *ctx, const char *phase)
+{
+	(void)ctx;
+	progress_phase("%s", phase);
+}
+
+static void on_line(void *ctx, const char *line)
+{
+	const bool *live = ctx;
+
+	if (*live)
+		fprintf(stderr, "%s\n", line);
+	else
+		progress_note(line);
+}
+
+static void on_tick(void *ctx)
+{
+	(void)ctx;
+	progress_tick();
+}
+
+static void say_failure(const struct image_job *j)
+{
+	if (j->status == IMAGE_FAILED) {
+		log_error("image '%s' of model '%s': %s", j->image, j->conf->model_name, j->error);
+		for (size_t i = 0; log_level() >= 0 && i < j->tail.nr; i++) {
+			fputs("    ", stderr);
+			cli_put(stderr, j->tail.v[i], 200);
+			fputc('\n', stderr);
+		}
+		if (j->log)
+			log_error("the whole of it: %s", j->log);
+	} else if (j->push_error) {
+		log_error("image '%s' could not be pushed as '%s': %s", j->image, j->registry_image,
+			  j->push_error);
+	}
+}
+
+static int judge(const struct build_set *s)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < s->plan.jobs.nr; i++) {
+		const struct image_job *j = &s->plan.jobs.v[i];
+		char took[32];
+
+		say_failure(j);
+		if (j->status == IMAGE_FAILED || j->push_error) {
+			code = EXIT_WORKLOAD;
+			continue;
+		}
+		if (j->status == IMAGE_PREBUILT && !j->id)
+			log_warn("image '%s' is not here; a run would pull it", j->image);
+		if (j->status == IMAGE_BUILT)
+			log_notice("built    %s in %s%s%s", j->image, cli_si(j->build_s, "s", took),
+				   j->pushed ? ", pushed as " : "",
+				   j->pushed ? j->registry_image : "");
+	}
+	return code;
+}
+
+static int check_manifest(const char *manifest)
+{
+	CLEANUP(xfreep) char *dir = fs_dir(manifest);
+
+	if (fs_is_dir(manifest)) {
+		log_error("--manifest-output '%s' is a folder, want a file", manifest);
+		return EXIT_USAGE;
+	}
+	return output_code(dir);
+}
+
+int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
+	      const char *manifest)
+{
+	CLEANUP(xfreep) char *id = run_new_id("build");
+	CLEANUP(xfreep) char *top = fs_abs(builds_dir);
+	CLEANUP(xfreep) char *dir = fs_join(top, id);
+	bool live = rq->live;
+	struct image_opts o = {
+		.builds_dir = dir,
+		.no_cache = rq->no_cache,
+		.interrupt = &cli_interrupt,
+		.phase = on_phase,
+		.line = on_line,
+		.tick = on_tick,
+		.ctx = &live,
+	};
+	struct err err = ERR_INIT;
+	int code = check_manifest(manifest), r;
+
+	if (code == EXIT_DONE)
+		code = pick(s);
+	if (code != EXIT_DONE)
+		return code;
+	if (!rq->use_image && fs_mkdirs(dir, 0777, &err) < 0) {
+		log_error("%s", err.msg);
+		return EXIT_MISSING;
+	}
+	o.engine = s->engine;
+	r = image_build_all(&s->plan, &o, &err);
+	progress_end();
+	if (r < 0 && r != -EINTR) {
+		log_error("%s", err.msg);
+		return EXIT_MISSING;
+	}
+	s->tried = true;
+	code = judge(s);
+	if (manifest_write(&s->plan, s->engine->name, id, PROFRIG_VERSION, manifest, &err) < 0) {
+		log_error("%s", err.msg);
+		code = exit_worse(code, EXIT_MISSING);
+	}
+	return cli_interrupt ? cli_interrupt_code(cli_interrupt) : code;
+}

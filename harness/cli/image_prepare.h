@@ -1,0 +1,38 @@
+/*
+ * image_prepare: what `build` and `run --build` share, and what `run --manifest` reads.
+ */
+#ifndef IMAGE_PREPARE_H
+#define IMAGE_PREPARE_H
+
+#include "cli.h"
+
+#include "profrig/image.h"
+
+struct build_request {
+	struct strvec args;  /* --build-arg */
+	struct strvec archs; /* --target-archs, with commas in them */
+	const char *registry, *use_image;
+	bool no_cache, live;
+};
+void build_request_init(struct build_request *rq);
+void build_request_release(struct build_request *rq);
+
+/* The configurations of some models and the images they ask for. Must not move. */
+struct build_set {
+	struct catalog *catalog;
+	VEC(struct runconf *) confs;
+	struct tool_set tools;
+	struct image_plan plan;
+	const struct image_engine *engine;
+	bool tried; /* building began, and the manifest says how it went */
+};
+/* 0, or 2, 3, 4 after saying why. words: models; none: the one of --config. */
+int build_prepare(const struct command *c, const struct run_options *o,
+		  const struct build_request *rq, const struct strvec *words,
+		  struct build_set *ret);
+/* Builds, pushes, writes the manifest (absolute). Exit code. */
+int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
+	      const char *manifest);
+void build_set_release(struct build_set *s);
+
+#endif

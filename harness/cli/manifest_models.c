@@ -1,0 +1,166 @@
+#include "manifest_models.h"
+#include "image_prepare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/image.h"
+#include "profrig/log.h"
+#include "profrig/strbuf.h"
+
+/* What a word stands for; what no model has is itself: a file, or a name of the manifest alone. */
+static void expand(const struct catalog *cat, const char *word, struct strvec *models)
+{
+	if (fs_exists(word) || catalog_match(cat, word, models) == 0)
+		strvec_push(models, word);
+}
+
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *word,
+		  const struct strvec *expanded)
+{
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+
+	if (!strcmp(word, "all") || !strcmp(word, mi->image) ||
+	    (mi->model && !strcmp(word, mi->model)) || (mi->word && !strcmp(word, mi->word)))
+		return true;
+	/* By a tag, or by another name of the same file. */
+	expand(cat, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image, &models);
+	for (size_t i = 0; i < expanded->nr; i++)
+		if (strvec_has(&models, expanded->v[i]))
+			return true;
+	return false;
+}
+
+static bool wanted(const struct catalog *cat, const struct manifest_image *mi,
+		   const struct strvec *words, struct strvec *unused)
+{
+	bool any = words->nr == 0;
+
+	for (size_t i = 0; i < words->nr; i++) {
+		CLEANUP(strvec_release) struct strvec expanded = STRVEC_INIT;
+
+		expand(cat, words->v[i], &expanded);
+		if (!means(cat, mi, words->v[i], &expanded))
+			continue;
+		any = true;
+		for (size_t k = 0; k < unused->nr; k++)
+			if (!strcmp(unused->v[k], words->v[i]))
+				strvec_remove(unused, k--);
+	}
+	return any;
+}
+
+static const struct image_engine *engine_of(const struct run_options *o)
+{
+	CLEANUP(xfreep) char *notice = NULL;
+	const struct engine *e =
+		run_pick_engine(o->engine ? o->engine : "auto", "image", &notice, NULL);
+
+	return e ? image_engine_find(e->name) : NULL;
+}
+
+/* The image to run: what is here, else what can be pulled. */
+static const char *choose(const struct image_engine *e, const struct manifest_image *mi)
+{
+	CLEANUP(xfreep) char *id = NULL;
+	CLEANUP(xfreep) char *digest = NULL;
+
+	if (e)
+		image_facts(e, mi->image, NULL, &id, &digest);
+	if (id && mi->id && strcmp(id, mi->id) != 0)
+		log_warn("image '%s' is not the one of the manifest: it was made anew since "
+			 "(%.19s here, %.19s there)",
+			 mi->image, id, mi->id);
+	return id || !mi->registry_image ? mi->image : mi->registry_image;
+}
+
+static void say_unused(const struct command *c, const struct manifest *m, const char *path,
+		       const struct strvec *unused)
+{
+	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
+
+	for (size_t i = 0; i < m->images.nr; i++)
+		if (m->images.v[i].model)
+			strbuf_addf(&known, "%s%s", known.len ? ", " : "", m->images.v[i].model);
+	cli_usage(c, "manifest '%s' has no image of model '%s'; it has: %s", path, unused->v[0],
+		  known.len ? known.buf : "none");
+}
+
+static void add(struct run_options *o, const struct image_engine *e,
+		const struct manifest_image *mi, struct strvec *models)
+{
+	strvec_push(models, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
+	strvec_push(&o->images, choose(e, mi));
+	VEC_PUSH(&o->builds_s, mi->build_s);
+}
+
+static struct catalog *catalog_here(void)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct catalog *cat = xcalloc(1, sizeof(*cat));
+
+	catalog_load(cat, cwd, NULL);
+	return cat;
+}
+
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
+		    struct catalog **ret_catalog, struct strvec *models)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, unused = STRVEC_INIT;
+	const struct image_engine *e;
+	struct manifest m;
+	struct err err = ERR_INIT;
+	const char *engine;
+	int code = -1, r = manifest_read(&m, o->manifest, &err);
+
+	if (r < 0) {
+		log_error("%s", err.msg);
+		manifest_release(&m);
+		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
+	}
+	engine = cfg_text(m.tree.root, "engine");
+	if (!o->engine && engine && image_engine_find(engine))
+		o->engine = image_engine_find(engine)->name;
+	e = engine_of(o);
+	strvec_pushv(&words, operands->v);
+	for (size_t i = 0; i < o->tags.nr; i++)
+		strvec_split(&words, o->tags.v[i], ",");
+	strvec_pushv(&unused, words.v);
+	*ret_catalog = catalog_here();
+	for (size_t i = 0; i < m.images.nr; i++)
+		if (wanted(*ret_catalog, &m.images.v[i], &words, &unused))
+			add(o, e, &m.images.v[i], models);
+	for (size_t i = 0; i < m.failed.nr; i++)
+		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
+	if (unused.nr) {
+		say_unused(c, &m, o->manifest, &unused);
+		code = EXIT_USAGE;
+	} else if (!models->nr) {
+		log_error("manifest '%s' has no image that could run", o->manifest);
+		code = EXIT_CONFIG;
+	}
+	manifest_release(&m);
+	return code;
+}
+
+int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
+{
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, words, &set);
+	if (code == EXIT_DONE && !o->manifest)
+		o->manifest = "build_manifest.json";
+	if (code == EXIT_DONE) {
+		CLEANUP(xfreep) char *manifest = fs_abs(o->manifest);
+
+		code = build_run(&set, &rq, "builds", manifest);
+	}
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}

@@ -1,0 +1,23 @@
+/*
+ * manifest_models: the models and images that a manifest names, for `run --manifest`.
+ *
+ * Each image of the manifest is one run of its model; MODEL words pick some of them. The image is
+ * the one that is here, else that of the registry, which the run pulls. The engine is the
+ * manifest's unless the command line says another.
+ */
+#ifndef MANIFEST_MODELS_H
+#define MANIFEST_MODELS_H
+
+#include "cli.h"
+
+/*
+ * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1 to go on, or 2,
+ * 5 after saying why.
+ */
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *words,
+		    struct catalog **ret_catalog, struct strvec *models);
+/* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
+ * code. */
+int build_first(const struct command *c, struct run_options *o, const struct strvec *words);
+
+#endif

@@ -1,0 +1,152 @@
+/* From the words of a command line to models. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/log.h"
+
+void warn_once(const struct strvec *lines)
+{
+	static struct strvec told = STRVEC_INIT;
+
+	for (size_t i = 0; i < lines->nr; i++) {
+		if (strvec_has(&told, lines->v[i]))
+			continue;
+		strvec_push(&told, lines->v[i]);
+		log_warn("%s", lines->v[i]);
+	}
+}
+
+void catalog_free(struct catalog *cat)
+{
+	if (cat)
+		catalog_release(cat);
+	free(cat);
+}
+
+/* A file, or a folder that holds a model; any other folder may have a tag's name by chance. */
+static bool is_model_path(const char *word)
+{
+	CLEANUP(xfreep) char *file = fs_join(word, "profrig.yaml");
+
+	return fs_is_dir(word) ? fs_is_file(file) || strchr(word, '/') != NULL || !strcmp(word, ".")
+			       : fs_exists(word);
+}
+
+/* The file of a package, or the folder of one that is no model itself. */
+static bool is_models_json(const char *word)
+{
+	CLEANUP(xfreep) char *inside = fs_join(word, "models.json");
+	CLEANUP(xfreep) char *own = fs_join(word, "profrig.yaml");
+
+	if (fs_is_dir(word))
+		return (strchr(word, '/') || !strcmp(word, ".")) && fs_is_file(inside) &&
+		       !fs_is_file(own);
+	return !strcmp(fs_base(word), "models.json") && fs_is_file(word);
+}
+
+struct picking {
+	const struct command *c;
+	struct catalog *cat;
+	struct strvec *models;
+	struct problems p;
+};
+
+static int load(struct picking *a)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct err err = ERR_INIT;
+
+	if (a->cat)
+		return -1;
+	a->cat = xcalloc(1, sizeof(*a->cat));
+	if (catalog_load(a->cat, cwd, &err) == 0)
+		return -1;
+	free(STEAL(a->cat));
+	return cli_usage(a->c, "%s", err.msg);
+}
+
+/* "model2" → "dummy2/model2": the scope is what people forget. */
+static const char *scoped_name(const struct catalog *cat, const char *tag)
+{
+	for (size_t i = 0; i < cat->models.nr; i++) {
+		const char *slash = strrchr(cat->models.v[i].name, '/');
+
+		if (slash && !strcmp(slash + 1, tag))
+			return cat->models.v[i].name;
+	}
+	return NULL;
+}
+
+/* Names and tags there are, for the one that was meant. */
+static int unknown_tag(const struct picking *a, const char *word, bool path)
+{
+	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
+	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
+	const char *near = scoped_name(a->cat, tag);
+
+	for (size_t i = 0; i < a->cat->models.nr; i++) {
+		strvec_push(&known, a->cat->models.v[i].name);
+		strvec_pushv(&known, a->cat->models.v[i].tags.v);
+	}
+	near = near ? near : cfg_did_you_mean(tag, (const char *const *)known.v);
+	if (path && !near && strchr(word, '/'))
+		log_error("'%s' is no file or folder, and no model has that name", word);
+	else if (!a->cat->models.nr)
+		log_error("there is no model here: neither a profrig.yaml nor a models.json");
+	else if (near)
+		log_error("no model has the name or tag '%s'; did you mean '%s'?", tag, near);
+	else
+		log_error("no model has the name or tag '%s'; 'profrig discover' lists them", tag);
+	return EXIT_USAGE;
+}
+
+/* path: the word may be a file or a folder, too. */
+static int pick_word(struct picking *a, const char *word, bool path)
+{
+	int code;
+
+	if (path && is_models_json(word)) {
+		log_error("'%s' holds models: choose by name or tag, profrig %s -t NAME%s", word,
+			  a->c->name, strchr(word, '/') ? ", where it lies or with MODEL_DIR" : "");
+		return EXIT_USAGE;
+	}
+	if (path && is_model_path(word)) {
+		strvec_push(a->models, word);
+		return -1;
+	}
+	code = load(a);
+	if (code >= 0)
+		return code;
+	catalog_faults(a->cat, word, &a->p);
+	if (catalog_match(a->cat, word, a->models) > 0 || a->p.lines.nr)
+		return -1;
+	return unknown_tag(a, word, path);
+}
+
+int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
+		struct catalog **ret_catalog, struct strvec *models)
+{
+	struct picking a = { .c = c, .models = models, .p = PROBLEMS_INIT };
+	CLEANUP(strvec_release) struct strvec tags = STRVEC_INIT;
+	int code = -1;
+
+	for (size_t i = 0; code < 0 && i < words->nr; i++)
+		code = pick_word(&a, words->v[i], true);
+	for (size_t i = 0; i < o->tags.nr; i++)
+		strvec_split(&tags, o->tags.v[i], ",");
+	for (size_t i = 0; code < 0 && i < tags.nr; i++)
+		code = pick_word(&a, tags.v[i], false);
+	if (code < 0 && o->tags.nr && !models->nr && !a.p.lines.nr)
+		code = cli_usage(c, "--tags names nothing");
+	if (code < 0 && a.p.lines.nr) {
+		cli_problems(&a.p);
+		code = EXIT_CONFIG;
+	}
+	problems_release(&a.p);
+	*ret_catalog = a.cat;
+	return code;
+}

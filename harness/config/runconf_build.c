@@ -1,0 +1,304 @@
+/* build:, context: and registry: of a configuration. */
+#include "runconf_int.h"
+#include "schema.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/fs.h"
+
+#define MAX_SECRET ((size_t)1 << 20)
+#define USER_ENV "PROFRIG_REGISTRY_USER"
+#define PASSWORD_ENV "PROFRIG_REGISTRY_PASSWORD"
+
+static const struct cfg_node *map_of(const struct cfg_node *map, const char *key)
+{
+	const struct cfg_node *n = cfg_get(map, key);
+
+	return n && n->kind == CFG_MAP ? n : NULL;
+}
+
+static const struct cfg_node *scalar_of(const struct cfg_node *map, const char *key)
+{
+	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
+}
+
+static double seconds_of(const struct cfg_node *map, const char *key)
+{
+	const struct cfg_node *n = scalar_of(map, key);
+	double v = 0;
+
+	return n && schema_seconds(n, &v) == 0 ? v : 0;
+}
+
+char *conf_secret(const struct loader *l, const char *name)
+{
+	for (size_t i = 0; i < l->rc->env.nr; i++)
+		if (l->rc->env.v[i].secret && !strcmp(l->rc->env.v[i].name, name))
+			return xstrdup(l->rc->env.v[i].value);
+	return xstrdup_null(getenv(name));
+}
+
+static struct conf_word word_of(const struct cfg_node *n)
+{
+	return (struct conf_word){ xstrdup(n->key), xstrdup(n->s), conf_origin(n) };
+}
+
+static void fill_args(struct loader *l, const struct cfg_node *build)
+{
+	const struct cfg_node *args = map_of(build, "args");
+
+	for (size_t i = 0; args && i < args->nr; i++) {
+		const struct cfg_node *n = args->child[i];
+
+		if (!schema_env_name(n->key))
+			cfg_problem(l->p, n, "build.args: '%.*s' is no name of an argument",
+				    schema_shown_len(n->key), n->key);
+		else if (runconf_is_secret_name(n->key))
+			cfg_problem(l->p, n,
+				    "build.args.%s: an argument stays in the image's history; put "
+				    "it under build.secrets and read it with RUN "
+				    "--mount=type=secret,id=%s",
+				    n->key, n->key);
+		else if (n->s)
+			VEC_PUSH(&l->rc->build.args, word_of(n));
+	}
+}
+
+static struct build_secret *secret_find(struct build_conf *b, const char *id)
+{
+	for (size_t i = 0; i < b->secrets.nr; i++)
+		if (!strcmp(b->secrets.v[i].id, id))
+			return &b->secrets.v[i];
+	return NULL;
+}
+
+static void put_secret(struct build_conf *b, const char *id, char *value, char *origin)
+{
+	struct build_secret *s = secret_find(b, id);
+
+	if (!s) {
+		VEC_PUSH(&b->secrets, ((struct build_secret){ .id = xstrdup(id) }));
+		s = &b->secrets.v[b->secrets.nr - 1];
+	}
+	free(s->value);
+	free(s->origin);
+	s->value = value;
+	s->origin = origin;
+}
+
+static char *file_secret(struct loader *l, const struct cfg_node *n, const char *id)
+{
+	CLEANUP(xfreep) char *path = conf_resolve(l, n);
+	struct err err = ERR_INIT;
+	char *text = NULL;
+	size_t len;
+
+	if (fs_read(path, MAX_SECRET, &text, &len, &err) == 0)
+		return text;
+	cfg_problem(l->p, n, "build.secrets.%s: %s", id, err.msg);
+	return NULL;
+}
+
+static char *env_secret(struct loader *l, const struct cfg_node *n, const char *id)
+{
+	char *value = conf_secret(l, n->s);
+
+	if (!value)
+		cfg_problem(l->p, n, "build.secrets.%s: the variable %.80s is not set", id, n->s);
+	return value;
+}
+
+static bool is_id(const char *id)
+{
+	for (const char *s = id; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("_.-", *s))
+			return false;
+	return *id != '\0' && strlen(id) <= 100;
+}
+
+static void fill_secrets(struct loader *l, const struct cfg_node *build)
+{
+	const struct cfg_node *secrets = map_of(build, "secrets");
+	const struct runconf *rc = l->rc;
+
+	for (size_t i = 0; i < rc->env.nr; i++)
+		if (rc->env.v[i].from)
+			put_secret(&l->rc->build, rc->env.v[i].name, xstrdup(rc->env.v[i].value),
+				   xstrdup(rc->env.v[i].origin));
+	for (size_t i = 0; secrets && i < secrets->nr; i++) {
+		const struct cfg_node *n = secrets->child[i];
+		const struct cfg_node *env = scalar_of(n, "from_env");
+		const struct cfg_node *file = scalar_of(n, "from_file");
+		char *value = NULL;
+
+		if (!is_id(n->key))
+			cfg_problem(l->p, n, "build.secrets: '%.80s' is no id", n->key);
+		else if (n->kind == CFG_MAP && !env == !file)
+			cfg_problem(l->p, n, "build.secrets.%s: want from_env or from_file",
+				    n->key);
+		else if (!l->rq->builds) /* a run needs none of them */
+			continue;
+		else if (env)
+			value = env_secret(l, env, n->key);
+		else if (file)
+			value = file_secret(l, file, n->key);
+		if (value)
+			put_secret(&l->rc->build, n->key, value, conf_origin(n));
+	}
+}
+
+/* The GPU of this machine, where the configuration does not say for which one an image is. */
+static const char *vendor_here(void)
+{
+	if (fs_exists("/dev/kfd"))
+		return "AMD";
+	return fs_exists("/dev/nvidiactl") ? "NVIDIA" : NULL;
+}
+
+static bool has_context(const struct build_conf *b, const char *key)
+{
+	for (size_t i = 0; i < b->context.nr; i++)
+		if (!strcmp(b->context.v[i].name, key))
+			return true;
+	return false;
+}
+
+static void add_context(struct build_conf *b, const char *key, const char *value,
+			const char *origin)
+{
+	if (value && !has_context(b, key))
+		VEC_PUSH(&b->context,
+			 ((struct conf_word){ xstrdup(key), xstrdup(value), xstrdup(origin) }));
+}
+
+static void check_choice(struct loader *l, const struct cfg_node *n, const char *choices)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+
+	strvec_split(&words, choices, ",");
+	for (size_t i = 0; i < words.nr; i++)
+		if (!strcasecmp(words.v[i], n->s))
+			return;
+	cfg_problem(l->p, n, "context.%s: want one of %s, not '%.80s'", n->key, choices, n->s);
+}
+
+static void fill_context(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *context = map_of(root, "context");
+	struct build_conf *b = &l->rc->build;
+
+	for (size_t i = 0; context && i < context->nr; i++) {
+		const struct cfg_node *n = context->child[i];
+
+		if (n->s && !strcmp(n->key, "gpu_vendor"))
+			check_choice(l, n, "AMD, NVIDIA");
+		else if (n->s && !strcmp(n->key, "guest_os"))
+			check_choice(l, n, "UBUNTU, CENTOS");
+		if (n->s)
+			VEC_PUSH(&b->context, word_of(n));
+	}
+	add_context(b, "gpu_vendor", vendor_here(), "this machine");
+	add_context(b, "guest_os", "UBUNTU", "built-in");
+}
+
+/* The variables of the reference's users for Docker Hub count as well. */
+static char *registry_word(const struct loader *l, const struct cfg_node *registry, const char *key,
+			   const char *usual, const char *hub)
+{
+	const char *name = cfg_text(registry, key);
+	char *value = conf_secret(l, name ? name : usual);
+	const char *server = cfg_text(registry, "name");
+
+	if (!value && server && (!strcmp(server, "docker.io") || !strcmp(server, "dockerhub")))
+		value = xstrdup_null(getenv(hub));
+	return value;
+}
+
+static void fill_registry(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *r = map_of(root, "registry"), *name = scalar_of(r, "name");
+	const struct cfg_node *insecure = cfg_get(r, "insecure");
+	struct build_conf *b = &l->rc->build;
+
+	if (!name || !*name->s)
+		return;
+	if (name->s[0] == '-' || strpbrk(name->s, " @\t") || strstr(name->s, "://"))
+		cfg_problem(l->p, name, "registry.name: want HOST or HOST:PORT, not '%.80s'",
+			    strchr(name->s, '@') ? "…@…" : name->s);
+	b->registry.name = xstrdup(strcmp(name->s, "dockerhub") ? name->s : "docker.io");
+	b->registry.repository = xstrdup_null(cfg_text(r, "repository"));
+	b->registry.user = registry_word(l, r, "user_env", USER_ENV, "MAD_DOCKERHUB_USER");
+	b->registry.password =
+		registry_word(l, r, "password_env", PASSWORD_ENV, "MAD_DOCKERHUB_PASSWORD");
+	if (!b->registry.repository && !strcmp(b->registry.name, "docker.io"))
+		b->registry.repository = xstrdup_null(getenv("MAD_DOCKERHUB_REPO"));
+	b->registry.insecure = insecure && insecure->kind == CFG_BOOL && insecure->b;
+	if (b->registry.user && !b->registry.password)
+		cfg_problem(l->p, name,
+			    "registry: a user is given but no password: set the variable %s",
+			    cfg_text(r, "password_env") ? cfg_text(r, "password_env")
+							: PASSWORD_ENV);
+}
+
+void runconf_fill_build(struct loader *l, const struct cfg_node *root)
+{
+	const struct cfg_node *build = map_of(root, "build"), *folder = scalar_of(build, "context");
+	const struct cfg_node *file = scalar_of(map_of(root, "model"), "dockerfile");
+	struct build_conf *b = &l->rc->build;
+
+	fill_args(l, build);
+	fill_secrets(l, build);
+	fill_context(l, root);
+	fill_registry(l, root);
+	b->dockerfile_where = file ? conf_origin(file) : NULL;
+	b->folder = folder ? conf_resolve(l, folder) : NULL;
+	if (folder && !fs_is_dir(b->folder))
+		cfg_problem(l->p, folder, "build.context: no folder '%.200s'", b->folder);
+	b->target = xstrdup_null(cfg_text(build, "target"));
+	b->network = xstrdup_null(cfg_text(build, "network"));
+	cfg_words(build, "options", &b->options);
+	cfg_words(build, "target_archs", &b->archs);
+	b->timeout_s = seconds_of(build, "timeout");
+}
+
+static void release_words(struct conf_word *v, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(v[i].name);
+		free(v[i].value);
+		free(v[i].origin);
+	}
+	free(v);
+}
+
+static void release_secret(char *s)
+{
+	if (s)
+		explicit_bzero(s, strlen(s));
+	free(s);
+}
+
+void build_conf_release(struct build_conf *b)
+{
+	release_words(b->args.v, b->args.nr);
+	release_words(b->context.v, b->context.nr);
+	for (size_t i = 0; i < b->secrets.nr; i++) {
+		free(b->secrets.v[i].id);
+		release_secret(b->secrets.v[i].value);
+		free(b->secrets.v[i].origin);
+	}
+	free(b->secrets.v);
+	free(b->folder);
+	free(b->target);
+	free(b->network);
+	strvec_release(&b->options);
+	strvec_release(&b->archs);
+	free(b->dockerfile_where);
+	free(b->registry.name);
+	free(b->registry.repository);
+	release_secret(b->registry.user);
+	release_secret(b->registry.password);
+}

@@ -1,0 +1,102 @@
+/*
+ * data_priv: the parts of data among themselves.
+ *
+ *	data.c		which source; the order of things
+ *	data_sync.c	a listing of what there should be → the cache
+ *	data_entry.c	entry.json: what a cache folder holds, and whether it still does
+ *	data_local.c	folders of this machine: counting, hashing, copying
+ *	data_http.c	one file from a server, with resumption and patience
+ *	data_s3.c	addresses and listings of S3
+ *	data_script.c	a user's script
+ *	http.c		libcurl
+ */
+#ifndef DATA_PRIV_H
+#define DATA_PRIV_H
+
+#include "http.h"
+
+#include "profrig/data.h"
+
+/* One file: of a listing (what there should be) or of an entry (what there is). */
+struct data_file {
+	char *rel;     /* its path below data/ */
+	char *from;    /* URL, or path; NULL in an entry */
+	char *tag;     /* ETag, date, or "size mtime": changes with the content; NULL: not known */
+	int64_t bytes; /* -1: not known */
+	int64_t mtime_ns; /* of ours, in an entry */
+	char sha256[65];  /* in an entry */
+};
+typedef VEC(struct data_file) data_files;
+void data_files_release(data_files *f);
+void data_files_add(data_files *f, const char *rel, const char *from, const char *tag,
+		    int64_t bytes);
+/* By the bytes of rel. */
+void data_files_sort(data_files *f);
+
+/* One data set from one source. */
+struct fetch {
+	const struct data_source *s;
+	const struct data_opts *o;
+	char *dir; /* cache folder of this source */
+	struct http *http;
+	struct data_result *ret;
+	uint64_t done, total; /* bytes, of all files; total 0: not known */
+	char tag[256];        /* of the file that came last; "": none was told */
+};
+bool fetch_interrupted(const struct fetch *f);
+
+/* --- data_entry.c --- */
+
+/* 0 and what was there; -ENOENT: nothing that can be used. */
+int entry_read(const char *dir, data_files *ret);
+int entry_write(const char *dir, const char *source, const data_files *files, double seconds,
+		struct err *err);
+/* A file of an entry is what it was: its size and time, else its hash. */
+bool entry_file_good(const char *dir, const struct data_file *f);
+/* All of it is as it was: f->ret tells of it. -ENOENT: it is not. */
+int entry_use(struct fetch *f);
+/* SHA-256 of one file, or of the list of several. */
+void entry_hash(const data_files *files, char ret_hex[65]);
+
+/* --- data_sync.c --- */
+
+/* Brings dir/data to what the listing says, reusing what is good; files get their hashes. */
+int data_sync(struct fetch *f, const data_files *listing,
+	      int (*get)(struct fetch *f, const struct data_file *file, const char *part,
+			 struct err *err),
+	      struct err *err);
+
+/* --- data_local.c --- */
+
+/* Files below path (or path itself), at most max of them: more is -E2BIG. */
+int local_list(const char *path, size_t max, data_files *ret, struct err *err);
+int local_copy(struct fetch *f, const struct data_file *file, const char *part, struct err *err);
+
+/* --- data_http.c --- */
+
+struct http_access data_access(const struct data_source *s);
+/* One answer to HEAD, or to GET of nothing where HEAD is refused. -ENOENT: it is not there. */
+int data_head(struct fetch *f, const char *url, struct http_reply *ret, struct err *err);
+int http_list(struct fetch *f, data_files *ret, struct err *err);
+int http_fetch(struct fetch *f, const struct data_file *file, const char *part, struct err *err);
+
+/* --- data_s3.c --- */
+
+/* Objects that path names: the one of that key, or all below it. -ENOENT: none. */
+int s3_list(struct fetch *f, data_files *ret, struct err *err);
+/* "https://bucket.s3.region.amazonaws.com/" or "<endpoint>/bucket/", then the key, encoded. Owned. */
+char *s3_url(const struct data_source *s, const char *key);
+/*
+ * One page of an answer to list-objects-v2: its objects behind those there are, and the token of
+ * the next page (owned, NULL: it was the last). prefix: keys that are neither it nor below it are
+ * left out. -EPROTO: that is no such answer, or a key leads out of its folder.
+ */
+int s3_parse_page(const char *xml, const struct data_source *s, const char *prefix, data_files *ret,
+		  char **ret_next, struct err *err);
+
+/* --- data_script.c --- */
+
+int script_check(const struct data_source *s, struct err *err);
+int script_fetch(struct fetch *f, const char *name, struct err *err);
+
+#endif

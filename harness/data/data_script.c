@@ -1,0 +1,154 @@
+/*
+ * A user's script that brings data: it runs on this machine with PROFRIG_DATA_DIR (and MAD_DATAHOME,
+ * for those written for the orchestrator before), which it fills. What it brought is kept until the
+ * script itself, or its arguments, change.
+ */
+#include "data_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/proc_watch.h"
+#include "profrig/xalloc.h"
+
+#define MAX_FILES 1000000
+
+extern char **environ;
+
+int script_check(const struct data_source *s, struct err *err)
+{
+	if (fs_is_file(s->path))
+		return 0;
+	return err_set(err, ENOENT, "script '%s' is not there", s->path);
+}
+
+static void on_line(void *ctx, const char *line)
+{
+	const struct data_opts *o = ((struct fetch *)ctx)->o;
+
+	if (o->note)
+		o->note(o->ctx, line);
+}
+
+static void on_tick(void *ctx)
+{
+	const struct data_opts *o = ((struct fetch *)ctx)->o;
+
+	if (o->tick)
+		o->tick(o->ctx);
+}
+
+static void environment(const char *dir, const char *name, struct strvec *env)
+{
+	static const char *const ours[] = { "PROFRIG_DATA_DIR=", "PROFRIG_DATA_NAME=",
+					    "MAD_DATAHOME=", "MAD_DATANAME=" };
+
+	for (char **e = environ; *e; e++) {
+		bool theirs = true;
+
+		for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+			theirs = theirs && strncmp(*e, ours[i], strlen(ours[i])) != 0;
+		if (theirs)
+			strvec_push(env, *e);
+	}
+	strvec_pushf(env, "%s%s", ours[0], dir);
+	strvec_pushf(env, "%s%s", ours[1], name);
+	strvec_pushf(env, "%s%s", ours[2], dir);
+	strvec_pushf(env, "%s%s", ours[3], name);
+}
+
+static int run(struct fetch *f, const char *name, const char *dir, struct err *err)
+{
+	CLEANUP(strvec_release)
+	struct strvec argv = STRVEC_INIT, env = STRVEC_INIT, tail = STRVEC_INIT;
+	CLEANUP(xfreep) char *bash = fs_which("bash", NULL);
+	CLEANUP(xfreep) char *cwd = fs_dir(f->s->path);
+	CLEANUP(xfreep) char *log_path = fs_join(f->dir, "script.log");
+	CLEANUP(xclosep)
+	int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct proc_watch w = PROC_WATCH_INIT;
+	struct proc_exit x;
+	int r;
+
+	if (access(f->s->path, X_OK) < 0)
+		strvec_push(&argv, bash ? bash : "/bin/sh");
+	strvec_push(&argv, f->s->path);
+	strvec_pushv(&argv, f->s->args.v);
+	environment(dir, name, &env);
+	w.argv = argv.v;
+	w.env = env.v;
+	w.cwd = cwd;
+	w.log_fd = log;
+	w.timeout_s = f->s->timeout_s;
+	w.interrupt = f->o->interrupt;
+	w.line = on_line;
+	w.tick = on_tick;
+	w.ctx = f;
+	r = proc_watch(&w, &tail, &x, err);
+	if (r < 0)
+		return r;
+	if (x.code != 0)
+		return err_set(err, EIO,
+			       "script '%s' ended with status %d (%.200s); its output: %s",
+			       f->s->path, x.code > 0 ? x.code : 128 + x.signal,
+			       tail.nr ? tail.v[tail.nr - 1] : "it said nothing", log_path);
+	return 0;
+}
+
+/* Moves what a script has left; its files are listed with the script's own hash as their tag. */
+static int move(struct fetch *f, const struct data_file *file, const char *part, struct err *err)
+{
+	(void)f;
+	if (rename(file->from, part) < 0)
+		return err_sys(err, errno, "cannot move '%s'", file->from);
+	return 0;
+}
+
+static bool same_script(const data_files *have, const char *tag)
+{
+	for (size_t i = 0; i < have->nr; i++)
+		if (!have->v[i].tag || strcmp(have->v[i].tag, tag) != 0)
+			return false;
+	return true;
+}
+
+int script_fetch(struct fetch *f, const char *name, struct err *err)
+{
+	CLEANUP(data_files_release) data_files have = VEC_INIT, made = VEC_INIT;
+	CLEANUP(xfreep) char *dir = fs_join(f->dir, "made");
+	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
+	char tag[65];
+	int r = fs_sha256(f->s->path, tag, err);
+
+	if (r < 0)
+		return r;
+	if (entry_read(f->dir, &have) == 0 && same_script(&have, tag) && entry_use(f) == 0)
+		return 0;
+	r = fs_remove_tree(dir, err);
+	if (r == 0)
+		r = fs_mkdirs(dir, 0755, err);
+	if (r == 0)
+		r = run(f, name, dir, err);
+	if (r == 0)
+		r = local_list(dir, MAX_FILES, &made, err);
+	if (r == 0 && !made.nr)
+		r = err_set(err, ENOENT, "script '%s' left nothing in PROFRIG_DATA_DIR",
+			    f->s->path);
+	for (size_t i = 0; r == 0 && i < made.nr; i++) {
+		free(made.v[i].tag);
+		made.v[i].tag = xstrdup(tag);
+		f->ret->fetched_bytes += (uint64_t)made.v[i].bytes;
+	}
+	data_files_sort(&made);
+	/* All of it is new, so nothing of the old may be taken for it. */
+	if (r == 0)
+		r = fs_remove_tree(data, err);
+	if (r == 0)
+		r = data_sync(f, &made, move, err);
+	fs_remove_tree(dir, NULL);
+	return r;
+}

@@ -1,0 +1,183 @@
+/* From a listing to the cache: keep what is good, fetch the rest into part/, then put it in place. */
+#include "data_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/xalloc.h"
+
+typedef int get_fn(struct fetch *f, const struct data_file *file, const char *part,
+		   struct err *err);
+
+static const struct data_file *find(const data_files *files, const char *rel)
+{
+	size_t lo = 0, hi = files->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = strcmp(files->v[mid].rel, rel);
+
+		if (c == 0)
+			return &files->v[mid];
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* The entry's file when it is still what the listing wants and what was fetched. */
+static const struct data_file *reusable(const struct fetch *f, const data_files *have,
+					const struct data_file *want)
+{
+	const struct data_file *h = find(have, want->rel);
+
+	if (!h || !h->tag || !want->tag || strcmp(h->tag, want->tag) != 0 ||
+	    (want->bytes >= 0 && want->bytes != h->bytes))
+		return NULL;
+	return entry_file_good(f->dir, h) ? h : NULL;
+}
+
+static int finish_file(struct fetch *f, const char *part, struct data_file *file, struct err *err)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, file->rel);
+	CLEANUP(xfreep) char *parent = fs_dir(path);
+	int r = fs_sha256(part, file->sha256, err);
+
+	if (r == 0)
+		r = fs_mkdirs(parent, 0755, err);
+	/* Read-only: a workload on host that writes there would spoil it for all others. */
+	if (r == 0 && (chmod(part, 0444) < 0 || rename(part, path) < 0))
+		r = err_sys(err, errno, "cannot put '%s' into the cache", file->rel);
+	if (r == 0) {
+		file->bytes = fs_size(path);
+		file->mtime_ns = fs_mtime_ns(path);
+	}
+	return r;
+}
+
+/* part/ is flat: names there are numbers of no meaning but being the same for the same file. */
+static char *part_of(const struct fetch *f, const struct data_file *file)
+{
+	char sha[65];
+
+	fs_sha256_text(file->rel, strlen(file->rel), sha);
+	return xasprintf("%s/part/%.16s", f->dir, sha);
+}
+
+static int fetch_one(struct fetch *f, const struct data_file *want, get_fn *get,
+		     struct data_file *file, struct err *err)
+{
+	CLEANUP(xfreep) char *part = part_of(f, want);
+	int r;
+
+	f->tag[0] = '\0';
+	r = get(f, want, part, err);
+	if (r == 0 && *f->tag) {
+		free(file->tag);
+		file->tag = xstrdup(f->tag);
+	}
+	if (r == 0)
+		r = finish_file(f, part, file, err);
+	return r < 0 && r != -EINTR ? err_wrap(err, r, "%s", want->rel) : r;
+}
+
+static uint64_t total_of(const data_files *listing)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < listing->nr; i++) {
+		if (listing->v[i].bytes < 0)
+			return 0;
+		total += (uint64_t)listing->v[i].bytes;
+	}
+	return total;
+}
+
+/* Whether one name is a file and a folder, which S3 allows and no file system does. */
+static int check_names(const data_files *listing, struct err *err)
+{
+	for (size_t i = 1; i < listing->nr; i++) {
+		const char *a = listing->v[i - 1].rel, *b = listing->v[i].rel;
+
+		if (!strcmp(a, b) || fs_below(a, b))
+			return err_set(err, EPROTO, "'%s' and '%s' cannot both be files", a, b);
+	}
+	return 0;
+}
+
+static void forget_gone(const struct fetch *f, const data_files *have, const data_files *listing)
+{
+	for (size_t i = 0; i < have->nr; i++) {
+		CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, have->v[i].rel);
+
+		if (!find(listing, have->v[i].rel))
+			unlink(path);
+	}
+}
+
+static int fill(struct fetch *f, const data_files *have, const data_files *listing, get_fn *get,
+		data_files *now, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < listing->nr; i++) {
+		const struct data_file *want = &listing->v[i], *old = reusable(f, have, want);
+		struct data_file *file;
+
+		data_files_add(now, want->rel, NULL, want->tag, want->bytes);
+		file = &now->v[now->nr - 1];
+		if (old) {
+			file->bytes = old->bytes;
+			file->mtime_ns = old->mtime_ns;
+			memcpy(file->sha256, old->sha256, sizeof(file->sha256));
+		} else {
+			r = fetch_one(f, want, get, file, err);
+			f->ret->cached = false;
+		}
+		if (r < 0)
+			now->nr--, free(file->rel), free(file->tag);
+		else
+			f->done += (uint64_t)file->bytes;
+	}
+	return r;
+}
+
+int data_sync(struct fetch *f, const data_files *listing, get_fn *get, struct err *err)
+{
+	CLEANUP(data_files_release) data_files have = VEC_INIT, now = VEC_INIT;
+	CLEANUP(xfreep) char *part = fs_join(f->dir, "part");
+	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
+	int r = check_names(listing, err), w;
+
+	entry_read(f->dir, &have);
+	data_files_sort(&have);
+	if (r == 0)
+		r = fs_mkdirs(part, 0755, err);
+	if (r == 0)
+		r = fs_mkdirs(data, 0755, err);
+	if (r < 0)
+		return r;
+	f->total = total_of(listing);
+	f->ret->cached = true;
+	r = fill(f, &have, listing, get, &now, err);
+	if (r == 0)
+		forget_gone(f, &have, listing);
+	/* Also of a fetch that broke off: the next one keeps what came. */
+	if (now.nr && !f->ret->cached) {
+		w = entry_write(f->dir, f->ret->source, &now, f->ret->seconds, r == 0 ? err : NULL);
+		r = r < 0 ? r : w;
+	}
+	if (r < 0)
+		return r;
+	fs_remove_tree(part, NULL);
+	f->ret->files = now.nr;
+	f->ret->bytes = f->done;
+	entry_hash(&now, f->ret->sha256);
+	return 0;
+}

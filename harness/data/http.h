@@ -1,0 +1,62 @@
+/*
+ * http: one request at a time through libcurl, which is loaded when it is first needed.
+ *
+ *	struct http *h = http_open(err);		NULL: libcurl is not here
+ *	http_get(h, &rq, &reply, err);			0: an answer came, whole; see reply.status
+ *	http_close(h)
+ *
+ * -EAGAIN: it broke off or never came about, trying again may help; -EINTR: interrupted; -ENOSPC:
+ * the disk is full; -EPROTO: all else. Redirects are followed, at most ten, to http and https only,
+ * and take no credentials to another host; signed requests follow none. A transfer that does not
+ * move for a minute is given up. Proxies as the environment says (http_proxy, no_proxy).
+ */
+#ifndef DATA_HTTP_H
+#define DATA_HTTP_H
+
+#include <stdbool.h>
+
+#include "profrig/data.h"
+#include "profrig/strbuf.h"
+
+struct http_access {
+	const char *user, *password, *token; /* NULL */
+	const char *region;                  /* of S3: sign the request; NULL: not */
+};
+
+struct http_reply {
+	long status;
+	char etag[256];         /* as sent, with its quotes; "" */
+	char modified[64];      /* Last-Modified; "" */
+	char bucket_region[64]; /* where S3 says the bucket is; "" */
+	int64_t length;         /* of the body that came; -1 not told */
+	int64_t from, total;    /* of Content-Range; -1 */
+};
+
+struct http_request {
+	const char *url;
+	struct http_access access;
+	bool head;
+	bool peek;            /* the answer's head, asked for with GET; no body comes */
+	uint64_t from;        /* begin there, if_range holds */
+	const char *if_range; /* NULL: from is 0 */
+	/* Where a good body goes (status 200 or 206); at 200 and from > 0 it is cut to nothing first.
+	 * -1: to text. */
+	int fd;
+	struct strbuf *text; /* with a ceiling; NULL: thrown away */
+	/* before the first byte of a good body: < 0 ends it, with that and its words in err */
+	int (*begin)(void *ctx, const struct http_reply *r, struct err *err);
+	void *ctx;
+	const struct data_opts *events;
+};
+
+struct http *http_open(struct err *err);
+void http_close(struct http *h); /* NULL is fine */
+int http_get(struct http *h, const struct http_request *rq, struct http_reply *ret,
+	     struct err *err);
+
+/* "https://host/path" without query and fragment, for people. Owned. */
+char *http_shown(const char *url);
+/* "not found", "access is refused (403)" … of a status that is no success; buf holds 64. */
+const char *http_status_words(long status, char *buf);
+
+#endif

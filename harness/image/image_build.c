@@ -1,0 +1,289 @@
+/* Walks an image_plan: builds, looks at what came out, pushes. */
+#include "image_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/clock.h"
+#include "profrig/fs.h"
+#include "profrig/proc_watch.h"
+
+#define PROBE_TIMEOUT_MS 15000
+#define PUSH_TIMEOUT_S 0.0
+
+struct builder {
+	struct image_plan *ip;
+	const struct image_opts *o;
+	bool secrets_work;
+	struct private_dir login;
+	struct image_auth auth;
+};
+
+static void say(const struct builder *bu, const char *verb, const char *image, size_t i)
+{
+	CLEANUP(xfreep)
+	char *text = bu->ip->jobs.nr > 1
+			     ? xasprintf("%s %s (%zu of %zu)", verb, image, i + 1, bu->ip->jobs.nr)
+			     : xasprintf("%s %s", verb, image);
+
+	if (bu->o->phase)
+		bu->o->phase(bu->o->ctx, text);
+}
+
+static bool any_secrets(const struct image_plan *ip)
+{
+	for (size_t i = 0; i < ip->jobs.nr; i++)
+		if (ip->jobs.v[i].status == IMAGE_PLANNED && ip->jobs.v[i].conf->build.secrets.nr)
+			return true;
+	return false;
+}
+
+static int probe_builder(struct builder *bu, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct proc_exit x;
+
+	bu->o->engine->build_probe(&argv);
+	if (proc_capture(argv.v, PROBE_TIMEOUT_MS, 1 << 20, &out, NULL, &x, NULL) == 0)
+		bu->secrets_work = x.code == 0 && strstr(out.buf, "--secret");
+	if (bu->secrets_work || !any_secrets(bu->ip))
+		return 0;
+	return err_set(err, ENOTSUP,
+		       "the configuration has secrets for the build, and this docker has no "
+		       "BuildKit, which alone keeps them out of the image: install its buildx "
+		       "plug-in, or use --engine podman");
+}
+
+/* --- one image --- */
+
+static void failed(struct image_job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void failed(struct image_job *j, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	free(j->error);
+	j->error = xvasprintf(fmt, ap);
+	va_end(ap);
+	j->status = IMAGE_FAILED;
+}
+
+static void secret_masks(const struct build_conf *b, struct strvec *mask)
+{
+	for (size_t i = 0; i < b->secrets.nr; i++)
+		strvec_push(mask, b->secrets.v[i].value);
+	if (b->registry.password)
+		strvec_push(mask, b->registry.password);
+}
+
+static void forget(struct strvec *secrets)
+{
+	for (size_t i = 0; i < secrets->nr; i++)
+		explicit_bzero(secrets->v[i], strlen(secrets->v[i]));
+	strvec_release(secrets);
+}
+
+static int secret_files(const struct build_conf *b, const struct private_dir *d,
+			struct strvec *words, struct err *err)
+{
+	for (size_t i = 0; i < b->secrets.nr; i++) {
+		const struct build_secret *s = &b->secrets.v[i];
+		CLEANUP(xfreep) char *path = private_file(d, s->id, s->value, err);
+
+		if (!path)
+			return -EIO;
+		strvec_pushf(words, "id=%s,src=%s", s->id, path);
+	}
+	return 0;
+}
+
+static int watch(const struct builder *bu, const struct image_job *j, char *const *argv, int log,
+		 double timeout_s, struct strvec *tail, struct proc_exit *x, struct err *err)
+{
+	CLEANUP(forget) struct strvec mask = STRVEC_INIT;
+	struct proc_watch w = PROC_WATCH_INIT;
+
+	secret_masks(&j->conf->build, &mask);
+	w.argv = argv;
+	w.mask = mask.v;
+	w.log_fd = log;
+	w.timeout_s = timeout_s;
+	w.interrupt = bu->o->interrupt;
+	w.line = bu->o->line;
+	w.tick = bu->o->tick;
+	w.ctx = bu->o->ctx;
+	return proc_watch(&w, tail, x, err);
+}
+
+static int open_log(const struct builder *bu, struct image_job *j, struct err *err)
+{
+	CLEANUP(xfreep) char *name = xstrdup(j->image);
+	int fd;
+
+	for (char *c = name; *c; c++)
+		if (strchr("/:@", *c))
+			*c = '_';
+	j->log = xasprintf("%s/%s.log", bu->o->builds_dir, name);
+	fd = open(j->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	return fd >= 0 ? fd : err_sys(err, errno, "cannot write '%s'", j->log);
+}
+
+static void learn(const struct builder *bu, struct image_job *j)
+{
+	char *none;
+
+	free(j->id);
+	free(j->digest);
+	image_facts(bu->o->engine, j->image, j->pushed ? j->registry_image : NULL, &j->id,
+		    &j->digest);
+	if (j->base && !j->base_id) {
+		image_facts(bu->o->engine, j->base, NULL, &j->base_id, &none);
+		free(none);
+	}
+}
+
+static int run_build(const struct builder *bu, struct image_job *j, const struct strvec *secrets,
+		     int log, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, labels = STRVEC_INIT;
+	const struct build_conf *b = &j->conf->build;
+	struct image_build ib = {
+		.image = j->image,
+		.dockerfile = j->dockerfile,
+		.context = j->context,
+		.target = b->target,
+		.network = b->network,
+		.args = &j->args,
+		.labels = &labels,
+		.secrets = secrets,
+		.options = &b->options,
+		.no_cache = bu->o->no_cache,
+		.secrets_work = bu->secrets_work,
+	};
+	int64_t began = clock_monotonic_ns();
+	struct proc_exit x;
+	int r;
+
+	strvec_pushf(&labels, "profrig.model=%s", j->conf->model_name);
+	bu->o->engine->build(&ib, &argv);
+	j->command = strvec_shell(&argv);
+	if (log >= 0)
+		dprintf(log, "$ %s\n", j->command);
+	r = watch(bu, j, argv.v, log, b->timeout_s, &j->tail, &x, err);
+	j->build_s = (double)(clock_monotonic_ns() - began) / 1e9;
+	if (r < 0)
+		failed(j, "%s", err->msg);
+	else if (x.code != 0)
+		failed(j, "%s build ended with status %d", bu->o->engine->name,
+		       x.code > 0 ? x.code : 128 + x.signal);
+	else
+		j->status = IMAGE_BUILT;
+	return r;
+}
+
+static int build_one(const struct builder *bu, struct image_job *j, struct err *err)
+{
+	CLEANUP(private_dir_remove) struct private_dir dir = PRIVATE_DIR_INIT;
+	CLEANUP(strvec_release) struct strvec secrets = STRVEC_INIT;
+	CLEANUP(xclosep) int log = -1;
+	int r = 0;
+
+	log = open_log(bu, j, err);
+	if (log < 0)
+		r = log;
+	if (r == 0 && j->conf->build.secrets.nr)
+		r = private_dir_make(&dir, err);
+	if (r == 0 && j->conf->build.secrets.nr)
+		r = secret_files(&j->conf->build, &dir, &secrets, err);
+	if (r < 0) {
+		failed(j, "%s", err->msg);
+		return r;
+	}
+	r = run_build(bu, j, &secrets, log, err);
+	if (j->status == IMAGE_BUILT)
+		learn(bu, j);
+	return r;
+}
+
+/* What podman wrote of the push: "sha256:…". */
+static void told_digest(struct image_job *j, const char *path)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	const char *base = strrchr(j->registry_image, '/');
+	size_t n, repo = (size_t)(base - j->registry_image) + strcspn(base, ":");
+
+	if (fs_read(path, 256, &text, &n, NULL) < 0)
+		return;
+	unlink(path);
+	text[strcspn(text, " \r\n")] = '\0';
+	if (strncmp(text, "sha256:", 7) != 0)
+		return;
+	free(j->digest);
+	j->digest = xasprintf("%.*s@%s", (int)repo, j->registry_image, text);
+}
+
+static int push_one(const struct builder *bu, struct image_job *j, struct err *err)
+{
+	CLEANUP(strvec_release)
+	struct strvec tag = STRVEC_INIT, push = STRVEC_INIT, tail = STRVEC_INIT;
+	CLEANUP(xclosep)
+	int log = open(j->log, O_WRONLY | O_APPEND | O_CLOEXEC);
+	CLEANUP(xfreep) char *digest = xasprintf("%s.digest", j->log);
+	struct proc_exit x = { 0 };
+	int r;
+
+	bu->o->engine->tag(j->image, j->registry_image, &tag);
+	bu->o->engine->push(&bu->auth, j->registry_image, digest, &push);
+	r = watch(bu, j, tag.v, log, 0, &tail, &x, err);
+	if (r == 0 && x.code == 0)
+		r = watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);
+	if (r < 0)
+		j->push_error = xstrdup(err->msg);
+	else if (x.code != 0)
+		j->push_error = xasprintf("%.400s", image_last_words(&tail));
+	else
+		j->pushed = true;
+	if (j->pushed) {
+		learn(bu, j);
+		told_digest(j, digest);
+	}
+	return r;
+}
+
+int image_build_all(struct image_plan *ip, const struct image_opts *o, struct err *err)
+{
+	struct builder bu = { .ip = ip, .o = o, .login = PRIVATE_DIR_INIT };
+	int r;
+
+	image_sweep();
+	r = probe_builder(&bu, err);
+	/* The configurations of all models share the registry. */
+	if (r == 0 && ip->jobs.nr && ip->jobs.v[0].registry_image) {
+		if (o->phase && ip->jobs.v[0].conf->build.registry.user)
+			o->phase(o->ctx, "login");
+		r = image_login(o->engine, &ip->jobs.v[0].conf->build, o, &bu.login, &bu.auth, err);
+	}
+	for (size_t i = 0; r == 0 && i < ip->jobs.nr; i++) {
+		struct image_job *j = &ip->jobs.v[i];
+		struct err why = ERR_INIT;
+
+		if (j->status == IMAGE_PREBUILT) {
+			learn(&bu, j);
+			continue;
+		}
+		say(&bu, "build", j->image, i);
+		if (build_one(&bu, j, &why) == -EINTR)
+			r = -EINTR;
+		if (r == 0 && j->status == IMAGE_BUILT && j->registry_image) {
+			say(&bu, "push", j->registry_image, i);
+			if (push_one(&bu, j, &why) == -EINTR)
+				r = -EINTR;
+		}
+	}
+	private_dir_remove(&bu.login);
+	return r == -EINTR ? err_set(err, EINTR, "interrupted") : r;
+}

@@ -1,0 +1,30 @@
+/* image_priv: folders that nobody else may look into, for secrets and logins while they are used. */
+#ifndef IMAGE_PRIV_H
+#define IMAGE_PRIV_H
+
+#include "profrig/image.h"
+
+struct private_dir {
+	char *path; /* NULL: none */
+	int lock;   /* held while it is used */
+};
+#define PRIVATE_DIR_INIT \
+	{ \
+		NULL, -1 \
+	}
+int private_dir_make(struct private_dir *d, struct err *err);
+/* Removes it. Also a CLEANUP function. */
+void private_dir_remove(struct private_dir *d);
+/* A file of mode 0600 in it; its path, owned. NULL with err. */
+char *private_file(const struct private_dir *d, const char *name, const char *text,
+		   struct err *err);
+
+/* A login in a folder of its own, or none when no user is given (then auth->dir is NULL). */
+int image_login(const struct image_engine *e, const struct build_conf *b,
+		const struct image_opts *o, struct private_dir *d, struct image_auth *auth,
+		struct err *err);
+
+/* Last words of a command for an error: its last line that is not empty. Borrowed from tail. */
+const char *image_last_words(const struct strvec *tail);
+
+#endif

@@ -1,0 +1,130 @@
+#include "run_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+
+static void on_phase(void *ctx, const char *phase)
+{
+	const struct run_events *e = ctx;
+
+	if (e->phase)
+		e->phase(e->ctx, phase);
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	const struct run_events *e = ctx;
+
+	if (e->note)
+		e->note(e->ctx, text);
+}
+
+static void on_tick(void *ctx)
+{
+	const struct run_events *e = ctx;
+
+	if (e->tick)
+		e->tick(e->ctx);
+}
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	const struct run_events *e = ctx;
+
+	if (e->bytes)
+		e->bytes(e->ctx, done, total);
+}
+
+static struct data_opts opts_of(const struct run_opts *o, const struct run_events *e)
+{
+	return (struct data_opts){ .interrupt = o->interrupt,
+				   .phase = on_phase,
+				   .progress = on_progress,
+				   .note = on_note,
+				   .tick = on_tick,
+				   .ctx = (void *)e };
+}
+
+int run_data_check(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
+		   struct strvec *optional)
+{
+	struct data_opts d = opts_of(o, &o->events);
+	int r = 0;
+
+	for (size_t i = 0; pl->conf && r != -EINTR && i < pl->conf->data.sets.nr; i++) {
+		const struct data_set *s = &pl->conf->data.sets.v[i];
+		struct err err = ERR_INIT;
+
+		r = data_check(&pl->conf->data, s, &d, &err);
+		if (r < 0 && r != -EINTR && !s->optional)
+			strvec_pushf(missing,
+				     "data '%s' is nowhere (%s): correct its entry (%s), or "
+				     "say 'optional: true'",
+				     s->name, err.msg, s->sources.v[0].where);
+		else if (r < 0 && r != -EINTR && optional)
+			strvec_pushf(optional, "data '%s' is not there (%s)", s->name, err.msg);
+	}
+	return r == -EINTR ? r : 0;
+}
+
+static void put_link(struct run *rn, const struct plan_data *p, struct run_data *d)
+{
+	/* A container mounts what stands there: an empty folder where there is nothing. */
+	if (!d->r.path)
+		fs_mkdirs(p->link, 0755, NULL);
+	else if (symlink(d->r.path, p->link) < 0)
+		run_failed(rn, RUN_FAILED, "cannot make '%s': %s", p->link, strerror(errno));
+}
+
+static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
+{
+	const struct data_conf *c = &rn->pl->conf->data;
+	struct run_data d = { .optional = c->sets.v[i].optional };
+	struct err err = ERR_INIT;
+	int r = data_fetch(c, &c->sets.v[i], o, &d.r, &err);
+
+	rn->data_s += d.r.seconds;
+	if (d.r.note)
+		run_warn(rn, W_DATA_SOURCE, "warning", "%s", d.r.note);
+	if (r < 0 && r != -EINTR && d.optional)
+		run_warn(rn, W_DATA_MISSING, "warning", "data '%s' is not there: %s", d.r.name,
+			 err.msg);
+	else if (r < 0 && r != -EINTR)
+		run_failed(rn, RUN_FAILED, "data '%s' cannot be had: %s", d.r.name, err.msg);
+	if (r == -EINTR)
+		run_take_interrupt(rn);
+	put_link(rn, &rn->pl->data.v[i], &d);
+	VEC_PUSH(&rn->data, d);
+}
+
+void run_data_fetch(struct run *rn)
+{
+	struct data_opts o = opts_of(rn->o, &rn->o->events);
+
+	for (size_t i = 0; i < rn->pl->data.nr; i++) {
+		if (rn->failed_phase || rn->interrupt)
+			break;
+		rn->phase = "data";
+		fetch_one(rn, i, &o);
+	}
+}
+
+bool run_data_there(const struct run *rn, const char *name)
+{
+	if (!name)
+		return true;
+	for (size_t i = 0; i < rn->data.nr; i++)
+		if (!strcmp(rn->data.v[i].r.name, name))
+			return rn->data.v[i].r.path != NULL;
+	return false;
+}
+
+void run_data_release(struct run *rn)
+{
+	for (size_t i = 0; i < rn->data.nr; i++)
+		data_result_release(&rn->data.v[i].r);
+	VEC_RELEASE(&rn->data);
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# Images: built from Dockerfiles that fit, pushed to a registry and pulled from it, run by their manifest; and secrets, which stay out of everything.
+. "$(dirname "$0")/../lib.sh"
+engines_dir=$T/e
+. "$ROOT/tests/engines.sh"
+at_end engines_stop
+at_end stop_registry
+mkdir -p "$T/m/docker" "$T/n" "$T/bad"
+cd "$T" || exit 1
+
+cat >m/profrig.yaml <<'Y'
+model: {name: Team/Mlp, command: [/bin/sh, -c, 'cat /made; test ! -e /run/secrets/TOK'], dockerfile: docker/mlp, tags: [t]}
+context: {gpu_vendor: AMD}
+build:
+  args: {FLAVOUR: "van $illa `x`"}
+  network: none
+  secrets: {TOK: {from_env: MY_TOK}, FILED: {from_file: filed}}
+Y
+printf 'hunter2-filed\nhunter2-second\n' >m/filed
+cat >m/docker/mlp.amd.Dockerfile <<'D'
+# CONTEXT {'gpu_vendor': 'AMD', 'guest_os': 'UBUNTU'}
+ARG BASE_DOCKER=base:1
+FROM $BASE_DOCKER
+ARG FLAVOUR
+RUN --mount=type=secret,id=TOK --mount=type=secret,id=FILED test "$(cat /run/secrets/TOK)" = "$(printf '%s%s' hunter 2-env)" && cat /run/secrets/TOK /run/secrets/FILED && sleep 0.4 && echo "amd $FLAVOUR" >/made
+D
+sed 's/AMD/NVIDIA/; s/"amd /"nv /' m/docker/mlp.amd.Dockerfile >m/docker/mlp.nv.Dockerfile
+cat >m/docker/mlp.any.Dockerfile <<'D'
+FROM base:1
+ARG MAD_SYSTEM_GPU_ARCHITECTURE=none
+RUN echo "any $MAD_SYSTEM_GPU_ARCHITECTURE" >/made
+D
+cat >n/profrig.yaml <<'Y'
+model: {name: n, command: [/bin/sh, -c, 'cat /made'], image: 'mine:7', dockerfile: ., tags: [t]}
+build: {network: none}
+Y
+printf 'FROM base:1\nCOPY profrig.yaml /made\n' >n/Dockerfile
+cat >bad/profrig.yaml <<'Y'
+model: {name: bad, command: [true], dockerfile: bad, tags: [t]}
+build: {network: none}
+Y
+printf 'FROM base:1\nRUN echo this went wrong; exit 9\n' >bad/bad.1.Dockerfile
+printf 'FROM base:1\nRUN echo two >/made\n' >bad/bad.2.Dockerfile
+
+registry_pid=
+start_registry() {
+	command -v docker-registry >/dev/null || { registry_why="docker-registry is not installed"; return 1; }
+	mkdir -p "$T/reg"
+	# bcrypt of hunter2-registry
+	printf 'me:$2b$05$abcdefghijklmnopqrstuulZu.ILEXqeNBq7QTUS3kx8ZZIO3trhO\n' >"$T/reg/htpasswd"
+	for port in 5917 5923 5931; do
+		cat >"$T/reg/config.yml" <<-Y
+			version: 0.1
+			storage: {filesystem: {rootdirectory: $T/reg/data}}
+			http: {addr: "127.0.0.1:$port"}
+			auth: {htpasswd: {realm: test, path: $T/reg/htpasswd}}
+		Y
+		docker-registry serve "$T/reg/config.yml" >"$T/reg/log" 2>&1 </dev/null &
+		registry_pid=$!
+		for _ in $(seq 200); do
+			kill -0 $registry_pid 2>/dev/null || break
+			(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { registry=127.0.0.1:$port; return 0; }
+			sleep 0.05
+		done
+		kill $registry_pid 2>/dev/null
+	done
+	registry_why="docker-registry does not start: $(tail -n 1 "$T/reg/log")"
+	return 1
+}
+stop_registry() { [ -z "$registry_pid" ] || { kill "$registry_pid" 2>/dev/null; wait "$registry_pid" 2>/dev/null; }; }
+start_registry || case ,${PROFRIG_REQUIRE:-}, in *,registry,*) not_ok "a registry is required" "$registry_why" ;; esac
+
+export MY_TOK=hunter2-env
+build() { "$PROFRIG" build -q --engine "$engine" "$@"; }
+m() { field "$(cat "$T/out")" "$1"; }
+words() { $(engine_words "$engine") "$@"; }
+
+builds() {
+	rm -rf builds runs build_manifest.json
+	# Every process there is, as often as can be, while a build with secrets and a push with a password run.
+	: >seen
+	(while :; do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -oE 'hunter[2]-[a-z]+' >>seen; sleep 0.02; done) &
+	local watcher=$!
+	local push=()
+	if [ -n "${registry:-}" ]; then
+		push=(--registry "$registry" --set registry.repository=team/images)
+	fi
+	PROFRIG_REGISTRY_USER=me PROFRIG_REGISTRY_PASSWORD=hunter2-registry code "$engine: build" 0 build "${push[@]}" m n
+	kill $watcher
+	wait $watcher 2>/dev/null
+	is "$engine: the images that fit, several of one model" "$(m '.built_images | keys | join(" ")')" "ci-team_mlp_mlp.amd ci-team_mlp_mlp.any mine:7"
+	[ -z "${registry:-}" ] || is "$engine: pushed, a tag in the name or not" "$(m '.summary.successful_pushes | length')" 3
+	is "$engine: no secret in any argv" "$(sort -u seen)" ""
+	check "$engine: nor in manifest, logs, output" sh -c '! grep -rl hunter2 builds build_manifest.json out err'
+	check "$engine: though a step printed them" grep -q '\*\*\*' builds/*/ci-team_mlp_mlp.amd.log
+	check "$engine: nor in the image's history and configuration" sh -c "! $(engine_words "$engine") history --no-trunc ci-team_mlp_mlp.amd | grep hunter2 &&
+		! $(engine_words "$engine") image inspect ci-team_mlp_mlp.amd | grep hunter2"
+	words save ci-team_mlp_mlp.amd >saved 2>/dev/null
+	check "$engine: nor in its layers" sh -c 'test -s saved && ! grep -q hunter2 saved'
+	is "$engine: nothing private is left" "$(find "$XDG_RUNTIME_DIR/profrig/.build" -mindepth 1)" ""
+	is "$engine: the log of each is kept" "$(ls builds/*/ | tr '\n' ' ')" "ci-team_mlp_mlp.amd.log ci-team_mlp_mlp.any.log mine_7.log "
+	is "$engine: what was asked for was built" "$(m '.summary | [(.successful_builds | length), (.failed_builds | length)] | join(" ")')" "3 0"
+	like "$engine: the base image" "$(m '.built_images["ci-team_mlp_mlp.amd"] | "\(.base_docker) \(.docker_sha | length > 20)"')" "base:1 true"
+	code "$engine: the manifest runs" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest build_manifest.json
+	is "$engine: every image once" "$(cat $(sed 's#$#/steps/01-workload.out#' out) | grep -v '^[mb ]' | tr '\n' ';')" 'amd van $illa `x`;any none;'
+	is "$engine: its id is in run.json" "$(field runs/latest/run.json .image_digest)" "$(words image inspect --format '{{.Id}}' mine:7)"
+	check "$engine: how long it took, too" jq -e '.durations_s.build > 0' runs/latest/run.json
+	check "$engine: no secret in run directories" sh -c '! grep -rl hunter2 runs'
+	code "$engine: some of its models" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest build_manifest.json n
+	is "$engine: one run" "$(wc -l <out)" 1
+	code "$engine: a model that it has not" 2 "$PROFRIG" -q run -o runs --manifest build_manifest.json bad
+	like "$engine: says which it has" "$(cat err)" "no image of model 'bad'; it has: Team/Mlp, Team/Mlp, n"
+	code "$engine: with architectures" 0 build -a gfx90a,gfx942 m
+	is "$engine: only where it makes sense" "$(m '.built_images | keys | join(" ")')" "ci-team_mlp_mlp.amd ci-team_mlp_mlp.any_gfx90a ci-team_mlp_mlp.any_gfx942"
+	is "$engine: built for it" "$(m '.built_images["ci-team_mlp_mlp.any_gfx942"].gpu_architecture')" gfx942
+	code "$engine: built and run in one" 0 "$PROFRIG" -q run --build --engine "$engine" -o runs --no-analyze --manifest both.json n
+	code "$engine: an image that is there already" 0 build --use-image auto -m used.json n
+	is "$engine: nothing was built" "$(m '.built_images["ci-n"] | "\(.docker_image) \(.status) \(.build_command)"')" "mine:7 prebuilt null"
+	code "$engine: runs" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest used.json
+}
+
+fails() {
+	code "$engine: one that cannot be built: 1" 1 "$PROFRIG" build --engine "$engine" bad
+	like "$engine: its last words" "$(cat err)" "this went wrong"
+	like "$engine: where the rest is" "$(cat err)" "the whole of it: .*/builds/.*/ci-bad_bad.1.log"
+	is "$engine: the others went on, and the manifest tells both" "$(m '[(.built_images | keys[]), (.failed_images | keys[]), (.summary.failed_builds[])] | join(" ")')" \
+		"ci-bad_bad.2 ci-bad_bad.1 ci-bad_bad.1"
+	code "$engine: what was built runs" 0 "$PROFRIG" run -o runs --no-analyze --manifest build_manifest.json
+	like "$engine: what was not is said" "$(cat err)" "'ci-bad_bad.1' could not be built and does not run"
+	code "$engine: too slow: 1" 1 build --set build.timeout=0.3 --clean-cache m
+	like "$engine: says so" "$(cat err)" "took longer than 0.3 s"
+	code "$engine: nothing fits: 3" 3 build --set context.guest_os=CENTOS --set model.dockerfile=m/docker/mlp.amd.Dockerfile m
+	like "$engine: says what it wants" "$(cat err)" "mlp.amd.Dockerfile wants guest_os UBUNTU"
+	"$PROFRIG" build -q --engine "$engine" --clean-cache m >out 2>err &
+	local pid=$!
+	wait_for sh -c 'grep -qs "van" builds/*/ci-team_mlp_mlp.amd.log && ls -A "$XDG_RUNTIME_DIR/profrig/.build" | grep -q private'
+	kill -INT $pid
+	wait $pid
+	is "$engine: interrupted: 130" "$?" 130
+	is "$engine: nothing private is left then" "$(find "$XDG_RUNTIME_DIR/profrig/.build" -mindepth 1)" ""
+	"$PROFRIG" build -q --engine "$engine" --clean-cache m >out 2>err &
+	pid=$!
+	wait_for sh -c 'ls -A "$XDG_RUNTIME_DIR/profrig/.build" | grep -q private'
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	wait_for sh -c "! pgrep -f 'Dockerfile -t ci-team_mlp_mlp.amd'"
+	code "$engine: what a killed one left goes with the next" 0 build --use-image x n
+	is "$engine: it is gone" "$(find "$XDG_RUNTIME_DIR/profrig/.build" -mindepth 1)" ""
+}
+
+registries() {
+	if [ -z "${registry:-}" ]; then
+		skip "$engine: registry" "$registry_why"
+		return
+	fi
+	local r=$registry/team/images:ci-team_mlp_mlp.any
+	export PROFRIG_REGISTRY_USER=me PROFRIG_REGISTRY_PASSWORD=hunter2-registry
+	code "$engine: pushed" 0 build --registry "$registry" --set registry.repository=team/images --set model.dockerfile=m/docker/mlp.any.Dockerfile m
+	is "$engine: by that name" "$(m '.built_images["ci-team_mlp_mlp.any"].registry_image')" "$r"
+	like "$engine: its digest" "$(m '.built_images["ci-team_mlp_mlp.any"].repo_digest')" "^$registry/team/images@sha256:[0-9a-f]{64}$"
+	check "$engine: no login is left where others look" sh -c "! grep -rqs '$registry' '$engines_dir/docker/config' \"\$HOME/.docker/config.json\" \"\${XDG_RUNTIME_DIR}/containers\""
+	words image rm -f ci-team_mlp_mlp.any "$r" >/dev/null 2>&1
+	code "$engine: pulled by a run" 0 "$PROFRIG" -q run --set registry.name="$registry" -o runs --no-analyze --manifest build_manifest.json
+	is "$engine: what ran" "$(field runs/latest/run.json .image)" "$r"
+	is "$engine: its name by digest in run.json" "$(field runs/latest/run.json .image_repo_digest)" "$(field build_manifest.json '.built_images["ci-team_mlp_mlp.any"].repo_digest')"
+	check "$engine: no password in it" sh -c '! grep -rl hunter2 runs build_manifest.json'
+	words image rm -f "$r" >/dev/null 2>&1
+	PROFRIG_REGISTRY_PASSWORD=wrong-word code "$engine: a login that is refused: 4" 4 build --registry "$registry" m
+	like "$engine: says where" "$(cat err)" "login to registry '$registry' as 'me' is refused"
+	check "$engine: not with what" sh -c '! grep wrong-word err'
+	unset PROFRIG_REGISTRY_USER PROFRIG_REGISTRY_PASSWORD
+	code "$engine: a push without a login: 1" 1 build --registry "$registry" --set model.dockerfile=m/docker/mlp.any.Dockerfile m
+	like "$engine: the manifest has the reason" "$(m '.push_failures["ci-team_mlp_mlp.any"]')" "[a-z]"
+	code "$engine: a pull that fails, and no such image: 4" 4 "$PROFRIG" -q run --engine "$engine" --image "$registry/none:1" -o none -- true
+	check "$engine: nothing was started" test ! -e none
+	words tag mine:7 "$registry/mine:7" >/dev/null 2>&1
+	code "$engine: a pull that fails, and the image is here: it runs" 0 "$PROFRIG" run --no-analyze --engine "$engine" --image "$registry/mine:7" --set container.pull=always -o runs -- /bin/sh -c true
+	like "$engine: with a warning" "$(cat err)" "could not be pulled .*: the one that is here is used"
+	is "$engine: and in run.json" "$(field runs/latest/run.json '.warnings[].code')" W_PULL_FAILED
+}
+
+for engine in docker podman; do
+	need_engine $engine
+	case $? in
+	0)
+		test_image $engine base:1 || not_ok "$engine: test image" "$engines_why"
+		if [ $engine = docker ] && ! env DOCKER_BUILDKIT=1 $PROFRIG_DOCKER build --help 2>/dev/null | grep -q -- --secret; then
+			code "docker: secrets need BuildKit: 4" 4 build m
+			like "docker: says what to do" "$(cat err)" "BuildKit.*install its buildx plug-in, or use --engine podman"
+			code "docker: the rest is built without" 0 build n
+			# Debian's own client has it, wherever another one stands in front.
+			if [ -x /usr/bin/docker ] && env DOCKER_BUILDKIT=1 /usr/bin/$PROFRIG_DOCKER build --help 2>/dev/null | grep -q -- --secret; then
+				export PROFRIG_DOCKER="/usr/bin/$PROFRIG_DOCKER"
+			else
+				skip "docker: builds with secrets" "no BuildKit"
+				continue
+			fi
+		fi
+		builds
+		registries
+		fails
+		;;
+	1) skip "$engine" "$engines_why" ;;
+	2) not_ok "$engine is required" "$engines_why" ;;
+	esac
+done

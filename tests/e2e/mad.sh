@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# A package of models.json files on every engine: scripts, arguments, limits, contexts, tools.json; odd characters reach the engine as they are.
+. "$(dirname "$0")/../lib.sh"
+engines_dir=$T/e
+. "$ROOT/tests/engines.sh"
+at_end engines_stop
+
+mkdir -p "$T/p k/scripts/m" "$T/p k/scripts/common" "$T/p k/data \$x" && cd "$T/p k" || exit 1
+echo seen >"data \$x/file"
+cat >models.json <<-'JSON'
+	[{"name": "a/b c", "scripts": "scripts/m", "args": "one 'two words' $HOME", "tags": ["odd"], "n_gpus": "1", "timeout": 360,
+	  "additional_docker_run_options": "--env 'OPT=a b' --tmpfs /scratch", "env_vars": {"MODE": "fast"}, "multiple_results": "r.csv"},
+	 {"name": "sleeper", "scripts": "scripts/m/sleep.sh", "timeout": 2},
+	 {"name": "fails", "scripts": "scripts/m/fail.sh"}]
+JSON
+cat >scripts/m/run.sh <<-'SH'
+	printf '[%s]' "$@" "$ODD" "$MODE" "$OPT" "$MAD_MODEL_NAME"
+	echo
+	cat beside ../scripts/common/shared
+	[ ! -e "/d a" ] || cat "/d a/file"
+	[ ! -d /scratch ] || echo scratch
+	touch ../scripts/common/no 2>/dev/null && echo "the package can be written to"
+	echo mine >here && printf 'model,performance,metric\nx,1,q\ny,2,q\n' >../r.csv
+	echo "performance: 5 q"
+SH
+echo beside >scripts/m/beside && echo shared >scripts/common/shared
+echo 'sleep 300' >scripts/m/sleep.sh
+printf 'echo "what it said"\nexit 7\n' >scripts/m/fail.sh
+echo 'echo "pre $1" >>"$PROFRIG_RUN_DIR/artifacts/workload/order"' >scripts/common/pre.sh
+echo 'echo "post $1" >>"$PROFRIG_RUN_DIR/artifacts/workload/order"' >scripts/common/post.sh
+printf 'echo "cmd $1" >>"$PROFRIG_RUN_DIR/artifacts/workload/order"\nshift\nexec "$@"\n' >scripts/common/wrap.sh
+cat >scripts/common/tools.json <<-'JSON'
+	{"tools": {"A": {"cmd": "bash ../scripts/common/wrap.sh A", "pre_scripts": [{"path": "scripts/common/pre.sh", "args": "A"}],
+	                 "post_scripts": [{"path": "scripts/common/post.sh", "args": "A"}]},
+	           "B": {"cmd": "bash ../scripts/common/wrap.sh B", "pre_scripts": [{"path": "scripts/common/pre.sh", "args": "B"}],
+	                 "post_scripts": [{"path": "scripts/common/post.sh", "args": "B"}]}}}
+JSON
+context=$(cat <<-'PY'
+	{'docker_env_vars': {'ODD': 'a b $HOME `id` "q" \'s\''}, 'docker_mounts': {'/d a': 'data $x'},
+	 'tools': [{'name': 'A'}, {'name': 'B', 'cmd': "bash ../scripts/common/wrap.sh 'B too'"}],
+	 'pre_scripts': [{'path': 'scripts/common/pre.sh', 'args': "'the user'"}], 'post_scripts': [{'path': 'scripts/common/post.sh', 'args': 'user'}],
+	 'encapsulate_script': 'env X=1'}
+PY
+)
+want='pre B pre A pre the user cmd B too cmd A post user post A post B'
+all() { # engine, whether the folder can be written to
+	local d
+	run() { "$PROFRIG" -q run --no-analyze -o "$T/runs-$1" --engine "$@"; }
+	code "$1: a model of models.json" 0 run "$1" ${IMAGE:+--image $IMAGE} -c "$context" -t odd:k=v
+	d=$(cat "$T/out")
+	is "$1: words and variables are as they were written" "$(grep '^\[' "$d"/steps/*workload.out)" \
+		"[one][two words][\$HOME][--k][v][a b \$HOME \`id\` \"q\" 's'][fast][$OPT][a/b c]"
+	is "$1: its files, the package's, a mount" "$(grep -v '^\[' "$d"/steps/*workload.out | tr '\n' ' ')" "$2"
+	is "$1: the tools' order, the user's scripts, an overridden command" "$(tr '\n' ' ' <"$d/artifacts/workload/order" | sed 's/ $//')" "$want"
+	is "$1: several results" "$(jq -c '[.metrics[] | select(.source | test("csv")) | .value]' "$d/run.json")" "[1,2]"
+	check "$1: its own folder is gone" test ! -e "$d/work/run_directory"
+	is "$1: a name with a slash and a blank" "$(jq -r .model "$d/run.json")" "a/b c"
+	SECONDS=0
+	code "$1: the model's limit" 1 run "$1" ${IMAGE:+--image $IMAGE} sleeper
+	check "$1: holds" test $SECONDS -lt 60
+	is "$1: and is told" "$(jq -r .status "$(cat "$T/out")/run.json")" "timeout"
+	code "$1: the command line's goes before it" 1 run "$1" ${IMAGE:+--image $IMAGE} --timeout 1 sleeper
+	like "$1: and is told" "$(jq -r .reason "$(cat "$T/out")/run.json")" "longer than 1 s"
+	code "$1: a script that fails" 1 run "$1" ${IMAGE:+--image $IMAGE} fails
+	is "$1: has its output and its status" "$(cat "$(cat "$T/out")"/steps/*workload.out) $(jq .exit_code "$(cat "$T/out")/run.json")" "what it said 7"
+}
+OPT=
+all host "beside shared the package can be written to performance: 5 q "
+rm -f scripts/common/no
+for engine in docker podman; do
+	need_engine $engine
+	case $? in
+	0)
+		printf '#!/bin/sh\nexec /bin/sh "$@"\n' >"$T/bash"
+		chmod +x "$T/bash"
+		if test_image $engine profrig-mad:1 "$T/bash"; then
+			OPT='a b' IMAGE=profrig-mad:1 all $engine "beside shared seen scratch performance: 5 q "
+			check "$engine: nothing was written into the package" test ! -e scripts/common/no
+			code "$engine: as another user" 0 "$PROFRIG" -q run --no-analyze -o "$T/runs-$engine" --engine $engine --image profrig-mad:1 --set container.user=user fails \
+				--set 'model.command=[sh, -c, "touch here && id -u; echo performance: 1 q"]'
+			is "$engine: who can write there" "$(cat "$(cat "$T/out")"/steps/*workload.out | head -n 1)" 1000
+			is "$engine: no container is left" "$($(engine_words $engine) ps -aq --filter label=profrig.run)" ""
+		else
+			not_ok "$engine: test image" "$engines_why"
+		fi
+		;;
+	1) skip "$engine" "$engines_why" ;;
+	2) not_ok "$engine is required" "$engines_why" ;;
+	esac
+done
