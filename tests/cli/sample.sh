@@ -183,7 +183,7 @@ awk 'BEGIN {
 	print "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,power.gpu0[W]"
 	for (i = 0; i <= 1000; i++) printf "%d,%.17g\n", 1e9 + i * 1e6, 200 + 100 * sin(20 * i / 1000)
 }' >"$T/curve.csv"
-code "a known curve is played at 1 kHz" 0 "$PROFRIG" -q sample --source "replay:$T/curve.csv" --period 0.001 --duration 2 --json -o "$T/played.csv"
+code "a known curve is played at 1 kHz" 0 "$PROFRIG" -q sample --source "replay:$T/curve.csv" --period 0.001 --duration 1.3 --json -o "$T/played.csv"
 played=$(json '.sources[0].series[0].integral')
 code "and analysed" 0 "$PROFRIG" -q analyze "$T/played.csv" -o "$T/a"
 total=$(jq -r '.tables.counters | (.columns | map(.name)) as $n | .data | transpose | .[] | select(.[0] | startswith("power")) | .[$n | index("total")]' "$T/a/report.json")
@@ -197,7 +197,7 @@ if command -v script >/dev/null; then
 	live() { # COLUMNS ARGUMENTS…
 		local cols=$1
 		shift
-		script -qec "stty cols $cols; LC_ALL=${LOCALE:-C.UTF-8} $PROFRIG sample --source amdgpu --period 0.01 --duration 0.6 $*" /dev/null | tr -d '\n' | tr '\r' '\n' | sed -n 's/^\x1b\[K//p' | grep 'gpu0\|^[0-9]* s' | sed 's/sampled for.*//'
+		script -qec "stty cols $cols; LC_ALL=${LOCALE:-C.UTF-8} $PROFRIG sample --source amdgpu --period 0.01 --duration 0.4 $*" /dev/null | tr -d '\n' | tr '\r' '\n' | sed -n 's/^\x1b\[K//p' | grep 'gpu0\|^[0-9]* s' | sed 's/sampled for.*//'
 	}
 	live 200 >"$T/line"
 	like "the live line has time, power, energy, memory, use" "$(grep gpu1 "$T/line" | tail -n 1)" "^[0-9]+ s  2 GPUs 840 W .*J  gpu0 750 W .* J 16.0 GB 99 %  gpu1 90.0 W .* 99 %$"
