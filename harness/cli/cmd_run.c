@@ -34,6 +34,7 @@
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman, apptainer or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
 	  "run the images that 'build' has made" }, \
 	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
@@ -623,7 +624,6 @@ static int run_main(const struct command *c, int argc, char **argv)
 		RUN_OPTS(&o),
 		PACKAGE_OPTS(&o),
 		PACKAGE_RUN_OPTS(&o),
-		{ "build", 0, OPT_FLAG, &o.build, NULL, "build the models' images first" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
@@ -713,7 +713,9 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0)
+	if (code < 0 && o.build)
+		code = plan_build_first(c, &o, &operands, &models);
+	else if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
 	if (code < 0)
 		code = package_images(c, &o, true, &models);
