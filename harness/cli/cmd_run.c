@@ -4,6 +4,7 @@
 #include "baseline.h"
 #include "cli.h"
 #include "manifest_models.h"
+#include "package_images.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -341,8 +342,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		base = pairing_base(pairing, block);
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
-	/* Clean figures are those of runs without tools. */
-	if (!o->baseline || p->bare)
+	else
 		note_results(p, NULL, NULL);
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
@@ -408,6 +408,20 @@ static void say_together(struct strvec *dirs)
 	strvec_clear(dirs);
 }
 
+/* What a run cost is known when its pair has ended, and goes into the table of results with it. */
+static void end_block(struct pairing *pairing)
+{
+	for (size_t i = 0; i < pairing->v.nr; i++) {
+		struct outcome *oc = &pairing->v.v[i];
+
+		if (oc->noted)
+			continue;
+		oc->noted = true;
+		pairing_pair(pairing, i);
+		note_results(oc->prepared, NULL, NULL);
+	}
+}
+
 /* The repeats of one model, p being its kinds of run. */
 static int run_model(const struct run_options *o, struct prepared *p, bool *first)
 {
@@ -420,6 +434,8 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		size_t block = i / each, at = i % each;
 		/* There and back: what drifts is no overhead. */
 		struct prepared *one = &p[block % 2 ? each - 1 - at : at];
+		if (at == 0)
+			end_block(&pairing);
 		if (!one->engine)
 			continue;
 		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
@@ -437,6 +453,7 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
 	}
+	end_block(&pairing);
 	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
 		code = exit_worse(code, EXIT_GATE);
 	if (dirs.nr == (size_t)o->repeat)
@@ -470,23 +487,6 @@ static void say_idle(const struct prepared *p)
 			 "and rapl do), so there is nothing to wait for");
 }
 
-/* p: the kinds of run of a model, of which the first and the last are prepared. */
-static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
-			 char *const *cmd, struct prepared *p, struct problems *problems)
-{
-	const struct prepared *full = &p[runs_each(o) - 1];
-	struct run_options one = *o;
-	int code = EXIT_DONE;
-
-	if (full->conf.tools.nr > MAX_ALONE)
-		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
-	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
-		one.only_tool = full->conf.tools.v[i].tool->name;
-		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
-	}
-	return code;
-}
-
 /* How long it will take is not what people expect of one run. */
 static void say_passes(const struct prepared *p)
 {
@@ -509,6 +509,23 @@ static void say_passes(const struct prepared *p)
 	}
 }
 
+/* p: the kinds of run of a model, of which the first and the last are prepared. */
+static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
+			 char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	const struct prepared *full = &p[runs_each(o) - 1];
+	struct run_options one = *o;
+	int code = EXIT_DONE;
+
+	if (full->conf.tools.nr > MAX_ALONE)
+		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
+	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
+		one.only_tool = full->conf.tools.v[i].tool->name;
+		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
+	}
+	return code;
+}
+
 /* A typing error in the last model must not show when the first has run for an hour. */
 static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct prepared *p)
@@ -521,7 +538,7 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
 
-		if (o->images.nr && !o->image)
+		if (o->images.nr && !o->image && *o->images.v[i / each])
 			one.image = o->images.v[i / each];
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
@@ -619,6 +636,8 @@ static int run_main(const struct command *c, int argc, char **argv)
 	}
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, false, &models);
 	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
@@ -698,6 +717,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		code = plan_build_first(c, &o, &operands, &models);
 	else if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, true, &models);
 	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
 	catalog_free(cat);
