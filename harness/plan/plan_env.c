@@ -211,7 +211,8 @@ static void put_machine(const struct maker *m, struct plan_step *s)
 
 	if (!m->rq->devices || !user_settles(c, "MAD_MODEL_NAME"))
 		return;
-	if (c->gpus && !strcmp(c->gpus, "none"))
+	/* A container has none unless it is given some. */
+	if (!c->gpus && (m->container || cfg_text(c->effective.root, "gpus")))
 		gpus = 0;
 	devices_mad_env(m->rq->devices, gpus, &vars);
 	for (size_t i = 0; i < vars.nr; i++) {
