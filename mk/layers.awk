@@ -10,7 +10,7 @@ BEGIN {
 			room[h[k]] = kv[1]
 	}
 	may["base"] = "base"
-	may["config"] = "base config"
+	may["config"] = "base config devices"
 	may["devices"] = "base devices"
 	may["engine"] = "base engine"
 	may["sampler"] = "base sampler"

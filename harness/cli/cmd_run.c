@@ -295,7 +295,7 @@ static bool left_out(const struct run_options *o, const struct prepared *p)
 
 	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
 		return false;
-	run_gpu_archs("", &archs);
+	run_gpu_archs(devices_root(), &archs);
 	arch = run_skip_arch(&p->conf, &archs);
 	if (!arch)
 		return false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/devices.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
@@ -119,7 +120,10 @@ void runconf_fill_words(struct loader *l, const struct cfg_node *model)
 
 static bool has_gpus(void)
 {
-	return fs_exists("/dev/kfd") || fs_exists("/dev/nvidiactl");
+	CLEANUP(devices_release) struct devices d;
+
+	devices_find(&d, devices_root());
+	return devices_vendor(&d) != GPU_NONE;
 }
 
 static void put_gpus(struct loader *l, const struct cfg_node *from, const char *text)

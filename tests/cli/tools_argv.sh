@@ -77,6 +77,18 @@ code "apptainer" 0 "$PROFRIG" -q plan --engine apptainer --image /images/x.sif -
 like "shows all GPUs" "$(start)" "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind .* --rocm /images/x.sif /.profrig/profrig-init --run "
 like "and says which by a variable" "$(cat "$T/out")" "HIP_VISIBLE_DEVICES +1 "
 
+# Models of a models.json are told of the machine; others are not.
+mkdir -p "$T/package/scripts"
+echo '[{"name": "dummy", "dockerfile": "", "scripts": "scripts/run.sh", "n_gpus": "2", "owner": "", "training_precision": "", "tags": ["dummies"], "args": ""}]' >"$T/package/models.json"
+echo 'echo hello' >"$T/package/scripts/run.sh"
+cd "$T/package" || exit 1
+code "a model of a models.json" 0 "$PROFRIG" -q plan --engine docker --image img dummy
+for v in 'MAD_GPU_VENDOR +AMD +this machine' 'MAD_SYSTEM_NGPUS +8 +this machine' 'MAD_RUNTIME_NGPUS +2 +this machine' 'MAD_SYSTEM_GPU_ARCHITECTURE +gfx942 +this machine'; do
+	like "is told of $v" "$(cat "$T/out")" "$v"
+done
+cd "$T" || exit 1
+is "a command is not" "$(docker --set gpus=all | grep -c MAD_)" 0
+
 # Least privilege.
 code "nothing is given to a container" 0 docker --tools perf,hipblaslt_trace --set gpus=all
 is "that nobody asked for" "$(start | grep -cE -e '--(privileged|cap-add|security-opt|network|ipc|user|pid)')" 0
