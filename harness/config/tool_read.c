@@ -337,19 +337,25 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_class(t, root);
 }
 
-struct tool *tool_read(const char *path, const struct strvec *dirs)
+struct tool *tool_new(void)
 {
 	struct tool *t = xcalloc(1, sizeof(*t));
+
+	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
+	t->caps = t->security = t->instead = t->notes = (struct strvec)STRVEC_INIT;
+	tool_control_init(&t->control);
+	t->budget = NAN;
+	t->problems = (struct problems)PROBLEMS_INIT;
+	return t;
+}
+
+struct tool *tool_read(const char *path, const struct strvec *dirs)
+{
+	struct tool *t = tool_new();
 	struct err err = ERR_INIT;
 	struct cfg c;
 	size_t stem = strlen(fs_base(path)) - strlen(".yaml");
 
-	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
-	t->caps = t->security = t->instead = (struct strvec)STRVEC_INIT;
-	tool_control_init(&t->control);
-	t->budget = NAN;
-	t->notes = (struct strvec)STRVEC_INIT;
-	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);
 	cfg_init(&c);

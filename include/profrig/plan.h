@@ -80,10 +80,10 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
-	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
 	struct strvec match;
 	char *group;
+	bool if_any; /* it is no gap when there is none */
 };
 
 /* What a tool wants a container to allow. */
@@ -130,10 +130,10 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
+	VEC(struct plan_data) data; /* as conf->data.sets */
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
 	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
-	VEC(struct plan_data) data;        /* as conf->data.sets */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */

@@ -30,13 +30,13 @@ struct tool_output {
 	char *glob;   /* relative to {out}; "./…": relative to the workload's directory */
 	char *reader; /* NULL: detect */
 	bool required;
-	bool if_any; /* none is no gap: it is not even told */
 	uint64_t min_records;
 	/* of a log that no reader takes: its records are the lines that hold one of these texts */
 	struct strvec match;
 	/* it is looked for only when this option has this value; NULL: always */
 	char *when_option, *when_value;
 	char *group; /* one output of each group must be there, whichever; NULL: this one */
+	bool if_any; /* kept and read where there is one; that there is none says nothing */
 };
 
 struct tool_option {
