@@ -202,27 +202,6 @@ static void put_path(const struct maker *m, struct plan_step *s, const char *nam
 	put(s, name, m->container ? d->home : link, origin, false)->data = xstrdup(d->name);
 }
 
-/* Of models that come from a models.json; others have no use for it. */
-static void put_machine(const struct maker *m, struct plan_step *s)
-{
-	CLEANUP(strvec_release) struct strvec vars = STRVEC_INIT;
-	const struct runconf *c = m->conf;
-	int gpus = c->gpu_list.nr ? (int)c->gpu_list.nr : -1;
-
-	if (!m->rq->devices || !user_settles(c, "MAD_MODEL_NAME"))
-		return;
-	/* A container has none unless it is given some. */
-	if (!c->gpus && (m->container || cfg_text(c->effective.root, "gpus")))
-		gpus = 0;
-	devices_mad_env(m->rq->devices, gpus, &vars);
-	for (size_t i = 0; i < vars.nr; i++) {
-		const char *eq = strchr(vars.v[i], '=');
-		CLEANUP(xfreep) char *name = xstrndup(vars.v[i], (size_t)(eq - vars.v[i]));
-
-		put(s, name, eq + 1, "this machine", false);
-	}
-}
-
 /* MAD_DATANAME and MAD_DATAHOME are what models of the orchestrator before look for. */
 static void put_data(const struct maker *m, struct plan_step *s)
 {
@@ -254,6 +233,24 @@ static void add_libraries(struct maker *m, const struct strvec *names, struct st
 				     path);
 		if (!at || (at[n] && at[n] != ':') || (at > libs->buf && at[-1] != ':'))
 			strbuf_addf(libs, "%s%s", libs->len ? ":" : "", path);
+	}
+}
+
+/* What models of a models.json expect to be told of the machine. */
+static void put_machine(struct maker *m, struct plan_step *s)
+{
+	const struct runconf *c = m->conf;
+	bool all = c->gpus ? !strcmp(c->gpus, "all") : !m->container;
+	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT;
+
+	if (!c->mad_model || !m->rq->devices)
+		return;
+	devices_mad_env(m->rq->devices, all ? -1 : (int)c->gpu_list.nr, &env);
+	for (size_t i = 0; i < env.nr; i++) {
+		char *eq = strchr(env.v[i], '=');
+
+		*eq = '\0';
+		put(s, env.v[i], eq + 1, "this machine", false);
 	}
 }
 
@@ -292,6 +289,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	const struct runconf *c = m->conf;
 	struct givers g = { VEC_INIT };
 
+	put_machine(m, step);
 	put_run(m, step, "workload");
 	put(step, "PROFRIG_RECORD", flag, "profrig", false);
 	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
@@ -300,7 +298,6 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
-	put_machine(m, step);
 	put_data(m, step);
 	for (size_t i = 0; i < c->env.nr; i++) {
 		const struct runconf_env *e = &c->env.v[i];
