@@ -273,15 +273,14 @@ int perf_append(const char *path, const json_t *rows, struct err *err)
 	return r == 0 ? companions(path, rows, err) : r;
 }
 
-int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
-		 const struct run_pair *pair, struct err *err)
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err)
 {
 	json_t *doc = status ? NULL : run_json_load(pl->run_dir, err), *rows;
 	int r;
 
 	if (!status && !doc)
 		return err && err->code ? -err->code : -EINVAL;
-	rows = perf_rows(pl, doc, status, reason, pair);
+	rows = perf_rows(pl, doc, status, reason);
 	r = perf_append(pl->conf->results.perf_csv, rows, err);
 	json_decref(rows);
 	json_decref(doc);

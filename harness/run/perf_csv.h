@@ -32,8 +32,7 @@ extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" 
  * The rows of one run, objects by column. doc: its run.json, NULL when none was made: then status
  * is "failed" or "skipped" and reason says why. New reference.
  */
-json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason,
-		  const struct run_pair *pair);
+json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason);
 /* Adds them to the table at path and writes its companions. */
 int perf_append(const char *path, const json_t *rows, struct err *err);
 

@@ -224,16 +224,21 @@ static void put_run(json_t *row, const json_t *doc)
 	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
 }
 
-static void put_pair(json_t *row, const struct run_pair *pair)
+/* What the tools cost (run_note_overhead). */
+static void put_pair(json_t *row, const json_t *doc)
 {
-	double more = pair ? 100 * (pair->workload_s / pair->baseline_s - 1) : NAN;
-	char buf[32];
+	const json_t *m;
+	size_t i;
 
-	if (!pair || !pair->baseline_id || !*pair->baseline_id)
-		return;
-	put(row, "baseline_run_id", pair->baseline_id);
-	num_fmt_f64(buf, more);
-	put(row, "overhead_percent", isfinite(more) ? buf : NULL);
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+	{
+		const char *name = str(m, "name");
+
+		if (name && !strcmp(name, "overhead")) {
+			put(row, "baseline_run_id", str(m, "source"));
+			put_num(row, "overhead_percent", json_object_get(m, "value"));
+		}
+	}
 }
 
 /* --- one row for each result --- */
@@ -352,8 +357,7 @@ static json_t *configs_of(const struct runconf *rc)
 	return json_null();
 }
 
-json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason,
-		  const struct run_pair *pair)
+json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
 {
 	json_t *rows = json_array(), *results = json_array();
 	json_t *configs = configs_of(pl->conf);
@@ -370,7 +374,7 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 			put_run(row, doc);
 		else
 			put(row, "run_dir", NULL);
-		put_pair(row, pair);
+		put_pair(row, doc);
 		json_object_set_new(row, "multi_results", json_null());
 		if (m)
 			put_result(row, pl, m);

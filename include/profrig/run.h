@@ -170,15 +170,9 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
 /*
  * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
  * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
- * pair: the run without tools that was made before this one, NULL or with an empty id when none
- * was.
+ * What the run's tools cost is there when run_note_overhead was before.
  */
-struct run_pair {
-	const char *baseline_id;
-	double baseline_s, workload_s; /* NAN: did not end well */
-};
-int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
-		 const struct run_pair *pair, struct err *err);
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
 /* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
 void run_gpu_archs(const char *root, struct strvec *ret);
@@ -224,6 +218,7 @@ char *run_lib_dir(void);
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
+#define W_OWNER "W_OWNER"
 
 struct run_warning_info {
 	const char *code, *about;

@@ -36,6 +36,29 @@ test('the result of a run is a fact of it, from its output or its file', () => {
   equal(plain(facts([{ name: 'm_a', value: 2.5, unit: 'x/s', source: 'results.csv' }]).M_a), '2.50 x/s');
 });
 
+test('overhead of several pairs has its interval', () => {
+  const said = (metrics) => plain(Object.fromEntries(runFacts(report({}, { run: { metrics } })))['Tool overhead'] || '');
+  const m = (name, value) => ({ name, value, unit: '%', source: 'baseline.json' });
+  equal(said([m('overhead', 4), m('overhead_mean', 3.1), m('overhead_low', -1), m('overhead_high', 7.25)]), '+3.10 % (95 %: -1.00 % to +7.25 %)');
+  equal(facts.overheadWords(null, 1, 2, (v) => `${v}`), '');
+  equal(facts.overheadWords(-2, null, null, (v) => `${v}`), '-2');
+});
+
+test('what part of the time the tables are of is said', () => {
+  const of = (window) => Object.fromEntries(runFacts(report({}, { analysis: { window } })))['Tables are of'];
+  equal(plain(of({ start_ns: 1e9, end_ns: 2e9, of: 'windows of the run', parts: [{}, {}] })), '2 recording windows, 1.00 s to 2.00 s');
+  equal(plain(of({ start_ns: 0, end_ns: 2e9, of: 'a:b', parts: [{}] })), 'the window a:b, 0 s to 2.00 s');
+  equal(of({ start_ns: 0, end_ns: 2e9, of: 'all' }), undefined);
+  equal(of({ start_ns: 0, end_ns: 2e9 }), undefined);
+});
+
+test('marks and recording windows come from their tables', () => {
+  const r = report({ marks: table(['name', 't_ns', 'by'], [['warm', 5, 'x'], ['odd', 'y', 'x']]), windows: table(['name', 'start_ns', 'end_ns'], [['1', 3, 9], ['2', 9, 9]]) });
+  deepEqual(facts.marks(r).map((m) => [m.name, m.t]), [['warm', 5]]);
+  deepEqual(facts.recordedWindows(r).map((w) => [w.name, w.start, w.end]), [['1', 3, 9]]);
+  deepEqual(facts.marks(report({})), []);
+});
+
 test('a number of an ensemble has the unit of its column, or of its metric', () => {
   const t = report({ ensemble: table(['table', 'key', 'column'], [['metrics', 'wall|s|workload', 'value'], ['functions', 'host|f|', 'inclusive_ns'],
     ['energy', 'e|gpu0|host|t|f', 'exclusive_j'], ['functions', 'host|f|', 'calls'], ['metrics', 'x||', 'value']]) }).table('ensemble');

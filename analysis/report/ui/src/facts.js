@@ -309,6 +309,25 @@ export function plainLog(text) {
 }
 
 // The run's steps as stretches of time on the charts, ns since origin.
+// Moments that somebody marked, and the times in which tools recorded, in ns since the start.
+export function marks(r) {
+  const t = r.table('marks');
+  return t ? t.objects().map((m) => ({ ...m, t: Number(m.t_ns) })).filter((m) => Number.isFinite(m.t)) : [];
+}
+
+export function recordedWindows(r) {
+  const t = r.table('windows');
+  return t ? t.objects().map((w) => ({ ...w, start: Number(w.start_ns), end: Number(w.end_ns) })).filter((w) => w.end > w.start) : [];
+}
+
+// What tools cost, as a person reads it: "+3.1 % (95 %: +1.0 % to +5.2 %)".
+export function overheadWords(mean, low, high, percent) {
+  const signed = (v) => `${Number(v) > 0 ? '+' : ''}${percent(v)}`;
+  const known = (v) => v !== null && v !== undefined && v !== '' && Number.isFinite(Number(v));
+  if (!known(mean)) return '';
+  return known(low) && known(high) ? `${signed(mean)} (95\u00a0%: ${signed(low)} to ${signed(high)})` : signed(mean);
+}
+
 export function phases(r) {
   const origin = r.originNs;
   if (origin === null || !r.run) return [];

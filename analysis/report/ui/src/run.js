@@ -4,6 +4,7 @@ import { append, h, icon, name } from './dom.js';
 import { plainTable } from './datatable.js';
 import { logs, runFacts } from './summary.js';
 import * as fmt from './format.js';
+import { marks, overheadWords, recordedWindows } from './facts.js';
 
 export const id = 'run';
 export const label = 'Run';
@@ -129,6 +130,30 @@ function metricsOf(r) {
   ]))) : null;
 }
 
+// The table of costs, each with its interval and what may be spent.
+function costsOf(r) {
+  const t = r.table('overhead');
+  if (!t) return null;
+  const share = (v) => (fmt.known(v) ? fmt.percent(Number(v)) : fmt.UNKNOWN);
+  return section('What tools cost', plainTable('overhead of tools', ['Tools', 'Pairs of runs', 'Longer by', 'Without', 'With', 'Clean throughput', 'Throughput with', 'Budget'], t.objects().map((o) => [
+    h('span', null, name(words(o.tools)), o.set === 'alone' ? h('span', { cls: 'tag' }, 'alone') : ''), fmt.count(o.pairs),
+    overheadWords(o.overhead, o.ci_low, o.ci_high, fmt.percent) || fmt.UNKNOWN, fmt.seconds(o.baseline_s), fmt.seconds(o.tools_s),
+    fmt.known(o.baseline_performance) ? `${fmt.sig3(Number(o.baseline_performance))} ${words(o.unit)}` : fmt.UNKNOWN,
+    fmt.known(o.performance_ratio) ? overheadWords(o.performance_ratio - 1, fmt.known(o.performance_low) ? o.performance_low - 1 : null, fmt.known(o.performance_high) ? o.performance_high - 1 : null, fmt.percent) : fmt.UNKNOWN,
+    o.verdict ? h('span', { cls: o.verdict === 'within' ? 'v-ok' : 'v-bad' }, icon(o.verdict === 'within' ? 'ok' : 'bad'), ` ${o.verdict}, ${share(o.budget)}`) : share(o.budget),
+  ])));
+}
+
+function momentsOf(r) {
+  const ms = marks(r);
+  const ws = recordedWindows(r);
+  const at = (t) => h('span', { title: fmt.exact(t, 'ns') }, fmt.time(t));
+  return section('Marks and recording windows',
+    ws.length ? plainTable('recording windows', ['Window', 'From', 'To', 'Length', 'By'], ws.map((w) => [name(words(w.name)), at(w.start), at(w.end), at(w.end - w.start), name(words(w.by))])) : null,
+    ms.length ? plainTable('marks', ['Mark', 'At', 'Made at most before', 'By'], ms.slice(0, 500).map((m) => [name(words(m.name)), at(m.t), fmt.known(m.uncertainty_ns) ? fmt.time(Number(m.uncertainty_ns)) : fmt.UNKNOWN, name(words(m.by))])) : null,
+    ms.length > 500 ? h('p', { cls: 'muted' }, `and ${fmt.group(ms.length - 500)} more in tables/marks.csv`) : null);
+}
+
 function toolsOf(r) {
   const rows = list(r.run && r.run.tools);
   return rows.length ? section('Tools', plainTable('tools', ['Tool', 'Version', 'Command'], rows.map((t) => (typeof t === 'string' ? [name(t), fmt.UNKNOWN, '']
@@ -139,7 +164,7 @@ export function render(panel, ctx) {
   const r = ctx.report;
   const run = r.run || {};
   append(panel, [
-    overview(r), Object.keys(r.logs).length ? section('Output', logs(r)) : null, phasesTaken(r), steps(r), samplers(r), artifacts(r), toolsOf(r), metricsOf(r), inputs(r), checksOf(r), tables(r), absent(ctx),
+    overview(r), Object.keys(r.logs).length ? section('Output', logs(r)) : null, phasesTaken(r), steps(r), samplers(r), artifacts(r), toolsOf(r), costsOf(r), momentsOf(r), metricsOf(r), inputs(r), checksOf(r), tables(r), absent(ctx),
     section('Devices', devicesOf(run)),
     section('Host', typeof run.host === 'object' ? pairs(run.host) : null),
     section('Versions', pairs(run.versions)),

@@ -3,16 +3,16 @@
 
 import * as echarts from 'echarts/core';
 import { CustomChart, LineChart } from 'echarts/charts';
-import { GridComponent, MarkAreaComponent } from 'echarts/components';
+import { GridComponent, MarkAreaComponent, MarkLineComponent } from 'echarts/components';
 import { CanvasRenderer } from 'echarts/renderers';
 import { append, clear, h, name as nameEl } from './dom.js';
 import { DataTable } from './datatable.js';
 import { lineStyle } from './colors.js';
 import * as fmt from './format.js';
-import { phases } from './facts.js';
+import { marks, phases, recordedWindows } from './facts.js';
 import { binAt, chartsOf, extent, seriesOf, windowStats } from './series.js';
 
-echarts.use([LineChart, CustomChart, GridComponent, MarkAreaComponent, CanvasRenderer]);
+echarts.use([LineChart, CustomChart, GridComponent, MarkAreaComponent, MarkLineComponent, CanvasRenderer]);
 
 const LEFT = 68;
 const RIGHT = 14;
@@ -53,6 +53,8 @@ class SamplesView {
     this.report = ctx.report;
     this.list = seriesOf(ctx.report);
     this.phases = phases(ctx.report);
+    this.marks = marks(ctx.report);
+    this.windows = recordedWindows(ctx.report);
     this.full = extent(this.list);
     this.range = this.full && [...this.full];
     this.charts = [];
@@ -167,6 +169,14 @@ class SamplesView {
       line.markArea = {
         silent: true, animation: false, itemStyle: { color: p.phase },
         data: this.phases.filter((_, k) => k % 2 === 0).map((ph) => [{ xAxis: ph.start / 1e9 }, { xAxis: ph.end / 1e9 }]),
+      };
+    }
+    if (i === 0 && this.marks.length) {
+      const few = this.marks.length <= 12;
+      line.markLine = {
+        silent: true, animation: false, symbol: 'none', lineStyle: { color: p.text, width: 1, type: 'dotted' },
+        label: { show: few, position: 'insideEndTop', color: p.text, fontSize: 10, formatter: (d) => d.name },
+        data: this.marks.slice(0, 2000).map((m) => ({ xAxis: m.t / 1e9, name: m.name })),
       };
     }
     const spread = s.t.some((_, k) => s.max[k] > s.min[k]);
@@ -336,12 +346,31 @@ class SamplesView {
     for (const c of this.charts) this.drawLegend(c);
   }
 
+  // Behind the phases: when tools recorded, and what was marked.
+  stripExtras(w, span) {
+    const x = (t) => LEFT + ((t - this.range[0]) / span) * w;
+    const recorded = this.windows.filter((r) => r.end > this.range[0] && r.start < this.range[1]).map((r) => {
+      const a = Math.max(r.start, this.range[0]);
+      const b = Math.min(r.end, this.range[1]);
+      const words = `recorded (${r.name}): ${fmt.time(r.end - r.start)}, from ${fmt.time(r.start)}`;
+      return h('button', {
+        type: 'button', cls: 'recorded', title: `${words}. Press to select this time.`, 'aria-label': words,
+        style: { left: `${x(a)}px`, width: `${Math.max(3, x(b) - x(a))}px` }, onclick: () => this.select(r.start, r.end),
+      });
+    });
+    const ticks = this.marks.filter((m) => m.t >= this.range[0] && m.t <= this.range[1]).slice(0, 500).map((m) => {
+      const words = `${m.name}, marked at ${fmt.time(m.t)}`;
+      return h('span', { cls: 'mark-tick', title: words, role: 'img', 'aria-label': words, style: { left: `${x(m.t)}px` } });
+    });
+    return [...recorded, ...ticks];
+  }
+
   drawStrip() {
-    this.strip.hidden = !this.phases.length;
+    this.strip.hidden = !this.phases.length && !this.marks.length && !this.windows.length;
     if (!this.charts.length) return;
     const w = this.width();
     const span = this.range[1] - this.range[0];
-    clear(this.strip, this.phases.map((p, i) => {
+    clear(this.strip, [...this.stripExtras(w, span), ...this.phases.map((p, i) => {
       const a = Math.max(p.start, this.range[0]);
       const b = Math.min(p.end, this.range[1]);
       if (b < a) return null;
@@ -352,7 +381,7 @@ class SamplesView {
         type: 'button', cls: `phase phase-${i % 2}`, title: `${words}. Press to select this time.`, 'aria-label': words,
         style: { left: `${LEFT + left}px`, width: `${width}px` }, onclick: () => this.select(p.start, p.end),
       }, width > 48 ? p.name : '');
-    }));
+    })]);
   }
 
   escape() {

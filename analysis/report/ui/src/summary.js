@@ -46,8 +46,17 @@ export function runFacts(r) {
     ['Started', fmt.date(run.started_utc)],
     ...spoken(run),
     ['Tool overhead', overhead(run)],
+    ['Tables are of', windowWords(r.analysis.window)],
     ['Input', r.run ? '' : formats.join(', ')],
   ].filter(([, v]) => v);
+}
+
+// Nothing when they are of all that was recorded.
+function windowWords(w) {
+  if (!w || !w.of || w.of === 'all') return '';
+  const parts = list(w.parts);
+  const range = `${fmt.time(Number(w.start_ns))} to ${fmt.time(Number(w.end_ns))}`;
+  return w.of === 'windows of the run' ? `${fmt.plural(parts.length, 'recording window')}, ${range}` : `the window ${w.of}, ${range}`;
 }
 
 // What the workload itself said of its speed ("performance: 1234 samples/s").
@@ -58,8 +67,12 @@ function spoken(run) {
 
 // What profiling cost, when a run without tools went before (run --baseline).
 function overhead(run) {
-  const m = list(run.metrics).find((x) => x && x.name === 'overhead' && fmt.known(x.value));
-  return m ? fmt.percent(Number(m.value) / 100) : '';
+  const of = (key) => {
+    const m = list(run.metrics).find((x) => x && x.name === key && fmt.known(x.value));
+    return m ? Number(m.value) / 100 : null;
+  };
+  if (of('overhead_mean') !== null) return facts.overheadWords(of('overhead_mean'), of('overhead_low'), of('overhead_high'), fmt.percent);
+  return of('overhead') === null ? '' : fmt.percent(of('overhead'));
 }
 
 const capital = (s) => s.charAt(0).toUpperCase() + s.slice(1);
