@@ -40,7 +40,7 @@ SYS_LIBS := -ldl -lm
 src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*.c)
 # rsmi_child.c is a program of its own (mk/samplers.mk).
-HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config plan engine sampler image data run campaign,harness/$(d)/*.c)))
+HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config devices plan engine sampler image data run campaign,harness/$(d)/*.c)))
 ANALYSIS_SRC := $(call src,$(foreach d,model readers attribution stats report,analysis/$(d)/*.c))
 # ranks_mpi.c is of profrig-mpi (mk/mpi.mk).
 CLI_SRC := $(filter-out %/ranks_mpi.c,$(call src,harness/cli/*.c))
@@ -80,7 +80,7 @@ $(B)/obj/agent/%.o: %.c Makefile
 	$(call say,CC,"$< (agent)")
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -MMD -MP -c $< -o $@
-AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c
+AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c base/fs_own.c
 $(B)/profrig-init: $(patsubst %.c,$(B)/obj/agent/%.o,$(AGENT_SRC) $(AGENT_BASE))
 	$(call say,LD,$@)
 	$(Q)$(CC) -static -pthread $^ -o $@ -ljansson

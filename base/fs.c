@@ -119,16 +119,21 @@ static int open_temp(const char *dir, char **ret_path)
 	}
 }
 
-static int fill_temp(int fd, const void *data, size_t n)
+static int fill_temp(int fd, const void *data, size_t n, enum fs_keep keep)
 {
 	int r = write_full(fd, data, n);
 
-	if (r == 0 && fsync(fd) < 0 && errno != EINVAL)
+	if (r == 0 && keep != FS_KEEP_NOTHING && fsync(fd) < 0 && errno != EINVAL)
 		r = -errno;
 	return r;
 }
 
 int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err)
+{
+	return fs_write_kept(path, data, n, FS_KEEP_NAME, err);
+}
+
+int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep keep, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(path);
 	CLEANUP(xfreep) char *temp = NULL;
@@ -138,7 +143,7 @@ int fs_write_atomic(const char *path, const void *data, size_t n, struct err *er
 
 	if (fd < 0)
 		return err_sys(err, -fd, "%s", path);
-	r = fill_temp(fd, data, n);
+	r = fill_temp(fd, data, n, keep);
 	/* Some file systems tell of a failed write only here. */
 	plain = fd;
 	fd = -1;
@@ -150,7 +155,8 @@ int fs_write_atomic(const char *path, const void *data, size_t n, struct err *er
 		unlink(temp);
 		return err_sys(err, -r, "%s", path);
 	}
-	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (keep == FS_KEEP_NAME)
+		dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd >= 0)
 		fsync(dir_fd);
 	return 0;

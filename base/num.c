@@ -369,8 +369,8 @@ int num_seconds(const char *s, size_t n, double *ret)
 		const char *suffix;
 		double mul, div;
 	} units[] = {
-		{ "", 1, 1 }, { "s", 1, 1 }, { "ms", 1, 1000 }, { "m", 60, 1 }, { "h", 3600, 1 },
-		{ "d", 86400, 1 }, { "w", 604800, 1 },
+		{ "", 1, 1 },     { "s", 1, 1 },     { "ms", 1, 1000 },  { "m", 60, 1 },
+		{ "h", 3600, 1 }, { "d", 86400, 1 }, { "w", 604800, 1 },
 	};
 	size_t digits = n;
 	double v;

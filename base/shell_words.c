@@ -101,18 +101,17 @@ char shell_words_special(const char *text)
 	char quote = 0;
 
 	for (; *text; text++) {
-		if (quote == '\'') {
-			quote = *text == '\'' ? 0 : quote;
-		} else if (*text == '\\') {
+		bool ends = quote && *text == quote;
+
+		if (*text == '\\' && quote != '\'') {
 			if (!*++text)
 				return 0;
-		} else if (strchr("$`", *text)) {
-			return *text;
-		} else if (quote) {
-			quote = *text == '"' ? 0 : quote;
-		} else if (*text == '"' || *text == '\'') {
+		} else if (ends) {
+			quote = 0;
+		} else if (!quote && (*text == '"' || *text == '\'')) {
 			quote = *text;
-		} else if (strchr(";&|<>()*?~", *text)) {
+		} else if (strchr("$`", *text) ? quote != '\''
+					       : !quote && strchr(";&|<>()*?~", *text)) {
 			return *text;
 		}
 	}

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/fs.h"
+
 #define MAX_WAIT_MS INT64_C(3600000)
 
 int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err)
@@ -125,6 +127,22 @@ static void op_reap(struct agent *a, int64_t id, const json_t *rq)
 			  request_ms(rq, "grace_ms", 200));
 }
 
+/* Files of a workload that is root in here would be root's out there too. */
+static void op_own(struct agent *a, int64_t id, const json_t *rq)
+{
+	const char *dir = json_string_value(json_object_get(rq, "dir"));
+	struct fs_owned owned = { 0 };
+	struct event ev;
+
+	if (dir && *dir == '/')
+		fs_own_below(dir, request_int(rq, "since_ns", 0), &owned);
+	event_begin(&ev, "owned");
+	json_i64(&ev.j, "id", id);
+	json_u64(&ev.j, "changed", owned.changed);
+	json_u64(&ev.j, "failed", owned.failed);
+	event_end(&ev, &a->out);
+}
+
 static void carry_out(struct agent *a, const json_t *rq)
 {
 	const char *op = json_string_value(json_object_get(rq, "op"));
@@ -144,6 +162,8 @@ static void carry_out(struct agent *a, const json_t *rq)
 		op_signal(a, id, rq);
 	else if (!strcmp(op, "reap"))
 		op_reap(a, id, rq);
+	else if (!strcmp(op, "own"))
+		op_own(a, id, rq);
 	else
 		event_error(&a->out, "unknown request '%.64s'", op);
 }

@@ -205,6 +205,13 @@ static void offer_reports(struct asking *a)
 		offer(a, writers[i]->name, writers[i]->about);
 }
 
+static void offer_sources(struct asking *a)
+{
+	offer(a, "auto", "the GPUs");
+	for (size_t i = 0; samplers[i]; i++)
+		offer(a, samplers[i]->name, samplers[i]->about);
+}
+
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
@@ -218,6 +225,9 @@ static const struct {
 } values[] = {
 	{ "plan", "format", NULL, "text json sh" },
 	{ NULL, "format", offer_reports, NULL },
+	{ NULL, "source", offer_sources, NULL },
+	{ NULL, "storage", NULL, "every change" },
+	{ NULL, "compat", NULL, "madengine" },
 	{ NULL, "tools", offer_tool_list, NULL },
 	{ NULL, "tool", offer_tools, NULL },
 	{ NULL, "model", offer_models, NULL },
@@ -258,6 +268,7 @@ static const struct {
 	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
 	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
+	{ "sample", NULL, false, false },
 };
 
 /* "a|b|c" as usage is what may stand there. */

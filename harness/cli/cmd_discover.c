@@ -94,13 +94,17 @@ static void find(const struct catalog *cat, const struct run_options *o, const s
 static char *words_of(const struct found *f, const char *path, const char *between)
 {
 	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
+	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
 	struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = 0; n && n->kind == CFG_SEQ && i < n->nr; i++) {
 		const char *word = n->child[i]->s ? n->child[i]->s : cfg_text(n->child[i], "name");
 
-		if (!word)
+		if (!word || strvec_has(&seen, word))
 			continue;
+		/* Of data there may be several sources under one name. */
+		if (n->child[i]->kind == CFG_MAP)
+			strvec_push(&seen, word);
 		strbuf_addstr(&sb, sb.len ? between : "");
 		if (*between == ' ')
 			strbuf_add_shell(&sb, word);
@@ -157,10 +161,18 @@ static void print_table(const struct found *v, size_t nr)
 static void json_words(struct json_out *j, const char *key, const struct found *f, const char *path)
 {
 	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
+	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
 
 	json_arr(j, key);
-	for (size_t i = 0; n && n->kind == CFG_SEQ && i < n->nr; i++)
-		json_str(j, NULL, n->child[i]->s ? n->child[i]->s : cfg_text(n->child[i], "name"));
+	for (size_t i = 0; n && n->kind == CFG_SEQ && i < n->nr; i++) {
+		const char *word = n->child[i]->s ? n->child[i]->s : cfg_text(n->child[i], "name");
+
+		if (!word || strvec_has(&seen, word))
+			continue;
+		if (n->child[i]->kind == CFG_MAP)
+			strvec_push(&seen, word);
+		json_str(j, NULL, word);
+	}
 	json_end(j);
 }
 

@@ -1,8 +1,9 @@
 /*
  * man: manual pages, out of the tables that the command line is parsed by, so that they cannot say
- * anything else. `profrig __man WORD [FILE]` prints one: WORD is profrig, a command, or profrig.yaml
- * for the keys of a configuration. FILE holds what no table knows, in roff: what stands before the
- * options, and behind a line "=after" what stands behind them. `make man` calls it (mk/man.mk).
+ * anything else. `profrig __man WORD [FILE]` prints one: WORD is profrig, a command, or
+ * profrig.yaml for the keys of a configuration. FILE holds what no table knows, in roff: what
+ * stands before the options, and behind a line "=after" what stands behind them. `make man` calls
+ * it (mk/man.mk).
  */
 #include "cli.h"
 

@@ -4,6 +4,7 @@
 #include "baseline.h"
 #include "cli.h"
 #include "manifest_models.h"
+#include "package_images.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +32,7 @@
 	  "look for tools here first (repeatable)" }, \
 	{ "output", 'o', OPT_STR, &(o)->runs_dir, "DIR", "where run directories go (./runs)" }, \
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
-	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman or host" }, \
+	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman, apptainer or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
 	  "run the images that 'build' has made" }, \
@@ -46,6 +47,12 @@
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
 	  "sample so long before and after the workload too: idle power" }, \
+	{ "wrap-at", 0, OPT_STR, &(o)->wrap_at, "PROG,…", \
+	  "put the tools in front of these programs, not of the whole workload" }, \
+	{ "privileged-profiling", 0, OPT_FLAG, &(o)->privileged_profiling, NULL, \
+	  "give the container what this run's tools declare that they need" }, \
+	{ "force-tools", 0, OPT_FLAG, &(o)->force_tools, NULL, \
+	  "run tools also where no GPU of their vendor is found" }, \
 	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
 	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
 	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
@@ -496,6 +503,28 @@ static int prepare_alone(const struct command *c, const struct run_options *o, c
 	return code;
 }
 
+/* How long it will take is not what people expect of one run. */
+static void say_passes(const struct prepared *p)
+{
+	for (size_t i = 0; i < p->conf.tools.nr; i++) {
+		const struct runconf_tool *t = &p->conf.tools.v[i];
+		double timeout_s = p->conf.timeout_s * (double)p->plan.passes;
+
+		if (t->passes <= 1 && t->passes_why)
+			log_notice("tool '%s' may run the workload several times: %s",
+				   t->tool->name, t->passes_why);
+		else if (t->passes > 1 && timeout_s > 0)
+			log_notice("tool '%s' runs the workload at least %llu times (%s); all of "
+				   "them together are ended after %g s",
+				   t->tool->name, (unsigned long long)t->passes,
+				   t->passes_why ? t->passes_why : "", timeout_s);
+		else if (t->passes > 1)
+			log_notice("tool '%s' runs the workload at least %llu times (%s)",
+				   t->tool->name, (unsigned long long)t->passes,
+				   t->passes_why ? t->passes_why : "");
+	}
+}
+
 /* A typing error in the last model must not show when the first has run for an hour. */
 static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct prepared *p)
@@ -508,7 +537,7 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		const char *model = models->nr ? models->v[i / each] : NULL;
 		struct run_options one = *o;
 
-		if (o->images.nr && !o->image)
+		if (o->images.nr && !o->image && *o->images.v[i / each])
 			one.image = o->images.v[i / each];
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
@@ -521,8 +550,10 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 			r = prepare_alone(c, o, model, cmd, &p[i], &problems);
 		code = exit_worse(code, r);
 	}
-	for (size_t i = each - 1; code == EXIT_DONE && i < runs_of(o, models); i += each)
+	for (size_t i = each - 1; code == EXIT_DONE && i < runs_of(o, models); i += each) {
 		say_idle(&p[i]);
+		say_passes(&p[i]);
+	}
 	cli_problems(&problems);
 	problems_release(&problems);
 	return code;
@@ -605,6 +636,8 @@ static int run_main(const struct command *c, int argc, char **argv)
 	}
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, false, &models);
 	if (code < 0) {
 		code = run_all(c, &o, &models, rest);
 		/* Also when it came between two runs, or before the first. */
@@ -682,6 +715,8 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		code = bad_call(c, &o, &operands, rest);
 	if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
+	if (code < 0)
+		code = package_images(c, &o, true, &models);
 	if (code < 0)
 		code = plan_each(c, &o, &models, rest);
 	catalog_free(cat);

@@ -565,7 +565,7 @@ static int sample_main(const struct command *c, int argc, char **argv)
 		  "what to read: auto (the GPUs), nvml, rapl, procfs, replay:FILE, …" },
 		{ "device", 'd', OPT_STR, &a.device, "LIST", "all, or indexes such as 0,2-4" },
 		{ "period", 'p', OPT_SECONDS, &a.period_s, "S", "time between two reads (0.1)" },
-		{ "output", 'o', OPT_STR, &a.output, "PATH",
+		{ "output", 'o', OPT_STR, &a.output, "FILE",
 		  "file, or folder for several files; none: only a summary" },
 		{ "duration", 0, OPT_SECONDS, &a.duration_s, "S", "how long to sample" },
 		{ "idle", 0, OPT_SECONDS, &a.idle_s, "S",

@@ -36,6 +36,18 @@ static bool is_model_path(const char *word)
 			       : fs_exists(word);
 }
 
+/* The file of a package, or the folder of one that is no model itself. */
+static bool is_models_json(const char *word)
+{
+	CLEANUP(xfreep) char *inside = fs_join(word, "models.json");
+	CLEANUP(xfreep) char *own = fs_join(word, "profrig.yaml");
+
+	if (fs_is_dir(word))
+		return (strchr(word, '/') || !strcmp(word, ".")) && fs_is_file(inside) &&
+		       !fs_is_file(own);
+	return !strcmp(fs_base(word), "models.json") && fs_is_file(word);
+}
+
 struct picking {
 	const struct command *c;
 	struct catalog *cat;
@@ -97,6 +109,11 @@ static int pick_word(struct picking *a, const char *word, bool path)
 {
 	int code;
 
+	if (path && is_models_json(word)) {
+		log_error("'%s' holds models: choose by name or tag, profrig %s -t NAME%s", word,
+			  a->c->name, strchr(word, '/') ? ", where it lies or with MODEL_DIR" : "");
+		return EXIT_USAGE;
+	}
 	if (path && is_model_path(word)) {
 		strvec_push(a->models, word);
 		return -1;

@@ -85,6 +85,9 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.image = o->image,
 		.data_cache = o->data_cache,
 		.tools = o->tools,
+		.wrap_at = o->wrap_at,
+		.privileged_profiling = o->privileged_profiling,
+		.force_tools = o->force_tools,
 		.timeout_s = o->timeout_s,
 		.idle_s = o->idle_s,
 		.keep = o->keep,
@@ -119,6 +122,7 @@ static int make_plan(struct prepared *p, struct problems *problems, struct err *
 		.run_id = p->run_id,
 		.run_dir = p->run_dir,
 		.lib_dir = p->lib_dir,
+		.devices = &p->devices,
 	};
 
 	return plan_make(&rq, &p->plan, problems, err);
@@ -181,7 +185,7 @@ static int add_named_tools(const struct command *c, const struct run_options *o,
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
-	int r = tool_set_load(ret, dirs, &err);
+	int r = tool_set_open(ret, dirs, &err);
 
 	if (r == -ENOENT) /* a --tools-dir that is not there */
 		return cli_usage(c, "%s", err.msg);
@@ -212,6 +216,7 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	}
 	if (code != EXIT_DONE)
 		return code;
+	devices_find(&p->devices, devices_root());
 	p->lib_dir = run_lib_dir();
 	p->runs_dir = fs_abs(o->runs_dir);
 	name_run(p);
@@ -249,6 +254,7 @@ void prepared_release(struct prepared *p)
 	plan_release(&p->plan);
 	runconf_release(&p->conf);
 	tool_set_release(&p->tools);
+	devices_release(&p->devices);
 	free(p->runs_dir);
 	free(p->run_id);
 	free(p->run_dir);

@@ -1,5 +1,7 @@
-/* Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and the
- * entries of models.json. */
+/*
+ * Which models there are: profrig.yaml here, in the folders here, and in those of examples/; and
+ * the entries of models.json.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +172,10 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 	for (size_t i = 0; i < c->models.nr; i++) {
 		const struct catalog_entry *e = &c->models.v[i];
 
-		if (e->mad ? !mad_entry_matches(e->mad, word) : !all && !strvec_has(&e->tags, tag))
+		/* A path that was given before means what it did. */
+		if (strcmp(e->path, tag) != 0 &&
+		    (e->mad ? !mad_entry_matches(e->mad, word)
+			    : !all && !strvec_has(&e->tags, tag)))
 			continue;
 		add_path(e, args, paths);
 		n++;

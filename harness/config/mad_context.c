@@ -62,6 +62,14 @@ static void read_text(struct cfg *ret, const char *text, size_t n, const char *n
 	cfg_release(&c);
 }
 
+/* A plain name stands for {'name': name}, a plain path likewise. */
+static const struct schema_key shorthands[] = {
+	{ .path = "tools", .shorthand = "name" },
+	{ .path = "pre_scripts", .shorthand = "path" },
+	{ .path = "post_scripts", .shorthand = "path" },
+	{ .path = NULL },
+};
+
 /* None over a value takes it back. */
 static void drop_nulls(struct cfg_node *n)
 {
@@ -98,6 +106,7 @@ int mad_context_load(struct cfg *ret, const char *file, const char *text, struct
 	if (text)
 		read_text(ret, text, strlen(text), "--additional-context", p);
 	drop_nulls(ret->root);
+	schema_expand(ret, shorthands);
 	return p->lines.nr > before ? err_set(err, EINVAL, "%s", p->lines.v[before]) : 0;
 }
 
@@ -146,13 +155,26 @@ static void map_rocm(struct context *a, const struct cfg_node *n)
 		mad_put_text(a->ret, top(a, "env", n), "ROCM_PATH", n);
 }
 
+static void no_metrics(struct context *a, const struct cfg_node *n)
+{
+	mad_put(a->ret, top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
+	mad_put(a->ret, top(a, "results", n), "require", CFG_BOOL, "false", n);
+}
+
 static void map_env(struct context *a, const struct cfg_node *n)
 {
 	const struct cfg_node *docker = cfg_get(a->root, "docker_env_vars");
 
-	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++)
-		if (n == docker || !cfg_get(docker, n->child[i]->key))
-			mad_put_text(a->ret, top(a, "env", n), n->child[i]->key, n->child[i]);
+	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
+		const struct cfg_node *v = n->child[i];
+
+		if (n != docker && cfg_get(docker, v->key))
+			continue;
+		if (!strcmp(v->key, "MAD_COLLECT_METRICS") && v->s && mad_truth(v) == 0)
+			no_metrics(a, v);
+		else
+			mad_put_text(a->ret, top(a, "env", n), v->key, v);
+	}
 }
 
 static void map_build_args(struct context *a, const struct cfg_node *n)
@@ -196,10 +218,6 @@ static void map_tool(struct context *a, struct cfg_node *list, const struct cfg_
 	struct cfg_node *e = mad_add(a->ret, list, CFG_MAP, NULL, t);
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
-	if (t->kind != CFG_MAP) {
-		mad_put_text(a->ret, e, "name", t);
-		return;
-	}
 	mad_put_text(a->ret, e, "name", cfg_get(t, "name"));
 	if (cmd && cmd->s) {
 		mad_shell_words(cmd, "cmd", &words, a->p, a->notes);
@@ -288,7 +306,7 @@ static void map_live(struct context *a, const struct cfg_node *n)
 static void map_no_metrics(struct context *a, const struct cfg_node *n)
 {
 	if (n->s && mad_truth(n) == 1)
-		mad_put(a->ret, top(a, "env", n), "MAD_COLLECT_METRICS", CFG_STR, "false", n);
+		no_metrics(a, n);
 }
 
 static void map_n_gpus(struct context *a, const struct cfg_node *n)

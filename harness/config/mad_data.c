@@ -82,6 +82,20 @@ static void put_secret(struct cfg *ret, const char *dir, const char *cred, const
 	mad_add(ret, list, CFG_STR, key, at);
 }
 
+/* The address of a server stands among them, and is none: it may be shown. */
+static bool is_address(const char *key)
+{
+	return strcasestr(key, "endpoint") != NULL;
+}
+
+static void put_address(struct cfg *ret, const char *cred, const struct cfg_node *n,
+			const struct cfg_node *at)
+{
+	CLEANUP(xfreep) char *name = variable(cred, n->key);
+
+	mad_put(ret, mad_map(ret, ret->root, "env", at), name, CFG_STR, n->s, at);
+}
+
 /* Every text of the entry `cred`; how many, -1: there is no such entry. */
 static int put_secrets(const char *dir, const char *cred, const struct cfg_node *at,
 		       struct cfg *ret, struct problems *p)
@@ -92,9 +106,16 @@ static int put_secrets(const char *dir, const char *cred, const struct cfg_node 
 
 	if (read_file(dir, "credential.json", &c, p, at) > 0) {
 		entry = cfg_get(c.root, cred);
-		for (size_t i = 0; entry && entry->kind == CFG_MAP && i < entry->nr; i++)
-			if (entry->child[i]->s && entry->child[i]->kind != CFG_NULL)
-				put_secret(ret, dir, cred, entry->child[i]->key, at);
+		for (size_t i = 0; entry && entry->kind == CFG_MAP && i < entry->nr; i++) {
+			const struct cfg_node *kid = entry->child[i];
+
+			if (!kid->s || kid->kind == CFG_NULL)
+				continue;
+			if (is_address(kid->key))
+				put_address(ret, cred, kid, at);
+			else
+				put_secret(ret, dir, cred, kid->key, at);
+		}
 		n = entry && entry->kind == CFG_MAP ? (int)entry->nr : -1;
 	}
 	cfg_release(&c);

@@ -10,6 +10,8 @@
 #include "profrig/num.h"
 #include "profrig/text.h"
 
+extern char **environ;
+
 struct mapping {
 	const struct mad_models *m;
 	const struct mad_entry *e;
@@ -102,13 +104,39 @@ static void map_image(struct mapping *a)
 		cfg_problem(a->p, context, "dockercontext: no folder '%.300s'", dir);
 }
 
+/* What madengine hands on of its own environment; on host it is inherited anyway. */
+static bool handed_on(const char *name)
+{
+	static const char names[] = "MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|NODE_RANK|NNODES|"
+				    "NPROC_PER_NODE|MAD_COLLECT_METRICS|GLOO_SOCKET_IFNAME|"
+				    "TORCH_ELASTIC_RDZV_TIMEOUT";
+
+	return text_in_list(names, '|', name) || !strncmp(name, "NCCL_", 5) ||
+	       !strncmp(name, "PRIMUS_", 7);
+}
+
+static void map_callers(struct mapping *a, struct cfg_node *env)
+{
+	const struct cfg_node from = { .file = "the caller's environment", .layer = LAYER_MODEL };
+
+	for (char **e = environ; *e; e++) {
+		size_t n = strcspn(*e, "=");
+		CLEANUP(xfreep) char *name = xstrndup(*e, n);
+
+		if (handed_on(name) && schema_env_name(name) && (*e)[n])
+			mad_put(a->ret, env, name, CFG_STR, *e + n + 1, &from);
+	}
+}
+
 static void map_env(struct mapping *a)
 {
 	const struct cfg_node *vars = cfg_get(a->node, "env_vars");
 	struct cfg_node *env = mad_map(a->ret, a->ret->root, "env", a->node);
 	const char *build = getenv("JENKINS_BUILD_NUMBER");
 
+	map_callers(a, env);
 	mad_put(a->ret, env, "MAD_MODEL_NAME", CFG_STR, a->e->name, a->node);
+	mad_put(a->ret, env, "MAD_GUEST_OS", CFG_STR, "UBUNTU", a->node);
 	mad_put(a->ret, env, "JENKINS_BUILD_NUMBER", CFG_STR, build ? build : "0", a->node);
 	if (cfg_text(a->node, "multiple_results"))
 		mad_put(a->ret, env, "MAD_OUTPUT_CSV", CFG_STR,
@@ -128,12 +156,16 @@ static void map_results(struct mapping *a)
 {
 	struct cfg_node *results = mad_map(a->ret, a->ret->root, "results", a->node);
 	const struct cfg_node *scan = cfg_get(a->node, "log_error_pattern_scan");
+	const char *collect = getenv("MAD_COLLECT_METRICS");
 	static const struct {
 		const char *theirs, *ours;
 	} lists[] = { { "log_error_patterns", "error_patterns" },
 		      { "log_error_benign_patterns", "benign_patterns" } };
 
 	mad_put_text(a->ret, results, "csv", cfg_get(a->node, "multiple_results"));
+	/* A model that is to be measured and says nothing has failed. */
+	mad_put(a->ret, results, "require", CFG_BOOL,
+		collect && !strcmp(collect, "false") ? "false" : "true", a->node);
 	mad_put(a->ret, results, "log_scan", CFG_STR, scan && mad_truth(scan) == 0 ? "off" : "fail",
 		scan ? scan : a->node);
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {

@@ -28,8 +28,8 @@ extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" 
 #define PERF_REFERENCE_COLUMNS 29
 
 /*
- * The rows of one run, objects by column. doc: its run.json, NULL when none was made: then status is
- * "failed" or "skipped" and reason says why. New reference.
+ * The rows of one run, objects by column. doc: its run.json, NULL when none was made: then status
+ * is "failed" or "skipped" and reason says why. New reference.
  */
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason);
 /* Adds them to the table at path and writes its companions. */

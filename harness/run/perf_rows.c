@@ -83,8 +83,8 @@ static void put_args(json_t *row, const struct plan *pl)
 	put(row, "args", text);
 }
 
-/* What runs in or around the workload changes its pace; a sampler beside it hardly does, and scripts
- * run before and after it. */
+/* What runs in or around the workload changes its pace; a sampler beside it hardly does, and
+ * scripts run before and after it. */
 static bool perturbs(const struct runconf *rc)
 {
 	for (size_t i = 0; i < rc->tools.nr; i++)

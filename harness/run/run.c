@@ -32,8 +32,12 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_LATEST_LINK, "the link `latest` could not be set" },
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
+	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
 	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
+	{ W_CLOCK_STEP,
+	  "the machine's clock was set during the run: all times of day are those of the clock it "
+	  "had when the run began; durations and samples do not depend on it" },
 	{ W_IDLE_UNSAMPLED,
 	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
 	  "not wait for it" },
@@ -192,7 +196,7 @@ static void remove_container(struct run *rn)
 	struct err err = ERR_INIT;
 	struct proc_exit x;
 
-	if (!rn->pl->spec.name || rn->pl->spec.keep)
+	if (!e->remove || !rn->pl->spec.name || rn->pl->spec.keep)
 		return;
 	e->remove(rn->pl->spec.name, &argv);
 	rn->container_left = true;
@@ -544,6 +548,7 @@ static void walk(struct run *rn)
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
+	run_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
@@ -551,6 +556,27 @@ static void walk(struct run *rn)
 		run_collect(rn);
 	run_results(rn);
 	run_source_done(rn);
+}
+
+#define CLOCK_STEP_NS NS_PER_S
+
+/* By the clock of the beginning, so that a run does not end before it began. */
+static int64_t end_of_day(struct run *rn)
+{
+	const struct clock_anchor *first = &rn->clocks.v[0].anchor;
+	const struct clock_anchor *last = &rn->clocks.v[rn->clocks.nr - 1].anchor;
+	/* Boot time goes on while the machine sleeps, as the time of day does. */
+	int64_t ended = first->realtime_ns + (last->boottime_ns - first->boottime_ns);
+	int64_t step = last->realtime_ns - ended;
+
+	if (step > -CLOCK_STEP_NS && step < CLOCK_STEP_NS)
+		return last->realtime_ns > first->realtime_ns ? last->realtime_ns : ended;
+	run_warn(
+		rn, W_CLOCK_STEP, "note",
+		"the machine's clock was set by %+.3f s during the run; its times of day are those "
+		"of the clock before",
+		(double)step / 1e9);
+	return ended;
 }
 
 static void finish(struct run *rn, struct run_result *ret)
@@ -567,7 +593,7 @@ static void finish(struct run *rn, struct run_result *ret)
 	rn->status = rn->failed_phase ? rn->outcome : rn->skipped ? RUN_SKIPPED : RUN_SUCCESS;
 	rn->phase = "done";
 	anchor(rn, "close");
-	rn->ended_realtime_ns = clock_realtime_ns();
+	rn->ended_realtime_ns = end_of_day(rn);
 	ret->exit_code = exit_code(rn, outputs_only);
 	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0) {
 		run_failed(rn, RUN_FAILED, "run.json could not be written: %s", err.msg);

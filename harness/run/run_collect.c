@@ -22,12 +22,24 @@ static const struct run_step *workload_of(const struct run *rn)
 	return NULL;
 }
 
-/* CLOCK_REALTIME of a CLOCK_MONOTONIC time of this run. */
-static int64_t to_realtime(const struct run *rn, int64_t monotonic_ns)
+/*
+ * What a file's time of change is at least when it was written after monotonic_ns. The clock may
+ * have been set since, and files written then have the new one's time: the earliest reading counts.
+ */
+static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 {
-	const struct clock_anchor *a = &rn->clocks.v[0].anchor;
+	int64_t since = INT64_MAX;
 
-	return a->realtime_ns + (monotonic_ns - a->monotonic_ns);
+	for (size_t i = rn->clocks.nr; i-- > 0;) {
+		const struct clock_anchor *a = &rn->clocks.v[i].anchor;
+		int64_t t = a->realtime_ns + (monotonic_ns - a->monotonic_ns);
+
+		since = t < since ? t : since;
+		/* Those before it knew older clocks. */
+		if (a->monotonic_ns <= monotonic_ns)
+			break;
+	}
+	return since;
 }
 
 static int copy_bytes(const char *from, const char *to)
@@ -112,7 +124,7 @@ static void fetch(struct run *rn, const struct plan_output *po, const char *home
 	if (!s || !s->started_ns || fs_glob(po->dir, po->glob, &files, NULL) < 0)
 		return;
 	/* File times move in steps of the kernel's tick, which may lie 10 ms back. */
-	since = to_realtime(rn, s->started_ns) - 10 * NS_PER_MS;
+	since = written_since(rn, s->started_ns) - 10 * NS_PER_MS;
 	fs_mkdirs(home, 0777, NULL);
 	for (size_t i = 0; i < files.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(po->dir, files.v[i]);
@@ -164,6 +176,10 @@ static void judge(struct run *rn, struct run_artifact *a, const char *path)
 		put_verdict(&a->v, "damaged", err.msg);
 		return;
 	}
+	if (po->match.nr) {
+		run_check_lines(path, po, &a->v);
+		return;
+	}
 	if (!rn->o->check) {
 		put_verdict(&a->v, "valid", "");
 		return;
@@ -199,13 +215,41 @@ static const struct run_artifact *decisive(const struct run *rn, size_t from)
 	return best;
 }
 
+/* One of the same group has records, found before or still to be looked for. */
+static bool group_is_met(const struct run *rn, const struct plan_output *po)
+{
+	for (size_t i = 0; po->group && i < rn->artifacts.nr; i++) {
+		const struct run_artifact *a = &rn->artifacts.v[i];
+
+		if (a->output->group && !strcmp(a->output->group, po->group) &&
+		    !strcmp(a->output->tool, po->tool) && is(a, "valid"))
+			return true;
+	}
+	return false;
+}
+
+static bool group_goes_on(const struct run *rn, const struct plan_output *po)
+{
+	const struct plan_output *end = rn->pl->outputs.v + rn->pl->outputs.nr;
+
+	for (const struct plan_output *o = po + 1; po->group && o < end; o++)
+		if (o->group && !strcmp(o->group, po->group) && !strcmp(o->tool, po->tool))
+			return true;
+	return false;
+}
+
 static void add_missing(struct run *rn, const struct plan_output *po)
 {
 	struct run_artifact a = { .output = po, .bytes = -1 };
+	bool wrap_at = rn->pl->conf && rn->pl->conf->wrap_at.nr;
 
+	if (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))
+		return;
 	a.path = xasprintf("artifacts/%s/%s", po->tool, po->glob);
 	put_verdict(&a.v, "missing",
-		    "no such file; did the workload do anything that the tool records?");
+		    wrap_at ? "no such file; did the workload start one of wrap_at's programs by "
+			      "its name?"
+			    : "no such file; did the workload do anything that the tool records?");
 	VEC_PUSH(&rn->artifacts, a);
 }
 
@@ -259,7 +303,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 po->tool, a->v.reason);
 		rn->outputs_optional_bad = true;
 	}
-	if (is(a, "valid"))
+	if (is(a, "valid") ||
+	    (is(a, "empty") && (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
 		return;
 	if (never_recorded(rn)) {
 		run_warn(rn, W_OUTPUT_OPTIONAL, "warning",

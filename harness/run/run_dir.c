@@ -9,6 +9,7 @@
 
 #include "profrig/fs.h"
 
+
 /* --- a file that must be written also when nothing else can be --- */
 
 static bool no_space(int r)
@@ -110,7 +111,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	plan_print_json(pl, f);
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "plan.json");
-	return fs_write_atomic(path, text, n, err);
+	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
 static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
@@ -206,20 +207,25 @@ void run_dir_unmake(struct run *rn)
 	}
 }
 
-static int copy_script(const char *from, const char *to, struct err *err)
+static int put_script(const char *to, const char *data, size_t n, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(to);
+	int r = fs_mkdirs(dir, 0777, err);
+
+	if (r == 0)
+		r = fs_write_kept(to, data, n, FS_KEEP_NOTHING, err);
+	if (r == 0 && chmod(to, 0755) < 0)
+		r = err_sys(err, errno, "cannot make '%s' executable", to);
+	return r;
+}
+
+static int copy_script(const char *from, const char *to, struct err *err)
+{
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n;
 	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
 
-	if (r == 0)
-		r = fs_mkdirs(dir, 0777, err);
-	if (r == 0)
-		r = fs_write_atomic(to, data, n, err);
-	if (r == 0 && chmod(to, 0755) < 0)
-		r = err_sys(err, errno, "cannot make '%s' executable", to);
-	return r;
+	return r < 0 ? r : put_script(to, data, n, err);
 }
 
 void run_dir_latest(struct run *rn)
@@ -249,6 +255,9 @@ int run_dir_fill(struct run *rn, struct err *err)
 		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
 		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
+	for (size_t i = 0; r == 0 && i < pl->made.nr; i++)
+		r = put_script(pl->made.v[i].to, pl->made.v[i].text, strlen(pl->made.v[i].text),
+			       err);
 	return r;
 }
 

@@ -152,9 +152,11 @@ static void fill(struct run_info *r, const json_t *doc)
 	r->reason = xstrdup(str(doc, "reason"));
 	r->engine = xstrdup(str(doc, "engine"));
 	r->result = first_result(doc);
-	r->duration_s = r->live     ? (double)(clock_realtime_ns() - r->started_ns) / 1e9
-			: ended > 0 ? (double)(ended - r->started_ns) / 1e9
-				    : NAN;
+	if (r->live)
+		ended = clock_realtime_ns();
+	/* The clock may have been set back since it began. */
+	r->duration_s = ended > 0 ? (double)(ended - r->started_ns) / 1e9 : NAN;
+	r->duration_s = r->duration_s < 0 ? 0 : r->duration_s;
 	fill_lists(r, doc);
 }
 

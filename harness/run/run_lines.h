@@ -1,6 +1,6 @@
 /*
- * run_lines: a file of any size, in pieces that end where a line does; what the results of a run are
- * looked for in. A line that is longer than a piece comes in several, cut where nobody looks.
+ * run_lines: a file of any size, in pieces that end where a line does; what the results of a run
+ * are looked for in. A line that is longer than a piece comes in several, cut where nobody looks.
  */
 #ifndef RUN_LINES_H
 #define RUN_LINES_H

@@ -68,7 +68,7 @@ static json_t *array_of(json_t *doc, const char *key)
 int run_note_interrupted(const char *run_dir, struct err *err)
 {
 	json_t *doc = run_json_load(run_dir, err);
-	const char *status;
+	const char *status, *started;
 	char now[32];
 	int r = 0;
 
@@ -78,8 +78,12 @@ int run_note_interrupted(const char *run_dir, struct err *err)
 	if (!status || !strcmp(status, "running") || !strcmp(status, "planned")) {
 		json_object_set_new(doc, "status", json_string("interrupted"));
 		json_object_set_new(doc, "reason", json_string("profrig ended before the run did"));
-		json_object_set_new(doc, "ended_utc",
-				    json_string(clock_utc(clock_realtime_ns(), now)));
+		started = json_string_value(json_object_get(doc, "started_utc"));
+		clock_utc(clock_realtime_ns(), now);
+		/* Of fixed width, so their order is that of time. The clock may have been set. */
+		json_object_set_new(
+			doc, "ended_utc",
+			json_string(started && strcmp(now, started) < 0 ? started : now));
 		r = run_json_store(run_dir, doc, err);
 		if (r == 0)
 			r = 1;

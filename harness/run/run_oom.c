@@ -1,7 +1,7 @@
 /*
- * The kernel counts what it kills for lack of memory: for each memory cgroup (v2: memory.events, v1:
- * memory.oom_control, both "oom_kill N"), and for the machine (/proc/vmstat). A container's cgroup
- * is gone when its agent is, so it is asked as soon as the step has ended.
+ * The kernel counts what it kills for lack of memory: for each memory cgroup (v2: memory.events,
+ * v1: memory.oom_control, both "oom_kill N"), and for the machine (/proc/vmstat). A container's
+ * cgroup is gone when its agent is, so it is asked as soon as the step has ended.
  */
 #include "run_results.h"
 

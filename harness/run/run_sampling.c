@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,13 +107,11 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 			 "CAP_SYS_NICE or a limit rtprio)",
 			 s->plan->tool, strerror(-st->realtime_error));
 	if (st->overruns * 5 > st->ticks + st->overruns)
-		run_warn(
-			rn, W_SAMPLER_LATE, "warning",
-			"sampler of tool '%s': %llu of %llu ticks were left out: a read takes %.3g "
-			"ms where the period is %g ms",
-			s->plan->tool, (unsigned long long)st->overruns,
-			(unsigned long long)(st->ticks + st->overruns), st->read_ns_mean / 1e6,
-			(double)st->period_ns / 1e6);
+		run_warn(rn, W_SAMPLER_LATE, "warning",
+			 "sampler of tool '%s': %" PRIu64 " of %" PRIu64 " ticks were left out: a "
+			 "read takes %.3g ms where the period is %g ms",
+			 s->plan->tool, st->overruns, st->ticks + st->overruns,
+			 st->read_ns_mean / 1e6, (double)st->period_ns / 1e6);
 }
 
 /* Option compat: the views of other programs, in the tool's folder before post scripts see it. */

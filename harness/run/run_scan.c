@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/fs.h"
 #include "profrig/strbuf.h"
 #include "profrig/text.h"
 #include "profrig/utf8.h"
@@ -18,9 +19,18 @@ struct pattern {
 	struct regex *re;
 };
 
+struct pattern_list {
+	struct pattern *v;
+	size_t nr, cap;
+};
+
 struct scanner {
-	VEC(struct pattern) errors, benign;
+	const struct results_conf *rc;
+	struct pattern_list errors, benign;
 	struct regex *any; /* where one of the errors may stand: all of them in one */
+	bool compiled;
+	int failed;
+	struct err *err;
 	struct scan *to;
 };
 
@@ -44,6 +54,21 @@ void scan_release(struct scan *sc)
 	VEC_RELEASE(&sc->lines);
 }
 
+/* "\1", "\k<x>", "\g{1}", "(?1)", "(?&x)", "(?P=x)". */
+static bool has_reference(const char *re)
+{
+	for (const char *s = re; *s; s++) {
+		if (s[0] == '\\' && s[1]) {
+			s++;
+			if (isdigit((unsigned char)*s) || *s == 'k' || *s == 'g')
+				return true;
+		} else if (s[0] == '(' && s[1] == '?' && s[2] && strchr("&PR+-0123456789", s[2])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Any pattern as a regular expression. Owned. */
 static char *as_regex(const char *pattern)
 {
@@ -60,50 +85,56 @@ static char *as_regex(const char *pattern)
 	return strbuf_steal(&sb);
 }
 
-static int compile(const char *pattern, struct strbuf *any, struct pattern *ret, struct err *err)
+static const char *const *errors_of(const struct results_conf *rc)
 {
-	CLEANUP(xfreep) char *re = as_regex(pattern);
-
-	if (any)
-		strbuf_addf(any, "%s(?:%s)", any->len ? "|" : "", re);
-	ret->text = pattern;
-	return regex_new(re, 0, &ret->re, err);
+	return rc->has_error_patterns ? (const char *const *)rc->error_patterns.v
+				      : results_default_errors;
 }
 
-static int add_benign(struct scanner *s, const char *pattern, struct err *err)
+static int add_patterns(struct pattern_list *to, const char *const *texts, struct err *err)
 {
-	struct pattern p = { NULL, NULL };
-	int r = compile(pattern, NULL, &p, err);
-
-	if (r == 0)
-		VEC_PUSH(&s->benign, p);
-	return r;
-}
-
-static int scanner_init(struct scanner *s, const struct results_conf *rc, struct err *err)
-{
-	const char *const *errors = rc->has_error_patterns
-					    ? (const char *const *)rc->error_patterns.v
-					    : results_default_errors;
-	CLEANUP(strbuf_release) struct strbuf any = STRBUF_INIT;
-	struct err ignored = ERR_INIT;
 	int r = 0;
 
-	for (; *errors && r == 0; errors++) {
-		struct pattern p = { NULL, NULL };
+	for (; *texts && r == 0; texts++) {
+		CLEANUP(xfreep) char *re = as_regex(*texts);
+		struct pattern p = { *texts, NULL };
 
-		r = compile(*errors, &any, &p, err);
+		r = regex_new(re, 0, &p.re, err);
 		if (r == 0)
-			VEC_PUSH(&s->errors, p);
+			VEC_PUSH(to, p);
 	}
-	for (size_t i = 0; results_default_benign[i] && r == 0; i++)
-		r = add_benign(s, results_default_benign[i], err);
-	for (size_t i = 0; i < rc->benign_patterns.nr && r == 0; i++)
-		r = add_benign(s, rc->benign_patterns.v[i], err);
-	/* Groups of several patterns in one may not go together: then each line is asked. */
-	if (r == 0 && regex_new(any.buf, REGEX_LINES, &s->any, &ignored) < 0)
-		s->any = NULL;
 	return r;
+}
+
+/* Each for itself: asked only of lines in which one of the errors stands, so mostly never. */
+static int compile_each(struct scanner *s)
+{
+	if (s->compiled)
+		return 0;
+	s->compiled = true;
+	s->failed = add_patterns(&s->errors, errors_of(s->rc), s->err);
+	if (s->failed == 0)
+		s->failed = add_patterns(&s->benign, results_default_benign, s->err);
+	if (s->failed == 0)
+		s->failed = add_patterns(&s->benign, (const char *const *)s->rc->benign_patterns.v,
+					 s->err);
+	return s->failed;
+}
+
+static void compile_any(struct scanner *s)
+{
+	CLEANUP(strbuf_release) struct strbuf any = STRBUF_INIT;
+
+	for (const char *const *t = errors_of(s->rc); *t; t++) {
+		CLEANUP(xfreep) char *re = as_regex(*t);
+
+		strbuf_addf(&any, "%s(?:%s)", any.len ? "|" : "", re);
+	}
+	/* References of one pattern to its groups mean others among many. */
+	if (has_reference(any.buf))
+		return;
+	if (regex_new(any.buf, REGEX_LINES, &s->any, NULL) < 0)
+		s->any = NULL;
 }
 
 static const struct pattern *in_line(const struct pattern *v, size_t nr, const char *line, size_t n)
@@ -120,6 +151,8 @@ static void judge_line(struct scanner *s, const char *line, size_t n, uint64_t n
 {
 	const struct pattern *p;
 
+	if (compile_each(s) < 0)
+		return;
 	if (n > 0 && line[n - 1] == '\r')
 		n--;
 	p = in_line(s->errors.v, s->errors.nr, line, n);
@@ -166,14 +199,17 @@ static bool on_piece(void *ctx, const char *text, size_t n, uint64_t line)
 
 int scan_file(const char *path, const struct results_conf *rc, struct scan *ret, struct err *err)
 {
-	struct scanner s = { .to = ret };
-	int r = scanner_init(&s, rc, err);
+	struct scanner s = { .rc = rc, .to = ret, .err = err };
+	int r;
 
-	if (r == 0) {
-		r = run_lines(path, on_piece, &s);
-		if (r < 0)
-			err_sys(err, -r, "'%s'", path);
-	}
+	if (fs_size(path) == 0)
+		return 0;
+	compile_any(&s);
+	r = run_lines(path, on_piece, &s);
+	if (r < 0)
+		err_sys(err, -r, "'%s'", path);
+	else
+		r = s.failed;
 	scanner_release(&s);
 	return r;
 }

@@ -21,8 +21,6 @@
 #define CLONE_TIMEOUT_S 3600
 #define TICK_MS 100
 
-extern char **environ;
-
 /* --- git --- */
 
 static bool is_ours(const char *var)

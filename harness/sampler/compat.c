@@ -1,6 +1,6 @@
 /*
- * Views of a samples file as madengine's own power and memory tools left them: one row per tick with
- * a column for each GPU, local time without a zone, CRLF line ends as its writer made.
+ * Views of a samples file as madengine's own power and memory tools left them: one row per tick
+ * with a column for each GPU, local time without a zone, CRLF line ends as its writer made.
  *
  * Rows of a samples file belong to one device each. Those that follow each other, of different
  * devices and within half a period, are one tick. With change-point storage a field that is empty

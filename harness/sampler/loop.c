@@ -1,8 +1,8 @@
 /*
  * The sampling thread. Ticks are start + k·period on CLOCK_MONOTONIC, so the period does not drift;
- * a tick whose time has passed when the one before ends is skipped and counted. The wait for a tick
- * is one futex call with an absolute deadline: the kernel's timer of clock_nanosleep and timerfd,
- * and a stop or a mark ends it at once, which those need a second call or a signal for.
+ * a tick whose time has passed when the one before ends is skipped and counted. The thread sleeps
+ * to absolute deadlines: with short periods in clock_nanosleep, the cheapest there is, and a stop
+ * is seen at the next tick; with longer ones on a condition, which a stop or a mark ends at once.
  *
  * The lock is held for bookkeeping and writes, never during a read: a driver that takes long, or
  * hangs, delays neither a mark nor, beyond GRACE_NS, a stop. A thread that hangs is left alone then
@@ -50,6 +50,7 @@
  */
 #define ROUND_NS (100 * NS_PER_MS)
 #define TIMER_SLACK_NS 1UL
+#define SHORT_NS (10 * NS_PER_MS)
 
 struct sampling {
 	const struct sampler *s;
@@ -62,7 +63,8 @@ struct sampling {
 	pthread_t thread;
 	bool realtime;        /* asked for */
 	bool started, joined; /* of the owner's thread */
-	pid_t told;           /* of the sampling thread */
+	pid_t told;           /* of the sampling thread, as the next */
+	bool was_paused;
 	_Atomic pid_t target;
 	atomic_bool paused;
 
@@ -420,6 +422,19 @@ static void grade(struct sampling *sp, int64_t error_ns)
 		sp->stats.late++;
 }
 
+/* What stood still before a pause ends there, and begins anew behind it. */
+static void note_pause(struct sampling *sp, bool paused)
+{
+	if (paused == sp->was_paused)
+		return;
+	sp->was_paused = paused;
+	pthread_mutex_lock(&sp->lock);
+	if (paused)
+		sample_rows_end(&sp->rows, &sp->out);
+	sample_rows_refresh(&sp->rows);
+	pthread_mutex_unlock(&sp->lock);
+}
+
 /*
  * One tick, due at due_ns (0: on no grid), and what is due for the file if the next is at next_ns.
  */
@@ -427,12 +442,14 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 {
 	int64_t begun = clock_monotonic_ns(), took;
 	pid_t pid = atomic_load(&sp->target);
+	bool paused = atomic_load(&sp->paused);
 	int r;
 
 	if (pid != sp->told && sp->s->target)
 		sp->s->target(sp->st, pid);
 	sp->told = pid;
-	r = atomic_load(&sp->paused) ? 0 : read_all(sp, begun);
+	note_pause(sp, paused);
+	r = paused ? 0 : read_all(sp, begun);
 	if (r < 0)
 		return r;
 	took = clock_monotonic_ns() - begun;
@@ -474,13 +491,15 @@ static int64_t next_tick(struct sampling *sp, int64_t next)
 static bool wait_until(struct sampling *sp, int64_t t_ns)
 {
 	struct timespec ts = { t_ns / NS_PER_S, t_ns % NS_PER_S };
-	bool stop;
+	bool slept = sp->period_ns <= SHORT_NS, stop;
 
+	if (slept)
+		clock_sleep_until_ns(t_ns);
 	pthread_mutex_lock(&sp->lock);
 	while (!sp->stop) {
 		if (sp->flush_now && flush(sp) < 0)
 			sp->stop = true;
-		else if (pthread_cond_timedwait(&sp->changed, &sp->lock, &ts) != 0)
+		else if (slept || pthread_cond_timedwait(&sp->changed, &sp->lock, &ts) != 0)
 			break;
 	}
 	stop = sp->stop;

@@ -21,6 +21,14 @@
 int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err);
 /* Mode 0644 less the umask. */
 int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err);
+/*
+ * The same with a choice of what a machine that dies may take with it; a program that dies takes
+ * nothing, whatever the choice. FS_KEEP_NOTHING: nothing is waited for, the file may be empty after a
+ * power cut; FS_KEEP_DATA: the new content or the old one is there; FS_KEEP_NAME (fs_write_atomic):
+ * the new one is.
+ */
+enum fs_keep { FS_KEEP_NOTHING, FS_KEEP_DATA, FS_KEEP_NAME };
+int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep keep, struct err *err);
 /* Also creates parents; an existing directory is success. */
 int fs_mkdirs(const char *path, mode_t mode, struct err *err);
 /*
@@ -34,10 +42,19 @@ int fs_remove_tree(const char *path, struct err *err);
  * `but`, by whatever path, is not entered (NULL: none). -ELOOP over 64 levels.
  */
 int fs_copy_tree(const char *from, const char *to, const char *but, struct err *err);
+/*
+ * Gives all that lies below a directory to the directory's owner and group; only what changed since
+ * then (CLOCK_REALTIME; 0: ever), links themselves and not what they lead to. -errno when the
+ * directory cannot be opened; what could not be given away is counted.
+ */
+struct fs_owned {
+	uint64_t changed, failed;
+};
+int fs_own_below(const char *dir, int64_t since_ns, struct fs_owned *ret);
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
-int64_t fs_size(const char *path);                /* bytes, -1 when absent */
+int64_t fs_size(const char *path); /* bytes, -1 when absent */
 /* What lies below a directory takes on the disk, in bytes; links are not followed. */
 int64_t fs_usage(const char *path);
 int64_t fs_mtime_ns(const char *path);            /* CLOCK_REALTIME, -1 when absent */

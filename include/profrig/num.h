@@ -34,8 +34,8 @@ int num_percent(const char *s, size_t n, double *ret);
  */
 size_t num_fmt_f64(char *buf, double v);
 /*
- * "500M", "1.5G", "4096", "10GiB" → bytes, k M G T being powers of 1024 in any case, with or without
- * B or iB behind them; negative, or 2^62 and more, is -ERANGE.
+ * "500M", "1.5G", "4096", "10GiB" → bytes, k M G T being powers of 1024 in any case, with or
+ * without B or iB behind them; negative, or 2^62 and more, is -ERANGE.
  */
 int num_bytes(const char *s, size_t n, int64_t *ret);
 /* Decimal digits; buf holds at least 24. Return the length. */

@@ -5,8 +5,9 @@
  * A workload says how it did in its own output ("performance: 123 samples/s"), in a CSV file, or
  * both. What is found there goes into run.json's metrics; the rules here say what counts.
  *
- *	pattern	a regular expression with the groups value, unit (else the unit is "") and name (else
- *		"performance"), looked for in every line; NULL: the performance line, below
+ *	pattern	a regular expression with the groups value, unit (else the unit is "") and
+ *		name (else "performance"), looked for in every line; NULL: the performance line,
+ *		below
  *	pick	which of several values of one name is reported: the last, the first, …
  *	steady	so many of the first ones are left out before that, or such a part of them
  *	csv	a file with at least the columns model,performance,metric: a row is a metric

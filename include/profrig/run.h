@@ -173,8 +173,7 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
-/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB"; none without any. root: "" but in tests.
- */
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
 void run_gpu_archs(const char *root, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
 const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
@@ -201,11 +200,13 @@ char *run_lib_dir(void);
 #define W_NO_RESERVE "W_NO_RESERVE"
 #define W_LATEST_LINK "W_LATEST_LINK"
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
+#define W_OWNER "W_OWNER"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
 #define W_PULL_FAILED "W_PULL_FAILED"
 #define W_DATA_MISSING "W_DATA_MISSING"
 #define W_DATA_SOURCE "W_DATA_SOURCE"
+#define W_CLOCK_STEP "W_CLOCK_STEP"
 #define W_NO_CONTROL "W_NO_CONTROL"
 #define W_MARKS_DROPPED "W_MARKS_DROPPED"
 #define W_OVERHEAD "W_OVERHEAD"

@@ -7,9 +7,10 @@
  *	run_remove("runs", &rl.v[i], &err);		each
  *	run_list_release(&rl);
  *
- * A run directory is a folder of that name with a run.json of profrig in it whose id is the folder's
- * name; nothing else is listed, and so nothing else is ever removed. Links are not followed. A run
- * whose profrig lives (run.h: locks) is `live`. One that says it runs and has nobody is interrupted.
+ * A run directory is a folder of that name with a run.json of profrig in it whose id is the
+ * folder's name; nothing else is listed, and so nothing else is ever removed. Links are not
+ * followed. A run whose profrig lives (run.h: locks) is `live`. One that says it runs and has
+ * nobody is interrupted.
  */
 #ifndef PROFRIG_RUNS_H
 #define PROFRIG_RUNS_H
@@ -62,14 +63,14 @@ struct prune_rule {
 	int64_t keep;         /* the newest ones that stay whatever the rest says; 0 none */
 };
 /*
- * Which of the listed runs go: neither live nor kept ones, and not the newest `keep`. Without a rule
- * by age or size, all others do.
+ * Which of the listed runs go: neither live nor kept ones, and not the newest `keep`. Without a
+ * rule by age or size, all others do.
  */
 void runs_choose(struct run_list *rl, const struct prune_rule *rule, int64_t now_ns);
 
 /*
- * Removes a run: 0; -EBUSY: it lives, or somebody is removing it. It loses its name at once, so that
- * a removal cut short leaves nothing that looks like a run; runs_sweep_removed ends such ones.
+ * Removes a run: 0; -EBUSY: it lives, or somebody is removing it. It loses its name at once, so
+ * that a removal cut short leaves nothing that looks like a run; runs_sweep_removed ends such ones.
  * Returns what it took on the disk in ret_bytes.
  */
 int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, struct err *err);

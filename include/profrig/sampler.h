@@ -27,10 +27,10 @@
  * child process that ends with the thread that opened it).
  *
  * Options that every source has (sampler_opts.options):
- *	storage		"every" (default) or "change": a field is written when its value changes, and
- *			at least once a second
- *	realtime	"yes": the thread asks for a real-time priority; where that is not allowed it
- *			goes on without (stats.realtime_error)
+ *	storage		"every" (default) or "change": a field is written when its value changes,
+ *			and at least once a second
+ *	realtime	"yes": the thread asks for a real-time priority; where that is not allowed
+ *			it goes on without (stats.realtime_error)
  *
  * A missing reading is a value: NaN → "NA" with a reason counted; "not supported" is found at open
  * and the series does not exist. When the source is gone or the file cannot be written, the thread
@@ -208,8 +208,8 @@ void sampling_free(struct sampling *sp);
 
 /*
  * The views of other programs (madengine) from a samples file, beside each other in dir:
- *	gpu_info_power_profiler_output.csv	time,Power(Watt) GPU0,…		when it has power
- *	gpu_info_vram_profiler_output.csv	time,vram(%) GPU0,…		memory in use and in all
+ *	gpu_info_power_profiler_output.csv	time,Power(Watt) GPU0,…	when it has power
+ *	gpu_info_vram_profiler_output.csv	time,vram(%) GPU0,…	memory in use and in all
  * A row per tick, local time; power in W, memory in % of what the GPU has, two digits; what failed
  * or is not known is an empty field. Each replaces what was there under its name. Their names are
  * added to `written`. -ENODATA when the file has neither.

@@ -39,6 +39,7 @@ is "other options of the command line go before both" "$(conf model.image -c '{"
 is "and a context before the model" "$(conf model.args -c '{"model_args": "--only \"this one\""}' plain)" "[--only, 'this one'] (--additional-context:1)"
 is "model_args replaces a tag's too" "$(workload -c '{"model_args": "x"}' plain:a=1)" "bash|run.sh|x"
 is "an empty one leaves none" "$(workload -c '{"model_args": ""}' plain)" "bash|run.sh"
+is "a plain name is a tool" "$(conf 'tools[0].name' -c '{"tools": ["cpu_power"]}' plain | cut -d' ' -f1)" "cpu_power"
 is "contexts are for bare commands as well" "$(env_of A -c '{"docker_env_vars": {"A": "b"}}' -- true)" "b"
 
 # Every key.
@@ -138,9 +139,14 @@ cat >scripts/common/tools.json <<-'JSON'
 	  "broken": {"pre_scripts": [{"path": "scripts/none.sh"}]}
 	}}
 JSON
-code "tools of tools.json" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --tools jt,ju,jv --set 'model.command=[sh, -c, "echo workload $K $U $V >>$PROFRIG_RUN_DIR/order"]' folder
+code "tools of tools.json" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --tools jt,ju,jv --set 'model.command=[sh, -c, "echo performance: 1 q; echo workload $K $U $V >>$PROFRIG_RUN_DIR/order"]' folder
 is "pre, command, workload, post; words that two share once" "$(tr '\n' '/' <"$(cat "$T/out")/order")" "pre jt/cmd one two {x}/workload tool 1 1/post jt/"
 is "what they leave is kept" "$(jq -r '.artifacts[] | .path' "$(cat "$T/out")/run.json")" "artifacts/jt/seen_output.csv"
+code "two models with the same tools and scripts" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --tools jt -c '{"post_scripts": [{"path": "scripts/common/pre/say.sh", "args": "user"}]}' \
+	--set 'model.command=[sh, -c, "echo performance: 1 q; echo workload >>$PROFRIG_RUN_DIR/order"]' -t python,folder
+is "have them once each" "$(while read -r d; do tr '\n' '/' <"$d/order"; done <"$T/out")" \
+	"pre jt/cmd one two {x}/workload/pre user/post jt/pre jt/cmd one two {x}/workload/pre user/post jt/"
+code "no limit at all" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --timeout 0 plain
 check "list tools shows them" sh -c "'$PROFRIG' list tools | grep -E '^jt .*wrap'"
 is "cmd is replaced, variables are key by key" \
 	"$(workload -c '{"tools": [{"name": "jt", "cmd": "nice -n 1", "env_vars": {"K": "mine"}}]}' plain) $(env_of K -c '{"tools": [{"name": "jt", "env_vars": {"K": "mine"}}]}' plain) $(env_of JVAR -c '{"tools": [{"name": "jt", "env_vars": {"K": "mine"}}]}' plain)" \

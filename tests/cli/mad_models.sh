@@ -36,6 +36,9 @@ code "no match, as an operand" 2 "$PROFRIG" run nosuch
 like "is told" "$(cat "$T/err")" "no model has the name or tag 'nosuch'; 'profrig discover' lists them"
 code "one of several words" 2 "$PROFRIG" plan -t plain,nosuch
 code "a scope without that name" 2 "$PROFRIG" plan -t scoped/three
+code "the file itself" 2 "$PROFRIG" run models.json
+like "is told how" "$(cat "$T/err")" "'models.json' holds models: choose by name or tag, profrig run -t NAME"
+code "its folder" 2 "$PROFRIG" plan .
 code "tags and a command" 2 "$PROFRIG" run -t plain -- true
 is "YAML models stand beside them" "$(names demo)" "native scoped/two"
 is "and take arguments" "$(workload native:n=5)" "./a|-x|--n|5"
@@ -62,6 +65,12 @@ is "skip_gpu_arch" "$(conf model.skip_gpu_arch plain)" "[gfx908, A100] (models.j
 like "a deprecated one is told" "$("$PROFRIG" plan --engine host python 2>&1 >/dev/null)" "models.json:20: this model is deprecated: use plain"
 like "words that only a shell would act on are told" "$("$PROFRIG" plan --engine host folder 2>&1 >/dev/null)" "args: '\\$' is handed on as it is"
 
+is "what madengine hands on of the environment" "$(NCCL_DEBUG=INFO WORLD_SIZE=8 OTHER=x planned plain | jq -r '[.configuration[] | select(.origin == "the caller'"'"'s environment") | .key + "=" + .value] | sort | join(" ")')" \
+	"env.NCCL_DEBUG=INFO env.WORLD_SIZE=8"
+is "a model that says nothing of itself has failed" "$(conf results.require plain)" "true (models.json:2)"
+is "unless that is not wanted" "$(MAD_COLLECT_METRICS=false conf results.require plain) $(conf results.require -c '{"skip_perf_collection": true}' plain)" \
+	"false (models.json:2) false (--additional-context:1)"
+
 # Timeouts: default, model, command line; 0 is none.
 limit() { planned "$@" | jq -r '.steps[] | select(.kind == "workload") | .timeout_s'; }
 is "the default limit" "$(limit python)" 7200
@@ -74,11 +83,12 @@ is "-1 in an entry is not given" "$(limit folder)" 7200
 # Data and credentials.
 is "data of data.json, in the order of the providers" "$(planned data | jq -r '[.configuration[] | select(.key | test("^data.*(provider|name)$")) | .value] | join(" ")')" \
 	"set local set s3"
+is "named once in the list" "$(of data '.data | join(",")')" "set"
 is "its endpoint" "$(conf 'data[1].endpoint' data)" "http://localhost:9000 ($T/pkg/data.json:3)"
 planned data >"$T/data.json"
 is "credentials are named, not read into a plan" "$(jq -r '.steps[] | select(.kind == "workload") | .env[] | select(.name == "MAD_MINIO_PASSWORD") | .value' "$T/data.json")" "***"
 check "no form of the plan holds them" sh -c "! grep -q 'sesame' '$T/data.json' && ! '$PROFRIG' -q plan --engine host data | grep -q sesame && ! '$PROFRIG' -q plan --format sh --engine host data | grep -q sesame"
-is "the workload has them" "$("$PROFRIG" -q run --no-analyze --engine host --set 'model.command=[sh, -c, "echo $MAD_MINIO_PASSWORD"]' data >"$T/dir"; cat "$(cat "$T/dir")"/steps/*workload.out)" \
+is "the workload has them" "$("$PROFRIG" -q run --set results.require=false --no-analyze --engine host --set 'model.command=[sh, -c, "echo $MAD_MINIO_PASSWORD"]' data >"$T/dir"; cat "$(cat "$T/dir")"/steps/*workload.out)" \
 	"sesame-minio"
 check "the run directory does not" sh -c "! grep -rq sesame '$(cat "$T/dir")' --exclude='*.out'"
 code "data that is not in data.json" 3 "$PROFRIG" plan lost

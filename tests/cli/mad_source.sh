@@ -107,7 +107,7 @@ if command -v python3 >/dev/null && [ -x "$backend" ]; then
 	printf '#!/bin/sh\nprintf "%%s " "$@" >>"%s/argv"\nexec %s "$@"\n' "$T" "$(command -v git)" >"$T/bin/git"
 	chmod +x "$T/bin/git"
 	code "a server that wants a password gets that of credential.json" 0 env PATH="$T/bin:$PATH" "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" \
-		--set 'model.command=[sh, -c, "env; cat .git/config"]' --keep-model-dir private
+		--set 'model.command=[sh, -c, "echo performance: 1 q; env; cat .git/config"]' --keep-model-dir private
 	check "its words never stand in an argv" sh -c "grep -q clone '$T/argv' && ! grep -q sesame '$T/argv'"
 	check "nor in the clone's configuration" sh -c "! grep -q sesame '$(dir)/work/run_directory/.git/config'"
 	check "nor in anything else that is kept" sh -c "! grep -rq sesame '$(dir)' --exclude='*workload.out'"

@@ -38,6 +38,8 @@ code "views of somebody else" 2 "$PROFRIG" sample --compat rocm -o x -- true
 code "a bad option of the source" 2 "$PROFRIG" sample --source procfs --storage some -- true
 code "a file that cannot be written" 4 "$PROFRIG" sample --source procfs -o /nonexistent/x.csv -- true
 
+like "its options complete" "$("$PROFRIG" __complete sample --storage "" | paste -sd ' '), $("$PROFRIG" __complete sample --source am | cut -f 1)" "^every change, amdgpu$"
+
 export PROFRIG_SYSFS_ROOT=$T/m
 code "a folder for two sources" 0 "$PROFRIG" sample --source amdgpu,procfs --period 0.001 -o "$T/two" -- sleep 0.3
 like "has one file for each" "$(cd "$T/two" && echo *)" "^amdgpu.csv procfs.csv$"
@@ -146,6 +148,14 @@ for tools in views_power views_vram views_power,views_vram; do
 		esac
 	done
 done
+code "idle time at 1 kHz in a run" 0 "$PROFRIG" -q run --tools-dir "$T/tools" --engine host -o "$T/runs" --no-analyze --idle 0.3 --tools views_power --set 'tools[0].sampler.period_s=0.001' -- sleep 0.1
+check "has its windows, full of samples" jq -e --rawfile s "$(cat "$T/out")/samples/views_power.csv" '[$s | split("\n")[] | select(test("^[0-9]")) | split(",")[0] | tonumber] as $t
+	| .idle | length == 2 and all(. as $w | ($w.end_ns - $w.start_ns >= 3e8) and ([$t[] | select(. >= $w.start_ns and . <= $w.end_ns)] | length > 100))' "$(cat "$T/out")/run.json"
+t0=$(date +%s%N)
+code "the end of two stacked samplers" 0 stack views_power,views_vram
+run=$(cat "$T/out") ms=$((($(date +%s%N) - t0) / 1000000))
+check "takes no seconds ($ms ms in all)" test "$ms" -lt 8000
+is "and leaves no process" "$(pgrep -f "$(basename "$run")")" ""
 is "power is in W" "$(sed -n 2p "$run/artifacts/views_power/gpu_info_power_profiler_output.csv" | tr -d '\r' | cut -d , -f 2)" 750
 is "memory is occupancy" "$(sed -n 2p "$run/artifacts/views_vram/gpu_info_vram_profiler_output.csv" | tr -d '\r' | cut -d , -f 2)" 25
 

@@ -6,7 +6,7 @@
  * and its temperature fails with "unknown error". Energy of device 0 moves with CLOCK_MONOTONIC at
  * 200 W. Environment, read at nvmlInit:
  *	FAKE_NVML_INIT=9		nvmlInit fails with that code
- *	FAKE_NVML_COUNT=0		devices
+ *	FAKE_NVML_COUNT=0		devices, 8 at most; all but device 1 are as device 0
  *	FAKE_NVML_HANDLE1=15		device 1 cannot be had, with that code
  *	FAKE_NVML_LOST_AFTER=5		from the 6th power call on device 0 is lost (15)
  *	FAKE_NVML_SLOW_US=1000		each power call takes that long
@@ -14,7 +14,7 @@
  *	FAKE_NVML_NAME=…		of device 0
  *	FAKE_NVML_MIG=1			device 0 is cut into instances: no utilisation of the whole
  *	FAKE_NVML_CAP_MW=350000		power limit of device 0 (its default is 700 W)
- *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; one of both kinds is in each list
+ *	FAKE_NVML_USERS=1234,99		pids that compute on device 0; the first draws, too
  * fake_nvml_calls counts calls that ask the driver; fake_nvml_fail(name, code) makes a call fail
  * from then on, on both devices (code 0: no more).
  *
@@ -121,7 +121,7 @@ static int fails(const char *name)
 			return (nvmlReturn_t)fails(__func__); \
 	} while (0)
 
-static struct nvmlDevice_st devices[2] = { { 0 }, { 1 } };
+static struct nvmlDevice_st devices[8] = { { 0 }, { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 } };
 static int inits, power_calls, lost_after, slow_us, ull, mig;
 static unsigned count;
 static const char *name0;
@@ -202,7 +202,7 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int *n)
 
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *device)
 {
-	if (index >= count || index >= 2)
+	if (index >= count || index >= 8)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	if (index == 1 && env("FAKE_NVML_HANDLE1", 0))
 		return (nvmlReturn_t)env("FAKE_NVML_HANDLE1", 0);
@@ -221,21 +221,21 @@ static nvmlReturn_t put(const char *text, char *to, unsigned int length)
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t d, char *name, unsigned int length)
 {
 	FAIL;
-	return put(d->index ? "NVIDIA Fake T4" : name0, name, length);
+	return put(d->index == 1 ? "NVIDIA Fake T4" : name0, name, length);
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t d, char *uuid, unsigned int length)
 {
 	FAIL;
-	return put(d->index ? "GPU-1111" : "GPU-0000", uuid, length);
+	return put(d->index == 1 ? "GPU-1111" : "GPU-0000", uuid, length);
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t d, nvmlPciInfo_t *pci)
 {
 	FAIL;
 	memset(pci, 0, sizeof(*pci));
-	pci->bus = d->index ? 0x41 : 0x01;
-	return put(d->index ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
+	pci->bus = d->index == 1 ? 0x41 : 0x01;
+	return put(d->index == 1 ? "00000000:41:00.0" : "00000000:01:00.0", pci->busId,
 		   sizeof(pci->busId));
 }
 
@@ -247,7 +247,7 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t d, unsigned int *mw)
 		usleep((useconds_t)slow_us);
 	if (d->index == 0 && lost_after >= 0 && ++power_calls > lost_after)
 		return NVML_ERROR_GPU_IS_LOST;
-	*mw = d->index ? 75500 : 200250;
+	*mw = d->index == 1 ? 75500 : 200250;
 	return NVML_SUCCESS;
 }
 
@@ -257,7 +257,7 @@ nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t d, unsigned long l
 
 	FAIL;
 	fake_nvml_calls++;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	*mj = (unsigned long long)ts.tv_sec * 200000 + (unsigned long long)ts.tv_nsec / 5000;
@@ -268,8 +268,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t d, nvmlMemory_t *m)
 {
 	FAIL;
 	fake_nvml_calls++;
-	m->total = d->index ? 16ULL << 30 : 80ULL << 30;
-	m->used = d->index ? 1ULL << 30 : 20ULL << 30;
+	m->total = d->index == 1 ? 16ULL << 30 : 80ULL << 30;
+	m->used = d->index == 1 ? 1ULL << 30 : 20ULL << 30;
 	m->free = m->total - m->used;
 	return NVML_SUCCESS;
 }
@@ -278,7 +278,7 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t d, nvmlUtilization_t *u)
 {
 	FAIL;
 	fake_nvml_calls++;
-	if (d->index || mig)
+	if (d->index == 1 || mig)
 		return NVML_ERROR_NOT_SUPPORTED;
 	u->gpu = 87;
 	u->memory = 41;
@@ -291,7 +291,7 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t d, nvmlTemperatureSensors_t s
 	fake_nvml_calls++;
 	if (s != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_UNKNOWN;
 	*t = 64;
 	return NVML_SUCCESS;
@@ -313,7 +313,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t d, int n, nvmlFieldValue_t *v
 	fake_nvml_calls++;
 	for (int i = 0; i < n; i++) {
 		v[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
-		if (d->index || v[i].fieldId != NVML_FI_DEV_POWER_INSTANT || v[i].scopeId != 0)
+		if (d->index == 1 || v[i].fieldId != NVML_FI_DEV_POWER_INSTANT || v[i].scopeId != 0)
 			continue;
 		v[i].nvmlReturn = NVML_SUCCESS;
 		memset(&v[i].value, 0xee, sizeof(v[i].value));
@@ -344,20 +344,20 @@ typedef struct {
 nvmlReturn_t nvmlDeviceGetVbiosVersion(nvmlDevice_t d, char *text, unsigned int length)
 {
 	FAIL;
-	return put(d->index ? "90.04.84.00.01" : "96.00.74.00.01", text, length);
+	return put(d->index == 1 ? "90.04.84.00.01" : "96.00.74.00.01", text, length);
 }
 
 nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t d, unsigned int *mw)
 {
 	FAIL;
-	*mw = d->index ? 70000 : (unsigned)env("FAKE_NVML_CAP_MW", 700000);
+	*mw = d->index == 1 ? 70000 : (unsigned)env("FAKE_NVML_CAP_MW", 700000);
 	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t d, unsigned int *mw)
 {
 	FAIL;
-	*mw = d->index ? 70000 : 700000;
+	*mw = d->index == 1 ? 70000 : 700000;
 	return NVML_SUCCESS;
 }
 
@@ -365,8 +365,8 @@ nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t d, unsign
 							  unsigned int *most)
 {
 	FAIL;
-	*least = d->index ? 60000 : 200000;
-	*most = d->index ? 70000 : 710000;
+	*least = d->index == 1 ? 60000 : 200000;
+	*most = d->index == 1 ? 70000 : 710000;
 	return NVML_SUCCESS;
 }
 
@@ -381,7 +381,7 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t d, nvmlClockType_t type, uns
 nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t d, nvmlEnableState_t *now, nvmlEnableState_t *next)
 {
 	FAIL;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*now = NVML_FEATURE_ENABLED;
 	*next = NVML_FEATURE_DISABLED;
@@ -392,7 +392,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t d, nvmlErrorType type,
 					 nvmlEccCounterType_t counter, unsigned long long *n)
 {
 	FAIL;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*n = type == NVML_MEMORY_ERROR_TYPE_UNCORRECTED && counter == NVML_VOLATILE_ECC ? 3 : 77;
 	return NVML_SUCCESS;
@@ -401,7 +401,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t d, nvmlErrorType type,
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t d, nvmlPstates_t *state)
 {
 	FAIL;
-	*state = d->index ? NVML_PSTATE_8 : NVML_PSTATE_0;
+	*state = d->index == 1 ? NVML_PSTATE_8 : NVML_PSTATE_0;
 	return NVML_SUCCESS;
 }
 
@@ -409,7 +409,7 @@ nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t d, nvmlPstates_t *state)
 nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t d, unsigned int *now, unsigned int *next)
 {
 	FAIL;
-	if (d->index)
+	if (d->index == 1)
 		return NVML_ERROR_NOT_SUPPORTED;
 	*now = (unsigned)mig;
 	*next = 0;

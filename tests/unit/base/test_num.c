@@ -560,15 +560,14 @@ static void test_locale(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_i64),        cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_bounded),    cmocka_unit_test(test_f64),
-		cmocka_unit_test(test_f64_length), cmocka_unit_test(test_f64_random),
-		cmocka_unit_test(test_decimal),    cmocka_unit_test(test_decimal_ways),
-		cmocka_unit_test(test_seconds), cmocka_unit_test(test_bytes),
-		   cmocka_unit_test(test_fmt_integers),
-		cmocka_unit_test(test_fmt_f64),    cmocka_unit_test(test_fmt_f64_edges),
-		cmocka_unit_test(test_fmt_fixed),  cmocka_unit_test(test_digits_before),
-		cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_i64),           cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_bounded),       cmocka_unit_test(test_f64),
+		cmocka_unit_test(test_f64_length),    cmocka_unit_test(test_f64_random),
+		cmocka_unit_test(test_decimal),       cmocka_unit_test(test_decimal_ways),
+		cmocka_unit_test(test_seconds),       cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_fmt_integers),  cmocka_unit_test(test_fmt_f64),
+		cmocka_unit_test(test_fmt_f64_edges), cmocka_unit_test(test_fmt_fixed),
+		cmocka_unit_test(test_digits_before), cmocka_unit_test(test_locale),
 	};
 
 	return cmocka_run_group_tests_name("num", tests, NULL, NULL);

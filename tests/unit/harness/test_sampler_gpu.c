@@ -191,7 +191,11 @@ static void amdgpu_unknown_blobs(void **state)
 	} rows[] = {
 		{ 1, 9, "gpu_metrics 1.9 is not known: energy counter not read" },
 		{ 7, 7, "gpu_metrics 7.7 is not known: energy counter not read" },
+		{ 2, 0, "gpu_metrics 2.0 (APU): no energy counter" },
+		{ 2, 1, "gpu_metrics 2.1 (APU): no energy counter" },
 		{ 2, 2, "gpu_metrics 2.2 (APU): no energy counter" },
+		{ 2, 3, "gpu_metrics 2.3 (APU): no energy counter" },
+		{ 2, 4, "gpu_metrics 2.4 (APU): no energy counter" },
 		{ 3, 0, "gpu_metrics 3.0 (APU): no energy counter" },
 	};
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
