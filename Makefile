@@ -40,7 +40,7 @@ SYS_LIBS := -ldl -lm
 src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*.c)
 # rsmi_child.c is a program of its own (mk/samplers.mk).
-HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config plan engine sampler image data run campaign,harness/$(d)/*.c)))
+HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config devices plan engine sampler image data run campaign,harness/$(d)/*.c)))
 ANALYSIS_SRC := $(call src,$(foreach d,model readers attribution stats report,analysis/$(d)/*.c))
 # ranks_mpi.c is of profrig-mpi (mk/mpi.mk).
 CLI_SRC := $(filter-out %/ranks_mpi.c,$(call src,harness/cli/*.c))

@@ -117,13 +117,11 @@ engine_words() {
 	esac
 }
 
-# test_image ENGINE NAME [FILE…]: imports an image FROM scratch: busybox as /bin/sh and friends, and FILEs in /usr/local/bin. IMAGE_USER=… is its user.
-test_image() {
-	local engine=$1 name=$2 root applet bb
-	shift 2
+# test_root FOLDER: what an image of busybox holds.
+test_root() {
+	local root=$1 applet bb
 	bb=$(command -v busybox) || { engines_why="busybox-static is not installed"; return 1; }
-	engines_need_dir
-	root=$(mktemp -d "$engines_dir/image.XXXXXX")
+	mkdir -p "$root"
 	chmod 755 "$root"
 	mkdir -p "$root"/bin "$root"/etc "$root"/tmp "$root"/root "$root"/proc "$root"/sys "$root"/dev "$root"/usr/local/bin
 	chmod 1777 "$root/tmp"
@@ -133,6 +131,15 @@ test_image() {
 	done
 	printf 'root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/tmp:/bin/sh\n' >"$root/etc/passwd"
 	printf 'root:x:0:\nuser:x:1000:\n' >"$root/etc/group"
+}
+
+# test_image ENGINE NAME [FILE…]: imports an image FROM scratch: busybox as /bin/sh and friends, and FILEs in /usr/local/bin. IMAGE_USER=… is its user.
+test_image() {
+	local engine=$1 name=$2 root
+	shift 2
+	engines_need_dir
+	root=$(mktemp -d "$engines_dir/image.XXXXXX")
+	test_root "$root" || return 1
 	[ $# -eq 0 ] || cp "$@" "$root/usr/local/bin/"
 	# shellcheck disable=SC2046
 	if ! tar -C "$root" --owner=0 --group=0 -cf - . |

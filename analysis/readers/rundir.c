@@ -293,8 +293,9 @@ static char *value_of(const json_t *list, const char *key, const char *name)
 static const char *vendor_of(const json_t *run)
 {
 	const json_t *devices = json_object_get(run, "devices");
-	bool amd = named_in(devices, "source", "amdgpu") || named_in(devices, "source", "rocm_smi");
-	bool nvidia = named_in(devices, "source", "nvml") != NULL;
+	bool amd = named_in(devices, "source", "amdgpu") ||
+		   named_in(devices, "source", "rocm_smi") || named_in(devices, "vendor", "amd");
+	bool nvidia = named_in(devices, "source", "nvml") || named_in(devices, "vendor", "nvidia");
 
 	return amd == nvidia ? "" : amd ? "amd" : "nvidia";
 }

@@ -7,6 +7,7 @@
  *	agent_tree.c	who descends from us, and which step does it belong to
  *	agent_hunt.c	ending processes: TERM, grace, KILL
  *	agent_out.c	events to stdout, never blocking
+ *	agent_place.c	on which processors a step runs
  *	agent_probe.c	is this binary, library or path here
  *	agent_elf.c	what an ELF file needs and offers, from hostile files
  */
@@ -14,6 +15,7 @@
 #define AGENT_PRIV_H
 
 #include <jansson.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -133,6 +135,15 @@ int request_strings(const json_t *rq, const char *key, struct strvec *out, struc
 /* The environment a request asks for: "env", over our own with "inherit". */
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
 int64_t request_int(const json_t *rq, const char *key, int64_t def);
+
+/* --- processors --- */
+
+/*
+ * "cpus" of a request: sets the agent's own affinity, which the child about to be started inherits,
+ * and keeps what it was in *was. 0 nothing asked, 1 set, -errno.
+ */
+int place_take(const json_t *rq, cpu_set_t *was, struct err *err);
+void place_back(const cpu_set_t *was);
 
 /* --- probing --- */
 

@@ -280,14 +280,29 @@ static bool have_program(const struct strvec *env, const char *name, struct strb
 	return false;
 }
 
-static bool have(const struct strvec *dirs, const struct strvec *env, const char *need,
-		 struct strbuf *why)
+static bool have_one(const struct strvec *dirs, const struct strvec *env, const char *need,
+		     struct strbuf *why)
 {
 	if (strchr(need, '/'))
 		return have_path(dirs, need, why);
 	if (is_library_name(need))
 		return have_library(dirs, need, why);
 	return have_program(env, need, why);
+}
+
+/* "a|b": either will do. */
+static bool have(const struct strvec *dirs, const struct strvec *env, const char *need,
+		 struct strbuf *why)
+{
+	CLEANUP(strvec_release) struct strvec any = STRVEC_INIT;
+
+	if (!strchr(need, '|'))
+		return have_one(dirs, env, need, why);
+	strvec_split(&any, need, "|");
+	for (size_t i = 0; i < any.nr; i++)
+		if (have_one(dirs, env, any.v[i], why))
+			return true;
+	return false;
 }
 
 void probe_needs(struct agent *a, int64_t id, const struct strvec *needs, const struct strvec *env)

@@ -61,7 +61,8 @@ static int spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
 	struct strvec argv = STRVEC_INIT, env = STRVEC_INIT, dirs = STRVEC_INIT;
 	CLEANUP(xclosep) int out = -1, errs = -1;
 	struct proc_opts o = PROC_OPTS_INIT;
-	int r;
+	cpu_set_t was;
+	int r, placed;
 
 	r = request_strings(rq, "argv", &argv, err);
 	if (r == 0 && (argv.nr == 0 || !*argv.v[0]))
@@ -85,7 +86,13 @@ static int spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
 	o.fd_err = errs;
 	/* Whoever kills the agent kills the steps. */
 	o.die_with_parent = true;
-	return proc_spawn(&o, ret_pid, err);
+	placed = place_take(rq, &was, err);
+	if (placed < 0)
+		return placed;
+	r = proc_spawn(&o, ret_pid, err);
+	if (placed)
+		place_back(&was);
+	return r;
 }
 
 void step_start(struct agent *a, int64_t id, const json_t *rq)

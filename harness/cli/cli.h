@@ -128,6 +128,8 @@ struct run_options {
 	bool record_only;
 	double cooldown_s; /* between two runs */
 	long repeat;
+	const char *wrap_at;
+	bool privileged_profiling, force_tools;
 	bool live, keep, no_analyze, propagate, check, gate;
 	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
 	const char *overhead_budget;
@@ -136,10 +138,11 @@ struct run_options {
 	bool skip_workload, all_archs;
 	bool json;
 	const char *manifest, *data_cache;
-	bool build;           /* first the images */
-	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
-	VEC(double) builds_s; /* how long each took to build, NAN: not known */
-	double build_s;       /* of this one */
+	bool build;             /* first the images */
+	struct strvec images;   /* of the manifest, one for each model; empty: the models' own */
+	VEC(double) builds_s;   /* how long each took to build, NAN: not known */
+	double build_s;         /* of this one */
+	char *manifest_context; /* owned; NULL */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);
@@ -148,6 +151,7 @@ struct prepared {
 	struct tool_set tools;
 	struct runconf conf;
 	struct plan plan;
+	struct devices devices; /* of this machine */
 	const struct engine *engine;
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	double build_s; /* how long its image took to build, NAN: not known */
@@ -174,9 +178,25 @@ void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
  */
 int prepare(const struct command *c, const struct run_options *o, const char *model,
 	    char *const *cmd, struct prepared *p, struct problems *problems);
+/* What the options of run and plan ask of a configuration. cwd and o outlive it. */
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd);
 /* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
 int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);
+
+/*
+ * Whether a run on host with this tool would start. When not, why (detail) and what would help
+ * (*ret_fix, never NULL).
+ */
+bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
+		struct strbuf *detail, const char **ret_fix);
+/* All tools, one a row, with what they need and whether they work here; NULL with an exit code. */
+struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
+			  int *ret_code);
+/* Everything about the tools of these names (NULL: all). Exit code. */
+int tools_print(const struct command *c, const struct strvec *dirs, const struct strvec *names,
+		bool json);
 
 enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
 

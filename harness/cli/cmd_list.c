@@ -23,36 +23,13 @@
 struct asked {
 	const struct command *command;
 	const struct strvec *tools_dirs;
+	bool json;
 	int code;
 };
 
 static struct table *list_tools(struct asked *a)
 {
-	struct tool_set ts;
-
-	a->code = load_tools(a->command, a->tools_dirs, &ts);
-	if (a->code != EXIT_DONE)
-		return NULL;
-	struct table *t = table_new("tools");
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "class", TABLE_STR, NULL);
-	table_col(t, "vendor", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	table_col(t, "file", TABLE_STR, NULL);
-	for (size_t i = 0; i < ts.tools.nr; i++) {
-		const struct tool *tool = ts.tools.v[i];
-		bool broken = tool->problems.lines.nr > 0;
-		CLEANUP(xfreep)
-		char *why = broken ? xasprintf("BROKEN: %s", tool->problems.lines.v[0]) : NULL;
-		table_str(t, tool->name);
-		table_str(t, tool_class_name(tool->class));
-		table_str(t, tool->vendor ? tool->vendor : "any");
-		table_str(t, broken ? why : tool->about ? tool->about : "");
-		table_str(t, tool->file);
-		table_row(t);
-	}
-	tool_set_release(&ts);
-	return t;
+	return tools_table(a->command, a->tools_dirs, a->json, &a->code);
 }
 
 static struct table *two_columns(const char *name)
@@ -354,13 +331,19 @@ static int list_main(const struct command *c, int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (what.nr > 1 && !strcmp(what.v[0], "tool")) {
+		strvec_remove(&what, 0);
+		return tools_print(c, &dirs, &what, json);
+	}
+	if (what.nr == 1 && !strcmp(what.v[0], "tools") && log_level() >= 2 && !json)
+		return tools_print(c, &dirs, NULL, false);
 	filter.labels = labels;
 	if (what.nr == 1 && !strcmp(what.v[0], "runs"))
 		return cli_known_status(c, filter.status) ? list_runs(runs_dir, &filter, json)
 							  : EXIT_USAGE;
 	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
-			struct asked a = { c, &dirs, EXIT_DONE };
+			struct asked a = { c, &dirs, json, EXIT_DONE };
 			struct table *t = kinds[i].make(&a);
 			if (!t)
 				return a.code;
@@ -429,54 +412,54 @@ static void doctor_sampler(struct table *t, const struct sampler *s)
 	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
 }
 
-/* What preflight says of a tool is "tool 'NAME' lacks this: do that"; the middle is news here. */
-static void add_lack(struct strbuf *detail, const struct tool *tool, const char *line)
+static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, const char *driver)
 {
-	CLEANUP(xfreep) char *head = xasprintf("tool '%s'", tool->name);
-	size_t n = strlen(head), end = strlen(line);
+	CLEANUP(xfreep) char *id = xasprintf("%s gpu%d", gpu_vendor_name(g->vendor), g->index);
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
 
-	if (strncmp(line, head, n) == 0)
-		line += n + strspn(line + n, ": ");
-	for (const char *s = strstr(line, ": "); s; s = strstr(s + 1, ": "))
-		end = (size_t)(s - line);
-	/* Why it does not stands with the samplers. */
-	const char *why = strstr(line, " works here (");
-	why = why ? why : strstr(line, " does not work here (");
-	why = why ? strstr(why, " (") : NULL;
-	end = why ? (size_t)(why - line) : end;
-	strbuf_addf(detail, "%s%.*s", detail->len ? "; " : "", (int)end, line);
+	strbuf_addstr(&detail, g->name);
+	if (*g->arch && !strstr(g->name, g->arch))
+		strbuf_addf(&detail, ", %s", g->arch);
+	if (g->memory_bytes > 0)
+		strbuf_addf(&detail, ", %.0f GiB", (double)g->memory_bytes / (1 << 30));
+	if (*g->pci)
+		strbuf_addf(&detail, ", pci %s", g->pci);
+	if (*driver)
+		strbuf_addf(&detail, ", %s %s", g->vendor == GPU_AMD ? "ROCm" : "driver", driver);
+	if (*why)
+		strbuf_addf(&detail, "; %s", why);
+	finding(t, "gpu", id, !*why, detail.buf, "");
 }
 
-/* A tool works here when a run with it on host would start. */
+/* One row for each GPU; none is a row too, since people look for it. */
+static void doctor_gpus(struct table *t)
+{
+	CLEANUP(devices_release) struct devices d;
+
+	devices_find(&d, devices_root());
+	if (!*devices_root())
+		devices_ask_nvml(&d);
+	for (size_t i = 0; i < d.gpus.nr; i++) {
+		bool amd = d.gpus.v[i].vendor == GPU_AMD;
+
+		doctor_gpu(t, &d.gpus.v[i], amd ? d.amd_why : d.nvidia_why,
+			   amd ? d.rocm : d.driver);
+	}
+	if (!d.gpus.nr) {
+		CLEANUP(xfreep) char *why = xasprintf("%s; %s", d.amd_why, d.nvidia_why);
+
+		finding(t, "gpu", "none", false, why, "");
+	}
+}
+
 static void doctor_tool(struct table *t, const struct command *c, const struct strvec *dirs,
 			const struct tool *tool)
 {
-	static char *const cmd[] = { (char *)"true", NULL };
-	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
-	struct problems problems = PROBLEMS_INIT;
-	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
-	const char *fix = "correct the file";
-	struct run_options o;
-	struct prepared p;
+	const char *fix;
+	bool ok = tool_works(c, dirs, tool, &detail, &fix);
 
-	run_options_init(&o);
-	strvec_pushv(&o.tools_dirs, dirs->v);
-	o.engine = "host";
-	o.tools = tool->name;
-	if (prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
-		run_preflight(&p.plan, &ro, &missing, NULL);
-		fix = p.plan.needs.nr ? "install what is missing, or use an image that has it" : "";
-	}
-	for (size_t i = 0; i < missing.nr; i++)
-		add_lack(&detail, tool, missing.v[i]);
-	if (problems.lines.nr)
-		strbuf_addstr(&detail, problems.lines.v[0]);
-	bool ok = !detail.len;
 	finding(t, "tool", tool->name, ok, !ok ? detail.buf : tool->about ? tool->about : "", fix);
-	problems_release(&problems);
-	prepared_release(&p);
-	run_options_release(&o);
 }
 
 /* For people: the command that fixes a thing stands with what is wrong with it. */
@@ -526,6 +509,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	code = load_tools(c, &dirs, &ts);
 	if (code != EXIT_DONE)
 		return code;
+	tool_set_all(&ts);
 	struct table *t = table_new("doctor");
 	table_col(t, "state", TABLE_STR, NULL);
 	table_col(t, "kind", TABLE_STR, NULL);
@@ -541,6 +525,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 		"make install");
 	for (size_t i = 0; engines[i]; i++)
 		container |= doctor_engine(t, engines[i]) && engines[i]->container;
+	doctor_gpus(t);
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
 	for (size_t i = 0; i < ts.tools.nr; i++)
@@ -563,7 +548,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tools|engines|samplers|readers|analyses|reports|\n"
+	"tool NAME…|tools|engines|samplers|readers|analyses|reports|\n"
 	"                                converters|models|options|warnings|runs|\n"
 	"                                counters",
 	"what there is", "profrig list tools", list_main

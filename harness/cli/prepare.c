@@ -37,6 +37,7 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
+	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
 
@@ -65,12 +66,10 @@ static void say_notes(const struct prepared *p)
 		warn_once(&p->conf.tools.v[i].tool->notes);
 }
 
-static int load_conf(const struct command *c, const struct run_options *o, const char *model,
-		     char *const *cmd, struct prepared *p, struct problems *problems)
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd)
 {
-	struct err err = ERR_INIT;
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct runconf_request rq = {
+	return (struct runconf_request){
 		.model = model,
 		.catalog = o->catalog,
 		.context = o->context,
@@ -85,6 +84,9 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.image = o->image,
 		.data_cache = o->data_cache,
 		.tools = o->tools,
+		.wrap_at = o->wrap_at,
+		.privileged_profiling = o->privileged_profiling,
+		.force_tools = o->force_tools,
 		.timeout_s = o->timeout_s,
 		.idle_s = o->idle_s,
 		.keep = o->keep,
@@ -100,6 +102,14 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.record_only = o->record_only,
 		.cwd = cwd,
 	};
+}
+
+static int load_conf(const struct command *c, const struct run_options *o, const char *model,
+		     char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct runconf_request rq = run_request(o, model, cmd, cwd);
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
 
 	say_notes(p);
@@ -119,6 +129,7 @@ static int make_plan(struct prepared *p, struct problems *problems, struct err *
 		.run_id = p->run_id,
 		.run_dir = p->run_dir,
 		.lib_dir = p->lib_dir,
+		.devices = &p->devices,
 	};
 
 	return plan_make(&rq, &p->plan, problems, err);
@@ -181,7 +192,7 @@ static int add_named_tools(const struct command *c, const struct run_options *o,
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
 {
 	struct err err = ERR_INIT;
-	int r = tool_set_load(ret, dirs, &err);
+	int r = tool_set_open(ret, dirs, &err);
 
 	if (r == -ENOENT) /* a --tools-dir that is not there */
 		return cli_usage(c, "%s", err.msg);
@@ -212,6 +223,7 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	}
 	if (code != EXIT_DONE)
 		return code;
+	devices_find(&p->devices, devices_root());
 	p->lib_dir = run_lib_dir();
 	p->runs_dir = fs_abs(o->runs_dir);
 	name_run(p);
@@ -228,8 +240,8 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
-	p->alone = o->only_tool != NULL;
 	p->build_s = o->build_s;
+	p->alone = o->only_tool != NULL;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
 	if (code == EXIT_DONE)
 		code = add_named_tools(c, o, &p->tools);
@@ -249,6 +261,7 @@ void prepared_release(struct prepared *p)
 	plan_release(&p->plan);
 	runconf_release(&p->conf);
 	tool_set_release(&p->tools);
+	devices_release(&p->devices);
 	free(p->runs_dir);
 	free(p->run_id);
 	free(p->run_dir);

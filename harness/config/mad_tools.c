@@ -104,11 +104,8 @@ static void add_env(struct tool *t, const struct cfg_node *env)
 
 static struct tool *make(const struct cfg_node *n, const char *file, const char *dir)
 {
-	struct tool *t = xcalloc(1, sizeof(*t));
+	struct tool *t = tool_new();
 
-	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
-	t->caps = t->notes = (struct strvec)STRVEC_INIT;
-	t->problems = (struct problems)PROBLEMS_INIT;
 	t->name = xstrdup(n->key);
 	t->file = fs_abs(file);
 	t->vendor = xstrdup("any");
@@ -122,9 +119,10 @@ static struct tool *make(const struct cfg_node *n, const char *file, const char 
 	add_scripts(t, cfg_get(n, "post_scripts"), dir, false);
 	t->class = t->wrap.nr ? TOOL_WRAP : t->env.nr ? TOOL_ENV : TOOL_SCRIPT;
 	for (size_t i = 0; i < ARRAY_LEN(outputs); i++)
-		VEC_PUSH(&t->outputs,
-			 ((struct tool_output){
-				 .glob = xstrdup(outputs[i]), .if_any = true, .min_records = 1 }));
+		VEC_PUSH(&t->outputs, ((struct tool_output){ .glob = xstrdup(outputs[i]),
+							     .match = STRVEC_INIT,
+							     .if_any = true,
+							     .min_records = 1 }));
 	return t;
 }
 

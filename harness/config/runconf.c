@@ -211,13 +211,12 @@ struct cfg_node *loader_cli_map(struct loader *l, const char *key)
 	return cfg_put(&l->tree, l->tree.root, key, CFG_MAP, NULL, cli, LAYER_CLI);
 }
 
-static void cli_tools(struct loader *l)
+static void cli_words(struct loader *l, const char *key, const char *words)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	struct cfg_node *list =
-		cfg_put(&l->tree, l->tree.root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
+	struct cfg_node *list = cfg_put(&l->tree, l->tree.root, key, CFG_SEQ, NULL, cli, LAYER_CLI);
 
-	strvec_split(&names, l->rq->tools, ",");
+	strvec_split(&names, words, ",");
 	for (size_t i = 0; i < names.nr; i++)
 		cfg_add(&l->tree, list, CFG_STR, names.v[i], cli, LAYER_CLI);
 }
@@ -265,6 +264,21 @@ static void keep_one_tool(struct loader *l)
 		LAYER_CLI);
 }
 
+static void cli_around_tools(struct loader *l)
+{
+	const struct runconf_request *rq = l->rq;
+
+	if (rq->tools)
+		cli_words(l, "tools", rq->tools);
+	if (rq->wrap_at)
+		cli_words(l, "wrap_at", rq->wrap_at);
+	if (rq->privileged_profiling)
+		cfg_put(&l->tree, loader_cli_map(l, "container"), "privileged_profiling", CFG_BOOL,
+			"true", cli, LAYER_CLI);
+	if (rq->force_tools)
+		cfg_put(&l->tree, l->tree.root, "force_tools", CFG_BOOL, "true", cli, LAYER_CLI);
+}
+
 static void apply_command_line(struct loader *l)
 {
 	const struct runconf_request *rq = l->rq;
@@ -278,8 +292,6 @@ static void apply_command_line(struct loader *l)
 	if (rq->image)
 		cfg_put(&l->tree, loader_cli_map(l, "model"), "image", CFG_STR, rq->image, cli,
 			LAYER_CLI);
-	if (rq->tools)
-		cli_tools(l);
 	if (rq->timeout_s >= 0) {
 		num_fmt_f64(number, rq->timeout_s);
 		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
@@ -294,6 +306,7 @@ static void apply_command_line(struct loader *l)
 		num_fmt_f64(number, rq->idle_s);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);
 	}
+	cli_around_tools(l);
 	if (rq->keep)
 		cfg_put(&l->tree, root, "keep", CFG_BOOL, "true", cli, LAYER_CLI);
 	if (rq->live)

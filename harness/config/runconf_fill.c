@@ -316,7 +316,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 
 	for (size_t i = 0; i < t->options.nr; i++) {
 		const struct tool_option *o = &t->options.v[i];
-		const struct cfg_node *n = conf_scalar(given, o->name);
+		const struct cfg_node *n = runconf_option_given(l, entry, o);
 		CLEANUP(xfreep) char *refused = n ? tool_option_refuse(o, n) : NULL;
 
 		names[i] = o->name;
@@ -328,7 +328,7 @@ static void tool_options(struct loader *l, struct runconf_tool *rt, struct cfg_n
 				    refused);
 		VEC_PUSH(&rt->options,
 			 ((struct runconf_option){ xstrdup(o->name), xstrdup(n ? n->s : o->def),
-						   n ? conf_origin(n) : xstrdup(o->where) }));
+						   n ? conf_origin(n) : xstrdup(o->where), NULL }));
 		show_default(l, entry, "options", o->name, o->def, o->where);
 	}
 	for (size_t i = 0; given && i < given->nr; i++) {
@@ -361,8 +361,10 @@ static void tool_sampler(struct loader *l, struct runconf_tool *rt, struct cfg_n
 	if (!t->sampler_kind)
 		return;
 	rt->sampler_device = xstrdup(device ? device->s : t->sampler_device);
-	rt->sampler_period_s = period && period->f > 0 ? period->f : t->sampler_period_s;
-	num_fmt_f64(number, t->sampler_period_s);
+	rt->sampler_period_s = runconf_period_s(rt);
+	num_fmt_f64(number, rt->sampler_period_s);
+	if (period && period->f > 0)
+		rt->sampler_period_s = period->f;
 	show_default(l, entry, "sampler", "device", t->sampler_device, t->sampler_where);
 	show_default(l, entry, "sampler", "period_s", number, t->sampler_where);
 }
@@ -389,8 +391,10 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 
 static void unknown_tool(struct loader *l, const struct cfg_node *name)
 {
-	const char **names = xcalloc(l->ts->tools.nr + 1, sizeof(*names)), *near;
+	const char **names, *near;
 
+	tool_set_all(l->ts);
+	names = xcalloc(l->ts->tools.nr + 1, sizeof(*names));
 	for (size_t i = 0; i < l->ts->tools.nr; i++)
 		names[i] = l->ts->tools.v[i]->name;
 	near = cfg_did_you_mean(name->s, names);
@@ -416,15 +420,13 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 	/* What else is wrong with the entry would mostly follow from that. */
 	if (rt.tool->problems.lines.nr)
 		return;
-	for (size_t i = 0; i < l->rc->tools.nr; i++)
-		if (l->rc->tools.v[i].tool == rt.tool) {
-			cfg_problem(l->p, name, "tool '%s' is in the list twice", name->s);
-			return;
-		}
+	if (runconf_known_tool(l, entry, name))
+		return;
 	rt.where = conf_origin(name);
 	rt.has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
 	cfg_words(entry, "wrap", &rt.wrap);
 	tool_options(l, &rt, entry);
+	runconf_fill_files(l, &rt, entry);
 	tool_sampler(l, &rt, entry);
 	tool_entry_env(l, &rt, entry);
 	VEC_PUSH(&l->rc->tools, rt);
@@ -476,6 +478,7 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	rc->container.user = text_at(c, "user");
 	rc->container.workdir = text_at(c, "workdir");
 	rc->container.pull = text_at(c, "pull");
+	rc->container.privileged_profiling = conf_true(c, "privileged_profiling");
 	cfg_words(c, "caps", &rc->container.caps);
 	cfg_words(c, "options", &rc->container.options);
 	rc->container.pull_timeout_s =
@@ -510,6 +513,7 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 	rc->engine = xstrdup(engine ? engine->s : "auto");
 	rc->engine_where = engine ? conf_origin(engine) : xstrdup("built-in");
 	rc->keep = conf_true(root, "keep");
+	rc->force_tools = conf_true(root, "force_tools");
 	rc->live = conf_true(root, "live");
 	rc->grace_s = conf_seconds(root, "grace");
 	rc->idle_s = conf_seconds(root, "idle");
@@ -532,6 +536,8 @@ void runconf_fill(struct loader *l)
 	fill_mounts(l, root);
 	runconf_count_gpus(l, conf_map(root, "model"));
 	fill_gpus(l, root);
+	runconf_fill_cpus(l, root);
+	cfg_words(root, "wrap_at", &l->rc->wrap_at);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);
 	fill_scripts(l, root, false);

@@ -28,6 +28,22 @@ void runconf_cli_record(struct loader *l);
 void runconf_fill_record(struct loader *l);
 
 void runconf_init(struct runconf *rc);
+
+/* runconf_more.c */
+void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
+/* What an entry says of an option, by its name or by its variable; NULL: nothing. */
+const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
+					    const struct tool_option *o);
+/* The period that a tool's file states, itself or by an option. */
+double runconf_period_s(const struct runconf_tool *rt);
+/* The file that an option names, and how often the workload runs because of it. */
+void runconf_fill_files(struct loader *l, struct runconf_tool *rt, const struct cfg_node *entry);
+/*
+ * A tool that is in the list already: alike it counts once, else it is a problem. True when it was
+ * one.
+ */
+bool runconf_known_tool(struct loader *l, const struct cfg_node *entry,
+			const struct cfg_node *name);
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

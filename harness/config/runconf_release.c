@@ -34,6 +34,7 @@ static void release_options(struct runconf_option *v, size_t nr)
 		free(v[i].name);
 		free(v[i].value);
 		free(v[i].origin);
+		free(v[i].path);
 	}
 	free(v);
 }
@@ -67,6 +68,7 @@ static void release_tools(struct runconf *rc)
 
 		free(t->where);
 		free(t->sampler_device);
+		free(t->passes_why);
 		strvec_release(&t->wrap);
 		release_options(t->options.v, t->options.nr);
 		release_env(t->env.v, t->env.nr);
@@ -77,6 +79,7 @@ static void release_tools(struct runconf *rc)
 void runconf_init(struct runconf *rc)
 {
 	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT, .notes = STRVEC_INIT };
+	rc->wrap_at = (struct strvec)STRVEC_INIT;
 	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
 	rc->build.options = rc->build.archs = (struct strvec)STRVEC_INIT;
 	rc->skip_gpu_arch = (struct strvec)STRVEC_INIT;
@@ -99,6 +102,8 @@ void runconf_release(struct runconf *rc)
 	free(rc->engine);
 	free(rc->engine_where);
 	free(rc->gpus);
+	free(rc->cpus);
+	strvec_release(&rc->wrap_at);
 	free(rc->caller_preload);
 	release_pairs(rc->caller_gpus.v, rc->caller_gpus.nr);
 	strvec_release(&rc->command);

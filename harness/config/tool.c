@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/text.h"
 #include "profrig/xalloc.h"
 
 const char *tool_class_name(enum tool_class c)
@@ -13,14 +14,6 @@ const char *tool_class_name(enum tool_class c)
 	static const char *const names[] = { "wrap", "preload", "env", "sampler", "script" };
 
 	return names[c];
-}
-
-const struct tool *tool_find(const struct tool_set *ts, const char *name)
-{
-	for (size_t i = 0; i < ts->tools.nr; i++)
-		if (!strcmp(ts->tools.v[i]->name, name))
-			return ts->tools.v[i];
-	return NULL;
 }
 
 const struct tool_option *tool_option_find(const struct tool *t, const char *name)
@@ -60,6 +53,11 @@ char *tool_find_script(const char *file, const char *path, const struct strvec *
 	return found ? fs_abs(found) : NULL;
 }
 
+char *tool_option_path(const struct tool_set *ts, const struct tool *t, const char *value)
+{
+	return tool_find_script(t->file, value, &ts->dirs);
+}
+
 static void free_scripts(struct tool_script *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -79,6 +77,7 @@ static void free_options(struct tool *t)
 		free(o->def);
 		free(o->choices);
 		free(o->about);
+		free(o->env);
 		free(o->where);
 	}
 	VEC_RELEASE(&t->options);
@@ -95,6 +94,12 @@ void tool_free(struct tool *t)
 	strvec_release(&t->wrap);
 	strvec_release(&t->needs);
 	strvec_release(&t->caps);
+	strvec_release(&t->security);
+	strvec_release(&t->instead);
+	free(t->because);
+	free(t->passes.option);
+	free(t->passes.lines);
+	free(t->passes.about);
 	strvec_release(&t->preload);
 	strvec_release(&t->provides);
 	strvec_release(&t->conflicts);
@@ -109,11 +114,16 @@ void tool_free(struct tool *t)
 	for (size_t i = 0; i < t->outputs.nr; i++) {
 		free(t->outputs.v[i].glob);
 		free(t->outputs.v[i].reader);
+		free(t->outputs.v[i].when_option);
+		free(t->outputs.v[i].when_value);
+		free(t->outputs.v[i].group);
+		strvec_release(&t->outputs.v[i].match);
 	}
 	VEC_RELEASE(&t->outputs);
 	free_options(t);
 	free(t->sampler_kind);
 	free(t->sampler_device);
+	free(t->sampler_period_option);
 	free(t->sampler_where);
 	tool_control_release(&t->control);
 	strvec_release(&t->notes);
@@ -127,6 +137,7 @@ void tool_set_release(struct tool_set *ts)
 		tool_free(ts->tools.v[i]);
 	VEC_RELEASE(&ts->tools);
 	strvec_release(&ts->dirs);
+	strvec_release(&ts->files);
 }
 
 static void add_dir(struct tool_set *ts, const char *dir)
@@ -163,7 +174,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-static int load_dir(struct tool_set *ts, const char *dir, struct err *err)
+static int list_dir(struct tool_set *ts, const char *dir, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	int r = fs_list(dir, &names, err);
@@ -172,26 +183,77 @@ static int load_dir(struct tool_set *ts, const char *dir, struct err *err)
 		return err_wrap(err, r, "tools");
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
-		size_t len = strlen(names.v[i]);
-		struct tool *t;
 
-		if (len < 6 || strcmp(names.v[i] + len - 5, ".yaml") != 0 || !fs_is_file(path))
-			continue;
-		t = tool_read(path, &ts->dirs);
-		if (tool_find(ts, t->name)) {
-			tool_free(t);
-			continue;
-		}
-		VEC_PUSH(&ts->tools, t);
+		if (text_suffix(names.v[i], ".yaml") && fs_is_file(path))
+			strvec_push(&ts->files, path);
 	}
 	return 0;
 }
 
-int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err)
+static const struct tool *known(const struct tool_set *ts, const char *name)
+{
+	for (size_t i = 0; i < ts->tools.nr; i++)
+		if (!strcmp(ts->tools.v[i]->name, name))
+			return ts->tools.v[i];
+	return NULL;
+}
+
+static void read_file(struct tool_set *ts, const char *path)
+{
+	struct tool *t = tool_read(path, &ts->dirs);
+
+	if (known(ts, t->name))
+		tool_free(t);
+	else
+		VEC_PUSH(&ts->tools, t);
+}
+
+void tool_set_all(const struct tool_set *ts)
+{
+	struct tool_set *own = (struct tool_set *)ts;
+
+	if (!own->files.nr)
+		return;
+	for (size_t i = 0; i < own->files.nr; i++)
+		read_file(own, own->files.v[i]);
+	strvec_clear(&own->files);
+	if (own->tools.nr)
+		qsort(own->tools.v, own->tools.nr, sizeof(*own->tools.v), by_name);
+}
+
+/* Can this file hold a tool of that name? It stands in its text, or is the file's own. */
+static bool may_hold(const char *path, const char *name)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = strlen(name);
+
+	if (!strncmp(fs_base(path), name, n) && !strcmp(fs_base(path) + n, ".yaml"))
+		return true;
+	return fs_read(path, (size_t)4 << 20, &text, NULL, NULL) < 0 || strstr(text, name);
+}
+
+const struct tool *tool_find(const struct tool_set *ts, const char *name)
+{
+	struct tool_set *own = (struct tool_set *)ts;
+	const struct tool *t = known(own, name);
+
+	for (size_t i = 0; !t && i < own->files.nr;) {
+		if (!may_hold(own->files.v[i], name)) {
+			i++;
+			continue;
+		}
+		read_file(own, own->files.v[i]);
+		strvec_remove(&own->files, i);
+		t = known(own, name);
+	}
+	return t;
+}
+
+int tool_set_open(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err)
 {
 	int r = 0;
 
-	*ts = (struct tool_set){ .dirs = STRVEC_INIT };
+	*ts = (struct tool_set){ .dirs = STRVEC_INIT, .files = STRVEC_INIT };
 	for (size_t i = 0; extra_dirs && i < extra_dirs->nr && r == 0; i++) {
 		if (!fs_is_dir(extra_dirs->v[i]))
 			r = err_set(err, ENOENT, "tools folder '%s' is not there",
@@ -202,12 +264,17 @@ int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct e
 	if (r == 0)
 		add_known_dirs(ts);
 	for (size_t i = 0; i < ts->dirs.nr && r == 0; i++)
-		r = load_dir(ts, ts->dirs.v[i], err);
-	if (r < 0) {
+		r = list_dir(ts, ts->dirs.v[i], err);
+	if (r < 0)
 		tool_set_release(ts);
-		return r;
-	}
-	if (ts->tools.nr)
-		qsort(ts->tools.v, ts->tools.nr, sizeof(*ts->tools.v), by_name);
-	return 0;
+	return r;
+}
+
+int tool_set_load(struct tool_set *ts, const struct strvec *extra_dirs, struct err *err)
+{
+	int r = tool_set_open(ts, extra_dirs, err);
+
+	if (r == 0)
+		tool_set_all(ts);
+	return r;
 }

@@ -9,6 +9,8 @@
 
 extern const struct schema_key tool_table[];
 
+/* One with nothing in it. */
+struct tool *tool_new(void);
 /* Never NULL: what is wrong with the file stands in the tool's problems. dirs: the search path, for
  * its scripts. */
 struct tool *tool_read(const char *path, const struct strvec *dirs);

@@ -18,7 +18,8 @@ static const char *known_placeholder(void *ctx, const char *name)
 {
 	const struct tool *t = ctx;
 
-	if (!strcmp(name, "out") || !strcmp(name, "run_id") || !strcmp(name, "control"))
+	if (!strcmp(name, "out") || !strcmp(name, "files") || !strcmp(name, "run_id") ||
+	    !strcmp(name, "control"))
 		return "";
 	if (!strncmp(name, "opt.", 4) && tool_option_find(t, name + 4))
 		return "";
@@ -36,7 +37,8 @@ static void check_placeholders(struct tool *t, const struct cfg_node *n)
 		check_placeholders(t, n->child[i]);
 	if (n->s && placeholder_expand(&sink, n->s, known_placeholder, t, &unknown) < 0)
 		cfg_problem(&t->problems, n,
-			    "unknown placeholder {%.80s}: there are {out}, {run_id} and {opt.NAME} "
+			    "unknown placeholder {%.80s}: there are {out}, {files}, {run_id} and "
+			    "{opt.NAME} "
 			    "of the tool's options; write {{%.80s}} for the text itself",
 			    unknown, unknown);
 }
@@ -89,6 +91,28 @@ static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 	}
 }
 
+static void read_output_rest(struct tool *t, const struct cfg_node *n, struct tool_output *o)
+{
+	const struct cfg_node *when = cfg_get(n, "when"), *if_any = cfg_get(n, "if_any");
+
+	o->match = (struct strvec)STRVEC_INIT;
+	cfg_words(n, "match", &o->match);
+	o->group = xstrdup_null(cfg_text(n, "group"));
+	o->if_any = if_any && if_any->kind == CFG_BOOL && if_any->b;
+	if (o->match.nr && o->reader)
+		cfg_problem(&t->problems, cfg_get(n, "match"),
+			    "outputs: 'match' is for logs that no reader takes: leave one out");
+	if (!when || when->kind != CFG_MAP || !when->nr)
+		return;
+	o->when_option = xstrdup(when->child[0]->key);
+	o->when_value = xstrdup(when->child[0]->s ? when->child[0]->s : "");
+	if (when->nr > 1)
+		cfg_problem(&t->problems, when, "outputs: 'when' takes one option");
+	if (!tool_option_find(t, o->when_option))
+		cfg_problem(&t->problems, when, "outputs: when: there is no option '%.80s'",
+			    o->when_option);
+}
+
 static void read_outputs(struct tool *t, const struct cfg_node *root)
 {
 	const struct cfg_node *list = cfg_get(root, "outputs");
@@ -96,15 +120,13 @@ static void read_outputs(struct tool *t, const struct cfg_node *root)
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
 		const struct cfg_node *n = list->child[i], *least = cfg_get(n, "min_records");
 		const struct cfg_node *required = cfg_get(n, "required");
-		struct tool_output o = { .glob = xstrdup_null(cfg_text(n, "glob")),
-					 .reader = xstrdup_null(cfg_text(n, "reader")),
-					 .required = true,
-					 .min_records = 1 };
+		struct tool_output o = { .required = true, .min_records = 1 };
 
-		if (!o.glob) {
-			free(o.reader);
+		if (!cfg_text(n, "glob"))
 			continue;
-		}
+		o.glob = xstrdup(cfg_text(n, "glob"));
+		o.reader = xstrdup_null(cfg_text(n, "reader"));
+		read_output_rest(t, n, &o);
 		if (*o.glob == '/' || strstr(o.glob, ".."))
 			cfg_problem(&t->problems, cfg_get(n, "glob"),
 				    "outputs[%zu].glob must stay in the tool's folder, or begin "
@@ -159,6 +181,7 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
 	o.about = xstrdup_null(cfg_text(n, "about"));
+	o.env = xstrdup_null(cfg_text(n, "env"));
 	o.where = cfg_where(def ? def : n);
 	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
@@ -182,9 +205,51 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 		t->sampler_device = xstrdup("all");
 	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
 	t->sampler_where = cfg_where(s);
+	t->sampler_period_option = xstrdup_null(cfg_text(s, "period_option"));
+	if (t->sampler_period_option && !tool_option_find(t, t->sampler_period_option))
+		cfg_problem(&t->problems, cfg_get(s, "period_option"),
+			    "sampler.period_option: there is no option '%.80s'",
+			    t->sampler_period_option);
 	if (!strchr(kind->s, '{') && !schema_choice(SAMPLER_KINDS, kind->s))
 		cfg_problem(&t->problems, kind, "sampler.kind: unknown '%.80s' (one of: %s)",
 			    kind->s, SAMPLER_KINDS);
+}
+
+static void read_passes(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *p = cfg_get(root, "passes"), *least = cfg_get(p, "least");
+	const struct tool_option *o;
+
+	if (!p || p->kind != CFG_MAP)
+		return;
+	t->passes.option = xstrdup_null(cfg_text(p, "option"));
+	t->passes.lines = xstrdup_null(cfg_text(p, "lines"));
+	t->passes.about = xstrdup_null(cfg_text(p, "about"));
+	t->passes.least = least && least->kind == CFG_INT && least->i > 0 ? (uint64_t)least->i : 0;
+	o = t->passes.option ? tool_option_find(t, t->passes.option) : NULL;
+	if (t->passes.option && (!o || strcmp(o->type, "file") != 0))
+		cfg_problem(&t->problems, cfg_get(p, "option"),
+			    "passes.option: '%.80s' is no option of type file", t->passes.option);
+	if (!t->passes.option && !t->passes.least && !t->passes.about)
+		cfg_problem(&t->problems, p, "passes: want option and lines, least, or about");
+}
+
+/* Its default is a file that comes with the tool. */
+static void check_files(struct tool *t, const struct strvec *dirs)
+{
+	for (size_t i = 0; i < t->options.nr; i++) {
+		const struct tool_option *o = &t->options.v[i];
+		CLEANUP(xfreep) char *path = NULL;
+
+		if (strcmp(o->type, "file") != 0 || !*o->def)
+			continue;
+		path = tool_find_script(t->file, o->def, dirs);
+		if (!path)
+			cfg_problem(&t->problems, NULL,
+				    "%s: options.%s.default: file '%.200s' is neither beside this "
+				    "file nor above it",
+				    o->where, o->name, o->def);
+	}
 }
 
 static void check_class(struct tool *t, const struct cfg_node *root)
@@ -243,11 +308,18 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	cfg_words(root, "wrap", &t->wrap);
 	cfg_words(root, "needs", &t->needs);
 	cfg_words(root, "caps", &t->caps);
+	cfg_words(root, "security", &t->security);
+	cfg_words(root, "instead", &t->instead);
+	t->because = xstrdup_null(cfg_text(root, "because"));
+	t->privileges_wanted =
+		cfg_text(root, "privileges") && !strcmp(cfg_text(root, "privileges"), "wanted");
 	cfg_words(root, "preload", &t->preload);
 	cfg_words(root, "provides", &t->provides);
 	cfg_words(root, "conflicts", &t->conflicts);
 	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
 		read_option(t, options->child[i]);
+	check_files(t, dirs);
+	read_passes(t, root);
 	read_env(t, root);
 	read_scripts(t, root, true, dirs);
 	read_scripts(t, root, false, dirs);
@@ -258,25 +330,32 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	for (size_t i = 0; i < ARRAY_LEN(expanded); i++)
 		check_placeholders(t, cfg_get(root, expanded[i]));
 	check_placeholders(t, cfg_path(root, "sampler.kind"));
+	check_placeholders(t, cfg_path(root, "sampler.device"));
 	outputs = cfg_get(root, "outputs");
 	for (size_t i = 0; outputs && i < outputs->nr; i++)
 		check_placeholders(t, cfg_get(outputs->child[i], "glob"));
 	check_class(t, root);
 }
 
-struct tool *tool_read(const char *path, const struct strvec *dirs)
+struct tool *tool_new(void)
 {
 	struct tool *t = xcalloc(1, sizeof(*t));
+
+	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
+	t->caps = t->security = t->instead = t->notes = (struct strvec)STRVEC_INIT;
+	tool_control_init(&t->control);
+	t->budget = NAN;
+	t->problems = (struct problems)PROBLEMS_INIT;
+	return t;
+}
+
+struct tool *tool_read(const char *path, const struct strvec *dirs)
+{
+	struct tool *t = tool_new();
 	struct err err = ERR_INIT;
 	struct cfg c;
 	size_t stem = strlen(fs_base(path)) - strlen(".yaml");
 
-	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
-	t->caps = (struct strvec)STRVEC_INIT;
-	tool_control_init(&t->control);
-	t->budget = NAN;
-	t->notes = (struct strvec)STRVEC_INIT;
-	t->problems = (struct problems)PROBLEMS_INIT;
 	t->file = fs_abs(path);
 	t->name = xstrndup(fs_base(path), stem);
 	cfg_init(&c);

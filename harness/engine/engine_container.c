@@ -27,8 +27,20 @@ bool engine_is_nvidia(const struct engine_spec *s)
 	return access("/dev/kfd", F_OK) < 0 && access("/dev/nvidiactl", F_OK) == 0;
 }
 
+void engine_node_devices(const struct engine_spec *s, struct strvec *argv)
+{
+	for (size_t i = 0; i < s->gpu_nodes.nr; i++)
+		strvec_pushl(argv, "--device", s->gpu_nodes.v[i], NULL);
+	for (size_t i = 0; i < s->gpu_groups.nr; i++)
+		strvec_pushl(argv, "--group-add", s->gpu_groups.v[i], NULL);
+}
+
 void engine_amd_devices(const struct engine_spec *s, struct strvec *argv)
 {
+	if (s->gpu_nodes.nr) {
+		engine_node_devices(s, argv);
+		return;
+	}
 	strvec_pushl(argv, "--device", "/dev/kfd", NULL);
 	if (!strcmp(s->gpus, "all"))
 		strvec_pushl(argv, "--device", "/dev/dri", NULL);
@@ -143,6 +155,9 @@ int engine_container_start(const struct engine_spec *s,
 	add_option(argv, "--shm-size", s->shm_size);
 	for (size_t i = 0; i < s->caps.nr; i++)
 		add_option(argv, "--cap-add", s->caps.v[i]);
+	for (size_t i = 0; i < s->security.nr; i++)
+		add_option(argv, "--security-opt", s->security.v[i]);
+	add_option(argv, "--cpuset-cpus", s->cpus);
 	if (s->gpus)
 		gpus(s, argv);
 	strvec_pushv(argv, s->options.v);

@@ -13,6 +13,11 @@ static void podman_gpus(const struct engine_spec *s, struct strvec *argv)
 		engine_amd_devices(s, argv);
 		return;
 	}
+	/* Without a CDI file the bare devices; the driver's libraries are then the image's. */
+	if (s->gpu_nodes.nr) {
+		engine_node_devices(s, argv);
+		return;
+	}
 	/* podman knows NVIDIA's devices by their CDI names; --gpus came with version 5 only. */
 	if (!strcmp(s->gpus, "all"))
 		strvec_pushl(argv, "--device", "nvidia.com/gpu=all", NULL);

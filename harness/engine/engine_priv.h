@@ -11,6 +11,8 @@ void engine_words(struct strvec *argv, const char *variable, const char *program
 int engine_container_start(const struct engine_spec *s,
 			   void (*gpus)(const struct engine_spec *s, struct strvec *argv),
 			   struct strvec *argv, struct err *err);
+/* One --device for each of gpu_nodes, and their groups. */
+void engine_node_devices(const struct engine_spec *s, struct strvec *argv);
 void engine_amd_devices(const struct engine_spec *s, struct strvec *argv);
 bool engine_is_nvidia(const struct engine_spec *s);
 
@@ -20,6 +22,6 @@ bool engine_is_nvidia(const struct engine_spec *s);
 void image_build_words(const struct image_build *b, struct strvec *argv);
 
 extern const struct image_engine image_docker, image_podman;
-extern const struct engine engine_host, engine_docker, engine_podman;
+extern const struct engine engine_host, engine_docker, engine_podman, engine_apptainer;
 
 #endif

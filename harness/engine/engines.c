@@ -5,7 +5,8 @@
 
 #include "profrig/xalloc.h"
 
-const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_host, NULL };
+const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_apptainer,
+					 &engine_host, NULL };
 
 const struct engine *engine_find(const char *name)
 {
@@ -13,6 +14,13 @@ const struct engine *engine_find(const char *name)
 		if (!strcmp(engines[i]->name, name))
 			return engines[i];
 	return NULL;
+}
+
+void engine_spec_init(struct engine_spec *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->caps = s->security = s->options = s->gpu_nodes = s->gpu_groups =
+		(struct strvec)STRVEC_INIT;
 }
 
 void engine_spec_release(struct engine_spec *s)
@@ -29,6 +37,10 @@ void engine_spec_release(struct engine_spec *s)
 	VEC_RELEASE(&s->mounts);
 	VEC_RELEASE(&s->gpu_list);
 	strvec_release(&s->caps);
+	strvec_release(&s->security);
+	strvec_release(&s->gpu_nodes);
+	strvec_release(&s->gpu_groups);
+	free(s->cpus);
 	strvec_release(&s->options);
 	free(s->run_id);
 	free(s->name);
@@ -42,5 +54,5 @@ void engine_spec_release(struct engine_spec *s)
 	free(s->shm_size);
 	free(s->pull);
 	free(s->gpus);
-	*s = (struct engine_spec){ .caps = STRVEC_INIT, .options = STRVEC_INIT };
+	engine_spec_init(s);
 }

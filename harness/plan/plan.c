@@ -32,6 +32,7 @@ struct expansion {
 	const struct maker *m;
 	const struct runconf_tool *t;
 	char *out;
+	char *path; /* of the last option that names a file */
 };
 
 static const char *lookup(void *ctx, const char *name)
@@ -42,11 +43,16 @@ static const char *lookup(void *ctx, const char *name)
 		return x->m->rq->run_id;
 	if (!strcmp(name, "out"))
 		return x->out;
+	if (!strcmp(name, "files")) {
+		free(x->path);
+		x->path = plan_files_dir(x->m, x->t->tool->name);
+		return x->path;
+	}
 	if (strncmp(name, "opt.", 4) != 0)
 		return NULL;
 	for (size_t i = 0; i < x->t->options.nr; i++)
 		if (!strcmp(x->t->options.v[i].name, name + 4))
-			return x->t->options.v[i].value;
+			return plan_option_value(x->m, x->t, &x->t->options.v[i], &x->path);
 	return NULL;
 }
 
@@ -57,7 +63,10 @@ char *plan_expand(struct maker *m, const struct runconf_tool *t, const char *tex
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct expansion x = { .m = m, .t = t, .out = dir };
 
-	if (placeholder_expand(&sb, text, lookup, &x, &unknown) == 0)
+	bool fine = placeholder_expand(&sb, text, lookup, &x, &unknown) == 0;
+
+	free(x.path);
+	if (fine)
 		return strbuf_steal(&sb);
 	plan_problem(m, t->where, "tool '%s': unknown placeholder {%s} in '%.200s'", t->tool->name,
 		     unknown, text);
@@ -109,7 +118,7 @@ static void check_conflicts(struct maker *m)
 				plan_problem(m, late->where,
 					     "tools '%s' and '%s' cannot run together (%s): leave "
 					     "one out",
-					     a->name, b->name, word);
+					     a->name, b->name, plan_interface(word));
 		}
 	}
 }
@@ -190,7 +199,7 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 
 /* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
  * the first of them has it, the innermost. */
-static bool wrapped_already(struct maker *m, size_t at)
+bool plan_wrapped_already(struct maker *m, size_t at)
 {
 	const struct runconf_tool *t = &m->conf->tools.v[at];
 	CLEANUP(strvec_release) struct strvec own = STRVEC_INIT;
@@ -221,10 +230,14 @@ static void add_workload(struct maker *m)
 			       .argv = STRVEC_INIT,
 			       .timeout_s = m->conf->timeout_s };
 
-	for (size_t i = m->conf->tools.nr; i-- > 0;)
-		if (!wrapped_already(m, i))
+	if (plan_wrap_at(m))
+		plan_wrap_start(m, &s.argv);
+	for (size_t i = m->conf->tools.nr; i-- > 0 && !plan_wrap_at(m);)
+		if (!plan_wrapped_already(m, i))
 			plan_wrap(m, &m->conf->tools.v[i], &s.argv);
 	strvec_pushv(&s.argv, m->conf->command.v);
+	/* What runs seven times may take seven times as long. */
+	s.timeout_s *= (double)m->pl->passes;
 	plan_env_workload(m, &s);
 	add_step(m, &s);
 }
@@ -254,7 +267,7 @@ static void add_sampler(struct maker *m, const struct runconf_tool *t)
 		return;
 	s.tool = xstrdup(t->tool->name);
 	s.kind = plan_expand(m, t, t->tool->sampler_kind);
-	s.device = xstrdup(t->sampler_device);
+	s.device = plan_expand(m, t, t->sampler_device);
 	s.out = xasprintf("%s/samples/%s.csv", m->rq->run_dir, t->tool->name);
 	for (size_t i = 0; i < t->options.nr; i++)
 		VEC_PUSH(&s.options, ((struct name_value){ xstrdup(t->options.v[i].name),
@@ -264,6 +277,8 @@ static void add_sampler(struct maker *m, const struct runconf_tool *t)
 
 static void add_output(struct maker *m, const struct runconf_tool *t, const struct tool_output *o)
 {
+	if (!plan_output_asked(t, o))
+		return;
 	CLEANUP(xfreep) char *glob = plan_expand(m, t, o->glob);
 	CLEANUP(xfreep) char *dir = plan_tool_dir(m, t->tool->name);
 	const char *rel = glob, *inside = fs_below(dir, glob);
@@ -288,8 +303,11 @@ static void add_output(struct maker *m, const struct runconf_tool *t, const stru
 							 .glob = xstrdup(rel),
 							 .reader = xstrdup_null(o->reader),
 							 .required = o->required,
-							 .if_any = o->if_any,
-							 .min_records = o->min_records }));
+							 .min_records = o->min_records,
+							 .match = STRVEC_INIT,
+							 .group = xstrdup_null(o->group),
+							 .if_any = o->if_any }));
+	strvec_pushv(&m->pl->outputs.v[m->pl->outputs.nr - 1].match, o->match.v);
 }
 
 static void add_need(struct maker *m, const char *tool, const char *what)
@@ -314,6 +332,8 @@ static void add_needs(struct maker *m, const struct runconf_tool *t)
 		add_need(m, tool->name, tool->pre.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
 	for (size_t i = 0; i < tool->post.nr; i++)
 		add_need(m, tool->name, tool->post.v[i].bash ? SCRIPT_BASH : SCRIPT_SHELL);
+	if (wrap.nr && plan_wrap_at(m))
+		add_need(m, tool->name, SCRIPT_SHELL);
 	for (size_t i = 0; i < tool->preload.nr; i++) {
 		CLEANUP(xfreep) char *path = plan_library(m, tool->preload.v[i]);
 
@@ -360,6 +380,7 @@ static void add_tools(struct maker *m)
 	for (size_t i = 0; i < m->conf->tools.nr; i++) {
 		const struct runconf_tool *t = &m->conf->tools.v[i];
 
+		plan_files(m, t);
 		add_sampler(m, t);
 		add_needs(m, t);
 		for (size_t k = 0; k < t->tool->outputs.nr; k++)
@@ -379,7 +400,11 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 			      .conf = rq->conf,
 			      .engine_argv = STRVEC_INIT,
 			      .mkdirs = STRVEC_INIT };
-	ret->spec.caps = ret->spec.options = (struct strvec)STRVEC_INIT;
+	engine_spec_init(&ret->spec);
+	ret->devices = rq->devices;
+	ret->passes = 1;
+	for (size_t i = 0; i < rq->conf->tools.nr; i++)
+		ret->passes *= rq->conf->tools.v[i].passes ? rq->conf->tools.v[i].passes : 1;
 	m.container = rq->engine->container;
 	m.cwd = xstrdup(m.container && rq->conf->container.workdir ? rq->conf->container.workdir
 								   : rq->conf->dir);
@@ -390,6 +415,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	add_data(&m);
 	add_steps(&m);
 	add_tools(&m);
+	plan_wrap_files(&m);
 	plan_controls(&m);
 	free(m.cwd);
 	if (p->lines.nr > before)

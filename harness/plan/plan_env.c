@@ -171,8 +171,9 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 }
 
 /*
- * On host nothing else keeps the workload off the other GPUs. ROCm reads HIP_VISIBLE_DEVICES first
- * and the other only without it; for both runtimes an index that does not exist ends the list.
+ * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others.
+ * ROCm reads HIP_VISIBLE_DEVICES first and the other only without it; for both runtimes an index
+ * that does not exist ends the list.
  */
 static void put_gpus(struct maker *m, struct plan_step *s)
 {
@@ -181,7 +182,7 @@ static void put_gpus(struct maker *m, struct plan_step *s)
 	const char *text = cfg_text(m->conf->effective.root, "gpus");
 	CLEANUP(xfreep) char *where = NULL;
 
-	if (m->container || !text || !strcmp(text, "all"))
+	if ((m->container && !m->rq->engine->all_devices) || !text || !strcmp(text, "all"))
 		return;
 	where = n->layer == LAYER_CLI ? xstrdup("command line") : cfg_where(n);
 	for (size_t i = 0; i < m->conf->gpu_list.nr; i++)

@@ -37,6 +37,28 @@ void plan_wrap(struct maker *m, const struct runconf_tool *t, struct strvec *arg
 /* A preload library as the workload will see it; owned. */
 char *plan_library(const struct maker *m, const char *name);
 
+/* Do the words of tool `at` stand in front of the workload already, by a tool it shares them with? */
+bool plan_wrapped_already(struct maker *m, size_t at);
+
+/* plan_tool.c */
+/*
+ * The value of an option; of one that names a file, the copy that steps see, which is kept in
+ * *ret_path until the next call.
+ */
+const char *plan_option_value(const struct maker *m, const struct runconf_tool *t,
+			      const struct runconf_option *o, char **ret_path);
+/* {files}: where copies of the files that options name are; owned. */
+char *plan_files_dir(const struct maker *m, const char *tool);
+void plan_files(struct maker *m, const struct runconf_tool *t);
+bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o);
+/* A word that tools provide, as people would say it. */
+const char *plan_interface(const char *word);
+/* Do the tools of this plan stand in front of programs of the workload, not of all of it? */
+bool plan_wrap_at(const struct maker *m);
+/* What then stands in front of the workload. */
+void plan_wrap_start(struct maker *m, struct strvec *argv);
+void plan_wrap_files(struct maker *m);
+
 /* plan_env.c */
 void plan_env_workload(struct maker *m, struct plan_step *step);
 /* tool NULL: a script of the user. */
@@ -58,5 +80,8 @@ void plan_source_mount(const struct maker *m, struct engine_spec *s);
 
 /* plan_spec.c */
 void plan_engine_spec(struct maker *m);
+
+/* plan_privileges.c: what tools need of a container, given or not */
+void plan_privileges(struct maker *m);
 
 #endif

@@ -67,6 +67,7 @@ static void json_tools(struct json_out *j, const struct runconf *c)
 		json_str(j, "vendor", t->tool->vendor);
 		json_str(j, "file", t->tool->file);
 		json_str(j, "origin", t->where);
+		json_u64(j, "passes", t->passes);
 		json_obj(j, "options");
 		for (size_t k = 0; k < t->options.nr; k++)
 			json_str(j, t->options.v[k].name, t->options.v[k].value);
@@ -140,6 +141,20 @@ static void json_outputs(struct json_out *j, const struct plan *pl)
 		json_end(j);
 	}
 	json_end(j);
+	json_arr(j, "privileges");
+	for (size_t i = 0; i < pl->privileges.nr; i++) {
+		const struct plan_privilege *p = &pl->privileges.v[i];
+
+		json_obj(j, NULL);
+		json_str(j, "tool", p->tool);
+		json_str(j, "what", p->what);
+		json_str(j, "kind", p->security ? "security" : "capability");
+		json_bool(j, "required", !p->wanted);
+		json_str(j, "given_by", p->by);
+		json_str(j, "because", p->why);
+		json_end(j);
+	}
+	json_end(j);
 	json_arr(j, "needs");
 	for (size_t i = 0; i < pl->needs.nr; i++) {
 		json_obj(j, NULL);
@@ -171,6 +186,14 @@ static void print_json(const void *ctx, FILE *f)
 		json_obj(&j, NULL);
 		json_str(&j, "from", pl->copies.v[i].from);
 		json_str(&j, "to", pl->copies.v[i].to);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_arr(&j, "made");
+	for (size_t i = 0; i < pl->made.nr; i++) {
+		json_obj(&j, NULL);
+		json_str(&j, "to", pl->made.v[i].to);
+		json_str(&j, "text", pl->made.v[i].text);
 		json_end(&j);
 	}
 	json_end(&j);

@@ -44,11 +44,18 @@ static void release_lists(struct plan *pl)
 		free(pl->copies.v[i].to);
 	}
 	VEC_RELEASE(&pl->copies);
+	for (size_t i = 0; i < pl->made.nr; i++) {
+		free(pl->made.v[i].to);
+		free(pl->made.v[i].text);
+	}
+	VEC_RELEASE(&pl->made);
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		free(pl->outputs.v[i].tool);
 		free(pl->outputs.v[i].dir);
 		free(pl->outputs.v[i].glob);
 		free(pl->outputs.v[i].reader);
+		free(pl->outputs.v[i].group);
+		strvec_release(&pl->outputs.v[i].match);
 	}
 	VEC_RELEASE(&pl->outputs);
 	for (size_t i = 0; i < pl->needs.nr; i++) {
@@ -56,6 +63,12 @@ static void release_lists(struct plan *pl)
 		free(pl->needs.v[i].what);
 	}
 	VEC_RELEASE(&pl->needs);
+	for (size_t i = 0; i < pl->privileges.nr; i++) {
+		free(pl->privileges.v[i].tool);
+		free(pl->privileges.v[i].what);
+		free(pl->privileges.v[i].why);
+	}
+	VEC_RELEASE(&pl->privileges);
 	for (size_t i = 0; i < pl->data.nr; i++) {
 		free(pl->data.v[i].name);
 		free(pl->data.v[i].link);

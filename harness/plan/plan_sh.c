@@ -111,6 +111,15 @@ static void step(const struct plan_step *s, size_t nr, FILE *f)
 		fprintf(f, "fi\n");
 }
 
+static void make(const struct plan_made *c, FILE *f)
+{
+	fputs("printf %s ", f);
+	word(c->text, f);
+	fputs(" >", f);
+	word(c->to, f);
+	line("\nchmod 755", c->to, NULL, f);
+}
+
 static void head(const struct plan *pl, FILE *f)
 {
 	CLEANUP(xfreep) char *start = strvec_shell(&pl->engine_argv);
@@ -130,6 +139,8 @@ static void head(const struct plan *pl, FILE *f)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
+	for (size_t i = 0; i < pl->made.nr; i++)
+		make(&pl->made.v[i], f);
 	plan_source_sh(pl, f);
 }
 

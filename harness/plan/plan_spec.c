@@ -32,33 +32,38 @@ static void add_mounts(struct maker *m, struct engine_spec *s)
 	plan_source_mount(m, s);
 }
 
-/* The user's own, then those that tools cannot do without. */
-static void add_caps(const struct runconf *c, struct engine_spec *s)
+/* A tool of one vendor says it; else what is here does. */
+static const char *gpu_vendor(const struct maker *m)
 {
-	strvec_pushv(&s->caps, c->container.caps.v);
-	for (size_t i = 0; i < c->tools.nr; i++) {
-		const struct strvec *caps = &c->tools.v[i].tool->caps;
+	const struct runconf *c = m->conf;
+	const struct devices *d = m->rq->devices;
 
-		for (size_t k = 0; k < caps->nr; k++)
-			if (!strvec_has(&s->caps, caps->v[k]))
-				strvec_push(&s->caps, caps->v[k]);
-	}
-}
-
-static const char *gpu_vendor(const struct runconf *c)
-{
 	for (size_t i = 0; i < c->tools.nr; i++) {
 		const char *vendor = c->tools.v[i].tool->vendor;
 
-		if (!strcmp(vendor, "amd") || !strcmp(vendor, "nvidia"))
+		if (gpu_vendor_of(vendor) != GPU_NONE)
 			return vendor;
 	}
-	return NULL;
+	return d && devices_vendor(d) ? gpu_vendor_name(devices_vendor(d)) : NULL;
 }
 
-static void add_gpus(const struct runconf *c, struct engine_spec *s)
+static void add_gpu_nodes(struct maker *m, struct engine_spec *s)
+{
+	const struct devices *d = m->rq->devices;
+	enum gpu_vendor v = gpu_vendor_of(s->gpu_vendor);
+
+	if (!d || !devices_count(d, v))
+		return;
+	if (v == GPU_AMD || !d->cdi)
+		devices_nodes(d, v, s->gpu_list.v, s->gpu_list.nr, &s->gpu_nodes);
+	if (v == GPU_AMD)
+		devices_groups(d, &s->gpu_groups);
+}
+
+static void add_gpus(struct maker *m, struct engine_spec *s)
 {
 	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+	const struct runconf *c = m->conf;
 
 	if (!c->gpus)
 		return;
@@ -67,7 +72,8 @@ static void add_gpus(const struct runconf *c, struct engine_spec *s)
 		VEC_PUSH(&s->gpu_list, c->gpu_list.v[i]);
 	}
 	s->gpus = c->gpu_list.nr ? strbuf_steal(&list) : xstrdup(c->gpus);
-	s->gpu_vendor = gpu_vendor(c);
+	s->gpu_vendor = gpu_vendor(m);
+	add_gpu_nodes(m, s);
 }
 
 /* What podman lowers its own number of processes to, and so may not exceed itself. */
@@ -106,6 +112,7 @@ void plan_engine_spec(struct maker *m)
 	s->lib_dir = xstrdup(m->rq->lib_dir);
 	s->run_dir = xstrdup(m->rq->run_dir);
 	s->workdir = xstrdup(m->cwd);
+	s->cpus = xstrdup_null(c->cpus);
 	if (!m->container)
 		return;
 	if (!c->image)
@@ -114,7 +121,7 @@ void plan_engine_spec(struct maker *m)
 			     m->rq->engine->name);
 	s->image = xstrdup_null(c->image);
 	add_mounts(m, s);
-	add_gpus(c, s);
+	add_gpus(m, s);
 	add_limits(s);
 	s->keep = c->keep;
 	s->user = xstrdup_null(c->container.user);
@@ -122,6 +129,7 @@ void plan_engine_spec(struct maker *m)
 	s->ipc = xstrdup_null(c->container.ipc);
 	s->shm_size = xstrdup_null(c->container.shm_size);
 	s->pull = xstrdup_null(c->container.pull);
-	add_caps(c, s);
+	strvec_pushv(&s->caps, c->container.caps.v);
+	plan_privileges(m);
 	strvec_pushv(&s->options, c->container.options.v);
 }

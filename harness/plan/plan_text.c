@@ -83,6 +83,49 @@ static void print_config(const struct plan *pl, FILE *f)
 	flat_release(&flat);
 }
 
+/* Which GPUs the run may use, as far as this machine knows them. */
+static void print_gpus(const struct plan *pl, FILE *f)
+{
+	const struct runconf *c = pl->conf;
+	const struct devices *d = pl->devices;
+	enum gpu_vendor v = gpu_vendor_of(pl->spec.gpu_vendor);
+
+	v = v || !d ? v : devices_vendor(d);
+	if (!c->gpus || !d || !devices_count(d, v))
+		return;
+	fprintf(f, "\ngpus\n");
+	for (size_t i = 0; i < d->gpus.nr; i++) {
+		const struct gpu *g = &d->gpus.v[i];
+		bool asked = !c->gpu_list.nr;
+
+		for (size_t k = 0; k < c->gpu_list.nr; k++)
+			asked |= c->gpu_list.v[k] == g->index;
+		if (g->vendor == v && asked)
+			fprintf(f, "  %d  %s%s%s%s%s\n", g->index, g->name,
+				*g->arch && !strstr(g->name, g->arch) ? ", " : "",
+				strstr(g->name, g->arch) ? "" : g->arch, *g->pci ? ", pci " : "",
+				g->pci);
+	}
+}
+
+static void print_privileges(const struct plan *pl, const char *tool, FILE *f)
+{
+	for (size_t i = 0; i < pl->privileges.nr; i++) {
+		const struct plan_privilege *p = &pl->privileges.v[i];
+		const char *kind = p->security ? "security option" : "capability";
+		const char *why = p->why ? p->why : "the tool asks for it";
+
+		if (strcmp(p->tool, tool) != 0)
+			continue;
+		if (p->by)
+			fprintf(f, "      gives the container the %s %s (%s): %s\n", kind, p->what,
+				p->by, why);
+		else
+			fprintf(f, "      %s the %s %s, which --privileged-profiling gives: %s\n",
+				p->wanted ? "would use" : "lacks", kind, p->what, why);
+	}
+}
+
 static void print_tools(const struct plan *pl, FILE *f)
 {
 	const struct runconf *c = pl->conf;
@@ -98,9 +141,12 @@ static void print_tools(const struct plan *pl, FILE *f)
 			push(&r, t->options.v[k].name, t->options.v[k].value,
 			     t->options.v[k].origin);
 		flush(&r, "      ", f);
-		for (size_t k = 0; pl->engine->container && k < t->tool->caps.nr; k++)
-			fprintf(f, "      gives the container the capability %s\n",
-				t->tool->caps.v[k]);
+		if (t->passes > 1)
+			fprintf(f, "      runs the workload at least %llu times: %s\n",
+				(unsigned long long)t->passes, t->passes_why ? t->passes_why : "");
+		else if (t->passes_why)
+			fprintf(f, "      may run the workload several times: %s\n", t->passes_why);
+		print_privileges(pl, t->tool->name, f);
 	}
 }
 
@@ -142,6 +188,42 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 	flush(&r, "          ", f);
 }
 
+static const char *control_words(const struct plan_control *c)
+{
+	switch (c->kind) {
+	case TOOL_CONTROL_NONE:
+		break;
+	case TOOL_CONTROL_FLAG:
+		return "told by $PROFRIG_RECORD";
+	case TOOL_CONTROL_FIFO:
+		return "told by a pipe";
+	case TOOL_CONTROL_SCRIPT:
+		return "told by a script";
+	case TOOL_CONTROL_COMMAND:
+		return "told by a program";
+	}
+	return "records always: it has no switch, analysis leaves out what is outside";
+}
+
+static void print_record(const struct plan *pl, FILE *f)
+{
+	const struct runconf_record *r = &pl->conf->record;
+
+	if (!r->given)
+		return;
+	fprintf(f, "\nrecording, %s%s%s", r->mark ? "from the mark '" : "", r->mark ? r->mark : "",
+		r->mark    ? "' on"
+		: r->begin ? "from the workload's start"
+			   : "when 'profrig ctl RUN start' says so");
+	if (r->after_s > 0)
+		fprintf(f, ", %g s later", r->after_s);
+	if (r->for_s > 0)
+		fprintf(f, ", for %g s", r->for_s);
+	fprintf(f, "%s\n", r->samplers ? "; samplers pause too" : "");
+	for (size_t i = 0; i < pl->controls.nr; i++)
+		fprintf(f, "  %s: %s\n", pl->controls.v[i].tool, control_words(&pl->controls.v[i]));
+}
+
 static void print_samplers(const struct plan *pl, FILE *f)
 {
 	char idle[32];
@@ -168,10 +250,18 @@ static void print_outputs(const struct plan *pl, FILE *f)
 	for (size_t i = 0; i < pl->outputs.nr; i++) {
 		const struct plan_output *o = &pl->outputs.v[i];
 
+		CLEANUP(xfreep) char *lines = strvec_shell(&o->match);
+		CLEANUP(xfreep)
+		char *as = o->match.nr ? xasprintf("lines with %s", lines)
+				       : xstrdup(o->reader ? o->reader : "what it is");
+
 		fprintf(f, "  %s: %s/%s, %s, read as %s, at least %llu record%s\n", o->tool,
-			below_run(pl, o->dir), o->glob, o->required ? "required" : "optional",
-			o->reader ? o->reader : "what it is", (unsigned long long)o->min_records,
-			o->min_records == 1 ? "" : "s");
+			below_run(pl, o->dir), o->glob,
+			o->if_any     ? "if there is one"
+			: o->group    ? "this or another of its group"
+			: o->required ? "required"
+				      : "optional",
+			as, (unsigned long long)o->min_records, o->min_records == 1 ? "" : "s");
 	}
 	if (pl->needs.nr)
 		fprintf(f, "\nmust exist where the workload runs\n");
@@ -192,10 +282,12 @@ static void print_text(const void *ctx, FILE *f)
 	print_argv(&pl->engine_argv, f);
 	plan_source_text(pl, f);
 	print_config(pl, f);
+	print_gpus(pl, f);
 	print_tools(pl, f);
 	fprintf(f, "\nsteps\n");
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		print_step(pl, &pl->steps.v[i], i + 1, f);
+	print_record(pl, f);
 	print_samplers(pl, f);
 	print_outputs(pl, f);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/num.h"
 
 #define IMAGE_TIMEOUT_MS 30000
 #define HELLO_TIMEOUT_MS 120000
@@ -16,6 +17,7 @@ struct preflight {
 	const struct plan *pl;
 	const struct run_opts *o;
 	struct strvec *missing;
+	const struct devices *devices;
 };
 
 /* "what: what to do" */
@@ -30,15 +32,6 @@ static void lacks(struct preflight *pf, const char *fmt, ...)
 	va_end(ap);
 	if (!strvec_has(pf->missing, line.buf))
 		strvec_push(pf->missing, line.buf);
-}
-
-static bool have_gpu(const char *vendor)
-{
-	if (vendor && !strcmp(vendor, "nvidia"))
-		return access("/dev/nvidiactl", F_OK) == 0;
-	if (vendor)
-		return access("/dev/kfd", F_OK) == 0;
-	return have_gpu("nvidia") || have_gpu("amd");
 }
 
 static bool check_agent(struct preflight *pf)
@@ -217,6 +210,17 @@ static const char *tool_of(const struct plan *pl, const char *what)
 	return NULL;
 }
 
+/* ", use the tool 'x' instead", or NULL. */
+static char *other_tools(const struct plan *pl, const char *tool)
+{
+	const struct strvec *names = NULL;
+
+	for (size_t i = 0; pl->conf && i < pl->conf->tools.nr; i++)
+		if (!strcmp(pl->conf->tools.v[i].tool->name, tool))
+			names = &pl->conf->tools.v[i].tool->instead;
+	return names && names->nr ? xasprintf(", use the tool '%s' instead", names->v[0]) : NULL;
+}
+
 static void report_need(struct preflight *pf, const char *what, const char *why)
 {
 	const struct plan *pl = pf->pl;
@@ -229,9 +233,12 @@ static void report_need(struct preflight *pf, const char *what, const char *why)
 	char *state = why ? xasprintf("does not work %s (%s)", where, why)
 			  : xasprintf("is not there %s", where);
 
+	CLEANUP(xfreep) char *instead = tool ? other_tools(pl, tool) : NULL;
+
 	if (tool)
-		lacks(pf, "tool '%s' needs '%s', which %s: %s, or leave the tool out", tool, what,
-		      state, inside ? "use an image that has it" : "install it");
+		lacks(pf, "tool '%s' needs '%s', which %s: %s%s, or leave the tool out", tool, what,
+		      state, inside ? "use an image that has it" : "install it",
+		      instead ? instead : "");
 	else
 		lacks(pf, "'%s', which LD_PRELOAD names, %s: correct the path", what, state);
 }
@@ -276,7 +283,7 @@ static int ask_agent(struct preflight *pf, struct agent_link *l, const struct st
 int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agent_link *l,
 		    struct strvec *missing, struct err *err)
 {
-	struct preflight pf = { pl, o, missing };
+	struct preflight pf = { .pl = pl, .o = o, .missing = missing };
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	size_t before = missing->nr;
 	int r = 0;
@@ -288,15 +295,16 @@ int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agen
 }
 
 /* The same start as the run's, without its directory and under another name. */
-static int probe_argv(const struct plan *pl, char *name, struct strvec *argv, struct err *err)
+static int probe_argv(const struct preflight *pf, char *name, struct strvec *argv, struct err *err)
 {
+	const struct plan *pl = pf->pl;
 	struct engine_spec spec = pl->spec;
 
 	spec.run_dir = NULL;
 	spec.keep = false;
 	spec.name = name;
 	/* A device that is not there was reported; the rest can still be asked. */
-	if (!have_gpu(NULL))
+	if (devices_vendor(pf->devices) == GPU_NONE)
 		spec.gpus = NULL;
 	return pl->engine->start(&spec, argv, err);
 }
@@ -306,7 +314,7 @@ static void forget_container(const struct preflight *pf, const char *name)
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct proc_exit x;
 
-	if (!pf->pl->engine->container)
+	if (!pf->pl->engine->remove)
 		return;
 	pf->pl->engine->remove(name, &argv);
 	proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
@@ -329,7 +337,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 	 * starts. */
 	if (!pl->engine->container && pl->needs.nr + words.nr == 0)
 		return 0;
-	r = probe_argv(pl, name, &argv, err);
+	r = probe_argv(pf, name, &argv, err);
 	if (r < 0)
 		return r;
 	/* As a run's: whoever kills us here leaves a container too. */
@@ -377,26 +385,84 @@ static bool check_mounts(struct preflight *pf)
 	return all;
 }
 
+/* The GPUs that are asked for by number. */
+static void check_gpu_list(struct preflight *pf)
+{
+	const struct runconf *rc = pf->pl->conf;
+	enum gpu_vendor v = gpu_vendor_of(pf->pl->spec.gpu_vendor);
+	size_t count;
+
+	v = v ? v : devices_vendor(pf->devices);
+	count = devices_count(pf->devices, v);
+	for (size_t i = 0; rc && count && i < rc->gpu_list.nr; i++)
+		if (!devices_gpu(pf->devices, v, rc->gpu_list.v[i]))
+			lacks(pf,
+			      "gpus: GPU %d is not here (there are %zu, from 0): correct 'gpus'",
+			      rc->gpu_list.v[i], count);
+}
+
+static void check_vendor(struct preflight *pf, const struct tool *t)
+{
+	enum gpu_vendor v = gpu_vendor_of(t->vendor), here = devices_vendor(pf->devices);
+	const char *why;
+
+	/* A sampler's source knows better what it needs, and says so. */
+	if (v == GPU_NONE || t->sampler_kind || devices_usable(pf->devices, v, &why))
+		return;
+	lacks(pf,
+	      "tool '%s' is for %s GPUs and none can be used here (%s%s): leave it out, run where "
+	      "there is one, or --force-tools",
+	      t->name, v == GPU_AMD ? "AMD" : "NVIDIA", why,
+	      here == GPU_AMD      ? "; there are AMD's"
+	      : here == GPU_NVIDIA ? "; there are NVIDIA's"
+				   : "");
+}
+
 static void check_gpus(struct preflight *pf)
 {
 	const struct runconf *rc = pf->pl->conf;
 
-	if (pf->pl->spec.gpus && !have_gpu(NULL))
-		lacks(pf, "gpus: no GPU is here (neither /dev/kfd nor /dev/nvidiactl): leave "
-			  "'gpus' out, or run where there is one");
-	for (size_t i = 0; rc && i < rc->tools.nr; i++) {
-		const struct tool *t = rc->tools.v[i].tool;
-		const char *vendor = t->vendor ? t->vendor : "any";
+	if (pf->pl->spec.gpus && devices_vendor(pf->devices) == GPU_NONE)
+		lacks(pf,
+		      "gpus: no GPU can be used here (%s; %s): leave 'gpus' out, or run where "
+		      "there is one",
+		      pf->devices->amd_why, pf->devices->nvidia_why);
+	check_gpu_list(pf);
+	for (size_t i = 0; rc && !rc->force_tools && i < rc->tools.nr; i++)
+		check_vendor(pf, rc->tools.v[i].tool);
+}
 
-		/* Its source knows better what it needs, and says so. */
-		if (t->sampler_kind)
+/* The kernel would leave out those that are not there, without a word. */
+static void check_cpus(struct preflight *pf)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	long have = sysconf(_SC_NPROCESSORS_CONF);
+	const char *cpus = pf->pl->spec.cpus;
+	const char *last;
+	uint64_t n;
+
+	if (!cpus || have < 1)
+		return;
+	strvec_split(&words, cpus, ",-");
+	last = words.v[words.nr - 1];
+	if (num_u64(last, strlen(last), &n) == 0 && n >= (uint64_t)have)
+		lacks(pf, "cpus: processor %s is not here (there are %ld, from 0): correct 'cpus'",
+		      last, have);
+}
+
+/* What a tool cannot do without, and the container would not allow. */
+static void check_privileges(struct preflight *pf)
+{
+	for (size_t i = 0; i < pf->pl->privileges.nr; i++) {
+		const struct plan_privilege *p = &pf->pl->privileges.v[i];
+
+		if (p->by || p->wanted)
 			continue;
-		if ((!strcmp(vendor, "amd") || !strcmp(vendor, "nvidia")) && !have_gpu(vendor))
-			lacks(pf,
-			      "tool '%s' needs a GPU of vendor %s and there is none (%s): leave it "
-			      "out, or run where there is one",
-			      t->name, vendor,
-			      strcmp(vendor, "amd") ? "/dev/nvidiactl" : "/dev/kfd");
+		lacks(pf,
+		      "tool '%s' needs %s %s in a container (%s): add --privileged-profiling, "
+		      "which gives this run's tools what they declare and nothing else",
+		      p->tool, p->security ? "the security option" : "the capability", p->what,
+		      p->why ? p->why : "its file says so");
 	}
 }
 
@@ -429,7 +495,8 @@ static bool may_be_tried(const struct plan *pl)
 int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec *missing,
 		  struct err *err)
 {
-	struct preflight pf = { pl, o, missing };
+	CLEANUP(devices_release) struct devices found = { .gpus = VEC_INIT };
+	struct preflight pf = { pl, o, missing, pl->devices ? pl->devices : &found };
 	size_t before = missing->nr;
 	bool there = true, mounts, agent;
 	int r = 0;
@@ -439,7 +506,11 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	run_disk_room(pl, missing);
 	agent = check_agent(&pf);
 	mounts = check_mounts(&pf);
+	if (!pl->devices)
+		devices_find(&found, devices_root());
 	check_gpus(&pf);
+	check_cpus(&pf);
+	check_privileges(&pf);
 	check_samplers(&pf);
 	r = run_data_check(pl, o, missing, NULL);
 	if (r < 0)

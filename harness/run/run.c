@@ -33,6 +33,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
 	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_CLOCK_STEP,
 	  "the machine's clock was set during the run: all times of day are those of the clock it "
@@ -195,7 +196,7 @@ static void remove_container(struct run *rn)
 	struct err err = ERR_INIT;
 	struct proc_exit x;
 
-	if (!rn->pl->spec.name || rn->pl->spec.keep)
+	if (!e->remove || !rn->pl->spec.name || rn->pl->spec.keep)
 		return;
 	e->remove(rn->pl->spec.name, &argv);
 	rn->container_left = true;
@@ -547,7 +548,7 @@ static void walk(struct run *rn)
 	do_workload(rn);
 	do_post(rn);
 	run_phase(rn, "collect");
-	run_dir_own(rn);
+	run_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */

@@ -176,6 +176,10 @@ static void judge(struct run *rn, struct run_artifact *a, const char *path)
 		put_verdict(&a->v, "damaged", err.msg);
 		return;
 	}
+	if (po->match.nr) {
+		run_check_lines(path, po, &a->v);
+		return;
+	}
 	if (!rn->o->check) {
 		put_verdict(&a->v, "valid", "");
 		return;
@@ -211,13 +215,41 @@ static const struct run_artifact *decisive(const struct run *rn, size_t from)
 	return best;
 }
 
+/* One of the same group has records, found before or still to be looked for. */
+static bool group_is_met(const struct run *rn, const struct plan_output *po)
+{
+	for (size_t i = 0; po->group && i < rn->artifacts.nr; i++) {
+		const struct run_artifact *a = &rn->artifacts.v[i];
+
+		if (a->output->group && !strcmp(a->output->group, po->group) &&
+		    !strcmp(a->output->tool, po->tool) && is(a, "valid"))
+			return true;
+	}
+	return false;
+}
+
+static bool group_goes_on(const struct run *rn, const struct plan_output *po)
+{
+	const struct plan_output *end = rn->pl->outputs.v + rn->pl->outputs.nr;
+
+	for (const struct plan_output *o = po + 1; po->group && o < end; o++)
+		if (o->group && !strcmp(o->group, po->group) && !strcmp(o->tool, po->tool))
+			return true;
+	return false;
+}
+
 static void add_missing(struct run *rn, const struct plan_output *po)
 {
 	struct run_artifact a = { .output = po, .bytes = -1 };
+	bool wrap_at = rn->pl->conf && rn->pl->conf->wrap_at.nr;
 
+	if (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))
+		return;
 	a.path = xasprintf("artifacts/%s/%s", po->tool, po->glob);
 	put_verdict(&a.v, "missing",
-		    "no such file; did the workload do anything that the tool records?");
+		    wrap_at ? "no such file; did the workload start one of wrap_at's programs by "
+			      "its name?"
+			    : "no such file; did the workload do anything that the tool records?");
 	VEC_PUSH(&rn->artifacts, a);
 }
 
@@ -229,6 +261,12 @@ static void add_file(struct run *rn, const struct plan_output *po, const char *d
 	a.path = xstrdup(path + strlen(rn->pl->run_dir) + 1);
 	judge(rn, &a, path);
 	VEC_PUSH(&rn->artifacts, a);
+}
+
+/* Tools that were told to wait all the time are not to blame. */
+static bool never_recorded(const struct run *rn)
+{
+	return rn->record.switched && !rn->record.windows.nr;
 }
 
 static void collect_one(struct run *rn, const struct plan_output *po)
@@ -265,8 +303,16 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 			 po->tool, a->v.reason);
 		rn->outputs_optional_bad = true;
 	}
-	if (is(a, "valid"))
+	if (is(a, "valid") ||
+	    (is(a, "empty") && (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
 		return;
+	if (never_recorded(rn)) {
+		run_warn(rn, W_OUTPUT_OPTIONAL, "warning",
+			 "output '%s' of tool '%s' is %s: recording was never switched on", a->path,
+			 po->tool, a->v.verdict);
+		rn->outputs_optional_bad = true;
+		return;
+	}
 	run_warn(rn, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,
 		 po->required ? "error" : "warning", "%soutput '%s' of tool '%s' is %s%s%.200s",
 		 po->required ? "" : "optional ", a->path, po->tool, a->v.verdict,

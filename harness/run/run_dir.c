@@ -9,7 +9,6 @@
 
 #include "profrig/fs.h"
 
-#define OWN_PATIENCE_NS (60 * NS_PER_S)
 
 /* --- a file that must be written also when nothing else can be --- */
 
@@ -208,20 +207,25 @@ void run_dir_unmake(struct run *rn)
 	}
 }
 
-static int copy_script(const char *from, const char *to, struct err *err)
+static int put_script(const char *to, const char *data, size_t n, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(to);
-	CLEANUP(xfreep) char *data = NULL;
-	size_t n;
-	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
+	int r = fs_mkdirs(dir, 0777, err);
 
-	if (r == 0)
-		r = fs_mkdirs(dir, 0777, err);
 	if (r == 0)
 		r = fs_write_kept(to, data, n, FS_KEEP_NOTHING, err);
 	if (r == 0 && chmod(to, 0755) < 0)
 		r = err_sys(err, errno, "cannot make '%s' executable", to);
 	return r;
+}
+
+static int copy_script(const char *from, const char *to, struct err *err)
+{
+	CLEANUP(xfreep) char *data = NULL;
+	size_t n;
+	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
+
+	return r < 0 ? r : put_script(to, data, n, err);
 }
 
 void run_dir_latest(struct run *rn)
@@ -251,6 +255,9 @@ int run_dir_fill(struct run *rn, struct err *err)
 		r = fs_mkdirs(pl->mkdirs.v[i], 0777, err);
 	for (size_t i = 0; r == 0 && i < pl->copies.nr; i++)
 		r = copy_script(pl->copies.v[i].from, pl->copies.v[i].to, err);
+	for (size_t i = 0; r == 0 && i < pl->made.nr; i++)
+		r = put_script(pl->made.v[i].to, pl->made.v[i].text, strlen(pl->made.v[i].text),
+			       err);
 	return r;
 }
 
@@ -291,54 +298,6 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 		bool writes = rel && !strncmp(rel, "artifacts/", 10);
 
 		add_mode(pl->mkdirs.v[i], writes ? 0777 : 0011);
-	}
-}
-
-/* The agent's answer is waited for: it is to be done when outputs are collected. */
-static void give_back(struct run *rn, const char *dir, int64_t since_ns)
-{
-	int64_t until = clock_monotonic_ns() + OWN_PATIENCE_NS;
-	bool answered = false;
-	json_t *ev;
-
-	if (link_send(&rn->link,
-		      json_pack("{s:s, s:i, s:s, s:I}", "op", "own", "id", 0, "dir", dir,
-				"since_ns", (json_int_t)since_ns),
-		      NULL) < 0)
-		return;
-	while (!answered && clock_monotonic_ns() < until) {
-		int r = link_next(&rn->link, 250, &ev, NULL);
-
-		if (r < 0)
-			return;
-		answered = r > 0 && !strcmp(event_name(ev), "owned");
-		if (r > 0)
-			json_decref(ev);
-	}
-}
-
-/* Of the model's folder, what the workload made or changed there. */
-void run_dir_own(struct run *rn)
-{
-	const struct plan *pl = rn->pl;
-	struct fs_owned owned = { 0 };
-	bool in_use = pl->conf && pl->conf->dir && !pl->conf->container.workdir;
-	struct stat st;
-
-	if (!pl->engine->container)
-		return;
-	/* Mostly root's own, by root: nothing to give away, and it may be large. */
-	in_use = in_use && stat(pl->conf->dir, &st) == 0 && st.st_uid != 0;
-	if (rn->link_up && !rn->link_lost) {
-		give_back(rn, pl->run_dir, 0);
-		if (in_use)
-			give_back(rn, pl->conf->dir, rn->started_realtime_ns);
-	}
-	/* What a user of the image wrote, who may give nothing away. */
-	if (geteuid() == 0) {
-		fs_own_below(pl->run_dir, 0, &owned);
-		if (in_use)
-			fs_own_below(pl->conf->dir, rn->started_realtime_ns, &owned);
 	}
 }
 

@@ -225,6 +225,37 @@ static void put_host(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+static void put_or_null(struct json_out *j, const char *key, const char *text)
+{
+	json_str(j, key, *text ? text : NULL);
+}
+
+/* GPUs of the machine, whether the run was given them or not. */
+static void put_gpus(struct json_out *j, const struct devices *d)
+{
+	for (size_t i = 0; d && i < d->gpus.nr; i++) {
+		const struct gpu *g = &d->gpus.v[i];
+		CLEANUP(xfreep) char *id = xasprintf("gpu%d", g->index);
+
+		json_obj(j, NULL);
+		json_str(j, "id", id);
+		json_str(j, "source", g->vendor == GPU_AMD ? "kfd" : "nvidia");
+		json_str(j, "vendor", gpu_vendor_name(g->vendor));
+		json_str(j, "name", g->name);
+		put_or_null(j, "arch", g->arch);
+		put_or_null(j, "pci", g->pci);
+		put_or_null(j, "uuid", g->id);
+		if (g->memory_bytes > 0)
+			json_i64(j, "memory_bytes", g->memory_bytes);
+		else
+			json_nil(j, "memory_bytes");
+		if (g->vendor == GPU_AMD && g->render_minor >= 0)
+			json_i64(j, "render_minor", g->render_minor);
+		put_or_null(j, "driver", g->vendor == GPU_NVIDIA ? d->driver : d->rocm);
+		json_end(j);
+	}
+}
+
 /* Of the device when sampling began. */
 static void put_facts(struct json_out *j, const struct sampler_facts *f)
 {
@@ -249,6 +280,7 @@ static void put_facts(struct json_out *j, const struct sampler_facts *f)
 static void put_devices(struct json_out *j, const struct run *rn)
 {
 	json_arr(j, "devices");
+	put_gpus(j, rn->pl->devices);
 	for (size_t i = 0; i < rn->devices.nr; i++) {
 		const struct sampler_device *d = &rn->devices.v[i].device;
 

@@ -32,7 +32,7 @@ static const struct engine *pick_auto(const char *image, char **ret_notice)
 	for (size_t i = 0; engines[i]; i++) {
 		struct err why = ERR_INIT;
 
-		if (!engines[i]->container)
+		if (!engines[i]->container || engines[i]->never_auto)
 			continue;
 		if (!image)
 			continue;

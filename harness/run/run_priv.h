@@ -17,6 +17,7 @@
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
+ *	run_match.c	outputs that are logs
  *	run_results.h	what the workload's output and its results files say
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not (sweep_priv.h)
@@ -241,8 +242,6 @@ void run_dir_unmake(struct run *rn);
  * do. uid_inside: what it is in its container.
  */
 void run_dir_share(struct run *rn, int64_t uid_inside);
-/* What a container wrote into the run directory and the model's folder belongs to their owners. */
-void run_dir_own(struct run *rn);
 void run_dir_close(struct run *rn);
 /* A file written whole; on a full disk the reserve beside it becomes the file. */
 int run_write_reserved(const char *run_dir, const char *name, const char *text, size_t n,
@@ -318,6 +317,10 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The host's pid of the process that the agent calls `pid`; 0 unknown. */
 pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
+/* Of an output with `match`: how many of its lines hold one of the texts. */
+void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret);
+/* What a container wrote into the run directory and the model's folder is given to their owners. */
+void run_own(struct run *rn);
 /* Results into metrics and warnings: see run_results.h. */
 void run_results(struct run *rn);
 /* Before the workload: which results files are there already, and so are none of this run. */

@@ -126,6 +126,9 @@ json_t *step_start_request(const struct run *rn, const struct plan_step *ps, int
 			    json_boolean(ps->inherit_env || rn->pl->engine->container));
 	if (ps->cwd)
 		json_object_set_new(rq, "cwd", json_string(ps->cwd));
+	/* Also in a container: rootless ones have no cpuset where cgroups are not delegated. */
+	if (rn->pl->spec.cpus)
+		json_object_set_new(rq, "cpus", json_string(rn->pl->spec.cpus));
 	if (ps->out)
 		json_object_set_new(rq, "out", json_string(ps->out));
 	if (ps->err)

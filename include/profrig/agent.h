@@ -4,12 +4,14 @@
  * Requests (one object a line, at most 1 MiB):
  *	{"op":"probe","id":N,"needs":["rocprofv3","libfoo.so.1","/dev/kfd"],"env":[…],
  *	 "inherit":true}
- *		a word with '/' is a path, lib*.so* a library, else a program in PATH; PATH and
+ *		a word with '/' is a path, lib*.so* a library, else a program in PATH, "a|b" either;
+ *		PATH and
  *		LD_LIBRARY_PATH of the given environment count (default: the agent's)
  *	{"op":"start","id":N,"argv":[…],"env":["A=b",…],"cwd":"/x","out":"/run/steps/03.out",
- *	 "err":"…","mkdir":["/run/artifacts/x"]}
+ *	 "err":"…","mkdir":["/run/artifacts/x"],"cpus":"0-7,16"}
  *		stdin is /dev/null, in a process group of its own; env is complete when "inherit" is
  *		false (default), with "inherit":true it is laid over the agent's own environment
+ *		cpus: the only processors it and what it starts may use (absent: all)
  *	{"op":"signal","id":N,"sig":15}
  *		to the step's process group and its strays (descendants that left the group)
  *	{"op":"reap","id":N,"wait_ms":0,"grace_ms":200}

@@ -1,14 +1,16 @@
 /*
  * engine: what starts profrig-init, the agent. Engines are pure functions from a spec to argv
- * vectors; run/ executes them. Registry: harness/engine/engines.c (host, docker, podman).
+ * vectors; run/ executes them. Registry: harness/engine/engines.c (docker, podman, apptainer,
+ * host).
  *
  * The agent is the container's PID 1 (on host: a subreaper child) and everything else is asked of
  * it over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and labelled
  * profrig.run=<run id>, started with --rm -i and without a tty. No secret and no environment of the
  * workload is in any argv: steps carry their environment through the agent's stdin.
  *
- * GPUs, when asked for: AMD gets /dev/kfd and /dev/dri (or one /dev/dri/renderD<128+n> each),
- * NVIDIA --gpus (docker) or the CDI devices nvidia.com/gpu (podman). network, ipc, user and the
+ * GPUs, when asked for: AMD gets /dev/kfd and one render node each (gpu_nodes; where they are not
+ * known, /dev/dri or /dev/dri/renderD<128+n>), NVIDIA --gpus (docker) or the CDI devices
+ * nvidia.com/gpu (podman). network, ipc, user and the
  * like are the engine's defaults when NULL. `options` come last, so they win.
  *
  * Mounts every container gets: the run directory at its own absolute path (rw), the folder of the
@@ -42,9 +44,11 @@ struct engine_spec {
 	/* of things in the run directory, which a throw-away container has not */
 	VEC(struct engine_mount) late_mounts;
 	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
-	bool keep;                   /* leave the ended container for a look inside */
-	struct strvec caps, options; /* options: handed to the engine word by word */
-	char *gpus;                  /* NULL none, "all", "0,2" (expanded) */
+	bool keep;                    /* leave the ended container for a look inside */
+	struct strvec caps, security; /* "SYS_ADMIN"; "seccomp=unconfined" */
+	struct strvec options;        /* handed to the engine word by word */
+	char *cpus;                   /* "0-7,16"; NULL all */
+	char *gpus;                   /* NULL none, "all", "0,2" (expanded) */
 	VEC(int) gpu_list;
 	/*
 	 * "amd" or "nvidia"; NULL: told from the device files of this machine (amd when there is
@@ -52,20 +56,31 @@ struct engine_spec {
 	 */
 	const char *gpu_vendor;
 	/*
+	 * AMD: their device files, and the groups these belong to, as numbers. NVIDIA: for engines
+	 * that know GPUs by CDI names where the machine has no CDI file. Empty: not known.
+	 */
+	struct strvec gpu_nodes, gpu_groups;
+	/*
 	 * The hard limits of open files and processes that nobody here may raise (root without
 	 * CAP_SYS_RESOURCE: a container manager that asks for more, as podman does, starts nothing);
 	 * 0: there is no such limit.
 	 */
 	uint64_t max_files, max_processes;
 };
+void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);
 
 struct engine {
 	const char *name, *about;
 	bool container;
+	bool never_auto;  /* only when it is asked for */
+	bool all_devices; /* a container sees all GPUs or none: which of them, variables must say */
 	/* argv that starts the agent with its stdin/stdout on ours. */
 	int (*start)(const struct engine_spec *s, struct strvec *argv, struct err *err);
-	/* The following are NULL for host. Each makes an argv. */
+	/*
+	 * The following are NULL for host; remove and list also for apptainer, whose
+	 * containers are no more than the agent's processes. Each makes an argv.
+	 */
 	/* exits 0 when the engine answers, prints its version */
 	void (*probe)(struct strvec *argv);
 	/* prints the image id; exit ≠ 0 when absent */
@@ -80,7 +95,7 @@ struct engine {
 	const char *fix; /* one command that would make it work, for doctor */
 };
 
-/* NULL-terminated, in order of auto: docker, podman, host */
+/* NULL-terminated, in order of auto: docker, podman, host (apptainer is never picked) */
 extern const struct engine *const engines[];
 const struct engine *engine_find(const char *name);
 

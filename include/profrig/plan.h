@@ -14,12 +14,20 @@
  * PROFRIG_TOOL, PROFRIG_OUT and PROFRIG_OPT_<NAME>. Preloads of all tools are joined with ':' into
  * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
  * `conflicts` that name another tool or appear in its `provides`.
+ *
+ * wrap_at: the words of all tools stand in front of each of these programs instead, in a script of
+ * that name in <run>/wrap, which the workload finds first in its PATH. What that program starts
+ * finds the PATH as it was, so nothing is wrapped twice.
+ *
+ * A container is given nothing for tools' sake but with container.privileged_profiling;
+ * `privileges` says for each what it is and who gives it.
  */
 #ifndef PROFRIG_PLAN_H
 #define PROFRIG_PLAN_H
 
 #include <stdio.h>
 
+#include "profrig/devices.h"
 #include "profrig/engine.h"
 #include "profrig/runconf.h"
 
@@ -48,9 +56,17 @@ struct plan_step {
 	char *out, *err;  /* steps/NN-<name>.out below the run directory, absolute */
 };
 
-/* scripts copied into the run directory so that a step can see them: <run>/scripts/NN-<base> */
+/*
+ * Copied into the run directory so that a step can see them: scripts as <run>/scripts/NN-<base>,
+ * files that options name as <run>/files/<tool>/<base>.
+ */
 struct plan_copy {
 	char *from, *to;
+};
+
+/* Written there, to be run: what stands in front of a program, as <run>/wrap/<program>. */
+struct plan_made {
+	char *to, *text;
 };
 
 struct plan_sampler {
@@ -64,8 +80,18 @@ struct plan_output {
 	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
 	char *tool, *dir, *glob, *reader;
 	bool required;
-	bool if_any; /* it is no gap when there is none */
 	uint64_t min_records;
+	struct strvec match;
+	char *group;
+	bool if_any; /* it is no gap when there is none */
+};
+
+/* What a tool wants a container to allow. */
+struct plan_privilege {
+	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
+	bool security;           /* an option, not a capability */
+	bool wanted;             /* the tool works without it, and knows less */
+	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
 };
 
 /* A data set: a link in the run directory to where its data is, once it is. */
@@ -100,10 +126,14 @@ struct plan {
 	char *source_dir;
 	VEC(struct plan_step) steps;
 	VEC(struct plan_copy) copies;
+	VEC(struct plan_made) made;
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
-	VEC(struct plan_data) data;        /* as conf->data.sets */
+	VEC(struct plan_data) data; /* as conf->data.sets */
+	VEC(struct plan_privilege) privileges;
+	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
+	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */
@@ -116,6 +146,7 @@ struct plan_request {
 	const char *lib_dir;          /* host folder with profrig-init and libprofrig_*.so */
 	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
 	const char *host;
+	const struct devices *devices; /* NULL: not known */
 };
 
 /*

@@ -170,6 +170,7 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
 /*
  * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
  * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
+ * What the run's tools cost is there when run_note_overhead was before.
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
@@ -217,6 +218,7 @@ char *run_lib_dir(void);
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
+#define W_OWNER "W_OWNER"
 
 struct run_warning_info {
 	const char *code, *about;

@@ -30,8 +30,13 @@ struct runconf_tool {
 	const struct tool *tool; /* borrowed from the tool_set */
 	char *where;             /* file:line of the entry, "command line" */
 	/* defaults filled in, with the tool's file as their origin */
-	VEC(struct runconf_option { char *name, *value, *origin; }) options;
-	bool has_wrap; /* the entry replaces the tool's wrap */
+	VEC(struct runconf_option {
+		char *name, *value, *origin;
+		char *path; /* of type file: where it is, absolute; else NULL */
+	}) options;
+	uint64_t passes;  /* so often the workload runs because of it, at least; 1: once */
+	char *passes_why; /* for people; NULL: once */
+	bool has_wrap;    /* the entry replaces the tool's wrap */
 	struct strvec wrap;
 	VEC(struct runconf_env) env; /* of the entry: over the tool's own, per key */
 	char *sampler_device;        /* NULL: the tool has no sampler */
@@ -83,6 +88,8 @@ struct runconf {
 	VEC(struct runconf_mount) mounts;
 	char *gpus;                     /* NULL, "all" or "0,2-4" as written */
 	VEC(int) gpu_list;              /* expanded; empty for all / none */
+	char *cpus;                     /* NULL or "0-7,16": sorted, each once */
+	struct strvec wrap_at;          /* programs that tools are put in front of */
 	VEC(struct runconf_tool) tools; /* first innermost */
 	VEC(struct runconf_script) pre, post;
 	VEC(struct name_value { char *name, *value; }) labels;
@@ -90,9 +97,11 @@ struct runconf {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;
 		struct strvec caps, options;
+		bool privileged_profiling;
 		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
+	bool force_tools;   /* also those of a vendor whose GPUs are not found */
 	bool skip_workload; /* only the scripts run */
 	double grace_s;     /* between INT, TERM and KILL; default 10 */
 	double idle_s;      /* sampled before and after the workload, alone; 0: not */
@@ -118,6 +127,8 @@ struct runconf_request {
 	struct strvec sets;                 /* --set */
 	struct strvec labels;               /* k=v */
 	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
+	const char *wrap_at;                /* "a,b"; NULL = not given */
+	bool privileged_profiling, force_tools;
 	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */

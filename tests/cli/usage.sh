@@ -102,15 +102,15 @@ pre_scripts: [nosuch.sh]
 Y
 code "a configuration with mistakes of every kind" 3 "$PROFRIG" run -o "$T/none" --repeat 3 --config "$T/bad.yaml"
 is "all are told, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
-bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (gpu-tracer): leave one out
+bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (both trace the GPU, which has room for one: gpu-tracer): leave one out
 bad.yaml:3: engine 'docker' needs an image: model.image or --image
 bad.yaml:4: script 'nosuch.sh' is not there
 4 problems in the configuration; nothing was started"
-echo '{"model": {"command": ["true"]}, "engine": "apptainer"}' >"$T/engine.json"
+echo '{"model": {"command": ["true"]}, "engine": "singularity"}' >"$T/engine.json"
 code "an engine that this version does not have" 3 "$PROFRIG" plan --config "$T/engine.json"
-like "is told with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'apptainer'"
-code "on the command line" 2 "$PROFRIG" plan --engine apptainer -- true
-code "by --set" 2 "$PROFRIG" plan --set engine=apptainer -- true
+like "is told with its place" "$(cat "$T/err")" "engine.json:1: engine: unknown 'singularity'"
+code "on the command line" 2 "$PROFRIG" plan --engine singularity -- true
+code "by --set" 2 "$PROFRIG" plan --set engine=singularity -- true
 mkdir "$T/m1" "$T/m2"
 echo 'model: {command: [true]}' >"$T/m1/profrig.yaml"
 echo 'model: {command: [true], comand: x}' >"$T/m2/profrig.yaml"

@@ -2,9 +2,12 @@
 # perf record as a tool: a real recording, its text read back; what plan says of capabilities; how failures are told.
 . "$(dirname "$0")/../lib.sh"
 
-plan() { "$PROFRIG" -q plan --engine "$1" ${2:+--image "$2"} --tools perf --set tools[0].options.call_graph=dwarf -- /bin/true; }
+plan() { "$PROFRIG" -q plan --engine "$1" ${2:+--image "$2"} ${3:+"$3"} --tools perf --set tools[0].options.call_graph=dwarf -- /bin/true; }
 code "plan for docker" 0 plan docker some:image
-like "says which capability the container gets" "$(cat "$T/out")" 'gives the container the capability SYS_ADMIN'
+like "says which capability the tool lacks" "$(cat "$T/out")" 'lacks the capability SYS_ADMIN, which --privileged-profiling gives: '
+is "and does not give it" "$(grep '^start' "$T/out" | grep -c SYS_ADMIN)" 0
+code "plan of privileged profiling" 0 plan docker some:image --privileged-profiling
+like "says which capability the container gets" "$(cat "$T/out")" 'gives the container the capability SYS_ADMIN \(container.privileged_profiling\): '
 like "and gives it" "$(grep '^start' "$T/out")" '--cap-add[ =]SYS_ADMIN'
 like "the wrapper has the option" "$(cat "$T/out")" 'perf record --quiet -e cycles -F 997 --call-graph dwarf -k CLOCK_MONOTONIC -o [^ ]*/artifacts/perf/perf.data -- /bin/true'
 code "plan on host" 0 plan host

@@ -44,7 +44,7 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 
 static void test_registry(void **state)
 {
-	static const char *const order[] = { "docker", "podman", "host" };
+	static const char *const order[] = { "docker", "podman", "apptainer", "host" };
 	size_t n = 0;
 
 	(void)state;
@@ -57,8 +57,11 @@ static void test_registry(void **state)
 		assert_int_equal(engines[n]->container, engines[n]->probe != NULL);
 		assert_int_equal(engines[n]->container, engines[n]->image != NULL);
 		assert_int_equal(engines[n]->container, engines[n]->pull != NULL);
-		assert_int_equal(engines[n]->container, engines[n]->remove != NULL);
-		assert_int_equal(engines[n]->container, engines[n]->list != NULL);
+		/* apptainer's containers are processes: nothing is left to be removed. */
+		bool kept = engines[n]->container && strcmp(engines[n]->name, "apptainer") != 0;
+		assert_int_equal(kept, engines[n]->remove != NULL);
+		assert_int_equal(kept, engines[n]->list != NULL);
+		assert_int_equal(engines[n]->never_auto, engines[n]->container && !kept);
 	}
 	assert_int_equal(n, ARRAY_LEN(order));
 	assert_null(engine_find("dockers"));
@@ -137,12 +140,123 @@ static void test_every_option(void **state)
 	VEC_PUSH(&s.mounts, ((struct engine_mount){ xstrdup("/data"), xstrdup("/in"), true }));
 	VEC_PUSH(&s.mounts,
 		 ((struct engine_mount){ xstrdup("/home/m"), xstrdup("/home/m"), false }));
+	s.cpus = xstrdup("0-3,7");
+	s.security = (struct strvec)STRVEC_INIT;
+	strvec_push(&s.security, "seccomp=unconfined");
 	start_is("docker", &s,
 		 "docker" HEAD " -v /data:/in:ro -v /home/m:/home/m" RUN_DIR
 		 " --workdir '/work dir' --user 1000:1000 --network none --ipc host --shm-size 8g "
-		 "--cap-add SYS_PTRACE --cap-add PERFMON"
+		 "--cap-add SYS_PTRACE --cap-add PERFMON --security-opt seccomp=unconfined "
+		 "--cpuset-cpus 0-3,7"
 		 " --ulimit nofile=1024:1024" TAIL);
 	engine_spec_release(&s);
+}
+
+#define APPTAINER "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind "
+#define A_BINDS "/opt/profrig/lib:/.profrig:ro --bind /runs/R1:/runs/R1 "
+#define A_TAIL " /.profrig/profrig-init --run R1"
+
+/* Containers that are processes: all is in one line, and nothing of the caller comes along. */
+static void test_apptainer(void **state)
+{
+	static const struct {
+		const char *image, *shown;
+	} images[] = {
+		{ "img:1", "docker://img:1" },
+		{ "docker://img:1", "docker://img:1" },
+		{ "oras://r/i:2", "oras://r/i:2" },
+		{ "/images/x.sif", "/images/x.sif" },
+		{ "./box", "./box" },
+		{ "x.sif", "x.sif" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
+		struct engine_spec s = spec_of(images[i].image);
+		CLEANUP(xfreep)
+		char *want = xasprintf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown);
+
+		start_is("apptainer", &s, want);
+		engine_spec_release(&s);
+	}
+}
+
+static void test_apptainer_options(void **state)
+{
+	struct engine_spec s = spec_of("img:1");
+
+	(void)state;
+	s.workdir = xstrdup("/work dir");
+	s.network = xstrdup("none");
+	s.ipc = xstrdup("private");
+	s.cpus = xstrdup("0-3"); /* the agent sees to it */
+	s.gpus = xstrdup("0,2");
+	s.gpu_vendor = "amd";
+	strvec_push(&s.caps, "SYS_ADMIN");
+	s.security = (struct strvec)STRVEC_INIT;
+	strvec_push(&s.security, "seccomp:/x.json");
+	strvec_pushl(&s.options, "--fakeroot", NULL);
+	VEC_PUSH(&s.mounts, ((struct engine_mount){ xstrdup("/data"), xstrdup("/in"), true }));
+	start_is("apptainer", &s,
+		 APPTAINER "/opt/profrig/lib:/.profrig:ro --bind /data:/in:ro --bind "
+			   "/runs/R1:/runs/R1 --pwd '/work dir' --net --network none --ipc "
+			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --rocm "
+			   "--fakeroot docker://img:1" A_TAIL);
+	s.gpu_vendor = "nvidia";
+	free(s.network);
+	s.network = xstrdup("host");
+	start_is("apptainer", &s,
+		 APPTAINER "/opt/profrig/lib:/.profrig:ro --bind /data:/in:ro --bind "
+			   "/runs/R1:/runs/R1 --pwd '/work dir' --ipc "
+			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --nv "
+			   "--fakeroot docker://img:1" A_TAIL);
+	engine_spec_release(&s);
+}
+
+/* What it cannot do is refused. */
+static void test_apptainer_refuses(void **state)
+{
+	static const char *const words[] = { "container.user", "container.shm_size",
+					     "takes no ':' or ','", "no image",
+					     "would be an option" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		struct engine_spec s = spec_of(i == 3 ? NULL : i == 4 ? "-x" : "img:1");
+		CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+		struct err err = ERR_INIT;
+
+		if (i == 0)
+			s.user = xstrdup("1000");
+		if (i == 1)
+			s.shm_size = xstrdup("8g");
+		if (i == 2)
+			VEC_PUSH(&s.mounts,
+				 ((struct engine_mount){ xstrdup("/a:b"), xstrdup("/b"), false }));
+		assert_int_equal(engine_find("apptainer")->start(&s, &argv, &err), -EINVAL);
+		assert_non_null(strstr(err.msg, words[i]));
+		engine_spec_release(&s);
+	}
+}
+
+static void test_apptainer_questions(void **state)
+{
+	const struct engine *a = engine_find("apptainer");
+	CLEANUP(strvec_release)
+	struct strvec probe = STRVEC_INIT, file = STRVEC_INIT, far = STRVEC_INIT;
+
+	(void)state;
+	setenv("PROFRIG_APPTAINER", "singularity -d", 1);
+	a->probe(&probe);
+	a->image("/x.sif", &file);
+	a->pull("img:1", &far);
+	unsetenv("PROFRIG_APPTAINER");
+	CLEANUP(xfreep) char *p = strvec_shell(&probe);
+	CLEANUP(xfreep) char *f = strvec_shell(&file);
+	CLEANUP(xfreep) char *r = strvec_shell(&far);
+	assert_string_equal(p, "singularity -d --version");
+	assert_string_equal(f, "singularity -d inspect /x.sif");
+	assert_string_equal(r, "singularity -d --quiet exec --contain docker://img:1 true");
 }
 
 /* A path is never cut at what an engine takes for a separator. */
@@ -305,6 +419,10 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_words_from_environment),
 		cmocka_unit_test(test_every_option),
+		cmocka_unit_test(test_apptainer),
+		cmocka_unit_test(test_apptainer_options),
+		cmocka_unit_test(test_apptainer_refuses),
+		cmocka_unit_test(test_apptainer_questions),
 		cmocka_unit_test(test_mount_quoting),
 		cmocka_unit_test(test_gpus),
 		cmocka_unit_test(test_refused),

@@ -341,7 +341,7 @@ static void all_problems_at_once(void **state)
 	       "m/profrig.yaml:8: unknown tool 'blas_trac'; did you mean 'blas_trace'?",
 	       "m/profrig.yaml:9: option 'mode' of tool 'opts': unknown 'c' (one of: a|b)",
 	       "m/profrig.yaml:9: tool 'opts' has no option 'rat'; did you mean 'rate'?",
-	       "m/profrig.yaml:10: tool 'opts' is in the list twice",
+	       "m/profrig.yaml:10: tool 'opts' is in the list twice, with different settings",
 	       "m/profrig.yaml:11: tool 'blas_trace' has no sampler",
 	       "m/profrig.yaml:14: container.workdir: want an absolute path");
 	assert_non_null(strstr(f.err.msg, "profrig.yaml:15"));
@@ -431,7 +431,7 @@ static void unknown_names(void **state)
 	model(&f, "model: {command: [x]}\ntools: [zzz]\nengine: dokcer\n");
 	EXPECT(&f,
 	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	       "docker, podman, host)",
+	       "docker, podman, apptainer, host)",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
 	end(&f);
 }

@@ -118,7 +118,7 @@ static void choices_and_ranges(void **state)
 	      "  {name: c, sampler: {period_s: 5s}}]\n"
 	      "mounts: [{host: a, mode: rx}]\n",
 	      "profrig.yaml:1: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
-	      "docker, podman, host)",
+	      "docker, podman, apptainer, host)",
 	      "profrig.yaml:2: container.pull: unknown 'sometimes' (one of: missing, always, "
 	      "never)",
 	      "profrig.yaml:3: model.timeout: -1 is not between 0 and 31536000",

@@ -34,9 +34,22 @@ static const struct tool *one_tool(struct sandbox *sb, struct tool_set *ts, cons
 
 static void shipped_tools_are_sound(void **state)
 {
-	static const char *const want[] = { "blas_trace", "roctx_trace", "cpu_power", "cpu_usage",
-					    "rapl",       "gpu_power",   "gpu_vram",  "uftrace",
-					    "rocprofv3",  "rocprof",     "rpd" };
+	static const char *const want[] = {
+		/* every name of the orchestrator whose users are to feel at home */
+		"rpd", "rocprof", "rocprof_hip_only", "rocprof_sys", "rocprofv3",
+		"rocprofv3_compute", "rocprofv3_memory", "rocprofv3_communication",
+		"rocprofv3_full", "rocprofv3_lightweight", "rocprofv3_agent",
+		"rocprofv3_agent_counter", "rocprofv3_perfetto", "rocprofv3_api_overhead",
+		"rocprofv3_pc_sampling", "rocm_trace_lite", "rocm_trace_lite_default",
+		"rocblas_trace", "hipblaslt_trace", "miopen_trace", "tensile_trace", "rccl_trace",
+		"gpu_info_power_profiler", "gpu_info_vram_profiler", "therock_check",
+		"test_tools_A", "test_tools_B",
+		/* and more */
+		"blas_trace", "roctx_trace", "cpu_power", "cpu_usage", "rapl", "gpu_power",
+		"gpu_vram", "uftrace", "rocprof-sys", "rocprof-compute", "nsys", "ncu",
+		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
+		"onednn_trace"
+	};
 	struct tool_set ts;
 
 	(void)state;
@@ -49,6 +62,15 @@ static void shipped_tools_are_sound(void **state)
 		assert_problems(&t->problems, (const char *const[]){ NULL });
 		assert_non_null(t->about);
 		assert_true(t->class == TOOL_SAMPLER || t->outputs.nr > 0);
+		/* What it may leave is what profrig reads, or counts. */
+		for (size_t k = 0; k < t->outputs.nr; k++)
+			if (!t->outputs.v[k].reader == !t->outputs.v[k].match.nr)
+				fail_msg("%s: %s", want[i], t->outputs.v[k].glob);
+		/* Whoever takes a GPU's only tracer says so. */
+		assert_int_equal(strvec_has(&t->provides, "gpu-tracer"),
+				 strvec_has(&t->conflicts, "gpu-tracer"));
+		if (t->caps.nr && !t->because)
+			fail_msg("%s needs capabilities and does not say why", want[i]);
 		if (t->class == TOOL_WRAP)
 			assert_true(strvec_has(&t->needs, t->wrap.v[0]));
 	}
@@ -111,6 +133,37 @@ static void every_field(void **state)
 	sandbox_release(&sb);
 }
 
+/* A set that was only opened reads what is asked for, wherever the file is and whatever its own
+ * name, and in the end the same tools. */
+static void opened_as_loaded(void **state)
+{
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
+	struct tool_set all, lazy;
+	struct sandbox sb;
+
+	(void)state;
+	sandbox_init(&sb);
+	CLEANUP(xfreep) char *dir = fs_join(sb.dir, "t");
+	sandbox_write(&sb, "t/zz.yaml", "name: perf\nabout: mine\nclass: env\nenv: {A: b}\n");
+	strvec_push(&dirs, dir);
+	assert_int_equal(tool_set_load(&all, &dirs, NULL), 0);
+	assert_int_equal(tool_set_open(&lazy, &dirs, NULL), 0);
+	assert_int_equal(lazy.tools.nr, 0);
+	/* The first of a name wins, though its file is called otherwise. */
+	assert_string_equal(tool_find(&lazy, "perf")->about, "mine");
+	assert_string_equal(tool_find(&lazy, "rocprofv3")->name, "rocprofv3");
+	assert_true(lazy.tools.nr < all.tools.nr);
+	assert_null(tool_find(&lazy, "no-such-tool"));
+	assert_ptr_equal(tool_find(&lazy, "perf"), tool_find(&lazy, "perf"));
+	tool_set_all(&lazy);
+	assert_int_equal(lazy.tools.nr, all.tools.nr);
+	for (size_t i = 0; i < all.tools.nr; i++)
+		assert_string_equal(lazy.tools.v[i]->file, all.tools.v[i]->file);
+	tool_set_release(&all);
+	tool_set_release(&lazy);
+	sandbox_release(&sb);
+}
+
 static void mistakes(void **state)
 {
 	static const struct {
@@ -156,6 +209,21 @@ static void mistakes(void **state)
 		  "options.o.default: want a whole number" },
 		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {O-O: {type: int, default: 1}}\n",
 		  "'O-O' is no name of an option" },
+		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: file, default: no.txt}}\n",
+		  "options.o.default: file 'no.txt' is neither" },
+		{ "name: x\nclass: wrap\nwrap: [a]\npasses: {option: o}\n",
+		  "'o' is no option of type file" },
+		{ "name: x\nclass: wrap\nwrap: [a]\npasses: {lines: a}\n",
+		  "passes: want option and lines, least, or about" },
+		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, when: {f: y}}]\n",
+		  "when: there is no option 'f'" },
+		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tef, match: "
+		  "[a]}]\n",
+		  "'match' is for logs that no reader takes" },
+		{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_option: p}\n",
+		  "sampler.period_option: there is no option 'p'" },
+		{ "name: x\nclass: wrap\nwrap: [a]\nprivileges: maybe\n",
+		  "privileges: unknown 'maybe'" },
 		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: text, default: 1}}\n",
 		  "unknown 'text'" },
 		{ "name: x\nclass: wrap\nwrap: [a]\nname: y\n",
@@ -437,6 +505,7 @@ int main(void)
 		cmocka_unit_test(shipped_tools_are_sound),
 		cmocka_unit_test(every_field),
 		cmocka_unit_test(mistakes),
+		cmocka_unit_test(opened_as_loaded),
 		cmocka_unit_test(names_are_those_of_the_registries),
 		cmocka_unit_test(broken_files_keep_their_name),
 		cmocka_unit_test(first_of_a_name_wins),

@@ -1,0 +1,144 @@
+/*
+ * Apptainer: containers as processes of the caller, common on clusters.
+ *
+ * There is no daemon and no name: the container is the agent and what descends from it, and ends
+ * with it. Images are SIF files and folders ("./x.sif", "/images/x"), or whatever apptainer fetches
+ * itself ("docker://…"; a plain name is one of docker's). GPUs come all or none (--rocm, --nv),
+ * so which of them is said by variables; processors are the agent's business.
+ */
+#include "engine_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profrig/text.h"
+#include "profrig/xalloc.h"
+
+static void words(struct strvec *argv)
+{
+	engine_words(argv, "PROFRIG_APPTAINER", "apptainer");
+}
+
+static void push_image(const char *image, struct strvec *argv)
+{
+	bool here = *image == '/' || !strncmp(image, "./", 2) || text_suffix(image, ".sif");
+
+	if (here || strstr(image, "://"))
+		strvec_push(argv, image);
+	else
+		strvec_pushf(argv, "docker://%s", image);
+}
+
+/* source:target[:ro]; apptainer knows no way to quote. */
+static int add_bind(struct strvec *argv, const char *host, const char *inside, bool read_only,
+		    struct err *err)
+{
+	if (strpbrk(host, ":,") || strpbrk(inside, ":,"))
+		return err_set(err, EINVAL,
+			       "mount '%s' → '%s': apptainer takes no ':' or ',' in a path", host,
+			       inside);
+	if (host[0] != '/' || inside[0] != '/')
+		return err_set(err, EINVAL, "mount '%s' → '%s': both must be absolute paths", host,
+			       inside);
+	strvec_push(argv, "--bind");
+	strvec_pushf(argv, "%s:%s%s", host, inside, read_only ? ":ro" : "");
+	return 0;
+}
+
+static int add_binds(const struct engine_spec *s, struct strvec *argv, struct err *err)
+{
+	int r = add_bind(argv, s->lib_dir, ENGINE_LIB_DIR, true, err);
+
+	for (size_t i = 0; r == 0 && i < s->mounts.nr; i++)
+		r = add_bind(argv, s->mounts.v[i].host, s->mounts.v[i].container,
+			     s->mounts.v[i].read_only, err);
+	if (r == 0 && s->run_dir)
+		r = add_bind(argv, s->run_dir, s->run_dir, false, err);
+	return r;
+}
+
+/* What it cannot do is refused, not left out. */
+static int check(const struct engine_spec *s, struct err *err)
+{
+	const char *what = s->user ? "container.user" : s->shm_size ? "container.shm_size" : NULL;
+
+	if (!s->image || !*s->image)
+		return err_set(err, EINVAL, "no image is stated");
+	if (s->image[0] == '-')
+		return err_set(err, EINVAL, "image '%s' would be an option", s->image);
+	if (!s->lib_dir)
+		return err_set(err, ENOENT, "the folder of profrig-init is not known");
+	if (what)
+		return err_set(err, EINVAL, "%s: apptainer has no such thing: leave it out", what);
+	return 0;
+}
+
+static void add_privileges(const struct engine_spec *s, struct strvec *argv)
+{
+	for (size_t i = 0; i < s->caps.nr; i++) {
+		strvec_push(argv, "--add-caps");
+		strvec_pushf(argv, "CAP_%s", s->caps.v[i]);
+	}
+	for (size_t i = 0; i < s->security.nr; i++)
+		strvec_pushl(argv, "--security", s->security.v[i], NULL);
+}
+
+static int apptainer_start(const struct engine_spec *s, struct strvec *argv, struct err *err)
+{
+	int r = check(s, err);
+
+	if (r < 0)
+		return r;
+	words(argv);
+	/* Nothing of the caller's environment, home or /tmp; its own processes alone. */
+	strvec_pushl(argv, "--quiet", "exec", "--cleanenv", "--contain", "--no-home", "--pid",
+		     NULL);
+	r = add_binds(s, argv, err);
+	if (r < 0)
+		return r;
+	if (s->workdir)
+		strvec_pushl(argv, "--pwd", s->workdir, NULL);
+	if (s->network && strcmp(s->network, "host") != 0)
+		strvec_pushl(argv, "--net", "--network", s->network, NULL);
+	if (s->ipc && !strcmp(s->ipc, "private"))
+		strvec_push(argv, "--ipc");
+	add_privileges(s, argv);
+	if (s->gpus)
+		strvec_push(argv, engine_is_nvidia(s) ? "--nv" : "--rocm");
+	strvec_pushv(argv, s->options.v);
+	push_image(s->image, argv);
+	strvec_pushl(argv, ENGINE_LIB_DIR "/profrig-init", "--run", s->run_id, NULL);
+	return 0;
+}
+
+static void apptainer_probe(struct strvec *argv)
+{
+	words(argv);
+	strvec_push(argv, "--version");
+}
+
+/* A file is looked into; what must be fetched is fetched by this too, and kept in its cache. */
+static void apptainer_image(const char *image, struct strvec *argv)
+{
+	CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;
+
+	push_image(image, &one);
+	words(argv);
+	if (strstr(one.v[0], "://"))
+		strvec_pushl(argv, "--quiet", "exec", "--contain", one.v[0], "true", NULL);
+	else
+		strvec_pushl(argv, "inspect", one.v[0], NULL);
+}
+
+const struct engine engine_apptainer = {
+	.name = "apptainer",
+	.about = "Apptainer: containers as the caller's own processes",
+	.container = true,
+	.never_auto = true,
+	.all_devices = true,
+	.start = apptainer_start,
+	.probe = apptainer_probe,
+	.image = apptainer_image,
+	.pull = apptainer_image,
+	.fix = "install apptainer (apptainer.org)",
+};

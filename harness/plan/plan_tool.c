@@ -1,0 +1,142 @@
+/* What tools bring along beside argv and environment: files that options name, outputs that depend
+ * on options, and scripts that put the tools in front of one program of the workload. */
+#include "plan_int.h"
+
+#include <string.h>
+
+#include "profrig/fs.h"
+#include "profrig/strbuf.h"
+
+const char *plan_interface(const char *word)
+{
+	static const struct {
+		const char *word, *says;
+	} known[] = {
+		{ "gpu-tracer", "both trace the GPU, which has room for one: gpu-tracer" },
+		{ "ptrace", "both stop the workload's processes by ptrace: ptrace" },
+		{ "nccl-log", "both set where NCCL and RCCL write their log: nccl-log" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!strcmp(known[i].word, word))
+			return known[i].says;
+	return word;
+}
+
+/* --- files --- */
+
+char *plan_files_dir(const struct maker *m, const char *tool)
+{
+	return xasprintf("%s/files/%s", m->rq->run_dir, tool);
+}
+
+static char *file_copy(const struct maker *m, const struct runconf_tool *t,
+		       const struct runconf_option *o)
+{
+	CLEANUP(xfreep) char *dir = plan_files_dir(m, t->tool->name);
+
+	return fs_join(dir, fs_base(o->path));
+}
+
+const char *plan_option_value(const struct maker *m, const struct runconf_tool *t,
+			      const struct runconf_option *o, char **ret_path)
+{
+	if (!o->path)
+		return o->value;
+	free(*ret_path);
+	*ret_path = file_copy(m, t, o);
+	return *ret_path;
+}
+
+void plan_files(struct maker *m, const struct runconf_tool *t)
+{
+	for (size_t i = 0; i < t->options.nr; i++) {
+		const struct runconf_option *o = &t->options.v[i];
+
+		if (!o->path)
+			continue;
+		strvec_push_take(&m->pl->mkdirs, plan_files_dir(m, t->tool->name));
+		VEC_PUSH(&m->pl->copies,
+			 ((struct plan_copy){ xstrdup(o->path), file_copy(m, t, o) }));
+	}
+}
+
+bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o)
+{
+	for (size_t i = 0; o->when_option && i < t->options.nr; i++)
+		if (!strcmp(t->options.v[i].name, o->when_option))
+			return !strcmp(t->options.v[i].value, o->when_value);
+	return true;
+}
+
+/* --- in front of one program --- */
+
+static bool any_wrap(const struct maker *m)
+{
+	for (size_t i = 0; i < m->conf->tools.nr; i++) {
+		const struct runconf_tool *t = &m->conf->tools.v[i];
+
+		if ((t->has_wrap ? &t->wrap : &t->tool->wrap)->nr)
+			return true;
+	}
+	return false;
+}
+
+bool plan_wrap_at(const struct maker *m)
+{
+	return m->conf->wrap_at.nr && any_wrap(m);
+}
+
+/* The PATH of an image is not known here, so it is made where the workload starts. */
+void plan_wrap_start(struct maker *m, struct strvec *argv)
+{
+	strvec_pushl(argv, SCRIPT_SHELL, "-c", "PATH=$0:$PATH; export PATH; exec \"$@\"", NULL);
+	strvec_pushf(argv, "%s/wrap", m->rq->run_dir);
+}
+
+/*
+ * Takes its own folder out of the PATH: the program itself is found behind it, and what it starts
+ * is not wrapped once more.
+ */
+static char *wrap_script(struct maker *m, const char *program)
+{
+	CLEANUP(strvec_release) struct strvec wrap = STRVEC_INIT;
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = m->conf->tools.nr; i-- > 0;)
+		if (!plan_wrapped_already(m, i))
+			plan_wrap(m, &m->conf->tools.v[i], &wrap);
+	strvec_push(&wrap, program);
+	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
+
+	strbuf_addstr(&sb, "#!/bin/sh\nown=");
+	CLEANUP(xfreep) char *own = xasprintf("%s/wrap", m->rq->run_dir);
+	strbuf_add_shell(&sb, own);
+	strbuf_addf(&sb,
+		    "\nrest=\nIFS=:\nfor dir in $PATH; do\n"
+		    "\t[ \"$dir\" = \"$own\" ] || rest=${rest:+$rest:}$dir\ndone\nunset IFS\n"
+		    "PATH=$rest\nexport PATH\nexec %s \"$@\"\n",
+		    words);
+	return strbuf_steal(&sb);
+}
+
+void plan_wrap_files(struct maker *m)
+{
+	const struct strvec *at = &m->conf->wrap_at;
+
+	if (!plan_wrap_at(m))
+		return;
+	strvec_pushf(&m->pl->mkdirs, "%s/wrap", m->rq->run_dir);
+	for (size_t i = 0; i < at->nr; i++) {
+		if (strchr(at->v[i], '/') || !*at->v[i]) {
+			plan_problem(m, NULL,
+				     "wrap_at: '%.200s': want the name of a program, as the "
+				     "workload finds it in PATH",
+				     at->v[i]);
+			continue;
+		}
+		VEC_PUSH(&m->pl->made,
+			 ((struct plan_made){ xasprintf("%s/wrap/%s", m->rq->run_dir, at->v[i]),
+					      wrap_script(m, at->v[i]) }));
+	}
+}

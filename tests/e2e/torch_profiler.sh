@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# The hook that profiles PyTorch programs, on a torch that has a profiler of the real one's shape and nothing else: one trace for each process, and no program
+# that is any the worse for it.
+. "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/fakes/machine.sh"
+if ! need python3 command -v python3; then
+	skip "torch_profiler" "python3 is not installed"
+	exit 0
+fi
+plain_machine "$T/plain"
+export PROFRIG_SYSFS_ROOT=$T/plain PYTHONPATH=$ROOT/tests/fakes/python PYTHONDONTWRITEBYTECODE=1
+run() { # WORDS…
+	"$PROFRIG" -q run --engine host --no-analyze -o "$T/runs" --tools torch_profiler "$@" >"$T/out" 2>"$T/err"
+	local code=$?
+	run=$(cat "$T/out")
+	return $code
+}
+err() { cat "$run"/steps/*-workload.err; }
+printed() { cat "$run"/steps/*-workload.out; }
+traces() { find "$run/artifacts/torch_profiler" -name '*.pt.trace.json.gz' | wc -l; }
+asked() { gzip -dc "$run"/artifacts/torch_profiler/*.gz | jq -r '.traceEvents[0].args.asked'; }
+
+code "a program that uses torch" 0 run -- python3 -c 'import torch; print("ran", torch.__version__)'
+is "runs as ever" "$(printed)$(err)" "ran 2.4.0"
+is "and leaves its trace, which is read" "$(jq -r '.artifacts[] | .reader + " " + .verdict + " " + (.records | tostring)' "$run/run.json")" "tef valid 2"
+like "named by host and process" "$(jq -r '.artifacts[0].path' "$run/run.json")" "/$(uname -n)\.[0-9]+\.pt\.trace\.json\.gz$"
+is "of everything, with shapes" "$(asked | jq -c '[.activities, .record_shapes, .with_stack, .profile_memory]')" '[["CPU","CUDA"],true,false,false]'
+code "options" 0 run --set 'tools[0].options={activities: cpu, shapes: false, stacks: true, memory: true}' -- python3 -c 'import torch'
+is "reach the profiler" "$(asked | jq -c '[.activities, .record_shapes, .with_stack, .profile_memory]')" '[["CPU"],false,true,true]'
+code "imports below torch" 0 run -- python3 -c 'from torch.profiler import ProfilerActivity; import torch; assert torch.LOADED'
+is "are one trace" "$(traces)" 1
+
+code "a program without torch" 7 run -- python3 -c 'print("hello")'
+is "runs as ever" "$(printed)$(err)" "hello"
+like "and the run says that nothing was recorded" "$(jq -r .reason "$run/run.json")" "of tool 'torch_profiler' is missing"
+PYTHONPATH='' code "where there is no torch" 7 run -- python3 -c 'try:
+    import torch
+except ImportError as e:
+    print(type(e).__name__)'
+is "the program sees what it would see" "$(printed)$(err)" "ModuleNotFoundError"
+FAKE_TORCH=broken code "a torch that cannot be loaded" 7 run -- python3 -c 'try:
+    import torch
+except ImportError as e:
+    print(e)'
+is "fails with its own words" "$(printed)$(err)" "libtorch_cpu.so: cannot open shared object file"
+FAKE_TORCH=noprofiler code "a torch without a profiler" 7 run -- python3 -c 'import torch; print("ran")'
+is "runs" "$(printed)" "ran"
+like "and is told of" "$(err)" "profrig: torch_profiler: not started: ModuleNotFoundError"
+FAKE_TORCH=export code "a trace that cannot be written" 7 run -- python3 -c 'import torch; print("ran")'
+is "is not the program's failure" "$(jq -r '.exit_code' "$run/run.json") $(printed)" "0 ran"
+like "and is told of" "$(err)" "no trace was written: OSError: No space left"
+code "a program that fails" 1 run -- python3 -c 'import torch, sys; sys.exit(9)'
+is "fails with its own status" "$(jq -r '.exit_code' "$run/run.json")" 9
+is "and its trace is there" "$(traces)" 1
+code "an exception" 1 run -- python3 -c 'import torch; raise ValueError("x")'
+is "leaves a trace too" "$(traces)" 1
+
+code "several processes" 0 run -- sh -c 'python3 -c "import torch" & python3 -c "import torch" & wait'
+is "have one each" "$(traces)" 2
+code "a fork" 0 run -- python3 -c 'import os, torch
+if os.fork() == 0:
+    raise SystemExit(0)
+os.wait()'
+is "has no trace of its own, and does no harm to its parent's" "$(traces)$(err)" 1
+code "a profiler of the program's own" 0 run -- python3 -c 'import torch.profiler as p
+with p.profile(activities=[p.ProfilerActivity.CPU]) as mine:
+    pass
+mine.export_chrome_trace("'"$T"'/mine.json")'
+is "gets what it wants" "$(jq '.traceEvents | length' "$T/mine.json")" 2
+is "after ours has ended" "$(traces)" 1
+like "which is told" "$(err)" "the program starts a profiler of its own: the trace ends here"
+
+mkdir "$T/site"
+echo 'print("site of the image", flush=True)' >"$T/site/sitecustomize.py"
+PYTHONPATH=$T/site:$PYTHONPATH code "a sitecustomize that is there already" 0 run -- python3 -c 'import torch, sitecustomize; print(sitecustomize.__file__)'
+is "still runs, and is the one that is seen" "$(printed)" "site of the image
+$T/site/sitecustomize.py"
+is "beside ours" "$(traces)" 1
+code "in front of one program of a script" 0 run --wrap-at python3 -- sh -c 'python3 -c "import torch"; echo "path ${PYTHONPATH%%:*}"'
+is "nothing else is touched" "$(printed)" "path $ROOT/tests/fakes/python"
+is "and that one is traced" "$(traces)" 1
+"$PROFRIG" -q report "$run" --format csv >/dev/null 2>&1
+check "the tables know kernels and operators" grep -q '^device,gemm,kernel,1,' "$run/analysis/tables/functions.csv"

@@ -1,0 +1,219 @@
+/* Outputs that are logs, outputs in groups, outputs that may be there: how a run judges them; and
+ * what it writes for tools before they start. */
+#include "run_rig.h"
+
+static struct plan_output *last_output(struct rig *g)
+{
+	return &g->plan.outputs.v[g->plan.outputs.nr - 1];
+}
+
+static void add_log(struct rig *g, const char *glob, const char *word, uint64_t least)
+{
+	add_output(g, "t", glob, true, least);
+	last_output(g)->match = (struct strvec)STRVEC_INIT;
+	strvec_push(&last_output(g)->match, word);
+}
+
+static void workload(struct rig *g, const char *command)
+{
+	CLEANUP(xfreep)
+	char *line = xasprintf("cd $PROFRIG_RUN_DIR/artifacts/t && %s", command);
+
+	add_step(g, STEP_WORKLOAD, "workload", line);
+}
+
+static int64_t records(const struct rig *g)
+{
+	const json_t *a = json_array_get(json_object_get(g->doc, "artifacts"), 0);
+
+	return json_integer_value(json_object_get(a, "records"));
+}
+
+static size_t artifacts(const struct rig *g)
+{
+	return json_array_size(json_object_get(g->doc, "artifacts"));
+}
+
+/* --- logs --- */
+
+static void log_lines(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "printf 'a bench 1\\nnothing\\nbench\\nx' >a.log");
+	add_log(g, "*.log", "bench", 2);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_int_equal(records(g), 2);
+}
+
+static void log_with_too_little(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "printf 'a bench 1\\nnothing\\n' >a.log");
+	add_log(g, "*.log", "bench", 2);
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "1 of its lines hold bench, wanted at least 2");
+}
+
+/* Lines longer than any buffer are one line; bytes of no text do no harm. */
+static void log_of_odd_bytes(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "{ head -c 3000000 /dev/zero | tr '\\0' x; echo ' bench bench'; "
+		    "printf '\\377\\376 bench\\n'; } >a.log");
+	add_log(g, "*.log", "bench", 1);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_int_equal(records(g), 2);
+}
+
+/* One file of a process that called nothing says nothing against the other's. */
+static void log_of_two_processes(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "echo bench >1.log; echo other >2.log");
+	add_log(g, "*.log", "bench", 1);
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	assert_int_equal(artifacts(g), 2);
+}
+
+/* --- groups --- */
+
+static void in_group(struct rig *g, const char *glob)
+{
+	add_output(g, "t", glob, true, 1);
+	last_output(g)->group = xstrdup("trace");
+}
+
+static void one_of_a_group(void **state)
+{
+	static const char *const left[] = { "echo records 3 >new.x", "echo records 3 >old.x",
+					    "echo records 3 >old.x; echo records 0 >new.x",
+					    "echo records 0 >old.x; echo records 3 >new.x" };
+
+	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
+		struct rig *g = *state;
+
+		workload(g, left[i]);
+		in_group(g, "new.x");
+		in_group(g, "old.x");
+		go(g);
+		ended_as(g, RUN_SUCCESS, 0, "");
+		plan_again(g);
+	}
+}
+
+static void none_of_a_group(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "true");
+	in_group(g, "new.x");
+	in_group(g, "old.x");
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "'artifacts/t/old.x' of tool 't' is missing");
+	plan_again(g);
+	workload(g, "echo records 0 >old.x");
+	in_group(g, "new.x");
+	in_group(g, "old.x");
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "is empty");
+	plan_again(g);
+	/* What is damaged is never made good by another. */
+	workload(g, "echo bad >new.x; echo records 3 >old.x");
+	in_group(g, "new.x");
+	in_group(g, "old.x");
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "is damaged");
+}
+
+/* --- if any --- */
+
+static void if_any(void **state)
+{
+	static const struct {
+		const char *command;
+		int code;
+		size_t artifacts;
+	} cases[] = {
+		{ "true", 0, 0 },
+		{ "echo records 2 >x.csv", 0, 1 },
+		{ "echo records 0 >x.csv", 0, 1 },
+		{ "echo bad >x.csv", 7, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rig *g = *state;
+
+		workload(g, cases[i].command);
+		add_output(g, "t", "*.csv", true, 1);
+		last_output(g)->if_any = true;
+		go(g);
+		if (g->result.exit_code != cases[i].code || artifacts(g) != cases[i].artifacts)
+			ROW_FAIL(i, "exit %d, %zu artifacts", g->result.exit_code, artifacts(g));
+		plan_again(g);
+	}
+}
+
+/* --- before the start --- */
+
+static void made_scripts(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *to = fs_join(g->plan.run_dir, "wrap/prog");
+
+	VEC_PUSH(&g->plan.made,
+		 ((struct plan_made){ xstrdup(to), xstrdup("#!/bin/sh\necho made $1\n") }));
+	add_step(g, STEP_WORKLOAD, "workload", "PATH=$PROFRIG_RUN_DIR/wrap:$PATH prog well");
+	go(g);
+	ended_as(g, RUN_SUCCESS, 0, "");
+	CLEANUP(xfreep) char *out = read_below(g, "steps/01-workload.out");
+	assert_string_equal(out, "made well\n");
+}
+
+/* GPUs of the machine stand in run.json, whether anything samples them or not. */
+static void devices(void **state)
+{
+	struct rig *g = *state;
+	struct devices d = { .gpus = VEC_INIT, .rocm = "6.4.1" };
+	struct gpu one = { .vendor = GPU_AMD,
+			   .name = "AMD Instinct MI300X",
+			   .arch = "gfx942",
+			   .pci = "0000:c1:00.0",
+			   .render_minor = 136,
+			   .memory_bytes = 1024 };
+	const json_t *o;
+
+	VEC_PUSH(&d.gpus, one);
+	g->plan.devices = &d;
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	go(g);
+	o = json_array_get(json_object_get(g->doc, "devices"), 0);
+	assert_string_equal(str(o, "id"), "gpu0");
+	assert_string_equal(str(o, "vendor"), "amd");
+	assert_string_equal(str(o, "arch"), "gfx942");
+	assert_string_equal(str(o, "driver"), "6.4.1");
+	assert_int_equal(json_integer_value(json_object_get(o, "render_minor")), 136);
+	assert_int_equal(json_integer_value(json_object_get(o, "memory_bytes")), 1024);
+	devices_release(&d);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(log_lines),        T(log_with_too_little),
+		T(log_of_odd_bytes), T(log_of_two_processes),
+		T(one_of_a_group),   T(none_of_a_group),
+		T(if_any),           T(made_scripts),
+		T(devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
