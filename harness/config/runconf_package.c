@@ -70,6 +70,7 @@ void loader_entry(struct loader *l, const char *file, const char *name, const st
 			     &l->rc->notes) < 0)
 		l->broken |= !c.root;
 	l->model_file = xstrdup(e->file);
+	l->package = true;
 	merge(l, &c);
 	cfg_release(&c);
 }
