@@ -218,8 +218,8 @@ case_15() {
 }
 . "$ROOT/tests/fakes/machine.sh"
 amd_machine "$T/amd" 2
-{ echo 't_ns,power.gpu0[W]' && seq 500 | awk '{ print $1 * 10000000 "," 100 + $1 % 7 }'; } >"$T/power.csv"
-{ echo 't_ns,vram_used.gpu0[bytes],vram_total.gpu0[bytes]' && seq 500 | awk '{ print $1 * 10000000 "," 1000000 * $1 ",1000000000" }'; } >"$T/vram.csv"
+{ echo 't_ns,power.gpu0[W]' && seq 200 | awk '{ print $1 * 10000000 "," 100 + $1 % 7 }'; } >"$T/power.csv"
+{ echo 't_ns,vram_used.gpu0[bytes],vram_total.gpu0[bytes]' && seq 200 | awk '{ print $1 * 10000000 "," 1000000 * $1 ",1000000000" }'; } >"$T/vram.csv"
 mkdir "$T/odd \$d" && touch "$T/odd \$d/file 'with' \$odd"
 # Scripts are run by bash, which a busybox image has under another name.
 printf '#!/bin/sh\nexec /bin/sh "$@"\n' >"$T/bash" && chmod +x "$T/bash"
