@@ -314,7 +314,8 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
 	struct analyze_options with = *o;
-	CLEANUP(analysis_moments_release) struct analysis_moments moments = { VEC_INIT, VEC_INIT, VEC_INIT };
+	CLEANUP(analysis_moments_release)
+	struct analysis_moments moments = { VEC_INIT, VEC_INIT, VEC_INIT };
 	CLEANUP(energy_stream_freep)
 	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	CLEANUP(profile_freep) struct profile *p = NULL;

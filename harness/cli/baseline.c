@@ -68,7 +68,7 @@ static double budget_of(const struct prepared *p)
 }
 
 void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
-		const struct run_result *r)
+		 const struct run_result *r)
 {
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 	struct outcome oc = { .run_dir = xstrdup(p->run_dir),
@@ -78,7 +78,8 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 			      .alone = p->alone,
 			      .block = block,
 			      .workload_s = good ? r->workload_s : NAN,
-			      .budget = budget_of(p) };
+			      .budget = budget_of(p),
+			      .prepared = p };
 
 	read_performance(&oc);
 	VEC_PUSH(&s->v, oc);
@@ -256,12 +257,24 @@ static void say_err(int r, const struct err *err)
 		log_warn("%s", err->msg);
 }
 
-static void note(const struct pairing *s, const struct outcome *oc, const struct cost *c)
+void pairing_pair(struct pairing *s, size_t i)
 {
-	const struct outcome *bare = bare_of(s, oc->block);
-	struct run_overhead ro = { .baseline_id = bare ? bare->run_id : NULL,
-				   .baseline_s = bare ? bare->workload_s : NAN,
-				   .workload_s = oc->workload_s,
+	const struct outcome *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+	struct run_overhead ro = { .budget = NAN };
+	struct err err = ERR_INIT;
+
+	if (oc->bare || !bare)
+		return;
+	ro.baseline_id = bare->run_id;
+	ro.baseline_s = bare->workload_s;
+	ro.workload_s = oc->workload_s;
+	say_err(run_note_overhead(oc->run_dir, &ro, &err), &err);
+}
+
+static void note(const struct outcome *oc, const struct cost *c)
+{
+	struct run_overhead ro = { .baseline_s = NAN,
+				   .workload_s = NAN,
 				   .pairs = c->time.n,
 				   .mean = c->time.ratio - 1,
 				   .low = c->time.low - 1,
@@ -277,7 +290,8 @@ static void note(const struct pairing *s, const struct outcome *oc, const struct
 static void add_table(const struct outcome *oc)
 {
 	CLEANUP(xfreep) char *dir = fs_join(oc->run_dir, "analysis");
-	CLEANUP(analysis_moments_release) struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
+	CLEANUP(analysis_moments_release)
+	struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
 	struct err err = ERR_INIT;
 	struct rundir run;
 	struct table *t;
@@ -291,8 +305,7 @@ static void add_table(const struct outcome *oc)
 		say_err(report_add_table(dir, t, &err), &err);
 }
 
-static void tell_run(const struct pairing *s, const costs *cs, const struct outcome *oc,
-		     const char *text, bool analysed)
+static void tell_run(const costs *cs, const struct outcome *oc, const char *text, bool analysed)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "baseline.json");
 	struct err err = ERR_INIT;
@@ -300,7 +313,7 @@ static void tell_run(const struct pairing *s, const costs *cs, const struct outc
 	say_err(fs_write_atomic(path, text, strlen(text), &err), &err);
 	for (size_t i = 0; i < cs->nr; i++)
 		if (cs->v[i].of->alone == oc->alone && !strcmp(cs->v[i].of->tools, oc->tools))
-			note(s, oc, &cs->v[i]);
+			note(oc, &cs->v[i]);
 	if (analysed)
 		add_table(oc);
 }
@@ -355,7 +368,7 @@ int pairing_conclude(struct pairing *s, bool analysed)
 	json_decref(doc);
 	for (size_t i = 0; text && i < s->v.nr; i++)
 		if (!s->v.v[i].bare)
-			tell_run(s, &cs, &s->v.v[i], text, analysed);
+			tell_run(&cs, &s->v.v[i], text, analysed);
 	for (size_t i = 0; i < cs.nr; i++) {
 		say_cost(&cs.v[i]);
 		if (over_budget(&cs.v[i]))

@@ -3,6 +3,8 @@
  *
  *	pairing_add(&s, prepared, block, result)	after each run, in the order they were made
  *	pairing_base(&s, block)			of the same block, when it was before; else NAN
+ *	pairing_pair(&s, i)			once the block is complete: "baseline" and
+ *						"overhead" of one run, into its run.json
  *	pairing_conclude(&s, analysed)		after the last: baseline.json in every profiled run,
  *						metrics and warnings in its run.json, the table
  *						`overhead` in its analysis, closing lines. Returns
@@ -25,8 +27,9 @@ struct outcome {
 	size_t block;
 	double workload_s; /* NAN: it did not end well */
 	double performance;
-	char *unit;    /* of what the workload said of its speed; "" nothing */
-	double budget; /* NAN: none is stated */
+	char *unit;                      /* of what the workload said of its speed; "" nothing */
+	double budget;                   /* NAN: none is stated */
+	const struct prepared *prepared; /* until it is prepared again */
 	bool noted;
 };
 
@@ -37,6 +40,7 @@ struct pairing {
 void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 		 const struct run_result *r);
 struct baseline pairing_base(const struct pairing *s, size_t block);
+void pairing_pair(struct pairing *s, size_t i);
 int pairing_conclude(struct pairing *s, bool analysed);
 void pairing_release(struct pairing *s);
 

@@ -172,7 +172,10 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 	for (size_t i = 0; i < c->models.nr; i++) {
 		const struct catalog_entry *e = &c->models.v[i];
 
-		if (e->mad ? !mad_entry_matches(e->mad, word) : !all && !strvec_has(&e->tags, tag))
+		/* A path that was given before means what it did. */
+		if (strcmp(e->path, tag) != 0 &&
+		    (e->mad ? !mad_entry_matches(e->mad, word)
+			    : !all && !strvec_has(&e->tags, tag)))
 			continue;
 		add_path(e, args, paths);
 		n++;

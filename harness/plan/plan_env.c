@@ -171,8 +171,9 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 }
 
 /*
- * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others. ROCm reads HIP_VISIBLE_DEVICES first
- * and the other only without it; for both runtimes an index that does not exist ends the list.
+ * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others.
+ * ROCm reads HIP_VISIBLE_DEVICES first and the other only without it; for both runtimes an index
+ * that does not exist ends the list.
  */
 static void put_gpus(struct maker *m, struct plan_step *s)
 {

@@ -188,6 +188,42 @@ static void print_step(const struct plan *pl, const struct plan_step *s, size_t 
 	flush(&r, "          ", f);
 }
 
+static const char *control_words(const struct plan_control *c)
+{
+	switch (c->kind) {
+	case TOOL_CONTROL_NONE:
+		break;
+	case TOOL_CONTROL_FLAG:
+		return "told by $PROFRIG_RECORD";
+	case TOOL_CONTROL_FIFO:
+		return "told by a pipe";
+	case TOOL_CONTROL_SCRIPT:
+		return "told by a script";
+	case TOOL_CONTROL_COMMAND:
+		return "told by a program";
+	}
+	return "records always: it has no switch, analysis leaves out what is outside";
+}
+
+static void print_record(const struct plan *pl, FILE *f)
+{
+	const struct runconf_record *r = &pl->conf->record;
+
+	if (!r->given)
+		return;
+	fprintf(f, "\nrecording, %s%s%s", r->mark ? "from the mark '" : "", r->mark ? r->mark : "",
+		r->mark    ? "' on"
+		: r->begin ? "from the workload's start"
+			   : "when 'profrig ctl RUN start' says so");
+	if (r->after_s > 0)
+		fprintf(f, ", %g s later", r->after_s);
+	if (r->for_s > 0)
+		fprintf(f, ", for %g s", r->for_s);
+	fprintf(f, "%s\n", r->samplers ? "; samplers pause too" : "");
+	for (size_t i = 0; i < pl->controls.nr; i++)
+		fprintf(f, "  %s: %s\n", pl->controls.v[i].tool, control_words(&pl->controls.v[i]));
+}
+
 static void print_samplers(const struct plan *pl, FILE *f)
 {
 	char idle[32];
@@ -251,6 +287,7 @@ static void print_text(const void *ctx, FILE *f)
 	fprintf(f, "\nsteps\n");
 	for (size_t i = 0; i < pl->steps.nr; i++)
 		print_step(pl, &pl->steps.v[i], i + 1, f);
+	print_record(pl, f);
 	print_samplers(pl, f);
 	print_outputs(pl, f);
 }

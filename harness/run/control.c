@@ -14,8 +14,10 @@
 #include "profrig/fs.h"
 
 #define CONFIGURED "record"
-/* Where a change of the marks file cannot be watched it is looked at so often. */
-#define LOOK_NS (100 * NS_PER_MS)
+/* The marks file is looked at so often: a mark may start the recording. Its time is told by the
+ * file's own. */
+#define LOOK_NS (20 * NS_PER_MS)
+#define LOOK_IDLE_NS (200 * NS_PER_MS)
 #define LONGEST_NAP_MS 1000
 #define FDS (CONTROL_MAX_CLIENTS + 1)
 #define MAX_ACKS 32
@@ -140,7 +142,7 @@ static int nap_ms(const struct control *c)
 	const int64_t times[] = { c->after_ns && c->live ? c->after_ns : INT64_MAX,
 				  c->until_ns ? c->until_ns : INT64_MAX,
 				  c->switching ? c->give_up_ns : INT64_MAX,
-				  c->marks.watch < 0 ? now + LOOK_NS : INT64_MAX };
+				  now + (c->live ? LOOK_NS : LOOK_IDLE_NS) };
 
 	for (size_t i = 0; i < ARRAY_LEN(times); i++)
 		first = times[i] < first ? times[i] : first;
@@ -171,13 +173,12 @@ static void drain_wake(struct control *c)
 /* Waits for something to do, and does it. */
 static void turn(struct control *c)
 {
-	struct pollfd fds[FDS + 2 + MAX_ACKS];
+	struct pollfd fds[FDS + 1 + MAX_ACKS];
 	size_t n = FDS;
 	int nap;
 
 	clients_poll(c, fds);
 	fds[n++] = (struct pollfd){ .fd = c->wake[0], .events = POLLIN };
-	fds[n++] = (struct pollfd){ .fd = c->marks.watch, .events = POLLIN };
 	n += poll_answers(c, fds + n);
 	nap = nap_ms(c);
 	pthread_mutex_unlock(&c->lock);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profrig/clock.h"
@@ -23,24 +23,30 @@ int marks_open(struct marks_file *mf, const char *path, int64_t begin_ns, struct
 	if (mf->fd < 0)
 		return err_sys(err, errno, "cannot make '%s'", path);
 	mf->path = xstrdup(path);
-	/* Where there is none the file is looked at from time to time. */
-	mf->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (mf->watch >= 0 && inotify_add_watch(mf->watch, path, IN_MODIFY) < 0)
-		xclosep(&mf->watch);
 	return 0;
 }
 
-/* When the file was last written, by CLOCK_MONOTONIC; not before the last look. */
-static int64_t written_ns(const struct marks_file *mf, int64_t now_ns)
+/*
+ * When the last line was written, by CLOCK_MONOTONIC: [*ret_from, the value returned]. The kernel
+ * stamps files with the time of its last tick; one that cannot be (of a server with a clock of its
+ * own) says nothing.
+ */
+static int64_t written_ns(const struct marks_file *mf, int64_t now_ns, int64_t *ret_from)
 {
-	int64_t ago, at = mf->looked_ns;
+	struct timespec tick = { 0, 4 * NS_PER_MS };
 	struct stat st;
+	int64_t from;
 
+	*ret_from = mf->looked_ns;
 	if (fstat(mf->fd, &st) < 0)
-		return at;
-	ago = clock_realtime_ns() -
-	      ((int64_t)st.st_mtim.tv_sec * NS_PER_S + (int64_t)st.st_mtim.tv_nsec);
-	return ago < 0 || ago > now_ns - at ? at : now_ns - ago;
+		return now_ns;
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	from = now_ns - clock_realtime_ns() + (int64_t)st.st_mtim.tv_sec * NS_PER_S +
+	       (int64_t)st.st_mtim.tv_nsec;
+	if (from > now_ns || from + tick.tv_nsec < mf->looked_ns)
+		return now_ns;
+	*ret_from = from > mf->looked_ns ? from : mf->looked_ns;
+	return from + tick.tv_nsec < now_ns ? from + tick.tv_nsec : now_ns;
 }
 
 /* "@T NAME": how many bytes of the line are not the name. */
@@ -69,14 +75,15 @@ static size_t take_time(struct marks_file *mf, const char *line, size_t n, int64
 struct look {
 	mark_fn *fn;
 	void *ctx;
-	int64_t now_ns, since_ns;
+	int64_t now_ns;
+	int64_t since_ns, until_ns; /* the line was written between */
 };
 
 static void take_line(struct marks_file *mf, struct look *l)
 {
 	struct record_mark m = { .by = "workload",
-				 .t_ns = l->now_ns,
-				 .uncertainty_ns = l->now_ns - l->since_ns };
+				 .t_ns = l->until_ns,
+				 .uncertainty_ns = l->until_ns - l->since_ns };
 	const char *line = mf->line.buf;
 	size_t n = mf->line.len, skip;
 
@@ -95,9 +102,10 @@ static void take_line(struct marks_file *mf, struct look *l)
  * last look. */
 static void take_block(struct marks_file *mf, const char *text, size_t n, struct look *l)
 {
-	int64_t last_ns = written_ns(mf, l->now_ns);
+	int64_t last_ns;
 	const char *end = text + n, *last = memrchr(text, '\n', n);
 
+	l->until_ns = written_ns(mf, l->now_ns, &last_ns);
 	while (text < end) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text));
 		const char *stop = nl ? nl : end;
@@ -109,14 +117,6 @@ static void take_block(struct marks_file *mf, const char *text, size_t n, struct
 		take_line(mf, l);
 		text = nl + 1;
 	}
-}
-
-static void drop_events(const struct marks_file *mf)
-{
-	char buf[4096];
-
-	while (mf->watch >= 0 && read(mf->watch, buf, sizeof(buf)) > 0)
-		;
 }
 
 /* Who writes with ">" instead of ">>" begins the file anew each time. */
@@ -139,7 +139,6 @@ bool marks_read(struct marks_file *mf, bool last, mark_fn *fn, void *ctx)
 
 	if (mf->fd < 0)
 		return false;
-	drop_events(mf);
 	look_for_cut(mf);
 	for (i = 0; i < BLOCKS_AT_ONCE; i++) {
 		l.now_ns = clock_monotonic_ns();
@@ -150,7 +149,7 @@ bool marks_read(struct marks_file *mf, bool last, mark_fn *fn, void *ctx)
 		take_block(mf, buf, (size_t)n, &l);
 		mf->looked_ns = l.now_ns;
 	}
-	l.now_ns = clock_monotonic_ns();
+	l.now_ns = l.until_ns = clock_monotonic_ns();
 	l.since_ns = mf->looked_ns;
 	if (last && mf->line.len)
 		take_line(mf, &l);
@@ -162,7 +161,6 @@ bool marks_read(struct marks_file *mf, bool last, mark_fn *fn, void *ctx)
 void marks_close(struct marks_file *mf)
 {
 	xclosep(&mf->fd);
-	xclosep(&mf->watch);
 	if (mf->path)
 		unlink(mf->path);
 	free(mf->path);

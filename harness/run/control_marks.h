@@ -2,8 +2,11 @@
  * control_marks: the file into which a workload writes its marks (profrig/control.h). A plain file
  * and no fifo: whoever appends to it never waits, also when nobody reads.
  *
- *	marks_open(&mf, path)		makes it, and watches it (mf.watch becomes readable)
- *	marks_read(&mf, …)		what is new; returns whether there is more
+ *	marks_open(&mf, path)		makes it
+ *	marks_read(&mf, …)		what is new; returns whether there is more. It is looked
+ *					at from time to time: to end an inotify watch the kernel
+ *					makes its owner wait for 15 ms, more than all of a run
+ *					costs
  *	marks_close(&mf)		removes it
  */
 #ifndef CONTROL_MARKS_H
@@ -16,7 +19,7 @@
 #include "profrig/strbuf.h"
 
 struct marks_file {
-	int fd, watch;
+	int fd;
 	char *path;
 	off_t at;
 	struct strbuf line;
@@ -26,7 +29,7 @@ struct marks_file {
 };
 #define MARKS_FILE_INIT \
 	{ \
-		.fd = -1, .watch = -1, .line = STRBUF_INIT \
+		.fd = -1, .line = STRBUF_INIT \
 	}
 
 typedef void mark_fn(void *ctx, const struct record_mark *m);

@@ -263,6 +263,12 @@ static void add_file(struct run *rn, const struct plan_output *po, const char *d
 	VEC_PUSH(&rn->artifacts, a);
 }
 
+/* Tools that were told to wait all the time are not to blame. */
+static bool never_recorded(const struct run *rn)
+{
+	return rn->record.switched && !rn->record.windows.nr;
+}
+
 static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
@@ -300,6 +306,13 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	if (is(a, "valid") ||
 	    (is(a, "empty") && (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
 		return;
+	if (never_recorded(rn)) {
+		run_warn(rn, W_OUTPUT_OPTIONAL, "warning",
+			 "output '%s' of tool '%s' is %s: recording was never switched on", a->path,
+			 po->tool, a->v.verdict);
+		rn->outputs_optional_bad = true;
+		return;
+	}
 	run_warn(rn, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,
 		 po->required ? "error" : "warning", "%soutput '%s' of tool '%s' is %s%s%.200s",
 		 po->required ? "" : "optional ", a->path, po->tool, a->v.verdict,

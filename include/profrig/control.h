@@ -28,8 +28,10 @@
  * no tool that is slow to switch, delays the run.
  *
  * A line of the marks file is a NAME, or "@T NAME" with T of CLOCK_MONOTONIC in ns. Without T a
- * mark has the time when it was read, and was made at most uncertainty_ns before: since the file
- * was last written (its mtime), or, for a line that another followed at once, since the last look.
+ * mark has the time when the file was last written, as its mtime tells; that is a tick of the
+ * kernel's clock (some ms), and so much, uncertainty_ns, before may the mark have been made. Of
+ * several lines that are found at one look (every 20 ms) the earlier ones may be as old as the look
+ * before; where the mtime cannot be right all of them.
  */
 #ifndef PROFRIG_CONTROL_H
 #define PROFRIG_CONTROL_H

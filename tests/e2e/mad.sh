@@ -11,7 +11,9 @@ cat >models.json <<-'JSON'
 	[{"name": "a/b c", "scripts": "scripts/m", "args": "one 'two words' $HOME", "tags": ["odd"], "n_gpus": "1", "timeout": 360,
 	  "additional_docker_run_options": "--env 'OPT=a b' --tmpfs /scratch", "env_vars": {"MODE": "fast"}, "multiple_results": "r.csv"},
 	 {"name": "sleeper", "scripts": "scripts/m/sleep.sh", "timeout": 2},
-	 {"name": "fails", "scripts": "scripts/m/fail.sh"}]
+	 {"name": "fails", "scripts": "scripts/m/fail.sh"},
+	 {"name": "dock", "scripts": "scripts/m/made.sh", "dockerfile": "docker/img"},
+	 {"name": "undocked", "scripts": "scripts/m/made.sh", "env_vars": {"DOCKER_IMAGE_NAME": "profrig-mad:1"}}]
 JSON
 cat >scripts/m/run.sh <<-'SH'
 	printf '[%s]' "$@" "$ODD" "$MODE" "$OPT" "$MAD_MODEL_NAME"
@@ -24,6 +26,7 @@ cat >scripts/m/run.sh <<-'SH'
 	echo "performance: 5 q"
 SH
 echo beside >scripts/m/beside && echo shared >scripts/common/shared
+printf 'cat /made || echo no image of its own\necho "performance: 1 q"\n' >scripts/m/made.sh
 echo 'sleep 300' >scripts/m/sleep.sh
 printf 'echo "what it said"\nexit 7\n' >scripts/m/fail.sh
 echo 'echo "pre $1" >>"$PROFRIG_RUN_DIR/artifacts/workload/order"' >scripts/common/pre.sh
@@ -64,6 +67,25 @@ all() { # engine, whether the folder can be written to
 	code "$1: a script that fails" 1 run "$1" ${IMAGE:+--image $IMAGE} fails
 	is "$1: has its output and its status" "$(cat "$(cat "$T/out")"/steps/*workload.out) $(jq .exit_code "$(cat "$T/out")/run.json")" "what it said 7"
 }
+images() { # engine: run builds the images of entries that have a dockerfile, and runs in each that fits
+	local d list
+	docker_run() { "$PROFRIG" -q run --no-analyze -o "$T/built-$1" --engine "$1" --set build.network=none -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'WHO': 'a \$b'}}" "${@:2}"; }
+	mkdir -p docker && rm -f build_manifest.json
+	for v in one two; do printf "# CONTEXT {'gpu_vendor': 'AMD'}\nFROM profrig-mad:1\nARG WHO\nRUN echo \"$v \$WHO\" >/made\n" >docker/img.$v.Dockerfile; done
+	printf "# CONTEXT {'gpu_vendor': 'NVIDIA'}\nFROM profrig-mad:1\nRUN false\n" >docker/img.nv.Dockerfile
+	code "$1: a model with a dockerfile is built first" 0 docker_run "$1" -t dock,undocked
+	list=$(while read -r d; do jq -r '.model + ":"' "$d/run.json"; cat "$d"/steps/*workload.out; done <"$T/out" | grep -v performance | sort | tr '\n' ' ')
+	is "$1: every Dockerfile that fits runs, and the other model as it is" "$list" "dock: dock: no image of its own one a \$b two a \$b undocked: "
+	is "$1: the manifest can be run again" "$("$PROFRIG" -q run --no-analyze -o "$T/built-$1" --manifest build_manifest.json -t dock 2>"$T/err" | wc -l)" 2
+	code "$1: none that fits" 3 docker_run "$1" -c "{'guest_os': 'CENTOS', 'gpu_vendor': 'nope'}" -t dock
+	sed -i "s/'AMD'/'AMD', 'guest_os': 'CENTOS'/" docker/img.*.Dockerfile
+	code "$1: with another system" 3 docker_run "$1" -t dock
+	like "$1: what was looked at is told" "$(cat "$T/err")" "img.one.Dockerfile.*CENTOS"
+	code "$1: with --image nothing is built" 0 docker_run "$1" --image profrig-mad:1 -t dock
+	sed -i "s/, 'guest_os': 'CENTOS'//" docker/img.*.Dockerfile
+	code "$1: a plan builds nothing" 0 "$PROFRIG" -q plan --json --engine "$1" -c "{'gpu_vendor': 'AMD'}" -t dock,undocked
+	is "$1: and has the images there would be" "$(jq -r '.configuration[] | select(.key == "model.image") | .value' "$T/out" | tr '\n' ' ')" "ci-dock_img.one ci-dock_img.two profrig-mad:1 "
+}
 OPT=
 all host "beside shared the package can be written to performance: 5 q "
 rm -f scripts/common/no
@@ -79,6 +101,7 @@ for engine in docker podman; do
 			code "$engine: as another user" 0 "$PROFRIG" -q run --no-analyze -o "$T/runs-$engine" --engine $engine --image profrig-mad:1 --set container.user=user fails \
 				--set 'model.command=[sh, -c, "touch here && id -u; echo performance: 1 q"]'
 			is "$engine: who can write there" "$(cat "$(cat "$T/out")"/steps/*workload.out | head -n 1)" 1000
+			images $engine
 			is "$engine: no container is left" "$($(engine_words $engine) ps -aq --filter label=profrig.run)" ""
 		else
 			not_ok "$engine: test image" "$engines_why"
