@@ -102,10 +102,10 @@ struct run_opts {
 	 */
 	bool dry;
 	/*
-	 * Trust the engine: preflight leaves it, the image and what tools need there to run_execute,
-	 * whose container is then the only one. When that does not start, or holds not all that tools
-	 * need, run_execute undoes what it made and returns -ENOLINK (preflight without quick says
-	 * why, and pulls) or -ENOPKG with the lines in `missing`.
+	 * Trust the engine: preflight leaves it, the image and what tools need there to
+	 * run_execute, whose container is then the only one. When that does not start, or holds not
+	 * all that tools need, run_execute undoes what it made and returns -ENOLINK (preflight
+	 * without quick says why, and pulls) or -ENOPKG with the lines in `missing`.
 	 */
 	bool quick;
 	struct strvec *missing;
