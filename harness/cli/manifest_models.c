@@ -143,7 +143,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	int code = -1, r = manifest_read(&m, o->manifest, &err);
 
 	if (r < 0) {
-		log_error("%s", err.msg);
+		log_error("--manifest: %s", err.msg);
 		manifest_release(&m);
 		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
 	}
