@@ -7,7 +7,7 @@
  *	agent_tree.c	who descends from us, and which step does it belong to
  *	agent_hunt.c	ending processes: TERM, grace, KILL
  *	agent_out.c	events to stdout, never blocking
- *	agent_place.c	on which processors a step runs, to whom its files belong
+ *	agent_place.c	on which processors a step runs
  *	agent_probe.c	is this binary, library or path here
  *	agent_elf.c	what an ELF file needs and offers, from hostile files
  */
@@ -136,7 +136,7 @@ int request_strings(const json_t *rq, const char *key, struct strvec *out, struc
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
 int64_t request_int(const json_t *rq, const char *key, int64_t def);
 
-/* --- places --- */
+/* --- processors --- */
 
 /*
  * "cpus" of a request: sets the agent's own affinity, which the child about to be started inherits,

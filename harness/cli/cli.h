@@ -138,10 +138,11 @@ struct run_options {
 	bool skip_workload, all_archs;
 	bool json;
 	const char *manifest, *data_cache;
-	bool build;           /* first the images */
-	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
-	VEC(double) builds_s; /* how long each took to build, NAN: not known */
-	double build_s;       /* of this one */
+	bool build;             /* first the images */
+	struct strvec images;   /* of the manifest, one for each model; empty: the models' own */
+	VEC(double) builds_s;   /* how long each took to build, NAN: not known */
+	double build_s;         /* of this one */
+	char *manifest_context; /* owned; NULL */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);
@@ -177,6 +178,9 @@ void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
  */
 int prepare(const struct command *c, const struct run_options *o, const char *model,
 	    char *const *cmd, struct prepared *p, struct problems *problems);
+/* What the options of run and plan ask of a configuration. cwd and o outlive it. */
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd);
 /* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
 int prepare_again(struct prepared *p);
 void prepared_release(struct prepared *p);

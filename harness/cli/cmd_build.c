@@ -94,6 +94,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 		  "configuration, YAML or JSON (repeatable, last wins)" },
 		{ "set", 0, OPT_LIST, &o.run.sets, "KEY=VALUE",
 		  "one value, such as context.gpu_vendor=AMD" },
+		PACKAGE_OPTS(&o.run),
 		{ "live", 0, OPT_FLAG, &o.rq.live, NULL, "show the builds' output" },
 		{ "dry-run", 'n', OPT_FLAG, &o.dry, NULL,
 		  "say what would be built, build nothing" },

@@ -14,6 +14,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/reader.h"
+#include "profrig/sampler.h"
 #include "profrig/text.h"
 
 #define MAX_RUNS 200
@@ -90,6 +91,7 @@ static const char fish_script[] =
 struct asking {
 	const char *cur; /* what is typed so far */
 	size_t skip;     /* of it: what a candidate stands behind, as in "a,b,c" */
+	size_t operands; /* how many stand before it */
 	struct strvec out;
 };
 
@@ -136,7 +138,7 @@ static void offer_tools(struct asking *a)
 }
 
 /* Behind the last comma; what stands before it is not offered again. */
-static void offer_tool_list(struct asking *a)
+static void offer_list(struct asking *a, void (*offer_each)(struct asking *a))
 {
 	CLEANUP(strvec_release) struct strvec used = STRVEC_INIT;
 	const char *list = a->cur + a->skip, *comma = strrchr(list, ',');
@@ -144,7 +146,7 @@ static void offer_tool_list(struct asking *a)
 
 	a->skip = comma ? (size_t)(comma + 1 - a->cur) : a->skip;
 	strvec_split(&used, before, ",");
-	offer_tools(a);
+	offer_each(a);
 	for (size_t i = a->out.nr; i-- > 0;) {
 		const char *name = a->out.v[i] + a->skip;
 		CLEANUP(xfreep) char *plain = xstrndup(name, strcspn(name, "\t"));
@@ -152,6 +154,23 @@ static void offer_tool_list(struct asking *a)
 		if (strvec_has(&used, plain))
 			strvec_remove(&a->out, i);
 	}
+}
+
+static void offer_tool_list(struct asking *a)
+{
+	offer_list(a, offer_tools);
+}
+
+static void offer_samplers(struct asking *a)
+{
+	offer(a, "auto", "the GPUs");
+	for (size_t i = 0; samplers[i]; i++)
+		offer(a, samplers[i]->name, samplers[i]->about);
+}
+
+static void offer_sampler_list(struct asking *a)
+{
+	offer_list(a, offer_samplers);
 }
 
 static void offer_models(struct asking *a)
@@ -178,6 +197,21 @@ static void offer_runs(struct asking *a)
 
 		offer(a, path, NULL);
 	}
+}
+
+/* RUN start|stop|mark|status */
+static void offer_ctl(struct asking *a)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (a->operands == 1)
+		offer_words(a, "start stop mark status");
+	if (a->operands > 0)
+		return;
+	offer(a, "latest", "the run that began last");
+	runs_names("runs", &names, NULL);
+	for (size_t i = 0; i < names.nr && i < MAX_RUNS; i++)
+		offer(a, names.v[i], NULL);
 }
 
 static void offer_engines(struct asking *a)
@@ -235,6 +269,8 @@ static const struct {
 	{ NULL, "status", offer_statuses, NULL },
 	{ NULL, "reader", offer_readers, NULL },
 	{ NULL, "analysis", offer_analyses, NULL },
+	{ "sample", "source", offer_sampler_list, NULL },
+	{ "sample", "storage", NULL, "every change" },
 	{ NULL, "sink", NULL, "auto model profile" },
 	{ NULL, "integration", NULL, "linear previous trapezoid" },
 	{ NULL, "attribution", NULL, "shared independent" },
@@ -267,6 +303,7 @@ static const struct {
 	{ "run", offer_models, true, false },   { "plan", offer_models, true, false },
 	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
+	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
 	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
 	{ "sample", NULL, false, false },
 };
@@ -348,6 +385,8 @@ static void described(void *ctx, const struct command *c, const struct opt *opts
 			offer_files(a);
 			return;
 		}
+	for (size_t i = 0; i + 1 < l->nr; i++)
+		a->operands += *l->words[i] != '-' && (i == 0 || !option_of(opts, l->words[i - 1]));
 	/* bash makes words of "--engine=docker" and of "--engine=": three, and two. */
 	if (!strcmp(prev, "=") && l->nr > 2) {
 		o = option_of(opts, l->words[l->nr - 3]);

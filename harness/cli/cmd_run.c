@@ -34,6 +34,7 @@
 	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
 	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman, apptainer or host" }, \
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
 	  "run the images that 'build' has made" }, \
 	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
@@ -290,14 +291,12 @@ static void note_results(const struct prepared *p, const char *status, const cha
 /* True, with everything said, for a model that is not for the GPUs of this machine. */
 static bool left_out(const struct run_options *o, const struct prepared *p)
 {
-	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
 	CLEANUP(xfreep) char *why = NULL;
 	const char *arch;
 
 	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
 		return false;
-	run_gpu_archs("", &archs);
-	arch = run_skip_arch(&p->conf, &archs);
+	arch = run_skip_arch(&p->conf, &p->devices);
 	if (!arch)
 		return false;
 	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
@@ -486,23 +485,6 @@ static void say_idle(const struct prepared *p)
 			 "and rapl do), so there is nothing to wait for");
 }
 
-/* p: the kinds of run of a model, of which the first and the last are prepared. */
-static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
-			 char *const *cmd, struct prepared *p, struct problems *problems)
-{
-	const struct prepared *full = &p[runs_each(o) - 1];
-	struct run_options one = *o;
-	int code = EXIT_DONE;
-
-	if (full->conf.tools.nr > MAX_ALONE)
-		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
-	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
-		one.only_tool = full->conf.tools.v[i].tool->name;
-		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
-	}
-	return code;
-}
-
 /* How long it will take is not what people expect of one run. */
 static void say_passes(const struct prepared *p)
 {
@@ -523,6 +505,23 @@ static void say_passes(const struct prepared *p)
 				   t->tool->name, (unsigned long long)t->passes,
 				   t->passes_why ? t->passes_why : "");
 	}
+}
+
+/* p: the kinds of run of a model, of which the first and the last are prepared. */
+static int prepare_alone(const struct command *c, const struct run_options *o, const char *model,
+			 char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	const struct prepared *full = &p[runs_each(o) - 1];
+	struct run_options one = *o;
+	int code = EXIT_DONE;
+
+	if (full->conf.tools.nr > MAX_ALONE)
+		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
+	for (size_t i = 0; full->conf.tools.nr > 1 && i < full->conf.tools.nr; i++) {
+		one.only_tool = full->conf.tools.v[i].tool->name;
+		code = exit_worse(code, prepare(c, &one, model, cmd, &p[1 + i], problems));
+	}
+	return code;
 }
 
 /* A typing error in the last model must not show when the first has run for an hour. */
@@ -623,7 +622,6 @@ static int run_main(const struct command *c, int argc, char **argv)
 		RUN_OPTS(&o),
 		PACKAGE_OPTS(&o),
 		PACKAGE_RUN_OPTS(&o),
-		{ "build", 0, OPT_FLAG, &o.build, NULL, "build the models' images first" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
@@ -713,7 +711,9 @@ static int plan_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
 		code = bad_call(c, &o, &operands, rest);
-	if (code < 0)
+	if (code < 0 && o.build)
+		code = plan_build_first(c, &o, &operands, &models);
+	else if (code < 0)
 		code = choose_models(c, &o, &operands, &cat, &models);
 	if (code < 0)
 		code = package_images(c, &o, true, &models);

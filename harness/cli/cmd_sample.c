@@ -605,7 +605,7 @@ static int sample_main(const struct command *c, int argc, char **argv)
 
 const struct command cmd_sample = {
 	"sample",
-	"[options] [-- CMD ARG…]",
+	"[-- CMD ARG…]",
 	"power, energy, memory and utilisation, sampled around a command or until Ctrl-C",
 	"profrig sample --source nvml,procfs --period 0.001 -o samples/ -- ./train",
 	sample_main,

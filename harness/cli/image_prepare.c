@@ -98,24 +98,14 @@ static int load_model(const struct command *c, const struct run_options *o,
 	int r;
 
 	put_sets(rq, o, &sets);
-	struct runconf_request request = {
-		.model = word,
-		.catalog = s->catalog,
-		.context = o->context,
-		.context_file = o->context_file,
-		.lenient = o->lenient,
-		.config_files = o->config,
-		.sets = sets,
-		.labels = o->labels,
-		.engine = o->engine,
-		.timeout_s = -1,
-		.idle_s = -1,
-		.builds = true,
-		.cwd = cwd,
-	};
+	struct runconf_request request = run_request(o, word, NULL, cwd);
+
+	request.sets = sets;
+	request.builds = true;
 	r = runconf_load(rc, &request, &s->tools, &found, &err);
 	warn_once(&rc->notes);
 	VEC_PUSH(&s->confs, rc);
+	warn_once(&rc->notes);
 	if (r == 0)
 		image_plan_add(&s->plan, rc, word ? word : "", rq->use_image, &found);
 	for (size_t i = 0; i < found.lines.nr; i++)
@@ -164,6 +154,7 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
 {
 	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	struct run_options with = *o;
 	struct problems p = PROBLEMS_INIT;
 	int code;
 
@@ -178,9 +169,10 @@ int build_prepare(const struct command *c, const struct run_options *o,
 	if (code >= 0)
 		return code;
 	code = EXIT_DONE;
+	with.catalog = ret->catalog;
 	for (size_t i = 0; i < (models.nr ? models.nr : 1); i++)
-		code = exit_worse(code,
-				  load_model(c, o, rq, models.nr ? models.v[i] : NULL, ret, &p));
+		code = exit_worse(
+			code, load_model(c, &with, rq, models.nr ? models.v[i] : NULL, ret, &p));
 	cli_problems(&p);
 	problems_release(&p);
 	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)

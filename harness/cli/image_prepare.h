@@ -26,7 +26,7 @@ struct build_set {
 	const struct image_engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
 };
-/* 0, or 2, 3, 4 after saying why. words: models; none: the one of --config. */
+/* 0, or 2, 3, 4 after saying why. words and o->tags: models; none: the one of --config. */
 int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words,
 		  struct build_set *ret);

@@ -2,6 +2,7 @@
 #include "image_prepare.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,6 +97,32 @@ static void add(struct run_options *o, const struct image_engine *e,
 	VEC_PUSH(&o->builds_s, mi->build_s);
 }
 
+/* What madengine was told when it built: env, mounts, GPUs and tools are for the run, too. */
+static void take_context(struct run_options *o, const struct manifest *m)
+{
+	static const char *const keys[] = {
+		"docker_env_vars", "docker_mounts", "docker_gpus",  "gpu_vendor",        "guest_os",
+		"tools",           "pre_scripts",   "post_scripts", "encapsulate_script"
+	};
+	json_t *doc = m->ours ? NULL : json_load_file(o->manifest, 0, NULL);
+	json_t *context = json_object_get(doc, "context"), *kept = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		json_t *v = json_object_get(context, keys[i]);
+		const char *text = json_string_value(v);
+
+		if (v && !json_is_null(v) && (!text || *text))
+			json_object_set(kept, keys[i], v);
+	}
+	if (json_object_size(kept) && (o->context || o->context_file))
+		log_warn("the context of manifest '%s' is left out, since another one is given",
+			 o->manifest);
+	else if (json_object_size(kept))
+		o->context = o->manifest_context = json_dumps(kept, JSON_COMPACT);
+	json_decref(kept);
+	json_decref(doc);
+}
+
 static struct catalog *catalog_here(void)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
@@ -123,6 +150,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
 		o->engine = image_engine_find(engine)->name;
+	take_context(o, &m);
 	e = engine_of(o);
 	strvec_pushv(&words, operands->v);
 	for (size_t i = 0; i < o->tags.nr; i++)
@@ -159,6 +187,27 @@ int build_first(const struct command *c, struct run_options *o, const struct str
 		CLEANUP(xfreep) char *manifest = fs_abs(o->manifest);
 
 		code = build_run(&set, &rq, "builds", manifest);
+	}
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}
+
+int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
+		     struct strvec *models)
+{
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, words, &set);
+	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
+		const struct image_job *j = &set.plan.jobs.v[i];
+
+		strvec_push(models, *j->word ? j->word : j->conf->model_name);
+		strvec_push(&o->images, j->image);
+		VEC_PUSH(&o->builds_s, NAN);
 	}
 	build_set_release(&set);
 	build_request_release(&rq);

@@ -3,7 +3,8 @@
  *
  * Each image of the manifest is one run of its model; MODEL words pick some of them. The image is
  * the one that is here, else that of the registry, which the run pulls. The engine is the
- * manifest's unless the command line says another.
+ * manifest's unless the command line says another. Of a manifest of madengine the context is one of
+ * the run, too.
  */
 #ifndef MANIFEST_MODELS_H
 #define MANIFEST_MODELS_H
@@ -11,13 +12,16 @@
 #include "cli.h"
 
 /*
- * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1 to go on, or 2,
- * 5 after saying why.
+ * As pick_models: o->manifest is read; o->images and o->builds_s get as many entries as models. -1
+ * to go on, or 2, 3 after saying why.
  */
-int manifest_models(const struct command *c, struct run_options *o, const struct strvec *words,
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models);
 /* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
  * code. */
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words);
+/* For `plan`: the models and images that building first would give; nothing is built. */
+int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
+		     struct strvec *models);
 
 #endif

@@ -37,6 +37,7 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
+	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
 
@@ -65,12 +66,10 @@ static void say_notes(const struct prepared *p)
 		warn_once(&p->conf.tools.v[i].tool->notes);
 }
 
-static int load_conf(const struct command *c, const struct run_options *o, const char *model,
-		     char *const *cmd, struct prepared *p, struct problems *problems)
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd)
 {
-	struct err err = ERR_INIT;
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct runconf_request rq = {
+	return (struct runconf_request){
 		.model = model,
 		.catalog = o->catalog,
 		.context = o->context,
@@ -103,6 +102,14 @@ static int load_conf(const struct command *c, const struct run_options *o, const
 		.record_only = o->record_only,
 		.cwd = cwd,
 	};
+}
+
+static int load_conf(const struct command *c, const struct run_options *o, const char *model,
+		     char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct runconf_request rq = run_request(o, model, cmd, cwd);
 	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
 
 	say_notes(p);
@@ -233,8 +240,8 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 
 	memset(p, 0, sizeof(*p));
 	p->bare = o->bare;
-	p->alone = o->only_tool != NULL;
 	p->build_s = o->build_s;
+	p->alone = o->only_tool != NULL;
 	int code = load_tools(c, &o->tools_dirs, &p->tools);
 	if (code == EXIT_DONE)
 		code = add_named_tools(c, o, &p->tools);

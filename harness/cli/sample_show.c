@@ -176,19 +176,24 @@ static void put_si(struct strbuf *to, double v, const char *unit)
 		strbuf_addf(to, " %s", cli_si(v, unit, b));
 }
 
+/* How much is told of each device: as much as lets all of them fit. */
+enum detail { POWER, POWER_AND_USE, FIGURES, HISTORY };
+
 /* "gpu0 305 W ▂▄▆█ 1.24 kJ 20.1 GB 87 %" */
 static void put_device(const struct sample_figures *f, const struct sample_spark *spark,
-		       struct strbuf *to)
+		       enum detail detail, struct strbuf *to)
 {
-	strbuf_addf(to, "%s", f->id);
+	strbuf_addf(to, "  %s", f->id);
 	put_si(to, f->power_w, "W");
-	if (spark && !isnan(f->power_w)) {
+	if (detail == HISTORY && !isnan(f->power_w)) {
 		strbuf_addch(to, ' ');
 		put_spark(spark, to);
 	}
-	put_si(to, isnan(f->counter_j) ? f->integral_j : f->counter_j, "J");
-	put_si(to, f->used_bytes, "B");
-	if (!isnan(f->busy))
+	if (detail >= FIGURES) {
+		put_si(to, isnan(f->counter_j) ? f->integral_j : f->counter_j, "J");
+		put_si(to, f->used_bytes, "B");
+	}
+	if (!isnan(f->busy) && (detail >= POWER_AND_USE || isnan(f->power_w)))
 		strbuf_addf(to, " %.0f %%", f->busy);
 }
 
@@ -198,21 +203,44 @@ static void push(struct sample_spark *s, double w)
 	s->w[SAMPLE_SPARKS - 1] = w;
 }
 
+/* The time, and of several GPUs what they draw together. */
+static void put_begin(const struct sample_figures *f, size_t nr, int64_t lasted_ns,
+		      struct strbuf *to)
+{
+	double w = 0, j = 0;
+	size_t gpus = 0;
+
+	strbuf_addf(to, "%.0f s", floor((double)lasted_ns / 1e9));
+	for (size_t i = 0; i < nr; i++) {
+		if (strncmp(f[i].id, "gpu", 3) != 0 || isnan(f[i].power_w))
+			continue;
+		gpus++;
+		w += f[i].power_w;
+		j += isnan(f[i].counter_j) ? f[i].integral_j : f[i].counter_j;
+	}
+	if (gpus < 2)
+		return;
+	strbuf_addf(to, "  %zu GPUs", gpus);
+	put_si(to, w, "W");
+	put_si(to, j, "J");
+}
+
 /* Devices as far as they fit; what does not is counted. False: one was left out. */
 static bool put_devices(const struct sample_figures *f, size_t shown, size_t all,
-			const struct sample_live *l, bool sparks, size_t width, struct strbuf *to)
+			const struct sample_live *l, enum detail detail, size_t width,
+			struct strbuf *to)
 {
 	for (size_t i = 0; i < shown; i++) {
 		CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT;
 		/* room for " +12" behind it, but for the last one */
 		size_t after = i + 1 < all ? 4 : 0;
 
-		put_device(&f[i], sparks ? &l->spark[i] : NULL, &one);
-		if (cells(to->buf) + 2 + cells(one.buf) + after > width) {
+		put_device(&f[i], &l->spark[i], detail, &one);
+		if (cells(to->buf) + cells(one.buf) + after > width) {
 			strbuf_addf(to, " +%zu", all - i);
 			return false;
 		}
-		strbuf_addf(to, "  %s", one.buf);
+		strbuf_add(to, one.buf, one.len);
 	}
 	return shown == all;
 }
@@ -222,17 +250,19 @@ char *sample_live_line(struct sample_live *l, const struct sample *s, size_t wid
 	struct sample_figures f[SAMPLE_SHOWN];
 	size_t all = sample_figures(s, f, SAMPLE_SHOWN);
 	size_t shown = all < SAMPLE_SHOWN ? all : SAMPLE_SHOWN;
-	int64_t lasted = clock_monotonic_ns() - s->started_ns;
+	int64_t lasted_ns = clock_monotonic_ns() - s->started_ns;
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
+	enum detail detail = l->utf8 ? HISTORY : FIGURES;
+	bool fits = false;
 
 	for (size_t i = 0; i < shown; i++)
 		push(&l->spark[i], f[i].power_w);
-	strbuf_addf(&line, "%.0f s", floor((double)lasted / 1e9));
-	/* the history goes first where there is no room for all */
-	if (!l->utf8 || !put_devices(f, shown, all, l, true, width, &line)) {
+	for (; !fits; detail--) {
 		strbuf_clear(&line);
-		strbuf_addf(&line, "%.0f s", floor((double)lasted / 1e9));
-		put_devices(f, shown, all, l, false, width, &line);
+		put_begin(f, shown, lasted_ns, &line);
+		fits = put_devices(f, shown, all, l, detail, width, &line);
+		if (detail == POWER)
+			break;
 	}
 	return strbuf_steal(&line);
 }

@@ -111,7 +111,8 @@ char *results_pattern_regex(const char *pattern)
 
 	if (n > 2 && pattern[0] == '/' && pattern[n - 1] == '/')
 		return xstrndup(pattern + 1, n - 2);
-	if (strchr(pattern, '\\') || strstr(pattern, ".*") || *pattern == '^')
+	if (strchr(pattern, '\\') || strstr(pattern, ".*") || strstr(pattern, ".+") ||
+	    *pattern == '^')
 		return xstrdup(pattern);
 	return NULL;
 }

@@ -9,29 +9,8 @@
 
 #include "profrig/fs.h"
 
-#define MAX_SECRET ((size_t)1 << 20)
 #define USER_ENV "PROFRIG_REGISTRY_USER"
 #define PASSWORD_ENV "PROFRIG_REGISTRY_PASSWORD"
-
-static const struct cfg_node *map_of(const struct cfg_node *map, const char *key)
-{
-	const struct cfg_node *n = cfg_get(map, key);
-
-	return n && n->kind == CFG_MAP ? n : NULL;
-}
-
-static const struct cfg_node *scalar_of(const struct cfg_node *map, const char *key)
-{
-	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
-}
-
-static double seconds_of(const struct cfg_node *map, const char *key)
-{
-	const struct cfg_node *n = scalar_of(map, key);
-	double v = 0;
-
-	return n && schema_seconds(n, &v) == 0 ? v : 0;
-}
 
 char *conf_secret(const struct loader *l, const char *name)
 {
@@ -48,7 +27,7 @@ static struct conf_word word_of(const struct cfg_node *n)
 
 static void fill_args(struct loader *l, const struct cfg_node *build)
 {
-	const struct cfg_node *args = map_of(build, "args");
+	const struct cfg_node *args = conf_map(build, "args");
 
 	for (size_t i = 0; args && i < args->nr; i++) {
 		const struct cfg_node *n = args->child[i];
@@ -89,28 +68,6 @@ static void put_secret(struct build_conf *b, const char *id, char *value, char *
 	s->origin = origin;
 }
 
-static char *file_secret(struct loader *l, const struct cfg_node *n, const char *id)
-{
-	CLEANUP(xfreep) char *path = conf_resolve(l, n);
-	struct err err = ERR_INIT;
-	char *text = NULL;
-	size_t len;
-
-	if (fs_read(path, MAX_SECRET, &text, &len, &err) == 0)
-		return text;
-	cfg_problem(l->p, n, "build.secrets.%s: %s", id, err.msg);
-	return NULL;
-}
-
-static char *env_secret(struct loader *l, const struct cfg_node *n, const char *id)
-{
-	char *value = conf_secret(l, n->s);
-
-	if (!value)
-		cfg_problem(l->p, n, "build.secrets.%s: the variable %.80s is not set", id, n->s);
-	return value;
-}
-
 static bool is_id(const char *id)
 {
 	for (const char *s = id; *s; s++)
@@ -121,30 +78,23 @@ static bool is_id(const char *id)
 
 static void fill_secrets(struct loader *l, const struct cfg_node *build)
 {
-	const struct cfg_node *secrets = map_of(build, "secrets");
+	const struct cfg_node *secrets = conf_map(build, "secrets");
 	const struct runconf *rc = l->rc;
 
 	for (size_t i = 0; i < rc->env.nr; i++)
-		if (rc->env.v[i].from)
+		if (rc->env.v[i].secret)
 			put_secret(&l->rc->build, rc->env.v[i].name, xstrdup(rc->env.v[i].value),
 				   xstrdup(rc->env.v[i].origin));
 	for (size_t i = 0; secrets && i < secrets->nr; i++) {
 		const struct cfg_node *n = secrets->child[i];
-		const struct cfg_node *env = scalar_of(n, "from_env");
-		const struct cfg_node *file = scalar_of(n, "from_file");
+		const char *from;
 		char *value = NULL;
 
 		if (!is_id(n->key))
 			cfg_problem(l->p, n, "build.secrets: '%.80s' is no id", n->key);
-		else if (n->kind == CFG_MAP && !env == !file)
-			cfg_problem(l->p, n, "build.secrets.%s: want from_env or from_file",
-				    n->key);
-		else if (!l->rq->builds) /* a run needs none of them */
-			continue;
-		else if (env)
-			value = env_secret(l, env, n->key);
-		else if (file)
-			value = file_secret(l, file, n->key);
+		/* A run needs none of them. */
+		else if (l->rq->builds)
+			value = conf_secret_value(l, n, &from);
 		if (value)
 			put_secret(&l->rc->build, n->key, value, conf_origin(n));
 	}
@@ -187,7 +137,7 @@ static void check_choice(struct loader *l, const struct cfg_node *n, const char 
 
 static void fill_context(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *context = map_of(root, "context");
+	const struct cfg_node *context = conf_map(root, "context");
 	struct build_conf *b = &l->rc->build;
 
 	for (size_t i = 0; context && i < context->nr; i++) {
@@ -219,7 +169,7 @@ static char *registry_word(const struct loader *l, const struct cfg_node *regist
 
 static void fill_registry(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *r = map_of(root, "registry"), *name = scalar_of(r, "name");
+	const struct cfg_node *r = conf_map(root, "registry"), *name = conf_scalar(r, "name");
 	const struct cfg_node *insecure = cfg_get(r, "insecure");
 	struct build_conf *b = &l->rc->build;
 
@@ -245,8 +195,9 @@ static void fill_registry(struct loader *l, const struct cfg_node *root)
 
 void runconf_fill_build(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *build = map_of(root, "build"), *folder = scalar_of(build, "context");
-	const struct cfg_node *file = scalar_of(map_of(root, "model"), "dockerfile");
+	const struct cfg_node *build = conf_map(root, "build"),
+			      *folder = conf_scalar(build, "context");
+	const struct cfg_node *file = conf_scalar(conf_map(root, "model"), "dockerfile");
 	struct build_conf *b = &l->rc->build;
 
 	fill_args(l, build);
@@ -261,7 +212,7 @@ void runconf_fill_build(struct loader *l, const struct cfg_node *root)
 	b->network = xstrdup_null(cfg_text(build, "network"));
 	cfg_words(build, "options", &b->options);
 	cfg_words(build, "target_archs", &b->archs);
-	b->timeout_s = seconds_of(build, "timeout");
+	b->timeout_s = conf_seconds(build, "timeout");
 }
 
 static void release_words(struct conf_word *v, size_t nr)

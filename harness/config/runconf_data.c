@@ -77,14 +77,9 @@ static struct data_set *set_of(struct loader *l, const struct cfg_node *name)
 	return &d->sets.v[d->sets.nr - 1];
 }
 
-static const struct cfg_node *scalar_of(const struct cfg_node *map, const char *key)
-{
-	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
-}
-
 static void fill_home(struct loader *l, struct data_set *d, const struct cfg_node *entry)
 {
-	const struct cfg_node *home = scalar_of(entry, "home"), *opt = cfg_get(entry, "optional");
+	const struct cfg_node *home = conf_scalar(entry, "home"), *opt = cfg_get(entry, "optional");
 
 	if (home && (home->s[0] != '/' || !home->s[1] || strstr(home->s, "/../")))
 		cfg_problem(l->p, home, "data.home: want an absolute path, not '%.200s'", home->s);
@@ -171,7 +166,7 @@ static char *first_env(const char *a, const char *b, const char *def)
 
 static void fill_access(struct loader *l, struct data_source *s, const struct cfg_node *entry)
 {
-	const struct cfg_node *endpoint = scalar_of(entry, "endpoint");
+	const struct cfg_node *endpoint = conf_scalar(entry, "endpoint");
 	const char *region = cfg_text(entry, "region");
 	bool s3 = s->provider == DATA_S3;
 
@@ -209,14 +204,15 @@ static void hide_query(struct loader *l, struct cfg_node *path)
 
 static void add_source(struct loader *l, const struct cfg_node *entry)
 {
-	const struct cfg_node *name = scalar_of(entry, "name"), *path = scalar_of(entry, "path");
-	const struct cfg_node *mirror = scalar_of(entry, "mirrorlocal");
-	const struct cfg_node *limit = scalar_of(entry, "timeout");
+	const struct cfg_node *name = conf_scalar(entry, "name"),
+			      *path = conf_scalar(entry, "path");
+	const struct cfg_node *mirror = conf_scalar(entry, "mirrorlocal");
+	const struct cfg_node *limit = conf_scalar(entry, "timeout");
 	struct data_source s = { .args = STRVEC_INIT, .timeout_s = SCRIPT_TIMEOUT_S };
 	struct data_set *d;
 
 	/* What is missing or misspelt, the schema has said. */
-	if (!name || !path || !provider_of(scalar_of(entry, "provider"), &s.provider))
+	if (!name || !path || !provider_of(conf_scalar(entry, "provider"), &s.provider))
 		return;
 	if (!schema_file_name(name->s) || strlen(name->s) > 64) {
 		cfg_problem(l->p, name,
@@ -227,7 +223,7 @@ static void add_source(struct loader *l, const struct cfg_node *entry)
 	d = set_of(l, name);
 	fill_home(l, d, entry);
 	fill_path(l, &s, path);
-	fill_sha256(l, &s, scalar_of(entry, "sha256"));
+	fill_sha256(l, &s, conf_scalar(entry, "sha256"));
 	fill_access(l, &s, entry);
 	s.mirror = mirror ? conf_resolve(l, mirror) : NULL;
 	cfg_words(entry, "args", &s.args);
@@ -250,7 +246,8 @@ static char *default_cache(void)
 
 void runconf_fill_data(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *list = cfg_get(root, "data"), *cache = scalar_of(root, "data_cache");
+	const struct cfg_node *list = cfg_get(root, "data"),
+			      *cache = conf_scalar(root, "data_cache");
 	struct data_conf *d = &l->rc->data;
 
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++)

@@ -208,17 +208,17 @@ static void read_file(struct tool_set *ts, const char *path)
 		VEC_PUSH(&ts->tools, t);
 }
 
-void tool_set_all(const struct tool_set *set)
+void tool_set_all(const struct tool_set *ts)
 {
-	struct tool_set *ts = (struct tool_set *)set;
+	struct tool_set *own = (struct tool_set *)ts;
 
-	if (!ts->files.nr)
+	if (!own->files.nr)
 		return;
-	for (size_t i = 0; i < ts->files.nr; i++)
-		read_file(ts, ts->files.v[i]);
-	strvec_clear(&ts->files);
-	if (ts->tools.nr)
-		qsort(ts->tools.v, ts->tools.nr, sizeof(*ts->tools.v), by_name);
+	for (size_t i = 0; i < own->files.nr; i++)
+		read_file(own, own->files.v[i]);
+	strvec_clear(&own->files);
+	if (own->tools.nr)
+		qsort(own->tools.v, own->tools.nr, sizeof(*own->tools.v), by_name);
 }
 
 /* Can this file hold a tool of that name? It stands in its text, or is the file's own. */
@@ -232,19 +232,19 @@ static bool may_hold(const char *path, const char *name)
 	return fs_read(path, (size_t)4 << 20, &text, NULL, NULL) < 0 || strstr(text, name);
 }
 
-const struct tool *tool_find(const struct tool_set *set, const char *name)
+const struct tool *tool_find(const struct tool_set *ts, const char *name)
 {
-	struct tool_set *ts = (struct tool_set *)set;
-	const struct tool *t = known(ts, name);
+	struct tool_set *own = (struct tool_set *)ts;
+	const struct tool *t = known(own, name);
 
-	for (size_t i = 0; !t && i < ts->files.nr;) {
-		if (!may_hold(ts->files.v[i], name)) {
+	for (size_t i = 0; !t && i < own->files.nr;) {
+		if (!may_hold(own->files.v[i], name)) {
 			i++;
 			continue;
 		}
-		read_file(ts, ts->files.v[i]);
-		strvec_remove(&ts->files, i);
-		t = known(ts, name);
+		read_file(own, own->files.v[i]);
+		strvec_remove(&own->files, i);
+		t = known(own, name);
 	}
 	return t;
 }

@@ -84,7 +84,9 @@ int http_fetch(struct fetch *f, const struct data_file *file, const char *part, 
 
 /* Objects that path names: the one of that key, or all below it. -ENOENT: none. */
 int s3_list(struct fetch *f, data_files *ret, struct err *err);
-/* "https://bucket.s3.region.amazonaws.com/" or "<endpoint>/bucket/", then the key, encoded. Owned. */
+/*
+ * "https://bucket.s3.region.amazonaws.com/" or "<endpoint>/bucket/", then the encoded key; owned.
+ */
 char *s3_url(const struct data_source *s, const char *key);
 /*
  * One page of an answer to list-objects-v2: its objects behind those there are, and the token of

@@ -1,7 +1,8 @@
 /*
  * S3: addresses, and the pages of list-objects-v2:
  *
- *	<ListBucketResult><Contents><Key>a/b</Key><ETag>&quot;…&quot;</ETag><Size>3</Size></Contents>
+ *	<ListBucketResult>
+ *	<Contents><Key>a/b</Key><ETag>&quot;…&quot;</ETag><Size>3</Size></Contents>
  *	… <IsTruncated>true</IsTruncated><NextContinuationToken>…</NextContinuationToken>
  *
  * With encoding-type=url keys come %-encoded, so that no name can break the XML.

@@ -1,7 +1,7 @@
 /*
- * A user's script that brings data: it runs on this machine with PROFRIG_DATA_DIR (and MAD_DATAHOME,
- * for those written for the orchestrator before), which it fills. What it brought is kept until the
- * script itself, or its arguments, change.
+ * A user's script that brings data: it runs on this machine with PROFRIG_DATA_DIR (and
+ * MAD_DATAHOME, for those written for the orchestrator before), which it fills. What it brought is
+ * kept until the script itself, or its arguments, change.
  */
 #include "data_priv.h"
 
@@ -16,8 +16,6 @@
 #include "profrig/xalloc.h"
 
 #define MAX_FILES 1000000
-
-extern char **environ;
 
 int script_check(const struct data_source *s, struct err *err)
 {

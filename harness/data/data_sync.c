@@ -1,4 +1,4 @@
-/* From a listing to the cache: keep what is good, fetch the rest into part/, then put it in place. */
+/* From a listing to the cache: keep what is good, fetch the rest into part/, put it in place. */
 #include "data_priv.h"
 
 #include <errno.h>

@@ -39,8 +39,10 @@ struct http_request {
 	bool peek;            /* the answer's head, asked for with GET; no body comes */
 	uint64_t from;        /* begin there, if_range holds */
 	const char *if_range; /* NULL: from is 0 */
-	/* Where a good body goes (status 200 or 206); at 200 and from > 0 it is cut to nothing first.
-	 * -1: to text. */
+	/*
+	 * Where a good body goes (status 200 or 206); at 200 and from > 0 it is cut to nothing
+	 * first. -1: to text.
+	 */
 	int fd;
 	struct strbuf *text; /* with a ceiling; NULL: thrown away */
 	/* before the first byte of a good body: < 0 ends it, with that and its words in err */

@@ -9,13 +9,14 @@
  * sign), comment lines between are left out. Nothing else is looked at: the builder is who parses
  * it.
  */
+#include "image_priv.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/fs.h"
-#include "profrig/image.h"
 #include "profrig/strbuf.h"
 #include "profrig/text.h"
 
@@ -24,7 +25,7 @@
 
 static const char *skip_blanks(const char *s)
 {
-	return s + strspn(s, " \t");
+	return s + strspn(s, " \t\r\v\f");
 }
 
 static void add_arg(struct dockerfile *d, const char *word, size_t n, unsigned line)
@@ -104,7 +105,7 @@ static int context_line(struct dockerfile *d, const char *s, unsigned line, stru
 	return 0;
 }
 
-static int parse_dockerfile(struct dockerfile *d, char *text, struct err *err)
+int dockerfile_parse(struct dockerfile *d, char *text, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT;
 	unsigned line = 0, began = 1;
@@ -167,7 +168,7 @@ static int look_at(struct dockerfiles *all, const char *path, const struct build
 	cfg_init(&d.context);
 	r = fs_read(path, MAX_DOCKERFILE, &text, &n, err);
 	if (r == 0)
-		r = parse_dockerfile(&d, text, err);
+		r = dockerfile_parse(&d, text, err);
 	if (r == 0)
 		d.why = misfit(&d, b);
 	VEC_PUSH(&all->v, d);
@@ -228,22 +229,24 @@ int dockerfiles_find(const char *path, const struct build_conf *b, struct docker
 	return r;
 }
 
+void dockerfile_release(struct dockerfile *d)
+{
+	free(d->path);
+	free(d->why);
+	free(d->from);
+	cfg_release(&d->context);
+	for (size_t i = 0; i < d->args.nr; i++) {
+		free(d->args.v[i].name);
+		free(d->args.v[i].value);
+		free(d->args.v[i].origin);
+	}
+	VEC_RELEASE(&d->args);
+}
+
 void dockerfiles_release(struct dockerfiles *all)
 {
-	for (size_t i = 0; i < all->v.nr; i++) {
-		struct dockerfile *d = &all->v.v[i];
-
-		free(d->path);
-		free(d->why);
-		free(d->from);
-		cfg_release(&d->context);
-		for (size_t k = 0; k < d->args.nr; k++) {
-			free(d->args.v[k].name);
-			free(d->args.v[k].value);
-			free(d->args.v[k].origin);
-		}
-		VEC_RELEASE(&d->args);
-	}
+	for (size_t i = 0; i < all->v.nr; i++)
+		dockerfile_release(&all->v.v[i]);
 	VEC_RELEASE(&all->v);
 }
 

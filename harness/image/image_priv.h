@@ -1,8 +1,16 @@
-/* image_priv: folders that nobody else may look into, for secrets and logins while they are used. */
+/*
+ * image_priv: the parts of image among themselves: a Dockerfile's text; folders that nobody else
+ * may look into, for secrets and logins while they are used.
+ */
 #ifndef IMAGE_PRIV_H
 #define IMAGE_PRIV_H
 
 #include "profrig/image.h"
+
+/* What a Dockerfile's text says, which is taken apart in place; d->path and d->context are set up
+ * before. */
+int dockerfile_parse(struct dockerfile *d, char *text, struct err *err);
+void dockerfile_release(struct dockerfile *d);
 
 struct private_dir {
 	char *path; /* NULL: none */

@@ -100,7 +100,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		json_str(out, "word", j->word);
 		json_str(out, "dockerfile", rc->dockerfile ? rc->dockerfile : "");
 		json_str(out, "scripts", rc->command.nr ? rc->command.v[0] : "");
-		json_str(out, "n_gpus", rc->gpus && strcmp(rc->gpus, "all") ? rc->gpus : "-1");
+		json_str(out, "n_gpus", rc->gpus && strcmp(rc->gpus, "all") != 0 ? rc->gpus : "-1");
 		json_f64(out, "timeout", rc->timeout_s);
 		json_arr(out, "tags");
 		for (size_t k = 0; k < rc->tags.nr; k++)

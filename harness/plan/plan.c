@@ -199,7 +199,7 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 
 /* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
  * the first of them has it, the innermost. */
-static bool wrapped_already(struct maker *m, size_t at)
+bool plan_wrapped_already(struct maker *m, size_t at)
 {
 	const struct runconf_tool *t = &m->conf->tools.v[at];
 	CLEANUP(strvec_release) struct strvec own = STRVEC_INIT;
@@ -233,7 +233,7 @@ static void add_workload(struct maker *m)
 	if (plan_wrap_at(m))
 		plan_wrap_start(m, &s.argv);
 	for (size_t i = m->conf->tools.nr; i-- > 0 && !plan_wrap_at(m);)
-		if (!wrapped_already(m, i))
+		if (!plan_wrapped_already(m, i))
 			plan_wrap(m, &m->conf->tools.v[i], &s.argv);
 	strvec_pushv(&s.argv, m->conf->command.v);
 	/* What runs seven times may take seven times as long. */

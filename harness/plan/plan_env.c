@@ -171,8 +171,9 @@ static void put_tool(struct maker *m, struct plan_step *s, struct givers *g,
 }
 
 /*
- * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others. ROCm reads HIP_VISIBLE_DEVICES first
- * and the other only without it; for both runtimes an index that does not exist ends the list.
+ * On host, and where an engine shows all GPUs, nothing else keeps the workload off the others.
+ * ROCm reads HIP_VISIBLE_DEVICES first and the other only without it; for both runtimes an index
+ * that does not exist ends the list.
  */
 static void put_gpus(struct maker *m, struct plan_step *s)
 {
@@ -199,6 +200,27 @@ static void put_path(const struct maker *m, struct plan_step *s, const char *nam
 	CLEANUP(xfreep) char *origin = xasprintf("data '%s'", d->name);
 
 	put(s, name, m->container ? d->home : link, origin, false)->data = xstrdup(d->name);
+}
+
+/* Of models that come from a models.json; others have no use for it. */
+static void put_machine(const struct maker *m, struct plan_step *s)
+{
+	CLEANUP(strvec_release) struct strvec vars = STRVEC_INIT;
+	const struct runconf *c = m->conf;
+	int gpus = c->gpu_list.nr ? (int)c->gpu_list.nr : -1;
+
+	if (!m->rq->devices || !user_settles(c, "MAD_MODEL_NAME"))
+		return;
+	/* A container has none unless it is given some. */
+	if (!c->gpus && (m->container || cfg_text(c->effective.root, "gpus")))
+		gpus = 0;
+	devices_mad_env(m->rq->devices, gpus, &vars);
+	for (size_t i = 0; i < vars.nr; i++) {
+		const char *eq = strchr(vars.v[i], '=');
+		CLEANUP(xfreep) char *name = xstrndup(vars.v[i], (size_t)(eq - vars.v[i]));
+
+		put(s, name, eq + 1, "this machine", false);
+	}
 }
 
 /* MAD_DATANAME and MAD_DATAHOME are what models of the orchestrator before look for. */
@@ -278,6 +300,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	for (size_t i = 0; i < c->tools.nr; i++)
 		put_tool(m, step, &g, &c->tools.v[i]);
 	put_gpus(m, step);
+	put_machine(m, step);
 	put_data(m, step);
 	for (size_t i = 0; i < c->env.nr; i++) {
 		const struct runconf_env *e = &c->env.v[i];

@@ -63,17 +63,17 @@ static void release_lists(struct plan *pl)
 		free(pl->needs.v[i].what);
 	}
 	VEC_RELEASE(&pl->needs);
-	for (size_t i = 0; i < pl->data.nr; i++) {
-		free(pl->data.v[i].name);
-		free(pl->data.v[i].link);
-	}
-	VEC_RELEASE(&pl->data);
 	for (size_t i = 0; i < pl->privileges.nr; i++) {
 		free(pl->privileges.v[i].tool);
 		free(pl->privileges.v[i].what);
 		free(pl->privileges.v[i].why);
 	}
 	VEC_RELEASE(&pl->privileges);
+	for (size_t i = 0; i < pl->data.nr; i++) {
+		free(pl->data.v[i].name);
+		free(pl->data.v[i].link);
+	}
+	VEC_RELEASE(&pl->data);
 }
 
 static void release_controls(struct plan *pl)

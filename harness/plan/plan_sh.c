@@ -139,9 +139,9 @@ static void head(const struct plan *pl, FILE *f)
 		line("mkdir -p", pl->mkdirs.v[i], NULL, f);
 	for (size_t i = 0; i < pl->copies.nr; i++)
 		line("cp", pl->copies.v[i].from, pl->copies.v[i].to, f);
-	plan_source_sh(pl, f);
 	for (size_t i = 0; i < pl->made.nr; i++)
 		make(&pl->made.v[i], f);
+	plan_source_sh(pl, f);
 }
 
 static void tail(const struct plan *pl, FILE *f)

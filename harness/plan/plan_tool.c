@@ -104,7 +104,8 @@ static char *wrap_script(struct maker *m, const char *program)
 	struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = m->conf->tools.nr; i-- > 0;)
-		plan_wrap(m, &m->conf->tools.v[i], &wrap);
+		if (!plan_wrapped_already(m, i))
+			plan_wrap(m, &m->conf->tools.v[i], &wrap);
 	strvec_push(&wrap, program);
 	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
 

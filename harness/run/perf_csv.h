@@ -23,6 +23,7 @@
 #include <jansson.h>
 
 #include "profrig/plan.h"
+#include "profrig/run.h"
 
 extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" */
 #define PERF_REFERENCE_COLUMNS 29

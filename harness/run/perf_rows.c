@@ -8,6 +8,7 @@
 
 #include "profrig/csv.h"
 #include "profrig/fs.h"
+#include "profrig/image.h"
 #include "profrig/num.h"
 #include "profrig/text.h"
 
@@ -65,6 +66,18 @@ static const struct plan_step *workload_step(const struct plan *pl)
 	return NULL;
 }
 
+/* The program, with "bash" and the like and the script behind it one. */
+static size_t program_words(const struct strvec *command)
+{
+	const char *base = command->nr ? fs_base(command->v[0]) : "";
+
+	return command->nr > 1 && *command->v[1] != '-' &&
+			       (!strcmp(base, "sh") || !strcmp(base, "bash") ||
+				!strncmp(base, "python", 6))
+		       ? 2
+		       : 1;
+}
+
 /* What stands behind the program, without what is secret. */
 static void put_args(json_t *row, const struct plan *pl)
 {
@@ -72,7 +85,7 @@ static void put_args(json_t *row, const struct plan *pl)
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 
-	for (size_t i = 1; i < pl->conf->command.nr; i++) {
+	for (size_t i = program_words(&pl->conf->command); i < pl->conf->command.nr; i++) {
 		CLEANUP(xfreep)
 		char *word = ps ? run_masked(ps, pl->conf->command.v[i])
 				: xstrdup(pl->conf->command.v[i]);
@@ -125,6 +138,30 @@ static void put_labels(json_t *row, const struct runconf *rc)
 	put(row, "labels", sb.buf);
 }
 
+/* The Dockerfile, when only one can have made the image, and what that was made from. */
+static void put_dockerfile(json_t *row, const struct runconf *rc)
+{
+	struct dockerfiles all = { VEC_INIT };
+	const struct dockerfile *one = NULL;
+	size_t kept = 0;
+
+	put(row, "docker_file", rc->dockerfile);
+	if (!rc->dockerfile || dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all.v.nr; i++)
+		if (!all.v.v[i].why) {
+			one = &all.v.v[i];
+			kept++;
+		}
+	if (kept == 1) {
+		const char *base = dockerfile_arg(one, &rc->build, IMAGE_BASE_ARG);
+
+		put(row, "docker_file", one->path);
+		put(row, "base_docker", base ? base : one->from);
+	}
+	dockerfiles_release(&all);
+}
+
 /* What is known before anything runs. */
 static void put_conf(json_t *row, const struct plan *pl)
 {
@@ -137,7 +174,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	const char *build = getenv("JENKINS_BUILD_NUMBER");
 
 	gethostname(host, sizeof(host) - 1);
-	run_gpu_archs("", &archs);
+	run_gpu_archs(pl->devices, &archs);
 	arch = joined(&archs, "+");
 	put(row, "model", rc->model_name);
 	put(row, "n_gpus", rc->n_gpus);
@@ -147,7 +184,8 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put(row, "pipeline", getenv("pipeline"));
 	put_args(row, pl);
 	put(row, "tags", tags);
-	put(row, "docker_file", rc->dockerfile);
+	if (pl->engine->container)
+		put_dockerfile(row, rc);
 	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
 	put(row, "machine_name", host);
 	put(row, "deployment_type", "local");
@@ -161,24 +199,10 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put_labels(row, rc);
 }
 
-static const json_t *metric_of(const json_t *doc, const char *name)
-{
-	const json_t *m;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "metrics"), i, m)
-	{
-		if (str(m, "name") && !strcmp(str(m, "name"), name))
-			return m;
-	}
-	return NULL;
-}
-
 /* What run.json says of it. */
 static void put_run(json_t *row, const json_t *doc)
 {
 	const json_t *d = json_object_get(doc, "durations_s");
-	const json_t *overhead = metric_of(doc, "overhead"), *base = metric_of(doc, "baseline");
 	const json_t *data = json_object_get(doc, "data");
 
 	put(row, "run_id", str(doc, "id"));
@@ -192,14 +216,29 @@ static void put_run(json_t *row, const json_t *doc)
 	put(row, "profrig_version", str(json_object_get(doc, "versions"), "profrig"));
 	put_num(row, "build_duration", json_object_get(d, "build"));
 	put_num(row, "test_duration", json_object_get(d, "workload"));
-	put(row, "baseline_run_id", base ? str(base, "source") : NULL);
-	put_num(row, "overhead_percent", json_object_get(overhead, "value"));
 	/* the first data set, where a run says which it took */
 	data = json_is_array(data) ? json_array_get(data, 0) : NULL;
 	put(row, "dataname", str(data, "name"));
 	put(row, "data_provider_type", str(data, "provider"));
 	put_num(row, "data_size", json_object_get(data, "bytes"));
 	put_num(row, "data_download_duration", json_object_get(data, "seconds"));
+}
+
+/* What the tools cost (run_note_overhead). */
+static void put_pair(json_t *row, const json_t *doc)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "metrics"), i, m)
+	{
+		const char *name = str(m, "name");
+
+		if (name && !strcmp(name, "overhead")) {
+			put(row, "baseline_run_id", str(m, "source"));
+			put_num(row, "overhead_percent", json_object_get(m, "value"));
+		}
+	}
 }
 
 /* --- one row for each result --- */
@@ -335,6 +374,7 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 			put_run(row, doc);
 		else
 			put(row, "run_dir", NULL);
+		put_pair(row, doc);
 		json_object_set_new(row, "multi_results", json_null());
 		if (m)
 			put_result(row, pl, m);

@@ -32,8 +32,8 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_LATEST_LINK, "the link `latest` could not be set" },
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
-	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
 	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_CLOCK_STEP,
 	  "the machine's clock was set during the run: all times of day are those of the clock it "

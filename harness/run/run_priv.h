@@ -16,7 +16,6 @@
  *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
- *	run_own.c	whose files they are
  *	run_collect.c	outputs → artifacts with verdicts
  *	run_match.c	outputs that are logs
  *	run_results.h	what the workload's output and its results files say

@@ -1,4 +1,4 @@
-/* Fetching an image before a run: for engines that know registries, and for those that only pull. */
+/* An image before a run: for engines that know registries, and for those that only pull. */
 #include "run_priv.h"
 
 #include <errno.h>

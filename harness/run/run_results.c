@@ -181,17 +181,28 @@ static const char *env_of(const struct plan_step *ps, const char *name)
 	return NULL;
 }
 
+/* A container's own folder is not the host's of that name. */
+static bool is_shared(const struct run *rn, const char *path)
+{
+	const char *dir = rn->pl->conf ? rn->pl->conf->dir : NULL;
+
+	return !rn->pl->engine->container || (dir && fs_below(dir, path)) ||
+	       (rn->pl->source_dir && fs_below(rn->pl->source_dir, path)) ||
+	       fs_below(rn->pl->run_dir, path);
+}
+
 /* The workload's folder first, then the model's, then what is kept with the run. */
 static void results_files(const struct run *rn, const struct plan_step *ps, struct strvec *paths)
 {
 	const char *csv = conf_of(rn)->csv;
 	/* Beside a folder of the run's own, scripts of a package leave it. */
 	CLEANUP(xfreep) char *beside = rn->pl->source_dir ? fs_dir(rn->pl->source_dir) : NULL;
-	const char *const dirs[] = { ps->cwd, beside, rn->pl->conf ? rn->pl->conf->dir : NULL,
+	const char *const dirs[] = { ps->cwd && is_shared(rn, ps->cwd) ? ps->cwd : NULL, beside,
+				     rn->pl->conf ? rn->pl->conf->dir : NULL,
 				     env_of(ps, "PROFRIG_OUT") };
 
 	if (*csv == '/') {
-		if (fs_is_file(csv))
+		if (fs_is_file(csv) && is_shared(rn, csv))
 			strvec_push(paths, csv);
 		return;
 	}

@@ -56,8 +56,7 @@ struct card {
 	int metrics_fd;
 	const struct gpu_metrics_layout *layout;
 	int64_t gone_ns; /* when it was last looked for; 0: it is there */
-	size_t nr;
-	struct reading reading[SAMPLER_MAX_SERIES];
+	VEC(struct reading) reading;
 };
 
 struct sampler_state {
@@ -67,14 +66,15 @@ struct sampler_state {
 
 static void close_files(struct card *c)
 {
-	for (size_t i = 0; i < c->nr; i++)
-		xclosep(&c->reading[i].fd);
+	for (size_t i = 0; i < c->reading.nr; i++)
+		xclosep(&c->reading.v[i].fd);
 	xclosep(&c->metrics_fd);
 }
 
 static void card_release(struct card *c)
 {
 	close_files(c);
+	VEC_RELEASE(&c->reading);
 	free(c->dir);
 	free(c->pci);
 }
@@ -173,7 +173,7 @@ static bool add(struct opening *o, const char *name, const char *unit, struct or
 		xclosep(&r.fd);
 		return false;
 	}
-	o->c->reading[o->c->nr++] = r;
+	VEC_PUSH(&o->c->reading, r);
 	return true;
 }
 
@@ -245,8 +245,8 @@ static void add_vram_total(struct opening *o)
 
 	if (sampler_wants(o->fields, "vram_total") && sampler_read_number(path, &v) == 0 &&
 	    sampler_device_add(o->d, "vram_total", "bytes"))
-		o->c->reading[o->c->nr++] =
-			(struct reading){ .constant = true, .fd = -1, .scale = v };
+		VEC_PUSH(&o->c->reading,
+			 ((struct reading){ .constant = true, .fd = -1, .scale = v }));
 }
 
 static void add_series(struct opening *o)
@@ -274,8 +274,8 @@ static void open_card(struct card *c, unsigned index, const char *fields, struct
 		snprintf(product, sizeof(product), "AMD GPU");
 	open_metrics(&o);
 	add_series(&o);
-	for (size_t i = 0; i < c->nr; i++)
-		uses_blob |= c->reading[i].metric;
+	for (size_t i = 0; i < c->reading.nr; i++)
+		uses_blob |= c->reading.v[i].metric;
 	if (!uses_blob)
 		c->layout = NULL; /* it need not be read */
 	snprintf(d->facts, sizeof(d->facts), "%.60s, pci %.30s, %s", product, c->pci, o.note);
@@ -306,6 +306,25 @@ static bool is_card(const char *drm, const char *entry, struct card *ret)
 	ret->pci = xstrdup(n > 0 ? fs_base(link) : entry);
 	ret->dir = STEAL(dir);
 	return true;
+}
+
+char *amdgpu_card_dir(const char *pci)
+{
+	CLEANUP(xfreep) char *drm = xasprintf("%s" DRM, sampler_root());
+	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	char *found = NULL;
+
+	fs_list(drm, &entries, NULL);
+	for (size_t i = 0; !found && i < entries.nr; i++) {
+		struct card c = { .metrics_fd = -1 };
+
+		if (!is_card(drm, entries.v[i], &c))
+			continue;
+		if (strcmp(c.pci, pci) == 0)
+			found = STEAL(c.dir);
+		card_release(&c);
+	}
+	return found;
 }
 
 /* Card directories of AMD devices, by PCI address. */
@@ -396,34 +415,22 @@ static bool is_gone(int code)
 /* Whether the card at that address is there again: its files, all anew. */
 static bool reopen(struct card *c)
 {
-	CLEANUP(xfreep) char *drm = xasprintf("%s" DRM, sampler_root());
-	CLEANUP(strvec_release) struct strvec entries = STRVEC_INIT;
+	char *dir = amdgpu_card_dir(c->pci);
 	struct gpu_metrics blob;
-	bool found = false;
 
-	fs_list(drm, &entries, NULL);
-	for (size_t i = 0; !found && i < entries.nr; i++) {
-		struct card now = { .metrics_fd = -1 };
-
-		if (!is_card(drm, entries.v[i], &now))
-			continue;
-		found = strcmp(now.pci, c->pci) == 0;
-		if (found) {
-			free(c->dir);
-			c->dir = STEAL(now.dir);
-		}
-		card_release(&now);
-	}
-	if (!found)
+	if (!dir)
 		return false;
+	free(c->dir);
+	c->dir = dir;
 	c->metrics_fd = open_text(c->dir, "gpu_metrics");
 	/* another driver may have another layout */
 	if (c->layout && c->metrics_fd >= 0 && gpu_metrics_read(c->metrics_fd, &blob) == 0 &&
 	    gpu_metrics_layout(&blob))
 		c->layout = gpu_metrics_layout(&blob);
-	for (size_t i = 0; i < c->nr; i++)
-		if (c->reading[i].file)
-			c->reading[i].fd = open_file(c, c->reading[i].file, c->reading[i].hwmon);
+	for (size_t i = 0; i < c->reading.nr; i++)
+		if (c->reading.v[i].file)
+			c->reading.v[i].fd =
+				open_file(c, c->reading.v[i].file, c->reading.v[i].hwmon);
 	return true;
 }
 
@@ -484,12 +491,12 @@ static int amdgpu_read(struct sampler_state *st, size_t d, double *v, const char
 	bool there = is_there(c), gone = !there;
 	int blob_code = there ? read_metrics(c, &blob) : -ENODEV;
 
-	for (size_t i = 0; i < c->nr; i++) {
+	for (size_t i = 0; i < c->reading.nr; i++) {
 		int code = -ENODEV;
 
-		v[i] = gone && !c->reading[i].constant
+		v[i] = gone && !c->reading.v[i].constant
 			       ? NAN
-			       : take(&c->reading[i], c, &blob, blob_code, &code);
+			       : take(&c->reading.v[i], c, &blob, blob_code, &code);
 		if (!isnan(v[i]))
 			continue;
 		gone |= is_gone(code);

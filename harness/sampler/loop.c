@@ -356,7 +356,7 @@ static void note_row(struct sampling *sp, size_t d, int64_t t_ns, const double *
 {
 	int64_t gap = t_ns - sp->last_ns[d];
 
-	for (size_t i = 0; i < sp->dev[d].nr; i++)
+	for (size_t i = 0; i < sp->rows.device.v[d].nr; i++)
 		if (v[i] != SAMPLER_ABSENT && !isfinite(v[i]))
 			count_reason(&sp->stats, reason ? reason : "read failed");
 	if (sp->last_ns[d] && gap > 0) {
@@ -507,6 +507,24 @@ static bool wait_until(struct sampling *sp, int64_t t_ns)
 	return stop;
 }
 
+/*
+ * The last read closes the energy balance up to the end. Where it is late for its place, or for
+ * more than one, those are not lost in silence either.
+ */
+static void last_tick(struct sampling *sp, int64_t next)
+{
+	int64_t late = clock_monotonic_ns() - next, missed = late / sp->period_ns;
+
+	if (late < 0) {
+		tick(sp, 0, next);
+		return;
+	}
+	pthread_mutex_lock(&sp->lock);
+	sp->stats.overruns += (uint64_t)missed;
+	pthread_mutex_unlock(&sp->lock);
+	tick(sp, next + missed * sp->period_ns, next);
+}
+
 static void sample(struct sampling *sp)
 {
 	int64_t next = clock_monotonic_ns();
@@ -517,8 +535,7 @@ static void sample(struct sampling *sp)
 			return;
 		next = next_tick(sp, next);
 	}
-	/* the last read closes the energy balance up to the end */
-	tick(sp, 0, next);
+	last_tick(sp, next);
 }
 
 /* The least of them goes before everything that has none. */

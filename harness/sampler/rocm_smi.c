@@ -263,6 +263,17 @@ static size_t rocm_smi_devices(struct sampler_state *st, const struct sampler_de
 	return st->dev.nr;
 }
 
+/* The library's calls for these are many and slow; the driver's files have the same. */
+static void rocm_smi_facts(struct sampler_state *st, size_t d, struct sampler_facts *ret)
+{
+	const char *at = strstr(st->dev.v[d].facts, ", pci ");
+	CLEANUP(xfreep) char *pci = at ? xstrndup(at + 6, strcspn(at + 6, ",")) : NULL;
+	CLEANUP(xfreep) char *dir = pci ? amdgpu_card_dir(pci) : NULL;
+
+	if (dir)
+		amdgpu_facts(dir, pci, ret);
+}
+
 /* --- reading --- */
 
 static int ask(struct sampler_state *st, size_t d, char *line, size_t n)
@@ -309,5 +320,6 @@ const struct sampler sampler_rocm_smi = {
 	.open = rocm_smi_open,
 	.devices = rocm_smi_devices,
 	.read = rocm_smi_read,
+	.facts = rocm_smi_facts,
 	.close = rocm_smi_close,
 };

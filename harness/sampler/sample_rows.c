@@ -23,11 +23,13 @@ void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, s
 	memset(r->commas, ',', fields + 1);
 	for (size_t d = 0; d < nr_dev; d++) {
 		size_t n = dev[d].nr;
-		struct sample_rows_device rd = { .before = left, .after = fields - left - n };
+		struct sample_rows_device rd = { .nr = n,
+						 .before = left,
+						 .after = fields - left - n };
 
-		rd.written = xcalloc(n + 1, sizeof(*rd.written));
-		rd.read = xcalloc(n + 1, sizeof(*rd.read));
-		rd.summary = xcalloc(n + 1, sizeof(*rd.summary));
+		rd.summary = xcalloc(n + 1, sizeof(*rd.summary) + 2 * sizeof(double));
+		rd.written = (double *)(rd.summary + n + 1);
+		rd.read = rd.written + n + 1;
 		for (size_t i = 0; i < n; i++)
 			rd.written[i] = rd.read[i] = SAMPLER_ABSENT;
 		VEC_PUSH(&r->device, rd);
@@ -37,11 +39,8 @@ void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, s
 
 void sample_rows_release(struct sample_rows *r)
 {
-	for (size_t d = 0; d < r->device.nr; d++) {
-		free(r->device.v[d].written);
-		free(r->device.v[d].read);
+	for (size_t d = 0; d < r->device.nr; d++)
 		free(r->device.v[d].summary);
-	}
 	VEC_RELEASE(&r->device);
 	free(r->commas);
 	r->commas = NULL;
@@ -134,7 +133,7 @@ static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double
 	uint64_t news = 0;
 
 	rd->unwritten = 0;
-	for (size_t i = 0; i < r->dev[d].nr; i++) {
+	for (size_t i = 0; i < rd->nr; i++) {
 		rd->read[i] = isfinite(v[i]) || v[i] == SAMPLER_ABSENT ? v[i] : NAN;
 		if (v[i] == SAMPLER_ABSENT)
 			continue;
@@ -156,7 +155,7 @@ static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf 
 
 	strbuf_add(to, text, num_fmt_i64(text, rd->read_ns));
 	strbuf_add(to, r->commas, rd->before);
-	for (size_t i = 0; i < r->dev[d].nr; i++) {
+	for (size_t i = 0; i < rd->nr; i++) {
 		double v = rd->read[i];
 
 		strbuf_addch(to, ',');

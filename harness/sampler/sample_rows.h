@@ -21,14 +21,17 @@ struct sample_rows {
 	size_t nr_dev;
 	bool changes;
 	uint64_t rows, failed;
+	/* what a tick touches lies close together: after a sleep little of it is in a cache */
 	VEC(struct sample_rows_device {
+		size_t nr;            /* series */
 		size_t before, after; /* fields of other devices on its left and right */
 		int64_t read_ns;      /* its last read, 0 none */
 		bool refresh;
 		uint64_t unwritten; /* fields of that read that are not in the file */
-		double *written;    /* SAMPLER_ABSENT: nothing yet */
-		double *read;
+		/* one piece of memory, in this order */
 		struct sampling_summary *summary;
+		double *written; /* SAMPLER_ABSENT: nothing yet */
+		double *read;
 	}) device;
 	char *commas; /* as many as there are fields */
 };

@@ -57,6 +57,8 @@ void sampler_facts_user(struct sampler_facts *f, pid_t pid, const char *name, do
 void sampler_drm_users(const char *pci, struct sampler_facts *f);
 /* What the driver's files in a card's device folder tell besides readings. */
 void amdgpu_facts(const char *dir, const char *pci, struct sampler_facts *ret);
+/* The device folder of the AMD card at a PCI address, owned; NULL: there is none. */
+char *amdgpu_card_dir(const char *pci);
 /* -errno of a failed read as a reason. */
 const char *sampler_reason(int code);
 

@@ -1,6 +1,7 @@
 /*
  * engine: what starts profrig-init, the agent. Engines are pure functions from a spec to argv
- * vectors; run/ executes them. Registry: harness/engine/engines.c (host, docker, podman, apptainer).
+ * vectors; run/ executes them. Registry: harness/engine/engines.c (docker, podman, apptainer,
+ * host).
  *
  * The agent is the container's PID 1 (on host: a subreaper child) and everything else is asked of
  * it over its stdin/stdout (agent.h). One container per run, named "profrig-<run id>" and labelled
@@ -55,16 +56,16 @@ struct engine_spec {
 	 */
 	const char *gpu_vendor;
 	/*
+	 * AMD: their device files, and the groups these belong to, as numbers. NVIDIA: for engines
+	 * that know GPUs by CDI names where the machine has no CDI file. Empty: not known.
+	 */
+	struct strvec gpu_nodes, gpu_groups;
+	/*
 	 * The hard limits of open files and processes that nobody here may raise (root without
 	 * CAP_SYS_RESOURCE: a container manager that asks for more, as podman does, starts nothing);
 	 * 0: there is no such limit.
 	 */
 	uint64_t max_files, max_processes;
-	/*
-	 * AMD: their device files, and the groups these belong to, as numbers. NVIDIA: for engines
-	 * that know GPUs by CDI names where the machine has no CDI file. Empty: not known.
-	 */
-	struct strvec gpu_nodes, gpu_groups;
 };
 void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);

@@ -50,7 +50,7 @@ struct dockerfiles {
  */
 int dockerfiles_find(const char *path, const struct build_conf *b, struct dockerfiles *ret,
 		     struct err *err);
-void dockerfiles_release(struct dockerfiles *d);
+void dockerfiles_release(struct dockerfiles *all);
 /* The value of a build argument: the configuration's, else the Dockerfile's default; NULL. */
 const char *dockerfile_arg(const struct dockerfile *d, const struct build_conf *b,
 			   const char *name);

@@ -19,8 +19,8 @@
  * that name in <run>/wrap, which the workload finds first in its PATH. What that program starts
  * finds the PATH as it was, so nothing is wrapped twice.
  *
- * A container is given nothing for tools' sake but with container.privileged_profiling; `privileges`
- * says for each what it is and who gives it.
+ * A container is given nothing for tools' sake but with container.privileged_profiling;
+ * `privileges` says for each what it is and who gives it.
  */
 #ifndef PROFRIG_PLAN_H
 #define PROFRIG_PLAN_H

@@ -19,8 +19,8 @@
  * "train_samples_per_second = VALUE" counts, with ' " : = or blanks between.
  *
  * error_patterns are searched in what the workload printed. A pattern is plain text found anywhere
- * in a line, or a regular expression: written /so/, or holding a '\' or ".*", or beginning with
- * '^'. A line that one of benign_patterns is found in is no error.
+ * in a line, or a regular expression: written /so/, or holding a '\', ".*" or ".+", or beginning
+ * with '^'. A line that one of benign_patterns is found in is no error.
  */
 #ifndef PROFRIG_RESULTS_H
 #define PROFRIG_RESULTS_H

@@ -170,13 +170,14 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
 /*
  * Adds the rows of a run to the table results.perf_csv names (harness/run/perf_csv.h). status NULL:
  * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
+ * What the run's tools cost is there when run_note_overhead was before.
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
-/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
-void run_gpu_archs(const char *root, struct strvec *ret);
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
+void run_gpu_archs(const struct devices *d, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
-const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
+const char *run_skip_arch(const struct runconf *rc, const struct devices *d);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);
@@ -200,7 +201,6 @@ char *run_lib_dir(void);
 #define W_NO_RESERVE "W_NO_RESERVE"
 #define W_LATEST_LINK "W_LATEST_LINK"
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
-#define W_OWNER "W_OWNER"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
 #define W_PULL_FAILED "W_PULL_FAILED"
@@ -218,6 +218,7 @@ char *run_lib_dir(void);
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
+#define W_OWNER "W_OWNER"
 
 struct run_warning_info {
 	const char *code, *about;

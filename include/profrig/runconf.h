@@ -97,8 +97,8 @@ struct runconf {
 		/* NULL = engine's default (network: none is not implied) */
 		char *network, *ipc, *shm_size, *user, *workdir, *pull;
 		struct strvec caps, options;
-		double pull_timeout_s; /* 0: none */
 		bool privileged_profiling;
+		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
 	bool force_tools;   /* also those of a vendor whose GPUs are not found */

@@ -45,6 +45,8 @@ every() { # shell, function
 	like "$1: models" "$($ask run resn)" "resnet"
 	like "$1: runs" "$($ask report runs/2)" "runs/$run_id"
 	like "$1: lists" "$($ask list warn)" "^warnings ?$"
+	like "$1: a live run, then what to do with it" "$($ask ctl lat) $($ask ctl latest sta)" "^latest +start status ?$"
+	like "$1: samplers" "$($ask sample --source proc)" "^procfs ?$"
 	like "$1: statuses" "$($ask prune --status fai)" "failed"
 }
 every bash in_bash

@@ -138,6 +138,11 @@ like "says so" "$(cell run_status -1) $(cell reason -1)" "timeout workload took 
 code "a run that cannot be set up is 4" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run -o "$T/runs" --engine docker --image nosuch --perf-csv perf.csv -- true
 like "and has its row" "$(cell status -1) $(cell docker_image -1) $(cell reason -1)" "FAILURE nosuch engine 'docker' does not answer"
 echo 'echo ran >>$PROFRIG_RUN_DIR/ran' >s/note.sh
+mkdir df && printf 'ARG BASE_DOCKER=debian:12\nFROM $BASE_DOCKER\n' >df/Dockerfile
+printf 'model: {name: d, command: [bash, run.sh, --fast, "a b"], image: "x:1", dockerfile: Dockerfile}\n' >df/profrig.yaml
+code "a model with a Dockerfile" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run -o "$T/runs" --engine docker --perf-csv df.csv df
+is "has it in its row, and what it begins with" "$(cell docker_file 1 df.csv) $(cell base_docker 1 df.csv)" "$T/df/Dockerfile debian:12"
+is "arguments are what stands behind the script" "$(cell args 1 df.csv)" "--fast 'a b'"
 code "without the workload" 0 run --perf-csv perf.csv --skip-model-run --tools cpu_usage --set "pre_scripts=[$T/s/note.sh]" --set "post_scripts=[$T/s/note.sh]" -- sh -c 'echo never >>$PROFRIG_RUN_DIR/ran'
 is "the scripts run" "$(tr '\n' ' ' <"$(last)/ran")" "ran ran "
 is "and it is skipped" "$(cell status -1) $(json .status)" "SKIPPED skipped"
@@ -152,6 +157,7 @@ code "a run under a tracer" 0 run --perf-csv perf.csv --baseline --tools-dir "$R
 is "its throughput is marked, and that of the baseline is not" "$(cell metric -2) $(cell profiled -2) $(cell baseline -2) | $(cell metric -1) $(cell profiled -1) $(cell tools -1)" \
 	"samples/s no yes | samples/s (profiled) yes A+cpu_power"
 is "it names the baseline" "$(cell baseline_run_id -1)" "$(cell run_id -2)"
+like "and what it cost" "$(cell overhead_percent -1)" "^-?[0-9.e+]+$"
 code "a sampler alone marks nothing" 0 run --perf-csv perf.csv --tools cpu_power -- echo performance: 5 samples/s
 is "but is named" "$(cell metric -1) $(cell profiled -1) $(cell tools -1)" "samples/s no cpu_power"
 
@@ -184,4 +190,23 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=16k none small 2>
 	check "and holds whole rows only" "$PYTHON" -c 'import csv; r = list(csv.reader(open("small/p.csv"))); assert len({len(x) for x in r}) == 1'
 else
 	skip "a full disk leaves whole rows" "needs root and tmpfs"
+fi
+
+# a model that is not for this machine's GPU: a driver's files, in a mount namespace of their own
+printf 'model: {name: picky, command: [touch, %s/ran], skip_gpu_arch: [gfx908, A100]}\n' "$T" >picky.yaml
+with_gpu() { # model of the GPU, words for profrig
+	unshare -m sh -c 'mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/0 && printf "Model: \t %s\n" "$1" >/proc/driver/nvidia/gpus/0/information && shift && exec "$@"' \
+		sh "$1" "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv gpu.csv "${@:2}" picky.yaml
+}
+if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /proc/driver 2>/dev/null; then
+	code "a model left out on this GPU" 0 with_gpu "NVIDIA A100-SXM4-80GB"
+	check "does not run" test ! -e ran
+	like "that is said" "$(cat "$T/err")" "picky is skipped: model.skip_gpu_arch leaves out NVIDIA A100-SXM4-80GB"
+	is "and is a row" "$(cell status -1 gpu.csv) $(cell model -1 gpu.csv) $(cell gpu_architecture -1 gpu.csv)" "SKIPPED picky NVIDIA A100-SXM4-80GB"
+	code "unless it is wanted all the same" 0 with_gpu "NVIDIA A100-SXM4-80GB" --disable-skip-gpu-arch
+	check "then it runs" test -e ran
+	code "on another GPU" 0 with_gpu "NVIDIA H100 80GB HBM3"
+	is "it runs" "$(jq -r .status "$(last)/run.json")" success
+else
+	skip "a model left out on this GPU" "needs root and /proc/driver"
 fi

@@ -43,7 +43,7 @@ card() {
 	echo 113-D65201-04$i >"$d/vbios_version"; echo 0x10$i >"$d/unique_id"
 	echo $((17179869184 + i)) >"$d/mem_info_vram_used"; echo 68719476736 >"$d/mem_info_vram_total"
 	echo $((50 + i)) >"$d/gpu_busy_percent"
-	echo amdgpu >"$h/name"; echo "$3" >"$h/power1_average"
+	echo amdgpu >"$h/name"; echo "$3" >"$h/power1_average"; echo 560000000 >"$h/power1_cap"
 	echo edge >"$h/temp1_label"; echo 41000 >"$h/temp1_input"; echo junction >"$h/temp2_label"; echo 4${i}500 >"$h/temp2_input"
 	echo vddgfx >"$h/in0_label"; echo 800 >"$h/in0_input"
 	gpu_metrics "${5:-1}" 305 "$4" >"$d/gpu_metrics"
@@ -76,6 +76,7 @@ for row in "energy.gpu0 1000000" "energy.gpu1 2000000" "energy.gpu2 4000000000";
 	check "$1 is the tree's count times the library's step" awk -v e="$(value "$1")" -v n="$2" 'BEGIN { w = n * 15.3e-6; exit !(e > w * (1 - 1e-7) && e < w * (1 + 1e-7)) }'
 done
 like "the device is named with its address" "$(grep '^# device: gpu1' "$T/s.csv")" "pci 0000:c6:00.0, energy counts 15.3 uJ"
+like "and the driver's facts are there" "$(grep '^# facts: gpu1' "$T/s.csv")" "pci=0000:c6:00.0 .*vbios=113-D65201-041 .*power_cap_w=560"
 is "nothing failed" "$(jq '.sources[0].failed' "$T/out")" 0
 is "nothing of the library's is on stderr" "$(cat "$T/err")" ""
 

@@ -183,7 +183,7 @@ awk 'BEGIN {
 	print "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\nt_ns,power.gpu0[W]"
 	for (i = 0; i <= 1000; i++) printf "%d,%.17g\n", 1e9 + i * 1e6, 200 + 100 * sin(20 * i / 1000)
 }' >"$T/curve.csv"
-code "a known curve is played at 1 kHz" 0 "$PROFRIG" -q sample --source "replay:$T/curve.csv" --period 0.001 --duration 2 --json -o "$T/played.csv"
+code "a known curve is played at 1 kHz" 0 "$PROFRIG" -q sample --source "replay:$T/curve.csv" --period 0.001 --duration 1.3 --json -o "$T/played.csv"
 played=$(json '.sources[0].series[0].integral')
 code "and analysed" 0 "$PROFRIG" -q analyze "$T/played.csv" -o "$T/a"
 total=$(jq -r '.tables.counters | (.columns | map(.name)) as $n | .data | transpose | .[] | select(.[0] | startswith("power")) | .[$n | index("total")]' "$T/a/report.json")
@@ -197,14 +197,16 @@ if command -v script >/dev/null; then
 	live() { # COLUMNS ARGUMENTS…
 		local cols=$1
 		shift
-		script -qec "stty cols $cols; LC_ALL=${LOCALE:-C.UTF-8} $PROFRIG sample --source amdgpu --period 0.01 --duration 0.6 $*" /dev/null | tr -d '\n' | tr '\r' '\n' | sed -n 's/^\x1b\[K//p' | grep 'gpu0\|^[0-9]* s' | sed 's/sampled for.*//'
+		script -qec "stty cols $cols; LC_ALL=${LOCALE:-C.UTF-8} $PROFRIG sample --source amdgpu --period 0.01 --duration 0.4 $*" /dev/null | tr -d '\n' | tr '\r' '\n' | sed -n 's/^\x1b\[K//p' | grep 'gpu0\|^[0-9]* s' | sed 's/sampled for.*//'
 	}
 	live 200 >"$T/line"
-	like "the live line has time, power, energy, memory, use" "$(grep gpu1 "$T/line" | tail -n 1)" "^[0-9]+ s  gpu0 750 W .* J 16.0 GB 99 %  gpu1 90.0 W .* 99 %$"
+	like "the live line has time, power, energy, memory, use" "$(grep gpu1 "$T/line" | tail -n 1)" "^[0-9]+ s  2 GPUs 840 W .*J  gpu0 750 W .* J 16.0 GB 99 %  gpu1 90.0 W .* 99 %$"
 	check "and the power's history" grep -q '█' "$T/line"
 	live 40 >"$T/line"
 	check "no line is wider than a terminal of 40" sh -c "grep -q gpu0 '$T/line' && ! LC_ALL=C.UTF-8 grep -E '.{40}' '$T/line'"
-	like "which says what it left out" "$(tail -n 1 "$T/line")" "gpu0 750 W .* \+1$"
+	like "which says what it left out" "$(tail -n 1 "$T/line")" "2 GPUs 840 W .*gpu0 750 W \+1$"
+	live 64 >"$T/line"
+	like "and tells less of each where that lets all fit" "$(tail -n 1 "$T/line")" "gpu0 750 W 99 %  gpu1 90.0 W 99 %$"
 	check "no history where the terminal has no such letters" sh -c "! printf '%s' \"\$1\" | grep -q '[▁█]'" sh "$(LOCALE=C live 200)"
 	check "no colour" sh -c "! script -qec 'NO_COLOR=1 $PROFRIG sample --source amdgpu --duration 0.3' /dev/null | grep -q '\[[0-9;]*m'"
 	is "not with a command that writes there" "$(script -qec "$PROFRIG -q sample --source amdgpu -- sh -c 'sleep 0.6; echo out'" /dev/null | tr -d '\r')" out

@@ -18,7 +18,7 @@ one() { # TOOL
 	jq -r '.steps[] | select(.name == "workload") | (.argv | map(@sh) | join(" ")),
 		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
 	jq -r '.outputs[] | "> " + (.glob + " " + (.reader // "lines"))' "$T/plan"
-} 
+}
 "$PROFRIG" list tools --json --tools-dir "$ROOT/tools.d" | jq -r '.[].name' | while read -r tool; do
 	one "$tool" | sed "s,$(jq -r .run_dir "$T/plan" 2>/dev/null || echo none),RUN,g; s,$T/runs/[^/ ']*,RUN,g; s,$ROOT,ROOT,g; s,$B/lib,BUILD/lib,g"
 done >"$T/argv"

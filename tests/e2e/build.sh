@@ -42,6 +42,30 @@ Y
 printf 'FROM base:1\nRUN echo this went wrong; exit 9\n' >bad/bad.1.Dockerfile
 printf 'FROM base:1\nRUN echo two >/made\n' >bad/bad.2.Dockerfile
 
+export XDG_CACHE_HOME=$T/cache
+mkdir -p set pkg/docker pkg/scripts/scoped
+printf 'printf brought >"$PROFRIG_DATA_DIR/brought"\n' >bring.sh
+echo '[]' >pkg/models.json
+cat >pkg/scripts/scoped/models.json <<'J'
+[{"name": "pk", "dockerfile": "../../docker/pk", "scripts": "run.sh", "tags": ["quick"], "n_gpus": "-1", "cred": "AMD_GITHUB"}]
+J
+echo '{"AMD_GITHUB": {"username": "someone", "password": "hunter2-github"}}' >pkg/credential.json
+echo 'echo "$(cat /made), of $WHOSE, $MAD_MODEL_NAME"' >pkg/scripts/scoped/run.sh
+cat >pkg/docker/pk.ubuntu.amd.Dockerfile <<'D'
+# CONTEXT {'gpu_vendor': 'AMD', 'guest_os': 'UBUNTU'}
+ARG BASE_DOCKER=base:1
+FROM $BASE_DOCKER
+ARG FLAVOUR
+RUN --mount=type=secret,id=AMD_GITHUB_PASSWORD test "$(cat /run/secrets/AMD_GITHUB_PASSWORD)" = "$(printf '%s%s' hunter 2-github)" && echo "$FLAVOUR" >/made && printf '#!/bin/sh\nexec /bin/sh "$@"\n' >/bin/bash && busybox chmod 755 /bin/bash
+D
+cat >pkg/theirs.json <<'J'
+{"built_images": {"ci-scoped_pk_pk.ubuntu.amd": {"docker_image": "ci-scoped_pk_pk.ubuntu.amd", "dockerfile": "docker/pk.ubuntu.amd.Dockerfile", "base_docker": "base:1",
+  "docker_sha": "", "build_duration": 1.5, "build_command": "docker build", "log_file": "x.log", "gpu_vendor": "AMD"}},
+ "built_models": {"ci-scoped_pk_pk.ubuntu.amd": {"name": "scoped/pk", "dockerfile": "docker/pk", "scripts": "scripts/scoped/run.sh", "n_gpus": "-1", "tags": ["quick"], "args": ""}},
+ "context": {"docker_env_vars": {"WHOSE": "theirs"}, "docker_mounts": {}, "docker_build_arg": {"FLAVOUR": "p q"}, "gpu_vendor": "AMD", "guest_os": "UBUNTU", "docker_gpus": ""},
+ "credentials_required": [], "deployment_config": {"target": "local"}, "summary": {"successful_builds": ["ci-scoped_pk_pk.ubuntu.amd"], "failed_builds": []}}
+J
+
 registry_pid=
 start_registry() {
 	command -v docker-registry >/dev/null || { registry_why="docker-registry is not installed"; return 1; }
@@ -110,13 +134,42 @@ builds() {
 	is "$engine: one run" "$(wc -l <out)" 1
 	code "$engine: a model that it has not" 2 "$PROFRIG" -q run -o runs --manifest build_manifest.json bad
 	like "$engine: says which it has" "$(cat err)" "no image of model 'bad'; it has: Team/Mlp, Team/Mlp, n"
-	code "$engine: with architectures" 0 build -a gfx90a,gfx942 m
-	is "$engine: only where it makes sense" "$(m '.built_images | keys | join(" ")')" "ci-team_mlp_mlp.amd ci-team_mlp_mlp.any_gfx90a ci-team_mlp_mlp.any_gfx942"
+	code "$engine: with architectures" 0 build -a gfx90a,gfx942 --set model.dockerfile=m/docker/mlp.any.Dockerfile m
+	is "$engine: one image each" "$(m '.built_images | keys | join(" ")')" "ci-team_mlp_mlp.any_gfx90a ci-team_mlp_mlp.any_gfx942"
 	is "$engine: built for it" "$(m '.built_images["ci-team_mlp_mlp.any_gfx942"].gpu_architecture')" gfx942
 	code "$engine: built and run in one" 0 "$PROFRIG" -q run --build --engine "$engine" -o runs --no-analyze --manifest both.json n
 	code "$engine: an image that is there already" 0 build --use-image auto -m used.json n
 	is "$engine: nothing was built" "$(m '.built_images["ci-n"] | "\(.docker_image) \(.status) \(.build_command)"')" "mine:7 prebuilt null"
 	code "$engine: runs" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest used.json
+}
+
+# A package of models.json, its credentials and a manifest as madengine writes it.
+package() {
+	(
+		cd "$T/pkg" || exit
+		"$PROFRIG" build -q --engine "$engine" --set build.network=none -t quick -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}}" -m man.json
+	) >out 2>err
+	is "$engine: a package's model is built" "$?" 0
+	is "$engine: by the name madengine gives it" "$(field pkg/man.json '.built_images | keys | join(" ")')" "ci-scoped_pk_pk.ubuntu.amd"
+	check "$engine: its credentials went by mount alone" sh -c "! grep -rl hunter2 pkg/man.json pkg/builds out err && ! $(engine_words "$engine") history --no-trunc ci-scoped_pk_pk.ubuntu.amd | grep hunter2"
+	code "$engine: a manifest of madengine runs" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json
+	is "$engine: with the context it was built with" "$(cat "$(cat out)"/steps/*workload.out)" "p q, of theirs, scoped/pk"
+	code "$engine: -c goes before it" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json -c "{'docker_env_vars': {'WHOSE': 'mine'}}"
+	is "$engine: whole" "$(cat "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
+	like "$engine: and that is said" "$(cat err)" "the context of manifest 'pkg/theirs.json' is left out"
+}
+
+data() {
+	# The user inside is another one, and the folder we are in is mounted.
+	chmod 755 "$T"
+	printf theirs >set/theirs
+	code "$engine: data in a container" 0 "$PROFRIG" -q run --no-analyze --engine "$engine" --image mine:7 -o runs --set container.user=1000:1000 \
+		--set "data=[{name: s, provider: local, path: set}, {name: h, provider: script, path: bring.sh, home: /at/home}, {name: none, provider: nas, path: nix, optional: true}]" \
+		-- sh -c 'cat "$PROFRIG_DATA_S/theirs" /at/home/brought; echo " $PROFRIG_DATA_S $MAD_DATAHOME $PROFRIG_DATA_H ${PROFRIG_DATA_NONE-unset}"; touch "$PROFRIG_DATA_S/x" /at/home/x; test -z "$(ls /data/none)" && echo empty'
+	is "$engine: where it belongs, for any user; what is not there is empty" "$(tr '\n' ' ' <"$(cat out)"/steps/01-workload.out | sed 's/  *$//')" \
+		"theirsbrought /data/s /data/s /at/home unset empty"
+	check "$engine: not to be written to" sh -c 'test ! -e set/x && ! ls cache/profrig/data/*/data/x 2>/dev/null'
+	is "$engine: run.json tells of all three" "$(field "$(cat out)/run.json" '[.data[].provider] | tostring')" '["local","script",null]'
 }
 
 fails() {
@@ -198,6 +251,8 @@ for engine in docker podman; do
 		fi
 		builds
 		registries
+		package
+		data
 		fails
 		;;
 	1) skip "$engine" "$engines_why" ;;

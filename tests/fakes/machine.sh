@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Sourced by tests: folders that play a machine with GPUs (PROFRIG_SYSFS_ROOT).
 #
 #	amd_machine DIR N	N GPUs gfx942 with render nodes 128, 136, …

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Sourced by the stand-ins of profilers in this folder: they take the words the real ones take and no others, run what they are given, and leave files as
 # the real ones do, made of recordings in tests/fixtures.
 #

@@ -527,18 +527,62 @@ static void test_self(void **state UNUSED)
 
 #define FS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* All below goes to the folder's owner, links themselves, and what they lead to stays. */
+static void test_own_below(void **state UNUSED)
+{
+	CLEANUP(test_dir_done) char *top = test_dir();
+	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub");
+	CLEANUP(xfreep) char *file = fs_join(top, "own/sub/file");
+	CLEANUP(xfreep) char *link = fs_join(top, "own/link");
+	CLEANUP(xfreep) char *other = fs_join(top, "other");
+	CLEANUP(xfreep) char *own = fs_join(top, "own");
+	struct fs_owned owned = { 0 };
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_lacks("root", "only root gives files away");
+	test_put(top, "own/sub/file", "x");
+	test_put(top, "other", "y");
+	assert_int_equal(symlink(other, link), 0);
+	assert_int_equal(chown(own, 1234, 4321), 0);
+	assert_int_equal(fs_own_below(own, INT64_MAX, &owned), 0);
+	assert_int_equal(owned.changed, 0);
+	assert_int_equal(fs_own_below(own, 0, &owned), 0);
+	assert_int_equal(owned.changed, 3);
+	assert_int_equal(owned.failed, 0);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_uid, 1234);
+	assert_int_equal(st.st_gid, 4321);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_int_equal(st.st_uid, 1234);
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	assert_true(fs_usage(own) >= 4096);
+	assert_int_equal(fs_own_below("/nonexistent/x", 0, &owned), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FS_TEST(test_read),           FS_TEST(test_write_atomic),
-		FS_TEST(test_write_relative), FS_TEST(test_mkdirs),
-		FS_TEST(test_kinds),          FS_TEST(test_remove_tree),
-		FS_TEST(test_remove_refuses), FS_TEST(test_remove_deep),
-		FS_TEST(test_list),           FS_TEST(test_glob),
-		FS_TEST(test_glob_hostile),   FS_TEST(test_glob_all),
-		FS_TEST(test_which),          FS_TEST(test_sha256),
-		cmocka_unit_test(test_names), cmocka_unit_test(test_below),
-		cmocka_unit_test(test_abs),   cmocka_unit_test(test_self),
+		cmocka_unit_test(test_own_below),
+		FS_TEST(test_read),
+		FS_TEST(test_write_atomic),
+		FS_TEST(test_write_relative),
+		FS_TEST(test_mkdirs),
+		FS_TEST(test_kinds),
+		FS_TEST(test_remove_tree),
+		FS_TEST(test_remove_refuses),
+		FS_TEST(test_remove_deep),
+		FS_TEST(test_list),
+		FS_TEST(test_glob),
+		FS_TEST(test_glob_hostile),
+		FS_TEST(test_glob_all),
+		FS_TEST(test_which),
+		FS_TEST(test_sha256),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_abs),
+		cmocka_unit_test(test_self),
 	};
 
 	return cmocka_run_group_tests_name("fs", tests, NULL, NULL);

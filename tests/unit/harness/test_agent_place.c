@@ -1,8 +1,7 @@
-/* Where profrig-init puts a step, and to whom it gives files. */
+/* On which processors profrig-init puts a step. */
 #include "agent_rig.h"
 
 #include <sched.h>
-#include <sys/stat.h>
 
 static json_t *step(struct rig *g, int id, const char *cpus)
 {
@@ -66,49 +65,6 @@ static void needs_of_either(void **state)
 	json_decref(ev);
 }
 
-static uid_t owner(const struct rig *g, const char *name)
-{
-	CLEANUP(xfreep) char *path = fs_join(g->dir, name);
-	struct stat st;
-
-	assert_int_equal(lstat(path, &st), 0);
-	return st.st_uid;
-}
-
-static void giving_files(void **state)
-{
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *theirs = fs_join(g->dir, "run/theirs");
-	CLEANUP(xfreep) char *link = fs_join(g->dir, "run/link");
-	json_t *ev;
-
-	test_put(g->dir, "outside", "");
-	test_put(g->dir, "run/deep/er/file", "");
-	test_put(g->dir, "run/theirs", "");
-	assert_int_equal(symlink("../outside", link), 0);
-	if (geteuid() != 0)
-		test_lacks("root", "giving files away takes root");
-	assert_int_equal(chown(theirs, 4321, 4321), 0);
-	say(g, "{\"op\":\"own\",\"id\":9,\"path\":\"%s/run\",\"uid\":1234,\"gid\":1235}", g->dir);
-	ev = expect(g, "owned");
-	assert_int_equal(num(ev, "id"), 9);
-	assert_int_equal(num(ev, "given"), 4);
-	assert_int_equal(num(ev, "failed"), 0);
-	json_decref(ev);
-	assert_int_equal(owner(g, "run/deep/er/file"), 1234);
-	assert_int_equal(owner(g, "run/deep"), 1234);
-	assert_int_equal(owner(g, "run/link"), 1234);
-	/* Not what belongs to somebody else, nor what a link leads to. */
-	assert_int_equal(owner(g, "run/theirs"), 4321);
-	assert_int_equal(owner(g, "outside"), 0);
-	say(g, "{\"op\":\"own\",\"id\":9,\"path\":\"%s/none\",\"uid\":1,\"gid\":1}", g->dir);
-	json_decref(expect(g, "error"));
-	say(g, "%s", "{\"op\":\"own\",\"id\":9,\"path\":\"/\"}");
-	ev = expect(g, "error");
-	assert_non_null(strstr(text(ev, "text"), "want path, uid and gid"));
-	json_decref(ev);
-}
-
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -116,7 +72,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(processors),
 		T(needs_of_either),
-		T(giving_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,8 +243,7 @@ static void test_apptainer_questions(void **state)
 {
 	const struct engine *a = engine_find("apptainer");
 	CLEANUP(strvec_release)
-	struct strvec probe = STRVEC_INIT,
-		      file = STRVEC_INIT, far = STRVEC_INIT;
+	struct strvec probe = STRVEC_INIT, file = STRVEC_INIT, far = STRVEC_INIT;
 
 	(void)state;
 	setenv("PROFRIG_APPTAINER", "singularity -d", 1);

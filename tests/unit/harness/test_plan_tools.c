@@ -437,6 +437,42 @@ static void nvidia_gpus(void **state)
 	end(&f);
 }
 
+static const char *env_value(const struct fixture *f, const char *name)
+{
+	const struct plan_step *s = workload(f);
+
+	for (size_t i = 0; i < s->env.nr; i++)
+		if (!strcmp(s->env.v[i].name, name))
+			return s->env.v[i].value;
+	return "(none)";
+}
+
+/* Models of a package are told what the machine has, and only they. */
+static void package_models(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (int i = 0; i < 8; i++)
+		put_gpu(&f, GPU_AMD, 128 + i, 109);
+	make_ok(&f, NULL);
+	assert_string_equal(env_value(&f, "MAD_SYSTEM_NGPUS"), "(none)");
+	strvec_push(&f.rq.sets, "env.MAD_MODEL_NAME=dummy");
+	strvec_push(&f.rq.sets, "gpus='1-3'");
+	make_ok(&f, NULL);
+	assert_string_equal(env_value(&f, "MAD_SYSTEM_NGPUS"), "8");
+	assert_string_equal(env_value(&f, "MAD_RUNTIME_NGPUS"), "3");
+	assert_string_equal(env_value(&f, "MAD_GPU_VENDOR"), "AMD");
+	/* The user's word is the last one. */
+	strvec_push(&f.rq.sets, "env.MAD_GPU_VENDOR=NVIDIA");
+	strvec_push(&f.rq.sets, "gpus=none");
+	make_ok(&f, NULL);
+	assert_string_equal(env_value(&f, "MAD_GPU_VENDOR"), "NVIDIA");
+	assert_string_equal(env_value(&f, "MAD_RUNTIME_NGPUS"), "0");
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,7 +480,7 @@ int main(void)
 		cmocka_unit_test(passes),      cmocka_unit_test(outputs),
 		cmocka_unit_test(wrap_at),     cmocka_unit_test(twice),
 		cmocka_unit_test(cpus),        cmocka_unit_test(gpu_nodes),
-		cmocka_unit_test(nvidia_gpus),
+		cmocka_unit_test(nvidia_gpus), cmocka_unit_test(package_models),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
