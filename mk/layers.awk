@@ -10,15 +10,15 @@ BEGIN {
 			room[h[k]] = kv[1]
 	}
 	may["base"] = "base"
-	may["config"] = "base config"
+	may["config"] = "base config devices"
 	may["devices"] = "base devices"
 	may["engine"] = "base engine"
 	may["sampler"] = "base sampler"
 	may["agent"] = "base engine"
-	may["plan"] = "base config engine plan"
+	may["plan"] = "base config devices engine plan"
 	may["image"] = "base config engine image"
 	may["data"] = "base config data"
-	may["run"] = "base config engine sampler plan image data run"
+	may["run"] = "base config devices engine sampler plan image data run"
 	may["campaign"] = "base config plan run campaign"
 	may["tracers"] = ""
 	may["model"] = "base model"

@@ -69,7 +69,9 @@ void loader_entry(struct loader *l, const char *file, const char *name, const st
 	if (mad_model_config(&cat->mad, e, args, &l->context, l->rq->lenient, &c, l->p,
 			     &l->rc->notes) < 0)
 		l->broken |= !c.root;
+	l->rc->mad_model = true;
 	l->model_file = xstrdup(e->file);
+	l->package = true;
 	merge(l, &c);
 	cfg_release(&c);
 }

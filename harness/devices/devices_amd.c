@@ -168,14 +168,15 @@ void devices_find_amd(struct devices *d, const char *root)
 		CLEANUP(xfreep) char *gpu_id = read_raw(dir, "gpu_id");
 		CLEANUP(xfreep) char *properties = NULL;
 
-		/* A CPU has gpu_id 0; a GPU that our cgroup keeps from us lets nothing be read. */
+		/* A CPU has gpu_id 0 and no target; a GPU that our cgroup keeps from us lets
+		 * nothing be read. */
 		if (gpu_id && !strncmp(gpu_id, "0\n", 2))
 			continue;
 		properties = read_raw(dir, "properties");
-		if (gpu_id && properties && device_number(properties, "simd_count") != 0)
-			add_gpu(d, root, dir, properties);
-		else
+		if (!properties || !*properties)
 			hidden++;
+		else if (device_number(properties, "gfx_target_version") > 0)
+			add_gpu(d, root, dir, properties);
 	}
 	if (!devices_count(d, GPU_AMD) && hidden)
 		snprintf(d->amd_why, sizeof(d->amd_why),

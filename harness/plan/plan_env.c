@@ -236,6 +236,24 @@ static void add_libraries(struct maker *m, const struct strvec *names, struct st
 	}
 }
 
+/* What models of a models.json expect to be told of the machine. */
+static void put_machine(struct maker *m, struct plan_step *s)
+{
+	const struct runconf *c = m->conf;
+	bool all = c->gpus ? !strcmp(c->gpus, "all") : !m->container;
+	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT;
+
+	if (!c->mad_model || !m->rq->devices)
+		return;
+	devices_mad_env(m->rq->devices, all ? -1 : (int)c->gpu_list.nr, &env);
+	for (size_t i = 0; i < env.nr; i++) {
+		char *eq = strchr(env.v[i], '=');
+
+		*eq = '\0';
+		put(s, env.v[i], eq + 1, "this machine", false);
+	}
+}
+
 static void put_preload(struct maker *m, struct plan_step *s)
 {
 	CLEANUP(strbuf_release) struct strbuf libs = STRBUF_INIT, origin = STRBUF_INIT;
@@ -271,6 +289,7 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	const struct runconf *c = m->conf;
 	struct givers g = { VEC_INIT };
 
+	put_machine(m, step);
 	put_run(m, step, "workload");
 	put(step, "PROFRIG_RECORD", flag, "profrig", false);
 	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)

@@ -181,10 +181,10 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
-/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
-void run_gpu_archs(const char *root, struct strvec *ret);
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
+void run_gpu_archs(const struct devices *d, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
-const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
+const char *run_skip_arch(const struct runconf *rc, const struct devices *d);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);

@@ -101,6 +101,8 @@ struct runconf {
 		double pull_timeout_s; /* 0: none */
 	} container;
 	bool keep, live;
+	/* of a models.json: told of the machine as models of that kind expect (devices_mad_env) */
+	bool mad_model;
 	bool force_tools;   /* also those of a vendor whose GPUs are not found */
 	bool skip_workload; /* only the scripts run */
 	double grace_s;     /* between INT, TERM and KILL; default 10 */

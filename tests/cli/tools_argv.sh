@@ -19,9 +19,11 @@ one() { # TOOL
 		(.env[] | select(.origin | test("yaml:")) | .name + "=" + .value), (if .timeout_s != 7200 then "at most \(.timeout_s) s" else empty end)' "$T/plan"
 	jq -r '.outputs[] | "> " + (.glob + " " + (.reader // "lines"))' "$T/plan"
 }
-"$PROFRIG" list tools --json --tools-dir "$ROOT/tools.d" | jq -r '.[].name' | while read -r tool; do
-	one "$tool" | sed "s,$(jq -r .run_dir "$T/plan" 2>/dev/null || echo none),RUN,g; s,$T/runs/[^/ ']*,RUN,g; s,$ROOT,ROOT,g; s,$B/lib,BUILD/lib,g"
-done >"$T/argv"
+"$PROFRIG" list tools --json --tools-dir "$ROOT/tools.d" | jq -r '.[].name' >"$T/names"
+while read -r tool; do
+	one "$tool" >"$T/one" </dev/null
+	sed "s,$T/runs/[^/ ']*,RUN,g; s,$ROOT,ROOT,g" "$T/one"
+done <"$T/names" >"$T/argv"
 [ -z "${PROFRIG_UPDATE:-}" ] || cp "$T/argv" "$golden"
 check "every tool's words are those that were agreed on" diff -u "$golden" "$T/argv"
 is "all of them have the workload's own -- behind theirs" "$(grep -c "'./app' '-x' '--' '--y'$" "$T/argv")" "$("$PROFRIG" list tools --json | jq length)"
@@ -76,6 +78,18 @@ like "and with one" "$(start)" "--device nvidia.com/gpu=0 "
 code "apptainer" 0 "$PROFRIG" -q plan --engine apptainer --image /images/x.sif --set gpus=1 --tools hipblaslt_trace -- true
 like "shows all GPUs" "$(start)" "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind .* --rocm /images/x.sif /.profrig/profrig-init --run "
 like "and says which by a variable" "$(cat "$T/out")" "HIP_VISIBLE_DEVICES +1 "
+
+# Models of a models.json are told of the machine; others are not.
+mkdir -p "$T/package/scripts"
+echo '[{"name": "dummy", "dockerfile": "", "scripts": "scripts/run.sh", "n_gpus": "2", "owner": "", "training_precision": "", "tags": ["dummies"], "args": ""}]' >"$T/package/models.json"
+echo 'echo hello' >"$T/package/scripts/run.sh"
+cd "$T/package" || exit 1
+code "a model of a models.json" 0 "$PROFRIG" -q plan --engine docker --image img dummy
+for v in 'MAD_GPU_VENDOR +AMD +this machine' 'MAD_SYSTEM_NGPUS +8 +this machine' 'MAD_RUNTIME_NGPUS +2 +this machine' 'MAD_SYSTEM_GPU_ARCHITECTURE +gfx942 +this machine'; do
+	like "is told of $v" "$(cat "$T/out")" "$v"
+done
+cd "$T" || exit 1
+is "a command is not" "$(docker --set gpus=all | grep -c MAD_)" 0
 
 # Least privilege.
 code "nothing is given to a container" 0 docker --tools perf,hipblaslt_trace --set gpus=all
