@@ -1,4 +1,4 @@
-/* Models that some GPUs are left out of: by AMD's target (gfx90a) or by a word of NVIDIA's product. */
+/* GPUs that a model is not for: by AMD's target (gfx90a) or a word of NVIDIA's product. */
 #include "run_priv.h"
 
 #include <ctype.h>
