@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "profrig/convert.h"
+#include "profrig/data.h"
+#include "profrig/engine_image.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 #include "profrig/log.h"
@@ -403,6 +405,31 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 	return ok;
 }
 
+/* What `build` can do with an engine that answers. */
+static void doctor_builder(struct table *t, const struct image_engine *e)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct proc_exit how = { 0 };
+
+	e->build_probe(&argv);
+	bool runs = proc_capture(argv.v, 10000, 1 << 20, &out, NULL, &how, NULL) == 0;
+	bool secrets = runs && how.code == 0 && strstr(out.buf, "--secret");
+	finding(t, "builder", e->name, secrets,
+		secrets ? "builds images, with secrets that stay out of them"
+			: "builds images, but none that need secrets (no BuildKit)",
+		"install docker's buildx plug-in, or use podman for these");
+}
+
+static void doctor_transfer(struct table *t)
+{
+	struct err err = ERR_INIT;
+	bool ok = data_transfer_works(&err) == 0;
+
+	finding(t, "data", "libcurl", ok, ok ? "data sets from web servers and S3" : err.msg,
+		"apt-get install libcurl4");
+}
+
 static void doctor_sampler(struct table *t, const struct sampler *s)
 {
 	struct err err = ERR_INIT;
@@ -523,8 +550,15 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	finding(t, "agent", "profrig-init", there,
 		there ? lib : "neither beside this program nor in ../lib/profrig from it",
 		"make install");
-	for (size_t i = 0; engines[i]; i++)
-		container |= doctor_engine(t, engines[i]) && engines[i]->container;
+	for (size_t i = 0; engines[i]; i++) {
+		const struct image_engine *builder = image_engine_find(engines[i]->name);
+		bool answers = doctor_engine(t, engines[i]);
+
+		container |= answers && engines[i]->container;
+		if (answers && builder)
+			doctor_builder(t, builder);
+	}
+	doctor_transfer(t);
 	doctor_gpus(t);
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);

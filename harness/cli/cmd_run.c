@@ -291,14 +291,12 @@ static void note_results(const struct prepared *p, const char *status, const cha
 /* True, with everything said, for a model that is not for the GPUs of this machine. */
 static bool left_out(const struct run_options *o, const struct prepared *p)
 {
-	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
 	CLEANUP(xfreep) char *why = NULL;
 	const char *arch;
 
 	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
 		return false;
-	run_gpu_archs(devices_root(), &archs);
-	arch = run_skip_arch(&p->conf, &archs);
+	arch = run_skip_arch(&p->conf, &p->devices);
 	if (!arch)
 		return false;
 	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);

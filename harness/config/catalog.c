@@ -173,9 +173,8 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 		const struct catalog_entry *e = &c->models.v[i];
 
 		/* A path that was given before means what it did. */
-		if (strcmp(e->path, tag) != 0 &&
-		    (e->mad ? !mad_entry_matches(e->mad, word)
-			    : !all && !strvec_has(&e->tags, tag)))
+		if (strcmp(e->path, tag) != 0 && (e->mad ? !mad_entry_matches(e->mad, word)
+							 : !all && !strvec_has(&e->tags, tag)))
 			continue;
 		add_path(e, args, paths);
 		n++;

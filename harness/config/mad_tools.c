@@ -168,8 +168,9 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 			r = err_set(err, EINVAL, "%s", p.lines.v[0]);
 	}
 	tools = r == 0 ? cfg_get(c.root, "tools") : NULL;
-	/* Which names are taken. */
-	tool_set_all(ts);
+	/* Which names there are already must be known. */
+	if (tools)
+		tool_set_all(ts);
 	for (size_t i = 0; tools && i < tools->nr; i++)
 		add(ts, make(tools->child[i], file, dir), over);
 	if (ts->tools.nr)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/mad.h"
 
 #define USER_ENV "PROFRIG_REGISTRY_USER"
 #define PASSWORD_ENV "PROFRIG_REGISTRY_PASSWORD"
@@ -154,17 +155,46 @@ static void fill_context(struct loader *l, const struct cfg_node *root)
 	add_context(b, "guest_os", "UBUNTU", "built-in");
 }
 
-/* The variables of the reference's users for Docker Hub count as well. */
+static bool is_hub(const char *server)
+{
+	return !strcmp(server, "docker.io") || !strcmp(server, "dockerhub");
+}
+
+/* What credential.json of a package has for this registry, which it calls by its name, or dockerhub.
+ * Owned, NULL: nothing. */
+static char *package_word(const struct loader *l, const char *server, const char *key)
+{
+	CLEANUP(xfreep) char *dir = mad_package_dir(l->rq->cwd);
+	CLEANUP(xfreep) char *path = fs_join(dir, "credential.json");
+	const struct cfg_node *entry;
+	char *value = NULL;
+	struct cfg c;
+
+	if (!fs_is_file(path))
+		return NULL;
+	cfg_init(&c);
+	/* A broken one is told where a model needs it. */
+	if (cfg_parse_file(&c, path, LAYER_FILE, NULL) == 0) {
+		entry = cfg_get(c.root, server);
+		if (!entry && is_hub(server))
+			entry = cfg_get(c.root, "dockerhub");
+		value = xstrdup_null(cfg_text(entry, key));
+	}
+	cfg_release(&c);
+	return value;
+}
+
+/* The variables of madengine's users for Docker Hub count as well, and their credential.json. */
 static char *registry_word(const struct loader *l, const struct cfg_node *registry, const char *key,
-			   const char *usual, const char *hub)
+			   const char *usual, const char *hub, const char *entry)
 {
 	const char *name = cfg_text(registry, key);
 	char *value = conf_secret(l, name ? name : usual);
 	const char *server = cfg_text(registry, "name");
 
-	if (!value && server && (!strcmp(server, "docker.io") || !strcmp(server, "dockerhub")))
+	if (!value && server && is_hub(server))
 		value = xstrdup_null(getenv(hub));
-	return value;
+	return value || !server ? value : package_word(l, server, entry);
 }
 
 static void fill_registry(struct loader *l, const struct cfg_node *root)
@@ -180,11 +210,14 @@ static void fill_registry(struct loader *l, const struct cfg_node *root)
 			    strchr(name->s, '@') ? "…@…" : name->s);
 	b->registry.name = xstrdup(strcmp(name->s, "dockerhub") ? name->s : "docker.io");
 	b->registry.repository = xstrdup_null(cfg_text(r, "repository"));
-	b->registry.user = registry_word(l, r, "user_env", USER_ENV, "MAD_DOCKERHUB_USER");
-	b->registry.password =
-		registry_word(l, r, "password_env", PASSWORD_ENV, "MAD_DOCKERHUB_PASSWORD");
+	b->registry.user =
+		registry_word(l, r, "user_env", USER_ENV, "MAD_DOCKERHUB_USER", "username");
+	b->registry.password = registry_word(l, r, "password_env", PASSWORD_ENV,
+					     "MAD_DOCKERHUB_PASSWORD", "password");
 	if (!b->registry.repository && !strcmp(b->registry.name, "docker.io"))
 		b->registry.repository = xstrdup_null(getenv("MAD_DOCKERHUB_REPO"));
+	if (!b->registry.repository && b->registry.user)
+		b->registry.repository = package_word(l, name->s, "repository");
 	b->registry.insecure = insecure && insecure->kind == CFG_BOOL && insecure->b;
 	if (b->registry.user && !b->registry.password)
 		cfg_problem(l->p, name,

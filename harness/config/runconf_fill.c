@@ -530,11 +530,12 @@ void runconf_fill(struct loader *l)
 {
 	const struct cfg_node *root = l->tree.root;
 
+	runconf_count_gpus(l, conf_map(root, "model"));
+	runconf_machine_env(l);
 	fill_model(l, root);
 	fill_env(l, root);
 	fill_secrets(l, root);
 	fill_mounts(l, root);
-	runconf_count_gpus(l, conf_map(root, "model"));
 	fill_gpus(l, root);
 	runconf_fill_cpus(l, root);
 	cfg_words(root, "wrap_at", &l->rc->wrap_at);

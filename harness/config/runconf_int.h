@@ -15,6 +15,7 @@ struct loader {
 	struct cfg tree;
 	char *model_file;        /* as shown; NULL without MODEL */
 	bool broken;             /* a file could not be read as a tree */
+	bool package;            /* the model is an entry of models.json */
 	struct catalog *catalog; /* ours, when the request has none */
 	struct cfg context;      /* of --additional-context; root NULL before it is read */
 	struct err usage;        /* code ≠ 0: the command line itself is wrong */
@@ -79,6 +80,8 @@ char *conf_secret_value(struct loader *l, const struct cfg_node *n, const char *
 void runconf_fill_words(struct loader *l, const struct cfg_node *model);
 /* model.n_gpus: how many of `gpus`, or which when that does not say; before gpus is looked at. */
 void runconf_count_gpus(struct loader *l, const struct cfg_node *model);
+/* What models of a package find of the machine in their environment, before env is looked at. */
+void runconf_machine_env(struct loader *l);
 /* model.url, copy, scripts, keep_dir; after the secrets. */
 void runconf_fill_source(struct loader *l, const struct cfg_node *model);
 /* Every field of l->rc from l->tree; also of a tree that did not pass the schema. */

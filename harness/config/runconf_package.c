@@ -71,6 +71,7 @@ void loader_entry(struct loader *l, const char *file, const char *name, const st
 		l->broken |= !c.root;
 	l->rc->mad_model = true;
 	l->model_file = xstrdup(e->file);
+	l->package = true;
 	merge(l, &c);
 	cfg_release(&c);
 }

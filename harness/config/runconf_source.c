@@ -120,10 +120,13 @@ void runconf_fill_words(struct loader *l, const struct cfg_node *model)
 
 static bool has_gpus(void)
 {
-	CLEANUP(devices_release) struct devices d;
+	struct devices d;
+	bool any;
 
 	devices_find(&d, devices_root());
-	return devices_vendor(&d) != GPU_NONE;
+	any = devices_vendor(&d) != GPU_NONE;
+	devices_release(&d);
+	return any;
 }
 
 static void put_gpus(struct loader *l, const struct cfg_node *from, const char *text)
@@ -192,6 +195,46 @@ void runconf_count_gpus(struct loader *l, const struct cfg_node *model)
 	else
 		strbuf_addf(&text, n > 1 ? "0-%lld" : "%lld", (long long)n - 1);
 	put_gpus(l, gpus && n > 0 ? gpus : count, text.buf);
+}
+
+/* How many the model will see: what it asks for, at most those that `gpus` names; -1 all. */
+static int gpus_asked(const struct loader *l)
+{
+	const char *count = cfg_text(cfg_get(l->tree.root, "model"), "n_gpus");
+	const char *gpus = cfg_text(l->tree.root, "gpus");
+	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+	int64_t n = -1;
+
+	if (count && num_i64(count, strlen(count), &n) == 0 && n >= 0 && n <= 1024)
+		return (int)n;
+	if (!gpus || !strcmp(gpus, "all"))
+		return -1;
+	first_of(gpus, INT64_MAX, &list);
+	n = list.len > 0;
+	for (const char *s = list.buf; *s; s++)
+		n += *s == ',';
+	return (int)n;
+}
+
+void runconf_machine_env(struct loader *l)
+{
+	const struct cfg_node from = { .file = "this machine", .layer = LAYER_MODEL };
+	struct cfg_node *env = cfg_get(l->tree.root, "env");
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	struct devices d;
+
+	if (!l->package || !env || env->kind != CFG_MAP)
+		return;
+	devices_find(&d, devices_root());
+	devices_mad_env(&d, gpus_asked(l), &words);
+	devices_release(&d);
+	for (size_t i = 0; i < words.nr; i++) {
+		CLEANUP(xfreep) char *name = xstrndup(words.v[i], strcspn(words.v[i], "="));
+
+		if (!cfg_get(env, name))
+			cfg_put(&l->tree, env, name, CFG_STR, words.v[i] + strlen(name) + 1,
+				from.file, from.layer);
+	}
 }
 
 /* --- the folder of the run's own --- */

@@ -54,6 +54,9 @@ static int add_binds(const struct engine_spec *s, struct strvec *argv, struct er
 			     s->mounts.v[i].read_only, err);
 	if (r == 0 && s->run_dir)
 		r = add_bind(argv, s->run_dir, s->run_dir, false, err);
+	for (size_t i = 0; r == 0 && s->run_dir && i < s->late_mounts.nr; i++)
+		r = add_bind(argv, s->late_mounts.v[i].host, s->late_mounts.v[i].container,
+			     s->late_mounts.v[i].read_only, err);
 	return r;
 }
 

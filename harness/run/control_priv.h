@@ -1,5 +1,5 @@
 /*
- * control_priv: the parts of a run's control among themselves (profrig/control.h is what others see).
+ * control_priv: the parts of a run's control among themselves (others see profrig/control.h).
  *
  *	control.c		its thread: turns, timers, switching as a whole
  *	control_clients.c	who is connected, and what they are answered

@@ -174,7 +174,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	const char *build = getenv("JENKINS_BUILD_NUMBER");
 
 	gethostname(host, sizeof(host) - 1);
-	run_gpu_archs(devices_root(), &archs);
+	run_gpu_archs(pl->devices, &archs);
 	arch = joined(&archs, "+");
 	put(row, "model", rc->model_name);
 	put(row, "n_gpus", rc->n_gpus);

@@ -9,7 +9,6 @@
 
 #include "profrig/fs.h"
 
-
 /* --- a file that must be written also when nothing else can be --- */
 
 static bool no_space(int r)

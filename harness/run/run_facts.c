@@ -71,7 +71,7 @@ static bool first_line(const struct strvec *argv, int timeout_ms, char *buf, siz
 	return true;
 }
 
-/* Nearly always there is none, and to start git in order to hear so takes longer than all the rest. */
+/* Nearly always there is none, and to start git only to hear so takes longer than all the rest. */
 static bool may_be_repository(const char *dir)
 {
 	CLEANUP(xfreep) char *at = realpath(dir, NULL);

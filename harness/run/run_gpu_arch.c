@@ -4,20 +4,16 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "profrig/devices.h"
-
-void run_gpu_archs(const char *root, struct strvec *ret)
+static const char *kind_of(const struct gpu *g)
 {
-	CLEANUP(devices_release) struct devices d;
+	return g->vendor == GPU_AMD && *g->arch ? g->arch : g->name;
+}
 
-	devices_find(&d, root);
-	for (size_t i = 0; i < d.gpus.nr; i++) {
-		const struct gpu *g = &d.gpus.v[i];
-		const char *arch = g->vendor == GPU_AMD ? g->arch : g->name;
-
-		if (*arch && !strvec_has(ret, arch))
-			strvec_push(ret, arch);
-	}
+void run_gpu_archs(const struct devices *d, struct strvec *ret)
+{
+	for (size_t i = 0; d && i < d->gpus.nr; i++)
+		if (!strvec_has(ret, kind_of(&d->gpus.v[i])))
+			strvec_push(ret, kind_of(&d->gpus.v[i]));
 }
 
 /* "A100" is a word of "NVIDIA A100-SXM4-80GB", and "gfx90a" is all of "gfx90a". */
@@ -32,11 +28,11 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs)
+const char *run_skip_arch(const struct runconf *rc, const struct devices *d)
 {
 	for (size_t i = 0; i < rc->skip_gpu_arch.nr; i++)
-		for (size_t k = 0; k < archs->nr; k++)
-			if (has_word(archs->v[k], rc->skip_gpu_arch.v[i]))
-				return archs->v[k];
+		for (size_t k = 0; k < d->gpus.nr; k++)
+			if (has_word(kind_of(&d->gpus.v[k]), rc->skip_gpu_arch.v[i]))
+				return kind_of(&d->gpus.v[k]);
 	return NULL;
 }

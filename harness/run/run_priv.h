@@ -271,8 +271,10 @@ int run_pull(const struct plan *pl, const struct run_opts *o, struct err *err);
 
 /* --- preflight.c --- */
 
-/* Asks the agent of a container that has said hello for what tools need. Returns how many lines were
- * added to missing, or -errno when it does not answer. */
+/*
+ * Asks the agent of a container that has said hello for what tools need. Returns how many lines
+ * were added to missing, or -errno when it does not answer.
+ */
 int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agent_link *l,
 		    struct strvec *missing, struct err *err);
 

@@ -77,8 +77,12 @@ static void sweep_rubbish(struct sweep *sw, const char *run_dir, const char *run
 	walk.rubbish = &rubbish;
 	nftw(run_dir, add_rubbish, MAX_DEPTH_FDS, FTW_PHYS | FTW_MOUNT);
 	for (size_t i = 0; i < rubbish.nr; i++) {
+		bool lock = !strcmp(fs_base(rubbish.v[i]), RUN_LOCK);
+
 		/* Every killed run has these: no news. */
-		if (sw->o->fix && !sw->o->all) {
+		if (!sw->o->fix && lock)
+			continue;
+		if (sw->o->fix && (lock || !sw->o->all)) {
 			unlink(rubbish.v[i]);
 			continue;
 		}

@@ -4,7 +4,7 @@
  *	vbios_version unique_id current_compute_partition current_memory_partition
  *	power_dpm_force_performance_level	words
  *	pp_dpm_sclk, pp_dpm_mclk		"1: 1700Mhz *" a line for each level, slowest first
- *	ras/umc_err_count			"ue: 0\nce: 3": memory errors, the first not corrected
+ *	ras/umc_err_count		"ue: 0\nce: 3": memory errors, uncorrected first
  *	hwmon/hwmon<M>/power1_cap, power1_cap_default, power1_cap_max	µW
  *	hwmon/hwmon<M>/freq1_input, freq2_input (memory) Hz, temp2_input or temp1_input m°C
  *	/sys/module/amdgpu/version		of a driver that does not come with the kernel

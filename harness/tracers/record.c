@@ -33,13 +33,13 @@ void record_setup(void)
 	close(fd);
 }
 
-bool record_wait(uint32_t seen)
+bool record_wait(uint32_t seen, int timeout_ms)
 {
-	const struct timespec second = { 1, 0 };
+	const struct timespec most = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 
 	if (record_flag == &always)
 		return false;
 	if (__atomic_load_n(&record_flag->on, __ATOMIC_SEQ_CST) == seen)
-		syscall(SYS_futex, &record_flag->on, FUTEX_WAIT, seen, &second, NULL, 0);
+		syscall(SYS_futex, &record_flag->on, FUTEX_WAIT, seen, &most, NULL, 0);
 	return true;
 }

@@ -7,9 +7,12 @@
  * and reached through /proc/self/fd, so that the 108 bytes of sun_path are no limit.
  *
  * Protocol: one JSON object a line, at most CONTROL_MAX_LINE bytes, one answer per request.
- *	{"op":"start","name":"epoch 3","by":"ann"}	name of the window, who: both may be left out
- *	{"op":"stop","by":"ann"}			by: only a hold of theirs; left out: the last
- *	{"op":"mark","name":"epoch 3","t_ns":…,"by":…}	t_ns: CLOCK_MONOTONIC where it was made
+ *	{"op":"start","name":"epoch 3","by":"ann"}
+ *		the name of the window, and who: both may be left out
+ *	{"op":"stop","by":"ann"}
+ *		by: only a hold of theirs; left out: the last
+ *	{"op":"mark","name":"epoch 3","t_ns":…,"by":…}
+ *		t_ns: CLOCK_MONOTONIC where it was made
  *	{"op":"status"}
  * Answers:
  *	{"ok":false,"error":"recording is not held by 'ann'"}

@@ -61,9 +61,9 @@ struct engine_spec {
 	 */
 	struct strvec gpu_nodes, gpu_groups;
 	/*
-	 * The hard limits of open files and processes that nobody here may raise (root without
-	 * CAP_SYS_RESOURCE: a container manager that asks for more, as podman does, starts nothing);
-	 * 0: there is no such limit.
+	 * The hard limits of open files and processes that nobody here may raise, as root without
+	 * CAP_SYS_RESOURCE may not: a container manager that asks for more, as podman does, starts
+	 * nothing. 0: there is no such limit.
 	 */
 	uint64_t max_files, max_processes;
 };
@@ -89,8 +89,10 @@ struct engine {
 	void (*remove)(const char *container, struct strvec *argv); /* by force; absent is fine */
 	/* prints "<name> <run id>" of every container labelled profrig.run */
 	void (*list)(struct strvec *argv);
-	/* prints whether the container runs (true, false), then the host's side of each of its mounts,
-	 * a line each; NULL: nothing of the kind */
+	/*
+	 * prints whether the container runs (true, false), then the host's side of each of its
+	 * mounts, a line each; NULL: nothing of the kind
+	 */
 	void (*mounts)(const char *container, struct strvec *argv);
 	const char *fix; /* one command that would make it work, for doctor */
 };

@@ -23,9 +23,9 @@ int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, stru
 int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err);
 /*
  * The same with a choice of what a machine that dies may take with it; a program that dies takes
- * nothing, whatever the choice. FS_KEEP_NOTHING: nothing is waited for, the file may be empty after a
- * power cut; FS_KEEP_DATA: the new content or the old one is there; FS_KEEP_NAME (fs_write_atomic):
- * the new one is.
+ * nothing, whatever the choice. FS_KEEP_NOTHING: nothing is waited for, the file may be empty after
+ * a power cut; FS_KEEP_DATA: the new content or the old one is there; FS_KEEP_NAME
+ * (fs_write_atomic): the new one is.
  */
 enum fs_keep { FS_KEEP_NOTHING, FS_KEEP_DATA, FS_KEEP_NAME };
 int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep keep, struct err *err);

@@ -7,14 +7,14 @@
  *	run		a directory that still says "running": it is marked interrupted
  *	container	of a dead run, also of its throw-away probe
  *	processes	the agent of a dead run, and all that carry its PROFRIG_RUN_ID
- *	file		half-written files, blocks set aside, sockets and FIFOs in its directory; with
- *			`all` also half-written files that a killed analysis left
+ *	file		half-written files, blocks set aside, sockets and FIFOs in its directory;
+ *			with `all` also half-written files that a killed analysis left
  *	folder		a run directory that was killed before it had its name
  *	mount		anything mounted below its directory
  *
  * The registry finds runs wherever their directories are; runs_dir also finds those that it has
- * forgotten, as after a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all` asks
- * engines and processes too for runs that nobody remembers.
+ * forgotten, as after a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all`
+ * asks engines and processes too for runs that nobody remembers.
  *
  * Never touched: a run whose lock is held; a run of another machine (its locks say nothing here);
  * a container that --keep kept; processes of other users; what cannot be told to be dead. Of those
@@ -51,8 +51,8 @@ struct leftovers_opts {
 };
 
 /*
- * ret is filled also when a part could not be looked at: -errno then, with the first reason. Returns
- * how many runs were found dead.
+ * ret is filled also when a part could not be looked at: -errno then, with the first reason.
+ * Returns how many runs were found dead.
  */
 int leftovers_find(const struct leftovers_opts *o, struct leftovers *ret, struct err *err);
 void leftovers_release(struct leftovers *l);

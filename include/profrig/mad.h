@@ -78,8 +78,9 @@ void mad_models_faults(const struct mad_models *m, const char *word, struct prob
 /*
  * The configuration of an entry (args: of the tag, may be NULL), layer LAYER_MODEL. Of a scripted
  * one update_model() is called first. context: the tree of mad_context_load, whose `data` goes
- * before data.json; NULL. Unknown keys are problems, or notes with `lenient`. What is wrong is added to p, what is worth knowing to notes. -EINVAL when
- * anything was added to p; ret is whole as far as it goes.
+ * before data.json; NULL. Unknown keys are problems, or notes with `lenient`. What is wrong is
+ * added to p, what is worth knowing to notes. -EINVAL when anything was added to p; ret is whole as
+ * far as it goes.
  */
 int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 		     const struct strvec *args, const struct cfg *context, bool lenient,
@@ -105,8 +106,8 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 
 /*
  * Adds the tools of tools.json to ts. One that ts has by that name stays, unless `over`; the tool's
- * notes tell of either. Scripts of it start from dir. -ENOENT or -EINVAL with err when the file itself cannot be
- * used; what is wrong with one tool is a problem of that tool.
+ * notes tell of either. Scripts of it start from dir. -ENOENT or -EINVAL with err when the file
+ * itself cannot be used; what is wrong with one tool is a problem of that tool.
  */
 int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool over,
 		  struct err *err);

@@ -19,7 +19,7 @@ void progress_items(uint64_t total); /* the same of what are no bytes: no rate i
 void progress_update(uint64_t done);
 void progress_tick(void); /* by who only waits: how long the phase has lasted, once a second */
 /* On a terminal: the last word of what is waited for, behind the phase; a new phase clears it. */
-void progress_note(const char *text);
+void progress_note(const char *note);
 void progress_end(void); /* wipes the redrawn line */
 
 #endif

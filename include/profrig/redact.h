@@ -25,8 +25,8 @@
 
 void redact_learn(const char *value);
 /*
- * In place, for values of at least min bytes; returns the new length, never larger. text[n] need not
- * be NUL, and is set to it when the text became shorter.
+ * In place, for values of at least min bytes; returns the new length, never larger. text[n] need
+ * not be NUL; when the text became shorter, a NUL is put behind it.
  */
 size_t redact(char *text, size_t n, size_t min);
 /* The same of a string. Returns s. */

@@ -102,10 +102,10 @@ struct run_opts {
 	 */
 	bool dry;
 	/*
-	 * Trust the engine: preflight leaves it, the image and what tools need there to run_execute,
-	 * whose container is then the only one. When that does not start, or holds not all that tools
-	 * need, run_execute undoes what it made and returns -ENOLINK (preflight without quick says
-	 * why, and pulls) or -ENOPKG with the lines in `missing`.
+	 * Trust the engine: preflight leaves it, the image and what tools need there to
+	 * run_execute, whose container is then the only one. When that does not start, or holds not
+	 * all that tools need, run_execute undoes what it made and returns -ENOLINK (preflight
+	 * without quick says why, and pulls) or -ENOPKG with the lines in `missing`.
 	 */
 	bool quick;
 	struct strvec *missing;
@@ -174,10 +174,10 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
  */
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
 
-/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". root: "" but in tests. */
-void run_gpu_archs(const char *root, struct strvec *ret);
+/* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
+void run_gpu_archs(const struct devices *d, struct strvec *ret);
 /* The one of them that model.skip_gpu_arch names, borrowed; NULL. */
-const char *run_skip_arch(const struct runconf *rc, const struct strvec *archs);
+const char *run_skip_arch(const struct runconf *rc, const struct devices *d);
 
 /* New run id "<UTC>-<model>-<6 hex>", owned. */
 char *run_new_id(const char *model);

@@ -1,7 +1,7 @@
 /*
- * out_writer MB [MB_PER_S]: a workload that prints: lines of 64 bytes to stdout in writes of 64 KiB,
- * as fast as they are taken or at a steady rate. Says on stderr, in seconds, how long it was kept
- * waiting in write(2) and how long it all took: "<in write> <all>".
+ * out_writer MB [MB_PER_S]: a workload that prints lines of 64 bytes to stdout, in writes of 64
+ * KiB, as fast as they are taken or at a steady rate. Says on stderr, in seconds, how long it was
+ * kept waiting in write(2) and how long it all took: "<in write> <all>".
  */
 #include <stdio.h>
 #include <string.h>

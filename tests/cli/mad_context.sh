@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Contexts as madengine takes them: JSON and Python, a file and a text, every key, mistakes; and tools.json.
 . "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/fakes/machine.sh"
+plain_machine "$T/plain"
+export PROFRIG_SYSFS_ROOT=$T/plain
 cp -r "$ROOT/tests/fixtures/mad" "$T/pkg" && cd "$T/pkg" && rm -r scripts/scripted || exit 1
 
 planned() { "$PROFRIG" -q plan --json --engine host "$@" 2>"$T/err"; }

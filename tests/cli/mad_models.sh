@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # A package of models.json files: which models there are, which a word chooses, what an entry becomes, what is wrong with one.
 . "$(dirname "$0")/../lib.sh"
+. "$ROOT/tests/fakes/machine.sh"
+plain_machine "$T/plain"
+export PROFRIG_SYSFS_ROOT=$T/plain
 cp -r "$ROOT/tests/fixtures/mad" "$T/pkg" && cd "$T/pkg" || exit 1
 # Where a script is it is run each time.
 mv scripts/scripted "$T/scripted"
@@ -70,6 +73,22 @@ is "what madengine hands on of the environment" "$(NCCL_DEBUG=INFO WORLD_SIZE=8 
 is "a model that says nothing of itself has failed" "$(conf results.require plain)" "true (models.json:2)"
 is "unless that is not wanted" "$(MAD_COLLECT_METRICS=false conf results.require plain) $(conf results.require -c '{"skip_perf_collection": true}' plain)" \
 	"false (models.json:2) false (--additional-context:1)"
+
+# GPUs: as many as the model asks for, none where there are none; what is found of the machine.
+amd_machine "$T/amd" 4
+gpus() { env PROFRIG_SYSFS_ROOT="$T/amd" "$PROFRIG" -q plan --json --engine host "$@" 2>"$T/err" | jq -r '[.configuration[] | select(.key == "gpus") | .value + " (" + .origin + ")"] | join(" ")'; }
+is "two of four" "$(gpus plain)" "0-1 (models.json:5)"
+is "all of them" "$(gpus python)" "all (models.json:17)"
+is "nothing is said, nothing is chosen" "$(gpus folder)" ""
+is "of those that are named the first" "$(gpus --set 'gpus=1-3' plain)" "1,2 (command line)"
+env PROFRIG_SYSFS_ROOT="$T/amd" "$PROFRIG" -q plan --engine host --set gpus=3 plain >"$T/out" 2>"$T/err"
+like "fewer than it asks for are told" "$(cat "$T/err")" "models.json:5: model.n_gpus: 2, but gpus names fewer: 3"
+is "none on a machine without" "$(planned plain | jq '[.configuration[] | select(.key == "gpus")] | length')" 0
+like "which is told" "$("$PROFRIG" plan --engine host plain 2>&1 >/dev/null)" "this machine has no GPU, so the model gets none"
+mad() { PROFRIG_SYSFS_ROOT=$1 planned "${@:2}" | jq -r '[.steps[] | select(.kind == "workload") | .env[] | select(.name | test("^MAD_(GPU|SYSTEM|RUNTIME)")) | .name + "=" + .value] | join(" ")'; }
+like "what models look for of the machine" "$(mad "$T/amd" plain)" "MAD_GPU_VENDOR=AMD MAD_RUNTIME_NGPUS=2 .*MAD_SYSTEM_GPU_ARCHITECTURE=gfx942 .*MAD_SYSTEM_NGPUS=4"
+is "on one without a GPU" "$(mad "$T/plain" plain)" "MAD_RUNTIME_NGPUS=0 MAD_SYSTEM_NGPUS=0"
+like "the user's word goes before it" "$(mad "$T/amd" --set env.MAD_GPU_VENDOR=NVIDIA plain)" "MAD_GPU_VENDOR=NVIDIA"
 
 # Timeouts: default, model, command line; 0 is none.
 limit() { planned "$@" | jq -r '.steps[] | select(.kind == "workload") | .timeout_s'; }

@@ -5,7 +5,7 @@ cd "$ROOT" || exit 1
 
 code "no command is a usage error" 2 "$PROFRIG"
 code "--help" 0 "$PROFRIG" --help
-for c in run plan sample analyze report info list doctor; do
+for c in run plan build sample analyze report info list doctor; do
 	code "$c --help" 0 "$PROFRIG" $c --help
 	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
 done
@@ -58,6 +58,7 @@ done
 code "doctor takes no names" 2 "$PROFRIG" doctor host
 check "every shipped tool is whole" sh -c "! '$PROFRIG' list tools | grep BROKEN"
 code "doctor" 0 "$PROFRIG" doctor
+like "doctor: what fetches data" "$(cat "$T/out")" "ok +data +libcurl"
 like "doctor names the host engine" "$(cat "$T/out")" "ok +engine +host"
 mkdir "$T/needs"
 printf '%s\n' 'name: dev' 'class: env' 'env: {A: b}' 'needs: [/dev/null, sh]' >"$T/needs/dev.yaml"

@@ -83,6 +83,26 @@ case_3() {
 	is "$e 3: env_vars key by key" "$(field "$(dir)/plan.json" '[.steps[] | select(.kind == "workload") | .env[] | select(.name | endswith("_A")) | .name + "=" + .value] | sort | join(" ")')" \
 		"FROM_A=context SHARED_A=tool"
 }
+case_4() {
+	local both='[{name: gpu_info_power_profiler, options: {source: replay, file: @POWER, sampling_rate: 0.02}}, {name: gpu_info_vram_profiler, options: {source: replay, file: @VRAM, sampling_rate: 0.02}}]'
+	both=${both/@POWER/$T/power.csv} both=${both/@VRAM/$T/vram.csv}
+	code "$e 4: power and VRAM tools, stacked" 0 "$PROFRIG" run --no-analyze -o "$T/runs" --engine "$engine" --image acceptance:1 --set "tools=$both" -- sleep 0.6
+	is "$e 4: a CSV each" "$(cd "$(dir)" && find . -name 'gpu_info_*_profiler_output.csv' -size +0 | sort | tr '\n' ' ')" \
+		"./artifacts/gpu_info_power_profiler/gpu_info_power_profiler_output.csv ./artifacts/gpu_info_vram_profiler/gpu_info_vram_profiler_output.csv "
+	like "$e 4: power has its header" "$(head -n 1 "$(dir)"/artifacts/gpu_info_power_profiler/*_output.csv)" '^time,Power\(Watt\) GPU0'
+	like "$e 4: VRAM has its header" "$(head -n 1 "$(dir)"/artifacts/gpu_info_vram_profiler/*_output.csv)" '^time,vram\(%\) GPU0'
+}
+# What the libraries print when their variables are set; no library is there.
+case_5() {
+	traced() { # tool, pattern of its rows, shell text
+		PROFRIG_SYSFS_ROOT=$T/amd code "$e 5: $1" 0 "$PROFRIG" run --no-analyze -o "$T/runs" --engine "$engine" --image acceptance:1 --tools "$1" -- sh -c "$3"
+		check "$e 5: $1 gives '$2'" grep -rqE -- "$2" "$(dir)/artifacts/$1"
+	}
+	traced rocblas_trace rocblas-bench 'test $((ROCBLAS_LAYER & 2)) = 2 && echo "./rocblas-bench -f gemm -r f32_r --transposeA N -m 4 -n 4 -k 4" >&2'
+	traced miopen_trace MIOpenDriver 'test -n "$MIOPEN_ENABLE_LOGGING_CMD" && echo "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1" >&2'
+	traced tensile_trace Cijk 'test -n "$TENSILE_DB" && echo "Running kernel: Cijk_Ailk_Bljk_SB_MT64x64x16"'
+	traced rccl_trace 'NCCL +INFO +.*AllReduce' 'test "$NCCL_DEBUG" = INFO && f=${NCCL_DEBUG_FILE/\%h/h} && echo "h:1:2 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2" >"${f/\%p/1}"'
+}
 case_6() {
 	is "$e 6: the model's limit of 360" "$(plan limited | jq '.steps[] | select(.kind == "workload") | .timeout_s')" 360
 	is "$e 6: the command line's 120 beats it" "$(plan --timeout 120 limited | jq '.steps[] | select(.kind == "workload") | .timeout_s')" 120
@@ -165,6 +185,7 @@ case_13() {
 	is "$e 13: key by key" "$(field "$(dir)/plan.json" '.steps[] | select(.kind == "workload") | .env[] | select(.name == "KEPT") | .value')" file
 	is "$e 13: gpus" "$(plan -c '{"docker_gpus": "0,2-4,5-5,7"}' dummy 2>/dev/null | jq -r '.. | strings' | grep -oE 'renderD1[0-9]+|device=[0-9,]+|gpu=[0-9]$' | sort -u | tr '\n' ' ')" \
 		"renderD128 renderD130 renderD131 renderD132 renderD133 renderD135 "
+	is "$e 13: cpus" "$(plan -c '{"docker_cpus": "14-18,32,44-44,62"}' dummy 2>/dev/null | jq -r '.. | strings' | grep -A1 -E '^--cpuset-cpus' | tr -d '\n')" "--cpuset-cpus14-18,32,44,62"
 	if [ -z "${no_build:-}" ]; then
 		code "$e 13: build" 0 "$PROFRIG" build --engine "$engine" -o "$T/builds" -m "$T/manifest-$e.json" -c '{"gpu_vendor": "AMD", "guest_os": "UBUNTU"}' built
 		is "$e 13: the Dockerfiles of the context are built, the other is not" "$(jq '.built_images | length' "$T/manifest-$e.json")" 2
@@ -195,6 +216,10 @@ case_15() {
 	like "$e 15: reach the engine to the letter" "$(output)" 'file .with. \$odd'
 	like "$e 15: values too" "$(output)" 'performance: 7 x \$HOME `id` "q" '"'s' "
 }
+. "$ROOT/tests/fakes/machine.sh"
+amd_machine "$T/amd" 2
+{ echo 't_ns,power.gpu0[W]' && seq 200 | awk '{ print $1 * 10000000 "," 100 + $1 % 7 }'; } >"$T/power.csv"
+{ echo 't_ns,vram_used.gpu0[bytes],vram_total.gpu0[bytes]' && seq 200 | awk '{ print $1 * 10000000 "," 1000000 * $1 ",1000000000" }'; } >"$T/vram.csv"
 mkdir "$T/odd \$d" && touch "$T/odd \$d/file 'with' \$odd"
 # Scripts are run by bash, which a busybox image has under another name.
 printf '#!/bin/sh\nexec /bin/sh "$@"\n' >"$T/bash" && chmod +x "$T/bash"
@@ -205,7 +230,7 @@ for engine in ${ACCEPTANCE_ENGINES:-docker podman}; do
 	0)
 		no_build=
 		test_image $engine acceptance:1 "$T/bash" || not_ok "$engine: test image" "$engines_why"
-		for c in 1 2 3 6 7 8 9 10 11 12 13 14 15; do case_$c; done
+		for c in ${ACCEPTANCE_CASES:-1 2 3 4 5 6 7 8 9 10 11 12 13 14 15}; do case_$c; done
 		;;
 	1) skip "$engine" "$engines_why" ;;
 	2) not_ok "$engine is required" "$engines_why" ;;

@@ -3,7 +3,7 @@
 # It is in nothing that profrig writes: run directory, logs with -vv, plans in every format, messages, lists. (The argv of all processes: secrets.sh.)
 . "$(dirname "$0")/../lib.sh"
 cd "$T" || exit 1
-export T GIVEN=hunter2-given AWS_SECRET_ACCESS_KEY=hunter2-inherited
+export T GIVEN=hunter2-given MAD_SECRETS_HF=hunter2-mad AWS_SECRET_ACCESS_KEY=hunter2-inherited
 cat >c.yaml <<'Y'
 model: {name: s, command: [/bin/sh, -c, 'test -n "$HF_TOKEN"; : --password=hunter2-spelled --url https://me:hunter2-url@example.org/x ''hunter2 "quoted" value''']}
 env: {MY_API_KEY: hunter2-plain, DB_PASSWORD: hunter2-spelled, ODD_SECRET: 'hunter2 "quoted" value', PROXY: "http://me:hunter2-proxy@proxy:3128"}
@@ -38,6 +38,12 @@ done
 code "a command on the command line" 1 run --engine host --set 'env.A_TOKEN=hunter2-set' --set 'model.command=[sh, -c, "exit 3", hunter2-set]'
 no_secret "its run directory" runs
 no_secret "its messages" err
+mkdir -p scripts && echo '[{"name": "m", "scripts": "scripts/m.sh", "url": "https://me:hunter2-giturl@localhost:1/none"}, {"name": "n", "scripts": "scripts/n.sh"}]' >models.json
+echo 'test "$MAD_SECRETS_HF" = hunter2-m""ad' | tee scripts/n.sh >scripts/m.sh
+code "MAD_SECRETS of the environment" 0 "$PROFRIG" -vv run -o "$T/runs" --engine host --set results.require=false n
+"$PROFRIG" -vv run -o "$T/runs" --engine host m >>out 2>>err
+no_secret "their run directories" runs
+no_secret "their messages" err out
 code "list runs" 0 "$PROFRIG" list runs
 no_secret "list runs" out
 

@@ -37,7 +37,7 @@ ln -s nothing "$T/runs/.latest.20260101T000000Z-x-abcdef" && touch -hd '10 minut
 mkdir -p "$T/runs/mine.tmp" "$T/runs/.mine.tmp"
 code "doctor" 0 doctor "$T/runs"
 is "doctor lists the run" "$(found run)" "left $dead"
-is "doctor lists half-written files, sockets and FIFOs" "$(found file | wc -l)" 6
+is "doctor lists half-written files, sockets and FIFOs" "$(found file | wc -l)" 5
 is "doctor lists a folder that never was a run" "$(found folder)" "left $T/runs/.20260101T000000Z-x-abcdef.tmp"
 check "doctor says how large" jq -e '[.[] | select(.name | test("[.]reserve$")) | .bytes | tonumber] | .[0] >= 100000' "$T/doctor"
 like "doctor says what to do" "$(cat "$T/err")" "doctor --fix"

@@ -167,8 +167,16 @@ extern unsigned long roctxRangeStartA(const char *) __attribute__((weak));
 extern void roctxRangeStop(unsigned long) __attribute__((weak));
 int roctxProfilerResume(unsigned long tid) { return printf("resume %lu\n", tid), fflush(stdout), 0; }
 int roctxProfilerPause(unsigned long tid) { return printf("pause %lu\n", tid), fflush(stdout), 0; }
-int cuProfilerStart(void) { return printf("start\n"), fflush(stdout), 0; }
-int cuProfilerStop(void) { return printf("stop\n"), fflush(stdout), 0; }
+/* A driver library: its profiler calls are about the thread's context, and there is none before the program has made one. */
+static _Thread_local void *context;
+static volatile int active;
+int cuCtxGetCurrent(void **c) { *c = context; return active ? 0 : 3; }
+int cuDeviceGetCount(int *n) { *n = 2; return 0; }
+int cuDevicePrimaryCtxGetState(int d, unsigned *flags, int *on) { *flags = 0; *on = d == 1 && active; return 0; }
+int cuDevicePrimaryCtxRetain(void **c, int d) { static int one; *c = &one; return d == 1 ? 0 : 1; }
+int cuCtxSetCurrent(void *c) { context = c; return 0; }
+int cuProfilerStart(void) { return printf("start%s\n", context ? "" : " without context"), fflush(stdout), 0; }
+int cuProfilerStop(void) { return printf("stop%s\n", context ? "" : " without context"), fflush(stdout), 0; }
 static void mark(const char *name)
 {
 	FILE *f = fopen(getenv("PROFRIG_MARK") ? getenv("PROFRIG_MARK") : "/dev/null", "a");
@@ -186,6 +194,8 @@ int main(void)
 	if (roctxRangePushA) roctxRangePushA("outer");
 	range("start-up", 700);
 	mark("warm");
+	usleep(100000);
+	active = 1;
 	usleep(300000);
 	for (int i = 0; i < 5; i++) range("step", 20);
 	if (roctxMarkA) roctxMarkA("inside");
@@ -214,7 +224,7 @@ class: preload
 preload: [libprofrig_switch.so]
 control: {kind: flag, wrap: []}
 END
-code "a profiler that the program switches" 0 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools inside --record-start 'mark warm' --record-for 0.2 -- "$T/phases"
+code "a profiler that the program switches" 0 "$PROFRIG" -q run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools inside --record-start 'mark warm' --record-for 0.3 -- "$T/phases"
 is "is switched with the others" "$(tr '\n' ' ' <"$(echo "$(cat "$T/out")"/steps/*workload.out)")" "resume 0 start pause 0 stop "
 
 # RPD's remote control by signals: only processes that have its library loaded may get them.

@@ -1,7 +1,7 @@
 /*
- * For LD_PRELOAD: a time of day that can be set without setting the machine's. CLOCK_STEP_FILE holds
- * seconds, with a sign; while the file is there they are added to CLOCK_REALTIME, for this process
- * alone. Other clocks and the times of files stay as they are.
+ * For LD_PRELOAD: a time of day that can be set without setting the machine's. CLOCK_STEP_FILE
+ * holds seconds, with a sign; while the file is there they are added to CLOCK_REALTIME, for this
+ * process alone. Other clocks and the times of files stay as they are.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

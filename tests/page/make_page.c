@@ -108,7 +108,9 @@ static const char good_run[] =
 	"4242.json\",\"bytes\":1843221,\"sha256\":\"aa\",\"reader\":\"tef\",\"records\":4893,"
 	"\"verdict\":\"%s\"}],"
 	"\"metrics\":[{\"name\":\"performance\",\"value\":8123.4,\"unit\":\"samples/"
-	"s\",\"source\":\"workload\"}],\"warnings\":[]}";
+	"s\",\"source\":\"workload\",\"detail\":{\"step\":\"workload\",\"file\":\"steps/"
+	"02-workload.out\",\"line\":40,\"pick\":\"last\",\"matches\":12,\"values\":[]}}],"
+	"\"warnings\":[]}";
 
 static const char two_gpus[] = "\"devices\":[{\"id\":\"gpu0\",\"name\":\"AMD Instinct "
 			       "MI300X\"},{\"id\":\"gpu1\",\"name\":\"AMD Instinct MI300X\"}],";

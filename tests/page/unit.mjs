@@ -1,5 +1,6 @@
 // The parts of the page that make no element, under plain node.
 
+import { whichOf } from '../../analysis/report/ui/src/run.js';
 import { deepEqual, done, equal, near, ok, test } from './tap.mjs';
 import * as fmt from '../../analysis/report/ui/src/format.js';
 import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors.js';
@@ -22,6 +23,17 @@ test('what profiling cost stands with the facts of a run that has a baseline', (
   const facts = (metrics) => Object.fromEntries(runFacts(report({}, { run: { metrics } })));
   equal(plain(facts([{ name: 'overhead', value: 2.1, unit: '%', source: 'x' }])['Tool overhead']), '2.10 %');
   equal(facts([{ name: 'wall', value: 3, unit: 's', source: 'workload' }])['Tool overhead'], undefined);
+});
+
+test('a result says which of several values it is; a foreign document may hold anything', () => {
+  equal(whichOf({ detail: { pick: 'last', matches: 12, file: 'steps/02-workload.out', line: 40 } }), 'last of 12, steps/02-workload.out, line 40');
+  equal(whichOf({ detail: { file: 'r.csv', line: 3 } }), 'r.csv, line 3');
+  for (const odd of [undefined, null, 7, 'x', [], { pick: {} }]) equal(whichOf({ detail: odd }), '');
+});
+
+test('the result of a run is a fact of it, from its output or its file', () => {
+  const facts = (metrics) => Object.fromEntries(runFacts(report({}, { run: { metrics } })));
+  equal(plain(facts([{ name: 'm_a', value: 2.5, unit: 'x/s', source: 'results.csv' }]).M_a), '2.50 x/s');
 });
 
 test('overhead of several pairs has its interval', () => {

@@ -68,6 +68,34 @@ static void test_registry(void **state)
 	assert_null(engine_find(""));
 }
 
+/* What lies in the run directory is mounted behind it, and not where there is none. */
+static void test_late_mounts(void **state)
+{
+	static const char *const containers[] = { "docker", "podman", "apptainer" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(containers); i++) {
+		CLEANUP(strvec_release) struct strvec with = STRVEC_INIT, without = STRVEC_INIT;
+		struct engine_spec s = spec_of("img:1");
+		struct err err = ERR_INIT;
+
+		VEC_PUSH(&s.late_mounts, ((struct engine_mount){ xstrdup("/runs/R1/data/d"),
+								 xstrdup("/data/d"), true }));
+		assert_int_equal(engine_find(containers[i])->start(&s, &with, &err), 0);
+		CLEANUP(xfreep) char *got = strvec_shell(&with);
+		const char *run = strstr(got, "/runs/R1:/runs/R1 "),
+			   *late = strstr(got, " /runs/R1/data/d:/data/d:ro ");
+
+		assert_true(run && late && run < late);
+		free(STEAL(s.run_dir));
+		assert_int_equal(engine_find(containers[i])->start(&s, &without, &err), 0);
+		CLEANUP(xfreep) char *probe = strvec_shell(&without);
+
+		assert_null(strstr(probe, "/data/d"));
+		engine_spec_release(&s);
+	}
+}
+
 /* What a configuration may ask for is what there is. */
 static void test_choices(void **state)
 {
@@ -413,6 +441,7 @@ static void test_other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late_mounts),
 		cmocka_unit_test(test_registry),
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_host),

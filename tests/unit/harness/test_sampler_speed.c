@@ -223,6 +223,39 @@ static void both_storages_agree(void **state)
 	samples_release(&f[1]);
 }
 
+/* What stands still before a pause is known up to the pause, and anew behind it. */
+static void change_points_around_a_pause(void **state)
+{
+	static const double rows[][3] = { { 1, 2, 3 } };
+	int64_t resumed_ns;
+	struct samples_file f;
+	struct sampling *sp;
+	size_t last = 0;
+
+	(void)state;
+	script = (struct script){ .v = rows, .nr = 1 };
+	fake_device("gpu0", 3);
+	sp = begin_with(&scripted, 0.005, (char[]){ "storage" }, (char[]){ "change" });
+	sleep_ms(100);
+	sampling_pause(sp, true);
+	sleep_ms(150);
+	resumed_ns = clock_monotonic_ns();
+	sampling_pause(sp, false);
+	sleep_ms(50);
+	sampling_free(sp);
+	samples_read(path, &f);
+	while (last + 1 < f.t_ns.nr && f.t_ns.v[last + 1] < resumed_ns)
+		last++;
+	/* first, last before the pause, first behind it, last */
+	assert_true(f.t_ns.nr >= 4 && last >= 1);
+	assert_true(f.t_ns.v[last] > f.t_ns.v[0]);
+	for (size_t c = 0; c < 3; c++) {
+		assert_true(samples_cell(&f, last, c) == rows[0][c]);
+		assert_true(samples_cell(&f, last + 1, c) == rows[0][c]);
+	}
+	samples_release(&f);
+}
+
 /* --- ticks --- */
 
 static uint64_t end_figure(const struct samples_file *f, const char *name)
@@ -511,6 +544,7 @@ int main(void)
 		TEST(options),
 		TEST(change_points),
 		TEST(change_points_are_refreshed),
+		TEST(change_points_around_a_pause),
 		TEST(both_storages_agree),
 		TEST(none_is_lost),
 		TEST(late_tick),

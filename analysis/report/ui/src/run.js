@@ -117,10 +117,16 @@ function phasesTaken(r) {
   return section('Durations', row(d, 'durations of the run'), t.length ? h('h3', null, 'of the analysis') : null, row(t, 'durations of the analysis'));
 }
 
+// Which of several values it is, and where it stands: "last of 12, line 40".
+export function whichOf(m) {
+  const d = m.detail && typeof m.detail === 'object' ? m.detail : {};
+  return [fmt.known(d.matches) ? `${words(d.pick)} of ${d.matches}` : '', typeof d.file === 'string' ? d.file : '', fmt.known(d.line) ? `line ${d.line}` : ''].filter(Boolean).join(', ');
+}
+
 function metricsOf(r) {
   const rows = list(r.run && r.run.metrics);
-  return rows.length ? section('Metrics', plainTable('metrics', ['Name', 'Value', 'Unit', 'Source'], rows.map((m) => [
-    name(words(m.name)), h('span', { title: fmt.exact(m.value, m.unit || '') }, fmt.known(m.value) ? fmt.sig3(Number(m.value)) : words(m.value)), words(m.unit), words(m.source),
+  return rows.length ? section('Metrics', plainTable('metrics', ['Name', 'Value', 'Unit', 'Source', 'Which'], rows.map((m) => [
+    name(words(m.name)), h('span', { title: fmt.exact(m.value, m.unit || '') }, fmt.known(m.value) ? fmt.sig3(Number(m.value)) : words(m.value)), words(m.unit), words(m.source), whichOf(m),
   ]))) : null;
 }
 

@@ -61,7 +61,7 @@ function windowWords(w) {
 
 // What the workload itself said of its speed ("performance: 1234 samples/s").
 function spoken(run) {
-  return list(run.metrics).filter((m) => m && m.source === 'workload' && m.name !== 'wall' && fmt.known(m.value)).slice(0, 2)
+  return list(run.metrics).filter((m) => m && (m.source === 'workload' || m.source === 'results.csv') && m.name !== 'wall' && fmt.known(m.value)).slice(0, 2)
     .map((m) => [capital(text(m.name)), `${fmt.sig3(Number(m.value))} ${text(m.unit)}`]);
 }
 
