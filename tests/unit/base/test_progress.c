@@ -98,6 +98,31 @@ static void test_redraw(void **state UNUSED)
 }
 
 /* A phase that comes right after another is the one that is seen, and how long it has lasted. */
+/* What is waited for says last stands behind the phase, on a terminal, until the next phase. */
+static void test_note(void **state UNUSED)
+{
+	struct caught c = catch_stderr();
+	char buf[8192];
+
+	progress_setup(1);
+	progress_phase("build x");
+	caught_next(&c, buf);
+	progress_note("step 1");
+	caught_next(&c, buf);
+	assert_string_equal(buf, "");
+	progress_setup(2);
+	progress_phase("build x");
+	nap_ms(110);
+	progress_note("step 1\033[2J");
+	caught_last(&c, buf);
+	assert_non_null(strstr(buf, "build x  step 1?[2J"));
+	progress_phase("push x");
+	caught_last(&c, buf);
+	assert_null(strstr(buf, "step"));
+	progress_end();
+	caught_end(&c);
+}
+
 static void test_items(void **state UNUSED)
 {
 	struct caught c = catch_stderr();
@@ -198,10 +223,10 @@ static void test_threads(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silent),        cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_redraw),        cmocka_unit_test(test_items),
-		cmocka_unit_test(test_phase_at_once), cmocka_unit_test(test_width),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_silent), cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_redraw), cmocka_unit_test(test_note),
+		cmocka_unit_test(test_items),  cmocka_unit_test(test_phase_at_once),
+		cmocka_unit_test(test_width),  cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
