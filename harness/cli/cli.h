@@ -191,6 +191,8 @@ void prepared_release(struct prepared *p);
  */
 bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
 		struct strbuf *detail, const char **ret_fix);
+/* When nothing more is to be asked of it. */
+void tool_works_end(void);
 /* All tools, one a row, with what they need and whether they work here; NULL with an exit code. */
 struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
 			  int *ret_code);

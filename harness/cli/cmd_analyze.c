@@ -83,6 +83,21 @@ static int parse_idle(const struct command *c, const struct strvec *given, struc
 	return -1;
 }
 
+static int analyze_and_say(const struct strvec *inputs, const struct analyze_options *o,
+			   const char *out, bool json)
+{
+	struct report rep = REPORT_INIT;
+	int code = analyze_to(inputs, o, out, &rep);
+
+	progress_end();
+	if (rep.dir && json)
+		fputs(rep.analysis_json, stdout);
+	else if (rep.dir && code != EXIT_MISSING)
+		say_written(&rep, &o->formats);
+	report_release(&rep);
+	return code;
+}
+
 static int analyze_main(const struct command *c, int argc, char **argv)
 {
 	struct analyze_options o;
@@ -153,16 +168,8 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		code = split_lists(c, "format", &formats, &o.formats);
 	if (code < 0 && topology && topology_file_read(o.topology, topology) != EXIT_DONE)
 		code = EXIT_CONFIG;
-	if (code < 0) {
-		struct report rep = REPORT_INIT;
-		code = analyze_to(&inputs, &o, out, &rep);
-		progress_end();
-		if (rep.dir && json)
-			fputs(rep.analysis_json, stdout);
-		else if (rep.dir && code != EXIT_MISSING)
-			say_written(&rep, &o.formats);
-		report_release(&rep);
-	}
+	if (code < 0)
+		code = analyze_and_say(&inputs, &o, out, json);
 	analyze_options_release(&o);
 	counter_options_release(&co);
 	return code;

@@ -564,6 +564,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 		doctor_sampler(t, samplers[i]);
 	for (size_t i = 0; i < ts.tools.nr; i++)
 		doctor_tool(t, c, &dirs, ts.tools.v[i]);
+	tool_works_end();
 	tool_set_release(&ts);
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
 		page_html(NULL) ? "interactive page built in" : "plain tables only",

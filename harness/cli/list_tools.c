@@ -30,13 +30,29 @@ static void add_lack(struct strbuf *detail, const struct tool *tool, const char 
 	strbuf_addf(detail, "%s%.*s", detail->len ? "; " : "", (int)end, line);
 }
 
+/* For as long as the program: many tools are asked about one after the other. */
+static struct run_prober *the_prober;
+
+static struct run_prober *prober(void)
+{
+	if (!the_prober)
+		the_prober = run_prober_new();
+	return the_prober;
+}
+
+void tool_works_end(void)
+{
+	run_prober_free(the_prober);
+	the_prober = NULL;
+}
+
 bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
 		struct strbuf *detail, const char **ret_fix)
 {
 	static char *const cmd[] = { (char *)"true", NULL };
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	struct problems problems = PROBLEMS_INIT;
-	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true };
+	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true, .prober = prober() };
 	struct run_options o;
 	struct prepared p;
 
@@ -128,6 +144,7 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	}
 	for (size_t i = 0; i < ts.tools.nr; i++)
 		add_row(t, c, dirs, ts.tools.v[i], json);
+	tool_works_end();
 	tool_set_release(&ts);
 	return t;
 }

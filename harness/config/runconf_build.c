@@ -160,8 +160,8 @@ static bool is_hub(const char *server)
 	return !strcmp(server, "docker.io") || !strcmp(server, "dockerhub");
 }
 
-/* What credential.json of a package has for this registry, which it calls by its name, or dockerhub.
- * Owned, NULL: nothing. */
+/* What credential.json of a package has for this registry, which it calls by its name, or
+ * dockerhub. Owned, NULL: nothing. */
 static char *package_word(const struct loader *l, const char *server, const char *key)
 {
 	CLEANUP(xfreep) char *dir = mad_package_dir(l->rq->cwd);

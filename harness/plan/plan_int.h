@@ -37,7 +37,7 @@ void plan_wrap(struct maker *m, const struct runconf_tool *t, struct strvec *arg
 /* A preload library as the workload will see it; owned. */
 char *plan_library(const struct maker *m, const char *name);
 
-/* Do the words of tool `at` stand in front of the workload already, by a tool it shares them with? */
+/* Do the words of tool `at` stand there already, by a tool that it shares them with? */
 bool plan_wrapped_already(struct maker *m, size_t at);
 
 /* plan_tool.c */

@@ -320,6 +320,75 @@ static void forget_container(const struct preflight *pf, const char *name)
 	proc_capture(argv.v, IMAGE_TIMEOUT_MS, 0, NULL, NULL, &x, NULL);
 }
 
+struct run_prober {
+	struct agent_link link;
+	bool up;
+};
+
+struct run_prober *run_prober_new(void)
+{
+	struct run_prober *p = xcalloc(1, sizeof(*p));
+
+	p->link = (struct agent_link)AGENT_LINK_INIT;
+	return p;
+}
+
+static void prober_stop(struct run_prober *p)
+{
+	if (p->up)
+		link_end(&p->link);
+	link_release(&p->link);
+	p->up = false;
+}
+
+void run_prober_free(struct run_prober *p)
+{
+	if (p)
+		prober_stop(p);
+	free(p);
+}
+
+static int ask_prober(struct preflight *pf, char *const *argv, const struct strvec *words,
+		      struct err *err)
+{
+	struct run_prober *p = pf->o->prober;
+	json_t *hello = NULL;
+	int r = 0;
+
+	if (!p->up) {
+		r = link_open(&p->link, argv, err);
+		p->up = r == 0;
+		if (r == 0)
+			r = link_hello(&p->link, HELLO_TIMEOUT_MS, pf->o->interrupt, &hello, err);
+		json_decref(hello);
+	}
+	if (r == 0)
+		r = ask_agent(pf, &p->link, words, err);
+	if (r < 0)
+		prober_stop(p);
+	return r;
+}
+
+static int ask_probe(struct preflight *pf, char *const *argv, const char *name,
+		     const struct strvec *words, struct err *err)
+{
+	struct agent_link l;
+	json_t *hello = NULL;
+	int r = link_open(&l, argv, err);
+
+	if (r < 0)
+		return r;
+	r = link_hello(&l, HELLO_TIMEOUT_MS, pf->o->interrupt, &hello, err);
+	json_decref(hello);
+	if (r == 0)
+		r = ask_agent(pf, &l, words, err);
+	link_end(&l);
+	if (r < 0)
+		forget_container(pf, name);
+	link_release(&l);
+	return r;
+}
+
 static int check_needs(struct preflight *pf, struct err *err)
 {
 	const struct plan *pl = pf->pl;
@@ -328,8 +397,6 @@ static int check_needs(struct preflight *pf, struct err *err)
 	char *name = xasprintf("%s-probe", pl->spec.name ? pl->spec.name : "profrig");
 	struct registration reg = REGISTRATION_INIT;
 	struct err why = ERR_INIT;
-	struct agent_link l;
-	json_t *hello = NULL;
 	int r;
 
 	preload_words(pl, &words);
@@ -343,17 +410,10 @@ static int check_needs(struct preflight *pf, struct err *err)
 	/* As a run's: whoever kills us here leaves a container too. */
 	if (pl->engine->container)
 		registry_enter(pl, &reg, NULL);
-	r = link_open(&l, argv.v, &why);
-	if (r == 0) {
-		r = link_hello(&l, HELLO_TIMEOUT_MS, pf->o->interrupt, &hello, &why);
-		json_decref(hello);
-		if (r == 0)
-			r = ask_agent(pf, &l, &words, &why);
-		link_end(&l);
-		if (r < 0)
-			forget_container(pf, name);
-		link_release(&l);
-	}
+	if (pf->o->prober && !pl->engine->container)
+		r = ask_prober(pf, argv.v, &words, &why);
+	else
+		r = ask_probe(pf, argv.v, name, &words, &why);
 	registry_leave(&reg);
 	if (r == -EINTR)
 		return err_set(err, EINTR, "interrupted");

@@ -1,7 +1,4 @@
-/*
- * Kinds of GPU as models name them: AMD's by the target of its code ("gfx90a"), NVIDIA's by the
- * product's name.
- */
+/* GPUs that a model is not for: by AMD's target (gfx90a) or a word of NVIDIA's product. */
 #include "run_priv.h"
 
 #include <ctype.h>

@@ -5,9 +5,9 @@
  * the runtime's cudaProfilerStart calls them).
  *
  * A thread per process waits for the flag to change (record.h) and calls those that the process
- * has. Libraries that are loaded later are found at the next look, once a second. The driver's calls
- * are about the context of the calling thread, so the first device's primary context that the
- * program has made is made this thread's; until there is one it is looked for more often. All
+ * has. Libraries that are loaded later are found at the next look, once a second. The driver's
+ * calls are about the context of the calling thread, so the first device's primary context that
+ * the program has made is made this thread's; until there is one it is looked for more often. All
  * signals are blocked in the thread, and it ends when the process does.
  */
 #include "record.h"

@@ -109,6 +109,9 @@ struct run_opts {
 	 */
 	bool quick;
 	struct strvec *missing;
+	/* preflights of this machine that share one agent instead of starting one each; NULL: they
+	 * do not */
+	struct run_prober *prober;
 };
 
 struct run_result {
@@ -134,6 +137,10 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 
 /* Words for the user when there is less room on the disk than there should be; owned, NULL. */
 char *run_disk_warning(const struct plan *pl);
+
+/* Starts nothing before it is asked; free accepts NULL. */
+struct run_prober *run_prober_new(void);
+void run_prober_free(struct run_prober *p);
 
 /*
  * Picks for "auto": docker, else podman, else host; a container engine only when the model states

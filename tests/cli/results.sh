@@ -42,6 +42,9 @@ like "is told of" "$(json '.warnings[].text')" "line 1, is not a number"
 code "on the error output" 0 run -- sh -c 'echo performance: 5 x >&2'
 is "a result counts too" "$(json '.metrics[0] | "\(.value) \(.detail.file)"')" "5 steps/01-workload.err"
 
+code "as JSON" 0 run --json -- echo performance: 5 samples/s
+is "the run says its result" "$(jq -r .result "$T/out")" "5 samples/s"
+
 # all of them are kept, and which is reported is said
 values='for i in 10 1 2 3; do echo performance: $i x/s; done'
 code "several values" 0 run -- sh -c "$values"
