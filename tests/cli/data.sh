@@ -123,7 +123,7 @@ is "both read it" "$(cat runs[12]/latest/steps/01-workload.out | cut -d' ' -f1 |
 f=$(echo cache/profrig/data/http-*/data/big)
 check "what is cached cannot be written by mistake" sh -c "test \"\$(stat -c %a $f)\" = 444"
 chmod 644 "$f"
-printf X | dd of="$f" bs=1 seek=7 conv=notrunc 2>/dev/null
+printf XXXXXXXX | dd of="$f" bs=1 seek=7 conv=notrunc 2>/dev/null
 code "damage is found" 0 run "$D, provider: http, path: '$url/slow/5/big'"
 is "and mended" "$(d cached) $(got)" "false $sha"
 chmod 644 "$f"; truncate -s 10 "$f"
