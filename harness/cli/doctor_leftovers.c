@@ -1,5 +1,7 @@
 /*
- * What `doctor` says of runs that were killed: a row each, before them nothing.
+ * What `doctor` does about runs that were killed, a row for each thing. Those of the registry are
+ * finished off as the next run would do it; what nobody registered (a folder of runs after a
+ * reboot, containers and processes that nobody remembers) is listed, and goes with --fix.
  */
 #include "cli.h"
 
@@ -40,27 +42,44 @@ static void row_of(struct table *t, const struct leftover *l)
 	table_row(t);
 }
 
+struct tally {
+	size_t gone, left;
+};
+
+/* done_only: what was left alone is looked at again. */
+static void look(struct table *t, const struct leftovers_opts *o, bool done_only,
+		 struct tally *tally)
+{
+	struct leftovers found = { VEC_INIT };
+	struct err err = ERR_INIT;
+
+	if (leftovers_find(o, &found, &err) < 0)
+		log_warn("leftovers of killed runs: %s", err.msg);
+	for (size_t i = 0; i < found.rows.nr; i++) {
+		const struct leftover *l = &found.rows.v[i];
+
+		if (done_only && !l->done)
+			continue;
+		row_of(t, l);
+		tally->gone += l->done != NULL;
+		tally->left += !l->done && !l->kept;
+	}
+	leftovers_release(&found);
+}
+
 void doctor_leftovers(struct table *t, const char *runs_dir, bool fix)
 {
 	CLEANUP(xfreep) char *dir = fs_abs(runs_dir);
-	struct leftovers_opts o = { .runs_dir = dir, .fix = fix, .all = true };
-	struct leftovers found = { VEC_INIT };
-	struct err err = ERR_INIT;
-	size_t gone = 0, left = 0;
+	struct tally n = { 0 };
 
-	if (leftovers_find(&o, &found, &err) < 0)
-		log_warn("leftovers of killed runs: %s", err.msg);
-	for (size_t i = 0; i < found.rows.nr; i++) {
-		row_of(t, &found.rows.v[i]);
-		gone += found.rows.v[i].done != NULL;
-		left += !found.rows.v[i].done && !found.rows.v[i].kept;
-	}
-	if (left)
-		log_notice("killed runs left %zu thing%s behind%s", left, left == 1 ? "" : "s",
+	if (!fix)
+		look(t, &(struct leftovers_opts){ .fix = true }, true, &n);
+	look(t, &(struct leftovers_opts){ .runs_dir = dir, .fix = fix, .all = true }, false, &n);
+	if (n.left)
+		log_notice("killed runs left %zu thing%s behind%s", n.left, n.left == 1 ? "" : "s",
 			   fix ? ", which could not be removed"
 			       : ": 'profrig doctor --fix' removes them");
-	if (gone)
+	if (n.gone)
 		log_notice("what killed runs left behind: %zu thing%s finished off or removed",
-			   gone, gone == 1 ? "" : "s");
-	leftovers_release(&found);
+			   n.gone, n.gone == 1 ? "" : "s");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a killed run leaves: `doctor` lists it with its size, `doctor --fix` and the next run remove it; nothing that lives or is somebody else's is touched.
+# What a killed run leaves: `doctor` and the next run finish registered ones off; of others `doctor` lists it with its size, and `doctor --fix` removes
+# it. Nothing that lives or is somebody else's is touched.
 . "$(dirname "$0")/../lib.sh"
 engines_dir=$T/e
 . "$ROOT/tests/engines.sh"
@@ -41,7 +42,7 @@ is "doctor lists half-written files, sockets and FIFOs" "$(found file | wc -l)" 
 is "doctor lists a folder that never was a run" "$(found folder)" "left $T/runs/.20260101T000000Z-x-abcdef.tmp"
 check "doctor says how large" jq -e '[.[] | select(.name | test("[.]reserve$")) | .bytes | tonumber] | .[0] >= 100000' "$T/doctor"
 like "doctor says what to do" "$(cat "$T/err")" "doctor --fix"
-is "doctor alone changes nothing" "$(field "$dead/run.json" .status)" running
+is "doctor alone changes nothing that nobody registered" "$(field "$dead/run.json" .status)" running
 code "doctor --fix" 0 doctor "$T/runs" --fix
 is "the run is marked" "$(field "$dead/run.json" .status)" interrupted
 like "doctor --fix says so" "$(found run)" "^gone "
@@ -77,9 +78,17 @@ agent=$(pgrep -f "profrig-init --run $(basename "$dir")" | head -n 1)
 kill -STOP "$agent"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
-code "doctor sees processes of a killed run" 0 doctor "$T/runs"
-like "as long as they live" "$(found processes)" "^left [2-9] processes"
+code "doctor finishes a killed run off" 0 doctor "$T/runs"
+like "with its processes" "$(found processes)" "^gone [2-9] processes"
+is "and marks it" "$(field "$dir/run.json" .status)" interrupted
+begin "$T/runs" --engine host
+agent=$(pgrep -f "profrig-init --run $(basename "$dir")" | head -n 1)
+kill -STOP "$agent"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
 mv "$T/runtime/profrig/$(basename "$dir")" "$T/entry"
+code "doctor sees processes that nobody registered" 0 doctor "$T/runs"
+like "as long as they live" "$(found processes)" "^left [2-9] processes"
 kill -9 "$agent"
 code "also when the registry was lost" 0 doctor "$T/runs" --fix
 is "its run is marked" "$(field "$dir/run.json" .status)" interrupted
