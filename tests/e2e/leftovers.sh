@@ -79,7 +79,7 @@ kill -STOP "$agent"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 code "doctor finishes a killed run off" 0 doctor "$T/runs"
-like "with its processes" "$(found processes)" "^gone [2-9] processes"
+like "with its processes" "$(found processes)" "^gone [1-9] process"
 is "and marks it" "$(field "$dir/run.json" .status)" interrupted
 begin "$T/runs" --engine host
 agent=$(pgrep -f "profrig-init --run $(basename "$dir")" | head -n 1)
