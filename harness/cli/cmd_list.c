@@ -489,6 +489,37 @@ static void doctor_tool(struct table *t, const struct command *c, const struct s
 	finding(t, "tool", tool->name, ok, !ok ? detail.buf : tool->about ? tool->about : "", fix);
 }
 
+/* A row for each tool; for people those of a vendor whose GPUs are not here have one together. */
+static void doctor_tools(struct table *t, const struct command *c, const struct strvec *dirs,
+			 const struct tool_set *ts, bool all)
+{
+	CLEANUP(devices_release) struct devices d;
+	size_t absent[GPU_NVIDIA + 1] = { 0 };
+
+	devices_find(&d, devices_root());
+	for (size_t i = 0; i < ts->tools.nr; i++) {
+		const struct tool *tool = ts->tools.v[i];
+		enum gpu_vendor v = gpu_vendor_of(tool->vendor);
+
+		if (!all && v != GPU_NONE && !devices_usable(&d, v, NULL) &&
+		    !tool->problems.lines.nr)
+			absent[v]++;
+		else
+			doctor_tool(t, c, dirs, tool);
+	}
+	for (enum gpu_vendor v = GPU_AMD; v <= GPU_NVIDIA; v++) {
+		const char *name = v == GPU_AMD ? "AMD" : "NVIDIA", *why = NULL;
+		CLEANUP(xfreep) char *row = xasprintf("%zu for %s", absent[v], name);
+		CLEANUP(xfreep) char *detail = NULL;
+
+		if (!absent[v])
+			continue;
+		devices_usable(&d, v, &why);
+		detail = xasprintf("%s; 'profrig list tools' names them", why);
+		finding(t, "tools", row, false, detail, "");
+	}
+}
+
 /* For people: the command that fixes a thing stands with what is wrong with it. */
 static void doctor_text(const struct table *t)
 {
@@ -562,8 +593,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	doctor_gpus(t);
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
-	for (size_t i = 0; i < ts.tools.nr; i++)
-		doctor_tool(t, c, &dirs, ts.tools.v[i]);
+	doctor_tools(t, c, &dirs, &ts, json);
 	tool_works_end();
 	tool_set_release(&ts);
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
