@@ -51,15 +51,18 @@ added() { # name, aim in ms, bare command words, "--", command words of profrig
 	aim "$name: with profrig" "$o" ms ""
 	aim "$name: added" "$(awk -v o="$o" -v b="$b" 'BEGIN { print o - b }')" ms "$limit"
 }
-startup() { # argument…
-	local i
+startup() { # limit in ms or "", argument…
+	local i limit=$1
+	shift
 	once "$PROFRIG" "$@"
 	for i in $(seq "$N"); do once "$PROFRIG" "$@"; echo "$ms"; done >"$T/ours"
-	aim "start-up: profrig $*" "$(median <"$T/ours")" ms 5
+	aim "start-up: profrig $*" "$(median <"$T/ours")" ms "$limit"
 	rm -f "$T/ours"
 }
-startup --version
-startup list tools
+startup 5 --version
+startup 5 list readers
+# Every tool is asked whether it works here.
+startup "" list tools
 added host 15 /bin/true -- "$PROFRIG" -q run -o "$T/runs" --engine host --no-analyze -- /bin/true
 for engine in docker podman; do
 	if need_engine $engine && test_image $engine profrig-test:1; then
