@@ -25,7 +25,7 @@ format: ## let clang-format decide
 	clang-format -i $(OUR_C) $(OUR_H)
 
 # The folder this checkout lies in is a path of this machine, unless it is a common one.
-FOREIGN := $(CURDIR)/ $(filter-out / /tmp/ /home/ /root/ /srv/ /opt/ /usr/src/ /mnt/ /work/,$(dir $(CURDIR)))
+FOREIGN := $(CURDIR)/ $(filter-out / /tmp/ /home/ /root/ /srv/ /opt/ /usr/src/ /mnt/,$(dir $(CURDIR)))
 lint-text:
 	@LC_ALL=C awk -v paths="$(FOREIGN)" -f mk/text.awk $$(grep -lI "" $(OUR_TEXT))
 

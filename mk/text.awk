@@ -13,6 +13,13 @@ function complain(line, what) {
 	printf "%s:%d: %s\n", FILENAME, line, what
 	bad = 1
 }
+# Whether a path stands in the text as one from the root, and not as "<run>/work/" or "$dir/tmp/".
+function is_absolute(s, path,   at, from) {
+	for (from = 1; (at = index(substr(s, from), path)) > 0; from += at)
+		if (from + at == 2 || substr(s, from + at - 2, 1) !~ /[A-Za-z0-9_.*)}>\]-]/)
+			return 1
+	return 0
+}
 # columns of a line: tabs of 8, a UTF-8 sequence counts once
 function width(s,   i, c, w) {
 	for (i = 1; i <= length(s); i++) {
@@ -31,7 +38,7 @@ FNR == 1 {
 /[ \t\r]$/ { complain(FNR, "blanks at the end of the line") }
 {
 	for (p in foreign)
-		if (index($0, p))
+		if (is_absolute($0, p))
 			complain(FNR, "a path of this machine: " p)
 }
 !is_c { next }

@@ -53,7 +53,7 @@ static void inputs_release(struct model *m)
 	VEC_RELEASE(&m->inputs);
 }
 
-static void spans_release(struct span_columns *c)
+void spans_release(struct span_columns *c)
 {
 	free(c->track);
 	free(c->start_ns);

@@ -86,6 +86,9 @@ void *spare_take(struct model *m, size_t n);
 void spare_give(struct model *m, void *p, size_t n);
 void spares_release(struct model *m);
 void device_ids_qualify(struct model *m);
+/* Room for cap rows in all the columns that the sink fills. */
+void spans_reserve(struct span_columns *c, size_t cap);
+void spans_release(struct span_columns *c);
 void spans_sort(struct model *m); /* by (track, start, longer first, push order); links follow */
 void series_sort(struct model *m);
 void spans_nest(struct model *m);

@@ -258,7 +258,7 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 	return *id;
 }
 
-static void rows_reserve(struct span_columns *c, size_t cap)
+void spans_reserve(struct span_columns *c, size_t cap)
 {
 	c->cap = cap;
 	c->track = xreallocarray(c->track, cap, sizeof(*c->track));
@@ -278,7 +278,7 @@ static void sink_op_expect(struct sink *s, uint64_t spans)
 	size_t most = spans < MAX_EXPECTED ? (size_t)spans : MAX_EXPECTED;
 
 	if (c->cap - c->nr < most)
-		rows_reserve(c, c->nr + most);
+		spans_reserve(c, c->nr + most);
 }
 
 /* Memory of so many rows is made at a time. */
@@ -290,7 +290,7 @@ static __attribute__((noinline)) void rows_populate(struct model_priv *p)
 	size_t row = c->nr, n;
 
 	if (row == c->cap)
-		rows_reserve(c, vec_grow_cap(c->cap, 256));
+		spans_reserve(c, vec_grow_cap(c->cap, 256));
 	n = c->cap - row < ROWS_POPULATED ? c->cap - row : ROWS_POPULATED;
 	p->populated = row + n;
 	if (row < ROWS_POPULATED)

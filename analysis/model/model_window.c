@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct cutting {
 	struct model *m;
@@ -19,30 +18,13 @@ struct cutting {
 	struct model_windowed n;
 };
 
-static void columns_reserve(struct span_columns *c)
-{
-	size_t cap = c->cap + c->cap / 2 + 1024;
-
-	if (c->nr < c->cap)
-		return;
-	c->track = xreallocarray(c->track, cap, sizeof(*c->track));
-	c->start_ns = xreallocarray(c->start_ns, cap, sizeof(*c->start_ns));
-	c->end_ns = xreallocarray(c->end_ns, cap, sizeof(*c->end_ns));
-	c->name = xreallocarray(c->name, cap, sizeof(*c->name));
-	c->category = xreallocarray(c->category, cap, sizeof(*c->category));
-	c->correlation = xreallocarray(c->correlation, cap, sizeof(*c->correlation));
-	c->args = xreallocarray(c->args, cap, sizeof(*c->args));
-	c->kind = xreallocarray(c->kind, cap, sizeof(*c->kind));
-	c->input = xreallocarray(c->input, cap, sizeof(*c->input));
-	c->cap = cap;
-}
-
 static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t end_ns)
 {
 	const struct span_columns *from = &cu->m->spans;
 	struct span_columns *to = &cu->to;
 
-	columns_reserve(to);
+	if (to->nr == to->cap)
+		spans_reserve(to, vec_grow_cap(to->cap, 1024));
 	if (cu->part_of[i] == SPAN_NONE)
 		cu->part_of[i] = to->nr;
 	to->track[to->nr] = from->track[i];
@@ -104,18 +86,7 @@ static void columns_replace(struct cutting *cu)
 {
 	struct span_columns *c = &cu->m->spans;
 
-	free(c->track);
-	free(c->start_ns);
-	free(c->end_ns);
-	free(c->name);
-	free(c->category);
-	free(c->correlation);
-	free(c->args);
-	free(c->kind);
-	free(c->input);
-	free(c->parent);
-	free(c->depth);
-	free(c->exclusive_ns);
+	spans_release(c);
 	*c = cu->to;
 	for (size_t i = 0; i < cu->m->tracks.nr; i++)
 		cu->m->priv->track_states.v[i].spans = 0;
@@ -149,7 +120,8 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
 		span_cut(&cu, i);
-	columns_reserve(&cu.to);
+	if (cu.to.cap == 0) /* nothing lies inside, and columns are never NULL */
+		spans_reserve(&cu.to, 1);
 	links_cut(&cu);
 	columns_replace(&cu);
 	spans_sort(m);

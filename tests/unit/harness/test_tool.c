@@ -164,82 +164,74 @@ static void opened_as_loaded(void **state)
 	sandbox_release(&sb);
 }
 
+static const struct {
+	const char *text, *words;
+} mistaken[] = {
+	{ "name: x\nclass: wrap\nwarp: [a]\n",
+	  "x.yaml:3: unknown key 'warp'; did you mean 'wrap'?" },
+	{ "name: x\nclass: warp\nwrap: [a]\n",
+	  "x.yaml:2: class: unknown 'warp'; did you mean 'wrap'?" },
+	{ "class: wrap\nwrap: [a]\n", "'name' is missing" },
+	{ "name: x\nclass: wrap\n", "x.yaml:2: a tool of class wrap needs wrap" },
+	{ "name: x\nclass: preload\n", "needs preload" },
+	{ "name: x\nclass: env\n", "needs env" },
+	{ "name: x\nclass: sampler\n", "needs sampler" },
+	{ "name: x\nclass: script\n", "needs pre_scripts or post_scripts" },
+	{ "name: x/y\nclass: wrap\nwrap: [a]\n", "x.yaml:1: name: 'x/y' cannot name a folder" },
+	{ "name: workload\nclass: wrap\nwrap: [a]\n", "cannot name a folder" },
+	{ "name: x\nclass: wrap\nwrap: [a, '{oops}']\n", "x.yaml:3: unknown placeholder {oops}" },
+	{ "name: x\nclass: wrap\nwrap: [a, '{opt.no}']\n", "unknown placeholder {opt.no}" },
+	{ "name: x\nclass: env\nenv: {A: '{outt}'}\n", "x.yaml:3: unknown placeholder {outt}" },
+	{ "name: x\nclass: env\nenv: {A-B: 1}\n", "'A-B' is no name of a variable" },
+	{ "name: x\nclass: env\nenv: {LD_PRELOAD: a.so}\n", "list libraries under 'preload'" },
+	{ "name: x\nclass: env\nenv: {PROFRIG_OUT: a}\n", "PROFRIG_OUT is set by profrig" },
+	{ "name: x\nclass: sampler\nsampler: {kind: nvlm}\n", "sampler.kind: unknown 'nvlm'" },
+	{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_s: 0}\n", "is not between" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: '../x'}]\n",
+	  "must stay in the tool's folder" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: /x}]\n",
+	  "must stay in the tool's folder" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tfe}]\n",
+	  "unknown 'tfe'; did you mean 'tef'?" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, min_records: -1}]\n",
+	  "-1 is not between" },
+	{ "name: x\nclass: script\npre_scripts: [nowhere.sh]\n",
+	  "x.yaml:3: script 'nowhere.sh' is neither" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: int, default: x}}\n",
+	  "options.o.default: want a whole number" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noptions: {O-O: {type: int, default: 1}}\n",
+	  "'O-O' is no name of an option" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: file, default: no.txt}}\n",
+	  "options.o.default: file 'no.txt' is neither" },
+	{ "name: x\nclass: wrap\nwrap: [a]\npasses: {option: o}\n",
+	  "'o' is no option of type file" },
+	{ "name: x\nclass: wrap\nwrap: [a]\npasses: {lines: a}\n",
+	  "passes: want option and lines, least, or about" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, when: {f: y}}]\n",
+	  "when: there is no option 'f'" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tef, match: "
+	  "[a]}]\n",
+	  "'match' is for logs that no reader takes" },
+	{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_option: p}\n",
+	  "sampler.period_option: there is no option 'p'" },
+	{ "name: x\nclass: wrap\nwrap: [a]\nprivileges: maybe\n", "privileges: unknown 'maybe'" },
+	{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: text, default: 1}}\n",
+	  "unknown 'text'" },
+	{ "name: x\nclass: wrap\nwrap: [a]\nname: y\n", "x.yaml:4: key 'name' is there already" },
+	{ "name: [\n", "x.yaml:2: " },
+};
+
 static void mistakes(void **state)
 {
-	static const struct {
-		const char *text, *words;
-	} cases[] = {
-		{ "name: x\nclass: wrap\nwarp: [a]\n",
-		  "x.yaml:3: unknown key 'warp'; did you mean 'wrap'?" },
-		{ "name: x\nclass: warp\nwrap: [a]\n",
-		  "x.yaml:2: class: unknown 'warp'; did you mean 'wrap'?" },
-		{ "class: wrap\nwrap: [a]\n", "'name' is missing" },
-		{ "name: x\nclass: wrap\n", "x.yaml:2: a tool of class wrap needs wrap" },
-		{ "name: x\nclass: preload\n", "needs preload" },
-		{ "name: x\nclass: env\n", "needs env" },
-		{ "name: x\nclass: sampler\n", "needs sampler" },
-		{ "name: x\nclass: script\n", "needs pre_scripts or post_scripts" },
-		{ "name: x/y\nclass: wrap\nwrap: [a]\n",
-		  "x.yaml:1: name: 'x/y' cannot name a folder" },
-		{ "name: workload\nclass: wrap\nwrap: [a]\n", "cannot name a folder" },
-		{ "name: x\nclass: wrap\nwrap: [a, '{oops}']\n",
-		  "x.yaml:3: unknown placeholder {oops}" },
-		{ "name: x\nclass: wrap\nwrap: [a, '{opt.no}']\n", "unknown placeholder {opt.no}" },
-		{ "name: x\nclass: env\nenv: {A: '{outt}'}\n",
-		  "x.yaml:3: unknown placeholder {outt}" },
-		{ "name: x\nclass: env\nenv: {A-B: 1}\n", "'A-B' is no name of a variable" },
-		{ "name: x\nclass: env\nenv: {LD_PRELOAD: a.so}\n",
-		  "list libraries under 'preload'" },
-		{ "name: x\nclass: env\nenv: {PROFRIG_OUT: a}\n", "PROFRIG_OUT is set by profrig" },
-		{ "name: x\nclass: sampler\nsampler: {kind: nvlm}\n",
-		  "sampler.kind: unknown 'nvlm'" },
-		{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_s: 0}\n",
-		  "is not between" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: '../x'}]\n",
-		  "must stay in the tool's folder" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: /x}]\n",
-		  "must stay in the tool's folder" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tfe}]\n",
-		  "unknown 'tfe'; did you mean 'tef'?" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, min_records: -1}]\n",
-		  "-1 is not between" },
-		{ "name: x\nclass: script\npre_scripts: [nowhere.sh]\n",
-		  "x.yaml:3: script 'nowhere.sh' is neither" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: int, default: x}}\n",
-		  "options.o.default: want a whole number" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {O-O: {type: int, default: 1}}\n",
-		  "'O-O' is no name of an option" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: file, default: no.txt}}\n",
-		  "options.o.default: file 'no.txt' is neither" },
-		{ "name: x\nclass: wrap\nwrap: [a]\npasses: {option: o}\n",
-		  "'o' is no option of type file" },
-		{ "name: x\nclass: wrap\nwrap: [a]\npasses: {lines: a}\n",
-		  "passes: want option and lines, least, or about" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, when: {f: y}}]\n",
-		  "when: there is no option 'f'" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noutputs: [{glob: x, reader: tef, match: "
-		  "[a]}]\n",
-		  "'match' is for logs that no reader takes" },
-		{ "name: x\nclass: sampler\nsampler: {kind: nvml, period_option: p}\n",
-		  "sampler.period_option: there is no option 'p'" },
-		{ "name: x\nclass: wrap\nwrap: [a]\nprivileges: maybe\n",
-		  "privileges: unknown 'maybe'" },
-		{ "name: x\nclass: wrap\nwrap: [a]\noptions: {o: {type: text, default: 1}}\n",
-		  "unknown 'text'" },
-		{ "name: x\nclass: wrap\nwrap: [a]\nname: y\n",
-		  "x.yaml:4: key 'name' is there already" },
-		{ "name: [\n", "x.yaml:2: " },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(mistaken); i++) {
 		struct tool_set ts;
 		struct sandbox sb;
 		const struct tool *t;
 
 		sandbox_init(&sb);
-		t = one_tool(&sb, &ts, cases[i].text);
-		if (!problems_hold(&t->problems, cases[i].words))
+		t = one_tool(&sb, &ts, mistaken[i].text);
+		if (!problems_hold(&t->problems, mistaken[i].words))
 			fail_msg("case %zu: '%s'", i,
 				 t->problems.lines.nr ? t->problems.lines.v[0] : "");
 		tool_set_release(&ts);
