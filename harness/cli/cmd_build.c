@@ -133,6 +133,6 @@ static int build_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_build;
 const struct command cmd_build = { "build", "MODEL…",
 				   "build the images of models, and say which in a manifest",
-				   "profrig build examples/mlp && "
+				   "profrig build resnet && "
 				   "profrig run --manifest build_manifest.json",
 				   build_main };
