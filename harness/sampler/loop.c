@@ -1,12 +1,14 @@
 /*
  * The sampling thread. Ticks are start + k·period on CLOCK_MONOTONIC, so the period does not drift;
  * a tick whose time has passed when the one before ends is skipped and counted. The thread sleeps
- * to absolute deadlines: with short periods in clock_nanosleep, the cheapest there is, and a stop
- * is seen at the next tick; with longer ones on a condition, which a stop or a mark ends at once.
+ * to absolute deadlines: with short periods on a metronome, the cheapest there is, and a stop is
+ * seen at the next tick; with longer ones on a condition, which a stop or a mark ends at once.
  *
  * The lock is held for bookkeeping and writes, never during a read: a driver that takes long, or
  * hangs, delays neither a mark nor, beyond GRACE_NS, a stop. A thread that hangs is left alone then
  * (abandoned): the file is ended without it, and it frees everything itself when it comes back.
+ * What is read of all devices in one round is taken in at once, under one lock; a round that hangs
+ * has counted what it read, and the owner takes that in.
  *
  * Rows are kept in memory as text and written in whole lines; when a write ends early (disk full),
  * the file is cut back to its last whole line.
@@ -30,6 +32,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/metronome.h"
 #include "profrig/num.h"
 #include "profrig/sampler.h"
 #include "profrig/sketch.h"
@@ -52,6 +55,14 @@
 #define TIMER_SLACK_NS 1UL
 #define SHORT_NS (10 * NS_PER_MS)
 
+/* What was read of one device. */
+struct reading {
+	int64_t t_ns, took_ns;
+	const char *reason;
+	double *v;
+	int code; /* what read returned */
+};
+
 struct sampling {
 	const struct sampler *s;
 	struct sampler_state *st;
@@ -63,8 +74,12 @@ struct sampling {
 	pthread_t thread;
 	bool realtime;        /* asked for */
 	bool started, joined; /* of the owner's thread */
-	pid_t told;           /* of the sampling thread, as the next */
+	pid_t told;           /* of the sampling thread, as the next two */
 	bool was_paused;
+	struct metronome metronome; /* for periods of up to SHORT_NS */
+	/* one for each device; whoever holds the lock may look at the first nr_round */
+	struct reading *round;
+	atomic_size_t nr_round;
 	_Atomic pid_t target;
 	atomic_bool paused;
 
@@ -195,6 +210,7 @@ static void release(struct sampling *sp)
 	strbuf_release(&sp->out);
 	free(sp->facts);
 	free(sp->last_ns);
+	free(sp->round);
 	free(sp->path);
 	free(sp);
 }
@@ -234,6 +250,24 @@ static bool any_change_points(const struct sampling *sp)
 	return false;
 }
 
+/* Readings and, behind them, their values. */
+static struct reading *new_round(const struct sampler_device *dev, size_t nr_dev)
+{
+	struct reading *round;
+	size_t series = 0;
+	double *v;
+
+	for (size_t d = 0; d < nr_dev; d++)
+		series += dev[d].nr;
+	round = xcalloc(1, nr_dev * sizeof(*round) + (series + 1) * sizeof(*v));
+	v = (double *)(round + nr_dev);
+	for (size_t d = 0; d < nr_dev; d++) {
+		round[d].v = v;
+		v += dev[d].nr;
+	}
+	return round;
+}
+
 static struct sampling *new_sampling(const struct sampling_opts *o, struct sampler_state *st,
 				     const struct loop_options *lo)
 {
@@ -251,6 +285,7 @@ static struct sampling *new_sampling(const struct sampling_opts *o, struct sampl
 		sp->s->facts(st, d, &sp->facts[d]);
 	sp->path = xstrdup(o->path);
 	sp->last_ns = xcalloc(sp->nr_dev + 1, sizeof(*sp->last_ns));
+	sp->round = new_round(sp->dev, sp->nr_dev);
 	sp->interval_stride = 1;
 	sp->fd = -1;
 	strbuf_init(&sp->out);
@@ -368,47 +403,63 @@ static void note_row(struct sampling *sp, size_t d, int64_t t_ns, const double *
 	sample_rows_put(&sp->rows, d, t_ns, v, &sp->out);
 }
 
-/* < 0 when the thread has to end, 2 when more rows are due. */
-static int read_device(struct sampling *sp, size_t d)
+/*
+ * Takes in what the round has read until now. < 0 when the thread has to end, 2 when more rows are
+ * due. The lock is held.
+ */
+static int note_round(struct sampling *sp)
 {
-	double v[SAMPLER_MAX_SERIES];
-	const char *reason = NULL;
-	int64_t t0 = clock_monotonic_ns();
-	int r = sp->s->read(sp->st, d, v, &reason);
-	int64_t t1 = clock_monotonic_ns();
-	int64_t t_ns = sp->s->stamp ? sp->s->stamp(sp->st) : t0 + (t1 - t0) / 2;
+	size_t n = atomic_exchange_explicit(&sp->nr_round, 0, memory_order_acquire);
+	int ret = 0;
 
+	for (size_t d = 0; d < n; d++) {
+		const struct reading *rd = &sp->round[d];
+
+		sp->read_ns_sum += (double)rd->took_ns;
+		sp->reads++;
+		if (rd->took_ns > sp->stats.read_ns_max)
+			sp->stats.read_ns_max = rd->took_ns;
+		if (rd->code < 0)
+			fail(sp, rd->code, sp->dev[d].id, rd->reason);
+		else if (rd->code != 1)
+			note_row(sp, d, rd->t_ns, rd->v, rd->reason);
+		if (rd->code < 0 || rd->code == 2)
+			ret = rd->code;
+	}
+	return ret;
+}
+
+/* Reads all devices, one after the other: a read begins when the one before ends. */
+static int read_round(struct sampling *sp)
+{
+	int64_t begun = clock_monotonic_ns(), ended;
+	int r = 0;
+
+	for (size_t d = 0; d < sp->nr_dev && r >= 0; d++) {
+		struct reading *rd = &sp->round[d];
+
+		rd->reason = NULL;
+		r = rd->code = sp->s->read(sp->st, d, rd->v, &rd->reason);
+		ended = clock_monotonic_ns();
+		rd->took_ns = ended - begun;
+		rd->t_ns = sp->s->stamp ? sp->s->stamp(sp->st) : begun + rd->took_ns / 2;
+		atomic_store_explicit(&sp->nr_round, d + 1, memory_order_release);
+		begun = ended;
+	}
 	pthread_mutex_lock(&sp->lock);
-	sp->read_ns_sum += (double)(t1 - t0);
-	sp->reads++;
-	if (t1 - t0 > sp->stats.read_ns_max)
-		sp->stats.read_ns_max = t1 - t0;
-	if (sp->abandoned)
-		r = -ECANCELED;
-	else if (r < 0)
-		fail(sp, r, sp->dev[d].id, reason);
-	else if (r != 1)
-		note_row(sp, d, t_ns, v, reason);
+	r = sp->abandoned ? -ECANCELED : note_round(sp);
 	pthread_mutex_unlock(&sp->lock);
 	return r;
 }
 
 static int read_all(struct sampling *sp, int64_t begun_ns)
 {
-	bool again = true;
+	int r;
 
-	while (again) {
-		again = false;
-		for (size_t d = 0; d < sp->nr_dev; d++) {
-			int r = read_device(sp, d);
-
-			if (r < 0)
-				return r;
-			again |= r == 2;
-		}
-		again = again && clock_monotonic_ns() - begun_ns < ROUND_NS;
-	}
-	return 0;
+	do
+		r = read_round(sp);
+	while (r == 2 && clock_monotonic_ns() - begun_ns < ROUND_NS);
+	return r < 0 ? r : 0;
 }
 
 /* How far from its place on the grid a tick began. */
@@ -494,7 +545,7 @@ static bool wait_until(struct sampling *sp, int64_t t_ns)
 	bool slept = sp->period_ns <= SHORT_NS, stop;
 
 	if (slept)
-		clock_sleep_until_ns(t_ns);
+		metronome_wait(&sp->metronome, t_ns);
 	pthread_mutex_lock(&sp->lock);
 	while (!sp->stop) {
 		if (sp->flush_now && flush(sp) < 0)
@@ -525,10 +576,8 @@ static void last_tick(struct sampling *sp, int64_t next)
 	tick(sp, next + missed * sp->period_ns, next);
 }
 
-static void sample(struct sampling *sp)
+static void sample_from(struct sampling *sp, int64_t next)
 {
-	int64_t next = clock_monotonic_ns();
-
 	sp->refreshed_ns = next;
 	while (!wait_until(sp, next)) {
 		if (tick(sp, next, next + sp->period_ns) < 0)
@@ -536,6 +585,18 @@ static void sample(struct sampling *sp)
 		next = next_tick(sp, next);
 	}
 	last_tick(sp, next);
+}
+
+static void sample(struct sampling *sp)
+{
+	int64_t start = clock_monotonic_ns();
+	bool is_short = sp->period_ns <= SHORT_NS;
+
+	if (is_short)
+		metronome_start(&sp->metronome, start, sp->period_ns);
+	sample_from(sp, start);
+	if (is_short)
+		metronome_release(&sp->metronome);
 }
 
 /* The least of them goes before everything that has none. */
@@ -653,6 +714,7 @@ static void end_thread(struct sampling *sp)
 			pieces--;
 	}
 	if (!sp->ended && !sp->abandoned) {
+		note_round(sp);
 		fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
 		end_file(sp);
 		sp->abandoned = true;

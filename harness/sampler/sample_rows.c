@@ -148,27 +148,32 @@ static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double
 	return news;
 }
 
+/* What a number takes at most, with its comma (num.h). */
+#define NUMBER_ROOM 33
+
+/* Straight into the text's memory: a thousand ticks a second make tens of thousands of fields. */
 static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
 {
 	struct sample_rows_device *rd = &r->device.v[d];
-	char text[32];
+	char *p;
 
-	strbuf_add(to, text, num_fmt_i64(text, rd->read_ns));
-	strbuf_add(to, r->commas, rd->before);
+	strbuf_reserve(to, NUMBER_ROOM * (rd->nr + 1) + rd->before + rd->after + 1);
+	p = to->buf + to->len;
+	p += num_fmt_i64(p, rd->read_ns);
+	p = mempcpy(p, r->commas, rd->before);
 	for (size_t i = 0; i < rd->nr; i++) {
 		double v = rd->read[i];
 
-		strbuf_addch(to, ',');
+		*p++ = ',';
 		if (!(fields >> i & 1))
 			continue;
-		if (isnan(v))
-			strbuf_add(to, "NA", 2);
-		else
-			strbuf_add(to, text, num_fmt_f64(text, v));
+		p = isnan(v) ? mempcpy(p, "NA", 2) : p + num_fmt_f64(p, v);
 		rd->written[i] = v;
 	}
-	strbuf_add(to, r->commas, rd->after);
-	strbuf_addch(to, '\n');
+	p = mempcpy(p, r->commas, rd->after);
+	*p++ = '\n';
+	*p = '\0';
+	to->len = (size_t)(p - to->buf);
 	r->rows++;
 }
 

@@ -130,8 +130,8 @@ struct sampler {
 	 * loop; SAMPLER_ABSENT = not read this time). Returns 0; 1 when there is nothing to read at
 	 * this moment (no row is written); 2 when a row was read and another one, of any device, is
 	 * due already (the loop goes round again at once); or -errno when the source is gone for
-	 * good (the loop stops and says so, with the reason when there is one). Reasons are valid
-	 * until the next call.
+	 * good (the loop stops and says so, with the reason when there is one). Reasons stay valid
+	 * (they are literals, or a library's own).
 	 */
 	int (*read)(struct sampler_state *st, size_t d, double *v, const char **reason);
 	/* NULL: does not care. Called from the sampling thread */

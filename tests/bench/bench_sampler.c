@@ -1,12 +1,14 @@
 /*
  * What sampling costs: CPU time of one read of each source, and what the loop and the file add, at
  * 1 kHz; and how well 1 kHz is kept for eight devices of three series each: how far ticks were from
- * their time, how many were left out, what it took of a CPU, whether memory grew. Before that, what
- * a thread costs that wakes up 1000 times a second and does nothing: what the kernel and the
- * machine, a virtual one above all, take for themselves.
+ * their time, how many were left out, what it took of a CPU, whether memory grew. Beside that, what
+ * a thread costs that wakes up 1000 times a second and does nothing, in clock_nanosleep and on a
+ * metronome: what the kernel and the machine, a virtual one above all, take for themselves. Such
+ * figures change with what else the machine's host does: medians of ROUNDS, in which all take
+ * turns, decide.
  *
- * Each takes argv[1] seconds, else BENCH_SECONDS, else 5. BENCH_ONLY=amdgpu: only that source at
- * speed. BENCH_REALTIME=1: with a real-time priority.
+ * Each takes argv[1] seconds, else BENCH_SECONDS, else 5; with LONG_S or more there is one round.
+ * BENCH_ONLY=amdgpu: only that source at speed. BENCH_REALTIME=1: with a real-time priority.
  *
  * amdgpu reads a folder that plays two cards, so the kernel's part of it is the page cache's and
  * not a driver's; nvml calls the stand-in of tests/fakes, so the library's part is nothing. procfs
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/metronome.h"
 #include "profrig/num.h"
 #include "profrig/sampler.h"
 
@@ -112,6 +115,19 @@ static int measure(const char *name, const char *fields, double seconds)
 #define CARDS 8
 #define ROWS_PER_S 1000
 
+#define ROUNDS 5
+#define LONG_S 30
+#define FLOOR_S 1
+#define MAX_SOURCES 4
+
+/* One round of one source, or of bare wake-ups. */
+struct speed {
+	double share; /* of a CPU, % */
+	double median_us, p99_us, worst_us;
+	double grown_mb;
+	uint64_t ticks, late, left_out, rows;
+};
+
 static int by_value(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -119,28 +135,32 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The floor: a thread that only wakes up. Returns its share of a CPU in %. */
-static double measure_wakes(double seconds)
+/* The floor: a thread that only wakes up. */
+static struct speed measure_wakes(double seconds, bool on_metronome)
 {
 	size_t n = (size_t)(seconds * ROWS_PER_S), middle = n / 2, p99 = n * 99 / 100;
 	int64_t *late = xcalloc(n, sizeof(*late));
 	int64_t due = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
-	double share;
+	struct metronome m;
+	struct speed ret = { .ticks = n };
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
+	metronome_start(&m, due, NS_PER_S / ROWS_PER_S);
+	if (!on_metronome)
+		metronome_release(&m);
 	for (size_t i = 0; i < n; i++) {
 		due += NS_PER_S / ROWS_PER_S;
-		clock_sleep_until_ns(due);
+		metronome_wait(&m, due);
 		late[i] = clock_monotonic_ns() - due;
 	}
-	share = 100 * (double)(clock_thread_cpu_ns() - cpu) / 1e9 / seconds;
+	metronome_release(&m);
+	ret.share = 100 * (double)(clock_thread_cpu_ns() - cpu) / 1e9 / seconds;
 	qsort(late, n, sizeof(*late), by_value);
-	printf("sampling at speed: a thread that only wakes: %.2f %% of a CPU; late by %.0f us "
-	       "(median), %.0f us (p99), %.0f us at worst\n",
-	       share, (double)late[middle] / 1e3, (double)late[p99] / 1e3,
-	       (double)late[n - 1] / 1e3);
+	ret.median_us = (double)late[middle] / 1e3;
+	ret.p99_us = (double)late[p99] / 1e3;
+	ret.worst_us = (double)late[n - 1] / 1e3;
 	free(late);
-	return share;
+	return ret;
 }
 
 static double resident_mb(void)
@@ -178,70 +198,103 @@ static char *make_recording(void)
 	return path;
 }
 
-static void report_speed(const char *name, size_t series, double seconds, double floor_share,
-			 double grown_mb, const struct sampling_stats *st)
+static double by_member(const struct speed *v, size_t n, size_t offset, bool greatest)
 {
-	double share = 100 * st->cpu_s / seconds;
+	double *x = xcalloc(n, sizeof(*x)), ret;
 
-	printf("sampling at speed: %-7s %d devices, %zu series%s: late by %.0f us (median), %.0f "
-	       "us (p99), %.0f us at worst, %" PRIu64 " of %" PRIu64 " by more than half a period; "
-	       "%" PRIu64 " left out; %.2f %% of a CPU, %.2f above the bare wake-ups; %" PRIu64
-	       " rows; memory grew by %.2f MB\n",
-	       name, CARDS, series, st->realtime ? ", real-time" : "",
-	       (double)st->tick_error_median_ns / 1e3, (double)st->tick_error_p99_ns / 1e3,
-	       (double)st->tick_error_max_ns / 1e3, st->late, st->ticks, st->overruns, share,
-	       share - floor_share, st->rows, grown_mb);
+	for (size_t i = 0; i < n; i++)
+		memcpy(&x[i], (const char *)&v[i] + offset, sizeof(*x));
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k > 0 && x[k] < x[k - 1]; k--) {
+			double t = x[k];
+
+			x[k] = x[k - 1];
+			x[k - 1] = t;
+		}
+	ret = x[greatest ? n - 1 : n / 2];
+	free(x);
+	return ret;
 }
 
-static int measure_speed(const char *name, const char *fields, const char *storage, char *file,
-			 double seconds, double floor_share)
+#define MEDIAN(v, n, member) by_member(v, n, offsetof(struct speed, member), false)
+#define GREATEST(v, n, member) by_member(v, n, offsetof(struct speed, member), true)
+
+static void report_speed(const char *what, const struct speed *v, size_t n, bool has_rows)
+{
+	uint64_t ticks = 0, late = 0, left_out = 0, rows = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ticks += v[i].ticks;
+		late += v[i].late;
+		left_out += v[i].left_out;
+		rows += v[i].rows;
+	}
+	printf("sampling at speed: %s: %.2f %% of a CPU (%.2f at most); late by %.0f us (median), "
+	       "%.0f us (p99), %.0f us at worst",
+	       what, MEDIAN(v, n, share), GREATEST(v, n, share), MEDIAN(v, n, median_us),
+	       MEDIAN(v, n, p99_us), GREATEST(v, n, worst_us));
+	if (has_rows)
+		printf(", %" PRIu64 " of %" PRIu64 " by more than half a period; %" PRIu64
+		       " left out; %" PRIu64 " rows; memory grew by %.2f MB",
+		       late, ticks, left_out, rows, GREATEST(v, n, grown_mb));
+	putchar('\n');
+}
+
+struct source {
+	const char *name, *fields, *storage;
+};
+
+static int measure_speed(const struct source *src, char *file, double seconds, struct speed *ret)
 {
 	CLEANUP(xfreep) char *path = fs_join(out_dir, "speed.csv");
+	CLEANUP(xfreep) char *fields = xstrdup(src->fields);
+	CLEANUP(xfreep) char *storage = xstrdup(src->storage);
 	struct sampler_option option[] = {
-		{ (char[]){ "fields" }, xstrdup(fields) },
+		{ (char[]){ "fields" }, fields },
 		{ (char[]){ "file" }, file },
 		{ (char[]){ "loop" }, (char[]){ "yes" } },
-		{ (char[]){ "storage" }, xstrdup(storage) },
+		{ (char[]){ "storage" }, storage },
 		{ (char[]){ "realtime" },
 		  getenv("BENCH_REALTIME") ? (char[]){ "yes" } : (char[]){ "no" } },
 	};
-	struct sampling_opts o = { .sampler = sampler_find(name), .path = path };
-	const struct sampler_device *d;
+	struct sampling_opts o = { .sampler = sampler_find(src->name), .path = path };
 	struct sampling_stats st = { 0 };
 	struct sampling *sp;
 	struct err err = ERR_INIT;
-	double settled_mb, end_mb;
-	size_t series = 0, n;
+	double settled_mb;
+	int code;
 
 	o.source.period_s = PERIOD_S;
 	o.source.options.v = option;
 	o.source.options.nr = ARRAY_LEN(option);
 	if (sampling_open(&o, &sp, &err) < 0 || sampling_start(sp, &err) < 0) {
-		printf("sampling at speed: %-7s not here: %s\n", name, err.msg);
+		printf("sampling at speed: %s not here: %s\n", src->name, err.msg);
 		return 1;
 	}
-	n = sampling_devices(sp, &d);
-	for (size_t i = 0; i < n; i++)
-		series += d[i].nr;
 	/* by then every buffer has been as large as it gets */
 	clock_sleep_until_ns(clock_monotonic_ns() + (int64_t)(seconds * 2e8));
 	settled_mb = resident_mb();
 	clock_sleep_until_ns(clock_monotonic_ns() + (int64_t)(seconds * 8e8));
-	end_mb = resident_mb();
+	ret->grown_mb = resident_mb() - settled_mb;
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	report_speed(name, series, seconds, floor_share, end_mb - settled_mb, &st);
-	free(option[0].value);
-	free(option[3].value);
+	ret->share = 100 * st.cpu_s / seconds;
+	ret->median_us = (double)st.tick_error_median_ns / 1e3;
+	ret->p99_us = (double)st.tick_error_p99_ns / 1e3;
+	ret->worst_us = (double)st.tick_error_max_ns / 1e3;
+	ret->ticks = st.ticks;
+	ret->late = st.late;
+	ret->left_out = st.overruns;
+	ret->rows = st.rows;
+	code = st.error;
 	sampling_stats_release(&st);
-	return st.error != 0;
+	return code != 0;
 }
 
+/* All rounds of all; each is followed by what only waking up takes at that time. */
 static int at_speed(double seconds)
 {
-	static const struct {
-		const char *source, *fields, *storage;
-	} rows[] = {
+	static const struct source sources[MAX_SOURCES] = {
 		{ "amdgpu", "power,energy,busy", "every" },
 		{ "amdgpu", "power,energy,busy", "change" },
 		{ "nvml", "power,energy,vram_used", "every" },
@@ -249,23 +302,35 @@ static int at_speed(double seconds)
 	};
 	CLEANUP(xfreep) char *recording = make_recording();
 	const char *only = getenv("BENCH_ONLY");
+	struct speed got[MAX_SOURCES][ROUNDS], sleeps[ROUNDS], beats[ROUNDS];
+	size_t rounds = seconds < LONG_S ? ROUNDS : 1;
 	int failed = 0;
 
+	memset(got, 0, sizeof(got));
 	for (unsigned i = 2; i < CARDS; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:d%u:00.0", i);
 
 		make_card(i, pci);
 	}
 	setenv("FAKE_NVML_COUNT", "8", 1);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		double floor_share;
+	for (size_t k = 0; k < rounds; k++) {
+		for (size_t i = 0; i < MAX_SOURCES; i++)
+			if (!only || strcmp(only, sources[i].name) == 0)
+				failed |=
+					measure_speed(&sources[i], recording, seconds, &got[i][k]);
+		sleeps[k] = measure_wakes(FLOOR_S, false);
+		beats[k] = measure_wakes(FLOOR_S, true);
+	}
+	report_speed("a thread that only wakes, by clock_nanosleep", sleeps, rounds, false);
+	report_speed("a thread that only wakes, on a metronome", beats, rounds, false);
+	for (size_t i = 0; i < MAX_SOURCES; i++) {
+		CLEANUP(xfreep)
+		char *what = xasprintf("%s, %d devices × 3, %s", sources[i].name, CARDS,
+				       strcmp(sources[i].storage, "every") == 0 ? "every read kept"
+										: "changes kept");
 
-		if (only && strcmp(only, rows[i].source) != 0)
-			continue;
-		/* each time anew: it is the machine's, and changes with what else goes on there */
-		floor_share = measure_wakes(seconds < 3 ? seconds : 3);
-		failed |= measure_speed(rows[i].source, rows[i].fields, rows[i].storage, recording,
-					seconds, floor_share);
+		if (!only || strcmp(only, sources[i].name) == 0)
+			report_speed(what, got[i], rounds, true);
 	}
 	return failed;
 }

@@ -23,8 +23,9 @@ static struct fake {
 	int read_ms;          /* each read takes that long */
 	int die_at, die_code; /* from that read on; 0: never */
 	const char *die_reason;
-	_Atomic bool hang; /* reads block while set */
-	uint64_t due;      /* that many rows come at once (read returns 2) */
+	_Atomic bool hang; /* reads block while set, of devices from hang_from on */
+	size_t hang_from;
+	uint64_t due; /* that many rows come at once (read returns 2) */
 	bool own_times;
 	double value[4]; /* of every device */
 	const char *reason;
@@ -84,7 +85,7 @@ static inline UNUSED int fake_read(struct sampler_state *st, size_t d, double *v
 	fake.int_blocked = sigismember(&mask, SIGINT) == 1;
 	if (fake.read_ms)
 		sleep_ms(fake.read_ms);
-	while (fake.hang)
+	while (fake.hang && d >= fake.hang_from)
 		sleep_ms(2);
 	fake.reading = 0;
 	for (size_t i = 0; i < fake.dev[d].nr; i++)

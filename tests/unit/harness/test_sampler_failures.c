@@ -77,6 +77,35 @@ static void hanging_read(void **state)
 	sleep_ms(50);
 }
 
+/* What a round had read when the next device hung is in the file. */
+static void hanging_read_of_one_device(void **state)
+{
+	struct sampling *sp;
+	struct sampling_stats s;
+	struct samples_file f;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	fake_device("gpu1", 1);
+	fake_device("gpu2", 1);
+	fake.hang_from = 2;
+	fake.hang = true;
+	sp = begin(0.01);
+	WAIT_UNTIL(fake.reads == 3);
+	sampling_stop(sp, &s);
+	assert_int_equal(s.error, -ETIMEDOUT);
+	assert_int_equal(s.rows, 2);
+	sampling_free(sp);
+	fake.hang = false;
+	WAIT_UNTIL(fake.closes == 1);
+	samples_read(path, &f);
+	assert_int_equal(f.t_ns.nr, 2);
+	assert_true(f.t_ns.v[0] <= f.t_ns.v[1]);
+	assert_true(isfinite(samples_cell(&f, 0, samples_column(&f, "power.gpu0[W]"))));
+	assert_true(isfinite(samples_cell(&f, 1, samples_column(&f, "power.gpu1[W]"))));
+	samples_release(&f);
+}
+
 /* Comes back between stop and free. */
 static void hanging_read_returns(void **state)
 {
@@ -190,8 +219,13 @@ static void disk_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(source_dies),           TEST(hanging_read),    TEST(hanging_read_returns),
-		TEST(standstill_is_no_hang), TEST(file_size_limit), TEST(disk_full),
+		TEST(source_dies),
+		TEST(hanging_read),
+		TEST(hanging_read_returns),
+		TEST(hanging_read_of_one_device),
+		TEST(standstill_is_no_hang),
+		TEST(file_size_limit),
+		TEST(disk_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
