@@ -71,7 +71,7 @@ $(tail -n 20 "$T/err")"; fi
 wait_for() {
 	local until=$((SECONDS + 120))
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $until ] || return 1
+		[ $SECONDS -lt $until ] || { echo "# two minutes were not enough for: $*" >&2; return 1; }
 		sleep 0.05
 	done
 }
