@@ -25,21 +25,12 @@ static const char *server_name(const char *registry)
 	return strcmp(registry, "dockerhub") != 0 ? registry : "docker.io";
 }
 
-/* Without its arguments, which are no matter of its image; a folder's by the file in it. */
-static char *model_of(const char *path)
-{
-	CLEANUP(xfreep) char *bare = catalog_path_with(path, "");
-	CLEANUP(xfreep) char *file = fs_is_dir(bare) ? fs_join(bare, "profrig.yaml") : NULL;
-
-	return fs_abs(file ? file : bare);
-}
-
 static const struct build_item *same_model(const struct batch *b, const char *path)
 {
-	CLEANUP(xfreep) char *model = model_of(path);
+	CLEANUP(xfreep) char *model = pick_model_key(path);
 
 	for (size_t i = 0; i < b->items->v.nr; i++) {
-		CLEANUP(xfreep) char *other = model_of(b->items->v.v[i].word);
+		CLEANUP(xfreep) char *other = pick_model_key(b->items->v.v[i].word);
 
 		if (!strcmp(model, other))
 			return &b->items->v.v[i];

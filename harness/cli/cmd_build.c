@@ -130,6 +130,10 @@ static int build_main(const struct command *c, int argc, char **argv)
 	}
 	cli_catch_signals();
 	code = build_prepare(c, &o.run, &o.rq, &operands, &set);
+	if (code == EXIT_DONE && set.words.nr > set.confs.nr)
+		log_notice("a model that is named with several arguments has one image, which the "
+			   "manifest runs with the first of them: "
+			   "profrig run --manifest FILE -t MODEL:key=value");
 	if (code == EXIT_DONE && o.dry) {
 		print_dry(&set.plan);
 	} else if (code == EXIT_DONE) {

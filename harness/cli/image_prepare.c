@@ -1,4 +1,5 @@
 #include "image_prepare.h"
+#include "pick_models.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -166,24 +167,53 @@ void build_items_release(struct build_items *b)
 	VEC_RELEASE(&b->v);
 }
 
+static bool same_model(const char *a, const char *b)
+{
+	CLEANUP(xfreep) char *one = pick_model_key(a);
+	CLEANUP(xfreep) char *other = pick_model_key(b);
+
+	return !strcmp(one, other);
+}
+
+void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret)
+{
+	for (size_t i = 0; i < s->words.nr; i++)
+		if (same_model(s->words.v[i], j->word))
+			strvec_push(ret, s->words.v[i]);
+	if (!ret->nr)
+		strvec_push(ret, *j->word ? j->word : j->conf->model_name);
+}
+
+/* Once for each model, whatever arguments it shall have. */
+static void add_word(struct build_items *items, const struct build_request *rq, const char *word)
+{
+	for (size_t i = 0; word && i < items->v.nr; i++)
+		if (same_model(items->v.v[i].word, word))
+			return;
+	VEC_PUSH(&items->v, ((struct build_item){
+				    .word = xstrdup_null(word),
+				    .registry = xstrdup_null(rq->registry),
+				    .use_image = xstrdup_null(rq->use_image),
+			    }));
+}
+
 /* 0, or 2, 3 after saying why. */
 static int items_of(const struct command *c, const struct run_options *o,
 		    const struct build_request *rq, const struct strvec *words,
-		    struct catalog **ret_catalog, struct build_items *ret, struct problems *p)
+		    struct build_set *set, struct build_items *ret, struct problems *p)
 {
-	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
 	int code;
 
 	if (rq->batch)
-		return batch_models(c, o, rq, ret_catalog, ret, p);
-	code = pick_models(c, o, words, ret_catalog, &models);
-	for (size_t i = 0; code < 0 && i < (models.nr ? models.nr : 1); i++)
-		VEC_PUSH(&ret->v, ((struct build_item){
-					  .word = models.nr ? xstrdup(models.v[i]) : NULL,
-					  .registry = xstrdup_null(rq->registry),
-					  .use_image = xstrdup_null(rq->use_image),
-				  }));
-	return code < 0 ? EXIT_DONE : code;
+		return batch_models(c, o, rq, &set->catalog, ret, p);
+	code = pick_models(c, o, words, &set->catalog, &set->words);
+	if (code >= 0)
+		return code;
+	for (size_t i = 0; i < set->words.nr; i++)
+		add_word(ret, rq, set->words.v[i]);
+	if (!set->words.nr)
+		add_word(ret, rq, NULL);
+	return EXIT_DONE;
 }
 
 int build_prepare(const struct command *c, const struct run_options *o,
@@ -195,12 +225,12 @@ int build_prepare(const struct command *c, const struct run_options *o,
 	int code;
 
 	*ret = (struct build_set){ .confs = VEC_INIT };
-	ret->plan.notes = (struct strvec)STRVEC_INIT;
+	ret->plan.notes = ret->words = (struct strvec)STRVEC_INIT;
 	code = check_args(c, rq);
 	if (code == EXIT_DONE)
 		code = load_tools(c, &o->tools_dirs, &ret->tools);
 	if (code == EXIT_DONE)
-		code = items_of(c, o, rq, words, &ret->catalog, &items, &p);
+		code = items_of(c, o, rq, words, ret, &items, &p);
 	with.catalog = ret->catalog;
 	for (size_t i = 0; i < items.v.nr; i++)
 		code = exit_worse(code, load_model(c, &with, rq, &items.v.v[i], ret, &p));
@@ -223,6 +253,7 @@ void build_set_release(struct build_set *s)
 		free(s->confs.v[i]);
 	}
 	VEC_RELEASE(&s->confs);
+	strvec_release(&s->words);
 	tool_set_release(&s->tools);
 	catalog_free(s->catalog);
 }

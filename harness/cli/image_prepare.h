@@ -46,6 +46,7 @@ struct build_set {
 	VEC(struct runconf *) confs;
 	struct tool_set tools;
 	struct image_plan plan;
+	struct strvec words; /* as chosen: one model with several arguments has one image */
 	const struct image_engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
 };
@@ -53,6 +54,8 @@ struct build_set {
 int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words,
 		  struct build_set *ret);
+/* Those of the words that are of the job's model, each a run of its image. */
+void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret);
 /* Builds, pushes, writes the manifest (absolute). Exit code. */
 int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
 	      const char *manifest);
