@@ -12,6 +12,7 @@
  * Beside FILE.csv stand FILE_entry.csv and FILE_entry.json, the rows of the last run alone, and
  * FILE_super.csv and FILE_super.json, all rows with `configs` (what a --config FILE among the
  * workload's arguments holds) and `multi_results` (the other columns of a results file's row).
+ * FILE_entry_super.csv and FILE_entry_super.json are those of the last run alone.
  *
  * Throughput under a tool that runs in or around the workload is not what the model does without
  * it. Such a row says "yes" in `profiled`, and its metric is "samples/s (profiled)", so that who

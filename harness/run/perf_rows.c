@@ -189,6 +189,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
 	put(row, "machine_name", host);
 	put(row, "deployment_type", "local");
+	put(row, "launcher", rc->launcher);
 	put(row, "gpu_architecture", arch);
 	put(row, "build_number", build && *build ? build : "0");
 	put(row, "additional_docker_run_options", options);

@@ -78,7 +78,7 @@ struct runconf {
 	} source;
 	struct strvec tags;
 	/* for perf.csv, as written; NULL: not stated */
-	char *precision, *owner, *n_gpus;
+	char *precision, *owner, *launcher, *n_gpus;
 	struct strvec skip_gpu_arch;
 	struct results_conf results;
 	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
