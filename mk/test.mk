@@ -43,9 +43,9 @@ test: setup-test ## set up, build, then every test (SAN=…: the unit tests)
 	@$(MAKE) --no-print-directory test-build
 	@B=$(B) tests/run.sh $(UNIT_BIN) $(if $(FUZZ_BIN),tests/fuzz/replay.sh) $(if $(SAN),,$(TEST_SCRIPTS))
 
-# The threads of analysis, as under `make SAN=thread test-threads`.
-THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/test_workers analysis/test_profile analysis/test_profile_otf2 analysis/test_tef_speed analysis/test_rocprof_ahead)
-test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming and of reading by several threads (SAN=thread)
+# The threads of analysis and of sampling, as under `make SAN=thread test-threads`.
+THREAD_TESTS := $(patsubst %,$(B)/tests/unit/%,base/test_workers analysis/test_profile analysis/test_profile_otf2 analysis/test_tef_speed analysis/test_rocprof_ahead harness/test_sampler_loop harness/test_sampler_failures)
+test-threads: $(THREAD_TESTS) ## the tests of the worker pool, of streaming, of reading by several threads and of sampling (SAN=thread)
 	@B=$(B) tests/run.sh $(THREAD_TESTS)
 
 .PHONY: test test-build test-unit test-threads

@@ -270,6 +270,13 @@ static void put_preload(struct maker *m, struct plan_step *s)
 		if (libs.len > before)
 			strbuf_addf(&origin, "%s%s", origin.len ? ", " : "", rt->tool->name);
 	}
+	if (plan_wrap_at(m)) {
+		CLEANUP(strvec_release) struct strvec own_library = STRVEC_INIT;
+
+		strvec_push(&own_library, PLAN_WRAP_LIBRARY);
+		add_libraries(m, &own_library, &libs);
+		strbuf_addf(&origin, "%swrap_at", origin.len ? ", " : "");
+	}
 	if (!libs.len)
 		return;
 	if (!rest && !m->container) {
@@ -292,6 +299,11 @@ void plan_env_workload(struct maker *m, struct plan_step *step)
 	put_machine(m, step);
 	put_run(m, step, "workload");
 	put(step, "PROFRIG_RECORD", flag, "profrig", false);
+	if (plan_wrap_at(m)) {
+		CLEANUP(xfreep) char *wrap = xasprintf("%s/wrap", m->rq->run_dir);
+
+		put(step, "PROFRIG_WRAP", wrap, "wrap_at", false);
+	}
 	for (size_t i = 0; !m->container && i < c->caller_gpus.nr; i++)
 		put(step, c->caller_gpus.v[i].name, c->caller_gpus.v[i].value,
 		    "the caller's environment", false);

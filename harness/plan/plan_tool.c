@@ -95,27 +95,35 @@ void plan_wrap_start(struct maker *m, struct strvec *argv)
 }
 
 /*
- * Takes its own folder out of the PATH: the program itself is found behind it, and what it starts
- * is not wrapped once more.
+ * Takes its own folder out of the PATH and its library out of what is preloaded: the program itself
+ * is found behind the one, and what it starts is not wrapped once more by the other.
  */
 static char *wrap_script(struct maker *m, const char *program)
 {
 	CLEANUP(strvec_release) struct strvec wrap = STRVEC_INIT;
+	CLEANUP(xfreep) char *own = xasprintf("%s/wrap", m->rq->run_dir);
+	CLEANUP(xfreep) char *library = plan_library(m, PLAN_WRAP_LIBRARY);
 	struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = m->conf->tools.nr; i-- > 0;)
 		if (!plan_wrapped_already(m, i))
 			plan_wrap(m, &m->conf->tools.v[i], &wrap);
-	strvec_push(&wrap, program);
 	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
 
-	strbuf_addstr(&sb, "#!/bin/sh\nown=");
-	CLEANUP(xfreep) char *own = xasprintf("%s/wrap", m->rq->run_dir);
+	strbuf_addstr(&sb,
+		      "#!/bin/sh\nset -f\nwithout() {\n\trest=\n\tIFS=:\n\tfor part in $2; do\n"
+		      "\t\t[ \"$part\" = \"$1\" ] || rest=${rest:+$rest:}$part\n"
+		      "\tdone\n\tunset IFS\n}\nwithout ");
 	strbuf_add_shell(&sb, own);
+	strbuf_addstr(&sb, " \"$PATH\"\nPATH=$rest\nexport PATH\nwithout ");
+	strbuf_add_shell(&sb, library);
+	strbuf_addstr(&sb, " \"$LD_PRELOAD\"\nif [ -n \"$rest\" ]; then LD_PRELOAD=$rest; "
+			   "else unset LD_PRELOAD; fi\nprogram=");
+	strbuf_add_shell(&sb, program);
 	strbuf_addf(&sb,
-		    "\nrest=\nIFS=:\nfor dir in $PATH; do\n"
-		    "\t[ \"$dir\" = \"$own\" ] || rest=${rest:+$rest:}$dir\ndone\nunset IFS\n"
-		    "PATH=$rest\nexport PATH\nexec %s \"$@\"\n",
+		    "\n[ -z \"$PROFRIG_WRAPPED\" ] || program=$PROFRIG_WRAPPED\n"
+		    "unset PROFRIG_WRAP PROFRIG_WRAPPED rest part\nset +f\nexec %s \"$program\" "
+		    "\"$@\"\n",
 		    words);
 	return strbuf_steal(&sb);
 }

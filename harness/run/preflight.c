@@ -162,8 +162,10 @@ static bool listed(const struct plan *pl, const char *what)
 	return false;
 }
 
-/* Libraries that a preload list names: the loader only grumbles when they do not fit, and no trace
- * is written. */
+/*
+ * Libraries that a preload list names: the loader only grumbles when they do not fit, and no trace
+ * is written. That of wrap_at may not fit: what the workload starts by name is found without it.
+ */
 static void preload_words(const struct plan *pl, struct strvec *words)
 {
 	const struct plan_step *ps = workload_step(pl);
@@ -173,7 +175,8 @@ static void preload_words(const struct plan *pl, struct strvec *words)
 		if (!strcmp(ps->env.v[i].name, "LD_PRELOAD"))
 			strvec_split(&all, ps->env.v[i].value, ": ");
 	for (size_t i = 0; i < all.nr; i++)
-		if (!listed(pl, all.v[i]) && !strvec_has(words, all.v[i]))
+		if (!listed(pl, all.v[i]) && !strvec_has(words, all.v[i]) &&
+		    strcmp(fs_base(all.v[i]), PLAN_WRAP_LIBRARY) != 0)
 			strvec_push(words, all.v[i]);
 }
 

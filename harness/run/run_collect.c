@@ -247,8 +247,8 @@ static void add_missing(struct run *rn, const struct plan_output *po)
 		return;
 	a.path = xasprintf("artifacts/%s/%s", po->tool, po->glob);
 	put_verdict(&a.v, "missing",
-		    wrap_at ? "no such file; did the workload start one of wrap_at's programs by "
-			      "its name?"
+		    wrap_at ? "no such file; did the workload start one of wrap_at's "
+			      "programs?"
 			    : "no such file; did the workload do anything that the tool records?");
 	VEC_PUSH(&rn->artifacts, a);
 }

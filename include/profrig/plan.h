@@ -16,8 +16,9 @@
  * `conflicts` that name another tool or appear in its `provides`.
  *
  * wrap_at: the words of all tools stand in front of each of these programs instead, in a script of
- * that name in <run>/wrap, which the workload finds first in its PATH. What that program starts
- * finds the PATH as it was, so nothing is wrapped twice.
+ * that name in <run>/wrap, which the workload finds first in its PATH; PLAN_WRAP_LIBRARY, which is
+ * preloaded, finds those that are started by a path. What that program starts has the PATH and the
+ * preloads as they were, so nothing is wrapped twice.
  *
  * A container is given nothing for tools' sake but with container.privileged_profiling;
  * `privileges` says for each what it is and who gives it.
@@ -30,6 +31,8 @@
 #include "profrig/devices.h"
 #include "profrig/engine.h"
 #include "profrig/runconf.h"
+
+#define PLAN_WRAP_LIBRARY "libprofrig_wrap.so"
 
 enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 

@@ -55,6 +55,17 @@ for tool in rocprof rocprof_hip_only rocprof_sys rocm_trace_lite rocm_trace_lite
 done
 whole rocprof-compute amd 3
 for tool in nsys ncu nccl_trace cublas_trace cudnn_trace; do whole $tool nvidia; done
+# What rocprofv3 records of, in a window: the calls that switch it must be in the program.
+export PROFRIG_SYSFS_ROOT=$T/amd
+for tool in rocprofv3 rocprofv3_communication rocprofv3_compute rocprofv3_full rocprofv3_lightweight rocprofv3_memory rocprofv3_agent rocprofv3_agent_counter rocprofv3_api_overhead \
+	rocprofv3_perfetto rocprofv3_pc_sampling; do
+	code "$tool: a window" 0 run "$tool" --record-after 0.001 -- gpuapp
+	check "$tool: has records of it" test "$(records)" -gt 0
+	check "$tool: by regions" grep -q '^rocprofv3 .*--selected-regions' "$T/log"
+done
+for trace in kernel-trace hip-trace memory-copy-trace marker-trace sys-trace; do
+	code "rocprofv3 with $trace: a window" 0 run rocprofv3 --set "tools[0].options.trace=$trace" --record-after 0.001 -- gpuapp
+done
 for tool in rocprofv3 rocprofv3_memory rocprof rocm_trace_lite rocprof-sys rocprof-compute; do judged $tool amd; done
 for tool in nsys ncu; do judged $tool nvidia; done
 

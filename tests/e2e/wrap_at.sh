@@ -47,9 +47,93 @@ is "is not wrapped twice" "$(started | wc -l)" 1
 code "several programs" 0 run host --wrap-at train,ls -- ./run.sh
 is "each have it" "$(started | cut -d ' ' -f 1 | tr '\n' ' ')" "ls train "
 code "a program that never starts" 7 run host --wrap-at trian -- ./run.sh
-like "is told" "$(jq -r .reason "$run/run.json")" "did the workload start one of wrap_at's programs by its name"
+like "is told" "$(jq -r .reason "$run/run.json")" "did the workload start one of wrap_at's programs"
 code "the configuration says it too" 0 run host --set 'wrap_at=[train]' -- ./run.sh
 is "alike" "$(started | wc -l)" 1
+# By a path, and by the first line of a script.
+mkdir "$T/venv"
+cp "$T/bin/train" "$T/venv/train"
+printf '#!%s -e\n# a script of train\n' "$T/bin/interp" >"$T/bin/tool"
+printf '#!/bin/sh\necho "interp $*"\n' >"$T/bin/interp"
+chmod +x "$T/bin/interp" "$T/bin/tool"
+cat >"$T/starts.c" <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+	const char *how = argv[1], *what = argv[2];
+	char *words[] = { argv[2], "a  b", "$HOME", NULL };
+	pid_t pid;
+	int status = 0, r;
+
+	if (!strncmp(how, "posix_spawn", 11)) {
+		r = (strcmp(how, "posix_spawn") ? posix_spawnp : posix_spawn)(&pid, what, NULL, NULL, words, environ);
+		if (r)
+			return 100 + r;
+		waitpid(pid, &status, 0);
+		return WEXITSTATUS(status);
+	}
+	if (!strcmp(how, "vfork")) {
+		pid = vfork();
+		if (pid == 0) {
+			execve(what, words, environ);
+			_exit(100 + errno);
+		}
+		waitpid(pid, &status, 0);
+		return WEXITSTATUS(status);
+	}
+	if (!strcmp(how, "execve")) execve(what, words, environ);
+	if (!strcmp(how, "execv")) execv(what, words);
+	if (!strcmp(how, "execvp")) execvp(what, words);
+	if (!strcmp(how, "execvpe")) execvpe(what, words, environ);
+	if (!strcmp(how, "execl")) execl(what, what, "a  b", "$HOME", (char *)NULL);
+	if (!strcmp(how, "execlp")) execlp(what, what, "a  b", "$HOME", (char *)NULL);
+	if (!strcmp(how, "execle")) execle(what, what, "a  b", "$HOME", (char *)NULL, environ);
+	return 100 + errno;
+}
+C
+check "a program that starts others" gcc -o "$T/starts" "$T/starts.c"
+for how in execve execv execvp execvpe execl execlp execle posix_spawn posix_spawnp vfork; do
+	code "$how of a path" 0 run host --wrap-at train -- "$T/starts" $how "$T/venv/train"
+	is "$how: has the tool" "$(started)" "$T/venv/train a  b \$HOME"
+	is "$how: the program has its words" "$(head -n 1 "$(echo "$run"/steps/*-workload.out)")" 'real a  b $HOME'
+	code "$how of what is not there" 1 run host --wrap-at train -- "$T/starts" $how "$T/nowhere/train"
+	is "$how: fails as ever" "$(jq -r .exit_code "$run/run.json")" 102
+done
+for how in execvp execvpe execlp posix_spawnp; do
+	code "$how of a name" 0 run host --wrap-at train -- "$T/starts" $how train
+	is "$how: has the tool by name" "$(started)" 'train a  b $HOME'
+	PATH=$T/venv:$PATH code "$how of a name that another folder has first" 0 run host --wrap-at train -- sh -c "PATH=$T/venv:\$PATH exec $T/starts $how train"
+	is "$how: has that one" "$(started)" "$T/venv/train a  b \$HOME"
+done
+STATUS=6 code "a status" 1 run host --wrap-at train -- "$T/starts" vfork "$T/venv/train"
+is "is the program's" "$(jq -r .exit_code "$run/run.json")" 6
+code "an interpreter" 0 run host --wrap-at interp -- sh -c "tool --x; $T/bin/tool 'y  z'"
+is "has the tool, its option and its script" "$(started | tr '\n' '|')" "$T/bin/interp -e $T/bin/tool --x|$T/bin/interp -e $T/bin/tool y  z|"
+is "and runs the script" "$(head -n 1 "$(echo "$run"/steps/*-workload.out)")" "interp -e $T/bin/tool --x"
+code "a script that is wrapped by its own name" 0 run host --wrap-at tool -- sh -c "tool --x; $T/bin/tool y"
+is "is that" "$(started | tr '\n' '|')" "tool --x|$T/bin/tool y|"
+cat >"$T/py.py" <<'P'
+import os, subprocess, sys
+print(os.environ.get("PROFRIG_WRAP"), os.environ.get("LD_PRELOAD"), flush=True)
+if len(sys.argv) < 2:
+    subprocess.run([sys.executable, sys.argv[0], "again"], check=True)
+P
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+code "Python that starts Python by its path" 0 run host --wrap-at "${python##*/}" -- "$python" "$T/py.py"
+is "has the tool once" "$(started)" "$python $T/py.py"
+is "and sees nothing of it" "$(tr '\n' '|' <"$(echo "$run"/steps/*-workload.out)")" "None None|None None|"
+code "a launcher" 0 run host --wrap-at train -- "$python" -c "import subprocess
+for i in range(3): subprocess.run(['$T/venv/train', str(i)], check=True, close_fds=i == 1)"
+is "starts each with the tool" "$(started | tr '\n' '|')" "$T/venv/train 0|$T/venv/train 1|$T/venv/train 2|"
+LD_PRELOAD=libdl.so.2 code "a library of the caller's" 0 run host --wrap-at train -- sh -c "$T/venv/train; echo \$LD_PRELOAD"
+is "stays" "$(tail -n 1 "$(echo "$run"/steps/*-workload.out)" | sed 's/^.*://')" libdl.so.2
 "$PROFRIG" -q plan --format sh --engine host --tools-dir "$T/t" --tools note -o "$T/byhand" --wrap-at train -- ./run.sh >"$T/plan.sh"
 code "the plan as a script" 0 sh "$T/plan.sh"
 is "does the same" "$(cat "$T"/byhand/*/artifacts/note/started.log)" 'train -- --epochs 3 a  b $HOME'

@@ -287,7 +287,8 @@ static void wrap_at(void **state)
 	assert_string_equal(f.pl.made.v[0].to, "/runs/R1/wrap/python3");
 	assert_non_null(strstr(f.pl.made.v[0].text,
 			       "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
-			       "python3 \"$@\"\n"));
+			       "\"$program\" \"$@\"\n"));
+	assert_non_null(strstr(f.pl.made.v[0].text, "\nprogram=python3\n"));
 	/* A tool without words has nothing to put anywhere. */
 	make_ok(&f, "env");
 	argv_is(&workload(&f)->argv, "./run.sh -- -x");
