@@ -178,6 +178,13 @@ code "a model's distributed.launcher" 0 run --perf-csv l.csv -t m
 is "is it, too" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "m torchrun"
 code "a context's goes before it" 0 run --perf-csv l.csv -t m -c "{'distributed': {'launcher': 'deepspeed'}}"
 is "alike" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "m deepspeed"
+mkdir pkg/s && echo 'echo performance: 1 x' >pkg/s/run.sh
+printf 'lr,api_key\n0.1,hunter2\n' >pkg/s/c.csv && printf 'a: [1, x]\nb: {c: 0.5, token: hunter2, none: }\n' >pkg/s/c.yaml && echo '[true' >pkg/s/torn.json
+echo '[{"name": "s", "scripts": "s/run.sh"}]' >pkg/models.json
+code "configurations beside a package's script" 0 run --perf-csv c.csv -t s:config=c.csv,s:config=c.yaml,s:config=torn.json,s:config=none.csv,s:config
+is "are found, secrets are masked, and what cannot be read is its name" "$(jq -c '.[].configs' c_super.json | tr '\n' ' ')" \
+	'[{"lr":"0.1","api_key":"***"}] {"a":[1,"x"],"b":{"c":0.5,"token":"***","none":null}} "torn.json" "none.csv" null '
+echo '[{"name": "n", "scripts": "run.sh"}]' >pkg/models.json
 code "a model without one" 0 run --perf-csv l.csv -t n
 is "has none" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "n "
 unset MODEL_DIR
