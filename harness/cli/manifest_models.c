@@ -65,7 +65,7 @@ static char *with_args(const struct catalog *cat, const struct manifest_image *m
 	return xasprintf("%s%s", own, args);
 }
 
-/* What the image shall run, by the words; none: as it was built. A word that is used leaves unused. */
+/* What the image shall run, by the words; none: as it was built. A used word leaves `unused`. */
 static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
 {

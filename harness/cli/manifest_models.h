@@ -1,8 +1,8 @@
 /*
  * manifest_models: the models and images that a manifest names, for `run --manifest`.
  *
- * Each image of the manifest is one run of its model; MODEL words and tags pick some of them. A word
- * with arguments (X:key=value) gives the model these instead of those it was built with, and
+ * Each image of the manifest is one run of its model; MODEL words and tags pick some of them. A
+ * word with arguments (X:key=value) gives the model these instead of those it was built with, and
  * several words of one model are a run each. The image is
  * the one that is here, else that of the registry, which the run pulls. The engine is the
  * manifest's unless the command line says another. Of a manifest of madengine the context is one of

@@ -9,8 +9,8 @@
 
 /* A file, or a folder that holds a model. */
 bool pick_is_path(const char *word);
-/* What all paths of one model have in common, whatever their arguments: a folder or its file, with a
- * ./ in front or not. Owned. */
+/* What all paths of one model have in common, whatever their arguments: a folder or its file, with
+ * a ./ in front or not. Owned. */
 char *pick_model_key(const char *path);
 /* Why a word stands for no model, with the one that may be meant; path: it might have been a file
  * too. Owned. */

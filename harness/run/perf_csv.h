@@ -34,8 +34,8 @@ extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" 
  * is "failed" or "skipped" and reason says why. New reference.
  */
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason);
-/* Of the rows: what a --config FILE of the workload holds (CSV, JSON, YAML), with secrets masked; its
- * name when it cannot be read; null. New reference. */
+/* Of the rows: what a --config FILE of the workload holds (CSV, JSON, YAML), with secrets masked;
+ * its name when it cannot be read; null. New reference. */
 json_t *perf_configs(const struct plan *pl);
 /* Adds them to the table at path and writes its companions. */
 int perf_append(const char *path, const json_t *rows, struct err *err);

@@ -193,7 +193,7 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 void catalog_faults(const struct catalog *c, const char *word, struct problems *p);
 /* Parts of a path with '#': file, name and arguments; false when it has none. All owned. */
 bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args);
-/* The same model with these arguments (":key=value", "" for none) instead of those it has; owned. */
+/* The same model with these arguments (":key=value", "" for none) instead of its own; owned. */
 char *catalog_path_with(const char *path, const char *args);
 
 /* One row per configuration key, for `list options`: key, type, default, what it does. */

@@ -83,7 +83,8 @@ start_registry() {
 		registry_pid=$!
 		for _ in $(seq 200); do
 			kill -0 $registry_pid 2>/dev/null || break
-			(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { registry=127.0.0.1:$port; return 0; }
+			# Who answers there may be another one.
+			grep -qs "listening on 127.0.0.1:$port" "$T/reg/log" && { registry=127.0.0.1:$port; return 0; }
 			sleep 0.05
 		done
 		kill $registry_pid 2>/dev/null
