@@ -205,7 +205,8 @@ static int one_try(struct transfer *t, const struct data_file *file, int fd, uin
 				   .fd = fd,
 				   .begin = begin,
 				   .ctx = t,
-				   .events = t->f->o };
+				   .events = t->f->o,
+				   .stop = t->f->stop };
 	struct http_reply reply;
 	off_t size;
 	int r;
@@ -239,6 +240,8 @@ static int wait_a_little(const struct fetch *f, int ms, struct err *err)
 	while (clock_monotonic_ns() < until) {
 		if (fetch_interrupted(f))
 			return err_set(err, EINTR, "interrupted");
+		if (f->stop && atomic_load(f->stop))
+			return err_set(err, ECANCELED, "stopped");
 		poll(NULL, 0, 50);
 		if (f->o->tick)
 			f->o->tick(f->o->ctx);

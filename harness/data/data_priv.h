@@ -3,6 +3,7 @@
  *
  *	data.c		which source; the order of things
  *	data_sync.c	a listing of what there should be → the cache
+ *	data_lanes.c	several files at a time
  *	data_entry.c	entry.json: what a cache folder holds, and whether it still does
  *	data_local.c	folders of this machine: counting, hashing, copying
  *	data_http.c	one file from a server, with resumption and patience
@@ -14,6 +15,8 @@
 #define DATA_PRIV_H
 
 #include "http.h"
+
+#include <stdatomic.h>
 
 #include "profrig/data.h"
 
@@ -40,8 +43,9 @@ struct fetch {
 	char *dir; /* cache folder of this source */
 	struct http *http;
 	struct data_result *ret;
-	uint64_t done, total; /* bytes, of all files; total 0: not known */
-	char tag[256];        /* of the file that came last; "": none was told */
+	uint64_t done, total;    /* bytes, of all files; total 0: not known */
+	char tag[256];           /* of the file that came last; "": none was told */
+	const atomic_bool *stop; /* true: others have failed, give up (-ECANCELED); NULL */
 };
 bool fetch_interrupted(const struct fetch *f);
 
@@ -60,11 +64,25 @@ void entry_hash(const data_files *files, char ret_hex[65]);
 
 /* --- data_sync.c --- */
 
+/* Brings one file into `part`, taking up what is there. */
+typedef int data_get(struct fetch *f, const struct data_file *file, const char *part,
+		     struct err *err);
 /* Brings dir/data to what the listing says, reusing what is good; files get their hashes. */
-int data_sync(struct fetch *f, const data_files *listing,
-	      int (*get)(struct fetch *f, const struct data_file *file, const char *part,
-			 struct err *err),
-	      struct err *err);
+int data_sync(struct fetch *f, const data_files *listing, data_get *get, struct err *err);
+
+/* A file that has to come: `want` of the listing becomes `file` of the entry. */
+struct data_job {
+	const struct data_file *want;
+	struct data_file *file;
+	bool done;
+};
+/* Brings it and puts it in place. */
+int data_fetch_one(struct fetch *f, struct data_job *job, data_get *get, struct err *err);
+
+/* --- data_lanes.c --- */
+
+/* All of them, several at a time: 0, or the first error; jobs tell which came. */
+int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err);
 
 /* --- data_local.c --- */
 

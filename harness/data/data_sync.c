@@ -10,9 +10,6 @@
 #include "profrig/fs.h"
 #include "profrig/xalloc.h"
 
-typedef int get_fn(struct fetch *f, const struct data_file *file, const char *part,
-		   struct err *err);
-
 static const struct data_file *find(const data_files *files, const char *rel)
 {
 	size_t lo = 0, hi = files->nr;
@@ -70,21 +67,21 @@ static char *part_of(const struct fetch *f, const struct data_file *file)
 	return xasprintf("%s/part/%.16s", f->dir, sha);
 }
 
-static int fetch_one(struct fetch *f, const struct data_file *want, get_fn *get,
-		     struct data_file *file, struct err *err)
+int data_fetch_one(struct fetch *f, struct data_job *job, data_get *get, struct err *err)
 {
-	CLEANUP(xfreep) char *part = part_of(f, want);
+	CLEANUP(xfreep) char *part = part_of(f, job->want);
 	int r;
 
 	f->tag[0] = '\0';
-	r = get(f, want, part, err);
+	r = get(f, job->want, part, err);
 	if (r == 0 && *f->tag) {
-		free(file->tag);
-		file->tag = xstrdup(f->tag);
+		free(job->file->tag);
+		job->file->tag = xstrdup(f->tag);
 	}
 	if (r == 0)
-		r = finish_file(f, part, file, err);
-	return r < 0 && r != -EINTR ? err_wrap(err, r, "%s", want->rel) : r;
+		r = finish_file(f, part, job->file, err);
+	job->done = r == 0;
+	return r < 0 && r != -EINTR ? err_wrap(err, r, "%s", job->want->rel) : r;
 }
 
 static uint64_t total_of(const data_files *listing)
@@ -121,34 +118,73 @@ static void forget_gone(const struct fetch *f, const data_files *have, const dat
 	}
 }
 
-static int fill(struct fetch *f, const data_files *have, const data_files *listing, get_fn *get,
+/* What there will be: what is good already, and jobs for the rest. */
+static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
+				  const data_files *listing, data_files *now, size_t *ret_nr)
+{
+	struct data_job *jobs = xcalloc(listing->nr + 1, sizeof(*jobs));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < listing->nr; i++)
+		data_files_add(now, listing->v[i].rel, NULL, listing->v[i].tag,
+			       listing->v[i].bytes);
+	for (size_t i = 0; i < listing->nr; i++) {
+		const struct data_file *old = reusable(f, have, &listing->v[i]);
+		struct data_file *file = &now->v[i];
+
+		if (!old) {
+			jobs[nr++] = (struct data_job){ &listing->v[i], file, false };
+			continue;
+		}
+		file->bytes = old->bytes;
+		file->mtime_ns = old->mtime_ns;
+		memcpy(file->sha256, old->sha256, sizeof(file->sha256));
+		f->done += (uint64_t)file->bytes;
+	}
+	*ret_nr = nr;
+	return jobs;
+}
+
+/* What did not come is not there; jobs are in the order of files. */
+static void leave_out(data_files *now, const struct data_job *jobs, size_t nr)
+{
+	size_t kept = 0, j = 0;
+
+	for (size_t i = 0; i < now->nr; i++) {
+		bool job = j < nr && jobs[j].file == &now->v[i];
+
+		if (job && !jobs[j++].done) {
+			free(now->v[i].rel);
+			free(now->v[i].tag);
+		} else {
+			now->v[kept++] = now->v[i];
+		}
+	}
+	now->nr = kept;
+}
+
+static int fill(struct fetch *f, const data_files *have, const data_files *listing, data_get *get,
 		data_files *now, struct err *err)
 {
+	size_t nr;
+	CLEANUP(xfreep) struct data_job *jobs = plan_jobs(f, have, listing, now, &nr);
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < listing->nr; i++) {
-		const struct data_file *want = &listing->v[i], *old = reusable(f, have, want);
-		struct data_file *file;
-
-		data_files_add(now, want->rel, NULL, want->tag, want->bytes);
-		file = &now->v[now->nr - 1];
-		if (old) {
-			file->bytes = old->bytes;
-			file->mtime_ns = old->mtime_ns;
-			memcpy(file->sha256, old->sha256, sizeof(file->sha256));
-		} else {
-			r = fetch_one(f, want, get, file, err);
-			f->ret->cached = false;
-		}
-		if (r < 0)
-			now->nr--, free(file->rel), free(file->tag);
-		else
-			f->done += (uint64_t)file->bytes;
+	f->ret->cached = nr == 0;
+	/* Copies of this machine would only be in each other's way. */
+	if (get == http_fetch && nr > 1)
+		r = data_lanes(f, jobs, nr, get, err);
+	for (size_t i = 0; r == 0 && i < nr; i++) {
+		if (!jobs[i].done)
+			r = data_fetch_one(f, &jobs[i], get, err);
+		if (r == 0)
+			f->done += (uint64_t)jobs[i].file->bytes;
 	}
+	leave_out(now, jobs, nr);
 	return r;
 }
 
-int data_sync(struct fetch *f, const data_files *listing, get_fn *get, struct err *err)
+int data_sync(struct fetch *f, const data_files *listing, data_get *get, struct err *err)
 {
 	CLEANUP(data_files_release) data_files have = VEC_INIT, now = VEC_INIT;
 	CLEANUP(xfreep) char *part = fs_join(f->dir, "part");
@@ -164,7 +200,6 @@ int data_sync(struct fetch *f, const data_files *listing, get_fn *get, struct er
 	if (r < 0)
 		return r;
 	f->total = total_of(listing);
-	f->ret->cached = true;
 	r = fill(f, &have, listing, get, &now, err);
 	if (r == 0)
 		forget_gone(f, &have, listing);

@@ -5,14 +5,16 @@
  *	http_get(h, &rq, &reply, err);			0: an answer came, whole; see reply.status
  *	http_close(h)
  *
- * -EAGAIN: it broke off or never came about, trying again may help; -EINTR: interrupted; -ENOSPC:
- * the disk is full; -EPROTO: all else. Redirects are followed, at most ten, to http and https only,
- * and take no credentials to another host; signed requests follow none. A transfer that does not
- * move for a minute is given up. Proxies as the environment says (http_proxy, no_proxy).
+ * -EAGAIN: it broke off or never came about, trying again may help; -EINTR: interrupted;
+ * -ECANCELED: stopped; -ENOSPC: the disk is full; -EPROTO: all else. Redirects are followed, at
+ * most ten, to http and https only, and take no credentials to another host; signed requests follow
+ * none. A transfer that does not move for a minute is given up. Proxies as the environment says
+ * (http_proxy, no_proxy). A struct http is one thread's at a time, and opened by one at a time.
  */
 #ifndef DATA_HTTP_H
 #define DATA_HTTP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "profrig/data.h"
@@ -49,6 +51,7 @@ struct http_request {
 	int (*begin)(void *ctx, const struct http_reply *r, struct err *err);
 	void *ctx;
 	const struct data_opts *events;
+	const atomic_bool *stop; /* true: give up, with -ECANCELED; NULL */
 };
 
 struct http *http_open(struct err *err);

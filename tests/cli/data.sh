@@ -189,6 +189,38 @@ code "s3: no such bucket: 4" 4 run "$S3, path: s3://nix/a"
 AWS_SECRET_ACCESS_KEY=hunter2-wrong code "s3: a wrong key: 4" 4 run "$S3, path: s3://bucket/train2"
 like "s3: the server's word for it" "$(cat err)" "SignatureDoesNotMatch"
 code "s3: another region: 4" 4 run "$D, provider: s3, endpoint: '$url/s3', region: elsewhere, path: s3://bucket/train2"
+# Several at a time: each is far away, the server says how many are asked for at once.
+mkdir -p www/bucket/many www/bucket/holes www/bucket/stop
+for i in $(seq 10 29); do echo "far $i" >www/bucket/many/far-$i; done
+head -c 20000 /dev/urandom >www/bucket/many/cut
+: >requests
+code "s3: many objects" 0 run "$S3, path: s3://bucket/many" -- sh -c 'cd "$PROFRIG_DATA_D" && ls | wc -l && cat far-*'
+is "s3: all of them, each in its place" "$(cat "$R/steps/01-workload.out")" "$(ls www/bucket/many | wc -l; cat www/bucket/many/far-*)"
+like "s3: several at a time, at most eight" "$(grep ^FAR requests | sort -k 2 -n | tail -n 1)" '^FAR [2-8]$'
+is "s3: what of them was fetched" "$(d files) $(d bytes) $(grep -c 'GET /s3/bucket/many/far-' requests)" "21 20140 20"
+is "s3: the hash does not ask for the order" "$(d sha256)" "$(cd www/bucket/many && find . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum | sha256sum | cut -d' ' -f1)"
+: >requests
+code "s3: many again" 0 run "$S3, path: s3://bucket/many" -- true
+is "s3: are there" "$(d cached) $(grep -c 'GET /s3/bucket/many/' requests)" "true 0"
+for i in $(seq 10 29); do echo "$i" >www/bucket/holes/$i; done
+echo x >www/bucket/holes/5-gone
+code "s3: one of many that is gone" 1 run "$S3, path: s3://bucket/holes" -- true
+like "s3: is named" "$(field "$R/run.json" .reason)" "5-gone: it is not there .status 404."
+: >requests
+code "s3: the next try" 0 run "$S3, path: s3://bucket/holes" -- sh -c 'cat "$PROFRIG_DATA_D"/*'
+is "s3: has all" "$(sort "$R/steps/01-workload.out" | tr '\n' ' ')" "$(cat www/bucket/holes/* | sort | tr '\n' ' ')"
+check "s3: and kept what came before" test "$(grep -c 'GET /s3/bucket/holes/' requests)" -lt 21
+head -c 4000000 /dev/urandom >www/bucket/stop/1-slow
+echo x >www/bucket/stop/2-gone
+: >requests
+code "s3: one that fails ends one that would take minutes" 1 timeout 60 "$PROFRIG" -q run --no-analyze -o runs --engine host --set "data=[{$S3, path: s3://bucket/stop}]" -- true
+: >requests
+"$PROFRIG" -q run --no-analyze -o runs --engine host --set "data=[{$S3, path: s3://bucket/stop}]" -- true >out 2>err &
+pid=$!
+wait_for grep -q 1-slow requests
+kill -INT $pid
+code "s3: an interrupt ends it too" 130 wait $pid
+rm -r www/bucket/stop
 unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
 code "s3: without credentials: 4" 4 run "$S3, path: s3://bucket/train2"
 like "s3: says what is missing" "$(cat err)" "no credentials are set .AWS_ACCESS_KEY_ID"

@@ -18,9 +18,12 @@ Files of DIR are served with Range, If-Range and ETag. The first part of a path 
     /user/NAME          wants me:hunter2-http
     /bearer/NAME        wants the token hunter2-bearer
     /s3/BUCKET/KEY      S3: objects are the files of DIR/BUCKET; the signature is verified here, from the description of
-                        AWS Signature Version 4 alone; listings have two objects a page
+                        AWS Signature Version 4 alone; listings have two objects a page. Words in a key: cut, as cutonce
+                        with 5000; far, 0.2 s until the answer begins; slow, 0.1 s a block; gone, the first answer to GET
+                        is that there is none
 
-LOG gets a line for each request: METHOD path range=… if-range=… status.
+LOG gets a line for each request: METHOD path range=… if-range=… status, and of objects that are far away how many
+were asked for at that time.
 """
 import base64
 import hashlib
@@ -39,6 +42,7 @@ ACCESS, SECRET, REGION = "AKIDTEST", "hunter2-s3secret", "test-region-1"
 TOKEN = os.environ.get("TEST_S3_TOKEN", "")
 seen = {}
 lock = threading.Lock()
+far = 0
 
 
 def count(path):
@@ -207,8 +211,22 @@ class Handler(BaseHTTPRequestHandler):
                 data = f.read()
         except OSError:
             return self.plain(404, b"<Error><Code>NoSuchKey</Code></Error>")
-        return self.body(data, '"%s"' % hashlib.md5(data).hexdigest(),
-                         cut=5000 if count(self.path) == 1 and self.command == "GET" and "cut" in key else None)
+        if "far" in key:
+            self.far_away()
+        nth = count(self.path) if self.command == "GET" else 0
+        if "gone" in key and nth == 1:
+            return self.plain(404, b"<Error><Code>NoSuchKey</Code></Error>")
+        return self.body(data, '"%s"' % hashlib.md5(data).hexdigest(), delay=100 if "slow" in key else 0,
+                         cut=5000 if nth == 1 and "cut" in key else None)
+
+    def far_away(self):
+        global far
+        with lock, open(LOG, "a") as f:
+            far += 1
+            f.write("FAR %d\n" % far)
+        time.sleep(0.2)
+        with lock:
+            far -= 1
 
     def list(self, bucket):
         q = urllib.parse.parse_qs(self.path.partition("?")[2], keep_blank_values=True)

@@ -1,0 +1,193 @@
+/*
+ * Several files of one set at a time, as a server far away takes longer to answer than to send, and
+ * gives each connection a part of what it has. Each lane is a thread with a connection of its own
+ * that takes the next file; the caller's thread shows how far all are, and sees interrupts. The
+ * first error ends all lanes; what they had by then is taken up by the next try.
+ */
+#include "data_priv.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "profrig/clock.h"
+#include "profrig/xalloc.h"
+
+#define LANES 8
+#define SHOW_NS (100 * NS_PER_MS)
+
+struct lanes;
+
+struct lane {
+	struct lanes *all;
+	struct fetch f;
+	struct data_opts opts; /* without words for people: those are the caller's thread's */
+	struct data_result ret;
+	_Atomic uint64_t got; /* of the file under way */
+	pthread_t thread;
+};
+
+struct lanes {
+	struct fetch *f;
+	data_get *get;
+	struct data_job *jobs;
+	size_t nr;
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	size_t next, running;
+	uint64_t finished; /* bytes of whole files */
+	int code;
+	struct err err;
+};
+
+static void note_got(void *ctx, uint64_t done, uint64_t total)
+{
+	struct lane *l = ctx;
+
+	(void)total;
+	atomic_store(&l->got, done);
+}
+
+/* The first says why. The lock is held. */
+static void give_up(struct lanes *all, int code, const struct err *err)
+{
+	if (all->code)
+		return;
+	all->code = code;
+	all->err = *err;
+	atomic_store(&all->stop, true);
+}
+
+static void *lane_main(void *arg)
+{
+	struct lane *l = arg;
+	struct lanes *all = l->all;
+
+	pthread_mutex_lock(&all->lock);
+	while (!atomic_load(&all->stop) && all->next < all->nr) {
+		struct data_job *job = &all->jobs[all->next++];
+		struct err err = ERR_INIT;
+		int r;
+
+		pthread_mutex_unlock(&all->lock);
+		r = data_fetch_one(&l->f, job, all->get, &err);
+		pthread_mutex_lock(&all->lock);
+		atomic_store(&l->got, 0);
+		if (r == 0)
+			all->finished += (uint64_t)job->file->bytes;
+		else
+			give_up(all, r, &err);
+	}
+	all->running--;
+	pthread_cond_signal(&all->changed);
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+static void show(const struct lanes *all, const struct lane *lanes, size_t nr)
+{
+	const struct data_opts *o = all->f->o;
+	uint64_t done = all->f->done + all->finished;
+
+	for (size_t i = 0; i < nr; i++)
+		done += atomic_load(&lanes[i].got);
+	if (o->progress)
+		o->progress(o->ctx, done, all->f->total);
+	else if (o->tick)
+		o->tick(o->ctx);
+}
+
+static void wait_for_all(struct lanes *all, const struct lane *lanes, size_t nr)
+{
+	struct err why = ERR_INIT;
+
+	pthread_mutex_lock(&all->lock);
+	while (all->running > 0) {
+		int64_t next = clock_monotonic_ns() + SHOW_NS;
+		struct timespec ts = { next / NS_PER_S, next % NS_PER_S };
+
+		pthread_cond_timedwait(&all->changed, &all->lock, &ts);
+		show(all, lanes, nr);
+		if (fetch_interrupted(all->f)) {
+			err_set(&why, EINTR, "interrupted");
+			give_up(all, -EINTR, &why);
+		}
+	}
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* Its connection is opened here: libcurl's first may be made by one thread only. */
+static int open_lane(struct lane *l, struct lanes *all, struct err *err)
+{
+	l->all = all;
+	l->opts = (struct data_opts){ .progress = note_got, .ctx = l };
+	l->f = (struct fetch){ .s = all->f->s,
+			       .o = &l->opts,
+			       .dir = all->f->dir,
+			       .http = http_open(err),
+			       .ret = &l->ret,
+			       .stop = &all->stop };
+	return l->f.http ? 0 : -ENOTSUP;
+}
+
+/* Signals are for the caller's thread. Returns how many threads there are. */
+static size_t start_threads(struct lanes *all, struct lane *lanes, size_t nr)
+{
+	sigset_t every, old;
+	size_t n;
+
+	sigfillset(&every);
+	pthread_sigmask(SIG_SETMASK, &every, &old);
+	all->running = nr;
+	for (n = 0; n < nr; n++)
+		if (pthread_create(&lanes[n].thread, NULL, lane_main, &lanes[n]) != 0)
+			break;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_mutex_lock(&all->lock);
+	all->running -= nr - n;
+	pthread_mutex_unlock(&all->lock);
+	return n;
+}
+
+static int run_lanes(struct lanes *all, struct lane *lanes, size_t nr, struct err *err)
+{
+	size_t n = start_threads(all, lanes, nr);
+
+	if (n == 0)
+		return err_set(err, EAGAIN, "cannot start a thread");
+	wait_for_all(all, lanes, n);
+	for (size_t i = 0; i < n; i++) {
+		pthread_join(lanes[i].thread, NULL);
+		all->f->ret->fetched_bytes += lanes[i].ret.fetched_bytes;
+	}
+	if (all->code < 0 && err)
+		*err = all->err;
+	return all->code;
+}
+
+int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get, struct err *err)
+{
+	struct lanes all = { .f = f, .get = get, .jobs = jobs, .nr = nr, .err = ERR_INIT };
+	struct lane lanes[LANES] = { 0 };
+	size_t nr_lanes = nr < LANES ? nr : LANES, opened = 0;
+	pthread_condattr_t attr;
+	int r = 0;
+
+	pthread_mutex_init(&all.lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&all.changed, &attr);
+	pthread_condattr_destroy(&attr);
+	while (r == 0 && opened < nr_lanes)
+		r = open_lane(&lanes[opened++], &all, err);
+	if (r == 0)
+		r = run_lanes(&all, lanes, nr_lanes, err);
+	for (size_t i = 0; i < opened; i++)
+		http_close(lanes[i].f.http);
+	pthread_cond_destroy(&all.changed);
+	pthread_mutex_destroy(&all.lock);
+	return r;
+}
