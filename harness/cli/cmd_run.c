@@ -542,6 +542,8 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
+		if (r == EXIT_DONE)
+			r = manifest_same_model(o, &p[i + each - 1].conf, i / each);
 		/* What is wrong with the one is wrong with the other and told once. */
 		one.bare = true;
 		if (r == EXIT_DONE && each > 1)

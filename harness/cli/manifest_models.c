@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "manifest_where.h"
 #include "pick_models.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ static void expand(const struct catalog *cat, const char *word, struct strvec *k
 
 static const char *own_word(const struct manifest_image *mi)
 {
+	if (mi->at)
+		return mi->at;
 	return mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image;
 }
 
@@ -39,6 +42,8 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	CLEANUP(xfreep) char *own = catalog_path_with(own_word(mi), "");
 
 	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, own))
+		return true;
+	if (mi->word && !strcmp(stem, mi->word))
 		return true;
 	/* By a tag, or by another name of the same file. */
 	expand(cat, own, &models);
@@ -133,6 +138,7 @@ static void add(struct run_options *o, const struct image_engine *e,
 	for (size_t i = 0; i < runs->nr; i++) {
 		strvec_push(models, runs->v[i]);
 		strvec_push(&o->images, image);
+		strvec_push(&o->names, mi->model ? mi->model : "");
 		VEC_PUSH(&o->builds_s, mi->build_s);
 	}
 }
@@ -163,15 +169,6 @@ static void take_context(struct run_options *o, const struct manifest *m)
 	json_decref(doc);
 }
 
-static struct catalog *catalog_here(void)
-{
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog *cat = xcalloc(1, sizeof(*cat));
-
-	catalog_load(cat, cwd, NULL);
-	return cat;
-}
-
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models)
 {
@@ -196,7 +193,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	for (size_t i = 0; i < o->tags.nr; i++)
 		strvec_split(&words, o->tags.v[i], ",");
 	strvec_pushv(&unused, words.v);
-	*ret_catalog = catalog_here();
+	*ret_catalog = manifest_where(&m, o->manifest);
 	for (size_t i = 0; i < m.images.nr; i++) {
 		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 
@@ -214,6 +211,22 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	}
 	manifest_release(&m);
 	return code;
+}
+
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i)
+{
+	const struct cfg_node *model = cfg_get(rc->effective.root, "model");
+	const struct cfg_node *name = cfg_get(model, "name");
+	const char *want = i < o->names.nr ? o->names.v[i] : "";
+
+	/* What a file beside the model or the command line calls it, it is called on purpose. */
+	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
+		return EXIT_DONE;
+	log_error(
+		"image '%s' of manifest '%s' was built for model '%s', but the model found for it "
+		"is '%s': run it where '%s' is, or build anew",
+		o->images.v[i], o->manifest, want, rc->model_name, want);
+	return EXIT_CONFIG;
 }
 
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)

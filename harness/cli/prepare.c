@@ -20,6 +20,7 @@ void run_options_init(struct run_options *o)
 		.sets = STRVEC_INIT,
 		.labels = STRVEC_INIT,
 		.images = STRVEC_INIT,
+		.names = STRVEC_INIT,
 		.build_s = NAN,
 		.runs_dir = "runs",
 		.format = "text",
@@ -37,6 +38,7 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
+	strvec_release(&o->names);
 	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
