@@ -40,6 +40,11 @@ printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
 like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
+mkdir "$T/empty"
+for word in nosuch.yaml nosuch.json ./nosuch; do
+	code "a file that is not there, and no model either: 2" 2 env -C "$T/empty" "$PROFRIG" run $word
+	like "is named" "$(cat "$T/err")" "there is no file or folder '$word', and no model of that name"
+done
 for k in tools engines samplers readers analyses reports converters models options warnings runs counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json
