@@ -28,6 +28,9 @@ last() { tail -n 1 "$T/out"; }
 cost() { jq -r --arg t "$1" ".overhead[] | select(.tools == \$t) | $2" "$(with_tools)/baseline.json"; }
 with_tools() { while read -r d; do [ ! -e "$d/baseline.json" ] || echo "$d"; done <"$T/out" | tail -n 1; }
 
+code "no tool to compare with: 2" 2 run --baseline
+like "is told" "$(cat "$T/err")" "and 'sh' has no tool: name some with --tools"
+check "before anything runs" test ! -e "$T/runs"
 code "three pairs" 0 run --no-analyze --tools heavy --baseline --repeat 3
 is "go there and back" "$(kinds)" "- heavy heavy - - heavy "
 check "the cost has an interval" jq -e '.method == "paired log ratios, Student t" and .confidence == 0.95 and (.overhead | length == 1) and
