@@ -226,6 +226,11 @@ batch() {
 		 {"model_name": "o", "build_new": true, "registry_image": "$other/team/o:batch"},
 		 {"model_name": "bad", "build_new": false, "registry_image": "base:1"}]
 	J
+	cp credential.json both.json && jq --arg o "$other" '.[$o].password = "wrong-word"' both.json >credential.json
+	code "$engine: one of two logins that is refused: 4" 4 build --batch-manifest batch.json -m none.json
+	like "$engine: says where" "$(cat err)" "login to registry '$other' as 'me' is refused"
+	check "$engine: and nothing was built" test ! -e none.json
+	mv both.json credential.json
 	code "$engine: a batch" 0 build --batch-manifest batch.json -m batched.json
 	is "$engine: each image went to its own registry" "$(field batched.json '[.built_images[] | .model + " " + .registry_image] | sort | join(", ")')" \
 		"bad base:1, n $registry/team/n:batch, o $other/team/o:batch"

@@ -1,5 +1,5 @@
-/* Contexts, batch files and entries of models.json: whatever they hold, problems or a configuration that the
- * schema can look through; tags and their arguments. */
+/* Contexts, batch files and entries of models.json: whatever they hold, problems or a configuration
+ * that the schema can look through; tags and their arguments. */
 #include "../../harness/config/mad_int.h"
 #include "fuzz_cfg.h"
 
