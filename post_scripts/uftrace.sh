@@ -28,5 +28,13 @@ if [ ! -e "$data/info" ]; then
 	echo "uftrace left nothing in $data: it did not start, or was killed before it could write" >&2
 	exit 1
 fi
-uftrace dump --chrome --no-pager -d "$data" >"$PROFRIG_OUT/trace.json.part" || exit 1
-mv "$PROFRIG_OUT/trace.json.part" "$PROFRIG_OUT/trace.json"
+part=$PROFRIG_OUT/trace.json.part
+if ! uftrace dump --chrome --no-pager -d "$data" >"$part"; then
+	# It takes a recording without a call for an error. An empty trace says better what is wrong.
+	for f in "$data"/[0-9]*.dat; do
+		[ ! -s "$f" ] || exit 1
+	done
+	echo "uftrace recorded no call: was the program built with -pg or -finstrument-functions, and do its calls last as long as min_time?" >&2
+	: >"$part"
+fi
+mv "$part" "$PROFRIG_OUT/trace.json"

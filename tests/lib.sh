@@ -6,6 +6,8 @@
 #	code NAME WANT COMMAND…	ok when the exit status is WANT; stdout in $T/out, stderr in $T/err
 #	skip NAME REASON		not run here
 #	wait_for COMMAND…		repeats the command until it succeeds: true, or false after two minutes, which no machine that works needs
+#	beside COMMAND…			its checks run beside what follows, in a folder and a runtime directory of their own ($T): for what mostly waits
+#	all_told			waits for them, and shows theirs among ours
 #	need WORD COMMAND…		true when COMMAND works; else skips are in order, unless PROFRIG_REQUIRE names WORD: then the test fails
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -69,7 +71,7 @@ $(tail -n 20 "$T/err")"; fi
 wait_for() {
 	local until=$((SECONDS + 120))
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $until ] || return 1
+		[ $SECONDS -lt $until ] || { echo "# two minutes were not enough for: $*" >&2; return 1; }
 		sleep 0.05
 	done
 }
@@ -79,6 +81,33 @@ need() {
 	"$@" >/dev/null 2>&1 && return 0
 	case ,${PROFRIG_REQUIRE:-}, in *,"$word",*) not_ok "$word is required here" "failed: $*" ;; esac
 	return 1
+}
+BESIDE=()
+beside() {
+	local mine=$T/beside.$((${#BESIDE[@]} + 1))
+	mkdir -p "$mine/runtime"
+	(
+		trap - EXIT
+		cd "$mine" || exit 1
+		T=$mine XDG_RUNTIME_DIR=$mine/runtime
+		"$@"
+		exit 0
+	) >"$mine.tap" 2>&1 &
+	BESIDE+=("$!")
+}
+all_told() {
+	local n line
+	for n in "${!BESIDE[@]}"; do
+		wait "${BESIDE[n]}" || not_ok "what runs beside ended with status $?"
+		while IFS= read -r line; do
+			case $line in
+			"ok "*) ok "${line#* - }" ;;
+			"not ok "*) not_ok "${line#* - }" ;;
+			*) printf '%s\n' "$line" ;;
+			esac
+		done <"$T/beside.$((n + 1)).tap"
+	done
+	BESIDE=()
 }
 # field FILE EXPRESSION: a value out of a JSON file, with python-free means: profrig's own build has jansson only, so jq when there, else python3, else node
 field() {

@@ -113,10 +113,21 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
+/* A lock file that nobody holds is one of the dead, so it gets its name when it is locked. */
+static int make_lock(const char *dir, const char *lock, int *ret_fd)
+{
+	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");
+	int r = registry_lock(tmp, true, ret_fd);
+
+	if (r == 0 && rename(tmp, lock) < 0)
+		r = -errno;
+	return r;
+}
+
 static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *lock = fs_join(dir, RUN_LOCK);
-	int r = registry_lock(lock, true, &rn->lock_fd);
+	int r = make_lock(dir, lock, &rn->lock_fd);
 
 	if (r < 0)
 		return err_sys(err, -r, "cannot lock '%s'", lock);

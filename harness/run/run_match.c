@@ -18,8 +18,11 @@ static bool holds(const char *line, size_t n, const struct strvec *match)
 	return false;
 }
 
-/* Longer lines are looked at in parts, so that no file can make us large. */
-static int count(FILE *f, const struct strvec *match, uint64_t *ret)
+/*
+ * Longer lines are looked at in parts, so that no file can make us large. A record without the end
+ * of its line is where the writer died, or its pipe: *ret_cut.
+ */
+static int count(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_cut)
 {
 	CLEANUP(xfreep) char *buf = xmalloc(MAX_LINE_BYTES);
 	bool found = false;
@@ -33,7 +36,7 @@ static int count(FILE *f, const struct strvec *match, uint64_t *ret)
 		*ret += found;
 		found = false;
 	}
-	*ret += found;
+	*ret_cut = found;
 	return ferror(f) ? -EIO : 0;
 }
 
@@ -41,12 +44,18 @@ void run_check_lines(const char *path, const struct plan_output *po, struct run_
 {
 	CLEANUP(xfclosep) FILE *f = fopen(path, "re");
 	CLEANUP(xfreep) char *words = strvec_shell(&po->match);
+	bool cut = false;
 
 	*ret = (struct run_verdict){ .unread = false };
 	snprintf(ret->verdict, sizeof(ret->verdict), "valid");
-	if (!f || count(f, &po->match, &ret->records) < 0) {
+	if (!f || count(f, &po->match, &ret->records, &cut) < 0) {
 		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
 		snprintf(ret->reason, sizeof(ret->reason), "%s", strerror(f ? EIO : errno));
+	} else if (cut) {
+		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
+		snprintf(ret->reason, sizeof(ret->reason),
+			 "its last line is cut short, after %llu whole ones that hold %.150s",
+			 (unsigned long long)ret->records, words);
 	} else if (ret->records < po->min_records) {
 		snprintf(ret->verdict, sizeof(ret->verdict), "empty");
 		snprintf(ret->reason, sizeof(ret->reason),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What tools cost: runs with and without them in pairs, intervals, budgets, the gate. Tools made here cost what is asked of them.
+# It runs alone: it compares times.
 . "$(dirname "$0")/../lib.sh"
 
 mkdir "$T/tools"

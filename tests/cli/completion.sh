@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Completion in real shells, and the manual pages: both out of the tables that the command line is parsed by.
+# It runs alone: it measures a time.
 . "$(dirname "$0")/../lib.sh"
 mkdir -p "$T/bin" "$T/w/m" && ln -s "$PROFRIG" "$T/bin/profrig"
 export PATH=$T/bin:$PATH

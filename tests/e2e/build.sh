@@ -104,7 +104,7 @@ builds() {
 	rm -rf builds runs build_manifest.json
 	# Every process there is, as often as can be, while a build with secrets and a push with a password run.
 	: >seen
-	(while :; do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -oE 'hunter[2]-[a-z]+' >>seen; sleep 0.02; done) &
+	(while :; do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -oE 'hunter[2]-(env|filed|second|registry|github)' >>seen; sleep 0.02; done) &
 	local watcher=$!
 	local push=()
 	if [ -n "${registry:-}" ]; then
@@ -211,7 +211,7 @@ fails() {
 	wait_for sh -c 'ls -A "$XDG_RUNTIME_DIR/profrig/.build" | grep -q private'
 	kill -9 $pid
 	wait $pid 2>/dev/null
-	wait_for sh -c "! pgrep -f 'Dockerfile -t ci-team_mlp_mlp.amd'"
+	wait_for sh -c "! pgrep -f '[D]ockerfile -t ci-team_mlp_mlp.amd'"
 	code "$engine: what a killed one left goes with the next" 0 build --use-image x n
 	is "$engine: it is gone" "$(find "$XDG_RUNTIME_DIR/profrig/.build" -mindepth 1)" ""
 }

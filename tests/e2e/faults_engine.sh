@@ -25,6 +25,9 @@ fault() { # name, exit code, status, pattern, seconds it may take, options and c
 	is "$name: nobody is registered" "$(ls -A "$T/runtime/profrig")" ""
 	check "$name: report accepts it" "$PROFRIG" -q report "$dir"
 }
+# What waits for a deadline does it beside the rest.
+stops() { fault "the agent stops" 1 timeout "took longer than 1 s" 60 --timeout 1 -- sh -c 'sleep 0.5; kill -STOP $PPID; sleep 300'; }
+beside stops
 for sig in KILL SEGV ABRT; do
 	fault "the agent gets SIG$sig" 1 failed "profrig-init was killed by SIG$sig while 'workload' ran" 30 -- sh -c "echo out; kill -$sig \$PPID; sleep 60"
 done
@@ -33,7 +36,6 @@ echo 'kill -9 $PPID; sleep 60' >hook
 fault "the agent is killed in a pre script" 1 failed "profrig-init was killed by SIGKILL while '.*pre" 30 --tools pre -- true
 fault "the agent is killed in a post script" 1 failed "profrig-init was killed by SIGKILL while '.*post" 30 --tools post -- true
 echo true >hook
-fault "the agent stops" 1 timeout "took longer than 1 s" 60 --timeout 1 -- sh -c 'sleep 0.5; kill -STOP $PPID; sleep 300'
 
 # An engine: the words are those of docker's command line. HOW says what goes wrong.
 cat >docker <<'D'
@@ -56,13 +58,11 @@ esac
 D
 chmod +x docker
 export T HOW AGENT=$B/profrig-init PROFRIG_DOCKER=$T/docker
-HOW=noise fault "an engine that prints what is no event" 0 success "" 30 --engine docker --image x -- true
-HOW=long fault "an engine that prints a line of 20 MB" 0 success "" 30 --engine docker --image x -- true
-HOW=liar fault "an engine that answers nonsense" 1 failed "docker ended with status 3|gave no answer" 90 --engine docker --image x -- true
-rm -f clients
-HOW=hang-version code "a daemon that does not answer what version it is" 0 timeout 100 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x --no-analyze -- true
-is "a daemon that does not answer: it is not known then" "$(field "$(cat out)/run.json" .versions.engine)" null
-
+liar() { HOW=liar fault "an engine that answers nonsense" 1 failed "docker ended with status 3|gave no answer" 90 --engine docker --image x -- true; }
+no_version() {
+	HOW=hang-version code "a daemon that does not answer what version it is" 0 timeout 100 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x --no-analyze -- true
+	is "a daemon that does not answer: it is not known then" "$(field "$(cat out)/run.json" .versions.engine)" null
+}
 interrupted() { # name, HOW: Ctrl-C while the engine hangs
 	local pid
 	rm -rf runs clients
@@ -77,4 +77,9 @@ interrupted() { # name, HOW: Ctrl-C while the engine hangs
 	check "$1: at once, mostly" test $SECONDS -le 40
 	check "$1: the engine's client is ended" sh -c "! kill -0 $(head -n 1 clients) 2>/dev/null"
 }
-interrupted "an engine that hangs" hang
+beside liar
+beside no_version
+beside interrupted "an engine that hangs" hang
+HOW=noise fault "an engine that prints what is no event" 0 success "" 30 --engine docker --image x -- true
+HOW=long fault "an engine that prints a line of 20 MB" 0 success "" 30 --engine docker --image x -- true
+all_told

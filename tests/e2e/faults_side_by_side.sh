@@ -58,6 +58,22 @@ killed() { # engine: of six two are killed, and another begins and clears up whi
 	is "$1: the living end well" "$bad" ""
 	is "$1: statuses" "$(cat "$T"/runs/2*/run.json | jq -r .status | sort | uniq -c | tr -s ' \n' ' ')" " 2 interrupted 5 success "
 }
+# Between the making of a run's folder and its lock others clear up: the run is alive, and its folder stays.
+slow_to_lock() {
+	rm -rf "$T/runs"
+	LD_PRELOAD=$B/tests/fakes/slow_flock.so SLOW_FLOCK_MS=700 "$PROFRIG" -q run -o "$T/runs" --engine host --no-analyze -- true >"$T/out" 2>"$T/err" &
+	local pid=$! swept=0 rc
+	while kill -0 $pid 2>/dev/null && [ $swept -lt 1000 ]; do
+		"$PROFRIG" -q doctor -o "$T/runs" --fix >/dev/null 2>&1
+		swept=$((swept + 1))
+	done
+	wait $pid
+	rc=$?
+	echo "# swept $swept times"
+	is "a run that is slow to lock its folder, beside doctor --fix" "$rc$(cat "$T/err")" 0
+	is "its status" "$(field "$(cat "$T/out")/run.json" .status)" success
+}
+slow_to_lock
 ten host
 killed host
 for engine in docker podman; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Secrets reach the workload and nothing else: no argv, no file of the run directory, no line of output, on every engine.
+# It runs alone: it looks at the command line of every process there is.
 . "$(dirname "$0")/../lib.sh"
 engines_dir=$T/e
 . "$ROOT/tests/engines.sh"

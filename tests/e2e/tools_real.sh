@@ -9,6 +9,7 @@ run() { # TOOLS WORDS…
 	run=$(cat "$T/out")
 	return $code
 }
+reason() { jq -r .reason "$run/run.json"; }
 exit_code() { jq -r .exit_code "$run/run.json"; }
 artifact() { jq -r ".artifacts[] | select(.tool == \"$1\") | .verdict" "$run/run.json" | sort -u; }
 
@@ -22,6 +23,8 @@ if need strace command -v strace && need strace strace -o /dev/null true; then
 	is "keeps its status" "$(exit_code)" 11
 	code "some calls alone" 0 run strace --set 'tools[0].options.calls=openat' -- cat "$T/data"
 	is "are all there is" "$(grep -ohE '[a-z0-9_]+\(' "$run"/artifacts/strace/calls.* | sort -u)" "openat("
+	code "one that is killed before a call that was asked for" 1 run strace --set 'tools[0].options.calls=mount' -- sh -c 'kill -9 $$'
+	is "has an empty file" "$(artifact strace)" empty
 else
 	skip "strace" "strace is not installed, or may not trace here"
 fi
@@ -40,6 +43,12 @@ if need uftrace command -v uftrace; then
 	is "its trace is valid" "$(artifact uftrace)" valid
 	"$PROFRIG" -q report "$run" --format csv >/dev/null 2>&1
 	like "and counts the calls" "$(cut -d , -f 1,2,4 "$run/analysis/tables/functions.csv")" "host,inner,50"
+	code "calls that are all too short to be kept" 7 run uftrace --set 'tools[0].options.min_time=100s' -- ./f
+	is "make an empty trace" "$(artifact uftrace)" empty
+	like "which is said" "$(reason)" "trace.json' of tool 'uftrace' is empty: 0 bytes"
+	gcc -O1 -o "$T/plain" "$T/f.c"
+	code "a program that is not instrumented" 7 run uftrace -- ./plain
+	like "is told with what to do" "$(cat "$run"/steps/*post*uftrace*.err)" "uftrace recorded no call: .*-pg"
 	code "a program that fails" 1 run uftrace -- ./f 7
 	is "keeps its status" "$(exit_code)" 7
 else
@@ -76,13 +85,25 @@ int main(void)
 	return dnnl_stream_wait(s);
 }
 C
-if gcc -o "$T/d" "$T/d.c" -ldnnl >/dev/null 2>&1; then
+if need dnnl gcc -o "$T/d" "$T/d.c" -ldnnl; then
 	code "oneDNN's log" 0 run onednn_trace -- "$T/d"
 	is "is valid" "$(artifact onednn_trace)" valid
 	is "and has a line for each call" "$(jq -r '.artifacts[0].records' "$run/run.json")" 5
 	check "as oneDNN writes it" grep -qE '^(onednn|dnnl)_verbose,exec,cpu,matmul,.*64x64:64x64:64x64' "$run/artifacts/onednn_trace/onednn.log"
 	code "beside other tools" 0 run onednn_trace,cpu_usage -- "$T/d"
+	code "its level 2" 0 run onednn_trace --set 'tools[0].options.level=2' -- "$T/d"
+	check "has what was created, too" grep -qE '^(onednn|dnnl)_verbose,create' "$run/artifacts/onednn_trace/onednn.log"
+	is "which is no call" "$(jq -r '.artifacts[0].records' "$run/run.json")" 5
 	code "a program that does not use it" 7 run onednn_trace -- true
+	is "has no trace" "$(artifact onednn_trace)" missing
+	like "which is said" "$(reason)" "onednn.log' of tool 'onednn_trace' is missing"
+	code "one that starts it and calls nothing" 7 run onednn_trace -- sh -c "'$T/d' | grep -v ,exec,"
+	is "has an empty one" "$(artifact onednn_trace)" empty
+	like "which is said" "$(reason)" "is empty: 0 of its lines hold _verbose,exec"
+	code "one whose log is cut" 7 run onednn_trace -- sh -c "'$T/d' >all; n=\$(wc -c <all); head -c \$((n - 5)) all"
+	is "has a broken one" "$(artifact onednn_trace)" damaged
+	like "which is said" "$(reason)" "is damaged: its last line is cut short, after 4 whole ones"
+	is "which are counted" "$(jq -r '.artifacts[0].records' "$run/run.json")" 4
 else
 	skip "oneDNN's log" "libdnnl-dev is not installed"
 fi

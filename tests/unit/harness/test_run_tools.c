@@ -47,6 +47,18 @@ static void log_lines(void **state)
 	assert_int_equal(records(g), 2);
 }
 
+/* A record that its writer did not end is no record; the words of others may end as they like. */
+static void log_that_is_cut(void **state)
+{
+	struct rig *g = *state;
+
+	workload(g, "printf 'bench 1\\nbench 2\\nbench 3, of wh' >a.log");
+	add_log(g, "*.log", "bench", 1);
+	go(g);
+	ended_as(g, RUN_FAILED, 7, "is damaged: its last line is cut short, after 2 whole ones");
+	assert_int_equal(records(g), 2);
+}
+
 static void log_with_too_little(void **state)
 {
 	struct rig *g = *state;
@@ -208,10 +220,15 @@ static void devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(log_lines),        T(log_with_too_little),
-		T(log_of_odd_bytes), T(log_of_two_processes),
-		T(one_of_a_group),   T(none_of_a_group),
-		T(if_any),           T(made_scripts),
+		T(log_lines),
+		T(log_that_is_cut),
+		T(log_with_too_little),
+		T(log_of_odd_bytes),
+		T(log_of_two_processes),
+		T(one_of_a_group),
+		T(none_of_a_group),
+		T(if_any),
+		T(made_scripts),
 		T(devices),
 	};
 
