@@ -67,6 +67,23 @@ static void print_json(const struct image_plan *ip, const char *manifest)
 	putchar('\n');
 }
 
+/* -1 to go on, or 2 after saying why. */
+static int bad_call(const struct command *c, const struct build_options *o,
+		    const struct strvec *operands)
+{
+	if (o->rq.batch && (operands->nr || o->run.tags.nr))
+		return cli_usage(c, "--batch-manifest names the models: leave out %s",
+				 operands->nr ? operands->v[0] : "--tags");
+	if (o->rq.batch && o->rq.use_image)
+		return cli_usage(c, "--batch-manifest says of each model whether it is built: "
+				    "leave out --use-image");
+	if (!operands->nr && !o->run.tags.nr && !o->run.config.nr && !o->rq.batch)
+		return cli_usage(c, "no model: profrig build MODEL");
+	if (o->rq.use_image && o->rq.registry)
+		return cli_usage(c, "--use-image builds nothing that --registry could take");
+	return -1;
+}
+
 static int build_main(const struct command *c, int argc, char **argv)
 {
 	struct build_options o = { .builds_dir = "builds", .manifest = "build_manifest.json" };
@@ -85,6 +102,8 @@ static int build_main(const struct command *c, int argc, char **argv)
 		{ "registry", 'r', OPT_STR, &o.rq.registry, "HOST", "push the images there" },
 		{ "use-image", 0, OPT_STR, &o.rq.use_image, "NAME",
 		  "build nothing, take this image (auto: model.image)" },
+		{ "batch-manifest", 0, OPT_STR, &o.rq.batch, "FILE",
+		  "the models of a JSON list, and which of them to build" },
 		{ "clean-cache", 0, OPT_FLAG, &o.rq.no_cache, NULL, "build every layer anew" },
 		{ "manifest-output", 'm', OPT_STR, &o.manifest, "FILE",
 		  "where the manifest goes (build_manifest.json)" },
@@ -102,10 +121,8 @@ static int build_main(const struct command *c, int argc, char **argv)
 	code = cli_parse(c, opts, &o.run.json, argc, argv, &operands, &rest);
 	if (code < 0 && rest)
 		code = cli_usage(c, "a command has no image of its own: name models");
-	if (code < 0 && !operands.nr && !o.run.tags.nr && !o.run.config.nr)
-		code = cli_usage(c, "no model: profrig build MODEL");
-	if (code < 0 && o.rq.use_image && o.rq.registry)
-		code = cli_usage(c, "--use-image builds nothing that --registry could take");
+	if (code < 0)
+		code = bad_call(c, &o, &operands);
 	if (code >= 0) {
 		build_request_release(&o.rq);
 		run_options_release(&o.run);
@@ -113,6 +130,10 @@ static int build_main(const struct command *c, int argc, char **argv)
 	}
 	cli_catch_signals();
 	code = build_prepare(c, &o.run, &o.rq, &operands, &set);
+	if (code == EXIT_DONE && set.words.nr > set.confs.nr)
+		log_notice("a model that is named with several arguments has one image, which the "
+			   "manifest runs with the first of them: "
+			   "profrig run --manifest FILE -t MODEL:key=value");
 	if (code == EXIT_DONE && o.dry) {
 		print_dry(&set.plan);
 	} else if (code == EXIT_DONE) {

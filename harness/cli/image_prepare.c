@@ -1,7 +1,9 @@
 #include "image_prepare.h"
+#include "pick_models.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/cfg.h"
@@ -55,8 +57,8 @@ static char *quoted(const char *value)
 }
 
 /* The command line's own words, as --set takes them; in front of --set, which wins. */
-static void put_sets(const struct build_request *rq, const struct run_options *o,
-		     struct strvec *sets)
+static void put_sets(const struct build_request *rq, const char *registry,
+		     const struct run_options *o, struct strvec *sets)
 {
 	for (size_t i = 0; i < rq->args.nr; i++) {
 		const char *eq = strchr(rq->args.v[i], '=');
@@ -78,8 +80,8 @@ static void put_sets(const struct build_request *rq, const struct run_options *o
 		}
 		strvec_pushf(sets, "build.target_archs=[%s]", list.buf);
 	}
-	if (rq->registry) {
-		CLEANUP(xfreep) char *name = quoted(rq->registry);
+	if (registry) {
+		CLEANUP(xfreep) char *name = quoted(registry);
 
 		strvec_pushf(sets, "registry.name=%s", name);
 	}
@@ -87,18 +89,19 @@ static void put_sets(const struct build_request *rq, const struct run_options *o
 }
 
 static int load_model(const struct command *c, const struct run_options *o,
-		      const struct build_request *rq, const char *word, struct build_set *s,
-		      struct problems *p)
+		      const struct build_request *rq, const struct build_item *item,
+		      struct build_set *s, struct problems *p)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	CLEANUP(strvec_release) struct strvec sets = STRVEC_INIT;
 	struct runconf *rc = xcalloc(1, sizeof(*rc));
 	struct problems found = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
+	size_t from = s->plan.jobs.nr;
 	int r;
 
-	put_sets(rq, o, &sets);
-	struct runconf_request request = run_request(o, word, NULL, cwd);
+	put_sets(rq, item->registry, o, &sets);
+	struct runconf_request request = run_request(o, item->word, NULL, cwd);
 
 	request.sets = sets;
 	request.builds = true;
@@ -107,7 +110,9 @@ static int load_model(const struct command *c, const struct run_options *o,
 	VEC_PUSH(&s->confs, rc);
 	warn_once(&rc->notes);
 	if (r == 0)
-		image_plan_add(&s->plan, rc, word ? word : "", rq->use_image, &found);
+		image_plan_add(&s->plan, rc, item->word ? item->word : "", item->use_image, &found);
+	if (r == 0 && item->registry_image)
+		image_plan_call(&s->plan, from, item->registry_image, item->where, &found);
 	for (size_t i = 0; i < found.lines.nr; i++)
 		cfg_problem(p, NULL, "%s", found.lines.v[i]);
 	if (found.lines.nr)
@@ -150,29 +155,89 @@ static int pick(struct build_set *s)
 	return EXIT_DONE;
 }
 
+void build_items_release(struct build_items *b)
+{
+	for (size_t i = 0; i < b->v.nr; i++) {
+		free(b->v.v[i].word);
+		free(b->v.v[i].registry);
+		free(b->v.v[i].registry_image);
+		free(b->v.v[i].use_image);
+		free(b->v.v[i].where);
+	}
+	VEC_RELEASE(&b->v);
+}
+
+static bool same_model(const char *a, const char *b)
+{
+	CLEANUP(xfreep) char *one = pick_model_key(a);
+	CLEANUP(xfreep) char *other = pick_model_key(b);
+
+	return !strcmp(one, other);
+}
+
+void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret)
+{
+	for (size_t i = 0; i < s->words.nr; i++)
+		if (same_model(s->words.v[i], j->word))
+			strvec_push(ret, s->words.v[i]);
+	if (!ret->nr)
+		strvec_push(ret, *j->word ? j->word : j->conf->model_name);
+}
+
+/* Once for each model, whatever arguments it shall have. */
+static void add_word(struct build_items *items, const struct build_request *rq, const char *word)
+{
+	for (size_t i = 0; word && i < items->v.nr; i++)
+		if (same_model(items->v.v[i].word, word))
+			return;
+	VEC_PUSH(&items->v, ((struct build_item){
+				    .word = xstrdup_null(word),
+				    .registry = xstrdup_null(rq->registry),
+				    .use_image = xstrdup_null(rq->use_image),
+			    }));
+}
+
+/* 0, or 2, 3 after saying why. */
+static int items_of(const struct command *c, const struct run_options *o,
+		    const struct build_request *rq, const struct strvec *words,
+		    struct build_set *set, struct build_items *ret, struct problems *p)
+{
+	int code;
+
+	if (rq->batch)
+		return batch_models(c, o, rq, &set->catalog, ret, p);
+	code = pick_models(c, o, words, &set->catalog, &set->words);
+	if (code >= 0)
+		return code;
+	for (size_t i = 0; i < set->words.nr; i++)
+		add_word(ret, rq, set->words.v[i]);
+	if (!set->words.nr)
+		add_word(ret, rq, NULL);
+	return EXIT_DONE;
+}
+
 int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
 {
-	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	CLEANUP(build_items_release) struct build_items items = { VEC_INIT };
 	struct run_options with = *o;
 	struct problems p = PROBLEMS_INIT;
 	int code;
 
 	*ret = (struct build_set){ .confs = VEC_INIT };
-	ret->plan.notes = (struct strvec)STRVEC_INIT;
+	ret->plan.notes = ret->words = (struct strvec)STRVEC_INIT;
 	code = check_args(c, rq);
 	if (code == EXIT_DONE)
 		code = load_tools(c, &o->tools_dirs, &ret->tools);
-	if (code != EXIT_DONE)
-		return code;
-	code = pick_models(c, o, words, &ret->catalog, &models);
-	if (code >= 0)
-		return code;
-	code = EXIT_DONE;
+	if (code == EXIT_DONE)
+		code = items_of(c, o, rq, words, ret, &items, &p);
 	with.catalog = ret->catalog;
-	for (size_t i = 0; i < (models.nr ? models.nr : 1); i++)
-		code = exit_worse(
-			code, load_model(c, &with, rq, models.nr ? models.v[i] : NULL, ret, &p));
+	for (size_t i = 0; i < items.v.nr; i++)
+		code = exit_worse(code, load_model(c, &with, rq, &items.v.v[i], ret, &p));
+	if (rq->batch)
+		batch_check_logins(&ret->plan, &p);
+	if (p.lines.nr)
+		code = exit_worse(code, EXIT_CONFIG);
 	cli_problems(&p);
 	problems_release(&p);
 	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)
@@ -188,6 +253,7 @@ void build_set_release(struct build_set *s)
 		free(s->confs.v[i]);
 	}
 	VEC_RELEASE(&s->confs);
+	strvec_release(&s->words);
 	tool_set_release(&s->tools);
 	catalog_free(s->catalog);
 }

@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "pick_models.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,46 +12,81 @@
 #include "profrig/log.h"
 #include "profrig/strbuf.h"
 
-/* What a word stands for; what no model has is itself: a file, or a name of the manifest alone. */
-static void expand(const struct catalog *cat, const char *word, struct strvec *models)
+/* The models a word stands for; what no model has is itself: a file, or a name of the manifest
+ * alone. */
+static void expand(const struct catalog *cat, const char *word, struct strvec *keys)
 {
-	if (fs_exists(word) || catalog_match(cat, word, models) == 0)
-		strvec_push(models, word);
+	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
+
+	if (fs_exists(word) || catalog_match(cat, word, &paths) == 0)
+		strvec_push(&paths, word);
+	for (size_t i = 0; i < paths.nr; i++) {
+		CLEANUP(xfreep) char *key = pick_model_key(paths.v[i]);
+
+		strvec_push(keys, key);
+	}
 }
 
-static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *word,
-		  const struct strvec *expanded)
+static const char *own_word(const struct manifest_image *mi)
 {
-	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+	return mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image;
+}
 
-	if (!strcmp(word, "all") || !strcmp(word, mi->image) ||
-	    (mi->model && !strcmp(word, mi->model)) || (mi->word && !strcmp(word, mi->word)))
+/* stem: a word without its arguments. */
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *stem)
+{
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT, expanded = STRVEC_INIT;
+	CLEANUP(xfreep) char *own = catalog_path_with(own_word(mi), "");
+
+	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, own))
 		return true;
 	/* By a tag, or by another name of the same file. */
-	expand(cat, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image, &models);
-	for (size_t i = 0; i < expanded->nr; i++)
-		if (strvec_has(&models, expanded->v[i]))
+	expand(cat, own, &models);
+	expand(cat, stem, &expanded);
+	for (size_t i = 0; i < expanded.nr; i++)
+		if (strvec_has(&models, expanded.v[i]))
 			return true;
 	return false;
 }
 
-static bool wanted(const struct catalog *cat, const struct manifest_image *mi,
-		   const struct strvec *words, struct strvec *unused)
+/* What prepare takes for the image's model with these arguments; owned. */
+static char *with_args(const struct catalog *cat, const struct manifest_image *mi, const char *args)
 {
-	bool any = words->nr == 0;
+	const char *own = own_word(mi);
+	CLEANUP(xfreep) char *inside = fs_join(own, "profrig.yaml");
 
+	if (strchr(own, '#') || fs_is_file(own))
+		return catalog_path_with(own, args);
+	if (fs_is_file(inside))
+		return catalog_path_with(inside, args);
+	for (size_t i = 0; i < cat->models.nr; i++)
+		if (!strcmp(cat->models.v[i].name, own))
+			return catalog_path_with(cat->models.v[i].path, args);
+	return xasprintf("%s%s", own, args);
+}
+
+/* What the image shall run, by the words; none: as it was built. A used word leaves `unused`. */
+static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
+		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
+{
+	if (!words->nr)
+		strvec_push(runs, own_word(mi));
 	for (size_t i = 0; i < words->nr; i++) {
-		CLEANUP(strvec_release) struct strvec expanded = STRVEC_INIT;
+		const char *word = words->v[i];
+		bool whole = fs_exists(word) || !strcmp(word, mi->image);
+		const char *args = whole ? word + strlen(word) : mad_word_args(word);
+		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(args - word));
+		CLEANUP(xfreep) char *run = NULL;
 
-		expand(cat, words->v[i], &expanded);
-		if (!means(cat, mi, words->v[i], &expanded))
+		if (strcmp(word, mi->image) != 0 && !means(cat, mi, stem))
 			continue;
-		any = true;
+		run = *args ? with_args(cat, mi, args) : xstrdup(own_word(mi));
+		if (!strvec_has(runs, run))
+			strvec_push(runs, run);
 		for (size_t k = 0; k < unused->nr; k++)
-			if (!strcmp(unused->v[k], words->v[i]))
+			if (!strcmp(unused->v[k], word))
 				strvec_remove(unused, k--);
 	}
-	return any;
 }
 
 static const struct image_engine *engine_of(const struct run_options *o)
@@ -90,11 +126,15 @@ static void say_unused(const struct command *c, const struct manifest *m, const 
 }
 
 static void add(struct run_options *o, const struct image_engine *e,
-		const struct manifest_image *mi, struct strvec *models)
+		const struct manifest_image *mi, const struct strvec *runs, struct strvec *models)
 {
-	strvec_push(models, mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
-	strvec_push(&o->images, choose(e, mi));
-	VEC_PUSH(&o->builds_s, mi->build_s);
+	const char *image = runs->nr ? choose(e, mi) : NULL;
+
+	for (size_t i = 0; i < runs->nr; i++) {
+		strvec_push(models, runs->v[i]);
+		strvec_push(&o->images, image);
+		VEC_PUSH(&o->builds_s, mi->build_s);
+	}
 }
 
 /* What madengine was told when it built: env, mounts, GPUs and tools are for the run, too. */
@@ -157,9 +197,12 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 		strvec_split(&words, o->tags.v[i], ",");
 	strvec_pushv(&unused, words.v);
 	*ret_catalog = catalog_here();
-	for (size_t i = 0; i < m.images.nr; i++)
-		if (wanted(*ret_catalog, &m.images.v[i], &words, &unused))
-			add(o, e, &m.images.v[i], models);
+	for (size_t i = 0; i < m.images.nr; i++) {
+		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
+		add(o, e, &m.images.v[i], &runs, models);
+	}
 	for (size_t i = 0; i < m.failed.nr; i++)
 		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
 	if (unused.nr) {
@@ -193,6 +236,19 @@ int build_first(const struct command *c, struct run_options *o, const struct str
 	return code == EXIT_DONE ? -1 : code;
 }
 
+void add_planned(struct run_options *o, const struct build_set *set, const struct image_job *j,
+		 struct strvec *models)
+{
+	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+	build_words_of(set, j, &runs);
+	for (size_t i = 0; i < runs.nr; i++) {
+		strvec_push(models, runs.v[i]);
+		strvec_push(&o->images, j->image);
+		VEC_PUSH(&o->builds_s, NAN);
+	}
+}
+
 int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
 		     struct strvec *models)
 {
@@ -202,13 +258,8 @@ int plan_build_first(const struct command *c, struct run_options *o, const struc
 
 	build_request_init(&rq);
 	code = build_prepare(c, o, &rq, words, &set);
-	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
-		const struct image_job *j = &set.plan.jobs.v[i];
-
-		strvec_push(models, *j->word ? j->word : j->conf->model_name);
-		strvec_push(&o->images, j->image);
-		VEC_PUSH(&o->builds_s, NAN);
-	}
+	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++)
+		add_planned(o, &set, &set.plan.jobs.v[i], models);
 	build_set_release(&set);
 	build_request_release(&rq);
 	return code == EXIT_DONE ? -1 : code;

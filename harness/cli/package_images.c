@@ -103,9 +103,7 @@ static int foresee(const struct command *c, struct run_options *o, const struct 
 	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
 		const struct image_job *j = &set.plan.jobs.v[i];
 
-		strvec_push(built, j->word);
-		strvec_push(&o->images, j->image);
-		VEC_PUSH(&o->builds_s, NAN);
+		add_planned(o, &set, j, built);
 		log_notice("'run' builds image '%s' of '%s' first", j->image, j->dockerfile);
 	}
 	build_set_release(&set);

@@ -1,5 +1,5 @@
 /* From the words of a command line to models. */
-#include "cli.h"
+#include "pick_models.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,12 +28,20 @@ void catalog_free(struct catalog *cat)
 }
 
 /* A file, or a folder that holds a model; any other folder may have a tag's name by chance. */
-static bool is_model_path(const char *word)
+bool pick_is_path(const char *word)
 {
 	CLEANUP(xfreep) char *file = fs_join(word, "profrig.yaml");
 
 	return fs_is_dir(word) ? fs_is_file(file) || strchr(word, '/') != NULL || !strcmp(word, ".")
 			       : fs_exists(word);
+}
+
+char *pick_model_key(const char *path)
+{
+	CLEANUP(xfreep) char *bare = catalog_path_with(path, "");
+	CLEANUP(xfreep) char *inside = fs_is_dir(bare) ? fs_join(bare, "profrig.yaml") : NULL;
+
+	return strchr(bare, '#') ? STEAL(bare) : fs_abs(inside ? inside : bare);
 }
 
 /* The file of a package, or the folder of one that is no model itself. */
@@ -81,32 +89,31 @@ static const char *scoped_name(const struct catalog *cat, const char *tag)
 	return NULL;
 }
 
-/* Names and tags there are, for the one that was meant. */
-static int unknown_tag(const struct picking *a, const char *word, bool path)
+char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 {
 	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
 	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
-	const char *near = scoped_name(a->cat, tag);
+	const char *near = scoped_name(cat, tag);
 
-	for (size_t i = 0; i < a->cat->models.nr; i++) {
-		strvec_push(&known, a->cat->models.v[i].name);
-		strvec_pushv(&known, a->cat->models.v[i].tags.v);
+	for (size_t i = 0; i < cat->models.nr; i++) {
+		strvec_push(&known, cat->models.v[i].name);
+		strvec_pushv(&known, cat->models.v[i].tags.v);
 	}
 	near = near ? near : cfg_did_you_mean(tag, (const char *const *)known.v);
 	if (path && !near && strchr(word, '/'))
-		log_error("'%s' is no file or folder, and no model has that name", word);
-	else if (!a->cat->models.nr)
-		log_error("there is no model here: neither a profrig.yaml nor a models.json");
-	else if (near)
-		log_error("no model has the name or tag '%s'; did you mean '%s'?", tag, near);
-	else
-		log_error("no model has the name or tag '%s'; 'profrig discover' lists them", tag);
-	return EXIT_USAGE;
+		return xasprintf("'%s' is no file or folder, and no model has that name", word);
+	if (!cat->models.nr)
+		return xstrdup("there is no model here: neither a profrig.yaml nor a models.json");
+	if (near)
+		return xasprintf("no model has the name or tag '%s'; did you mean '%s'?", tag,
+				 near);
+	return xasprintf("no model has the name or tag '%s'; 'profrig discover' lists them", tag);
 }
 
 /* path: the word may be a file or a folder, too. */
 static int pick_word(struct picking *a, const char *word, bool path)
 {
+	CLEANUP(xfreep) char *why = NULL;
 	int code;
 
 	if (path && is_models_json(word)) {
@@ -114,7 +121,7 @@ static int pick_word(struct picking *a, const char *word, bool path)
 			  a->c->name, strchr(word, '/') ? ", where it lies or with MODEL_DIR" : "");
 		return EXIT_USAGE;
 	}
-	if (path && is_model_path(word)) {
+	if (path && pick_is_path(word)) {
 		strvec_push(a->models, word);
 		return -1;
 	}
@@ -124,7 +131,9 @@ static int pick_word(struct picking *a, const char *word, bool path)
 	catalog_faults(a->cat, word, &a->p);
 	if (catalog_match(a->cat, word, a->models) > 0 || a->p.lines.nr)
 		return -1;
-	return unknown_tag(a, word, path);
+	why = pick_unknown(a->cat, word, path);
+	log_error("%s", why);
+	return EXIT_USAGE;
 }
 
 int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,

@@ -190,6 +190,16 @@ void catalog_faults(const struct catalog *c, const char *word, struct problems *
 		mad_models_faults(&c->mad, word, p);
 }
 
+char *catalog_path_with(const char *path, const char *args)
+{
+	size_t file = strcspn(path, "#");
+	size_t n = path[file] ? file + strcspn(path + file, ":") : file;
+	bool entry = n > file + 1;
+
+	return xasprintf("%.*s%s%s", (int)(entry ? n : file), path, !entry && *args ? "#" : "",
+			 args);
+}
+
 bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args)
 {
 	const char *hash = strchr(path, '#'), *colon;

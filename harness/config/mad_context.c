@@ -334,6 +334,7 @@ static void map_distributed(struct context *a, const struct cfg_node *n)
 		CLEANUP(xfreep)
 		char *runner = mad_runner(launcher->s, per_node ? per_node->s : NULL);
 
+		mad_put_text(a->ret, top(a, "model", n), "launcher", launcher);
 		mad_put(a->ret, top(a, "env", n), "MAD_MULTI_NODE_RUNNER", CFG_STR, runner,
 			launcher);
 	}

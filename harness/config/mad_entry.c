@@ -228,6 +228,7 @@ static void map_runner(struct mapping *a)
 	struct cfg_node *env = mad_map(a->ret, a->ret->root, "env", a->node);
 	CLEANUP(xfreep) char *runner = mad_runner(launcher ? launcher->s : NULL, n ? n->s : NULL);
 
+	mad_put_text(a->ret, a->model, "launcher", launcher);
 	mad_put(a->ret, env, "MAD_MULTI_NODE_RUNNER", CFG_STR, runner,
 		launcher ? launcher : a->node);
 }

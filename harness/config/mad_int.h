@@ -8,6 +8,7 @@
  *	mad_data.c	data.json and credential.json → configuration
  *	mad_context.c	a context → configuration
  *	mad_tools.c	tools.json → tools
+ *	mad_batch.c	a batch file of `build`
  *	mad_tree.c	values of one tree into another, with their origin
  */
 #ifndef PROFRIG_MAD_INT_H

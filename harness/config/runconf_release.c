@@ -95,6 +95,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->dockerfile);
 	free(rc->precision);
 	free(rc->owner);
+	free(rc->launcher);
 	free(rc->n_gpus);
 	strvec_release(&rc->skip_gpu_arch);
 	results_conf_release(&rc->results);

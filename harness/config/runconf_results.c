@@ -133,6 +133,7 @@ void runconf_fill_results(struct loader *l, const struct cfg_node *root)
 	rc->skip_workload = l->rq->skip_workload;
 	rc->precision = xstrdup_null(cfg_text(model, "precision"));
 	rc->owner = xstrdup_null(cfg_text(model, "owner"));
+	rc->launcher = xstrdup_null(cfg_text(model, "launcher"));
 	rc->n_gpus = xstrdup_null(cfg_text(model, "n_gpus"));
 	cfg_words(model, "skip_gpu_arch", &rc->skip_gpu_arch);
 	fill_results(l, map_at(root, "results"));

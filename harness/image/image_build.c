@@ -18,8 +18,11 @@ struct builder {
 	struct image_plan *ip;
 	const struct image_opts *o;
 	bool secrets_work;
-	struct private_dir login;
-	struct image_auth auth;
+	VEC(struct login {
+		const char *registry; /* borrowed from a configuration */
+		struct private_dir dir;
+		struct image_auth auth;
+	}) logins; /* one for each registry */
 };
 
 static void say(const struct builder *bu, const char *verb, const char *image, size_t i)
@@ -226,6 +229,42 @@ static void told_digest(struct image_job *j, const char *path)
 	j->digest = xasprintf("%.*s@%s", (int)repo, j->registry_image, text);
 }
 
+static struct login *login_of(const struct builder *bu, const char *registry)
+{
+	for (size_t i = 0; i < bu->logins.nr; i++)
+		if (!strcmp(bu->logins.v[i].registry, registry))
+			return &bu->logins.v[i];
+	return NULL;
+}
+
+/* Before anything is built: a login that is refused would be found out late. */
+static int log_in(struct builder *bu, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < bu->ip->jobs.nr; i++) {
+		const struct image_job *j = &bu->ip->jobs.v[i];
+		const struct build_conf *b = &j->conf->build;
+		struct login l = { .registry = b->registry.name, .dir = PRIVATE_DIR_INIT };
+
+		if (j->status != IMAGE_PLANNED || !j->registry_image || !l.registry ||
+		    login_of(bu, l.registry))
+			continue;
+		if (bu->o->phase && b->registry.user)
+			bu->o->phase(bu->o->ctx, "login");
+		r = image_login(bu->o->engine, b, bu->o, &l.dir, &l.auth, err);
+		VEC_PUSH(&bu->logins, l);
+	}
+	return r;
+}
+
+static void log_out(struct builder *bu)
+{
+	for (size_t i = 0; i < bu->logins.nr; i++)
+		private_dir_remove(&bu->logins.v[i].dir);
+	VEC_RELEASE(&bu->logins);
+}
+
 static int push_one(const struct builder *bu, struct image_job *j, struct err *err)
 {
 	CLEANUP(strvec_release)
@@ -233,11 +272,12 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 	CLEANUP(xclosep)
 	int log = open(j->log, O_WRONLY | O_APPEND | O_CLOEXEC);
 	CLEANUP(xfreep) char *digest = xasprintf("%s.digest", j->log);
+	const struct login *l = login_of(bu, j->conf->build.registry.name);
 	struct proc_exit x = { 0 };
 	int r;
 
 	bu->o->engine->tag(j->image, j->registry_image, &tag);
-	bu->o->engine->push(&bu->auth, j->registry_image, digest, &push);
+	bu->o->engine->push(&l->auth, j->registry_image, digest, &push);
 	r = watch(bu, j, tag.v, log, 0, &tail, &x, err);
 	if (r == 0 && x.code == 0)
 		r = watch(bu, j, push.v, log, PUSH_TIMEOUT_S, &tail, &x, err);
@@ -256,17 +296,13 @@ static int push_one(const struct builder *bu, struct image_job *j, struct err *e
 
 int image_build_all(struct image_plan *ip, const struct image_opts *o, struct err *err)
 {
-	struct builder bu = { .ip = ip, .o = o, .login = PRIVATE_DIR_INIT };
+	struct builder bu = { .ip = ip, .o = o, .logins = VEC_INIT };
 	int r;
 
 	image_sweep();
 	r = probe_builder(&bu, err);
-	/* The configurations of all models share the registry. */
-	if (r == 0 && ip->jobs.nr && ip->jobs.v[0].registry_image) {
-		if (o->phase && ip->jobs.v[0].conf->build.registry.user)
-			o->phase(o->ctx, "login");
-		r = image_login(o->engine, &ip->jobs.v[0].conf->build, o, &bu.login, &bu.auth, err);
-	}
+	if (r == 0)
+		r = log_in(&bu, err);
 	for (size_t i = 0; r == 0 && i < ip->jobs.nr; i++) {
 		struct image_job *j = &ip->jobs.v[i];
 		struct err why = ERR_INIT;
@@ -284,6 +320,6 @@ int image_build_all(struct image_plan *ip, const struct image_opts *o, struct er
 				r = -EINTR;
 		}
 	}
-	private_dir_remove(&bu.login);
+	log_out(&bu);
 	return r == -EINTR ? err_set(err, EINTR, "interrupted") : r;
 }

@@ -71,6 +71,17 @@ char *image_registry_name(const char *registry, const char *repository, const ch
 	return xasprintf("%s/%s", registry, image);
 }
 
+size_t image_registry_len(const char *image)
+{
+	size_t n = strcspn(image, "/");
+
+	/* What has neither dot nor port is the first folder of a repository. */
+	return image[n] && (memchr(image, '.', n) || memchr(image, ':', n) ||
+			    (n == 9 && !strncmp(image, "localhost", n)))
+		       ? n
+		       : 0;
+}
+
 static char *context_words(const struct build_conf *b)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -290,6 +301,35 @@ void image_plan_add(struct image_plan *ip, const struct runconf *conf, const cha
 		add_built(ip, conf, word, p);
 	if (!use_image)
 		check_names(ip, from, p);
+}
+
+void image_plan_call(struct image_plan *ip, size_t from, const char *name, const char *where,
+		     struct problems *p)
+{
+	struct image_job *j = from < ip->jobs.nr ? &ip->jobs.v[from] : NULL;
+	const char *registry = j ? j->conf->build.registry.name : NULL;
+	bool full = image_registry_len(name) > 0;
+
+	if (!j)
+		return;
+	if (ip->jobs.nr - from > 1) {
+		cfg_problem(p, NULL,
+			    "%s: model '%s' has %zu images (%s, %s%s), and registry_image names "
+			    "one: leave it out, or say which with context.KEY",
+			    where, j->conf->model_name, ip->jobs.nr - from, j->image, j[1].image,
+			    ip->jobs.nr - from > 2 ? ", …" : "");
+		return;
+	}
+	if (!full && !registry && j->status != IMAGE_PREBUILT) {
+		cfg_problem(p, NULL,
+			    "%s: registry_image '%s' names no registry, and none is given: add "
+			    "\"registry\", or --registry HOST",
+			    where, name);
+		return;
+	}
+	free(j->registry_image);
+	j->registry_image =
+		full || !registry ? xstrdup(name) : image_registry_name(registry, NULL, name);
 }
 
 void image_plan_release(struct image_plan *ip)

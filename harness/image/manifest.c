@@ -74,7 +74,7 @@ static void put_image(struct json_out *out, const struct image_job *j)
 	json_str(out, "gpu_vendor", context_value(j, "gpu_vendor"));
 	if (j->arch)
 		json_str(out, "gpu_architecture", j->arch);
-	if (j->registry_image && j->pushed) {
+	if (j->registry_image && (j->pushed || j->status == IMAGE_PREBUILT)) {
 		json_str(out, "registry_image", j->registry_image);
 		json_str(out, "registry", j->conf->build.registry.name);
 	}

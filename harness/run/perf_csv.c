@@ -222,31 +222,65 @@ static int replace_json(const char *path, const json_t *rows, struct err *err)
 	return r;
 }
 
-static int replace_csv(const char *path, const json_t *rows, struct err *err)
+static int replace_csv(const char *path, const json_t *rows, bool super, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec columns = STRVEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 
-	columns_of(rows, false, &columns);
+	columns_of(rows, super, &columns);
 	text = as_csv(rows, &columns, true, false, &n);
 	return text ? fs_write_atomic(path, text, n, err)
 		    : err_set(err, ENOMEM, "no memory for '%s'", path);
 }
 
+/* Without what only super tables have: a results file's other columns stand beside the rest. New
+ * reference. */
+static json_t *plain_rows(const json_t *rows)
+{
+	json_t *plain = json_array(), *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		json_t *copy = json_copy(row), *more = json_object_get(row, "multi_results");
+
+		for (size_t k = 0; super_columns[k]; k++)
+			json_object_del(copy, super_columns[k]);
+		if (more)
+			json_object_update_missing(copy, more);
+		json_array_append_new(plain, copy);
+	}
+	return plain;
+}
+
+/* The rows of the last run alone. */
+static int latest(const char *stem, bool super, const json_t *rows, struct err *err)
+{
+	CLEANUP(xfreep) char *csv = xasprintf("%s_entry%s.csv", stem, super ? "_super" : "");
+	CLEANUP(xfreep) char *json = xasprintf("%s_entry%s.json", stem, super ? "_super" : "");
+	json_t *plain = super ? NULL : plain_rows(rows);
+	int r = replace_csv(csv, rows, super, err);
+
+	if (r == 0)
+		r = replace_json(json, super ? rows : plain, err);
+	json_decref(plain);
+	return r;
+}
+
 static int companions(const char *path, const json_t *rows, struct err *err)
 {
 	const char *dot = strrchr(fs_base(path), '.');
-	size_t stem = dot && dot > fs_base(path) ? (size_t)(dot - path) : strlen(path);
-	CLEANUP(xfreep) char *entry = xasprintf("%.*s_entry.csv", (int)stem, path);
-	CLEANUP(xfreep) char *entry_json = xasprintf("%.*s_entry.json", (int)stem, path);
-	CLEANUP(xfreep) char *super = xasprintf("%.*s_super.csv", (int)stem, path);
-	CLEANUP(xfreep) char *super_json = xasprintf("%.*s_super.json", (int)stem, path);
+	CLEANUP(xfreep)
+	char *stem =
+		xstrndup(path, dot && dot > fs_base(path) ? (size_t)(dot - path) : strlen(path));
+	CLEANUP(xfreep) char *super = xasprintf("%s_super.csv", stem);
+	CLEANUP(xfreep) char *super_json = xasprintf("%s_super.json", stem);
 	CLEANUP(xclosep) int fd = -1;
-	int r = replace_csv(entry, rows, err);
+	int r = latest(stem, false, rows, err);
 
 	if (r == 0)
-		r = replace_json(entry_json, rows, err);
+		r = latest(stem, true, rows, err);
 	if (r == 0) {
 		fd = open_table(super, err);
 		r = fd < 0 ? fd : append_csv(fd, super, rows, true, err);

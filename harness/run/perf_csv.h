@@ -12,6 +12,7 @@
  * Beside FILE.csv stand FILE_entry.csv and FILE_entry.json, the rows of the last run alone, and
  * FILE_super.csv and FILE_super.json, all rows with `configs` (what a --config FILE among the
  * workload's arguments holds) and `multi_results` (the other columns of a results file's row).
+ * FILE_entry_super.csv and FILE_entry_super.json are those of the last run alone.
  *
  * Throughput under a tool that runs in or around the workload is not what the model does without
  * it. Such a row says "yes" in `profiled`, and its metric is "samples/s (profiled)", so that who
@@ -33,6 +34,9 @@ extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" 
  * is "failed" or "skipped" and reason says why. New reference.
  */
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason);
+/* Of the rows: what a --config FILE of the workload holds (CSV, JSON, YAML), with secrets masked;
+ * its name when it cannot be read; null. New reference. */
+json_t *perf_configs(const struct plan *pl);
 /* Adds them to the table at path and writes its companions. */
 int perf_append(const char *path, const json_t *rows, struct err *err);
 

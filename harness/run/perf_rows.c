@@ -6,13 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/csv.h"
 #include "profrig/fs.h"
 #include "profrig/image.h"
 #include "profrig/num.h"
-#include "profrig/text.h"
-
-#define MAX_CONFIG ((size_t)1 << 20)
 
 const char *const perf_columns[] = {
 	/* madengine's, in its order */
@@ -189,6 +185,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 	put(row, "docker_image", pl->engine->container ? pl->spec.image : NULL);
 	put(row, "machine_name", host);
 	put(row, "deployment_type", "local");
+	put(row, "launcher", rc->launcher);
 	put(row, "gpu_architecture", arch);
 	put(row, "build_number", build && *build ? build : "0");
 	put(row, "additional_docker_run_options", options);
@@ -308,59 +305,10 @@ static void put_status(json_t *row, const char *status, const char *reason, cons
 				       : "FAILURE");
 }
 
-/* What the file behind --config among the arguments holds: the rows of a CSV file, JSON as it is,
- * else its name. */
-static json_t *csv_rows(const char *path)
-{
-	CLEANUP(strvec_release) struct strvec head = STRVEC_INIT;
-	struct csv_reader *csv;
-	json_t *rows = json_array();
-	char *const *f;
-	size_t n;
-
-	if (fs_size(path) > (int64_t)MAX_CONFIG || csv_open_file(path, &csv, NULL) < 0)
-		return rows;
-	while (csv_next(csv, &f, &n, NULL) > 0) {
-		json_t *row = head.nr ? json_object() : NULL;
-
-		for (size_t i = 0; i < n; i++)
-			if (!row)
-				strvec_push(&head, f[i]);
-			else if (i < head.nr)
-				put(row, head.v[i], f[i]);
-		if (row)
-			json_array_append_new(rows, row);
-	}
-	csv_free(csv);
-	return rows;
-}
-
-static json_t *configs_of(const struct runconf *rc)
-{
-	for (size_t i = 0; i < rc->command.nr; i++) {
-		const char *word = rc->command.v[i];
-		const char *name = !strncmp(word, "--config=", 9) ? word + 9
-				   : !strcmp(word, "--config")    ? rc->command.v[i + 1]
-								  : NULL;
-		CLEANUP(xfreep) char *path = name ? fs_join(rc->dir, name) : NULL;
-		CLEANUP(xfreep) char *text = NULL;
-		json_t *doc = NULL;
-
-		if (!name)
-			continue;
-		if (text_suffix(name, ".csv"))
-			return csv_rows(path);
-		if (text_suffix(name, ".json") && fs_read(path, MAX_CONFIG, &text, NULL, NULL) == 0)
-			doc = json_loads(text, 0, NULL);
-		return doc ? doc : json_string(name);
-	}
-	return json_null();
-}
-
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
 {
 	json_t *rows = json_array(), *results = json_array();
-	json_t *configs = configs_of(pl->conf);
+	json_t *configs = perf_configs(pl);
 	size_t nr = doc ? results_of(doc, results) : 0;
 
 	for (size_t i = 0; i < (nr ? nr : 1); i++) {

@@ -90,11 +90,20 @@ struct image_plan {
  */
 void image_plan_add(struct image_plan *ip, const struct runconf *conf, const char *word,
 		    const char *use_image, struct problems *p);
+/*
+ * Calls the image of the jobs from `from` on `name` in its registry; the registry goes in front
+ * unless name says one (image_registry_len). Problems, at `where`: there are several images, or no
+ * registry is known. Of an image that is not built it is where it is.
+ */
+void image_plan_call(struct image_plan *ip, size_t from, const char *name, const char *where,
+		     struct problems *p);
 void image_plan_release(struct image_plan *ip);
 /* "ci-…" as above; arch NULL: none. Owned. */
 char *image_name(const char *model, const char *dockerfile, const char *arch);
 /* <registry>/[<repository>:]<image>; owned. */
 char *image_registry_name(const char *registry, const char *repository, const char *image);
+/* How long the registry in front of an image's name is: "r:5000/a/b" 6, "a/b" 0. */
+size_t image_registry_len(const char *image);
 
 /* --- image_build.c --- */
 

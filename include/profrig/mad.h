@@ -112,6 +112,31 @@ int mad_context_config(const struct cfg *context, const char *dir, bool lenient,
 int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool over,
 		  struct err *err);
 
+/* --- batch files --- */
+
+/*
+ * `build --batch-manifest FILE`: a JSON list of models, some to be built, others there already:
+ *
+ *	[{"model_name": "S/X", "build_new": true, "registry": "r:5000", "registry_image": "a:1"}]
+ */
+struct mad_batch_entry {
+	char *model; /* a word, as mad_entry_matches takes it; or a YAML model */
+	bool build;  /* else registry_image is the model's image */
+	char *registry, *registry_image; /* NULL: not said */
+	char *where;                     /* "batch.json:3" */
+};
+struct mad_batch {
+	VEC(struct mad_batch_entry) entries; /* those that say enough of themselves */
+};
+/*
+ * Reads it whole: what is wrong is added to p, unknown keys are problems, or notes with `lenient`.
+ * -ENOENT with err: no such file (exit 2); -EINVAL: p says what is wrong (exit 3), ret is whole as
+ * far as it goes.
+ */
+int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct problems *p,
+		   struct strvec *notes, struct err *err);
+void mad_batch_release(struct mad_batch *b);
+
 /* $MODEL_DIR when it is set and not empty, else cwd; absolute, owned. */
 char *mad_package_dir(const char *cwd);
 

@@ -78,7 +78,7 @@ struct runconf {
 	} source;
 	struct strvec tags;
 	/* for perf.csv, as written; NULL: not stated */
-	char *precision, *owner, *n_gpus;
+	char *precision, *owner, *launcher, *n_gpus;
 	struct strvec skip_gpu_arch;
 	struct results_conf results;
 	int64_t disk_min_bytes, disk_warn_bytes; /* free space: refused below, warned below */
@@ -193,6 +193,8 @@ size_t catalog_match(const struct catalog *c, const char *word, struct strvec *p
 void catalog_faults(const struct catalog *c, const char *word, struct problems *p);
 /* Parts of a path with '#': file, name and arguments; false when it has none. All owned. */
 bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args);
+/* The same model with these arguments (":key=value", "" for none) instead of its own; owned. */
+char *catalog_path_with(const char *path, const char *args);
 
 /* One row per configuration key, for `list options`: key, type, default, what it does. */
 struct schema_key {

@@ -152,9 +152,42 @@ is "and it is skipped" "$(cell status -1) $(json .status)" "SKIPPED skipped"
 is "no row was lost" "$(wc -l <perf.csv)" 6
 check "perf_entry has the last alone" sh -c '[ "$(wc -l <perf_entry.csv)" = 2 ] && jq -e "length == 1 and .[0].status == \"SKIPPED\"" perf_entry.json'
 check "perf_super has all, in two forms" sh -c '[ "$(wc -l <perf_super.csv)" = 6 ] && jq -e "length == 5 and .[0].performance == \"14164\" and .[0].configs == null" perf_super.json'
+check "perf_entry_super has the last alone, with what perf_super adds" sh -c '[ "$(wc -l <perf_entry_super.csv)" = 2 ] && [ "$(head -n 1 perf_entry_super.csv)" = "$(head -n 1 perf_super.csv)" ] &&
+	jq -e "length == 1 and .[0].status == \"SKIPPED\" and (.[0] | has(\"configs\") and has(\"multi_results\"))" perf_entry_super.json && jq -e ".[0] | has(\"configs\") | not" perf_entry.json'
 printf 'lr,steps\n0.1,10\n0.2,20\n' >conf.csv
 code "a --config of the workload" 0 run --perf-csv perf.csv -- echo performance: 1 x --config conf.csv
 is "is in perf_super" "$(jq -c '.[-1].configs' perf_super.json)" '[{"lr":"0.1","steps":"10"},{"lr":"0.2","steps":"20"}]'
+is "and in perf_entry_super" "$(jq -c '.[].configs' perf_entry_super.json)$(cell configs -1 perf_entry_super.csv)" '[{"lr":"0.1","steps":"10"},{"lr":"0.2","steps":"20"}][{"lr":"0.1","steps":"10"},{"lr":"0.2","steps":"20"}]'
+code "two results of a file" 0 run --perf-csv two.csv --set results.csv=res.csv -- sh -c 'printf "model,performance,metric,batch\nx,1,tok,8\ny,2,tok,16\n" >res.csv'
+is "are both in perf_entry_super, with the file's other columns" "$(jq -c '[.[] | [.model, .multi_results.batch]]' two_entry_super.json) $(cell batch 2 two_entry_super.csv) $(cell multi_results 2 two_entry_super.csv)" \
+	'[["sh_x","8"],["sh_y","16"]] 16 {"batch":"16"}'
+is "in perf_entry they stand beside the rest" "$(jq -c '[.[] | [.batch, .multi_results]]' two_entry.json)" '[["8",null],["16",null]]'
+code "the next run" 0 run --perf-csv two.csv -- echo performance: 3 z
+is "takes their place" "$(jq -r '.[].metric' two_entry_super.json) $(jq length two_super.json)" "z 3"
+mkdir full && mkdir full/p_entry_super.json
+code "one that cannot be written" 0 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv full/p.csv -- echo performance: 1 x
+like "is told of" "$(cat "$T/err")" "p_entry_super.json"
+code "who starts the processes, in a configuration" 0 run --perf-csv l.csv --set model.launcher=deepspeed -- echo performance: 1 x
+is "is column launcher" "$(cell launcher -1 l.csv)" deepspeed
+code "nobody said" 0 run --perf-csv l.csv -- echo performance: 1 x
+is "is empty, as relative_change is" "$(cell launcher -1 l.csv)|$(cell relative_change -1 l.csv)" "|"
+mkdir pkg && echo 'echo performance: 1 x' >pkg/run.sh
+echo '[{"name": "m", "scripts": "run.sh", "distributed": {"launcher": "torchrun", "nnodes": 1}}, {"name": "n", "scripts": "run.sh"}]' >pkg/models.json
+export MODEL_DIR=$T/pkg
+code "a model's distributed.launcher" 0 run --perf-csv l.csv -t m
+is "is it, too" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "m torchrun"
+code "a context's goes before it" 0 run --perf-csv l.csv -t m -c "{'distributed': {'launcher': 'deepspeed'}}"
+is "alike" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "m deepspeed"
+mkdir pkg/s && echo 'echo performance: 1 x' >pkg/s/run.sh
+printf 'lr,api_key\n0.1,hunter2\n' >pkg/s/c.csv && printf 'a: [1, x]\nb: {c: 0.5, token: hunter2, none: }\n' >pkg/s/c.yaml && echo '[true' >pkg/s/torn.json
+echo '[{"name": "s", "scripts": "s/run.sh"}]' >pkg/models.json
+code "configurations beside a package's script" 0 run --perf-csv c.csv -t s:config=c.csv,s:config=c.yaml,s:config=torn.json,s:config=none.csv,s:config
+is "are found, secrets are masked, and what cannot be read is its name" "$(jq -c '.[].configs' c_super.json | tr '\n' ' ')" \
+	'[{"lr":"0.1","api_key":"***"}] {"a":[1,"x"],"b":{"c":0.5,"token":"***","none":null}} "torn.json" "none.csv" null '
+echo '[{"name": "n", "scripts": "run.sh"}]' >pkg/models.json
+code "a model without one" 0 run --perf-csv l.csv -t n
+is "has none" "$(cell model -1 l.csv) $(cell launcher -1 l.csv)" "n "
+unset MODEL_DIR
 
 code "a run under a tracer" 0 run --perf-csv perf.csv --baseline --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power -- echo performance: 5 samples/s
 is "its throughput is marked, and that of the baseline is not" "$(cell metric -2) $(cell profiled -2) $(cell baseline -2) | $(cell metric -1) $(cell profiled -1) $(cell tools -1)" \

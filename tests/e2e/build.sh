@@ -83,7 +83,8 @@ start_registry() {
 		registry_pid=$!
 		for _ in $(seq 200); do
 			kill -0 $registry_pid 2>/dev/null || break
-			(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { registry=127.0.0.1:$port; return 0; }
+			# Who answers there may be another one.
+			grep -qs "listening on 127.0.0.1:$port" "$T/reg/log" && { registry=127.0.0.1:$port; return 0; }
 			sleep 0.05
 		done
 		kill $registry_pid 2>/dev/null
@@ -205,6 +206,28 @@ fails() {
 	is "$engine: it is gone" "$(find "$XDG_RUNTIME_DIR/profrig/.build" -mindepth 1)" ""
 }
 
+# Models of a file, two logins at once: the registry by another name is another one.
+batch() {
+	local other=localhost:${registry#*:}
+	mkdir -p o && sed 's/: n,/: o,/; s/mine:7/other:7/' n/profrig.yaml >o/profrig.yaml && cp n/Dockerfile o/
+	jq --arg o "$other" '.[$o] = (.[] | {username, password})' credential.json >both.json && mv both.json credential.json
+	cat >batch.json <<-J
+		[{"model_name": "n", "build_new": true, "registry": "$registry", "registry_image": "team/n:batch"},
+		 {"model_name": "o", "build_new": true, "registry_image": "$other/team/o:batch"},
+		 {"model_name": "bad", "build_new": false, "registry_image": "base:1"}]
+	J
+	code "$engine: a batch" 0 build --batch-manifest batch.json -m batched.json
+	is "$engine: each image went to its own registry" "$(field batched.json '[.built_images[] | .model + " " + .registry_image] | sort | join(", ")')" \
+		"bad base:1, n $registry/team/n:batch, o $other/team/o:batch"
+	is "$engine: with a digest" "$(field batched.json '[.built_images[].repo_digest | select(. != null and startswith("sha256") == false) | split("@")[0]] | contains(["'"$registry"'/team/n"])')" true
+	is "$engine: what was not built" "$(field batched.json '.built_images[] | select(.model == "bad") | "\(.status) \(.build_command)"')" "prebuilt null"
+	words image rm -f mine:7 "$registry/team/n:batch" >/dev/null 2>&1
+	code "$engine: its manifest runs" 0 "$PROFRIG" -q run --set registry.name="$registry" -o runs --no-analyze --manifest batched.json
+	is "$engine: what was built, what was pulled, and what was there" "$(sed 's#$#/run.json#' out | xargs jq -r '.model + " " + .image' | tr '\n' ';')" \
+		"n $registry/team/n:batch;o other:7;bad base:1;"
+	words tag "$registry/team/n:batch" mine:7
+}
+
 registries() {
 	if [ -z "${registry:-}" ]; then
 		skip "$engine: registry" "$registry_why"
@@ -230,6 +253,7 @@ registries() {
 	echo "{\"$registry\": {\"username\": \"me\", \"password\": \"hunter2-registry\", \"repository\": \"of/credentials\"}}" >credential.json
 	code "$engine: a login of credential.json" 0 build --registry "$registry" --set model.dockerfile=m/docker/mlp.any.Dockerfile m
 	is "$engine: and its repository" "$(m '.built_images["ci-team_mlp_mlp.any"].registry_image')" "$registry/of/credentials:ci-team_mlp_mlp.any"
+	batch
 	rm credential.json
 	code "$engine: a push without a login: 1" 1 build --registry "$registry" --set model.dockerfile=m/docker/mlp.any.Dockerfile m
 	like "$engine: the manifest has the reason" "$(m '.push_failures["ci-team_mlp_mlp.any"]')" "[a-z]"

@@ -84,6 +84,25 @@ static void test_names(void **state)
 	assert_string_equal(repo, "docker.io/me/repo:ci-m");
 }
 
+static void test_registries(void **state)
+{
+	static const struct {
+		const char *image;
+		size_t want;
+	} rows[] = {
+		{ "busybox", 0 },    { "busybox:1", 0 },       { "team/x", 0 },
+		{ "team/x:1.2", 0 }, { "localhost/x", 9 },     { "localhosts/x", 0 },
+		{ "r:5000/x", 6 },   { "ghcr.io/team/x", 7 },  { "127.0.0.1:5000/x:1", 14 },
+		{ "docker.io", 0 },  { "team/x@sha256:a", 0 }, { "", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (image_registry_len(rows[i].image) != rows[i].want)
+			fail_msg("%s: %zu, want %zu", rows[i].image,
+				 image_registry_len(rows[i].image), rows[i].want);
+}
+
 static void test_selection(void **state)
 {
 	struct sandbox sb;
@@ -386,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_registries),
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_none_fits),
 		cmocka_unit_test(test_bad),

@@ -571,6 +571,28 @@ static void gpu_lists(void **state)
 	end(&f);
 }
 
+static void arguments_of_paths(void **state)
+{
+	static const struct {
+		const char *path, *args, *want;
+	} rows[] = {
+		{ "models.json#a", ":x=1", "models.json#a:x=1" },
+		{ "models.json#a:y=2:z", ":x=1", "models.json#a:x=1" },
+		{ "models.json#a:y=2", "", "models.json#a" },
+		{ "m/profrig.yaml", ":x=1", "m/profrig.yaml#:x=1" },
+		{ "m/profrig.yaml#:y=2", ":x=1", "m/profrig.yaml#:x=1" },
+		{ "m/profrig.yaml#:y=2", "", "m/profrig.yaml" },
+		{ "odd:name/profrig.yaml", "", "odd:name/profrig.yaml" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xfreep) char *got = catalog_path_with(rows[i].path, rows[i].args);
+
+		assert_string_equal(got, rows[i].want);
+	}
+}
+
 static void catalogue(void **state)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
@@ -671,6 +693,7 @@ int main(void)
 		cmocka_unit_test(secrets),
 		cmocka_unit_test(secret_names),
 		cmocka_unit_test(gpu_lists),
+		cmocka_unit_test(arguments_of_paths),
 		cmocka_unit_test(catalogue),
 		cmocka_unit_test(example_loads),
 	};

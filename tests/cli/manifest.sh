@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# What of a manifest runs: all of it, or what words, tags and their arguments choose. No engine: plans.
+. "$(dirname "$0")/../lib.sh"
+cd "$T" && mkdir -p docker n scripts/sc || exit 1
+cat >models.json <<'J'
+[{"name": "a", "scripts": "run.sh", "dockerfile": "docker/a", "tags": ["t"]},
+ {"name": "b", "scripts": "run.sh", "dockerfile": "docker/b", "tags": ["t"], "args": "--x 1"},
+ {"name": "unbuilt", "scripts": "run.sh", "dockerfile": "docker/u", "tags": ["t"]}]
+J
+echo '[{"name": "one", "scripts": "run.sh", "dockerfile": "one", "tags": ["t"]}]' >scripts/sc/models.json
+echo 'echo hello' | tee run.sh >scripts/sc/run.sh
+for f in a.x b.x u.x; do echo 'FROM base:1' >docker/$f; done
+echo 'FROM base:1' | tee n/Dockerfile >scripts/sc/one.x
+echo 'model: {name: Team/N, command: [./x], dockerfile: Dockerfile, tags: [t]}' >n/profrig.yaml
+cat >m.json <<'J'
+{"schema": "profrig.manifest/1", "engine": "docker",
+ "built_images": {"ci-a": {"docker_image": "ci-a"}, "ci-b": {"docker_image": "ci-b:1"}, "ci-sc_one": {}, "ci-n": {}},
+ "built_models": {"ci-a": {"name": "a", "word": "models.json#a:old=1"}, "ci-b": {"name": "b", "word": "models.json#b"},
+  "ci-sc_one": {"name": "sc/one", "word": "scripts/sc/models.json#sc/one"}, "ci-n": {"name": "Team/N", "word": "n"}}}
+J
+# image and command of each run
+runs() {
+	PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --json --engine docker --manifest "${m:-m.json}" "$@" 2>"$T/err" |
+		jq -r '.engine as $e | (.steps[] | select(.kind == "workload") | .argv | join(" ")) as $w | [.configuration[] | select(.key == "model.image" or .key == "image") | .value][0] + ": " + $w' |
+		sed 's/bash run.sh/R/' | tr '\n' ';'
+}
+is "all of it, with the arguments it was built with" "$(runs)" "ci-a: R --old 1;ci-b:1: R --x 1;ci-sc_one: R;ci-n: ./x;"
+is "a name" "$(runs a)" "ci-a: R --old 1;"
+is "a tag, in every scope; what was not built is passed over" "$(runs -t t)" "ci-a: R --old 1;ci-b:1: R --x 1;ci-sc_one: R;ci-n: ./x;"
+is "an image" "$(runs ci-b:1)" "ci-b:1: R --x 1;"
+is "a tag's arguments are added to the model's" "$(runs -t b:lr=1e-3:fp16)" "ci-b:1: R --x 1 --lr 1e-3 --fp16;"
+is "and go before those it was built with" "$(runs -t a:lr=1)" "ci-a: R --lr 1;"
+is "of all that have the tag" "$(runs -t t:lr=1)" "ci-a: R --lr 1;ci-b:1: R --x 1 --lr 1;ci-sc_one: R --lr 1;ci-n: ./x --lr 1;"
+is "of all" "$(runs all:lr=1)" "ci-a: R --lr 1;ci-b:1: R --x 1 --lr 1;ci-sc_one: R --lr 1;ci-n: ./x --lr 1;"
+is "of a scope's name" "$(runs -t sc/one:lr=1)" "ci-sc_one: R --lr 1;"
+is "of a scope's tag" "$(runs -t sc/t:lr=1)" "ci-sc_one: R --lr 1;"
+is "of a scope" "$(runs -t sc/all:lr=1)" "ci-sc_one: R --lr 1;"
+is "of a YAML model, by its folder or its name" "$(runs n:k=2) $(runs -t Team/N:k=2)" "ci-n: ./x --k 2; ci-n: ./x --k 2;"
+is "one model twice" "$(runs -t b:x=2 -t b:x=3,b:x=2)" "ci-b:1: R --x 1 --x 2;ci-b:1: R --x 1 --x 3;"
+is "with and without" "$(runs -t b,b:x=2)" "ci-b:1: R --x 1;ci-b:1: R --x 1 --x 2;"
+code "a model that has no image in it: 2" 2 "$PROFRIG" plan --manifest m.json -t unbuilt:lr=1
+like "is told, with those that have" "$(cat "$T/err")" "manifest 'm.json' has no image of model 'unbuilt:lr=1'; it has: a, b, sc/one, Team/N"
+code "a word that nothing has: 2" 2 "$PROFRIG" plan --manifest m.json a sc/b:lr=1
+like "is told beside one that is there" "$(cat "$T/err")" "no image of model 'sc/b:lr=1'"
+jq 'del(.schema, .engine) | .built_models |= map_values(del(.word))' m.json >theirs.json
+is "a manifest of madengine alike" "$(m=theirs.json runs -t b:lr=1,sc/one:k=2,Team/N:z=1)" "ci-b:1: R --x 1 --lr 1;ci-sc_one: R --k 2;ci-n: ./x --z 1;"
+
+# Several arguments of one model: one image, several runs.
+code "one model with several arguments is built once" 0 "$PROFRIG" build --dry-run -t b:x=2,b:x=3
+is "to one image" "$(cut -f 1,2 "$T/out" | tr '\t' ' ')" "b ci-b_b.x"
+like "which is said" "$(cat "$T/err")" "named with several arguments has one image"
+is "and has a run of each" "$(PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --build --json --engine docker -t b:x=2,b:x=3 2>/dev/null | jq -r '.steps[] | select(.kind == "workload") | .argv | join(" ")' | tr '\n' ';')" \
+	"bash run.sh --x 1 --x 2;bash run.sh --x 1 --x 3;"
