@@ -44,6 +44,7 @@ code "a word that nothing has: 2" 2 "$PROFRIG" plan --manifest m.json a sc/b:lr=
 like "is told beside one that is there" "$(cat "$T/err")" "no image of model 'sc/b:lr=1'"
 jq 'del(.schema, .engine) | .built_models |= map_values(del(.word))' m.json >theirs.json
 is "a manifest of madengine alike" "$(m=theirs.json runs -t b:lr=1,sc/one:k=2,Team/N:z=1)" "ci-b:1: R --x 1 --lr 1;ci-sc_one: R --k 2;ci-n: ./x --z 1;"
+is "from elsewhere, models are found by their names" "$(cd /; export MODEL_DIR=$T; m=$T/m.json runs -t a,sc/all:k=2,b:x=2)" "ci-a: R --old 1;ci-b:1: R --x 1 --x 2;ci-sc_one: R --k 2;"
 
 # Several arguments of one model: one image, several runs.
 code "one model with several arguments is built once" 0 "$PROFRIG" build --dry-run -t b:x=2,b:x=3

@@ -99,7 +99,7 @@ for bad in 'end:warm:x' nosuch 5s:2s warm:nosuch 'a%:5' ''; do
 done
 like "with the reason" "$(cat "$T/err")" "is no window: FROM:TO"
 a_run "$T/epochs" '[]' '[{"name": "epoch 0", "t_ns": 11000000000}, {"name": "epoch 2", "t_ns": 13000000000}]'
-why() { "$PROFRIG" "$2" --window "$1" "$T/epochs" -o "$T/bad${3:-}" 2>&1 >/dev/null | sed "s/.*\(the window .*\)/\1/; s/ (.profrig .* shows how)//"; }
+why() { "$PROFRIG" -q "$2" --window "$1" "$T/epochs" -o "$T/bad${3:-}" 2>&1 >/dev/null | sed "s/.*\(the window .*\)/\1/; s/ (.profrig .* shows how)//"; }
 for c in "analyze" "convert .json"; do
 	like "${c% *}: a mark that is not there is named" "$(why nope: $c)" "^the window 'nope:': no mark or span is called 'nope' "
 	like "${c% *}: behind another one too" "$(why 'epoch 0:nope' $c)" "^the window 'epoch 0:nope': no mark or span is called 'nope' "
