@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "manifest_where.h"
 #include "pick_models.h"
 
 #include <errno.h>
@@ -27,28 +28,12 @@ static void expand(const struct catalog *cat, const char *word, struct strvec *k
 	}
 }
 
-/*
- * What prepare takes for the image's model, with the arguments it was built with. A path of the
- * manifest is one from where it was built; elsewhere (MODEL_DIR) the model is found by its name.
- * Owned.
- */
-static char *own_path(const struct catalog *cat, const struct manifest_image *mi)
+/* What prepare takes for the image's model, with the arguments it was built with. Owned. */
+static char *own_path(const struct manifest_image *mi)
 {
-	const char *model = mi->model ? mi->model : mi->image;
-	const char *word = mi->word && *mi->word ? mi->word : model;
-	const char *hash = strchr(word, '#'), *args = hash ? hash + strcspn(hash, ":") : "";
-	CLEANUP(xfreep) char *bare = catalog_path_with(word, "");
-	const struct catalog_entry *named = NULL;
-
-	for (size_t i = 0; i < cat->models.nr; i++) {
-		const struct catalog_entry *e = &cat->models.v[i];
-
-		if (!strcmp(e->path, bare))
-			return xstrdup(word);
-		if (!named && !strcmp(e->name, model))
-			named = e;
-	}
-	return named && !fs_exists(bare) ? catalog_path_with(named->path, args) : xstrdup(word);
+	if (mi->at)
+		return xstrdup(mi->at);
+	return xstrdup(mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
 }
 
 /* stem: a word without its arguments. */
@@ -59,6 +44,8 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	CLEANUP(xfreep) char *bare = catalog_path_with(own, "");
 
 	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, bare))
+		return true;
+	if (mi->word && !strcmp(stem, mi->word))
 		return true;
 	/* By a tag, or by another name of the same file. */
 	expand(cat, bare, &models);
@@ -83,7 +70,7 @@ static char *with_args(const char *own, const char *args)
 static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
 {
-	CLEANUP(xfreep) char *own = own_path(cat, mi);
+	CLEANUP(xfreep) char *own = own_path(mi);
 
 	if (!words->nr)
 		strvec_push(runs, own);
@@ -149,6 +136,7 @@ static void add(struct run_options *o, const struct image_engine *e,
 	for (size_t i = 0; i < runs->nr; i++) {
 		strvec_push(models, runs->v[i]);
 		strvec_push(&o->images, image);
+		strvec_push(&o->names, mi->model ? mi->model : "");
 		VEC_PUSH(&o->builds_s, mi->build_s);
 	}
 }
@@ -179,15 +167,6 @@ static void take_context(struct run_options *o, const struct manifest *m)
 	json_decref(doc);
 }
 
-static struct catalog *catalog_here(void)
-{
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog *cat = xcalloc(1, sizeof(*cat));
-
-	catalog_load(cat, cwd, NULL);
-	return cat;
-}
-
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models)
 {
@@ -212,7 +191,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	for (size_t i = 0; i < o->tags.nr; i++)
 		strvec_split(&words, o->tags.v[i], ",");
 	strvec_pushv(&unused, words.v);
-	*ret_catalog = catalog_here();
+	*ret_catalog = manifest_where(&m, o->manifest);
 	for (size_t i = 0; i < m.images.nr; i++) {
 		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 
@@ -230,6 +209,22 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	}
 	manifest_release(&m);
 	return code;
+}
+
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i)
+{
+	const struct cfg_node *model = cfg_get(rc->effective.root, "model");
+	const struct cfg_node *name = cfg_get(model, "name");
+	const char *want = i < o->names.nr ? o->names.v[i] : "";
+
+	/* What a file beside the model or the command line calls it, it is called on purpose. */
+	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
+		return EXIT_DONE;
+	log_error(
+		"image '%s' of manifest '%s' was built for model '%s', but the model found for it "
+		"is '%s': run it where '%s' is, or build anew",
+		o->images.v[i], o->manifest, want, rc->model_name, want);
+	return EXIT_CONFIG;
 }
 
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
