@@ -65,7 +65,8 @@ extern const struct command *const hidden_commands[];
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
  * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
- * "--"). Returns -1 to go on, else an exit code (help was printed, or a usage error).
+ * "--"). Returns -1 to go on, else an exit code (help was printed, a usage error, or the working
+ * directory is gone, which is said).
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);

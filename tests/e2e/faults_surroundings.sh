@@ -34,7 +34,8 @@ fault "an empty PATH and docker" 4 "" "engine 'docker' does not answer" "PATH= $
 fault "no HOME" 0 success "" "env -u HOME -u XDG_RUNTIME_DIR -u XDG_CONFIG_HOME -u XDG_CACHE_HOME $run -- true"
 fault "a TMPDIR that is not there" 0 success "" "TMPDIR=/nonexistent $run -- true"
 fault "an XDG_RUNTIME_DIR that is not there" 0 success "" "XDG_RUNTIME_DIR=/nonexistent $run -- true"
-fault "a working directory that is gone" 0 success "" "mkdir gone; cd gone; rmdir ../gone; $run -- true"
+fault "a working directory that is gone" 4 "" "working directory is not there any more.*'cd' to one" "mkdir gone; cd gone; rmdir ../gone; $run -- touch $T/ran"
+check "a working directory that is gone: nothing runs" test ! -e "$T/ran"
 fault "runs go where there is a file" 4 "" "not a directory|Not a directory.*-o DIR" "touch runs; $run -- true"
 rm -f runs
 fault "runs go below a file" 4 "" "Not a directory.*-o DIR" "$PROFRIG run -o /dev/null/x --engine host -- true"
