@@ -45,6 +45,9 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_DATA_MISSING, "data that is optional is not there" },
 	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
 			 "the newest" },
+	{ W_DATA_LEFT_OUT,
+	  "the copy of a data set lacks what is no file and no folder, or a link that leads "
+	  "nowhere or back" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
