@@ -526,6 +526,7 @@ static void walk(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
+	run_dir_latest(rn);
 	if (run_dir_fill(rn, &err) < 0) {
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
 		return;
@@ -545,7 +546,6 @@ static void walk(struct run *rn)
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
 		return;
 	rn->unstarted = 0;
-	run_dir_latest(rn);
 	save(rn);
 	do_pre(rn);
 	do_workload(rn);
@@ -640,6 +640,7 @@ static void run_release(struct run *rn)
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
 	free(rn->made);
+	free(rn->latest_was);
 	for (size_t i = 0; i < rn->artifacts.nr; i++)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)

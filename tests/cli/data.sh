@@ -107,6 +107,7 @@ wait $pid
 is "an interrupt ends the fetching: 130" "$?" 130
 R=$(cat out)
 is "the run directory says where it was" "$(field "$R/run.json" '"\(.status) \(.phase)"')" "interrupted data"
+is "and is the latest" "$(readlink runs/latest)" "${R##*/}"
 code "the next run goes on" 0 run "$D, provider: http, path: '$url/slow/20/big'"
 is "it is whole" "$(got)" "$sha"
 check "part of it had come before" jq -e '.data[0].fetched_bytes < 260000' "$R/run.json"
