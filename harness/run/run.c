@@ -62,6 +62,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
 	{ W_RESULT_MISSING, "a result that was asked for is not there" },
 	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
+	{ W_PERF_CSV, "the run's results could not be added to the table of all runs (perf_csv)" },
 	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
 	{ NULL, NULL },
 };

@@ -155,6 +155,9 @@ int run_engine_answers(const struct engine *e, struct err *err);
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
 		struct err *err);
 
+/* Appends a warning (W_…) to run.json, of a run that has ended. */
+int run_note_warning(const char *run_dir, const char *code, const char *severity, const char *text,
+		     struct err *err);
 /* Appends to run.json after analysis: durations_s.analyze, warnings, metrics. */
 int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 
@@ -225,6 +228,7 @@ char *run_lib_dir(void);
 #define W_RESULT_MISSING "W_RESULT_MISSING"
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
+#define W_PERF_CSV "W_PERF_CSV"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
 #define W_OWNER "W_OWNER"
 
