@@ -558,6 +558,7 @@ static void walk(struct run *rn)
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
+	run_samplers_check(rn);
 	run_results(rn);
 	run_source_done(rn);
 }
