@@ -48,6 +48,7 @@ static int open_signals(void)
 
 	/* Ignored, not blocked: a reader that went away shows as EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);

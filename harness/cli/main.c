@@ -203,6 +203,8 @@ int main(int argc, char **argv)
 
 	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
+	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
 	cli_comm = ranks_open(&argc, &argv);
 	code = cli_main(argc, argv);
 	return ranks_close(cli_comm, code);

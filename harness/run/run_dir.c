@@ -171,7 +171,7 @@ static int cannot_make(int r, const char *parent, struct err *err)
 			       "no space for a run in '%s' (%s): make room, or name a folder on "
 			       "another disk with -o DIR",
 			       parent, strerror(-r));
-	if (r < 0 && r != -EEXIST && r != -EMFILE && why)
+	if (r < 0 && r != -EEXIST && r != -EMFILE && r != -EFBIG && why)
 		return err_set(err, -r, "%s: name another folder with -o DIR", why);
 	return r;
 }

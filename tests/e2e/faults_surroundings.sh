@@ -25,6 +25,13 @@ fault "nobody reads the live output" 0 success "" "{ $run --live -- sh -c 'seq 1
 fault "all streams closed" 1 success "" "$run -- true <&- >&- 2>&-"
 fault "very few open files" 1 failed "raise the limit" "ulimit -n 12; $run -- true"
 fault "few open files" 0 success "" "ulimit -n 32; $run --tools cpu_usage --set 'tools[0].sampler.period_s=0.01' -- sleep 0.1"
+fault "files may have no byte" 4 "" "File too large for the limit on file sizes .'ulimit -f unlimited'" "{ ulimit -f 0; $run -- true; } 2>&1 | cat; exit \${PIPESTATUS[0]}"
+fault "files may have few bytes" 4 "" "File too large for the limit on file sizes .'ulimit -f unlimited'" "{ ulimit -f 1; $run -- true; } 2>&1 | cat; exit \${PIPESTATUS[0]}"
+fault "small files, which do" 0 success "" "ulimit -f 16; $run -- true"
+fault "small files, and a report that is larger" 6 success "report.html: File too large" "ulimit -f 16; $PROFRIG -q run -o $T/runs --engine host -- true"
+fault "small files, and samples that are larger" 6 partial "File too large" \
+	"ulimit -f 16; $run --tools cpu_usage --set 'tools[0].sampler.period_s=0.001' -- sleep 2.5"
+fault "small files, and a workload that writes a larger one" 1 failed "killed by SIGXFSZ" "ulimit -f 16; $run -- sh -c 'exec head -c 100000 /dev/zero >big'"
 fault "as many open files as there may be" 0 success "" "ulimit -n \$(ulimit -Hn); $run -- true"
 fault "many descriptors inherited" 0 success "" "for i in \$(seq 10 200); do eval \"exec \$i</dev/null\"; done; $run -- sh -c 'test \$(ls /proc/self/fd | wc -l) -lt 6'"
 fault "an empty environment" 0 success "" "env -i $run -- /bin/true"
