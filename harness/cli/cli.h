@@ -323,10 +323,12 @@ extern struct comm *cli_comm;
 struct comm *ranks_open(int *argc, char ***argv);
 int ranks_close(struct comm *c, int code);
 
-/* The signal that came (SIGINT, SIGTERM, SIGHUP) once they are caught, else 0. */
+/* The signal that came (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;
+/* Whether SIGUSR1, SIGUSR2 came: they end nothing, the workload is told. */
+extern volatile sig_atomic_t cli_forward[2];
 void cli_catch_signals(void);
-/* contract: 143 after SIGTERM, 130 after all others */
+/* contract: 143 after SIGTERM and SIGALRM, 130 after all others */
 int cli_interrupt_code(int sig);
 /* From now on a signal prints the words and ends profrig at once. NULL: it is noted, as before. */
 void cli_exit_at_signal(const char *words);

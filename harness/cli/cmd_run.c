@@ -331,6 +331,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 			    p->conf.live ? NULL : on_bytes },
 		.notes = &notes,
 		.interrupt = &cli_interrupt,
+		.forward = cli_forward,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
 		.build_s = p->build_s,

@@ -491,7 +491,8 @@ static void interrupted(struct run *rn)
 static int exit_code(const struct run *rn, bool outputs_only)
 {
 	if (rn->status == RUN_INTERRUPTED)
-		return rn->interrupt == SIGTERM ? 128 + SIGTERM : 128 + SIGINT;
+		return 128 +
+		       (rn->interrupt == SIGTERM || rn->interrupt == SIGALRM ? SIGTERM : SIGINT);
 	switch (rn->status) {
 	case RUN_SUCCESS:
 	case RUN_SKIPPED:

@@ -66,6 +66,7 @@ fault "the run directory vanishes while it runs" 1 "" "run.json could not be wri
 fault "the folder of runs vanishes while it runs" 1 "" "run.json could not be written|No such file" "$run -- sh -c 'sleep 0.3; rm -rf $T/runs'"
 
 # Stopped, and going on.
+printf '#!/bin/sh\ntouch %s/working; while [ ! -e %s/go ]; do sleep 0.05; done\n' "$T" "$T" >"$T/pre.sh"
 background() { # options -- command: waits until the workload has made $T/working
 	rm -rf "$T/runs" "$T/working" "$T/go"
 	$run "$@" >"$T/out" 2>"$T/err" </dev/null &
@@ -96,6 +97,35 @@ kill -HUP $pid
 wait $pid
 is "the terminal goes away: exit" $? 130
 is "the terminal goes away: status" "$(field "$(cat "$T/out")/run.json" .status)" interrupted
+for how in "QUIT 130" "ALRM 143"; do
+	background -- sh -c "touch $T/working; sleep 600"
+	kill -${how% *} $pid
+	wait $pid
+	is "SIG${how% *}: exit" $? "${how#* }"
+	is "SIG${how% *}: status" "$(field "$(cat "$T/out")/run.json" '"\(.status) \(.reason)"')" "interrupted interrupted by SIG${how% *}"
+done
+for sig in USR1 USR2; do
+	background -- sh -c "trap 'touch $T/go' $sig; touch $T/working; sleep 600 & while [ ! -e $T/go ]; do sleep 0.05; done; kill \$!; wait; echo told"
+	kill -$sig $pid
+	wait $pid
+	is "SIG$sig reaches a workload that catches it" "$? $(cat "$T/runs/latest/steps/01-workload.out")" "0 told"
+	background -- sh -c "touch $T/working; exec sleep 600"
+	kill -$sig $pid
+	wait $pid
+	is "SIG$sig ends one that does not" "$? $(field "$(cat "$T/out")/run.json" .reason)" "1 workload was killed by SIG$sig"
+done
+background --set 'pre_scripts=[{path: '"$T/pre.sh"'}]' -- true
+kill -USR1 $pid
+touch "$T/go"
+wait $pid
+is "SIGUSR1 when no workload runs" $? 0
+rm -f "$T/working" "$T/go"
+"$PROFRIG" -q sample --source procfs -o "$T/s.csv" -- sh -c "trap 'touch $T/go' USR1; touch $T/working; while [ ! -e $T/go ]; do sleep 0.05; done" 2>"$T/err" &
+pid=$!
+wait_for test -e "$T/working"
+kill -USR1 $pid
+wait $pid
+is "SIGUSR1 reaches a command that is sampled" $? 0
 if command -v script >/dev/null; then
 	rm -rf "$T/runs" "$T/working"
 	script -qc "$run --live -- sh -c 'touch $T/working; sleep 600'" /dev/null >/dev/null 2>&1 </dev/null &
