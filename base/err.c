@@ -1,5 +1,6 @@
 #include "profrig/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,6 +93,9 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 		va_end(ap);
 		text_add(&t, ": ");
 		text_add(&t, describe(code));
+		if (code == EFBIG)
+			text_add(&t, " for the limit on file sizes ('ulimit -f unlimited' lifts "
+				     "it)");
 		text_store(&t, err, code);
 	}
 	return -code;

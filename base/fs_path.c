@@ -52,9 +52,9 @@ char *fs_abs(const char *path)
 	if (*path != '/') {
 		CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
 
-		/* A working directory that was removed has no name: the root stands for it. */
-		if (cwd)
-			add_parts(&sb, cwd);
+		if (!cwd)
+			return xstrdup(path);
+		add_parts(&sb, cwd);
 	}
 	add_parts(&sb, path);
 	if (sb.len == 0)

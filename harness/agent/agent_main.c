@@ -48,6 +48,10 @@ static int open_signals(void)
 
 	/* Ignored, not blocked: a reader that went away shows as EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	/* Meant for the workload, by who tells all processes of a job. */
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);

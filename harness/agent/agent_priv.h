@@ -114,10 +114,14 @@ void tree_release(struct tree *t);
 size_t tree_count(const struct agent *a, int owner);
 /* Sends sig to each of them but those in group skip_pgrp (0: all); returns how many took it. */
 size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp);
+/* Sends sig to those of them that have a handler for it; returns how many took it. */
+size_t tree_signal_catching(const struct agent *a, int owner, int sig);
 
 int step_find(const struct agent *a, int64_t id); /* the newest of that id, or -1 */
 void step_start(struct agent *a, int64_t id, const json_t *rq);
 void step_signal(struct agent *a, int index, int sig);
+/* See the request "forward" (agent.h). */
+void step_forward(struct agent *a, int index, int sig);
 void steps_reap(struct agent *a);
 
 void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms);

@@ -103,7 +103,7 @@ static void op_probe(struct agent *a, int64_t id, const json_t *rq)
 	probe_needs(a, id, &needs, &env);
 }
 
-static void op_signal(struct agent *a, int64_t id, const json_t *rq)
+static void op_signal(struct agent *a, int64_t id, const json_t *rq, bool forward)
 {
 	int64_t sig = request_int(rq, "sig", 0);
 	int index = step_find(a, id);
@@ -112,6 +112,8 @@ static void op_signal(struct agent *a, int64_t id, const json_t *rq)
 		event_error(&a->out, "signal: no step %lld", (long long)id);
 	else if (sig < 1 || sig >= NSIG)
 		event_error(&a->out, "signal: %lld is not a signal", (long long)sig);
+	else if (forward)
+		step_forward(a, index, (int)sig);
 	else
 		step_signal(a, index, (int)sig);
 }
@@ -159,7 +161,9 @@ static void carry_out(struct agent *a, const json_t *rq)
 	else if (!strcmp(op, "start"))
 		step_start(a, id, rq);
 	else if (!strcmp(op, "signal"))
-		op_signal(a, id, rq);
+		op_signal(a, id, rq, false);
+	else if (!strcmp(op, "forward"))
+		op_signal(a, id, rq, true);
 	else if (!strcmp(op, "reap"))
 		op_reap(a, id, rq);
 	else if (!strcmp(op, "own"))

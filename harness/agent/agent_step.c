@@ -143,6 +143,15 @@ void step_signal(struct agent *a, int index, int sig)
 	tree_signal(a, index, sig, s->running ? s->pid : 0);
 }
 
+void step_forward(struct agent *a, int index, int sig)
+{
+	const struct step *s = &a->steps.v[index];
+
+	tree_scan(a);
+	if (tree_signal_catching(a, index, sig) == 0 && s->running)
+		kill(s->pid, sig);
+}
+
 static double seconds(const struct timeval *tv)
 {
 	return (double)tv->tv_sec + (double)tv->tv_usec * 1e-6;

@@ -276,3 +276,32 @@ size_t tree_signal(const struct agent *a, int owner, int sig, pid_t skip_pgrp)
 	}
 	return n;
 }
+
+/* "SigCgt:" is a mask in hex, signal 1 the lowest bit (proc(5)). */
+static bool catches(pid_t pid, int sig)
+{
+	char path[64], text[4096], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "\nSigCgt:\t");
+	return at && (strtoull(at + 9, NULL, 16) >> (sig - 1) & 1);
+}
+
+size_t tree_signal_catching(const struct agent *a, int owner, int sig)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->tree.procs.nr; i++) {
+		const struct tree_proc *p = &a->tree.procs.v[i];
+
+		n += wanted(p, owner) && catches(p->pid, sig) && kill(p->pid, sig) == 0;
+	}
+	return n;
+}

@@ -65,7 +65,8 @@ extern const struct command *const hidden_commands[];
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
  * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
- * "--"). Returns -1 to go on, else an exit code (help was printed, or a usage error).
+ * "--"). Returns -1 to go on, else an exit code (help was printed, a usage error, or the working
+ * directory is gone, which is said).
  */
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest);
@@ -323,10 +324,12 @@ extern struct comm *cli_comm;
 struct comm *ranks_open(int *argc, char ***argv);
 int ranks_close(struct comm *c, int code);
 
-/* The signal that came (SIGINT, SIGTERM, SIGHUP) once they are caught, else 0. */
+/* The signal that came (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;
+/* Whether SIGUSR1, SIGUSR2 came: they end nothing, the workload is told. */
+extern volatile sig_atomic_t cli_forward[2];
 void cli_catch_signals(void);
-/* contract: 143 after SIGTERM, 130 after all others */
+/* contract: 143 after SIGTERM and SIGALRM, 130 after all others */
 int cli_interrupt_code(int sig);
 /* From now on a signal prints the words and ends profrig at once. NULL: it is noted, as before. */
 void cli_exit_at_signal(const char *words);

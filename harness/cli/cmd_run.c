@@ -280,31 +280,40 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 	return r < 0 ? EXIT_MISSING : EXIT_DONE;
 }
 
-/* status NULL: as run.json says. A table that cannot be written takes nothing from the run. */
-static void note_results(const struct prepared *p, const char *status, const char *reason)
+/*
+ * status NULL: as run.json says. A table that cannot be written takes nothing from the run, but it
+ * is not all that was asked for.
+ */
+static int note_results(const struct prepared *p, const char *status, const char *reason)
 {
+	CLEANUP(xfreep) char *text = NULL;
 	struct err err = ERR_INIT;
 
-	if (p->conf.results.perf_csv && run_perf_csv(&p->plan, status, reason, &err) < 0)
-		log_warn("the results of %s are not in the table: %s", p->run_id, err.msg);
+	if (!p->conf.results.perf_csv || run_perf_csv(&p->plan, status, reason, &err) == 0)
+		return EXIT_DONE;
+	text = xasprintf("the results of %s are not in the table: %s", p->run_id, err.msg);
+	log_error("%s", text);
+	if (!status && run_note_warning(p->run_dir, W_PERF_CSV, "error", text, &err) < 0)
+		log_error("%s", err.msg);
+	return EXIT_PARTIAL;
 }
 
-/* True, with everything said, for a model that is not for the GPUs of this machine. */
-static bool left_out(const struct run_options *o, const struct prepared *p)
+/* An exit code, with everything said, for a model that is not for the GPUs of this machine; else
+ * -1. */
+static int left_out(const struct run_options *o, const struct prepared *p)
 {
 	CLEANUP(xfreep) char *why = NULL;
 	const char *arch;
 
 	if (o->all_archs || !p->conf.skip_gpu_arch.nr)
-		return false;
+		return -1;
 	arch = run_skip_arch(&p->conf, &p->devices);
 	if (!arch)
-		return false;
+		return -1;
 	why = xasprintf("model.skip_gpu_arch leaves out %s, which this machine has", arch);
 	log_notice("%s is skipped: %s (--disable-skip-gpu-arch runs it all the same)",
 		   p->conf.model_name, why);
-	note_results(p, "skipped", why);
-	return true;
+	return note_results(p, "skipped", why);
 }
 
 static int run_one(const struct run_options *o, const struct prepared *p, struct pairing *pairing,
@@ -322,6 +331,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 			    p->conf.live ? NULL : on_bytes },
 		.notes = &notes,
 		.interrupt = &cli_interrupt,
+		.forward = cli_forward,
 		.runs_dir = p->runs_dir,
 		.version = PROFRIG_VERSION,
 		.build_s = p->build_s,
@@ -342,7 +352,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (o->baseline)
 		pairing_add(pairing, p, block, &r);
 	else
-		note_results(p, NULL, NULL);
+		code = exit_worse(code, note_results(p, NULL, NULL));
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
 		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
@@ -408,8 +418,10 @@ static void say_together(struct strvec *dirs)
 }
 
 /* What a run cost is known when its pair has ended, and goes into the table of results with it. */
-static void end_block(struct pairing *pairing)
+static int end_block(struct pairing *pairing)
 {
+	int code = EXIT_DONE;
+
 	for (size_t i = 0; i < pairing->v.nr; i++) {
 		struct outcome *oc = &pairing->v.v[i];
 
@@ -417,8 +429,9 @@ static void end_block(struct pairing *pairing)
 			continue;
 		oc->noted = true;
 		pairing_pair(pairing, i);
-		note_results(oc->prepared, NULL, NULL);
+		code = exit_worse(code, note_results(oc->prepared, NULL, NULL));
 	}
+	return code;
 }
 
 /* The repeats of one model, p being its kinds of run. */
@@ -434,25 +447,28 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 		/* There and back: what drifts is no overhead. */
 		struct prepared *one = &p[block % 2 ? each - 1 - at : at];
 		if (at == 0)
-			end_block(&pairing);
+			code = exit_worse(code, end_block(&pairing));
 		if (!one->engine)
 			continue;
 		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
 			break;
 		int r = *first ? EXIT_DONE : prepare_again(one);
 		*first = false;
-		if (r == EXIT_DONE && left_out(o, one))
+		int skipped = r == EXIT_DONE ? left_out(o, one) : -1;
+		if (skipped >= 0) {
+			code = exit_worse(code, skipped);
 			continue;
+		}
 		if (r == EXIT_DONE)
 			r = run_one(o, one, &pairing, block);
 		/* Also what could not even be set up is a result. */
 		if (r != EXIT_DONE && !cli_interrupt && !fs_is_dir(one->run_dir))
-			note_results(one, "failed", log_last_error());
+			r = exit_worse(r, note_results(one, "failed", log_last_error()));
 		code = exit_worse(code, r);
 		if (!one->bare && fs_is_dir(one->run_dir))
 			strvec_push(&dirs, one->run_dir);
 	}
-	end_block(&pairing);
+	code = exit_worse(code, end_block(&pairing));
 	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
 		code = exit_worse(code, EXIT_GATE);
 	if (dirs.nr == (size_t)o->repeat)

@@ -366,6 +366,17 @@ static int spawn(char *const *cmd, const char *program, struct child *ch)
 	return EXIT_MISSING;
 }
 
+static void forward(const struct child *ch)
+{
+	static const int sigs[] = { SIGUSR1, SIGUSR2 };
+
+	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
+		if (cli_forward[i] && ch->pid && !ch->ended)
+			kill(ch->pid, sigs[i]);
+		cli_forward[i] = 0;
+	}
+}
+
 static void pass_on(struct child *ch)
 {
 	int sig = cli_interrupt;
@@ -391,6 +402,7 @@ static void look_on(struct sample *s, struct child *ch, struct sample_live *live
 		if (left <= 0)
 			break;
 		pass_on(ch);
+		forward(ch);
 		if (ch->pid)
 			ch->ended = proc_wait(ch->pid, piece, &ch->how, NULL) != -ETIMEDOUT;
 		else

@@ -33,9 +33,17 @@ const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL 
 volatile sig_atomic_t cli_interrupt;
 static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
 
+volatile sig_atomic_t cli_forward[2];
+
 int cli_interrupt_code(int sig)
 {
-	return 128 + (sig == SIGTERM ? SIGTERM : SIGINT);
+	return 128 + (sig == SIGTERM || sig == SIGALRM ? SIGTERM : SIGINT);
+}
+
+/* Schedulers warn of the end of the time this way: that is the workload's to know. */
+static void on_user_signal(int sig)
+{
+	cli_forward[sig == SIGUSR2] = 1;
 }
 
 static void on_signal(int sig)
@@ -54,9 +62,14 @@ static void on_signal(int sig)
 void cli_catch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal }, was;
+	struct sigaction user = { .sa_handler = on_user_signal };
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGQUIT, &sa, NULL);
+	sigaction(SIGALRM, &sa, NULL);
+	sigaction(SIGUSR1, &user, NULL);
+	sigaction(SIGUSR2, &user, NULL);
 	/* Ignored when nohup started us, so that the end of the terminal is not ours. */
 	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &sa, NULL);
@@ -223,6 +236,8 @@ int main(int argc, char **argv)
 	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
 	learn_secrets();
+	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
 	cli_comm = ranks_open(&argc, &argv);
 	code = cli_main(argc, argv);
 	return ranks_close(cli_comm, code);

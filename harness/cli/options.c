@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -206,6 +207,26 @@ void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx)
 	describing.fn = NULL;
 }
 
+/*
+ * Relative names, ./tools.d and the workload depend on it. A workload may have removed its own and
+ * still mark, and be spoken to.
+ */
+static int standing_somewhere(const struct command *c)
+{
+	static const char *const anywhere[] = { "ctl", "mark", "completion", "__complete",
+						"__man" };
+	CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
+
+	for (size_t i = 0; i < ARRAY_LEN(anywhere); i++)
+		if (!strcmp(c->name, anywhere[i]))
+			return -1;
+	if (cwd)
+		return -1;
+	log_error("%s: the working directory is not there any more: %s; 'cd' to one that is",
+		  c->name, strerror(errno));
+	return EXIT_MISSING;
+}
+
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest)
 {
@@ -284,5 +305,5 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		log_setup(verbose, isatty(2));
 		progress_setup(verbose <= 0 ? 0 : isatty(2) ? 2 : 1);
 	}
-	return code;
+	return code < 0 ? standing_somewhere(c) : code;
 }

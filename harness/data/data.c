@@ -22,6 +22,7 @@ void data_result_release(struct data_result *r)
 	free(r->path);
 	free(r->error);
 	free(r->note);
+	free(r->left_out);
 	/* Until now nobody else changed what this run reads. */
 	xclosep(&r->lock_fd);
 	*r = (struct data_result){ .lock_fd = -1 };
@@ -78,7 +79,9 @@ static int list(struct fetch *f, data_files *ret, struct err *err)
 		r = s3_list(f, ret, err);
 		break;
 	default:
-		r = local_list(f->s->path, MAX_HASHED, ret, err);
+		local_more_release(&f->more);
+		local_more_init(&f->more);
+		r = local_list(f->s->path, MAX_HASHED, ret, &f->more, err);
 		break;
 	}
 	data_files_sort(ret);
@@ -175,12 +178,25 @@ static int sum_matches(struct fetch *f, struct err *err)
 		       f->s->sha256);
 }
 
+void data_left_out(struct fetch *f)
+{
+	free(f->ret->left_out);
+	f->ret->left_out = local_left_out(&f->more);
+}
+
 static int sync_listing(struct fetch *f, const data_files *files, struct err *err)
 {
-	return data_sync(f, files,
-			 f->s->provider == DATA_HTTP || f->s->provider == DATA_S3 ? http_fetch
-										  : local_copy,
-			 err);
+	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
+	int r;
+
+	if (remote(f->s))
+		return data_sync(f, files, http_fetch, err);
+	r = data_sync(f, files, local_copy, err);
+	if (r == 0)
+		r = local_folders(data, &f->more, err);
+	if (r == 0)
+		data_left_out(f);
+	return r;
 }
 
 /* Uses what there is when the server does not answer. */
@@ -270,11 +286,15 @@ static int fetch_into_cache(struct fetch *f, const char *name, struct err *err)
 static int use_in_place(struct fetch *f, struct err *err)
 {
 	CLEANUP(data_files_release) data_files files = VEC_INIT;
-	int r = local_list(f->s->path, f->s->sha256 ? MAX_HASHED : MAX_COUNTED, &files, err);
+	int r;
 
+	local_more_init(&f->more);
+	r = local_list(f->s->path, f->s->sha256 ? MAX_HASHED : MAX_COUNTED, &files, &f->more, err);
 	f->ret->cached = true;
-	if (r == -E2BIG && !f->s->sha256)
+	if (r == -E2BIG && !f->s->sha256) {
+		data_files_release(&files);
 		r = 0;
+	}
 	data_files_sort(&files);
 	for (size_t i = 0; r == 0 && i < files.nr; i++) {
 		f->ret->bytes += (uint64_t)files.v[i].bytes;
@@ -304,6 +324,7 @@ static void start(struct fetch *f, const struct data_conf *c, const struct data_
 static void end(struct fetch *f)
 {
 	http_close(f->http);
+	local_more_release(&f->more);
 	free(f->dir);
 }
 

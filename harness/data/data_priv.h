@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "profrig/data.h"
+#include "profrig/strvec.h"
 
 /* One file: of a listing (what there should be) or of an entry (what there is). */
 struct data_file {
@@ -36,6 +37,17 @@ void data_files_add(data_files *f, const char *rel, const char *from, const char
 /* By the bytes of rel. */
 void data_files_sort(data_files *f);
 
+/* What the listing of a folder says beside its files; zero is empty. */
+struct local_more {
+	struct strvec dirs;     /* its folders, relative, each behind the one that holds it */
+	struct strvec left_out; /* what is no file and no folder, with the reason: "x/y: …" */
+	bool linked;            /* a link led to some of it */
+};
+void local_more_init(struct local_more *m);
+void local_more_release(struct local_more *m);
+/* One sentence about what was left out, owned; NULL: nothing was. */
+char *local_left_out(const struct local_more *m);
+
 /* One data set from one source. */
 struct fetch {
 	const struct data_source *s;
@@ -43,11 +55,14 @@ struct fetch {
 	char *dir; /* cache folder of this source */
 	struct http *http;
 	struct data_result *ret;
+	struct local_more more;  /* of the listing, of a local folder */
 	uint64_t done, total;    /* bytes, of all files; total 0: not known */
 	char tag[256];           /* of the file that came last; "": none was told */
 	const atomic_bool *stop; /* true: others have failed, give up (-ECANCELED); NULL */
 };
 bool fetch_interrupted(const struct fetch *f);
+/* f->ret tells what the copy lacks. */
+void data_left_out(struct fetch *f);
 
 /* --- data_entry.c --- */
 
@@ -86,8 +101,14 @@ int data_lanes(struct fetch *f, struct data_job *jobs, size_t nr, data_get *get,
 
 /* --- data_local.c --- */
 
-/* Files below path (or path itself), at most max of them: more is -E2BIG. */
-int local_list(const char *path, size_t max, data_files *ret, struct err *err);
+/*
+ * Files below path (or path itself), at most max of them and of folders: more is -E2BIG. Links are
+ * followed, as `find -L` does: one that leads to a folder above it is left out, like broken ones.
+ */
+int local_list(const char *path, size_t max, data_files *ret, struct local_more *more,
+	       struct err *err);
+/* Makes the folders below dir those of the listing; folders that still hold something stay. */
+int local_folders(const char *dir, const struct local_more *more, struct err *err);
 int local_copy(struct fetch *f, const struct data_file *file, const char *part, struct err *err);
 
 /* --- data_http.c --- */

@@ -117,6 +117,7 @@ static bool same_script(const data_files *have, const char *tag)
 int script_fetch(struct fetch *f, const char *name, struct err *err)
 {
 	CLEANUP(data_files_release) data_files have = VEC_INIT, made = VEC_INIT;
+	struct local_more *more = &f->more;
 	CLEANUP(xfreep) char *dir = fs_join(f->dir, "made");
 	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
 	char tag[65];
@@ -126,27 +127,35 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 		return r;
 	if (entry_read(f->dir, &have) == 0 && same_script(&have, tag) && entry_use(f) == 0)
 		return 0;
+	local_more_release(more);
+	local_more_init(more);
 	r = fs_remove_tree(dir, err);
 	if (r == 0)
 		r = fs_mkdirs(dir, 0755, err);
 	if (r == 0)
 		r = run(f, name, dir, err);
 	if (r == 0)
-		r = local_list(dir, MAX_FILES, &made, err);
+		r = local_list(dir, MAX_FILES, &made, more, err);
 	if (r == 0 && !made.nr)
 		r = err_set(err, ENOENT, "script '%s' left nothing in PROFRIG_DATA_DIR",
 			    f->s->path);
 	for (size_t i = 0; r == 0 && i < made.nr; i++) {
 		free(made.v[i].tag);
 		made.v[i].tag = xstrdup(tag);
-		f->ret->fetched_bytes += (uint64_t)made.v[i].bytes;
+		if (!more->linked)
+			f->ret->fetched_bytes += (uint64_t)made.v[i].bytes;
 	}
 	data_files_sort(&made);
 	/* All of it is new, so nothing of the old may be taken for it. */
 	if (r == 0)
 		r = fs_remove_tree(data, err);
+	/* What a link leads to is not the script's to give away, or is there twice. */
 	if (r == 0)
-		r = data_sync(f, &made, move, err);
+		r = data_sync(f, &made, more->linked ? local_copy : move, err);
+	if (r == 0)
+		r = local_folders(data, more, err);
+	if (r == 0)
+		data_left_out(f);
 	fs_remove_tree(dir, NULL);
 	return r;
 }

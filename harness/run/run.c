@@ -45,6 +45,9 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_DATA_MISSING, "data that is optional is not there" },
 	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
 			 "the newest" },
+	{ W_DATA_LEFT_OUT,
+	  "the copy of a data set lacks what is no file and no folder, or a link that leads "
+	  "nowhere or back" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -59,6 +62,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
 	{ W_RESULT_MISSING, "a result that was asked for is not there" },
 	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
+	{ W_PERF_CSV, "the run's results could not be added to the table of all runs (perf_csv)" },
 	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
 	{ NULL, NULL },
 };
@@ -487,7 +491,8 @@ static void interrupted(struct run *rn)
 static int exit_code(const struct run *rn, bool outputs_only)
 {
 	if (rn->status == RUN_INTERRUPTED)
-		return rn->interrupt == SIGTERM ? 128 + SIGTERM : 128 + SIGINT;
+		return 128 +
+		       (rn->interrupt == SIGTERM || rn->interrupt == SIGALRM ? SIGTERM : SIGINT);
 	switch (rn->status) {
 	case RUN_SUCCESS:
 	case RUN_SKIPPED:
@@ -523,6 +528,7 @@ static void walk(struct run *rn)
 {
 	struct err err = ERR_INIT;
 
+	run_dir_latest(rn);
 	if (run_dir_fill(rn, &err) < 0) {
 		run_failed(rn, RUN_FAILED, "%s", err.msg);
 		return;
@@ -542,7 +548,6 @@ static void walk(struct run *rn)
 	if (rn->unstarted && rn->o->quick && rn->pl->engine->container)
 		return;
 	rn->unstarted = 0;
-	run_dir_latest(rn);
 	save(rn);
 	do_pre(rn);
 	do_workload(rn);
@@ -554,6 +559,7 @@ static void walk(struct run *rn)
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
+	run_samplers_check(rn);
 	run_results(rn);
 	run_source_done(rn);
 }
@@ -637,6 +643,7 @@ static void run_release(struct run *rn)
 		registry_leave(&rn->reg);
 	xclosep(&rn->lock_fd);
 	free(rn->made);
+	free(rn->latest_was);
 	for (size_t i = 0; i < rn->artifacts.nr; i++)
 		free(rn->artifacts.v[i].path);
 	for (size_t i = 0; i < rn->samplers.nr; i++)

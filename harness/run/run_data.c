@@ -89,6 +89,10 @@ static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
 	rn->data_s += d.r.seconds;
 	if (d.r.note)
 		run_warn(rn, W_DATA_SOURCE, "warning", "%s", d.r.note);
+	if (d.r.left_out)
+		run_warn(rn, W_DATA_LEFT_OUT, "warning",
+			 "data '%s' from %s: the copy lacks what could not be copied: %s", d.r.name,
+			 d.r.source, d.r.left_out);
 	if (r < 0 && r != -EINTR && d.optional)
 		run_warn(rn, W_DATA_MISSING, "warning", "data '%s' is not there: %s", d.r.name,
 			 err.msg);

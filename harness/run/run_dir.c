@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,7 +171,7 @@ static int cannot_make(int r, const char *parent, struct err *err)
 			       "no space for a run in '%s' (%s): make room, or name a folder on "
 			       "another disk with -o DIR",
 			       parent, strerror(-r));
-	if (r < 0 && r != -EEXIST && r != -EMFILE && why)
+	if (r < 0 && r != -EEXIST && r != -EMFILE && r != -EFBIG && why)
 		return err_set(err, -r, "%s: name another folder with -o DIR", why);
 	return r;
 }
@@ -202,11 +203,62 @@ int run_dir_make(struct run *rn, struct err *err)
 	return cannot_make(r, parent, err);
 }
 
+/* --- the link to the newest --- */
+
+static char *link_target(const char *link)
+{
+	char buf[PATH_MAX];
+	ssize_t n = readlink(link, buf, sizeof(buf) - 1);
+
+	return n > 0 ? xstrndup(buf, (size_t)n) : NULL;
+}
+
+static int set_link(const struct run *rn, const char *link, const char *target)
+{
+	CLEANUP(xfreep) char *tmp = xasprintf("%s/.latest.%s", rn->o->runs_dir, rn->pl->run_id);
+	int r = 0;
+
+	unlink(tmp);
+	if (symlink(target, tmp) < 0 || rename(tmp, link) < 0)
+		r = -errno;
+	unlink(tmp);
+	return r;
+}
+
+void run_dir_latest(struct run *rn)
+{
+	const char *dir = rn->o->runs_dir;
+	CLEANUP(xfreep) char *link = dir ? fs_join(dir, "latest") : NULL;
+	int r;
+
+	if (!dir)
+		return;
+	rn->latest_was = link_target(link);
+	r = set_link(rn, link, fs_base(rn->pl->run_dir));
+	if (r < 0)
+		run_warn(rn, W_LATEST_LINK, "note", "'%s' could not be set: %s", link,
+			 strerror(-r));
+}
+
+/* Back to the run before, unless a newer one has taken it meanwhile. */
+static void latest_undo(const struct run *rn)
+{
+	const char *dir = rn->o->runs_dir;
+	CLEANUP(xfreep) char *link = dir ? fs_join(dir, "latest") : NULL;
+	CLEANUP(xfreep) char *now = dir ? link_target(link) : NULL;
+
+	if (!now || strcmp(now, fs_base(rn->pl->run_dir)) != 0)
+		return;
+	if (!rn->latest_was || set_link(rn, link, rn->latest_was) < 0)
+		unlink(link);
+}
+
 void run_dir_unmake(struct run *rn)
 {
 	CLEANUP(xfreep) char *at = fs_dir(rn->pl->run_dir);
 
 	xclosep(&rn->lock_fd);
+	latest_undo(rn);
 	fs_remove_tree(rn->pl->run_dir, NULL);
 	/* Not what is in use by now: rmdir leaves it. */
 	while (rn->made && fs_below(rn->made, at) && rmdir(at) == 0) {
@@ -236,23 +288,6 @@ static int copy_script(const char *from, const char *to, struct err *err)
 	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
 
 	return r < 0 ? r : put_script(to, data, n, err);
-}
-
-void run_dir_latest(struct run *rn)
-{
-	const char *dir = rn->o->runs_dir;
-	CLEANUP(xfreep) char *link = NULL;
-	CLEANUP(xfreep) char *tmp = NULL;
-
-	if (!dir)
-		return;
-	link = fs_join(dir, "latest");
-	tmp = xasprintf("%s/.latest.%s", dir, rn->pl->run_id);
-	unlink(tmp);
-	if (symlink(fs_base(rn->pl->run_dir), tmp) == 0 && rename(tmp, link) == 0)
-		return;
-	run_warn(rn, W_LATEST_LINK, "note", "'%s' could not be set: %s", link, strerror(errno));
-	unlink(tmp);
 }
 
 int run_dir_fill(struct run *rn, struct err *err)

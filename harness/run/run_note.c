@@ -233,6 +233,22 @@ static void warn_overhead(json_t *doc, const struct run_overhead *o)
 					"warning", "count", 1, "text", text));
 }
 
+int run_note_warning(const char *run_dir, const char *code, const char *severity, const char *text,
+		     struct err *err)
+{
+	json_t *doc = run_json_load(run_dir, err);
+	int r;
+
+	if (!doc)
+		return err && err->code ? -err->code : -EINVAL;
+	json_array_append_new(array_of(doc, "warnings"),
+			      json_pack("{s:s, s:s, s:i, s:s}", "code", code, "severity", severity,
+					"count", 1, "text", text));
+	r = run_json_store(run_dir, doc, err);
+	json_decref(doc);
+	return r;
+}
+
 int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct err *err)
 {
 	json_t *doc = run_json_load(run_dir, err), *metrics;

@@ -169,6 +169,7 @@ struct run {
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
+	char *latest_was;    /* what the link `latest` said before this run; NULL: nothing */
 	char *made;   /* the first folder on the way to the run directory that we made, owned */
 	bool skipped; /* it was not to run */
 
@@ -233,9 +234,9 @@ void run_idle(struct run *rn, const char *when, double s);
 int run_dir_make(struct run *rn, struct err *err);
 /* Folders and copies of scripts. */
 int run_dir_fill(struct run *rn, struct err *err);
-/* The `latest` link, once the run has begun; a failure is a warning. */
+/* The `latest` link, as soon as the run directory is there; a failure is a warning. */
 void run_dir_latest(struct run *rn);
-/* As if the run had never been: of one that could not begin. */
+/* As if the run had never been, `latest` too: of one that could not begin. */
 void run_dir_unmake(struct run *rn);
 /*
  * Lets an agent that is another user than we are into the folders, and write where steps and tools
@@ -312,6 +313,9 @@ void run_samplers_mark(struct run *rn, const char *name);
 void run_samplers_pause(struct run *rn, bool pause);
 void run_samplers_target(struct run *rn, pid_t pid);
 void run_samplers_stop(struct run *rn);
+/* Once nothing of the run lives: a samples file that is gone, or lacks rows, is a failed
+ * sampler's. */
+void run_samplers_check(struct run *rn);
 /* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
  * words. */
 const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/fs.h"
 #include "profrig/num.h"
+
+#define READ_BLOCK ((size_t)1 << 16)
 
 /* --- which source --- */
 
@@ -217,6 +220,61 @@ void run_samplers_stop(struct run *rn)
 			note_failure(rn, s, s->stats.error_text);
 		else if (s->stats.rows == 0)
 			note_silence(rn, s);
+	}
+}
+
+/* --- what they left --- */
+
+/* Rows of a samples file: they begin with their time. A hole that somebody cut has none. */
+static uint64_t count_rows(FILE *f)
+{
+	CLEANUP(xfreep) char *block = xmalloc(READ_BLOCK);
+	bool begins = true;
+	uint64_t rows = 0;
+	size_t n;
+
+	while ((n = fread(block, 1, READ_BLOCK, f)) > 0)
+		for (size_t i = 0; i < n; i++) {
+			rows += begins && block[i] >= '0' && block[i] <= '9';
+			begins = block[i] == '\n';
+		}
+	return rows;
+}
+
+static void check_file(struct run *rn, struct run_sampler *s)
+{
+	const char *rel = fs_below(rn->pl->run_dir, s->plan->out);
+	char words[sizeof(s->error)];
+	uint64_t rows;
+	FILE *f;
+
+	rel = rel ? rel : s->plan->out;
+	f = fs_is_file(s->plan->out) ? fopen(s->plan->out, "re") : NULL;
+	if (!f) {
+		snprintf(words, sizeof(words),
+			 "'%s' is missing: it was written, and something removed it during the run",
+			 rel);
+		note_failure(rn, s, words);
+		return;
+	}
+	rows = count_rows(f);
+	fclose(f);
+	if (rows >= s->stats.rows)
+		return;
+	snprintf(words, sizeof(words),
+		 "'%s' has %" PRIu64 " of the %" PRIu64
+		 " rows that were written: something changed it during the run",
+		 rel, rows, s->stats.rows);
+	note_failure(rn, s, words);
+}
+
+void run_samplers_check(struct run *rn)
+{
+	for (size_t i = 0; i < rn->samplers.nr; i++) {
+		struct run_sampler *s = &rn->samplers.v[i];
+
+		if (s->stopped && s->stats.rows && !*s->error)
+			check_file(rn, s);
 	}
 }
 

@@ -182,6 +182,22 @@ static void escalate(struct progress *p)
 	}
 }
 
+/* tell false: they came when nobody was there to hear them. */
+static void pass_on(struct progress *p, bool tell)
+{
+	static const int sigs[] = { SIGUSR1, SIGUSR2 };
+	volatile sig_atomic_t *came = p->rn->o->forward;
+
+	for (size_t i = 0; came && i < ARRAY_LEN(sigs); i++) {
+		if (!came[i])
+			continue;
+		came[i] = 0;
+		if (tell)
+			request(p, json_pack("{s:s, s:I, s:i}", "op", "forward", "id",
+					     (json_int_t)p->id, "sig", sigs[i]));
+	}
+}
+
 static void watch_limits(struct progress *p)
 {
 	int64_t now = clock_monotonic_ns();
@@ -338,6 +354,7 @@ static void wait_for_end(struct progress *p)
 		if (p->rn->o->events.tick)
 			p->rn->o->events.tick(p->rn->o->events.ctx);
 		watch_limits(p);
+		pass_on(p, p->plan->kind == STEP_WORKLOAD && p->s->started_ns && !p->s->sent);
 	}
 	drain_tails(p);
 }
@@ -398,6 +415,7 @@ void step_run(struct run *rn, size_t index)
 		oom_begin(&p.s->oom, "",
 			  rn->pl->engine->container ? sampler_find_agent(rn->pl->run_id)
 						    : getpid());
+	pass_on(&p, false);
 	request(&p, step_start_request(rn, ps, p.id));
 	wait_for_end(&p);
 	if (!p.s->ended || rn->link_lost)

@@ -14,6 +14,9 @@
  *		cpus: the only processors it and what it starts may use (absent: all)
  *	{"op":"signal","id":N,"sig":15}
  *		to the step's process group and its strays (descendants that left the group)
+ *	{"op":"forward","id":N,"sig":10}
+ *		to those processes of the step that catch it, which a wrapper and a shell mostly do
+ *		not; when none does, to the step's first process, as if it had been sent there
  *	{"op":"reap","id":N,"wait_ms":0,"grace_ms":200}
  *		ends what a finished step left behind: wait_ms to end by itself, TERM, grace, KILL
  *	{"op":"own","id":N,"dir":"/run","since_ns":0}

@@ -49,6 +49,7 @@ struct data_result {
 	char *path;           /* absolute: the file or folder to read; NULL: none */
 	char *error;          /* why not, or NULL */
 	char *note;           /* for people: what is not as asked for; NULL */
+	char *left_out;       /* for people: what the copy of a folder lacks; NULL */
 	char sha256[65];      /* "": not known */
 	uint64_t files, bytes, fetched_bytes;
 	double seconds;

@@ -59,7 +59,11 @@ int64_t fs_size(const char *path); /* bytes, -1 when absent */
 int64_t fs_usage(const char *path);
 int64_t fs_mtime_ns(const char *path);            /* CLOCK_REALTIME, -1 when absent */
 char *fs_join(const char *dir, const char *name); /* name absolute → name; owned */
-char *fs_abs(const char *path); /* absolute and lexically clean, links not resolved; owned */
+/*
+ * Absolute and lexically clean, links not resolved; owned. Where the working directory was removed
+ * a relative path stays as it is: there is nothing it could lead to.
+ */
+char *fs_abs(const char *path);
 /* What of path comes after dir and its '/', "" for dir itself; NULL when it lies elsewhere. */
 const char *fs_below(const char *dir, const char *path);
 const char *fs_base(const char *path); /* after the last '/', borrowed */

@@ -90,6 +90,8 @@ struct run_opts {
 	run_check_fn *check;
 	struct run_events events;
 	volatile sig_atomic_t *interrupt;
+	/* two, or NULL: SIGUSR1, SIGUSR2 came. The workload is told while it runs */
+	volatile sig_atomic_t *forward;
 	const char *runs_dir; /* for the `latest` link */
 	const char *version;  /* of profrig */
 	double build_s;       /* how long the image took to build; 0: not known */
@@ -155,6 +157,9 @@ int run_engine_answers(const struct engine *e, struct err *err);
 int run_execute(const struct plan *pl, const struct run_opts *o, struct run_result *ret,
 		struct err *err);
 
+/* Appends a warning (W_…) to run.json, of a run that has ended. */
+int run_note_warning(const char *run_dir, const char *code, const char *severity, const char *text,
+		     struct err *err);
 /* Appends to run.json after analysis: durations_s.analyze, warnings, metrics. */
 int run_note_analysis(const char *run_dir, double analyze_s, struct err *err);
 
@@ -213,6 +218,7 @@ char *run_lib_dir(void);
 #define W_PULL_FAILED "W_PULL_FAILED"
 #define W_DATA_MISSING "W_DATA_MISSING"
 #define W_DATA_SOURCE "W_DATA_SOURCE"
+#define W_DATA_LEFT_OUT "W_DATA_LEFT_OUT"
 #define W_CLOCK_STEP "W_CLOCK_STEP"
 #define W_NO_CONTROL "W_NO_CONTROL"
 #define W_MARKS_DROPPED "W_MARKS_DROPPED"
@@ -224,6 +230,7 @@ char *run_lib_dir(void);
 #define W_RESULT_MISSING "W_RESULT_MISSING"
 #define W_LOG_ERROR "W_LOG_ERROR"
 #define W_OOM "W_OOM"
+#define W_PERF_CSV "W_PERF_CSV"
 #define W_SOURCE_LEFT "W_SOURCE_LEFT"
 #define W_OWNER "W_OWNER"
 

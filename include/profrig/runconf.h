@@ -182,7 +182,7 @@ int catalog_load(struct catalog *c, const char *cwd, struct err *err);
 int catalog_load_files(struct catalog *c, const char *cwd, struct err *err);
 /* Of the models of another folder, NULL: of cwd. Paths begin with dir. */
 int catalog_load_of(struct catalog *c, const char *cwd, const char *dir, struct err *err);
-/* Adds models that only madengine's manifest knows (mad_models_add_built). */
+/* Adds the models of madengine's manifest that the catalog has not (mad_models_add_built). */
 void catalog_add_built(struct catalog *c, const char *manifest);
 void catalog_release(struct catalog *c);
 /*

@@ -107,6 +107,7 @@ wait $pid
 is "an interrupt ends the fetching: 130" "$?" 130
 R=$(cat out)
 is "the run directory says where it was" "$(field "$R/run.json" '"\(.status) \(.phase)"')" "interrupted data"
+is "and is the latest" "$(readlink runs/latest)" "${R##*/}"
 code "the next run goes on" 0 run "$D, provider: http, path: '$url/slow/20/big'"
 is "it is whole" "$(got)" "$sha"
 check "part of it had come before" jq -e '.data[0].fetched_bytes < 260000' "$R/run.json"
@@ -242,8 +243,33 @@ is "nas: nothing is copied twice" "$(d cached) $(d fetched_bytes)" "true 0"
 printf 22 >set/sub/b
 code "nas: what changed is" 0 run "$D, provider: nas, path: set, mirrorlocal: mirror" -- sh -c 'cat "$PROFRIG_DATA_D/sub/b"'
 is "nas: the new one" "$(cat "$R/steps/01-workload.out") $(d fetched_bytes)" "22 2"
+mkdir -p real/inner src/hollow/deep; echo 9 >real/inner/file; echo t >src/top
+ln -s ../real src/shard0; ln -s ../../real/inner/file src/hollow/file
+list='cd "$PROFRIG_DATA_D/" && find . | LC_ALL=C sort | tr "\n" " "'
+all=". ./hollow ./hollow/deep ./hollow/file ./shard0 ./shard0/inner ./shard0/inner/file ./top "
+N="$D, provider: nas, path: src, mirrorlocal: mirror2"
+sum=$(cd src && find -L . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum | sha256sum | cut -d' ' -f1)
+code "nas: a copy of folders behind links" 0 run "$N" -- sh -c "$list; test -z \"\$(find . -type l)\""
+is "nas: has all that is there, empty folders too" "$(cat "$R/steps/01-workload.out")" "$all"
+is "nas: its sum is that of the recipe" "$(d sha256) $(d files) $(field "$R/run.json" '.warnings | length')" "$sum 3 0"
+code "nas: in place it has the same" 0 run "$D, provider: nas, path: src, sha256: $sum" -- true
+is "nas: in place it counts alike" "$(d files) $(d bytes)" "3 6"
+rm -r src/hollow; ln -s . src/round; ln -s nowhere src/broken; ln -s loop src/loop; mkfifo src/pipe
+code "nas: what cannot be copied" 0 run "$N" -- sh -c "$list"
+is "nas: is left out, and what is gone goes" "$(cat "$R/steps/01-workload.out")" ". ./shard0 ./shard0/inner ./shard0/inner/file ./top "
+like "nas: and told" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT data 'd' from .*/src: .*: broken: a broken link, and 3 more$"
+rm -r src/round src/broken src/loop src/pipe; mkdir src/empty2
+code "nas: nothing left out" 0 run "$N" -- sh -c "$list"
+is "nas: a new empty folder comes too" "$(cat "$R/steps/01-workload.out") $(field "$R/run.json" '.warnings | length')" ". ./empty2 ./shard0 ./shard0/inner ./shard0/inner/file ./top  0"
 
 # --- script ---
+cat >links.sh <<S
+cd "\$PROFRIG_DATA_DIR" && ln -s $T/real there && ln -s $T/src/top top && ln -s nowhere broken && mkdir hollow
+S
+code "script: that leaves links" 0 run "$D, provider: script, path: links.sh" -- sh -c "$list; test -z \"\$(find . -type l)\""
+is "script: has what they lead to" "$(cat "$R/steps/01-workload.out")" ". ./hollow ./there ./there/inner ./there/inner/file ./top "
+is "script: which stays where it was, as it was" "$(cat real/inner/file src/top | tr '\n' ' ')$(stat -c %a src/top)" "9 t 644"
+like "script: what leads nowhere is told" "$(field "$R/run.json" '.warnings[] | .code + " " + .text')" "^W_DATA_LEFT_OUT .*: broken: a broken link$"
 cat >bring.sh <<'S'
 echo "brings $1"
 test "$1" != fail || { echo no way >&2; exit 3; }

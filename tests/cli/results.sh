@@ -165,7 +165,7 @@ is "in perf_entry they stand beside the rest" "$(jq -c '[.[] | [.batch, .multi_r
 code "the next run" 0 run --perf-csv two.csv -- echo performance: 3 z
 is "takes their place" "$(jq -r '.[].metric' two_entry_super.json) $(jq length two_super.json)" "z 3"
 mkdir full && mkdir full/p_entry_super.json
-code "one that cannot be written" 0 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv full/p.csv -- echo performance: 1 x
+code "one that cannot be written" 6 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv full/p.csv -- echo performance: 1 x
 like "is told of" "$(cat "$T/err")" "p_entry_super.json"
 code "who starts the processes, in a configuration" 0 run --perf-csv l.csv --set model.launcher=deepspeed -- echo performance: 1 x
 is "is column launcher" "$(cell launcher -1 l.csv)" deepspeed
@@ -204,8 +204,19 @@ printf 'model,performance\ntorn,' >torn.csv
 code "a table whose last row is torn" 0 run --perf-csv torn.csv -- echo performance: 7 y
 is "keeps what is there" "$(tail -n 2 torn.csv | tr '\n' ';')" "torn,;echo,7;"
 echo 'a,b' >other.csv
-code "a file that is no such table" 0 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv other.csv -- echo performance: 7 y
+code "a file that is no such table" 6 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv other.csv -- echo performance: 7 y
 like "is left alone, and that is said" "$(cat other.csv) $(cat "$T/err")" "^a,b .*no table of runs"
+mkdir -p folder.csv
+for to in other.csv folder.csv /proc/nope.csv; do
+	code "no table, quietly: $to" 6 run --perf-csv "$to" -- echo performance: 7 y
+	like "is an error" "$(cat "$T/err")" "^profrig: error: the results of .* are not in the table: '[^']*$to'"
+	is "stands in run.json" "$(field "$(cat "$T/out")/run.json" '"\(.status) \(.warnings[] | .code + " " + .severity)"')" "success W_PERF_CSV error"
+done
+code "no table and a run that fails" 1 run --perf-csv other.csv -- false
+code "no table and a run that cannot be set up" 4 run --perf-csv other.csv --engine docker --image "$T/no" -- true
+code "no table and two runs with a baseline" 6 run --perf-csv other.csv --baseline --tools cpu_usage -- echo performance: 7 y
+code "no table, and analysed" 6 "$PROFRIG" -q run -o "$T/runs" --engine host --perf-csv other.csv --json -- echo performance: 7 y
+is "the warning stays" "$(jq .exit_code "$T/out") $(field "$(jq -r .run_dir "$T/out")/run.json" '[.warnings[] | .code] | index("W_PERF_CSV") != null')" "6 true"
 
 # many at once: no row is lost or torn
 for i in 1 2 3 4 5 6 7 8; do
@@ -216,11 +227,11 @@ for p in $pids; do wait "$p"; done
 is "runs side by side keep all rows" "$("$PYTHON" -c 'import csv; r = list(csv.DictReader(open("race.csv"))); print(len(r), len({x["run_id"] for x in r}), sorted({x["performance"] for x in r}) == list("12345678"))')" "24 24 True"
 is "and one header" "$(grep -c '^model,' race.csv)" 1
 is "perf_super.json too" "$(jq length race_super.json)" 24
-if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=16k none small 2>/dev/null; then
+if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	at_end "umount -l '$T/small'"
 	code "a table on a small disk" 0 run --perf-csv small/p.csv -- echo performance: 1 x
 	before=$(cat small/p.csv)
-	dd if=/dev/zero of=small/fill bs=1k count=64 2>/dev/null
+	dd if=/dev/zero of=small/fill bs=1k count=128 2>/dev/null
 	for i in 1 2 3 4 5 6 7 8 9 10; do "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv small/p.csv -- echo performance: $i x >/dev/null 2>"$T/err" || break; done
 	like "that is full is told of and fails no run" "$(cat "$T/err")" "not in the table.*No space left"
 	check "and holds whole rows only" "$PYTHON" -c 'import csv; r = list(csv.reader(open("small/p.csv"))); assert len({len(x) for x in r}) == 1'

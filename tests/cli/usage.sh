@@ -184,3 +184,13 @@ is "installed: its own tools are found" "$(field "$T/out" '[.[] | select(.name =
 code "installed: and its agent" 0 installed -q run --engine host --tools cpu_usage --no-analyze -- true
 HF_TOKEN=hunter2secret "$PROFRIG" -q plan --engine host --set 'secrets.HF_TOKEN.from_env=HF_TOKEN' --set env.API_KEY=hunter2secret -- true >"$T/out" 2>&1
 check "plan shows no secret" sh -c "! grep -q hunter2secret '$T/out'"
+# No place to be: relative names would lead anywhere.
+gone() { (mkdir -p "$T/gone" && cd "$T/gone" && rmdir "$T/gone" && exec "$PROFRIG" "$@"); }
+for c in "run -- touch $T/ran" "plan -- true" "sample -- touch $T/ran" "build x" "discover" "analyze x" "report x" "info x" "convert x -o y.json" \
+	"list runs" "prune" "doctor"; do
+	code "in a folder that was removed: $c" 4 gone $c
+	like "says what to do" "$(cat "$T/err")" "${c%% *}: the working directory is not there any more: .*; 'cd' to one that is"
+done
+check "and does nothing" test ! -e "$T/ran" -a ! -e /runs
+code "help is there" 0 gone run --help
+code "and completion" 0 gone completion bash

@@ -25,6 +25,13 @@ fault "nobody reads the live output" 0 success "" "{ $run --live -- sh -c 'seq 1
 fault "all streams closed" 1 success "" "$run -- true <&- >&- 2>&-"
 fault "very few open files" 1 failed "raise the limit" "ulimit -n 12; $run -- true"
 fault "few open files" 0 success "" "ulimit -n 32; $run --tools cpu_usage --set 'tools[0].sampler.period_s=0.01' -- sleep 0.1"
+fault "files may have no byte" 4 "" "File too large for the limit on file sizes .'ulimit -f unlimited'" "{ ulimit -f 0; $run -- true; } 2>&1 | cat; exit \${PIPESTATUS[0]}"
+fault "files may have few bytes" 4 "" "File too large for the limit on file sizes .'ulimit -f unlimited'" "{ ulimit -f 1; $run -- true; } 2>&1 | cat; exit \${PIPESTATUS[0]}"
+fault "small files, which do" 0 success "" "ulimit -f 16; $run -- true"
+fault "small files, and a report that is larger" 6 success "report.html: File too large" "ulimit -f 16; $PROFRIG -q run -o $T/runs --engine host -- true"
+fault "small files, and samples that are larger" 6 partial "File too large" \
+	"ulimit -f 16; $run --tools cpu_usage --set 'tools[0].sampler.period_s=0.001' -- sleep 2.5"
+fault "small files, and a workload that writes a larger one" 1 failed "killed by SIGXFSZ" "ulimit -f 16; $run -- sh -c 'exec head -c 100000 /dev/zero >big'"
 fault "as many open files as there may be" 0 success "" "ulimit -n \$(ulimit -Hn); $run -- true"
 fault "many descriptors inherited" 0 success "" "for i in \$(seq 10 200); do eval \"exec \$i</dev/null\"; done; $run -- sh -c 'test \$(ls /proc/self/fd | wc -l) -lt 6'"
 fault "an empty environment" 0 success "" "env -i $run -- /bin/true"
@@ -34,7 +41,8 @@ fault "an empty PATH and docker" 4 "" "engine 'docker' does not answer" "PATH= $
 fault "no HOME" 0 success "" "env -u HOME -u XDG_RUNTIME_DIR -u XDG_CONFIG_HOME -u XDG_CACHE_HOME $run -- true"
 fault "a TMPDIR that is not there" 0 success "" "TMPDIR=/nonexistent $run -- true"
 fault "an XDG_RUNTIME_DIR that is not there" 0 success "" "XDG_RUNTIME_DIR=/nonexistent $run -- true"
-fault "a working directory that is gone" 0 success "" "mkdir gone; cd gone; rmdir ../gone; $run -- true"
+fault "a working directory that is gone" 4 "" "working directory is not there any more.*'cd' to one" "mkdir gone; cd gone; rmdir ../gone; $run -- touch $T/ran"
+check "a working directory that is gone: nothing runs" test ! -e "$T/ran"
 fault "runs go where there is a file" 4 "" "not a directory|Not a directory.*-o DIR" "touch runs; $run -- true"
 rm -f runs
 fault "runs go below a file" 4 "" "Not a directory.*-o DIR" "$PROFRIG run -o /dev/null/x --engine host -- true"
@@ -58,6 +66,7 @@ fault "the run directory vanishes while it runs" 1 "" "run.json could not be wri
 fault "the folder of runs vanishes while it runs" 1 "" "run.json could not be written|No such file" "$run -- sh -c 'sleep 0.3; rm -rf $T/runs'"
 
 # Stopped, and going on.
+printf '#!/bin/sh\ntouch %s/working; while [ ! -e %s/go ]; do sleep 0.05; done\n' "$T" "$T" >"$T/pre.sh"
 background() { # options -- command: waits until the workload has made $T/working
 	rm -rf "$T/runs" "$T/working" "$T/go"
 	$run "$@" >"$T/out" 2>"$T/err" </dev/null &
@@ -88,6 +97,35 @@ kill -HUP $pid
 wait $pid
 is "the terminal goes away: exit" $? 130
 is "the terminal goes away: status" "$(field "$(cat "$T/out")/run.json" .status)" interrupted
+for how in "QUIT 130" "ALRM 143"; do
+	background -- sh -c "touch $T/working; sleep 600"
+	kill -${how% *} $pid
+	wait $pid
+	is "SIG${how% *}: exit" $? "${how#* }"
+	is "SIG${how% *}: status" "$(field "$(cat "$T/out")/run.json" '"\(.status) \(.reason)"')" "interrupted interrupted by SIG${how% *}"
+done
+for sig in USR1 USR2; do
+	background -- sh -c "trap 'touch $T/go' $sig; touch $T/working; sleep 600 & while [ ! -e $T/go ]; do sleep 0.05; done; kill \$!; wait; echo told"
+	kill -$sig $pid
+	wait $pid
+	is "SIG$sig reaches a workload that catches it" "$? $(cat "$T/runs/latest/steps/01-workload.out")" "0 told"
+	background -- sh -c "touch $T/working; exec sleep 600"
+	kill -$sig $pid
+	wait $pid
+	is "SIG$sig ends one that does not" "$? $(field "$(cat "$T/out")/run.json" .reason)" "1 workload was killed by SIG$sig"
+done
+background --set 'pre_scripts=[{path: '"$T/pre.sh"'}]' -- true
+kill -USR1 $pid
+touch "$T/go"
+wait $pid
+is "SIGUSR1 when no workload runs" $? 0
+rm -f "$T/working" "$T/go"
+"$PROFRIG" -q sample --source procfs -o "$T/s.csv" -- sh -c "trap 'touch $T/go' USR1; touch $T/working; while [ ! -e $T/go ]; do sleep 0.05; done" 2>"$T/err" &
+pid=$!
+wait_for test -e "$T/working"
+kill -USR1 $pid
+wait $pid
+is "SIGUSR1 reaches a command that is sampled" $? 0
 if command -v script >/dev/null; then
 	rm -rf "$T/runs" "$T/working"
 	script -qc "$run --live -- sh -c 'touch $T/working; sleep 600'" /dev/null >/dev/null 2>&1 </dev/null &

@@ -37,8 +37,15 @@ fault "prints a performance line without an end" 0 success "" 'printf "performan
 fault "prints faster than it is read live" 0 success "" 'head -c 300000000 /dev/zero' --live
 fault "truncates its own output file" 0 success "" ': >"$PROFRIG_RUN_DIR/steps/01-workload.out"; echo end'
 fault "removes its own output file" 0 success "" 'rm "$PROFRIG_RUN_DIR/steps/01-workload.out"; echo end'
+cpu=(--tools cpu_usage --set 'tools[0].sampler.period_s=0.05')
+fault "removes its samples" 6 partial "tool 'cpu_usage': 'samples/[^']*.csv' is missing: .*removed it" 'sleep 0.2; rm -f "$PROFRIG_RUN_DIR"/samples/*; sleep 0.2' "${cpu[@]}"
+like "removes its samples: a sampler's failure" "$(field "$(cat "$T/out")/run.json" '.warnings[] | .code')" "^W_SAMPLER$"
+fault "makes its samples a folder" 6 partial "samples/[^']*.csv' is missing" 'cd "$PROFRIG_RUN_DIR"/samples; sleep 0.2; f=$(ls); rm -f "$f"; mkdir "$f"' "${cpu[@]}"
+code "empties its samples" 6 "$PROFRIG" -q run -o "$T/runs" --engine host --no-analyze "${cpu[@]}" -- sh -c 'sleep 1.3; for f in "$PROFRIG_RUN_DIR"/samples/*; do : >"$f"; done; sleep 0.1'
+like "empties its samples: reason" "$(field "$(cat "$T/out")/run.json" .reason)" "has [0-9]+ of the [0-9]+ rows that were written"
+fault "leaves its samples alone" 0 success "" 'sleep 0.3' "${cpu[@]}"
 fault "writes over run.json" 0 success "" 'echo nonsense >"$PROFRIG_RUN_DIR/run.json"'
-code "makes run.json a folder" 1 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze -- sh -c 'rm -f "$PROFRIG_RUN_DIR/run.json"; mkdir "$PROFRIG_RUN_DIR/run.json"'
+code "makes run.json a folder" 1 "$PROFRIG" run -o "$T/runs" --engine host --no-analyze -- sh -c 'sleep 0.3; rm -f "$PROFRIG_RUN_DIR/run.json"; mkdir "$PROFRIG_RUN_DIR/run.json"'
 like "makes run.json a folder: it is told" "$(cat "$T/err")" "run.json could not be written"
 fault "leaves 2000 files" 0 success "" 'mkdir -p "$PROFRIG_OUT"; cd "$PROFRIG_OUT" && touch $(seq 2000)'
 fault "leaves a name with a newline" 0 success "" 'touch "$PROFRIG_RUN_DIR/artifacts/a

@@ -288,6 +288,61 @@ static void test_latest_is_a_folder(void **state)
 			    "W_LATEST_LINK");
 }
 
+static char *latest_of(const struct rig *g)
+{
+	CLEANUP(xfreep) char *link = fs_join(g->runs, "latest");
+	char buf[512];
+	ssize_t n = readlink(link, buf, sizeof(buf));
+
+	return xstrndup(buf, n > 0 ? (size_t)n : 0);
+}
+
+/* A container that does not start leaves nothing, and `latest` where it was. */
+static void test_latest_is_undone(void **state)
+{
+	struct rig *g = *state;
+	struct err err = ERR_INIT;
+
+	for (int before = 0; before < 2; before++) {
+		CLEANUP(xfreep) char *was = NULL, *is = NULL;
+
+		if (before) {
+			plan_again(g);
+			add_step(g, STEP_WORKLOAD, "workload", "true");
+			go(g);
+			was = xstrdup(g->plan.run_id);
+		}
+		plan_again(g);
+		g->opts.quick = true;
+		g->plan.engine = engine_find("docker");
+		strvec_pushl(&g->plan.engine_argv, "/bin/sh", "-c", "exit 125", NULL);
+		add_step(g, STEP_WORKLOAD, "workload", "true");
+		assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), -ENOLINK);
+		g->opts.quick = false;
+		assert_false(fs_exists(g->plan.run_dir));
+		is = latest_of(g);
+		assert_string_equal(is, was ? was : "");
+	}
+	plan_again(g);
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+}
+
+/* A run that fails before its engine is asked is the newest all the same. */
+static void test_latest_of_a_run_that_fails_early(void **state)
+{
+	struct rig *g = *state;
+	CLEANUP(xfreep) char *is = NULL;
+	struct err err = ERR_INIT;
+
+	VEC_PUSH(&g->plan.copies,
+		 ((struct plan_copy){ xstrdup("/nonexistent"), fs_join(g->plan.run_dir, "x") }));
+	add_step(g, STEP_WORKLOAD, "workload", "true");
+	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), 0);
+	assert_int_equal(g->result.status, RUN_FAILED);
+	is = latest_of(g);
+	assert_string_equal(is, g->plan.run_id);
+}
+
 static void test_run_id(void **state)
 {
 	CLEANUP(xfreep)
@@ -357,11 +412,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_verdicts),       T(test_artifact_facts),     T(test_name_that_is_no_text),
-		T(test_check_refuses),  T(test_output_in_workdir),  T(test_secrets),
-		T(test_sampler),        T(test_sampler_fails),      T(test_sampler_estimated),
-		T(test_copies),         T(test_copy_missing),       T(test_cannot_create),
-		T(test_exists_already), T(test_latest_is_a_folder), T(test_run_id),
+		T(test_verdicts),
+		T(test_artifact_facts),
+		T(test_name_that_is_no_text),
+		T(test_check_refuses),
+		T(test_output_in_workdir),
+		T(test_secrets),
+		T(test_sampler),
+		T(test_sampler_fails),
+		T(test_sampler_estimated),
+		T(test_copies),
+		T(test_copy_missing),
+		T(test_cannot_create),
+		T(test_exists_already),
+		T(test_latest_is_a_folder),
+		T(test_latest_is_undone),
+		T(test_latest_of_a_run_that_fails_early),
+		T(test_run_id),
 		T(test_note_analysis),
 	};
 
