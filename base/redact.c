@@ -166,7 +166,57 @@ char *redact_str(char *s)
 	return s;
 }
 
-void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
+/* Behind the string that begins behind a quote at `at`: its closing quote, or n. */
+static size_t string_end(const char *text, size_t at, size_t n)
+{
+	while (at < n && text[at] != '"')
+		at += text[at] == '\\' ? 2 : 1;
+	return at < n ? at : n;
+}
+
+static bool is_key(const char *text, size_t at, size_t n)
+{
+	while (at < n && isspace((unsigned char)text[at]))
+		at++;
+	return at < n && text[at] == ':';
+}
+
+static bool is_id(const char *key, size_t n)
+{
+	return (n == 2 && !memcmp(key, "id", 2)) || (n == 6 && !memcmp(key, "run_id", 6));
+}
+
+size_t redact_json(char *text, size_t n)
+{
+	size_t to = 0, from = 0;
+	bool id = false;
+
+	while (from < n) {
+		size_t quote = from, end, len;
+
+		while (quote < n && text[quote] != '"')
+			quote++;
+		quote += quote < n; /* the quote stays */
+		memmove(text + to, text + from, quote - from);
+		to += quote - from;
+		end = string_end(text, quote, n);
+		len = end - quote;
+		if (is_key(text, end + 1, n))
+			id = is_id(text + quote, len);
+		else if (!id)
+			len = redact(text + quote, len, REDACT_SURE);
+		memmove(text + to, text + quote, len);
+		to += len;
+		from = end;
+		if (from < n)
+			text[to++] = text[from++];
+	}
+	if (to < n)
+		text[to] = '\0';
+	return to;
+}
+
+static void through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx, bool json)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
@@ -176,5 +226,15 @@ void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const voi
 		return;
 	print(ctx, to);
 	if (fclose(to) == 0)
-		fwrite(text, 1, redact(text, n, REDACT_SURE), f);
+		fwrite(text, 1, json ? redact_json(text, n) : redact(text, n, REDACT_SURE), f);
+}
+
+void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
+{
+	through(f, print, ctx, false);
+}
+
+void redact_json_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)
+{
+	through(f, print, ctx, true);
 }

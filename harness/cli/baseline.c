@@ -10,6 +10,7 @@
 #include "profrig/num.h"
 #include "profrig/paired.h"
 #include "profrig/reader.h"
+#include "profrig/runs.h"
 
 #define CONFIDENCE 0.95
 #define METHOD "paired log ratios, Student t"
@@ -355,6 +356,18 @@ static void say_cost(const struct cost *c)
 		 !strcmp(verdict(c), "over") ? "more" : "perhaps more", 100 * c->of->budget);
 }
 
+/* The last run with all tools, rather than one without, is what people look at. */
+static void move_latest(const struct pairing *s)
+{
+	const struct outcome *to = NULL;
+
+	for (size_t i = 0; i < s->v.nr; i++)
+		if (!s->v.v[i].bare && (!to || to->alone || !s->v.v[i].alone))
+			to = &s->v.v[i];
+	if (to)
+		runs_move_latest(s->v.v[s->v.nr - 1].run_dir, to->run_dir);
+}
+
 int pairing_conclude(struct pairing *s, bool analysed)
 {
 	costs cs = VEC_INIT;
@@ -374,6 +387,7 @@ int pairing_conclude(struct pairing *s, bool analysed)
 		if (over_budget(&cs.v[i]))
 			code = EXIT_GATE;
 	}
+	move_latest(s);
 	VEC_RELEASE(&cs);
 	return code;
 }

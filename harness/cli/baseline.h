@@ -7,8 +7,9 @@
  *						"overhead" of one run, into its run.json
  *	pairing_conclude(&s, analysed)		after the last: baseline.json in every profiled run,
  *						metrics and warnings in its run.json, the table
- *						`overhead` in its analysis, closing lines. Returns
- *						EXIT_GATE when a budget is exceeded, else EXIT_DONE
+ *						`overhead` in its analysis, closing lines; `latest`
+ *						is the last run with all tools. Returns EXIT_GATE
+ *						when a budget is exceeded, else EXIT_DONE
  *	pairing_release(&s)
  *
  * A block is one run of each kind: without tools, with all, with each alone. In odd blocks the

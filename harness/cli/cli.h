@@ -141,6 +141,7 @@ struct run_options {
 	const char *manifest, *data_cache;
 	bool build;             /* first the images */
 	struct strvec images;   /* of the manifest, one for each model; empty: the models' own */
+	struct strvec names;    /* likewise what it calls the model; "" unknown */
 	VEC(double) builds_s;   /* how long each took to build, NAN: not known */
 	double build_s;         /* of this one */
 	char *manifest_context; /* owned; NULL */

@@ -541,6 +541,18 @@ static int prepare_alone(const struct command *c, const struct run_options *o, c
 	return code;
 }
 
+/* r: what preparing p came to. */
+static int without_tools(const struct command *c, const struct run_options *o,
+			 const struct prepared *p, int r)
+{
+	if (r != EXIT_DONE || !o->baseline || p->conf.tools.nr)
+		return r;
+	return cli_usage(c,
+			 "--baseline compares runs with tools and runs without any, and '%s' has "
+			 "no tool: name some with --tools A,B ('profrig list tools')",
+			 p->conf.model_name);
+}
+
 /* A typing error in the last model must not show when the first has run for an hour. */
 static int prepare_all(const struct command *c, const struct run_options *o,
 		       const struct strvec *models, char *const *cmd, struct prepared *p)
@@ -558,6 +570,9 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
+		if (r == EXIT_DONE)
+			r = manifest_same_model(o, &p[i + each - 1].conf, i / each);
+		r = without_tools(c, o, &p[i + each - 1], r);
 		/* What is wrong with the one is wrong with the other and told once. */
 		one.bare = true;
 		if (r == EXIT_DONE && each > 1)

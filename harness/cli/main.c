@@ -14,7 +14,10 @@
 #include "profrig/log.h"
 #include "profrig/progress.h"
 #include "profrig/reader.h"
+#include "profrig/redact.h"
+#include "profrig/runconf.h"
 #include "profrig/sampler.h"
+#include "profrig/xalloc.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
 	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
@@ -140,6 +143,22 @@ static void open_standard_streams(void)
 			_exit(EXIT_MISSING);
 }
 
+/*
+ * What stands in the caller's variables may be spelled out on a command line, which goes into plans
+ * and run.json. Short ones, and paths of files that hold a secret, are none.
+ */
+static void learn_secrets(void)
+{
+	for (char **e = environ; *e; e++) {
+		size_t n = strcspn(*e, "=");
+		CLEANUP(xfreep) char *name = xstrndup(*e, n);
+		const char *value = (*e)[n] ? *e + n + 1 : "";
+
+		if (strlen(value) >= REDACT_SURE && *value != '/' && runconf_is_secret_name(name))
+			redact_learn(value);
+	}
+}
+
 struct comm *cli_comm;
 
 /* With ranks: not all commands are done together, and rank 0 alone speaks. */
@@ -216,6 +235,7 @@ int main(int argc, char **argv)
 
 	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
+	learn_secrets();
 	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	cli_comm = ranks_open(&argc, &argv);

@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "manifest_where.h"
 #include "pick_models.h"
 
 #include <errno.h>
@@ -27,21 +28,27 @@ static void expand(const struct catalog *cat, const char *word, struct strvec *k
 	}
 }
 
-static const char *own_word(const struct manifest_image *mi)
+/* What prepare takes for the image's model, with the arguments it was built with. Owned. */
+static char *own_path(const struct manifest_image *mi)
 {
-	return mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image;
+	if (mi->at)
+		return xstrdup(mi->at);
+	return xstrdup(mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
 }
 
 /* stem: a word without its arguments. */
-static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *stem)
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *own,
+		  const char *stem)
 {
 	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT, expanded = STRVEC_INIT;
-	CLEANUP(xfreep) char *own = catalog_path_with(own_word(mi), "");
+	CLEANUP(xfreep) char *bare = catalog_path_with(own, "");
 
-	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, own))
+	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, bare))
+		return true;
+	if (mi->word && !strcmp(stem, mi->word))
 		return true;
 	/* By a tag, or by another name of the same file. */
-	expand(cat, own, &models);
+	expand(cat, bare, &models);
 	expand(cat, stem, &expanded);
 	for (size_t i = 0; i < expanded.nr; i++)
 		if (strvec_has(&models, expanded.v[i]))
@@ -49,28 +56,24 @@ static bool means(const struct catalog *cat, const struct manifest_image *mi, co
 	return false;
 }
 
-/* What prepare takes for the image's model with these arguments; owned. */
-static char *with_args(const struct catalog *cat, const struct manifest_image *mi, const char *args)
+/* Owned. */
+static char *with_args(const char *own, const char *args)
 {
-	const char *own = own_word(mi);
 	CLEANUP(xfreep) char *inside = fs_join(own, "profrig.yaml");
 
 	if (strchr(own, '#') || fs_is_file(own))
 		return catalog_path_with(own, args);
-	if (fs_is_file(inside))
-		return catalog_path_with(inside, args);
-	for (size_t i = 0; i < cat->models.nr; i++)
-		if (!strcmp(cat->models.v[i].name, own))
-			return catalog_path_with(cat->models.v[i].path, args);
-	return xasprintf("%s%s", own, args);
+	return fs_is_file(inside) ? catalog_path_with(inside, args) : xasprintf("%s%s", own, args);
 }
 
 /* What the image shall run, by the words; none: as it was built. A used word leaves `unused`. */
 static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
 {
+	CLEANUP(xfreep) char *own = own_path(mi);
+
 	if (!words->nr)
-		strvec_push(runs, own_word(mi));
+		strvec_push(runs, own);
 	for (size_t i = 0; i < words->nr; i++) {
 		const char *word = words->v[i];
 		bool whole = fs_exists(word) || !strcmp(word, mi->image);
@@ -78,9 +81,9 @@ static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(args - word));
 		CLEANUP(xfreep) char *run = NULL;
 
-		if (strcmp(word, mi->image) != 0 && !means(cat, mi, stem))
+		if (strcmp(word, mi->image) != 0 && !means(cat, mi, own, stem))
 			continue;
-		run = *args ? with_args(cat, mi, args) : xstrdup(own_word(mi));
+		run = *args ? with_args(own, args) : xstrdup(own);
 		if (!strvec_has(runs, run))
 			strvec_push(runs, run);
 		for (size_t k = 0; k < unused->nr; k++)
@@ -133,6 +136,7 @@ static void add(struct run_options *o, const struct image_engine *e,
 	for (size_t i = 0; i < runs->nr; i++) {
 		strvec_push(models, runs->v[i]);
 		strvec_push(&o->images, image);
+		strvec_push(&o->names, mi->model ? mi->model : "");
 		VEC_PUSH(&o->builds_s, mi->build_s);
 	}
 }
@@ -163,15 +167,6 @@ static void take_context(struct run_options *o, const struct manifest *m)
 	json_decref(doc);
 }
 
-static struct catalog *catalog_here(void)
-{
-	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct catalog *cat = xcalloc(1, sizeof(*cat));
-
-	catalog_load(cat, cwd, NULL);
-	return cat;
-}
-
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models)
 {
@@ -196,7 +191,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	for (size_t i = 0; i < o->tags.nr; i++)
 		strvec_split(&words, o->tags.v[i], ",");
 	strvec_pushv(&unused, words.v);
-	*ret_catalog = catalog_here();
+	*ret_catalog = manifest_where(&m, o->manifest);
 	for (size_t i = 0; i < m.images.nr; i++) {
 		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 
@@ -214,6 +209,22 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	}
 	manifest_release(&m);
 	return code;
+}
+
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i)
+{
+	const struct cfg_node *model = cfg_get(rc->effective.root, "model");
+	const struct cfg_node *name = cfg_get(model, "name");
+	const char *want = i < o->names.nr ? o->names.v[i] : "";
+
+	/* What a file beside the model or the command line calls it, it is called on purpose. */
+	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
+		return EXIT_DONE;
+	log_error(
+		"image '%s' of manifest '%s' was built for model '%s', but the model found for it "
+		"is '%s': run it where '%s' is, or build anew",
+		o->images.v[i], o->manifest, want, rc->model_name, want);
+	return EXIT_CONFIG;
 }
 
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)

@@ -6,7 +6,7 @@
  * several words of one model are a run each. The image is
  * the one that is here, else that of the registry, which the run pulls. The engine is the
  * manifest's unless the command line says another. Of a manifest of madengine the context is one of
- * the run, too.
+ * the run, too. Where the models are: manifest_where.h.
  */
 #ifndef MANIFEST_MODELS_H
 #define MANIFEST_MODELS_H
@@ -19,6 +19,8 @@
  */
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models);
+/* 0, or 3 after saying that the i-th model is another than the one its image was built for. */
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i);
 /* Builds the images of the words' models first; o->manifest is then what was written. -1 or an exit
  * code. */
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words);

@@ -7,6 +7,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/log.h"
+#include "profrig/text.h"
 
 void warn_once(const struct strvec *lines)
 {
@@ -89,6 +90,12 @@ static const char *scoped_name(const struct catalog *cat, const char *tag)
 	return NULL;
 }
 
+static bool looks_like_file(const char *word)
+{
+	return strchr(word, '/') || text_suffix(word, ".yaml") || text_suffix(word, ".yml") ||
+	       text_suffix(word, ".json");
+}
+
 char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 {
 	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
@@ -100,8 +107,9 @@ char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 		strvec_pushv(&known, cat->models.v[i].tags.v);
 	}
 	near = near ? near : cfg_did_you_mean(tag, (const char *const *)known.v);
-	if (path && !near && strchr(word, '/'))
-		return xasprintf("'%s' is no file or folder, and no model has that name", word);
+	if (path && !near && looks_like_file(word))
+		return xasprintf("there is no file or folder '%s', and no model of that name",
+				 word);
 	if (!cat->models.nr)
 		return xstrdup("there is no model here: neither a profrig.yaml nor a models.json");
 	if (near)

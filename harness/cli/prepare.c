@@ -10,6 +10,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/log.h"
+#include "profrig/strbuf.h"
 
 void run_options_init(struct run_options *o)
 {
@@ -20,6 +21,7 @@ void run_options_init(struct run_options *o)
 		.sets = STRVEC_INIT,
 		.labels = STRVEC_INIT,
 		.images = STRVEC_INIT,
+		.names = STRVEC_INIT,
 		.build_s = NAN,
 		.runs_dir = "runs",
 		.format = "text",
@@ -37,6 +39,7 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->sets);
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
+	strvec_release(&o->names);
 	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
@@ -57,6 +60,44 @@ static int pick_engine(const struct run_options *o, struct prepared *p)
 		return EXIT_DONE;
 	log_error("%s", err.msg);
 	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
+}
+
+/*
+ * What only containers have, and a workload on the host has not. A model that has an image and is
+ * run on the host for once is what --engine is for: of values that are further away than the
+ * choice of the engine the image is passed over and the rest is no warning.
+ */
+static void say_host(const struct prepared *p)
+{
+	static const char *const keys[] = { "model.image",        "mounts",
+					    "container.network",  "container.ipc",
+					    "container.shm_size", "container.user",
+					    "container.workdir",  "container.caps",
+					    "container.options" };
+	const struct cfg_node *root = p->conf.effective.root, *e = cfg_path(root, "engine");
+	CLEANUP(strbuf_release) struct strbuf near = STRBUF_INIT, far = STRBUF_INIT;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct cfg_node *n = cfg_path(root, keys[i]);
+		bool close = n && (!e || n->layer >= e->layer);
+		struct strbuf *to = close ? &near : &far;
+
+		if (!n || n->kind == CFG_NULL || n->layer <= LAYER_TOOL ||
+		    ((n->kind == CFG_SEQ || n->kind == CFG_MAP) && !n->nr) ||
+		    (i == 0 && (!close || strcmp(p->conf.engine, "host") != 0)))
+			continue;
+		strbuf_addf(to, "%s%s", to->len ? ", " : "", keys[i]);
+	}
+	if (near.len)
+		strvec_pushf(&lines,
+			     "engine 'host' runs without a container, so this has no "
+			     "effect: %s",
+			     near.buf);
+	warn_once(&lines);
+	if (far.len)
+		log_notice("engine 'host' runs without what the model has for containers: %s",
+			   far.buf);
 }
 
 static void say_notes(const struct prepared *p)
@@ -223,6 +264,8 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	}
 	if (code != EXIT_DONE)
 		return code;
+	if (!before && !p->engine->container && !p->bare && !p->alone)
+		say_host(p);
 	devices_find(&p->devices, devices_root());
 	p->lib_dir = run_lib_dir();
 	p->runs_dir = fs_abs(o->runs_dir);

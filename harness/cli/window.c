@@ -92,22 +92,39 @@ static int64_t edge_ns(const struct edge *e, const struct model *m, int64_t othe
 	return m->first_ns + (int64_t)(length * e->percent / 100);
 }
 
-static bool edges_ns(const struct edge *a, const struct edge *b, const struct model *m,
-		     struct window *ret)
+static int no_such_name(const struct edge *e, const char *text, struct err *err)
+{
+	return err_set(err, EINVAL,
+		       "the window '%.80s': no mark or span is called '%.*s' (an edge is such a "
+		       "name, a time since the start such as 1.5s, or a part of the whole such as "
+		       "10%%)",
+		       text, (int)(e->name_len < 80 ? e->name_len : 80), e->name);
+}
+
+static int edges_ns(const struct edge *a, const struct edge *b, const struct model *m,
+		    const char *text, struct window *ret, struct err *err)
 {
 	bool again = a->name && b->name && a->name_len == b->name_len &&
 		     memcmp(a->name, b->name, a->name_len) == 0;
 
+	int first = (int)strcspn(text, ":");
+	int64_t any;
+
 	if (!a->name)
 		ret->from_ns = edge_ns(a, m, m->first_ns);
 	else if (!named_after(a, m, INT64_MIN, false, &ret->from_ns))
-		return false;
+		return no_such_name(a, text, err);
 	if (!b->name)
 		ret->to_ns = edge_ns(b, m, m->last_ns);
-	else
-		return named_after(b, m, again ? ret->from_ns + 1 : ret->from_ns, true,
-				   &ret->to_ns);
-	return true;
+	else if (!named_after(b, m, INT64_MIN, true, &any))
+		return no_such_name(b, text, err);
+	else if (!named_after(b, m, again ? ret->from_ns + 1 : ret->from_ns, true, &ret->to_ns))
+		return err_set(err, EINVAL,
+			       "the window '%.80s' ends before it begins: no %s'%s' comes after "
+			       "%s'%.*s'",
+			       text, again ? "second " : "", text + first + 1,
+			       a->name ? "the first " : "", first, text);
+	return 0;
 }
 
 /* From the first to the last of that name; from an instant alone to the end. */
@@ -134,16 +151,20 @@ static bool named(const char *name, const struct model *m, struct window *ret)
 int window_of(const char *text, const struct model *m, struct window *ret, struct err *err)
 {
 	struct edge a, b;
+	int r;
 
 	/* A name may hold a colon of its own. */
 	if (named(text, m, ret))
 		return 0;
-	if (!edges_parse(text, &a, &b) || !edges_ns(&a, &b, m, ret))
+	if (!edges_parse(text, &a, &b))
 		return err_set(
 			err, EINVAL,
 			"'%.80s' is no window: FROM:TO in ns since the start or with a unit "
 			"(1.5s:2s), in parts of the whole (10%%:90%%), or names of marks or spans",
 			text);
+	r = edges_ns(&a, &b, m, text, ret, err);
+	if (r < 0)
+		return r;
 	if (ret->from_ns > ret->to_ns)
 		return err_set(err, EINVAL, "the window '%.80s' ends before it begins", text);
 	return 0;

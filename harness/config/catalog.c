@@ -87,10 +87,9 @@ static void add_folders(struct catalog *c, const char *cwd, const char *below)
 	}
 }
 
-static void add_package(struct catalog *c, const char *cwd, bool scripts)
+static void add_entries(struct catalog *c, size_t from)
 {
-	mad_models_load(&c->mad, cwd, scripts);
-	for (size_t i = 0; i < c->mad.entries.nr; i++) {
+	for (size_t i = from; i < c->mad.entries.nr; i++) {
 		const struct mad_entry *e = &c->mad.entries.v[i];
 		struct catalog_entry to = { .mad = e, .tags = STRVEC_INIT };
 
@@ -107,29 +106,50 @@ static void add_package(struct catalog *c, const char *cwd, bool scripts)
 	}
 }
 
-static int load(struct catalog *c, const char *cwd, bool scripts, struct err *err)
+/* dir: as paths of the catalog begin; NULL: cwd itself. */
+static int load(struct catalog *c, const char *cwd, const char *dir, bool scripts, struct err *err)
 {
-	CLEANUP(xfreep) char *here = fs_join(cwd, "profrig.yaml");
+	CLEANUP(xfreep) char *full = fs_join(cwd, dir ? dir : ".");
+	CLEANUP(xfreep) char *here = fs_join(full, "profrig.yaml");
+	CLEANUP(xfreep) char *shown = dir ? fs_join(dir, "profrig.yaml") : xstrdup("profrig.yaml");
+	CLEANUP(xfreep) char *examples = dir ? fs_join(dir, "examples") : xstrdup("examples");
 
 	*c = (struct catalog){ .models = VEC_INIT };
-	if (!fs_is_dir(cwd))
-		return err_set(err, ENOENT, "models: no folder '%s'", cwd);
+	if (!fs_is_dir(full))
+		return err_set(err, ENOENT, "models: no folder '%s'", full);
 	if (fs_is_file(here))
-		add(c, cwd, "profrig.yaml");
-	add_folders(c, cwd, NULL);
-	add_folders(c, cwd, "examples");
-	add_package(c, cwd, scripts);
+		add(c, cwd, shown);
+	add_folders(c, cwd, dir);
+	add_folders(c, cwd, examples);
+	mad_models_load(&c->mad, cwd, full, scripts);
+	add_entries(c, 0);
 	return 0;
 }
 
 int catalog_load(struct catalog *c, const char *cwd, struct err *err)
 {
-	return load(c, cwd, true, err);
+	return load(c, cwd, NULL, true, err);
 }
 
 int catalog_load_files(struct catalog *c, const char *cwd, struct err *err)
 {
-	return load(c, cwd, false, err);
+	return load(c, cwd, NULL, false, err);
+}
+
+int catalog_load_of(struct catalog *c, const char *cwd, const char *dir, struct err *err)
+{
+	return load(c, cwd, dir, true, err);
+}
+
+void catalog_add_built(struct catalog *c, const char *manifest)
+{
+	size_t from = c->mad.entries.nr;
+
+	mad_models_add_built(&c->mad, manifest);
+	for (size_t i = 0; i < c->models.nr; i++)
+		if (c->models.v[i].mad)
+			c->models.v[i].mad = mad_models_find(&c->mad, c->models.v[i].name);
+	add_entries(c, from);
 }
 
 void catalog_release(struct catalog *c)

@@ -71,22 +71,17 @@ static void read_list(struct mad_batch *b, struct cfg_node *root, bool lenient, 
 	problems_release(&unknown);
 }
 
-int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct problems *p,
-		   struct strvec *notes, struct err *err)
+int mad_batch_parse(struct mad_batch *ret, const char *text, size_t n, const char *name,
+		    bool lenient, struct problems *p, struct strvec *notes)
 {
-	CLEANUP(xfreep) char *text = NULL;
+	size_t before = p->lines.nr;
 	struct err why = ERR_INIT;
-	size_t before = p->lines.nr, n = 0;
 	struct cfg c;
 	int r;
 
 	*ret = (struct mad_batch){ .entries = VEC_INIT };
-	r = fs_read(path, MAX_BATCH, &text, &n, &why);
-	if (r == -ENOENT)
-		return err_set(err, ENOENT, "no file '%s'", path);
 	cfg_init(&c);
-	if (r == 0)
-		r = cfg_parse_value(&c, text, n, path, CFG_JSON, LAYER_FILE, &why);
+	r = cfg_parse_value(&c, text, n, name, CFG_JSON, LAYER_FILE, &why);
 	for (size_t i = 0; i < c.problems.lines.nr; i++)
 		cfg_problem(p, NULL, "%s", c.problems.lines.v[i]);
 	if (r < 0 && !c.problems.lines.nr)
@@ -94,7 +89,26 @@ int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct
 	if (c.root)
 		read_list(ret, c.root, lenient, p, notes);
 	cfg_release(&c);
-	return p->lines.nr > before ? err_set(err, EINVAL, "%s", p->lines.v[before]) : 0;
+	return p->lines.nr > before ? -EINVAL : 0;
+}
+
+int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct problems *p,
+		   struct strvec *notes, struct err *err)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	struct err why = ERR_INIT;
+	size_t n = 0;
+	int r;
+
+	*ret = (struct mad_batch){ .entries = VEC_INIT };
+	r = fs_read(path, MAX_BATCH, &text, &n, &why);
+	if (r == -ENOENT)
+		return err_set(err, ENOENT, "no file '%s'", path);
+	if (r < 0) {
+		cfg_problem(p, NULL, "%s", why.msg);
+		return -EINVAL;
+	}
+	return mad_batch_parse(ret, text, n, path, lenient, p, notes);
 }
 
 void mad_batch_release(struct mad_batch *b)

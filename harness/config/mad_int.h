@@ -74,6 +74,12 @@ void mad_check_entry(const struct cfg_node *entry, struct problems *p, struct pr
 void mad_unknown(const struct problems *unknown, bool lenient, struct problems *p,
 		 struct strvec *notes);
 
+/* --- mad_batch.c --- */
+
+/* mad_batch_load of a text; name: of the file, for messages. */
+int mad_batch_parse(struct mad_batch *ret, const char *text, size_t n, const char *name,
+		    bool lenient, struct problems *p, struct strvec *notes);
+
 /* --- mad_entry.c --- */
 
 /* MAD_MULTI_NODE_RUNNER of a launcher (NULL: none named) and a number of GPUs (NULL, "-1": all);

@@ -18,9 +18,8 @@
 char *mad_package_dir(const char *cwd)
 {
 	const char *dir = getenv("MODEL_DIR");
-	CLEANUP(xfreep) char *joined = fs_join(cwd, dir && *dir ? dir : ".");
 
-	return fs_abs(joined);
+	return fs_abs(dir && *dir ? dir : cwd);
 }
 
 static void fault(struct mad_models *m, const char *scope, const char *text)
@@ -168,13 +167,13 @@ static void read_scope(struct mad_models *m, const char *cwd, const char *scope,
 	}
 }
 
-void mad_models_load(struct mad_models *m, const char *cwd, bool run_scripts)
+void mad_models_load(struct mad_models *m, const char *cwd, const char *dir, bool run_scripts)
 {
 	CLEANUP(strvec_release) struct strvec scopes = STRVEC_INIT;
 	CLEANUP(xfreep) char *root = NULL;
 	CLEANUP(xfreep) char *scripts = NULL;
 
-	*m = (struct mad_models){ .dir = mad_package_dir(cwd) };
+	*m = (struct mad_models){ .dir = mad_package_dir(dir) };
 	if (!fs_is_dir(m->dir)) {
 		CLEANUP(xfreep) char *text = xasprintf("MODEL_DIR: no folder '%s'", m->dir);
 
@@ -192,6 +191,27 @@ void mad_models_load(struct mad_models *m, const char *cwd, bool run_scripts)
 		fs_list(scripts, &scopes, NULL);
 	for (size_t i = 0; i < scopes.nr; i++)
 		read_scope(m, cwd, scopes.v[i], run_scripts);
+}
+
+void mad_models_add_built(struct mad_models *m, const char *manifest)
+{
+	struct cfg *c = xmalloc(sizeof(*c));
+	const struct cfg_node *built;
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+
+	cfg_init(c);
+	VEC_PUSH(&m->files, c);
+	/* Who calls has read it before, and told what is wrong with it. */
+	if (fs_read(manifest, (size_t)16 << 20, &text, &n, NULL) == 0)
+		cfg_parse_value(c, text, n, manifest, CFG_JSON, LAYER_MODEL, NULL);
+	built = c->root ? cfg_get(c->root, "built_models") : NULL;
+	for (size_t i = 0; built && built->kind == CFG_MAP && i < built->nr; i++) {
+		const char *name = cfg_text(built->child[i], "name");
+
+		if (name && !mad_models_find(m, name))
+			add_entry(m, NULL, manifest, built->child[i], false);
+	}
 }
 
 void mad_models_release(struct mad_models *m)

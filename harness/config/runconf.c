@@ -428,6 +428,7 @@ int runconf_load(struct runconf *rc, const struct runconf_request *rq, const str
 		apply_command_line(&l);
 		check_cli_engine(&l);
 		schema_expand(&l.tree, schema_table);
+		schema_drop_nulls(&l.tree, schema_table);
 		schema_defaults(&l.tree, schema_table);
 		schema_check(l.tree.root, schema_table, p);
 		runconf_fill(&l);

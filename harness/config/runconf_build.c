@@ -164,7 +164,7 @@ static bool is_hub(const char *server)
  * dockerhub. Owned, NULL: nothing. */
 static char *package_word(const struct loader *l, const char *server, const char *key)
 {
-	CLEANUP(xfreep) char *dir = mad_package_dir(l->rq->cwd);
+	CLEANUP(xfreep) char *dir = loader_package_dir(l);
 	CLEANUP(xfreep) char *path = fs_join(dir, "credential.json");
 	const struct cfg_node *entry;
 	char *value = NULL;

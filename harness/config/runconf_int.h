@@ -63,6 +63,8 @@ char *conf_resolve(const struct loader *l, const struct cfg_node *n);
  * saying why.
  */
 const struct catalog *loader_catalog(struct loader *l);
+/* The folder of the package: the catalog's, or the one here; owned. */
+char *loader_package_dir(const struct loader *l);
 /* The entry of that whole name into the tree. */
 void loader_entry(struct loader *l, const char *file, const char *name, const struct strvec *args);
 /* What a word like "mlp:epochs=3" adds to model.args. */

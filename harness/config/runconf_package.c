@@ -19,6 +19,11 @@ const struct catalog *loader_catalog(struct loader *l)
 	return NULL;
 }
 
+char *loader_package_dir(const struct loader *l)
+{
+	return l->rq->catalog ? xstrdup(l->rq->catalog->mad.dir) : mad_package_dir(l->rq->cwd);
+}
+
 void loader_package_release(struct loader *l)
 {
 	if (l->catalog)
@@ -91,7 +96,7 @@ void loader_tag_args(struct loader *l, const struct strvec *args)
 
 void loader_context(struct loader *l)
 {
-	CLEANUP(xfreep) char *dir = mad_package_dir(l->rq->cwd);
+	CLEANUP(xfreep) char *dir = loader_package_dir(l);
 	struct cfg c;
 
 	if (!l->rq->context && !l->rq->context_file)

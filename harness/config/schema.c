@@ -250,6 +250,12 @@ static void check_scalar(struct check *ck, const struct schema_key *k, const str
 	}
 }
 
+/* Of a map with free keys: null takes back what a layer below may have set. */
+static bool takes_back(const struct cfg_node *n)
+{
+	return n->kind == CFG_NULL && n->layer >= LAYER_FILE;
+}
+
 static void check_strings(struct check *ck, const struct schema_key *k, const struct cfg_node *n,
 			  const struct place *at)
 {
@@ -268,6 +274,8 @@ static void check_strings(struct check *ck, const struct schema_key *k, const st
 		struct place to = map ? below(at, n->child[i]->key) : entry(at, i);
 
 		/* Values are not repeated: they may be secrets. */
+		if (map && takes_back(n->child[i]))
+			continue;
 		if (n->child[i]->kind == CFG_NULL)
 			cfg_problem(ck->p, n->child[i],
 				    "%s: has no value (write '' for an empty one)", to.shown);
@@ -294,7 +302,7 @@ static void check_maps(struct check *ck, const struct schema_key *k, const struc
 
 		if (n->child[i]->kind == CFG_MAP)
 			check_map(ck, n->child[i], &to);
-		else
+		else if (!map || !takes_back(n->child[i]))
 			cfg_problem(ck->p, n->child[i], "%s: want a map, not %s", to.shown,
 				    kind_words(n->child[i]));
 	}
@@ -381,6 +389,52 @@ void schema_expand(struct cfg *c, const struct schema_key *table)
 			kid->line = was->line;
 		}
 	}
+}
+
+static void drop(const struct schema_key *table, struct cfg_node *n, const struct place *at);
+
+static void drop_below(const struct schema_key *table, const struct schema_key *k,
+		       struct cfg_node *n, const struct place *at)
+{
+	bool free_keys = is_type(k, "map of strings") || is_type(k, "map of maps");
+	size_t nr = 0;
+
+	if (is_type(k, "map"))
+		drop(table, n, at);
+	for (size_t i = 0; free_keys && n->kind == CFG_MAP && i < n->nr; i++)
+		if (!takes_back(n->child[i]))
+			n->child[nr++] = n->child[i];
+	if (free_keys && n->kind == CFG_MAP)
+		n->nr = nr;
+	for (size_t i = 0; i < n->nr; i++) {
+		struct place to;
+
+		if (is_type(k, "map of maps") && n->kind == CFG_MAP)
+			to = any_key(at, n->child[i]->key);
+		else if (is_type(k, "list of maps") && n->kind == CFG_SEQ)
+			to = entry(at, i);
+		else
+			break;
+		drop(table, n->child[i], &to);
+	}
+}
+
+static void drop(const struct schema_key *table, struct cfg_node *n, const struct place *at)
+{
+	for (size_t i = 0; n->kind == CFG_MAP && i < n->nr; i++) {
+		struct place to = below(at, n->child[i]->key);
+		const struct schema_key *k = schema_find(table, to.pattern);
+
+		if (k)
+			drop_below(table, k, n->child[i], &to);
+	}
+}
+
+void schema_drop_nulls(struct cfg *c, const struct schema_key *table)
+{
+	struct place at = { "", "" };
+
+	drop(table, c->root, &at);
 }
 
 void schema_defaults(struct cfg *c, const struct schema_key *table)

@@ -3,7 +3,8 @@
  * suggestion, types, choices, ranges, what is required (schema_check, runconf.h).
  *
  * The table is data; this is the only code that knows what its type names mean. Null is "not given"
- * everywhere but in maps and lists of strings.
+ * everywhere but in lists of strings, and in maps with free keys (env) of layers that have nothing
+ * below them to take back.
  */
 #ifndef PROFRIG_SCHEMA_H
 #define PROFRIG_SCHEMA_H
@@ -15,6 +16,8 @@ void schema_check_keys(const struct cfg_node *root, const struct schema_key *tab
 		       struct problems *p, struct problems *unknown);
 /* Entries written in short become maps: tools: [a] → tools: [{name: a}]. Before schema_check. */
 void schema_expand(struct cfg *c, const struct schema_key *table);
+/* Once layers are merged: entries of maps with free keys that null took back. */
+void schema_drop_nulls(struct cfg *c, const struct schema_key *table);
 /* Defaults of the table for what is absent or null, in maps that need no index; layer
  * LAYER_BUILTIN. */
 void schema_defaults(struct cfg *c, const struct schema_key *table);

@@ -9,9 +9,9 @@
  *			docker_gpus
  *	credentials_required, deployment_config, summary, [push_failures]
  *
- * Ours beyond that: schema, created_utc, engine, build_id, failed_images, and of an image status,
- * image_id, repo_digest, docker_context, and of a model the word that found it. An image that could
- * not be built is in failed_images alone: whoever walks built_images may run them all.
+ * Ours beyond that: schema, created_utc, engine, build_id, folder, failed_images, and of an image
+ * status, image_id, repo_digest, docker_context, and of a model the word that found it. An image
+ * that could not be built is in failed_images alone: whoever walks built_images may run them all.
  */
 #include <errno.h>
 #include <math.h>
@@ -198,6 +198,7 @@ static void put_credentials(struct json_out *out, const struct image_plan *ip)
 static void put_all(struct json_out *out, const struct image_plan *ip, const char *engine,
 		    const char *build_id, const char *version)
 {
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	char utc[32];
 
 	json_obj(out, NULL);
@@ -206,6 +207,7 @@ static void put_all(struct json_out *out, const struct image_plan *ip, const cha
 	json_str(out, "profrig", version);
 	json_str(out, "engine", engine);
 	json_str(out, "build_id", build_id);
+	json_str(out, "folder", cwd);
 	json_obj(out, "built_images");
 	for (size_t i = 0; i < ip->jobs.nr; i++)
 		if (good(&ip->jobs.v[i]))
@@ -291,6 +293,7 @@ int manifest_read(struct manifest *m, const char *path, struct err *err)
 		return err_set(err, EINVAL, "%s: schema '%.60s' is not %s", path, schema,
 			       MANIFEST_SCHEMA);
 	m->ours = schema != NULL;
+	m->folder = xstrdup_null(cfg_text(m->tree.root, "folder"));
 	images = cfg_get(m->tree.root, "built_images");
 	if (!images || images->kind != CFG_MAP)
 		return err_set(err, EINVAL,
@@ -313,7 +316,9 @@ void manifest_release(struct manifest *m)
 		free(m->images.v[i].id);
 		free(m->images.v[i].model);
 		free(m->images.v[i].word);
+		free(m->images.v[i].at);
 	}
+	free(m->folder);
 	VEC_RELEASE(&m->images);
 	strvec_release(&m->failed);
 	cfg_release(&m->tree);

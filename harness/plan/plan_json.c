@@ -211,5 +211,5 @@ static void print_json(const void *ctx, FILE *f)
 /* A user may have spelled a secret out in a command. */
 void plan_print_json(const struct plan *pl, FILE *f)
 {
-	redact_through(f, print_json, pl);
+	redact_json_through(f, print_json, pl);
 }

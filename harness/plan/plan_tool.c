@@ -110,20 +110,23 @@ static char *wrap_script(struct maker *m, const char *program)
 			plan_wrap(m, &m->conf->tools.v[i], &wrap);
 	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
 
+	/* Names that no workload has: all others may be its own. */
 	strbuf_addstr(&sb,
-		      "#!/bin/sh\nset -f\nwithout() {\n\trest=\n\tIFS=:\n\tfor part in $2; do\n"
-		      "\t\t[ \"$part\" = \"$1\" ] || rest=${rest:+$rest:}$part\n"
-		      "\tdone\n\tunset IFS\n}\nwithout ");
+		      "#!/bin/sh\nset -f\n__profrig_without() {\n\t__profrig_rest=\n\tIFS=:\n"
+		      "\tfor __profrig_part in $2; do\n\t\t[ \"$__profrig_part\" = \"$1\" ] || "
+		      "__profrig_rest=${__profrig_rest:+$__profrig_rest:}$__profrig_part\n"
+		      "\tdone\n\tunset IFS\n}\n__profrig_without ");
 	strbuf_add_shell(&sb, own);
-	strbuf_addstr(&sb, " \"$PATH\"\nPATH=$rest\nexport PATH\nwithout ");
+	strbuf_addstr(&sb, " \"$PATH\"\nPATH=$__profrig_rest\nexport PATH\n__profrig_without ");
 	strbuf_add_shell(&sb, library);
-	strbuf_addstr(&sb, " \"$LD_PRELOAD\"\nif [ -n \"$rest\" ]; then LD_PRELOAD=$rest; "
-			   "else unset LD_PRELOAD; fi\nprogram=");
+	strbuf_addstr(&sb, " \"$LD_PRELOAD\"\nif [ -n \"$__profrig_rest\" ]; then "
+			   "LD_PRELOAD=$__profrig_rest; else unset LD_PRELOAD; fi\n"
+			   "__profrig_program=");
 	strbuf_add_shell(&sb, program);
 	strbuf_addf(&sb,
-		    "\n[ -z \"$PROFRIG_WRAPPED\" ] || program=$PROFRIG_WRAPPED\n"
-		    "unset PROFRIG_WRAP PROFRIG_WRAPPED rest part\nset +f\nexec %s \"$program\" "
-		    "\"$@\"\n",
+		    "\n[ -z \"$PROFRIG_WRAPPED\" ] || __profrig_program=$PROFRIG_WRAPPED\n"
+		    "unset PROFRIG_WRAP PROFRIG_WRAPPED __profrig_rest __profrig_part\nset +f\n"
+		    "exec %s \"$__profrig_program\" \"$@\"\n",
 		    words);
 	return strbuf_steal(&sb);
 }
@@ -136,7 +139,8 @@ void plan_wrap_files(struct maker *m)
 		return;
 	strvec_pushf(&m->pl->mkdirs, "%s/wrap", m->rq->run_dir);
 	for (size_t i = 0; i < at->nr; i++) {
-		if (strchr(at->v[i], '/') || !*at->v[i]) {
+		if (strchr(at->v[i], '/') || !*at->v[i] || !strcmp(at->v[i], ".") ||
+		    !strcmp(at->v[i], "..")) {
 			plan_problem(m, NULL,
 				     "wrap_at: '%.200s': want the name of a program, as the "
 				     "workload finds it in PATH",

@@ -332,10 +332,29 @@ size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes)
 	return count;
 }
 
+static void point_latest(const char *dir, const char *link, const char *name)
+{
+	CLEANUP(xfreep) char *tmp = xasprintf("%s/.latest.%d", dir, (int)getpid());
+
+	if (symlink(name, tmp) == 0 && rename(tmp, link) < 0)
+		unlink(tmp);
+}
+
+void runs_move_latest(const char *from_dir, const char *to_dir)
+{
+	CLEANUP(xfreep) char *dir = fs_dir(to_dir);
+	CLEANUP(xfreep) char *link = fs_join(dir, "latest");
+	char now[256];
+	ssize_t n = readlink(link, now, sizeof(now) - 1);
+
+	now[n > 0 ? n : 0] = '\0';
+	if (n > 0 && !strcmp(now, fs_base(from_dir)))
+		point_latest(dir, link, fs_base(to_dir));
+}
+
 void runs_relink_latest(const char *dir)
 {
 	CLEANUP(xfreep) char *link = fs_join(dir, "latest");
-	CLEANUP(xfreep) char *tmp = xasprintf("%s/.latest.%d", dir, (int)getpid());
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct stat st;
 
@@ -345,6 +364,6 @@ void runs_relink_latest(const char *dir)
 	runs_names(dir, &names, NULL);
 	if (!names.nr)
 		unlink(link);
-	else if (symlink(names.v[0], tmp) == 0 && rename(tmp, link) < 0)
-		unlink(tmp);
+	else
+		point_latest(dir, link, names.v[0]);
 }

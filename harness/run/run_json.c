@@ -543,7 +543,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	putc('\n', f);
 	if (fclose(f) != 0)
 		return err_sys(err, errno, "run.json");
-	n = redact(text, n, REDACT_SURE);
+	n = redact_json(text, n);
 	/* Before the workload there is nothing yet that a machine which dies could take. */
 	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)
 		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ran)

@@ -47,7 +47,7 @@ int run_json_store(const char *run_dir, json_t *doc, struct err *err)
 	if (!text)
 		return err_set(err, EINVAL, "run.json cannot be written");
 	n = strlen(text);
-	n = redact(text, n, REDACT_SURE);
+	n = redact_json(text, n);
 	text[n] = '\n'; /* instead of the NUL: what follows takes a length */
 	return run_write_reserved(run_dir, "run.json", text, n + 1, err);
 }

@@ -313,7 +313,8 @@ void run_samplers_mark(struct run *rn, const char *name);
 void run_samplers_pause(struct run *rn, bool pause);
 void run_samplers_target(struct run *rn, pid_t pid);
 void run_samplers_stop(struct run *rn);
-/* Once nothing of the run lives: a samples file that is gone, or lacks rows, is a failed sampler's. */
+/* Once nothing of the run lives: a samples file that is gone, or lacks rows, is a failed
+ * sampler's. */
 void run_samplers_check(struct run *rn);
 /* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
  * words. */

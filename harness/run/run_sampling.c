@@ -103,6 +103,8 @@ static void note_devices(struct run *rn, struct run_sampler *s)
 static void note_ticks(struct run *rn, const struct run_sampler *s)
 {
 	const struct sampling_stats *st = &s->stats;
+	/* several devices share a tick */
+	bool slow = st->read_ns_mean * 8 > (double)st->period_ns;
 
 	if (st->realtime_error)
 		run_warn(rn, W_SAMPLER_LATE, "note",
@@ -111,10 +113,11 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 			 s->plan->tool, strerror(-st->realtime_error));
 	if (st->overruns * 5 > st->ticks + st->overruns)
 		run_warn(rn, W_SAMPLER_LATE, "warning",
-			 "sampler of tool '%s': %" PRIu64 " of %" PRIu64 " ticks were left out: a "
-			 "read takes %.3g ms where the period is %g ms",
+			 "sampler of tool '%s': %" PRIu64 " of %" PRIu64
+			 " ticks were left out: a read takes %.3g ms where the period is %g ms%s",
 			 s->plan->tool, st->overruns, st->ticks + st->overruns,
-			 st->read_ns_mean / 1e6, (double)st->period_ns / 1e6);
+			 st->read_ns_mean / 1e6, (double)st->period_ns / 1e6,
+			 slow ? "" : ", so something else kept the machine busy (option realtime)");
 }
 
 /* Option compat: the views of other programs, in the tool's folder before post scripts see it. */

@@ -232,7 +232,6 @@ static void on_started(struct progress *p, const json_t *ev)
 		return;
 	control_started(rn, s->started_ns);
 	s->host_pid = run_host_pid(rn, s->pid);
-	oom_begin(&s->oom, "", s->host_pid);
 	if (s->host_pid > 0)
 		run_samplers_target(rn, (pid_t)s->host_pid);
 	/* From here on a profrig that is killed leaves a directory that says so much. */
@@ -411,6 +410,11 @@ void step_run(struct run *rn, size_t index)
 			 "an argument, an environment value or a path is not valid UTF-8");
 		return;
 	}
+	/* The agent's memory cgroup is the workload's, which may be dead before we hear of it. */
+	if (ps->kind == STEP_WORKLOAD)
+		oom_begin(&p.s->oom, "",
+			  rn->pl->engine->container ? sampler_find_agent(rn->pl->run_id)
+						    : getpid());
 	pass_on(&p, false);
 	request(&p, step_start_request(rn, ps, p.id));
 	wait_for_end(&p);

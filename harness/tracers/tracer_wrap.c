@@ -19,11 +19,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -34,7 +35,7 @@ __asm__(".symver dlsym,dlsym@GLIBC_2.17");
 
 #define DIR_VAR "PROFRIG_WRAP="
 #define PROGRAM_VAR "PROFRIG_WRAPPED="
-#define MAX_WORDS 65536 /* more are handed on unseen: the stack of a thread may be small */
+#define MAX_WORDS 16384 /* more are handed on as they are: they would be on the stack */
 #define FIRST_LINE 256
 
 typedef int exec_fn(const char *, char *const[], char *const[]);
@@ -62,15 +63,6 @@ struct way {
 	const posix_spawnattr_t *attr;
 };
 
-/* What is to be started instead. */
-struct wrapped {
-	char script[PATH_MAX];
-	char program[sizeof(PROGRAM_VAR) + PATH_MAX]; /* as a variable */
-	char line[FIRST_LINE];                        /* of a script: cut into words */
-	const char *option;                           /* its interpreter's, or NULL */
-	bool interpreted;
-};
-
 static const char *in_env(char *const envp[], const char *name)
 {
 	size_t n = strlen(name);
@@ -81,74 +73,64 @@ static const char *in_env(char *const envp[], const char *name)
 	return NULL;
 }
 
-/* dir/name, when that fits and can be executed. */
-static bool in_dir(const char *dir, size_t dir_len, const char *name, char *ret)
+static const char *last_part(const char *path)
 {
-	size_t n = strlen(name);
+	const char *slash = strrchr(path, '/');
 
-	if (dir_len + n + 2 > PATH_MAX || n == 0)
-		return false;
-	memcpy(ret, dir, dir_len);
-	ret[dir_len] = '/';
-	memcpy(ret + dir_len + 1, name, n + 1);
-	return access(ret, X_OK) == 0;
+	return slash ? slash + 1 : path;
 }
 
-static bool find_script(const char *dir, const char *program, struct wrapped *ret)
+/* Bytes that join() writes. */
+static size_t join_size(size_t dir_len, const char *name)
 {
-	const char *slash = strrchr(program, '/');
-	size_t program_len = strlen(program);
-
-	if (program_len >= PATH_MAX ||
-	    !in_dir(dir, strlen(dir), slash ? slash + 1 : program, ret->script))
-		return false;
-	memcpy(ret->program, PROGRAM_VAR, sizeof(PROGRAM_VAR) - 1);
-	memcpy(ret->program + sizeof(PROGRAM_VAR) - 1, program, program_len + 1);
-	return true;
+	return dir_len + strlen(name) + 2;
 }
 
-/* The first line's words: the interpreter and at most one option, as execve(2) takes them. */
-static const char *interpreter(const char *path, struct wrapped *ret)
+static const char *join(char *to, const char *dir, size_t dir_len, const char *name)
+{
+	memcpy(to, dir, dir_len);
+	to[dir_len] = '/';
+	memcpy(to + dir_len + 1, name, strlen(name) + 1);
+	return to;
+}
+
+/* A file that can be executed: a folder can too, by its mode alone. libc has no stat before 2.33
+ * that has a name. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return access(path, X_OK) == 0 && syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
+/* The words of a script's first line: its interpreter and at most one option, as execve(2) takes
+ * them. line holds FIRST_LINE bytes, which they point into; NULL: it has none. */
+static const char *interpreter(const char *path, char *line, const char **ret_option)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, ret->line, sizeof(ret->line) - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, FIRST_LINE - 1);
 	char *at, *end;
 
 	if (fd >= 0)
 		close(fd);
-	ret->option = NULL;
-	if (n < 3 || ret->line[0] != '#' || ret->line[1] != '!')
+	*ret_option = NULL;
+	if (n < 3 || line[0] != '#' || line[1] != '!')
 		return NULL;
-	ret->line[n] = '\0';
-	end = strchr(ret->line, '\n');
+	line[n] = '\0';
+	end = strchr(line, '\n');
 	if (!end)
 		return NULL;
-	while (end > ret->line && (end[-1] == ' ' || end[-1] == '\t'))
+	while (end > line && (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
 	*end = '\0';
-	at = ret->line + 2 + strspn(ret->line + 2, " \t");
+	at = line + 2 + strspn(line + 2, " \t");
 	end = at + strcspn(at, " \t");
 	if (*end) {
 		*end = '\0';
-		ret->option = end + 1 + strspn(end + 1, " \t");
+		*ret_option = end + 1 + strspn(end + 1, " \t");
 	}
 	return *at ? at : NULL;
-}
-
-static bool is_wrapped(const char *path, char *const envp[], struct wrapped *ret)
-{
-	const char *dir = in_env(envp, DIR_VAR), *by;
-	size_t n = dir ? strlen(dir) : 0;
-
-	/* a path that is tried and not there fails as ever; the scripts are no programs */
-	if (n == 0 || access(path, X_OK) != 0 || (strncmp(path, dir, n) == 0 && path[n] == '/'))
-		return false;
-	ret->interpreted = false;
-	if (find_script(dir, path, ret))
-		return true;
-	by = interpreter(path, ret);
-	ret->interpreted = by && find_script(dir, by, ret);
-	return ret->interpreted;
 }
 
 static int hand_on(const struct way *w, const char *file, char *const argv[], char *const envp[])
@@ -169,62 +151,109 @@ static size_t count(char *const words[])
 	return n;
 }
 
-static int start_path(const struct way *w, const char *path, char *const argv[], char *const envp[])
-{
-	struct wrapped found;
-	struct way by_path = *w;
-	size_t nr_argv = count(argv), nr_envp = count(envp), n = 0;
-	int before = errno;
-	char **words, **env;
+/* What is to be started instead. */
+struct wrapped {
+	const char *script, *program;
+	const char *path, *option; /* of a script that program interprets; NULL */
+};
 
-	if (nr_argv + nr_envp > MAX_WORDS || !is_wrapped(path, envp, &found)) {
-		errno = before;
-		return hand_on(w, path, argv, envp);
-	}
-	words = alloca((nr_argv + 4) * sizeof(*words));
-	words[n++] = found.script;
-	if (found.interpreted && found.option)
-		words[n++] = (char *)found.option;
-	if (found.interpreted)
-		words[n++] = (char *)path;
+static int start_script(const struct way *w, const struct wrapped *found, char *const argv[],
+			char *const envp[])
+{
+	static const char var[] = PROGRAM_VAR;
+	size_t nr_argv = count(argv), nr_envp = count(envp), n = 0;
+	size_t var_len = sizeof(var) - 1, program_size = strlen(found->program) + 1;
+	char *program = alloca(var_len + program_size);
+	char **words = alloca((nr_argv + 4) * sizeof(*words));
+	char **env = alloca((nr_envp + 2) * sizeof(*env));
+	struct way by_path = *w;
+
+	words[n++] = (char *)found->script;
+	if (found->option)
+		words[n++] = (char *)found->option;
+	if (found->path)
+		words[n++] = (char *)found->path;
 	for (size_t i = 1; i < nr_argv; i++)
 		words[n++] = argv[i];
 	words[n] = NULL;
-	env = alloca((nr_envp + 2) * sizeof(*env));
 	n = 0;
 	for (size_t i = 0; i < nr_envp; i++)
-		if (strncmp(envp[i], PROGRAM_VAR, sizeof(PROGRAM_VAR) - 1) != 0)
+		if (strncmp(envp[i], var, var_len) != 0)
 			env[n++] = envp[i];
-	env[n++] = found.program;
+	memcpy(program, var, var_len);
+	memcpy(program + var_len, found->program, program_size);
+	env[n++] = program;
 	env[n] = NULL;
 	by_path.by_name = false;
-	errno = before;
-	return hand_on(&by_path, found.script, words, env);
+	return hand_on(&by_path, found->script, words, env);
 }
 
-/* By name: the file that the caller's PATH leads to, when that is to be wrapped. */
-static int start_name(const struct way *w, const char *name, char *const argv[], char *const envp[])
+/*
+ * file is what the caller says, path where that is. Threads may have a stack of a few pages, so
+ * what is not to be wrapped costs no more than some names; a path that is tried and not there fails
+ * as ever.
+ */
+static int start(const struct way *w, const char *file, const char *path, char *const argv[],
+		 char *const envp[])
 {
-	const char *dirs = in_env(environ, "PATH=");
-	char path[PATH_MAX];
+	const char *dir = in_env(envp, DIR_VAR);
+	size_t n = dir ? strlen(dir) : 0;
+	struct wrapped found = { .program = path };
+	char line[FIRST_LINE], *script;
 	int before = errno;
 
-	if (!dirs || strchr(name, '/') || !in_env(envp, DIR_VAR))
-		return strchr(name, '/') ? start_path(w, name, argv, envp)
-					 : hand_on(w, name, argv, envp);
-	for (const char *end = dirs; *end; dirs = end + 1) {
-		end = dirs + strcspn(dirs, ":");
-		if (end > dirs && in_dir(dirs, (size_t)(end - dirs), name, path)) {
-			struct wrapped found;
-
-			if (!is_wrapped(path, envp, &found))
-				break;
+	/* the scripts are no programs to be wrapped */
+	if (n == 0 || (strncmp(path, dir, n) == 0 && path[n] == '/') || !is_program(path) ||
+	    count(argv) + count(envp) > MAX_WORDS) {
+		errno = before;
+		return hand_on(w, file, argv, envp);
+	}
+	script = alloca(join_size(n, last_part(path)));
+	found.script = join(script, dir, n, last_part(path));
+	if (!is_program(found.script)) {
+		found.program = interpreter(path, line, &found.option);
+		found.path = path;
+		if (found.program) {
+			script = alloca(join_size(n, last_part(found.program)));
+			found.script = join(script, dir, n, last_part(found.program));
+		}
+		if (!found.program || !is_program(found.script)) {
 			errno = before;
-			return start_path(w, path, argv, envp);
+			return hand_on(w, file, argv, envp);
 		}
 	}
 	errno = before;
-	return hand_on(w, name, argv, envp);
+	return start_script(w, &found, argv, envp);
+}
+
+static int start_path(const struct way *w, const char *path, char *const argv[], char *const envp[])
+{
+	return start(w, path, path, argv, envp);
+}
+
+/* By name: the file that the caller's PATH leads to. */
+static int start_name(const struct way *w, const char *name, char *const argv[], char *const envp[])
+{
+	const char *dirs = in_env(environ, "PATH="), *end;
+	int before = errno;
+	char *path;
+
+	if (strchr(name, '/'))
+		return start_path(w, name, argv, envp);
+	if (!dirs || !*name || !in_env(envp, DIR_VAR))
+		return hand_on(w, name, argv, envp);
+	path = alloca(join_size(strlen(dirs), name));
+	/* an empty one is the folder one is in, which is left to libc */
+	for (;; dirs = end + 1) {
+		end = dirs + strcspn(dirs, ":");
+		if (end == dirs || is_program(join(path, dirs, (size_t)(end - dirs), name)) ||
+		    !*end)
+			break;
+	}
+	errno = before;
+	if (end == dirs)
+		return hand_on(w, name, argv, envp);
+	return start(w, name, path, argv, envp);
 }
 
 /* --- what programs call --- */

@@ -149,11 +149,13 @@ struct manifest_image {
 	char *registry_image, *id; /* NULL: not told */
 	char *model;               /* name */
 	char *word;                /* by which it was found when it was built; NULL: use the name */
+	char *at;                  /* NULL, or where it is now: for who runs it to fill in */
 	double build_s;            /* NAN: not told */
 };
 struct manifest {
 	bool ours; /* written by profrig */
 	VEC(struct manifest_image) images;
+	char *folder;         /* in which it was built, where words begin; NULL: not told */
 	struct strvec failed; /* images that could not be built */
 	struct cfg tree;      /* the whole, as read */
 };

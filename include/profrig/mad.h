@@ -50,10 +50,16 @@ struct mad_models {
 };
 
 /*
- * Reads the package of cwd. Never fails: what cannot be read is a fault. Scripts are run here, one
- * after the other, each at most a minute; without `scripts` they are passed over.
+ * Reads the package of dir ($MODEL_DIR goes before it); files are shown as cwd reaches them. Never
+ * fails: what cannot be read is a fault. Scripts are run here, one after the other, each at most a
+ * minute; without `scripts` they are passed over.
  */
-void mad_models_load(struct mad_models *m, const char *cwd, bool scripts);
+void mad_models_load(struct mad_models *m, const char *cwd, const char *dir, bool scripts);
+/*
+ * Adds the entries of built_models of madengine's manifest that have a name which m has not; their
+ * paths start from the package.
+ */
+void mad_models_add_built(struct mad_models *m, const char *manifest);
 void mad_models_release(struct mad_models *m);
 
 /*

@@ -31,7 +31,14 @@ void redact_learn(const char *value);
 size_t redact(char *text, size_t n, size_t min);
 /* The same of a string. Returns s. */
 char *redact_str(char *s);
+/*
+ * The same of a JSON document, in place: only its strings are gone over, one by one, so that it
+ * stays one whatever a secret looks like; keys, numbers and the strings of "id" and "run_id", by
+ * which things are found again, are left alone. Returns the new length.
+ */
+size_t redact_json(char *text, size_t n);
 /* What print writes goes to f without secrets (REDACT_SURE). */
 void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx);
+void redact_json_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx);
 
 #endif

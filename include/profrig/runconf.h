@@ -180,6 +180,10 @@ struct catalog {
 int catalog_load(struct catalog *c, const char *cwd, struct err *err);
 /* Without those of get_models_json.py: no script is run. */
 int catalog_load_files(struct catalog *c, const char *cwd, struct err *err);
+/* Of the models of another folder, NULL: of cwd. Paths begin with dir. */
+int catalog_load_of(struct catalog *c, const char *cwd, const char *dir, struct err *err);
+/* Adds the models of madengine's manifest that the catalog has not (mad_models_add_built). */
+void catalog_add_built(struct catalog *c, const char *manifest);
 void catalog_release(struct catalog *c);
 /*
  * Paths of the models `word` stands for (mad.h says what a word may be): the profrig.yaml of that

@@ -44,6 +44,7 @@ code "a word that nothing has: 2" 2 "$PROFRIG" plan --manifest m.json a sc/b:lr=
 like "is told beside one that is there" "$(cat "$T/err")" "no image of model 'sc/b:lr=1'"
 jq 'del(.schema, .engine) | .built_models |= map_values(del(.word))' m.json >theirs.json
 is "a manifest of madengine alike" "$(m=theirs.json runs -t b:lr=1,sc/one:k=2,Team/N:z=1)" "ci-b:1: R --x 1 --lr 1;ci-sc_one: R --k 2;ci-n: ./x --z 1;"
+is "from elsewhere, models are found by their names" "$(cd /; export MODEL_DIR=$T; m=$T/m.json runs -t a,sc/all:k=2,b:x=2)" "ci-a: R --old 1;ci-b:1: R --x 1 --x 2;ci-sc_one: R --k 2;"
 
 # Several arguments of one model: one image, several runs.
 code "one model with several arguments is built once" 0 "$PROFRIG" build --dry-run -t b:x=2,b:x=3
@@ -51,3 +52,35 @@ is "to one image" "$(cut -f 1,2 "$T/out" | tr '\t' ' ')" "b ci-b_b.x"
 like "which is said" "$(cat "$T/err")" "named with several arguments has one image"
 is "and has a run of each" "$(PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --build --json --engine docker -t b:x=2,b:x=3 2>/dev/null | jq -r '.steps[] | select(.kind == "workload") | .argv | join(" ")' | tr '\n' ';')" \
 	"bash run.sh --x 1 --x 2;bash run.sh --x 1 --x 3;"
+
+# Where the models are: beside the manifest, where it was built, here; never another of the same path.
+mkdir -p q r far && printf 'model: {name: bm, command: [cat, /greet], dockerfile: Dockerfile, tags: [greets]}\n' >q/profrig.yaml
+printf 'model: {name: other, command: [echo, wrong]}\n' >r/profrig.yaml
+echo '{"schema": "profrig.manifest/1", "engine": "docker", "built_images": {"ci-bm": {}}, "built_models": {"ci-bm": {"name": "bm", "word": "profrig.yaml"}}}' |
+	tee q/build_manifest.json >r/build_manifest.json
+in_dir() { (cd "$1" && shift && runs "$@"); }
+is "a manifest of another folder: the model beside it" "$(m=../q/build_manifest.json in_dir r)" "ci-bm: cat /greet;"
+is "from where there is none" "$(m=../q/build_manifest.json in_dir far)" "ci-bm: cat /greet;"
+is "from above" "$(m=q/build_manifest.json runs)" "ci-bm: cat /greet;"
+is "by its name, with arguments" "$(m=../q/build_manifest.json in_dir r bm:k=1)" "ci-bm: cat /greet --k 1;"
+is "by its tag" "$(m=../q/build_manifest.json in_dir r -t greets)" "ci-bm: cat /greet;"
+cp q/build_manifest.json far/m.json
+is "a manifest that was carried away: the model here" "$(m=../far/m.json in_dir q)" "ci-bm: cat /greet;"
+jq --arg q "$T/q" '.folder = $q' q/build_manifest.json >far/m.json
+is "or where it was built" "$(m=far/m.json runs)" "ci-bm: cat /greet;"
+is "of a package too, with its arguments" "$(m=../m.json in_dir r)" "ci-a: R --old 1;ci-b:1: R --x 1;ci-sc_one: R;ci-n: ./x;"
+is "or the one here that has its name" "$(m=r/build_manifest.json runs)" "ci-bm: cat /greet;"
+code "another model of that path alone: 3" 3 env -C r PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
+like "is told" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
+
+# What madengine built knows its models itself; scripts are beside it.
+mkdir -p bq/scripts && echo 'echo hello' >bq/scripts/run.sh
+cat >bq/build_manifest.json <<'J'
+{"built_images": {"ci-bq_bq": {"docker_image": "ci-bq_bq"}}, "context": {},
+ "built_models": {"ci-bq_bq": {"name": "bq", "dockerfile": "docker/bq", "scripts": "scripts/run.sh", "n_gpus": "-1", "tags": ["t"], "args": "--z 1"}}}
+J
+is "a manifest of madengine's without a models.json" "$(m=bq/build_manifest.json in_dir . bq:lr=2) $(m=../bq/build_manifest.json in_dir far)" "ci-bq_bq: R --z 1 --lr 2; ci-bq_bq: R --z 1;"
+is "with one that has not the model" "$(m=build_manifest.json in_dir bq -t bq) $(cp bq/build_manifest.json bq.json && mkdir -p scripts && cp run.sh scripts && m=bq.json runs)" "ci-bq_bq: R --z 1; ci-bq_bq: R --z 1;"
+rm bq/scripts/run.sh
+code "without its scripts: 3" 3 env -C bq PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
+like "which are named" "$(cat "$T/err")" "scripts: no file '$T/bq/scripts/run.sh'"

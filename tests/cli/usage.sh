@@ -39,7 +39,20 @@ code "a bad duration" 2 "$PROFRIG" run --timeout soon -- true
 printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
 like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
+code "what only containers have, on host" 0 "$PROFRIG" plan --engine host --image chk:1 --set container.network=none --set "mounts=[{host: /tmp, container: /data}]" -- true
+is "is told once, by its keys" "$(grep effect "$T/err")" "profrig: warning: engine 'host' runs without a container, so this has no effect: model.image, mounts, container.network"
+printf "%s\n" "model: {name: m, command: [true], image: x}" "container: {network: none, caps: [], shm_size: 1g}" >"$T/boxed.yaml"
+code "of a model" 0 "$PROFRIG" plan --engine host --baseline --tools cpu_power "$T/boxed.yaml"
+is "it is a notice" "$(grep "engine .host. runs" "$T/err")" "profrig: engine 'host' runs without what the model has for containers: container.network, container.shm_size"
+echo "engine: host" >>"$T/boxed.yaml"
+code "of one for the host" 0 "$PROFRIG" plan "$T/boxed.yaml"
+like "a warning" "$(cat "$T/err")" "warning: .*no effect: model.image, container.network, container.shm_size"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
+mkdir "$T/empty"
+for word in nosuch.yaml nosuch.json ./nosuch; do
+	code "a file that is not there, and no model either: 2" 2 env -C "$T/empty" "$PROFRIG" run $word
+	like "is named" "$(cat "$T/err")" "there is no file or folder '$word', and no model of that name"
+done
 for k in tools engines samplers readers analyses reports converters models options warnings runs counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json

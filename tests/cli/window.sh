@@ -98,6 +98,15 @@ for bad in 'end:warm:x' nosuch 5s:2s warm:nosuch 'a%:5' ''; do
 	code "--window '$bad' is a usage error" 2 "$PROFRIG" analyze --window "$bad" "$T/marked" -o "$T/bad"
 done
 like "with the reason" "$(cat "$T/err")" "is no window: FROM:TO"
+a_run "$T/epochs" '[]' '[{"name": "epoch 0", "t_ns": 11000000000}, {"name": "epoch 2", "t_ns": 13000000000}]'
+why() { "$PROFRIG" "$2" --window "$1" "$T/epochs" -o "$T/bad${3:-}" 2>&1 >/dev/null | sed "s/.*\(the window .*\)/\1/; s/ (.profrig .* shows how)//"; }
+for c in "analyze" "convert .json"; do
+	like "${c% *}: a mark that is not there is named" "$(why nope: $c)" "^the window 'nope:': no mark or span is called 'nope' "
+	like "${c% *}: behind another one too" "$(why 'epoch 0:nope' $c)" "^the window 'epoch 0:nope': no mark or span is called 'nope' "
+	is "${c% *}: marks the wrong way round" "$(why 'epoch 2:epoch 0' $c)" "the window 'epoch 2:epoch 0' ends before it begins: no 'epoch 0' comes after the first 'epoch 2'"
+	is "${c% *}: a mark that comes once" "$(why 'epoch 0:epoch 0' $c)" "the window 'epoch 0:epoch 0' ends before it begins: no second 'epoch 0' comes after the first 'epoch 0'"
+	is "${c% *}: a mark before a time" "$(why '12.5s:epoch 0' $c)" "the window '12.5s:epoch 0' ends before it begins: no 'epoch 0' comes after '12.5s'"
+done
 check "and nothing is written" test ! -e "$T/bad/analysis.json"
 code "tef with marks" 0 "$PROFRIG" -q convert "$T/marked" -o "$T/marked.json"
 check "has them" grep -q '"warm"' "$T/marked.json"

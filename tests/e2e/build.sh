@@ -161,6 +161,16 @@ package() {
 	code "$engine: -c goes before it" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json -c "{'docker_env_vars': {'WHOSE': 'mine'}}"
 	is "$engine: whole" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
 	like "$engine: and that is said" "$(cat err)" "the context of manifest 'pkg/theirs.json' is left out"
+	sed -i 's/echo "performance: 2 x.s"/echo "performance: 2 x\/s"; echo "$@"/' pkg/scripts/scoped/run.sh
+	(
+		cd "$T/pkg" || exit
+		"$PROFRIG" -q run --engine "$engine" -o ../runs --no-analyze --set build.network=none -t quick:n=1,quick:n=2 -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}}"
+	) >out 2>err
+	is "$engine: one model with two arguments runs" "$?" 0
+	is "$engine: with each of them" "$(sed 's#$#/steps#' out | while read -r d; do tail -n 1 "$d"/*workload.out; done | tr '\n' ';')" "--n 1;--n 2;"
+	is "$engine: in one image" "$(field pkg/build_manifest.json '.built_images | length')" 1
+	code "$engine: the manifest of it runs with others" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest pkg/build_manifest.json -t scoped/all:n=3
+	is "$engine: these alone" "$(tail -n 1 "$(cat out)"/steps/*workload.out)" "--n 3"
 }
 
 data() {
@@ -216,6 +226,11 @@ batch() {
 		 {"model_name": "o", "build_new": true, "registry_image": "$other/team/o:batch"},
 		 {"model_name": "bad", "build_new": false, "registry_image": "base:1"}]
 	J
+	cp credential.json both.json && jq --arg o "$other" '.[$o].password = "wrong-word"' both.json >credential.json
+	code "$engine: one of two logins that is refused: 4" 4 build --batch-manifest batch.json -m none.json
+	like "$engine: says where" "$(cat err)" "login to registry '$other' as 'me' is refused"
+	check "$engine: and nothing was built" test ! -e none.json
+	mv both.json credential.json
 	code "$engine: a batch" 0 build --batch-manifest batch.json -m batched.json
 	is "$engine: each image went to its own registry" "$(field batched.json '[.built_images[] | .model + " " + .registry_image] | sort | join(", ")')" \
 		"bad base:1, n $registry/team/n:batch, o $other/team/o:batch"

@@ -93,3 +93,25 @@ tooools: hunter2-key' >bad.yaml
 code "a configuration with secrets in the wrong places" 3 "$PROFRIG" -vv run --config bad.yaml --engine host
 sed -i '/tooools/d' err
 no_secret "its messages" err
+
+# One of the caller's own, which no configuration names, spelled out all the same.
+rm -rf runs
+export HF_TOKEN=hunter2-callers MY_KEY=/tmp/hunter-path-of-a-key
+code "a command that spells out a variable of the caller's" 0 "$PROFRIG" -vv run -o "$T/runs" --engine host --tools cpu_usage --label "t=$HF_TOKEN" -- sh -c true -H "Authorization: Bearer $HF_TOKEN" "$MY_KEY"
+mv out printed
+no_secret "its run directory" runs
+no_secret "its messages" err printed
+check "the path of a key is none" grep -qF /tmp/hunter-path-of-a-key "$(cat printed)/run.json"
+for f in text json sh; do
+	code "its plan as $f" 0 "$PROFRIG" -vv plan --format $f --engine host -- sh -c true "$HF_TOKEN"
+	no_secret "its plan as $f" out err
+done
+unset HF_TOKEN MY_KEY
+# Values that a JSON document has elsewhere: what is written stays one, and stays what it says.
+for value in 00000000 started_utc duration_s "$(basename "$T")"; do
+	code "a secret that is '$value'" 0 "$PROFRIG" -q run -o "$T/runs" --engine host --tools cpu_usage --set "env.API_KEY='$value'" -- sleep 0.1
+	run=$(cat out)
+	check "'$value': run.json is JSON" jq -e '.started_utc and (.samplers[0].period_ns == 100000000)' "$run/run.json"
+	check "'$value': plan.json is JSON" jq -e .run_id "$run/plan.json"
+	like "'$value': the run is listed" "$("$PROFRIG" list runs 2>&1)" "$(basename "$run").* success .* cpu_usage"
+done

@@ -132,6 +132,49 @@ is "and sees nothing of it" "$(tr '\n' '|' <"$(echo "$run"/steps/*-workload.out)
 code "a launcher" 0 run host --wrap-at train -- "$python" -c "import subprocess
 for i in range(3): subprocess.run(['$T/venv/train', str(i)], check=True, close_fds=i == 1)"
 is "starts each with the tool" "$(started | tr '\n' '|')" "$T/venv/train 0|$T/venv/train 1|$T/venv/train 2|"
+# What is named like the program and is none, variables of the workload's own, threads with little stack.
+mkdir -p "$T/trap/train" "$T/trap2/train"
+PATH=$T/bin:$PATH code "a folder of that name, first in PATH" 0 run host --wrap-at train -- sh -c "PATH=$T/trap:\$PATH; export PATH; $T/starts execvp train"
+is "is passed over" "$(started)" 'train a  b $HOME'
+code "to start a folder of that name" 1 run host --wrap-at train -- "$T/starts" execv "$T/trap/train"
+is "fails as ever" "$(jq -r .exit_code "$run/run.json")" 113
+printf '#!/bin/sh\necho "$part$rest$program$dir"\n' >"$T/venv/train"
+code "variables of a program that is wrapped" 0 run host --wrap-at train -- sh -c "part=1 rest=2 program=3 dir=4; export part rest program dir; exec $T/venv/train"
+is "are its own" "$(head -n 1 "$(echo "$run"/steps/*-workload.out)")" 1234
+cat >"$T/thread.c" <<'C'
+#include <limits.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
+extern char **environ;
+static void *start(void *path)
+{
+	char *words[] = { path, "x", NULL };
+	pid_t pid;
+	int status = 1;
+
+	if (posix_spawnp(&pid, path, NULL, NULL, words, environ) == 0)
+		waitpid(pid, &status, 0);
+	return WEXITSTATUS(status) ? path : NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	void *bad = argv;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+	if (pthread_create(&t, &attr, start, argv[1]) == 0)
+		pthread_join(t, &bad);
+	return bad != NULL;
+}
+C
+check "a thread with the least stack" gcc -pthread -o "$T/thread" "$T/thread.c"
+for what in true /bin/true train "$T/venv/train"; do
+	code "a thread with little stack starts $what" 0 run host --wrap-at train,nosuch -- sh -c "train; exec $T/thread $what"
+done
+cp "$T/bin/train" "$T/venv/train"
 LD_PRELOAD=libdl.so.2 code "a library of the caller's" 0 run host --wrap-at train -- sh -c "$T/venv/train; echo \$LD_PRELOAD"
 is "stays" "$(tail -n 1 "$(echo "$run"/steps/*-workload.out)" | sed 's/^.*://')" libdl.so.2
 "$PROFRIG" -q plan --format sh --engine host --tools-dir "$T/t" --tools note -o "$T/byhand" --wrap-at train -- ./run.sh >"$T/plan.sh"

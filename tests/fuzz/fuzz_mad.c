@@ -1,5 +1,5 @@
-/* Contexts and entries of models.json: whatever they hold, problems or a configuration that the
- * schema can look through; tags and their arguments. */
+/* Contexts, batch files and entries of models.json: whatever they hold, problems or a configuration
+ * that the schema can look through; tags and their arguments. */
 #include "../../harness/config/mad_int.h"
 #include "fuzz_cfg.h"
 
@@ -39,6 +39,22 @@ static void try_entry(struct cfg_node *n)
 	strvec_release(&words);
 }
 
+static void try_batch(const char *text, size_t n, bool lenient)
+{
+	struct problems p = PROBLEMS_INIT;
+	struct strvec notes = STRVEC_INIT;
+	struct mad_batch b;
+	int r = mad_batch_parse(&b, text, n, "batch.json", lenient, &p, &notes);
+
+	must((r < 0) == (p.lines.nr > 0));
+	must(r < 0 || b.entries.nr > 0);
+	for (size_t i = 0; r == 0 && i < b.entries.nr; i++)
+		must(b.entries.v[i].build || b.entries.v[i].registry_image);
+	mad_batch_release(&b);
+	problems_release(&p);
+	strvec_release(&notes);
+}
+
 static void try_word(const char *text)
 {
 	struct mad_entry e = { .name = (char *)"s/name",
@@ -64,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	try_context(text, n % 2);
 	try_word(text);
+	try_batch(text, strlen(text), n % 2);
 	cfg_init(&c);
 	cfg_parse_value(&c, text, strlen(text), "models.json", CFG_JSON, LAYER_MODEL, NULL);
 	for (size_t i = 0; c.root && c.root->kind == CFG_SEQ && i < c.root->nr; i++)

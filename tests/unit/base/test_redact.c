@@ -88,12 +88,45 @@ static void test_through(void **state)
 	assert_string_equal(text, "is *** gone");
 }
 
+static void json_is(const char *text, const char *want)
+{
+	CLEANUP(xfreep) char *s = xstrdup(text);
+	size_t n = redact_json(s, strlen(s));
+
+	assert_string_equal(s, want);
+	assert_int_equal(n, strlen(want));
+}
+
+static void test_json(void **state)
+{
+	(void)state;
+	redact_learn("00000000");
+	redact_learn("period_ns");
+	redact_learn("quote\"inside\\");
+	json_is("{\"period_ns\": 100000000, \"a\": \"x00000000y\", \"b\": [\"00000000\", "
+		"1.00000000]}",
+		"{\"period_ns\": 100000000, \"a\": \"x***y\", \"b\": [\"***\", 1.00000000]}");
+	json_is("{\"k\" : \"period_ns\", \"id\": \"r-00000000\", \"run_id\" :\"00000000\", \"x\": "
+		"\"00000000\"}",
+		"{\"k\" : \"***\", \"id\": \"r-00000000\", \"run_id\" :\"00000000\", \"x\": "
+		"\"***\"}");
+	json_is("[\"a quote\\\"inside\\\\ b\", \"\\\\\", \"00000000\"]",
+		"[\"a *** b\", \"\\\\\", \"***\"]");
+	json_is("[\"http://u:pw@h/\", \"\"]", "[\"http://u:**@h/\", \"\"]");
+	/* what is no JSON, or half of it, is gone over as far as it goes */
+	json_is("", "");
+	json_is("\"", "\"");
+	json_is("\"00000000", "\"***");
+	json_is("\"00000000\\", "\"***\\");
+	json_is("00000000", "00000000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),  cmocka_unit_test(test_min),
 		cmocka_unit_test(test_urls),    cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_through),
+		cmocka_unit_test(test_through), cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,6 +341,8 @@ static void test_manifest(void **state)
 	assert_string_equal(m.images.v[0].id, "sha256:1");
 	assert_string_equal(m.images.v[0].model, "T/m");
 	assert_string_equal(m.images.v[0].word, "here/profrig.yaml");
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	assert_string_equal(m.folder, cwd);
 	assert_true(m.images.v[0].build_s == 2.5);
 	assert_int_equal(m.failed.nr, 1);
 	assert_string_equal(m.failed.v[0], "ci-t_m_d.b");

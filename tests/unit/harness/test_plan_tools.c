@@ -287,8 +287,8 @@ static void wrap_at(void **state)
 	assert_string_equal(f.pl.made.v[0].to, "/runs/R1/wrap/python3");
 	assert_non_null(strstr(f.pl.made.v[0].text,
 			       "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
-			       "\"$program\" \"$@\"\n"));
-	assert_non_null(strstr(f.pl.made.v[0].text, "\nprogram=python3\n"));
+			       "\"$__profrig_program\" \"$@\"\n"));
+	assert_non_null(strstr(f.pl.made.v[0].text, "\n__profrig_program=python3\n"));
 	/* A tool without words has nothing to put anywhere. */
 	make_ok(&f, "env");
 	argv_is(&workload(&f)->argv, "./run.sh -- -x");
@@ -296,6 +296,9 @@ static void wrap_at(void **state)
 	f.rq.wrap_at = "/usr/bin/python3";
 	assert_int_equal(make(&f, "in"), -EINVAL);
 	assert_true(problems_hold(&f.p, "wrap_at: '/usr/bin/python3': want the name of a program"));
+	f.rq.wrap_at = "..";
+	assert_int_equal(make(&f, "in"), -EINVAL);
+	assert_true(problems_hold(&f.p, "wrap_at: '..': want the name of a program"));
 	end(&f);
 }
 

@@ -224,6 +224,34 @@ static void precedence(void **state)
 	end(&f);
 }
 
+static void null_takes_back(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	model(&f, "model: {name: a, command: [x]}\nenv: {A: m, B: m, C: m}\nlabels: {l: m}\n"
+		  "secrets: {S: {from_env: PROFRIG_NOT_SET}}\ntools: [{name: opts, options: {rate: "
+		  "8}}]\n");
+	sandbox_write(&f.sb, "c.yaml", "env: {B: null, OTHER: }\nsecrets: {S: null}\n");
+	strvec_push(&f.rq.config_files, "c.yaml");
+	strvec_pushl(&f.rq.sets, "env.A=null", "labels.l=null", "tools[0].options.rate=null", NULL);
+	load_ok(&f);
+	assert_int_equal(f.rc.env.nr, 1);
+	assert_string_equal(f.rc.env.v[0].name, "C");
+	assert_int_equal(f.rc.labels.nr, 0);
+	assert_string_equal(f.rc.tools.v[0].options.v[0].value, "5");
+	strvec_push(&f.rq.sets, "env.A=back");
+	load_ok(&f);
+	assert_string_equal(f.rc.env.v[0].value, "back");
+
+	/* Below a model there is nothing to take back. */
+	model(&f, "model: {name: a, command: [x]}\nenv: {A: }\n");
+	strvec_clear(&f.rq.sets);
+	EXPECT(&f, "m/profrig.yaml:2: env.A: has no value (write '' for an empty one)");
+	end(&f);
+}
+
 /* What a run without tools is compared with has no idle time either, whatever says so. */
 static void idle_is_for_the_profiled_run(void **state)
 {
@@ -681,6 +709,7 @@ int main(void)
 		cmocka_unit_test(full_model),
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(precedence),
+		cmocka_unit_test(null_takes_back),
 		cmocka_unit_test(idle_is_for_the_profiled_run),
 		cmocka_unit_test(bare_command),
 		cmocka_unit_test(model_in_config),

@@ -13,7 +13,7 @@ static void check(const char *text, const char *const *want)
 	struct cfg c;
 
 	cfg_init(&c);
-	if (cfg_parse_text(&c, text, strlen(text), "profrig.yaml", false, LAYER_FILE, &err) < 0)
+	if (cfg_parse_text(&c, text, strlen(text), "profrig.yaml", false, LAYER_MODEL, &err) < 0)
 		fail_msg("%s", err.msg);
 	schema_expand(&c, schema_table);
 	schema_check(c.root, schema_table, &p);

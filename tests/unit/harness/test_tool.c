@@ -443,6 +443,13 @@ static void uftrace_post_script(void **state)
 	assert_false(fs_exists(trace));
 	sandbox_write(&sb, "uftrace.data/info", "x");
 	setenv("FAKE_STATUS", "3", 1);
+	sandbox_write(&sb, "uftrace.data/perf-cpu0.dat", "x");
+	sandbox_write(&sb, "uftrace.data/4711.dat", "");
+	assert_int_equal(run_script("post_scripts/uftrace.sh", &errs), 0);
+	assert_non_null(strstr(errs.buf, "uftrace recorded no call"));
+	assert_int_equal(fs_size(trace), 0);
+	unlink(trace);
+	sandbox_write(&sb, "uftrace.data/4712.dat", "calls");
 	assert_int_equal(run_script("post_scripts/uftrace.sh", &errs), 1);
 	assert_false(fs_exists(trace));
 	unsetenv("FAKE_STATUS");
