@@ -73,7 +73,7 @@ static bool leads_back(const struct above *a, const struct stat *st)
 	return false;
 }
 
-static int list_dir(struct listing *l, const char *dir, const char *rel, const struct above *up,
+static int list_dir(struct listing *l, const char *dir, const char *rel, const struct above *here,
 		    struct err *err);
 
 static int list_entry(struct listing *l, const char *path, const char *rel, const struct above *up,

@@ -180,6 +180,47 @@ static void preload_words(const struct plan *pl, struct strvec *words)
 			strvec_push(words, all.v[i]);
 }
 
+/*
+ * The workload's own program, behind what wraps it; NULL: there is none to look for, or not yet,
+ * since a script or a clone may bring it. What nothing wraps says itself that it cannot be started.
+ */
+static const char *program_of(const struct plan *pl)
+{
+	const struct plan_step *ps = workload_step(pl);
+	const struct runconf *rc = pl->conf;
+	const char *program = rc && rc->command.nr ? rc->command.v[0] : NULL;
+
+	if (!ps || !program || !*program || pl->source_dir || rc->skip_workload ||
+	    strchr(program, '|') || !strvec_has(&ps->argv, program) ||
+	    !strcmp(ps->argv.v[0], program))
+		return NULL;
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		if (pl->steps.v[i].kind == STEP_PRE && !pl->steps.v[i].tool)
+			return NULL;
+	return program;
+}
+
+/* As the probe in a container takes it, owned; NULL: it is not asked for. */
+static char *program_word(const struct plan *pl)
+{
+	const char *program = pl->engine->container ? program_of(pl) : NULL;
+	const struct plan_step *ps = workload_step(pl);
+
+	if (!program || !ps)
+		return NULL;
+	return strchr(program, '/') ? fs_join(ps->cwd, program) : xstrdup(program);
+}
+
+/* What is asked for beside the tools' needs. */
+static void all_words(const struct plan *pl, struct strvec *words)
+{
+	CLEANUP(xfreep) char *program = program_word(pl);
+
+	preload_words(pl, words);
+	if (program && !listed(pl, program) && !strvec_has(words, program))
+		strvec_push(words, program);
+}
+
 static json_t *probe_request(const struct plan *pl, const struct strvec *words)
 {
 	const struct plan_step *ps = workload_step(pl);
@@ -237,11 +278,14 @@ static void report_need(struct preflight *pf, const char *what, const char *why)
 			  : xasprintf("is not there %s", where);
 
 	CLEANUP(xfreep) char *instead = tool ? other_tools(pl, tool) : NULL;
+	CLEANUP(xfreep) char *program = program_word(pl);
 
 	if (tool)
 		lacks(pf, "tool '%s' needs '%s', which %s: %s%s, or leave the tool out", tool, what,
 		      state, inside ? "use an image that has it" : "install it",
 		      instead ? instead : "");
+	else if (program && !strcmp(program, what))
+		lacks(pf, "no program '%s': it %s: correct the command", program_of(pl), state);
 	else
 		lacks(pf, "'%s', which LD_PRELOAD names, %s: correct the path", what, state);
 }
@@ -291,7 +335,7 @@ int preflight_needs(const struct plan *pl, const struct run_opts *o, struct agen
 	size_t before = missing->nr;
 	int r = 0;
 
-	preload_words(pl, &words);
+	all_words(pl, &words);
 	if (pl->needs.nr + words.nr > 0)
 		r = ask_agent(&pf, l, &words, err);
 	return r < 0 ? r : (int)(missing->nr - before);
@@ -402,7 +446,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 	struct err why = ERR_INIT;
 	int r;
 
-	preload_words(pl, &words);
+	all_words(pl, &words);
 	/* On the host there is nothing else to learn; a container is also started to see that it
 	 * starts. */
 	if (!pl->engine->container && pl->needs.nr + words.nr == 0)
@@ -546,6 +590,40 @@ static void check_samplers(struct preflight *pf)
 	}
 }
 
+/*
+ * Wrappers say little when what they wrap cannot be started. As the step will look for it: by the
+ * PATH it gets, in its folder.
+ */
+static void check_program(struct preflight *pf)
+{
+	const struct plan_step *ps = workload_step(pf->pl);
+	const char *program = program_of(pf->pl), *search = getenv("PATH");
+	CLEANUP(xfreep) char *path = NULL;
+
+	if (!program || pf->pl->engine->container || pf->o->prober || !fs_is_dir(ps->cwd))
+		return;
+	for (size_t i = 0; i < ps->env.nr; i++)
+		if (!strcmp(ps->env.v[i].name, "PATH"))
+			search = ps->env.v[i].value;
+	if (strchr(program, '/')) {
+		path = fs_join(ps->cwd, program);
+		if (!fs_exists(path))
+			lacks(pf, "no program '%s' (in %s): correct the command", program, ps->cwd);
+		else if (access(path, X_OK) < 0 || fs_is_dir(path))
+			lacks(pf,
+			      "'%s' (in %s) may not be executed: 'chmod +x' it, or name the "
+			      "program that reads it",
+			      program, ps->cwd);
+	} else if (search) {
+		path = fs_which(program, search);
+		if (!path)
+			lacks(pf,
+			      "no program '%s' in PATH: correct the command, or name it with its "
+			      "folder",
+			      program);
+	}
+}
+
 /* Whether the run's own container can tell the rest by starting. */
 static bool may_be_tried(const struct plan *pl)
 {
@@ -575,6 +653,7 @@ int run_preflight(const struct plan *pl, const struct run_opts *o, struct strvec
 	check_cpus(&pf);
 	check_privileges(&pf);
 	check_samplers(&pf);
+	check_program(&pf);
 	r = run_data_check(pl, o, missing, NULL);
 	if (r < 0)
 		return err_set(err, EINTR, "interrupted");

@@ -194,3 +194,22 @@ done
 check "and does nothing" test ! -e "$T/ran" -a ! -e /runs
 code "help is there" 0 gone run --help
 code "and completion" 0 gone completion bash
+# The workload's program is looked for before anything starts.
+mkdir -p "$T/prog/bin" && printf 'echo hi\n' >"$T/prog/script" && printf '#!/bin/sh\necho from path\n' >"$T/prog/bin/mine" && chmod +x "$T/prog/bin/mine"
+prog_plan() { (cd "$T/prog" && exec "$PROFRIG" plan --engine host --tools-dir "$ROOT/tests/fixtures/tools" "$@"); }
+prog() { (cd "$T/prog" && exec "$PROFRIG" -q run -o "$T/prog/runs" --engine host --no-analyze --tools-dir "$ROOT/tests/fixtures/tools" "$@"); }
+for c in "./nosuch" "nosuch" "/no/such"; do
+	code "no program behind a wrapper: $c" 4 prog --tools A,cpu_usage -- "$c"
+	like "is named" "$(cat "$T/err")" "error: no program '$c'.*correct the command"
+done
+code "no executable behind a wrapper" 4 prog --tools A -- ./script
+like "is told" "$(cat "$T/err")" "'./script' .in .*/prog. may not be executed: 'chmod .x'"
+check "and nothing is there" test ! -e "$T/prog/runs"
+code "plan tells too" 0 prog_plan --tools A -- ./nosuch
+like "what is missing" "$(cat "$T/err")" "missing: no program './nosuch'"
+code "no program, not wrapped" 1 prog -- ./nosuch
+like "is the run's reason" "$(field "$(cat "$T/out")/run.json" .reason)" "cannot start './nosuch': No such file"
+PATH=$T/prog/bin:$PATH code "a program in the caller's PATH" 0 prog --tools A -- mine
+code "a program in the workload's PATH" 0 prog --tools A --set "env.PATH=$T/prog/bin:$PATH" -- mine
+printf '#!/bin/sh\ncp %s/prog/bin/mine %s/prog/later\n' "$T" "$T" >"$T/prog/pre.sh"
+code "a program that a pre script makes" 0 prog --tools A --set "pre_scripts=[{path: $T/prog/pre.sh}]" -- ./later

@@ -16,6 +16,11 @@ both() { # engine
 	code "$1: a failing workload is exit 1" 1 stack "$1" 7
 	is "$1: order, the post part too" "$(tr '\n' ' ' <"$(cat "$T/out")/order" | sed 's/ $//')" "$want"
 	is "$1: status and the workload's own code" "$(field "$(cat "$T/out")/run.json" '.status + " " + (.exit_code | tostring)')" "failed 7"
+	code "$1: a wrapped program that is not there is exit 4" 4 "$PROFRIG" -q run -o "$T/none-$1" --engine "$1" ${IMAGE:+--image $IMAGE} \
+		--tools-dir "$ROOT/tests/fixtures/tools" --tools A,B -- ./nosuch
+	like "$1: and named" "$(cat "$T/err")" "no program './nosuch'.*correct the command"
+	check "$1: and nothing is left" test ! -e "$T/none-$1"
+	stack "$1" 7 >"$T/out" 2>/dev/null
 	is "$1: a script's output is in steps/" "$(cat "$(cat "$T/out")"/steps/*pre*A*.out)" "pre A"
 }
 both host
