@@ -118,6 +118,23 @@ static void forget_gone(const struct fetch *f, const data_files *have, const dat
 	}
 }
 
+/* A name may have been a file and be a folder now, or the other way round. */
+static void make_way(const struct fetch *f, const char *rel)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, rel);
+	char *from = path + strlen(path) - strlen(rel);
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		fs_remove_tree(path, NULL);
+	for (char *slash = strchr(from, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+			unlink(path);
+		*slash = '/';
+	}
+}
+
 /* What there will be: what is good already, and jobs for the rest. */
 static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 				  const data_files *listing, data_files *now, size_t *ret_nr)
@@ -133,6 +150,7 @@ static struct data_job *plan_jobs(struct fetch *f, const data_files *have,
 		struct data_file *file = &now->v[i];
 
 		if (!old) {
+			make_way(f, file->rel);
 			jobs[nr++] = (struct data_job){ &listing->v[i], file, false };
 			continue;
 		}

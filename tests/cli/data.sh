@@ -247,6 +247,16 @@ mkdir -p real/inner src/hollow/deep; echo 9 >real/inner/file; echo t >src/top
 ln -s ../real src/shard0; ln -s ../../real/inner/file src/hollow/file
 list='cd "$PROFRIG_DATA_D/" && find . | LC_ALL=C sort | tr "\n" " "'
 all=". ./hollow ./hollow/deep ./hollow/file ./shard0 ./shard0/inner ./shard0/inner/file ./top "
+# A file that becomes a folder, and a folder that becomes a file.
+mkdir turns; echo 1 >turns/a
+code "nas: a file" 0 run "$D, provider: nas, path: turns, mirrorlocal: mirror3" -- true
+rm turns/a; mkdir -p turns/a/b; echo 2 >turns/a/b/c; echo 3 >turns/a/d
+code "nas: that becomes a folder" 0 run "$D, provider: nas, path: turns, mirrorlocal: mirror3" -- sh -c 'cd "$PROFRIG_DATA_D" && cat a/b/c a/d'
+is "nas: is one" "$(cat "$R/steps/01-workload.out")" "2
+3"
+rm -r turns/a; echo 4 >turns/a
+code "nas: that becomes a file" 0 run "$D, provider: nas, path: turns, mirrorlocal: mirror3" -- sh -c 'cat "$PROFRIG_DATA_D/a"'
+is "nas: is one again" "$(cat "$R/steps/01-workload.out") $(d files)" "4 1"
 N="$D, provider: nas, path: src, mirrorlocal: mirror2"
 sum=$(cd src && find -L . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' '\0' | xargs -0 sha256sum | sha256sum | cut -d' ' -f1)
 code "nas: a copy of folders behind links" 0 run "$N" -- sh -c "$list; test -z \"\$(find . -type l)\""
