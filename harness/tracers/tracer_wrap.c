@@ -278,46 +278,37 @@ int execvp(const char *file, char *const argv[])
 	return start_name(&(struct way){ .by_name = true }, file, argv, environ);
 }
 
-/* The words of a call that lists them, on the caller's stack. */
-#define COUNT_WORDS(first, n) \
+/* The words of a call that lists them, on the caller's stack; ap stands behind their NULL then. */
+#define LIST_WORDS(first, ap, words) \
 	do { \
-		va_list count_ap; \
-		va_start(count_ap, first); \
-		for (n = 1; va_arg(count_ap, char *);) \
+		size_t n = 1; \
+		va_start(ap, first); \
+		while (va_arg(ap, char *)) \
 			n++; \
-		va_end(count_ap); \
-	} while (0)
-
-#define LIST_WORDS(first, ap, words, n) \
-	do { \
+		va_end(ap); \
 		words = alloca((n + 1) * sizeof(*words)); \
 		words[0] = (char *)first; \
+		va_start(ap, first); \
 		for (size_t i = 1; i <= n; i++) \
 			words[i] = va_arg(ap, char *); \
 	} while (0)
 
 int execl(const char *path, const char *arg, ...)
 {
-	size_t n = 0;
 	char **words;
 	va_list ap;
 
-	COUNT_WORDS(arg, n);
-	va_start(ap, arg);
-	LIST_WORDS(arg, ap, words, n);
+	LIST_WORDS(arg, ap, words);
 	va_end(ap);
 	return execv(path, words);
 }
 
 int execlp(const char *file, const char *arg, ...)
 {
-	size_t n = 0;
 	char **words;
 	va_list ap;
 
-	COUNT_WORDS(arg, n);
-	va_start(ap, arg);
-	LIST_WORDS(arg, ap, words, n);
+	LIST_WORDS(arg, ap, words);
 	va_end(ap);
 	return execvp(file, words);
 }
@@ -325,13 +316,10 @@ int execlp(const char *file, const char *arg, ...)
 int execle(const char *path, const char *arg, ...)
 {
 	char *const *envp;
-	size_t n = 0;
 	char **words;
 	va_list ap;
 
-	COUNT_WORDS(arg, n);
-	va_start(ap, arg);
-	LIST_WORDS(arg, ap, words, n);
+	LIST_WORDS(arg, ap, words);
 	envp = va_arg(ap, char *const *);
 	va_end(ap);
 	return execve(path, words, envp);
