@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/num.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
@@ -98,15 +100,32 @@ int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, stru
 	return 0;
 }
 
-/* A name in the directory that nobody has; the mode goes through the umask, which mkstemp would not
- * do. */
-static int open_temp(const char *dir, char **ret_path)
+#define TEMP_PREFIX ".profrig-"
+
+char *fs_temp_name(const char *dir)
 {
 	static unsigned counter;
 
+	return xasprintf("%s/" TEMP_PREFIX "%ld-%u.tmp", dir, (long)getpid(),
+			 __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
+}
+
+pid_t fs_temp_pid(const char *name)
+{
+	const char *digits = name + strlen(TEMP_PREFIX);
+	int64_t pid;
+
+	if (fnmatch(FS_TEMP_PATTERN, name, FNM_PERIOD) != 0 ||
+	    num_i64(digits, strspn(digits, "0123456789"), &pid) < 0)
+		return 0;
+	return (pid_t)pid;
+}
+
+/* The mode goes through the umask, which mkstemp would not do. */
+static int open_temp(const char *dir, char **ret_path)
+{
 	for (;;) {
-		char *path = xasprintf("%s/.profrig-%ld-%u.tmp", dir, (long)getpid(),
-				       __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
+		char *path = fs_temp_name(dir);
 		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
 		if (fd >= 0) {

@@ -16,8 +16,7 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 
 	if (r < 0)
 		return r;
-	/* A dot in front, so that no one takes a half-written table for one. */
-	ret->temp = xasprintf("%s/.%s.%ld.tmp", folder, fs_base(path), (long)getpid());
+	ret->temp = fs_temp_name(folder);
 	fd = open(ret->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {
 		r = err_sys(err, errno, "%s", path);

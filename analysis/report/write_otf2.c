@@ -291,8 +291,7 @@ static int place_take(const char *temp, const char *path, struct err *err)
 static int write_otf2(const struct convert_job *job, struct convert_result *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_abs(job->path), *folder = fs_dir(path);
-	CLEANUP(xfreep)
-	char *temp = xasprintf("%s/.%s.%ld.tmp", folder, fs_base(path), (long)getpid());
+	CLEANUP(xfreep) char *temp = fs_temp_name(folder);
 	int e;
 
 	*ret = (struct convert_result){ .files = 0 };

@@ -64,7 +64,7 @@ static int add_rubbish(const char *path, const struct stat *st, int type, struct
 					!strcmp(base, RUN_SPACE) || !strcmp(base, CONTROL_FLAG));
 
 	if (type == FTW_F && (ours || S_ISSOCK(st->st_mode) || S_ISFIFO(st->st_mode) ||
-			      !fnmatch(".profrig-*.tmp", base, FNM_PERIOD)))
+			      !fnmatch(FS_TEMP_PATTERN, base, FNM_PERIOD)))
 		strvec_push(walk.rubbish, path);
 	return 0;
 }
@@ -294,15 +294,11 @@ static void sweep_analysis(struct sweep *sw, const char *run_dir)
 			continue;
 		for (size_t k = 0; k < names.nr; k++) {
 			CLEANUP(xfreep) char *path = fs_join(dir, names.v[k]);
-			size_t digits = strncmp(names.v[k], ".profrig-", 9) == 0
-						? strspn(names.v[k] + 9, "0123456789")
-						: 0;
+			pid_t pid = fs_temp_pid(names.v[k]);
 			struct leftover *row;
-			int64_t pid;
 
-			if (fnmatch(".profrig-*.tmp", names.v[k], FNM_PERIOD) != 0 ||
-			    num_i64(names.v[k] + 9, digits, &pid) < 0 || kill((pid_t)pid, 0) == 0 ||
-			    errno != ESRCH || clock_realtime_ns() - fs_mtime_ns(path) < UNBORN_NS)
+			if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH ||
+			    clock_realtime_ns() - fs_mtime_ns(path) < UNBORN_NS)
 				continue;
 			row = sweep_row(sw, "file", xstrdup(path),
 					"half written by an analysis that was killed");

@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/fs.h"
 #include "profrig/metronome.h"
 #include "profrig/num.h"
 #include "profrig/sampler.h"
@@ -310,6 +311,31 @@ static void put_header(struct sampling *sp, const struct sampling_opts *o)
 	sample_rows_header(&sp->rows, &h, &sp->out);
 }
 
+/*
+ * A new file comes with its header: whoever kills us leaves a file that can be read, or none. What
+ * is there already is written over, whatever it is.
+ */
+static int open_file(struct sampling *sp, struct err *err)
+{
+	bool fresh = !fs_exists(sp->path);
+	int r = fresh ? fs_write_kept(sp->path, sp->out.buf, sp->out.len, FS_KEEP_NOTHING, NULL)
+		      : 0;
+
+	if (r < 0)
+		return err_sys(err, -r, "cannot write %s", sp->path);
+	sp->fd =
+		open(sp->path, O_WRONLY | O_CREAT | O_CLOEXEC | (fresh ? O_APPEND : O_TRUNC), 0644);
+	if (sp->fd < 0)
+		return err_sys(err, errno, "cannot write %s", sp->path);
+	if (fresh) {
+		sp->file_bytes = (int64_t)sp->out.len;
+		strbuf_clear(&sp->out);
+		return 0;
+	}
+	r = flush(sp);
+	return r < 0 ? err_set(err, -r, "cannot write %s", sp->stats.error_text) : 0;
+}
+
 int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct err *err)
 {
 	struct sampler_state *st = NULL;
@@ -323,17 +349,11 @@ int sampling_open(const struct sampling_opts *o, struct sampling **ret, struct e
 	if (r < 0)
 		return err_wrap(err, r, "sampler %s", o->sampler->name);
 	sp = new_sampling(o, st, &lo);
-	sp->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (sp->fd < 0) {
-		r = err_sys(err, errno, "cannot write %s", o->path);
-		release(sp);
-		return r;
-	}
 	put_header(sp, o);
-	r = flush(sp);
+	r = open_file(sp, err);
 	if (r < 0) {
-		err_set(err, -r, "cannot write %s", sp->stats.error_text);
-		close(sp->fd);
+		if (sp->fd >= 0)
+			close(sp->fd);
 		release(sp);
 		return r;
 	}

@@ -1,6 +1,8 @@
 #include "base_test.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "profrig/fs.h"
 #include "profrig/strbuf.h"
@@ -79,6 +81,27 @@ static void test_read(void **state UNUSED)
 	assert_int_equal(fs_read(dir, 100, &data, &n, &err), -EISDIR);
 	assert_int_equal(fs_read("", 100, &data, &n, &err), -ENOENT);
 	assert_string_equal(err.msg, ": No such file or directory");
+}
+
+static void test_temp_name(void **state UNUSED)
+{
+	static const char *const others[] = { "",
+					      ".profrig-",
+					      ".profrig-12",
+					      "profrig-12-0.tmp",
+					      ".profrig-x-0.tmp",
+					      ".profrig--1-0.tmp",
+					      ".profrig-99999999999999999999-0.tmp" };
+	CLEANUP(xfreep) char *one = fs_temp_name("/some/where");
+	CLEANUP(xfreep) char *two = fs_temp_name("/some/where");
+
+	assert_string_equal(fs_below("/some/where", one), fs_base(one));
+	assert_string_not_equal(one, two);
+	assert_int_equal(fnmatch(FS_TEMP_PATTERN, fs_base(one), FNM_PERIOD), 0);
+	assert_int_equal(fs_temp_pid(fs_base(one)), getpid());
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_int_equal(fs_temp_pid(others[i]), 0);
+	assert_int_equal(fs_temp_pid(".profrig-7.tmp"), 7);
 }
 
 static void test_write_atomic(void **state UNUSED)
@@ -566,6 +589,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_below),
 		FS_TEST(test_read),
+		FS_TEST(test_temp_name),
 		FS_TEST(test_write_atomic),
 		FS_TEST(test_write_relative),
 		FS_TEST(test_mkdirs),

@@ -1,6 +1,13 @@
 /* The sampling thread, fed by sources made here. */
 #include "sampler_fake.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/strvec.h"
+#include "profrig/xalloc.h"
+
 /* --- opening --- */
 
 static void open_errors(void **state)
@@ -30,6 +37,41 @@ static void open_errors(void **state)
 	fake.open_code = -ENODEV;
 	assert_int_equal(sampling_open(&o, &sp, &err), -ENODEV);
 	assert_string_equal(err.msg, "sampler fake: no such luck");
+}
+
+/* A new file comes with its header; what is there is written over, and stays what it is. */
+static void opens_what_is_there(void **state)
+{
+	struct sampling_opts o = { .sampler = &source, .path = path };
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) char *link = fs_join(dir, "link.csv");
+	struct stat st;
+	struct sampling *sp;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	o.source.period_s = 1;
+	unlink(path);
+	for (int i = 0; i < 3; i++) {
+		int64_t size = 0;
+
+		if (i == 1)
+			assert_int_equal(fs_write_atomic(path, "# old\nt_ns,x\n1,2\n", 17, NULL),
+					 0);
+		if (i == 2)
+			assert_int_equal(symlink(path, link), 0), o.path = link;
+		assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+		size = fs_size(path);
+		assert_true(size > 50);
+		sampling_free(sp);
+		assert_true(fs_size(path) > size);
+	}
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(fs_list(dir, &names, NULL), 0);
+	for (size_t i = 0; i < names.nr; i++)
+		assert_int_equal(fs_temp_pid(names.v[i]), 0);
+	unlink(link);
 }
 
 static void header(void **state)
@@ -484,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(open_errors),
+		TEST(opens_what_is_there),
 		TEST(header),
 		TEST(header_of_estimates),
 		TEST(period),
