@@ -12,6 +12,7 @@
 
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
+#include "profrig/temps.h"
 #include "profrig/xalloc.h"
 
 #define READ_STEP ((size_t)65536)
@@ -126,12 +127,15 @@ static int open_temp(const char *dir, char **ret_path)
 {
 	for (;;) {
 		char *path = fs_temp_name(dir);
-		int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		int fd;
 
+		temps_hold(path);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 		if (fd >= 0) {
 			*ret_path = path;
 			return fd;
 		}
+		temps_let_go(path);
 		free(path);
 		if (errno != EEXIST)
 			return -errno;
@@ -172,8 +176,10 @@ int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep kee
 		r = -errno;
 	if (r < 0) {
 		unlink(temp);
+		temps_let_go(temp);
 		return err_sys(err, -r, "%s", path);
 	}
+	temps_let_go(temp);
 	if (keep == FS_KEEP_NAME)
 		dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd >= 0)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/temps.h"
 #include "profrig/xalloc.h"
 
 #define BLOCK ((size_t)1 << 20)
@@ -129,6 +130,7 @@ int sqlite_copy_make(const char *path, char **ret_dir, bool *ret_changing, struc
 	if (!mkdtemp(dir))
 		return err_sys(err, errno, "%s has a log beside it, and no copy can be made in %s",
 			       path, tmp && *tmp ? tmp : "/tmp");
+	temps_hold(dir);
 	for (int i = 0;; i++) {
 		before = state_of(path);
 		r = copy_all(path, dir, err);
@@ -139,10 +141,16 @@ int sqlite_copy_make(const char *path, char **ret_dir, bool *ret_changing, struc
 		nanosleep(&pause, NULL);
 	}
 	if (r < 0) {
-		fs_remove_tree(dir, NULL);
+		sqlite_copy_remove(dir);
 		return r;
 	}
 	*ret_changing = changing;
 	*ret_dir = STEAL(dir);
 	return 0;
+}
+
+void sqlite_copy_remove(const char *dir)
+{
+	fs_remove_tree(dir, NULL);
+	temps_let_go(dir);
 }

@@ -279,7 +279,7 @@ static int open_copy(struct sqlite_db *db, struct err *err)
 		set_limits(db);
 		r = settle(db, err);
 	}
-	fs_remove_tree(dir, NULL);
+	sqlite_copy_remove(dir);
 	return r;
 }
 

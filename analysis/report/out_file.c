@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/temps.h"
 #include "profrig/xalloc.h"
 
 int out_file_open(const char *dir, const char *name, struct out_file *ret, struct err *err)
@@ -17,10 +18,11 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 	if (r < 0)
 		return r;
 	ret->temp = fs_temp_name(folder);
+	temps_hold(ret->temp);
 	fd = open(ret->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {
 		r = err_sys(err, errno, "%s", path);
-		free(STEAL(ret->temp));
+		out_file_drop(ret);
 		return r;
 	}
 	ret->f = fdopen(fd, "w");
@@ -56,6 +58,7 @@ int out_file_commit(struct out_file *o, struct err *err)
 		out_file_drop(o);
 		return r;
 	}
+	temps_let_go(o->temp);
 	free(STEAL(o->temp));
 	out_file_drop(o);
 	return 0;
@@ -65,8 +68,10 @@ void out_file_drop(struct out_file *o)
 {
 	if (o->f)
 		fclose(STEAL(o->f));
-	if (o->temp)
+	if (o->temp) {
 		unlink(o->temp);
+		temps_let_go(o->temp);
+	}
 	free(STEAL(o->temp));
 	free(STEAL(o->path));
 }

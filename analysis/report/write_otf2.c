@@ -9,6 +9,7 @@
 #include "otf2_out.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/temps.h"
 #include "profrig/text.h"
 #include "profrig/vec.h"
 #include "profrig/xalloc.h"
@@ -267,25 +269,37 @@ static int bytes_count(const char *dir, uint64_t *ret_bytes, struct err *err)
 	return e < 0 ? e : 0;
 }
 
+/* For file systems that cannot exchange two names: for a moment there is neither. */
+static int exchange_by_steps(const char *temp, const char *path)
+{
+	CLEANUP(xfreep) char *old = xasprintf("%s.old", temp);
+	int code;
+
+	if (rename(path, old) < 0)
+		return -errno;
+	if (rename(temp, path) < 0) {
+		code = errno;
+		rename(old, path);
+		return -code;
+	}
+	return rename(old, temp) < 0 ? -errno : 0;
+}
+
 /* What was there goes only when the new one stands in its place. */
 static int place_take(const char *temp, const char *path, struct err *err)
 {
-	CLEANUP(xfreep) char *old = NULL;
+	int r;
 
 	if (rename(temp, path) == 0)
 		return 0;
 	if (errno != EEXIST && errno != ENOTEMPTY)
 		return err_sys(err, errno, "%s", path);
-	old = xasprintf("%s.old", temp);
-	if (rename(path, old) < 0)
-		return err_sys(err, errno, "%s", path);
-	if (rename(temp, path) < 0) {
-		int code = errno;
-
-		rename(old, path);
-		return err_sys(err, code, "%s", path);
-	}
-	return fs_remove_tree(old, err);
+	r = renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_EXCHANGE) < 0 ? -errno : 0;
+	if (r == -EINVAL || r == -ENOSYS)
+		r = exchange_by_steps(temp, path);
+	if (r < 0)
+		return err_sys(err, -r, "%s", path);
+	return fs_remove_tree(temp, err);
 }
 
 static int write_otf2(const struct convert_job *job, struct convert_result *ret, struct err *err)
@@ -295,6 +309,7 @@ static int write_otf2(const struct convert_job *job, struct convert_result *ret,
 	int e;
 
 	*ret = (struct convert_result){ .files = 0 };
+	temps_hold(temp);
 	e = place_check(path, err);
 	if (e == 0)
 		e = fs_mkdirs(folder, 0755, err);
@@ -306,10 +321,11 @@ static int write_otf2(const struct convert_job *job, struct convert_result *ret,
 		e = bytes_count(temp, &ret->bytes, err);
 	if (e == 0)
 		e = place_take(temp, path, err);
-	if (e < 0) {
+	if (e < 0)
 		fs_remove_tree(temp, NULL);
+	temps_let_go(temp);
+	if (e < 0)
 		return e;
-	}
 	ret->files = 1;
 	ret->first = xstrdup(job->path);
 	return 0;

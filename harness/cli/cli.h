@@ -331,7 +331,10 @@ extern volatile sig_atomic_t cli_forward[2];
 void cli_catch_signals(void);
 /* contract: 143 after SIGTERM and SIGALRM, 130 after all others */
 int cli_interrupt_code(int sig);
-/* From now on a signal prints the words and ends profrig at once. NULL: it is noted, as before. */
+/*
+ * From now on a signal prints the words, takes half-written files away (temps.h) and ends profrig
+ * at once. NULL: it is noted, as before.
+ */
 void cli_exit_at_signal(const char *words);
 
 #endif

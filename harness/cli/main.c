@@ -17,6 +17,7 @@
 #include "profrig/redact.h"
 #include "profrig/runconf.h"
 #include "profrig/sampler.h"
+#include "profrig/temps.h"
 #include "profrig/xalloc.h"
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
@@ -32,6 +33,7 @@ const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL 
 
 volatile sig_atomic_t cli_interrupt;
 static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
+static bool on_terminal;                /* a line of progress may stand there */
 
 volatile sig_atomic_t cli_forward[2];
 
@@ -51,9 +53,11 @@ static void on_signal(int sig)
 	const char *words = last_words;
 
 	if (words) {
-		ssize_t r = write(2, words, strlen(words));
+		ssize_t r = on_terminal ? write(2, "\n", 1) : 0;
 
+		r += write(2, words, strlen(words));
 		(void)r;
+		temps_remove();
 		_exit(cli_interrupt_code(sig));
 	}
 	cli_interrupt = sig;
@@ -64,6 +68,7 @@ void cli_catch_signals(void)
 	struct sigaction sa = { .sa_handler = on_signal }, was;
 	struct sigaction user = { .sa_handler = on_user_signal };
 
+	on_terminal = isatty(2);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGQUIT, &sa, NULL);
@@ -171,10 +176,21 @@ static int ranks_check(const char *command)
 	return EXIT_USAGE;
 }
 
+/* Nothing was started that would have to be ended in order: a signal ends them there and then. */
+static bool only_reads_and_writes(const struct command *c)
+{
+	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
+}
+
 static int command_run(const struct command *c, int argc, char **argv)
 {
 	int code = ranks_check(c->name);
 
+	if (only_reads_and_writes(c) && comm_alone(cli_comm)) {
+		cli_catch_signals();
+		cli_exit_at_signal(
+			"profrig: interrupted: what was not finished is not there, run it again\n");
+	}
 	if (code == EXIT_DONE)
 		code = c->main(c, argc, argv);
 	progress_end();

@@ -203,12 +203,14 @@ struct comm *ranks_open(int *argc, char ***argv)
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	if (m.comm.rank > 0)
 		be_silent();
-	if (m.comm.rank == 0 && m.comm.size > 1) {
+	if (m.comm.size > 1) {
 		cli_catch_signals();
 		cli_exit_at_signal(
-			"profrig: error: stopped before the end, by somebody or because "
-			"another rank died (see below); the archive is as it was, run it "
-			"again\n");
+			m.comm.rank > 0
+				? ""
+				: "profrig: error: stopped before the end, by somebody or because "
+				  "another rank died (see below); the archive is as it was, run it "
+				  "again\n");
 	}
 	return &m.comm;
 }
@@ -218,7 +220,8 @@ int ranks_close(struct comm *c, int code)
 	struct mpi_comm *m = (struct mpi_comm *)c;
 	MPI_Request request;
 
-	cli_exit_at_signal(NULL);
+	if (m->comm.rank == 0)
+		cli_exit_at_signal(NULL);
 	/* who ended early must not let the others wait for the beginning */
 	comm_begin(c, false, code, log_last_error());
 	MPI_Ibarrier(MPI_COMM_WORLD, &request);

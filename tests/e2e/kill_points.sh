@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # kill -9 of profrig right before each system call by which a run changes files or begins something: whatever had been done until then, `report` accepts the
-# directory, and nothing half-written, no process and no lock is left behind. (kill9.sh does the same at random moments, on each engine.)
+# directory, and nothing half-written, no process and no lock is left behind. (kill9.sh does the same at random moments, on each engine.) SIGTERM there: the
+# run ends in order and leaves nothing to be swept.
 . "$(dirname "$0")/../lib.sh"
 need strace command -v strace && need strace strace -o /dev/null true || { skip "kill points" "strace cannot trace here"; exit; }
 cd "$T" || exit 1
 mark=profrig-points-$$
 runs=$T/runs
 
-kill_before() { # system call, n: status 137 when the run came so far
-	strace -o /dev/null -e "trace=$1" -e "inject=$1:signal=KILL:when=$2" \
+end_before() { # signal, system call, n: the signal's status when the run came so far
+	strace -o /dev/null -e "trace=$2" -e "inject=$2:signal=$1:when=$3" \
 		"$PROFRIG" -q run -o "$runs" --engine host --tools-dir "$ROOT/tests/fixtures/tools" --tools A,cpu_power --set model.name=$mark \
 		-- /bin/sh -c "sleep 0.05; : $mark; echo performance: 3 it/s" >"$T/out" 2>"$T/err"
 }
@@ -20,7 +21,7 @@ rest() { # half-written files, locks, reserves, sockets, FIFOs
 for call in write rename fsync unlink unlinkat symlink flock clone clone3 bind; do
 	killed=0 bad=
 	for n in {1..200}; do
-		{ kill_before $call $n; } 2>/dev/null
+		{ end_before KILL $call $n; } 2>/dev/null
 		rc=$?
 		[ $rc -ne 0 ] || break
 		[ $rc -eq 137 ] && killed=$((killed + 1)) || bad="$bad $n: status $rc, $(tail -n 3 "$T/err")"
@@ -51,3 +52,26 @@ check "most runs had a directory" test $dirs -gt 60
 is "report accepts each, none is still running" "$bad" ""
 code "the folder can be listed" 0 "$PROFRIG" list runs -o "$runs" --json
 is "with each of them" "$(jq length "$T/out")" $dirs
+
+runs=$T/ended
+for call in write rename clone clone3 poll ppoll; do
+	ended=0 bad=
+	for n in {1..200}; do
+		end_before TERM $call $n 2>/dev/null
+		rc=$?
+		[ $rc -ne 0 ] || break
+		[ $rc -eq 143 ] && ended=$((ended + 1)) || bad="$bad $n: status $rc, $(tail -n 3 "$T/err")"
+	done
+	is "$call: SIGTERM, and each run ends or is whole ($ended)" "$bad$rc" 0
+done
+is "nothing is left to be swept" "$(rest)" ""
+bad=
+for d in "$runs"/2*; do
+	"$PROFRIG" -q report "$d" >"$T/check" 2>&1 || bad="$bad $d: $(cat "$T/check")"
+	case $(field "$d/run.json" .status) in
+	interrupted | success) ;;
+	*) bad="$bad $d: status $(field "$d/run.json" .status)" ;;
+	esac
+done
+is "report accepts each, none is still running" "$bad" ""
+check "no process is left" wait_for nobody

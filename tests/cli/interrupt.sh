@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# A signal at any moment of analyze, convert and info: the exit status says so, nothing half-written is left, what was there is the old or the new one.
+. "$(dirname "$0")/../lib.sh"
+need strace command -v strace && need strace strace -o /dev/null true || { skip "signals" "strace cannot trace here"; exit; }
+cd "$T" || exit 1
+mkdir out tmp
+export TMPDIR=$T/tmp
+
+awk 'BEGIN {
+	print "[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":\"test\",\"clock\":\"CLOCK_MONOTONIC\"}}"
+	for (i = 0; i < 20; i++)
+		printf ",{\"ph\":\"X\",\"name\":\"step %d\",\"pid\":7,\"tid\":%d,\"ts\":%.3f,\"dur\":0.090}\n", i, i % 4, i / 10
+	print "]"
+}' >in.json
+awk '/step 19/ { next } { print }' in.json >before.json
+half() { find out tmp -mindepth 1 \( -name '.*' -o -path 'tmp/*' \); }
+
+points() { # signal, exit status, system call, command…: the signal before each such call of the command
+	local sig=$1 want=$2 call=$3 n rc bad= points=0
+	shift 3
+	for n in {1..400}; do
+		reset
+		{ strace -o calls -e "trace=$call" -e "inject=$call:signal=$sig:when=$n" "$PROFRIG" -q "$@" >printed 2>err; } 2>/dev/null
+		rc=$?
+		[ $rc != 0 ] || break
+		points=$((points + 1))
+		[ $rc = $want ] || bad="$bad $n: status $rc"
+		[ -z "$(half)" ] || [ $sig = KILL ] || bad="$bad $n: left $(half)"
+		whole || bad="$bad $n: $(cat whole)"
+		rm -rf tmp/* out/.profrig-* # SIGKILL leaves them
+	done
+	is "$1, $call: SIG$sig at $points points" "$bad" ""
+	check "$1, $call: some points, and an end" test $points -gt 0 -a $rc -eq 0
+}
+
+# what was there before, and what each may leave
+reset() { rm -rf out/* && "$PROFRIG" -q convert before.json -o "$made" >/dev/null; }
+whole() {
+	local n
+	n=$("$PROFRIG" -q info --json "$made" 2>whole | jq .spans)
+	[ "$n" = 19 ] || [ "$n" = 20 ] || { echo "$n spans" >>whole; false; }
+}
+for made in out/x.json.gz out/x.folded out/x.otf2; do
+	[ $made != out/x.folded ] || whole() { "$PROFRIG" -q info "$made" >whole 2>&1; }
+	for call in openat write rename close; do
+		points INT 130 $call convert in.json -o $made
+	done
+	points TERM 143 write convert in.json -o $made
+	points KILL 137 rename convert in.json -o $made
+	whole() {
+		local n
+		n=$("$PROFRIG" -q info --json "$made" 2>whole | jq .spans)
+		[ "$n" = 19 ] || [ "$n" = 20 ] || { echo "$n spans" >>whole; false; }
+	}
+done
+points KILL 137 renameat2 convert in.json -o $made
+like "words" "$(reset; strace -o calls -e trace=rename -e inject=rename:signal=INT:when=1 "$PROFRIG" -q convert in.json -o $made 2>&1)" 'profrig: interrupted: what was not finished is not there'
+
+# analysis: afterwards the same command does all of it
+reset() { rm -rf out/*; }
+whole() { "$PROFRIG" -q analyze in.json -o out/a >whole 2>&1 && test -s out/a/report.html -a -s out/a/tables/callpaths.csv; }
+points INT 130 rename analyze in.json -o out/a
+points TERM 143 write analyze in.json -o out/a
+
+# a database whose writer has left a log is read from a copy
+cp "$ROOT/tests/fixtures/rpd/two-writers-v3.rpd" w.rpd
+python3 - <<'P'
+import shutil, sqlite3
+db = sqlite3.connect("w.rpd")
+db.execute("pragma journal_mode=wal")
+db.execute("create table more(x)")
+db.commit()
+for e in "", "-wal":
+    shutil.copy("w.rpd" + e, "left.rpd" + e)
+P
+reset() { :; }
+whole() { "$PROFRIG" -q info left.rpd >whole 2>&1; }
+check "there is a log" test -s left.rpd-wal
+points TERM 143 copy_file_range info left.rpd
+points INT 130 unlink info left.rpd

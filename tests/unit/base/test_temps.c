@@ -1,0 +1,158 @@
+/* What goes away when a signal ends the program. */
+#include "base_test.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profrig/fs.h"
+#include "profrig/strbuf.h"
+#include "profrig/temps.h"
+
+static char *dir;
+
+static int set_up(void **state UNUSED)
+{
+	dir = test_dir();
+	return 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	fs_remove_tree(dir, NULL);
+	free(dir);
+	return 0;
+}
+
+static char *file(const char *name)
+{
+	char *path = fs_join(dir, name);
+	CLEANUP(xfreep) char *folder = fs_dir(path);
+
+	assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(path, "x", 1, NULL), 0);
+	return path;
+}
+
+static void on_signal(int sig)
+{
+	temps_remove();
+	_exit(sig);
+}
+
+/* In a process of its own, which a signal ends. */
+static void end_by_signal(void (*before)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (before)
+			before();
+		sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_signal }, NULL);
+		raise(SIGTERM);
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), SIGTERM);
+}
+
+static void hold_some(void)
+{
+	CLEANUP(xfreep) char *one = fs_join(dir, "one");
+	CLEANUP(xfreep) char *two = fs_join(dir, "two");
+	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
+	CLEANUP(xfreep) char *never = fs_join(dir, "never made");
+
+	temps_hold(one);
+	temps_hold(two);
+	temps_hold(tree);
+	temps_hold(never);
+	temps_let_go(two);
+	temps_let_go("nobody holds it");
+}
+
+static void what_is_held_goes(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *one = file("one"), *two = file("two"), *outside = file("outside");
+	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
+	CLEANUP(xfreep) char *link = fs_join(dir, "tree/sub/link");
+	CLEANUP(xfreep) char *linked = fs_join(dir, "tree/sub/dirlink");
+
+	for (int i = 0; i < 3000; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "tree/sub/%d with a name of some length", i);
+		free(file(name));
+	}
+	free(file("tree/sub/deeper/x"));
+	assert_int_equal(symlink(outside, link), 0);
+	assert_int_equal(symlink(dir, linked), 0);
+	end_by_signal(hold_some);
+	assert_false(fs_exists(one));
+	assert_true(fs_exists(two));
+	assert_false(fs_exists(tree));
+	assert_true(fs_exists(outside));
+}
+
+/* A child between fork and exec has the handler and the table, and nothing to remove. */
+static void others_remove_nothing(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *one = file("one");
+
+	temps_hold(one);
+	end_by_signal(NULL);
+	assert_true(fs_exists(one));
+	temps_let_go(one);
+}
+
+static void hold_many(void)
+{
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 2 * TEMPS_MAX; i++) {
+			CLEANUP(xfreep) char *path = xasprintf("%s/%d", dir, i);
+
+			temps_hold(path);
+			if (i >= TEMPS_MAX || round < 2)
+				temps_let_go(path);
+		}
+}
+
+static void holds_so_many(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *longest = xmalloc(PATH_MAX + 1);
+	char name[16];
+
+	memset(longest, 'x', PATH_MAX);
+	longest[PATH_MAX] = '\0';
+	temps_hold(longest);
+	temps_let_go(longest);
+	for (int i = 0; i < 2 * TEMPS_MAX; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		free(file(name));
+	}
+	end_by_signal(hold_many);
+	for (int i = 0; i < 2 * TEMPS_MAX; i++) {
+		CLEANUP(xfreep) char *path = xasprintf("%s/%d", dir, i);
+
+		assert_int_equal(fs_exists(path), i >= TEMPS_MAX);
+	}
+}
+
+#define TEMPS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEMPS_TEST(what_is_held_goes),
+		TEMPS_TEST(others_remove_nothing),
+		TEMPS_TEST(holds_so_many),
+	};
+
+	return cmocka_run_group_tests_name("temps", tests, NULL, NULL);
+}
