@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/cfg.h"
@@ -199,6 +200,68 @@ static bool wants_folder(const struct asked *a, const struct sample *s)
 	if (!a->output || s->source.nr > 1 || is_folder(a->output))
 		return a->output != NULL;
 	return a->compat && !(n > 4 && strcmp(a->output + n - 4, ".csv") == 0);
+}
+
+/* A word that no source would look at is a mistake, not a wish to be passed over. */
+static int check_options(const struct command *c, const struct asked *a, const struct sample *s)
+{
+	const char *names[64] = { "storage", "realtime" }, *near;
+	size_t n = 2;
+
+	for (size_t i = 0; i < s->source.nr; i++) {
+		const char *const *own = s->source.v[i].sampler->options;
+
+		while (own && *own && n < ARRAY_LEN(names) - 1)
+			names[n++] = *own++;
+	}
+	names[n] = NULL;
+	for (size_t i = 0; i < a->options.nr; i++) {
+		const char *name = a->options.v[i].name;
+		size_t k = 0;
+
+		while (k < n && strcmp(names[k], name) != 0)
+			k++;
+		if (k < n)
+			continue;
+		near = cfg_did_you_mean(name, names);
+		return near ? cli_usage(c, "--option: no source here has '%s'; did you mean '%s'?",
+					name, near)
+			    : cli_usage(c, "--option: no source here has '%s'", name);
+	}
+	return -1;
+}
+
+static int check_sources(const struct command *c, const struct asked *a, bool with_command,
+			 const struct sample *s)
+{
+	for (size_t i = 0; i < s->source.nr; i++)
+		if (!with_command && !strcmp(s->source.v[i].sampler->name, "procfs"))
+			return cli_usage(c, "procfs reads the processes of a command: give one "
+					    "behind --, or leave the source out");
+	return check_options(c, a, s);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What is played is not written over. */
+static int check_recordings(const struct command *c, const struct sample *s)
+{
+	for (size_t i = 0; s->keeps && i < s->source.nr; i++)
+		for (size_t k = 0; k < s->source.nr; k++) {
+			const char *played = sampler_option(&s->source.v[k].opts, "file", NULL);
+
+			if (played && same_file(played, s->source.v[i].path))
+				return cli_usage(c,
+						 "'%s' is played and would be written over: "
+						 "name another place with -o",
+						 played);
+		}
+	return -1;
 }
 
 /* -1 to go on, or an exit code. */
@@ -556,7 +619,11 @@ static int run_it(const struct command *c, const struct asked *a, char *const *c
 	}
 	code = a->sources ? add_named(c, a, &s) : add_default(c, a, cmd != NULL, &s);
 	if (code < 0)
+		code = check_sources(c, a, cmd != NULL, &s);
+	if (code < 0)
 		code = name_files(a, &s);
+	if (code < 0)
+		code = check_recordings(c, &s);
 	if (code < 0)
 		code = open_all(c, &s);
 	if (code < 0)

@@ -511,6 +511,7 @@ const struct sampler sampler_amdgpu = {
 	.name = "amdgpu",
 	.about = "AMD power, energy, memory, utilisation from the kernel driver (sysfs)",
 	.vendor = "amd",
+	.options = (const char *const[]){ "fields", NULL },
 	.probe = amdgpu_probe,
 	.open = amdgpu_open,
 	.devices = amdgpu_devices,

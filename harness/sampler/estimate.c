@@ -149,6 +149,7 @@ const struct sampler sampler_estimate = {
 	.about = "CPU power estimated from utilisation between a stated idle and maximum",
 	.vendor = "cpu",
 	.estimated = true,
+	.options = (const char *const[]){ "idle_w", "max_w", NULL },
 	.probe = estimate_probe,
 	.open = estimate_open,
 	.devices = estimate_devices,

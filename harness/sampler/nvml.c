@@ -314,6 +314,7 @@ const struct sampler sampler_nvml = {
 	.name = "nvml",
 	.about = "NVIDIA power, energy, memory, utilisation, clocks (libnvidia-ml)",
 	.vendor = "nvidia",
+	.options = (const char *const[]){ "fields", NULL },
 	.probe = nvml_probe,
 	.open = nvml_open,
 	.devices = nvml_devices,

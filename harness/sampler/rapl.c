@@ -196,6 +196,7 @@ const struct sampler sampler_rapl = {
 	.name = "rapl",
 	.about = "energy counters of CPU packages and DRAM (powercap)",
 	.vendor = "cpu",
+	.options = (const char *const[]){ "zones", NULL },
 	.probe = rapl_probe,
 	.open = rapl_open,
 	.devices = rapl_devices,

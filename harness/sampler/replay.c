@@ -431,6 +431,7 @@ const struct sampler sampler_replay = {
 	.name = "replay",
 	.about = "plays a recorded samples file (option file)",
 	.vendor = "any",
+	.options = (const char *const[]){ "file", "speed", "loop", NULL },
 	.probe = replay_probe,
 	.open = replay_open,
 	.devices = replay_devices,

@@ -316,6 +316,7 @@ const struct sampler sampler_rocm_smi = {
 	.name = "rocm_smi",
 	.about = "AMD power, energy, memory, utilisation (librocm_smi64 in its own process)",
 	.vendor = "amd",
+	.options = (const char *const[]){ "fields", "timeout_s", NULL },
 	.probe = rocm_smi_probe,
 	.open = rocm_smi_open,
 	.devices = rocm_smi_devices,

@@ -116,8 +116,9 @@ struct sampler_state; /* the source's own */
 struct sampler {
 	const char *name; /* procfs estimate rapl amdgpu rocm_smi nvml replay */
 	const char *about;
-	const char *vendor; /* cpu amd nvidia any */
-	bool estimated;     /* what it gives is a model's guess */
+	const char *vendor;         /* cpu amd nvidia any */
+	bool estimated;             /* what it gives is a model's guess */
+	const char *const *options; /* names of its own options, NULL at the end; NULL: none */
 	/*
 	 * 0 when it would work here, else −errno and words (doctor, and before a run: exit 4). NULL
 	 * options = defaults.

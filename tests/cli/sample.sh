@@ -36,6 +36,19 @@ code "an option without value" 2 "$PROFRIG" sample --option idle_w -- true
 code "views without a place" 2 "$PROFRIG" sample --compat madengine -- true
 code "views of somebody else" 2 "$PROFRIG" sample --compat rocm -o x -- true
 code "a bad option of the source" 2 "$PROFRIG" sample --source procfs --storage some -- true
+code "an option that no source here has" 2 "$PROFRIG" sample --source estimate,procfs --option idle-w=35 -- true
+like "gets a suggestion" "$(cat "$T/err")" "no source here has 'idle-w'; did you mean 'idle_w'"
+code "the processes of no command" 2 "$PROFRIG" sample --source procfs --duration 0.1
+like "are told" "$(cat "$T/err")" "procfs reads the processes of a command"
+mkdir old
+code "a recording" 0 "$PROFRIG" -q sample --source estimate --option max_w=20 --period 0.02 -o "$T/old/replay.csv" -- sleep 0.1
+cp "$T/old/replay.csv" "$T/kept.csv"
+ln "$T/old/replay.csv" "$T/link.csv"
+for to in old/replay.csv ./old/ link.csv; do
+	code "played into itself: $to" 2 "$PROFRIG" sample --source replay:old/replay.csv -o $to --duration 0.1
+done
+like "is told" "$(cat "$T/err")" "'old/replay.csv' is played and would be written over"
+check "and the recording is as it was" cmp "$T/kept.csv" "$T/old/replay.csv"
 code "a file that cannot be written" 4 "$PROFRIG" sample --source procfs -o /nonexistent/x.csv -- true
 
 like "its options complete" "$("$PROFRIG" __complete sample --storage "" | paste -sd ' '), $("$PROFRIG" __complete sample --source am | cut -f 1)" "^every change, amdgpu$"
