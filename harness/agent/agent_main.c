@@ -107,7 +107,10 @@ static void turn(struct agent *a, int sigfd)
 		  .events = out_pending(&a->out) > 0 ? POLLOUT : 0 },
 	};
 
-	if (poll(p, 3, hunts_wait_ms(a)) < 0)
+	/* Nothing tells the poll of what broke since the last turn. */
+	if (a->out.broken)
+		hunt_everything(a);
+	if (a->done || poll(p, 3, hunts_wait_ms(a)) < 0)
 		return;
 	if (p[0].revents)
 		take_signals(a, sigfd);

@@ -333,6 +333,8 @@ static int list_main(const struct command *c, int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (what.nr == 1 && !strcmp(what.v[0], "tool"))
+		return cli_usage(c, "list tool wants a NAME: 'profrig list tools' has them all");
 	if (what.nr > 1 && !strcmp(what.v[0], "tool")) {
 		strvec_remove(&what, 0);
 		return tools_print(c, &dirs, &what, json);

@@ -600,6 +600,9 @@ static int bad_call(const struct command *c, const struct run_options *o,
 				 o->baseline);
 	if (o->gate && !o->baseline)
 		return cli_usage(c, "--gate needs --baseline: overhead is not known without");
+	if (o->overhead_budget && !o->baseline)
+		return cli_usage(c, "--overhead-budget needs --baseline: overhead is not known "
+				    "without");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
 		return cli_usage(c, "--cooldown is at most a day");
 	if ((operands->nr || o->tags.nr) && rest)

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include "profrig/sampler.h"
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
+
+#define THREAD_STACK ((size_t)512 << 10)
 
 extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
 	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
@@ -245,10 +248,25 @@ static int cli_main(int argc, char **argv)
 	return unknown_command(argv[at]);
 }
 
+/* Threads have what the stack may grow to (ulimit -s), however little that is. */
+static void give_threads_room(void)
+{
+	pthread_attr_t attr;
+	size_t n;
+
+	if (pthread_getattr_default_np(&attr) != 0)
+		return;
+	if (pthread_attr_getstacksize(&attr, &n) == 0 && n < THREAD_STACK &&
+	    pthread_attr_setstacksize(&attr, THREAD_STACK) == 0)
+		pthread_setattr_default_np(&attr);
+	pthread_attr_destroy(&attr);
+}
+
 int main(int argc, char **argv)
 {
 	int code;
 
+	give_threads_room();
 	open_standard_streams();
 	signal(SIGPIPE, SIG_IGN);
 	learn_secrets();

@@ -221,8 +221,10 @@ static void collected(const struct run_result *r, const struct report *rep)
 static void overhead(const struct run_result *r, const struct baseline *base)
 {
 	double more = r->workload_s / base->workload_s - 1;
+	/* How long something took that did not end well says nothing of its tools. */
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 
-	if (isfinite(more))
+	if (good && isfinite(more))
 		fprintf(stderr, ", %.1f %% %s than without tools", fabs(100 * more),
 			more < 0 ? "shorter" : "longer");
 }

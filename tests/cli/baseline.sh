@@ -76,10 +76,11 @@ sleep 0.1
 END
 code "a workload that fails once" 1 "$PROFRIG" run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools heavy --baseline --repeat 3 -- sh "$T/fails.sh"
 is "leaves two pairs" "$(cost heavy .pairs)" 2
+is "only those that ended well are compared" "$(grep -c '^failed .*without tools' "$T/err") $(grep -c '^success .*without tools' "$T/err")" "0 1"
 code "one that always fails" 1 "$PROFRIG" run --engine host -o "$T/runs" --no-analyze --tools-dir "$T/tools" --tools heavy --baseline --gate --repeat 2 -- false
 is "none" "$(cost heavy '"\(.pairs) \(.overhead) \(.verdict)"')" "0 null "
 
-for bad in '--baseline=some' '--gate' '--baseline --overhead-budget ten' '--baseline --overhead-budget -3%'; do
+for bad in '--baseline=some' '--gate' '--overhead-budget 5%' '--baseline --overhead-budget ten' '--baseline --overhead-budget -3%'; do
 	# shellcheck disable=SC2086
 	"$PROFRIG" run --engine host -o "$T/none" $bad -- true >"$T/out" 2>"$T/err"
 	got=$?

@@ -110,6 +110,8 @@ is "counters are data: each file has groups" "$(grep -LE '^pmc: [A-Z]' "$ROOT"/t
 code "list tool" 0 "$PROFRIG" list tool rocprofv3_memory perf
 like "shows options with defaults" "$(cat "$T/out")" "counters +file +default counters/memory_bound.txt"
 like "and of every one that is asked for" "$(cat "$T/out")" "frequency +int +default 997"
+code "list tool of nothing" 2 "$PROFRIG" list tool
+like "wants a name" "$(cat "$T/err")" "list tool wants a NAME"
 code "list tool of what there is not" 2 "$PROFRIG" list tool rocprofv4
 like "has a suggestion" "$(cat "$T/err")" "did you mean 'rocprofv3'"
 code "list tool --json" 0 "$PROFRIG" list tool perf --json

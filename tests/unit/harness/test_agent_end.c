@@ -177,6 +177,29 @@ static void test_reader_gone(void **state)
 	assert_dead_soon(pid);
 }
 
+/* Its first word cannot be said, though its input stays open: nobody would ever end it. */
+static void test_output_that_takes_nothing(void **state)
+{
+	CLEANUP(xfreep) char *path = agent_path();
+	char run[] = "--run", id[] = "unit-test";
+	char *argv[] = { path, run, id, NULL };
+	struct proc_opts o = PROC_OPTS_INIT;
+	struct proc_exit x;
+	int in[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	o.argv = argv;
+	o.fd_in = in[0];
+	o.fd_out = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	assert_int_equal(proc_spawn(&o, &pid, NULL), 0);
+	close(in[0]);
+	close(o.fd_out);
+	assert_int_equal(proc_wait(pid, PATIENCE_MS, &x, NULL), 0);
+	close(in[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +209,7 @@ int main(void)
 		RIG_TEST(test_killed_agent_takes_step_along),
 		RIG_TEST(test_full_output_pipe),
 		RIG_TEST(test_reader_gone),
+		cmocka_unit_test(test_output_that_takes_nothing),
 	};
 
 	return cmocka_run_group_tests_name("agent_end", tests, NULL, NULL);
