@@ -20,12 +20,19 @@ static atomic_bool progress_stands;
 static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
 static char last_error[512];
 
+bool log_terminal(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
+}
+
 void log_setup(int level, bool color)
 {
 	const char *no = getenv("NO_COLOR");
 
 	atomic_store(&the_level, level);
-	atomic_store(&the_color, color && !(no && *no) && isatty(STDERR_FILENO));
+	atomic_store(&the_color, color && !(no && *no) && log_terminal());
 }
 
 int log_level(void)

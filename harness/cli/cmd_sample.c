@@ -538,7 +538,7 @@ static int child_code(const struct asked *a, const struct child *ch)
 /* A line that is drawn again and again does not go with what a command writes between. */
 static bool shows_live(const struct asked *a, bool with_command)
 {
-	if (log_level() <= 0 || !isatty(2))
+	if (log_level() <= 0 || !log_terminal())
 		return false;
 	return a->live || !with_command || !isatty(1);
 }

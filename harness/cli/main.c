@@ -221,7 +221,7 @@ static int cli_main(int argc, char **argv)
 	if (comm_rank(cli_comm) > 0)
 		level = -1;
 	log_setup(level, isatty(2));
-	progress_setup(level <= 0 ? 0 : isatty(2) ? 2 : 1);
+	progress_setup(level <= 0 ? 0 : log_terminal() ? 2 : 1);
 	if (at >= argc) {
 		print_help(stderr);
 		return EXIT_USAGE;

@@ -303,7 +303,7 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		if (comm_rank(cli_comm) > 0)
 			verbose = -1;
 		log_setup(verbose, isatty(2));
-		progress_setup(verbose <= 0 ? 0 : isatty(2) ? 2 : 1);
+		progress_setup(verbose <= 0 ? 0 : log_terminal() ? 2 : 1);
 	}
 	return code < 0 ? standing_somewhere(c) : code;
 }

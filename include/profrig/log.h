@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+bool log_terminal(void);               /* stderr is one, with escape sequences (not TERM=dumb) */
 void log_setup(int level, bool color); /* below 0: not even errors */
 int log_level(void);
 bool log_color(void);

@@ -88,6 +88,9 @@ like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler '
 PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>&1
 is "what can be fixed says how" "$(jq -r '.[] | select(.name == "docker") | .fix' "$T/out" | cut -c 1-24)" "apt-get install docker.i"
 if script -qec true /dev/null >/dev/null 2>&1; then
+	for what in "run -o $T/runs -- true" "sample --source estimate --duration 0.4"; do
+		is "a dumb terminal, ${what%% *}: no escape sequence" "$(TERM=dumb script -qec "$PROFRIG $what" /dev/null | grep -c "$(printf '\033')") $(TERM=xterm script -qec "$PROFRIG $what" /dev/null | grep -c "$(printf '\033')" | sed 's/[1-9].*/some/')" "0 some"
+	done
 	PROFRIG_DOCKER=$T/nodocker script -qec "stty cols 80; $PROFRIG doctor" /dev/null | tr -d '\r' >"$T/out"
 	is "on a terminal nothing is wider than it" "$(LC_ALL=C.UTF-8 grep -cE '.{81}' "$T/out")" 0
 	check "and the whole command is there" sh -c "tr -s '\n ' ' ' <'$T/out' | grep -qF 'Fix: apt-get install docker.io && systemctl start docker'"
