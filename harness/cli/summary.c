@@ -83,7 +83,7 @@ static bool said_last(const struct prepared *p, const struct run_result *r,
 		CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 		const char *from = s->err;
 
-		if (s->kind == STEP_POST)
+		if (r->failed_step ? i + 1 != r->failed_step : s->kind == STEP_POST)
 			continue;
 		last_words(from, &lines);
 		if (!lines.nr)

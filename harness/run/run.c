@@ -354,7 +354,10 @@ static double run_steps(struct run *rn, enum step_kind kind)
 		if (rn->link_lost || !rn->link_up)
 			break;
 		step_run(rn, i);
+		bool failed_before = rn->failed_phase;
 		judge_step(rn, i);
+		if (!failed_before && rn->failed_phase)
+			rn->failed_step = i + 1;
 		total += step_seconds(&rn->steps.v[i]);
 		save(rn);
 		run_take_interrupt(rn);
@@ -620,6 +623,7 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 			ret->workload_signal = rn->steps.v[i].signal;
 		}
 	ret->workload_s = rn->workload_s;
+	ret->failed_step = rn->failed_step;
 	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)
 		if (rn->metrics.v[i].detail && isfinite(rn->metrics.v[i].value))
 			snprintf(ret->result, sizeof(ret->result), "%.6g %.120s",

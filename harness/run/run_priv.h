@@ -179,6 +179,7 @@ struct run {
 	char reason[512];
 	const char *phase;        /* where it is */
 	const char *failed_phase; /* where it failed first */
+	size_t failed_step;       /* by which, counted from 1; 0: by none */
 	const char *interrupted_phase;
 	bool outputs_required_bad, outputs_optional_bad;
 	int64_t started_realtime_ns, ended_realtime_ns;

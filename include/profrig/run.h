@@ -125,6 +125,7 @@ struct run_result {
 	char result[160]; /* "14164 samples/s": the first of its results, "" none */
 	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
+	size_t failed_step; /* whose end is the reason, counted from 1; 0: none is */
 };
 void run_result_release(struct run_result *r);
 

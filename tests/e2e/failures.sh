@@ -46,6 +46,14 @@ like "the reason names the step" "$(json .reason)" "badpre"
 complete "pre script"
 
 good='[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f"},'
+for s in "good:echo good" "bad:echo nothing to collect >&2; exit 2" "mute:exit 2"; do echo "${s#*:}" >"$T/${s%%:*}.sh"; done
+for s in "good:echo good" "bad:echo nothing to collect >&2; exit 2" "mute:exit 2"; do echo "${s#*:}" >"$T/${s%%:*}.sh"; done
+code "a post script that fails is exit 1" 1 "$PROFRIG" run --no-analyze -o "$T/runs" --engine host --set "post_scripts=[{path: $T/good.sh}, {path: $T/bad.sh}]" --set "pre_scripts=[{path: $T/good.sh}]" \
+	-- /bin/sh -c 'echo all is well; echo really >&2'
+like "what it said last is shown" "$(grep said "$T/err")" "said +nothing to collect \(steps/.*bad.*err\)"
+code "one that says nothing" 1 "$PROFRIG" run --no-analyze -o "$T/runs" --engine host --set "pre_scripts=[{path: $T/good.sh}, {path: $T/mute.sh}]" -- true
+is "has nobody speak for it" "$(grep -c said "$T/err")" 0
+
 code "outputs all there" 0 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/must.json; echo '$good' >\$OUTS/may.json"
 is "verdicts" "$(json '[.artifacts[].verdict] | join(" ")')" "valid valid"
 code "a required output missing is exit 7" 7 run --tools outs -- /bin/sh -c "echo '$good' >\$OUTS/may.json"
