@@ -403,7 +403,8 @@ static bool doctor_engine(struct table *t, const struct engine *e)
 	char *nl = strchr(errs.buf, '\n');
 	if (nl)
 		*nl = 0;
-	finding(t, "engine", e->name, ok, ok ? out.buf : r < 0 ? err.msg : errs.buf, e->fix);
+	const char *words = ok ? out.buf : r < 0 ? err.msg : errs.buf;
+	finding(t, "engine", e->name, ok, words, engine_remedy(e, words));
 	return ok;
 }
 

@@ -149,7 +149,7 @@ static int pick(struct build_set *s)
 	}
 	if (run_engine_answers(e, &err) < 0) {
 		log_error("engine '%s' does not answer (%s): %s", e->name, err.msg,
-			  e->fix ? e->fix : "start it");
+			  engine_remedy(e, err.msg));
 		return EXIT_MISSING;
 	}
 	return EXIT_DONE;

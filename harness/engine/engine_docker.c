@@ -78,4 +78,5 @@ const struct engine engine_docker = {
 	.list = docker_list,
 	.mounts = docker_mounts,
 	.fix = "apt-get install docker.io && systemctl start docker",
+	.denied = "usermod -aG docker YOU, as root, and log in again",
 };

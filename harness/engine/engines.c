@@ -16,6 +16,13 @@ const struct engine *engine_find(const char *name)
 	return NULL;
 }
 
+const char *engine_remedy(const struct engine *e, const char *said)
+{
+	if (e->denied && said && strcasestr(said, "permission denied"))
+		return e->denied;
+	return e->fix ? e->fix : "start it";
+}
+
 void engine_spec_init(struct engine_spec *s)
 {
 	memset(s, 0, sizeof(*s));

@@ -139,12 +139,30 @@ static json_t *next_event(struct agent_link *l)
 	}
 }
 
+/* Behind what is wrong, engines say where help is to be found. */
+static bool is_advice(const char *line)
+{
+	static const char *const begins[] = { "Usage:", "See '", "Run '" };
+
+	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
+		if (!strncmp(line, begins[i], strlen(begins[i])))
+			return true;
+	return !*line;
+}
+
+/* The last line that says something. */
 static const char *last_line(struct strbuf *sb)
 {
-	char *nl;
+	char *nl = sb->buf;
 
-	strbuf_rtrim(sb);
-	nl = strrchr(sb->buf, '\n');
+	do {
+		strbuf_rtrim(sb);
+		nl = strrchr(sb->buf, '\n');
+		if (!nl || !is_advice(nl + 1))
+			break;
+		sb->len = (size_t)(nl - sb->buf);
+		*nl = '\0';
+	} while (sb->len);
 	return nl ? nl + 1 : sb->buf;
 }
 

@@ -58,7 +58,7 @@ static bool check_engine(struct preflight *pf)
 	if (run_engine_answers(e, &err) == 0)
 		return true;
 	lacks(pf, "engine '%s' does not answer (%s): %s, or choose another with --engine", e->name,
-	      err.msg, e->fix ? e->fix : "start it");
+	      err.msg, engine_remedy(e, err.msg));
 	return false;
 }
 

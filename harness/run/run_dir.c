@@ -334,6 +334,10 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 
 	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
 		return;
+	/* Where the working directory is mounted too, the way leads through the folder of runs. */
+	CLEANUP(xfreep) char *runs = fs_dir(pl->run_dir);
+
+	add_mode(runs, 0011);
 	add_mode(pl->run_dir, 0011);
 	control_share(rn);
 	add_mode(steps, 0777);

@@ -94,8 +94,11 @@ struct engine {
 	 * mounts, a line each; NULL: nothing of the kind
 	 */
 	void (*mounts)(const char *container, struct strvec *argv);
-	const char *fix; /* one command that would make it work, for doctor */
+	const char *fix;    /* one command that would make it work, for doctor */
+	const char *denied; /* what to do when it is there but refuses the caller; NULL: as fix */
 };
+/* What to do about an engine that said so. */
+const char *engine_remedy(const struct engine *e, const char *said);
 
 /* NULL-terminated, in order of auto: docker, podman, host (apptainer is never picked) */
 extern const struct engine *const engines[];

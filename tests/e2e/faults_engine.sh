@@ -41,7 +41,7 @@ echo true >hook
 cat >docker <<'D'
 #!/bin/bash
 case "$1 $2" in
-"version --format") [ "$HOW" = hang-version ] && sleep 300; echo 1 ;;
+"version --format") [ "$HOW" = denied ] && { echo "Permission denied while trying to connect to the daemon's socket" >&2; exit 1; }; [ "$HOW" = hang-version ] && sleep 300; echo 1 ;;
 "image inspect") [ "$HOW" = hang-inspect ] && sleep 300; echo sha256:1 ;;
 "ps --all") ;;
 run*)
@@ -49,6 +49,8 @@ run*)
 	while [ "$1" != --run ]; do shift; done
 	case $HOW in
 	hang) exec sleep 300 ;;
+	denied) echo "docker: Permission denied" >&2; exit 126 ;;
+	words) printf "unknown flag: --nosuch\n\nUsage:  docker run [OPTIONS] IMAGE [COMMAND] [ARG...]\n\nRun 'docker run --help' for more information\n" >&2; exit 125 ;;
 	noise) yes 'this is no event' | head -n 200000 ;;
 	long) head -c 20000000 /dev/zero; echo ;;
 	liar) echo '{"ev":"hello","protocol":1}'; for i in 1 2 3; do read -r line; echo '{"ev":"exited","id":77,"code":0}'; echo '{"ev":[]}'; echo '{'; done; exit 3 ;;
@@ -77,6 +79,10 @@ interrupted() { # name, HOW: Ctrl-C while the engine hangs
 	check "$1: at once, mostly" test $SECONDS -le 40
 	check "$1: the engine's client is ended" sh -c "! kill -0 $(head -n 1 clients) 2>/dev/null"
 }
+HOW=words code "an engine that cannot take the words" 4 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x -- true
+like "says what is wrong, not where help is" "$(cat err)" "ended with status 125: unknown flag: --nosuch"
+HOW=denied code "an engine that is not for the caller" 4 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x -- true
+like "is not to be installed again" "$(cat err)" "usermod -aG docker"
 beside liar
 beside no_version
 beside interrupted "an engine that hangs" hang
