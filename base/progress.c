@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -19,6 +20,8 @@
 #include "profrig/log.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
+
+#define PATIENCE_MS 200
 
 #define REDRAW_NS (100 * NS_PER_MS)
 #define LOOK_NS (20 * NS_PER_MS)
@@ -107,6 +110,8 @@ static void draw(uint64_t done, int64_t now)
 	cut_to_width(&text, terminal_width() - 1);
 	strbuf_addstr(&out, LOG_WIPE);
 	strbuf_add(&out, text.buf, text.len);
+	if (!progress_heard(0))
+		return;
 	log_line_write(out.buf, out.len, true);
 	state.shown = true;
 	state.drawn_ns = now;
@@ -140,7 +145,8 @@ void progress_phase(const char *fmt, ...)
 		CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 
 		strbuf_addf(&line, "profrig: %s\n", state.phase.buf);
-		log_line_write(line.buf, line.len, false);
+		if (progress_heard(PATIENCE_MS))
+			log_line_write(line.buf, line.len, false);
 	} else if (state.mode == 2) {
 		/* At once: a phase may be all there is to see for hours. */
 		draw(0, state.began_ns);
@@ -219,11 +225,18 @@ void progress_note(const char *note)
 	pthread_mutex_unlock(&state.lock);
 }
 
+bool progress_heard(int patience_ms)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, patience_ms) > 0;
+}
+
 void progress_end(void)
 {
 	pthread_mutex_lock(&state.lock);
 	set_threshold(UINT64_MAX);
-	if (state.shown)
+	if (state.shown && progress_heard(0))
 		log_line_write("", 0, false);
 	state.shown = false;
 	strbuf_release(&state.phase);

@@ -111,9 +111,10 @@ static void on_phase(void *ctx, const char *phase)
 {
 	bool *mid_line = ctx;
 
-	if (*mid_line)
+	if (*mid_line && progress_heard(0)) {
 		fputc('\n', stderr);
-	*mid_line = false;
+		*mid_line = false;
+	}
 	progress_phase("%s", phase);
 }
 

@@ -5,11 +5,12 @@
  * traces/12.evt  43 %  1.2 GB/s", "workload  12 s"); elsewhere each phase is one line when it
  * begins. Silent at log level 0. progress_update
  * is cheap enough for every block of input (one relaxed load when nothing is due) and may be called
- * from any thread.
+ * from any thread. Nothing of it waits for a reader: where nobody takes it, it is left out.
  */
 #ifndef PROFRIG_PROGRESS_H
 #define PROFRIG_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 void progress_setup(int enabled); /* 0 silent, 1 lines, 2 redraw */
@@ -20,6 +21,7 @@ void progress_update(uint64_t done);
 void progress_tick(void); /* by who only waits: how long the phase has lasted, once a second */
 /* On a terminal: the last word of what is waited for, behind the phase; a new phase clears it. */
 void progress_note(const char *note);
-void progress_end(void); /* wipes the redrawn line */
+bool progress_heard(int patience_ms); /* would a line be taken within this time? */
+void progress_end(void);              /* wipes the redrawn line */
 
 #endif

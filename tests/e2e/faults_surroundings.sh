@@ -93,6 +93,22 @@ kill -CONT $pid
 wait $pid
 is "ended while stopped: exit" $? 143
 is "ended while stopped: status" "$(field "$(cat "$T/out")/run.json" .status)" interrupted
+# What is written live fills the pipe, which nobody reads before the run is over.
+rm -rf "$T/runs" "$T/working"
+mkfifo "$T/unread"
+exec 7<>"$T/unread"
+"$PROFRIG" run --no-analyze --live -o "$T/runs" --engine host -- sh -c "seq 100000; touch $T/working; sleep 600" >"$T/out" 2>"$T/unread" &
+pid=$!
+wait_for test -e "$T/working"
+rm -f "$T/working"
+kill -TERM $pid
+check "ended while nobody reads: the run directory is complete" wait_for jq -e '.status == "interrupted" and .ended_utc' "$T/runs/latest/run.json"
+cat <&7 >"$T/read" &
+reader=$!
+wait $pid
+is "ended while nobody reads: exit" $? 143
+kill $reader
+exec 7>&-
 background -- sh -c "touch $T/working; sleep 600"
 kill -HUP $pid
 wait $pid
