@@ -185,6 +185,15 @@ static bool only_reads_and_writes(const struct command *c)
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
 }
 
+/* What could not be printed is no success. */
+static int printed(int code)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	log_error("cannot write to standard output");
+	return code ? code : EXIT_WORKLOAD;
+}
+
 static int command_run(const struct command *c, int argc, char **argv)
 {
 	int code = ranks_check(c->name);
@@ -197,11 +206,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	if (code == EXIT_DONE)
 		code = c->main(c, argc, argv);
 	progress_end();
-	if (fflush(stdout) || ferror(stdout)) {
-		log_error("cannot write to standard output");
-		return code ? code : EXIT_WORKLOAD;
-	}
-	return code;
+	return printed(code);
 }
 
 static int cli_main(int argc, char **argv)
@@ -228,12 +233,12 @@ static int cli_main(int argc, char **argv)
 	}
 	if (strcmp(argv[at], "--version") == 0) {
 		print_version();
-		return EXIT_DONE;
+		return printed(EXIT_DONE);
 	}
 	if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
 	    strcmp(argv[at], "help") == 0) {
 		print_help(stdout);
-		return EXIT_DONE;
+		return printed(EXIT_DONE);
 	}
 	if (argv[at][0] == '-') {
 		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);

@@ -4,6 +4,10 @@
 cd "$ROOT" || exit 1
 
 code "no command is a usage error" 2 "$PROFRIG"
+for what in --help --version "list samplers" "completion bash"; do
+	# shellcheck disable=SC2086
+	code "$what, and nobody takes it" 1 sh -c '"$0" "$@" >/dev/full' "$PROFRIG" $what
+done
 code "--help" 0 "$PROFRIG" --help
 for c in run plan build sample analyze report info list doctor; do
 	code "$c --help" 0 "$PROFRIG" $c --help
