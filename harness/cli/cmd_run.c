@@ -604,6 +604,9 @@ static int bad_call(const struct command *c, const struct run_options *o,
 	if (o->overhead_budget && !o->baseline)
 		return cli_usage(c, "--overhead-budget needs --baseline: overhead is not known "
 				    "without");
+	if (o->record_for_s == 0)
+		return cli_usage(
+			c, "--record-for 0 records nothing: leave it out to record to the end");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
 		return cli_usage(c, "--cooldown is at most a day");
 	if ((operands->nr || o->tags.nr) && rest)

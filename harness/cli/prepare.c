@@ -27,6 +27,8 @@ void run_options_init(struct run_options *o)
 		.format = "text",
 		.timeout_s = -1,
 		.idle_s = -1,
+		.record_after_s = -1,
+		.record_for_s = -1,
 		.repeat = 1,
 	};
 }
@@ -137,7 +139,9 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 		.bare = o->bare,
 		.only_tool = o->only_tool,
 		.overhead_budget = o->overhead_budget,
-		.record_start = o->record_start,
+		/* after no time at all: from the beginning, but switchable */
+		.record_start =
+			!o->record_start && o->record_after_s == 0 ? "begin" : o->record_start,
 		.record_after_s = o->record_after_s,
 		.record_for_s = o->record_for_s,
 		.record_only = o->record_only,

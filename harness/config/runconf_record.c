@@ -58,6 +58,10 @@ void runconf_fill_record(struct loader *l)
 	fill_start(l, start);
 	r->after_s = seconds_of(after);
 	r->for_s = seconds_of(end);
+	if (is_given(end) && !(r->for_s > 0))
+		cfg_problem(l->p, end,
+			    "record.for: nothing is recorded in 0 s; leave it out to record to the "
+			    "end");
 	r->samplers = samplers && samplers->s && !strcmp(samplers->s, "windows");
 	if (!r->begin && !r->mark && (r->after_s > 0 || r->for_s > 0))
 		cfg_problem(l->p, r->after_s > 0 ? after : end,

@@ -116,6 +116,11 @@ is "and how they are told" "$(sed -n '/^recording/,/^$/p' "$T/out")" "recording,
 like "and starts them so" "$(cat "$T/out")" 'perf record --quiet --control fifo:[^ ]*/artifacts/perf/control.fifo,[^ ]*/ack.fifo -D -1 -e'
 code "a start that is none" 3 "$PROFRIG" run --engine host --record-start later -- true
 like "is told" "$(cat "$T/err")" "record.start: want begin, manual or 'mark NAME', not 'later'"
+code "for no time" 2 "$PROFRIG" run --engine host --record-for 0 -- true
+code "in a file" 3 "$PROFRIG" run --engine host --set record.for=0 -- true
+like "is told" "$(cat "$T/err")" "record.for: nothing is recorded in 0 s; leave it out"
+code "after no time" 0 "$PROFRIG" plan --engine host --record-after 0 --tools perf --json -- true
+like "is from the beginning, switchable" "$(cat "$T/out")" '"--control"'
 code "manual, and after" 3 "$PROFRIG" run --engine host --record-start manual --record-after 3 -- true
 like "contradict" "$(cat "$T/err")" "record.after: with start 'manual' nothing begins by itself"
 
