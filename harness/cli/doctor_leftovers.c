@@ -53,7 +53,8 @@ static void look(struct table *t, const struct leftovers_opts *o, bool done_only
 	struct leftovers found = { VEC_INIT };
 	struct err err = ERR_INIT;
 
-	if (leftovers_find(o, &found, &err) < 0)
+	/* The other look says it. */
+	if (leftovers_find(o, &found, &err) < 0 && !done_only)
 		log_warn("leftovers of killed runs: %s", err.msg);
 	for (size_t i = 0; i < found.rows.nr; i++) {
 		const struct leftover *l = &found.rows.v[i];

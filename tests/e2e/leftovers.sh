@@ -126,6 +126,8 @@ folder "a registry that is a file" touch "$T/bad/profrig"
 if [ "$(id -u)" = 0 ]; then
 	somebody() { mkdir "$T/bad/profrig" && chown 1000 "$T/bad/profrig"; }
 	folder "a registry of another user" somebody
+	XDG_RUNTIME_DIR=$T/bad "$PROFRIG" doctor -o "$T/runs" >/dev/null 2>"$T/err"
+	is "doctor says so, once" "$(grep -c 'is not a folder of ours' "$T/err")" 1
 fi
 open() { mkdir -m 777 "$T/bad/profrig"; }
 open_folder() { rm -rf "$T/bad"; mkdir "$T/bad"; open; }
