@@ -61,7 +61,7 @@ static char *with_args(const char *own, const char *args)
 {
 	CLEANUP(xfreep) char *inside = fs_join(own, "profrig.yaml");
 
-	if (strchr(own, '#') || fs_is_file(own))
+	if (fs_is_file(own) || mad_path_hash(own))
 		return catalog_path_with(own, args);
 	return fs_is_file(inside) ? catalog_path_with(inside, args) : xasprintf("%s%s", own, args);
 }

@@ -42,7 +42,7 @@ char *pick_model_key(const char *path)
 	CLEANUP(xfreep) char *bare = catalog_path_with(path, "");
 	CLEANUP(xfreep) char *inside = fs_is_dir(bare) ? fs_join(bare, "profrig.yaml") : NULL;
 
-	return strchr(bare, '#') ? STEAL(bare) : fs_abs(inside ? inside : bare);
+	return mad_path_hash(bare) ? STEAL(bare) : fs_abs(inside ? inside : bare);
 }
 
 /* The file of a package, or the folder of one that is no model itself. */

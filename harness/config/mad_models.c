@@ -259,9 +259,26 @@ static bool in_scope(const struct mad_entry *e, const char *tag, size_t len)
 	return e->scope && strlen(e->scope) == len && !memcmp(e->scope, tag, len);
 }
 
+const char *mad_path_hash(const char *path)
+{
+	static const char *const ends[] = { ".json#", ".py#", ".yaml#", ".yml#", "#:" };
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *at = strstr(path, ends[i]);
+
+		if (at && (!first || at < first))
+			first = at;
+	}
+	return first ? strchr(first, '#') : NULL;
+}
+
 const char *mad_word_args(const char *word)
 {
-	return word + strcspn(word, ":");
+	const char *hash = *word == '/' || *word == '.' ? mad_path_hash(word) : NULL;
+	const char *from = hash ? hash : word;
+
+	return from + strcspn(from, ":");
 }
 
 bool mad_entry_matches(const struct mad_entry *e, const char *word)
@@ -297,7 +314,7 @@ void mad_tag_args(const char *s, struct strvec *to)
 
 void mad_models_faults(const struct mad_models *m, const char *word, struct problems *p)
 {
-	CLEANUP(xfreep) char *tag = xstrndup(word, strcspn(word, ":"));
+	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
 	size_t scope = scope_len(tag);
 
 	for (size_t i = 0; i < m->faults.nr; i++) {

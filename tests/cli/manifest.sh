@@ -73,6 +73,19 @@ is "or the one here that has its name" "$(m=r/build_manifest.json runs)" "ci-bm:
 code "another model of that path alone: 3" 3 env -C r PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
 like "is told" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
 
+# A package that MODEL_DIR named, in a folder of any name: later MODEL_DIR is not needed.
+odd="$T/odd #1:a,b"
+mkdir -p "$odd/docker" && cp -r run.sh scripts models.json "$odd" && sed -i 's/"a"/"odd"/' "$odd/models.json" && echo 'FROM base:1' >"$odd/docker/a.x" && mkdir -p away
+is "a package's folder may have '#', ':' and ',' in its name" "$(cd away && MODEL_DIR=$odd "$PROFRIG" -q discover --json odd:n=1 2>/dev/null | jq -r ".[].args | tostring")" '["--n","1"]'
+for word in odd odd:n=1; do
+	is "and is planned, $word" "$(cd away && PROFRIG_DOCKER=/nonexistent/docker MODEL_DIR=$odd "$PROFRIG" -q plan --build --json --engine docker "$word" 2>/dev/null | jq -r '.steps[] | select(.kind == "workload") | .argv | join(" ")')" \
+		"bash run.sh$(case $word in *:*) echo ' --n 1' ;; esac)"
+done
+jq --arg w "$odd/models.json#odd:old=2" --arg s "$odd/scripts/sc/models.json#sc/one" --arg f "$T/away" \
+	'.folder = $f | .built_images |= {"ci-a", "ci-sc_one"} | .built_models = {"ci-a": {"name": "odd", "word": $w}, "ci-sc_one": {"name": "sc/one", "word": $s}}' m.json >away/m.json
+is "a manifest of it runs without MODEL_DIR" "$(m=m.json in_dir away)" "ci-a: R --old 2;ci-sc_one: R;"
+is "from anywhere, with arguments" "$(m=$T/away/m.json in_dir r -t odd:n=3,sc/t)" "ci-a: R --n 3;ci-sc_one: R;"
+
 # What madengine built knows its models itself; scripts are beside it.
 mkdir -p bq/scripts && echo 'echo hello' >bq/scripts/run.sh
 cat >bq/build_manifest.json <<'J'
