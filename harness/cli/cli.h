@@ -139,12 +139,15 @@ struct run_options {
 	bool skip_workload, all_archs;
 	bool json;
 	const char *manifest, *data_cache;
-	bool build;             /* first the images */
-	struct strvec images;   /* of the manifest, one for each model; empty: the models' own */
-	struct strvec names;    /* likewise what it calls the model; "" unknown */
-	VEC(double) builds_s;   /* how long each took to build, NAN: not known */
-	double build_s;         /* of this one */
-	char *manifest_context; /* owned; NULL */
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	struct strvec names;  /* likewise what it calls the model; "" unknown */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
+	/* what each was made of, and from; "" unknown */
+	struct strvec dockerfiles, bases;
+	const char *dockerfile, *base; /* of this one; NULL */
+	char *manifest_context;        /* owned; NULL */
 };
 void run_options_init(struct run_options *o);
 void run_options_release(struct run_options *o);

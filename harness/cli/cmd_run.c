@@ -569,6 +569,10 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 			one.image = o->images.v[i / each];
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
+		if (o->dockerfiles.nr && !o->image) {
+			one.dockerfile = o->dockerfiles.v[i / each];
+			one.base = o->bases.v[i / each];
+		}
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
 		if (r == EXIT_DONE)
 			r = manifest_same_model(o, &p[i + each - 1].conf, i / each);

@@ -138,6 +138,8 @@ static void add(struct run_options *o, const struct image_engine *e,
 		strvec_push(&o->images, image);
 		strvec_push(&o->names, mi->model ? mi->model : "");
 		VEC_PUSH(&o->builds_s, mi->build_s);
+		strvec_push(&o->dockerfiles, mi->dockerfile ? mi->dockerfile : "");
+		strvec_push(&o->bases, mi->base ? mi->base : "");
 	}
 }
 
@@ -257,6 +259,8 @@ void add_planned(struct run_options *o, const struct build_set *set, const struc
 		strvec_push(models, runs.v[i]);
 		strvec_push(&o->images, j->image);
 		VEC_PUSH(&o->builds_s, NAN);
+		strvec_push(&o->dockerfiles, j->dockerfile ? j->dockerfile : "");
+		strvec_push(&o->bases, j->base ? j->base : "");
 	}
 }
 

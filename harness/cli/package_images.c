@@ -73,6 +73,8 @@ static void join(struct run_options *o, const struct strvec *wanted, struct strv
 		strvec_push(built, models->v[i]);
 		strvec_push(&o->images, "");
 		VEC_PUSH(&o->builds_s, NAN);
+		strvec_push(&o->dockerfiles, "");
+		strvec_push(&o->bases, "");
 	}
 	strvec_clear(models);
 	strvec_pushv(models, built->v);

@@ -40,6 +40,8 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
 	strvec_release(&o->names);
+	strvec_release(&o->dockerfiles);
+	strvec_release(&o->bases);
 	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
@@ -290,6 +292,11 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 		code = add_named_tools(c, o, &p->tools);
 	if (code == EXIT_DONE)
 		code = load_conf(c, o, model, cmd, p, &found);
+	if (o->dockerfile && *o->dockerfile) {
+		free(p->conf.dockerfile);
+		p->conf.dockerfile = xstrdup(o->dockerfile);
+		p->conf.base_image = o->base && *o->base ? xstrdup(o->base) : NULL;
+	}
 	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))
 		code = exit_worse(code, plan_first(o, p, &found));
 	/* What two models share is told once. */

@@ -195,6 +195,7 @@ static void add_job(struct image_plan *ip, const struct runconf *conf, const cha
 			       .arch = xstrdup_null(arch),
 			       .base = base_of(d, b),
 			       .args = STRVEC_INIT,
+			       .secrets = d->secrets && b->secrets.nr,
 			       .tail = STRVEC_INIT,
 			       .build_s = 0 };
 

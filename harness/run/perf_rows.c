@@ -142,7 +142,10 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	size_t kept = 0;
 
 	put(row, "docker_file", rc->dockerfile);
-	if (!rc->dockerfile || dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
+	if (rc->base_image)
+		put(row, "base_docker", rc->base_image);
+	if (rc->base_image || !rc->dockerfile ||
+	    dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
 		return;
 	for (size_t i = 0; i < all.v.nr; i++)
 		if (!all.v.v[i].why) {

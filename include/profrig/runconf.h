@@ -65,6 +65,9 @@ struct runconf {
 	char *dir;        /* absolute: where the workload runs on host */
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
+	/* what the image was made from, when dockerfile is what it was made of: who knows fills it
+	 * in; NULL */
+	char *base_image;
 	double timeout_s; /* 0 = none */
 	/*
 	 * The folder of the run's own in which the workload runs (plan.h, plan_source); both url

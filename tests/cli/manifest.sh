@@ -73,6 +73,13 @@ is "or the one here that has its name" "$(m=r/build_manifest.json runs)" "ci-bm:
 code "another model of that path alone: 3" 3 env -C r PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
 like "is told" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
 
+# Which of a model's Dockerfiles it was, and what that began with, stands in the table of results.
+jq '.built_images |= {"ci-b": {"docker_image": "ci-b:1", "dockerfile": "docker/b.x", "base_docker": "told:2"}, "ci-b2": {"docker_image": "ci-b:2", "dockerfile": "docker/b.y"}}
+	| .built_models |= {"ci-b": ."ci-b", "ci-b2": ."ci-b"}' m.json >two.json
+code "two images of a model, and no engine" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run --engine docker --manifest two.json --perf-csv perf.csv
+is "each row has its Dockerfile and its base" "$(jq -r '.[] | [.docker_image, .docker_file, .base_docker] | join(" ")' perf_super.json | tr '\n' ';')" \
+	"ci-b:1 docker/b.x told:2;ci-b:2 docker/b.y ;"
+
 # A package that MODEL_DIR named, in a folder of any name: later MODEL_DIR is not needed.
 odd="$T/odd #1:a,b"
 mkdir -p "$odd/docker" && cp -r run.sh scripts models.json "$odd" && sed -i 's/"a"/"odd"/' "$odd/models.json" && echo 'FROM base:1' >"$odd/docker/a.x" && mkdir -p away
