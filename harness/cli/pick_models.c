@@ -110,6 +110,8 @@ char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 	if (path && !near && looks_like_file(word))
 		return xasprintf("there is no file or folder '%s', and no model of that name",
 				 word);
+	if (!cat->models.nr && cat->mad.files.nr)
+		return xstrdup("there is no model here: models.json lists none");
 	if (!cat->models.nr)
 		return xstrdup("there is no model here: neither a profrig.yaml nor a models.json");
 	if (near)

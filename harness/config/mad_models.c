@@ -52,6 +52,9 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	e.where = cfg_where(node);
 	e.scripted = scripted;
 	e.name = scope ? xasprintf("%s/%s", scope, name ? name : "?") : xstrdup(name ? name : "?");
+	/* In paths ':' begins arguments; the entry's check tells of it. */
+	for (char *colon = e.name; (colon = strchr(colon, ':'));)
+		*colon = '_';
 	mad_words(cfg_get(node, "tags"), &e.tags);
 	/* Of a scripted one it is what update_model() leaves that counts. */
 	if (!scripted)

@@ -83,11 +83,7 @@ static char *name_of_file(const struct loader *l, const char *file)
 
 static void check_model_name(struct loader *l, const struct cfg_node *n)
 {
-	bool odd = strlen(n->s) > 100;
-
-	for (const char *s = n->s; *s; s++)
-		odd |= iscntrl((unsigned char)*s) != 0;
-	if (odd)
+	if (!schema_model_name(n->s))
 		cfg_problem(l->p, n, "model.name: want at most 100 bytes of plain text");
 }
 

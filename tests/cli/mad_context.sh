@@ -31,6 +31,8 @@ cat >"$T/a.py" <<-'PY'
 	 'tools': [{'name': r'cpu_power'}], 'docker_cpus': None}
 PY
 for f in a.json a.py; do
+	{ printf '\357\273\277' && sed 's/$/\r/' "$T/$f"; } >"$T/marked"
+	is "$f: a byte order mark and CRLF do no harm" "$(env_of N -f "$T/marked" plain)" 7
 	is "$f: a text" "$(conf env.A -f "$T/$f" plain)" "x y ($T/$f:$([ $f = a.json ] && echo 1 || echo 2))"
 	is "$f: a number and a truth" "$(env_of N -f "$T/$f" plain) $(env_of T -f "$T/$f" plain)" "7 true"
 	is "$f: a list" "$(conf 'tools[0].name' -f "$T/$f" plain | cut -d' ' -f1)" "cpu_power"

@@ -18,6 +18,10 @@ conf() { # key, arguments
 	planned "$@" | jq -r --arg k "$key" '.configuration[] | select(.key == $k) | .value + " (" + .origin + ")"'
 }
 
+{ printf '\357\273\277' && sed 's/$/\r/' models.json; } >"$T/marked" && cp "$T/marked" models.json
+is "a byte order mark and CRLF do no harm" "$(names scoped/all plain)" "scoped/one scoped/two plain"
+cp "$ROOT/tests/fixtures/mad/models.json" .
+
 # The tag grammar.
 is "a name" "$(names plain)" "plain"
 is "a tag, in every scope" "$(names inference)" "plain scoped/one"
@@ -155,6 +159,17 @@ like "is told" "$(cat "$T/err")" "scripts/both/models.json: get_models_json.py i
 code "torn JSON" 3 "$PROFRIG" plan -t torn/x
 like "is told with its line" "$(cat "$T/err")" "scripts/torn/models.json:2: "
 code "of another scope it is no matter" 2 "$PROFRIG" plan -t clean/x
+mv scripts/both scripts/torn "$T"
+printf '[{"name": "x:y", "scripts": "scripts/run.sh", "tags": ["t"]},\n {"name": "x\\ny", "scripts": "scripts/run.sh"}]' >models.json
+code "names that no word could say" 3 "$PROFRIG" discover
+like "are told" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':', which a tag cannot name.*models.json:2: name: want at most 100 bytes of plain text"
+check "and no file is taken for something else" sh -c "! grep -q 'map of keys' '$T/err'"
+code "chosen by a tag" 3 "$PROFRIG" plan -t t
+like "it is told, too" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':'"
+echo '[]' >models.json
+code "no entry at all" 2 "$PROFRIG" discover
+like "is told" "$(cat "$T/err")" "there is no model here: models.json lists none"
+mv "$T/both" "$T/torn" scripts
 echo '{"name": "a"}' >models.json
 code "a map instead of a list" 3 "$PROFRIG" discover
 like "is told" "$(cat "$T/err")" "models.json:1: want a list of models"
