@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "manifest_context.h"
 #include "manifest_where.h"
 #include "pick_models.h"
 
@@ -143,32 +144,6 @@ static void add(struct run_options *o, const struct image_engine *e,
 	}
 }
 
-/* What madengine was told when it built: env, mounts, GPUs and tools are for the run, too. */
-static void take_context(struct run_options *o, const struct manifest *m)
-{
-	static const char *const keys[] = {
-		"docker_env_vars", "docker_mounts", "docker_gpus",  "gpu_vendor",        "guest_os",
-		"tools",           "pre_scripts",   "post_scripts", "encapsulate_script"
-	};
-	json_t *doc = m->ours ? NULL : json_load_file(o->manifest, 0, NULL);
-	json_t *context = json_object_get(doc, "context"), *kept = json_object();
-
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		json_t *v = json_object_get(context, keys[i]);
-		const char *text = json_string_value(v);
-
-		if (v && !json_is_null(v) && (!text || *text))
-			json_object_set(kept, keys[i], v);
-	}
-	if (json_object_size(kept) && (o->context || o->context_file))
-		log_warn("the context of manifest '%s' is left out, since another one is given",
-			 o->manifest);
-	else if (json_object_size(kept))
-		o->context = o->manifest_context = json_dumps(kept, JSON_COMPACT);
-	json_decref(kept);
-	json_decref(doc);
-}
-
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
 		    struct catalog **ret_catalog, struct strvec *models)
 {
@@ -187,7 +162,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
 		o->engine = image_engine_find(engine)->name;
-	take_context(o, &m);
+	manifest_context_take(o, &m);
 	e = engine_of(o);
 	strvec_pushv(&words, operands->v);
 	for (size_t i = 0; i < o->tags.nr; i++)

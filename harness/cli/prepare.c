@@ -117,6 +117,8 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 		.catalog = o->catalog,
 		.context = o->context,
 		.context_file = o->context_file,
+		.context_base = o->manifest_context,
+		.context_base_name = o->manifest,
 		.lenient = o->lenient,
 		.keep_model_dir = o->keep_model_dir,
 		.command = cmd,

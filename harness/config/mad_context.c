@@ -84,13 +84,15 @@ static void drop_nulls(struct cfg_node *n)
 	n->nr = kept;
 }
 
-int mad_context_load(struct cfg *ret, const char *file, const char *text, struct problems *p,
-		     struct err *err)
+int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const char *file,
+		     const char *text, struct problems *p, struct err *err)
 {
 	size_t before = p->lines.nr, n;
 	CLEANUP(xfreep) char *data = NULL;
 
 	mad_tree_init(ret, LAYER_FILE);
+	if (base && base->text)
+		read_text(ret, base->text, strlen(base->text), base->name, p);
 	if (file && (fs_is_dir(file) || !fs_exists(file)))
 		return err_set(err, ENOENT,
 			       fs_is_dir(file) ? "'%s' is a folder, want a file"

@@ -349,4 +349,5 @@ void image_plan_release(struct image_plan *ip)
 	}
 	VEC_RELEASE(&ip->jobs);
 	strvec_release(&ip->notes);
+	free(ip->context);
 }

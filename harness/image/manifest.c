@@ -243,6 +243,8 @@ static void put_all(struct json_out *out, const struct image_plan *ip, const cha
 	json_end(out);
 	put_models(out, ip);
 	put_context(out, ip->jobs.nr ? &ip->jobs.v[0] : NULL);
+	if (ip->context)
+		json_raw(out, "additional_context", ip->context);
 	put_credentials(out, ip);
 	json_obj(out, "deployment_config");
 	json_str(out, "target", "local");

@@ -84,6 +84,7 @@ struct image_job {
 struct image_plan {
 	VEC(struct image_job) jobs;
 	struct strvec notes; /* for people */
+	char *context;       /* JSON that the manifest keeps for its runs; NULL */
 };
 /*
  * Adds the images of a model. What is wrong goes to p: no Dockerfile stated, none that fits (all

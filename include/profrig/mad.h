@@ -99,12 +99,15 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 /* --- contexts --- */
 
 /*
- * --additional-context: JSON, or a literal of Python. file wins over nothing and text over file,
- * maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit 2);
+ * --additional-context: JSON, or a literal of Python. file wins over base (of a manifest), text over
+ * file, maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit 2);
  * -EINVAL: p says what is wrong (exit 3).
  */
-int mad_context_load(struct cfg *ret, const char *file, const char *text, struct problems *p,
-		     struct err *err);
+struct mad_context_base {
+	const char *text, *name; /* name: of the file it is of */
+};
+int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const char *file,
+		     const char *text, struct problems *p, struct err *err);
 /*
  * The configuration of a context, layer LAYER_FILE. Relative paths start from dir, the package's.
  * Unknown keys are problems, or notes with `lenient`.

@@ -137,7 +137,9 @@ struct runconf_request {
 	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */
-	bool lenient;                       /* unknown keys of contexts and models.json: notes */
+	/* JSON below both, and the file it is of; NULL */
+	const char *context_base, *context_base_name;
+	bool lenient; /* unknown keys of contexts and models.json: notes */
 	bool keep_model_dir;
 	bool keep, live;
 	const char *data_cache; /* NULL = not given */

@@ -80,6 +80,17 @@ code "two images of a model, and no engine" 4 env PROFRIG_DOCKER=/nonexistent/do
 is "each row has its Dockerfile and its base" "$(jq -r '.[] | [.docker_image, .docker_file, .base_docker] | join(" ")' perf_super.json | tr '\n' ';')" \
 	"ci-b:1 docker/b.x told:2;ci-b:2 docker/b.y ;"
 
+# What --additional-context told the build is for the run, too; what the run is told goes before it.
+jq '.additional_context = {"docker_env_vars": {"A": "built", "B": "built"}, "encapsulate_script": "nice", "model_args": "--z 3"}' m.json >told.json
+env_of() { PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --json --engine docker --manifest "${m:-told.json}" "$@" 2>"$T/err" |
+	jq -r '[.steps[] | select(.kind == "workload") | .env[] | select(.name == "A" or .name == "B") | .value] | join(" ")'; }
+is "the build's context: words" "$(m=told.json runs b)" "ci-b:1: nice R --z 3;"
+is "and variables" "$(env_of b)" "built built"
+is "the run's own goes before it, key by key" "$(env_of b -c '{"docker_env_vars": {"A": "run"}}')" "run built"
+like "plans say where it is from" "$(PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --engine docker --manifest told.json b 2>&1)" "env.B +built +told.json:"
+jq 'del(.schema, .engine, .additional_context) | .context = {"docker_env_vars": {"A": "theirs", "B": "theirs"}}' m.json >told2.json
+is "of madengine's manifest as well" "$(m=told2.json env_of b -c '{"docker_env_vars": {"A": "run"}}')" "run theirs"
+
 # A package that MODEL_DIR named, in a folder of any name: later MODEL_DIR is not needed.
 odd="$T/odd #1:a,b"
 mkdir -p "$odd/docker" && cp -r run.sh scripts models.json "$odd" && sed -i 's/"a"/"odd"/' "$odd/models.json" && echo 'FROM base:1' >"$odd/docker/a.x" && mkdir -p away

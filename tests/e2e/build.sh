@@ -153,18 +153,21 @@ builds() {
 package() {
 	(
 		cd "$T/pkg" || exit
-		"$PROFRIG" build -q --engine "$engine" --set build.network=none -t quick -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}}" -m man.json
+		"$PROFRIG" build --engine "$engine" --set build.network=none -t quick -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}, 'docker_env_vars': {'WHOSE': 'ours', 'SOME_TOKEN': 'hunter2-token'}, 'model_args': '--x hunter2-github'}" -m man.json
 	) >out 2>err
 	is "$engine: a package's model is built" "$?" 0
 	is "$engine: by the name madengine gives it" "$(field pkg/man.json '.built_images | keys | join(" ")')" "ci-scoped_pk_pk.ubuntu.amd"
 	is "$engine: with its script as the package has it" "$(field pkg/man.json '.built_models[] | "\(.scripts) \(.n_gpus)"')" "scripts/scoped/run.sh -1"
+	is "$engine: the context is kept for its runs, secrets are not" "$(jq -c .additional_context pkg/man.json)" '{"gpu_vendor":"AMD","docker_env_vars":{"WHOSE":"ours"}}'
+	like "$engine: which is told" "$(cat err)" "'docker_env_vars.SOME_TOKEN' of the context holds a secret, which no manifest keeps.*'model_args' of the context holds a secret"
+	code "$engine: so it runs as it was built" 0 env -C pkg "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest man.json
+	is "$engine: with the variables of that context" "$(cd pkg && head -n 1 "$(cat "$T/out")"/steps/*workload.out)" "p q, of ours, scoped/pk"
 	check "$engine: its credentials went by mount alone" sh -c "! grep -rl hunter2 pkg/man.json pkg/builds out err && ! $(engine_words "$engine") history --no-trunc ci-scoped_pk_pk.ubuntu.amd | grep hunter2"
 	code "$engine: a manifest of madengine runs" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json
 	is "$engine: with the context it was built with" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of theirs, scoped/pk"
 	[ -z "$done" ] || return
 	code "$engine: -c goes before it" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json -c "{'docker_env_vars': {'WHOSE': 'mine'}}"
-	is "$engine: whole" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
-	like "$engine: and that is said" "$(cat err)" "the context of manifest 'pkg/theirs.json' is left out"
+	is "$engine: key by key" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
 	sed -i 's/echo "performance: 2 x.s"/echo "performance: 2 x\/s"; echo "$@"/' pkg/scripts/scoped/run.sh
 	(
 		cd "$T/pkg" || exit
