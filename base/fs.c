@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/num.h"
 #include "profrig/strbuf.h"
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
@@ -99,27 +97,6 @@ int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, stru
 	if (ret_len)
 		*ret_len = len;
 	return 0;
-}
-
-#define TEMP_PREFIX ".profrig-"
-
-char *fs_temp_name(const char *dir)
-{
-	static unsigned counter;
-
-	return xasprintf("%s/" TEMP_PREFIX "%ld-%u.tmp", dir, (long)getpid(),
-			 __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
-}
-
-pid_t fs_temp_pid(const char *name)
-{
-	const char *digits = name + strlen(TEMP_PREFIX);
-	int64_t pid;
-
-	if (fnmatch(FS_TEMP_PATTERN, name, FNM_PERIOD) != 0 ||
-	    num_i64(digits, strspn(digits, "0123456789"), &pid) < 0)
-		return 0;
-	return (pid_t)pid;
 }
 
 /* The mode goes through the umask, which mkstemp would not do. */

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "profrig/temps.h"
+
 /* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
 static _Noreturn void die(void)
 {
@@ -15,6 +17,7 @@ static _Noreturn void die(void)
 	ssize_t r = write(STDERR_FILENO, msg, sizeof(msg) - 1);
 
 	(void)r;
+	temps_remove();
 	_exit(1);
 }
 

@@ -118,19 +118,38 @@ static bool same_state(const struct state *a, const struct state *b)
 	return true;
 }
 
+/* What somebody else has there is never followed: mkdir takes no name that exists. */
+static int make_dir(const char *tmp, char **ret)
+{
+	for (;;) {
+		CLEANUP(xfreep) char *dir = fs_temp_name(tmp);
+
+		temps_hold(dir);
+		if (mkdir(dir, 0700) == 0) {
+			*ret = STEAL(dir);
+			return 0;
+		}
+		temps_let_go(dir);
+		if (errno != EEXIST)
+			return -errno;
+	}
+}
+
 int sqlite_copy_make(const char *path, char **ret_dir, bool *ret_changing, struct err *err)
 {
 	static const struct timespec pause = { .tv_nsec = 50000000 };
-	const char *tmp = getenv("TMPDIR");
-	CLEANUP(xfreep) char *dir = fs_join(tmp && *tmp ? tmp : "/tmp", "profrig-sqlite-XXXXXX");
+	const char *env = getenv("TMPDIR"), *tmp = env && *env ? env : "/tmp";
+	CLEANUP(xfreep) char *dir = NULL;
+	int64_t freed = 0;
 	struct state before, after;
 	bool changing;
 	int r;
 
-	if (!mkdtemp(dir))
-		return err_sys(err, errno, "%s has a log beside it, and no copy can be made in %s",
-			       path, tmp && *tmp ? tmp : "/tmp");
-	temps_hold(dir);
+	fs_temp_sweep(tmp, &freed);
+	r = make_dir(tmp, &dir);
+	if (r < 0)
+		return err_sys(err, -r, "%s has a log beside it, and no copy can be made in %s",
+			       path, tmp);
 	for (int i = 0;; i++) {
 		before = state_of(path);
 		r = copy_all(path, dir, err);

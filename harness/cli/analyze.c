@@ -250,6 +250,23 @@ int output_code(const char *dir)
 	return EXIT_MISSING;
 }
 
+void output_sweep(const char *dir)
+{
+	static const char *const below[] = { ".", "tables", "folded" };
+	char size[32];
+	int64_t bytes = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(below); i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, below[i]);
+
+		n += fs_temp_sweep(path, &bytes);
+	}
+	if (n)
+		log_notice("%s: removed %zu half-written file%s of a profrig that was killed, %s",
+			   dir, n, n == 1 ? "" : "s", cli_si((double)bytes, "B", size));
+}
+
 static int options_code(const struct analyze_options *o)
 {
 	for (size_t i = 0; i < o->only.nr; i++) {
@@ -418,8 +435,10 @@ int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, 
 	} else {
 		if (code == EXIT_DONE)
 			code = output_code(rep.dir);
-		if (code == EXIT_DONE)
+		if (code == EXIT_DONE) {
+			output_sweep(rep.dir);
 			code = analyze_inputs(inputs, &o, &rep);
+		}
 	}
 	if (!rep.analysis_json)
 		free(STEAL(rep.dir)); /* nothing is there */

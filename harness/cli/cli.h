@@ -302,6 +302,8 @@ int analyze_to(const struct strvec *inputs, const struct analyze_options *o, con
  * take long.
  */
 int output_code(const char *dir);
+/* Half-written files that killed ones left in an output folder go, and are told of. */
+void output_sweep(const char *dir);
 /* 0, or 2 after naming the first that is no report format. */
 int formats_known(const struct strvec *formats);
 /* Writes the formats of a report; exit code. formats are known ones, none: all. */

@@ -293,8 +293,10 @@ static int convert_main(const struct command *c, int argc, char **argv)
 		CLEANUP(xfreep) char *dir = fs_dir(cv.output);
 
 		code = output_code(dir);
-		if (code == EXIT_DONE)
+		if (code == EXIT_DONE) {
+			output_sweep(dir);
 			code = convert(&cv, &inputs);
+		}
 		progress_end();
 	}
 	model_free(cv.m);

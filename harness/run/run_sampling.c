@@ -249,11 +249,16 @@ static void check_file(struct run *rn, struct run_sampler *s)
 	FILE *f;
 
 	rel = rel ? rel : s->plan->out;
-	f = fs_is_file(s->plan->out) ? fopen(s->plan->out, "re") : NULL;
-	if (!f) {
+	if (!fs_is_file(s->plan->out)) {
 		snprintf(words, sizeof(words),
 			 "'%s' is missing: it was written, and something removed it during the run",
 			 rel);
+		note_failure(rn, s, words);
+		return;
+	}
+	f = fopen(s->plan->out, "re");
+	if (!f) {
+		snprintf(words, sizeof(words), "'%s' cannot be read: %s", rel, strerror(errno));
 		note_failure(rn, s, words);
 		return;
 	}

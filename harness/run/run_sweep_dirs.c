@@ -294,11 +294,9 @@ static void sweep_analysis(struct sweep *sw, const char *run_dir)
 			continue;
 		for (size_t k = 0; k < names.nr; k++) {
 			CLEANUP(xfreep) char *path = fs_join(dir, names.v[k]);
-			pid_t pid = fs_temp_pid(names.v[k]);
 			struct leftover *row;
 
-			if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH ||
-			    clock_realtime_ns() - fs_mtime_ns(path) < UNBORN_NS)
+			if (fs_temp_pid(names.v[k]) <= 0 || !fs_temp_abandoned(path))
 				continue;
 			row = sweep_row(sw, "file", xstrdup(path),
 					"half written by an analysis that was killed");

@@ -20,14 +20,22 @@
  */
 int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err);
 /*
- * A path in dir for what is to be renamed when it is whole: a dot in front, so that nobody takes
- * it for the thing itself, and the writer's pid, so that a sweep knows whose it is
- * (FS_TEMP_PATTERN matches its last component, and fs_temp_pid reads it: 0 for other names). Nobody
- * else in this process is given the same. Owned.
+ * A path in dir for what is to be renamed when it is whole, or goes at the end: a dot in front, so
+ * that nobody takes it for the thing itself, and the writer's pid, so that a sweep knows whose it
+ * is (FS_TEMP_PATTERN matches its last component, and fs_temp_pid reads it: 0 for other names).
+ * Nobody else in this process is given the same. Owned.
  */
 char *fs_temp_name(const char *dir);
 #define FS_TEMP_PATTERN ".profrig-*.tmp"
 pid_t fs_temp_pid(const char *name);
+/*
+ * Whether a file or folder of such a name is left over: its writer is dead, and nothing in it was
+ * written for FS_TEMP_QUIET_S, as the writer may live on another machine of a shared disk.
+ */
+#define FS_TEMP_QUIET_S 300
+bool fs_temp_abandoned(const char *path);
+/* Removes those of a directory that belong to our user: how many, and their bytes are added. */
+size_t fs_temp_sweep(const char *dir, int64_t *bytes);
 /* Mode 0644 less the umask. */
 int fs_write_atomic(const char *path, const void *data, size_t n, struct err *err);
 /*

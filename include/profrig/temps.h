@@ -1,14 +1,15 @@
 /*
- * temps: files and folders that must not outlive this process when a signal ends it before their
- * owner could rename or remove them: Ctrl-C in the middle of a conversion would leave its hidden
- * half of 10 GB.
+ * temps: files and folders that must not outlive this process when a signal (or want of memory)
+ * ends it before their owner could rename or remove them: Ctrl-C in the middle of a conversion
+ * would leave its hidden half of 10 GB.
  *
  *	temps_hold(path)	before it is created; absolute, or the working directory stays
  *	…			written, closed
  *	rename or remove it
  *	temps_let_go(path)
  *
- *	temps_remove()		in the handler of the signal, before _exit; nowhere else
+ *	temps_remove()		in the handler of the signal, and where memory ends, before _exit;
+ *				nowhere else
  *
  * Only the process that holds a path removes it: a child between fork and exec has them too. More
  * than TEMPS_MAX at a time, and paths of PATH_MAX bytes, are not held: what they would leave is

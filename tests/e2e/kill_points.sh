@@ -30,8 +30,8 @@ for call in write rename fsync unlink unlinkat symlink flock clone clone3 bind; 
 	check "$call: some were killed ($killed)" test $killed -gt 0
 done
 check "no process is left" wait_for nobody
-# what another machine may be writing on a shared disk is left alone for a minute
-rest | xargs -rd '\n' touch -hd '5 minutes ago'
+# what another machine may be writing on a shared disk is left alone for a while
+rest | xargs -rd '\n' touch -hd '20 minutes ago'
 code "doctor --fix" 0 "$PROFRIG" doctor -o "$runs" --fix
 is "nothing half-written is left" "$(rest)" ""
 # the last one was whole

@@ -1,7 +1,10 @@
 #include "base_test.h"
 
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profrig/fs.h"
@@ -102,6 +105,52 @@ static void test_temp_name(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		assert_int_equal(fs_temp_pid(others[i]), 0);
 	assert_int_equal(fs_temp_pid(".profrig-7.tmp"), 7);
+}
+
+static void make_old(const char *path, int64_t s)
+{
+	struct timespec t[2] = { { .tv_sec = time(NULL) - s }, { .tv_sec = time(NULL) - s } };
+
+	assert_int_equal(utimensat(AT_FDCWD, path, t, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* Left over: by somebody who is dead, and quiet for long enough, all that is in it. */
+static void test_temp_sweep(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *file = NULL, *tree = NULL, *inner = NULL, *alive = fs_temp_name(dir);
+	int64_t bytes = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	file = xasprintf("%s/.profrig-%d-0.tmp", dir, (int)pid);
+	tree = xasprintf("%s/.profrig-%d-1.tmp", dir, (int)pid);
+	inner = xasprintf("%s/sub/file", tree);
+	assert_int_equal(fs_write_atomic(alive, "x", 1, NULL), 0);
+	assert_int_equal(fs_write_atomic(file, "x", 1, NULL), 0);
+	{
+		CLEANUP(xfreep) char *sub = fs_dir(inner);
+
+		assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
+		assert_int_equal(fs_write_atomic(inner, "12345", 5, NULL), 0);
+		make_old(sub, 4 * FS_TEMP_QUIET_S);
+	}
+	make_old(tree, 4 * FS_TEMP_QUIET_S);
+	assert_int_equal(fs_temp_sweep(dir, &bytes), 0);
+	make_old(alive, 4 * FS_TEMP_QUIET_S);
+	make_old(file, FS_TEMP_QUIET_S + 2);
+	assert_true(fs_temp_abandoned(file));
+	assert_false(fs_temp_abandoned(tree));
+	assert_false(fs_temp_abandoned(alive));
+	assert_int_equal(fs_temp_sweep(dir, &bytes), 1);
+	assert_false(fs_exists(file));
+	make_old(inner, FS_TEMP_QUIET_S + 2);
+	assert_int_equal(fs_temp_sweep(dir, &bytes), 1);
+	assert_false(fs_exists(tree));
+	assert_true(fs_exists(alive));
+	assert_true(bytes > 0);
+	assert_int_equal(fs_temp_sweep("/nonexistent", &bytes), 0);
 }
 
 static void test_write_atomic(void **state UNUSED)
@@ -590,6 +639,7 @@ int main(void)
 		cmocka_unit_test(test_own_below),
 		FS_TEST(test_read),
 		FS_TEST(test_temp_name),
+		FS_TEST(test_temp_sweep),
 		FS_TEST(test_write_atomic),
 		FS_TEST(test_write_relative),
 		FS_TEST(test_mkdirs),

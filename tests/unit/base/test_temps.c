@@ -100,6 +100,32 @@ static void what_is_held_goes(void **state UNUSED)
 	assert_true(fs_exists(outside));
 }
 
+static void memory_ends(void)
+{
+	CLEANUP(xfreep) char *one = fs_join(dir, "one");
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	temps_hold(one);
+	dup2(null, STDERR_FILENO);
+	free(xmalloc(SIZE_MAX / 2));
+}
+
+static void goes_when_memory_ends(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *one = file("one");
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		memory_ends();
+		_exit(99);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_false(fs_exists(one));
+}
+
 /* A child between fork and exec has the handler and the table, and nothing to remove. */
 static void others_remove_nothing(void **state UNUSED)
 {
@@ -150,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEMPS_TEST(what_is_held_goes),
+		TEMPS_TEST(goes_when_memory_ends),
 		TEMPS_TEST(others_remove_nothing),
 		TEMPS_TEST(holds_so_many),
 	};
