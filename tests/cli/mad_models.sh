@@ -22,6 +22,9 @@ conf() { # key, arguments
 is "a byte order mark and CRLF do no harm" "$(names scoped/all plain)" "scoped/one scoped/two plain"
 cp "$ROOT/tests/fixtures/mad/models.json" .
 
+code "an engine that wants images, and models that have none" 3 "$PROFRIG" plan --engine docker --lenient python folder
+like "is told of each" "$(cat "$T/err")" "for model 'python': dockerfile, env_vars.DOCKER_IMAGE_NAME or --image.*for model 'folder'"
+
 # The tag grammar.
 is "a name" "$(names plain)" "plain"
 is "a tag, in every scope" "$(names inference)" "plain scoped/one"
