@@ -1,4 +1,5 @@
 /* --additional-context as what a profrig.yaml would say. */
+#include "conf_read.h"
 #include "mad_int.h"
 #include "schema.h"
 
@@ -99,7 +100,7 @@ int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const
 					       : "no such file: '%s'",
 			       file);
 	if (file) {
-		int r = fs_read(file, MAX_CONTEXT, &data, &n, err);
+		int r = conf_read(file, MAX_CONTEXT, &data, &n, err);
 
 		if (r < 0)
 			return r == -EFBIG ? r : -ENOENT;
@@ -307,7 +308,11 @@ static void map_live(struct context *a, const struct cfg_node *n)
 
 static void map_no_metrics(struct context *a, const struct cfg_node *n)
 {
-	if (n->s && mad_truth(n) == 1)
+	int off = n->s ? mad_truth(n) : -EINVAL;
+
+	if (off < 0)
+		cfg_problem(a->p, n, "%s: want true or false", n->key);
+	else if (off)
 		no_metrics(a, n);
 }
 

@@ -47,6 +47,10 @@ is "an empty one leaves none" "$(workload -c '{"model_args": ""}' plain)" "bash|
 is "a plain name is a tool" "$(conf 'tools[0].name' -c '{"tools": ["cpu_power"]}' plain | cut -d' ' -f1)" "cpu_power"
 is "contexts are for bare commands as well" "$(env_of A -c '{"docker_env_vars": {"A": "b"}}' -- true)" "b"
 
+# A pipe can be read once, by all models.
+is "a context through a pipe is for every model" "$(env_of PIPED -f <(echo '{"docker_env_vars": {"PIPED": "yes"}}') plain python folder | tr '\n' ' ')" "yes yes yes "
+is "a configuration likewise" "$(env_of PIPED --config <(echo 'env: {PIPED: yes}') plain python | tr '\n' ' ')" "yes yes "
+
 # Every key.
 cat >"$T/all.py" <<-'PY'
 	{'gpu_vendor': 'nvidia', 'guest_os': 'ubuntu', 'host_os': 'HOST_UBUNTU', 'numa_balancing': False, 'ctx_test': 1,
@@ -100,6 +104,8 @@ for words in "context:1: context.gpu_vendor: want one of AMD, NVIDIA, not 'intel
 	"context:2: gpus: want all, none, or indexes" "context:3: mounts\[0\].container: want an absolute path" "context:3: distributed.nnodes: '2' machines"; do
 	like "told: ${words:0:50}" "$(cat "$T/err")" "$words"
 done
+code "no truth" 3 "$PROFRIG" plan -c '{"skip_perf_collection": "maybe"}' -- true
+like "is told" "$(cat "$T/err")" "skip_perf_collection: want true or false"
 code "Slurm is not for here" 3 "$PROFRIG" plan -c '{"slurm": {}}' -- true
 like "is told" "$(cat "$T/err")" "slurm: not in 'profrig run'"
 code "nor Kubernetes, nor both" 3 "$PROFRIG" plan -c '{"slurm": {}, "kubernetes": {}}' -- true
