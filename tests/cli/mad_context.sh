@@ -50,6 +50,9 @@ is "contexts are for bare commands as well" "$(env_of A -c '{"docker_env_vars": 
 # A pipe can be read once, by all models.
 is "a context through a pipe is for every model" "$(env_of PIPED -f <(echo '{"docker_env_vars": {"PIPED": "yes"}}') plain python folder | tr '\n' ' ')" "yes yes yes "
 is "a configuration likewise" "$(env_of PIPED --config <(echo 'env: {PIPED: yes}') plain python | tr '\n' ' ')" "yes yes "
+code "a secret likewise, in runs with tools and without" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --baseline --tools cpu_usage --set 'secrets.SEC={from_file: /dev/fd/9}' \
+	--set 'model.command=[sh, -c, "echo performance: ${#SEC} x"]' python folder 9< <(echo sesame-pipe)
+is "each has it" "$(while read -r d; do jq '.metrics[] | select(.name == "performance") | .value' "$d/run.json"; done <"$T/out" | sort -u)" 11
 
 # Every key.
 cat >"$T/all.py" <<-'PY'
