@@ -115,6 +115,10 @@ void cli_put(FILE *f, const char *s, size_t max);
 	  "keep the run's own copy of the model" }
 /* clang-format on */
 
+/* A model of `run` whose image could not be built. All owned. */
+struct unbuilt {
+	char *word, *image, *dockerfile, *base, *why;
+};
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tags; /* as given, commas and all */
@@ -146,10 +150,14 @@ struct run_options {
 	double build_s;       /* of this one */
 	/* what each was made of, and from; "" unknown */
 	struct strvec dockerfiles, bases;
+	/* whose images could not be built for this command: they do not run, which is a result */
+	VEC(struct unbuilt) unbuilt;
+	int build_code;                /* what building came to: not all of it may have worked */
 	const char *dockerfile, *base; /* of this one; NULL */
 	char *manifest_context;        /* owned; NULL */
 };
 void run_options_init(struct run_options *o);
+void unbuilt_release(struct unbuilt *u);
 void run_options_release(struct run_options *o);
 /* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
 struct prepared {

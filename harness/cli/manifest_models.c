@@ -117,6 +117,27 @@ static const char *choose(const struct image_engine *e, const struct manifest_im
 	return id || !mi->registry_image ? mi->image : mi->registry_image;
 }
 
+/* A word for models whose images could not be built just now: that was told. */
+static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
+			 struct strvec *unused)
+{
+	for (size_t i = 0; i < unused->nr && o->unbuilt.nr; i++) {
+		const char *word = unused->v[i];
+		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(mad_word_args(word) - word));
+		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+		bool known = false;
+
+		expand(cat, stem, &models);
+		for (size_t k = 0; k < o->unbuilt.nr; k++) {
+			CLEANUP(xfreep) char *key = pick_model_key(o->unbuilt.v[k].word);
+
+			known |= strvec_has(&models, key);
+		}
+		if (known)
+			strvec_remove(unused, i--);
+	}
+}
+
 static void say_unused(const struct command *c, const struct manifest *m, const char *path,
 		       const struct strvec *unused)
 {
@@ -175,6 +196,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
 		add(o, e, &m.images.v[i], &runs, models);
 	}
+	drop_unbuilt(o, *ret_catalog, &unused);
 	for (size_t i = 0; i < m.failed.nr; i++)
 		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
 	if (unused.nr) {
@@ -204,6 +226,33 @@ int manifest_same_model(const struct run_options *o, const struct runconf *rc, s
 	return EXIT_CONFIG;
 }
 
+/* What could not be built; whether anything could. */
+static bool note_unbuilt(struct run_options *o, const struct build_set *set)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < set->plan.jobs.nr; i++) {
+		const struct image_job *j = &set->plan.jobs.v[i];
+		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+		good += j->status == IMAGE_BUILT || j->status == IMAGE_PREBUILT;
+		if (j->status != IMAGE_FAILED)
+			continue;
+		build_words_of(set, j, &runs);
+		for (size_t k = 0; k < runs.nr; k++)
+			VEC_PUSH(&o->unbuilt,
+				 ((struct unbuilt){
+					 .word = xstrdup(runs.v[k]),
+					 .image = xstrdup(j->image),
+					 .dockerfile = xstrdup_null(j->dockerfile),
+					 .base = xstrdup_null(j->base),
+					 .why = xasprintf("image '%s' could not be built: %s",
+							  j->image, j->error ? j->error : "?"),
+				 }));
+	}
+	return good > 0;
+}
+
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
 {
 	struct build_request rq;
@@ -218,6 +267,10 @@ int build_first(const struct command *c, struct run_options *o, const struct str
 		CLEANUP(xfreep) char *manifest = fs_abs(o->manifest);
 
 		code = build_run(&set, &rq, "builds", manifest);
+	}
+	if (code == EXIT_WORKLOAD && !cli_interrupt) {
+		o->build_code = code;
+		code = note_unbuilt(o, &set) ? EXIT_DONE : code;
 	}
 	build_set_release(&set);
 	build_request_release(&rq);

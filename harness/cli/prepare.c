@@ -31,6 +31,15 @@ void run_options_init(struct run_options *o)
 	};
 }
 
+void unbuilt_release(struct unbuilt *u)
+{
+	free(u->word);
+	free(u->image);
+	free(u->dockerfile);
+	free(u->base);
+	free(u->why);
+}
+
 void run_options_release(struct run_options *o)
 {
 	strvec_release(&o->tags);
@@ -42,6 +51,9 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->names);
 	strvec_release(&o->dockerfiles);
 	strvec_release(&o->bases);
+	for (size_t i = 0; i < o->unbuilt.nr; i++)
+		unbuilt_release(&o->unbuilt.v[i]);
+	VEC_RELEASE(&o->unbuilt);
 	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
