@@ -8,7 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profrig/temps.h"
+static void (*last_act)(void);
+
+void xalloc_last_act(void (*act)(void))
+{
+	last_act = act;
+}
 
 /* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
 static _Noreturn void die(void)
@@ -17,7 +22,8 @@ static _Noreturn void die(void)
 	ssize_t r = write(STDERR_FILENO, msg, sizeof(msg) - 1);
 
 	(void)r;
-	temps_remove();
+	if (last_act)
+		last_act();
 	_exit(1);
 }
 

@@ -250,6 +250,7 @@ int main(int argc, char **argv)
 	int code;
 
 	open_standard_streams();
+	xalloc_last_act(temps_remove);
 	signal(SIGPIPE, SIG_IGN);
 	learn_secrets();
 	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */

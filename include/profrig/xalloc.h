@@ -14,6 +14,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/*
+ * What is done then, after the line: by the thread that found no memory, with locks held by others,
+ * so only what a signal handler may do. NULL: nothing.
+ */
+void xalloc_last_act(void (*act)(void));
 void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));

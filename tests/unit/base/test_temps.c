@@ -105,6 +105,7 @@ static void memory_ends(void)
 	CLEANUP(xfreep) char *one = fs_join(dir, "one");
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
+	xalloc_last_act(temps_remove);
 	temps_hold(one);
 	dup2(null, STDERR_FILENO);
 	free(xmalloc(SIZE_MAX / 2));
