@@ -99,9 +99,9 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 /* --- contexts --- */
 
 /*
- * --additional-context: JSON, or a literal of Python. file wins over base (of a manifest), text over
- * file, maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit 2);
- * -EINVAL: p says what is wrong (exit 3).
+ * --additional-context: JSON, or a literal of Python. file wins over base (of a manifest), text
+ * over file, maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit
+ * 2); -EINVAL: p says what is wrong (exit 3).
  */
 struct mad_context_base {
 	const char *text, *name; /* name: of the file it is of */

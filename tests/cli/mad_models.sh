@@ -120,6 +120,12 @@ check "the run directory does not" sh -c "! grep -rq sesame '$(cat "$T/dir")' --
 code "data that is not in data.json" 3 "$PROFRIG" plan lost
 like "is told" "$(cat "$T/err")" "models.json:38: data: 'gone' is not in data.json"
 like "and a credential that is nowhere" "$(cat "$T/err")" "models.json:37: cred: 'NOBODY' is not in credential.json"
+sed 's/^{/{"may": {"local": {"path": "\/none", "optional": true}}, "typo": {"local": {"path": "\/tmp", "hom": "\/x"}, "nas": {"path": "\/tmp", "optional": "perhaps"}},/' data.json >"$T/d" && cp "$T/d" data.json
+code "data that a run can do without" 0 "$PROFRIG" -q run --no-analyze --engine host --set 'model.command=[sh, -c, "echo performance: 1 x"]' --set 'model.args=[]' -c "$(jq -c '{data: {set: .may}}' data.json)" data
+like "is told" "$(jq -r '.warnings[].code' "$(cat "$T/out")/run.json")" W_DATA_MISSING
+code "keys that data.json does not know" 3 "$PROFRIG" plan --engine host -c "$(jq -c '{data: {set: .typo}}' data.json)" data
+like "are told" "$(cat "$T/err")" "optional: want true or false, not 'perhaps'.*unknown key 'hom'; did you mean 'home'"
+code "with --lenient they are no more than that" 0 "$PROFRIG" plan --engine host --lenient -c '{"data": {"set": {"local": {"path": "/tmp", "hom": "/x"}}}}' data
 is "MAD_SECRETS of the environment are secrets" "$(MAD_SECRETS_X=open-sesame planned plain | jq -r '.steps[0].env[] | select(.name == "MAD_SECRETS_X") | .value')" "***"
 
 # What is wrong with an entry.
