@@ -39,13 +39,16 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 	if (!fs_is_file(path))
 		return 0;
 	r = fs_read(path, (size_t)4 << 20, &text, &n, &err);
-	if (r == 0)
-		r = cfg_parse_value(c, text, n, path, CFG_JSON, LAYER_MODEL, &err);
+	if (r < 0) {
+		cfg_problem(p, at, "%s: %s", name, err.msg);
+		return -EINVAL;
+	}
+	r = cfg_parse_value(c, text, n, path, CFG_JSON, LAYER_MODEL, &err);
 	if (r == 0 && c->root->kind == CFG_MAP)
 		return 1;
 	/* The parser's words may repeat what stands there: of this file only where it is. */
 	if (r == 0 || !strcmp(name, "credential.json"))
-		cfg_problem(p, at, "%s: '%s' is no JSON map", name, path);
+		cfg_problem(p, at, "%s: '%s' is no JSON map, or has a key twice", name, path);
 	else
 		cfg_problem(p, NULL, "%s", err.msg);
 	return -EINVAL;

@@ -126,6 +126,15 @@ like "is told" "$(jq -r '.warnings[].code' "$(cat "$T/out")/run.json")" W_DATA_M
 code "keys that data.json does not know" 3 "$PROFRIG" plan --engine host -c "$(jq -c '{data: {set: .typo}}' data.json)" data
 like "are told" "$(cat "$T/err")" "optional: want true or false, not 'perhaps'.*unknown key 'hom'; did you mean 'home'"
 code "with --lenient they are no more than that" 0 "$PROFRIG" plan --engine host --lenient -c '{"data": {"set": {"local": {"path": "/tmp", "hom": "/x"}}}}' data
+cp credential.json "$T/cred"
+printf '{"MAD_MINIO": {"USERNAME": "sesame"}, "MAD_MINIO": {"USERNAME": "sesame"}}' >credential.json
+code "a credential.json with a key twice" 3 "$PROFRIG" plan --engine host data
+like "is told" "$(cat "$T/err")" "credential.json' is no JSON map, or has a key twice"
+check "without what stands in it" sh -c "! grep -q sesame '$T/err'"
+head -c 5000000 /dev/zero >credential.json
+code "one that cannot be read" 3 "$PROFRIG" plan --engine host data
+like "is told with the reason" "$(cat "$T/err")" "credential.json: .*(larger|large|big)"
+cp "$T/cred" credential.json
 is "MAD_SECRETS of the environment are secrets" "$(MAD_SECRETS_X=open-sesame planned plain | jq -r '.steps[0].env[] | select(.name == "MAD_SECRETS_X") | .value')" "***"
 
 # What is wrong with an entry.
