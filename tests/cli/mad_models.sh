@@ -159,6 +159,8 @@ for words in "models.json:2: n_gpus: want a number of GPUs, or -1 for all, not '
 	"models.json:4: distributed.nnodes: '4' machines" "models.json:4: log_error_pattern_scan: want true or false, not 'perhaps'"; do
 	like "all at once: ${words:0:44}" "$(cat "$T/err")" "$words"
 done
+code "scripts that are not there" 3 "$PROFRIG" plan twice
+check "are one mistake, not two" sh -c "! grep -q model.command '$T/err'"
 code "two of one name" 3 "$PROFRIG" plan twice
 like "are told" "$(cat "$T/err")" "models.json:5: there is another model 'twice' \(models.json:6\)"
 like "with all else" "$(cat "$T/err")" "models.json:5: scripts: no file '$T/bad/scripts/none.sh'"
