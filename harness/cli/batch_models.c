@@ -93,7 +93,7 @@ static void shared_image(struct batch *b, const struct mad_batch_entry *e,
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 
 	for (size_t i = 0; i < paths->nr; i++) {
-		const char *hash = strchr(paths->v[i], '#');
+		const char *hash = mad_path_hash(paths->v[i]);
 
 		strbuf_addf(&names, "%s%s", i ? ", " : "", hash ? hash + 1 : paths->v[i]);
 	}

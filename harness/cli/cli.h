@@ -115,6 +115,10 @@ void cli_put(FILE *f, const char *s, size_t max);
 	  "keep the run's own copy of the model" }
 /* clang-format on */
 
+/* A model of `run` whose image could not be built. All owned. */
+struct unbuilt {
+	char *word, *image, *dockerfile, *base, *why;
+};
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tags; /* as given, commas and all */
@@ -139,14 +143,21 @@ struct run_options {
 	bool skip_workload, all_archs;
 	bool json;
 	const char *manifest, *data_cache;
-	bool build;             /* first the images */
-	struct strvec images;   /* of the manifest, one for each model; empty: the models' own */
-	struct strvec names;    /* likewise what it calls the model; "" unknown */
-	VEC(double) builds_s;   /* how long each took to build, NAN: not known */
-	double build_s;         /* of this one */
-	char *manifest_context; /* owned; NULL */
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	struct strvec names;  /* likewise what it calls the model; "" unknown */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
+	/* what each was made of, and from; "" unknown */
+	struct strvec dockerfiles, bases;
+	/* whose images could not be built for this command: they do not run, which is a result */
+	VEC(struct unbuilt) unbuilt;
+	int build_code;                /* what building came to: not all of it may have worked */
+	const char *dockerfile, *base; /* of this one; NULL */
+	char *manifest_context;        /* owned; NULL */
 };
 void run_options_init(struct run_options *o);
+void unbuilt_release(struct unbuilt *u);
 void run_options_release(struct run_options *o);
 /* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
 struct prepared {

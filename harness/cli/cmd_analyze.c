@@ -251,7 +251,14 @@ static int report_main(const struct command *c, int argc, char **argv)
 		} else if (is_run) {
 			code = analyze_to(&dirs, &o, analysis, &rep);
 		} else {
-			if (r == -ENOENT)
+			if (r == -ENOENT && !fs_exists(dir))
+				log_error("there is no file or folder '%s'", dir);
+			else if (r == -ENOENT && fs_is_file(dir))
+				log_error("%s is a file: of a table there is a page (--format "
+					  "html) or a mail (--format mail), of a trace "
+					  "'profrig analyze'",
+					  dir);
+			else if (r == -ENOENT)
 				log_error("%s is neither a run directory nor an analysis", dir);
 			else
 				log_error("%s", err.msg);

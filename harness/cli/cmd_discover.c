@@ -255,7 +255,8 @@ static int check_context(const struct command *c, const struct run_options *o, s
 	struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
 	struct cfg mapped;
-	int code = EXIT_DONE, r = mad_context_load(ret, o->context_file, o->context, &p, &err);
+	int code = EXIT_DONE,
+	    r = mad_context_load(ret, NULL, o->context_file, o->context, &p, &err);
 
 	if (r == -ENOENT)
 		code = cli_usage(c, "%s", err.msg);

@@ -570,6 +570,10 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 			one.image = o->images.v[i / each];
 		if (o->builds_s.nr)
 			one.build_s = o->builds_s.v[i / each];
+		if (o->dockerfiles.nr && !o->image) {
+			one.dockerfile = o->dockerfiles.v[i / each];
+			one.base = o->bases.v[i / each];
+		}
 		int r = prepare(c, &one, model, cmd, &p[i + each - 1], &problems);
 		if (r == EXIT_DONE)
 			r = manifest_same_model(o, &p[i + each - 1].conf, i / each);
@@ -649,6 +653,28 @@ static int run_all(const struct command *c, const struct run_options *o,
 	return code;
 }
 
+/* Also a model whose image could not be built has its row. */
+static int note_unbuilt(const struct command *c, const struct run_options *o)
+{
+	int code = o->build_code;
+
+	for (size_t i = 0; i < o->unbuilt.nr; i++) {
+		const struct unbuilt *u = &o->unbuilt.v[i];
+		struct problems problems = PROBLEMS_INIT;
+		struct run_options one = *o;
+		struct prepared p;
+
+		one.image = u->image;
+		one.dockerfile = u->dockerfile;
+		one.base = u->base;
+		if (prepare(c, &one, u->word, NULL, &p, &problems) == EXIT_DONE)
+			code = exit_worse(code, note_results(&p, "failed", u->why));
+		prepared_release(&p);
+		problems_release(&problems);
+	}
+	return code;
+}
+
 static int run_main(const struct command *c, int argc, char **argv)
 {
 	struct run_options o;
@@ -681,6 +707,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 		if (cli_interrupt)
 			code = exit_worse(code, cli_interrupt_code(cli_interrupt));
 	}
+	code = exit_worse(code, note_unbuilt(c, &o));
 	catalog_free(cat);
 	run_options_release(&o);
 	return code;

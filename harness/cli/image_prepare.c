@@ -1,4 +1,5 @@
 #include "image_prepare.h"
+#include "manifest_context.h"
 #include "pick_models.h"
 
 #include <errno.h>
@@ -220,6 +221,7 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
 {
 	CLEANUP(build_items_release) struct build_items items = { VEC_INIT };
+	CLEANUP(strvec_release) struct strvec left_out = STRVEC_INIT;
 	struct run_options with = *o;
 	struct problems p = PROBLEMS_INIT;
 	int code;
@@ -240,6 +242,11 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		code = exit_worse(code, EXIT_CONFIG);
 	cli_problems(&p);
 	problems_release(&p);
+	manifest_context_keep(o, &ret->plan, &left_out);
+	for (size_t i = 0; i < left_out.nr && code == EXIT_DONE && !strcmp(c->name, "build"); i++)
+		log_warn("'%s' of the context holds a secret, which no manifest keeps: give it "
+			 "again to 'run --manifest'",
+			 left_out.v[i]);
 	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)
 		log_warn("%s", ret->plan.notes.v[i]);
 	return code;

@@ -444,7 +444,9 @@ static int sort_inputs(struct mail *m, const struct strvec *inputs)
 			continue;
 		}
 		if (!rundir_is(in)) {
-			log_error("%s is neither a run directory nor a CSV file", in);
+			log_error(fs_exists(in) ? "%s is neither a run directory nor a CSV file"
+						: "there is no file or folder '%s'",
+				  in);
 			return EXIT_UNREADABLE;
 		}
 		code = load_run(m, in);

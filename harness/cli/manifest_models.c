@@ -1,5 +1,6 @@
 #include "manifest_models.h"
 #include "image_prepare.h"
+#include "manifest_context.h"
 #include "manifest_where.h"
 #include "pick_models.h"
 
@@ -61,7 +62,7 @@ static char *with_args(const char *own, const char *args)
 {
 	CLEANUP(xfreep) char *inside = fs_join(own, "profrig.yaml");
 
-	if (strchr(own, '#') || fs_is_file(own))
+	if (fs_is_file(own) || mad_path_hash(own))
 		return catalog_path_with(own, args);
 	return fs_is_file(inside) ? catalog_path_with(inside, args) : xasprintf("%s%s", own, args);
 }
@@ -116,6 +117,27 @@ static const char *choose(const struct image_engine *e, const struct manifest_im
 	return id || !mi->registry_image ? mi->image : mi->registry_image;
 }
 
+/* A word for models whose images could not be built just now: that was told. */
+static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
+			 struct strvec *unused)
+{
+	for (size_t i = 0; i < unused->nr && o->unbuilt.nr; i++) {
+		const char *word = unused->v[i];
+		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(mad_word_args(word) - word));
+		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+		bool known = false;
+
+		expand(cat, stem, &models);
+		for (size_t k = 0; k < o->unbuilt.nr; k++) {
+			CLEANUP(xfreep) char *key = pick_model_key(o->unbuilt.v[k].word);
+
+			known |= strvec_has(&models, key);
+		}
+		if (known)
+			strvec_remove(unused, i--);
+	}
+}
+
 static void say_unused(const struct command *c, const struct manifest *m, const char *path,
 		       const struct strvec *unused)
 {
@@ -138,33 +160,9 @@ static void add(struct run_options *o, const struct image_engine *e,
 		strvec_push(&o->images, image);
 		strvec_push(&o->names, mi->model ? mi->model : "");
 		VEC_PUSH(&o->builds_s, mi->build_s);
+		strvec_push(&o->dockerfiles, mi->dockerfile ? mi->dockerfile : "");
+		strvec_push(&o->bases, mi->base ? mi->base : "");
 	}
-}
-
-/* What madengine was told when it built: env, mounts, GPUs and tools are for the run, too. */
-static void take_context(struct run_options *o, const struct manifest *m)
-{
-	static const char *const keys[] = {
-		"docker_env_vars", "docker_mounts", "docker_gpus",  "gpu_vendor",        "guest_os",
-		"tools",           "pre_scripts",   "post_scripts", "encapsulate_script"
-	};
-	json_t *doc = m->ours ? NULL : json_load_file(o->manifest, 0, NULL);
-	json_t *context = json_object_get(doc, "context"), *kept = json_object();
-
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		json_t *v = json_object_get(context, keys[i]);
-		const char *text = json_string_value(v);
-
-		if (v && !json_is_null(v) && (!text || *text))
-			json_object_set(kept, keys[i], v);
-	}
-	if (json_object_size(kept) && (o->context || o->context_file))
-		log_warn("the context of manifest '%s' is left out, since another one is given",
-			 o->manifest);
-	else if (json_object_size(kept))
-		o->context = o->manifest_context = json_dumps(kept, JSON_COMPACT);
-	json_decref(kept);
-	json_decref(doc);
 }
 
 int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
@@ -185,7 +183,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
 		o->engine = image_engine_find(engine)->name;
-	take_context(o, &m);
+	manifest_context_take(o, &m);
 	e = engine_of(o);
 	strvec_pushv(&words, operands->v);
 	for (size_t i = 0; i < o->tags.nr; i++)
@@ -198,6 +196,7 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
 		add(o, e, &m.images.v[i], &runs, models);
 	}
+	drop_unbuilt(o, *ret_catalog, &unused);
 	for (size_t i = 0; i < m.failed.nr; i++)
 		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
 	if (unused.nr) {
@@ -227,6 +226,33 @@ int manifest_same_model(const struct run_options *o, const struct runconf *rc, s
 	return EXIT_CONFIG;
 }
 
+/* What could not be built; whether anything could. */
+static bool note_unbuilt(struct run_options *o, const struct build_set *set)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < set->plan.jobs.nr; i++) {
+		const struct image_job *j = &set->plan.jobs.v[i];
+		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+		good += j->status == IMAGE_BUILT || j->status == IMAGE_PREBUILT;
+		if (j->status != IMAGE_FAILED)
+			continue;
+		build_words_of(set, j, &runs);
+		for (size_t k = 0; k < runs.nr; k++)
+			VEC_PUSH(&o->unbuilt,
+				 ((struct unbuilt){
+					 .word = xstrdup(runs.v[k]),
+					 .image = xstrdup(j->image),
+					 .dockerfile = xstrdup_null(j->dockerfile),
+					 .base = xstrdup_null(j->base),
+					 .why = xasprintf("image '%s' could not be built: %s",
+							  j->image, j->error ? j->error : "?"),
+				 }));
+	}
+	return good > 0;
+}
+
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
 {
 	struct build_request rq;
@@ -241,6 +267,10 @@ int build_first(const struct command *c, struct run_options *o, const struct str
 		CLEANUP(xfreep) char *manifest = fs_abs(o->manifest);
 
 		code = build_run(&set, &rq, "builds", manifest);
+	}
+	if (code == EXIT_WORKLOAD && !cli_interrupt) {
+		o->build_code = code;
+		code = note_unbuilt(o, &set) ? EXIT_DONE : code;
 	}
 	build_set_release(&set);
 	build_request_release(&rq);
@@ -257,6 +287,8 @@ void add_planned(struct run_options *o, const struct build_set *set, const struc
 		strvec_push(models, runs.v[i]);
 		strvec_push(&o->images, j->image);
 		VEC_PUSH(&o->builds_s, NAN);
+		strvec_push(&o->dockerfiles, j->dockerfile ? j->dockerfile : "");
+		strvec_push(&o->bases, j->base ? j->base : "");
 	}
 }
 

@@ -44,7 +44,7 @@ static char *find(const struct place *pl, const struct manifest_image *mi)
 	const struct catalog_entry *e =
 		by_name(pl->cat, split && *name ? name : mi->model, split && *name);
 	CLEANUP(xfreep) char *path = NULL;
-	const char *own = split ? strchr(word, '#') : "";
+	const char *own = split ? mad_path_hash(word) : "";
 
 	if (word && !(split && *name))
 		path = file_at(pl, split ? file : word);
@@ -62,7 +62,7 @@ static bool is_called(const char *path, const char *name)
 	bool same;
 	struct cfg c;
 
-	if (strchr(file, '#') || !name)
+	if (mad_path_hash(file) || !name)
 		return true;
 	cfg_init(&c);
 	cfg_parse_file(&c, fs_is_file(inside) ? inside : file, LAYER_MODEL, NULL);
@@ -120,24 +120,54 @@ static void place_release(struct place *pl)
 	catalog_free(pl->cat);
 }
 
+/* The package that MODEL_DIR named when the image was built: its words are absolute. Owned, NULL:
+ * it was where everything else was. */
+static char *package_of(const struct manifest_image *mi)
+{
+	const char *word = mi->word ? mi->word : "", *hash = mad_path_hash(word);
+	CLEANUP(xfreep) char *file = hash ? xstrndup(word, (size_t)(hash - word)) : NULL;
+	CLEANUP(xfreep) char *dir = file && *file == '/' ? fs_dir(file) : NULL;
+	CLEANUP(xfreep) char *above = dir ? fs_dir(dir) : NULL;
+
+	/* scripts/SCOPE/models.json */
+	return above && !strcmp(fs_base(above), "scripts") ? fs_dir(above) : STEAL(dir);
+}
+
+static void add_dir(struct strvec *dirs, const char *dir)
+{
+	if (dir && !strvec_has(dirs, dir) && fs_is_dir(dir))
+		strvec_push(dirs, dir);
+}
+
+static void dirs_of(const struct manifest *m, const char *path, const char *cwd,
+		    struct strvec *dirs)
+{
+	CLEANUP(xfreep) char *file = fs_abs(path);
+	CLEANUP(xfreep) char *own = fs_dir(file);
+
+	add_dir(dirs, own);
+	add_dir(dirs, m->folder);
+	for (size_t i = 0; i < m->images.nr; i++) {
+		CLEANUP(xfreep) char *package = package_of(&m->images.v[i]);
+
+		add_dir(dirs, package);
+	}
+	if (!strvec_has(dirs, cwd))
+		strvec_push(dirs, cwd);
+}
+
 struct catalog *manifest_where(struct manifest *m, const char *path)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	CLEANUP(xfreep) char *file = fs_abs(path);
-	CLEANUP(xfreep) char *own = fs_dir(file);
-	const char *const dirs[] = { own, m->folder, cwd };
-	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct place best = { 0 }, pl;
 	size_t most = 0, n;
 
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
-		bool enough = best.cat && most >= 2 * m->images.nr;
-
-		if (enough || !dirs[i] || strvec_has(&seen, dirs[i]) ||
-		    (dirs[i] != cwd && !fs_is_dir(dirs[i])))
-			continue;
-		strvec_push(&seen, dirs[i]);
-		place_of(dirs[i], cwd, &pl);
+	dirs_of(m, path, cwd, &dirs);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		if (best.cat && most >= 2 * m->images.nr)
+			break;
+		place_of(dirs.v[i], cwd, &pl);
 		n = worth(&pl, m);
 		if (best.cat && n <= most) {
 			place_release(&pl);

@@ -73,6 +73,8 @@ static void join(struct run_options *o, const struct strvec *wanted, struct strv
 		strvec_push(built, models->v[i]);
 		strvec_push(&o->images, "");
 		VEC_PUSH(&o->builds_s, NAN);
+		strvec_push(&o->dockerfiles, "");
+		strvec_push(&o->bases, "");
 	}
 	strvec_clear(models);
 	strvec_pushv(models, built->v);
@@ -132,6 +134,9 @@ int package_images(const struct command *c, struct run_options *o, bool dry, str
 	/* They are chosen already. */
 	strvec_clear(&o->tags);
 	code = dry ? foresee(c, o, &wanted, &built) : build(c, o, &wanted, &built);
+	/* When none could be built there may be models that need none. */
+	if (code == o->build_code && o->unbuilt.nr && models->nr > wanted.nr)
+		code = -1;
 	if (code < 0)
 		join(o, &wanted, &built, models);
 	return code;

@@ -42,7 +42,7 @@ char *pick_model_key(const char *path)
 	CLEANUP(xfreep) char *bare = catalog_path_with(path, "");
 	CLEANUP(xfreep) char *inside = fs_is_dir(bare) ? fs_join(bare, "profrig.yaml") : NULL;
 
-	return strchr(bare, '#') ? STEAL(bare) : fs_abs(inside ? inside : bare);
+	return mad_path_hash(bare) ? STEAL(bare) : fs_abs(inside ? inside : bare);
 }
 
 /* The file of a package, or the folder of one that is no model itself. */
@@ -110,6 +110,8 @@ char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 	if (path && !near && looks_like_file(word))
 		return xasprintf("there is no file or folder '%s', and no model of that name",
 				 word);
+	if (!cat->models.nr && cat->mad.files.nr)
+		return xstrdup("there is no model here: models.json lists none");
 	if (!cat->models.nr)
 		return xstrdup("there is no model here: neither a profrig.yaml nor a models.json");
 	if (near)

@@ -33,6 +33,15 @@ void run_options_init(struct run_options *o)
 	};
 }
 
+void unbuilt_release(struct unbuilt *u)
+{
+	free(u->word);
+	free(u->image);
+	free(u->dockerfile);
+	free(u->base);
+	free(u->why);
+}
+
 void run_options_release(struct run_options *o)
 {
 	strvec_release(&o->tags);
@@ -42,6 +51,11 @@ void run_options_release(struct run_options *o)
 	strvec_release(&o->labels);
 	strvec_release(&o->images);
 	strvec_release(&o->names);
+	strvec_release(&o->dockerfiles);
+	strvec_release(&o->bases);
+	for (size_t i = 0; i < o->unbuilt.nr; i++)
+		unbuilt_release(&o->unbuilt.v[i]);
+	VEC_RELEASE(&o->unbuilt);
 	free(o->manifest_context);
 	VEC_RELEASE(&o->builds_s);
 }
@@ -117,6 +131,8 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 		.catalog = o->catalog,
 		.context = o->context,
 		.context_file = o->context_file,
+		.context_base = o->manifest_context,
+		.context_base_name = o->manifest,
 		.lenient = o->lenient,
 		.keep_model_dir = o->keep_model_dir,
 		.command = cmd,
@@ -294,6 +310,11 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 		code = add_named_tools(c, o, &p->tools);
 	if (code == EXIT_DONE)
 		code = load_conf(c, o, model, cmd, p, &found);
+	if (o->dockerfile && *o->dockerfile) {
+		free(p->conf.dockerfile);
+		p->conf.dockerfile = xstrdup(o->dockerfile);
+		p->conf.base_image = o->base && *o->base ? xstrdup(o->base) : NULL;
+	}
 	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))
 		code = exit_worse(code, plan_first(o, p, &found));
 	/* What two models share is told once. */

@@ -212,7 +212,8 @@ void catalog_faults(const struct catalog *c, const char *word, struct problems *
 
 char *catalog_path_with(const char *path, const char *args)
 {
-	size_t file = strcspn(path, "#");
+	const char *hash = mad_path_hash(path);
+	size_t file = hash ? (size_t)(hash - path) : strlen(path);
 	size_t n = path[file] ? file + strcspn(path + file, ":") : file;
 	bool entry = n > file + 1;
 
@@ -222,7 +223,7 @@ char *catalog_path_with(const char *path, const char *args)
 
 bool catalog_path_split(const char *path, char **ret_file, char **ret_name, struct strvec *args)
 {
-	const char *hash = strchr(path, '#'), *colon;
+	const char *hash = mad_path_hash(path), *colon;
 
 	if (!hash)
 		return false;

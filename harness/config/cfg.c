@@ -239,6 +239,11 @@ static int parse(struct cfg *c, const char *text, size_t n, const char *name,
 	cfg_build_init(&b, c, name, layer);
 	if (n > CFG_MAX_BYTES)
 		return err_set(err, EFBIG, "%s: larger than %zu bytes", name, CFG_MAX_BYTES);
+	/* Some editors put a byte order mark in front. */
+	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		n -= 3;
+	}
 	if (!is_blank(text, n)) {
 		if (syntax == CFG_JSON)
 			r = cfg_parse_json(&b, text, n, err);

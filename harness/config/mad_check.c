@@ -106,6 +106,8 @@ static void check_name(const struct cfg_node *e, struct problems *p)
 
 	if (name && name->s && strchr(name->s, ':'))
 		cfg_problem(p, name, "name: '%.80s' holds a ':', which a tag cannot name", name->s);
+	if (name && name->s && !schema_model_name(name->s))
+		cfg_problem(p, name, "name: want at most 100 bytes of plain text");
 }
 
 void mad_unknown(const struct problems *unknown, bool lenient, struct problems *p,

@@ -1,4 +1,5 @@
 /* --additional-context as what a profrig.yaml would say. */
+#include "conf_read.h"
 #include "mad_int.h"
 #include "schema.h"
 
@@ -84,20 +85,22 @@ static void drop_nulls(struct cfg_node *n)
 	n->nr = kept;
 }
 
-int mad_context_load(struct cfg *ret, const char *file, const char *text, struct problems *p,
-		     struct err *err)
+int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const char *file,
+		     const char *text, struct problems *p, struct err *err)
 {
 	size_t before = p->lines.nr, n;
 	CLEANUP(xfreep) char *data = NULL;
 
 	mad_tree_init(ret, LAYER_FILE);
+	if (base && base->text)
+		read_text(ret, base->text, strlen(base->text), base->name, p);
 	if (file && (fs_is_dir(file) || !fs_exists(file)))
 		return err_set(err, ENOENT,
 			       fs_is_dir(file) ? "'%s' is a folder, want a file"
 					       : "no such file: '%s'",
 			       file);
 	if (file) {
-		int r = fs_read(file, MAX_CONTEXT, &data, &n, err);
+		int r = conf_read(file, MAX_CONTEXT, &data, &n, err);
 
 		if (r < 0)
 			return r == -EFBIG ? r : -ENOENT;
@@ -305,7 +308,11 @@ static void map_live(struct context *a, const struct cfg_node *n)
 
 static void map_no_metrics(struct context *a, const struct cfg_node *n)
 {
-	if (n->s && mad_truth(n) == 1)
+	int off = n->s ? mad_truth(n) : -EINVAL;
+
+	if (off < 0)
+		cfg_problem(a->p, n, "%s: want true or false", n->key);
+	else if (off)
 		no_metrics(a, n);
 }
 

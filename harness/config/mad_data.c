@@ -8,6 +8,7 @@
  * below. No value of credential.json comes into a tree: its file and key do.
  */
 #include "mad_int.h"
+#include "schema.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -38,13 +39,16 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 	if (!fs_is_file(path))
 		return 0;
 	r = fs_read(path, (size_t)4 << 20, &text, &n, &err);
-	if (r == 0)
-		r = cfg_parse_value(c, text, n, path, CFG_JSON, LAYER_MODEL, &err);
+	if (r < 0) {
+		cfg_problem(p, at, "%s: %s", name, err.msg);
+		return -EINVAL;
+	}
+	r = cfg_parse_value(c, text, n, path, CFG_JSON, LAYER_MODEL, &err);
 	if (r == 0 && c->root->kind == CFG_MAP)
 		return 1;
 	/* The parser's words may repeat what stands there: of this file only where it is. */
 	if (r == 0 || !strcmp(name, "credential.json"))
-		cfg_problem(p, at, "%s: '%s' is no JSON map", name, path);
+		cfg_problem(p, at, "%s: '%s' is no JSON map, or has a key twice", name, path);
 	else
 		cfg_problem(p, NULL, "%s", err.msg);
 	return -EINVAL;
@@ -169,6 +173,24 @@ static void put_endpoint(const char *dir, struct cfg *ret, struct cfg_node *entr
 	cfg_release(&c);
 }
 
+/* madengine's, and whether the run can do without. */
+static const struct schema_key provider_table[] = {
+	{ .path = "path", .type = "any" },        { .path = "home", .type = "any" },
+	{ .path = "mirrorlocal", .type = "any" }, { .path = "args", .type = "any" },
+	{ .path = "optional", .type = "any" },    { .path = NULL },
+};
+
+static void put_optional(struct cfg *ret, struct cfg_node *entry, const struct cfg_node *n,
+			 struct problems *p)
+{
+	int on = n && n->s ? mad_truth(n) : 0;
+
+	if (on < 0)
+		cfg_problem(p, n, "optional: want true or false, not '%.40s'", n->s);
+	else if (on)
+		mad_put(ret, entry, "optional", CFG_BOOL, "true", n);
+}
+
 static void put_provider(const char *dir, const struct provider *pr, const char *name,
 			 const struct cfg_node *given, struct cfg *ret, struct problems *p)
 {
@@ -200,6 +222,7 @@ static void put_provider(const char *dir, const struct provider *pr, const char 
 		mad_shell_words(args, "args", &words, p, &(struct strvec)STRVEC_INIT);
 		mad_put_words(ret, e, "args", &words, args);
 	}
+	put_optional(ret, e, cfg_get(given, "optional"), p);
 	put_credentials(dir, pr, ret, e, given, p);
 	if (!strcmp(pr->name, "minio"))
 		put_endpoint(dir, ret, e, given, p);
@@ -214,7 +237,7 @@ static bool known_provider(const char *name)
 }
 
 static void put_data(const char *dir, const char *name, const struct cfg_node *entry,
-		     struct cfg *ret, struct problems *p)
+		     struct cfg *ret, struct problems *p, struct problems *unknown)
 {
 	if (entry->kind != CFG_MAP || !entry->nr) {
 		cfg_problem(p, entry, "data '%s': want a map of providers", name);
@@ -229,16 +252,18 @@ static void put_data(const char *dir, const char *name, const struct cfg_node *e
 	for (size_t i = 0; i < ARRAY_LEN(providers); i++) {
 		const struct cfg_node *given = cfg_get(entry, providers[i].name);
 
-		if (given && given->kind == CFG_MAP)
+		if (given && given->kind == CFG_MAP) {
+			schema_check_keys(given, provider_table, p, unknown);
 			put_provider(dir, &providers[i], name, given, ret, p);
-		else if (given)
+		}
+		if (given && given->kind != CFG_MAP)
 			cfg_problem(p, given, "data '%s': provider '%s' is no map", name,
 				    providers[i].name);
 	}
 }
 
 void mad_data_config(const char *dir, const struct cfg_node *names, const struct cfg *context,
-		     struct cfg *ret, struct problems *p)
+		     struct cfg *ret, struct problems *p, struct problems *unknown)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	const struct cfg_node *own = context ? cfg_get(context->root, "data") : NULL;
@@ -251,7 +276,7 @@ void mad_data_config(const char *dir, const struct cfg_node *names, const struct
 
 		entry = entry ? entry : cfg_get(c.root, words.v[i]);
 		if (entry)
-			put_data(dir, words.v[i], entry, ret, p);
+			put_data(dir, words.v[i], entry, ret, p, unknown);
 		else
 			cfg_problem(p, names, "data: '%.80s' is not in data.json of '%s'",
 				    words.v[i], dir);

@@ -270,6 +270,16 @@ static const struct cfg_node *updated(struct mapping *a, struct cfg *c)
 	return node;
 }
 
+static void map_data(struct mapping *a, const struct cfg *context, bool lenient, struct problems *p,
+		     struct strvec *notes)
+{
+	struct problems unknown = PROBLEMS_INIT;
+
+	mad_data_config(a->m->dir, cfg_get(a->node, "data"), context, a->ret, p, &unknown);
+	mad_unknown(&unknown, lenient, p, notes);
+	problems_release(&unknown);
+}
+
 int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 		     const struct strvec *args, const struct cfg *context, bool lenient,
 		     struct cfg *ret, struct problems *p, struct strvec *notes)
@@ -304,7 +314,7 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 		map_results(&a);
 		map_lists(&a);
 		if (cfg_get(a.node, "data"))
-			mad_data_config(m->dir, cfg_get(a.node, "data"), context, ret, p);
+			map_data(&a, context, lenient, p, notes);
 	}
 	mad_env_secrets(ret);
 	problems_release(&a.unknown);

@@ -52,6 +52,9 @@ static void add_entry(struct mad_models *m, const char *scope, const char *file,
 	e.where = cfg_where(node);
 	e.scripted = scripted;
 	e.name = scope ? xasprintf("%s/%s", scope, name ? name : "?") : xstrdup(name ? name : "?");
+	/* In paths ':' begins arguments; the entry's check tells of it. */
+	for (char *colon = e.name; (colon = strchr(colon, ':'));)
+		*colon = '_';
 	mad_words(cfg_get(node, "tags"), &e.tags);
 	/* Of a scripted one it is what update_model() leaves that counts. */
 	if (!scripted)
@@ -259,9 +262,26 @@ static bool in_scope(const struct mad_entry *e, const char *tag, size_t len)
 	return e->scope && strlen(e->scope) == len && !memcmp(e->scope, tag, len);
 }
 
+const char *mad_path_hash(const char *path)
+{
+	static const char *const ends[] = { ".json#", ".py#", ".yaml#", ".yml#", "#:" };
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *at = strstr(path, ends[i]);
+
+		if (at && (!first || at < first))
+			first = at;
+	}
+	return first ? strchr(first, '#') : NULL;
+}
+
 const char *mad_word_args(const char *word)
 {
-	return word + strcspn(word, ":");
+	const char *hash = *word == '/' || *word == '.' ? mad_path_hash(word) : NULL;
+	const char *from = hash ? hash : word;
+
+	return from + strcspn(from, ":");
 }
 
 bool mad_entry_matches(const struct mad_entry *e, const char *word)
@@ -297,7 +317,7 @@ void mad_tag_args(const char *s, struct strvec *to)
 
 void mad_models_faults(const struct mad_models *m, const char *word, struct problems *p)
 {
-	CLEANUP(xfreep) char *tag = xstrndup(word, strcspn(word, ":"));
+	CLEANUP(xfreep) char *tag = xstrndup(word, (size_t)(mad_word_args(word) - word));
 	size_t scope = scope_len(tag);
 
 	for (size_t i = 0; i < m->faults.nr; i++) {

@@ -1,4 +1,5 @@
 #include "profrig/runconf.h"
+#include "conf_read.h"
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -185,7 +186,7 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 		return;
 	}
 	cfg_init(&c);
-	r = fs_read(path, (size_t)16 << 20, &text, &n, &err);
+	r = conf_read(path, (size_t)16 << 20, &text, &n, &err);
 	if (r == 0)
 		r = cfg_parse_text(&c, text, n, shown, json, layer, &err);
 	if (!c.root) {

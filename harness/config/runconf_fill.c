@@ -83,11 +83,7 @@ static char *name_of_file(const struct loader *l, const char *file)
 
 static void check_model_name(struct loader *l, const struct cfg_node *n)
 {
-	bool odd = strlen(n->s) > 100;
-
-	for (const char *s = n->s; *s; s++)
-		odd |= iscntrl((unsigned char)*s) != 0;
-	if (odd)
+	if (!schema_model_name(n->s))
 		cfg_problem(l->p, n, "model.name: want at most 100 bytes of plain text");
 }
 
@@ -139,7 +135,9 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	struct runconf *rc = l->rc;
 
 	cfg_words(model, "command", &rc->command);
-	if (!l->rq->builds && (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
+	/* Of an entry of a package its scripts were found wanting before. */
+	if (!l->rq->builds && !(l->package && l->p->lines.nr) &&
+	    (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
 	    !rc->command.nr) {
 		if (model && model->layer >= LAYER_MODEL && model->layer != LAYER_CLI)
 			cfg_problem(l->p, command ? command : model,

@@ -36,13 +36,14 @@ void loader_package_release(struct loader *l)
 static void read_context(struct loader *l)
 {
 	const struct runconf_request *rq = l->rq;
+	const struct mad_context_base base = { rq->context_base, rq->context_base_name };
 	struct err err = ERR_INIT;
 	int r;
 
 	if (l->context.root)
 		return;
 	cfg_init(&l->context);
-	r = mad_context_load(&l->context, rq->context_file, rq->context, l->p, &err);
+	r = mad_context_load(&l->context, &base, rq->context_file, rq->context, l->p, &err);
 	if (r == -ENOENT)
 		loader_bad_name(l, NULL, "%s", err.msg);
 	else if (r < 0)
@@ -99,7 +100,7 @@ void loader_context(struct loader *l)
 	CLEANUP(xfreep) char *dir = loader_package_dir(l);
 	struct cfg c;
 
-	if (!l->rq->context && !l->rq->context_file)
+	if (!l->rq->context && !l->rq->context_file && !l->rq->context_base)
 		return;
 	read_context(l);
 	if (!l->context.root || l->broken)

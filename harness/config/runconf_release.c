@@ -93,6 +93,7 @@ void runconf_release(struct runconf *rc)
 	free(rc->dir);
 	free(rc->image);
 	free(rc->dockerfile);
+	free(rc->base_image);
 	free(rc->precision);
 	free(rc->owner);
 	free(rc->launcher);

@@ -1,4 +1,5 @@
 /* What a run is told of its model's sources and of its words, and where secrets come from. */
+#include "conf_read.h"
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -66,7 +67,7 @@ static char *from_file(struct loader *l, const struct cfg_node *n, const struct 
 	size_t len;
 
 	cfg_words(n, "key", &key);
-	if (fs_read(path, MAX_SECRET_FILE, &text, &len, &err) < 0) {
+	if (conf_read(path, MAX_SECRET_FILE, &text, &len, &err) < 0) {
 		cfg_problem(l->p, file, "secrets.%s: %s", n->key, err.msg);
 		return NULL;
 	}

@@ -43,6 +43,15 @@ bool schema_env_name(const char *name)
 	return true;
 }
 
+bool schema_model_name(const char *name)
+{
+	bool odd = strlen(name) > 100;
+
+	for (; *name; name++)
+		odd |= iscntrl((unsigned char)*name) != 0;
+	return !odd;
+}
+
 int schema_shown_len(const char *key)
 {
 	size_t n = strcspn(key, "=");

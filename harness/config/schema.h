@@ -27,7 +27,8 @@ const struct schema_key *schema_find(const struct schema_key *table, const char 
 bool schema_choice(const char *choices, const char *word);
 /* A scalar of kind seconds: 10, 1.5, "90s", "5m". */
 int schema_seconds(const struct cfg_node *n, double *ret);
-bool schema_env_name(const char *name); /* [A-Za-z_][A-Za-z0-9_]* */
+bool schema_env_name(const char *name);   /* [A-Za-z_][A-Za-z0-9_]* */
+bool schema_model_name(const char *name); /* at most 100 bytes, no control characters */
 /*
  * How much of a key messages show: of "NAME=VALUE", written where NAME: VALUE was meant, not the
  * value, which may be a secret.

@@ -4,6 +4,7 @@
  *	# CONTEXT {'gpu_vendor': 'AMD'}		in the first five lines: when it is meant
  *	ARG NAME[=DEFAULT] …			what may be given
  *	FROM [--platform=…] IMAGE [AS NAME]	what it is made from
+ *	RUN --mount=type=secret,…		whether it wants secrets
  *
  * Instructions have any case; '\' at a line's end continues it (unless "# escape=`" says another
  * sign), comment lines between are left out. Nothing else is looked at: the builder is who parses
@@ -83,6 +84,8 @@ static void instruction(struct dockerfile *d, const char *s, unsigned line)
 		arg_words(d, s + 3, line);
 	else if (!strncasecmp(s, "FROM", 4) && isspace((unsigned char)s[4]))
 		from_words(d, s + 4);
+	else if (!strncasecmp(s, "RUN", 3) && isspace((unsigned char)s[3]))
+		d->secrets |= strstr(s, "--mount=") && strstr(s, "type=secret");
 }
 
 static int context_line(struct dockerfile *d, const char *s, unsigned line, struct err *err)

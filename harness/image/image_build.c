@@ -39,7 +39,7 @@ static void say(const struct builder *bu, const char *verb, const char *image, s
 static bool any_secrets(const struct image_plan *ip)
 {
 	for (size_t i = 0; i < ip->jobs.nr; i++)
-		if (ip->jobs.v[i].status == IMAGE_PLANNED && ip->jobs.v[i].conf->build.secrets.nr)
+		if (ip->jobs.v[i].status == IMAGE_PLANNED && ip->jobs.v[i].secrets)
 			return true;
 	return false;
 }
@@ -56,9 +56,9 @@ static int probe_builder(struct builder *bu, struct err *err)
 	if (bu->secrets_work || !any_secrets(bu->ip))
 		return 0;
 	return err_set(err, ENOTSUP,
-		       "the configuration has secrets for the build, and this docker has no "
-		       "BuildKit, which alone keeps them out of the image: install its buildx "
-		       "plug-in, or use --engine podman");
+		       "a Dockerfile mounts secrets, and this docker has no BuildKit, which alone "
+		       "keeps them out of the image: install its buildx plug-in, or use --engine "
+		       "podman");
 }
 
 /* --- one image --- */
@@ -198,9 +198,9 @@ static int build_one(const struct builder *bu, struct image_job *j, struct err *
 	log = open_log(bu, j, err);
 	if (log < 0)
 		r = log;
-	if (r == 0 && j->conf->build.secrets.nr)
+	if (r == 0 && j->secrets)
 		r = private_dir_make(&dir, err);
-	if (r == 0 && j->conf->build.secrets.nr)
+	if (r == 0 && j->secrets)
 		r = secret_files(&j->conf->build, &dir, &secrets, err);
 	if (r < 0) {
 		failed(j, "%s", err->msg);

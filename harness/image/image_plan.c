@@ -195,6 +195,7 @@ static void add_job(struct image_plan *ip, const struct runconf *conf, const cha
 			       .arch = xstrdup_null(arch),
 			       .base = base_of(d, b),
 			       .args = STRVEC_INIT,
+			       .secrets = d->secrets && b->secrets.nr,
 			       .tail = STRVEC_INIT,
 			       .build_s = 0 };
 
@@ -348,4 +349,5 @@ void image_plan_release(struct image_plan *ip)
 	}
 	VEC_RELEASE(&ip->jobs);
 	strvec_release(&ip->notes);
+	free(ip->context);
 }

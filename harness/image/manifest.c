@@ -85,6 +85,28 @@ static void put_image(struct json_out *out, const struct image_job *j)
 	json_end(out);
 }
 
+/* The entry's script, as a package says it: "scripts/x/run.sh"; of other models the program. */
+static char *scripts_of(const struct runconf *rc)
+{
+	CLEANUP(xfreep) char *package = NULL;
+	CLEANUP(xfreep) char *path = NULL;
+	const char *below = NULL;
+
+	if (!rc->mad_model || !rc->source.copy || rc->command.nr < 2)
+		return xstrdup(rc->command.nr ? rc->command.v[0] : "");
+	path = fs_join(rc->source.copy, rc->command.v[1]);
+	package = rc->source.scripts ? fs_dir(rc->source.scripts) : NULL;
+	below = package ? fs_below(package, path) : NULL;
+	return xstrdup(below ? below : path);
+}
+
+static const char *gpus_of(const struct runconf *rc)
+{
+	if (rc->n_gpus)
+		return rc->n_gpus;
+	return rc->gpus && strcmp(rc->gpus, "all") != 0 ? rc->gpus : "-1";
+}
+
 static void put_models(struct json_out *out, const struct image_plan *ip)
 {
 	json_obj(out, "built_models");
@@ -92,6 +114,7 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		const struct image_job *j = &ip->jobs.v[i];
 		const struct runconf *rc = j->conf;
 		CLEANUP(xfreep) char *key = key_of(j);
+		CLEANUP(xfreep) char *scripts = scripts_of(rc);
 
 		if (!good(j))
 			continue;
@@ -99,8 +122,8 @@ static void put_models(struct json_out *out, const struct image_plan *ip)
 		json_str(out, "name", rc->model_name);
 		json_str(out, "word", j->word);
 		json_str(out, "dockerfile", rc->dockerfile ? rc->dockerfile : "");
-		json_str(out, "scripts", rc->command.nr ? rc->command.v[0] : "");
-		json_str(out, "n_gpus", rc->gpus && strcmp(rc->gpus, "all") != 0 ? rc->gpus : "-1");
+		json_str(out, "scripts", scripts);
+		json_str(out, "n_gpus", gpus_of(rc));
 		json_f64(out, "timeout", rc->timeout_s);
 		json_arr(out, "tags");
 		for (size_t k = 0; k < rc->tags.nr; k++)
@@ -220,6 +243,8 @@ static void put_all(struct json_out *out, const struct image_plan *ip, const cha
 	json_end(out);
 	put_models(out, ip);
 	put_context(out, ip->jobs.nr ? &ip->jobs.v[0] : NULL);
+	if (ip->context)
+		json_raw(out, "additional_context", ip->context);
 	put_credentials(out, ip);
 	json_obj(out, "deployment_config");
 	json_str(out, "target", "local");
@@ -269,6 +294,8 @@ static void add_image(struct manifest *m, const struct cfg_node *n)
 				     .id = xstrdup_null(cfg_text(n, "image_id")),
 				     .model = xstrdup_null(name ? name : cfg_text(n, "model")),
 				     .word = xstrdup_null(cfg_text(model, "word")),
+				     .dockerfile = xstrdup_null(cfg_text(n, "dockerfile")),
+				     .base = xstrdup_null(cfg_text(n, "base_docker")),
 				     .build_s = number_at(n, "build_duration"),
 			     }));
 }
@@ -317,6 +344,8 @@ void manifest_release(struct manifest *m)
 		free(m->images.v[i].model);
 		free(m->images.v[i].word);
 		free(m->images.v[i].at);
+		free(m->images.v[i].dockerfile);
+		free(m->images.v[i].base);
 	}
 	free(m->folder);
 	VEC_RELEASE(&m->images);

@@ -115,7 +115,13 @@ void plan_engine_spec(struct maker *m)
 	s->cpus = xstrdup_null(c->cpus);
 	if (!m->container)
 		return;
-	if (!c->image)
+	/* Of a package several models may be meant. */
+	if (!c->image && c->mad_model)
+		plan_problem(m, c->engine_where,
+			     "engine '%s' needs an image for model '%s': dockerfile, "
+			     "env_vars.DOCKER_IMAGE_NAME or --image",
+			     m->rq->engine->name, c->model_name);
+	else if (!c->image)
 		plan_problem(m, c->engine_where,
 			     "engine '%s' needs an image: model.image or --image",
 			     m->rq->engine->name);

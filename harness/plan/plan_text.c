@@ -11,11 +11,26 @@
 
 #define VALUE_WIDTH 56 /* wider values push their origin to the right, the others stay aligned */
 
+/* Places that it takes on a screen; text is UTF-8. */
+static size_t places(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
 static size_t wider(size_t have, const char *s)
 {
-	size_t n = strlen(s);
+	size_t n = places(s);
 
 	return n > have && n <= VALUE_WIDTH ? n : have;
+}
+
+static int padded(size_t n, const char *s)
+{
+	return (int)(n + strlen(s) - places(s));
 }
 
 /* Rows of three columns, the first two padded. */
@@ -46,9 +61,10 @@ static void flush(struct rows *r, const char *indent, FILE *f)
 	for (size_t i = 0; i < r->v.nr; i++) {
 		struct flat_row *row = &r->v.v[i];
 
-		fprintf(f, "%s%-*s  ", indent, (int)name, row->key);
+		fprintf(f, "%s%-*s  ", indent, padded(name, row->key), row->key);
 		if (*row->origin)
-			fprintf(f, "%-*s  %s\n", (int)value, row->value, row->origin);
+			fprintf(f, "%-*s  %s\n", padded(value, row->value), row->value,
+				row->origin);
 		else
 			fprintf(f, "%s\n", row->value);
 		free(row->key);

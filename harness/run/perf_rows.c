@@ -142,7 +142,10 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 	size_t kept = 0;
 
 	put(row, "docker_file", rc->dockerfile);
-	if (!rc->dockerfile || dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
+	if (rc->base_image)
+		put(row, "base_docker", rc->base_image);
+	if (rc->base_image || !rc->dockerfile ||
+	    dockerfiles_find(rc->dockerfile, &rc->build, &all, NULL) < 0)
 		return;
 	for (size_t i = 0; i < all.v.nr; i++)
 		if (!all.v.v[i].why) {
@@ -305,33 +308,41 @@ static void put_status(json_t *row, const char *status, const char *reason, cons
 				       : "FAILURE");
 }
 
+/* What all rows of a run have in common. New reference. */
+static json_t *common_row(const struct plan *pl, const json_t *doc)
+{
+	json_t *row = json_object();
+
+	for (size_t k = 0; perf_columns[k]; k++)
+		put(row, perf_columns[k], NULL);
+	put_conf(row, pl);
+	if (doc)
+		put_run(row, doc);
+	else
+		put(row, "run_dir", NULL);
+	put_pair(row, doc);
+	json_object_set_new(row, "multi_results", json_null());
+	json_object_set_new(row, "configs", perf_configs(pl));
+	return row;
+}
+
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
 {
 	json_t *rows = json_array(), *results = json_array();
-	json_t *configs = perf_configs(pl);
+	json_t *common = common_row(pl, doc);
 	size_t nr = doc ? results_of(doc, results) : 0;
 
 	for (size_t i = 0; i < (nr ? nr : 1); i++) {
 		const json_t *m = nr ? json_array_get(results, i) : NULL;
-		json_t *row = json_object();
+		json_t *row = json_copy(common);
 
-		for (size_t k = 0; perf_columns[k]; k++)
-			put(row, perf_columns[k], NULL);
-		put_conf(row, pl);
-		if (doc)
-			put_run(row, doc);
-		else
-			put(row, "run_dir", NULL);
-		put_pair(row, doc);
-		json_object_set_new(row, "multi_results", json_null());
 		if (m)
 			put_result(row, pl, m);
 		put_status(row, doc ? str(doc, "status") : status,
 			   doc ? str(doc, "reason") : reason, m, pl->conf->results.csv != NULL);
-		json_object_set(row, "configs", configs);
 		json_array_append_new(rows, row);
 	}
-	json_decref(configs);
+	json_decref(common);
 	json_decref(results);
 	return rows;
 }

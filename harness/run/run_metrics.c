@@ -207,18 +207,58 @@ static bool trainer(struct values *vs, const char *p, const char *end, uint64_t 
 	return true;
 }
 
+typedef bool parse_fn(struct values *vs, const char *p, const char *end, uint64_t line);
+
+static bool parameter(char c)
+{
+	return isdigit((unsigned char)c) || c == ';';
+}
+
+/* Behind ESC, '[' and parameters the letter that ends a colour: "\033[1;32m". */
+static bool ends_colour(const char *text, const char *at)
+{
+	if (!isalpha((unsigned char)at[-1]))
+		return false;
+	for (at--; at > text && parameter(at[-1]); at--)
+		;
+	return at - text >= 2 && at[-1] == '[' && at[-2] == '\033';
+}
+
 /* A word that only ends in the key, such as val_performance:, is another metric. */
 static bool starts_word(const char *text, const char *at)
 {
-	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+	return at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_') ||
+	       ends_colour(text, at);
+}
+
+/* The text without colours. */
+static void without_colours(const char *p, const char *end, struct strbuf *to)
+{
+	for (; p < end; p++) {
+		if (p + 1 < end && p[0] == '\033' && p[1] == '[') {
+			for (p += 2; p < end && parameter(*p); p++)
+				;
+			continue;
+		}
+		strbuf_addch(to, *p);
+	}
+}
+
+static bool parse_line(parse_fn *parse, struct values *vs, const char *p, const char *end,
+		       uint64_t line)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT;
+
+	if (!memchr(p, '\033', (size_t)(end - p)))
+		return parse(vs, p, end, line);
+	without_colours(p, end, &plain);
+	return parse(vs, plain.buf, plain.buf + plain.len, line);
 }
 
 struct search {
 	struct values *vs, *trainer;
 	struct regex *re; /* NULL: performance lines */
 };
-
-typedef bool parse_fn(struct values *vs, const char *p, const char *end, uint64_t line);
 
 static void find_key(struct values *vs, const char *text, size_t n, uint64_t line, const char *word,
 		     parse_fn *parse)
@@ -237,7 +277,7 @@ static void find_key(struct values *vs, const char *text, size_t n, uint64_t lin
 		if (!eol)
 			eol = rest + room;
 		if (starts_word(text, at) && (size_t)(eol - rest) <= RUN_MAX_LINE &&
-		    !parse(vs, rest, eol, line_at(&count, at)) && parse == performance)
+		    !parse_line(parse, vs, rest, eol, line_at(&count, at)) && parse == performance)
 			odd(vs, line_at(&count, at), at, (size_t)(eol - at));
 		at = rest;
 	}

@@ -40,6 +40,7 @@ struct dockerfile {
 	struct cfg context;         /* of its comment; root NULL: it has none */
 	VEC(struct conf_word) args; /* ARG: name, default or NULL, "file:line" */
 	char *from;                 /* the image its last stage begins with, as written; NULL */
+	bool secrets;               /* a step mounts some */
 };
 struct dockerfiles {
 	VEC(struct dockerfile) v; /* by path */
@@ -68,6 +69,7 @@ struct image_job {
 	char *arch;                   /* NULL */
 	char *base;                   /* the image it is made from; NULL */
 	struct strvec args;           /* "K=V" */
+	bool secrets;                 /* a step mounts some of the configuration's */
 	/* what became of it */
 	enum image_status status;
 	bool pushed;
@@ -82,6 +84,7 @@ struct image_job {
 struct image_plan {
 	VEC(struct image_job) jobs;
 	struct strvec notes; /* for people */
+	char *context;       /* JSON that the manifest keeps for its runs; NULL */
 };
 /*
  * Adds the images of a model. What is wrong goes to p: no Dockerfile stated, none that fits (all
@@ -150,6 +153,7 @@ struct manifest_image {
 	char *model;               /* name */
 	char *word;                /* by which it was found when it was built; NULL: use the name */
 	char *at;                  /* NULL, or where it is now: for who runs it to fill in */
+	char *dockerfile, *base;   /* what it was made of, and from; NULL: not told */
 	double build_s;            /* NAN: not told */
 };
 struct manifest {

@@ -72,8 +72,12 @@ void mad_models_release(struct mad_models *m);
  * and KEY=VALUE becomes the arguments --KEY VALUE, a KEY alone --KEY.
  */
 bool mad_entry_matches(const struct mad_entry *e, const char *word);
-/* Where the arguments of a word begin: at its first ':', or at its end. Borrowed. */
+/* Where the arguments of a word begin: at its first ':', or at its end. In a path they stand behind
+ * '#', as folders may have ':' in their names. Borrowed. */
 const char *mad_word_args(const char *word);
+/* The '#' between a file and a model's name ("models.json#NAME"), which is not one of a folder's
+ * name; borrowed, NULL: there is none. */
+const char *mad_path_hash(const char *path);
 /* ":a=1:b" → --a 1 --b */
 void mad_tag_args(const char *args, struct strvec *to);
 /* By its whole name; NULL. */
@@ -95,12 +99,15 @@ int mad_model_config(const struct mad_models *m, const struct mad_entry *e,
 /* --- contexts --- */
 
 /*
- * --additional-context: JSON, or a literal of Python. file wins over nothing and text over file,
- * maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit 2);
- * -EINVAL: p says what is wrong (exit 3).
+ * --additional-context: JSON, or a literal of Python. file wins over base (of a manifest), text
+ * over file, maps key by key at every depth; each may be NULL. -ENOENT with err: no such file (exit
+ * 2); -EINVAL: p says what is wrong (exit 3).
  */
-int mad_context_load(struct cfg *ret, const char *file, const char *text, struct problems *p,
-		     struct err *err);
+struct mad_context_base {
+	const char *text, *name; /* name: of the file it is of */
+};
+int mad_context_load(struct cfg *ret, const struct mad_context_base *base, const char *file,
+		     const char *text, struct problems *p, struct err *err);
 /*
  * The configuration of a context, layer LAYER_FILE. Relative paths start from dir, the package's.
  * Unknown keys are problems, or notes with `lenient`.

@@ -65,6 +65,9 @@ struct runconf {
 	char *dir;        /* absolute: where the workload runs on host */
 	char *image;      /* NULL: none stated */
 	char *dockerfile; /* NULL; absolute folder or file with which `build` would make it */
+	/* what the image was made from, when dockerfile is what it was made of: who knows fills it
+	 * in; NULL */
+	char *base_image;
 	double timeout_s; /* 0 = none */
 	/*
 	 * The folder of the run's own in which the workload runs (plan.h, plan_source); both url
@@ -134,7 +137,9 @@ struct runconf_request {
 	const char *perf_csv;               /* NULL = not given */
 	double timeout_s, idle_s;           /* < 0 not given */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */
-	bool lenient;                       /* unknown keys of contexts and models.json: notes */
+	/* JSON below both, and the file it is of; NULL */
+	const char *context_base, *context_base_name;
+	bool lenient; /* unknown keys of contexts and models.json: notes */
 	bool keep_model_dir;
 	bool keep, live;
 	const char *data_cache; /* NULL = not given */

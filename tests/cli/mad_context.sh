@@ -31,6 +31,8 @@ cat >"$T/a.py" <<-'PY'
 	 'tools': [{'name': r'cpu_power'}], 'docker_cpus': None}
 PY
 for f in a.json a.py; do
+	{ printf '\357\273\277' && sed 's/$/\r/' "$T/$f"; } >"$T/marked"
+	is "$f: a byte order mark and CRLF do no harm" "$(env_of N -f "$T/marked" plain)" 7
 	is "$f: a text" "$(conf env.A -f "$T/$f" plain)" "x y ($T/$f:$([ $f = a.json ] && echo 1 || echo 2))"
 	is "$f: a number and a truth" "$(env_of N -f "$T/$f" plain) $(env_of T -f "$T/$f" plain)" "7 true"
 	is "$f: a list" "$(conf 'tools[0].name' -f "$T/$f" plain | cut -d' ' -f1)" "cpu_power"
@@ -44,6 +46,13 @@ is "model_args replaces a tag's too" "$(workload -c '{"model_args": "x"}' plain:
 is "an empty one leaves none" "$(workload -c '{"model_args": ""}' plain)" "bash|run.sh"
 is "a plain name is a tool" "$(conf 'tools[0].name' -c '{"tools": ["cpu_power"]}' plain | cut -d' ' -f1)" "cpu_power"
 is "contexts are for bare commands as well" "$(env_of A -c '{"docker_env_vars": {"A": "b"}}' -- true)" "b"
+
+# A pipe can be read once, by all models.
+is "a context through a pipe is for every model" "$(env_of PIPED -f <(echo '{"docker_env_vars": {"PIPED": "yes"}}') plain python folder | tr '\n' ' ')" "yes yes yes "
+is "a configuration likewise" "$(env_of PIPED --config <(echo 'env: {PIPED: yes}') plain python | tr '\n' ' ')" "yes yes "
+code "a secret likewise, in runs with tools and without" 0 "$PROFRIG" -q run --no-analyze --engine host -o "$T/runs" --baseline --tools cpu_usage --set 'secrets.SEC={from_file: /dev/fd/9}' \
+	--set 'model.command=[sh, -c, "echo performance: ${#SEC} x"]' python folder 9< <(echo sesame-pipe)
+is "each has it" "$(while read -r d; do jq '.metrics[] | select(.name == "performance") | .value' "$d/run.json"; done <"$T/out" | sort -u)" 11
 
 # Every key.
 cat >"$T/all.py" <<-'PY'
@@ -98,6 +107,8 @@ for words in "context:1: context.gpu_vendor: want one of AMD, NVIDIA, not 'intel
 	"context:2: gpus: want all, none, or indexes" "context:3: mounts\[0\].container: want an absolute path" "context:3: distributed.nnodes: '2' machines"; do
 	like "told: ${words:0:50}" "$(cat "$T/err")" "$words"
 done
+code "no truth" 3 "$PROFRIG" plan -c '{"skip_perf_collection": "maybe"}' -- true
+like "is told" "$(cat "$T/err")" "skip_perf_collection: want true or false"
 code "Slurm is not for here" 3 "$PROFRIG" plan -c '{"slurm": {}}' -- true
 like "is told" "$(cat "$T/err")" "slurm: not in 'profrig run'"
 code "nor Kubernetes, nor both" 3 "$PROFRIG" plan -c '{"slurm": {}, "kubernetes": {}}' -- true

@@ -18,6 +18,13 @@ conf() { # key, arguments
 	planned "$@" | jq -r --arg k "$key" '.configuration[] | select(.key == $k) | .value + " (" + .origin + ")"'
 }
 
+{ printf '\357\273\277' && sed 's/$/\r/' models.json; } >"$T/marked" && cp "$T/marked" models.json
+is "a byte order mark and CRLF do no harm" "$(names scoped/all plain)" "scoped/one scoped/two plain"
+cp "$ROOT/tests/fixtures/mad/models.json" .
+
+code "an engine that wants images, and models that have none" 3 "$PROFRIG" plan --engine docker --lenient python folder
+like "is told of each" "$(cat "$T/err")" "for model 'python': dockerfile, env_vars.DOCKER_IMAGE_NAME or --image.*for model 'folder'"
+
 # The tag grammar.
 is "a name" "$(names plain)" "plain"
 is "a tag, in every scope" "$(names inference)" "plain scoped/one"
@@ -113,6 +120,21 @@ check "the run directory does not" sh -c "! grep -rq sesame '$(cat "$T/dir")' --
 code "data that is not in data.json" 3 "$PROFRIG" plan lost
 like "is told" "$(cat "$T/err")" "models.json:38: data: 'gone' is not in data.json"
 like "and a credential that is nowhere" "$(cat "$T/err")" "models.json:37: cred: 'NOBODY' is not in credential.json"
+sed 's/^{/{"may": {"local": {"path": "\/none", "optional": true}}, "typo": {"local": {"path": "\/tmp", "hom": "\/x"}, "nas": {"path": "\/tmp", "optional": "perhaps"}},/' data.json >"$T/d" && cp "$T/d" data.json
+code "data that a run can do without" 0 "$PROFRIG" -q run --no-analyze --engine host --set 'model.command=[sh, -c, "echo performance: 1 x"]' --set 'model.args=[]' -c "$(jq -c '{data: {set: .may}}' data.json)" data
+like "is told" "$(jq -r '.warnings[].code' "$(cat "$T/out")/run.json")" W_DATA_MISSING
+code "keys that data.json does not know" 3 "$PROFRIG" plan --engine host -c "$(jq -c '{data: {set: .typo}}' data.json)" data
+like "are told" "$(cat "$T/err")" "optional: want true or false, not 'perhaps'.*unknown key 'hom'; did you mean 'home'"
+code "with --lenient they are no more than that" 0 "$PROFRIG" plan --engine host --lenient -c '{"data": {"set": {"local": {"path": "/tmp", "hom": "/x"}}}}' data
+cp credential.json "$T/cred"
+printf '{"MAD_MINIO": {"USERNAME": "sesame"}, "MAD_MINIO": {"USERNAME": "sesame"}}' >credential.json
+code "a credential.json with a key twice" 3 "$PROFRIG" plan --engine host data
+like "is told" "$(cat "$T/err")" "credential.json' is no JSON map, or has a key twice"
+check "without what stands in it" sh -c "! grep -q sesame '$T/err'"
+head -c 5000000 /dev/zero >credential.json
+code "one that cannot be read" 3 "$PROFRIG" plan --engine host data
+like "is told with the reason" "$(cat "$T/err")" "credential.json: .*(larger|large|big)"
+cp "$T/cred" credential.json
 is "MAD_SECRETS of the environment are secrets" "$(MAD_SECRETS_X=open-sesame planned plain | jq -r '.steps[0].env[] | select(.name == "MAD_SECRETS_X") | .value')" "***"
 
 # What is wrong with an entry.
@@ -137,6 +159,8 @@ for words in "models.json:2: n_gpus: want a number of GPUs, or -1 for all, not '
 	"models.json:4: distributed.nnodes: '4' machines" "models.json:4: log_error_pattern_scan: want true or false, not 'perhaps'"; do
 	like "all at once: ${words:0:44}" "$(cat "$T/err")" "$words"
 done
+code "scripts that are not there" 3 "$PROFRIG" plan twice
+check "are one mistake, not two" sh -c "! grep -q model.command '$T/err'"
 code "two of one name" 3 "$PROFRIG" plan twice
 like "are told" "$(cat "$T/err")" "models.json:5: there is another model 'twice' \(models.json:6\)"
 like "with all else" "$(cat "$T/err")" "models.json:5: scripts: no file '$T/bad/scripts/none.sh'"
@@ -155,6 +179,17 @@ like "is told" "$(cat "$T/err")" "scripts/both/models.json: get_models_json.py i
 code "torn JSON" 3 "$PROFRIG" plan -t torn/x
 like "is told with its line" "$(cat "$T/err")" "scripts/torn/models.json:2: "
 code "of another scope it is no matter" 2 "$PROFRIG" plan -t clean/x
+mv scripts/both scripts/torn "$T"
+printf '[{"name": "x:y", "scripts": "scripts/run.sh", "tags": ["t"]},\n {"name": "x\\ny", "scripts": "scripts/run.sh"}]' >models.json
+code "names that no word could say" 3 "$PROFRIG" discover
+like "are told" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':', which a tag cannot name.*models.json:2: name: want at most 100 bytes of plain text"
+check "and no file is taken for something else" sh -c "! grep -q 'map of keys' '$T/err'"
+code "chosen by a tag" 3 "$PROFRIG" plan -t t
+like "it is told, too" "$(cat "$T/err")" "models.json:1: name: 'x:y' holds a ':'"
+echo '[]' >models.json
+code "no entry at all" 2 "$PROFRIG" discover
+like "is told" "$(cat "$T/err")" "there is no model here: models.json lists none"
+mv "$T/both" "$T/torn" scripts
 echo '{"name": "a"}' >models.json
 code "a map instead of a list" 3 "$PROFRIG" discover
 like "is told" "$(cat "$T/err")" "models.json:1: want a list of models"

@@ -48,7 +48,12 @@ check "stays below what mail programs cut" test "$(stat -c %s many.html)" -lt 10
 printf 'a,b\n"open' >broken.csv
 code "of a broken table" 5 "$PROFRIG" report broken.csv
 like "is refused with its line" "$(cat "$T/err")" "broken.csv"
-code "of nothing" 5 "$PROFRIG" report nowhere --format mail
+for words in "nowhere --format mail" nowhere.csv; do
+	code "of nothing: $words" 5 "$PROFRIG" report $words
+	like "is told as such" "$(cat "$T/err")" "there is no file or folder 'nowhere"
+done
+code "a table in another format" 5 "$PROFRIG" report perf.csv --format csv
+like "is told what there is" "$(cat "$T/err")" "perf.csv is a file: of a table there is a page"
 code "with another format" 2 "$PROFRIG" report "$good" --format mail,csv
 code "an output for another format" 2 "$PROFRIG" report "$good" --format csv -o x
 code "where nobody may write" 4 "$PROFRIG" report perf.csv -o /proc/nowhere/x.html

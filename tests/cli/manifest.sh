@@ -73,6 +73,37 @@ is "or the one here that has its name" "$(m=r/build_manifest.json runs)" "ci-bm:
 code "another model of that path alone: 3" 3 env -C r PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" plan --manifest build_manifest.json
 like "is told" "$(cat "$T/err")" "image 'ci-bm' of manifest 'build_manifest.json' was built for model 'bm', but the model found for it is 'other'"
 
+# Which of a model's Dockerfiles it was, and what that began with, stands in the table of results.
+jq '.built_images |= {"ci-b": {"docker_image": "ci-b:1", "dockerfile": "docker/b.x", "base_docker": "told:2"}, "ci-b2": {"docker_image": "ci-b:2", "dockerfile": "docker/b.y"}}
+	| .built_models |= {"ci-b": ."ci-b", "ci-b2": ."ci-b"}' m.json >two.json
+code "two images of a model, and no engine" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run --engine docker --manifest two.json --perf-csv perf.csv
+is "each row has its Dockerfile and its base" "$(jq -r '.[] | [.docker_image, .docker_file, .base_docker] | join(" ")' perf_super.json | tr '\n' ';')" \
+	"ci-b:1 docker/b.x told:2;ci-b:2 docker/b.y ;"
+
+# What --additional-context told the build is for the run, too; what the run is told goes before it.
+jq '.additional_context = {"docker_env_vars": {"A": "built", "B": "built"}, "encapsulate_script": "nice", "model_args": "--z 3"}' m.json >told.json
+env_of() { PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --json --engine docker --manifest "${m:-told.json}" "$@" 2>"$T/err" |
+	jq -r '[.steps[] | select(.kind == "workload") | .env[] | select(.name == "A" or .name == "B") | .value] | join(" ")'; }
+is "the build's context: words" "$(m=told.json runs b)" "ci-b:1: nice R --z 3;"
+is "and variables" "$(env_of b)" "built built"
+is "the run's own goes before it, key by key" "$(env_of b -c '{"docker_env_vars": {"A": "run"}}')" "run built"
+like "plans say where it is from" "$(PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q plan --engine docker --manifest told.json b 2>&1)" "env.B +built +told.json:"
+jq 'del(.schema, .engine, .additional_context) | .context = {"docker_env_vars": {"A": "theirs", "B": "theirs"}}' m.json >told2.json
+is "of madengine's manifest as well" "$(m=told2.json env_of b -c '{"docker_env_vars": {"A": "run"}}')" "run theirs"
+
+# A package that MODEL_DIR named, in a folder of any name: later MODEL_DIR is not needed.
+odd="$T/odd #1:a,b"
+mkdir -p "$odd/docker" && cp -r run.sh scripts models.json "$odd" && sed -i 's/"a"/"odd"/' "$odd/models.json" && echo 'FROM base:1' >"$odd/docker/a.x" && mkdir -p away
+is "a package's folder may have '#', ':' and ',' in its name" "$(cd away && MODEL_DIR=$odd "$PROFRIG" -q discover --json odd:n=1 2>/dev/null | jq -r ".[].args | tostring")" '["--n","1"]'
+for word in odd odd:n=1; do
+	is "and is planned, $word" "$(cd away && PROFRIG_DOCKER=/nonexistent/docker MODEL_DIR=$odd "$PROFRIG" -q plan --build --json --engine docker "$word" 2>/dev/null | jq -r '.steps[] | select(.kind == "workload") | .argv | join(" ")')" \
+		"bash run.sh$(case $word in *:*) echo ' --n 1' ;; esac)"
+done
+jq --arg w "$odd/models.json#odd:old=2" --arg s "$odd/scripts/sc/models.json#sc/one" --arg f "$T/away" \
+	'.folder = $f | .built_images |= {"ci-a", "ci-sc_one"} | .built_models = {"ci-a": {"name": "odd", "word": $w}, "ci-sc_one": {"name": "sc/one", "word": $s}}' m.json >away/m.json
+is "a manifest of it runs without MODEL_DIR" "$(m=m.json in_dir away)" "ci-a: R --old 2;ci-sc_one: R;"
+is "from anywhere, with arguments" "$(m=$T/away/m.json in_dir r -t odd:n=3,sc/t)" "ci-a: R --n 3;ci-sc_one: R;"
+
 # What madengine built knows its models itself; scripts are beside it.
 mkdir -p bq/scripts && echo 'echo hello' >bq/scripts/run.sh
 cat >bq/build_manifest.json <<'J'

@@ -32,6 +32,12 @@ performance: nan x|null x
 performance: 12|none
 val_performance: 3 q|none
 CASES
+for words in '\033[1;32mperformance: 5 x\033[0m' '\033[0m performance:\033[36m 5\033[0m x\033[m\n' 'a\033[mperformance: \033[36m5/s,\033[0m x'; do
+	code "a line in colour" 0 run -- printf "$words"
+	like "in colour: ${words//\\/}" "$(json '.metrics[] | select(.name == "performance") | "\(.value) \(.unit)"')" '^5 x(/s)?$'
+done
+code "what only looks like one" 0 run -- printf 'val_[32mperformance: 5 x\n' >/dev/null 2>&1
+is "is none: it would have ESC in front" "$(json '[.metrics[] | select(.name == "performance")] | length')" 0
 code "a value at the end of its line" 0 run -- printf 'performance: 12\nseconds passed\n'
 is "takes nothing from the next" "$(json '[.metrics[] | select(.name == "performance")] | length')" 0
 like "and is told of" "$(json '.warnings[] | select(.code == "W_RESULT") | .text')" "steps/01-workload.out:1: 'performance: 12' begins like a result"
@@ -154,6 +160,9 @@ check "perf_entry has the last alone" sh -c '[ "$(wc -l <perf_entry.csv)" = 2 ] 
 check "perf_super has all, in two forms" sh -c '[ "$(wc -l <perf_super.csv)" = 6 ] && jq -e "length == 5 and .[0].performance == \"14164\" and .[0].configs == null" perf_super.json'
 check "perf_entry_super has the last alone, with what perf_super adds" sh -c '[ "$(wc -l <perf_entry_super.csv)" = 2 ] && [ "$(head -n 1 perf_entry_super.csv)" = "$(head -n 1 perf_super.csv)" ] &&
 	jq -e "length == 1 and .[0].status == \"SKIPPED\" and (.[0] | has(\"configs\") and has(\"multi_results\"))" perf_entry_super.json && jq -e ".[0] | has(\"configs\") | not" perf_entry.json'
+code "a results file of ten thousand rows" 0 run --perf-csv many.csv --set results.csv=r.csv -- sh -c 'echo model,performance,metric >r.csv; i=0; while [ $i -lt 10000 ]; do echo m$i,$i,q; i=$((i + 1)); done >>r.csv'
+check "takes seconds, not minutes" test "$(jq -s '(.[0].ended_utc | .[:19] + "Z" | fromdate) as $e | (now - $e) < 9' "$(last)/run.json")" = true
+is "and has its rows" "$(wc -l <many.csv)" 10001
 printf 'lr,steps\n0.1,10\n0.2,20\n' >conf.csv
 code "a --config of the workload" 0 run --perf-csv perf.csv -- echo performance: 1 x --config conf.csv
 is "is in perf_super" "$(jq -c '.[-1].configs' perf_super.json)" '[{"lr":"0.1","steps":"10"},{"lr":"0.2","steps":"20"}]'

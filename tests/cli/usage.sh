@@ -113,6 +113,8 @@ code "plan of a run with a baseline" 0 "$PROFRIG" -q plan --baseline --engine ho
 is "is that of both" "$(grep -c "^run " "$T/out")" 2
 code "plan of a command" 0 "$PROFRIG" -q plan --engine host --tools cpu_power -- echo hello world
 like "plan shows the argv" "$(cat "$T/out")" "echo hello world"
+"$PROFRIG" -q plan --engine host --set env.PA=ü --set env.PB='ö ö' -- true >"$T/letters"
+is "its columns hold for all letters" "$(export LC_ALL=C.UTF-8; grep '^  env.P[AB] .*command line$' "$T/letters" | while IFS= read -r line; do echo ${#line}; done | sort -u | wc -l)" 1
 for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine host --format $f --tools blas_trace,roctx_trace examples/mlp; done
 code "plan as a script is a script" 0 sh -n "$T/out"
 cat >"$T/bad.yaml" <<'Y'

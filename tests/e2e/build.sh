@@ -126,7 +126,10 @@ builds() {
 	is "$engine: the log of each is kept" "$(ls builds/*/ | tr '\n' ' ')" "ci-team_mlp_mlp.amd.log ci-team_mlp_mlp.any.log mine_7.log "
 	is "$engine: what was asked for was built" "$(m '.summary | [(.successful_builds | length), (.failed_builds | length)] | join(" ")')" "3 0"
 	like "$engine: the base image" "$(m '.built_images["ci-team_mlp_mlp.amd"] | "\(.base_docker) \(.docker_sha | length > 20)"')" "base:1 true"
-	code "$engine: the manifest runs" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest build_manifest.json
+	code "$engine: the manifest runs" 0 "$PROFRIG" -q run -o runs --no-analyze --perf-csv perf.csv --manifest build_manifest.json
+	is "$engine: each row tells of its Dockerfile" "$(jq -r '.[] | "\(.docker_file | split("/") | last) \(.base_docker)"' perf_super.json | tr '\n' ';')" \
+		"mlp.amd.Dockerfile base:1;mlp.any.Dockerfile base:1;Dockerfile base:1;"
+	rm -f perf*
 	is "$engine: every image once" "$(cat $(sed 's#$#/steps/01-workload.out#' out) | grep -v '^[mb ]' | tr '\n' ';')" 'amd van $illa `x`;any none;'
 	is "$engine: its id is in run.json" "$(field runs/latest/run.json .image_digest)" "$(words image inspect --format '{{.Id}}' mine:7)"
 	check "$engine: how long it took, too" jq -e '.durations_s.build > 0' runs/latest/run.json
@@ -150,17 +153,21 @@ builds() {
 package() {
 	(
 		cd "$T/pkg" || exit
-		"$PROFRIG" build -q --engine "$engine" --set build.network=none -t quick -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}}" -m man.json
+		"$PROFRIG" build --engine "$engine" --set build.network=none -t quick -c "{'gpu_vendor': 'AMD', 'docker_build_arg': {'FLAVOUR': 'p q'}, 'docker_env_vars': {'WHOSE': 'ours', 'SOME_TOKEN': 'hunter2-token'}, 'model_args': '--x hunter2-github'}" -m man.json
 	) >out 2>err
 	is "$engine: a package's model is built" "$?" 0
 	is "$engine: by the name madengine gives it" "$(field pkg/man.json '.built_images | keys | join(" ")')" "ci-scoped_pk_pk.ubuntu.amd"
+	is "$engine: with its script as the package has it" "$(field pkg/man.json '.built_models[] | "\(.scripts) \(.n_gpus)"')" "scripts/scoped/run.sh -1"
+	is "$engine: the context is kept for its runs, secrets are not" "$(jq -c .additional_context pkg/man.json)" '{"gpu_vendor":"AMD","docker_env_vars":{"WHOSE":"ours"}}'
+	like "$engine: which is told" "$(cat err)" "'docker_env_vars.SOME_TOKEN' of the context holds a secret, which no manifest keeps.*'model_args' of the context holds a secret"
+	code "$engine: so it runs as it was built" 0 env -C pkg "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest man.json
+	is "$engine: with the variables of that context" "$(cd pkg && head -n 1 "$(cat "$T/out")"/steps/*workload.out)" "p q, of ours, scoped/pk"
 	check "$engine: its credentials went by mount alone" sh -c "! grep -rl hunter2 pkg/man.json pkg/builds out err && ! $(engine_words "$engine") history --no-trunc ci-scoped_pk_pk.ubuntu.amd | grep hunter2"
 	code "$engine: a manifest of madengine runs" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" -q run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json
 	is "$engine: with the context it was built with" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of theirs, scoped/pk"
 	[ -z "$done" ] || return
 	code "$engine: -c goes before it" 0 env MODEL_DIR="$T/pkg" "$PROFRIG" run --engine "$engine" -o runs --no-analyze --manifest pkg/theirs.json -c "{'docker_env_vars': {'WHOSE': 'mine'}}"
-	is "$engine: whole" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
-	like "$engine: and that is said" "$(cat err)" "the context of manifest 'pkg/theirs.json' is left out"
+	is "$engine: key by key" "$(head -n 1 "$(cat out)"/steps/*workload.out)" "p q, of mine, scoped/pk"
 	sed -i 's/echo "performance: 2 x.s"/echo "performance: 2 x\/s"; echo "$@"/' pkg/scripts/scoped/run.sh
 	(
 		cd "$T/pkg" || exit
@@ -290,6 +297,7 @@ for engine in docker podman; do
 			code "docker: secrets need BuildKit: 4" 4 build m
 			like "docker: says what to do" "$(cat err)" "BuildKit.*install its buildx plug-in, or use --engine podman"
 			code "docker: the rest is built without" 0 build n
+			code "docker: also where there are secrets that no step mounts" 0 build --set 'secrets.API_TOKEN={from_env: PATH}' n
 			# Debian's own client has it, wherever another one stands in front.
 			if [ -x /usr/bin/docker ] && env DOCKER_BUILDKIT=1 /usr/bin/$PROFRIG_DOCKER build --help 2>/dev/null | grep -q -- --secret; then
 				export PROFRIG_DOCKER="/usr/bin/$PROFRIG_DOCKER"

@@ -13,6 +13,7 @@ cat >models.json <<-'JSON'
 	 {"name": "sleeper", "scripts": "scripts/m/sleep.sh", "timeout": 2},
 	 {"name": "fails", "scripts": "scripts/m/fail.sh"},
 	 {"name": "dock", "scripts": "scripts/m/made.sh", "dockerfile": "docker/img"},
+	 {"name": "wrong", "scripts": "scripts/m/made.sh", "dockerfile": "docker/wrong"},
 	 {"name": "undocked", "scripts": "scripts/m/made.sh", "env_vars": {"DOCKER_IMAGE_NAME": "profrig-mad:1"}}]
 JSON
 cat >scripts/m/run.sh <<-'SH'
@@ -84,6 +85,16 @@ images() { # engine: run builds the images of entries that have a dockerfile, an
 	code "$1: with --image nothing is built" 0 docker_run "$1" --image profrig-mad:1 -t dock
 	sed -i "s/, 'guest_os': 'CENTOS'//" docker/img.*.Dockerfile
 	code "$1: a plan builds nothing" 0 "$PROFRIG" -q plan --json --engine "$1" -c "{'gpu_vendor': 'AMD'}" -t dock,undocked
+	printf 'FROM profrig-mad:1\nRUN exit 9\n' >docker/wrong.x && rm -f perf*
+	code "$1: what can be built runs, also when others cannot" 1 docker_run "$1" --perf-csv perf.csv -t wrong:n=1,dock
+	is "$1: and what cannot has its rows" "$(jq -r '.[] | [.model, .status, .docker_image, .args, .reason] | join(" ")' perf_super.json | sort | tr '\n' ';')" \
+		"dock SUCCESS ci-dock_img.one  ;dock SUCCESS ci-dock_img.two  ;wrong FAILURE ci-wrong_wrong.x --n 1 image 'ci-wrong_wrong.x' could not be built: $1 build ended with status 9;"
+	code "$1: models that need no image run, too" 1 docker_run "$1" -t wrong,undocked
+	is "$1: one" "$(wc -l <"$T/out")" 1
+	code "$1: alone it is a failure" 1 docker_run "$1" --perf-csv perf2.csv wrong
+	is "$1: with its row" "$(jq -r '.[].status' perf2_super.json)" FAILURE
+	rm -f perf*
+	code "$1: a plan of them" 0 "$PROFRIG" -q plan --json --engine "$1" -c "{'gpu_vendor': 'AMD'}" -t dock,undocked
 	is "$1: and has the images there would be" "$(jq -r '.configuration[] | select(.key == "model.image") | .value' "$T/out" | tr '\n' ' ')" "ci-dock_img.one ci-dock_img.two profrig-mad:1 "
 }
 OPT=

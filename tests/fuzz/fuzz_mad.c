@@ -9,7 +9,7 @@ static void try_context(const char *text, bool lenient)
 	struct strvec notes = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	struct cfg context, mapped;
-	int r = mad_context_load(&context, NULL, text, &p, &err);
+	int r = mad_context_load(&context, NULL, NULL, text, &p, &err);
 
 	must((r < 0) == (p.lines.nr > 0));
 	must(context.root != NULL);
