@@ -327,6 +327,24 @@ static void add_mode(const char *path, mode_t mode)
 		chmod(path, (st.st_mode & 07777) | mode);
 }
 
+/*
+ * Where a folder around it is mounted too, as the working directory mostly is, the way leads
+ * through the folder of runs. One elsewhere stays as private as its owner made it.
+ */
+static void share_way(const struct plan *pl)
+{
+	CLEANUP(xfreep) char *runs = fs_dir(pl->run_dir);
+
+	for (size_t i = 0; i < pl->spec.mounts.nr; i++) {
+		const char *below = fs_below(pl->spec.mounts.v[i].host, runs);
+
+		if (below && *below) {
+			add_mode(runs, 0011);
+			return;
+		}
+	}
+}
+
 void run_dir_share(struct run *rn, int64_t uid_inside)
 {
 	const struct plan *pl = rn->pl;
@@ -334,10 +352,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 
 	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
 		return;
-	/* Where the working directory is mounted too, the way leads through the folder of runs. */
-	CLEANUP(xfreep) char *runs = fs_dir(pl->run_dir);
-
-	add_mode(runs, 0011);
+	share_way(pl);
 	add_mode(pl->run_dir, 0011);
 	control_share(rn);
 	add_mode(steps, 0777);

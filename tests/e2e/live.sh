@@ -147,6 +147,9 @@ for e in docker podman; do
 			mkdir -p "$T/private"
 			code "$e: of such a user, and private files" 0 sh -c 'umask 077; cd "$0" && exec "$@"' "$T/private" "$PROFRIG" -q run --no-analyze --engine "$e" --image $IMAGE -- /bin/sh -c "id -u; $(snippet sh)"
 			is "$e: arrive too" "$(field "$(cat "$T/out")/run.json" '.marks[0].name')" "epoch 1"
+			(umask 077 && mkdir -p "$T/secret")
+			code "$e: in a private folder elsewhere" 0 sh -c 'umask 077; cd "$0" && exec "$@"' "$T/private" "$PROFRIG" -q run --no-analyze -o "$T/secret" --engine "$e" --image $IMAGE -- /bin/sh -c "id -u; $(snippet sh)"
+			is "$e: arrive, and it stays private" "$(field "$(cat "$T/out")/run.json" '.marks[0].name') $(stat -c %a "$T/secret")" "epoch 1 700"
 			code "$e: marks of a user that is not root" 0 run -- /bin/sh -c "id -u; $(snippet sh)"
 			is "$e: arrive" "$(cat "$(cat "$T/out")"/steps/*workload.out) $(field "$(cat "$T/out")/run.json" '.marks[0].name')" "1000 epoch 1"
 			unset IMAGE
