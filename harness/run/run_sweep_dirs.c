@@ -12,12 +12,11 @@
 #include <unistd.h>
 
 #include "profrig/control.h"
-#include "profrig/num.h"
 
 #define LOCK_TRIES 25
 #define LOCK_NAP_NS (20 * NS_PER_MS)
 #define MAX_DEPTH_FDS 16
-/* A run directory that has been made and not locked yet; half-written files of somebody else. */
+/* A run directory that has been made and not locked yet, a link that is about to be renamed. */
 #define UNBORN_NS (60 * NS_PER_S)
 /* 20260304T050607Z-model-c0ffee */
 #define STAMP "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]T[0-9][0-9][0-9][0-9][0-9][0-9]Z-"
