@@ -693,8 +693,8 @@ void sampling_mark(struct sampling *sp, const char *name)
 		atomic_store(&sp->called, true);
 		if (sp->started)
 			pthread_cond_broadcast(&sp->changed);
-		if (!sp->started || sp->out.len > 2 * FLUSH_BYTES)
-			flush(sp);
+		if ((!sp->started || sp->out.len > 2 * FLUSH_BYTES) && flush(sp) < 0)
+			sp->stop = true;
 	}
 	pthread_mutex_unlock(&sp->lock);
 }
