@@ -15,12 +15,14 @@
 struct sampler_state {
 	struct sampler_device dev[DEVICES];
 	uint64_t given[DEVICES], calls;
-	uint64_t die_at; /* that call; 0: none */
-	uint64_t still;  /* readings until a value changes */
-	bool bursts;     /* most rounds are followed by another one at once */
+	uint64_t die_at, hang_at; /* that call; 0: none */
+	uint64_t still;           /* readings until a value changes */
+	bool bursts;              /* most rounds are followed by another one at once */
 };
 
 static struct sampler_state counting;
+static atomic_bool hang;
+static atomic_int closes;
 static char *dir, *path;
 
 static int counting_open(const struct sampler_opts *o, struct sampler_state **ret, struct err *err)
@@ -54,6 +56,8 @@ static int counting_read(struct sampler_state *st, size_t d, double *v, const ch
 		*reason = "fell off the bus";
 		return -ENODEV;
 	}
+	while (hang && call == st->hang_at)
+		sleep_ms(2);
 	if (call % 7 == 6)
 		return 1;
 	v[0] = (double)(st->given[d]++ / st->still);
@@ -63,6 +67,7 @@ static int counting_read(struct sampler_state *st, size_t d, double *v, const ch
 static void counting_close(struct sampler_state *st)
 {
 	(void)st;
+	closes++;
 }
 
 static const struct sampler source = {
@@ -220,7 +225,7 @@ static void disturbed(double period_s, const char *storage, struct sampler_state
 	disturb = (struct disturb){ .pauses = pauses };
 	sample_for(300, period_s, storage, &s);
 	check(&s, strcmp(storage, "every") == 0);
-	assert_int_equal(s.error, st.die_at ? -ENODEV : 0);
+	assert_int_equal(s.error, st.hang_at ? -ETIMEDOUT : st.die_at ? -ENODEV : 0);
 	sampling_stats_release(&s);
 	sampling_free(disturb.sp);
 }
@@ -265,6 +270,19 @@ static void until_it_dies(void **state)
 			  false);
 }
 
+/* What others took in while it hung, and what its round had read before, once each. */
+static void until_it_hangs(void **state)
+{
+	(void)state;
+	hang = true;
+	closes = 0;
+	disturbed(0.001, "every", (struct sampler_state){ .still = 1, .hang_at = 100 }, false);
+	assert_int_equal(closes, 0);
+	hang = false;
+	WAIT_UNTIL(closes == 1);
+	assert_int_equal(closes, 1);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -288,7 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rows_and_marks), TEST(while_paused_and_not), TEST(only_changes),
-		TEST(in_bursts),      TEST(until_it_dies),
+		TEST(in_bursts),      TEST(until_it_dies),        TEST(until_it_hangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
