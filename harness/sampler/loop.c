@@ -503,8 +503,6 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	pthread_mutex_lock(&sp->lock);
 	if (sp->abandoned)
 		r = -ECANCELED;
-	else if (r < 0)
-		take_in(sp);
 	if (r == 0) {
 		sp->stats.ticks++;
 		if (due_ns)
@@ -717,7 +715,6 @@ static void end_thread(struct sampling *sp)
 			pieces--;
 	}
 	if (!sp->ended && !sp->abandoned) {
-		take_in(sp);
 		fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
 		end_file(sp);
 		sp->abandoned = true;

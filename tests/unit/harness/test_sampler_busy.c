@@ -83,7 +83,7 @@ static const struct sampler source = {
 
 static struct disturb {
 	struct sampling *sp;
-	atomic_bool end;
+	atomic_bool end, wrong; /* wrong: a summary */
 	bool pauses;
 	int64_t marks;
 } disturb;
@@ -110,9 +110,9 @@ static void *make_questions(void *arg)
 	(void)arg;
 	for (uint64_t k = 0; !disturb.end; k++) {
 		sampling_summary(disturb.sp, k % DEVICES, 0, &s);
-		assert_int_equal(s.failed, 0);
+		disturb.wrong |= s.failed > 0 || s.sum < 0 || s.last > s.max;
 		if (k % DEVICES == 0) {
-			assert_true(s.samples >= before);
+			disturb.wrong |= s.samples < before;
 			before = s.samples;
 		}
 		if (disturb.pauses)
@@ -203,6 +203,7 @@ static void check(const struct sampling_stats *s, bool every)
 	struct found f;
 
 	read_file(&f, every);
+	assert_false(disturb.wrong);
 	assert_true(f.rows > 0);
 	/* a file that has met its end takes none */
 	assert_true(counting.die_at ? f.marks <= disturb.marks : f.marks == disturb.marks);
@@ -223,7 +224,7 @@ static void disturbed(double period_s, const char *storage, struct sampler_state
 
 	counting = st;
 	disturb = (struct disturb){ .pauses = pauses };
-	sample_for(300, period_s, storage, &s);
+	sample_for(150, period_s, storage, &s);
 	check(&s, strcmp(storage, "every") == 0);
 	assert_int_equal(s.error, st.hang_at ? -ETIMEDOUT : st.die_at ? -ENODEV : 0);
 	sampling_stats_release(&s);
