@@ -11,7 +11,7 @@
 
 #define DEVICES 3
 
-/* Each reading is the number of the device's readings so far. */
+/* Values count the device's readings. */
 struct sampler_state {
 	struct sampler_device dev[DEVICES];
 	uint64_t given[DEVICES], calls;
@@ -24,6 +24,14 @@ static struct sampler_state counting;
 static atomic_bool hang;
 static atomic_int closes;
 static char *dir, *path;
+
+/* What reading k of a device gives. */
+static double value_of(uint64_t k)
+{
+	uint64_t step = k / counting.still;
+
+	return (double)step;
+}
 
 static int counting_open(const struct sampler_opts *o, struct sampler_state **ret, struct err *err)
 {
@@ -60,7 +68,7 @@ static int counting_read(struct sampler_state *st, size_t d, double *v, const ch
 		sleep_ms(2);
 	if (call % 7 == 6)
 		return 1;
-	v[0] = (double)(st->given[d]++ / st->still);
+	v[0] = value_of(st->given[d]++);
 	return st->bursts && call % 64 < 48 ? 2 : 0;
 }
 
@@ -169,7 +177,7 @@ static void found_row(struct found *f, const char *line, bool every)
 
 	assert_true(d < DEVICES);
 	if (every)
-		assert_true(v == (double)(f->of[d] / counting.still));
+		assert_true(v == value_of(f->of[d]));
 	else
 		assert_true(v == f->last[d] || v == f->last[d] + 1);
 	assert_true(t >= f->t_ns || !every);
@@ -204,7 +212,7 @@ static void check(const struct sampling_stats *s, bool every)
 
 	read_file(&f, every);
 	assert_false(disturb.wrong);
-	assert_true(f.rows > 0);
+	assert_true(f.rows > 0 || disturb.pauses);
 	/* a file that has met its end takes none */
 	assert_true(counting.die_at ? f.marks <= disturb.marks : f.marks == disturb.marks);
 	assert_int_equal(f.rows, s->rows);
@@ -213,7 +221,7 @@ static void check(const struct sampling_stats *s, bool every)
 
 		sampling_summary(disturb.sp, d, 0, &sum);
 		assert_int_equal(sum.samples, given);
-		assert_true(f.last[d] == (given ? (double)((given - 1) / counting.still) : -1));
+		assert_true(f.last[d] == (given ? value_of(given - 1) : -1));
 		assert_true(every ? f.of[d] == given : f.of[d] <= given);
 	}
 }
