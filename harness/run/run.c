@@ -48,6 +48,9 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_DATA_LEFT_OUT,
 	  "the copy of a data set lacks what is no file and no folder, or a link that leads "
 	  "nowhere or back" },
+	{ W_DATA_UNCOUNTED,
+	  "a data set has more files than are counted: of their number and size the least is "
+	  "known" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
