@@ -51,7 +51,7 @@ static struct text_packer *packer_zstd(void)
 
 	p->zs = ZSTD_createCStream();
 	if (!p->zs || ZSTD_isError(ZSTD_CCtx_setParameter(p->zs, ZSTD_c_checksumFlag, 1)))
-		abort();
+		xalloc_failed();
 	return p;
 }
 

@@ -77,6 +77,38 @@ else
 	skip "a full disk" "needs to mount a small file system"
 fi
 
+# No memory: what there was of it decides where that is noticed, never how it ends. (Sanitizers take more than any of these.)
+jq -nc '[range(60000) | {ph: "X", pid: 1, tid: 1, ts: (. * 10), dur: 5, name: "f\(.)"}]' >"$T/large.json"
+short_of() { # KIB COMMAND…
+	(
+		ulimit -v "$1" || exit 99
+		shift
+		exec "$@"
+	) >"$T/out" 2>"$T/err"
+}
+if short_of 30000 "$PROFRIG" --version; then
+	for command in "info" "analyze -o $T/none" "convert -o $T/none.folded"; do
+		ended= lines=0 died=0
+		for kib in 25000 28000 32000 36000 40000; do
+			short_of $kib "$PROFRIG" -q $command "$T/large.json"
+			ended="$ended$? " lines=$((lines + $(wc -l <"$T/err")))
+			died=$((died + $(grep -c "^profrig: error: out of memory: what was not finished is not there; leave it more memory (other programs, ulimit -v), or give it fewer inputs$" "$T/err")))
+		done
+		is "${command%% *} without memory: 5 each time, in one line" "$ended$lines" "5 5 5 5 5 5"
+		check "${command%% *}: which says what to do" test $died -ge 2
+	done
+	check "nothing is left behind" sh -c '[ -z "$(find "$1" -name ".profrig-*")" ] && ! test -e "$1/none.folded"' sh "$T"
+	codes= said=
+	for kib in 45000 48000 52000 56000; do
+		short_of $kib "$PROFRIG" -q run -o "$T/short" --engine host --tools-dir "$ROOT/tests/fixtures/tools" --tools outs -- sh -c "cp '$FIX/tef/kineto.json' \$OUTS/may.json; cp '$T/large.json' \$OUTS/must.json"
+		codes="$codes $?" said=$said$(sed 's/$/;/' "$T/err")
+	done
+	like "a run whose analysis finds no memory: 6" "$codes" " 6"
+	like "its directory is complete, and that is said" "$said" "profrig: error: out of memory: the run directory is complete, 'profrig report $T/short/[^ ]*' analyses it where there is more;"
+else
+	skip "no memory" "this build takes more than 30 MB to say its version"
+fi
+
 # what is given
 code "a file named twice" 0 "$PROFRIG" -q analyze "$T/f.json" "$T/./f.json" -o "$T/twice"
 is "counts once" "$(first_row "$T/twice")" host,f,,1,5000,5000
