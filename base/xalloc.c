@@ -1,6 +1,7 @@
 #include "profrig/xalloc.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +10,44 @@
 #include <unistd.h>
 
 static void (*last_act)(void);
+static _Atomic(const char *) last_words;
+static atomic_int last_status = 1;
 
 void xalloc_last_act(void (*act)(void))
 {
 	last_act = act;
 }
 
-/* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
-static _Noreturn void die(void)
+void xalloc_last_words(const char *words, int status)
 {
-	static const char msg[] = "profrig: error: out of memory\n";
-	ssize_t r = write(STDERR_FILENO, msg, sizeof(msg) - 1);
+	atomic_store(&last_words, words);
+	atomic_store(&last_status, status);
+}
+
+static void say(const char *text)
+{
+	ssize_t r = write(STDERR_FILENO, text, strlen(text));
 
 	(void)r;
+}
+
+/* No stdio and no exit handlers: either may want memory, or a lock that this thread holds. */
+_Noreturn void xalloc_failed(void)
+{
+	static atomic_flag begun = ATOMIC_FLAG_INIT;
+	const char *words = atomic_load(&last_words);
+
+	/* Threads run out of it together: one of them speaks, and ends all. */
+	while (atomic_flag_test_and_set(&begun))
+		pause();
+	say("profrig: error: out of memory");
+	if (words)
+		say(": ");
+	say(words ? words : "");
+	say("\n");
 	if (last_act)
 		last_act();
-	_exit(1);
+	_exit(atomic_load(&last_status));
 }
 
 void *xmalloc(size_t n)
@@ -32,7 +55,7 @@ void *xmalloc(size_t n)
 	void *p = malloc(n ? n : 1);
 
 	if (!p)
-		die();
+		xalloc_failed();
 	return p;
 }
 
@@ -41,7 +64,7 @@ void *xcalloc(size_t n, size_t size)
 	void *p = n && size ? calloc(n, size) : calloc(1, 1);
 
 	if (!p)
-		die();
+		xalloc_failed();
 	return p;
 }
 
@@ -50,7 +73,7 @@ void *xrealloc(void *p, size_t n)
 	void *q = realloc(p, n ? n : 1);
 
 	if (!q)
-		die();
+		xalloc_failed();
 	return q;
 }
 
@@ -59,7 +82,7 @@ void *xreallocarray(void *p, size_t n, size_t size)
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		die();
+		xalloc_failed();
 	return xrealloc(p, bytes);
 }
 
@@ -112,7 +135,7 @@ char *xvasprintf(const char *fmt, va_list ap)
 	char *s;
 
 	if (vasprintf(&s, fmt, ap) < 0 || !s)
-		die();
+		xalloc_failed();
 	return s;
 }
 

@@ -126,7 +126,7 @@ struct json_out rpd_json_begin(struct rpd *r)
 	if (!r->json_file)
 		r->json_file = open_memstream(&r->json_text, &r->json_len);
 	if (!r->json_file)
-		abort(); /* as xalloc: no memory */
+		xalloc_failed();
 	rewind(r->json_file);
 	json_out_init(&j, r->json_file, 0);
 	json_obj(&j, NULL);

@@ -207,7 +207,7 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
-		abort(); /* only for want of memory */
+		xalloc_failed();
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		partial = partial || m->inputs.v[i].partial;
 	json_out_init(&j, f, 1);

@@ -18,6 +18,7 @@ static bool deflate_all(const char *data, size_t n, struct strbuf *out)
 	struct isal_zstream zs;
 
 	isal_deflate_init(&zs);
+	zs.avail_in = 0; /* it leaves that as it was */
 	zs.gzip_flag = IGZIP_GZIP;
 	zs.level = LEVEL;
 	zs.level_buf = level_buf;

@@ -9,26 +9,49 @@
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
 
+/* stdio forgets why a write failed, and tries what came after it as if nothing were missing. */
+struct out_sink {
+	int fd;
+	int failed; /* errno of the first write that failed */
+};
+
+static ssize_t sink_write(void *cookie, const char *data, size_t n)
+{
+	struct out_sink *s = cookie;
+
+	for (size_t at = 0; at < n && !s->failed;) {
+		ssize_t w = write(s->fd, data + at, n - at);
+
+		if (w > 0)
+			at += (size_t)w;
+		else if (w == 0 || errno != EINTR)
+			s->failed = w < 0 ? errno : EIO;
+	}
+	return s->failed ? 0 : (ssize_t)n;
+}
+
+static FILE *sink_open(struct out_sink *s, const char *path)
+{
+	const cookie_io_functions_t io = { .write = sink_write };
+
+	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	return s->fd < 0 ? NULL : fopencookie(s, "w", io);
+}
+
 int out_file_open(const char *dir, const char *name, struct out_file *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	CLEANUP(xfreep) char *folder = fs_dir(path);
-	int fd, r = fs_mkdirs(folder, 0755, err);
+	int r = fs_mkdirs(folder, 0755, err);
 
 	if (r < 0)
 		return r;
 	ret->temp = fs_temp_name(folder);
 	temps_hold(ret->temp);
-	fd = open(ret->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0) {
-		r = err_sys(err, errno, "%s", path);
-		out_file_drop(ret);
-		return r;
-	}
-	ret->f = fdopen(fd, "w");
+	ret->sink = xcalloc(1, sizeof(*ret->sink));
+	ret->f = sink_open(ret->sink, ret->temp);
 	if (!ret->f) {
 		r = err_sys(err, errno, "%s", path);
-		close(fd);
 		out_file_drop(ret);
 		return r;
 	}
@@ -36,20 +59,26 @@ int out_file_open(const char *dir, const char *name, struct out_file *ret, struc
 	return 0;
 }
 
+/* 0 when all of it lies on the disk; else an errno. */
+static int finish(struct out_file *o)
+{
+	int code = fflush(o->f) != 0 ? errno : 0;
+
+	if (o->sink->failed)
+		code = o->sink->failed;
+	if (!code && fsync(o->sink->fd) < 0 && errno != EINVAL)
+		code = errno;
+	fclose(STEAL(o->f));
+	if (close(o->sink->fd) < 0 && !code)
+		code = errno;
+	o->sink->fd = -1;
+	return code;
+}
+
 int out_file_commit(struct out_file *o, struct err *err)
 {
-	FILE *f = STEAL(o->f);
-	int code = 0;
+	int code = finish(o);
 
-	/* what an earlier write could not get rid of is tried again here, and says why */
-	if (fflush(f) != 0)
-		code = errno;
-	else if (ferror(f))
-		code = EIO;
-	if (!code && fsync(fileno(f)) < 0 && errno != EINVAL)
-		code = errno;
-	if (fclose(f) != 0 && !code)
-		code = errno;
 	if (!code && rename(o->temp, o->path) < 0)
 		code = errno;
 	if (code) {
@@ -68,6 +97,9 @@ void out_file_drop(struct out_file *o)
 {
 	if (o->f)
 		fclose(STEAL(o->f));
+	if (o->sink)
+		xclosep(&o->sink->fd);
+	free(STEAL(o->sink));
 	if (o->temp) {
 		unlink(o->temp);
 		temps_let_go(o->temp);

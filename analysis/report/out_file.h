@@ -5,6 +5,9 @@
  *	out_file_open(dir, "tables/busy.csv", &o, err);		makes the folder as well
  *	table_write_csv(t, o.f);
  *	return out_file_commit(&o, err);			or out_file_drop: nothing remains
+ *
+ * The error is that of the first write which failed, however long ago: from there on nothing is
+ * written. It cannot seek, and has no descriptor of its own.
  */
 #ifndef PROFRIG_OUT_FILE_H
 #define PROFRIG_OUT_FILE_H
@@ -13,12 +16,15 @@
 
 #include "profrig/err.h"
 
+struct out_sink;
+
 struct out_file {
 	FILE *f;
+	struct out_sink *sink;
 	char *path, *temp;
 };
 /* clang-format off */
-#define OUT_FILE_INIT { NULL, NULL, NULL }
+#define OUT_FILE_INIT { NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 int out_file_open(const char *dir, const char *name, struct out_file *ret, struct err *err);

@@ -51,7 +51,7 @@ static struct text_packer *packer_zstd(void)
 
 	p->zs = ZSTD_createCStream();
 	if (!p->zs || ZSTD_isError(ZSTD_CCtx_setParameter(p->zs, ZSTD_c_checksumFlag, 1)))
-		abort();
+		xalloc_failed();
 	return p;
 }
 
@@ -68,8 +68,8 @@ static void packer_free(struct text_packer *p)
 
 static void put(struct text_out *t, const void *data, size_t n)
 {
-	if (n && fwrite(data, 1, n, t->o.f) != n && !t->failed)
-		t->failed = errno ? errno : EIO;
+	if (n)
+		fwrite(data, 1, n, t->o.f);
 }
 
 static void put_gzip(struct text_out *t, bool end)
@@ -111,7 +111,7 @@ static void put_zstd(struct text_out *t, bool end)
 static void write_text(struct text_out *t, bool end)
 {
 	t->text_bytes += t->text.len;
-	if (t->failed)
+	if (t->failed || ferror(t->o.f))
 		;
 	else if (!t->packer)
 		put(t, t->text.buf, t->text.len);

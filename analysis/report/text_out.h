@@ -25,7 +25,7 @@ struct text_out {
 	struct text_packer *packer;
 	uint64_t text_bytes; /* written, before they were packed */
 	uint64_t bytes;      /* as they lie on disk, after commit */
-	int failed;          /* an errno */
+	int failed;          /* to pack it: an errno */
 };
 #define TEXT_OUT_INIT \
 	{ \

@@ -11,9 +11,8 @@ void event_begin(struct event *ev, const char *name)
 {
 	*ev = (struct event){ .text = NULL };
 	ev->f = open_memstream(&ev->text, &ev->len);
-	/* Only memory can be short, and then nobody can be told. */
 	if (!ev->f)
-		abort();
+		xalloc_failed();
 	json_out_init(&ev->j, ev->f, 0);
 	json_obj(&ev->j, NULL);
 	json_str(&ev->j, "ev", name);
@@ -23,7 +22,7 @@ void event_end(struct event *ev, struct agent_out *out)
 {
 	json_end(&ev->j);
 	if (fclose(ev->f) != 0)
-		abort();
+		xalloc_failed();
 	strbuf_add(&out->q, ev->text, ev->len);
 	strbuf_addch(&out->q, '\n');
 	free(ev->text);

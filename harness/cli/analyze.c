@@ -68,13 +68,22 @@ int formats_known(const struct strvec *formats)
 	return EXIT_DONE;
 }
 
+void cli_write_failed(const struct err *err, bool advise)
+{
+	bool full = err->code == ENOSPC || err->code == EDQUOT;
+
+	log_error("%s%s", err->msg,
+		  full && advise ? ": make room there, or name another place, and write it again"
+				 : "");
+}
+
 /* A full disk fails every writer in the same words; once is enough. */
 static void say_once(struct strvec *said, const struct err *err)
 {
 	if (strvec_has(said, err->msg))
 		return;
+	cli_write_failed(err, said->nr == 0);
 	strvec_push(said, err->msg);
-	log_error("%s", err->msg);
 }
 
 static int write_each(const struct report *r, const struct strvec *formats, struct strvec *said)

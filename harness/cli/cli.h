@@ -293,6 +293,8 @@ double analyze_lap_s(int64_t *at);
 size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other);
 /* Several runs as an ensemble into rep->dir, tables of rep included. Exit code. */
 int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep);
+/* Says why something was not written; advise: and what to do where a full disk is why. */
+void cli_write_failed(const struct err *err, bool advise);
 /* Tables and reports of rep, all but the folder itself; exit code. */
 int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
 		  const struct strvec *formats);

@@ -142,7 +142,7 @@ static int write_out(struct conversion *cv)
 		r = cv->converter->write(&job, &cv->n, &err);
 		progress_end();
 		if (r < 0) {
-			log_error("%s", err.msg);
+			cli_write_failed(&err, true);
 			code = EXIT_MISSING;
 		}
 	}

@@ -168,7 +168,8 @@ static void say_leftovers(const char *runs_dir)
 		log_notice("%s", lines.v[i]);
 }
 
-static int analyze_run(const char *run_dir, struct report *rep)
+/* code_so_far: of the run without its analysis. */
+static int analyze_run(const char *run_dir, int code_so_far, struct report *rep)
 {
 	struct analyze_options ao;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
@@ -178,13 +179,19 @@ static int analyze_run(const char *run_dir, struct report *rep)
 		"profrig: interrupted: the run directory is complete, 'profrig report %s' "
 		"analyses it\n",
 		run_dir);
+	CLEANUP(xfreep)
+	char *no_memory = xasprintf("the run directory is complete, 'profrig report %s' analyses "
+				    "it where there is more",
+				    run_dir);
 	int64_t t0 = clock_monotonic_ns();
 
 	analyze_options_init(&ao);
 	strvec_push(&inputs, run_dir);
 	cli_exit_at_signal(words);
+	xalloc_last_words(no_memory, exit_worse(code_so_far, EXIT_PARTIAL));
 	int code = analyze_to(&inputs, &ao, out, rep);
 	cli_exit_at_signal(NULL);
+	xalloc_last_words("the run directory is complete", exit_worse(code_so_far, EXIT_PARTIAL));
 	analyze_options_release(&ao);
 	struct err err = ERR_INIT;
 	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) < 0)
@@ -265,6 +272,10 @@ static int execute(const struct prepared *p, struct run_opts *ro, struct run_res
 	code = missing_prerequisites(p, ro);
 	if (code != EXIT_DONE)
 		return code;
+	xalloc_last_words(
+		"the run ends here; the next 'profrig run', or 'profrig doctor', tidies up "
+		"behind it and marks it interrupted",
+		EXIT_WORKLOAD);
 	r = run_execute(&p->plan, ro, ret, &err);
 	for (size_t i = 0; i < missing.nr; i++)
 		log_error("%s", missing.v[i]);
@@ -348,6 +359,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 	if (code != EXIT_DONE)
 		return code;
 	code = r.exit_code;
+	xalloc_last_words("the run directory is complete", exit_worse(code, EXIT_PARTIAL));
 	if (o->baseline && !p->bare)
 		base = pairing_base(pairing, block);
 	if (o->baseline)
@@ -356,7 +368,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 		code = exit_worse(code, note_results(p, NULL, NULL));
 	if (!o->no_analyze && r.status != RUN_SKIPPED) {
 		/* whatever kept it from being whole: the run itself is there */
-		if (analyze_run(p->run_dir, &rep) != EXIT_DONE)
+		if (analyze_run(p->run_dir, code, &rep) != EXIT_DONE)
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
 	progress_end();

@@ -185,6 +185,17 @@ static bool only_reads_and_writes(const struct command *c)
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
 }
 
+/* Until a command knows better: where memory ends it has done nothing that stays. */
+static void plan_last_words(const struct command *c)
+{
+	if (only_reads_and_writes(c))
+		xalloc_last_words("what was not finished is not there; leave it more memory (other "
+				  "programs, ulimit -v), or give it fewer inputs",
+				  EXIT_UNREADABLE);
+	else
+		xalloc_last_words("leave it more memory (other programs, ulimit -v)", EXIT_MISSING);
+}
+
 /* What could not be printed is no success. */
 static int printed(int code)
 {
@@ -198,6 +209,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 {
 	int code = ranks_check(c->name);
 
+	plan_last_words(c);
 	if (only_reads_and_writes(c) && comm_alone(cli_comm)) {
 		cli_catch_signals();
 		cli_exit_at_signal(

@@ -262,18 +262,37 @@ static bool in_scope(const struct mad_entry *e, const char *tag, size_t len)
 	return e->scope && strlen(e->scope) == len && !memcmp(e->scope, tag, len);
 }
 
-const char *mad_path_hash(const char *path)
+/* The next '#' in at that may stand between a file and what is said of it. */
+static const char *next_hash(const char *at)
 {
 	static const char *const ends[] = { ".json#", ".py#", ".yaml#", ".yml#", "#:" };
 	const char *first = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const char *at = strstr(path, ends[i]);
+		const char *end = strstr(at, ends[i]);
 
-		if (at && (!first || at < first))
-			first = at;
+		if (end && (!first || end < first))
+			first = end;
 	}
 	return first ? strchr(first, '#') : NULL;
+}
+
+/* Whether there is a file or folder with this '#' in its name. */
+static bool in_a_name(const char *path, const char *hash)
+{
+	CLEANUP(xfreep)
+	char *whole = xstrndup(path, (size_t)(hash - path) + strcspn(hash, "/"));
+
+	return fs_exists(whole);
+}
+
+const char *mad_path_hash(const char *path)
+{
+	const char *hash = next_hash(path);
+
+	while (hash && in_a_name(path, hash))
+		hash = next_hash(hash + 1);
+	return hash;
 }
 
 const char *mad_word_args(const char *word)

@@ -10,6 +10,8 @@
 
 #include "profrig/fs.h"
 #include "profrig/num.h"
+#include "profrig/redact.h"
+#include "profrig/text.h"
 
 #define MAX_GPU 1023
 #define PULL_TIMEOUT_S 3600.0
@@ -189,6 +191,20 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 	}
 }
 
+/* Whoever has so short a secret thinks it hidden. A user's name is among them and mostly short. */
+static void note_short(struct loader *l, const struct cfg_node *n, const char *value)
+{
+	CLEANUP(xfreep) char *where = cfg_where(n);
+
+	if (!*value || strlen(value) >= REDACT_SURE || text_suffix(n->key, "_USERNAME"))
+		return;
+	strvec_pushf(&l->rc->notes,
+		     "%s: secrets.%s: its value is shorter than %zu characters, too short to be "
+		     "masked in whole files such as run.json where a command repeats it: take a "
+		     "longer one",
+		     where, n->key, REDACT_SURE);
+}
+
 static void fill_secrets(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *secrets = conf_map(root, "secrets");
@@ -205,6 +221,8 @@ static void fill_secrets(struct loader *l, const struct cfg_node *root)
 			continue;
 		}
 		value = conf_secret_value(l, n, &from);
+		if (value)
+			note_short(l, n, value);
 		if (value)
 			VEC_PUSH(&l->rc->env, ((struct runconf_env){ .name = xstrdup(n->key),
 								     .value = STEAL(value),

@@ -102,6 +102,7 @@ static char *wrap_script(struct maker *m, const char *program)
 {
 	CLEANUP(strvec_release) struct strvec wrap = STRVEC_INIT;
 	CLEANUP(xfreep) char *own = xasprintf("%s/wrap", m->rq->run_dir);
+	CLEANUP(xfreep) char *log = fs_join(m->rq->run_dir, PLAN_WRAP_LOG);
 	CLEANUP(xfreep) char *library = plan_library(m, PLAN_WRAP_LIBRARY);
 	struct strbuf sb = STRBUF_INIT;
 
@@ -111,8 +112,12 @@ static char *wrap_script(struct maker *m, const char *program)
 	CLEANUP(xfreep) char *words = strvec_shell(&wrap);
 
 	/* Names that no workload has: all others may be its own. */
+	strbuf_addstr(&sb, "#!/bin/sh\nset -f\n{ echo ");
+	strbuf_add_shell(&sb, program);
+	strbuf_addstr(&sb, " >>");
+	strbuf_add_shell(&sb, log);
 	strbuf_addstr(&sb,
-		      "#!/bin/sh\nset -f\n__profrig_without() {\n\t__profrig_rest=\n\tIFS=:\n"
+		      "; } 2>/dev/null\n__profrig_without() {\n\t__profrig_rest=\n\tIFS=:\n"
 		      "\tfor __profrig_part in $2; do\n\t\t[ \"$__profrig_part\" = \"$1\" ] || "
 		      "__profrig_rest=${__profrig_rest:+$__profrig_rest:}$__profrig_part\n"
 		      "\tdone\n\tunset IFS\n}\n__profrig_without ");

@@ -48,6 +48,11 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_DATA_LEFT_OUT,
 	  "the copy of a data set lacks what is no file and no folder, or a link that leads "
 	  "nowhere or back" },
+	{ W_DATA_UNCOUNTED,
+	  "a data set has more files than are counted: of their number and size the least is "
+	  "known" },
+	{ W_WRAP_AT,
+	  "none of the programs that tools were to stand in front of was seen to start" },
 	{ W_NO_CONTROL,
 	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
 	  "lost" },
@@ -562,6 +567,7 @@ static void walk(struct run *rn)
 	/* Tools leave nothing where nothing ran. */
 	if (!rn->skipped)
 		run_collect(rn);
+	run_wrap_at_check(rn);
 	run_samplers_check(rn);
 	run_results(rn);
 	run_source_done(rn);

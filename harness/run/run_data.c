@@ -93,6 +93,12 @@ static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
 		run_warn(rn, W_DATA_LEFT_OUT, "warning",
 			 "data '%s' from %s: the copy lacks what could not be copied: %s", d.r.name,
 			 d.r.source, d.r.left_out);
+	if (r == 0 && d.r.at_least)
+		run_warn(rn, W_DATA_UNCOUNTED, "note",
+			 "data '%s' from %s is large: at least %llu files with %llu bytes, the "
+			 "rest was not counted",
+			 d.r.name, d.r.source, (unsigned long long)d.r.files,
+			 (unsigned long long)d.r.bytes);
 	if (r < 0 && r != -EINTR && d.optional)
 		run_warn(rn, W_DATA_MISSING, "warning", "data '%s' is not there: %s", d.r.name,
 			 err.msg);

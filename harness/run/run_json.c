@@ -454,6 +454,7 @@ static void put_data(struct json_out *j, const struct run *rn)
 		json_bool(j, "cached", r->cached);
 		json_count_or_null(j, "files", r->files > 0, (int64_t)r->files);
 		json_count_or_null(j, "bytes", r->files > 0, (int64_t)r->bytes);
+		json_bool(j, "at_least", r->at_least);
 		json_u64(j, "fetched_bytes", r->fetched_bytes);
 		json_f64(j, "seconds", r->seconds);
 		json_text(j, "sha256", r->sha256);

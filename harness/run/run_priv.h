@@ -18,6 +18,7 @@
  *	run_idle.c	the time before and after the workload in which they run alone
  *	run_collect.c	outputs → artifacts with verdicts
  *	run_match.c	outputs that are logs
+ *	run_wrap_at.c	whether tools came to stand in front of anything
  *	run_results.h	what the workload's output and its results files say
  *	run_registry.c	which runs are alive
  *	run_sweep.c	finishing off those that are not (sweep_priv.h)
@@ -324,6 +325,8 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* The host's pid of the process that the agent calls `pid`; 0 unknown. */
 pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
+/* Warns when none of the programs was started that the tools were to stand in front of. */
+void run_wrap_at_check(struct run *rn);
 /* Of an output with `match`: how many of its lines hold one of the texts. */
 void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret);
 /* What a container wrote into the run directory and the model's folder is given to their owners. */

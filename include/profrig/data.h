@@ -52,6 +52,7 @@ struct data_result {
 	char *left_out;       /* for people: what the copy of a folder lacks; NULL */
 	char sha256[65];      /* "": not known */
 	uint64_t files, bytes, fetched_bytes;
+	bool at_least; /* files and bytes: counting them was given up, there are more */
 	double seconds;
 	bool cached; /* nothing was fetched */
 	int lock_fd; /* keeps others from changing it; -1 */

@@ -33,6 +33,8 @@
 #include "profrig/runconf.h"
 
 #define PLAN_WRAP_LIBRARY "libprofrig_wrap.so"
+/* below the run directory: the scripts of wrap_at add a line each time they start their program */
+#define PLAN_WRAP_LOG "steps/wrap_at.log"
 
 enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 

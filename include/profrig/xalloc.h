@@ -1,9 +1,9 @@
 /*
  * xalloc: allocation that cannot return NULL, and scope-owned locals.
  *
- * Out of memory ends the process with one line on stderr (status 1): no caller can do better. Sizes
- * that come from input are bounded by the caller before they get here, so that hostile input is an
- * error and not a death.
+ * Out of memory ends the process with one line on stderr: no caller can do better. Sizes that come
+ * from input are bounded by the caller before they get here, so that hostile input is an error and
+ * not a death.
  *
  *	CLEANUP(xfreep) char *name = xasprintf(…);	freed at the end of the scope
  *	*ret_name = STEAL(name);			handed to the caller instead
@@ -19,6 +19,13 @@
  * so only what a signal handler may do. NULL: nothing.
  */
 void xalloc_last_act(void (*act)(void));
+/*
+ * What that line says behind "out of memory", for people: what has become of their work, and what
+ * to do; and the exit status. words is not copied; NULL: nothing more. Until it is called: NULL, 1.
+ */
+void xalloc_last_words(const char *words, int status);
+/* For who asks for memory in another way, and gets none. */
+_Noreturn void xalloc_failed(void);
 void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n) __attribute__((returns_nonnull));

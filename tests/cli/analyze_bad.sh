@@ -54,14 +54,59 @@ code "the same folder, one format" 0 "$PROFRIG" -q analyze "$T/-dash.json" -o "$
 is "the path shown is what was written" "$(cat "$T/out")" "$T/o/tables"
 check "nothing of the other analysis is left" test ! -e "$T/o/report.html" -a ! -e "$T/o/report.json" -a ! -e "$T/o/folded/time.folded"
 check "nothing else is touched" grep -q mine "$T/o/notes.txt"
+jq -nc '[range(20000) | {ph: "X", pid: 1, tid: 1, ts: (. * 10), dur: 5, name: "f\(.)"}]' >"$T/wide.json"
 if [ "$(id -u)" = 0 ] && mkdir -p "$T/small" && mount -t tmpfs -o size=16k none "$T/small" 2>/dev/null; then
 	at_end "umount '$T/small'"
 	code "a full disk" 6 "$PROFRIG" -q analyze "$FIX/tef/kineto.json" -o "$T/small/o"
 	check "every line says why" sh -c '! grep -v "No space left" "$1"' sh "$T/err"
 	is "and each only once" "$(sort "$T/err" | uniq -d | wc -l)" 0
+	is "and once what to do" "$(grep -c ': make room there, or name another place, and write it again$' "$T/err")" 1
 	check "no half-written file" sh -c '[ -z "$(find "$1" -name "*.tmp*")" ]' sh "$T/small"
+	# A file of megabytes fails in its middle, long before its end is written.
+	"$PROFRIG" -q analyze "$T/wide.json" -o "$T/roomy" --format json >"$T/out"
+	half=$(($(du -k "$T/roomy/report.json" | cut -f1) / 2))
+	rm -rf "$T/small/o"
+	mount -o "remount,size=${half}k" "$T/small"
+	code "a disk that is full in the middle of report.json" 6 "$PROFRIG" -q analyze "$T/wide.json" -o "$T/small/o" --format json
+	like "is called nothing else" "$(head -n 1 "$T/err")" "/report\\.json: No space left on device: make room there"
+	rm -rf "$T/small/o"
+	mount -o "remount,size=64k" "$T/small"
+	code "nor by convert" 4 "$PROFRIG" -q convert "$T/wide.json" -o "$T/small/wide.speedscope.json"
+	is "which says what to do too" "$(cat "$T/err")" "profrig: error: $T/small/wide.speedscope.json: No space left on device: make room there, or name another place, and write it again"
 else
 	skip "a full disk" "needs to mount a small file system"
+fi
+
+# No memory: what there was of it decides where that is noticed, never how it ends. (Sanitizers take more than any of these.)
+jq -nc '[range(60000) | {ph: "X", pid: 1, tid: 1, ts: (. * 10), dur: 5, name: "f\(.)"}]' >"$T/large.json"
+short_of() { # KIB COMMAND…
+	(
+		ulimit -v "$1" || exit 99
+		shift
+		exec "$@"
+	) >"$T/out" 2>"$T/err"
+}
+if short_of 30000 "$PROFRIG" --version; then
+	for command in "info" "analyze -o $T/none" "convert -o $T/none.folded"; do
+		ended= lines=0 died=0
+		for kib in 25000 28000 32000 36000 40000; do
+			short_of $kib "$PROFRIG" -q $command "$T/large.json"
+			ended="$ended$? " lines=$((lines + $(wc -l <"$T/err")))
+			died=$((died + $(grep -c "^profrig: error: out of memory: what was not finished is not there; leave it more memory (other programs, ulimit -v), or give it fewer inputs$" "$T/err")))
+		done
+		is "${command%% *} without memory: 5 each time, in one line" "$ended$lines" "5 5 5 5 5 5"
+		check "${command%% *}: which says what to do" test $died -ge 2
+	done
+	check "nothing is left behind" sh -c '[ -z "$(find "$1" -name ".profrig-*")" ] && ! test -e "$1/none.folded"' sh "$T"
+	codes= said=
+	for kib in 45000 48000 52000 56000; do
+		short_of $kib "$PROFRIG" -q run -o "$T/short" --engine host --tools-dir "$ROOT/tests/fixtures/tools" --tools outs -- sh -c "cp '$FIX/tef/kineto.json' \$OUTS/may.json; cp '$T/large.json' \$OUTS/must.json"
+		codes="$codes $?" said=$said$(sed 's/$/;/' "$T/err")
+	done
+	like "a run whose analysis finds no memory: 6" "$codes" " 6"
+	like "its directory is complete, and that is said" "$said" "profrig: error: out of memory: the run directory is complete, 'profrig report $T/short/[^ ]*' analyses it where there is more;"
+else
+	skip "no memory" "this build takes more than 30 MB to say its version"
 fi
 
 # what is given

@@ -231,7 +231,14 @@ quiet "s3, at last"
 # --- local, nas ---
 mkdir -p set/sub; printf 1 >set/a; printf 2 >set/sub/b
 code "local" 0 run "$D, provider: local, path: set" -- sh -c 'cat "$PROFRIG_DATA_D/a" "$PROFRIG_DATA_D/sub/b"; test "$MAD_DATAHOME" = "$PROFRIG_DATA_D" && test "$MAD_DATANAME" = d'
-is "local: as it is" "$(cat "$R/steps/01-workload.out") $(d provider) $(d files) $(d bytes) $(d sha256)" "12 local 2 2 null"
+is "local: as it is" "$(cat "$R/steps/01-workload.out") $(d provider) $(d files) $(d bytes) $(d at_least) $(d sha256)" "12 local 2 2 false null"
+mkdir big; (cd big && seq -f 'f%06.0f' 100003 | xargs touch && printf 1 >f100000)
+code "local: more files than are counted" 0 run "$D, provider: local, path: big" -- sh -c 'ls "$PROFRIG_DATA_D/" | wc -l'
+is "local: run.json says that there are more" "$(cat "$R/steps/01-workload.out") $(d files) $(d at_least)" "100003 100001 true"
+like "local: so does a note" "$(field "$R/run.json" '.warnings[] | .code + " " + .severity + " " + .text')" "^W_DATA_UNCOUNTED note data 'd' from .*/big is large: at least 100001 files with [01] bytes, the rest was not counted$"
+code "local: of so many with a checksum all are looked at: 1" 1 run "$D, provider: local, path: big, sha256: $sha"
+is "local: and counted" "$(d at_least)" false
+rm -r big
 code "local: a file" 0 run "$D, provider: local, path: set/a" -- sh -c 'cat "$PROFRIG_DATA_D"'
 code "local: a checksum that does not hold: 1" 1 run "$D, provider: local, path: set, sha256: $sha"
 code "local: not there: 4" 4 run "$D, provider: local, path: nix"

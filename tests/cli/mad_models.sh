@@ -223,3 +223,18 @@ if command -v python3 >/dev/null; then
 else
 	skip "get_models_json.py" "python3 is not installed"
 fi
+
+# What is there by a name goes before what that name may say.
+mkdir -p "$T/odd/pkg.json#y" "$T/odd/own.yaml#z" && cd "$T/odd" || exit 1
+echo '[{"name": "m1", "dockerfile": "d/x", "scripts": "run.sh", "n_gpus": "0", "tags": ["t"]}]' >"pkg.json#y/models.json"
+echo 'echo "hi $*"' >"pkg.json#y/run.sh"
+printf 'model: {name: own, command: [echo, hi]}\n' >"own.yaml#z/profrig.yaml"
+for path in ./own.yaml#z own.yaml#z/profrig.yaml "$T/odd/own.yaml#z"; do
+	code "a folder with a file's end and # in its name: ${path#"$T"}" 0 "$PROFRIG" -q plan --engine host "$path"
+done
+code "a package of such a name" 0 env MODEL_DIR="$T/odd/pkg.json#y" "$PROFRIG" -q plan --engine host -t t
+code "with arguments" 0 env MODEL_DIR="$T/odd/pkg.json#y" "$PROFRIG" -q plan --engine host --format json -t m1:epochs=2
+like "has them" "$(jq -c '[.. | .argv? // empty]' "$T/out")" '"--epochs","2"'
+code "in such a folder" 0 sh -c "cd 'pkg.json#y' && exec '$PROFRIG' -q plan --engine host -t m1"
+cp "own.yaml#z/profrig.yaml" "file.yaml#t"
+code "a file of such a name" 0 "$PROFRIG" -q plan --engine host ./file.yaml#t

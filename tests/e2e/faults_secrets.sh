@@ -115,3 +115,11 @@ for value in 00000000 started_utc duration_s "$(basename "$T")"; do
 	check "'$value': plan.json is JSON" jq -e .run_id "$run/plan.json"
 	like "'$value': the run is listed" "$("$PROFRIG" list runs 2>&1)" "$(basename "$run").* success .* cpu_usage"
 done
+
+# Too short to be told from a word: whoever has such a one is told.
+printf 'secrets: {PIN: {from_env: SHORT}, LONG: {from_env: EIGHT}, REPO_USERNAME: {from_env: SHORT}}\n' >short.yaml
+export SHORT=s3cr3t7 EIGHT=hunter28
+code "a short secret" 0 "$PROFRIG" run --no-analyze -o "$T/short" --config short.yaml --engine host -- true
+is "is warned of, by its name and its place" "$(grep warning: err)" "profrig: warning: short.yaml:1: secrets.PIN: its value is shorter than 8 characters, too short to be masked in whole files such as run.json where a command repeats it: take a longer one"
+SHORT='' code "an empty one" 0 "$PROFRIG" run --no-analyze -o "$T/short" --config short.yaml --engine host -- true
+is "is none" "$(grep warning: err)" ""

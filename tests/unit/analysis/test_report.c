@@ -684,6 +684,17 @@ static void test_out_file(void **state UNUSED)
 	assert_file(dir, "d/f", "old");
 	assert_alone(folder, "f");
 
+	/* The first error is told, also when there is room again. */
+	assert_int_equal(out_file_open(dir, "d/f", &o, &err), 0);
+	setrlimit(RLIMIT_FSIZE, &small);
+	for (int i = 0; i < 10000; i++)
+		fputs("0123456789", o.f);
+	setrlimit(RLIMIT_FSIZE, &old);
+	fputs("more", o.f);
+	assert_int_equal(out_file_commit(&o, &err), -EFBIG);
+	assert_file(dir, "d/f", "old");
+	assert_alone(folder, "f");
+
 	assert_int_equal(out_file_open(dir, "d/f", &o, &err), 0);
 	fputs("new", o.f);
 	assert_int_equal(out_file_commit(&o, &err), 0);

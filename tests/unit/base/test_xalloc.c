@@ -1,5 +1,8 @@
 #include "base_test.h"
 
+#include <poll.h>
+#include <pthread.h>
+
 #include "profrig/proc.h"
 
 static void test_sizes(void **state UNUSED)
@@ -77,16 +80,67 @@ static void test_death(void **state UNUSED)
 	assert_string_equal(errs.buf, "profrig: error: out of memory\n");
 }
 
+/* What the program says of it, and its status. */
+static void test_last_words(void **state UNUSED)
+{
+	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	struct proc_exit end;
+
+	assert_int_equal(
+		proc_capture(ARGV("/proc/self/exe", "words"), 10000, 1000, NULL, &errs, &end, NULL),
+		0);
+	assert_int_equal(end.code, 5);
+	assert_string_equal(errs.buf, "profrig: error: out of memory: go home\n");
+}
+
+/* Threads that find none at the same time are one death. */
+static void test_threads(void **state UNUSED)
+{
+	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
+	struct proc_exit end;
+
+	assert_int_equal(proc_capture(ARGV("/proc/self/exe", "threads"), 10000, 1000, NULL, &errs,
+				      &end, NULL),
+			 0);
+	assert_int_equal(end.code, 1);
+	assert_string_equal(errs.buf, "profrig: error: out of memory\n");
+}
+
+static void *find_none(void *unused UNUSED)
+{
+	xalloc_failed();
+}
+
+static void linger(void)
+{
+	poll(NULL, 0, 100);
+}
+
+static void die_in_threads(void)
+{
+	pthread_t t[4];
+
+	xalloc_last_act(linger);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		if (pthread_create(&t[i], NULL, find_none, NULL) != 0)
+			return;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		pthread_join(t[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_cleanup),
-		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_sizes),      cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_cleanup),    cmocka_unit_test(test_death),
+		cmocka_unit_test(test_last_words), cmocka_unit_test(test_threads),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "die"))
+	if (argc > 1 && !strcmp(argv[1], "words"))
+		xalloc_last_words("go home", 5);
+	if (argc > 1 && !strcmp(argv[1], "threads"))
+		die_in_threads();
+	if (argc > 1)
 		free(xreallocarray(NULL, SIZE_MAX / 2, 4));
 	return cmocka_run_group_tests_name("xalloc", tests, NULL, NULL);
 }
