@@ -503,8 +503,6 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 	pthread_mutex_lock(&sp->lock);
 	if (sp->abandoned)
 		r = -ECANCELED;
-	else if (r < 0)
-		take_in(sp);
 	if (r == 0) {
 		sp->stats.ticks++;
 		if (due_ns)
@@ -693,8 +691,8 @@ void sampling_mark(struct sampling *sp, const char *name)
 		atomic_store(&sp->called, true);
 		if (sp->started)
 			pthread_cond_broadcast(&sp->changed);
-		if (!sp->started || sp->out.len > 2 * FLUSH_BYTES)
-			flush(sp);
+		if ((!sp->started || sp->out.len > 2 * FLUSH_BYTES) && flush(sp) < 0)
+			sp->stop = true;
 	}
 	pthread_mutex_unlock(&sp->lock);
 }
@@ -717,7 +715,6 @@ static void end_thread(struct sampling *sp)
 			pieces--;
 	}
 	if (!sp->ended && !sp->abandoned) {
-		take_in(sp);
 		fail(sp, -ETIMEDOUT, sp->s->name, "a read hangs");
 		end_file(sp);
 		sp->abandoned = true;

@@ -216,6 +216,34 @@ static void disk_full(void **state)
 	assert_int_equal(umount2(dir, MNT_DETACH), 0);
 }
 
+/* The thread ends there too, so that no hole is left in the middle of the file. */
+static void mark_cannot_be_written(void **state)
+{
+	struct sampling_opts o = { .sampler = &source, .path = path, .source.period_s = 0.005 };
+	void (*handled)(int) = signal(SIGXFSZ, SIG_IGN); /* as the programs do */
+	struct rlimit old, small;
+	struct sampling *sp;
+	struct sampling_stats s;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = old;
+	small.rlim_cur = (rlim_t)fs_size(path) + 5;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	sampling_mark(sp, "there is no room for this one");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, handled);
+	assert_int_equal(sampling_start(sp, NULL), 0);
+	WAIT_UNTIL(fake.reads > 0);
+	sleep_ms(100);
+	assert_int_equal(fake.reads, 1); /* the last one, as with any end */
+	sampling_stop(sp, &s);
+	assert_int_equal(s.error, -EFBIG);
+	sampling_free(sp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +254,7 @@ int main(void)
 		TEST(standstill_is_no_hang),
 		TEST(file_size_limit),
 		TEST(disk_full),
+		TEST(mark_cannot_be_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -468,6 +468,23 @@ static void values_and_reasons(void **state)
 	samples_release(&f);
 }
 
+/* Of every reading until now, whatever of it is in the file already. */
+static void summary_so_far(void **state)
+{
+	struct sampling_summary s;
+	struct sampling *sp;
+
+	(void)state;
+	fake_device("gpu0", 1);
+	sp = begin(0.05);
+	for (int n = 2; n < 8; n++) {
+		WAIT_UNTIL(fake.reads > n);
+		sampling_summary(sp, 0, 0, &s);
+		assert_true(s.samples >= (uint64_t)n);
+	}
+	sampling_free(sp);
+}
+
 static void target_arrives(void **state)
 {
 	struct sampling_opts o = { .sampler = &source, .source.period_s = 0.005, .path = path };
@@ -539,6 +556,7 @@ int main(void)
 		TEST(marks),
 		TEST(mark_does_not_wait),
 		TEST(values_and_reasons),
+		TEST(summary_so_far),
 		TEST(target_arrives),
 		TEST(two_at_once),
 	};
