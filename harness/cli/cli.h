@@ -295,6 +295,11 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep);
 /* Says why something was not written; advise: and what to do where a full disk is why. */
 void cli_write_failed(const struct err *err, bool advise);
+/*
+ * A run that has just ended, into its analysis/; code_so_far is that of the run without it. Exit
+ * code of the analysis alone.
+ */
+int analyze_run(const char *run_dir, int code_so_far, struct report *rep);
 /* Tables and reports of rep, all but the folder itself; exit code. */
 int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
 		  const struct strvec *formats);

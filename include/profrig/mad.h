@@ -75,8 +75,8 @@ bool mad_entry_matches(const struct mad_entry *e, const char *word);
 /* Where the arguments of a word begin: at its first ':', or at its end. In a path they stand behind
  * '#', as folders may have ':' in their names. Borrowed. */
 const char *mad_word_args(const char *word);
-/* The '#' between a file and a model's name ("models.json#NAME"); borrowed, NULL: there is none. One
- * in the name of a file or folder that is there ("x.json#y/models.json") is not it. */
+/* The '#' between a file and a model's name ("models.json#NAME"); borrowed, NULL: there is none.
+ * One in the name of a file or folder that is there ("x.json#y/models.json") is not it. */
 const char *mad_path_hash(const char *path);
 /* ":a=1:b" → --a 1 --b */
 void mad_tag_args(const char *args, struct strvec *to);

@@ -96,7 +96,7 @@ struct run_opts {
 	const char *version;  /* of profrig */
 	double build_s;       /* how long the image took to build; 0: not known */
 	/* preflight adds what is not as asked for and is no reason not to run; run_execute puts it
-	 * into run.json. May be NULL. */
+	 * into run.json, and adds what is to be said at the end. May be NULL. */
 	struct strvec *notes;
 	/*
 	 * preflight for `plan`: pulls nothing, starts no container (so what an image lacks is not

@@ -53,6 +53,7 @@ sed 's/^name: note/name: quiet/; /^outputs/d' "$T/t/note.yaml" >"$T/t/quiet.yaml
 warned() { jq -r '.warnings[] | select(.code == "W_WRAP_AT") | .text' "$run/run.json"; }
 code "a program that never starts, of a tool that needs no output" 0 run host --tools quiet --wrap-at trian,eval -- ./run.sh
 like "is told, with what to do" "$(warned)" "^wrap_at: the tools were in front of nothing, as nothing called 'trian' or 'eval' was seen to start: correct the name .*, or do without wrap_at$"
+like "also at the end, on stderr" "$("$PROFRIG" run --no-analyze -o "$T/runs" --engine host --tools-dir "$T/t" --tools quiet --wrap-at trian -- true 2>&1 >"$T/out" | grep warning:)" "warning: wrap_at: the tools were in front of nothing"
 code "one of two" 0 run host --tools quiet --wrap-at trian,train -- ./run.sh
 is "is enough" "$(warned)" ""
 is "each start has a line" "$(cat "$run/steps/wrap_at.log")" train
