@@ -1,11 +1,11 @@
 /*
  * readings: what was read of devices, as numbers, on its way from the thread that reads to whoever
- * makes rows of it: in the order it was read, BATCH rounds of all devices at most.
+ * makes rows of it: in the order it was read, eight rounds of all devices at most.
  *
  * One thread adds, without a lock: next is the place for a reading, which nobody sees before add.
  * Taking needs a lock of the owner's, so that one thread at a time does it; what take returned is
- * valid until the next take. The adding thread starts a round only where readings_full, asked under
- * that lock, said no. No dynamic memory after init, which copies nothing of the devices.
+ * valid until that lock is let go. The adding thread starts a round only when readings_full, asked
+ * under the lock, said no. No dynamic memory after init, which keeps nothing of the devices.
  */
 #ifndef PROFRIG_READINGS_H
 #define PROFRIG_READINGS_H
