@@ -43,6 +43,7 @@ static void in_order(void **state)
 	/* rounds until it is full, some taken in between: every place comes to be used */
 	for (int lap = 0; lap < 50; lap++) {
 		while (!readings_full(&r)) {
+			assert_true(added - taken < 100);
 			add(&r, added++);
 			add(&r, added++);
 		}
