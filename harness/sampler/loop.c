@@ -400,12 +400,12 @@ const struct sampler_facts *sampling_facts(const struct sampling *sp, size_t d)
 /* --- the thread --- */
 
 /*
- * Reads all devices, one after the other: a read begins when the one before ends. < 0 when the
- * thread has to end, 2 when more rows are due.
+ * Reads all devices from *now on, one after the other: a read begins when the one before ends, the
+ * last of them at *now. < 0 when the thread has to end, 2 when more rows are due.
  */
-static int read_round(struct sampling *sp)
+static int read_round(struct sampling *sp, int64_t *now)
 {
-	int64_t begun = clock_monotonic_ns(), ended;
+	int64_t begun = *now, ended;
 	int ret = 0;
 
 	for (size_t d = 0; d < sp->nr_dev && ret >= 0; d++) {
@@ -421,14 +421,17 @@ static int read_round(struct sampling *sp)
 		readings_add(&sp->readings);
 		begun = ended;
 	}
+	*now = begun;
 	return ret;
 }
 
-static int read_all(struct sampling *sp, int64_t begun_ns)
+/* As above, for as many rounds as are due, up to ROUND_NS; 0 or < 0. */
+static int read_all(struct sampling *sp, int64_t *now)
 {
+	int64_t end = *now + ROUND_NS;
 	int r;
 
-	while ((r = read_round(sp)) == 2 && clock_monotonic_ns() - begun_ns < ROUND_NS) {
+	while ((r = read_round(sp, now)) == 2 && *now < end) {
 		pthread_mutex_lock(&sp->lock);
 		if (sp->abandoned)
 			r = -ECANCELED;
@@ -489,7 +492,7 @@ static int settle(struct sampling *sp, int64_t next_ns)
  */
 static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 {
-	int64_t begun = clock_monotonic_ns(), took;
+	int64_t begun = clock_monotonic_ns(), now;
 	pid_t pid = atomic_load(&sp->target);
 	bool paused = atomic_load(&sp->paused);
 	int r;
@@ -498,8 +501,8 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 		sp->s->target(sp->st, pid);
 	sp->told = pid;
 	note_pause(sp, paused);
-	r = paused ? 0 : read_all(sp, begun);
-	took = clock_monotonic_ns() - begun;
+	now = clock_monotonic_ns();
+	r = paused ? 0 : read_all(sp, &now);
 	pthread_mutex_lock(&sp->lock);
 	if (sp->abandoned)
 		r = -ECANCELED;
@@ -507,8 +510,8 @@ static int tick(struct sampling *sp, int64_t due_ns, int64_t next_ns)
 		sp->stats.ticks++;
 		if (due_ns)
 			grade(sp, begun - due_ns);
-		if (took > sp->longest_tick_ns)
-			sp->longest_tick_ns = took;
+		if (now - begun > sp->longest_tick_ns)
+			sp->longest_tick_ns = now - begun;
 		r = settle(sp, next_ns);
 	}
 	pthread_mutex_unlock(&sp->lock);

@@ -27,11 +27,12 @@ void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, s
 						 .before = left,
 						 .after = fields - left - n };
 
-		rd.summary = xcalloc(n + 1, sizeof(*rd.summary) + 2 * sizeof(double));
-		rd.written = (double *)(rd.summary + n + 1);
-		rd.read = rd.written + n + 1;
+		rd.summary = xcalloc(n + 1,
+				     sizeof(*rd.summary) + sizeof(*rd.written) + sizeof(*rd.read));
+		rd.written = (struct sample_field *)(rd.summary + n + 1);
+		rd.read = (double *)(rd.written + n + 1);
 		for (size_t i = 0; i < n; i++)
-			rd.written[i] = rd.read[i] = SAMPLER_ABSENT;
+			rd.written[i].v = rd.read[i] = SAMPLER_ABSENT;
 		VEC_PUSH(&r->device, rd);
 		left += n;
 	}
@@ -139,7 +140,7 @@ static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double
 			continue;
 		r->failed += !isfinite(v[i]);
 		summarize(&rd->summary[i], t_ns, v[i]);
-		if (all || !same(rd->read[i], rd->written[i]))
+		if (all || !same(rd->read[i], rd->written[i].v))
 			news |= UINT64_C(1) << i;
 		else
 			rd->unwritten |= UINT64_C(1) << i;
@@ -148,8 +149,18 @@ static uint64_t take(struct sample_rows *r, size_t d, int64_t t_ns, const double
 	return news;
 }
 
-/* What a number takes at most, with its comma (num.h). */
+/* What a number takes at most, with its comma (num.h); so much is copied of a field, always. */
 #define NUMBER_ROOM 33
+
+static void set_field(struct sample_field *f, double v)
+{
+	char *p = f->text;
+
+	f->v = v;
+	*p++ = ',';
+	p = isnan(v) ? mempcpy(p, "NA", 2) : p + num_fmt_f64(p, v);
+	f->n = (unsigned char)(p - f->text);
+}
 
 /* Straight into the text's memory: a thousand ticks a second make tens of thousands of fields. */
 static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf *to)
@@ -162,13 +173,16 @@ static void put(struct sample_rows *r, size_t d, uint64_t fields, struct strbuf 
 	p += num_fmt_i64(p, rd->read_ns);
 	p = mempcpy(p, r->commas, rd->before);
 	for (size_t i = 0; i < rd->nr; i++) {
-		double v = rd->read[i];
+		struct sample_field *f = &rd->written[i];
 
-		*p++ = ',';
-		if (!(fields >> i & 1))
+		if (!(fields >> i & 1)) {
+			*p++ = ',';
 			continue;
-		p = isnan(v) ? mempcpy(p, "NA", 2) : p + num_fmt_f64(p, v);
-		rd->written[i] = v;
+		}
+		if (f->v != rd->read[i] || signbit(f->v) != signbit(rd->read[i]))
+			set_field(f, rd->read[i]);
+		memcpy(p, f->text, NUMBER_ROOM);
+		p += f->n;
 	}
 	p = mempcpy(p, r->commas, rd->after);
 	*p++ = '\n';

