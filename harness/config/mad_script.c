@@ -127,10 +127,14 @@ static int failed(const char *shown, const struct proc_exit *x, struct strbuf *e
 int mad_script_list(const char *path, const char *shown, const char *dir, const char *name,
 		    struct cfg *ret, struct strvec *notes, struct strbuf *why)
 {
-	char *argv[] = {
-		(char *)"python3",          (char *)"-c", (char *)driver, (char *)path, (char *)dir,
-		(char *)(name ? name : ""), NULL
-	};
+	/* unbuffered: what it printed and what Python says of it stay in order */
+	char *argv[] = { (char *)"python3",
+			 (char *)"-uc",
+			 (char *)driver,
+			 (char *)path,
+			 (char *)dir,
+			 (char *)(name ? name : ""),
+			 NULL };
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
 	struct err err = ERR_INIT;
 	struct proc_exit x = { .code = -1 };

@@ -208,7 +208,7 @@ if command -v python3 >/dev/null; then
 	is "its script is below its folder" "$(conf model.copy scripted/first)" "$T/pkg/scripts/scripted (scripts/scripted/get_models_json.py)"
 	mkdir -p "$T/fail/scripts/s" && cd "$T/fail" || exit 1
 	printf 'print("about to fail")\nraise ValueError("no models today")\n' >scripts/s/get_models_json.py
-	code "a script that fails" 3 "$PROFRIG" plan -t s/x
+	code "a script that fails" 3 env -u PYTHONUNBUFFERED "$PROFRIG" plan -t s/x
 	like "is told with what it said" "$(cat "$T/err")" "scripts/s/get_models_json.py: failed \(status 1\).*about to fail.*ValueError: no models today"
 	echo 'x = 1' >scripts/s/get_models_json.py
 	code "one without list_models()" 3 "$PROFRIG" plan -t s/x

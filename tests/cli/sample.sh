@@ -206,7 +206,7 @@ for e in "$played" "$total"; do
 done
 
 # --- the live line ---
-if command -v script >/dev/null; then
+if need terminal script -qec true /dev/null; then
 	live() { # COLUMNS ARGUMENTS…
 		local cols=$1
 		shift
@@ -224,5 +224,5 @@ if command -v script >/dev/null; then
 	check "no colour" sh -c "! script -qec 'NO_COLOR=1 $PROFRIG sample --source amdgpu --duration 0.3' /dev/null | grep -q '\[[0-9;]*m'"
 	is "not with a command that writes there" "$(script -qec "$PROFRIG -q sample --source amdgpu -- sh -c 'sleep 0.6; echo out'" /dev/null | tr -d '\r')" out
 else
-	skip "the live line" "no script(1)"
+	skip "the live line" "there is no terminal to be had by script(1)"
 fi

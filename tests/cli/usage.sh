@@ -91,7 +91,7 @@ like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrap
 like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
 PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>&1
 is "what can be fixed says how" "$(jq -r '.[] | select(.name == "docker") | .fix' "$T/out" | cut -c 1-24)" "apt-get install docker.i"
-if script -qec true /dev/null >/dev/null 2>&1; then
+if need terminal script -qec true /dev/null; then
 	for what in "run -o $T/runs -- true" "sample --source estimate --duration 0.4"; do
 		is "a dumb terminal, ${what%% *}: no escape sequence" "$(TERM=dumb script -qec "$PROFRIG $what" /dev/null | grep -c "$(printf '\033')") $(TERM=xterm script -qec "$PROFRIG $what" /dev/null | grep -c "$(printf '\033')" | sed 's/[1-9].*/some/')" "0 some"
 	done
@@ -99,7 +99,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	is "on a terminal nothing is wider than it" "$(LC_ALL=C.UTF-8 grep -cE '.{81}' "$T/out")" 0
 	check "and the whole command is there" sh -c "tr -s '\n ' ' ' <'$T/out' | grep -qF 'Fix: apt-get install docker.io && systemctl start docker'"
 else
-	skip "the width of a terminal" "there is none to be had"
+	skip "the width of a terminal" "there is none to be had by script(1)"
 fi
 printf "model: {name: a, command: [echo, hello from the workload]}\nlive: true\n" >"$T/live.yaml"
 code "a run that shows its output because its file says so" 0 "$PROFRIG" run --engine host -o "$T/runs" "$T/live.yaml"

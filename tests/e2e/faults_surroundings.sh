@@ -143,7 +143,7 @@ wait_for test -e "$T/working"
 kill -USR1 $pid
 wait $pid
 is "SIGUSR1 reaches a command that is sampled" $? 0
-if command -v script >/dev/null; then
+if need terminal script -qec true /dev/null; then
 	rm -rf "$T/runs" "$T/working"
 	script -qc "$run --live -- sh -c 'touch $T/working; sleep 600'" /dev/null >/dev/null 2>&1 </dev/null &
 	pid=$!
@@ -152,4 +152,6 @@ if command -v script >/dev/null; then
 	wait $pid 2>/dev/null
 	ended() { test "$(field "$T/runs/latest/run.json" .status)" = interrupted; }
 	check "a terminal that is gone ends the run" wait_for ended
+else
+	skip "a terminal that is gone" "there is none to be had by script(1)"
 fi
