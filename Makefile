@@ -39,11 +39,13 @@ SYS_LIBS := -ldl -lm
 
 src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*.c)
+# What only the portable build links (mk/tarball.mk).
+BASE_SRC := $(filter-out base/gz_zlib.c base/dynlib_none.c,$(BASE_SRC))
 # rsmi_child.c is a program of its own (mk/samplers.mk).
 HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config devices plan engine sampler image data run campaign,harness/$(d)/*.c)))
 ANALYSIS_SRC := $(call src,$(foreach d,model readers attribution stats report,analysis/$(d)/*.c))
-# ranks_mpi.c is of profrig-mpi (mk/mpi.mk).
-CLI_SRC := $(filter-out %/ranks_mpi.c,$(call src,harness/cli/*.c))
+# ranks_mpi.c is of profrig-mpi (mk/mpi.mk), helper_exec.c of the portable build (mk/tarball.mk).
+CLI_SRC := $(filter-out %/ranks_mpi.c %/helper_exec.c,$(call src,harness/cli/*.c))
 AGENT_SRC := $(call src,harness/agent/*.c)
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -80,7 +82,7 @@ $(B)/obj/agent/%.o: %.c Makefile
 	$(call say,CC,"$< (agent)")
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -MMD -MP -c $< -o $@
-AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c base/fs_own.c
+AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c base/fs_own.c base/fs_path.c base/door.c
 $(B)/profrig-init: $(patsubst %.c,$(B)/obj/agent/%.o,$(AGENT_SRC) $(AGENT_BASE))
 	$(call say,LD,$@)
 	$(Q)$(CC) -static -pthread $^ -o $@ -ljansson

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
 #include "profrig/vec.h"
@@ -59,7 +60,7 @@ struct csv_reader *csv_open_mem(const char *data, size_t n)
 
 int csv_open_file(const char *path, struct csv_reader **ret, struct err *err)
 {
-	CLEANUP(xclosep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
 	struct csv_reader *r;
 	struct stat st;
 
@@ -399,4 +400,18 @@ void csv_end(struct csv_writer *w)
 		put(w, "\"\"", 2);
 	putc_unlocked('\n', w->f);
 	w->begun = 0;
+}
+
+bool csv_is_formula(const char *s)
+{
+	double v;
+
+	return *s && strchr("=+-@\t\r", *s) && num_f64(s, strlen(s), &v) != 0;
+}
+
+void csv_sheet_str(struct csv_writer *w, const char *s)
+{
+	CLEANUP(xfreep) char *text = csv_is_formula(s) ? xasprintf("'%s", s) : NULL;
+
+	csv_str(w, text ? text : s);
 }

@@ -63,9 +63,26 @@ static void text_store(struct text *t, struct err *err, int code)
 /* Not strerror: the words must not depend on the locale, and threads may call. */
 static const char *describe(int code)
 {
-	const char *s = strerrordesc_np(code);
+	const char *s;
 
+	/* Those of door.h, for which the system's words are about something else. */
+	switch (code) {
+	case ELOOP:
+		return "a symbolic link is in the way";
+	case EBADFD:
+		return "not a regular file";
+	case EMLINK:
+		return "the file has a second name (a hard link)";
+	case EOWNERDEAD:
+		return "the file belongs to a user that is not expected here";
+	}
+	s = strerrordesc_np(code);
 	return s ? s : "unknown error";
+}
+
+const char *err_words(int code)
+{
+	return describe(code);
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)

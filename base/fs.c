@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/strbuf.h"
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
@@ -52,12 +53,33 @@ static int write_full(int fd, const void *data, size_t n)
 	return 0;
 }
 
+static const char *kind_of(mode_t mode)
+{
+	return S_ISFIFO(mode)   ? "a FIFO"
+	       : S_ISSOCK(mode) ? "a socket"
+	       : S_ISDIR(mode)  ? "a folder"
+				: "a device";
+}
+
+/* A pipe that the caller hands over has its name there; elsewhere a FIFO lies in wait. */
+static bool is_stream_name(const char *path)
+{
+	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+}
+
 static int open_read(const char *path, int *ret_fd, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool stream = is_stream_name(path);
+	int fd = door_open(path, O_RDONLY | (stream ? 0 : O_NONBLOCK), 0);
+	struct stat st;
 
 	if (fd < 0)
 		return err_sys(err, errno, "%s", path);
+	if (!stream && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(err, S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "%s: is %s, no file",
+			       path, kind_of(st.st_mode));
+	}
 	*ret_fd = fd;
 	return 0;
 }
@@ -107,7 +129,7 @@ static int open_temp(const char *dir, char **ret_path)
 		int fd;
 
 		temps_hold(path);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		fd = door_open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 		if (fd >= 0) {
 			*ret_path = path;
 			return fd;
@@ -149,16 +171,16 @@ int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep kee
 	fd = -1;
 	if (close(plain) < 0 && r == 0 && errno != EINTR)
 		r = -errno;
-	if (r == 0 && rename(temp, path) < 0)
+	if (r == 0 && door_rename(temp, path) < 0)
 		r = -errno;
 	if (r < 0) {
-		unlink(temp);
+		door_unlink(temp);
 		temps_let_go(temp);
 		return err_sys(err, -r, "%s", path);
 	}
 	temps_let_go(temp);
 	if (keep == FS_KEEP_NAME)
-		dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		dir_fd = door_open(dir, O_RDONLY | O_DIRECTORY, 0);
 	if (dir_fd >= 0)
 		fsync(dir_fd);
 	return 0;
@@ -181,7 +203,7 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *err)
 		*end = '\0';
 		/* Parents must let us in, whatever the mode of the last. What is there already is
 		 * fine, also on a read-only file system, where mkdir has other words for it. */
-		if (end > p && mkdir(part, c ? mode | 0300 : mode) < 0) {
+		if (end > p && door_mkdir(part, c ? mode | 0300 : mode) < 0) {
 			int code = errno;
 
 			if (!fs_is_dir(part))
@@ -199,35 +221,35 @@ bool fs_exists(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0;
+	return door_stat(path, &st) == 0;
 }
 
 bool fs_is_dir(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return door_stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 bool fs_is_file(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	return door_stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 int64_t fs_size(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
+	return door_stat(path, &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
 int64_t fs_mtime_ns(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0)
+	if (door_stat(path, &st) < 0)
 		return -1;
 	return (int64_t)st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 }

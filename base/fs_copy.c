@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/xalloc.h"
 
@@ -41,16 +42,16 @@ static int copy_bytes(int in, int out)
 
 static int copy_file(const struct copying *c, const char *from, const char *to, mode_t mode)
 {
-	CLEANUP(xclosep) int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(xclosep) int in = door_open(from, O_RDONLY | O_NONBLOCK, 0);
 	CLEANUP(xclosep) int out = -1;
 	int r;
 
 	if (in < 0)
 		return err_sys(c->err, errno, "cannot read '%s'", from);
 	/* Over a link, which may lead anywhere, nothing is written. */
-	if (unlink(to) < 0 && errno != ENOENT)
+	if (door_unlink(to) < 0 && errno != ENOENT)
 		return err_sys(c->err, errno, "cannot replace '%s'", to);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	out = door_open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (out < 0)
 		return err_sys(c->err, errno, "cannot make '%s'", to);
 	r = copy_bytes(in, out);
@@ -64,14 +65,14 @@ static int copy_file(const struct copying *c, const char *from, const char *to, 
 static int copy_dangling_link(const struct copying *c, const char *from, const char *to)
 {
 	char target[4096];
-	ssize_t n = readlink(from, target, sizeof(target) - 1);
+	ssize_t n = door_readlink(from, target, sizeof(target) - 1);
 
 	if (n < 0)
 		return err_sys(c->err, errno, "cannot read '%s'", from);
 	target[n] = '\0';
-	if (unlink(to) < 0 && errno != ENOENT)
+	if (door_unlink(to) < 0 && errno != ENOENT)
 		return err_sys(c->err, errno, "cannot replace '%s'", to);
-	if (symlink(target, to) < 0)
+	if (door_symlink(target, to) < 0)
 		return err_sys(c->err, errno, "cannot make '%s'", to);
 	return 0;
 }
@@ -82,7 +83,7 @@ static int copy_entry(const struct copying *c, const char *from, const char *to,
 {
 	struct stat st;
 
-	if (stat(from, &st) < 0)
+	if (door_stat(from, &st) < 0)
 		return errno == ENOENT ? copy_dangling_link(c, from, to)
 				       : err_sys(c->err, errno, "cannot read '%s'", from);
 	if (S_ISREG(st.st_mode))
@@ -117,7 +118,7 @@ int fs_copy_tree(const char *from, const char *to, const char *but, struct err *
 {
 	struct copying c = { .err = err };
 
-	if (but && stat(but, &c.but) < 0)
+	if (but && door_stat(but, &c.but) < 0)
 		c.but.st_ino = 0;
 	return copy_dir(&c, from, to, 0);
 }

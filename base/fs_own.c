@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/xalloc.h"
 
@@ -65,7 +66,7 @@ int fs_own_below(const char *dir, int64_t since_ns, struct fs_owned *ret)
 {
 	struct owning o = { .since_ns = since_ns, .left = MAX_ENTRIES, .ret = ret };
 	struct stat st;
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = door_open(dir, O_RDONLY | O_DIRECTORY, 0);
 
 	if (fd < 0)
 		return -errno;

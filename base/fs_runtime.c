@@ -22,12 +22,20 @@ static int check_folder(const char *dir, struct err *err)
 	return 0;
 }
 
+static bool is_own_dir(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
 char *fs_runtime_dir(struct err *err)
 {
 	const char *xdg = getenv("XDG_RUNTIME_DIR");
 	CLEANUP(xfreep) char *dir = NULL;
 
-	if (xdg && *xdg == '/' && fs_is_dir(xdg))
+	/* Of another user it is with sudo -E: a folder made there would lock its owner out. */
+	if (xdg && *xdg == '/' && is_own_dir(xdg))
 		dir = fs_join(xdg, "profrig");
 	else
 		dir = xasprintf("/tmp/profrig-%u", geteuid());

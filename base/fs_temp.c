@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
@@ -42,7 +43,7 @@ static int64_t last_written_ns(const char *path, int depth)
 	struct stat st;
 	int64_t last;
 
-	if (lstat(path, &st) < 0)
+	if (door_lstat(path, &st) < 0)
 		return 0;
 	last = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH)
@@ -76,7 +77,7 @@ size_t fs_temp_sweep(const char *dir, int64_t *bytes)
 		struct stat st;
 		int64_t size;
 
-		if (fs_temp_pid(names.v[i]) <= 0 || lstat(path, &st) < 0 ||
+		if (fs_temp_pid(names.v[i]) <= 0 || door_lstat(path, &st) < 0 ||
 		    st.st_uid != geteuid() || !fs_temp_abandoned(path))
 			continue;
 		size = fs_usage(path);

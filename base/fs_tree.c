@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
@@ -59,7 +60,7 @@ static void move_sorted(struct strvec *from, struct strvec *to)
 
 int fs_list(const char *dir, struct strvec *out, struct err *err)
 {
-	CLEANUP(closedirp) DIR *d = opendir(dir);
+	CLEANUP(closedirp) DIR *d = door_opendir(dir);
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	int r;
 
@@ -133,6 +134,7 @@ int fs_remove_tree(const char *path, struct err *err)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	CLEANUP(xfreep) char *name = NULL;
 	const char *last;
+	int at = -1, r;
 
 	/* A slash at the end would make the kernel follow a link. */
 	strbuf_addstr(&sb, path);
@@ -141,9 +143,12 @@ int fs_remove_tree(const char *path, struct err *err)
 	last = fs_base(sb.buf);
 	if (sb.len && (!*last || is_dots(last)))
 		return err_set(err, EINVAL, "will not remove '%s'", path);
-	/* sb grows on the way down: what is removed needs a name of its own. */
-	name = xstrdup(sb.buf);
-	return remove_at(AT_FDCWD, name, &sb, 0, err);
+	if (door_parent(sb.buf, &at, &name) < 0)
+		return errno == ENOENT ? 0 : err_sys(err, errno, "cannot remove '%s'", path);
+	r = remove_at(at, name, &sb, 0, err);
+	if (at >= 0)
+		close(at);
+	return r;
 }
 
 /* --- patterns --- */
@@ -239,10 +244,13 @@ struct walk {
 	struct strvec found;
 	struct strbuf path;  /* the directory given, then what is below it */
 	size_t root;         /* where the relative part begins */
+	bool held;           /* door.h: no link is followed */
 	struct strvec *lost; /* why directories could not be read; NULL: that is an error */
 };
 
-static int entry_type(DIR *d, const struct dirent *e)
+/* In a held folder all that is no directory is listed: what is no file is refused by its name when
+ * it is opened, and so does not vanish without a word. */
+static int entry_type(const struct walk *w, DIR *d, const struct dirent *e)
 {
 	struct stat st;
 
@@ -253,6 +261,14 @@ static int entry_type(DIR *d, const struct dirent *e)
 			return DT_UNKNOWN;
 		if (S_ISDIR(st.st_mode))
 			return DT_DIR;
+	}
+	if (w->held)
+		return DT_REG;
+	if (e->d_type == DT_UNKNOWN) {
+		if (S_ISREG(st.st_mode))
+			return DT_REG;
+		if (!S_ISLNK(st.st_mode))
+			return DT_UNKNOWN;
 	} else if (e->d_type != DT_LNK) {
 		return DT_UNKNOWN;
 	}
@@ -294,7 +310,7 @@ static int walk_dir(struct walk *w, int depth, struct err *err)
 		err_set(&why, ELOOP, "%s: nested too deeply", w->path.buf);
 		return walk_fails(w, depth, &why, err);
 	}
-	d = opendir(w->path.buf);
+	d = door_opendir(w->path.buf);
 	/* What is gone again since its parent was read is no error. */
 	if (!d && depth > 0 && errno == ENOENT)
 		return 0;
@@ -303,7 +319,7 @@ static int walk_dir(struct walk *w, int depth, struct err *err)
 		return walk_fails(w, depth, &why, err);
 	}
 	while ((r = next_entry(d, &e)) > 0) {
-		int type = entry_type(d, e);
+		int type = entry_type(w, d, e);
 
 		if (len == 0 || w->path.buf[len - 1] != '/')
 			strbuf_addch(&w->path, '/');
@@ -336,6 +352,7 @@ int fs_glob_all(const char *dir, const char *pattern, struct strvec *out, struct
 	int r;
 
 	strbuf_addstr(&w.path, *dir ? dir : ".");
+	w.held = door_holds(w.path.buf);
 	r = walk_dir(&w, 0, err);
 	if (r == 0)
 		move_sorted(&w.found, out);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/xalloc.h"
 
@@ -38,5 +39,14 @@ static int64_t usage_below(int parent, const char *name, int depth)
 
 int64_t fs_usage(const char *path)
 {
-	return usage_below(AT_FDCWD, path, 0);
+	CLEANUP(xfreep) char *name = NULL;
+	int64_t total;
+	int at;
+
+	if (door_parent(path, &at, &name) < 0)
+		return 0;
+	total = usage_below(at, name, 0);
+	if (at >= 0)
+		close(at);
+	return total;
 }

@@ -12,6 +12,7 @@
 
 #include "profrig/redact.h"
 #include "profrig/strbuf.h"
+#include "profrig/text.h"
 #include "profrig/xalloc.h"
 
 static atomic_int the_level = 1;
@@ -47,12 +48,11 @@ bool log_color(void)
 
 void log_line_clean(struct strbuf *sb, size_t from)
 {
-	for (size_t i = from; i < sb->len; i++) {
-		unsigned char c = (unsigned char)sb->buf[i];
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
 
-		if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
-			sb->buf[i] = '?';
-	}
+	text_visible(&clean, sb->buf + from, sb->len - from, "\t\n");
+	sb->len = from;
+	strbuf_add(sb, clean.buf, clean.len);
 }
 
 void log_line_write(const char *text, size_t n, bool redrawn)
@@ -110,14 +110,16 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *word, const c
 
 void log_error(const char *fmt, ...)
 {
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	va_list args;
 
 	va_start(args, fmt);
-	pthread_mutex_lock(&last_lock);
-	vsnprintf(last_error, sizeof(last_error), fmt, args);
-	redact_str(last_error);
-	pthread_mutex_unlock(&last_lock);
+	strbuf_vaddf(&sb, fmt, args);
 	va_end(args);
+	redact_str(sb.buf);
+	pthread_mutex_lock(&last_lock);
+	snprintf(last_error, sizeof(last_error), "%s", sb.buf);
+	pthread_mutex_unlock(&last_lock);
 	EMIT(0, "error", "1;31");
 }
 

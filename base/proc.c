@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -571,4 +572,12 @@ int proc_signal_number(const char *name)
 		if (signal_names[sig] && !strcasecmp(signal_names[sig] + 3, name))
 			return sig;
 	return 0;
+}
+
+bool proc_may_trace(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return syscall(SYS_capget, &head, data) < 0 || (data[0].permitted >> CAP_SYS_PTRACE & 1);
 }

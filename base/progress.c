@@ -18,10 +18,12 @@
 
 #include "profrig/clock.h"
 #include "profrig/log.h"
+#include "profrig/redact.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
 #define PATIENCE_MS 200
+#define MAX_NOTE 200
 
 #define REDRAW_NS (100 * NS_PER_MS)
 #define LOOK_NS (20 * NS_PER_MS)
@@ -117,6 +119,14 @@ static void draw(uint64_t done, int64_t now)
 	state.drawn_ns = now;
 }
 
+/* Words of unknown origin, as they may stand on a terminal. Before they are cut to its width. */
+static void words_clean(struct strbuf *sb)
+{
+	if (sb->len)
+		sb->len = redact(sb->buf, sb->len, REDACT_MIN);
+	log_line_clean(sb, 0);
+}
+
 void progress_setup(int enabled)
 {
 	pthread_mutex_lock(&state.lock);
@@ -135,7 +145,7 @@ void progress_phase(const char *fmt, ...)
 		va_start(ap, fmt);
 		strbuf_vaddf(&state.phase, fmt, ap);
 		va_end(ap);
-		log_line_clean(&state.phase, 0);
+		words_clean(&state.phase);
 		strbuf_clear(&state.note);
 		state.total = 0;
 		state.items = false;
@@ -217,8 +227,9 @@ void progress_note(const char *note)
 	pthread_mutex_lock(&state.lock);
 	if (state.mode == 2 && state.shown) {
 		strbuf_clear(&state.note);
-		strbuf_addf(&state.note, "%.200s", note);
-		log_line_clean(&state.note, 0);
+		strbuf_addstr(&state.note, note);
+		words_clean(&state.note);
+		cut_to_width(&state.note, MAX_NOTE);
 		if (now - state.drawn_ns >= REDRAW_NS)
 			draw(0, now);
 	}

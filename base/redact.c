@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profrig/json_out.h"
+#include "profrig/strbuf.h"
 #include "profrig/strvec.h"
 #include "profrig/xalloc.h"
 
@@ -33,43 +34,136 @@ static void insert(const char *value)
 	}
 }
 
-/* As it stands in JSON, without the quotes. */
-static char *json_form(const char *value)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	struct json_out j;
+/* --- the forms in which words are written --- */
 
-	if (!f)
-		return NULL;
-	json_out_init(&j, f, 0);
-	json_str(&j, NULL, value);
-	if (fclose(f) != 0 || n < 2) {
-		free(text);
-		return NULL;
+/* As it stands in JSON, without the quotes. */
+static void add_json(struct strbuf *to, const char *value)
+{
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT;
+
+	json_quote(&quoted, value, strlen(value));
+	strbuf_add(to, quoted.buf + 1, quoted.len - 2);
+}
+
+/* Each c becomes `by`. */
+static void add_with(struct strbuf *to, const char *value, char c, const char *by)
+{
+	for (; *value; value++)
+		if (*value == c)
+			strbuf_addstr(to, by);
+		else
+			strbuf_addch(to, *value);
+}
+
+/* As it stands between the single quotes of a shell word. */
+static void add_shell(struct strbuf *to, const char *value)
+{
+	add_with(to, value, '\'', "'\\''");
+}
+
+static void add_csv(struct strbuf *to, const char *value)
+{
+	add_with(to, value, '"', "\"\"");
+}
+
+static void add_html(struct strbuf *to, const char *value)
+{
+	for (; *value; value++)
+		if (*value == '&')
+			strbuf_addstr(to, "&amp;");
+		else if (*value == '<')
+			strbuf_addstr(to, "&lt;");
+		else if (*value == '>')
+			strbuf_addstr(to, "&gt;");
+		else if (*value == '"')
+			strbuf_addstr(to, "&quot;");
+		else if (*value == '\'')
+			strbuf_addstr(to, "&#39;");
+		else
+			strbuf_addch(to, *value);
+}
+
+static const char upper[] = "0123456789ABCDEF", lower[] = "0123456789abcdef";
+
+/* RFC 3986: all but unreserved characters, and those of `kept`. */
+static void add_url(struct strbuf *to, const char *value, const char *kept, const char *hex)
+{
+	for (; *value; value++) {
+		unsigned char c = (unsigned char)*value;
+
+		if ((isascii(c) && isalnum(c)) || strchr("-_.~", c) || strchr(kept, c)) {
+			strbuf_addch(to, c);
+		} else {
+			const char code[] = { '%', hex[c >> 4], hex[c & 15], '\0' };
+
+			strbuf_addstr(to, code);
+		}
 	}
-	memmove(text, text + 1, n - 2);
-	text[n - 2] = '\0';
-	return text;
+}
+
+static void add_url_upper(struct strbuf *to, const char *value)
+{
+	add_url(to, value, "", upper);
+}
+
+static void add_url_lower(struct strbuf *to, const char *value)
+{
+	add_url(to, value, "", lower);
+}
+
+static void add_url_path(struct strbuf *to, const char *value)
+{
+	add_url(to, value, "/", upper);
+}
+
+/* What may stand in a path or a user's part without being encoded (RFC 3986: sub-delims, ':'). */
+static void add_url_loose(struct strbuf *to, const char *value)
+{
+	add_url(to, value, "/!$&'()*+,;=:", upper);
+}
+
+typedef void (*form_fn)(struct strbuf *to, const char *value);
+static const form_fn url_forms[] = { add_url_upper, add_url_lower, add_url_path, add_url_loose };
+static const form_fn quoted_forms[] = { add_json, add_shell, add_csv, add_html };
+
+/* Quotes may stand inside quotes: a shell word in the shell word of `sh -c`, all of it in JSON. */
+#define NESTED 3
+
+static void insert_quoted(const char *value, int nested)
+{
+	insert(value);
+	for (size_t i = 0; nested > 0 && i < ARRAY_LEN(quoted_forms); i++) {
+		CLEANUP(strbuf_release) struct strbuf form = STRBUF_INIT;
+
+		quoted_forms[i](&form, value);
+		if (form.len != strlen(value) || memcmp(form.buf, value, form.len) != 0)
+			insert_quoted(form.buf, nested - 1);
+	}
+}
+
+static void insert_forms(const char *value)
+{
+	insert_quoted(value, NESTED);
+	for (size_t i = 0; i < ARRAY_LEN(url_forms); i++) {
+		CLEANUP(strbuf_release) struct strbuf form = STRBUF_INIT;
+
+		url_forms[i](&form, value);
+		insert_quoted(form.buf, NESTED);
+	}
 }
 
 void redact_learn(const char *value)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 
-	if (!value)
+	if (!value || !*value)
 		return;
 	strvec_push(&lines, value);
 	strvec_split(&lines, value, "\r\n");
 	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < lines.nr; i++) {
-		CLEANUP(xfreep) char *json = json_form(lines.v[i]);
-
-		insert(lines.v[i]);
-		if (json)
-			insert(json);
-	}
+	for (size_t i = 0; i < lines.nr; i++)
+		if (strlen(lines.v[i]) >= REDACT_MIN)
+			insert_forms(lines.v[i]);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -93,6 +187,41 @@ static size_t cut(char *text, size_t n, const char *value)
 		to += STARS;
 		from += keep + len;
 	}
+}
+
+/* Without the sign that something was cut off (err.h: '+', an ellipsis). */
+static size_t before_mark(const char *text, size_t n)
+{
+	static const char ellipsis[] = "\xe2\x80\xa6", dots[] = "...";
+
+	if (n >= 1 && text[n - 1] == '+')
+		return n - 1;
+	if (n >= 3 && (!memcmp(text + n - 3, ellipsis, 3) || !memcmp(text + n - 3, dots, 3)))
+		return n - 3;
+	return n;
+}
+
+/* How many bytes at the end of a text are the beginning of value; 0 when fewer than REDACT_SURE. */
+static size_t begun_at_end(const char *text, size_t n, const char *value)
+{
+	size_t len = strlen(value);
+
+	for (size_t k = len - 1 < n ? len - 1 : n; k >= REDACT_SURE; k--)
+		if (!memcmp(text + n - k, value, k))
+			return k;
+	return 0;
+}
+
+/* A text that was cut may end in the midst of a secret. */
+static size_t cut_end(char *text, size_t n, const char *value)
+{
+	size_t end = before_mark(text, n), k = begun_at_end(text, end, value);
+
+	if (k == 0)
+		return n;
+	memset(text + end - k, '*', STARS);
+	memmove(text + end - k + STARS, text + end, n - end);
+	return n - k + STARS;
 }
 
 static bool ends_authority(char c)
@@ -153,6 +282,8 @@ size_t redact(char *text, size_t n, size_t min)
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < known.nr && strlen(known.v[i]) >= min; i++)
 		n = cut(text, n, known.v[i]);
+	for (size_t i = 0; i < known.nr && strlen(known.v[i]) > REDACT_SURE; i++)
+		n = cut_end(text, n, known.v[i]);
 	pthread_mutex_unlock(&lock);
 	n = cut_urls(text, n);
 	if (n < was)

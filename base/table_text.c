@@ -34,10 +34,10 @@ static size_t cells_of(const char *s)
 /* Nothing in a name may move the cursor. */
 static char *printable(const char *s)
 {
-	char *copy = xstrdup(s);
+	struct strbuf sb = STRBUF_INIT;
 
-	text_no_controls(copy, '?');
-	return copy;
+	text_visible(&sb, s, strlen(s), "");
+	return strbuf_steal(&sb);
 }
 
 static char *heading(const struct table_column *col)

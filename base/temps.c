@@ -6,9 +6,12 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#include "profrig/door.h"
 
 /* Trees of ours are two levels deep: an archive of OTF2 and its folder. */
 #define MAX_DEPTH 4
@@ -18,9 +21,23 @@ enum state { FREE, BUSY, HELD };
 static struct held {
 	_Atomic int state;
 	pid_t owner;
-	char path[PATH_MAX];
+	int dir; /* of path's folder, or AT_FDCWD with all of path as the name */
+	char path[PATH_MAX], name[PATH_MAX];
 } held[TEMPS_MAX];
 static atomic_bool ending;
+
+/* The signal's handler has no locks to ask for the way with, so the folder is opened now. */
+static void hold_name(struct held *h)
+{
+	char *name = NULL;
+
+	if (door_parent(h->path, &h->dir, &name) < 0) {
+		h->dir = -1;
+		return;
+	}
+	memcpy(h->name, name, strlen(name) + 1);
+	free(name);
+}
 
 void temps_hold(const char *path)
 {
@@ -34,6 +51,7 @@ void temps_hold(const char *path)
 		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
 			continue;
 		memcpy(held[i].path, path, len + 1);
+		hold_name(&held[i]);
 		held[i].owner = getpid();
 		atomic_store(&held[i].state, HELD);
 		return;
@@ -47,8 +65,12 @@ void temps_let_go(const char *path)
 
 		if (atomic_load(&held[i].state) != HELD || strcmp(held[i].path, path) != 0)
 			continue;
-		if (atomic_compare_exchange_strong(&held[i].state, &is, FREE))
-			return;
+		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
+			continue;
+		if (held[i].dir >= 0)
+			close(held[i].dir);
+		atomic_store(&held[i].state, FREE);
+		return;
 	}
 }
 
@@ -98,5 +120,5 @@ void temps_remove(void)
 	atomic_store(&ending, true);
 	for (size_t i = 0; i < TEMPS_MAX; i++)
 		if (atomic_load(&held[i].state) == HELD && held[i].owner == self)
-			remove_at(AT_FDCWD, held[i].path, 0);
+			remove_at(held[i].dir, held[i].name, 0);
 }

@@ -80,6 +80,7 @@ static void threads_start(struct workers *w, unsigned n)
 	sigset_t all, old;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* map_guard.h */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (w->nr < n) {
 		struct start *start = xcalloc(1, sizeof(*start));

@@ -1,6 +1,6 @@
 # Who may include whom (docs/architecture.md). A header belongs to the folder whose module it documents; this is the one table.
 BEGIN {
-	n = split("base:err proc_watch xalloc strbuf strvec pool intern vec fs num digits bits wire comm proc temps clock metronome dynlib log progress csv csv_scan json_out table utf8 sum sort text u64map student paired workers moments sketch regex redact shell_words banned;" \
+	n = split("base:err door map_guard proc_watch xalloc strbuf strvec pool intern vec fs num digits bits wire comm proc temps clock metronome dynlib log progress csv csv_scan json_out table utf8 gz sum sort text u64map student paired workers moments sketch regex redact shell_words banned;" \
 		  "config:cfg buildconf tool runconf placeholder results mad;devices:devices;plan:plan;engine:engine engine_image agent;sampler:sampler;image:image;data:data;run:run leftovers control runs;" \
 		  "model:model sink timebase warnings lane replay;readers:reader input;attribution:counters energy idle lane profile tau_fit topology;stats:analysis ensemble;report:writer convert", part, ";")
 	for (i = 1; i <= n; i++) {

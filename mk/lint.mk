@@ -11,7 +11,7 @@ OUR_H := $(filter %.h,$(OUR_TEXT))
 -include $(wildcard $(addprefix $(LINT)/,$(addsuffix .d,$(OUR_C) $(OUR_H))))
 endif
 
-lint: lint-format lint-text lint-scripts lint-layers lint-headers lint-tracers lint-tidy ## format, layering, headers, tracer symbols, clang-tidy
+lint: lint-format lint-text lint-scripts lint-layers lint-paths lint-headers lint-tracers lint-tidy ## format, layering, headers, tracer symbols, clang-tidy
 	@echo "lint: clean"
 
 lint-format: $(LINT)/format
@@ -38,6 +38,9 @@ lint-layers:
 	@dup=$$(printf '%s\n' $(notdir $(filter base/% harness/% analysis/%,$(OUR_C))) | sort | uniq -d); \
 	 [ -z "$$dup" ] || { echo "base names must be unique in the tree: $$dup"; exit 1; }
 
+lint-paths:
+	@awk -f mk/paths.awk $(filter base/% harness/% analysis/%,$(OUR_C))
+
 # Alone: also without the headers that banned.h brings into every file.
 HEADER_FLAGS = $(subst -include profrig/banned.h,,$(CPPFLAGS)) $(CFLAGS) -Werror -Wno-unused-function
 lint-headers: $(OUR_H:%=$(LINT)/%.alone)
@@ -61,4 +64,4 @@ $(LINT)/%.c.tidy: %.c .clang-tidy
 	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(CPPFLAGS) -std=gnu17 2>$@.log >$@.out || { cat $@.out $@.log; exit 1; }
 	$(Q)touch $@
 
-.PHONY: lint format lint-format lint-text lint-scripts lint-layers lint-headers lint-tracers lint-tidy
+.PHONY: lint format lint-format lint-text lint-scripts lint-layers lint-paths lint-headers lint-tracers lint-tidy

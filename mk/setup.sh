@@ -3,9 +3,9 @@
 # (as root or through sudo); else prints the one line to run. Nothing is done when nothing is missing.
 set -eu
 
-build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libsqlite3-dev libisal-dev libzstd-dev libpcre2-dev libopenblas-dev libcurl4-openssl-dev busybox-static"
+build="gcc libc6-dev make libyaml-dev libjansson-dev libxxhash-dev nettle-dev libotf2-trace-dev libsqlite3-dev libisal-dev libzstd-dev libpcre2-dev zlib1g-dev libopenblas-dev libcurl4-openssl-dev busybox-static"
 page="nodejs npm"
-test="libcmocka-dev jq procps git python3 docker-registry libopenmpi-dev openmpi-bin strace uftrace libdnnl-dev"
+test="libcmocka-dev jq procps git python3 docker-registry libopenmpi-dev openmpi-bin strace uftrace libdnnl-dev debootstrap"
 
 packages=
 for group in "${@:-build}"; do
@@ -27,7 +27,7 @@ have() {
 	case $1 in
 	gcc | make | npm) command -v "$1" >/dev/null 2>&1 && return 0 ;;
 	nodejs) command -v node >/dev/null 2>&1 && return 0 ;;
-	python3 | docker-registry | strace | uftrace) command -v "$1" >/dev/null 2>&1 && return 0 ;;
+	python3 | docker-registry | strace | uftrace | debootstrap) command -v "$1" >/dev/null 2>&1 && return 0 ;;
 	libcurl4-openssl-dev) [ "$(dpkg-query -W -f '${db:Status-Status}' libcurl4-gnutls-dev 2>/dev/null)" = installed ] && return 0 ;;
 	busybox-static) command -v busybox >/dev/null 2>&1 && return 0 ;;
 	esac

@@ -103,6 +103,32 @@ static void pull(struct profile *p, bool samples_only)
 	workers_run(priv->workers, priv->active.nr, job_pull, p);
 }
 
+static void job_find_calls(void *profile, size_t i, unsigned worker)
+{
+	struct profile *p = profile;
+	struct lane *l = p->priv->lanes.v[p->priv->first_lane + i];
+
+	(void)worker;
+	l->calls = false;
+	for (size_t k = 0; l->nests && is_own(p, l) && !l->calls && k < l->sources.nr; k++)
+		l->calls =
+			l->sources.v[k]->has_calls && l->sources.v[k]->has_calls(l->sources.v[k]);
+}
+
+/*
+ * Which process takes part in what a device draws is known by who has calls (topology.h), and that
+ * before the first one is read.
+ */
+static void calls_find(struct profile *p)
+{
+	struct profile_priv *priv = p->priv;
+
+	workers_run(priv->workers, priv->lanes.nr - priv->first_lane, job_find_calls, p);
+	ranks_calls(p);
+	for (size_t i = priv->first_lane; i < priv->lanes.nr; i++)
+		p->m->tracks.v[priv->lanes.v[i]->t.track].calls |= priv->lanes.v[i]->calls;
+}
+
 /* The counters whose samples lie in locations of their own, before anything else is read. */
 static void pull_samples(struct profile *p)
 {
@@ -257,6 +283,7 @@ static void take_sources(void *profile, struct source *const *v, size_t n)
 	lanes_make(p, v, n);
 	ranks_assign(p);
 	lanes_share_buffer(p);
+	calls_find(p);
 	progress_begin(p);
 	pull_samples(p);
 	begin(p);

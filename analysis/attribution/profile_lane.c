@@ -37,7 +37,7 @@ static void lane_warn(struct lane *l, const char *code, uint64_t count, const ch
 
 static void lane_warn(struct lane *l, const char *code, uint64_t count, const char *fmt, ...)
 {
-	bool error = warning_find(code)->severity == SEV_ERROR;
+	bool error = warning_keeps_texts(warning_find(code));
 	char *text;
 	va_list ap;
 
@@ -77,8 +77,16 @@ static void lane_op_warn(struct sink *s, const char *code, uint64_t count, const
 static str_id lane_op_string(struct sink *s, const char *str, size_t n)
 {
 	struct profile *p = lane_of(s)->p;
+	CLEANUP(xfreep) char *cut = NULL;
+	uint64_t hash;
 	str_id id;
 
+	if (__builtin_expect(n > SINK_TEXT_MAX, 0)) {
+		cut = sink_text_cut(str, n, &hash);
+		lane_warn(lane_of(s), W_LONG_TEXT, 1, SAY_LONG_TEXT, n, cut);
+		str = cut;
+		n = strlen(cut);
+	}
 	pthread_mutex_lock(&p->priv->lock);
 	id = intern_put(p->m->strings, str, n);
 	pthread_mutex_unlock(&p->priv->lock);
@@ -91,7 +99,7 @@ static str_id lane_op_string(struct sink *s, const char *str, size_t n)
 static inline int64_t time_take(struct lane *l, int64_t t_ns)
 {
 	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
-		lane_warn(l, W_BAD_NUMBER, 1, SAY_BAD_TIME, t_ns);
+		lane_warn(l, W_TIME_RANGE, 1, SAY_BAD_TIME, t_ns);
 		t_ns = time_clamp(t_ns);
 	}
 	if (t_ns < l->first_ns)

@@ -11,7 +11,7 @@
 
 /* ---- on a lane: who it is about, as soon as that is known ---- */
 
-void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id)
+void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id)
 {
 	struct lane *l = (struct lane *)((char *)s - offsetof(struct lane, sink));
 	struct frame *f;
@@ -27,6 +27,7 @@ void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id)
 		t_ns = l->now_ns;
 	l->mark_ns = t_ns;
 	VEC_PUSH(&l->marks, ((struct launch_mark){ .id = id,
+						   .process = process,
 						   .t_ns = t_ns,
 						   .frame = l->open.nr - 1,
 						   .node = f->node,
@@ -82,7 +83,7 @@ void marks_work(struct lane *l, const struct frame *f, int64_t ns)
 struct due {
 	int64_t t_ns;
 	uint64_t id, mark; /* mark: counted from 0 over the lane */
-	uint32_t lane, node;
+	uint32_t process, lane, node;
 	bool work;
 };
 
@@ -100,15 +101,19 @@ static int cmp_due(const void *pa, const void *pb)
 	return a->mark < b->mark ? -1 : a->mark > b->mark;
 }
 
-static struct launches *launches_of(struct profile_priv *priv, uint64_t id)
+/* Of a place in a process. Those of one hash, which hardly happens, lie in a list. */
+static struct launches *launches_of(struct profile_priv *priv, uint32_t process, uint64_t id)
 {
-	uint32_t *at = u64map_at(&priv->launch_ids, id);
+	uint64_t hash = (id ^ (uint64_t)process << 32) * UINT64_C(0x9e3779b97f4a7c15) + process;
+	uint32_t *at = u64map_at(&priv->launch_ids, hash), first = *at;
 
-	if (*at == U64MAP_NONE) {
-		*at = (uint32_t)priv->launches.nr;
-		VEC_PUSH(&priv->launches, ((struct launches){ .first = 0 }));
-	}
-	return &priv->launches.v[*at];
+	for (uint32_t i = first; i != U64MAP_NONE; i = priv->launches.v[i].next)
+		if (priv->launches.v[i].process == process && priv->launches.v[i].id == id)
+			return &priv->launches.v[i];
+	*at = (uint32_t)priv->launches.nr;
+	VEC_PUSH(&priv->launches,
+		 ((struct launches){ .id = id, .process = process, .next = first }));
+	return &priv->launches.v[priv->launches.nr - 1];
 }
 
 static void launch_put(struct launches *q, const struct due *d)
@@ -143,7 +148,7 @@ static bool launch_take(struct launches *q, struct launch_run *ret)
 static void due_match(struct profile *p, const struct due *d)
 {
 	struct profile_priv *priv = p->priv;
-	struct launches *q = launches_of(priv, d->id);
+	struct launches *q = launches_of(priv, d->process, d->id);
 	struct lane *l = priv->lanes.v[d->lane];
 	struct launch_run by;
 
@@ -229,7 +234,8 @@ static void dues_collect(struct profile_priv *priv, int64_t horizon_ns, struct d
 
 			VEC_PUSH(&ret->v,
 				 ((struct due){ m->t_ns, m->id, l->marks_before + l->marks_matched,
-						(uint32_t)l->index, m->node, l->t.queue }));
+						m->process, (uint32_t)l->index, m->node,
+						l->t.queue }));
 		}
 	}
 }

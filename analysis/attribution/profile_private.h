@@ -28,6 +28,7 @@ struct frame {
 /* A launch, or the work that was launched; see profile_launch.c. */
 struct launch_mark {
 	uint64_t id;
+	uint32_t process;
 	int64_t t_ns;
 	size_t frame; /* of a launch; MARK_SETTLED: node is known */
 	uint32_t by;  /* of work: index of the lane that launched it, LANE_NONE; with node */
@@ -84,6 +85,7 @@ struct lane {
 	VEC(struct source *) sources; /* nearly always one */
 	size_t source;                /* the present one */
 	bool samples_only, done;
+	bool calls;      /* a thread that will have some */
 	bool nests;      /* a thread; what nests nowhere and is no queue's work counts nowhere */
 	uint32_t device; /* of a queue, in profile.devices */
 	/* calls */
@@ -138,8 +140,10 @@ struct profile_priv {
 	bool agreed; /* all ranks read the same sources */
 	VEC(struct lane_feed) feeds;
 	VEC(struct lane *) active; /* of this round */
-	struct u64map launch_ids;  /* by callsite: place in launches */
+	struct u64map launch_ids;  /* by hash of process and callsite: place in launches */
 	VEC(struct launches {
+		uint64_t id;
+		uint32_t process, next; /* next: of the same hash; U64MAP_NONE */
 		VEC(struct launch_run {
 			uint32_t lane, node;
 			uint64_t nr;
@@ -200,7 +204,7 @@ uint32_t device_of(struct profile *p, struct lane *l);
 void device_round(void *profile, size_t device, unsigned worker);
 void device_sum(struct profile *p);
 
-void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint64_t id);
+void lane_op_callsite(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id);
 void marks_instant(struct lane *l, const struct frame *f);
 void marks_settle(struct lane *l, uint32_t below);
 void marks_work(struct lane *l, const struct frame *f, int64_t ns);
@@ -216,6 +220,8 @@ void launches_release(struct profile_priv *priv);
 void ranks_agree(struct profile *p, struct source *const *v, size_t n, const char *text);
 /* Who reads which of the present lanes. */
 void ranks_assign(struct profile *p);
+/* All learn which tracks will have calls: some rank found out of each. */
+void ranks_calls(struct profile *p);
 /* All get the series of the locations that hold nothing but samples. */
 void ranks_samples(struct profile *p);
 /* The horizon of all ranks, whether anybody has something to match, and which lanes change. */

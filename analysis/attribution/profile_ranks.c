@@ -165,6 +165,27 @@ void ranks_assign(struct profile *p)
 	}
 }
 
+/* ---- tracks with calls ---- */
+
+void ranks_calls(struct profile *p)
+{
+	struct profile_priv *priv = p->priv;
+	size_t nr = priv->lanes.nr - priv->first_lane;
+	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
+	CLEANUP(xfreep) bool *calls = NULL;
+
+	if (comm_alone(priv->o.comm))
+		return;
+	calls = xcalloc(nr + 1, sizeof(*calls));
+	for (size_t i = 0; i < nr; i++)
+		calls[i] = priv->lanes.v[priv->first_lane + i]->calls;
+	comm_gather(priv->o.comm, calls, nr, &all);
+	if (all.bytes.len != nr * (size_t)priv->o.comm->size)
+		comm_stop(priv->o.comm, 1, "ranks do not have the same tracks");
+	for (size_t i = 0; i < all.bytes.len; i++)
+		priv->lanes.v[priv->first_lane + i % nr]->calls |= all.bytes.buf[i] != 0;
+}
+
 /* ---- counters ---- */
 
 void ranks_samples(struct profile *p)

@@ -25,7 +25,7 @@ static void find_sharers(struct topology_work *w)
 		if (tr->kind != TRACK_THREAD)
 			continue;
 		p->is_sharer = true;
-		p->active |= tr->spans > 0 && !tr->beside;
+		p->active |= model_has_calls(tr) && !tr->beside;
 	}
 }
 

@@ -29,6 +29,7 @@ static void priv_clear(struct model_priv *p)
 	VEC_RELEASE(&p->track_states);
 	VEC_RELEASE(&p->in_tracks);
 	u64map_release(&p->warning_rows);
+	u64map_release(&p->long_texts);
 	VEC_RELEASE(&p->input_states);
 	idmap_release(&p->track_ids);
 	idmap_release(&p->series_ids);
@@ -176,10 +177,13 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 							 .input = input });
 	} else {
 		m->warnings.v[row].count += count;
-		if (info->severity == SEV_ERROR)
+		if (warning_keeps_texts(info))
 			error_text_add(&m->warnings.v[row], fmt, ap);
 	}
 	va_end(ap);
+	/* what is there of it is not what was recorded */
+	if (input < m->inputs.nr && strcmp(code, W_TIME_RANGE) == 0)
+		m->inputs.v[input].partial = true;
 }
 
 track_id model_process_of(const struct model *m, track_id t)

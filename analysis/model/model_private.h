@@ -59,6 +59,7 @@ struct model_priv {
 	struct idmap track_ids, series_ids;
 	size_t last_warning;        /* row of the one counted last */
 	struct u64map warning_rows; /* by input and code */
+	struct u64map long_texts;   /* by text that was cut: what stands for it as arguments */
 	VEC(struct track_state) track_states;
 	track_id last_track; /* of the last row */
 	bool scattered;      /* rows of a track do not stand together, in the tracks' order */

@@ -136,19 +136,51 @@ static void sink_op_input_again(struct sink *s)
 	sink_op_input(s, path, reader);
 }
 
+/* Beside the way of nearly every text. */
+static __attribute__((noinline)) str_id text_cut(struct model_priv *p, const char *str, size_t n)
+{
+	uint64_t hash;
+	CLEANUP(xfreep) char *cut = sink_text_cut(str, n, &hash);
+	str_id id = intern_puts(p->model->strings, cut);
+	uint32_t *known = u64map_at(&p->long_texts, id);
+
+	model_warn(p->model, p->current, W_LONG_TEXT, 1, SAY_LONG_TEXT, n, cut);
+	if (*known == U64MAP_NONE) {
+		CLEANUP(xfreep)
+		char *args = xasprintf("{\"left_out\":\"%zu bytes, #%016" PRIx64 "\"}", n, hash);
+
+		*known = intern_puts(p->model->strings, args);
+	}
+	return id;
+}
+
+static inline str_id text_put(struct model_priv *p, const char *str, size_t n)
+{
+	return __builtin_expect(n > SINK_TEXT_MAX, 0) ? text_cut(p, str, n)
+						      : intern_put(p->model->strings, str, n);
+}
+
 static str_id sink_op_string(struct sink *s, const char *str, size_t n)
 {
-	return intern_put(priv_of(s)->model->strings, str, n);
+	return text_put(priv_of(s), str, n);
 }
 
-static str_id intern_opt(struct model *m, const char *str)
+/* A cut text is no JSON. */
+static inline str_id args_of(const struct model_priv *p, str_id args)
 {
-	return str && *str ? intern_puts(m->strings, str) : 0;
+	uint32_t instead = p->long_texts.nr ? u64map_get(&p->long_texts, args) : U64MAP_NONE;
+
+	return instead == U64MAP_NONE ? args : instead;
 }
 
-static str_id host_of(const struct model_priv *p, const char *said)
+static str_id intern_opt(struct model_priv *p, const char *str)
 {
-	return said && *said && !p->host_everywhere ? intern_puts(p->model->strings, said)
+	return str && *str ? text_put(p, str, strlen(str)) : 0;
+}
+
+static str_id host_of(struct model_priv *p, const char *said)
+{
+	return said && *said && !p->host_everywhere ? text_put(p, said, strlen(said))
 						    : p->default_host;
 }
 
@@ -199,7 +231,7 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 	struct model_priv *p = priv_of(s);
 	struct model *m = p->model;
 	str_id host = host_of(p, d->host);
-	str_id device = intern_opt(m, d->device);
+	str_id device = intern_opt(p, d->device);
 	struct idmap_key key = track_key(p, d, host, device);
 	uint32_t *id = idmap_at(&p->track_ids, &key);
 
@@ -220,9 +252,9 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 								 .last_ns = INT64_MIN,
 								 .input = INPUT_NONE });
 	}
-	track_fill(&m->tracks.v[*id], d, host, device, intern_opt(m, d->name));
+	track_fill(&m->tracks.v[*id], d, host, device, intern_opt(p, d->name));
 	if (!m->tracks.v[*id].pci)
-		m->tracks.v[*id].pci = intern_opt(m, d->pci);
+		m->tracks.v[*id].pci = intern_opt(p, d->pci);
 	if (p->track_states.v[*id].input != p->current) {
 		p->track_states.v[*id].input = p->current;
 		VEC_PUSH(&p->in_tracks, *id);
@@ -235,8 +267,8 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 {
 	struct model_priv *p = priv_of(s);
 	struct model *m = p->model;
-	str_id name = intern_puts(m->strings, d->name);
-	str_id device = intern_opt(m, d->device);
+	str_id name = text_put(p, d->name, strlen(d->name));
+	str_id device = intern_opt(p, d->device);
 	struct idmap_key key = { { name, p->current, d->track, device } };
 	uint32_t *id = idmap_at(&p->series_ids, &key);
 
@@ -244,12 +276,12 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 		return *id;
 	*id = (series_id)m->series.nr;
 	VEC_PUSH(&m->series, (struct series){ .name = name,
-					      .unit = intern_opt(m, d->unit),
+					      .unit = intern_opt(p, d->unit),
 					      .kind = d->kind,
 					      .track = d->track,
 					      .device = device,
 					      .host = host_of(p, d->host),
-					      .pci = intern_opt(m, d->pci),
+					      .pci = intern_opt(p, d->pci),
 					      .input = p->current,
 					      .change_points = d->change_points,
 					      .exclusive_sync = d->exclusive_sync,
@@ -323,7 +355,7 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	c->name[row] = d->name;
 	c->category[row] = d->category;
 	c->correlation[row] = d->correlation;
-	c->args[row] = d->args;
+	c->args[row] = args_of(p, d->args);
 	c->kind[row] = (uint8_t)d->kind;
 	c->input[row] = p->current;
 	p->in->spans++;
@@ -334,7 +366,7 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 static inline int64_t time_take(struct model_priv *p, int64_t t_ns)
 {
 	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
-		model_warn(p->model, p->current, W_BAD_NUMBER, 1, SAY_BAD_TIME, t_ns);
+		model_warn(p->model, p->current, W_TIME_RANGE, 1, SAY_BAD_TIME, t_ns);
 		t_ns = time_clamp(t_ns);
 	}
 	if (t_ns < p->in->first_ns)
@@ -425,7 +457,7 @@ static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 		return;
 	ts = &p->track_states.v[t];
 	if (ts->open.nr)
-		p->model->spans.args[ts->open.v[ts->open.nr - 1]] = args;
+		p->model->spans.args[ts->open.v[ts->open.nr - 1]] = args_of(p, args);
 }
 
 static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)
@@ -557,7 +589,7 @@ void model_set_sources(struct model *m, void (*take)(void *ctx, struct source *c
 
 void model_set_default_host(struct model *m, const char *host, bool everywhere)
 {
-	m->priv->default_host = intern_opt(m, host);
+	m->priv->default_host = intern_opt(m->priv, host);
 	m->priv->host_everywhere = everywhere && m->priv->default_host;
 }
 

@@ -60,6 +60,7 @@ static void span_cut(struct cutting *cu, size_t i)
 			break;
 	}
 	cu->n.spans_out += cu->to.nr == parts;
+	cu->m->tracks.v[cu->m->spans.track[i]].calls |= cu->to.nr == parts;
 	cu->n.spans_cut += cu->to.nr > parts && !whole;
 }
 

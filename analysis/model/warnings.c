@@ -31,8 +31,14 @@ const struct warning_info warning_table[] = {
 	  "spans end before they start; they are kept with zero length. Usually start and end came "
 	  "from different clocks" },
 	{ W_BAD_NUMBER, SEV_WARNING,
-	  "a value is no number, does not fit its type or is beyond any sensible time; it was left "
-	  "out or clamped" },
+	  "a value is no number or does not fit its type; it was left out" },
+	{ W_LONG_TEXT, SEV_WARNING,
+	  "names or arguments are longer than 64 KiB; what is kept of them ends in an ellipsis and "
+	  "a "
+	  "hash of the whole" },
+	{ W_TIME_RANGE, SEV_ERROR,
+	  "times lie more than 73 years before or 146 years behind where their clock begins, or "
+	  "cannot be read: events were moved to the edge or left out, so the input is incomplete" },
 	{ W_BAD_EVENT, SEV_WARNING,
 	  "events lack a field they need or have one of the wrong type; they were left out, or "
 	  "taken to have no length where only a duration is missing" },
@@ -197,4 +203,9 @@ const struct warning_info *warning_find(const char *code)
 			return w;
 	}
 	return NULL;
+}
+
+bool warning_keeps_texts(const struct warning_info *info)
+{
+	return info->severity == SEV_ERROR && strcmp(info->code, W_TIME_RANGE) != 0;
 }

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <isa-l/igzip_lib.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +20,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "profrig/door.h"
+#include "profrig/gz.h"
+#include "profrig/map_guard.h"
 #include "profrig/workers.h"
 #include "profrig/xalloc.h"
 
@@ -28,8 +30,6 @@
 #define FIRST_OUT ((size_t)1 << 16)
 /* Deflate's limit; what promises more is not believed. */
 #define MAX_RATIO 1032
-/* isa-l counts in 32 bits. */
-#define STEP_MAX ((size_t)1 << 30)
 /* How far it is told, and how far memory is made ahead: a file may promise more than it has. */
 #define OUT_STEP ((size_t)1 << 20)
 #define AHEAD_MAX ((size_t)16 << 20)
@@ -67,7 +67,7 @@ static int open_regular(const char *path, size_t *ret_len, struct err *err)
 {
 	struct stat st;
 	/* Without O_NONBLOCK the open of a pipe nobody writes to would wait for ever. */
-	CLEANUP(xclosep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	int r;
 
 	if (fd < 0)
@@ -105,6 +105,7 @@ static int map_plain(const char *path, struct input_map *ret, struct err *err)
 		munmap(p, map_len);
 		return err_sys(err, e, "%s", path);
 	}
+	map_guard(p, len, path);
 	*ret = (struct input_map){ .data = p, .len = len, .map_len = map_len };
 	return 0;
 }
@@ -159,63 +160,47 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-static const char *gzip_word(int code)
-{
-	switch (code) {
-	case ISAL_INVALID_BLOCK:
-	case ISAL_INVALID_SYMBOL:
-	case ISAL_INVALID_LOOKBACK:
-		return "damaged data";
-	case ISAL_INCORRECT_CHECKSUM:
-		return "wrong checksum";
-	case ISAL_UNSUPPORTED_METHOD:
-	case ISAL_INVALID_WRAPPER:
-		return "damaged header";
-	default:
-		return "damaged";
-	}
-}
-
 static void note_damage(struct input_map *m, const char *what, size_t at)
 {
 	m->truncated = true;
 	snprintf(m->why, sizeof(m->why), "%s at byte %zu of the compressed file", what, at);
 }
 
+static void gz_freep(struct gz_inflater **p)
+{
+	gz_inflater_free(*p);
+}
+
 /* One gzip member from in[*pos]. 1: it ended, go on behind it; 0: stop (output full or damage,
  * noted); < 0: error. */
-static int gzip_member(struct inflate_state *st, const char *in, size_t n, size_t *pos,
+static int gzip_member(struct gz_inflater *z, const char *in, size_t n, size_t *pos,
 		       struct out_buf *out, struct input_map *note, struct err *err)
 {
-	isal_inflate_init(st);
-	st->crc_flag = ISAL_GZIP;
-	while (st->block_state != ISAL_BLOCK_FINISH) {
-		size_t room, give = n - *pos;
-		uint32_t in_before, out_before;
+	enum gz_step step = GZ_MORE;
+
+	while (step == GZ_MORE) {
+		const char *why = NULL;
+		struct gz_io io;
+		size_t room;
 		int r = buf_room(out, err);
 
 		if (r < 0)
 			return r;
 		if (out->full)
 			return 0;
-		room = out->cap - out->len;
-		st->next_in = (uint8_t *)(uintptr_t)(in + *pos);
-		st->avail_in = in_before = (uint32_t)(give < STEP_MAX ? give : STEP_MAX);
-		st->next_out = (uint8_t *)out->p + out->len;
-		st->avail_out = out_before = (uint32_t)(room < OUT_STEP ? room : OUT_STEP);
-		r = isal_inflate(st);
-		*pos += in_before - st->avail_in;
-		out->len += out_before - st->avail_out;
+		room = out->cap - out->len < OUT_STEP ? out->cap - out->len : OUT_STEP;
+		io = (struct gz_io){ in + *pos, n - *pos, out->p + out->len, room };
+		step = gz_inflate(z, &io, &why);
+		*pos = n - io.in_left;
+		out->len += room - io.out_left;
 		if (out->progress)
 			atomic_store_explicit(out->progress, out->len, memory_order_relaxed);
-		if (r != ISAL_DECOMP_OK) {
-			note_damage(note, gzip_word(r), *pos);
-			return 0;
+		if (step == GZ_MORE && *pos == n && io.out_left > 0) {
+			step = GZ_BAD;
+			why = "cut short";
 		}
-		if (st->block_state == ISAL_BLOCK_FINISH)
-			break;
-		if (*pos == n && st->avail_out > 0) {
-			note_damage(note, "cut short", *pos);
+		if (step == GZ_BAD) {
+			note_damage(note, why, *pos);
 			return 0;
 		}
 	}
@@ -225,7 +210,7 @@ static int gzip_member(struct inflate_state *st, const char *in, size_t n, size_
 static int inflate_gzip(const char *in, size_t n, struct out_buf *out, struct input_map *note,
 			struct err *err)
 {
-	CLEANUP(xfreep) struct inflate_state *st = xmalloc(sizeof(*st));
+	CLEANUP(gz_freep) struct gz_inflater *z = gz_inflater_new();
 	size_t pos = 0;
 
 	while (pos < n) {
@@ -236,7 +221,7 @@ static int inflate_gzip(const char *in, size_t n, struct out_buf *out, struct in
 				note_damage(note, "no further gzip member", pos);
 			return 0;
 		}
-		r = gzip_member(st, in, n, &pos, out, note, err);
+		r = gzip_member(z, in, n, &pos, out, note, err);
 		if (r <= 0)
 			return r;
 	}
@@ -465,6 +450,7 @@ void input_rewind(const struct input_map *m)
 
 void input_unmap(struct input_map *m)
 {
+	map_let_go(m->data);
 	if (m->map_len > 0)
 		munmap((void *)(uintptr_t)m->data, m->map_len);
 	*m = (struct input_map){ .data = NULL };

@@ -226,6 +226,14 @@ nsys_slot nsys_process(struct nsys *ns, int64_t global)
 	return slot;
 }
 
+/* Valid until another process is seen. */
+static struct nsys_process *process_at(struct nsys *ns, int64_t global)
+{
+	nsys_slot slot = nsys_process(ns, global); /* may move all of them */
+
+	return &ns->processes.v[slot];
+}
+
 static nsys_slot thread_new(struct nsys *ns, int64_t global, uint64_t key)
 {
 	struct nsys_thread t = { .global = global, .last_ns = INT64_MIN };
@@ -275,7 +283,7 @@ track_id nsys_sampled(struct nsys *ns, int64_t global)
 	else
 		snprintf(name, sizeof(name), "%" PRId64 " samples", global & GLOBAL_TID);
 	d.kind = TRACK_THREAD;
-	d.parent = ns->processes.v[nsys_process(ns, global)].id;
+	d.parent = process_at(ns, global)->id;
 	d.pid = pid_of(global);
 	d.rank = rank_of(ns, process_global(global));
 	d.name = name;
@@ -285,7 +293,7 @@ track_id nsys_sampled(struct nsys *ns, int64_t global)
 
 track_id nsys_overhead(struct nsys *ns, int64_t global)
 {
-	struct nsys_process *p = &ns->processes.v[nsys_process(ns, global)];
+	struct nsys_process *p = process_at(ns, global);
 	struct track_def d = TRACK_DEF_INIT;
 
 	if (p->overhead != TRACK_NONE)
@@ -369,7 +377,7 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 	d.pci = g->pci[0] ? g->pci : NULL;
 	d.tid = stream_number(stream);
 	d.rank = rank_of(ns, process_global(global));
-	d.owner = global ? ns->processes.v[nsys_process(ns, global)].id : TRACK_NONE;
+	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
 	d.key = key;
 	queue.id = track_of(ns, &d);
 	VEC_PUSH(&ns->queues, queue);

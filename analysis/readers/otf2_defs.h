@@ -39,6 +39,8 @@ struct def_location {
 	OTF2_LocationType type;
 	bool missing; /* has no event file */
 	track_id track;
+	/* of a thread; of a queue the one that opened it or alone launches onto it; TRACK_NONE */
+	track_id process;
 	uint32_t own; /* number of its track in an archive of ours, counted from 1; 0: not said */
 };
 

@@ -15,44 +15,6 @@
 /* Beside the way of nearly every event, which is faster for being short. */
 #define RARE __attribute__((noinline))
 
-int64_t otf2_ns(uint64_t ticks, uint64_t resolution)
-{
-	uint64_t whole = ticks / resolution, rest = ticks % resolution;
-
-	/* 2^63 ns are 292 years */
-	if (whole > UINT64_C(9000000000))
-		return INT64_MAX;
-	/* rest × 10^9 fits 64 bits for every clock below 18 GHz */
-	if (__builtin_expect(resolution < UINT64_C(18000000000), 1))
-		return (int64_t)(whole * UINT64_C(1000000000) +
-				 (rest * UINT64_C(1000000000) + resolution / 2) / resolution);
-	return (int64_t)(whole * UINT64_C(1000000000) +
-			 (uint64_t)(((unsigned __int128)rest * 1000000000 + resolution / 2) /
-				    resolution));
-}
-
-void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, int64_t base_ns)
-{
-	*c = (struct otf2_clock){
-		.resolution = resolution, .base_ns = base_ns, .second_ns = base_ns, .ns = base_ns
-	};
-	/* rest × 10^9 must fit 64 bits */
-	if (resolution > 1 && resolution < UINT64_C(18000000000))
-		c->inverse = UINT64_MAX / resolution;
-	c->second_length = c->inverse ? resolution : 0;
-}
-
-int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks)
-{
-	uint64_t whole = ticks / c->resolution;
-
-	if (c->inverse == 0 || whole > UINT64_C(9000000000))
-		return otf2_ns(ticks, c->resolution) + c->base_ns;
-	c->second_ticks = whole * c->resolution;
-	c->second_ns = (int64_t)(whole * UINT64_C(1000000000)) + c->base_ns;
-	return otf2_clock_ns(c, ticks);
-}
-
 void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index)
 {
 	const struct def_location *def = &r->defs.locations.v[index];
@@ -64,7 +26,7 @@ void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, s
 				     .kinds = r->own.there ||
 					      def->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
 				     .found = { .first_ticks = UINT64_MAX } };
-	otf2_clock_init(&l->clock, r->defs.resolution, r->own.own.file.base_ns);
+	otf2_clock_init(&l->clock, r->defs.resolution, r->base_ticks, r->own.own.file.base_ns);
 }
 
 /* Of the innermost call, NULL while it has nothing. */
@@ -187,6 +149,7 @@ void otf2_location_release(struct otf2_location *l)
 	VEC_RELEASE(&l->series);
 	VEC_RELEASE(&l->owners);
 	u64map_release(&l->owner_of);
+	u64map_release(&l->callsites_seen);
 	free(l->series_run);
 	pool_release(&l->pool);
 	found_release(&l->found);
@@ -338,6 +301,9 @@ static void parameter_put(struct otf2_location *l, uint64_t ref, const char *tex
 	if (sb.len < ARGS_MAX) {
 		free(f->args);
 		f->args = strbuf_steal(&sb);
+	} else {
+		sink_warnf(l->s, W_LONG_TEXT, "arguments of a call are longer than %d bytes",
+			   ARGS_MAX);
 	}
 	strbuf_release(&sb);
 }
@@ -369,13 +335,16 @@ static OTF2_CallbackCode on_parameter_int(EVENT_HEAD, OTF2_ParameterRef paramete
 static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, uint64_t ticks)
 {
 	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, ref);
-	struct otf2_callsite c = { value, otf2_time(l, ticks), SPAN_NONE };
+	struct otf2_callsite c = {
+		.id = value, .t_ns = otf2_time(l, ticks), .span = SPAN_NONE, .location = l->index
+	};
 	struct otf2_waiting w = { l->queue ? WAITS_WORK : WAITS_LAUNCH, 0 };
 
 	if (!p || l->depth == 0 || l->instant || !otf2_is_callsite(&l->r->defs, p))
 		return;
 	if (l->s->no_links) {
-		l->s->ops->callsite(l->s, l->track, c.t_ns, value);
+		l->s->ops->callsite(l->s, l->track, c.t_ns, otf2_callsite_process(l->r, l->index),
+				    value);
 		return;
 	}
 	if (l->queue) {
@@ -387,6 +356,38 @@ static void callsite_put(struct otf2_location *l, uint64_t ref, uint64_t value, 
 	}
 	frame_get(l);
 	VEC_PUSH(&l->waiting, w);
+}
+
+static OTF2_CallbackCode on_callsite(EVENT_HEAD, OTF2_ParameterRef parameter, uint64_t value)
+{
+	struct otf2_location *l = user;
+	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, parameter);
+	struct otf2_callsite c = { .id = value, .location = l->index };
+	uint32_t *seen;
+
+	EVENT_UNUSED;
+	(void)time;
+	if (!p || !otf2_is_callsite(&l->r->defs, p))
+		return OTF2_CALLBACK_SUCCESS;
+	seen = u64map_at(&l->callsites_seen, value);
+	if (*seen == U64MAP_NONE && l->queue)
+		VEC_PUSH(&l->found.work, c);
+	else if (*seen == U64MAP_NONE)
+		VEC_PUSH(&l->found.launches, c);
+	*seen = 0;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_EvtReaderCallbacks *otf2_callsite_callbacks(void)
+{
+	OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
+
+	if (c && OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_callsite) !=
+			 OTF2_SUCCESS) {
+		OTF2_EvtReaderCallbacks_Delete(c);
+		return NULL;
+	}
+	return c;
 }
 
 static OTF2_CallbackCode on_parameter_uint(EVENT_HEAD, OTF2_ParameterRef parameter, uint64_t value)

@@ -36,5 +36,9 @@ enum otf2_file_kind { OTF2_FILE_EVENTS, OTF2_FILE_DEFINITIONS };
  */
 int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind kind,
 		   struct otf2_scan *ret, struct err *err);
+/* Whether a call begins in a file of events; as far as it can be read. */
+bool otf2_scan_calls(const char *path, uint64_t chunk_bytes);
+/* The time of its first event, 0 when there is none. */
+uint64_t otf2_scan_first_ticks(const char *path, uint64_t chunk_bytes);
 
 #endif

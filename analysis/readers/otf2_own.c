@@ -98,10 +98,23 @@ static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
 	d.name = otf2_string(&r->defs, l->name);
 	d.tid = PID_NONE;
 	d.key = otf2_own_key(r, l->ref);
+	if (d.kind == TRACK_QUEUE)
+		d.owner = l->process;
 	/* what is neither a call nor work counts nowhere, and one process or device is enough */
 	if (d.kind != TRACK_THREAD && d.kind != TRACK_QUEUE)
 		d.kind = TRACK_COUNTER;
 	return r->s->ops->track(r->s, &d);
+}
+
+void otf2_own_track_again(struct otf2_reading *r, const struct def_location *l)
+{
+	struct track_def d = r->own.tracks.v[l->own - 1];
+
+	d.owner = l->process;
+	if (l->track == r->own.own.tracks.v[l->own - 1])
+		r->s->ops->track(r->s, &d);
+	else
+		lane_track(r, l);
 }
 
 /* Samples know their track by their series, so they need none where links are kept. */
@@ -116,6 +129,7 @@ static void locations_complete(struct otf2_reading *r)
 		const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
 		uint32_t *first = u64map_at(&taken, l->track);
 
+		otf2_set_process(r, l);
 		if (l->track == TRACK_NONE && (!exact || l->type != OTF2_LOCATION_TYPE_METRIC))
 			l->track = otf2_track_of_location(r, l, g);
 		else if (*first != U64MAP_NONE && !exact)

@@ -19,6 +19,7 @@
 
 #define OTF2_OWN_PROPERTY "PROFRIG::FILE"
 
+struct def_location;
 struct otf2_location;
 struct otf2_reading;
 
@@ -63,6 +64,8 @@ bool otf2_own_exact(const struct otf2_reading *r);
 /* In place of what the archive's definitions say. */
 void otf2_own_make_tracks(struct otf2_reading *r);
 void otf2_own_make_regions(struct otf2_reading *r);
+/* When more is known of it: who a queue is of. */
+void otf2_own_track_again(struct otf2_reading *r, const struct def_location *l);
 int otf2_own_callbacks(OTF2_EvtReaderCallbacks *c); /* in place of those; != 0 on failure */
 void otf2_own_end(struct otf2_location *l);         /* closes what is open */
 void otf2_own_match(struct otf2_reading *r);        /* makes the links */

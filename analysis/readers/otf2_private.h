@@ -39,6 +39,8 @@ struct otf2_callsite {
 	uint64_t id;
 	int64_t t_ns;
 	span_id span;
+	size_t location;  /* index in defs.locations */
+	track_id process; /* once all are read */
 };
 
 /* A receive that was posted and not yet complete. */
@@ -109,6 +111,7 @@ struct otf2_reading {
 	const struct read_opts *o;
 	struct otf2_defs defs;
 	bool many_hosts;
+	uint64_t base_ticks;     /* otf2_far_ticks */
 	struct otf2_own own;     /* of an archive that profrig wrote */
 	struct otf2_found found; /* by all locations, once they are gathered */
 };
@@ -119,7 +122,8 @@ struct otf2_reading {
  */
 struct otf2_clock {
 	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
-	int64_t base_ns;              /* that ticks count from; <= 0 */
+	uint64_t base_ticks;          /* that times count from; 0 unless they are far */
+	int64_t base_ns;              /* what they are then; <= 0 */
 	uint64_t second_ticks;        /* that a second began at */
 	uint64_t second_length;       /* of ticks: the resolution; 0 where there is no inverse */
 	int64_t second_ns;
@@ -134,8 +138,9 @@ struct otf2_location {
 	size_t index;   /* in defs.locations */
 	track_id track;
 	bool queue;
-	bool kinds;   /* its regions say what kind of span they are */
-	bool instant; /* one of ours is open, which no profile keeps */
+	bool kinds;                   /* its regions say what kind of span they are */
+	bool instant;                 /* one of ours is open, which no profile keeps */
+	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
 	struct otf2_found found;
 	struct otf2_own_spans own;
 	size_t depth; /* open calls */
@@ -150,9 +155,25 @@ struct otf2_location {
 	struct otf2_clock clock;
 };
 
+/*
+ * libotf2 prints what goes wrong. Caught, it becomes part of a warning: otf2_error is the first
+ * that this thread caught since it forgot the ones before, or what the code stands for.
+ */
+void otf2_errors_catch(void); /* and forgets */
+void otf2_errors_forget(void);
+const char *otf2_error(OTF2_ErrorCode code);
+
 /* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
 int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
-void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, int64_t base_ns);
+/* As otf2_time, of any one time: what the archive's times count from is taken off. */
+int64_t otf2_ns_of(const struct otf2_reading *r, uint64_t ticks);
+/*
+ * What times count from where the clock is far beyond those that fit: the time at which the archive
+ * says that it begins, or at which its first location with events does. Else 0.
+ */
+uint64_t otf2_far_ticks(const struct otf2_defs *d, const char *dir, uint64_t event_chunk);
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, uint64_t base_ticks,
+		     int64_t base_ns);
 int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks); /* in another second */
 
 /* As otf2_ns. */
@@ -188,6 +209,8 @@ static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
 }
 
 void otf2_make_tracks(struct otf2_reading *r);
+/* Once its number in an archive of ours is known. */
+void otf2_set_process(const struct otf2_reading *r, struct def_location *l);
 /* By the archive's own names and types. */
 track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
 				const struct def_location_group *g);
@@ -219,9 +242,25 @@ OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time,
 				 uint8_t nr, const OTF2_Type *types,
 				 const OTF2_MetricValue *values);
 
-/* Whether a parameter ties launches to what they launched. */
-bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter);
 void otf2_match_messages(struct otf2_reading *r);
+
+/*
+ * Call sites: a parameter with a number for the place of the program, on launches and on the work
+ * that they launched. Two processes of one program have equal numbers. So the process that a queue
+ * is of must be known: the archive says who opened it, or only one process launches at the places
+ * that the queue's work comes from. The work of a queue of which neither is known stays unlinked.
+ */
+bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter);
+bool otf2_has_callsites(const struct otf2_defs *d);
+/* What the numbers of a location are unique in: CALLSITE_NOBODY when that is unknown. */
+uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
+/*
+ * Before events are read. false: all that can be known of owners is; true: it takes launches and
+ * work of all locations, as otf2_callsite_callbacks collects them, to learn more.
+ */
+bool otf2_owners_wanted(struct otf2_reading *r);
+OTF2_EvtReaderCallbacks *otf2_callsite_callbacks(void); /* each number once */
+void otf2_find_owners(struct otf2_reading *r);          /* of r->found, whose order it changes */
 void otf2_match_callsites(struct otf2_reading *r);
 
 #endif

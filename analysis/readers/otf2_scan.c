@@ -24,6 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
+#include "profrig/map_guard.h"
 #include "profrig/xalloc.h"
 
 #define MARK_CHUNK_END 0
@@ -35,6 +37,7 @@
 #define FIRST_EVENT 10
 #define EVENT_ENTER 12
 #define EVENT_LEAVE 13
+#define EVENT_CONTEXT_ENTER 66
 #define FIRST_DEFINITION 5
 
 /* Mapped pages count as memory of the process: no more than this of a file is mapped at a time. */
@@ -49,7 +52,10 @@ struct walk {
 	/* of this chunk; libotf2 believes the header, and behind the last record that it states
 	 * takes for a chunk whatever its memory holds */
 	uint64_t records, stated;
-	bool announced; /* a time or attributes came, and now their event */
+	bool announced;     /* a time or attributes came, and now their event */
+	bool to_call, call; /* only to the first call; it came */
+	bool to_time;       /* only to the first time */
+	uint64_t ticks;     /* of that */
 	struct otf2_scan *scan;
 };
 
@@ -161,7 +167,9 @@ static bool record_pass(struct walk *w)
 		if (w->announced)
 			return stop(w, "a time without an event");
 		w->announced = true;
-		return bytes_pass(w, 9);
+		if (w->to_time && left >= 9)
+			w->ticks = number_at(w, w->at + 1);
+		return !w->to_time && bytes_pass(w, 9);
 	}
 	if (type < (w->events ? FIRST_EVENT : FIRST_DEFINITION) &&
 	    !(w->events && type == MARK_ATTRIBUTES))
@@ -187,7 +195,8 @@ static bool record_pass(struct walk *w)
 		return stop(w, "a chunk has more records than its header states");
 	w->records++;
 	w->scan->records++;
-	return true;
+	w->call = type == EVENT_ENTER || type == EVENT_CONTEXT_ENTER;
+	return !(w->to_call && w->call);
 }
 
 static bool all_passed(struct walk *w)
@@ -207,7 +216,7 @@ static bool chunk_pass(struct walk *w)
 	while (w->at < w->chunk_end) {
 		unsigned char mark;
 
-		if (w->events)
+		if (w->events && !w->to_call && !w->to_time)
 			usual_pass(w);
 		mark = w->data[w->at];
 		if (mark == MARK_FILE_END) {
@@ -249,16 +258,13 @@ static void walk(struct walk *w, uint64_t chunk_bytes)
 	stop(w, "the file is cut after a chunk");
 }
 
-int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind kind,
-		   struct otf2_scan *ret, struct err *err)
+static int file_walk(const char *path, uint64_t chunk_bytes, struct walk *w, struct err *err)
 {
-	struct walk w = { .scan = ret, .events = kind == OTF2_FILE_EVENTS };
 	CLEANUP(xclosep) int fd = -1;
 	struct stat st;
 	void *map;
 
-	*ret = (struct otf2_scan){ .records = 0 };
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = door_open(path, O_RDONLY | O_NONBLOCK, 0);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
@@ -270,10 +276,39 @@ int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind k
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return err_sys(err, errno, "%s", path);
+	map_guard(map, (size_t)st.st_size, path);
 	madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
-	w.data = map;
-	w.size = (size_t)st.st_size;
-	walk(&w, chunk_bytes);
+	w->data = map;
+	w->size = (size_t)st.st_size;
+	walk(w, chunk_bytes);
+	map_let_go(map);
 	munmap(map, (size_t)st.st_size);
 	return 0;
+}
+
+int otf2_scan_file(const char *path, uint64_t chunk_bytes, enum otf2_file_kind kind,
+		   struct otf2_scan *ret, struct err *err)
+{
+	struct walk w = { .scan = ret, .events = kind == OTF2_FILE_EVENTS };
+
+	*ret = (struct otf2_scan){ .records = 0 };
+	return file_walk(path, chunk_bytes, &w, err);
+}
+
+bool otf2_scan_calls(const char *path, uint64_t chunk_bytes)
+{
+	struct otf2_scan scan = { .records = 0 };
+	struct walk w = { .scan = &scan, .events = true, .to_call = true };
+	struct err err = ERR_INIT;
+
+	return file_walk(path, chunk_bytes, &w, &err) == 0 && w.call;
+}
+
+uint64_t otf2_scan_first_ticks(const char *path, uint64_t chunk_bytes)
+{
+	struct otf2_scan scan = { .records = 0 };
+	struct walk w = { .scan = &scan, .events = true, .to_time = true };
+	struct err err = ERR_INIT;
+
+	return file_walk(path, chunk_bytes, &w, &err) == 0 ? w.ticks : 0;
 }

@@ -92,7 +92,7 @@ static track_id stream_owner(const struct otf2_defs *d, const struct def_locatio
 {
 	if (g && g->type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR)
 		g = DEF_FIND(&d->location_groups, g->creator);
-	return g ? g->track : TRACK_NONE;
+	return g && g->type != OTF2_LOCATION_GROUP_TYPE_ACCELERATOR ? g->track : TRACK_NONE;
 }
 
 static track_id queue_track(struct otf2_reading *r, const struct def_location *l,
@@ -114,7 +114,7 @@ static track_id queue_track(struct otf2_reading *r, const struct def_location *l
 	if (d.tid < 0)
 		d.tid = PID_NONE;
 	d.key = otf2_own_key(r, l->ref);
-	d.owner = stream_owner(&r->defs, g);
+	d.owner = l->process;
 	d.pci = g ? otf2_node_pci(&r->defs, g->node, pci) : NULL;
 	return r->s->ops->track(r->s, &d);
 }
@@ -130,6 +130,19 @@ static track_id other_track(struct otf2_reading *r, const struct def_location *l
 	d.name = otf2_string(&r->defs, l->name);
 	d.key = otf2_own_key(r, l->ref);
 	return r->s->ops->track(r->s, &d);
+}
+
+void otf2_set_process(const struct otf2_reading *r, struct def_location *l)
+{
+	const struct def_location_group *g = DEF_FIND(&r->defs.location_groups, l->group);
+	const struct track_def *own = l->own ? &r->own.tracks.v[l->own - 1] : NULL;
+
+	if (own)
+		l->process = own->kind == TRACK_QUEUE ? own->owner : own->parent;
+	else if (l->type == OTF2_LOCATION_TYPE_ACCELERATOR_STREAM)
+		l->process = r->own.there ? TRACK_NONE : stream_owner(&r->defs, g);
+	else
+		l->process = g && !r->own.there ? g->track : TRACK_NONE;
 }
 
 track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
@@ -203,6 +216,7 @@ void otf2_make_tracks(struct otf2_reading *r)
 	for (size_t i = 0; i < d->locations.nr; i++) {
 		struct def_location *l = &d->locations.v[i];
 
+		otf2_set_process(r, l);
 		l->track = otf2_track_of_location(r, l, DEF_FIND(&d->location_groups, l->group));
 	}
 	for (size_t i = 0; i < d->regions.nr; i++) {

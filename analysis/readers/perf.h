@@ -25,6 +25,9 @@ struct perf_event {
 	int64_t sample_ns; /* 0: not known yet */
 	bool clock;
 	VEC(int64_t) gaps;
+	/* of the samples that have one: how many, and all of them */
+	uint64_t periods;
+	double period_sum;
 };
 
 struct perf_thread {

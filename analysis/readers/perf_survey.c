@@ -253,6 +253,10 @@ void perf_survey(struct perf *p)
 		p->samples++;
 		event = perf_event_at(p, s.head.event);
 		p->events.v[event].samples++;
+		if (s.head.has_period && s.head.period > 0 && s.head.period < UINT64_MAX) {
+			p->events.v[event].periods++;
+			p->events.v[event].period_sum += (double)s.head.period;
+		}
 		note_gap(p, event, &s.head);
 	}
 	choose_event(p);

@@ -331,7 +331,7 @@ static int finish(struct folded *fo)
 		sink_warnf(s, W_TRUNCATED, "compressed data: %s", fo->map.why);
 	if (in->spans == 0)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no stacks", fo->path);
-	in->partial = fo->cut || fo->map.truncated;
+	in->partial |= fo->cut || fo->map.truncated;
 	s->ops->input_end(s);
 	return in->partial ? READ_PARTIAL : 0;
 }

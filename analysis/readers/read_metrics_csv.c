@@ -351,7 +351,7 @@ static int finish(struct metrics_csv *mc)
 			   mc->damage.msg);
 	if (mc->map.truncated)
 		sink_warnf(mc->sink, W_TRUNCATED, "compressed data: %s", mc->map.why);
-	in->partial = mc->cut || mc->damage.code || mc->map.truncated;
+	in->partial |= mc->cut || mc->damage.code || mc->map.truncated;
 	mc->sink->ops->input_end(mc->sink);
 	return in->partial ? READ_PARTIAL : 0;
 }

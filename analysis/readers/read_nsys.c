@@ -229,6 +229,27 @@ static void nsys_release(struct nsys *ns)
 	sqlite_db_close(ns->sc.db);
 }
 
+/* Whether all work tells its process: then calls are found by process and number. */
+static bool tells_process(struct nsys *ns)
+{
+	static const char *const tables[] = {
+		"CUPTI_ACTIVITY_KIND_KERNEL",
+		"CUPTI_ACTIVITY_KIND_MEMCPY",
+		"CUPTI_ACTIVITY_KIND_MEMSET",
+		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+	};
+	bool some = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		if (!sqlite_db_has_column(ns->sc.db, tables[i], "start"))
+			continue;
+		if (!sqlite_db_has_column(ns->sc.db, tables[i], "globalPid"))
+			return false;
+		some = true;
+	}
+	return some;
+}
+
 static void read_all(struct nsys *ns)
 {
 	struct nsys_clock clock = { .normalized = false };
@@ -238,9 +259,7 @@ static void read_all(struct nsys *ns)
 	nsys_tracks_load(ns);
 	tell_clock(ns, &clock);
 	sqlite_db_tell(ns->sc.db, ns->sc.sink);
-	ns->by_process =
-		sqlite_db_has_column(ns->sc.db, "CUPTI_ACTIVITY_KIND_KERNEL", "globalPid") ||
-		sqlite_db_has_column(ns->sc.db, "CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid");
+	ns->by_process = tells_process(ns);
 	nsys_read_work(ns);
 	nsys_read_calls(ns);
 	nsys_read_nvtx(ns);

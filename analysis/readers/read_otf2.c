@@ -25,6 +25,7 @@
 #include "readers_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <otf2/OTF2_Pthread_Locks.h>
 #include <stdarg.h>
@@ -32,40 +33,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/text.h"
 #include "profrig/warnings.h"
 #include "profrig/wire.h"
 
-/* ---- what libotf2 would print ---- */
-
-static _Thread_local char said[256];
-
-static OTF2_ErrorCode on_error(void *user, const char *file, uint64_t line, const char *function,
-			       OTF2_ErrorCode code, const char *fmt, va_list ap)
-{
-	char text[192];
-
-	(void)user, (void)file, (void)line, (void)function;
-	/* the first of a chain is nearest to the cause */
-	if (*said)
-		return code;
-	vsnprintf(text, sizeof(text), fmt ? fmt : "", ap);
-	snprintf(said, sizeof(said), "%s%s%s", OTF2_Error_GetDescription(code), *text ? ": " : "",
-		 text);
-	text_no_controls(said, ' ');
-	return code;
-}
-
-static const char *why(OTF2_ErrorCode code)
-{
-	return *said ? said : OTF2_Error_GetDescription(code);
-}
-
 /* ---- opening ---- */
 
 struct archive {
 	char *anchor, *dir; /* "x/traces.otf2", "x/traces" */
+	char *way;          /* the anchor as libotf2 opens it, NULL: by its own name */
+	int folder;         /* what way goes through */
 	OTF2_Reader *reader;
 	uint64_t event_chunk, def_chunk;
 	struct otf2_reading r;
@@ -80,6 +59,36 @@ static void archive_release(struct archive *a)
 	otf2_reading_release(&a->r);
 	free(a->anchor);
 	free(a->dir);
+	free(a->way);
+	xclosep(&a->folder);
+}
+
+/*
+ * libotf2 takes paths and follows links. Of an archive in a held folder every file is looked at
+ * first, and it is opened by way of its folder's descriptor: nothing of the workload is alive any
+ * more that could change it.
+ */
+static int archive_way(struct archive *a, struct err *err)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
+	CLEANUP(xfreep) char *name = NULL;
+	int e;
+
+	if (!door_holds(a->anchor))
+		return 0;
+	if (door_parent(a->anchor, &a->folder, &name) < 0)
+		return err_sys(err, errno, "%s", a->anchor);
+	strvec_push(&files, a->anchor);
+	e = fs_is_dir(a->dir) ? fs_list(a->dir, &files, err) : 0;
+	for (size_t i = 0; e >= 0 && i < files.nr; i++) {
+		CLEANUP(xfreep) char *file = fs_join(a->dir, files.v[i]);
+		CLEANUP(xclosep) int fd = door_open(i ? file : a->anchor, O_RDONLY, 0);
+
+		if (fd < 0 && errno != EISDIR)
+			e = err_sys(err, errno, "%s", i ? file : a->anchor);
+	}
+	a->way = xasprintf("/proc/self/fd/%d/%s", a->folder, name);
+	return e;
 }
 
 static int archive_open(struct archive *a, const char *path, struct err *err)
@@ -93,16 +102,18 @@ static int archive_open(struct archive *a, const char *path, struct err *err)
 	e = otf2_check_anchor(a->anchor, err);
 	if (e < 0)
 		return e;
-	*said = '\0';
-	OTF2_Error_RegisterCallback(on_error, NULL);
-	a->reader = OTF2_Reader_Open(a->anchor);
+	otf2_errors_catch();
+	e = archive_way(a, err);
+	if (e < 0)
+		return e;
+	a->reader = OTF2_Reader_Open(a->way ? a->way : a->anchor);
 	if (!a->reader)
 		return err_set(err, EBADMSG, "%s: no archive that libotf2 reads: %s", a->anchor,
-			       why(OTF2_ERROR_PROCESSED_WITH_FAULTS));
+			       otf2_error(OTF2_ERROR_PROCESSED_WITH_FAULTS));
 	if (OTF2_Pthread_Reader_SetLockingCallbacks(a->reader, NULL) != OTF2_SUCCESS ||
 	    OTF2_Reader_SetSerialCollectiveCallbacks(a->reader) != OTF2_SUCCESS ||
 	    OTF2_Reader_GetChunkSize(a->reader, &a->event_chunk, &a->def_chunk) != OTF2_SUCCESS)
-		return err_set(err, EIO, "%s: %s", a->anchor, why(OTF2_ERROR_INVALID));
+		return err_set(err, EIO, "%s: %s", a->anchor, otf2_error(OTF2_ERROR_INVALID));
 	return 0;
 }
 
@@ -156,17 +167,18 @@ static void clock_set(struct archive *a, struct input *in)
 		a->r.s->ops->clock(a->r.s);
 		return;
 	}
+	a->r.base_ticks = otf2_far_ticks(d, a->dir, a->event_chunk);
 	in->clock = TRACE_CLOCK_OWN;
 	in->resolution_hz = (double)d->resolution;
 	if (d->has_clock && d->realtime != OTF2_UNDEFINED_TIMESTAMP && d->realtime != 0 &&
 	    d->realtime <= INT64_MAX) {
 		in->has_realtime_anchor = true;
-		in->anchor_own_ns = otf2_ns(d->offset, d->resolution);
+		in->anchor_own_ns = otf2_ns_of(&a->r, d->offset);
 		in->anchor_realtime_ns = (int64_t)d->realtime;
 	}
 	/* where the events are said to lie: the anchor nearest to them is the right one at once */
-	in->first_ns = otf2_ns(d->offset, d->resolution);
-	in->last_ns = otf2_ns(d->offset + d->length, d->resolution);
+	in->first_ns = otf2_ns_of(&a->r, d->offset);
+	in->last_ns = otf2_ns_of(&a->r, d->offset + d->length);
 	a->r.s->ops->clock(a->r.s);
 	in->first_ns = INT64_MAX;
 	in->last_ns = INT64_MIN;
@@ -187,7 +199,7 @@ static void own_open(struct archive *a)
 {
 	char *text = NULL;
 
-	*said = '\0';
+	otf2_errors_forget();
 	if (OTF2_Reader_GetProperty(a->reader, OTF2_OWN_PROPERTY, &text) != OTF2_SUCCESS)
 		text = NULL;
 	otf2_own_open(&a->r, text);
@@ -206,12 +218,12 @@ static int definitions_read(struct archive *a, struct err *err)
 	e = otf2_scan_file(path, a->def_chunk, OTF2_FILE_DEFINITIONS, &scan, err);
 	if (e < 0)
 		return err_wrap(err, e, "definitions");
-	*said = '\0';
+	otf2_errors_forget();
 	code = global_definitions(a, scan.records, &read);
 	otf2_defs_finish(&a->r.defs);
 	if (read == 0)
 		return err_set(err, EBADMSG, "%s: no definitions can be read: %s", path,
-			       scan.complete ? why(code) : scan.why);
+			       scan.complete ? otf2_error(code) : scan.why);
 	if (OTF2_Reader_GetNumberOfGlobalDefinitions(a->reader, &expected) != OTF2_SUCCESS)
 		expected = 0;
 	if (OTF2_Reader_GetNumberOfLocations(a->reader, &locations) != OTF2_SUCCESS)
@@ -223,7 +235,7 @@ static int definitions_read(struct archive *a, struct err *err)
 			     "%s: %" PRIu64 " of %" PRIu64 " definitions, %zu of %" PRIu64
 			     " locations: %s",
 			     path, read, expected, a->r.defs.locations.nr, locations,
-			     code != OTF2_SUCCESS ? why(code)
+			     code != OTF2_SUCCESS ? otf2_error(code)
 			     : scan.complete      ? "fewer than the anchor says"
 						  : scan.why);
 	}
@@ -297,11 +309,12 @@ static int local_definitions(struct archive *a, const struct def_location *l, st
 		return e;
 	reader = OTF2_Reader_GetDefReader(a->reader, l->ref);
 	if (!reader)
-		return err_set(err, EBADMSG, "%s: %s", path, why(OTF2_ERROR_PROCESSED_WITH_FAULTS));
+		return err_set(err, EBADMSG, "%s: %s", path,
+			       otf2_error(OTF2_ERROR_PROCESSED_WITH_FAULTS));
 	code = OTF2_Reader_ReadLocalDefinitions(a->reader, reader, scan.records, &read);
 	OTF2_Reader_CloseDefReader(a->reader, reader);
 	if (code != OTF2_SUCCESS)
-		return err_set(err, EBADMSG, "%s: %s", path, why(code));
+		return err_set(err, EBADMSG, "%s: %s", path, otf2_error(code));
 	if (!scan.complete)
 		return err_set(err, EBADMSG, "%s: %s", path, scan.why);
 	return 0;
@@ -338,7 +351,7 @@ static void locals_read(struct archive *a)
 	bool wanted = wants_local_definitions(a);
 	OTF2_ErrorCode code;
 
-	*said = '\0';
+	otf2_errors_forget();
 	code = OTF2_Reader_OpenDefFiles(a->reader);
 	for (size_t i = 0; i < a->r.defs.locations.nr; i++) {
 		const struct def_location *l = &a->r.defs.locations.v[i];
@@ -347,9 +360,9 @@ static void locals_read(struct archive *a)
 		if (l->missing)
 			continue;
 		if (code != OTF2_SUCCESS)
-			err_set(&err, EIO, "%s", why(code));
+			err_set(&err, EIO, "%s", otf2_error(code));
 		else {
-			*said = '\0';
+			otf2_errors_forget();
 			if (local_definitions(a, l, &err) == 0)
 				continue;
 		}
@@ -394,6 +407,15 @@ static void location_warn(struct location *lo, const char *code, const char *fmt
 	lo->l.s->ops->warn(lo->l.s, code, 1, text);
 }
 
+/* Whether all locations, of which there are several, state one and the same number of events. */
+static bool one_count(const struct otf2_defs *d)
+{
+	for (size_t i = 1; i < d->locations.nr; i++)
+		if (d->locations.v[i].events != d->locations.v[0].events)
+			return false;
+	return d->locations.nr > 1;
+}
+
 /* A whole file with fewer events than stated is not the one that was written; one with more is all
  * there. */
 static void compare_count(struct location *lo, const char *path)
@@ -402,6 +424,9 @@ static void compare_count(struct location *lo, const char *path)
 	CLEANUP(xfreep) char *text = NULL;
 
 	if (lo->read == def->events)
+		return;
+	/* APEX states one number for all of them, which is none of any */
+	if (one_count(&lo->a->r.defs))
 		return;
 	lo->partial |= lo->read < def->events;
 	text = xasprintf("location %" PRIu64 " '%s': %" PRIu64
@@ -467,7 +492,7 @@ static void location_close(struct location *lo, OTF2_ErrorCode code)
 	location_warn(lo, W_TRUNCATED,
 		      "location %" PRIu64 " '%s': %" PRIu64 " events were read of %s: %s", def->ref,
 		      otf2_string(&lo->a->r.defs, def->name), lo->read, path,
-		      code != OTF2_SUCCESS ? why(code)
+		      code != OTF2_SUCCESS ? otf2_error(code)
 		      : lo->scan.complete  ? "it holds more"
 					   : lo->scan.why);
 }
@@ -479,7 +504,7 @@ static int location_pull(struct source *src, struct sink *into, uint64_t max)
 	uint64_t want, before = lo->read;
 
 	lo->l.s = into;
-	*said = '\0';
+	otf2_errors_forget();
 	if (!lo->begun && !location_open(lo))
 		return 0;
 	lo->begun = true;
@@ -520,12 +545,12 @@ static void location_load(struct source *src, struct wire *from)
 	WIRE_TAKE(from, f->last_ticks);
 }
 
-static bool has_callsites(const struct otf2_defs *d)
+static bool location_has_calls(const struct source *src)
 {
-	for (size_t i = 0; i < d->parameters.nr; i++)
-		if (otf2_is_callsite(d, &d->parameters.v[i]))
-			return true;
-	return false;
+	const struct location *lo = (const struct location *)src;
+	CLEANUP(xfreep) char *path = location_path(lo->a, location_def(lo), ".evt");
+
+	return otf2_scan_calls(path, lo->a->event_chunk);
 }
 
 static void location_init(struct location *lo, struct archive *a, size_t index,
@@ -536,6 +561,7 @@ static void location_init(struct location *lo, struct archive *a, size_t index,
 	*lo = (struct location){ .source = { .track = def->track,
 					     .samples_only = def->type == OTF2_LOCATION_TYPE_METRIC,
 					     .records = def->events,
+					     .has_calls = location_has_calls,
 					     .pull = location_pull,
 					     .save = location_save,
 					     .load = location_load },
@@ -544,10 +570,50 @@ static void location_init(struct location *lo, struct archive *a, size_t index,
 	otf2_location_init(&lo->l, &a->r, index);
 }
 
+/* Reads the numbers of places alone. Damage is reported by the second, full reading. */
+static void callsites_collect(struct archive *a, size_t index,
+			      const OTF2_EvtReaderCallbacks *callbacks)
+{
+	CLEANUP(xfreep) char *path = location_path(a, &a->r.defs.locations.v[index], ".evt");
+	struct err err = ERR_INIT;
+	struct location lo;
+
+	location_init(&lo, a, index, callbacks);
+	if (otf2_scan_file(path, a->event_chunk, OTF2_FILE_EVENTS, &lo.scan, &err) == 0)
+		location_events(&lo, lo.scan.records);
+	if (lo.reader)
+		OTF2_Reader_CloseEvtReader(a->reader, lo.reader);
+	otf2_location_gather(&a->r, &lo.l);
+	otf2_location_release(&lo.l);
+}
+
+/*
+ * A sink without links needs to know whose queues are before it sees the first event. Of archives
+ * that do not say, all events are passed once more for that, by every rank.
+ */
+static void owners_learn(struct archive *a)
+{
+	OTF2_EvtReaderCallbacks *callbacks;
+	struct otf2_found *f = &a->r.found;
+
+	if (otf2_own_exact(&a->r) || !otf2_owners_wanted(&a->r) || !a->r.s->no_links)
+		return;
+	callbacks = otf2_callsite_callbacks();
+	if (!callbacks)
+		return;
+	for (size_t i = 0; i < a->r.defs.locations.nr; i++)
+		if (!a->r.defs.locations.v[i].missing)
+			callsites_collect(a, i, callbacks);
+	OTF2_EvtReaderCallbacks_Delete(callbacks);
+	otf2_find_owners(&a->r);
+	VEC_RELEASE(&f->launches);
+	VEC_RELEASE(&f->work);
+}
+
 static void locations_pull(struct archive *a, const OTF2_EvtReaderCallbacks *callbacks)
 {
 	size_t all = a->r.defs.locations.nr, n = 0;
-	bool callsites = has_callsites(&a->r.defs);
+	bool callsites = otf2_has_callsites(&a->r.defs);
 	CLEANUP(xfreep) struct location *v = xcalloc(all + 1, sizeof(*v));
 	CLEANUP(xfreep) struct source **sources = xcalloc(all + 1, sizeof(*sources));
 
@@ -575,15 +641,16 @@ static int locations_read(struct archive *a, struct err *err)
 
 	if (!callbacks)
 		return err_set(err, ENOMEM, "libotf2 makes no callbacks");
-	*said = '\0';
+	otf2_errors_forget();
 	code = OTF2_Reader_OpenEvtFiles(a->reader);
 	if (code == OTF2_SUCCESS) {
+		owners_learn(a);
 		locations_pull(a, callbacks);
 		OTF2_Reader_CloseEvtFiles(a->reader);
 	}
 	for (size_t i = 0; code != OTF2_SUCCESS && i < a->r.defs.locations.nr; i++)
 		if (!a->r.defs.locations.v[i].missing)
-			location_missing(a, &a->r.defs.locations.v[i], why(code));
+			location_missing(a, &a->r.defs.locations.v[i], otf2_error(code));
 	OTF2_EvtReaderCallbacks_Delete(callbacks);
 	return 0;
 }
@@ -612,9 +679,8 @@ static void facts_put(struct archive *a)
 static void range_widen(struct archive *a, uint64_t first_ticks, uint64_t last_ticks)
 {
 	struct input *in = a->r.s->ops->current(a->r.s);
-	int64_t base_ns = a->r.own.own.file.base_ns;
-	int64_t first = otf2_ns(first_ticks, a->r.defs.resolution) + base_ns;
-	int64_t last = otf2_ns(last_ticks, a->r.defs.resolution) + base_ns;
+	int64_t first = time_clamp(otf2_ns_of(&a->r, first_ticks));
+	int64_t last = time_clamp(otf2_ns_of(&a->r, last_ticks));
 
 	if (first < in->first_ns)
 		in->first_ns = first;
@@ -659,14 +725,15 @@ static int archive_read(struct archive *a, struct err *err)
 
 static int otf2_read(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
-	struct archive a = { .r = { .s = s, .o = o, .found = { .first_ticks = UINT64_MAX } } };
+	struct archive a = { .folder = -1,
+			     .r = { .s = s, .o = o, .found = { .first_ticks = UINT64_MAX } } };
 	int e;
 
 	e = archive_open(&a, path, err);
 	if (e == 0) {
 		s->ops->input(s, path, reader_otf2.name);
 		e = archive_read(&a, err);
-		s->ops->current(s)->partial = e == READ_PARTIAL;
+		s->ops->current(s)->partial |= e == READ_PARTIAL;
 		s->ops->input_end(s);
 	}
 	archive_release(&a);
@@ -708,7 +775,7 @@ static uint64_t otf2_records(const char *path)
 		CLEANUP(xfreep) char *file = fs_join(dir, files.v[i]);
 		struct stat st;
 
-		if (stat(file, &st) == 0 && S_ISREG(st.st_mode))
+		if (door_stat(file, &st) == 0 && S_ISREG(st.st_mode))
 			bytes += (uint64_t)st.st_size;
 	}
 	return bytes / RECORD_BYTES;

@@ -20,7 +20,8 @@
  * track per CPU. A sample of a clock stands for its period, which is ns; one of any other event
  * for 1/frequency where the header or the recorded command line tells it, else for the median
  * distance of neighbouring samples on one CPU (of one thread where the CPU is not shown): the fact
- * sample_ns has it, so exclusive_ns / sample_ns is a number of samples. Without times the samples
+ * sample_ns has it. Where all samples of the event have periods, and these vary, each stands for so
+ * much more or less as its period is above or below their mean. Without times the samples
  * of a thread follow one another. Samples of other events are instants named after their event.
  *
  * The clock is perf's own; that of `perf record -k` where the header names it. Lost samples are
@@ -31,6 +32,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "profrig/warnings.h"
@@ -218,8 +220,20 @@ static void take_frames(struct perf *p, const struct perf_sample *s)
 	}
 }
 
+/* Cycles that passed since the sample before are time, so they share the time that all of them have
+ * together. */
+static int64_t share_of(const struct perf_event *ev, uint64_t period)
+{
+	double mean = ev->period_sum / (double)ev->periods;
+	double ns = round((double)ev->sample_ns * ((double)period / mean));
+
+	return ns < 1 ? 1 : ns > (double)PERF_MAX_SAMPLE_NS ? PERF_MAX_SAMPLE_NS : (int64_t)ns;
+}
+
 static int64_t weight_of(struct perf *p, const struct perf_event *ev, const struct perf_head *h)
 {
+	if (!ev->clock && h->has_period && ev->periods == ev->samples)
+		return share_of(ev, h->period);
 	if (!ev->clock || !h->has_period)
 		return ev->sample_ns;
 	if (h->period > 0 && h->period <= (uint64_t)PERF_MAX_SAMPLE_NS)
@@ -372,7 +386,7 @@ static int finish(struct perf *p)
 		sink_warnf(p->sink, W_TRUNCATED, "compressed data: %s", p->map.why);
 	if (in->spans == 0)
 		sink_warnf(p->sink, W_EMPTY_INPUT, "%s holds no samples", p->path);
-	in->partial = p->cut || p->map.truncated || p->limit.lost;
+	in->partial |= p->cut || p->map.truncated || p->limit.lost;
 	p->sink->ops->input_end(p->sink);
 	return in->partial ? READ_PARTIAL : 0;
 }

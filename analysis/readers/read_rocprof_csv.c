@@ -542,7 +542,7 @@ static int finish(struct rocprof_csv *rc)
 	tell_facts(rc);
 	tell_faults(rc);
 	tell_empty(rc);
-	in->partial = rc->cut || rc->map.truncated || rc->crowd.nr;
+	in->partial |= rc->cut || rc->map.truncated || rc->crowd.nr;
 	partial = in->partial;
 	rc->sink->ops->input_end(rc->sink);
 	return partial ? READ_PARTIAL : 0;

@@ -632,7 +632,7 @@ static int finish(struct speed *sp)
 		sink_warnf(s, W_TRUNCATED, "compressed data: %s", sp->map.why);
 	if (in->spans == 0)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no calls and no samples", sp->path);
-	in->partial = sp->damage || sp->map.truncated;
+	in->partial |= sp->damage || sp->map.truncated;
 	s->ops->input_end(s);
 	return in->partial ? READ_PARTIAL : 0;
 }

@@ -13,8 +13,9 @@
  *
  * There is no version and no clock in it. Who wrote a file is told by several signs (tef_doc.c),
  * and with the writer come clock, device tracks and correlations: Kineto (PyTorch), rocprof v1,
- * uftrace, profrig's own tracers, anything else. Who knows better says so (read_opts.dialect).
- * rocprofv3's JSON holds no trace events, but belongs to the same tools (tef_rocprofv3.c).
+ * TensorFlow, Ascend, uftrace, profrig's own tracers, anything else. Who knows better says so
+ * (read_opts.dialect). rocprofv3's JSON holds no trace events, but belongs to the same tools
+ * (tef_rocprofv3.c).
  */
 #include "readers_private.h"
 #include "tef.h"
@@ -24,8 +25,8 @@
 #include "profrig/text.h"
 #include "profrig/warnings.h"
 
-const char *const tef_dialects[] = { "chrome",  "kineto",  "rocprof_v1", "rocprofv3",
-				     "profrig", "uftrace", NULL };
+const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
+				     "uftrace", "tensorflow", "ascend",     NULL };
 _Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
 
 static bool head_has(const struct probe *p, const char *word)
@@ -87,6 +88,10 @@ static char *format_name(const struct tef_doc *d)
 		return xstrdup("Trace Event Format (rocprof v1)");
 	case TEF_UFTRACE:
 		return xstrdup("Trace Event Format (uftrace)");
+	case TEF_TENSORFLOW:
+		return xstrdup("Trace Event Format (TensorFlow)");
+	case TEF_ASCEND:
+		return xstrdup("Trace Event Format (Ascend)");
 	case TEF_ROCPROFV3:
 		return xstrdup("rocprofv3 JSON");
 	case TEF_PROFRIG:
@@ -122,11 +127,17 @@ static void tef_forget(struct tef *t)
 	t->memo = NULL;
 	t->n = (struct tef_counts){ .events = 0 };
 	tef_tracks_release(t);
+	t->again = false;
 	VEC_RELEASE(&t->edges);
+	VEC_RELEASE(&t->edge_places);
+	VEC_RELEASE(&t->edge_args);
+	u64map_release(&t->edge_place_at);
 	VEC_RELEASE(&t->asyncs);
 	VEC_RELEASE(&t->flows);
 	VEC_RELEASE(&t->slices);
 	VEC_RELEASE(&t->late);
+	VEC_RELEASE(&t->named);
+	u64map_release(&t->named_at);
 	VEC_RELEASE(&t->own_end);
 	u64map_release(&t->own_ends);
 	own_release(&t->own);
@@ -154,14 +165,15 @@ static int read_events(struct tef *t, bool alone, struct err *err)
 
 	if (!alone || !tef_doc_guess(t))
 		tef_doc_rest(t);
+	if (!alone)
+		tef_walk_hear(t);
 	tell_clock(t);
-	r = tef_walk(t, err);
-	if (r != TEF_AGAIN)
-		return r;
-	tef_forget(t);
-	t->sink->ops->input_again(t->sink);
-	tell_clock(t);
-	return tef_walk(t, err);
+	while ((r = tef_walk(t, err)) == TEF_AGAIN) {
+		tef_forget(t);
+		t->sink->ops->input_again(t->sink);
+		tell_clock(t);
+	}
+	return r;
 }
 
 static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
@@ -196,7 +208,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
 	}
 	in = s->ops->current(s);
-	in->partial = r != 0;
+	in->partial |= r != 0;
 	if (r >= 0 && in->spans + in->samples == 0)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds neither spans nor samples", path);
 	s->ops->input_end(s);
@@ -214,8 +226,9 @@ static char *recording_tef(const struct probe *p)
 
 const struct reader reader_tef = {
 	.name = "tef",
-	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, uftrace, profrig's "
-		 "tracers), rocprofv3 JSON",
+	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, TensorFlow, Ascend, "
+		 "uftrace, "
+		 "profrig's tracers), rocprofv3 JSON",
 	.suffixes = ".json[.gz|.zst]",
 	.probe = probe_tef,
 	.read = read_tef,

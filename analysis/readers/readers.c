@@ -6,6 +6,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/input.h"
+#include "profrig/map_guard.h"
 #include "profrig/strbuf.h"
 #include "profrig/text.h"
 #include "profrig/warnings.h"
@@ -283,6 +284,27 @@ static void count_records(const struct model *m, struct artifact_check *c)
 	}
 }
 
+int reader_read(const struct reader *rd, const char *path, struct sink *s,
+		const struct read_opts *o, struct err *err)
+{
+	CLEANUP(xfreep) char *before = map_lost();
+	int r = rd->read(path, s, o, err);
+	CLEANUP(xfreep) char *lost = map_lost();
+
+	if (!lost)
+		return r;
+	return err_set(err, EIO,
+		       "%s: became shorter while it was read: copy it, then read the copy", lost);
+}
+
+static bool is_partial(const struct model *m)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		if (m->inputs.v[i].partial)
+			return true;
+	return false;
+}
+
 static void check_by_reading(const char *path, const struct reader *rd, uint64_t min_records,
 			     struct artifact_check *c)
 {
@@ -290,7 +312,7 @@ static void check_by_reading(const char *path, const struct reader *rd, uint64_t
 	static const struct read_opts opts = { .keep_args = false };
 	uint64_t want = min_records > 0 ? min_records : 1;
 	struct err e = ERR_INIT;
-	int r = rd->read(path, model_sink(m), &opts, &e);
+	int r = reader_read(rd, path, model_sink(m), &opts, &e);
 
 	snprintf(c->reader, sizeof(c->reader), "%s", rd->name);
 	count_records(m, c);
@@ -298,7 +320,7 @@ static void check_by_reading(const char *path, const struct reader *rd, uint64_t
 		verdict(c, "empty", "%s", e.msg);
 	else if (r < 0)
 		verdict(c, "damaged", "%s", e.msg);
-	else if (r == READ_PARTIAL)
+	else if (r == READ_PARTIAL || is_partial(m))
 		verdict(c, "damaged", "%s", first_error(m));
 	else if (c->records == 0)
 		verdict(c, "empty", "it holds no records");

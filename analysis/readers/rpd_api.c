@@ -238,6 +238,8 @@ static str_id category_of(struct rpd *r, struct sqlite_rows *q)
 
 static void push_overhead(struct rpd *r, struct api_row *row)
 {
+	int64_t ns;
+
 	if (r->overhead == TRACK_NONE) {
 		struct track_def t = TRACK_DEF_INIT;
 
@@ -252,8 +254,10 @@ static void push_overhead(struct rpd *r, struct api_row *row)
 	row->d.args = STR_NONE;
 	r->sink->ops->span(r->sink, &row->d);
 	r->n.overhead++;
-	if (row->d.end_ns > row->d.start_ns)
-		r->n.overhead_ns += row->d.end_ns - row->d.start_ns;
+	if (row->d.end_ns > row->d.start_ns &&
+	    (__builtin_sub_overflow(row->d.end_ns, row->d.start_ns, &ns) ||
+	     __builtin_add_overflow(r->n.overhead_ns, ns, &r->n.overhead_ns)))
+		r->n.overhead_ns = INT64_MAX;
 }
 
 static void name_marker(struct rpd *r, struct api_row *row, const char *text, size_t n)

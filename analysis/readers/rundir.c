@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/input.h"
 #include "profrig/reader.h"
@@ -327,19 +329,20 @@ static void take_visible(struct rundir *rd)
 
 /*
  * A path as run.json has it, relative to the run directory or absolute below it. NULL when it is
- * not there or leads out of the directory, also through links: a run directory may come from
- * anybody.
+ * not there, is a link, or leads out of the directory: a run directory may come from anybody. The
+ * directory is held, so no link is on the way either.
  */
 static char *path_inside(const char *dir, const char *path)
 {
-	CLEANUP(xfreep) char *joined = fs_join(dir, path);
-	char *root = realpath(dir, NULL), *real = realpath(joined, NULL);
-	size_t n = root ? strlen(root) : 0;
-	bool inside = root && real && strncmp(real, root, n) == 0 && (real[n] == '/' || n == 1);
+	CLEANUP(xfreep) char *top = fs_abs(dir);
+	CLEANUP(xfreep) char *absolute = *path == '/' ? fs_abs(path) : NULL;
+	const char *rel = absolute ? fs_below(top, absolute) : path;
+	CLEANUP(xfreep) char *joined = rel && *rel ? fs_join(dir, rel) : NULL;
+	struct stat st;
 
-	free(root);
-	free(real);
-	return inside ? STEAL(joined) : NULL;
+	if (!joined || door_stat(joined, &st) < 0 || S_ISLNK(st.st_mode))
+		return NULL;
+	return STEAL(joined);
 }
 
 static void add_input(struct rundir *rd, char *path, const char *reader, const char *tool)
@@ -383,7 +386,10 @@ static void take_artifact(const json_t *a, struct rundir *rd)
 	if (path)
 		add_input(rd, path, reader, tool ? tool : "");
 	else
-		add_lost(rd, rel, "%s: artifact '%s' is not in the run directory", rd->path, rel);
+		add_lost(rd, rel,
+			 "%s: artifact '%s' is not there, is a link, or leads out of the run "
+			 "directory",
+			 rd->path, rel);
 }
 
 static bool is_claimed(const char *dir, const char *rel)
@@ -485,8 +491,9 @@ static void take_samples(struct rundir *rd)
 			continue;
 		path = path_inside(rd->path, files.v[i]);
 		if (!path) {
-			add_lost(rd, files.v[i], "%s: '%s' leads out of the run directory",
-				 rd->path, files.v[i]);
+			add_lost(rd, files.v[i],
+				 "%s: '%s' is a link or leads out of the run directory", rd->path,
+				 files.v[i]);
 			continue;
 		}
 		rd->estimated |= says_estimated(path);
@@ -500,10 +507,15 @@ int rundir_open(const char *path, struct rundir *ret, struct err *err)
 	const json_t *artifacts, *a;
 	struct rundir rd = { .path = NULL };
 	size_t i;
-	int r = load(path, &run, err);
+	int r = door_hold(path, err);
 
 	if (r < 0)
 		return r;
+	r = load(path, &run, err);
+	if (r < 0) {
+		door_let_go(path);
+		return r;
+	}
 	rd.path = xstrdup(path);
 	rd.id = string_of(run, "id");
 	rd.model = string_of(run, "model");
@@ -557,6 +569,8 @@ void rundir_release(struct rundir *rd)
 	VEC_RELEASE(&rd->inputs);
 	VEC_RELEASE(&rd->lost);
 	VEC_RELEASE(&rd->anchors);
+	if (rd->path)
+		door_let_go(rd->path);
 	free(rd->path);
 	free(rd->id);
 	free(rd->model);

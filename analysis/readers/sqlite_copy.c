@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
@@ -61,13 +62,13 @@ static int copy_descriptor(int from, int to)
 
 static int copy_file(const char *from, const char *to, struct err *err)
 {
-	CLEANUP(xclosep) int in = open(from, O_RDONLY | O_CLOEXEC);
+	CLEANUP(xclosep) int in = door_open(from, O_RDONLY, 0);
 	CLEANUP(xclosep) int out = -1;
 	int r;
 
 	if (in < 0)
 		return err_sys(err, errno, "%s", from);
-	out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	out = door_open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (out < 0)
 		return err_sys(err, errno, "%s", to);
 	r = copy_descriptor(in, out);
@@ -84,7 +85,7 @@ static int copy_all(const char *path, const char *dir, struct err *err)
 		CLEANUP(xfreep) char *from = log_path(path, i);
 		CLEANUP(xfreep) char *to = log_path(db, i);
 
-		unlink(to);
+		door_unlink(to);
 		if (fs_size(from) > 0)
 			r = copy_file(from, to, err);
 		if (r == -ENOENT)

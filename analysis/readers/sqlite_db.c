@@ -3,8 +3,11 @@
 #include "sqlite_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/progress.h"
@@ -252,6 +255,16 @@ static int open_handle(struct sqlite_db *db, const char *name, int flags, struct
 	return err_set(err, sqlite_errno(rc), "%s: %s", db->path, sqlite3_errstr(rc));
 }
 
+/* SQLite opens by the name alone: what it leads to must be what a held folder (door.h) shows. */
+static bool is_what_the_door_shows(const char *path)
+{
+	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
+	struct stat shown, named;
+
+	return fd >= 0 && fstat(fd, &shown) == 0 && stat(path, &named) == 0 &&
+	       shown.st_ino == named.st_ino && shown.st_dev == named.st_dev;
+}
+
 static int open_plain(struct sqlite_db *db, struct err *err)
 {
 	CLEANUP(xfreep) char *uri = uri_of(db->path);
@@ -259,6 +272,8 @@ static int open_plain(struct sqlite_db *db, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (!is_what_the_door_shows(db->path))
+		return err_set(err, EBADMSG, "%s: its name leads elsewhere", db->path);
 	set_limits(db);
 	return settle(db, err);
 }
@@ -329,7 +344,7 @@ static int open_file(struct sqlite_db *db, struct err *err)
 static int open_any(struct sqlite_db *db, struct err *err)
 {
 	char head[sizeof(MAGIC)];
-	FILE *f = fopen(db->path, "re");
+	FILE *f = door_fopen(db->path, "re");
 	size_t n;
 
 	if (!f)

@@ -9,6 +9,7 @@
  *	tef_memo.c	what events ask again and again
  *	tef_tracks.c	pid and tid of the file → tracks of the sink
  *	tef_device.c	the dialects that know devices: Kineto and rocprof v1
+ *	tef_named.c	the dialects in which names tell devices: TensorFlow and Ascend
  *	tef_pairs.c	B with E
  *	tef_async.c	b with e, laid into lanes
  *	tef_flows.c	s, t, f → links between the spans around them
@@ -37,6 +38,8 @@ enum tef_dialect {
 	TEF_ROCPROFV3,
 	TEF_PROFRIG,
 	TEF_UFTRACE,
+	TEF_TENSORFLOW,
+	TEF_ASCEND,
 	TEF_DIALECTS
 };
 extern const char *const tef_dialects[]; /* their words */
@@ -56,13 +59,14 @@ struct tef_doc {
 	bool fractions;               /* times have digits behind the point */
 	bool own;                     /* written by profrig's converter (own.h) */
 	const char *samples, *frames; /* where chrome's lists of them begin; NULL */
+	uint64_t system_events;       /* of the kernel, beside the events; they are not read */
 	size_t spans;                 /* that there may be, from the first events */
 };
 
 /* What has been seen so far of a document that decides about it. */
 struct tef_signals {
 	int kineto, rocprof;
-	bool profrig, uftrace;
+	bool profrig, uftrace, tensorflow, ascend;
 	enum trace_clock clock; /* said in so many words */
 	int64_t first_ns;
 	bool timed;
@@ -170,12 +174,27 @@ struct tef_track {
 	char device[32];
 };
 
+/* Where spans go of a place that names tell. */
+struct tef_named {
+	tef_slot queue; /* TEF_SLOT_NONE: on the thread, like others */
+	bool copies;    /* all of them */
+	bool again;     /* they stand in other queues too */
+};
+
 /* A begin or an end, kept until all are known. */
 struct tef_edge {
 	int64_t t_ns;
-	tef_slot slot;
+	uint32_t place; /* of tef.edge_places */
 	str_id name, category, args;
+	uint32_t said; /* behind what its args say, of tef.edge_args; 0: nothing */
+	uint8_t class; /* enum tef_class, TEF_CLASS_UNKNOWN: it has no category */
 	bool end, named;
+};
+
+/* Where begins and ends are paired. */
+struct tef_edge_place {
+	struct tef_id pid, tid;
+	int64_t last_ns; /* the latest time of them */
 };
 
 struct tef_async {
@@ -233,9 +252,13 @@ struct tef {
 	struct tef_doc doc;
 	struct tef_doc head; /* as tef_doc_scan left it */
 	struct tef_signals signals;
+	const char *heard; /* up to here events have been asked for signals */
+	bool again;        /* they say now that the document is another one */
 	struct tef_counts n;
 	struct tef_shapes *shapes;
 	struct tef_memo *memo;
+	bool timed;         /* an event with a time came */
+	__int128 origin_ns; /* that times count from: 0, or the first where that is far beyond */
 	size_t at;          /* offset of the event in hand, for words about it */
 	size_t walk;        /* when to tell input_walk again */
 	struct strbuf text; /* for decoding */
@@ -249,11 +272,16 @@ struct tef {
 	struct u64map series;  /* → series_id */
 
 	VEC(struct tef_edge) edges;
+	VEC(struct tef_edge_place) edge_places;
+	struct u64map edge_place_at;
+	VEC(struct tef_args) edge_args;
 	VEC(struct tef_async) asyncs;
 	VEC(struct tef_flow) flows;
 	VEC(struct tef_slice) slices;
 	span_id first_span; /* the first that is in slices */
 	VEC(struct tef_late) late;
+	VEC(struct tef_named) named; /* what places mean */
+	struct u64map named_at;
 
 	struct own own;
 	span_id own_last;       /* the span before what is read */
@@ -266,16 +294,21 @@ int tef_doc_scan(struct tef *t, struct err *err);
 /* What stands behind the events; false when it cannot be guessed where they end. */
 bool tef_doc_guess(struct tef *t);
 void tef_doc_rest(struct tef *t);
+/* Whether an event behind the first ones, or those heard before it, makes the dialect another one.
+ * It leaves doc as it is. */
+bool tef_doc_hear(struct tef *t, const struct tef_event *ev);
 bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b);
 
 /* tef_walk.c */
 #define TEF_AGAIN 2
 /*
- * Pushes all events: 0, READ_PARTIAL, < 0 when there was nothing to read, or TEF_AGAIN: the guess
- * of what stands behind the events was wrong, and what was pushed is of no use; t->doc is right
- * now.
+ * Pushes all events: 0, READ_PARTIAL, < 0 when there was nothing to read, or TEF_AGAIN: an event
+ * told the dialect, or the guess of what stands behind the events was wrong. Then what was pushed
+ * is of no use; t->doc is right now.
  */
 int tef_walk(struct tef *t, struct err *err);
+/* Hears all events before the first is pushed, so that the dialect cannot change any more. */
+void tef_walk_hear(struct tef *t);
 /* Could an event begin at p? Only behind a comma, a bracket, another event, or at a line's or a
  * hole's end. */
 bool tef_may_begin(const char *begin, const char *p);
@@ -357,6 +390,8 @@ uint64_t tef_place_key(const struct tef_id *pid, const struct tef_id *tid);
 void tef_place_set(struct tef *t, uint64_t place, tef_slot slot);
 tef_slot tef_process(struct tef *t, const struct tef_id *pid);
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
+/* The thread that is there already, TEF_SLOT_NONE. */
+tef_slot tef_thread_known(const struct tef *t, const struct tef_id *pid, const struct tef_id *tid);
 /* The thread that events of the place (pid, tid) are on, whatever its real ids. */
 tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		       const struct tef_id *tid);
@@ -370,17 +405,36 @@ void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_i
 /* place 0: none. */
 tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const struct tef_id *stream,
 		   int32_t rank);
-void tef_name(struct tef *t, const struct tef_event *ev, bool process);
-const char *tef_process_name(const struct tef *t, const struct tef_id *pid); /* NULL unknown */
+/* Names and labels that metadata gives to processes and threads. */
+void tef_names_take(struct tef *t, const struct tef_event *ev);
+/* NULL: unknown */
+const char *tef_process_name(const struct tef *t, const struct tef_id *pid);
+const char *tef_process_label(const struct tef *t, const struct tef_id *pid);
+const char *tef_thread_name(const struct tef *t, uint64_t place);
+/* A scalar of an event's args as text, valid until t->text is used again; NULL: there is none. */
+const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key);
 void tef_names_apply(struct tef *t);
 void tef_tracks_release(struct tef *t);
 
 /* tef_device.c: true when the event was device work or belongs to the dialect otherwise, and was
  * pushed. */
 bool tef_kineto_span(struct tef *t, const struct tef_event *ev);
+/* The same for a span that is known but for its kind, correlation and track; of ev only pid and tid
+ * count. */
+bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
+		    const struct tef_args *a, struct span_def *d);
 bool tef_rocprof_span(struct tef *t, const struct tef_event *ev);
 void tef_late_push(struct tef *t);
+/* The device an id means, as the model names devices: "gpu3". */
+void tef_device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n);
 enum tef_class tef_kineto_class(const struct json_text *cat);
+/* The class of an event: mostly that of its category. */
+enum tef_class tef_kineto_class_of(const struct tef_event *ev);
+/* Whether the dialect says where spans of this class lie; others are calls. */
+static inline bool tef_class_is_kineto(enum tef_class class)
+{
+	return class >= TEF_CLASS_KERNEL && class <= TEF_CLASS_WINDOW;
+}
 /* Whether events of this class have anything to say in args. */
 static inline bool tef_class_has_args(unsigned int class)
 {
@@ -401,6 +455,13 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 int tef_kineto_signal(const struct tef_event *ev);
 int tef_rocprof_signal(const struct tef_event *ev);
 
+/* tef_named.c: names must have been read before. True when the span, known but for its kind and
+ * track, was pushed on a queue. */
+bool tef_named_put(struct tef *t, const struct tef_event *ev, struct span_def *d);
+/* Whether metadata speaks for the dialect. */
+bool tef_tensorflow_signal(struct tef *t, const struct tef_event *ev);
+bool tef_ascend_signal(struct tef *t, const struct tef_event *ev);
+
 /* tef_own.c, for documents that are own */
 void tef_own_metadata(struct tef *t, const struct tef_event *ev);
 void tef_own_span(struct tef *t, const struct tef_event *ev);
@@ -419,6 +480,7 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev);
 void tef_edges_push(struct tef *t);
 
 /* tef_async.c */
+/* ph: what the event is read as, b n e */
 void tef_async_add(struct tef *t, const struct tef_event *ev, char ph);
 void tef_asyncs_push(struct tef *t);
 

@@ -1,7 +1,7 @@
 /*
- * Async spans (b … e) belong to no thread and overlap freely. Within a group (pid, category, id)
- * they nest. A run of a group, from its first begin until nothing of it is open, goes into the lane
- * that has been free longest; every lane is a track of its own.
+ * Async spans (b … e, in older files S … F) belong to no thread and overlap freely. Within a group
+ * (pid, category, id) they nest. A run of a group, from its first begin until nothing of it is
+ * open, goes into the lane that has been free longest; every lane is a track of its own.
  */
 #include "tef.h"
 
@@ -52,6 +52,8 @@ void tef_async_add(struct tef *t, const struct tef_event *ev, char ph)
 	a.args = tef_args(t, &ev->args);
 	a.pid_key = tef_id_key(&ev->pid);
 	a.group = tef_hash(a.pid_key, a.category, tef_id_key(&ev->id));
+	if (ev->ph != ph) /* those of the older kind are matched among themselves */
+		a.group = tef_hash(a.group, 'S', 0);
 	if (ev->scoped)
 		a.group = tef_hash(a.group, ev->scope, 0);
 	VEC_PUSH(&t->asyncs, a);

@@ -1,7 +1,8 @@
 /*
  * Kineto (PyTorch): device work has pid = device and tid = stream, and says so again in args; its
  * category tells kernel, copy and fill apart. Runtime calls and the work they launch share
- * args.correlation. Older files have only "External id" for it. What frameworks project on the
+ * args.correlation. Older files have only "External id" for it, which elsewhere numbers operators:
+ * it never equals a correlation. What frameworks project on the
  * device (gpu_user_annotation) has neither: it lies on the queue that work of the same pid and tid
  * names. Files merged from several ranks carry args.rank and have made pids unique. One "Trace" of
  * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
@@ -9,7 +10,8 @@
  *
  * Other accelerators write the same with words of their own: calls are of a category that ends in
  * _runtime or _driver (mtia_runtime, xpu_driver, privateuse1_runtime; of late just these words),
- * MTIA's device work is mtia_ccp_events. Their devices count as gpuN too.
+ * MTIA's device work is mtia_ccp_events, but for its "event_wait", which waits for another. Their
+ * devices count as gpuN too.
  *
  * A time of 0 in a trace that otherwise has dates: the work was never timed, and would stretch the
  * trace by decades. It is left out.
@@ -164,12 +166,19 @@ struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_tex
 	return a;
 }
 
+/* External ids are counted apart from correlations. */
+#define EXTERNAL (UINT64_C(1) << 63)
+
 /* Every rank of a merged file counts its correlations from the start. */
 static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a)
 {
 	uint64_t v = a->correlation;
 
-	return v == 0 || a->rank == t->doc.rank ? v : v ^ (uint64_t)(uint32_t)(a->rank + 1) << 40;
+	if (v == 0)
+		return 0;
+	if (a->rank != t->doc.rank)
+		v ^= (uint64_t)(uint32_t)(a->rank + 1) << 40;
+	return a->has_correlation ? v : v ^ EXTERNAL;
 }
 
 /* The number that a word such as "GPU 3" or "cuda:3" ends in. */
@@ -182,7 +191,7 @@ static bool number_in(const char *word, size_t n, int64_t *ret)
 	return at > 0 && word[0] != '-' && at < n && num_i64(word + at, n - at, ret) == 0;
 }
 
-static void device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
+void tef_device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
 {
 	int64_t v;
 
@@ -210,28 +219,64 @@ static tef_slot kineto_queue(struct tef *t, const struct tef_event *ev, const st
 
 	if (slot != TEF_SLOT_NONE)
 		return slot;
-	device_name(t, device, name, sizeof(name));
+	tef_device_name(t, device, name, sizeof(name));
 	slot = tef_queue(t, tef_place_key(&ev->pid, &ev->tid), name, stream, a->rank);
 	tef_memo_queue_add(t->memo, ev, a, t->places_changed, slot);
 	return slot;
 }
 
-bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
+enum tef_class tef_kineto_class_of(const struct tef_event *ev)
 {
 	enum tef_class class = ev->class ? ev->class : tef_kineto_class(&ev->cat);
-	struct span_def d = { .kind = SPAN_HOST };
-	struct tef_args read;
-	const struct tef_args *a = &ev->kineto;
 
-	if (class == TEF_CLASS_OTHER || class == TEF_CLASS_LAUNCH)
+	if (class == TEF_CLASS_KERNEL && starts_with(&ev->cat, "mtia_") &&
+	    json_text_is(&ev->name, "event_wait"))
+		return TEF_CLASS_NOTE;
+	return class;
+}
+
+bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
+		    const struct tef_args *a, struct span_def *d)
+{
+	if (!tef_class_is_kineto(class))
 		return false;
-	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
-		return true;
-	if (is_work(class) && d.start_ns == t->doc.base_ns &&
+	if (is_work(class) && d->start_ns == t->doc.base_ns &&
 	    t->doc.clock == TRACE_CLOCK_REALTIME) {
 		tef_bad_event(t, "device work whose time is 0");
 		return true;
 	}
+	if (class == TEF_CLASS_WINDOW) {
+		d->kind = SPAN_ANNOTATION;
+		tef_span(t, tef_window(t, &ev->pid, &ev->tid), d);
+		return true;
+	}
+	d->correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
+	if (class == TEF_CLASS_RUNTIME) {
+		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		return true;
+	}
+	d->kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
+		  : class == TEF_CLASS_COPY ? SPAN_COPY
+		  : class == TEF_CLASS_FILL ? SPAN_FILL
+					    : SPAN_ANNOTATION;
+	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
+		keep_late(t, ev, a, d);
+	else
+		tef_span(t, kineto_queue(t, ev, a), d);
+	return true;
+}
+
+bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
+{
+	enum tef_class class = tef_kineto_class_of(ev);
+	struct span_def d = { .kind = SPAN_HOST };
+	struct tef_args read;
+	const struct tef_args *a = &ev->kineto;
+
+	if (!tef_class_is_kineto(class))
+		return false;
+	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
+		return true;
 	if (!ev->args_known) {
 		read = tef_kineto_args(&t->doc, &ev->args);
 		a = &read;
@@ -239,25 +284,7 @@ bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
-	if (class == TEF_CLASS_WINDOW) {
-		d.kind = SPAN_ANNOTATION;
-		tef_span(t, tef_window(t, &ev->pid, &ev->tid), &d);
-		return true;
-	}
-	d.correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
-	if (class == TEF_CLASS_RUNTIME) {
-		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
-		return true;
-	}
-	d.kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
-		 : class == TEF_CLASS_COPY ? SPAN_COPY
-		 : class == TEF_CLASS_FILL ? SPAN_FILL
-					   : SPAN_ANNOTATION;
-	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
-		keep_late(t, ev, a, &d);
-	else
-		tef_span(t, kineto_queue(t, ev, a), &d);
-	return true;
+	return tef_kineto_put(t, ev, class, a, &d);
 }
 
 void tef_late_push(struct tef *t)
@@ -268,7 +295,7 @@ void tef_late_push(struct tef *t)
 		char device[32];
 
 		if (slot == TEF_SLOT_NONE || t->tracks.v[slot].def.kind != TRACK_QUEUE) {
-			device_name(t, &l->pid, device, sizeof(device));
+			tef_device_name(t, &l->pid, device, sizeof(device));
 			slot = tef_queue(t, 0, device, &l->tid, l->rank);
 		}
 		tef_span(t, slot, &l->span);
@@ -283,7 +310,7 @@ int tef_kineto_signal(const struct tef_event *ev)
 
 	switch (tef_kineto_class(&ev->cat)) {
 	case TEF_CLASS_OTHER:
-		return json_text_is(&ev->cat, "cpu_op") ||
+		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "Operator") ||
 		       json_text_is(&ev->cat, "user_annotation");
 	case TEF_CLASS_LAUNCH:
 	case TEF_CLASS_NOTE:
@@ -388,7 +415,7 @@ bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
 
 		a.device = tef_id_of(&digits);
 	}
-	device_name(t, &a.device, device, sizeof(device));
+	tef_device_name(t, &a.device, device, sizeof(device));
 	tef_span(t,
 		 tef_queue(t, place, device, a.stream.type == TEF_ID_NONE ? &ev->tid : &a.stream,
 			   t->doc.rank),
@@ -398,7 +425,11 @@ bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
 
 int tef_rocprof_signal(const struct tef_event *ev)
 {
-	struct rocprof_args a = rocprof_args(ev);
+	static const char key[] = "\"BeginNs\"";
+	struct rocprof_args a;
 
+	if (ev->ph != 'X' || !ev->args.p || !memmem(ev->args.p, ev->args.n, key, sizeof(key) - 1))
+		return 0;
+	a = rocprof_args(ev);
 	return a.begin.p && a.end.p ? 2 : 0;
 }

@@ -6,6 +6,9 @@
  * its last bytes behind which there is nothing but members and the end of the document. Hardly
  * anything else can look like that, and who reads the events sees whether they end there. If not,
  * tef_doc_rest does it in the long way.
+ *
+ * Signs of a dialect may stand anywhere: a program may run for long before it uses a device. Events
+ * are heard while they are read, and what one says late has all be read again.
  */
 #include "tef.h"
 
@@ -15,7 +18,10 @@
 #include "profrig/num.h"
 #include "profrig/warnings.h"
 
+/* Not counting metadata. */
 #define SAMPLE_EVENTS 2000
+/* Signals that make a dialect. */
+#define SURE 2
 /* Room for more spans than are foreseen costs nothing as long as they do not come. */
 #define SPANS_SPARE 1.25
 #define TAIL_BYTES ((size_t)1 << 16)
@@ -125,6 +131,8 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 	int64_t t_ns;
 
 	if (ev->ph == 'M') {
+		sg->ascend |= tef_ascend_signal(t, ev);
+		sg->tensorflow |= tef_tensorflow_signal(t, ev);
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
@@ -134,8 +142,7 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 		return;
 	}
 	sg->kineto += tef_kineto_signal(ev);
-	if (ev->ph == 'X')
-		sg->rocprof += tef_rocprof_signal(ev);
+	sg->rocprof += tef_rocprof_signal(ev);
 	if (!ev->ts.p)
 		return;
 	if (memchr(ev->ts.p, '.', ev->ts.n))
@@ -164,13 +171,38 @@ static void sample_events(struct tef *t, struct tef_signals *sg, struct json_cur
 	bool some = false;
 	size_t spans = 0;
 
-	for (int i = 0; i < SAMPLE_EVENTS && json_element(&c, &some) > 0; i++) {
+	for (int i = 0; i < SAMPLE_EVENTS && json_element(&c, &some) > 0; i += ev.ph != 'M') {
 		if (tef_event_parse(&c, &ev) < 0)
 			break;
 		sample_event(t, sg, &ev);
+		t->heard = c.p;
 		spans += ev.ph == 'X' || ev.ph == 'B' || ev.ph == 'i';
 		expect_spans(t, spans, &from, &c);
 	}
+}
+
+bool tef_doc_hear(struct tef *t, const struct tef_event *ev)
+{
+	struct tef_signals *sg = &t->signals;
+	enum tef_dialect was = t->doc.dialect;
+
+	if (was == TEF_PROFRIG || was == TEF_ASCEND || t->opts->dialect || ev->at < t->heard)
+		return false;
+	t->heard = ev->at + 1;
+	if (ev->ph == 'M') {
+		sg->ascend = tef_ascend_signal(t, ev);
+		sg->tensorflow |= tef_tensorflow_signal(t, ev);
+		return sg->ascend || (sg->tensorflow && (was == TEF_PLAIN || was == TEF_UFTRACE));
+	}
+	if (was == TEF_KINETO)
+		return false;
+	sg->kineto += ev->cat.p ? tef_kineto_signal(ev) : 0;
+	if (sg->kineto >= SURE)
+		return true;
+	if (was == TEF_ROCPROF)
+		return false;
+	sg->rocprof += tef_rocprof_signal(ev);
+	return sg->rocprof >= SURE;
 }
 
 static int take_base(struct tef *t, struct json_cur *c)
@@ -190,6 +222,27 @@ static void scanned(void *ctx, const char *at)
 	const struct tef *t = ctx;
 
 	input_walk(&t->map, (size_t)(at - t->map.data));
+}
+
+/* The lines of the kernel's trace that Chrome puts beside the events, but for comments; otherwise
+ * one. */
+static int count_system_events(struct tef *t, struct json_cur *c)
+{
+	struct json_text value;
+	bool quoted = json_peek(c) == '"';
+	int r = quoted ? json_scalar(c, &value) : json_skip(c);
+
+	if (r < 0 || !quoted) {
+		t->doc.system_events += r == 0;
+		return r;
+	}
+	strbuf_clear(&t->text);
+	json_decode(&value, &t->text);
+	for (const char *p = t->text.buf; *p; p += *p == '\n') {
+		t->doc.system_events += *p != '#' && *p != '\n';
+		p += strcspn(p, "\n");
+	}
+	return 0;
 }
 
 static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur *c,
@@ -215,6 +268,8 @@ static int object_member(struct tef *t, struct tef_signals *sg, struct json_cur 
 	}
 	if ((json_text_is(key, "metadata") || json_text_is(key, "otherData")) && ch == '{')
 		return each_member(t, sg, c, metadata_member);
+	if (json_text_is(key, "systemTraceEvents"))
+		return count_system_events(t, c);
 	if (json_text_is(key, "samples") && ch == '[')
 		t->doc.samples = c->p;
 	if (json_text_is(key, "stackFrames") && ch == '{')
@@ -248,11 +303,13 @@ static void decide(struct tef *t, const struct tef_signals *sg)
 	struct tef_doc *d = &t->doc;
 	bool date = sg->timed && sg->first_ns >= EPOCH_MIN_NS && sg->first_ns < EPOCH_MAX_NS;
 
-	d->dialect = sg->profrig        ? TEF_PROFRIG
-		     : sg->kineto >= 2  ? TEF_KINETO
-		     : sg->rocprof >= 2 ? TEF_ROCPROF
-		     : sg->uftrace      ? TEF_UFTRACE
-					: TEF_PLAIN;
+	d->dialect = sg->profrig           ? TEF_PROFRIG
+		     : sg->ascend          ? TEF_ASCEND
+		     : sg->kineto >= SURE  ? TEF_KINETO
+		     : sg->rocprof >= SURE ? TEF_ROCPROF
+		     : sg->tensorflow      ? TEF_TENSORFLOW
+		     : sg->uftrace         ? TEF_UFTRACE
+					   : TEF_PLAIN;
 	for (int i = 0; t->opts->dialect && i < TEF_DIALECTS; i++)
 		if (strcmp(t->opts->dialect, tef_dialects[i]) == 0)
 			d->dialect = (enum tef_dialect)i;

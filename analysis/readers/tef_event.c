@@ -254,6 +254,51 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 	return t->sink->ops->string(t->sink, t->text.buf, t->text.len);
 }
 
+/* Plain digits of any number that 128 bits hold, in ns. */
+static bool us_far(const struct tef_us *us, __int128 *ret_ns)
+{
+	const char *p = us->p, *end = p + us->n;
+	bool minus = p < end && *p == '-';
+	unsigned __int128 v = 0;
+	int after = -1;
+
+	if (us->known || us->n == 0 || us->n > 36)
+		return false;
+	for (p += minus; p < end && after < 3; p++) {
+		if (*p == '.' && after < 0)
+			after = 0;
+		else if (*p < '0' || *p > '9')
+			return false;
+		else
+			v = v * 10 + (unsigned int)(*p - '0'), after += after >= 0;
+	}
+	for (after = after < 0 ? 0 : after; after < 3; after++)
+		v *= 10;
+	*ret_ns = minus ? -(__int128)v : (__int128)v;
+	return true;
+}
+
+static bool is_number(const struct tef_us *us)
+{
+	double v;
+
+	return us->known || num_f64(us->p, us->n, &v) != -EINVAL;
+}
+
+/* The first time of a file is far beyond those that fit: all of them count from it. */
+static bool time_far(struct tef *t, const struct tef_us *us, int64_t *ret_ns)
+{
+	__int128 v;
+
+	if (!us_far(us, &v))
+		return false;
+	if (!t->timed)
+		t->origin_ns = v + t->doc.base_ns;
+	v += t->doc.base_ns - t->origin_ns;
+	*ret_ns = (int64_t)v;
+	return v <= TEF_TIME_MAX && v >= -TEF_TIME_MAX;
+}
+
 static bool us_to_ns(const struct tef_us *us, int64_t add_ns, int64_t *ret_ns)
 {
 	if (!us->known && num_decimal(us->p, us->n, 3, ret_ns) < 0)
@@ -283,10 +328,17 @@ bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
-	if (!us_to_ns(&ev->ts, t->doc.base_ns, &v)) {
-		bad_us(t, "time", &ev->ts);
+	if ((t->origin_ns || !us_to_ns(&ev->ts, t->doc.base_ns, &v)) && !time_far(t, &ev->ts, &v)) {
+		if (!is_number(&ev->ts)) {
+			bad_us(t, "time", &ev->ts);
+			return false;
+		}
+		sink_warnf(t->sink, W_TIME_RANGE, "time '%.*s' at byte %zu is out of range",
+			   ev->ts.p ? (int)(ev->ts.n < 40 ? ev->ts.n : 40) : 0,
+			   ev->ts.p ? ev->ts.p : "", t->at);
 		return false;
 	}
+	t->timed = true;
 	*ret_ns = v;
 	return true;
 }
@@ -347,7 +399,8 @@ static void push_complete(struct tef *t, const struct tef_event *ev)
 	d.name = tef_name_of(t, ev);
 	d.category = tef_category_of(t, ev);
 	d.args = tef_args(t, &ev->args);
-	tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
+	if (!tef_named_put(t, ev, &d))
+		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), &d);
 }
 
 static void push_instant(struct tef *t, const struct tef_event *ev)
@@ -458,16 +511,17 @@ static void push_metadata(struct tef *t, const struct tef_event *ev)
 		tef_own_metadata(t, ev);
 		return;
 	}
-	if (json_text_is(&ev->name, "process_name"))
-		tef_name(t, ev, true);
-	else if (json_text_is(&ev->name, "thread_name"))
-		tef_name(t, ev, false);
+	tef_names_take(t, ev);
 }
 
 void tef_event_push(struct tef *t, const struct tef_event *ev)
 {
 	if (ev->empty)
 		return; /* rocprof opens its array with one */
+	if (tef_doc_hear(t, ev)) {
+		t->again = true;
+		return;
+	}
 	t->at = (size_t)(ev->at - t->map.data);
 	t->n.events++;
 	switch (ev->ph) {
@@ -491,6 +545,16 @@ void tef_event_push(struct tef *t, const struct tef_event *ev)
 	case 'n':
 	case 'e':
 		tef_async_add(t, ev, ev->ph);
+		break;
+	case 'S': /* the older words for the same */
+		tef_async_add(t, ev, 'b');
+		break;
+	case 'T':
+	case 'p':
+		tef_async_add(t, ev, 'n');
+		break;
+	case 'F':
+		tef_async_add(t, ev, 'e');
 		break;
 	case 's':
 	case 't':

@@ -7,6 +7,10 @@
  * An end with a name closes the innermost open begin of that name; begins above it end there too
  * (mismatch). An end that fits no open begin is stray and closes nothing, except that a begin of
  * its name at the very same time makes a span of zero length with it.
+ *
+ * Where a span lies is known when both of its events are: of device work the begin or the end may
+ * be the one that tells category, queue or correlation. So they are paired by pid and tid, and
+ * tracks are made behind that.
  */
 #include "tef.h"
 
@@ -20,17 +24,64 @@ struct open_begin {
 	size_t span;
 };
 
+#define NO_END UINT32_MAX
+
+struct paired {
+	int64_t end_ns;
+	uint32_t begin, end; /* edges; NO_END: it was closed by another one's end, or never */
+};
+
 struct pairing {
 	struct tef *t;
 	const struct tef_edge *edges;
 	bool push;
 	/* in the order of their begins: of two with equal times the first is around the second */
-	VEC(struct span_def) spans;
+	VEC(struct paired) spans;
 	VEC(struct open_begin) open; /* innermost last */
 	uint32_t *open_of; /* open begins by name: an end that fits none must not search them all */
 	VEC(uint32_t) orphans; /* ends of the time in hand that fitted nothing */
 	uint64_t strays, mismatches, left_open, negative;
 };
+
+static bool same_number(const struct tef_id *a, const struct tef_id *b)
+{
+	return a->type == TEF_ID_NUMBER && b->type == TEF_ID_NUMBER && a->number == b->number;
+}
+
+static uint32_t place_of(struct tef *t, const struct tef_event *ev)
+{
+	const struct tef_id *tid = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
+	const struct tef_edge_place *last;
+	uint32_t *at;
+
+	if (t->edges.nr > 0) {
+		last = &t->edge_places.v[t->edges.v[t->edges.nr - 1].place];
+		if (same_number(&last->pid, &ev->pid) && same_number(&last->tid, tid))
+			return t->edges.v[t->edges.nr - 1].place;
+	}
+	at = u64map_at(&t->edge_place_at, tef_place_key(&ev->pid, tid));
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)t->edge_places.nr;
+		VEC_PUSH(&t->edge_places, (struct tef_edge_place){ .pid = ev->pid,
+								   .tid = *tid,
+								   .last_ns = INT64_MIN });
+	}
+	return *at;
+}
+
+/* What only a dialect with devices asks for. */
+static void edge_device(struct tef *t, const struct tef_event *ev, struct tef_edge *e)
+{
+	struct tef_args a;
+
+	if (ev->cat.p)
+		e->class = (uint8_t)tef_kineto_class_of(ev);
+	if (!ev->args.p || (ev->cat.p && !tef_class_has_args(e->class)))
+		return;
+	a = tef_kineto_args(&t->doc, &ev->args);
+	VEC_PUSH(&t->edge_args, a);
+	e->said = (uint32_t)t->edge_args.nr;
+}
 
 void tef_edge_add(struct tef *t, const struct tef_event *ev)
 {
@@ -42,36 +93,33 @@ void tef_edge_add(struct tef *t, const struct tef_event *ev)
 		tef_bad_event(t, "more begin and end events than can be paired");
 		return;
 	}
-	e.slot = tef_thread(t, &ev->pid, &ev->tid);
+	e.class = ev->cat.p ? TEF_CLASS_OTHER : TEF_CLASS_UNKNOWN;
+	e.place = place_of(t, ev);
 	e.name = tef_name_of(t, ev);
 	e.category = tef_category_of(t, ev);
 	e.args = tef_args(t, &ev->args);
-	if (e.t_ns > t->tracks.v[e.slot].last_ns)
-		t->tracks.v[e.slot].last_ns = e.t_ns;
+	if (t->doc.dialect == TEF_KINETO)
+		edge_device(t, ev, &e);
+	if (e.t_ns > t->edge_places.v[e.place].last_ns)
+		t->edge_places.v[e.place].last_ns = e.t_ns;
 	VEC_PUSH(&t->edges, e);
 }
 
 /* The span that begins here; its end is not known yet. */
-static size_t span_begin(struct pairing *p, const struct tef_edge *b)
+static size_t span_begin(struct pairing *p, uint32_t begin)
 {
 	if (p->push)
-		VEC_PUSH(&p->spans, (struct span_def){ .kind = SPAN_HOST,
-						       .start_ns = b->t_ns,
-						       .name = b->name,
-						       .category = b->category,
-						       .args = b->args });
+		VEC_PUSH(&p->spans, (struct paired){ .begin = begin, .end = NO_END });
 	return p->spans.nr - 1;
 }
 
-static void span_end(struct pairing *p, const struct tef_edge *b, size_t span, int64_t end_ns,
-		     str_id args)
+static void span_end(struct pairing *p, uint32_t begin, size_t span, int64_t end_ns, uint32_t end)
 {
-	p->negative += end_ns < b->t_ns;
+	p->negative += end_ns < p->edges[begin].t_ns;
 	if (!p->push)
 		return;
 	p->spans.v[span].end_ns = end_ns;
-	if (b->args == STR_NONE)
-		p->spans.v[span].args = args;
+	p->spans.v[span].end = end;
 }
 
 static void orphans_flush(struct pairing *p, int64_t now_ns)
@@ -85,14 +133,15 @@ static void orphans_flush(struct pairing *p, int64_t now_ns)
 static void take_begin(struct pairing *p, uint32_t at)
 {
 	const struct tef_edge *b = &p->edges[at];
-	size_t span = span_begin(p, b);
+	size_t span = span_begin(p, at);
 
 	for (size_t i = 0; i < p->orphans.nr; i++) {
-		const struct tef_edge *e = &p->edges[p->orphans.v[i]];
+		uint32_t end = p->orphans.v[i];
+		const struct tef_edge *e = &p->edges[end];
 
 		if (e->named && e->name == b->name) {
 			p->orphans.v[i] = p->orphans.v[--p->orphans.nr];
-			span_end(p, b, span, e->t_ns, e->args);
+			span_end(p, at, span, e->t_ns, end);
 			return;
 		}
 	}
@@ -105,12 +154,12 @@ static const struct tef_edge *innermost(const struct pairing *p)
 	return &p->edges[p->open.v[p->open.nr - 1].edge];
 }
 
-static void close_innermost(struct pairing *p, int64_t end_ns, str_id args)
+static void close_innermost(struct pairing *p, int64_t end_ns, uint32_t end)
 {
-	const struct tef_edge *b = innermost(p);
+	const struct open_begin *o = &p->open.v[--p->open.nr];
 
-	span_end(p, b, p->open.v[--p->open.nr].span, end_ns, args);
-	p->open_of[b->name]--;
+	span_end(p, o->edge, o->span, end_ns, end);
+	p->open_of[p->edges[o->edge].name]--;
 }
 
 static void take_end(struct pairing *p, uint32_t at)
@@ -125,15 +174,30 @@ static void take_end(struct pairing *p, uint32_t at)
 		return;
 	}
 	while (e->named && innermost(p)->name != e->name) {
-		close_innermost(p, e->t_ns, STR_NONE);
+		close_innermost(p, e->t_ns, NO_END);
 		p->mismatches++;
 	}
-	close_innermost(p, e->t_ns, e->args);
+	close_innermost(p, e->t_ns, at);
+}
+
+/* The latest time that is known of where a span is that never ends. */
+static int64_t place_last(const struct tef *t, const struct tef_edge_place *place)
+{
+	tef_slot slots[] = { tef_thread_known(t, &place->pid, &place->tid),
+			     u64map_get(&t->places, tef_place_key(&place->pid, &place->tid)) };
+	int64_t last_ns = place->last_ns;
+
+	for (size_t i = 0; i < ARRAY_LEN(slots); i++)
+		if (slots[i] != TEF_SLOT_NONE && t->tracks.v[slots[i]].last_ns > last_ns)
+			last_ns = t->tracks.v[slots[i]].last_ns;
+	return last_ns;
 }
 
 /* Problems met; with push the spans are kept. */
 static uint64_t pair_track(struct pairing *p, const uint32_t *order, size_t n)
 {
+	int64_t last_ns = place_last(p->t, &p->t->edge_places.v[p->edges[order[0]].place]);
+
 	VEC_CLEAR(&p->orphans);
 	VEC_CLEAR(&p->spans);
 	p->strays = p->mismatches = p->left_open = p->negative = 0;
@@ -150,9 +214,8 @@ static uint64_t pair_track(struct pairing *p, const uint32_t *order, size_t n)
 	p->left_open = p->open.nr;
 	while (p->open.nr > 0) {
 		const struct tef_edge *b = innermost(p);
-		int64_t last_ns = p->t->tracks.v[b->slot].last_ns;
 
-		close_innermost(p, last_ns > b->t_ns ? last_ns : b->t_ns, STR_NONE);
+		close_innermost(p, last_ns > b->t_ns ? last_ns : b->t_ns, NO_END);
 	}
 	return p->strays + p->mismatches + p->left_open + p->negative;
 }
@@ -175,6 +238,54 @@ static bool in_time_order(const struct tef_edge *edges, const uint32_t *order, s
 	return true;
 }
 
+/* What the begin's args leave open, the end's may tell. */
+static struct tef_args args_both(const struct tef *t, const struct tef_edge *b,
+				 const struct tef_edge *e)
+{
+	struct tef_args none = { .rank = t->doc.rank };
+	struct tef_args a = b->said ? t->edge_args.v[b->said - 1] : none;
+	struct tef_args o = e && e->said ? t->edge_args.v[e->said - 1] : none;
+
+	if (a.device.type == TEF_ID_NONE)
+		a.device = o.device;
+	if (a.stream.type == TEF_ID_NONE)
+		a.stream = o.stream;
+	if (a.rank == t->doc.rank)
+		a.rank = o.rank;
+	if (!a.has_correlation && (o.has_correlation || a.correlation == 0)) {
+		a.has_correlation = o.has_correlation;
+		a.correlation = o.correlation;
+	}
+	return a;
+}
+
+static void push_pair(struct tef *t, const struct paired *s)
+{
+	const struct tef_edge *b = &t->edges.v[s->begin];
+	const struct tef_edge *e = s->end == NO_END ? NULL : &t->edges.v[s->end];
+	const struct tef_edge_place place = t->edge_places.v[b->place];
+	bool ends_class = b->class == TEF_CLASS_UNKNOWN && e;
+	enum tef_class class = (enum tef_class)(ends_class ? e->class : b->class);
+	struct span_def d = { .kind = SPAN_HOST,
+			      .start_ns = b->t_ns,
+			      .end_ns = s->end_ns,
+			      .name = b->name,
+			      .category = ends_class ? e->category : b->category,
+			      .args = b->args == STR_NONE && e ? e->args : b->args };
+
+	struct tef_event ev = { .pid = place.pid, .tid = place.tid };
+
+	if (tef_class_is_kineto(class)) {
+		struct tef_args a = args_both(t, b, e);
+
+		tef_kineto_put(t, &ev, class, &a, &d);
+		return;
+	}
+	if (tef_named_put(t, &ev, &d))
+		return;
+	tef_span(t, tef_thread(t, &place.pid, &place.tid), &d);
+}
+
 static void push_track(struct pairing *p, uint32_t *order, size_t n)
 {
 	if (!in_time_order(p->edges, order, n)) {
@@ -190,7 +301,7 @@ static void push_track(struct pairing *p, uint32_t *order, size_t n)
 	p->push = true;
 	pair_track(p, order, n);
 	for (size_t i = 0; i < p->spans.nr; i++)
-		tef_span(p->t, p->edges[order[0]].slot, &p->spans.v[i]);
+		push_pair(p->t, &p->spans.v[i]);
 }
 
 static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
@@ -199,26 +310,26 @@ static void tell(struct tef *t, const char *code, uint64_t count, const char *te
 		t->sink->ops->warn(t->sink, code, count, text);
 }
 
-/* Indexes of the edges, track after track, each in the order of the file. starts has one entry more
- * than there are tracks. */
-static uint32_t *edges_by_track(const struct tef *t, size_t *starts)
+/* Indexes of the edges, place after place, each in the order of the file. starts has one entry more
+ * than there are places. */
+static uint32_t *edges_by_place(const struct tef *t, size_t *starts)
 {
 	uint32_t *order = xreallocarray(NULL, t->edges.nr, sizeof(*order));
 
 	for (size_t i = 0; i < t->edges.nr; i++)
-		starts[t->edges.v[i].slot + 1]++;
-	for (size_t i = 0; i < t->tracks.nr; i++)
+		starts[t->edges.v[i].place + 1]++;
+	for (size_t i = 0; i < t->edge_places.nr; i++)
 		starts[i + 1] += starts[i];
 	for (size_t i = t->edges.nr; i-- > 0;) {
-		/* filled from the back: the end of a track's part runs down to its start */
-		order[--starts[t->edges.v[i].slot + 1]] = (uint32_t)i;
+		/* filled from the back: the end of a place's part runs down to its start */
+		order[--starts[t->edges.v[i].place + 1]] = (uint32_t)i;
 	}
 	return order;
 }
 
 void tef_edges_push(struct tef *t)
 {
-	size_t tracks = t->tracks.nr;
+	size_t places = t->edge_places.nr;
 	CLEANUP(xfreep) size_t *starts = NULL;
 	CLEANUP(xfreep) uint32_t *order = NULL, *open_of = NULL;
 	struct pairing p = { .t = t, .edges = t->edges.v };
@@ -227,15 +338,15 @@ void tef_edges_push(struct tef *t)
 
 	if (t->edges.nr == 0)
 		return;
-	starts = xcalloc(tracks + 1, sizeof(*starts));
-	order = edges_by_track(t, starts);
+	starts = xcalloc(places + 1, sizeof(*starts));
+	order = edges_by_place(t, starts);
 	for (size_t i = 0; i < t->edges.nr; i++)
 		names = t->edges.v[i].name > names ? t->edges.v[i].name : names;
 	p.open_of = open_of = xcalloc((size_t)names + 1, sizeof(*open_of));
-	for (size_t i = 0; i < tracks; i++) {
-		/* the back-fill moved each track's end down to its start: starts[i + 1] is where
-		 * track i begins */
-		size_t from = starts[i + 1], to = i + 1 < tracks ? starts[i + 2] : t->edges.nr;
+	for (size_t i = 0; i < places; i++) {
+		/* the back-fill moved each place's end down to its start: starts[i + 1] is where
+		 * place i begins */
+		size_t from = starts[i + 1], to = i + 1 < places ? starts[i + 2] : t->edges.nr;
 
 		if (to == from)
 			continue;

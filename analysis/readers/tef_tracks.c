@@ -15,7 +15,8 @@ enum {
 	KEY_DEVICE,
 	KEY_QUEUE,
 	KEY_LANE,
-	KEY_WINDOW
+	KEY_WINDOW,
+	KEY_LABEL
 };
 
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c)
@@ -183,6 +184,11 @@ void tef_place_track(struct tef *t, const struct tef_id *pid, const struct tef_i
 	VEC_PUSH(&t->tracks, tr);
 }
 
+tef_slot tef_thread_known(const struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
+{
+	return u64map_get(&t->slots, tef_hash(KEY_THREAD, tef_id_key(pid), tef_id_key(tid)));
+}
+
 tef_slot tef_thread(struct tef *t, const struct tef_id *pid, const struct tef_id *tid)
 {
 	/* Without a tid the main thread is meant, whose tid is the pid on Linux. */
@@ -271,44 +277,89 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 	return slot;
 }
 
-void tef_name(struct tef *t, const struct tef_event *ev, bool process)
+const char *tef_said(struct tef *t, const struct tef_event *ev, const char *key)
 {
-	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
-	uint64_t key = process ? tef_id_key(&ev->pid) : tef_place_key(&ev->pid, own);
 	struct json_cur c = json_cur_of(&ev->args);
 	struct json_text member, value;
 	bool some = false;
-	uint32_t *at;
 
 	if (!ev->args.p || json_open(&c, '{') < 0)
-		return;
+		return NULL;
 	while (json_member(&c, &some, &member) > 0) {
-		if (!json_text_is(&member, "name")) {
+		if (!json_text_is(&member, key)) {
 			if (json_skip(&c) < 0)
-				return;
+				return NULL;
 			continue;
 		}
 		if (json_scalar(&c, &value) < 0)
-			return;
+			return NULL;
 		strbuf_clear(&t->text);
 		json_decode(&value, &t->text);
 		strbuf_rtrim(&t->text);
-		at = u64map_at(&t->name_at, key);
-		if (*at == U64MAP_NONE) {
-			*at = (uint32_t)t->names.nr;
-			VEC_PUSH(&t->names, NULL);
-		}
-		free(t->names.v[*at]);
-		t->names.v[*at] = xstrdup(t->text.buf); /* the last one holds */
-		return;
+		return t->text.buf;
 	}
+	return NULL;
+}
+
+/* The last one holds. */
+static void name_keep(struct tef *t, uint64_t key, const char *name)
+{
+	uint32_t *at;
+
+	if (!name)
+		return;
+	at = u64map_at(&t->name_at, key);
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)t->names.nr;
+		VEC_PUSH(&t->names, NULL);
+	}
+	free(t->names.v[*at]);
+	t->names.v[*at] = xstrdup(name);
+}
+
+static void take_name(struct tef *t, const struct tef_event *ev, bool process)
+{
+	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
+
+	name_keep(t, process ? tef_id_key(&ev->pid) : tef_place_key(&ev->pid, own),
+		  tef_said(t, ev, "name"));
+}
+
+static void take_label(struct tef *t, const struct tef_event *ev)
+{
+	name_keep(t, tef_hash(KEY_LABEL, tef_id_key(&ev->pid), 0), tef_said(t, ev, "labels"));
+}
+
+void tef_names_take(struct tef *t, const struct tef_event *ev)
+{
+	if (json_text_is(&ev->name, "process_name"))
+		take_name(t, ev, true);
+	else if (json_text_is(&ev->name, "thread_name"))
+		take_name(t, ev, false);
+	else if (json_text_is(&ev->name, "process_labels"))
+		take_label(t, ev);
+}
+
+static const char *name_at(const struct tef *t, uint64_t key)
+{
+	uint32_t at = u64map_get(&t->name_at, key);
+
+	return at == U64MAP_NONE ? NULL : t->names.v[at];
+}
+
+const char *tef_thread_name(const struct tef *t, uint64_t place)
+{
+	return name_at(t, place);
+}
+
+const char *tef_process_label(const struct tef *t, const struct tef_id *pid)
+{
+	return name_at(t, tef_hash(KEY_LABEL, tef_id_key(pid), 0));
 }
 
 const char *tef_process_name(const struct tef *t, const struct tef_id *pid)
 {
-	uint32_t at = u64map_get(&t->name_at, tef_id_key(pid));
-
-	return at == U64MAP_NONE ? NULL : t->names.v[at];
+	return name_at(t, tef_id_key(pid));
 }
 
 /* Only tracks that hold something get their names: traces name every device of the machine. */

@@ -142,12 +142,12 @@ static void tell(struct tef *t, const char *code, uint64_t count, const char *te
 
 static int judge(struct tef *t, const struct damage *d, struct err *err)
 {
-	bool partial = d->places > 0 || t->map.truncated || (d->cut && !t->doc.array_form) ||
-		       (d->open_end && !t->doc.array_form);
+	bool partial =
+		d->places > 0 || t->map.truncated || d->cut || (d->open_end && !t->doc.array_form);
 	size_t at = d->places > 0 ? d->first_at : d->cut ? d->cut_at : t->map.len;
 	char text[320];
 
-	if (t->n.events == 0 && (partial || d->cut))
+	if (t->n.events == 0 && partial)
 		return err_set(err, EINVAL, "%s: byte %zu: no event could be read%s%s", t->path, at,
 			       t->map.truncated ? ": " : "", t->map.truncated ? t->map.why : "");
 	if (d->places > 0) {
@@ -159,11 +159,11 @@ static int judge(struct tef *t, const struct damage *d, struct err *err)
 		snprintf(text, sizeof(text), "compressed data: %s", t->map.why);
 		tell(t, W_TRUNCATED, 1, text);
 	} else if (partial && d->places == 0) {
-		snprintf(text, sizeof(text), "ends early at byte %zu", at);
+		snprintf(text, sizeof(text),
+			 d->cut && t->doc.array_form ? "the last event is cut off at byte %zu"
+						     : "ends early at byte %zu",
+			 at);
 		tell(t, W_TRUNCATED, 1, text);
-	} else if (!partial && d->cut) {
-		snprintf(text, sizeof(text), "the last event is cut off at byte %zu", at);
-		tell(t, W_UNTERMINATED, 1 + d->holes, text);
 	} else if (!partial && d->holes > 0) {
 		tell(t, W_UNTERMINATED, d->holes, "events that were not written to their end");
 	} else if (!partial && d->open_end && t->doc.dialect != TEF_PROFRIG) {
@@ -181,6 +181,7 @@ static void tell_counts(struct tef *t)
 	snprintf(text, sizeof(text), "events of phase '%c'",
 		 t->n.ignored_ph >= ' ' && t->n.ignored_ph < 127 ? t->n.ignored_ph : '?');
 	tell(t, W_IGNORED_RECORD, t->n.ignored, text);
+	tell(t, W_IGNORED_RECORD, t->doc.system_events, "system trace events");
 	sink_fact(t->sink, "events", (int64_t)t->n.events);
 	sink_fact(t->sink, "metadata", (int64_t)t->n.metadata);
 	if (t->n.counters)
@@ -191,8 +192,8 @@ static void tell_counts(struct tef *t)
 	}
 }
 
-/* What an event of rocprof is, its process' name tells, which may stand behind it. */
-static void read_process_names(struct tef *t)
+/* Names that tell what events are; they may stand behind them. */
+static void read_names(struct tef *t)
 {
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
 	struct damage unused = { .places = 0 };
@@ -200,8 +201,8 @@ static void read_process_names(struct tef *t)
 	bool some = false;
 
 	while (next_event(t, &c, &some, &ev, &unused) > 0)
-		if (ev.ph == 'M' && json_text_is(&ev.name, "process_name"))
-			tef_name(t, &ev, true);
+		if (ev.ph == 'M')
+			tef_names_take(t, &ev);
 }
 
 /*
@@ -260,10 +261,12 @@ static const char *push_ahead(struct tef *t, struct json_cur *c, bool *some, str
 		v = tef_ahead_get(a, from.p, t->shapes, &nr, &end);
 		if (nr == 0)
 			return end;
-		for (size_t i = 0; i < nr; i++) {
+		for (size_t i = 0; i < nr && !t->again; i++) {
 			foresee(v, i, nr);
 			tef_event_push(t, &v[i]);
 		}
+		if (t->again)
+			return end;
 		c->p = end;
 		*some = true;
 		walked(t, c);
@@ -282,6 +285,8 @@ static int walk_array(struct tef *t, struct json_cur *c, struct damage *d, struc
 	do {
 		if (ahead && element_at(*c) >= alone)
 			alone = push_ahead(t, c, &some, ahead);
+		if (t->again)
+			return -1;
 		r = next_event(t, c, &some, &ev, d);
 		if (r > 0)
 			tef_event_push(t, &ev);
@@ -331,6 +336,39 @@ static int walk_together(struct tef *t, struct json_cur *c, struct damage *d)
 	return g.r;
 }
 
+/* No other thread reads t->doc any more. */
+static int walk_again(struct tef *t)
+{
+	bool guessed = t->doc.events_end > 0;
+
+	if (t->again && (!guessed || !tef_doc_guess(t)))
+		tef_doc_rest(t);
+	return TEF_AGAIN;
+}
+
+void tef_walk_hear(struct tef *t)
+{
+	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
+	struct damage unused = { .places = 0 };
+	struct tef_event ev;
+	bool some = false, changed = false;
+	int r;
+
+	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
+	t->walk = input_walk(&t->map, offset(t, &c));
+	do {
+		while ((r = next_event(t, &c, &some, &ev, &unused)) > 0) {
+			changed |= tef_doc_hear(t, &ev);
+			walked(t, &c);
+		}
+		some = false;
+	} while (r == 0 && read_tail(t, &c, &unused));
+	tef_shapes_free(t->shapes);
+	t->shapes = NULL;
+	if (changed)
+		tef_doc_rest(t);
+}
+
 int tef_walk(struct tef *t, struct err *err)
 {
 	struct json_cur c = { t->map.data + t->doc.events_at, t->map.data + t->map.len };
@@ -342,16 +380,19 @@ int tef_walk(struct tef *t, struct err *err)
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
 	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
-	if (t->doc.dialect == TEF_ROCPROF)
-		read_process_names(t);
+	if (t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_TENSORFLOW ||
+	    t->doc.dialect == TEF_ASCEND)
+		read_names(t);
 	r = walk_together(t, &c, &d);
-	if (!guess_holds(t, &c, r, &d))
-		return TEF_AGAIN;
+	if (t->again || !guess_holds(t, &c, r, &d))
+		return walk_again(t);
 	while (r == 0 && read_tail(t, &c, &d))
 		r = walk_array(t, &c, &d, NULL);
-	tef_late_push(t);
+	if (t->again)
+		return walk_again(t);
 	tef_samples_push(t);
 	tef_edges_push(t);
+	tef_late_push(t);
 	tef_asyncs_push(t);
 	tef_flows_push(t);
 	tef_names_apply(t);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/strvec.h"
 #include "profrig/xalloc.h"
@@ -35,7 +36,7 @@ static void clear_file(const char *dir, const char *name)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 
-	unlink(path);
+	door_unlink(path);
 }
 
 /* Only by the names that the folded writer gives. */
@@ -55,7 +56,7 @@ static void clear_folder(const char *dir, const char *name)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 
-	rmdir(path);
+	door_rmdir(path);
 }
 
 /* Of an ensemble the analyses of its runs; a link leads to somebody else's. */
@@ -65,12 +66,12 @@ static void clear_each(const char *dir)
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	struct stat st;
 
-	if (lstat(each, &st) == 0 && S_ISDIR(st.st_mode))
+	if (door_lstat(each, &st) == 0 && S_ISDIR(st.st_mode))
 		fs_list(each, &names, NULL);
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *one = fs_join(each, names.v[i]);
 
-		if (lstat(one, &st) < 0 || !S_ISDIR(st.st_mode))
+		if (door_lstat(one, &st) < 0 || !S_ISDIR(st.st_mode))
 			continue;
 		report_clear(one);
 		clear_folder(one, "tables");
@@ -104,4 +105,67 @@ void report_clear(const char *dir)
 	clear_file(dir, "report.html");
 	/* last: without it the rest would be nobody's */
 	clear_file(dir, "analysis.json");
+}
+
+/* ---- whether all of it is ours ---- */
+
+static bool is_table(const json_t *doc, const char *file)
+{
+	const json_t *said;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "tables"), i, said)
+	{
+		const char *name = json_string_value(json_object_get(said, "name"));
+		CLEANUP(xfreep) char *csv = name ? xasprintf("%s.csv", name) : NULL;
+
+		if (csv && report_table_name_ok(name) && !strcmp(csv, file))
+			return true;
+	}
+	return false;
+}
+
+static bool is_result(const json_t *doc, const char *folder, const char *name)
+{
+	return strcmp(folder, "tables") == 0 ? is_table(doc, name) : report_folded_name_is(name);
+}
+
+static bool owns_folder(const json_t *doc, const char *dir, const char *folder)
+{
+	CLEANUP(xfreep) char *path = fs_join(dir, folder);
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	bool each = strcmp(folder, "each") == 0;
+
+	if (fs_list(path, &names, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *one = fs_join(path, names.v[i]);
+
+		if (each ? !report_owns_all(one) : !is_result(doc, folder, names.v[i]))
+			return false;
+	}
+	return true;
+}
+
+bool report_owns_all(const char *dir)
+{
+	static const char *const files[] = { "analysis.json", "report.json", "report.html" };
+	static const char *const folders[] = { "tables", "folded", "each" };
+	CLEANUP(json_freep) json_t *doc = old_analysis(dir);
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (fs_list(dir, &names, NULL) < 0 || (names.nr && !doc))
+		return false;
+	for (size_t i = 0; i < names.nr; i++) {
+		bool ours = false;
+
+		for (size_t k = 0; k < ARRAY_LEN(files); k++)
+			ours |= strcmp(names.v[i], files[k]) == 0;
+		for (size_t k = 0; k < ARRAY_LEN(folders) && !ours; k++)
+			ours = strcmp(names.v[i], folders[k]) == 0 &&
+			       owns_folder(doc, dir, folders[k]);
+		if (!ours)
+			return false;
+	}
+	return true;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/xalloc.h"
 
@@ -70,7 +71,7 @@ static void read_tail(const char *run_dir, const char *said, struct html_tail *r
 
 	if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = door_open(path, O_RDONLY | O_NONBLOCK, 0);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		return;
 	from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
@@ -121,7 +122,7 @@ void html_logs_read(const struct report *r, const json_t *run, struct html_logs 
 	size_t i;
 
 	*ret = (struct html_logs){ VEC_INIT };
-	if (!r->run_dir || !wants_logs(run))
+	if (!r->run_dir || !wants_logs(run) || door_hold(r->run_dir, NULL) < 0)
 		return;
 	json_array_foreach((json_t *)steps, i, step)
 	{
@@ -136,6 +137,7 @@ void html_logs_read(const struct report *r, const json_t *run, struct html_logs 
 	}
 	if (ret->v.nr == 0 && last)
 		add_step(ret, r->run_dir, last);
+	door_let_go(r->run_dir);
 }
 
 void html_logs_release(struct html_logs *l)

@@ -1,43 +1,34 @@
 #include "html_private.h"
 
-#include <isa-l/igzip_lib.h>
 #include <nettle/base64.h>
 #include <stdlib.h>
 
+#include "profrig/gz.h"
 #include "profrig/strbuf.h"
 #include "profrig/xalloc.h"
 
-#define LEVEL 2
 #define STEP ((size_t)256 << 10)
+
+static void gz_freep(struct gz_deflater **p)
+{
+	gz_deflater_free(*p);
+}
 
 /* gzip of n bytes in out; false when the library refuses. */
 static bool deflate_all(const char *data, size_t n, struct strbuf *out)
 {
-	CLEANUP(xfreep) uint8_t *level_buf = xmalloc(ISAL_DEF_LVL2_DEFAULT);
-	CLEANUP(xfreep) uint8_t *step = xmalloc(STEP);
-	struct isal_zstream zs;
+	CLEANUP(gz_freep) struct gz_deflater *z = gz_deflater_new(GZ_SMALL);
+	CLEANUP(xfreep) char *step = xmalloc(STEP);
+	struct gz_io io = { .in = data, .in_left = n };
+	enum gz_step now;
 
-	isal_deflate_init(&zs);
-	zs.avail_in = 0; /* it leaves that as it was */
-	zs.gzip_flag = IGZIP_GZIP;
-	zs.level = LEVEL;
-	zs.level_buf = level_buf;
-	zs.level_buf_size = ISAL_DEF_LVL2_DEFAULT;
-	zs.next_in = (uint8_t *)(uintptr_t)data;
 	do {
-		/* its counts are 32 bits wide */
-		if (zs.avail_in == 0 && n > 0) {
-			zs.avail_in = n < UINT32_MAX / 2 ? (uint32_t)n : UINT32_MAX / 2;
-			n -= zs.avail_in;
-			zs.end_of_stream = n == 0;
-		}
-		zs.next_out = step;
-		zs.avail_out = STEP;
-		if (isal_deflate(&zs) != COMP_OK)
-			return false;
-		strbuf_add(out, step, STEP - zs.avail_out);
-	} while (zs.internal_state.state != ZSTATE_END);
-	return true;
+		io.out = step;
+		io.out_left = STEP;
+		now = gz_deflate(z, &io, true);
+		strbuf_add(out, step, STEP - io.out_left);
+	} while (now == GZ_MORE);
+	return now == GZ_END;
 }
 
 void html_write_packed(const char *data, size_t n, FILE *f)

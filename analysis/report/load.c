@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "profrig/csv.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/xalloc.h"
@@ -403,7 +404,7 @@ static void drop_stale_tables(const struct report *r, const char *analysis_json)
 		if (!report_table_name_ok(name) || table_set_find(&r->tables, name))
 			continue;
 		file = xasprintf("%s/tables/%s.csv", r->dir, name);
-		unlink(file);
+		door_unlink(file);
 	}
 }
 

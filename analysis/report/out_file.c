@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/temps.h"
 #include "profrig/xalloc.h"
@@ -34,7 +35,7 @@ static FILE *sink_open(struct out_sink *s, const char *path)
 {
 	const cookie_io_functions_t io = { .write = sink_write };
 
-	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	s->fd = door_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	return s->fd < 0 ? NULL : fopencookie(s, "w", io);
 }
 
@@ -79,7 +80,7 @@ int out_file_commit(struct out_file *o, struct err *err)
 {
 	int code = finish(o);
 
-	if (!code && rename(o->temp, o->path) < 0)
+	if (!code && door_rename(o->temp, o->path) < 0)
 		code = errno;
 	if (code) {
 		int r = err_sys(err, code, "%s", o->path);
@@ -101,7 +102,7 @@ void out_file_drop(struct out_file *o)
 		xclosep(&o->sink->fd);
 	free(STEAL(o->sink));
 	if (o->temp) {
-		unlink(o->temp);
+		door_unlink(o->temp);
 		temps_let_go(o->temp);
 	}
 	free(STEAL(o->temp));

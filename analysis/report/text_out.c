@@ -1,26 +1,23 @@
 #include "text_out.h"
 
 #include <errno.h>
-#include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "profrig/fs.h"
+#include "profrig/gz.h"
 #include "profrig/text.h"
 #include "profrig/xalloc.h"
 
 #define PACKED_BYTES ((size_t)1 << 18)
-/* isa-l's level 1: a third of the text's size at some 400 MB/s */
-#define GZIP_LEVEL 1
 
 /* One of gz and zs is there. */
 struct text_packer {
-	struct isal_zstream *gz;
-	uint8_t *gz_work;
+	struct gz_deflater *gz;
 	ZSTD_CStream *zs;
-	uint8_t *out;
+	char *out;
 };
 
 static struct text_packer *packer_new(void)
@@ -35,13 +32,7 @@ static struct text_packer *packer_gzip(void)
 {
 	struct text_packer *p = packer_new();
 
-	p->gz = xmalloc(sizeof(*p->gz));
-	p->gz_work = xmalloc(ISAL_DEF_LVL1_DEFAULT);
-	isal_deflate_init(p->gz);
-	p->gz->gzip_flag = IGZIP_GZIP;
-	p->gz->level = GZIP_LEVEL;
-	p->gz->level_buf = p->gz_work;
-	p->gz->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+	p->gz = gz_deflater_new(GZ_FAST);
 	return p;
 }
 
@@ -60,8 +51,7 @@ static void packer_free(struct text_packer *p)
 	if (!p)
 		return;
 	ZSTD_freeCStream(p->zs);
-	free(p->gz);
-	free(p->gz_work);
+	gz_deflater_free(p->gz);
 	free(p->out);
 	free(p);
 }
@@ -74,20 +64,17 @@ static void put(struct text_out *t, const void *data, size_t n)
 
 static void put_gzip(struct text_out *t, bool end)
 {
-	struct isal_zstream *gz = t->packer->gz;
+	struct gz_io io = { .in = t->text.buf, .in_left = t->text.len };
+	enum gz_step now;
 
-	gz->next_in = (uint8_t *)t->text.buf;
-	gz->avail_in = (uint32_t)t->text.len;
-	gz->end_of_stream = end;
 	do {
-		gz->next_out = t->packer->out;
-		gz->avail_out = PACKED_BYTES;
-		if (isal_deflate(gz) != COMP_OK) {
-			t->failed = t->failed ? t->failed : EIO;
-			return;
-		}
-		put(t, t->packer->out, PACKED_BYTES - gz->avail_out);
-	} while (gz->avail_out == 0);
+		io.out = t->packer->out;
+		io.out_left = PACKED_BYTES;
+		now = gz_deflate(t->packer->gz, &io, end);
+		put(t, t->packer->out, PACKED_BYTES - io.out_left);
+	} while (now == GZ_MORE && (io.in_left > 0 || io.out_left == 0));
+	if (now == GZ_BAD)
+		t->failed = t->failed ? t->failed : EIO;
 }
 
 static void put_zstd(struct text_out *t, bool end)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/intern.h"
 #include "profrig/num.h"
@@ -315,7 +316,7 @@ static void drop_stale(const struct report *r, const struct strvec *written)
 		if (strvec_has(written, name))
 			continue;
 		if (report_folded_name_is(name))
-			unlink(path);
+			door_unlink(path);
 	}
 }
 

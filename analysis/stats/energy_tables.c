@@ -585,6 +585,8 @@ static int run_model(struct tables *ts, const struct series_label *labels, struc
 	energy_groups_make(ts->m, &ts->g);
 	for (size_t i = 0; i < ts->m->spans.nr && !any_queue; i++)
 		any_queue = span_is_work(ts->m, i);
+	for (track_id t = 0; t < ts->m->tracks.nr; t++)
+		any_queue |= ts->m->tracks.v[t].kind == TRACK_QUEUE && ts->m->tracks.v[t].calls;
 	energy_jobs_find(ts->m, labels, ts->o, any_queue, &what);
 	jobs_label(ts, labels, &what);
 	VEC_RELEASE(&what.v);

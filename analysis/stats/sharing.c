@@ -83,7 +83,7 @@ static void host_rows(struct sharing *sh, const struct series_label *l)
 		track_id t = sh->order[i], p = process_of(m, t);
 		const struct track *tr = &m->tracks.v[t];
 
-		if (tr->kind != TRACK_THREAD || tr->spans == 0 || tr->beside || sh->seen[p] ||
+		if (tr->kind != TRACK_THREAD || !model_has_calls(tr) || tr->beside || sh->seen[p] ||
 		    !topology_sees(sh->tp, m, t, l->series, l->info.device))
 			continue;
 		sh->seen[p] = true;
@@ -105,7 +105,7 @@ static void device_rows(struct sharing *sh, const struct series_label *l)
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		track_id t = sh->order[i];
 
-		if (m->tracks.v[t].kind != TRACK_QUEUE || m->tracks.v[t].spans == 0 ||
+		if (m->tracks.v[t].kind != TRACK_QUEUE || !model_has_calls(&m->tracks.v[t]) ||
 		    !topology_runs_on(sh->tp, m, t, l->series, l->info.device) ||
 		    nr++ >= MAX_SHARERS)
 			continue;

@@ -11,17 +11,48 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/num.h"
 #include "profrig/proc.h"
 
 /* Events waiting for a reader; over this no request is read. */
 #define OUT_HIGH ((size_t)1 << 20)
 #define BYE_TIMEOUT_NS NS_PER_S
 
-static void hello(struct agent *a)
+/* Field 22 of /proc/self/stat (proc(5)); 0 where there is no /proc. */
+static uint64_t start_ticks(void)
+{
+	char buf[1024];
+	uint64_t v = 0;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	at = strrchr(buf, ')');
+	for (int i = 2; at && i < 22; i++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (at)
+		num_u64(at, strcspn(at, " \n"), &v);
+	return v;
+}
+
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (uint64_t)st.st_ino;
+}
+
+void say_hello(struct agent *a)
 {
 	struct utsname un = { .release = "" };
 	struct event ev;
@@ -39,6 +70,9 @@ static void hello(struct agent *a)
 	json_str(&ev.j, "libc", libc);
 	json_i64(&ev.j, "monotonic_ns", clock_monotonic_ns());
 	json_i64(&ev.j, "uid", getuid());
+	json_u64(&ev.j, "start_ticks", start_ticks());
+	json_u64(&ev.j, "pid_ns", pid_namespace());
+	json_bool(&ev.j, "ptrace", proc_may_trace());
 	event_end(&ev, &a->out);
 }
 
@@ -155,7 +189,6 @@ static int serve(const char *run_id)
 	}
 	fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	hello(&a);
 	while (!a.done)
 		turn(&a, sigfd);
 	steps_reap(&a);
@@ -179,6 +212,11 @@ int main(int argc, char **argv)
 		      "profrig starts it; it reads requests on stdin.\n",
 		      stderr);
 		return 2;
+	}
+	/* Before the key comes: the workload has our user, and could read it here. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0) {
+		fprintf(stderr, "profrig-init: %s\n", strerror(errno));
+		return 1;
 	}
 	return serve(argv[2]);
 }

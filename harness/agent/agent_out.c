@@ -23,8 +23,11 @@ void event_end(struct event *ev, struct agent_out *out)
 	json_end(&ev->j);
 	if (fclose(ev->f) != 0)
 		xalloc_failed();
-	strbuf_add(&out->q, ev->text, ev->len);
-	strbuf_addch(&out->q, '\n');
+	if (*out->key) {
+		strbuf_addf(&out->q, "%s ", out->key);
+		strbuf_add(&out->q, ev->text, ev->len);
+		strbuf_addch(&out->q, '\n');
+	}
 	free(ev->text);
 	out_flush(out);
 }

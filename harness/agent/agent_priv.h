@@ -30,9 +30,10 @@
 /* --- events --- */
 
 struct agent_out {
-	struct strbuf q; /* not yet taken by the reader */
-	size_t sent;     /* of q */
-	bool broken;     /* nobody reads any more */
+	char key[AGENT_KEY_LEN + 1]; /* "" until it came: nothing is said */
+	struct strbuf q;             /* not yet taken by the reader */
+	size_t sent;                 /* of q */
+	bool broken;                 /* nobody reads any more */
 };
 
 /* An event being written: event_begin, json_* on ev.j, event_end. */
@@ -131,6 +132,9 @@ void hunts_tick(struct agent *a);
 int hunts_wait_ms(const struct agent *a);
 
 /* --- requests --- */
+
+/* The first event, when the key has come. */
+void say_hello(struct agent *a);
 
 /* Takes the bytes of stdin that came; lines that are complete are carried out. */
 void requests_feed(struct agent *a, const char *data, size_t n);

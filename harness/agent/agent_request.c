@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define MAX_WAIT_MS INT64_C(3600000)
@@ -145,12 +146,43 @@ static void op_own(struct agent *a, int64_t id, const json_t *rq)
 	event_end(&ev, &a->out);
 }
 
+/* Before the first step: later its name may lead elsewhere. */
+static void op_hold(struct agent *a, const json_t *rq)
+{
+	const char *dir = json_string_value(json_object_get(rq, "dir"));
+	struct err err = ERR_INIT;
+
+	if (!dir)
+		event_error(&a->out, "request 'hold' without 'dir'");
+	else if (door_hold(dir, &err) < 0)
+		event_error(&a->out, "%s", err.msg);
+}
+
+/* Nothing else is done before, as nothing could be said of it. */
+static void op_key(struct agent *a, const json_t *rq)
+{
+	const char *key = json_string_value(json_object_get(rq, "key"));
+
+	if (*a->out.key) {
+		event_error(&a->out, "request 'key' again");
+	} else if (!key || strlen(key) != AGENT_KEY_LEN ||
+		   strspn(key, "0123456789abcdef") != AGENT_KEY_LEN) {
+		fputs("profrig-init: the first request brings no key\n", stderr);
+		a->done = true;
+	} else {
+		memcpy(a->out.key, key, AGENT_KEY_LEN + 1);
+		say_hello(a);
+	}
+}
+
 static void carry_out(struct agent *a, const json_t *rq)
 {
 	const char *op = json_string_value(json_object_get(rq, "op"));
 	int64_t id = request_int(rq, "id", -1);
 
-	if (!op)
+	if (!*a->out.key || (op && !strcmp(op, "key")))
+		op_key(a, rq);
+	else if (!op)
 		event_error(&a->out, "request without 'op'");
 	else if (!strcmp(op, "end"))
 		hunt_everything(a);
@@ -168,6 +200,8 @@ static void carry_out(struct agent *a, const json_t *rq)
 		op_reap(a, id, rq);
 	else if (!strcmp(op, "own"))
 		op_own(a, id, rq);
+	else if (!strcmp(op, "hold"))
+		op_hold(a, rq);
 	else
 		event_error(&a->out, "unknown request '%.64s'", op);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/proc.h"
 
 int step_find(const struct agent *a, int64_t id)
@@ -30,7 +31,7 @@ static int make_dirs(const char *path, struct err *err)
 		if (*slash != '/' && !last)
 			continue;
 		*slash = '\0';
-		if (mkdir(p, 0777) < 0 && errno != EEXIST)
+		if (door_mkdir(p, 0777) < 0 && errno != EEXIST)
 			return err_sys(err, errno, "cannot make '%s'", p);
 		if (last)
 			break;
@@ -46,8 +47,8 @@ static int open_output(const char *path, int *ret_fd, struct err *err)
 
 	if (!path)
 		return 0;
-	/* O_NONBLOCK: a FIFO somebody left there must not hold us. */
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+	/* O_NONBLOCK: where no folder is held, a FIFO must not hold us. */
+	fd = door_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK, 0644);
 	if (fd < 0)
 		return err_sys(err, errno, "cannot open '%s'", path);
 	fcntl(fd, F_SETFL, O_APPEND);

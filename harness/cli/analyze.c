@@ -18,6 +18,7 @@
 #include "profrig/log.h"
 #include "profrig/progress.h"
 #include "profrig/reader.h"
+#include "profrig/temps.h"
 #include "profrig/warnings.h"
 
 void analyze_options_init(struct analyze_options *o)
@@ -144,7 +145,6 @@ int analyze_write(struct report *rep, const struct model *m, struct report_timin
 		strvec_push(&all, formats->v[i]);
 	if (all.nr && !strvec_has(&all, "csv"))
 		strvec_push(&all, "csv");
-	report_clear(rep->dir);
 	times->write_s = NAN;
 	rep->analysis_json = report_analysis_json(m, rep, times);
 	code = write_each(rep, &all, &said);
@@ -262,6 +262,7 @@ int output_code(const char *dir)
 void output_sweep(const char *dir)
 {
 	static const char *const below[] = { ".", "tables", "folded" };
+	CLEANUP(xfreep) char *beside = fs_dir(dir);
 	char size[32];
 	int64_t bytes = 0;
 	size_t n = 0;
@@ -271,6 +272,8 @@ void output_sweep(const char *dir)
 
 		n += fs_temp_sweep(path, &bytes);
 	}
+	/* whole results, on their way */
+	n += fs_temp_sweep(beside, &bytes);
 	if (n)
 		log_notice("%s: removed %zu half-written file%s of a profrig that was killed, %s",
 			   dir, n, n == 1 ? "" : "s", cli_si((double)bytes, "B", size));
@@ -356,8 +359,6 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 		code = analyze_read(inputs, &with, m, &ao, &rep->run_dir, &times);
 	if (p)
 		profile_give_up(p, NULL);
-	if (code != EXIT_UNREADABLE && code != EXIT_USAGE)
-		code = exit_worse(code, cut_windows(m, p, o, &ao, rep));
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
 		return code;
 	if (p) {
@@ -366,6 +367,9 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 		ao.stream = energy;
 	}
 	topology_resolve(o->topology, m);
+	code = exit_worse(code, cut_windows(m, p, o, &ao, rep));
+	if (code == EXIT_USAGE)
+		return code;
 	ao.energy.topology = o->topology;
 	code = exit_worse(code, run_analyses(m, p, o, &ao, &rep->tables, &times));
 	if (p)
@@ -428,29 +432,55 @@ static int analyze_inputs(const struct strvec *inputs, const struct analyze_opti
 	return code;
 }
 
+/* Beside what is there; in its place when it is whole. */
+static int analyze_staged(const struct strvec *inputs, const struct analyze_options *o,
+			  const char *final, struct report *rep)
+{
+	CLEANUP(xfreep) char *parent = fs_dir(final);
+	struct err err = ERR_INIT;
+	int code = EXIT_DONE;
+
+	output_sweep(final);
+	if (fs_mkdirs(parent, 0777, &err) == 0 && !(rep->dir = report_stage(final)))
+		err_sys(&err, errno, "%s", final);
+	if (!rep->dir) {
+		log_error("cannot write to %s: %s", final, err.msg);
+		return EXIT_MISSING;
+	}
+	temps_hold(rep->dir);
+	code = analyze_inputs(inputs, o, rep);
+	if (rep->analysis_json && report_commit(rep->dir, final, &err) < 0) {
+		log_error("%s", err.msg);
+		code = exit_worse(code, EXIT_PARTIAL);
+	} else if (!rep->analysis_json) {
+		fs_remove_tree(rep->dir, NULL);
+	}
+	temps_let_go(rep->dir);
+	free(rep->dir);
+	rep->dir = rep->analysis_json ? xstrdup(final) : NULL;
+	return code;
+}
+
 int analyze_to(const struct strvec *inputs, const struct analyze_options *opts, const char *out,
 	       struct report *ret)
 {
 	struct counter_rules none = COUNTER_RULES_INIT;
 	struct analyze_options o = *opts;
-	struct report rep = { .dir = fs_abs(out) };
+	struct report rep = REPORT_INIT;
+	CLEANUP(xfreep) char *final = fs_abs(out);
 	int code = options_code(&o);
 
-	o.output = rep.dir;
+	o.output = final;
 	o.counters = o.counters ? o.counters : &none;
 	if (code == EXIT_DONE && comm_rank(cli_comm) > 0) {
 		if (comm_begin(cli_comm, true, 0, NULL))
 			code = analyze_along(inputs, &o);
 	} else {
 		if (code == EXIT_DONE)
-			code = output_code(rep.dir);
-		if (code == EXIT_DONE) {
-			output_sweep(rep.dir);
-			code = analyze_inputs(inputs, &o, &rep);
-		}
+			code = output_code(final);
+		if (code == EXIT_DONE)
+			code = analyze_staged(inputs, &o, final, &rep);
 	}
-	if (!rep.analysis_json)
-		free(STEAL(rep.dir)); /* nothing is there */
 	counter_rules_release(&none);
 	if (ret)
 		*ret = rep;

@@ -4,10 +4,17 @@
 #include <stdio.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/log.h"
+#include "profrig/reader.h"
 #include "profrig/run.h"
 #include "profrig/xalloc.h"
+
+bool run_dir_held(const char *path)
+{
+	return rundir_is(path) && (door_holds(path) || door_hold(path, NULL) == 0);
+}
 
 int analyze_run(const char *run_dir, int code_so_far, struct report *rep)
 {

@@ -55,7 +55,7 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(xfreep) char *whole = realpath(inputs->v[i], NULL);
 
-		if (!whole || !rundir_is(whole)) {
+		if (!whole || !run_dir_held(whole)) {
 			*ret_other = inputs->v[i];
 		} else if (!strvec_has(&seen, whole)) {
 			strvec_push(&seen, whole);
@@ -289,7 +289,6 @@ static int members_analyze(struct group *g, struct report_timings *times)
 	int code = g->read < g->members.nr ? EXIT_PARTIAL : EXIT_DONE;
 	struct table *t;
 
-	report_clear(g->rep->dir);
 	for (size_t i = 0; i < g->members.nr; i++)
 		if (g->members.v[i].read)
 			code = exit_worse(code, member_analyze(g, &g->members.v[i]));

@@ -39,7 +39,11 @@ static double metric(const json_t *run, const char *name, const char **ret_unit)
 static void read_performance(struct outcome *oc)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "run.json");
-	json_t *run = json_load_file(path, 0, NULL);
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	json_t *run = fs_read(path, MAX_RUN_JSON, &text, &n, NULL) == 0
+			      ? json_loadb(text, n, 0, NULL)
+			      : NULL;
 	const char *unit;
 
 	oc->performance = metric(run, "performance", &unit);

@@ -63,6 +63,11 @@ extern const struct command *const commands[]; /* NULL-terminated */
 extern const struct command *const hidden_commands[];
 
 /*
+ * Words of madengine's command line, in their places ours: -1, or an exit code after an answer to
+ * one that has none. The array lives until the next call.
+ */
+int cli_mad_words(const struct command *c, int *argc, char ***argv);
+/*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
  * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
  * "--"). Returns -1 to go on, else an exit code (help was printed, a usage error, or the working
@@ -169,8 +174,20 @@ struct prepared {
 	char *runs_dir, *run_id, *run_dir, *lib_dir;
 	double build_s; /* how long its image took to build, NAN: not known */
 	bool bare;
-	bool alone; /* one of several tools */
+	bool alone;         /* one of several tools */
+	struct strvec pins; /* a configured path, then what it led to (prepare_pins.c) */
 };
+#define MAX_RUN_JSON ((size_t)64 << 20)
+/*
+ * Whether a path is a run directory. It is held then (door.h), until this process ends: what is
+ * read and written in it goes through one descriptor.
+ */
+bool run_dir_held(const char *path);
+/* After the plan is made; then, before each further run, whether all lead there still. */
+void pins_take(struct prepared *p);
+bool pins_hold(const struct prepared *p);
+/* Of one path, in silence; also true when it is gone, or never was one of those. */
+bool pin_holds(const struct prepared *p, const char *path);
 /*
  * What words (files, folders, names, tags) and o->tags stand for, as prepare takes it. The catalog
  * is read when a word needs it, and is *ret_catalog then (owned; catalog_free), else NULL. -1 to go
@@ -333,6 +350,11 @@ struct baseline {
 };
 
 /* Five lines on stderr after a run. rep may be empty. */
+/* The lines that close an analysis; what is missing even with -q. fresh: it was made just now, and
+ * not loaded. */
+void print_analysis(const struct report *rep, bool fresh);
+/* The same of what was only read: of a conversion. */
+void print_inputs(const struct model *m);
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base);
 
@@ -343,6 +365,13 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 extern struct comm *cli_comm;
 struct comm *ranks_open(int *argc, char ***argv);
 int ranks_close(struct comm *c, int code);
+
+/*
+ * First of all in main. helper_none.c is linked into profrig; helper_exec.c into the static profrig
+ * of a portable build, which goes on as profrig-dynamic (and does not return) where the command may
+ * load libraries and that program starts.
+ */
+void helper_take_over(int argc, char **argv);
 
 /* The signal that came (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM) once they are caught, else 0. */
 extern volatile sig_atomic_t cli_interrupt;

@@ -94,6 +94,8 @@ static int analyze_and_say(const struct strvec *inputs, const struct analyze_opt
 		fputs(rep.analysis_json, stdout);
 	else if (rep.dir && code != EXIT_MISSING)
 		say_written(&rep, &o->formats);
+	fflush(stdout);
+	print_analysis(&rep, true);
 	report_release(&rep);
 	return code;
 }
@@ -190,7 +192,7 @@ static int mail(const struct command *c, const struct strvec *inputs, struct ana
 		struct strvec formats = o->formats;
 		int64_t began = clock_monotonic_ns();
 
-		if (!rundir_is(inputs->v[i]) || fs_exists(done))
+		if (!run_dir_held(inputs->v[i]) || fs_exists(done))
 			continue;
 		strvec_push(&one, inputs->v[i]);
 		o->formats = none;
@@ -219,6 +221,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 	char **rest;
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
+	bool fresh = false;
 
 	analyze_options_init(&o);
 	const struct opt opts[] = {
@@ -241,7 +244,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 		code = EXIT_USAGE;
 	if (code < 0) {
 		const char *dir = dirs.v[0];
-		bool is_run = rundir_is(dir);
+		bool is_run = run_dir_held(dir);
 		CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
 		int r = report_load(analysis, &rep, &err);
 		if (r == 0) {
@@ -250,6 +253,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 				code = write_formats(&rep, &o.formats);
 		} else if (is_run) {
 			code = analyze_to(&dirs, &o, analysis, &rep);
+			fresh = true;
 		} else {
 			if (r == -ENOENT && !fs_exists(dir))
 				log_error("there is no file or folder '%s'", dir);
@@ -267,6 +271,8 @@ static int report_main(const struct command *c, int argc, char **argv)
 		progress_end();
 		if (rep.dir && code != EXIT_MISSING)
 			say_written(&rep, &o.formats);
+		fflush(stdout);
+		print_analysis(&rep, fresh);
 	}
 	report_release(&rep);
 	analyze_options_release(&o);

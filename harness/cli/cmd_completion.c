@@ -316,8 +316,10 @@ static bool offer_usage(struct asking *a, const struct command *c)
 	if (!strchr(c->usage, '|') || !islower((unsigned char)*c->usage))
 		return false;
 	strvec_split(&words, c->usage, "|\n ");
+	/* NAME… stands for what the user thinks of */
 	for (size_t i = 0; i < words.nr; i++)
-		offer(a, words.v[i], NULL);
+		if (islower((unsigned char)*words.v[i]))
+			offer(a, words.v[i], NULL);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "profrig/convert.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 #include "profrig/log.h"
@@ -84,8 +85,8 @@ static bool is_input(const struct strvec *inputs, const char *output)
 	struct stat a, b;
 
 	for (size_t i = 0; i < inputs->nr; i++)
-		if (stat(inputs->v[i], &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino)
+		if (door_stat(inputs->v[i], &a) == 0 && door_stat(output, &b) == 0 &&
+		    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			return true;
 	return false;
 }
@@ -239,6 +240,7 @@ static int convert(struct conversion *cv, const struct strvec *inputs)
 
 	if (code != EXIT_DONE && code != EXIT_PARTIAL)
 		return code;
+	print_inputs(cv->m);
 	r = cut(cv);
 	if (r == EXIT_DONE)
 		r = write_out(cv);

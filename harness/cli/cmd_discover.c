@@ -217,6 +217,13 @@ static void print_json(const struct found *v, size_t nr)
 	putchar('\n');
 }
 
+/* What a run needs, and looking at models does not: data and logins may be elsewhere. */
+static bool is_of_a_run(const char *problem)
+{
+	return strstr(problem, " is not in data.json of ") ||
+	       strstr(problem, " is not in credential.json of ");
+}
+
 static int print_all(const struct run_options *o, const struct catalog *cat,
 		     const struct cfg *context, const struct strvec *paths)
 {
@@ -227,7 +234,10 @@ static int print_all(const struct run_options *o, const struct catalog *cat,
 	for (size_t i = 0; i < paths->nr; i++) {
 		find(cat, o, context, paths->v[i], &v[i]);
 		for (size_t k = 0; k < v[i].problems.lines.nr; k++)
-			cfg_problem(&all, NULL, "%s", v[i].problems.lines.v[k]);
+			if (is_of_a_run(v[i].problems.lines.v[k]))
+				log_warn("%s", v[i].problems.lines.v[k]);
+			else
+				cfg_problem(&all, NULL, "%s", v[i].problems.lines.v[k]);
 		warn_once(&v[i].notes);
 	}
 	if (o->json)
@@ -309,6 +319,5 @@ static int discover_main(const struct command *c, int argc, char **argv)
 }
 
 extern const struct command cmd_discover;
-const struct command cmd_discover = { "discover", "[WORD…]",
-				      "the models there are, and what is wrong with them",
+const struct command cmd_discover = { "discover", "[WORD…]", "list models and their problems",
 				      "profrig discover --json training", discover_main };

@@ -11,6 +11,7 @@
 
 #include "profrig/convert.h"
 #include "profrig/data.h"
+#include "profrig/dynlib.h"
 #include "profrig/engine_image.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
@@ -424,13 +425,26 @@ static void doctor_builder(struct table *t, const struct image_engine *e)
 		"install docker's buildx plug-in, or use podman for these");
 }
 
-static void doctor_transfer(struct table *t)
+/* A portable profrig on a machine whose libraries it cannot use: what that takes away. */
+static bool doctor_libraries(struct table *t)
+{
+	struct err err = ERR_INIT;
+
+	if (dynlib_possible(&err) == 0)
+		return true;
+	finding(t, "program", "libraries", false, err.msg,
+		"use a system with glibc 2.31 or newer, as Debian 11 has; without it the samplers "
+		"nvml and rocm_smi and data sets from web servers are lacking");
+	return false;
+}
+
+static void doctor_transfer(struct table *t, bool libraries)
 {
 	struct err err = ERR_INIT;
 	bool ok = data_transfer_works(&err) == 0;
 
 	finding(t, "data", "libcurl", ok, ok ? "data sets from web servers and S3" : err.msg,
-		"apt-get install libcurl4");
+		libraries ? "apt-get install libcurl4" : NULL);
 }
 
 static void doctor_sampler(struct table *t, const struct sampler *s)
@@ -584,6 +598,12 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	finding(t, "agent", "profrig-init", there,
 		there ? lib : "neither beside this program nor in ../lib/profrig from it",
 		"make install");
+	bool open = proc_may_trace();
+	finding(t, "host", "verdicts", !open,
+		open ? "not protected: a workload with CAP_SYS_PTRACE, as root has, may change "
+		       "what is said of it; in a container, or as a user, it cannot"
+		     : "a workload cannot change what is said of it",
+		NULL);
 	for (size_t i = 0; engines[i]; i++) {
 		const struct image_engine *builder = image_engine_find(engines[i]->name);
 		bool answers = doctor_engine(t, engines[i]);
@@ -592,7 +612,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 		if (answers && builder)
 			doctor_builder(t, builder);
 	}
-	doctor_transfer(t);
+	doctor_transfer(t, doctor_libraries(t));
 	doctor_gpus(t);
 	for (size_t i = 0; samplers[i]; i++)
 		doctor_sampler(t, samplers[i]);
@@ -619,7 +639,7 @@ const struct command cmd_list = {
 	"tool NAME…|tools|engines|samplers|readers|analyses|reports|\n"
 	"                                converters|models|options|warnings|runs|\n"
 	"                                counters",
-	"what there is", "profrig list tools", list_main
+	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",
 				    "what works on this machine, and what would fix the rest",

@@ -47,13 +47,13 @@
 	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
-	  "sample so long before and after the workload too: idle power" }, \
+	  "sample S seconds before and after the workload" }, \
 	{ "wrap-at", 0, OPT_STR, &(o)->wrap_at, "PROG,…", \
 	  "put the tools in front of these programs, not of the whole workload" }, \
 	{ "privileged-profiling", 0, OPT_FLAG, &(o)->privileged_profiling, NULL, \
 	  "give the container what this run's tools declare that they need" }, \
 	{ "force-tools", 0, OPT_FLAG, &(o)->force_tools, NULL, \
-	  "run tools also where no GPU of their vendor is found" }, \
+	  "treat unsupported tools as warnings" }, \
 	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
 	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
 	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
@@ -65,7 +65,7 @@
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
 	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
-	  "wait so long between two runs" }, \
+	  "pause between runs" }, \
 	{ "baseline", 0, OPT_MAYBE, &(o)->baseline, "tools", \
 	  "each run also without tools, in turn: what they cost; tools: and with each alone" }, \
 	{ "overhead-budget", 0, OPT_STR, &(o)->overhead_budget, "P%", \
@@ -269,7 +269,11 @@ static int note_results(const struct prepared *p, const char *status, const char
 	CLEANUP(xfreep) char *text = NULL;
 	struct err err = ERR_INIT;
 
-	if (!p->conf.results.perf_csv || run_perf_csv(&p->plan, status, reason, &err) == 0)
+	if (p->conf.results.perf_csv && !pin_holds(p, p->conf.results.perf_csv))
+		err_set(&err, ELOOP, "'%s' is a link now, and was none when profrig began",
+			p->conf.results.perf_csv);
+	else if (!p->conf.results.perf_csv ||
+		 run_perf_csv(&p->plan, status, reason, &cli_interrupt, &err) == 0)
 		return EXIT_DONE;
 	text = xasprintf("the results of %s are not in the table: %s", p->run_id, err.msg);
 	log_error("%s", text);
@@ -340,6 +344,7 @@ static int run_one(const struct run_options *o, const struct prepared *p, struct
 			code = exit_worse(code, EXIT_PARTIAL);
 	}
 	progress_end();
+	run_result_over(&r);
 	if (o->propagate && code == EXIT_WORKLOAD && (r.workload_code > 0 || r.workload_signal))
 		code = r.workload_signal ? 128 + r.workload_signal : r.workload_code;
 	if (o->json)
@@ -382,20 +387,28 @@ static bool cool_down(double s)
 	return !cli_interrupt;
 }
 
-/* Behind the last of several runs of one thing: how to see them together. */
-static void say_together(struct strvec *dirs)
+/* Of several runs of one thing: mean, spread and outliers. They lie beside the runs, under a name
+ * that no run has. */
+static int see_together(const struct run_options *o, const struct strvec *dirs)
 {
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-	CLEANUP(xfreep) char *words = NULL;
+	CLEANUP(xfreep) char *runs = fs_dir(dirs->v[0]);
+	CLEANUP(xfreep) char *out = xasprintf("%s/ensemble-%s", runs, fs_base(dirs->v[0]));
+	struct report rep = REPORT_INIT;
+	struct analyze_options ao;
+	int code;
 
-	if (dirs->nr > 1) {
-		strvec_pushl(&argv, "profrig", "analyze", NULL);
-		strvec_pushv(&argv, dirs->v);
-		strvec_pushl(&argv, "-o", "ensemble", NULL);
-		words = strvec_shell(&argv);
-		log_notice("mean, spread and outliers of these %zu runs: %s", dirs->nr, words);
-	}
-	strvec_clear(dirs);
+	if (dirs->nr < 2 || o->no_analyze || cli_interrupt)
+		return EXIT_DONE;
+	analyze_options_init(&ao);
+	cli_exit_at_signal("profrig: interrupted: the runs are complete\n");
+	code = analyze_to(dirs, &ao, out, &rep);
+	cli_exit_at_signal(NULL);
+	progress_end();
+	if (rep.dir)
+		log_notice("mean, spread and outliers of these %zu runs: %s", dirs->nr, rep.dir);
+	analyze_options_release(&ao);
+	report_release(&rep);
+	return code == EXIT_DONE ? EXIT_DONE : EXIT_PARTIAL;
 }
 
 /* What a run cost is known when its pair has ended, and goes into the table of results with it. */
@@ -433,8 +446,10 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 			continue;
 		if (!*first && o->cooldown_s > 0 && !cool_down(o->cooldown_s))
 			break;
-		int r = *first ? EXIT_DONE : prepare_again(one);
+		int r = *first ? EXIT_DONE : pins_hold(one) ? prepare_again(one) : EXIT_CONFIG;
 		*first = false;
+		if (all > 1)
+			log_notice("run %zu/%zu of %s", i + 1, all, one->conf.model_name);
 		int skipped = r == EXIT_DONE ? left_out(o, one) : -1;
 		if (skipped >= 0) {
 			code = exit_worse(code, skipped);
@@ -453,7 +468,7 @@ static int run_model(const struct run_options *o, struct prepared *p, bool *firs
 	if (o->baseline && pairing_conclude(&pairing, !o->no_analyze) == EXIT_GATE && o->gate)
 		code = exit_worse(code, EXIT_GATE);
 	if (dirs.nr == (size_t)o->repeat)
-		say_together(&dirs);
+		code = exit_worse(code, see_together(o, &dirs));
 	return code;
 }
 

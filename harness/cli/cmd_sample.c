@@ -15,6 +15,7 @@
 
 #include "profrig/cfg.h"
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/log.h"
 #include "profrig/proc.h"
@@ -156,8 +157,17 @@ static int add_default(const struct command *c, const struct asked *a, bool with
 	const struct sampler *rapl = sampler_find("rapl");
 	struct err gpu = ERR_INIT, cpu = ERR_INIT;
 
-	if (add_source(c, a, "auto", s, &gpu) < 0 && rapl->probe(NULL, &cpu) == 0)
-		add_source(c, a, "rapl", s, NULL);
+	if (add_source(c, a, "auto", s, &gpu) < 0) {
+		bool power = rapl->probe(NULL, &cpu) == 0;
+
+		if (power)
+			add_source(c, a, "rapl", s, NULL);
+		if (power || with_command)
+			log_notice("no GPU is sampled (%s)%s", gpu.msg,
+				   power ? ""
+					 : ", and no power or energy: there is no counter of the "
+					   "processor either");
+	}
 	if (with_command)
 		add_source(c, a, "procfs", s, NULL);
 	if (s->source.nr)
@@ -245,7 +255,8 @@ static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return door_stat(a, &x) == 0 && door_stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 /* What is played is not written over. */
@@ -648,7 +659,7 @@ static int sample_main(const struct command *c, int argc, char **argv)
 		  "file, or folder for several files; none: only a summary" },
 		{ "duration", 0, OPT_SECONDS, &a.duration_s, "S", "how long to sample" },
 		{ "idle", 0, OPT_SECONDS, &a.idle_s, "S",
-		  "sample so long before and after the command too: idle power" },
+		  "sample S seconds before and after the command" },
 		{ "fields", 0, OPT_STR, &a.fields, "A,B,…",
 		  "series of GPUs, such as power,energy (all)" },
 		{ "storage", 0, OPT_STR, &a.storage, "HOW",

@@ -116,7 +116,7 @@ static void survey(struct edition_file *f)
 	int r;
 
 	progress_phase("compare %s", fs_base(f->path));
-	r = f->reader->read(f->path, model_sink(m), &o, &err);
+	r = reader_read(f->reader, f->path, model_sink(m), &o, &err);
 	f->whole = r == 0;
 	if (r != 0)
 		f->problem = xstrdup(without_path(r < 0 ? err.msg : first_error(m), f->path));

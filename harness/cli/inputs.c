@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/log.h"
 #include "profrig/progress.h"
@@ -83,7 +84,7 @@ static bool place_of(const char *path, const struct reader *reader, struct place
 	CLEANUP(xfreep) char *parent = fs_dir(whole);
 	struct stat st, up;
 
-	if (stat(path, &st) < 0 || stat(parent, &up) < 0)
+	if (door_stat(path, &st) < 0 || door_stat(parent, &up) < 0)
 		return false;
 	*ret = (struct place){ .dev = st.st_dev,
 			       .ino = st.st_ino,
@@ -181,12 +182,14 @@ static void read_with(struct reading *rd, const char *path, const struct reader 
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
 	progress_phase("read %s", fs_base(path));
-	r = reader->read(path, model_sink(rd->m), &ro, &err);
+	r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
 	if (r < 0) {
 		unreadable(rd, path, reader, began, err.msg);
 		return;
 	}
 	rd->readable++;
+	for (input_id i = began; i < rd->m->inputs.nr; i++)
+		r = rd->m->inputs.v[i].partial ? READ_PARTIAL : r;
 	rd->partial += r == READ_PARTIAL;
 }
 
@@ -457,7 +460,7 @@ static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
 
-	return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+	return door_stat(a, &sa) == 0 && door_stat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
 	       sa.st_ino == sb.st_ino;
 }
 
@@ -473,7 +476,7 @@ static size_t runs_in(const char *dir, char **ret)
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
 
-		if (rundir_is(path) && nr++ == 0)
+		if (run_dir_held(path) && nr++ == 0)
 			*ret = STEAL(path);
 	}
 	return nr;
@@ -490,7 +493,7 @@ static bool one_run_at_most(const struct strvec *inputs)
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(xfreep) char *inside = NULL;
 
-		if (!rundir_is(inputs->v[i])) {
+		if (!run_dir_held(inputs->v[i])) {
 			if (runs_in(inputs->v[i], &inside) == 0)
 				continue;
 			log_error("%s holds run directories; name those that are meant, such as %s",
@@ -515,7 +518,7 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	if (!fs_exists(path)) {
 		err_set(&err, ENOENT, "%s: no such file or directory", path);
 		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
-	} else if (rundir_is(path)) {
+	} else if (run_dir_held(path)) {
 		if (read_before(rd, path, NULL))
 			return;
 		read_run(rd, path, ao);
@@ -583,7 +586,7 @@ static void find_editions(struct reading *rd, const struct strvec *inputs)
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 
 	for (size_t i = 0; i < inputs->nr; i++) {
-		if (rundir_is(inputs->v[i]))
+		if (run_dir_held(inputs->v[i]))
 			add_run_files(&files, inputs->v[i]);
 		else if (fs_is_dir(inputs->v[i]))
 			add_folder_files(&files, rd, inputs->v[i]);

@@ -46,6 +46,28 @@ void tool_works_end(void)
 	the_prober = NULL;
 }
 
+static const char *edit(const struct tool *tool)
+{
+	static _Thread_local char fix[4096];
+
+	snprintf(fix, sizeof(fix), "${EDITOR:-vi} '%s'", tool->file ? tool->file : tool->name);
+	return fix;
+}
+
+/* A program that is not there is in some image; a GPU that is not there is nowhere. "" none. */
+static const char *image_with(const struct tool *tool, const char *missing)
+{
+	static _Thread_local char fix[256];
+	const char *from = strstr(missing, "needs '");
+	size_t n = from ? strcspn(from + 7, "'|") : 0;
+
+	if (!n)
+		return "";
+	snprintf(fix, sizeof(fix), "profrig run --tools %s --image IMAGE-WITH-%.*s -- COMMAND",
+		 tool->name, (int)n, from + 7);
+	return fix;
+}
+
 bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
 		struct strbuf *detail, const char **ret_fix)
 {
@@ -56,15 +78,16 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	struct run_options o;
 	struct prepared p;
 
-	*ret_fix = "correct the file";
+	*ret_fix = edit(tool);
 	run_options_init(&o);
 	strvec_pushv(&o.tools_dirs, dirs->v);
 	o.engine = "host";
 	o.tools = tool->name;
 	if (prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
 		run_preflight(&p.plan, &ro, &missing, NULL);
-		*ret_fix = p.plan.needs.nr ? "install what is missing, or use an image that has it"
-					   : "";
+		*ret_fix = "";
+		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
+			*ret_fix = image_with(tool, missing.v[i]);
 	}
 	for (size_t i = 0; i < missing.nr; i++)
 		add_lack(detail, tool, missing.v[i]);

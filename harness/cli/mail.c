@@ -16,6 +16,7 @@
 #include "profrig/log.h"
 #include "profrig/num.h"
 #include "profrig/reader.h"
+#include "profrig/redact.h"
 #include "profrig/text.h"
 #include "profrig/utf8.h"
 
@@ -27,10 +28,20 @@
 #define FONT "font-family:Arial,Helvetica,sans-serif;"
 #define CELL "border:1px solid #ccc;padding:3px 8px;font-size:13px;"
 
-static void text(FILE *f, const char *s)
+static void text(FILE *f, const char *words)
 {
-	size_t n = strlen(s), at = 0;
-	bool cut = n > MAX_CELL;
+	CLEANUP(xfreep) char *clear = xstrdup(words);
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT;
+	size_t n = redact(clear, strlen(clear), REDACT_SURE), at = 0;
+	const char *s;
+	bool cut;
+
+	if (csv_is_formula(clear))
+		strbuf_addch(&shown, '\'');
+	text_visible(&shown, clear, n, "");
+	s = shown.buf;
+	n = shown.len;
+	cut = n > MAX_CELL;
 
 	n = cut ? MAX_CELL : n;
 	while (at < n) {
@@ -41,8 +52,6 @@ static void text(FILE *f, const char *s)
 			fputs("&#65533;", f);
 		else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
 			fprintf(f, "&#%d;", c);
-		else if (c < 32 || c == 127)
-			fputc(' ', f);
 		else
 			fwrite(s + at, 1, len, f);
 		at += len ? len : 1;
@@ -420,9 +429,17 @@ struct mail {
 static int load_run(struct mail *m, const char *dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "run.json");
-	json_error_t e;
-	json_t *doc = json_load_file(path, 0, &e);
+	CLEANUP(xfreep) char *text = NULL;
+	struct err err = ERR_INIT;
+	json_error_t e = { .line = 1 };
+	json_t *doc = NULL;
+	size_t n = 0;
 
+	if (fs_read(path, MAX_RUN_JSON, &text, &n, &err) < 0) {
+		log_error("%s", err.msg);
+		return EXIT_UNREADABLE;
+	}
+	doc = json_loadb(text, n, 0, &e);
 	if (!json_is_object(doc)) {
 		log_error("%s:%d: %s", path, e.line, doc ? "not an object" : e.text);
 		json_decref(doc);
@@ -443,7 +460,7 @@ static int sort_inputs(struct mail *m, const struct strvec *inputs)
 			strvec_push(&m->tables, in);
 			continue;
 		}
-		if (!rundir_is(in)) {
+		if (!run_dir_held(in)) {
 			log_error(fs_exists(in) ? "%s is neither a run directory nor a CSV file"
 						: "there is no file or folder '%s'",
 				  in);

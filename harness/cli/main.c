@@ -4,7 +4,9 @@
 #include "cli.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +14,9 @@
 #include <unistd.h>
 
 #include "profrig/cfg.h"
+#include "profrig/devices.h"
+#include "profrig/door.h"
+#include "profrig/fs.h"
 #include "profrig/log.h"
 #include "profrig/progress.h"
 #include "profrig/reader.h"
@@ -130,7 +135,11 @@ static int unknown_command(const char *word)
 		names[n] = commands[n]->name;
 	names[n] = NULL;
 	const char *near = cfg_did_you_mean(word, names);
-	if (near)
+	if (strcmp(word, "database") == 0)
+		log_error("madengine's 'database' has no place here: 'mongoimport --type csv "
+			  "--headerline "
+			  "perf.csv' puts a table into MongoDB");
+	else if (near)
 		log_error("unknown command '%s'; did you mean '%s'?", word, near);
 	else
 		log_error("unknown command '%s'; 'profrig --help' lists them", word);
@@ -153,7 +162,8 @@ static void open_standard_streams(void)
 
 /*
  * What stands in the caller's variables may be spelled out on a command line, which goes into plans
- * and run.json. Short ones, and paths of files that hold a secret, are none.
+ * and run.json. Short ones, and paths of files that hold a secret, are none. Base64 may begin with
+ * a '/' too, so a path is what leads to something.
  */
 static void learn_secrets(void)
 {
@@ -162,7 +172,8 @@ static void learn_secrets(void)
 		CLEANUP(xfreep) char *name = xstrndup(*e, n);
 		const char *value = (*e)[n] ? *e + n + 1 : "";
 
-		if (strlen(value) >= REDACT_SURE && *value != '/' && runconf_is_secret_name(name))
+		if (strlen(value) >= REDACT_SURE && !(*value == '/' && fs_exists(value)) &&
+		    runconf_is_secret_name(name))
 			redact_learn(value);
 	}
 }
@@ -196,10 +207,22 @@ static void plan_last_words(const struct command *c)
 		xalloc_last_words("leave it more memory (other programs, ulimit -v)", EXIT_MISSING);
 }
 
+static char out_buffer[1 << 16];
+
+static bool is_pipe_without_reader(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
 /* What could not be printed is no success. */
-static int printed(int code)
+static int printed(const struct command *c, int code)
 {
 	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	/* as with "doctor | head"; where a run or an image lies is no list to be cut */
+	if (c != &cmd_run && c != &cmd_build && is_pipe_without_reader(STDOUT_FILENO))
 		return code;
 	log_error("cannot write to standard output");
 	return code ? code : EXIT_WORKLOAD;
@@ -218,7 +241,7 @@ static int command_run(const struct command *c, int argc, char **argv)
 	if (code == EXIT_DONE)
 		code = c->main(c, argc, argv);
 	progress_end();
-	return printed(code);
+	return printed(c, code);
 }
 
 static int cli_main(int argc, char **argv)
@@ -245,12 +268,12 @@ static int cli_main(int argc, char **argv)
 	}
 	if (strcmp(argv[at], "--version") == 0) {
 		print_version();
-		return printed(EXIT_DONE);
+		return printed(NULL, EXIT_DONE);
 	}
 	if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
 	    strcmp(argv[at], "help") == 0) {
 		print_help(stdout);
-		return printed(EXIT_DONE);
+		return printed(NULL, EXIT_DONE);
 	}
 	if (argv[at][0] == '-') {
 		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);
@@ -283,11 +306,18 @@ int main(int argc, char **argv)
 {
 	int code;
 
+	helper_take_over(argc, argv);
 	give_threads_room();
 	open_standard_streams();
 	xalloc_last_act(temps_remove);
 	signal(SIGPIPE, SIG_IGN);
+	/* where memory ends a document is not taken for a bad one */
+	json_set_alloc_funcs(xmalloc, free);
+	/* lines go out whole, also where both outputs are one file */
+	setvbuf(stdout, out_buffer, _IOLBF, sizeof(out_buffer));
 	learn_secrets();
+	if (*devices_root())
+		door_leave_out(devices_root());
 	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	cli_comm = ranks_open(&argc, &argv);

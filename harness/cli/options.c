@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,13 +80,13 @@ char *cli_si(double v, const char *unit, char *buf)
 void cli_put(FILE *f, const char *s, size_t max)
 {
 	size_t n = strlen(s);
-	CLEANUP(xfreep) char *clean = xstrdup(s);
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
 	bool cut = max > 0 && n > max;
 
-	text_no_controls(clean, '?');
-	for (n = cut ? max : n; cut && n > 0 && (clean[n] & 0xc0) == 0x80;)
+	for (n = cut ? max : n; cut && n > 0 && (s[n] & 0xc0) == 0x80;)
 		n--;
-	fprintf(f, "%.*s%s", (int)n, clean, cut ? "…" : "");
+	text_visible(&clean, s, n, "");
+	fprintf(f, "%s%s", clean.buf, cut ? "…" : "");
 }
 
 static void help_line(const struct opt *o)
@@ -215,12 +216,12 @@ static int standing_somewhere(const struct command *c)
 {
 	static const char *const anywhere[] = { "ctl", "mark", "completion", "__complete",
 						"__man" };
-	CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
+	char cwd[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(anywhere); i++)
 		if (!strcmp(c->name, anywhere[i]))
 			return -1;
-	if (cwd)
+	if (getcwd(cwd, sizeof(cwd)) || errno == ERANGE)
 		return -1;
 	log_error("%s: the working directory is not there any more: %s; 'cd' to one that is",
 		  c->name, strerror(errno));
@@ -241,6 +242,9 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 	int o, which, verbose = log_level(), code = -1;
 
 	*ret_rest = NULL;
+	code = cli_mad_words(c, &argc, &argv);
+	if (code >= 0)
+		return code;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0) {
 			*ret_rest = argv + i + 1;

@@ -120,6 +120,18 @@ char *pick_unknown(const struct catalog *cat, const char *word, bool path)
 	return xasprintf("no model has the name or tag '%s'; 'profrig discover' lists them", tag);
 }
 
+/* "dummy2:dummy_2" is how madengine's documentation writes "dummy2/dummy_2". */
+static bool match_scope(const struct catalog *cat, const char *word, struct strvec *models)
+{
+	CLEANUP(xfreep) char *scoped = xstrdup(word);
+	char *colon = strchr(scoped, ':');
+
+	if (!colon || strchr(scoped, '/'))
+		return false;
+	*colon = '/';
+	return catalog_match(cat, scoped, models) > 0;
+}
+
 /* path: the word may be a file or a folder, too. */
 static int pick_word(struct picking *a, const char *word, bool path)
 {
@@ -139,7 +151,8 @@ static int pick_word(struct picking *a, const char *word, bool path)
 	if (code >= 0)
 		return code;
 	catalog_faults(a->cat, word, &a->p);
-	if (catalog_match(a->cat, word, a->models) > 0 || a->p.lines.nr)
+	if (catalog_match(a->cat, word, a->models) > 0 || a->p.lines.nr ||
+	    match_scope(a->cat, word, a->models))
 		return -1;
 	why = pick_unknown(a->cat, word, path);
 	log_error("%s", why);

@@ -112,8 +112,8 @@ static char *why_not(const struct strvec *inputs, const struct analyze_options *
 	char *why = NULL;
 
 	for (size_t i = 0; !why && i < inputs->nr; i++)
-		why = rundir_is(inputs->v[i]) ? take_run(s, inputs->v[i])
-					      : take_path(s, inputs->v[i], o);
+		why = run_dir_held(inputs->v[i]) ? take_run(s, inputs->v[i])
+						 : take_path(s, inputs->v[i], o);
 	if (!why && !s->archive)
 		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
 	return why;

@@ -291,6 +291,8 @@ static int plan_first(const struct run_options *o, struct prepared *p, struct pr
 	p->runs_dir = fs_abs(o->runs_dir);
 	name_run(p);
 	int r = make_plan(p, problems, &err);
+	if (r == 0)
+		pins_take(p);
 	if (r < 0 && !problems->lines.nr)
 		log_error("%s", err.msg);
 	return r < 0 || before ? EXIT_CONFIG : EXIT_DONE;
@@ -302,6 +304,7 @@ int prepare(const struct command *c, const struct run_options *o, const char *mo
 	struct problems found = PROBLEMS_INIT;
 
 	memset(p, 0, sizeof(*p));
+	strvec_init(&p->pins);
 	p->bare = o->bare;
 	p->build_s = o->build_s;
 	p->alone = o->only_tool != NULL;
@@ -330,6 +333,7 @@ void prepared_release(struct prepared *p)
 	runconf_release(&p->conf);
 	tool_set_release(&p->tools);
 	devices_release(&p->devices);
+	strvec_release(&p->pins);
 	free(p->runs_dir);
 	free(p->run_id);
 	free(p->run_dir);

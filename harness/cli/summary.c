@@ -1,6 +1,6 @@
 /*
- * Five lines that close a run, on stderr: what happened, where time went, where energy went, what
- * was collected, where to look.
+ * Some lines that close a run or an analysis, on stderr: what happened, where time went, where
+ * energy went, what was collected or read, what of it is missing and why, where to look.
  */
 #include "cli.h"
 
@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/log.h"
 #include "profrig/text.h"
+#include "profrig/warnings.h"
 
-static void where_time(const struct prepared *p, const struct report *rep)
+/* none: words where no call was recorded. */
+static void where_time(const struct report *rep, const char *none)
 {
 	const struct table *t = table_set_find(&rep->tables, "functions");
 	int scope = t ? table_find_col(t, "scope") : -1;
@@ -35,10 +38,7 @@ static void where_time(const struct prepared *p, const struct report *rep)
 			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
 			100 * table_get_f64(t, r, (size_t)share));
 	}
-	fputs(shown     ? "\n"
-	      : p->bare ? "not traced: this is the baseline\n"
-			: "no spans were recorded: add a tracing tool ('profrig list tools')\n",
-	      stderr);
+	fprintf(stderr, "%s\n", shown ? "" : none);
 }
 
 #define SAID_LINES 5
@@ -47,7 +47,7 @@ static void where_time(const struct prepared *p, const struct report *rep)
 /* The last lines that are not blank of a file, first to last; a line cut in front is left out. */
 static void last_words(const char *path, struct strvec *ret)
 {
-	CLEANUP(xfclosep) FILE *f = path ? fopen(path, "re") : NULL;
+	CLEANUP(xfclosep) FILE *f = path ? door_fopen(path, "re") : NULL;
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	char text[SAID_TAIL + 1];
 	int64_t size = path ? fs_size(path) : 0;
@@ -127,7 +127,7 @@ static bool outranked(const struct table *totals, const struct table *counters, 
 }
 
 /* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
-static void where_energy(const struct prepared *p, const struct report *rep)
+static void where_energy(const struct report *rep, bool idle, const char *none)
 {
 	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
 			   *cs = table_set_find(&rep->tables, "counters");
@@ -152,12 +152,9 @@ static void where_energy(const struct prepared *p, const struct report *rep)
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
-	if (shown && p->conf.idle_s > 0)
+	if (shown && idle)
 		fputs(", with the idle time around it", stderr);
-	fputs(shown     ? "\n"
-	      : p->bare ? "not sampled: this is the baseline\n"
-			: "no power or energy was sampled: add cpu_power or gpu_power\n",
-	      stderr);
+	fprintf(stderr, "%s\n", shown ? "" : none);
 }
 
 static const char *const severity[] = { "error", "warning", "note" };
@@ -181,6 +178,154 @@ static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_
 	json_decref(doc);
 }
 
+/* ---- what is missing ---- */
+
+#define MISSING_LINES 5
+
+/* An input of an analysis; borrowed. */
+struct read_input {
+	const char *path, *reader, *why; /* why: what its first error says, NULL */
+	bool partial, told;              /* told: the error was shown when it was read */
+};
+struct read_inputs {
+	VEC(struct read_input) v;
+};
+
+/* fresh: what could not be read at all was told then. */
+static void facts_of_json(const json_t *doc, bool fresh, struct read_inputs *ret)
+{
+	const json_t *in, *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "inputs"), i, in)
+	{
+		const char *path = json_string_value(json_object_get(in, "path"));
+		const char *reader = json_string_value(json_object_get(in, "reader"));
+
+		VEC_PUSH(&ret->v, ((struct read_input){ .path = path ? path : "",
+							.reader = reader ? reader : "",
+							.partial = json_is_true(
+								json_object_get(in, "partial")) }));
+	}
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *of = json_string_value(json_object_get(w, "input"));
+		const char *s = json_string_value(json_object_get(w, "severity"));
+		const char *code = json_string_value(json_object_get(w, "code"));
+
+		for (size_t k = 0; of && s && !strcmp(s, "error") && k < ret->v.nr; k++)
+			if (!ret->v.v[k].why && !strcmp(ret->v.v[k].path, of)) {
+				ret->v.v[k].why = json_string_value(json_object_get(w, "text"));
+				ret->v.v[k].told = fresh && code && !strcmp(code, W_UNREADABLE);
+			}
+	}
+}
+
+static void facts_of_model(const struct model *m, struct read_inputs *ret)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		VEC_PUSH(&ret->v, ((struct read_input){ .path = m->inputs.v[i].path,
+							.reader = m->inputs.v[i].reader,
+							.partial = m->inputs.v[i].partial }));
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *w = &m->warnings.v[i];
+
+		if (w->severity == SEV_ERROR && w->input < ret->v.nr && !ret->v.v[w->input].why) {
+			ret->v.v[w->input].why = w->text;
+			ret->v.v[w->input].told = !strcmp(w->code, W_UNREADABLE);
+		}
+	}
+}
+
+/* "  data    3 inputs (otf2, 2 samples), 1 incomplete", without an end of line */
+static void inputs_line(const struct read_inputs *f)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) size_t *count = xcalloc(f->v.nr + 1, sizeof(*count));
+	size_t partial = 0;
+
+	for (size_t i = 0; i < f->v.nr; i++) {
+		const char *reader = *f->v.v[i].reader ? f->v.v[i].reader : "unreadable";
+		size_t k = 0;
+
+		partial += f->v.v[i].partial;
+		while (k < names.nr && strcmp(names.v[k], reader) != 0)
+			k++;
+		if (k == names.nr)
+			strvec_push(&names, reader);
+		count[k]++;
+	}
+	fprintf(stderr, "  data    %zu input%s", f->v.nr, f->v.nr == 1 ? "" : "s");
+	for (size_t k = 0; k < names.nr; k++) {
+		fputs(k ? ", " : " (", stderr);
+		if (count[k] > 1)
+			fprintf(stderr, "%zu ", count[k]);
+		cli_put(stderr, names.v[k], 30);
+	}
+	fputs(names.nr ? ")" : "", stderr);
+	if (partial)
+		fprintf(stderr, ", %zu incomplete", partial);
+}
+
+static void missing_line(const char *path, const char *why)
+{
+	bool quiet = log_level() == 0;
+
+	fputs(quiet ? "profrig: " : "  missing ", stderr);
+	/* most reasons name the file themselves */
+	if (!why || !strstr(why, path)) {
+		cli_put(stderr, path, 0);
+		fputs(why ? ": " : " is incomplete", stderr);
+	}
+	if (why)
+		cli_put(stderr, why, 400);
+	fputc('\n', stderr);
+}
+
+/* Also with -q: an exit code alone says nothing. */
+static void missing(const struct read_inputs *f)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < f->v.nr; i++)
+		if (f->v.v[i].partial && !f->v.v[i].told && nr++ < MISSING_LINES)
+			missing_line(f->v.v[i].path, f->v.v[i].why);
+	if (nr > MISSING_LINES)
+		fprintf(stderr, "          and %zu more: analysis.json names all\n",
+			nr - MISSING_LINES);
+}
+
+/* Energy that lies beside the calls because their clocks have nothing in common. */
+static void unjoined(const json_t *doc, const struct report *rep)
+{
+	const struct table *t = table_set_find(&rep->tables, "energy_totals");
+	const char *why = NULL;
+	const json_t *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *code = json_string_value(json_object_get(w, "code"));
+
+		if (!why && code && !strcmp(code, W_NOT_ALIGNED))
+			why = json_string_value(json_object_get(w, "text"));
+	}
+	for (size_t r = 0; why && t && r < table_rows(t); r++) {
+		double total = table_get_f64(t, r, 3), lost = table_get_f64(t, r, 5);
+		char a[32], b[32];
+
+		if (strcmp(table_get_str(t, r, 2), "host") != 0 || !(lost > 0.01 * total))
+			continue;
+		fprintf(stderr, "  missing %s of %s of ", cli_si(lost, "J", a),
+			cli_si(total, "J", b));
+		cli_put(stderr, table_get_str(t, r, 0), 60);
+		fputs(" are in no call: ", stderr);
+		cli_put(stderr, why, 300);
+		fputc('\n', stderr);
+		break;
+	}
+}
+
 /* What was only noted is no warning. */
 static void warned(const struct report *rep)
 {
@@ -194,12 +339,21 @@ static void warned(const struct report *rep)
 			fprintf(stderr, "; %zu %s%s", nr[k], severity[k], nr[k] == 1 ? "" : "s");
 }
 
-static void collected(const struct run_result *r, const struct report *rep)
+/* "; 9 of 9 checks hold; 2 warnings" */
+static void held(const struct report *rep)
 {
 	size_t good = 0, checks = rep->tables.checks.nr;
 
 	for (size_t i = 0; i < checks; i++)
 		good += rep->tables.checks.v[i].ok;
+	if (checks)
+		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
+	warned(rep);
+	fputc('\n', stderr);
+}
+
+static void collected(const struct run_result *r, const struct report *rep)
+{
 	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
 		r->artifacts == 1 ? "" : "s",
 		r->artifacts && !r->artifacts_bad && !r->artifacts_unread ? " valid" : "");
@@ -211,10 +365,7 @@ static void collected(const struct run_result *r, const struct report *rep)
 			(unsigned long long)r->artifacts_unread);
 	fprintf(stderr, "; %llu sample%s", (unsigned long long)r->samples,
 		r->samples == 1 ? "" : "s");
-	if (checks)
-		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
-	warned(rep);
-	fputc('\n', stderr);
+	held(rep);
 }
 
 /* ", 2.1 % longer than without tools" */
@@ -229,6 +380,22 @@ static void overhead(const struct run_result *r, const struct baseline *base)
 			more < 0 ? "shorter" : "longer");
 }
 
+/* With -q: what keeps a run that went well from being whole. */
+static void print_quietly(const struct prepared *p, const struct run_result *r,
+			  const struct report *rep)
+{
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+
+	/* how a workload failed it says itself */
+	if (r->status == RUN_PARTIAL || (r->status == RUN_FAILED && r->workload_code == 0))
+		log_error("%s is %s: %s", p->run_id, run_status_name(r->status), r->reason);
+	facts_of_json(doc, true, &facts);
+	missing(&facts);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
+}
+
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base)
 {
@@ -239,8 +406,10 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 			    : r->status == RUN_PARTIAL ? "\033[33m"
 						       : "\033[31m";
 
-	if (log_level() == 0)
+	if (log_level() == 0) {
+		print_quietly(p, r, rep);
 		return;
+	}
 	fprintf(stderr, "%s%s%s  %s in %s on %s%s%s", paint, run_status_name(r->status),
 		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
 		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
@@ -253,10 +422,59 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 		fprintf(stderr, "  report  %s\n", p->run_dir);
 		return;
 	}
+	/* who looks for what went wrong is not told of tools */
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 	if (!said_last(p, r, rep))
-		where_time(p, rep);
-	where_energy(p, rep);
+		where_time(rep, p->bare ? "not traced: this is the baseline"
+				: good  ? "no spans were recorded: add a tracing tool "
+					  "('profrig list tools')"
+					: "no spans were recorded");
+	where_energy(rep, p->conf.idle_s > 0,
+		     p->bare ? "not sampled: this is the baseline"
+		     : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
+			     : "no power or energy was sampled");
 	collected(r, rep);
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+	facts_of_json(doc, true, &facts);
+	missing(&facts);
+	unjoined(doc, rep);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
 	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
 	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
+}
+
+void print_analysis(const struct report *rep, bool fresh)
+{
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+
+	if (!doc)
+		return;
+	facts_of_json(doc, fresh, &facts);
+	if (log_level() > 0) {
+		where_time(rep, "no calls are in it");
+		where_energy(rep, false, "no power or energy is in it");
+		inputs_line(&facts);
+		held(rep);
+	}
+	missing(&facts);
+	if (log_level() > 0)
+		unjoined(doc, rep);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
+}
+
+void print_inputs(const struct model *m)
+{
+	struct read_inputs facts = { VEC_INIT };
+
+	facts_of_model(m, &facts);
+	if (log_level() > 0) {
+		inputs_line(&facts);
+		fputc('\n', stderr);
+	}
+	missing(&facts);
+	VEC_RELEASE(&facts.v);
 }

@@ -52,8 +52,9 @@ static int add_binds(const struct engine_spec *s, struct strvec *argv, struct er
 	for (size_t i = 0; r == 0 && i < s->mounts.nr; i++)
 		r = add_bind(argv, s->mounts.v[i].host, s->mounts.v[i].container,
 			     s->mounts.v[i].read_only, err);
-	if (r == 0 && s->run_dir)
-		r = add_bind(argv, s->run_dir, s->run_dir, false, err);
+	for (size_t i = 0; r == 0 && s->run_dir && i < s->run_mounts.nr; i++)
+		r = add_bind(argv, s->run_mounts.v[i].host, s->run_mounts.v[i].container,
+			     s->run_mounts.v[i].read_only, err);
 	for (size_t i = 0; r == 0 && s->run_dir && i < s->late_mounts.nr; i++)
 		r = add_bind(argv, s->late_mounts.v[i].host, s->late_mounts.v[i].container,
 			     s->late_mounts.v[i].read_only, err);
@@ -143,5 +144,5 @@ const struct engine engine_apptainer = {
 	.probe = apptainer_probe,
 	.image = apptainer_image,
 	.pull = apptainer_image,
-	.fix = "install apptainer (apptainer.org)",
+	.fix = "dnf install apptainer || apt-get install apptainer",
 };

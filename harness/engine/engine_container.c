@@ -97,9 +97,12 @@ static int add_mounts(const struct engine_spec *s, struct strvec *argv, struct e
 
 		r = add_mount(argv, m->host, m->container, m->read_only, err);
 	}
-	/* Last, so that it lies over a mount that holds it. */
-	if (r == 0 && s->run_dir)
-		r = add_mount(argv, s->run_dir, s->run_dir, false, err);
+	/* Last, so that they lie over a mount that holds them. */
+	for (size_t i = 0; r == 0 && s->run_dir && i < s->run_mounts.nr; i++) {
+		const struct engine_mount *m = &s->run_mounts.v[i];
+
+		r = add_mount(argv, m->host, m->container, m->read_only, err);
+	}
 	for (size_t i = 0; r == 0 && s->run_dir && i < s->late_mounts.nr; i++) {
 		const struct engine_mount *m = &s->late_mounts.v[i];
 

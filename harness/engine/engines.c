@@ -36,6 +36,11 @@ void engine_spec_release(struct engine_spec *s)
 		free(s->mounts.v[i].host);
 		free(s->mounts.v[i].container);
 	}
+	for (size_t i = 0; i < s->run_mounts.nr; i++) {
+		free(s->run_mounts.v[i].host);
+		free(s->run_mounts.v[i].container);
+	}
+	VEC_RELEASE(&s->run_mounts);
 	for (size_t i = 0; i < s->late_mounts.nr; i++) {
 		free(s->late_mounts.v[i].host);
 		free(s->late_mounts.v[i].container);

@@ -417,6 +417,7 @@ int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *
 	add_tools(&m);
 	plan_wrap_files(&m);
 	plan_controls(&m);
+	plan_inside(&m);
 	free(m.cwd);
 	if (p->lines.nr > before)
 		r = err_set(err, EINVAL, "%s", p->lines.v[before]);

@@ -78,6 +78,9 @@ void plan_control_words(struct maker *m, const struct runconf_tool *t, struct st
 void plan_source(struct maker *m);
 void plan_source_mount(const struct maker *m, struct engine_spec *s);
 
+/* plan_inside.c: once steps, controls and mounts are known */
+void plan_inside(struct maker *m);
+
 /* plan_spec.c */
 void plan_engine_spec(struct maker *m);
 

@@ -74,6 +74,9 @@ static void release_lists(struct plan *pl)
 		free(pl->data.v[i].link);
 	}
 	VEC_RELEASE(&pl->data);
+	for (size_t i = 0; i < pl->inside.nr; i++)
+		free(pl->inside.v[i].rel);
+	VEC_RELEASE(&pl->inside);
 }
 
 static void release_controls(struct plan *pl)

@@ -13,6 +13,7 @@ const char *plan_interface(const char *word)
 		const char *word, *says;
 	} known[] = {
 		{ "gpu-tracer", "both trace the GPU, which has room for one: gpu-tracer" },
+		{ "roctracer", "both trace the GPU, which has room for one: gpu-tracer" },
 		{ "ptrace", "both stop the workload's processes by ptrace: ptrace" },
 		{ "nccl-log", "both set where NCCL and RCCL write their log: nccl-log" },
 	};

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,6 +25,19 @@ static int nonblocking(int fd)
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
+/* An engine that ended at once says why when it is asked for "hello". */
+static int hand_over_key(struct agent_link *l, struct err *err)
+{
+	unsigned char bytes[AGENT_KEY_LEN / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return err_sys(err, errno, "no random bytes for a key");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(l->key + 2 * i, 3, "%02x", bytes[i]);
+	link_send(l, json_pack("{s:s, s:i, s:s}", "op", "key", "id", 0, "key", l->key), NULL);
+	return 0;
+}
+
 int link_open(struct agent_link *l, char *const *argv, struct err *err)
 {
 	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, errs[2] = { -1, -1 };
@@ -32,9 +46,11 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 
 	*l = (struct agent_link)AGENT_LINK_INIT;
 	strbuf_limit(&l->errs, MAX_ERRS);
-	/* A socket, not a pipe: send() can be told not to raise SIGPIPE. */
+	/* Sockets, not pipes: send() can be told not to raise SIGPIPE, and nothing can open one of
+	 * them by its name in /proc. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 ||
-	    pipe2(out, O_CLOEXEC) < 0 || pipe2(errs, O_CLOEXEC) < 0)
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) < 0 ||
+	    pipe2(errs, O_CLOEXEC) < 0)
 		r = err_sys(err, errno, "cannot make pipes for '%s'", argv[0]);
 	if (r == 0) {
 		o.argv = argv;
@@ -52,9 +68,13 @@ int link_open(struct agent_link *l, char *const *argv, struct err *err)
 	l->to = in[0];
 	l->from = out[0];
 	l->errs_fd = errs[0];
+	if (r == 0)
+		shutdown(l->from, SHUT_WR);
 	if (r == 0 &&
 	    (nonblocking(l->to) < 0 || nonblocking(l->from) < 0 || nonblocking(l->errs_fd) < 0))
 		r = err_sys(err, errno, "cannot set up pipes for '%s'", argv[0]);
+	if (r == 0)
+		r = hand_over_key(l, err);
 	if (r < 0)
 		link_release(l);
 	return r;
@@ -111,30 +131,73 @@ static void drop_taken(struct agent_link *l)
 	l->taken = 0;
 }
 
-/* The next whole line that is an event; what is none (an engine's own chatter) is passed over. */
+/* Before "hello" it is the engine's own chatter. */
+static void take_foreign(struct agent_link *l, size_t n)
+{
+	l->taken += n;
+	if (l->greeted)
+		l->foreign += n;
+}
+
+/* Behind the last key in a line: an event that came before it was cut off. NULL: there is none. */
+static const char *behind_key(const struct agent_link *l, const char *line, size_t n)
+{
+	const char *found = NULL, *at = line, *end = line + n;
+
+	while ((at = memmem(at, (size_t)(end - at), l->key, AGENT_KEY_LEN))) {
+		at += AGENT_KEY_LEN;
+		found = at;
+	}
+	return found;
+}
+
+/* A line without an end that is longer than any event: what may still become one stays. */
+static void drop_endless(struct agent_link *l)
+{
+	const char *at = behind_key(l, l->in.buf, l->in.len);
+	size_t from = at ? (size_t)(at - l->in.buf) - AGENT_KEY_LEN : l->in.len - AGENT_KEY_LEN;
+
+	if (l->in.len <= MAX_EVENT)
+		return;
+	take_foreign(l, from ? from : AGENT_KEY_LEN);
+	drop_taken(l);
+}
+
+/* Agents of older versions know of no key and greet at once. */
+static bool is_old_hello(const char *line, size_t n)
+{
+	json_t *ev = json_loadb(line, n, 0, NULL);
+	bool is = strcmp(event_name(ev) ? event_name(ev) : "", "hello") == 0;
+
+	json_decref(ev);
+	return is;
+}
+
+/* The next whole line that is an event. What others wrote is counted and passed over. */
 static json_t *next_event(struct agent_link *l)
 {
 	for (;;) {
 		const char *line = l->in.buf + l->taken;
-		const char *end = memchr(line, '\n', l->in.len - l->taken);
+		const char *end = memchr(line, '\n', l->in.len - l->taken), *at;
 		json_t *ev;
 
 		if (!end) {
 			drop_taken(l);
-			if (l->in.len > MAX_EVENT) {
-				strbuf_clear(&l->in);
-				l->skipping = true;
-			}
+			drop_endless(l);
 			return NULL;
 		}
-		l->taken += (size_t)(end - line) + 1;
-		if (l->skipping) {
-			l->skipping = false;
+		at = behind_key(l, line, (size_t)(end - line));
+		if (!at) {
+			l->old |= !l->greeted && is_old_hello(line, (size_t)(end - line));
+			take_foreign(l, (size_t)(end - line) + 1);
 			continue;
 		}
-		ev = json_loadb(line, (size_t)(end - line), 0, NULL);
+		take_foreign(l, (size_t)(at - line) - AGENT_KEY_LEN);
+		l->taken += (size_t)(end - at) + AGENT_KEY_LEN + 1;
+		ev = json_loadb(at, (size_t)(end - at), 0, NULL);
 		if (event_name(ev))
 			return ev;
+		l->damaged++;
 		json_decref(ev);
 	}
 }
@@ -244,13 +307,18 @@ int link_hello(struct agent_link *l, int timeout_ms, const volatile sig_atomic_t
 		if (r < 0)
 			return r;
 		if (r > 0 && !strcmp(event_name(*ret), "hello")) {
-			if (event_int(*ret, "protocol", 0) == AGENT_PROTOCOL)
+			l->greeted = true;
+			if (event_int(*ret, "protocol", 0) == AGENT_PROTOCOL) {
+				link_prove(l, *ret);
 				return 0;
+			}
 			json_decref(*ret);
 			return err_set(err, EPROTO, "profrig-init is of another version");
 		}
 		if (r > 0)
 			json_decref(*ret);
+		if (l->old)
+			return err_set(err, EPROTO, "profrig-init is of another version");
 		if (interrupt && *interrupt)
 			return err_set(err, EINTR, "interrupted");
 	}
@@ -266,7 +334,8 @@ void link_end(struct agent_link *l)
 
 	if (l->pid <= 0)
 		return;
-	/* The end of its input is the request that always arrives. */
+	/* The end of its input is the request that always arrives, if it runs. */
+	link_wake(l);
 	xclosep(&l->to);
 	while (!l->eof && clock_monotonic_ns() < until)
 		if (link_next(l, 250, &ev, NULL) > 0)
@@ -288,6 +357,7 @@ void link_release(struct agent_link *l)
 	xclosep(&l->to);
 	xclosep(&l->from);
 	xclosep(&l->errs_fd);
+	xclosep(&l->agent_fd);
 	strbuf_release(&l->in);
 	strbuf_release(&l->errs);
 	*l = (struct agent_link)AGENT_LINK_INIT;

@@ -2,7 +2,8 @@
  * agentlink: our end of the wire to profrig-init (profrig/agent.h), whatever engine started it.
  *
  *	link_open(&l, argv, err)		starts the engine's process, which is the agent or
- *						leads to it
+ *						leads to it, and hands it the key of this
+ *						connection: bytes that lack it are no events
  *	link_send(&l, rq, err)			one request (the json_t reference is taken over)
  *	link_next(&l, timeout_ms, &ev, err)	1 and an event (owned), 0 none in time or a signal
  *						came, -EPIPE the engine is gone: err says what it
@@ -10,6 +11,8 @@
  *	link_end(&l)				asks the agent to end, waits, in the end kills; safe
  *						at any time
  *	link_release(&l)
+ *
+ *	link_agent(&l)				the agent's pid here while it lives, 0 unknown
  *
  * What the engine writes to stderr is kept (bounded) in l.errs: it is where docker says why nothing
  * starts. No signal is raised by writing to an engine that died.
@@ -23,6 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "profrig/agent.h"
 #include "profrig/err.h"
 #include "profrig/proc.h"
 #include "profrig/strbuf.h"
@@ -30,11 +34,17 @@
 struct agent_link {
 	pid_t pid; /* of the engine's process, 0 none */
 	int to, from, errs_fd;
-	int wake_fd;      /* of the caller, or -1: what comes there ends a wait in link_next */
-	struct strbuf in; /* bytes of events not yet taken */
-	size_t taken;     /* of in */
+	int wake_fd; /* of the caller, or -1: what comes there ends a wait in link_next */
+	char key[AGENT_KEY_LEN + 1];
+	struct strbuf in;     /* bytes of events not yet taken */
+	size_t taken;         /* of in */
+	uint64_t foreign;     /* bytes after "hello" that are of no event */
+	uint64_t damaged;     /* events with the key that are no JSON */
+	bool greeted, old;    /* old: one of another version greets */
+	pid_t agent;          /* as this machine counts, 0 not known */
+	int agent_fd;         /* of it, a pidfd */
+	uint64_t agent_ticks; /* when it began, as /proc/PID/stat has it */
 	struct strbuf errs;
-	bool skipping; /* an oversized event */
 	bool eof;
 	bool ended;
 	struct proc_exit exit; /* when ended */
@@ -42,8 +52,8 @@ struct agent_link {
 
 #define AGENT_LINK_INIT \
 	{ \
-		.to = -1, .from = -1, .errs_fd = -1, .wake_fd = -1, .in = STRBUF_INIT, \
-		.errs = STRBUF_INIT \
+		.to = -1, .from = -1, .errs_fd = -1, .wake_fd = -1, .agent_fd = -1, \
+		.in = STRBUF_INIT, .errs = STRBUF_INIT \
 	}
 
 int link_open(struct agent_link *l, char *const *argv, struct err *err);
@@ -51,10 +61,36 @@ int link_send(struct agent_link *l, json_t *rq, struct err *err);
 int link_next(struct agent_link *l, int timeout_ms, json_t **ret, struct err *err);
 void link_end(struct agent_link *l);
 void link_release(struct agent_link *l);
-/* "hello" within the time, owned by the caller. -ETIMEDOUT, -EPIPE, -EINTR when *interrupt is set
- * meanwhile. */
+/*
+ * "hello" within the time, owned by the caller; then the agent's process is looked for. -ETIMEDOUT,
+ * -EPIPE, -EINTR when *interrupt is set meanwhile.
+ */
 int link_hello(struct agent_link *l, int timeout_ms, const volatile sig_atomic_t *interrupt,
 	       json_t **ret, struct err *err);
+
+/*
+ * Which process of this machine has said hello (agent_proof.c)? Its name proves nothing, since
+ * anything may carry it. On the host it is our child. In a container it is the one that has, in the
+ * innermost pid namespace, the pid of the hello, began at the tick of the hello, and is in its pid
+ * namespace where we may look. No workload is that: none was started yet. 0 when none is found
+ * (another machine's engine, a virtual machine) or several are.
+ */
+void link_prove(struct agent_link *l, const json_t *hello);
+pid_t link_agent(const struct agent_link *l);
+/* The agent's effective user here, -1 unknown. Not /proc's owner of it: that is root's of what is
+ * not dumpable. */
+int64_t link_agent_uid(const struct agent_link *l);
+/*
+ * A pidfd of the agent's child that has this pid where the agent lives, and its pid here. -1: not
+ * found.
+ */
+int link_child(const struct agent_link *l, int64_t inner, pid_t *ret_pid);
+/* A pidfd of the process that has this pid and began then; -1: it is gone. */
+int proven_pidfd(pid_t pid, uint64_t start_ticks);
+int proven_signal(int pidfd, int sig);
+bool proven_ended(int pidfd, int timeout_ms); /* a zombie has ended, too */
+/* A stopped agent goes on. */
+void link_wake(const struct agent_link *l);
 
 /* Fields of an event, which may lack them. */
 const char *event_name(const json_t *ev);

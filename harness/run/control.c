@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define CONFIGURED "record"
@@ -257,6 +258,7 @@ void control_open(struct run *rn)
 	struct err err = ERR_INIT;
 
 	c->rn = rn;
+	c->flag_fd = -1;
 	c->wake[0] = c->wake[1] = c->wake_run[0] = c->wake_run[1] = c->listen = c->dir = -1;
 	c->marks = (struct marks_file)MARKS_FILE_INIT;
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
@@ -277,7 +279,7 @@ static void share(const char *run_dir, const char *name, mode_t mode)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, name);
 
-	chmod(path, mode);
+	door_chmod(path, mode);
 }
 
 /* Who the workload is inside its container may not be who we are. */
@@ -289,9 +291,9 @@ void control_share(struct run *rn)
 	share(pl->run_dir, CONTROL_FLAG, 0644);
 	for (size_t i = 0; i < pl->controls.nr; i++) {
 		if (pl->controls.v[i].fifo)
-			chmod(pl->controls.v[i].fifo, 0666);
+			door_chmod(pl->controls.v[i].fifo, 0666);
 		if (pl->controls.v[i].ack)
-			chmod(pl->controls.v[i].ack, 0666);
+			door_chmod(pl->controls.v[i].ack, 0666);
 	}
 }
 

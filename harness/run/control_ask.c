@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define MAX_ANSWER ((size_t)256 << 10)
@@ -95,7 +96,7 @@ int control_find(const char *word, const char *runs_dir, char **ret_dir, struct 
 static int reach(const char *run_dir, int *ret, struct err *err)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	CLEANUP(xclosep) int dir = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(xclosep) int dir = door_open(run_dir, O_PATH | O_DIRECTORY, 0);
 	CLEANUP(xclosep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (dir < 0 || fd < 0)

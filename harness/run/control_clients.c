@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
+
 #define BACKLOG 16
 #define PATIENCE_NS (CONTROL_PATIENCE_S * NS_PER_S)
 
@@ -33,7 +35,7 @@ int clients_open(struct control *c, struct err *err)
 {
 	for (size_t i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		c->clients[i] = (struct control_client){ .fd = -1, .in = STRBUF_INIT };
-	c->dir = open(c->rn->pl->run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	c->dir = door_open(c->rn->pl->run_dir, O_PATH | O_DIRECTORY, 0);
 	c->listen = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->dir < 0 || c->listen < 0)
 		return err_sys(err, errno, "cannot listen in '%s'", c->rn->pl->run_dir);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/num.h"
 #include "profrig/xalloc.h"
 
@@ -19,7 +20,7 @@ int marks_open(struct marks_file *mf, const char *path, int64_t begin_ns, struct
 	*mf = (struct marks_file)MARKS_FILE_INIT;
 	strbuf_limit(&mf->line, CONTROL_MAX_LINE);
 	mf->begin_ns = mf->looked_ns = begin_ns;
-	mf->fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	mf->fd = door_open(path, O_RDONLY | O_CREAT, 0600);
 	if (mf->fd < 0)
 		return err_sys(err, errno, "cannot make '%s'", path);
 	mf->path = xstrdup(path);
@@ -162,7 +163,7 @@ void marks_close(struct marks_file *mf)
 {
 	xclosep(&mf->fd);
 	if (mf->path)
-		unlink(mf->path);
+		door_unlink(mf->path);
 	free(mf->path);
 	strbuf_release(&mf->line);
 	*mf = (struct marks_file)MARKS_FILE_INIT;

@@ -59,7 +59,9 @@ struct control {
 	int listen, dir; /* the socket, and the folder it lies in */
 	struct control_client clients[CONTROL_MAX_CLIENTS];
 	struct marks_file marks;
-	struct control_flag *flag;
+	struct control_flag *flag; /* only its address is used (flag_write) */
+	struct control_flag flag_is;
+	int flag_fd;
 
 	/* under lock */
 	struct record_state state;

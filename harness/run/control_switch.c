@@ -11,9 +11,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
+#include "profrig/log.h"
 
 /* --- what tracers of ours look at --- */
+
+/*
+ * By a write and not through the mapping, which only names the word to wake for: the workload may
+ * have emptied the file, and the write makes it whole again.
+ */
+static void flag_write(const struct control *c)
+{
+	ssize_t n = pwrite(c->flag_fd, &c->flag_is, sizeof(c->flag_is), 0);
+
+	if (n != (ssize_t)sizeof(c->flag_is))
+		log_warn("'" CONTROL_FLAG "': tracers are not reached: %s",
+			 n < 0 ? strerror(errno) : "the disk is full");
+}
 
 /* Real blocks: a mapping over a hole would kill the workload when the disk is full. */
 static int flag_open(struct control *c, struct err *err)
@@ -21,7 +36,7 @@ static int flag_open(struct control *c, struct err *err)
 	static const char zeros[CONTROL_FLAG_BYTES];
 	CLEANUP(xfreep) char *path = fs_join(c->rn->pl->run_dir, CONTROL_FLAG);
 	CLEANUP(xclosep)
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int fd = door_open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	void *map;
 
 	if (fd < 0 || write(fd, zeros, sizeof(zeros)) != (ssize_t)sizeof(zeros))
@@ -30,7 +45,10 @@ static int flag_open(struct control *c, struct err *err)
 	if (map == MAP_FAILED)
 		return err_sys(err, errno, "cannot map '%s'", path);
 	c->flag = map;
-	__atomic_store_n(&c->flag->on, !c->rn->pl->starts_paused, __ATOMIC_SEQ_CST);
+	c->flag_fd = fd;
+	fd = -1;
+	c->flag_is = (struct control_flag){ .on = !c->rn->pl->starts_paused };
+	flag_write(c);
 	return 0;
 }
 
@@ -38,8 +56,9 @@ static void flag_set(struct control *c, bool on)
 {
 	if (!c->flag)
 		return;
-	__atomic_store_n(&c->flag->on, on, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&c->flag->changes, 1, __ATOMIC_SEQ_CST);
+	c->flag_is.on = on;
+	c->flag_is.changes++;
+	flag_write(c);
 	syscall(SYS_futex, &c->flag->on, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -50,7 +69,8 @@ static void flag_close(struct control *c)
 	if (c->flag)
 		munmap(c->flag, CONTROL_FLAG_BYTES);
 	c->flag = NULL;
-	unlink(path);
+	xclosep(&c->flag_fd);
+	door_unlink(path);
 }
 
 /* --- pipes --- */
@@ -58,9 +78,9 @@ static void flag_close(struct control *c)
 /* Open for both, so that neither a tool that is not there yet nor one that is gone matters. */
 static int pipe_open(const char *path, int *ret, struct err *err)
 {
-	if (mkfifo(path, 0600) < 0)
+	if (door_mkfifo(path, 0600) < 0)
 		return err_sys(err, errno, "cannot make '%s'", path);
-	*ret = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	*ret = door_open_fifo(path, O_RDWR);
 	return *ret < 0 ? err_sys(err, errno, "cannot open '%s'", path) : 0;
 }
 
@@ -100,9 +120,9 @@ void switches_close(struct control *c)
 		xclosep(&ts->fifo);
 		xclosep(&ts->ack);
 		if (ts->plan->fifo)
-			unlink(ts->plan->fifo);
+			door_unlink(ts->plan->fifo);
 		if (ts->plan->ack)
-			unlink(ts->plan->ack);
+			door_unlink(ts->plan->ack);
 	}
 	VEC_RELEASE(&c->tools);
 	flag_close(c);

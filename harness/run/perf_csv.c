@@ -9,9 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/clock.h"
 #include "profrig/csv.h"
 #include "profrig/fs.h"
+#include "profrig/log.h"
 
+#define LOCK_NAP_NS (20 * NS_PER_MS)
+#define LOCK_PATIENCE_NS NS_PER_S
 #define MAX_HEADER ((size_t)1 << 20)
 
 static const char *const super_columns[] = { "configs", "multi_results", NULL };
@@ -80,7 +84,7 @@ static void write_cell(struct csv_writer *w, const json_t *row, const char *colu
 	if (!v)
 		v = json_object_get(json_object_get(row, "multi_results"), column);
 	if (json_is_string(v)) {
-		csv_str(w, json_string_value(v));
+		csv_sheet_str(w, json_string_value(v));
 		return;
 	}
 	text = v && !json_is_null(v) ? json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -103,7 +107,7 @@ static char *as_csv(const json_t *rows, const struct strvec *columns, bool heade
 	if (newline)
 		putc('\n', f);
 	for (size_t k = 0; header && k < columns->nr; k++)
-		csv_str(&w, columns->v[k]);
+		csv_sheet_str(&w, columns->v[k]);
 	if (header)
 		csv_end(&w);
 	json_array_foreach(rows, i, row)
@@ -169,11 +173,43 @@ static int append_csv(int fd, const char *path, const json_t *rows, bool super, 
 	return write_whole(fd, path, text, n, st.st_size, err);
 }
 
-static int open_table(const char *path, struct err *err)
+static int open_table(const char *path, int flags, struct err *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0666);
+	struct stat st;
 
-	return fd < 0 ? err_sys(err, errno, "'%s'", path) : fd;
+	if (fd < 0)
+		return err_sys(err, errno, "'%s'", path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(err, EINVAL, "'%s' is no regular file", path);
+	}
+	return fd;
+}
+
+/* Others hold it for as long as a row takes, mostly; one that was stopped, or that holds it on
+ * purpose, must not keep us from ending. */
+static int lock_table(int fd, const char *path, const volatile sig_atomic_t *interrupt,
+		      struct err *err)
+{
+	int64_t told = clock_monotonic_ns() + LOCK_PATIENCE_NS;
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_sys(err, errno, "'%s' cannot be locked", path);
+		if (interrupt && *interrupt)
+			return err_set(err, EINTR,
+				       "another process holds the lock of '%s' ('fuser %s' shows "
+				       "which); interrupted",
+				       path, path);
+		if (clock_monotonic_ns() > told) {
+			log_notice("waiting for the lock of '%s', which another process holds",
+				   path);
+			told = INT64_MAX;
+		}
+		clock_sleep_until_ns(clock_monotonic_ns() + LOCK_NAP_NS);
+	}
+	return 0;
 }
 
 /* --- JSON companions --- */
@@ -182,7 +218,7 @@ static int open_table(const char *path, struct err *err)
 static int append_json(const char *path, const json_t *rows, struct err *err)
 {
 	static const char close_list[] = "\n]\n";
-	CLEANUP(xclosep) int fd = open_table(path, err);
+	CLEANUP(xclosep) int fd = open_table(path, O_NOFOLLOW, err);
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	char tail[sizeof(close_list)] = "";
 	const json_t *row;
@@ -282,13 +318,14 @@ static int companions(const char *path, const json_t *rows, struct err *err)
 	if (r == 0)
 		r = latest(stem, true, rows, err);
 	if (r == 0) {
-		fd = open_table(super, err);
+		fd = open_table(super, O_NOFOLLOW, err);
 		r = fd < 0 ? fd : append_csv(fd, super, rows, true, err);
 	}
 	return r == 0 ? append_json(super_json, rows, err) : r;
 }
 
-int perf_append(const char *path, const json_t *rows, struct err *err)
+int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_t *interrupt,
+		struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(path);
 	CLEANUP(xclosep) int fd = -1;
@@ -296,18 +333,19 @@ int perf_append(const char *path, const json_t *rows, struct err *err)
 
 	if (r < 0)
 		return r;
-	fd = open_table(path, err);
+	fd = open_table(path, 0, err);
 	if (fd < 0)
 		return fd;
 	/* The table's own lock is that of its companions too. */
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return err_sys(err, errno, "'%s' cannot be locked", path);
+	r = lock_table(fd, path, interrupt, err);
+	if (r < 0)
+		return r;
 	r = append_csv(fd, path, rows, false, err);
 	return r == 0 ? companions(path, rows, err) : r;
 }
 
-int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err)
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
+		 const volatile sig_atomic_t *interrupt, struct err *err)
 {
 	json_t *doc = status ? NULL : run_json_load(pl->run_dir, err), *rows;
 	int r;
@@ -315,7 +353,7 @@ int run_perf_csv(const struct plan *pl, const char *status, const char *reason, 
 	if (!status && !doc)
 		return err && err->code ? -err->code : -EINVAL;
 	rows = perf_rows(pl, doc, status, reason);
-	r = perf_append(pl->conf->results.perf_csv, rows, err);
+	r = perf_append(pl->conf->results.perf_csv, rows, interrupt, err);
 	json_decref(rows);
 	json_decref(doc);
 	return r;

@@ -9,6 +9,7 @@
 #include "profrig/fs.h"
 #include "profrig/image.h"
 #include "profrig/num.h"
+#include "profrig/redact.h"
 
 const char *const perf_columns[] = {
 	/* madengine's, in its order */
@@ -326,6 +327,31 @@ static json_t *common_row(const struct plan *pl, const json_t *doc)
 	return row;
 }
 
+/* In strings at any depth, but for the names by which a run is found again. */
+static void hide_secrets(json_t *v)
+{
+	const char *key;
+	json_t *e;
+	size_t i;
+
+	if (json_is_string(v)) {
+		CLEANUP(xfreep) char *text = xstrdup(json_string_value(v));
+
+		redact(text, strlen(text), REDACT_SURE);
+		if (strcmp(text, json_string_value(v)) != 0)
+			json_string_set(v, text);
+	}
+	json_object_foreach(v, key, e)
+	{
+		if (strcmp(key, "run_id") != 0 && strcmp(key, "run_dir") != 0)
+			hide_secrets(e);
+	}
+	json_array_foreach(v, i, e)
+	{
+		hide_secrets(e);
+	}
+}
+
 json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, const char *reason)
 {
 	json_t *rows = json_array(), *results = json_array();
@@ -344,5 +370,6 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 	}
 	json_decref(common);
 	json_decref(results);
+	hide_secrets(rows);
 	return rows;
 }

@@ -1,12 +1,15 @@
 #include "run_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/redact.h"
 
@@ -33,6 +36,8 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_NOT_REGISTERED,
 	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
+	{ W_FOREIGN_EVENTS,
+	  "something else wrote into the connection of profrig-init: it was passed over" },
 	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
 	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
 	{ W_CLOCK_STEP,
@@ -151,7 +156,13 @@ static void engine_hello(struct run *rn, const json_t *ev)
 		 event_str(ev, "version", ""));
 	snprintf(rn->libc, sizeof(rn->libc), "%.63s", event_str(ev, "libc", ""));
 	rn->link_up = true;
+	registry_note(rn);
+	rn->verdicts_open = json_is_true(json_object_get(ev, "ptrace"));
 	run_dir_share(rn, event_int(ev, "uid", 0));
+	/* A failure shows with the first step. */
+	link_send(&rn->link,
+		  json_pack("{s:s, s:i, s:s}", "op", "hold", "id", 0, "dir", rn->pl->run_dir),
+		  NULL);
 }
 
 static void engine_start(struct run *rn)
@@ -165,6 +176,9 @@ static void engine_start(struct run *rn)
 		strvec_pushv(&argv, rn->pl->engine_argv.v);
 	else
 		r = rn->pl->engine->start(&rn->pl->spec, &argv, &err);
+	/* As long as a workload of our user lives, it cannot read our memory or open what we have
+	 * open. */
+	prctl(PR_SET_DUMPABLE, 0);
 	if (r == 0)
 		r = link_open(&rn->link, argv.v, &err);
 	control_attach(rn);
@@ -229,11 +243,40 @@ static void keep_engine_words(struct run *rn)
 		fs_write_atomic(path, rn->link.errs.buf, rn->link.errs.len, NULL);
 }
 
+/* The workload may write where the agent does: as root, or by a tool's help. */
+static void report_foreign(struct run *rn)
+{
+	const struct agent_link *l = &rn->link;
+
+	if (l->foreign || l->damaged)
+		run_warn(rn, W_FOREIGN_EVENTS, "warning",
+			 "%" PRIu64 " bytes on profrig-init's connection are not its own, and "
+			 "%" PRIu64 " of its events came damaged: something else wrote there",
+			 l->foreign, l->damaged);
+}
+
+static void sweep_own(const struct run *rn)
+{
+	struct swept s = { .id = rn->pl->run_id, .dir = rn->pl->run_dir };
+	struct stat st;
+
+	s.there = door_stat(s.dir, &st) == 0;
+	if (s.there) {
+		s.known.dev = st.st_dev;
+		s.known.ino = st.st_ino;
+	}
+	s.known.agent = rn->link.agent;
+	s.known.agent_ticks = rn->link.agent_ticks;
+	sweep_processes(&s);
+}
+
 static void engine_stop(struct run *rn)
 {
 	bool clean;
 
 	link_end(&rn->link);
+	prctl(PR_SET_DUMPABLE, 1);
+	report_foreign(rn);
 	clean = rn->link_up && !rn->link_lost && rn->link.ended && rn->link.exit.code == 0;
 	keep_engine_words(rn);
 	if (clean)
@@ -241,7 +284,7 @@ static void engine_stop(struct run *rn)
 	if (rn->pl->engine->container)
 		remove_container(rn);
 	/* Also the container's: a daemon that died removes nothing, and its containers live on. */
-	sweep_processes(rn->pl->run_id);
+	sweep_own(rn);
 }
 
 /*
@@ -253,11 +296,12 @@ static void engine_give_up(struct run *rn)
 	bool asked = rn->link.pid > 0 || rn->link_up;
 
 	link_end(&rn->link);
+	prctl(PR_SET_DUMPABLE, 1);
 	if (asked && rn->pl->engine->container && !rn->link_up &&
 	    !(rn->link.ended && rn->link.exit.code >= 125 && rn->link.exit.code <= 127))
 		remove_container(rn);
 	if (asked)
-		sweep_processes(rn->pl->run_id);
+		sweep_own(rn);
 }
 
 /* --- steps --- */
@@ -548,6 +592,7 @@ static void walk(struct run *rn)
 		return;
 	control_open(rn);
 	run_source_make(rn);
+	run_hold(rn);
 	run_phase(rn, "start");
 	if (!rn->failed_phase && !rn->interrupt)
 		engine_start(rn);
@@ -616,6 +661,10 @@ static void finish(struct run *rn, struct run_result *ret)
 		rn->status = RUN_FAILED;
 	}
 	run_dir_close(rn);
+	/* It lives for others until its analysis is written too. */
+	ret->locked = rn->lock_fd >= 0;
+	ret->lock_fd = rn->lock_fd;
+	rn->lock_fd = -1;
 }
 
 static void fill_result(const struct run *rn, struct run_result *ret)
@@ -647,6 +696,7 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 static void run_release(struct run *rn)
 {
 	link_release(&rn->link);
+	run_let_go(rn);
 	if (rn->container_left)
 		registry_leave_behind(&rn->reg);
 	else
@@ -685,6 +735,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 		.reg = REGISTRATION_INIT,
 		.lock_fd = -1,
 		.link = AGENT_LINK_INIT,
+		.held = STRVEC_INIT,
 		.status = RUN_PLANNED,
 	};
 	int r;
@@ -692,8 +743,10 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	*ret = (struct run_result){ .workload_code = -1 };
 	begin(&rn);
 	r = run_dir_make(&rn, err);
-	if (r == 0)
+	if (r == 0) {
+		registry_note(&rn);
 		walk(&rn);
+	}
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {
 		r = err_set(err, -rn.unstarted, "%s", rn.reason);
@@ -711,8 +764,21 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	return r;
 }
 
+void run_result_over(struct run_result *r)
+{
+	CLEANUP(xfreep) char *lock = r->run_dir ? fs_join(r->run_dir, RUN_LOCK) : NULL;
+
+	if (!r->locked)
+		return;
+	r->locked = false;
+	if (lock)
+		door_unlink(lock);
+	xclosep(&r->lock_fd);
+}
+
 void run_result_release(struct run_result *r)
 {
+	run_result_over(r);
 	free(r->run_dir);
 	*r = (struct run_result){ .workload_code = -1 };
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/utf8.h"
 
@@ -44,14 +45,14 @@ static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 
 static int copy_bytes(const char *from, const char *to)
 {
-	CLEANUP(xclosep) int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(xclosep) int in = door_open(from, O_RDONLY, 0);
 	CLEANUP(xclosep) int out = -1;
 	char buf[65536];
 	ssize_t n;
 
 	if (in < 0)
 		return -errno;
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	out = door_open(to, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	if (out < 0)
 		return -errno;
 	while ((n = read(in, buf, sizeof(buf))) > 0)
@@ -68,15 +69,19 @@ static int copy_bytes(const char *from, const char *to)
 /* Moved, not copied: traces are large, and nobody looks for them in two places. */
 static int move_file(const char *from, const char *to)
 {
+	CLEANUP(xclosep) int fd = door_open(from, O_RDONLY, 0);
 	int r;
 
-	if (rename(from, to) == 0)
+	/* Only what could be read there is moved: no link, FIFO or file with a second name. */
+	if (fd < 0)
+		return -errno;
+	if (door_rename(from, to) == 0)
 		return 0;
 	r = copy_bytes(from, to);
 	if (r < 0)
-		unlink(to);
+		door_unlink(to);
 	else
-		unlink(from);
+		door_unlink(from);
 	return r;
 }
 
@@ -99,7 +104,7 @@ static void fetch_one(struct run *rn, const char *home, const char *from, struct
 
 	if (r < 0)
 		run_warn(rn, W_COLLECT, "error",
-			 "'%s' could not be moved into the run directory: %s", from, strerror(-r));
+			 "'%s' could not be moved into the run directory: %s", from, err_words(-r));
 	else
 		strvec_push(ret, fs_base(to));
 }
@@ -129,7 +134,7 @@ static void fetch(struct run *rn, const struct plan_output *po, const char *home
 	for (size_t i = 0; i < files.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(po->dir, files.v[i]);
 
-		if (fs_is_file(path) && fs_mtime_ns(path) >= since)
+		if (fs_exists(path) && fs_mtime_ns(path) >= since)
 			fetch_one(rn, home, path, ret);
 	}
 }
@@ -142,29 +147,27 @@ static void put_verdict(struct run_verdict *v, const char *verdict, const char *
 	snprintf(v->reason, sizeof(v->reason), "%s", reason);
 }
 
-/*
- * Through a link. What lies there is not in the run directory and so not collected, and seen from a
- * container it may be something else.
- */
-static bool leads_out(const struct run *rn, const char *path)
+/* Why a file is not looked into: a link, a FIFO, a second name. NULL: it is a plain file. */
+static const char *refused(const char *path)
 {
-	CLEANUP(xfreep) char *top = realpath(rn->pl->run_dir, NULL);
-	CLEANUP(xfreep) char *real = realpath(path, NULL);
+	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY, 0);
 
-	return top && real && !fs_below(top, real);
+	return fd < 0 ? err_words(errno) : NULL;
 }
 
 static void judge(struct run *rn, struct run_artifact *a, const char *path)
 {
 	const struct plan_output *po = a->output;
 	struct err err = ERR_INIT;
+	const char *why;
 
-	if (a->bytes == 0) {
-		put_verdict(&a->v, "empty", "0 bytes");
+	why = refused(path);
+	if (why) {
+		put_verdict(&a->v, "damaged", why);
 		return;
 	}
-	if (leads_out(rn, path)) {
-		put_verdict(&a->v, "damaged", "a link that leads out of the run directory");
+	if (a->bytes == 0) {
+		put_verdict(&a->v, "empty", "0 bytes");
 		return;
 	}
 	if (!utf8_valid(a->path)) {
@@ -269,6 +272,42 @@ static bool never_recorded(const struct run *rn)
 	return rn->record.switched && !rn->record.windows.nr;
 }
 
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return door_lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/*
+ * No link is followed. One beside files that match too is left out with a word, as tools leave such
+ * links to their newest file; where there is nothing else it is the output, and damaged.
+ */
+static void leave_out_links(struct run *rn, const struct plan_output *po, const char *dir,
+			    struct strvec *files)
+{
+	struct strvec plain = STRVEC_INIT;
+	size_t links = 0;
+
+	for (size_t i = 0; i < files->nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, files->v[i]);
+
+		if (is_link(path))
+			links++;
+		else
+			strvec_push(&plain, files->v[i]);
+	}
+	if (!links || !plain.nr) {
+		strvec_release(&plain);
+		return;
+	}
+	run_warn(rn, W_COLLECT, "warning",
+		 "output '%s' of tool '%s': %zu symbolic link%s not followed", po->glob, po->tool,
+		 links, links == 1 ? " is" : "s are");
+	strvec_release(files);
+	*files = plain;
+}
+
 static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
@@ -284,6 +323,8 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	else if (fs_is_dir(po->dir) && fs_glob(po->dir, po->glob, &files, &err) < 0)
 		run_warn(rn, W_COLLECT, "error", "output '%s' of tool '%s': %s", po->glob, po->tool,
 			 err.msg);
+	if (ours)
+		leave_out_links(rn, po, po->dir, &files);
 	for (size_t i = 0; i < files.nr && rn->artifacts.nr < MAX_ARTIFACTS; i++)
 		add_file(rn, po, ours ? po->dir : home, files.v[i]);
 	if (rn->artifacts.nr - from < files.nr) {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 static void on_phase(void *ctx, const char *phase)
@@ -75,7 +76,7 @@ static void put_link(struct run *rn, const struct plan_data *p, struct run_data 
 	/* A container mounts what stands there: an empty folder where there is nothing. */
 	if (!d->r.path)
 		fs_mkdirs(p->link, 0755, NULL);
-	else if (symlink(d->r.path, p->link) < 0)
+	else if (door_symlink(d->r.path, p->link) < 0)
 		run_failed(rn, RUN_FAILED, "cannot make '%s': %s", p->link, strerror(errno));
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 /* --- a file that must be written also when nothing else can be --- */
@@ -20,7 +21,7 @@ static bool no_space(int r)
 static int make_reserve(const char *dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, RUN_RESERVE);
-	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	CLEANUP(xclosep) int fd = door_open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 
 	if (fd < 0)
 		return -errno;
@@ -46,7 +47,7 @@ static int write_all(int fd, const char *text, size_t n)
  * other file's name. */
 static int write_over_reserve(const char *reserve, const char *path, const char *text, size_t n)
 {
-	CLEANUP(xclosep) int fd = open(reserve, O_WRONLY | O_CLOEXEC);
+	CLEANUP(xclosep) int fd = door_open(reserve, O_WRONLY, 0);
 	int r;
 
 	if (fd < 0)
@@ -54,7 +55,7 @@ static int write_over_reserve(const char *reserve, const char *path, const char 
 	r = write_all(fd, text, n);
 	if (r < 0)
 		return r;
-	if (ftruncate(fd, (off_t)n) < 0 || fsync(fd) < 0 || rename(reserve, path) < 0)
+	if (ftruncate(fd, (off_t)n) < 0 || fsync(fd) < 0 || door_rename(reserve, path) < 0)
 		return -errno;
 	return 0;
 }
@@ -72,7 +73,7 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 		return 0;
 	/* Larger than the reserve, or a file system that writes elsewhere: what it held is free
 	 * now. */
-	unlink(reserve);
+	door_unlink(reserve);
 	return fs_write_atomic(path, text, n, err);
 }
 
@@ -80,13 +81,13 @@ int run_write_reserved(const char *run_dir, const char *name, const char *text, 
 bool run_disk_full(const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, RUN_SPACE);
-	CLEANUP(xclosep) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CLEANUP(xclosep) int fd = door_open(path, O_WRONLY | O_CREAT, 0600);
 	int r;
 
 	if (fd < 0)
 		return errno == ENOSPC || errno == EDQUOT;
 	r = posix_fallocate(fd, 0, 4096);
-	unlink(path);
+	door_unlink(path);
 	return no_space(-r);
 }
 
@@ -120,7 +121,7 @@ static int make_lock(const char *dir, const char *lock, int *ret_fd)
 	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");
 	int r = registry_lock(tmp, true, ret_fd);
 
-	if (r == 0 && rename(tmp, lock) < 0)
+	if (r == 0 && door_rename(tmp, lock) < 0)
 		r = -errno;
 	return r;
 }
@@ -183,22 +184,31 @@ int run_dir_make(struct run *rn, struct err *err)
 	const struct plan *pl = rn->pl;
 	CLEANUP(xfreep) char *parent = fs_dir(pl->run_dir);
 	CLEANUP(xfreep) char *tmp = temporary_name(pl);
+	const char *made = tmp;
 	int r;
 
 	rn->made = first_missing(parent);
 	r = fs_mkdirs(parent, 0777, err);
+	/* For as long as this process lives: the next run of a repetition comes after a workload
+	 * that could have put a link in its place. */
+	if (r == 0)
+		r = door_hold(parent, err);
 	if (r < 0)
 		return cannot_make(r, parent, err);
 	if (fs_exists(pl->run_dir))
 		return err_set(err, EEXIST, "'%s' exists already", pl->run_dir);
-	if (mkdir(tmp, 0777) < 0)
+	if (door_mkdir(tmp, 0777) < 0)
 		return cannot_make(err_sys(err, errno, "cannot make '%s'", tmp), parent, err);
 	r = fill_skeleton(rn, tmp, err);
-	if (r == 0 && rename(tmp, pl->run_dir) < 0)
+	if (r == 0 && door_rename(tmp, pl->run_dir) < 0)
 		r = err_sys(err, errno, "cannot make '%s'", pl->run_dir);
+	else if (r == 0)
+		made = pl->run_dir;
+	if (r == 0)
+		r = door_hold(pl->run_dir, err);
 	if (r < 0) {
 		xclosep(&rn->lock_fd);
-		fs_remove_tree(tmp, NULL);
+		fs_remove_tree(made, NULL);
 	}
 	return cannot_make(r, parent, err);
 }
@@ -208,7 +218,7 @@ int run_dir_make(struct run *rn, struct err *err)
 static char *link_target(const char *link)
 {
 	char buf[PATH_MAX];
-	ssize_t n = readlink(link, buf, sizeof(buf) - 1);
+	ssize_t n = door_readlink(link, buf, sizeof(buf) - 1);
 
 	return n > 0 ? xstrndup(buf, (size_t)n) : NULL;
 }
@@ -218,10 +228,10 @@ static int set_link(const struct run *rn, const char *link, const char *target)
 	CLEANUP(xfreep) char *tmp = xasprintf("%s/.latest.%s", rn->o->runs_dir, rn->pl->run_id);
 	int r = 0;
 
-	unlink(tmp);
-	if (symlink(target, tmp) < 0 || rename(tmp, link) < 0)
+	door_unlink(tmp);
+	if (door_symlink(target, tmp) < 0 || door_rename(tmp, link) < 0)
 		r = -errno;
-	unlink(tmp);
+	door_unlink(tmp);
 	return r;
 }
 
@@ -250,7 +260,7 @@ static void latest_undo(const struct run *rn)
 	if (!now || strcmp(now, fs_base(rn->pl->run_dir)) != 0)
 		return;
 	if (!rn->latest_was || set_link(rn, link, rn->latest_was) < 0)
-		unlink(link);
+		door_unlink(link);
 }
 
 void run_dir_unmake(struct run *rn)
@@ -259,9 +269,12 @@ void run_dir_unmake(struct run *rn)
 
 	xclosep(&rn->lock_fd);
 	latest_undo(rn);
+	door_let_go(rn->pl->run_dir);
 	fs_remove_tree(rn->pl->run_dir, NULL);
+	/* A held folder cannot be removed. */
+	door_let_go(at);
 	/* Not what is in use by now: rmdir leaves it. */
-	while (rn->made && fs_below(rn->made, at) && rmdir(at) == 0) {
+	while (rn->made && fs_below(rn->made, at) && door_rmdir(at) == 0) {
 		char *up = fs_dir(at);
 
 		free(at);
@@ -276,7 +289,7 @@ static int put_script(const char *to, const char *data, size_t n, struct err *er
 
 	if (r == 0)
 		r = fs_write_kept(to, data, n, FS_KEEP_NOTHING, err);
-	if (r == 0 && chmod(to, 0755) < 0)
+	if (r == 0 && door_chmod(to, 0755) < 0)
 		r = err_sys(err, errno, "cannot make '%s' executable", to);
 	return r;
 }
@@ -288,6 +301,58 @@ static int copy_script(const char *from, const char *to, struct err *err)
 	int r = fs_read(from, (size_t)16 << 20, &data, &n, err);
 
 	return r < 0 ? r : put_script(to, data, n, err);
+}
+
+static int make_empty(const char *path, struct err *err)
+{
+	CLEANUP(xclosep) int fd = door_open(path, O_WRONLY | O_CREAT, 0644);
+
+	return fd < 0 ? err_sys(err, errno, "cannot make '%s'", path) : 0;
+}
+
+/* Folders with nothing but names in them: whatever the umask, any user of a container may pass. */
+static int make_passage(const char *top, const char *rel, struct err *err)
+{
+	CLEANUP(xfreep) char *path = fs_join(top, rel);
+	int r = fs_mkdirs(path, 0755, err);
+
+	for (size_t n = strlen(path); r == 0 && n >= strlen(top); n--) {
+		if (path[n] && path[n] != '/')
+			continue;
+		path[n] = '\0';
+		if (door_chmod(path, 0755) < 0)
+			r = err_sys(err, errno, "cannot open '%s' to the container", path);
+	}
+	return r;
+}
+
+/* What is mounted, and its place in the empty copy that is mounted in the run directory's stead. */
+static int make_inside(const struct plan *pl, const struct plan_inside *in, struct err *err)
+{
+	CLEANUP(xfreep) char *top = fs_join(pl->run_dir, PLAN_INSIDE);
+	CLEANUP(xfreep) char *place = fs_join(top, in->rel);
+	CLEANUP(xfreep) char *path = fs_join(pl->run_dir, in->rel);
+	CLEANUP(xfreep) char *dir = in->file ? fs_dir(in->rel) : xstrdup(in->rel);
+	CLEANUP(xfreep) char *real_dir = fs_join(pl->run_dir, dir);
+	int r = fs_mkdirs(real_dir, 0777, err);
+
+	if (r == 0)
+		r = make_passage(top, strcmp(dir, ".") ? dir : "", err);
+	if (r == 0 && in->file)
+		r = make_empty(path, err);
+	if (r == 0 && in->file)
+		r = make_empty(place, err);
+	return r;
+}
+
+static int make_all_inside(const struct plan *pl, struct err *err)
+{
+	CLEANUP(xfreep) char *hidden = fs_join(pl->run_dir, PLAN_HIDDEN);
+	int r = pl->inside.nr ? make_passage(hidden, fs_base(pl->run_dir), err) : 0;
+
+	for (size_t i = 0; r == 0 && i < pl->inside.nr; i++)
+		r = make_inside(pl, &pl->inside.v[i], err);
+	return r;
 }
 
 int run_dir_fill(struct run *rn, struct err *err)
@@ -303,74 +368,56 @@ int run_dir_fill(struct run *rn, struct err *err)
 	for (size_t i = 0; r == 0 && i < pl->made.nr; i++)
 		r = put_script(pl->made.v[i].to, pl->made.v[i].text, strlen(pl->made.v[i].text),
 			       err);
-	return r;
+	return r < 0 ? r : make_all_inside(pl, err);
 }
 
 /* Who the agent is here: the image, its configuration and user namespaces all have a say. */
 static bool agent_is_stranger(const struct run *rn, int64_t uid_inside)
 {
-	pid_t agent = sampler_find_agent(rn->pl->run_id);
-	char path[64];
-	struct stat st;
+	int64_t uid = link_agent_uid(&rn->link);
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)agent);
-	if (agent <= 0 || stat(path, &st) < 0)
-		return uid_inside != 0;
-	return st.st_uid != 0 && st.st_uid != geteuid();
+	return uid < 0 ? uid_inside != 0 : uid != 0 && uid != geteuid();
 }
 
 static void add_mode(const char *path, mode_t mode)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0)
-		chmod(path, (st.st_mode & 07777) | mode);
-}
-
-/*
- * Where a folder around it is mounted too, as the working directory mostly is, the way leads
- * through the folder of runs. One elsewhere stays as private as its owner made it.
- */
-static void share_way(const struct plan *pl)
-{
-	CLEANUP(xfreep) char *runs = fs_dir(pl->run_dir);
-
-	for (size_t i = 0; i < pl->spec.mounts.nr; i++) {
-		const char *below = fs_below(pl->spec.mounts.v[i].host, runs);
-
-		if (below && *below) {
-			add_mode(runs, 0011);
-			return;
-		}
-	}
+	if (door_stat(path, &st) == 0)
+		door_chmod(path, (st.st_mode & 07777) | mode);
 }
 
 void run_dir_share(struct run *rn, int64_t uid_inside)
 {
 	const struct plan *pl = rn->pl;
-	CLEANUP(xfreep) char *steps = fs_join(pl->run_dir, "steps");
 
 	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
 		return;
-	share_way(pl);
-	add_mode(pl->run_dir, 0011);
 	control_share(rn);
-	add_mode(steps, 0777);
 	run_source_share(rn);
-	for (size_t i = 0; i < pl->mkdirs.nr; i++) {
-		const char *rel = fs_below(pl->run_dir, pl->mkdirs.v[i]);
-		bool writes = rel && !strncmp(rel, "artifacts/", 10);
+	for (size_t i = 0; i < pl->inside.nr; i++) {
+		const struct plan_inside *in = &pl->inside.v[i];
+		CLEANUP(xfreep) char *path = fs_join(pl->run_dir, in->rel);
 
-		add_mode(pl->mkdirs.v[i], writes ? 0777 : 0011);
+		add_mode(path, in->file       ? (in->writable ? 0666 : 0444)
+			       : in->writable ? 0777
+					      : 0055);
 	}
+}
+
+static void drop_skeleton(const struct plan *pl)
+{
+	CLEANUP(xfreep) char *inside = fs_join(pl->run_dir, PLAN_INSIDE);
+	CLEANUP(xfreep) char *hidden = fs_join(pl->run_dir, PLAN_HIDDEN);
+
+	fs_remove_tree(inside, NULL);
+	fs_remove_tree(hidden, NULL);
 }
 
 void run_dir_close(struct run *rn)
 {
-	CLEANUP(xfreep) char *lock = fs_join(rn->pl->run_dir, RUN_LOCK);
 	CLEANUP(xfreep) char *reserve = fs_join(rn->pl->run_dir, RUN_RESERVE);
 
-	unlink(reserve);
-	unlink(lock);
-	xclosep(&rn->lock_fd);
+	drop_skeleton(rn->pl);
+	door_unlink(reserve);
 }

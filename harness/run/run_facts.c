@@ -12,7 +12,6 @@
 #include "profrig/image.h"
 #include "profrig/num.h"
 
-#define GIT_TIMEOUT_MS 3000
 #define ENGINE_TIMEOUT_MS 10000
 
 /* The value of the first line that begins with key, then blanks and sep. */
@@ -71,63 +70,6 @@ static bool first_line(const struct strvec *argv, int timeout_ms, char *buf, siz
 	return true;
 }
 
-/* Nearly always there is none, and to start git only to hear so takes longer than all the rest. */
-static bool may_be_repository(const char *dir)
-{
-	CLEANUP(xfreep) char *at = realpath(dir, NULL);
-
-	if (getenv("GIT_DIR"))
-		return true;
-	while (at) {
-		CLEANUP(xfreep) char *git = fs_join(at, ".git");
-		char *parent;
-
-		if (fs_exists(git))
-			return true;
-		if (!strcmp(at, "/"))
-			return false;
-		parent = fs_dir(at);
-		free(at);
-		at = parent;
-	}
-	return false;
-}
-
-/* "# branch.oid <commit>", other lines with '#', then one for each change. */
-static void read_status(struct run_git *g, const char *text)
-{
-	static const char oid[] = "# branch.oid ";
-
-	while (*text) {
-		const char *end = strchrnul(text, '\n');
-
-		if (*text != '#')
-			g->dirty = true;
-		else if (!strncmp(text, oid, strlen(oid)) &&
-			 strspn(text + strlen(oid), "0123456789abcdef") >= 40)
-			snprintf(g->commit, sizeof(g->commit), "%.*s",
-				 (int)(end - text - (ssize_t)strlen(oid)), text + strlen(oid));
-		text = *end ? end + 1 : end;
-	}
-	g->known = *g->commit;
-}
-
-/* The repository belongs to somebody else: its hooks and monitors must not run. */
-static void git_facts(struct run_git *g, const char *dir)
-{
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	struct proc_exit x;
-
-	if (!may_be_repository(dir))
-		return;
-	strvec_pushl(&argv, "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c",
-		     "core.hooksPath=/dev/null", "-C", dir, "status", "--porcelain=v2", "--branch",
-		     "--untracked-files=no", "--", ".", NULL);
-	if (proc_capture(argv.v, GIT_TIMEOUT_MS, 65536, &out, NULL, &x, NULL) == 0 && x.code == 0)
-		read_status(g, out.buf);
-}
-
 /* Its id is what ran here; its name by digest is what another machine can pull. */
 static void image_facts_of(struct run_facts_job *job)
 {
@@ -168,7 +110,7 @@ static void *find_out(void *arg)
 	struct run_facts_job *job = arg;
 
 	if (job->pl->conf && job->pl->conf->dir)
-		git_facts(&job->git, job->pl->conf->dir);
+		run_git_look(&job->git, job->pl->conf->dir);
 	engine_facts(job);
 	return NULL;
 }
@@ -204,7 +146,6 @@ void run_facts_end(struct run *rn)
 void run_git_facts(struct run *rn, const char *dir)
 {
 	run_facts_end(rn);
-	rn->facts.git = (struct run_git){ .known = false };
-	git_facts(&rn->facts.git, dir);
+	run_git_look(&rn->facts.git, dir);
 	rn->git = rn->facts.git;
 }

@@ -84,6 +84,25 @@ static void json_argv(struct json_out *j, const struct plan_step *s)
 	json_end(j);
 }
 
+/* As it was typed, or stands in the model: without the tools in front of it. */
+static void put_command(struct json_out *j, const struct plan *pl)
+{
+	const struct plan_step *step = NULL;
+
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		if (pl->steps.v[i].kind == STEP_WORKLOAD)
+			step = &pl->steps.v[i];
+	if (!step || !pl->conf || !pl->conf->command.nr)
+		return;
+	json_arr(j, "command");
+	for (size_t i = 0; i < pl->conf->command.nr; i++) {
+		CLEANUP(xfreep) char *word = run_masked(step, pl->conf->command.v[i]);
+
+		json_str(j, NULL, word);
+	}
+	json_end(j);
+}
+
 /* --- parts --- */
 
 static void json_signal(struct json_out *j, const char *key, int sig)
@@ -313,13 +332,31 @@ static void put_versions(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
+/* Whether the workload could have written what is said of it. */
+static void put_verdicts(struct json_out *j, const struct run *rn)
+{
+	json_obj(j, "verdicts");
+	json_bool(j, "protected", !rn->verdicts_open);
+	if (rn->verdicts_open)
+		json_str(j, "why",
+			 "the workload has CAP_SYS_PTRACE (root on the host, or a container with "
+			 "it): it may change what profrig-init says of it");
+	json_end(j);
+}
+
 static void put_git(struct json_out *j, const struct run *rn)
 {
-	if (!rn->git.known) {
+	if (!rn->git.known && !*rn->git.why) {
 		json_nil(j, "git");
 		return;
 	}
 	json_obj(j, "git");
+	if (!rn->git.known) {
+		json_nil(j, "commit");
+		json_str(j, "why", rn->git.why);
+		json_end(j);
+		return;
+	}
 	json_str(j, "commit", rn->git.commit);
 	json_bool(j, "dirty", rn->git.dirty);
 	json_end(j);
@@ -498,6 +535,7 @@ static void put_all(struct json_out *j, const struct run *rn)
 	json_str(j, "schema", RUN_SCHEMA);
 	json_str(j, "id", pl->run_id);
 	json_str(j, "model", pl->conf ? pl->conf->model_name : NULL);
+	put_command(j, pl);
 	json_utc(j, "started_utc", rn->started_realtime_ns);
 	json_utc(j, "ended_utc", rn->ended_realtime_ns);
 	json_str(j, "status", run_status_name(rn->status));
@@ -515,6 +553,8 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_host(j, rn);
 	put_devices(j, rn);
 	put_versions(j, rn);
+	if (rn->link_up)
+		put_verdicts(j, rn);
 	put_git(j, rn);
 	put_tools(j, rn);
 	put_clocks(j, rn);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/door.h"
 #include "profrig/xalloc.h"
 
 #define PIECE ((size_t)1 << 20)
@@ -21,7 +22,7 @@ uint64_t line_at(struct line_counter *c, const char *at)
 
 int run_lines(const char *path, run_lines_fn *fn, void *ctx)
 {
-	CLEANUP(xfclosep) FILE *f = fopen(path, "re");
+	CLEANUP(xfclosep) FILE *f = door_fopen(path, "re");
 	CLEANUP(xfreep) char *buf = NULL;
 	struct line_counter count = { .line = 1 };
 	size_t kept = 0, got;

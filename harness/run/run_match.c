@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define MAX_LINE_BYTES ((size_t)1 << 20)
@@ -42,7 +43,7 @@ static int count(FILE *f, const struct strvec *match, uint64_t *ret, bool *ret_c
 
 void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret)
 {
-	CLEANUP(xfclosep) FILE *f = fopen(path, "re");
+	CLEANUP(xfclosep) FILE *f = door_fopen(path, "re");
 	CLEANUP(xfreep) char *words = strvec_shell(&po->match);
 	bool cut = false;
 
@@ -50,7 +51,7 @@ void run_check_lines(const char *path, const struct plan_output *po, struct run_
 	snprintf(ret->verdict, sizeof(ret->verdict), "valid");
 	if (!f || count(f, &po->match, &ret->records, &cut) < 0) {
 		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
-		snprintf(ret->reason, sizeof(ret->reason), "%s", strerror(f ? EIO : errno));
+		snprintf(ret->reason, sizeof(ret->reason), "%s", err_words(f ? EIO : errno));
 	} else if (cut) {
 		snprintf(ret->verdict, sizeof(ret->verdict), "damaged");
 		snprintf(ret->reason, sizeof(ret->reason),

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define OWN_TIMEOUT_NS (60 * NS_PER_S)
@@ -21,7 +22,7 @@ static bool is_strange(const struct run *rn)
 		const char *out = rn->pl->steps.v[i].out;
 		struct stat st;
 
-		if (rn->steps.v[i].ran && out && stat(out, &st) == 0)
+		if (rn->steps.v[i].ran && out && door_stat(out, &st) == 0)
 			return st.st_uid != geteuid();
 	}
 	return false;
@@ -61,7 +62,7 @@ void run_own(struct run *rn)
 	if (!pl->engine->container)
 		return;
 	/* Mostly root's own, by root: nothing to give away, and it may be large. */
-	in_use = in_use && stat(pl->conf->dir, &st) == 0 && st.st_uid != 0;
+	in_use = in_use && door_stat(pl->conf->dir, &st) == 0 && st.st_uid != 0;
 	if (rn->link_up && !rn->link_lost) {
 		give_back(rn, pl->run_dir, 0);
 		if (in_use)

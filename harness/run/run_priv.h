@@ -6,6 +6,7 @@
  *	run_step.c	one step: start, wait, time limits, interrupts, live output
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
+ *	run_hold.c	other folders in which the workload may write
  *	run_source.c	the folder of the run's own, where a model has one
  *	run_json.c	struct run → run.json
  *	run_record.c	what control found: windows and marks in run.json
@@ -133,6 +134,7 @@ struct run_host {
 struct run_git {
 	bool known, dirty;
 	char commit[65];
+	char why[200]; /* there is a repository, and nothing is known of it */
 };
 
 /* What programs have to be asked for is asked by a thread, while the engine starts. */
@@ -165,11 +167,14 @@ struct run {
 	struct agent_link link;
 	bool link_up; /* the agent has said hello */
 	bool link_lost;
+	/* the workload may have CAP_SYS_PTRACE, and so forge what the agent says */
+	bool verdicts_open;
 	int unstarted;       /* -ENOLINK, -ENOPKG: it cannot begin (run_opts.quick), 0 it can */
 	bool container_left; /* it could not be removed */
 	int interrupt;       /* the first signal that ended the run, 0 none */
 	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
+	struct strvec held;  /* folders, until the run is over (run_hold.c) */
 	char *latest_was;    /* what the link `latest` said before this run; NULL: nothing */
 	char *made;   /* the first folder on the way to the run directory that we made, owned */
 	bool skipped; /* it was not to run */
@@ -301,7 +306,13 @@ void run_facts_begin(struct run *rn);
 void run_facts_end(struct run *rn);
 /* The commit of the repository that dir lies in, when it is known. */
 void run_git_facts(struct run *rn, const char *dir);
+/* Without running anything that the repository names, and within some seconds (run_git.c). */
+void run_git_look(struct run_git *g, const char *dir);
 /* --- run_source.c: nothing without plan.source_dir --- */
+
+/* --- run_hold.c: after all that is taken from these folders, before the engine starts --- */
+void run_hold(struct run *rn);
+void run_let_go(struct run *rn);
 
 /* Failing is the run's failure; an interrupt is noted. */
 void run_source_make(struct run *rn);
@@ -322,8 +333,6 @@ void run_samplers_check(struct run *rn);
  * words. */
 const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
-/* The host's pid of the process that the agent calls `pid`; 0 unknown. */
-pid_t run_host_pid(const struct run *rn, int64_t pid);
 void run_collect(struct run *rn);
 /* Warns when none of the programs was started that the tools were to stand in front of. */
 void run_wrap_at_check(struct run *rn);
@@ -369,11 +378,36 @@ void registry_leave(struct registration *reg);
 void registry_leave_behind(struct registration *reg);
 /* Takes the lock of an entry or a run directory's .lock; -EWOULDBLOCK: its owner lives. */
 int registry_lock(const char *path, bool create, int *ret_fd);
+/*
+ * The entry and the .lock say, once that is known, which directory and which agent are the run's:
+ * what a later profrig finishes off must be proven to be this run's.
+ */
+void registry_note(const struct run *rn);
+struct registered {
+	dev_t dev; /* of the run directory, as ino; 0: not known */
+	ino_t ino;
+	pid_t agent; /* of this start of the machine, as this process counts pids; 0: not known */
+	uint64_t agent_ticks; /* when it began */
+};
+void registry_read(const json_t *entry, struct registered *ret);
 
 /* --- run_sweep.c --- */
 
-/* Ends what a host run left: its agent and every process that carries its run id. Returns how many
- * were ended. */
-size_t sweep_processes(const char *run_id);
+/*
+ * A run of which something may be left. What carries its id alone may be another run's, so a
+ * process must carry its directory too, an agent the start that is on record, and a container must
+ * have its directory mounted or stand in the registry.
+ */
+struct swept {
+	const char *id, *dir;
+	bool there; /* dir is, and is proven to be the run's: the one of known */
+	bool in_registry;
+	struct registered known;
+};
+/* Ends what a host run left: its agent and every process that carries its id and its directory.
+ * Returns how many were ended. */
+size_t sweep_processes(const struct swept *s);
+/* Whether two names, or a name and a directory on record, are of one directory. */
+bool swept_is_dir(const struct swept *s, const char *dir);
 
 #endif

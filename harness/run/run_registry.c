@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 
@@ -16,10 +17,19 @@ char *registry_dir(struct err *err)
 	return fs_runtime_dir(err);
 }
 
+/* For reading alone what is another user's: a lock is a lock. */
+static int open_lock(const char *path, bool create)
+{
+	int fd = door_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0), 0600);
+
+	if (fd < 0 && errno == EACCES && !create)
+		fd = door_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	return fd;
+}
+
 int registry_lock(const char *path, bool create, int *ret_fd)
 {
-	CLEANUP(xclosep)
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+	CLEANUP(xclosep) int fd = open_lock(path, create);
 	struct stat ours, there;
 
 	if (fd < 0)
@@ -27,7 +37,7 @@ int registry_lock(const char *path, bool create, int *ret_fd)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
 	/* Its owner may have unlinked it meanwhile, and made another in its place. */
-	if (fstat(fd, &ours) < 0 || lstat(path, &there) < 0 || ours.st_ino != there.st_ino ||
+	if (fstat(fd, &ours) < 0 || door_lstat(path, &there) < 0 || ours.st_ino != there.st_ino ||
 	    ours.st_dev != there.st_dev)
 		return -ENOENT;
 	*ret_fd = fd;
@@ -35,31 +45,74 @@ int registry_lock(const char *path, bool create, int *ret_fd)
 	return 0;
 }
 
-static int write_entry(const struct plan *pl, int fd)
+/* ---- what is written there ---- */
+
+static uint64_t own_pid_ns(void)
 {
-	CLEANUP(xfreep) char *text = NULL;
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+/* Pids count from the start of the machine. Owned; "" unknown. */
+static char *boot_id(void)
+{
+	char *text = NULL;
+
+	if (fs_read("/proc/sys/kernel/random/boot_id", 64, &text, NULL, NULL) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static char *entry_text(const struct plan *pl, const struct agent_link *l)
+{
+	CLEANUP(xfreep) char *boot = boot_id();
+	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 	struct json_out j;
+	struct stat st;
 
 	if (!f)
-		return -errno;
+		return NULL;
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "run_dir", pl->run_dir);
 	json_str(&j, "engine", pl->engine->name);
 	json_str(&j, "container", pl->engine->container ? pl->spec.name : NULL);
 	json_i64(&j, "pid", getpid());
+	json_str(&j, "boot", boot);
+	json_u64(&j, "pid_ns", own_pid_ns());
+	if (door_stat(pl->run_dir, &st) == 0) {
+		json_u64(&j, "dir_dev", st.st_dev);
+		json_u64(&j, "dir_ino", st.st_ino);
+	}
+	if (l && link_agent(l) > 0) {
+		json_i64(&j, "agent", link_agent(l));
+		json_u64(&j, "agent_start_ticks", l->agent_ticks);
+	}
 	json_end(&j);
-	if (fclose(f) != 0)
-		return -errno;
-	return write(fd, text, n) == (ssize_t)n ? 0 : -EIO;
+	if (fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Whole at once: it stands where the one before it stood, and is longer. */
+static int put_text(int fd, const char *text)
+{
+	size_t n = strlen(text);
+
+	return pwrite(fd, text, n, 0) == (ssize_t)n ? 0 : -EIO;
 }
 
 /* The entry appears under its name only when it is locked and whole. */
 int registry_enter(const struct plan *pl, struct registration *ret, struct err *err)
 {
 	CLEANUP(xfreep) char *dir = registry_dir(err);
+	CLEANUP(xfreep) char *text = entry_text(pl, NULL);
 	CLEANUP(xfreep) char *tmp = NULL;
 	CLEANUP(xfreep) char *path = NULL;
 	CLEANUP(xclosep) int fd = -1;
@@ -72,7 +125,7 @@ int registry_enter(const struct plan *pl, struct registration *ret, struct err *
 	unlink(tmp);
 	r = registry_lock(tmp, true, &fd);
 	if (r == 0)
-		r = write_entry(pl, fd);
+		r = text ? put_text(fd, text) : -ENOMEM;
 	if (r == 0 && rename(tmp, path) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -83,6 +136,38 @@ int registry_enter(const struct plan *pl, struct registration *ret, struct err *
 	ret->path = STEAL(path);
 	fd = -1;
 	return 0;
+}
+
+void registry_note(const struct run *rn)
+{
+	CLEANUP(xfreep) char *text = entry_text(rn->pl, &rn->link);
+
+	if (text && rn->reg.fd >= 0)
+		put_text(rn->reg.fd, text);
+	if (text && rn->lock_fd >= 0)
+		put_text(rn->lock_fd, text);
+}
+
+static uint64_t member(const json_t *entry, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(entry, key));
+}
+
+void registry_read(const json_t *entry, struct registered *ret)
+{
+	const char *boot = json_string_value(json_object_get(entry, "boot"));
+	CLEANUP(xfreep) char *now = boot_id();
+
+	*ret = (struct registered){ .dev = (dev_t)member(entry, "dir_dev"),
+				    .ino = (ino_t)member(entry, "dir_ino") };
+	if (!boot || strcmp(boot, now) != 0) {
+		ret->dev = 0; /* it may have another number now */
+		return;
+	}
+	if (member(entry, "pid_ns") != own_pid_ns())
+		return;
+	ret->agent = (pid_t)member(entry, "agent");
+	ret->agent_ticks = member(entry, "agent_start_ticks");
 }
 
 void registry_leave(struct registration *reg)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/json_out.h"
 #include "profrig/text.h"
@@ -191,6 +192,12 @@ static bool is_shared(const struct run *rn, const char *path)
 	       fs_below(rn->pl->run_dir, path);
 }
 
+/* Also what is no file: it is refused where it is opened, with its name. */
+static bool is_there(const char *path)
+{
+	return fs_exists(path) && !fs_is_dir(path);
+}
+
 /* The workload's folder first, then the model's, then what is kept with the run. */
 static void results_files(const struct run *rn, const struct plan_step *ps, struct strvec *paths)
 {
@@ -202,7 +209,7 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 				     env_of(ps, "PROFRIG_OUT") };
 
 	if (*csv == '/') {
-		if (fs_is_file(csv) && is_shared(rn, csv))
+		if (is_there(csv) && is_shared(rn, csv))
 			strvec_push(paths, csv);
 		return;
 	}
@@ -210,7 +217,7 @@ static void results_files(const struct run *rn, const struct plan_step *ps, stru
 		CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 		CLEANUP(xfreep) char *plain = dirs[i] ? fs_join(dirs[i], csv) : NULL;
 
-		if (plain && fs_is_file(plain))
+		if (plain && is_there(plain))
 			strvec_push(paths, plain);
 		else if (plain && strpbrk(csv, "*?"))
 			fs_glob(dirs[i], csv, &names, NULL);
@@ -225,7 +232,7 @@ static struct run_seen look(const char *path)
 	struct run_seen f = { .size = -1 };
 	struct stat st;
 
-	if (stat(path, &st) == 0)
+	if (door_stat(path, &st) == 0)
 		f = (struct run_seen){ .inode = st.st_ino,
 				       .size = st.st_size,
 				       .mtime_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S +
@@ -273,7 +280,7 @@ static void keep_copy(struct run *rn, const char *path)
 
 	if (fs_below(rn->pl->run_dir, path))
 		return;
-	if (fs_read(path, MAX_FILE, &text, &n, &err) < 0 || fs_mkdirs(dir, 0777, &err) < 0 ||
+	if (fs_read(path, MAX_FILE, &text, &n, &err) < 0 || fs_mkdirs(dir, 0755, &err) < 0 ||
 	    fs_write_atomic(to, text, n, &err) < 0)
 		run_warn(rn, W_COLLECT, "warning", "%s", err.msg);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 
@@ -249,16 +250,16 @@ static void check_file(struct run *rn, struct run_sampler *s)
 	FILE *f;
 
 	rel = rel ? rel : s->plan->out;
-	if (!fs_is_file(s->plan->out)) {
+	if (!fs_exists(s->plan->out)) {
 		snprintf(words, sizeof(words),
 			 "'%s' is missing: it was written, and something removed it during the run",
 			 rel);
 		note_failure(rn, s, words);
 		return;
 	}
-	f = fopen(s->plan->out, "re");
+	f = door_fopen(s->plan->out, "re");
 	if (!f) {
-		snprintf(words, sizeof(words), "'%s' cannot be read: %s", rel, strerror(errno));
+		snprintf(words, sizeof(words), "'%s' cannot be read: %s", rel, err_words(errno));
 		note_failure(rn, s, words);
 		return;
 	}
@@ -284,51 +285,3 @@ void run_samplers_check(struct run *rn)
 }
 
 /* --- whom they follow --- */
-
-/* The last number of "NSpid:" is the pid in the innermost namespace. */
-static bool is_child(const char *pid, pid_t parent, int64_t inner)
-{
-	char path[64], line[256];
-	int64_t ppid = 0, last = 0, v;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "PPid:\t", 6)) {
-			num_i64(line + 6, strcspn(line + 6, "\n"), &ppid);
-		} else if (!strncmp(line, "NSpid:", 6)) {
-			const char *p = strrchr(line, '\t');
-
-			if (p && num_i64(p + 1, strcspn(p + 1, "\n"), &v) == 0)
-				last = v;
-			break;
-		}
-	}
-	if (f)
-		fclose(f);
-	return ppid == parent && last == inner;
-}
-
-pid_t run_host_pid(const struct run *rn, int64_t pid)
-{
-	pid_t agent;
-	struct dirent *e;
-	int64_t found = 0;
-	DIR *d;
-
-	if (!rn->pl->engine->container)
-		return (pid_t)pid;
-	agent = sampler_find_agent(rn->pl->run_id);
-	if (agent <= 0)
-		return 0;
-	d = opendir("/proc");
-	while (!found && d && (e = readdir(d)))
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_child(e->d_name, agent, pid) &&
-		    num_i64(e->d_name, strlen(e->d_name), &found) < 0)
-			found = 0;
-	if (d)
-		closedir(d);
-	/* A wrapper may be gone already; the agent is above all that follows. */
-	return found ? (pid_t)found : agent;
-}

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 
 #define CLONE_TIMEOUT_S 3600
@@ -124,8 +125,8 @@ static int git(struct run *rn, struct strvec *argv, const char *dir, struct err 
 	CLEANUP(xfreep) char *out = fs_join(rn->pl->run_dir, "steps/source.out");
 	CLEANUP(xfreep) char *errs = fs_join(rn->pl->run_dir, "steps/source.err");
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-	CLEANUP(xclosep) int fd_out = open(out, flags, 0644);
-	CLEANUP(xclosep) int fd_err = open(errs, flags, 0644);
+	CLEANUP(xclosep) int fd_out = door_open(out, flags, 0644);
+	CLEANUP(xclosep) int fd_err = door_open(errs, flags, 0644);
 	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT;
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit x = { .code = -1 };
@@ -197,7 +198,7 @@ static int link_scripts(const struct plan *pl, const char *work, struct err *err
 {
 	CLEANUP(xfreep) char *link = fs_join(work, "scripts");
 
-	if (pl->conf->source.scripts && symlink(pl->conf->source.scripts, link) < 0)
+	if (pl->conf->source.scripts && door_symlink(pl->conf->source.scripts, link) < 0)
 		return err_sys(err, errno, "cannot make '%s'", link);
 	return 0;
 }
@@ -231,8 +232,8 @@ static int open_up(const char *path, const struct stat *st, int type, struct FTW
 {
 	(void)at;
 	if (type == FTW_F || type == FTW_D)
-		chmod(path, (st->st_mode & 07777) | (type == FTW_D ? 0777 : 0666) |
-				    (st->st_mode & 0111 ? 0111 : 0));
+		door_chmod(path, (st->st_mode & 07777) | (type == FTW_D ? 0777 : 0666) |
+					 (st->st_mode & 0111 ? 0111 : 0));
 	return 0;
 }
 
@@ -255,7 +256,7 @@ void run_source_done(struct run *rn)
 		return;
 	if (fs_remove_tree(pl->source_dir, &err) < 0)
 		run_warn(rn, W_SOURCE_LEFT, "warning", "%s", err.msg);
-	unlink(link);
+	door_unlink(link);
 	/* What the model wrote beside its folder stays. */
-	rmdir(work);
+	door_rmdir(work);
 }

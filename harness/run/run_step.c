@@ -3,15 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/utf8.h"
 
 /* How long to wait for the agent's word on something it does at once. */
 #define ANSWER_NS (60 * NS_PER_S)
+/* From the end of a step's first process to the agent's word of it; in steps of at most. */
+#define SILENCE_NS (10 * NS_PER_S)
+#define SILENCE_STEP_NS NS_PER_S
 /* After KILL; what is stuck in the kernel longer is left to the container's end. */
 #define AFTER_KILL_NS (10 * NS_PER_S)
 #define TICK_MS 250
@@ -42,7 +47,7 @@ static bool tail_pump(struct run *rn, struct tail *t, bool *moved)
 	if (!t->path || !rn->o->events.output)
 		return false;
 	if (t->fd < 0)
-		t->fd = open(t->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		t->fd = door_open(t->path, O_RDONLY | O_NONBLOCK, 0);
 	for (int i = 0; i < TAIL_PORTION && t->fd >= 0; i++) {
 		ssize_t n = read(t->fd, buf, sizeof(buf));
 		size_t took;
@@ -69,6 +74,9 @@ struct progress {
 	int64_t limit_ns;    /* 0 none */
 	int64_t escalate_ns; /* 0: nothing was sent yet */
 	struct tail tail[2];
+	int gone_fd;       /* pidfd of its first process, -1 not known */
+	int64_t silent_ns; /* how long the agent has had to say that it is gone */
+	bool woken;
 	bool over;
 };
 
@@ -222,8 +230,11 @@ static void on_started(struct progress *p, const json_t *ev)
 {
 	struct run *rn = p->rn;
 	struct run_step *s = p->s;
+	bool inside = rn->pl->engine->container;
+	pid_t child;
 
 	s->pid = event_int(ev, "pid", 0);
+	p->gone_fd = link_child(&rn->link, s->pid, &child);
 	s->started_ns = event_int(ev, "t_ns", clock_monotonic_ns());
 	p->limit_ns = 0;
 	if (p->plan->timeout_s > 0 && p->plan->timeout_s < 1e9)
@@ -231,7 +242,8 @@ static void on_started(struct progress *p, const json_t *ev)
 	if (p->plan->kind != STEP_WORKLOAD)
 		return;
 	control_started(rn, s->started_ns);
-	s->host_pid = run_host_pid(rn, s->pid);
+	/* A wrapper may be gone already; the agent is above all that follows. */
+	s->host_pid = child > 0 ? child : inside ? link_agent(&rn->link) : s->pid;
 	if (s->host_pid > 0)
 		run_samplers_target(rn, (pid_t)s->host_pid);
 	/* From here on a profrig that is killed leaves a directory that says so much. */
@@ -319,6 +331,34 @@ static void drain_tails(struct progress *p)
 	xclosep(&p->tail[1].fd);
 }
 
+/*
+ * The first process is gone, and the agent does not say so: it is stopped (then it goes on now) or
+ * its word was lost. What it would have said is not known, so the step has failed. Time in which we
+ * were stopped ourselves does not count.
+ */
+static void watch_silence(struct progress *p, int64_t waited_ns)
+{
+	struct pollfd gone = { .fd = p->gone_fd, .events = POLLIN };
+
+	if (p->gone_fd < 0 || poll(&gone, 1, 0) <= 0)
+		return;
+	p->silent_ns += waited_ns < SILENCE_STEP_NS ? waited_ns : SILENCE_STEP_NS;
+	if (!p->woken && p->silent_ns > SILENCE_NS / 2) {
+		link_wake(&p->rn->link);
+		p->woken = true;
+	}
+	if (p->silent_ns < SILENCE_NS)
+		return;
+	snprintf(
+		p->s->text, sizeof(p->s->text),
+		"'%s' ended, and profrig-init has not said how within %d s: it was stopped, or its "
+		"connection was tampered with",
+		p->plan->name, (int)(SILENCE_NS / NS_PER_S));
+	p->rn->link_lost = true;
+	p->s->ended_ns = clock_monotonic_ns();
+	p->over = true;
+}
+
 static void wait_for_end(struct progress *p)
 {
 	int tick = p->rn->o->events.output ? LIVE_TICK_MS : TICK_MS;
@@ -349,6 +389,9 @@ static void wait_for_end(struct progress *p)
 			lost(p, &err);
 			break;
 		}
+		watch_silence(p, clock_monotonic_ns() - now);
+		if (p->over)
+			break;
 		control_pump(p->rn);
 		flowing = pump_tails(p, &more);
 		if (p->rn->o->events.tick)
@@ -357,6 +400,7 @@ static void wait_for_end(struct progress *p)
 		pass_on(p, p->plan->kind == STEP_WORKLOAD && p->s->started_ns && !p->s->sent);
 	}
 	drain_tails(p);
+	xclosep(&p->gone_fd);
 }
 
 /* What the step left behind: given a moment when it ended by itself, none when it was ended. */
@@ -402,6 +446,7 @@ void step_run(struct run *rn, size_t index)
 		.s = &rn->steps.v[index],
 		.id = (int64_t)index + 1,
 		.tail = { { ps->out, -1 }, { ps->err, -1 } },
+		.gone_fd = -1,
 	};
 
 	*p.s = (struct run_step){ .ran = true, .code = -1 };
@@ -413,8 +458,7 @@ void step_run(struct run *rn, size_t index)
 	/* The agent's memory cgroup is the workload's, which may be dead before we hear of it. */
 	if (ps->kind == STEP_WORKLOAD)
 		oom_begin(&p.s->oom, "",
-			  rn->pl->engine->container ? sampler_find_agent(rn->pl->run_id)
-						    : getpid());
+			  rn->pl->engine->container ? link_agent(&rn->link) : getpid());
 	pass_on(&p, false);
 	request(&p, step_start_request(rn, ps, p.id));
 	wait_for_end(&p);

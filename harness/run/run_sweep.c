@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profrig/num.h"
@@ -14,7 +15,7 @@
 #define MAX_ENTRY 65536
 #define MAX_ENVIRON ((size_t)2 << 20)
 /* An agent whose profrig died takes 2 s to end what it started, and a little to notice. */
-#define AGENT_PATIENCE_NS (4 * NS_PER_S)
+#define AGENT_PATIENCE_MS 4000
 #define KILL_ROUNDS 50
 #define UNBORN_NS (60 * NS_PER_S)
 
@@ -71,22 +72,39 @@ void leftovers_release(struct leftovers *l)
 
 /* --- processes --- */
 
-/* data: NUL-terminated entries, and a NUL behind the last. */
-static bool holds_entry(const char *data, size_t n, const char *entry)
+/* Value of a variable in the text of /proc/<pid>/environ; NULL when it is not there. */
+const char *sweep_value_in(const char *data, size_t n, const char *name)
 {
+	size_t len = strlen(name);
+
 	for (size_t at = 0; at < n; at += strlen(data + at) + 1)
-		if (!strcmp(data + at, entry))
-			return true;
-	return false;
+		if (!strncmp(data + at, name, len) && data[at + len] == '=')
+			return data + at + len + 1;
+	return NULL;
 }
 
-static bool carries(const char *pid, const char *entry)
+bool swept_is_dir(const struct swept *s, const char *dir)
+{
+	struct stat st;
+
+	if (s->dir && strcmp(dir, s->dir) == 0)
+		return true;
+	return s->there && stat(dir, &st) == 0 && st.st_dev == s->known.dev &&
+	       st.st_ino == s->known.ino;
+}
+
+static bool carries(const char *pid, const struct swept *s)
 {
 	CLEANUP(xfreep) char *path = xasprintf("/proc/%s/environ", pid);
 	CLEANUP(xfreep) char *data = NULL;
+	const char *id, *dir;
 	size_t n;
 
-	return fs_read(path, MAX_ENVIRON, &data, &n, NULL) == 0 && holds_entry(data, n, entry);
+	if (fs_read(path, MAX_ENVIRON, &data, &n, NULL) < 0)
+		return false;
+	id = sweep_value_in(data, n, "PROFRIG_RUN_ID");
+	dir = sweep_value_in(data, n, "PROFRIG_RUN_DIR");
+	return id && dir && strcmp(id, s->id) == 0 && swept_is_dir(s, dir);
 }
 
 static pid_t parent_of(pid_t pid)
@@ -121,7 +139,7 @@ bool sweep_is_ancestor(pid_t pid)
 }
 
 /* sig 0: only counts them. */
-static size_t signal_carriers(const char *entry, int sig)
+static size_t signal_carriers(const struct swept *s, int sig)
 {
 	size_t count = 0;
 	struct dirent *e;
@@ -130,7 +148,7 @@ static size_t signal_carriers(const char *entry, int sig)
 	while (d && (e = readdir(d))) {
 		int64_t pid;
 
-		if (num_i64(e->d_name, strlen(e->d_name), &pid) < 0 || !carries(e->d_name, entry) ||
+		if (num_i64(e->d_name, strlen(e->d_name), &pid) < 0 || !carries(e->d_name, s) ||
 		    sweep_is_ancestor((pid_t)pid))
 			continue;
 		count += kill((pid_t)pid, sig) == 0;
@@ -145,26 +163,29 @@ static void nap(int64_t ns)
 	clock_sleep_until_ns(clock_monotonic_ns() + ns);
 }
 
-size_t sweep_processes(const char *run_id)
+/* Of the agent on record, -1: it is gone, or none is on record. */
+static int agent_of(const struct swept *s)
 {
-	CLEANUP(xfreep) char *entry = xasprintf("PROFRIG_RUN_ID=%s", run_id);
-	int64_t until = clock_monotonic_ns() + AGENT_PATIENCE_NS;
-	size_t ended = 0, n;
-	pid_t agent;
+	return s->known.agent > 0 ? proven_pidfd(s->known.agent, s->known.agent_ticks) : -1;
+}
 
-	agent = sampler_find_agent(run_id);
-	if (agent > 0 && sweep_is_ancestor(agent))
+size_t sweep_processes(const struct swept *s)
+{
+	CLEANUP(xclosep) int agent = agent_of(s);
+	size_t ended = 0, n;
+
+	if (agent >= 0 && sweep_is_ancestor(s->known.agent))
 		return 0;
-	/* Its input has closed, mostly; under a dead dockerd nobody tells it. */
-	if (agent > 0)
-		ended += kill(agent, SIGTERM) == 0;
-	while (agent > 0 && clock_monotonic_ns() < until) {
-		nap(20 * NS_PER_MS);
-		agent = sampler_find_agent(run_id);
+	/* Mostly its input has closed; a dead dockerd keeps it open. SIGCONT wakes a stopped
+	 * agent. */
+	if (agent >= 0) {
+		ended += proven_signal(agent, SIGTERM) == 0;
+		proven_signal(agent, SIGCONT);
 	}
-	if (agent > 0)
-		kill(agent, SIGKILL);
-	for (int i = 0; i < KILL_ROUNDS && (n = signal_carriers(entry, SIGKILL)) > 0; i++) {
+	if (agent >= 0 && !proven_ended(agent, AGENT_PATIENCE_MS) &&
+	    proven_signal(agent, SIGKILL) == 0)
+		proven_ended(agent, AGENT_PATIENCE_MS);
+	for (int i = 0; i < KILL_ROUNDS && (n = signal_carriers(s, SIGKILL)) > 0; i++) {
 		ended = n > ended ? n : ended;
 		nap(20 * NS_PER_MS);
 	}
@@ -201,6 +222,43 @@ int sweep_remove_container(const struct engine *e, const char *name)
 	return r < 0 ? r : x.code != 0 ? -EIO : 0;
 }
 
+/* The sources of a container's mounts; one is the run directory, or what it shows of it. */
+char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
+			bool *ret_running)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, lines = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct proc_exit x;
+
+	*ret_running = false;
+	if (!e->mounts)
+		return NULL;
+	e->mounts(name, &argv);
+	if (proc_capture(argv.v, ENGINE_TIMEOUT_MS, 1 << 20, &out, NULL, &x, NULL) < 0 || x.code)
+		return NULL;
+	strvec_split(&lines, out.buf, "\n");
+	*ret_running = lines.nr > 0 && !strcmp(lines.v[0], "true");
+	for (size_t i = 1; i < lines.nr; i++) {
+		CLEANUP(xfreep) char *above = fs_dir(lines.v[i]);
+
+		if (!strcmp(fs_base(lines.v[i]), PLAN_INSIDE) && !strcmp(fs_base(above), run_id))
+			return STEAL(above);
+		if (!strcmp(fs_base(lines.v[i]), run_id))
+			return xstrdup(lines.v[i]);
+	}
+	return NULL;
+}
+
+/* The registry is ours alone, so the id in it is enough. */
+static bool is_its_container(const struct engine *e, const char *name, const struct swept *s)
+{
+	bool running;
+	CLEANUP(xfreep)
+	char *dir = s->in_registry ? NULL : sweep_mounted_dir(e, name, s->id, &running);
+
+	return s->in_registry || (dir && swept_is_dir(s, dir));
+}
+
 static bool sweep_container(struct sweep *sw, const struct engine *e, const char *name,
 			    const char *run_id)
 {
@@ -218,13 +276,13 @@ static bool sweep_container(struct sweep *sw, const struct engine *e, const char
 }
 
 /* Whether no container of this run is left. */
-static bool sweep_containers(struct sweep *sw, const struct engine *e, const char *run_id)
+static bool sweep_containers(struct sweep *sw, const struct engine *e, const struct swept *s)
 {
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	bool gone = true;
 
 	if (sweep_list_containers(e, &lines) < 0) {
-		struct leftover *row = sweep_row(sw, "container", xasprintf("profrig-%s", run_id),
+		struct leftover *row = sweep_row(sw, "container", xasprintf("profrig-%s", s->id),
 						 "perhaps: %s does not say", e->name);
 
 		row->kept = true;
@@ -233,11 +291,12 @@ static bool sweep_containers(struct sweep *sw, const struct engine *e, const cha
 	for (size_t i = 0; i < lines.nr; i++) {
 		const char *blank = strchr(lines.v[i], ' ');
 
-		if (blank && !strcmp(blank + 1, run_id)) {
+		if (blank && !strcmp(blank + 1, s->id)) {
 			CLEANUP(xfreep)
 			char *name = xstrndup(lines.v[i], (size_t)(blank - lines.v[i]));
 
-			gone &= sweep_container(sw, e, name, run_id);
+			if (is_its_container(e, name, s))
+				gone &= sweep_container(sw, e, name, s->id);
 		}
 	}
 	return gone;
@@ -245,36 +304,35 @@ static bool sweep_containers(struct sweep *sw, const struct engine *e, const cha
 
 /* --- runs --- */
 
-static bool processes_of(struct sweep *sw, const char *run_id)
+static bool processes_of(struct sweep *sw, const struct swept *s)
 {
-	CLEANUP(xfreep) char *entry = xasprintf("PROFRIG_RUN_ID=%s", run_id);
-	pid_t agent = sampler_find_agent(run_id);
+	CLEANUP(xclosep) int agent = agent_of(s);
 	struct leftover *row;
 	size_t n;
 
 	/* profrig may itself run inside a run whose profrig is dead. */
-	if (agent > 0 && sweep_is_ancestor(agent))
+	if (agent >= 0 && sweep_is_ancestor(s->known.agent))
 		return true;
 	if (sw->o->fix)
-		n = sweep_processes(run_id);
+		n = sweep_processes(s);
 	else
-		n = signal_carriers(entry, 0) + (agent > 0);
+		n = signal_carriers(s, 0) + (agent >= 0 && !proven_ended(agent, 0));
 	if (n == 0)
 		return true;
 	row = sweep_row(sw, "processes", xasprintf("%zu process%s", n, n == 1 ? "" : "es"),
-			"of run %s, whose profrig is dead", run_id);
+			"of run %s, whose profrig is dead", s->id);
 	if (sw->o->fix)
-		sweep_done(row, "ended %zu process%s of %s", n, n == 1 ? "" : "es", run_id);
+		sweep_done(row, "ended %zu process%s of %s", n, n == 1 ? "" : "es", s->id);
 	return sw->o->fix;
 }
 
-bool sweep_run(struct sweep *sw, const char *run_id, const char *engine)
+bool sweep_run(struct sweep *sw, const struct swept *s, const char *engine)
 {
 	const struct engine *e = engine ? engine_find(engine) : NULL;
-	bool gone = processes_of(sw, run_id);
+	bool gone = processes_of(sw, s);
 
 	if (e && e->container)
-		gone &= sweep_containers(sw, e, run_id);
+		gone &= sweep_containers(sw, e, s);
 	return gone;
 }
 
@@ -294,18 +352,21 @@ static void sweep_entry(struct sweep *sw, const char *path, const char *run_id)
 	const char *run_dir = json_string_value(json_object_get(entry, "run_dir"));
 	const char *engine = json_string_value(json_object_get(entry, "engine"));
 	pid_t owner = (pid_t)json_integer_value(json_object_get(entry, "pid"));
+	struct swept s = { .id = run_id, .in_registry = true };
 	CLEANUP(xclosep) int fd = -1;
 
+	s.dir = run_dir && *run_dir == '/' ? run_dir : NULL;
+	registry_read(entry, &s.known);
 	strvec_push(&sw->seen, run_id);
 	/* Else it is alive, or being finished off by another profrig. */
 	if (sweep_lock_of_dead(path, owner, &fd) == 0 &&
-	    (!run_dir || *run_dir != '/' || sweep_dir(sw, run_dir, owner) == 0)) {
+	    (!s.dir || sweep_dir(sw, &s, owner) == 0)) {
 		sw->dead++;
 		/*
 		 * While the engine does not answer the entry stays, for the next profrig to ask
 		 * again.
 		 */
-		if (sweep_run(sw, run_id, engine) && sw->o->fix)
+		if (sweep_run(sw, &s, engine) && sw->o->fix)
 			unlink(path);
 		else if (!sw->o->fix)
 			sweep_row(sw, "entry", xstrdup(path), "of run %s, whose profrig is dead",

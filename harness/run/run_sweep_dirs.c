@@ -2,8 +2,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
-#include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,13 @@
 #include <unistd.h>
 
 #include "profrig/control.h"
+#include "profrig/door.h"
+#include "profrig/num.h"
 
 #define LOCK_TRIES 25
 #define LOCK_NAP_NS (20 * NS_PER_MS)
-#define MAX_DEPTH_FDS 16
+#define MAX_DEPTH 64
+#define MAX_LOCK 65536
 /* A run directory that has been made and not locked yet, a link that is about to be renamed. */
 #define UNBORN_NS (60 * NS_PER_S)
 /* 20260304T050607Z-model-c0ffee */
@@ -34,47 +38,77 @@ int sweep_lock_of_dead(const char *path, pid_t owner, int *ret_fd)
 	return r;
 }
 
-/* --- what lies in a tree --- */
+/* --- whose it is --- */
 
-/* nftw has no argument for its function; nothing here runs in two threads. */
-static _Thread_local struct {
-	int64_t bytes;
-	const char *top;
-	struct strvec *rubbish;
-} walk;
-
-static int add_bytes(const char *path, const struct stat *st, int type, struct FTW *ftw)
+/*
+ * The folder around it stays held, so that what others put in the place of the directory, or of
+ * anything in it, is a name that leads nowhere.
+ */
+void sweep_look(struct swept *s)
 {
-	(void)path, (void)type, (void)ftw;
-	walk.bytes += (int64_t)st->st_blocks * 512;
-	return 0;
+	CLEANUP(xfreep) char *parent = fs_dir(s->dir);
+	struct stat st;
+
+	s->there = (door_holds(parent) || door_hold(parent, NULL) == 0) &&
+		   door_lstat(s->dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+		   (!s->known.ino || s->known.ino == st.st_ino) &&
+		   (!s->known.dev || s->known.dev == st.st_dev);
+	if (!s->there)
+		return;
+	s->known.dev = st.st_dev;
+	s->known.ino = st.st_ino;
 }
 
-int64_t sweep_tree_bytes(const char *path)
+json_t *sweep_read_lock(const char *path)
 {
-	walk.bytes = 0;
-	return nftw(path, add_bytes, MAX_DEPTH_FDS, FTW_PHYS | FTW_MOUNT) < 0 ? -1 : walk.bytes;
+	CLEANUP(xfreep) char *text = NULL;
+	struct stat st;
+	size_t n;
+
+	if (door_lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_nlink != 1 || fs_read(path, MAX_LOCK, &text, &n, NULL) < 0)
+		return NULL;
+	return json_loadb(text, n, 0, NULL);
 }
 
-static int add_rubbish(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	const char *base = path + ftw->base;
-	bool ours = ftw->level == 1 && (!strcmp(base, RUN_RESERVE) || !strcmp(base, RUN_LOCK) ||
-					!strcmp(base, RUN_SPACE) || !strcmp(base, CONTROL_FLAG));
+/* --- what lies in it --- */
 
-	if (type == FTW_F && (ours || S_ISSOCK(st->st_mode) || S_ISFIFO(st->st_mode) ||
-			      !fnmatch(FS_TEMP_PATTERN, base, FNM_PERIOD)))
-		strvec_push(walk.rubbish, path);
-	return 0;
+static bool is_rubbish(const char *name, mode_t mode, bool top)
+{
+	static const char *const ours[] = { RUN_RESERVE, RUN_LOCK, RUN_SPACE, CONTROL_FLAG };
+
+	for (size_t i = 0; top && S_ISREG(mode) && i < ARRAY_LEN(ours); i++)
+		if (!strcmp(name, ours[i]))
+			return true;
+	return S_ISSOCK(mode) || S_ISFIFO(mode) ||
+	       (S_ISREG(mode) && !fnmatch(FS_TEMP_PATTERN, name, FNM_PERIOD));
+}
+
+static void find_rubbish(const char *dir, dev_t dev, size_t depth, struct strvec *out)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (depth > MAX_DEPTH || fs_list(dir, &names, NULL) < 0)
+		return;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
+		struct stat st;
+
+		if (door_lstat(path, &st) < 0 || st.st_dev != dev)
+			continue;
+		if (S_ISDIR(st.st_mode) && fs_temp_pid(names.v[i]) <= 0)
+			find_rubbish(path, dev, depth + 1, out);
+		else if (S_ISDIR(st.st_mode) || is_rubbish(names.v[i], st.st_mode, depth == 0))
+			strvec_push(out, path);
+	}
 }
 
 /* Half-written files and what only the living have a use for. */
-static void sweep_rubbish(struct sweep *sw, const char *run_dir, const char *run_id)
+static void sweep_rubbish(struct sweep *sw, const struct swept *s)
 {
 	CLEANUP(strvec_release) struct strvec rubbish = STRVEC_INIT;
 
-	walk.rubbish = &rubbish;
-	nftw(run_dir, add_rubbish, MAX_DEPTH_FDS, FTW_PHYS | FTW_MOUNT);
+	find_rubbish(s->dir, s->known.dev, 0, &rubbish);
 	for (size_t i = 0; i < rubbish.nr; i++) {
 		bool lock = !strcmp(fs_base(rubbish.v[i]), RUN_LOCK);
 
@@ -82,17 +116,30 @@ static void sweep_rubbish(struct sweep *sw, const char *run_dir, const char *run
 		if (!sw->o->fix && lock)
 			continue;
 		if (sw->o->fix && (lock || !sw->o->all)) {
-			unlink(rubbish.v[i]);
+			fs_remove_tree(rubbish.v[i], NULL);
 			continue;
 		}
 		struct leftover *row = sweep_row(sw, "file", xstrdup(rubbish.v[i]),
-						 "of run %s, whose profrig is dead", run_id);
+						 "of run %s, whose profrig is dead", s->id);
+		struct err err = ERR_INIT;
 
-		row->bytes = sweep_tree_bytes(row->what);
-		if (sw->o->fix && unlink(row->what) < 0)
-			sweep_error(row, "%s", strerror(errno));
+		row->bytes = fs_size(row->what);
+		if (sw->o->fix && fs_remove_tree(row->what, &err) < 0)
+			sweep_error(row, "%s", err.msg);
 		else if (sw->o->fix)
 			sweep_done(row, "removed %s", row->what);
+	}
+}
+
+/* The folders that containers were shown. */
+static void sweep_skeleton(struct sweep *sw, const struct swept *s)
+{
+	static const char *const shown[] = { PLAN_INSIDE, PLAN_HIDDEN };
+
+	for (size_t i = 0; sw->o->fix && i < ARRAY_LEN(shown); i++) {
+		CLEANUP(xfreep) char *path = fs_join(s->dir, shown[i]);
+
+		fs_remove_tree(path, NULL);
 	}
 }
 
@@ -115,13 +162,12 @@ static void unescape(char *s)
 }
 
 /* Mount points strictly below a directory, the deepest of a pile last. */
-static void mounts_below(const char *dir, struct strvec *out)
+static void mounts_below(const char *top, struct strvec *points, struct strvec *ids)
 {
 	CLEANUP(xfreep) char *text = NULL;
-	CLEANUP(xfreep) char *top = realpath(dir, NULL);
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 
-	if (!top || fs_read("/proc/self/mountinfo", (size_t)16 << 20, &text, NULL, NULL) < 0)
+	if (fs_read("/proc/self/mountinfo", (size_t)16 << 20, &text, NULL, NULL) < 0)
 		return;
 	strvec_split(&lines, text, "\n");
 	for (size_t i = 0; i < lines.nr; i++) {
@@ -133,26 +179,53 @@ static void mounts_below(const char *dir, struct strvec *out)
 			continue;
 		unescape(field.v[4]);
 		below = fs_below(top, field.v[4]);
-		if (below && *below)
-			strvec_push(out, field.v[4]);
+		if (below && *below) {
+			strvec_push(points, below);
+			strvec_push(ids, field.v[0]);
+		}
 	}
 }
 
-static void sweep_mounts(struct sweep *sw, const char *run_dir, const char *run_id)
+/* By a descriptor that leads from the run directory, without links, to the mount of this number. */
+static int unmount(int dir, const char *below, const char *id)
 {
-	CLEANUP(strvec_release) struct strvec mounts = STRVEC_INIT;
+	CLEANUP(xclosep) int fd = door_open_beneath(dir, below, O_PATH, 0);
+	CLEANUP(xfreep) char *way = NULL;
+	struct statx st;
+	uint64_t want;
 
-	mounts_below(run_dir, &mounts);
-	for (size_t i = mounts.nr; i-- > 0;) {
+	if (fd < 0)
+		return -errno;
+	if (num_u64(id, strlen(id), &want) < 0 ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID) ||
+	    st.stx_mnt_id != want)
+		return -ESTALE;
+	way = xasprintf("/proc/self/fd/%d", fd);
+	return umount2(way, MNT_DETACH) < 0 ? -errno : 0;
+}
+
+static void sweep_mounts(struct sweep *sw, const struct swept *s)
+{
+	CLEANUP(strvec_release) struct strvec points = STRVEC_INIT, ids = STRVEC_INIT;
+	CLEANUP(xclosep) int dir = door_open(s->dir, O_PATH | O_DIRECTORY, 0);
+	CLEANUP(xfreep) char *way = dir < 0 ? NULL : xasprintf("/proc/self/fd/%d", dir);
+	char top[PATH_MAX];
+	ssize_t n = way ? readlink(way, top, sizeof(top) - 1) : -1;
+	struct stat st;
+
+	if (n <= 0 || fstat(dir, &st) < 0 || st.st_dev != s->known.dev || st.st_ino != s->known.ino)
+		return;
+	top[n] = '\0';
+	mounts_below(top, &points, &ids);
+	for (size_t i = points.nr; i-- > 0;) {
 		struct leftover *row =
-			sweep_row(sw, "mount", xstrdup(mounts.v[i]),
-				  "in the directory of run %s, whose profrig is dead", run_id);
+			sweep_row(sw, "mount", fs_join(s->dir, points.v[i]),
+				  "in the directory of run %s, whose profrig is dead", s->id);
+		int r = sw->o->fix ? unmount(dir, points.v[i], ids.v[i]) : 0;
 
-		if (!sw->o->fix)
-			continue;
-		if (umount2(row->what, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-			sweep_error(row, "%s", strerror(errno));
-		else
+		if (r < 0)
+			sweep_error(row, "%s", strerror(-r));
+		else if (sw->o->fix)
 			sweep_done(row, "unmounted %s", row->what);
 	}
 }
@@ -183,7 +256,7 @@ static void mark(struct sweep *sw, const char *run_dir)
 					 "still says it is running; its profrig is dead");
 	struct err err = ERR_INIT;
 
-	row->bytes = sweep_tree_bytes(run_dir);
+	row->bytes = fs_usage(run_dir);
 	if (!sw->o->fix)
 		return;
 	if (run_note_interrupted(run_dir, &err) < 0)
@@ -198,7 +271,7 @@ static void sweep_unborn(struct sweep *sw, const char *path)
 					 "of a run whose profrig died before it began");
 	struct err err = ERR_INIT;
 
-	row->bytes = sweep_tree_bytes(path);
+	row->bytes = fs_usage(path);
 	if (!sw->o->fix)
 		return;
 	if (fs_remove_tree(path, &err) < 0)
@@ -207,28 +280,32 @@ static void sweep_unborn(struct sweep *sw, const char *path)
 		sweep_done(row, "removed %s, a run that had not begun", path);
 }
 
-int sweep_dir(struct sweep *sw, const char *run_dir, pid_t owner)
+int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner)
 {
-	CLEANUP(xfreep) char *lock = fs_join(run_dir, RUN_LOCK);
-	CLEANUP(xfreep) char *parent = fs_dir(run_dir);
-	CLEANUP(xfreep) char *unborn = xasprintf("%s/.%s.tmp", parent, fs_base(run_dir));
+	CLEANUP(xfreep) char *lock = fs_join(s->dir, RUN_LOCK);
+	CLEANUP(xfreep) char *parent = fs_dir(s->dir);
+	CLEANUP(xfreep) char *unborn = xasprintf("%s/.%s.tmp", parent, fs_base(s->dir));
 	CLEANUP(xclosep) int fd = -1;
+	struct swept early = { .id = s->id, .dir = unborn, .known = s->known };
 
 	if (sweep_lock_of_dead(lock, owner, &fd) == -EWOULDBLOCK)
 		return 1;
-	if (fs_is_dir(run_dir)) {
-		json_t *doc = run_json_load(run_dir, NULL);
+	sweep_look(s);
+	if (s->there) {
+		json_t *doc = run_json_load(s->dir, NULL);
 		bool foreign = of_another_machine(doc), open = is_open(doc);
 
 		json_decref(doc);
 		if (foreign)
 			return 1;
 		if (open)
-			mark(sw, run_dir);
-		sweep_mounts(sw, run_dir, fs_base(run_dir));
-		sweep_rubbish(sw, run_dir, fs_base(run_dir));
+			mark(sw, s->dir);
+		sweep_mounts(sw, s);
+		sweep_skeleton(sw, s);
+		sweep_rubbish(sw, s);
 	}
-	if (fs_is_dir(unborn))
+	sweep_look(&early);
+	if (early.there)
 		sweep_unborn(sw, unborn);
 	return 0;
 }
@@ -244,7 +321,7 @@ static void sweep_dot(struct sweep *sw, const char *dir, const char *name)
 	struct stat st;
 	bool fresh;
 
-	if (lstat(path, &st) < 0)
+	if (door_lstat(path, &st) < 0 || st.st_uid != geteuid())
 		return;
 	fresh = clock_realtime_ns() - (int64_t)st.st_mtim.tv_sec * NS_PER_S < UNBORN_NS;
 	if (S_ISDIR(st.st_mode) && !fnmatch("." STAMP "*.tmp", name, FNM_PERIOD)) {
@@ -257,7 +334,7 @@ static void sweep_dot(struct sweep *sw, const char *dir, const char *name)
 		struct leftover *row =
 			sweep_row(sw, "file", xstrdup(path), "a link that was to become 'latest'");
 
-		if (sw->o->fix && unlink(path) == 0)
+		if (sw->o->fix && door_unlink(path) == 0)
 			sweep_done(row, "removed %s", path);
 	}
 }
@@ -265,18 +342,25 @@ static void sweep_dot(struct sweep *sw, const char *dir, const char *name)
 static void sweep_forgotten(struct sweep *sw, const char *run_dir)
 {
 	CLEANUP(xfreep) char *lock = fs_join(run_dir, RUN_LOCK);
-	const char *run_id = fs_base(run_dir);
-	json_t *doc;
+	struct swept s = { .id = fs_base(run_dir), .dir = run_dir };
+	json_t *entry, *doc;
 
 	/* Who ends well takes it away. */
-	if (access(lock, F_OK) < 0 || strvec_has(&sw->seen, run_id))
+	if (!fs_exists(lock) || strvec_has(&sw->seen, s.id))
 		return;
-	strvec_push(&sw->seen, run_id);
-	if (sweep_dir(sw, run_dir, 0) != 0)
+	strvec_push(&sw->seen, s.id);
+	sweep_look(&s);
+	if (!s.there)
+		return;
+	entry = sweep_read_lock(lock);
+	registry_read(entry, &s.known);
+	json_decref(entry);
+	sweep_look(&s);
+	if (!s.there || sweep_dir(sw, &s, 0) != 0)
 		return;
 	sw->dead++;
 	doc = run_json_load(run_dir, NULL);
-	sweep_run(sw, run_id, json_string_value(json_object_get(doc, "engine")));
+	sweep_run(sw, &s, json_string_value(json_object_get(doc, "engine")));
 	json_decref(doc);
 }
 
@@ -300,7 +384,7 @@ static void sweep_analysis(struct sweep *sw, const char *run_dir)
 			row = sweep_row(sw, "file", xstrdup(path),
 					"half written by an analysis that was killed");
 			row->bytes = fs_size(path);
-			if (sw->o->fix && unlink(path) == 0)
+			if (sw->o->fix && fs_remove_tree(path, NULL) == 0)
 				sweep_done(row, "removed %s", path);
 		}
 	}
@@ -311,7 +395,7 @@ void sweep_runs_dir(struct sweep *sw)
 	const char *dir = sw->o->runs_dir;
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 	struct dirent *e;
-	DIR *d = opendir(dir);
+	DIR *d = door_holds(dir) || door_hold(dir, NULL) == 0 ? door_opendir(dir) : NULL;
 
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] == '.')

@@ -30,32 +30,11 @@ static enum life life_of(const char *run_dir)
 
 /* --- containers --- */
 
-/* The run directory is the mount that ends in the run id. Owned, NULL when there is none. */
-static char *run_dir_of(const struct engine *e, const char *name, const char *run_id,
-			bool *ret_running)
-{
-	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, lines = STRVEC_INIT;
-	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	struct proc_exit x;
-
-	if (!e->mounts)
-		return NULL;
-	e->mounts(name, &argv);
-	if (proc_capture(argv.v, ENGINE_TIMEOUT_MS, 1 << 20, &out, NULL, &x, NULL) < 0 || x.code)
-		return NULL;
-	strvec_split(&lines, out.buf, "\n");
-	*ret_running = lines.nr > 0 && !strcmp(lines.v[0], "true");
-	for (size_t i = 1; i < lines.nr; i++)
-		if (!strcmp(fs_base(lines.v[i]), run_id))
-			return xstrdup(lines.v[i]);
-	return NULL;
-}
-
 static void stray_container(struct sweep *sw, const struct engine *e, const char *name,
 			    const char *run_id)
 {
 	bool running = false;
-	CLEANUP(xfreep) char *dir = run_dir_of(e, name, run_id, &running);
+	CLEANUP(xfreep) char *dir = sweep_mounted_dir(e, name, run_id, &running);
 	enum life life = dir ? life_of(dir) : UNKNOWN;
 	struct leftover *row;
 
@@ -99,17 +78,6 @@ static void stray_containers(struct sweep *sw, const struct engine *e)
 
 /* --- processes --- */
 
-/* Value of a variable in the text of /proc/<pid>/environ; NULL when it is not there. */
-static const char *value_in(const char *data, size_t n, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (size_t at = 0; at < n; at += strlen(data + at) + 1)
-		if (!strncmp(data + at, name, len) && data[at + len] == '=')
-			return data + at + len + 1;
-	return NULL;
-}
-
 static bool is_ours(const char *pid)
 {
 	CLEANUP(xfreep) char *path = fs_join("/proc", pid);
@@ -130,8 +98,8 @@ static void stray_process(struct sweep *sw, const char *name)
 	if (num_i64(name, strlen(name), &pid) < 0 || !is_ours(name) ||
 	    fs_read(path, MAX_ENVIRON, &data, &n, NULL) < 0)
 		return;
-	run_id = value_in(data, n, "PROFRIG_RUN_ID");
-	run_dir = value_in(data, n, "PROFRIG_RUN_DIR");
+	run_id = sweep_value_in(data, n, "PROFRIG_RUN_ID");
+	run_dir = sweep_value_in(data, n, "PROFRIG_RUN_DIR");
 	if (!run_id || !run_dir || strcmp(fs_base(run_dir), run_id) != 0 ||
 	    strvec_has(&sw->seen, run_id) || sweep_is_ancestor((pid_t)pid))
 		return;
@@ -139,7 +107,10 @@ static void stray_process(struct sweep *sw, const char *name)
 	strvec_push(&sw->seen, run_id);
 	life = life_of(run_dir);
 	if (life == DEAD) {
-		sweep_run(sw, run_id, NULL);
+		struct swept s = { .id = run_id, .dir = run_dir };
+
+		sweep_look(&s);
+		sweep_run(sw, &s, NULL);
 	} else if (life == UNKNOWN) {
 		struct leftover *row = sweep_row(sw, "processes", xasprintf("process %s", name),
 						 "of run %s, whose directory is not here", run_id);

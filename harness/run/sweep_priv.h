@@ -27,7 +27,9 @@ void sweep_done(struct leftover *row, const char *fmt, ...) __attribute__((forma
 void sweep_error(struct leftover *row, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Processes and containers of a dead run; whether nothing is left of it, or would be with fix. */
-bool sweep_run(struct sweep *sw, const char *run_id, const char *engine);
+bool sweep_run(struct sweep *sw, const struct swept *s, const char *engine);
+/* Value of a variable in the text of /proc/<pid>/environ; NULL when it is not there. */
+const char *sweep_value_in(const char *data, size_t n, const char *name);
 /* pid is profrig itself or what started it. */
 bool sweep_is_ancestor(pid_t pid);
 int sweep_remove_container(const struct engine *e, const char *name);
@@ -39,12 +41,23 @@ int sweep_list_containers(const struct engine *e, struct strvec *lines);
  * exec, so a lock whose owner is dead is asked for again for a moment.
  */
 int sweep_lock_of_dead(const char *path, pid_t owner, int *ret_fd);
+/*
+ * The run directory that a container has mounted, whose name ends in the run's id. Owned, NULL:
+ * there is none, or the engine does not say.
+ */
+char *sweep_mounted_dir(const struct engine *e, const char *name, const char *run_id,
+			bool *ret_running);
+/*
+ * Holds the folder that a run directory lies in (door.h) for the rest of the process, and looks
+ * whether the directory is one, is ours, and is the one on record: s->there.
+ */
+void sweep_look(struct swept *s);
+/* What .lock says of its run, of which it must be a file of ours. NULL: it says nothing. */
+json_t *sweep_read_lock(const char *path);
 /* 0 done, 1 its profrig lives, or it is another machine's. */
-int sweep_dir(struct sweep *sw, const char *run_dir, pid_t owner);
+int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner);
 /* Directories of dead runs in o->runs_dir that no registry knows. */
 void sweep_runs_dir(struct sweep *sw);
-/* Of a whole tree, without following links or leaving its file system. */
-int64_t sweep_tree_bytes(const char *path);
 
 /* What engines and /proc know of runs that were not seen. */
 void sweep_rest(struct sweep *sw);

@@ -19,6 +19,7 @@
 
 #include "profrig/clock.h"
 #include "profrig/csv.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/strbuf.h"
@@ -169,7 +170,7 @@ static int open_view(const struct compat *c, struct view *w, const char *dir, st
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, w->name);
 
-	w->f = fopen(path, "we");
+	w->f = door_fopen(path, "we");
 	if (!w->f)
 		return err_sys(err, errno, "cannot write %s", path);
 	w->path = STEAL(path);
@@ -295,7 +296,7 @@ static int close_views(struct view *views, size_t nr, int r, struct strvec *writ
 		if (r == 0)
 			strvec_push(written, views[i].path);
 		else
-			unlink(views[i].path); /* half of it would be taken for all */
+			door_unlink(views[i].path); /* half of it would be taken for all */
 		free(views[i].path);
 	}
 	return r;

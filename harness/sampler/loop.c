@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/metronome.h"
 #include "profrig/num.h"
@@ -347,8 +348,7 @@ static int open_file(struct sampling *sp, struct err *err)
 
 	if (r < 0)
 		return err_sys(err, -r, "cannot write %s", sp->path);
-	sp->fd =
-		open(sp->path, O_WRONLY | O_CREAT | O_CLOEXEC | (fresh ? O_APPEND : O_TRUNC), 0644);
+	sp->fd = door_open(sp->path, O_WRONLY | O_CREAT | (fresh ? O_APPEND : O_TRUNC), 0644);
 	if (sp->fd < 0)
 		return err_sys(err, errno, "cannot write %s", sp->path);
 	if (fresh) {

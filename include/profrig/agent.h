@@ -1,7 +1,14 @@
 /*
  * agent: the protocol of profrig-init, JSON lines over its stdin and stdout (docs/architecture.md).
  *
+ * The first request is the key of the run. Each event is a line "<key> <object>": what others write
+ * into the same pipe lacks the key, is counted and passed over, and swallows no event, because the
+ * key may stand anywhere in a line. The agent is not dumpable: without CAP_SYS_PTRACE a workload
+ * can neither read the key from it nor open its pipes.
+ *
  * Requests (one object a line, at most 1 MiB):
+ *	{"op":"key","id":0,"key":"<32 hex digits>"}
+ *		the first one; "hello" answers it
  *	{"op":"probe","id":N,"needs":["rocprofv3","libfoo.so.1","/dev/kfd"],"env":[…],
  *	 "inherit":true}
  *		a word with '/' is a path, lib*.so* a library, else a program in PATH, "a|b" either;
@@ -22,11 +29,17 @@
  *	{"op":"own","id":N,"dir":"/run","since_ns":0}
  *		gives what lies below dir to dir's owner, as far as the agent may: what changed
  *		since then (CLOCK_REALTIME)
+ *	{"op":"hold","id":0,"dir":"/run"}
+ *		holds a folder (door.h): out and err below it are opened without following a link
  *	{"op":"end"}
  *		ends everything and the agent
  * Events:
  *	{"ev":"hello","protocol":1,"run":"<run id>","version":"…","pid":1,"kernel":"…",
- *	 "arch":"x86_64","libc":"glibc 2.17|musl|none","monotonic_ns":…,"uid":0}
+ *	 "arch":"x86_64","libc":"glibc 2.17|musl|none","monotonic_ns":…,"uid":0,
+ *	 "start_ticks":…,"pid_ns":…,"ptrace":false}
+ *		start_ticks: when the agent began, as /proc/PID/stat has it; pid_ns: the inode of
+ *		its pid namespace. Both name one process of the machine, which no workload can be,
+ *		as none was started yet. ptrace: it has CAP_SYS_PTRACE, and so may the workload
  *	{"ev":"probe","id":N,"missing":["…"],"why":{"libfoo.so.1":"needs GLIBC_2.38"}}
  *	{"ev":"started","id":N,"pid":…,"t_ns":…}
  *	{"ev":"failed","id":N,"errno":2,"text":"cannot start 'x': …"}
@@ -43,12 +56,14 @@
  * step that was started last before it was first seen; once known this stays. When stdin closes the
  * agent ends all its descendants (TERM, 2 s, KILL) and itself: a killed profrig leaves nothing
  * behind. It reaps orphans, being PID 1 or a subreaper. It opens output files itself, append-only,
- * inside the run directory. It is linked statically and needs nothing from the image.
+ * below the folder that it was asked to hold. It is linked statically and needs nothing from the
+ * image.
  */
 #ifndef PROFRIG_AGENT_H
 #define PROFRIG_AGENT_H
 
-#define AGENT_PROTOCOL 1
+#define AGENT_PROTOCOL 2
+#define AGENT_KEY_LEN ((size_t)32)
 #define AGENT_MAX_LINE ((size_t)1 << 20)
 
 #endif

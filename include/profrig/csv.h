@@ -44,6 +44,12 @@ struct csv_writer {
 };
 
 void csv_str(struct csv_writer *w, const char *s);
+/*
+ * What a spreadsheet takes for a formula (it begins with = + - @, a tab or a carriage return) and
+ * is no number. In files that people open with one such a cell gets a ' in front.
+ */
+bool csv_is_formula(const char *s);
+void csv_sheet_str(struct csv_writer *w, const char *s);
 void csv_i64(struct csv_writer *w, int64_t v);
 void csv_u64(struct csv_writer *w, uint64_t v);
 void csv_f64(struct csv_writer *w, double v);

@@ -45,4 +45,12 @@ int dynlib_open(const char *const *names, void **ret_handle, struct err *err);
 int dynlib_load(void *handle, const struct dynlib_sym *syms, size_t n, void *into, struct err *err);
 void dynlib_close(void *handle);
 
+/*
+ * dynlib_none.c stands in for dynlib.c where profrig is linked statically (mk/tarball.mk): there
+ * dynlib_open always fails, and dynlib_possible is -ENOSYS with the words that dynlib_absent, which
+ * is only there, was given.
+ */
+int dynlib_possible(struct err *err);
+void dynlib_absent(const char *why);
+
 #endif

@@ -13,9 +13,10 @@
  * nvidia.com/gpu (podman). network, ipc, user and the
  * like are the engine's defaults when NULL. `options` come last, so they win.
  *
- * Mounts every container gets: the run directory at its own absolute path (rw), the folder of the
- * agent and the preload libraries at /.profrig (ro), and the model's directory at its own absolute
- * path (rw) unless workdir says otherwise and the image holds the model.
+ * Mounts every container gets: what it may see of the run directory at its own absolute path
+ * (run_mounts), the folder of the agent and the preload libraries at /.profrig (ro), and the
+ * model's directory at its own absolute path (rw) unless workdir says otherwise and the image holds
+ * the model.
  */
 #ifndef PROFRIG_ENGINE_H
 #define PROFRIG_ENGINE_H
@@ -41,8 +42,11 @@ struct engine_spec {
 	char *lib_dir; /* on the host: holds profrig-init and the preload libraries */
 	char *run_dir; /* NULL for a throw-away probe container */
 	VEC(struct engine_mount) mounts; /* the user's and the model's */
-	/* of things in the run directory, which a throw-away container has not */
-	VEC(struct engine_mount) late_mounts;
+	/*
+	 * the run directory as the container sees it (plan_inside.c), in order, then what lies in
+	 * it; a throw-away container has none of them
+	 */
+	VEC(struct engine_mount) run_mounts, late_mounts;
 	char *workdir, *user, *network, *ipc, *shm_size, *pull; /* NULL = default */
 	bool keep;                    /* leave the ended container for a look inside */
 	struct strvec caps, security; /* "SYS_ADMIN"; "seccomp=unconfined" */

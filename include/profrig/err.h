@@ -32,6 +32,9 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 /* As err_set with ": strerror(code)" appended. */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* What err_sys appends for a code. Borrowed. */
+const char *err_words(int code);
+
 /*
  * Prefixes "<fmt>: " to the message already there (or, when there is none, to strerror(-r)).
  * Returns r unchanged.

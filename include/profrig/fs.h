@@ -16,7 +16,8 @@
 
 /*
  * Whole file into a NUL-terminated buffer owned by the caller; larger than max is -EFBIG. ret_len
- * may be NULL.
+ * may be NULL. What is no file (a FIFO, a device, a socket) is -EINVAL at once, a folder -EISDIR;
+ * names below /dev and /proc, as of a pipe that the caller hands over, are read to their end.
  */
 int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err);
 /*

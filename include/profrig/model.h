@@ -72,12 +72,19 @@ struct track {
 	 * start
 	 */
 	uint64_t first_span, spans;
+	/* it has spans that are no columns: outside of the windows, or in a profile (profile.h) */
+	bool calls;
 	/*
 	 * after model_finish: it holds only spans that no thread executes (async ranges), beside
 	 * threads of its process that have calls
 	 */
 	bool beside;
 };
+
+static inline bool model_has_calls(const struct track *t)
+{
+	return t->spans > 0 || t->calls;
+}
 
 /*
  * What a span is. Work on a device is KERNEL, COPY or FILL on a QUEUE track; everything else is
@@ -245,10 +252,11 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 		...) __attribute__((format(printf, 5, 6)));
 
 /*
- * Cuts a finished model to windows (nr > 0, in order, apart). Spans are cut at their edges, those
- * outside are gone, and so are links of which an end is. first_ns and last_ns stay, so times are
- * still counted from the start of the whole. Samples stay too: whoever makes curves of them gets
- * what lies in the windows (curve_make).
+ * Cuts a finished model to windows (nr > 0, in order, apart). What is known of the whole is asked
+ * before: who shares what (topology_resolve), so that the windows of a trace add up. Spans are cut
+ * at their edges, those outside are gone, and so are links of which an end is. first_ns and last_ns
+ * stay, so times are still counted from the start of the whole. Samples stay too: whoever makes
+ * curves of them gets what lies in the windows (curve_make).
  */
 struct model_windowed {
 	uint64_t spans_cut, spans_out, links_out;

@@ -5,8 +5,8 @@
  * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
  * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
  * environment is complete with the origin of every variable. Paths are those the step sees; the run
- * directory has the same path everywhere. Looking whether a script exists is all that is asked of
- * the file system.
+ * directory has the same path everywhere. Whether a script exists, and which folders are the same
+ * by way of links, is all that is asked of the file system.
  *
  * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
  * different ones are a problem unless the user's env settles the variable. A variable is a step's
@@ -35,6 +35,10 @@
 #define PLAN_WRAP_LIBRARY "libprofrig_wrap.so"
 /* below the run directory: the scripts of wrap_at add a line each time they start their program */
 #define PLAN_WRAP_LOG "steps/wrap_at.log"
+
+/* Below the run directory, while a container lives: see struct plan_inside. */
+#define PLAN_INSIDE ".inside"
+#define PLAN_HIDDEN ".hidden"
 
 enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
 
@@ -116,6 +120,16 @@ struct plan_control {
 	struct plan_step *start, *stop; /* SCRIPT, COMMAND; beside the workload, not in steps */
 };
 
+/*
+ * What a container sees of the run directory, at its place in PLAN_INSIDE, which is mounted in the
+ * run directory's stead: nothing else of it is there (plan_inside.c). None on host.
+ */
+struct plan_inside {
+	char *rel; /* below the run directory */
+	bool file; /* an empty one is made beforehand; else a folder */
+	bool writable;
+};
+
 struct plan_need {
 	char *tool, *what; /* must exist where the workload runs */
 };
@@ -135,6 +149,7 @@ struct plan {
 	VEC(struct plan_sampler) samplers;
 	VEC(struct plan_output) outputs;
 	VEC(struct plan_need) needs;
+	VEC(struct plan_inside) inside;
 	VEC(struct plan_data) data; /* as conf->data.sets */
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */

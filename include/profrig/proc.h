@@ -57,6 +57,8 @@ struct proc_exit proc_exit_from_status(int status);
  */
 int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *out,
 		 struct strbuf *errs, struct proc_exit *ret, struct err *err);
+/* Has this process CAP_SYS_PTRACE, and so what it starts? True when that is not known. */
+bool proc_may_trace(void);
 /* "SIGKILL" for 9; NULL when unknown. */
 const char *proc_signal_name(int sig);
 int proc_signal_number(const char *name); /* "SIGTERM", "term", "15"; 0 when unknown */

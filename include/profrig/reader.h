@@ -71,6 +71,13 @@ struct reader {
 	int richness; /* of such formats: the more it can hold, the larger */
 };
 
+/*
+ * What the reader's read does and gives. -EIO: the file became shorter meanwhile, so what came of
+ * it counts for nothing.
+ */
+int reader_read(const struct reader *rd, const char *path, struct sink *s,
+		const struct read_opts *o, struct err *err);
+
 extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);

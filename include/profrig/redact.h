@@ -1,11 +1,13 @@
 /*
  * redact: keeps secrets out of what profrig writes.
  *
- * Whoever comes by a secret's value says so once (redact_learn); whoever writes text that others
- * made (messages of engines, arguments of users, whole files) has it gone over before it leaves.
- * Each line of a secret counts, as a key file's would be cut into lines by a log, and so does the
- * form that JSON gives it. What is found becomes "***". Independently of what was learned the
- * password of a URL (scheme://user:password@host) is taken out, and over http also a user without a
+ * Code that comes by a secret's value learns it once (redact_learn); code that writes text made
+ * elsewhere (messages of engines, arguments of users, whole files) has it gone over before it
+ * leaves. Each line of a secret counts, as a log cuts a key file into lines. So does each form in
+ * which words are written, and each form inside another: JSON, shell words, URLs, HTML, CSV. What
+ * is found becomes "***", and so does the beginning of a secret (REDACT_SURE bytes and more) at the
+ * end of a text, where a limit of length has cut it. Independently of what was learned the password
+ * of a URL (scheme://user:password@host) is taken out, and over http also a user without a
  * password, which is how tokens are written.
  *
  * Values shorter than REDACT_MIN are not learned: they are no secrets, and would be found

@@ -126,8 +126,12 @@ struct run_result {
 	uint64_t artifacts, artifacts_bad, artifacts_unread, samples;
 	char *run_dir;
 	size_t failed_step; /* whose end is the reason, counted from 1; 0: none is */
+	bool locked;        /* the run directory is, by lock_fd, until run_result_over */
+	int lock_fd;
 };
-void run_result_release(struct run_result *r);
+/* Nothing more will be written into the run directory: it is no live one any more. */
+void run_result_over(struct run_result *r);
+void run_result_release(struct run_result *r); /* also that */
 
 /*
  * Everything that must hold before a run begins: engine answers, image is there (or pulled), needs
@@ -185,7 +189,8 @@ int run_note_overhead(const char *run_dir, const struct run_overhead *o, struct 
  * run.json says how it ended; else no run directory was made, and it is "failed" or "skipped".
  * What the run's tools cost is there when run_note_overhead was before.
  */
-int run_perf_csv(const struct plan *pl, const char *status, const char *reason, struct err *err);
+int run_perf_csv(const struct plan *pl, const char *status, const char *reason,
+		 const volatile sig_atomic_t *interrupt, struct err *err);
 
 /* The kinds of GPU here: "gfx90a", "NVIDIA A100-SXM4-80GB". d: NULL is fine. */
 void run_gpu_archs(const struct devices *d, struct strvec *ret);
@@ -215,6 +220,7 @@ char *run_lib_dir(void);
 #define W_LATEST_LINK "W_LATEST_LINK"
 #define W_NOT_REGISTERED "W_NOT_REGISTERED"
 #define W_CONTAINER_LEFT "W_CONTAINER_LEFT"
+#define W_FOREIGN_EVENTS "W_FOREIGN_EVENTS"
 #define W_IDLE_UNSAMPLED "W_IDLE_UNSAMPLED"
 #define W_PULL_FAILED "W_PULL_FAILED"
 #define W_DATA_MISSING "W_DATA_MISSING"

@@ -6,12 +6,16 @@
  * sink_input_end. Times are ns of the input's own clock; strings become ids through sink_string.
  * Nothing here fails: problems of the data become warnings (sink_warn) and are counted.
  *
+ * Texts (names, categories, arguments, hosts …) are kept whole up to SINK_TEXT_MAX bytes. A longer
+ * one keeps its beginning, followed by an ellipsis and a hash of all of it, W_LONG_TEXT; arguments,
+ * which are JSON, become {"left_out":"N bytes, #hash"}.
+ *
  * enter/leave: the sink keeps one stack per track. A leave without enter is W_STRAY_LEAVE; a leave
  * whose name differs from the open span's closes it all the same, W_LEAVE_MISMATCH (pass STR_NONE
  * when the format does not name it); spans still open at sink_input_end close at the track's last
  * time, W_OPEN_SPAN. A negative duration is kept as a zero-length span, W_NEGATIVE_DURATION. Times
- * outside [-2^61, 2^62) ns are clamped, W_BAD_NUMBER; enter/leave times that go backwards on a
- * track are W_TIME_ORDER.
+ * outside [-2^61, 2^62) ns are clamped and the input is partial, W_TIME_RANGE; enter/leave times
+ * that go backwards on a track are W_TIME_ORDER.
  *
  * sources: a format whose parts are independent (the locations of an archive) does not push them in
  * an order of its own; it offers them, and the sink pulls: one after the other to their ends, or
@@ -25,6 +29,8 @@
 #define PROFRIG_SINK_H
 
 #include "profrig/model.h"
+
+#define SINK_TEXT_MAX 65536
 
 struct track_def {
 	enum track_kind kind;
@@ -65,12 +71,16 @@ struct sink;
 struct strbuf;
 struct wire;
 
+#define CALLSITE_NOBODY UINT32_MAX
+
 /* Lives as long as the call of sources; the reader's own state lies around it. */
 struct source {
 	track_id track;    /* whose enters and leaves it has */
 	bool samples_only; /* it has none of them */
 	bool callsites;    /* it may call callsite */
 	uint64_t records;  /* as far as the definitions tell: a hint */
+	/* Whether pull will push a call. Costs as much as reading up to the first one. NULL: no. */
+	bool (*has_calls)(const struct source *src);
 	/* Reads up to max records and pushes them: > 0 when more may follow, 0 at the end. */
 	int (*pull)(struct source *src, struct sink *into, uint64_t max);
 	/*
@@ -124,11 +134,12 @@ struct sink_ops {
 	void (*sources)(struct sink *s, struct source *const *v, size_t n);
 	/*
 	 * Only where no links are kept, and by sources: the innermost open call launches, or the
-	 * innermost open work was launched by, the place of the program that has this number. The
-	 * first work of a place is that of its first launch, the second of the second; without a
-	 * launch before it, it is W_UNLINKED_WORK.
+	 * innermost open work was launched by, the place of the program that has this number in
+	 * this process (a number that launches and work of one process share, CALLSITE_NOBODY when
+	 * the work's process is unknown). The first work of a place is that of its first launch,
+	 * the second of the second; without a launch before it, it is W_UNLINKED_WORK.
 	 */
-	void (*callsite)(struct sink *s, track_id t, int64_t t_ns, uint64_t id);
+	void (*callsite)(struct sink *s, track_id t, int64_t t_ns, uint32_t process, uint64_t id);
 };
 
 struct sink {
@@ -172,6 +183,10 @@ void sink_fact(struct sink *s, const char *key, int64_t value);
 
 /* ---- for those that are sinks: what every one of them does alike ---- */
 
+/* A text of n > SINK_TEXT_MAX bytes as it is kept; owned. *ret_hash: of the whole. */
+char *sink_text_cut(const char *text, size_t n, uint64_t *ret_hash);
+#define SAY_LONG_TEXT "a text of %zu bytes was cut; it begins '%.40s'"
+
 /* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two
  * overflows; real times reach to the year 2116. */
 #define TIME_MIN (-(INT64_C(1) << 61))
@@ -196,7 +211,7 @@ static inline int64_t time_shift(int64_t t_ns, int64_t by_ns)
 #define SAY_OPEN "'%s' and %zu more calls are still open at the end"
 #define SAY_READ_FAILED "a read of '%s' failed"
 #define SAY_INFINITE "a value of '%s' is infinite"
-#define SAY_UNLINKED_WORK "the launch of device work with a callsite id is not in the trace"
+#define SAY_UNLINKED_WORK "no launch found for device work with a callsite id"
 #define SAY_UNKNOWN_SERIES "sample of an unknown series"
 
 #endif

@@ -17,6 +17,8 @@
 #define W_LEAVE_MISMATCH "W_LEAVE_MISMATCH"
 #define W_NEGATIVE_DURATION "W_NEGATIVE_DURATION"
 #define W_BAD_NUMBER "W_BAD_NUMBER"
+#define W_LONG_TEXT "W_LONG_TEXT"
+#define W_TIME_RANGE "W_TIME_RANGE"
 #define W_BAD_EVENT "W_BAD_EVENT"
 #define W_TRUNCATED "W_TRUNCATED"
 #define W_UNTERMINATED "W_UNTERMINATED"
@@ -73,5 +75,7 @@ struct warning_info {
 
 extern const struct warning_info warning_table[]; /* ends with code NULL */
 const struct warning_info *warning_find(const char *code);
+/* Whether each one's text counts: it is an error, and of what comes a few times. */
+bool warning_keeps_texts(const struct warning_info *info);
 
 #endif

@@ -65,6 +65,18 @@ int report_add_table(const char *dir, struct table *take, struct err *err);
  * each/ those of the runs of an ensemble; nothing when there is no analysis.json of profrig.
  */
 void report_clear(const char *dir);
+/* Whether nothing else lies there. */
+bool report_owns_all(const char *dir);
+/*
+ * A new result is written beside the folder that it is meant for, and takes its place when it is
+ * whole: report_stage makes an empty folder (owned name; NULL with errno), report_commit moves it.
+ * A kill at any moment leaves the old result or the new one. Where other files lie in dir,
+ * or it is a mount point or the folder that profrig runs in, only its files are exchanged, one
+ * after the other, analysis.json last. The stage is gone afterwards, or is a temporary name
+ * (fs_temp_abandoned).
+ */
+char *report_stage(const char *dir);
+int report_commit(const char *stage, const char *dir, struct err *err);
 
 /* The page's shell, embedded at build time; NULL when built with PAGE=0. */
 const char *page_html(size_t *ret_len);

@@ -85,9 +85,9 @@ is "give only their rows" "$(cut -d, -f1 "$T/some/tables/ensemble.csv" | uniq | 
 check "and no page" test ! -e "$T/some/report.html" -a ! -e "$T/some/each/a/report.html"
 
 code "repeats" 0 env -C "$T" "$PROFRIG" run --engine host --repeat 2 -- true
-like "end with the command that sees them together" "$(tail -n 1 "$T/err")" 'these 2 runs: (profrig analyze .* -o ensemble)$'
-cmd=${BASH_REMATCH[1]}
-code "which works" 0 env -C "$T" "$PROFRIG" -q ${cmd#profrig }
-is "of both" "$(grep '^metrics,wall|s|workload' "$T/ensemble/tables/ensemble.csv" | cut -d, -f4)" 2
+like "say which of them it is" "$(grep ' run ' "$T/err" | tr '\n' ' ')" 'run 1/2 of true .*run 2/2 of true'
+like "end with where they are seen together" "$(tail -n 1 "$T/err")" 'these 2 runs: (.*/ensemble-.*)$'
+is "which is of both" "$(grep '^metrics,wall|s|workload' "${BASH_REMATCH[1]}/tables/ensemble.csv" | cut -d, -f4)" 2
+is "and no run" "$(cd "$T" && "$PROFRIG" list runs --json | jq '[.[] | select(.id | startswith("ensemble"))] | length')" 0
 code "one run" 0 env -C "$T" "$PROFRIG" run --engine host -- true
 check "has no such line" sh -c '! grep ensemble "$1"' sh "$T/err"

@@ -42,11 +42,12 @@ whole() {
 }
 for file in made/x.json.gz made/x.folded made/x.otf2; do
 	[ $file != made/x.folded ] || whole() { "$PROFRIG" -q info "$file" >whole 2>&1; }
-	for call in openat write rename close; do
+	[ $file = made/x.otf2 ] && moves=rename || moves=renameat
+	for call in openat write $moves close; do
 		points INT 130 $call convert in.json -o $file
 	done
 	points TERM 143 write convert in.json -o $file
-	points KILL 137 rename convert in.json -o $file
+	points KILL 137 $moves convert in.json -o $file
 	whole() {
 		local n
 		n=$("$PROFRIG" -q info --json "$file" 2>whole | jq .spans)
@@ -59,7 +60,7 @@ like "words" "$(reset; strace -o calls -e trace=rename -e inject=rename:signal=I
 # analysis: afterwards the same command does all of it
 reset() { rm -rf made/*; }
 whole() { "$PROFRIG" -q analyze in.json -o made/a >whole 2>&1 && test -s made/a/report.html -a -s made/a/tables/callpaths.csv; }
-points INT 130 rename analyze in.json -o made/a
+points INT 130 renameat analyze in.json -o made/a
 points TERM 143 write analyze in.json -o made/a
 
 # a database whose writer has left a log is read from a copy
@@ -77,7 +78,7 @@ reset() { :; }
 whole() { "$PROFRIG" -q info left.rpd >whole 2>&1; }
 check "there is a log" test -s left.rpd-wal
 points TERM 143 copy_file_range info left.rpd
-points INT 130 unlink info left.rpd
+points INT 130 unlinkat info left.rpd
 
 # SIGKILL leaves it to the next one that writes there
 killed() { # system call, n, command…
@@ -88,7 +89,7 @@ killed() { # system call, n, command…
 old() { find made tmp -path '*/.profrig-*' -exec touch -hd '20 minutes ago' {} +; }
 rm -rf made/* made/.profrig-* tmp/*
 killed rename 1 convert in.json -o made/x.otf2
-killed rename 1 convert in.json -o made/x.json
+killed renameat 1 convert in.json -o made/x.json
 is "killed ones leave halves" "$(half | wc -l)" 2
 code "the next one" 0 "$PROFRIG" convert in.json -o made/y.json
 is "leaves alone what was written just now" "$(half | wc -l)" 2
@@ -97,11 +98,11 @@ touch "made/.profrig-$$-0.tmp" made/.profrig-mine.tmp && touch -hd '20 minutes a
 code "later" 0 "$PROFRIG" convert in.json -o made/y.json
 like "it removes them and says so" "$(cat "$T/err")" 'made: removed 2 half-written files of a profrig that was killed, '
 is "but nothing of somebody who lives, and no other names" "$(half | sort | tr '\n' ' ')" "$(printf '%s\n' "made/.profrig-$$-0.tmp" made/.profrig-mine.tmp | sort | tr '\n' ' ')"
-killed rename 3 analyze in.json -o made/a
-is "a killed analysis leaves a half table" "$(find made/a -name '.profrig-*' | wc -l)" 1
+killed renameat 3 analyze in.json -o made/a
+is "a killed analysis leaves a half result" "$(find made -mindepth 1 -maxdepth 1 -type d -name '.profrig-*' | wc -l)" 1
 old
 code "the next one" 0 "$PROFRIG" analyze in.json -o made/a
-is "removes it" "$(find made/a -name '.profrig-*' | wc -l)" 0
+is "removes it" "$(find made -mindepth 1 -type d -name '.profrig-*' | wc -l)" 0
 killed copy_file_range 2 info left.rpd
 is "a killed reader of a database leaves its copy" "$(find tmp -mindepth 1 -maxdepth 1 | wc -l)" 1
 old

@@ -151,7 +151,7 @@ mkdir df && printf 'ARG BASE_DOCKER=debian:12\nFROM $BASE_DOCKER\n' >df/Dockerfi
 printf 'model: {name: d, command: [bash, run.sh, --fast, "a b"], image: "x:1", dockerfile: Dockerfile}\n' >df/profrig.yaml
 code "a model with a Dockerfile" 4 env PROFRIG_DOCKER=/nonexistent/docker "$PROFRIG" -q run -o "$T/runs" --engine docker --perf-csv df.csv df
 is "has it in its row, and what it begins with" "$(cell docker_file 1 df.csv) $(cell base_docker 1 df.csv)" "$T/df/Dockerfile debian:12"
-is "arguments are what stands behind the script" "$(cell args 1 df.csv)" "--fast 'a b'"
+is "arguments are what stands behind the script, and no formula" "$(cell args 1 df.csv)" "'--fast 'a b'"
 code "without the workload" 0 run --perf-csv perf.csv --skip-model-run --tools cpu_usage --set "pre_scripts=[$T/s/note.sh]" --set "post_scripts=[$T/s/note.sh]" -- sh -c 'echo never >>$PROFRIG_RUN_DIR/ran'
 is "the scripts run" "$(tr '\n' ' ' <"$(last)/ran")" "ran ran "
 is "and it is skipped" "$(cell status -1) $(json .status)" "SKIPPED skipped"
@@ -266,3 +266,38 @@ if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /proc/driver 2>/dev/null
 else
 	skip "a model left out on this GPU" "needs root and /proc/driver"
 fi
+
+# The table's lock may be held by somebody who never lets go, and a workload may put something else in its place.
+cd "$T" && mkdir -p lock && cd lock || exit 1
+touch t.csv
+flock t.csv sleep 60 &
+holder=$!
+wait_for sh -c '! flock -n t.csv true'
+"$PROFRIG" -q run --no-analyze -o "$T/runs" --engine host --perf-csv t.csv -- true >out 2>err &
+pid=$!
+wait_for grep -qs '"status": "success"' "$T/runs/latest/run.json"
+sleep 0.3
+kill -INT $pid
+SECONDS=0
+wait $pid
+is "a table whose lock is held: Ctrl-C is 130" $? 130
+check "at once" test $SECONDS -le 5
+like "says who has it" "$(cat err)" "another process holds the lock of '.*t.csv'"
+kill $holder
+is "nothing was written" "$(cat t.csv)" ""
+echo mine >victim
+code "a workload that makes the table a link" 6 "$PROFRIG" -q run --no-analyze -o "$T/runs" --engine host --perf-csv new.csv -- ln -s victim new.csv
+like "says so" "$(cat "$T/err")" "is a link now, and was none when profrig began"
+is "what it led to is as it was" "$(cat victim)" mine
+mkfifo fifo.csv
+code "a FIFO in its place" 6 timeout 60 "$PROFRIG" -q run --no-analyze -o "$T/runs" --engine host --perf-csv fifo.csv -- true
+like "is no table" "$(cat "$T/err")" "is no regular file"
+
+# What a spreadsheet would take for a formula is none in the table; numbers and JSON stay as they are.
+mkdir sheet && echo true >sheet/run.sh
+for arg in '=1+1' '+a' '@b' '-5'; do
+	printf 'model: {name: s, command: [bash, run.sh, "%s"]}\n' "$arg" >sheet/profrig.yaml
+	code "an argument $arg" 0 "$PROFRIG" -q run --no-analyze -o "$T/runs" --engine host --perf-csv sheet.csv sheet
+done
+is "what would be formulas is none, numbers stay" "$(for i in 1 2 3 4; do cell args $i sheet.csv; done | tr '\n' ' ')" "'=1+1 '+a '@b -5 "
+is "the companions keep what was said" "$(jq -r '.[0].args' sheet_entry.json)" -5

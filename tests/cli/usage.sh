@@ -63,7 +63,7 @@ for k in tools engines samplers readers analyses reports converters models optio
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
 like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
-like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace"
+like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace,tensorflow,ascend"
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"
 code "two lists at once" 2 "$PROFRIG" list tools engines
@@ -119,13 +119,13 @@ for f in text json sh; do code "plan --format $f" 0 "$PROFRIG" -q plan --engine 
 code "plan as a script is a script" 0 sh -n "$T/out"
 cat >"$T/bad.yaml" <<'Y'
 model: {command: [true], comand: x}
-tools: [rocprof, rpd]
+tools: [rocprof, rocprofv3]
 engine: docker
 pre_scripts: [nosuch.sh]
 Y
 code "a configuration with mistakes of every kind" 3 "$PROFRIG" run -o "$T/none" --repeat 3 --config "$T/bad.yaml"
 is "all are told, each once" "$(sed "s,$T/,,g; s/^profrig: error: //" "$T/err")" "bad.yaml:1: unknown key 'comand' in model; did you mean 'command'?
-bad.yaml:2: tools 'rocprof' and 'rpd' cannot run together (both trace the GPU, which has room for one: gpu-tracer): leave one out
+bad.yaml:2: tools 'rocprof' and 'rocprofv3' cannot run together (both trace the GPU, which has room for one: gpu-tracer): leave one out
 bad.yaml:3: engine 'docker' needs an image: model.image or --image
 bad.yaml:4: script 'nosuch.sh' is not there
 4 problems in the configuration; nothing was started"

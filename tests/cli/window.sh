@@ -76,6 +76,19 @@ for how in linear previous trapezoid; do
 	done
 done
 
+# So do those of devices: who shares what is known of the whole, and one that idles in a window has its row there.
+"$B/tests/fixtures/gen/make_otf2" --processes 3 --queues 2 --devices 3 --events 400 --power 1 --tail_us 40000 "$T/devices" >/dev/null
+sums() { for a in "$@"; do tail -n +2 "$a/tables/energy_totals.csv"; done | awk -F, '{ k = $1 " " $2 " " $3; for (i = 4; i <= 6; i++) s[k, i] += $i; n[k]++ } END { for (k in n) print k, n[k], s[k, 4], s[k, 5], s[k, 6] }' OFMT=%.9g | sort; }
+parts=(:20% 20%:35.5% 35.5%:80% 80%:99.9999% 99.9999%:)
+for part in : "${parts[@]}"; do code "devices in $part" 0 "$PROFRIG" -q analyze --format csv --window "$part" "$T/devices" -o "$T/d-$part"; done
+same=$(join -j 1 <(sums "$T/d-:" | sed 's/ /~/; s/ /~/') <(sums "${parts[@]/#/$T/d-}" | sed 's/ /~/; s/ /~/') | awk '{ for (i = 3; i <= 5; i++) { d = $i - $(i + 4); if (d < 0) d = -d; if (d > 1e-6) print }; if ($6 != 5) print }')
+is "the parts of all views add up" "$same" ""
+is "there are both views of each counter" "$(sums "$T/d-:" | wc -l)" 12
+sharing() { jq -r '.tables.sharing.data | transpose | map(map(tostring) | join(" ")) | join("\n")' "$1/report.json" | sort; }
+code "who shares what" 0 "$PROFRIG" -q analyze --window : "$T/devices" -o "$T/d1"
+code "who shares what, in a window" 0 "$PROFRIG" -q analyze --window 99.9999%: "$T/devices" -o "$T/d2"
+is "is the same" "$(sharing "$T/d2")" "$(sharing "$T/d1")"
+
 # Marks.
 marks='[{"name": "warm", "t_ns": 11000000000, "uncertainty_ns": 1200, "stamped": "received", "by": "workload"}, {"name": "end", "t_ns": 13000000000, "uncertainty_ns": 0, "stamped": "made", "by": "ann"},
  {"name": "warm", "t_ns": 17000000000, "uncertainty_ns": null, "stamped": "received", "by": "x"}, {"name": "odd", "t_ns": -4}, 7, {"t_ns": "x"}]'

@@ -24,9 +24,9 @@ agent_gone() {
 # background SECONDS: a run that would take so long; waits until its workload works
 background() {
 	rm -f "$T/runs/latest"
-	"$PROFRIG" -q run -o "$T/runs" --engine "$engine" --image "$image" --tools-dir "$tools" --set grace=1 --tools A -- /bin/sh -c "touch \"\$PROFRIG_RUN_DIR/working\"; sleep $1" >"$T/out" 2>"$T/err" &
+	"$PROFRIG" -q run -o "$T/runs" --engine "$engine" --image "$image" --tools-dir "$tools" --set grace=1 --tools A -- /bin/sh -c "touch \"\$PROFRIG_RUN_DIR/artifacts/workload/working\"; sleep $1" >"$T/out" 2>"$T/err" &
 	pid=$!
-	wait_for test -e "$T/runs/latest/working" || not_ok "$engine: a run begins" "$(cat "$T/err")"
+	wait_for test -e "$T/runs/latest/artifacts/workload/working" || not_ok "$engine: a run begins" "$(cat "$T/err")"
 }
 complete() {
 	check "$engine: $1: the run directory is complete" jq -e '.schema == "profrig.run/1" and .ended_utc and (.steps | length > 0)' "$(dir)/run.json"
@@ -84,7 +84,7 @@ deaths() {
 	wait "$pid"
 	is "$engine: Ctrl-C: 130" "$?" 130
 	is "$engine: the signal arrived" "$(json '[.steps[] | select(.kind == "workload") | .signal] | join(" ")')" SIGINT
-	like "$engine: post scripts ran" "$(cat "$(dir)/order")" "post A"
+	like "$engine: post scripts ran" "$(cat "$(dir)/artifacts/workload/order")" "post A"
 	complete "Ctrl-C"
 
 	background 900

@@ -35,7 +35,7 @@ judge() { # status
 try env
 is "a whole run" $? 0
 want=$(files)
-for fault in write:ENOSPC rename:EIO fsync:EIO unlink:EACCES clone:EAGAIN clone3:EAGAIN socket:EMFILE bind:EADDRINUSE flock:ENOLCK; do
+for fault in write:ENOSPC rename:EIO renameat:EIO fsync:EIO unlink:EACCES unlinkat:EACCES mkdirat:ENOSPC symlinkat:EIO openat2:EMFILE clone:EAGAIN clone3:EAGAIN socket:EMFILE bind:EADDRINUSE flock:ENOLCK; do
 	call=${fault%:*} error=${fault#*:}
 	points=0 bad=
 	for n in {1..300}; do

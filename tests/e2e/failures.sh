@@ -27,13 +27,13 @@ code "a timeout is exit 1, also when INT and TERM are ignored" 1 run --timeout 1
 is "its status" "$(json .status)" timeout
 complete "timeout"
 
-code "forks away is exit 1, and the stray is ended" 1 run -- /bin/sh -c 'setsid sh -c "sleep 300 & echo \$! >\"$PROFRIG_RUN_DIR/stray\"; wait" </dev/null >/dev/null 2>&1 & while [ ! -s "$PROFRIG_RUN_DIR/stray" ]; do sleep 0.1; done'
+code "forks away is exit 1, and the stray is ended" 1 run -- /bin/sh -c 'setsid sh -c "sleep 300 & echo \$! >\"$PROFRIG_RUN_DIR/artifacts/workload/stray\"; wait" </dev/null >/dev/null 2>&1 & while [ ! -s "$PROFRIG_RUN_DIR/artifacts/workload/stray" ]; do sleep 0.1; done'
 like "its reason" "$(json .reason)" "left .* running"
-check "no stray lives" sh -c "! kill -0 $(cat "$(dir)/stray") 2>/dev/null"
+check "no stray lives" sh -c "! kill -0 $(cat "$(dir)/artifacts/workload/stray") 2>/dev/null"
 complete "forks away"
 
-code "binary output is kept as it is" 0 run -- /bin/sh -c 'head -c 100000 /dev/urandom | tee "$PROFRIG_RUN_DIR/sent"'
-check "byte for byte" cmp "$(dir)/sent" "$(ls "$(dir)"/steps/*workload.out)"
+code "binary output is kept as it is" 0 run -- /bin/sh -c 'head -c 100000 /dev/urandom | tee "$PROFRIG_RUN_DIR/artifacts/workload/sent"'
+check "byte for byte" cmp "$(dir)/artifacts/workload/sent" "$(ls "$(dir)"/steps/*workload.out)"
 complete "binary output"
 
 code "standard error is closed" 0 sh -c '"$0" run -o "$1/runs" --engine host -- /bin/sh -c "cat $1/runtime/profrig/*" 2>&-' "$PROFRIG" "$T"
@@ -41,7 +41,7 @@ check "progress is not written into the file that gets its number" jq -e .run_di
 
 code "a pre script that fails is exit 1" 1 run --tools badpre -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/ran"'
 check "the workload did not run" test ! -e "$(dir)/ran"
-is "the post script did" "$(cat "$(dir)/order")" "post badpre"
+is "the post script did" "$(cat "$(dir)/artifacts/workload/order")" "post badpre"
 like "the reason names the step" "$(json .reason)" "badpre"
 complete "pre script"
 
@@ -87,7 +87,7 @@ kill -INT $pid
 wait $pid
 is "Ctrl-C is 130" "$?" 130
 is "its status" "$(json .status)" interrupted
-like "post scripts ran" "$(cat "$(dir)/order")" "post A"
+like "post scripts ran" "$(cat "$(dir)/artifacts/workload/order")" "post A"
 complete "interrupted"
 
 (trap '' HUP && background -- /bin/sh -c "touch '$T/working'; while [ ! -e '$T/go' ]; do sleep 0.1; done" && kill -HUP $pid && touch "$T/go" && wait $pid)

@@ -53,13 +53,16 @@ run*)
 	words) printf "unknown flag: --nosuch\n\nUsage:  docker run [OPTIONS] IMAGE [COMMAND] [ARG...]\n\nRun 'docker run --help' for more information\n" >&2; exit 125 ;;
 	noise) yes 'this is no event' | head -n 200000 ;;
 	long) head -c 20000000 /dev/zero; echo ;;
-	liar) echo '{"ev":"hello","protocol":1}'; for i in 1 2 3; do read -r line; echo '{"ev":"exited","id":77,"code":0}'; echo '{"ev":[]}'; echo '{'; done; exit 3 ;;
+	liar) read -r line; key=$(jq -r .key <<<"$line"); echo "$key "'{"ev":"hello","protocol":2}'
+		for i in 1 2 3; do read -r line; for ev in '{"ev":"exited","id":77,"code":0}' '{"ev":[]}' '{'; do echo "$key $ev"; done; done; exit 3 ;;
+	old) echo '{"ev":"hello","protocol":1,"version":"0.1.0"}'; sleep 300 ;;
 	esac
 	exec "$AGENT" --run "$2" ;;
 esac
 D
 chmod +x docker
 export T HOW AGENT=$B/profrig-init PROFRIG_DOCKER=$T/docker
+old() { HOW=old fault "an agent of an older version" 1 failed "of another version" 30 --engine docker --image x -- true; }
 liar() { HOW=liar fault "an engine that answers nonsense" 1 failed "docker ended with status 3|gave no answer" 90 --engine docker --image x -- true; }
 no_version() {
 	HOW=hang-version code "a daemon that does not answer what version it is" 0 timeout 100 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x --no-analyze -- true
@@ -84,6 +87,7 @@ like "says what is wrong, not where help is" "$(cat err)" "ended with status 125
 HOW=denied code "an engine that is not for the caller" 4 "$PROFRIG" -q run -o "$T/runs" --engine docker --image x -- true
 like "is not to be installed again" "$(cat err)" "usermod -aG docker"
 beside liar
+beside old
 beside no_version
 beside interrupted "an engine that hangs" hang
 HOW=noise fault "an engine that prints what is no event" 0 success "" 30 --engine docker --image x -- true

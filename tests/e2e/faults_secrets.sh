@@ -96,17 +96,39 @@ no_secret "its messages" err
 
 # One of the caller's own, which no configuration names, spelled out all the same.
 rm -rf runs
-export HF_TOKEN=hunter2-callers MY_KEY=/tmp/hunter-path-of-a-key
+export HF_TOKEN=hunter2-callers MY_KEY=$T/hunter-path-of-a-key
+touch "$MY_KEY"
 code "a command that spells out a variable of the caller's" 0 "$PROFRIG" -vv run -o "$T/runs" --engine host --tools cpu_usage --label "t=$HF_TOKEN" -- sh -c true -H "Authorization: Bearer $HF_TOKEN" "$MY_KEY"
 mv out printed
 no_secret "its run directory" runs
 no_secret "its messages" err printed
-check "the path of a key is none" grep -qF /tmp/hunter-path-of-a-key "$(cat printed)/run.json"
+check "the path of a key is none" grep -qF "$MY_KEY" "$(cat printed)/run.json"
 for f in text json sh; do
 	code "its plan as $f" 0 "$PROFRIG" -vv plan --format $f --engine host -- sh -c true "$HF_TOKEN"
 	no_secret "its plan as $f" out err
 done
 unset HF_TOKEN MY_KEY
+# Quotes, a slash in front as base64 has it, what URLs, pages and tables write differently: in each file and format, and in tables for spreadsheets.
+for value in "hunter2-it's-mine" 'hunter2-"both"-'"'"'kinds'"'" '/hunter2+of/base64==' 'hunter2 & <more>, "x"; %y' "hunter2\\back\\slash'"; do
+	rm -rf runs perf* m.html
+	export HF_TOKEN=$value
+	code "a secret that is $value" 0 "$PROFRIG" -vv run -o "$T/runs" --engine host --tools cpu_usage --perf-csv perf.csv --label "x=$HF_TOKEN" --label "y=echo '${HF_TOKEN//"'"/"'\\''"}'" \
+		-- sh -c 'echo "performance: 3 it/s"' "$HF_TOKEN" "echo '${HF_TOKEN//"'"/"'\\''"}'"
+	mv out printed
+	no_secret "its run directory" runs
+	no_secret "its messages" err printed
+	check "tables were written" test -s perf.csv
+	no_secret "its tables" perf*
+	for f in text json sh; do
+		code "its plan as $f" 0 "$PROFRIG" -vv plan --format $f --engine host --label "x=$HF_TOKEN" -- sh -c true "$HF_TOKEN"
+		no_secret "its plan as $f" out err
+	done
+	# a table of an older run, or of another program
+	sed 's/[*][*][*]/hunter2-in-a-table/g' perf.csv >old.csv
+	HF_TOKEN=hunter2-in-a-table code "a mail of a table" 0 "$PROFRIG" report old.csv --format mail -o m.html
+	no_secret "the mail" m.html
+done
+unset HF_TOKEN
 # Values that a JSON document has elsewhere: what is written stays one, and stays what it says.
 for value in 00000000 started_utc duration_s "$(basename "$T")"; do
 	code "a secret that is '$value'" 0 "$PROFRIG" -q run -o "$T/runs" --engine host --tools cpu_usage --set "env.API_KEY='$value'" -- sleep 0.1

@@ -10,11 +10,11 @@ tools=$ROOT/tests/fixtures/tools
 # Each waits until all of them work, so that they really are side by side; then says its number.
 start() { # number, model
 	"$PROFRIG" -q run -o "$T/runs" --engine "$engine" ${IMAGE:+--image $IMAGE} --tools-dir "$tools" --tools A,outs --set model.name="$2" \
-		-- /bin/sh -c "touch \"\$PROFRIG_RUN_DIR/working\"; n=0; while [ ! -e \"\$PROFRIG_RUN_DIR/go\" ] && [ \$n -lt 900 ]; do sleep 0.1; n=\$((n+1)); done; echo number $1 \$PROFRIG_RUN_ID
+		-- /bin/sh -c "touch \"\$PROFRIG_RUN_DIR/artifacts/workload/working\"; n=0; while [ ! -e \"\$PROFRIG_RUN_DIR/artifacts/workload/go\" ] && [ \$n -lt 900 ]; do sleep 0.1; n=\$((n+1)); done; echo number $1 \$PROFRIG_RUN_ID
 			echo '[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"name\":\"f$1\"},' >\$OUTS/must.json; cat \$OUTS/must.json >\$OUTS/may.json" >"$T/out.$1" 2>"$T/err.$1" &
 	pids[$1]=$!
 }
-all_work() { test "$(ls "$T"/runs/2*/working 2>/dev/null | wc -l)" -ge "$1"; }
+all_work() { test "$(ls "$T"/runs/2*/artifacts/workload/working 2>/dev/null | wc -l)" -ge "$1"; }
 ten() { # engine
 	local i bad= dir pids=() rc
 	rm -rf "$T/runs"
@@ -23,7 +23,7 @@ ten() { # engine
 	for i in 0 1 2 3 4; do start $i same; done
 	for i in 5 6 7 8 9; do start $i "other-$i"; done
 	check "$1: ten work side by side" wait_for all_work 10
-	for dir in "$T"/runs/2*; do touch "$dir/go"; done
+	for dir in "$T"/runs/2*; do touch "$dir/artifacts/workload/go"; done
 	for i in 0 1 2 3 4 5 6 7 8 9; do
 		wait "${pids[$i]}"
 		rc=$?
@@ -50,7 +50,7 @@ killed() { # engine: of six two are killed, and another begins and clears up whi
 	wait "${pids[1]}" "${pids[4]}" 2>/dev/null
 	code "$1: a run beside them clears up after the dead" 0 "$PROFRIG" run -o "$T/runs" --no-analyze --engine "$1" ${IMAGE:+--image $IMAGE} -- true
 	is "$1: both of them" "$(grep -c 'marked interrupted' "$T/err")" 2
-	for dir in "$T"/runs/2*; do touch "$dir/go"; done
+	for dir in "$T"/runs/2*; do touch "$dir/artifacts/workload/go"; done
 	for i in 0 2 3 5; do
 		wait "${pids[$i]}" || bad="$bad $i: $(cat "$T/err.$i")"
 		[ "$(cat "$(cat "$T/out.$i")"/steps/*workload.out)" = "number $i $(basename "$(cat "$T/out.$i")")" ] || bad="$bad $i"

@@ -12,7 +12,7 @@ mv "$T/stage/opt/first" "$T/moved to/second"
 ln -s "$T/moved to/second/bin/profrig" "$T/elsewhere/profrig"
 cd "$T/elsewhere" || exit 1
 code "doctor" 0 ./profrig doctor --json
-check "finds its agent" jq -e --arg d "$T/moved to/second" '.[] | select(.kind == "agent") | .state == "ok" and (.detail | startswith($d))' "$T/out"
+check "finds its agent" jq -e --arg d "$T/moved to/second" '.[] | select(.name == "profrig-init") | .state == "ok" and (.detail | startswith($d))' "$T/out"
 code "list tools" 0 ./profrig list tools --json
 is "has every tool" "$(jq length "$T/out")" "$(find "$ROOT/tools.d" -name '*.yaml' | wc -l)"
 check "and no broken one" sh -c "! grep BROKEN '$T/out'"

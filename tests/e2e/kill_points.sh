@@ -18,7 +18,7 @@ rest() { # half-written files, locks, reserves, sockets, FIFOs
 	find "$runs" -mindepth 1 \( -name '.*' -o -name '*.tmp' -o -type s -o -type p \) ! -name '.index*' ! -name .gitignore
 }
 
-for call in write rename fsync unlink unlinkat symlink flock clone clone3 bind; do
+for call in write rename renameat fsync unlink unlinkat symlinkat mkdirat flock clone clone3 bind; do
 	killed=0 bad=
 	for n in {1..200}; do
 		{ end_before KILL $call $n; } 2>/dev/null
@@ -54,7 +54,7 @@ code "the folder can be listed" 0 "$PROFRIG" list runs -o "$runs" --json
 is "with each of them" "$(jq length "$T/out")" $dirs
 
 runs=$T/ended
-for call in write rename clone clone3 poll ppoll; do
+for call in write renameat clone clone3 poll ppoll; do
 	ended=0 bad=
 	for n in {1..200}; do
 		end_before TERM $call $n 2>/dev/null

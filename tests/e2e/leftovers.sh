@@ -12,9 +12,9 @@ begin() { # runs folder, options…: a run that waits; its pid in $pid, its dire
 	local runs=$1
 	shift
 	rm -f "$runs/latest"
-	"$PROFRIG" -q run -o "$runs" --no-analyze "$@" -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/working"; trap "" TERM; while :; do sleep 0.1; done' >"$T/out" 2>"$T/err" &
+	"$PROFRIG" -q run -o "$runs" --no-analyze "$@" -- /bin/sh -c 'touch "$PROFRIG_RUN_DIR/artifacts/workload/working"; trap "" TERM; while :; do sleep 0.1; done' >"$T/out" 2>"$T/err" &
 	pid=$!
-	wait_for test -e "$runs/latest/working" || not_ok "a run begins" "$(cat "$T/err")"
+	wait_for test -e "$runs/latest/artifacts/workload/working" || not_ok "a run begins" "$(cat "$T/err")"
 	dir=$(readlink -f "$runs/latest")
 }
 # A dead run, from a good one: as if its profrig had been killed and the machine been started again. run.json, the lock, a socket, a FIFO, half a file.

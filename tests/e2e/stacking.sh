@@ -8,13 +8,13 @@ at_end engines_stop
 want='pre B pre A cmd B cmd A workload post A post B'
 stack() { # engine, exit code of the workload
 	"$PROFRIG" -q run -o "$T/runs-$1" --no-analyze --engine "$1" ${IMAGE:+--image $IMAGE} --tools-dir "$ROOT/tests/fixtures/tools" --tools A,B \
-		-- /bin/sh -c "echo workload >>\"\$PROFRIG_RUN_DIR/order\"; exit $2"
+		-- /bin/sh -c "echo workload >>\"\$PROFRIG_RUN_DIR/artifacts/workload/order\"; exit $2"
 }
 both() { # engine
 	code "$1: the run succeeds" 0 stack "$1" 0
-	is "$1: order" "$(tr '\n' ' ' <"$(cat "$T/out")/order" | sed 's/ $//')" "$want"
+	is "$1: order" "$(tr '\n' ' ' <"$(cat "$T/out")/artifacts/workload/order" | sed 's/ $//')" "$want"
 	code "$1: a failing workload is exit 1" 1 stack "$1" 7
-	is "$1: order, the post part too" "$(tr '\n' ' ' <"$(cat "$T/out")/order" | sed 's/ $//')" "$want"
+	is "$1: order, the post part too" "$(tr '\n' ' ' <"$(cat "$T/out")/artifacts/workload/order" | sed 's/ $//')" "$want"
 	is "$1: status and the workload's own code" "$(field "$(cat "$T/out")/run.json" '.status + " " + (.exit_code | tostring)')" "failed 7"
 	code "$1: a wrapped program that is not there is exit 4" 4 "$PROFRIG" -q run -o "$T/none-$1" --engine "$1" ${IMAGE:+--image $IMAGE} \
 		--tools-dir "$ROOT/tests/fixtures/tools" --tools A,B -- ./nosuch

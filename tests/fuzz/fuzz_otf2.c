@@ -159,7 +159,7 @@ static void file_put(const struct archive *a, size_t which, const void *data, si
 /* Messages become instants in a model alone, and their times may be out of range. */
 static size_t warning_next(const struct model *m, size_t at)
 {
-	while (at < m->warnings.nr && strcmp(m->warnings.v[at].code, W_BAD_NUMBER) == 0)
+	while (at < m->warnings.nr && strcmp(m->warnings.v[at].code, W_TIME_RANGE) == 0)
 		at++;
 	return at;
 }

@@ -195,8 +195,10 @@ test('the short name of an energy flame graph means the best counter in the host
 });
 
 test('devices that never worked are named beside those that did', () => {
-  const b = facts.busyFigure(report({ busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75]]) }, { analysis: { devices: ['gpu0', 'gpu1', 'hwmon2'] } }));
+  const b = facts.busyFigure(report({ busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75]]) }, { analysis: { devices: ['gpu0', 'gpu1', 'hwmon2'], window: { start_ns: 50, end_ns: 200 } } }));
   deepEqual(b.without, ['gpu1']);
+  equal(b.share, 0.25); // 75 of 150 ns on one of two devices
+  equal(b.of(b.devices[0]), 0.5);
 });
 
 test('time goes to the parts of overlap, else busy, else the outermost calls', () => {

@@ -33,6 +33,8 @@ static inline struct reading read_path(const char *reader, const char *path, boo
 
 	assert_non_null(reader_find(reader));
 	rd.r = reader_find(reader)->read(path, model_sink(rd.m), &o, &rd.err);
+	for (size_t i = 0; i < rd.m->inputs.nr && rd.r == 0; i++)
+		rd.r = rd.m->inputs.v[i].partial ? READ_PARTIAL : 0;
 	model_finish(rd.m);
 	if (rd.r < 0)
 		assert_int_equal(rd.err.code, -rd.r);

@@ -92,7 +92,8 @@ static void test_hostile_times(void **state)
 	s->ops->link(s, 0, SPAN_NONE, LINK_FLOW);
 	s->ops->input_end(s);
 	model_finish(m);
-	assert_int_equal(warned(m, W_BAD_NUMBER), 2);
+	assert_int_equal(warned(m, W_TIME_RANGE), 2);
+	assert_true(m->inputs.v[0].partial);
 	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 4);
 	assert_int_equal(m->spans.nr, 2);

@@ -319,7 +319,7 @@ static void odd_rows(void **state)
 		{ CALL("'x'", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
 		{ CALL("9e99", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
 		{ CALL("9223372036854775807", "-9223372036854775808", TID(10, 11), "9", "3"),
-		  W_BAD_NUMBER, 1 },
+		  W_TIME_RANGE, 1 },
 		{ CALL("1", "2", "NULL", "9", "3"), NULL, 1 },
 		{ CALL("1", "2", "-1", "-9", "3"), NULL, 1 },
 		{ CALL("1", "2", TID(10, 11), "9", "77"), W_UNKNOWN_REFERENCE, 1 },
@@ -355,7 +355,8 @@ static void odd_rows(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
-		if (rd.r != 0 || rd.m->spans.nr != 4 + cases[i].spans)
+		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
+		    rd.m->spans.nr != 4 + cases[i].spans)
 			ROW_FAIL(i, "%d, %zu spans", rd.r, rd.m->spans.nr);
 		if (cases[i].code && warned(rd.m, cases[i].code) == 0)
 			ROW_FAIL(i, "no %s", cases[i].code);

@@ -57,15 +57,60 @@ static void test_clock_ns(void **state)
 		uint64_t t = rnd(&seed) >> 8;
 		int64_t base = i % 2 ? -(int64_t)(rnd(&seed) >> 3) : 0;
 
-		otf2_clock_init(&c, clocks[i], base);
+		/* one far beyond the times that fit, and counted from there */
+		uint64_t far = i % 3 ? 0 : UINT64_MAX - (UINT64_C(1) << 62);
+
+		otf2_clock_init(&c, clocks[i], far, base);
 		for (int k = 0; k < 20000; k++) {
 			uint64_t step = rnd(&seed) >> (rnd(&seed) % 64);
 
 			t = k % 5 == 0 ? rnd(&seed) >> (rnd(&seed) % 60)
 				       : t + step % (clocks[i] * 2);
-			if (otf2_clock_ns(&c, t) != otf2_ns(t, clocks[i]) + base)
+			if (far)
+				t %= UINT64_C(1) << 62;
+			if (otf2_clock_ns(&c, far + t) != otf2_ns(t, clocks[i]) + base)
 				fail_msg("%" PRIu64 " ticks of %" PRIu64, t, clocks[i]);
 		}
+	}
+}
+
+/* A call of 3 s on each of two threads, 158 and 159 years behind the zero of the clock. */
+static void far_archive(const char *dir, uint64_t offset)
+{
+	struct otf2_gen *g = otf2_gen_open(dir, 1000000, offset, OTF2_UNDEFINED_TIMESTAMP);
+
+	otf2_gen_host(g, 0, "node1");
+	otf2_gen_group(g, 0, "Process", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
+	otf2_gen_region(g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER);
+	for (uint64_t i = 0; i < 2; i++) {
+		uint64_t at = UINT64_C(5000000000000000) + i * UINT64_C(31536000000000);
+		OTF2_EvtWriter *w =
+			otf2_gen_location(g, i, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
+
+		OTF2_EvtWriter_Enter(w, NULL, at, 0);
+		OTF2_EvtWriter_Leave(w, NULL, at + 3000000, 0);
+	}
+	otf2_gen_close(g);
+}
+
+/* Whether the archive says where it begins, or only its events do. */
+static void test_far_times(void **state)
+{
+	const struct place *p = *state;
+
+	for (uint64_t offset = 0; offset < 2; offset++) {
+		CLEANUP(xfreep) char *dir = xasprintf("%s%" PRIu64, p->archive, offset);
+		struct model *m;
+
+		far_archive(dir, offset * UINT64_C(5000000000000000));
+		m = read_archive(dir, 0, false);
+		assert_int_equal(m->spans.nr, 2);
+		assert_int_equal(m->spans.end_ns[0] - m->spans.start_ns[0], 3000000000);
+		assert_int_equal(m->spans.end_ns[1] - m->spans.start_ns[1], 3000000000);
+		assert_int_equal(m->spans.start_ns[1] - m->spans.start_ns[0],
+				 INT64_C(31536000000000000));
+		assert_int_equal(warned(m, W_TIME_RANGE), 0);
+		model_free(m);
 	}
 }
 
@@ -578,6 +623,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_clock_ns),
+		cmocka_unit_test_setup_teardown(test_far_times, place_make, place_remove),
 		cmocka_unit_test(test_names),
 		IN_PLACE(test_regions),
 		IN_PLACE(test_clock),

@@ -499,6 +499,27 @@ static void test_event_counts(void **state)
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "definitions state 1"));
 }
 
+/* APEX: one number for all locations, which is none of any. */
+static void test_one_count_for_all(void **state)
+{
+	const struct place *p = *state;
+	CLEANUP(model_freep) struct model *m = NULL;
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_state_events(g, 7, 1000);
+	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
+	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
+	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_state_events(g, 8, 1000);
+	otf2_gen_close(g);
+	m = read_archive(p->archive, 0, false);
+	assert_int_equal(m->spans.nr, 2);
+	assert_int_equal(m->warnings.nr, 0);
+}
+
 /* A whole file of another recording, or of an earlier moment of this one. */
 static void test_too_few_events(void **state)
 {
@@ -633,6 +654,7 @@ int main(void)
 		IN_PLACE(test_record_twice),
 		IN_PLACE(test_attributes),
 		IN_PLACE(test_event_counts),
+		IN_PLACE(test_one_count_for_all),
 		IN_PLACE(test_too_few_events),
 		IN_PLACE(test_clock_offsets_out_of_order),
 		IN_PLACE(test_clock_turned_back),

@@ -285,6 +285,29 @@ static void median_weight(void **state)
 	reading_release(&rd);
 }
 
+/* Cycles that vary weigh by how many they are; the time of all is that of their number. */
+static void varying_periods(void **state)
+{
+	struct reading rd =
+		read_text("perf", "# cmdline : /usr/bin/perf record -F 1000 ./a\n" STACK(
+					  "a 1/1 [000] 1.000000: 100 cycles:", "f")
+					  STACK("a 1/1 [000] 1.010000: 600 cycles:", "g")
+						  STACK("a 1/1 [000] 1.020000: 200 cycles:", "h"));
+
+	(void)state;
+	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
+	assert_int_equal(time_in(rd.m, "f"), 333333);
+	assert_int_equal(time_in(rd.m, "g"), 2000000);
+	assert_int_equal(time_in(rd.m, "h"), 666667);
+	reading_release(&rd);
+	/* one without a period says that they are no measure */
+	rd = read_text("perf", "# cmdline : /usr/bin/perf record -F 1000 ./a\n" STACK(
+				       "a 1/1 [000] 1.000000: 100 cycles:", "f")
+				       STACK("a 1/1 [000] 1.010000: cycles:", "g"));
+	assert_int_equal(time_in(rd.m, "f"), 1000000);
+	reading_release(&rd);
+}
+
 static void odd(void **state)
 {
 	static const struct {
@@ -439,6 +462,7 @@ int main(void)
 		cmocka_unit_test(records),
 		cmocka_unit_test(idle_threads),
 		cmocka_unit_test(median_weight),
+		cmocka_unit_test(varying_periods),
 		cmocka_unit_test(odd),
 		cmocka_unit_test(unreadable),
 		cmocka_unit_test(damaged),

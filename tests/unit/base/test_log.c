@@ -51,7 +51,7 @@ static void test_hostile(void **state UNUSED)
 	log_warn("a\033[2Jb\r\x7f%s\tc\nd", "\x01");
 	caught_next(&c, buf);
 	caught_end(&c);
-	assert_string_equal(buf, "profrig: warning: a?[2Jb???\tc\nd\n");
+	assert_string_equal(buf, "profrig: warning: a\\x1b[2Jb\\r\\x7f\\x01\tc\nd\n");
 }
 
 static void test_errno_kept(void **state UNUSED)

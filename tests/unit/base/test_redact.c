@@ -70,6 +70,36 @@ static void test_edges(void **state)
 	assert_int_equal(redact(data, 0, REDACT_MIN), 0);
 }
 
+/* Each form in which words are written, and one form in another. */
+static void test_forms(void **state)
+{
+	(void)state;
+	redact_learn("it's <a> \"b\"/c&d%");
+	is("'it'\\''s <a> \"b\"/c&d%'", "'***'");
+	is("it&#39;s &lt;a&gt; &quot;b&quot;/c&amp;d%", "***");
+	is("a,\"it's <a> \"\"b\"\"/c&d%\"", "a,\"***\"");
+	is("?q=it%27s%20%3Ca%3E%20%22b%22%2Fc%26d%25&x", "?q=***&x");
+	is("?q=it%27s%20%3ca%3e%20%22b%22%2fc%26d%25", "?q=***");
+	is("/it%27s%20%3Ca%3E%20%22b%22/c%26d%25/", "/***/");
+	is("/it's%20%3Ca%3E%20%22b%22/c&d%25/", "/***/");
+	is("{\"argv\": \"'it'\\\\''s <a> \\\"b\\\"/c&d%'\"}", "{\"argv\": \"'***'\"}");
+	redact_learn("o'clock-secret");
+	is("sh -c 'echo '\\''o'\\''\\'\\'''\\''clock-secret'\\'''", "sh -c 'echo '\\''***'\\'''");
+}
+
+/* A limit of length has cut the text, and the secret with it. */
+static void test_cut(void **state)
+{
+	(void)state;
+	redact_learn("correct-horse-battery");
+	is("engine said: correct-horse-b", "engine said: ***");
+	is("engine said: correct-horse-b+", "engine said: ***+");
+	is("engine said: correct-horse-b\xe2\x80\xa6", "engine said: ***\xe2\x80\xa6");
+	is("engine said: correct-horse...", "engine said: ***...");
+	is("engine said: correct", "engine said: correct");
+	is("correct-horse-b is another", "correct-horse-b is another");
+}
+
 static void print(const void *ctx, FILE *f)
 {
 	fputs(ctx, f);
@@ -126,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),  cmocka_unit_test(test_min),
 		cmocka_unit_test(test_urls),    cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_forms),   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_through), cmocka_unit_test(test_json),
 	};
 

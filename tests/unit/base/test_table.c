@@ -203,7 +203,7 @@ static void test_hostile_text(void **state UNUSED)
 	table_col(t, "a", TABLE_STR, NULL);
 	table_str(t, "\033[2Jx\ny\x7f");
 	table_row(t);
-	assert_text(t, 0, 0, "a\n--------\n?[2Jx?y?\n");
+	assert_text(t, 0, 0, "a\n---------------\n\\x1b[2Jx\\ny\\x7f\n");
 }
 
 static void test_decimals(void **state UNUSED)

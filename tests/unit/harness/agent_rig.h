@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include "profrig/agent.h"
 #include "profrig/clock.h"
 #include "profrig/proc.h"
 #include "profrig/strbuf.h"
@@ -19,6 +20,8 @@
 #define PATIENCE_MS 120000
 #define LOOK_US 20000
 #define LOOKS (PATIENCE_MS * 1000 / LOOK_US)
+
+#define RIG_KEY "0123456789abcdef0123456789abcdef"
 
 struct rig {
 	pid_t pid;
@@ -42,6 +45,7 @@ static inline void start_agent(struct rig *g)
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct err err = ERR_INIT;
 	int in[2], out[2];
+	static const char key[] = "{\"op\":\"key\",\"id\":0,\"key\":\"" RIG_KEY "\"}\n";
 
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
@@ -56,6 +60,7 @@ static inline void start_agent(struct rig *g)
 	g->to = in[1];
 	g->from = out[0];
 	strbuf_init(&g->in);
+	assert_int_equal(write(g->to, key, sizeof(key) - 1), sizeof(key) - 1);
 }
 
 static inline json_t *next_event(struct rig *g, int timeout_ms)
@@ -71,8 +76,11 @@ static inline json_t *next_event(struct rig *g, int timeout_ms)
 
 		if (nl) {
 			size_t len = (size_t)(nl - g->in.buf);
-			json_t *ev = json_loadb(g->in.buf, len, 0, NULL);
+			json_t *ev;
 
+			assert_true(len > AGENT_KEY_LEN &&
+				    !memcmp(g->in.buf, RIG_KEY " ", AGENT_KEY_LEN + 1));
+			ev = json_loadb(g->in.buf + AGENT_KEY_LEN, len - AGENT_KEY_LEN, 0, NULL);
 			assert_non_null(ev);
 			memmove(g->in.buf, nl + 1, g->in.len - len - 1);
 			g->in.len -= len + 1;

@@ -218,6 +218,9 @@ static inline void go(struct rig *g)
 
 	if (run_execute(&g->plan, &g->opts, &g->result, &err) < 0)
 		fail_msg("%s", err.msg);
+	/* it lives for others until its caller is done with it */
+	assert_true(g->result.locked);
+	run_result_over(&g->result);
 	json_decref(g->doc);
 	g->doc = load(g->plan.run_dir);
 }

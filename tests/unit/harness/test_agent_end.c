@@ -185,6 +185,7 @@ static void test_output_that_takes_nothing(void **state)
 	char *argv[] = { path, run, id, NULL };
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit x;
+	static const char key[] = "{\"op\":\"key\",\"id\":0,\"key\":\"" RIG_KEY "\"}\n";
 	int in[2];
 	pid_t pid;
 
@@ -196,6 +197,7 @@ static void test_output_that_takes_nothing(void **state)
 	assert_int_equal(proc_spawn(&o, &pid, NULL), 0);
 	close(in[0]);
 	close(o.fd_out);
+	assert_int_equal(write(in[1], key, sizeof(key) - 1), sizeof(key) - 1);
 	assert_int_equal(proc_wait(pid, PATIENCE_MS, &x, NULL), 0);
 	close(in[1]);
 }

@@ -14,7 +14,7 @@
 
 static struct engine_spec spec_of(const char *image)
 {
-	return (struct engine_spec){
+	struct engine_spec s = {
 		.run_id = xstrdup("R1"),
 		.name = xstrdup("profrig-R1"),
 		.image = image ? xstrdup(image) : NULL,
@@ -23,6 +23,10 @@ static struct engine_spec spec_of(const char *image)
 		.caps = STRVEC_INIT,
 		.options = STRVEC_INIT,
 	};
+
+	VEC_PUSH(&s.run_mounts,
+		 ((struct engine_mount){ xstrdup("/runs/R1/.inside"), xstrdup("/runs/R1"), true }));
+	return s;
 }
 
 static void start_is(const char *engine, const struct engine_spec *s, const char *want)
@@ -40,7 +44,7 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 	" run --rm -i --init=false --pull=never --log-driver=none --name profrig-R1 --label " \
 	"profrig.run=R1 -v /opt/profrig/lib:/.profrig:ro"
 #define TAIL " --entrypoint /.profrig/profrig-init img:1 --run R1"
-#define RUN_DIR " -v /runs/R1:/runs/R1"
+#define RUN_DIR " -v /runs/R1/.inside:/runs/R1:ro"
 
 static void test_registry(void **state)
 {
@@ -83,7 +87,7 @@ static void test_late_mounts(void **state)
 								 xstrdup("/data/d"), true }));
 		assert_int_equal(engine_find(containers[i])->start(&s, &with, &err), 0);
 		CLEANUP(xfreep) char *got = strvec_shell(&with);
-		const char *run = strstr(got, "/runs/R1:/runs/R1 "),
+		const char *run = strstr(got, "/runs/R1/.inside:/runs/R1:ro "),
 			   *late = strstr(got, " /runs/R1/data/d:/data/d:ro ");
 
 		assert_true(run && late && run < late);
@@ -181,7 +185,7 @@ static void test_every_option(void **state)
 }
 
 #define APPTAINER "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind "
-#define A_BINDS "/opt/profrig/lib:/.profrig:ro --bind /runs/R1:/runs/R1 "
+#define A_BINDS "/opt/profrig/lib:/.profrig:ro --bind /runs/R1/.inside:/runs/R1:ro "
 #define A_TAIL " /.profrig/profrig-init --run R1"
 
 /* Containers that are processes: all is in one line, and nothing of the caller comes along. */
@@ -226,16 +230,17 @@ static void test_apptainer_options(void **state)
 	strvec_pushl(&s.options, "--fakeroot", NULL);
 	VEC_PUSH(&s.mounts, ((struct engine_mount){ xstrdup("/data"), xstrdup("/in"), true }));
 	start_is("apptainer", &s,
-		 APPTAINER "/opt/profrig/lib:/.profrig:ro --bind /data:/in:ro --bind "
-			   "/runs/R1:/runs/R1 --pwd '/work dir' --net --network none --ipc "
-			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --rocm "
-			   "--fakeroot docker://img:1" A_TAIL);
+		 APPTAINER
+		 "/opt/profrig/lib:/.profrig:ro --bind /data:/in:ro --bind "
+		 "/runs/R1/.inside:/runs/R1:ro --pwd '/work dir' --net --network none --ipc "
+		 "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --rocm "
+		 "--fakeroot docker://img:1" A_TAIL);
 	s.gpu_vendor = "nvidia";
 	free(s.network);
 	s.network = xstrdup("host");
 	start_is("apptainer", &s,
 		 APPTAINER "/opt/profrig/lib:/.profrig:ro --bind /data:/in:ro --bind "
-			   "/runs/R1:/runs/R1 --pwd '/work dir' --ipc "
+			   "/runs/R1/.inside:/runs/R1:ro --pwd '/work dir' --ipc "
 			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --nv "
 			   "--fakeroot docker://img:1" A_TAIL);
 	engine_spec_release(&s);

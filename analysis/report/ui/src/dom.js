@@ -2,6 +2,12 @@
 
 const SVG_NS = 'http://www.w3.org/2000/svg';
 
+// Control characters, those that set the direction of text and those that show nothing: a name must neither hide nor reorder anything.
+// eslint-disable-next-line no-control-regex
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const escaped = (c) => (c < '\u0100' ? `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}` : `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const visible = (text) => String(text).replace(HIDDEN, escaped);
+
 function fill(el, props, children) {
   for (const [k, v] of Object.entries(props || {})) {
     if (v === null || v === undefined || v === false) continue;
@@ -9,6 +15,7 @@ function fill(el, props, children) {
     else if (k === 'style') for (const [p, x] of Object.entries(v)) el.style.setProperty(p, x);
     else if (k === 'data') for (const [p, x] of Object.entries(v)) el.dataset[p] = x;
     else if (k === 'value') el.value = v;
+    else if (k === 'title' || k === 'aria-label') el.setAttribute(k, visible(v));
     else el.setAttribute(k === 'cls' ? 'class' : k, v === true ? '' : v);
   }
   append(el, children);
@@ -18,7 +25,7 @@ function fill(el, props, children) {
 export function append(el, children) {
   for (const c of children.flat(Infinity)) {
     if (c === null || c === undefined || c === false) continue;
-    el.appendChild(c instanceof Node ? c : document.createTextNode(String(c)));
+    el.appendChild(c instanceof Node ? c : document.createTextNode(visible(c)));
   }
   return el;
 }

@@ -124,6 +124,15 @@ export function energyFigure(r) {
   };
 }
 
+// Of the whole recording, or of the windows that it was cut to; 0: not known.
+function recordedNs(r) {
+  const w = r.analysis.window;
+  if (!w) return 0;
+  const parts = Array.isArray(w.parts) && w.parts.length ? w.parts : [w];
+  return parts.reduce((a, p) => a + (Number(p.end_ns) - Number(p.start_ns) || 0), 0);
+}
+
+// How much of the recording the devices worked, over all of them: also before their first kernel, behind their last, and those without any.
 export function busyFigure(r) {
   const busy = r.table('busy');
   if (!busy) return null;
@@ -132,7 +141,11 @@ export function busyFigure(r) {
   const union = devices.reduce((a, d) => a + Number(d.union_ns), 0);
   const seen = new Set(devices.map((d) => d.device));
   const known = Array.isArray(r.analysis.devices) ? r.analysis.devices : [];
-  return { share: wall > 0 ? union / wall : null, devices, wall, union, without: known.filter((d) => isAccelerator(d) && !seen.has(d)) };
+  const without = known.filter((d) => isAccelerator(d) && !seen.has(d));
+  const recorded = recordedNs(r);
+  const all = recorded > 0 ? recorded * (devices.length + without.length) : wall;
+  const of = (d) => (recorded > 0 ? Number(d.union_ns) / recorded : Number(d.busy));
+  return { share: all > 0 ? union / all : null, devices, of, wall, union, without, recorded };
 }
 
 // Where the time went: [{name, ns, kind}] that add up to `total`, and what the bar as a whole stands for.

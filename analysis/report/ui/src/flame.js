@@ -3,7 +3,7 @@
 
 import flamegraph from 'd3-flame-graph';
 import { select } from 'd3-selection';
-import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameEl } from './dom.js';
+import { EMPTY_NAME, announce, append, choice, clear, copyText, h, name as nameEl, visible } from './dom.js';
 import { Categories, GREY, mix, shade } from './colors.js';
 import * as fmt from './format.js';
 import { UNATTRIBUTED, isEstimated } from './facts.js';
@@ -186,7 +186,7 @@ class FlameView {
       rect.setAttribute('width', this.getAttribute('width'));
       const label = this.querySelector('div');
       select(label).interrupt();
-      label.textContent = d.data.name || EMPTY_NAME;
+      label.textContent = visible(d.data.name || EMPTY_NAME);
     });
   }
 

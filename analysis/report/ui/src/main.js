@@ -1,6 +1,6 @@
 // The page as a whole: tabs, the address, the selected window, the theme and the keys.
 
-import { announce, append, clear, h, icon, name } from './dom.js';
+import { announce, append, clear, h, icon, name, visible } from './dom.js';
 import { Report, readPayload } from './data.js';
 import * as fmt from './format.js';
 import { status, title } from './facts.js';
@@ -155,7 +155,7 @@ class Page {
   build(root) {
     const st = status(this.report);
     const t = title(this.report);
-    document.title = `${t}${st ? ` (${st.word})` : ''} – profrig`;
+    document.title = visible(`${t}${st ? ` (${st.word})` : ''} – profrig`);
     this.chip = h('button', { type: 'button', cls: 'chip', hidden: true, onclick: () => this.setWindow(null) });
     this.tablist = h('div', { cls: 'tabs', role: 'tablist', 'aria-label': 'views of the report', onkeydown: (e) => this.tabKey(e) });
     const themeButton = h('button', { type: 'button', cls: 'quiet icon-button', title: 'Light or dark (t)', 'aria-label': 'Switch between light and dark', onclick: () => this.switchTheme() }, icon('theme'));

@@ -77,7 +77,9 @@ function overhead(run) {
 
 const capital = (s) => s.charAt(0).toUpperCase() + s.slice(1);
 
+// What the user typed; of runs of older versions what was started, with the tools in front.
 function commandOf(run) {
+  if (Array.isArray(run.command)) return run.command.join(' ');
   const step = list(run.steps).find((s) => s.kind === 'workload' || s.name === 'workload');
   return step && Array.isArray(step.argv) ? step.argv.join(' ') : '';
 }
@@ -118,12 +120,12 @@ function energyBox(r) {
 function busyBox(r) {
   const b = facts.busyFigure(r);
   if (!b || b.share === null) return figure('Device busy', 'none', 'no device work', 'no device work was recorded');
-  const rows = b.devices.filter((d) => fmt.known(d.busy)).sort((x, y) => Number(x.busy) - Number(y.busy));
+  const rows = b.devices.filter((d) => fmt.known(d.busy)).sort((x, y) => b.of(x) - b.of(y));
   const sub = rows.length <= 1 ? (rows.length ? rows[0].device : '')
-    : rows.length <= 4 ? b.devices.map((d) => `${d.device} ${fmt.percent(d.busy)}`).join(', ')
-      : `${rows.length} devices, ${rows[0].device} ${fmt.percent(rows[0].busy)} the least, ${rows[rows.length - 1].device} ${fmt.percent(rows[rows.length - 1].busy)} the most`;
+    : rows.length <= 4 ? b.devices.map((d) => `${d.device} ${fmt.percent(b.of(d))}`).join(', ')
+      : `${rows.length} devices, ${rows[0].device} ${fmt.percent(b.of(rows[0]))} the least, ${rows[rows.length - 1].device} ${fmt.percent(b.of(rows[rows.length - 1]))} the most`;
   const idle = !b.without.length ? '' : b.without.length <= 4 ? `; no work on ${b.without.join(', ')}` : `; no work on ${fmt.plural(b.without.length, 'other device')}`;
-  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `from first to last kernel: ${sub}${idle}`);
+  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `${b.recorded > 0 ? 'of the recording' : 'from first to last kernel'}: ${sub}${idle}`);
 }
 
 function splitBar(r) {

@@ -1,0 +1,52 @@
+/*
+ * Folders that the workload may write and profrig reads afterwards are held (door.h) before the
+ * engine starts: outputs that tools leave in the working directory, results files. Scripts, copies
+ * and data were taken before, by links too where their owner made some.
+ */
+#include "run_priv.h"
+
+#include <string.h>
+
+#include "profrig/door.h"
+#include "profrig/fs.h"
+
+/* "/" holds also /proc and what programs are found in, all of it by links. */
+static void hold_one(struct run *rn, const char *dir)
+{
+	struct err err = ERR_INIT;
+
+	if (!dir || !*dir || !strcmp(dir, "/") || strvec_has(&rn->held, dir) || !fs_is_dir(dir))
+		return;
+	if (door_hold(dir, &err) < 0) {
+		run_warn(rn, W_COLLECT, "warning", "what the workload leaves is not looked at: %s",
+			 err.msg);
+		return;
+	}
+	strvec_push(&rn->held, dir);
+}
+
+void run_hold(struct run *rn)
+{
+	const struct plan *pl = rn->pl;
+	const char *csv = pl->conf ? pl->conf->results.csv : NULL;
+
+	hold_one(rn, pl->conf ? pl->conf->dir : NULL);
+	for (size_t i = 0; i < pl->outputs.nr; i++)
+		if (!fs_below(pl->run_dir, pl->outputs.v[i].dir))
+			hold_one(rn, pl->outputs.v[i].dir);
+	for (size_t i = 0; i < pl->steps.nr; i++)
+		if (pl->steps.v[i].cwd && !fs_below(pl->run_dir, pl->steps.v[i].cwd))
+			hold_one(rn, pl->steps.v[i].cwd);
+	if (csv && *csv == '/') {
+		CLEANUP(xfreep) char *dir = fs_dir(csv);
+
+		hold_one(rn, dir);
+	}
+}
+
+void run_let_go(struct run *rn)
+{
+	for (size_t i = 0; i < rn->held.nr; i++)
+		door_let_go(rn->held.v[i]);
+	strvec_release(&rn->held);
+}

@@ -1,0 +1,44 @@
+/*
+ * gz: gzip members, in and out. gz_isal.c does it with isa-l; gz_zlib.c with zlib, which is slower
+ * and can be linked into a static program: mk/tarball.mk takes that one.
+ *
+ *	z = gz_inflater_new();
+ *	while ((step = gz_inflate(z, &io, &why)) == GZ_MORE)
+ *		more input, or room for more output
+ *	GZ_END: a member ended, io.in is what stands behind it. The next call begins a new one.
+ */
+#ifndef PROFRIG_GZ_H
+#define PROFRIG_GZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gz_inflater;
+
+/* What is left of input and of room. At most 1 GiB of either is used in one call. */
+struct gz_io {
+	const char *in;
+	size_t in_left;
+	char *out;
+	size_t out_left;
+};
+
+/* GZ_BAD: no gzip from here on; *ret_why is a static text. */
+enum gz_step { GZ_MORE, GZ_END, GZ_BAD };
+
+struct gz_inflater *gz_inflater_new(void);
+void gz_inflater_free(struct gz_inflater *z);
+enum gz_step gz_inflate(struct gz_inflater *z, struct gz_io *io, const char **ret_why);
+
+/*
+ * One member. With `end`, what is in io is the last of the input: GZ_MORE until all of it is out,
+ * then GZ_END. Without, GZ_MORE: give it the next piece when io.in_left is 0 and there is room
+ * left. GZ_BAD: the library refuses.
+ */
+struct gz_deflater;
+enum gz_effort { GZ_FAST, GZ_SMALL };
+struct gz_deflater *gz_deflater_new(enum gz_effort effort);
+void gz_deflater_free(struct gz_deflater *z);
+enum gz_step gz_deflate(struct gz_deflater *z, struct gz_io *io, bool end);
+
+#endif
