@@ -280,6 +280,7 @@ int link_send(struct agent_link *l, json_t *rq, struct err *err)
 		return err_set(err, E2BIG,
 			       "request of %zu bytes: arguments and environment are too large", n);
 	text[n++] = '\n'; /* over the NUL */
+	link_wake(l);     /* a step may have stopped it */
 	for (size_t at = 0; at < n;) {
 		ssize_t w = l->to < 0 ? -1 : send(l->to, text + at, n - at, MSG_NOSIGNAL);
 

@@ -75,8 +75,7 @@ struct progress {
 	int64_t escalate_ns; /* 0: nothing was sent yet */
 	struct tail tail[2];
 	int gone_fd;       /* pidfd of its first process, -1 not known */
-	int64_t silent_ns; /* how long the agent has had to say that it is gone */
-	bool woken;
+	int64_t silent_ns; /* how long the agent has had to say that it began, or is gone */
 	bool over;
 };
 
@@ -236,6 +235,7 @@ static void on_started(struct progress *p, const json_t *ev)
 	s->pid = event_int(ev, "pid", 0);
 	p->gone_fd = link_child(&rn->link, s->pid, &child);
 	s->started_ns = event_int(ev, "t_ns", clock_monotonic_ns());
+	p->silent_ns = 0;
 	p->limit_ns = 0;
 	if (p->plan->timeout_s > 0 && p->plan->timeout_s < 1e9)
 		p->limit_ns = s->started_ns + (int64_t)(p->plan->timeout_s * 1e9);
@@ -331,23 +331,35 @@ static void drain_tails(struct progress *p)
 	xclosep(&p->tail[1].fd);
 }
 
-/*
- * The first process is gone, and the agent does not say so: it is stopped (then it goes on now) or
- * its word was lost. What it would have said is not known, so the step has failed. Time in which we
- * were stopped ourselves does not count.
- */
-static void watch_silence(struct progress *p, int64_t waited_ns)
+static bool first_process_gone(const struct progress *p)
 {
 	struct pollfd gone = { .fd = p->gone_fd, .events = POLLIN };
 
-	if (p->gone_fd < 0 || poll(&gone, 1, 0) <= 0)
+	return p->gone_fd >= 0 && poll(&gone, 1, 0) > 0;
+}
+
+/*
+ * The agent owes a word: that the step began, or, once its first process is gone, how it ended. It
+ * may be stopped, also by a step that was quicker than its word (then it goes on now), or its word
+ * was lost. What it would have said is not known, so the step has failed. Time in which we were
+ * stopped ourselves does not count.
+ */
+static void watch_silence(struct progress *p, int64_t waited_ns)
+{
+	bool began = p->s->started_ns != 0;
+
+	if (began && !first_process_gone(p))
 		return;
 	p->silent_ns += waited_ns < SILENCE_STEP_NS ? waited_ns : SILENCE_STEP_NS;
-	if (!p->woken && p->silent_ns > SILENCE_NS / 2) {
+	if (p->silent_ns > SILENCE_NS / 2)
 		link_wake(&p->rn->link);
-		p->woken = true;
+	if (!began && p->silent_ns > ANSWER_NS) {
+		struct err err = ERR_INIT;
+
+		err_set(&err, ETIMEDOUT, "gave no answer");
+		lost(p, &err);
 	}
-	if (p->silent_ns < SILENCE_NS)
+	if (!began || p->silent_ns < SILENCE_NS)
 		return;
 	snprintf(
 		p->s->text, sizeof(p->s->text),
@@ -363,7 +375,6 @@ static void wait_for_end(struct progress *p)
 {
 	int tick = p->rn->o->events.output ? LIVE_TICK_MS : TICK_MS;
 	bool flowing = false, more;
-	int64_t asked = clock_monotonic_ns();
 
 	while (!p->over) {
 		struct err err = ERR_INIT;
@@ -384,11 +395,6 @@ static void wait_for_end(struct progress *p)
 		}
 		if (p->over)
 			break;
-		if (!p->s->started_ns && clock_monotonic_ns() - asked > ANSWER_NS) {
-			err_set(&err, ETIMEDOUT, "gave no answer");
-			lost(p, &err);
-			break;
-		}
 		watch_silence(p, clock_monotonic_ns() - now);
 		if (p->over)
 			break;
@@ -421,8 +427,10 @@ static void reap_strays(struct progress *p)
 			lost(p, &err);
 			return;
 		}
-		if (r == 0)
+		if (r == 0) {
+			link_wake(&p->rn->link);
 			continue;
+		}
 		if (event_int(ev, "id", -1) == p->id && !strcmp(event_name(ev), "reaped")) {
 			p->s->killed = (uint64_t)event_int(ev, "killed", 0);
 			p->over = true;

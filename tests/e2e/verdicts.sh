@@ -64,6 +64,17 @@ fi
 # stopped: it goes on, and says what it saw
 code "host: a workload that stops the agent" 1 timeout 60 "$PROFRIG" -q run --no-analyze -o stopped --engine host -- sh -c 'kill -STOP $PPID; exit 3'
 is "host: its verdict came" "$(field stopped/2*/run.json '"\(.status) \(.steps[0].exit_code)"')" "failed 3"
+code "host: a workload that leaves behind what stops the agent" 1 timeout 60 "$PROFRIG" -q run --no-analyze -o left --engine host -- \
+	sh -c 'setsid sh -c "sleep 0.05; kill -STOP $PPID" & exit 3'
+is "host: its verdict came too" "$(field left/2*/run.json '"\(.status) \(.steps[0].exit_code)"')" "failed 3"
+if need strace command -v strace && need strace strace -o /dev/null true; then
+	# The agent is held in its fork, so that the step is quicker than the word that it began.
+	code "host: a workload that stops the agent before it said that it began" 1 timeout 90 strace -f -o /dev/null -e trace=clone,clone3 \
+		-e inject=clone,clone3:delay_exit=500000 "$PROFRIG" -q run --no-analyze -o early --engine host -- sh -c 'kill -STOP $PPID; exit 3'
+	is "host: its verdict came as well" "$(field early/2*/run.json '"\(.status) \(.steps[0].exit_code)"')" "failed 3"
+else
+	skip "host: a workload that stops the agent before it said that it began" "strace cannot trace here"
+fi
 if [ "$me" = false ]; then
 	# held by a tracer, which no signal ends: nothing is waited for without an end
 	cat >hold.py <<'P'
