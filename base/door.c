@@ -437,15 +437,9 @@ FILE *door_fopen(const char *path, const char *mode)
 	int flags = *mode == 'w'   ? O_WRONLY | O_CREAT | O_TRUNC
 		    : *mode == 'a' ? O_WRONLY | O_CREAT | O_APPEND
 				   : O_RDONLY;
-	int fd = door_open(path, flags, 0666), code;
-	FILE *f = fd >= 0 ? fdopen(fd, mode) : NULL;
+	int fd = door_open(path, flags, 0666);
 
-	if (fd >= 0 && !f) {
-		code = errno;
-		close(fd);
-		errno = code;
-	}
-	return f;
+	return fd >= 0 ? xfdopen(fd, mode) : NULL;
 }
 
 int door_open_fifo(const char *path, int flags)
@@ -467,15 +461,9 @@ int door_open_fifo(const char *path, int flags)
 
 DIR *door_opendir(const char *path)
 {
-	int fd = door_open(path, O_RDONLY | O_DIRECTORY, 0), code;
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	int fd = door_open(path, O_RDONLY | O_DIRECTORY, 0);
 
-	if (fd >= 0 && !d) {
-		code = errno;
-		close(fd);
-		errno = code;
-	}
-	return d;
+	return fd >= 0 ? xfdopendir(fd) : NULL;
 }
 
 /* --- names --- */

@@ -30,13 +30,11 @@ static bool is_due(const struct owning *o, const struct stat *st)
 
 static void own_below(struct owning *o, int fd, int depth)
 {
-	DIR *d = fdopendir(fd);
+	DIR *d = xfdopendir(fd);
 	struct dirent *e;
 
-	if (!d) {
-		xclosep(&fd);
+	if (!d)
 		return;
-	}
 	while (o->left > 0 && (e = readdir(d))) {
 		struct stat st;
 		int sub = -1;

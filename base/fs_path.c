@@ -52,6 +52,8 @@ char *fs_abs(const char *path)
 	if (*path != '/') {
 		CLEANUP(xfreep) char *cwd = getcwd(NULL, 0);
 
+		if (!cwd && errno == ENOMEM)
+			xalloc_failed();
 		if (!cwd)
 			return xstrdup(path);
 		add_parts(&sb, cwd);

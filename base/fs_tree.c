@@ -88,12 +88,9 @@ static int remove_entries(int at, const char *name, struct strbuf *path, int dep
 
 	if (fd < 0)
 		return err_sys(err, errno, "cannot remove '%s'", path->buf);
-	d = fdopendir(fd);
-	if (!d) {
-		r = err_sys(err, errno, "cannot remove '%s'", path->buf);
-		close(fd);
-		return r;
-	}
+	d = xfdopendir(fd);
+	if (!d)
+		return err_sys(err, errno, "cannot remove '%s'", path->buf);
 	r = list_names(d, &names);
 	if (r < 0)
 		return err_sys(err, -r, "cannot remove '%s'", path->buf);

@@ -13,14 +13,12 @@
 static int64_t usage_below(int parent, const char *name, int depth)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *d = fd >= 0 ? xfdopendir(fd) : NULL;
 	int64_t total = 0;
 	struct dirent *e;
 
-	if (!d) {
-		xclosep(&fd);
+	if (!d)
 		return 0;
-	}
 	while ((e = readdir(d))) {
 		struct stat st;
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "profrig/digits.h"
+#include "profrig/xalloc.h"
 
 #define F64_MAX_TEXT 512
 /* Exponents beyond are all alike: no text is long enough to bring them back into range. */
@@ -231,6 +232,8 @@ static locale_t c_locale;
 static void c_locale_make(void)
 {
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		xalloc_failed();
 }
 
 static int f64_general(const char *s, size_t n, double *ret)
@@ -241,8 +244,6 @@ static int f64_general(const char *s, size_t n, double *ret)
 	double v;
 
 	pthread_once(&once, c_locale_make);
-	if (!c_locale)
-		return -ENOMEM;
 	memcpy(text, s, n);
 	text[n] = '\0';
 	v = strtod_l(text, &end, c_locale);

@@ -351,13 +351,11 @@ static void through(FILE *f, void (*print)(const void *ctx, FILE *to), const voi
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
-	FILE *to = open_memstream(&text, &n);
+	FILE *to = xmemstream(&text, &n);
 
-	if (!to)
-		return;
 	print(ctx, to);
-	if (fclose(to) == 0)
-		fwrite(text, 1, json ? redact_json(text, n) : redact(text, n, REDACT_SURE), f);
+	xmemstream_end(to, &text);
+	fwrite(text, 1, json ? redact_json(text, n) : redact(text, n, REDACT_SURE), f);
 }
 
 void redact_through(FILE *f, void (*print)(const void *ctx, FILE *to), const void *ctx)

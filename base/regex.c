@@ -32,6 +32,8 @@ int regex_new(const char *pattern, unsigned flags, struct regex **ret, struct er
 	if (strlen(pattern) > MAX_PATTERN)
 		return err_set(err, EINVAL, "a regular expression over %zu bytes", MAX_PATTERN);
 	code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &why, &at, NULL);
+	if (!code && why == PCRE2_ERROR_HEAP_FAILED)
+		xalloc_failed();
 	if (!code) {
 		pcre2_get_error_message(why, words, sizeof(words));
 		return err_set(err, EINVAL, "'%.120s' is no regular expression: %s at byte %zu",
@@ -45,7 +47,7 @@ int regex_new(const char *pattern, unsigned flags, struct regex **ret, struct er
 	re->limits = pcre2_match_context_create(NULL);
 	if (!re->match || !re->limits) {
 		regex_free(re);
-		return err_set(err, ENOMEM, "no memory for a regular expression");
+		xalloc_failed();
 	}
 	pcre2_set_match_limit(re->limits, MATCH_LIMIT);
 	pcre2_set_heap_limit(re->limits, HEAP_LIMIT_KIB);

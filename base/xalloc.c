@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,55 @@ char *xasprintf(const char *fmt, ...)
 	s = xvasprintf(fmt, ap);
 	va_end(ap);
 	return s;
+}
+
+FILE *xmemstream(char **text, size_t *n)
+{
+	FILE *f = open_memstream(text, n);
+
+	if (!f)
+		xalloc_failed();
+	return f;
+}
+
+/* Closing shrinks the text: without memory for that it is NULL, and fclose says nothing of it. */
+void xmemstream_end(FILE *f, char *const *text)
+{
+	bool lost = ferror(f);
+
+	if (fclose(f) != 0 || lost || !*text)
+		xalloc_failed();
+}
+
+FILE *xfdopen(int fd, const char *mode)
+{
+	FILE *f = fdopen(fd, mode);
+
+	if (!f && errno == ENOMEM)
+		xalloc_failed();
+	if (!f)
+		xclosep(&fd);
+	return f;
+}
+
+DIR *xfdopendir(int fd)
+{
+	DIR *d = fdopendir(fd);
+
+	if (!d && errno == ENOMEM)
+		xalloc_failed();
+	if (!d)
+		xclosep(&fd);
+	return d;
+}
+
+char *xrealpath(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real && errno == ENOMEM)
+		xalloc_failed();
+	return real;
 }
 
 /* The pointers are of any type: memcpy moves them without breaking the aliasing rules. */

@@ -215,13 +215,14 @@ static str_id call_args(struct rocprof *r, struct sqlite_rows *q)
 	struct json_out j;
 	FILE *f;
 
-	if (!s || n == 0 || !(f = open_memstream(&json, &len)))
+	if (!s || n == 0)
 		return STR_NONE;
+	f = xmemstream(&json, &len);
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_strn(&j, "args", s, n);
 	json_end(&j);
-	fclose(f);
+	xmemstream_end(f, &json);
 	return r->sink->ops->string(r->sink, json, len);
 }
 

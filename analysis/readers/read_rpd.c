@@ -124,9 +124,7 @@ struct json_out rpd_json_begin(struct rpd *r)
 	struct json_out j;
 
 	if (!r->json_file)
-		r->json_file = open_memstream(&r->json_text, &r->json_len);
-	if (!r->json_file)
-		xalloc_failed();
+		r->json_file = xmemstream(&r->json_text, &r->json_len);
 	rewind(r->json_file);
 	json_out_init(&j, r->json_file, 0);
 	json_obj(&j, NULL);

@@ -514,16 +514,15 @@ static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
 
 	if (!sp->opts->keep_args || !frame->file.p)
 		return STR_NONE;
-	f = open_memstream(&text, &n);
-	if (!f)
-		return STR_NONE;
+	f = xmemstream(&text, &n);
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "file", text_of(sp, &frame->file));
 	add_number(&j, "line", &frame->line);
 	add_number(&j, "col", &frame->col);
 	json_end(&j);
-	return fclose(f) == 0 ? sp->sink->ops->string(sp->sink, text, n) : STR_NONE;
+	xmemstream_end(f, &text);
+	return sp->sink->ops->string(sp->sink, text, n);
 }
 
 static int take_frame(struct json_cur *c, struct speed_frame *f)

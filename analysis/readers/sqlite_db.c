@@ -328,7 +328,7 @@ static int open_bytes(struct sqlite_db *db, struct err *err)
 /* SQLite wants a name that still leads to the file, and not a long one. */
 static bool has_name_for_sqlite(const char *path)
 {
-	CLEANUP(xfreep) char *real = realpath(path, NULL);
+	CLEANUP(xfreep) char *real = xrealpath(path);
 
 	return real && strlen(real) < 400;
 }

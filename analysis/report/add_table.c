@@ -17,10 +17,8 @@ static json_t *described(const struct table *t)
 	CLEANUP(xfreep) char *text = NULL;
 	struct json_out j;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return NULL;
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "name", table_name(t));
@@ -29,8 +27,7 @@ static json_t *described(const struct table *t)
 	json_str(&j, "about", table_about_text(t));
 	table_json_columns(&j, t);
 	json_end(&j);
-	if (fclose(f) != 0)
-		return NULL;
+	xmemstream_end(f, &text);
 	return json_loadb(text, n, 0, NULL);
 }
 

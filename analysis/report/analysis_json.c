@@ -204,10 +204,8 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	size_t len;
 	bool partial = false;
 	struct json_out j;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = xmemstream(&text, &len);
 
-	if (!f)
-		xalloc_failed();
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		partial = partial || m->inputs.v[i].partial;
 	json_out_init(&j, f, 1);
@@ -227,6 +225,6 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	write_timings(&j, t);
 	json_end(&j);
 	putc('\n', f);
-	fclose(f);
+	xmemstream_end(f, &text);
 	return text;
 }

@@ -18,22 +18,16 @@ static void write_raw(struct json_out *j, const char *key, const char *text)
 {
 	CLEANUP(xfreep) char *safe = NULL;
 	size_t n = 0;
-	FILE *f = open_memstream(&safe, &n);
+	FILE *f = xmemstream(&safe, &n);
 
-	if (!f) {
-		json_nil(j, key);
-		return;
-	}
 	for (const char *s = text; *s; s++) {
 		if (*s == '<')
 			fputs("\\u003c", f);
 		else
 			putc(*s, f);
 	}
-	if (fclose(f) == 0)
-		json_raw(j, key, safe);
-	else
-		json_nil(j, key);
+	xmemstream_end(f, &safe);
+	json_raw(j, key, safe);
 }
 
 static void write_table(struct json_out *j, const struct table *t, struct html_limits limit)

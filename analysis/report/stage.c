@@ -14,7 +14,7 @@
 /* A link that the user made leads to the folder that is meant; in a held folder there is none. */
 static char *real_name(const char *dir)
 {
-	char *real = door_holds(dir) ? NULL : realpath(dir, NULL);
+	char *real = door_holds(dir) ? NULL : xrealpath(dir);
 
 	return real ? real : xstrdup(dir);
 }

@@ -26,19 +26,15 @@ const char *page_html(size_t *ret_len)
 	return n > 0 ? page_shell_start : NULL;
 }
 
-static int write_data(const struct report *r, FILE *f, struct err *err)
+static void write_data(const struct report *r, FILE *f)
 {
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0;
-	FILE *d = open_memstream(&data, &n);
+	FILE *d = xmemstream(&data, &n);
 
-	if (!d)
-		return err_sys(err, errno, "report.html");
 	html_write_data(r, page_limits, d);
-	if (fclose(d) != 0)
-		return err_sys(err, errno, "report.html");
+	xmemstream_end(d, &data);
 	html_write_packed(data, n, f);
-	return 0;
 }
 
 static int write_page(const struct report *r, FILE *f, struct err *err)
@@ -46,7 +42,6 @@ static int write_page(const struct report *r, FILE *f, struct err *err)
 	size_t len;
 	const char *shell = page_html(&len);
 	const char *place;
-	int ret;
 
 	if (!shell) {
 		html_write_plain(r, PLAIN_ROWS, f);
@@ -56,10 +51,10 @@ static int write_page(const struct report *r, FILE *f, struct err *err)
 	if (!place)
 		return err_set(err, EINVAL, "the embedded page has no place for data");
 	fwrite(shell, 1, (size_t)(place - shell), f);
-	ret = write_data(r, f, err);
+	write_data(r, f);
 	place += strlen(DATA_PLACE);
 	fwrite(place, 1, (size_t)(shell + len - place), f);
-	return ret;
+	return 0;
 }
 
 static char *html_path(const struct report *r)
@@ -72,14 +67,10 @@ static int html_write(const struct report *r, struct err *err)
 	CLEANUP(xfreep) char *path = html_path(r);
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	int ret;
+	FILE *f = xmemstream(&text, &n);
+	int ret = write_page(r, f, err);
 
-	if (!f)
-		return err_sys(err, errno, "%s", path);
-	ret = write_page(r, f, err);
-	if (fclose(f) != 0 && ret == 0)
-		ret = err_sys(err, ENOMEM, "%s", path);
+	xmemstream_end(f, &text);
 	if (ret < 0)
 		return ret;
 	return fs_write_atomic(path, text, n, err);

@@ -78,9 +78,21 @@ void cli_write_failed(const struct err *err, bool advise)
 				 : "");
 }
 
-/* A full disk fails every writer in the same words; once is enough. */
-static void say_once(struct strvec *said, const struct err *err)
+/* A stage is no place that a user knows: the file is named as it would be in the end. */
+static void name_final(const struct report *r, struct err *err)
 {
+	const char *at = r->final ? strstr(err->msg, r->dir) : NULL;
+	const struct err was = *err;
+
+	if (at)
+		err_set(err, was.code, "%.*s%s%s", (int)(at - err->msg), was.msg, r->final,
+			was.msg + (at - err->msg) + strlen(r->dir));
+}
+
+/* A full disk fails every writer in the same words; once is enough. */
+static void say_once(const struct report *r, struct strvec *said, struct err *err)
+{
+	name_final(r, err);
 	if (strvec_has(said, err->msg))
 		return;
 	cli_write_failed(err, said->nr == 0);
@@ -97,7 +109,7 @@ static int write_each(const struct report *r, const struct strvec *formats, stru
 
 		if (writer_find(format_at(formats, i))->write(r, &err) == 0)
 			continue;
-		say_once(said, &err);
+		say_once(r, said, &err);
 		code = EXIT_PARTIAL;
 	}
 	return code;
@@ -153,7 +165,7 @@ int analyze_write(struct report *rep, const struct model *m, struct report_timin
 	rep->analysis_json = report_analysis_json(m, rep, times);
 	if (fs_write_atomic(path, rep->analysis_json, strlen(rep->analysis_json), &err) == 0)
 		return code;
-	say_once(&said, &err);
+	say_once(rep, &said, &err);
 	return EXIT_PARTIAL;
 }
 
@@ -448,6 +460,7 @@ static int analyze_staged(const struct strvec *inputs, const struct analyze_opti
 		return EXIT_MISSING;
 	}
 	temps_hold(rep->dir);
+	rep->final = final;
 	code = analyze_inputs(inputs, o, rep);
 	if (rep->analysis_json && report_commit(rep->dir, final, &err) < 0) {
 		log_error("%s", err.msg);
@@ -457,6 +470,7 @@ static int analyze_staged(const struct strvec *inputs, const struct analyze_opti
 	}
 	temps_let_go(rep->dir);
 	free(rep->dir);
+	rep->final = NULL;
 	rep->dir = rep->analysis_json ? xstrdup(final) : NULL;
 	return code;
 }

@@ -16,6 +16,7 @@
 #include "profrig/reader.h"
 #include "profrig/strbuf.h"
 #include "profrig/warnings.h"
+#include "profrig/xalloc.h"
 
 struct member {
 	const char *path; /* as named */
@@ -53,7 +54,7 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 
 	*ret_other = NULL;
 	for (size_t i = 0; i < inputs->nr; i++) {
-		CLEANUP(xfreep) char *whole = realpath(inputs->v[i], NULL);
+		CLEANUP(xfreep) char *whole = xrealpath(inputs->v[i]);
 
 		if (!whole || !run_dir_held(whole)) {
 			*ret_other = inputs->v[i];

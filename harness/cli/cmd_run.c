@@ -270,12 +270,13 @@ static int note_results(const struct prepared *p, const char *status, const char
 	struct err err = ERR_INIT;
 
 	if (p->conf.results.perf_csv && !pin_holds(p, p->conf.results.perf_csv))
-		err_set(&err, ELOOP, "'%s' is a link now, and was none when profrig began",
+		err_set(&err, ELOOP,
+			"not kept: '%s' is a link now, and was none when profrig began",
 			p->conf.results.perf_csv);
 	else if (!p->conf.results.perf_csv ||
 		 run_perf_csv(&p->plan, status, reason, &cli_interrupt, &err) == 0)
 		return EXIT_DONE;
-	text = xasprintf("the results of %s are not in the table: %s", p->run_id, err.msg);
+	text = xasprintf("results of %s: %s", p->run_id, err.msg);
 	log_error("%s", text);
 	if (!status && run_note_warning(p->run_dir, W_PERF_CSV, "error", text, &err) < 0)
 		log_error("%s", err.msg);

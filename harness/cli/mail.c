@@ -551,12 +551,12 @@ int report_mail(const struct strvec *inputs, const char *output)
 	CLEANUP(xfreep) char *words = NULL;
 	size_t n = 0;
 	int code = sort_inputs(&m, inputs);
-	FILE *f = code == EXIT_DONE ? open_memstream(&words, &n) : NULL;
 
-	if (f) {
+	if (code == EXIT_DONE) {
+		FILE *f = xmemstream(&words, &n);
+
 		code = write_mail(&m, f);
-		if (fclose(f) != 0)
-			code = EXIT_MISSING;
+		xmemstream_end(f, &words);
 	}
 	if (code == EXIT_DONE)
 		code = store(path, words, n);

@@ -196,6 +196,8 @@ static bool only_reads_and_writes(const struct command *c)
 	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
 }
 
+#define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"
+
 /* Until a command knows better: where memory ends it has done nothing that stays. */
 static void plan_last_words(const struct command *c)
 {
@@ -204,7 +206,7 @@ static void plan_last_words(const struct command *c)
 				  "programs, ulimit -v), or give it fewer inputs",
 				  EXIT_UNREADABLE);
 	else
-		xalloc_last_words("leave it more memory (other programs, ulimit -v)", EXIT_MISSING);
+		xalloc_last_words(MORE_MEMORY, EXIT_MISSING);
 }
 
 static char out_buffer[1 << 16];
@@ -307,6 +309,7 @@ int main(int argc, char **argv)
 	int code;
 
 	helper_take_over(argc, argv);
+	xalloc_last_words(MORE_MEMORY, EXIT_MISSING);
 	give_threads_room();
 	open_standard_streams();
 	xalloc_last_act(temps_remove);

@@ -12,6 +12,7 @@
 
 #include "profrig/fs.h"
 #include "profrig/log.h"
+#include "profrig/xalloc.h"
 
 static void pin_add(struct prepared *p, const char *path)
 {
@@ -23,7 +24,7 @@ static void pin_add(struct prepared *p, const char *path)
 	for (size_t i = 0; i < p->pins.nr; i += 2)
 		if (!strcmp(p->pins.v[i], path))
 			return;
-	real = realpath(path, NULL);
+	real = xrealpath(path);
 	strvec_pushl(&p->pins, path, real ? real : "", NULL);
 }
 
@@ -67,7 +68,7 @@ static bool holds(const struct prepared *p, size_t i, const char *now)
 bool pins_hold(const struct prepared *p)
 {
 	for (size_t i = 0; i + 1 < p->pins.nr; i += 2) {
-		CLEANUP(xfreep) char *now = realpath(p->pins.v[i], NULL);
+		CLEANUP(xfreep) char *now = xrealpath(p->pins.v[i]);
 
 		if (holds(p, i, now))
 			continue;
@@ -91,7 +92,7 @@ bool pin_holds(const struct prepared *p, const char *path)
 
 		if (strcmp(p->pins.v[i], path) != 0)
 			continue;
-		now = realpath(path, NULL);
+		now = xrealpath(path);
 		return holds(p, i, now) || !now;
 	}
 	return true;

@@ -53,7 +53,7 @@ static int parser_error(struct yaml_state *st, struct err *err)
 	size_t line = p->problem_mark.line + 1;
 
 	if (p->error == YAML_MEMORY_ERROR)
-		return err_set(err, ENOMEM, "%s: out of memory", st->b->file);
+		xalloc_failed();
 	if (p->error == YAML_READER_ERROR)
 		return err_set(err, EINVAL, "%s: no UTF-8 text (byte %zu): %s", st->b->file,
 			       p->problem_offset, p->problem);
@@ -266,7 +266,7 @@ int cfg_parse_yaml(struct cfg_build *b, const char *text, size_t n, struct err *
 	int r = 0;
 
 	if (!yaml_parser_initialize(&st.parser))
-		return err_set(err, ENOMEM, "%s: out of memory", b->file);
+		xalloc_failed();
 	yaml_parser_set_input_string(&st.parser, (const unsigned char *)text, n);
 	while (r == 0 && !st.ended) {
 		yaml_event_t ev;

@@ -87,10 +87,8 @@ int entry_write(const char *dir, const char *source, const data_files *files, do
 	struct json_out j;
 	char utc[32];
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return err_sys(err, errno, "entry.json");
 	json_out_init(&j, f, 1);
 	json_obj(&j, NULL);
 	json_str(&j, "schema", ENTRY_SCHEMA);
@@ -110,8 +108,7 @@ int entry_write(const char *dir, const char *source, const data_files *files, do
 	json_end(&j);
 	json_end(&j);
 	putc('\n', f);
-	if (fclose(f) != 0)
-		return err_sys(err, errno, "entry.json");
+	xmemstream_end(f, &text);
 	return fs_write_atomic(path, text, n, err);
 }
 

@@ -259,15 +259,12 @@ int manifest_write(const struct image_plan *ip, const char *engine, const char *
 	CLEANUP(xfreep) char *text = NULL;
 	struct json_out out;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return err_sys(err, errno, "manifest");
 	json_out_init(&out, f, 2);
 	put_all(&out, ip, engine, build_id, version);
 	putc('\n', f);
-	if (fclose(f) != 0)
-		return err_sys(err, errno, "manifest");
+	xmemstream_end(f, &text);
 	return fs_write_atomic(path, text, n, err);
 }
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "profrig/fs.h"
+#include "profrig/xalloc.h"
 
 static void inside_add(struct maker *m, const char *rel, bool file, bool writable)
 {
@@ -87,7 +88,7 @@ static void inside_add_all(struct maker *m)
 /* As the kernel sees it: a mount may name the same folder by way of links. Owned. */
 static char *real_name(const char *path)
 {
-	char *real = realpath(path, NULL);
+	char *real = xrealpath(path);
 
 	return real ? real : xstrdup(path);
 }

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/num.h"
 #include "profrig/xalloc.h"
 
@@ -21,7 +22,7 @@ struct seen {
 
 static size_t read_text(const char *path, char *buf, size_t size)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = door_fopen(path, "re");
 	size_t n = f ? fread(buf, 1, size - 1, f) : 0;
 
 	if (f)
@@ -78,7 +79,7 @@ static bool look(const char *pid, struct seen *ret)
 /* Of all processes that `fits` takes: the only one, or 0. */
 static pid_t the_one(bool (*fits)(const struct seen *s, const void *ctx), const void *ctx)
 {
-	DIR *d = opendir("/proc");
+	DIR *d = door_opendir("/proc");
 	struct dirent *e;
 	pid_t found = 0;
 	size_t nr = 0;

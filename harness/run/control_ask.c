@@ -12,6 +12,7 @@
 
 #include "profrig/door.h"
 #include "profrig/fs.h"
+#include "profrig/xalloc.h"
 
 #define MAX_ANSWER ((size_t)256 << 10)
 #define MAX_ENTRY 65536
@@ -20,7 +21,7 @@
 
 static char *real_dir(const char *path)
 {
-	char *whole = realpath(path, NULL);
+	char *whole = xrealpath(path);
 
 	if (whole && fs_is_dir(whole))
 		return whole;

@@ -92,18 +92,16 @@ static void write_cell(struct csv_writer *w, const json_t *row, const char *colu
 	free(text);
 }
 
-/* Owned; NULL without memory. */
+/* Owned. */
 static char *as_csv(const json_t *rows, const struct strvec *columns, bool header, bool newline,
 		    size_t *ret_n)
 {
 	char *text = NULL;
-	FILE *f = open_memstream(&text, ret_n);
+	FILE *f = xmemstream(&text, ret_n);
 	struct csv_writer w = { .f = f };
 	const json_t *row;
 	size_t i;
 
-	if (!f)
-		return NULL;
 	if (newline)
 		putc('\n', f);
 	for (size_t k = 0; header && k < columns->nr; k++)
@@ -116,10 +114,8 @@ static char *as_csv(const json_t *rows, const struct strvec *columns, bool heade
 			write_cell(&w, row, columns->v[k]);
 		csv_end(&w);
 	}
-	if (fclose(f) == 0)
-		return text;
-	free(text);
-	return NULL;
+	xmemstream_end(f, &text);
+	return text;
 }
 
 /* --- appending --- */
@@ -168,8 +164,6 @@ static int append_csv(int fd, const char *path, const json_t *rows, bool super, 
 	if (r == 0)
 		columns_of(rows, super, &columns);
 	text = as_csv(rows, &columns, r == 0, ends_torn(fd, st.st_size), &n);
-	if (!text)
-		return err_set(err, ENOMEM, "no memory for the rows of '%s'", path);
 	return write_whole(fd, path, text, n, st.st_size, err);
 }
 
@@ -266,8 +260,7 @@ static int replace_csv(const char *path, const json_t *rows, bool super, struct 
 
 	columns_of(rows, super, &columns);
 	text = as_csv(rows, &columns, true, false, &n);
-	return text ? fs_write_atomic(path, text, n, err)
-		    : err_set(err, ENOMEM, "no memory for '%s'", path);
+	return fs_write_atomic(path, text, n, err);
 }
 
 /* Without what only super tables have: a results file's other columns stand beside the rest. New
@@ -290,18 +283,36 @@ static json_t *plain_rows(const json_t *rows)
 	return plain;
 }
 
+/* Files beside the table that have not got the rows, and why the first has not. */
+struct lacking {
+	struct strbuf files;
+	size_t nr;
+	int r;
+	struct err why;
+};
+
+static void lack_note(struct lacking *l, const char *path, int r, const struct err *err)
+{
+	if (r >= 0)
+		return;
+	strbuf_addf(&l->files, "%s'%s'", l->nr++ ? ", " : "", path);
+	if (l->r < 0)
+		return;
+	l->r = r;
+	l->why = *err;
+}
+
 /* The rows of the last run alone. */
-static int latest(const char *stem, bool super, const json_t *rows, struct err *err)
+static void latest(const char *stem, bool super, const json_t *rows, struct lacking *l)
 {
 	CLEANUP(xfreep) char *csv = xasprintf("%s_entry%s.csv", stem, super ? "_super" : "");
 	CLEANUP(xfreep) char *json = xasprintf("%s_entry%s.json", stem, super ? "_super" : "");
 	json_t *plain = super ? NULL : plain_rows(rows);
-	int r = replace_csv(csv, rows, super, err);
+	struct err err = ERR_INIT;
 
-	if (r == 0)
-		r = replace_json(json, super ? rows : plain, err);
+	lack_note(l, csv, replace_csv(csv, rows, super, &err), &err);
+	lack_note(l, json, replace_json(json, super ? rows : plain, &err), &err);
 	json_decref(plain);
-	return r;
 }
 
 static int companions(const char *path, const json_t *rows, struct err *err)
@@ -312,16 +323,21 @@ static int companions(const char *path, const json_t *rows, struct err *err)
 		xstrndup(path, dot && dot > fs_base(path) ? (size_t)(dot - path) : strlen(path));
 	CLEANUP(xfreep) char *super = xasprintf("%s_super.csv", stem);
 	CLEANUP(xfreep) char *super_json = xasprintf("%s_super.json", stem);
-	CLEANUP(xclosep) int fd = -1;
-	int r = latest(stem, false, rows, err);
+	struct lacking l = { .files = STRBUF_INIT };
+	struct err e = ERR_INIT;
+	int fd, r;
 
-	if (r == 0)
-		r = latest(stem, true, rows, err);
-	if (r == 0) {
-		fd = open_table(super, O_NOFOLLOW, err);
-		r = fd < 0 ? fd : append_csv(fd, super, rows, true, err);
-	}
-	return r == 0 ? append_json(super_json, rows, err) : r;
+	latest(stem, false, rows, &l);
+	latest(stem, true, rows, &l);
+	fd = open_table(super, O_NOFOLLOW, &e);
+	lack_note(&l, super, fd < 0 ? fd : append_csv(fd, super, rows, true, &e), &e);
+	xclosep(&fd);
+	lack_note(&l, super_json, append_json(super_json, rows, &e), &e);
+	r = l.r < 0 ? err_set(err, -l.r, "'%s' has them; %s %s them: %s", path, l.files.buf,
+			      l.nr > 1 ? "lack" : "lacks", l.why.msg)
+		    : 0;
+	strbuf_release(&l.files);
+	return r;
 }
 
 int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_t *interrupt,
@@ -331,17 +347,16 @@ int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_
 	CLEANUP(xclosep) int fd = -1;
 	int r = fs_mkdirs(dir, 0777, err);
 
-	if (r < 0)
-		return r;
-	fd = open_table(path, 0, err);
-	if (fd < 0)
-		return fd;
+	if (r == 0) {
+		fd = open_table(path, 0, err);
+		r = fd < 0 ? fd : 0;
+	}
 	/* The table's own lock is that of its companions too. */
-	r = lock_table(fd, path, interrupt, err);
-	if (r < 0)
-		return r;
-	r = append_csv(fd, path, rows, false, err);
-	return r == 0 ? companions(path, rows, err) : r;
+	if (r == 0)
+		r = lock_table(fd, path, interrupt, err);
+	if (r == 0)
+		r = append_csv(fd, path, rows, false, err);
+	return r < 0 ? err_wrap(err, r, "not kept") : companions(path, rows, err);
 }
 
 int run_perf_csv(const struct plan *pl, const char *status, const char *reason,

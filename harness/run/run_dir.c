@@ -105,13 +105,10 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	CLEANUP(xfreep) char *path = fs_join(dir, "plan.json");
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return err_sys(err, errno, "plan.json");
 	plan_print_json(pl, f);
-	if (fclose(f) != 0)
-		return err_sys(err, errno, "plan.json");
+	xmemstream_end(f, &text);
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/image.h"
 #include "profrig/num.h"
@@ -17,7 +18,7 @@
 /* The value of the first line that begins with key, then blanks and sep. */
 static void value_of(const char *path, const char *key, char sep, char *buf, size_t n)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = door_fopen(path, "re");
 	char line[512];
 
 	while (f && fgets(line, sizeof(line), f)) {

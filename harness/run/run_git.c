@@ -18,6 +18,7 @@
 #include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/temps.h"
+#include "profrig/xalloc.h"
 
 #define GIT_TIMEOUT_MS 3000
 #define MAX_SMALL ((size_t)64 << 10) /* HEAD, .git, commondir */
@@ -71,7 +72,7 @@ static char *from(const char *dir, char *path)
 /* Nearly always there is none, and to start git only to hear so takes longer than all the rest. */
 static bool find_root(struct repo *r, const char *dir)
 {
-	CLEANUP(xfreep) char *at = realpath(dir, NULL);
+	CLEANUP(xfreep) char *at = xrealpath(dir);
 
 	while (at) {
 		CLEANUP(xfreep) char *git = fs_join(at, ".git");

@@ -575,15 +575,12 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	enum fs_keep keep = FS_KEEP_NOTHING;
 	struct json_out j;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return err_sys(err, errno, "run.json");
 	json_out_init(&j, f, 1);
 	put_all(&j, rn);
 	putc('\n', f);
-	if (fclose(f) != 0)
-		return err_sys(err, errno, "run.json");
+	xmemstream_end(f, &text);
 	n = redact_json(text, n);
 	/* Before the workload there is nothing yet that a machine which dies could take. */
 	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)

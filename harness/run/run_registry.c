@@ -70,12 +70,10 @@ static char *entry_text(const struct plan *pl, const struct agent_link *l)
 	CLEANUP(xfreep) char *boot = boot_id();
 	char *text = NULL;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 	struct json_out j;
 	struct stat st;
 
-	if (!f)
-		return NULL;
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "run_dir", pl->run_dir);
@@ -93,10 +91,7 @@ static char *entry_text(const struct plan *pl, const struct agent_link *l)
 		json_u64(&j, "agent_start_ticks", l->agent_ticks);
 	}
 	json_end(&j);
-	if (fclose(f) != 0) {
-		free(text);
-		return NULL;
-	}
+	xmemstream_end(f, &text);
 	return text;
 }
 
@@ -125,7 +120,7 @@ int registry_enter(const struct plan *pl, struct registration *ret, struct err *
 	unlink(tmp);
 	r = registry_lock(tmp, true, &fd);
 	if (r == 0)
-		r = text ? put_text(fd, text) : -ENOMEM;
+		r = put_text(fd, text);
 	if (r == 0 && rename(tmp, path) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -142,9 +137,9 @@ void registry_note(const struct run *rn)
 {
 	CLEANUP(xfreep) char *text = entry_text(rn->pl, &rn->link);
 
-	if (text && rn->reg.fd >= 0)
+	if (rn->reg.fd >= 0)
 		put_text(rn->reg.fd, text);
-	if (text && rn->lock_fd >= 0)
+	if (rn->lock_fd >= 0)
 		put_text(rn->lock_fd, text);
 }
 

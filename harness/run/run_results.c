@@ -70,13 +70,11 @@ static char *detail_of(const struct run *rn, const struct values *vs, uint32_t n
 		       const struct picked *p, const char *step, const char *file)
 {
 	size_t left_out = p->matches > SHOWN_VALUES ? p->matches - SHOWN_VALUES : 0, seen = 0;
-	CLEANUP(xfreep) char *text = NULL;
+	char *text = NULL;
 	struct json_out j;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return NULL;
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "step", step);
@@ -93,7 +91,8 @@ static char *detail_of(const struct run *rn, const struct values *vs, uint32_t n
 	json_end(&j);
 	json_u64(&j, "values_left_out", left_out + (name == 0 ? vs->more : 0));
 	json_end(&j);
-	return fclose(f) == 0 ? STEAL(text) : NULL;
+	xmemstream_end(f, &text);
+	return text;
 }
 
 static void tell(struct run *rn, const struct values *vs, const char *file)
@@ -287,13 +286,11 @@ static void keep_copy(struct run *rn, const char *path)
 
 static char *row_detail(const struct result_row *r)
 {
-	CLEANUP(xfreep) char *text = NULL;
+	char *text = NULL;
 	struct json_out j;
 	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		return NULL;
 	json_out_init(&j, f, 0);
 	json_obj(&j, NULL);
 	json_str(&j, "file", r->file);
@@ -309,7 +306,8 @@ static char *row_detail(const struct result_row *r)
 		json_str(&j, r->cells.v[i].name, r->cells.v[i].text);
 	json_end(&j);
 	json_end(&j);
-	return fclose(f) == 0 ? STEAL(text) : NULL;
+	xmemstream_end(f, &text);
+	return text;
 }
 
 static size_t report_rows(struct run *rn, const struct result_rows *rr, bool *bad)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/num.h"
 
 #define ENGINE_TIMEOUT_MS 15000
@@ -114,7 +115,7 @@ static pid_t parent_of(pid_t pid)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
+	f = door_fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, "PPid:\t", 6)) {
 			num_i64(line + 6, strcspn(line + 6, "\n"), &v);
@@ -143,7 +144,7 @@ static size_t signal_carriers(const struct swept *s, int sig)
 {
 	size_t count = 0;
 	struct dirent *e;
-	DIR *d = opendir("/proc");
+	DIR *d = door_opendir("/proc");
 
 	while (d && (e = readdir(d))) {
 		int64_t pid;

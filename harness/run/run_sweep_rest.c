@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/num.h"
 
 #define ENGINE_TIMEOUT_MS 15000
@@ -126,7 +127,7 @@ void sweep_rest(struct sweep *sw)
 
 	for (size_t i = 0; engines[i]; i++)
 		stray_containers(sw, engines[i]);
-	d = opendir("/proc");
+	d = door_opendir("/proc");
 	while (d && (e = readdir(d)))
 		stray_process(sw, e->d_name);
 	if (d)

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/num.h"
 #include "profrig/xalloc.h"
@@ -88,7 +89,7 @@ static void look_at(const char *proc, const char *pid_text, const char *pci,
 	double most = NAN; /* handles of one process may share what they hold */
 	char name[32] = "";
 	bool found = false;
-	DIR *d = opendir(fds);
+	DIR *d = door_opendir(fds);
 	struct dirent *e;
 	int64_t pid = 0;
 
@@ -118,7 +119,7 @@ static void look_at(const char *proc, const char *pid_text, const char *pci,
 void sampler_drm_users(const char *pci, struct sampler_facts *f)
 {
 	CLEANUP(xfreep) char *proc = xasprintf("%s/proc", sampler_root());
-	DIR *d = opendir(proc);
+	DIR *d = door_opendir(proc);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))

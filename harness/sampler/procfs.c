@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "profrig/clock.h"
+#include "profrig/door.h"
 #include "profrig/num.h"
 #include "profrig/vec.h"
 
@@ -146,7 +147,7 @@ static void walk_tree(struct sampler_state *st)
 		struct dirent *e;
 
 		snprintf(path, sizeof(path), "/proc/%d/task", (int)st->tree.v[i]);
-		d = opendir(path);
+		d = door_opendir(path);
 		while (d && (e = readdir(d))) {
 			if (!isdigit((unsigned char)e->d_name[0]))
 				continue;
@@ -402,7 +403,7 @@ static bool is_agent(const char *pid, const char *run_id)
 
 pid_t sampler_find_agent(const char *run_id)
 {
-	DIR *d = opendir("/proc");
+	DIR *d = door_opendir("/proc");
 	int64_t found = 0;
 	struct dirent *e;
 

@@ -19,6 +19,7 @@
 
 struct report {
 	char *dir;
+	const char *final; /* where dir goes when it is whole, if it is a stage; borrowed */
 	struct table_set tables;
 	char *analysis_json; /* schema profrig.analysis/1 */
 	char *run_json;      /* schema profrig.run/1, NULL when the input was no run */

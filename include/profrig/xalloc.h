@@ -11,8 +11,10 @@
 #ifndef PROFRIG_XALLOC_H
 #define PROFRIG_XALLOC_H
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * What is done then, after the line: by the thread that found no memory, with locks held by others,
@@ -24,7 +26,7 @@ void xalloc_last_act(void (*act)(void));
  * to do; and the exit status. words is not copied; NULL: nothing more. Until it is called: NULL, 1.
  */
 void xalloc_last_words(const char *words, int status);
-/* For who asks for memory in another way, and gets none. */
+/* For calls that ask for memory in another way (a library's own, a system call), and get none. */
 _Noreturn void xalloc_failed(void);
 void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
@@ -43,6 +45,18 @@ char *xstrndup(const char *s, size_t n) __attribute__((returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
+
+/*
+ * A stream into memory, as open_memstream(3) makes. The text is whole, and owned by the caller, when
+ * xmemstream_end returns: a stream that found no memory has lost bytes, so it ends the process too.
+ */
+FILE *xmemstream(char **text, size_t *n) __attribute__((returns_nonnull));
+void xmemstream_end(FILE *f, char *const *text);
+/* As fdopen(3) and fdopendir(3), but the descriptor is theirs in any case: NULL has closed it. */
+FILE *xfdopen(int fd, const char *mode);
+DIR *xfdopendir(int fd);
+/* As realpath(3) with NULL: owned; NULL with errno where the path leads to nothing. */
+char *xrealpath(const char *path);
 
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 #define STEAL(x) \

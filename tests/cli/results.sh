@@ -218,7 +218,7 @@ like "is left alone, and that is said" "$(cat other.csv) $(cat "$T/err")" "^a,b 
 mkdir -p folder.csv
 for to in other.csv folder.csv /proc/nope.csv; do
 	code "no table, quietly: $to" 6 run --perf-csv "$to" -- echo performance: 7 y
-	like "is an error" "$(cat "$T/err")" "^profrig: error: the results of .* are not in the table: '[^']*$to'"
+	like "is an error" "$(cat "$T/err")" "^profrig: error: results of [^ ]*: not kept: '[^']*$to'"
 	is "stands in run.json" "$(field "$(cat "$T/out")/run.json" '"\(.status) \(.warnings[] | .code + " " + .severity)"')" "success W_PERF_CSV error"
 done
 code "no table and a run that fails" 1 run --perf-csv other.csv -- false
@@ -236,13 +236,19 @@ for p in $pids; do wait "$p"; done
 is "runs side by side keep all rows" "$("$PYTHON" -c 'import csv; r = list(csv.DictReader(open("race.csv"))); print(len(r), len({x["run_id"] for x in r}), sorted({x["performance"] for x in r}) == list("12345678"))')" "24 24 True"
 is "and one header" "$(grep -c '^model,' race.csv)" 1
 is "perf_super.json too" "$(jq length race_super.json)" 24
+mkdir -p beside/q_entry.csv/x beside/q_super.json
+code "companions that cannot be written" 6 run --perf-csv beside/q.csv -- echo performance: 1 x
+like "are named, and the table is not" "$(cat "$T/err")" "results of [^ ]*: '[^']*beside/q.csv' has them; '[^']*beside/q_entry.csv', '[^']*beside/q_super.json' lack them: "
+is "the table has them" "$(wc -l <beside/q.csv)" 2
+is "and the other companions" "$(jq length beside/q_entry.json beside/q_entry_super.json)" "1
+1"
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
 	at_end "umount -l '$T/small'"
 	code "a table on a small disk" 0 run --perf-csv small/p.csv -- echo performance: 1 x
 	before=$(cat small/p.csv)
 	dd if=/dev/zero of=small/fill bs=1k count=128 2>/dev/null
 	for i in 1 2 3 4 5 6 7 8 9 10; do "$PROFRIG" run -o "$T/runs" --engine host --no-analyze --perf-csv small/p.csv -- echo performance: $i x >/dev/null 2>"$T/err" || break; done
-	like "that is full is told of and fails no run" "$(cat "$T/err")" "not in the table.*No space left"
+	like "that is full is told of and fails no run" "$(cat "$T/err")" "results of [^ ]*: (not kept|'[^']*small/p.csv' has them; '.*' lacks? them): .*No space left"
 	check "and holds whole rows only" "$PYTHON" -c 'import csv; r = list(csv.reader(open("small/p.csv"))); assert len({len(x) for x in r}) == 1'
 else
 	skip "a full disk leaves whole rows" "needs root and tmpfs"

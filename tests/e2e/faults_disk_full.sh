@@ -64,4 +64,5 @@ new_disk 6m
 good='[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"f"},'
 fault "no room for the analysis" 6 success "" --tools-dir "$ROOT/tests/fixtures/tools" --tools outs -- \
 	sh -c "echo '$good' | tee \$OUTS/may.json >\$OUTS/must.json; head -c 5690000 /dev/zero >$disk/filler; exit 0"
-like "no room for the analysis: says so" "$(cat "$T/err")" "No space left on device"
+like "no room for the analysis: says so" "$(cat "$T/err")" "/analysis/[a-z./]*: No space left on device: make room there"
+check "no room for the analysis: names no file that is only there until it is whole" bash -c "! grep -F .profrig- '$T/err'"
