@@ -3,6 +3,7 @@
  * again. info: what a trace is.
  */
 #include "cli.h"
+#include "mad_report.h"
 #include "mail.h"
 
 #include <errno.h>
@@ -218,6 +219,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 	struct analyze_options o;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
 	const char *output = NULL;
+	struct mad_report mad = { NULL, NULL };
 	char **rest;
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
@@ -228,9 +230,12 @@ static int report_main(const struct command *c, int argc, char **argv)
 		{ "format", 0, OPT_LIST, &formats, "F,…",
 		  "csv, json, folded, html (all of these); mail: one file of several runs" },
 		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
+		MAD_REPORT_OPTS(&mad),
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
+	if (code < 0)
+		code = mad_report_words(c, &mad, &dirs, &formats, &output);
 	take_rest(rest, &dirs);
 	if (code < 0)
 		code = split_lists(c, "format", &formats, &o.formats);

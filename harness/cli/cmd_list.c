@@ -636,9 +636,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tool NAME…|tools|engines|samplers|readers|analyses|reports|\n"
-	"                                converters|models|options|warnings|runs|\n"
-	"                                counters",
+	"tools|engines|samplers|readers|analyses|reports|converters|models|options|warnings|"
+	"runs|counters | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",

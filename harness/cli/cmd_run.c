@@ -23,8 +23,8 @@
 #include "profrig/text.h"
 
 /*
- * run and plan take the same, so that the line in front of somebody can be tried by changing one
- * word. As rows of a table; taken apart by clang-format they would be none.
+ * run and plan take the same, so that a line can be tried by changing one word. clang-format would
+ * take the rows of the table apart.
  */
 /* clang-format off */
 #define RUN_OPTS(o) \
@@ -679,10 +679,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 
 	run_options_init(&o);
 	const struct opt opts[] = {
-		RUN_OPTS(&o),
-		PACKAGE_OPTS(&o),
-		PACKAGE_RUN_OPTS(&o),
-		{ 0 },
+		RUN_OPTS(&o), PACKAGE_OPTS(&o), PACKAGE_RUN_OPTS(&o), MAD_RUN_OPTS(&o), { 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
@@ -764,6 +761,7 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		RUN_OPTS(&o),
 		PACKAGE_OPTS(&o),
 		PACKAGE_RUN_OPTS(&o),
+		MAD_RUN_OPTS(&o),
 		{ "format", 0, OPT_STR, &o.format, "F",
 		  "text, json or sh (a script that does the same)" },
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },
