@@ -9,6 +9,8 @@ tarball=$B/$name.tar.gz
 page=$(cat "$B/gen/page.mode")
 [ "$B" = "$ROOT/build" ] || { skip "portable" "the tarball is made of the plain build, and this one is in $B" && exit 0; }
 check "make dist makes the tarball" make -C "$ROOT" --no-print-directory PAGE="$page" dist
+made="build/tests/fixtures/gen/make_otf2 build/tests/fakes/fake_nvml.so"
+check "and what this script compares it with" make -C "$ROOT" --no-print-directory PAGE="$page" $made
 tar -C "$T" -xzf "$tarball" || exit 1
 D=$T/$name
 
