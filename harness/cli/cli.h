@@ -197,6 +197,7 @@ struct run_options {
 	int build_code;                /* what building came to: not all of it may have worked */
 	const char *dockerfile, *base; /* of this one; NULL */
 	char *manifest_context;        /* owned; NULL */
+	char *manifest_made;           /* by the build before the run; owned; NULL */
 };
 void run_options_init(struct run_options *o);
 void unbuilt_release(struct unbuilt *u);

@@ -501,6 +501,9 @@ static int info_print(const struct strvec *inputs, struct analyze_options *o, bo
 		else
 			info_text(m, !p);
 	}
+	fflush(stdout);
+	if (code == EXIT_PARTIAL)
+		print_inputs(m);
 	profile_free(p);
 	model_free(m);
 	return code;

@@ -140,7 +140,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 	} else if (code == EXIT_DONE) {
 		CLEANUP(xfreep) char *manifest = fs_abs(o.manifest);
 
-		code = build_run(&set, &o.rq, o.builds_dir, manifest);
+		code = build_run(&set, &o.rq, o.builds_dir, manifest, NULL);
 		if (o.run.json)
 			print_json(&set.plan, manifest);
 		else if (set.tried)

@@ -302,6 +302,7 @@ static const struct {
 	bool files, dirs;
 } operands[] = {
 	{ "run", offer_models, true, false },   { "plan", offer_models, true, false },
+	{ "build", offer_models, true, false }, { "discover", offer_models, false, false },
 	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
 	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },

@@ -57,6 +57,7 @@ void run_options_release(struct run_options *o)
 		unbuilt_release(&o->unbuilt.v[i]);
 	VEC_RELEASE(&o->unbuilt);
 	free(o->manifest_context);
+	free(o->manifest_made);
 	VEC_RELEASE(&o->builds_s);
 }
 

@@ -16,6 +16,10 @@ for c in "analyze -o res" "convert -o o.json"; do
 	code "${c%% *} of all that was recorded" 0 "$PROFRIG" -q $c whole.json
 	is "${c%% *} -q: is silent" "$(cat err)" ""
 done
+for c in info "info --json" "info -q" "info --json -q"; do
+	code "$c of a cut file" 6 "$PROFRIG" $c cut.json whole.json
+	like "$c: says on stderr what is missing" "$(cat err)" "cut.json: the last event is cut off at byte [0-9]+$"
+done
 code "an analysis" 0 "$PROFRIG" analyze -o res whole.json
 like "time" "$(cat err)" "time    b 2.00 µs \(100.0 %\)"
 like "energy" "$(cat err)" "energy  no power or energy is in it"
