@@ -97,6 +97,7 @@ void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
 /* A row of help: left, and text from column text_at, wrapped to lines of 80. */
 void cli_print_row(FILE *f, const char *left, const char *text, size_t text_at);
 /* What --help of a command prints. */
+extern bool cli_helped; /* it was printed, and nothing else was done */
 void cli_print_help(const struct command *c, const struct opt *opts, bool json);
 /* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

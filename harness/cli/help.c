@@ -79,6 +79,8 @@ static void put_option(const struct opt *o)
 		cli_print_row(stdout, left, o->help, TEXT_AT);
 }
 
+bool cli_helped;
+
 void cli_print_help(const struct command *c, const struct opt *opts, bool json)
 {
 	CLEANUP(xfreep) char *title = xasprintf("profrig %s: %s", c->name, c->about);
@@ -98,4 +100,5 @@ void cli_print_help(const struct command *c, const struct opt *opts, bool json)
 		.name = "verbose", .letter = 'v', .help = "say more; twice: debug" });
 	put_option(&(struct opt){ .name = "help", .letter = 'h', .help = "print this" });
 	printf("\nexample: %s\n", c->example);
+	cli_helped = true;
 }

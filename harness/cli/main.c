@@ -218,10 +218,12 @@ static bool is_pipe_without_reader(int fd)
 /* What could not be printed is no success. */
 static int printed(const struct command *c, int code)
 {
+	bool results = (c == &cmd_run || c == &cmd_build) && !cli_helped;
+
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
 	/* as with "doctor | head"; where a run or an image lies is no list to be cut */
-	if (c != &cmd_run && c != &cmd_build && is_pipe_without_reader(STDOUT_FILENO))
+	if (!results && is_pipe_without_reader(STDOUT_FILENO))
 		return code;
 	log_error("cannot write to standard output");
 	return code ? code : EXIT_WORKLOAD;

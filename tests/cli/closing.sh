@@ -36,7 +36,7 @@ for i in $(seq 200); do env+=(--env "NAME_$i=$(printf 'x%.0s' $(seq 60))"); done
 "$PROFRIG" plan --engine host --tools rocprof --force-tools "${env[@]}" -- true >/dev/null 2>err
 grep -v '20[0-9]*T[0-9]*Z' err >lines
 is "plan: every line of stderr is one" "$(grep -vxFf both lines)" ""
-for c in "doctor" "list tools" "list warnings" "plan --engine host -- true" "info whole.json" "analyze -q -o res whole.json --json"; do
+for c in "run --help" "build --help" "plan --help" "--help" "doctor" "list runs" "list tools" "list warnings" "plan --engine host -- true" "info whole.json" "analyze -q -o res whole.json --json"; do
 	"$PROFRIG" $c 2>err | true
 	is "${c%% -*} | head: is quiet" "${PIPESTATUS[0]} $(grep -v 'read whole.json' err)" "0 "
 done
