@@ -127,12 +127,12 @@ void cli_put(FILE *f, const char *s, size_t max);
 	{ "additional-context", 'c', OPT_STR, &(o)->context, "TEXT", \
 	  "madengine's context, JSON or Python" }, \
 	{ "additional-context-file", 'f', OPT_STR, &(o)->context_file, "FILE", \
-	  "the same from a file; -c wins, key by key" }, \
+	  "the same from a file; -c wins key by key" }, \
 	{ "lenient", 0, OPT_FLAG, &(o)->lenient, NULL, \
-	  "unknown keys of contexts and models.json: warnings" }
+	  "treat unknown keys of contexts and models.json as warnings" }
 #define PACKAGE_RUN_OPTS(o) \
 	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
-	  "a tools.json whose tools win" }, \
+	  "take tools from this tools.json first" }, \
 	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
 	  "keep the run's own copy of the model" }
 /* What madengine's documentation shows beside them; docs/madengine.md has the table for people. */

@@ -237,7 +237,7 @@ static void facts_of_model(const struct model *m, struct read_inputs *ret)
 	}
 }
 
-/* "  data    3 inputs (otf2, 2 samples), 1 incomplete", without an end of line */
+/* "  data    3 inputs (otf2, 2 samples), 1 input incomplete", without an end of line */
 static void inputs_line(const struct read_inputs *f)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -264,7 +264,7 @@ static void inputs_line(const struct read_inputs *f)
 	}
 	fputs(names.nr ? ")" : "", stderr);
 	if (partial)
-		fprintf(stderr, ", %zu incomplete", partial);
+		fprintf(stderr, ", %zu input%s incomplete", partial, partial == 1 ? "" : "s");
 }
 
 static void missing_line(const char *path, const char *why)

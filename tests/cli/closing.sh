@@ -7,7 +7,7 @@ printf '[{"ph":"X","pid":1,"tid":1,"ts":10,"dur":2,"name":"a"},{"ph":"X","pid":1
 printf '[{"ph":"X","pid":1,"tid":1,"ts":10,"dur":2,"name":"b"}]' >whole.json
 for c in "analyze -o res" "convert -o o.json"; do
 	code "${c%% *} of a cut file" 6 "$PROFRIG" $c cut.json whole.json
-	like "${c%% *}: what was read" "$(cat err)" "data    2 inputs \(2 tef\), 1 incomplete"
+	like "${c%% *}: what was read" "$(cat err)" "data    2 inputs \(2 tef\), 1 input incomplete"
 	like "${c%% *}: what is missing" "$(cat err)" "missing cut.json: the last event is cut off at byte"
 	code "${c%% *} -q of a cut file" 6 "$PROFRIG" -q $c cut.json whole.json
 	like "${c%% *} -q: is not silent" "$(cat err)" "^profrig: cut.json: the last event is cut off at byte [0-9]+$"

@@ -6,7 +6,7 @@ cd "$ROOT" || exit 1
 code "no command is a usage error" 2 "$PROFRIG"
 for what in --help --version "list samplers" "completion bash"; do
 	# shellcheck disable=SC2086
-	code "$what, and nobody takes it" 1 sh -c '"$0" "$@" >/dev/full' "$PROFRIG" $what
+	code "$what, into a full disk" 1 sh -c '"$0" "$@" >/dev/full' "$PROFRIG" $what
 done
 code "--help" 0 "$PROFRIG" --help
 for c in run plan build sample analyze report info list doctor; do
@@ -44,13 +44,13 @@ printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
 like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "what only containers have, on host" 0 "$PROFRIG" plan --engine host --image chk:1 --set container.network=none --set "mounts=[{host: /tmp, container: /data}]" -- true
-is "is told once, by its keys" "$(grep effect "$T/err")" "profrig: warning: engine 'host' runs without a container, so this has no effect: model.image, mounts, container.network"
+is "is told once, by its keys" "$(grep ignores "$T/err")" "profrig: warning: engine 'host' ignores container settings: model.image, mounts, container.network"
 printf "%s\n" "model: {name: m, command: [true], image: x}" "container: {network: none, caps: [], shm_size: 1g}" >"$T/boxed.yaml"
 code "of a model" 0 "$PROFRIG" plan --engine host --baseline --tools cpu_power "$T/boxed.yaml"
-is "it is a notice" "$(grep "engine .host. runs" "$T/err")" "profrig: engine 'host' runs without what the model has for containers: container.network, container.shm_size"
+is "it is a notice" "$(grep "engine .host. ignores" "$T/err")" "profrig: engine 'host' ignores container settings of the model: container.network, container.shm_size"
 echo "engine: host" >>"$T/boxed.yaml"
 code "of one for the host" 0 "$PROFRIG" plan "$T/boxed.yaml"
-like "a warning" "$(cat "$T/err")" "warning: .*no effect: model.image, container.network, container.shm_size"
+like "a warning" "$(cat "$T/err")" "warning: .*ignores container settings: model.image, container.network, container.shm_size"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
 mkdir "$T/empty"
 for word in nosuch.yaml nosuch.json ./nosuch; do
