@@ -151,7 +151,7 @@ static void add(struct tool_set *ts, struct tool *t, bool over)
 			mad_note(&wins->notes, NULL,
 				 "tool '%s' is that of '%s', not that of '%s'%s", wins->name,
 				 wins->file, loses->file,
-				 over ? "" : " (--tools-config turns it round)");
+				 over ? "" : " (--tools-config FILE takes the other)");
 		ts->tools.v[i] = wins;
 		tool_free(loses);
 		return;

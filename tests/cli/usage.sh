@@ -13,6 +13,22 @@ for c in run plan build sample analyze report info list doctor; do
 	code "$c --help" 0 "$PROFRIG" $c --help
 	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
 done
+commands=$("$PROFRIG" __man | grep -v '^profrig')
+for c in "" $commands; do
+	# shellcheck disable=SC2086
+	"$PROFRIG" $c --help >"$T/out"
+	is "help of ${c:-profrig}: 80 columns hold it, but for examples" "$(grep -v '^example:' "$T/out" | LC_ALL=C.UTF-8 grep -cE '.{81}')" 0
+	is "help of ${c:-profrig}: its columns hold" "$(sed -n '/^usage/,/^example/p' "$T/out" | sed '1,/^$/d' | LC_ALL=C.UTF-8 grep -E '^ +-' | LC_ALL=C.UTF-8 grep -vE '^.{26}  [^ ]|^ +-[^ ]*(, --[^ ]*)?( [^ ]*)?$')" ""
+	cat "$T/out" >>"$T/words"
+done
+for l in options warnings tools readers samplers; do "$PROFRIG" list $l; done >>"$T/words" 2>&1
+is "no word that stops a reader" "$(grep -nE '\b([Ii]s told|are told|[Ww]hoever|[Ss]omebody|[Nn]obody|amiss|so long)\b' "$T/words")" ""
+is "nor in the documentation" "$(grep -nE '\b([Ww]hoever|[Ss]omebody|[Nn]obody|amiss)\b' README.md CONTRIBUTING.md docs/*.md docs/man/*.man | grep -v '\[nobody\]')" ""
+for w in "sample S seconds before and after the workload" "pause between runs" "treat unsupported tools as warnings" "list tools, engines, runs, …" "list models and their problems"; do
+	check "help says '$w'" grep -qF -- "$w" "$T/words"
+done
+code "a mark outside of a run" 4 env -u PROFRIG_MARK "$PROFRIG" mark x
+like "says so" "$(cat "$T/err")" "not started by profrig run"
 code "--version" 0 "$PROFRIG" --version
 like "tells what was built in" "$(cat "$T/out")" "engines: .*host.*readers: .*tef.*page: "
 code "an unknown command" 2 "$PROFRIG" analyse
