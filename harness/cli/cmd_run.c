@@ -67,7 +67,8 @@
 	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
 	  "pause between runs" }, \
 	{ "baseline", 0, OPT_MAYBE, &(o)->baseline, "tools", \
-	  "run each model without tools too, to measure what they cost; =tools: also with each tool alone" }, \
+	  "run each model without tools too, to measure what they cost; " \
+	  "=tools: also with each tool alone" }, \
 	{ "overhead-budget", 0, OPT_STR, &(o)->overhead_budget, "P%", \
 	  "how much longer the workload may take with tools" }, \
 	{ "gate", 0, OPT_FLAG, &(o)->gate, NULL, \

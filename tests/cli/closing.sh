@@ -44,5 +44,7 @@ if [ -w /dev/full ]; then
 	code "a full disk is no reader that went away" 1 sh -c "'$PROFRIG' list tools >/dev/full"
 	like "it is told" "$(cat err)" "cannot write to standard output"
 fi
+is "doctor's fixes hold no word to fill in" "$("$PROFRIG" doctor --json | jq -r '.[].fix | select(. != null)' | grep -E '[A-Z]{3,}-|COMMAND|<[a-z]+>|…' | grep -v EDITOR)" ""
+is "and are such that a shell reads them" "$("$PROFRIG" doctor --json | jq -r '.[].fix | select(. != null and . != "")' | while IFS= read -r f; do bash -nc "$f" 2>&1; done)" ""
 is "doctor's fixes are commands" "$("$PROFRIG" doctor --json | jq -r '.[].fix | select(. != null and . != "") | split(" ")[0]' |
 	grep -vxE 'apt-get|dnf|usermod|profrig|make|systemctl|modprobe|chmod|sysctl|setcap|mount|\$\{EDITOR:-vi\}|curl|sudo|doas|podman|docker|rm')" ""
