@@ -450,7 +450,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
 }
 
-/* Of an ensemble: "  data    13 runs, all successful", without an end of line. False: it is none. */
+/* "  data    13 runs, all successful", without an end of line. False: it is no ensemble. */
 static bool runs_line(const struct report *rep, const struct read_inputs *f)
 {
 	const struct table *t = table_set_find(&rep->tables, "runs");
