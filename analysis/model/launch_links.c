@@ -172,7 +172,7 @@ static void tell_unlinked(struct model *m, const uint64_t *count, const uint64_t
 	for (size_t i = 0; i < m->inputs.nr; i++)
 		if (count[i])
 			model_warn(m, (input_id)i, W_UNLINKED_WORK, count[i],
-				   "no call has the correlation of '%s'",
+				   "no launch found for '%s'",
 				   model_str(m, m->spans.name[first[i]]));
 }
 

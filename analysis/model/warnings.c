@@ -96,7 +96,7 @@ const struct warning_info warning_table[] = {
 	  "out" },
 	{ W_COUNTER_STUCK, SEV_WARNING,
 	  "a counter stands still although its device draws power, or never changes; its energy in "
-	  "that time is unknown and belongs to nobody. The device may not have this sensor" },
+	  "that time is unknown and unattributed. The device may not have this sensor" },
 	{ W_COUNTER_STALE, SEV_NOTE,
 	  "a counter is read more often than its sensor refreshes; short calls get blurred "
 	  "values" },

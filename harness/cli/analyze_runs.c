@@ -48,6 +48,14 @@ static const char *text_at(const json_t *obj, const char *key)
 
 /* ---- which inputs are runs ---- */
 
+/* What an analysis of several runs left beside them, where a pattern of a shell finds it, too. */
+static bool is_analysis(const char *dir)
+{
+	CLEANUP(xfreep) char *facts = fs_join(dir, "analysis.json");
+
+	return fs_is_file(facts);
+}
+
 size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other)
 {
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
@@ -56,7 +64,9 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(xfreep) char *whole = xrealpath(inputs->v[i]);
 
-		if (!whole || !run_dir_held(whole)) {
+		if (whole && !run_dir_held(whole) && is_analysis(whole)) {
+			log_info("%s: an analysis of runs, left out", inputs->v[i]);
+		} else if (!whole || !run_dir_held(whole)) {
 			*ret_other = inputs->v[i];
 		} else if (!strvec_has(&seen, whole)) {
 			strvec_push(&seen, whole);

@@ -37,7 +37,16 @@ enum {
  */
 int exit_worse(int a, int b);
 
-enum opt_kind { OPT_FLAG, OPT_STR, OPT_MAYBE, OPT_LIST, OPT_SECONDS, OPT_INT };
+enum opt_kind {
+	OPT_FLAG,
+	OPT_STR,
+	OPT_MAYBE,
+	OPT_LIST,
+	OPT_SECONDS,
+	OPT_INT,
+	OPT_ANSWER, /* refused; arg says what to write instead */
+	OPT_IDLE,   /* accepted, without effect */
+};
 
 struct opt {
 	const char *name; /* without "--"; NULL ends a table */
@@ -46,6 +55,7 @@ struct opt {
 	/* OPT_MAYBE: as OPT_STR, its value (behind '=' alone) may be left out and is "" then */
 	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
 	const char *arg; /* "DIR", for help */
+	/* NULL: a word of madengine's. It is parsed; help, completion and manuals leave it out. */
 	const char *help;
 };
 
@@ -63,10 +73,12 @@ extern const struct command *const commands[]; /* NULL-terminated */
 extern const struct command *const hidden_commands[];
 
 /*
- * Words of madengine's command line, in their places ours: -1, or an exit code after an answer to
- * one that has none. The array lives until the next call.
+ * Where madengine means something else by a value (mad_words.c): may replace the option. False:
+ * there is nothing to store.
  */
-int cli_mad_words(const struct command *c, int *argc, char ***argv);
+bool mad_value(const struct opt *opts, const struct opt **o, const char *value);
+/* Whether the operand word is one more value of the option o in front of it. */
+bool mad_more_values(const struct opt *o, const char *word);
 /*
  * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
  * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
@@ -82,6 +94,11 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 typedef void cli_described_fn(void *ctx, const struct command *c, const struct opt *opts,
 			      bool json);
 void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
+/* A row of help: left, and text from column text_at, wrapped to lines of 80. */
+void cli_print_row(FILE *f, const char *left, const char *text, size_t text_at);
+/* What --help of a command prints. */
+extern bool cli_helped; /* it was printed, and nothing else was done */
+void cli_print_help(const struct command *c, const struct opt *opts, bool json);
 /* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_problems(const struct problems *p);
@@ -110,14 +127,35 @@ void cli_put(FILE *f, const char *s, size_t max);
 	{ "additional-context", 'c', OPT_STR, &(o)->context, "TEXT", \
 	  "madengine's context, JSON or Python" }, \
 	{ "additional-context-file", 'f', OPT_STR, &(o)->context_file, "FILE", \
-	  "the same from a file; -c wins, key by key" }, \
+	  "the same from a file; -c wins key by key" }, \
 	{ "lenient", 0, OPT_FLAG, &(o)->lenient, NULL, \
-	  "unknown keys of contexts and models.json: warnings" }
+	  "treat unknown keys of contexts and models.json as warnings" }
 #define PACKAGE_RUN_OPTS(o) \
 	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
-	  "a tools.json whose tools win" }, \
+	  "take tools from this tools.json first" }, \
 	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
 	  "keep the run's own copy of the model" }
+/* What madengine's documentation shows beside them; docs/madengine.md has the table for people. */
+#define MAD_RUN_OPTS(o) \
+	{ "live-output", 'l', OPT_FLAG, &(o)->live, NULL, NULL }, \
+	{ "keep-alive", 0, OPT_FLAG, &(o)->keep, NULL, NULL }, \
+	{ "manifest-file", 'm', OPT_STR, &(o)->manifest, "FILE", NULL }, \
+	{ "sys-env-details", 0, OPT_IDLE, NULL, NULL, NULL }, \
+	{ "ignore-deprecated", 0, OPT_IDLE, NULL, NULL, NULL }, \
+	{ "cleanup-perf", 0, OPT_ANSWER, NULL, "a new --perf-csv FILE", NULL }, \
+	{ "clean-docker-cache", 0, OPT_ANSWER, NULL, \
+	  "'profrig build --clean-cache', then run", NULL }, \
+	{ "registry", 'r', OPT_ANSWER, NULL, "'profrig build --registry HOST', then run", NULL }, \
+	{ "manifest-output", 0, OPT_ANSWER, NULL, \
+	  "'profrig build --manifest-output FILE'", NULL }, \
+	{ "summary-output", 's', OPT_ANSWER, NULL, "--json", NULL }, \
+	{ "data-config", 0, OPT_ANSWER, NULL, "--config FILE with 'data:' (docs/data.md)", NULL }, \
+	{ "force-mirror-local", 0, OPT_ANSWER, NULL, "--set data[0].mirrorlocal=PATH", NULL }
+#define MAD_BUILD_OPTS(o) \
+	{ "live-output", 'l', OPT_FLAG, &(o)->rq.live, NULL, NULL }, \
+	{ "clean-docker-cache", 0, OPT_FLAG, &(o)->rq.no_cache, NULL, NULL }, \
+	{ "summary-output", 's', OPT_ANSWER, NULL, "--json", NULL }, \
+	{ "build-on-compute", 0, OPT_ANSWER, NULL, "'profrig build' on that node", NULL }
 /* clang-format on */
 
 /* A model of `run` whose image could not be built. All owned. */
@@ -160,6 +198,7 @@ struct run_options {
 	int build_code;                /* what building came to: not all of it may have worked */
 	const char *dockerfile, *base; /* of this one; NULL */
 	char *manifest_context;        /* owned; NULL */
+	char *manifest_made;           /* by the build before the run; owned; NULL */
 };
 void run_options_init(struct run_options *o);
 void unbuilt_release(struct unbuilt *u);

@@ -3,6 +3,7 @@
  * again. info: what a trace is.
  */
 #include "cli.h"
+#include "mad_report.h"
 #include "mail.h"
 
 #include <errno.h>
@@ -128,24 +129,26 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		{ "integration", 0, OPT_STR, &integration, "HOW",
 		  "of power: linear, previous or trapezoid" },
 		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
-		  "energy of longer sample gaps stays unattributed" },
+		  "leave energy of longer sample gaps unattributed" },
 		{ "idle-power", 0, OPT_LIST, &idle, "W",
-		  "idle power, stated and not measured: 90, or gpu0=90,cpu=20" },
+		  "idle power to assume where none was measured: 90, or gpu0=90,cpu=20" },
 		{ "window", 0, OPT_STR, &o.window, "A:B",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
-		  "what the files named are, in spite of their looks ('profrig list readers')" },
-		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
+		  "read the named files with this reader ('profrig list readers')" },
+		{ "threads", 0, OPT_INT, &o.threads, "N",
+		  "threads for reading (one for each processor)" },
 		{ "counters", 0, OPT_STR, &counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
 		{ "tau", 0, OPT_STR, &tau, "S|fit",
-		  "undo the low-pass filter of power readings: its time constant, or as found" },
+		  "undo the low-pass filter of power readings; fit: with the time constant found "
+		  "in the data" },
 		{ "exact-units", 0, OPT_FLAG, &co.rules.exact_units, NULL,
 		  "count AMD's energy counters in their own steps of 2^-16 J" },
-		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "any warning ends in exit 6" },
+		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "exit 6 at any warning" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
@@ -218,6 +221,7 @@ static int report_main(const struct command *c, int argc, char **argv)
 	struct analyze_options o;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
 	const char *output = NULL;
+	struct mad_report mad = { NULL, NULL };
 	char **rest;
 	struct report rep = REPORT_INIT;
 	struct err err = ERR_INIT;
@@ -228,9 +232,12 @@ static int report_main(const struct command *c, int argc, char **argv)
 		{ "format", 0, OPT_LIST, &formats, "F,…",
 		  "csv, json, folded, html (all of these); mail: one file of several runs" },
 		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
+		MAD_REPORT_OPTS(&mad),
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
+	if (code < 0)
+		code = mad_report_words(c, &mad, &dirs, &formats, &output);
 	take_rest(rest, &dirs);
 	if (code < 0)
 		code = split_lists(c, "format", &formats, &o.formats);
@@ -496,6 +503,9 @@ static int info_print(const struct strvec *inputs, struct analyze_options *o, bo
 		else
 			info_text(m, !p);
 	}
+	fflush(stdout);
+	if (code == EXIT_PARTIAL)
+		print_inputs(m);
 	profile_free(p);
 	model_free(m);
 	return code;
@@ -512,10 +522,11 @@ static int info_main(const struct command *c, int argc, char **argv)
 	analyze_options_init(&o);
 	const struct opt opts[] = {
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
-		  "what the files named are, in spite of their looks ('profrig list readers')" },
+		  "read the named files with this reader ('profrig list readers')" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
 		  "auto, model (all in memory) or profile (archives larger than memory)" },
-		{ "threads", 0, OPT_INT, &o.threads, "N", "that read (one for each processor)" },
+		{ "threads", 0, OPT_INT, &o.threads, "N",
+		  "threads for reading (one for each processor)" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);

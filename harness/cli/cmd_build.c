@@ -116,6 +116,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 		{ "live", 0, OPT_FLAG, &o.rq.live, NULL, "show the builds' output" },
 		{ "dry-run", 'n', OPT_FLAG, &o.dry, NULL,
 		  "say what would be built, build nothing" },
+		MAD_BUILD_OPTS(&o),
 		{ 0 },
 	};
 	code = cli_parse(c, opts, &o.run.json, argc, argv, &operands, &rest);
@@ -139,7 +140,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 	} else if (code == EXIT_DONE) {
 		CLEANUP(xfreep) char *manifest = fs_abs(o.manifest);
 
-		code = build_run(&set, &o.rq, o.builds_dir, manifest);
+		code = build_run(&set, &o.rq, o.builds_dir, manifest, NULL);
 		if (o.run.json)
 			print_json(&set.plan, manifest);
 		else if (set.tried)

@@ -89,9 +89,10 @@ static const char fish_script[] =
 /* --- what could stand here --- */
 
 struct asking {
-	const char *cur; /* what is typed so far */
-	size_t skip;     /* of it: what a candidate stands behind, as in "a,b,c" */
-	size_t operands; /* how many stand before it */
+	const char *cur;   /* what is typed so far */
+	size_t skip;       /* of it: what a candidate stands behind, as in "a,b,c" */
+	size_t operands;   /* how many stand before it */
+	const char *first; /* of them; NULL */
 	struct strvec out;
 };
 
@@ -301,6 +302,7 @@ static const struct {
 	bool files, dirs;
 } operands[] = {
 	{ "run", offer_models, true, false },   { "plan", offer_models, true, false },
+	{ "build", offer_models, true, false }, { "discover", offer_models, false, false },
 	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
 	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
 	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
@@ -316,8 +318,10 @@ static bool offer_usage(struct asking *a, const struct command *c)
 	if (!strchr(c->usage, '|') || !islower((unsigned char)*c->usage))
 		return false;
 	strvec_split(&words, c->usage, "|\n ");
+	if (a->operands && strcmp(a->first, "tool") == 0)
+		offer_tools(a);
 	/* NAME… stands for what the user thinks of */
-	for (size_t i = 0; i < words.nr; i++)
+	for (size_t i = 0; i < words.nr && !a->operands; i++)
 		if (islower((unsigned char)*words.v[i]))
 			offer(a, words.v[i], NULL);
 	return true;
@@ -348,7 +352,8 @@ static void offer_options(struct asking *a, const struct opt *opts, bool json)
 	for (; opts && opts->name; opts++) {
 		CLEANUP(xfreep) char *word = xasprintf("--%s", opts->name);
 
-		offer(a, word, opts->help);
+		if (opts->help)
+			offer(a, word, opts->help);
 	}
 	if (json)
 		offer(a, "--json", "print JSON");
@@ -387,8 +392,11 @@ static void described(void *ctx, const struct command *c, const struct opt *opts
 			offer_files(a);
 			return;
 		}
-	for (size_t i = 0; i + 1 < l->nr; i++)
-		a->operands += *l->words[i] != '-' && (i == 0 || !option_of(opts, l->words[i - 1]));
+	for (size_t i = 0; i + 1 < l->nr; i++) {
+		if (*l->words[i] == '-' || (i > 0 && option_of(opts, l->words[i - 1])))
+			continue;
+		a->first = a->operands++ ? a->first : l->words[i];
+	}
 	/* bash makes words of "--engine=docker" and of "--engine=": three, and two. */
 	if (!strcmp(prev, "=") && l->nr > 2) {
 		o = option_of(opts, l->words[l->nr - 3]);

@@ -266,17 +266,18 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	cv.o.keep_args = true;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &cv.output, "FILE",
-		  "what is written: NAME.json[.gz|.zst] (Trace Event Format), NAME.otf2, "
+		  "where to write, and in which format: NAME.json[.gz|.zst] (Trace Event Format), "
+		  "NAME.otf2, "
 		  "NAME.folded, NAME.speedscope.json" },
 		{ "to", 0, OPT_STR, &cv.to, "FORMAT",
-		  "tef, otf2, folded or speedscope, whatever the file is called" },
+		  "tef, otf2, folded or speedscope, for any name of the file" },
 		{ "window", 0, OPT_STR, &cv.window, "FROM:TO",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, or the name of a span" },
 		{ "split-size", 0, OPT_STR, &cv.split, "SIZE",
-		  "several files NAME-0.json … of about so much text each: 500M" },
+		  "split into NAME-0.json, … of about this much text each: 500M" },
 		{ "reader", 0, OPT_STR, &cv.reader, "NAME[:KIND]",
-		  "what the files named are, in spite of their looks ('profrig list readers')" },
-		{ "strict", 0, OPT_FLAG, &cv.o.strict, NULL, "any warning ends in exit 6" },
+		  "read the named files with this reader ('profrig list readers')" },
+		{ "strict", 0, OPT_FLAG, &cv.o.strict, NULL, "exit 6 at any warning" },
 		{ 0 },
 	};
 	int code = cli_parse(c, opts, &cv.json, argc, argv, &inputs, &rest);

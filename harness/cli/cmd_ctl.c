@@ -210,7 +210,8 @@ static int mark_main(const struct command *c, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!path || !*path) {
-		log_error("$PROFRIG_MARK is not set: this is no workload of profrig ('profrig ctl "
+		log_error("$PROFRIG_MARK is not set: this program was not started by profrig run "
+			  "('profrig ctl "
 			  "latest mark NAME' marks from outside)");
 		return EXIT_MISSING;
 	}

@@ -373,6 +373,25 @@ static int list_main(const struct command *c, int argc, char **argv)
 
 /* doctor */
 
+/* A command for a package manager that is not here fixes nothing. */
+static bool can_be_run(const char *fix)
+{
+	static const char *const managers[] = { "apt-get", "dnf" };
+	bool asks = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(managers); i++) {
+		CLEANUP(xfreep) char *at = NULL;
+
+		if (!strstr(fix, managers[i]))
+			continue;
+		at = fs_which(managers[i], getenv("PATH"));
+		if (at)
+			return true;
+		asks = true;
+	}
+	return !asks;
+}
+
 static void finding(struct table *t, const char *kind, const char *name, bool ok,
 		    const char *detail, const char *fix)
 {
@@ -380,7 +399,7 @@ static void finding(struct table *t, const char *kind, const char *name, bool ok
 	table_str(t, kind);
 	table_str(t, name);
 	table_str(t, detail);
-	table_str(t, ok || !fix ? "" : fix);
+	table_str(t, ok || !fix || !can_be_run(fix) ? "" : fix);
 	table_str(t, "");
 	table_row(t);
 }
@@ -421,20 +440,24 @@ static void doctor_builder(struct table *t, const struct image_engine *e)
 	bool secrets = runs && how.code == 0 && strstr(out.buf, "--secret");
 	finding(t, "builder", e->name, secrets,
 		secrets ? "builds images, with secrets that stay out of them"
-			: "builds images, but none that need secrets (no BuildKit)",
-		"install docker's buildx plug-in, or use podman for these");
+			: "builds images, but none that need secrets (no BuildKit); podman "
+			  "builds these too",
+		"apt-get install docker-buildx || apt-get install docker-buildx-plugin");
 }
 
 /* A portable profrig on a machine whose libraries it cannot use: what that takes away. */
 static bool doctor_libraries(struct table *t)
 {
 	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *detail = NULL;
 
 	if (dynlib_possible(&err) == 0)
 		return true;
-	finding(t, "program", "libraries", false, err.msg,
-		"use a system with glibc 2.31 or newer, as Debian 11 has; without it the samplers "
-		"nvml and rocm_smi and data sets from web servers are lacking");
+	detail =
+		xasprintf("%s; the samplers nvml and rocm_smi and data sets from web servers are "
+			  "lacking. A system with glibc 2.31 or newer, such as Debian 11, has them",
+			  err.msg);
+	finding(t, "program", "libraries", false, detail, NULL);
 	return false;
 }
 
@@ -620,8 +643,9 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	tool_works_end();
 	tool_set_release(&ts);
 	finding(t, "page", "report.html", page_html(NULL) != NULL,
-		page_html(NULL) ? "interactive page built in" : "plain tables only",
-		"make PAGE=1 (needs node and npm)");
+		page_html(NULL) ? "interactive page built in"
+				: "plain tables only; the page is built with node and npm",
+		"make PAGE=1");
 	doctor_leftovers(t, runs_dir, fix);
 	if (json)
 		table_json(t);
@@ -636,9 +660,8 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tool NAME…|tools|engines|samplers|readers|analyses|reports|\n"
-	"                                converters|models|options|warnings|runs|\n"
-	"                                counters",
+	"tools|engines|samplers|readers|analyses|reports|converters|models|options|warnings|"
+	"runs|counters | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };
 const struct command cmd_doctor = { "doctor", "",

@@ -126,7 +126,8 @@ static void described(void *ctx, const struct command *c, const struct opt *opts
 	}
 	puts(".SH OPTIONS");
 	for (; opts && opts->name; opts++)
-		put_option(opts);
+		if (opts->help)
+			put_option(opts);
 	if (json)
 		put_option(&(struct opt){ .name = "json", .help = "print JSON" });
 	put_option(&(struct opt){ .name = "quiet", .letter = 'q', .help = "errors only" });

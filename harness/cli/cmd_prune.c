@@ -103,7 +103,7 @@ static int prune(const struct pruning *p)
 	}
 	left = runs_sweep_removed(p->dir, p->dry, &freed);
 	if (left)
-		log_notice("%s %zu run%s whose removal had been cut short, %s",
+		log_notice("%s %zu run%s whose removal was interrupted, %s",
 			   p->dry ? "would finish removing" : "finished removing", left,
 			   left == 1 ? "" : "s", cli_bytes(freed, b));
 	say_spared(&rl);
@@ -125,9 +125,9 @@ static int prune_main(const struct command *c, int argc, char **argv)
 	char **rest;
 	const struct opt opts[] = {
 		{ "older-than", 0, OPT_SECONDS, &p.rule.older_s, "AGE",
-		  "runs that began so long ago: 12h, 30d, 2w" },
+		  "runs that began longer ago than this: 12h, 30d, 2w" },
 		{ "larger-than", 0, OPT_STR, &p.larger, "SIZE",
-		  "the oldest runs, until what is left takes no more: 500M, 10G" },
+		  "the oldest runs, until the rest is no larger than this: 500M, 10G" },
 		{ "keep", 0, OPT_INT, &p.keep, "N", "never the newest N" },
 		{ "status", 0, OPT_STR, &p.filter.status, "STATUS",
 		  "only runs that ended so: failed, timeout, …" },

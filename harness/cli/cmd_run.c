@@ -23,8 +23,8 @@
 #include "profrig/text.h"
 
 /*
- * run and plan take the same, so that the line in front of somebody can be tried by changing one
- * word. As rows of a table; taken apart by clang-format they would be none.
+ * run and plan take the same, so that a line can be tried by changing one word. clang-format would
+ * take the rows of the table apart.
  */
 /* clang-format off */
 #define RUN_OPTS(o) \
@@ -36,50 +36,51 @@
 	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
 	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
-	  "run the images that 'build' has made" }, \
-	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where fetched data is kept" }, \
+	  "run the images of this manifest of 'profrig build'" }, \
+	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where to keep fetched data" }, \
 	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
-	  "tools, innermost first (not those configured)" }, \
+	  "tools to use instead of the configured ones, innermost first" }, \
 	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
 	  "configuration, YAML or JSON (repeatable, last wins)" }, \
 	{ "set", 0, OPT_LIST, &(o)->sets, "KEY=VALUE", \
-	  "one value, such as env.OMP_NUM_THREADS=4" }, \
+	  "set one value, such as env.OMP_NUM_THREADS=4" }, \
 	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
 	  "end the workload after this time" }, \
 	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
 	  "sample S seconds before and after the workload" }, \
 	{ "wrap-at", 0, OPT_STR, &(o)->wrap_at, "PROG,…", \
-	  "put the tools in front of these programs, not of the whole workload" }, \
+	  "wrap these programs of the workload, not the whole workload" }, \
 	{ "privileged-profiling", 0, OPT_FLAG, &(o)->privileged_profiling, NULL, \
-	  "give the container what this run's tools declare that they need" }, \
+	  "give the container the privileges that the tools of this run declare" }, \
 	{ "force-tools", 0, OPT_FLAG, &(o)->force_tools, NULL, \
 	  "treat unsupported tools as warnings" }, \
 	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
-	  "tools record from: begin, manual ('profrig ctl') or 'mark NAME'" }, \
+	  "when tools start recording: begin, manual ('profrig ctl') or 'mark NAME'" }, \
 	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
-	  "and so long after that" }, \
-	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "for so long" }, \
+	  "start recording S seconds after that" }, \
+	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "record for S seconds" }, \
 	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
-	  "samplers pause too while tools do" }, \
+	  "pause samplers too while tools pause" }, \
 	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
 	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
 	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
 	  "pause between runs" }, \
 	{ "baseline", 0, OPT_MAYBE, &(o)->baseline, "tools", \
-	  "each run also without tools, in turn: what they cost; tools: and with each alone" }, \
+	  "run each model without tools too, to measure what they cost; " \
+	  "=tools: also with each tool alone" }, \
 	{ "overhead-budget", 0, OPT_STR, &(o)->overhead_budget, "P%", \
-	  "how much longer the workload may take with all tools" }, \
+	  "how much longer the workload may take with tools" }, \
 	{ "gate", 0, OPT_FLAG, &(o)->gate, NULL, \
 	  "exit 7 when tools cost more than their budget" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
-	  "leave analysis to 'profrig report'" }, \
+	  "skip the analysis; 'profrig report' does it later" }, \
 	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
 	  "add the results of each run to this table" }, \
 	{ "skip-model-run", 0, OPT_FLAG, &(o)->skip_workload, NULL, \
-	  "run the scripts and not the workload" }, \
+	  "run the scripts but not the workload" }, \
 	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->all_archs, NULL, \
-	  "run also what model.skip_gpu_arch leaves out" }, \
+	  "also run models that skip this GPU (model.skip_gpu_arch)" }, \
 	{ "propagate", 0, OPT_FLAG, &(o)->propagate, NULL, \
 	  "exit with the workload's own status instead of 1" }
 /* clang-format on */
@@ -680,10 +681,7 @@ static int run_main(const struct command *c, int argc, char **argv)
 
 	run_options_init(&o);
 	const struct opt opts[] = {
-		RUN_OPTS(&o),
-		PACKAGE_OPTS(&o),
-		PACKAGE_RUN_OPTS(&o),
-		{ 0 },
+		RUN_OPTS(&o), PACKAGE_OPTS(&o), PACKAGE_RUN_OPTS(&o), MAD_RUN_OPTS(&o), { 0 },
 	};
 	int code = cli_parse(c, opts, &o.json, argc, argv, &operands, &rest);
 	if (code < 0)
@@ -765,6 +763,7 @@ static int plan_main(const struct command *c, int argc, char **argv)
 		RUN_OPTS(&o),
 		PACKAGE_OPTS(&o),
 		PACKAGE_RUN_OPTS(&o),
+		MAD_RUN_OPTS(&o),
 		{ "format", 0, OPT_STR, &o.format, "F",
 		  "text, json or sh (a script that does the same)" },
 		{ "check", 0, OPT_FLAG, &o.check, NULL, "exit 4 when something is missing" },

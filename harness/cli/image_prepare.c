@@ -341,7 +341,7 @@ static int check_manifest(const char *manifest)
 }
 
 int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
-	      const char *manifest)
+	      const char *manifest, char **ret_manifest)
 {
 	CLEANUP(xfreep) char *id = run_new_id("build");
 	CLEANUP(xfreep) char *top = fs_abs(builds_dir);
@@ -357,8 +357,11 @@ int build_run(struct build_set *s, const struct build_request *rq, const char *b
 		.ctx = &live,
 	};
 	struct err err = ERR_INIT;
-	int code = check_manifest(manifest), r;
+	int code, r;
 
+	if (!manifest)
+		manifest = *ret_manifest = fs_join(dir, "manifest.json");
+	code = check_manifest(manifest);
 	if (code == EXIT_DONE)
 		code = pick(s);
 	if (code != EXIT_DONE)

@@ -56,9 +56,12 @@ int build_prepare(const struct command *c, const struct run_options *o,
 		  struct build_set *ret);
 /* Those of the words that are of the job's model, each a run of its image. */
 void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret);
-/* Builds, pushes, writes the manifest (absolute). Exit code. */
+/*
+ * Builds, pushes, writes the manifest (absolute; NULL: beside the logs of this build, into
+ * *ret_manifest, owned). Exit code.
+ */
 int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
-	      const char *manifest);
+	      const char *manifest, char **ret_manifest);
 void build_set_release(struct build_set *s);
 
 #endif

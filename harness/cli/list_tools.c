@@ -54,18 +54,26 @@ static const char *edit(const struct tool *tool)
 	return fix;
 }
 
-/* A program that is not there is in some image; a GPU that is not there is nowhere. "" none. */
-static const char *image_with(const struct tool *tool, const char *missing)
+/*
+ * The command that installs what a tool lacks, where Debian has it; "" none. *ret_image: an image
+ * may have it, as it may not have a GPU.
+ */
+static const char *install(const char *missing, bool *ret_image)
 {
-	static _Thread_local char fix[256];
+	static const struct {
+		const char *program, *fix;
+	} debian[] = { { "perf", "apt-get install linux-perf" },
+		       { "strace", "apt-get install strace" },
+		       { "uftrace", "apt-get install uftrace" },
+		       { "python3", "apt-get install python3" } };
 	const char *from = strstr(missing, "needs '");
 	size_t n = from ? strcspn(from + 7, "'|") : 0;
 
-	if (!n)
-		return "";
-	snprintf(fix, sizeof(fix), "profrig run --tools %s --image IMAGE-WITH-%.*s -- COMMAND",
-		 tool->name, (int)n, from + 7);
-	return fix;
+	*ret_image |= n > 0;
+	for (size_t i = 0; n && i < ARRAY_LEN(debian); i++)
+		if (strlen(debian[i].program) == n && !strncmp(debian[i].program, from + 7, n))
+			return debian[i].fix;
+	return "";
 }
 
 bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
@@ -77,6 +85,7 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	struct run_opts ro = { .interrupt = &cli_interrupt, .dry = true, .prober = prober() };
 	struct run_options o;
 	struct prepared p;
+	bool image = false;
 
 	*ret_fix = edit(tool);
 	run_options_init(&o);
@@ -87,10 +96,12 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
-			*ret_fix = image_with(tool, missing.v[i]);
+			*ret_fix = install(missing.v[i], &image);
 	}
 	for (size_t i = 0; i < missing.nr; i++)
 		add_lack(detail, tool, missing.v[i]);
+	if (image && !**ret_fix)
+		strbuf_addstr(detail, "; install it, or run in an image that has it (--image)");
 	if (problems.lines.nr)
 		strbuf_addstr(detail, problems.lines.v[0]);
 	problems_release(&problems);

@@ -483,6 +483,8 @@ static void head_of(FILE *f, const struct mail *m)
 	if (m->docs.nr == 1)
 		title = xasprintf("%s: %s", str(m->docs.v[0], "model"),
 				  str(m->docs.v[0], "status"));
+	else if (m->docs.nr && !bad)
+		title = xasprintf("%zu runs, all successful", m->docs.nr);
 	else if (m->docs.nr)
 		title = xasprintf("%zu runs, %zu of them not successful", m->docs.nr, bad);
 	else

@@ -99,7 +99,7 @@ static void print_help(FILE *f)
 	      "usage: profrig COMMAND [options]\n\n",
 	      f);
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->about);
+		cli_print_row(f, commands[i]->name, commands[i]->about, 14);
 	fputs("\nprofrig COMMAND --help explains one. First steps:\n"
 	      "  profrig doctor                      what works on this machine\n"
 	      "  profrig run examples/mlp            a profiled run\n"
@@ -136,9 +136,8 @@ static int unknown_command(const char *word)
 	names[n] = NULL;
 	const char *near = cfg_did_you_mean(word, names);
 	if (strcmp(word, "database") == 0)
-		log_error("madengine's 'database' has no place here: 'mongoimport --type csv "
-			  "--headerline "
-			  "perf.csv' puts a table into MongoDB");
+		log_error("'database' is madengine's: here it is 'mongoimport --db DB "
+			  "--collection NAME --type csv --headerline --file perf.csv'");
 	else if (near)
 		log_error("unknown command '%s'; did you mean '%s'?", word, near);
 	else
@@ -221,10 +220,12 @@ static bool is_pipe_without_reader(int fd)
 /* What could not be printed is no success. */
 static int printed(const struct command *c, int code)
 {
+	bool results = (c == &cmd_run || c == &cmd_build) && !cli_helped;
+
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
 	/* as with "doctor | head"; where a run or an image lies is no list to be cut */
-	if (c != &cmd_run && c != &cmd_build && is_pipe_without_reader(STDOUT_FILENO))
+	if (!results && is_pipe_without_reader(STDOUT_FILENO))
 		return code;
 	log_error("cannot write to standard output");
 	return code ? code : EXIT_WORKLOAD;

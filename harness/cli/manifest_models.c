@@ -253,20 +253,37 @@ static bool note_unbuilt(struct run_options *o, const struct build_set *set)
 	return good > 0;
 }
 
+/*
+ * The manifest of images that a run builds for itself. What `profrig build` wrote stays: where its
+ * name is taken, the new one lies beside the logs. NULL: there.
+ */
+static char *manifest_of_run(const struct run_options *o)
+{
+	const char *name = o->manifest ? o->manifest : "build_manifest.json";
+
+	return o->manifest || !fs_exists(name) ? fs_abs(name) : NULL;
+}
+
 int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
 {
 	struct build_request rq;
 	struct build_set set;
 	int code;
 
+	if (o->manifest && fs_exists(o->manifest))
+		return cli_usage(c,
+				 "--manifest: '%s' is there already, and --build writes one: "
+				 "leave out --build to run its images",
+				 o->manifest);
 	build_request_init(&rq);
 	code = build_prepare(c, o, &rq, words, &set);
-	if (code == EXIT_DONE && !o->manifest)
-		o->manifest = "build_manifest.json";
 	if (code == EXIT_DONE) {
-		CLEANUP(xfreep) char *manifest = fs_abs(o->manifest);
+		CLEANUP(xfreep) char *manifest = manifest_of_run(o);
 
-		code = build_run(&set, &rq, "builds", manifest);
+		code = build_run(&set, &rq, "builds", manifest, &o->manifest_made);
+		if (manifest)
+			o->manifest_made = STEAL(manifest);
+		o->manifest = o->manifest_made;
 	}
 	if (code == EXIT_WORKLOAD && !cli_interrupt) {
 		o->build_code = code;

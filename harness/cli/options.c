@@ -89,43 +89,17 @@ void cli_put(FILE *f, const char *s, size_t max)
 	fprintf(f, "%s%s", clean.buf, cut ? "…" : "");
 }
 
-static void help_line(const struct opt *o)
-{
-	char left[64];
-	int beyond = 0; /* bytes that take no column of their own: "A,B,…" */
-
-	snprintf(left, sizeof(left), "%s%c%s--%s%s%s%s", o->letter ? "-" : "",
-		 o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		 !o->arg                ? ""
-		 : o->kind == OPT_MAYBE ? "[="
-					: " ",
-		 o->arg ? o->arg : "", o->arg && o->kind == OPT_MAYBE ? "]" : "");
-	for (const char *s = left; *s; s++)
-		beyond += ((unsigned char)*s & 0xc0) == 0x80;
-	printf("  %-*s %s\n", 24 + beyond, left, o->help);
-}
-
-static int print_command_help(const struct command *c, const struct opt *opts, bool json)
-{
-	printf("profrig %s: %s\n\nusage: profrig %s [options] %s\n\n", c->name, c->about, c->name,
-	       c->usage);
-	for (; opts && opts->name; opts++)
-		help_line(opts);
-	if (json)
-		help_line(&(struct opt){ .name = "json", .help = "print JSON" });
-	help_line(&(struct opt){ .name = "quiet", .letter = 'q', .help = "errors only" });
-	help_line(&(struct opt){
-		.name = "verbose", .letter = 'v', .help = "say more; twice: debug" });
-	printf("\nexample: %s\n", c->example);
-	return EXIT_DONE;
-}
-
 static int store(const struct command *c, const struct opt *o, const char *arg)
 {
 	double s;
 	int64_t i;
 
 	switch (o->kind) {
+	case OPT_ANSWER:
+		return cli_usage(c, "--%s is madengine's: here it is %s", o->name, o->arg);
+	case OPT_IDLE:
+		log_info("--%s: it is always so", o->name);
+		return -1;
 	case OPT_FLAG:
 		*(bool *)o->to = true;
 		return -1;
@@ -153,6 +127,51 @@ static int store(const struct command *c, const struct opt *o, const char *arg)
 		return -1;
 	}
 	return -1;
+}
+
+/* The options of one command, as getopt_long wants them. */
+struct grammar {
+	struct option longs[MAX_OPTS + 8];
+	char shorts[3 * MAX_OPTS + 16];
+	size_t nr, nr_shorts;
+};
+
+/* how getopt_long returns them */
+enum { OPERAND = 1, IN_TABLE = 0x1000, JSON };
+
+static void grammar_letter(struct grammar *g, char letter, int has_arg)
+{
+	g->shorts[g->nr_shorts++] = letter;
+	for (int i = 0; i < has_arg; i++) /* "x", "x:", "x::" */
+		g->shorts[g->nr_shorts++] = ':';
+	g->shorts[g->nr_shorts] = '\0';
+}
+
+static void grammar_add(struct grammar *g, const char *name, int has_arg, int value)
+{
+	g->longs[g->nr++] = (struct option){ name, has_arg, NULL, value };
+}
+
+static void grammar_make(struct grammar *g, const struct opt *opts, bool json)
+{
+	*g = (struct grammar){ .nr = 0 };
+	/* operands come in their places; a missing value is told from an unknown option */
+	g->nr_shorts = (size_t)snprintf(g->shorts, sizeof(g->shorts), "-:hqv");
+	for (const struct opt *o = opts; o && o->name; o++) {
+		int has_arg = o->kind == OPT_FLAG || o->kind == OPT_IDLE      ? no_argument
+			      : o->kind == OPT_MAYBE || o->kind == OPT_ANSWER ? optional_argument
+									      : required_argument;
+
+		assert(g->nr < MAX_OPTS);
+		grammar_add(g, o->name, has_arg, IN_TABLE);
+		if (o->letter)
+			grammar_letter(g, o->letter, has_arg);
+	}
+	grammar_add(g, "help", no_argument, 'h');
+	grammar_add(g, "quiet", no_argument, 'q');
+	grammar_add(g, "verbose", no_argument, 'v');
+	if (json)
+		grammar_add(g, "json", no_argument, JSON);
 }
 
 static int unknown_option(const struct command *c, const struct option *longs, const char *word)
@@ -228,6 +247,66 @@ static int standing_somewhere(const struct command *c)
 	return EXIT_MISSING;
 }
 
+struct parse {
+	const struct command *c;
+	const struct opt *opts;
+	bool *json;
+	struct strvec *operands;
+	const struct opt *last; /* that took the word before; NULL */
+	int verbose;
+};
+
+static int take_value(struct parse *p, const struct opt *o, const char *value)
+{
+	p->last = o;
+	return !value || mad_value(p->opts, &o, value) ? store(p->c, o, value) : -1;
+}
+
+static int take_operand(struct parse *p, const char *word)
+{
+	if (p->last && mad_more_values(p->last, word))
+		return store(p->c, p->last, word);
+	p->last = NULL;
+	strvec_push(p->operands, word);
+	return -1;
+}
+
+/* What getopt_long found: an exit code, or -1 to go on. */
+static int take(struct parse *p, const struct grammar *g, int o, const struct opt *which,
+		const char *word)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	if (o == OPERAND)
+		return take_operand(p, optarg);
+	p->last = NULL;
+	switch (o) {
+	case IN_TABLE:
+		return take_value(p, which, optarg);
+	case JSON:
+		*p->json = true;
+		return -1;
+	case 'h':
+		cli_print_help(p->c, p->opts, p->json != NULL);
+		return EXIT_DONE;
+	case 'q':
+		p->verbose = 0;
+		return -1;
+	case 'v':
+		p->verbose = p->verbose < 2 ? 2 : 3;
+		return -1;
+	case ':':
+		return cli_usage(p->c, "option '%s' wants an argument", word);
+	case '?':
+		/* a letter in the middle of a word is told alone */
+		return unknown_option(p->c, g->longs, optopt > 0 && optopt < 0x80 ? letter : word);
+	}
+	for (const struct opt *i = p->opts; i && i->name; i++)
+		if (i->letter == o)
+			return take_value(p, i, optarg);
+	return -1;
+}
+
 int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
 	      struct strvec *operands, char ***ret_rest)
 {
@@ -236,78 +315,32 @@ int cli_parse(const struct command *c, const struct opt *opts, bool *json, int a
 		describing.fn(describing.ctx, c, opts, json != NULL);
 		return EXIT_DONE;
 	}
-	struct option longs[MAX_OPTS + 8];
-	char shorts[2 * MAX_OPTS + 16] = ":hqv";
-	size_t n = 0, ns = strlen(shorts);
-	int o, which, verbose = log_level(), code = -1;
+	struct parse p = { c, opts, json, operands, NULL, log_level() };
+	struct grammar g;
+	int o, which = 0, code;
 
 	*ret_rest = NULL;
-	code = cli_mad_words(c, &argc, &argv);
-	if (code >= 0)
-		return code;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0) {
 			*ret_rest = argv + i + 1;
 			argc = i;
 			break;
 		}
-	for (; opts && opts[n].name; n++) {
-		assert(n < MAX_OPTS);
-		longs[n] = (struct option){ opts[n].name,
-					    opts[n].kind == OPT_FLAG    ? no_argument
-					    : opts[n].kind == OPT_MAYBE ? optional_argument
-									: required_argument,
-					    NULL, 0x1000 };
-		if (opts[n].letter) {
-			shorts[ns++] = opts[n].letter;
-			if (opts[n].kind != OPT_FLAG)
-				shorts[ns++] = ':';
-		}
-	}
-	shorts[ns] = 0;
-	size_t nl = n;
-	longs[nl++] = (struct option){ "help", no_argument, NULL, 'h' };
-	longs[nl++] = (struct option){ "quiet", no_argument, NULL, 'q' };
-	longs[nl++] = (struct option){ "verbose", no_argument, NULL, 'v' };
-	if (json)
-		longs[nl++] = (struct option){ "json", no_argument, NULL, 0x1001 };
-	longs[nl] = (struct option){ 0 };
+	grammar_make(&g, opts, json != NULL);
 
 	char *saved_end = argv[argc]; /* getopt wants NULL there, "--" may stand */
 	argv[argc] = NULL;
 	optind = 0;
 	opterr = 0;
-	code = refuse_abbreviations(c, longs, argc, argv);
-	while (code < 0 && (o = getopt_long(argc, argv, shorts, longs, &which)) != -1) {
-		if (o == 0x1000) {
-			code = store(c, &opts[which], optarg);
-		} else if (o == 0x1001) {
-			*json = true;
-		} else if (o == 'h') {
-			code = print_command_help(c, opts, json != NULL);
-		} else if (o == 'q') {
-			verbose = 0;
-		} else if (o == 'v') {
-			verbose = verbose < 2 ? 2 : 3;
-		} else if (o == ':') {
-			code = cli_usage(c, "option '%s' wants an argument", argv[optind - 1]);
-		} else if (o == '?') {
-			code = unknown_option(c, longs, argv[optind - 1]);
-		} else {
-			for (size_t i = 0; i < n; i++)
-				if (opts[i].letter == o)
-					code = store(c, &opts[i], optarg);
-		}
-	}
-	if (code < 0)
-		for (int i = optind; i < argc; i++)
-			strvec_push(operands, argv[i]);
+	code = refuse_abbreviations(c, g.longs, argc, argv);
+	while (code < 0 && (o = getopt_long(argc, argv, g.shorts, g.longs, &which)) != -1)
+		code = take(&p, &g, o, &opts[which], argv[optind - 1]);
 	argv[argc] = saved_end;
-	if (verbose != log_level()) {
+	if (p.verbose != log_level()) {
 		if (comm_rank(cli_comm) > 0)
-			verbose = -1;
-		log_setup(verbose, isatty(2));
-		progress_setup(verbose <= 0 ? 0 : log_terminal() ? 2 : 1);
+			p.verbose = -1;
+		log_setup(p.verbose, isatty(2));
+		progress_setup(p.verbose <= 0 ? 0 : log_terminal() ? 2 : 1);
 	}
 	return code < 0 ? standing_somewhere(c) : code;
 }

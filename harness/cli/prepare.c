@@ -57,6 +57,7 @@ void run_options_release(struct run_options *o)
 		unbuilt_release(&o->unbuilt.v[i]);
 	VEC_RELEASE(&o->unbuilt);
 	free(o->manifest_context);
+	free(o->manifest_made);
 	VEC_RELEASE(&o->builds_s);
 }
 
@@ -106,14 +107,10 @@ static void say_host(const struct prepared *p)
 		strbuf_addf(to, "%s%s", to->len ? ", " : "", keys[i]);
 	}
 	if (near.len)
-		strvec_pushf(&lines,
-			     "engine 'host' runs without a container, so this has no "
-			     "effect: %s",
-			     near.buf);
+		strvec_pushf(&lines, "engine 'host' ignores container settings: %s", near.buf);
 	warn_once(&lines);
 	if (far.len)
-		log_notice("engine 'host' runs without what the model has for containers: %s",
-			   far.buf);
+		log_notice("engine 'host' ignores container settings of the model: %s", far.buf);
 }
 
 static void say_notes(const struct prepared *p)

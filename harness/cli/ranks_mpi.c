@@ -208,7 +208,7 @@ struct comm *ranks_open(int *argc, char ***argv)
 		cli_exit_at_signal(
 			m.comm.rank > 0
 				? ""
-				: "profrig: error: stopped before the end, by somebody or because "
+				: "profrig: error: stopped before the end, by a signal or because "
 				  "another rank died (see below); the archive is as it was, run it "
 				  "again\n");
 	}

@@ -237,7 +237,13 @@ static void facts_of_model(const struct model *m, struct read_inputs *ret)
 	}
 }
 
-/* "  data    3 inputs (otf2, 2 samples), 1 incomplete", without an end of line */
+static void incomplete(size_t partial)
+{
+	if (partial)
+		fprintf(stderr, ", %zu input%s incomplete", partial, partial == 1 ? "" : "s");
+}
+
+/* "  data    3 inputs (otf2, 2 samples), 1 input incomplete", without an end of line */
 static void inputs_line(const struct read_inputs *f)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -263,8 +269,7 @@ static void inputs_line(const struct read_inputs *f)
 		cli_put(stderr, names.v[k], 30);
 	}
 	fputs(names.nr ? ")" : "", stderr);
-	if (partial)
-		fprintf(stderr, ", %zu incomplete", partial);
+	incomplete(partial);
 }
 
 static void missing_line(const char *path, const char *why)
@@ -445,6 +450,28 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
 }
 
+/* "  data    13 runs, all successful", without an end of line. False: it is no ensemble. */
+static bool runs_line(const struct report *rep, const struct read_inputs *f)
+{
+	const struct table *t = table_set_find(&rep->tables, "runs");
+	int status = t ? table_find_col(t, "status") : -1;
+	size_t nr = t ? table_rows(t) : 0, bad = 0, partial = 0;
+
+	if (status < 0)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		bad += strcmp(table_get_str(t, i, (size_t)status), "success") != 0;
+	for (size_t i = 0; i < f->v.nr; i++)
+		partial += f->v.v[i].partial;
+	fprintf(stderr, "  data    %zu run%s, ", nr, nr == 1 ? "" : "s");
+	if (bad)
+		fprintf(stderr, "%zu of them not successful", bad);
+	else
+		fputs("all successful", stderr);
+	incomplete(partial);
+	return true;
+}
+
 void print_analysis(const struct report *rep, bool fresh)
 {
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
@@ -456,7 +483,8 @@ void print_analysis(const struct report *rep, bool fresh)
 	if (log_level() > 0) {
 		where_time(rep, "no calls are in it");
 		where_energy(rep, false, "no power or energy is in it");
-		inputs_line(&facts);
+		if (!runs_line(rep, &facts))
+			inputs_line(&facts);
 		held(rep);
 	}
 	missing(&facts);

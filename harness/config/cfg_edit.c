@@ -294,10 +294,25 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 	return prev[nb];
 }
 
+/* timeout_multiplier, of timeout: the longest that is the beginning of the word. */
+static const char *beginning(const char *word, const char *const *candidates)
+{
+	const char *found = NULL;
+
+	for (; *candidates; candidates++) {
+		size_t len = strlen(*candidates);
+
+		if (strncmp(word, *candidates, len) == 0 &&
+		    (word[len] == '_' || word[len] == '-') && len > (found ? strlen(found) : 3))
+			found = *candidates;
+	}
+	return found;
+}
+
 const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 {
 	size_t n = strlen(word), best = n <= 3 ? 1 : n <= 8 ? 2 : 3;
-	const char *found = NULL;
+	const char *found = NULL, *start = beginning(word, candidates);
 
 	if (n > MEAN_MAX)
 		return NULL;
@@ -313,5 +328,5 @@ const char *cfg_did_you_mean(const char *word, const char *const *candidates)
 		best = d;
 		found = *candidates;
 	}
-	return found;
+	return found ? found : start;
 }

@@ -87,7 +87,7 @@ int mad_batch_parse(struct mad_batch *ret, const char *text, size_t n, const cha
 	if (r < 0 && !c.problems.lines.nr)
 		cfg_problem(p, NULL, "%s", why.msg);
 	if (c.root)
-		read_list(ret, c.root, lenient, p, notes);
+		mad_drop_comments(c.root), read_list(ret, c.root, lenient, p, notes);
 	cfg_release(&c);
 	return p->lines.nr > before ? -EINVAL : 0;
 }

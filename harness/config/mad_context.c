@@ -59,7 +59,7 @@ static void read_text(struct cfg *ret, const char *text, size_t n, const char *n
 	else if (c.root->kind != CFG_MAP)
 		cfg_problem(p, c.root, "want a map of keys, {'docker_env_vars': {…}, …}");
 	else
-		cfg_merge(ret, &c);
+		mad_drop_comments(c.root), cfg_merge(ret, &c);
 	cfg_release(&c);
 }
 
@@ -359,6 +359,19 @@ static void map_elsewhere(struct context *a, const struct cfg_node *n)
 			    n->key);
 }
 
+/* What has a place elsewhere. */
+static void map_answered(struct context *a, const struct cfg_node *n)
+{
+	bool data = strcmp(n->key, "mirrorlocal") == 0;
+
+	if (a->lenient)
+		mad_note(a->notes, n, "%s: has no effect", n->key);
+	else
+		cfg_problem(a->p, n, "%s: not a key of a context; write %s", n->key,
+			    data ? "--set data[0].mirrorlocal=PATH"
+				 : "--timeout S, or 'timeout' in models.json");
+}
+
 static void map_nothing(struct context *a, const struct cfg_node *n)
 {
 	(void)a;
@@ -410,6 +423,9 @@ static const struct {
 	{ "generate_sys_env_details", "scalar", map_nothing },
 	/* Detected where it is needed. */
 	{ "gpu_renderDs", "any", map_nothing },
+	{ "timeout", "any", map_answered },
+	{ "timeout_multiplier", "any", map_answered },
+	{ "mirrorlocal", "any", map_answered },
 	{ "k8s", "any", map_elsewhere },
 	{ "kubernetes", "any", map_elsewhere },
 	{ "slurm", "any", map_elsewhere },

@@ -44,8 +44,10 @@ static int read_file(const char *dir, const char *name, struct cfg *c, struct pr
 		return -EINVAL;
 	}
 	r = cfg_parse_value(c, text, n, path, CFG_JSON, LAYER_MODEL, &err);
-	if (r == 0 && c->root->kind == CFG_MAP)
+	if (r == 0 && c->root->kind == CFG_MAP) {
+		mad_drop_comments(c->root);
 		return 1;
+	}
 	/* The parser's words may repeat what stands there: of this file only where it is. */
 	if (r == 0 || !strcmp(name, "credential.json"))
 		cfg_problem(p, at, "%s: '%s' is no JSON map, or has a key twice", name, path);

@@ -40,6 +40,8 @@ void mad_words(const struct cfg_node *n, struct strvec *to);
  * would do more. */
 void mad_shell_words(const struct cfg_node *n, const char *what, struct strvec *to,
 		     struct problems *p, struct strvec *notes);
+/* JSON has no comments, so people write them as keys: "_comment…" goes, at every depth. */
+void mad_drop_comments(struct cfg_node *n);
 /* An empty tree of that layer. */
 void mad_tree_init(struct cfg *c, enum cfg_layer layer);
 /* "file:12: words" */
@@ -97,5 +99,25 @@ void mad_data_config(const char *dir, const struct cfg_node *names, const struct
 /* secrets: for the credential that n names. Its prefix is returned, owned. */
 char *mad_cred_config(const char *dir, const struct cfg_node *n, struct cfg *ret,
 		      struct problems *p);
+
+/* --- mad_wrap.c --- */
+
+struct mad_wrap {
+	const char *out, *format; /* where a recording goes, and which of rocprofv3's it is */
+	const char *counters;     /* stands for a file of tools/counters; NULL: none does */
+	bool own_words;           /* the tool has words of its own for its wrapper */
+};
+enum mad_wrapped {
+	MAD_WRAP_AS_IT_IS,
+	MAD_WRAP_OWN,     /* the tool's own words take their place */
+	MAD_WRAP_ROCPROF, /* replaced; rocprofv3 or rocprof is needed */
+	MAD_WRAP_RTL      /* replaced; rtl is needed */
+};
+/*
+ * Puts what profrig has for a script of madengine's scripts/common/tools in the place of the words
+ * that start it. *ret_counters: "counters/NAME" where `counters` stands for that file, owned; else
+ * untouched.
+ */
+enum mad_wrapped mad_wrap(struct strvec *words, const struct mad_wrap *to, char **ret_counters);
 
 #endif

@@ -120,6 +120,7 @@ static void read_json(struct mad_models *m, const char *scope, const char *path,
 	if (r == 0)
 		r = cfg_parse_value(c, text, n, shown, CFG_JSON, LAYER_MODEL, &err);
 	if (r == 0) {
+		mad_drop_comments(c->root);
 		add_entries(m, scope, shown, c, false);
 		return;
 	}

@@ -160,6 +160,7 @@ int mad_script_list(const char *path, const char *shown, const char *dir, const 
 		add_words(why, &errs);
 		return r;
 	}
+	mad_drop_comments(ret->root);
 	drop_lines(ret->root);
 	if (errs.len > 0) {
 		CLEANUP(strbuf_release) struct strbuf note = STRBUF_INIT;

@@ -80,11 +80,25 @@ static char *literal(const char *text)
 	return strbuf_steal(&sb);
 }
 
+/* In the workload's folder, where the outputs of such tools are looked for. */
+static void add_wrapper(struct tool *t, struct strvec *words)
+{
+	static const struct mad_wrap to_rocprof = { "rocprof_output", "csv", NULL, false };
+	static const struct mad_wrap to_rtl = { "rocm_trace_lite_output", NULL, NULL, false };
+	char *none = NULL;
+
+	if (mad_wrap(words, &to_rocprof, &none) == MAD_WRAP_ROCPROF)
+		strvec_push(&t->needs, "rocprofv3|rocprof");
+	else if (mad_wrap(words, &to_rtl, &none) == MAD_WRAP_RTL)
+		strvec_push(&t->needs, "rtl");
+}
+
 static void add_words(struct tool *t, const struct cfg_node *cmd)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
 	mad_shell_words(cmd, "cmd", &words, &t->problems, &t->notes);
+	add_wrapper(t, &words);
 	for (size_t i = 0; i < words.nr; i++)
 		strvec_push_take(&t->wrap, literal(words.v[i]));
 }
@@ -137,7 +151,7 @@ static void add(struct tool_set *ts, struct tool *t, bool over)
 			mad_note(&wins->notes, NULL,
 				 "tool '%s' is that of '%s', not that of '%s'%s", wins->name,
 				 wins->file, loses->file,
-				 over ? "" : " (--tools-config turns it round)");
+				 over ? "" : " (--tools-config FILE takes the other)");
 		ts->tools.v[i] = wins;
 		tool_free(loses);
 		return;
@@ -163,6 +177,7 @@ int mad_tools_add(struct tool_set *ts, const char *file, const char *dir, bool o
 	cfg_init(&c);
 	r = cfg_parse_file(&c, file, LAYER_TOOL, err);
 	if (r == 0) {
+		mad_drop_comments(c.root);
 		schema_check(c.root, tools_table, &p);
 		if (p.lines.nr)
 			r = err_set(err, EINVAL, "%s", p.lines.v[0]);

@@ -15,6 +15,20 @@ void mad_tree_init(struct cfg *c, enum cfg_layer layer)
 	cfg_parse_text(c, "", 0, "", false, layer, NULL);
 }
 
+void mad_drop_comments(struct cfg_node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->nr; i++) {
+		if (n->kind == CFG_MAP &&
+		    strncmp(n->child[i]->key, "_comment", strlen("_comment")) == 0)
+			continue;
+		mad_drop_comments(n->child[i]);
+		n->child[kept++] = n->child[i];
+	}
+	n->nr = kept;
+}
+
 static struct cfg_node *origin(struct cfg_node *n, const struct cfg_node *from)
 {
 	n->line = from->line;

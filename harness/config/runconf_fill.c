@@ -1,5 +1,6 @@
 /* The second half of runconf_load: typed fields out of the merged tree, and what only shows there:
  * names, paths, gaps. */
+#include "mad_int.h"
 #include "runconf_int.h"
 #include "schema.h"
 
@@ -422,6 +423,28 @@ static void unknown_tool(struct loader *l, const struct cfg_node *name)
 	free(names);
 }
 
+/* A wrapper script of madengine's is what profrig has in its place. */
+static void tool_wrap(struct loader *l, struct runconf_tool *rt, struct cfg_node *entry)
+{
+	const struct tool *t = rt->tool;
+	struct mad_wrap to = {
+		.out = "{out}",
+		.format = tool_option_find(t, "format") ? "{opt.format}" : "csv",
+		.counters = tool_option_find(t, "counters") ? "{opt.counters}" : NULL,
+		.own_words = !t->shared_wrap,
+	};
+	CLEANUP(xfreep) char *counters = NULL;
+
+	rt->has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
+	cfg_words(entry, "wrap", &rt->wrap);
+	if (t->shared_wrap)
+		to.out = "rocprof_output"; /* of tools.json: looked for there */
+	if (rt->has_wrap && mad_wrap(&rt->wrap, &to, &counters) == MAD_WRAP_OWN)
+		rt->has_wrap = false;
+	if (counters)
+		show_default(l, entry, "options", "counters", counters, rt->where);
+}
+
 static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_node *name)
 {
 	struct runconf_tool rt = { .wrap = STRVEC_INIT };
@@ -439,8 +462,7 @@ static void add_tool(struct loader *l, struct cfg_node *entry, const struct cfg_
 	if (runconf_known_tool(l, entry, name))
 		return;
 	rt.where = conf_origin(name);
-	rt.has_wrap = cfg_get(entry, "wrap") && cfg_get(entry, "wrap")->kind == CFG_SEQ;
-	cfg_words(entry, "wrap", &rt.wrap);
+	tool_wrap(l, &rt, entry);
 	tool_options(l, &rt, entry);
 	runconf_fill_files(l, &rt, entry);
 	tool_sampler(l, &rt, entry);

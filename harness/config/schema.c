@@ -182,8 +182,7 @@ static void unknown_key(struct check *ck, const struct cfg_node *n, const struct
 	/* JSON has no comments, so people write them as keys */
 	if (strncmp(n->key, "_comment", 8) == 0)
 		return;
-	near = strcmp(n->key, "timeout_multiplier") == 0 ? "timeout"
-							 : cfg_did_you_mean(n->key, names);
+	near = cfg_did_you_mean(n->key, names);
 	if (near)
 		cfg_problem(ck->unknown, n, "unknown key '%.80s'%s; did you mean '%s'?", n->key, in,
 			    near);

@@ -111,30 +111,42 @@ static const char *vendor_of(const struct dockerfile *d)
 	return d->context.root ? cfg_text(d->context.root, "gpu_vendor") : NULL;
 }
 
+/* The vendor of images where neither the configuration nor a GPU of this machine says one. */
+#define DEFAULT_VENDOR "AMD"
+
+static bool vendor_is_known(const struct build_conf *b)
+{
+	for (size_t i = 0; i < b->context.nr; i++)
+		if (!strcmp(b->context.v[i].name, "gpu_vendor"))
+			return true;
+	return false;
+}
+
 /* Without a GPU here and without a word of the user, images for two vendors would be built by
  * accident. */
-static bool two_vendors(const struct runconf *conf, const struct dockerfiles *all,
-			struct problems *p)
+static void one_vendor(struct image_plan *ip, const struct runconf *conf, struct dockerfiles *all)
 {
-	const char *first = NULL;
+	bool ours = false;
+	const char *left_out = NULL;
 
-	for (size_t i = 0; i < conf->build.context.nr; i++)
-		if (!strcmp(conf->build.context.v[i].name, "gpu_vendor"))
-			return false;
-	for (size_t i = 0; i < all->v.nr; i++) {
-		const char *vendor = all->v.v[i].why ? NULL : vendor_of(&all->v.v[i]);
+	for (size_t i = 0; i < all->v.nr; i++)
+		ours |= !all->v.v[i].why && vendor_of(&all->v.v[i]) &&
+			!strcasecmp(vendor_of(&all->v.v[i]), DEFAULT_VENDOR);
+	for (size_t i = 0; ours && i < all->v.nr; i++) {
+		struct dockerfile *d = &all->v.v[i];
+		const char *vendor = d->why ? NULL : vendor_of(d);
 
-		if (vendor && first && strcasecmp(vendor, first) != 0) {
-			cfg_problem(p, NULL,
-				    "%s: model '%s' has Dockerfiles for %s and for %s, and this "
-				    "machine has no GPU to tell: --set context.gpu_vendor=%s",
-				    conf->build.dockerfile_where, conf->model_name, first, vendor,
-				    first);
-			return true;
-		}
-		first = first ? first : vendor;
+		if (!vendor || !strcasecmp(vendor, DEFAULT_VENDOR))
+			continue;
+		d->why = xasprintf("wants gpu_vendor %s", vendor);
+		left_out = vendor;
 	}
-	return false;
+	if (left_out)
+		strvec_pushf(&ip->notes,
+			     "model '%s' has Dockerfiles for %s and for %s, and this machine has "
+			     "no GPU: those for %s are taken; --set context.gpu_vendor=%s takes "
+			     "the others",
+			     conf->model_name, DEFAULT_VENDOR, left_out, DEFAULT_VENDOR, left_out);
 }
 
 static bool declares(const struct dockerfile *d, const char *name)
@@ -193,6 +205,7 @@ static void add_job(struct image_plan *ip, const struct runconf *conf, const cha
 			       .dockerfile = xstrdup(d->path),
 			       .context = b->folder ? xstrdup(b->folder) : fs_dir(d->path),
 			       .arch = xstrdup_null(arch),
+			       .vendor = xstrdup_null(vendor_of(d)),
 			       .base = base_of(d, b),
 			       .args = STRVEC_INIT,
 			       .secrets = d->secrets && b->secrets.nr,
@@ -265,14 +278,15 @@ static void add_built(struct image_plan *ip, const struct runconf *conf, const c
 		dockerfiles_release(&all);
 		return;
 	}
+	if (!vendor_is_known(&conf->build))
+		one_vendor(ip, conf, &all);
 	for (size_t i = 0; i < all.v.nr; i++)
 		kept += !all.v.v[i].why;
 	if (!kept)
 		none_fits(conf, &all, p);
-	else if (!two_vendors(conf, &all, p))
-		for (size_t i = 0; i < all.v.nr; i++)
-			if (!all.v.v[i].why)
-				add_dockerfile(ip, conf, word, &all.v.v[i], kept == 1);
+	for (size_t i = 0; i < all.v.nr; i++)
+		if (!all.v.v[i].why)
+			add_dockerfile(ip, conf, word, &all.v.v[i], kept == 1);
 	dockerfiles_release(&all);
 }
 
@@ -337,10 +351,10 @@ void image_plan_release(struct image_plan *ip)
 {
 	for (size_t i = 0; i < ip->jobs.nr; i++) {
 		struct image_job *j = &ip->jobs.v[i];
-		char *const texts[] = { j->word,    j->image,  j->registry_image, j->dockerfile,
-					j->context, j->arch,   j->base,           j->command,
-					j->log,     j->error,  j->push_error,     j->id,
-					j->digest,  j->base_id };
+		char *const texts[] = { j->word,    j->image,   j->registry_image, j->dockerfile,
+					j->context, j->arch,    j->base,           j->command,
+					j->log,     j->error,   j->push_error,     j->id,
+					j->digest,  j->base_id, j->vendor };
 
 		for (size_t k = 0; k < ARRAY_LEN(texts); k++)
 			free(texts[k]);

@@ -25,6 +25,7 @@
 
 #define MAX_MANIFEST ((size_t)16 << 20)
 
+/* NULL: not known. Without a GPU on this machine the Dockerfile alone knows its vendor. */
 static const char *context_value(const struct image_job *j, const char *key)
 {
 	const struct build_conf *b = &j->conf->build;
@@ -32,7 +33,7 @@ static const char *context_value(const struct image_job *j, const char *key)
 	for (size_t i = 0; i < b->context.nr; i++)
 		if (!strcmp(b->context.v[i].name, key))
 			return b->context.v[i].value;
-	return NULL;
+	return !strcmp(key, "gpu_vendor") ? j->vendor : NULL;
 }
 
 /* As a key: several models may share an image that was not built here. */

@@ -110,10 +110,11 @@ static int reach(const char *run_dir, int *ret, struct err *err)
 				       "has died",
 				       fs_base(run_dir));
 		if (errno == EACCES)
-			return err_set(err, errno,
-				       "run '%s' is somebody else's: only its owner and root may "
-				       "speak to it",
-				       fs_base(run_dir));
+			return err_set(
+				err, errno,
+				"run '%s' belongs to another user: only its owner and root may "
+				"control it",
+				fs_base(run_dir));
 		return err_sys(err, errno, "run '%s'", fs_base(run_dir));
 	}
 	*ret = fd;

@@ -26,15 +26,14 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_OUTPUT_REQUIRED, "an output that a tool must leave is missing, empty or damaged" },
 	{ W_OUTPUT_OPTIONAL, "an output that a tool may leave is missing, empty or damaged" },
 	{ W_OUTPUT_UNREAD,
-	  "an output was kept, but this profrig has no reader for it: nobody knows whether it is "
-	  "whole" },
+	  "an output was kept, but this profrig has no reader for it: it was not checked" },
 	{ W_COLLECT, "an output could not be moved into the run directory, or was not looked at" },
 	{ W_STRAYS, "the workload left processes running: they were ended" },
 	{ W_DISK_FULL, "the disk of the run directory is full: recorded output may be cut" },
 	{ W_NO_RESERVE, "no disk space could be set aside for run.json" },
 	{ W_LATEST_LINK, "the link `latest` could not be set" },
-	{ W_NOT_REGISTERED,
-	  "the run is not registered: if profrig is killed, nobody cleans up after it" },
+	{ W_NOT_REGISTERED, "the run is not registered: if profrig is killed, the next one cannot "
+			    "clean up after it" },
 	{ W_CONTAINER_LEFT, "the container could not be removed" },
 	{ W_FOREIGN_EVENTS,
 	  "something else wrote into the connection of profrig-init: it was passed over" },
@@ -64,7 +63,7 @@ const struct run_warning_info run_warning_table[] = {
 	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
 	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
 	{ W_DEVICE_SHARED,
-	  "other processes held a device when sampling began: what it draws is theirs too" },
+	  "other processes held a device when sampling began: its readings include their share" },
 	{ W_POWER_CAP, "a device may draw less power than its default" },
 	{ W_SAMPLER_LATE,
 	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "

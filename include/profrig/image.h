@@ -75,6 +75,7 @@ struct image_job {
 	bool pushed;
 	char *command; /* as a shell would need it */
 	char *log;     /* absolute */
+	char *vendor;  /* of GPUs, as its Dockerfile says; NULL: for any */
 	char *error;   /* why it could not be built; NULL */
 	char *push_error;
 	char *id, *digest, *base_id; /* NULL: not known */

@@ -62,6 +62,17 @@ like "bash: a command behind --" "$(in_bash run -- m/prof)" "m/profrig.yaml"
 is "bash: nothing where nobody knows" "$(in_bash run --timeout 1)" " "
 touch 'm/two words.yaml'
 is "bash: names with blanks stay whole" "$(in_bash run --config m/two)" "m/two words.yaml "
+literal() { # what is offered at each place of every command, where it is a word that stands for others
+	local c o
+	for c in $(profrig __man | grep -v '^profrig'); do
+		profrig __complete "$c" ''
+		for o in $(profrig __complete "$c" -- | cut -f1); do profrig __complete "$c" "$o" ''; done
+		profrig __complete "$c" tool ''
+	done | cut -f1 | grep -E '…|^[A-Z]{2,}$|^[A-Z_]+\['
+}
+is "no NAME… is offered anywhere" "$(literal)" ""
+is "bash: a list's tool by its name" "$(in_bash list tool blas_t)" "blas_trace "
+is "bash: nothing behind a list" "$(in_bash list tools '')" " "
 if command -v fish >/dev/null; then
 	every fish "in_fish profrig"
 else

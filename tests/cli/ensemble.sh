@@ -22,6 +22,12 @@ run a 10 m success out 1
 run b 12 m success out 2
 run c 14 m success out 3
 code "three repeats" 0 "$PROFRIG" -q analyze "$T"/runs/{a,b,c} -o "$T/o"
+code "said as runs" 0 "$PROFRIG" analyze "$T"/runs/{a,b,c} -o "$T/o"
+like "that went well" "$(cat "$T/err")" "data    3 runs, all successful; "
+mkdir "$T/beside" && cp -r "$T"/runs/{a,b} "$T/beside" && cp -r "$T/o" "$T/beside/ensemble-a"
+code "beside what an ensemble left" 0 "$PROFRIG" -q analyze "$T"/beside/* -o "$T/again"
+is "that is no run" "$(tail -n +2 "$T/again/tables/runs.csv" | wc -l)" 2
+code "three repeats, again" 0 "$PROFRIG" -q analyze "$T"/runs/{a,b,c} -o "$T/o"
 is "the page's path is shown" "$(cat "$T/out")" "$T/o/report.html"
 is "columns" "$(head -n 1 "$T/o/tables/ensemble.csv")" table,key,column,runs,mean,stddev,ci_low,ci_high,outlier_runs
 is "mean, deviation and Student's interval" "$(row "$T/o" 'functions,host|f|,inclusive_ns' | awk -F, '{ printf "%d %d %d %.3f %.3f %s", $1, $2, $3, $4, $5, $6 }')" "3 12000 2000 7031.725 16968.275 "

@@ -14,6 +14,8 @@ code "of several" 0 "$PROFRIG" report "$good" "$bad" --format mail -o sent/mail.
 is "lies where it was wanted" "$(cat "$T/out")" sent/mail.html
 html=$(cat sent/mail.html)
 like "says how many went well" "$html" "2 runs, 1 of them not successful"
+code "of two that went well" 0 "$PROFRIG" report "$good" "$good" --format mail -o sent/good.html
+like "says so" "$(cat sent/good.html)" "2 runs, all successful"
 like "status and reason" "$html" ">failed</td>.*>workload exited with status 2</td>"
 like "the result, as text" "$html" ">12 &#60;b&#62;x&#60;/b&#62;</td>"
 like "energy" "$html" ">Energy</h2>.*>energy.cpu0</td>.*>host</td>.*[0-9.]+ m?J</td>"

@@ -6,13 +6,29 @@ cd "$ROOT" || exit 1
 code "no command is a usage error" 2 "$PROFRIG"
 for what in --help --version "list samplers" "completion bash"; do
 	# shellcheck disable=SC2086
-	code "$what, and nobody takes it" 1 sh -c '"$0" "$@" >/dev/full' "$PROFRIG" $what
+	code "$what, into a full disk" 1 sh -c '"$0" "$@" >/dev/full' "$PROFRIG" $what
 done
 code "--help" 0 "$PROFRIG" --help
 for c in run plan build sample analyze report info list doctor; do
 	code "$c --help" 0 "$PROFRIG" $c --help
 	like "$c --help has an example" "$(cat "$T/out")" "example: profrig $c"
 done
+commands=$("$PROFRIG" __man | grep -v '^profrig')
+for c in "" $commands; do
+	# shellcheck disable=SC2086
+	"$PROFRIG" $c --help >"$T/out"
+	is "help of ${c:-profrig}: 80 columns hold it, but for examples" "$(grep -v '^example:' "$T/out" | LC_ALL=C.UTF-8 grep -cE '.{81}')" 0
+	is "help of ${c:-profrig}: its columns hold" "$(sed -n '/^usage/,/^example/p' "$T/out" | sed '1,/^$/d' | LC_ALL=C.UTF-8 grep -E '^ +-' | LC_ALL=C.UTF-8 grep -vE '^.{26}  [^ ]|^ +-[^ ]*(, --[^ ]*)?( [^ ]*)?$')" ""
+	cat "$T/out" >>"$T/words"
+done
+for l in options warnings tools readers samplers; do "$PROFRIG" list $l; done >>"$T/words" 2>&1
+is "no word that stops a reader" "$(grep -nE '\b([Ii]s told|are told|[Ww]hoever|[Ss]omebody|[Nn]obody|amiss|so long)\b' "$T/words")" ""
+is "nor in the documentation" "$(grep -nE '\b([Ww]hoever|[Ss]omebody|[Nn]obody|amiss)\b' README.md CONTRIBUTING.md docs/*.md docs/man/*.man | grep -v '\[nobody\]')" ""
+for w in "sample S seconds before and after the workload" "pause between runs" "treat unsupported tools as warnings" "list tools, engines, runs, …" "list models and their problems"; do
+	check "help says '$w'" grep -qF -- "$w" "$T/words"
+done
+code "a mark outside of a run" 4 env -u PROFRIG_MARK "$PROFRIG" mark x
+like "says so" "$(cat "$T/err")" "not started by profrig run"
 code "--version" 0 "$PROFRIG" --version
 like "tells what was built in" "$(cat "$T/out")" "engines: .*host.*readers: .*tef.*page: "
 code "an unknown command" 2 "$PROFRIG" analyse
@@ -44,13 +60,13 @@ printf '#!/bin/sh\nx: y: z\n' >"$T/train.sh" && chmod +x "$T/train.sh"
 code "a program as a model" 2 "$PROFRIG" run --engine host "$T/train.sh"
 like "is told what to write" "$(cat "$T/err")" "profrig run -- $T/train.sh"
 code "what only containers have, on host" 0 "$PROFRIG" plan --engine host --image chk:1 --set container.network=none --set "mounts=[{host: /tmp, container: /data}]" -- true
-is "is told once, by its keys" "$(grep effect "$T/err")" "profrig: warning: engine 'host' runs without a container, so this has no effect: model.image, mounts, container.network"
+is "is told once, by its keys" "$(grep ignores "$T/err")" "profrig: warning: engine 'host' ignores container settings: model.image, mounts, container.network"
 printf "%s\n" "model: {name: m, command: [true], image: x}" "container: {network: none, caps: [], shm_size: 1g}" >"$T/boxed.yaml"
 code "of a model" 0 "$PROFRIG" plan --engine host --baseline --tools cpu_power "$T/boxed.yaml"
-is "it is a notice" "$(grep "engine .host. runs" "$T/err")" "profrig: engine 'host' runs without what the model has for containers: container.network, container.shm_size"
+is "it is a notice" "$(grep "engine .host. ignores" "$T/err")" "profrig: engine 'host' ignores container settings of the model: container.network, container.shm_size"
 echo "engine: host" >>"$T/boxed.yaml"
 code "of one for the host" 0 "$PROFRIG" plan "$T/boxed.yaml"
-like "a warning" "$(cat "$T/err")" "warning: .*no effect: model.image, container.network, container.shm_size"
+like "a warning" "$(cat "$T/err")" "warning: .*ignores container settings: model.image, container.network, container.shm_size"
 code "an unknown model" 2 "$PROFRIG" run nosuchmodel
 mkdir "$T/empty"
 for word in nosuch.yaml nosuch.json ./nosuch; do

@@ -144,6 +144,11 @@ builds() {
 	is "$engine: one image each" "$(m '.built_images | keys | join(" ")')" "ci-team_mlp_mlp.any_gfx90a ci-team_mlp_mlp.any_gfx942"
 	is "$engine: built for it" "$(m '.built_images["ci-team_mlp_mlp.any_gfx942"].gpu_architecture')" gfx942
 	code "$engine: built and run in one" 0 "$PROFRIG" -q run --build --engine "$engine" -o runs --no-analyze --manifest both.json n
+	before=$(sha256sum build_manifest.json)
+	code "$engine: once more, beside the manifest of a build" 0 "$PROFRIG" -q run --build --engine "$engine" -o runs --no-analyze n
+	is "$engine: which stays as it is" "$(sha256sum build_manifest.json)" "$before"
+	is "$engine: that of the run lies with its logs" "$(ls builds/*/manifest.json | wc -l)" 1
+	code "$engine: nor over one that is named" 2 "$PROFRIG" -q run --build --engine "$engine" -o runs --no-analyze --manifest both.json n
 	code "$engine: an image that is there already" 0 build --use-image auto -m used.json n
 	is "$engine: nothing was built" "$(m '.built_images["ci-n"] | "\(.docker_image) \(.status) \(.build_command)"')" "mine:7 prebuilt null"
 	code "$engine: runs" 0 "$PROFRIG" -q run -o runs --no-analyze --manifest used.json

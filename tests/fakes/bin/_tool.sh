@@ -6,7 +6,7 @@
 #	FAKE_TOOL=dies	they end by a signal, before the program has run
 #	FAKE_TOOL=fails	they end with status 3 after the program, and leave nothing
 #	FAKE_LOG=FILE	a line for every start: the name and all words
-FIXTURES=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../fixtures" && pwd)
+FIXTURES=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../fixtures" && pwd)
 name=${0##*/}
 [ -z "${FAKE_LOG:-}" ] || printf '%s\n' "$name $*" >>"$FAKE_LOG"
 
