@@ -126,8 +126,21 @@ static bool outranked(const struct table *totals, const struct table *counters, 
 	return false;
 }
 
+/* What a counter drew in the idle time around the workload, which its total has too. */
+static double idle_j(const struct report *rep, const struct table *totals, size_t row)
+{
+	const struct table *t = table_set_find(&rep->tables, "idle_power");
+	int col = t ? table_find_col(t, "idle_j") : -1;
+
+	for (size_t r = 0; col >= 0 && r < table_rows(t); r++)
+		if (strcmp(table_get_str(t, r, 0), table_get_str(totals, row, 0)) == 0 &&
+		    strcmp(table_get_str(t, r, 1), table_get_str(totals, row, 1)) == 0)
+			return table_get_f64(t, r, (size_t)col);
+	return 0;
+}
+
 /* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
-static void where_energy(const struct report *rep, bool idle, const char *none)
+static void where_energy(const struct report *rep, const char *none)
 {
 	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
 			   *cs = table_set_find(&rep->tables, "counters");
@@ -147,13 +160,11 @@ static void where_energy(const struct report *rep, bool idle, const char *none)
 		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
 		fputs(shown++ ? ", " : "", stderr);
 		cli_put(stderr, counter, 60);
-		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3), "J", b),
+		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3) - idle_j(rep, t, r), "J", b),
 			estimated ? " (estimated)" : "");
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
-	if (shown && idle)
-		fputs(", with the idle time around it", stderr);
 	fprintf(stderr, "%s\n", shown ? "" : none);
 }
 
@@ -429,10 +440,9 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 				: good  ? "no spans were recorded: add a tracing tool "
 					  "('profrig list tools')"
 					: "no spans were recorded");
-	where_energy(rep, p->conf.idle_s > 0,
-		     p->bare ? "not sampled: this is the baseline"
-		     : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
-			     : "no power or energy was sampled");
+	where_energy(rep, p->bare ? "not sampled: this is the baseline"
+			  : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
+				  : "no power or energy was sampled");
 	collected(r, rep);
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
@@ -455,7 +465,7 @@ void print_analysis(const struct report *rep, bool fresh)
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
 		where_time(rep, "no calls are in it");
-		where_energy(rep, false, "no power or energy is in it");
+		where_energy(rep, "no power or energy is in it");
 		inputs_line(&facts);
 		held(rep);
 	}

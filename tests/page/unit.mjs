@@ -194,6 +194,13 @@ test('the short name of an energy flame graph means the best counter in the host
     ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
 });
 
+test('the headline has no energy of the idle time around the workload', () => {
+  const tables = { ...energyTables, idle_power: table(['counter', 'device', 'idle_j'], [['energy.gpu0', 'gpu0', 30], ['power.gpu0', 'gpu0', 31]]) };
+  const e = facts.energyFigure(report(tables));
+  equal(e.j, 70);
+  equal(e.devices[0].total_j, 70);
+});
+
 test('devices that never worked are named beside those that did', () => {
   const b = facts.busyFigure(report({ busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75]]) }, { analysis: { devices: ['gpu0', 'gpu1', 'hwmon2'], window: { start_ns: 50, end_ns: 200 } } }));
   deepEqual(b.without, ['gpu1']);

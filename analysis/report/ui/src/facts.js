@@ -108,8 +108,16 @@ export function energyTotals(r) {
   return [...best.values()];
 }
 
+// What a counter drew in the idle time around the workload, which its total has too.
+function idleEnergies(r) {
+  const t = r.table('idle_power');
+  return new Map(t ? t.objects().map((o) => [`${o.counter}\n${o.device}`, Number(o.idle_j) || 0]) : []);
+}
+
 export function energyFigure(r) {
-  const all = energyTotals(r).filter((e) => Number.isFinite(Number(e.total_j)) && e.total_j !== null);
+  const idle = idleEnergies(r);
+  const all = energyTotals(r).filter((e) => Number.isFinite(Number(e.total_j)) && e.total_j !== null)
+    .map((e) => ({ ...e, total_j: Number(e.total_j) - (idle.get(`${e.counter}\n${e.device}`) || 0) }));
   if (!all.length) return null;
   const acc = all.filter((e) => e.accelerator);
   let main = acc.length ? acc : all.filter((e) => !WHOLE_NODE.test(e.device));
