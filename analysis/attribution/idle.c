@@ -292,6 +292,39 @@ double idle_mean(const struct curve *c, struct idle_window w)
 	return (curve_at(c, in.end_ns, &hint) - e) / ((double)span * 1e-9);
 }
 
+static double energy_in(const struct curve *c, struct idle_window w)
+{
+	struct idle_window in = sampled_part(c, w);
+	size_t hint = 0;
+	double e;
+
+	if (in.end_ns <= in.start_ns)
+		return 0;
+	e = curve_at(c, in.start_ns, &hint);
+	return curve_at(c, in.end_ns, &hint) - e;
+}
+
+double idle_energy_j(const struct model *m, const struct curve *c, const struct idle_opts *o)
+{
+	const struct idle_window both[] = { o->before, o->after };
+	double sum = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		if (m->windows.nr == 0)
+			sum += energy_in(c, both[i]);
+		for (size_t k = 0; k < m->windows.nr; k++) {
+			struct idle_window w = both[i];
+
+			w.start_ns = w.start_ns > m->windows.v[k].from_ns ? w.start_ns
+									  : m->windows.v[k].from_ns;
+			w.end_ns =
+				w.end_ns < m->windows.v[k].to_ns ? w.end_ns : m->windows.v[k].to_ns;
+			sum += energy_in(c, w);
+		}
+	}
+	return sum;
+}
+
 /* ---- both windows ---- */
 
 static void take(struct idle_level *l, enum idle_method method, const struct found *f)

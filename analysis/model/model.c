@@ -87,6 +87,8 @@ void model_clear(struct model *m)
 		free(m->warnings.v[i].text);
 	VEC_RELEASE(&m->warnings);
 	VEC_RELEASE(&m->windows);
+	VEC_RELEASE(&m->places);
+	VEC_RELEASE(&m->placed);
 	free(m->links.from);
 	free(m->links.to);
 	free(m->links.kind);

@@ -94,6 +94,8 @@ void spans_sort(struct model *m); /* by (track, start, longer first, push order)
 void series_sort(struct model *m);
 void spans_nest(struct model *m);
 void launch_links(struct model *m);
+/* Sets model.places; by span, PLACE_NONE or where it was launched. Owned. */
+uint32_t *launch_places(struct model *m);
 void links_push(struct model *m, uint64_t from, uint64_t to, enum link_kind kind);
 
 #endif

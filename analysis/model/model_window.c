@@ -14,7 +14,8 @@
 struct cutting {
 	struct model *m;
 	struct span_columns to;
-	uint64_t *part_of; /* by old row: its first part, SPAN_NONE when there is none */
+	uint64_t *part_of;  /* by old row: its first part, SPAN_NONE when there is none */
+	uint32_t *place_of; /* by old row: where it was launched, PLACE_NONE */
 	struct model_windowed n;
 };
 
@@ -27,6 +28,8 @@ static void part_push(struct cutting *cu, size_t i, int64_t start_ns, int64_t en
 		spans_reserve(to, vec_grow_cap(to->cap, 1024));
 	if (cu->part_of[i] == SPAN_NONE)
 		cu->part_of[i] = to->nr;
+	if (cu->place_of[i] != PLACE_NONE)
+		VEC_PUSH(&cu->m->placed, ((struct placed_work){ to->nr, cu->place_of[i] }));
 	to->track[to->nr] = from->track[i];
 	to->start_ns[to->nr] = start_ns;
 	to->end_ns[to->nr] = end_ns;
@@ -118,6 +121,7 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	VEC_CLEAR(&m->windows);
 	for (size_t i = 0; i < nr; i++)
 		VEC_PUSH(&m->windows, w[i]);
+	cu.place_of = launch_places(m);
 	cu.part_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*cu.part_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
 		span_cut(&cu, i);
@@ -128,6 +132,7 @@ void model_window(struct model *m, const struct window *w, size_t nr, struct mod
 	spans_sort(m);
 	nest_silently(m);
 	free(cu.part_of);
+	free(cu.place_of);
 	if (ret)
 		*ret = cu.n;
 }

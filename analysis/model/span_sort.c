@@ -111,7 +111,7 @@ static void links_follow(struct model *m, const uint64_t *order)
 	struct link_columns *l = &m->links;
 	uint64_t *place;
 
-	if (l->nr == 0)
+	if (l->nr == 0 && m->placed.nr == 0)
 		return;
 	place = xreallocarray(NULL, m->spans.nr, sizeof(*place));
 	for (size_t i = 0; i < m->spans.nr; i++)
@@ -120,6 +120,8 @@ static void links_follow(struct model *m, const uint64_t *order)
 		l->from[i] = place[l->from[i]];
 		l->to[i] = place[l->to[i]];
 	}
+	for (size_t i = 0; i < m->placed.nr; i++)
+		m->placed.v[i].work = place[m->placed.v[i].work];
 	free(place);
 }
 

@@ -42,6 +42,38 @@ static int64_t own_to_realtime(const struct input *in)
 	return time_clamp(in->anchor_realtime_ns) - time_clamp(in->anchor_own_ns);
 }
 
+/* Its real time counts where the monotonic clock is another one, as in a time namespace. */
+static int64_t origin_shift(const struct timebase *tb)
+{
+	const struct clock_origin *o = &tb->origin;
+	int64_t own = time_clamp(o->own_ns), realtime = time_clamp(o->realtime_ns);
+
+	if (o->monotonic_ns >= tb->workload_start_ns && o->monotonic_ns <= tb->workload_end_ns)
+		return time_shift(time_clamp(o->monotonic_ns), -own);
+	return time_shift(time_shift(realtime, realtime_shift(tb, realtime)), -own);
+}
+
+/* A recording of the workload that counts from its own beginning, which nothing tells: it lies in
+ * the workload, so it began at its start or later by what is left of it. */
+static bool fits_workload(const struct timebase *tb, const struct input *in)
+{
+	int64_t length = tb->workload_end_ns - tb->workload_start_ns;
+
+	return in->from_start && tb->workload_start_ns > 0 && in->first_ns <= in->last_ns &&
+	       in->first_ns >= 0 && in->last_ns <= length;
+}
+
+static bool start_shift(const struct timebase *tb, const struct input *in, int64_t *ret_shift_ns)
+{
+	if (tb->origin.known)
+		*ret_shift_ns = origin_shift(tb);
+	else if (fits_workload(tb, in))
+		*ret_shift_ns = time_clamp(tb->workload_start_ns);
+	else
+		return false;
+	return true;
+}
+
 bool timebase_shift(const struct timebase *tb, const struct input *in, int64_t *ret_shift_ns)
 {
 	bool anchors = tb && tb->anchors.nr > 0;
@@ -50,8 +82,10 @@ bool timebase_shift(const struct timebase *tb, const struct input *in, int64_t *
 	*ret_shift_ns = 0;
 	if (in->clock == TRACE_CLOCK_MONOTONIC || (!anchors && in->clock != TRACE_CLOCK_OWN))
 		return true;
-	if (!anchors || (in->clock == TRACE_CLOCK_OWN && !in->has_realtime_anchor))
+	if (!anchors)
 		return false;
+	if (in->clock == TRACE_CLOCK_OWN && !in->has_realtime_anchor)
+		return start_shift(tb, in, ret_shift_ns);
 	if (in->clock == TRACE_CLOCK_BOOTTIME) {
 		*ret_shift_ns = boottime_shift(tb);
 		return true;
@@ -75,6 +109,10 @@ void timebase_apply(struct model *m, input_id input)
 	if (m->priv->input_states.v[input].fixed)
 		return;
 	in->aligned = timebase_shift(tb, in, &in->shift_ns);
+	in->start_taken = in->aligned && in->clock == TRACE_CLOCK_OWN && tb &&
+			  !in->has_realtime_anchor && !tb->origin.known;
+	in->start_slack_ns =
+		in->start_taken ? tb->workload_end_ns - tb->workload_start_ns - in->last_ns : 0;
 	m->priv->input_states.v[input].anchored = tb && tb->anchors.nr > 0 && in->aligned;
 }
 
@@ -139,6 +177,13 @@ static void inputs_relate(struct model *m)
 		enum trace_clock domain = domain_of(m, i, own_is_realtime);
 
 		in->aligned = domain != TRACE_CLOCK_OWN && domain == common;
+		if (in->start_taken)
+			model_warn(
+				m, (input_id)i, W_CLOCK_ASSUMED, 1,
+				"the times of %s count from a moment that it does not tell; it is "
+				"taken for the start of the workload and may lie up to %.3f s "
+				"later",
+				in->path, (double)in->start_slack_ns * 1e-9);
 		if (!in->aligned && has_times(in))
 			model_warn(m, (input_id)i, W_NOT_ALIGNED, 1,
 				   "the clock of %s cannot be related to that of the other inputs",

@@ -81,6 +81,11 @@ const struct warning_info warning_table[] = {
 	  "device work names a launch that is not in the trace (it was launched before the "
 	  "recording, "
 	  "or launches were not recorded); it appears as [unattributed] in call paths" },
+	{ W_CLOCK_ASSUMED, SEV_WARNING,
+	  "the times of a trace count from when its recording began, and nothing tells when that "
+	  "was; the start of the workload is taken, so it may lie too early by the time the tool "
+	  "took to begin. A tool that leaves a clock file beside its trace is placed exactly "
+	  "(docs/tools.md)" },
 	{ W_NOT_ALIGNED, SEV_WARNING,
 	  "the clock of an input cannot be related to the others; its times are shown as recorded "
 	  "and "

@@ -111,6 +111,7 @@ static void tell_clock(struct tef *t)
 	free(in->format);
 	in->format = format_name(&t->doc);
 	in->clock = t->doc.clock;
+	in->from_start = t->doc.clock == TRACE_CLOCK_OWN;
 	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
 	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
 	if (t->doc.own)

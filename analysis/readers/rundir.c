@@ -13,6 +13,7 @@
 #include "profrig/input.h"
 #include "profrig/reader.h"
 #include "profrig/strbuf.h"
+#include "profrig/text.h"
 #include "profrig/xalloc.h"
 
 #define SCHEMA_FAMILY "profrig.run/"
@@ -345,9 +346,33 @@ static char *path_inside(const char *dir, const char *path)
 	return STEAL(joined);
 }
 
+#define CLOCK_SUFFIX ".clock"
+#define CLOCK_MAX 4096
+
+/* {"own_ns": 0, "monotonic_ns": N, "realtime_ns": N}; anything else is no clock. */
+static struct clock_origin origin_of(const char *path)
+{
+	CLEANUP(xfreep) char *file = xasprintf("%s" CLOCK_SUFFIX, path);
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(json_decrefp) json_t *doc = NULL;
+	struct clock_origin o = { .known = false };
+	size_t n = 0;
+
+	if (!fs_exists(file) || fs_read(file, CLOCK_MAX, &text, &n, NULL) < 0)
+		return o;
+	doc = json_loadb(text, n, 0, NULL);
+	o.own_ns = int_of(doc, "own_ns");
+	o.monotonic_ns = int_of(doc, "monotonic_ns");
+	o.realtime_ns = int_of(doc, "realtime_ns");
+	o.known = o.monotonic_ns > 0 && o.realtime_ns > 0 && o.monotonic_ns < MAX_NS &&
+		  o.realtime_ns < MAX_NS && o.own_ns > -MAX_NS && o.own_ns < MAX_NS;
+	return o;
+}
+
 static void add_input(struct rundir *rd, char *path, const char *reader, const char *tool)
 {
-	VEC_PUSH(&rd->inputs, (struct rundir_input){ path, xstrdup(reader), xstrdup(tool) });
+	VEC_PUSH(&rd->inputs,
+		 (struct rundir_input){ path, xstrdup(reader), xstrdup(tool), origin_of(path) });
 }
 
 __attribute__((format(printf, 3, 4))) static void add_lost(struct rundir *rd, const char *path,
@@ -447,7 +472,7 @@ static void find_artifacts(struct rundir *rd)
 		char *tool = slash ? xstrndup(rel, (size_t)(slash - rel)) : xstrdup("");
 		CLEANUP(xfreep) char *below = fs_join("artifacts", rel);
 
-		if (is_claimed(dir, rel))
+		if (is_claimed(dir, rel) || text_suffix(rel, CLOCK_SUFFIX))
 			continue;
 		found_artifact(rd, below, tool);
 	}

@@ -91,6 +91,21 @@ static int rank_of(const struct table *counters, const char *series, const char 
 	return 0;
 }
 
+/* What a counter drew in the idle time around the workload, which its total has too. */
+static double idle_j(const struct report *r, const char *counter, const char *device)
+{
+	const struct table *t = table_set_find(&r->tables, "idle_power");
+
+	for (size_t i = 0; t && i < table_rows(t); i++) {
+		double j = num_at(t, i, "idle_j");
+
+		if (strcmp(str_at(t, i, "counter"), counter) == 0 &&
+		    strcmp(str_at(t, i, "device"), device) == 0)
+			return isfinite(j) ? j : 0;
+	}
+	return 0;
+}
+
 struct device_energy {
 	const char *device;
 	double j;
@@ -125,6 +140,7 @@ static void best_counters(const struct report *r, energies *ret)
 
 		if (!isfinite(e.j))
 			continue;
+		e.j -= idle_j(r, str_at(t, i, "counter"), e.device);
 		e.rank = rank_of(counters, str_at(t, i, "counter"), e.device, &e.estimated);
 		e.rank += strcmp(str_at(t, i, "view"), "host") != 0;
 		for (k = 0; k < ret->nr && strcmp(ret->v[k].device, e.device) != 0; k++)
@@ -216,13 +232,64 @@ static void host_parts(const struct table *paths, struct html_facts *f)
 	f->split_words = "host time in outermost calls";
 }
 
-static void split_facts(const struct report *r, struct html_facts *f)
+/* Of the whole recording, or of the windows that it was cut to; 0: not known. */
+static double recorded_ns(const json_t *analysis)
+{
+	const json_t *window = json_object_get(analysis, "window");
+	const json_t *parts = json_object_get(window, "parts"), *p;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach(parts, i, p)
+	{
+		sum += json_number_value(json_object_get(p, "end_ns")) -
+		       json_number_value(json_object_get(p, "start_ns"));
+	}
+	if (json_array_size(parts))
+		return sum;
+	return json_number_value(json_object_get(window, "end_ns")) -
+	       json_number_value(json_object_get(window, "start_ns"));
+}
+
+/* Accelerators that are known and have no row in `busy`: they never worked. */
+static size_t without_work(const json_t *analysis, const struct table *busy)
+{
+	const json_t *d;
+	size_t nr = 0, i;
+
+	json_array_foreach(json_object_get(analysis, "devices"), i, d)
+	{
+		const char *id = json_string_value(d);
+		bool worked = false;
+
+		for (size_t k = 0; id && k < table_rows(busy); k++)
+			worked |= strcmp(str_at(busy, k, "device"), id) == 0;
+		nr += id && is_accelerator(id) && !worked;
+	}
+	return nr;
+}
+
+/* How much of the recording the devices worked, over all of them. */
+static double busy_share(const json_t *analysis, const struct table *busy)
+{
+	double all = recorded_ns(analysis);
+
+	if (!busy || !table_rows(busy))
+		return NAN;
+	if (all > 0)
+		all *= (double)(table_rows(busy) + without_work(analysis, busy));
+	else
+		all = sum_of(busy, "wall_ns");
+	return all > 0 ? sum_of(busy, "union_ns") / all : NAN;
+}
+
+static void split_facts(const struct report *r, const json_t *analysis, struct html_facts *f)
 {
 	const struct table *overlap = table_set_find(&r->tables, "overlap");
 	const struct table *busy = table_set_find(&r->tables, "busy");
 	double wall = sum_of(busy, "wall_ns"), united = sum_of(busy, "union_ns");
 
-	f->busy = wall > 0 ? united / wall : NAN;
+	f->busy = busy_share(analysis, busy);
 	f->split_words = "";
 	if (overlap && table_rows(overlap) > 0) {
 		f->split_words = "device time";
@@ -277,7 +344,7 @@ void html_facts_make(const struct report *r, const json_t *analysis, const json_
 	*ret = (struct html_facts){ .parts = VEC_INIT, .costs = VEC_INIT };
 	time_facts(r, analysis, run, ret);
 	energy_facts(r, ret);
-	split_facts(r, ret);
+	split_facts(r, analysis, ret);
 	cost_facts(r, ret);
 }
 

@@ -57,13 +57,18 @@ static void add_calls(struct callpaths *cp)
 }
 
 /* The node each piece of device work is charged to: of the deepest of its launches, so that a link
- * from an outer span beside one from the call changes nothing. */
+ * from an outer span beside one from the call changes nothing. In a window it is the node that the
+ * work has in the whole. */
 static uint32_t *launch_nodes(const struct callpaths *cp)
 {
 	const struct model *m = cp->m;
 	uint32_t *node_of = xreallocarray(NULL, m->spans.nr + 1, sizeof(*node_of));
 	for (size_t i = 0; i < m->spans.nr; i++)
 		node_of[i] = CCT_NONE;
+	for (size_t i = 0; i < m->placed.nr; i++)
+		node_of[m->placed.v[i].work] = cp->cct.node_of_place[m->placed.v[i].place];
+	if (m->windows.nr)
+		return node_of;
 	for (size_t l = 0; l < m->links.nr; l++) {
 		if (m->links.kind[l] != LINK_LAUNCH)
 			continue;
@@ -249,7 +254,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	(void)o;
 	(void)err;
 	struct callpaths cp = { .m = m };
-	cct_build(m, &cp.cct);
+	cct_build_places(m, &cp.cct);
 	cp.of_node = xcalloc(cp.cct.nr + 1, sizeof(*cp.of_node));
 	add_calls(&cp);
 	add_device_work(&cp);

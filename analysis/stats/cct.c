@@ -121,7 +121,22 @@ static void builder_end(struct builder *b)
 	free(b->frame_of_name);
 }
 
-static void build(const struct model *m, uint32_t max_depth, struct cct *c)
+static void add_places(struct builder *b)
+{
+	const struct model *m = b->m;
+	uint32_t *node_of = xreallocarray(NULL, m->places.nr + 1, sizeof(*node_of));
+
+	for (size_t i = 0; i < m->places.nr; i++) {
+		const struct launch_place *l = &m->places.v[i];
+
+		node_of[i] =
+			below(b, l->track, l->parent == PLACE_NONE ? CCT_NONE : node_of[l->parent],
+			      l->name);
+	}
+	b->c->node_of_place = node_of;
+}
+
+static void build(const struct model *m, uint32_t max_depth, bool places, struct cct *c)
 {
 	struct builder b = { .m = m, .c = c, .max_depth = max_depth };
 	size_t piece = 0;
@@ -134,6 +149,8 @@ static void build(const struct model *m, uint32_t max_depth, struct cct *c)
 	for (track_id t = 0; t < m->tracks.nr; t++)
 		if (cct_host_track(m, t))
 			piece = add_track(&b, t, piece);
+	if (places)
+		add_places(&b);
 	builder_end(&b);
 }
 
@@ -187,22 +204,33 @@ static uint32_t affordable_depth(const struct cct *c, uint64_t max_bytes)
 	return UINT32_MAX;
 }
 
-void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
-		       struct cct *ret)
+static void build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+			  bool places, struct cct *ret)
 {
 	struct cct c = CCT_INIT;
-	build(m, max_depth, &c);
+	build(m, max_depth, places, &c);
 	uint32_t affordable = affordable_depth(&c, max_path_bytes);
 	if (affordable < max_depth) {
 		cct_release(&c);
-		build(m, affordable, &c);
+		build(m, affordable, places, &c);
 	}
 	*ret = c;
 }
 
+void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+		       struct cct *ret)
+{
+	build_limited(m, max_depth, max_path_bytes, false, ret);
+}
+
 void cct_build(const struct model *m, struct cct *ret)
 {
-	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, ret);
+	build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, false, ret);
+}
+
+void cct_build_places(const struct model *m, struct cct *ret)
+{
+	build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, true, ret);
 }
 
 void cct_build_profile(const struct profile *p, struct cct *ret)
@@ -227,6 +255,7 @@ void cct_release(struct cct *c)
 	free(c->nodes);
 	free(c->node_of_span);
 	free(c->node_of_piece);
+	free(c->node_of_place);
 	intern_free(c->names);
 	*c = (struct cct)CCT_INIT;
 }

@@ -55,6 +55,7 @@ struct cct {
 	size_t nr, cap;
 	uint32_t *node_of_span;  /* by span index; CCT_NONE: not a call on a host track */
 	uint32_t *node_of_piece; /* by index of model.pieces; NULL when there are none */
+	uint32_t *node_of_place; /* by index of model.places; NULL without them */
 	uint32_t **node_of_path; /* of a profile: by place in profile.tracks and by node there */
 	size_t nr_tracks;
 	struct intern *names;
@@ -66,6 +67,8 @@ struct cct {
 	}
 
 void cct_build(const struct model *m, struct cct *ret);
+/* With nodes for model.places too, which a window may have no call of. */
+void cct_build_places(const struct model *m, struct cct *ret);
 /* The same tree of a profile; its nodes are found by node_of_path. */
 void cct_build_profile(const struct profile *p, struct cct *ret);
 /* As cct_build with other ceilings (tests). */

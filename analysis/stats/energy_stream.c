@@ -37,9 +37,21 @@ static bool has_device_view(const struct model *m, const struct series_label *l,
 	return false;
 }
 
-void energy_jobs_find(const struct model *m, const struct series_label *labels,
-		      const struct energy_opts *o, bool any_queue, struct energy_jobs *ret)
+/* Also of queues on which nothing ran: the whole of a trace, its windows and a trace that is read
+ * along have the same views. */
+static bool knows_queues(const struct model *m)
 {
+	for (track_id t = 0; t < m->tracks.nr; t++)
+		if (m->tracks.v[t].kind == TRACK_QUEUE)
+			return true;
+	return false;
+}
+
+void energy_jobs_find(const struct model *m, const struct series_label *labels,
+		      const struct energy_opts *o, struct energy_jobs *ret)
+{
+	bool any_queue = knows_queues(m);
+
 	for (size_t i = 0; i < m->series.nr; i++) {
 		series_id s = labels[i].series;
 
@@ -85,7 +97,6 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 {
 	struct energy_stream *es = ctx;
 	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
-	bool any_queue = false;
 
 	model_settle(es->m);
 	counters_learn(es->m, es->rules);
@@ -95,13 +106,12 @@ static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool queue = es->m->tracks.v[feeds[i].track].kind == TRACK_QUEUE;
 
-		any_queue |= queue;
 		VEC_PUSH(&es->lanes,
 			 (struct lane_def){ feeds[i].track, queue ? LANE_WORK : LANE_CALLS,
 					    feeds[i].rank });
 	}
 	labels = series_labels(es->m);
-	energy_jobs_find(es->m, labels, &es->energy, any_queue, &es->jobs);
+	energy_jobs_find(es->m, labels, &es->energy, &es->jobs);
 	/* jobs are of known kinds, so this cannot fail */
 	energy_run_new(es->m, es->jobs.v.v, es->jobs.v.nr, es->lanes.v, es->lanes.nr, &es->energy,
 		       &es->run, NULL);

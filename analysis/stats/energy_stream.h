@@ -26,7 +26,7 @@ struct energy_jobs {
 	VEC(struct energy_job) v;
 };
 void energy_jobs_find(const struct model *m, const struct series_label *labels,
-		      const struct energy_opts *o, bool any_queue, struct energy_jobs *ret);
+		      const struct energy_opts *o, struct energy_jobs *ret);
 
 /* What a finished stream has; lanes are those of energy_run. */
 const struct energy_run *energy_stream_run(const struct energy_stream *es);

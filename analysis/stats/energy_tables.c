@@ -578,16 +578,11 @@ static void jobs_label(struct tables *ts, const struct series_label *labels,
 static int run_model(struct tables *ts, const struct series_label *labels, struct err *err)
 {
 	struct energy_jobs what = { VEC_INIT };
-	bool any_queue = false;
 	size_t batch;
 	int r = 0;
 
 	energy_groups_make(ts->m, &ts->g);
-	for (size_t i = 0; i < ts->m->spans.nr && !any_queue; i++)
-		any_queue = span_is_work(ts->m, i);
-	for (track_id t = 0; t < ts->m->tracks.nr; t++)
-		any_queue |= ts->m->tracks.v[t].kind == TRACK_QUEUE && ts->m->tracks.v[t].calls;
-	energy_jobs_find(ts->m, labels, ts->o, any_queue, &what);
+	energy_jobs_find(ts->m, labels, ts->o, &what);
 	jobs_label(ts, labels, &what);
 	VEC_RELEASE(&what.v);
 	batch = 1 + JOBS_BYTES / NODE_BYTES / (ts->g.nodes.nr + 1);
@@ -661,7 +656,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 		lanes = energy_stream_lanes(o->stream, &nr);
 	energy_groups_of_profile(p, lanes, nr, &ts.g);
 	ts.outside_path = xcalloc(ts.g.cct.nr + ts.g.groups.nr + 1, sizeof(*ts.outside_path));
-	energy_jobs_find(p->m, labels, &o->energy, p->devices.nr > 0, &what);
+	energy_jobs_find(p->m, labels, &o->energy, &what);
 	jobs_label(&ts, labels, &what);
 	VEC_RELEASE(&what.v);
 	pour_stream(&ts, o->stream);

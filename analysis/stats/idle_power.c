@@ -26,6 +26,7 @@ static struct table *new_table(void)
 	table_col(t, "reason", TABLE_STR, NULL);
 	table_col(t, "before_degc", TABLE_F64, "degC");
 	table_col(t, "after_degc", TABLE_F64, "degC");
+	table_col(t, "idle_j", TABLE_F64, "J");
 	return t;
 }
 
@@ -135,6 +136,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		idle_find(m, l->series, &l->info, &c, &o->idle, &v);
 		add_row(t, l, &v);
 		add_temperatures(t, m, thermometer(m, labels, l->device), o);
+		table_f64(t, idle_energy_j(m, &c, &o->idle));
 		table_row(t);
 		warn(m, l, &v);
 	}

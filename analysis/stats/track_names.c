@@ -102,7 +102,8 @@ static bool decorate(const struct model *m, track_id t, enum level level, struct
 	}
 }
 
-/* How many tracks with spans have each name. */
+/* How many tracks with calls have each name: also calls outside of a window count, so that a track
+ * is called the same in each part of a trace. */
 static void count_names(const struct model *m, const struct strvec *names, struct intern *seen,
 			uint32_t **ret_count, str_id *id_of)
 {
@@ -110,7 +111,7 @@ static void count_names(const struct model *m, const struct strvec *names, struc
 		id_of[t] = intern_puts(seen, names->v[t]);
 	*ret_count = xcalloc(intern_count(seen) + 1, sizeof(**ret_count));
 	for (track_id t = 0; t < m->tracks.nr; t++)
-		if (m->tracks.v[t].spans)
+		if (model_has_calls(&m->tracks.v[t]))
 			(*ret_count)[id_of[t]]++;
 }
 
@@ -127,7 +128,7 @@ void track_names(const struct model *m, struct strvec *ret)
 		CLEANUP(xfreep) uint32_t *count = NULL;
 		count_names(m, ret, seen, &count, id_of);
 		for (track_id t = 0; t < m->tracks.nr; t++) {
-			if (!m->tracks.v[t].spans || count[id_of[t]] < 2)
+			if (!model_has_calls(&m->tracks.v[t]) || count[id_of[t]] < 2)
 				continue;
 			if (!decorate(m, t, level, &sb))
 				continue;

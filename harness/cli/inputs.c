@@ -393,13 +393,21 @@ void take_moments(const struct rundir *run, struct analysis_moments *mo)
 	}
 }
 
+static void read_of_run(struct reading *rd, const struct rundir_input *in,
+			const struct reader *reader)
+{
+	rd->tb.origin = in->origin;
+	read_with(rd, in->path, reader);
+	rd->tb.origin = (struct clock_origin){ .known = false };
+}
+
 static void run_inputs(struct reading *rd, const struct rundir *run, bool counters)
 {
 	for (size_t i = 0; i < run->inputs.nr; i++) {
 		const struct reader *reader = reader_find(run->inputs.v[i].reader);
 
 		if ((reader && reader->counters_only) == counters)
-			read_with(rd, run->inputs.v[i].path, reader);
+			read_of_run(rd, &run->inputs.v[i], reader);
 	}
 }
 
@@ -415,7 +423,7 @@ static void run_streamed(struct reading *rd, const struct rundir *run, input_id 
 static void run_kept(struct reading *rd, const struct rundir *run, input_id first)
 {
 	for (size_t i = 0; i < run->inputs.nr; i++)
-		read_with(rd, run->inputs.v[i].path, reader_find(run->inputs.v[i].reader));
+		read_of_run(rd, &run->inputs.v[i], reader_find(run->inputs.v[i].reader));
 	run_marks(rd, run);
 	add_env(rd, run, first, (input_id)rd->m->inputs.nr);
 }
@@ -434,6 +442,8 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 	rd->readable++;
 	for (size_t i = 0; i < run.anchors.nr; i++)
 		VEC_PUSH(&rd->tb.anchors, run.anchors.v[i]);
+	rd->tb.workload_start_ns = run.workload_start_ns;
+	rd->tb.workload_end_ns = run.workload_end_ns;
 	model_set_timebase(rd->m, rd->tb.anchors.nr ? &rd->tb : NULL);
 	model_set_default_host(rd->m, run.host, run.container);
 	if (rd->o->counters_first)

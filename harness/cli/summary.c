@@ -126,8 +126,21 @@ static bool outranked(const struct table *totals, const struct table *counters, 
 	return false;
 }
 
+/* What a counter drew in the idle time around the workload, which its total has too. */
+static double idle_j(const struct report *rep, const struct table *totals, size_t row)
+{
+	const struct table *t = table_set_find(&rep->tables, "idle_power");
+	int col = t ? table_find_col(t, "idle_j") : -1;
+
+	for (size_t r = 0; col >= 0 && r < table_rows(t); r++)
+		if (strcmp(table_get_str(t, r, 0), table_get_str(totals, row, 0)) == 0 &&
+		    strcmp(table_get_str(t, r, 1), table_get_str(totals, row, 1)) == 0)
+			return table_get_f64(t, r, (size_t)col);
+	return 0;
+}
+
 /* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
-static void where_energy(const struct report *rep, bool idle, const char *none)
+static void where_energy(const struct report *rep, const char *none)
 {
 	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
 			   *cs = table_set_find(&rep->tables, "counters");
@@ -147,13 +160,11 @@ static void where_energy(const struct report *rep, bool idle, const char *none)
 		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
 		fputs(shown++ ? ", " : "", stderr);
 		cli_put(stderr, counter, 60);
-		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3), "J", b),
+		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3) - idle_j(rep, t, r), "J", b),
 			estimated ? " (estimated)" : "");
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
-	if (shown && idle)
-		fputs(", with the idle time around it", stderr);
 	fprintf(stderr, "%s\n", shown ? "" : none);
 }
 
@@ -401,6 +412,68 @@ static void print_quietly(const struct prepared *p, const struct run_result *r,
 	json_decref(doc);
 }
 
+/* Names of the tools that stand in front of the workload, "perf, uftrace". */
+static void wrapping(const json_t *run, struct strbuf *out)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "tools"), i, tool)
+	{
+		const char *name = json_string_value(json_object_get(tool, "name"));
+
+		if (name && json_array_size(json_object_get(tool, "argv")))
+			strbuf_addf(out, "%s%s", out->len ? ", " : "", name);
+	}
+}
+
+/* From the first to the last event of what tools recorded; 0: nothing, or of no common clock. */
+static int64_t recorded_ns(const json_t *analysis)
+{
+	int64_t from = INT64_MAX, to = INT64_MIN;
+	const json_t *in;
+	size_t i;
+
+	json_array_foreach(json_object_get(analysis, "inputs"), i, in)
+	{
+		const char *path = json_string_value(json_object_get(in, "path"));
+		const json_t *clock = json_object_get(in, "clock");
+		int64_t shift = json_integer_value(json_object_get(clock, "shift_ns"));
+		const json_t *start = json_object_get(in, "start_ns"),
+			     *end = json_object_get(in, "end_ns");
+
+		if (!path || !strstr(path, "/artifacts/") || !json_is_integer(start) ||
+		    !json_is_integer(end) || !json_is_true(json_object_get(clock, "aligned")))
+			continue;
+		if (json_integer_value(start) + shift < from)
+			from = json_integer_value(start) + shift;
+		if (json_integer_value(end) + shift > to)
+			to = json_integer_value(end) + shift;
+	}
+	return from < to ? to - from : 0;
+}
+
+/* A tool around the workload takes its own time before and behind it, which the run's has too. */
+#define WRAP_TOLD 0.9
+
+static void around(const struct run_result *r, const struct report *rep)
+{
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	json_t *run = rep->run_json ? json_loads(rep->run_json, 0, NULL) : NULL;
+	json_t *analysis = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	double span_s = (double)recorded_ns(analysis) * 1e-9;
+	char b[32];
+
+	wrapping(run, &names);
+	if (names.len && span_s > 0 && span_s < WRAP_TOLD * r->workload_s) {
+		fputs(", with ", stderr);
+		cli_put(stderr, names.buf, 60);
+		fprintf(stderr, " around it: its events span %s", cli_si(span_s, "s", b));
+	}
+	json_decref(run);
+	json_decref(analysis);
+}
+
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base)
 {
@@ -419,6 +492,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
 		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
 		p->engine->container && p->conf.image ? p->conf.image : "");
+	around(r, rep);
 	if (*r->result)
 		fprintf(stderr, ", %s", r->result);
 	overhead(r, base);
@@ -434,10 +508,9 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 				: good  ? "no spans were recorded: add a tracing tool "
 					  "('profrig list tools')"
 					: "no spans were recorded");
-	where_energy(rep, p->conf.idle_s > 0,
-		     p->bare ? "not sampled: this is the baseline"
-		     : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
-			     : "no power or energy was sampled");
+	where_energy(rep, p->bare ? "not sampled: this is the baseline"
+			  : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
+				  : "no power or energy was sampled");
 	collected(r, rep);
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
@@ -482,7 +555,7 @@ void print_analysis(const struct report *rep, bool fresh)
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
 		where_time(rep, "no calls are in it");
-		where_energy(rep, false, "no power or energy is in it");
+		where_energy(rep, "no power or energy is in it");
 		if (!runs_line(rep, &facts))
 			inputs_line(&facts);
 		held(rep);

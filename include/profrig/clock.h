@@ -8,6 +8,7 @@
 #ifndef PROFRIG_CLOCK_H
 #define PROFRIG_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,15 @@ struct clock_anchor {
 	int64_t realtime_ns;
 	int64_t boottime_ns;
 	int64_t spread_ns; /* monotonic read before and after the others, difference */
+};
+
+/*
+ * Where a trace whose times count from some moment of its own stands: at own_ns of its clock the
+ * others read so. A tool of ours leaves it beside its trace (docs/tools.md, "Clocks").
+ */
+struct clock_origin {
+	bool known;
+	int64_t own_ns, monotonic_ns, realtime_ns;
 };
 
 int64_t clock_monotonic_ns(void);

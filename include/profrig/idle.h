@@ -91,5 +91,7 @@ double idle_level_w(const struct model *m, series_id s, const struct counter_inf
  * when less than half of it was sampled.
  */
 double idle_mean(const struct curve *c, struct idle_window w);
+/* What was drawn in the idle time before and after the workload, as far as the model is of it. */
+double idle_energy_j(const struct model *m, const struct curve *c, const struct idle_opts *o);
 
 #endif

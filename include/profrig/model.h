@@ -182,6 +182,11 @@ struct input {
 	double resolution_hz;     /* ticks per second of the recording clock; 1e9 when ns */
 	bool has_realtime_anchor; /* own clock's anchor_own_ns happened at anchor_realtime_ns */
 	int64_t anchor_own_ns, anchor_realtime_ns;
+	/* an own clock that counts from when the recording began, as far as its reader can tell */
+	bool from_start;
+	/* that was taken to be the start of the workload, at most start_slack_ns too early */
+	bool start_taken;
+	int64_t start_slack_ns;
 	int64_t shift_ns; /* added to the input's own times */
 	bool aligned;     /* shift_ns brings it onto the common timebase */
 	/*
@@ -202,6 +207,17 @@ struct input {
 	}) facts;
 };
 
+/*
+ * A call path of a whole model, of which only windows are left: the calls that were open where
+ * device work was launched. Parents come before children.
+ */
+struct launch_place {
+	uint32_t parent; /* index in model.places, PLACE_NONE for an outermost call */
+	track_id track;
+	str_id name;
+};
+#define PLACE_NONE UINT32_MAX
+
 /* A part of the time, on the model's time base; both ends are in it. */
 struct window {
 	int64_t from_ns, to_ns;
@@ -221,6 +237,12 @@ struct model {
 	bool finished;
 	/* what it was cut to (model_window): in order, apart; none: it is whole */
 	VEC(struct window) windows;
+	/* after model_window: which place of the whole launched a piece of work, as far as known */
+	VEC(struct launch_place) places;
+	VEC(struct placed_work {
+		uint64_t work; /* span index */
+		uint32_t place;
+	}) placed;
 	/* earliest and latest instant of all inputs after model_finish; 0, 0 when empty */
 	int64_t first_ns, last_ns;
 	/* after model_finish: devices or counters are of more than one host, and say of which */
@@ -254,7 +276,8 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
 /*
  * Cuts a finished model to windows (nr > 0, in order, apart). What is known of the whole is asked
  * before: who shares what (topology_resolve), so that the windows of a trace add up. Spans are cut
- * at their edges, those outside are gone, and so are links of which an end is. first_ns and last_ns
+ * at their edges, those outside are gone, and so are links of which an end is; work that is left
+ * keeps the place of its launch (placed). first_ns and last_ns
  * stay, so times are still counted from the start of the whole. Samples stay too: whoever makes
  * curves of them gets what lies in the windows (curve_make).
  */

@@ -126,6 +126,7 @@ struct rundir {
 		char *path;
 		char *reader;
 		char *tool;
+		struct clock_origin origin; /* what the tool left beside it */
 	}) inputs;
 	/* what should be there and cannot be read: paths that are missing or lead out of the
 	 * directory, readers that are not known, directories that cannot be entered */

@@ -26,6 +26,9 @@
 
 struct timebase {
 	VEC(struct clock_anchor) anchors; /* empty: no run directory */
+	/* of the workload of that run, CLOCK_MONOTONIC; 0, 0: it never ran */
+	int64_t workload_start_ns, workload_end_ns;
+	struct clock_origin origin; /* of the input that is read: what its tool left beside it */
 };
 
 /* The sink uses it for every input that begins after this call; NULL detaches. Borrowed. */

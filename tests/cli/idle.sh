@@ -41,6 +41,13 @@ near "no drift" "$(cell "$T/a" energy.gpu0 drift_w)" 0 1e-6
 is "both windows, whole" "$(cell "$T/a" energy.gpu0 method) $(cell "$T/a" energy.gpu0 duration_ns)" "both 20000000000"
 is "temperatures of the device" "$(cell "$T/a" energy.gpu0 before_degc | cut -c 1-2) $(cell "$T/a" energy.gpu0 after_degc | cut -c 1-2)" "40 60"
 is "nothing to warn of" "$(codes "$T/a")" ""
+near "what it drew in the idle time" "$(cell "$T/a" energy.gpu0 idle_j)" 1800 1e-6
+near "by its power too, which steps at the edge" "$(cell "$T/a" power.gpu0 idle_j)" 1800 15
+code "its closing lines" 0 "$PROFRIG" analyze "$T/run" -o "$T/a2"
+total=$(awk -F, '$1 == "energy.gpu0" && $3 == "host" { print $4 }' "$T/a2/tables/energy_totals.csv")
+like "say the energy without it" "$(cat "$T/err")" "energy +energy.gpu0 $(awk -v t="$total" 'BEGIN { printf "%.2f kJ", (t - 1800) / 1000 }')"
+code "a window of it" 0 "$PROFRIG" -q analyze --window 0s:5s "$T/run" -o "$T/a3"
+near "has the part of it that is inside" "$(cell "$T/a3" energy.gpu0 idle_j)" 450 91
 
 code "stated" 0 "$PROFRIG" -q analyze --strict --idle-power gpu=70 --idle-power 5 "$T/run" -o "$T/s"
 is "is believed" "$(cell "$T/s" energy.gpu0 level_w) $(cell "$T/s" energy.gpu0 method) $(cell "$T/s" energy.gpu0 stderr_w)" "70 stated null"

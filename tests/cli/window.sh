@@ -89,6 +89,22 @@ code "who shares what" 0 "$PROFRIG" -q analyze --window : "$T/devices" -o "$T/d1
 code "who shares what, in a window" 0 "$PROFRIG" -q analyze --window 99.9999%: "$T/devices" -o "$T/d2"
 is "is the same" "$(sharing "$T/d2")" "$(sharing "$T/d1")"
 
+# And call paths: a track has one name in all parts, and work that was launched in another part keeps its path.
+cat >"$T/launched.json" <<'END'
+{"schemaVersion": 1, "traceEvents": [
+{"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "main"}}, {"ph": "M", "name": "thread_name", "pid": 2, "tid": 2, "args": {"name": "main"}},
+{"ph": "X", "cat": "cpu_op", "name": "step", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+{"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 1, "tid": 1, "ts": 10, "dur": 5, "args": {"correlation": 7}},
+{"ph": "X", "cat": "cpu_op", "name": "later", "pid": 2, "tid": 2, "ts": 150, "dur": 200},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 50, "dur": 250, "args": {"device": 0, "stream": 7, "correlation": 7}}
+]}
+END
+for part in : :120us 120us:200us 200us:; do code "paths in $part" 0 "$PROFRIG" -q analyze --format csv --window "$part" "$T/launched.json" -o "$T/l-$part"; done
+paths() { for a in "$@"; do tail -n +2 "$a/tables/callpaths.csv"; done | awk -F, '{ k = $1 "," $2; for (i = 5; i <= 8; i++) s[k, i] += $i; n[k] } END { for (k in n) print k, s[k, 5], s[k, 6], s[k, 7], s[k, 8] }' | sort; }
+is "paths of the parts add up" "$(paths "$T/l-:120us" "$T/l-120us:200us" "$T/l-200us:")" "$(paths "$T/l-:")"
+like "with the work that was launched before" "$(cat "$T/l-200us:/tables/callpaths.csv")" "step;launch,1,0,0,0,100000,100000"
+holds "of paths in a window" "$T/l-200us:"
+
 # Marks.
 marks='[{"name": "warm", "t_ns": 11000000000, "uncertainty_ns": 1200, "stamped": "received", "by": "workload"}, {"name": "end", "t_ns": 13000000000, "uncertainty_ns": 0, "stamped": "made", "by": "ann"},
  {"name": "warm", "t_ns": 17000000000, "uncertainty_ns": null, "stamped": "received", "by": "x"}, {"name": "odd", "t_ns": -4}, 7, {"t_ns": "x"}]'

@@ -32,6 +32,8 @@ check "the command is the root of its time" grep -q '^host,sh,sampled,' "$run/an
 check "times add up" jq -e '.checks | length > 0 and all(.ok)' "$run/analysis/analysis.json"
 is "its clock is the samplers'" "$(jq '[.warnings[] | select(.code == "W_NOT_ALIGNED")] | length' "$run/analysis/analysis.json")" 0
 is "energy is attributed to sampled functions" "$(awk -F, '$5 == "sh" || $4 == "sh" { n++ } END { print (n > 0) }' "$run"/analysis/tables/energy.csv)" 1
+code "the closing lines" 0 "$PROFRIG" run --engine host -o "$T/said" --tools perf -- /bin/sh -c "sleep 0.5; $busy"
+like "say what perf added to the time" "$(cat "$T/err")" "success +sh in .* with perf around it: its events span [0-9.]+ m?s"
 code "info" 0 "$PROFRIG" -q info --json "$run/artifacts/perf/stacks.perf"
 is "says reader and clock" "$(jq -r '.reader + " " + .format' "$T/out")" "perf perf script (sampled stacks)"
 sampled=$(jq '.definitions.stack_samples' "$T/out")

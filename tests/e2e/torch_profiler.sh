@@ -81,3 +81,49 @@ is "nothing else is touched" "$(printed)" "path $ROOT/tests/fakes/python"
 is "and that one is traced" "$(traces)" 1
 "$PROFRIG" -q report "$run" --format csv >/dev/null 2>&1
 check "the tables know kernels and operators" grep -q '^device,gemm,kernel,1,' "$run/analysis/tables/functions.csv"
+
+# A torch without Kineto writes times from 0: the hook leaves the clock beside the trace.
+FAKE_TORCH=fromzero code "a torch whose times count from 0" 0 run --tools torch_profiler,cpu_power -- python3 -c 'import torch, time; time.sleep(0.2)'
+clock=$(cat "$run"/artifacts/torch_profiler/*.clock)
+is "has its clock beside its trace" "$(jq -r '"\(.own_ns) \(.monotonic_ns > 0) \(.realtime_ns > 1600000000000000000)"' <<<"$clock")" "0 true true"
+between() { # when the profiler began: inside the workload
+	jq --argjson c "$clock" '.steps[] | select(.name == "workload") | .started_ns < $c.monotonic_ns and $c.monotonic_ns < .ended_ns' "$run/run.json"
+}
+is "taken while the workload ran" "$(between)" true
+code "is analysed" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero"
+is "and stands where it was recorded" "$(jq -c '[.inputs[] | select(.reader == "tef") | .clock.aligned]' "$T/zero/analysis.json") $(jq '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | length' "$T/zero/analysis.json")" "[true] 0"
+rm "$run"/artifacts/torch_profiler/*.clock
+code "without it" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero2"
+is "the start of the workload is taken, and that is told" "$(jq -r '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | join(" ")' "$T/zero2/analysis.json")" "W_CLOCK_ASSUMED"
+# The clock that stands there is the workload's word: nothing but a plain small file with numbers counts.
+ln -s /etc/passwd "$(ls "$run"/artifacts/torch_profiler/*.gz).clock"
+code "a link in its place" 0 "$PROFRIG" -q analyze "$run" -o "$T/zero3"
+is "is none" "$(jq -r '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | join(" ")' "$T/zero3/analysis.json")" "W_CLOCK_ASSUMED"
+
+# The real one, where it is installed.
+real=
+for p in python3 /usr/bin/python3; do PYTHONPATH='' "$p" -c 'import torch.profiler' 2>/dev/null && real=$p && break; done
+if [ -z "$real" ]; then
+	skip "a real torch" "no python3 here has torch"
+	exit 0
+fi
+cat >"$T/train.py" <<'END'
+import time
+
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    net(torch.randn(256, 64)).pow(2).mean().backward()
+print("done at", time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+END
+PYTHONPATH='' code "a real torch, with its power" 0 "$PROFRIG" -q run --engine host -o "$T/real" --tools torch_profiler,cpu_power -- "$real" "$T/train.py"
+run=$T/real/latest
+a=$run/analysis
+is "its clock is that of the samples" "$(jq -r '[.warnings[].code | select(test("ALIGNED|ASSUMED"))] | length' "$a/analysis.json")" 0
+ops() { awk -F, '$1 ~ /^energy/ && $3 == "host" && $5 ~ /^aten::/ { s += $8 } END { print (s > 1) }' "$a/tables/energy.csv"; }
+is "its operators have joules" "$(ops)" 1
+last=$(awk '{ print $3 }' "$run"/steps/*-workload.out)
+end=$(jq "[.inputs[] | select(.reader == \"tef\") | .end_ns + .clock.shift_ns] | max" "$a/analysis.json")
+check "and stand where they ran, to 50 ms" awk -v a="$last" -v b="$end" 'BEGIN { d = a - b; exit !(d > -5e7 && d < 5e7) }'

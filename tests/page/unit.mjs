@@ -7,7 +7,7 @@ import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors
 import { Report } from '../../analysis/report/ui/src/data.js';
 import * as facts from '../../analysis/report/ui/src/facts.js';
 import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/ui/src/flametree.js';
-import { unitOfRow } from '../../analysis/report/ui/src/functions.js';
+import { kernelColumns, unitOfRow } from '../../analysis/report/ui/src/functions.js';
 import { runFacts } from '../../analysis/report/ui/src/summary.js';
 import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/ui/src/series.js';
 
@@ -192,6 +192,31 @@ test('a device counts once, by its best counter, and CPUs stand beside accelerat
 test('the short name of an energy flame graph means the best counter in the host view', () => {
   deepEqual(metrics(report(energyTables)).map((m) => [m.id, m.counter, m.view]), [
     ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
+});
+
+test('time that a tool around the workload takes is said beside it', () => {
+  const of = (start, end, argv) => facts.timeFigure(report({}, {
+    run: { durations_s: { workload: 2 }, tools: [{ name: 'perf', argv }, { name: 'cpu_power', argv: [] }] },
+    analysis: { inputs: [{ path: 'r/artifacts/perf/s', start_ns: start, end_ns: end, clock: { aligned: true, shift_ns: 5 } },
+      { path: 'r/samples/x.csv', start_ns: 0, end_ns: 9e9, clock: { aligned: true, shift_ns: 0 } }] },
+  })).around;
+  deepEqual(of(1e8, 9e8, ['perf']), { tools: ['perf'], ns: 8e8 });
+  equal(of(1e8, 9e8, []), null);
+  equal(of(0, 19e8, ['perf']), null);
+});
+
+test('shares of kernels add up to 100 % for one device and for all', () => {
+  const r = report({ kernels: table(['device', 'name', 'total_ns', 'share'], [['gpu0', 'a', 30, 0.75], ['gpu0', 'b', 10, 0.25], ['gpu1', 'a', 60, 1]]) });
+  const share = (device) => kernelColumns(r, device).find((c) => c.key === 'share');
+  deepEqual([0, 1, 2].map((i) => share('').text(i)), [0.3, 0.1, 0.6]);
+  equal(share('gpu0').text, undefined);
+});
+
+test('the headline has no energy of the idle time around the workload', () => {
+  const tables = { ...energyTables, idle_power: table(['counter', 'device', 'idle_j'], [['energy.gpu0', 'gpu0', 30], ['power.gpu0', 'gpu0', 31]]) };
+  const e = facts.energyFigure(report(tables));
+  equal(e.j, 70);
+  equal(e.devices[0].total_j, 70);
 });
 
 test('devices that never worked are named beside those that did', () => {

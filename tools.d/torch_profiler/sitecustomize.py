@@ -16,6 +16,7 @@ import importlib.util
 import os
 import socket
 import sys
+import time
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,11 +32,19 @@ def _asked(name):
     return os.environ.get(name, "").lower() in ("1", "true", "yes")
 
 
+def _clocks():
+    return (
+        time.clock_gettime_ns(time.CLOCK_MONOTONIC),
+        time.clock_gettime_ns(time.CLOCK_REALTIME),
+    )
+
+
 class _Session:
     def __init__(self, folder):
         self.folder = folder
         self.pid = os.getpid()
         self.profile = None
+        self.began = None
 
     def start(self):
         profiler = importlib.import_module("torch.profiler")
@@ -56,7 +65,9 @@ class _Session:
             with_stack=_asked("PROFRIG_TORCH_STACKS"),
         )
         self.give_way(profiler.profile)
+        before = _clocks()
         self.profile.start()
+        self.began = [(a + b) // 2 for a, b in zip(before, _clocks())]
         atexit.register(self.stop)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.forget)
@@ -86,9 +97,16 @@ class _Session:
             profile.stop()
             # Half a trace must not look like one.
             profile.export_chrome_trace(path + ".part.gz")
+            self.leave_clock(path)
             os.replace(path + ".part.gz", path)
         except Exception as e:
             _say("no trace was written: %s: %s" % (type(e).__name__, e))
+
+    def leave_clock(self, path):
+        """Times of a torch without Kineto count from the start of its profiler; others are dates,
+        and need no such file."""
+        with open(path + ".clock", "w") as f:
+            f.write('{"own_ns": 0, "monotonic_ns": %d, "realtime_ns": %d}\n' % tuple(self.began))
 
 
 class _Watcher:

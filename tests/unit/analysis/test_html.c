@@ -560,6 +560,20 @@ static void add_energy(struct report *r)
 	VEC_PUSH(&r->tables.tables, c);
 }
 
+static void add_idle(struct report *r)
+{
+	struct table *t = table_new("idle_power");
+
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "idle_j", TABLE_F64, "J");
+	table_str(t, "energy.gpu0");
+	table_str(t, "gpu0");
+	table_f64(t, 25);
+	table_row(t);
+	VEC_PUSH(&r->tables.tables, t);
+}
+
 static void test_facts(void **state)
 {
 	struct report r = REPORT_INIT;
@@ -572,7 +586,7 @@ static void test_facts(void **state)
 	add_energy(&r);
 	html_facts_make(&r, analysis, NULL, &f);
 	assert_true(f.time_ns == 2500);
-	assert_true(f.busy == 0.75);
+	assert_true(f.busy == 0.3); /* of the recording, not from first to last kernel */
 	assert_true(f.energy_j == 100);
 	assert_false(f.estimated);
 	assert_non_null(strstr(f.energy_words, "pkg0 40.0 J beside it"));
@@ -580,7 +594,14 @@ static void test_facts(void **state)
 	assert_string_equal(f.parts.v[1].name, "device idle");
 	assert_true(f.parts.v[1].ns == 250);
 	html_facts_release(&f);
+	/* a device that never worked counts, a CPU does not; the idle time's energy is no one's */
+	html_parse_free(analysis);
+	analysis = html_parse("{\"window\":{\"start_ns\":0,\"end_ns\":2500},"
+			      "\"devices\":[\"gpu0\",\"gpu1\",\"pkg0\"]}");
+	add_idle(&r);
 	html_facts_make(&r, analysis, run, &f);
+	assert_true(f.busy == 0.15);
+	assert_true(f.energy_j == 75);
 	assert_true(f.time_ns == 1.5e9);
 	html_facts_release(&f);
 	html_parse_free(analysis);

@@ -80,6 +80,33 @@ static void two_windows(void **state UNUSED)
 	model_free(m);
 }
 
+/* A kernel of which the window has no launch, or only a later part, keeps its path. */
+static void places_stay(void **state UNUSED)
+{
+	static const char *const path[] = { "main", "step", "launch" };
+	struct model *m = nested();
+	const struct window w[] = { { 30, 40 }, { 50, 56 } };
+	const struct launch_place *p;
+
+	model_window(m, w, 2, NULL);
+	assert_int_equal(m->links.nr, 0);
+	assert_int_equal(m->placed.nr, 2);
+	assert_int_equal(m->places.nr, 3);
+	for (size_t i = 0; i < 2; i++) {
+		size_t work = m->placed.v[i].work;
+
+		assert_string_equal(model_str(m, m->spans.name[work]), "gemm");
+		assert_int_equal(m->spans.start_ns[work], w[i].from_ns);
+		p = &m->places.v[m->placed.v[i].place];
+		for (size_t k = 3; k-- > 0;) {
+			assert_string_equal(model_str(m, p->name), path[k]);
+			assert_int_equal(p->parent == PLACE_NONE, k == 0);
+			p = k ? &m->places.v[p->parent] : p;
+		}
+	}
+	model_free(m);
+}
+
 static void nothing_inside(void **state UNUSED)
 {
 	struct model *m = nested();
@@ -225,8 +252,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_window),     cmocka_unit_test(two_windows),
-		cmocka_unit_test(nothing_inside), PROPERTY(parts_add_up),
-		PROPERTY(windows_are_sums),
+		cmocka_unit_test(nothing_inside), cmocka_unit_test(places_stay),
+		PROPERTY(parts_add_up),           PROPERTY(windows_are_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,13 +65,25 @@ export function recordedRange(r) {
   return end > 0 ? [0, end] : null;
 }
 
+// Tools in front of the workload, and how much of its time lies between the first and the last event that tools recorded: they
+// take time of their own before and behind that.
+function around(r, workload) {
+  const tools = (Array.isArray(r.run && r.run.tools) ? r.run.tools : []).filter((t) => t && Array.isArray(t.argv) && t.argv.length).map((t) => String(t.name));
+  const traces = (Array.isArray(r.analysis.inputs) ? r.analysis.inputs : []).filter((i) => i && /\/artifacts\//.test(i.path) && i.clock && i.clock.aligned
+    && Number.isFinite(i.start_ns) && Number.isFinite(i.end_ns));
+  if (!tools.length || !traces.length) return null;
+  const shift = (i) => Number(i.clock.shift_ns) || 0;
+  const ns = Math.max(...traces.map((i) => i.end_ns + shift(i))) - Math.min(...traces.map((i) => i.start_ns + shift(i)));
+  return ns > 0 && ns < 0.9 * workload ? { tools, ns } : null;
+}
+
 export function timeFigure(r) {
   const d = (r.run && r.run.durations_s) || {};
   const workload = Number(d.workload);
   const beside = ['build', 'pre', 'post', 'analyze'].filter((k) => Number(d[k]) > 0)
     .map((k) => ({ name: k === 'analyze' ? 'analysis' : k, ns: Number(d[k]) * 1e9 }));
   if (d.workload !== null && d.workload !== undefined && Number.isFinite(workload)) {
-    return { ns: workload * 1e9, what: 'workload', beside };
+    return { ns: workload * 1e9, what: 'workload', beside, around: around(r, workload * 1e9) };
   }
   const range = recordedRange(r);
   return range ? { ns: range[1] - range[0], what: 'recorded', beside } : { ns: null, what: 'none', beside };
@@ -108,8 +120,16 @@ export function energyTotals(r) {
   return [...best.values()];
 }
 
+// What a counter drew in the idle time around the workload, which its total has too.
+function idleEnergies(r) {
+  const t = r.table('idle_power');
+  return new Map(t ? t.objects().map((o) => [`${o.counter}\n${o.device}`, Number(o.idle_j) || 0]) : []);
+}
+
 export function energyFigure(r) {
-  const all = energyTotals(r).filter((e) => Number.isFinite(Number(e.total_j)) && e.total_j !== null);
+  const idle = idleEnergies(r);
+  const all = energyTotals(r).filter((e) => Number.isFinite(Number(e.total_j)) && e.total_j !== null)
+    .map((e) => ({ ...e, total_j: Number(e.total_j) - (idle.get(`${e.counter}\n${e.device}`) || 0) }));
   if (!all.length) return null;
   const acc = all.filter((e) => e.accelerator);
   let main = acc.length ? acc : all.filter((e) => !WHOLE_NODE.test(e.device));

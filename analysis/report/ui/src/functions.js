@@ -34,6 +34,15 @@ const KERNEL_COLUMNS = [
   { key: 'stddev_ns', label: 'Std dev', kind: 'time', like: 'mean_ns' },
 ];
 
+// A share is of one device's work in the file; of all devices side by side it is of the work of all, so that it adds up to 100 %.
+export function kernelColumns(report, device) {
+  if (device !== '') return KERNEL_COLUMNS;
+  const busy = report.table('busy');
+  const total = report.table('kernels').num('total_ns');
+  const all = (busy ? busy.num('sum_ns') : total).reduce((a, v) => a + (v || 0), 0);
+  return KERNEL_COLUMNS.map((c) => (c.key !== 'share' ? c : { ...c, about: 'of the work on all devices', text: (row) => (all > 0 ? total[row] / all : null) }));
+}
+
 // "-exclusive_ns" ⇄ { key, dir }
 export function parseSort(text, fallback) {
   if (!text) return fallback;
@@ -52,7 +61,7 @@ class SplitTable {
     const options = [...(this.all ? [['', this.all]] : []), ...this.values.map((v) => [v, this.words(v)])];
     this.buttons = options.length > 1 ? segmented(this.byLabel, options, this.value, (v) => this.choose(v)) : null;
     this.data = new DataTable({
-      table: this.table, columns: this.columnsFor(ctx), rows: this.rowsOf(), label: this.label, filter: p.get('filter') || '',
+      table: this.table, columns: this.columnsFor(ctx, this.value), rows: this.rowsOf(), label: this.label, filter: p.get('filter') || '',
       sort: parseSort(p.get('sort'), this.sort), onstate: () => this.store(false),
     });
     append(panel, [ctx.windowNote(`The table of ${this.label}`), this.buttons, this.data.el]);
@@ -65,7 +74,7 @@ class SplitTable {
 
   choose(v) {
     this.value = v;
-    this.data.setRows(this.rowsOf());
+    this.data.setRows(this.rowsOf(), this.columnsFor(this.ctx, this.value));
     this.store(true);
   }
 
@@ -74,7 +83,7 @@ class SplitTable {
     if (v !== undefined && v !== this.value && (this.values.includes(v) || (v === '' && this.all))) {
       this.value = v;
       if (this.buttons) this.buttons.set(v);
-      this.data.setRows(this.rowsOf());
+      this.data.setRows(this.rowsOf(), this.columnsFor(this.ctx, this.value));
     }
     this.data.sort = parseSort(p.get('sort'), this.sort);
     this.data.setFilter(p.get('filter') || '');
@@ -122,7 +131,7 @@ export const kernels = {
   available: (r) => Boolean(r.table('kernels')),
   render: (panel, ctx) => new SplitTable(panel, ctx, {
     id: 'kernels', table: ctx.report.table('kernels'), by: 'device', byLabel: 'Device', label: 'kernels', all: 'All devices',
-    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: () => KERNEL_COLUMNS,
+    words: (v) => v, sort: { key: 'total_ns', dir: -1 }, columnsFor: (c, device) => kernelColumns(c.report, device),
   }),
 };
 

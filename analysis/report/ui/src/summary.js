@@ -101,7 +101,8 @@ function timeBox(r) {
   const t = facts.timeFigure(r);
   const words = { workload: 'of the workload', recorded: 'recorded, first to last event', none: 'no time was recorded' };
   const beside = t.beside.map((b) => `${b.name} ${fmt.time(b.ns)}`).join(', ');
-  return figure('Time', fmt.time(t.ns), fmt.exact(t.ns, 'ns'), [words[t.what], beside && `; beside it ${beside}`]);
+  const around = t.around ? ` with ${t.around.tools.join(', ')} around it, whose events span ${fmt.time(t.around.ns)}` : '';
+  return figure('Time', fmt.time(t.ns), fmt.exact(t.ns, 'ns'), [words[t.what] + around, beside && `; beside it ${beside}`]);
 }
 
 function energyBox(r) {
