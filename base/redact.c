@@ -354,7 +354,7 @@ static void through(FILE *f, void (*print)(const void *ctx, FILE *to), const voi
 	FILE *to = xmemstream(&text, &n);
 
 	print(ctx, to);
-	xmemstream_end(to, &text);
+	fclose(to);
 	fwrite(text, 1, json ? redact_json(text, n) : redact(text, n, REDACT_SURE), f);
 }
 

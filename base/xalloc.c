@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,22 +150,62 @@ char *xasprintf(const char *fmt, ...)
 	return s;
 }
 
+/*
+ * A cookie, as open_memstream(3) drops what it has no room for and says so to nobody but the call
+ * that wrote it.
+ */
+struct memstream {
+	char **text;
+	size_t *n, room;
+};
+
+static ssize_t memstream_write(void *cookie, const char *buf, size_t len)
+{
+	struct memstream *ms = cookie;
+	size_t need = *ms->n + len + 1;
+
+	if (need > ms->room) {
+		ms->room = need + need / 2;
+		*ms->text = xrealloc(*ms->text, ms->room);
+	}
+	memcpy(*ms->text + *ms->n, buf, len);
+	*ms->n += len;
+	(*ms->text)[*ms->n] = '\0';
+	return (ssize_t)len;
+}
+
+static int memstream_seek(void *cookie, off64_t *offset, int whence)
+{
+	struct memstream *ms = cookie;
+
+	if (*offset != 0 || whence != SEEK_SET)
+		return -1;
+	*ms->n = 0;
+	**ms->text = '\0';
+	return 0;
+}
+
+static int memstream_close(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
 FILE *xmemstream(char **text, size_t *n)
 {
-	FILE *f = open_memstream(text, n);
+	struct memstream *ms = xcalloc(1, sizeof(*ms));
+	FILE *f;
 
+	*ms = (struct memstream){ text, n, 1 };
+	*text = xcalloc(1, 1);
+	*n = 0;
+	f = fopencookie(ms, "w",
+			(cookie_io_functions_t){ .write = memstream_write,
+						 .seek = memstream_seek,
+						 .close = memstream_close });
 	if (!f)
 		xalloc_failed();
 	return f;
-}
-
-/* Closing shrinks the text: without memory for that it is NULL, and fclose says nothing of it. */
-void xmemstream_end(FILE *f, char *const *text)
-{
-	bool lost = ferror(f);
-
-	if (fclose(f) != 0 || lost || !*text)
-		xalloc_failed();
 }
 
 FILE *xfdopen(int fd, const char *mode)

@@ -222,7 +222,7 @@ static str_id call_args(struct rocprof *r, struct sqlite_rows *q)
 	json_obj(&j, NULL);
 	json_strn(&j, "args", s, n);
 	json_end(&j);
-	xmemstream_end(f, &json);
+	fclose(f);
 	return r->sink->ops->string(r->sink, json, len);
 }
 

@@ -134,7 +134,6 @@ struct json_out rpd_json_begin(struct rpd *r)
 const char *rpd_json_end(struct rpd *r, struct json_out *j)
 {
 	json_end(j);
-	fputc('\0', r->json_file);
 	fflush(r->json_file);
 	return r->json_text;
 }

@@ -521,7 +521,7 @@ static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
 	add_number(&j, "line", &frame->line);
 	add_number(&j, "col", &frame->col);
 	json_end(&j);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return sp->sink->ops->string(sp->sink, text, n);
 }
 

@@ -27,7 +27,7 @@ static json_t *described(const struct table *t)
 	json_str(&j, "about", table_about_text(t));
 	table_json_columns(&j, t);
 	json_end(&j);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return json_loadb(text, n, 0, NULL);
 }
 

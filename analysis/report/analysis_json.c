@@ -225,6 +225,6 @@ char *report_analysis_json(const struct model *m, const struct report *r,
 	write_timings(&j, t);
 	json_end(&j);
 	putc('\n', f);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return text;
 }

@@ -26,7 +26,7 @@ static void write_raw(struct json_out *j, const char *key, const char *text)
 		else
 			putc(*s, f);
 	}
-	xmemstream_end(f, &safe);
+	fclose(f);
 	json_raw(j, key, safe);
 }
 

@@ -33,7 +33,7 @@ static void write_data(const struct report *r, FILE *f)
 	FILE *d = xmemstream(&data, &n);
 
 	html_write_data(r, page_limits, d);
-	xmemstream_end(d, &data);
+	fclose(d);
 	html_write_packed(data, n, f);
 }
 
@@ -70,7 +70,7 @@ static int html_write(const struct report *r, struct err *err)
 	FILE *f = xmemstream(&text, &n);
 	int ret = write_page(r, f, err);
 
-	xmemstream_end(f, &text);
+	fclose(f);
 	if (ret < 0)
 		return ret;
 	return fs_write_atomic(path, text, n, err);

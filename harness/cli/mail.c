@@ -558,7 +558,7 @@ int report_mail(const struct strvec *inputs, const char *output)
 		FILE *f = xmemstream(&words, &n);
 
 		code = write_mail(&m, f);
-		xmemstream_end(f, &words);
+		fclose(f);
 	}
 	if (code == EXIT_DONE)
 		code = store(path, words, n);

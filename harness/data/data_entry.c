@@ -108,7 +108,7 @@ int entry_write(const char *dir, const char *source, const data_files *files, do
 	json_end(&j);
 	json_end(&j);
 	putc('\n', f);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return fs_write_atomic(path, text, n, err);
 }
 

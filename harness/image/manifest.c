@@ -265,7 +265,7 @@ int manifest_write(const struct image_plan *ip, const char *engine, const char *
 	json_out_init(&out, f, 2);
 	put_all(&out, ip, engine, build_id, version);
 	putc('\n', f);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return fs_write_atomic(path, text, n, err);
 }
 

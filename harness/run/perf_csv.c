@@ -114,7 +114,7 @@ static char *as_csv(const json_t *rows, const struct strvec *columns, bool heade
 			write_cell(&w, row, columns->v[k]);
 		csv_end(&w);
 	}
-	xmemstream_end(f, &text);
+	fclose(f);
 	return text;
 }
 

@@ -108,7 +108,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	FILE *f = xmemstream(&text, &n);
 
 	plan_print_json(pl, f);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 

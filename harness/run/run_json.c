@@ -580,7 +580,7 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 	json_out_init(&j, f, 1);
 	put_all(&j, rn);
 	putc('\n', f);
-	xmemstream_end(f, &text);
+	fclose(f);
 	n = redact_json(text, n);
 	/* Before the workload there is nothing yet that a machine which dies could take. */
 	for (size_t i = 0; !final && keep == FS_KEEP_NOTHING && i < rn->steps.nr; i++)

@@ -91,7 +91,7 @@ static char *entry_text(const struct plan *pl, const struct agent_link *l)
 		json_u64(&j, "agent_start_ticks", l->agent_ticks);
 	}
 	json_end(&j);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return text;
 }
 

@@ -91,7 +91,7 @@ static char *detail_of(const struct run *rn, const struct values *vs, uint32_t n
 	json_end(&j);
 	json_u64(&j, "values_left_out", left_out + (name == 0 ? vs->more : 0));
 	json_end(&j);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return text;
 }
 
@@ -306,7 +306,7 @@ static char *row_detail(const struct result_row *r)
 		json_str(&j, r->cells.v[i].name, r->cells.v[i].text);
 	json_end(&j);
 	json_end(&j);
-	xmemstream_end(f, &text);
+	fclose(f);
 	return text;
 }
 

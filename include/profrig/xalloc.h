@@ -26,7 +26,7 @@ void xalloc_last_act(void (*act)(void));
  * to do; and the exit status. words is not copied; NULL: nothing more. Until it is called: NULL, 1.
  */
 void xalloc_last_words(const char *words, int status);
-/* For calls that ask for memory in another way (a library's own, a system call), and get none. */
+/* For a library or a system call that finds no memory. */
 _Noreturn void xalloc_failed(void);
 void *xmalloc(size_t n) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
@@ -47,11 +47,11 @@ char *xvasprintf(const char *fmt, va_list ap)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
 
 /*
- * A stream into memory, as open_memstream(3) makes. The text is whole, and owned by the caller, when
- * xmemstream_end returns: a stream that found no memory has lost bytes, so it ends the process too.
+ * A stream into memory: what open_memstream(3) makes, but a write that finds no memory ends the
+ * process. After fflush or fclose, *text (owned, NUL-terminated, never NULL) has all *n bytes;
+ * rewind empties it.
  */
 FILE *xmemstream(char **text, size_t *n) __attribute__((returns_nonnull));
-void xmemstream_end(FILE *f, char *const *text);
 /* As fdopen(3) and fdopendir(3), but the descriptor is theirs in any case: NULL has closed it. */
 FILE *xfdopen(int fd, const char *mode);
 DIR *xfdopendir(int fd);

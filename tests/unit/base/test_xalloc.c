@@ -106,6 +106,32 @@ static void test_threads(void **state UNUSED)
 	assert_string_equal(errs.buf, "profrig: error: out of memory\n");
 }
 
+static void test_memstream(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	CLEANUP(xfreep) char *long_text = xmalloc(100001);
+	size_t n = 99;
+	FILE *f = xmemstream(&text, &n);
+
+	assert_string_equal(text, "");
+	assert_int_equal(n, 0);
+	fprintf(f, "one %d", 1);
+	fflush(f);
+	assert_string_equal(text, "one 1");
+	rewind(f);
+	memset(long_text, 'x', 100000);
+	long_text[100000] = '\0';
+	fputs(long_text, f);
+	fflush(f);
+	assert_int_equal(n, 100000);
+	assert_string_equal(text, long_text);
+	rewind(f);
+	fputs("short", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(n, 5);
+	assert_string_equal(text, "short");
+}
+
 static void *find_none(void *unused UNUSED)
 {
 	xalloc_failed();
@@ -134,6 +160,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_sizes),      cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_cleanup),    cmocka_unit_test(test_death),
 		cmocka_unit_test(test_last_words), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_memstream),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "words"))
