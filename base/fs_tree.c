@@ -103,7 +103,7 @@ static int open_for_removal(int at, const char *name)
 	if (geteuid() != 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
 	    (st.st_mode & 0700) != 0700) {
 		snprintf(way, sizeof(way), "/proc/self/fd/%d", fd);
-		chmod(way, (st.st_mode & 07777) | 0700);
+		door_chmod(way, (st.st_mode & 07777) | 0700);
 	}
 	return openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
