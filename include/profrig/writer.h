@@ -68,8 +68,8 @@ void report_clear(const char *dir);
 /* Whether nothing else lies there. */
 bool report_owns_all(const char *dir);
 /*
- * Gives the files of others in dir a second name in the folder `to`, unless it has one of that name.
- * False when it cannot be done so: a folder of others, a file system without links.
+ * Gives the files of others in dir a second name in the folder `to`, unless it has one of that
+ * name. False when it cannot be done so: a folder of others, a file system without links.
  */
 bool report_adopt(const char *dir, const char *to);
 /*
