@@ -123,13 +123,14 @@ done
 cd "$T" || exit 1
 
 # Names and secrets in what closes a run.
-export MY_TOKEN="it's S3cret/№1"
+export MY_TOKEN="it's S3cret №1"
 one -o words -- "$MY_TOKEN" >out 2>err
 is "a command that is a secret is hidden" "$(grep -rlF -e "$MY_TOKEN" -e 'S3cret' out err words)" ""
 more=(--set results.csv=none)
 one -o units -- printf 'performance: 3 \033]0;x\a\342\200\256u\n' >out 2>err
 more=(--set "model.name=$(printf 'm\033[31m\342\200\256')")
-one -o names -- sh -c 'printf "said \302\2331m \342\200\256 \033[31m\n" >&2; : >"$PROFRIG_RUN_DIR/artifacts/mt/t
+one -o names -- sh -c 'printf "said \302\2331m \342\200\256 \033[31m\n" >&2; echo "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"z\"}]" >"$PROFRIG_RUN_DIR/artifacts/mt/t
 profrig: all is well.json"; exit 1' >out2 2>err2
+"$PROFRIG" report names/2* >>out2 2>>err2
 is "no escape sequence comes through" "$(cat err err2 | LC_ALL=C grep -cP '\x1b|\xe2\x80\xae|\xc2\x9b')" 0
 is "nor a line of its own" "$(cat err err2 | grep -c '^profrig: all is well')" 0
