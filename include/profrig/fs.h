@@ -66,7 +66,8 @@ int fs_copy_tree(const char *from, const char *to, const char *but, struct err *
 /*
  * Gives all that lies below a directory to the directory's owner and group; only what changed since
  * then (CLOCK_REALTIME; 0: ever), links themselves and not what they lead to. -errno when the
- * directory cannot be opened; what could not be given away is counted.
+ * directory cannot be opened; what could not be given away is counted. Programs lose their
+ * set-user-ID and set-group-ID bits, devices all their permissions.
  */
 struct fs_owned {
 	uint64_t changed, failed;

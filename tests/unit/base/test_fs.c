@@ -664,6 +664,7 @@ static void test_own_below(void **state UNUSED)
 	CLEANUP(xfreep) char *link = fs_join(top, "own/link");
 	CLEANUP(xfreep) char *other = fs_join(top, "other");
 	CLEANUP(xfreep) char *own = fs_join(top, "own");
+	CLEANUP(xfreep) char *program = fs_join(top, "own/program");
 	struct fs_owned owned = { 0 };
 	struct stat st;
 
@@ -686,6 +687,12 @@ static void test_own_below(void **state UNUSED)
 	assert_int_equal(stat(other, &st), 0);
 	assert_int_equal(st.st_uid, 0);
 	assert_true(fs_usage(own) >= 4096);
+	assert_int_equal(chown(own, 0, 0), 0);
+	test_put(top, "own/program", "x");
+	assert_int_equal(chmod(program, 06755), 0);
+	assert_int_equal(fs_own_below(own, 0, &owned), 0);
+	assert_int_equal(stat(program, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
 	assert_int_equal(fs_own_below("/nonexistent/x", 0, &owned), -ENOENT);
 }
 
