@@ -353,6 +353,37 @@ static int refusal(const struct held *h, const struct stat *st)
 	return is_expected(h, st->st_uid) ? 0 : DOOR_OWNER;
 }
 
+#define HOLLOW_FROM ((off_t)1 << 30)
+#define HOLLOW_PARTS 16
+/* Each costs a call; a file of more pieces than that has been written. */
+#define MAX_PIECES 100000
+
+bool door_is_hollow(int fd)
+{
+	struct stat st;
+	off_t at = 0, written = 0;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= HOLLOW_FROM)
+		return false;
+	for (int i = 0; i < MAX_PIECES && written <= st.st_size / HOLLOW_PARTS; i++) {
+		off_t data = lseek(fd, at, SEEK_DATA);
+
+		if (data < 0 || data >= st.st_size) {
+			/* ENXIO: only holes follow. Other words are of systems without holes. */
+			bool hollow = data >= 0 || errno == ENXIO;
+
+			lseek(fd, 0, SEEK_SET);
+			return hollow;
+		}
+		at = lseek(fd, data, SEEK_HOLE);
+		if (at <= data)
+			break;
+		written += at - data;
+	}
+	lseek(fd, 0, SEEK_SET);
+	return false;
+}
+
 /*
  * The file that was looked at, whatever has its name by now. Without /proc the name is opened again
  * and what it leads to compared.
@@ -390,6 +421,10 @@ static int open_existing(const struct held *h, const char *rest, int flags)
 	if (code)
 		return fail(code);
 	fd = reopen(seen, h, rest, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+	if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && door_is_hollow(fd)) {
+		close(fd);
+		return fail(DOOR_HOLLOW);
+	}
 	if (fd >= 0 && (flags & O_TRUNC) && ftruncate(fd, 0) < 0) {
 		code = errno;
 		close(fd);

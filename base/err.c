@@ -73,6 +73,8 @@ static const char *describe(int code)
 		return "not a regular file";
 	case EMLINK:
 		return "the file has a second name (a hard link)";
+	case ENOTUNIQ:
+		return "nearly all of it is holes, which were never written";
 	case EOWNERDEAD:
 		return "the file belongs to a user that is not expected here";
 	}

@@ -307,21 +307,37 @@ void fs_sha256_text(const void *text, size_t n, char ret_hex[65])
 	to_hex(digest, ret_hex);
 }
 
-int fs_sha256(const char *path, char ret_hex[65], struct err *err)
+/* Where to stop: a file to which others always add would have no end. */
+static off_t end_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? st.st_size
+									    : INT64_MAX;
+}
+
+int fs_sha256(const char *path, const volatile sig_atomic_t *interrupt, char ret_hex[65],
+	      struct err *err)
 {
 	CLEANUP(xclosep) int fd = -1;
 	CLEANUP(xfreep) uint8_t *block = NULL;
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;
 	int r = open_read(path, &fd, err);
+	off_t end;
+	ssize_t n;
 
 	if (r < 0)
 		return r;
+	end = end_of(fd);
 	block = xmalloc(HASH_BLOCK);
 	sha256_init(&ctx);
-	for (;;) {
-		ssize_t n = read_full(fd, block, HASH_BLOCK);
+	for (off_t at = 0; at < end; at += n) {
+		size_t want = end - at < (off_t)HASH_BLOCK ? (size_t)(end - at) : HASH_BLOCK;
 
+		if (interrupt && *interrupt)
+			return err_set(err, EINTR, "%s: interrupted", path);
+		n = read_full(fd, block, want);
 		if (n < 0)
 			return err_sys(err, (int)-n, "%s", path);
 		if (n == 0)

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,32 @@ static bool is_due(const struct owning *o, const struct stat *st)
 	return (int64_t)st->st_ctim.tv_sec * NS + st->st_ctim.tv_nsec >= o->since_ns;
 }
 
+/*
+ * A container's root makes programs that run as root for whoever starts them, and devices that its
+ * own rules close to it: on the host both would be open. What lies too deep to be looked at is
+ * closed as a whole.
+ */
+static void disarm(const struct owning *o, int dir, const char *name, const struct stat *seen,
+		   int depth)
+{
+	CLEANUP(xclosep) int fd = -1;
+	bool node = S_ISCHR(seen->st_mode) || S_ISBLK(seen->st_mode);
+	bool deep = S_ISDIR(seen->st_mode) && depth >= MAX_DEPTH;
+	char way[64];
+	struct stat st;
+
+	if (!node && !deep && !(S_ISREG(seen->st_mode) && (seen->st_mode & 06000)))
+		return;
+	if ((int64_t)seen->st_ctim.tv_sec * NS + seen->st_ctim.tv_nsec < o->since_ns)
+		return;
+	fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != seen->st_ino ||
+	    st.st_mode != seen->st_mode)
+		return;
+	snprintf(way, sizeof(way), "/proc/self/fd/%d", fd);
+	door_chmod(way, node ? 0 : deep ? 0700 : st.st_mode & 01777);
+}
+
 static void own_below(struct owning *o, int fd, int depth)
 {
 	DIR *d = xfdopendir(fd);
@@ -50,6 +77,7 @@ static void own_below(struct owning *o, int fd, int depth)
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub >= 0)
 			own_below(o, sub, depth + 1);
+		disarm(o, dirfd(d), e->d_name, &st, depth);
 		if (!is_due(o, &st))
 			continue;
 		if (fchownat(dirfd(d), e->d_name, o->uid, o->gid, AT_SYMLINK_NOFOLLOW) == 0)

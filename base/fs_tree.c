@@ -14,6 +14,7 @@
 
 /* One descriptor a level is open on the way down. */
 #define MAX_DEPTH 256
+#define MAX_MOVES 1000
 
 static void closedirp(DIR **d)
 {
@@ -75,37 +76,100 @@ int fs_list(const char *dir, struct strvec *out, struct err *err)
 
 /* --- removal --- */
 
-static int remove_at(int at, const char *name, struct strbuf *path, int depth, struct err *err);
+/*
+ * A tree may be nested more deeply than descriptors last: what lies MAX_DEPTH below the top moves
+ * up to it, and goes in the next round.
+ */
+struct removal {
+	struct strbuf path; /* for messages */
+	int top;            /* borrowed; -1: none yet */
+	unsigned int moved;
+};
+
+static int remove_at(struct removal *rm, int at, const char *name, int depth, struct err *err);
+
+/*
+ * A folder whose owner may not look into it, or take names out of it, is opened up: it is on its
+ * way out. By a descriptor of it, so that no link has a say.
+ */
+static int open_for_removal(int at, const char *name)
+{
+	CLEANUP(xclosep) int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char way[64];
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (geteuid() != 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    (st.st_mode & 0700) != 0700) {
+		snprintf(way, sizeof(way), "/proc/self/fd/%d", fd);
+		door_chmod(way, (st.st_mode & 07777) | 0700);
+	}
+	return openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
 
 /* Names are read first: some file systems skip entries when others go away under the reader. */
-static int remove_entries(int at, const char *name, struct strbuf *path, int depth, struct err *err)
+static int remove_entries(struct removal *rm, int at, const char *name, int depth, struct err *err)
 {
 	CLEANUP(closedirp) DIR *d = NULL;
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	size_t len = path->len;
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	size_t len = rm->path.len;
+	int fd = open_for_removal(at, name);
 	int r;
 
 	if (fd < 0)
-		return err_sys(err, errno, "cannot remove '%s'", path->buf);
+		return err_sys(err, errno, "cannot remove '%s'", rm->path.buf);
 	d = xfdopendir(fd);
 	if (!d)
-		return err_sys(err, errno, "cannot remove '%s'", path->buf);
+		return err_sys(err, errno, "cannot remove '%s'", rm->path.buf);
 	r = list_names(d, &names);
 	if (r < 0)
-		return err_sys(err, -r, "cannot remove '%s'", path->buf);
+		return err_sys(err, -r, "cannot remove '%s'", rm->path.buf);
+	if (depth == 0)
+		rm->top = dirfd(d);
 	for (size_t i = 0; i < names.nr; i++) {
-		strbuf_addf(path, "/%s", names.v[i]);
-		r = remove_at(dirfd(d), names.v[i], path, depth + 1, err);
+		strbuf_addf(&rm->path, "/%s", names.v[i]);
+		r = remove_at(rm, dirfd(d), names.v[i], depth + 1, err);
 		if (r < 0)
 			return r;
-		path->len = len;
-		path->buf[len] = '\0';
+		rm->path.len = len;
+		rm->path.buf[len] = '\0';
 	}
 	return 0;
 }
 
-static int remove_at(int at, const char *name, struct strbuf *path, int depth, struct err *err)
+static int move_up(struct removal *rm, int at, const char *name, struct err *err)
+{
+	for (int i = 0; i < MAX_MOVES; i++) {
+		CLEANUP(xfreep) char *to = xasprintf(".deep-%u", rm->moved++);
+
+		if (renameat2(at, name, rm->top, to, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return err_sys(err, errno, "cannot remove '%s'", rm->path.buf);
+}
+
+static int remove_dir(struct removal *rm, int at, const char *name, int depth, struct err *err)
+{
+	unsigned int moved;
+	int r;
+
+	if (depth > MAX_DEPTH)
+		return move_up(rm, at, name, err);
+	do {
+		moved = rm->moved;
+		r = remove_entries(rm, at, name, depth, err);
+	} while (r == 0 && depth == 0 && rm->moved != moved);
+	if (r < 0)
+		return r;
+	if (unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return err_sys(err, errno, "cannot remove '%s'", rm->path.buf);
+	return 0;
+}
+
+static int remove_at(struct removal *rm, int at, const char *name, int depth, struct err *err)
 {
 	struct stat st;
 	int r;
@@ -115,36 +179,31 @@ static int remove_at(int at, const char *name, struct strbuf *path, int depth, s
 	r = -errno;
 	if ((r != -EISDIR && r != -EPERM) || fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISDIR(st.st_mode))
-		return err_sys(err, -r, "cannot remove '%s'", path->buf);
-	if (depth > MAX_DEPTH)
-		return err_set(err, ELOOP, "cannot remove '%s': nested too deeply", path->buf);
-	r = remove_entries(at, name, path, depth, err);
-	if (r < 0)
-		return r;
-	if (unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return err_sys(err, errno, "cannot remove '%s'", path->buf);
-	return 0;
+		return err_sys(err, -r, "cannot remove '%s'", rm->path.buf);
+	return remove_dir(rm, at, name, depth, err);
 }
 
 int fs_remove_tree(const char *path, struct err *err)
 {
-	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct removal rm = { .path = STRBUF_INIT, .top = -1 };
 	CLEANUP(xfreep) char *name = NULL;
 	const char *last;
 	int at = -1, r;
 
 	/* A slash at the end would make the kernel follow a link. */
-	strbuf_addstr(&sb, path);
-	while (sb.len > 1 && sb.buf[sb.len - 1] == '/')
-		sb.buf[--sb.len] = '\0';
-	last = fs_base(sb.buf);
-	if (sb.len && (!*last || is_dots(last)))
-		return err_set(err, EINVAL, "will not remove '%s'", path);
-	if (door_parent(sb.buf, &at, &name) < 0)
-		return errno == ENOENT ? 0 : err_sys(err, errno, "cannot remove '%s'", path);
-	r = remove_at(at, name, &sb, 0, err);
+	strbuf_addstr(&rm.path, path);
+	while (rm.path.len > 1 && rm.path.buf[rm.path.len - 1] == '/')
+		rm.path.buf[--rm.path.len] = '\0';
+	last = fs_base(rm.path.buf);
+	if (rm.path.len && (!*last || is_dots(last)))
+		r = err_set(err, EINVAL, "will not remove '%s'", path);
+	else if (door_parent(rm.path.buf, &at, &name) < 0)
+		r = errno == ENOENT ? 0 : err_sys(err, errno, "cannot remove '%s'", path);
+	else
+		r = remove_at(&rm, at, name, 0, err);
 	if (at >= 0)
 		close(at);
+	strbuf_release(&rm.path);
 	return r;
 }
 

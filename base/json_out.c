@@ -128,6 +128,23 @@ void json_quote(struct strbuf *to, const char *s, size_t n)
 	quote(&(struct text_to){ .sb = to }, s, n);
 }
 
+size_t json_quoted_max(const char *s)
+{
+	size_t n = 2;
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c < ' ' || c == 0x7f)
+			n += 6; /* \u001b */
+		else if (c >= 0x80)
+			n += 3; /* U+FFFD in the place of a byte that is no UTF-8 */
+		else
+			n += c == '"' || c == '\\' ? 2 : 1;
+	}
+	return n;
+}
+
 static void put_string(struct json_out *j, const char *text, size_t n)
 {
 	quote(&(struct text_to){ .f = j->f }, text, n);

@@ -46,11 +46,11 @@ bool log_color(void)
 	return atomic_load_explicit(&the_color, memory_order_relaxed);
 }
 
-void log_line_clean(struct strbuf *sb, size_t from)
+void log_line_clean(struct strbuf *sb, size_t from, const char *keep)
 {
 	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
 
-	text_visible(&clean, sb->buf + from, sb->len - from, "\t\n");
+	text_visible(&clean, sb->buf + from, sb->len - from, keep);
 	sb->len = from;
 	strbuf_add(sb, clean.buf, clean.len);
 }
@@ -93,7 +93,7 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *word, const c
 	from = sb.len;
 	strbuf_vaddf(&sb, fmt, ap);
 	sb.len = from + redact(sb.buf + from, sb.len - from, REDACT_MIN);
-	log_line_clean(&sb, from);
+	log_line_clean(&sb, from, "\t\n");
 	strbuf_addch(&sb, '\n');
 	log_line_write(sb.buf, sb.len, false);
 }

@@ -16,8 +16,8 @@
 #define LOG_WIPE "\r\033[K"
 
 void log_line_write(const char *text, size_t n, bool redrawn);
-/* Text of unknown origin without what a terminal would obey: control bytes other than tab and line
- * end become '?'. */
-void log_line_clean(struct strbuf *sb, size_t from);
+/* Text of unknown origin without what a terminal would obey: it becomes escapes, but for the bytes
+ * of keep. */
+void log_line_clean(struct strbuf *sb, size_t from, const char *keep);
 
 #endif

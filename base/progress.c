@@ -124,7 +124,7 @@ static void words_clean(struct strbuf *sb)
 {
 	if (sb->len)
 		sb->len = redact(sb->buf, sb->len, REDACT_MIN);
-	log_line_clean(sb, 0);
+	log_line_clean(sb, 0, "");
 }
 
 void progress_setup(int enabled)

@@ -1,14 +1,79 @@
 #include "attribution_private.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profrig/tau_fit.h"
 
+static unsigned char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : (unsigned char)c;
+}
+
+/* Behind "[a-z_]", or NULL when the bracket is not closed and so stands for itself. */
+static const char *set_end(const char *p)
+{
+	p += 1 + (p[1] == '!' || p[1] == '^');
+	if (*p)
+		p++; /* a ']' that comes first is one of the set */
+	p = strchr(p, ']');
+	return p ? p + 1 : NULL;
+}
+
+static bool in_set(const char *p, const char *end, unsigned char c)
+{
+	bool other = p[1] == '!' || p[1] == '^', found = false;
+
+	for (p += 1 + other; p < end - 1; p++) {
+		bool range = p[1] == '-' && p + 2 < end - 1;
+
+		found |= range ? c >= lower(p[0]) && c <= lower(p[2]) : c == lower(*p);
+		p += range ? 2 : 0;
+	}
+	return found != other;
+}
+
+/* One character of a name by the pattern at p: what follows in the pattern, NULL it does not fit.
+ */
+static const char *step(const char *p, unsigned char c)
+{
+	const char *end = *p == '[' ? set_end(p) : NULL;
+
+	if (!*p)
+		return NULL;
+	if (end)
+		return in_set(p, end, c) ? end : NULL;
+	return *p == '?' || lower(*p) == c ? p + 1 : NULL;
+}
+
+/*
+ * As fnmatch(3) without escapes and case. That one takes hours for many stars and a long name,
+ * which a trace brings along: here a later star only ever needs the shortest match of those before
+ * it.
+ */
 bool counter_matches(const char *pattern, const char *name)
 {
-	return fnmatch(pattern, name, FNM_CASEFOLD | FNM_NOESCAPE) == 0;
+	const char *p = pattern, *star = NULL, *from = NULL;
+
+	while (*name) {
+		const char *next = *p == '*' ? NULL : step(p, lower(*name));
+
+		if (*p == '*') {
+			star = ++p;
+			from = name;
+			if (!*p)
+				return true;
+		} else if (next) {
+			p = next;
+			name++;
+		} else if (star) {
+			p = star;
+			name = ++from;
+		} else {
+			return false;
+		}
+	}
+	return p[strspn(p, "*")] == '\0';
 }
 
 /* Field by field, the first entry that matches and gives it. */

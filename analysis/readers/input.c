@@ -78,6 +78,8 @@ static int open_regular(const char *path, size_t *ret_len, struct err *err)
 		return err_set(err, EISDIR, "%s: is a directory", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, EINVAL, "%s: not a regular file", path);
+	if (door_is_hollow(fd))
+		return err_sys(err, DOOR_HOLLOW, "%s", path);
 	if ((uint64_t)st.st_size > SIZE_MAX / 2)
 		return err_set(err, EFBIG, "%s: too large to map", path);
 	*ret_len = (size_t)st.st_size;

@@ -1,5 +1,6 @@
 #include "writers_private.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,9 +148,18 @@ static bool owns_folder(const json_t *doc, const char *dir, const char *folder)
 	return true;
 }
 
+static const char *const own_files[] = { "analysis.json", "report.json", "report.html", NULL };
+
+static bool is_one_of(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(name, *words))
+			return true;
+	return false;
+}
+
 bool report_owns_all(const char *dir)
 {
-	static const char *const files[] = { "analysis.json", "report.json", "report.html" };
 	static const char *const folders[] = { "tables", "folded", "each" };
 	CLEANUP(json_freep) json_t *doc = old_analysis(dir);
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -157,14 +167,82 @@ bool report_owns_all(const char *dir)
 	if (fs_list(dir, &names, NULL) < 0 || (names.nr && !doc))
 		return false;
 	for (size_t i = 0; i < names.nr; i++) {
-		bool ours = false;
+		bool ours = is_one_of(names.v[i], own_files);
 
-		for (size_t k = 0; k < ARRAY_LEN(files); k++)
-			ours |= strcmp(names.v[i], files[k]) == 0;
 		for (size_t k = 0; k < ARRAY_LEN(folders) && !ours; k++)
 			ours = strcmp(names.v[i], folders[k]) == 0 &&
 			       owns_folder(doc, dir, folders[k]);
 		if (!ours)
+			return false;
+	}
+	return true;
+}
+
+/* ---- files of others ---- */
+
+/* A second name for the same file; what has that name already is the newer. */
+static bool link_into(const char *from, const char *to)
+{
+	CLEANUP(xclosep) int a = -1, b = -1;
+	CLEANUP(xfreep) char *name_a = NULL;
+	CLEANUP(xfreep) char *name_b = NULL;
+	int r;
+
+	if (door_parent(from, &a, &name_a) < 0 || door_parent(to, &b, &name_b) < 0)
+		return false;
+	r = linkat(a, name_a, b, name_b, 0);
+	return r == 0 || errno == EEXIST;
+}
+
+static bool is_plain(const char *path)
+{
+	struct stat st;
+
+	return door_lstat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
+}
+
+static bool adopt_folder(const json_t *doc, const char *dir, const char *folder, const char *to)
+{
+	CLEANUP(xfreep) char *from = fs_join(dir, folder);
+	CLEANUP(xfreep) char *into = fs_join(to, folder);
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (fs_list(from, &names, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < names.nr; i++) {
+		CLEANUP(xfreep) char *a = fs_join(from, names.v[i]);
+		CLEANUP(xfreep) char *b = fs_join(into, names.v[i]);
+
+		if (is_result(doc, folder, names.v[i]))
+			continue;
+		if (!is_plain(a) || fs_mkdirs(into, 0777, NULL) < 0 || !link_into(a, b))
+			return false;
+	}
+	return true;
+}
+
+bool report_adopt(const char *dir, const char *to)
+{
+	CLEANUP(json_freep) json_t *doc = old_analysis(dir);
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (fs_list(dir, &names, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < names.nr; i++) {
+		const char *name = names.v[i];
+		CLEANUP(xfreep) char *a = fs_join(dir, name);
+		CLEANUP(xfreep) char *b = fs_join(to, name);
+		bool good;
+
+		if (is_one_of(name, own_files))
+			continue;
+		if (!strcmp(name, "tables") || !strcmp(name, "folded"))
+			good = adopt_folder(doc, dir, name, to);
+		else if (!strcmp(name, "each"))
+			good = owns_folder(doc, dir, name);
+		else
+			good = is_plain(a) && link_into(a, b);
+		if (!good)
 			return false;
 	}
 	return true;

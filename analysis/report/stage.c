@@ -96,11 +96,16 @@ int report_commit(const char *stage, const char *dir, struct err *err)
 
 	if (!fs_exists(real) && door_rename(stage, real) == 0)
 		return 0;
-	if (is_replaceable(real, parent) && report_owns_all(real) && door_stat(real, &st) == 0 &&
-	    door_chmod(stage, st.st_mode & 07777) == 0 && door_exchange(stage, real) == 0)
+	if (is_replaceable(real, parent) && door_stat(real, &st) == 0 &&
+	    (report_owns_all(real) || (st.st_uid == geteuid() && report_adopt(real, stage))) &&
+	    door_chmod(stage, st.st_mode & 07777) == 0 && door_exchange(stage, real) == 0) {
+		/* What others put there meanwhile; where that fails, the old folder stays. */
+		if (!report_adopt(stage, real))
+			return 0;
 		r = 0;
-	else
+	} else {
 		r = move_all(stage, real, err);
+	}
 	fs_remove_tree(stage, NULL);
 	return r;
 }

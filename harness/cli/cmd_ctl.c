@@ -43,7 +43,9 @@ static void say_tools(const json_t *answer)
 
 		fputs("  ", stdout);
 		cli_put(stdout, text_at(tool, "tool"), 60);
-		printf(": %s%s", text_at(tool, "state"), *why ? ": " : "");
+		fputs(": ", stdout);
+		cli_put(stdout, text_at(tool, "state"), 60);
+		fputs(*why ? ": " : "", stdout);
 		cli_put(stdout, why, 200);
 		putchar('\n');
 	}
@@ -55,8 +57,11 @@ static void say_status(const json_t *answer)
 	int64_t now = json_integer_value(json_object_get(answer, "t_ns"));
 	size_t i;
 
-	printf("%s: %s, %s\n", text_at(answer, "run"), text_at(answer, "phase"),
-	       json_is_true(json_object_get(answer, "recording")) ? "recording" : "not recording");
+	cli_put(stdout, text_at(answer, "run"), 200);
+	fputs(": ", stdout);
+	cli_put(stdout, text_at(answer, "phase"), 60);
+	puts(json_is_true(json_object_get(answer, "recording")) ? ", recording"
+								: ", not recording");
 	json_array_foreach(json_object_get(answer, "holds"), i, hold)
 	{
 		int64_t since = json_integer_value(json_object_get(hold, "since_ns"));

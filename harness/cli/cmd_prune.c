@@ -60,7 +60,10 @@ static int one_by_one(const struct pruning *p, struct run_list *rl)
 			code = exit_worse(code, EXIT_PARTIAL);
 			continue;
 		}
-		printf("%s  %s  %s\n", r->dir, cli_bytes(bytes, b), r->status);
+		cli_put(stdout, r->dir, 0);
+		printf("  %s  ", cli_bytes(bytes, b));
+		cli_put(stdout, r->status, 60);
+		putchar('\n');
 		all += bytes;
 		nr++;
 	}
@@ -90,6 +93,7 @@ static void say_spared(const struct run_list *rl)
 static int prune(const struct pruning *p)
 {
 	struct run_list rl = RUN_LIST_INIT;
+	CLEANUP(strvec_release) struct strvec failed = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	int64_t freed = 0;
 	size_t left;
@@ -101,15 +105,19 @@ static int prune(const struct pruning *p)
 		run_list_release(&rl);
 		return EXIT_UNREADABLE;
 	}
-	left = runs_sweep_removed(p->dir, p->dry, &freed);
+	left = runs_sweep_removed(p->dir, p->dry, &freed, &failed);
 	if (left)
 		log_notice("%s %zu run%s whose removal was interrupted, %s",
 			   p->dry ? "would finish removing" : "finished removing", left,
 			   left == 1 ? "" : "s", cli_bytes(freed, b));
+	for (size_t i = 0; i < failed.nr; i++)
+		log_error("%s", failed.v[i]);
 	say_spared(&rl);
 	runs_choose(&rl, &p->rule, clock_realtime_ns());
 	cli_catch_signals();
 	code = one_by_one(p, &rl);
+	if (failed.nr)
+		code = exit_worse(code, EXIT_PARTIAL);
 	if (!p->dry)
 		runs_relink_latest(p->dir);
 	run_list_release(&rl);

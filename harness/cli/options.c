@@ -14,6 +14,7 @@
 #include "profrig/log.h"
 #include "profrig/num.h"
 #include "profrig/progress.h"
+#include "profrig/redact.h"
 #include "profrig/text.h"
 
 #define MAX_OPTS 96
@@ -80,12 +81,14 @@ char *cli_si(double v, const char *unit, char *buf)
 void cli_put(FILE *f, const char *s, size_t max)
 {
 	size_t n = strlen(s);
-	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT, plain = STRBUF_INIT;
 	bool cut = max > 0 && n > max;
 
 	for (n = cut ? max : n; cut && n > 0 && (s[n] & 0xc0) == 0x80;)
 		n--;
-	text_visible(&clean, s, n, "");
+	strbuf_add(&plain, s, n);
+	plain.len = redact(plain.buf, plain.len, REDACT_SURE);
+	text_visible(&clean, plain.buf, plain.len, "");
 	fprintf(f, "%s%s", clean.buf, cut ? "…" : "");
 }
 

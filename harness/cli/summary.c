@@ -64,9 +64,21 @@ static void last_words(const char *path, struct strvec *ret)
 			continue;
 		if (strlen(line) > 160)
 			line[160] = '\0';
-		text_no_controls(line, ' ');
+		/* What a progress bar draws over is a blank for us. */
+		for (char *s = line; *s; s++)
+			*s = strchr("\t\r", *s) ? ' ' : *s;
 		strvec_push(ret, line);
 	}
+}
+
+/* file: where it stands; NULL: a later line says so. */
+static void say_line(const char *head, const char *line, const char *file)
+{
+	fputs(head, stderr);
+	cli_put(stderr, line, 0);
+	if (file)
+		fprintf(stderr, " (%s)", file);
+	fputc('\n', stderr);
 }
 
 /*
@@ -89,10 +101,8 @@ static bool said_last(const struct prepared *p, const struct run_result *r,
 		if (!lines.nr)
 			last_words(from = s->out, &lines);
 		for (size_t k = 0; k < lines.nr && !p->conf.live; k++)
-			fprintf(stderr, "%s%s%s%s%s\n", k ? "          " : "  said    ", lines.v[k],
-				k + 1 < lines.nr ? "" : " (",
-				k + 1 < lines.nr ? "" : fs_below(p->run_dir, from),
-				k + 1 < lines.nr ? "" : ")");
+			say_line(k ? "          " : "  said    ", lines.v[k],
+				 k + 1 < lines.nr ? NULL : fs_below(p->run_dir, from));
 		if (lines.nr)
 			return !table_set_find(&rep->tables, "functions");
 	}
@@ -474,6 +484,14 @@ static void around(const struct run_result *r, const struct report *rep)
 	json_decref(analysis);
 }
 
+static void and_word(const char *before, const char *word)
+{
+	if (!*word)
+		return;
+	fputs(before, stderr);
+	cli_put(stderr, word, 0);
+}
+
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base)
 {
@@ -488,15 +506,15 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 		print_quietly(p, r, rep);
 		return;
 	}
-	fprintf(stderr, "%s%s%s  %s in %s on %s%s%s", paint, run_status_name(r->status),
-		color ? "\033[0m" : "", p->conf.model_name, cli_si(r->workload_s, "s", b),
-		p->engine->name, p->engine->container && p->conf.image ? ", image " : "",
-		p->engine->container && p->conf.image ? p->conf.image : "");
+	fprintf(stderr, "%s%s%s  ", paint, run_status_name(r->status), color ? "\033[0m" : "");
+	cli_put(stderr, p->conf.model_name, 0);
+	fprintf(stderr, " in %s on %s", cli_si(r->workload_s, "s", b), p->engine->name);
+	and_word(", image ", p->engine->container && p->conf.image ? p->conf.image : "");
 	around(r, rep);
-	if (*r->result)
-		fprintf(stderr, ", %s", r->result);
+	and_word(", ", r->result);
 	overhead(r, base);
-	fprintf(stderr, "%s%s\n", r->reason[0] ? ": " : "", r->reason);
+	and_word(": ", r->reason);
+	fputc('\n', stderr);
 	if (r->status == RUN_SKIPPED) {
 		fprintf(stderr, "  report  %s\n", p->run_dir);
 		return;

@@ -299,7 +299,7 @@ static int use_in_place(struct fetch *f, struct err *err)
 	for (size_t i = 0; r == 0 && i < files.nr; i++) {
 		f->ret->bytes += (uint64_t)files.v[i].bytes;
 		if (f->s->sha256)
-			r = fs_sha256(files.v[i].from, files.v[i].sha256, err);
+			r = fs_sha256(files.v[i].from, NULL, files.v[i].sha256, err);
 		if (fetch_interrupted(f))
 			r = err_set(err, EINTR, "interrupted");
 	}

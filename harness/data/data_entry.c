@@ -121,7 +121,7 @@ bool entry_file_good(const char *dir, const struct data_file *f)
 		return false;
 	if (fs_mtime_ns(path) == f->mtime_ns)
 		return true;
-	return fs_sha256(path, sha, NULL) == 0 && !strcmp(sha, f->sha256);
+	return fs_sha256(path, NULL, sha, NULL) == 0 && !strcmp(sha, f->sha256);
 }
 
 void entry_hash(const data_files *files, char ret_hex[65])

@@ -121,7 +121,7 @@ int script_fetch(struct fetch *f, const char *name, struct err *err)
 	CLEANUP(xfreep) char *dir = fs_join(f->dir, "made");
 	CLEANUP(xfreep) char *data = fs_join(f->dir, "data");
 	char tag[65];
-	int r = fs_sha256(f->s->path, tag, err);
+	int r = fs_sha256(f->s->path, NULL, tag, err);
 
 	if (r < 0)
 		return r;

@@ -44,7 +44,7 @@ static int finish_file(struct fetch *f, const char *part, struct data_file *file
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/data/%s", f->dir, file->rel);
 	CLEANUP(xfreep) char *parent = fs_dir(path);
-	int r = fs_sha256(part, file->sha256, err);
+	int r = fs_sha256(part, NULL, file->sha256, err);
 
 	if (r == 0)
 		r = fs_mkdirs(parent, 0755, err);

@@ -94,15 +94,38 @@ int control_find(const char *word, const char *runs_dir, char **ret_dir, struct 
 
 /* --- asking --- */
 
+/* The socket itself, and no link that a workload put in its place: another run's may be meant. */
+static int find_socket(const char *run_dir, struct err *err)
+{
+	CLEANUP(xclosep) int dir = door_open(run_dir, O_PATH | O_DIRECTORY, 0);
+	int fd = dir < 0 ? -1 : door_open_beneath(dir, CONTROL_SOCKET, O_PATH, 0);
+	struct stat st, at;
+
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, ENOENT,
+			       "run '%s' is not live: it is over, or its profrig has died",
+			       fs_base(run_dir));
+	if (fd < 0)
+		return err_sys(err, errno, "'%s/%s'", run_dir, CONTROL_SOCKET);
+	if (fstat(fd, &st) == 0 && fstat(dir, &at) == 0 && S_ISSOCK(st.st_mode) &&
+	    (st.st_uid == at.st_uid || st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return err_set(err, EPERM, "'%s/%s' is not the socket that the run made", run_dir,
+		       CONTROL_SOCKET);
+}
+
 static int reach(const char *run_dir, int *ret, struct err *err)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	CLEANUP(xclosep) int dir = door_open(run_dir, O_PATH | O_DIRECTORY, 0);
+	CLEANUP(xclosep) int at = find_socket(run_dir, err);
 	CLEANUP(xclosep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (dir < 0 || fd < 0)
+	if (at < 0)
+		return at;
+	if (fd < 0)
 		return err_sys(err, errno, "'%s'", run_dir);
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, CONTROL_SOCKET);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d", at);
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
 		if (errno == ENOENT || errno == ECONNREFUSED)
 			return err_set(err, errno,

@@ -11,6 +11,7 @@
 
 #include "profrig/clock.h"
 #include "profrig/csv.h"
+#include "profrig/door.h"
 #include "profrig/fs.h"
 #include "profrig/log.h"
 
@@ -177,6 +178,11 @@ static int open_table(const char *path, int flags, struct err *err)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return err_set(err, EINVAL, "'%s' is no regular file", path);
+	}
+	/* Nothing is added to a file that lies elsewhere too: others can give it this name. */
+	if (st.st_nlink > 1) {
+		close(fd);
+		return err_sys(err, DOOR_HARD_LINK, "'%s'", path);
 	}
 	return fd;
 }

@@ -92,19 +92,6 @@ void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
 	redact_str(rn->reason);
 }
 
-void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
-{
-	struct run_warning w = { .severity = severity, .count = 1 };
-	va_list ap;
-
-	snprintf(w.code, sizeof(w.code), "%s", code);
-	va_start(ap, fmt);
-	vsnprintf(w.text, sizeof(w.text), fmt, ap);
-	va_end(ap);
-	redact_str(w.text);
-	VEC_PUSH(&rn->warnings, w);
-}
-
 bool run_take_interrupt(struct run *rn)
 {
 	int sig = rn->o->interrupt ? *rn->o->interrupt : 0;

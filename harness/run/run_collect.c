@@ -9,9 +9,13 @@
 
 #include "profrig/door.h"
 #include "profrig/fs.h"
+#include "profrig/json_out.h"
 #include "profrig/utf8.h"
 
 #define MAX_ARTIFACTS 100000
+/* What run.json says of them, at most. */
+#define MAX_ARTIFACT_BYTES ((size_t)32 << 20)
+#define BYTES_BESIDE 400 /* of the path and the reason */
 
 /* --- outputs that a tool left in the workload's directory --- */
 
@@ -43,29 +47,6 @@ static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 	return since;
 }
 
-static int copy_bytes(const char *from, const char *to)
-{
-	CLEANUP(xclosep) int in = door_open(from, O_RDONLY, 0);
-	CLEANUP(xclosep) int out = -1;
-	char buf[65536];
-	ssize_t n;
-
-	if (in < 0)
-		return -errno;
-	out = door_open(to, O_WRONLY | O_CREAT | O_EXCL, 0644);
-	if (out < 0)
-		return -errno;
-	while ((n = read(in, buf, sizeof(buf))) > 0)
-		for (ssize_t at = 0; at < n;) {
-			ssize_t w = write(out, buf + at, (size_t)(n - at));
-
-			if (w <= 0)
-				return w < 0 ? -errno : -EIO;
-			at += w;
-		}
-	return n < 0 ? -errno : 0;
-}
-
 /* Moved, not copied: traces are large, and nobody looks for them in two places. */
 static int move_file(const char *from, const char *to)
 {
@@ -77,11 +58,8 @@ static int move_file(const char *from, const char *to)
 		return -errno;
 	if (door_rename(from, to) == 0)
 		return 0;
-	r = copy_bytes(from, to);
-	if (r < 0)
-		door_unlink(to);
-	else
-		door_unlink(from);
+	r = fs_copy_file(from, to, 0644, NULL);
+	door_unlink(r < 0 ? to : from);
 	return r;
 }
 
@@ -160,6 +138,7 @@ static void judge(struct run *rn, struct run_artifact *a, const char *path)
 	const struct plan_output *po = a->output;
 	struct err err = ERR_INIT;
 	const char *why;
+	int r;
 
 	why = refused(path);
 	if (why) {
@@ -174,9 +153,11 @@ static void judge(struct run *rn, struct run_artifact *a, const char *path)
 		put_verdict(&a->v, "damaged", "its name is not valid UTF-8");
 		return;
 	}
-	if (fs_sha256(path, a->sha256, &err) < 0) {
+	r = fs_sha256(path, rn->o->interrupt, a->sha256, &err);
+	if (r < 0) {
 		a->sha256[0] = '\0';
-		put_verdict(&a->v, "damaged", err.msg);
+		a->v.unread = r == -EINTR;
+		put_verdict(&a->v, r == -EINTR ? "valid" : "damaged", err.msg);
 		return;
 	}
 	if (po->match.nr) {
@@ -263,7 +244,13 @@ static void add_file(struct run *rn, const struct plan_output *po, const char *d
 
 	a.path = xstrdup(path + strlen(rn->pl->run_dir) + 1);
 	judge(rn, &a, path);
+	rn->artifact_bytes += BYTES_BESIDE + json_quoted_max(a.path) + json_quoted_max(a.v.reason);
 	VEC_PUSH(&rn->artifacts, a);
+}
+
+static bool has_room(const struct run *rn)
+{
+	return rn->artifacts.nr < MAX_ARTIFACTS && rn->artifact_bytes < MAX_ARTIFACT_BYTES;
 }
 
 /* Tools that were told to wait all the time are not to blame. */
@@ -308,6 +295,22 @@ static void leave_out_links(struct run *rn, const struct plan_output *po, const 
 	*files = plain;
 }
 
+/* A folder that cannot be looked into, or is nested too deeply, does not hide the others. */
+static void find(struct run *rn, const struct plan_output *po, struct strvec *files)
+{
+	CLEANUP(strvec_release) struct strvec lost = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (fs_glob_all(po->dir, po->glob, files, &lost, &err) < 0)
+		strvec_push(&lost, err.msg);
+	if (!lost.nr)
+		return;
+	run_warn(rn, W_COLLECT, "error",
+		 "output '%s' of tool '%s': %zu folder%s cannot be looked into: %s", po->glob,
+		 po->tool, lost.nr, lost.nr == 1 ? "" : "s", lost.v[0]);
+	rn->outputs_optional_bad = true;
+}
+
 static void collect_one(struct run *rn, const struct plan_output *po)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
@@ -315,17 +318,15 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	/* The workload's folder, too, may lie in the run's: what is there does not stay. */
 	bool ours = fs_below(home, po->dir);
 	size_t from = rn->artifacts.nr;
-	struct err err = ERR_INIT;
 	const struct run_artifact *a;
 
 	if (!ours)
 		fetch(rn, po, home, &files);
-	else if (fs_is_dir(po->dir) && fs_glob(po->dir, po->glob, &files, &err) < 0)
-		run_warn(rn, W_COLLECT, "error", "output '%s' of tool '%s': %s", po->glob, po->tool,
-			 err.msg);
+	else if (fs_is_dir(po->dir))
+		find(rn, po, &files);
 	if (ours)
 		leave_out_links(rn, po, po->dir, &files);
-	for (size_t i = 0; i < files.nr && rn->artifacts.nr < MAX_ARTIFACTS; i++)
+	for (size_t i = 0; i < files.nr && has_room(rn); i++)
 		add_file(rn, po, ours ? po->dir : home, files.v[i]);
 	if (rn->artifacts.nr - from < files.nr) {
 		run_warn(rn, W_COLLECT, "error",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "profrig/fs.h"
+#include "profrig/redact.h"
 
 #define MAX_MODEL 64
 
@@ -35,8 +36,9 @@ static uint32_t random_bits(void)
 char *run_new_id(const char *model)
 {
 	char utc[32], name[MAX_MODEL + 1];
+	CLEANUP(xfreep) char *shown = redact_str(xstrdup(model ? model : ""));
 
-	safe_name(model, name);
+	safe_name(shown, name);
 	return xasprintf("%s-%s-%06x", clock_utc_compact(clock_realtime_ns(), utc), name,
 			 random_bits() & 0xffffffu);
 }

@@ -308,7 +308,7 @@ int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, st
 	return fs_remove_tree(gone, err);
 }
 
-size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes)
+size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes, struct strvec *failed)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
 	size_t count = 0;
@@ -326,8 +326,15 @@ size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes)
 
 		if (!is_run_id(id) || !is_plain_dir(path))
 			continue;
-		*ret_bytes += fs_usage(path);
-		count += dry || fs_remove_tree(path, NULL) == 0;
+		int64_t bytes = fs_usage(path);
+		struct err err = ERR_INIT;
+
+		if (dry || fs_remove_tree(path, &err) == 0) {
+			*ret_bytes += bytes;
+			count++;
+		} else if (failed) {
+			strvec_push(failed, err.msg);
+		}
 	}
 	return count;
 }

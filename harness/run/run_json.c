@@ -1,6 +1,7 @@
 #include "run_priv.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -448,6 +449,36 @@ static void put_metrics(struct json_out *j, const struct run *rn)
 		json_end(j);
 	}
 	json_end(j);
+}
+
+/* All of them stand in run.json. */
+#define MAX_WARNINGS 2000
+
+/* More only count, with the last one of their code. */
+static bool only_counts(struct run *rn, const char *code)
+{
+	for (size_t i = rn->warnings.nr; rn->warnings.nr >= MAX_WARNINGS && i-- > 0;)
+		if (!strcmp(rn->warnings.v[i].code, code)) {
+			rn->warnings.v[i].count++;
+			return true;
+		}
+	return false;
+}
+
+void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
+{
+	struct run_warning w = { .severity = severity, .count = 1 };
+	va_list ap;
+
+	if (only_counts(rn, code))
+		return;
+
+	snprintf(w.code, sizeof(w.code), "%s", code);
+	va_start(ap, fmt);
+	vsnprintf(w.text, sizeof(w.text), fmt, ap);
+	va_end(ap);
+	redact_str(w.text);
+	VEC_PUSH(&rn->warnings, w);
 }
 
 static void put_warnings(struct json_out *j, const struct run *rn)

@@ -199,6 +199,7 @@ struct run {
 	VEC(struct run_idle_window) idle;
 	VEC(struct run_step) steps; /* as many as the plan has */
 	VEC(struct run_artifact) artifacts;
+	size_t artifact_bytes; /* that run.json has of them, about */
 	VEC(struct run_metric) metrics;
 	VEC(struct run_seen) seen;
 	VEC(struct run_warning) warnings;

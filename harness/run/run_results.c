@@ -324,8 +324,11 @@ static size_t report_rows(struct run *rn, const struct result_rows *rr, bool *ba
 	for (size_t i = 0; i < rr->problems.nr; i++)
 		run_warn(rn, W_RESULT, "warning", "%s", rr->problems.v[i]);
 	if (rr->more)
-		run_warn(rn, W_RESULT, "warning", "%s: %llu rows beyond the first %zu are left out",
-			 conf_of(rn)->csv, (unsigned long long)rr->more, ROWS_MAX);
+		run_warn(rn, W_RESULT, "warning",
+			 "%s: %llu rows are left out: of the first %zu, as many are kept as take "
+			 "%zu MiB with the names of their columns",
+			 conf_of(rn)->csv, (unsigned long long)rr->more, ROWS_MAX,
+			 ROWS_MAX_BYTES >> 20);
 	return rr->v.nr;
 }
 

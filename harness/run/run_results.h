@@ -72,9 +72,12 @@ struct result_row {
 struct result_rows {
 	VEC(struct result_row) v;
 	struct strvec problems; /* "file:line: words" */
-	uint64_t more;          /* rows over ROWS_MAX */
+	uint64_t more;          /* rows over ROWS_MAX or ROWS_MAX_BYTES */
+	size_t bytes;           /* of JSON that those kept become, at most */
 };
 #define ROWS_MAX ((size_t)10000)
+/* All of them stand in run.json, each with the names of its columns. */
+#define ROWS_MAX_BYTES ((size_t)8 << 20)
 void result_rows_release(struct result_rows *rr);
 /* Adds the rows of one file. 0, or -EINVAL when it is no results file: then problems say why. */
 int result_rows_read(const char *path, struct result_rows *rr);

@@ -8,6 +8,7 @@
 
 #include "profrig/csv.h"
 #include "profrig/fs.h"
+#include "profrig/json_out.h"
 #include "profrig/num.h"
 #include "profrig/text.h"
 #include "profrig/xalloc.h"
@@ -65,6 +66,15 @@ static void problem(struct result_rows *rr, const char *file, uint64_t line, con
 enum { COL_MODEL, COL_PERFORMANCE, COL_METRIC, COLS };
 static const char *const wanted[COLS] = { "model", "performance", "metric" };
 
+static size_t json_bytes(char *const *s, size_t n)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += json_quoted_max(s[i]);
+	return bytes;
+}
+
 /* Where each of the three stands; false, said, when one is missing or stands twice. */
 static bool read_header(struct result_rows *rr, const char *file, const struct strvec *head,
 			size_t at[COLS])
@@ -89,9 +99,16 @@ static bool read_header(struct result_rows *rr, const char *file, const struct s
 	return good;
 }
 
-static void read_row(struct result_rows *rr, const char *file, uint64_t line, char *const *f,
-		     size_t n, const struct strvec *head, const size_t at[COLS])
+static bool has_room(const struct result_rows *rr, size_t bytes)
 {
+	return rr->v.nr < ROWS_MAX && bytes <= ROWS_MAX_BYTES - rr->bytes;
+}
+
+/* head_bytes: json_bytes of the header. */
+static void read_row(struct result_rows *rr, const char *file, uint64_t line, char *const *f,
+		     size_t n, const struct strvec *head, size_t head_bytes, const size_t at[COLS])
+{
+	size_t bytes;
 	struct result_row row = { .value = NAN, .line = line };
 	CLEANUP(xfreep) char *number = NULL;
 
@@ -99,10 +116,12 @@ static void read_row(struct result_rows *rr, const char *file, uint64_t line, ch
 		problem(rr, file, line, "%zu fields where the header has %zu", n, head->nr);
 		return;
 	}
-	if (rr->v.nr >= ROWS_MAX) {
+	bytes = head_bytes + json_bytes(f, n);
+	if (!has_room(rr, bytes)) {
 		rr->more++;
 		return;
 	}
+	rr->bytes += bytes;
 	number = stripped(f[at[COL_PERFORMANCE]]);
 	if (num_f64(number, strlen(number), &row.value) < 0 || !isfinite(row.value)) {
 		row.value = NAN;
@@ -124,7 +143,8 @@ int result_rows_read(const char *path, struct result_rows *rr)
 	const char *file = fs_base(path);
 	struct csv_reader *csv = NULL;
 	struct err err = ERR_INIT;
-	size_t at[COLS] = { 0 }, n, before = rr->v.nr;
+	size_t at[COLS] = { 0 }, n, before = rr->v.nr, head_bytes;
+	uint64_t more = rr->more;
 	char *const *f;
 	int r = csv_open_file(path, &csv, &err);
 
@@ -138,11 +158,12 @@ int result_rows_read(const char *path, struct result_rows *rr)
 		r = read_header(rr, file, &head, at) ? 0 : -EINVAL;
 	else if (r == 0)
 		r = -EINVAL;
+	head_bytes = json_bytes(head.v, head.nr);
 	while (r >= 0 && (r = csv_next(csv, &f, &n, &err)) > 0)
-		read_row(rr, file, csv_line(csv), f, n, &head, at);
+		read_row(rr, file, csv_line(csv), f, n, &head, head_bytes, at);
 	if (r < 0 && err.code)
 		problem(rr, file, csv ? csv_line(csv) : 1, "%s", err.msg);
-	if (r == 0 && rr->v.nr == before) {
+	if (r == 0 && rr->v.nr == before && rr->more == more) {
 		problem(rr, file, 1, "no row behind the header");
 		r = -EINVAL;
 	}

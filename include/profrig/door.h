@@ -14,6 +14,8 @@
  *	- what is opened is a regular file with one name (st_nlink 1), which belongs to a user that
  *	  the folder's owners name; a FIFO or a device is looked at before it is opened, so nothing
  *	  waits for it and no driver is called;
+ *	- what is read has been written (door_is_hollow): a call makes a file a terabyte long, and
+ *	  reading that takes hours;
  *	- door_stat tells of a link itself, not of what it leads to.
  *
  * Paths elsewhere mean what they mean to the kernel. A held folder is found by its name as it was
@@ -41,6 +43,7 @@
 #define DOOR_NO_FILE EBADFD   /* a FIFO, a device, a socket */
 #define DOOR_HARD_LINK EMLINK /* the file has a second name */
 #define DOOR_OWNER EOWNERDEAD /* the file belongs to a user that is not expected */
+#define DOOR_HOLLOW ENOTUNIQ  /* nearly all of the file was never written */
 
 /*
  * Holds a folder; its own name may lead through links, which are resolved now. Held twice it has to
@@ -82,6 +85,12 @@ int door_symlink(const char *target, const char *path);
 ssize_t door_readlink(const char *path, char *buf, size_t size);
 /* Of regular files, FIFOs and folders; never through a link. */
 int door_chmod(const char *path, mode_t mode);
+
+/*
+ * Whether an open file is longer than 1 GiB, and more than 15 parts of 16 of it are holes. Smaller
+ * ones are quickly read, and programs leave some holes in good faith.
+ */
+bool door_is_hollow(int fd);
 
 /*
  * For the calls of the *at family: the folder in which the last name of a path lies (O_PATH, to be

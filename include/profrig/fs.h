@@ -6,6 +6,7 @@
 #ifndef PROFRIG_FS_H
 #define PROFRIG_FS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,9 +52,11 @@ int fs_write_kept(const char *path, const void *data, size_t n, enum fs_keep kee
 int fs_mkdirs(const char *path, mode_t mode, struct err *err);
 /*
  * Removes a file or a whole tree, never following links; absent is success. "/", "." and ".." are
- * -EINVAL; over 256 levels -ELOOP.
+ * -EINVAL. Folders of ours that are closed to us are opened up on the way.
  */
 int fs_remove_tree(const char *path, struct err *err);
+/* Copies one file, over what is there: as much of it as there is when it begins; holes stay. */
+int fs_copy_file(const char *from, const char *to, mode_t mode, struct err *err);
 /*
  * Copies what is below `from` into the folder `to`, over what is there. Links are followed, those
  * that lead nowhere copied; permissions stay; sockets, pipes and devices are left out. The folder
@@ -63,7 +66,8 @@ int fs_copy_tree(const char *from, const char *to, const char *but, struct err *
 /*
  * Gives all that lies below a directory to the directory's owner and group; only what changed since
  * then (CLOCK_REALTIME; 0: ever), links themselves and not what they lead to. -errno when the
- * directory cannot be opened; what could not be given away is counted.
+ * directory cannot be opened; what could not be given away is counted. Programs lose their
+ * set-user-ID and set-group-ID bits, devices all their permissions.
  */
 struct fs_owned {
 	uint64_t changed, failed;
@@ -103,8 +107,12 @@ int fs_glob_all(const char *dir, const char *pattern, struct strvec *out, struct
  * $PATH.
  */
 char *fs_which(const char *name, const char *path_env);
-/* Lower-case hex of SHA-256, 64 characters + NUL. */
-int fs_sha256(const char *path, char ret_hex[65], struct err *err);
+/*
+ * Lower-case hex of SHA-256, 64 characters + NUL, of as much of a file as there is when it begins.
+ * -EINTR once *interrupt is set (NULL: no such thing).
+ */
+int fs_sha256(const char *path, const volatile sig_atomic_t *interrupt, char ret_hex[65],
+	      struct err *err);
 void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
 /*
  * $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>: made with mode 0700 when it is not there, ours

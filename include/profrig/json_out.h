@@ -45,5 +45,7 @@ void json_raw(struct json_out *j, const char *key, const char *text);
 /* One string with its quotes, escaped as above, at the end of a buffer. */
 struct strbuf;
 void json_quote(struct strbuf *to, const char *s, size_t n);
+/* How many bytes one takes, with its quotes, at most. */
+size_t json_quoted_max(const char *s);
 
 #endif

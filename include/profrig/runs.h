@@ -75,7 +75,8 @@ void runs_choose(struct run_list *rl, const struct prune_rule *rule, int64_t now
  */
 int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, struct err *err);
 /* What earlier removals left; how many. dry: only counts. */
-size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes);
+/* failed: a line for each that cannot be removed; may be NULL. */
+size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes, struct strvec *failed);
 /* `latest` to the newest run that is left, or away when there is none. */
 void runs_relink_latest(const char *dir);
 /* From one run to another of the same folder, unless `latest` is a third one by now. */

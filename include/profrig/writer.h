@@ -69,6 +69,11 @@ void report_clear(const char *dir);
 /* Whether nothing else lies there. */
 bool report_owns_all(const char *dir);
 /*
+ * Gives the files of others in dir a second name in the folder `to`, unless it has one of that
+ * name. False when it cannot be done so: a folder of others, a file system without links.
+ */
+bool report_adopt(const char *dir, const char *to);
+/*
  * A new result is written beside the folder that it is meant for, and takes its place when it is
  * whole: report_stage makes an empty folder (owned name; NULL with errno), report_commit moves it.
  * A kill at any moment leaves the old result or the new one. Where other files lie in dir,

@@ -62,6 +62,25 @@ echo mine | tee res/notes.txt res/tables/mine.csv >/dev/null
 code "into a folder with files of others" 0 "$PROFRIG" -q analyze new.json -o res
 is "is the new one" "$(kind res)" "new "
 is "they stay" "$(cat res/notes.txt res/tables/mine.csv | tr '\n' ' ')" "mine mine "
+ino=$(stat -c %i res/notes.txt)
+points=0
+for call in renameat2 renameat unlinkat mkdirat linkat; do
+	for n in 1 2 3 5 8 13 21; do
+		rm -rf .profrig-*
+		"$PROFRIG" -q analyze old.json -o res >/dev/null 2>&1
+		strace -f -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$n" "$PROFRIG" -q analyze new.json -o res >/dev/null 2>&1
+		k="$(kind res)$(cat res/notes.txt res/tables/mine.csv | tr '\n' ' ')"
+		case $k in "old mine mine " | "new mine mine ") points=$((points + 1)) ;; *) echo "$call $n: '$k'" ;; esac
+	done
+done >torn 2>/dev/null
+is "killed beside files of others: the old or the new, and theirs" "$(cat torn) $points" " 35"
+"$PROFRIG" -q analyze new.json -o res >/dev/null 2>&1
+is "they are the same files" "$(stat -c '%i %h' res/notes.txt)" "$ino 1"
+rm -rf .profrig-*
+mkdir -p res/theirs && echo mine >res/theirs/x
+code "into a folder with a folder of others" 0 "$PROFRIG" -q analyze old.json -o res
+is "which stays too" "$(kind res)$(cat res/theirs/x res/notes.txt | tr '\n' ' ')" "old mine mine "
+is "and nothing else is left then" "$(find . -name '.profrig-*')" ""
 code "into the working directory" 0 sh -c "mkdir here && cd here && '$PROFRIG' -q analyze ../old.json -o . && '$PROFRIG' -q analyze ../new.json -o . && test -e report.html"
 is "which is the same one" "$(kind here)" "new "
 mkdir real && ln -s real link

@@ -1,5 +1,9 @@
 #include "energy_fixture.h"
 
+#include <fnmatch.h>
+
+#include "profrig/counters.h"
+
 /* ---- what a name means ---- */
 
 static const struct {
@@ -482,6 +486,32 @@ static void flag_names(void **state)
 						     "short|unknown|estimated");
 }
 
+/* As fnmatch says, and at once where that takes hours. */
+static void patterns(void **state)
+{
+	static const char letters[] = "aAb-]";
+	static const char *const rows[] = { "*a*b*",  "a*",    "?b*",   "[a-b]*", "[!a]b", "*[]]",
+					    "[^b]*a", "a[-]b", "*-*]*", "[b",     "",      "**",
+					    "*?*?*",  "a[a-]", "B*A",   "[A-B]?", "*b",    "a" };
+	CLEANUP(xfreep) char *name = xcalloc(1, 65537);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (unsigned k = 0; k < 6 * 6 * 6 * 6 * 6; k++) {
+			char word[6] = "";
+			size_t n = 0;
+
+			for (unsigned rest = k; rest; rest /= 6)
+				if (rest % 6)
+					word[n++] = letters[rest % 6 - 1];
+			assert_int_equal(counter_matches(rows[i], word),
+					 fnmatch(rows[i], word, FNM_CASEFOLD | FNM_NOESCAPE) == 0);
+		}
+	memset(name, 'a', 65536);
+	assert_false(counter_matches("*a*a*a*a*a*a*a*a*b", name));
+	assert_true(counter_matches("*a*a*a*a*a*a*a*a*a", name));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +530,7 @@ int main(void)
 		cmocka_unit_test(rates),
 		cmocka_unit_test(resets_and_duplicates),
 		cmocka_unit_test(flag_names),
+		cmocka_unit_test(patterns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static char *state_of(const char *dir)
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
 		char hex[65] = "";
 
-		fs_sha256(path, hex, NULL);
+		fs_sha256(path, NULL, hex, NULL);
 		strbuf_addf(&sb, "%s %s %lld\n", names.v[i], hex, (long long)fs_mtime_ns(path));
 	}
 	strvec_release(&names);

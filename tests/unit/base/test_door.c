@@ -342,6 +342,35 @@ static void *swap(void *ctx)
 	return NULL;
 }
 
+/* A call makes a file a terabyte long; who reads it is busy for hours. */
+static void test_hollow(void **state)
+{
+	const struct ground *g = *state;
+	CLEANUP(xfreep) char *path = in(g->run, "plain");
+	static const char block[1 << 16] = "written";
+	int fd;
+
+	assert_int_equal(truncate(path, (off_t)1 << 30), 0);
+	fd = door_open(path, O_RDONLY, 0);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	assert_int_equal(door_open(path, O_RDONLY, 0), -1);
+	assert_int_equal(errno, DOOR_HOLLOW);
+	assert_null(door_fopen(path, "re"));
+	/* what is written to, is not read */
+	fd = door_open(path, O_WRONLY, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, ((off_t)1 << 30) + 1), 0);
+	for (off_t at = 0; at <= (off_t)1 << 26; at += (off_t)sizeof(block))
+		assert_int_equal(pwrite(fd, block, sizeof(block), at), sizeof(block));
+	close(fd);
+	fd = door_open(path, O_RDONLY, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+	close(fd);
+}
+
 static void test_race(void **state)
 {
 	struct ground *g = *state;
@@ -376,6 +405,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_the_folder_that_was_held_counts, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_is_left_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_inner_folders_and_counts, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_hollow, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_race, setup, teardown),
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -282,7 +283,7 @@ static void test_remove_refuses(void **state UNUSED)
 	assert_int_equal(fs_remove_tree("/proc/self/status", &err), -EPERM);
 }
 
-/* Deeper than we follow: an error and no crash. */
+/* Deeper than descriptors last, and longer than a path may be. */
 static void test_remove_deep(void **state UNUSED)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -291,21 +292,76 @@ static void test_remove_deep(void **state UNUSED)
 	int depth = 0;
 
 	assert_int_equal(chdir(dir), 0);
-	while (depth < 300 && mkdir("d", 0755) == 0 && chdir("d") == 0)
+	while (depth < 3000 && mkdir("d", 0755) == 0 && mkdir(".deep-0", 0755) == 0 &&
+	       chdir("d") == 0)
 		depth++;
-	assert_int_equal(depth, 300);
+	assert_int_equal(depth, 3000);
 	assert_int_equal(fchdir(here), 0);
-	assert_int_equal(fs_remove_tree(top, &err), -ELOOP);
-	assert_int_equal(strncmp(err.msg, "cannot remove '", 15), 0);
-	/* Taken apart from the inside. */
-	assert_int_equal(chdir(top), 0);
-	while (chdir("d") == 0)
-		;
-	for (int i = 0; i < 100; i++)
-		assert_true(chdir("..") == 0 && rmdir("d") == 0);
-	assert_int_equal(fchdir(here), 0);
-	close(here);
 	assert_int_equal(fs_remove_tree(top, &err), 0);
+	assert_false(fs_exists(top));
+	close(here);
+}
+
+/* What a workload closed to its own user is that user's to remove. */
+static void test_remove_closed(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *top = fs_join(dir, "closed");
+	CLEANUP(xfreep) char *inner = fs_join(dir, "closed/inner");
+	int status = 0;
+	pid_t pid;
+
+	touch("closed/inner/file");
+	assert_int_equal(chown(inner, 65534, 65534) < 0 && geteuid() == 0, 0);
+	assert_int_equal(chmod(inner, 0), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(top, 65534, 65534), 0);
+		assert_int_equal(chmod(dir, 0777), 0);
+	}
+	assert_int_equal(chmod(top, 0500), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit((geteuid() == 0 && setuid(65534) < 0) || fs_remove_tree(top, NULL) < 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(fs_exists(top));
+}
+
+/* Holes cost nothing, and others may add to a file for ever. */
+static void test_copy_file(void **state UNUSED)
+{
+	CLEANUP(xfreep) char *from = fs_join(dir, "from");
+	CLEANUP(xfreep) char *to = fs_join(dir, "to");
+	CLEANUP(xfreep) char *text = NULL;
+	volatile sig_atomic_t interrupt = SIGINT;
+	struct err err = ERR_INIT;
+	struct stat st;
+	char hex[65];
+	FILE *f;
+
+	test_file(from, "head", 4);
+	f = fopen(from, "r+e");
+	assert_non_null(f);
+	assert_int_equal(fseeko(f, (off_t)200 << 30, SEEK_SET), 0);
+	fputs("tail", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(truncate(from, (off_t)300 << 30), 0);
+	assert_int_equal(fs_copy_file(from, to, 0640, &err), 0);
+	assert_int_equal(stat(to, &st), 0);
+	assert_int_equal(st.st_size, (off_t)300 << 30);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	assert_true(st.st_blocks < 1000);
+	assert_int_equal(fs_sha256(to, &interrupt, hex, &err), -EINTR);
+	assert_int_equal(truncate(to, ((off_t)200 << 30) + 4), 0);
+	f = fopen(to, "re");
+	assert_non_null(f);
+	assert_int_equal(fgetc(f), 'h');
+	assert_int_equal(fseeko(f, (off_t)200 << 30, SEEK_SET), 0);
+	assert_int_equal(fgetc(f), 't');
+	fclose(f);
+	assert_int_equal(fs_copy_file("/proc/self/status", to, 0600, &err), 0);
+	assert_int_equal(fs_read(to, 65536, &text, NULL, &err), 0);
+	assert_int_equal(strncmp(text, "Name:", 5), 0);
+	assert_int_equal(fs_copy_file(dir, to, 0600, &err), -EISDIR);
 }
 
 static void test_list(void **state UNUSED)
@@ -509,11 +565,11 @@ static void test_sha256(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		memset(data, rows[i].c, rows[i].n);
 		test_file(path, data, rows[i].n);
-		assert_int_equal(fs_sha256(path, hex, &err), 0);
+		assert_int_equal(fs_sha256(path, NULL, hex, &err), 0);
 		assert_string_equal(hex, rows[i].hex);
 	}
-	assert_int_equal(fs_sha256("/profrig-none", hex, &err), -ENOENT);
-	assert_int_equal(fs_sha256(dir, hex, &err), -EISDIR);
+	assert_int_equal(fs_sha256("/profrig-none", NULL, hex, &err), -ENOENT);
+	assert_int_equal(fs_sha256(dir, NULL, hex, &err), -EISDIR);
 }
 
 static void test_names(void **state UNUSED)
@@ -608,6 +664,7 @@ static void test_own_below(void **state UNUSED)
 	CLEANUP(xfreep) char *link = fs_join(top, "own/link");
 	CLEANUP(xfreep) char *other = fs_join(top, "other");
 	CLEANUP(xfreep) char *own = fs_join(top, "own");
+	CLEANUP(xfreep) char *program = fs_join(top, "own/program");
 	struct fs_owned owned = { 0 };
 	struct stat st;
 
@@ -630,6 +687,12 @@ static void test_own_below(void **state UNUSED)
 	assert_int_equal(stat(other, &st), 0);
 	assert_int_equal(st.st_uid, 0);
 	assert_true(fs_usage(own) >= 4096);
+	assert_int_equal(chown(own, 0, 0), 0);
+	test_put(top, "own/program", "x");
+	assert_int_equal(chmod(program, 06755), 0);
+	assert_int_equal(fs_own_below(own, 0, &owned), 0);
+	assert_int_equal(stat(program, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
 	assert_int_equal(fs_own_below("/nonexistent/x", 0, &owned), -ENOENT);
 }
 
@@ -647,6 +710,8 @@ int main(void)
 		FS_TEST(test_remove_tree),
 		FS_TEST(test_remove_refuses),
 		FS_TEST(test_remove_deep),
+		FS_TEST(test_remove_closed),
+		FS_TEST(test_copy_file),
 		FS_TEST(test_list),
 		FS_TEST(test_glob),
 		FS_TEST(test_glob_hostile),
