@@ -80,7 +80,7 @@ size_t fs_temp_sweep(const char *dir, int64_t *bytes)
 		if (fs_temp_pid(names.v[i]) <= 0 || door_lstat(path, &st) < 0 ||
 		    st.st_uid != geteuid() || !fs_temp_abandoned(path))
 			continue;
-		size = fs_usage(path);
+		size = fs_usage(path, NULL);
 		if (fs_remove_tree(path, NULL) < 0)
 			continue;
 		removed++;

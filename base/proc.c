@@ -274,6 +274,9 @@ static int await_exec(const struct proc_opts *o, int fd, pid_t pid, struct err *
 	} while (n < 0 && errno == EINTR);
 	if (n == 0)
 		return 0;
+	/* Without word of it the program may run: no one would know what it is for. */
+	if (n != (ssize_t)sizeof(f))
+		kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (n != (ssize_t)sizeof(f))

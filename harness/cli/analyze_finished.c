@@ -41,7 +41,8 @@ int analyze_run(const char *run_dir, int code_so_far, struct report *rep)
 	xalloc_last_words("the run directory is complete", exit_worse(code_so_far, EXIT_PARTIAL));
 	analyze_options_release(&ao);
 	struct err err = ERR_INIT;
-	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) < 0)
-		log_warn("%s", err.msg);
-	return code;
+	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) == 0)
+		return code;
+	log_error("the analysis is not noted in run.json: %s", err.msg);
+	return exit_worse(code, EXIT_PARTIAL);
 }

@@ -80,6 +80,7 @@ static void runs_text(const struct run_list *rl)
 	for (size_t i = 0; i < rl->v.nr; i++) {
 		const struct run_info *r = &rl->v.v[i];
 		CLEANUP(strbuf_release) struct strbuf tools = STRBUF_INIT, labels = STRBUF_INIT;
+		CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT;
 		char took[32], size[32], when[20];
 
 		for (size_t k = 0; k < r->tools.nr; k++)
@@ -95,7 +96,10 @@ static void runs_text(const struct run_list *rl)
 		table_str(t, r->model);
 		table_str(t, when);
 		table_str(t, took);
-		table_str(t, r->bytes >= 0 ? cli_bytes(r->bytes, size) : "");
+		if (r->bytes >= 0)
+			strbuf_addf(&room, "%s%s", r->bytes_least ? "≥ " : "",
+				    cli_bytes(r->bytes, size));
+		table_str(t, room.len ? room.buf : "");
 		table_str(t, r->result);
 		table_str(t, tools.buf);
 		table_str(t, labels.buf);
@@ -119,6 +123,7 @@ static void run_json(struct json_out *j, const struct run_info *r)
 	json_f64(j, "duration_s", r->duration_s);
 	json_str(j, "result", *r->result ? r->result : NULL);
 	json_i64(j, "bytes", r->bytes);
+	json_bool(j, "bytes_complete", !r->bytes_least);
 	json_arr(j, "tools");
 	for (size_t i = 0; i < r->tools.nr; i++)
 		json_str(j, NULL, r->tools.v[i]);

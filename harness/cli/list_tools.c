@@ -97,6 +97,8 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
 			*ret_fix = install(missing.v[i], &image);
+	} else if (!problems.lines.nr) {
+		strbuf_addstr(detail, "its file cannot be read again");
 	}
 	for (size_t i = 0; i < missing.nr; i++)
 		add_lack(detail, tool, missing.v[i]);

@@ -184,12 +184,14 @@ static bool wanted(const struct run_info *r, const struct run_filter *f)
 	return true;
 }
 
-/* A link would lead out of the folder. */
-static bool is_plain_dir(const char *path)
+/* 1, or 0 for a link, which would lead out of the folder, and other files; -errno unseen. */
+static int is_plain_dir(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return S_ISDIR(st.st_mode);
 }
 
 static void add_run(const char *dir, const char *name, const struct run_filter *f,
@@ -198,11 +200,15 @@ static void add_run(const char *dir, const char *name, const struct run_filter *
 	struct run_info r = { .bytes = -1, .tools = STRVEC_INIT, .labels = STRVEC_INIT };
 	CLEANUP(xfreep) char *path = fs_join(dir, name);
 	struct err err = ERR_INIT;
-	json_t *doc;
+	int plain = is_plain_dir(path);
+	json_t *doc = NULL;
 
-	if (!is_plain_dir(path))
+	if (plain == 0)
 		return;
-	doc = run_json_load(path, &err);
+	if (plain < 0)
+		err_sys(&err, -plain, "run.json");
+	else
+		doc = run_json_load(path, &err);
 	if (!doc) {
 		strvec_pushf(&rl->odd, "%s: %s", path, err.msg);
 		return;
@@ -214,7 +220,7 @@ static void add_run(const char *dir, const char *name, const struct run_filter *
 		r.dir = STEAL(path);
 		fill(&r, doc);
 		if (wanted(&r, f)) {
-			r.bytes = f->sizes ? fs_usage(r.dir) : -1;
+			r.bytes = f->sizes ? fs_usage(r.dir, &r.bytes_least) : -1;
 			VEC_PUSH(&rl->v, r);
 		} else {
 			info_release(&r);
@@ -302,7 +308,7 @@ int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, st
 		return err_set(err, EBUSY, "'%s' lives", r->dir);
 	if (ret < 0)
 		return err_sys(err, -ret, "'%s'", lock);
-	*ret_bytes = r->bytes >= 0 ? r->bytes : fs_usage(r->dir);
+	*ret_bytes = r->bytes >= 0 ? r->bytes : fs_usage(r->dir, NULL);
 	if (rename(r->dir, gone) < 0)
 		return err_sys(err, errno, "'%s'", r->dir);
 	return fs_remove_tree(gone, err);
@@ -324,9 +330,9 @@ size_t runs_sweep_removed(const char *dir, bool dry, int64_t *ret_bytes, struct 
 				   ? xstrndup(names.v[i] + 1, (size_t)(end - names.v[i]) - 1)
 				   : xstrdup("");
 
-		if (!is_run_id(id) || !is_plain_dir(path))
+		if (!is_run_id(id) || is_plain_dir(path) <= 0)
 			continue;
-		int64_t bytes = fs_usage(path);
+		int64_t bytes = fs_usage(path, NULL);
 		struct err err = ERR_INIT;
 
 		if (dry || fs_remove_tree(path, &err) == 0) {

@@ -256,7 +256,7 @@ static void mark(struct sweep *sw, const char *run_dir)
 					 "still says it is running; its profrig is dead");
 	struct err err = ERR_INIT;
 
-	row->bytes = fs_usage(run_dir);
+	row->bytes = fs_usage(run_dir, NULL);
 	if (!sw->o->fix)
 		return;
 	if (run_note_interrupted(run_dir, &err) < 0)
@@ -271,7 +271,7 @@ static void sweep_unborn(struct sweep *sw, const char *path)
 					 "of a run whose profrig died before it began");
 	struct err err = ERR_INIT;
 
-	row->bytes = fs_usage(path);
+	row->bytes = fs_usage(path, NULL);
 	if (!sw->o->fix)
 		return;
 	if (fs_remove_tree(path, &err) < 0)

@@ -77,8 +77,11 @@ bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
 bool fs_is_file(const char *path);
 int64_t fs_size(const char *path); /* bytes, -1 when absent */
-/* What lies below a directory takes on the disk, in bytes; links are not followed. */
-int64_t fs_usage(const char *path);
+/*
+ * What lies below a directory takes on the disk, in bytes; links are not followed. ret_least (may be
+ * NULL): true when not all of it could be looked at.
+ */
+int64_t fs_usage(const char *path, bool *ret_least);
 int64_t fs_mtime_ns(const char *path);            /* CLOCK_REALTIME, -1 when absent */
 char *fs_join(const char *dir, const char *name); /* name absolute → name; owned */
 /*

@@ -31,6 +31,7 @@ struct run_info {
 	struct strvec tools;
 	struct strvec labels; /* "k=v" */
 	int64_t bytes;        /* on the disk; −1: not asked */
+	bool bytes_least;     /* not all of it could be looked at */
 	bool live;
 	bool kept;   /* label keep, with any value but false */
 	bool doomed; /* by runs_choose */

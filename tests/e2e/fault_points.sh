@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Each command, with one thing in it that fails: an allocation, at each place of the program that asks for memory (tests/fakes/no_memory.c tells places
 # apart by their call stacks), or a system call. It ends with a status of the contract and words for it, or its result is whole.
-# (error_points.sh looks closer at the calls by which a run writes.) What was tried of how many is shown; of long lists it is each EVERY-th (EVERY=1: all,
-# which takes an hour).
+# (error_points.sh looks closer at the calls by which a run writes.) What was tried of how many is shown; of long lists it is each EVERY-th, and MOST at most
+# (EVERY=1: all, which takes an hour).
 . "$(dirname "$0")/../lib.sh"
 cd "$T" || exit 1
-EVERY=${EVERY:-17}
+EVERY=${EVERY:-17} MOST=50
 FAKE=$B/tests/fakes/no_memory.so
 
+step_for() { # EVERY ALL: so that no more than MOST are tried
+	[ "$EVERY" = 1 ] || [ $(($2 / $1)) -le $MOST ] && echo "$1" || echo $((($2 + MOST - 1) / MOST))
+}
 # What two results have in common: no ids, no times.
-plain() { sed -E 's/[0-9]{8}T[0-9]{6}Z-[A-Za-z_]+-[0-9a-f]{6}/ID/g; s/ [0-9.]+ (µ|m)?s / TIME /g; s/[0-9.]+ (µ|m)?J/ENERGY/g; s/ +/ /g' "$@" 2>/dev/null; }
+plain() { sed -E 's/[0-9]{8}T[0-9]{6}Z-[A-Za-z_]+-[0-9a-f]{6}/ID/g; s/ [0-9.]+ (µ|m)?s / TIME /g; s/[0-9.]+ (µ|m)?J/ENERGY/g; s/ +/ /g; s,/tmp/profrig-test[^/]*/,,g' "$@" 2>/dev/null; }
 keys() { jq -r 'paths | map(if type == "number" then "n" else . end) | join(".")' "$1" 2>/dev/null | sort -u; }
 result() { # what a whole one looks like
 	[ -d runs ] || plain out
@@ -24,8 +27,9 @@ result() { # what a whole one looks like
 judge() {
 	local d
 	case $1 in
-	0) diff <(result) whole | head -n 5 | sed 's/^/status 0, but not whole: /' ;;
-	1 | 3 | 4 | 5 | 6 | 7) grep -qiE "$2" err || echo "status $1 without words: $(tail -n 2 err)" ;;
+	# a list may show what it could not look at in its place
+	0) diff <(result) whole >differs || grep -qE 'BROKEN|≥' out || grep -qE 'profrig: (warning|error): ' err || head -n 5 differs | sed 's/^/status 0, but not whole: /' ;;
+	1 | 2 | 3 | 4 | 5 | 6 | 7) grep -qiE "$2" err || echo "status $1 without words: $(tail -n 2 err)" ;;
 	*) echo "status $1: $(tail -n 2 err)" ;;
 	esac
 	for d in runs/2*; do
@@ -57,6 +61,7 @@ memory() {
 	LD_PRELOAD=$FAKE NO_MEMORY_LIST=$T/list "$PROFRIG" "$@" >out 2>err </dev/null
 	result >whole
 	all=$(wc -l <list)
+	every=$(step_for "$every" "$all")
 	for place in $(awk -v e="$every" 'NR % e == 0' list); do
 		for stays in "" NO_MEMORY_STAYS=1; do
 			why=$(lacking "$stays" "$place" "$@") || continue
@@ -84,31 +89,34 @@ error_of() { # CALL: how it may well fail; nothing: it does not, or not by what 
 }
 # calls NAME EVERY-TH COMMAND…
 calls() {
-	local name=$1 every=$2 tried=0 bad= all=0 why call error first last n rc
+	local name=$1 every=$2 tried=0 bad= all=0 at=0 why call error first last n rc
 	shift 2
 	strace -o calls "$PROFRIG" --version >/dev/null
 	awk -F'(' '{ n[$1]++ } END { for (c in n) print c, n[c] }' calls >at_start
 	afresh
 	strace -o calls "$PROFRIG" "$@" >out 2>err </dev/null
 	result >whole
-	awk -F'(' '{ n[$1]++ } END { for (c in n) print c, n[c] }' calls >counts
-	while read -r call last; do
-		error=$(error_of "$call")
-		[ -n "$error" ] || continue
-		first=$(awk -v c="$call" '$1 == c { print $2 }' at_start)
-		for ((n = ${first:-0} + 1; n <= last; n++)); do
-			all=$((all + 1))
-			[ $((all % every)) = 0 ] || continue
+	awk -F'(' 'FNR == NR { first[$1] = $2 } FNR != NR { n[$1]++ } END { for (c in n) print c, first[c] + 0, n[c] }' FS=' ' at_start FS='(' calls |
+		while read -r call first last; do
+			error=$(error_of "$call")
+			[ -z "$error" ] || [ "$first" -ge "$last" ] || echo "$call $error $first $last"
+		done | sort >counts
+	all=$(awk '{ n += $4 - $3 } END { print n }' counts)
+	every=$(step_for "$every" "$all")
+	while read -r call error first last; do
+		for ((n = first + 1; n <= last; n++)); do
+			at=$((at + 1))
+			[ $((at % every)) = 0 ] || continue
 			afresh
 			timeout -s KILL 60 strace -o calls -e "trace=$call" -e "inject=$call:error=$error:when=$n" "$PROFRIG" "$@" >out 2>err </dev/null
 			rc=$?
 			grep -q INJECTED calls || continue
 			tried=$((tried + 1))
-			why=$(judge $rc 'profrig: (error|warning): |^ *(partial|note|warning) ')
+			why=$(judge $rc 'profrig: (error|warning): |^ *(partial|note|warning) |^(failed|timeout|partial)  .*: .')
 			[ -z "$why" ] || bad="$bad
 $why, at $n of $last $(grep -h INJECTED calls | cut -c1-150)"
 		done
-	done < <(sort counts)
+	done <counts
 	is "$name: a call fails, an error or the whole result" "$bad" ""
 	check "$name: $tried of $all calls failed" test "$tried" -ge $((all / every / 2)) -a "$all" -gt 10
 }

@@ -158,7 +158,7 @@ static void test_links_lead_nowhere(void **state)
 	assert_true(fs_remove_tree(gone, NULL) < 0);
 	assert_int_equal(door_unlink(gone), -1);
 	assert_int_equal(door_rename(gone, written), -1);
-	assert_int_equal(fs_usage(dir), 0);
+	assert_int_equal(fs_usage(dir, NULL), 0);
 	/* They are listed, so that each is refused by its name. */
 	assert_int_equal(fs_glob(g->run, "*", &found, NULL), 0);
 	assert_true(strvec_has(&found, "link") && strvec_has(&found, "dangling"));
