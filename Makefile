@@ -27,25 +27,29 @@ VERSION := 0.1.0
 WARN := -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wpointer-arith -Wcast-align -Wnull-dereference $(if $(findstring clang,$(CC)),,-Wduplicated-cond -Wlogical-op -Wno-format-truncation)
 OPT ?= $(if $(SAN),-O1 -g,-O2 -g)
-CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -I$(B)/gen
+# A room's private headers are found by their names, which are unique; mk/layers.awk says which room may have which. Not by <…>.
+PRIVATE := $(sort $(dir $(wildcard $(foreach d,base harness analysis cli tests/unit,$(d)/*.h $(d)/*/*.h $(d)/*/*/*.h $(d)/*/*/*/*.h)) tests/fixtures/gen/))
+CPPFLAGS += -Iinclude -D_GNU_SOURCE -include profrig/base/banned.h -DPROFRIG_VERSION='"$(VERSION)"' -I$(B)/gen $(addprefix -iquote ,. $(PRIVATE:/=))
 CFLAGS += -std=gnu17 $(OPT) -fno-omit-frame-pointer -pthread $(WARN) $(if $(DEV),-Werror) $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(COVERAGE),--coverage)
 LDFLAGS += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage)
 
 # libotf2 has no pkg-config file in Debian; its headers and library are in the default paths.
-BASE_LIBS := -lxxhash -lnettle -lpcre2-8
-HARNESS_LIBS := -lyaml -ljansson
-ANALYSIS_LIBS := -lotf2 -ljansson -lisal -lzstd -lsqlite3
+BASE_LIBS := -lyaml -ljansson -lxxhash -lnettle -lpcre2-8
+HARNESS_LIBS :=
+ANALYSIS_LIBS := -lotf2 -lisal -lzstd -lsqlite3
 SYS_LIBS := -ldl -lm
 
 src = $(sort $(wildcard $(1)))
-BASE_SRC := $(call src,base/*.c)
+BASE_SRC := $(call src,base/*/*.c)
 # What only the portable build links (mk/tarball.mk).
-BASE_SRC := $(filter-out base/gz_zlib.c base/dynlib_none.c,$(BASE_SRC))
-# rsmi_child.c is a program of its own (mk/samplers.mk).
-HARNESS_SRC := $(filter-out %/rsmi_child.c,$(call src,$(foreach d,config devices plan engine sampler image data run campaign,harness/$(d)/*.c)))
-ANALYSIS_SRC := $(call src,$(foreach d,model readers attribution stats report,analysis/$(d)/*.c))
+BASE_SRC := $(filter-out base/files/gz_zlib.c base/process/dynlib_none.c,$(BASE_SRC))
+# Both halves meet in the program: which runs there are and what is analysed still needs the command line's options.
+CLI_SRC := $(call src,cli/*.c cli/show/*.c analysis/session/*.c harness/campaign/*.c) harness/madengine/batch_models.c harness/madengine/manifest_context.c
+# rsmi_child.c is a program of its own (mk/samplers.mk), as are the agent and the tracers.
+HARNESS_SRC := $(filter-out harness/agent/% harness/tracers/% %/rsmi_child.c $(CLI_SRC),$(call src,harness/*/*.c harness/*/*/*.c))
+ANALYSIS_SRC := $(filter-out $(CLI_SRC),$(call src,analysis/*/*.c analysis/*/*/*.c))
 # ranks_mpi.c is of profrig-mpi (mk/mpi.mk), helper_exec.c of the portable build (mk/tarball.mk).
-CLI_SRC := $(filter-out %/ranks_mpi.c %/helper_exec.c,$(call src,harness/cli/*.c))
+CLI_SRC := $(filter-out %/ranks_mpi.c %/helper_exec.c,$(CLI_SRC))
 AGENT_SRC := $(call src,harness/agent/*.c)
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -82,7 +86,7 @@ $(B)/obj/agent/%.o: %.c Makefile
 	$(call say,CC,"$< (agent)")
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(AGENT_FLAGS) -MMD -MP -c $< -o $@
-AGENT_BASE := base/err.c base/xalloc.c base/strbuf.c base/strvec.c base/clock.c base/proc.c base/json_out.c base/num.c base/fs_own.c base/fs_path.c base/door.c
+AGENT_BASE := base/core/err.c base/core/xalloc.c base/text/strbuf.c base/text/strvec.c base/process/clock.c base/process/proc.c base/text/json_out.c base/text/num.c base/files/fs_own.c base/files/fs_path.c base/files/door.c
 $(B)/profrig-init: $(patsubst %.c,$(B)/obj/agent/%.o,$(AGENT_SRC) $(AGENT_BASE))
 	$(call say,LD,$@)
 	$(Q)$(CC) -static -pthread $^ -o $@ -ljansson

@@ -34,15 +34,15 @@ lint-scripts:
 		case $$(head -n 1 $$f) in *bash*) bash -n $$f;; *) sh -n $$f;; esac || exit 1; done
 
 lint-layers:
-	@awk -f mk/layers.awk $(filter base/% harness/% analysis/% include/%,$(OUR_C) $(OUR_H))
-	@dup=$$(printf '%s\n' $(notdir $(filter base/% harness/% analysis/%,$(OUR_C))) | sort | uniq -d); \
+	@awk -f mk/layers.awk $(filter base/% harness/% analysis/% cli/% include/%,$(OUR_C) $(OUR_H))
+	@dup=$$(printf '%s\n' $(notdir $(filter base/% harness/% analysis/% cli/%,$(OUR_C) $(OUR_H))) | sort | uniq -d); \
 	 [ -z "$$dup" ] || { echo "base names must be unique in the tree: $$dup"; exit 1; }
 
 lint-paths:
-	@awk -f mk/paths.awk $(filter base/% harness/% analysis/%,$(OUR_C))
+	@awk -f mk/paths.awk $(filter base/% harness/% analysis/% cli/%,$(OUR_C))
 
 # Alone: also without the headers that banned.h brings into every file.
-HEADER_FLAGS = $(subst -include profrig/banned.h,,$(CPPFLAGS)) $(CFLAGS) -Werror -Wno-unused-function
+HEADER_FLAGS = $(subst -include profrig/base/banned.h,,$(CPPFLAGS)) $(CFLAGS) -Werror -Wno-unused-function
 lint-headers: $(OUR_H:%=$(LINT)/%.alone)
 $(LINT)/%.h.alone: %.h
 	@mkdir -p $(@D)
@@ -56,7 +56,7 @@ lint-tracers: $(TRACERS)
 
 # clang-tidy reads banned.h too, so a banned call is found also in what is built without it.
 lint-tidy: $(patsubst %,$(LINT)/%.tidy,$(if $(PROFRIG_MPI),$(OUR_C),$(filter-out %/ranks_mpi.c,$(OUR_C))))
-$(LINT)/harness/cli/ranks_mpi.c.tidy: CPPFLAGS += $(MPI_INCLUDE)
+$(LINT)/analysis/session/ranks_mpi.c.tidy: CPPFLAGS += $(MPI_INCLUDE)
 $(LINT)/%.c.tidy: %.c .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)

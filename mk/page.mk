@@ -1,11 +1,11 @@
 # The report page: npm ci, esbuild, one HTML file in build/gen, an object that embeds it. PAGE=0 embeds nothing and needs no node.
 # The bundle does not depend on how the C is built, so all build folders share it.
 
-UI := analysis/report/ui
+UI := analysis/report/page/ui
 PAGE_HTML := build/gen/page.html
 PAGE_MODULES := $(UI)/node_modules/.installed
 PAGE_MODE := $(B)/gen/page.mode
-EMBED_OBJ := $(B)/obj/analysis/report/page_shell.o
+EMBED_OBJ := $(B)/obj/analysis/report/page/page_shell.o
 
 $(PAGE_MODULES): $(UI)/package.json $(UI)/package-lock.json
 	@command -v npm >/dev/null || { echo "node and npm are missing: run 'make setup', or build with PAGE=0"; exit 1; }
@@ -22,7 +22,7 @@ $(PAGE_HTML): $(PAGE_MODULES) $(UI)/build.mjs $(wildcard $(UI)/src/*)
 $(PAGE_MODE): FORCE
 	@mkdir -p $(@D); printf '%s\n' '$(PAGE)' | cmp -s - $@ || printf '%s\n' '$(PAGE)' >$@
 
-$(EMBED_OBJ): analysis/report/page_shell.S $(PAGE_MODE) $(if $(filter 0,$(PAGE)),,$(PAGE_HTML))
+$(EMBED_OBJ): analysis/report/page/page_shell.S $(PAGE_MODE) $(if $(filter 0,$(PAGE)),,$(PAGE_HTML))
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(if $(filter 0,$(PAGE)),,-DPAGE_HTML='"$(PAGE_HTML)"') -c $< -o $@

@@ -7,7 +7,7 @@ TEST_LINK_base := $(BASE_LIBS)
 TEST_LINK_harness := $(HARNESS_LIBS) $(BASE_LIBS)
 TEST_LINK_analysis := $(ANALYSIS_LIBS) $(BASE_LIBS)
 
-UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_SRC := $(sort $(wildcard $(foreach d,* */* */*/*,tests/unit/$(d)/test_*.c)))
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(UNIT_SRC))
 
 define UNIT_RULE

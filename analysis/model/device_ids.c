@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "profrig/u64map.h"
+#include "profrig/base/u64map.h"
 
 /*
  * "gpu0" names a device of one machine. Where inputs come from several hosts it becomes

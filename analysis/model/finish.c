@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 /* What a parent knows holds for its children. Parents may have been named after their children, so
  * this goes up from each. */

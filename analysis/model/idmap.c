@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 struct idmap_slot {
 	struct idmap_key key;

@@ -1,6 +1,6 @@
 #include "model_private.h"
 
-#include "profrig/warnings.h"
+#include "profrig/model/warnings.h"
 
 /*
  * From API call to device work by equal correlation inside one input, or inputs of one group. When

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 struct placing {
 	struct model *m;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/sink.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/sink.h"
 
 #define TAIL_MAX 24 /* "…#0123456789abcdef" */
 

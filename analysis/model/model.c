@@ -1,12 +1,12 @@
-#include "profrig/model.h"
+#include "profrig/model/model.h"
 #include "model_private.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "profrig/text.h"
-#include "profrig/warnings.h"
+#include "profrig/base/text.h"
+#include "profrig/model/warnings.h"
 
 struct model *model_new(void)
 {

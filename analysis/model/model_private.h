@@ -8,10 +8,10 @@
 
 #include <pthread.h>
 
-#include "profrig/sink.h"
-#include "profrig/timebase.h"
-#include "profrig/u64map.h"
-#include "profrig/workers.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/workers.h"
+#include "profrig/model/sink.h"
+#include "profrig/model/timebase.h"
 
 #define INPUT_NONE UINT32_MAX
 

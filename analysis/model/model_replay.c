@@ -1,8 +1,8 @@
 #include <assert.h>
 
-#include "profrig/replay.h"
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/replay.h"
 
 struct replay {
 	const struct model *m;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/warnings.h"
+#include "profrig/model/warnings.h"
 
 /* A reader may be wrong about what is coming. */
 #define MAX_EXPECTED ((size_t)1 << 24)

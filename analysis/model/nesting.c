@@ -1,6 +1,6 @@
 #include "model_private.h"
 
-#include "profrig/warnings.h"
+#include "profrig/model/warnings.h"
 
 /*
  * One pass per thread over its spans in (start, longer first) order. The stack holds every span

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "profrig/model.h"
+#include "profrig/model/model.h"
 
 bool model_pci(int64_t domain, int64_t bus, int64_t device, char *buf)
 {

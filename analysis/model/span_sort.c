@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "profrig/sort.h"
+#include "profrig/base/sort.h"
 
 static inline bool key_before(int64_t a_start, int64_t a_end, int64_t b_start, int64_t b_end)
 {

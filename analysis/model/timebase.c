@@ -1,7 +1,7 @@
-#include "profrig/timebase.h"
+#include "profrig/model/timebase.h"
 #include "model_private.h"
 
-#include "profrig/warnings.h"
+#include "profrig/model/warnings.h"
 
 void model_set_timebase(struct model *m, const struct timebase *tb)
 {

@@ -1,4 +1,4 @@
-#include "profrig/warnings.h"
+#include "profrig/model/warnings.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "own.h"
 #include "json_scan.h"
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 /* No file of ours has more; a number out of a damaged one must not make an array. */
 #define FAILED_MAX 1000000

@@ -2,7 +2,7 @@
  * own: what profrig's converters add to a file so that reading it gives an equal model, whatever
  * the format around it: one JSON object for the file, one for each track and one for each series,
  * in this order. Trace Event Format has them as metadata events, OTF2 as properties of its archive
- * and its locations. analysis/report/own_text.c writes them; here they are read.
+ * and its locations. analysis/report/convert/own_text.c writes them; here they are read.
  *
  *	file	{"tracer":"convert", "clock":"CLOCK_REALTIME", "base_ns":N, "anchor_own_ns":N,
  *		"anchor_realtime_ns":N, "driver_numbers":true, "group":N, "resolution_hz":N}
@@ -19,10 +19,10 @@
 #ifndef ANALYSIS_OWN_H
 #define ANALYSIS_OWN_H
 
-#include "profrig/pool.h"
-#include "profrig/sink.h"
-#include "profrig/strbuf.h"
-#include "profrig/vec.h"
+#include "profrig/base/pool.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/vec.h"
+#include "profrig/model/sink.h"
 
 /* What the file says of itself; all zero when it says nothing. */
 struct own_file {

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/input.h"
-#include "profrig/map_guard.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/map_guard.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+#include "profrig/scan/input.h"
 
 /* clang-format off */
 const struct reader *const readers[] = {

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profrig/clock.h"
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/input.h"
-#include "profrig/reader.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/readers/reader.h"
+#include "profrig/scan/input.h"
 
 #define SCHEMA_FAMILY "profrig.run/"
 #define SCHEMA SCHEMA_FAMILY "1"

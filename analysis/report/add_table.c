@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/json_out.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/xalloc.h"
 
 /* What analysis.json says of a table, as a tree. */
 static json_t *described(const struct table *t)

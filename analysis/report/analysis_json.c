@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/json_out.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
 
 static const char *const clock_name[] = {
 	[TRACE_CLOCK_OWN] = "own",

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "profrig/utf8.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/utf8.h"
+#include "profrig/base/xalloc.h"
 
 bool text_is_clean(const char *s)
 {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "profrig/strbuf.h"
-#include "profrig/table.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/table.h"
 
 bool text_is_clean(const char *s);
 void text_add_clean(struct strbuf *out, const char *s);

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_JSON ((size_t)256 << 20)
 

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/csv.h"
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/csv.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_JSON ((size_t)256 << 20)
 #define MAX_TABLES 1000

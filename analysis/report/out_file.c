@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/temps.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/temps.h"
+#include "profrig/base/xalloc.h"
 
 /* stdio forgets why a write failed, and tries what came after it as if nothing were missing. */
 struct out_sink {

@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "profrig/err.h"
+#include "profrig/base/err.h"
 
 struct out_sink;
 

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
 
 /* A link that the user made leads to the folder that is meant; in a held folder there is none. */
 static char *real_name(const char *dir)

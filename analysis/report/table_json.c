@@ -1,6 +1,6 @@
 #include "table_json.h"
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 const char *const table_json_type[] = {
 	[TABLE_STR] = "str",

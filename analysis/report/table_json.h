@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "profrig/json_out.h"
-#include "profrig/table.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/table.h"
 
 /* "str", "i64", "u64", "f64" */
 extern const char *const table_json_type[];

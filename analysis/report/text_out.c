@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "profrig/fs.h"
-#include "profrig/gz.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/gz.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 #define PACKED_BYTES ((size_t)1 << 18)
 

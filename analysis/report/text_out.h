@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 struct text_packer;
 

@@ -14,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/intern.h"
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
-#include "profrig/strvec.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/intern.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 #define UNATTRIBUTED "[unattributed]"
 

@@ -2,7 +2,7 @@
 #ifndef PROFRIG_WRITERS_PRIVATE_H
 #define PROFRIG_WRITERS_PRIVATE_H
 
-#include "profrig/writer.h"
+#include "profrig/report/writer.h"
 
 extern const struct writer writer_csv, writer_json, writer_folded, writer_html;
 

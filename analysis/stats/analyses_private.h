@@ -2,7 +2,7 @@
 #ifndef PROFRIG_ANALYSES_PRIVATE_H
 #define PROFRIG_ANALYSES_PRIVATE_H
 
-#include "profrig/analysis.h"
+#include "profrig/stats/analysis.h"
 
 extern const struct analysis analysis_functions, analysis_callpaths, analysis_kernels,
 	analysis_busy, analysis_counters, analysis_power_filter, analysis_idle_power,

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profrig/sort.h"
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/sort.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 struct busy {
 	str_id device;

@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "profrig/analysis.h"
-#include "profrig/moments.h"
-#include "profrig/sort.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/moments.h"
+#include "profrig/base/sort.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/stats/analysis.h"
 
 /* Type 7: linear between the order statistics around (n − 1)·p. */
 static double quantile(const int64_t *sorted, size_t n, double p)

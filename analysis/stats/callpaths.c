@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profrig/u64map.h"
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 struct metrics {
 	uint64_t calls;

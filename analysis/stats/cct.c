@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/intern.h"
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/intern.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 #define DEEPER "[deeper]"
 

@@ -35,8 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profrig/profile.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/profile/profile.h"
 
 #define CCT_NONE UINT32_MAX
 #define CCT_MAX_DEPTH 4096

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 /* Order matters: the first match wins, so what is more specific stands higher. */
 const struct class_rule class_rules[] = {

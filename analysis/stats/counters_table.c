@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profrig/fs.h"
-#include "profrig/strvec.h"
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 static struct table *new_table(void)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 /* While groups and lanes are being found. */
 struct finder {

@@ -17,8 +17,8 @@
 #include "cct.h"
 #include "model_lanes.h"
 
-#include "profrig/energy.h"
-#include "profrig/sum.h"
+#include "profrig/base/sum.h"
+#include "profrig/energy/energy.h"
 
 #define GROUP_NONE UINT32_MAX
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "profrig/topology.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/topology/topology.h"
 
 struct energy_stream {
 	struct model *m;

@@ -17,7 +17,7 @@
 
 #include "series_label.h"
 
-#include "profrig/analysis.h"
+#include "profrig/stats/analysis.h"
 
 /* Which (series, view) are attributed: those of energy and power, in the order of the labels, the
  * device view before the host view. The device view is of devices only, and where there are queues

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 #define UNATTRIBUTED "[unattributed]"
 #define MAX_ERROR_REL 1e-9

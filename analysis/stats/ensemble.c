@@ -1,17 +1,17 @@
-#include "profrig/ensemble.h"
+#include "profrig/stats/ensemble.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/intern.h"
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
-#include "profrig/strvec.h"
-#include "profrig/student.h"
-#include "profrig/sum.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/intern.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/student.h"
+#include "profrig/base/sum.h"
+#include "profrig/base/xalloc.h"
 
 #define CONFIDENCE 0.95
 #define MAX_KEYS 5

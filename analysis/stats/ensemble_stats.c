@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/ensemble.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/stats/ensemble.h"
 
 #define FIRST_CRITICAL 4
 #define LAST_CRITICAL 4.0 /* of more values; it falls to 3.75 before it rises again */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 enum scope { SCOPE_DEVICE, SCOPE_HOST, SCOPES };
 static const char *const scope_name[] = { "device", "host" };

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 static struct table *new_table(void)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
 
 struct kernel {
 	str_id device, name;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 #define ROUND_EVENTS (1 << 20)
 

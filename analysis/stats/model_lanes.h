@@ -16,7 +16,7 @@
 #ifndef PROFRIG_MODEL_LANES_H
 #define PROFRIG_MODEL_LANES_H
 
-#include "profrig/energy.h"
+#include "profrig/energy/energy.h"
 
 struct model_lane {
 	struct lane_def def;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 void analysis_moments_release(struct analysis_moments *mo)
 {

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/sum.h"
-#include "profrig/text.h"
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/sum.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
 
 /* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 %. */
 #define SENSORS_AGREE 0.01

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "profrig/model.h"
+#include "profrig/model/model.h"
 
 static inline int64_t ns_add(int64_t a, int64_t b)
 {

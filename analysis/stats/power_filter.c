@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profrig/tau_fit.h"
-#include "profrig/warnings.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/counters/tau_fit.h"
+#include "profrig/model/warnings.h"
 
 static struct table *new_table(void)
 {

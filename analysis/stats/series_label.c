@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
 
 static const char *path_of(const struct model *m, const struct series_label *l)
 {

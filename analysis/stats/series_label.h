@@ -2,7 +2,7 @@
 #ifndef PROFRIG_SERIES_LABEL_H
 #define PROFRIG_SERIES_LABEL_H
 
-#include "profrig/counters.h"
+#include "profrig/counters/counters.h"
 
 struct series_label {
 	series_id series;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/strbuf.h"
-#include "profrig/topology.h"
-#include "profrig/u64map.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/topology/topology.h"
 
 /* Rows of one counter and view; the rest is one row that counts them. */
 #define MAX_SHARERS 64

@@ -1,8 +1,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "profrig/analysis.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/stats/analysis.h"
 
 void table_set_release(struct table_set *ts)
 {

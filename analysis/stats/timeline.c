@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 /* What a page can draw: no more than this many points per series, whatever the length of the run.
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 static bool digit(char c)
 {

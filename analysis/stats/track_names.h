@@ -8,8 +8,8 @@
 #ifndef PROFRIG_TRACK_NAMES_H
 #define PROFRIG_TRACK_NAMES_H
 
-#include "profrig/model.h"
-#include "profrig/strvec.h"
+#include "profrig/base/strvec.h"
+#include "profrig/model/model.h"
 
 /* One name per track id, into an empty strvec. */
 void track_names(const struct model *m, struct strvec *ret);

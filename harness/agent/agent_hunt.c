@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "profrig/clock.h"
+#include "profrig/base/clock.h"
 
 #define END_GRACE_NS (2 * NS_PER_S)
 /* What does not die of KILL sleeps in the kernel; it is not waited for longer than this. */

@@ -15,9 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/num.h"
-#include "profrig/proc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/num.h"
+#include "profrig/base/proc.h"
 
 /* Events waiting for a reader; over this no request is read. */
 #define OUT_HIGH ((size_t)1 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 void event_begin(struct event *ev, const char *name)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 static int add_range(cpu_set_t *set, const char *word)
 {

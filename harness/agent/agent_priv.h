@@ -20,12 +20,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "profrig/agent.h"
-#include "profrig/err.h"
-#include "profrig/json_out.h"
-#include "profrig/strbuf.h"
-#include "profrig/strvec.h"
-#include "profrig/vec.h"
+#include "profrig/base/err.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/vec.h"
+#include "profrig/engine/agent.h"
 
 /* --- events --- */
 

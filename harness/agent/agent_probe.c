@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 #define MAX_LIB_DIRS 256
 #define MAX_CONF_LINES 4096

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
 
 #define MAX_WAIT_MS INT64_C(3600000)
 

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/door.h"
-#include "profrig/proc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/door.h"
+#include "profrig/base/proc.h"
 
 int step_find(const struct agent *a, int64_t id)
 {

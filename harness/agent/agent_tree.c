@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 #define MAX_RESCANS 8
 /* Of the list of children; with more of them, all processes are looked at. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/runconf.h"
+#include "profrig/base/fs.h"
+#include "profrig/config/runconf.h"
 
 static char *folder_name(const char *cwd, const char *path)
 {

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profrig/fs.h"
-#include "profrig/vec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/vec.h"
+#include "profrig/base/xalloc.h"
 
 struct piped {
 	char *path, *text;

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "profrig/err.h"
+#include "profrig/base/err.h"
 
 /* As fs_read. */
 int conf_read(const char *path, size_t max, char **ret, size_t *ret_n, struct err *err);

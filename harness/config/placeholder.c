@@ -1,10 +1,10 @@
-#include "profrig/placeholder.h"
+#include "profrig/config/placeholder.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 /* Length of the name at s when it is followed by '}', else 0. */
 static size_t name_length(const char *s)

@@ -1,4 +1,4 @@
-#include "profrig/results.h"
+#include "profrig/config/results.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 /* Words that stand for an error in what Python and GPU programs print. A test summary's "0 FAILED"
  * and a program that ends by sys.exit(0) are none. */

@@ -1,4 +1,4 @@
-#include "profrig/runconf.h"
+#include "profrig/config/runconf.h"
 #include "conf_read.h"
 #include "runconf_int.h"
 #include "schema.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
 
 static const char cli[] = "command line";
 

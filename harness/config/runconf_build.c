@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/mad.h"
+#include "profrig/base/fs.h"
+#include "profrig/madengine/mad.h"
 
 #define USER_ENV "PROFRIG_REGISTRY_USER"
 #define PASSWORD_ENV "PROFRIG_REGISTRY_PASSWORD"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
+#include "profrig/base/fs.h"
 
 #define SCRIPT_TIMEOUT_S 1200.0
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/redact.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/text.h"
 
 #define MAX_GPU 1023
 #define PULL_TIMEOUT_S 3600.0

@@ -5,7 +5,7 @@
 #ifndef PROFRIG_RUNCONF_INT_H
 #define PROFRIG_RUNCONF_INT_H
 
-#include "profrig/runconf.h"
+#include "profrig/config/runconf.h"
 
 struct loader {
 	struct runconf *rc;

@@ -7,9 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
 
 #define MAX_CPU (CPU_SETSIZE - 1)
 #define MAX_OPTION_FILE ((size_t)4 << 20)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 static bool is_given(const struct cfg_node *n)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/runconf.h"
+#include "profrig/config/runconf.h"
 
 static void release_env(struct runconf_env *v, size_t nr)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/regex.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/regex.h"
 
 static const struct cfg_node *map_at(const struct cfg_node *map, const char *key)
 {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/devices.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/devices/devices.h"
 
 #define MAX_SECRET_FILE ((size_t)1 << 20)
 

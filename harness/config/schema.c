@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/num.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_SIBLINGS 64
 

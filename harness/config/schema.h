@@ -9,7 +9,7 @@
 #ifndef PROFRIG_SCHEMA_H
 #define PROFRIG_SCHEMA_H
 
-#include "profrig/runconf.h"
+#include "profrig/config/runconf.h"
 
 /* schema_check with keys that are not in the table going to `unknown`. */
 void schema_check_keys(const struct cfg_node *root, const struct schema_key *table,

@@ -1,6 +1,6 @@
 /* Every key of a run's configuration: what `profrig list options` prints and what validation and
  * defaults go by. */
-#include "profrig/runconf.h"
+#include "profrig/config/runconf.h"
 
 #define YEAR_S 31536000.0
 

@@ -1,13 +1,13 @@
-#include "profrig/tool.h"
+#include "profrig/config/tool.h"
 #include "tool_int.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 const char *tool_class_name(enum tool_class c)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 void tool_control_init(struct tool_control *c)
 {

@@ -4,8 +4,8 @@
 #ifndef PROFRIG_TOOL_INT_H
 #define PROFRIG_TOOL_INT_H
 
-#include "profrig/runconf.h"
-#include "profrig/tool.h"
+#include "profrig/config/runconf.h"
+#include "profrig/config/tool.h"
 
 extern const struct schema_key tool_table[];
 

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/placeholder.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/config/placeholder.h"
 
 #define SAMPLER_KINDS "procfs|estimate|rapl|amdgpu|rocm_smi|nvml|replay|auto"
 

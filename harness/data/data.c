@@ -8,9 +8,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_COUNTED 100000
 #define MAX_HASHED 1000000

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/json_out.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/xalloc.h"
 
 #define ENTRY_SCHEMA "profrig.data/1"
 

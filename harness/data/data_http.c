@@ -13,9 +13,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 #define TRIES 6 /* in a row without a byte more */
 #define FIRST_WAIT_MS 200

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "profrig/clock.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/xalloc.h"
 
 #define LANES 8
 #define SHOW_NS (100 * NS_PER_MS)

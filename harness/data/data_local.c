@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 #define COPY_BLOCK ((size_t)1 << 20)
 #define MAX_DEPTH 256

@@ -18,8 +18,8 @@
 
 #include <stdatomic.h>
 
-#include "profrig/data.h"
-#include "profrig/strvec.h"
+#include "profrig/base/strvec.h"
+#include "profrig/data/data.h"
 
 /* One file: of a listing (what there should be) or of an entry (what there is). */
 struct data_file {

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_PAGE ((size_t)16 << 20)
 #define MAX_PAGES 10000

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/proc_watch.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/proc_watch.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_FILES 1000000
 

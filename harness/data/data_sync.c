@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 static const struct data_file *find(const data_files *files, const char *rel)
 {

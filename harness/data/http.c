@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/dynlib.h"
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/dynlib.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_REDIRECTS 10L
 #define CONNECT_TIMEOUT_S 30L

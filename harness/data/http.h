@@ -17,8 +17,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "profrig/data.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/data/data.h"
 
 struct http_access {
 	const char *user, *password, *token; /* NULL */

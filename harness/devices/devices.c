@@ -1,4 +1,4 @@
-#include "profrig/devices.h"
+#include "profrig/devices/devices.h"
 #include "devices_int.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/text.h"
 
 const char *devices_root(void)
 {

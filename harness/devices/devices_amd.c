@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/text.h"
 
 #define NODES "/sys/class/kfd/kfd/topology/nodes"
 #define IDS "/usr/share/libdrm/amdgpu.ids"

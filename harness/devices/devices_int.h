@@ -2,7 +2,7 @@
 #ifndef DEVICES_INT_H
 #define DEVICES_INT_H
 
-#include "profrig/devices.h"
+#include "profrig/devices/devices.h"
 
 #define DEVICE_FILE_MAX ((size_t)1 << 20)
 #define DEVICES_MAX 1024

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/dynlib.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
+#include "profrig/base/dynlib.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
 
 #define GPUS "/proc/driver/nvidia/gpus"
 #define VERSION "/proc/driver/nvidia/version"

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 static void words(struct strvec *argv)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 void engine_words(struct strvec *argv, const char *variable, const char *program)
 {

@@ -2,8 +2,8 @@
 #ifndef ENGINE_PRIV_H
 #define ENGINE_PRIV_H
 
-#include "profrig/engine.h"
-#include "profrig/engine_image.h"
+#include "profrig/engine/engine.h"
+#include "profrig/engine/engine_image.h"
 
 /* The words of an environment variable, else the program's own name. */
 void engine_words(struct strvec *argv, const char *variable, const char *program);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_apptainer,
 					 &engine_host, NULL };

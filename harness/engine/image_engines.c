@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "profrig/engine_image.h"
+#include "profrig/engine/engine_image.h"
 
 const struct image_engine *const image_engines[] = { &image_docker, &image_podman, NULL };
 

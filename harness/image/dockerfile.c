@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
 
 #define MAX_DOCKERFILE ((size_t)4 << 20)
 #define CONTEXT_LINES 5

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/proc_watch.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/proc_watch.h"
 
 #define PROBE_TIMEOUT_MS 15000
 #define PUSH_TIMEOUT_S 0.0

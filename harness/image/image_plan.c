@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/image.h"
-#include "profrig/strbuf.h"
-#include "profrig/text.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/text.h"
+#include "profrig/image/image.h"
 
 /*
  * A path component of an image's name is [a-z0-9]+ joined by '.', '_', '__' or any number of '-'.

@@ -5,7 +5,7 @@
 #ifndef IMAGE_PRIV_H
 #define IMAGE_PRIV_H
 
-#include "profrig/image.h"
+#include "profrig/image/image.h"
 
 /* What a Dockerfile's text says, which is taken apart in place; d->path and d->context are set up
  * before. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
+#include "profrig/base/fs.h"
 
 #define PREFIX "private-"
 #define LOCK ".lock"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/proc_watch.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/proc_watch.h"
 
 #define FACTS_TIMEOUT_MS 30000
 #define LOGIN_TIMEOUT_S 120.0

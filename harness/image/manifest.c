@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/image.h"
-#include "profrig/json_out.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/image/image.h"
 
 #define MAX_MANIFEST ((size_t)16 << 20)
 

@@ -1,4 +1,4 @@
-#include "profrig/plan.h"
+#include "profrig/plan/plan.h"
 #include "plan_int.h"
 
 #include <ctype.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/placeholder.h"
+#include "profrig/base/fs.h"
+#include "profrig/config/placeholder.h"
 
 void plan_problem(struct maker *m, const char *where, const char *fmt, ...)
 {

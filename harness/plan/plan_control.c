@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
+#include "profrig/base/fs.h"
 
 static bool is_paused(const struct runconf_record *r)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/redact.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/strbuf.h"
 
 static struct plan_env *find(const struct plan_step *s, const char *name)
 {

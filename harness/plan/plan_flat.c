@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 const char *plan_env_value(const struct plan_env *e)
 {

@@ -5,7 +5,7 @@
 #ifndef PROFRIG_PLAN_FLAT_H
 #define PROFRIG_PLAN_FLAT_H
 
-#include "profrig/plan.h"
+#include "profrig/plan/plan.h"
 
 struct flat_row {
 	char *key, *value, *origin; /* "container.caps", "[SYS_PTRACE]", "profrig.yaml:9" */

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 static void inside_add(struct maker *m, const char *rel, bool file, bool writable)
 {

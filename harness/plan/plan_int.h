@@ -5,7 +5,7 @@
 #ifndef PROFRIG_PLAN_INT_H
 #define PROFRIG_PLAN_INT_H
 
-#include "profrig/plan.h"
+#include "profrig/plan/plan.h"
 
 #define SCRIPT_TIMEOUT_S 600.0
 #define SCRIPT_SHELL "/bin/sh"

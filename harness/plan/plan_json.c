@@ -1,8 +1,8 @@
 /* The plan for programs: schema profrig.plan/1. */
 #include "plan_flat.h"
 
-#include "profrig/json_out.h"
-#include "profrig/redact.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/redact.h"
 
 static void words(struct json_out *j, const char *key, const struct strvec *v)
 {

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "profrig/plan.h"
+#include "profrig/plan/plan.h"
 
 static void release_step(struct plan_step *s)
 {

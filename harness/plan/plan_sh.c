@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "profrig/num.h"
-#include "profrig/redact.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/num.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/strbuf.h"
 
 static void word(const char *s, FILE *f)
 {

@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-#include "profrig/fs.h"
-#include "profrig/json_out.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/strbuf.h"
 
 void plan_source(struct maker *m)
 {

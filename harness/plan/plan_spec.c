@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 static bool mounted(const struct runconf *c, const char *container)
 {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/redact.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/strbuf.h"
 
 #define VALUE_WIDTH 56 /* wider values push their origin to the right, the others stay aligned */
 

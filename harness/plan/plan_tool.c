@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
 
 const char *plan_interface(const char *word)
 {

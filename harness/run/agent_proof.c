@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 /* What /proc tells of a process to everybody. */
 struct seen {

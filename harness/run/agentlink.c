@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "profrig/agent.h"
-#include "profrig/clock.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/engine/agent.h"
 
 #define MAX_EVENT (4 * AGENT_MAX_LINE)
 #define MAX_ERRS ((size_t)64 << 10)

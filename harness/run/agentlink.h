@@ -26,10 +26,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "profrig/agent.h"
-#include "profrig/err.h"
-#include "profrig/proc.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/err.h"
+#include "profrig/base/proc.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/engine/agent.h"
 
 struct agent_link {
 	pid_t pid; /* of the engine's process, 0 none */

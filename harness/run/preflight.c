@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
 
 #define IMAGE_TIMEOUT_MS 30000
 #define HELLO_TIMEOUT_MS 120000

@@ -9,9 +9,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/redact.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/redact.h"
 
 #define HELLO_TIMEOUT_MS 120000
 #define DEFAULT_GRACE_S 10.0

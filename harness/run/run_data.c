@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
 
 static void on_phase(void *ctx, const char *phase)
 {

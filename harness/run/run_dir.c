@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
 
 /* --- a file that must be written also when nothing else can be --- */
 

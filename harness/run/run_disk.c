@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "profrig/fs.h"
+#include "profrig/base/fs.h"
 
 /* The folder in which the run will make the first one of its own. Owned. */
 static char *nearest_folder(const char *path)

@@ -8,10 +8,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/image.h"
-#include "profrig/num.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/image/image.h"
 
 #define ENGINE_TIMEOUT_MS 10000
 

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/temps.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/temps.h"
+#include "profrig/base/xalloc.h"
 
 #define GIT_TIMEOUT_MS 3000
 #define MAX_SMALL ((size_t)64 << 10) /* HEAD, .git, commondir */

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
 
 /* "/" holds also /proc and what programs are found in, all of it by links. */
 static void hold_one(struct run *rn, const char *dir)

@@ -6,8 +6,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/redact.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/redact.h"
 
 #define MAX_MODEL 64
 

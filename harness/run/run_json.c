@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/json_out.h"
-#include "profrig/redact.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/redact.h"
 
 static const char *const status_names[] = {
 	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",

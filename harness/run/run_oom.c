@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strvec.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_TEXT ((size_t)256 << 10)
 

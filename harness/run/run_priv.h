@@ -38,10 +38,10 @@
 #include <pthread.h>
 #include <stdarg.h>
 
-#include "profrig/clock.h"
-#include "profrig/data.h"
-#include "profrig/json_out.h"
-#include "profrig/run.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/json_out.h"
+#include "profrig/data/data.h"
+#include "profrig/run/run.h"
 
 #define RUN_SCHEMA "profrig.run/1"
 #define RUN_LOCK ".lock"

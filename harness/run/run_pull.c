@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "profrig/image.h"
-#include "profrig/proc_watch.h"
+#include "profrig/base/proc_watch.h"
+#include "profrig/image/image.h"
 
 struct listener {
 	const struct run_events *events;

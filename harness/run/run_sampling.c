@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
 
 #define READ_BLOCK ((size_t)1 << 16)
 

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
 
 #define CLONE_TIMEOUT_S 3600
 #define TICK_MS 100

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/door.h"
-#include "profrig/utf8.h"
+#include "profrig/base/door.h"
+#include "profrig/base/utf8.h"
 
 /* How long to wait for the agent's word on something it does at once. */
 #define ANSWER_NS (60 * NS_PER_S)

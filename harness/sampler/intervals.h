@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "profrig/vec.h"
+#include "profrig/base/vec.h"
 
 struct intervals {
 	VEC(int64_t) kept;

@@ -37,15 +37,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/metronome.h"
-#include "profrig/num.h"
-#include "profrig/sampler.h"
-#include "profrig/sketch.h"
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/metronome.h"
+#include "profrig/base/num.h"
+#include "profrig/base/sketch.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/sampler/sampler.h"
 
 #define DEFAULT_PERIOD_S 0.1
 #define MAX_REASONS 64

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 #define BATCH 8
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profrig/sampler.h"
+#include "profrig/sampler/sampler.h"
 
 struct reading {
 	int64_t t_ns, took_ns;

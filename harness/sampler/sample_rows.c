@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/num.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
 
 void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, size_t nr_dev,
 		      bool changes)

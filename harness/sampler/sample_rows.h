@@ -13,8 +13,8 @@
 #ifndef PROFRIG_SAMPLE_ROWS_H
 #define PROFRIG_SAMPLE_ROWS_H
 
-#include "profrig/sampler.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/sampler/sampler.h"
 
 /*
  * A field as it was written last. Asked 1000 times a second, a device mostly gives the value it

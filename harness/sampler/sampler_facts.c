@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "profrig/num.h"
-#include "profrig/sampler.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/sampler/sampler.h"
 
 static struct sampler_fact *add(struct sampler_facts *f, const char *name)
 {

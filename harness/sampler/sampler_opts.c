@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/vec.h"
+#include "profrig/base/vec.h"
 
 const char *sampler_option(const struct sampler_opts *o, const char *name, const char *def)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/num.h"
-#include "profrig/sampler.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/sampler/sampler.h"
 
 /* GPU sources first, in the order in which "auto" tries them. */
 const struct sampler *const samplers[] = {

@@ -5,7 +5,7 @@
 #ifndef PROFRIG_SAMPLERS_PRIVATE_H
 #define PROFRIG_SAMPLERS_PRIVATE_H
 
-#include "profrig/sampler.h"
+#include "profrig/sampler/sampler.h"
 
 extern const struct sampler sampler_procfs, sampler_estimate, sampler_rapl, sampler_amdgpu,
 	sampler_rocm_smi, sampler_nvml, sampler_replay;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "profrig/energy.h"
-#include "profrig/sink.h"
-#include "profrig/vec.h"
+#include "profrig/base/vec.h"
+#include "profrig/energy/energy.h"
+#include "profrig/model/sink.h"
 
 #define CALLS 2000000
 #define NODES 100

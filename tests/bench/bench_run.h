@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/strvec.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_RUNS 99
 

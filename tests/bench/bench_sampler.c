@@ -15,7 +15,7 @@
  * follows this very process. These are the costs of our side; on a real machine the driver's come
  * on top.
  */
-#include "../fakes/machine.h"
+#include "tests/fakes/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/metronome.h"
-#include "profrig/num.h"
-#include "profrig/sampler.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/metronome.h"
+#include "profrig/base/num.h"
+#include "profrig/sampler/sampler.h"
 
 #define PERIOD_S 0.001
 

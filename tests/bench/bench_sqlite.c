@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/reader.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/readers/reader.h"
 
 #define RUNS 7
 #define DEPTH 5

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profrig/num.h"
+#include "profrig/base/num.h"
 
 static uint64_t seed = 11;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/num.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/num.h"
 
 #define BLOCK ((size_t)65536)
 #define LINE 64

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 #define MACHINE_UNUSED __attribute__((unused))
 

@@ -4,14 +4,14 @@
 #ifndef PROFRIG_FUZZ_CFG_H
 #define PROFRIG_FUZZ_CFG_H
 
-#include "../../harness/config/schema.h"
+#include "schema.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/placeholder.h"
+#include "profrig/config/placeholder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

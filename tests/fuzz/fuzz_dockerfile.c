@@ -1,5 +1,5 @@
-#include "../../harness/image/image_priv.h"
 #include "fuzz.h"
+#include "image_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

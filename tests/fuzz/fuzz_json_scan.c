@@ -1,7 +1,7 @@
-#include "../../analysis/readers/json_scan.h"
 #include "fuzz.h"
+#include "json_scan.h"
 
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
 
 static void require(bool ok)
 {

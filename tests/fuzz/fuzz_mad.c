@@ -1,7 +1,7 @@
 /* Contexts, batch files and entries of models.json: whatever they hold, problems or a configuration
  * that the schema can look through; tags and their arguments. */
-#include "../../harness/config/mad_int.h"
 #include "fuzz_cfg.h"
+#include "mad_int.h"
 
 static void try_context(const char *text, bool lenient)
 {

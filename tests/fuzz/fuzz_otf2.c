@@ -3,19 +3,19 @@
  * anchor, 1 global definitions, 2 local definitions, 3 events; 4 to 7 those of an archive that
  * profrig wrote. Whatever is in it, reading ends, and what was read is sound.
  */
-#include "../../analysis/readers/readers_private.h"
-#include "../../analysis/report/converters_private.h"
-#include "../fixtures/gen/otf2_gen.c"
+#include "converters_private.h"
 #include "fuzz.h"
+#include "readers_private.h"
+#include "tests/fixtures/gen/otf2_gen.c"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/profile.h"
-#include "profrig/warnings.h"
+#include "profrig/base/fs.h"
+#include "profrig/model/warnings.h"
+#include "profrig/profile/profile.h"
 
 enum { FILES = 4, ARCHIVES = 2 };
 

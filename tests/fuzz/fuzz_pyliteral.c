@@ -2,7 +2,7 @@
  * is also JSON gives the tree that JSON gives. */
 #include "fuzz_cfg.h"
 
-#include "profrig/shell_words.h"
+#include "profrig/base/shell_words.h"
 
 static void must_be_same(const struct cfg_node *a, const struct cfg_node *b)
 {

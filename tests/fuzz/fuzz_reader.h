@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profrig/reader.h"
+#include "profrig/readers/reader.h"
 
 static inline void fuzz_require(bool ok, const char *what)
 {

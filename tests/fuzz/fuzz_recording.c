@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profrig/sampler.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/sampler/sampler.h"
 
 #define READS 200
 

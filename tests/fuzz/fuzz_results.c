@@ -1,6 +1,6 @@
 /* What a workload may print or leave as its results: the first byte says as what it is read. */
-#include "../../harness/run/run_results.h"
 #include "fuzz.h"
+#include "run_results.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "../../harness/data/data_priv.h"
+#include "data_priv.h"
 #include "fuzz.h"
 
 /* No name that is taken leads out of the folder it is for. */

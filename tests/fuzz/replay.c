@@ -1,10 +1,10 @@
 /* Runs a fuzz entry over files, or over standard input, where there is no fuzzer. */
 #include "fuzz.h"
 
-#include "profrig/err.h"
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/err.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 #define MAX_BYTES ((size_t)64 << 20)
 

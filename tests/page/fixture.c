@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 #define BINS 400
 

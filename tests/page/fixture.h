@@ -5,7 +5,7 @@
 #ifndef PROFRIG_TESTS_PAGE_FIXTURE_H
 #define PROFRIG_TESTS_PAGE_FIXTURE_H
 
-#include "profrig/writer.h"
+#include "profrig/report/writer.h"
 
 /* One call path in preorder; times are per track. */
 struct fx_call {

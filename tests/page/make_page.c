@@ -2,18 +2,18 @@
  * make_page DIR SCENARIO: writes DIR/report.html (the page), DIR/plain.html (as PAGE=0 writes it)
  * and DIR/tables/<name>.csv of a report made in code.
  */
-#include "../../analysis/report/html_private.h"
-#include "../../analysis/report/writers_private.h"
 #include "fixture.h"
+#include "html_private.h"
+#include "writers_private.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 static const char *const tracks[] = { "mlp (4242)", "loader (4251)", NULL };
 

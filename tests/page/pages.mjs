@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-const require = createRequire(new URL('../../analysis/report/ui/package.json', import.meta.url));
+const require = createRequire(new URL('../../analysis/report/page/ui/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 
 const B = process.env.B || 'build';

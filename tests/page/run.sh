@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export B=${B:-build}
-ui=analysis/report/ui
+ui=analysis/report/page/ui
 
 missing() {
 	case ",${PROFRIG_REQUIRE:-}," in

@@ -1,15 +1,15 @@
 // The parts of the page that make no element, under plain node.
 
-import { whichOf } from '../../analysis/report/ui/src/run.js';
+import { whichOf } from '../../analysis/report/page/ui/src/run.js';
 import { deepEqual, done, equal, near, ok, test } from './tap.mjs';
-import * as fmt from '../../analysis/report/ui/src/format.js';
-import { Categories, contrast, shade } from '../../analysis/report/ui/src/colors.js';
-import { Report } from '../../analysis/report/ui/src/data.js';
-import * as facts from '../../analysis/report/ui/src/facts.js';
-import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/ui/src/flametree.js';
-import { kernelColumns, unitOfRow } from '../../analysis/report/ui/src/functions.js';
-import { runFacts } from '../../analysis/report/ui/src/summary.js';
-import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/ui/src/series.js';
+import * as fmt from '../../analysis/report/page/ui/src/format.js';
+import { Categories, contrast, shade } from '../../analysis/report/page/ui/src/colors.js';
+import { Report } from '../../analysis/report/page/ui/src/data.js';
+import * as facts from '../../analysis/report/page/ui/src/facts.js';
+import { buildTree, findPath, metrics, pathOf, sandwich, searchTree, topSelf } from '../../analysis/report/page/ui/src/flametree.js';
+import { kernelColumns, unitOfRow } from '../../analysis/report/page/ui/src/functions.js';
+import { runFacts } from '../../analysis/report/page/ui/src/summary.js';
+import { baseName, binAt, chartsOf, seriesOf, windowEnergy, windowStats } from '../../analysis/report/page/ui/src/series.js';
 
 const plain = (s) => s.replace(/[\u00a0\u202f]/g, ' ');
 const table = (columns, rows) => ({ columns: columns.map((name) => ({ name })), data: columns.map((_, i) => rows.map((r) => r[i])) });

@@ -18,11 +18,11 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "profrig/err.h"
-#include "profrig/fs.h"
-#include "profrig/num.h"
-#include "profrig/text.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/err.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/num.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
 
 #define UNUSED __attribute__((unused))
 

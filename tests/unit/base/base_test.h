@@ -4,7 +4,7 @@
 #ifndef PROFRIG_BASE_TEST_H
 #define PROFRIG_BASE_TEST_H
 
-#include "../test.h"
+#include "test.h"
 
 #include <fcntl.h>
 

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "profrig/clock.h"
+#include "profrig/base/clock.h"
 
 static void test_utc(void **state UNUSED)
 {

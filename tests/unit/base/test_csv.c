@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "profrig/csv.h"
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/csv.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
 
 /* "[a|b][c]" for two records; an error ends it with "!-errno". */
 static void dump(struct csv_reader *r, struct strbuf *out, struct err *err)

@@ -1,9 +1,9 @@
-#include "../test.h"
+#include "test.h"
 
-#include "profrig/csv.h"
-#include "profrig/csv_scan.h"
-#include "profrig/strbuf.h"
-#include "profrig/vec.h"
+#include "profrig/base/csv.h"
+#include "profrig/base/csv_scan.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/vec.h"
 
 /* All fields, ends of fields as '|' and of records as ';'. */
 static char *fields_of(const char *text, size_t n)

@@ -18,9 +18,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "profrig/door.h"
-#include "profrig/fs.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
 
 struct ground {
 	char top[64], run[80], victim[80];

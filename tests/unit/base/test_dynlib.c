@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "profrig/dynlib.h"
+#include "profrig/base/dynlib.h"
 
 double profrig_no_such_function(double);
 

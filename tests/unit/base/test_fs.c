@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
 
 static char *dir;
 

@@ -1,13 +1,13 @@
 /* Copies of trees: what is followed, left out and never written through. */
-#include "../test.h"
+#include "test.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 struct places {
 	char *top, *from, *to;

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/intern.h"
+#include "profrig/base/intern.h"
 
 static void test_ids(void **state UNUSED)
 {

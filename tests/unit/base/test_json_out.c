@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "profrig/json_out.h"
-#include "profrig/strbuf.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/strbuf.h"
 
 struct doc {
 	struct json_out j;

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/log.h"
+#include "profrig/base/log.h"
 
 static void say_all(void)
 {

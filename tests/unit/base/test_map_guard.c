@@ -1,4 +1,4 @@
-#include "../test.h"
+#include "test.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "profrig/map_guard.h"
+#include "profrig/base/map_guard.h"
 
 #define PAGES 8
 #define PAGE 4096

@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "profrig/clock.h"
-#include "profrig/metronome.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/metronome.h"
 
 #define PERIOD NS_PER_MS
 

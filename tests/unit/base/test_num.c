@@ -4,8 +4,8 @@
 #include <locale.h>
 #include <math.h>
 
-#include "profrig/digits.h"
-#include "profrig/num.h"
+#include "profrig/base/digits.h"
+#include "profrig/base/num.h"
 
 static void test_i64(void **state UNUSED)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "profrig/paired.h"
+#include "profrig/base/paired.h"
 
 static void near(double got, double want, double tolerance)
 {

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/pool.h"
+#include "profrig/base/pool.h"
 
 static void test_zeroed_aligned(void **state UNUSED)
 {

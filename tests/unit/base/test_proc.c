@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "profrig/clock.h"
-#include "profrig/fs.h"
-#include "profrig/proc.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/proc.h"
 
 #define SELF "/proc/self/exe"
 

@@ -1,10 +1,10 @@
-#include "../test.h"
+#include "test.h"
 
 #include <fcntl.h>
 #include <signal.h>
 
-#include "profrig/clock.h"
-#include "profrig/proc_watch.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/proc_watch.h"
 
 static void sh(struct proc_watch *w, const char *script, char *argv[4])
 {

@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 
-#include "profrig/clock.h"
-#include "profrig/log.h"
-#include "profrig/progress.h"
+#include "profrig/base/clock.h"
+#include "profrig/base/log.h"
+#include "profrig/base/progress.h"
 
 #define WIPE "\r\033[K"
 

@@ -1,6 +1,6 @@
-#include "../test.h"
+#include "test.h"
 
-#include "profrig/redact.h"
+#include "profrig/base/redact.h"
 
 static void is(const char *text, const char *want)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "profrig/proc.h"
-#include "profrig/shell_words.h"
-#include "profrig/strbuf.h"
-#include "profrig/xalloc.h"
+#include "profrig/base/proc.h"
+#include "profrig/base/shell_words.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
 
 static const struct {
 	const char *text;

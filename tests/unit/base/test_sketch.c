@@ -1,11 +1,11 @@
-#include "../test.h"
+#include "test.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "profrig/moments.h"
-#include "profrig/sketch.h"
-#include "profrig/sort.h"
+#include "profrig/base/moments.h"
+#include "profrig/base/sketch.h"
+#include "profrig/base/sort.h"
 
 /* ---- buckets ---- */
 

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/sort.h"
+#include "profrig/base/sort.h"
 
 static int cmp_i64(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/strbuf.h"
+#include "profrig/base/strbuf.h"
 
 static void test_grow(void **state UNUSED)
 {

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/strvec.h"
+#include "profrig/base/strvec.h"
 
 static void assert_words(const struct strvec *sv, const char *joined)
 {

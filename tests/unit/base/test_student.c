@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "profrig/student.h"
+#include "profrig/base/student.h"
 
 static void quantiles(void **state UNUSED)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "profrig/table.h"
+#include "profrig/base/table.h"
 
 static struct table *functions(void)
 {

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profrig/fs.h"
-#include "profrig/strbuf.h"
-#include "profrig/temps.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/temps.h"
 
 static char *dir;
 

@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/text.h"
+#include "profrig/base/text.h"
 
 static void test_suffix(void **state UNUSED)
 {

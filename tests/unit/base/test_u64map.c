@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/u64map.h"
+#include "profrig/base/u64map.h"
 
 static void test_numbering(void **state UNUSED)
 {

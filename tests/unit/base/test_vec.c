@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/vec.h"
+#include "profrig/base/vec.h"
 
 struct pair {
 	int a, b;

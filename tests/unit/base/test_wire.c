@@ -1,7 +1,7 @@
 /* Values as bytes, there and back; and bytes that are too few. */
 #include "base_test.h"
 
-#include "profrig/wire.h"
+#include "profrig/base/wire.h"
 
 struct pair {
 	int64_t a;

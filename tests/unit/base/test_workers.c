@@ -1,6 +1,6 @@
-#include "../test.h"
+#include "test.h"
 
-#include "profrig/workers.h"
+#include "profrig/base/workers.h"
 
 struct tally {
 	unsigned char done[1000]; /* by job */

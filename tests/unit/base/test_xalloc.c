@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "profrig/proc.h"
+#include "profrig/base/proc.h"
 
 static void test_sizes(void **state UNUSED)
 {

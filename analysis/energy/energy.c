@@ -1,0 +1,32 @@
+#include "attribution_private.h"
+
+#include "profrig/topology/topology.h"
+
+bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,
+			     const char *device, enum energy_view view, track_id t)
+{
+	const struct track *tr = &m->tracks.v[t];
+
+	if (view == VIEW_HOST)
+		return tr->kind == TRACK_THREAD && !tr->beside &&
+		       topology_sees(o->topology, m, t, s, device);
+	return tr->kind == TRACK_QUEUE && *device && topology_runs_on(o->topology, m, t, s, device);
+}
+
+track_id energy_sharer_of(const struct model *m, track_id t)
+{
+	track_id process = model_process_of(m, t);
+
+	return process == TRACK_NONE ? t : process;
+}
+
+void energy_result_release(struct energy_result *r)
+{
+	free(r->inclusive_j);
+	free(r->exclusive_j);
+	free(r->exclusive_ns);
+	free(r->marks);
+	free(r->pieces);
+	free(r->new_j);
+	*r = (struct energy_result){ 0 };
+}

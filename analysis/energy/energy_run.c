@@ -1,0 +1,704 @@
+#include "attribution_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/topology/topology.h"
+
+/* A job's curve before it found its grid, and what is known of it. */
+struct job {
+	struct energy_job what;
+	struct counter_info info;
+	struct energy_totals totals;
+	struct sum dead_j;
+	size_t domain, grid, counter; /* DOMAIN_NONE: too short to integrate */
+};
+#define DOMAIN_NONE SIZE_MAX
+
+/* A domain at work. walkers: [lane of the domain][grid]; lines: [class][grid]. */
+struct team {
+	struct domain d;
+	struct walker *walkers;
+	struct line *lines;
+	uint32_t idle_class, given_class;
+	struct walker *idle, *given; /* by grid; node 0 */
+	bool started;
+	/* ranks: which lanes (of the domain) and whether nobody's and anybody's time are here */
+	bool *here, whoever_here;
+	bool *lines_wanted; /* by class: somebody here reads them */
+	bool spread;        /* its lanes are not all of one rank */
+};
+
+struct energy_run {
+	const struct model *m;
+	struct energy_opts o;
+	VEC(struct job) jobs;
+	VEC(struct lane_def) lanes;
+	enum lane_mode *modes;
+	VEC(struct team) teams;
+	struct comm *comm;
+};
+
+/* ---- who takes part ---- */
+
+/* 0: it does not; else its process' weight. */
+static uint32_t lane_weight(const struct energy_run *run, const struct job *j, size_t lane)
+{
+	const struct lane_def *l = &run->lanes.v[lane];
+	double weight = 1;
+
+	if ((l->mode == LANE_WORK) != (j->what.view == VIEW_DEVICE) ||
+	    !energy_track_takes_part(run->m, &run->o, j->what.series, j->info.device, j->what.view,
+				     l->track))
+		return 0;
+	/* whoever gets all of it has no weight, and so has a piece of work */
+	if (j->what.view == VIEW_HOST && !run->o.independent)
+		weight = topology_weight(run->o.topology, run->m, l->track, j->what.series);
+	weight = fmin(fmax(weight * WEIGHT_UNIT, 1), 1000.0 * WEIGHT_UNIT);
+	return (uint32_t)lround(weight);
+}
+
+static bool same_lanes(const struct domain *d, const uint32_t *weights, size_t nr)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		n += weights[i] > 0;
+	if (n != d->lanes.nr)
+		return false;
+	for (size_t i = 0; i < d->lanes.nr; i++) {
+		if (weights[d->lanes.v[i].lane] != d->lanes.v[i].weight)
+			return false;
+	}
+	return true;
+}
+
+/* ---- a new domain ---- */
+
+static uint32_t class_new(struct domain *d, enum share_class_kind kind, uint32_t weight)
+{
+	VEC_PUSH(&d->classes, (struct share_class){ .kind = kind, .weight = weight });
+	return (uint32_t)(d->classes.nr - 1);
+}
+
+static uint32_t sharer_at(struct domain *d, uint32_t *of_track, track_id id, uint32_t weight)
+{
+	if (of_track[id] == UINT32_MAX) {
+		of_track[id] = (uint32_t)d->sharers.nr;
+		VEC_PUSH(&d->sharers, (struct sharer){ .id = id, .weight = weight });
+	}
+	return of_track[id];
+}
+
+/* Equal weights are none. */
+static bool weights_differ(const struct domain *d)
+{
+	for (size_t s = 1; s < d->sharers.nr; s++) {
+		if (d->sharers.v[s].weight != d->sharers.v[0].weight)
+			return true;
+	}
+	return false;
+}
+
+static void find_sharers(const struct energy_run *run, struct domain *d)
+{
+	size_t tracks = run->m->tracks.nr;
+	CLEANUP(xfreep) uint32_t *of_track = xreallocarray(NULL, tracks + 1, sizeof(*of_track));
+	bool weighted;
+
+	memset(of_track, 0xff, (tracks + 1) * sizeof(*of_track));
+	for (size_t i = 0; i < d->lanes.nr; i++) {
+		const struct lane_def *l = &run->lanes.v[d->lanes.v[i].lane];
+		track_id id = energy_sharer_of(run->m, l->track);
+		uint32_t s = sharer_at(d, of_track, id, d->lanes.v[i].weight);
+
+		d->lanes.v[i].sharer = s;
+		d->sharers.v[s].lanes += l->mode != LANE_COVER;
+	}
+	weighted = weights_differ(d);
+	for (size_t i = 0; i < d->sharers.nr; i++) {
+		struct sharer *s = &d->sharers.v[i];
+
+		s->weight = weighted ? s->weight : 1;
+		if (s->lanes > 1 || weighted)
+			s->share_class = class_new(d, CLASS_SPLIT, s->weight);
+	}
+	for (size_t i = 0; i < d->lanes.nr; i++)
+		d->lanes.v[i].share_class = d->sharers.v[d->lanes.v[i].sharer].share_class;
+}
+
+static size_t team_new(struct energy_run *run, enum energy_view view, const uint32_t *weights)
+{
+	struct team t = { .d = { .view = view, .independent = run->o.independent } };
+
+	class_new(&t.d, CLASS_COMMON, 1); /* number 0 */
+	for (size_t i = 0; i < run->lanes.nr; i++) {
+		if (weights[i])
+			VEC_PUSH(&t.d.lanes,
+				 (struct domain_lane){ .lane = i, .weight = weights[i] });
+	}
+	if (view == VIEW_HOST)
+		find_sharers(run, &t.d);
+	t.idle_class = class_new(&t.d, CLASS_IDLE, 1);
+	t.given_class = class_new(&t.d, CLASS_GIVEN, 1);
+	VEC_PUSH(&run->teams, t);
+	return run->teams.nr - 1;
+}
+
+static size_t team_of(struct energy_run *run, const struct job *j)
+{
+	CLEANUP(xfreep) uint32_t *weights = xcalloc(run->lanes.nr + 1, sizeof(*weights));
+
+	for (size_t i = 0; i < run->lanes.nr; i++)
+		weights[i] = lane_weight(run, j, i);
+	for (size_t i = 0; i < run->teams.nr; i++) {
+		const struct domain *d = &run->teams.v[i].d;
+
+		if (d->view == j->what.view && same_lanes(d, weights, run->lanes.nr))
+			return i;
+	}
+	return team_new(run, j->what.view, weights);
+}
+
+/* ---- jobs ---- */
+
+/* The counter's resolution: the greatest common divisor of its increments when they are whole
+ * numbers; most counters of energy are fine enough to have none worth naming. Increments that are
+ * all the same say nothing. */
+static double step_of(const struct series *se)
+{
+	double before = NAN, first = 0;
+	uint64_t gcd = 0;
+	bool differ = false;
+
+	for (size_t i = 0; i < se->value.nr && gcd != 1; i++) {
+		double v = se->value.v[i], d = fabs(v - before);
+
+		if (isnan(v))
+			continue;
+		before = v;
+		if (isnan(d))
+			continue;
+		if (d != floor(d) || d > 0x1p52)
+			return 0;
+		differ |= d < first || (first > 0 && d > first);
+		if (first == 0)
+			first = d;
+		for (uint64_t a = (uint64_t)d; a;) {
+			uint64_t rest = gcd % a;
+
+			gcd = a;
+			a = rest;
+		}
+	}
+	return differ && gcd > 1 ? (double)gcd : 0;
+}
+
+static void totals_begin(struct job *j, const struct curve *c)
+{
+	struct energy_totals *t = &j->totals;
+
+	snprintf(t->device, sizeof(t->device), "%s", j->info.device);
+	t->flags = c->flags;
+	t->median_period_ns = c->median_period_ns;
+	t->total_j = curve_total(c);
+	t->first_ns = c->n ? c->t_ns[0] : 0;
+	t->last_ns = c->n ? c->t_ns[c->n - 1] : -1;
+	for (size_t i = 0; c->marks && i + 1 < c->n; i++) {
+		if (c->marks[i] & CURVE_DEAD)
+			sum_add(&j->dead_j, c->de[i]);
+	}
+}
+
+static void job_to_grid(struct energy_run *run, size_t job, struct curve *c)
+{
+	struct job *j = &run->jobs.v[job];
+	struct domain *d = &run->teams.v[j->domain].d;
+	const struct series *se = &run->m->series.v[j->what.series];
+	double step_j = j->info.kind == SERIES_CUMULATIVE ? step_of(se) * j->info.scale : 0;
+	size_t g = 0;
+
+	while (g < d->grids.nr && !grid_fits(&d->grids.v[g], c))
+		g++;
+	if (g == d->grids.nr)
+		VEC_PUSH(&d->grids, (struct grid){ 0 });
+	j->grid = g;
+	j->counter = d->grids.v[g].counters.nr;
+	grid_add(&d->grids.v[g], job, c, step_j, j->info.max_rate);
+}
+
+static int job_add(struct energy_run *run, const struct energy_job *what, struct err *err)
+{
+	struct job j = { .what = *what,
+			 .info = counter_info(run->m, what->series),
+			 .domain = DOMAIN_NONE };
+	CLEANUP(curve_release) struct curve c = { 0 };
+	int r = curve_make(run->m, what->series, &j.info, &run->o, &c, err);
+
+	if (r < 0)
+		return r;
+	totals_begin(&j, &c);
+	if (c.n >= 2)
+		j.domain = team_of(run, &j);
+	VEC_PUSH(&run->jobs, j);
+	if (c.n >= 2)
+		job_to_grid(run, run->jobs.nr - 1, &c);
+	return 0;
+}
+
+/* ---- ranks ---- */
+
+/* Nobody's time is read by whoever reads the first lane. */
+static void team_place(const struct energy_run *run, struct team *t)
+{
+	const struct domain *d = &t->d;
+	int rank = comm_rank(run->comm);
+	int home = d->lanes.nr ? run->lanes.v[d->lanes.v[0].lane].rank : 0;
+
+	t->spread = false;
+	t->whoever_here = home == rank;
+	memset(t->lines_wanted, 0, d->classes.nr * sizeof(*t->lines_wanted));
+	for (size_t i = 0; i < d->lanes.nr; i++) {
+		int at = run->lanes.v[d->lanes.v[i].lane].rank;
+
+		t->spread |= at != home;
+		t->here[i] = at == rank;
+		t->lines_wanted[d->lanes.v[i].share_class] |= t->here[i];
+	}
+	t->lines_wanted[t->idle_class] = t->lines_wanted[t->given_class] = t->whoever_here;
+}
+
+void energy_run_ranks(struct energy_run *run, struct comm *c)
+{
+	run->comm = c;
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_place(run, &run->teams.v[i]);
+}
+
+static bool any_unsteady(const struct team *t, const struct lane_feed *feeds)
+{
+	for (size_t i = 0; i < t->d.lanes.nr; i++) {
+		if (!feeds[t->d.lanes.v[i].lane].steady)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a team's changes go from rank to rank in this round; all ranks find the same. */
+static bool is_exchanged(const struct energy_run *run, const struct team *t,
+			 const struct lane_feed *feeds)
+{
+	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
+}
+
+static void exchange(const struct energy_run *run, const struct lane_feed *feeds,
+		     struct share_changes *by_team)
+{
+	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
+	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
+	bool any = false;
+
+	for (size_t i = 0; i < run->teams.nr; i++) {
+		if (!is_exchanged(run, &run->teams.v[i], feeds))
+			continue;
+		any = true;
+		WIRE_PUT_VEC(&mine, &by_team[i].v);
+		VEC_CLEAR(&by_team[i].v);
+	}
+	if (!any)
+		return;
+	comm_gather(run->comm, mine.buf, mine.len, &all);
+	for (int r = 0; r < run->comm->size; r++) {
+		struct wire in = { all.bytes.buf + all.at[r], all.bytes.buf + all.at[r + 1],
+				   false };
+
+		for (size_t i = 0; i < run->teams.nr; i++) {
+			if (is_exchanged(run, &run->teams.v[i], feeds))
+				WIRE_TAKE_VEC(&in, &by_team[i].v);
+		}
+		if (in.bad)
+			comm_stop(run->comm, 1, "what rank %d sent does not end as it should", r);
+	}
+}
+
+static void team_save(const struct team *t, struct strbuf *to)
+{
+	size_t grids = t->d.grids.nr;
+
+	WIRE_PUT_ARRAY(to, t->here, t->d.lanes.nr);
+	WIRE_PUT(to, t->whoever_here);
+	for (size_t i = 0; i < t->d.lanes.nr * grids; i++) {
+		if (t->here[i / grids])
+			walker_save(&t->walkers[i], to);
+	}
+	for (size_t g = 0; t->whoever_here && g < grids; g++) {
+		walker_save(&t->idle[g], to);
+		walker_save(&t->given[g], to);
+	}
+}
+
+static void team_load(struct team *t, struct wire *from)
+{
+	size_t grids = t->d.grids.nr;
+	CLEANUP(xfreep) bool *here = xcalloc(t->d.lanes.nr + 1, sizeof(*here));
+	bool whoever;
+
+	wire_take(from, here, t->d.lanes.nr * sizeof(*here));
+	WIRE_TAKE(from, whoever);
+	for (size_t i = 0; i < t->d.lanes.nr * grids && !from->bad; i++) {
+		if (here[i / grids])
+			walker_load(&t->walkers[i], from);
+	}
+	for (size_t g = 0; whoever && g < grids && !from->bad; g++) {
+		walker_load(&t->idle[g], from);
+		walker_load(&t->given[g], from);
+	}
+	for (size_t i = 0; i < t->d.lanes.nr; i++)
+		t->here[i] |= here[i];
+	t->whoever_here |= whoever;
+}
+
+void energy_run_save(const struct energy_run *run, struct strbuf *to)
+{
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_save(&run->teams.v[i], to);
+}
+
+void energy_run_load(struct energy_run *run, struct wire *from)
+{
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_load(&run->teams.v[i], from);
+}
+
+/* ---- life ---- */
+
+static void team_start(const struct energy_run *run, struct team *t)
+{
+	const struct domain *d = &t->d;
+	size_t grids = d->grids.nr;
+
+	t->lines = xcalloc(d->classes.nr * grids + 1, sizeof(*t->lines));
+	t->walkers = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->walkers));
+	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
+	t->given = xcalloc(grids + 1, sizeof(*t->given));
+	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
+	t->lines_wanted = xcalloc(d->classes.nr, sizeof(*t->lines_wanted));
+	team_place(run, t);
+	for (size_t g = 0; g < grids; g++) {
+		const struct grid *grid = &d->grids.v[g];
+
+		for (size_t c = 0; c < d->classes.nr; c++)
+			line_init(&t->lines[c * grids + g], grid, d, &d->classes.v[c]);
+		for (size_t l = 0; l < d->lanes.nr; l++) {
+			enum lane_mode mode = run->modes[d->lanes.v[l].lane];
+
+			walker_init(&t->walkers[l * grids + g], grid, mode, mode != LANE_COVER);
+		}
+		walker_init(&t->idle[g], grid, LANE_CALLS, true);
+		walker_init(&t->given[g], grid, LANE_CALLS, false);
+	}
+}
+
+static void team_release(struct team *t)
+{
+	size_t grids = t->d.grids.nr;
+
+	for (size_t i = 0; t->lines && i < t->d.classes.nr * grids; i++)
+		line_release(&t->lines[i]);
+	for (size_t i = 0; t->walkers && i < t->d.lanes.nr * grids; i++)
+		walker_release(&t->walkers[i]);
+	for (size_t g = 0; t->idle && g < grids; g++) {
+		walker_release(&t->idle[g]);
+		walker_release(&t->given[g]);
+	}
+	free(t->lines);
+	free(t->walkers);
+	free(t->idle);
+	free(t->given);
+	free(t->here);
+	free(t->lines_wanted);
+	domain_release(&t->d);
+}
+
+int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
+		   const struct lane_def *lanes, size_t nr_lanes, const struct energy_opts *o,
+		   struct energy_run **ret, struct err *err)
+{
+	CLEANUP(energy_run_freep) struct energy_run *run = xcalloc(1, sizeof(*run));
+
+	run->m = m;
+	run->o = *o;
+	run->modes = xcalloc(nr_lanes + 1, sizeof(*run->modes));
+	for (size_t i = 0; i < nr_lanes; i++) {
+		VEC_PUSH(&run->lanes, lanes[i]);
+		run->modes[i] = lanes[i].mode;
+	}
+	for (size_t i = 0; i < nr_jobs; i++) {
+		int r = job_add(run, &jobs[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_start(run, &run->teams.v[i]);
+	*ret = STEAL(run);
+	return 0;
+}
+
+void energy_run_free(struct energy_run *run)
+{
+	if (!run)
+		return;
+	for (size_t i = 0; i < run->teams.nr; i++)
+		team_release(&run->teams.v[i]);
+	VEC_RELEASE(&run->teams);
+	VEC_RELEASE(&run->jobs);
+	VEC_RELEASE(&run->lanes);
+	free(run->modes);
+	free(run);
+}
+
+void energy_run_freep(struct energy_run **run)
+{
+	energy_run_free(*run);
+	*run = NULL;
+}
+
+/* ---- a round ---- */
+
+struct events {
+	VEC(struct lane_event) v;
+};
+
+/* Time with nobody, or with anybody, as a lane of its own; the first round begins with nobody. */
+static void whoever_active(const struct domain *d, bool somebody, bool first, struct events *ret)
+{
+	VEC_CLEAR(&ret->v);
+	if (first && !somebody)
+		VEC_PUSH(&ret->v, (struct lane_event){ INT64_MIN, 0, 0 });
+	for (size_t i = 0; i < d->active.t_ns.nr; i++) {
+		bool on = (d->active.value.v[i] > 0) == somebody;
+
+		VEC_PUSH(&ret->v,
+			 (struct lane_event){ d->active.t_ns.v[i], on ? 0 : NODE_NONE, 0 });
+	}
+}
+
+struct team_round {
+	struct team *t;
+	const struct lane_feed *feeds;
+	int64_t horizon_ns;
+};
+
+static void job_line(void *ctx, size_t i, unsigned worker)
+{
+	const struct team_round *r = ctx;
+	const struct domain *d = &r->t->d;
+
+	(void)worker;
+	if (r->t->lines_wanted[i / d->grids.nr])
+		line_extend(&r->t->lines[i], d, &d->classes.v[i / d->grids.nr], r->horizon_ns);
+}
+
+static void job_walker(void *ctx, size_t i, unsigned worker)
+{
+	const struct team_round *r = ctx;
+	size_t grids = r->t->d.grids.nr;
+	const struct domain_lane *l = &r->t->d.lanes.v[i];
+
+	(void)worker;
+	if (r->t->here[i])
+		walkers_round(&r->t->walkers[i * grids], &r->t->lines[l->share_class * grids],
+			      grids, &r->feeds[l->lane]);
+}
+
+static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, unsigned), void *ctx)
+{
+	if (w) {
+		workers_run(w, n, job, ctx);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		job(ctx, i, 0);
+}
+
+static void read_whoever(struct team *t, struct walker *walkers, uint32_t share_class,
+			 const struct events *e)
+{
+	struct lane_feed f = { .v = e->v.v, .nr = e->v.nr, .nodes = 1, .rows = 1 };
+	size_t grids = t->d.grids.nr;
+
+	walkers_round(walkers, &t->lines[share_class * grids], grids, &f);
+}
+
+static void team_whoever(struct team *t, bool first)
+{
+	struct events e = { VEC_INIT };
+
+	if (!t->whoever_here)
+		return;
+	whoever_active(&t->d, false, first, &e);
+	read_whoever(t, t->idle, t->idle_class, &e);
+	whoever_active(&t->d, true, first, &e);
+	read_whoever(t, t->given, t->given_class, &e);
+	VEC_RELEASE(&e.v);
+}
+
+static void team_round(struct team_round *r, struct share_changes *changes, struct workers *w)
+{
+	struct team *t = r->t;
+	struct domain *d = &t->d;
+	size_t grids = d->grids.nr;
+	bool first = !t->started;
+
+	t->started = true;
+	domain_share(d, changes);
+	run_all(w, d->classes.nr * grids, job_line, r);
+	run_all(w, d->lanes.nr, job_walker, r);
+	team_whoever(t, first);
+	domain_forget(d);
+}
+
+void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
+		      struct workers *w)
+{
+	CLEANUP(xfreep)
+	struct share_changes *changes = xcalloc(run->teams.nr + 1, sizeof(*changes));
+
+	for (size_t i = 0; i < run->teams.nr; i++)
+		domain_changes(&run->teams.v[i].d, run->modes, feeds, &changes[i]);
+	exchange(run, feeds, changes);
+	for (size_t i = 0; i < run->teams.nr; i++) {
+		team_round(&(struct team_round){ &run->teams.v[i], feeds, horizon_ns }, &changes[i],
+			   w);
+		VEC_RELEASE(&changes[i].v);
+	}
+}
+
+/* ---- results ---- */
+
+/* Where a lane stands in the team of a job; SIZE_MAX: it takes no part. */
+static size_t place_of(const struct team *t, size_t lane)
+{
+	size_t lo = 0, hi = t->d.lanes.nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->d.lanes.v[mid].lane < lane)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->d.lanes.nr && t->d.lanes.v[lo].lane == lane ? lo : SIZE_MAX;
+}
+
+static const struct walker *walker_of(const struct energy_run *run, const struct job *j,
+				      size_t lane)
+{
+	const struct team *t;
+	size_t place;
+
+	if (j->domain == DOMAIN_NONE)
+		return NULL;
+	t = &run->teams.v[j->domain];
+	place = place_of(t, lane);
+	return place == SIZE_MAX ? NULL : &t->walkers[place * t->d.grids.nr + j->grid];
+}
+
+const struct curve *energy_run_curve(const struct energy_run *run, size_t job)
+{
+	const struct job *j = &run->jobs.v[job];
+
+	if (j->domain == DOMAIN_NONE)
+		return NULL;
+	return &run->teams.v[j->domain].d.grids.v[j->grid].counters.v[j->counter].curve;
+}
+
+bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane)
+{
+	return walker_of(run, &run->jobs.v[job], lane) != NULL;
+}
+
+static struct node_energy value_of(const struct walker *w, size_t counter, uint32_t node)
+{
+	struct node_energy ret = { 0 };
+	const struct node_time *t;
+
+	if (!w || node >= w->nodes)
+		return ret;
+	t = &w->times[node * w->times_per_node + (w->times_per_node > 1 ? counter : 0)];
+	ret.exclusive_j = fixed_value(w->energy[node * w->grid->counters.nr + counter]);
+	ret.share_ns = fixed_value(t->share_time);
+	ret.exclusive_ns = t->live_ns;
+	ret.marks = t->marks | (w->outside[node] ? SPAN_OUTSIDE : 0);
+	return ret;
+}
+
+struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,
+				    uint32_t node)
+{
+	const struct job *j = &run->jobs.v[job];
+
+	return value_of(walker_of(run, j, lane), j->counter, node);
+}
+
+double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row)
+{
+	const struct job *j = &run->jobs.v[job];
+	const struct walker *w = walker_of(run, j, lane);
+
+	if (!w || !w->statistics || row >= w->rows)
+		return NAN;
+	return row_stats_half_width(&w->stats[row * w->grid->counters.nr + j->counter],
+				    &w->grid->counters.v[j->counter].curve);
+}
+
+/* Of all lanes that share: the sum is exact before it becomes a double. */
+static double attributed(const struct team *t, const struct job *j)
+{
+	size_t grids = t->d.grids.nr;
+	fixed128 sum = 0;
+
+	for (size_t l = 0; l < t->d.lanes.nr; l++) {
+		const struct walker *w = &t->walkers[l * grids + j->grid];
+
+		for (uint32_t i = 0; w->mode != LANE_COVER && i < w->nodes; i++)
+			sum += w->energy[i * w->grid->counters.nr + j->counter];
+	}
+	return fixed_value(sum);
+}
+
+static void totals_of(const struct energy_run *run, const struct job *j, struct energy_totals *t)
+{
+	const struct team *team = &run->teams.v[j->domain];
+	const struct walker *idle = &team->idle[j->grid];
+	struct node_energy nobody = value_of(idle, j->counter, 0);
+	struct node_energy given = value_of(&team->given[j->grid], j->counter, 0);
+	double error;
+
+	for (size_t l = 0; l < team->d.lanes.nr; l++)
+		t->taken |= run->modes[team->d.lanes.v[l].lane] != LANE_COVER;
+	t->attributed_j = attributed(team, j);
+	t->dead_j = sum_value(&j->dead_j);
+	t->unattributed_j = nobody.exclusive_j + t->dead_j;
+	t->unattributed_ns = nobody.exclusive_ns;
+	t->unattributed_share_ns = nobody.share_ns;
+	t->unattributed_uncertainty_j = row_stats_half_width(
+		&idle->stats[j->counter], &idle->grid->counters.v[j->counter].curve);
+	if (run->o.independent)
+		error = given.exclusive_j * (double)(1 << GIVEN_SHIFT) - t->attributed_j;
+	else
+		error = t->total_j - t->attributed_j - t->unattributed_j;
+	t->error_rel = t->total_j == 0 ? 0 : fabs(error / t->total_j);
+}
+
+void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret)
+{
+	const struct job *j = &run->jobs.v[job];
+
+	*ret = j->totals;
+	if (j->domain != DOMAIN_NONE)
+		totals_of(run, j, ret);
+}

@@ -1,0 +1,224 @@
+/*
+ * A lane that was read by another rank, as bytes. Names go as text: each rank numbers those that it
+ * met in events in its own order.
+ */
+#include "profile_private.h"
+
+#include <string.h>
+
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+
+static void name_save(const struct profile *p, str_id id, struct strbuf *to)
+{
+	wire_put_text(to, id == STR_NONE ? NULL : model_str(p->m, id));
+}
+
+static str_id name_load(struct profile *p, struct wire *from)
+{
+	CLEANUP(xfreep) char *text = wire_take_text(from);
+
+	return text ? intern_puts(p->m->strings, text) : STR_NONE;
+}
+
+/* ---- statistics of calls ---- */
+
+void calls_save(const struct profile *p, struct strbuf *to)
+{
+	WIRE_PUT(to, p->calls.nr);
+	for (size_t i = 0; i < p->calls.nr; i++) {
+		const struct profile_calls *c = &p->calls.v[i];
+
+		WIRE_PUT(to, c->device);
+		WIRE_PUT(to, c->kernel);
+		name_save(p, c->name, to);
+		name_save(p, c->category, to);
+		WIRE_PUT(to, c->ns);
+		WIRE_PUT(to, c->sketch.first);
+		WIRE_PUT(to, c->sketch.nr);
+		WIRE_PUT_ARRAY(to, c->sketch.counts, c->sketch.nr);
+	}
+}
+
+static void sketch_load(struct sketch *s, struct wire *from)
+{
+	struct sketch more = SKETCH_INIT;
+
+	WIRE_TAKE(from, more.first);
+	WIRE_TAKE(from, more.nr);
+	if (more.nr > (size_t)(from->end - from->at) / sizeof(*more.counts)) {
+		from->bad = true;
+		return;
+	}
+	more.counts = xcalloc(more.nr + 1, sizeof(*more.counts));
+	wire_take(from, more.counts, more.nr * sizeof(*more.counts));
+	sketch_merge(s, &more);
+	sketch_release(&more);
+}
+
+uint32_t *calls_load(struct profile *p, struct wire *from, size_t *ret_nr)
+{
+	size_t nr = wire_take_count(from, 1);
+	uint32_t *ids = xcalloc(nr + 1, sizeof(*ids));
+
+	*ret_nr = nr;
+	for (size_t i = 0; i < nr && !from->bad; i++) {
+		struct moments ns;
+		uint32_t device;
+		bool kernel;
+		str_id name;
+
+		WIRE_TAKE(from, device);
+		WIRE_TAKE(from, kernel);
+		name = name_load(p, from);
+		ids[i] = calls_of(p, device, kernel, name, name_load(p, from));
+		WIRE_TAKE(from, ns);
+		moments_merge(&p->calls.v[ids[i]].ns, &ns);
+		sketch_load(&p->calls.v[ids[i]].sketch, from);
+	}
+	return ids;
+}
+
+/* ---- samples ---- */
+
+void lane_series_save(const struct lane *l, struct strbuf *to)
+{
+	WIRE_PUT(to, l->series.nr);
+	for (size_t i = 0; i < l->series.nr; i++) {
+		const struct lane_series *s = &l->series.v[i];
+
+		wire_put_text(to, s->name);
+		wire_put_text(to, s->unit);
+		wire_put_text(to, s->device);
+		wire_put_text(to, s->host);
+		wire_put_text(to, s->pci);
+		WIRE_PUT(to, s->def);
+		WIRE_PUT_VEC(to, &s->t_ns);
+		WIRE_PUT_VEC(to, &s->value);
+		WIRE_PUT(to, s->failed);
+	}
+}
+
+void lane_series_load(struct lane *l, struct wire *from)
+{
+	size_t nr = wire_take_count(from, 1);
+
+	for (size_t i = 0; i < nr && !from->bad; i++) {
+		struct lane_series s = { .id = SERIES_NONE };
+
+		s.name = wire_take_text(from);
+		s.unit = wire_take_text(from);
+		s.device = wire_take_text(from);
+		s.host = wire_take_text(from);
+		s.pci = wire_take_text(from);
+		WIRE_TAKE(from, s.def);
+		s.def.name = s.name;
+		s.def.unit = s.unit;
+		s.def.device = s.device;
+		s.def.host = s.host;
+		s.def.pci = s.pci;
+		WIRE_TAKE_VEC(from, &s.t_ns);
+		WIRE_TAKE_VEC(from, &s.value);
+		WIRE_TAKE(from, s.failed);
+		VEC_PUSH(&l->series, s);
+	}
+}
+
+/* ---- a lane ---- */
+
+static void nodes_save(const struct lane *l, struct strbuf *to)
+{
+	WIRE_PUT_VEC(to, &l->t.nodes);
+	for (size_t i = 0; i < l->t.nodes.nr; i++) {
+		name_save(l->p, l->t.nodes.v[i].name, to);
+		name_save(l->p, l->t.nodes.v[i].category, to);
+	}
+	WIRE_PUT_VEC(to, &l->t.row_of);
+	WIRE_PUT(to, l->t.rows);
+	WIRE_PUT(to, l->t.spans);
+	WIRE_PUT(to, l->t.covered_ns);
+}
+
+static void nodes_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls)
+{
+	WIRE_TAKE_VEC(from, &l->t.nodes);
+	for (size_t i = 0; i < l->t.nodes.nr; i++) {
+		struct profile_node *n = &l->t.nodes.v[i];
+
+		n->name = name_load(l->p, from);
+		n->category = name_load(l->p, from);
+		from->bad |= n->calls_id >= nr_calls;
+		n->calls_id = from->bad ? 0 : calls[n->calls_id];
+	}
+	WIRE_TAKE_VEC(from, &l->t.row_of);
+	WIRE_TAKE(from, l->t.rows);
+	WIRE_TAKE(from, l->t.spans);
+	WIRE_TAKE(from, l->t.covered_ns);
+}
+
+static void warnings_save(const struct lane *l, struct strbuf *to)
+{
+	WIRE_PUT(to, l->warnings.nr);
+	for (size_t i = 0; i < l->warnings.nr; i++) {
+		wire_put_text(to, l->warnings.v[i].code);
+		wire_put_text(to, l->warnings.v[i].text);
+		WIRE_PUT(to, l->warnings.v[i].count);
+	}
+}
+
+static void warnings_load(struct lane *l, struct wire *from)
+{
+	size_t nr = wire_take_count(from, 1);
+
+	for (size_t i = 0; i < nr && !from->bad; i++) {
+		CLEANUP(xfreep) char *code = wire_take_text(from);
+		const struct warning_info *known = warning_find(code ? code : "");
+		struct lane_warning w = { .code = known ? known->code : W_TRUNCATED };
+
+		from->bad |= !known;
+		w.text = wire_take_text(from);
+		WIRE_TAKE(from, w.count);
+		VEC_PUSH(&l->warnings, w);
+	}
+}
+
+/* The plain fields. */
+#define LANE_FIELDS(X) \
+	X(pieces) \
+	X(work_ns) \
+	X(work_first_ns) \
+	X(work_last_ns) \
+	X(first_ns) \
+	X(last_ns) \
+	X(samples) \
+	X(left_open)
+
+void lane_save(const struct lane *l, struct strbuf *to)
+{
+	nodes_save(l, to);
+	warnings_save(l, to);
+#define X(field) WIRE_PUT(to, l->field);
+	LANE_FIELDS(X)
+#undef X
+	name_save(l->p, l->left_open ? l->left_open_name : STR_NONE, to);
+	/* those of the others everybody has */
+	if (!l->samples_only)
+		lane_series_save(l, to);
+	for (size_t i = 0; i < l->sources.nr; i++)
+		l->sources.v[i]->save(l->sources.v[i], to);
+}
+
+void lane_load(struct lane *l, struct wire *from, const uint32_t *calls, size_t nr_calls)
+{
+	nodes_load(l, from, calls, nr_calls);
+	warnings_load(l, from);
+#define X(field) WIRE_TAKE(from, l->field);
+	LANE_FIELDS(X)
+#undef X
+	l->left_open_name = name_load(l->p, from);
+	if (!l->samples_only)
+		lane_series_load(l, from);
+	for (size_t i = 0; i < l->sources.nr; i++)
+		l->sources.v[i]->load(l->sources.v[i], from);
+	l->here = true;
+}

@@ -1,0 +1,468 @@
+/*
+ * profrig's sampling files (docs/contract.md, Sampling files):
+ *
+ *	# profrig samples: 1			the version of all this
+ *	# clock: CLOCK_MONOTONIC		header lines, key: value; others are for people
+ *	# device: gpu0: MI210, pci 0000:c1:00.0, …	only the PCI address is used
+ *	# anchor: monotonic_ns=… realtime_ns=…
+ *	# storage: every | change
+ *	# estimated: yes
+ *	t_ns,power.gpu0[W],energy.gpu0[J]	t_ns, then name.device[unit]
+ *	5000000,81.5,
+ *	# mark: 5100000 warm			may stand between rows
+ *
+ * One row is one read of one device: fields of other devices are empty. NA is a read that failed.
+ * Rows are written while a run goes on, so the last line may be cut; a value in it may have lost
+ * digits, so it is not used.
+ */
+#include "readers_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/csv.h"
+#include "profrig/base/num.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+#include "profrig/scan/input.h"
+
+struct samples {
+	const char *path;
+	const struct read_opts *opts;
+	struct sink *sink;
+	struct input_map map;
+	enum trace_clock clock;
+	char host[256];
+	char version[16]; /* "" when it is the known one, or not stated */
+	bool change_points, estimated, anchored;
+	int64_t anchor_monotonic_ns, anchor_realtime_ns;
+	VEC(series_id) columns;
+	VEC(struct sampled_device { char id[64], pci[32]; }) devices; /* with a known PCI address */
+	track_id marks;
+	uint64_t line, rows, bad_rows, bad_numbers;
+	uint64_t bad_row_line, bad_number_line;
+};
+
+struct text {
+	const char *p;
+	size_t n;
+};
+
+static bool text_is(struct text t, const char *s)
+{
+	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct text trim(struct text t)
+{
+	while (t.n > 0 && is_blank(*t.p))
+		t.p++, t.n--;
+	while (t.n > 0 && is_blank(t.p[t.n - 1]))
+		t.n--;
+	return t;
+}
+
+/* Cuts the next line off rest; *whole: it had its line end. */
+static bool next_line(struct text *rest, struct text *line, bool *whole)
+{
+	const char *nl;
+
+	if (rest->n == 0)
+		return false;
+	nl = memchr(rest->p, '\n', rest->n);
+	*whole = nl != NULL;
+	*line = (struct text){ rest->p, nl ? (size_t)(nl - rest->p) : rest->n };
+	rest->p += line->n + *whole;
+	rest->n -= line->n + *whole;
+	return true;
+}
+
+static void bad_row(struct samples *sm)
+{
+	if (sm->bad_rows++ == 0)
+		sm->bad_row_line = sm->line;
+}
+
+static void take_mark(struct samples *sm, struct text value)
+{
+	const char *blank = memchr(value.p, ' ', value.n);
+	size_t n = blank ? (size_t)(blank - value.p) : value.n;
+	struct text name = trim((struct text){ value.p + n, value.n - n });
+	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
+
+	if (num_i64(value.p, n, &d.start_ns) < 0) {
+		bad_row(sm);
+		return;
+	}
+	if (sm->marks == TRACK_NONE) {
+		struct track_def td = TRACK_DEF_INIT;
+
+		td.kind = TRACK_COUNTER;
+		td.name = "marks";
+		td.host = sm->host[0] ? sm->host : NULL;
+		sm->marks = sm->sink->ops->track(sm->sink, &td);
+	}
+	d.track = sm->marks;
+	d.end_ns = d.start_ns;
+	d.name = sm->sink->ops->string(sm->sink, name.p, name.n);
+	d.category = sink_puts(sm->sink, "mark");
+	sm->sink->ops->span(sm->sink, &d);
+}
+
+static enum trace_clock clock_of(struct text t)
+{
+	if (text_is(t, "CLOCK_REALTIME"))
+		return TRACE_CLOCK_REALTIME;
+	if (text_is(t, "CLOCK_BOOTTIME"))
+		return TRACE_CLOCK_BOOTTIME;
+	return text_is(t, "CLOCK_MONOTONIC") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_OWN;
+}
+
+/* "monotonic_ns=1 realtime_ns=2 …" */
+static bool anchor_value(struct text t, const char *key, int64_t *ret)
+{
+	const char *at = memmem(t.p, t.n, key, strlen(key));
+	const char *end = t.p + t.n, *stop;
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	stop = memchr(at, ' ', (size_t)(end - at));
+	return num_i64(at, (size_t)((stop ? stop : end) - at), ret) == 0;
+}
+
+#define MAX_DEVICES 4096
+
+/* "gpu0: AMD Instinct MI210, pci 0000:c1:00.0, …" */
+static void take_device(struct samples *sm, struct text value)
+{
+	struct sampled_device d = { .id = "" };
+	const char *colon = memchr(value.p, ':', value.n), *end = value.p + value.n, *at, *stop;
+
+	if (!colon || (size_t)(colon - value.p) >= sizeof(d.id) || sm->devices.nr == MAX_DEVICES)
+		return;
+	at = memmem(colon, (size_t)(end - colon), " pci ", 5);
+	if (!at)
+		return;
+	at += 5;
+	stop = memchr(at, ',', (size_t)(end - at));
+	if (!model_pci_text(at, (size_t)((stop ? stop : end) - at), d.pci))
+		return;
+	memcpy(d.id, value.p, (size_t)(colon - value.p));
+	VEC_PUSH(&sm->devices, d);
+}
+
+static const char *pci_of(const struct samples *sm, const char *device)
+{
+	for (size_t i = 0; device && i < sm->devices.nr; i++)
+		if (strcmp(sm->devices.v[i].id, device) == 0)
+			return sm->devices.v[i].pci;
+	return NULL;
+}
+
+/* line begins with '#'. Marks need a sink with its clock set, so they are taken only behind the
+ * header. */
+static void take_comment(struct samples *sm, struct text line, bool begun)
+{
+	struct text key = trim((struct text){ line.p + 1, line.n - 1 }), value;
+	const char *colon = memchr(key.p, ':', key.n);
+
+	if (!colon)
+		return;
+	value = trim((struct text){ colon + 1, key.n - (size_t)(colon + 1 - key.p) });
+	key = trim((struct text){ key.p, (size_t)(colon - key.p) });
+	if (begun) {
+		if (text_is(key, "mark"))
+			take_mark(sm, value);
+	} else if (text_is(key, "profrig samples") && !text_is(value, "1")) {
+		snprintf(sm->version, sizeof(sm->version), "%.*s",
+			 (int)(value.n < 15 ? value.n : 15), value.p);
+	} else if (text_is(key, "clock")) {
+		sm->clock = clock_of(value);
+	} else if (text_is(key, "host")) {
+		snprintf(sm->host, sizeof(sm->host), "%.*s",
+			 (int)(value.n < sizeof(sm->host) ? value.n : sizeof(sm->host) - 1),
+			 value.p);
+	} else if (text_is(key, "anchor")) {
+		sm->anchored = anchor_value(value, "monotonic_ns=", &sm->anchor_monotonic_ns) &&
+			       anchor_value(value, "realtime_ns=", &sm->anchor_realtime_ns);
+	} else if (text_is(key, "storage")) {
+		sm->change_points = text_is(value, "change");
+	} else if (text_is(key, "estimated")) {
+		sm->estimated = text_is(value, "yes");
+	} else if (text_is(key, "device")) {
+		take_device(sm, value);
+	}
+}
+
+/* "gpu0", "node3:pkg1": the device a series name ends in, NULL when it ends in no device. */
+static const char *device_of(const char *name)
+{
+	static const char *const words[] = { "gpu",  "cpu",  "socket", "pkg",
+					     "dram", "core", "uncore", "psys" };
+	const char *dot = strrchr(name, '.'), *colon, *word;
+
+	if (!dot)
+		return NULL;
+	colon = strrchr(dot, ':');
+	word = colon ? colon + 1 : dot + 1;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i]), digits;
+
+		if (strncmp(word, words[i], n) != 0)
+			continue;
+		digits = strspn(word + n, "0123456789");
+		if (digits > 0 && word[n + digits] == '\0')
+			return dot + 1;
+	}
+	return NULL;
+}
+
+/* "energy.gpu0[J]" in place: cuts the unit off. */
+static const char *cut_unit(char *name)
+{
+	size_t n = strlen(name);
+	char *open = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
+
+	if (!open)
+		return NULL;
+	name[n - 1] = '\0';
+	*open = '\0';
+	return open + 1;
+}
+
+static series_id column_series(struct samples *sm, const char *field)
+{
+	CLEANUP(xfreep) char *name = xstrdup(field);
+	const char *unit = cut_unit(name);
+	size_t n = unit ? strlen(unit) : 0;
+	bool joule = n > 0 && unit[n - 1] == 'J';
+	struct series_def d = {
+		.name = name,
+		.unit = unit,
+		.device = device_of(name),
+		.host = sm->host[0] ? sm->host : NULL,
+		.kind = joule && strncmp(name, "energy", 6) == 0 ? SERIES_CUMULATIVE : SERIES_GAUGE,
+		.track = TRACK_NONE,
+		.change_points = sm->change_points,
+		.estimated = sm->estimated,
+	};
+
+	if (!d.device && !strchr(name, '.'))
+		d.device = sm->opts->device;
+	d.pci = pci_of(sm, d.device);
+	return sm->sink->ops->series(sm->sink, &d);
+}
+
+/* 1: it was the header; 0: nothing stood on the line. */
+static int take_header(struct samples *sm, struct text line, struct err *err)
+{
+	struct csv_reader *csv = csv_open_mem(line.p, line.n);
+	char *const *fields;
+	size_t n = 0;
+	int r = csv_next(csv, &fields, &n, err);
+
+	if (r > 0 && strcmp(fields[0], "t_ns") != 0)
+		r = err_set(err, EINVAL, "line %" PRIu64 ": the first column is not 't_ns'",
+			    sm->line);
+	if (r > 0 && n < 2)
+		r = err_set(err, EINVAL, "line %" PRIu64 ": no series beside t_ns", sm->line);
+	if (r > 0) {
+		struct input *in;
+
+		sm->sink->ops->input(sm->sink, sm->path, "samples");
+		in = sm->sink->ops->current(sm->sink);
+		free(in->format);
+		in->format = xstrdup("profrig samples");
+		in->clock = sm->clock;
+		in->resolution_hz = 1e9;
+		in->has_realtime_anchor = sm->anchored;
+		in->anchor_own_ns = sm->anchor_monotonic_ns;
+		in->anchor_realtime_ns = sm->anchor_realtime_ns;
+		sm->sink->ops->clock(sm->sink);
+		if (sm->version[0])
+			sink_warnf(sm->sink, W_UNKNOWN_VERSION,
+				   "sampling file of version '%s'; only 1 is known", sm->version);
+		for (size_t i = 1; i < n; i++)
+			VEC_PUSH(&sm->columns, column_series(sm, fields[i]));
+	}
+	csv_free(csv);
+	return r;
+}
+
+static bool take_value(struct samples *sm, size_t column, int64_t t_ns, struct text f)
+{
+	double v;
+
+	if (f.n == 0)
+		return true;
+	if (text_is(f, "NA"))
+		v = NAN;
+	else if (num_f64(f.p, f.n, &v) < 0)
+		return false;
+	sm->sink->ops->sample(sm->sink, sm->columns.v[column], t_ns, v);
+	return true;
+}
+
+static size_t count_fields(struct text line)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < line.n; i++)
+		n += line.p[i] == ',';
+	return n;
+}
+
+static void take_row(struct samples *sm, struct text line)
+{
+	struct text rest = line;
+	int64_t t_ns = 0;
+
+	/* a row is taken whole or not at all: with a field too few nobody knows which */
+	if (count_fields(line) != sm->columns.nr + 1) {
+		bad_row(sm);
+		return;
+	}
+	for (size_t i = 0; i <= sm->columns.nr; i++) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+		struct text f = trim((struct text){ rest.p, n });
+
+		rest.p += n + (comma != NULL);
+		rest.n -= n + (comma != NULL);
+		if (i == 0) {
+			if (num_i64(f.p, f.n, &t_ns) == 0)
+				continue;
+			bad_row(sm);
+			return;
+		}
+		if (!take_value(sm, i - 1, t_ns, f) && sm->bad_numbers++ == 0)
+			sm->bad_number_line = sm->line;
+	}
+	sm->rows++;
+}
+
+static void tell(struct samples *sm, const char *code, uint64_t count, const char *what,
+		 uint64_t line)
+{
+	char text[128];
+
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text), line ? "%s, first on line %" PRIu64 : "%s", what, line);
+	sm->sink->ops->warn(sm->sink, code, count, text);
+}
+
+static int finish(struct samples *sm, bool cut)
+{
+	struct input *in = sm->sink->ops->current(sm->sink);
+	char text[192];
+
+	tell(sm, W_BAD_EVENT, sm->bad_rows,
+	     "rows or marks without a time, rows with another number of fields", sm->bad_row_line);
+	tell(sm, W_BAD_NUMBER, sm->bad_numbers, "values that are no numbers", sm->bad_number_line);
+	tell(sm, W_UNTERMINATED, cut, "the last line is cut off and was not used", 0);
+	sink_fact(sm->sink, "rows", (int64_t)sm->rows);
+	if (in->samples + in->spans == 0)
+		sink_warnf(sm->sink, W_EMPTY_INPUT, "%s holds no samples", sm->path);
+	if (sm->map.truncated) {
+		snprintf(text, sizeof(text), "compressed data: %s", sm->map.why);
+		sm->sink->ops->warn(sm->sink, W_TRUNCATED, 1, text);
+		in->partial = true;
+	}
+	sm->sink->ops->input_end(sm->sink);
+	return sm->map.truncated ? READ_PARTIAL : 0;
+}
+
+static int read_lines(struct samples *sm, struct err *err)
+{
+	struct text rest = { sm->map.data, sm->map.len }, line;
+	bool begun = false, whole = true;
+	int r;
+
+	if (rest.n >= 3 && memcmp(rest.p, "\xef\xbb\xbf", 3) == 0)
+		rest.p += 3, rest.n -= 3;
+	while (next_line(&rest, &line, &whole)) {
+		sm->line++;
+		line = trim(line);
+		if (line.n == 0)
+			continue;
+		if (begun && !whole)
+			return finish(sm, true);
+		if (*line.p == '#') {
+			take_comment(sm, line, begun);
+			continue;
+		}
+		if (begun) {
+			take_row(sm, line);
+			continue;
+		}
+		r = take_header(sm, line, err);
+		if (r < 0)
+			return r;
+		begun = r > 0;
+	}
+	if (!begun)
+		return err_set(err, ENODATA, "holds no header line");
+	return finish(sm, false);
+}
+
+static void samples_release(struct samples *sm)
+{
+	input_unmap(&sm->map);
+	VEC_RELEASE(&sm->columns);
+	VEC_RELEASE(&sm->devices);
+}
+
+static int read_samples(const char *path, struct sink *s, const struct read_opts *o,
+			struct err *err)
+{
+	CLEANUP(samples_release)
+	struct samples sm = { .path = path,
+			      .opts = o,
+			      .sink = s,
+			      .clock = TRACE_CLOCK_MONOTONIC,
+			      .marks = TRACK_NONE };
+	int r = input_map(path, 0, &sm.map, err);
+
+	if (r < 0)
+		return r;
+	while (sm.map.len > 0 && sm.map.data[sm.map.len - 1] == 0)
+		sm.map.len--;
+	r = read_lines(&sm, err);
+	return r < 0 ? err_wrap(err, r, "%s", path) : r;
+}
+
+static int probe_samples(const struct probe *p)
+{
+	struct text rest = { (const char *)p->head, p->head_len }, line;
+	bool whole;
+
+	if (p->is_dir)
+		return 0;
+	if (rest.n >= 3 && memcmp(rest.p, "\xef\xbb\xbf", 3) == 0)
+		rest.p += 3, rest.n -= 3;
+	while (next_line(&rest, &line, &whole)) {
+		line = trim(line);
+		if (line.n > 0 && *line.p != '#')
+			return line.n > 5 && memcmp(line.p, "t_ns,", 5) == 0 ? 90 : 0;
+	}
+	return 0;
+}
+
+const struct reader reader_samples = {
+	.name = "samples",
+	.about = "profrig's sampling files: power, energy, memory and utilisation over time",
+	.suffixes = ".csv[.gz|.zst]",
+	.probe = probe_samples,
+	.read = read_samples,
+	.counters_only = true,
+};

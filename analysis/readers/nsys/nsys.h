@@ -1,0 +1,89 @@
+/*
+ * nsys: what the parts of the reader of Nsight Systems exports share; read_nsys.c describes the
+ * format.
+ */
+#ifndef ANALYSIS_NSYS_H
+#define ANALYSIS_NSYS_H
+
+#include "db_scan.h"
+
+#include "profrig/base/intern.h"
+
+/* Names are of few kinds; a table of strings has up to millions. */
+typedef uint32_t nsys_slot;
+#define NSYS_SLOT_NONE U64MAP_NONE
+
+struct nsys_process {
+	track_id id;
+	int64_t global, pid;
+	track_id overhead; /* where the profiler's own work is shown; TRACK_NONE not yet */
+};
+
+struct nsys_thread {
+	track_id id;
+	nsys_slot process;
+	int64_t global;
+	int64_t last_ns; /* the latest end of its calls and ranges */
+};
+
+struct nsys_gpu {
+	int64_t id;
+	str_id name; /* of nsys.names */
+	char pci[32];
+	track_id track; /* TRACK_NONE until work of it is seen */
+};
+
+struct nsys_queue {
+	track_id id;
+};
+
+struct nsys {
+	struct db_scan sc;
+	struct sqlite_strings strings; /* StringIds */
+	struct intern *names;          /* of processes, threads, devices */
+	char host[256], product[64], schema[32];
+	int64_t schema_major;
+	const char *device; /* where the file does not tell; NULL */
+	bool by_process;    /* device work tells its process */
+	/* by db_hash of what they are: slots, and ids of names */
+	struct u64map slots, process_names, thread_names, ranks, device_numbers, gpu_slots;
+	struct u64map domains; /* of NVTX: their categories, ids of the sink */
+	struct u64map graphs;  /* correlations of graph launches whose nodes were recorded */
+	VEC(struct nsys_process) processes;
+	VEC(struct nsys_thread) threads;
+	VEC(struct nsys_queue) queues;
+	VEC(struct nsys_gpu) gpus;
+	int64_t last_global; /* the thread that was asked for last, and its slot */
+	nsys_slot last_thread;
+};
+
+/* ---- nsys_tracks.c ---- */
+
+/* Reads names, ranks and devices; tracks are made when something lies on them. */
+void nsys_tracks_load(struct nsys *ns);
+void nsys_tracks_release(struct nsys *ns);
+/* global: a globalTid or globalPid; 0 when the row does not tell */
+nsys_slot nsys_process(struct nsys *ns, int64_t global);
+nsys_slot nsys_thread(struct nsys *ns, int64_t global);
+/* Where the profiler's own work of a process is shown. */
+track_id nsys_overhead(struct nsys *ns, int64_t global);
+/* Beside a thread: what was sampled of it. Not kept: asked for once. */
+track_id nsys_sampled(struct nsys *ns, int64_t global);
+/* The device's id in the machine, "gpu0"; buf holds 32. */
+track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf);
+nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		     int64_t stream);
+/* Ids of calls are counted in each process, so the process is part of them. 0: none. */
+uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id);
+/* The text of a StringIds row as an id of the sink; otherwise where there is none. */
+str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, const char *otherwise);
+
+/* ---- the rows ---- */
+
+void nsys_read_work(struct nsys *ns);    /* nsys_work.c: kernels, copies, fills, graphs */
+void nsys_read_calls(struct nsys *ns);   /* nsys_calls.c: APIs, the profiler's overhead */
+void nsys_read_nvtx(struct nsys *ns);    /* nsys_nvtx.c */
+void nsys_read_metrics(struct nsys *ns); /* nsys_metrics.c: GPU metrics, memory events */
+void nsys_read_samples(struct nsys *ns); /* nsys_samples.c: call stacks of the CPU */
+
+#endif

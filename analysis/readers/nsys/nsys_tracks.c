@@ -1,0 +1,411 @@
+/*
+ * Processes, threads, devices and queues of an export. A globalTid holds hardware, virtual machine,
+ * pid and tid (8, 8, 24 and 24 bits); a globalPid is the same with tid 0. Files name every process
+ * of the machine, so tracks are made only of those that something happens on.
+ *
+ * A deviceId is what the process calls its device, behind CUDA_VISIBLE_DEVICES.
+ * TARGET_INFO_CUDA_DEVICE tells of each process which device of the machine that is.
+ */
+#include "nsys.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "profrig/model/warnings.h"
+
+enum { KEY_PROCESS = 1, KEY_THREAD, KEY_QUEUE, KEY_DEVICE, KEY_OVERHEAD, KEY_SAMPLED };
+
+#define GLOBAL_TID INT64_C(0xffffff)
+
+static int64_t pid_of(int64_t global)
+{
+	int64_t pid = (int64_t)((uint64_t)global >> 24 & 0xffffff);
+
+	return pid ? pid : PID_NONE;
+}
+
+static int64_t process_global(int64_t global)
+{
+	return global & ~GLOBAL_TID;
+}
+
+static str_id name_put(struct nsys *ns, struct sqlite_rows *q, int col)
+{
+	size_t n;
+	const char *s = sqlite_rows_text(q, col, &n);
+
+	return s ? intern_put(ns->names, s, n) : 0;
+}
+
+static void load_processes(struct nsys *ns)
+{
+	static const struct sqlite_column cols[] = { { "globalPid", false }, { "name", false } };
+	struct sqlite_rows q;
+	int64_t global;
+
+	if (!db_scan_open(&ns->sc, "PROCESSES", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&ns->sc, &q))
+		if (sqlite_rows_i64(&q, 0, &global))
+			*u64map_at(&ns->process_names, (uint64_t)global) = name_put(ns, &q, 1);
+	db_scan_close(&ns->sc, &q);
+}
+
+static void load_threads(struct nsys *ns)
+{
+	static const struct sqlite_column cols[] = { { "globalTid", false }, { "nameId", false } };
+	struct sqlite_rows q;
+	int64_t global, name;
+
+	if (!db_scan_open(&ns->sc, "ThreadNames", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&ns->sc, &q)) {
+		const char *text;
+
+		if (!sqlite_rows_i64(&q, 0, &global) || !sqlite_rows_i64(&q, 1, &name))
+			continue;
+		text = sqlite_strings_text(&ns->strings, name);
+		if (text)
+			*u64map_at(&ns->thread_names, (uint64_t)global) =
+				intern_puts(ns->names, text);
+	}
+	db_scan_close(&ns->sc, &q);
+}
+
+static void load_ranks(struct nsys *ns)
+{
+	static const struct sqlite_column cols[] = { { "globalPid", false }, { "rank", false } };
+	struct sqlite_rows q;
+	int64_t global, rank;
+
+	if (!db_scan_open(&ns->sc, "MPI_RANKS", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&ns->sc, &q))
+		if (sqlite_rows_i64(&q, 0, &global) && sqlite_rows_i64(&q, 1, &rank) && rank >= 0 &&
+		    rank < INT32_MAX)
+			*u64map_at(&ns->ranks, (uint64_t)global) = (uint32_t)rank;
+	db_scan_close(&ns->sc, &q);
+}
+
+static void load_gpus(struct nsys *ns)
+{
+	static const struct sqlite_column cols[] = { { "id", false },
+						     { "name", true },
+						     { "busLocation", true } };
+	struct sqlite_rows q;
+
+	if (!db_scan_open(&ns->sc, "TARGET_INFO_GPU", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&ns->sc, &q)) {
+		struct nsys_gpu g = { .track = TRACK_NONE };
+		const char *bus;
+		uint32_t *at;
+		size_t n;
+
+		if (!sqlite_rows_i64(&q, 0, &g.id))
+			continue;
+		at = u64map_at(&ns->gpu_slots, (uint64_t)g.id);
+		if (*at != U64MAP_NONE)
+			continue;
+		g.name = name_put(ns, &q, 1);
+		bus = sqlite_rows_text(&q, 2, &n);
+		if (!bus || !model_pci_text(bus, n, g.pci))
+			g.pci[0] = '\0';
+		*at = (uint32_t)ns->gpus.nr;
+		VEC_PUSH(&ns->gpus, g);
+	}
+	db_scan_close(&ns->sc, &q);
+}
+
+static void load_device_numbers(struct nsys *ns)
+{
+	static const struct sqlite_column cols[] = { { "pid", false },
+						     { "cudaId", false },
+						     { "gpuId", false } };
+	struct sqlite_rows q;
+	int64_t pid, cuda, gpu;
+
+	if (!db_scan_open(&ns->sc, "TARGET_INFO_CUDA_DEVICE", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&ns->sc, &q))
+		if (sqlite_rows_i64(&q, 0, &pid) && sqlite_rows_i64(&q, 1, &cuda) &&
+		    sqlite_rows_i64(&q, 2, &gpu) && gpu >= 0 && gpu < 65536)
+			*u64map_at(&ns->device_numbers, db_hash(KEY_DEVICE, (uint64_t)pid,
+								(uint64_t)cuda)) = (uint32_t)gpu;
+	db_scan_close(&ns->sc, &q);
+}
+
+static void load_host(struct nsys *ns)
+{
+	struct sqlite_rows q = { .db = NULL };
+	const char *s;
+	size_t n;
+
+	if (!sqlite_db_has_column(ns->sc.db, "TARGET_INFO_SYSTEM_ENV", "name") ||
+	    !sqlite_db_has_column(ns->sc.db, "TARGET_INFO_SYSTEM_ENV", "value"))
+		return;
+	if (sqlite_rows_query(ns->sc.db, "table 'TARGET_INFO_SYSTEM_ENV'", &q, NULL,
+			      "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'") >=
+		    0 &&
+	    sqlite_rows_next(&q, NULL) > 0) {
+		s = sqlite_rows_text(&q, 0, &n);
+		if (s && n < sizeof(ns->host))
+			snprintf(ns->host, sizeof(ns->host), "%s", s);
+	}
+	sqlite_rows_release(&q);
+}
+
+void nsys_tracks_load(struct nsys *ns)
+{
+	ns->last_thread = NSYS_SLOT_NONE;
+	load_host(ns);
+	load_processes(ns);
+	load_threads(ns);
+	load_ranks(ns);
+	load_gpus(ns);
+	load_device_numbers(ns);
+}
+
+void nsys_tracks_release(struct nsys *ns)
+{
+	intern_free(ns->names);
+	u64map_release(&ns->slots);
+	u64map_release(&ns->process_names);
+	u64map_release(&ns->thread_names);
+	u64map_release(&ns->ranks);
+	u64map_release(&ns->device_numbers);
+	u64map_release(&ns->gpu_slots);
+	u64map_release(&ns->domains);
+	u64map_release(&ns->graphs);
+	VEC_RELEASE(&ns->processes);
+	VEC_RELEASE(&ns->threads);
+	VEC_RELEASE(&ns->queues);
+	VEC_RELEASE(&ns->gpus);
+}
+
+static const char *name_of(const struct nsys *ns, const struct u64map *map, int64_t global)
+{
+	uint32_t id = u64map_get(map, (uint64_t)global);
+	const char *name = id == U64MAP_NONE ? "" : intern_str(ns->names, id);
+
+	return *name ? name : NULL;
+}
+
+static int32_t rank_of(const struct nsys *ns, int64_t global)
+{
+	uint32_t rank = u64map_get(&ns->ranks, (uint64_t)global);
+
+	return rank == U64MAP_NONE ? RANK_NONE : (int32_t)rank;
+}
+
+static track_id track_of(struct nsys *ns, struct track_def *d)
+{
+	d->host = ns->host[0] ? ns->host : NULL;
+	return db_scan_track(&ns->sc, d);
+}
+
+nsys_slot nsys_process(struct nsys *ns, int64_t global)
+{
+	int64_t own = process_global(global);
+	uint64_t key = db_hash(KEY_PROCESS, (uint64_t)own, 0);
+	nsys_slot slot = u64map_get(&ns->slots, key);
+	struct nsys_process p = { .global = own, .pid = pid_of(own), .overhead = TRACK_NONE };
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (slot != NSYS_SLOT_NONE)
+		return slot;
+	d.kind = TRACK_PROCESS;
+	d.pid = p.pid;
+	d.rank = rank_of(ns, own);
+	d.name = name_of(ns, &ns->process_names, own);
+	d.key = key;
+	p.id = track_of(ns, &d);
+	slot = (nsys_slot)ns->processes.nr;
+	VEC_PUSH(&ns->processes, p);
+	*u64map_at(&ns->slots, key) = slot;
+	return slot;
+}
+
+/* Valid until another process is seen. */
+static struct nsys_process *process_at(struct nsys *ns, int64_t global)
+{
+	nsys_slot slot = nsys_process(ns, global); /* may move all of them */
+
+	return &ns->processes.v[slot];
+}
+
+static nsys_slot thread_new(struct nsys *ns, int64_t global, uint64_t key)
+{
+	struct nsys_thread t = { .global = global, .last_ns = INT64_MIN };
+	struct track_def d = TRACK_DEF_INIT;
+
+	t.process = nsys_process(ns, global);
+	d.kind = TRACK_THREAD;
+	d.parent = ns->processes.v[t.process].id;
+	d.pid = pid_of(global);
+	d.tid = global & GLOBAL_TID ? global & GLOBAL_TID : PID_NONE;
+	d.rank = rank_of(ns, process_global(global));
+	d.name = name_of(ns, &ns->thread_names, global);
+	d.key = key;
+	t.id = track_of(ns, &d);
+	VEC_PUSH(&ns->threads, t);
+	return *u64map_at(&ns->slots, key) = (nsys_slot)(ns->threads.nr - 1);
+}
+
+nsys_slot nsys_thread(struct nsys *ns, int64_t global)
+{
+	uint64_t key;
+	nsys_slot slot;
+
+	if (ns->last_thread != NSYS_SLOT_NONE && ns->last_global == global)
+		return ns->last_thread;
+	key = db_hash(KEY_THREAD, (uint64_t)global, 0);
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_THREAD, 0, 1); /* all of them have one slot */
+	}
+	slot = u64map_get(&ns->slots, key);
+	if (slot == NSYS_SLOT_NONE)
+		slot = thread_new(ns, global, key);
+	ns->last_global = global;
+	ns->last_thread = slot;
+	return slot;
+}
+
+track_id nsys_sampled(struct nsys *ns, int64_t global)
+{
+	const char *thread = name_of(ns, &ns->thread_names, global);
+	struct track_def d = TRACK_DEF_INIT;
+	char name[128];
+
+	if (thread)
+		snprintf(name, sizeof(name), "%.100s samples", thread);
+	else
+		snprintf(name, sizeof(name), "%" PRId64 " samples", global & GLOBAL_TID);
+	d.kind = TRACK_THREAD;
+	d.parent = process_at(ns, global)->id;
+	d.pid = pid_of(global);
+	d.rank = rank_of(ns, process_global(global));
+	d.name = name;
+	d.key = db_hash(KEY_SAMPLED, (uint64_t)global, 0);
+	return track_of(ns, &d);
+}
+
+track_id nsys_overhead(struct nsys *ns, int64_t global)
+{
+	struct nsys_process *p = process_at(ns, global);
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (p->overhead != TRACK_NONE)
+		return p->overhead;
+	d.kind = TRACK_COUNTER;
+	d.parent = p->id;
+	d.rank = rank_of(ns, p->global);
+	d.name = "profiler overhead";
+	d.key = db_hash(KEY_OVERHEAD, (uint64_t)p->global, 0);
+	return p->overhead = track_of(ns, &d);
+}
+
+static struct nsys_gpu *gpu_at(struct nsys *ns, int64_t id)
+{
+	uint32_t *at = u64map_at(&ns->gpu_slots, (uint64_t)id);
+
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)ns->gpus.nr;
+		VEC_PUSH(&ns->gpus, (struct nsys_gpu){ .id = id, .track = TRACK_NONE });
+	}
+	return &ns->gpus.v[*at];
+}
+
+static struct nsys_gpu *gpu_of(struct nsys *ns, int64_t global, int64_t device, char *buf)
+{
+	uint32_t number =
+		u64map_get(&ns->device_numbers,
+			   db_hash(KEY_DEVICE, (uint64_t)pid_of(global), (uint64_t)device));
+	struct nsys_gpu *g = gpu_at(ns, number == U64MAP_NONE ? device : (int64_t)number);
+	const char *name = intern_str(ns->names, g->name);
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (g->id >= 0)
+		snprintf(buf, 32, "gpu%" PRId64, g->id);
+	else
+		snprintf(buf, 32, "%.20s", ns->device ? ns->device : "gpu0");
+	if (g->track != TRACK_NONE)
+		return g;
+	d.kind = TRACK_DEVICE;
+	d.device = buf;
+	d.name = *name ? name : NULL;
+	d.pci = g->pci[0] ? g->pci : NULL;
+	d.key = db_hash(KEY_DEVICE, (uint64_t)g->id, 0);
+	g->track = track_of(ns, &d);
+	return g;
+}
+
+track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf)
+{
+	return gpu_of(ns, global, device, buf)->track;
+}
+
+/* A stream of all ones is none: an event of a whole context. */
+static int64_t stream_number(int64_t stream)
+{
+	return stream >= 0 && stream < UINT32_MAX ? stream : PID_NONE;
+}
+
+nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		     int64_t stream)
+{
+	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
+	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
+	nsys_slot slot;
+	struct track_def d = TRACK_DEF_INIT;
+	struct nsys_queue queue;
+	struct nsys_gpu *g;
+	char name[32];
+
+	if (track_limit_shares(&ns->sc.tracks, &ns->slots, key)) {
+		ns->sc.tracks.asked++;
+		key = db_hash(KEY_QUEUE, 0, 1);
+	}
+	slot = u64map_get(&ns->slots, key);
+	if (slot != NSYS_SLOT_NONE)
+		return slot;
+	g = gpu_of(ns, global, device, name);
+	d.kind = TRACK_QUEUE;
+	d.parent = g->track;
+	d.device = name;
+	d.pci = g->pci[0] ? g->pci : NULL;
+	d.tid = stream_number(stream);
+	d.rank = rank_of(ns, process_global(global));
+	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
+	d.key = key;
+	queue.id = track_of(ns, &d);
+	VEC_PUSH(&ns->queues, queue);
+	return *u64map_at(&ns->slots, key) = (nsys_slot)(ns->queues.nr - 1);
+}
+
+uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id)
+{
+	uint64_t process = ns->by_process ? nsys_process(ns, global) : 0;
+
+	if (id == 0)
+		return 0;
+	if (id > 0 && id < INT64_C(1) << 40 && process < 1U << 23)
+		return (process + 1) << 40 | (uint64_t)id;
+	return db_hash(process, (uint64_t)id, 'C');
+}
+
+str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, const char *otherwise)
+{
+	int64_t id;
+	str_id s = STR_NONE;
+
+	if (sqlite_rows_i64(q, col, &id)) {
+		s = sqlite_strings_id(&ns->strings, id);
+		if (s == STR_NONE)
+			sink_warnf(ns->sc.sink, W_UNKNOWN_REFERENCE,
+				   "table '%s', row %" PRIu64 ": StringIds has no row %" PRId64,
+				   ns->sc.table, q->rows, id);
+	}
+	return s == STR_NONE ? sink_puts(ns->sc.sink, otherwise) : s;
+}

@@ -1,0 +1,293 @@
+/*
+ * Exports of Nsight Systems to SQLite (`nsys export --type sqlite`), schemas 2 and 3. Tables and
+ * columns come and go with the version and with what was traced, so each is looked up by name:
+ *
+ *	StringIds			id, value: most names are ids of it
+ *	CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE, _SYNCHRONIZATION
+ *					what ran on devices (nsys_work.c)
+ *	CUPTI_ACTIVITY_KIND_RUNTIME, OSRT_API, CUBLAS_EVENTS, MPI_…
+ *					calls (nsys_calls.c)
+ *	NVTX_EVENTS			ranges and marks of the program (nsys_nvtx.c)
+ *	GPU_METRICS			samples (nsys_metrics.c)
+ *	COMPOSITE_EVENTS, SAMPLING_CALLCHAINS
+ *					call stacks of the CPU, sampled (nsys_samples.c)
+ *	PROCESSES, ThreadNames, TARGET_INFO_…	names, devices (nsys_tracks.c)
+ *	META_DATA_EXPORT		name, value: versions; EXPORT_META_DATA in old files
+ *
+ * Times are ns since the capture began, unless the export shifted or normalized them;
+ * TARGET_INFO_SESSION_START_TIME tells the real time of that moment. A correlationId joins a call
+ * with what it launched; each process counts its own. Files that were cut out of a longer recording
+ * lack many launches: such work stays without one. A kernel's name is its full one, with template
+ * arguments; the short one stands among its arguments.
+ *
+ * Facts: public files of schemas 2 and 3, and the comments in their own CREATE TABLE statements.
+ */
+#include "nsys.h"
+#include "readers_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "profrig/base/num.h"
+#include "profrig/model/warnings.h"
+
+static int probe_nsys(const struct probe *p)
+{
+	static const char *const work[] = { "StringIds", "CUPTI_ACTIVITY_KIND_*", NULL };
+	static const char *const meta[] = { "StringIds", "META_DATA_EXPORT", NULL };
+	static const char *const old[] = { "StringIds", "EXPORT_META_DATA", NULL };
+	static const char *const nvtx[] = { "StringIds", "NVTX_EVENTS", NULL };
+
+	if (sqlite_probe_has(p, work) || sqlite_probe_has(p, meta) || sqlite_probe_has(p, old))
+		return 95;
+	return sqlite_probe_has(p, nvtx) ? 80 : 0;
+}
+
+struct nsys_clock {
+	bool normalized;
+	int64_t shift_ns;
+};
+
+static void take_meta(struct nsys *ns, struct nsys_clock *clock, const char *name,
+		      const char *value)
+{
+	size_t n = strlen(value);
+
+	if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
+		snprintf(ns->schema, sizeof(ns->schema), "%s", value);
+	else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
+		snprintf(ns->product, sizeof(ns->product), "%s", value);
+	else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
+		clock->normalized = strcmp(value, "true") == 0;
+	else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0 &&
+		 num_i64(value, n, &clock->shift_ns) < 0)
+		clock->shift_ns = 0;
+}
+
+static void read_meta(struct nsys *ns, struct nsys_clock *clock)
+{
+	static const struct sqlite_column cols[] = { { "name", false }, { "value", false } };
+	static const char *const tables[] = { "META_DATA_EXPORT", "EXPORT_META_DATA" };
+	const char *dot;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		struct sqlite_rows q;
+
+		if (!db_scan_open(&ns->sc, tables[i], cols, ARRAY_LEN(cols), &q))
+			continue;
+		while (db_scan_next(&ns->sc, &q)) {
+			CLEANUP(xfreep) char *name = NULL;
+			const char *s;
+			size_t n;
+
+			s = sqlite_rows_text(&q, 0, &n);
+			if (!s || n > 64)
+				continue;
+			name = xstrndup(s, n);
+			s = sqlite_rows_text(&q, 1, &n);
+			if (s && n < 256)
+				take_meta(ns, clock, name, s);
+		}
+		db_scan_close(&ns->sc, &q);
+	}
+	dot = strchr(ns->schema, '.');
+	if (num_i64(ns->schema, dot ? (size_t)(dot - ns->schema) : strlen(ns->schema),
+		    &ns->schema_major) < 0)
+		ns->schema_major = 0;
+}
+
+static bool session_start(struct nsys *ns, int64_t *ret_utc_ns)
+{
+	static const struct sqlite_column cols[] = { { "utcEpochNs", false } };
+	struct sqlite_rows q;
+	bool known = false;
+
+	if (!db_scan_open(&ns->sc, "TARGET_INFO_SESSION_START_TIME", cols, ARRAY_LEN(cols), &q))
+		return false;
+	if (db_scan_next(&ns->sc, &q))
+		known = sqlite_rows_i64(&q, 0, ret_utc_ns) && *ret_utc_ns > 0;
+	db_scan_close(&ns->sc, &q);
+	return known;
+}
+
+static void tell_clock(struct nsys *ns, const struct nsys_clock *clock)
+{
+	struct input *in = ns->sc.sink->ops->current(ns->sc.sink);
+	int64_t utc_ns = 0, own_ns;
+
+	in->clock = TRACE_CLOCK_OWN;
+	if (clock->normalized && clock->shift_ns == 0) {
+		in->clock = TRACE_CLOCK_REALTIME;
+	} else if (session_start(ns, &utc_ns) &&
+		   !__builtin_add_overflow(clock->normalized ? utc_ns : 0, clock->shift_ns,
+					   &own_ns)) {
+		in->has_realtime_anchor = true;
+		in->anchor_own_ns = own_ns;
+		in->anchor_realtime_ns = utc_ns;
+	}
+	in->driver_numbers = ns->device_numbers.nr > 0;
+	free(in->format);
+	in->format =
+		xasprintf("Nsight Systems%s%s%s%s%s", ns->product[0] ? " " : "", ns->product,
+			  ns->schema[0] ? " (schema " : "", ns->schema, ns->schema[0] ? ")" : "");
+	ns->sc.sink->ops->clock(ns->sc.sink);
+	if (ns->schema[0] && ns->schema_major != 2 && ns->schema_major != 3)
+		sink_warnf(ns->sc.sink, W_UNKNOWN_VERSION,
+			   "schema version %s: only 2 and 3 are known", ns->schema);
+}
+
+/* Tables that hold no events, or whose rows are read by name of the table above. */
+static bool is_read(const char *name)
+{
+	static const char *const beginnings[] = { "ENUM_", "META_DATA_", "TARGET_INFO_",
+						  "sqlite_" };
+	static const char *const known[] = {
+		"ANALYSIS_DETAILS",
+		"ANALYSIS_FILE",
+		"COMPOSITE_EVENTS",
+		"CUBLAS_EVENTS",
+		"CUDA_GPU_MEMORY_USAGE_EVENTS",
+		"CUDNN_EVENTS",
+		"CUPTI_ACTIVITY_KIND_DRIVER",
+		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+		"CUPTI_ACTIVITY_KIND_KERNEL",
+		"CUPTI_ACTIVITY_KIND_MEMCPY",
+		"CUPTI_ACTIVITY_KIND_MEMSET",
+		"CUPTI_ACTIVITY_KIND_OVERHEAD",
+		"CUPTI_ACTIVITY_KIND_RUNTIME",
+		"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+		"CUSOLVER_EVENTS",
+		"CUSPARSE_EVENTS",
+		"DIAGNOSTIC_EVENT",
+		"EXPORT_META_DATA",
+		"GPU_METRICS",
+		"MPI_COLLECTIVES_EVENTS",
+		"MPI_OTHER_EVENTS",
+		"MPI_P2P_EVENTS",
+		"MPI_RANKS",
+		"MPI_START_WAIT_EVENTS",
+		"NVTX_EVENTS",
+		"NVTX_PAYLOAD_SCHEMAS",
+		"NVTX_PAYLOAD_SCHEMA_ENTRIES",
+		"OPENACC_DATA_EVENTS",
+		"OPENACC_LAUNCH_EVENTS",
+		"OPENACC_OTHER_EVENTS",
+		"OPENGL_API",
+		"OSRT_API",
+		"PROCESSES",
+		"PROFILER_OVERHEAD",
+		"SAMPLING_CALLCHAINS",
+		"ProcessStreams",
+		"StringIds",
+		"SYSCALL",
+		"ThreadNames",
+		"UCP_EVENTS",
+		"VULKAN_API",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(name, known[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What the file holds beyond that is said, with its number of rows. */
+static void tell_ignored(struct nsys *ns)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	uint64_t ignored = 0;
+
+	if (sqlite_db_list(ns->sc.db, "", &names, NULL) < 0)
+		return;
+	strbuf_limit(&text, 1024);
+	strbuf_addstr(&text, "rows of tables that are not read:");
+	for (size_t i = 0; i < names.nr; i++) {
+		int64_t rows;
+
+		if (is_read(names.v[i]) || !db_scan_has(&ns->sc, names.v[i]))
+			continue;
+		rows = db_scan_rows(&ns->sc, names.v[i]);
+		if (rows == 0)
+			continue;
+		ignored += (uint64_t)rows;
+		strbuf_addf(&text, " %s (%" PRId64 ")", names.v[i], rows);
+	}
+	if (ignored > 0)
+		ns->sc.sink->ops->warn(ns->sc.sink, W_IGNORED_RECORD, ignored, text.buf);
+}
+
+static void nsys_release(struct nsys *ns)
+{
+	nsys_tracks_release(ns);
+	if (ns->strings.sink)
+		sqlite_strings_release(&ns->strings);
+	db_scan_release(&ns->sc);
+	sqlite_db_close(ns->sc.db);
+}
+
+/* Whether all work tells its process: then calls are found by process and number. */
+static bool tells_process(struct nsys *ns)
+{
+	static const char *const tables[] = {
+		"CUPTI_ACTIVITY_KIND_KERNEL",
+		"CUPTI_ACTIVITY_KIND_MEMCPY",
+		"CUPTI_ACTIVITY_KIND_MEMSET",
+		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+	};
+	bool some = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+		if (!sqlite_db_has_column(ns->sc.db, tables[i], "start"))
+			continue;
+		if (!sqlite_db_has_column(ns->sc.db, tables[i], "globalPid"))
+			return false;
+		some = true;
+	}
+	return some;
+}
+
+static void read_all(struct nsys *ns)
+{
+	struct nsys_clock clock = { .normalized = false };
+
+	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id", "value");
+	read_meta(ns, &clock);
+	nsys_tracks_load(ns);
+	tell_clock(ns, &clock);
+	sqlite_db_tell(ns->sc.db, ns->sc.sink);
+	ns->by_process = tells_process(ns);
+	nsys_read_work(ns);
+	nsys_read_calls(ns);
+	nsys_read_nvtx(ns);
+	nsys_read_metrics(ns);
+	nsys_read_samples(ns);
+	tell_ignored(ns);
+}
+
+static int read_nsys(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
+{
+	CLEANUP(nsys_release)
+	struct nsys ns = { .sc = { .sink = s, .keep_args = o->keep_args, .args = STRBUF_INIT },
+			   .device = o->device };
+	int r = sqlite_db_open(path, &ns.sc.db, err);
+
+	if (r < 0)
+		return r;
+	ns.names = intern_new();
+	sqlite_strings_init(&ns.strings, s);
+	s->ops->input(s, path, "nsys");
+	read_all(&ns);
+	return db_scan_result(&ns.sc, err);
+}
+
+const struct reader reader_nsys = {
+	.name = "nsys",
+	.about = "Nsight Systems exports (SQLite): CUDA work, API calls, NVTX ranges, GPU metrics",
+	.suffixes = ".sqlite[.gz|.zst]",
+	.probe = probe_nsys,
+	.read = read_nsys,
+};

@@ -1,0 +1,197 @@
+#include "otf2_private.h"
+
+#include "profrig/model/warnings.h"
+
+/*
+ * Sends and receives find each other after all locations are read. Ranks inside a communicator
+ * become ranks of the job (the list of locations that communicate), then equal (communicator, from,
+ * to, tag) pairs up in the order of posting, as MPI promises. A pair is a flow from the call around
+ * the send to the call around the receive; what is left alone becomes an instant on its thread.
+ */
+struct half {
+	uint64_t comm;
+	uint32_t from, to, tag;
+	size_t message;
+	uint64_t order_ticks;
+};
+
+static int by_request(const void *pa, const void *pb)
+{
+	const struct otf2_request *a = pa, *b = pb;
+
+	if (a->location != b->location)
+		return a->location < b->location ? -1 : 1;
+	if (a->request != b->request)
+		return a->request < b->request ? -1 : 1;
+	return (a->ticks > b->ticks) - (a->ticks < b->ticks);
+}
+
+/* The posting before the completion: request numbers may be used again. */
+static void receive_posted(struct otf2_reading *r, struct otf2_message *m)
+{
+	struct otf2_request key = { m->location, m->request, m->order_ticks };
+	size_t lo = 0, hi = r->found.requests.nr;
+	const struct otf2_request *q;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_request(&r->found.requests.v[mid], &key) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return;
+	q = &r->found.requests.v[lo - 1];
+	if (q->location == m->location && q->request == m->request)
+		m->order_ticks = q->ticks;
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct half *a = pa, *b = pb;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	return (a->tag > b->tag) - (a->tag < b->tag);
+}
+
+static int by_key_and_order(const void *pa, const void *pb)
+{
+	const struct half *a = pa, *b = pb;
+	int c = by_key(pa, pb);
+
+	if (c)
+		return c;
+	if (a->order_ticks != b->order_ticks)
+		return a->order_ticks < b->order_ticks ? -1 : 1;
+	return (a->message > b->message) - (a->message < b->message);
+}
+
+/* Rank in the job of a peer in a communicator, UINT32_MAX when the archive does not define it. */
+static uint32_t peer_rank(const struct otf2_defs *d, const struct otf2_message *m, uint32_t self)
+{
+	const struct def_comm *c = DEF_FIND(&d->comms, m->comm);
+	const struct def_group *g = c ? DEF_FIND(&d->groups, c->group) : NULL;
+
+	if (!g)
+		return UINT32_MAX;
+	if (g->type == OTF2_GROUP_TYPE_COMM_SELF)
+		return self;
+	if (m->peer >= g->nr || g->members[m->peer] >= UINT32_MAX)
+		return UINT32_MAX;
+	return g->type == OTF2_GROUP_TYPE_COMM_GROUP ? (uint32_t)g->members[m->peer] : m->peer;
+}
+
+static uint32_t own_rank(const struct otf2_defs *d, const struct otf2_message *m)
+{
+	const struct def_location *l = &d->locations.v[m->location];
+	const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
+
+	return g ? g->rank : UINT32_MAX;
+}
+
+static struct half *halves_of(struct otf2_reading *r, const struct otf2_message *v, size_t n,
+			      bool receive, size_t *ret_nr)
+{
+	struct half *halves = xreallocarray(NULL, n + 1, sizeof(*halves));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t self = own_rank(&r->defs, &v[i]);
+		uint32_t peer = peer_rank(&r->defs, &v[i], self);
+
+		if (self == UINT32_MAX || peer == UINT32_MAX)
+			continue;
+		halves[nr++] = (struct half){ .comm = v[i].comm,
+					      .from = receive ? peer : self,
+					      .to = receive ? self : peer,
+					      .tag = v[i].tag,
+					      .message = i,
+					      .order_ticks = v[i].order_ticks };
+	}
+	qsort(halves, nr, sizeof(*halves), by_key_and_order);
+	*ret_nr = nr;
+	return halves;
+}
+
+static span_id instant_put(struct otf2_reading *r, const struct otf2_message *m, const char *name)
+{
+	struct span_def d = { .track = r->defs.locations.v[m->location].track,
+			      .start_ns = m->t_ns,
+			      .end_ns = m->t_ns,
+			      .name = sink_puts(r->s, name),
+			      .category = sink_puts(r->s, "MPI"),
+			      .kind = SPAN_INSTANT,
+			      .args = STR_NONE };
+
+	return r->s->ops->span(r->s, &d);
+}
+
+/* A matched message outside of any call needs something that the flow can start or end at. */
+static void pair_link(struct otf2_reading *r, struct otf2_message *send,
+		      struct otf2_message *receive)
+{
+	if (send->span == SPAN_NONE)
+		send->span = instant_put(r, send, "send");
+	if (receive->span == SPAN_NONE)
+		receive->span = instant_put(r, receive, "receive");
+	r->s->ops->link(r->s, send->span, receive->span, LINK_FLOW);
+	send->matched = receive->matched = true;
+}
+
+static int64_t leftovers_put(struct otf2_reading *r, const struct otf2_message *v, size_t n,
+			     const char *name)
+{
+	int64_t nr = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].matched)
+			continue;
+		instant_put(r, &v[i], name);
+		nr++;
+	}
+	return nr;
+}
+
+void otf2_match_messages(struct otf2_reading *r)
+{
+	struct half *sends, *receives;
+	size_t nr_sends, nr_receives;
+	int64_t pairs = 0;
+
+	if (r->found.sends.nr + r->found.receives.nr == 0)
+		return;
+	if (r->found.requests.nr)
+		qsort(r->found.requests.v, r->found.requests.nr, sizeof(*r->found.requests.v),
+		      by_request);
+	for (size_t i = 0; i < r->found.receives.nr; i++) {
+		if (r->found.receives.v[i].request != UINT64_MAX)
+			receive_posted(r, &r->found.receives.v[i]);
+	}
+	sends = halves_of(r, r->found.sends.v, r->found.sends.nr, false, &nr_sends);
+	receives = halves_of(r, r->found.receives.v, r->found.receives.nr, true, &nr_receives);
+	for (size_t a = 0, b = 0; a < nr_sends && b < nr_receives;) {
+		int c = by_key(&sends[a], &receives[b]);
+
+		if (c == 0) {
+			pair_link(r, &r->found.sends.v[sends[a].message],
+				  &r->found.receives.v[receives[b].message]);
+			pairs++;
+		}
+		a += c <= 0;
+		b += c >= 0;
+	}
+	free(sends);
+	free(receives);
+	sink_fact(r->s, "messages", pairs);
+	sink_fact(r->s, "unmatched_sends",
+		  leftovers_put(r, r->found.sends.v, r->found.sends.nr, "unmatched send"));
+	sink_fact(r->s, "unmatched_receives",
+		  leftovers_put(r, r->found.receives.v, r->found.receives.nr, "unmatched receive"));
+}

@@ -1,0 +1,407 @@
+#include "otf2_own.h"
+#include "otf2_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/model/warnings.h"
+
+#define NO_ROLE UINT8_MAX
+
+static void damaged(struct otf2_reading *r, uint64_t count, const char *what)
+{
+	char text[160];
+
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%s that profrig put into the archive is damaged", what);
+	r->s->ops->warn(r->s, W_BAD_EVENT, count, text);
+}
+
+void otf2_own_open(struct otf2_reading *r, const char *text)
+{
+	struct otf2_own *o = &r->own;
+
+	o->own.text = (struct strbuf)STRBUF_INIT;
+	if (!text)
+		return;
+	o->there = own_file_take(&o->own, text, strlen(text));
+	/* times begin there; later than at 0 would only be one more way to write them */
+	if (o->there && (o->own.file.base_ns > 0 || o->own.file.base_ns < TIME_MIN))
+		o->there = false;
+	if (!o->there)
+		o->own.file = (struct own_file){ .base_ns = 0 };
+	damaged(r, !o->there, "a description of the file");
+}
+
+bool otf2_own_exact(const struct otf2_reading *r)
+{
+	return r->own.there && !r->s->no_links;
+}
+
+/* ---- tracks ---- */
+
+static void place_is(struct otf2_reading *r, const struct def_place_property *p, uint32_t n)
+{
+	struct def_location_group *g = p->group ? DEF_FIND(&r->defs.location_groups, p->ref) : NULL;
+	struct def_location *l = p->group ? NULL : DEF_FIND(&r->defs.locations, p->ref);
+
+	if (g)
+		g->track = r->own.own.tracks.v[n];
+	if (!l)
+		return;
+	l->track = r->own.own.tracks.v[n];
+	l->own = n + 1;
+}
+
+static bool track_take(struct otf2_reading *r, const struct def_place_property *p)
+{
+	struct otf2_own *o = &r->own;
+	const char *text = otf2_string(&r->defs, p->value.stringRef);
+	struct track_def d;
+
+	if (!own_track_def(&o->own, text, strlen(text), &r->defs.pool, &d) ||
+	    !own_track_take(&o->own, r->s, text, strlen(text)))
+		return false;
+	place_is(r, p, (uint32_t)o->tracks.nr);
+	VEC_PUSH(&o->tracks, d);
+	return true;
+}
+
+static void tracks_take(struct otf2_reading *r)
+{
+	const struct otf2_defs *d = &r->defs;
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < d->place_properties.nr; i++) {
+		const struct def_place_property *p = &d->place_properties.v[i];
+		const char *name = otf2_string(d, p->name);
+
+		if (p->type == OTF2_TYPE_STRING && strcmp(name, "profrig::track") == 0) {
+			bad += !track_take(r, p);
+		} else if (p->type == OTF2_TYPE_UINT32 && strcmp(name, "profrig::lane of") == 0) {
+			if (p->value.uint32 < r->own.tracks.nr)
+				place_is(r, p, p->value.uint32);
+			else
+				bad++;
+		}
+	}
+	damaged(r, bad, "a track");
+}
+
+/* One more location of a track, for a sink that has one row of calls per track. */
+static track_id lane_track(struct otf2_reading *r, const struct def_location *l)
+{
+	struct track_def d = r->own.tracks.v[l->own - 1];
+
+	d.name = otf2_string(&r->defs, l->name);
+	d.tid = PID_NONE;
+	d.key = otf2_own_key(r, l->ref);
+	if (d.kind == TRACK_QUEUE)
+		d.owner = l->process;
+	/* what is neither a call nor work counts nowhere, and one process or device is enough */
+	if (d.kind != TRACK_THREAD && d.kind != TRACK_QUEUE)
+		d.kind = TRACK_COUNTER;
+	return r->s->ops->track(r->s, &d);
+}
+
+void otf2_own_track_again(struct otf2_reading *r, const struct def_location *l)
+{
+	struct track_def d = r->own.tracks.v[l->own - 1];
+
+	d.owner = l->process;
+	if (l->track == r->own.own.tracks.v[l->own - 1])
+		r->s->ops->track(r->s, &d);
+	else
+		lane_track(r, l);
+}
+
+/* Samples know their track by their series, so they need none where links are kept. */
+static void locations_complete(struct otf2_reading *r)
+{
+	struct otf2_defs *d = &r->defs;
+	CLEANUP(u64map_release) struct u64map taken = U64MAP_INIT;
+	bool exact = otf2_own_exact(r);
+
+	for (size_t i = 0; i < d->locations.nr; i++) {
+		struct def_location *l = &d->locations.v[i];
+		const struct def_location_group *g = DEF_FIND(&d->location_groups, l->group);
+		uint32_t *first = u64map_at(&taken, l->track);
+
+		otf2_set_process(r, l);
+		if (l->track == TRACK_NONE && (!exact || l->type != OTF2_LOCATION_TYPE_METRIC))
+			l->track = otf2_track_of_location(r, l, g);
+		else if (*first != U64MAP_NONE && !exact)
+			l->track = lane_track(r, l);
+		*first = 1;
+	}
+}
+
+static void series_take(struct otf2_reading *r)
+{
+	const struct otf2_defs *d = &r->defs;
+	struct otf2_own *o = &r->own;
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < d->members.nr; i++) {
+		const char *text = otf2_string(d, d->members.v[i].about);
+		struct series_def def;
+
+		if (d->members.v[i].ref == i && o->series.nr == i &&
+		    own_series_def(&o->own, text, strlen(text), &r->defs.pool, &def) &&
+		    own_series_take(&o->own, r->s, text, strlen(text)))
+			VEC_PUSH(&o->series, def);
+		else
+			bad++;
+	}
+	damaged(r, bad, "a series");
+}
+
+/* ---- what events refer to ---- */
+
+static uint64_t attribute_of(const struct otf2_defs *d, const char *name)
+{
+	for (size_t i = 0; i < d->attributes.nr; i++)
+		if (strcmp(otf2_string(d, d->attributes.v[i].name), name) == 0)
+			return d->attributes.v[i].ref;
+	return UINT64_MAX;
+}
+
+static uint8_t role_of(const char *name)
+{
+	const char *space = strchr(name, ' ');
+	enum link_kind kind;
+
+	if (strcmp(name, "callsite id") == 0)
+		return LINK_LAUNCH << 1;
+	if (!space || strncmp(name, "profrig::", 9) != 0 ||
+	    !own_link_kind(name + 9, (size_t)(space - name) - 9, &kind))
+		return NO_ROLE;
+	return (uint8_t)(kind << 1 | (strcmp(space, " to") == 0));
+}
+
+void otf2_own_make_tracks(struct otf2_reading *r)
+{
+	const struct otf2_defs *d = &r->defs;
+	struct otf2_own *o = &r->own;
+
+	o->correlation = attribute_of(d, "correlation");
+	o->args = attribute_of(d, "args");
+	o->roles = xcalloc(d->parameters.nr + 1, 1);
+	for (size_t i = 0; i < d->parameters.nr; i++)
+		o->roles[i] = role_of(otf2_string(d, d->parameters.v[i].name));
+	tracks_take(r);
+	locations_complete(r);
+	series_take(r);
+}
+
+void otf2_own_make_regions(struct otf2_reading *r)
+{
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < r->defs.regions.nr; i++) {
+		struct def_region *region = &r->defs.regions.v[i];
+		const char *about = otf2_string(&r->defs, region->about);
+		const char *space = strchr(about, ' ');
+
+		region->name_id = sink_puts(r->s, otf2_string(&r->defs, region->name));
+		region->queue_kind = SPAN_HOST;
+		if (!space || !own_span_kind(about, (size_t)(space - about), &region->queue_kind))
+			bad++;
+		region->category_id = sink_puts(r->s, space ? space + 1 : "");
+	}
+	damaged(r, bad, "a region");
+}
+
+/* ---- spans ---- */
+
+static void span_push(struct otf2_location *l, const struct otf2_own_span *held)
+{
+	span_id span = l->s->ops->span(l->s, &held->d);
+
+	for (size_t i = held->ends; i; i = l->own.ends.v[i - 1].next)
+		l->own.ends.v[i - 1].span = span;
+}
+
+static bool starts_with(const struct otf2_own_spans *s, size_t at, size_t around)
+{
+	return s->held.v[at].d.start_ns == s->held.v[around].d.start_ns;
+}
+
+static void innermost_end(struct otf2_location *l, int64_t t_ns)
+{
+	struct otf2_own_spans *s = &l->own;
+	size_t at = s->open.v[--s->open.nr];
+
+	s->held.v[at].d.end_ns = t_ns;
+	if (s->open.nr && starts_with(s, at, s->open.v[s->open.nr - 1]))
+		return;
+	for (size_t i = at; i < s->held.nr; i++)
+		span_push(l, &s->held.v[i]);
+	s->held.nr = at;
+}
+
+static void attribute_take(struct otf2_location *l, uint64_t ref, OTF2_Type type,
+			   OTF2_AttributeValue value, struct span_def *d)
+{
+	const struct otf2_own *o = &l->r->own;
+
+	if (ref == o->correlation && type == OTF2_TYPE_UINT64)
+		d->correlation = value.uint64;
+	else if (ref == o->args && type == OTF2_TYPE_STRING) {
+		if (l->r->o && l->r->o->keep_args)
+			d->args = sink_puts(l->s, otf2_string(&l->r->defs, value.stringRef));
+	} else {
+		sink_warnf(l->s, W_BAD_EVENT, "attribute %" PRIu64 " says nothing that is known",
+			   ref);
+	}
+}
+
+static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+				  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef ref)
+{
+	struct otf2_location *l = user;
+	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
+	struct otf2_own_span held = { .d = { .track = l->track, .args = STR_NONE } };
+	uint32_t nr = attributes ? OTF2_AttributeList_GetNumberOfElements(attributes) : 0;
+
+	(void)location, (void)position;
+	otf2_tick(l, OTF2_COUNT_ENTER, time);
+	held.d.start_ns = held.d.end_ns = otf2_time(l, time);
+	if (region) {
+		held.d.name = region->name_id;
+		held.d.category = region->category_id;
+		held.d.kind = region->queue_kind;
+	} else {
+		sink_warnf(l->s, W_UNKNOWN_REFERENCE,
+			   "region %" PRIu32 " is entered and not defined", ref);
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		OTF2_AttributeRef attribute;
+		OTF2_AttributeValue value;
+		OTF2_Type type;
+
+		if (OTF2_AttributeList_GetAttributeByIndex(attributes, i, &attribute, &type,
+							   &value) == OTF2_SUCCESS)
+			attribute_take(l, attribute, type, value, &held.d);
+	}
+	VEC_PUSH(&l->own.open, l->own.held.nr);
+	VEC_PUSH(&l->own.held, held);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+				  void *user, OTF2_AttributeList *attributes, OTF2_RegionRef ref)
+{
+	struct otf2_location *l = user;
+	const struct def_region *region = DEF_FIND(&l->r->defs.regions, ref);
+	const struct span_def *d;
+
+	(void)location, (void)position, (void)attributes;
+	otf2_tick(l, OTF2_COUNT_LEAVE, time);
+	if (l->own.open.nr == 0) {
+		sink_warnf(l->s, W_STRAY_LEAVE, "region %" PRIu32 " is left and not entered", ref);
+		return OTF2_CALLBACK_SUCCESS;
+	}
+	d = &l->own.held.v[l->own.open.v[l->own.open.nr - 1]].d;
+	if (!region || region->name_id != d->name)
+		sink_warnf(l->s, W_LEAVE_MISMATCH, "region %" PRIu32 " is left inside another one",
+			   ref);
+	innermost_end(l, otf2_time(l, time));
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+void otf2_own_end(struct otf2_location *l)
+{
+	char text[96];
+
+	if (l->own.open.nr == 0)
+		return;
+	snprintf(text, sizeof(text), "%zu regions are still open at the end of location %" PRIu64,
+		 l->own.open.nr, l->r->defs.locations.v[l->index].ref);
+	l->s->ops->warn(l->s, W_OPEN_SPAN, l->own.open.nr, text);
+	while (l->own.open.nr)
+		innermost_end(l, otf2_time(l, l->found.last_ticks));
+}
+
+/* ---- links ---- */
+
+static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp time,
+				      uint64_t position, void *user, OTF2_AttributeList *attributes,
+				      OTF2_ParameterRef ref, uint64_t number)
+{
+	struct otf2_location *l = user;
+	const struct otf2_defs *d = &l->r->defs;
+	const struct def_name *p = DEF_FIND(&d->parameters, ref);
+	uint8_t role = p ? l->r->own.roles[p - d->parameters.v] : NO_ROLE;
+	struct otf2_own_span *held;
+
+	(void)location, (void)position, (void)attributes;
+	otf2_tick(l, OTF2_COUNT_PARAMETER, time);
+	if (role == NO_ROLE || l->own.open.nr == 0) {
+		sink_warnf(l->s, W_BAD_EVENT, "parameter %" PRIu32 " belongs to no span", ref);
+		return OTF2_CALLBACK_SUCCESS;
+	}
+	held = &l->own.held.v[l->own.open.v[l->own.open.nr - 1]];
+	VEC_PUSH(&l->own.ends,
+		 (struct otf2_own_end){ .number = number,
+					.span = SPAN_NONE,
+					.next = held->ends,
+					.kind = (enum link_kind)(role >> 1),
+					.to = (role & 1) || (role == LINK_LAUNCH << 1 && l->queue &&
+							     otf2_is_callsite(d, p)) });
+	held->ends = l->own.ends.nr;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* Links are numbered from 0 on, so there are more ends than numbers. */
+void otf2_own_match(struct otf2_reading *r)
+{
+	const struct otf2_own_end *v = r->own.ends.v;
+	size_t nr = r->own.ends.nr;
+	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, 2 * sizeof(*at)); /* index + 1 */
+	uint64_t alone = nr;
+
+	for (size_t i = 0; i < nr; i++)
+		if (v[i].number < nr)
+			at[2 * v[i].number + v[i].to] = i + 1;
+	for (size_t i = 0; i < nr; i++) {
+		const struct otf2_own_end *from = at[2 * i] ? &v[at[2 * i] - 1] : NULL;
+		const struct otf2_own_end *to = at[2 * i + 1] ? &v[at[2 * i + 1] - 1] : NULL;
+
+		if (!from || !to || from->kind != to->kind)
+			continue;
+		r->s->ops->link(r->s, from->span, to->span, from->kind);
+		alone -= 2;
+	}
+	if (alone)
+		r->s->ops->warn(r->s, W_UNKNOWN_REFERENCE, alone,
+				"one end of a link is not in the archive");
+}
+
+/* ---- setting up ---- */
+
+int otf2_own_callbacks(OTF2_EvtReaderCallbacks *c)
+{
+	return OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter) != OTF2_SUCCESS ||
+	       OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave) != OTF2_SUCCESS ||
+	       OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, on_parameter) !=
+		       OTF2_SUCCESS;
+}
+
+void otf2_own_release(struct otf2_own *o)
+{
+	own_release(&o->own);
+	free(o->roles);
+	VEC_RELEASE(&o->tracks);
+	VEC_RELEASE(&o->series);
+	VEC_RELEASE(&o->ends);
+}
+
+void otf2_own_spans_release(struct otf2_own_spans *s)
+{
+	VEC_RELEASE(&s->held);
+	VEC_RELEASE(&s->open);
+	VEC_RELEASE(&s->ends);
+}

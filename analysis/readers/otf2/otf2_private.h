@@ -1,0 +1,266 @@
+/*
+ * The OTF2 reader's parts, in the order they run: definitions (otf2_defs.h), tracks
+ * (otf2_tracks.c), the events of each location (otf2_events.c, otf2_metrics.c, otf2_count.c), what
+ * ties them together (otf2_messages.c, otf2_callsites.c). otf2_own.c does most of this for archives
+ * that profrig wrote. read_otf2.c opens the archive and calls them.
+ *
+ * The sink pulls locations in whatever order and by whatever threads it likes (sink.h, sources), so
+ * while it does, struct otf2_reading and the definitions are only read, and all that a location
+ * finds out lies in its struct otf2_location. otf2_location_gather adds them up afterwards, in
+ * their order.
+ */
+#ifndef OTF2_PRIVATE_H
+#define OTF2_PRIVATE_H
+
+#include "otf2_defs.h"
+#include "otf2_own.h"
+
+#include "profrig/base/strbuf.h"
+#include "profrig/base/u64map.h"
+#include "profrig/readers/reader.h"
+
+#define NO_INDEX SIZE_MAX
+
+/* A send or a receive, waiting for its other half until all locations are read. */
+struct otf2_message {
+	uint64_t comm;
+	uint32_t peer, tag;
+	size_t location; /* index in defs.locations */
+	int64_t t_ns;
+	uint64_t order_ticks; /* when it was posted: messages of one kind do not overtake */
+	uint64_t request;     /* of a receive posted earlier; UINT64_MAX */
+	span_id span;         /* the call around it; SPAN_NONE */
+	bool matched;
+};
+
+/* A launch (host call) or the work it launched (device): tracers tie them by a number that names
+ * the place of the call. */
+struct otf2_callsite {
+	uint64_t id;
+	int64_t t_ns;
+	span_id span;
+	size_t location;  /* index in defs.locations */
+	track_id process; /* once all are read */
+};
+
+/* A receive that was posted and not yet complete. */
+struct otf2_request {
+	size_t location;
+	uint64_t request, ticks;
+};
+
+struct otf2_waiting {
+	enum { WAITS_SEND, WAITS_RECEIVE, WAITS_LAUNCH, WAITS_WORK } what;
+	size_t at; /* index in the vector of its kind */
+};
+
+/* An open call that has something; most never do. */
+struct otf2_frame {
+	size_t depth;   /* how many calls are open, with this one */
+	size_t waiting; /* messages that waited for a call before this one */
+	char *args;     /* owned; JSON object without its closing brace, NULL when there are none */
+};
+
+/* How often each kind of record was read, with its name in `info`. */
+/* clang-format off */
+#define OTF2_COUNTS(X) \
+	X(ENTER, "enter") \
+	X(LEAVE, "leave") \
+	X(METRIC, "metric") \
+	X(PARAMETER, "parameter") \
+	X(PROGRAM_BEGIN, "program_begin") \
+	X(PROGRAM_END, "program_end") \
+	X(MPI_SEND, "mpi_send") \
+	X(MPI_ISEND, "mpi_isend") \
+	X(MPI_RECV, "mpi_recv") \
+	X(MPI_IRECV, "mpi_irecv") \
+	X(MPI_REQUEST, "mpi_request") \
+	X(MPI_COLLECTIVE, "mpi_collective") \
+	X(CONTEXT_ENTER, "calling_context_enter") \
+	X(CONTEXT_LEAVE, "calling_context_leave") \
+	X(CONTEXT_SAMPLE, "calling_context_sample") \
+	X(THREAD, "thread") \
+	X(RMA, "rma") \
+	X(IO, "io") \
+	X(BUFFER_FLUSH, "buffer_flush") \
+	X(MEASUREMENT, "measurement_on_off") \
+	X(COMM, "communicator") \
+	X(UNKNOWN, "unknown")
+/* clang-format on */
+
+enum otf2_count {
+#define X(id, name) OTF2_COUNT_##id,
+	OTF2_COUNTS(X)
+#undef X
+		OTF2_COUNT_NR
+};
+
+/* What the records of one location, or of all, come to. */
+struct otf2_found {
+	int64_t counts[OTF2_COUNT_NR];
+	uint64_t sent_bytes, received_bytes;
+	uint64_t first_ticks, last_ticks; /* first > last: no event yet */
+	/* only for a sink that keeps links */
+	VEC(struct otf2_message) sends, receives;
+	VEC(struct otf2_callsite) launches, work;
+	VEC(struct otf2_request) requests;
+};
+
+struct otf2_reading {
+	struct sink *s;
+	const struct read_opts *o;
+	struct otf2_defs defs;
+	bool many_hosts;
+	uint64_t base_ticks;     /* otf2_far_ticks */
+	struct otf2_own own;     /* of an archive that profrig wrote */
+	struct otf2_found found; /* by all locations, once they are gathered */
+};
+
+/*
+ * Conversion of times that mostly grow: the second of the last one is kept, and the division that
+ * is left is by a number that stays, so it is a multiplication.
+ */
+struct otf2_clock {
+	uint64_t resolution, inverse; /* inverse: 2^64 / resolution; 0: too fast a clock for that */
+	uint64_t base_ticks;          /* that times count from; 0 unless they are far */
+	int64_t base_ns;              /* what they are then; <= 0 */
+	uint64_t second_ticks;        /* that a second began at */
+	uint64_t second_length;       /* of ticks: the resolution; 0 where there is no inverse */
+	int64_t second_ns;
+	uint64_t ticks; /* the last one: metrics come in bunches of one time */
+	int64_t ns;
+};
+
+/* A location while it is read. */
+struct otf2_location {
+	const struct otf2_reading *r;
+	struct sink *s; /* what the present pull pushes into */
+	size_t index;   /* in defs.locations */
+	track_id track;
+	bool queue;
+	bool kinds;                   /* its regions say what kind of span they are */
+	bool instant;                 /* one of ours is open, which no profile keeps */
+	struct u64map callsites_seen; /* by otf2_callsite_callbacks */
+	struct otf2_found found;
+	struct otf2_own_spans own;
+	size_t depth; /* open calls */
+	VEC(struct otf2_frame) frames;
+	VEC(struct otf2_waiting)
+	waiting; /* what happened in the frames; gets their span when they close */
+	struct pool pool;
+	VEC(series_id) series;  /* runs of ids: one run per metric */
+	size_t *series_run;     /* by index in defs.metrics; NULL before the first metric */
+	struct u64map owner_of; /* by series id: place in owners */
+	VEC(uint64_t) owners;   /* which member of which metric */
+	struct otf2_clock clock;
+};
+
+/*
+ * libotf2 prints what goes wrong. Caught, it becomes part of a warning: otf2_error is the first
+ * that this thread caught since it forgot the ones before, or what the code stands for.
+ */
+void otf2_errors_catch(void); /* and forgets */
+void otf2_errors_forget(void);
+const char *otf2_error(OTF2_ErrorCode code);
+
+/* Nearest ns of a tick count, exact; INT64_MAX when it does not fit. */
+int64_t otf2_ns(uint64_t ticks, uint64_t resolution);
+/* As otf2_time, of any one time: what the archive's times count from is taken off. */
+int64_t otf2_ns_of(const struct otf2_reading *r, uint64_t ticks);
+/*
+ * What times count from where the clock is far beyond those that fit: the time at which the archive
+ * says that it begins, or at which its first location with events does. Else 0.
+ */
+uint64_t otf2_far_ticks(const struct otf2_defs *d, const char *dir, uint64_t event_chunk);
+void otf2_clock_init(struct otf2_clock *c, uint64_t resolution, uint64_t base_ticks,
+		     int64_t base_ns);
+int64_t otf2_clock_second(struct otf2_clock *c, uint64_t ticks); /* in another second */
+
+/* As otf2_ns. */
+static inline int64_t otf2_clock_ns(struct otf2_clock *c, uint64_t ticks)
+{
+	uint64_t rest = ticks - c->second_ticks, product, ns;
+
+	if (__builtin_expect(rest >= c->second_length, 0))
+		return otf2_clock_second(c, ticks);
+	product = rest * UINT64_C(1000000000) + c->resolution / 2;
+	ns = (uint64_t)((unsigned __int128)product * c->inverse >> 64);
+	/* the inverse was rounded down, so at most two are missing */
+	for (product -= ns * c->resolution; product >= c->resolution; product -= c->resolution)
+		ns++;
+	return c->second_ns + (int64_t)ns;
+}
+
+static inline int64_t otf2_time(struct otf2_location *l, uint64_t ticks)
+{
+	struct otf2_clock *c = &l->clock;
+
+	if (ticks != c->ticks) {
+		c->ns = otf2_clock_ns(c, ticks);
+		c->ticks = ticks;
+	}
+	return c->ns;
+}
+
+/* Of a track that is made up: beside those that an archive of ours numbers. */
+static inline uint64_t otf2_own_key(const struct otf2_reading *r, uint64_t key)
+{
+	return r->own.there ? key | (uint64_t)1 << 62 : key;
+}
+
+void otf2_make_tracks(struct otf2_reading *r);
+/* Once its number in an archive of ours is known. */
+void otf2_set_process(const struct otf2_reading *r, struct def_location *l);
+/* By the archive's own names and types. */
+track_id otf2_track_of_location(struct otf2_reading *r, const struct def_location *l,
+				const struct def_location_group *g);
+/* "gpu2", "node3:gpu2" when the archive has several hosts; "" for -1. Borrowed from the pool. */
+const char *otf2_device_id(const struct otf2_reading *r, struct pool *pool, const char *host,
+			   int64_t device);
+
+/* User data: struct otf2_location. exact: of an archive of ours (otf2_own.h). */
+OTF2_EvtReaderCallbacks *otf2_event_callbacks(bool exact);
+int otf2_count_callbacks(
+	OTF2_EvtReaderCallbacks *c); /* those that are only counted; != 0 on failure */
+void otf2_reading_release(struct otf2_reading *r);
+void otf2_location_init(struct otf2_location *l, const struct otf2_reading *r, size_t index);
+void otf2_location_end(struct otf2_location *l); /* closes what is open */
+void otf2_location_gather(struct otf2_reading *r, struct otf2_location *l);
+void otf2_location_release(struct otf2_location *l);
+
+static inline void otf2_tick(struct otf2_location *l, enum otf2_count kind, uint64_t ticks)
+{
+	l->found.counts[kind]++;
+	if (ticks < l->found.first_ticks)
+		l->found.first_ticks = ticks;
+	if (ticks > l->found.last_ticks)
+		l->found.last_ticks = ticks;
+}
+
+OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
+				 void *user, OTF2_AttributeList *attributes, OTF2_MetricRef metric,
+				 uint8_t nr, const OTF2_Type *types,
+				 const OTF2_MetricValue *values);
+
+void otf2_match_messages(struct otf2_reading *r);
+
+/*
+ * Call sites: a parameter with a number for the place of the program, on launches and on the work
+ * that they launched. Two processes of one program have equal numbers. So the process that a queue
+ * is of must be known: the archive says who opened it, or only one process launches at the places
+ * that the queue's work comes from. The work of a queue of which neither is known stays unlinked.
+ */
+bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter);
+bool otf2_has_callsites(const struct otf2_defs *d);
+/* What the numbers of a location are unique in: CALLSITE_NOBODY when that is unknown. */
+uint32_t otf2_callsite_process(const struct otf2_reading *r, size_t location);
+/*
+ * Before events are read. false: all that can be known of owners is; true: it takes launches and
+ * work of all locations, as otf2_callsite_callbacks collects them, to learn more.
+ */
+bool otf2_owners_wanted(struct otf2_reading *r);
+OTF2_EvtReaderCallbacks *otf2_callsite_callbacks(void); /* each number once */
+void otf2_find_owners(struct otf2_reading *r);          /* of r->found, whose order it changes */
+void otf2_match_callsites(struct otf2_reading *r);
+
+#endif

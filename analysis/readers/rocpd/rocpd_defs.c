@@ -1,0 +1,438 @@
+/*
+ * Nodes, processes, threads, agents, queues, streams, kernel symbols and counters of a rocpd
+ * database, and the tracks they become when something lies on them. What rows refer to without
+ * defining it is made up from its id (W_UNKNOWN_REFERENCE).
+ *
+ * A device is "gpuN" by its agent's type_index: ROCm's own number, behind ROCR_VISIBLE_DEVICES.
+ * Work with a stream lies on its stream; what has only the default stream, on its queue.
+ */
+#include "rocpd.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "profrig/base/num.h"
+#include "profrig/model/warnings.h"
+
+enum { KEY_PROCESS = 1, KEY_THREAD, KEY_AGENT, KEY_MEMORY, KEY_STREAM, KEY_QUEUE };
+
+static str_id name_put(struct rocpd *rc, struct sqlite_rows *q, int col)
+{
+	size_t n;
+	const char *s = sqlite_rows_text(q, col, &n);
+
+	return s ? intern_put(rc->names, s, n) : 0;
+}
+
+static const char *name_or_null(const struct rocpd *rc, str_id id)
+{
+	const char *s = intern_str(rc->names, id);
+
+	return *s ? s : NULL;
+}
+
+/* A table of (guid, id, name) whose ids stand for names. */
+static void load_names(struct rocpd *rc, const char *base, enum rocpd_kind kind, const char *column)
+{
+	const struct sqlite_column cols[] = { { "guid", true },
+					      { "id", false },
+					      { column, false } };
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, base, cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q))
+		rocpd_number(rc, kind, rocpd_guid_of(rc, &q, 0), &q, 1, name_put(rc, &q, 2));
+	db_scan_close(&rc->sc, &q);
+}
+
+/* What launchers tell their processes, the surest first. */
+static int32_t rank_in(struct rocpd *rc, const char *json, size_t n)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+					     "SLURM_PROCID", "RANK" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		CLEANUP(xfreep) char *value = rocpd_json_member(rc, json, n, names[i]);
+		int64_t rank;
+
+		if (value && num_i64(value, strlen(value), &rank) == 0 && rank >= 0 &&
+		    rank < INT32_MAX)
+			return (int32_t)rank;
+	}
+	return RANK_NONE;
+}
+
+static void load_processes(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = { { "guid", true },    { "id", false },
+						     { "nid", true },     { "pid", true },
+						     { "command", true }, { "environment", true } };
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "info_process", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct rocpd_process p = { .id = TRACK_NONE, .rank = RANK_NONE };
+		uint32_t guid = rocpd_guid_of(rc, &q, 0);
+		uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, &q, 2);
+		const char *env;
+		size_t n;
+
+		if (!rocpd_number(rc, ROCPD_PROCESS, guid, &q, 1, (uint32_t)rc->processes.nr))
+			continue;
+		p.host = host == SQLITE_ID_NONE ? 0 : host;
+		p.pid = sqlite_rows_i64_or(&q, 3, PID_NONE);
+		p.name = name_put(rc, &q, 4);
+		env = sqlite_rows_text(&q, 5, &n);
+		if (env && n > 2)
+			p.rank = rank_in(rc, env, n);
+		VEC_PUSH(&rc->processes, p);
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+static void load_threads(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = { { "guid", true },
+						     { "id", false },
+						     { "pid", true },
+						     { "tid", true },
+						     { "name", true } };
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "info_thread", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		uint32_t guid = rocpd_guid_of(rc, &q, 0);
+		struct rocpd_thread t = { .id = TRACK_NONE };
+
+		if (!rocpd_number(rc, ROCPD_THREAD, guid, &q, 1, (uint32_t)rc->threads.nr))
+			continue;
+		t.process = rocpd_process(rc, guid, &q, 2);
+		t.tid = sqlite_rows_i64_or(&q, 3, PID_NONE);
+		t.name = name_put(rc, &q, 4);
+		VEC_PUSH(&rc->threads, t);
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+/* location_id is bus, device and function in 8, 5 and 3 bits. */
+static void take_pci(struct rocpd *rc, struct rocpd_agent *a, const char *json, size_t n)
+{
+	CLEANUP(xfreep) char *location = rocpd_json_member(rc, json, n, "location_id");
+	CLEANUP(xfreep) char *domain = rocpd_json_member(rc, json, n, "domain");
+	int64_t at, where = 0;
+
+	if (!location || num_i64(location, strlen(location), &at) < 0 || at <= 0 || at > 0xffff ||
+	    (domain && num_i64(domain, strlen(domain), &where) < 0) ||
+	    !model_pci(where, at >> 8, at >> 3 & 31, a->pci))
+		a->pci[0] = '\0';
+}
+
+static void load_agents(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = {
+		{ "guid", true },
+		{ "id", false },
+		{ "nid", true },
+		{ "type", true },
+		{ "type_index|logical_index|absolute_index", true },
+		{ "product_name", true },
+		{ "name", true },
+		{ "extdata", true },
+	};
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "info_agent", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct rocpd_agent a = { .id = TRACK_NONE, .memory = TRACK_NONE };
+		uint32_t guid = rocpd_guid_of(rc, &q, 0);
+		uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, &q, 2);
+		int64_t index = sqlite_rows_i64_or(&q, 4, 0);
+		const char *s;
+		size_t n;
+
+		if (!rocpd_number(rc, ROCPD_AGENT, guid, &q, 1, (uint32_t)rc->agents.nr))
+			continue;
+		s = sqlite_rows_text(&q, 3, &n);
+		a.gpu = !s || strcmp(s, "CPU") != 0;
+		a.host = host == SQLITE_ID_NONE ? 0 : host;
+		snprintf(a.device, sizeof(a.device), "%s%" PRId64, a.gpu ? "gpu" : "cpu",
+			 index < 0 ? 0 : index);
+		a.name = name_put(rc, &q, 5);
+		if (!a.name)
+			a.name = name_put(rc, &q, 6);
+		s = sqlite_rows_text(&q, 7, &n);
+		if (s && n > 2)
+			take_pci(rc, &a, s, n);
+		VEC_PUSH(&rc->agents, a);
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+static void load_symbols(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = {
+		{ "guid", true }, { "id", false }, { "display_name", true }, { "kernel_name", true }
+	};
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "info_kernel_symbol", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		size_t n = 0;
+		const char *s = sqlite_rows_text(&q, 2, &n);
+
+		if (!s || n == 0)
+			s = sqlite_rows_text(&q, 3, &n);
+		if (s)
+			rocpd_number(rc, ROCPD_SYMBOL, rocpd_guid_of(rc, &q, 0), &q, 1,
+				     rc->sc.sink->ops->string(rc->sc.sink, s, n));
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+static void load_pmcs(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = { { "guid", true },      { "id", false },
+						     { "agent_id", true },  { "symbol", true },
+						     { "name", true },      { "units", true },
+						     { "value_type", true } };
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "info_pmc", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct rocpd_pmc p = { .id = SERIES_NONE, .kind = SERIES_GAUGE };
+		uint32_t guid = rocpd_guid_of(rc, &q, 0);
+		const char *type;
+		size_t n;
+
+		if (!rocpd_number(rc, ROCPD_PMC, guid, &q, 1, (uint32_t)rc->pmcs.nr))
+			continue;
+		p.agent = rocpd_find(rc, ROCPD_AGENT, guid, &q, 2);
+		p.name = name_put(rc, &q, 4);
+		if (!p.name)
+			p.name = name_put(rc, &q, 3);
+		p.unit = name_put(rc, &q, 5);
+		type = sqlite_rows_text(&q, 6, &n);
+		if (type && strcmp(type, "ACCUM") == 0)
+			p.kind = SERIES_CUMULATIVE;
+		VEC_PUSH(&rc->pmcs, p);
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+static void load_tracks(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = { { "guid", true },
+						     { "id", false },
+						     { "pid", true },
+						     { "tid", true },
+						     { "name_id", true } };
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "track", cols, ARRAY_LEN(cols), &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		uint32_t guid = rocpd_guid_of(rc, &q, 0);
+		struct rocpd_track t = { .thread = SQLITE_ID_NONE };
+
+		if (!rocpd_number(rc, ROCPD_TRACK, guid, &q, 1, (uint32_t)rc->tracks.nr))
+			continue;
+		t.process = rocpd_process(rc, guid, &q, 2);
+		if (!sqlite_rows_null(&q, 3))
+			t.thread = rocpd_thread(rc, guid, &q, 3, 2);
+		t.name = rocpd_find(rc, ROCPD_STRING, guid, &q, 4);
+		VEC_PUSH(&rc->tracks, t);
+	}
+	db_scan_close(&rc->sc, &q);
+}
+
+void rocpd_read_definitions(struct rocpd *rc)
+{
+	load_names(rc, "info_node", ROCPD_NODE, "hostname|system_name");
+	load_processes(rc);
+	load_threads(rc);
+	load_agents(rc);
+	load_names(rc, "info_queue", ROCPD_QUEUE, "name");
+	load_names(rc, "info_stream", ROCPD_STREAM, "name");
+	load_symbols(rc);
+	load_pmcs(rc);
+	load_tracks(rc);
+}
+
+/* ---- what rows refer to ---- */
+
+static void undefined(struct rocpd *rc, const struct sqlite_rows *q, const char *what, int64_t id)
+{
+	sink_warnf(rc->sc.sink, W_UNKNOWN_REFERENCE,
+		   "table '%s', row %" PRIu64 ": %s %" PRId64 " is not defined", rc->sc.table,
+		   q->rows, what, id);
+}
+
+uint32_t rocpd_process(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int col)
+{
+	int64_t id = sqlite_rows_i64_or(q, col, PID_NONE);
+	uint32_t p = rocpd_get(rc, ROCPD_PROCESS, guid, id);
+
+	if (p != SQLITE_ID_NONE)
+		return p;
+	if (id != PID_NONE)
+		undefined(rc, q, "process", id);
+	p = (uint32_t)rc->processes.nr;
+	rocpd_add(rc, ROCPD_PROCESS, guid, id, p);
+	VEC_PUSH(&rc->processes, (struct rocpd_process){ .id = TRACK_NONE,
+							 .pid = id > 0 ? id : PID_NONE,
+							 .rank = RANK_NONE });
+	return p;
+}
+
+uint32_t rocpd_thread(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int tid, int pid)
+{
+	int64_t id = sqlite_rows_i64_or(q, tid, PID_NONE);
+	uint32_t t = rocpd_get(rc, ROCPD_THREAD, guid, id);
+	uint32_t process;
+
+	if (t != SQLITE_ID_NONE)
+		return t;
+	process = rocpd_process(rc, guid, q, pid);
+	if (id != PID_NONE)
+		undefined(rc, q, "thread", id);
+	t = (uint32_t)rc->threads.nr;
+	rocpd_add(rc, ROCPD_THREAD, guid, id, t);
+	VEC_PUSH(&rc->threads, (struct rocpd_thread){ .id = TRACK_NONE,
+						      .process = process,
+						      .tid = id > 0 ? id : PID_NONE });
+	return t;
+}
+
+uint32_t rocpd_agent(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int col)
+{
+	int64_t id = sqlite_rows_i64_or(q, col, -1);
+	uint32_t a = rocpd_get(rc, ROCPD_AGENT, guid, id);
+	struct rocpd_agent made = { .id = TRACK_NONE, .memory = TRACK_NONE, .gpu = true };
+
+	if (a != SQLITE_ID_NONE)
+		return a;
+	if (id >= 0) {
+		undefined(rc, q, "agent", id);
+		snprintf(made.device, sizeof(made.device), "gpu%" PRId64, id);
+	} else {
+		snprintf(made.device, sizeof(made.device), "%.20s",
+			 rc->device ? rc->device : "gpu0");
+	}
+	a = (uint32_t)rc->agents.nr;
+	rocpd_add(rc, ROCPD_AGENT, guid, id, a);
+	VEC_PUSH(&rc->agents, made);
+	return a;
+}
+
+track_id rocpd_process_track(struct rocpd *rc, uint32_t process)
+{
+	struct rocpd_process *p = &rc->processes.v[process];
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (p->id != TRACK_NONE)
+		return p->id;
+	d.kind = TRACK_PROCESS;
+	d.host = name_or_null(rc, p->host);
+	d.pid = p->pid;
+	d.rank = p->rank;
+	d.name = name_or_null(rc, p->name);
+	d.key = db_hash(KEY_PROCESS, process, 0);
+	return p->id = db_scan_track(&rc->sc, &d);
+}
+
+track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread)
+{
+	struct rocpd_thread *t = &rc->threads.v[thread];
+	const struct rocpd_process *p = &rc->processes.v[t->process];
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (t->id != TRACK_NONE)
+		return t->id;
+	d.kind = TRACK_THREAD;
+	d.parent = rocpd_process_track(rc, t->process);
+	d.host = name_or_null(rc, p->host);
+	d.pid = p->pid;
+	d.tid = t->tid;
+	d.rank = p->rank;
+	d.name = name_or_null(rc, t->name);
+	d.key = db_hash(KEY_THREAD, thread, 0);
+	return t->id = db_scan_track(&rc->sc, &d);
+}
+
+/* Several processes of a file use one device: it is one track by its host and id. */
+track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent)
+{
+	struct rocpd_agent *a = &rc->agents.v[agent];
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (a->id != TRACK_NONE)
+		return a->id;
+	d.kind = TRACK_DEVICE;
+	d.host = name_or_null(rc, a->host);
+	d.device = a->device;
+	d.pci = a->pci[0] ? a->pci : NULL;
+	d.name = name_or_null(rc, a->name);
+	d.key = db_hash(KEY_AGENT, a->host, intern_puts(rc->names, a->device));
+	return a->id = db_scan_track(&rc->sc, &d);
+}
+
+/* What is freed often does not tell its device. */
+track_id rocpd_memory_track(struct rocpd *rc, uint32_t agent)
+{
+	struct rocpd_agent *a = agent == SQLITE_ID_NONE ? NULL : &rc->agents.v[agent];
+	struct track_def d = TRACK_DEF_INIT;
+
+	if (a && a->memory != TRACK_NONE)
+		return a->memory;
+	d.kind = TRACK_COUNTER;
+	d.name = "memory";
+	d.key = db_hash(KEY_MEMORY, agent, 0);
+	if (!a)
+		return rc->sc.sink->ops->track(rc->sc.sink, &d);
+	d.parent = rocpd_agent_track(rc, agent);
+	d.host = name_or_null(rc, a->host);
+	return a->memory = db_scan_track(&rc->sc, &d);
+}
+
+track_id rocpd_queue_track(struct rocpd *rc, uint32_t guid, uint32_t agent, uint32_t process,
+			   struct sqlite_rows *q, int stream, int queue)
+{
+	int64_t of_stream = sqlite_rows_i64_or(q, stream, 0);
+	int64_t of_queue = sqlite_rows_i64_or(q, queue, 0);
+	bool streams = of_stream != 0 || of_queue == 0;
+	int64_t number = streams ? of_stream : of_queue;
+	uint64_t place = db_hash(streams ? KEY_STREAM : KEY_QUEUE, guid, agent);
+	struct track_def d = TRACK_DEF_INIT;
+	uint32_t *at, name;
+
+	d.key = db_hash(place, process, (uint64_t)number);
+	at = u64map_at(&rc->queues, d.key);
+	if (*at != U64MAP_NONE)
+		return *at;
+	name = rocpd_get(rc, streams ? ROCPD_STREAM : ROCPD_QUEUE, guid, number);
+	d.kind = TRACK_QUEUE;
+	d.parent = rocpd_agent_track(rc, agent);
+	d.host = name_or_null(rc, rc->agents.v[agent].host);
+	d.device = rc->agents.v[agent].device;
+	d.pci = rc->agents.v[agent].pci[0] ? rc->agents.v[agent].pci : NULL;
+	d.tid = number >= 0 ? number : PID_NONE;
+	d.rank = rc->processes.v[process].rank;
+	d.owner = rocpd_process_track(rc, process);
+	d.name = name == SQLITE_ID_NONE ? NULL : name_or_null(rc, name);
+	return *at = db_scan_track(&rc->sc, &d);
+}
+
+uint64_t rocpd_correlation(uint32_t process, uint64_t stack)
+{
+	if (stack == 0)
+		return 0;
+	if (stack < UINT64_C(1) << 40 && process < 1U << 23)
+		return (uint64_t)(process + 1) << 40 | stack;
+	return db_hash(process, stack, 'C');
+}

@@ -1,0 +1,240 @@
+/*
+ * What ran on devices: kernel dispatches and copies, each with the event whose stack_id is that of
+ * the call that caused it, and what was allocated. A copy lies on the device it reads from, unless
+ * that is a CPU. Allocations are calls too, and are there as such; here they are annotations of
+ * their device, with bytes in their arguments.
+ */
+#include "rocpd.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "profrig/model/warnings.h"
+
+enum {
+	D_GUID,
+	D_PROCESS,
+	D_AGENT,
+	D_KERNEL,
+	D_QUEUE,
+	D_STREAM,
+	D_START,
+	D_END,
+	D_EVENT,
+	D_ID,
+	D_PRIVATE,
+	D_GROUP,
+	D_BLOCK,
+	D_GRID = D_BLOCK + 3,
+	D_COLUMNS = D_GRID + 3
+};
+
+static const struct sqlite_column dispatch_columns[] = {
+	{ "guid", true },
+	{ "pid", true },
+	{ "agent_id", true },
+	{ "kernel_id", true },
+	{ "queue_id", true },
+	{ "stream_id", true },
+	{ "start", false },
+	{ "end", false },
+	{ "event_id", true },
+	{ "dispatch_id", true },
+	{ "private_segment_size", true },
+	{ "group_segment_size", true },
+	{ "workgroup_size_x", true },
+	{ "workgroup_size_y", true },
+	{ "workgroup_size_z", true },
+	{ "grid_size_x", true },
+	{ "grid_size_y", true },
+	{ "grid_size_z", true },
+};
+_Static_assert(ARRAY_LEN(dispatch_columns) == D_COLUMNS, "one name for each column");
+
+static str_id dispatch_args(struct rocpd *rc, struct sqlite_rows *q)
+{
+	db_args_begin(&rc->sc);
+	db_args_column(&rc->sc, "dispatch", q, D_ID);
+	db_args_column(&rc->sc, "queue", q, D_QUEUE);
+	db_args_column(&rc->sc, "stream", q, D_STREAM);
+	db_args_column(&rc->sc, "private segment", q, D_PRIVATE);
+	db_args_column(&rc->sc, "group segment", q, D_GROUP);
+	db_args_triple(&rc->sc, "workgroup size", q, D_BLOCK);
+	db_args_triple(&rc->sc, "grid size", q, D_GRID);
+	return db_args_end(&rc->sc);
+}
+
+static str_id symbol_of(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q)
+{
+	uint32_t name = rocpd_find(rc, ROCPD_SYMBOL, guid, q, D_KERNEL);
+	char made[48];
+
+	if (name != SQLITE_ID_NONE)
+		return name;
+	sink_warnf(rc->sc.sink, W_UNKNOWN_REFERENCE,
+		   "table '%s', row %" PRIu64 ": kernel symbol %" PRId64 " is not defined",
+		   rc->sc.table, q->rows, sqlite_rows_i64_or(q, D_KERNEL, -1));
+	snprintf(made, sizeof(made), "kernel %" PRId64, sqlite_rows_i64_or(q, D_KERNEL, -1));
+	return sink_puts(rc->sc.sink, made);
+}
+
+static void take_event(struct rocpd *rc, uint32_t event, uint32_t process, struct span_def *d)
+{
+	const struct rocpd_event *ev = rocpd_event_at(rc, event);
+
+	if (!ev)
+		return;
+	d->correlation = rocpd_correlation(process, ev->stack);
+	if (ev->category != STR_NONE)
+		d->category = ev->category;
+	rocpd_event_time(rc, event, d->end_ns);
+}
+
+static void read_dispatches(struct rocpd *rc)
+{
+	str_id category = sink_puts(rc->sc.sink, "KERNEL_DISPATCH");
+	struct sqlite_rows q;
+	int64_t kernels = 0;
+
+	if (!rocpd_open(rc, "kernel_dispatch", dispatch_columns, D_COLUMNS, &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct span_def d = { .kind = SPAN_KERNEL, .category = category, .args = STR_NONE };
+		uint32_t guid = rocpd_guid_of(rc, &q, D_GUID), process, agent;
+
+		if (!db_scan_work_times(&rc->sc, &q, D_START, D_END, &d))
+			continue;
+		process = rocpd_process(rc, guid, &q, D_PROCESS);
+		agent = rocpd_agent(rc, guid, &q, D_AGENT);
+		d.name = symbol_of(rc, guid, &q);
+		take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, &q, D_EVENT), process, &d);
+		if (rc->sc.keep_args)
+			d.args = dispatch_args(rc, &q);
+		d.track = rocpd_queue_track(rc, guid, agent, process, &q, D_STREAM, D_QUEUE);
+		rc->sc.sink->ops->span(rc->sc.sink, &d);
+		kernels++;
+	}
+	db_scan_close(&rc->sc, &q);
+	sink_fact(rc->sc.sink, "kernels", kernels);
+}
+
+enum {
+	C_GUID,
+	C_PROCESS,
+	C_START,
+	C_END,
+	C_NAME,
+	C_TO,
+	C_FROM,
+	C_BYTES,
+	C_QUEUE,
+	C_STREAM,
+	C_EVENT,
+	C_COLUMNS
+};
+
+static const struct sqlite_column copy_columns[] = {
+	{ "guid", true },     { "pid", true },          { "start", false },       { "end", false },
+	{ "name_id", true },  { "dst_agent_id", true }, { "src_agent_id", true }, { "size", true },
+	{ "queue_id", true }, { "stream_id", true },    { "event_id", true },
+};
+_Static_assert(ARRAY_LEN(copy_columns) == C_COLUMNS, "one name for each column");
+
+static str_id copy_args(struct rocpd *rc, struct sqlite_rows *q, uint32_t from, uint32_t to)
+{
+	const char *source = rc->agents.v[from].device, *target = rc->agents.v[to].device;
+
+	db_args_begin(&rc->sc);
+	db_args_column(&rc->sc, "bytes", q, C_BYTES);
+	db_args_str(&rc->sc, "source device", source, strlen(source));
+	db_args_str(&rc->sc, "destination device", target, strlen(target));
+	return db_args_end(&rc->sc);
+}
+
+static void read_copies(struct rocpd *rc)
+{
+	str_id category = sink_puts(rc->sc.sink, "MEMORY_COPY");
+	int64_t copies = 0, bytes = 0, n;
+	struct sqlite_rows q;
+
+	if (!rocpd_open(rc, "memory_copy", copy_columns, C_COLUMNS, &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct span_def d = { .kind = SPAN_COPY, .category = category, .args = STR_NONE };
+		uint32_t guid = rocpd_guid_of(rc, &q, C_GUID), process, from, to;
+
+		if (!db_scan_work_times(&rc->sc, &q, C_START, C_END, &d))
+			continue;
+		process = rocpd_process(rc, guid, &q, C_PROCESS);
+		from = rocpd_agent(rc, guid, &q, C_FROM);
+		to = rocpd_agent(rc, guid, &q, C_TO);
+		d.name = rocpd_find(rc, ROCPD_STRING, guid, &q, C_NAME);
+		if (d.name == SQLITE_ID_NONE)
+			d.name = category;
+		take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, &q, C_EVENT), process, &d);
+		n = sqlite_rows_i64_or(&q, C_BYTES, 0);
+		if (n < 0 || n > MAX_BYTES)
+			db_scan_bad(&rc->sc, &q, "its number of bytes cannot be true");
+		else
+			bytes += bytes < MAX_BYTES ? n : 0;
+		if (rc->sc.keep_args)
+			d.args = copy_args(rc, &q, from, to);
+		d.track = rocpd_queue_track(rc, guid, rc->agents.v[from].gpu ? from : to, process,
+					    &q, C_STREAM, C_QUEUE);
+		rc->sc.sink->ops->span(rc->sc.sink, &d);
+		copies++;
+	}
+	db_scan_close(&rc->sc, &q);
+	sink_fact(rc->sc.sink, "copies", copies);
+	sink_fact(rc->sc.sink, "copied_bytes", bytes);
+}
+
+enum { A_GUID, A_AGENT, A_TYPE, A_LEVEL, A_START, A_END, A_ADDRESS, A_BYTES, A_COLUMNS };
+
+static void read_allocations(struct rocpd *rc)
+{
+	static const struct sqlite_column cols[] = {
+		{ "guid", true },   { "agent_id", true }, { "type", true },    { "level", true },
+		{ "start", false }, { "end", false },     { "address", true }, { "size", true },
+	};
+	str_id category = sink_puts(rc->sc.sink, "MEMORY_ALLOCATION");
+	struct sqlite_rows q;
+	int64_t rows = 0;
+
+	if (!rocpd_open(rc, "memory_allocate", cols, A_COLUMNS, &q))
+		return;
+	while (db_scan_next(&rc->sc, &q)) {
+		struct span_def d = { .kind = SPAN_ANNOTATION,
+				      .category = category,
+				      .args = STR_NONE };
+		uint32_t guid = rocpd_guid_of(rc, &q, A_GUID);
+		const char *type;
+		size_t n;
+
+		if (!db_scan_times(&rc->sc, &q, A_START, A_END, &d))
+			continue;
+		type = sqlite_rows_text(&q, A_TYPE, &n);
+		d.name = type ? rc->sc.sink->ops->string(rc->sc.sink, type, n) : category;
+		if (rc->sc.keep_args) {
+			db_args_begin(&rc->sc);
+			db_args_column(&rc->sc, "bytes", &q, A_BYTES);
+			db_args_column(&rc->sc, "address", &q, A_ADDRESS);
+			db_args_column(&rc->sc, "level", &q, A_LEVEL);
+			d.args = db_args_end(&rc->sc);
+		}
+		d.track = rocpd_memory_track(rc, sqlite_rows_null(&q, A_AGENT)
+							 ? SQLITE_ID_NONE
+							 : rocpd_agent(rc, guid, &q, A_AGENT));
+		rc->sc.sink->ops->span(rc->sc.sink, &d);
+		rows++;
+	}
+	db_scan_close(&rc->sc, &q);
+	sink_fact(rc->sc.sink, "allocations", rows);
+}
+
+void rocpd_read_work(struct rocpd *rc)
+{
+	read_dispatches(rc);
+	read_copies(rc);
+	read_allocations(rc);
+}

@@ -1,0 +1,86 @@
+/* A row as a JSON object, for who wants to keep what the model has no column for. */
+#include "rocprof_csv.h"
+
+#include "profrig/base/utf8.h"
+
+/* These are the span's own. */
+static bool is_taken(enum rocprof_column c)
+{
+	return c == COL_START || c == COL_END || c == COL_KERNEL || c == COL_FUNCTION ||
+	       c == COL_KIND || c == COL_DOMAIN || c == COL_COUNTER || c == COL_VALUE ||
+	       c == COL_SAMPLED;
+}
+
+static bool is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+/* What JSON takes as a number without looking at exponents. */
+static bool is_number(struct csv_text t)
+{
+	size_t i = t.n > 0 && *t.p == '-', digits = i;
+
+	while (i < t.n && is_digit(t.p[i]))
+		i++;
+	if (i == digits || (t.p[digits] == '0' && i - digits > 1))
+		return false;
+	if (i == t.n)
+		return true;
+	if (t.p[i++] != '.' || i == t.n)
+		return false;
+	while (i < t.n && is_digit(t.p[i]))
+		i++;
+	return i == t.n;
+}
+
+static void add_string(struct strbuf *sb, const char *p, size_t n)
+{
+	strbuf_addch(sb, '"');
+	for (size_t i = 0, k; i < n; i += k) {
+		unsigned char c = (unsigned char)p[i];
+
+		k = utf8_len(p + i, n - i);
+		if (k == 0)
+			strbuf_addstr(sb, "\xef\xbf\xbd");
+		else if (c < 0x20)
+			strbuf_addf(sb, "\\u%04x", c);
+		else if (c == '"' && i + 1 < n && p[i + 1] == '"')
+			strbuf_addstr(sb, "\\\"");
+		else if (c == '"' || c == '\\')
+			strbuf_addf(sb, "\\%c", c);
+		else
+			strbuf_add(sb, p + i, k);
+		if (c == '"' && i + 1 < n && p[i + 1] == '"')
+			k = 2;
+		k = k ? k : 1;
+	}
+	strbuf_addch(sb, '"');
+}
+
+str_id rocprof_args(struct rocprof_csv *rc)
+{
+	struct strbuf *sb = &rc->text;
+
+	if (!rc->opts->keep_args)
+		return STR_NONE;
+	strbuf_clear(sb);
+	for (size_t i = 0; i < rc->head.nr; i++) {
+		const struct rocprof_name *name = &rc->head.names.v[i];
+		struct csv_text t = rocprof_field(rc, i);
+
+		if (is_taken(name->column) || t.n == 0)
+			continue;
+		strbuf_addch(sb, sb->len ? ',' : '{');
+		add_string(sb, name->name, strlen(name->name));
+		strbuf_addch(sb, ':');
+		if (is_number(t))
+			strbuf_add(sb, t.p, t.n);
+		else
+			add_string(sb, t.p, t.n);
+	}
+	if (sb->len == 0)
+		return STR_NONE;
+	strbuf_addch(sb, '}');
+	return rc->sink->ops->string(rc->sink, sb->buf, sb->len);
+}

@@ -1,0 +1,344 @@
+/*
+ * RPD (rocmProfileData): one SQLite file that any number of processes append to. Times are ns of
+ * CLOCK_MONOTONIC (documents that say µs are wrong). Version 3; what differs before it behind "<":
+ *
+ *	rocpd_metadata	tag, value: schema_version (2, 3; absent: 1 or 2), session_count, pid_stride
+ *			and gpu_stride (files merged of several nodes)
+ *	rocpd_string	id → text: names; every writing process has its own copies
+ *	rocpd_ustring	id → text: arguments and texts of ranges		< 3: rocpd_string
+ *	rocpd_api	id, pid, tid, start, end, apiName_id, args_id: one call, range or mark
+ *			category_id, domain_id					< 3: none
+ *	rocpd_op	id, gpuId, queueId, start, end, opType_id, description_id (a kernel's
+ *			name, else '')
+ *	rocpd_api_ops	api_id, op_id: which call launched which work, n:m
+ *	rocpd_kernelapi	api_ptr_id, grid, workgroup, stream …	1: rocpd_kernelop, op_ptr_id
+ *	rocpd_copyapi	api_ptr_id, size, kind …			1: rocpd_copyop, op_ptr_id
+ *	rocpd_monitor	deviceType, deviceId, monitorType, start, end, value (text)
+ *	rocpd_stackframe	api_ptr_id, depth, name_id: lines of the call stack of a call
+ *	rocpd_hsaApi	1 only: as rocpd_api
+ *
+ * Ids of rows are offset by the writer's number times 2^32. A range has apiName "UserMarker" and
+ * its text in args; a mark is one without length. Nothing is indexed but ids, so all tables are
+ * read once from begin to end and joined here.
+ *
+ * What the tracer spends on itself (overhead_names) has rows of its own on the threads it
+ * interrupted. It is no time of the program: it goes to a track beside the threads, and what it
+ * adds up to is in the facts. A tracer that found no work on a device leaves a file without it,
+ * which is told.
+ *
+ * Source of facts: the tracer's schema files and what it writes, as recorded in two public files.
+ */
+#include "readers_private.h"
+#include "rpd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "profrig/base/num.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+
+static const char *const overhead_names[] = {
+	"OpTable::writeRows",
+	"ApiTable::writeRows",
+	"KernelApiTable::writeRows",
+	"CopyApiTable::writeRows",
+	"MonitorTable::writeRows",
+	"StackFrameTable::writeRows",
+	"StringTable::writeRows",
+	"UStringTable::writeRows",
+	"hcc_activity_callback",
+	"rpdflush",
+	"BLOCKING",
+	"RocprofDataSource::buffer_callback",
+};
+
+void rpd_lose(struct rpd *r, const struct err *why)
+{
+	if (!r->damage.code)
+		r->damage = *why;
+	sink_warnf(r->sink, W_TRUNCATED, "%s; the rest of it is missing", why->msg);
+}
+
+void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what)
+{
+	if (r->n.bad_rows++ == 0)
+		snprintf(r->n.bad_row, sizeof(r->n.bad_row), "%s, row %" PRIu64 ": %s", q->what,
+			 q->rows, what);
+}
+
+str_id rpd_name(struct rpd *r, int64_t id)
+{
+	str_id s = sqlite_strings_id(&r->names, id);
+	char text[40];
+
+	if (s != STR_NONE)
+		return s;
+	snprintf(text, sizeof(text), "string %" PRId64, id);
+	if (r->n.unknown_strings++ == 0)
+		snprintf(r->n.unknown_string, sizeof(r->n.unknown_string),
+			 "names that rocpd_string does not hold, the first is %s", text);
+	return sink_puts(r->sink, text);
+}
+
+static enum rpd_class class_of(const char *name)
+{
+	if (strcmp(name, "UserMarker") == 0)
+		return RPD_MARKER;
+	for (size_t i = 0; i < ARRAY_LEN(overhead_names); i++)
+		if (strcmp(name, overhead_names[i]) == 0)
+			return RPD_OVERHEAD;
+	return RPD_CALL;
+}
+
+const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id)
+{
+	const char *name = sqlite_strings_text(&r->names, id);
+
+	into->name = rpd_name(r, id);
+	into->id = id;
+	/* what is missing is counted each time */
+	into->class = name ? class_of(name) : RPD_UNASKED;
+	return into;
+}
+
+const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n)
+{
+	struct sqlite_strings *st = &r->texts;
+	uint32_t own = r->version < 3 ? SQLITE_ID_NONE : sqlite_ids_get(&st->ids, id);
+
+	/* Ranges pushed through the tracer's C interface have theirs among the names. */
+	if (own == SQLITE_ID_NONE) {
+		st = &r->names;
+		own = sqlite_ids_get(&st->ids, id);
+	}
+	if (own == SQLITE_ID_NONE)
+		return NULL;
+	*ret_n = intern_len(st->texts, own);
+	return intern_str(st->texts, own);
+}
+
+struct json_out rpd_json_begin(struct rpd *r)
+{
+	struct json_out j;
+
+	if (!r->json_file)
+		r->json_file = xmemstream(&r->json_text, &r->json_len);
+	rewind(r->json_file);
+	json_out_init(&j, r->json_file, 0);
+	json_obj(&j, NULL);
+	return j;
+}
+
+const char *rpd_json_end(struct rpd *r, struct json_out *j)
+{
+	json_end(j);
+	fflush(r->json_file);
+	return r->json_text;
+}
+
+/* ---- metadata ---- */
+
+static void take_tag(struct rpd *r, const char *tag, const char *value, size_t n)
+{
+	int64_t v;
+
+	if (num_i64(value, n, &v) < 0 || v < 0)
+		return;
+	if (strcmp(tag, "schema_version") == 0) {
+		r->version = v > 3 ? 3 : v < 1 ? 1 : (int)v;
+		if (v > 3)
+			sink_warnf(r->sink, W_UNKNOWN_VERSION,
+				   "schema_version %" PRId64 " is not known; it is read as 3", v);
+	} else if (strcmp(tag, "pid_stride") == 0) {
+		r->pid_stride = v;
+	} else if (strcmp(tag, "gpu_stride") == 0) {
+		r->gpu_stride = v;
+	} else if (strcmp(tag, "session_count") == 0) {
+		sink_fact(r->sink, "writers", v);
+	}
+}
+
+static void read_metadata(struct rpd *r)
+{
+	static const struct sqlite_column cols[] = { { "tag", false }, { "value", false } };
+	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
+	struct err e = ERR_INIT;
+	int rc = 0;
+
+	if (sqlite_db_has(r->db, "rocpd_metadata"))
+		rc = sqlite_rows_table(r->db, "rocpd_metadata", cols, ARRAY_LEN(cols), NULL, &q,
+				       &e);
+	while (rc >= 0 && q.stmt && (rc = sqlite_rows_next(&q, &e)) > 0) {
+		size_t tag_n, n;
+		const char *tag = sqlite_rows_text(&q, 0, &tag_n),
+			   *value = sqlite_rows_text(&q, 1, &n);
+
+		if (tag && value)
+			take_tag(r, tag, value, n);
+	}
+	if (rc < 0)
+		rpd_lose(r, &e);
+}
+
+/* The tables say more surely than the row of metadata what there is to read. */
+static void find_version(struct rpd *r)
+{
+	read_metadata(r);
+	if (sqlite_db_has_column(r->db, "rocpd_api", "category_id"))
+		r->version = 3;
+	else if (sqlite_db_has(r->db, "rocpd_kernelop") || sqlite_db_has(r->db, "rocpd_copyop"))
+		r->version = 1;
+	else if (r->version == 0)
+		r->version = 2;
+}
+
+static void load_strings(struct rpd *r, struct sqlite_strings *st, const char *table)
+{
+	struct err e = ERR_INIT;
+
+	if (sqlite_strings_load(st, r->db, table, "id", "string", &e) >= 0)
+		return;
+	if (sqlite_db_has(r->db, table))
+		rpd_lose(r, &e);
+	else
+		sink_warnf(r->sink, W_UNKNOWN_REFERENCE, "%s: names are made up from ids", e.msg);
+}
+
+/* ---- the whole ---- */
+
+static void begin(struct rpd *r)
+{
+	struct sink *s = r->sink;
+	struct input *in;
+
+	s->ops->input(s, r->path, "rpd");
+	in = s->ops->current(s);
+	in->clock = TRACE_CLOCK_MONOTONIC;
+	in->resolution_hz = 1e9;
+	s->ops->clock(s);
+	r->empty = sink_puts(s, "");
+	r->marker = sink_puts(s, "UserMarker");
+	find_version(r);
+	free(in->format);
+	in->format = xasprintf("RPD %d", r->version);
+	sqlite_strings_init(&r->names, s);
+	sqlite_strings_init(&r->texts, s);
+	load_strings(r, &r->names, "rocpd_string");
+	if (r->version >= 3 && sqlite_db_has(r->db, "rocpd_ustring"))
+		load_strings(r, &r->texts, "rocpd_ustring");
+}
+
+static void tell_counts(struct rpd *r)
+{
+	const struct rpd_counts *n = &r->n;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} facts[] = {
+		{ "api", n->api },
+		{ "hsa_api", n->hsa },
+		{ "ops", n->ops },
+		{ "api_ops", n->links },
+		{ "markers", n->markers },
+		{ "overhead_rows", n->overhead },
+		{ "overhead_ns", (uint64_t)n->overhead_ns },
+		{ "copies", n->copies },
+		{ "copy_bytes", (uint64_t)n->copy_bytes },
+		{ "copies_without_size", n->copies_unsized },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+		if (facts[i].value > 0 || i == 0 || i == 2)
+			sink_fact(r->sink, facts[i].key, (int64_t)facts[i].value);
+}
+
+static void tell(struct rpd *r, const char *code, uint64_t count, const char *text)
+{
+	if (count > 0)
+		r->sink->ops->warn(r->sink, code, count, text);
+}
+
+static void tell_problems(struct rpd *r)
+{
+	struct rpd_counts *n = &r->n;
+
+	tell(r, W_BAD_EVENT, n->bad_rows, n->bad_row);
+	track_limit_tell(&r->tracks, r->sink);
+	tell(r, W_UNKNOWN_REFERENCE, n->unknown_strings, n->unknown_string);
+	tell(r, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
+	     "ids of strings that occur twice; the first one counts");
+	tell(r, W_UNKNOWN_REFERENCE, n->lost_ops,
+	     "rows of rocpd_api_ops name work that rocpd_op does not hold");
+	tell(r, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
+	if (n->ops == 0 && !r->damage.code && !r->db->damage[0])
+		sink_warnf(r->sink, W_EMPTY_INPUT, "%s holds no work on a device", r->path);
+}
+
+static void rpd_release(struct rpd *r)
+{
+	sqlite_strings_release(&r->names);
+	sqlite_strings_release(&r->texts);
+	sqlite_ids_release(&r->process_at);
+	sqlite_ids_release(&r->tid_at);
+	u64map_release(&r->thread_at);
+	VEC_RELEASE(&r->processes);
+	VEC_RELEASE(&r->frames);
+	rpd_ops_release(r);
+	if (r->json_file)
+		fclose(r->json_file);
+	free(r->json_text);
+	sqlite_db_close(r->db);
+}
+
+static int read_rpd(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
+{
+	CLEANUP(rpd_release)
+	struct rpd r = { .path = path,
+			 .opts = o,
+			 .sink = s,
+			 .last = { .track = TRACK_NONE },
+			 .overhead = TRACK_NONE };
+	int rc = sqlite_db_open(path, &r.db, err);
+
+	if (rc < 0)
+		return rc;
+	if (!sqlite_db_has(r.db, "rocpd_api") && !sqlite_db_has(r.db, "rocpd_op"))
+		return err_set(err, EINVAL, "%s: neither table 'rocpd_api' nor 'rocpd_op'", path);
+	begin(&r);
+	sqlite_db_tell(r.db, s);
+	rpd_launches_read(&r);
+	rpd_api_read(&r);
+	rpd_ops_read(&r);
+	rpd_monitor_read(&r);
+	tell_counts(&r);
+	tell_problems(&r);
+	rc = sqlite_db_result(r.db, s, &r.damage, err);
+	s->ops->input_end(s);
+	return rc;
+}
+
+static int probe_rpd(const struct probe *p)
+{
+	static const char *const both[] = { "rocpd_api", "rocpd_op", NULL };
+	static const char *const api[] = { "rocpd_api", "rocpd_string", NULL };
+	static const char *const op[] = { "rocpd_op", "rocpd_string", NULL };
+	static const char *const none[] = { NULL };
+
+	if (sqlite_probe_has(p, both))
+		return 95;
+	if (sqlite_probe_has(p, api) || sqlite_probe_has(p, op))
+		return 60;
+	/* so that a damaged .rpd is told what is wrong, and is not an unknown file */
+	return sqlite_probe_has(p, none) && text_suffix(p->name, ".rpd") ? 10 : 0;
+}
+
+const struct reader reader_rpd = {
+	.name = "rpd",
+	.about = "RPD (rocmProfileData) 1 to 3: HIP, CUDA and HSA calls, device work, ranges, "
+		 "clocks",
+	.suffixes = ".rpd[.gz|.zst]",
+	.probe = probe_rpd,
+	.read = read_rpd,
+};

@@ -1,0 +1,154 @@
+/*
+ * rpd: the parts of the RPD reader (read_rpd.c has the map of the format).
+ *
+ *	read_rpd.c	probe, version, strings, the order of reading
+ *	rpd_api.c	calls, ranges and marks on threads; stack frames
+ *	rpd_ops.c	device work on queues, what launched it, arguments of launches and copies
+ *	rpd_monitor.c	monitor rows as series
+ */
+#ifndef ANALYSIS_RPD_H
+#define ANALYSIS_RPD_H
+
+#include "sqlite_db.h"
+#include "track_limit.h"
+
+#include "profrig/base/json_out.h"
+
+/* What a name says of a row of rocpd_api. */
+enum rpd_class { RPD_UNASKED, RPD_CALL, RPD_MARKER, RPD_OVERHEAD };
+
+struct rpd_counts {
+	uint64_t api, ops, markers, overhead, hsa, links;
+	int64_t overhead_ns;
+	uint64_t bad_rows, unknown_strings, unlinked, lost_ops, found_ops, double_links;
+	uint64_t copies, copies_unsized;
+	int64_t copy_bytes;
+	char bad_row[160], unknown_string[160]; /* the first */
+};
+
+/* A row of rocpd_api_ops of an op that has several: those beyond the first, then the first. */
+struct rpd_extra {
+	int64_t api, op;
+	span_id op_span; /* of the one that extra_ops names */
+};
+
+struct rpd {
+	const char *path;
+	const struct read_opts *opts;
+	struct sink *sink;
+	struct sqlite_db *db;
+	int version;        /* 1, 2, 3 */
+	int64_t pid_stride; /* several nodes in one file; 0 none */
+	int64_t gpu_stride;
+	struct err damage; /* the first table that could not be read to its end */
+	struct rpd_counts n;
+
+	struct sqlite_strings names; /* rocpd_string */
+	struct sqlite_strings texts; /* rocpd_ustring; empty below version 3 */
+	/* by the low bits of the id: names are few and are asked for in every row */
+	struct rpd_known {
+		int64_t id;
+		str_id name;
+		enum rpd_class class;
+	} known[256];
+	str_id empty, marker;
+
+	/* rpd_api.c */
+	struct sqlite_ids process_at; /* by pid */
+	VEC(struct rpd_process {
+		int64_t pid;
+		track_id track;
+	}) processes;
+	struct u64map thread_at; /* by number of process and of tid */
+	struct sqlite_ids tid_at;
+	uint32_t tids;
+	struct {
+		int64_t pid, tid;
+		track_id track;
+	} last; /* TRACK_NONE: nothing yet */
+	track_id overhead;
+	VEC(struct rpd_frame { int64_t api, depth, name; }) frames; /* by api and depth */
+
+	/* rpd_ops.c */
+	VEC(int64_t) launches;       /* by first mention: the api of an op */
+	struct sqlite_ids op_launch; /* op → index of launches */
+	struct sqlite_ids launching; /* apis that launched something */
+	VEC(struct rpd_extra) extras;
+	struct sqlite_ids extra_apis; /* api → index of extra_spans */
+	struct sqlite_ids extra_ops;  /* op → index of extras: its first launch */
+	VEC(span_id) extra_spans;
+	VEC(struct rpd_queue {
+		int64_t gpu, queue, slot;
+		track_id track;
+	}) queues;
+	struct u64map queue_at;
+	struct track_limit tracks;
+	size_t queue; /* of the op before */
+	struct {
+		int64_t type;
+		enum span_kind kind;
+		bool known;
+	} kind; /* of the op before */
+	bool cuda;
+	struct sqlite_ids args_at; /* api → index of args_of, of launches and copies */
+	VEC(char *) args_of;
+	struct sqlite_ids slot_at; /* writer → index of slots */
+	VEC(struct rpd_slot {
+		int64_t pid;
+		bool several;
+	}) slots;
+	struct {
+		int64_t slot, pid;
+	} writer; /* of the call before */
+
+	/* one JSON text after the other */
+	FILE *json_file;
+	char *json_text;
+	size_t json_len;
+};
+
+/* read_rpd.c */
+/* A text of rocpd_string for the sink; made up from the id, and counted, where it is not there. */
+str_id rpd_name(struct rpd *r, int64_t id);
+/* The same, and what it says. */
+const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id);
+static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)
+{
+	struct rpd_known *k = &r->known[id & 255];
+
+	return __builtin_expect(k->id == id && k->class != RPD_UNASKED, 1) ? k
+									   : rpd_learn(r, k, id);
+}
+/* args_id of rocpd_api: where the version keeps it. NULL unknown. */
+const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n);
+void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what);
+/* What is left of a table after an error is missing; reading goes on with the next. */
+void rpd_lose(struct rpd *r, const struct err *why);
+struct json_out rpd_json_begin(struct rpd *r);
+const char *rpd_json_end(struct rpd *r, struct json_out *j);
+/* Which process wrote a row: ids are offset by the writer's number times 2^32. */
+static inline int64_t rpd_slot_of(int64_t id)
+{
+	return id >> 32;
+}
+
+/* rpd_api.c */
+void rpd_api_read(struct rpd *r);
+track_id rpd_process(struct rpd *r, int64_t pid);
+/* "node3" of a file of several; NULL. buf holds 32. */
+const char *rpd_host(int64_t node, char *buf);
+
+/* rpd_ops.c */
+void rpd_launches_read(struct rpd *r);
+void rpd_ops_read(struct rpd *r);
+void rpd_extra_api(struct rpd *r, int64_t api, span_id span);
+/* A row of this id is of this process. */
+void rpd_writer(struct rpd *r, int64_t id, int64_t pid);
+/* As JSON, of a call (version 1: of an op); NULL none. */
+const char *rpd_launch_args(struct rpd *r, int64_t of);
+void rpd_ops_release(struct rpd *r);
+
+/* rpd_monitor.c */
+void rpd_monitor_read(struct rpd *r);
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * Rows of rocpd_api on the threads that made the calls. Correlation is the id of the row, and only
+ * calls that launched something have it.
+ */
+#include "rpd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+
+enum { API_ID, API_PID, API_TID, API_START, API_END, API_NAME, API_ARGS, API_CATEGORY, API_DOMAIN };
+
+static const struct sqlite_column api_columns[] = {
+	[API_ID] = { "id", false },           [API_PID] = { "pid", false },
+	[API_TID] = { "tid", false },         [API_START] = { "start", false },
+	[API_END] = { "end", false },         [API_NAME] = { "apiName_id", false },
+	[API_ARGS] = { "args_id", true },     [API_CATEGORY] = { "category_id", true },
+	[API_DOMAIN] = { "domain_id", true },
+};
+
+const char *rpd_host(int64_t node, char *buf)
+{
+	if (node <= 0)
+		return NULL;
+	snprintf(buf, 32, "node%" PRId64, node);
+	return buf;
+}
+
+static int64_t node_of(const struct rpd *r, int64_t *pid)
+{
+	int64_t node = 0;
+
+	if (r->pid_stride > 0 && *pid >= r->pid_stride) {
+		node = *pid / r->pid_stride;
+		*pid %= r->pid_stride;
+	}
+	return node;
+}
+
+track_id rpd_process(struct rpd *r, int64_t pid)
+{
+	uint32_t at = sqlite_ids_get(&r->process_at, pid);
+	struct track_def d = TRACK_DEF_INIT;
+	int64_t local = pid;
+	char host[32];
+	track_id t;
+
+	if (at != SQLITE_ID_NONE)
+		return r->processes.v[at].track;
+	d.kind = TRACK_PROCESS;
+	d.host = rpd_host(node_of(r, &local), host);
+	d.pid = local;
+	t = r->sink->ops->track(r->sink, &d);
+	sqlite_ids_add(&r->process_at, pid, (uint32_t)r->processes.nr);
+	VEC_PUSH(&r->processes, (struct rpd_process){ pid, t });
+	return t;
+}
+
+static track_id thread_new(struct rpd *r, int64_t pid, int64_t tid)
+{
+	struct track_def d = TRACK_DEF_INIT;
+	int64_t local = pid, thread = tid;
+	char host[32];
+
+	d.kind = TRACK_THREAD;
+	d.parent = rpd_process(r, pid);
+	d.host = rpd_host(node_of(r, &local), host);
+	if (d.host)
+		node_of(r, &thread);
+	d.pid = local;
+	d.tid = thread;
+	return track_limit_make(&r->tracks, r->sink, &d);
+}
+
+static track_id thread_of(struct rpd *r, int64_t pid, int64_t tid)
+{
+	uint32_t *at, thread;
+	uint64_t key;
+
+	if (__builtin_expect(
+		    r->last.track != TRACK_NONE && r->last.pid == pid && r->last.tid == tid, 1))
+		return r->last.track;
+	rpd_process(r, pid);
+	thread = sqlite_ids_get(&r->tid_at, tid);
+	key = u64map_pair(sqlite_ids_get(&r->process_at, pid), thread);
+	if (track_limit_shares(&r->tracks, &r->thread_at, key))
+		return thread_new(r, pid, tid);
+	if (thread == SQLITE_ID_NONE) {
+		thread = r->tids++;
+		sqlite_ids_add(&r->tid_at, tid, thread);
+	}
+	key = u64map_pair(sqlite_ids_get(&r->process_at, pid), thread);
+	at = u64map_at(&r->thread_at, key);
+	if (*at == U64MAP_NONE)
+		*at = thread_new(r, pid, tid);
+	r->last.pid = pid;
+	r->last.tid = tid;
+	r->last.track = *at;
+	return *at;
+}
+
+/* ---- stack frames ---- */
+
+static int by_api(const void *va, const void *vb)
+{
+	const struct rpd_frame *a = va, *b = vb;
+
+	if (a->api != b->api)
+		return a->api < b->api ? -1 : 1;
+	return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+static void frames_read(struct rpd *r)
+{
+	static const struct sqlite_column cols[] = { { "api_ptr_id", false },
+						     { "depth", false },
+						     { "name_id", false } };
+	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (!sqlite_db_has(r->db, "rocpd_stackframe"))
+		return;
+	rc = sqlite_rows_table(r->db, "rocpd_stackframe", cols, ARRAY_LEN(cols), NULL, &q, &e);
+	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
+		struct rpd_frame f = { .api = 0 };
+
+		if (!sqlite_rows_i64(&q, 0, &f.api) || !sqlite_rows_i64(&q, 1, &f.depth) ||
+		    !sqlite_rows_i64(&q, 2, &f.name))
+			rpd_bad_row(r, &q, "a stack frame without a call, a depth or a name");
+		else if (r->opts->keep_args)
+			VEC_PUSH(&r->frames, f);
+	}
+	if (rc < 0)
+		rpd_lose(r, &e);
+	if (q.rows > 0)
+		sink_fact(r->sink, "stack_frames", (int64_t)q.rows);
+	sqlite_rows_close(&q, r->sink);
+	if (r->frames.nr > 0)
+		qsort(r->frames.v, r->frames.nr, sizeof(*r->frames.v), by_api);
+}
+
+/* The first of a call, and *ret_n of them. */
+static const struct rpd_frame *frames_of(const struct rpd *r, int64_t api, size_t *ret_n)
+{
+	size_t lo = 0, hi = r->frames.nr, end;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->frames.v[mid].api < api)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (end = lo; end < r->frames.nr && r->frames.v[end].api == api; end++)
+		;
+	*ret_n = end - lo;
+	return *ret_n > 0 ? &r->frames.v[lo] : NULL;
+}
+
+/* ---- arguments ---- */
+
+/* {"args": "…", "launch": {…}, "stack": […]}: what there is of them. */
+static str_id args_of(struct rpd *r, int64_t api, const char *text, size_t n)
+{
+	const char *launch = rpd_launch_args(r, api), *json;
+	size_t frames;
+	const struct rpd_frame *f = frames_of(r, api, &frames);
+	struct json_out j;
+
+	if (n == 0 && !launch && frames == 0)
+		return STR_NONE;
+	j = rpd_json_begin(r);
+	if (n > 0)
+		json_strn(&j, "args", text, n);
+	if (launch)
+		json_raw(&j, "launch", launch);
+	if (frames > 0) {
+		json_arr(&j, "stack");
+		for (size_t i = 0; i < frames; i++) {
+			const char *name = sqlite_strings_text(&r->names, f[i].name);
+
+			json_str(&j, NULL, name ? name : "?");
+		}
+		json_end(&j);
+	}
+	json = rpd_json_end(r, &j);
+	return sink_puts(r->sink, json);
+}
+
+/* ---- rows ---- */
+
+struct api_row {
+	int64_t id, pid, tid, args;
+	str_id name;
+	enum rpd_class class;
+	struct span_def d;
+};
+
+static bool take_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
+{
+	struct span_def *d = &row->d;
+	const struct rpd_known *known;
+
+	if (!sqlite_rows_i64(q, API_ID, &row->id) || !sqlite_rows_i64(q, API_PID, &row->pid) ||
+	    !sqlite_rows_i64(q, API_TID, &row->tid) ||
+	    !sqlite_rows_i64(q, API_START, &d->start_ns) || row->pid < 0 || row->tid < 0) {
+		rpd_bad_row(r, q, "a call without an id, a process, a thread or a start");
+		return false;
+	}
+	if (!sqlite_rows_i64(q, API_END, &d->end_ns)) {
+		rpd_bad_row(r, q, "a call without an end; it has no length");
+		d->end_ns = d->start_ns;
+	}
+	known = rpd_known(r, sqlite_rows_i64_or(q, API_NAME, 0));
+	row->name = known->name;
+	row->class = known->class;
+	row->args = sqlite_rows_i64_or(q, API_ARGS, 0);
+	return true;
+}
+
+/* A text of version 3's domain and category; ids that were never set name nothing. */
+static str_id category_of(struct rpd *r, struct sqlite_rows *q)
+{
+	for (int col = API_DOMAIN; col >= API_CATEGORY; col--) {
+		int64_t id;
+		str_id s;
+
+		if (sqlite_rows_i64(q, col, &id) &&
+		    (s = sqlite_strings_id(&r->names, id)) != STR_NONE && s != r->empty)
+			return s;
+	}
+	return r->empty;
+}
+
+static void push_overhead(struct rpd *r, struct api_row *row)
+{
+	int64_t ns;
+
+	if (r->overhead == TRACK_NONE) {
+		struct track_def t = TRACK_DEF_INIT;
+
+		t.kind = TRACK_COUNTER;
+		t.name = "rpd tracer";
+		r->overhead = r->sink->ops->track(r->sink, &t);
+	}
+	row->d.track = r->overhead;
+	row->d.kind = SPAN_ANNOTATION;
+	row->d.name = row->name;
+	row->d.category = r->empty;
+	row->d.args = STR_NONE;
+	r->sink->ops->span(r->sink, &row->d);
+	r->n.overhead++;
+	if (row->d.end_ns > row->d.start_ns &&
+	    (__builtin_sub_overflow(row->d.end_ns, row->d.start_ns, &ns) ||
+	     __builtin_add_overflow(r->n.overhead_ns, ns, &r->n.overhead_ns)))
+		r->n.overhead_ns = INT64_MAX;
+}
+
+static void name_marker(struct rpd *r, struct api_row *row, const char *text, size_t n)
+{
+	row->d.name = n > 0 ? r->sink->ops->string(r->sink, text, n) : r->marker;
+	row->d.category = r->marker;
+	if (row->d.start_ns == row->d.end_ns)
+		row->d.kind = SPAN_INSTANT;
+	r->n.markers++;
+}
+
+static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row, bool hsa)
+{
+	bool marker = row->class == RPD_MARKER;
+	const char *text = NULL;
+	size_t n = 0;
+	span_id span;
+
+	if (row->class == RPD_OVERHEAD) {
+		push_overhead(r, row);
+		return;
+	}
+	row->d.track = thread_of(r, row->pid, row->tid);
+	rpd_writer(r, row->id, row->pid);
+	row->d.kind = SPAN_HOST;
+	row->d.correlation = 0;
+	row->d.args = STR_NONE;
+	if (marker || r->opts->keep_args)
+		text = rpd_args_text(r, row->args, &n);
+	if (marker) {
+		name_marker(r, row, text, n);
+	} else {
+		row->d.name = row->name;
+		row->d.category = hsa               ? sink_puts(r->sink, "hsa")
+				  : r->version >= 3 ? category_of(r, q)
+						    : r->empty;
+	}
+	if (!hsa && sqlite_ids_get(&r->launching, row->id) != SQLITE_ID_NONE)
+		row->d.correlation = (uint64_t)row->id + 1;
+	if (r->opts->keep_args && !hsa)
+		row->d.args = args_of(r, row->id, text, marker ? 0 : n);
+	span = r->sink->ops->span(r->sink, &row->d);
+	if (!hsa && r->extras.nr > 0)
+		rpd_extra_api(r, row->id, span);
+}
+
+static void read_table(struct rpd *r, const char *table, bool hsa)
+{
+	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
+	struct err e = ERR_INIT;
+	int rc = sqlite_rows_table(r->db, table, api_columns, ARRAY_LEN(api_columns), NULL, &q, &e);
+
+	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
+		struct api_row row = { .id = 0 };
+
+		if (take_row(r, &q, &row))
+			push_row(r, &q, &row, hsa);
+	}
+	if (rc < 0)
+		rpd_lose(r, &e);
+	*(hsa ? &r->n.hsa : &r->n.api) = q.rows;
+	sqlite_rows_close(&q, r->sink);
+}
+
+void rpd_api_read(struct rpd *r)
+{
+	frames_read(r);
+	read_table(r, "rocpd_api", false);
+	if (sqlite_db_has(r->db, "rocpd_hsaApi"))
+		read_table(r, "rocpd_hsaApi", true);
+}

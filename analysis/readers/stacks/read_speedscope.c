@@ -1,0 +1,706 @@
+/*
+ * speedscope's own file format: one JSON object, members in any order:
+ *
+ *	"$schema": "https://www.speedscope.app/file-format-schema.json"
+ *	"shared": {"frames": [{"name": "main", "file": "a.c", "line": 3, "col": 1}, …]}
+ *	"profiles": [
+ *	  {"type": "evented", "name": "t1", "unit": "microseconds", "startValue": 0, "endValue": 9,
+ *	   "events": [{"type": "O", "frame": 0, "at": 0}, {"type": "C", "frame": 0, "at": 9}]},
+ *	  {"type": "sampled", "name": "t2", "unit": "none", "startValue": 0, "endValue": 3,
+ *	   "samples": [[0, 1], [0]], "weights": [2, 1]}]
+ *	"name", "exporter", "activeProfileIndex": for the viewer
+ *
+ * A frame is a place in shared.frames; its file, line and column are its spans' arguments. Every
+ * profile is a track of its own, named after it: the file has no process or thread ids.
+ *
+ * evented: O and C are enters and leaves, at their own times. sampled: a stack, root first, and a
+ * weight; the weights are laid one after another from startValue on, and what the spans mean is
+ * said in stack_spans.h. A weight of 0 has no place in time and is counted (W_IGNORED_RECORD).
+ *
+ * unit: seconds, milliseconds, microseconds, nanoseconds are times; bytes and none are not: then 1
+ * is 1 ns, or 1 ms where values of that profile have decimals, on a timeline that means nothing
+ * (the fact untimed_profiles counts these); so is a unit with another name (W_BAD_EVENT). The clock
+ * is the file's own.
+ *
+ * What is wrong in it: an enter or leave without a frame, a time or a known type, and samples
+ * without a weight, are left out (W_BAD_EVENT); values that are no numbers W_BAD_NUMBER; frames
+ * that the list does not have are named by their number (W_UNKNOWN_REFERENCE); a leave of another
+ * frame than the innermost, one too many and one too few are the sink's (W_LEAVE_MISMATCH,
+ * W_STRAY_LEAVE, W_OPEN_SPAN). A text that is cut is read up to there (W_TRUNCATED).
+ */
+#include "json_scan.h"
+#include "readers_private.h"
+#include "stack_spans.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "profrig/base/json_out.h"
+#include "profrig/base/num.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/model/warnings.h"
+#include "profrig/scan/input.h"
+
+#define MAX_TIME_NS (INT64_C(1) << 60)
+/* Tracks in a viewer's list, of people's files a few dozen. */
+#define MAX_PROFILES 32768
+
+enum speed_type { SPEED_UNKNOWN, SPEED_EVENTED, SPEED_SAMPLED };
+
+/* A profile: what it says of itself, and where its lists begin (NULL: it has none). */
+struct speed_profile {
+	enum speed_type type;
+	struct json_text name, unit, start;
+	const char *at, *events, *samples, *weights;
+	int shift; /* decimal places from the unit to ns */
+};
+
+struct speed_frame {
+	struct json_text name, file, line, col;
+};
+
+struct speed_count {
+	uint64_t n;
+	size_t at; /* offset of the first */
+};
+
+struct speed {
+	const char *path;
+	const struct read_opts *opts;
+	struct sink *sink;
+	struct input_map map;
+	struct strbuf text;
+	const char *list;               /* of the file's frames; NULL: there is none */
+	VEC(struct stack_frame) frames; /* of it, known to the sink */
+	VEC(struct stack_frame) stack;
+	size_t more; /* frames of the stack that are not in it */
+	struct stack_limit limit;
+	VEC(struct speed_profile) profiles;
+	str_id sampled;
+	bool any_profiles; /* the member is there */
+	int damage;        /* 0, JSON_CUT or JSON_BAD: of the file */
+	size_t damaged_at;
+	uint64_t untimed, events, samples;
+	struct speed_count bad, numbers, unknown, nothing, negative, kinds, units, crowd;
+};
+
+static void note(const struct speed *sp, struct speed_count *c, const struct json_cur *at)
+{
+	if (c->n++ == 0)
+		c->at = (size_t)(at->p - sp->map.data);
+}
+
+static struct json_cur cursor_at(const struct speed *sp, const char *p)
+{
+	return (struct json_cur){ p, sp->map.data + sp->map.len };
+}
+
+static bool is_nested(struct json_cur *c)
+{
+	char ch = json_peek(c);
+
+	return ch == '{' || ch == '[';
+}
+
+/* A scalar, or nothing where something else stands. */
+static int take_text(struct json_cur *c, struct json_text *ret)
+{
+	return is_nested(c) ? json_skip(c) : json_scalar(c, ret);
+}
+
+static const char *text_of(struct speed *sp, const struct json_text *t)
+{
+	strbuf_clear(&sp->text);
+	if (t->p)
+		json_decode(t, &sp->text);
+	return sp->text.buf;
+}
+
+/* --- first pass: where everything is --- */
+
+static int take_list(struct json_cur *c, const char **ret)
+{
+	if (json_peek(c) == '[')
+		*ret = c->p;
+	return json_skip(c);
+}
+
+static int take_shared(struct speed *sp, struct json_cur *c)
+{
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		bool frames = json_text_is(&key, "frames") && json_peek(c) == '[';
+
+		r = frames && !sp->list ? take_list(c, &sp->list) : json_skip(c);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static enum speed_type type_of(const struct json_text *t)
+{
+	return json_text_is(t, "evented")   ? SPEED_EVENTED
+	       : json_text_is(t, "sampled") ? SPEED_SAMPLED
+					    : SPEED_UNKNOWN;
+}
+
+static int take_member(struct json_cur *c, const struct json_text *key, struct speed_profile *p)
+{
+	struct json_text type = { .p = NULL };
+	int r;
+
+	if (json_text_is(key, "name"))
+		return take_text(c, &p->name);
+	if (json_text_is(key, "unit"))
+		return take_text(c, &p->unit);
+	if (json_text_is(key, "startValue"))
+		return take_text(c, &p->start);
+	if (json_text_is(key, "events"))
+		return take_list(c, &p->events);
+	if (json_text_is(key, "samples"))
+		return take_list(c, &p->samples);
+	if (json_text_is(key, "weights"))
+		return take_list(c, &p->weights);
+	if (!json_text_is(key, "type"))
+		return json_skip(c);
+	r = take_text(c, &type);
+	if (r == 0 && type.p)
+		p->type = type_of(&type);
+	return r;
+}
+
+/* A cut profile is kept: its lists are read up to the cut. */
+static int take_profile(struct speed *sp, struct json_cur *c)
+{
+	struct speed_profile p = { .type = SPEED_UNKNOWN, .at = c->p };
+	struct json_text key;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{') {
+		note(sp, &sp->bad, c);
+		return json_skip(c);
+	}
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = take_member(c, &key, &p);
+		if (r < 0)
+			break;
+	}
+	if (p.type == SPEED_UNKNOWN && (p.events || p.samples) && r < 0)
+		p.type = p.events ? SPEED_EVENTED : SPEED_SAMPLED; /* the type was cut off */
+	if (p.type == SPEED_UNKNOWN)
+		note(sp, &sp->kinds, c);
+	else if (sp->profiles.nr == MAX_PROFILES)
+		note(sp, &sp->crowd, c);
+	else
+		VEC_PUSH(&sp->profiles, p);
+	return r;
+}
+
+static int take_profiles(struct speed *sp, struct json_cur *c)
+{
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '[')
+		return json_skip(c);
+	c->p++;
+	sp->any_profiles = true;
+	while ((r = json_element(c, &some)) > 0) {
+		r = take_profile(sp, c);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int survey(struct speed *sp, struct json_cur *c)
+{
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
+		if (json_text_is(&key, "shared"))
+			r = take_shared(sp, c);
+		else if (json_text_is(&key, "profiles"))
+			r = take_profiles(sp, c);
+		else
+			r = json_skip(c);
+	}
+	return r;
+}
+
+/* --- second pass --- */
+
+static str_id name_put(struct speed *sp, const char *name, size_t n)
+{
+	str_id id = sp->sink->ops->string(sp->sink, name, n);
+
+	stack_named(&sp->limit, id, n);
+	return id;
+}
+
+/* The first pass only saw brackets. */
+static void damaged_at(struct speed *sp, const struct json_cur *c, int r)
+{
+	if (sp->damage)
+		return;
+	sp->damage = r;
+	sp->damaged_at = (size_t)(c->p - sp->map.data);
+}
+
+static struct stack_frame frame_at(struct speed *sp, const struct json_text *index,
+				   const struct json_cur *c)
+{
+	char name[32] = "frame ";
+	uint64_t i;
+
+	if (num_u64(index->p, index->n, &i) == 0 && i < sp->frames.nr)
+		return sp->frames.v[i];
+	note(sp, &sp->unknown, c);
+	for (size_t k = 0, n = 6; k < index->n && n + 1 < sizeof(name); k++, n++)
+		name[n] = index->p[k] > ' ' && index->p[k] < 127 ? index->p[k] : '?';
+	return (struct stack_frame){ name_put(sp, name, strlen(name)), 0, STR_NONE };
+}
+
+static bool to_ns(struct speed *sp, const struct speed_profile *p, const struct json_text *t,
+		  const struct json_cur *c, int64_t *ret)
+{
+	if (t->p && num_decimal(t->p, t->n, p->shift, ret) == 0 && *ret <= MAX_TIME_NS &&
+	    *ret >= -MAX_TIME_NS)
+		return true;
+	note(sp, &sp->numbers, c);
+	return false;
+}
+
+static void push_event(struct speed *sp, const struct speed_profile *p, track_id track,
+		       const struct json_text v[3], const struct json_cur *c)
+{
+	bool open = json_text_is(&v[0], "O"), close = json_text_is(&v[0], "C");
+	struct stack_frame f;
+	int64_t t_ns;
+
+	if (!(open || close) || !v[1].p || !v[2].p) {
+		note(sp, &sp->bad, c);
+		return;
+	}
+	if (!to_ns(sp, p, &v[2], c, &t_ns))
+		return;
+	f = frame_at(sp, &v[1], c);
+	sp->events++;
+	if (open) {
+		sp->sink->ops->enter(sp->sink, track, t_ns, f.name, 0);
+		return;
+	}
+	if (f.args != STR_NONE)
+		sp->sink->ops->leave_args(sp->sink, track, f.args);
+	sp->sink->ops->leave(sp->sink, track, t_ns, f.name);
+}
+
+static int take_event(struct json_cur *c, struct json_text v[3])
+{
+	static const struct json_text none = { .p = "", .n = 0 };
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	v[0] = none;
+	v[1] = v[2] = (struct json_text){ .p = NULL };
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0) {
+		if (json_text_is(&key, "type"))
+			r = take_text(c, &v[0]);
+		else if (json_text_is(&key, "frame"))
+			r = take_text(c, &v[1]);
+		else if (json_text_is(&key, "at"))
+			r = take_text(c, &v[2]);
+		else
+			r = json_skip(c);
+	}
+	return r;
+}
+
+static void read_events(struct speed *sp, const struct speed_profile *p, track_id track)
+{
+	struct json_cur c;
+	struct json_text v[3];
+	bool some = false;
+	int r;
+
+	if (!p->events)
+		return;
+	c = cursor_at(sp, p->events + 1);
+	while ((r = json_element(&c, &some)) > 0) {
+		struct json_cur at = c;
+		bool object = json_peek(&c) == '{';
+
+		r = object ? take_event(&c, v) : json_skip(&c);
+		if (r < 0)
+			break;
+		if (object)
+			push_event(sp, p, track, v, &at);
+		else
+			note(sp, &sp->bad, &at);
+	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
+}
+
+/* A list of frame numbers, root first. */
+static int take_sample(struct speed *sp, struct json_cur *c)
+{
+	struct json_text t;
+	bool some = false;
+	int r = json_open(c, '[');
+
+	VEC_CLEAR(&sp->stack);
+	sp->more = 0;
+	while (r >= 0 && (r = json_element(c, &some)) > 0) {
+		struct stack_frame f;
+
+		t = (struct json_text){ .p = "", .n = 0 };
+		r = take_text(c, &t);
+		if (r < 0)
+			break;
+		if (sp->stack.nr == STACK_MAX_FRAMES) {
+			sp->more++;
+			continue;
+		}
+		f = frame_at(sp, &t, c);
+		f.category = sp->sampled;
+		VEC_PUSH(&sp->stack, f);
+	}
+	return r;
+}
+
+static void push_stack(struct speed *sp, struct stack_track *t, int64_t weight_ns,
+		       const struct json_cur *at)
+{
+	sp->samples++;
+	if (weight_ns < 0)
+		note(sp, &sp->negative, at);
+	else if (weight_ns == 0)
+		note(sp, &sp->nothing, at);
+	else if (stack_push(sp->sink, &sp->limit, t, t->end_ns, weight_ns, sp->stack.v,
+			    sp->stack.nr, sp->more) < 0)
+		note(sp, &sp->numbers, at);
+}
+
+/* The two lists side by side. */
+static void read_samples(struct speed *sp, const struct speed_profile *p, struct stack_track *t)
+{
+	struct json_cur c, w;
+	bool some = false, some_weights = false;
+	int r, rw = 0;
+
+	if (!p->samples)
+		return;
+	c = cursor_at(sp, p->samples + 1);
+	w = cursor_at(sp, p->weights ? p->weights + 1 : sp->map.data + sp->map.len);
+	while ((r = json_element(&c, &some)) > 0) {
+		struct json_cur at = c;
+		struct json_text weight = { .p = NULL };
+		bool list = json_peek(&c) == '[';
+		int64_t weight_ns;
+
+		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
+		r = list ? take_sample(sp, &c) : json_skip(&c);
+		if (r < 0)
+			break;
+		rw = w.p < w.end ? json_element(&w, &some_weights) : 0;
+		if (rw > 0)
+			rw = take_text(&w, &weight) < 0 ? JSON_BAD : 1;
+		if (rw <= 0) {
+			if (rw < 0)
+				damaged_at(sp, &w, rw);
+			w.p = w.end; /* no more of them */
+		}
+		if (!list || w.p == w.end)
+			note(sp, &sp->bad, &at);
+		else if (to_ns(sp, p, &weight, &at, &weight_ns))
+			push_stack(sp, t, weight_ns, &at);
+	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
+	while (w.p < w.end && (rw = json_element(&w, &some_weights)) > 0) {
+		note(sp, &sp->bad, &w);
+		rw = json_skip(&w);
+		if (rw < 0)
+			break;
+	}
+	if (rw < 0)
+		damaged_at(sp, &w, rw);
+}
+
+/* Values with a point: is any number among them (the text holds nothing else)? */
+static bool list_has_decimals(const struct speed *sp, const char *list)
+{
+	struct json_cur c = cursor_at(sp, list ? list : sp->map.data + sp->map.len);
+	const char *from = c.p;
+
+	if (!list || json_skip(&c) < 0)
+		return false;
+	return memchr(from, '.', (size_t)(c.p - from)) != NULL;
+}
+
+/* Decimal places between the unit and ns. */
+static int shift_of(struct speed *sp, const struct speed_profile *p)
+{
+	static const struct {
+		const char *unit;
+		int shift;
+	} units[] = {
+		{ "seconds", 9 }, { "milliseconds", 6 }, { "microseconds", 3 }, { "nanoseconds", 0 }
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (p->unit.p && json_text_is(&p->unit, units[i].unit))
+			return units[i].shift;
+	sp->untimed++;
+	if (p->unit.p && !json_text_is(&p->unit, "none") && !json_text_is(&p->unit, "bytes")) {
+		struct json_cur at = cursor_at(sp, p->unit.p);
+
+		note(sp, &sp->units, &at);
+	}
+	return list_has_decimals(sp, p->weights) || list_has_decimals(sp, p->events) ? 6 : 0;
+}
+
+static void read_profile(struct speed *sp, struct speed_profile *p, uint64_t key)
+{
+	struct track_def d = TRACK_DEF_INIT;
+	struct stack_track t = STACK_TRACK_INIT(0);
+	struct json_cur here = cursor_at(sp, p->at);
+
+	d.kind = TRACK_THREAD;
+	d.key = key;
+	d.name = text_of(sp, &p->name);
+	d.name = *d.name ? d.name : NULL;
+	t.id = sp->sink->ops->track(sp->sink, &d);
+	p->shift = shift_of(sp, p);
+	if (p->start.p && !to_ns(sp, p, &p->start, &here, &t.end_ns))
+		t.end_ns = 0;
+	if (p->type == SPEED_EVENTED)
+		read_events(sp, p, t.id);
+	else
+		read_samples(sp, p, &t);
+	stack_close(sp->sink, &t);
+}
+
+/* --- the whole --- */
+
+static void add_number(struct json_out *j, const char *key, const struct json_text *t)
+{
+	int64_t v;
+
+	if (t->p && num_i64(t->p, t->n, &v) == 0)
+		json_i64(j, key, v);
+}
+
+/* {"file": …, "line": …, "col": …} */
+static str_id frame_args(struct speed *sp, const struct speed_frame *frame)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	struct json_out j;
+	FILE *f;
+
+	if (!sp->opts->keep_args || !frame->file.p)
+		return STR_NONE;
+	f = xmemstream(&text, &n);
+	json_out_init(&j, f, 0);
+	json_obj(&j, NULL);
+	json_str(&j, "file", text_of(sp, &frame->file));
+	add_number(&j, "line", &frame->line);
+	add_number(&j, "col", &frame->col);
+	json_end(&j);
+	fclose(f);
+	return sp->sink->ops->string(sp->sink, text, n);
+}
+
+static int take_frame(struct json_cur *c, struct speed_frame *f)
+{
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
+		r = json_text_is(&key, "name")   ? take_text(c, &f->name)
+		    : json_text_is(&key, "file") ? take_text(c, &f->file)
+		    : json_text_is(&key, "line") ? take_text(c, &f->line)
+		    : json_text_is(&key, "col")  ? take_text(c, &f->col)
+						 : json_skip(c);
+	return r;
+}
+
+static void add_frame(struct speed *sp, const struct speed_frame *raw)
+{
+	struct stack_frame f = { .args = frame_args(sp, raw) };
+
+	if (raw->name.p && json_plain_len(&raw->name) == raw->name.n) {
+		f.name = name_put(sp, raw->name.p, raw->name.n);
+	} else {
+		text_of(sp, &raw->name);
+		f.name = name_put(sp, sp->text.buf, sp->text.len);
+	}
+	VEC_PUSH(&sp->frames, f);
+	mem_budget_take(&sp->limit.memory, sizeof(f));
+}
+
+/* Those that there is no memory for are as those that are not in the list. */
+static void read_frames(struct speed *sp)
+{
+	struct json_cur c = cursor_at(sp, sp->list ? sp->list + 1 : sp->map.data + sp->map.len);
+	bool some = false;
+	int r = 0;
+
+	while (sp->list && r >= 0 && (r = json_element(&c, &some)) > 0) {
+		struct speed_frame f = { .name = { .p = NULL } };
+
+		mem_budget_read(&sp->limit.memory, (size_t)(c.p - sp->map.data));
+		if (!mem_budget_has(&sp->limit.memory, 0))
+			return;
+		if (json_peek(&c) != '{') {
+			note(sp, &sp->bad, &c);
+			r = json_skip(&c);
+		} else {
+			r = take_frame(&c, &f);
+		}
+		if (r >= 0)
+			add_frame(sp, &f);
+	}
+	if (r < 0)
+		damaged_at(sp, &c, r);
+}
+
+static void begin(struct speed *sp)
+{
+	struct sink *s = sp->sink;
+	struct input *in;
+
+	s->ops->input(s, sp->path, "speedscope");
+	in = s->ops->current(s);
+	free(in->format);
+	in->format = xstrdup("speedscope");
+	in->clock = TRACE_CLOCK_OWN;
+	s->ops->clock(s);
+	sp->sampled = sp->limit.category = sink_puts(s, STACK_SAMPLED);
+	read_frames(sp);
+}
+
+static void tell(struct speed *sp, const char *code, const struct speed_count *c, const char *what)
+{
+	char text[160];
+
+	if (c->n == 0)
+		return;
+	snprintf(text, sizeof(text), "%s, first at byte %zu", what, c->at);
+	sp->sink->ops->warn(sp->sink, code, c->n, text);
+}
+
+static int finish(struct speed *sp)
+{
+	struct sink *s = sp->sink;
+	struct input *in = s->ops->current(s);
+
+	sink_fact(s, "profiles", (int64_t)sp->profiles.nr);
+	sink_fact(s, "frames", (int64_t)sp->frames.nr);
+	sink_fact(s, "events", (int64_t)sp->events);
+	sink_fact(s, "stack_samples", (int64_t)sp->samples);
+	sink_fact(s, "untimed_profiles", (int64_t)sp->untimed);
+	tell(sp, W_BAD_EVENT, &sp->bad, "events, samples or frames that lack what they need");
+	tell(sp, W_BAD_EVENT, &sp->units, "profiles of an unknown unit, taken for none");
+	tell(sp, W_BAD_NUMBER, &sp->numbers, "values that are no numbers or too large");
+	tell(sp, W_UNKNOWN_REFERENCE, &sp->unknown, "frames that are not in the list");
+	tell(sp, W_IGNORED_RECORD, &sp->nothing, "samples of weight 0");
+	tell(sp, W_NEGATIVE_DURATION, &sp->negative, "negative weights");
+	tell(sp, W_IGNORED_RECORD, &sp->kinds, "profiles of an unknown type");
+	tell(sp, W_MEMORY_LIMIT, &sp->crowd, "profiles that there is no memory for, left out");
+	stack_limit_tell(&sp->limit, s);
+	if (sp->damage)
+		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
+			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);
+	if (sp->map.truncated)
+		sink_warnf(s, W_TRUNCATED, "compressed data: %s", sp->map.why);
+	if (in->spans == 0)
+		sink_warnf(s, W_EMPTY_INPUT, "%s holds no calls and no samples", sp->path);
+	in->partial |= sp->damage || sp->map.truncated;
+	s->ops->input_end(s);
+	return in->partial ? READ_PARTIAL : 0;
+}
+
+static void speed_release(struct speed *sp)
+{
+	input_unmap(&sp->map);
+	strbuf_release(&sp->text);
+	VEC_RELEASE(&sp->frames);
+	VEC_RELEASE(&sp->stack);
+	VEC_RELEASE(&sp->profiles);
+}
+
+static int read_speedscope(const char *path, struct sink *s, const struct read_opts *o,
+			   struct err *err)
+{
+	CLEANUP(speed_release)
+	struct speed sp = { .path = path, .opts = o, .sink = s, .text = STRBUF_INIT };
+	int r = input_map(path, 0, &sp.map, err);
+	struct json_cur c;
+
+	if (r < 0)
+		return r;
+	c = cursor_at(&sp, sp.map.data);
+	if (sp.map.len >= 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
+		c.p += 3;
+	sp.damage = survey(&sp, &c);
+	sp.damaged_at = (size_t)(c.p - sp.map.data);
+	if (!sp.any_profiles)
+		return err_set(err, EINVAL, "%s: offset %zu: %s before any profile", path,
+			       sp.damaged_at,
+			       sp.damage == JSON_BAD ? "no JSON object" : "the text ends");
+	mem_budget_init(&sp.limit.memory, &sp.map);
+	input_rewind(&sp.map);
+	begin(&sp);
+	for (size_t i = 0; i < sp.profiles.nr; i++)
+		read_profile(&sp, &sp.profiles.v[i], i);
+	return finish(&sp);
+}
+
+static bool head_has(const struct probe *p, const char *word)
+{
+	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
+}
+
+static int probe_speedscope(const struct probe *p)
+{
+	size_t at = 0;
+
+	if (p->is_dir || !p->head)
+		return 0;
+	if (p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0)
+		at = 3;
+	while (at < p->head_len && p->head[at] && strchr(" \t\r\n", p->head[at]))
+		at++;
+	if (at == p->head_len || p->head[at] != '{')
+		return 0;
+	if (head_has(p, "speedscope.app/file-format-schema"))
+		return 97;
+	if (head_has(p, "\"profiles\"") &&
+	    (head_has(p, "\"evented\"") || head_has(p, "\"sampled\"")))
+		return 85;
+	return head_has(p, "\"shared\"") && head_has(p, "\"frames\"") ? 40 : 0;
+}
+
+const struct reader reader_speedscope = {
+	.name = "speedscope",
+	.about = "speedscope's files, evented and sampled",
+	.suffixes = ".speedscope.json[.gz|.zst]",
+	.probe = probe_speedscope,
+	.read = read_speedscope,
+};

@@ -1,0 +1,239 @@
+/*
+ * Trace Event Format: JSON, either an array of events or an object whose member "traceEvents" is
+ * that array. An array need not be closed: writers append to it until they die. Members of an event
+ * come in any order:
+ *
+ *	ph	phase: X complete (ts, dur), B begin and E end, i instant, C counter (args: value
+ *		per series), b n e async (pid, cat, id), s t f flow (cat, name, id), M metadata
+ *		(process_name, thread_name); R and P are read as instants, others are counted
+ *	ts dur	µs, numbers or strings, often with three decimals: ns. Absolute values need 19
+ *		digits, so they go from decimal to ns directly
+ *	pid tid	numbers or words
+ *	name cat id args
+ *
+ * There is no version and no clock in it. Who wrote a file is told by several signs (tef_doc.c),
+ * and with the writer come clock, device tracks and correlations: Kineto (PyTorch), rocprof v1,
+ * TensorFlow, Ascend, uftrace, profrig's own tracers, anything else. Who knows better says so
+ * (read_opts.dialect). rocprofv3's JSON holds no trace events, but belongs to the same tools
+ * (tef_rocprofv3.c).
+ */
+#include "readers_private.h"
+#include "tef.h"
+
+#include <errno.h>
+
+#include "profrig/base/text.h"
+#include "profrig/model/warnings.h"
+
+const char *const tef_dialects[] = { "chrome",  "kineto",     "rocprof_v1", "rocprofv3", "profrig",
+				     "uftrace", "tensorflow", "ascend",     NULL };
+_Static_assert(ARRAY_LEN(tef_dialects) == TEF_DIALECTS + 1, "a word for each");
+
+static bool head_has(const struct probe *p, const char *word)
+{
+	return memmem(p->head, p->head_len, word, strlen(word)) != NULL;
+}
+
+static bool is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static size_t first_char(const struct probe *p)
+{
+	size_t i = p->head_len >= 3 && memcmp(p->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	while (i < p->head_len && is_blank(p->head[i]))
+		i++;
+	return i;
+}
+
+static int probe_tef(const struct probe *p)
+{
+	size_t at;
+
+	if (p->is_dir)
+		return 0;
+	at = first_char(p);
+	if (at == p->head_len)
+		return 0;
+	if (p->head[at] == '{') {
+		if (head_has(p, "\"traceEvents\"") || head_has(p, "\"rocprofiler-sdk-tool\""))
+			return 95;
+		/* Kineto may list devices and process groups for longer than this before its
+		 * events. */
+		return head_has(p, "\"schemaVersion\"") && (head_has(p, "\"deviceProperties\"") ||
+							    head_has(p, "\"distributedInfo\""))
+			       ? 80
+			       : 0;
+	}
+	/* so that a damaged .json is told where, and is not an unknown file */
+	if (p->head[at] != '[')
+		return text_suffix(p->name, ".json") ? 10 : 0;
+	if (head_has(p, "\"ph\""))
+		return 90;
+	/* An array in which nothing stands yet: a tracer that was killed at once. */
+	for (at++; at < p->head_len; at++)
+		if (!is_blank(p->head[at]) && p->head[at] != ']' && p->head[at] != 0)
+			return 0;
+	return 20;
+}
+
+static char *format_name(const struct tef_doc *d)
+{
+	switch (d->dialect) {
+	case TEF_KINETO:
+		return xstrdup("Trace Event Format (Kineto)");
+	case TEF_ROCPROF:
+		return xstrdup("Trace Event Format (rocprof v1)");
+	case TEF_UFTRACE:
+		return xstrdup("Trace Event Format (uftrace)");
+	case TEF_TENSORFLOW:
+		return xstrdup("Trace Event Format (TensorFlow)");
+	case TEF_ASCEND:
+		return xstrdup("Trace Event Format (Ascend)");
+	case TEF_ROCPROFV3:
+		return xstrdup("rocprofv3 JSON");
+	case TEF_PROFRIG:
+		return xasprintf("Trace Event Format (profrig%s%s)", *d->tracer ? " " : "",
+				 d->tracer);
+	case TEF_PLAIN:
+	case TEF_DIALECTS:
+		break;
+	}
+	return xstrdup("Trace Event Format");
+}
+
+static void tell_clock(struct tef *t)
+{
+	struct input *in = t->sink->ops->current(t->sink);
+
+	free(in->format);
+	in->format = format_name(&t->doc);
+	in->clock = t->doc.clock;
+	in->from_start = t->doc.clock == TRACE_CLOCK_OWN;
+	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
+	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
+	if (t->doc.own)
+		own_file_apply(&t->own, t->sink);
+	t->sink->ops->clock(t->sink);
+}
+
+/* What was learned from the events. */
+static void tef_forget(struct tef *t)
+{
+	tef_shapes_free(t->shapes);
+	tef_memo_free(t->memo);
+	t->shapes = NULL;
+	t->memo = NULL;
+	t->n = (struct tef_counts){ .events = 0 };
+	tef_tracks_release(t);
+	t->again = false;
+	VEC_RELEASE(&t->edges);
+	VEC_RELEASE(&t->edge_places);
+	VEC_RELEASE(&t->edge_args);
+	u64map_release(&t->edge_place_at);
+	VEC_RELEASE(&t->asyncs);
+	VEC_RELEASE(&t->flows);
+	VEC_RELEASE(&t->slices);
+	VEC_RELEASE(&t->late);
+	VEC_RELEASE(&t->named);
+	u64map_release(&t->named_at);
+	VEC_RELEASE(&t->own_end);
+	u64map_release(&t->own_ends);
+	own_release(&t->own);
+	t->own_last = SPAN_NONE;
+}
+
+static bool is_rocprofv3(const struct tef *t)
+{
+	const char *said = t->opts->dialect;
+
+	return said ? strcmp(said, tef_dialects[TEF_ROCPROFV3]) == 0 : tef_is_rocprofv3(t);
+}
+
+static void tef_release(struct tef *t)
+{
+	tef_forget(t);
+	input_unmap(&t->map);
+	strbuf_release(&t->text);
+}
+
+/* What was guessed can only be taken back where nothing but this was pushed. */
+static int read_events(struct tef *t, bool alone, struct err *err)
+{
+	int r;
+
+	if (!alone || !tef_doc_guess(t))
+		tef_doc_rest(t);
+	if (!alone)
+		tef_walk_hear(t);
+	tell_clock(t);
+	while ((r = tef_walk(t, err)) == TEF_AGAIN) {
+		tef_forget(t);
+		t->sink->ops->input_again(t->sink);
+		tell_clock(t);
+	}
+	return r;
+}
+
+static int read_tef(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
+{
+	CLEANUP(tef_release)
+	struct tef t = { .path = path,
+			 .opts = o,
+			 .sink = s,
+			 .text = STRBUF_INIT,
+			 .own = OWN_INIT,
+			 .own_last = SPAN_NONE };
+	struct input *in;
+	int r = input_map_by(o->workers, path, 0, &t.map, err);
+
+	if (r < 0)
+		return r;
+	/* A mapped file that was not cut to size by a killed writer ends in zeros. */
+	while (t.map.len > 0 && t.map.data[t.map.len - 1] == 0)
+		t.map.len--;
+	if (is_rocprofv3(&t)) {
+		t.doc = (struct tef_doc){ .dialect = TEF_ROCPROFV3,
+					  .rank = RANK_NONE,
+					  .clock = TRACE_CLOCK_BOOTTIME };
+		s->ops->input(s, path, "tef");
+		tell_clock(&t);
+		t.memo = tef_memo_new();
+		r = tef_rocprofv3_read(&t, err);
+	} else {
+		r = tef_doc_scan(&t, err);
+		if (r < 0)
+			return r;
+		r = read_events(&t, s->ops->input(s, path, "tef") == 0, err);
+	}
+	in = s->ops->current(s);
+	in->partial |= r != 0;
+	if (r >= 0 && in->spans + in->samples == 0)
+		sink_warnf(s, W_EMPTY_INPUT, "%s holds neither spans nor samples", path);
+	s->ops->input_end(s);
+	return r;
+}
+
+/* Only rocprof writes a file of this format beside others of the same recording. */
+static char *recording_tef(const struct probe *p)
+{
+	return head_has(p, "\"BeginNs\"") || head_has(p, "\"process_name\",\"sort_index\"") ||
+			       head_has(p, "\"rocprofiler-sdk-tool\"")
+		       ? recording_named(p)
+		       : NULL;
+}
+
+const struct reader reader_tef = {
+	.name = "tef",
+	.about = "Trace Event Format (Chrome, PyTorch/Kineto, rocprof v1, TensorFlow, Ascend, "
+		 "uftrace, "
+		 "profrig's tracers), rocprofv3 JSON",
+	.suffixes = ".json[.gz|.zst]",
+	.probe = probe_tef,
+	.read = read_tef,
+	.dialects = tef_dialects,
+	.recording = recording_tef,
+	.richness = 2,
+};

@@ -1,0 +1,435 @@
+/*
+ * Kineto (PyTorch): device work has pid = device and tid = stream, and says so again in args; its
+ * category tells kernel, copy and fill apart. Runtime calls and the work they launch share
+ * args.correlation. Older files have only "External id" for it, which elsewhere numbers operators:
+ * it never equals a correlation. What frameworks project on the
+ * device (gpu_user_annotation) has neither: it lies on the queue that work of the same pid and tid
+ * names. Files merged from several ranks carry args.rank and have made pids unique. One "Trace" of
+ * a made-up process spans all that the profiler recorded: it is a mark and no call, else a thread
+ * that never rests would take its part of everything.
+ *
+ * Other accelerators write the same with words of their own: calls are of a category that ends in
+ * _runtime or _driver (mtia_runtime, xpu_driver, privateuse1_runtime; of late just these words),
+ * MTIA's device work is mtia_ccp_events, but for its "event_wait", which waits for another. Their
+ * devices count as gpuN too.
+ *
+ * A time of 0 in a trace that otherwise has dates: the work was never timed, and would stretch the
+ * trace by decades. It is left out.
+ *
+ * rocprof v1: pid is a kind of activity ("CPU HIP API", "COPY", "GPU0"), the real pid and tid and
+ * exact times stand in args. ts and dur are whole µs with dur 0 raised to 1, so they are not used.
+ */
+#include "tef.h"
+
+#include <inttypes.h>
+
+#include "profrig/base/num.h"
+
+static bool starts_with(const struct json_text *t, const char *s)
+{
+	return t->n >= strlen(s) && memcmp(t->p, s, strlen(s)) == 0;
+}
+
+static bool ends_with(const struct json_text *t, const char *s)
+{
+	size_t n = strlen(s);
+
+	return t->n > n && memcmp(t->p + t->n - n, s, n) == 0;
+}
+
+enum tef_class tef_kineto_class(const struct json_text *cat)
+{
+	static const struct {
+		const char *cat;
+		enum tef_class class;
+	} known[] = {
+		{ "kernel", TEF_CLASS_KERNEL },
+		{ "Kernel", TEF_CLASS_KERNEL },
+		{ "concurrent_kernel", TEF_CLASS_KERNEL },
+		{ "mtia_ccp_events", TEF_CLASS_KERNEL },
+		{ "gpu_memcpy", TEF_CLASS_COPY },
+		{ "Memcpy", TEF_CLASS_COPY },
+		{ "gpu_memset", TEF_CLASS_FILL },
+		{ "Memset", TEF_CLASS_FILL },
+		{ "gpu_user_annotation", TEF_CLASS_NOTE },
+		{ "cuda_sync", TEF_CLASS_NOTE },
+		{ "cuda_event", TEF_CLASS_NOTE },
+		{ "xpu_sync", TEF_CLASS_NOTE },
+		{ "cuda_runtime", TEF_CLASS_RUNTIME },
+		{ "cuda_driver", TEF_CLASS_RUNTIME },
+		{ "Runtime", TEF_CLASS_RUNTIME },
+		{ "runtime", TEF_CLASS_RUNTIME },
+		{ "driver", TEF_CLASS_RUNTIME },
+		{ "Trace", TEF_CLASS_WINDOW },
+		{ "ac2g", TEF_CLASS_LAUNCH },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (json_text_is(cat, known[i].cat))
+			return known[i].class;
+	return ends_with(cat, "_runtime") || ends_with(cat, "_driver") ? TEF_CLASS_RUNTIME
+								       : TEF_CLASS_OTHER;
+}
+
+static bool is_work(enum tef_class class)
+{
+	return class == TEF_CLASS_KERNEL || class == TEF_CLASS_COPY || class == TEF_CLASS_FILL;
+}
+
+/* Members of args; what is broken inside is as good as absent. */
+static int next_arg(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
+{
+	int r;
+
+	while ((r = json_member(c, some, key)) > 0) {
+		char ch = json_peek(c);
+
+		if (ch == '{' || ch == '[')
+			r = json_skip(c);
+		else if ((r = json_scalar(c, value)) == 0)
+			return 1;
+		if (r < 0)
+			return 0;
+	}
+	return 0;
+}
+
+static bool open_args(const struct json_text *args, struct json_cur *c)
+{
+	*c = json_cur_of(args);
+	return args->p && json_open(c, '{') == 0;
+}
+
+enum tef_arg tef_arg_of(const struct json_text *key)
+{
+	static const struct {
+		const char *name;
+		enum tef_arg arg;
+	} known[] = {
+		{ "device", TEF_ARG_DEVICE },           { "stream", TEF_ARG_STREAM },
+		{ "correlation", TEF_ARG_CORRELATION }, { "External id", TEF_ARG_EXTERNAL },
+		{ "external id", TEF_ARG_EXTERNAL },    { "rank", TEF_ARG_RANK },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (json_text_is(key, known[i].name))
+			return known[i].arg;
+	return TEF_ARG_OTHER;
+}
+
+static uint64_t number_or_none(const struct json_text *text)
+{
+	uint64_t v;
+
+	return num_u64(text->p, text->n, &v) < 0 ? 0 : v;
+}
+
+void tef_arg_take(struct tef_args *a, enum tef_arg arg, const struct json_text *value)
+{
+	int64_t rank;
+
+	switch (arg) {
+	case TEF_ARG_DEVICE:
+		a->device = tef_id_of(value);
+		break;
+	case TEF_ARG_STREAM:
+		a->stream = tef_id_of(value);
+		break;
+	case TEF_ARG_CORRELATION:
+		a->has_correlation = true;
+		a->correlation = number_or_none(value);
+		break;
+	case TEF_ARG_EXTERNAL:
+		if (!a->has_correlation)
+			a->correlation = number_or_none(value);
+		break;
+	case TEF_ARG_RANK:
+		if (num_i64(value->p, value->n, &rank) == 0 && rank >= 0 && rank <= INT32_MAX)
+			a->rank = (int32_t)rank;
+		break;
+	case TEF_ARG_OTHER:
+		break;
+	}
+}
+
+struct tef_args tef_kineto_args(const struct tef_doc *doc, const struct json_text *args)
+{
+	struct tef_args a = { .rank = doc->rank };
+	struct json_text key, value;
+	struct json_cur c;
+	bool some = false;
+
+	if (!open_args(args, &c))
+		return a;
+	while (next_arg(&c, &some, &key, &value))
+		tef_arg_take(&a, tef_arg_of(&key), &value);
+	return a;
+}
+
+/* External ids are counted apart from correlations. */
+#define EXTERNAL (UINT64_C(1) << 63)
+
+/* Every rank of a merged file counts its correlations from the start. */
+static uint64_t kineto_correlation(const struct tef *t, const struct tef_args *a)
+{
+	uint64_t v = a->correlation;
+
+	if (v == 0)
+		return 0;
+	if (a->rank != t->doc.rank)
+		v ^= (uint64_t)(uint32_t)(a->rank + 1) << 40;
+	return a->has_correlation ? v : v ^ EXTERNAL;
+}
+
+/* The number that a word such as "GPU 3" or "cuda:3" ends in. */
+static bool number_in(const char *word, size_t n, int64_t *ret)
+{
+	size_t at = n;
+
+	while (at > 0 && word[at - 1] >= '0' && word[at - 1] <= '9')
+		at--;
+	return at > 0 && word[0] != '-' && at < n && num_i64(word + at, n - at, ret) == 0;
+}
+
+void tef_device_name(const struct tef *t, const struct tef_id *id, char *buf, size_t n)
+{
+	int64_t v;
+
+	if ((tef_id_number(id, &v) || (id->type == TEF_ID_WORD && number_in(id->p, id->n, &v))) &&
+	    v < 65536)
+		snprintf(buf, n, "gpu%" PRId64, v);
+	else
+		snprintf(buf, n, "%.20s", t->opts->device ? t->opts->device : "gpu0");
+}
+
+static void keep_late(struct tef *t, const struct tef_event *ev, const struct tef_args *a,
+		      const struct span_def *d)
+{
+	VEC_PUSH(&t->late,
+		 (struct tef_late){ .pid = ev->pid, .tid = ev->tid, .rank = a->rank, .span = *d });
+}
+
+/* The queue that device work is on; what args do not tell, its pid and tid do. */
+static tef_slot kineto_queue(struct tef *t, const struct tef_event *ev, const struct tef_args *a)
+{
+	const struct tef_id *device = a->device.type == TEF_ID_NONE ? &ev->pid : &a->device;
+	const struct tef_id *stream = a->stream.type == TEF_ID_NONE ? &ev->tid : &a->stream;
+	tef_slot slot = tef_memo_queue(t->memo, ev, a, t->places_changed);
+	char name[32];
+
+	if (slot != TEF_SLOT_NONE)
+		return slot;
+	tef_device_name(t, device, name, sizeof(name));
+	slot = tef_queue(t, tef_place_key(&ev->pid, &ev->tid), name, stream, a->rank);
+	tef_memo_queue_add(t->memo, ev, a, t->places_changed, slot);
+	return slot;
+}
+
+enum tef_class tef_kineto_class_of(const struct tef_event *ev)
+{
+	enum tef_class class = ev->class ? ev->class : tef_kineto_class(&ev->cat);
+
+	if (class == TEF_CLASS_KERNEL && starts_with(&ev->cat, "mtia_") &&
+	    json_text_is(&ev->name, "event_wait"))
+		return TEF_CLASS_NOTE;
+	return class;
+}
+
+bool tef_kineto_put(struct tef *t, const struct tef_event *ev, enum tef_class class,
+		    const struct tef_args *a, struct span_def *d)
+{
+	if (!tef_class_is_kineto(class))
+		return false;
+	if (is_work(class) && d->start_ns == t->doc.base_ns &&
+	    t->doc.clock == TRACE_CLOCK_REALTIME) {
+		tef_bad_event(t, "device work whose time is 0");
+		return true;
+	}
+	if (class == TEF_CLASS_WINDOW) {
+		d->kind = SPAN_ANNOTATION;
+		tef_span(t, tef_window(t, &ev->pid, &ev->tid), d);
+		return true;
+	}
+	d->correlation = class == TEF_CLASS_NOTE ? 0 : kineto_correlation(t, a);
+	if (class == TEF_CLASS_RUNTIME) {
+		tef_span(t, tef_thread(t, &ev->pid, &ev->tid), d);
+		return true;
+	}
+	d->kind = class == TEF_CLASS_KERNEL ? SPAN_KERNEL
+		  : class == TEF_CLASS_COPY ? SPAN_COPY
+		  : class == TEF_CLASS_FILL ? SPAN_FILL
+					    : SPAN_ANNOTATION;
+	if (class == TEF_CLASS_NOTE && a->device.type == TEF_ID_NONE)
+		keep_late(t, ev, a, d);
+	else
+		tef_span(t, kineto_queue(t, ev, a), d);
+	return true;
+}
+
+bool tef_kineto_span(struct tef *t, const struct tef_event *ev)
+{
+	enum tef_class class = tef_kineto_class_of(ev);
+	struct span_def d = { .kind = SPAN_HOST };
+	struct tef_args read;
+	const struct tef_args *a = &ev->kineto;
+
+	if (!tef_class_is_kineto(class))
+		return false;
+	if (!tef_extent(t, ev, &d.start_ns, &d.end_ns))
+		return true;
+	if (!ev->args_known) {
+		read = tef_kineto_args(&t->doc, &ev->args);
+		a = &read;
+	}
+	d.name = tef_name_of(t, ev);
+	d.category = tef_category_of(t, ev);
+	d.args = tef_args(t, &ev->args);
+	return tef_kineto_put(t, ev, class, a, &d);
+}
+
+void tef_late_push(struct tef *t)
+{
+	for (size_t i = 0; i < t->late.nr; i++) {
+		struct tef_late *l = &t->late.v[i];
+		tef_slot slot = u64map_get(&t->places, tef_place_key(&l->pid, &l->tid));
+		char device[32];
+
+		if (slot == TEF_SLOT_NONE || t->tracks.v[slot].def.kind != TRACK_QUEUE) {
+			tef_device_name(t, &l->pid, device, sizeof(device));
+			slot = tef_queue(t, 0, device, &l->tid, l->rank);
+		}
+		tef_span(t, slot, &l->span);
+	}
+}
+
+int tef_kineto_signal(const struct tef_event *ev)
+{
+	struct json_text key, value;
+	struct json_cur c;
+	bool some = false;
+
+	switch (tef_kineto_class(&ev->cat)) {
+	case TEF_CLASS_OTHER:
+		return json_text_is(&ev->cat, "cpu_op") || json_text_is(&ev->cat, "Operator") ||
+		       json_text_is(&ev->cat, "user_annotation");
+	case TEF_CLASS_LAUNCH:
+	case TEF_CLASS_NOTE:
+		return 1;
+	default:
+		break;
+	}
+	if (starts_with(&ev->cat, "mtia_"))
+		return 2;
+	/* "kernel" alone might be an operating system's. */
+	if (!open_args(&ev->args, &c))
+		return 0;
+	while (next_arg(&c, &some, &key, &value))
+		if (json_text_is(&key, "correlation") || json_text_is(&key, "stream") ||
+		    json_text_is(&key, "External id"))
+			return 2;
+	return 0;
+}
+
+struct rocprof_args {
+	struct json_text begin, end;
+	struct tef_id pid, tid, device, stream;
+};
+
+static struct rocprof_args rocprof_args(const struct tef_event *ev)
+{
+	struct rocprof_args a = { .pid.type = TEF_ID_NONE };
+	struct json_text key, value;
+	struct json_cur c;
+	bool some = false;
+
+	if (!open_args(&ev->args, &c))
+		return a;
+	while (next_arg(&c, &some, &key, &value)) {
+		if (json_text_is(&key, "BeginNs"))
+			a.begin = value;
+		else if (json_text_is(&key, "EndNs"))
+			a.end = value;
+		else if (json_text_is(&key, "pid"))
+			a.pid = tef_id_of(&value);
+		else if (json_text_is(&key, "tid"))
+			a.tid = tef_id_of(&value);
+		else if (json_text_is(&key, "dev-id"))
+			a.device = tef_id_of(&value);
+		else if (json_text_is(&key, "stream-id"))
+			a.stream = tef_id_of(&value);
+	}
+	return a;
+}
+
+/* Which activity this is: GPU<n>, COPY and OPS run on a device, the rest on the host. */
+static bool rocprof_on_device(const char *activity, const struct tef_event *ev,
+			      enum span_kind *kind)
+{
+	if (strncmp(activity, "GPU", 3) != 0 && strcmp(activity, "COPY") != 0 &&
+	    strcmp(activity, "OPS") != 0)
+		return false;
+	if (strstr(activity, "Barrier") || starts_with(&ev->name, "Barrier") ||
+	    starts_with(&ev->name, "Marker"))
+		*kind = SPAN_ANNOTATION;
+	else if (starts_with(&ev->name, "Copy"))
+		*kind = SPAN_COPY;
+	else if (starts_with(&ev->name, "Fill"))
+		*kind = SPAN_FILL;
+	else
+		*kind = activity[0] == 'C' ? SPAN_COPY : SPAN_KERNEL;
+	return true;
+}
+
+bool tef_rocprof_span(struct tef *t, const struct tef_event *ev)
+{
+	const char *activity = tef_process_name(t, &ev->pid);
+	uint64_t place = tef_place_key(&ev->pid, &ev->tid);
+	struct rocprof_args a = rocprof_args(ev);
+	struct span_def d = { .kind = SPAN_HOST };
+	enum span_kind kind;
+	char device[32];
+
+	if (!a.begin.p || !a.end.p)
+		return false;
+	if (num_i64(a.begin.p, a.begin.n, &d.start_ns) < 0 ||
+	    num_i64(a.end.p, a.end.n, &d.end_ns) < 0) {
+		tef_bad_number(t, "BeginNs or EndNs", &a.begin);
+		return true;
+	}
+	d.name = tef_name_of(t, ev);
+	d.category = activity ? sink_puts(t->sink, activity) : tef_category_of(t, ev);
+	d.args = tef_args(t, &ev->args);
+	if (!activity || !rocprof_on_device(activity, ev, &kind)) {
+		tef_slot slot =
+			tef_thread_at(t, place, a.pid.type == TEF_ID_NONE ? &ev->pid : &a.pid,
+				      a.tid.type == TEF_ID_NONE ? &ev->tid : &a.tid);
+
+		tef_place_set(t, place, slot);
+		tef_span(t, slot, &d);
+		return true;
+	}
+	d.kind = kind;
+	if (a.device.type == TEF_ID_NONE && strncmp(activity, "GPU", 3) == 0) {
+		struct json_text digits = { .p = activity + 3,
+					    .n = strspn(activity + 3, "0123456789") };
+
+		a.device = tef_id_of(&digits);
+	}
+	tef_device_name(t, &a.device, device, sizeof(device));
+	tef_span(t,
+		 tef_queue(t, place, device, a.stream.type == TEF_ID_NONE ? &ev->tid : &a.stream,
+			   t->doc.rank),
+		 &d);
+	return true;
+}
+
+int tef_rocprof_signal(const struct tef_event *ev)
+{
+	static const char key[] = "\"BeginNs\"";
+	struct rocprof_args a;
+
+	if (ev->ph != 'X' || !ev->args.p || !memmem(ev->args.p, ev->args.n, key, sizeof(key) - 1))
+		return 0;
+	a = rocprof_args(ev);
+	return a.begin.p && a.end.p ? 2 : 0;
+}

@@ -1,0 +1,182 @@
+/*
+ * What `profrig convert` wrote (write_tef.c has the layout). Tracks and series are
+ * made as they say they were, before any event; an event's pid and tid then lead to its track. A
+ * span's member "profrig" tells its kind and correlation. A flow point belongs to the span that
+ * stands before it, so a link is between the spans it was between, whatever else lies around them.
+ */
+#include "tef.h"
+
+#include "profrig/base/num.h"
+
+static bool next(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
+{
+	while (json_member(c, some, key) > 0) {
+		const char *from;
+		char ch = json_peek(c);
+
+		if (ch != '{' && ch != '[')
+			return json_scalar(c, value) == 0;
+		from = c->p;
+		if (json_skip(c) < 0)
+			return false;
+		*value = (struct json_text){ .p = from, .n = (size_t)(c->p - from) };
+		return true;
+	}
+	return false;
+}
+
+static bool open_object(const struct json_text *text, struct json_cur *c)
+{
+	*c = json_cur_of(text);
+	return text->p && json_open(c, '{') == 0;
+}
+
+static bool member(const struct json_text *object, const char *name, struct json_text *ret)
+{
+	struct json_text key;
+	struct json_cur c;
+	bool some = false;
+
+	if (!open_object(object, &c))
+		return false;
+	while (next(&c, &some, &key, ret))
+		if (json_text_is(&key, name))
+			return true;
+	return false;
+}
+
+/* ---- metadata ---- */
+
+static bool take_track(struct tef *t, const struct tef_event *ev)
+{
+	size_t n = t->own.tracks.nr;
+
+	if (!ev->args.p || !own_track_take(&t->own, t->sink, ev->args.p, ev->args.n))
+		return false;
+	tef_place_track(t, &ev->pid, &ev->tid, t->own.tracks.v[n], t->own.kinds.v[n]);
+	return true;
+}
+
+static bool take_lane(struct tef *t, const struct tef_event *ev)
+{
+	struct json_text track;
+	uint64_t n;
+
+	if (!member(&ev->args, "track", &track) || num_u64(track.p, track.n, &n) < 0 ||
+	    n >= t->own.tracks.nr)
+		return false;
+	tef_place_track(t, &ev->pid, &ev->tid, t->own.tracks.v[n], t->own.kinds.v[n]);
+	return true;
+}
+
+static bool take_series(struct tef *t, const struct tef_event *ev)
+{
+	static const struct json_text value = { .p = "value", .n = 5 };
+	size_t n = t->own.series.nr;
+	struct json_text shown, series;
+
+	if (!member(&ev->args, "shown", &shown) || !member(&ev->args, "series", &series) ||
+	    !own_series_take(&t->own, t->sink, series.p, series.n))
+		return false;
+	*u64map_at(&t->series, tef_series_key(ev, &shown, &value)) = t->own.series.v[n];
+	return true;
+}
+
+void tef_own_metadata(struct tef *t, const struct tef_event *ev)
+{
+	bool taken = true;
+
+	if (json_text_is(&ev->name, "profrig_track"))
+		taken = take_track(t, ev);
+	else if (json_text_is(&ev->name, "profrig_lane"))
+		taken = take_lane(t, ev);
+	else if (json_text_is(&ev->name, "profrig_series"))
+		taken = take_series(t, ev);
+	if (!taken)
+		tef_bad_event(t, "description of a track or a counter that does not fit");
+}
+
+/* ---- spans ---- */
+
+static str_id args_text(struct tef *t, const struct tef_event *ev)
+{
+	struct json_text text;
+
+	if (!t->opts->keep_args || !member(&ev->args, "text", &text))
+		return STR_NONE;
+	return tef_string(t, &text);
+}
+
+static void take_facts(struct tef *t, const struct tef_event *ev, struct span_def *d)
+{
+	struct json_cur c = { ev->own, t->map.data + t->map.len };
+	struct json_text key, value;
+	bool some = false, args = true;
+
+	if (ev->own && json_open(&c, '{') == 0)
+		while (next(&c, &some, &key, &value)) {
+			if (json_text_is(&key, "kind"))
+				own_span_kind(value.p, value.n, &d->kind);
+			else if (json_text_is(&key, "correlation"))
+				num_u64(value.p, value.n, &d->correlation);
+			else if (json_text_is(&key, "args")) {
+				args = false;
+				d->args =
+					json_text_is(&value, "text") ? args_text(t, ev) : STR_NONE;
+			}
+		}
+	if (args)
+		d->args = tef_args(t, &ev->args);
+}
+
+void tef_own_span(struct tef *t, const struct tef_event *ev)
+{
+	struct span_def d = { .args = STR_NONE };
+	tef_slot slot;
+
+	t->own_last = SPAN_NONE;
+	if (ev->ph == 'X' ? !tef_extent(t, ev, &d.start_ns, &d.end_ns)
+			  : !tef_time(t, ev, &d.start_ns))
+		return;
+	slot = tef_thread(t, &ev->pid, &ev->tid);
+	d.kind = t->tracks.v[slot].def.kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
+	take_facts(t, ev, &d);
+	if (ev->ph != 'X') {
+		d.kind = SPAN_INSTANT;
+		d.end_ns = d.start_ns;
+	}
+	d.name = tef_string(t, &ev->name);
+	d.category = tef_string(t, &ev->cat);
+	t->own_last = tef_span(t, slot, &d);
+}
+
+/* ---- links ---- */
+
+void tef_own_flow(struct tef *t, const struct tef_event *ev)
+{
+	struct tef_own_end here = { t->own_last, ev->ph == 'f' };
+	enum link_kind kind = LINK_FLOW;
+	const struct tef_own_end *other;
+	uint32_t *at;
+
+	t->n.flows++;
+	if (here.span == SPAN_NONE || !own_link_kind(ev->cat.p, ev->cat.n, &kind)) {
+		t->n.flows_unmatched++;
+		return;
+	}
+	at = u64map_at(&t->own_ends, tef_id_key(&ev->id));
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)t->own_end.nr;
+		VEC_PUSH(&t->own_end, here);
+		t->n.flows_unmatched++;
+		return;
+	}
+	other = &t->own_end.v[*at];
+	if (other->to == here.to) {
+		t->n.flows_unmatched++;
+		return;
+	}
+	t->n.flows_unmatched--;
+	t->sink->ops->link(t->sink, here.to ? other->span : here.span,
+			   here.to ? here.span : other->span, kind);
+}

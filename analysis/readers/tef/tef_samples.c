@@ -1,0 +1,247 @@
+/*
+ * Samples of stacks beside the events of an object, as chrome://tracing has them:
+ *
+ *	"stackFrames": {"5": {"name": "main", "category": "app"}, "6": {"name": "f", "parent": "5"}}
+ *	"samples": [{"cpu": 0, "tid": 7, "ts": 1000.0, "name": "cycles", "sf": "6", "weight": 1}]
+ *
+ * A sample tells neither its process nor how long it stands for, so it becomes a mark on its
+ * thread: the innermost frame's name, the kind of sample as its category, the whole stack in its
+ * arguments.
+ */
+#include "tef.h"
+
+#include "profrig/model/warnings.h"
+
+/* Deeper than any stack; parents can be a circle. */
+#define MAX_FRAMES 1024
+#define SPARE_BYTES 65536
+
+struct frame {
+	struct json_text name;
+	struct tef_id parent;
+	str_id args; /* of a sample of it, once they are made */
+	bool made;
+};
+
+struct samples {
+	struct tef *t;
+	VEC(struct frame) frames;
+	struct u64map frame_at, thread_at;
+	struct strbuf stack;
+	size_t stack_bytes; /* of all arguments */
+	uint64_t nr, unknown, stackless;
+	size_t unknown_at; /* of the first */
+};
+
+static int take_text(struct json_cur *c, struct json_text *to)
+{
+	char ch = json_peek(c);
+
+	return ch == '{' || ch == '[' ? json_skip(c) : json_scalar(c, to);
+}
+
+static int take_frame(struct samples *sp, struct json_cur *c, const struct json_text *id)
+{
+	struct json_text key, parent = { .p = NULL };
+	struct frame f = { .name = { .p = NULL } };
+	struct tef_id own;
+	bool some = false;
+	int r;
+
+	if (json_peek(c) != '{')
+		return json_skip(c);
+	c->p++;
+	while ((r = json_member(c, &some, &key)) > 0) {
+		r = json_text_is(&key, "name")     ? take_text(c, &f.name)
+		    : json_text_is(&key, "parent") ? take_text(c, &parent)
+						   : json_skip(c);
+		if (r < 0)
+			return r;
+	}
+	f.parent = tef_id_of(&parent);
+	own = tef_id_of(id);
+	*u64map_at(&sp->frame_at, tef_id_key(&own)) = (uint32_t)sp->frames.nr;
+	VEC_PUSH(&sp->frames, f);
+	return r;
+}
+
+static void take_frames(struct samples *sp)
+{
+	struct json_cur c = { sp->t->doc.frames, sp->t->map.data + sp->t->map.len };
+	struct json_text key;
+	bool some = false;
+	int r = 0;
+
+	if (!c.p)
+		return;
+	c.p++;
+	while (r >= 0 && (r = json_member(&c, &some, &key)) > 0)
+		r = take_frame(sp, &c, &key);
+}
+
+/* Threads of the events by their number, which is one of the machine's. */
+static void find_threads(struct samples *sp)
+{
+	for (size_t i = 0; i < sp->t->tracks.nr; i++) {
+		const struct track_def *d = &sp->t->tracks.v[i].def;
+		uint32_t *at;
+
+		if (d->kind != TRACK_THREAD || d->tid == PID_NONE)
+			continue;
+		at = u64map_at(&sp->thread_at, (uint64_t)d->tid);
+		if (*at == U64MAP_NONE)
+			*at = (uint32_t)i;
+	}
+}
+
+static tef_slot thread_of(struct samples *sp, const struct json_text *tid)
+{
+	static const struct json_text absent = { .p = NULL };
+	struct tef_id pid = tef_id_of(&absent), id = tef_id_of(tid);
+	uint32_t at = id.type == TEF_ID_NUMBER ? u64map_get(&sp->thread_at, (uint64_t)id.number)
+					       : U64MAP_NONE;
+
+	return at != U64MAP_NONE ? at : tef_thread(sp->t, &pid, &id);
+}
+
+static struct frame *frame_of(struct samples *sp, const struct tef_id *id)
+{
+	uint32_t at =
+		id->type == TEF_ID_NONE ? U64MAP_NONE : u64map_get(&sp->frame_at, tef_id_key(id));
+
+	return at == U64MAP_NONE ? NULL : &sp->frames.v[at];
+}
+
+/* A name as it stands inside a JSON string. */
+static void add_name(struct samples *sp, const struct json_text *name)
+{
+	struct strbuf *text = &sp->t->text;
+
+	strbuf_clear(text);
+	if (name->p)
+		json_decode(name, text);
+	for (size_t i = 0; i < text->len; i++) {
+		unsigned char ch = (unsigned char)text->buf[i];
+
+		if (ch < 0x20)
+			strbuf_addf(&sp->stack, "\\u%04x", ch);
+		else if (ch == '"' || ch == '\\')
+			strbuf_addf(&sp->stack, "\\%c", ch);
+		else
+			strbuf_addch(&sp->stack, (char)ch);
+	}
+}
+
+/*
+ * {"stack":"main;f"}, root first. All of them take no more memory than the file: a long chain of
+ * frames could be every frame's.
+ */
+static str_id make_args(struct samples *sp, const struct frame *leaf)
+{
+	const struct frame *path[MAX_FRAMES];
+	size_t n = 0;
+
+	for (; leaf && n < MAX_FRAMES; leaf = frame_of(sp, &leaf->parent))
+		path[n++] = leaf;
+	strbuf_clear(&sp->stack);
+	strbuf_addstr(&sp->stack, "{\"stack\":\"");
+	while (n-- > 0 && sp->stack_bytes + sp->stack.len <= sp->t->map.len + SPARE_BYTES) {
+		add_name(sp, &path[n]->name);
+		strbuf_addstr(&sp->stack, n > 0 ? ";" : "\"}");
+	}
+	sp->stack_bytes += sp->stack.len;
+	if (sp->stack_bytes > sp->t->map.len + SPARE_BYTES)
+		return STR_NONE;
+	return sp->t->sink->ops->string(sp->t->sink, sp->stack.buf, sp->stack.len);
+}
+
+static str_id stack_args(struct samples *sp, struct frame *leaf)
+{
+	if (!sp->t->opts->keep_args || !leaf)
+		return STR_NONE;
+	if (!leaf->made) {
+		leaf->args = make_args(sp, leaf);
+		leaf->made = true;
+	}
+	sp->stackless += leaf->args == STR_NONE;
+	return leaf->args;
+}
+
+struct sample {
+	struct json_text tid, ts, name, frame;
+};
+
+static int take_sample(struct json_cur *c, struct sample *s)
+{
+	struct json_text key;
+	bool some = false;
+	int r = json_open(c, '{');
+
+	*s = (struct sample){ .tid = { .p = NULL } };
+	while (r >= 0 && (r = json_member(c, &some, &key)) > 0)
+		r = json_text_is(&key, "tid")    ? take_text(c, &s->tid)
+		    : json_text_is(&key, "ts")   ? take_text(c, &s->ts)
+		    : json_text_is(&key, "name") ? take_text(c, &s->name)
+		    : json_text_is(&key, "sf")   ? take_text(c, &s->frame)
+						 : json_skip(c);
+	return r;
+}
+
+static void push(struct samples *sp, const struct sample *s)
+{
+	struct span_def d = { .kind = SPAN_INSTANT };
+	struct tef_id id = tef_id_of(&s->frame);
+	struct frame *leaf = frame_of(sp, &id);
+
+	if (!tef_time(sp->t, &(struct tef_event){ .ts = { .p = s->ts.p, .n = s->ts.n } },
+		      &d.start_ns))
+		return;
+	if (!leaf && id.type != TEF_ID_NONE && sp->unknown++ == 0)
+		sp->unknown_at = sp->t->at;
+	d.end_ns = d.start_ns;
+	d.args = stack_args(sp, leaf);
+	d.name = tef_string(sp->t, leaf ? &leaf->name : &s->name);
+	d.category = tef_string(sp->t, &s->name);
+	tef_span(sp->t, thread_of(sp, &s->tid), &d);
+	sp->nr++;
+}
+
+void tef_samples_push(struct tef *t)
+{
+	struct samples sp = { .t = t, .stack = STRBUF_INIT };
+	struct json_cur c = { t->doc.samples, t->map.data + t->map.len };
+	struct sample s;
+	bool some = false;
+	char text[96];
+
+	if (!c.p)
+		return;
+	take_frames(&sp);
+	find_threads(&sp);
+	c.p++;
+	while (json_element(&c, &some) > 0) {
+		t->at = (size_t)(c.p - t->map.data);
+		if (json_peek(&c) != '{') {
+			tef_bad_event(t, "sample that is no object");
+			if (json_skip(&c) < 0)
+				break;
+			continue;
+		}
+		if (take_sample(&c, &s) < 0)
+			break; /* a damage that the walk over the events tells */
+		push(&sp, &s);
+	}
+	sink_fact(t->sink, "stack_samples", (int64_t)sp.nr);
+	if (sp.unknown) {
+		snprintf(text, sizeof(text), "samples whose frame is not listed, first at byte %zu",
+			 sp.unknown_at);
+		t->sink->ops->warn(t->sink, W_UNKNOWN_REFERENCE, sp.unknown, text);
+	}
+	if (sp.stackless)
+		t->sink->ops->warn(t->sink, W_IGNORED_RECORD, sp.stackless,
+				   "stacks of samples that take more than the file has");
+	VEC_RELEASE(&sp.frames);
+	strbuf_release(&sp.stack);
+	u64map_release(&sp.frame_at);
+	u64map_release(&sp.thread_at);
+}

@@ -1,0 +1,140 @@
+/*
+ * otf2_out: the parts of the OTF2 converter (write_otf2.c), in the order they run: places
+ * (otf2_places_out.c: hosts, devices, processes and their locations), the events of each location
+ * (otf2_events_out.c), with strings and regions defined when they are first met
+ * (otf2_defs_out.c), and at last the definitions that had to wait for numbers of events.
+ *
+ * What every tool sees:
+ *	clock		ticks are ns; offset = the first time, length up to the last
+ *	system tree	machine → one node per host → one device node per device, with its PCI
+ *			address as properties
+ *	groups		PROCESS per process; ACCELERATOR per device and process that opened queues
+ *			on it, that process being its creator
+ *	locations	CPU_THREAD per thread, ACCELERATOR_STREAM per queue, METRIC per track of
+ *			counters, else per track, device or host that series belong to. Further
+ *			lanes (lanes.h) of a track are locations "NAME (2)", "NAME (3)" …
+ *	regions		one per name, category and kind of span
+ *	ENTER, LEAVE	spans; instants have no length
+ *	METRIC		samples, each series a class of one member
+ *	attributes	of ENTER: "correlation" (uint64), "args" (string)
+ *	"callsite id"	parameter, equal for a launch and the work it launched and for no other:
+ *			what Score-P writes, too
+ *
+ * What profrig's reader looks at beside (analysis/readers/otf2/otf2_own.h):
+ *	archive		property PROFRIG::FILE: own_file_text
+ *	group, location	property "profrig::track": own_track_text of the track that it stands for,
+ *			in the order of their numbers
+ *	location	property "profrig::lane of": number of the track whose spans it holds,
+ *			where it does not stand for that track itself
+ *	region		description: "KIND CATEGORY"
+ *	metric member	reference = number of the series, description = own_series_text
+ *	parameters	"profrig::launch from", "profrig::launch to" and so on: the number of a
+ *			link that begins or ends at the open span, unless it is a launch that
+ *			"callsite id" tells
+ *
+ * Not exact: every text ends at its first NUL byte. A name or category is cut where it gets longer
+ * than half a chunk of definitions (8 MiB at most), arguments longer than that are left out; such
+ * spans are counted as spans_out.
+ */
+#ifndef REPORT_OTF2_OUT_H
+#define REPORT_OTF2_OUT_H
+
+#include "own_text.h"
+
+#include <otf2/otf2.h>
+
+#include "profrig/base/u64map.h"
+#include "profrig/report/convert.h"
+
+#define SPAN_KINDS 6
+#define LINK_KINDS 3
+
+enum { ATTRIBUTE_CORRELATION, ATTRIBUTE_ARGS };
+
+/* Parameters: a launch that ends at a queue, then from and to of each other kind. */
+enum { PARAMETER_CALLSITE, PARAMETER_LINK, PARAMETER_NR = PARAMETER_LINK + 2 * LINK_KINDS };
+
+/* A location, as far as its definition needs it; its reference is its index. */
+struct out_location {
+	uint32_t name, group; /* references */
+	OTF2_LocationType type;
+	uint64_t events;
+	track_id track; /* whose spans it holds; TRACK_NONE */
+	bool is_track;  /* it stands for the track: profrig's reader makes it of this */
+};
+
+/* Accelerator groups: the queues of a device that one process opened. */
+struct out_group {
+	uint32_t name, node, creator; /* references */
+	OTF2_LocationGroupType type;
+};
+
+struct otf2_out {
+	const struct model *m;
+	OTF2_Archive *archive;
+	OTF2_GlobalDefWriter *defs;
+	OTF2_ErrorCode failed; /* the first failure; nothing is written after it */
+	struct own_order order;
+	int64_t base_ns;   /* what times count from */
+	size_t string_max; /* longer ones do not fit a record */
+	bool long_strings; /* there are some */
+	uint64_t spans_out, links_out;
+
+	uint32_t *string_of; /* reference by str_id; UINT32_MAX: not defined yet */
+	uint32_t strings;
+	struct u64map pairs;     /* (name, category) → number */
+	VEC(uint32_t) region_of; /* by number × SPAN_KINDS + kind; UINT32_MAX */
+	uint32_t regions;
+	uint32_t paradigms; /* that are defined, a bit each */
+
+	uint32_t nodes;
+	struct u64map host_nodes, device_nodes;   /* host, (host, device) → node */
+	struct u64map pcis;                       /* (host, device) → str_id */
+	struct u64map host_groups, device_groups; /* host, (device's track, owner) → group */
+	uint32_t *group_of;                       /* of a process or device, by track; UINT32_MAX */
+	VEC(struct out_group) groups;
+	VEC(struct out_location) locations;
+	uint32_t *home_of;    /* by series: the location that has its samples */
+	uint32_t *metric_of;  /* by series: the metric that its records name */
+	uint8_t *integers;    /* by series: all its values are whole numbers */
+	size_t *first_series; /* by location of places, and one behind: where its series begin */
+	series_id *series_at; /* by location */
+
+	uint64_t *first_end; /* by span: where its ends of links begin; NULL without links */
+	uint32_t *ends;      /* link << 1 | 1 where it ends here */
+};
+
+static inline bool otf2_out_ok(struct otf2_out *o, OTF2_ErrorCode code)
+{
+	if (code != OTF2_SUCCESS && o->failed == OTF2_SUCCESS)
+		o->failed = code;
+	return o->failed == OTF2_SUCCESS;
+}
+
+static inline OTF2_TimeStamp otf2_out_time(const struct otf2_out *o, int64_t t_ns)
+{
+	return (uint64_t)t_ns - (uint64_t)o->base_ns;
+}
+
+/* A metric is a class, or what a location records on behalf of something else. */
+static inline bool otf2_out_recorded_here(const struct series *se)
+{
+	return se->exclusive_sync && se->track != TRACK_NONE;
+}
+
+/* References. The definition of a string or region is written when it is first asked for. */
+uint32_t otf2_out_string(struct otf2_out *o, str_id id);
+uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n); /* always a new one */
+uint32_t otf2_out_puts(struct otf2_out *o, const char *text);
+uint32_t otf2_out_region(struct otf2_out *o, uint64_t span);
+
+void otf2_out_begin(struct otf2_out *o); /* attributes, parameters */
+/* Hosts, devices, groups, the locations of tracks and series; events add further lanes. */
+void otf2_out_places(struct otf2_out *o);
+/* The node of a host, or of a device on it. */
+uint32_t otf2_out_node(struct otf2_out *o, str_id host, str_id device);
+void otf2_out_events(struct otf2_out *o);
+void otf2_out_end(struct otf2_out *o); /* groups, locations, their properties, metrics, clock */
+void otf2_out_release(struct otf2_out *o);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * tef_out: the parts of the Trace Event Format converter (write_tef.c says what is written).
+ *
+ *	write_tef.c		the events in order of time, parts
+ *	tef_out_places.c	tracks and series of the model → pid, tid, counter names
+ *	tef_out_links.c		links → flow points of their spans
+ */
+#ifndef REPORT_TEF_OUT_H
+#define REPORT_TEF_OUT_H
+
+#include "own_text.h"
+#include "text_out.h"
+
+#include "profrig/base/u64map.h"
+#include "profrig/base/vec.h"
+
+/* Texts of the model as JSON strings with their quotes, made when they are first wanted. */
+struct json_names {
+	const struct model *m;
+	struct strbuf text;
+	uint64_t *at; /* by str_id: 1 + where it begins; 0 not made yet */
+	uint32_t *len;
+};
+void json_names_init(const struct model *m, struct json_names *ret);
+void json_names_add(struct json_names *n, str_id id, struct strbuf *to);
+void json_names_release(struct json_names *n);
+
+/* Where a track's events stand. */
+struct tef_place {
+	uint32_t pid, tid;
+};
+
+struct tef_places {
+	const struct model *m;
+	struct own_order order;
+	struct tef_place *of_track; /* lane 0 */
+	struct u64map tids;         /* that are taken: (pid, tid) */
+	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */
+	struct u64map shown;        /* (pid, hash of name) taken by counters */
+	uint32_t loose_pid;         /* of counters that belong to nothing */
+	uint32_t *series_pid;       /* by series */
+	char **series_name;         /* by series, as viewers show it, a JSON string; owned */
+	uint32_t next_tid;
+};
+void tef_places_init(const struct model *m, struct tef_places *ret);
+void tef_places_release(struct tef_places *p);
+/* All tracks and series, in front of each file's events. */
+void tef_places_describe(struct tef_places *p, struct strbuf *to);
+/* The place of a lane; described into `to` at its first use in a file (fresh). */
+struct tef_place tef_places_lane(struct tef_places *p, track_id t, uint32_t lane, bool *ret_fresh);
+void tef_places_describe_lane(struct tef_places *p, track_id t, uint32_t lane, struct tef_place at,
+			      struct strbuf *to);
+
+/* The links that begin or end at each span. */
+struct span_links {
+	uint64_t *first; /* by span, of the next one too: its part of link */
+	uint64_t *link;  /* index of the model's link × 2, + 1: the span is where it leads to */
+};
+void span_links_init(const struct model *m, struct span_links *ret);
+void span_links_release(struct span_links *l);
+
+/* The number that a device's id ends in, −1 when it ends in none. */
+int64_t tef_device_index(const char *device);
+
+/* Whether the text is one JSON object by RFC 8259, of moderate depth. */
+bool json_object_strict(const char *s, size_t n);
+
+#endif

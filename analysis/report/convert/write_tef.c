@@ -1,0 +1,466 @@
+/*
+ * Trace Event Format, for Perfetto, Chrome and whatever else reads it: valid JSON, numbers as
+ * numbers, events in order of time (metadata first), one process per process and per device.
+ *
+ *	{"displayTimeUnit":"ns", "baseTimeNanoseconds":N (of real time only), "traceEvents":[
+ *	{"ph":"M", "name":"profrig", "args":{own.h: file}}
+ *	{"ph":"M", "name":"profrig_track", "pid":P, "tid":T, "args":{own.h: track}}	each track
+ *	{"ph":"M", "name":"process_name" …}, thread_name, their sort indexes
+ *	{"ph":"M", "name":"profrig_series", "pid":P, "args":{"shown":"…", "series":{own.h}}}
+ *	{"ph":"M", "name":"profrig_lane", "pid":P, "tid":T, "args":{"track":n}}
+ *	{"ph":"X", "name", "cat", "pid", "tid", "ts", "dur", "args", "profrig":{…}}	each span
+ *	{"ph":"i", "s":"t", …}	each instant	{"ph":"C", …}	each sample
+ *	{"ph":"s"|"f", "id":k, "cat":"launch"|"flow"|"stack", …}	a link of the span before it
+ *
+ * ts and dur are µs with three digits behind the point, from the first instant on: a double, which
+ * most viewers make of them, then keeps the ns of traces of 100 days.
+ *
+ * Viewers cannot show spans of one thread that overlap without one being inside the other; such a
+ * one goes to another lane, a thread of its own ("stream 7 (2)"). Work on queues never nests.
+ *
+ * The member "profrig" of a span has what the rest does not tell: "kind" (unless it is work on a
+ * queue, or a host span elsewhere), "correlation", and of args "none" (made up here) or "text" (not
+ * JSON where it came from).
+ */
+#include "converters_private.h"
+#include "lanes.h"
+#include "tef_out.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/num.h"
+#include "profrig/base/progress.h"
+#include "profrig/base/text.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/replay.h"
+
+#define PROGRESS_EVENTS 65536
+
+/* The spans of a track or the samples of a series, up to where they are written. */
+struct lane_cursor {
+	int64_t t_ns;
+	uint64_t at, end;
+	uint32_t id;
+	bool samples;
+};
+
+struct tef_writer {
+	const struct convert_job *job;
+	const struct model *m;
+	struct tef_places places;
+	struct json_names names;
+	struct lanes lanes;
+	struct span_links links;
+	VEC(struct lane_cursor) heap;
+	struct text_out out;
+	uint32_t part;
+	uint32_t *part_of_link; /* 1 + part in which its first end stands; 0: none yet */
+	uint64_t events;
+	struct convert_result *n;
+};
+
+/* ---- the order of time ---- */
+
+static bool comes_before(const struct lane_cursor *a, const struct lane_cursor *b)
+{
+	if (a->t_ns != b->t_ns)
+		return a->t_ns < b->t_ns;
+	if (a->samples != b->samples)
+		return b->samples;
+	return a->id < b->id;
+}
+
+static void sift_down(struct tef_writer *w, size_t i)
+{
+	struct lane_cursor *h = w->heap.v, moving = h[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= w->heap.nr)
+			break;
+		if (child + 1 < w->heap.nr && comes_before(&h[child + 1], &h[child]))
+			child++;
+		if (!comes_before(&h[child], &moving))
+			break;
+		h[i] = h[child];
+		i = child;
+	}
+	h[i] = moving;
+}
+
+static void heap_build(struct tef_writer *w)
+{
+	for (size_t i = 0; i < w->m->tracks.nr; i++) {
+		const struct track *t = &w->m->tracks.v[i];
+
+		if (t->spans)
+			VEC_PUSH(&w->heap,
+				 ((struct lane_cursor){ w->m->spans.start_ns[t->first_span],
+							t->first_span, t->first_span + t->spans,
+							(uint32_t)i, false }));
+	}
+	for (size_t i = 0; i < w->m->series.nr; i++) {
+		const struct series *se = &w->m->series.v[i];
+
+		if (se->t_ns.nr)
+			VEC_PUSH(&w->heap, ((struct lane_cursor){ se->t_ns.v[0], 0, se->t_ns.nr,
+								  (uint32_t)i, true }));
+	}
+	for (size_t i = w->heap.nr / 2; i-- > 0;)
+		sift_down(w, i);
+}
+
+/* The top one moves on to its next. */
+static void heap_advance(struct tef_writer *w)
+{
+	struct lane_cursor *top = &w->heap.v[0];
+
+	if (++top->at == top->end)
+		*top = w->heap.v[--w->heap.nr];
+	else
+		top->t_ns = top->samples ? w->m->series.v[top->id].t_ns.v[top->at]
+					 : w->m->spans.start_ns[top->at];
+	if (w->heap.nr)
+		sift_down(w, 0);
+}
+
+/* ---- texts ---- */
+
+static void put_u32(struct strbuf *to, const char *key, uint32_t v)
+{
+	char number[24];
+
+	strbuf_addstr(to, key);
+	strbuf_add(to, number, num_fmt_u64(number, v));
+}
+
+/* ns as µs with three digits behind the point */
+static void put_us(struct strbuf *to, const char *key, uint64_t ns)
+{
+	char number[32];
+	size_t n = num_fmt_u64(number, ns / 1000);
+	unsigned rest = (unsigned)(ns % 1000);
+
+	number[n++] = '.';
+	number[n++] = (char)('0' + rest / 100);
+	number[n++] = (char)('0' + rest / 10 % 10);
+	number[n++] = (char)('0' + rest % 10);
+	strbuf_addstr(to, key);
+	strbuf_add(to, number, n);
+}
+
+static uint64_t since_start(const struct tef_writer *w, int64_t t_ns)
+{
+	return (uint64_t)t_ns - (uint64_t)w->m->first_ns;
+}
+
+static void put_place(struct strbuf *to, struct tef_place at)
+{
+	put_u32(to, ",\"pid\":", at.pid);
+	put_u32(to, ",\"tid\":", at.tid);
+}
+
+/* ---- spans ---- */
+
+enum args_form { ARGS_THEIRS, ARGS_NONE, ARGS_TEXT };
+
+/* Integers end at 2^63 in many a JSON parser. */
+static bool put_correlation(struct strbuf *to, const char *comma, uint64_t v)
+{
+	if (v)
+		strbuf_addf(to,
+			    v > INT64_MAX ? "%s\"correlation\":\"%" PRIu64 "\""
+					  : "%s\"correlation\":%" PRIu64,
+			    comma, v);
+	return v != 0;
+}
+
+/* What tools that know PyTorch's traces look for, where the trace brought nothing itself. */
+static void put_made_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
+{
+	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
+	int64_t device = tef_device_index(model_str(w->m, t->device));
+	const char *comma = "";
+
+	strbuf_addstr(to, ",\"args\":{");
+	if (t->kind == TRACK_QUEUE && device >= 0) {
+		strbuf_addf(to, "\"device\":%" PRId64, device);
+		comma = ",";
+	}
+	if (t->kind == TRACK_QUEUE && t->tid != PID_NONE) {
+		strbuf_addf(to, "%s\"stream\":%" PRId64, comma, t->tid);
+		comma = ",";
+	}
+	put_correlation(to, comma, w->m->spans.correlation[i]);
+	strbuf_addch(to, '}');
+}
+
+static enum args_form put_args(const struct tef_writer *w, uint64_t i, struct strbuf *to)
+{
+	str_id args = w->m->spans.args[i];
+	const char *text = model_str(w->m, args);
+	size_t n = args == STR_NONE ? 0 : intern_len(w->m->strings, args);
+
+	if (args == STR_NONE) {
+		bool queue = w->m->tracks.v[w->m->spans.track[i]].kind == TRACK_QUEUE;
+
+		if (queue || w->m->spans.correlation[i])
+			put_made_args(w, i, to);
+		return ARGS_NONE;
+	}
+	if (json_object_strict(text, n)) {
+		strbuf_addstr(to, ",\"args\":");
+		strbuf_add(to, text, n);
+		return ARGS_THEIRS;
+	}
+	strbuf_addstr(to, ",\"args\":{\"text\":");
+	json_quote(to, text, n);
+	strbuf_addch(to, '}');
+	return ARGS_TEXT;
+}
+
+static void put_own(const struct tef_writer *w, uint64_t i, enum args_form args, struct strbuf *to)
+{
+	const struct track *t = &w->m->tracks.v[w->m->spans.track[i]];
+	enum span_kind kind = (enum span_kind)w->m->spans.kind[i];
+	enum span_kind usual = t->kind == TRACK_QUEUE ? SPAN_KERNEL : SPAN_HOST;
+	const char *comma = "";
+
+	if ((kind == usual || kind == SPAN_INSTANT) && !w->m->spans.correlation[i] &&
+	    args == ARGS_THEIRS)
+		return;
+	strbuf_addstr(to, ",\"profrig\":{");
+	if (kind != usual && kind != SPAN_INSTANT) {
+		strbuf_addf(to, "\"kind\":\"%s\"", own_span_kind_word(kind));
+		comma = ",";
+	}
+	if (put_correlation(to, comma, w->m->spans.correlation[i]))
+		comma = ",";
+	if (args != ARGS_THEIRS)
+		strbuf_addf(to, "%s\"args\":\"%s\"", comma, args == ARGS_NONE ? "none" : "text");
+	strbuf_addch(to, '}');
+}
+
+/* An end of a link whose other end stands in an earlier part has nowhere to lead to. */
+static bool link_fits(struct tef_writer *w, uint64_t link)
+{
+	uint32_t *part = &w->part_of_link[link];
+
+	if (*part == 0)
+		*part = 1 + w->part;
+	if (*part == 1 + w->part)
+		return true;
+	w->n->links_between++;
+	return false;
+}
+
+static void put_links(struct tef_writer *w, uint64_t i, struct tef_place at, uint64_t ts)
+{
+	struct strbuf *to = &w->out.text;
+
+	for (uint64_t k = w->links.first[i]; k < w->links.first[i + 1]; k++) {
+		uint64_t link = w->links.link[k] / 2;
+		bool end = w->links.link[k] % 2;
+		const char *kind = own_link_kind_word((enum link_kind)w->m->links.kind[link]);
+
+		if (!link_fits(w, link))
+			continue;
+		strbuf_addf(to, ",\n{\"ph\":\"%s,\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"%s\"",
+			    end ? "f\",\"bp\":\"e\"" : "s\"", link + 1, kind, kind);
+		put_place(to, at);
+		put_us(to, ",\"ts\":", ts);
+		strbuf_addch(to, '}');
+	}
+}
+
+static void put_span(struct tef_writer *w, uint64_t i)
+{
+	const struct span_columns *c = &w->m->spans;
+	struct strbuf *to = &w->out.text;
+	bool instant = c->kind[i] == SPAN_INSTANT, fresh = false;
+	uint32_t lane = instant ? 0
+				: lanes_put(&w->lanes, c->track[i], c->start_ns[i], c->end_ns[i],
+					    lanes_nests(w->m, i));
+	struct tef_place at = tef_places_lane(&w->places, c->track[i], lane, &fresh);
+	uint64_t ts = since_start(w, c->start_ns[i]);
+
+	if (fresh)
+		tef_places_describe_lane(&w->places, c->track[i], lane, at, to);
+	strbuf_addstr(to, instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
+				  : ",\n{\"ph\":\"X\",\"name\":");
+	json_names_add(&w->names, c->name[i], to);
+	if (intern_len(w->m->strings, c->category[i])) {
+		strbuf_addstr(to, ",\"cat\":");
+		json_names_add(&w->names, c->category[i], to);
+	}
+	put_place(to, at);
+	put_us(to, ",\"ts\":", ts);
+	if (!instant)
+		put_us(to, ",\"dur\":", (uint64_t)c->end_ns[i] - (uint64_t)c->start_ns[i]);
+	put_own(w, i, put_args(w, i, to), to);
+	strbuf_addch(to, '}');
+	if (w->links.first)
+		put_links(w, i, at, ts);
+}
+
+static void put_sample(struct tef_writer *w, series_id id, uint64_t k)
+{
+	const struct series *se = &w->m->series.v[id];
+	struct strbuf *to = &w->out.text;
+	char number[32];
+
+	strbuf_addstr(to, ",\n{\"ph\":\"C\",\"name\":");
+	strbuf_addstr(to, w->places.series_name[id]);
+	put_u32(to, ",\"pid\":", w->places.series_pid[id]);
+	put_us(to, ",\"ts\":", since_start(w, se->t_ns.v[k]));
+	strbuf_addstr(to, ",\"args\":{\"value\":");
+	strbuf_add(to, number, num_fmt_f64(number, se->value.v[k]));
+	strbuf_addstr(to, "}}");
+}
+
+/* ---- files ---- */
+
+/* trace.json.gz → trace-3.json.gz */
+static char *part_path(const struct convert_job *job, uint32_t part)
+{
+	size_t n = strlen(job->path);
+
+	if (!job->split_bytes)
+		return xstrdup(job->path);
+	for (const char *const *s = converter_tef.suffixes; *s; s++)
+		if (text_suffix(job->path, *s)) {
+			n -= strlen(*s);
+			break;
+		}
+	return xasprintf("%.*s-%" PRIu32 "%s", (int)n, job->path, part, job->path + n);
+}
+
+static int file_begin(struct tef_writer *w, struct err *err)
+{
+	CLEANUP(xfreep) char *path = part_path(w->job, w->part);
+	struct strbuf *to;
+	int r;
+
+	w->out = (struct text_out)TEXT_OUT_INIT;
+	r = text_out_open(path, &w->out, err);
+	if (r < 0)
+		return r;
+	if (!w->n->first)
+		w->n->first = STEAL(path);
+	to = &w->out.text;
+	strbuf_addstr(to, "{\"displayTimeUnit\":\"ns\",");
+	if (model_clock(w->m) == TRACE_CLOCK_REALTIME)
+		strbuf_addf(to, "\"baseTimeNanoseconds\":%" PRId64 ",", w->m->first_ns);
+	strbuf_addstr(to, "\"traceEvents\":[\n{\"name\":\"profrig\",\"ph\":\"M\",\"pid\":0,"
+			  "\"tid\":0,\"ts\":0,\"args\":");
+	own_file_text(w->m, w->m->first_ns, to);
+	strbuf_addch(to, '}');
+	u64map_release(&w->places.lanes); /* each file describes those it has */
+	tef_places_describe(&w->places, to);
+	return 0;
+}
+
+static int file_end(struct tef_writer *w, struct err *err)
+{
+	int r;
+
+	strbuf_addstr(&w->out.text, "\n]}\n");
+	r = text_out_commit(&w->out, err);
+	if (r < 0)
+		return r;
+	w->n->files++;
+	w->n->bytes += w->out.bytes;
+	w->part++;
+	return 0;
+}
+
+static bool is_full(const struct tef_writer *w, uint64_t at_begin)
+{
+	return w->job->split_bytes && text_out_length(&w->out) >= w->job->split_bytes &&
+	       w->events > at_begin;
+}
+
+/* One file's events: up to the end, or to where it is full. */
+static void put_events(struct tef_writer *w)
+{
+	uint64_t at_begin = w->events;
+
+	while (w->heap.nr && !is_full(w, at_begin)) {
+		const struct lane_cursor *top = &w->heap.v[0];
+
+		if (top->samples)
+			put_sample(w, top->id, top->at);
+		else
+			put_span(w, top->at);
+		heap_advance(w);
+		text_out_step(&w->out);
+		if (++w->events % PROGRESS_EVENTS == 0)
+			progress_update(w->events);
+	}
+}
+
+static int write_files(struct tef_writer *w, struct err *err)
+{
+	int r;
+
+	do {
+		r = file_begin(w, err);
+		if (r < 0)
+			return r;
+		put_events(w);
+		r = file_end(w, err);
+	} while (r == 0 && w->heap.nr);
+	if (r == 0 && w->job->split_bytes)
+		w->n->stale = part_path(w->job, w->part);
+	if (w->n->stale && !fs_exists(w->n->stale))
+		free(STEAL(w->n->stale));
+	return r;
+}
+
+static uint64_t samples_of(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->series.nr; i++)
+		n += m->series.v[i].t_ns.nr;
+	return n;
+}
+
+static int write_tef(const struct convert_job *job, struct convert_result *ret, struct err *err)
+{
+	struct tef_writer w = {
+		.job = job, .m = job->model, .lanes = LANES_INIT, .out = TEXT_OUT_INIT, .n = ret
+	};
+	int r;
+
+	tef_places_init(w.m, &w.places);
+	json_names_init(w.m, &w.names);
+	span_links_init(w.m, &w.links);
+	w.part_of_link = xcalloc(w.m->links.nr + 1, sizeof(*w.part_of_link));
+	heap_build(&w);
+	progress_items(w.m->spans.nr + samples_of(w.m));
+	r = write_files(&w, err);
+	text_out_drop(&w.out);
+	free(w.part_of_link);
+	VEC_RELEASE(&w.heap);
+	span_links_release(&w.links);
+	lanes_release(&w.lanes);
+	json_names_release(&w.names);
+	tef_places_release(&w.places);
+	return r;
+}
+
+static const char *const suffixes[] = { ".json.gz", ".json.zst", ".json", NULL };
+
+const struct converter converter_tef = {
+	.name = "tef",
+	.about = "Trace Event Format, for Perfetto and Chrome; holds everything",
+	.suffixes = suffixes,
+	.splits = true,
+	.write = write_tef,
+};

@@ -1,0 +1,105 @@
+/*
+ * html_private: the parts of the html writer (write_html.c).
+ *
+ * With the page embedded, report.html is the shell with one JSON document in it (html_data.c).
+ * Built with PAGE=0 it is plain tables without a script (html_plain.c). Either way every string
+ * from a trace or a run is escaped where it is written.
+ */
+#ifndef PROFRIG_HTML_PRIVATE_H
+#define PROFRIG_HTML_PRIVATE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "profrig/base/vec.h"
+#include "profrig/report/writer.h"
+
+struct json_t; /* jansson's; its header and json_out.h both define json_null */
+
+/* What of a table goes into the page. */
+struct html_limits {
+	size_t rows;
+	size_t bytes; /* of the cells of one table as JSON, about */
+};
+
+/*
+ * The rows of a table that are shown: all, or the heaviest (by own time, energy, total; call paths
+ * by what is below them too) within the limits, in the table's order. [unattributed] rows always
+ * stay: sums would not add up without them.
+ */
+struct html_rows {
+	size_t *row; /* NULL: all */
+	size_t nr, of;
+	char *words; /* what was left out, NULL when nothing was */
+};
+void html_rows_choose(const struct table *t, struct html_limits limit, struct html_rows *ret);
+void html_rows_release(struct html_rows *r);
+static inline size_t html_rows_at(const struct html_rows *r, size_t i)
+{
+	return r->row ? r->row[i] : i;
+}
+
+/* The last lines of one stream of a step; text is owned and may hold any bytes but NUL. */
+struct html_tail {
+	char *file; /* "steps/03-workload.err" */
+	char *text;
+	int64_t bytes; /* of the whole file */
+};
+struct html_log {
+	char *step;
+	struct html_tail out, err;
+};
+struct html_logs {
+	VEC(struct html_log) v;
+};
+/* Of the steps that went wrong; none when the run went well or there was no run. */
+void html_logs_read(const struct report *r, const struct json_t *run, struct html_logs *ret);
+void html_logs_release(struct html_logs *l);
+
+/* {analysis, run, tables, logs, problems}, one line. */
+void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
+/*
+ * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size, for an e-mail and
+ * a browser alike), else as it is: short pages can be read by eye.
+ */
+#define HTML_PACK_MIN ((size_t)1 << 20)
+void html_write_packed(const char *data, size_t n, FILE *f);
+/* A complete document. */
+void html_write_plain(const struct report *r, size_t max_rows, FILE *f);
+
+/* A JSON object, or NULL when the text is absent or is none. free takes NULL. */
+struct json_t *html_parse(const char *text);
+void html_parse_free(struct json_t *doc);
+
+/* The first screen in figures, for the plain document; the page computes its own. Strings are owned
+ * unless they are const. */
+struct html_part {
+	char *name;
+	double ns;
+};
+struct html_cost {
+	char *name;
+	double ns, share;
+	uint64_t calls;
+};
+struct html_facts {
+	const char *time_words, *split_words;
+	double time_ns;  /* NaN when unknown */
+	double energy_j; /* NaN */
+	bool estimated;
+	char *energy_words;
+	double busy;     /* NaN without device work */
+	double total_ns; /* of the parts */
+	VEC(struct html_part) parts;
+	VEC(struct html_cost) costs;
+};
+void html_facts_make(const struct report *r, const struct json_t *analysis,
+		     const struct json_t *run, struct html_facts *ret);
+void html_facts_release(struct html_facts *f);
+
+/* "1.84 kJ", "12.3 ms", "77.3 %": three significant digits. buf holds at least 48. Returns buf. */
+char *html_fmt_si(char *buf, double v, const char *unit);
+char *html_fmt_time(char *buf, double ns);
+char *html_fmt_share(char *buf, double share);
+
+#endif

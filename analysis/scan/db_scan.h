@@ -1,0 +1,104 @@
+/*
+ * db_scan: what the readers of databases that hold whole traces (Nsight Systems, rocpd) do alike:
+ * walk tables that may be absent, lack columns or end in damage, put arguments together, and give
+ * ranges that overlap freely lanes of their own.
+ *
+ * One scan belongs to one input. A table that is absent is no matter; one without a column it needs
+ * is W_BAD_EVENT and skipped; damaged pages end its rows with W_TRUNCATED and make the input
+ * partial (db_scan_result).
+ */
+#ifndef ANALYSIS_DB_SCAN_H
+#define ANALYSIS_DB_SCAN_H
+
+#include "sqlite_db.h"
+#include "track_limit.h"
+
+#include "profrig/base/strbuf.h"
+#include "profrig/base/u64map.h"
+
+/* More than any copy, or all of them together, can have. */
+#define MAX_BYTES (INT64_C(1) << 60)
+
+struct db_range {
+	track_id process;
+	str_id name, category, args;
+	int64_t start_ns, end_ns;
+	uint32_t order;
+};
+
+struct db_scan {
+	struct sqlite_db *db;
+	struct sink *sink;
+	struct u64map names; /* of its tables; filled when first asked */
+	const char *table;   /* that is being read */
+	bool keep_args;
+	bool uptime; /* times are of a clock that runs since boot: 0 is none of them */
+	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
+	const char *bad_what;
+	uint64_t damaged;  /* tables whose rows could not be read to their end */
+	struct err damage; /* of the first of them */
+	struct track_limit tracks;
+	struct strbuf args; /* JSON of one span's arguments */
+	VEC(struct db_range) ranges;
+};
+
+void db_scan_release(struct db_scan *sc);
+
+/* Whether the file has a table of this name, and no view. */
+bool db_scan_has(struct db_scan *sc, const char *table);
+/* False: there is nothing to read. Else db_scan_next until it is false, then db_scan_close. */
+bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_column *cols, size_t n,
+		  struct sqlite_rows *q);
+bool db_scan_next(struct db_scan *sc, struct sqlite_rows *q);
+void db_scan_close(struct db_scan *sc, struct sqlite_rows *q);
+/* Adds a table of strings, as sqlite_strings_load does. An absent one is no matter. */
+void db_scan_strings(struct db_scan *sc, struct sqlite_strings *st, const char *table,
+		     const char *id, const char *text);
+/* The row in hand is left out, or is read without what is missing. */
+void db_scan_bad(struct db_scan *sc, const struct sqlite_rows *q, const char *what);
+/* Rows of a table without reading them: its largest row number; 0 when it has none. */
+int64_t db_scan_rows(struct db_scan *sc, const char *table);
+/*
+ * Start and end of the row in hand. False: no start, so it is left out. Without an end it has no
+ * length.
+ */
+bool db_scan_times(struct db_scan *sc, struct sqlite_rows *q, int start, int end,
+		   struct span_def *d);
+/*
+ * For work on a device: tracers write 0, 0 where the device gave no times. Such a row is left out.
+ */
+bool db_scan_work_times(struct db_scan *sc, struct sqlite_rows *q, int start, int end,
+			struct span_def *d);
+/*
+ * After the last table: warns of what could not be read and ends the input. What read() returns:
+ * 0, READ_PARTIAL, or < 0 when nothing could be read and err says why.
+ */
+int db_scan_result(struct db_scan *sc, struct err *err);
+
+/* The sink's track, for one that was not asked for before. */
+track_id db_scan_track(struct db_scan *sc, const struct track_def *d);
+/* 64-bit name of a tuple; never 0. */
+uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c);
+
+/* ---- arguments: a JSON object, only where they are kept ---- */
+
+void db_args_begin(struct db_scan *sc);
+void db_args_i64(struct db_scan *sc, const char *key, int64_t v);
+void db_args_str(struct db_scan *sc, const char *key, const char *s, size_t n);
+void db_args_raw(struct db_scan *sc, const char *key, const char *json);
+/* A column under its key; NULL is left out. */
+void db_args_column(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col);
+/* Three columns as [x, y, z], left out when the first is NULL. */
+void db_args_triple(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col);
+str_id db_args_end(struct db_scan *sc); /* STR_NONE when there are none */
+
+/* ---- ranges that belong to a process and overlap freely ---- */
+
+void db_range_add(struct db_scan *sc, track_id process, const struct span_def *d);
+/*
+ * Pushes all as annotations. Those of one process and category share lanes, each a track of its
+ * own, so that none overlaps another of its lane.
+ */
+void db_ranges_push(struct db_scan *sc);
+
+#endif

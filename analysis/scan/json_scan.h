@@ -1,0 +1,99 @@
+/*
+ * json_scan: a pull tokenizer over JSON text in memory, for scanners that take a few members out of
+ * very many objects.
+ *
+ * Nothing is allocated and nothing is copied: strings and numbers come as slices of the text,
+ * decoded only on request. The text must be followed by at least 64 readable bytes (input.h gives
+ * zeros), because blocks are looked at 16 bytes at a time; they are never taken for data.
+ *
+ * What is accepted beyond RFC 8259, because real trace files hold it: dangling and doubled commas,
+ * raw control characters in strings, NUL bytes as blanks (holes and tails of mapped files), bare
+ * words (NaN, Infinity), invalid UTF-8.
+ *
+ *	struct json_cur c = { data, data + len };
+ *	bool some = false;
+ *	r = json_open(&c, '{');
+ *	while (r >= 0 && (r = json_member(&c, &some, &key)) > 0)
+ *		r = json_text_is(&key, "ts") ? json_scalar(&c, &ts) : json_skip(&c);
+ *
+ * Every function returns JSON_CUT when the text ended inside what it was reading and JSON_BAD when
+ * the next character cannot stand there; c->p is then at that character.
+ */
+#ifndef ANALYSIS_JSON_SCAN_H
+#define ANALYSIS_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "profrig/base/strbuf.h"
+
+#define JSON_CUT (-1)
+#define JSON_BAD (-2)
+/* Nesting below the value a function was called for; deeper is JSON_BAD. */
+#define JSON_MAX_DEPTH 128
+
+struct json_cur {
+	const char *p, *end;
+};
+
+struct json_text {
+	const char *p;
+	size_t n : 62;
+	size_t escaped : 1; /* holds a backslash */
+	size_t quoted : 1;  /* was a string: p, n are what stands between the quotes */
+};
+
+/* The next character after blanks, not consumed; 0 at the end. */
+char json_peek(struct json_cur *c);
+/* Consumes open ('{' or '[') after blanks. 0. */
+int json_open(struct json_cur *c, char open);
+/* Next member of an object: 1 and its key, cursor at the value; 0 after '}'. *some is false before
+ * the first call. */
+int json_member(struct json_cur *c, bool *some, struct json_text *key);
+/* Next element of an array: 1 with the cursor at it; 0 after ']'. */
+int json_element(struct json_cur *c, bool *some);
+/* A string, number or bare word. 0. */
+int json_scalar(struct json_cur *c, struct json_text *ret);
+/* Any value: brackets must match, what stands between them is not looked at. 0. */
+int json_skip(struct json_cur *c);
+/*
+ * The rest of a value that was opened with `open`, up to and with its end. above: how many values
+ * around it count as nesting too. 0.
+ */
+int json_skip_open(struct json_cur *c, char open, unsigned int above);
+/*
+ * The rest of an array or object that was opened with `open`, up to and with its end. 0. walked:
+ * NULL, or told every megabyte how far it is.
+ */
+int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, const char *at),
+		   void *ctx);
+
+/*
+ * The string's meaning, appended: escapes resolved (a lone surrogate and an unknown escape become
+ * U+FFFD), invalid UTF-8 and NUL become U+FFFD.
+ */
+void json_decode(const struct json_text *t, struct strbuf *out);
+/* Bytes of valid UTF-8 without NUL and escapes at the start of t: t->n when json_decode would
+ * change nothing. */
+size_t json_plain_len(const struct json_text *t);
+
+/* A cursor over a slice (of a text that is followed by readable bytes); over nothing when it was
+ * never set. */
+struct json_cur json_cur_of(const struct json_text *t);
+
+/* Characters of numbers and bare words. */
+extern const bool json_word[256];
+static inline bool json_is_word(char c)
+{
+	return json_word[(unsigned char)c];
+}
+
+static inline bool json_text_is(const struct json_text *t, const char *s)
+{
+	size_t n = __builtin_strlen(s);
+
+	return t->n == n && memcmp(t->p, s, n) == 0;
+}
+
+#endif

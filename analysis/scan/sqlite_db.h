@@ -1,0 +1,225 @@
+/*
+ * sqlite_db: SQLite files of other people's tools, read as hostile input. What every reader of an
+ * SQLite format shares.
+ *
+ * Life cycle:
+ *	1. sqlite_db_open(path, &db, err)
+ *	2. sqlite_db_kind, sqlite_db_has_column: what this version of the format has
+ *	3. sqlite_rows_table or sqlite_rows_query, then while (sqlite_rows_next() > 0) columns,
+ *	   then sqlite_rows_close, which tells what was odd
+ *	4. sqlite_db_close
+ *
+ * Nothing is written to or beside the file. It is opened read-only and immutable, without a lock,
+ * so a file that its writer holds locked is read all the same. Where a write-ahead log or a
+ * rollback journal that is not empty stands beside it ("-wal", "-journal"), the file alone is not
+ * what was committed: both are copied to a private directory (TMPDIR, else /tmp; mode 0700) and
+ * SQLite puts the copy in order. Its names are removed as soon as it is open, so nothing stays
+ * behind, however the program ends. A gzip or zstd file is inflated into memory and read there, as
+ * is one that has no name (a descriptor in /proc).
+ *
+ * A file that lies about itself (views without an end, columns that are computed, damaged pages)
+ * can do no harm: no extensions, no triggers, no writing functions, an authorizer that admits
+ * reading alone, no recursive queries, values no longer than the file, and a bound on the steps of
+ * each query that grows with the file's size.
+ *
+ * Any column of SQLite can hold a value of any type. The column functions take what can be meant (a
+ * whole number as REAL or as TEXT), answer false for NULL and an empty text, which mean "unknown",
+ * and false for everything else too, which is counted and told as W_BAD_NUMBER with table, column
+ * and row.
+ *
+ * A file shorter than its header says is opened all the same; whatever needs a page that is missing
+ * fails when it comes to it.
+ *
+ * Errors: -errno, "path: SQLite's message". -EBADMSG damaged or no database, -ELOOP the bound on
+ * steps, -EFBIG a value larger than can be true, -EACCES something other than reading, -ENOENT a
+ * table or column that is missing. Not for several threads at once.
+ */
+#ifndef ANALYSIS_SQLITE_DB_H
+#define ANALYSIS_SQLITE_DB_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/intern.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/u64map.h"
+#include "profrig/base/vec.h"
+#include "profrig/readers/reader.h"
+#include "profrig/scan/input.h"
+
+struct sqlite_db {
+	sqlite3 *handle;
+	char *path;           /* as the user named it */
+	struct input_map map; /* of a compressed file, or one without a name */
+	unsigned char *image; /* a copy of it */
+	uint64_t bytes;       /* of the file */
+	bool copied;          /* a private copy is read */
+	bool changing;        /* the file changed while it was copied: somebody writes it */
+	char damage[200];     /* what is wrong with the whole of it, "" when nothing is */
+	uint64_t page_bytes;
+	uint64_t steps, max_steps; /* of the queries that are open */
+};
+
+/* Size that a database's first bytes state, 0 when they state none or are of something else. */
+uint64_t sqlite_stated_bytes(const unsigned char *head, size_t n);
+int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err);
+void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
+void sqlite_db_closep(struct sqlite_db **db);
+
+/*
+ * Tells the sink of the current input how the file was read: facts and warnings; a file that is cut
+ * makes it partial. Its tables are read as far as they go.
+ */
+void sqlite_db_tell(const struct sqlite_db *db, struct sink *s);
+/*
+ * What a reader returns, before input_end: 0; READ_PARTIAL where the input is partial or lost is an
+ * error (code not 0); and where it is and nothing was read, that error.
+ */
+int sqlite_db_result(const struct sqlite_db *db, struct sink *s, const struct err *lost,
+		     struct err *err);
+
+enum sqlite_kind { SQLITE_KIND_NONE, SQLITE_KIND_TABLE, SQLITE_KIND_VIEW };
+
+/* Names are compared as SQL does, without regard to the case of ASCII letters. */
+enum sqlite_kind sqlite_db_kind(struct sqlite_db *db, const char *name);
+static inline bool sqlite_db_has(struct sqlite_db *db, const char *name)
+{
+	return sqlite_db_kind(db, name) != SQLITE_KIND_NONE;
+}
+bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *column);
+/* Tables and views whose name begins with prefix, sorted by bytes. */
+int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out, struct err *err);
+
+/* ---- rows ---- */
+
+struct sqlite_rows {
+	struct sqlite_db *db;
+	sqlite3_stmt *stmt;
+	char *what;    /* "table 'rocpd_op'" */
+	uint64_t rows; /* so far, the one in hand included */
+	uint64_t odd;  /* values of a type that cannot be meant */
+	char odd_text[200];
+};
+
+/*
+ * One column of a table. Alternatives are joined by '|', the first that exists is taken
+ * ("arch_vgpr|vgpr"). An optional one that does not exist reads as NULL in every row.
+ */
+struct sqlite_column {
+	const char *name;
+	bool optional;
+};
+
+/*
+ * All rows of a table or view, columns numbered as in cols. tail is SQL behind the table's name
+ * ("ORDER BY id"), NULL for none. -ENOENT: no such table, or a column that is not optional is
+ * missing, named.
+ */
+int sqlite_rows_table(struct sqlite_db *db, const char *table, const struct sqlite_column *cols,
+		      size_t n, const char *tail, struct sqlite_rows *ret, struct err *err);
+/* Any SELECT, in SQLite's printf: %w inside "…" quotes a name, %Q is a text. */
+int sqlite_rows_query(struct sqlite_db *db, const char *what, struct sqlite_rows *ret,
+		      struct err *err, const char *fmt, ...);
+/* 1: a row is in hand; 0: the end; < 0: the rest cannot be read. */
+int sqlite_rows_next(struct sqlite_rows *q, struct err *err);
+/*
+ * Warns of odd values (s may be NULL) and releases. Also for what was never opened but is all 0.
+ */
+void sqlite_rows_close(struct sqlite_rows *q, struct sink *s);
+void sqlite_rows_release(struct sqlite_rows *q); /* without words; a CLEANUP function */
+
+/* What is not simply an integer: see above. */
+bool sqlite_rows_i64_other(struct sqlite_rows *q, int col, int64_t *ret);
+
+/* *ret is 0 when false. */
+static inline bool sqlite_rows_i64(struct sqlite_rows *q, int col, int64_t *ret)
+{
+	/* half the calls of sqlite3_column_type and _int64; safe while one thread has the handle */
+	sqlite3_value *v = sqlite3_column_value(q->stmt, col);
+
+	if (__builtin_expect(sqlite3_value_type(v) != SQLITE_INTEGER, 0))
+		return sqlite_rows_i64_other(q, col, ret);
+	*ret = sqlite3_value_int64(v);
+	return true;
+}
+
+static inline int64_t sqlite_rows_i64_or(struct sqlite_rows *q, int col, int64_t unknown)
+{
+	int64_t v;
+
+	return sqlite_rows_i64(q, col, &v) ? v : unknown;
+}
+
+/* NaN when false. */
+bool sqlite_rows_f64(struct sqlite_rows *q, int col, double *ret);
+/*
+ * The bytes of a text (or blob), numbers as text; NULL for NULL. Valid until the next row; ended by
+ * a NUL that *ret_n does not count; NULs may stand inside.
+ */
+const char *sqlite_rows_text(struct sqlite_rows *q, int col, size_t *ret_n);
+static inline bool sqlite_rows_null(struct sqlite_rows *q, int col)
+{
+	return sqlite3_column_type(q->stmt, col) == SQLITE_NULL;
+}
+
+/* ---- tables that others refer to ---- */
+
+/*
+ * From the id of a row, any 64-bit number, to one below 2^32 - 1. Ids that are dense from 0, which
+ * most are, lie in an array.
+ */
+struct sqlite_ids {
+	VEC(uint32_t) low;
+	struct u64map high;
+	size_t nr;
+};
+#define SQLITE_ID_NONE U64MAP_NONE
+
+/* false: the id has a number already, which stays. */
+bool sqlite_ids_add(struct sqlite_ids *ids, int64_t id, uint32_t number);
+static inline uint32_t sqlite_ids_get(const struct sqlite_ids *ids, int64_t id)
+{
+	if ((uint64_t)id < ids->low.nr && ids->low.v[id] != SQLITE_ID_NONE)
+		return ids->low.v[id];
+	return u64map_get(&ids->high, (uint64_t)id);
+}
+void sqlite_ids_release(struct sqlite_ids *ids);
+
+/*
+ * A table of (id, text) in memory, each text once: a file that several processes wrote holds it
+ * once for each. Texts go to the sink when they are first asked for.
+ */
+struct sqlite_strings {
+	struct sink *sink;
+	struct intern *texts;
+	struct sqlite_ids ids;
+	VEC(str_id) in_sink; /* by id of texts; STR_NONE not yet */
+	uint64_t duplicate_ids;
+};
+
+void sqlite_strings_init(struct sqlite_strings *st, struct sink *s);
+void sqlite_strings_release(struct sqlite_strings *st);
+/*
+ * Adds all rows of a table. The first of equal ids counts (duplicate_ids). A negative result leaves
+ * what was read.
+ */
+int sqlite_strings_load(struct sqlite_strings *st, struct sqlite_db *db, const char *table,
+			const char *id, const char *text, struct err *err);
+/* The text of an id, NULL when it is not there. */
+const char *sqlite_strings_text(const struct sqlite_strings *st, int64_t id);
+/* The sink's id of it, STR_NONE when it is not there. */
+str_id sqlite_strings_id(struct sqlite_strings *st, int64_t id);
+
+/* ---- probing ---- */
+
+/*
+ * Whether the probed file is an SQLite database that has all of these tables or views
+ * (NULL-terminated). A name that ends in '*' is the beginning of one. The names of the file that
+ * was asked about last are kept, so that every reader of the registry may ask.
+ */
+bool sqlite_probe_has(const struct probe *p, const char *const *names);
+
+#endif

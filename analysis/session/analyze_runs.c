@@ -1,0 +1,349 @@
+/*
+ * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>, what they
+ * have in common becomes the table `ensemble` in DIR, beside the table `runs`.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/model/warnings.h"
+#include "profrig/readers/reader.h"
+#include "profrig/stats/ensemble.h"
+
+struct member {
+	const char *path; /* as named */
+	char *name;       /* of its folder: its id where that can be one */
+	char *model, *status, *command;
+	bool read;
+};
+
+struct group {
+	const struct analyze_options *o;
+	struct report *rep;
+	struct model *m;
+	struct ensemble *e;
+	VEC(struct member) members;
+	size_t read; /* of them */
+};
+
+static void json_freep(json_t **doc)
+{
+	json_decref(*doc);
+}
+
+static const char *text_at(const json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+/* ---- which inputs are runs ---- */
+
+/* What an analysis of several runs left beside them, where a pattern of a shell finds it, too. */
+static bool is_analysis(const char *dir)
+{
+	CLEANUP(xfreep) char *facts = fs_join(dir, "analysis.json");
+
+	return fs_is_file(facts);
+}
+
+size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other)
+{
+	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
+
+	*ret_other = NULL;
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(xfreep) char *whole = xrealpath(inputs->v[i]);
+
+		if (whole && !run_dir_held(whole) && is_analysis(whole)) {
+			log_info("%s: an analysis of runs, left out", inputs->v[i]);
+		} else if (!whole || !run_dir_held(whole)) {
+			*ret_other = inputs->v[i];
+		} else if (!strvec_has(&seen, whole)) {
+			strvec_push(&seen, whole);
+			strvec_push(ret, inputs->v[i]);
+		}
+	}
+	return ret->nr;
+}
+
+/* ---- what a run was ---- */
+
+/* An id comes out of a file; only a plain one may name a folder. */
+static bool is_plain(const char *id)
+{
+	size_t n = strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return n > 0 && n <= 128 && !id[n] && *id != '.';
+}
+
+static bool is_taken(const struct group *g, const char *name)
+{
+	for (size_t i = 0; i < g->members.nr; i++)
+		if (strcmp(g->members.v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static char *name_of(const struct group *g, const char *id)
+{
+	if (id && is_plain(id) && !is_taken(g, id))
+		return xstrdup(id);
+	return xasprintf("run-%zu", g->members.nr + 1);
+}
+
+/* What was started and by which tools; the run's id, which stands in paths, left out. */
+static char *command_of(const json_t *run)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	const char *id = text_at(run, "id"), *s;
+	const json_t *steps = json_object_get(run, "steps"), *tools = json_object_get(run, "tools");
+	const json_t *step, *word, *tool;
+	size_t i, k;
+
+	json_array_foreach(steps, i, step)
+	{
+		if (strcmp(text_at(step, "kind"), "workload") != 0)
+			continue;
+		json_array_foreach(json_object_get(step, "argv"), k, word)
+		{
+			const char *at;
+
+			s = json_string_value(word);
+			for (; s && *id && (at = strstr(s, id)); s = at + strlen(id))
+				strbuf_add(&sb, s, (size_t)(at - s));
+			strbuf_addf(&sb, "%s ", s ? s : "");
+		}
+	}
+	strbuf_rtrim(&sb);
+	json_array_foreach(tools, i, tool)
+		strbuf_addf(&sb, "%s%s", i ? "," : ", tools ", text_at(tool, "name"));
+	return strbuf_steal(&sb);
+}
+
+/* The metrics that the run measured and its workload reported, as a table like the others. */
+static struct table *metrics_of(const json_t *run)
+{
+	const json_t *metrics = json_object_get(run, "metrics"), *metric;
+	struct table *t = table_new("metrics");
+	size_t i;
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "unit", TABLE_STR, NULL);
+	table_col(t, "source", TABLE_STR, NULL);
+	table_col(t, "value", TABLE_F64, NULL);
+	json_array_foreach(metrics, i, metric)
+	{
+		const json_t *value = json_object_get(metric, "value");
+
+		if (!json_is_number(value))
+			continue;
+		table_str(t, text_at(metric, "name"));
+		table_str(t, text_at(metric, "unit"));
+		table_str(t, text_at(metric, "source"));
+		table_f64(t, json_number_value(value));
+		table_row(t);
+	}
+	return t;
+}
+
+static input_id input_begin(struct group *g, const struct member *mb)
+{
+	struct sink *s = model_sink(g->m);
+	input_id id = s->ops->input(s, mb->path, "run");
+
+	s->ops->current(s)->format = xstrdup("profrig run");
+	s->ops->input_end(s);
+	return id;
+}
+
+/* The run's inputs as one. */
+static void input_count(struct input *in, const json_t *analysis)
+{
+	static const char *const keys[] = { "spans",  "instants", "samples",
+					    "series", "links",    "tracks" };
+	uint64_t *const to[] = { &in->spans,  &in->instants, &in->samples,
+				 &in->series, &in->links,    &in->tracks };
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(analysis, "inputs"), i, one)
+	{
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
+			*to[k] += (uint64_t)json_integer_value(json_object_get(one, keys[k]));
+	}
+	in->partial = !analysis || json_is_true(json_object_get(analysis, "partial"));
+}
+
+/* ---- one run ---- */
+
+static void member_add(struct group *g, const char *path)
+{
+	struct member mb = { .path = path };
+	struct rundir run;
+	struct err err = ERR_INIT;
+
+	if (rundir_open(path, &run, &err) == 0) {
+		mb.name = name_of(g, run.id);
+		mb.model = xstrdup(run.model ? run.model : "");
+		mb.status = xstrdup(run.status ? run.status : "");
+		mb.read = true;
+		g->read++;
+		rundir_release(&run);
+	} else {
+		input_id id = input_begin(g, &mb);
+
+		mb.name = name_of(g, NULL);
+		log_error("%s", err.msg);
+		g->m->inputs.v[id].partial = true;
+		model_warn(g->m, id, W_UNREADABLE, 1, "%s", err.msg);
+	}
+	VEC_PUSH(&g->members, mb);
+}
+
+static void checks_add(struct group *g, const struct member *mb, const struct table_set *ts)
+{
+	CLEANUP(xfreep) char *name = xasprintf("run %s", mb->name);
+	size_t held = 0;
+
+	for (size_t i = 0; i < ts->checks.nr; i++)
+		held += ts->checks.v[i].ok;
+	table_set_check(&g->rep->tables, name, held == ts->checks.nr, "%zu of %zu checks hold",
+			held, ts->checks.nr);
+}
+
+static void member_warn(struct group *g, const struct member *first, const struct member *mb,
+			input_id id)
+{
+	if (strcmp(first->model, mb->model) != 0)
+		model_warn(g->m, id, W_DIFFERENT_RUNS, 1, "%s is of model '%s', %s of '%s'",
+			   mb->name, mb->model, first->name, first->model);
+	else if (strcmp(first->command, mb->command) != 0)
+		model_warn(g->m, id, W_DIFFERENT_RUNS, 1, "%s ran '%s', %s '%s'", mb->name,
+			   mb->command, first->name, first->command);
+	if (strcmp(mb->status, "success") != 0 && strcmp(mb->status, "partial") != 0)
+		model_warn(g->m, id, W_FAILED_RUN, 1, "%s ended as '%s'", mb->name, mb->status);
+}
+
+/* Analyses a run into its folder and takes its numbers. */
+static int member_analyze(struct group *g, struct member *mb)
+{
+	CLEANUP(strvec_release) struct strvec input = STRVEC_INIT;
+	CLEANUP(xfreep) char *dir = xasprintf("%s/each/%s", g->rep->dir, mb->name);
+	CLEANUP(json_freep) json_t *run = NULL, *analysis = NULL;
+	struct report rep = REPORT_INIT;
+	input_id id = input_begin(g, mb);
+	const struct member *first = mb;
+	int code;
+
+	strvec_push(&input, mb->path);
+	code = analyze_to(&input, g->o, dir, &rep);
+	run = json_loads(rep.run_json ? rep.run_json : "", 0, NULL);
+	analysis = json_loads(rep.analysis_json ? rep.analysis_json : "", 0, NULL);
+	mb->command = command_of(run);
+	for (size_t i = g->members.nr; i-- > 0;)
+		if (g->members.v[i].command)
+			first = &g->members.v[i];
+	member_warn(g, first, mb, id);
+	input_count(&g->m->inputs.v[id], analysis);
+	checks_add(g, mb, &rep.tables);
+	table_set_add(&rep.tables, metrics_of(run));
+	ensemble_add(g->e, mb->name, &rep.tables);
+	report_release(&rep);
+	return code;
+}
+
+/* ---- all of them ---- */
+
+static struct table *runs_table(const struct group *g)
+{
+	static const char *const words[] = { "run", "model", "status", "dir", "analysis" };
+	struct table *t = table_new("runs");
+	size_t at = 0;
+
+	table_about(t, "one run of the ensemble");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		table_col(t, words[i], TABLE_STR, NULL);
+	table_col(t, "rows", TABLE_U64, NULL);
+	table_col(t, "outlier_rows", TABLE_U64, NULL);
+	for (size_t i = 0; i < g->members.nr; i++) {
+		const struct member *mb = &g->members.v[i];
+		CLEANUP(xfreep) char *analysis = xasprintf("each/%s", mb->name);
+
+		if (!mb->read)
+			continue;
+		table_str(t, mb->name);
+		table_str(t, mb->model);
+		table_str(t, mb->status);
+		table_str(t, mb->path);
+		table_str(t, analysis);
+		table_u64(t, ensemble_rows_of(g->e, at));
+		table_u64(t, ensemble_outliers_of(g->e, at));
+		table_row(t);
+		at++;
+	}
+	return t;
+}
+
+static int members_analyze(struct group *g, struct report_timings *times)
+{
+	int64_t at = clock_monotonic_ns();
+	int code = g->read < g->members.nr ? EXIT_PARTIAL : EXIT_DONE;
+	struct table *t;
+
+	for (size_t i = 0; i < g->members.nr; i++)
+		if (g->members.v[i].read)
+			code = exit_worse(code, member_analyze(g, &g->members.v[i]));
+	model_finish(g->m);
+	times->read_s = analyze_lap_s(&at);
+	t = ensemble_table(g->e);
+	if (t)
+		table_set_add(&g->rep->tables, t);
+	table_set_add(&g->rep->tables, runs_table(g));
+	times->stats_s = analyze_lap_s(&at);
+	if (g->o->strict)
+		code = exit_worse(code, analyze_strict_code(g->m));
+	return code;
+}
+
+static void group_release(struct group *g)
+{
+	for (size_t i = 0; i < g->members.nr; i++) {
+		free(g->members.v[i].name);
+		free(g->members.v[i].model);
+		free(g->members.v[i].status);
+		free(g->members.v[i].command);
+	}
+	VEC_RELEASE(&g->members);
+	ensemble_free(g->e);
+	model_free(g->m);
+}
+
+int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep)
+{
+	CLEANUP(group_release)
+	struct group g = { .o = o, .rep = rep, .m = model_new(), .e = ensemble_new() };
+	struct report_timings times = { 0 };
+	struct err err = ERR_INIT;
+	int code;
+
+	for (size_t i = 0; i < runs->nr; i++)
+		member_add(&g, runs->v[i]);
+	if (g.read == 0)
+		return EXIT_UNREADABLE;
+	if (fs_mkdirs(rep->dir, 0755, &err) < 0) {
+		log_error("%s", err.msg);
+		return EXIT_MISSING;
+	}
+	code = members_analyze(&g, &times);
+	return exit_worse(code, analyze_write(rep, g.m, &times, &o->formats));
+}

@@ -1,0 +1,169 @@
+/*
+ * Model or profile: whether the inputs can be streamed, and whether they should be. What can be is
+ * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing but
+ * counters beside it: a profile and spans in the model would be two halves of one table.
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/num.h"
+#include "profrig/profile/profile.h"
+#include "profrig/readers/reader.h"
+
+/* Of the machine, or of the control group that this process is in. 0: unknown. */
+static uint64_t memory_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+	CLEANUP(xfreep) char *text = NULL;
+	int64_t limit;
+
+	if (fs_read("/sys/fs/cgroup/memory.max", 64, &text, NULL, NULL) < 0 ||
+	    num_i64(text, strcspn(text, "\n"), &limit) < 0 || limit <= 0)
+		return all;
+	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
+}
+
+/* What is to be read: one archive that can be streamed, and counters. */
+struct streamable {
+	const struct reader *reader; /* of the archive */
+	char *archive;
+};
+
+static void streamable_release(struct streamable *s)
+{
+	free(s->archive);
+}
+
+/* Why something cannot be read together with what is there, owned; NULL: it can. */
+static char *take(struct streamable *s, const char *path, const struct reader *reader)
+{
+	if (!reader)
+		return xasprintf("%s is no archive that can be streamed", path);
+	if (reader->counters_only)
+		return NULL;
+	if (!reader->records)
+		return xasprintf("%s is read by '%s', and only otf2 archives can be streamed", path,
+				 reader->name);
+	if (s->archive)
+		return xasprintf("one archive at a time can be streamed, and %s lies beside %s",
+				 path, s->archive);
+	s->archive = xstrdup(path);
+	s->reader = reader;
+	return NULL;
+}
+
+/* The file beside an archive that has calls of its own, owned; NULL: there is none. */
+static char *stranger_in(const char *dir, const struct reader *whole)
+{
+	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
+
+	if (fs_glob_all(dir, "**", &files, &lost, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < files.nr; i++) {
+		CLEANUP(xfreep) char *path = fs_join(dir, files.v[i]);
+		const struct reader *reader;
+
+		if (whole->claims && whole->claims(dir, files.v[i]))
+			continue;
+		if (reader_detect(path, &reader, NULL) < 0 || reader->counters_only)
+			continue;
+		if (reader != whole || strchr(files.v[i], '/'))
+			return STEAL(path);
+	}
+	return NULL;
+}
+
+static char *take_path(struct streamable *s, const char *path, const struct analyze_options *o)
+{
+	const struct reader *reader = NULL;
+	CLEANUP(xfreep) char *other = NULL;
+
+	analyze_detect(o, path, &reader, NULL);
+	other = reader && reader->records && fs_is_dir(path) ? stranger_in(path, reader) : NULL;
+	if (other)
+		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
+				 other);
+	return take(s, path, reader);
+}
+
+static char *take_run(struct streamable *s, const char *dir)
+{
+	struct rundir run;
+	char *why = NULL;
+
+	if (rundir_open(dir, &run, NULL) < 0)
+		return xasprintf("%s cannot be read", dir);
+	for (size_t i = 0; !why && i < run.inputs.nr; i++)
+		why = take(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+	rundir_release(&run);
+	return why;
+}
+
+static char *why_not(const struct strvec *inputs, const struct analyze_options *o,
+		     struct streamable *s)
+{
+	char *why = NULL;
+
+	for (size_t i = 0; !why && i < inputs->nr; i++)
+		why = run_dir_held(inputs->v[i]) ? take_run(s, inputs->v[i])
+						 : take_path(s, inputs->v[i], o);
+	if (!why && !s->archive)
+		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
+	return why;
+}
+
+/* Every location is a file that stays open while it is read in turns with the others. */
+static void files_allow(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
+struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
+				struct lane_reader lanes)
+{
+	struct profile_opts po = { .threads = (unsigned)o->threads,
+				   .lanes = lanes,
+				   .comm = cli_comm };
+
+	/* ranks are as many as there are processors, mostly */
+	if (!o->threads && !comm_alone(cli_comm))
+		po.threads = 1;
+	files_allow();
+	return profile_new(m, &po);
+}
+
+int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		      struct lane_reader lanes, struct profile **ret)
+{
+	CLEANUP(streamable_release) struct streamable s = { NULL, NULL };
+	CLEANUP(xfreep) char *why = NULL;
+
+	*ret = NULL;
+	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
+	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
+				    : why_not(inputs, o, &s);
+	if (why && o->sink == SINK_PROFILE) {
+		log_error("--sink profile: %s; --sink model reads it into memory", why);
+		return EXIT_USAGE;
+	}
+	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
+		log_notice("rank 0 reads it alone: %s", why);
+	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) &&
+		    !profile_is_better(s.reader->records(s.archive), memory_bytes())))
+		return EXIT_DONE;
+	comm_begin(cli_comm, true, 0, NULL);
+	*ret = analyze_profile(o, m, lanes);
+	return EXIT_DONE;
+}

@@ -1,0 +1,161 @@
+/*
+ * Open addressing with linear probing. A slot keeps the low half of the hash beside the id: it
+ * picks the place, tells most strangers apart without touching their text, and lets the table grow
+ * without hashing again.
+ */
+#include "profrig/base/intern.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "profrig/base/pool.h"
+#include "profrig/base/vec.h"
+#include "profrig/base/xalloc.h"
+
+#define SLOTS_MIN ((size_t)256)
+
+struct slot {
+	uint32_t hash;
+	str_id id; /* STR_NONE: free */
+};
+
+struct text {
+	const char *s;
+	size_t n;
+};
+
+struct intern {
+	struct slot *slots;
+	size_t mask;
+	VEC(struct text) texts;
+	struct pool pool;
+};
+
+static struct slot *slots_new(size_t n)
+{
+	struct slot *slots = xreallocarray(NULL, n, sizeof(*slots));
+
+	memset(slots, 0xff, n * sizeof(*slots));
+	return slots;
+}
+
+struct intern *intern_new(void)
+{
+	struct intern *in = xcalloc(1, sizeof(*in));
+
+	in->slots = slots_new(SLOTS_MIN);
+	in->mask = SLOTS_MIN - 1;
+	/* The empty string has its place by rule and never enters the table. */
+	VEC_PUSH(&in->texts, ((struct text){ "", 0 }));
+	return in;
+}
+
+void intern_free(struct intern *in)
+{
+	if (!in)
+		return;
+	free(in->slots);
+	VEC_RELEASE(&in->texts);
+	pool_release(&in->pool);
+	free(in);
+}
+
+static inline uint32_t hash_of(const char *s, size_t n)
+{
+	return (uint32_t)XXH3_64bits(s, n);
+}
+
+/* The slot that holds the string, or the free one where it would go. */
+static inline struct slot *probe(const struct intern *in, const char *s, size_t n, uint32_t hash)
+{
+	for (size_t i = hash & in->mask;; i = (i + 1) & in->mask) {
+		struct slot *slot = &in->slots[i];
+
+		if (slot->id == STR_NONE)
+			return slot;
+		if (slot->hash == hash) {
+			const struct text *t = &in->texts.v[slot->id];
+
+			if (t->n == n && !memcmp(t->s, s, n))
+				return slot;
+		}
+	}
+}
+
+static void grow(struct intern *in)
+{
+	size_t old = in->mask + 1;
+	size_t mask = old * 2 - 1;
+	struct slot *slots = slots_new(old * 2);
+
+	for (size_t i = 0; i < old; i++) {
+		if (in->slots[i].id == STR_NONE)
+			continue;
+		size_t at = in->slots[i].hash & mask;
+
+		while (slots[at].id != STR_NONE)
+			at = (at + 1) & mask;
+		slots[at] = in->slots[i];
+	}
+	free(in->slots);
+	in->slots = slots;
+	in->mask = mask;
+}
+
+str_id intern_put(struct intern *in, const char *s, size_t n)
+{
+	uint32_t hash;
+	struct slot *slot;
+	str_id id;
+
+	if (n == 0)
+		return 0;
+	hash = hash_of(s, n);
+	slot = probe(in, s, n, hash);
+	if (slot->id != STR_NONE)
+		return slot->id;
+	assert(in->texts.nr < STR_NONE);
+	id = (str_id)in->texts.nr;
+	VEC_PUSH(&in->texts, ((struct text){ pool_memdupz(&in->pool, s, n), n }));
+	*slot = (struct slot){ hash, id };
+	/* At most two thirds full. */
+	if (in->texts.nr > (in->mask + 1) / 3 * 2)
+		grow(in);
+	return id;
+}
+
+str_id intern_puts(struct intern *in, const char *s)
+{
+	return intern_put(in, s, strlen(s));
+}
+
+str_id intern_find(const struct intern *in, const char *s, size_t n)
+{
+	return n ? probe(in, s, n, hash_of(s, n))->id : 0;
+}
+
+const char *intern_str(const struct intern *in, str_id id)
+{
+	if (id == STR_NONE)
+		return "";
+	assert(id < in->texts.nr);
+	return in->texts.v[id].s;
+}
+
+size_t intern_len(const struct intern *in, str_id id)
+{
+	if (id == STR_NONE)
+		return 0;
+	assert(id < in->texts.nr);
+	return in->texts.v[id].n;
+}
+
+size_t intern_count(const struct intern *in)
+{
+	return in->texts.nr;
+}

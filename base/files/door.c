@@ -1,0 +1,678 @@
+#include "profrig/base/door.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/base/vec.h"
+#include "profrig/base/xalloc.h"
+
+/* A file that appears and vanishes again while it is opened. */
+#define MAX_TRIES 16
+
+/* --- the folders that are held --- */
+
+struct owners {
+	uid_t first, count;
+};
+
+struct held {
+	char *name; /* as it was given, without slashes at its end */
+	char *abs;
+	int fd; /* O_PATH; -1: left out, by door_leave_out */
+	unsigned refs;
+	uid_t owner;
+	VEC(struct owners) expected;
+};
+
+static VEC(struct held) held;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+/* The rest of a path behind a folder's name, "" for the folder; NULL when it lies elsewhere. */
+static const char *rest_behind(const char *name, const char *path)
+{
+	const char *rest = fs_below(name, path);
+
+	while (rest && *rest == '/')
+		rest++;
+	return rest;
+}
+
+/*
+ * The innermost held folder of a path. A path that begins with a folder's name is its own, whatever
+ * follows: with ".." in it, it is refused below the folder and not taken for a path elsewhere.
+ */
+static const struct held *held_find(const char *path, const char **ret_rest)
+{
+	const struct held *best = NULL;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < held.nr; i++) {
+		const struct held *h = &held.v[i];
+		const char *const names[] = { h->name, h->abs };
+
+		for (size_t k = 0; k < 2; k++) {
+			const char *rest = rest_behind(names[k], path);
+			size_t n = strlen(names[k]);
+
+			if (!rest || (best && n <= longest))
+				continue;
+			best = h;
+			longest = n;
+			*ret_rest = rest;
+		}
+	}
+	return best;
+}
+
+/* One path under the lock: where it leads. */
+struct way {
+	const struct held *h; /* NULL: not held */
+	const char *rest;
+	char *clean; /* owned, when only the clean absolute form lies in a held folder */
+};
+
+static void way_begin(struct way *w, const char *path)
+{
+	*w = (struct way){ .rest = path };
+	pthread_rwlock_rdlock(&lock);
+	if (!held.nr)
+		return;
+	w->h = held_find(path, &w->rest);
+	if (!w->h) {
+		w->clean = fs_abs(path);
+		w->h = held_find(w->clean, &w->rest);
+	}
+	if (w->h && w->h->fd < 0)
+		w->h = NULL;
+	if (!w->h)
+		w->rest = path;
+}
+
+static void way_end(struct way *w)
+{
+	int code = errno;
+
+	pthread_rwlock_unlock(&lock);
+	free(w->clean);
+	errno = code;
+}
+
+static char *without_slashes(const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return xstrndup(dir, n);
+}
+
+int door_hold(const char *dir, struct err *err)
+{
+	CLEANUP(xfreep) char *name = without_slashes(*dir ? dir : ".");
+	struct held h = { .refs = 1 };
+	struct stat st;
+
+	h.fd = door_open(name, O_PATH | O_DIRECTORY, 0);
+	if (h.fd < 0)
+		return err_sys(err, errno, "%s", dir);
+	if (fstat(h.fd, &st) == 0)
+		h.owner = st.st_uid;
+	h.abs = fs_abs(name);
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < held.nr; i++)
+		if (!strcmp(held.v[i].abs, h.abs) && held.v[i].fd >= 0) {
+			held.v[i].refs++;
+			pthread_rwlock_unlock(&lock);
+			close(h.fd);
+			free(h.abs);
+			return 0;
+		}
+	h.name = STEAL(name);
+	VEC_PUSH(&held, h);
+	pthread_rwlock_unlock(&lock);
+	return 0;
+}
+
+void door_let_go(const char *dir)
+{
+	CLEANUP(xfreep) char *abs = fs_abs(*dir ? dir : ".");
+
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < held.nr; i++) {
+		struct held *h = &held.v[i];
+
+		if (strcmp(h->abs, abs) != 0 || h->fd < 0)
+			continue;
+		if (--h->refs == 0) {
+			close(h->fd);
+			free(h->name);
+			free(h->abs);
+			VEC_RELEASE(&h->expected);
+			held.v[i] = held.v[--held.nr];
+		}
+		break;
+	}
+	pthread_rwlock_unlock(&lock);
+}
+
+void door_leave_out(const char *dir)
+{
+	struct held h = { .fd = -1, .refs = 1, .name = without_slashes(dir), .abs = fs_abs(dir) };
+	bool known = false;
+
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < held.nr; i++)
+		known |= held.v[i].fd < 0 && !strcmp(held.v[i].abs, h.abs);
+	if (!known)
+		VEC_PUSH(&held, h);
+	pthread_rwlock_unlock(&lock);
+	if (known) {
+		free(h.name);
+		free(h.abs);
+	}
+}
+
+bool door_holds(const char *path)
+{
+	struct way w;
+	bool is;
+
+	way_begin(&w, path);
+	is = w.h != NULL;
+	way_end(&w);
+	return is;
+}
+
+void door_expect(const char *dir, uid_t first, uid_t count)
+{
+	CLEANUP(xfreep) char *abs = fs_abs(dir);
+
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < held.nr; i++)
+		if (!strcmp(held.v[i].abs, abs))
+			VEC_PUSH(&held.v[i].expected, ((struct owners){ first, count }));
+	pthread_rwlock_unlock(&lock);
+}
+
+/* --- below a descriptor --- */
+
+static bool without_openat2;
+
+/* Asked of what surely is there: a seccomp filter may say EPERM to a call it does not know. */
+static void openat2_probe(void)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC };
+	long fd = syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
+
+	without_openat2 = fd < 0 && (errno == ENOSYS || errno == EPERM);
+	if (fd >= 0)
+		close((int)fd);
+}
+
+static int fail(int code)
+{
+	errno = code;
+	return -1;
+}
+
+/* One component. The kernel has one word for a link and for a file that is no folder. */
+static int open_component(int dir, const char *name, int flags, mode_t mode)
+{
+	int fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	struct stat st;
+
+	if (fd >= 0 || errno != ENOTDIR)
+		return fd;
+	return fail(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)
+			    ? DOOR_LINK
+			    : ENOTDIR);
+}
+
+static int open_by_components(int dir, const char *rel, int flags, mode_t mode)
+{
+	CLEANUP(xfreep) char *parts = xstrdup(rel);
+	CLEANUP(xclosep) int own = -1;
+	int at = dir;
+	char *p = parts;
+
+	if (*rel == '/')
+		return fail(DOOR_OUTSIDE);
+	for (;;) {
+		char *end = strchrnul(p, '/');
+		bool last = !end[strspn(end, "/")];
+		int next;
+
+		end[0] = '\0';
+		if (!strcmp(p, ".."))
+			return fail(DOOR_OUTSIDE);
+		next = open_component(at, *p ? p : ".", last ? flags : O_PATH | O_DIRECTORY, mode);
+		if (next < 0 || last)
+			return next;
+		xclosep(&own);
+		own = at = next;
+		p = end + 1;
+		p += strspn(p, "/");
+	}
+}
+
+int door_open_beneath(int dir, const char *rel, int flags, mode_t mode)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW),
+				.mode = flags & O_CREAT ? mode : 0,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					   RESOLVE_NO_MAGICLINKS };
+	long fd = -1;
+
+	pthread_once(&once, openat2_probe);
+	if (!*rel)
+		rel = ".";
+	if (without_openat2)
+		return open_by_components(dir, rel, flags, mode);
+	/* A name with ".." in it that others rename meanwhile is to be asked for again. */
+	for (int i = 0; i < MAX_TRIES; i++) {
+		fd = syscall(SYS_openat2, dir, rel, &how, sizeof(how));
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return (int)fd;
+}
+
+/* The folder in which a path's last name lies. */
+struct place {
+	int dir;
+	int own;    /* to be closed, −1 none */
+	char *name; /* owned */
+};
+#define PLACE_INIT \
+	{ \
+		AT_FDCWD, -1, NULL \
+	}
+
+static void place_release(struct place *p)
+{
+	int code = errno;
+
+	xclosep(&p->own);
+	free(p->name);
+	errno = code;
+}
+
+static int place_of(const struct way *w, struct place *ret)
+{
+	CLEANUP(xfreep) char *dir = NULL;
+	CLEANUP(xfreep) char *rest = without_slashes(w->rest);
+
+	if (!w->h) {
+		ret->name = xstrdup(w->rest);
+		return 0;
+	}
+	ret->name = xstrdup(fs_base(rest));
+	if (!*ret->name || !strcmp(ret->name, ".") || !strcmp(ret->name, ".."))
+		return fail(DOOR_OUTSIDE);
+	dir = fs_dir(rest);
+	ret->dir = w->h->fd;
+	if (strcmp(dir, ".") != 0) {
+		ret->own = door_open_beneath(w->h->fd, dir, O_PATH | O_DIRECTORY, 0);
+		ret->dir = ret->own;
+	}
+	return ret->dir < 0 ? -1 : 0;
+}
+
+/* --- files --- */
+
+static bool is_expected(const struct held *h, uid_t uid)
+{
+	if (!h->expected.nr || uid == 0 || uid == geteuid() || uid == h->owner)
+		return true;
+	for (size_t i = 0; i < h->expected.nr; i++)
+		if (uid - h->expected.v[i].first < h->expected.v[i].count &&
+		    uid >= h->expected.v[i].first)
+			return true;
+	return false;
+}
+
+/* 0, or the reason why a file is refused. */
+static int refusal(const struct held *h, const struct stat *st)
+{
+	if (S_ISLNK(st->st_mode))
+		return DOOR_LINK;
+	if (S_ISDIR(st->st_mode))
+		return EISDIR;
+	if (!S_ISREG(st->st_mode))
+		return DOOR_NO_FILE;
+	if (st->st_nlink > 1)
+		return DOOR_HARD_LINK;
+	return is_expected(h, st->st_uid) ? 0 : DOOR_OWNER;
+}
+
+#define HOLLOW_FROM ((off_t)1 << 30)
+#define HOLLOW_PARTS 16
+/* Each costs a call; a file of more pieces than that has been written. */
+#define MAX_PIECES 100000
+
+bool door_is_hollow(int fd)
+{
+	struct stat st;
+	off_t at = 0, written = 0;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= HOLLOW_FROM)
+		return false;
+	for (int i = 0; i < MAX_PIECES && written <= st.st_size / HOLLOW_PARTS; i++) {
+		off_t data = lseek(fd, at, SEEK_DATA);
+
+		if (data < 0 || data >= st.st_size) {
+			/* ENXIO: only holes follow. Other words are of systems without holes. */
+			bool hollow = data >= 0 || errno == ENXIO;
+
+			lseek(fd, 0, SEEK_SET);
+			return hollow;
+		}
+		at = lseek(fd, data, SEEK_HOLE);
+		if (at <= data)
+			break;
+		written += at - data;
+	}
+	lseek(fd, 0, SEEK_SET);
+	return false;
+}
+
+/*
+ * The file that was looked at, whatever has its name by now. Without /proc the name is opened again
+ * and what it leads to compared.
+ */
+static int reopen(int seen, const struct held *h, const char *rest, int flags)
+{
+	char path[64];
+	struct stat a, b;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
+	fd = open(path, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = door_open_beneath(h->fd, rest, flags | O_NONBLOCK, 0);
+	if (fd < 0)
+		return fd;
+	if (fstat(seen, &a) < 0 || fstat(fd, &b) < 0 || a.st_ino != b.st_ino ||
+	    a.st_dev != b.st_dev) {
+		close(fd);
+		return fail(DOOR_NO_FILE);
+	}
+	return fd;
+}
+
+static int open_existing(const struct held *h, const char *rest, int flags)
+{
+	CLEANUP(xclosep) int seen = door_open_beneath(h->fd, rest, O_PATH, 0);
+	struct stat st;
+	int fd, code;
+
+	if (seen < 0 || fstat(seen, &st) < 0)
+		return -1;
+	code = refusal(h, &st);
+	if (code)
+		return fail(code);
+	fd = reopen(seen, h, rest, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+	if (fd >= 0 && (flags & O_ACCMODE) == O_RDONLY && door_is_hollow(fd)) {
+		close(fd);
+		return fail(DOOR_HOLLOW);
+	}
+	if (fd >= 0 && (flags & O_TRUNC) && ftruncate(fd, 0) < 0) {
+		code = errno;
+		close(fd);
+		return fail(code);
+	}
+	return fd;
+}
+
+static int open_held(const struct held *h, const char *rest, int flags, mode_t mode)
+{
+	if (flags & (O_PATH | O_DIRECTORY))
+		return door_open_beneath(h->fd, rest, flags, mode);
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		return door_open_beneath(h->fd, rest, flags, mode);
+	for (int i = 0; i < MAX_TRIES; i++) {
+		int fd = open_existing(h, rest, flags);
+
+		if (fd >= 0 || errno != ENOENT || !(flags & O_CREAT))
+			return fd;
+		fd = door_open_beneath(h->fd, rest, flags | O_EXCL, mode);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return fail(EBUSY);
+}
+
+int door_open(const char *path, int flags, mode_t mode)
+{
+	struct way w;
+	int fd;
+
+	way_begin(&w, path);
+	if (!w.h) {
+		/* May take as long as a FIFO's other end does; others are not to wait for that. */
+		way_end(&w);
+		return open(path, flags | O_CLOEXEC, mode);
+	}
+	fd = open_held(w.h, w.rest, flags, mode);
+	way_end(&w);
+	return fd;
+}
+
+FILE *door_fopen(const char *path, const char *mode)
+{
+	int flags = *mode == 'w'   ? O_WRONLY | O_CREAT | O_TRUNC
+		    : *mode == 'a' ? O_WRONLY | O_CREAT | O_APPEND
+				   : O_RDONLY;
+	int fd = door_open(path, flags, 0666);
+
+	return fd >= 0 ? xfdopen(fd, mode) : NULL;
+}
+
+int door_open_fifo(const char *path, int flags)
+{
+	struct way w;
+	struct stat st;
+	int fd;
+
+	way_begin(&w, path);
+	fd = w.h ? door_open_beneath(w.h->fd, w.rest, flags | O_NONBLOCK, 0)
+		 : open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	way_end(&w);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))) {
+		close(fd);
+		return fail(DOOR_NO_FILE);
+	}
+	return fd;
+}
+
+DIR *door_opendir(const char *path)
+{
+	int fd = door_open(path, O_RDONLY | O_DIRECTORY, 0);
+
+	return fd >= 0 ? xfdopendir(fd) : NULL;
+}
+
+/* --- names --- */
+
+int door_stat(const char *path, struct stat *ret)
+{
+	CLEANUP(xclosep) int fd = -1;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	if (w.h) {
+		fd = door_open_beneath(w.h->fd, w.rest, O_PATH, 0);
+		r = fd < 0 ? -1 : fstat(fd, ret);
+	} else {
+		r = stat(path, ret);
+	}
+	way_end(&w);
+	return r;
+}
+
+int door_lstat(const char *path, struct stat *ret)
+{
+	return door_holds(path) ? door_stat(path, ret) : lstat(path, ret);
+}
+
+int door_parent(const char *path, int *ret_dir, char **ret_name)
+{
+	struct place p = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	r = place_of(&w, &p);
+	if (r == 0 && w.h && p.own < 0)
+		p.own = p.dir = fcntl(w.h->fd, F_DUPFD_CLOEXEC, 3);
+	way_end(&w);
+	if (r < 0 || p.dir == -1) {
+		place_release(&p);
+		return -1;
+	}
+	*ret_dir = p.dir;
+	*ret_name = p.name;
+	return 0;
+}
+
+int door_mkdir(const char *path, mode_t mode)
+{
+	CLEANUP(place_release) struct place p = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	/* The folder itself is there. */
+	r = w.h && !*w.rest ? fail(EEXIST) : place_of(&w, &p);
+	if (r == 0)
+		r = mkdirat(p.dir, p.name, mode);
+	way_end(&w);
+	return r;
+}
+
+int door_mkfifo(const char *path, mode_t mode)
+{
+	CLEANUP(place_release) struct place p = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	r = place_of(&w, &p);
+	if (r == 0)
+		r = mkfifoat(p.dir, p.name, mode);
+	way_end(&w);
+	return r;
+}
+
+static int remove_name(const char *path, int flags)
+{
+	CLEANUP(place_release) struct place p = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	r = place_of(&w, &p);
+	if (r == 0)
+		r = unlinkat(p.dir, p.name, flags);
+	way_end(&w);
+	return r;
+}
+
+int door_unlink(const char *path)
+{
+	return remove_name(path, 0);
+}
+
+int door_rmdir(const char *path)
+{
+	return remove_name(path, AT_REMOVEDIR);
+}
+
+static int rename_at(const char *from, const char *to, unsigned int flags)
+{
+	CLEANUP(place_release) struct place a = PLACE_INIT, b = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, from);
+	r = place_of(&w, &a);
+	way_end(&w);
+	if (r < 0)
+		return r;
+	way_begin(&w, to);
+	r = place_of(&w, &b);
+	if (r == 0)
+		r = flags ? renameat2(a.dir, a.name, b.dir, b.name, flags)
+			  : renameat(a.dir, a.name, b.dir, b.name);
+	way_end(&w);
+	return r;
+}
+
+int door_rename(const char *from, const char *to)
+{
+	return rename_at(from, to, 0);
+}
+
+int door_exchange(const char *a, const char *b)
+{
+	return rename_at(a, b, RENAME_EXCHANGE);
+}
+
+int door_symlink(const char *target, const char *path)
+{
+	CLEANUP(place_release) struct place p = PLACE_INIT;
+	struct way w;
+	int r;
+
+	way_begin(&w, path);
+	r = place_of(&w, &p);
+	if (r == 0)
+		r = symlinkat(target, p.dir, p.name);
+	way_end(&w);
+	return r;
+}
+
+ssize_t door_readlink(const char *path, char *buf, size_t size)
+{
+	CLEANUP(place_release) struct place p = PLACE_INIT;
+	struct way w;
+	ssize_t n;
+
+	way_begin(&w, path);
+	n = place_of(&w, &p);
+	if (n == 0)
+		n = readlinkat(p.dir, p.name, buf, size);
+	way_end(&w);
+	return n;
+}
+
+int door_chmod(const char *path, mode_t mode)
+{
+	CLEANUP(xclosep) int fd = -1;
+	struct way w;
+	char link[64];
+	struct stat st;
+
+	way_begin(&w, path);
+	fd = w.h ? door_open_beneath(w.h->fd, w.rest, O_PATH, 0) : open(path, O_PATH | O_CLOEXEC);
+	way_end(&w);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (S_ISLNK(st.st_mode))
+		return fail(DOOR_LINK);
+	if (S_ISREG(st.st_mode) && st.st_nlink > 1 && door_holds(path))
+		return fail(DOOR_HARD_LINK);
+	/* fchmod takes no O_PATH. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return chmod(link, mode);
+}

@@ -1,0 +1,124 @@
+#include "profrig/base/temps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "profrig/base/door.h"
+
+/* Trees of ours are two levels deep: an archive of OTF2 and its folder. */
+#define MAX_DEPTH 4
+
+enum state { FREE, BUSY, HELD };
+
+static struct held {
+	_Atomic int state;
+	pid_t owner;
+	int dir; /* of path's folder, or AT_FDCWD with all of path as the name */
+	char path[PATH_MAX], name[PATH_MAX];
+} held[TEMPS_MAX];
+static atomic_bool ending;
+
+/* The signal's handler has no locks to ask for the way with, so the folder is opened now. */
+static void hold_name(struct held *h)
+{
+	char *name = NULL;
+
+	if (door_parent(h->path, &h->dir, &name) < 0) {
+		h->dir = -1;
+		return;
+	}
+	memcpy(h->name, name, strlen(name) + 1);
+	free(name);
+}
+
+void temps_hold(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (atomic_load(&ending))
+		pause();
+	for (size_t i = 0; i < TEMPS_MAX && len < PATH_MAX; i++) {
+		int is = FREE;
+
+		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
+			continue;
+		memcpy(held[i].path, path, len + 1);
+		hold_name(&held[i]);
+		held[i].owner = getpid();
+		atomic_store(&held[i].state, HELD);
+		return;
+	}
+}
+
+void temps_let_go(const char *path)
+{
+	for (size_t i = 0; i < TEMPS_MAX; i++) {
+		int is = HELD;
+
+		if (atomic_load(&held[i].state) != HELD || strcmp(held[i].path, path) != 0)
+			continue;
+		if (!atomic_compare_exchange_strong(&held[i].state, &is, BUSY))
+			continue;
+		if (held[i].dir >= 0)
+			close(held[i].dir);
+		atomic_store(&held[i].state, FREE);
+		return;
+	}
+}
+
+/* Whether it is gone. */
+static bool remove_at(int at, const char *name, int depth);
+
+/* Whether any of the first entries could be removed: else there is no use in another look. */
+static bool remove_some(int dir, int depth)
+{
+	/* opendir allocates */
+	_Alignas(struct dirent64) char buf[4096];
+	ssize_t n = getdents64(dir, buf, sizeof(buf));
+	bool any = false;
+
+	for (ssize_t at = 0; at < n;) {
+		const struct dirent64 *e = (const struct dirent64 *)(buf + at);
+
+		at += e->d_reclen;
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			any |= remove_at(dir, e->d_name, depth);
+	}
+	return any;
+}
+
+static bool remove_at(int at, const char *name, int depth)
+{
+	int dir;
+
+	if (unlinkat(at, name, 0) == 0)
+		return true;
+	if ((errno != EISDIR && errno != EPERM) || depth == MAX_DEPTH)
+		return false;
+	dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return false;
+	/* From the start each time: some file systems skip entries when others go away. */
+	while (remove_some(dir, depth + 1))
+		lseek(dir, 0, SEEK_SET);
+	close(dir);
+	return unlinkat(at, name, AT_REMOVEDIR) == 0;
+}
+
+void temps_remove(void)
+{
+	const pid_t self = getpid();
+
+	atomic_store(&ending, true);
+	for (size_t i = 0; i < TEMPS_MAX; i++)
+		if (atomic_load(&held[i].state) == HELD && held[i].owner == self)
+			remove_at(held[i].dir, held[i].name, 0);
+}

@@ -1,0 +1,23 @@
+/*
+ * log_line: what log.c and progress.c share: stderr, and whether an unfinished progress line stands
+ * on it.
+ *
+ * log_line_write puts the text out in one write(2). When `redrawn` is false and a progress line
+ * stands there, it is wiped first.
+ */
+#ifndef PROFRIG_LOG_LINE_H
+#define PROFRIG_LOG_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/strbuf.h"
+
+#define LOG_WIPE "\r\033[K"
+
+void log_line_write(const char *text, size_t n, bool redrawn);
+/* Text of unknown origin without what a terminal would obey: it becomes escapes, but for the bytes
+ * of keep. */
+void log_line_clean(struct strbuf *sb, size_t from, const char *keep);
+
+#endif

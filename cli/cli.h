@@ -1,0 +1,428 @@
+/*
+ * cli: what the commands share: option tables, exit codes, the analysis driver. Private to
+ * harness/cli, the only place that knows both halves and the only printer of errors.
+ */
+#ifndef PROFRIG_CLI_H
+#define PROFRIG_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "profrig/base/comm.h"
+#include "profrig/base/err.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/vec.h"
+#include "profrig/report/writer.h"
+#include "profrig/run/run.h"
+#include "profrig/run/runs.h"
+#include "profrig/stats/analysis.h"
+#include "profrig/topology/topology.h"
+
+/* contract: exit codes */
+enum {
+	EXIT_DONE = 0,
+	EXIT_WORKLOAD = 1,
+	EXIT_USAGE = 2,
+	EXIT_CONFIG = 3,
+	EXIT_MISSING = 4,
+	EXIT_UNREADABLE = 5,
+	EXIT_PARTIAL = 6,
+	EXIT_GATE = 7,
+};
+
+/*
+ * The worse of two by the contract's order 130/143, 3, 4, 1, 7, 6, 0 (2 and 5 before all but
+ * signals).
+ */
+int exit_worse(int a, int b);
+
+enum opt_kind {
+	OPT_FLAG,
+	OPT_STR,
+	OPT_MAYBE,
+	OPT_LIST,
+	OPT_SECONDS,
+	OPT_INT,
+	OPT_ANSWER, /* refused; arg says what to write instead */
+	OPT_IDLE,   /* accepted, without effect */
+};
+
+struct opt {
+	const char *name; /* without "--"; NULL ends a table */
+	char letter;      /* 0 none */
+	enum opt_kind kind;
+	/* OPT_MAYBE: as OPT_STR, its value (behind '=' alone) may be left out and is "" then */
+	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
+	const char *arg; /* "DIR", for help */
+	/* NULL: a word of madengine's. It is parsed; help, completion and manuals leave it out. */
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *usage; /* "MODEL… | -- CMD ARG…" */
+	const char *about; /* one line */
+	const char *example;
+	/* argv[0] is the command's name */
+	int (*main)(const struct command *c, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+/* For scripts of ours: not in --help. */
+extern const struct command *const hidden_commands[];
+
+/*
+ * Where madengine means something else by a value (mad_words.c): may replace the option. False:
+ * there is nothing to store.
+ */
+bool mad_value(const struct opt *opts, const struct opt **o, const char *value);
+/* Whether the operand word is one more value of the option o in front of it. */
+bool mad_more_values(const struct opt *o, const char *word);
+/*
+ * Parses argv by the table and the common options (--help, -q, -v, --json when json is not NULL).
+ * Operands are returned in order; what follows the first "--" in *ret_rest (NULL when there is no
+ * "--"). Returns -1 to go on, else an exit code (help was printed, a usage error, or the working
+ * directory is gone, which is said).
+ */
+int cli_parse(const struct command *c, const struct opt *opts, bool *json, int argc, char **argv,
+	      struct strvec *operands, char ***ret_rest);
+/*
+ * Hands the option table of a command to fn, without running it: for completion and manuals. Works
+ * because every command parses its options before it does anything else.
+ */
+typedef void cli_described_fn(void *ctx, const struct command *c, const struct opt *opts,
+			      bool json);
+void cli_describe(const struct command *c, cli_described_fn *fn, void *ctx);
+/* A row of help: left, and text from column text_at, wrapped to lines of 80. */
+void cli_print_row(FILE *f, const char *left, const char *text, size_t text_at);
+/* What --help of a command prints. */
+extern bool cli_helped; /* it was printed, and nothing else was done */
+void cli_print_help(const struct command *c, const struct opt *opts, bool json);
+/* Prints "profrig COMMAND: words" and the hint to --help; returns EXIT_USAGE. */
+int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_problems(const struct problems *p);
+
+/* 1.24 ms, 1.84 kJ, 3.4 MB: three significant digits with an SI prefix. buf holds 32. */
+char *cli_si(double v, const char *unit, char *buf);
+
+/* 3.4M, 120K, powers of 1024. buf holds 32. */
+char *cli_bytes(int64_t v, char *buf);
+/* Prints the runs of a folder; exit code. */
+int list_runs(const char *dir, const struct run_filter *f, bool json);
+/* False, said, when word is no status of a run; NULL is fine. */
+bool cli_known_status(const struct command *c, const char *word);
+
+/*
+ * Text that a trace brought along, for a terminal: control bytes become '?', and what is longer
+ * than max bytes (0: any) ends in "…".
+ */
+void cli_put(FILE *f, const char *s, size_t max);
+
+/* Options of whoever chooses models of a package (mad.h), as rows of a table. */
+/* clang-format off */
+#define PACKAGE_OPTS(o) \
+	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \
+	  "models by name or tag: X, SCOPE/X, all, X:key=value" }, \
+	{ "additional-context", 'c', OPT_STR, &(o)->context, "TEXT", \
+	  "madengine's context, JSON or Python" }, \
+	{ "additional-context-file", 'f', OPT_STR, &(o)->context_file, "FILE", \
+	  "the same from a file; -c wins key by key" }, \
+	{ "lenient", 0, OPT_FLAG, &(o)->lenient, NULL, \
+	  "treat unknown keys of contexts and models.json as warnings" }
+#define PACKAGE_RUN_OPTS(o) \
+	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
+	  "take tools from this tools.json first" }, \
+	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
+	  "keep the run's own copy of the model" }
+/* What madengine's documentation shows beside them; docs/madengine.md has the table for people. */
+#define MAD_RUN_OPTS(o) \
+	{ "live-output", 'l', OPT_FLAG, &(o)->live, NULL, NULL }, \
+	{ "keep-alive", 0, OPT_FLAG, &(o)->keep, NULL, NULL }, \
+	{ "manifest-file", 'm', OPT_STR, &(o)->manifest, "FILE", NULL }, \
+	{ "sys-env-details", 0, OPT_IDLE, NULL, NULL, NULL }, \
+	{ "ignore-deprecated", 0, OPT_IDLE, NULL, NULL, NULL }, \
+	{ "cleanup-perf", 0, OPT_ANSWER, NULL, "a new --perf-csv FILE", NULL }, \
+	{ "clean-docker-cache", 0, OPT_ANSWER, NULL, \
+	  "'profrig build --clean-cache', then run", NULL }, \
+	{ "registry", 'r', OPT_ANSWER, NULL, "'profrig build --registry HOST', then run", NULL }, \
+	{ "manifest-output", 0, OPT_ANSWER, NULL, \
+	  "'profrig build --manifest-output FILE'", NULL }, \
+	{ "summary-output", 's', OPT_ANSWER, NULL, "--json", NULL }, \
+	{ "data-config", 0, OPT_ANSWER, NULL, "--config FILE with 'data:' (docs/data.md)", NULL }, \
+	{ "force-mirror-local", 0, OPT_ANSWER, NULL, "--set data[0].mirrorlocal=PATH", NULL }
+#define MAD_BUILD_OPTS(o) \
+	{ "live-output", 'l', OPT_FLAG, &(o)->rq.live, NULL, NULL }, \
+	{ "clean-docker-cache", 0, OPT_FLAG, &(o)->rq.no_cache, NULL, NULL }, \
+	{ "summary-output", 's', OPT_ANSWER, NULL, "--json", NULL }, \
+	{ "build-on-compute", 0, OPT_ANSWER, NULL, "'profrig build' on that node", NULL }
+/* clang-format on */
+
+/* A model of `run` whose image could not be built. All owned. */
+struct unbuilt {
+	char *word, *image, *dockerfile, *base, *why;
+};
+/* Options of run and plan. */
+struct run_options {
+	struct strvec tags; /* as given, commas and all */
+	const char *context, *context_file, *tools_config;
+	bool lenient, keep_model_dir;
+	const struct catalog *catalog; /* of pick_models; NULL */
+	struct strvec tools_dirs, config, sets, labels;
+	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
+	double timeout_s, idle_s; /* < 0 not given */
+	const char *record_start;
+	double record_after_s, record_for_s; /* 0 not given */
+	bool record_only;
+	double cooldown_s; /* between two runs */
+	long repeat;
+	const char *wrap_at;
+	bool privileged_profiling, force_tools;
+	bool live, keep, no_analyze, propagate, check, gate;
+	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
+	const char *overhead_budget;
+	bool bare;             /* this one is the baseline */
+	const char *only_tool; /* this one has but one tool; NULL */
+	bool skip_workload, all_archs;
+	bool json;
+	const char *manifest, *data_cache;
+	bool build;           /* first the images */
+	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
+	struct strvec names;  /* likewise what it calls the model; "" unknown */
+	VEC(double) builds_s; /* how long each took to build, NAN: not known */
+	double build_s;       /* of this one */
+	/* what each was made of, and from; "" unknown */
+	struct strvec dockerfiles, bases;
+	/* whose images could not be built for this command: they do not run, which is a result */
+	VEC(struct unbuilt) unbuilt;
+	int build_code;                /* what building came to: not all of it may have worked */
+	const char *dockerfile, *base; /* of this one; NULL */
+	char *manifest_context;        /* owned; NULL */
+	char *manifest_made;           /* by the build before the run; owned; NULL */
+};
+void run_options_init(struct run_options *o);
+void unbuilt_release(struct unbuilt *u);
+void run_options_release(struct run_options *o);
+/* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
+struct prepared {
+	struct tool_set tools;
+	struct runconf conf;
+	struct plan plan;
+	struct devices devices; /* of this machine */
+	const struct engine *engine;
+	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	double build_s; /* how long its image took to build, NAN: not known */
+	bool bare;
+	bool alone;         /* one of several tools */
+	struct strvec pins; /* a configured path, then what it led to (prepare_pins.c) */
+};
+#define MAX_RUN_JSON ((size_t)64 << 20)
+/*
+ * Whether a path is a run directory. It is held then (door.h), until this process ends: what is
+ * read and written in it goes through one descriptor.
+ */
+bool run_dir_held(const char *path);
+/* After the plan is made; then, before each further run, whether all lead there still. */
+void pins_take(struct prepared *p);
+bool pins_hold(const struct prepared *p);
+/* Of one path, in silence; also true when it is gone, or never was one of those. */
+bool pin_holds(const struct prepared *p, const char *path);
+/*
+ * What words (files, folders, names, tags) and o->tags stand for, as prepare takes it. The catalog
+ * is read when a word needs it, and is *ret_catalog then (owned; catalog_free), else NULL. -1 to go
+ * on, or an exit code (2, 3) after printing why. A word that nothing has is left to prepare.
+ */
+int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
+		struct catalog **ret_catalog, struct strvec *models);
+void catalog_free(struct catalog *cat);
+/* Words that are worth a warning, each printed once by this process. */
+void warn_once(const struct strvec *lines);
+/* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
+int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
+/* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
+void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
+/*
+ * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
+ * with command. p keeps addresses of its own parts: it must not move.
+ */
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p, struct problems *problems);
+/* What the options of run and plan ask of a configuration. cwd and o outlive it. */
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd);
+/* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
+int prepare_again(struct prepared *p);
+void prepared_release(struct prepared *p);
+
+/*
+ * Whether a run on host with this tool would start. When not, why (detail) and what would help
+ * (*ret_fix, never NULL).
+ */
+bool tool_works(const struct command *c, const struct strvec *dirs, const struct tool *tool,
+		struct strbuf *detail, const char **ret_fix);
+/* When nothing more is to be asked of it. */
+void tool_works_end(void);
+/* All tools, one a row, with what they need and whether they work here; NULL with an exit code. */
+struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
+			  int *ret_code);
+/* Everything about the tools of these names (NULL: all). Exit code. */
+int tools_print(const struct command *c, const struct strvec *dirs, const struct strvec *names,
+		bool json);
+
+enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
+
+/* What the user says of counters: --counters, --tau, --exact-units. */
+struct counter_options {
+	struct cfg file; /* the rules' texts */
+	struct counter_rules rules;
+};
+void counter_options_init(struct counter_options *o);
+void counter_options_release(struct counter_options *o);
+/*
+ * file: of --counters, tau: "none", "fit" or seconds; NULL when not given. -1 to go on, or an exit
+ * code (2, 3) after printing why.
+ */
+int counter_options_load(const struct command *c, const char *file, const char *tau,
+			 struct counter_options *ret);
+
+/* The driver: inputs → model → tables → files. */
+struct analyze_options {
+	struct analysis_opts analysis;
+	enum sink_choice sink;
+	long threads;          /* 0: as many as there are processors */
+	struct strvec only;    /* --analysis; empty = all */
+	struct strvec formats; /* empty = csv json folded html */
+	/* who shares which device: what a file says; reading adds what a run directory tells. For
+	 * one analysis at a time. */
+	struct topology *topology;
+	const char *output; /* absolute; what analyses write there is no input. May be NULL */
+	/* --reader: what files that are named are read with; NULL: what recognises them */
+	const struct reader *reader;
+	const char *dialect; /* of whatever that reader reads; NULL */
+	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
+	struct counter_rules *counters;
+	const char *window; /* --window; NULL: the run's own */
+	bool strict;
+	bool keep_args;
+	bool counters_first; /* an archive is streamed: its events need counters that are known */
+};
+void analyze_options_init(struct analyze_options *o);
+void analyze_options_release(struct analyze_options *o);
+
+/* Adds what a file says. 0, or 3 after printing everything that is wrong with it. */
+int topology_file_read(struct topology *tp, const char *path);
+
+/* --reader: -1 to go on, or 2 after saying what is wrong. text may be NULL. */
+int parse_reader(const struct command *c, const char *text, struct analyze_options *ret);
+/* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
+int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
+		   struct err *err);
+
+/* What a run directory says of its time and its tools. */
+struct rundir;
+void take_moments(const struct rundir *run, struct analysis_moments *mo);
+
+struct model;
+/*
+ * Reads run directories, trace files and directories into m (finished). What cannot be read is
+ * reported by log_error and stands in the model as a partial input with W_UNREADABLE; what is named
+ * twice counts once. Exit code 0, 2 (several runs, reported), 5 (nothing could be read) or 6. With
+ * a run directory among the inputs *ret_run_dir is its path (owned).
+ */
+int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times);
+/*
+ * What the inputs are read into besides the model: a profile that takes their events and
+ * hands their lanes on, or NULL.
+ * 0, or 2 after saying why they cannot be streamed though it was asked for.
+ */
+int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		      struct lane_reader lanes, struct profile **ret);
+/* A profile into m, by as many threads and ranks as there are. */
+struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
+				struct lane_reader lanes);
+/* Seconds since *at, which moves to now. */
+double analyze_lap_s(int64_t *at);
+/*
+ * The distinct run directories among the inputs (borrowed words), and an input that is none, NULL.
+ */
+size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other);
+/* Several runs as an ensemble into rep->dir, tables of rep included. Exit code. */
+int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep);
+/* Says why something was not written; advise: and what to do where a full disk is why. */
+void cli_write_failed(const struct err *err, bool advise);
+/*
+ * A run that has just ended, into its analysis/; code_so_far is that of the run without it. Exit
+ * code of the analysis alone.
+ */
+int analyze_run(const char *run_dir, int code_so_far, struct report *rep);
+/* Tables and reports of rep, all but the folder itself; exit code. */
+int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
+		  const struct strvec *formats);
+/* Under --strict: says what ended in exit 6. */
+int analyze_strict_code(const struct model *m);
+/*
+ * Reads, analyses, writes everything into out; what an earlier analysis left there goes. Several
+ * run directories become an ensemble. Fills *ret (release it) when not NULL; its dir is NULL when
+ * there was nothing to write. Returns an exit code, 4 when out cannot be written.
+ */
+int analyze_to(const struct strvec *inputs, const struct analyze_options *o, const char *out,
+	       struct report *ret);
+/*
+ * 0, or 4 after saying why dir cannot be made or written to: before anything is read, which may
+ * take long.
+ */
+int output_code(const char *dir);
+/* Half-written files that killed ones left in an output folder go, and are told of. */
+void output_sweep(const char *dir);
+/* 0, or 2 after naming the first that is no report format. */
+int formats_known(const struct strvec *formats);
+/* Writes the formats of a report; exit code. formats are known ones, none: all. */
+int write_formats(const struct report *r, const struct strvec *formats);
+/* Prints the path of the most telling of them. */
+void say_written(const struct report *r, const struct strvec *formats);
+
+/* A run without tools, for the next one to be compared with. */
+struct baseline {
+	char run_id[256];
+	double workload_s; /* NAN: there is none, or it did not end well */
+};
+
+/* Five lines on stderr after a run. rep may be empty. */
+/* The lines that close an analysis; what is missing even with -q. fresh: it was made just now, and
+ * not loaded. */
+void print_analysis(const struct report *rep, bool fresh);
+/* The same of what was only read: of a conversion. */
+void print_inputs(const struct model *m);
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
+		   const struct baseline *base);
+
+/*
+ * The ranks of this job. ranks_none.c is linked into profrig, which is always alone (NULL),
+ * ranks_mpi.c into profrig-mpi. At the end of the program; returns what it shall exit with.
+ */
+extern struct comm *cli_comm;
+struct comm *ranks_open(int *argc, char ***argv);
+int ranks_close(struct comm *c, int code);
+
+/*
+ * First of all in main. helper_none.c is linked into profrig; helper_exec.c into the static profrig
+ * of a portable build, which goes on as profrig-dynamic (and does not return) where the command may
+ * load libraries and that program starts.
+ */
+void helper_take_over(int argc, char **argv);
+
+/* The signal that came (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM) once they are caught, else 0. */
+extern volatile sig_atomic_t cli_interrupt;
+/* Whether SIGUSR1, SIGUSR2 came: they end nothing, the workload is told. */
+extern volatile sig_atomic_t cli_forward[2];
+void cli_catch_signals(void);
+/* contract: 143 after SIGTERM and SIGALRM, 130 after all others */
+int cli_interrupt_code(int sig);
+/*
+ * From now on a signal prints the words, takes half-written files away (temps.h) and ends profrig
+ * at once. NULL: it is noted, as before.
+ */
+void cli_exit_at_signal(const char *words);
+
+#endif

@@ -1,0 +1,555 @@
+/*
+ * analyze: inputs → tables and report. report: write the reports of a run or analysis directory
+ * again. info: what a trace is.
+ */
+#include "cli.h"
+#include "mad_report.h"
+#include "mail.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/log.h"
+#include "profrig/base/progress.h"
+#include "profrig/base/sort.h"
+#include "profrig/base/text.h"
+#include "profrig/model/model.h"
+#include "profrig/model/warnings.h"
+#include "profrig/readers/reader.h"
+
+static int parse_energy(const struct command *c, const char *integration, const char *attribution,
+			double max_gap_s, struct energy_opts *ret)
+{
+	static const char *const names[] = { "linear", "previous", "trapezoid" };
+
+	if (max_gap_s >= 0 && max_gap_s < 1e-9)
+		return cli_usage(c, "--max-gap wants at least a nanosecond");
+	ret->max_gap_ns = max_gap_s < 0     ? 0
+			  : max_gap_s < 9e9 ? (int64_t)(max_gap_s * 1e9)
+					    : INT64_MAX;
+	if (strcmp(attribution, "independent") == 0)
+		ret->independent = true;
+	else if (strcmp(attribution, "shared") != 0)
+		return cli_usage(c, "--attribution is shared or independent, not '%s'",
+				 attribution);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(integration, names[i]) == 0) {
+			ret->integration = (enum integration)i;
+			return -1;
+		}
+	return cli_usage(c, "--integration is linear, previous or trapezoid, not '%s'",
+			 integration);
+}
+
+static int parse_sink(const struct command *c, const char *name, enum sink_choice *ret)
+{
+	static const char *const names[] = { "auto", "model", "profile" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*ret = (enum sink_choice)i;
+			return -1;
+		}
+	return cli_usage(c, "--sink is auto, model or profile, not '%s'", name);
+}
+
+/* What stands behind "--" is an input like the others, whatever it begins with. */
+static void take_rest(char **rest, struct strvec *operands)
+{
+	for (; rest && *rest; rest++)
+		strvec_push(operands, *rest);
+}
+
+/* Lists given as one option or as several; one that names nothing is a mistake and not "all". */
+static int split_lists(const struct command *c, const char *option, const struct strvec *given,
+		       struct strvec *ret)
+{
+	for (size_t i = 0; i < given->nr; i++)
+		strvec_split(ret, given->v[i], ",");
+	return given->nr && !ret->nr ? cli_usage(c, "--%s names nothing", option) : -1;
+}
+
+static int parse_idle(const struct command *c, const struct strvec *given, struct idle_opts *ret)
+{
+	struct err err = ERR_INIT;
+
+	for (size_t i = 0; i < given->nr; i++)
+		if (idle_state(ret, given->v[i], &err) < 0)
+			return cli_usage(c, "--idle-power %.80s: %s", given->v[i], err.msg);
+	return -1;
+}
+
+static int analyze_and_say(const struct strvec *inputs, const struct analyze_options *o,
+			   const char *out, bool json)
+{
+	struct report rep = REPORT_INIT;
+	int code = analyze_to(inputs, o, out, &rep);
+
+	progress_end();
+	if (rep.dir && json)
+		fputs(rep.analysis_json, stdout);
+	else if (rep.dir && code != EXIT_MISSING)
+		say_written(&rep, &o->formats);
+	fflush(stdout);
+	print_analysis(&rep, true);
+	report_release(&rep);
+	return code;
+}
+
+static int analyze_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release)
+	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
+		      idle = STRVEC_INIT;
+	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
+	const char *counters = NULL, *tau = NULL, *topology = NULL, *reader = NULL;
+	struct counter_options co;
+	double max_gap_s = -1;
+	bool json = false;
+	char **rest;
+
+	analyze_options_init(&o);
+	counter_options_init(&co);
+	o.counters = &co.rules;
+	const struct opt opts[] = {
+		{ "output", 'o', OPT_STR, &out, "DIR", "where tables and report go" },
+		{ "analysis", 0, OPT_LIST, &only, "A,B,…", "only these ('profrig list analyses')" },
+		{ "format", 0, OPT_LIST, &formats, "F,…",
+		  "csv (always), json, folded, html (all of them)" },
+		{ "attribution", 0, OPT_STR, &attribution, "HOW",
+		  "shared (exact) or independent (double counting)" },
+		{ "topology", 0, OPT_STR, &topology, "FILE",
+		  "which processes share which device, in YAML or JSON (docs/energy.md)" },
+		{ "integration", 0, OPT_STR, &integration, "HOW",
+		  "of power: linear, previous or trapezoid" },
+		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
+		  "leave energy of longer sample gaps unattributed" },
+		{ "idle-power", 0, OPT_LIST, &idle, "W",
+		  "idle power to assume where none was measured: 90, or gpu0=90,cpu=20" },
+		{ "window", 0, OPT_STR, &o.window, "A:B",
+		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
+		  "':' for all of a run that recorded in windows" },
+		{ "sink", 0, OPT_STR, &sink, "KIND",
+		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
+		  "read the named files with this reader ('profrig list readers')" },
+		{ "threads", 0, OPT_INT, &o.threads, "N",
+		  "threads for reading (one for each processor)" },
+		{ "counters", 0, OPT_STR, &counters, "FILE",
+		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
+		{ "tau", 0, OPT_STR, &tau, "S|fit",
+		  "undo the low-pass filter of power readings; fit: with the time constant found "
+		  "in the data" },
+		{ "exact-units", 0, OPT_FLAG, &co.rules.exact_units, NULL,
+		  "count AMD's energy counters in their own steps of 2^-16 J" },
+		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "exit 6 at any warning" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
+	take_rest(rest, &inputs);
+	if (code < 0)
+		code = parse_energy(c, integration, attribution, max_gap_s, &o.analysis.energy);
+	if (code < 0)
+		code = parse_idle(c, &idle, &o.analysis.idle);
+	if (code < 0)
+		code = parse_sink(c, sink, &o.sink);
+	if (code < 0)
+		code = parse_reader(c, reader, &o);
+	if (code < 0)
+		code = counter_options_load(c, counters, tau, &co);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no input");
+	if (code < 0 && (!out || !*out))
+		code = cli_usage(c, "no output directory: -o DIR");
+	if (code < 0)
+		code = split_lists(c, "analysis", &only, &o.only);
+	if (code < 0)
+		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0 && topology && topology_file_read(o.topology, topology) != EXIT_DONE)
+		code = EXIT_CONFIG;
+	if (code < 0)
+		code = analyze_and_say(&inputs, &o, out, json);
+	analyze_options_release(&o);
+	counter_options_release(&co);
+	return code;
+}
+
+/* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
+ * analysed before, unless it was. */
+static int mail(const struct command *c, const struct strvec *inputs, struct analyze_options *o,
+		const char *output)
+{
+	if (o->formats.nr > 1)
+		return cli_usage(c, "--format mail goes alone");
+	for (size_t i = 0; i < inputs->nr; i++) {
+		CLEANUP(xfreep) char *done = fs_join(inputs->v[i], "analysis/analysis.json");
+		CLEANUP(xfreep) char *dir = fs_join(inputs->v[i], "analysis");
+		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT, none = STRVEC_INIT;
+		struct report rep = REPORT_INIT;
+		struct strvec formats = o->formats;
+		int64_t began = clock_monotonic_ns();
+
+		if (!run_dir_held(inputs->v[i]) || fs_exists(done))
+			continue;
+		strvec_push(&one, inputs->v[i]);
+		o->formats = none;
+		analyze_to(&one, o, dir, &rep);
+		o->formats = formats;
+		report_release(&rep);
+		run_note_analysis(inputs->v[i], (double)(clock_monotonic_ns() - began) / 1e9, NULL);
+	}
+	progress_end();
+	return report_mail(inputs, output);
+}
+
+static bool is_mail(const struct strvec *inputs, const struct strvec *formats)
+{
+	bool csv = inputs->nr && text_suffix(inputs->v[0], ".csv") && fs_is_file(inputs->v[0]);
+
+	return strvec_has(formats, "mail") ||
+	       (csv && (!formats->nr || (formats->nr == 1 && strvec_has(formats, "html"))));
+}
+
+static int report_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
+	const char *output = NULL;
+	struct mad_report mad = { NULL, NULL };
+	char **rest;
+	struct report rep = REPORT_INIT;
+	struct err err = ERR_INIT;
+	bool fresh = false;
+
+	analyze_options_init(&o);
+	const struct opt opts[] = {
+		{ "format", 0, OPT_LIST, &formats, "F,…",
+		  "csv, json, folded, html (all of these); mail: one file of several runs" },
+		{ "output", 'o', OPT_STR, &output, "FILE", "mail: where to write it" },
+		MAD_REPORT_OPTS(&mad),
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, NULL, argc, argv, &dirs, &rest);
+	if (code < 0)
+		code = mad_report_words(c, &mad, &dirs, &formats, &output);
+	take_rest(rest, &dirs);
+	if (code < 0)
+		code = split_lists(c, "format", &formats, &o.formats);
+	if (code < 0 && dirs.nr && is_mail(&dirs, &o.formats))
+		code = mail(c, &dirs, &o, output);
+	else if (code < 0 && output)
+		code = cli_usage(c, "-o goes with --format mail; other reports lie in the run");
+	if (code < 0 && dirs.nr != 1)
+		code = cli_usage(c, "one run or analysis directory is wanted");
+	if (code < 0 && formats_known(&o.formats) != EXIT_DONE)
+		code = EXIT_USAGE;
+	if (code < 0) {
+		const char *dir = dirs.v[0];
+		bool is_run = run_dir_held(dir);
+		CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
+		int r = report_load(analysis, &rep, &err);
+		if (r == 0) {
+			code = output_code(rep.dir);
+			if (code == EXIT_DONE)
+				code = write_formats(&rep, &o.formats);
+		} else if (is_run) {
+			code = analyze_to(&dirs, &o, analysis, &rep);
+			fresh = true;
+		} else {
+			if (r == -ENOENT && !fs_exists(dir))
+				log_error("there is no file or folder '%s'", dir);
+			else if (r == -ENOENT && fs_is_file(dir))
+				log_error("%s is a file: of a table there is a page (--format "
+					  "html) or a mail (--format mail), of a trace "
+					  "'profrig analyze'",
+					  dir);
+			else if (r == -ENOENT)
+				log_error("%s is neither a run directory nor an analysis", dir);
+			else
+				log_error("%s", err.msg);
+			code = EXIT_UNREADABLE;
+		}
+		progress_end();
+		if (rep.dir && code != EXIT_MISSING)
+			say_written(&rep, &o.formats);
+		fflush(stdout);
+		print_analysis(&rep, fresh);
+	}
+	report_release(&rep);
+	analyze_options_release(&o);
+	return code;
+}
+
+struct totals {
+	uint64_t tracks, spans, instants, samples, series, links;
+	int64_t first_ns, last_ns;
+	bool partial;
+};
+
+static struct totals totals_of(const struct model *m)
+{
+	struct totals t = { .tracks = m->tracks.nr, .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+
+	for (size_t i = 0; i < m->inputs.nr; i++) {
+		const struct input *in = &m->inputs.v[i];
+		t.spans += in->spans;
+		t.instants += in->instants;
+		t.samples += in->samples;
+		t.series += in->series;
+		t.partial |= in->partial;
+		t.first_ns = in->first_ns < t.first_ns ? in->first_ns : t.first_ns;
+		t.last_ns = in->last_ns > t.last_ns ? in->last_ns : t.last_ns;
+	}
+	t.links = m->links.nr;
+	if (t.first_ns > t.last_ns)
+		t.first_ns = t.last_ns = 0;
+	return t;
+}
+
+static const char *clock_name(enum trace_clock c)
+{
+	static const char *const names[] = { "own", "CLOCK_MONOTONIC", "CLOCK_REALTIME",
+					     "CLOCK_BOOTTIME" };
+
+	return names[c];
+}
+
+/* Tracks and series of one device come together mostly; the rest is for devices_unique. */
+static void device_add(struct strvec *devices, const char *id)
+{
+	if (*id && !(devices->nr && strcmp(devices->v[devices->nr - 1], id) == 0))
+		strvec_push(devices, id);
+}
+
+static void devices_unique(struct strvec *devices)
+{
+	size_t nr = 0;
+
+	strvec_sort(devices);
+	for (size_t i = 0; i < devices->nr; i++) {
+		if (nr && strcmp(devices->v[nr - 1], devices->v[i]) == 0)
+			free(devices->v[i]);
+		else
+			devices->v[nr++] = devices->v[i];
+	}
+	devices->nr = nr;
+	if (nr)
+		devices->v[nr] = NULL;
+}
+
+static void devices_of(const struct model *m, struct strvec *devices)
+{
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		device_add(devices, model_str(m, m->tracks.v[i].device));
+	for (size_t i = 0; i < m->series.nr; i++) {
+		struct counter_info ci = counter_info(m, (series_id)i);
+
+		device_add(devices, ci.device);
+	}
+	devices_unique(devices);
+}
+
+static void info_ranks_json(struct json_out *j, const struct model *m)
+{
+	CLEANUP(xfreep) int64_t *ranks = xreallocarray(NULL, m->tracks.nr + 1, sizeof(*ranks));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->tracks.nr; i++)
+		if (m->tracks.v[i].rank != RANK_NONE)
+			ranks[nr++] = m->tracks.v[i].rank;
+	sort_i64(ranks, nr);
+	json_arr(j, "ranks");
+	for (size_t i = 0; i < nr; i++)
+		if (i == 0 || ranks[i - 1] != ranks[i])
+			json_i64(j, NULL, ranks[i]);
+	json_end(j);
+}
+
+static void info_warnings_json(struct json_out *j, const struct model *m)
+{
+	static const char *const severity[] = { "note", "warning", "error" };
+
+	json_arr(j, "warnings");
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		json_obj(j, NULL);
+		json_str(j, "code", m->warnings.v[i].code);
+		json_str(j, "severity", severity[m->warnings.v[i].severity]);
+		json_u64(j, "count", m->warnings.v[i].count);
+		json_str(j, "text", m->warnings.v[i].text);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* links: whether they were kept, and so can be counted. */
+static void info_json(const struct model *m, bool links)
+{
+	struct json_out j;
+	struct totals t = totals_of(m);
+	const struct input *in = m->inputs.nr ? &m->inputs.v[0] : NULL;
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
+
+	devices_of(m, &devices);
+	json_out_init(&j, stdout, 2);
+	json_obj(&j, NULL);
+	json_str(&j, "format", in ? in->format : NULL);
+	json_str(&j, "reader", in ? in->reader : NULL);
+	json_bool(&j, "partial", t.partial);
+	json_u64(&j, "tracks", t.tracks);
+	json_u64(&j, "spans", t.spans);
+	json_u64(&j, "instants", t.instants);
+	json_u64(&j, "samples", t.samples);
+	json_u64(&j, "series", t.series);
+	if (links)
+		json_u64(&j, "links", t.links);
+	else
+		json_nil(&j, "links");
+	json_i64(&j, "start_ns", t.first_ns);
+	json_i64(&j, "end_ns", t.last_ns);
+	json_arr(&j, "devices");
+	for (size_t i = 0; i < devices.nr; i++)
+		json_str(&j, NULL, devices.v[i]);
+	json_end(&j);
+	info_ranks_json(&j, m);
+	json_obj(&j, "clock");
+	json_str(&j, "kind", in ? clock_name(in->clock) : NULL);
+	json_f64(&j, "resolution_hz", in ? in->resolution_hz : 0);
+	json_bool(&j, "realtime_anchor", in && in->has_realtime_anchor);
+	if (in && in->has_realtime_anchor) {
+		json_i64(&j, "anchor_own_ns", in->anchor_own_ns);
+		json_i64(&j, "anchor_realtime_ns", in->anchor_realtime_ns);
+	}
+	json_end(&j);
+	json_obj(&j, "definitions");
+	for (size_t i = 0; in && i < in->facts.nr; i++)
+		json_i64(&j, in->facts.v[i].key, in->facts.v[i].value);
+	json_end(&j);
+	info_warnings_json(&j, m);
+	json_end(&j);
+	putchar('\n');
+}
+
+/* One input; what its file says of itself is somebody else's text. */
+static void info_input(const struct input *in)
+{
+	bool any = in->first_ns <= in->last_ns;
+	char a[32];
+
+	cli_put(stdout, in->path, 0);
+	fputs("\n  format    ", stdout);
+	cli_put(stdout, in->format ? in->format : in->reader, 0);
+	printf(" (reader %s)%s\n", in->reader, in->partial ? ", PARTIAL" : "");
+	printf("  clock     %s, %s\n", clock_name(in->clock),
+	       cli_si(in->resolution_hz, "ticks/s", a));
+	printf("  time      %s from %" PRId64 " to %" PRId64 " ns\n",
+	       cli_si(any ? (double)(in->last_ns - in->first_ns) / 1e9 : 0, "s", a),
+	       any ? in->first_ns : 0, any ? in->last_ns : 0);
+	printf("  content   %" PRIu64 " spans, %" PRIu64 " instants, %" PRIu64
+	       " samples in %" PRIu64 " series, %" PRIu64 " tracks\n",
+	       in->spans, in->instants, in->samples, in->series, in->tracks);
+	for (size_t k = 0; k < in->facts.nr; k++)
+		printf("%s%s %" PRId64, k % 6 == 0 ? (k ? "\n            " : "  records   ") : ", ",
+		       in->facts.v[k].key, in->facts.v[k].value);
+	if (in->facts.nr)
+		putchar('\n');
+}
+
+static void info_text(const struct model *m, bool links)
+{
+	CLEANUP(strvec_release) struct strvec devices = STRVEC_INIT;
+
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		info_input(&m->inputs.v[i]);
+	devices_of(m, &devices);
+	if (links)
+		printf("links       %zu\n", m->links.nr);
+	else
+		puts("links       not counted, as this was too large to be kept (--sink model)");
+	for (size_t i = 0; i < devices.nr; i++) {
+		fputs(i ? ", " : "devices     ", stdout);
+		cli_put(stdout, devices.v[i], 0);
+		fputs(i + 1 == devices.nr ? "\n" : "", stdout);
+	}
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		printf("warning     %s ×%" PRIu64 ": ", m->warnings.v[i].code,
+		       m->warnings.v[i].count);
+		cli_put(stdout, m->warnings.v[i].text, 0);
+		putchar('\n');
+	}
+}
+
+/* What is larger than memory is counted as it comes by. */
+static int info_print(const struct strvec *inputs, struct analyze_options *o, bool json)
+{
+	struct model *m = model_new();
+	struct analysis_opts ao = { 0 };
+	struct report_timings times = { 0 };
+	struct profile *p = NULL;
+	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p);
+
+	o->counters_first = p != NULL;
+	if (code == EXIT_DONE)
+		code = analyze_read(inputs, o, m, &ao, NULL, &times);
+	progress_end();
+	if (code == EXIT_DONE || code == EXIT_PARTIAL) {
+		if (json)
+			info_json(m, !p);
+		else
+			info_text(m, !p);
+	}
+	fflush(stdout);
+	if (code == EXIT_PARTIAL)
+		print_inputs(m);
+	profile_free(p);
+	model_free(m);
+	return code;
+}
+
+static int info_main(const struct command *c, int argc, char **argv)
+{
+	struct analyze_options o;
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	const char *sink = "auto", *reader = NULL;
+	bool json = false;
+	char **rest;
+
+	analyze_options_init(&o);
+	const struct opt opts[] = {
+		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
+		  "read the named files with this reader ('profrig list readers')" },
+		{ "sink", 0, OPT_STR, &sink, "KIND",
+		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		{ "threads", 0, OPT_INT, &o.threads, "N",
+		  "threads for reading (one for each processor)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
+	take_rest(rest, &inputs);
+	if (code < 0)
+		code = parse_sink(c, sink, &o.sink);
+	if (code < 0)
+		code = parse_reader(c, reader, &o);
+	if (code < 0 && !inputs.nr)
+		code = cli_usage(c, "no input");
+	if (code < 0)
+		code = info_print(&inputs, &o, json);
+	analyze_options_release(&o);
+	return code;
+}
+
+extern const struct command cmd_analyze, cmd_report, cmd_info;
+const struct command cmd_analyze = { "analyze", "INPUT… -o DIR",
+				     "run directories and traces → tables and a report",
+				     "profrig analyze traces.otf2 -o out", analyze_main };
+const struct command cmd_report = { "report", "DIR | RUN… | TABLE.csv…",
+				    "write the reports of a run or analysis again",
+				    "profrig report runs/latest --format html", report_main };
+const struct command cmd_info = { "info", "INPUT…",
+				  "format, clock, counts, devices and warnings of a trace",
+				  "profrig info traces.otf2 --json", info_main };

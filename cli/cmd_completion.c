@@ -1,0 +1,469 @@
+/*
+ * completion: scripts for shells, and what they ask.
+ *
+ * The scripts know nothing: they hand the words of the line to `profrig __complete WORD…`, the last
+ * of which is being typed, and show what it prints, a candidate a line with a tab and words about
+ * it. A line ":files" or ":dirs" leaves the rest to the shell. So every shell has every command and
+ * option that there is, from the tables they are parsed by.
+ */
+#include "cli.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/text.h"
+#include "profrig/readers/reader.h"
+#include "profrig/sampler/sampler.h"
+
+#define MAX_RUNS 200
+
+static const char bash_script[] =
+	"# bash completion of profrig\n"
+	"_profrig() {\n"
+	"	local line cur=${COMP_WORDS[COMP_CWORD]}\n"
+	"	COMPREPLY=()\n"
+	"	while IFS= read -r line; do\n"
+	"		case $line in\n"
+	"		:files) compopt -o filenames 2>/dev/null\n"
+	"			while IFS= read -r line; do COMPREPLY+=(\"$line\"); done "
+	"< <(compgen -f -- \"$cur\") ;;\n"
+	"		:dirs) compopt -o filenames 2>/dev/null\n"
+	"			while IFS= read -r line; do COMPREPLY+=(\"$line\"); done "
+	"< <(compgen -d -- \"$cur\") ;;\n"
+	"		*) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
+	"		esac\n"
+	"	done < <(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+	"2>/dev/null)\n"
+	"}\n"
+	"complete -F _profrig profrig\n";
+
+static const char zsh_script[] =
+	"#compdef profrig\n"
+	"# zsh completion of profrig\n"
+	"_profrig() {\n"
+	"	local line name rest\n"
+	"	local -a found\n"
+	"	for line in \"${(@f)$(\"${words[1]}\" __complete \"${(@)words[2,CURRENT]}\" "
+	"2>/dev/null)}\"; do\n"
+	"		case $line in\n"
+	"		'') ;;\n"
+	"		:files) rest=_files ;;\n"
+	"		:dirs) rest='_files -/' ;;\n"
+	"		*)\n"
+	"			name=${${line%%$'\\t'*}//:/\\\\:}\n"
+	"			if [[ $line == *$'\\t'* ]]; then\n"
+	"				found+=(\"$name:${line#*$'\\t'}\")\n"
+	"			else\n"
+	"				found+=(\"$name\")\n"
+	"			fi ;;\n"
+	"		esac\n"
+	"	done\n"
+	"	(( ${#found} )) && _describe -V profrig found && return\n"
+	"	${=rest}\n"
+	"}\n"
+	"if [ \"$funcstack[1]\" = _profrig ]; then\n"
+	"	_profrig \"$@\"\n"
+	"else\n"
+	"	compdef _profrig profrig\n"
+	"fi\n";
+
+static const char fish_script[] =
+	"# fish completion of profrig\n"
+	"function __profrig_complete\n"
+	"	set -l words (commandline -opc) (commandline -ct)\n"
+	"	for line in ($words[1] __complete $words[2..-1] 2>/dev/null)\n"
+	"		switch $line\n"
+	"			case ':files'\n"
+	"				__fish_complete_path (commandline -ct)\n"
+	"			case ':dirs'\n"
+	"				__fish_complete_directories (commandline -ct)\n"
+	"			case '*'\n"
+	"				echo $line\n"
+	"		end\n"
+	"	end\n"
+	"end\n"
+	"complete -c profrig -f -a '(__profrig_complete)'\n";
+
+/* --- what could stand here --- */
+
+struct asking {
+	const char *cur;   /* what is typed so far */
+	size_t skip;       /* of it: what a candidate stands behind, as in "a,b,c" */
+	size_t operands;   /* how many stand before it */
+	const char *first; /* of them; NULL */
+	struct strvec out;
+};
+
+/* about: NULL none; its first line. */
+static void offer(struct asking *a, const char *word, const char *about)
+{
+	size_t n = about ? strcspn(about, "\n") : 0;
+
+	if (strncmp(word, a->cur + a->skip, strlen(a->cur + a->skip)) != 0)
+		return;
+	strvec_pushf(&a->out, "%.*s%s%s%.*s", (int)a->skip, a->cur, word, n ? "\t" : "", (int)n,
+		     about ? about : "");
+}
+
+static void offer_words(struct asking *a, const char *list)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+
+	strvec_split(&words, list, " ");
+	for (size_t i = 0; i < words.nr; i++)
+		offer(a, words.v[i], NULL);
+}
+
+static void offer_files(struct asking *a)
+{
+	strvec_push(&a->out, ":files");
+}
+
+static void offer_dirs(struct asking *a)
+{
+	strvec_push(&a->out, ":dirs");
+}
+
+static void offer_tools(struct asking *a)
+{
+	CLEANUP(strvec_release) struct strvec none = STRVEC_INIT;
+	struct tool_set ts;
+
+	if (tool_set_load(&ts, &none, NULL) < 0)
+		return;
+	for (size_t i = 0; i < ts.tools.nr; i++)
+		offer(a, ts.tools.v[i]->name, ts.tools.v[i]->about);
+	tool_set_release(&ts);
+}
+
+/* Behind the last comma; what stands before it is not offered again. */
+static void offer_list(struct asking *a, void (*offer_each)(struct asking *a))
+{
+	CLEANUP(strvec_release) struct strvec used = STRVEC_INIT;
+	const char *list = a->cur + a->skip, *comma = strrchr(list, ',');
+	CLEANUP(xfreep) char *before = xstrndup(list, comma ? (size_t)(comma - list) : 0);
+
+	a->skip = comma ? (size_t)(comma + 1 - a->cur) : a->skip;
+	strvec_split(&used, before, ",");
+	offer_each(a);
+	for (size_t i = a->out.nr; i-- > 0;) {
+		const char *name = a->out.v[i] + a->skip;
+		CLEANUP(xfreep) char *plain = xstrndup(name, strcspn(name, "\t"));
+
+		if (strvec_has(&used, plain))
+			strvec_remove(&a->out, i);
+	}
+}
+
+static void offer_tool_list(struct asking *a)
+{
+	offer_list(a, offer_tools);
+}
+
+static void offer_samplers(struct asking *a)
+{
+	offer(a, "auto", "the GPUs");
+	for (size_t i = 0; samplers[i]; i++)
+		offer(a, samplers[i]->name, samplers[i]->about);
+}
+
+static void offer_sampler_list(struct asking *a)
+{
+	offer_list(a, offer_samplers);
+}
+
+static void offer_models(struct asking *a)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct catalog cat = { .models = VEC_INIT };
+
+	if (catalog_load_files(&cat, cwd, NULL) < 0)
+		return;
+	for (size_t i = 0; i < cat.models.nr; i++)
+		offer(a, cat.models.v[i].name, cat.models.v[i].about);
+	catalog_release(&cat);
+}
+
+static void offer_runs(struct asking *a)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	runs_names("runs", &names, NULL);
+	if (names.nr)
+		offer(a, "runs/latest", NULL);
+	for (size_t i = 0; i < names.nr && i < MAX_RUNS; i++) {
+		CLEANUP(xfreep) char *path = fs_join("runs", names.v[i]);
+
+		offer(a, path, NULL);
+	}
+}
+
+/* RUN start|stop|mark|status */
+static void offer_ctl(struct asking *a)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+
+	if (a->operands == 1)
+		offer_words(a, "start stop mark status");
+	if (a->operands > 0)
+		return;
+	offer(a, "latest", "the run that began last");
+	runs_names("runs", &names, NULL);
+	for (size_t i = 0; i < names.nr && i < MAX_RUNS; i++)
+		offer(a, names.v[i], NULL);
+}
+
+static void offer_engines(struct asking *a)
+{
+	offer(a, "auto", "a container engine when there is an image");
+	for (size_t i = 0; engines[i]; i++)
+		offer(a, engines[i]->name, engines[i]->about);
+}
+
+static void offer_readers(struct asking *a)
+{
+	for (size_t i = 0; readers[i]; i++)
+		offer(a, readers[i]->name, readers[i]->about);
+}
+
+static void offer_analyses(struct asking *a)
+{
+	for (size_t i = 0; analyses[i]; i++)
+		offer(a, analyses[i]->name, analyses[i]->about);
+}
+
+static void offer_reports(struct asking *a)
+{
+	for (size_t i = 0; writers[i]; i++)
+		offer(a, writers[i]->name, writers[i]->about);
+}
+
+static void offer_sources(struct asking *a)
+{
+	offer(a, "auto", "the GPUs");
+	for (size_t i = 0; samplers[i]; i++)
+		offer(a, samplers[i]->name, samplers[i]->about);
+}
+
+static void offer_statuses(struct asking *a)
+{
+	for (int i = 0; i <= RUN_SKIPPED; i++)
+		offer(a, run_status_name((enum run_status)i), NULL);
+}
+
+static const struct {
+	const char *command, *option; /* command NULL: of any */
+	void (*offer)(struct asking *a);
+	const char *words;
+} values[] = {
+	{ "plan", "format", NULL, "text json sh" },
+	{ NULL, "format", offer_reports, NULL },
+	{ NULL, "source", offer_sources, NULL },
+	{ NULL, "storage", NULL, "every change" },
+	{ NULL, "compat", NULL, "madengine" },
+	{ NULL, "tools", offer_tool_list, NULL },
+	{ NULL, "tool", offer_tools, NULL },
+	{ NULL, "model", offer_models, NULL },
+	{ NULL, "engine", offer_engines, NULL },
+	{ NULL, "status", offer_statuses, NULL },
+	{ NULL, "reader", offer_readers, NULL },
+	{ NULL, "analysis", offer_analyses, NULL },
+	{ "sample", "source", offer_sampler_list, NULL },
+	{ "sample", "storage", NULL, "every change" },
+	{ NULL, "sink", NULL, "auto model profile" },
+	{ NULL, "integration", NULL, "linear previous trapezoid" },
+	{ NULL, "attribution", NULL, "shared independent" },
+};
+
+/* Where no row says what an option takes, the word that stands for it in --help does. */
+static void offer_value(struct asking *a, const struct command *c, const struct opt *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		if (strcmp(values[i].option, o->name) != 0 ||
+		    (values[i].command && strcmp(values[i].command, c->name) != 0))
+			continue;
+		if (values[i].offer)
+			values[i].offer(a);
+		else
+			offer_words(a, values[i].words);
+		return;
+	}
+	if (o->arg && strstr(o->arg, "DIR"))
+		offer_dirs(a);
+	else if (o->arg && strstr(o->arg, "FILE"))
+		offer_files(a);
+}
+
+static const struct {
+	const char *command;
+	void (*offer)(struct asking *a);
+	bool files, dirs;
+} operands[] = {
+	{ "run", offer_models, true, false },   { "plan", offer_models, true, false },
+	{ "build", offer_models, true, false }, { "discover", offer_models, false, false },
+	{ "analyze", offer_runs, true, false }, { "report", offer_runs, true, false },
+	{ "info", offer_runs, true, false },    { "convert", offer_runs, true, false },
+	{ "ctl", offer_ctl, false, false },     { "mark", NULL, false, false },
+	{ "prune", NULL, false, true },         { "doctor", NULL, false, false },
+	{ "sample", NULL, false, false },
+};
+
+/* "a|b|c" as usage is what may stand there. */
+static bool offer_usage(struct asking *a, const struct command *c)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+
+	if (!strchr(c->usage, '|') || !islower((unsigned char)*c->usage))
+		return false;
+	strvec_split(&words, c->usage, "|\n ");
+	if (a->operands && strcmp(a->first, "tool") == 0)
+		offer_tools(a);
+	/* NAME… stands for what the user thinks of */
+	for (size_t i = 0; i < words.nr && !a->operands; i++)
+		if (islower((unsigned char)*words.v[i]))
+			offer(a, words.v[i], NULL);
+	return true;
+}
+
+static void offer_operand(struct asking *a, const struct command *c)
+{
+	if (offer_usage(a, c))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(operands); i++) {
+		if (strcmp(operands[i].command, c->name) != 0)
+			continue;
+		if (operands[i].offer)
+			operands[i].offer(a);
+		if (operands[i].dirs)
+			offer_dirs(a);
+		if (operands[i].files)
+			offer_files(a);
+		return;
+	}
+	offer_files(a);
+}
+
+/* --- the line --- */
+
+static void offer_options(struct asking *a, const struct opt *opts, bool json)
+{
+	for (; opts && opts->name; opts++) {
+		CLEANUP(xfreep) char *word = xasprintf("--%s", opts->name);
+
+		if (opts->help)
+			offer(a, word, opts->help);
+	}
+	if (json)
+		offer(a, "--json", "print JSON");
+	offer(a, "--help", "explain it");
+	offer(a, "--quiet", "errors only");
+	offer(a, "--verbose", "say more");
+}
+
+static const struct opt *option_of(const struct opt *opts, const char *word)
+{
+	bool is_long = !strncmp(word, "--", 2);
+
+	for (; opts && opts->name; opts++)
+		if (is_long ? !strcmp(opts->name, word + 2)
+			    : word[0] == '-' && word[1] && word[1] == opts->letter && !word[2])
+			return opts->kind == OPT_FLAG ? NULL : opts;
+	return NULL;
+}
+
+struct line {
+	struct asking *a;
+	char *const *words; /* behind the command; the last is a->cur */
+	size_t nr;
+};
+
+static void described(void *ctx, const struct command *c, const struct opt *opts, bool json)
+{
+	struct line *l = ctx;
+	struct asking *a = l->a;
+	const char *prev = l->nr > 1 ? l->words[l->nr - 2] : "";
+	const struct opt *o = option_of(opts, prev);
+	const char *eq = !strncmp(a->cur, "--", 2) ? strchr(a->cur, '=') : NULL;
+
+	for (size_t i = 0; i + 1 < l->nr; i++)
+		if (!strcmp(l->words[i], "--")) {
+			offer_files(a);
+			return;
+		}
+	for (size_t i = 0; i + 1 < l->nr; i++) {
+		if (*l->words[i] == '-' || (i > 0 && option_of(opts, l->words[i - 1])))
+			continue;
+		a->first = a->operands++ ? a->first : l->words[i];
+	}
+	/* bash makes words of "--engine=docker" and of "--engine=": three, and two. */
+	if (!strcmp(prev, "=") && l->nr > 2) {
+		o = option_of(opts, l->words[l->nr - 3]);
+	} else if (!strcmp(a->cur, "=") && o) {
+		a->cur = "";
+	} else if (eq) {
+		CLEANUP(xfreep) char *name = xstrndup(a->cur, (size_t)(eq - a->cur));
+
+		o = option_of(opts, name);
+		a->skip = (size_t)(eq + 1 - a->cur);
+	}
+	if (o)
+		offer_value(a, c, o);
+	else if (*a->cur == '-')
+		offer_options(a, opts, json);
+	else
+		offer_operand(a, c);
+}
+
+static int complete_main(const struct command *self, int argc, char **argv)
+{
+	struct asking a = { .cur = argc > 1 ? argv[argc - 1] : "", .out = STRVEC_INIT };
+	int at = 1;
+
+	(void)self;
+	while (at < argc - 1 && argv[at][0] == '-')
+		at++;
+	if (at >= argc - 1) {
+		for (size_t i = 0; commands[i]; i++)
+			offer(&a, commands[i]->name, commands[i]->about);
+		if (*a.cur == '-')
+			offer_words(&a, "--help --version --quiet --verbose");
+	}
+	for (size_t i = 0; at < argc - 1 && commands[i]; i++) {
+		struct line l = { &a, argv + at + 1, (size_t)(argc - at - 1) };
+
+		if (!strcmp(commands[i]->name, argv[at]))
+			cli_describe(commands[i], described, &l);
+	}
+	for (size_t i = 0; i < a.out.nr; i++)
+		puts(a.out.v[i]);
+	strvec_release(&a.out);
+	return EXIT_DONE;
+}
+
+static int completion_main(const struct command *c, int argc, char **argv)
+{
+	static const struct {
+		const char *shell, *script;
+	} shells[] = { { "bash", bash_script }, { "zsh", zsh_script }, { "fish", fish_script } };
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	char **rest;
+	int code = cli_parse(c, NULL, NULL, argc, argv, &words, &rest);
+
+	if (code >= 0)
+		return code;
+	for (size_t i = 0; words.nr == 1 && i < ARRAY_LEN(shells); i++)
+		if (!strcmp(shells[i].shell, words.v[0])) {
+			fputs(shells[i].script, stdout);
+			return EXIT_DONE;
+		}
+	return cli_usage(c, "name a shell: bash, zsh or fish");
+}
+
+extern const struct command cmd_completion, cmd_complete;
+const struct command cmd_completion = { "completion", "bash|zsh|fish",
+					"print what makes a shell complete profrig's words",
+					"source <(profrig completion bash)", completion_main };
+const struct command cmd_complete = { "__complete", "WORD…", "what may stand there", "",
+				      complete_main };

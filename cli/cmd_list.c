@@ -1,0 +1,669 @@
+/*
+ * list: the registries and catalogues, straight from their tables. doctor: what works here, and
+ * what would fix the rest.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "profrig/base/dynlib.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/json_out.h"
+#include "profrig/base/log.h"
+#include "profrig/base/num.h"
+#include "profrig/base/proc.h"
+#include "profrig/data/data.h"
+#include "profrig/engine/engine_image.h"
+#include "profrig/model/warnings.h"
+#include "profrig/readers/reader.h"
+#include "profrig/report/convert.h"
+#include "profrig/sampler/sampler.h"
+
+/* What a list is made from; code is the exit status when it cannot be made. */
+struct asked {
+	const struct command *command;
+	const struct strvec *tools_dirs;
+	bool json;
+	int code;
+};
+
+static struct table *list_tools(struct asked *a)
+{
+	return tools_table(a->command, a->tools_dirs, a->json, &a->code);
+}
+
+static struct table *two_columns(const char *name)
+{
+	struct table *t = table_new(name);
+
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	return t;
+}
+
+static void two(struct table *t, const char *name, const char *about)
+{
+	table_str(t, name);
+	table_str(t, about);
+	table_row(t);
+}
+
+static struct table *list_engines(struct asked *unused)
+{
+	struct table *t = two_columns("engines");
+
+	(void)unused;
+	for (size_t i = 0; engines[i]; i++)
+		two(t, engines[i]->name, engines[i]->about);
+	return t;
+}
+
+static struct table *list_samplers(struct asked *unused)
+{
+	struct table *t = table_new("samplers");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "vendor", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; samplers[i]; i++) {
+		table_str(t, samplers[i]->name);
+		table_str(t, samplers[i]->vendor);
+		table_str(t, samplers[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_readers(struct asked *unused)
+{
+	struct table *t = table_new("readers");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "dialects", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; readers[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
+
+		for (const char *const *d = readers[i]->dialects; d && *d; d++)
+			strbuf_addf(&dialects, "%s%s", dialects.len ? "," : "", *d);
+		table_str(t, readers[i]->name);
+		table_str(t, readers[i]->suffixes);
+		table_str(t, dialects.buf);
+		table_str(t, readers[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_analyses(struct asked *unused)
+{
+	struct table *t = table_new("analyses");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "tables", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; analyses[i]; i++) {
+		table_str(t, analyses[i]->name);
+		table_str(t, analyses[i]->tables);
+		table_str(t, analyses[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_reports(struct asked *unused)
+{
+	struct table *t = two_columns("reports");
+
+	(void)unused;
+	for (size_t i = 0; writers[i]; i++)
+		two(t, writers[i]->name, writers[i]->about);
+	two(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
+	return t;
+}
+
+static struct table *list_converters(struct asked *unused)
+{
+	struct table *t = table_new("converters");
+
+	(void)unused;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "files", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; converters[i]; i++) {
+		CLEANUP(strbuf_release) struct strbuf files = STRBUF_INIT;
+
+		for (size_t k = 0; converters[i]->suffixes[k]; k++)
+			strbuf_addf(&files, "%s%s", k ? " " : "", converters[i]->suffixes[k]);
+		table_str(t, converters[i]->name);
+		table_str(t, files.buf);
+		table_str(t, converters[i]->about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_models(struct asked *a)
+{
+	struct catalog cat;
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+
+	if (catalog_load(&cat, cwd, &err) < 0) {
+		log_error("%s", err.msg);
+		a->code = EXIT_CONFIG;
+		return NULL;
+	}
+	struct table *t = table_new("models");
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "tags", TABLE_STR, NULL);
+	table_col(t, "image", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	table_col(t, "file", TABLE_STR, NULL);
+	for (size_t i = 0; i < cat.models.nr; i++) {
+		CLEANUP(strbuf_release) struct strbuf tags = STRBUF_INIT;
+		for (size_t k = 0; k < cat.models.v[i].tags.nr; k++)
+			strbuf_addf(&tags, "%s%s", k ? "," : "", cat.models.v[i].tags.v[k]);
+		table_str(t, cat.models.v[i].name);
+		table_str(t, tags.buf);
+		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
+		table_str(t, cat.models.v[i].about ? cat.models.v[i].about : "");
+		table_str(t, cat.models.v[i].path);
+		table_row(t);
+	}
+	catalog_release(&cat);
+	return t;
+}
+
+static struct table *list_options(struct asked *unused)
+{
+	struct table *t = table_new("options");
+
+	(void)unused;
+	table_col(t, "key", TABLE_STR, NULL);
+	table_col(t, "type", TABLE_STR, NULL);
+	table_col(t, "default", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; schema_table[i].path; i++) {
+		table_str(t, schema_table[i].path);
+		table_str(t,
+			  schema_table[i].choices ? schema_table[i].choices : schema_table[i].type);
+		table_str(t, schema_table[i].def ? schema_table[i].def : "");
+		table_str(t, schema_table[i].about);
+		table_row(t);
+	}
+	return t;
+}
+
+static struct table *list_warnings(struct asked *unused)
+{
+	static const char *const severity[] = { "note", "warning", "error" };
+	struct table *t = table_new("warnings");
+
+	(void)unused;
+	table_col(t, "code", TABLE_STR, NULL);
+	table_col(t, "severity", TABLE_STR, NULL);
+	table_col(t, "about", TABLE_STR, NULL);
+	for (size_t i = 0; warning_table[i].code; i++) {
+		table_str(t, warning_table[i].code);
+		table_str(t, severity[warning_table[i].severity]);
+		table_str(t, warning_table[i].about);
+		table_row(t);
+	}
+	for (size_t i = 0; run_warning_table[i].code; i++) {
+		table_str(t, run_warning_table[i].code);
+		table_str(t, "run");
+		table_str(t, run_warning_table[i].about);
+		table_row(t);
+	}
+	return t;
+}
+
+/* Empty for 0, which is "not known" in all of these. */
+static void number_cell(struct table *t, double v)
+{
+	char buf[32] = "";
+
+	if (v > 0)
+		num_fmt_f64(buf, v);
+	table_str(t, buf);
+}
+
+static struct table *list_counters(struct asked *unused)
+{
+	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
+	static const char *const quantities[] = { "other", "energy", "power" };
+	static const char *const columns[] = { "match",    "kind",     "quantity", "unit",
+					       "scale",    "max_rate", "period_s", "tau_hint_s",
+					       "step_raw", "step" };
+	struct table *t = table_new("counters");
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		table_col(t, columns[i], TABLE_STR, NULL);
+	for (const struct counter_fact *f = counter_facts; f->pattern; f++) {
+		table_str(t, f->pattern);
+		table_str(t, kinds[f->kind]);
+		table_str(t, quantities[f->quantity]);
+		table_str(t, f->unit);
+		number_cell(t, f->scale);
+		number_cell(t, f->max_rate);
+		number_cell(t, f->period_s);
+		number_cell(t, f->tau_hint_s);
+		number_cell(t, f->step_raw);
+		number_cell(t, f->step);
+		table_row(t);
+	}
+	return t;
+}
+
+/* Has options and columns of its own: list_runs.c. */
+static struct table *no_table(struct asked *unused)
+{
+	(void)unused;
+	return NULL;
+}
+
+static const struct {
+	const char *kind;
+	struct table *(*make)(struct asked *a); /* NULL after telling why */
+} kinds[] = {
+	{ "tools", list_tools },
+	{ "engines", list_engines },
+	{ "samplers", list_samplers },
+	{ "readers", list_readers },
+	{ "analyses", list_analyses },
+	{ "reports", list_reports },
+	{ "converters", list_converters },
+	{ "models", list_models },
+	{ "options", list_options },
+	{ "warnings", list_warnings },
+	{ "runs", no_table },
+	{ "counters", list_counters },
+};
+
+static void table_json(const struct table *t)
+{
+	struct json_out j;
+
+	json_out_init(&j, stdout, 2);
+	json_arr(&j, NULL);
+	for (size_t r = 0; r < table_rows(t); r++) {
+		json_obj(&j, NULL);
+		for (size_t k = 0; k < table_cols(t); k++)
+			json_str(&j, table_column(t, k)->name, table_get_str(t, r, k));
+		json_end(&j);
+	}
+	json_end(&j);
+	putchar('\n');
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize w;
+
+	return isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static int list_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release) struct strvec what = STRVEC_INIT, dirs = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec labels = STRVEC_INIT;
+	struct run_filter filter = { .sizes = true };
+	const char *runs_dir = "runs";
+	bool json = false;
+	char **rest;
+	const struct opt opts[] = {
+		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
+		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "runs: of this folder (./runs)" },
+		{ "status", 0, OPT_STR, &filter.status, "STATUS", "runs: that ended so" },
+		{ "model", 0, OPT_STR, &filter.model, "NAME", "runs: of this model" },
+		{ "tool", 0, OPT_STR, &filter.tool, "NAME", "runs: with this tool" },
+		{ "label", 0, OPT_LIST, &labels, "K[=V]", "runs: with this label (repeatable)" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &what, &rest);
+
+	if (code >= 0)
+		return code;
+	if (what.nr == 1 && !strcmp(what.v[0], "tool"))
+		return cli_usage(c, "list tool wants a NAME: 'profrig list tools' has them all");
+	if (what.nr > 1 && !strcmp(what.v[0], "tool")) {
+		strvec_remove(&what, 0);
+		return tools_print(c, &dirs, &what, json);
+	}
+	if (what.nr == 1 && !strcmp(what.v[0], "tools") && log_level() >= 2 && !json)
+		return tools_print(c, &dirs, NULL, false);
+	filter.labels = labels;
+	if (what.nr == 1 && !strcmp(what.v[0], "runs"))
+		return cli_known_status(c, filter.status) ? list_runs(runs_dir, &filter, json)
+							  : EXIT_USAGE;
+	for (size_t i = 0; what.nr == 1 && i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].kind, what.v[0]) == 0) {
+			struct asked a = { c, &dirs, json, EXIT_DONE };
+			struct table *t = kinds[i].make(&a);
+			if (!t)
+				return a.code;
+			if (json)
+				table_json(t);
+			else
+				table_write_text(t, stdout, 0, terminal_width());
+			table_free(t);
+			return EXIT_DONE;
+		}
+	const char *names[ARRAY_LEN(kinds) + 1] = { NULL };
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		names[i] = kinds[i].kind;
+	if (what.nr > 1)
+		return cli_usage(c, "one list at a time, not '%s' and '%s'", what.v[0], what.v[1]);
+	const char *near = what.nr ? cfg_did_you_mean(what.v[0], names) : NULL;
+	if (near)
+		return cli_usage(c, "there is no list of '%s'; did you mean '%s'?", what.v[0],
+				 near);
+	return cli_usage(c, "say what: %s", c->usage);
+}
+
+/* doctor */
+
+/* A command for a package manager that is not here fixes nothing. */
+static bool can_be_run(const char *fix)
+{
+	static const char *const managers[] = { "apt-get", "dnf" };
+	bool asks = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(managers); i++) {
+		CLEANUP(xfreep) char *at = NULL;
+
+		if (!strstr(fix, managers[i]))
+			continue;
+		at = fs_which(managers[i], getenv("PATH"));
+		if (at)
+			return true;
+		asks = true;
+	}
+	return !asks;
+}
+
+static void finding(struct table *t, const char *kind, const char *name, bool ok,
+		    const char *detail, const char *fix)
+{
+	table_str(t, ok ? "ok" : "no");
+	table_str(t, kind);
+	table_str(t, name);
+	table_str(t, detail);
+	table_str(t, ok || !fix || !can_be_run(fix) ? "" : fix);
+	table_str(t, "");
+	table_row(t);
+}
+
+static bool doctor_engine(struct table *t, const struct engine *e)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT, errs = STRBUF_INIT;
+	struct proc_exit how = { 0 };
+	struct err err = ERR_INIT;
+
+	if (!e->container) {
+		finding(t, "engine", e->name, true, e->about, NULL);
+		return true;
+	}
+	e->probe(&argv);
+	int r = proc_capture(argv.v, 10000, 4096, &out, &errs, &how, &err);
+	bool ok = r == 0 && how.code == 0;
+	strbuf_rtrim(&out);
+	strbuf_rtrim(&errs);
+	char *nl = strchr(errs.buf, '\n');
+	if (nl)
+		*nl = 0;
+	const char *words = ok ? out.buf : r < 0 ? err.msg : errs.buf;
+	finding(t, "engine", e->name, ok, words, engine_remedy(e, words));
+	return ok;
+}
+
+/* What `build` can do with an engine that answers. */
+static void doctor_builder(struct table *t, const struct image_engine *e)
+{
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct proc_exit how = { 0 };
+
+	e->build_probe(&argv);
+	bool runs = proc_capture(argv.v, 10000, 1 << 20, &out, NULL, &how, NULL) == 0;
+	bool secrets = runs && how.code == 0 && strstr(out.buf, "--secret");
+	finding(t, "builder", e->name, secrets,
+		secrets ? "builds images, with secrets that stay out of them"
+			: "builds images, but none that need secrets (no BuildKit); podman "
+			  "builds these too",
+		"apt-get install docker-buildx || apt-get install docker-buildx-plugin");
+}
+
+/* A portable profrig on a machine whose libraries it cannot use: what that takes away. */
+static bool doctor_libraries(struct table *t)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *detail = NULL;
+
+	if (dynlib_possible(&err) == 0)
+		return true;
+	detail =
+		xasprintf("%s; the samplers nvml and rocm_smi and data sets from web servers are "
+			  "lacking. A system with glibc 2.31 or newer, such as Debian 11, has them",
+			  err.msg);
+	finding(t, "program", "libraries", false, detail, NULL);
+	return false;
+}
+
+static void doctor_transfer(struct table *t, bool libraries)
+{
+	struct err err = ERR_INIT;
+	bool ok = data_transfer_works(&err) == 0;
+
+	finding(t, "data", "libcurl", ok, ok ? "data sets from web servers and S3" : err.msg,
+		libraries ? "apt-get install libcurl4" : NULL);
+}
+
+static void doctor_sampler(struct table *t, const struct sampler *s)
+{
+	struct err err = ERR_INIT;
+	struct sampler_opts so = { .device = "all", .period_s = 0.1 };
+	bool ok = s->probe(&so, &err) == 0;
+
+	finding(t, "sampler", s->name, ok, ok ? s->about : err.msg, NULL);
+}
+
+static void doctor_gpu(struct table *t, const struct gpu *g, const char *why, const char *driver)
+{
+	CLEANUP(xfreep) char *id = xasprintf("%s gpu%d", gpu_vendor_name(g->vendor), g->index);
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
+
+	strbuf_addstr(&detail, g->name);
+	if (*g->arch && !strstr(g->name, g->arch))
+		strbuf_addf(&detail, ", %s", g->arch);
+	if (g->memory_bytes > 0)
+		strbuf_addf(&detail, ", %.0f GiB", (double)g->memory_bytes / (1 << 30));
+	if (*g->pci)
+		strbuf_addf(&detail, ", pci %s", g->pci);
+	if (*driver)
+		strbuf_addf(&detail, ", %s %s", g->vendor == GPU_AMD ? "ROCm" : "driver", driver);
+	if (*why)
+		strbuf_addf(&detail, "; %s", why);
+	finding(t, "gpu", id, !*why, detail.buf, "");
+}
+
+/* One row for each GPU; none is a row too, since people look for it. */
+static void doctor_gpus(struct table *t)
+{
+	CLEANUP(devices_release) struct devices d;
+
+	devices_find(&d, devices_root());
+	if (!*devices_root())
+		devices_ask_nvml(&d);
+	for (size_t i = 0; i < d.gpus.nr; i++) {
+		bool amd = d.gpus.v[i].vendor == GPU_AMD;
+
+		doctor_gpu(t, &d.gpus.v[i], amd ? d.amd_why : d.nvidia_why,
+			   amd ? d.rocm : d.driver);
+	}
+	if (!d.gpus.nr) {
+		CLEANUP(xfreep) char *why = xasprintf("%s; %s", d.amd_why, d.nvidia_why);
+
+		finding(t, "gpu", "none", false, why, "");
+	}
+}
+
+static void doctor_tool(struct table *t, const struct command *c, const struct strvec *dirs,
+			const struct tool *tool)
+{
+	CLEANUP(strbuf_release) struct strbuf detail = STRBUF_INIT;
+	const char *fix;
+	bool ok = tool_works(c, dirs, tool, &detail, &fix);
+
+	finding(t, "tool", tool->name, ok, !ok ? detail.buf : tool->about ? tool->about : "", fix);
+}
+
+/* A row for each tool; for people those of a vendor whose GPUs are not here have one together. */
+static void doctor_tools(struct table *t, const struct command *c, const struct strvec *dirs,
+			 const struct tool_set *ts, bool all)
+{
+	CLEANUP(devices_release) struct devices d;
+	size_t absent[GPU_NVIDIA + 1] = { 0 };
+
+	devices_find(&d, devices_root());
+	for (size_t i = 0; i < ts->tools.nr; i++) {
+		const struct tool *tool = ts->tools.v[i];
+		enum gpu_vendor v = gpu_vendor_of(tool->vendor);
+
+		if (!all && v != GPU_NONE && !devices_usable(&d, v, NULL) &&
+		    !tool->problems.lines.nr)
+			absent[v]++;
+		else
+			doctor_tool(t, c, dirs, tool);
+	}
+	for (enum gpu_vendor v = GPU_AMD; v <= GPU_NVIDIA; v++) {
+		const char *name = v == GPU_AMD ? "AMD" : "NVIDIA", *why = NULL;
+		CLEANUP(xfreep) char *row = xasprintf("%zu for %s", absent[v], name);
+		CLEANUP(xfreep) char *detail = NULL;
+
+		if (!absent[v])
+			continue;
+		devices_usable(&d, v, &why);
+		detail = xasprintf("%s; 'profrig list tools' names them", why);
+		finding(t, "tools", row, false, detail, "");
+	}
+}
+
+/* For people: the command that fixes a thing stands with what is wrong with it. */
+static void doctor_text(const struct table *t)
+{
+	static const char *const columns[] = { "state", "kind", "name", "detail" };
+	struct table *text = table_new("doctor");
+
+	for (size_t c = 0; c < ARRAY_LEN(columns); c++)
+		table_col(text, columns[c], TABLE_STR, NULL);
+	for (size_t r = 0; r < table_rows(t); r++) {
+		const char *detail = table_get_str(t, r, 3), *fix = table_get_str(t, r, 4);
+		bool ended = *detail && strchr(".?!", detail[strlen(detail) - 1]);
+		CLEANUP(xfreep)
+		char *both = xasprintf("%s%s Fix: %s", detail, ended ? "" : ".", fix);
+		for (size_t c = 0; c < 3; c++)
+			table_str(text, table_get_str(t, r, c));
+		table_str(text, *fix ? both : detail);
+		table_row(text);
+	}
+	table_write_text(text, stdout, 0, terminal_width());
+	table_free(text);
+}
+
+static int doctor_main(const struct command *c, int argc, char **argv)
+{
+	CLEANUP(strvec_release)
+	struct strvec operands = STRVEC_INIT, dirs = STRVEC_INIT;
+	bool json = false, container = false, fix = false;
+	const char *runs_dir = "runs";
+	char **rest;
+	struct tool_set ts;
+	const struct opt opts[] = {
+		{ "tools-dir", 0, OPT_LIST, &dirs, "DIR",
+		  "look for tools here first (repeatable)" },
+		{ "output", 'o', OPT_STR, &runs_dir, "DIR", "where run directories are (./runs)" },
+		{ "fix", 0, OPT_FLAG, &fix, NULL,
+		  "finish off killed runs and remove what they left" },
+		{ 0 },
+	};
+	int code = cli_parse(c, opts, &json, argc, argv, &operands, &rest);
+
+	if (code < 0 && operands.nr)
+		code = cli_usage(c, "'%s': nothing is to be named", operands.v[0]);
+	if (code >= 0)
+		return code;
+	code = load_tools(c, &dirs, &ts);
+	if (code != EXIT_DONE)
+		return code;
+	tool_set_all(&ts);
+	struct table *t = table_new("doctor");
+	table_col(t, "state", TABLE_STR, NULL);
+	table_col(t, "kind", TABLE_STR, NULL);
+	table_col(t, "name", TABLE_STR, NULL);
+	table_col(t, "detail", TABLE_STR, NULL);
+	table_col(t, "fix", TABLE_STR, NULL);
+	table_col(t, "bytes", TABLE_STR, NULL); /* of leftovers */
+	CLEANUP(xfreep) char *lib = run_lib_dir();
+	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
+	bool there = access(agent, X_OK) == 0;
+	finding(t, "agent", "profrig-init", there,
+		there ? lib : "neither beside this program nor in ../lib/profrig from it",
+		"make install");
+	bool open = proc_may_trace();
+	finding(t, "host", "verdicts", !open,
+		open ? "not protected: a workload with CAP_SYS_PTRACE, as root has, may change "
+		       "what is said of it; in a container, or as a user, it cannot"
+		     : "a workload cannot change what is said of it",
+		NULL);
+	for (size_t i = 0; engines[i]; i++) {
+		const struct image_engine *builder = image_engine_find(engines[i]->name);
+		bool answers = doctor_engine(t, engines[i]);
+
+		container |= answers && engines[i]->container;
+		if (answers && builder)
+			doctor_builder(t, builder);
+	}
+	doctor_transfer(t, doctor_libraries(t));
+	doctor_gpus(t);
+	for (size_t i = 0; samplers[i]; i++)
+		doctor_sampler(t, samplers[i]);
+	doctor_tools(t, c, &dirs, &ts, json);
+	tool_works_end();
+	tool_set_release(&ts);
+	finding(t, "page", "report.html", page_html(NULL) != NULL,
+		page_html(NULL) ? "interactive page built in"
+				: "plain tables only; the page is built with node and npm",
+		"make PAGE=1");
+	doctor_leftovers(t, runs_dir, fix);
+	if (json)
+		table_json(t);
+	else
+		doctor_text(t);
+	table_free(t);
+	if (!json && !container)
+		puts("\nno container engine answers, so runs use the host");
+	return EXIT_DONE;
+}
+
+extern const struct command cmd_list, cmd_doctor;
+const struct command cmd_list = {
+	"list",
+	"tools|engines|samplers|readers|analyses|reports|converters|models|options|warnings|"
+	"runs|counters | tool NAME…",
+	"list tools, engines, runs, …", "profrig list tools", list_main
+};
+const struct command cmd_doctor = { "doctor", "",
+				    "what works on this machine, and what would fix the rest",
+				    "profrig doctor", doctor_main };

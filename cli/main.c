@@ -1,0 +1,330 @@
+/*
+ * profrig: the command table and the way in.
+ */
+#include "cli.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <locale.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/base/cfg.h"
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/progress.h"
+#include "profrig/base/redact.h"
+#include "profrig/base/temps.h"
+#include "profrig/base/xalloc.h"
+#include "profrig/config/runconf.h"
+#include "profrig/devices/devices.h"
+#include "profrig/readers/reader.h"
+#include "profrig/sampler/sampler.h"
+
+#define THREAD_STACK ((size_t)512 << 10)
+
+extern const struct command cmd_run, cmd_plan, cmd_analyze, cmd_report, cmd_info, cmd_convert,
+	cmd_list, cmd_prune, cmd_doctor, cmd_ctl, cmd_mark, cmd_sample, cmd_completion,
+	cmd_complete, cmd_man, cmd_discover, cmd_build;
+
+const struct command *const commands[] = {
+	&cmd_run,  &cmd_plan,    &cmd_discover,   &cmd_build, &cmd_analyze, &cmd_report,
+	&cmd_info, &cmd_convert, &cmd_list,       &cmd_prune, &cmd_doctor,  &cmd_ctl,
+	&cmd_mark, &cmd_sample,  &cmd_completion, NULL,
+};
+const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
+
+volatile sig_atomic_t cli_interrupt;
+static const char *volatile last_words; /* NULL: a signal is noted and nothing else */
+static bool on_terminal;                /* a line of progress may stand there */
+
+volatile sig_atomic_t cli_forward[2];
+
+int cli_interrupt_code(int sig)
+{
+	return 128 + (sig == SIGTERM || sig == SIGALRM ? SIGTERM : SIGINT);
+}
+
+/* Schedulers warn of the end of the time this way: that is the workload's to know. */
+static void on_user_signal(int sig)
+{
+	cli_forward[sig == SIGUSR2] = 1;
+}
+
+static void on_signal(int sig)
+{
+	const char *words = last_words;
+
+	if (words) {
+		ssize_t r = on_terminal ? write(2, "\n", 1) : 0;
+
+		r += write(2, words, strlen(words));
+		(void)r;
+		temps_remove();
+		_exit(cli_interrupt_code(sig));
+	}
+	cli_interrupt = sig;
+}
+
+void cli_catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal }, was;
+	struct sigaction user = { .sa_handler = on_user_signal };
+
+	on_terminal = isatty(2);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGQUIT, &sa, NULL);
+	sigaction(SIGALRM, &sa, NULL);
+	sigaction(SIGUSR1, &user, NULL);
+	sigaction(SIGUSR2, &user, NULL);
+	/* Ignored when nohup started us, so that the end of the terminal is not ours. */
+	if (sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+}
+
+void cli_exit_at_signal(const char *words)
+{
+	last_words = words;
+}
+
+static void print_help(FILE *f)
+{
+	fputs("profrig: profiled model runs, and where their time and energy went\n\n"
+	      "usage: profrig COMMAND [options]\n\n",
+	      f);
+	for (size_t i = 0; commands[i]; i++)
+		cli_print_row(f, commands[i]->name, commands[i]->about, 14);
+	fputs("\nprofrig COMMAND --help explains one. First steps:\n"
+	      "  profrig doctor                      what works on this machine\n"
+	      "  profrig run examples/mlp            a profiled run\n"
+	      "  profrig run --tools cpu_power -- ./program\n",
+	      f);
+}
+
+static void print_version(void)
+{
+	printf("profrig %s\nengines:", PROFRIG_VERSION);
+	for (size_t i = 0; engines[i]; i++)
+		printf(" %s", engines[i]->name);
+	printf("\nsamplers:");
+	for (size_t i = 0; samplers[i]; i++)
+		printf(" %s", samplers[i]->name);
+	printf("\nreaders:");
+	for (size_t i = 0; readers[i]; i++)
+		printf(" %s", readers[i]->name);
+	printf("\nreports:");
+	for (size_t i = 0; writers[i]; i++)
+		printf(" %s", writers[i]->name);
+	putchar('\n');
+	printf("page: %s\n",
+	       page_html(NULL) ? "built in" : "not built in (PAGE=0): reports are plain tables");
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[32];
+	size_t n = 0;
+
+	for (; commands[n] && n < ARRAY_LEN(names) - 1; n++)
+		names[n] = commands[n]->name;
+	names[n] = NULL;
+	const char *near = cfg_did_you_mean(word, names);
+	if (strcmp(word, "database") == 0)
+		log_error("'database' is madengine's: here it is 'mongoimport --db DB "
+			  "--collection NAME --type csv --headerline --file perf.csv'");
+	else if (near)
+		log_error("unknown command '%s'; did you mean '%s'?", word, near);
+	else
+		log_error("unknown command '%s'; 'profrig --help' lists them", word);
+	return EXIT_USAGE;
+}
+
+/*
+ * A standard stream that the caller closed would be the number of the next file that is opened, and
+ * progress would be written into that. What is printed for nobody to read stays an error, hence
+ * O_RDONLY for it.
+ */
+static void open_standard_streams(void)
+{
+	static const int flags[] = { O_RDONLY, O_RDONLY, O_WRONLY };
+
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+			_exit(EXIT_MISSING);
+}
+
+/*
+ * What stands in the caller's variables may be spelled out on a command line, which goes into plans
+ * and run.json. Short ones, and paths of files that hold a secret, are none. Base64 may begin with
+ * a '/' too, so a path is what leads to something.
+ */
+static void learn_secrets(void)
+{
+	for (char **e = environ; *e; e++) {
+		size_t n = strcspn(*e, "=");
+		CLEANUP(xfreep) char *name = xstrndup(*e, n);
+		const char *value = (*e)[n] ? *e + n + 1 : "";
+
+		if (strlen(value) >= REDACT_SURE && !(*value == '/' && fs_exists(value)) &&
+		    runconf_is_secret_name(name))
+			redact_learn(value);
+	}
+}
+
+struct comm *cli_comm;
+
+/* With ranks: not all commands are done together, and rank 0 alone speaks. */
+static int ranks_check(const char *command)
+{
+	if (comm_alone(cli_comm) || strcmp(command, "analyze") == 0)
+		return EXIT_DONE;
+	log_error("%d ranks only do 'analyze' together; run 'profrig %s' without mpirun",
+		  cli_comm->size, command);
+	return EXIT_USAGE;
+}
+
+/* Nothing was started that would have to be ended in order: a signal ends them there and then. */
+static bool only_reads_and_writes(const struct command *c)
+{
+	return c == &cmd_analyze || c == &cmd_report || c == &cmd_info || c == &cmd_convert;
+}
+
+#define MORE_MEMORY "leave it more memory (other programs, ulimit -v)"
+
+/* Until a command knows better: where memory ends it has done nothing that stays. */
+static void plan_last_words(const struct command *c)
+{
+	if (only_reads_and_writes(c))
+		xalloc_last_words("what was not finished is not there; leave it more memory (other "
+				  "programs, ulimit -v), or give it fewer inputs",
+				  EXIT_UNREADABLE);
+	else
+		xalloc_last_words(MORE_MEMORY, EXIT_MISSING);
+}
+
+static char out_buffer[1 << 16];
+
+static bool is_pipe_without_reader(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
+/* What could not be printed is no success. */
+static int printed(const struct command *c, int code)
+{
+	bool results = (c == &cmd_run || c == &cmd_build) && !cli_helped;
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	/* as with "doctor | head"; where a run or an image lies is no list to be cut */
+	if (!results && is_pipe_without_reader(STDOUT_FILENO))
+		return code;
+	log_error("cannot write to standard output");
+	return code ? code : EXIT_WORKLOAD;
+}
+
+static int command_run(const struct command *c, int argc, char **argv)
+{
+	int code = ranks_check(c->name);
+
+	plan_last_words(c);
+	if (only_reads_and_writes(c) && comm_alone(cli_comm)) {
+		cli_catch_signals();
+		cli_exit_at_signal(
+			"profrig: interrupted: what was not finished is not there, run it again\n");
+	}
+	if (code == EXIT_DONE)
+		code = c->main(c, argc, argv);
+	progress_end();
+	return printed(c, code);
+}
+
+static int cli_main(int argc, char **argv)
+{
+	int level = 1, at = 1;
+
+	for (; at < argc && argv[at][0] == '-'; at++) {
+		if (strcmp(argv[at], "-q") == 0 || strcmp(argv[at], "--quiet") == 0)
+			level = 0;
+		else if (strcmp(argv[at], "-v") == 0 || strcmp(argv[at], "--verbose") == 0)
+			level = level < 2 ? 2 : 3;
+		else if (strcmp(argv[at], "-vv") == 0)
+			level = 3;
+		else
+			break;
+	}
+	if (comm_rank(cli_comm) > 0)
+		level = -1;
+	log_setup(level, isatty(2));
+	progress_setup(level <= 0 ? 0 : log_terminal() ? 2 : 1);
+	if (at >= argc) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[at], "--version") == 0) {
+		print_version();
+		return printed(NULL, EXIT_DONE);
+	}
+	if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
+	    strcmp(argv[at], "help") == 0) {
+		print_help(stdout);
+		return printed(NULL, EXIT_DONE);
+	}
+	if (argv[at][0] == '-') {
+		log_error("unknown option '%s'; 'profrig --help' shows the commands", argv[at]);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, argv[at]) == 0)
+			return command_run(commands[i], argc - at, argv + at);
+	for (size_t i = 0; hidden_commands[i]; i++)
+		if (strcmp(hidden_commands[i]->name, argv[at]) == 0)
+			return command_run(hidden_commands[i], argc - at, argv + at);
+	return unknown_command(argv[at]);
+}
+
+/* Threads have what the stack may grow to (ulimit -s), however little that is. */
+static void give_threads_room(void)
+{
+	pthread_attr_t attr;
+	size_t n;
+
+	if (pthread_getattr_default_np(&attr) != 0)
+		return;
+	if (pthread_attr_getstacksize(&attr, &n) == 0 && n < THREAD_STACK &&
+	    pthread_attr_setstacksize(&attr, THREAD_STACK) == 0)
+		pthread_setattr_default_np(&attr);
+	pthread_attr_destroy(&attr);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	helper_take_over(argc, argv);
+	xalloc_last_words(MORE_MEMORY, EXIT_MISSING);
+	give_threads_room();
+	open_standard_streams();
+	xalloc_last_act(temps_remove);
+	signal(SIGPIPE, SIG_IGN);
+	/* where memory ends a document is not taken for a bad one */
+	json_set_alloc_funcs(xmalloc, free);
+	/* lines go out whole, also where both outputs are one file */
+	setvbuf(stdout, out_buffer, _IOLBF, sizeof(out_buffer));
+	learn_secrets();
+	if (*devices_root())
+		door_leave_out(devices_root());
+	/* So that a file at its limit (ulimit -f) is an error with words: EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
+	cli_comm = ranks_open(&argc, &argv);
+	code = cli_main(argc, argv);
+	return ranks_close(cli_comm, code);
+}

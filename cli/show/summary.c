@@ -1,0 +1,599 @@
+/*
+ * Some lines that close a run or an analysis, on stderr: what happened, where time went, where
+ * energy went, what was collected or read, what of it is missing and why, where to look.
+ */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profrig/base/door.h"
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/text.h"
+#include "profrig/model/warnings.h"
+
+/* none: words where no call was recorded. */
+static void where_time(const struct report *rep, const char *none)
+{
+	const struct table *t = table_set_find(&rep->tables, "functions");
+	int scope = t ? table_find_col(t, "scope") : -1;
+	int name = t ? table_find_col(t, "name") : -1;
+	int share = t ? table_find_col(t, "share") : -1;
+	int ns = t ? table_find_col(t, "exclusive_ns") : -1;
+	size_t rows = scope >= 0 && name >= 0 && share >= 0 && ns >= 0 ? table_rows(t) : 0;
+	size_t shown = 0;
+
+	fputs("  time    ", stderr);
+	for (size_t r = 0; r < rows && shown < 3; r++) {
+		char b[32];
+		if (shown && strcmp(table_get_str(t, r, (size_t)scope),
+				    table_get_str(t, 0, (size_t)scope)) != 0)
+			break;
+		fputs(shown++ ? ", " : "", stderr);
+		cli_put(stderr, table_get_str(t, r, (size_t)name), 40);
+		fprintf(stderr, " %s (%.1f %%)",
+			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
+			100 * table_get_f64(t, r, (size_t)share));
+	}
+	fprintf(stderr, "%s\n", shown ? "" : none);
+}
+
+#define SAID_LINES 5
+#define SAID_TAIL ((size_t)16 << 10)
+
+/* The last lines that are not blank of a file, first to last; a line cut in front is left out. */
+static void last_words(const char *path, struct strvec *ret)
+{
+	CLEANUP(xfclosep) FILE *f = path ? door_fopen(path, "re") : NULL;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+	char text[SAID_TAIL + 1];
+	int64_t size = path ? fs_size(path) : 0;
+	bool cut = size > (int64_t)SAID_TAIL;
+
+	if (!f || (cut && fseeko(f, (off_t)(size - (int64_t)SAID_TAIL), SEEK_SET) < 0))
+		return;
+	text[fread(text, 1, SAID_TAIL, f)] = '\0';
+	strvec_split(&lines, text, "\n");
+	for (size_t i = lines.nr > SAID_LINES ? lines.nr - SAID_LINES : 0; i < lines.nr; i++) {
+		char *line = lines.v[i];
+
+		if (cut && i == 0 && lines.nr > 1)
+			continue;
+		if (strlen(line) > 160)
+			line[160] = '\0';
+		/* What a progress bar draws over is a blank for us. */
+		for (char *s = line; *s; s++)
+			*s = strchr("\t\r", *s) ? ' ' : *s;
+		strvec_push(ret, line);
+	}
+}
+
+/* file: where it stands; NULL: a later line says so. */
+static void say_line(const char *head, const char *line, const char *file)
+{
+	fputs(head, stderr);
+	cli_put(stderr, line, 0);
+	if (file)
+		fprintf(stderr, " (%s)", file);
+	fputc('\n', stderr);
+}
+
+/*
+ * A failed run shows what the failing step said last: its error output, else its output. Live, it
+ * stands right above.
+ */
+static bool said_last(const struct prepared *p, const struct run_result *r,
+		      const struct report *rep)
+{
+	if (r->status == RUN_SUCCESS || r->status == RUN_PARTIAL)
+		return false;
+	for (size_t i = p->plan.steps.nr; i-- > 0;) {
+		const struct plan_step *s = &p->plan.steps.v[i];
+		CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+		const char *from = s->err;
+
+		if (r->failed_step ? i + 1 != r->failed_step : s->kind == STEP_POST)
+			continue;
+		last_words(from, &lines);
+		if (!lines.nr)
+			last_words(from = s->out, &lines);
+		for (size_t k = 0; k < lines.nr && !p->conf.live; k++)
+			say_line(k ? "          " : "  said    ", lines.v[k],
+				 k + 1 < lines.nr ? NULL : fs_below(p->run_dir, from));
+		if (lines.nr)
+			return !table_set_find(&rep->tables, "functions");
+	}
+	return false;
+}
+
+/* Text of a column of the counters table for one series; "" when it is not there. */
+static const char *counter_fact(const struct table *counters, const char *series,
+				const char *column)
+{
+	int name = counters ? table_find_col(counters, "series") : -1;
+	int col = counters ? table_find_col(counters, column) : -1;
+
+	for (size_t r = 0; name >= 0 && col >= 0 && r < table_rows(counters); r++)
+		if (strcmp(table_get_str(counters, r, (size_t)name), series) == 0)
+			return table_get_str(counters, r, (size_t)col);
+	return "";
+}
+
+/* An integrated power is not worth a word where the same device has an energy counter. */
+static bool outranked(const struct table *totals, const struct table *counters, size_t row)
+{
+	if (strcmp(counter_fact(counters, table_get_str(totals, row, 0), "kind"), "gauge") != 0)
+		return false;
+	for (size_t r = 0; r < table_rows(totals); r++)
+		if (strcmp(table_get_str(totals, r, 1), table_get_str(totals, row, 1)) == 0 &&
+		    !isnan(table_get_f64(totals, r, 3)) &&
+		    strcmp(counter_fact(counters, table_get_str(totals, r, 0), "kind"),
+			   "cumulative") == 0)
+			return true;
+	return false;
+}
+
+/* What a counter drew in the idle time around the workload, which its total has too. */
+static double idle_j(const struct report *rep, const struct table *totals, size_t row)
+{
+	const struct table *t = table_set_find(&rep->tables, "idle_power");
+	int col = t ? table_find_col(t, "idle_j") : -1;
+
+	for (size_t r = 0; col >= 0 && r < table_rows(t); r++)
+		if (strcmp(table_get_str(t, r, 0), table_get_str(totals, row, 0)) == 0 &&
+		    strcmp(table_get_str(t, r, 1), table_get_str(totals, row, 1)) == 0)
+			return table_get_f64(t, r, (size_t)col);
+	return 0;
+}
+
+/* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
+static void where_energy(const struct report *rep, const char *none)
+{
+	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
+			   *cs = table_set_find(&rep->tables, "counters");
+	size_t shown = 0, left = 0;
+
+	fputs("  energy  ", stderr);
+	for (size_t r = 0; t && r < table_rows(t); r++) {
+		char b[32];
+		const char *counter = table_get_str(t, r, 0);
+		if (strcmp(table_get_str(t, r, 2), "host") != 0 || isnan(table_get_f64(t, r, 3)) ||
+		    outranked(t, cs, r))
+			continue;
+		if (shown == 3) {
+			left++;
+			continue;
+		}
+		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
+		fputs(shown++ ? ", " : "", stderr);
+		cli_put(stderr, counter, 60);
+		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3) - idle_j(rep, t, r), "J", b),
+			estimated ? " (estimated)" : "");
+	}
+	if (left)
+		fprintf(stderr, " and %zu more", left);
+	fprintf(stderr, "%s\n", shown ? "" : none);
+}
+
+static const char *const severity[] = { "error", "warning", "note" };
+
+/* Counts the kinds of warning in a run.json or analysis.json that are not in *codes yet. */
+static void count_kinds(const char *text, struct strvec *codes, size_t nr[ARRAY_LEN(severity)])
+{
+	json_t *doc = text ? json_loads(text, 0, NULL) : NULL, *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *code = json_string_value(json_object_get(w, "code"));
+		const char *s = json_string_value(json_object_get(w, "severity"));
+		if (!code || !s || strvec_has(codes, code))
+			continue;
+		strvec_push(codes, code);
+		for (size_t k = 0; k < ARRAY_LEN(severity); k++)
+			nr[k] += strcmp(s, severity[k]) == 0;
+	}
+	json_decref(doc);
+}
+
+/* ---- what is missing ---- */
+
+#define MISSING_LINES 5
+
+/* An input of an analysis; borrowed. */
+struct read_input {
+	const char *path, *reader, *why; /* why: what its first error says, NULL */
+	bool partial, told;              /* told: the error was shown when it was read */
+};
+struct read_inputs {
+	VEC(struct read_input) v;
+};
+
+/* fresh: what could not be read at all was told then. */
+static void facts_of_json(const json_t *doc, bool fresh, struct read_inputs *ret)
+{
+	const json_t *in, *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "inputs"), i, in)
+	{
+		const char *path = json_string_value(json_object_get(in, "path"));
+		const char *reader = json_string_value(json_object_get(in, "reader"));
+
+		VEC_PUSH(&ret->v, ((struct read_input){ .path = path ? path : "",
+							.reader = reader ? reader : "",
+							.partial = json_is_true(
+								json_object_get(in, "partial")) }));
+	}
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *of = json_string_value(json_object_get(w, "input"));
+		const char *s = json_string_value(json_object_get(w, "severity"));
+		const char *code = json_string_value(json_object_get(w, "code"));
+
+		for (size_t k = 0; of && s && !strcmp(s, "error") && k < ret->v.nr; k++)
+			if (!ret->v.v[k].why && !strcmp(ret->v.v[k].path, of)) {
+				ret->v.v[k].why = json_string_value(json_object_get(w, "text"));
+				ret->v.v[k].told = fresh && code && !strcmp(code, W_UNREADABLE);
+			}
+	}
+}
+
+static void facts_of_model(const struct model *m, struct read_inputs *ret)
+{
+	for (size_t i = 0; i < m->inputs.nr; i++)
+		VEC_PUSH(&ret->v, ((struct read_input){ .path = m->inputs.v[i].path,
+							.reader = m->inputs.v[i].reader,
+							.partial = m->inputs.v[i].partial }));
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		const struct warning *w = &m->warnings.v[i];
+
+		if (w->severity == SEV_ERROR && w->input < ret->v.nr && !ret->v.v[w->input].why) {
+			ret->v.v[w->input].why = w->text;
+			ret->v.v[w->input].told = !strcmp(w->code, W_UNREADABLE);
+		}
+	}
+}
+
+static void incomplete(size_t partial)
+{
+	if (partial)
+		fprintf(stderr, ", %zu input%s incomplete", partial, partial == 1 ? "" : "s");
+}
+
+/* "  data    3 inputs (otf2, 2 samples), 1 input incomplete", without an end of line */
+static void inputs_line(const struct read_inputs *f)
+{
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) size_t *count = xcalloc(f->v.nr + 1, sizeof(*count));
+	size_t partial = 0;
+
+	for (size_t i = 0; i < f->v.nr; i++) {
+		const char *reader = *f->v.v[i].reader ? f->v.v[i].reader : "unreadable";
+		size_t k = 0;
+
+		partial += f->v.v[i].partial;
+		while (k < names.nr && strcmp(names.v[k], reader) != 0)
+			k++;
+		if (k == names.nr)
+			strvec_push(&names, reader);
+		count[k]++;
+	}
+	fprintf(stderr, "  data    %zu input%s", f->v.nr, f->v.nr == 1 ? "" : "s");
+	for (size_t k = 0; k < names.nr; k++) {
+		fputs(k ? ", " : " (", stderr);
+		if (count[k] > 1)
+			fprintf(stderr, "%zu ", count[k]);
+		cli_put(stderr, names.v[k], 30);
+	}
+	fputs(names.nr ? ")" : "", stderr);
+	incomplete(partial);
+}
+
+static void missing_line(const char *path, const char *why)
+{
+	bool quiet = log_level() == 0;
+
+	fputs(quiet ? "profrig: " : "  missing ", stderr);
+	/* most reasons name the file themselves */
+	if (!why || !strstr(why, path)) {
+		cli_put(stderr, path, 0);
+		fputs(why ? ": " : " is incomplete", stderr);
+	}
+	if (why)
+		cli_put(stderr, why, 400);
+	fputc('\n', stderr);
+}
+
+/* Also with -q: an exit code alone says nothing. */
+static void missing(const struct read_inputs *f)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < f->v.nr; i++)
+		if (f->v.v[i].partial && !f->v.v[i].told && nr++ < MISSING_LINES)
+			missing_line(f->v.v[i].path, f->v.v[i].why);
+	if (nr > MISSING_LINES)
+		fprintf(stderr, "          and %zu more: analysis.json names all\n",
+			nr - MISSING_LINES);
+}
+
+/* Energy that lies beside the calls because their clocks have nothing in common. */
+static void unjoined(const json_t *doc, const struct report *rep)
+{
+	const struct table *t = table_set_find(&rep->tables, "energy_totals");
+	const char *why = NULL;
+	const json_t *w;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "warnings"), i, w)
+	{
+		const char *code = json_string_value(json_object_get(w, "code"));
+
+		if (!why && code && !strcmp(code, W_NOT_ALIGNED))
+			why = json_string_value(json_object_get(w, "text"));
+	}
+	for (size_t r = 0; why && t && r < table_rows(t); r++) {
+		double total = table_get_f64(t, r, 3), lost = table_get_f64(t, r, 5);
+		char a[32], b[32];
+
+		if (strcmp(table_get_str(t, r, 2), "host") != 0 || !(lost > 0.01 * total))
+			continue;
+		fprintf(stderr, "  missing %s of %s of ", cli_si(lost, "J", a),
+			cli_si(total, "J", b));
+		cli_put(stderr, table_get_str(t, r, 0), 60);
+		fputs(" are in no call: ", stderr);
+		cli_put(stderr, why, 300);
+		fputc('\n', stderr);
+		break;
+	}
+}
+
+/* What was only noted is no warning. */
+static void warned(const struct report *rep)
+{
+	CLEANUP(strvec_release) struct strvec codes = STRVEC_INIT;
+	size_t nr[ARRAY_LEN(severity)] = { 0 };
+
+	count_kinds(rep->run_json, &codes, nr);
+	count_kinds(rep->analysis_json, &codes, nr);
+	for (size_t k = 0; k < ARRAY_LEN(severity); k++)
+		if (nr[k])
+			fprintf(stderr, "; %zu %s%s", nr[k], severity[k], nr[k] == 1 ? "" : "s");
+}
+
+/* "; 9 of 9 checks hold; 2 warnings" */
+static void held(const struct report *rep)
+{
+	size_t good = 0, checks = rep->tables.checks.nr;
+
+	for (size_t i = 0; i < checks; i++)
+		good += rep->tables.checks.v[i].ok;
+	if (checks)
+		fprintf(stderr, "; %zu of %zu checks hold", good, checks);
+	warned(rep);
+	fputc('\n', stderr);
+}
+
+static void collected(const struct run_result *r, const struct report *rep)
+{
+	fprintf(stderr, "  data    %llu artifact%s%s", (unsigned long long)r->artifacts,
+		r->artifacts == 1 ? "" : "s",
+		r->artifacts && !r->artifacts_bad && !r->artifacts_unread ? " valid" : "");
+	if (r->artifacts_bad)
+		fprintf(stderr, ", %llu of them missing, empty or damaged",
+			(unsigned long long)r->artifacts_bad);
+	if (r->artifacts_unread)
+		fprintf(stderr, ", %llu of them not checked",
+			(unsigned long long)r->artifacts_unread);
+	fprintf(stderr, "; %llu sample%s", (unsigned long long)r->samples,
+		r->samples == 1 ? "" : "s");
+	held(rep);
+}
+
+/* ", 2.1 % longer than without tools" */
+static void overhead(const struct run_result *r, const struct baseline *base)
+{
+	double more = r->workload_s / base->workload_s - 1;
+	/* How long something took that did not end well says nothing of its tools. */
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+
+	if (good && isfinite(more))
+		fprintf(stderr, ", %.1f %% %s than without tools", fabs(100 * more),
+			more < 0 ? "shorter" : "longer");
+}
+
+/* With -q: what keeps a run that went well from being whole. */
+static void print_quietly(const struct prepared *p, const struct run_result *r,
+			  const struct report *rep)
+{
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+
+	/* how a workload failed it says itself */
+	if (r->status == RUN_PARTIAL || (r->status == RUN_FAILED && r->workload_code == 0))
+		log_error("%s is %s: %s", p->run_id, run_status_name(r->status), r->reason);
+	facts_of_json(doc, true, &facts);
+	missing(&facts);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
+}
+
+/* Names of the tools that stand in front of the workload, "perf, uftrace". */
+static void wrapping(const json_t *run, struct strbuf *out)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "tools"), i, tool)
+	{
+		const char *name = json_string_value(json_object_get(tool, "name"));
+
+		if (name && json_array_size(json_object_get(tool, "argv")))
+			strbuf_addf(out, "%s%s", out->len ? ", " : "", name);
+	}
+}
+
+/* From the first to the last event of what tools recorded; 0: nothing, or of no common clock. */
+static int64_t recorded_ns(const json_t *analysis)
+{
+	int64_t from = INT64_MAX, to = INT64_MIN;
+	const json_t *in;
+	size_t i;
+
+	json_array_foreach(json_object_get(analysis, "inputs"), i, in)
+	{
+		const char *path = json_string_value(json_object_get(in, "path"));
+		const json_t *clock = json_object_get(in, "clock");
+		int64_t shift = json_integer_value(json_object_get(clock, "shift_ns"));
+		const json_t *start = json_object_get(in, "start_ns"),
+			     *end = json_object_get(in, "end_ns");
+
+		if (!path || !strstr(path, "/artifacts/") || !json_is_integer(start) ||
+		    !json_is_integer(end) || !json_is_true(json_object_get(clock, "aligned")))
+			continue;
+		if (json_integer_value(start) + shift < from)
+			from = json_integer_value(start) + shift;
+		if (json_integer_value(end) + shift > to)
+			to = json_integer_value(end) + shift;
+	}
+	return from < to ? to - from : 0;
+}
+
+/* A tool around the workload takes its own time before and behind it, which the run's has too. */
+#define WRAP_TOLD 0.9
+
+static void around(const struct run_result *r, const struct report *rep)
+{
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	json_t *run = rep->run_json ? json_loads(rep->run_json, 0, NULL) : NULL;
+	json_t *analysis = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	double span_s = (double)recorded_ns(analysis) * 1e-9;
+	char b[32];
+
+	wrapping(run, &names);
+	if (names.len && span_s > 0 && span_s < WRAP_TOLD * r->workload_s) {
+		fputs(", with ", stderr);
+		cli_put(stderr, names.buf, 60);
+		fprintf(stderr, " around it: its events span %s", cli_si(span_s, "s", b));
+	}
+	json_decref(run);
+	json_decref(analysis);
+}
+
+static void and_word(const char *before, const char *word)
+{
+	if (!*word)
+		return;
+	fputs(before, stderr);
+	cli_put(stderr, word, 0);
+}
+
+void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
+		   const struct baseline *base)
+{
+	char b[32];
+	bool color = log_color();
+	const char *paint = !color                     ? ""
+			    : r->status == RUN_SUCCESS ? "\033[32m"
+			    : r->status == RUN_PARTIAL ? "\033[33m"
+						       : "\033[31m";
+
+	if (log_level() == 0) {
+		print_quietly(p, r, rep);
+		return;
+	}
+	fprintf(stderr, "%s%s%s  ", paint, run_status_name(r->status), color ? "\033[0m" : "");
+	cli_put(stderr, p->conf.model_name, 0);
+	fprintf(stderr, " in %s on %s", cli_si(r->workload_s, "s", b), p->engine->name);
+	and_word(", image ", p->engine->container && p->conf.image ? p->conf.image : "");
+	around(r, rep);
+	and_word(", ", r->result);
+	overhead(r, base);
+	and_word(": ", r->reason);
+	fputc('\n', stderr);
+	if (r->status == RUN_SKIPPED) {
+		fprintf(stderr, "  report  %s\n", p->run_dir);
+		return;
+	}
+	/* who looks for what went wrong is not told of tools */
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+	if (!said_last(p, r, rep))
+		where_time(rep, p->bare ? "not traced: this is the baseline"
+				: good  ? "no spans were recorded: add a tracing tool "
+					  "('profrig list tools')"
+					: "no spans were recorded");
+	where_energy(rep, p->bare ? "not sampled: this is the baseline"
+			  : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
+				  : "no power or energy was sampled");
+	collected(r, rep);
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+	facts_of_json(doc, true, &facts);
+	missing(&facts);
+	unjoined(doc, rep);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
+	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
+	fprintf(stderr, "  report  %s\n", page && fs_exists(page) ? page : p->run_dir);
+}
+
+/* "  data    13 runs, all successful", without an end of line. False: it is no ensemble. */
+static bool runs_line(const struct report *rep, const struct read_inputs *f)
+{
+	const struct table *t = table_set_find(&rep->tables, "runs");
+	int status = t ? table_find_col(t, "status") : -1;
+	size_t nr = t ? table_rows(t) : 0, bad = 0, partial = 0;
+
+	if (status < 0)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		bad += strcmp(table_get_str(t, i, (size_t)status), "success") != 0;
+	for (size_t i = 0; i < f->v.nr; i++)
+		partial += f->v.v[i].partial;
+	fprintf(stderr, "  data    %zu run%s, ", nr, nr == 1 ? "" : "s");
+	if (bad)
+		fprintf(stderr, "%zu of them not successful", bad);
+	else
+		fputs("all successful", stderr);
+	incomplete(partial);
+	return true;
+}
+
+void print_analysis(const struct report *rep, bool fresh)
+{
+	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
+	struct read_inputs facts = { VEC_INIT };
+
+	if (!doc)
+		return;
+	facts_of_json(doc, fresh, &facts);
+	if (log_level() > 0) {
+		where_time(rep, "no calls are in it");
+		where_energy(rep, "no power or energy is in it");
+		if (!runs_line(rep, &facts))
+			inputs_line(&facts);
+		held(rep);
+	}
+	missing(&facts);
+	if (log_level() > 0)
+		unjoined(doc, rep);
+	VEC_RELEASE(&facts.v);
+	json_decref(doc);
+}
+
+void print_inputs(const struct model *m)
+{
+	struct read_inputs facts = { VEC_INIT };
+
+	facts_of_model(m, &facts);
+	if (log_level() > 0) {
+		inputs_line(&facts);
+		fputc('\n', stderr);
+	}
+	missing(&facts);
+	VEC_RELEASE(&facts.v);
+}

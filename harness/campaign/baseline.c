@@ -1,0 +1,397 @@
+#include "baseline.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/num.h"
+#include "profrig/base/paired.h"
+#include "profrig/readers/reader.h"
+#include "profrig/run/runs.h"
+
+#define CONFIDENCE 0.95
+#define METHOD "paired log ratios, Student t"
+
+/* --- what was run --- */
+
+static double metric(const json_t *run, const char *name, const char **ret_unit)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach(json_object_get(run, "metrics"), i, m)
+	{
+		const char *is = json_string_value(json_object_get(m, "name"));
+		const char *unit = json_string_value(json_object_get(m, "unit"));
+
+		if (!is || strcmp(is, name) != 0 || !json_is_number(json_object_get(m, "value")))
+			continue;
+		*ret_unit = unit ? unit : "";
+		return json_number_value(json_object_get(m, "value"));
+	}
+	*ret_unit = "";
+	return NAN;
+}
+
+static void read_performance(struct outcome *oc)
+{
+	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "run.json");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	json_t *run = fs_read(path, MAX_RUN_JSON, &text, &n, NULL) == 0
+			      ? json_loadb(text, n, 0, NULL)
+			      : NULL;
+	const char *unit;
+
+	oc->performance = metric(run, "performance", &unit);
+	oc->unit = xstrdup(unit);
+	json_decref(run);
+}
+
+static char *tools_of(const struct prepared *p)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < p->conf.tools.nr; i++)
+		strbuf_addf(&sb, "%s%s", i ? "," : "", p->conf.tools.v[i].tool->name);
+	return strbuf_steal(&sb);
+}
+
+/* Of all tools together: the one of the run, else those of the tools if all state one. */
+static double budget_of(const struct prepared *p)
+{
+	double sum = 0;
+
+	if (!p->alone && !isnan(p->conf.overhead_budget))
+		return p->conf.overhead_budget;
+	for (size_t i = 0; i < p->conf.tools.nr; i++)
+		sum += p->conf.tools.v[i].tool->budget;
+	return p->conf.tools.nr ? sum : NAN;
+}
+
+void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
+		 const struct run_result *r)
+{
+	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
+	struct outcome oc = { .run_dir = xstrdup(p->run_dir),
+			      .run_id = xstrdup(p->run_id),
+			      .tools = tools_of(p),
+			      .bare = p->bare,
+			      .alone = p->alone,
+			      .block = block,
+			      .workload_s = good ? r->workload_s : NAN,
+			      .budget = budget_of(p),
+			      .prepared = p };
+
+	read_performance(&oc);
+	VEC_PUSH(&s->v, oc);
+}
+
+void pairing_release(struct pairing *s)
+{
+	for (size_t i = 0; i < s->v.nr; i++) {
+		free(s->v.v[i].run_dir);
+		free(s->v.v[i].run_id);
+		free(s->v.v[i].tools);
+		free(s->v.v[i].unit);
+	}
+	VEC_RELEASE(&s->v);
+}
+
+static const struct outcome *bare_of(const struct pairing *s, size_t block)
+{
+	for (size_t i = 0; i < s->v.nr; i++)
+		if (s->v.v[i].bare && s->v.v[i].block == block)
+			return &s->v.v[i];
+	return NULL;
+}
+
+struct baseline pairing_base(const struct pairing *s, size_t block)
+{
+	const struct outcome *b = bare_of(s, block);
+	struct baseline ret = { .workload_s = b ? b->workload_s : NAN };
+
+	snprintf(ret.run_id, sizeof(ret.run_id), "%s", b ? b->run_id : "");
+	return ret;
+}
+
+/* --- what it cost --- */
+
+struct cost {
+	const struct outcome *of; /* the first of its kind */
+	struct paired_ratio time, speed;
+	double baseline_s, tools_s, baseline_speed, tools_speed; /* geometric means of the pairs */
+};
+
+static double geometric(const double *v, const double *other, size_t n)
+{
+	double sum = 0;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i] > 0 && other[i] > 0 && isfinite(v[i]) && isfinite(other[i])) {
+			sum += log(v[i]);
+			k++;
+		}
+	return k ? exp(sum / (double)k) : NAN;
+}
+
+static void cost_of(const struct pairing *s, const struct outcome *of, struct cost *ret)
+{
+	size_t n = 0;
+	CLEANUP(xfreep) double *v = xcalloc(4 * s->v.nr + 4, sizeof(*v));
+	double *a = v, *b = v + s->v.nr, *pa = v + 2 * s->v.nr, *pb = v + 3 * s->v.nr;
+
+	for (size_t i = 0; i < s->v.nr; i++) {
+		const struct outcome *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+
+		if (oc->bare || oc->alone != of->alone || strcmp(oc->tools, of->tools) != 0)
+			continue;
+		a[n] = oc->workload_s;
+		b[n] = bare ? bare->workload_s : NAN;
+		pa[n] = isnan(oc->workload_s) ? NAN : oc->performance;
+		pb[n] = bare && !isnan(bare->workload_s) && !strcmp(bare->unit, oc->unit)
+				? bare->performance
+				: NAN;
+		n++;
+	}
+	*ret = (struct cost){ .of = of,
+			      .baseline_s = geometric(b, a, n),
+			      .tools_s = geometric(a, b, n),
+			      .baseline_speed = geometric(pb, pa, n),
+			      .tools_speed = geometric(pa, pb, n) };
+	paired_ratio(a, b, n, CONFIDENCE, &ret->time);
+	paired_ratio(pa, pb, n, CONFIDENCE, &ret->speed);
+}
+
+static bool over_budget(const struct cost *c)
+{
+	return c->time.n > 0 && !isnan(c->of->budget) && c->time.ratio - 1 > c->of->budget;
+}
+
+static const char *verdict(const struct cost *c)
+{
+	if (isnan(c->of->budget) || !c->time.n)
+		return "";
+	if (!over_budget(c))
+		return "within";
+	/* The lower end of the interval may still be within. */
+	return c->time.low - 1 <= c->of->budget ? "unclear" : "over";
+}
+
+typedef VEC(struct cost) costs;
+
+static void costs_of(const struct pairing *s, costs *ret)
+{
+	for (size_t i = 0; i < s->v.nr; i++) {
+		const struct outcome *oc = &s->v.v[i];
+		bool known = oc->bare;
+		struct cost c;
+
+		for (size_t k = 0; k < ret->nr && !known; k++)
+			known = ret->v[k].of->alone == oc->alone &&
+				!strcmp(ret->v[k].of->tools, oc->tools);
+		if (known)
+			continue;
+		cost_of(s, oc, &c);
+		VEC_PUSH(ret, c);
+	}
+}
+
+/* --- baseline.json --- */
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *cost_json(const struct cost *c)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "tools", json_string(c->of->tools));
+	json_object_set_new(o, "alone", json_boolean(c->of->alone));
+	json_object_set_new(o, "pairs", json_integer((json_int_t)c->time.n));
+	json_object_set_new(o, "overhead", number(c->time.ratio - 1));
+	json_object_set_new(o, "ci_low", number(c->time.low - 1));
+	json_object_set_new(o, "ci_high", number(c->time.high - 1));
+	json_object_set_new(o, "baseline_s", number(c->baseline_s));
+	json_object_set_new(o, "tools_s", number(c->tools_s));
+	json_object_set_new(o, "unit", json_string(c->speed.n ? c->of->unit : ""));
+	json_object_set_new(o, "baseline_performance", number(c->baseline_speed));
+	json_object_set_new(o, "tools_performance", number(c->tools_speed));
+	json_object_set_new(o, "performance_ratio", number(c->speed.ratio));
+	json_object_set_new(o, "performance_low", number(c->speed.low));
+	json_object_set_new(o, "performance_high", number(c->speed.high));
+	json_object_set_new(o, "budget", number(c->of->budget));
+	json_object_set_new(o, "verdict", json_string(verdict(c)));
+	return o;
+}
+
+static json_t *outcome_json(const struct outcome *oc)
+{
+	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:s}", "run", oc->run_id, "tools", oc->tools,
+			 "block", (json_int_t)oc->block, "workload_s", number(oc->workload_s),
+			 "performance", number(oc->performance), "unit", oc->unit);
+}
+
+static json_t *pairing_json(const struct pairing *s, const costs *cs)
+{
+	json_t *doc = json_object(), *rows = json_array(), *runs = json_array();
+
+	for (size_t i = 0; i < cs->nr; i++)
+		json_array_append_new(rows, cost_json(&cs->v[i]));
+	for (size_t i = 0; i < s->v.nr; i++)
+		json_array_append_new(runs, outcome_json(&s->v.v[i]));
+	json_object_set_new(doc, "schema", json_string("profrig.baseline/1"));
+	json_object_set_new(doc, "method", json_string(METHOD));
+	json_object_set_new(doc, "confidence", json_real(CONFIDENCE));
+	json_object_set_new(doc, "overhead", rows);
+	json_object_set_new(doc, "runs", runs);
+	return doc;
+}
+
+/* --- into the runs --- */
+
+static void say_err(int r, const struct err *err)
+{
+	if (r < 0)
+		log_warn("%s", err->msg);
+}
+
+void pairing_pair(struct pairing *s, size_t i)
+{
+	const struct outcome *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+	struct run_overhead ro = { .budget = NAN };
+	struct err err = ERR_INIT;
+
+	if (oc->bare || !bare)
+		return;
+	ro.baseline_id = bare->run_id;
+	ro.baseline_s = bare->workload_s;
+	ro.workload_s = oc->workload_s;
+	say_err(run_note_overhead(oc->run_dir, &ro, &err), &err);
+}
+
+static void note(const struct outcome *oc, const struct cost *c)
+{
+	struct run_overhead ro = { .baseline_s = NAN,
+				   .workload_s = NAN,
+				   .pairs = c->time.n,
+				   .mean = c->time.ratio - 1,
+				   .low = c->time.low - 1,
+				   .high = c->time.high - 1,
+				   .budget = over_budget(c) ? c->of->budget : NAN,
+				   .tools = c->of->tools };
+	struct err err = ERR_INIT;
+
+	say_err(run_note_overhead(oc->run_dir, &ro, &err), &err);
+}
+
+/* The tables of a run that is analysed already get one more. */
+static void add_table(const struct outcome *oc)
+{
+	CLEANUP(xfreep) char *dir = fs_join(oc->run_dir, "analysis");
+	CLEANUP(analysis_moments_release)
+	struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
+	struct err err = ERR_INIT;
+	struct rundir run;
+	struct table *t;
+
+	if (!fs_is_dir(dir) || rundir_open(oc->run_dir, &run, NULL) < 0)
+		return;
+	take_moments(&run, &mo);
+	rundir_release(&run);
+	t = analysis_overhead_table(&mo);
+	if (t)
+		say_err(report_add_table(dir, t, &err), &err);
+}
+
+static void tell_run(const costs *cs, const struct outcome *oc, const char *text, bool analysed)
+{
+	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "baseline.json");
+	struct err err = ERR_INIT;
+
+	say_err(fs_write_atomic(path, text, strlen(text), &err), &err);
+	for (size_t i = 0; i < cs->nr; i++)
+		if (cs->v[i].of->alone == oc->alone && !strcmp(cs->v[i].of->tools, oc->tools))
+			note(oc, &cs->v[i]);
+	if (analysed)
+		add_table(oc);
+}
+
+/* --- words --- */
+
+/* "+3.2 % (95 %: +1.1 % to +5.4 %, 5 pairs)" */
+static void words(const struct paired_ratio *r, struct strbuf *to)
+{
+	strbuf_addf(to, "%+.1f %%", 100 * (r->ratio - 1));
+	if (r->n < 2)
+		strbuf_addstr(to, " (one pair: --repeat tells how much of that is noise)");
+	else
+		strbuf_addf(to, " (95 %%: %+.1f %% to %+.1f %%, %zu pairs)", 100 * (r->low - 1),
+			    100 * (r->high - 1), r->n);
+}
+
+static void say_cost(const struct cost *c)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	char a[32];
+
+	if (!c->time.n)
+		return;
+	words(&c->time, &sb);
+	log_notice("overhead of %s: %s", c->of->tools, sb.buf);
+	if (c->speed.n) {
+		num_fmt_f64(a, c->baseline_speed);
+		strbuf_clear(&sb);
+		words(&c->speed, &sb);
+		log_notice("clean throughput %.6g %s, from runs without tools; with %s it is %s",
+			   c->baseline_speed, c->of->unit, c->of->tools, sb.buf);
+	}
+	if (!over_budget(c))
+		return;
+	strbuf_clear(&sb);
+	words(&c->time, &sb);
+	log_warn("%s: %s costs %s, %s than the budget of %g %%", W_OVERHEAD, c->of->tools, sb.buf,
+		 !strcmp(verdict(c), "over") ? "more" : "perhaps more", 100 * c->of->budget);
+}
+
+/* The last run with all tools, rather than one without, is what people look at. */
+static void move_latest(const struct pairing *s)
+{
+	const struct outcome *to = NULL;
+
+	for (size_t i = 0; i < s->v.nr; i++)
+		if (!s->v.v[i].bare && (!to || to->alone || !s->v.v[i].alone))
+			to = &s->v.v[i];
+	if (to)
+		runs_move_latest(s->v.v[s->v.nr - 1].run_dir, to->run_dir);
+}
+
+int pairing_conclude(struct pairing *s, bool analysed)
+{
+	costs cs = VEC_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+	int code = EXIT_DONE;
+	json_t *doc;
+
+	costs_of(s, &cs);
+	doc = pairing_json(s, &cs);
+	text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	json_decref(doc);
+	for (size_t i = 0; text && i < s->v.nr; i++)
+		if (!s->v.v[i].bare)
+			tell_run(&cs, &s->v.v[i], text, analysed);
+	for (size_t i = 0; i < cs.nr; i++) {
+		say_cost(&cs.v[i]);
+		if (over_budget(&cs.v[i]))
+			code = EXIT_GATE;
+	}
+	move_latest(s);
+	VEC_RELEASE(&cs);
+	return code;
+}

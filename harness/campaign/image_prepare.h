@@ -1,0 +1,67 @@
+/*
+ * image_prepare: what `build` and `run --build` share, and what `run --manifest` reads.
+ */
+#ifndef IMAGE_PREPARE_H
+#define IMAGE_PREPARE_H
+
+#include "cli.h"
+
+#include "profrig/image/image.h"
+
+struct build_request {
+	struct strvec args;  /* --build-arg */
+	struct strvec archs; /* --target-archs, with commas in them */
+	const char *registry, *use_image;
+	const char *batch; /* --batch-manifest; NULL */
+	bool no_cache, live;
+};
+void build_request_init(struct build_request *rq);
+void build_request_release(struct build_request *rq);
+
+/* A model of a build and what becomes of it. */
+struct build_item {
+	char *word;           /* as prepare takes it; NULL: the model of --config */
+	char *registry;       /* images are pushed there; NULL: where the configuration says */
+	char *registry_image; /* what its one image is called there; NULL: as images are called */
+	char *use_image;      /* that image is taken, nothing is built; NULL */
+	char *where;          /* of the batch file; NULL */
+};
+struct build_items {
+	VEC(struct build_item) v;
+};
+void build_items_release(struct build_items *b);
+/*
+ * The models of a batch file; what is wrong in it is added to p. The catalog is read as by
+ * pick_models. 0, or 2 after saying why (then ret is empty).
+ */
+int batch_models(const struct command *c, const struct run_options *o,
+		 const struct build_request *rq, struct catalog **ret_catalog,
+		 struct build_items *ret, struct problems *p);
+/* A password that one variable holds goes to one registry. */
+void batch_check_logins(const struct image_plan *ip, struct problems *p);
+
+/* The configurations of some models and the images they ask for. Must not move. */
+struct build_set {
+	struct catalog *catalog;
+	VEC(struct runconf *) confs;
+	struct tool_set tools;
+	struct image_plan plan;
+	struct strvec words; /* as chosen: one model with several arguments has one image */
+	const struct image_engine *engine;
+	bool tried; /* building began, and the manifest says how it went */
+};
+/* 0, or 2, 3, 4 after saying why. words and o->tags: models; none: the one of --config. */
+int build_prepare(const struct command *c, const struct run_options *o,
+		  const struct build_request *rq, const struct strvec *words,
+		  struct build_set *ret);
+/* Those of the words that are of the job's model, each a run of its image. */
+void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret);
+/*
+ * Builds, pushes, writes the manifest (absolute; NULL: beside the logs of this build, into
+ * *ret_manifest, owned). Exit code.
+ */
+int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
+	      const char *manifest, char **ret_manifest);
+void build_set_release(struct build_set *s);
+
+#endif

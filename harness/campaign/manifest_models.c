@@ -1,0 +1,326 @@
+#include "manifest_models.h"
+#include "image_prepare.h"
+#include "manifest_context.h"
+#include "manifest_where.h"
+#include "pick_models.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/strbuf.h"
+#include "profrig/image/image.h"
+
+/* The models a word stands for; what no model has is itself: a file, or a name of the manifest
+ * alone. */
+static void expand(const struct catalog *cat, const char *word, struct strvec *keys)
+{
+	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
+
+	if (fs_exists(word) || catalog_match(cat, word, &paths) == 0)
+		strvec_push(&paths, word);
+	for (size_t i = 0; i < paths.nr; i++) {
+		CLEANUP(xfreep) char *key = pick_model_key(paths.v[i]);
+
+		strvec_push(keys, key);
+	}
+}
+
+/* What prepare takes for the image's model, with the arguments it was built with. Owned. */
+static char *own_path(const struct manifest_image *mi)
+{
+	if (mi->at)
+		return xstrdup(mi->at);
+	return xstrdup(mi->word && *mi->word ? mi->word : mi->model ? mi->model : mi->image);
+}
+
+/* stem: a word without its arguments. */
+static bool means(const struct catalog *cat, const struct manifest_image *mi, const char *own,
+		  const char *stem)
+{
+	CLEANUP(strvec_release) struct strvec models = STRVEC_INIT, expanded = STRVEC_INIT;
+	CLEANUP(xfreep) char *bare = catalog_path_with(own, "");
+
+	if (!strcmp(stem, "all") || (mi->model && !strcmp(stem, mi->model)) || !strcmp(stem, bare))
+		return true;
+	if (mi->word && !strcmp(stem, mi->word))
+		return true;
+	/* By a tag, or by another name of the same file. */
+	expand(cat, bare, &models);
+	expand(cat, stem, &expanded);
+	for (size_t i = 0; i < expanded.nr; i++)
+		if (strvec_has(&models, expanded.v[i]))
+			return true;
+	return false;
+}
+
+/* Owned. */
+static char *with_args(const char *own, const char *args)
+{
+	CLEANUP(xfreep) char *inside = fs_join(own, "profrig.yaml");
+
+	if (fs_is_file(own) || mad_path_hash(own))
+		return catalog_path_with(own, args);
+	return fs_is_file(inside) ? catalog_path_with(inside, args) : xasprintf("%s%s", own, args);
+}
+
+/* What the image shall run, by the words; none: as it was built. A used word leaves `unused`. */
+static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
+		    const struct strvec *words, struct strvec *unused, struct strvec *runs)
+{
+	CLEANUP(xfreep) char *own = own_path(mi);
+
+	if (!words->nr)
+		strvec_push(runs, own);
+	for (size_t i = 0; i < words->nr; i++) {
+		const char *word = words->v[i];
+		bool whole = fs_exists(word) || !strcmp(word, mi->image);
+		const char *args = whole ? word + strlen(word) : mad_word_args(word);
+		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(args - word));
+		CLEANUP(xfreep) char *run = NULL;
+
+		if (strcmp(word, mi->image) != 0 && !means(cat, mi, own, stem))
+			continue;
+		run = *args ? with_args(own, args) : xstrdup(own);
+		if (!strvec_has(runs, run))
+			strvec_push(runs, run);
+		for (size_t k = 0; k < unused->nr; k++)
+			if (!strcmp(unused->v[k], word))
+				strvec_remove(unused, k--);
+	}
+}
+
+static const struct image_engine *engine_of(const struct run_options *o)
+{
+	CLEANUP(xfreep) char *notice = NULL;
+	const struct engine *e =
+		run_pick_engine(o->engine ? o->engine : "auto", "image", &notice, NULL);
+
+	return e ? image_engine_find(e->name) : NULL;
+}
+
+/* The image to run: what is here, else what can be pulled. */
+static const char *choose(const struct image_engine *e, const struct manifest_image *mi)
+{
+	CLEANUP(xfreep) char *id = NULL;
+	CLEANUP(xfreep) char *digest = NULL;
+
+	if (e)
+		image_facts(e, mi->image, NULL, &id, &digest);
+	if (id && mi->id && strcmp(id, mi->id) != 0)
+		log_warn("image '%s' is not the one of the manifest: it was made anew since "
+			 "(%.19s here, %.19s there)",
+			 mi->image, id, mi->id);
+	return id || !mi->registry_image ? mi->image : mi->registry_image;
+}
+
+/* A word for models whose images could not be built just now: that was told. */
+static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
+			 struct strvec *unused)
+{
+	for (size_t i = 0; i < unused->nr && o->unbuilt.nr; i++) {
+		const char *word = unused->v[i];
+		CLEANUP(xfreep) char *stem = xstrndup(word, (size_t)(mad_word_args(word) - word));
+		CLEANUP(strvec_release) struct strvec models = STRVEC_INIT;
+		bool known = false;
+
+		expand(cat, stem, &models);
+		for (size_t k = 0; k < o->unbuilt.nr; k++) {
+			CLEANUP(xfreep) char *key = pick_model_key(o->unbuilt.v[k].word);
+
+			known |= strvec_has(&models, key);
+		}
+		if (known)
+			strvec_remove(unused, i--);
+	}
+}
+
+static void say_unused(const struct command *c, const struct manifest *m, const char *path,
+		       const struct strvec *unused)
+{
+	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
+
+	for (size_t i = 0; i < m->images.nr; i++)
+		if (m->images.v[i].model)
+			strbuf_addf(&known, "%s%s", known.len ? ", " : "", m->images.v[i].model);
+	cli_usage(c, "manifest '%s' has no image of model '%s'; it has: %s", path, unused->v[0],
+		  known.len ? known.buf : "none");
+}
+
+static void add(struct run_options *o, const struct image_engine *e,
+		const struct manifest_image *mi, const struct strvec *runs, struct strvec *models)
+{
+	const char *image = runs->nr ? choose(e, mi) : NULL;
+
+	for (size_t i = 0; i < runs->nr; i++) {
+		strvec_push(models, runs->v[i]);
+		strvec_push(&o->images, image);
+		strvec_push(&o->names, mi->model ? mi->model : "");
+		VEC_PUSH(&o->builds_s, mi->build_s);
+		strvec_push(&o->dockerfiles, mi->dockerfile ? mi->dockerfile : "");
+		strvec_push(&o->bases, mi->base ? mi->base : "");
+	}
+}
+
+int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
+		    struct catalog **ret_catalog, struct strvec *models)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, unused = STRVEC_INIT;
+	const struct image_engine *e;
+	struct manifest m;
+	struct err err = ERR_INIT;
+	const char *engine;
+	int code = -1, r = manifest_read(&m, o->manifest, &err);
+
+	if (r < 0) {
+		log_error("--manifest: %s", err.msg);
+		manifest_release(&m);
+		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
+	}
+	engine = cfg_text(m.tree.root, "engine");
+	if (!o->engine && engine && image_engine_find(engine))
+		o->engine = image_engine_find(engine)->name;
+	manifest_context_take(o, &m);
+	e = engine_of(o);
+	strvec_pushv(&words, operands->v);
+	for (size_t i = 0; i < o->tags.nr; i++)
+		strvec_split(&words, o->tags.v[i], ",");
+	strvec_pushv(&unused, words.v);
+	*ret_catalog = manifest_where(&m, o->manifest);
+	for (size_t i = 0; i < m.images.nr; i++) {
+		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
+		add(o, e, &m.images.v[i], &runs, models);
+	}
+	drop_unbuilt(o, *ret_catalog, &unused);
+	for (size_t i = 0; i < m.failed.nr; i++)
+		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
+	if (unused.nr) {
+		say_unused(c, &m, o->manifest, &unused);
+		code = EXIT_USAGE;
+	} else if (!models->nr) {
+		log_error("manifest '%s' has no image that could run", o->manifest);
+		code = EXIT_CONFIG;
+	}
+	manifest_release(&m);
+	return code;
+}
+
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i)
+{
+	const struct cfg_node *model = cfg_get(rc->effective.root, "model");
+	const struct cfg_node *name = cfg_get(model, "name");
+	const char *want = i < o->names.nr ? o->names.v[i] : "";
+
+	/* What a file beside the model or the command line calls it, it is called on purpose. */
+	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
+		return EXIT_DONE;
+	log_error(
+		"image '%s' of manifest '%s' was built for model '%s', but the model found for it "
+		"is '%s': run it where '%s' is, or build anew",
+		o->images.v[i], o->manifest, want, rc->model_name, want);
+	return EXIT_CONFIG;
+}
+
+/* What could not be built; whether anything could. */
+static bool note_unbuilt(struct run_options *o, const struct build_set *set)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < set->plan.jobs.nr; i++) {
+		const struct image_job *j = &set->plan.jobs.v[i];
+		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+		good += j->status == IMAGE_BUILT || j->status == IMAGE_PREBUILT;
+		if (j->status != IMAGE_FAILED)
+			continue;
+		build_words_of(set, j, &runs);
+		for (size_t k = 0; k < runs.nr; k++)
+			VEC_PUSH(&o->unbuilt,
+				 ((struct unbuilt){
+					 .word = xstrdup(runs.v[k]),
+					 .image = xstrdup(j->image),
+					 .dockerfile = xstrdup_null(j->dockerfile),
+					 .base = xstrdup_null(j->base),
+					 .why = xasprintf("image '%s' could not be built: %s",
+							  j->image, j->error ? j->error : "?"),
+				 }));
+	}
+	return good > 0;
+}
+
+/*
+ * The manifest of images that a run builds for itself. What `profrig build` wrote stays: where its
+ * name is taken, the new one lies beside the logs. NULL: there.
+ */
+static char *manifest_of_run(const struct run_options *o)
+{
+	const char *name = o->manifest ? o->manifest : "build_manifest.json";
+
+	return o->manifest || !fs_exists(name) ? fs_abs(name) : NULL;
+}
+
+int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
+{
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	if (o->manifest && fs_exists(o->manifest))
+		return cli_usage(c,
+				 "--manifest: '%s' is there already, and --build writes one: "
+				 "leave out --build to run its images",
+				 o->manifest);
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, words, &set);
+	if (code == EXIT_DONE) {
+		CLEANUP(xfreep) char *manifest = manifest_of_run(o);
+
+		code = build_run(&set, &rq, "builds", manifest, &o->manifest_made);
+		if (manifest)
+			o->manifest_made = STEAL(manifest);
+		o->manifest = o->manifest_made;
+	}
+	if (code == EXIT_WORKLOAD && !cli_interrupt) {
+		o->build_code = code;
+		code = note_unbuilt(o, &set) ? EXIT_DONE : code;
+	}
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}
+
+void add_planned(struct run_options *o, const struct build_set *set, const struct image_job *j,
+		 struct strvec *models)
+{
+	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
+
+	build_words_of(set, j, &runs);
+	for (size_t i = 0; i < runs.nr; i++) {
+		strvec_push(models, runs.v[i]);
+		strvec_push(&o->images, j->image);
+		VEC_PUSH(&o->builds_s, NAN);
+		strvec_push(&o->dockerfiles, j->dockerfile ? j->dockerfile : "");
+		strvec_push(&o->bases, j->base ? j->base : "");
+	}
+}
+
+int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
+		     struct strvec *models)
+{
+	struct build_request rq;
+	struct build_set set;
+	int code;
+
+	build_request_init(&rq);
+	code = build_prepare(c, o, &rq, words, &set);
+	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++)
+		add_planned(o, &set, &set.plan.jobs.v[i], models);
+	build_set_release(&set);
+	build_request_release(&rq);
+	return code == EXIT_DONE ? -1 : code;
+}

@@ -1,0 +1,339 @@
+/*
+ * From the command line to a plan: tools, configuration, engine, run id. Shared by run and plan.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/strbuf.h"
+
+void run_options_init(struct run_options *o)
+{
+	*o = (struct run_options){
+		.tags = STRVEC_INIT,
+		.tools_dirs = STRVEC_INIT,
+		.config = STRVEC_INIT,
+		.sets = STRVEC_INIT,
+		.labels = STRVEC_INIT,
+		.images = STRVEC_INIT,
+		.names = STRVEC_INIT,
+		.build_s = NAN,
+		.runs_dir = "runs",
+		.format = "text",
+		.timeout_s = -1,
+		.idle_s = -1,
+		.record_after_s = -1,
+		.record_for_s = -1,
+		.repeat = 1,
+	};
+}
+
+void unbuilt_release(struct unbuilt *u)
+{
+	free(u->word);
+	free(u->image);
+	free(u->dockerfile);
+	free(u->base);
+	free(u->why);
+}
+
+void run_options_release(struct run_options *o)
+{
+	strvec_release(&o->tags);
+	strvec_release(&o->tools_dirs);
+	strvec_release(&o->config);
+	strvec_release(&o->sets);
+	strvec_release(&o->labels);
+	strvec_release(&o->images);
+	strvec_release(&o->names);
+	strvec_release(&o->dockerfiles);
+	strvec_release(&o->bases);
+	for (size_t i = 0; i < o->unbuilt.nr; i++)
+		unbuilt_release(&o->unbuilt.v[i]);
+	VEC_RELEASE(&o->unbuilt);
+	free(o->manifest_context);
+	free(o->manifest_made);
+	VEC_RELEASE(&o->builds_s);
+}
+
+/*
+ * An engine named on the command line that does not exist is a usage error, one from a file a
+ * configuration error.
+ */
+static int pick_engine(const struct run_options *o, struct prepared *p)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *notice = NULL;
+
+	p->engine = run_pick_engine(p->conf.engine, p->conf.image, &notice, &err);
+	if (notice)
+		log_notice("%s", notice);
+	if (p->engine)
+		return EXIT_DONE;
+	log_error("%s", err.msg);
+	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
+}
+
+/*
+ * What only containers have, and a workload on the host has not. A model that has an image and is
+ * run on the host for once is what --engine is for: of values that are further away than the
+ * choice of the engine the image is passed over and the rest is no warning.
+ */
+static void say_host(const struct prepared *p)
+{
+	static const char *const keys[] = { "model.image",        "mounts",
+					    "container.network",  "container.ipc",
+					    "container.shm_size", "container.user",
+					    "container.workdir",  "container.caps",
+					    "container.options" };
+	const struct cfg_node *root = p->conf.effective.root, *e = cfg_path(root, "engine");
+	CLEANUP(strbuf_release) struct strbuf near = STRBUF_INIT, far = STRBUF_INIT;
+	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct cfg_node *n = cfg_path(root, keys[i]);
+		bool close = n && (!e || n->layer >= e->layer);
+		struct strbuf *to = close ? &near : &far;
+
+		if (!n || n->kind == CFG_NULL || n->layer <= LAYER_TOOL ||
+		    ((n->kind == CFG_SEQ || n->kind == CFG_MAP) && !n->nr) ||
+		    (i == 0 && (!close || strcmp(p->conf.engine, "host") != 0)))
+			continue;
+		strbuf_addf(to, "%s%s", to->len ? ", " : "", keys[i]);
+	}
+	if (near.len)
+		strvec_pushf(&lines, "engine 'host' ignores container settings: %s", near.buf);
+	warn_once(&lines);
+	if (far.len)
+		log_notice("engine 'host' ignores container settings of the model: %s", far.buf);
+}
+
+static void say_notes(const struct prepared *p)
+{
+	warn_once(&p->conf.notes);
+	for (size_t i = 0; i < p->conf.tools.nr; i++)
+		warn_once(&p->conf.tools.v[i].tool->notes);
+}
+
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd)
+{
+	return (struct runconf_request){
+		.model = model,
+		.catalog = o->catalog,
+		.context = o->context,
+		.context_file = o->context_file,
+		.context_base = o->manifest_context,
+		.context_base_name = o->manifest,
+		.lenient = o->lenient,
+		.keep_model_dir = o->keep_model_dir,
+		.command = cmd,
+		.config_files = o->config,
+		.sets = o->sets,
+		.labels = o->labels,
+		.engine = o->engine,
+		.image = o->image,
+		.data_cache = o->data_cache,
+		.tools = o->tools,
+		.wrap_at = o->wrap_at,
+		.privileged_profiling = o->privileged_profiling,
+		.force_tools = o->force_tools,
+		.timeout_s = o->timeout_s,
+		.idle_s = o->idle_s,
+		.keep = o->keep,
+		.live = o->live,
+		.skip_workload = o->skip_workload,
+		.perf_csv = o->perf_csv,
+		.bare = o->bare,
+		.only_tool = o->only_tool,
+		.overhead_budget = o->overhead_budget,
+		/* after no time at all: from the beginning, but switchable */
+		.record_start =
+			!o->record_start && o->record_after_s == 0 ? "begin" : o->record_start,
+		.record_after_s = o->record_after_s,
+		.record_for_s = o->record_for_s,
+		.record_only = o->record_only,
+		.cwd = cwd,
+	};
+}
+
+static int load_conf(const struct command *c, const struct run_options *o, const char *model,
+		     char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct err err = ERR_INIT;
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct runconf_request rq = run_request(o, model, cmd, cwd);
+	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
+
+	say_notes(p);
+	if (problems->lines.nr)
+		return EXIT_CONFIG;
+	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
+}
+
+static int make_plan(struct prepared *p, struct problems *problems, struct err *err)
+{
+	char host[256] = "";
+	gethostname(host, sizeof(host) - 1);
+	struct plan_request rq = {
+		.host = host,
+		.conf = &p->conf,
+		.engine = p->engine,
+		.run_id = p->run_id,
+		.run_dir = p->run_dir,
+		.lib_dir = p->lib_dir,
+		.devices = &p->devices,
+	};
+
+	return plan_make(&rq, &p->plan, problems, err);
+}
+
+static void name_run(struct prepared *p)
+{
+	free(p->run_id);
+	free(p->run_dir);
+	p->run_id = run_new_id(p->conf.model_name);
+	p->run_dir = fs_join(p->runs_dir, p->run_id);
+}
+
+int prepare_again(struct prepared *p)
+{
+	struct problems problems = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+
+	plan_release(&p->plan);
+	name_run(p);
+	int r = make_plan(p, &problems, &err);
+	problems_release(&problems);
+	if (r < 0)
+		log_error("%s", err.msg);
+	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
+}
+
+/* Of a package that is here. It may be there for other reasons: broken, it stops nobody. */
+static void add_package_tools(struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	CLEANUP(xfreep) char *path = fs_join(dir, "scripts/common/tools.json");
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	if (!fs_is_file(path) || mad_tools_add(ts, path, dir, false, &err) == 0)
+		return;
+	strvec_pushf(&words, "its tools are left out: %s", err.msg);
+	warn_once(&words);
+}
+
+/* --tools-config. */
+static int add_named_tools(const struct command *c, const struct run_options *o,
+			   struct tool_set *ts)
+{
+	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
+	struct err err = ERR_INIT;
+	int r = o->tools_config ? mad_tools_add(ts, o->tools_config, dir, true, &err) : 0;
+
+	if (r == -ENOENT)
+		return cli_usage(c, "--tools-config: %s", err.msg);
+	if (r == 0)
+		return EXIT_DONE;
+	log_error("%s", err.msg);
+	return EXIT_CONFIG;
+}
+
+int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
+{
+	struct err err = ERR_INIT;
+	int r = tool_set_open(ret, dirs, &err);
+
+	if (r == -ENOENT) /* a --tools-dir that is not there */
+		return cli_usage(c, "%s", err.msg);
+	if (r < 0) {
+		log_error("%s", err.msg);
+		return EXIT_CONFIG;
+	}
+	add_package_tools(ret);
+	return EXIT_DONE;
+}
+
+/*
+ * A configuration with problems is planned too, so that what only planning finds (conflicts,
+ * missing scripts) is told with the rest and not one run later; without asking which engines
+ * answer.
+ */
+static int plan_first(const struct run_options *o, struct prepared *p, struct problems *problems)
+{
+	struct err err = ERR_INIT;
+	size_t before = problems->lines.nr;
+	int code = EXIT_DONE;
+
+	if (before) {
+		p->engine = engine_find(p->conf.engine);
+		p->engine = p->engine ? p->engine : engine_find("host");
+	} else {
+		code = pick_engine(o, p);
+	}
+	if (code != EXIT_DONE)
+		return code;
+	if (!before && !p->engine->container && !p->bare && !p->alone)
+		say_host(p);
+	devices_find(&p->devices, devices_root());
+	p->lib_dir = run_lib_dir();
+	p->runs_dir = fs_abs(o->runs_dir);
+	name_run(p);
+	int r = make_plan(p, problems, &err);
+	if (r == 0)
+		pins_take(p);
+	if (r < 0 && !problems->lines.nr)
+		log_error("%s", err.msg);
+	return r < 0 || before ? EXIT_CONFIG : EXIT_DONE;
+}
+
+int prepare(const struct command *c, const struct run_options *o, const char *model,
+	    char *const *cmd, struct prepared *p, struct problems *problems)
+{
+	struct problems found = PROBLEMS_INIT;
+
+	memset(p, 0, sizeof(*p));
+	strvec_init(&p->pins);
+	p->bare = o->bare;
+	p->build_s = o->build_s;
+	p->alone = o->only_tool != NULL;
+	int code = load_tools(c, &o->tools_dirs, &p->tools);
+	if (code == EXIT_DONE)
+		code = add_named_tools(c, o, &p->tools);
+	if (code == EXIT_DONE)
+		code = load_conf(c, o, model, cmd, p, &found);
+	if (o->dockerfile && *o->dockerfile) {
+		free(p->conf.dockerfile);
+		p->conf.dockerfile = xstrdup(o->dockerfile);
+		p->conf.base_image = o->base && *o->base ? xstrdup(o->base) : NULL;
+	}
+	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))
+		code = exit_worse(code, plan_first(o, p, &found));
+	/* What two models share is told once. */
+	for (size_t i = 0; i < found.lines.nr; i++)
+		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
+	problems_release(&found);
+	return code;
+}
+
+void prepared_release(struct prepared *p)
+{
+	plan_release(&p->plan);
+	runconf_release(&p->conf);
+	tool_set_release(&p->tools);
+	devices_release(&p->devices);
+	strvec_release(&p->pins);
+	free(p->runs_dir);
+	free(p->run_id);
+	free(p->run_dir);
+	free(p->lib_dir);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,99 @@
+/*
+ * What a configured path led to when the command began. A workload that may write in the model's
+ * folder, or in one that is mounted for it, could put a link in the place of a script or of a mount
+ * for the next run to copy or to mount: a run is refused whose paths lead elsewhere by then.
+ */
+#include "cli.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/log.h"
+#include "profrig/base/xalloc.h"
+
+static void pin_add(struct prepared *p, const char *path)
+{
+	CLEANUP(xfreep) char *real = NULL;
+
+	/* What lies in the run directory is made anew each time. */
+	if (!path || fs_below(p->run_dir, path))
+		return;
+	for (size_t i = 0; i < p->pins.nr; i += 2)
+		if (!strcmp(p->pins.v[i], path))
+			return;
+	real = xrealpath(path);
+	strvec_pushl(&p->pins, path, real ? real : "", NULL);
+}
+
+void pins_take(struct prepared *p)
+{
+	const struct plan *pl = &p->plan;
+	CLEANUP(xfreep)
+	char *table = p->conf.results.perf_csv ? fs_dir(p->conf.results.perf_csv) : NULL;
+
+	pin_add(p, p->conf.dir);
+	pin_add(p, p->conf.source.copy);
+	pin_add(p, p->conf.source.scripts);
+	pin_add(p, table);
+	pin_add(p, p->conf.results.perf_csv);
+	for (size_t i = 0; i < pl->copies.nr; i++)
+		pin_add(p, pl->copies.v[i].from);
+	for (size_t i = 0; i < pl->spec.mounts.nr; i++)
+		pin_add(p, pl->spec.mounts.v[i].host);
+	for (size_t i = 0; i < p->conf.data.sets.nr; i++)
+		for (size_t k = 0; k < p->conf.data.sets.v[i].sources.nr; k++) {
+			const char *path = p->conf.data.sets.v[i].sources.v[k].path;
+
+			if (path && *path == '/')
+				pin_add(p, path);
+		}
+}
+
+/* What was not there may have been made since, but not as a link. */
+static bool is_new(const struct prepared *p, size_t i)
+{
+	struct stat st;
+
+	return !*p->pins.v[i + 1] && (lstat(p->pins.v[i], &st) < 0 || !S_ISLNK(st.st_mode));
+}
+
+static bool holds(const struct prepared *p, size_t i, const char *now)
+{
+	return !strcmp(now ? now : "", p->pins.v[i + 1]) || is_new(p, i);
+}
+
+bool pins_hold(const struct prepared *p)
+{
+	for (size_t i = 0; i + 1 < p->pins.nr; i += 2) {
+		CLEANUP(xfreep) char *now = xrealpath(p->pins.v[i]);
+
+		if (holds(p, i, now))
+			continue;
+		if (now)
+			log_error("'%s' leads to '%s' now, and did not when profrig began: no "
+				  "further run of '%s' is started",
+				  p->pins.v[i], now, p->conf.model_name);
+		else
+			log_error("'%s' is gone since profrig began: no further run of '%s' is "
+				  "started",
+				  p->pins.v[i], p->conf.model_name);
+		return false;
+	}
+	return true;
+}
+
+bool pin_holds(const struct prepared *p, const char *path)
+{
+	for (size_t i = 0; i + 1 < p->pins.nr; i += 2) {
+		CLEANUP(xfreep) char *now = NULL;
+
+		if (strcmp(p->pins.v[i], path) != 0)
+			continue;
+		now = xrealpath(path);
+		return holds(p, i, now) || !now;
+	}
+	return true;
+}

@@ -1,0 +1,125 @@
+/*
+ * Commands of madengine's tools that begin with a script of its scripts/common/tools. Those scripts
+ * are not part of a package's models, so each stands for what profrig does in its place:
+ *
+ *	rocprof_wrapper.sh WORDS --	rocprofv3 with WORDS, or the first rocprof with what it has
+ *	rtl_trace_wrapper.sh		the tool's own words (mode: RTL_MODE)
+ *	get_library_trace.py, runTracer.sh	the tool's own words
+ *
+ * Where the recording goes, and its format, are the tool's, which has to find and read it.
+ */
+#include "mad_int.h"
+
+#include <string.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/text.h"
+
+/* $1 a folder, $2 a format of rocprofv3, then its options, --, the workload. */
+static const char rocprof_script[] =
+	"out=$1 format=$2\n"
+	"shift 2\n"
+	"mkdir -p \"$out\"\n"
+	"if command -v rocprofv3 >/dev/null 2>&1; then\n"
+	"	exec rocprofv3 --output-format \"$format\" -d \"$out\" \"$@\"\n"
+	"fi\n"
+	"old=\n"
+	"while [ \"$1\" != -- ]; do\n"
+	"	case $1 in\n"
+	"	--hip-trace | --hsa-trace | --sys-trace | --stats) old=\"$old $1\" ;;\n"
+	"	--runtime-trace | --kernel-trace) old=\"$old --hip-trace\" ;;\n"
+	"	esac\n"
+	"	shift\n"
+	"done\n"
+	"shift\n"
+	"exec rocprof $old --roctx-trace --timestamp on -d \"$out/raw\" -o \"$out/results.csv\" "
+	"\"$@\"";
+
+static const char rtl_script[] = "out=$1 mode=lite\n"
+				 "shift\n"
+				 "mkdir -p \"$out\"\n"
+				 "[ -z \"$RTL_MODE\" ] || mode=$RTL_MODE\n"
+				 "exec rtl trace --mode \"$mode\" -o \"$out/trace.db\" -- \"$@\"";
+
+/* The script that the words start, by its name; *ret_args: the word behind it. NULL: none. */
+static const char *script_of(const struct strvec *words, size_t *ret_args)
+{
+	size_t at = words->nr > 1 && text_in_list("bash|sh|python3|python", '|', words->v[0]);
+
+	if (at >= words->nr || !(strstr(words->v[at], "common/tools/") ||
+				 strstr(words->v[at], "rocmProfileData/rpd_tracer/")))
+		return NULL;
+	*ret_args = at + 1;
+	return fs_base(words->v[at]);
+}
+
+/* Options of rocprofv3 that say where the recording goes; each takes a value. */
+static bool is_about_output(const char *word)
+{
+	return text_in_list("-d|--output-directory|-o|--output-file|-f|--output-format|"
+			    "--perfetto-trace-filename",
+			    '|', word);
+}
+
+/* "…/tools/counters/NAME": NAME */
+static const char *counters_file(const char *path)
+{
+	const char *dir = strstr(path, "tools/counters/");
+
+	return dir && !strchr(dir + strlen("tools/counters/"), '/') ? fs_base(path) : NULL;
+}
+
+static void rocprof_words(struct strvec *words, size_t at, const struct mad_wrap *to,
+			  char **ret_counters)
+{
+	struct strvec out = STRVEC_INIT;
+	bool kernels = false;
+
+	strvec_pushl(&out, "sh", "-c", rocprof_script, "rocprof", to->out, to->format, NULL);
+	for (; at < words->nr && strcmp(words->v[at], "--") != 0; at++) {
+		const char *word = words->v[at];
+		CLEANUP(xfreep) char *name = xstrndup(word, strcspn(word, "="));
+		const char *counters = at > 0 && !strcmp(words->v[at - 1], "-i") && to->counters
+					       ? counters_file(word)
+					       : NULL;
+
+		kernels |= text_in_list("--kernel-trace|--runtime-trace", '|', word);
+		if (is_about_output(name)) {
+			at += !strchr(word, '=');
+			continue;
+		}
+		if (counters) {
+			*ret_counters = xasprintf("counters/%s", counters);
+			word = to->counters;
+		}
+		strvec_push(&out, word);
+	}
+	if (!kernels)
+		strvec_push(&out, "--kernel-trace");
+	strvec_push(&out, "--");
+	strvec_release(words);
+	*words = out;
+}
+
+enum mad_wrapped mad_wrap(struct strvec *words, const struct mad_wrap *to, char **ret_counters)
+{
+	size_t at = 0;
+	const char *script = script_of(words, &at);
+
+	if (!script)
+		return MAD_WRAP_AS_IT_IS;
+	if (strcmp(script, "rocprof_wrapper.sh") == 0) {
+		rocprof_words(words, at, to, ret_counters);
+		return MAD_WRAP_ROCPROF;
+	}
+	if (to->own_words)
+		return text_in_list("rtl_trace_wrapper.sh|get_library_trace.py|runTracer.sh", '|',
+				    script)
+			       ? MAD_WRAP_OWN
+			       : MAD_WRAP_AS_IT_IS;
+	if (strcmp(script, "rtl_trace_wrapper.sh") != 0)
+		return MAD_WRAP_AS_IT_IS;
+	strvec_clear(words);
+	strvec_pushl(words, "sh", "-c", rtl_script, "rtl", to->out, NULL);
+	return MAD_WRAP_RTL;
+}

@@ -1,0 +1,67 @@
+/*
+ * comm: processes that do one job together, on one machine or on many. Each has a rank, 0 … size −
+ * 1, and all run the same program with the same arguments; rank 0 talks to the user and writes what
+ * comes out.
+ *
+ * Calls are collective: every rank makes the same ones in the same order, and waits in them for the
+ * others. So whoever finds out that it cannot go on as the others do must tell them, or stop all of
+ * them (comm_stop), or they wait for ever.
+ *
+ * A program that knows no ranks has no comm: NULL stands for a process that is alone.
+ */
+#ifndef PROFRIG_COMM_H
+#define PROFRIG_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/strbuf.h"
+
+struct comm;
+
+struct comm_ops {
+	/* lengths of all ranks' parts into lengths[size]; then the parts, one behind the other */
+	void (*gather)(struct comm *c, const void *mine, size_t n, size_t *lengths,
+		       struct strbuf *ret);
+	void (*send)(struct comm *c, int to, const void *data, size_t n);
+	void (*receive)(struct comm *c, int from, struct strbuf *ret);
+	/* says why and ends every rank with this exit code */
+	void (*stop)(struct comm *c, int code, const char *why) __attribute__((noreturn));
+};
+
+struct comm {
+	const struct comm_ops *ops;
+	int rank, size;
+	const char *host; /* where this rank runs */
+	bool begun;       /* the job, see comm_begin */
+};
+
+static inline bool comm_alone(const struct comm *c)
+{
+	return !c || c->size < 2;
+}
+
+static inline int comm_rank(const struct comm *c)
+{
+	return c ? c->rank : 0;
+}
+
+/* What every rank gave, by rank. */
+struct comm_parts {
+	struct strbuf bytes;
+	size_t *at; /* of rank r: bytes.buf + at[r] up to at[r + 1] */
+};
+void comm_gather(struct comm *c, const void *mine, size_t n, struct comm_parts *ret);
+void comm_parts_release(struct comm_parts *p); /* also a CLEANUP function */
+
+/*
+ * Whether the job is done together. Rank 0 decides: true when it wants it and all others are ready;
+ * stops all when it wants it and one is not, whose exit code and reason they end with. A program
+ * that ends before it came so far calls it with ready = false. Once; later calls return false.
+ */
+bool comm_begin(struct comm *c, bool ready, int code, const char *why);
+/* printf-style stop: "rank 3 on node7: …" */
+void comm_stop(struct comm *c, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), noreturn));
+
+#endif

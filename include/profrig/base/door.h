@@ -1,0 +1,103 @@
+/*
+ * door: the one way into folders in which others may write.
+ *
+ * A workload can write into its run directory and into the model's folder. A path string is no safe
+ * name for what lies there: any part of it may have become a link, a FIFO or a hard link by the
+ * time it is used. So such a folder is held before the workload starts: door_hold opens it, and
+ * from then on each call of this header (and each of fs.h, input.h, csv.h, which rest on it) takes
+ * a path that lies in a held folder only as a name below that descriptor:
+ *
+ *	- no symbolic link is followed, neither on the way nor at its end, and the way does not
+ *	  leave the folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and
+ *	  RESOLVE_NO_MAGICLINKS, or component by component with O_NOFOLLOW where the kernel or a
+ *	  seccomp filter has no openat2;
+ *	- what is opened is a regular file with one name (st_nlink 1), which belongs to a user that
+ *	  the folder's owners name; a FIFO or a device is looked at before it is opened, so nothing
+ *	  waits for it and no driver is called;
+ *	- what is read has been written (door_is_hollow): a call makes a file a terabyte long, and
+ *	  reading that takes hours;
+ *	- door_stat tells of a link itself, not of what it leads to.
+ *
+ * Paths elsewhere mean what they mean to the kernel. A held folder is found by its name as it was
+ * held and by its absolute name; the innermost one counts. Holding costs two descriptors at most;
+ * what is held stays so until it is let go or the process ends. Threads may call at any time.
+ *
+ * Calls that open return a descriptor (O_CLOEXEC) or −1, the others 0 or −1, with errno, as the
+ * system calls of their names do. Refusals have codes of their own, for which err_sys has words:
+ */
+#ifndef PROFRIG_DOOR_H
+#define PROFRIG_DOOR_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "profrig/base/err.h"
+
+#define DOOR_LINK ELOOP       /* a symbolic link, on the way or at its end */
+#define DOOR_OUTSIDE EXDEV    /* the way leads out of the folder ("..") */
+#define DOOR_NO_FILE EBADFD   /* a FIFO, a device, a socket */
+#define DOOR_HARD_LINK EMLINK /* the file has a second name */
+#define DOOR_OWNER EOWNERDEAD /* the file belongs to a user that is not expected */
+#define DOOR_HOLLOW ENOTUNIQ  /* nearly all of the file was never written */
+
+/*
+ * Holds a folder; its own name may lead through links, which are resolved now. Held twice it has to
+ * be let go twice. -ENOTDIR and the like when it cannot be opened.
+ */
+int door_hold(const char *dir, struct err *err);
+void door_let_go(const char *dir);
+/*
+ * A folder that may lie in a held one though the workload has no business there (a copy of /sys
+ * that stands for the machine's): paths in it mean what they mean to the kernel, until the process
+ * ends.
+ */
+void door_leave_out(const char *dir);
+/* Whether the path lies in a held folder, or is one. */
+bool door_holds(const char *path);
+/*
+ * Users whose files are expected in a held folder: [first, first + count). Without any call all
+ * are. The caller, the superuser and the folder's own owner always are.
+ */
+void door_expect(const char *dir, uid_t first, uid_t count);
+
+/* As open(2). Directories by O_DIRECTORY or O_PATH only. */
+int door_open(const char *path, int flags, mode_t mode);
+/* As fopen(3) with "r", "w" or "a", each with "e". */
+FILE *door_fopen(const char *path, const char *mode);
+/* A FIFO that the caller made in a held folder: -1 with DOOR_NO_FILE when it is none any more. */
+int door_open_fifo(const char *path, int flags);
+DIR *door_opendir(const char *path);
+int door_stat(const char *path, struct stat *ret);
+int door_lstat(const char *path, struct stat *ret);
+int door_mkdir(const char *path, mode_t mode);
+int door_mkfifo(const char *path, mode_t mode);
+int door_rmdir(const char *path);
+int door_unlink(const char *path);
+int door_rename(const char *from, const char *to);
+/* Each gets the name of the other, at once (renameat2(2), RENAME_EXCHANGE). */
+int door_exchange(const char *a, const char *b);
+int door_symlink(const char *target, const char *path);
+ssize_t door_readlink(const char *path, char *buf, size_t size);
+/* Of regular files, FIFOs and folders; never through a link. */
+int door_chmod(const char *path, mode_t mode);
+
+/*
+ * Whether an open file is longer than 1 GiB, and more than 15 parts of 16 of it are holes. Smaller
+ * ones are quickly read, and programs leave some holes in good faith.
+ */
+bool door_is_hollow(int fd);
+
+/*
+ * For the calls of the *at family: the folder in which the last name of a path lies (O_PATH, to be
+ * closed), and that name (owned). Of a path that is not held AT_FDCWD and the whole path.
+ */
+int door_parent(const char *path, int *ret_dir, char **ret_name);
+/* A path below a descriptor of the caller's own, under the same rules for the way. */
+int door_open_beneath(int dir, const char *rel, int flags, mode_t mode);
+
+#endif

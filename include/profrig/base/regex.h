@@ -1,0 +1,37 @@
+/*
+ * regex: regular expressions (PCRE2) on bytes, compiled once, matched often.
+ *
+ * regex_new → regex_find* → regex_free. A pattern comes from a user and the text from a program
+ * nobody knows, so a match that backtracks without end is given up: regex_find then says -EOVERFLOW
+ * and the caller counts it. '.' and classes work on bytes: text need not be UTF-8. A regex belongs
+ * to one thread.
+ */
+#ifndef PROFRIG_REGEX_H
+#define PROFRIG_REGEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/err.h"
+
+#define REGEX_LINES 1u /* '^' and '$' also stand at the ends of lines inside the text */
+
+struct regex;
+
+/* -EINVAL: err has what is wrong and at which byte of the pattern. */
+int regex_new(const char *pattern, unsigned flags, struct regex **ret, struct err *err);
+void regex_free(struct regex *re);
+void regex_freep(struct regex **re);
+
+/*
+ * The first match at or behind `from`: 1 and where it lies; 0 none; -EOVERFLOW given up. An empty
+ * match is one too.
+ */
+int regex_find(struct regex *re, const char *text, size_t n, size_t from, size_t *ret_start,
+	       size_t *ret_end);
+/* Does the pattern have a group of this name? */
+bool regex_has_group(const struct regex *re, const char *name);
+/* Where the group lies of what regex_find found last; false when it took no part in it. */
+bool regex_group(const struct regex *re, const char *name, size_t *ret_start, size_t *ret_end);
+
+#endif

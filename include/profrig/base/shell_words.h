@@ -1,0 +1,25 @@
+/*
+ * shell_words: one string into words as a POSIX shell would cut it, without a shell: quotes and
+ * backslashes are removed, nothing is expanded and nothing is run. `$`, backticks, `;`, `|`, `*`
+ * and the like are letters as any other.
+ *
+ * POSIX.1-2017, Shell Command Language, 2.2 Quoting and 2.6.5 Field Splitting.
+ */
+#ifndef PROFRIG_SHELL_WORDS_H
+#define PROFRIG_SHELL_WORDS_H
+
+#include <stdbool.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/strvec.h"
+
+/* Adds the words of text. -EINVAL: a quote without its end, or a backslash at the end; then none is
+ * added. */
+int shell_words(const char *text, struct strvec *to, struct err *err);
+/*
+ * Does text hold, outside of quotes, what a shell would act on (expand, redirect, join commands)?
+ * Then who wrote it may expect more than words. Returns that character, 0 when there is none.
+ */
+char shell_words_special(const char *text);
+
+#endif

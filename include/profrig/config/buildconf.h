@@ -1,0 +1,77 @@
+/*
+ * buildconf: the parts of a run's configuration (runconf.h) that say how a model's image is made
+ * and where its data comes from, typed. Filled by runconf_load, released with the runconf.
+ */
+#ifndef PROFRIG_BUILDCONF_H
+#define PROFRIG_BUILDCONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/strvec.h"
+#include "profrig/base/vec.h"
+
+/* A word with its place: "profrig.yaml:7", "command line", "built-in". */
+struct conf_word {
+	char *name, *value, *origin;
+};
+
+/* What a build may read and no image keeps. */
+struct build_secret {
+	char *id;
+	char *value;  /* secret */
+	char *origin; /* file:line */
+};
+
+struct build_conf {
+	VEC(struct conf_word) args;       /* build.args */
+	VEC(struct build_secret) secrets; /* build.secrets, and secrets: of the run */
+	VEC(struct conf_word) context;    /* what a Dockerfile's "# CONTEXT" is compared with */
+	char *folder;                     /* build.context, absolute; NULL: the Dockerfile's */
+	char *target, *network;
+	struct strvec options;
+	struct strvec archs; /* build.target_archs */
+	double timeout_s;    /* 0: none */
+	char *dockerfile_where;
+	struct {
+		char *name, *repository; /* NULL: none */
+		char *user;              /* NULL: the engine's own login is used */
+		char *password;          /* secret */
+		bool insecure;
+	} registry;
+};
+
+enum data_provider { DATA_SCRIPT, DATA_LOCAL, DATA_S3, DATA_NAS, DATA_HTTP };
+
+/* One place where a data set can be had. */
+struct data_source {
+	enum data_provider provider;
+	char *path;                    /* as data.h says for the provider; files absolute */
+	char *sha256;                  /* NULL: not given; 64 lower-case hex digits */
+	char *endpoint, *region;       /* of s3; NULL */
+	char *mirror;                  /* absolute folder for the copy; NULL: the cache */
+	char *user, *password, *token; /* secret; NULL */
+	struct strvec args;            /* of a script */
+	double timeout_s;              /* of a script */
+	char *where;                   /* file:line of the entry */
+};
+
+/* A data set: its sources in the order they are tried. */
+struct data_set {
+	char *name;
+	char *variable; /* "PROFRIG_DATA_IMAGENET" */
+	char *home;     /* absolute: where a container sees it */
+	bool optional;
+	VEC(struct data_source) sources;
+};
+
+struct data_conf {
+	VEC(struct data_set) sets;
+	char *cache; /* absolute folder */
+};
+
+void build_conf_release(struct build_conf *b);
+void data_conf_release(struct data_conf *d);
+const char *data_provider_name(enum data_provider p);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * results: which numbers of a run are its results, and which of its lines are errors; as
+ * configured under `results:`.
+ *
+ * A workload says how it did in its own output ("performance: 123 samples/s"), in a CSV file, or
+ * both. What is found there goes into run.json's metrics; the rules here say what counts.
+ *
+ *	pattern	a regular expression with the groups value, unit (else the unit is "") and
+ *		name (else "performance"), looked for in every line; NULL: the performance line,
+ *		below
+ *	pick	which of several values of one name is reported: the last, the first, …
+ *	steady	so many of the first ones are left out before that, or such a part of them
+ *	csv	a file with at least the columns model,performance,metric: a row is a metric
+ *	require	a run without a result has failed
+ *
+ * The performance line is "performance: VALUE UNIT" with the word at the start of the line or
+ * behind something that is no letter, digit or '_'; VALUE may be followed by a comma, by "/s" or by
+ * both; all of it stands on one line. 1,234 is read as 1234. Without any such line
+ * "train_samples_per_second = VALUE" counts, with ' " : = or blanks between.
+ *
+ * error_patterns are searched in what the workload printed. A pattern is plain text found anywhere
+ * in a line, or a regular expression: written /so/, or holding a '\', ".*" or ".+", or beginning
+ * with '^'. A line that one of benign_patterns is found in is no error.
+ */
+#ifndef PROFRIG_RESULTS_H
+#define PROFRIG_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/strvec.h"
+
+enum results_pick { PICK_LAST, PICK_FIRST, PICK_MEDIAN, PICK_MEAN, PICK_MAX, PICK_MIN };
+enum results_scan { SCAN_OFF, SCAN_WARN, SCAN_FAIL };
+
+struct results_conf {
+	char *pattern;
+	enum results_pick pick;
+	double steady; /* a count, or with steady_share a part from 0 to 1 */
+	bool steady_share;
+	char *csv;
+	bool require;
+	enum results_scan scan;
+	/* not given: the defaults; benign ones are added to the defaults */
+	struct strvec error_patterns, benign_patterns;
+	bool has_error_patterns;
+	char *perf_csv; /* absolute; NULL none */
+};
+
+void results_conf_init(struct results_conf *rc);
+void results_conf_release(struct results_conf *rc);
+
+/* "last", "first", …; -EINVAL. */
+int results_pick_parse(const char *word, enum results_pick *ret);
+const char *results_pick_name(enum results_pick p);
+/* "3", "10%" → how many of n are skipped. */
+int results_steady_parse(const char *text, double *ret, bool *ret_share);
+size_t results_steady_skip(const struct results_conf *rc, size_t n);
+
+/* The regular expression that a pattern of the scan is; NULL: it is plain text. Owned. */
+char *results_pattern_regex(const char *pattern);
+/* What counts as an error or as none when nothing is configured; NULL ends them. */
+extern const char *const results_default_errors[];
+extern const char *const results_default_benign[];
+
+/*
+ * How values of one metric that several ranks or nodes report become one, by the words of its name
+ * and unit: what is a rate or a count adds up, what is a time, a loss or an accuracy is averaged,
+ * of memory the most counts; a name that says nothing adds up.
+ */
+enum results_merge { MERGE_SUM, MERGE_MEAN, MERGE_MAX };
+enum results_merge results_merge_of(const char *name, const char *unit);
+double results_merge(enum results_merge how, const double *v, size_t n); /* NAN for none */
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * energy: exact, conservative attribution of counters to calls by the rules of
+ * docs/energy.md.
+ *
+ * curve: cumulative energy of one series as a step-free function of time. Cumulative counters:
+ * E(t_i) = v_i, linear between samples; of a counter that is read more often than it is published
+ * (stale), linear between its changes. Power gauges: previous (step), linear (exact integral of the
+ * interpolated power), trapezoid (an interval's energy spread evenly inside it). A backwards step
+ * splits the series (the interval's energy is unknown and counts as unattributed 0, flag reset); a
+ * declared modulus unwraps. Never extrapolated: outside [first, last] the curve is flat.
+ *
+ * Filtered power: a reading y behind a one-pole filter of time constant τ (counter_info.tau_s)
+ * stands for the power y + τ·dy/dt, so E(a, b) = ∫y dt + τ·(y(b) − y(a)), exactly, and sums over
+ * neighbouring windows telescope. linear: inside an interval, dy/dt is its slope; previous and
+ * trapezoid: the interval's τ·Δy is spread evenly in it. Of a change-point series, which holds its
+ * value, it lies in the last period (median spacing of changes) before the change. A jump at a time
+ * that was recorded twice belongs to the interval that ends there. An interval whose energy becomes
+ * negative (steps of the reading times τ) is marked CURVE_RATE: long spans are right, it is not.
+ *
+ * Host view, shared: in every elementary interval the processes of the device's node with any call
+ * open take equal shares, and a process's threads with a call open take equal parts of its share;
+ * the energy goes to the innermost open call (exclusive) and to all open ones (inclusive). Device
+ * view: every piece of work running on a queue of that device takes an equal share; inclusive =
+ * exclusive. Independent mode: each process (each piece of work) takes all: double counting, said
+ * so in the flags.
+ *
+ * Law, checked in every run: Σ exclusive + unattributed = last − first, relative error ≤ 1e-9.
+ */
+#ifndef PROFRIG_ENERGY_H
+#define PROFRIG_ENERGY_H
+
+#include "profrig/counters/counters.h"
+#include "profrig/model/lane.h"
+
+struct comm;
+struct topology;
+
+enum integration { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS, INTEGRATE_TRAPEZOID };
+enum energy_view { VIEW_HOST, VIEW_DEVICE };
+
+/* What is odd about an interval of a curve, or about the sampled time that a span touches. */
+enum curve_mark {
+	CURVE_DEAD = 1,   /* its energy is nobody's: reset, stand-still, longer than max_gap_ns */
+	CURVE_RESET = 2,  /* the counter went backwards; what it counted is unknown (0) */
+	CURVE_GAP = 4,    /* longer than 10 median periods, or than max_gap_ns */
+	CURVE_RATE = 8,   /* more power than the device can draw, or less than none */
+	CURVE_STUCK = 16, /* the counter stood still although the device drew power; with DEAD */
+	/* spans only: part of its time lies before the first or after the last sample */
+	SPAN_OUTSIDE = 32,
+};
+
+struct energy_opts {
+	enum integration integration;
+	bool independent;
+	int64_t max_gap_ns; /* intervals longer than this are unattributed; 0 = no limit */
+	bool whole;         /* curves of all that was sampled, also of a model cut to windows */
+	/* who shares which device (topology.h), resolved; NULL: all processes of its node */
+	const struct topology *topology;
+};
+
+/*
+ * E(t) in J (or the scaled unit) at n knots; inside an interval: linear, or for INTEGRATE_LINEAR
+ * gauges quadratic through p0, p1.
+ */
+struct curve {
+	size_t n;        /* 0 or 1: nothing to integrate (flag CF_SHORT) */
+	int64_t *t_ns;   /* strictly increasing */
+	double *e;       /* cumulative, e[0] = 0, never decreasing unless power is negative */
+	double *de;      /* e[i+1] − e[i], computed without the difference */
+	double *p0, *p1; /* power at both ends of interval i; NULL when linear */
+	/* enum curve_mark of interval i (between knots i and i+1); NULL when there are none */
+	uint8_t *marks;
+	/* of the samples, or of the changes of a counter that is read more often than it changes */
+	int64_t median_period_ns;
+	double tau_s; /* of the filter that was corrected for; 0 none */
+	/* how far from it the real one may be; then dw[i]: the reading's change over interval i */
+	double tau_error_s, *dw; /* W; NULL where the error is 0 */
+	unsigned flags;          /* enum counter_flag */
+};
+
+/*
+ * Gauges of which only changes are stored are integrated with `previous` whatever is asked for (a
+ * value holds until the next one), and have no gaps. Samples of equal time: a counter keeps one
+ * value (the last; the first at the very start), so the total stays last − first; a gauge jumps.
+ * Of a model that was cut to windows the curve is what lies in them, cut at their edges: energy up
+ * to an edge is that of the curve there, exactly; between windows it is flat and CURVE_DEAD.
+ * -EINVAL for a series of unknown kind.
+ */
+int curve_make(const struct model *m, series_id s, const struct counter_info *ci,
+	       const struct energy_opts *o, struct curve *ret, struct err *err);
+void curve_release(struct curve *c);
+/*
+ * E at t, clamped to the ends. hint: index of the last interval used, kept by the caller (monotone
+ * reads are O(1) amortised).
+ */
+double curve_at(const struct curve *c, int64_t t_ns, size_t *hint);
+/* E(last) − E(first), dead intervals included as what the counter says (0 for resets) */
+double curve_total(const struct curve *c);
+
+/*
+ * Attribution over lanes (lane.h). One run takes any number of jobs, each a series in a view, and
+ * any number of lanes, each a track's calls or work:
+ *
+ *	run = energy_run_new(m, jobs, lanes, &opts)
+ *	energy_run_round(run, feeds, horizon_ns, w)	again and again, the last time INT64_MAX
+ *	energy_run_job(), _value(), _uncertainty()
+ *	energy_run_free(run)
+ *
+ * It keeps nothing of an event: memory grows with nodes × jobs and with the samples. Every sum is
+ * kept in fixed point (attribution/fixed.h), so results do not depend on how the events were cut
+ * into rounds, nor on threads.
+ *
+ * Between two samples of a counter power is what the curve says, so the energy of a piece of time
+ * is that power times the piece's share-time, ∫ dt / sharers. The sharers are a step function of
+ * time for all lanes together; a lane then only needs its own events. Counters that were sampled
+ * at the same times and have the same sharers are read together.
+ */
+struct energy_job {
+	series_id series;
+	enum energy_view view;
+};
+
+enum lane_mode {
+	LANE_CALLS, /* one node at a time: the innermost call */
+	LANE_WORK,  /* any number of pieces of work at a time; each is a sharer by itself */
+	/*
+	 * any number of nodes at a time, each once however often it is open; takes no part in
+	 * sharing, but reads what its track's process gets: inclusive energy where calls overlap
+	 */
+	LANE_COVER,
+};
+
+struct lane_def {
+	track_id track;
+	enum lane_mode mode;
+	int rank; /* who reads it; 0 for a process that is alone */
+};
+
+/* What one node of a lane got of one job. */
+struct node_energy {
+	double exclusive_j;   /* of a LANE_COVER: while it was open */
+	double share_ns;      /* sampled time divided by the number of sharers */
+	int64_t exclusive_ns; /* sampled time, without dead intervals */
+	uint8_t marks; /* enum curve_mark of the intervals it was innermost in, and SPAN_OUTSIDE */
+};
+
+/*
+ * unattributed_j is not the remainder but integrated by itself (time when nobody is active, and
+ * dead intervals), so error_rel is a real check: |total − attributed − unattributed| / |total|, 0
+ * for a total of 0. In independent mode every sharer gets all, so attributed_j may be a multiple of
+ * the total; error_rel then compares it with the energy of each sharer's own active time, summed.
+ */
+struct energy_totals {
+	char device[64];
+	double total_j, attributed_j, unattributed_j, error_rel;
+	double dead_j;                /* part of unattributed_j that lies in dead intervals */
+	double unattributed_share_ns; /* as share_ns, of the time when nobody was active */
+	int64_t unattributed_ns;      /* sampled time in which nobody was active */
+	double unattributed_uncertainty_j;
+	int64_t median_period_ns;  /* what the sensor resolves (struct curve) */
+	int64_t first_ns, last_ns; /* of the samples; first > last when there are none */
+	unsigned flags;            /* enum counter_flag */
+	bool taken;                /* some lane takes part */
+};
+
+struct energy_run;
+
+/*
+ * Who takes part, host view: THREAD tracks on the series' host (all when it has none, and those
+ * whose host is unknown) that see its device (topology.h); a strictly synchronous counter
+ * (series.exclusive_sync) belongs to the thread it was recorded on alone. Device view: work on
+ * queues whose device equals the series' device (and host, where both are known), or is one that
+ * the series measures too. Lanes are copied; m and o outlive the run. -EINVAL for a series of
+ * unknown kind.
+ */
+int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t nr_jobs,
+		   const struct lane_def *lanes, size_t nr_lanes, const struct energy_opts *o,
+		   struct energy_run **ret, struct err *err);
+void energy_run_free(struct energy_run *run);
+void energy_run_freep(struct energy_run **run);
+/*
+ * feeds: one per lane, all its events before horizon_ns that no earlier round had. w: threads to
+ * use, NULL for none but the caller's.
+ */
+void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
+		      struct workers *w);
+
+/*
+ * Several ranks (comm.h), told before the first round: each gives the events of its own lanes
+ * (lane_def.rank), and gets what it must know of the others: in the host view when somebody became
+ * active, in the device view all work of devices whose queues are not read by one rank. After the
+ * last round save has what this rank's lanes got, and what it loaded; load adds what another rank
+ * saved.
+ */
+void energy_run_ranks(struct energy_run *run, struct comm *c);
+void energy_run_save(const struct energy_run *run, struct strbuf *to);
+void energy_run_load(struct energy_run *run, struct wire *from);
+
+/* After the last round: */
+void energy_run_job(const struct energy_run *run, size_t job, struct energy_totals *ret);
+/* Borrowed; NULL when the series is too short to integrate. */
+const struct curve *energy_run_curve(const struct energy_run *run, size_t job);
+bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane);
+/* All 0 for a lane that does not take part, and for a node that never was open while sampled. */
+struct node_energy energy_run_value(const struct energy_run *run, size_t job, size_t lane,
+				    uint32_t node);
+/* 95 % half-width of the exclusive energy of a row (uncertainty.h); NaN when nothing is known. */
+double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row);
+
+/* Who takes part (above). */
+bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,
+			     const char *device, enum energy_view view, track_id t);
+
+/*
+ * Energies of single spans of a finished model, for whoever needs them by span: values per span
+ * index; spans that do not take part, and instants, hold NaN.
+ */
+struct energy_piece {
+	double exclusive_j; /* of the part of a span that outlives its parent (model.pieces) */
+	int64_t exclusive_ns;
+};
+
+struct energy_result {
+	series_id series;
+	enum energy_view view;
+	char device[64];
+	double total_j, attributed_j, unattributed_j, error_rel;
+	double dead_j;
+	int64_t unattributed_ns;
+	int64_t median_period_ns;
+	unsigned flags;
+	/* per span index of the model (length spans.nr); NULL when no span takes part */
+	double *inclusive_j, *exclusive_j;
+	int64_t *exclusive_ns;
+	uint8_t *marks; /* of the samples that the whole span touches, and SPAN_OUTSIDE */
+	/*
+	 * Of each span's time, what no earlier call of its name on its track had open: its part of
+	 * an inclusive sum that counts recursion once. NULL when there are no pieces: then it is
+	 * inclusive_j for the outermost call of a name and 0 for the others.
+	 */
+	double *new_j;
+	struct energy_piece *pieces; /* by index of model.pieces; NULL when there are none */
+};
+
+void energy_result_release(struct energy_result *r);
+
+/*
+ * The oracle: one global sweep over all boundaries (O(n · open spans)), written to be checked by
+ * reading; tests compare runs with it on random models. Returns 0; 1 when no span takes part or the
+ * series is too short (all is unattributed, arrays NULL); -EINVAL for a series of unknown kind.
+ */
+int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
+			   const struct energy_opts *o, struct energy_result *ret, struct err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * engine_image: what makes, moves and describes images. As engine.h: pure functions from what is
+ * wanted to argv vectors; harness/image runs them. Registry: harness/engine/image_engines.c, in
+ * order of auto. The words that PROFRIG_DOCKER and PROFRIG_PODMAN name stand in front here too.
+ *
+ * No value of a secret is ever a word: a build secret is named by its id and a private file, a
+ * password goes to `login` on stdin, and what login learns is kept in the folder of image_auth and
+ * nowhere else.
+ *
+ * docker takes build secrets through BuildKit alone. Debian's client 20.10 has it built in, newer
+ * ones need the buildx plug-in; `build_probe` tells (its output then holds "--secret"). Without it
+ * the classic builder is asked, which can do all but secrets.
+ */
+#ifndef PROFRIG_ENGINE_IMAGE_H
+#define PROFRIG_ENGINE_IMAGE_H
+
+#include <stdbool.h>
+
+#include "profrig/base/strvec.h"
+
+struct image_build {
+	const char *image;                /* its name */
+	const char *dockerfile, *context; /* absolute */
+	const char *target, *network;     /* NULL: the last stage, the engine's default */
+	const struct strvec *args;        /* "K=V" each */
+	const struct strvec *labels;      /* "K=V" each */
+	const struct strvec *secrets;     /* "id=ID,src=FILE" each */
+	const struct strvec *options;     /* the user's, word by word, last */
+	bool no_cache;
+	bool secrets_work; /* what build_probe said */
+};
+
+/* Where an engine finds, and leaves, logins. */
+struct image_auth {
+	const char *dir; /* a private folder; NULL: the caller's own logins */
+	bool insecure;   /* plain HTTP, or a certificate nobody knows */
+};
+
+struct image_engine {
+	const char *name;
+	void (*build_probe)(struct strvec *argv);
+	void (*build)(const struct image_build *b, struct strvec *argv);
+	/* the password is read from stdin */
+	void (*login)(const struct image_auth *a, const char *registry, const char *user,
+		      struct strvec *argv);
+	void (*tag)(const char *from, const char *to, struct strvec *argv);
+	/* digest_file: podman writes there what the registry calls it; docker tells it by facts */
+	void (*push)(const struct image_auth *a, const char *image, const char *digest_file,
+		     struct strvec *argv);
+	void (*pull)(const struct image_auth *a, const char *image, struct strvec *argv);
+	/* prints one line: the image's id, then its names by digest ("repo@sha256:…"), if any */
+	void (*facts)(const char *image, struct strvec *argv);
+};
+
+extern const struct image_engine *const image_engines[]; /* NULL-terminated */
+/* NULL: the engine makes no images (host). */
+const struct image_engine *image_engine_find(const char *name);
+
+/*
+ * A registry on this machine ("localhost:5000", "127.0.0.1/x", "[::1]:5000"): docker speaks plain
+ * HTTP to those without being told, so podman is told to.
+ */
+bool image_registry_is_local(const char *registry);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * plan: configuration → what would happen, as data. Pure: no process is started, no file is
+ * written, no clock is read.
+ *
+ * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
+ * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
+ * environment is complete with the origin of every variable. Paths are those the step sees; the run
+ * directory has the same path everywhere. Whether a script exists, and which folders are the same
+ * by way of links, is all that is asked of the file system.
+ *
+ * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
+ * different ones are a problem unless the user's env settles the variable. A variable is a step's
+ * own only: secrets reach the workload alone, a tool's env the workload alone; scripts see
+ * PROFRIG_TOOL, PROFRIG_OUT and PROFRIG_OPT_<NAME>. Preloads of all tools are joined with ':' into
+ * LD_PRELOAD (T1 first, a user's own LD_PRELOAD after them). conflicts: words of one tool's
+ * `conflicts` that name another tool or appear in its `provides`.
+ *
+ * wrap_at: the words of all tools stand in front of each of these programs instead, in a script of
+ * that name in <run>/wrap, which the workload finds first in its PATH; PLAN_WRAP_LIBRARY, which is
+ * preloaded, finds those that are started by a path. What that program starts has the PATH and the
+ * preloads as they were, so nothing is wrapped twice.
+ *
+ * A container is given nothing for tools' sake but with container.privileged_profiling;
+ * `privileges` says for each what it is and who gives it.
+ */
+#ifndef PROFRIG_PLAN_H
+#define PROFRIG_PLAN_H
+
+#include <stdio.h>
+
+#include "profrig/config/runconf.h"
+#include "profrig/devices/devices.h"
+#include "profrig/engine/engine.h"
+
+#define PLAN_WRAP_LIBRARY "libprofrig_wrap.so"
+/* below the run directory: the scripts of wrap_at add a line each time they start their program */
+#define PLAN_WRAP_LOG "steps/wrap_at.log"
+
+/* Below the run directory, while a container lives: see struct plan_inside. */
+#define PLAN_INSIDE ".inside"
+#define PLAN_HIDDEN ".hidden"
+
+enum step_kind { STEP_PRE, STEP_WORKLOAD, STEP_POST };
+
+struct plan_env {
+	char *name, *value, *origin;
+	char *from; /* of a secret: the caller's variable that holds it, NULL when a file does */
+	char *data; /* it is set when this data set is there; NULL: always */
+	bool secret;
+};
+
+struct plan_step {
+	enum step_kind kind;
+	/* "pre-rocprof-setup", "workload", "post-A-collect": unique, safe in file names */
+	char *name;
+	char *tool; /* NULL: the user's, or the workload */
+	struct strvec argv;
+	VEC(struct plan_env) env; /* by name */
+	/*
+	 * laid over the agent's own environment: the caller's on host, the image's in a container
+	 */
+	bool inherit_env;
+	char *cwd;
+	double timeout_s; /* 0 none; scripts 600 */
+	char *out, *err;  /* steps/NN-<name>.out below the run directory, absolute */
+};
+
+/*
+ * Copied into the run directory so that a step can see them: scripts as <run>/scripts/NN-<base>,
+ * files that options name as <run>/files/<tool>/<base>.
+ */
+struct plan_copy {
+	char *from, *to;
+};
+
+/* Written there, to be run: what stands in front of a program, as <run>/wrap/<program>. */
+struct plan_made {
+	char *to, *text;
+};
+
+struct plan_sampler {
+	char *tool, *kind, *device;
+	double period_s;
+	VEC(struct name_value) options;
+	char *out; /* samples/<tool>.csv, absolute */
+};
+
+struct plan_output {
+	/* dir = artifacts/<tool> absolute, or the workload's directory for a glob "./…" */
+	char *tool, *dir, *glob, *reader;
+	bool required;
+	uint64_t min_records;
+	struct strvec match;
+	char *group;
+	bool if_any; /* it is no gap when there is none */
+};
+
+/* What a tool wants a container to allow. */
+struct plan_privilege {
+	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
+	bool security;           /* an option, not a capability */
+	bool wanted;             /* the tool works without it, and knows less */
+	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
+};
+
+/* A data set: a link in the run directory to where its data is, once it is. */
+struct plan_data {
+	char *name, *link;
+};
+
+/*
+ * How one tool is switched while it runs: nothing of it when it goes on all the time. A plan whose
+ * recording is not configured has only those that are always ready.
+ */
+struct plan_control {
+	char *tool;
+	enum tool_control_kind kind;
+	char *fifo, *ack;               /* absolute; ack may be NULL */
+	struct strvec on, off;          /* FIFO: lines */
+	struct plan_step *start, *stop; /* SCRIPT, COMMAND; beside the workload, not in steps */
+};
+
+/*
+ * What a container sees of the run directory, at its place in PLAN_INSIDE, which is mounted in the
+ * run directory's stead: nothing else of it is there (plan_inside.c). None on host.
+ */
+struct plan_inside {
+	char *rel; /* below the run directory */
+	bool file; /* an empty one is made beforehand; else a folder */
+	bool writable;
+};
+
+struct plan_need {
+	char *tool, *what; /* must exist where the workload runs */
+};
+
+struct plan {
+	char *run_id, *run_dir;
+	const struct engine *engine;
+	struct engine_spec spec;
+	struct strvec engine_argv;
+	struct strvec mkdirs; /* absolute folders to create in the run directory */
+	/* the folder of the run's own in which the workload runs, made of conf->source before the
+	 * first step (plan_source.c); NULL: it runs in the model's */
+	char *source_dir;
+	VEC(struct plan_step) steps;
+	VEC(struct plan_copy) copies;
+	VEC(struct plan_made) made;
+	VEC(struct plan_sampler) samplers;
+	VEC(struct plan_output) outputs;
+	VEC(struct plan_need) needs;
+	VEC(struct plan_inside) inside;
+	VEC(struct plan_data) data; /* as conf->data.sets */
+	VEC(struct plan_privilege) privileges;
+	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
+	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
+	VEC(struct plan_control) controls; /* of every tool that traces, in order */
+	bool starts_paused;                /* tools record nothing until they are told to */
+	const struct runconf *conf;        /* borrowed */
+};
+
+struct plan_request {
+	const struct runconf *conf;
+	const struct engine *engine;
+	const char *run_id, *run_dir; /* absolute */
+	const char *lib_dir;          /* host folder with profrig-init and libprofrig_*.so */
+	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
+	const char *host;
+	const struct devices *devices; /* NULL: not known */
+};
+
+/*
+ * 0; -EINVAL with problems (conflicts, environment disputes, missing scripts, unknown
+ * {placeholders}).
+ */
+int plan_make(const struct plan_request *rq, struct plan *ret, struct problems *p, struct err *err);
+void plan_release(struct plan *pl);
+
+/* Secrets are printed as "***" in all forms. */
+void plan_print_text(const struct plan *pl, FILE *f);
+void plan_print_json(const struct plan *pl, FILE *f);
+/* a script a person could read and, on host, run by hand */
+void plan_print_sh(const struct plan *pl, FILE *f);
+
+/* The samplers, steps … as run.json's tools[] wants them: name, argv of the wrap. */
+
+#endif

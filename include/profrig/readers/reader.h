@@ -1,0 +1,173 @@
+/*
+ * reader: one file format, recognised and pushed into a sink. The registry is
+ * analysis/readers/readers.c.
+ *
+ * probe looks at the path and the first bytes (decompressed when the file is gzip or zstd) and
+ * answers how sure it is; the surest wins. read pushes everything it can:
+ *	0		all of it was read
+ *	READ_PARTIAL	results were pushed, but part of the input could not be read; a
+ *			severity-error warning says what (exit 6)
+ *	< 0		nothing could be read (exit 5); err says why with file and offset or line
+ * Readers never change or create a file beside the input, never print, and bound every buffer.
+ */
+#ifndef PROFRIG_READER_H
+#define PROFRIG_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "profrig/base/clock.h"
+#include "profrig/base/err.h"
+#include "profrig/base/strvec.h"
+#include "profrig/base/workers.h"
+#include "profrig/model/sink.h"
+
+#define READ_PARTIAL 1
+#define PROBE_BYTES 65536
+
+struct probe {
+	const char *path;
+	const char *name; /* base name without .gz/.zst */
+	bool is_dir;
+	const unsigned char *head; /* first bytes, after decompression; NULL for a directory */
+	size_t head_len;
+};
+
+struct read_opts {
+	bool keep_args;     /* raw arguments of spans are wanted (convert) */
+	const char *device; /* device id to use where the file does not tell; NULL */
+	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
+	const char *dialect;
+	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
+	struct workers *workers;
+};
+
+struct reader {
+	const char *name; /* pinned: otf2 tef samples … */
+	const char *about;
+	const char *suffixes;                /* for people: ".otf2", ".json[.gz]" */
+	int (*probe)(const struct probe *p); /* 0 no … 100 certain */
+	int (*read)(const char *path, struct sink *s, const struct read_opts *o, struct err *err);
+	/*
+	 * For a directory input: paths of this format inside it are claimed by name. NULL: files
+	 * are probed one by one. Returns true when `rel` belongs to an input already listed (an
+	 * archive's members) and must not be read by itself.
+	 */
+	bool (*claims)(const char *dir, const char *rel);
+	/*
+	 * About how many records the input has, told without reading them; 0 unknown. NULL: the
+	 * format offers no sources (sink.h), so it can only be read into memory as a whole.
+	 */
+	uint64_t (*records)(const char *path);
+	bool counters_only; /* what it reads holds samples and no calls */
+	/* what read_opts.dialect may be, NULL-terminated; NULL: the format has one only */
+	const char *const *dialects;
+	/*
+	 * Some tools write one recording in several formats, file beside file; together they would
+	 * count everything once for each. Of a file of this format: what the recording is called,
+	 * the same in all its formats and no path of a file, owned; NULL: it has no others.
+	 */
+	char *(*recording)(const struct probe *p);
+	int richness; /* of such formats: the more it can hold, the larger */
+};
+
+/*
+ * What the reader's read does and gives. -EIO: the file became shorter meanwhile, so what came of
+ * it counts for nothing.
+ */
+int reader_read(const struct reader *rd, const char *path, struct sink *s,
+		const struct read_opts *o, struct err *err);
+
+extern const struct reader *const readers[]; /* NULL-terminated */
+
+const struct reader *reader_find(const char *name);
+/*
+ * "NAME" or "NAME:DIALECT", as people say what a file is. *ret_dialect is the reader's own word,
+ * NULL when none was said. -EINVAL: there is no such reader or dialect; err says what there is.
+ */
+int reader_parse(const char *text, const struct reader **ret, const char **ret_dialect,
+		 struct err *err);
+/*
+ * Best reader for a path; -ENOENT no such file, -EINVAL nothing recognises it ("not a trace that
+ * profrig knows: …").
+ */
+int reader_detect(const char *path, const struct reader **ret, struct err *err);
+
+/*
+ * The reader of a file and what its recording is called (above), owned; 0 with *ret_name NULL when
+ * it has none. Errors as reader_detect.
+ */
+int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
+
+/*
+ * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
+ * through a callback, and by tests. A file for which a reader was asked that is not built in cannot
+ * be checked: it is valid when it has bytes, and unread.
+ */
+struct artifact_check {
+	const char *verdict; /* "valid", "empty", "damaged" */
+	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
+	char reader[32];
+	bool unread;               /* nobody has looked into it */
+	uint64_t records;          /* spans + samples */
+	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
+	char reason[256];          /* why damaged, empty or unread */
+};
+void reader_check(const char *path, const char *reader_name, uint64_t min_records,
+		  struct artifact_check *ret);
+
+/* A finished run directory, as far as reading it needs. Owned strings. */
+struct rundir {
+	char *path;
+	char *id, *model, *status, *host;
+	VEC(struct clock_anchor) anchors;
+	/* valid artifacts, damaged ones too (partial), then samples */
+	VEC(struct rundir_input {
+		char *path;
+		char *reader;
+		char *tool;
+		struct clock_origin origin; /* what the tool left beside it */
+	}) inputs;
+	/* what should be there and cannot be read: paths that are missing or lead out of the
+	 * directory, readers that are not known, directories that cannot be entered */
+	VEC(struct rundir_lost { char *path, *why; }) lost;
+	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
+	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
+	int64_t idle_before_ns[2], idle_after_ns[2];
+	/* moments that somebody marked, and what was recorded; CLOCK_MONOTONIC, by time */
+	VEC(struct rundir_mark {
+		char *name, *by;
+		int64_t t_ns, uncertainty_ns; /* -1 unknown */
+		bool made;                    /* the time was taken where it was made */
+	}) marks;
+	/* none: all of it counts */
+	VEC(struct rundir_window {
+		char *name, *by;
+		int64_t start_ns, end_ns;
+	}) windows;
+	/* of baseline.json: what tools cost; NaN unknown */
+	VEC(struct rundir_overhead {
+		char *tools, *unit, *verdict;
+		bool alone;
+		uint64_t pairs;
+		double overhead, ci_low, ci_high, baseline_s, tools_s, baseline_performance,
+			tools_performance, performance_ratio, performance_low, performance_high,
+			budget;
+	}) overhead;
+	int64_t root_pid; /* of the workload, 0 unknown */
+	bool estimated;
+	bool container; /* the workload ran in one, under a host name of its own */
+	/* whose devices were sampled: "amd", "nvidia"; "" both, neither or not known */
+	const char *gpu_vendor;
+	/* of plan.json, which devices the workload was shown; NULL = not stated */
+	struct rundir_visible {
+		char *gpus; /* that a container was given: "0,2-4", "all", "none" */
+		char *rocr, *hip, *cuda, *ordinal; /* ROCR_VISIBLE_DEVICES … GPU_DEVICE_ORDINAL */
+	} visible;
+};
+/* has a run.json that says it is one of profrig's, whole or not */
+bool rundir_is(const char *path);
+int rundir_open(const char *path, struct rundir *ret, struct err *err);
+void rundir_release(struct rundir *r);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * leftovers: what profrigs that were killed have left on this machine, found and removed.
+ *
+ * A run is dead when the locks its profrig held (run.h) are free. What is looked for:
+ *
+ *	entry		the registry's, of a dead run; also one torn before it was whole
+ *	run		a directory that still says "running": it is marked interrupted
+ *	container	of a dead run, also of its throw-away probe
+ *	processes	the agent of a dead run, and all that carry its PROFRIG_RUN_ID
+ *	file		half-written files, blocks set aside, sockets and FIFOs in its directory;
+ *			with `all` also half-written files that a killed analysis left
+ *	folder		a run directory that was killed before it had its name
+ *	mount		anything mounted below its directory
+ *
+ * The registry finds runs wherever their directories are; runs_dir also finds those that it has
+ * forgotten, as after a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all`
+ * asks engines and processes too for runs that nobody remembers.
+ *
+ * Never touched: a run whose lock is held; a run of another machine (its locks say nothing here);
+ * a container that --keep kept; processes of other users; what cannot be told to be dead. Of those
+ * the doubtful ones are listed, with `kept` and the reason.
+ */
+#ifndef PROFRIG_LEFTOVERS_H
+#define PROFRIG_LEFTOVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profrig/base/err.h"
+#include "profrig/base/vec.h"
+
+#define LEFTOVERS_MAX_RUNS 2000
+
+struct leftover {
+	const char *kind; /* of the list above */
+	char *what;       /* a path, a container's name, "2 processes" */
+	char *of;         /* whose it is and how that is known */
+	int64_t bytes;    /* on disk; -1: none, or not known */
+	bool kept;        /* left alone on purpose */
+	char *done;       /* with fix: what was done, one line; NULL it was not */
+	char *error;      /* with fix: why not */
+};
+struct leftovers {
+	VEC(struct leftover) rows;
+};
+
+struct leftovers_opts {
+	const char *runs_dir; /* NULL: the registry only */
+	bool fix;
+	bool all;
+};
+
+/*
+ * ret is filled also when a part could not be looked at: -errno then, with the first reason.
+ * Returns how many runs were found dead.
+ */
+int leftovers_find(const struct leftovers_opts *o, struct leftovers *ret, struct err *err);
+void leftovers_release(struct leftovers *l);
+
+#endif

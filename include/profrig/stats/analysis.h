@@ -1,0 +1,124 @@
+/*
+ * analysis: from a finished model, or profile, to tables. The registry is
+ * analysis/stats/analyses.c; each analysis is one file and returns tables whose columns are pinned
+ * in the contract (docs/tables.md).
+ *
+ * An analysis reads the model or profile only, asks never which format it came from, and adds no
+ * table when it has nothing to say (a trace without device work has no `kernels`). Rows are in the
+ * defined order, so output is byte-identical from run to run.
+ */
+#ifndef PROFRIG_ANALYSIS_H
+#define PROFRIG_ANALYSIS_H
+
+#include "profrig/base/table.h"
+#include "profrig/counters/idle.h"
+#include "profrig/energy/energy.h"
+#include "profrig/model/model.h"
+#include "profrig/profile/profile.h"
+
+struct check {
+	char *name;
+	bool ok;
+	char *detail;
+};
+
+struct table_set {
+	VEC(struct table *) tables;
+	VEC(struct check) checks;
+};
+#define TABLE_SET_INIT \
+	{ \
+		VEC_INIT, VEC_INIT \
+	}
+
+void table_set_release(struct table_set *ts);
+void table_set_add(struct table_set *ts, struct table *take); /* replaces one of the same name */
+struct table *table_set_find(const struct table_set *ts, const char *name);
+void table_set_check(struct table_set *ts, const char *name, bool ok, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Energy of an archive that is read along and not kept (analysis/stats/energy_stream.h): made
+ * before the profile, whose lanes it reads; o, rules and topology outlive it.
+ */
+struct counter_rules;
+struct topology;
+struct analysis_opts;
+struct energy_stream;
+struct energy_stream *energy_stream_new(struct model *m, const struct analysis_opts *o,
+					struct counter_rules *rules, struct topology *topology);
+void energy_stream_free(struct energy_stream *es); /* NULL is fine */
+void energy_stream_freep(struct energy_stream **es);
+struct lane_reader energy_stream_reader(struct energy_stream *es);
+
+/* What a run says of its time; common timebase, by time. */
+struct analysis_moments {
+	VEC(struct analysis_mark {
+		char *name, *by;
+		int64_t t_ns, uncertainty_ns; /* -1 unknown */
+		bool made;                    /* the time was taken where it was made */
+	}) marks;
+	VEC(struct analysis_window {
+		char *name, *by;
+		struct window w;
+	}) windows; /* that tools recorded in */
+	/* what tools cost, by baseline.json; ratios and shares, NaN unknown */
+	VEC(struct analysis_overhead {
+		char *tools, *unit, *verdict;
+		bool alone;
+		uint64_t pairs;
+		double overhead, ci_low, ci_high, baseline_s, tools_s, baseline_performance,
+			tools_performance, performance_ratio, performance_low, performance_high,
+			budget;
+	}) overhead;
+};
+/* The table `overhead`, owned; NULL when nothing is known. */
+struct table *analysis_overhead_table(const struct analysis_moments *mo);
+void analysis_moments_release(struct analysis_moments *mo);
+
+struct analysis_opts {
+	struct energy_opts energy;
+	/* of a run directory, common timebase; 0 unknown */
+	int64_t workload_start_ns, workload_end_ns;
+	struct idle_opts idle;              /* windows likewise */
+	struct analysis_moments *moments;   /* borrowed; NULL: not wanted, or none */
+	const struct energy_stream *stream; /* of a profile; NULL: energy is not known */
+	struct comm *comm;                  /* ranks that read a profile together; NULL: alone */
+};
+
+struct analysis {
+	const char *name;
+	const char *about;
+	const char *tables; /* names, comma-separated */
+	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		   struct err *err);
+	/* needs tracks and series alone, which the model of a profile has too */
+	bool series_only;
+	/* else: the same tables of a finished profile; NULL: they need what it does not keep */
+	int (*run_profile)(const struct profile *p, const struct analysis_opts *o,
+			   struct table_set *out, struct err *err);
+};
+/* The model is const to an analysis except for model_warn. */
+
+/* Of a model, or of a profile and its model; p: NULL when the model has all. */
+#define ANALYSIS_LEFT_OUT 1 /* it needs what a profile does not keep */
+int analysis_run(const struct analysis *a, struct model *m, const struct profile *p,
+		 const struct analysis_opts *o, struct table_set *out, struct err *err);
+
+extern const struct analysis *const analyses[]; /* NULL-terminated, in output order */
+const struct analysis *analysis_find(const char *name);
+
+/*
+ * Statistics of calls (docs/contract.md, Definitions): sorted copies are made inside. All 0 for
+ * n = 0.
+ */
+struct call_stats {
+	uint64_t calls;
+	int64_t sum_ns, min_ns, max_ns;
+	double mean_ns, median_ns, p95_ns, stddev_ns;
+};
+struct call_stats call_stats_of(const int64_t *dur_ns, size_t n); /* type 7 percentiles, n − 1 */
+/* As exact but for median and p95, which are at most SKETCH_ERROR of themselves wrong. */
+struct call_stats call_stats_approx(const struct moments *mo, const struct sketch *sk);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * What the tests of the model share: pushing tracks and spans, counting warnings, finding spans by
+ * name.
+ */
+#ifndef MODEL_SUPPORT_H
+#define MODEL_SUPPORT_H
+
+#include "test.h"
+
+#include <math.h>
+
+#include "profrig/model/sink.h"
+#include "profrig/model/timebase.h"
+#include "profrig/model/warnings.h"
+
+static inline uint64_t warned(const struct model *m, const char *code)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->warnings.nr; i++) {
+		if (strcmp(m->warnings.v[i].code, code) == 0)
+			n += m->warnings.v[i].count;
+	}
+	return n;
+}
+
+static inline track_id thread_of(struct sink *s, const char *host, int64_t pid, int64_t tid)
+{
+	struct track_def d = TRACK_DEF_INIT;
+
+	d.kind = TRACK_THREAD;
+	d.host = host;
+	d.pid = pid;
+	d.tid = tid;
+	return s->ops->track(s, &d);
+}
+
+static inline track_id queue_of(struct sink *s, const char *device, uint64_t key)
+{
+	struct track_def d = TRACK_DEF_INIT;
+
+	d.kind = TRACK_QUEUE;
+	d.device = device;
+	d.key = key;
+	return s->ops->track(s, &d);
+}
+
+static inline span_id span_put(struct sink *s, track_id t, const char *name, int64_t start,
+			       int64_t end, enum span_kind kind, uint64_t correlation)
+{
+	struct span_def d = { .track = t,
+			      .start_ns = start,
+			      .end_ns = end,
+			      .name = sink_puts(s, name),
+			      .correlation = correlation,
+			      .kind = kind,
+			      .args = STR_NONE };
+
+	return s->ops->span(s, &d);
+}
+
+/* The column of a span by its name, which the tests keep unique. */
+static inline size_t span_named(const struct model *m, const char *name)
+{
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (strcmp(model_str(m, m->spans.name[i]), name) == 0)
+			return i;
+	}
+	fail_msg("no span '%s'", name);
+	return 0;
+}
+
+static inline const char *parent_name(const struct model *m, size_t i)
+{
+	return m->spans.parent[i] == SPAN_NONE ? ""
+					       : model_str(m, m->spans.name[m->spans.parent[i]]);
+}
+
+static uint32_t rnd_state;
+static inline uint32_t rnd_below(uint32_t below)
+{
+	rnd_state = rnd_state * 1664525u + 1013904223u;
+	return (rnd_state >> 8) % below;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* What the tests of readers share: text in a file of its own, read into a model, and questions to
+ * that model. */
+#ifndef READERS_TEST_H
+#define READERS_TEST_H
+
+#include "test.h"
+
+#include "profrig/base/strbuf.h"
+#include "profrig/model/warnings.h"
+#include "profrig/readers/reader.h"
+
+struct reading {
+	struct model *m;
+	int r;
+	struct err err;
+};
+
+static inline char *temp_file(const void *data, size_t n)
+{
+	char *path = xstrdup("/tmp/profrig-test-XXXXXX");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, n), (ssize_t)n);
+	close(fd);
+	return path;
+}
+
+static inline struct reading read_path(const char *reader, const char *path, bool keep_args)
+{
+	struct reading rd = { .m = model_new(), .err = ERR_INIT };
+	struct read_opts o = { .keep_args = keep_args };
+
+	assert_non_null(reader_find(reader));
+	rd.r = reader_find(reader)->read(path, model_sink(rd.m), &o, &rd.err);
+	for (size_t i = 0; i < rd.m->inputs.nr && rd.r == 0; i++)
+		rd.r = rd.m->inputs.v[i].partial ? READ_PARTIAL : 0;
+	model_finish(rd.m);
+	if (rd.r < 0)
+		assert_int_equal(rd.err.code, -rd.r);
+	return rd;
+}
+
+static inline struct reading read_bytes(const char *reader, const void *data, size_t n)
+{
+	char *path = temp_file(data, n);
+	struct reading rd = read_path(reader, path, true);
+
+	unlink(path);
+	free(path);
+	return rd;
+}
+
+static inline struct reading read_text(const char *reader, const char *text)
+{
+	return read_bytes(reader, text, strlen(text));
+}
+
+static inline void reading_release(struct reading *rd)
+{
+	model_free(rd->m);
+	rd->m = NULL;
+}
+
+static inline uint64_t warned(const struct model *m, const char *code)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		if (strcmp(m->warnings.v[i].code, code) == 0)
+			n += m->warnings.v[i].count;
+	return n;
+}
+
+/* Nothing but the warnings named (NULL-terminated). */
+static inline void assert_only_warned(const struct model *m, const char *code)
+{
+	for (size_t i = 0; i < m->warnings.nr; i++)
+		if (!code || strcmp(m->warnings.v[i].code, code) != 0)
+			fail_msg("unexpected %s: %s", m->warnings.v[i].code, m->warnings.v[i].text);
+	if (code)
+		assert_true(warned(m, code) > 0);
+}
+
+static inline const char *span_name(const struct model *m, size_t i)
+{
+	return model_str(m, m->spans.name[i]);
+}
+
+/* The nth span of a name in the order of the columns. */
+static inline size_t span_nth(const struct model *m, const char *name, int nth)
+{
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (strcmp(span_name(m, i), name) == 0 && nth-- == 0)
+			return i;
+	fail_msg("no span '%s'", name);
+	return 0;
+}
+
+static inline size_t span_at(const struct model *m, const char *name)
+{
+	return span_nth(m, name, 0);
+}
+
+static inline void assert_span(const struct model *m, const char *name, int64_t start_ns,
+			       int64_t end_ns)
+{
+	size_t i = span_at(m, name);
+
+	assert_int_equal(m->spans.start_ns[i], start_ns);
+	assert_int_equal(m->spans.end_ns[i], end_ns);
+}
+
+static inline const struct track *track_of(const struct model *m, size_t span)
+{
+	return &m->tracks.v[m->spans.track[span]];
+}
+
+static inline const struct series *series_named(const struct model *m, const char *name)
+{
+	for (size_t i = 0; i < m->series.nr; i++)
+		if (strcmp(model_str(m, m->series.v[i].name), name) == 0)
+			return &m->series.v[i];
+	fail_msg("no series '%s'", name);
+	return &m->series.v[0];
+}
+
+static inline int64_t fact(const struct model *m, const char *key)
+{
+	for (size_t i = 0; i < m->inputs.v[0].facts.nr; i++)
+		if (strcmp(m->inputs.v[0].facts.v[i].key, key) == 0)
+			return m->inputs.v[0].facts.v[i].value;
+	return -1;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* Spans that overlap on one track, laid into lanes in which they nest. */
+#include "lanes.h"
+#include "test.h"
+
+struct interval {
+	int64_t start, end;
+};
+
+static uint32_t put(struct lanes *l, int64_t start, int64_t end, bool nests)
+{
+	return lanes_put(l, 3, start, end, nests);
+}
+
+static void known_cases(void **state UNUSED)
+{
+	static const struct {
+		const char *what;
+		bool nests;
+		size_t nr;
+		struct interval v[5];
+		uint32_t want[5];
+	} rows[] = {
+		{ "nested calls", true, 3, { { 0, 9 }, { 1, 8 }, { 2, 3 } }, { 0, 0, 0 } },
+		{ "nested kernels", false, 3, { { 0, 9 }, { 1, 8 }, { 2, 3 } }, { 0, 1, 2 } },
+		{ "touching", false, 3, { { 0, 5 }, { 5, 9 }, { 9, 12 } }, { 0, 0, 0 } },
+		{ "partial overlap", true, 3, { { 0, 5 }, { 3, 8 }, { 4, 5 } }, { 0, 1, 0 } },
+		{ "equal calls", true, 3, { { 0, 5 }, { 0, 5 }, { 0, 5 } }, { 0, 0, 0 } },
+		{ "equal kernels", false, 3, { { 0, 5 }, { 0, 5 }, { 0, 5 } }, { 0, 1, 2 } },
+		{ "no length", false, 3, { { 5, 5 }, { 5, 5 }, { 5, 5 } }, { 0, 0, 0 } },
+		{ "no length at an end",
+		  true,
+		  4,
+		  { { 0, 5 }, { 1, 5 }, { 5, 7 }, { 5, 5 } },
+		  { 0, 0, 0, 0 } },
+		{ "a freed lane is taken again",
+		  false,
+		  5,
+		  { { 0, 9 }, { 1, 2 }, { 2, 4 }, { 3, 5 }, { 9, 10 } },
+		  { 0, 1, 1, 2, 0 } },
+		{ "outlives what it began in",
+		  true,
+		  4,
+		  { { 0, 10 }, { 2, 6 }, { 4, 8 }, { 7, 8 } },
+		  { 0, 0, 1, 0 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+		for (size_t k = 0; k < rows[i].nr; k++) {
+			uint32_t got = put(&l, rows[i].v[k].start, rows[i].v[k].end, rows[i].nests);
+
+			if (got != rows[i].want[k])
+				ROW_FAIL(i, "%s: span %zu is in lane %u, not %u", rows[i].what, k,
+					 got, rows[i].want[k]);
+		}
+	}
+}
+
+static void tracks_are_apart(void **state UNUSED)
+{
+	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+	assert_int_equal(lanes_put(&l, 7, -5, 9, false), 0);
+	assert_int_equal(lanes_put(&l, 2, -5, 9, false), 0);
+	assert_int_equal(lanes_put(&l, 7, 0, 9, false), 1);
+	assert_int_equal(lanes_count(&l, 7), 2);
+	assert_int_equal(lanes_count(&l, 2), 1);
+	assert_int_equal(lanes_count(&l, 3), 0);
+	assert_int_equal(lanes_count(&l, 100), 0);
+}
+
+/* An instant lies inside a kernel. */
+static void instants_take_no_room(void **state UNUSED)
+{
+	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+	assert_int_equal(put(&l, 0, 10, false), 0);
+	assert_int_equal(put(&l, 0, 0, true), 0);
+	assert_int_equal(put(&l, 5, 5, true), 0);
+	assert_int_equal(put(&l, 5, 8, false), 1);
+	assert_int_equal(put(&l, 10, 10, true), 0);
+	assert_int_equal(put(&l, 10, 12, false), 0);
+}
+
+static void many_at_once(void **state UNUSED)
+{
+	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+	for (int64_t i = 0; i < 100000; i++)
+		assert_int_equal(put(&l, i, 1000000 + i, true), i);
+	for (int64_t i = 0; i < 100000; i++)
+		assert_int_equal(put(&l, 1000000 + i, 2000000, false), i);
+	assert_int_equal(lanes_count(&l, 3), 100000);
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct interval *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->end < b->end) - (a->end > b->end);
+}
+
+/* What the header says, span by span: the first lane in which nothing is in the way. */
+static bool has_room(const struct interval *v, const uint32_t *lane, size_t at, uint32_t in,
+		     bool nests)
+{
+	for (size_t i = 0; i < at; i++)
+		if (lane[i] == in && v[i].end > v[at].start && (!nests || v[i].end < v[at].end))
+			return false;
+	return true;
+}
+
+static void first_lane_with_room(void **state UNUSED)
+{
+	uint64_t seed = 42;
+
+	for (uint64_t c = 0; c < test_cases(300); c++) {
+		CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+		bool nests = rnd(&seed) % 2;
+		struct interval v[60];
+		uint32_t lane[60];
+		size_t nr = rnd(&seed) % ARRAY_LEN(v);
+
+		for (size_t i = 0; i < nr; i++) {
+			v[i].start = (int64_t)(rnd(&seed) % 40) - 20;
+			v[i].end = v[i].start + (int64_t)(rnd(&seed) % 12);
+		}
+		if (nr)
+			qsort(v, nr, sizeof(*v), by_start);
+		for (size_t i = 0; i < nr; i++) {
+			uint32_t want = 0;
+
+			while (!has_room(v, lane, i, want, nests))
+				want++;
+			lane[i] = put(&l, v[i].start, v[i].end, nests);
+			if (lane[i] != want)
+				ROW_FAIL(c, "span %zu is in lane %u, not %u", i, lane[i], want);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_cases),           cmocka_unit_test(tracks_are_apart),
+		cmocka_unit_test(instants_take_no_room), cmocka_unit_test(many_at_once),
+		cmocka_unit_test(first_lane_with_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,691 @@
+#include "html_private.h"
+#include "test.h"
+#include "writers_private.h"
+
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <jansson.h>
+#include <math.h>
+#include <nettle/base64.h>
+#include <sys/stat.h>
+
+#include "profrig/base/strbuf.h"
+
+static char *dir;
+
+static int make_dir(void **state)
+{
+	(void)state;
+	dir = test_dir();
+	return 0;
+}
+
+static int drop_dir(void **state)
+{
+	(void)state;
+	test_dir_done(&dir);
+	return 0;
+}
+
+static struct table *paths_table(size_t rows)
+{
+	struct table *t = table_new("callpaths");
+	char path[64];
+
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	for (size_t i = 0; i < rows; i++) {
+		snprintf(path, sizeof(path), "main;f%zu", i);
+		table_str(t, path);
+		table_i64(t, (int64_t)((i * 7919) % rows) + 1);
+		table_row(t);
+	}
+	return t;
+}
+
+static json_t *payload_of(const struct report *r, struct html_limits limit)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	json_error_t err;
+	json_t *doc;
+
+	html_write_data(r, limit, f);
+	fclose(f);
+	doc = json_loadb(text, n, JSON_ALLOW_NUL, &err);
+	if (!doc)
+		fail_msg("payload is no JSON: %s in %s", err.text, text);
+	return doc;
+}
+
+static const struct html_limits no_limit = { SIZE_MAX, SIZE_MAX };
+
+/* ---- which rows ---- */
+
+static void test_all_rows_when_they_fit(void **state)
+{
+	struct table *t = paths_table(10);
+	struct html_rows r;
+
+	(void)state;
+	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
+	assert_null(r.row);
+	assert_null(r.words);
+	assert_int_equal(r.nr, 10);
+	html_rows_release(&r);
+	table_free(t);
+}
+
+static void test_heaviest_rows_in_table_order(void **state)
+{
+	struct table *t = paths_table(1000);
+	struct html_rows r;
+	int64_t least_kept = INT64_MAX;
+	bool kept[1000] = { false };
+
+	(void)state;
+	html_rows_choose(t, (struct html_limits){ 100, 1000000 }, &r);
+	assert_int_equal(r.nr, 100);
+	assert_int_equal(r.of, 1000);
+	for (size_t i = 0; i < r.nr; i++) {
+		size_t row = html_rows_at(&r, i);
+
+		assert_true(i == 0 || row > html_rows_at(&r, i - 1));
+		kept[row] = true;
+		if (table_get_i64(t, row, 1) < least_kept)
+			least_kept = table_get_i64(t, row, 1);
+	}
+	for (size_t i = 0; i < 1000; i++)
+		assert_true(kept[i] || table_get_i64(t, i, 1) <= least_kept);
+	/* Σ of the top 100 of 1…1000 is 95050 of 500500 */
+	assert_non_null(strstr(r.words, "100 heaviest of 1000 rows (19.0 % of all own time)"));
+	assert_non_null(strstr(r.words, "tables/callpaths.csv"));
+	html_rows_release(&r);
+	table_free(t);
+}
+
+static void test_bytes_limit_rows_too(void **state)
+{
+	struct table *t = paths_table(1000);
+	struct html_rows r;
+
+	(void)state;
+	html_rows_choose(t, (struct html_limits){ 1000, 2400 }, &r);
+	assert_true(r.nr > 50 && r.nr < 130);
+	assert_non_null(r.words);
+	html_rows_release(&r);
+	table_free(t);
+}
+
+static void test_unattributed_stays(void **state)
+{
+	struct table *t = paths_table(50);
+	struct html_rows r;
+
+	(void)state;
+	table_str(t, "[unattributed]");
+	table_i64(t, 0);
+	table_row(t);
+	html_rows_choose(t, (struct html_limits){ 5, 100000 }, &r);
+	assert_int_equal(html_rows_at(&r, r.nr - 1), 50);
+	html_rows_release(&r);
+	table_free(t);
+}
+
+/* A main() of no own time, above paths that have all of it. */
+static void test_ancestors_stay(void **state)
+{
+	struct table *t = table_new("callpaths");
+	struct html_rows r;
+
+	(void)state;
+	table_col(t, "path", TABLE_STR, NULL);
+	table_col(t, "inclusive_ns", TABLE_I64, "ns");
+	table_col(t, "exclusive_ns", TABLE_I64, "ns");
+	for (int i = 0; i < 40; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), i == 30 ? "main" : "main;leaf_%d", i);
+		table_str(t, path);
+		table_i64(t, i == 30 ? 39000 : 1000);
+		table_i64(t, i == 30 ? 0 : 1000);
+		table_row(t);
+	}
+	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
+	assert_int_equal(r.nr, 10);
+	assert_int_equal(html_rows_at(&r, 9), 30);
+	assert_non_null(strstr(r.words, "10 heaviest of 40 rows (23.1 % of all own time)"));
+	html_rows_release(&r);
+	table_free(t);
+}
+
+static void test_rows_without_weight(void **state)
+{
+	struct table *t = table_new("timeline");
+	struct html_rows r;
+
+	(void)state;
+	table_col(t, "series", TABLE_STR, NULL);
+	for (int i = 0; i < 9; i++) {
+		table_str(t, "s");
+		table_row(t);
+	}
+	html_rows_choose(t, (struct html_limits){ 4, 1000 }, &r);
+	assert_int_equal(r.nr, 4);
+	assert_int_equal(html_rows_at(&r, 3), 3);
+	assert_non_null(strstr(r.words, "first 4 of 9 rows"));
+	html_rows_release(&r);
+	table_free(t);
+}
+
+/* ---- the data ---- */
+
+static void test_values_come_back(void **state)
+{
+	struct report r = REPORT_INIT;
+	struct table *t = table_new("values");
+	json_t *doc, *data;
+
+	(void)state;
+	table_about(t, "one \"thing\"");
+	table_col(t, "s", TABLE_STR, NULL);
+	table_col(t, "i", TABLE_I64, "ns");
+	table_col(t, "u", TABLE_U64, NULL);
+	table_col(t, "f", TABLE_F64, "J");
+	table_str(t, "</script><!-- \xff");
+	table_i64(t, INT64_C(-9007199254740993));
+	table_u64(t, UINT64_MAX);
+	table_f64(t, 0.1);
+	table_row(t);
+	table_str(t, "");
+	table_i64(t, INT64_C(9007199254740992));
+	table_u64(t, 7);
+	table_f64(t, NAN);
+	table_row(t);
+	VEC_PUSH(&r.tables.tables, t);
+	doc = payload_of(&r, no_limit);
+	data = json_object_get(json_object_get(json_object_get(doc, "tables"), "values"), "data");
+	assert_string_equal(json_string_value(json_array_get(json_array_get(data, 0), 0)),
+			    "</script><!-- \xef\xbf\xbd");
+	/* what a JavaScript number would round comes as digits */
+	assert_string_equal(json_string_value(json_array_get(json_array_get(data, 1), 0)),
+			    "-9007199254740993");
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(data, 1), 1)),
+			 INT64_C(9007199254740992));
+	assert_string_equal(json_string_value(json_array_get(json_array_get(data, 2), 0)),
+			    "18446744073709551615");
+	assert_true(json_real_value(json_array_get(json_array_get(data, 3), 0)) == 0.1);
+	assert_true(json_is_null(json_array_get(json_array_get(data, 3), 1)));
+	json_decref(doc);
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+static void test_foreign_json_cannot_close_the_element(void **state)
+{
+	struct report r = { .analysis_json =
+				    (char *)"{\"warnings\":[{\"text\":\"</script><script>x\"}]}",
+			    .run_json = (char *)"{\"model\":\"<!--<script>\"}" };
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	json_t *doc;
+
+	(void)state;
+	html_write_data(&r, no_limit, f);
+	fclose(f);
+	assert_null(strchr(text, '<'));
+	doc = json_loads(text, 0, NULL);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(doc, "run"), "model")),
+		"<!--<script>");
+	json_decref(doc);
+}
+
+static void test_damaged_json_is_said(void **state)
+{
+	struct report r = { .analysis_json = (char *)"{\"a\":", .run_json = (char *)"[1]" };
+	json_t *doc = payload_of(&r, no_limit);
+
+	(void)state;
+	assert_true(json_is_null(json_object_get(doc, "analysis")));
+	assert_true(json_is_null(json_object_get(doc, "run")));
+	assert_int_equal(json_array_size(json_object_get(doc, "problems")), 2);
+	json_decref(doc);
+}
+
+static void test_cut_is_in_the_data(void **state)
+{
+	struct report r = REPORT_INIT;
+	json_t *doc, *t;
+
+	(void)state;
+	VEC_PUSH(&r.tables.tables, paths_table(20));
+	doc = payload_of(&r, (struct html_limits){ 5, 100000 });
+	t = json_object_get(json_object_get(doc, "tables"), "callpaths");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(t, "cut"), "of")), 20);
+	assert_int_equal(json_array_size(json_array_get(json_object_get(t, "data"), 1)), 5);
+	json_decref(doc);
+	table_free(r.tables.tables.v[0]);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+/* ---- packing ---- */
+
+static void unpack(const char *text, size_t n, struct strbuf *out)
+{
+	CLEANUP(xfreep) uint8_t *gz = xmalloc(n);
+	CLEANUP(xfreep) uint8_t *step = xmalloc(65536);
+	struct base64_decode_ctx ctx;
+	struct inflate_state st;
+	size_t len = n;
+
+	base64_decode_init(&ctx);
+	assert_int_equal(base64_decode_update(&ctx, &len, gz, n, text), 1);
+	isal_inflate_init(&st);
+	st.crc_flag = ISAL_GZIP;
+	st.next_in = gz;
+	st.avail_in = (uint32_t)len;
+	do {
+		st.next_out = step;
+		st.avail_out = 65536;
+		assert_int_equal(isal_inflate(&st), ISAL_DECOMP_OK);
+		strbuf_add(out, step, 65536 - st.avail_out);
+	} while (st.block_state != ISAL_BLOCK_FINISH);
+}
+
+/* What the next functions find in variables that they forget to set. */
+static __attribute__((noinline)) void leave_behind(void)
+{
+	volatile uint8_t stack[1 << 17];
+
+	for (size_t i = 0; i < sizeof(stack); i++)
+		stack[i] = 0x55;
+}
+
+static void test_long_data_is_packed(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf in = STRBUF_INIT, out = STRBUF_INIT;
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	for (int i = 0; in.len < 3 * HTML_PACK_MIN; i++)
+		strbuf_addf(&in, "[%d,\"name %d\"]", i, i * 31 % 1000);
+	leave_behind();
+	html_write_packed(in.buf, in.len, f);
+	fclose(f);
+	assert_true(n < in.len / 3);
+	assert_memory_equal(text, "\"gzip:", 6);
+	assert_int_equal(text[n - 1], '"');
+	unpack(text + 6, n - 7, &out);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.buf, in.buf, in.len);
+}
+
+static void test_short_data_is_not_packed(void **state)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	html_write_packed("{\"a\":1}", 7, f);
+	fclose(f);
+	assert_string_equal(text, "{\"a\":1}");
+}
+
+/* ---- the last lines of a step ---- */
+
+static json_t *run_of(const char *status, const char *steps)
+{
+	CLEANUP(xfreep) char *text = xasprintf("{\"status\":\"%s\",\"steps\":[%s]}", status, steps);
+	json_t *run = html_parse(text);
+
+	assert_non_null(run);
+	return run;
+}
+
+static void put(const char *name, const char *data, size_t n)
+{
+	CLEANUP(xfreep) char *path = xasprintf("%s/steps/%s", dir, name);
+	CLEANUP(xfreep) char *steps = xasprintf("%s/steps", dir);
+
+	assert_int_equal(fs_mkdirs(steps, 0755, NULL), 0);
+	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+}
+
+static void test_last_forty_lines(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
+	struct report r = { .run_dir = dir };
+	struct html_logs logs;
+	json_t *run;
+	int lines = 1;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++)
+		strbuf_addf(&sb, "line %d\n", i);
+	put("02-workload.out", sb.buf, sb.len);
+	put("02-workload.err", "a\0b\n", 4);
+	run = run_of("failed", "{\"name\":\"pre\",\"exit_code\":0,\"out\":\"steps/01-pre.out\"},"
+			       "{\"name\":\"workload\",\"exit_code\":3,\"out\":\"steps/"
+			       "02-workload.out\",\"err\":\"steps/02-workload.err\"}");
+	html_logs_read(&r, run, &logs);
+	assert_int_equal(logs.v.nr, 1);
+	assert_string_equal(logs.v.v[0].step, "workload");
+	for (const char *s = logs.v.v[0].out.text; *s; s++)
+		lines += *s == '\n';
+	assert_int_equal(lines, 40);
+	assert_memory_equal(logs.v.v[0].out.text, "line 4960\n", 10);
+	assert_string_equal(strrchr(logs.v.v[0].out.text, '\n'), "\nline 4999");
+	assert_int_equal(logs.v.v[0].out.bytes, (int64_t)sb.len);
+	assert_string_equal(logs.v.v[0].err.text, "a b");
+	html_logs_release(&logs);
+	html_parse_free(run);
+}
+
+static void test_long_lines_are_bounded(void **state)
+{
+	CLEANUP(xfreep) char *text = xmalloc(100000);
+	struct report r = { .run_dir = dir };
+	struct html_logs logs;
+	json_t *run = run_of("timeout", "{\"name\":\"workload\",\"signal\":\"SIGTERM\",\"out\":"
+					"\"steps/long.out\",\"err\":\"steps/two.err\"}");
+
+	(void)state;
+	memset(text, 'x', 100000);
+	put("long.out", text, 100000);
+	text[90000] = '\n';
+	put("two.err", text, 100000);
+	html_logs_read(&r, run, &logs);
+	assert_int_equal(logs.v.nr, 1);
+	assert_int_equal(strlen(logs.v.v[0].out.text), 16384);
+	/* the cut line goes, the whole one stays */
+	assert_int_equal(strlen(logs.v.v[0].err.text), 9999);
+	html_logs_release(&logs);
+	html_parse_free(run);
+}
+
+static void test_logs_only_of_the_run(void **state)
+{
+	struct report r = { .run_dir = dir };
+	struct html_logs logs;
+	CLEANUP(xfreep) char *link_path = xasprintf("%s/steps/link.out", dir);
+	CLEANUP(xfreep) char *fifo_path = xasprintf("%s/steps/fifo.err", dir);
+	CLEANUP(xfreep) char *secret = xasprintf("%s/secret", dir);
+	json_t *run = run_of(
+		"failed",
+		"{\"name\":\"a\",\"exit_code\":1,\"out\":\"../secret\",\"err\":\"/etc/passwd\"},"
+		"{\"name\":\"b\",\"exit_code\":1,\"out\":\"steps/link.out\",\"err\":\"steps/"
+		"fifo.err\"},"
+		"{\"name\":\"c\",\"exit_code\":1,\"out\":\"..\",\"err\":\"\"}");
+
+	(void)state;
+	put("x", "x", 1);
+	assert_int_equal(fs_write_atomic(secret, "secret", 6, NULL), 0);
+	assert_int_equal(symlink(secret, link_path), 0);
+	assert_int_equal(mkfifo(fifo_path, 0600), 0);
+	html_logs_read(&r, run, &logs);
+	assert_int_equal(logs.v.nr, 3);
+	for (size_t i = 0; i < logs.v.nr; i++) {
+		assert_null(logs.v.v[i].out.text);
+		assert_null(logs.v.v[i].err.text);
+	}
+	html_logs_release(&logs);
+	html_parse_free(run);
+}
+
+static void test_which_steps_have_logs(void **state)
+{
+	static const struct {
+		const char *status, *steps, *expect;
+	} cases[] = {
+		{ "success", "{\"name\":\"workload\",\"exit_code\":1}", "" },
+		{ "partial", "{\"name\":\"workload\",\"exit_code\":0}", "" },
+		/* nothing failed but the run did (an empty required output): the workload's words
+		 */
+		{ "failed",
+		  "{\"name\":\"workload\",\"exit_code\":0,\"started_ns\":1},{\"name\":\"post\","
+		  "\"exit_code\":0,\"started_ns\":2}",
+		  "workload" },
+		/* killed while preparing: the last that began */
+		{ "running", "{\"name\":\"pre\",\"exit_code\":null,\"started_ns\":1}", "pre" },
+		{ "failed",
+		  "{\"name\":\"post\",\"exit_code\":2},{\"name\":\"post\",\"exit_code\":2}",
+		  "post,post (step 2)" },
+		{ "failed", "", "" },
+		{ "failed", "3,null,[]", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
+		struct report r = { .run_dir = dir };
+		struct html_logs logs;
+		json_t *run = run_of(cases[i].status, cases[i].steps);
+
+		html_logs_read(&r, run, &logs);
+		for (size_t k = 0; k < logs.v.nr; k++)
+			strbuf_addf(&got, "%s%s", k ? "," : "", logs.v.v[k].step);
+		assert_string_equal(got.buf, cases[i].expect);
+		html_logs_release(&logs);
+		html_parse_free(run);
+	}
+}
+
+/* ---- the plain document and the writer ---- */
+
+static void test_plain_escapes(void **state)
+{
+	struct report r = { .analysis_json = (char *)"{\"warnings\":[{\"code\":\"<i>\",\"text\":\"<"
+						     "script>alert(1)</script>\"}]}",
+			    .run_json = (char *)"{\"model\":\"<img src=x "
+						"onerror=alert(1)>\",\"status\":\"failed\","
+						"\"reason\":\"a & 'b' \\\"c\\\"\"}" };
+	struct table *t = table_new("functions");
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	table_col(t, "name", TABLE_STR, NULL);
+	table_str(t, "<b>bold\x01</b>");
+	table_row(t);
+	VEC_PUSH(&r.tables.tables, t);
+	html_write_plain(&r, 10, f);
+	fclose(f);
+	assert_null(strstr(text, "<script"));
+	assert_null(strstr(text, "<img"));
+	assert_null(strstr(text, "<b>bold"));
+	assert_non_null(strstr(text, "&lt;b&gt;bold\xef\xbf\xbd&lt;/b&gt;"));
+	assert_non_null(strstr(text, "a &amp; &#39;b&#39; &quot;c&quot;"));
+	assert_non_null(strstr(text, "<title>&lt;img src=x onerror=alert(1)&gt;"));
+	table_free(t);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+static void add_busy(struct report *r)
+{
+	struct table *t = table_new("busy");
+
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "union_ns", TABLE_I64, "ns");
+	table_col(t, "wall_ns", TABLE_I64, "ns");
+	table_str(t, "gpu0");
+	table_i64(t, 750);
+	table_i64(t, 1000);
+	table_row(t);
+	VEC_PUSH(&r->tables.tables, t);
+}
+
+/* Two counters of one device (one estimated) and the CPU: each device counts once, the CPU stands
+ * beside the accelerator. */
+static void add_energy(struct report *r)
+{
+	static const struct {
+		const char *counter, *device, *view, *flags, *kind;
+		double j;
+	} rows[] = {
+		{ "power.gpu0", "gpu0", "host", "estimated", "gauge", 90 },
+		{ "energy.gpu0", "gpu0", "device", "", "cumulative", 100 },
+		{ "energy.gpu0", "gpu0", "host", "", "cumulative", 100 },
+		{ "pkg0", "pkg0", "host", "", "cumulative", 40 },
+	};
+	struct table *t = table_new("energy_totals"), *c = table_new("counters");
+
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "view", TABLE_STR, NULL);
+	table_col(t, "total_j", TABLE_F64, "J");
+	table_col(c, "series", TABLE_STR, NULL);
+	table_col(c, "device", TABLE_STR, NULL);
+	table_col(c, "kind", TABLE_STR, NULL);
+	table_col(c, "flags", TABLE_STR, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		table_str(t, rows[i].counter);
+		table_str(t, rows[i].device);
+		table_str(t, rows[i].view);
+		table_f64(t, rows[i].j);
+		table_row(t);
+		table_str(c, rows[i].counter);
+		table_str(c, rows[i].device);
+		table_str(c, rows[i].kind);
+		table_str(c, rows[i].flags);
+		table_row(c);
+	}
+	VEC_PUSH(&r->tables.tables, t);
+	VEC_PUSH(&r->tables.tables, c);
+}
+
+static void add_idle(struct report *r)
+{
+	struct table *t = table_new("idle_power");
+
+	table_col(t, "counter", TABLE_STR, NULL);
+	table_col(t, "device", TABLE_STR, NULL);
+	table_col(t, "idle_j", TABLE_F64, "J");
+	table_str(t, "energy.gpu0");
+	table_str(t, "gpu0");
+	table_f64(t, 25);
+	table_row(t);
+	VEC_PUSH(&r->tables.tables, t);
+}
+
+static void test_facts(void **state)
+{
+	struct report r = REPORT_INIT;
+	json_t *analysis = html_parse("{\"window\":{\"start_ns\":0,\"end_ns\":2500}}");
+	json_t *run = html_parse("{\"durations_s\":{\"workload\":1.5}}");
+	struct html_facts f;
+
+	(void)state;
+	add_busy(&r);
+	add_energy(&r);
+	html_facts_make(&r, analysis, NULL, &f);
+	assert_true(f.time_ns == 2500);
+	assert_true(f.busy == 0.3); /* of the recording, not from first to last kernel */
+	assert_true(f.energy_j == 100);
+	assert_false(f.estimated);
+	assert_non_null(strstr(f.energy_words, "pkg0 40.0 J beside it"));
+	assert_int_equal(f.parts.nr, 2);
+	assert_string_equal(f.parts.v[1].name, "device idle");
+	assert_true(f.parts.v[1].ns == 250);
+	html_facts_release(&f);
+	/* a device that never worked counts, a CPU does not; the idle time's energy is no one's */
+	html_parse_free(analysis);
+	analysis = html_parse("{\"window\":{\"start_ns\":0,\"end_ns\":2500},"
+			      "\"devices\":[\"gpu0\",\"gpu1\",\"pkg0\"]}");
+	add_idle(&r);
+	html_facts_make(&r, analysis, run, &f);
+	assert_true(f.busy == 0.15);
+	assert_true(f.energy_j == 75);
+	assert_true(f.time_ns == 1.5e9);
+	html_facts_release(&f);
+	html_parse_free(analysis);
+	html_parse_free(run);
+	for (size_t i = 0; i < r.tables.tables.nr; i++)
+		table_free(r.tables.tables.v[i]);
+	VEC_RELEASE(&r.tables.tables);
+}
+
+static void test_numbers_for_people(void **state)
+{
+	static const struct {
+		double v;
+		const char *si, *share;
+	} cases[] = {
+		{ 0, "0 J", "0 %" },
+		{ 1, "1.00 J", "100 %" },
+		{ 0.9997, "1.00 J", "99.9 %" },
+		{ 1840, "1.84 kJ", "184000 %" },
+		{ 999.6, "1.00 kJ", "99960 %" },
+		{ 0.00001, "10.0 µJ", "< 0.01 %" },
+		{ 0.773, "773 mJ", "77.3 %" },
+		{ NAN, "–", "–" },
+	};
+	char buf[48];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		assert_string_equal(html_fmt_si(buf, cases[i].v, "J"), cases[i].si);
+		assert_string_equal(html_fmt_share(buf, cases[i].v), cases[i].share);
+	}
+	assert_string_equal(html_fmt_time(buf, 1.24e6), "1.24 ms");
+	assert_string_equal(html_fmt_time(buf, 725e9), "12 min 5 s");
+}
+
+static void test_writer_writes_one_file(void **state)
+{
+	struct report r = { .dir = dir,
+			    .analysis_json = (char *)"{\"schema\":\"profrig.analysis/1\"}" };
+	CLEANUP(xfreep) char *path = writer_html.path(&r);
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n, len;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(writer_html.write(&r, &err), 0);
+	assert_int_equal(fs_read(path, 2000000, &text, &n, &err), 0);
+	assert_memory_equal(text, "<!doctype html>", 15);
+	assert_null(strstr(text, "@PROFRIG_DATA@"));
+	if (page_html(&len)) {
+		assert_non_null(strstr(text, "{\"analysis\":{\"schema\":\"profrig.analysis/1\"}"));
+		assert_true(n < 900000);
+	} else {
+		assert_null(strstr(text, "<script"));
+	}
+	r.dir = (char *)"/nonexistent/dir";
+	assert_true(writer_html.write(&r, &err) < 0);
+	assert_non_null(strstr(err.msg, "/nonexistent/dir"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_rows_when_they_fit),
+		cmocka_unit_test(test_heaviest_rows_in_table_order),
+		cmocka_unit_test(test_bytes_limit_rows_too),
+		cmocka_unit_test(test_unattributed_stays),
+		cmocka_unit_test(test_ancestors_stay),
+		cmocka_unit_test(test_rows_without_weight),
+		cmocka_unit_test(test_values_come_back),
+		cmocka_unit_test(test_foreign_json_cannot_close_the_element),
+		cmocka_unit_test(test_damaged_json_is_said),
+		cmocka_unit_test(test_cut_is_in_the_data),
+		cmocka_unit_test(test_long_data_is_packed),
+		cmocka_unit_test(test_short_data_is_not_packed),
+		cmocka_unit_test(test_last_forty_lines),
+		cmocka_unit_test(test_long_lines_are_bounded),
+		cmocka_unit_test(test_logs_only_of_the_run),
+		cmocka_unit_test(test_which_steps_have_logs),
+		cmocka_unit_test(test_plain_escapes),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_numbers_for_people),
+		cmocka_unit_test(test_writer_writes_one_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, drop_dir);
+}

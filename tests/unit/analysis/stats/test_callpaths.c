@@ -1,0 +1,487 @@
+#include "cct.h"
+#include "stats_test.h"
+
+#include "profrig/model/warnings.h"
+
+struct path_row {
+	const char *track, *path;
+	int64_t depth, calls, inclusive, exclusive, device_inclusive, device_exclusive;
+};
+
+static void assert_paths(const struct table *t, const struct path_row *expect, size_t n)
+{
+	static const char *const cols[] = { "depth",
+					    "calls",
+					    "inclusive_ns",
+					    "exclusive_ns",
+					    "device_inclusive_ns",
+					    "device_exclusive_ns" };
+
+	for (size_t i = 0; i < n && i < table_rows(t); i++) {
+		const int64_t want[] = { expect[i].depth,
+					 expect[i].calls,
+					 expect[i].inclusive,
+					 expect[i].exclusive,
+					 expect[i].device_inclusive,
+					 expect[i].device_exclusive };
+
+		if (strcmp(str_of(t, i, "track"), expect[i].track) != 0 ||
+		    strcmp(str_of(t, i, "path"), expect[i].path) != 0)
+			ROW_FAIL(i, "'%s' '%s'", str_of(t, i, "track"), str_of(t, i, "path"));
+		for (size_t c = 0; c < ARRAY_LEN(cols); c++)
+			if (num_of(t, i, cols[c]) != (double)want[c])
+				ROW_FAIL(i, "%s is %g", cols[c], num_of(t, i, cols[c]));
+	}
+	assert_int_equal(table_rows(t), n);
+}
+
+static void assert_checks(const struct table_set *ts, size_t n)
+{
+	for (size_t i = 0; i < ts->checks.nr; i++)
+		if (!ts->checks.v[i].ok)
+			fail_msg("%s: %s", ts->checks.v[i].name, ts->checks.v[i].detail);
+	assert_int_equal(ts->checks.nr, n);
+}
+
+static void test_paths(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	track_id q = make_queue(&k, "gpu0", 0), q1 = make_queue(&k, "gpu1", 0);
+
+	make_call(&k, t, 0, 100, "main");
+	make_call(&k, t, 10, 20, "step");
+	make_call(&k, t, 30, 60, "step");
+	make_span(&k, t, SPAN_HOST, 35, 40, "launch", 1);
+	make_span(&k, t, SPAN_HOST, 12, 14, "launch", 2);
+	make_call(&k, t, 40, 50, "a;b");
+	make_call(&k, t, 50, 55, "a:b"); /* the same path as the one before */
+	make_call(&k, t, 200, 210, "other");
+	make_call(&k, t, 70, 95, "main"); /* recursion is a path of its own */
+	make_span(&k, q, SPAN_KERNEL, 40, 90, "k", 1);
+	make_span(&k, q, SPAN_KERNEL, 90, 97, "k", 2);
+	make_span(&k, q, SPAN_COPY, 100, 103, "c", 0);
+	make_span(&k, q1, SPAN_KERNEL, 100, 111, "k", 99);
+	make_span(&k, q, SPAN_ANNOTATION, 0, 1000, "note", 1);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	struct table *p = table_set_find(&ts, "callpaths");
+	static const struct path_row expect[] = {
+		{ "main", "main", 0, 1, 100, 35, 57, 0 },
+		{ "main", "main;step", 1, 2, 40, 18, 57, 0 },
+		{ "main", "main;step;a:b", 2, 2, 15, 15, 0, 0 },
+		{ "main", "main;step;launch", 2, 2, 7, 7, 57, 57 },
+		{ "main", "main;main", 1, 1, 25, 25, 0, 0 },
+		{ "main", "other", 0, 1, 10, 10, 0, 0 },
+		{ "gpu0", "[unattributed]", 0, 1, 0, 0, 3, 3 },
+		{ "gpu1", "[unattributed]", 0, 1, 0, 0, 11, 11 },
+	};
+
+	assert_columns(p, "track,path,depth,calls,inclusive_ns,exclusive_ns,device_inclusive_ns,"
+			  "device_exclusive_ns");
+	assert_paths(p, expect, ARRAY_LEN(expect));
+	assert_checks(&ts, 2);
+}
+
+/* Links that a reader made itself: from an outer span beside the call's, from an instant, from
+ * something that is no call. */
+static void test_launches(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	track_id q = make_queue(&k, "gpu0", 0);
+	span_id outer = make_call(&k, t, 0, 100, "op");
+	span_id inner = make_call(&k, t, 10, 20, "launch");
+	span_id mark = make_span(&k, t, SPAN_INSTANT, 50, 50, "mark", 0);
+	span_id lost = make_span(&k, t, SPAN_INSTANT, 500, 500, "mark", 0);
+	span_id a = make_span(&k, q, SPAN_KERNEL, 20, 30, "k", 0);
+	span_id b = make_span(&k, q, SPAN_KERNEL, 60, 80, "k", 0);
+	span_id c = make_span(&k, q, SPAN_KERNEL, 80, 84, "k", 0);
+	span_id d = make_span(&k, q, SPAN_KERNEL, 84, 85, "k", 0);
+
+	k.s->ops->link(k.s, inner, a, LINK_LAUNCH);
+	k.s->ops->link(k.s, outer, a, LINK_LAUNCH);
+	k.s->ops->link(k.s, mark, b, LINK_LAUNCH);
+	k.s->ops->link(k.s, lost, c, LINK_LAUNCH);
+	k.s->ops->link(k.s, a, d, LINK_LAUNCH);
+	k.s->ops->link(k.s, outer, d, LINK_FLOW);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	static const struct path_row expect[] = {
+		{ "main", "op", 0, 1, 100, 90, 30, 20 },
+		{ "main", "op;launch", 1, 1, 10, 10, 10, 10 },
+		{ "gpu0", "[unattributed]", 0, 2, 0, 0, 5, 5 },
+	};
+
+	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_checks(&ts, 2);
+}
+
+/* B outlives A: its rest is a root, and so is what lies in that rest. */
+static void test_overlap(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	track_id q = make_queue(&k, "gpu0", 0);
+	span_id mark;
+
+	make_call(&k, t, 0, 10, "A");
+	make_call(&k, t, 5, 15, "B");
+	make_call(&k, t, 11, 12, "C");
+	make_call(&k, t, 6, 7, "C");
+	mark = make_span(&k, t, SPAN_INSTANT, 14, 14, "mark", 0);
+	k.s->ops->link(k.s, mark, make_span(&k, q, SPAN_KERNEL, 20, 24, "k", 0), LINK_LAUNCH);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	static const struct path_row expect[] = {
+		{ "main", "A", 0, 1, 10, 5, 0, 0 },    { "main", "A;B", 1, 1, 5, 4, 0, 0 },
+		{ "main", "A;B;C", 2, 1, 1, 1, 0, 0 }, { "main", "B", 0, 0, 5, 4, 4, 4 },
+		{ "main", "B;C", 1, 1, 1, 1, 0, 0 },
+	};
+
+	assert_int_equal(m->pieces.nr, 1);
+	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_checks(&ts, 2);
+}
+
+static void assert_tree(const struct table *t, const char *inclusive, const char *exclusive);
+
+/* The second f overlaps both c and, past it, the first f: the path "f" holds 10 s and not 11. */
+static void test_double_overlap(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+
+	make_call(&k, t, 0, 6, "f");
+	make_call(&k, t, 1, 5, "c");
+	make_call(&k, t, 4, 10, "f");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	static const struct path_row expect[] = {
+		{ "main", "f", 0, 1, 10, 6, 0, 0 },
+		{ "main", "f;c", 1, 1, 4, 3, 0, 0 },
+		{ "main", "f;c;f", 2, 1, 1, 1, 0, 0 },
+	};
+
+	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_tree(table_set_find(&ts, "callpaths"), "inclusive_ns", "exclusive_ns");
+	assert_checks(&ts, 1);
+}
+
+/* Tracks by rank, whatever order they came in; equal names told apart; siblings by weight. */
+static void test_order(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id one = make_thread(&k, 9, 9, 1, "Master"),
+		 zero = make_thread(&k, 8, 8, 0, "Master");
+
+	make_call(&k, one, 0, 10, "x");
+	make_call(&k, zero, 0, 100, "r");
+	make_call(&k, zero, 0, 10, "b");
+	make_call(&k, zero, 20, 30, "a");
+	make_call(&k, zero, 40, 70, "z");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	static const struct path_row expect[] = {
+		{ "rank 0/Master", "r", 0, 1, 100, 50, 0, 0 },
+		{ "rank 0/Master", "r;z", 1, 1, 30, 30, 0, 0 },
+		{ "rank 0/Master", "r;a", 1, 1, 10, 10, 0, 0 },
+		{ "rank 0/Master", "r;b", 1, 1, 10, 10, 0, 0 },
+		{ "rank 1/Master", "x", 0, 1, 10, 10, 0, 0 },
+	};
+
+	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+}
+
+/* --- laws on random models --- */
+
+static const char *const random_names[] = { "a", "b", "c", "d;e", "d:e" };
+
+/* Spans anywhere: most overlap some other in part. */
+static void scatter(struct maker *k, const track_id *t, track_id q, uint64_t *seed, size_t spans,
+		    int64_t len)
+{
+	for (size_t i = 0; i < spans; i++) {
+		track_id host = t[rnd(seed) % 2];
+		int64_t start = (int64_t)(rnd(seed) % (uint64_t)(len / 2));
+		int64_t dur = (int64_t)(rnd(seed) % (uint64_t)(len >> (1 + rnd(seed) % 5)));
+		uint64_t correlation = rnd(seed) % 40;
+
+		make_span(k, host, rnd(seed) % 10 ? SPAN_HOST : SPAN_INSTANT, start, start + dur,
+			  random_names[rnd(seed) % ARRAY_LEN(random_names)], correlation);
+		make_span(k, q, SPAN_KERNEL, start, start + dur / 2, "k", rnd(seed) % 80);
+	}
+}
+
+/* Enter and leave: well nested. */
+static void walk(struct maker *k, const track_id *t, track_id q, uint64_t *seed, size_t steps,
+		 int64_t len)
+{
+	size_t open[2] = { 0, 0 };
+	int64_t now = 0;
+
+	for (size_t i = 0; i < steps; i++) {
+		size_t which = rnd(seed) % 2;
+
+		now += (int64_t)(rnd(seed) % 3);
+		if (now >= len)
+			break;
+		if (rnd(seed) % 2 && open[which]) {
+			k->s->ops->leave(k->s, t[which], now, STR_NONE);
+			open[which]--;
+			continue;
+		}
+		k->s->ops->enter(k->s, t[which], now,
+				 sink_puts(k->s, random_names[rnd(seed) % ARRAY_LEN(random_names)]),
+				 0);
+		open[which]++;
+		make_span(k, q, SPAN_KERNEL, now, now + (int64_t)(rnd(seed) % 9), "k", 0);
+		if (rnd(seed) % 2)
+			k->s->ops->link(k->s, (span_id)(k->m->spans.nr - 2),
+					(span_id)(k->m->spans.nr - 1), LINK_LAUNCH);
+	}
+}
+
+/* at: a byte per nanosecond and thread, 1 where some call is open. */
+static struct model *random_model(uint64_t *seed, size_t spans, bool nested, uint8_t *at,
+				  size_t len)
+{
+	struct maker k = make_begin();
+	track_id t[2] = { make_thread(&k, 1, 1, 0, "x"), make_thread(&k, 1, 2, 1, "x") };
+	track_id q = make_queue(&k, "gpu0", 0);
+
+	(nested ? walk : scatter)(&k, t, q, seed, spans, (int64_t)len);
+	make_end(&k);
+	memset(at, 0, 2 * len);
+	for (size_t i = 0; i < k.m->spans.nr; i++)
+		for (int64_t x = k.m->spans.start_ns[i]; x < k.m->spans.end_ns[i]; x++)
+			if (k.m->spans.track[i] != q)
+				at[(k.m->spans.track[i] == t[1]) * len + (size_t)x] = 1;
+	return k.m;
+}
+
+/* A row's inclusive is its exclusive and the inclusive of the rows one level below it. */
+static void assert_tree(const struct table *t, const char *inclusive, const char *exclusive)
+{
+	for (size_t r = 0; r < table_rows(t); r++) {
+		double depth = num_of(t, r, "depth"), sum = num_of(t, r, exclusive);
+
+		if (!strcmp(str_of(t, r, "path"), "[unattributed]"))
+			continue;
+		for (size_t c = r + 1; c < table_rows(t) && num_of(t, c, "depth") > depth; c++)
+			if (num_of(t, c, "depth") == depth + 1)
+				sum += num_of(t, c, inclusive);
+		if (sum != num_of(t, r, inclusive))
+			ROW_FAIL(r, "%s %g is not %g", inclusive, num_of(t, r, inclusive), sum);
+	}
+}
+
+static void test_laws(void **state UNUSED)
+{
+	enum { LEN = 300 };
+	uint64_t seed = 99;
+	uint8_t at[2 * LEN];
+	size_t with_pieces = 0;
+
+	for (int round = 0; round < 400; round++) {
+		CLEANUP(model_freep)
+		struct model *m = random_model(&seed, 1 + (size_t)round / 4, round % 2, at, LEN);
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+		CLEANUP(table_set_release) struct table_set fs = analyse(m, &analysis_functions);
+		struct table *p = table_set_find(&ts, "callpaths");
+		double covered = 0, work = 0, host = 0;
+
+		for (size_t x = 0; x < sizeof(at); x++)
+			covered += at[x];
+		for (size_t i = 0; i < m->spans.nr; i++)
+			if (span_is_work(m, i))
+				work += (double)(m->spans.end_ns[i] - m->spans.start_ns[i]);
+		struct table *f = table_set_find(&fs, "functions");
+		for (size_t r = 0; r < table_rows(f); r++) {
+			if (!strcmp(str_of(f, r, "scope"), "host"))
+				host += num_of(f, r, "exclusive_ns");
+			assert_true(num_of(f, r, "exclusive_ns") <= num_of(f, r, "inclusive_ns"));
+		}
+		with_pieces += m->pieces.nr > 0;
+		assert_true(!(round % 2 && m->pieces.nr));
+		assert_true(column_sum(p, "exclusive_ns") == covered);
+		assert_true(host == covered);
+		assert_true(column_sum(p, "device_exclusive_ns") == work);
+		assert_tree(p, "inclusive_ns", "exclusive_ns");
+		assert_tree(p, "device_inclusive_ns", "device_exclusive_ns");
+		for (size_t i = 0; i < ts.checks.nr; i++)
+			assert_true(ts.checks.v[i].ok);
+	}
+	assert_true(with_pieces > 100);
+}
+
+/* --- what must not change the tables --- */
+
+struct recorded {
+	size_t track; /* 0, 1: threads; 2, 3: queues */
+	int64_t start, end;
+	size_t name;
+	uint64_t correlation;
+};
+
+static struct model *play(const struct recorded *rec, size_t n, bool backwards, int64_t shift)
+{
+	struct maker k = make_begin();
+	track_id t[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		size_t w = backwards ? 3 - i : i;
+
+		t[w] = w < 2 ? make_thread(&k, 1, (int64_t)w + 5, (int32_t)w, "worker")
+			     : make_queue(&k, w == 2 ? "gpu2" : "gpu10", 0);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct recorded *r = &rec[backwards ? n - 1 - i : i];
+
+		make_span(&k, t[r->track], r->track < 2 ? SPAN_HOST : SPAN_KERNEL, r->start + shift,
+			  r->end + shift, random_names[r->name], r->correlation);
+	}
+	return make_end(&k);
+}
+
+static char *tables_text(struct model *m)
+{
+	static const struct analysis *const all[] = { &analysis_functions, &analysis_callpaths,
+						      &analysis_kernels, &analysis_busy };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, all[i]);
+
+		for (size_t k = 0; k < ts.tables.nr; k++)
+			table_write_csv(ts.tables.v[k], f);
+	}
+	fclose(f);
+	return text;
+}
+
+static void test_invariance(void **state UNUSED)
+{
+	struct recorded rec[60];
+	uint64_t seed = 3;
+
+	for (int round = 0; round < 20; round++) {
+		for (size_t i = 0; i < ARRAY_LEN(rec); i++) {
+			/* no two begin at once, so nothing hangs on the order they are told in */
+			rec[i].start = (int64_t)(i * 5 + rnd(&seed) % 5);
+			rec[i].end = rec[i].start + (int64_t)(rnd(&seed) % 100);
+			rec[i].track = rnd(&seed) % 4;
+			rec[i].name = rnd(&seed) % ARRAY_LEN(random_names);
+			/* one call per launch */
+			rec[i].correlation = rec[i].track < 2 ? i + 1 : 1 + rnd(&seed) % 60;
+		}
+		CLEANUP(model_freep) struct model *a = play(rec, ARRAY_LEN(rec), false, 0);
+		CLEANUP(model_freep)
+		struct model *b = play(rec, ARRAY_LEN(rec), true, INT64_C(1712195495505582988));
+		CLEANUP(xfreep) char *text_a = tables_text(a);
+		CLEANUP(xfreep) char *text_b = tables_text(b);
+
+		assert_string_equal(text_a, text_b);
+	}
+}
+
+/* --- ceilings --- */
+
+static struct model *nested(size_t levels, const char *name)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+
+	for (size_t i = 0; i < levels; i++)
+		make_call(&k, t, (int64_t)i, (int64_t)(2 * levels - i), name);
+	return make_end(&k);
+}
+
+static void test_deep(void **state UNUSED)
+{
+	const size_t levels = 100000;
+	CLEANUP(model_freep) struct model *m = nested(levels, "f");
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	struct table *p = table_set_find(&ts, "callpaths");
+	size_t last = table_rows(p) - 1;
+	const char *path = str_of(p, last, "path");
+
+	assert_int_equal(table_rows(p), CCT_MAX_DEPTH + 2);
+	assert_string_equal(path + strlen(path) - 10, "f;[deeper]");
+	assert_int_equal(num_of(p, last, "calls"), levels - CCT_MAX_DEPTH - 1);
+	assert_true(column_sum(p, "exclusive_ns") == 2.0 * (double)levels);
+	assert_true(num_of(p, last, "inclusive_ns") == num_of(p, last, "exclusive_ns"));
+	assert_tree(p, "inclusive_ns", "exclusive_ns");
+	assert_checks(&ts, 1);
+	assert_int_equal(m->warnings.nr, 1);
+	assert_string_equal(m->warnings.v[0].code, W_DEEP_STACK);
+	assert_int_equal(m->warnings.v[0].count, levels - CCT_MAX_DEPTH - 1);
+}
+
+/* 20 levels of "name": paths of 5, 10, 15 … bytes. */
+static void test_path_bytes(void **state UNUSED)
+{
+	CLEANUP(model_freep) struct model *m = nested(20, "name");
+	static const struct {
+		uint64_t bytes;
+		size_t nodes;
+	} cases[] = {
+		{ 1 << 20, 20 }, { 1050, 20 }, { 1049, 20 }, { 949, 19 }, { 50, 5 }, { 1, 2 }
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(cct_release) struct cct c = CCT_INIT;
+
+		cct_build_limited(m, CCT_MAX_DEPTH, cases[i].bytes, &c);
+		if (c.nr != cases[i].nodes)
+			ROW_FAIL(i, "%zu nodes", c.nr);
+		assert_int_equal(c.nodes[c.nr - 1].collapsed, i >= 2);
+	}
+}
+
+static void test_node_of(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	track_id q = make_queue(&k, "gpu0", 0);
+
+	make_call(&k, t, 0, 10, "f");
+	make_span(&k, t, SPAN_INSTANT, 5, 5, "in", 0);
+	make_span(&k, t, SPAN_INSTANT, 50, 50, "out", 0);
+	make_span(&k, q, SPAN_KERNEL, 0, 10, "k", 0);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(cct_release) struct cct c = CCT_INIT;
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
+
+	cct_build(m, &c);
+	assert_int_equal(c.nr, 1);
+	assert_int_equal(c.node_of_span[0], 0);
+	assert_int_equal(c.node_of_span[1], CCT_NONE);
+	assert_int_equal(cct_node_of(&c, m, 0), 0);
+	assert_int_equal(cct_node_of(&c, m, 1), 0);
+	assert_int_equal(cct_node_of(&c, m, 2), CCT_NONE);
+	assert_int_equal(cct_node_of(&c, m, 3), CCT_NONE);
+	cct_path(&c, 0, &path);
+	assert_string_equal(path.buf, "f");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),      cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_overlap),    cmocka_unit_test(test_double_overlap),
+		cmocka_unit_test(test_order),      cmocka_unit_test(test_laws),
+		cmocka_unit_test(test_invariance), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_path_bytes), cmocka_unit_test(test_node_of),
+	};
+
+	return cmocka_run_group_tests_name("callpaths", tests, NULL, NULL);
+}

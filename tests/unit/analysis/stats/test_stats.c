@@ -1,0 +1,527 @@
+#include "classes.h"
+#include "stats_test.h"
+#include "track_names.h"
+
+/* --- statistics of calls --- */
+
+static const struct stats_case {
+	size_t n;
+	int64_t v[8];
+	int64_t sum, min, max;
+	double mean, median, p95, stddev;
+} stats_cases[] = {
+	{ 0, { 0 }, 0, 0, 0, 0, 0, 0, 0 },
+	{ 1, { 7 }, 7, 7, 7, 7, 7, 7, 0 },
+	{ 2, { 10, 0 }, 10, 0, 10, 5, 5, 9.5, 7.0710678118654755 },
+	{ 3, { 30, 10, 20 }, 60, 10, 30, 20, 20, 29, 10 },
+	{ 4, { 1, 4, 2, 100 }, 107, 1, 100, 26.75, 3, 85.6, 48.849257926809905 },
+	{ 5, { 5, 5, 5, 5, 5 }, 25, 5, 5, 5, 5, 5, 0 },
+};
+
+static void test_call_stats(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_LEN(stats_cases); i++) {
+		const struct stats_case *c = &stats_cases[i];
+		struct call_stats s = call_stats_of(c->v, c->n);
+
+		if (s.calls != c->n || s.sum_ns != c->sum || s.min_ns != c->min ||
+		    s.max_ns != c->max)
+			ROW_FAIL(i, "counts and sums");
+		if (fabs(s.mean_ns - c->mean) > 1e-12 || fabs(s.median_ns - c->median) > 1e-12)
+			ROW_FAIL(i, "mean %.17g median %.17g", s.mean_ns, s.median_ns);
+		if (fabs(s.p95_ns - c->p95) > 1e-9 || fabs(s.stddev_ns - c->stddev) > 1e-9)
+			ROW_FAIL(i, "p95 %.17g stddev %.17g", s.p95_ns, s.stddev_ns);
+	}
+}
+
+/* The input keeps its order; huge values neither overflow nor lose the small differences. */
+static void test_call_stats_extremes(void **state UNUSED)
+{
+	const int64_t big = INT64_C(1) << 62;
+	const int64_t v[] = { big, big, big, big };
+	const int64_t near[] = { big, big - 2, big - 1, big };
+	struct call_stats s = call_stats_of(v, 4);
+
+	assert_int_equal(s.sum_ns, INT64_MAX);
+	assert_true(s.mean_ns == (double)big && s.median_ns == (double)big && s.stddev_ns == 0);
+	s = call_stats_of(near, 4);
+	assert_true(fabs(s.stddev_ns - 0.9574271077563381) < 1e-9);
+	assert_int_equal(near[0], big);
+}
+
+/* --- functions --- */
+
+static void test_functions(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main"), t2 = make_thread(&k, 1, 2, -1, "w");
+	track_id q = make_queue(&k, "gpu0", 7);
+
+	make_call(&k, t, 0, 100, "main");
+	make_call(&k, t, 10, 60, "f");
+	make_call(&k, t, 20, 50, "f"); /* recursion */
+	make_call(&k, t, 30, 40, "g");
+	make_call(&k, t, 70, 80, "g");
+	make_call(&k, t, 80, 80, "zero");
+	make_span(&k, t, SPAN_INSTANT, 90, 90, "mark", 0);
+	make_call(&k, t2, 0, 30, "f"); /* another thread: not recursion */
+	make_span(&k, q, SPAN_KERNEL, 5, 25, "k", 0);
+	make_span(&k, q, SPAN_KERNEL, 15, 45, "k", 0); /* queues do not nest */
+	make_span(&k, q, SPAN_COPY, 50, 60, "f", 0);
+	make_span(&k, q, SPAN_ANNOTATION, 0, 100, "note", 0);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	struct table *f = table_set_find(&ts, "functions");
+	size_t r;
+
+	assert_columns(f, "scope,name,category,calls,inclusive_ns,exclusive_ns,min_ns,mean_ns,"
+			  "median_ns,p95_ns,max_ns,stddev_ns,share");
+	assert_int_equal(table_rows(f), 6);
+	static const struct {
+		const char *scope, *name;
+		double calls, inclusive, exclusive, min, mean, median, max, share;
+	} expect[] = {
+		{ "device", "k", 2, 50, 50, 20, 25, 25, 30, 50.0 / 60 },
+		{ "device", "f", 1, 10, 10, 10, 10, 10, 10, 10.0 / 60 },
+		{ "host", "f", 3, 80, 70, 30, 110.0 / 3, 30, 50, 70.0 / 130 },
+		{ "host", "main", 1, 100, 40, 100, 100, 100, 100, 40.0 / 130 },
+		{ "host", "g", 2, 20, 20, 10, 10, 10, 10, 20.0 / 130 },
+		{ "host", "zero", 1, 0, 0, 0, 0, 0, 0, 0 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(expect); i++) {
+		if (strcmp(str_of(f, i, "scope"), expect[i].scope) != 0 ||
+		    strcmp(str_of(f, i, "name"), expect[i].name) != 0)
+			ROW_FAIL(i, "order: %s %s", str_of(f, i, "scope"), str_of(f, i, "name"));
+		if (num_of(f, i, "calls") != expect[i].calls ||
+		    num_of(f, i, "inclusive_ns") != expect[i].inclusive ||
+		    num_of(f, i, "exclusive_ns") != expect[i].exclusive)
+			ROW_FAIL(i, "inclusive %g", num_of(f, i, "inclusive_ns"));
+		if (num_of(f, i, "min_ns") != expect[i].min ||
+		    num_of(f, i, "max_ns") != expect[i].max ||
+		    num_of(f, i, "median_ns") != expect[i].median ||
+		    fabs(num_of(f, i, "mean_ns") - expect[i].mean) > 1e-12 ||
+		    fabs(num_of(f, i, "share") - expect[i].share) > 1e-15)
+			ROW_FAIL(i, "statistics");
+	}
+	r = row_of(f, "name", "k", NULL, NULL);
+	assert_true(fabs(num_of(f, r, "p95_ns") - 29.5) < 1e-9);
+	assert_true(fabs(num_of(f, r, "stddev_ns") - 7.0710678118654755) < 1e-9);
+}
+
+/* One name under two categories is two functions; ties are settled by name, then category. */
+static void test_functions_category(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	static const char *const category[] = { "b", "a", "b" };
+
+	for (int i = 0; i < 3; i++) {
+		struct span_def d = { .track = t,
+				      .start_ns = i * 10,
+				      .end_ns = i * 10 + (i == 1 ? 10 : 5),
+				      .name = sink_puts(k.s, "x"),
+				      .category = sink_puts(k.s, category[i]),
+				      .args = STR_NONE };
+		k.s->ops->span(k.s, &d);
+	}
+	make_call(&k, t, 40, 50, "w");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	struct table *f = table_set_find(&ts, "functions");
+
+	assert_int_equal(table_rows(f), 3);
+	assert_string_equal(str_of(f, 0, "name"), "w");
+	assert_string_equal(str_of(f, 1, "category"), "a");
+	assert_string_equal(str_of(f, 2, "category"), "b");
+	assert_int_equal(num_of(f, 2, "calls"), 2);
+}
+
+/* A function that partly overlaps itself covers the union, not more and not less. */
+static void test_functions_overlap(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+
+	make_call(&k, t, 0, 10, "f");
+	make_call(&k, t, 5, 15, "f");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	struct table *f = table_set_find(&ts, "functions");
+
+	assert_int_equal(num_of(f, 0, "inclusive_ns"), 15);
+	assert_int_equal(num_of(f, 0, "exclusive_ns"), 15);
+	assert_int_equal(num_of(f, 0, "calls"), 2);
+	assert_int_equal(num_of(f, 0, "mean_ns"), 10);
+}
+
+/* --- kernels --- */
+
+static void test_kernels(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id q10 = make_queue(&k, "gpu10", 1), q2 = make_queue(&k, "gpu2", 1);
+	track_id q2b = make_queue(&k, "gpu2", 2), host = make_thread(&k, 1, 1, -1, "main");
+
+	make_span(&k, q10, SPAN_KERNEL, 0, 10, "ncclDevKernel_Generic", 0);
+	make_span(&k, q2, SPAN_KERNEL, 0, 30, "Cijk_Alik_Bljk_SB", 0);
+	make_span(&k, q2b, SPAN_KERNEL, 10, 20, "Cijk_Alik_Bljk_SB", 0);
+	make_span(&k, q2, SPAN_COPY, 40, 100, "CopyHostToDevice", 0);
+	make_span(&k, q2, SPAN_FILL, 110, 111, "zz", 0);
+	make_span(&k, q2, SPAN_KERNEL, 120, 121, "zz", 0);
+	make_call(&k, host, 0, 1000, "Cijk_Alik_Bljk_SB");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernels);
+	struct table *t = table_set_find(&ts, "kernels");
+
+	assert_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
+			  "stddev_ns,share");
+	static const struct {
+		const char *device, *name, *class;
+		double calls, total, share;
+	} expect[] = {
+		{ "gpu2", "CopyHostToDevice", "copy", 1, 60, 60.0 / 102 },
+		{ "gpu2", "Cijk_Alik_Bljk_SB", "gemm", 2, 40, 40.0 / 102 },
+		{ "gpu2", "zz", "copy", 1, 1, 1.0 / 102 },
+		{ "gpu2", "zz", "other", 1, 1, 1.0 / 102 },
+		{ "gpu10", "ncclDevKernel_Generic", "collective", 1, 10, 1 },
+	};
+	assert_int_equal(table_rows(t), ARRAY_LEN(expect));
+	for (size_t i = 0; i < ARRAY_LEN(expect); i++) {
+		if (strcmp(str_of(t, i, "device"), expect[i].device) != 0 ||
+		    strcmp(str_of(t, i, "name"), expect[i].name) != 0 ||
+		    strcmp(str_of(t, i, "class"), expect[i].class) != 0)
+			ROW_FAIL(i, "%s %s", str_of(t, i, "name"), str_of(t, i, "class"));
+		if (num_of(t, i, "calls") != expect[i].calls ||
+		    num_of(t, i, "total_ns") != expect[i].total ||
+		    fabs(num_of(t, i, "share") - expect[i].share) > 1e-15)
+			ROW_FAIL(i, "numbers");
+	}
+	assert_int_equal(num_of(t, 1, "min_ns"), 10);
+	assert_int_equal(num_of(t, 1, "max_ns"), 30);
+	assert_int_equal(num_of(t, 1, "median_ns"), 20);
+	assert_true(fabs(num_of(t, 1, "stddev_ns") - 14.142135623730951) < 1e-9);
+}
+
+static const struct {
+	const char *name, *class;
+} class_cases[] = {
+	{ "Cijk_Ailk_Bljk_SB_MT128x64x16_MI32x32x2x1_SN", "gemm" },
+	{ "ampere_sgemm_128x64_nn", "gemm" },
+	{ "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_tn", "gemm" },
+	{ "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16>", "gemm" },
+	{ "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NTN", "gemm" },
+	{ "void splitKreduce_kernel<32, 16, int, float>", "gemm" },
+	{ "void gemv2T_kernel_val<int, int, float>", "gemm" },
+	{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n", "gemm" },
+	{ "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc", "conv" },
+	{ "igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1", "conv" },
+	{ "miopenSp3AsmConv_v21_1_3_gfx9_fp32_stride1", "conv" },
+	{ "naive_conv_ab_nonpacked_fwd_nchw", "conv" },
+	{ "void cudnn::winograd_nonfused::winogradForwardData4x4<float>", "conv" },
+	{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+	  "collective" },
+	{ "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", "collective" },
+	{ "void vllm::cross_device_reduce_1stage<__half, 8>", "collective" },
+	{ "attn_fwd", "attention" },
+	{ "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>", "attention" },
+	{ "fmha_cutlassF_f16_aligned_64x64_rf_sm80", "attention" },
+	{ "_ZN7ck_tile6kentryILi256ELi2ENS_13FmhaFwdKernelE", "attention" },
+	{ "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>", "norm" },
+	{ "MIOpenBatchNormFwdTrainSpatial", "norm" },
+	{ "void (anonymous namespace)::softmax_warp_forward<float, float, float, 6>", "softmax" },
+	{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduce" },
+	{ "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>>",
+	  "elementwise" },
+	{ "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(x)>",
+	  "copy" },
+	{ "void at::native::distribution_elementwise_grid_stride_kernel<float, 4>", "rng" },
+	{ "__amd_rocclr_copyBuffer", "copy" },
+	{ "__amd_rocclr_fillBufferAligned", "copy" },
+	{ "batched_transpose_32x16_half", "copy" },
+	{ "triton_poi_fused_convolution_relu_0", "elementwise" },
+	{ "triton_red_fused_mean_1", "reduce" },
+	{ "triton_per_fused_native_layer_norm_2", "norm" },
+	{ "triton_tem_fused_mm_3", "gemm" },
+	{ "fft_rtc_fwd_len256_factors_4_4_4_4_wgs_64_sp_ip", "fft" },
+	{ "void cub::DeviceRadixSortOnesweepKernel<int>", "sort" },
+	{ "void at_cuda_detail::cub::DeviceScanKernel<int>", "scan" },
+	{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<x>", "optimizer" },
+	{ "void at::native::(anonymous namespace)::indexSelectLargeIndex<long>", "index" },
+	{ "void split_embedding_codegen_forward_kernel<fbgemm_gpu::SplitTable>", "index" },
+	{ "split_embedding_backward_codegen_kernel(at::PhiloxCudaState)", "index" },
+	{ "void fbgemm_gpu::permute_2D_data_kernel<true, long>", "copy" },
+	{ "void fbgemm_gpu::f8f8bf16_rowwise_gemm_kernel<128>", "gemm" },
+	{ "convert_fp32_to_fp16", "elementwise" },
+	{ "heavy_kernel", "other" },
+	{ "converge", "other" },
+	{ "", "other" },
+};
+
+static void test_classes(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_LEN(class_cases); i++)
+		if (strcmp(kernel_class(class_cases[i].name), class_cases[i].class) != 0)
+			ROW_FAIL(i, "'%s' is %s", class_cases[i].name,
+				 kernel_class(class_cases[i].name));
+	/*
+	 * No rule is dead: a name that is just its pattern gets its class, so nothing above it that
+	 * says otherwise matches whenever it does, and capitals, which never match, are not in it.
+	 */
+	for (const struct class_rule *r = class_rules; r->class; r++) {
+		const char *name = r->pattern + strspn(r->pattern, "^|");
+
+		if (strcmp(kernel_class(name), r->class) != 0)
+			ROW_FAIL(r - class_rules, "%s for %s comes too late for %s", r->pattern,
+				 r->class, kernel_class(name));
+	}
+	CLEANUP(xfreep) char *long_name = xmalloc(1000001);
+
+	memset(long_name, 'x', 1000000);
+	long_name[1000000] = '\0';
+	assert_string_equal(kernel_class(long_name), "other");
+}
+
+/* --- busy --- */
+
+static void test_busy(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	track_id a = make_queue(&k, "gpu0", 1), b = make_queue(&k, "gpu0", 2);
+	track_id c = make_queue(&k, "gpu1", 1);
+
+	make_span(&k, a, SPAN_KERNEL, 100, 200, "k", 0);
+	make_span(&k, b, SPAN_COPY, 150, 250, "c", 0);
+	make_span(&k, a, SPAN_KERNEL, 250, 300, "k", 0); /* touches */
+	make_span(&k, a, SPAN_FILL, 160, 160, "z", 0);   /* no length */
+	make_span(&k, b, SPAN_KERNEL, 400, 500, "k", 0);
+	make_span(&k, b, SPAN_KERNEL, 600, 600, "late", 0);
+	make_span(&k, a, SPAN_ANNOTATION, 0, 1000, "note", 0);
+	make_span(&k, c, SPAN_KERNEL, 7, 7, "k", 0);
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_busy);
+	struct table *t = table_set_find(&ts, "busy");
+
+	assert_columns(t, "device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency");
+	assert_int_equal(table_rows(t), 2);
+	assert_string_equal(str_of(t, 0, "device"), "gpu0");
+	assert_int_equal(num_of(t, 0, "spans"), 6);
+	assert_int_equal(num_of(t, 0, "sum_ns"), 350);
+	assert_int_equal(num_of(t, 0, "union_ns"), 300);
+	assert_int_equal(num_of(t, 0, "wall_ns"), 500);
+	assert_true(num_of(t, 0, "busy") == 0.6);
+	assert_int_equal(num_of(t, 0, "idle_ns"), 200);
+	assert_int_equal(num_of(t, 0, "max_concurrency"), 2);
+	assert_true(isnan(num_of(t, 1, "busy")));
+	assert_int_equal(num_of(t, 1, "max_concurrency"), 0);
+}
+
+/* Two hosts have a device each of the same id, and are two in every table. */
+static void test_device_hosts(void **state UNUSED)
+{
+	static const char *const hosts[] = { "node2", "node10" };
+	static const char *const devices[] = { "node2:gpu0", "node10:gpu0" };
+	static const struct analysis *const all[] = { &analysis_busy, &analysis_kernels,
+						      &analysis_callpaths };
+	struct maker k = make_begin();
+
+	for (int i = 0; i < 2; i++) {
+		struct track_def d = { .kind = TRACK_QUEUE,
+				       .parent = TRACK_NONE,
+				       .host = hosts[i],
+				       .pid = 1,
+				       .tid = 7,
+				       .rank = RANK_NONE,
+				       .device = "gpu0" };
+		track_id q = k.s->ops->track(k.s, &d);
+
+		make_span(&k, q, SPAN_KERNEL, 0, 10 + i, "k", 0);
+	}
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, all[i]);
+		struct table *t = table_set_find(&ts, all[i]->name);
+		const char *time = i == 0   ? "union_ns"
+				   : i == 1 ? "total_ns"
+					    : "device_exclusive_ns";
+
+		assert_int_equal(table_rows(t), 2);
+		for (size_t r = 0; r < 2; r++) {
+			assert_string_equal(str_of(t, r, i == 2 ? "track" : "device"), devices[r]);
+			assert_int_equal(num_of(t, r, time), 10 + r);
+		}
+	}
+}
+
+/* Against a byte per nanosecond. */
+static void test_busy_random(void **state UNUSED)
+{
+	uint64_t seed = 7;
+
+	for (int round = 0; round < 50; round++) {
+		struct maker k = make_begin();
+		uint8_t at[600] = { 0 };
+		int64_t sum = 0, covered = 0, first = 600, last = 0, most = 0;
+
+		for (int i = 0; i < 40; i++) {
+			track_id q = make_queue(&k, "gpu0", (int64_t)(rnd(&seed) % 4));
+			int64_t start = (int64_t)(rnd(&seed) % 500);
+			int64_t end = start + (int64_t)(rnd(&seed) % 30);
+
+			make_span(&k, q, SPAN_KERNEL, start, end, "k", 0);
+			for (int64_t x = start; x < end; x++)
+				at[x]++;
+			sum += end - start;
+			first = start < first ? start : first;
+			last = end > last ? end : last;
+		}
+		for (size_t x = 0; x < sizeof(at); x++) {
+			covered += at[x] > 0;
+			most = at[x] > most ? at[x] : most;
+		}
+		CLEANUP(model_freep) struct model *m = make_end(&k);
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_busy);
+		struct table *t = table_set_find(&ts, "busy");
+
+		assert_int_equal(num_of(t, 0, "sum_ns"), sum);
+		assert_int_equal(num_of(t, 0, "union_ns"), covered);
+		assert_int_equal(num_of(t, 0, "wall_ns"), last - first);
+		assert_int_equal(num_of(t, 0, "max_concurrency"), most);
+	}
+}
+
+/* --- nothing to say, table sets, names of tracks --- */
+
+static void test_nothing(void **state UNUSED)
+{
+	static const struct analysis *const all[] = { &analysis_functions, &analysis_callpaths,
+						      &analysis_kernels, &analysis_busy };
+	struct maker k = make_begin();
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		CLEANUP(table_set_release) struct table_set ts = analyse(m, all[i]);
+
+		assert_int_equal(ts.tables.nr, 0);
+		assert_int_equal(ts.checks.nr, 0);
+	}
+}
+
+static void test_table_set(void **state UNUSED)
+{
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
+	struct table *a = table_new("a"), *b = table_new("b"), *a2 = table_new("a");
+
+	table_set_add(&ts, a);
+	table_set_add(&ts, b);
+	assert_ptr_equal(table_set_find(&ts, "a"), a);
+	table_set_add(&ts, a2);
+	table_set_add(&ts, a2);
+	assert_int_equal(ts.tables.nr, 2);
+	assert_ptr_equal(ts.tables.v[0], a2);
+	assert_ptr_equal(table_set_find(&ts, "b"), b);
+	assert_null(table_set_find(&ts, "c"));
+	table_set_check(&ts, "sum", false, "%d of %d", 1, 2);
+	assert_string_equal(ts.checks.v[0].name, "sum");
+	assert_string_equal(ts.checks.v[0].detail, "1 of 2");
+	assert_false(ts.checks.v[0].ok);
+}
+
+static void test_natural(void **state UNUSED)
+{
+	static const char *const order[] = { "",
+					     "a",
+					     "a1",
+					     "a01",
+					     "a2",
+					     "a10",
+					     "a10b",
+					     "b",
+					     "gpu9",
+					     "gpu10:x2",
+					     "gpu10:x10",
+					     "gpu18446744073709551616",
+					     "gpu18446744073709551617" };
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		for (size_t k = 0; k < ARRAY_LEN(order); k++) {
+			int d = natural_cmp(order[i], order[k]);
+
+			if ((d > 0) != (i > k) || (d < 0) != (i < k))
+				if (strcmp(order[i], "a01") != 0 && strcmp(order[k], "a01") != 0)
+					ROW_FAIL(i, "%s against %s", order[i], order[k]);
+		}
+	assert_true(natural_cmp("a01", "a1") < 0 && natural_cmp("a1", "a01") > 0);
+}
+
+static void test_track_names(void **state UNUSED)
+{
+	struct maker k = make_begin();
+	struct track_def process = TRACK_DEF_INIT;
+	track_id t[8];
+
+	process.kind = TRACK_PROCESS;
+	process.pid = 50;
+	process.name = "python";
+	t[0] = make_thread(&k, 10, 1, 1, "Master");
+	t[1] = make_thread(&k, 11, 1, 0, "Master");
+	t[2] = make_thread(&k, 12, 1, RANK_NONE, "worker");
+	t[3] = make_thread(&k, 12, 2, RANK_NONE, "worker");
+	t[4] = make_thread(&k, 13, 1, RANK_NONE, "alone");
+	t[5] = make_thread(&k, 14, 1, RANK_NONE, "worker"); /* without spans: nobody sees it */
+	t[6] = make_thread(&k, 15, 1, RANK_NONE, "pool");
+	struct track_def child = { .kind = TRACK_THREAD,
+				   .parent = k.s->ops->track(k.s, &process),
+				   .pid = 50,
+				   .tid = 51,
+				   .rank = RANK_NONE,
+				   .name = "pool" };
+	t[7] = k.s->ops->track(k.s, &child);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++)
+		if (i != 5)
+			make_call(&k, t[i], 0, 1, "f");
+
+	CLEANUP(model_freep) struct model *m = make_end(&k);
+	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
+	CLEANUP(xfreep) track_id *order = track_order(m);
+
+	track_names(m, &names);
+	assert_int_equal(names.nr, m->tracks.nr);
+	assert_string_equal(names.v[t[0]], "rank 1/Master");
+	assert_string_equal(names.v[t[1]], "rank 0/Master");
+	assert_string_equal(names.v[t[2]], ":12:1/worker");
+	assert_string_equal(names.v[t[3]], ":12:2/worker");
+	assert_string_equal(names.v[t[4]], "alone");
+	assert_string_equal(names.v[t[7]], "python/pool");
+	/* no rank first, then by rank, not by order of appearance */
+	assert_int_equal(order[m->tracks.nr - 1], t[0]);
+	assert_int_equal(order[m->tracks.nr - 2], t[1]);
+	assert_int_equal(order[0], t[2]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_call_stats),
+		cmocka_unit_test(test_call_stats_extremes),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_functions_category),
+		cmocka_unit_test(test_functions_overlap),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_device_hosts),
+		cmocka_unit_test(test_busy_random),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_table_set),
+		cmocka_unit_test(test_natural),
+		cmocka_unit_test(test_track_names),
+	};
+
+	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* The exact words that builders, registries and image stores are asked with. */
+#include "test.h"
+
+#include "profrig/engine/engine_image.h"
+
+static void is(struct strvec *argv, const char *want)
+{
+	CLEANUP(xfreep) char *got = strvec_shell(argv);
+
+	assert_string_equal(got, want);
+	strvec_clear(argv);
+}
+
+static struct image_build full(struct strvec lists[4])
+{
+	static const char *const words[] = { "A=1 2", "B=", "profrig.model=m",
+					     "id=TOK,src=/run/u/p/TOK", "--shm-size=1g" };
+
+	for (size_t i = 0; i < 4; i++)
+		lists[i] = (struct strvec)STRVEC_INIT;
+	strvec_push(&lists[0], words[0]);
+	strvec_push(&lists[0], words[1]);
+	strvec_push(&lists[1], words[2]);
+	strvec_push(&lists[2], words[3]);
+	strvec_push(&lists[3], words[4]);
+	return (struct image_build){ .image = "ci-m_x",
+				     .dockerfile = "/m/docker/x.Dockerfile",
+				     .context = "/m/docker",
+				     .target = "run",
+				     .network = "none",
+				     .args = &lists[0],
+				     .labels = &lists[1],
+				     .secrets = &lists[2],
+				     .options = &lists[3],
+				     .no_cache = true,
+				     .secrets_work = true };
+}
+
+#define FULL \
+	" --build-arg 'A=1 2' --build-arg B= --label profrig.model=m --secret " \
+	"id=TOK,src=/run/u/p/TOK --target run --network none --no-cache --shm-size=1g -f " \
+	"/m/docker/x.Dockerfile -t ci-m_x -- /m/docker"
+
+static void test_docker(void **state)
+{
+	const struct image_engine *e = image_engine_find("docker");
+	struct image_auth own = { 0 }, private = { .dir = "/p" };
+	struct strvec argv = STRVEC_INIT, lists[4], none = STRVEC_INIT;
+	struct image_build b = full(lists);
+	struct image_build plain = { "i",
+				     "/d/Dockerfile",
+				     "/d",
+				     .args = &none,
+				     .labels = &none,
+				     .secrets = &none,
+				     .options = &none };
+
+	(void)state;
+	e->build(&b, &argv);
+	is(&argv, "env DOCKER_BUILDKIT=1 docker build --progress plain" FULL);
+	e->build(&plain, &argv);
+	is(&argv, "env DOCKER_BUILDKIT=0 docker build -f /d/Dockerfile -t i -- /d");
+	e->build_probe(&argv);
+	is(&argv, "env DOCKER_BUILDKIT=1 docker build --help");
+	e->login(&private, "r:5000", "me", &argv);
+	is(&argv, "docker --config /p login --username me --password-stdin -- r:5000");
+	e->tag("a", "r:5000/a", &argv);
+	is(&argv, "docker tag -- a r:5000/a");
+	e->push(&private, "r:5000/a", "/d", &argv);
+	is(&argv, "docker --config /p push -- r:5000/a");
+	e->pull(&own, "r:5000/a", &argv);
+	is(&argv, "docker pull -- r:5000/a");
+	e->facts("a", &argv);
+	is(&argv,
+	   "docker image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
+	setenv("PROFRIG_DOCKER", "docker --config /mine -H unix:///s", 1);
+	e->push(&private, "a", "/d", &argv);
+	is(&argv, "docker --config /mine -H unix:///s --config /p push -- a");
+	unsetenv("PROFRIG_DOCKER");
+	for (size_t i = 0; i < 4; i++)
+		strvec_release(&lists[i]);
+	strvec_release(&argv);
+}
+
+static void test_podman(void **state)
+{
+	const struct image_engine *e = image_engine_find("podman");
+	struct image_auth own = { 0 }, private = { .dir = "/p", .insecure = true };
+	struct strvec argv = STRVEC_INIT, lists[4];
+	struct image_build b = full(lists);
+
+	(void)state;
+	e->build(&b, &argv);
+	is(&argv, "podman build --format docker" FULL);
+	e->build_probe(&argv);
+	is(&argv, "podman build --help");
+	e->login(&private, "localhost:5000", "me", &argv);
+	is(&argv, "podman login --authfile /p/auth.json --tls-verify=false --username me "
+		  "--password-stdin -- localhost:5000");
+	e->tag("a", "r/a", &argv);
+	is(&argv, "podman tag -- a r/a");
+	e->push(&private, "localhost:5000/a", "/d", &argv);
+	is(&argv, "podman push --authfile /p/auth.json --tls-verify=false --digestfile /d -- "
+		  "localhost:5000/a");
+	e->pull(&own, "r/a", &argv);
+	is(&argv, "podman pull -- r/a");
+	e->facts("a", &argv);
+	is(&argv,
+	   "podman image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
+	for (size_t i = 0; i < 4; i++)
+		strvec_release(&lists[i]);
+	strvec_release(&argv);
+}
+
+static void test_registry(void **state)
+{
+	(void)state;
+	assert_null(image_engine_find("host"));
+	assert_true(image_registry_is_local("localhost:5000"));
+	assert_true(image_registry_is_local("localhost"));
+	assert_true(image_registry_is_local("127.0.0.1:5000/x"));
+	assert_true(image_registry_is_local("[::1]:5000"));
+	assert_false(image_registry_is_local("localhost.example.org"));
+	assert_false(image_registry_is_local("docker.io"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_docker),
+		cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_registry),
+	};
+
+	unsetenv("PROFRIG_DOCKER");
+	unsetenv("PROFRIG_PODMAN");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* Readings on their way from one thread to another, and the even sample of intervals. */
+#include "intervals.h"
+#include "readings.h"
+#include "test.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+
+/* Two devices, of three series and of one. */
+static const struct sampler_device devices[] = { { .nr = 3 }, { .nr = 1 } };
+
+static void add(struct readings *r, int64_t number)
+{
+	struct reading *rd = readings_next(r);
+
+	rd->t_ns = number;
+	rd->code = (int)(number % 3);
+	for (size_t i = 0; i < devices[rd->device].nr; i++)
+		rd->v[i] = (double)number + (double)i / 4;
+	readings_add(r);
+}
+
+/* The reading of that number, to the last value. */
+static void check(const struct reading *rd, int64_t number)
+{
+	assert_non_null(rd);
+	assert_int_equal(rd->t_ns, number);
+	assert_int_equal(rd->device, number % 2);
+	assert_int_equal(rd->code, number % 3);
+	for (size_t i = 0; i < devices[rd->device].nr; i++)
+		assert_int_equal(llround(rd->v[i] * 4), number * 4 + (int64_t)i);
+}
+
+static void in_order(void **state)
+{
+	struct readings r;
+	int64_t added = 0, taken = 0;
+
+	(void)state;
+	readings_init(&r, devices, 2);
+	assert_null(readings_take(&r));
+	/* rounds until it is full, some taken in between: every place comes to be used */
+	for (int lap = 0; lap < 50; lap++) {
+		while (!readings_full(&r)) {
+			assert_true(added - taken < 100);
+			add(&r, added++);
+			add(&r, added++);
+		}
+		for (int k = 0; k < 1 + lap % 7; k++)
+			check(readings_take(&r), taken++);
+	}
+	assert_true(added > 50);
+	while (taken < added)
+		check(readings_take(&r), taken++);
+	assert_null(readings_take(&r));
+	assert_false(readings_full(&r));
+	readings_release(&r);
+}
+
+static void without_devices(void **state)
+{
+	struct readings r;
+
+	(void)state;
+	readings_init(&r, NULL, 0);
+	assert_null(readings_take(&r));
+	assert_false(readings_full(&r));
+	readings_release(&r);
+}
+
+#define SHARED 200000
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *adds(void *arg)
+{
+	struct readings *r = arg;
+
+	for (int64_t k = 0; k < SHARED;) {
+		bool full;
+
+		pthread_mutex_lock(&lock);
+		full = readings_full(r);
+		pthread_mutex_unlock(&lock);
+		if (full) {
+			sched_yield();
+			continue;
+		}
+		add(r, k++);
+		add(r, k++);
+	}
+	return NULL;
+}
+
+static void between_threads(void **state)
+{
+	struct readings r;
+	pthread_t thread;
+	int64_t taken = 0;
+
+	(void)state;
+	readings_init(&r, devices, 2);
+	assert_int_equal(pthread_create(&thread, NULL, adds, &r), 0);
+	while (taken < SHARED) {
+		const struct reading *rd;
+		bool some = false;
+
+		pthread_mutex_lock(&lock);
+		while ((rd = readings_take(&r))) {
+			check(rd, taken++);
+			some = true;
+		}
+		pthread_mutex_unlock(&lock);
+		if (!some)
+			sched_yield();
+	}
+	pthread_join(thread, NULL);
+	assert_null(readings_take(&r));
+	readings_release(&r);
+}
+
+static void median_of_intervals(void **state)
+{
+	struct intervals i;
+
+	(void)state;
+	intervals_init(&i);
+	assert_int_equal(intervals_median(&i), 0);
+	intervals_add(&i, 30);
+	intervals_add(&i, 10);
+	intervals_add(&i, 20);
+	assert_int_equal(intervals_median(&i), 20);
+	intervals_release(&i);
+}
+
+/* A million, rising: the sample stays small and even, so its median stays in the middle. */
+static void median_of_many_intervals(void **state)
+{
+	struct intervals i;
+
+	(void)state;
+	intervals_init(&i);
+	for (int64_t k = 0; k < 1000000; k++)
+		intervals_add(&i, k);
+	assert_in_range(i.kept.nr, 32768, 65536);
+	assert_in_range(intervals_median(&i), 500000 - 64, 500000 + 64);
+	assert_int_equal(i.kept.v[0], 0);
+	assert_int_equal(i.kept.v[i.kept.nr - 1] % (int64_t)i.stride, 0);
+	intervals_release(&i);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_order),
+		cmocka_unit_test(without_devices),
+		cmocka_unit_test(between_threads),
+		cmocka_unit_test(median_of_intervals),
+		cmocka_unit_test(median_of_many_intervals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
