@@ -174,14 +174,14 @@ static MACHINE_UNUSED size_t machine_metrics(void *buf, unsigned format, unsigne
 
 /* --- files below a root --- */
 
-static MACHINE_UNUSED void machine_write(const char *path, const void *data, size_t n)
+static MACHINE_UNUSED void machine_write(const char *file, const void *data, size_t n)
 {
-	CLEANUP(xfreep) char *dir = fs_dir(path);
+	CLEANUP(xfreep) char *folder = fs_dir(file);
 	FILE *f;
 
-	if (fs_mkdirs(dir, 0755, NULL) < 0 || !(f = fopen(path, "we")) ||
+	if (fs_mkdirs(folder, 0755, NULL) < 0 || !(f = fopen(file, "we")) ||
 	    fwrite(data, 1, n, f) != n || fclose(f)) {
-		perror(path);
+		perror(file);
 		abort();
 	}
 }
@@ -192,40 +192,40 @@ static MACHINE_UNUSED __attribute__((format(printf, 3, 4))) void machine_text(co
 									      const char *fmt, ...)
 {
 	CLEANUP(xfreep) char *below = NULL;
-	CLEANUP(xfreep) char *path = NULL;
+	CLEANUP(xfreep) char *file = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	below = xvasprintf(fmt, ap);
 	va_end(ap);
-	path = fs_join(root, below);
-	machine_write(path, text, strlen(text));
+	file = fs_join(root, below);
+	machine_write(file, text, strlen(text));
 }
 
 /* A card of DRM number `card` at a PCI address; returns its device folder, owned. */
 static MACHINE_UNUSED char *machine_card(const char *root, unsigned card, const char *pci,
 					 const char *vendor)
 {
-	char *dir = xasprintf("%s/sys/devices/pci0000:00/%s", root, pci);
+	char *card_dir = xasprintf("%s/sys/devices/pci0000:00/%s", root, pci);
 	CLEANUP(xfreep) char *drm = xasprintf("%s/sys/class/drm/card%u", root, card);
 	CLEANUP(xfreep) char *target = xasprintf("../../../devices/pci0000:00/%s", pci);
 	CLEANUP(xfreep) char *link = fs_join(drm, "device");
 
-	machine_text(dir, vendor, "vendor");
+	machine_text(card_dir, vendor, "vendor");
 	if (fs_mkdirs(drm, 0755, NULL) < 0 || symlink(target, link) < 0) {
 		perror(link);
 		abort();
 	}
-	return dir;
+	return card_dir;
 }
 
-static MACHINE_UNUSED void machine_card_metrics(const char *dir, unsigned format, unsigned content,
-						const struct gm_values *v)
+static MACHINE_UNUSED void machine_card_metrics(const char *card_dir, unsigned format,
+						unsigned content, const struct gm_values *v)
 {
-	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
+	CLEANUP(xfreep) char *file = fs_join(card_dir, "gpu_metrics");
 	unsigned char blob[4096];
 
-	machine_write(path, blob, machine_metrics(blob, format, content, v));
+	machine_write(file, blob, machine_metrics(blob, format, content, v));
 }
 
 #endif

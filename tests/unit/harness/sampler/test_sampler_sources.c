@@ -2,10 +2,9 @@
  * The sources that need no GPU and no workload: estimate against /proc/stat, rapl against a folder;
  * and what all sources share.
  */
-#include "tests/fakes/machine.h"
-
 #include "sampler_test.h"
 #include "samplers_private.h"
+#include "tests/fakes/machine.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

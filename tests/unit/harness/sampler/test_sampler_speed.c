@@ -3,9 +3,8 @@
  * known power, real-time priority, and 1 kHz on eight devices. Bounds hold on a machine whose CPUs
  * are wanted by others; `make bench-sampler` has the real ones.
  */
-#include "tests/fakes/machine.h"
-
 #include "sampler_fake.h"
+#include "tests/fakes/machine.h"
 
 #include <grp.h>
 #include <sys/resource.h>

@@ -1,7 +1,6 @@
 /* Recordings played again. */
-#include "tests/fakes/machine.h"
-
 #include "sampler_test.h"
+#include "tests/fakes/machine.h"
 
 static char *dir, *recording, *copy;
 
