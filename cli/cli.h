@@ -119,7 +119,7 @@ bool cli_known_status(const struct command *c, const char *word);
  */
 void cli_put(FILE *f, const char *s, size_t max);
 
-/* Options of whoever chooses models of a package (mad.h), as rows of a table. */
+/* Options of commands that choose models of a package (mad.h), as rows of a table. */
 /* clang-format off */
 #define PACKAGE_OPTS(o) \
 	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \

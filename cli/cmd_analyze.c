@@ -435,7 +435,7 @@ static void info_json(const struct model *m, bool links)
 	putchar('\n');
 }
 
-/* One input; what its file says of itself is somebody else's text. */
+/* One input; what its file says of itself is foreign text. */
 static void info_input(const struct input *in)
 {
 	bool any = in->first_ns <= in->last_ns;

@@ -39,7 +39,7 @@ struct spares {
 struct input_state {
 	int64_t moved_ns; /* what was stored must still move by this */
 	bool anchored;    /* its shift came from anchors, so it is on a run's CLOCK_MONOTONIC */
-	bool fixed;       /* its times went on to somebody who did not keep them: they stay */
+	bool fixed;       /* its times went on to a sink that did not keep them: they stay */
 };
 
 struct model_priv {

@@ -1,7 +1,7 @@
 /*
  * Rounds. Tracks are read side by side, each until its buffer is full; the one that has come least
  * far says up to which time all of them are complete, which is handed out and forgotten. It has
- * room then, so every round comes further. Tracks whose events nobody asks for are read to their
+ * room then, so every round comes further. Tracks whose events are not asked for are read to their
  * ends at once.
  */
 #include "profile_private.h"

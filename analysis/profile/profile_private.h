@@ -106,7 +106,7 @@ struct lane {
 	size_t marks_pending;  /* nodes of launches from here on are not known yet */
 	size_t marks_matched;  /* those before are */
 	int64_t mark_ns;       /* of the last one */
-	/* events that nobody has seen yet */
+	/* events that were not seen yet */
 	bool keeps_events;
 	bool in_step; /* not read further ahead than its buffer allows */
 	VEC(struct lane_event) events;

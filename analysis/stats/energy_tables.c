@@ -86,7 +86,7 @@ static void row_flags(const struct tables *ts, const struct job *j, const struct
 	common_flags(ts, j, buf, n);
 	if (v->marks & SPAN_OUTSIDE)
 		add_flag(buf, n, "outside_samples");
-	/* where only changes were stored, nobody knows how often the sensor was read */
+	/* where only changes were stored, it is unknown how often the sensor was read */
 	if (mean_ns < 2 * period_ns && !counter_holds(ts->m, j->label->series, &j->label->info))
 		add_flag(buf, n, "below_resolution");
 	if (v->marks & CURVE_RESET)

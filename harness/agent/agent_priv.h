@@ -33,7 +33,7 @@ struct agent_out {
 	char key[AGENT_KEY_LEN + 1]; /* "" until it came: nothing is said */
 	struct strbuf q;             /* not yet taken by the reader */
 	size_t sent;                 /* of q */
-	bool broken;                 /* nobody reads any more */
+	bool broken;                 /* there is no reader any more */
 };
 
 /* An event being written: event_begin, json_* on ev.j, event_end. */

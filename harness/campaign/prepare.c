@@ -215,7 +215,7 @@ int prepare_again(struct prepared *p)
 	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
 }
 
-/* Of a package that is here. It may be there for other reasons: broken, it stops nobody. */
+/* Of a package that is here. It may be there for other reasons: broken, it stops no run. */
 static void add_package_tools(struct tool_set *ts)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");

@@ -112,7 +112,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
-/* A lock file that nobody holds is one of the dead, so it gets its name when it is locked. */
+/* A lock file that is not held is one of the dead, so it gets its name when it is locked. */
 static int make_lock(const char *dir, const char *lock, int *ret_fd)
 {
 	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");

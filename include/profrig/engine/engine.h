@@ -65,9 +65,9 @@ struct engine_spec {
 	 */
 	struct strvec gpu_nodes, gpu_groups;
 	/*
-	 * The hard limits of open files and processes that nobody here may raise, as root without
-	 * CAP_SYS_RESOURCE may not: a container manager that asks for more, as podman does, starts
-	 * nothing. 0: there is no such limit.
+	 * The hard limits of open files and processes that no process here may raise, as root
+	 * without CAP_SYS_RESOURCE may not: a container manager that asks for more, as podman does,
+	 * starts nothing. 0: there is no such limit.
 	 */
 	uint64_t max_files, max_processes;
 };

@@ -36,7 +36,7 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	const char *device; /* device id to use where the file does not tell; NULL */
-	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
+	/* one of the reader's dialects, because the user says so; NULL: as it is recognised */
 	const char *dialect;
 	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
 	struct workers *workers;
@@ -108,7 +108,7 @@ struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */
 	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
 	char reader[32];
-	bool unread;               /* nobody has looked into it */
+	bool unread;               /* it was not looked into */
 	uint64_t records;          /* spans + samples */
 	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
 	char reason[256];          /* why damaged, empty or unread */
@@ -134,7 +134,7 @@ struct rundir {
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
 	int64_t idle_before_ns[2], idle_after_ns[2];
-	/* moments that somebody marked, and what was recorded; CLOCK_MONOTONIC, by time */
+	/* marked moments, and what was recorded; CLOCK_MONOTONIC, by time */
 	VEC(struct rundir_mark {
 		char *name, *by;
 		int64_t t_ns, uncertainty_ns; /* -1 unknown */
