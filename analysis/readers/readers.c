@@ -80,13 +80,13 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
 }
 
 /* What people bring that no reader takes, so that they learn what it is. */
-static const char *known_stranger(const unsigned char *head, size_t n)
+static const char *unrecognised_name(const unsigned char *head, size_t n)
 {
 	static const struct {
 		const char *magic;
 		size_t n;
 		const char *what;
-	} strangers[] = {
+	} foreign[] = {
 		{ "SQLite format 3", 16, "an SQLite database" },
 		{ "\x7f"
 		  "ELF",
@@ -99,9 +99,9 @@ static const char *known_stranger(const unsigned char *head, size_t n)
 		{ "PERFILE2", 8, "perf.data: write it with 'perf script' first" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(strangers); i++)
-		if (n >= strangers[i].n && memcmp(head, strangers[i].magic, strangers[i].n) == 0)
-			return strangers[i].what;
+	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+		if (n >= foreign[i].n && memcmp(head, foreign[i].magic, foreign[i].n) == 0)
+			return foreign[i].what;
 	return NULL;
 }
 
@@ -126,7 +126,7 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 			       "%s: an SQLite database of which %lld of %llu bytes are there; copy "
 			       "it again",
 			       path, (long long)fs_size(path), (unsigned long long)stated);
-	what = known_stranger(p->head, p->head_len);
+	what = unrecognised_name(p->head, p->head_len);
 	if (what)
 		return err_set(err, EINVAL,
 			       "%s: not a trace that profrig knows: it is %s; readers: %s", path,

@@ -369,7 +369,7 @@ int run_dir_fill(struct run *rn, struct err *err)
 }
 
 /* Who the agent is here: the image, its configuration and user namespaces all have a say. */
-static bool agent_is_stranger(const struct run *rn, int64_t uid_inside)
+static bool agent_is_other_user(const struct run *rn, int64_t uid_inside)
 {
 	int64_t uid = link_agent_uid(&rn->link);
 
@@ -388,7 +388,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 {
 	const struct plan *pl = rn->pl;
 
-	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
+	if (!pl->engine->container || !agent_is_other_user(rn, uid_inside))
 		return;
 	control_share(rn);
 	run_source_share(rn);
