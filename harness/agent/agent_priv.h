@@ -100,7 +100,8 @@ struct agent {
 	struct tree tree;
 	VEC(struct tree_kill) tree_kills;
 	int64_t kill_nap_ns;
-	int64_t kill_due_ns; /* when kill_tree_tick is to be called next, unless something happens */
+	/* when kill_tree_tick is to be called next, unless something happens */
+	int64_t kill_due_ns;
 };
 
 /*
