@@ -1,5 +1,6 @@
 #include "otf2_private.h"
 
+#include "profrig/base/search.h"
 #include "profrig/model/warnings.h"
 
 /*
@@ -30,20 +31,12 @@ static int by_request(const void *pa, const void *pb)
 static void receive_posted(struct otf2_reading *r, struct otf2_message *m)
 {
 	struct otf2_request key = { m->location, m->request, m->order_ticks };
-	size_t lo = 0, hi = r->found.requests.nr;
-	const struct otf2_request *q;
+	const struct otf2_request *v = r->found.requests.v, *q;
+	size_t after = LOWER_BOUND(i, 0, r->found.requests.nr, by_request(&v[i], &key) <= 0);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (by_request(&r->found.requests.v[mid], &key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0)
+	if (after == 0)
 		return;
-	q = &r->found.requests.v[lo - 1];
+	q = &v[after - 1];
 	if (q->location == m->location && q->request == m->request)
 		m->order_ticks = q->ticks;
 }

@@ -375,9 +375,7 @@ void otf2_own_match(struct otf2_reading *r)
 		r->s->ops->link(r->s, from->span, to->span, from->kind);
 		alone -= 2;
 	}
-	if (alone)
-		r->s->ops->warn(r->s, W_UNKNOWN_REFERENCE, alone,
-				"one end of a link is not in the archive");
+	sink_warn(r->s, W_UNKNOWN_REFERENCE, alone, "one end of a link is not in the archive");
 }
 
 /* ---- setting up ---- */

@@ -186,17 +186,15 @@ int tef_event_parse(struct json_cur *c, struct tef_event *ret)
 
 void tef_bad_event(struct tef *t, const char *what)
 {
-	if (t->n.bad_events++ == 0)
-		snprintf(t->n.bad_event, sizeof(t->n.bad_event), "%s at byte %zu", what, t->at);
+	tally_text(&t->n.bad_events, "%s at byte %zu", what, t->at);
 }
 
 void tef_bad_number(struct tef *t, const char *what, const struct json_text *text)
 {
 	int n = text->n < 40 ? (int)text->n : 40;
 
-	if (t->n.bad_numbers++ == 0)
-		snprintf(t->n.bad_number, sizeof(t->n.bad_number), "%s '%.*s' at byte %zu", what, n,
-			 text->p ? text->p : "", t->at);
+	tally_text(&t->n.bad_numbers, "%s '%.*s' at byte %zu", what, n, text->p ? text->p : "",
+		   t->at);
 }
 
 str_id tef_string(struct tef *t, const struct json_text *text)

@@ -6,6 +6,7 @@
  */
 #include "tef.h"
 
+#include "profrig/base/search.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/workers.h"
 
@@ -101,17 +102,7 @@ static void nest_release(struct nest *n)
 /* Index of the first slice of the slot that begins after t_ns. */
 static size_t slice_after(const struct nest *n, tef_slot slot, int64_t t_ns)
 {
-	size_t lo = slot_begin(n, slot), hi = n->ends[slot];
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (n->v[mid].start_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, slot_begin(n, slot), n->ends[slot], n->v[i].start_ns <= t_ns);
 }
 
 static const struct tef_slice *flow_slice(const struct nest *n, const struct tef_flow *f)

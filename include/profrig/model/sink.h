@@ -169,6 +169,13 @@ static inline str_id sink_puts(struct sink *s, const char *str)
 	return s->ops->string(s, str, __builtin_strlen(str));
 }
 
+/* A warning that stands for count occurrences; none for 0. */
+static inline void sink_warn(struct sink *s, const char *code, uint64_t count, const char *text)
+{
+	if (count > 0)
+		s->ops->warn(s, code, count, text);
+}
+
 /*
  * printf-style form of ops->warn; text is only made for the first occurrence by the model, so keep
  * it off hot paths.
