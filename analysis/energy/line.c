@@ -17,8 +17,18 @@ static uint64_t fraction(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(scaled / whole) : 0;
 }
 
-static uint64_t share_of(const struct domain *d, const struct share_class *c, uint32_t active,
-			 uint32_t parts)
+/* The same of the line's own class, whose few fractions come again and again: no division. */
+static uint64_t line_fraction(struct line *l, uint64_t part, uint64_t whole)
+{
+	struct line_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
+
+	if (f->part != part || f->whole != whole)
+		*f = (struct line_fraction){ part, whole, fraction(part, whole) };
+	return f->share;
+}
+
+static uint64_t share_of(struct line *l, const struct domain *d, const struct share_class *c,
+			 uint32_t active, uint32_t parts)
 {
 	switch (c->kind) {
 	case CLASS_IDLE:
@@ -26,12 +36,12 @@ static uint64_t share_of(const struct domain *d, const struct share_class *c, ui
 	case CLASS_GIVEN:
 		return (FIXED_ONE >> GIVEN_SHIFT) * active;
 	case CLASS_SPLIT:
-		return d->independent ? fraction(active > 0, parts)
-				      : fraction(c->weight, (uint64_t)active * parts);
+		return d->independent ? line_fraction(l, active > 0, parts)
+				      : line_fraction(l, c->weight, (uint64_t)active * parts);
 	case CLASS_COMMON:
 		break;
 	}
-	return fraction(1, d->independent ? active > 0 : active);
+	return line_fraction(l, 1, d->independent ? active > 0 : active);
 }
 
 static uint32_t step_before(const struct steps *st, size_t next)
@@ -46,7 +56,7 @@ static int64_t step_time(const struct steps *st, size_t next)
 
 static uint64_t share_now(const struct builder *b)
 {
-	return share_of(b->d, b->c, step_before(&b->d->active, b->active),
+	return share_of(b->l, b->d, b->c, step_before(&b->d->active, b->active),
 			b->c->kind == CLASS_SPLIT ? step_before(&b->c->parts, b->parts) : 1);
 }
 
@@ -90,10 +100,12 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 static void knot_put(struct builder *b, int64_t t_ns)
 {
 	struct line *l = b->l;
-	struct knot k = { .t_ns = t_ns, .share = share_now(b) };
-	int64_t before = l->knots.v[l->knots.nr - 1].interval;
+	struct knot k = { .t_ns = t_ns, .interval = b->sample - 1, .share = share_now(b) };
+	const struct knot *last = &l->knots.v[l->knots.nr - 1];
+	int64_t before = last->interval;
 
-	k.interval = b->sample - 1;
+	if (k.interval == before && k.share == last->share)
+		return;
 	until(l, t_ns, &k.share_time, &k.moment);
 	if (k.interval != before) {
 		interval_begin(l, k.interval, k.share_time, k.moment);
@@ -105,7 +117,7 @@ static void knot_put(struct builder *b, int64_t t_ns)
 void line_init(struct line *l, const struct grid *g, const struct domain *d,
 	       const struct share_class *c)
 {
-	struct builder b = { .d = d, .c = c };
+	struct builder b = { .l = l, .d = d, .c = c };
 
 	*l = (struct line){ .grid = g };
 	VEC_PUSH(&l->knots, (struct knot){

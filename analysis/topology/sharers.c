@@ -73,7 +73,7 @@ static void merge_runs(const struct share_change *from, struct share_change *to,
 }
 
 /* Natural merge sort: every lane is in order already, so there are as many runs as lanes. */
-static void sort_changes(struct share_changes *c)
+void changes_sort(struct share_changes *c)
 {
 	CLEANUP(xfreep) struct share_change *other = NULL;
 	struct share_change *from = c->v.v, *to;
@@ -129,17 +129,14 @@ static int sharer_change(struct domain *d, const struct share_change *c)
 }
 
 /* All changes of one time count before anything is stepped: one call ends where another begins. */
-void domain_share(struct domain *d, struct share_changes *c)
+void domain_share(struct domain *d, const struct share_change *v, size_t n)
 {
-	const struct share_change *v;
 	uint32_t active = steps_last(&d->active);
 
-	sort_changes(c);
-	v = c->v.v;
-	for (size_t i = 0, end; i < c->v.nr; i = end) {
+	for (size_t i = 0, end; i < n; i = end) {
 		int64_t t_ns = v[i].t_ns;
 
-		for (end = i; end < c->v.nr && v[end].t_ns == t_ns; end++)
+		for (end = i; end < n && v[end].t_ns == t_ns; end++)
 			active += (uint32_t)(d->view == VIEW_DEVICE ? v[end].change
 								    : sharer_change(d, &v[end]));
 		steps_put(&d->active, t_ns, active);
