@@ -250,7 +250,6 @@ void domain_forget(struct domain *d);
  * for ever, and is the first one of the next slice.
  */
 struct knot {
-	int64_t t_ns;
 	int64_t interval;    /* of the grid */
 	uint64_t share;      /* from here on; of 2^60 */
 	fixed128 share_time; /* from the start of the interval up to here */
@@ -263,6 +262,7 @@ struct line {
 		uint64_t part, whole, share;
 	} fractions[64]; /* by whole */
 	VEC(struct knot) knots;
+	VEC(int64_t) t_ns; /* of the knots; side by side, as they are searched */
 	/* per interval that begins inside the line: its first knot, and per counter what the
 	 * intervals before it gave, for differences */
 	int64_t first_interval;

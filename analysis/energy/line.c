@@ -64,16 +64,17 @@ static uint64_t share_now(const struct builder *b)
 static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *k = &l->knots.v[l->knots.nr - 1];
+	int64_t from_ns = l->t_ns.v[l->knots.nr - 1];
 	const struct grid *g = l->grid;
 
 	*share_time = *moment = 0;
 	if (!grid_inside(g, k->interval))
 		return;
-	*share_time = k->share_time + fixed_time(t_ns - k->t_ns, k->share);
+	*share_time = k->share_time + fixed_time(t_ns - from_ns, k->share);
 	if (!g->moments || g->t_ns[k->interval + 1] - g->t_ns[k->interval] > MOMENT_MAX_NS)
 		return;
 	*moment = k->moment +
-		  moment_of(k->t_ns - g->t_ns[k->interval], t_ns - g->t_ns[k->interval], k->share);
+		  moment_of(from_ns - g->t_ns[k->interval], t_ns - g->t_ns[k->interval], k->share);
 }
 
 /* An interval begins: what the one before it gave is known now. */
@@ -100,7 +101,7 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 static void knot_put(struct builder *b, int64_t t_ns)
 {
 	struct line *l = b->l;
-	struct knot k = { .t_ns = t_ns, .interval = b->sample - 1, .share = share_now(b) };
+	struct knot k = { .interval = b->sample - 1, .share = share_now(b) };
 	const struct knot *last = &l->knots.v[l->knots.nr - 1];
 	int64_t before = last->interval;
 
@@ -112,6 +113,7 @@ static void knot_put(struct builder *b, int64_t t_ns)
 		k.share_time = k.moment = 0;
 	}
 	VEC_PUSH(&l->knots, k);
+	VEC_PUSH(&l->t_ns, t_ns);
 }
 
 void line_init(struct line *l, const struct grid *g, const struct domain *d,
@@ -121,16 +123,17 @@ void line_init(struct line *l, const struct grid *g, const struct domain *d,
 
 	*l = (struct line){ .grid = g };
 	VEC_PUSH(&l->knots, (struct knot){
-				    .t_ns = INT64_MIN,
 				    .interval = OUTSIDE_BEFORE,
 				    .share = share_now(&b),
 			    });
+	VEC_PUSH(&l->t_ns, INT64_MIN);
 }
 
 static void line_restart(struct line *l)
 {
 	l->knots.v[0] = l->knots.v[l->knots.nr - 1];
-	l->knots.nr = 1;
+	l->t_ns.v[0] = l->t_ns.v[l->knots.nr - 1];
+	l->knots.nr = l->t_ns.nr = 1;
 	l->first_interval = l->knots.v[0].interval + 1;
 	VEC_CLEAR(&l->first_knot);
 	VEC_CLEAR(&l->before);
@@ -163,6 +166,7 @@ void line_extend(struct line *l, const struct domain *d, const struct share_clas
 void line_release(struct line *l)
 {
 	VEC_RELEASE(&l->knots);
+	VEC_RELEASE(&l->t_ns);
 	VEC_RELEASE(&l->first_knot);
 	VEC_RELEASE(&l->before);
 }

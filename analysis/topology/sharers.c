@@ -64,8 +64,14 @@ static void merge_runs(const struct share_change *from, struct share_change *to,
 {
 	size_t i = a, j = b, k = a;
 
-	while (i < b && j < c)
-		to[k++] = from[j].t_ns < from[i].t_ns ? from[j++] : from[i++];
+	/* which one is next cannot be guessed, so it is no branch */
+	while (i < b && j < c) {
+		bool second = from[j].t_ns < from[i].t_ns;
+
+		to[k++] = from[i ^ ((i ^ j) & -(size_t)second)];
+		j += second;
+		i += !second;
+	}
 	while (i < b)
 		to[k++] = from[i++];
 	while (j < c)
