@@ -230,6 +230,8 @@ struct share_change {
 
 struct share_changes {
 	VEC(struct share_change) v;
+	struct share_change *room; /* to sort them */
+	size_t room_nr;
 };
 
 void steps_release(struct steps *st);
@@ -238,6 +240,7 @@ void domain_release(struct domain *d);
 void domain_changes(const struct domain *d, const enum lane_mode *modes,
 		    const struct lane_feed *feeds, struct share_changes *ret);
 void changes_sort(struct share_changes *c);
+void changes_release(struct share_changes *c);
 /* Appends n sorted ones to the steps of the domain and of its classes. */
 void domain_share(struct domain *d, const struct share_change *v, size_t n);
 /* Forgets what the slice had, except its last values. */

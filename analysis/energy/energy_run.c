@@ -26,8 +26,9 @@ struct team {
 	bool started;
 	/* ranks: which lanes (of the domain) and whether nobody's and anybody's time are here */
 	bool *here, whoever_here;
-	bool *lines_wanted; /* by class: somebody here reads them */
-	bool spread;        /* its lanes are not all of one rank */
+	bool *lines_wanted;           /* by class: somebody here reads them */
+	bool spread;                  /* its lanes are not all of one rank */
+	struct share_changes changes; /* of the round; kept, as its memory is used again */
 };
 
 struct energy_run {
@@ -293,8 +294,7 @@ static bool is_exchanged(const struct energy_run *run, const struct team *t,
 	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
 }
 
-static void exchange(const struct energy_run *run, const struct lane_feed *feeds,
-		     struct share_changes *by_team)
+static void exchange(struct energy_run *run, const struct lane_feed *feeds)
 {
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
@@ -304,8 +304,8 @@ static void exchange(const struct energy_run *run, const struct lane_feed *feeds
 		if (!is_exchanged(run, &run->teams.v[i], feeds))
 			continue;
 		any = true;
-		WIRE_PUT_VEC(&mine, &by_team[i].v);
-		VEC_CLEAR(&by_team[i].v);
+		WIRE_PUT_VEC(&mine, &run->teams.v[i].changes.v);
+		VEC_CLEAR(&run->teams.v[i].changes.v);
 	}
 	if (!any)
 		return;
@@ -316,7 +316,7 @@ static void exchange(const struct energy_run *run, const struct lane_feed *feeds
 
 		for (size_t i = 0; i < run->teams.nr; i++) {
 			if (is_exchanged(run, &run->teams.v[i], feeds))
-				WIRE_TAKE_VEC(&in, &by_team[i].v);
+				WIRE_TAKE_VEC(&in, &run->teams.v[i].changes.v);
 		}
 		if (in.bad)
 			comm_stop(run->comm, 1, "what rank %d sent does not end as it should", r);
@@ -419,6 +419,7 @@ static void team_release(struct team *t)
 	free(t->given);
 	free(t->here);
 	free(t->lines_wanted);
+	changes_release(&t->changes);
 	domain_release(&t->d);
 }
 
@@ -608,15 +609,15 @@ static size_t slice_changes(const struct share_change *v, size_t n)
 }
 
 static void team_round(struct team *t, const struct lane_feed *feeds, int64_t horizon_ns,
-		       struct share_changes *changes, struct workers *w)
+		       struct workers *w)
 {
 	CLEANUP(xfreep) size_t *read = xcalloc(t->d.lanes.nr + 1, sizeof(*read));
 	struct team_round r = { .t = t, .feeds = feeds, .read = read };
 	const struct share_change *v;
-	size_t n = changes->v.nr, at = 0;
+	size_t n = t->changes.v.nr, at = 0;
 
-	changes_sort(changes);
-	v = changes->v.v;
+	changes_sort(&t->changes);
+	v = t->changes.v.v;
 	do {
 		size_t nr = slice_changes(v + at, n - at);
 
@@ -624,20 +625,17 @@ static void team_round(struct team *t, const struct lane_feed *feeds, int64_t ho
 		slice_read(&r, v + at, nr, w);
 		at += nr;
 	} while (at < n);
+	VEC_CLEAR(&t->changes.v);
 }
 
 void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
 		      struct workers *w)
 {
-	CLEANUP(xfreep)
-	struct share_changes *changes = xcalloc(run->teams.nr + 1, sizeof(*changes));
-
 	for (size_t i = 0; i < run->teams.nr; i++)
-		domain_changes(&run->teams.v[i].d, run->modes, feeds, &changes[i]);
-	exchange(run, feeds, changes);
+		domain_changes(&run->teams.v[i].d, run->modes, feeds, &run->teams.v[i].changes);
+	exchange(run, feeds);
 	for (size_t i = 0; i < run->teams.nr; i++) {
-		team_round(&run->teams.v[i], feeds, horizon_ns, &changes[i], w);
-		VEC_RELEASE(&changes[i].v);
+		team_round(&run->teams.v[i], feeds, horizon_ns, w);
 	}
 }
 

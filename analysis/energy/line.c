@@ -18,7 +18,7 @@ static uint64_t fraction(uint64_t part, uint64_t whole)
 }
 
 /* The same of the line's own class, whose few fractions come again and again: no division. */
-static uint64_t line_fraction(struct line *l, uint64_t part, uint64_t whole)
+static inline uint64_t line_fraction(struct line *l, uint64_t part, uint64_t whole)
 {
 	struct line_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
 
@@ -27,8 +27,8 @@ static uint64_t line_fraction(struct line *l, uint64_t part, uint64_t whole)
 	return f->share;
 }
 
-static uint64_t share_of(struct line *l, const struct domain *d, const struct share_class *c,
-			 uint32_t active, uint32_t parts)
+static inline uint64_t share_of(struct line *l, const struct domain *d, const struct share_class *c,
+				uint32_t active, uint32_t parts)
 {
 	switch (c->kind) {
 	case CLASS_IDLE:
@@ -54,14 +54,14 @@ static int64_t step_time(const struct steps *st, size_t next)
 	return next < st->t_ns.nr ? st->t_ns.v[next] : INT64_MAX;
 }
 
-static uint64_t share_now(const struct builder *b)
+static inline uint64_t share_now(const struct builder *b)
 {
 	return share_of(b->l, b->d, b->c, step_before(&b->d->active, b->active),
 			b->c->kind == CLASS_SPLIT ? step_before(&b->c->parts, b->parts) : 1);
 }
 
 /* Share-time and moment of the last knot's interval up to t_ns. */
-static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
+static inline void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *k = &l->knots.v[l->knots.nr - 1];
 	int64_t from_ns = l->t_ns.v[l->knots.nr - 1];
@@ -98,22 +98,37 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 	}
 }
 
+/* In its place, field by field: the next one reads it at once, and a copy would have to wait. */
+static inline void line_push(struct line *l, int64_t t_ns, int64_t interval, uint64_t share,
+			     fixed128 share_time, fixed128 moment)
+{
+	struct knot *k;
+
+	VEC_RESERVE(&l->knots, l->knots.nr + 1);
+	k = &l->knots.v[l->knots.nr++];
+	k->interval = interval;
+	k->share = share;
+	k->share_time = share_time;
+	k->moment = moment;
+	VEC_PUSH(&l->t_ns, t_ns);
+}
+
 static void knot_put(struct builder *b, int64_t t_ns)
 {
 	struct line *l = b->l;
-	struct knot k = { .interval = b->sample - 1, .share = share_now(b) };
 	const struct knot *last = &l->knots.v[l->knots.nr - 1];
-	int64_t before = last->interval;
+	int64_t interval = b->sample - 1;
+	uint64_t share = share_now(b);
+	fixed128 share_time, moment;
 
-	if (k.interval == before && k.share == last->share)
+	if (interval == last->interval && share == last->share)
 		return;
-	until(l, t_ns, &k.share_time, &k.moment);
-	if (k.interval != before) {
-		interval_begin(l, k.interval, k.share_time, k.moment);
-		k.share_time = k.moment = 0;
+	until(l, t_ns, &share_time, &moment);
+	if (interval != last->interval) {
+		interval_begin(l, interval, share_time, moment);
+		share_time = moment = 0;
 	}
-	VEC_PUSH(&l->knots, k);
-	VEC_PUSH(&l->t_ns, t_ns);
+	line_push(l, t_ns, interval, share, share_time, moment);
 }
 
 void line_init(struct line *l, const struct grid *g, const struct domain *d,
@@ -122,11 +137,7 @@ void line_init(struct line *l, const struct grid *g, const struct domain *d,
 	struct builder b = { .l = l, .d = d, .c = c };
 
 	*l = (struct line){ .grid = g };
-	VEC_PUSH(&l->knots, (struct knot){
-				    .interval = OUTSIDE_BEFORE,
-				    .share = share_now(&b),
-			    });
-	VEC_PUSH(&l->t_ns, INT64_MIN);
+	line_push(l, INT64_MIN, OUTSIDE_BEFORE, share_now(&b), 0, 0);
 }
 
 static void line_restart(struct line *l)

@@ -396,6 +396,7 @@ static size_t seek(const struct line *l, size_t k, int64_t t_ns)
 	for (int tries = 0; tries < 4 && nr - lo > SEEK_NEAR; tries++) {
 		size_t passed = 0;
 
+#pragma GCC unroll 8
 		for (size_t i = 1; i <= SEEK_NEAR; i++)
 			passed += v[lo + i] <= t_ns;
 		lo += passed;
@@ -565,17 +566,18 @@ static size_t calls_in_knot(struct walker *w, const struct line *l, const struct
 {
 	const struct knot *k = &l->knots.v[w->knot];
 	int64_t end_ns = w->knot + 1 < l->knots.nr ? l->t_ns.v[w->knot + 1] : INT64_MAX;
-	struct calls c = { .sums = w->node,
-			   .interval = k->interval,
-			   .touched = w->open_nodes.v,
-			   .nr_touched = w->open_nodes.nr,
-			   .share = k->share,
-			   .now_ns = w->now_ns,
-			   .node = innermost_of(w) };
+	struct calls c;
 	size_t i;
 
-	if (!grid_inside(w->grid, k->interval) || w->moment)
+	if (feed->v[from].t_ns >= end_ns || w->moment || !grid_inside(w->grid, k->interval))
 		return from;
+	c = (struct calls){ .sums = w->node,
+			    .interval = k->interval,
+			    .touched = w->open_nodes.v,
+			    .nr_touched = w->open_nodes.nr,
+			    .share = k->share,
+			    .now_ns = w->now_ns,
+			    .node = innermost_of(w) };
 	i = calls_read(&c, feed, from, end_ns);
 	w->open_nodes.nr = c.nr_touched;
 	w->now_ns = c.now_ns;

@@ -81,13 +81,14 @@ static void merge_runs(const struct share_change *from, struct share_change *to,
 /* Natural merge sort: every lane is in order already, so there are as many runs as lanes. */
 void changes_sort(struct share_changes *c)
 {
-	CLEANUP(xfreep) struct share_change *other = NULL;
 	struct share_change *from = c->v.v, *to;
 	size_t n = c->v.nr, runs;
 
 	if (n < 2 || run_end(from, 0, n) == n)
 		return;
-	to = other = xreallocarray(NULL, n, sizeof(*other));
+	if (n > c->room_nr)
+		c->room = xreallocarray(c->room, c->room_nr = c->v.cap, sizeof(*c->room));
+	to = c->room;
 	do {
 		size_t a = 0;
 
@@ -105,6 +106,12 @@ void changes_sort(struct share_changes *c)
 	} while (runs > 1);
 	if (from != c->v.v)
 		memcpy(c->v.v, from, n * sizeof(*from));
+}
+
+void changes_release(struct share_changes *c)
+{
+	VEC_RELEASE(&c->v);
+	free(c->room);
 }
 
 void domain_changes(const struct domain *d, const enum lane_mode *modes,
