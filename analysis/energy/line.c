@@ -1,5 +1,8 @@
 #include "attribution_private.h"
 
+/* Beside the way of nearly every knot, which is faster for being short. */
+#define RARE __attribute__((noinline))
+
 /* Where a line is being extended. */
 struct builder {
 	struct line *l;
@@ -61,7 +64,7 @@ static inline uint64_t share_now(const struct builder *b)
 }
 
 /* Share-time and moment of the last knot's interval up to t_ns. */
-static inline void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
+static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *k = &l->knots.v[l->knots.nr - 1];
 	int64_t from_ns = l->t_ns.v[l->knots.nr - 1];
@@ -98,19 +101,55 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 	}
 }
 
-/* In its place, field by field: the next one reads it at once, and a copy would have to wait. */
-static inline void line_push(struct line *l, int64_t t_ns, int64_t interval, uint64_t share,
-			     fixed128 share_time, fixed128 moment)
+static inline struct knot *knot_new(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
 {
 	struct knot *k;
 
 	VEC_RESERVE(&l->knots, l->knots.nr + 1);
+	VEC_PUSH(&l->t_ns, t_ns);
 	k = &l->knots.v[l->knots.nr++];
 	k->interval = interval;
 	k->share = share;
+	return k;
+}
+
+/* The first knot of an interval. */
+static RARE void knot_begin(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+{
+	fixed128 share_time, moment;
+	struct knot *k;
+
+	until(l, t_ns, &share_time, &moment);
+	interval_begin(l, interval, share_time, moment);
+	k = knot_new(l, t_ns, interval, share);
+	k->share_time = k->moment = 0;
+}
+
+/*
+ * The share changes inside an interval. The sum goes from one knot to the next as two words and
+ * never through a copy of it, which would have to wait for both.
+ */
+static inline void knot_inside(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+{
+	struct knot *k = knot_new(l, t_ns, interval, share);
+	int64_t from_ns = l->t_ns.v[l->t_ns.nr - 2];
+
+	if (!grid_inside(l->grid, interval))
+		k->share_time = 0;
+	else
+		k->share_time = k[-1].share_time + fixed_time(t_ns - from_ns, k[-1].share);
+	k->moment = 0;
+}
+
+static RARE void knot_inside_moment(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+{
+	fixed128 share_time, moment;
+	struct knot *k;
+
+	until(l, t_ns, &share_time, &moment);
+	k = knot_new(l, t_ns, interval, share);
 	k->share_time = share_time;
 	k->moment = moment;
-	VEC_PUSH(&l->t_ns, t_ns);
 }
 
 static void knot_put(struct builder *b, int64_t t_ns)
@@ -119,25 +158,26 @@ static void knot_put(struct builder *b, int64_t t_ns)
 	const struct knot *last = &l->knots.v[l->knots.nr - 1];
 	int64_t interval = b->sample - 1;
 	uint64_t share = share_now(b);
-	fixed128 share_time, moment;
 
-	if (interval == last->interval && share == last->share)
+	if (interval != last->interval)
+		knot_begin(l, t_ns, interval, share);
+	else if (share == last->share)
 		return;
-	until(l, t_ns, &share_time, &moment);
-	if (interval != last->interval) {
-		interval_begin(l, interval, share_time, moment);
-		share_time = moment = 0;
-	}
-	line_push(l, t_ns, interval, share, share_time, moment);
+	else if (l->grid->moments)
+		knot_inside_moment(l, t_ns, interval, share);
+	else
+		knot_inside(l, t_ns, interval, share);
 }
 
 void line_init(struct line *l, const struct grid *g, const struct domain *d,
 	       const struct share_class *c)
 {
 	struct builder b = { .l = l, .d = d, .c = c };
+	struct knot *k;
 
 	*l = (struct line){ .grid = g };
-	line_push(l, INT64_MIN, OUTSIDE_BEFORE, share_now(&b), 0, 0);
+	k = knot_new(l, INT64_MIN, OUTSIDE_BEFORE, share_now(&b));
+	k->share_time = k->moment = 0;
 }
 
 static void line_restart(struct line *l)
