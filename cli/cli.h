@@ -334,10 +334,12 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 /*
  * What the inputs are read into besides the model: a profile that takes their events and
  * hands their lanes on, or NULL.
- * 0, or 2 after saying why they cannot be streamed though it was asked for.
+ * *ret_fits: --sink auto chose, and the calls would fit into memory as well. NULL: it then streams
+ * only what does not. 0, or 2 after saying
+ * why they cannot be streamed though it was asked for.
  */
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret);
+		      struct lane_reader lanes, struct profile **ret, bool *ret_fits);
 /* A profile into m, by as many threads and ranks as there are. */
 struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
 				struct lane_reader lanes);

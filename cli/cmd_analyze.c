@@ -136,7 +136,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
-		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
@@ -491,7 +491,7 @@ static int info_print(const struct strvec *inputs, struct analyze_options *o, bo
 	struct analysis_opts ao = { 0 };
 	struct report_timings times = { 0 };
 	struct profile *p = NULL;
-	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p);
+	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p, NULL);
 
 	o->counters_first = p != NULL;
 	if (code == EXIT_DONE)
