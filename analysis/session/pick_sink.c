@@ -23,14 +23,18 @@
 #include "profrig/profile/profile.h"
 #include "profrig/readers/reader.h"
 
-/* Of the machine, or of the control group that this process is in. 0: unknown. */
+/* Of the machine, of the control group that this process is in, or its limit. 0: unknown. */
 static uint64_t memory_bytes(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+	struct rlimit space;
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t limit;
 
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+	    (!all || space.rlim_cur < all))
+		all = space.rlim_cur;
 	if (fs_read("/sys/fs/cgroup/memory.max", 64, &text, NULL, NULL) < 0 ||
 	    num_i64(text, strcspn(text, "\n"), &limit) < 0 || limit <= 0)
 		return all;
