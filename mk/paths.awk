@@ -26,7 +26,7 @@ BEGIN {
 	excuse["harness/run/run_git.c"] = "realpath: where the search for a repository begins"
 	excuse["harness/run/agent_proof.c"] = "/proc"
 	excuse["harness/madengine/perf_csv.c"] = "the table that the user names; a link that came in its place is refused (pin_holds)"
-	excuse["harness/run/results/run_index.c"] = "the folder of runs: links in it are looked at, made and removed, never followed"
+	excuse["harness/run/run_index.c"] = "the folder of runs: links in it are looked at, made and removed, never followed"
 	excuse["harness/run/run_registry.c"] = "the registry, in a folder of this user alone"
 	excuse["harness/run/sweep/run_sweep_rest.c"] = "the registry, in a folder of this user alone; /proc"
 	excuse["harness/run/sweep/run_sweep_dirs.c"] = "/proc/self/fd; the rest goes through the folder that sweep_look holds"
