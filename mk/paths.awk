@@ -19,7 +19,6 @@ BEGIN {
 	excuse["harness/config/runconf.c"] = "the configuration, read before anything runs"
 	excuse["harness/engine/engine_container.c"] = "device files"
 	excuse["harness/run/run_sampling.c"] = "/proc; samples files go through door.h"
-	excuse["harness/plan/plan_inside.c"] = "names of mounts, before the container starts"
 	excuse["harness/run/run_id.c"] = "profrig's own programs"
 	excuse["harness/run/preflight.c"] = "profrig's own programs, device files"
 	excuse["harness/run/run_facts.c"] = "/proc"

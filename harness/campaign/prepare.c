@@ -177,6 +177,7 @@ static int load_conf(const struct run_options *o, const char *model, char *const
 
 static int make_plan(struct prepared *p, struct problems *problems, struct err *err)
 {
+	CLEANUP(strvec_release) struct strvec real = STRVEC_INIT;
 	char host[256] = "";
 	gethostname(host, sizeof(host) - 1);
 	struct plan_request rq = {
@@ -187,8 +188,11 @@ static int make_plan(struct prepared *p, struct problems *problems, struct err *
 		.run_dir = p->run_dir,
 		.lib_dir = p->lib_dir,
 		.devices = &p->devices,
+		.real = &real,
 	};
 
+	pins_real(p, &real);
+	engine_limits_read(&rq.limits);
 	return plan_make(&rq, &p->plan, problems, err);
 }
 

@@ -53,6 +53,8 @@ int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *sai
 
 /* --- prepare_pins.c --- */
 
+/* Before it: the folders of the plan that are the same by way of links (plan_request.real). */
+void pins_real(const struct prepared *p, struct strvec *real);
 /* After the plan is made. */
 void pins_take(struct prepared *p);
 /* Whether all lead there still: 0 or -ELOOP. */

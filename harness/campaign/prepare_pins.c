@@ -28,6 +28,23 @@ static void pin_add(struct prepared *p, const char *path)
 	strvec_pushl(&p->pins, path, real ? real : "", NULL);
 }
 
+static void add_real(struct strvec *real, const char *path)
+{
+	CLEANUP(xfreep) char *to = path ? xrealpath(path) : NULL;
+
+	if (to && strcmp(to, path) != 0)
+		strvec_pushl(real, path, to, NULL);
+}
+
+void pins_real(const struct prepared *p, struct strvec *real)
+{
+	add_real(real, p->runs_dir);
+	add_real(real, p->conf.dir);
+	add_real(real, p->conf.source.scripts);
+	for (size_t i = 0; i < p->conf.mounts.nr; i++)
+		add_real(real, p->conf.mounts.v[i].host);
+}
+
 void pins_take(struct prepared *p)
 {
 	const struct plan *pl = &p->plan;
