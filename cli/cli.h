@@ -121,7 +121,7 @@ bool cli_known_status(const struct command *c, const char *word);
  */
 void cli_put(FILE *f, const char *s, size_t max);
 
-/* Options of whoever chooses models of a package (mad.h), as rows of a table. */
+/* Options of commands that choose models of a package (mad.h), as rows of a table. */
 /* clang-format off */
 #define PACKAGE_OPTS(o) \
 	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \
@@ -264,10 +264,12 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 /*
  * What the inputs are read into besides the model: a profile that takes their events and
  * hands their lanes on, or NULL.
- * 0, or 2 after saying why they cannot be streamed though it was asked for.
+ * *ret_fits: --sink auto chose, and the calls would fit into memory as well. NULL: it then streams
+ * only what does not. 0, or 2 after saying
+ * why they cannot be streamed though it was asked for.
  */
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret);
+		      struct lane_reader lanes, struct profile **ret, bool *ret_fits);
 /* A profile into m, by as many threads and ranks as there are. */
 struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
 				struct lane_reader lanes);

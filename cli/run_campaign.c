@@ -78,7 +78,7 @@ static size_t on_output(void *ctx, const char *text, size_t n)
 		ssize_t w = write(2, text + at, part);
 		if (w < 0 && errno == EINTR)
 			break;
-		if (w <= 0) /* nobody will ever read it */
+		if (w <= 0) /* it will never be read */
 			return n;
 		at += (size_t)w;
 	}

@@ -37,6 +37,8 @@
 #ifndef ANALYSIS_SQLITE_DB_H
 #define ANALYSIS_SQLITE_DB_H
 
+#include "tally.h"
+
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,7 +59,7 @@ struct sqlite_db {
 	unsigned char *image; /* a copy of it */
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
-	bool changing;        /* the file changed while it was copied: somebody writes it */
+	bool changing;        /* the file changed while it was copied: a program writes it */
 	char damage[200];     /* what is wrong with the whole of it, "" when nothing is */
 	uint64_t page_bytes;
 	uint64_t steps, max_steps; /* of the queries that are open */
@@ -98,10 +100,9 @@ int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out,
 struct sqlite_rows {
 	struct sqlite_db *db;
 	sqlite3_stmt *stmt;
-	char *what;    /* "table 'rocpd_op'" */
-	uint64_t rows; /* so far, the one in hand included */
-	uint64_t odd;  /* values of a type that cannot be meant */
-	char odd_text[200];
+	char *what;       /* "table 'rocpd_op'" */
+	uint64_t rows;    /* so far, the one in hand included */
+	struct tally odd; /* values of a type that cannot be meant */
 };
 
 /*

@@ -89,7 +89,7 @@ static void engine_start(struct run *rn)
 	json_decref(hello);
 }
 
-/* With `quick` nobody has asked before. */
+/* With `quick` nothing was asked before. */
 static void engine_needs(struct run *rn)
 {
 	struct err err = ERR_INIT;

@@ -113,7 +113,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
-/* A lock file that nobody holds is one of the dead, so it gets its name when it is locked. */
+/* A lock file that is not held is one of the dead, so it gets its name when it is locked. */
 static int make_lock(const char *dir, const char *lock, int *ret_fd)
 {
 	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");
@@ -370,7 +370,7 @@ int run_dir_fill(struct run *rn, struct err *err)
 }
 
 /* Who the agent is here: the image, its configuration and user namespaces all have a say. */
-static bool agent_is_stranger(const struct run *rn, int64_t uid_inside)
+static bool agent_is_other_user(const struct run *rn, int64_t uid_inside)
 {
 	int64_t uid = link_agent_uid(&rn->link);
 
@@ -389,7 +389,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 {
 	const struct plan *pl = rn->pl;
 
-	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
+	if (!pl->engine->container || !agent_is_other_user(rn, uid_inside))
 		return;
 	control_share(rn);
 	run_source_share(rn);

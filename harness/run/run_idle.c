@@ -43,7 +43,7 @@ static void agent_gone(struct run *rn, const char *who, const char *what)
 		     what);
 }
 
-/* A container that somebody stops, or an agent that dies, ends the wait as well. */
+/* A container that is stopped, or an agent that dies, ends the wait as well. */
 static void listen(struct run *rn, int wait_ms)
 {
 	bool inside = rn->pl->engine->container;

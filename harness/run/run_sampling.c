@@ -228,7 +228,7 @@ void run_samplers_stop(struct run *rn)
 
 /* --- what they left --- */
 
-/* Rows of a samples file: they begin with their time. A hole that somebody cut has none. */
+/* Rows of a samples file: they begin with their time. A hole that was cut into it has none. */
 static uint64_t count_rows(FILE *f)
 {
 	CLEANUP(xfreep) char *block = xmalloc(READ_BLOCK);

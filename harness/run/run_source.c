@@ -3,7 +3,8 @@
  * by this process, since no image needs git for it, and gone behind the last.
  *
  * git is told credentials by its environment alone: a helper that prints two variables, named in
- * GIT_CONFIG_* (git-config(1), gitcredentials(7)). Nothing of it is written, and it asks nobody.
+ * GIT_CONFIG_* (git-config(1), gitcredentials(7)). Nothing of it is written, and it asks no
+ * questions.
  */
 #include "run_priv.h"
 

@@ -190,7 +190,7 @@ static void escalate(struct progress *p)
 	}
 }
 
-/* tell false: they came when nobody was there to hear them. */
+/* tell false: they came when no handler was there. */
 static void pass_on(struct progress *p, bool tell)
 {
 	static const int sigs[] = { SIGUSR1, SIGUSR2 };
@@ -270,7 +270,7 @@ static void on_exited(struct progress *p, const json_t *ev)
 		control_ended(p->rn, s->ended_ns);
 }
 
-/* Somebody stops the container (or the agent) under us. */
+/* The container (or the agent) is stopped under us. */
 static void on_ending(struct progress *p, const json_t *ev)
 {
 	bool inside = p->rn->pl->engine->container;
@@ -315,7 +315,7 @@ static bool pump_tails(struct progress *p, bool *more)
 	return *more && moved;
 }
 
-/* What is left when the step is over. The files have it all, so nobody has to wait for the end. */
+/* What is left when the step is over. The files have it all, so there is no wait for the end. */
 static void drain_tails(struct progress *p)
 {
 	int64_t until = clock_monotonic_ns() + TAIL_PATIENCE_NS;

@@ -9,6 +9,7 @@
 #define ROCPROF_CSV_H
 
 #include "mem_budget.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include "profrig/base/csv_scan.h"
@@ -198,13 +199,13 @@ struct rocprof_ahead;
 struct rocprof_parser; /* what a thread has of its own */
 struct rocprof_ahead *rocprof_ahead_new(const struct input_map *map, size_t from,
 					const struct rocprof_header *head);
-/* When nobody helps any more. */
+/* When no thread helps any more. */
 void rocprof_ahead_free(struct rocprof_ahead *a);
 struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a);
 void rocprof_parser_free(struct rocprof_parser *p);
 /* For the thread that pushes; shared with what it parses. */
 struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p);
-/* Parses until somebody quits. */
+/* Parses until told to quit. */
 void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p);
 void rocprof_ahead_quit(struct rocprof_ahead *a);
 /* The next rows of the file, at least one; NULL: there are no more. */
@@ -224,7 +225,7 @@ struct rocprof_csv {
 	const struct rocprof_row *row; /* the row at hand, of part */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
-	struct strbuf text;
+	struct strbuf text, args;
 	VEC(struct rocprof_device) devices;
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
@@ -261,10 +262,7 @@ struct rocprof_csv {
 	uint64_t rows, repaired, unfreed;
 	int64_t allocations, frees, allocated_bytes;
 	int64_t calls, total_ns; /* of summaries */
-	struct rocprof_fault {
-		uint64_t nr;
-		const char *at;
-	} bad_rows, bad_numbers, no_time, many, crowd;
+	struct tally bad_rows, bad_numbers, no_time, many, crowd;
 	const char *cut; /* the row the text ends in the middle of */
 };
 
@@ -301,7 +299,7 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 	return rocprof_field(rc, (size_t)at);
 }
 
-void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
+void rocprof_fault(struct rocprof_csv *rc, struct tally *f);
 /* false: there is none; what is no number is counted. */
 bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret);
 /* Start and end; false where there are none to use, which is counted. In boot time nothing starts
@@ -316,7 +314,7 @@ str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t);
 /* That of the i-th text, which is column c. */
 str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
-/* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
+/* The row without name and times as a JSON object; STR_NONE when it is not wanted. */
 str_id rocprof_args(struct rocprof_csv *rc);
 
 /* rocprof_agents.c */

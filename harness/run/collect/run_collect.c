@@ -48,7 +48,7 @@ static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 	return since;
 }
 
-/* Moved, not copied: traces are large, and nobody looks for them in two places. */
+/* Moved, not copied: traces are large, and one place is enough. */
 static int move_file(const char *from, const char *to)
 {
 	CLEANUP(xclosep) int fd = door_open(from, O_RDONLY, 0);
@@ -97,7 +97,7 @@ static char *home_of(const struct run *rn, const struct plan_output *po)
 
 /*
  * Files of a folder that is not the run's, such as the workload's own: moved into the tool's
- * folder. What was there before the workload began belongs to somebody else.
+ * folder. What was there before the workload began is not the run's.
  */
 static void fetch(struct run *rn, const struct plan_output *po, const char *home,
 		  struct strvec *ret)

@@ -16,7 +16,7 @@
 
 #define OWN_TIMEOUT_NS (60 * NS_PER_S)
 
-/* Does what the agent wrote belong to somebody else? */
+/* Does what the agent wrote belong to another user? */
 static bool is_strange(const struct run *rn)
 {
 	for (size_t i = 0; i < rn->pl->steps.nr; i++) {

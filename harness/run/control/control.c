@@ -52,7 +52,7 @@ static void switched(struct control *c)
 	if (c->recording)
 		record_opened(&c->state, c->name, c->by, clock_monotonic_ns());
 	c->name[0] = '\0';
-	/* Somebody may have changed his mind meanwhile. */
+	/* The wish may have changed meanwhile. */
 	control_settle(c);
 }
 

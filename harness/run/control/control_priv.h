@@ -80,7 +80,7 @@ struct control {
 
 /* --- control.c; all with the lock held --- */
 
-/* Somebody holds or lets go: tools are switched when that changes anything. */
+/* A client holds or lets go: tools are switched when that changes anything. */
 void control_settle(struct control *c);
 void control_take_mark(struct control *c, const struct record_mark *m);
 

@@ -8,7 +8,7 @@
  *	record_mark(&s, …)
  *	record_free(&s)
  *
- * Windows are what counts. A run in which nobody ever switched anything has none: all of it counts.
+ * Windows are what counts. A run in which nothing was ever switched has none: all of it counts.
  */
 #ifndef RECORD_STATE_H
 #define RECORD_STATE_H
@@ -43,7 +43,7 @@ struct record_state {
 	VEC(struct record_window) windows;
 	VEC(struct record_mark) marks;
 	uint64_t windows_dropped, marks_dropped;
-	bool switched; /* somebody cares: windows say which part counts */
+	bool switched; /* windows say which part counts */
 };
 
 void record_free(struct record_state *s);

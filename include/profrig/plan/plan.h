@@ -99,7 +99,7 @@ struct plan_privilege {
 	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
 	bool security;           /* an option, not a capability */
 	bool wanted;             /* the tool works without it, and knows less */
-	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
+	const char *by;          /* who gives it: "container.caps", …; NULL: nothing does */
 };
 
 /* A data set: a link in the run directory to where its data is, once it is. */
@@ -152,7 +152,7 @@ struct plan {
 	VEC(struct plan_data) data; /* as conf->data.sets */
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
-	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
+	const struct devices *devices;     /* of this machine, borrowed; NULL: not looked at */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */

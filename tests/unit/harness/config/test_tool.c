@@ -66,7 +66,7 @@ static void shipped_tools_are_sound(void **state)
 		for (size_t k = 0; k < t->outputs.nr; k++)
 			if (!t->outputs.v[k].reader == !t->outputs.v[k].match.nr)
 				fail_msg("%s: %s", want[i], t->outputs.v[k].glob);
-		/* Whoever takes a GPU's only tracer says so. */
+		/* A tool that takes a GPU's only tracer says so. */
 		assert_int_equal(strvec_has(&t->provides, "gpu-tracer"),
 				 strvec_has(&t->conflicts, "gpu-tracer"));
 		if (t->caps.nr && !t->because)
@@ -267,7 +267,7 @@ static void names_are_those_of_the_registries(void **state)
 	}
 }
 
-/* A broken file is still found under its name, so that whoever asks for it learns why. */
+/* A broken file is still found under its name, so that a user who asks for it learns why. */
 static void broken_files_keep_their_name(void **state)
 {
 	struct tool_set ts;

@@ -402,7 +402,7 @@ static void container(void **state)
 	assert_true(s->mounts.v[1].read_only);
 	assert_string_equal(s->workdir, f.rc.dir);
 	assert_true(strvec_has(&s->caps, "SYS_PTRACE") && strvec_has(&s->options, "4g"));
-	/* What the tool wants beside it is not given unless somebody says so. */
+	/* What the tool wants beside it is not given unless the configuration says so. */
 	assert_int_equal(s->caps.nr, 1);
 	assert_int_equal(f.pl.privileges.nr, 2);
 	assert_null(f.pl.privileges.v[0].by);
@@ -745,7 +745,7 @@ static void sh_form_runs(void **state)
 	end(&f);
 }
 
-/* Secrets come from the environment of whoever runs the script, under the name they have there. */
+/* Secrets come from the environment of the script's caller, under the name they have there. */
 static void sh_form_secrets(void **state)
 {
 	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
