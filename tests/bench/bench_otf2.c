@@ -1,7 +1,7 @@
 /*
- * What `profrig analyze` costs for a large OTF2 archive, as it is called by default (every analysis,
- * every writer), measured by what libotf2 itself needs to deliver its events on one thread
- * (otf2_count). bench_otf2 BUILD_DIR; from the environment:
+ * What `profrig analyze` costs for a large OTF2 archive, as it is called by default (every
+ * analysis, every writer), measured by what libotf2 itself needs to deliver its events on one
+ * thread (otf2_count). bench_otf2 BUILD_DIR; from the environment:
  *
  *	BENCH_EVENTS=100000000	enters and leaves of all 16 threads together
  *	BENCH_RUNS=5		of each program, in turn; medians are shown

@@ -86,8 +86,8 @@ static inline bool span_counts(const struct model *m, size_t i, enum energy_view
 }
 
 static inline void span_results_collect(struct energy_result *r, const struct model *m,
-				     const struct span_lanes *l, const struct energy_run *run,
-				     size_t lane)
+					const struct span_lanes *l, const struct energy_run *run,
+					size_t lane)
 {
 	const struct track *t = &m->tracks.v[l->defs.v[lane].track];
 	bool cover = l->defs.v[lane].mode == LANE_COVER;
