@@ -1,7 +1,7 @@
 /*
- * What `profrig analyze` costs for a large OTF2 archive, as it is called by default (every analysis,
- * every writer), measured by what libotf2 itself needs to deliver its events on one thread
- * (otf2_count). bench_otf2 BUILD_DIR; from the environment:
+ * What `profrig analyze` costs for a large OTF2 archive, as it is called by default (every
+ * analysis, every writer), measured by what libotf2 itself needs to deliver its events on one
+ * thread (otf2_count). bench_otf2 BUILD_DIR; from the environment:
  *
  *	BENCH_EVENTS=100000000	enters and leaves of all 16 threads together
  *	BENCH_RUNS=5		of each program, in turn; medians are shown
@@ -10,8 +10,8 @@
  *
  * An archive has 16 threads of 4 processes and 8 energy counters at 1 kHz, in two shapes:
  *	deep	510 call paths a thread and 100 root calls
- *	roots	nothing but root calls, 50 000 per thread and second: each of the 1600 events between
- *		two samples changes which threads share the devices
+ *	roots	nothing but root calls, 50 000 per thread and second: each of the 1600 events
+ *		between two samples changes which threads share the devices
  * It is made once in BUILD_DIR/bench, and one twice as long beside it. Peak memory is that of the
  * child (wait4). With 4 MPI ranks (profrig-mpi, where it was built) the time is that of mpirun, its
  * own start included.
