@@ -11,6 +11,14 @@
  *
  * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.c, the
  * oracle), but every lane is read by itself.
+ *
+ * What makes it fast where each event changes who shares (bench_otf2, roots: analyze took 6.3 times
+ * the CPU time of counting, now 3.4):
+ *	- lines and walkers work on slices that stay in a cache (energy_run.c); a line
+ *	  has no knot where its share stays, and divides once per fraction		0.77
+ *	- times of knots lie side by side; neither the search in them nor the merge of
+ *	  changes has a branch that cannot be guessed					0.86
+ *	- a knot's sum goes to the next one without a copy; memory is used again	0.8
  */
 #ifndef ATTRIBUTION_PRIVATE_H
 #define ATTRIBUTION_PRIVATE_H

@@ -265,6 +265,15 @@ static inline bool tree_is_it(const struct profile_node *n, uint32_t parent, str
 	return n->name == name && n->parent == parent && n->category == category && n->kind == kind;
 }
 
+/* The node will be wanted when time moves on; it lies in no near cache. Any parent is allowed. */
+static inline void tree_fetch(const struct lane *l, uint32_t parent, str_id name)
+{
+	uint32_t node = l->slots[tree_hash(parent, name) & (l->nr_slots - 1)];
+
+	if (node != NODE_NONE)
+		__builtin_prefetch(&l->t.nodes.v[node], 1);
+}
+
 /* The node of a call of this name below another; made when it is new. */
 static inline uint32_t tree_child(struct lane *l, uint32_t parent, str_id name, str_id category,
 				  enum span_kind kind)

@@ -373,6 +373,7 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	bool fits;
 	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p, &fits);
 
+	*ret_again = false;
 	ao.comm = cli_comm;
 	ao.moments = &moments;
 	topology_again(o->topology);

@@ -26,7 +26,7 @@ static uint32_t steps_last(const struct steps *st)
 	return st->value.nr ? st->value.v[st->value.nr - 1] : st->before;
 }
 
-static void steps_put(struct steps *st, int64_t t_ns, uint32_t value)
+static inline void steps_put(struct steps *st, int64_t t_ns, uint32_t value)
 {
 	if (value == steps_last(st))
 		return;
@@ -132,7 +132,7 @@ void domain_changes(const struct domain *d, const enum lane_mode *modes,
 }
 
 /* Returns how the weight of active sharers changes. */
-static int sharer_change(struct domain *d, const struct share_change *c)
+static inline int sharer_change(struct domain *d, const struct share_change *c)
 {
 	struct sharer *s = &d->sharers.v[c->sharer];
 	uint32_t before = s->open;

@@ -60,3 +60,16 @@ cp -r "$T/two/artifacts/scorep/scorep-1" "$T/two/artifacts/scorep/scorep-2"
 sed -i 's|"artifacts": .|&{"tool": "scorep", "path": "artifacts/scorep/scorep-2", "reader": "otf2", "verdict": "valid"}, |' "$T/two/run.json"
 code "a run of two archives is not streamed" 2 "$PROFRIG" -q analyze --sink profile "$T/two" -o "$T/no"
 like "which is said" "$(cat "$T/err")" "one archive at a time .*scorep-1 lies beside .*scorep-2"
+
+# By default a large archive is streamed, and a small one or a part of one is read into memory.
+code "an archive of 1.6 million events" 0 "$make_otf2" --threads 2 --devices 2 --roots 20 --events 800000 "$T/large"
+code "is analysed" 0 "$PROFRIG" -q analyze --format csv "$T/large" -o "$T/streamed"
+is "and streamed without being asked" "$(jq -r .sink "$T/streamed/analysis.json")" profile
+is "nothing is left out of it" "$(codes "$T/streamed" | grep -c NOT_IN_PROFILE)" 0
+code "kept in memory" 0 "$PROFRIG" -q analyze --sink model --format csv "$T/large" -o "$T/kept"
+same "by default as in memory" "$T/kept" "$T/streamed" energy energy_totals energy_callpaths callpaths counters
+code "a window of it" 0 "$PROFRIG" -q analyze --window 10%:20% --format csv "$T/large" -o "$T/part"
+is "needs single calls" "$(jq -r .sink "$T/part/analysis.json")" model
+code "one of 2000 events" 0 "$make_otf2" --threads 2 --events 1000 "$T/little"
+code "is analysed, too" 0 "$PROFRIG" -q analyze --format csv "$T/little" -o "$T/exact"
+is "with exact percentiles" "$(jq -r .sink "$T/exact/analysis.json")" model
