@@ -208,7 +208,6 @@ static const struct device_word {
 	{ "pkg", "pkg" },
 	{ "zone", "zone" },
 };
-#define GPU_WORDS 6
 
 /* "word", at most two separators, up to five digits that end there: the number, or -1. */
 static long number_after(const char *s, size_t word_len)
@@ -242,22 +241,17 @@ static bool word_number(const char *name, const char *word, long *ret)
 	return false;
 }
 
-static bool device_from(const char *name, size_t words, char *buf, size_t n)
+static bool device_from(const char *name, char *buf, size_t n)
 {
 	long number;
 
-	for (size_t i = 0; i < words; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(device_words); i++) {
 		if (!word_number(name, device_words[i].word, &number))
 			continue;
 		int len = snprintf(buf, n, "%s%ld", device_words[i].id, number);
 		return len > 0 && (size_t)len < n;
 	}
 	return false;
-}
-
-bool counter_device_from_name(const char *name, char *buf, size_t n)
-{
-	return device_from(name, GPU_WORDS, buf, n);
 }
 
 static void find_device(const struct model *m, const struct series *se, struct counter_info *ci)
@@ -268,8 +262,7 @@ static void find_device(const struct model *m, const struct series *se, struct c
 		snprintf(ci->device, sizeof(ci->device), "%s", device);
 		return;
 	}
-	if (!device_from(model_str(m, se->name), ARRAY_LEN(device_words), ci->device,
-			 sizeof(ci->device)))
+	if (!device_from(model_str(m, se->name), ci->device, sizeof(ci->device)))
 		ci->device[0] = '\0';
 }
 

@@ -19,14 +19,3 @@ track_id energy_sharer_of(const struct model *m, track_id t)
 
 	return process == TRACK_NONE ? t : process;
 }
-
-void energy_result_release(struct energy_result *r)
-{
-	free(r->inclusive_j);
-	free(r->exclusive_j);
-	free(r->exclusive_ns);
-	free(r->marks);
-	free(r->pieces);
-	free(r->new_j);
-	*r = (struct energy_result){ 0 };
-}

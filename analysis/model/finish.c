@@ -105,11 +105,6 @@ void model_set_workers(struct model *m, struct workers *w)
 	m->priv->workers = w;
 }
 
-unsigned model_threads(const struct model *m)
-{
-	return m->priv->workers ? workers_count(m->priv->workers) : 1;
-}
-
 void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
 	       void *ctx)
 {

@@ -32,8 +32,8 @@ static void priv_clear(struct model_priv *p)
 	u64map_release(&p->warning_rows);
 	u64map_release(&p->long_texts);
 	VEC_RELEASE(&p->input_states);
-	idmap_release(&p->track_ids);
-	idmap_release(&p->series_ids);
+	u64map_release(&p->track_ids);
+	u64map_release(&p->series_ids);
 	p->current = INPUT_NONE;
 	p->in = NULL;
 	p->last_track = 0;

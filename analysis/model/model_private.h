@@ -4,8 +4,6 @@
 #ifndef MODEL_PRIVATE_H
 #define MODEL_PRIVATE_H
 
-#include "idmap.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 
@@ -58,7 +56,7 @@ struct model_priv {
 	void *take_ctx;
 	str_id default_host;
 	bool host_everywhere;
-	struct idmap track_ids, series_ids;
+	struct u64map track_ids, series_ids;
 	size_t last_warning;        /* row of the one counted last */
 	struct u64map warning_rows; /* by input and code */
 	struct u64map long_texts;   /* by text that was cut: what stands for it as arguments */
@@ -108,10 +106,9 @@ void timebase_apply(struct model *m, input_id input);
 void timebase_fix(struct model *m, input_id input);
 void timebase_settle(
 	struct model *m); /* relates inputs to each other, then moves what was stored */
-/* job(ctx, i, worker) for i < n, by all threads there are; model_threads: workers are below it. */
+/* job(ctx, i, worker) for i < n, by all threads there are. */
 void model_run(struct model *m, size_t n, void (*job)(void *ctx, size_t i, unsigned worker),
 	       void *ctx);
-unsigned model_threads(const struct model *m);
 /* At least n bytes, owned, to be written all over. Any thread. */
 void *spare_take(struct model *m, size_t n);
 void spare_give(struct model *m, void *p, size_t n);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "profrig/model/warnings.h"
 
@@ -179,18 +180,28 @@ static str_id host_of(struct model_priv *p, const char *said)
 						    : p->default_host;
 }
 
-static struct idmap_key track_key(const struct model_priv *p, const struct track_def *d,
-				  str_id host, str_id device)
+/* What makes two of them one. Their hash stands for them: 64 bits of few. */
+struct id_key {
+	uint64_t w[4];
+};
+
+static uint32_t *id_at(struct u64map *ids, const struct id_key *key)
+{
+	return u64map_at(ids, XXH3_64bits(key, sizeof(*key)));
+}
+
+static struct id_key track_key(const struct model_priv *p, const struct track_def *d, str_id host,
+			       str_id device)
 {
 	bool process = d->kind == TRACK_PROCESS;
 	bool known = d->pid != PID_NONE && (process || d->tid != PID_NONE);
 	bool by_device = d->kind == TRACK_QUEUE || d->kind == TRACK_DEVICE;
 
 	if (!known)
-		return (struct idmap_key){ { (uint64_t)d->kind, p->current, d->key, 0 } };
-	return (struct idmap_key){ { (uint64_t)d->kind | 1U << 8 |
-					     (by_device ? (uint64_t)device << 32 : 0),
-				     host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
+		return (struct id_key){ { (uint64_t)d->kind, p->current, d->key, 0 } };
+	return (struct id_key){ { (uint64_t)d->kind | 1U << 8 |
+					  (by_device ? (uint64_t)device << 32 : 0),
+				  host, (uint64_t)d->pid, process ? 0 : (uint64_t)d->tid } };
 }
 
 /* Processes of several containers or machines may have equal ids; ranks tell them apart. */
@@ -227,12 +238,12 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 	struct model *m = p->model;
 	str_id host = host_of(p, d->host);
 	str_id device = intern_opt(p, d->device);
-	struct idmap_key key = track_key(p, d, host, device);
-	uint32_t *id = idmap_at(&p->track_ids, &key);
+	struct id_key key = track_key(p, d, host, device);
+	uint32_t *id = id_at(&p->track_ids, &key);
 
 	if (*id != UINT32_MAX && !host && is_other_rank(m, *id, d)) {
 		key.w[1] |= (uint64_t)((uint32_t)d->rank + 1) << 32;
-		id = idmap_at(&p->track_ids, &key);
+		id = id_at(&p->track_ids, &key);
 	}
 	if (*id == UINT32_MAX) {
 		*id = (track_id)m->tracks.nr;
@@ -264,8 +275,8 @@ static series_id sink_op_series(struct sink *s, const struct series_def *d)
 	struct model *m = p->model;
 	str_id name = text_put(p, d->name, strlen(d->name));
 	str_id device = intern_opt(p, d->device);
-	struct idmap_key key = { { name, p->current, d->track, device } };
-	uint32_t *id = idmap_at(&p->series_ids, &key);
+	struct id_key key = { { name, p->current, d->track, device } };
+	uint32_t *id = id_at(&p->series_ids, &key);
 
 	if (*id != UINT32_MAX)
 		return *id;

@@ -361,14 +361,6 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-const struct profile_track *profile_track_of(const struct profile *p, track_id track)
-{
-	for (size_t i = p->tracks.nr; i-- > 0;)
-		if (p->tracks.v[i]->track == track)
-			return p->tracks.v[i];
-	return NULL;
-}
-
 void profile_freep(struct profile **p)
 {
 	profile_free(*p);

@@ -5,7 +5,7 @@
 #include "profrig/base/utf8.h"
 #include "profrig/base/xalloc.h"
 
-bool text_is_clean(const char *s)
+static bool text_is_clean(const char *s)
 {
 	size_t n = strlen(s);
 

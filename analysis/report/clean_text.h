@@ -10,7 +10,6 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/table.h"
 
-bool text_is_clean(const char *s);
 void text_add_clean(struct strbuf *out, const char *s);
 /* A copy of t with clean strings, owned; NULL when all of its strings are clean already. */
 struct table *table_clean(const struct table *t);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "profrig/model/lanes.h"
+
 void db_range_add(struct db_scan *sc, track_id process, const struct span_def *d)
 {
 	VEC_PUSH(&sc->ranges, (struct db_range){ .process = process,
@@ -30,50 +32,6 @@ static int by_place(const void *va, const void *vb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* A lane and when it is free again; the earliest lies on top of a binary heap. */
-struct lane {
-	int64_t free_ns;
-	track_id track;
-	uint32_t number;
-};
-
-static bool before(const struct lane *a, const struct lane *b)
-{
-	return a->free_ns != b->free_ns ? a->free_ns < b->free_ns : a->number < b->number;
-}
-
-static void swap(struct lane *a, struct lane *b)
-{
-	struct lane was = *a;
-
-	*a = *b;
-	*b = was;
-}
-
-static void heap_down(struct lane *v, size_t nr)
-{
-	for (size_t i = 0, best;; i = best) {
-		best = i;
-		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < nr; k++)
-			if (before(&v[k], &v[best]))
-				best = k;
-		if (best == i)
-			return;
-		swap(&v[i], &v[best]);
-	}
-}
-
-static void heap_up(struct lane *v, size_t i)
-{
-	for (; i > 0 && before(&v[i], &v[(i - 1) / 2]); i = (i - 1) / 2)
-		swap(&v[i], &v[(i - 1) / 2]);
-}
-
-static int64_t free_after(const struct db_range *r)
-{
-	return r->end_ns > r->start_ns ? r->end_ns : r->start_ns;
-}
-
 static track_id lane_track(struct db_scan *sc, const struct db_range *r, uint32_t number)
 {
 	struct track_def d = TRACK_DEF_INIT;
@@ -90,7 +48,7 @@ static track_id lane_track(struct db_scan *sc, const struct db_range *r, uint32_
 	return db_scan_track(sc, &d);
 }
 
-static void push(struct db_scan *sc, const struct db_range *r, track_id lane)
+static void range_push(struct db_scan *sc, const struct db_range *r, track_id lane)
 {
 	struct span_def d = { .track = lane,
 			      .start_ns = r->start_ns,
@@ -105,26 +63,24 @@ static void push(struct db_scan *sc, const struct db_range *r, track_id lane)
 
 void db_ranges_push(struct db_scan *sc)
 {
-	VEC(struct lane) lanes = VEC_INIT;
+	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
+	VEC(track_id) tracks = VEC_INIT;
 
 	if (sc->ranges.nr > 1)
 		qsort(sc->ranges.v, sc->ranges.nr, sizeof(*sc->ranges.v), by_place);
 	for (size_t i = 0; i < sc->ranges.nr; i++) {
 		const struct db_range *r = &sc->ranges.v[i], *last = i > 0 ? r - 1 : r;
-		uint32_t number = (uint32_t)lanes.nr;
+		uint32_t lane;
 
-		if (last->process != r->process || last->category != r->category)
-			lanes.nr = number = 0;
-		if (lanes.nr > 0 && lanes.v[0].free_ns <= r->start_ns) {
-			push(sc, r, lanes.v[0].track);
-			lanes.v[0].free_ns = free_after(r);
-			heap_down(lanes.v, lanes.nr);
-			continue;
+		if (last->process != r->process || last->category != r->category) {
+			lanes_release(&lanes);
+			VEC_CLEAR(&tracks);
 		}
-		VEC_PUSH(&lanes, (struct lane){ free_after(r), lane_track(sc, r, number), number });
-		push(sc, r, lanes.v[lanes.nr - 1].track);
-		heap_up(lanes.v, lanes.nr - 1);
+		lane = lanes_put(&lanes, 0, r->start_ns, r->end_ns, false);
+		if (lane == tracks.nr)
+			VEC_PUSH(&tracks, lane_track(sc, r, lane));
+		range_push(sc, r, tracks.v[lane]);
 	}
-	VEC_RELEASE(&lanes);
+	VEC_RELEASE(&tracks);
 	VEC_CLEAR(&sc->ranges);
 }

@@ -21,7 +21,8 @@
 #define STEPS_PER_BYTE 32
 #define STEPS_FREE (UINT64_C(1) << 25)
 
-int sqlite_errno(int rc)
+/* errno for a result code of SQLite. */
+static int sqlite_errno(int rc)
 {
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
@@ -386,12 +387,6 @@ void sqlite_db_close(struct sqlite_db *db)
 	free(db->image);
 	free(db->path);
 	free(db);
-}
-
-void sqlite_db_closep(struct sqlite_db **db)
-{
-	sqlite_db_close(*db);
-	*db = NULL;
 }
 
 void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)

@@ -69,7 +69,6 @@ struct sqlite_db {
 uint64_t sqlite_stated_bytes(const unsigned char *head, size_t n);
 int sqlite_db_open(const char *path, struct sqlite_db **ret, struct err *err);
 void sqlite_db_close(struct sqlite_db *db); /* NULL is fine */
-void sqlite_db_closep(struct sqlite_db **db);
 
 /*
  * Tells the sink of the current input how the file was read: facts and warnings; a file that is cut

@@ -4,8 +4,6 @@
 
 #include "sqlite_db.h"
 
-/* errno for a result code of SQLite. */
-int sqlite_errno(int rc);
 /* "path: what: SQLite's message"; what may be NULL. */
 int sqlite_fail(const struct sqlite_db *db, int rc, const char *what, struct err *err);
 

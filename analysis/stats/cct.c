@@ -204,8 +204,8 @@ static uint32_t affordable_depth(const struct cct *c, uint64_t max_bytes)
 	return UINT32_MAX;
 }
 
-static void build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
-			  bool places, struct cct *ret)
+void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
+		       bool places, struct cct *ret)
 {
 	struct cct c = CCT_INIT;
 	build(m, max_depth, places, &c);
@@ -217,20 +217,14 @@ static void build_limited(const struct model *m, uint32_t max_depth, uint64_t ma
 	*ret = c;
 }
 
-void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
-		       struct cct *ret)
-{
-	build_limited(m, max_depth, max_path_bytes, false, ret);
-}
-
 void cct_build(const struct model *m, struct cct *ret)
 {
-	build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, false, ret);
+	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, false, ret);
 }
 
 void cct_build_places(const struct model *m, struct cct *ret)
 {
-	build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, true, ret);
+	cct_build_limited(m, CCT_MAX_DEPTH, CCT_MAX_PATH_BYTES, true, ret);
 }
 
 void cct_build_profile(const struct profile *p, struct cct *ret)

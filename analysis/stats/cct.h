@@ -71,9 +71,9 @@ void cct_build(const struct model *m, struct cct *ret);
 void cct_build_places(const struct model *m, struct cct *ret);
 /* The same tree of a profile; its nodes are found by node_of_path. */
 void cct_build_profile(const struct profile *p, struct cct *ret);
-/* As cct_build with other ceilings (tests). */
+/* What the two are made of: other ceilings than CCT_MAX_DEPTH and CCT_MAX_PATH_BYTES. */
 void cct_build_limited(const struct model *m, uint32_t max_depth, uint64_t max_path_bytes,
-		       struct cct *ret);
+		       bool places, struct cct *ret);
 void cct_release(struct cct *c);
 
 /* Whether spans of this track are calls. */

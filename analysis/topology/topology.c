@@ -143,11 +143,6 @@ void topology_free(struct topology *tp)
 	free(tp);
 }
 
-void topology_freep(struct topology **tp)
-{
-	topology_free(*tp);
-}
-
 void topology_add_rule(struct topology *tp, struct topology_rule *take)
 {
 	VEC_PUSH(&tp->rules, *take);

@@ -24,7 +24,7 @@ int64_t clock_realtime_ns(void)
 	return read_ns(CLOCK_REALTIME);
 }
 
-int64_t clock_boottime_ns(void)
+static int64_t clock_boottime_ns(void)
 {
 	return read_ns(CLOCK_BOOTTIME);
 }

@@ -563,20 +563,6 @@ const char *proc_signal_name(int sig)
 	return sig > 0 && sig < (int)ARRAY_LEN(signal_names) ? signal_names[sig] : NULL;
 }
 
-int proc_signal_number(const char *name)
-{
-	uint64_t v;
-
-	if (num_u64(name, strlen(name), &v) == 0)
-		return v < NSIG ? (int)v : 0;
-	if (!strncasecmp(name, "SIG", 3))
-		name += 3;
-	for (int sig = 1; sig < (int)ARRAY_LEN(signal_names); sig++)
-		if (signal_names[sig] && !strcasecmp(signal_names[sig] + 3, name))
-			return sig;
-	return 0;
-}
-
 bool proc_may_trace(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

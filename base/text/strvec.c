@@ -34,23 +34,17 @@ void strvec_release(struct strvec *sv)
 	strvec_init(sv);
 }
 
-static void insert_take(struct strvec *sv, size_t at, char *owned)
+void strvec_push_take(struct strvec *sv, char *owned)
 {
-	assert(owned && at <= sv->nr);
+	assert(owned);
 	if (sv->nr + 2 > sv->cap) {
 		size_t cap = vec_grow_cap(sv->cap, sv->nr + 2);
 
 		sv->v = xreallocarray(sv->cap ? sv->v : NULL, cap, sizeof(*sv->v));
 		sv->cap = cap;
 	}
-	memmove(sv->v + at + 1, sv->v + at, (sv->nr - at) * sizeof(*sv->v));
-	sv->v[at] = owned;
-	sv->v[++sv->nr] = NULL;
-}
-
-void strvec_push_take(struct strvec *sv, char *owned)
-{
-	insert_take(sv, sv->nr, owned);
+	sv->v[sv->nr++] = owned;
+	sv->v[sv->nr] = NULL;
 }
 
 const char *strvec_push(struct strvec *sv, const char *s)
@@ -85,11 +79,6 @@ void strvec_pushl(struct strvec *sv, ...)
 	while ((s = va_arg(ap, const char *)))
 		strvec_push(sv, s);
 	va_end(ap);
-}
-
-void strvec_insert(struct strvec *sv, size_t at, const char *s)
-{
-	insert_take(sv, at, xstrdup(s));
 }
 
 void strvec_remove(struct strvec *sv, size_t at)

@@ -8,24 +8,14 @@
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 static const struct data_file *find(const data_files *files, const char *rel)
 {
-	size_t lo = 0, hi = files->nr;
+	size_t at = LOWER_BOUND(i, 0, files->nr, strcmp(files->v[i].rel, rel) < 0);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = strcmp(files->v[mid].rel, rel);
-
-		if (c == 0)
-			return &files->v[mid];
-		if (c < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return at < files->nr && strcmp(files->v[at].rel, rel) == 0 ? &files->v[at] : NULL;
 }
 
 /* The entry's file when it is still what the listing wants and what was fetched. */

@@ -27,7 +27,6 @@
 #include "profrig/run/run.h"
 
 extern const char *const perf_columns[]; /* ends with NULL; the last is "extra" */
-#define PERF_REFERENCE_COLUMNS 29
 
 /*
  * The rows of one run, objects by column. doc: its run.json, NULL when none was made: then status

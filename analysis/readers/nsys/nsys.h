@@ -62,8 +62,6 @@ struct nsys {
 /* Reads names, ranks and devices; tracks are made when something lies on them. */
 void nsys_tracks_load(struct nsys *ns);
 void nsys_tracks_release(struct nsys *ns);
-/* global: a globalTid or globalPid; 0 when the row does not tell */
-nsys_slot nsys_process(struct nsys *ns, int64_t global);
 nsys_slot nsys_thread(struct nsys *ns, int64_t global);
 /* Where the profiler's own work of a process is shown. */
 track_id nsys_overhead(struct nsys *ns, int64_t global);

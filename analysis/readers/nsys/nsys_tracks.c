@@ -204,7 +204,8 @@ static track_id track_of(struct nsys *ns, struct track_def *d)
 	return db_scan_track(&ns->sc, d);
 }
 
-nsys_slot nsys_process(struct nsys *ns, int64_t global)
+/* global: a globalTid or globalPid; 0 when the row does not tell */
+static nsys_slot nsys_process(struct nsys *ns, int64_t global)
 {
 	int64_t own = process_global(global);
 	uint64_t key = db_hash(KEY_PROCESS, (uint64_t)own, 0);

@@ -135,7 +135,6 @@ uint32_t rocpd_thread(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, in
 uint32_t rocpd_agent(struct rocpd *rc, uint32_t guid, struct sqlite_rows *q, int col);
 track_id rocpd_process_track(struct rocpd *rc, uint32_t process);
 track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread);
-track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent);
 track_id rocpd_memory_track(struct rocpd *rc, uint32_t agent);
 track_id rocpd_queue_track(struct rocpd *rc, uint32_t guid, uint32_t agent, uint32_t process,
 			   struct sqlite_rows *q, int stream, int queue);

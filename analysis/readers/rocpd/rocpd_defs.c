@@ -366,7 +366,7 @@ track_id rocpd_thread_track(struct rocpd *rc, uint32_t thread)
 }
 
 /* Several processes of a file use one device: it is one track by its host and id. */
-track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent)
+static track_id rocpd_agent_track(struct rocpd *rc, uint32_t agent)
 {
 	struct rocpd_agent *a = &rc->agents.v[agent];
 	struct track_def d = TRACK_DEF_INIT;

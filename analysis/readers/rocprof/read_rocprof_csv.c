@@ -95,7 +95,7 @@ static str_id string_new(struct rocprof_csv *rc, struct csv_text t)
 	return id;
 }
 
-str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t)
+static str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t)
 {
 	if (t->string == 0)
 		t->string = string_new(rc, t->text) + 1;

@@ -310,7 +310,6 @@ str_id rocprof_string(struct rocprof_csv *rc, struct csv_text t);
 str_id rocprof_category(struct rocprof_csv *rc, struct csv_text t);
 /* The i-th of the header's texts in this row; NULL where it has no number. */
 struct rocprof_text *rocprof_text(struct rocprof_csv *rc, size_t i);
-str_id rocprof_text_string(struct rocprof_csv *rc, struct rocprof_text *t);
 /* That of the i-th text, which is column c. */
 str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);

@@ -9,13 +9,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "profrig/model/lanes.h"
+
 /* More at once go onto the first track, where the model counts their overlaps. */
 #define MAX_LANES 64
-
-struct lane {
-	track_id track;
-	VEC(int64_t) open; /* ends, innermost last */
-};
 
 static int by_start(const void *va, const void *vb)
 {
@@ -28,13 +25,6 @@ static int by_start(const void *va, const void *vb)
 	if (a->end_ns != b->end_ns)
 		return a->end_ns > b->end_ns ? -1 : 1;
 	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-static bool fits(struct lane *l, const struct rocprof_loose *s)
-{
-	while (l->open.nr > 0 && l->open.v[l->open.nr - 1] <= s->start_ns)
-		l->open.nr--;
-	return l->open.nr == 0 || l->open.v[l->open.nr - 1] >= s->end_ns;
 }
 
 static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_loose *s, size_t lane)
@@ -54,43 +44,41 @@ static track_id lane_track(struct rocprof_csv *rc, const struct rocprof_loose *s
 	return rc->sink->ops->track(rc->sink, &d);
 }
 
-static void push(struct rocprof_csv *rc, const struct rocprof_loose *s, struct lane *lanes)
+static void loose_push(struct rocprof_csv *rc, const struct rocprof_loose *s, track_id track)
 {
-	struct span_def d = { .start_ns = s->start_ns,
+	struct span_def d = { .track = track,
+			      .start_ns = s->start_ns,
 			      .end_ns = s->end_ns,
 			      .name = s->name,
 			      .category = s->category,
 			      .kind = SPAN_ANNOTATION,
 			      .args = s->args };
-	size_t i = 0;
 
-	while (i < MAX_LANES && !fits(&lanes[i], s))
-		i++;
-	i = i < MAX_LANES ? i : 0;
-	if (lanes[i].track == TRACK_NONE)
-		lanes[i].track = lane_track(rc, s, i);
-	VEC_PUSH(&lanes[i].open, s->end_ns);
-	d.track = lanes[i].track;
 	rc->sink->ops->span(rc->sink, &d);
 }
 
 void rocprof_loose_push(struct rocprof_csv *rc)
 {
-	struct lane lanes[MAX_LANES];
+	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
+	track_id tracks[MAX_LANES];
+	uint32_t nr = 0;
 
 	if (rc->loose.nr == 0)
 		return;
-	memset(lanes, 0, sizeof(lanes));
 	qsort(rc->loose.v, rc->loose.nr, sizeof(*rc->loose.v), by_start);
 	for (size_t i = 0; i < rc->loose.nr; i++) {
-		if (i == 0 || rc->loose.v[i].pid != rc->loose.v[i - 1].pid) {
-			for (size_t k = 0; k < MAX_LANES; k++) {
-				lanes[k].track = TRACK_NONE;
-				VEC_CLEAR(&lanes[k].open);
-			}
+		const struct rocprof_loose *s = &rc->loose.v[i];
+		uint32_t lane;
+
+		if (i > 0 && s->pid != rc->loose.v[i - 1].pid) {
+			lanes_release(&lanes);
+			nr = 0;
 		}
-		push(rc, &rc->loose.v[i], lanes);
+		lane = lanes_put(&lanes, 0, s->start_ns, s->end_ns, true);
+		if (lane >= MAX_LANES)
+			lane = 0;
+		else if (lane == nr)
+			tracks[nr++] = lane_track(rc, s, lane);
+		loose_push(rc, s, tracks[lane]);
 	}
-	for (size_t k = 0; k < MAX_LANES; k++)
-		VEC_RELEASE(&lanes[k].open);
 }

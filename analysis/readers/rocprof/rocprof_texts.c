@@ -5,6 +5,9 @@
  */
 #include "rocprof_csv.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define TEXTS 16384
 #define PLACES (2 * TEXTS)
 
@@ -19,24 +22,6 @@ struct rocprof_texts *rocprof_texts_new(void)
 {
 	/* fresh memory costs nothing until it is used */
 	return xcalloc(1, sizeof(struct rocprof_texts));
-}
-
-/* All of a text, as names of kernels are long and differ in a letter somewhere; its upper bits are
- * the good ones. */
-static uint64_t text_hash(struct csv_text t)
-{
-	uint64_t h = t.n, k = UINT64_C(0x9e3779b97f4a7c15), word = 0;
-	size_t i = 0;
-
-	for (; i + sizeof(word) <= t.n; i += sizeof(word)) {
-		memcpy(&word, t.p + i, sizeof(word));
-		h += (word ^ word >> 29) * k;
-		k += UINT64_C(0xd1342543de82ef96);
-	}
-	for (word = 0; i < t.n; i++)
-		word = word << 8 | (unsigned char)t.p[i];
-	h += (word ^ word >> 29) * k;
-	return (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
 #define HEAD 16
@@ -68,7 +53,7 @@ static inline bool is_text(const struct rocprof_text *e, struct csv_text t, cons
 static __attribute__((noinline)) uint32_t find(struct rocprof_texts *d, struct csv_text t,
 					       const uint64_t head[2])
 {
-	size_t at = text_hash(t) >> 49; /* 2^15 places */
+	size_t at = XXH3_64bits(t.p, t.n) % PLACES;
 
 	for (; d->place[at]; at = (at + 1) % PLACES)
 		if (is_text(&d->v[d->place[at] - 1], t, head))

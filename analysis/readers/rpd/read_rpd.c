@@ -66,7 +66,8 @@ void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what)
 	tally_text(&r->n.bad_rows, "%s, row %" PRIu64 ": %s", q->what, q->rows, what);
 }
 
-str_id rpd_name(struct rpd *r, int64_t id)
+/* A text of rocpd_string for the sink; made up from the id, and counted, where it is not there. */
+static str_id rpd_name(struct rpd *r, int64_t id)
 {
 	str_id s = sqlite_strings_id(&r->names, id);
 	char text[40];

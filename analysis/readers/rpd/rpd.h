@@ -109,8 +109,6 @@ struct rpd {
 };
 
 /* read_rpd.c */
-/* A text of rocpd_string for the sink; made up from the id, and counted, where it is not there. */
-str_id rpd_name(struct rpd *r, int64_t id);
 /* The same, and what it says. */
 const struct rpd_known *rpd_learn(struct rpd *r, struct rpd_known *into, int64_t id);
 static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)

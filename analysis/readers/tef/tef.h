@@ -382,7 +382,6 @@ void tef_memo_queue_add(struct tef_memo *m, const struct tef_event *ev, const st
 /* tef_tracks.c */
 struct tef_id tef_id_of(const struct json_text *text);
 bool tef_id_number(const struct tef_id *id, int64_t *ret); /* false for words */
-struct json_text tef_id_word(const struct tef_id *id);     /* nothing for numbers */
 uint64_t tef_id_key(const struct tef_id *id);              /* equal ids have equal keys */
 uint64_t tef_hash(uint64_t a, uint64_t b, uint64_t c);
 uint64_t tef_hash_text(const struct json_text *t);

@@ -1,10 +1,11 @@
 /*
  * Async spans (b … e, in older files S … F) belong to no thread and overlap freely. Within a group
  * (pid, category, id) they nest. A run of a group, from its first begin until nothing of it is
- * open, goes into the lane that has been free longest; every lane is a track of its own.
+ * open, goes into the first lane that is free; every lane is a track of its own.
  */
 #include "tef.h"
 
+#include "profrig/model/lanes.h"
 #include "profrig/model/warnings.h"
 
 /* An end that fits no name searches the open spans of its group. */
@@ -176,50 +177,9 @@ static bool same_lanes(const struct async_run *a, const struct async_run *b)
 	return a->begin->pid_key == b->begin->pid_key && a->begin->category == b->begin->category;
 }
 
-/* Lanes by the time they are free again, the earliest on top: a binary heap, so that many runs at
- * once stay cheap. */
-struct lane {
-	int64_t free_ns;
-	uint32_t number;
-};
-
-static bool lane_before(const struct lane *a, const struct lane *b)
-{
-	return a->free_ns != b->free_ns ? a->free_ns < b->free_ns : a->number < b->number;
-}
-
-static void lane_sink(struct lane *v, size_t nr, size_t i)
-{
-	for (;;) {
-		size_t best = i;
-
-		for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < nr; k++)
-			if (lane_before(&v[k], &v[best]))
-				best = k;
-		if (best == i)
-			return;
-		struct lane swap = v[i];
-
-		v[i] = v[best];
-		v[best] = swap;
-		i = best;
-	}
-}
-
-static void lane_rise(struct lane *v, size_t i)
-{
-	while (i > 0 && lane_before(&v[i], &v[(i - 1) / 2])) {
-		struct lane swap = v[i];
-
-		v[i] = v[(i - 1) / 2];
-		v[(i - 1) / 2] = swap;
-		i = (i - 1) / 2;
-	}
-}
-
 static void lanes_push(struct asyncs *as)
 {
-	VEC(struct lane) lanes = VEC_INIT;
+	CLEANUP(lanes_release) struct lanes lanes = LANES_INIT;
 
 	if (as->runs.nr == 0)
 		return;
@@ -228,18 +188,9 @@ static void lanes_push(struct asyncs *as)
 		const struct async_run *run = &as->runs.v[i];
 
 		if (i > 0 && !same_lanes(run, &as->runs.v[i - 1]))
-			VEC_CLEAR(&lanes);
-		if (lanes.nr > 0 && lanes.v[0].free_ns <= run->start_ns) {
-			run_push(as, run, lanes.v[0].number);
-			lanes.v[0].free_ns = run->end_ns;
-			lane_sink(lanes.v, lanes.nr, 0);
-			continue;
-		}
-		run_push(as, run, (uint32_t)lanes.nr);
-		VEC_PUSH(&lanes, (struct lane){ run->end_ns, (uint32_t)lanes.nr });
-		lane_rise(lanes.v, lanes.nr - 1);
+			lanes_release(&lanes);
+		run_push(as, run, lanes_put(&lanes, 0, run->start_ns, run->end_ns, false));
 	}
-	VEC_RELEASE(&lanes);
 }
 
 void tef_asyncs_push(struct tef *t)

@@ -19,6 +19,8 @@
 #include <immintrin.h>
 #endif
 
+#include "profrig/base/digits.h"
+
 #define TEXT_MAX 64 /* of a step */
 #define NEXT_MAX 16
 /* of these are not for categories */
@@ -362,20 +364,10 @@ FAST_INLINE uint32_t not_digits(const char *p)
 }
 
 /* The n <= 16 digits before p; 16 bytes before it can be read. */
-FAST_INLINE uint64_t digits_value(const char *p, unsigned int n)
+FAST_INLINE uint64_t known_digits(const char *p, unsigned int n)
 {
-	static const uint8_t low[32] = { [16 ... 31] = 0xff };
-	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p - 16));
-	uint64_t two;
-
-	v = _mm_and_si128(_mm_sub_epi8(v, _mm_set1_epi8('0')),
-			  _mm_loadu_si128((const __m128i *)(const void *)(low + n)));
-	v = _mm_maddubs_epi16(v, _mm_set1_epi16(1 << 8 | 10));
-	v = _mm_madd_epi16(v, _mm_set1_epi32(1 << 16 | 100));
-	v = _mm_packus_epi32(v, v);
-	v = _mm_madd_epi16(v, _mm_set1_epi32(1 << 16 | 10000));
-	two = (uint64_t)_mm_cvtsi128_si64(v);
-	return (two & UINT32_MAX) * 100000000 + (two >> 32);
+	return (uint64_t)digits_join(
+		_mm_maddubs_epi16(digits_load(p, n), _mm_set1_epi16(1 << 8 | 10)));
 }
 
 /* A number ends here: what follows could not be part of it. */
@@ -407,7 +399,7 @@ FAST_INLINE const char *us_take(const char *p, const char *end, int64_t add_ns, 
 	if (n > 0 && n <= 16 && p[n] == '.')
 		all = (unsigned int)_tzcnt_u32(_blsr_u32(stop));
 	if (n > 0 && n <= 16 && (all == n || all == n + 4) && word_ends(p + all, end)) {
-		ns = digits_value(p + n, n) * 1000 + (all > n ? digits_value(p + all, 3) : 0);
+		ns = known_digits(p + n, n) * 1000 + (all > n ? known_digits(p + all, 3) : 0);
 		if (add_ns < TEF_TIME_MAX && ns <= (uint64_t)(TEF_TIME_MAX - add_ns)) {
 			*ret = (struct tef_us){ .ns = (int64_t)ns, .known = 1 };
 			return p + all;
@@ -424,7 +416,7 @@ FAST_INLINE const char *number_take(const char *p, const char *end, uint64_t *re
 
 	if (n == 0 || n > 16 || !word_ends(p + n, end))
 		return NULL;
-	*ret = digits_value(p + n, n);
+	*ret = known_digits(p + n, n);
 	return p + n;
 }
 

@@ -69,7 +69,7 @@ bool tef_id_number(const struct tef_id *id, int64_t *ret)
 	return id->type == TEF_ID_NUMBER;
 }
 
-struct json_text tef_id_word(const struct tef_id *id)
+static struct json_text tef_id_word(const struct tef_id *id)
 {
 	return id->type == TEF_ID_WORD ? (struct json_text){ .p = id->p, .n = id->n }
 				       : (struct json_text){ .p = NULL };

@@ -19,7 +19,7 @@ static size_t fitting(const struct otf2_out *o, const char *text, size_t n)
 	return n;
 }
 
-uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n)
+static uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n)
 {
 	size_t fits = fitting(o, text, n);
 	CLEANUP(xfreep) char *cut = fits < n ? xstrndup(text, fits) : NULL;

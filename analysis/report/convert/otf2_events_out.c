@@ -1,10 +1,10 @@
-#include "lanes.h"
 #include "otf2_out.h"
 
 #include <math.h>
 
 #include "profrig/base/sort.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/lanes.h"
 
 /* ---- ends of links, by span ---- */
 

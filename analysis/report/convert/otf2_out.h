@@ -124,7 +124,6 @@ static inline bool otf2_out_recorded_here(const struct series *se)
 
 /* References. The definition of a string or region is written when it is first asked for. */
 uint32_t otf2_out_string(struct otf2_out *o, str_id id);
-uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n); /* always a new one */
 uint32_t otf2_out_puts(struct otf2_out *o, const char *text);
 uint32_t otf2_out_region(struct otf2_out *o, uint64_t span);
 

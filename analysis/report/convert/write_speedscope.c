@@ -6,7 +6,6 @@
  * file.
  */
 #include "converters_private.h"
-#include "lanes.h"
 #include "own_text.h"
 #include "text_out.h"
 
@@ -20,6 +19,7 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/lanes.h"
 
 struct speed_writer {
 	const struct model *m;

@@ -23,7 +23,6 @@
  * JSON where it came from).
  */
 #include "converters_private.h"
-#include "lanes.h"
 #include "tef_out.h"
 
 #include <inttypes.h>
@@ -36,6 +35,7 @@
 #include "profrig/base/progress.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
+#include "profrig/model/lanes.h"
 #include "profrig/model/replay.h"
 
 #define PROGRESS_EVENTS 65536

@@ -14,7 +14,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
-#define NS_PER_US INT64_C(1000)
 
 struct clock_anchor {
 	int64_t monotonic_ns;
@@ -34,7 +33,6 @@ struct clock_origin {
 
 int64_t clock_monotonic_ns(void);
 int64_t clock_realtime_ns(void);
-int64_t clock_boottime_ns(void);
 int64_t clock_thread_cpu_ns(void);
 struct clock_anchor clock_anchor_now(void);
 /* Sleeps until CLOCK_MONOTONIC reaches t_ns (returns at once when past). */

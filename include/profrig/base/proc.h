@@ -61,6 +61,5 @@ int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *o
 bool proc_may_trace(void);
 /* "SIGKILL" for 9; NULL when unknown. */
 const char *proc_signal_name(int sig);
-int proc_signal_number(const char *name); /* "SIGTERM", "term", "15"; 0 when unknown */
 
 #endif

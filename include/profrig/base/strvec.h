@@ -30,7 +30,6 @@ const char *strvec_pushf(struct strvec *sv, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void strvec_pushv(struct strvec *sv, char *const *v); /* v NULL-terminated, copied */
 void strvec_pushl(struct strvec *sv, ...) __attribute__((sentinel));
-void strvec_insert(struct strvec *sv, size_t at, const char *s);
 void strvec_remove(struct strvec *sv, size_t at);
 bool strvec_has(const struct strvec *sv, const char *s);
 void strvec_sort(struct strvec *sv); /* byte order */

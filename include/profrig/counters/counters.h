@@ -211,10 +211,4 @@ struct counter_scan counter_scan(const struct model *m, series_id s, const struc
 /* Names of set flags joined by '|', "" for none; buf holds at least 128. Returns buf. */
 char *counter_flags(unsigned flags, char *buf);
 
-/*
- * Device id from a free text such as "HIP[1:0]", "gpu3", "device=2", "CUDA Context 0": writes
- * "gpuN" and returns true.
- */
-bool counter_device_from_name(const char *name, char *buf, size_t n);
-
 #endif

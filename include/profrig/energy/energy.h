@@ -211,45 +211,4 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 bool energy_track_takes_part(const struct model *m, const struct energy_opts *o, series_id s,
 			     const char *device, enum energy_view view, track_id t);
 
-/*
- * Energies of single spans of a finished model, for callers that need them by span: values per span
- * index; spans that do not take part, and instants, hold NaN.
- */
-struct energy_piece {
-	double exclusive_j; /* of the part of a span that outlives its parent (model.pieces) */
-	int64_t exclusive_ns;
-};
-
-struct energy_result {
-	series_id series;
-	enum energy_view view;
-	char device[64];
-	double total_j, attributed_j, unattributed_j, error_rel;
-	double dead_j;
-	int64_t unattributed_ns;
-	int64_t median_period_ns;
-	unsigned flags;
-	/* per span index of the model (length spans.nr); NULL when no span takes part */
-	double *inclusive_j, *exclusive_j;
-	int64_t *exclusive_ns;
-	uint8_t *marks; /* of the samples that the whole span touches, and SPAN_OUTSIDE */
-	/*
-	 * Of each span's time, what no earlier call of its name on its track had open: its part of
-	 * an inclusive sum that counts recursion once. NULL when there are no pieces: then it is
-	 * inclusive_j for the outermost call of a name and 0 for the others.
-	 */
-	double *new_j;
-	struct energy_piece *pieces; /* by index of model.pieces; NULL when there are none */
-};
-
-void energy_result_release(struct energy_result *r);
-
-/*
- * The oracle: one global sweep over all boundaries (O(n · open spans)), written to be checked by
- * reading; tests compare runs with it on random models. Returns 0; 1 when no span takes part or the
- * series is too short (all is unattributed, arrays NULL); -EINVAL for a series of unknown kind.
- */
-int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
-			   const struct energy_opts *o, struct energy_result *ret, struct err *err);
-
 #endif

@@ -103,8 +103,6 @@ void profile_give_up(struct profile *p, const char *why);
 void profile_free(struct profile *p); /* NULL is fine */
 void profile_freep(struct profile **p);
 void profile_finish(struct profile *p);
-/* NULL for a track that was no source's; also while rounds are handed out. */
-const struct profile_track *profile_track_of(const struct profile *p, track_id track);
 
 /*
  * The sink that --sink auto takes for a trace of so many records on a machine with so much memory:

@@ -218,10 +218,4 @@ void sampling_free(struct sampling *sp);
 int sampler_compat_write(const char *samples, const char *dir, struct strvec *written,
 			 struct err *err);
 
-/*
- * Host pids of a container's (or host run's) agent: the process whose command line is
- * "…/profrig-init --run <run id>". 0 when absent. Reads /proc.
- */
-pid_t sampler_find_agent(const char *run_id);
-
 #endif

@@ -91,7 +91,6 @@ const char *topology_why_name(enum topology_why why); /* "visible_devices" */
 
 struct topology *topology_new(void);
 void topology_free(struct topology *tp); /* NULL is fine */
-void topology_freep(struct topology **tp);
 void topology_add_rule(struct topology *tp, struct topology_rule *take);
 void topology_add_counter(struct topology *tp, struct topology_counter *take);
 void topology_add_env(struct topology *tp, const struct topology_env *env);

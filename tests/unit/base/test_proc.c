@@ -591,28 +591,6 @@ static void test_no_leaks(void **state UNUSED)
 
 static void test_names(void **state UNUSED)
 {
-	static const struct {
-		const char *name;
-		int sig;
-	} rows[] = {
-		{ "SIGKILL", SIGKILL },
-		{ "KILL", SIGKILL },
-		{ "sigterm", SIGTERM },
-		{ "int", SIGINT },
-		{ "9", 9 },
-		{ "64", 64 },
-		{ "65", 0 },
-		{ "0", 0 },
-		{ "-9", 0 },
-		{ "", 0 },
-		{ "SIG", 0 },
-		{ "SIGSIGKILL", 0 },
-		{ "NOPE", 0 },
-		{ "99999999999", 0 },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_int_equal(proc_signal_number(rows[i].name), rows[i].sig);
 	assert_string_equal(proc_signal_name(SIGKILL), "SIGKILL");
 	assert_string_equal(proc_signal_name(SIGSYS), "SIGSYS");
 	assert_null(proc_signal_name(0));
@@ -620,7 +598,7 @@ static void test_names(void **state UNUSED)
 	assert_null(proc_signal_name(64));
 	assert_null(proc_signal_name(1000000));
 	for (int sig = 1; sig < 32; sig++)
-		assert_int_equal(proc_signal_number(proc_signal_name(sig)), sig);
+		assert_memory_equal(proc_signal_name(sig), "SIG", 3);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #ifndef ENERGY_SPANS_H
 #define ENERGY_SPANS_H
 
+#include "energy_result.h"
 #include "model_lanes.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Attribution of random traces against the oracle, one global sweep (invariants 1, 2, 6 and 7). */
 #include "energy_random.h"
 #include "energy_rows.h"
+#include "energy_sweep.h"
 
 #include "profrig/base/sum.h"
 

@@ -1,6 +1,7 @@
 /* A model cut to windows: known answers, and the laws on random traces: attribution in a window is
  * that of the oracle, conserves energy, and parts side by side add up to the whole. */
 #include "energy_random.h"
+#include "energy_sweep.h"
 #include "model_support.h"
 
 #define CASES 300

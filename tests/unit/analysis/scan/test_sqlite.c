@@ -7,9 +7,14 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+static void db_closep(struct sqlite_db **db)
+{
+	sqlite_db_close(*db);
+}
+
 static int64_t count_of(const char *path, const char *table, struct err *err)
 {
-	CLEANUP(sqlite_db_closep) struct sqlite_db *db = NULL;
+	CLEANUP(db_closep) struct sqlite_db *db = NULL;
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
 	int r = sqlite_db_open(path, &db, err);
 
@@ -244,7 +249,7 @@ static void values(void **state)
 		CLEANUP(xfreep)
 		char *sql = xasprintf("CREATE TABLE t(x); INSERT INTO t VALUES (%s)", cases[i].sql);
 		CLEANUP(xfreep) char *path = db_make(dir, "v.db", SQL(sql));
-		CLEANUP(sqlite_db_closep) struct sqlite_db *db = NULL;
+		CLEANUP(db_closep) struct sqlite_db *db = NULL;
 		static const struct sqlite_column cols[] = { { "y|x", false }, { "z", true } };
 		struct sqlite_rows q;
 		int64_t v;
@@ -279,7 +284,7 @@ static void names(void **state)
 				 "INSERT INTO \"a\"\"b; DROP TABLE x\" VALUES (4)",
 				 "CREATE TABLE x(x)", "CREATE TABLE u_1(x); CREATE TABLE u_2(x)",
 				 "CREATE VIEW v AS SELECT * FROM x"));
-	CLEANUP(sqlite_db_closep) struct sqlite_db *db = NULL;
+	CLEANUP(db_closep) struct sqlite_db *db = NULL;
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
 	CLEANUP(strvec_release) struct strvec list = STRVEC_INIT;
 	struct err e = ERR_INIT;

@@ -439,7 +439,7 @@ static void test_path_bytes(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(cct_release) struct cct c = CCT_INIT;
 
-		cct_build_limited(m, CCT_MAX_DEPTH, cases[i].bytes, &c);
+		cct_build_limited(m, CCT_MAX_DEPTH, cases[i].bytes, false, &c);
 		if (c.nr != cases[i].nodes)
 			ROW_FAIL(i, "%zu nodes", c.nr);
 		assert_int_equal(c.nodes[c.nr - 1].collapsed, i >= 2);

@@ -12,6 +12,11 @@
 #define JOULES(device) "A2rocm_smi:::energy_count:device=" #device
 
 /* main over 10 s on the thread, a kernel from 1 to 9 s on a context of its own. */
+static void tp_freep(struct topology **tp)
+{
+	topology_free(*tp);
+}
+
 static void rank(struct otf2_gen *g, uint32_t group, uint32_t context, uint32_t node,
 		 uint64_t thread)
 {
@@ -97,7 +102,7 @@ static void test_contexts(void **state)
 {
 	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, false);
-	CLEANUP(topology_freep) struct topology *tp = topology_new();
+	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
 	topology_resolve(tp, m);
 	assert_shares(m, tp, JOULES(0), (const double[]){ 1000, 0, 0 }, 3);
@@ -112,7 +117,7 @@ static void test_a_process_without_contexts(void **state)
 {
 	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, true);
-	CLEANUP(topology_freep) struct topology *tp = topology_new();
+	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
 	topology_resolve(tp, m);
 	assert_shares(m, tp, JOULES(0), (const double[]){ 250, 250, 250, 250 }, 4);

@@ -450,40 +450,15 @@ static void procfs_wide(void **state)
 	source_close(&s);
 }
 
-static void finds_agent(void **state)
-{
-	struct proc_opts o = PROC_OPTS_INIT;
-	CLEANUP(xfreep) char *dir = test_dir();
-	CLEANUP(xfreep) char *agent = fs_join(dir, "profrig-init");
-	CLEANUP(xfreep) char *self = fs_self_dir();
-	CLEANUP(xfreep) char *target = fs_join(self, "test_sampler_procfs");
-	struct proc_exit how;
-	pid_t pid;
-
-	(void)state;
-	/* this program under that name: see main */
-	assert_int_equal(symlink(target, agent), 0);
-	o.argv = ARGV(agent, "--run", "20260101T000000Z-sampler-test");
-	assert_int_equal(sampler_find_agent("20260101T000000Z-sampler-test"), 0);
-	assert_int_equal(proc_spawn(&o, &pid, NULL), 0);
-	assert_int_equal(sampler_find_agent("20260101T000000Z-sampler-test"), pid);
-	assert_int_equal(sampler_find_agent("20260101T000000Z-sampler-tes"), 0);
-	kill(pid, SIGKILL);
-	proc_wait(pid, -1, &how, NULL);
-	fs_remove_tree(dir, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(procfs_cpu),         cmocka_unit_test(procfs_begin_and_end),
 		cmocka_unit_test(procfs_memory),      cmocka_unit_test(procfs_tree),
 		cmocka_unit_test(procfs_short_lived), cmocka_unit_test(procfs_ending),
-		cmocka_unit_test(procfs_wide),        cmocka_unit_test(finds_agent),
+		cmocka_unit_test(procfs_wide),
 	};
 
-	if (strcmp(fs_base(argv[0]), "profrig-init") == 0)
-		return pause();
 	if (argc > 1)
 		return play(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);

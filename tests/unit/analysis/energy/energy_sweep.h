@@ -1,16 +1,20 @@
-#include "attribution_private.h"
+/*
+ * energy_sweep: the oracle of attribution. One sweep over all boundaries of all tracks and samples,
+ * with a list of everything that is open (O(n · open spans)). It is written to be checked by
+ * reading, not to be fast, and shares no code with runs except the curve.
+ */
+#ifndef ENERGY_SWEEP_H
+#define ENERGY_SWEEP_H
 
+#include "attribution_private.h"
+#include "energy_result.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profrig/base/sort.h"
 #include "profrig/topology/topology.h"
-
-/*
- * The oracle: one sweep over all boundaries of all tracks and samples, with a list of everything
- * that is open. Written to be checked by reading, not to be fast; it shares no code with the
- * per-lane readers except the curve.
- */
 
 struct attribution {
 	const struct model *m;
@@ -291,8 +295,13 @@ static void close_result(struct attribution *a)
 	r->error_rel = r->total_j == 0 ? 0 : fabs(error / r->total_j);
 }
 
-int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
-			   const struct energy_opts *o, struct energy_result *ret, struct err *err)
+/*
+ * Returns 0; 1 when no span takes part or the series is too short (all is unattributed, arrays
+ * NULL); -EINVAL for a series of unknown kind.
+ */
+static int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view view,
+				  const struct energy_opts *o, struct energy_result *ret,
+				  struct err *err)
 {
 	struct counter_info ci = counter_info(m, s);
 	CLEANUP(curve_release) struct curve c = { 0 };
@@ -314,3 +323,5 @@ int energy_attribute_sweep(const struct model *m, series_id s, enum energy_view 
 	close_result(&a);
 	return taken ? 0 : 1;
 }
+
+#endif

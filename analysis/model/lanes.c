@@ -1,8 +1,8 @@
-#include "lanes.h"
+#include "profrig/model/lanes.h"
 
 #include "profrig/base/xalloc.h"
 
-/* No span ends there: times of a model are far below (sink.h). */
+/* No span ends there: times that a reader hands over may be anything and are cut below it. */
 #define FREE INT64_MAX
 
 struct lane {
@@ -98,11 +98,12 @@ static struct lanes_track *track_of(struct lanes *l, track_id track)
 uint32_t lanes_put(struct lanes *l, track_id track, int64_t start_ns, int64_t end_ns, bool nests)
 {
 	struct lanes_track *t = track_of(l, track);
+	int64_t end = end_ns < FREE ? end_ns : FREE - 1;
 	uint32_t lane;
 
-	ended_pop(t, start_ns);
-	lane = first_with_room(t, nests ? end_ns : FREE);
-	VEC_PUSH(&t->lanes[lane].ends, end_ns);
+	ended_pop(t, start_ns < FREE ? start_ns : FREE - 1);
+	lane = first_with_room(t, nests ? end : FREE);
+	VEC_PUSH(&t->lanes[lane].ends, end);
 	lane_changed(t, lane);
 	if (lane >= t->nr)
 		t->nr = lane + 1;

@@ -1,23 +1,25 @@
 /*
- * lanes: formats whose lines hold only spans that nest (OTF2, Trace Event Format, speedscope) get
- * what overlaps on one track of a model as several lines of it, called lanes here. Lane 0 is the
- * track itself; there are no more of them than spans that are open at one time.
+ * lanes: spans that overlap on one track, laid into as few lanes as hold them. Formats whose lines
+ * hold only spans that nest (OTF2, Trace Event Format, speedscope) get the lanes of a track as
+ * several lines; readers make several tracks of spans that no thread executes. Lane 0 is the track
+ * itself. There are no more lanes than spans that are open at one time.
  *
  *	struct lanes l = LANES_INIT;
  *	for (uint64_t i = t->first_span; i < t->first_span + t->spans; i++)
  *		lane = lanes_put(&l, c->track[i], c->start_ns[i], c->end_ns[i], nests);
  *	lanes_release(&l);
  *
- * The spans of a track come in the order of the model's columns: by start, of equal starts the
- * longer first. Each goes to the first lane that has room for it. Room is, where the span may nest,
- * an open span that ends no earlier than it does, or none open at all; where it may not, none open.
- * A span is not open any more where it ends: what starts there is its sibling, also what has no
- * length. Spans with equal starts and ends that nest share a lane, in their order.
+ * The spans of a track come in the order of the model's columns: by start; where they nest, of
+ * equal starts the longer first. Each goes to the first lane that has room for it. Room is, where
+ * the span may nest, an open span that ends no earlier than it does, or none open at all; where it
+ * may not, none open. A span is not open any more where it ends: what starts there is its sibling,
+ * also what has no length. Spans with equal starts and ends that nest share a lane, in their order.
+ * A caller that has one track at a time calls it 0 and releases the lanes before the next.
  *
  * Cost: the logarithm of the number of lanes per span. Memory: the spans that are open.
  */
-#ifndef REPORT_LANES_H
-#define REPORT_LANES_H
+#ifndef PROFRIG_LANES_H
+#define PROFRIG_LANES_H
 
 #include <stdbool.h>
 

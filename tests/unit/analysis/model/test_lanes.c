@@ -1,6 +1,7 @@
 /* Spans that overlap on one track, laid into lanes in which they nest. */
-#include "lanes.h"
 #include "test.h"
+
+#include "profrig/model/lanes.h"
 
 struct interval {
 	int64_t start, end;
@@ -83,6 +84,30 @@ static void instants_take_no_room(void **state UNUSED)
 	assert_int_equal(put(&l, 10, 12, false), 0);
 }
 
+/* Times of a file may be anything. */
+static void outermost_times(void **state UNUSED)
+{
+	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+	assert_int_equal(put(&l, INT64_MIN, INT64_MAX, false), 0);
+	assert_int_equal(put(&l, 0, INT64_MAX, false), 1);
+	assert_int_equal(put(&l, 1, 0, false), 2); /* ends before it begins */
+	assert_int_equal(put(&l, 2, 3, false), 2);
+	assert_int_equal(put(&l, INT64_MAX, INT64_MAX, false), 0);
+	assert_int_equal(put(&l, INT64_MAX, INT64_MAX, true), 0);
+}
+
+static void a_released_one_begins_anew(void **state UNUSED)
+{
+	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
+
+	assert_int_equal(lanes_put(&l, 0, 0, 9, false), 0);
+	assert_int_equal(lanes_put(&l, 0, 1, 9, false), 1);
+	lanes_release(&l);
+	assert_int_equal(lanes_count(&l, 0), 0);
+	assert_int_equal(lanes_put(&l, 0, 0, 9, false), 0);
+}
+
 static void many_at_once(void **state UNUSED)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
@@ -145,8 +170,12 @@ static void first_lane_with_room(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_cases),           cmocka_unit_test(tracks_are_apart),
-		cmocka_unit_test(instants_take_no_room), cmocka_unit_test(many_at_once),
+		cmocka_unit_test(known_cases),
+		cmocka_unit_test(tracks_are_apart),
+		cmocka_unit_test(instants_take_no_room),
+		cmocka_unit_test(outermost_times),
+		cmocka_unit_test(a_released_one_begins_anew),
+		cmocka_unit_test(many_at_once),
 		cmocka_unit_test(first_lane_with_room),
 	};
 
