@@ -3,25 +3,20 @@
  * single files. Whatever cannot be read stands in the model as an input that is partial, with the
  * reason, so that a report made from the rest says what it lacks.
  */
-#include "cli.h"
-#include "editions.h"
+#include "format_duplicates.h"
+#include "session_private.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
-#include "profrig/base/progress.h"
 #include "profrig/base/u64map.h"
 #include "profrig/base/workers.h"
 #include "profrig/model/timebase.h"
 #include "profrig/model/warnings.h"
-#include "profrig/readers/reader.h"
 
 /* Something that was read, told apart by what it is on disk. */
 struct place {
@@ -32,32 +27,19 @@ struct place {
 };
 
 struct reading {
-	const struct analyze_options *o;
-	struct model *m;
+	struct session *s;
+	struct model *m; /* of s */
 	struct workers *workers;
 	struct timebase tb;
 	VEC(struct place) places;
 	struct u64map by_place, by_parent; /* → places */
-	struct editions editions;
+	struct format_duplicates duplicates;
 	uint64_t readable, partial, unreadable, repeated;
 };
 
-int parse_reader(const struct command *c, const char *text, struct analyze_options *ret)
+bool run_dir_held(const char *path)
 {
-	struct err err = ERR_INIT;
-
-	if (text && reader_parse(text, &ret->reader, &ret->dialect, &err) < 0)
-		return cli_usage(c, "--reader: %s", err.msg);
-	return -1;
-}
-
-int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
-		   struct err *err)
-{
-	if (!o->reader || fs_is_dir(path))
-		return reader_detect(path, ret, err);
-	*ret = o->reader;
-	return 0;
+	return rundir_is(path) && (door_holds(path) || door_hold(path, NULL) == 0);
 }
 
 /* Keeps in the model what could not be read. began: the reader had made an input of it. */
@@ -67,7 +49,7 @@ static void unreadable(struct reading *rd, const char *path, const struct reader
 	struct sink *s = model_sink(rd->m);
 	input_id id = began;
 
-	log_error("%s", why);
+	session_note(rd->s->o, rd->s->out, SESSION_UNREADABLE, "%s", why);
 	rd->unreadable++;
 	if (began >= rd->m->inputs.nr) {
 		id = s->ops->input(s, path, reader ? reader->name : "");
@@ -152,7 +134,8 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 		return false;
 	}
 	model_warn(rd->m, UINT32_MAX, W_DUPLICATE_INPUT, 1, "%s was read already", path);
-	log_warn("%s was read already; it counts once", path);
+	session_note(rd->s->o, rd->s->out, SESSION_REPEATED, "%s was read already; it counts once",
+		     path);
 	rd->repeated++;
 	return true;
 }
@@ -160,12 +143,12 @@ static bool read_before(struct reading *rd, const char *path, const struct reade
 /* What it holds is read from another file. */
 static bool is_left_out(struct reading *rd, const char *path)
 {
-	const char *code, *why = editions_why(&rd->editions, path, &code);
+	const char *code, *why = format_duplicates_why(&rd->duplicates, path, &code);
 
 	if (!why)
 		return false;
 	model_warn(rd->m, UINT32_MAX, code, 1, "%s", why);
-	log_warn("%s", why);
+	session_note(rd->s->o, rd->s->out, SESSION_LEFT_OUT, "%s", why);
 	rd->repeated++;
 	return true;
 }
@@ -173,15 +156,15 @@ static bool is_left_out(struct reading *rd, const char *path)
 static void read_with(struct reading *rd, const char *path, const struct reader *reader)
 {
 	struct err err = ERR_INIT;
-	struct read_opts ro = { .keep_args = rd->o->keep_args,
+	struct read_opts ro = { .keep_args = rd->s->o->keep_args,
 				.workers = rd->workers,
-				.dialect = reader == rd->o->reader ? rd->o->dialect : NULL };
+				.dialect = reader == rd->s->o->reader ? rd->s->o->dialect : NULL };
 	input_id began = (input_id)rd->m->inputs.nr;
 	int r;
 
 	if (is_left_out(rd, path) || read_before(rd, path, reader))
 		return;
-	progress_phase("read %s", fs_base(path));
+	session_phase(rd->s->o, SESSION_READ, fs_base(path));
 	r = reader_read(reader, path, model_sink(rd->m), &ro, &err);
 	if (r < 0) {
 		unreadable(rd, path, reader, began, err.msg);
@@ -198,7 +181,7 @@ static void read_one(struct reading *rd, const char *path)
 	struct err err = ERR_INIT;
 	const struct reader *reader;
 
-	if (analyze_detect(rd->o, path, &reader, &err) < 0)
+	if (session_detect(rd->s->o, path, &reader, &err) < 0)
 		unreadable(rd, path, NULL, (input_id)rd->m->inputs.nr, err.msg);
 	else
 		read_with(rd, path, reader);
@@ -221,9 +204,9 @@ static bool is_output(const struct reading *rd, const char *path)
 	static const char *const written[] = { "analysis.json", "report.json", "report.html",
 					       "tables/",       "folded/",     "each/" };
 	CLEANUP(xfreep) char *whole = fs_abs(path);
-	size_t n = rd->o->output ? strlen(rd->o->output) : 0;
+	size_t n = rd->s->output ? strlen(rd->s->output) : 0;
 
-	if (!n || strncmp(whole, rd->o->output, n) != 0 || whole[n] != '/')
+	if (!n || strncmp(whole, rd->s->output, n) != 0 || whole[n] != '/')
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(written); i++) {
 		size_t k = strlen(written[i]);
@@ -236,13 +219,13 @@ static bool is_output(const struct reading *rd, const char *path)
 }
 
 /* What is in a folder and no trace. */
-struct strangers {
+struct unrecognised {
 	size_t nr;
 	char *first;
 };
 
 static void folder_file(struct reading *rd, const char *path, const struct reader *whole,
-			struct strangers *others)
+			struct unrecognised *others)
 {
 	struct err err = ERR_INIT;
 	const struct reader *reader;
@@ -261,7 +244,7 @@ static void folder_file(struct reading *rd, const char *path, const struct reade
 static void folder_files(struct reading *rd, const char *dir, const struct strvec *files,
 			 const struct reader *whole)
 {
-	struct strangers others = { 0, NULL };
+	struct unrecognised others = { 0, NULL };
 
 	for (size_t i = 0; i < files->nr; i++) {
 		const char *rel = files->v[i];
@@ -288,9 +271,10 @@ static void read_folder(struct reading *rd, const char *dir)
 	uint64_t before = rd->readable + rd->unreadable + rd->repeated;
 	struct err err = ERR_INIT;
 
-	if (reader_detect(dir, &whole, NULL) == 0 && editions_hides(&rd->editions, dir, whole))
+	if (reader_detect(dir, &whole, NULL) == 0 &&
+	    format_duplicates_hide(&rd->duplicates, dir, whole))
 		whole = NULL;
-	if (whole && !rd->o->counters_first)
+	if (whole && !rd->s->profile)
 		read_with(rd, dir, whole);
 	if (fs_glob_all(dir, "**", &files, &lost, &err) < 0) {
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, err.msg);
@@ -299,7 +283,7 @@ static void read_folder(struct reading *rd, const char *dir)
 	for (size_t i = 0; i < lost.nr; i++)
 		unreadable(rd, dir, NULL, (input_id)rd->m->inputs.nr, lost.v[i]);
 	folder_files(rd, dir, &files, whole);
-	if (whole && rd->o->counters_first)
+	if (whole && rd->s->profile)
 		read_with(rd, dir, whole);
 	if (rd->readable + rd->unreadable + rd->repeated == before) {
 		err_set(&err, ENOENT,
@@ -329,7 +313,7 @@ static void add_env(struct reading *rd, const struct rundir *run, input_id first
 				  .ordinal = v->ordinal };
 
 	if (v->gpus || v->rocr || v->hip || v->cuda || v->ordinal)
-		topology_add_env(rd->o->topology, &e);
+		topology_add_env(rd->s->o->topology, &e);
 }
 
 /* Moments of the run as instants of a track, and for those who want them as a table. */
@@ -428,8 +412,9 @@ static void run_kept(struct reading *rd, const struct rundir *run, input_id firs
 	add_env(rd, run, first, (input_id)rd->m->inputs.nr);
 }
 
-static void read_run(struct reading *rd, const char *dir, struct analysis_opts *ao)
+static void read_run(struct reading *rd, const char *dir)
 {
+	struct analysis_opts *ao = &rd->s->ao;
 	input_id first = (input_id)rd->m->inputs.nr;
 	struct rundir run;
 	struct err err = ERR_INIT;
@@ -446,7 +431,7 @@ static void read_run(struct reading *rd, const char *dir, struct analysis_opts *
 	rd->tb.workload_end_ns = run.workload_end_ns;
 	model_set_timebase(rd->m, rd->tb.anchors.nr ? &rd->tb : NULL);
 	model_set_default_host(rd->m, run.host, run.container);
-	if (rd->o->counters_first)
+	if (rd->s->profile)
 		run_streamed(rd, &run, first);
 	else
 		run_kept(rd, &run, first);
@@ -494,9 +479,9 @@ static size_t runs_in(const char *dir, char **ret)
 
 /*
  * Runs have clocks and threads of their own, so what several of them recorded is not one trace; as
- * one their times would be added up. Returns false after saying so.
+ * one their times would be added up.
  */
-static bool one_run_at_most(const struct strvec *inputs)
+static int one_run_at_most(const struct strvec *inputs, struct err *err)
 {
 	const char *run = NULL;
 
@@ -506,22 +491,21 @@ static bool one_run_at_most(const struct strvec *inputs)
 		if (!run_dir_held(inputs->v[i])) {
 			if (runs_in(inputs->v[i], &inside) == 0)
 				continue;
-			log_error("%s holds run directories; name those that are meant, such as %s",
-				  inputs->v[i], inside);
-			return false;
+			return err_set(err, EINVAL,
+				       "%s holds run directories; name those that are meant, such "
+				       "as %s",
+				       inputs->v[i], inside);
 		}
-		if (run && !same_file(run, inputs->v[i])) {
-			log_error("%s and %s are two runs; one run is analysed at a time", run,
-				  inputs->v[i]);
-			return false;
-		}
+		if (run && !same_file(run, inputs->v[i]))
+			return err_set(err, EINVAL,
+				       "%s and %s are two runs; one run is analysed at a time", run,
+				       inputs->v[i]);
 		run = inputs->v[i];
 	}
-	return true;
+	return 0;
 }
 
-static void read_input(struct reading *rd, const char *path, struct analysis_opts *ao,
-		       char **ret_run_dir)
+static void read_input(struct reading *rd, const char *path)
 {
 	struct err err = ERR_INIT;
 
@@ -531,9 +515,9 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	} else if (run_dir_held(path)) {
 		if (read_before(rd, path, NULL))
 			return;
-		read_run(rd, path, ao);
-		if (ret_run_dir && !*ret_run_dir)
-			*ret_run_dir = fs_abs(path);
+		read_run(rd, path);
+		if (!rd->s->run_dir)
+			rd->s->run_dir = fs_abs(path);
 	} else if (fs_is_dir(path)) {
 		read_folder(rd, path);
 	} else {
@@ -541,26 +525,25 @@ static void read_input(struct reading *rd, const char *path, struct analysis_opt
 	}
 }
 
-static bool is_counters(const struct analyze_options *o, const char *path)
+static bool is_counters(const struct session_opts *o, const char *path)
 {
 	const struct reader *reader;
 
-	return !fs_is_dir(path) && analyze_detect(o, path, &reader, NULL) == 0 &&
+	return !fs_is_dir(path) && session_detect(o, path, &reader, NULL) == 0 &&
 	       reader->counters_only;
 }
 
-static void read_inputs(struct reading *rd, const struct strvec *inputs, struct analysis_opts *ao,
-			char **ret_run_dir)
+static void read_inputs(struct reading *rd, const struct strvec *inputs)
 {
-	bool sorted = rd->o->counters_first;
+	bool sorted = rd->s->profile != NULL;
 
 	for (size_t i = 0; sorted && i < inputs->nr; i++) {
-		if (is_counters(rd->o, inputs->v[i]))
-			read_input(rd, inputs->v[i], ao, ret_run_dir);
+		if (is_counters(rd->s->o, inputs->v[i]))
+			read_input(rd, inputs->v[i]);
 	}
 	for (size_t i = 0; i < inputs->nr; i++) {
-		if (!sorted || !is_counters(rd->o, inputs->v[i]))
-			read_input(rd, inputs->v[i], ao, ret_run_dir);
+		if (!sorted || !is_counters(rd->s->o, inputs->v[i]))
+			read_input(rd, inputs->v[i]);
 	}
 }
 
@@ -591,7 +574,7 @@ static void add_folder_files(struct strvec *files, const struct reading *rd, con
 	}
 }
 
-static void find_editions(struct reading *rd, const struct strvec *inputs)
+static void find_duplicates(struct reading *rd, const struct strvec *inputs)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 
@@ -603,62 +586,52 @@ static void find_editions(struct reading *rd, const struct strvec *inputs)
 		else
 			strvec_push(&files, inputs->v[i]);
 	}
-	editions_gather(&rd->editions, &files);
-	editions_decide(&rd->editions);
-}
-
-/* -v: what was read, and every kind of warning. */
-static void say_read(const struct model *m)
-{
-	for (size_t i = 0; i < m->inputs.nr; i++) {
-		const struct input *in = &m->inputs.v[i];
-
-		log_info("%s: reader %s, %" PRIu64 " spans, %" PRIu64 " samples, %" PRIu64
-			 " tracks%s",
-			 in->path, in->reader, in->spans, in->samples, in->tracks,
-			 in->partial ? ", partial" : "");
-	}
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		log_info("%s, %" PRIu64 " of them, the first: %s", m->warnings.v[i].code,
-			 m->warnings.v[i].count, m->warnings.v[i].text);
+	format_duplicates_gather(&rd->duplicates, &files);
+	format_duplicates_decide(&rd->duplicates, rd->s->o);
 }
 
 /* Ranks are as many as there are processors, mostly; an archive that is streamed has its own. */
-static struct workers *reading_workers(const struct analyze_options *o)
+static struct workers *reading_workers(const struct session *s)
 {
-	if (o->counters_first || (!o->threads && !comm_alone(cli_comm)))
+	if (s->profile || (!s->o->threads && !comm_alone(s->o->comm)))
 		return workers_new(1);
-	return workers_new((unsigned)o->threads);
+	return workers_new((unsigned)s->o->threads);
 }
 
-int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times)
+static void reading_release(struct reading *rd)
 {
-	int64_t at = clock_monotonic_ns();
-	CLEANUP(workers_freep) struct workers *workers = reading_workers(o);
-	struct reading rd = { .o = o, .m = m, .workers = workers };
-	int code = EXIT_DONE;
+	model_set_workers(rd->m, NULL);
+	VEC_RELEASE(&rd->tb.anchors);
+	VEC_RELEASE(&rd->places);
+	format_duplicates_release(&rd->duplicates);
+	u64map_release(&rd->by_place);
+	u64map_release(&rd->by_parent);
+	workers_free(rd->workers);
+}
 
-	if (!one_run_at_most(inputs))
-		return EXIT_USAGE;
-	model_set_workers(m, workers);
-	find_editions(&rd, inputs);
-	read_inputs(&rd, inputs, ao, ret_run_dir);
-	if (rd.readable == 0) {
-		code = EXIT_UNREADABLE;
-	} else {
-		times->read_s = analyze_lap_s(&at);
-		model_finish(m);
-		times->model_s = analyze_lap_s(&at);
-		say_read(m);
-		if (rd.unreadable || rd.partial)
-			code = EXIT_PARTIAL;
-	}
-	model_set_workers(m, NULL);
-	VEC_RELEASE(&rd.tb.anchors);
-	VEC_RELEASE(&rd.places);
-	editions_release(&rd.editions);
-	u64map_release(&rd.by_place);
-	u64map_release(&rd.by_parent);
-	return code;
+int session_read_inputs(struct session *s, const struct strvec *inputs, struct err *err)
+{
+	CLEANUP(reading_release) struct reading rd = { .s = s, .m = s->m };
+	int64_t at = clock_monotonic_ns();
+	int r = one_run_at_most(inputs, err);
+
+	if (r < 0)
+		return session_fail(s->out, SESSION_BAD_REQUEST, r);
+	rd.workers = reading_workers(s);
+	model_set_workers(s->m, rd.workers);
+	find_duplicates(&rd, inputs);
+	read_inputs(&rd, inputs);
+	s->out->read += rd.readable;
+	s->out->partial += rd.partial;
+	if (rd.readable == 0)
+		return session_fail(s->out, SESSION_NOTHING_READ,
+				    err_set(err, ENODATA, "no input could be read"));
+	s->times.read_s = session_lap_s(&at);
+	model_finish(s->m);
+	s->times.model_s = session_lap_s(&at);
+	if (s->o->listener.have_read)
+		s->o->listener.have_read(s->o->listener.ctx, s->m);
+	if (rd.unreadable || rd.partial)
+		session_worsen(s->out, SESSION_PARTIAL);
+	return 0;
 }

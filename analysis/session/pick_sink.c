@@ -3,18 +3,16 @@
  * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing but
  * counters beside it: a profile and spans in the model would be two halves of one table.
  */
-#include "cli.h"
+#include "session_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/num.h"
-#include "profrig/profile/profile.h"
-#include "profrig/readers/reader.h"
 
 /* Of the machine, or of the control group that this process is in. 0: unknown. */
 static uint64_t memory_bytes(void)
@@ -30,6 +28,15 @@ static uint64_t memory_bytes(void)
 	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
 }
 
+int session_detect(const struct session_opts *o, const char *path, const struct reader **ret,
+		   struct err *err)
+{
+	if (!o->reader || fs_is_dir(path))
+		return reader_detect(path, ret, err);
+	*ret = o->reader;
+	return 0;
+}
+
 /* What is to be read: one archive that can be streamed, and counters. */
 struct streamable {
 	const struct reader *reader; /* of the archive */
@@ -42,7 +49,7 @@ static void streamable_release(struct streamable *s)
 }
 
 /* Why something cannot be read together with what is there, owned; NULL: it can. */
-static char *take(struct streamable *s, const char *path, const struct reader *reader)
+static char *streamable_add(struct streamable *s, const char *path, const struct reader *reader)
 {
 	if (!reader)
 		return xasprintf("%s is no archive that can be streamed", path);
@@ -60,7 +67,7 @@ static char *take(struct streamable *s, const char *path, const struct reader *r
 }
 
 /* The file beside an archive that has calls of its own, owned; NULL: there is none. */
-static char *stranger_in(const char *dir, const struct reader *whole)
+static char *other_calls_in(const char *dir, const struct reader *whole)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
 
@@ -80,20 +87,20 @@ static char *stranger_in(const char *dir, const struct reader *whole)
 	return NULL;
 }
 
-static char *take_path(struct streamable *s, const char *path, const struct analyze_options *o)
+static char *streamable_path(struct streamable *s, const char *path, const struct session_opts *o)
 {
 	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *other = NULL;
 
-	analyze_detect(o, path, &reader, NULL);
-	other = reader && reader->records && fs_is_dir(path) ? stranger_in(path, reader) : NULL;
+	session_detect(o, path, &reader, NULL);
+	other = reader && reader->records && fs_is_dir(path) ? other_calls_in(path, reader) : NULL;
 	if (other)
 		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
 				 other);
-	return take(s, path, reader);
+	return streamable_add(s, path, reader);
 }
 
-static char *take_run(struct streamable *s, const char *dir)
+static char *streamable_run(struct streamable *s, const char *dir)
 {
 	struct rundir run;
 	char *why = NULL;
@@ -101,19 +108,19 @@ static char *take_run(struct streamable *s, const char *dir)
 	if (rundir_open(dir, &run, NULL) < 0)
 		return xasprintf("%s cannot be read", dir);
 	for (size_t i = 0; !why && i < run.inputs.nr; i++)
-		why = take(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+		why = streamable_add(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
 	rundir_release(&run);
 	return why;
 }
 
-static char *why_not(const struct strvec *inputs, const struct analyze_options *o,
+static char *why_not(const struct strvec *inputs, const struct session_opts *o,
 		     struct streamable *s)
 {
 	char *why = NULL;
 
 	for (size_t i = 0; !why && i < inputs->nr; i++)
-		why = run_dir_held(inputs->v[i]) ? take_run(s, inputs->v[i])
-						 : take_path(s, inputs->v[i], o);
+		why = run_dir_held(inputs->v[i]) ? streamable_run(s, inputs->v[i])
+						 : streamable_path(s, inputs->v[i], o);
 	if (!why && !s->archive)
 		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
 	return why;
@@ -130,40 +137,40 @@ static void files_allow(void)
 	}
 }
 
-struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
-				struct lane_reader lanes)
+void session_stream(struct session *s, struct lane_reader lanes)
 {
-	struct profile_opts po = { .threads = (unsigned)o->threads,
+	struct profile_opts po = { .threads = (unsigned)s->o->threads,
 				   .lanes = lanes,
-				   .comm = cli_comm };
+				   .comm = s->o->comm };
 
 	/* ranks are as many as there are processors, mostly */
-	if (!o->threads && !comm_alone(cli_comm))
+	if (!s->o->threads && !comm_alone(s->o->comm))
 		po.threads = 1;
 	files_allow();
-	return profile_new(m, &po);
+	s->profile = profile_new(s->m, &po);
 }
 
-int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret)
+int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
+		      struct err *err)
 {
-	CLEANUP(streamable_release) struct streamable s = { NULL, NULL };
+	CLEANUP(streamable_release) struct streamable found = { NULL, NULL };
+	const struct session_opts *o = s->o;
 	CLEANUP(xfreep) char *why = NULL;
 
-	*ret = NULL;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
-				    : why_not(inputs, o, &s);
-	if (why && o->sink == SINK_PROFILE) {
-		log_error("--sink profile: %s; --sink model reads it into memory", why);
-		return EXIT_USAGE;
-	}
-	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
-		log_notice("rank 0 reads it alone: %s", why);
-	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) &&
-		    !profile_is_better(s.reader->records(s.archive), memory_bytes())))
-		return EXIT_DONE;
-	comm_begin(cli_comm, true, 0, NULL);
-	*ret = analyze_profile(o, m, lanes);
-	return EXIT_DONE;
+				    : why_not(inputs, o, &found);
+	if (why && o->sink == SINK_PROFILE)
+		return session_fail(s->out, SESSION_BAD_REQUEST,
+				    err_set(err, EINVAL,
+					    "--sink profile: %s; --sink model reads it into memory",
+					    why));
+	if (why && !comm_alone(o->comm) && fs_exists(inputs->v[0]))
+		session_note(o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", why);
+	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) &&
+		    !profile_is_better(found.reader->records(found.archive), memory_bytes())))
+		return 0;
+	comm_begin(o->comm, true, 0, NULL);
+	session_stream(s, lanes);
+	return 0;
 }

@@ -8,8 +8,8 @@
  *	NAME		of spans: from the start of the first to the end of the last; of one mark
  *			without a length: from there to the end
  */
-#ifndef PROFRIG_WINDOW_H
-#define PROFRIG_WINDOW_H
+#ifndef PROFRIG_SESSION_WINDOW_H
+#define PROFRIG_SESSION_WINDOW_H
 
 #include "profrig/base/err.h"
 #include "profrig/model/replay.h"
