@@ -243,25 +243,22 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 
 /* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
  * analysed before, unless it was. */
-static int mail(const struct command *c, const struct strvec *inputs, struct session_opts *o,
+static int mail(const struct command *c, const struct strvec *inputs, const struct strvec *formats,
 		const char *output)
 {
-	if (o->formats.nr > 1)
+	if (formats->nr > 1)
 		return cli_usage(c, "--format mail goes alone");
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(xfreep) char *done = fs_join(inputs->v[i], "analysis/analysis.json");
 		CLEANUP(xfreep) char *dir = fs_join(inputs->v[i], "analysis");
-		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT, none = STRVEC_INIT;
+		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;
 		struct report rep = REPORT_INIT;
-		struct strvec formats = o->formats;
 		int64_t began = clock_monotonic_ns();
 
 		if (!run_dir_held(inputs->v[i]) || fs_exists(done))
 			continue;
 		strvec_push(&one, inputs->v[i]);
-		o->formats = none;
-		analyze_to(&one, o, dir, &rep);
-		o->formats = formats;
+		analyze_runs(&one, dir, &rep);
 		report_release(&rep);
 		run_note_analysis(inputs->v[i], (double)(clock_monotonic_ns() - began) / 1e9, NULL);
 	}
@@ -325,7 +322,7 @@ static int report_checked(const struct command *c, const struct strvec *dirs,
 	if (code != EXIT_DONE)
 		return code;
 	if (dirs->nr && is_mail(dirs, &o->formats))
-		return mail(c, dirs, o, output);
+		return mail(c, dirs, &o->formats, output);
 	if (output)
 		return cli_usage(c, "-o goes with --format mail; other reports lie in the run");
 	if (dirs->nr != 1)

@@ -66,7 +66,7 @@ static void say_phase(void *ctx, enum session_phase phase, const char *what)
 	progress_phase("%s%s", words[phase], what);
 }
 
-/* -v: what was read, and every kind of warning. */
+/* -v: the inputs, and every kind of warning. */
 static void say_read(void *ctx, const struct model *m)
 {
 	(void)ctx;

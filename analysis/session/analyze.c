@@ -17,7 +17,7 @@
 
 /* ---- analyses ---- */
 
-/* Energy comes with its counters: what is odd or estimated about them is said there. */
+/* Energy comes with the table of counters, which flags odd and estimated ones. */
 static bool is_wanted(const struct strvec *only, const char *name)
 {
 	return !only->nr || strvec_has(only, name) ||
@@ -214,8 +214,8 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
 }
 
 /*
- * What the ranks but the first do: read along. They write nothing; one that cannot go on as the
- * others do tells them.
+ * All ranks but the first read along and write nothing. A rank that cannot go on stops the others
+ * with its reason.
  */
 static void analyze_along(struct session *s, const struct strvec *inputs)
 {
@@ -262,7 +262,7 @@ static char *stage_make(const char *final, struct err *err)
 	return stage;
 }
 
-/* Beside what is there; in its place when it is whole. */
+/* Writes beside an earlier result and replaces it once the new one is whole. */
 static int analyze_staged(const struct strvec *inputs, const struct session_opts *o,
 			  const char *final, struct session_result *ret, struct err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>, what they
- * have in common becomes the table `ensemble` in DIR, beside the table `runs`.
+ * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>; the
+ * tables `ensemble` (mean, spread, outliers of the figures they share) and `runs` lie in DIR.
  */
 #include "session_private.h"
 
@@ -47,7 +47,7 @@ static const char *text_at(const json_t *obj, const char *key)
 
 /* ---- which inputs are runs ---- */
 
-/* What an analysis of several runs left beside them, where a pattern of a shell finds it, too. */
+/* An ensemble that lies beside its runs, where a pattern of a shell matches it too. */
 static bool is_analysis(const char *dir)
 {
 	CLEANUP(xfreep) char *facts = fs_join(dir, "analysis.json");
@@ -77,7 +77,7 @@ size_t session_runs_of(const struct strvec *inputs, const struct session_opts *o
 	return ret->nr;
 }
 
-/* ---- what a run was ---- */
+/* ---- facts of a run ---- */
 
 /* An id comes out of a file; only a plain one may name a folder. */
 static bool is_plain(const char *id)
@@ -102,7 +102,7 @@ static char *name_of(const struct group *g, const char *id)
 	return xasprintf("run-%zu", g->members.nr + 1);
 }
 
-/* What was started and by which tools; the run's id, which stands in paths, left out. */
+/* The workload's words and its tools. The run's id is cut out of paths, so that runs compare. */
 static char *command_of(const json_t *run)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

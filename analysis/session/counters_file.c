@@ -36,7 +36,7 @@ void counter_options_release(struct counter_options *o)
 	cfg_release(&o->file);
 }
 
-/* The node at key when it has a value; one of a wrong kind has been told of, and is none. */
+/* The node at key when it has a value; schema_check has reported one of a wrong kind. */
 static const struct cfg_node *rule_given(const struct cfg_node *map, const char *key,
 					 struct counter_rule *r, enum counter_field field)
 {
@@ -76,7 +76,7 @@ static void rule_words(const struct cfg_node *map, struct counter_rule *r)
 	r->exact_units = n && n->b;
 }
 
-/* What single keys cannot tell: energy is what adds up in joules, power what does not in watts. */
+/* Rules across keys: energy is cumulative and in joules, power is a gauge in watts. */
 static void check_rule(const struct cfg_node *map, const struct counter_rule *r, struct problems *p)
 {
 	static const char *const units[] = { NULL, "J", "W" };

@@ -89,7 +89,7 @@ void format_duplicates_gather(struct format_duplicates *e, const struct strvec *
 	VEC_RELEASE(&all);
 }
 
-/* ---- what they hold ---- */
+/* ---- contents ---- */
 
 static const char *first_error(const struct model *m)
 {
@@ -99,7 +99,7 @@ static const char *first_error(const struct model *m)
 	return "part of it could not be read";
 }
 
-/* "PATH: what is wrong" → "what is wrong": the path is said once. */
+/* "PATH: problem" → "problem": the message names the path itself. */
 static const char *without_path(const char *text, const char *path)
 {
 	size_t n = strlen(path);
@@ -188,7 +188,7 @@ static void put_more(struct strbuf *sb, const struct one_format *a, const struct
 				    a->nr[k] - b->nr[k], words[k]);
 }
 
-/* Of the files of a format the one with most in it, for people to know it by. */
+/* The name for messages: of the files of a format the one with most records. */
 static const char *known_as(const struct format_duplicates *e, const struct one_format *ed)
 {
 	const struct duplicate_file *most = &e->files.v[ed->first];

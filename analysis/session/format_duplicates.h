@@ -39,7 +39,7 @@ void format_duplicates_decide(struct format_duplicates *e, const struct session_
 /* NULL: it is to be read; else *ret_code is the warning's. Borrowed. */
 const char *format_duplicates_why(const struct format_duplicates *e, const char *path,
 				  const char **ret_code);
-/* Whether what this reader makes of a folder as a whole is an archive in it that is left out. */
+/* Whether the archive that this reader finds in a folder is left out. */
 bool format_duplicates_hide(const struct format_duplicates *e, const char *dir,
 			    const struct reader *reader);
 void format_duplicates_release(struct format_duplicates *e);

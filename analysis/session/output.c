@@ -1,4 +1,4 @@
-/* What a session writes: whether it can, what killed ones left there, tables and reports. */
+/* The output folder of a session: checked, swept of half-written files, filled with reports. */
 #include "session_private.h"
 
 #include <errno.h>
@@ -124,8 +124,8 @@ void session_write_formats(const struct report *r, const struct session_opts *o,
 }
 
 /*
- * analysis.json is written last and once more, as it states how long the others took: what was
- * written before has that time as unknown.
+ * analysis.json is made before the other files, which embed it, and again after them with the time
+ * they took; in the embedded one that time is unknown.
  */
 void session_write(struct report *rep, const struct model *m, struct report_timings *times,
 		   const struct session_opts *o, struct session_outcome *out)

@@ -37,7 +37,7 @@ int session_detect(const struct session_opts *o, const char *path, const struct 
 	return 0;
 }
 
-/* What is to be read: one archive that can be streamed, and counters. */
+/* Inputs that can be streamed: one archive, and counters. */
 struct streamable {
 	const struct reader *reader; /* of the archive */
 	char *archive;
@@ -48,7 +48,7 @@ static void streamable_release(struct streamable *s)
 	free(s->archive);
 }
 
-/* Why something cannot be read together with what is there, owned; NULL: it can. */
+/* The reason why an input cannot be streamed together with the earlier ones, owned; NULL: none. */
 static char *streamable_add(struct streamable *s, const char *path, const struct reader *reader)
 {
 	if (!reader)

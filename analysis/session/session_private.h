@@ -1,4 +1,4 @@
-/* What the files of the session share: one analysis of one set of inputs while it goes on. */
+/* State of one analysis of one set of inputs, shared by the files of the session. */
 #ifndef PROFRIG_SESSION_PRIVATE_H
 #define PROFRIG_SESSION_PRIVATE_H
 

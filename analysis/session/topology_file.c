@@ -162,7 +162,7 @@ static void take_measured(void *to, const struct cfg_node *n, struct problems *p
 		strvec_push(to, n->s);
 }
 
-static bool has(const struct topology_rule *r, int64_t gpu)
+static bool visible_has(const struct topology_rule *r, int64_t gpu)
 {
 	for (size_t i = 0; i < r->visible.nr; i++)
 		if (r->visible.v[i] == gpu)
@@ -184,7 +184,7 @@ static void take_visible(void *to, const struct cfg_node *n, struct problems *p)
 		    num_i64(ids.v[i] + 3, strlen(ids.v[i] + 3), &gpu) < 0 || gpu < 0 ||
 		    gpu > MAX_GPU)
 			cfg_problem(p, n, "'%.80s' is no GPU such as 2 or gpu2", ids.v[i]);
-		else if (has(r, gpu))
+		else if (visible_has(r, gpu))
 			cfg_problem(p, n, "visible: %s stands there twice", ids.v[i]);
 		else
 			VEC_PUSH(&r->visible, gpu);

@@ -1,5 +1,5 @@
 /*
- * counters_file: what a user says of counters. A file of --counters is a list; of several entries
+ * counters_file: a user's rules for counters. A file of --counters is a list; of several entries
  * that match a counter, the first that gives a key decides it:
  *
  *	counters:

@@ -10,10 +10,10 @@
  *	3. session_result_release(&result) or session_trace_release(&trace)
  *	4. session_opts_release(&o)
  *
- * Nothing is printed and no exit code is chosen here. What a user should know arrives as notes at
- * the listener of the options while the work goes on; the outcome counts the notes by kind and says
+ * Nothing is printed and no exit code is chosen here. Messages for the user go as notes to the
+ * listener of the options while the work goes on; the outcome counts the notes by kind and says
  * how the session ended. A function that fails returns -errno with a message, and the outcome's end
- * says what kind of failure it is.
+ * gives the kind of failure.
  *
  * Ranks (comm.h): all ranks call session_analyze with the same arguments. Rank 0 writes; the others
  * read along and always return 0 without a report.
@@ -36,7 +36,7 @@
 #include "profrig/stats/analysis.h"
 #include "profrig/topology/topology.h"
 
-/* ---- what is wanted ---- */
+/* ---- options ---- */
 
 enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
 
@@ -99,7 +99,7 @@ void session_opts_release(struct session_opts *o);
 /* -EINVAL: `formats` holds a name that is no report format. */
 int session_formats_check(const struct strvec *formats, struct err *err);
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 /* From good to bad; of two the larger one stands. */
 enum session_end {
@@ -154,7 +154,7 @@ void session_strict(const struct model *m, const struct session_opts *o,
 
 /* ---- output ---- */
 
-/* Whether dir can be made and written to, told before anything is read. */
+/* 0 when dir can be made and written to. */
 int session_output_check(const char *dir, struct err *err);
 /* Removes half-written files that killed processes left in dir and beside it. */
 void session_output_sweep(const char *dir, const struct session_opts *o,
@@ -166,11 +166,11 @@ void session_write_formats(const struct report *r, const struct session_opts *o,
 /* ---- runs ---- */
 
 /*
- * Whether a path is a run directory. It is held then (door.h) until this process ends: what is read
- * and written in it goes through one descriptor.
+ * Whether a path is a run directory. Such a directory is held (door.h) until this process ends:
+ * reads and writes in it go through one descriptor.
  */
 bool run_dir_held(const char *path);
-/* Adds what a run says of its marks, its windows and the cost of its tools. */
+/* Adds the marks and windows of a run and the measured cost of its tools. */
 void take_moments(const struct rundir *run, struct analysis_moments *mo);
 
 #endif

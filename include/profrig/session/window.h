@@ -1,5 +1,5 @@
 /*
- * window: a part of a trace's time as people name it:
+ * window: a part of a trace's time in the words of a user:
  *
  *	FROM:TO		since the trace's start, in ns or with a unit: 1000:5000, 1.5s:2s, 200ms:
  *	10%:90%		of its length; an edge that is left out is the trace's own
