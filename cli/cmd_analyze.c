@@ -149,28 +149,20 @@ struct analyze_words {
 
 static int analyze_parse(const struct command *c, struct analyze_words *w, struct session_opts *o)
 {
-	int code =
-		parse_energy(c, w->integration, w->attribution, w->max_gap_s, &o->analysis.energy);
+	struct energy_opts *energy = &o->analysis.energy;
+	int code = parse_energy(c, w->integration, w->attribution, w->max_gap_s, energy)
+			   ?: parse_idle(c, &w->idle, &o->analysis.idle)
+			   ?: parse_sink(c, w->sink, &o->sink)
+			   ?: parse_reader(c, w->reader, o)
+			   ?: parse_counters(c, w->counters, w->tau, &w->co);
 
-	if (code == EXIT_DONE)
-		code = parse_idle(c, &w->idle, &o->analysis.idle);
-	if (code == EXIT_DONE)
-		code = parse_sink(c, w->sink, &o->sink);
-	if (code == EXIT_DONE)
-		code = parse_reader(c, w->reader, o);
-	if (code == EXIT_DONE)
-		code = parse_counters(c, w->counters, w->tau, &w->co);
 	if (code == EXIT_DONE && !w->inputs.nr)
 		code = cli_usage(c, "no input");
 	if (code == EXIT_DONE && (!w->out || !*w->out))
 		code = cli_usage(c, "no output directory: -o DIR");
-	if (code == EXIT_DONE)
-		code = split_lists(c, "analysis", &w->only, &o->only);
-	if (code == EXIT_DONE)
-		code = split_lists(c, "format", &w->formats, &o->formats);
-	if (code == EXIT_DONE)
-		code = parse_topology(w->topology, o->topology);
-	return code;
+	return code ?: split_lists(c, "analysis", &w->only, &o->only)
+		    ?: split_lists(c, "format", &w->formats, &o->formats)
+		    ?: parse_topology(w->topology, o->topology);
 }
 
 static int analyze_main(const struct command *c, int argc, char **argv)
@@ -275,8 +267,9 @@ static bool is_mail(const struct strvec *inputs, const struct strvec *formats)
 }
 
 /* The reports of a run or an analysis; of a run that was not analysed its analysis. */
-static int report_one(const char *dir, const struct strvec *dirs, struct session_opts *o)
+static int report_one(const struct strvec *dirs, const struct session_opts *o)
 {
+	const char *dir = dirs->v[0];
 	bool is_run = run_dir_held(dir), fresh = false;
 	CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
 	struct session_outcome out = { SESSION_WHOLE };
@@ -328,7 +321,7 @@ static int report_checked(const struct command *c, const struct strvec *dirs,
 	if (dirs->nr != 1)
 		return cli_usage(c, "one run or analysis directory is wanted");
 	if (session_formats_check(&o->formats, &err) == 0)
-		return report_one(dirs->v[0], dirs, o);
+		return report_one(dirs, o);
 	log_error("%s", err.msg);
 	return EXIT_USAGE;
 }
@@ -580,13 +573,11 @@ static int info_print(const struct strvec *inputs, struct session_opts *o, bool 
 static int info_checked(const struct command *c, const struct strvec *inputs, const char *sink,
 			const char *reader, bool json, struct session_opts *o)
 {
-	int code = parse_sink(c, sink, &o->sink);
+	int code = parse_sink(c, sink, &o->sink) ?: parse_reader(c, reader, o);
 
-	if (code == EXIT_DONE)
-		code = parse_reader(c, reader, o);
-	if (code == EXIT_DONE && !inputs->nr)
-		code = cli_usage(c, "no input");
-	return code == EXIT_DONE ? info_print(inputs, o, json) : code;
+	if (code != EXIT_DONE)
+		return code;
+	return inputs->nr ? info_print(inputs, o, json) : cli_usage(c, "no input");
 }
 
 static int info_main(const struct command *c, int argc, char **argv)

@@ -42,7 +42,7 @@ double session_lap_s(int64_t *at)
 	return s;
 }
 
-bool session_note_is_error(enum session_note_kind kind)
+static bool note_is_error(enum session_note_kind kind)
 {
 	return kind == SESSION_UNREADABLE || kind == SESSION_ANALYSIS_FAILED ||
 	       kind == SESSION_CHECK_FAILED || kind == SESSION_STRICT ||
@@ -70,7 +70,7 @@ void session_note_put(const struct session_opts *o, struct session_outcome *out,
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	out->noted[n.kind]++;
-	if (session_note_is_error(n.kind))
+	if (note_is_error(n.kind))
 		snprintf(out->last_error, sizeof(out->last_error), "%s", text);
 	n.text = text;
 	if (o->listener.note)

@@ -118,8 +118,6 @@ struct session_outcome {
 	char last_error[512]; /* text of the last note of an error; "" none */
 };
 void session_worsen(struct session_outcome *out, enum session_end end);
-/* Notes that are errors, the others being warnings or information. */
-bool session_note_is_error(enum session_note_kind kind);
 
 struct session_result {
 	struct session_outcome outcome; /* of an ensemble: with those of its runs */
