@@ -201,7 +201,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &w.sink, "KIND",
-		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",

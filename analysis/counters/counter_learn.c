@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/counters/tau_fit.h"
 
 /* Whether every value is a whole multiple of step, cut to whole raw units. */
@@ -106,22 +107,14 @@ static void find_candidates(const struct model *m, struct candidates *all)
 /* The first counter of the same device, best of the same input. */
 static series_id counter_for(const struct candidates *all, const struct candidate *power)
 {
-	size_t lo = 0, hi = all->v.nr;
+	size_t i = LOWER_BOUND(k, 0, all->v.nr, cmp_place(&all->v.v[k], power) < 0);
 	series_id found = SERIES_NONE;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (cmp_place(&all->v.v[mid], power) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < all->v.nr && cmp_place(&all->v.v[lo], power) == 0; lo++) {
-		if (all->v.v[lo].input == power->input)
-			return all->v.v[lo].series;
+	for (; i < all->v.nr && cmp_place(&all->v.v[i], power) == 0; i++) {
+		if (all->v.v[i].input == power->input)
+			return all->v.v[i].series;
 		if (found == SERIES_NONE)
-			found = all->v.v[lo].series;
+			found = all->v.v[i].series;
 	}
 	return found;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/sort.h"
 
 void points_release(struct points *p)
@@ -183,17 +184,7 @@ static series_id find_companion(const struct model *m, series_id s, const struct
 
 static size_t first_at(const struct series *se, int64_t t_ns)
 {
-	size_t lo = 0, hi = se->t_ns.nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (se->t_ns.v[mid] < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, 0, se->t_ns.nr, se->t_ns.v[i] < t_ns);
 }
 
 /* What the companion says was drawn in [from, to], each value held until the next; NaN when it says

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profrig/base/num.h"
+#include "profrig/base/search.h"
 
 #define MAX_BLOCKS 40
 #define MIN_BLOCKS 5
@@ -138,17 +139,7 @@ struct found {
 /* First knot at or after t. */
 static size_t knot_from(const struct curve *c, int64_t t_ns)
 {
-	size_t lo = 0, hi = c->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->t_ns[mid] < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, 0, c->n, c->t_ns[i] < t_ns);
 }
 
 static bool is_bad(const struct curve *c, int64_t start_ns, int64_t end_ns)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/sort.h"
 #include "profrig/energy/energy.h"
 
@@ -106,17 +107,7 @@ static double energy_at(const struct tau_fit_data *d, size_t k, int64_t t_ns)
 /* The counter's interval that holds t_ns, which is inside its time. */
 static size_t knot_before(const struct tau_fit_data *d, int64_t t_ns)
 {
-	size_t lo = 0, hi = d->knots - 1;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->knot_ns[mid] <= t_ns)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, 1, d->knots - 1, d->knot_ns[i] <= t_ns) - 1;
 }
 
 static bool is_dead_between(const struct fitting *f, size_t from, size_t to)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/text.h"
 #include "profrig/model/warnings.h"
 
@@ -209,17 +210,7 @@ const char *model_host_of(const struct model *m, track_id t)
 
 size_t model_first_piece(const struct model *m, uint64_t span)
 {
-	size_t lo = 0, hi = m->pieces.nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->pieces.v[mid].span < span)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, 0, m->pieces.nr, m->pieces.v[i].span < span);
 }
 
 const struct span_piece *model_piece(const struct model *m, uint64_t span)

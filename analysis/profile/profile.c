@@ -251,6 +251,7 @@ static void calls_gather(struct profile *p)
 	for (unsigned w = 0; w < workers_count(p->priv->workers); w++) {
 		struct worker *from = &p->priv->by_worker[w];
 
+		worker_count(from);
 		for (size_t i = 0; i < from->calls.nr; i++) {
 			moments_merge(&p->calls.v[i].ns, &from->calls.v[i].ns);
 			sketch_merge(&p->calls.v[i].sketch, &from->calls.v[i].sketch);

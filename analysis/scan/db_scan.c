@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "profrig/base/utf8.h"
+#include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
 void db_scan_release(struct db_scan *sc)
@@ -66,7 +66,7 @@ bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_col
 
 	*q = (struct sqlite_rows){ .db = NULL };
 	sc->table = table;
-	sc->bad_rows = 0;
+	sc->bad_rows = (struct tally){ 0 };
 	if (!db_scan_has(sc, table))
 		return false;
 	r = sqlite_rows_table(sc->db, table, cols, n, NULL, q, &e);
@@ -89,14 +89,8 @@ bool db_scan_next(struct db_scan *sc, struct sqlite_rows *q)
 
 void db_scan_close(struct db_scan *sc, struct sqlite_rows *q)
 {
-	char text[200];
-
-	if (sc->bad_rows > 0) {
-		snprintf(text, sizeof(text), "table '%s', row %" PRIu64 ": %s", sc->table,
-			 sc->bad_row, sc->bad_what);
-		sc->sink->ops->warn(sc->sink, W_BAD_EVENT, sc->bad_rows, text);
-	}
-	sc->bad_rows = 0;
+	tally_warn(&sc->bad_rows, sc->sink, W_BAD_EVENT, NULL);
+	sc->bad_rows = (struct tally){ 0 };
 	sqlite_rows_close(q, sc->sink);
 }
 
@@ -114,18 +108,13 @@ void db_scan_strings(struct db_scan *sc, struct sqlite_strings *st, const char *
 		sink_warnf(sc->sink, W_BAD_EVENT, "%s; none of its rows were used", e.msg);
 	else if (r < 0)
 		damage(sc, &e);
-	if (st->duplicate_ids > twice)
-		sc->sink->ops->warn(
-			sc->sink, W_BAD_EVENT, st->duplicate_ids - twice,
-			"strings have ids of strings before them; the first ones count");
+	sink_warn(sc->sink, W_BAD_EVENT, st->duplicate_ids - twice,
+		  "strings have ids of strings before them; the first ones count");
 }
 
 void db_scan_bad(struct db_scan *sc, const struct sqlite_rows *q, const char *what)
 {
-	if (sc->bad_rows++ > 0)
-		return;
-	sc->bad_row = q->rows;
-	sc->bad_what = what;
+	tally_text(&sc->bad_rows, "table '%s', row %" PRIu64 ": %s", sc->table, q->rows, what);
 }
 
 int64_t db_scan_rows(struct db_scan *sc, const char *table)
@@ -218,35 +207,13 @@ void db_args_i64(struct db_scan *sc, const char *key, int64_t v)
 	strbuf_addf(&sc->args, "%" PRId64, v);
 }
 
-void db_args_raw(struct db_scan *sc, const char *key, const char *json)
-{
-	args_key(sc, key);
-	strbuf_addstr(&sc->args, json);
-}
-
 void db_args_str(struct db_scan *sc, const char *key, const char *s, size_t n)
 {
 	struct strbuf *sb = &sc->args;
 
 	if (key)
 		args_key(sc, key);
-	strbuf_addch(sb, '"');
-	for (size_t i = 0, len; i < n && sb->len < MAX_ARGS; i += len) {
-		unsigned char c = (unsigned char)s[i];
-
-		len = utf8_len(s + i, n - i);
-		if (len == 0) {
-			strbuf_addstr(sb, "\xef\xbf\xbd");
-			len = 1;
-		} else if (c == '"' || c == '\\') {
-			strbuf_addf(sb, "\\%c", c);
-		} else if (c < 0x20) {
-			strbuf_addf(sb, "\\u%04x", c);
-		} else {
-			strbuf_add(sb, s + i, len);
-		}
-	}
-	strbuf_addch(sb, '"');
+	json_quote(sb, s, n < MAX_ARGS ? n : MAX_ARGS);
 }
 
 void db_args_column(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col)

@@ -11,6 +11,7 @@
 #define ANALYSIS_DB_SCAN_H
 
 #include "sqlite_db.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include "profrig/base/strbuf.h"
@@ -32,11 +33,10 @@ struct db_scan {
 	struct u64map names; /* of its tables; filled when first asked */
 	const char *table;   /* that is being read */
 	bool keep_args;
-	bool uptime; /* times are of a clock that runs since boot: 0 is none of them */
-	uint64_t bad_rows, bad_row; /* of that table: their number and the first one's place */
-	const char *bad_what;
-	uint64_t damaged;  /* tables whose rows could not be read to their end */
-	struct err damage; /* of the first of them */
+	bool uptime;           /* times are of a clock that runs since boot: 0 is none of them */
+	struct tally bad_rows; /* of that table */
+	uint64_t damaged;      /* tables whose rows could not be read to their end */
+	struct err damage;     /* of the first of them */
 	struct track_limit tracks;
 	struct strbuf args; /* JSON of one span's arguments */
 	VEC(struct db_range) ranges;
@@ -85,7 +85,6 @@ uint64_t db_hash(uint64_t a, uint64_t b, uint64_t c);
 void db_args_begin(struct db_scan *sc);
 void db_args_i64(struct db_scan *sc, const char *key, int64_t v);
 void db_args_str(struct db_scan *sc, const char *key, const char *s, size_t n);
-void db_args_raw(struct db_scan *sc, const char *key, const char *json);
 /* A column under its key; NULL is left out. */
 void db_args_column(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col);
 /* Three columns as [x, y, z], left out when the first is NULL. */

@@ -37,6 +37,8 @@
 #ifndef ANALYSIS_SQLITE_DB_H
 #define ANALYSIS_SQLITE_DB_H
 
+#include "tally.h"
+
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,10 +100,9 @@ int sqlite_db_list(struct sqlite_db *db, const char *prefix, struct strvec *out,
 struct sqlite_rows {
 	struct sqlite_db *db;
 	sqlite3_stmt *stmt;
-	char *what;    /* "table 'rocpd_op'" */
-	uint64_t rows; /* so far, the one in hand included */
-	uint64_t odd;  /* values of a type that cannot be meant */
-	char odd_text[200];
+	char *what;       /* "table 'rocpd_op'" */
+	uint64_t rows;    /* so far, the one in hand included */
+	struct tally odd; /* values of a type that cannot be meant */
 };
 
 /*

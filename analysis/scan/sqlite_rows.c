@@ -68,9 +68,9 @@ void sqlite_rows_release(struct sqlite_rows *q)
 
 void sqlite_rows_close(struct sqlite_rows *q, struct sink *s)
 {
-	if (q->odd > 0 && s)
-		s->ops->warn(s, W_BAD_NUMBER, q->odd, q->odd_text);
-	q->odd = 0;
+	if (s)
+		tally_warn(&q->odd, s, W_BAD_NUMBER, NULL);
+	q->odd = (struct tally){ 0 };
 	sqlite_rows_release(q);
 }
 
@@ -182,14 +182,16 @@ static void odd_value(struct sqlite_rows *q, int col)
 	int type = sqlite3_column_type(q->stmt, col);
 	const char *name, *value;
 
-	if (q->odd++ > 0)
+	if (q->odd.nr > 0) {
+		q->odd.nr++;
 		return;
+	}
 	name = sqlite3_column_name(q->stmt, col);
 	value = type == SQLITE_BLOB ? NULL : (const char *)sqlite3_column_text(q->stmt, col);
-	snprintf(q->odd_text, sizeof(q->odd_text),
-		 "%s, row %" PRIu64 ": column '%.40s' holds %s '%.40s'", q->what, q->rows,
-		 name ? name : "", types[type > 0 && type < 6 ? type : 0], value ? value : "…");
-	text_no_controls(q->odd_text, ' ');
+	tally_text(&q->odd, "%s, row %" PRIu64 ": column '%.40s' holds %s '%.40s'", q->what,
+		   q->rows, name ? name : "", types[type > 0 && type < 6 ? type : 0],
+		   value ? value : "…");
+	text_no_controls(q->odd.text, ' ');
 }
 
 /* A text of digits that a column of numbers holds; blanks are none. */

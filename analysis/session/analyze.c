@@ -155,11 +155,21 @@ static struct lane_reader lanes_for(const struct session *s)
 						: (struct lane_reader){ .ctx = NULL };
 }
 
-/* Inputs → model, with the calls in a profile where they are streamed. */
-static int inputs_take(struct session *s, const struct strvec *inputs, struct report *rep,
-		       struct err *err)
+/* Some counter's samples lie among the calls of threads: its energy needs single calls. */
+static bool energy_needs_calls(const struct session *s)
 {
-	int r = session_pick_sink(s, inputs, lanes_for(s), err);
+	return is_wanted(&s->o->only, "energy") && energy_stream_lacks(s->energy);
+}
+
+/*
+ * Inputs → model, with the calls in a profile where they are streamed. *ret_again: all must be done
+ * again with SINK_MODEL.
+ */
+static int inputs_take(struct session *s, const struct strvec *inputs, struct report *rep,
+		       bool *ret_again, struct err *err)
+{
+	bool fits;
+	int r = session_pick_sink(s, inputs, lanes_for(s), &fits, err);
 
 	if (r == 0)
 		r = session_read_inputs(s, inputs, err);
@@ -168,6 +178,9 @@ static int inputs_take(struct session *s, const struct strvec *inputs, struct re
 		profile_give_up(s->profile, NULL);
 	if (r < 0)
 		return r;
+	*ret_again = s->profile && fits && energy_needs_calls(s);
+	if (*ret_again)
+		return 0;
 	if (s->profile) {
 		profile_finish(s->profile);
 		rep->sink = "profile";
@@ -198,7 +211,7 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 
 /* rep->dir and rep->final are set. */
 static int analyze_into(struct session *s, const struct strvec *inputs, struct report *rep,
-			struct err *err)
+			bool *ret_again, struct err *err)
 {
 	CLEANUP(analysis_moments_release)
 	struct analysis_moments moments = { VEC_INIT, VEC_INIT, VEC_INIT };
@@ -206,8 +219,11 @@ static int analyze_into(struct session *s, const struct strvec *inputs, struct r
 
 	session_begin(s);
 	s->ao.moments = &moments;
-	r = inputs_take(s, inputs, rep, err);
-	if (r == 0)
+	*ret_again = false;
+	r = inputs_take(s, inputs, rep, ret_again, err);
+	if (*ret_again)
+		free(STEAL(rep->run_dir));
+	else if (r == 0)
 		r = tables_make(s, rep, err);
 	session_release(s);
 	return r;
@@ -229,16 +245,34 @@ static void analyze_along(struct session *s, const struct strvec *inputs)
 	session_release(s);
 }
 
+/* At most twice: what was streamed is read into a model when its energy needs single calls. */
+static int analyze_one(const struct strvec *inputs, const struct session_opts *o,
+		       const char *output, struct session_result *ret, struct err *err)
+{
+	const struct session_outcome before = ret->outcome;
+	struct session_opts with = *o;
+	bool again;
+	int r;
+
+	do {
+		struct session s = { .o = &with, .out = &ret->outcome, .output = output };
+
+		ret->outcome = before;
+		r = analyze_into(&s, inputs, &ret->report, &again, err);
+		with.sink = SINK_MODEL;
+	} while (again);
+	return r;
+}
+
 /* One analysis of all inputs, or an ensemble. */
 static int analyze_inputs(const struct strvec *inputs, const struct session_opts *o,
 			  const char *output, struct session_result *ret, struct err *err)
 {
-	struct session s = { .o = o, .out = &ret->outcome, .output = output };
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 	const char *other;
 
 	if (session_runs_of(inputs, o, &ret->outcome, &runs, &other) < 2)
-		return analyze_into(&s, inputs, &ret->report, err);
+		return analyze_one(inputs, o, output, ret, err);
 	if (!other)
 		return session_analyze_runs(&runs, o, ret, err);
 	return session_fail(&ret->outcome, SESSION_BAD_REQUEST,
@@ -335,7 +369,7 @@ int session_read(const struct strvec *inputs, const struct session_opts *o,
 
 	*ret = (struct session_trace){ .m = NULL };
 	session_begin(&s);
-	r = session_pick_sink(&s, inputs, (struct lane_reader){ .ctx = NULL }, err);
+	r = session_pick_sink(&s, inputs, (struct lane_reader){ .ctx = NULL }, NULL, err);
 	if (r == 0)
 		r = session_read_inputs(&s, inputs, err);
 	ret->m = STEAL(s.m);

@@ -91,14 +91,6 @@ void format_duplicates_gather(struct format_duplicates *e, const struct strvec *
 
 /* ---- contents ---- */
 
-static const char *first_error(const struct model *m)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (m->warnings.v[i].severity == SEV_ERROR)
-			return m->warnings.v[i].text;
-	return "part of it could not be read";
-}
-
 /* "PATH: problem" → "problem": the message names the path itself. */
 static const char *without_path(const char *text, const char *path)
 {
@@ -110,24 +102,19 @@ static const char *without_path(const char *text, const char *path)
 
 static void survey(struct duplicate_file *f, const struct session_opts *so)
 {
-	CLEANUP(model_freep) struct model *m = model_new();
-	struct read_opts o = { .keep_args = false };
+	CLEANUP(xfreep) char *problem = NULL;
+	struct counts n;
 	struct err err = ERR_INIT;
 	int r;
 
 	session_phase(so, SESSION_COMPARE, fs_base(f->path));
-	r = reader_read(f->reader, f->path, model_sink(m), &o, &err);
+	r = reader_count(f->reader, f->path, &n, &problem, &err);
 	f->whole = r == 0;
 	if (r != 0)
-		f->problem = xstrdup(without_path(r < 0 ? err.msg : first_error(m), f->path));
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		uint8_t k = m->spans.kind[i];
-
-		f->nr[k == SPAN_KERNEL || k == SPAN_COPY || k == SPAN_FILL ? DUPLICATE_WORK
-									   : DUPLICATE_CALLS]++;
-	}
-	for (size_t i = 0; i < m->inputs.nr; i++)
-		f->nr[DUPLICATE_SAMPLES] += m->inputs.v[i].samples;
+		f->problem = xstrdup(without_path(r < 0 ? err.msg : problem, f->path));
+	f->nr[DUPLICATE_WORK] = n.work;
+	f->nr[DUPLICATE_CALLS] = n.spans - n.work;
+	f->nr[DUPLICATE_SAMPLES] = n.samples;
 }
 
 /* The files of one recording in one format: [first, end) of the files. */

@@ -6,8 +6,7 @@
  *
  *	1. format_duplicates_gather with the files that are going to be read: by their names, then
  *	   by their beginnings, those are kept that may be of one recording
- *	2. format_duplicates_decide reads each format of such a recording once, into a model of its
- *	   own that is thrown away, to learn what it holds
+ *	2. format_duplicates_decide counts the records of each format of such a recording
  *	3. format_duplicates_why of each file before it is read
  */
 #ifndef PROFRIG_FORMAT_DUPLICATES_H

@@ -1,7 +1,14 @@
 /*
- * Model or profile: whether the inputs can be streamed, and whether they should be. What can be is
- * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing but
- * counters beside it: a profile and spans in the model would be two halves of one table.
+ * Model or profile: whether the inputs can be streamed, and whether they should be.
+ *
+ * They can be when they are one archive of a format that offers sources (reader.h), by itself or in
+ * a run, with nothing but counters beside it: a profile and spans in the model would be two halves
+ * of one table.
+ *
+ * They should be, as it is faster and takes less memory, unless a window asks for single calls.
+ * A small archive is read into the model all the same: that takes less than a second, and gives the
+ * exact percentiles that a profile has no more (W_APPROXIMATE). An archive whose counters lie among
+ * the calls of threads shows that only while it is read; analyze.c then reads it again.
  */
 #include "session_private.h"
 
@@ -14,19 +21,25 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
 
-/* Of the machine, or of the control group that this process is in. 0: unknown. */
+/* Of the machine, of the control group that this process is in, or its limit. 0: unknown. */
 static uint64_t memory_bytes(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+	struct rlimit space;
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t limit;
 
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+	    (!all || space.rlim_cur < all))
+		all = space.rlim_cur;
 	if (fs_read("/sys/fs/cgroup/memory.max", 64, &text, NULL, NULL) < 0 ||
 	    num_i64(text, strcspn(text, "\n"), &limit) < 0 || limit <= 0)
 		return all;
 	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
 }
+
+#define SMALL_RECORDS UINT64_C(1000000)
 
 int session_detect(const struct session_opts *o, const char *path, const struct reader **ret,
 		   struct err *err)
@@ -41,6 +54,7 @@ int session_detect(const struct session_opts *o, const char *path, const struct 
 struct streamable {
 	const struct reader *reader; /* of the archive */
 	char *archive;
+	bool windows; /* the run's tools recorded in windows */
 };
 
 static void streamable_release(struct streamable *s)
@@ -107,6 +121,7 @@ static char *streamable_run(struct streamable *s, const char *dir)
 
 	if (rundir_open(dir, &run, NULL) < 0)
 		return xasprintf("%s cannot be read", dir);
+	s->windows |= run.windows.nr > 0;
 	for (size_t i = 0; !why && i < run.inputs.nr; i++)
 		why = streamable_add(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
 	rundir_release(&run);
@@ -150,13 +165,26 @@ void session_stream(struct session *s, struct lane_reader lanes)
 	s->profile = profile_new(s->m, &po);
 }
 
-int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
-		      struct err *err)
+/* Whether --sink auto streams an archive that can be streamed. */
+static bool auto_streams(const struct streamable *s, bool *ret_fits)
 {
-	CLEANUP(streamable_release) struct streamable found = { NULL, NULL };
+	uint64_t records = s->reader->records(s->archive);
+	bool fits = !profile_is_better(records, memory_bytes());
+
+	if (ret_fits)
+		*ret_fits = fits;
+	return !fits || (ret_fits && records > SMALL_RECORDS && !s->windows);
+}
+
+int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
+		      bool *ret_fits, struct err *err)
+{
+	CLEANUP(streamable_release) struct streamable found = { NULL, NULL, false };
 	const struct session_opts *o = s->o;
 	CLEANUP(xfreep) char *why = NULL;
 
+	if (ret_fits)
+		*ret_fits = false;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
 				    : why_not(inputs, o, &found);
@@ -167,8 +195,7 @@ int session_pick_sink(struct session *s, const struct strvec *inputs, struct lan
 					    why));
 	if (why && !comm_alone(o->comm) && fs_exists(inputs->v[0]))
 		session_note(o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", why);
-	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) &&
-		    !profile_is_better(found.reader->records(found.archive), memory_bytes())))
+	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) && !auto_streams(&found, ret_fits)))
 		return 0;
 	comm_begin(o->comm, true, 0, NULL);
 	session_stream(s, lanes);

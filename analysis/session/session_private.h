@@ -38,9 +38,13 @@ int session_detect(const struct session_opts *o, const char *path, const struct 
 		   struct err *err);
 /* A profile into s->m, by as many threads and ranks as there are. */
 void session_stream(struct session *s, struct lane_reader lanes);
-/* Sets s->profile when the inputs are to be streamed. -EINVAL: they cannot, and were asked to. */
+/*
+ * Sets s->profile when the inputs are to be streamed. *ret_fits: SINK_AUTO chose, and the calls
+ * would fit into memory as well; NULL: it then streams only what does not. -EINVAL: the inputs
+ * cannot be streamed, and SINK_PROFILE was asked for.
+ */
 int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
-		      struct err *err);
+		      bool *ret_fits, struct err *err);
 
 /* ---- inputs.c ---- */
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 
 #define ROUND_EVENTS (1 << 20)
@@ -169,17 +170,7 @@ static bool fill(struct reader *r, size_t max)
 
 static size_t before(const struct reader *r, int64_t horizon_ns)
 {
-	size_t lo = 0, hi = r->events.nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->events.v[mid].t_ns < horizon_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, 0, r->events.nr, r->events.v[i].t_ns < horizon_ns);
 }
 
 static void drop(struct reader *r, size_t n)

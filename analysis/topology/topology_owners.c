@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/u64map.h"
 
 struct ranked {
@@ -56,20 +57,11 @@ static void add_rank(struct topology_work *w, struct u64map *seen, const struct 
 {
 	const struct model *m = w->m;
 	int32_t rank = m->tracks.v[queue].rank;
-	size_t lo = 0, hi = nr;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < nr && v[lo].rank == rank; lo++)
-		if (topology_same_node(model_host_of(m, v[lo].sharer), "", model_host_of(m, queue),
+	for (size_t i = LOWER_BOUND(k, 0, nr, v[k].rank < rank); i < nr && v[i].rank == rank; i++)
+		if (topology_same_node(model_host_of(m, v[i].sharer), "", model_host_of(m, queue),
 				       ""))
-			add(w, seen, v[lo].sharer, queue);
+			add(w, seen, v[i].sharer, queue);
 }
 
 static void add_ranks(struct topology_work *w, struct u64map *seen)

@@ -493,6 +493,7 @@ static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre
 		if (!path)
 			continue;
 		s.path = conf_resolve(l, path);
+		s.missing = !fs_is_file(s.path);
 		s.where = conf_origin(path);
 		s.bash = cfg_text(list->child[i], "shell") &&
 			 !strcmp(cfg_text(list->child[i], "shell"), "bash");

@@ -1,3 +1,4 @@
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -131,8 +132,8 @@ static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
 	if (r < 0)
 		return err_sys(err, -r, "cannot lock '%s'", lock);
 	if (make_reserve(dir) < 0)
-		run_warn(rn, W_NO_RESERVE, "warning",
-			 "no space could be set aside: on a full disk run.json may stay old");
+		outcome_warn(&rn->outcome, W_NO_RESERVE, "warning",
+			     "no space could be set aside: on a full disk run.json may stay old");
 	r = write_plan(rn->pl, dir, err);
 	if (r == 0)
 		r = run_json_write(rn, dir, false, err);
@@ -243,8 +244,8 @@ void run_dir_latest(struct run *rn)
 	rn->latest_was = link_target(link);
 	r = set_link(rn, link, fs_base(rn->pl->run_dir));
 	if (r < 0)
-		run_warn(rn, W_LATEST_LINK, "note", "'%s' could not be set: %s", link,
-			 strerror(-r));
+		outcome_warn(&rn->outcome, W_LATEST_LINK, "note", "'%s' could not be set: %s", link,
+			     strerror(-r));
 }
 
 /* Back to the run before, unless a newer one has taken it meanwhile. */

@@ -1,3 +1,4 @@
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -209,10 +210,10 @@ static void watch_limits(struct progress *p)
 {
 	int64_t now = clock_monotonic_ns();
 
-	if (run_take_interrupt(p->rn)) {
+	if (outcome_take_interrupt(&p->rn->outcome)) {
 		p->s->interrupted = p->s->interrupted ? p->s->interrupted : SIGINT;
 		/* Asked again, or already being ended: no more patience. */
-		if (p->s->sent || p->rn->interrupts > 1)
+		if (p->s->sent || p->rn->outcome.interrupts > 1)
 			send_signal(p, SIGKILL);
 		else
 			escalate(p);
@@ -326,7 +327,7 @@ static void drain_tails(struct progress *p)
 			until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
 		else if (more)
 			clock_sleep_until_ns(clock_monotonic_ns() + LIVE_TICK_MS * NS_PER_MS);
-	} while (more && clock_monotonic_ns() < until && !run_take_interrupt(p->rn));
+	} while (more && clock_monotonic_ns() < until && !outcome_take_interrupt(&p->rn->outcome));
 	xclosep(&p->tail[0].fd);
 	xclosep(&p->tail[1].fd);
 }

@@ -20,6 +20,7 @@
  * only rises is taken as a counter and gets nothing.
  */
 #include "readers_private.h"
+#include "tally.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -65,8 +66,8 @@ struct metrics_csv {
 	VEC(struct recorder) recorders;
 	VEC(struct metric) metrics;
 	bool changes_only, cut;
-	uint64_t rows, held, bad_rows, bad_values, too_many;
-	uint64_t bad_row_line, bad_value_line, too_many_line;
+	uint64_t rows, held;
+	struct tally bad_rows, bad_values, too_many;
 	struct err damage; /* where the text stops being CSV; code 0 where it does not */
 };
 
@@ -77,12 +78,6 @@ struct row {
 };
 
 typedef void row_fn(struct metrics_csv *mc, const struct row *row);
-
-static void count_bad(uint64_t *count, uint64_t *first_line, const struct csv_reader *csv)
-{
-	if ((*count)++ == 0)
-		*first_line = csv_line(csv);
-}
 
 /* A cell without the blanks around it. */
 static const char *cell(const char *s, size_t *ret_n)
@@ -174,16 +169,16 @@ static bool parse_row(struct metrics_csv *mc, char *const *f, size_t n,
 	const char *at = n == ARRAY_LEN(header) ? cell(f[2], &len) : NULL;
 
 	if (!at || num_decimal(at, len, 9, &ret->t_ns) < 0) {
-		count_bad(&mc->bad_rows, &mc->bad_row_line, csv);
+		tally_line(&mc->bad_rows, csv_line(csv));
 		return false;
 	}
 	if (!parse_value(f[3], &ret->value)) {
-		count_bad(&mc->bad_values, &mc->bad_value_line, csv);
+		tally_line(&mc->bad_values, csv_line(csv));
 		return false;
 	}
 	ret->metric = metric_at(mc, f[0], f[1]);
 	if (!ret->metric)
-		count_bad(&mc->too_many, &mc->too_many_line, csv);
+		tally_line(&mc->too_many, csv_line(csv));
 	return ret->metric != NULL;
 }
 
@@ -226,7 +221,7 @@ static int read_rows(struct metrics_csv *mc, row_fn *take, struct err *err)
 	size_t n;
 	int r = csv_next(csv, &f, &n, err);
 
-	mc->bad_rows = mc->bad_values = mc->too_many = 0;
+	mc->bad_rows = mc->bad_values = mc->too_many = (struct tally){ 0 };
 	if (r == 0)
 		r = err_set(err, ENODATA, "holds no header line");
 	else if (r > 0 && !is_header(f, n))
@@ -313,25 +308,13 @@ static void hold_last(struct metrics_csv *mc)
 	}
 }
 
-static void tell(struct metrics_csv *mc, const char *code, uint64_t count, const char *what,
-		 uint64_t line)
-{
-	char text[160];
-
-	if (count == 0)
-		return;
-	snprintf(text, sizeof(text), "%s, first on line %" PRIu64, what, line);
-	mc->sink->ops->warn(mc->sink, code, count, text);
-}
-
 /* Before the samples: a warning keeps its first text, and these know their lines. */
 static void tell_bad(struct metrics_csv *mc)
 {
-	tell(mc, W_BAD_EVENT, mc->bad_rows,
-	     "rows without a time or with another number of fields than four", mc->bad_row_line);
-	tell(mc, W_BAD_NUMBER, mc->bad_values, "values that are no numbers", mc->bad_value_line);
-	tell(mc, W_BAD_EVENT, mc->too_many, "rows of more metrics than can be true",
-	     mc->too_many_line);
+	tally_warn(&mc->bad_rows, mc->sink, W_BAD_EVENT,
+		   "rows without a time or with another number of fields than four");
+	tally_warn(&mc->bad_values, mc->sink, W_BAD_NUMBER, "values that are no numbers");
+	tally_warn(&mc->too_many, mc->sink, W_BAD_EVENT, "rows of more metrics than can be true");
 }
 
 static int finish(struct metrics_csv *mc)

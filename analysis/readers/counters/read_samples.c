@@ -16,6 +16,7 @@
  * digits, so it is not used.
  */
 #include "readers_private.h"
+#include "tally.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,8 +43,8 @@ struct samples {
 	VEC(series_id) columns;
 	VEC(struct sampled_device { char id[64], pci[32]; }) devices; /* with a known PCI address */
 	track_id marks;
-	uint64_t line, rows, bad_rows, bad_numbers;
-	uint64_t bad_row_line, bad_number_line;
+	uint64_t line, rows;
+	struct tally bad_rows, bad_numbers;
 };
 
 struct text {
@@ -85,12 +86,6 @@ static bool next_line(struct text *rest, struct text *line, bool *whole)
 	return true;
 }
 
-static void bad_row(struct samples *sm)
-{
-	if (sm->bad_rows++ == 0)
-		sm->bad_row_line = sm->line;
-}
-
 static void take_mark(struct samples *sm, struct text value)
 {
 	const char *blank = memchr(value.p, ' ', value.n);
@@ -99,7 +94,7 @@ static void take_mark(struct samples *sm, struct text value)
 	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
 
 	if (num_i64(value.p, n, &d.start_ns) < 0) {
-		bad_row(sm);
+		tally_line(&sm->bad_rows, sm->line);
 		return;
 	}
 	if (sm->marks == TRACK_NONE) {
@@ -328,7 +323,7 @@ static void take_row(struct samples *sm, struct text line)
 
 	/* a row is taken whole or not at all: with a field too few it is unknown which */
 	if (count_fields(line) != sm->columns.nr + 1) {
-		bad_row(sm);
+		tally_line(&sm->bad_rows, sm->line);
 		return;
 	}
 	for (size_t i = 0; i <= sm->columns.nr; i++) {
@@ -341,24 +336,13 @@ static void take_row(struct samples *sm, struct text line)
 		if (i == 0) {
 			if (num_i64(f.p, f.n, &t_ns) == 0)
 				continue;
-			bad_row(sm);
+			tally_line(&sm->bad_rows, sm->line);
 			return;
 		}
-		if (!take_value(sm, i - 1, t_ns, f) && sm->bad_numbers++ == 0)
-			sm->bad_number_line = sm->line;
+		if (!take_value(sm, i - 1, t_ns, f))
+			tally_line(&sm->bad_numbers, sm->line);
 	}
 	sm->rows++;
-}
-
-static void tell(struct samples *sm, const char *code, uint64_t count, const char *what,
-		 uint64_t line)
-{
-	char text[128];
-
-	if (count == 0)
-		return;
-	snprintf(text, sizeof(text), line ? "%s, first on line %" PRIu64 : "%s", what, line);
-	sm->sink->ops->warn(sm->sink, code, count, text);
 }
 
 static int finish(struct samples *sm, bool cut)
@@ -366,10 +350,10 @@ static int finish(struct samples *sm, bool cut)
 	struct input *in = sm->sink->ops->current(sm->sink);
 	char text[192];
 
-	tell(sm, W_BAD_EVENT, sm->bad_rows,
-	     "rows or marks without a time, rows with another number of fields", sm->bad_row_line);
-	tell(sm, W_BAD_NUMBER, sm->bad_numbers, "values that are no numbers", sm->bad_number_line);
-	tell(sm, W_UNTERMINATED, cut, "the last line is cut off and was not used", 0);
+	tally_warn(&sm->bad_rows, sm->sink, W_BAD_EVENT,
+		   "rows or marks without a time, rows with another number of fields");
+	tally_warn(&sm->bad_numbers, sm->sink, W_BAD_NUMBER, "values that are no numbers");
+	sink_warn(sm->sink, W_UNTERMINATED, cut, "the last line is cut off and was not used");
 	sink_fact(sm->sink, "rows", (int64_t)sm->rows);
 	if (in->samples + in->spans == 0)
 		sink_warnf(sm->sink, W_EMPTY_INPUT, "%s holds no samples", sm->path);

@@ -118,9 +118,8 @@ static void read_metrics(struct nsys *ns)
 		samples++;
 	}
 	db_scan_close(&ns->sc, &q);
-	if (mt.too_many > 0)
-		ns->sc.sink->ops->warn(ns->sc.sink, W_BAD_EVENT, mt.too_many,
-				       "samples of more GPU metrics than can be true");
+	sink_warn(ns->sc.sink, W_BAD_EVENT, mt.too_many,
+		  "samples of more GPU metrics than can be true");
 	sink_fact(ns->sc.sink, "gpu_metric_samples", samples);
 	u64map_release(&mt.names);
 	u64map_release(&mt.series);

@@ -204,10 +204,8 @@ static void close_open(struct nvtx *nv)
 		o->d.end_ns = last > o->d.start_ns ? last : o->d.start_ns;
 		push(nv, o->thread, o->start_end, &o->d);
 	}
-	if (nv->open.nr > 0)
-		nv->ns->sc.sink->ops->warn(
-			nv->ns->sc.sink, W_OPEN_SPAN, nv->open.nr,
-			"NVTX ranges without an end last to the last event of their thread");
+	sink_warn(nv->ns->sc.sink, W_OPEN_SPAN, nv->open.nr,
+		  "NVTX ranges without an end last to the last event of their thread");
 	VEC_RELEASE(&nv->open);
 }
 

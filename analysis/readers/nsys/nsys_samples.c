@@ -255,9 +255,8 @@ void nsys_read_samples(struct nsys *ns)
 		stack_limit_tell(&sm.limit, s);
 		s->ops->current(s)->partial |= sm.limit.lost > 0;
 	}
-	if (sm.strange > 0)
-		s->ops->warn(s, W_BAD_EVENT, sm.strange,
-			     "frames of no sample, or samples at a time that cannot be kept");
+	sink_warn(s, W_BAD_EVENT, sm.strange,
+		  "frames of no sample, or samples at a time that cannot be kept");
 	sqlite_ids_release(&sm.ids);
 	VEC_RELEASE(&sm.all);
 	VEC_RELEASE(&sm.frames);

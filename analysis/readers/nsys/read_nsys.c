@@ -216,8 +216,7 @@ static void tell_ignored(struct nsys *ns)
 		ignored += (uint64_t)rows;
 		strbuf_addf(&text, " %s (%" PRId64 ")", names.v[i], rows);
 	}
-	if (ignored > 0)
-		ns->sc.sink->ops->warn(ns->sc.sink, W_IGNORED_RECORD, ignored, text.buf);
+	sink_warn(ns->sc.sink, W_IGNORED_RECORD, ignored, text.buf);
 }
 
 static void nsys_release(struct nsys *ns)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profrig/base/search.h"
 #include "profrig/model/warnings.h"
 
 bool otf2_is_callsite(const struct otf2_defs *d, const struct def_name *parameter)
@@ -138,20 +139,12 @@ static void places_make(struct otf2_reading *r, struct places *p)
 /* [*ret_from, returned): the launches at a place, the equal ones beside each other. */
 static size_t place_find(const struct places *p, uint64_t id, size_t *ret_from)
 {
-	size_t lo = 0, hi = p->v.nr;
+	size_t to = LOWER_BOUND(i, 0, p->v.nr, p->v.v[i].id < id);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->v.v[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*ret_from = lo;
-	while (lo < p->v.nr && p->v.v[lo].id == id)
-		lo++;
-	return lo;
+	*ret_from = to;
+	while (to < p->v.nr && p->v.v[to].id == id)
+		to++;
+	return to;
 }
 
 /* Counts the processes that launch at one more place of a queue. false: no process does. */
@@ -269,6 +262,5 @@ void otf2_match_callsites(struct otf2_reading *r)
 		launch++;
 	}
 	sink_fact(r->s, "launches", tied);
-	if (alone)
-		r->s->ops->warn(r->s, W_UNLINKED_WORK, alone, SAY_UNLINKED_WORK);
+	sink_warn(r->s, W_UNLINKED_WORK, alone, SAY_UNLINKED_WORK);
 }

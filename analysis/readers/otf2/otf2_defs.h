@@ -9,6 +9,7 @@
 #include <otf2/otf2.h>
 
 #include "profrig/base/pool.h"
+#include "profrig/base/search.h"
 #include "profrig/model/sink.h"
 
 /* ref is the first member of each, for def_find. */
@@ -130,22 +131,15 @@ struct otf2_defs {
 static inline void *def_find(const void *v, size_t nr, size_t size, uint64_t ref)
 {
 	const char *base = v;
-	size_t lo = 0, hi = nr;
+	size_t at;
 
 	if (__builtin_expect(ref < nr, 1) &&
 	    *(const uint64_t *)(const void *)(base + ref * size) == ref)
 		return (void *)(uintptr_t)(base + ref * size);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (*(const uint64_t *)(const void *)(base + mid * size) < ref)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == nr || *(const uint64_t *)(const void *)(base + lo * size) != ref)
+	at = LOWER_BOUND(i, 0, nr, *(const uint64_t *)(const void *)(base + i * size) < ref);
+	if (at == nr || *(const uint64_t *)(const void *)(base + at * size) != ref)
 		return NULL;
-	return (void *)(uintptr_t)(base + lo * size);
+	return (void *)(uintptr_t)(base + at * size);
 }
 #define DEF_FIND(vec, ref) \
 	((__typeof__((vec)->v))def_find((vec)->v, (vec)->nr, sizeof(*(vec)->v), (ref)))

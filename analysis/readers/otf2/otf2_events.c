@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
 /* The common head of every event callback of libotf2. */
@@ -159,6 +160,7 @@ void otf2_location_release(struct otf2_location *l)
 void otf2_reading_release(struct otf2_reading *r)
 {
 	found_release(&r->found);
+	otf2_channels_free(r->channels);
 	otf2_own_release(&r->own);
 	otf2_defs_release(&r->defs);
 }
@@ -261,22 +263,6 @@ static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef con
 
 #define ARGS_MAX 65536
 
-static void json_text(struct strbuf *sb, const char *text)
-{
-	strbuf_addch(sb, '"');
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			strbuf_addf(sb, "\\%c", c);
-		else if (c < 0x20)
-			strbuf_addf(sb, "\\u%04x", c);
-		else
-			strbuf_addch(sb, c);
-	}
-	strbuf_addch(sb, '"');
-}
-
 /* text: a string value; NULL: number holds the value */
 static void parameter_put(struct otf2_location *l, uint64_t ref, const char *text,
 			  const char *number)
@@ -284,18 +270,20 @@ static void parameter_put(struct otf2_location *l, uint64_t ref, const char *tex
 	const struct def_name *p = DEF_FIND(&l->r->defs.parameters, ref);
 	struct strbuf sb = STRBUF_INIT;
 	struct otf2_frame *f;
+	const char *name;
 
 	if (!l->r->o || !l->r->o->keep_args || l->depth == 0)
 		return;
 	f = frame_get(l);
+	name = p ? otf2_string(&l->r->defs, p->name) : NULL;
 	strbuf_addf(&sb, "%s%c", f->args ? f->args : "", f->args ? ',' : '{');
-	if (p)
-		json_text(&sb, otf2_string(&l->r->defs, p->name));
+	if (name)
+		json_quote(&sb, name, strlen(name));
 	else
 		strbuf_addf(&sb, "\"parameter %" PRIu64 "\"", ref);
 	strbuf_addch(&sb, ':');
 	if (text)
-		json_text(&sb, text);
+		json_quote(&sb, text, strlen(text));
 	else
 		strbuf_addstr(&sb, number);
 	if (sb.len < ARGS_MAX) {
@@ -409,6 +397,8 @@ static void message_put(struct otf2_location *l, bool receive, const struct otf2
 {
 	struct otf2_waiting w = { receive ? WAITS_RECEIVE : WAITS_SEND, 0 };
 
+	if (l->r->channels)
+		otf2_message_count(l->r, m, receive, l->depth > 0);
 	if (l->s->no_links)
 		return;
 	if (receive) {

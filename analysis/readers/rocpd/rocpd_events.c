@@ -202,9 +202,8 @@ void rocpd_push_values(struct rocpd *rc)
 		rc->sc.sink->ops->sample(rc->sc.sink, series_of(rc, &rc->pmcs.v[v->pmc]),
 					 rc->event_ns.v[v->event], v->value);
 	}
-	if (lost > 0)
-		rc->sc.sink->ops->warn(rc->sc.sink, W_BAD_EVENT, lost,
-				       "values of counters whose event has no time were left out");
+	sink_warn(rc->sc.sink, W_BAD_EVENT, lost,
+		  "values of counters whose event has no time were left out");
 }
 
 /* ---- regions and samples ---- */

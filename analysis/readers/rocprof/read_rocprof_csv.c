@@ -37,10 +37,9 @@
 #include "profrig/base/workers.h"
 #include "profrig/model/warnings.h"
 
-void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f)
+void rocprof_fault(struct rocprof_csv *rc, struct tally *f)
 {
-	if (f->nr++ == 0)
-		f->at = rocprof_row_start(rc);
+	tally_line(f, (uint64_t)(rocprof_row_start(rc) - rc->scan.data));
 }
 
 /* "None" is rocprof v1's word for a value it does not have. */
@@ -404,25 +403,24 @@ static void read_together(struct rocprof_csv *rc)
 	rocprof_ahead_free(g.ahead);
 }
 
-static void tell(struct rocprof_csv *rc, const char *code, const struct rocprof_fault *f,
-		 const char *what)
+/* Lines are counted when the text was read to its end: until then a place is an offset. */
+static void fault_warn(struct rocprof_csv *rc, const char *code, const struct tally *f,
+		       const char *what)
 {
-	char text[256];
+	struct tally lines = *f;
 
-	if (f->nr == 0)
-		return;
-	snprintf(text, sizeof(text), "%s, first on line %" PRIu64, what,
-		 csv_scan_line_number(&rc->scan, f->at));
-	rc->sink->ops->warn(rc->sink, code, f->nr, text);
+	lines.at = csv_scan_line_number(&rc->scan, rc->scan.data + f->at);
+	tally_warn(&lines, rc->sink, code, what);
 }
 
 static void tell_faults(struct rocprof_csv *rc)
 {
-	tell(rc, W_BAD_EVENT, &rc->bad_rows, "rows with another number of fields than the header");
-	tell(rc, W_BAD_NUMBER, &rc->bad_numbers, "cells that should be numbers and are not");
-	tell(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
-	tell(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
-	tell(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
+	fault_warn(rc, W_BAD_EVENT, &rc->bad_rows,
+		   "rows with another number of fields than the header");
+	fault_warn(rc, W_BAD_NUMBER, &rc->bad_numbers, "cells that should be numbers and are not");
+	fault_warn(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
+	fault_warn(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
+	fault_warn(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
 	track_limit_tell(&rc->tracks, rc->sink);
 	if (rc->cut)
 		sink_warnf(rc->sink, W_TRUNCATED,
@@ -588,6 +586,7 @@ static void rocprof_release(struct rocprof_csv *rc)
 	rocprof_group_release(&rc->group);
 	csv_scan_release(&rc->scan);
 	strbuf_release(&rc->text);
+	strbuf_release(&rc->args);
 	input_unmap(&rc->map);
 	free(rc->cells);
 }

@@ -25,6 +25,7 @@
 #include "readers_private.h"
 #include "rocprof_csv.h"
 #include "sqlite_db.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include <errno.h>
@@ -56,8 +57,7 @@ struct rocprof {
 	bool dispatches_again, timed;
 	char device[32]; /* of the dispatch in hand; "" unknown */
 	uint64_t crowd;  /* values of counters that are too many */
-	uint64_t bad_rows;
-	char bad_row[160];
+	struct tally bad_rows;
 };
 
 /* What a call and the work it started have in common besides pid and Index. */
@@ -72,9 +72,7 @@ static void lose(struct rocprof *r, const struct err *why)
 
 static void bad_row(struct rocprof *r, const struct sqlite_rows *q, const char *what)
 {
-	if (r->bad_rows++ == 0)
-		snprintf(r->bad_row, sizeof(r->bad_row), "%s, row %" PRIu64 ": %s", q->what,
-			 q->rows, what);
+	tally_text(&r->bad_rows, "%s, row %" PRIu64 ": %s", q->what, q->rows, what);
 }
 
 static uint64_t key_of(int64_t a, int64_t b, int64_t c)
@@ -468,9 +466,7 @@ static void tell_kern(struct rocprof *r)
 		if (fabs(r->counters.v[i].sum) < 9e18)
 			sink_fact(r->sink, key, llround(r->counters.v[i].sum));
 	}
-	if (r->crowd)
-		r->sink->ops->warn(r->sink, W_BAD_EVENT, r->crowd,
-				   "more counters than can be true, left out");
+	sink_warn(r->sink, W_BAD_EVENT, r->crowd, "more counters than can be true, left out");
 }
 
 static void read_kern(struct rocprof *r)
@@ -520,8 +516,7 @@ static void read_all(struct rocprof *r)
 		read_table(r, &work[i]);
 	read_kern(r);
 	track_limit_tell(&r->tracks, s);
-	if (r->bad_rows > 0)
-		s->ops->warn(s, W_BAD_EVENT, r->bad_rows, r->bad_row);
+	tally_warn(&r->bad_rows, s, W_BAD_EVENT, NULL);
 	in = s->ops->current(s);
 	if (in->spans == 0 && !r->damage.code && !in->partial)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no records", r->path);

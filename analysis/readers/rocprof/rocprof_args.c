@@ -1,7 +1,7 @@
 /* A row as a JSON object, for who wants to keep what the model has no column for. */
 #include "rocprof_csv.h"
 
-#include "profrig/base/utf8.h"
+#include "profrig/base/json_out.h"
 
 /* These are the span's own. */
 static bool is_taken(enum rocprof_column c)
@@ -34,33 +34,16 @@ static bool is_number(struct csv_text t)
 	return i == t.n;
 }
 
-static void add_string(struct strbuf *sb, const char *p, size_t n)
+static void string_add(struct rocprof_csv *rc, struct csv_text t)
 {
-	strbuf_addch(sb, '"');
-	for (size_t i = 0, k; i < n; i += k) {
-		unsigned char c = (unsigned char)p[i];
+	struct csv_text plain = csv_unquote(t, &rc->text);
 
-		k = utf8_len(p + i, n - i);
-		if (k == 0)
-			strbuf_addstr(sb, "\xef\xbf\xbd");
-		else if (c < 0x20)
-			strbuf_addf(sb, "\\u%04x", c);
-		else if (c == '"' && i + 1 < n && p[i + 1] == '"')
-			strbuf_addstr(sb, "\\\"");
-		else if (c == '"' || c == '\\')
-			strbuf_addf(sb, "\\%c", c);
-		else
-			strbuf_add(sb, p + i, k);
-		if (c == '"' && i + 1 < n && p[i + 1] == '"')
-			k = 2;
-		k = k ? k : 1;
-	}
-	strbuf_addch(sb, '"');
+	json_quote(&rc->args, plain.p, plain.n);
 }
 
 str_id rocprof_args(struct rocprof_csv *rc)
 {
-	struct strbuf *sb = &rc->text;
+	struct strbuf *sb = &rc->args;
 
 	if (!rc->opts->keep_args)
 		return STR_NONE;
@@ -72,12 +55,12 @@ str_id rocprof_args(struct rocprof_csv *rc)
 		if (is_taken(name->column) || t.n == 0)
 			continue;
 		strbuf_addch(sb, sb->len ? ',' : '{');
-		add_string(sb, name->name, strlen(name->name));
+		string_add(rc, (struct csv_text){ name->name, strlen(name->name) });
 		strbuf_addch(sb, ':');
 		if (is_number(t))
 			strbuf_add(sb, t.p, t.n);
 		else
-			add_string(sb, t.p, t.n);
+			string_add(rc, t);
 	}
 	if (sb->len == 0)
 		return STR_NONE;

@@ -9,6 +9,7 @@
 #define ROCPROF_CSV_H
 
 #include "mem_budget.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include "profrig/base/csv_scan.h"
@@ -224,7 +225,7 @@ struct rocprof_csv {
 	const struct rocprof_row *row; /* the row at hand, of part */
 	bool glued;                    /* its fields are in cells */
 	struct csv_text *cells;
-	struct strbuf text;
+	struct strbuf text, args;
 	VEC(struct rocprof_device) devices;
 	size_t device; /* the last one */
 	struct u64map queues, threads, processes, series, dispatches, addresses;
@@ -261,10 +262,7 @@ struct rocprof_csv {
 	uint64_t rows, repaired, unfreed;
 	int64_t allocations, frees, allocated_bytes;
 	int64_t calls, total_ns; /* of summaries */
-	struct rocprof_fault {
-		uint64_t nr;
-		const char *at;
-	} bad_rows, bad_numbers, no_time, many, crowd;
+	struct tally bad_rows, bad_numbers, no_time, many, crowd;
 	const char *cut; /* the row the text ends in the middle of */
 };
 
@@ -301,7 +299,7 @@ static inline struct csv_text rocprof_cell(const struct rocprof_csv *rc, enum ro
 	return rocprof_field(rc, (size_t)at);
 }
 
-void rocprof_fault(struct rocprof_csv *rc, struct rocprof_fault *f);
+void rocprof_fault(struct rocprof_csv *rc, struct tally *f);
 /* false: there is none; what is no number is counted. */
 bool rocprof_number(struct rocprof_csv *rc, enum rocprof_column c, int64_t *ret);
 /* Start and end; false where there are none to use, which is counted. In boot time nothing starts

@@ -63,9 +63,7 @@ void rpd_lose(struct rpd *r, const struct err *why)
 
 void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what)
 {
-	if (r->n.bad_rows++ == 0)
-		snprintf(r->n.bad_row, sizeof(r->n.bad_row), "%s, row %" PRIu64 ": %s", q->what,
-			 q->rows, what);
+	tally_text(&r->n.bad_rows, "%s, row %" PRIu64 ": %s", q->what, q->rows, what);
 }
 
 str_id rpd_name(struct rpd *r, int64_t id)
@@ -76,9 +74,8 @@ str_id rpd_name(struct rpd *r, int64_t id)
 	if (s != STR_NONE)
 		return s;
 	snprintf(text, sizeof(text), "string %" PRId64, id);
-	if (r->n.unknown_strings++ == 0)
-		snprintf(r->n.unknown_string, sizeof(r->n.unknown_string),
-			 "names that rocpd_string does not hold, the first is %s", text);
+	tally_text(&r->n.unknown_strings, "names that rocpd_string does not hold, the first is %s",
+		   text);
 	return sink_puts(r->sink, text);
 }
 
@@ -254,24 +251,18 @@ static void tell_counts(struct rpd *r)
 			sink_fact(r->sink, facts[i].key, (int64_t)facts[i].value);
 }
 
-static void tell(struct rpd *r, const char *code, uint64_t count, const char *text)
-{
-	if (count > 0)
-		r->sink->ops->warn(r->sink, code, count, text);
-}
-
 static void tell_problems(struct rpd *r)
 {
 	struct rpd_counts *n = &r->n;
 
-	tell(r, W_BAD_EVENT, n->bad_rows, n->bad_row);
+	tally_warn(&n->bad_rows, r->sink, W_BAD_EVENT, NULL);
 	track_limit_tell(&r->tracks, r->sink);
-	tell(r, W_UNKNOWN_REFERENCE, n->unknown_strings, n->unknown_string);
-	tell(r, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
-	     "ids of strings that occur twice; the first one counts");
-	tell(r, W_UNKNOWN_REFERENCE, n->lost_ops,
-	     "rows of rocpd_api_ops name work that rocpd_op does not hold");
-	tell(r, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
+	tally_warn(&n->unknown_strings, r->sink, W_UNKNOWN_REFERENCE, NULL);
+	sink_warn(r->sink, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
+		  "ids of strings that occur twice; the first one counts");
+	sink_warn(r->sink, W_UNKNOWN_REFERENCE, n->lost_ops,
+		  "rows of rocpd_api_ops name work that rocpd_op does not hold");
+	sink_warn(r->sink, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
 	if (n->ops == 0 && !r->damage.code && !r->db->damage[0])
 		sink_warnf(r->sink, W_EMPTY_INPUT, "%s holds no work on a device", r->path);
 }

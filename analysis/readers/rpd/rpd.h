@@ -10,6 +10,7 @@
 #define ANALYSIS_RPD_H
 
 #include "sqlite_db.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include "profrig/base/json_out.h"
@@ -20,10 +21,10 @@ enum rpd_class { RPD_UNASKED, RPD_CALL, RPD_MARKER, RPD_OVERHEAD };
 struct rpd_counts {
 	uint64_t api, ops, markers, overhead, hsa, links;
 	int64_t overhead_ns;
-	uint64_t bad_rows, unknown_strings, unlinked, lost_ops, found_ops, double_links;
+	uint64_t unlinked, lost_ops, found_ops, double_links;
 	uint64_t copies, copies_unsized;
 	int64_t copy_bytes;
-	char bad_row[160], unknown_string[160]; /* the first */
+	struct tally bad_rows, unknown_strings;
 };
 
 /* A row of rocpd_api_ops of an op that has several: those beyond the first, then the first. */

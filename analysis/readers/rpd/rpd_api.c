@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
@@ -145,20 +146,12 @@ static void frames_read(struct rpd *r)
 /* The first of a call, and *ret_n of them. */
 static const struct rpd_frame *frames_of(const struct rpd *r, int64_t api, size_t *ret_n)
 {
-	size_t lo = 0, hi = r->frames.nr, end;
+	size_t from = LOWER_BOUND(i, 0, r->frames.nr, r->frames.v[i].api < api), end = from;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->frames.v[mid].api < api)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (end = lo; end < r->frames.nr && r->frames.v[end].api == api; end++)
-		;
-	*ret_n = end - lo;
-	return *ret_n > 0 ? &r->frames.v[lo] : NULL;
+	while (end < r->frames.nr && r->frames.v[end].api == api)
+		end++;
+	*ret_n = end - from;
+	return *ret_n > 0 ? &r->frames.v[from] : NULL;
 }
 
 /* ---- arguments ---- */

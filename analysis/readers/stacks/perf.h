@@ -10,6 +10,7 @@
 
 #include "perf_line.h"
 #include "stack_spans.h"
+#include "tally.h"
 #include "track_limit.h"
 
 #include "profrig/base/u64map.h"
@@ -38,10 +39,6 @@ struct perf_thread {
 /* What a frame's text behind its address means: names as they are and as java's. */
 struct perf_known {
 	str_id name[2], category;
-};
-
-struct perf_count {
-	uint64_t n, line; /* how many, and where the first is */
 };
 
 struct perf {
@@ -73,7 +70,7 @@ struct perf {
 	str_id category[4];
 	uint64_t samples, others, records, stackless;
 	int64_t behind_ns;
-	struct perf_count bad, strange, numbers, backwards, lost, vague;
+	struct tally bad, strange, numbers, backwards, lost, vague;
 	bool cut, open_end;
 };
 
@@ -86,7 +83,6 @@ struct perf_sample {
 	bool ended;  /* something stands behind the stack */
 };
 
-void perf_note(const struct perf *p, struct perf_count *c);
 /* Takes a last sample whose last line has no end off the text: what is missing cannot be seen. */
 void perf_drop_tail(struct perf *p);
 /* First pass: counts samples and chooses the event that is the time. */

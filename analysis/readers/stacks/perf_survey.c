@@ -8,12 +8,6 @@
 #define DEFAULT_SAMPLE_NS 1000000
 #define MIN_SAMPLE_NS 1000
 
-void perf_note(const struct perf *p, struct perf_count *c)
-{
-	if (c->n++ == 0)
-		c->line = p->line;
-}
-
 /* --- header --- */
 
 uint32_t perf_event_at(struct perf *p, struct perf_text event)
@@ -167,7 +161,7 @@ bool perf_next_sample(struct perf *p, struct perf_sample *ret)
 			take_stack(p, ret);
 			return true;
 		} else if (p->first_pass) {
-			perf_note(p, &p->bad);
+			tally_line(&p->bad, p->line);
 		}
 	}
 	return false;

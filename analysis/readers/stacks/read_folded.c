@@ -22,6 +22,7 @@
  */
 #include "readers_private.h"
 #include "stack_spans.h"
+#include "tally.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,10 +43,6 @@ struct folded_line {
 	struct slice stack, count[2]; /* in the order of the line; count[0].n = 0: only one */
 };
 
-struct bad_lines {
-	uint64_t n, line;
-};
-
 struct folded {
 	const char *path;
 	struct sink *sink;
@@ -58,16 +55,10 @@ struct folded {
 	VEC(struct stack_frame) frames;
 	size_t more; /* frames that are not among them */
 	str_id sampled, kernel, jit, inlined, waiting;
-	struct bad_lines bad, numbers, negative, nothing;
+	struct tally bad, numbers, negative, nothing;
 };
 
 typedef void line_fn(struct folded *fo, const struct folded_line *l);
-
-static void note(struct folded *fo, struct bad_lines *b)
-{
-	if (b->n++ == 0)
-		b->line = fo->line;
-}
 
 static bool is_blank(char c)
 {
@@ -138,7 +129,7 @@ static void each_line(struct folded *fo, line_fn *take)
 	const char *p = fo->map.data, *end = p + fo->map.len;
 
 	fo->line = 0;
-	fo->bad = (struct bad_lines){ 0 };
+	fo->bad = (struct tally){ 0 };
 	while (p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end;
 		struct slice text = { p, (size_t)(stop - p) };
@@ -151,7 +142,7 @@ static void each_line(struct folded *fo, line_fn *take)
 		if (parse_line(text, &l))
 			take(fo, &l);
 		else
-			note(fo, &fo->bad);
+			tally_line(&fo->bad, fo->line);
 	}
 }
 
@@ -246,10 +237,10 @@ static void push_count(struct folded *fo, struct stack_track *t, struct slice co
 	bool number = num_decimal(count.p, count.n, fo->decimals, &weight_ns) == 0;
 
 	if (number && weight_ns <= 0)
-		note(fo, weight_ns < 0 ? &fo->negative : &fo->nothing);
+		tally_line(weight_ns < 0 ? &fo->negative : &fo->nothing, fo->line);
 	else if (!number || stack_push(fo->sink, &fo->limit, t, t->end_ns, weight_ns, fo->frames.v,
 				       fo->frames.nr, fo->more) < 0)
-		note(fo, &fo->numbers);
+		tally_line(&fo->numbers, fo->line);
 }
 
 static void push_line(struct folded *fo, const struct folded_line *l)
@@ -298,16 +289,6 @@ static void begin(struct folded *fo)
 		fo->tracks[1].id = make_track(fo, "after", 1);
 }
 
-static void tell(struct folded *fo, const char *code, const struct bad_lines *b, const char *what)
-{
-	char text[160];
-
-	if (b->n == 0)
-		return;
-	snprintf(text, sizeof(text), "%s, first on line %" PRIu64, what, b->line);
-	fo->sink->ops->warn(fo->sink, code, b->n, text);
-}
-
 static int finish(struct folded *fo)
 {
 	struct sink *s = fo->sink;
@@ -318,10 +299,10 @@ static int finish(struct folded *fo)
 		unit *= 10;
 	sink_fact(s, "stacks", (int64_t)fo->lines);
 	sink_fact(s, "count_ns", unit);
-	tell(fo, W_BAD_EVENT, &fo->bad, "lines that are no stack with a count");
-	tell(fo, W_BAD_NUMBER, &fo->numbers, "counts that are no numbers or too large");
-	tell(fo, W_NEGATIVE_DURATION, &fo->negative, "negative counts");
-	tell(fo, W_IGNORED_RECORD, &fo->nothing, "counts of 0");
+	tally_warn(&fo->bad, s, W_BAD_EVENT, "lines that are no stack with a count");
+	tally_warn(&fo->numbers, s, W_BAD_NUMBER, "counts that are no numbers or too large");
+	tally_warn(&fo->negative, s, W_NEGATIVE_DURATION, "negative counts");
+	tally_warn(&fo->nothing, s, W_IGNORED_RECORD, "counts of 0");
 	stack_limit_tell(&fo->limit, s);
 	if (fo->cut)
 		sink_warnf(s, W_TRUNCATED,
@@ -369,11 +350,11 @@ static int read_folded(const char *path, struct sink *s, const struct read_opts 
 	drop_tail(&fo);
 	mem_budget_init(&fo.limit.memory, &fo.map);
 	each_line(&fo, survey_line);
-	if (fo.lines == 0 && fo.bad.n > 0)
+	if (fo.lines == 0 && fo.bad.nr > 0)
 		return err_set(err, EINVAL,
 			       "%s: line %" PRIu64 ": not 'frame;frame;frame count', nor is any "
 			       "other line",
-			       path, fo.bad.line);
+			       path, fo.bad.at);
 	if (fo.lines == 0)
 		return err_set(err, ENODATA, "%s: offset 0: no whole line of stacks in it", path);
 	input_rewind(&fo.map);

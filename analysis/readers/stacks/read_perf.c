@@ -179,7 +179,7 @@ static void add_frame(struct perf *p, struct perf_text line, bool java)
 	struct perf_known k;
 
 	if (!perf_address_parse(line, &address, &text)) {
-		perf_note(p, &p->strange);
+		tally_line(&p->strange, p->line);
 		return;
 	}
 	k = known_frame(p, line, text);
@@ -238,7 +238,7 @@ static int64_t weight_of(struct perf *p, const struct perf_event *ev, const stru
 		return ev->sample_ns;
 	if (h->period > 0 && h->period <= (uint64_t)PERF_MAX_SAMPLE_NS)
 		return (int64_t)h->period;
-	perf_note(p, &p->numbers);
+	tally_line(&p->numbers, p->line);
 	return ev->sample_ns;
 }
 
@@ -265,9 +265,9 @@ static void take_record(struct perf *p, const struct perf_head *h)
 	p->records++;
 	if (!perf_text_begins(h->event, "PERF_RECORD_LOST"))
 		return;
-	if (p->lost.n == 0)
-		p->lost.line = p->line;
-	p->lost.n += perf_leading_number(words, &n) && n > 0 ? (uint64_t)n : 1;
+	if (p->lost.nr == 0)
+		p->lost.at = p->line;
+	p->lost.nr += perf_leading_number(words, &n) && n > 0 ? (uint64_t)n : 1;
 }
 
 static void push_sample(struct perf *p, const struct perf_sample *s)
@@ -278,7 +278,7 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	int64_t t_ns = s->head.t_ns, weight_ns, behind_ns;
 
 	if (s->head.timed && (t_ns > PERF_MAX_TIME_NS || t_ns < 0)) {
-		perf_note(p, &p->numbers);
+		tally_line(&p->numbers, p->line);
 		return;
 	}
 	at = thread_at(p, &s->head);
@@ -288,7 +288,7 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 		if (s->head.timed && s->head.event.n > 0)
 			push_instant(p, th->stack.id, &s->head);
 		else
-			perf_note(p, &p->vague);
+			tally_line(&p->vague, p->line);
 		return;
 	}
 	take_frames(p, s);
@@ -296,7 +296,7 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	if (!s->head.timed)
 		t_ns = th->stack.end_ns;
 	if (s->head.timed && t_ns < th->last_ns)
-		perf_note(p, &p->backwards);
+		tally_line(&p->backwards, p->line);
 	th->last_ns = s->head.timed ? t_ns : th->last_ns;
 	p->limit.samples += p->unnamed > 0;
 	p->limit.frames += p->unnamed;
@@ -304,7 +304,7 @@ static void push_sample(struct perf *p, const struct perf_sample *s)
 	behind_ns = stack_push(p->sink, &p->limit, &th->stack, t_ns, weight_ns, p->frames.v,
 			       p->frames.nr, 0);
 	if (behind_ns < 0)
-		perf_note(p, &p->numbers);
+		tally_line(&p->numbers, p->line);
 	else if (behind_ns > p->behind_ns && t_ns >= th->last_ns)
 		p->behind_ns = behind_ns;
 }
@@ -328,16 +328,6 @@ static void read_samples_of(struct perf *p)
 
 /* --- the whole --- */
 
-static void tell(struct perf *p, const char *code, const struct perf_count *c, const char *what)
-{
-	char text[200];
-
-	if (c->n == 0)
-		return;
-	snprintf(text, sizeof(text), "%s, first on line %" PRIu64, what, c->line);
-	p->sink->ops->warn(p->sink, code, c->n, text);
-}
-
 static void tell_clock(struct perf *p)
 {
 	struct input *in = p->sink->ops->current(p->sink);
@@ -354,7 +344,7 @@ static void tell_clock(struct perf *p)
 
 static void tell_facts(struct perf *p)
 {
-	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others - p->vague.n));
+	sink_fact(p->sink, "stack_samples", (int64_t)(p->samples - p->others - p->vague.nr));
 	sink_fact(p->sink, "sample_ns", p->events.v[p->time_event].sample_ns);
 	sink_fact(p->sink, "other_events", (int64_t)p->others);
 	sink_fact(p->sink, "without_stack", (int64_t)p->stackless);
@@ -367,12 +357,12 @@ static int finish(struct perf *p)
 	struct input *in = p->sink->ops->current(p->sink);
 
 	tell_facts(p);
-	tell(p, W_BAD_EVENT, &p->bad, "lines that belong to no sample");
-	tell(p, W_BAD_EVENT, &p->vague, "lines whose event or time cannot be read");
-	tell(p, W_IGNORED_RECORD, &p->strange, "lines of stacks that are no frames");
-	tell(p, W_BAD_NUMBER, &p->numbers, "times or periods out of range");
-	tell(p, W_TIME_ORDER, &p->backwards, "samples before the one before them");
-	tell(p, W_LOST_EVENTS, &p->lost, "samples or records that perf lost");
+	tally_warn(&p->bad, p->sink, W_BAD_EVENT, "lines that belong to no sample");
+	tally_warn(&p->vague, p->sink, W_BAD_EVENT, "lines whose event or time cannot be read");
+	tally_warn(&p->strange, p->sink, W_IGNORED_RECORD, "lines of stacks that are no frames");
+	tally_warn(&p->numbers, p->sink, W_BAD_NUMBER, "times or periods out of range");
+	tally_warn(&p->backwards, p->sink, W_TIME_ORDER, "samples before the one before them");
+	tally_warn(&p->lost, p->sink, W_LOST_EVENTS, "samples or records that perf lost");
 	stack_limit_tell(&p->limit, p->sink);
 	track_limit_tell(&p->tracks, p->sink);
 	if (p->open_end && !p->cut)
@@ -427,10 +417,10 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 	mem_budget_init(&p.limit.memory, &p.map);
 	perf_drop_tail(&p);
 	perf_survey(&p);
-	if (p.samples == 0 && (p.bad.n > 0 || p.map.len == 0))
-		return err_set(err, p.bad.n ? EINVAL : ENODATA,
+	if (p.samples == 0 && (p.bad.nr > 0 || p.map.len == 0))
+		return err_set(err, p.bad.nr ? EINVAL : ENODATA,
 			       "%s: line %" PRIu64 ": no sample of 'perf script' in it", path,
-			       p.bad.n ? p.bad.line : 1);
+			       p.bad.nr ? p.bad.at : 1);
 	input_rewind(&p.map);
 	s->ops->input(s, path, "perf");
 	tell_clock(&p);

@@ -31,6 +31,7 @@
 #include "json_scan.h"
 #include "readers_private.h"
 #include "stack_spans.h"
+#include "tally.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -59,11 +60,6 @@ struct speed_frame {
 	struct json_text name, file, line, col;
 };
 
-struct speed_count {
-	uint64_t n;
-	size_t at; /* offset of the first */
-};
-
 struct speed {
 	const char *path;
 	const struct read_opts *opts;
@@ -81,13 +77,12 @@ struct speed {
 	int damage;        /* 0, JSON_CUT or JSON_BAD: of the file */
 	size_t damaged_at;
 	uint64_t untimed, events, samples;
-	struct speed_count bad, numbers, unknown, nothing, negative, kinds, units, crowd;
+	struct tally bad, numbers, unknown, nothing, negative, kinds, units, crowd;
 };
 
-static void note(const struct speed *sp, struct speed_count *c, const struct json_cur *at)
+static void place_note(const struct speed *sp, struct tally *t, const struct json_cur *at)
 {
-	if (c->n++ == 0)
-		c->at = (size_t)(at->p - sp->map.data);
+	tally_byte(t, (uint64_t)(at->p - sp->map.data));
 }
 
 static struct json_cur cursor_at(const struct speed *sp, const char *p)
@@ -185,7 +180,7 @@ static int take_profile(struct speed *sp, struct json_cur *c)
 	int r;
 
 	if (json_peek(c) != '{') {
-		note(sp, &sp->bad, c);
+		place_note(sp, &sp->bad, c);
 		return json_skip(c);
 	}
 	c->p++;
@@ -197,9 +192,9 @@ static int take_profile(struct speed *sp, struct json_cur *c)
 	if (p.type == SPEED_UNKNOWN && (p.events || p.samples) && r < 0)
 		p.type = p.events ? SPEED_EVENTED : SPEED_SAMPLED; /* the type was cut off */
 	if (p.type == SPEED_UNKNOWN)
-		note(sp, &sp->kinds, c);
+		place_note(sp, &sp->kinds, c);
 	else if (sp->profiles.nr == MAX_PROFILES)
-		note(sp, &sp->crowd, c);
+		place_note(sp, &sp->crowd, c);
 	else
 		VEC_PUSH(&sp->profiles, p);
 	return r;
@@ -266,7 +261,7 @@ static struct stack_frame frame_at(struct speed *sp, const struct json_text *ind
 
 	if (num_u64(index->p, index->n, &i) == 0 && i < sp->frames.nr)
 		return sp->frames.v[i];
-	note(sp, &sp->unknown, c);
+	place_note(sp, &sp->unknown, c);
 	for (size_t k = 0, n = 6; k < index->n && n + 1 < sizeof(name); k++, n++)
 		name[n] = index->p[k] > ' ' && index->p[k] < 127 ? index->p[k] : '?';
 	return (struct stack_frame){ name_put(sp, name, strlen(name)), 0, STR_NONE };
@@ -278,7 +273,7 @@ static bool to_ns(struct speed *sp, const struct speed_profile *p, const struct 
 	if (t->p && num_decimal(t->p, t->n, p->shift, ret) == 0 && *ret <= MAX_TIME_NS &&
 	    *ret >= -MAX_TIME_NS)
 		return true;
-	note(sp, &sp->numbers, c);
+	place_note(sp, &sp->numbers, c);
 	return false;
 }
 
@@ -290,7 +285,7 @@ static void push_event(struct speed *sp, const struct speed_profile *p, track_id
 	int64_t t_ns;
 
 	if (!(open || close) || !v[1].p || !v[2].p) {
-		note(sp, &sp->bad, c);
+		place_note(sp, &sp->bad, c);
 		return;
 	}
 	if (!to_ns(sp, p, &v[2], c, &t_ns))
@@ -348,7 +343,7 @@ static void read_events(struct speed *sp, const struct speed_profile *p, track_i
 		if (object)
 			push_event(sp, p, track, v, &at);
 		else
-			note(sp, &sp->bad, &at);
+			place_note(sp, &sp->bad, &at);
 	}
 	if (r < 0)
 		damaged_at(sp, &c, r);
@@ -386,12 +381,12 @@ static void push_stack(struct speed *sp, struct stack_track *t, int64_t weight_n
 {
 	sp->samples++;
 	if (weight_ns < 0)
-		note(sp, &sp->negative, at);
+		place_note(sp, &sp->negative, at);
 	else if (weight_ns == 0)
-		note(sp, &sp->nothing, at);
+		place_note(sp, &sp->nothing, at);
 	else if (stack_push(sp->sink, &sp->limit, t, t->end_ns, weight_ns, sp->stack.v,
 			    sp->stack.nr, sp->more) < 0)
-		note(sp, &sp->numbers, at);
+		place_note(sp, &sp->numbers, at);
 }
 
 /* The two lists side by side. */
@@ -424,14 +419,14 @@ static void read_samples(struct speed *sp, const struct speed_profile *p, struct
 			w.p = w.end; /* no more of them */
 		}
 		if (!list || w.p == w.end)
-			note(sp, &sp->bad, &at);
+			place_note(sp, &sp->bad, &at);
 		else if (to_ns(sp, p, &weight, &at, &weight_ns))
 			push_stack(sp, t, weight_ns, &at);
 	}
 	if (r < 0)
 		damaged_at(sp, &c, r);
 	while (w.p < w.end && (rw = json_element(&w, &some_weights)) > 0) {
-		note(sp, &sp->bad, &w);
+		place_note(sp, &sp->bad, &w);
 		rw = json_skip(&w);
 		if (rw < 0)
 			break;
@@ -468,7 +463,7 @@ static int shift_of(struct speed *sp, const struct speed_profile *p)
 	if (p->unit.p && !json_text_is(&p->unit, "none") && !json_text_is(&p->unit, "bytes")) {
 		struct json_cur at = cursor_at(sp, p->unit.p);
 
-		note(sp, &sp->units, &at);
+		place_note(sp, &sp->units, &at);
 	}
 	return list_has_decimals(sp, p->weights) || list_has_decimals(sp, p->events) ? 6 : 0;
 }
@@ -568,7 +563,7 @@ static void read_frames(struct speed *sp)
 		if (!mem_budget_has(&sp->limit.memory, 0))
 			return;
 		if (json_peek(&c) != '{') {
-			note(sp, &sp->bad, &c);
+			place_note(sp, &sp->bad, &c);
 			r = json_skip(&c);
 		} else {
 			r = take_frame(&c, &f);
@@ -595,16 +590,6 @@ static void begin(struct speed *sp)
 	read_frames(sp);
 }
 
-static void tell(struct speed *sp, const char *code, const struct speed_count *c, const char *what)
-{
-	char text[160];
-
-	if (c->n == 0)
-		return;
-	snprintf(text, sizeof(text), "%s, first at byte %zu", what, c->at);
-	sp->sink->ops->warn(sp->sink, code, c->n, text);
-}
-
 static int finish(struct speed *sp)
 {
 	struct sink *s = sp->sink;
@@ -615,14 +600,14 @@ static int finish(struct speed *sp)
 	sink_fact(s, "events", (int64_t)sp->events);
 	sink_fact(s, "stack_samples", (int64_t)sp->samples);
 	sink_fact(s, "untimed_profiles", (int64_t)sp->untimed);
-	tell(sp, W_BAD_EVENT, &sp->bad, "events, samples or frames that lack what they need");
-	tell(sp, W_BAD_EVENT, &sp->units, "profiles of an unknown unit, taken for none");
-	tell(sp, W_BAD_NUMBER, &sp->numbers, "values that are no numbers or too large");
-	tell(sp, W_UNKNOWN_REFERENCE, &sp->unknown, "frames that are not in the list");
-	tell(sp, W_IGNORED_RECORD, &sp->nothing, "samples of weight 0");
-	tell(sp, W_NEGATIVE_DURATION, &sp->negative, "negative weights");
-	tell(sp, W_IGNORED_RECORD, &sp->kinds, "profiles of an unknown type");
-	tell(sp, W_MEMORY_LIMIT, &sp->crowd, "profiles that there is no memory for, left out");
+	tally_warn(&sp->bad, s, W_BAD_EVENT, "events, samples or frames that lack what they need");
+	tally_warn(&sp->units, s, W_BAD_EVENT, "profiles of an unknown unit, taken for none");
+	tally_warn(&sp->numbers, s, W_BAD_NUMBER, "values that are no numbers or too large");
+	tally_warn(&sp->unknown, s, W_UNKNOWN_REFERENCE, "frames that are not in the list");
+	tally_warn(&sp->nothing, s, W_IGNORED_RECORD, "samples of weight 0");
+	tally_warn(&sp->negative, s, W_NEGATIVE_DURATION, "negative weights");
+	tally_warn(&sp->kinds, s, W_IGNORED_RECORD, "profiles of an unknown type");
+	tally_warn(&sp->crowd, s, W_MEMORY_LIMIT, "profiles that there is no memory for, left out");
 	stack_limit_tell(&sp->limit, s);
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",

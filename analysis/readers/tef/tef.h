@@ -22,6 +22,7 @@
 
 #include "json_scan.h"
 #include "own.h"
+#include "tally.h"
 
 #include <stdint.h>
 
@@ -239,9 +240,8 @@ struct tef_late {
 
 struct tef_counts {
 	uint64_t events, metadata, counters, flows, flows_unmatched, flows_correlated, ignored;
-	uint64_t bad_events, bad_numbers;
 	char ignored_ph;
-	char bad_event[160], bad_number[160]; /* the first */
+	struct tally bad_events, bad_numbers;
 };
 
 struct tef {

@@ -262,15 +262,12 @@ void tef_asyncs_push(struct tef *t)
 	}
 	group_close(&as);
 	lanes_push(&as);
-	if (as.strays > 0)
-		t->sink->ops->warn(t->sink, W_STRAY_LEAVE, as.strays,
-				   "ends of async spans that were never begun were ignored");
-	if (as.mismatches > 0)
-		t->sink->ops->warn(t->sink, W_LEAVE_MISMATCH, as.mismatches,
-				   "ends of async spans closed begins of another name");
-	if (as.left_open > 0)
-		t->sink->ops->warn(t->sink, W_OPEN_SPAN, as.left_open,
-				   "async spans without an end last to the end of the trace");
+	sink_warn(t->sink, W_STRAY_LEAVE, as.strays,
+		  "ends of async spans that were never begun were ignored");
+	sink_warn(t->sink, W_LEAVE_MISMATCH, as.mismatches,
+		  "ends of async spans closed begins of another name");
+	sink_warn(t->sink, W_OPEN_SPAN, as.left_open,
+		  "async spans without an end last to the end of the trace");
 	VEC_RELEASE(&as.spans);
 	VEC_RELEASE(&as.runs);
 	VEC_RELEASE(&as.open);

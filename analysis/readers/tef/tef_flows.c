@@ -6,6 +6,7 @@
  */
 #include "tef.h"
 
+#include "profrig/base/search.h"
 #include "profrig/base/sort.h"
 #include "profrig/base/workers.h"
 
@@ -19,7 +20,8 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 
 	if (t->doc.own) {
-		tef_own_flow(t, ev);
+		if (!t->sink->counts_only)
+			tef_own_flow(t, ev);
 		return;
 	}
 	if (t->doc.dialect == TEF_KINETO &&
@@ -33,7 +35,8 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 			 ev->name.p ? tef_hash_text(&ev->name) : 0);
 	f.place = tef_place_key(&ev->pid, own);
 	t->n.flows++;
-	VEC_PUSH(&t->flows, f);
+	if (!t->sink->counts_only)
+		VEC_PUSH(&t->flows, f);
 }
 
 /* The slices by track and start, and what each lies in: the last earlier one of its track that is
@@ -101,17 +104,7 @@ static void nest_release(struct nest *n)
 /* Index of the first slice of the slot that begins after t_ns. */
 static size_t slice_after(const struct nest *n, tef_slot slot, int64_t t_ns)
 {
-	size_t lo = slot_begin(n, slot), hi = n->ends[slot];
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (n->v[mid].start_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return LOWER_BOUND(i, slot_begin(n, slot), n->ends[slot], n->v[i].start_ns <= t_ns);
 }
 
 static const struct tef_slice *flow_slice(const struct nest *n, const struct tef_flow *f)

@@ -304,12 +304,6 @@ static void push_track(struct pairing *p, uint32_t *order, size_t n)
 		push_pair(p->t, &p->spans.v[i]);
 }
 
-static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
-{
-	if (count > 0)
-		t->sink->ops->warn(t->sink, code, count, text);
-}
-
 /* Indexes of the edges, place after place, each in the order of the file. starts has one entry more
  * than there are places. */
 static uint32_t *edges_by_place(const struct tef *t, size_t *starts)
@@ -358,8 +352,9 @@ void tef_edges_push(struct tef *t)
 	VEC_RELEASE(&p.spans);
 	VEC_RELEASE(&p.open);
 	VEC_RELEASE(&p.orphans);
-	tell(t, W_STRAY_LEAVE, strays, "end events that close nothing were ignored");
-	tell(t, W_LEAVE_MISMATCH, mismatches, "end events closed begins around others still open");
-	tell(t, W_OPEN_SPAN, left_open,
-	     "begin events without an end last to the end of their thread");
+	sink_warn(t->sink, W_STRAY_LEAVE, strays, "end events that close nothing were ignored");
+	sink_warn(t->sink, W_LEAVE_MISMATCH, mismatches,
+		  "end events closed begins around others still open");
+	sink_warn(t->sink, W_OPEN_SPAN, left_open,
+		  "begin events without an end last to the end of their thread");
 }

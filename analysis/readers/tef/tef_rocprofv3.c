@@ -46,8 +46,7 @@ void v3_damaged(struct v3 *v, const struct json_cur *c, int r)
 
 void v3_unknown(struct v3 *v, const char *what, uint64_t id)
 {
-	if (v->unknown++ == 0)
-		snprintf(v->first_unknown, sizeof(v->first_unknown), "%s %" PRIu64, what, id);
+	tally_text(&v->unknown, "%s %" PRIu64, what, id);
 }
 
 bool v3_number(const struct json_text *text, uint64_t *ret)
@@ -121,15 +120,11 @@ static void tell(const struct v3 *v)
 {
 	struct tef *t = v->t;
 
-	if (t->n.bad_events)
-		t->sink->ops->warn(t->sink, W_BAD_EVENT, t->n.bad_events, t->n.bad_event);
-	if (t->n.bad_numbers)
-		t->sink->ops->warn(t->sink, W_BAD_NUMBER, t->n.bad_numbers, t->n.bad_number);
-	if (v->unknown)
-		t->sink->ops->warn(t->sink, W_UNKNOWN_REFERENCE, v->unknown, v->first_unknown);
-	if (v->dropped)
-		t->sink->ops->warn(t->sink, W_IGNORED_RECORD, v->dropped,
-				   "counters of dispatches whose time is not told");
+	tally_warn(&t->n.bad_events, t->sink, W_BAD_EVENT, NULL);
+	tally_warn(&t->n.bad_numbers, t->sink, W_BAD_NUMBER, NULL);
+	tally_warn(&v->unknown, t->sink, W_UNKNOWN_REFERENCE, NULL);
+	sink_warn(t->sink, W_IGNORED_RECORD, v->dropped,
+		  "counters of dispatches whose time is not told");
 	sink_fact(t->sink, "processes", (int64_t)v->processes.nr);
 	sink_fact(t->sink, "records", (int64_t)v->records);
 }

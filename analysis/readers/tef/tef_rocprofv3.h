@@ -80,8 +80,8 @@ struct v3 {
 	VEC(struct v3_process) processes;
 	int damage; /* 0, JSON_CUT or JSON_BAD: the first */
 	size_t damaged_at;
-	uint64_t records, unknown, dropped;
-	char first_unknown[64];
+	uint64_t records, dropped;
+	struct tally unknown;
 
 	/* of the process in hand; numbers of the file mean something only together with nr */
 	uint32_t nr;

@@ -10,6 +10,7 @@
  */
 #include "tef.h"
 
+#include "profrig/base/json_out.h"
 #include "profrig/model/warnings.h"
 
 /* Deeper than any stack; parents can be a circle. */
@@ -29,8 +30,8 @@ struct samples {
 	struct u64map frame_at, thread_at;
 	struct strbuf stack;
 	size_t stack_bytes; /* of all arguments */
-	uint64_t nr, unknown, stackless;
-	size_t unknown_at; /* of the first */
+	uint64_t nr, stackless;
+	struct tally unknown;
 };
 
 static int take_text(struct json_cur *c, struct json_text *to)
@@ -112,26 +113,6 @@ static struct frame *frame_of(struct samples *sp, const struct tef_id *id)
 	return at == U64MAP_NONE ? NULL : &sp->frames.v[at];
 }
 
-/* A name as it stands inside a JSON string. */
-static void add_name(struct samples *sp, const struct json_text *name)
-{
-	struct strbuf *text = &sp->t->text;
-
-	strbuf_clear(text);
-	if (name->p)
-		json_decode(name, text);
-	for (size_t i = 0; i < text->len; i++) {
-		unsigned char ch = (unsigned char)text->buf[i];
-
-		if (ch < 0x20)
-			strbuf_addf(&sp->stack, "\\u%04x", ch);
-		else if (ch == '"' || ch == '\\')
-			strbuf_addf(&sp->stack, "\\%c", ch);
-		else
-			strbuf_addch(&sp->stack, (char)ch);
-	}
-}
-
 /*
  * {"stack":"main;f"}, root first. All of them take no more memory than the file: a long chain of
  * frames could be every frame's.
@@ -139,16 +120,21 @@ static void add_name(struct samples *sp, const struct json_text *name)
 static str_id make_args(struct samples *sp, const struct frame *leaf)
 {
 	const struct frame *path[MAX_FRAMES];
+	struct strbuf *names = &sp->t->text;
 	size_t n = 0;
 
 	for (; leaf && n < MAX_FRAMES; leaf = frame_of(sp, &leaf->parent))
 		path[n++] = leaf;
-	strbuf_clear(&sp->stack);
-	strbuf_addstr(&sp->stack, "{\"stack\":\"");
-	while (n-- > 0 && sp->stack_bytes + sp->stack.len <= sp->t->map.len + SPARE_BYTES) {
-		add_name(sp, &path[n]->name);
-		strbuf_addstr(&sp->stack, n > 0 ? ";" : "\"}");
+	strbuf_clear(names);
+	while (n-- > 0 && sp->stack_bytes + names->len <= sp->t->map.len + SPARE_BYTES) {
+		if (path[n]->name.p)
+			json_decode(&path[n]->name, names);
+		strbuf_addstr(names, n > 0 ? ";" : "");
 	}
+	strbuf_clear(&sp->stack);
+	strbuf_addstr(&sp->stack, "{\"stack\":");
+	json_quote(&sp->stack, names->buf, names->len);
+	strbuf_addch(&sp->stack, '}');
 	sp->stack_bytes += sp->stack.len;
 	if (sp->stack_bytes > sp->t->map.len + SPARE_BYTES)
 		return STR_NONE;
@@ -196,8 +182,8 @@ static void push(struct samples *sp, const struct sample *s)
 	if (!tef_time(sp->t, &(struct tef_event){ .ts = { .p = s->ts.p, .n = s->ts.n } },
 		      &d.start_ns))
 		return;
-	if (!leaf && id.type != TEF_ID_NONE && sp->unknown++ == 0)
-		sp->unknown_at = sp->t->at;
+	if (!leaf && id.type != TEF_ID_NONE)
+		tally_byte(&sp->unknown, sp->t->at);
 	d.end_ns = d.start_ns;
 	d.args = stack_args(sp, leaf);
 	d.name = tef_string(sp->t, leaf ? &leaf->name : &s->name);
@@ -212,7 +198,6 @@ void tef_samples_push(struct tef *t)
 	struct json_cur c = { t->doc.samples, t->map.data + t->map.len };
 	struct sample s;
 	bool some = false;
-	char text[96];
 
 	if (!c.p)
 		return;
@@ -232,14 +217,9 @@ void tef_samples_push(struct tef *t)
 		push(&sp, &s);
 	}
 	sink_fact(t->sink, "stack_samples", (int64_t)sp.nr);
-	if (sp.unknown) {
-		snprintf(text, sizeof(text), "samples whose frame is not listed, first at byte %zu",
-			 sp.unknown_at);
-		t->sink->ops->warn(t->sink, W_UNKNOWN_REFERENCE, sp.unknown, text);
-	}
-	if (sp.stackless)
-		t->sink->ops->warn(t->sink, W_IGNORED_RECORD, sp.stackless,
-				   "stacks of samples that take more than the file has");
+	tally_warn(&sp.unknown, t->sink, W_UNKNOWN_REFERENCE, "samples whose frame is not listed");
+	sink_warn(t->sink, W_IGNORED_RECORD, sp.stackless,
+		  "stacks of samples that take more than the file has");
 	VEC_RELEASE(&sp.frames);
 	strbuf_release(&sp.stack);
 	u64map_release(&sp.frame_at);

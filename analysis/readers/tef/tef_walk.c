@@ -134,12 +134,6 @@ static bool read_tail(struct tef *t, struct json_cur *c, struct damage *d)
 	return false;
 }
 
-static void tell(struct tef *t, const char *code, uint64_t count, const char *text)
-{
-	if (count > 0)
-		t->sink->ops->warn(t->sink, code, count, text);
-}
-
 static int judge(struct tef *t, const struct damage *d, struct err *err)
 {
 	bool partial =
@@ -152,22 +146,23 @@ static int judge(struct tef *t, const struct damage *d, struct err *err)
 			       t->map.truncated ? ": " : "", t->map.truncated ? t->map.why : "");
 	if (d->places > 0) {
 		snprintf(text, sizeof(text), "damaged at byte %zu; reading went on behind it", at);
-		tell(t, W_BAD_EVENT, d->places, text);
-		tell(t, W_TRUNCATED, d->places, text);
+		sink_warn(t->sink, W_BAD_EVENT, d->places, text);
+		sink_warn(t->sink, W_TRUNCATED, d->places, text);
 	}
 	if (t->map.truncated) {
 		snprintf(text, sizeof(text), "compressed data: %s", t->map.why);
-		tell(t, W_TRUNCATED, 1, text);
+		sink_warn(t->sink, W_TRUNCATED, 1, text);
 	} else if (partial && d->places == 0) {
 		snprintf(text, sizeof(text),
 			 d->cut && t->doc.array_form ? "the last event is cut off at byte %zu"
 						     : "ends early at byte %zu",
 			 at);
-		tell(t, W_TRUNCATED, 1, text);
+		sink_warn(t->sink, W_TRUNCATED, 1, text);
 	} else if (!partial && d->holes > 0) {
-		tell(t, W_UNTERMINATED, d->holes, "events that were not written to their end");
+		sink_warn(t->sink, W_UNTERMINATED, d->holes,
+			  "events that were not written to their end");
 	} else if (!partial && d->open_end && t->doc.dialect != TEF_PROFRIG) {
-		tell(t, W_UNTERMINATED, 1, "the array of events is never closed");
+		sink_warn(t->sink, W_UNTERMINATED, 1, "the array of events is never closed");
 	}
 	return partial ? READ_PARTIAL : 0;
 }
@@ -176,12 +171,12 @@ static void tell_counts(struct tef *t)
 {
 	char text[64];
 
-	tell(t, W_BAD_EVENT, t->n.bad_events, t->n.bad_event);
-	tell(t, W_BAD_NUMBER, t->n.bad_numbers, t->n.bad_number);
+	tally_warn(&t->n.bad_events, t->sink, W_BAD_EVENT, NULL);
+	tally_warn(&t->n.bad_numbers, t->sink, W_BAD_NUMBER, NULL);
 	snprintf(text, sizeof(text), "events of phase '%c'",
 		 t->n.ignored_ph >= ' ' && t->n.ignored_ph < 127 ? t->n.ignored_ph : '?');
-	tell(t, W_IGNORED_RECORD, t->n.ignored, text);
-	tell(t, W_IGNORED_RECORD, t->doc.system_events, "system trace events");
+	sink_warn(t->sink, W_IGNORED_RECORD, t->n.ignored, text);
+	sink_warn(t->sink, W_IGNORED_RECORD, t->doc.system_events, "system trace events");
 	sink_fact(t->sink, "events", (int64_t)t->n.events);
 	sink_fact(t->sink, "metadata", (int64_t)t->n.metadata);
 	if (t->n.counters)
@@ -379,7 +374,8 @@ int tef_walk(struct tef *t, struct err *err)
 	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
-	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
+	if (!t->sink->counts_only)
+		VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
 	if (t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_TENSORFLOW ||
 	    t->doc.dialect == TEF_ASCEND)
 		read_names(t);

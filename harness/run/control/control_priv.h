@@ -16,6 +16,7 @@
 #define CONTROL_PRIV_H
 
 #include "control_marks.h"
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <pthread.h>

@@ -19,6 +19,8 @@
 #include "profrig/base/vec.h"
 #include "profrig/run/control.h"
 
+struct json_out;
+
 struct record_hold {
 	char by[CONTROL_MAX_NAME + 1];
 	int64_t since_ns;
@@ -55,5 +57,7 @@ void record_opened(struct record_state *s, const char *name, const char *by, int
 void record_closed(struct record_state *s, int64_t t_ns);
 bool record_is_open(const struct record_state *s);
 void record_mark(struct record_state *s, const struct record_mark *m);
+/* run.json: windows and marks (record_json.c). */
+void record_json(struct json_out *j, const struct record_state *s);
 
 #endif

@@ -9,6 +9,7 @@
 #define SWEEP_PRIV_H
 
 #include "run_priv.h"
+#include "run_sweep.h"
 
 #include "profrig/base/fs.h"
 #include "profrig/run/leftovers.h"

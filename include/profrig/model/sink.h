@@ -146,7 +146,16 @@ struct sink {
 	const struct sink_ops *ops;
 	/* links are not kept: a reader need not collect what it would make them of */
 	bool no_links;
+	/* only counts are wanted (counts.h): nothing need be collected for links; sources may push
+	 * spans, too */
+	bool counts_only;
 };
+
+/* Whether sources push nothing but enter and leave, and callsites instead of links. */
+static inline bool sink_streams(const struct sink *s)
+{
+	return s->no_links && !s->counts_only;
+}
 
 /* The model as a sink; owned by the model. */
 struct sink *model_sink(struct model *m);
@@ -167,6 +176,13 @@ void model_set_default_host(struct model *m, const char *host, bool everywhere);
 static inline str_id sink_puts(struct sink *s, const char *str)
 {
 	return s->ops->string(s, str, __builtin_strlen(str));
+}
+
+/* A warning that stands for count occurrences; none for 0. */
+static inline void sink_warn(struct sink *s, const char *code, uint64_t count, const char *text)
+{
+	if (count > 0)
+		s->ops->warn(s, code, count, text);
 }
 
 /*

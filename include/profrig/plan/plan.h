@@ -1,12 +1,11 @@
 /*
  * plan: configuration → what would happen, as data. Pure: no process is started, no file is
- * written, no clock is read.
+ * read or written, no clock is read; what it must know of the machine stands in the request.
  *
  * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
  * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
  * environment is complete with the origin of every variable. Paths are those the step sees; the run
- * directory has the same path everywhere. Whether a script exists, and which folders are the same
- * by way of links, is all that is asked of the file system.
+ * directory has the same path everywhere.
  *
  * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
  * different ones are a problem unless the user's env settles the variable. A variable is a step's
@@ -167,6 +166,12 @@ struct plan_request {
 	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
 	const char *host;
 	const struct devices *devices; /* NULL: not known */
+	/*
+	 * Folders by way of links: a name (of a mounted folder, of the folder of runs) and the one
+	 * that the kernel knows, in pairs. NULL, or a name that is not among them: it is that.
+	 */
+	const struct strvec *real;
+	struct engine_limits limits;
 };
 
 /*

@@ -20,6 +20,7 @@
 #include "profrig/base/err.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/workers.h"
+#include "profrig/model/counts.h"
 #include "profrig/model/sink.h"
 
 #define READ_PARTIAL 1
@@ -78,6 +79,14 @@ struct reader {
 int reader_read(const struct reader *rd, const char *path, struct sink *s,
 		const struct read_opts *o, struct err *err);
 
+/*
+ * What a file holds, in memory that does not grow with its events (counts.h). Returns what
+ * reader_read does; ret is filled in any case. *ret_problem, owned: why what was read is not the
+ * whole; untouched when it is, or when nothing could be read.
+ */
+int reader_count(const struct reader *rd, const char *path, struct counts *ret, char **ret_problem,
+		 struct err *err);
+
 extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);
@@ -100,9 +109,9 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err);
 int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
- * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
- * through a callback, and by tests. A file for which a reader was asked that is not built in cannot
- * be checked: it is valid when it has bytes, and unread.
+ * An artifact checked by counting what it holds (contract: an empty trace is a failure). Used by
+ * the harness through a callback, and by tests. A file for which a reader was asked that is not
+ * built in cannot be checked: it is valid when it has bytes, and unread.
  */
 struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */

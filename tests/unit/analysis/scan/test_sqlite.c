@@ -259,10 +259,10 @@ static void values(void **state)
 		if (sqlite_rows_f64(&q, 0, &d) != cases[i].is_f64 ||
 		    (cases[i].is_f64 ? d != cases[i].f64 : !isnan(d)))
 			ROW_FAIL(i, "%g", d);
-		if (q.odd != cases[i].odd)
-			ROW_FAIL(i, "%d odd", (int)q.odd);
-		if (q.odd > 0)
-			assert_non_null(strstr(q.odd_text, "table 't', row 1: column 'x' holds"));
+		if (q.odd.nr != cases[i].odd)
+			ROW_FAIL(i, "%d odd", (int)q.odd.nr);
+		if (q.odd.nr > 0)
+			assert_non_null(strstr(q.odd.text, "table 't', row 1: column 'x' holds"));
 		sqlite_rows_close(&q, NULL);
 		unlink(path);
 	}

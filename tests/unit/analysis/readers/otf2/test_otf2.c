@@ -259,7 +259,7 @@ static void test_parameters_and_contexts(void **state)
 	const struct place *p = *state;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
-	uint32_t text = otf2_gen_string(g, "a \"b\"\n");
+	uint32_t text = otf2_gen_string(g, "a \"b\"\n\xff\xc3");
 
 	OTF2_GlobalDefWriter_WriteParameter(otf2_gen_defs(g), 0, otf2_gen_string(g, "grid"),
 					    OTF2_PARAMETER_TYPE_UINT64);
@@ -296,7 +296,7 @@ static void test_parameters_and_contexts(void **state)
 		assert_string_equal(model_str(m, m->spans.args[0]),
 				    "{\"grid\":18446744073709551615,\"shift\":-3}");
 		assert_string_equal(model_str(m, m->spans.args[1]),
-				    "{\"file\":\"a \\\"b\\\"\\u000a\"}");
+				    "{\"file\":\"a \\\"b\\\"\\n\ufffd\ufffd\"}");
 	}
 }
 

@@ -1,0 +1,82 @@
+#include "base_test.h"
+
+#include <stdlib.h>
+
+#include "profrig/base/search.h"
+
+static const int v[] = { 1, 3, 3, 3, 7, 9 };
+
+static size_t first_not_less(size_t nr, int key)
+{
+	return LOWER_BOUND(i, 0, nr, v[i] < key);
+}
+
+static size_t first_greater(size_t nr, int key)
+{
+	return LOWER_BOUND(i, 0, nr, v[i] <= key);
+}
+
+static void test_places(void **state UNUSED)
+{
+	const struct {
+		size_t nr;
+		int key;
+		size_t not_less, greater;
+	} cases[] = {
+		{ 0, 3, 0, 0 },                  /* empty */
+		{ 1, 0, 0, 0 },  { 1, 1, 0, 1 }, /* one element */
+		{ 1, 2, 1, 1 },  { 6, 0, 0, 0 }, /* all greater */
+		{ 6, 10, 6, 6 },                 /* all smaller */
+		{ 6, 1, 0, 1 },  { 6, 9, 5, 6 }, /* the ends */
+		{ 6, 3, 1, 4 },                  /* the first of equals; behind the last */
+		{ 6, 5, 4, 4 },  { 3, 3, 1, 3 }, /* absent; equals at the end */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		assert_int_equal(first_not_less(cases[i].nr, cases[i].key), cases[i].not_less);
+		assert_int_equal(first_greater(cases[i].nr, cases[i].key), cases[i].greater);
+	}
+}
+
+static void test_ranges(void **state UNUSED)
+{
+	size_t calls = 0, nr = 2;
+
+	assert_int_equal(LOWER_BOUND(i, 2, 6, v[i] < 3), 2);
+	assert_int_equal(LOWER_BOUND(i, 2, 4, v[i] < 9), 4);
+	assert_int_equal(LOWER_BOUND(i, 4, 2, v[i] < 9), 4); /* nothing in it */
+	assert_int_equal(LOWER_BOUND(i, calls++, nr++, v[i] < 2), 1);
+	assert_int_equal(calls, 1); /* bounds are evaluated once */
+	assert_int_equal(nr, 3);
+	/* The middle of a large range does not overflow. */
+	assert_true(LOWER_BOUND(i, SIZE_MAX - 10, SIZE_MAX, i < SIZE_MAX - 3) == SIZE_MAX - 3);
+}
+
+/* As a search from one end finds it. */
+static void test_against_scan(void **state UNUSED)
+{
+	int w[40];
+
+	for (size_t n = 0; n <= ARRAY_LEN(w); n++) {
+		for (size_t i = 0; i < n; i++)
+			w[i] = (int)(i * i / 7);
+		for (int key = -1; key < 240; key++) {
+			size_t want = 0;
+
+			while (want < n && w[want] < key)
+				want++;
+			assert_int_equal(LOWER_BOUND(i, 0, n, w[i] < key), want);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_against_scan),
+	};
+
+	return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}
