@@ -43,11 +43,11 @@ src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*/*.c)
 # What only the portable build links (mk/tarball.mk).
 BASE_SRC := $(filter-out base/files/gz_zlib.c base/process/dynlib_none.c,$(BASE_SRC))
-# Both halves meet in the program: what is analysed still needs the command line's options.
-CLI_SRC := $(call src,cli/*.c cli/show/*.c analysis/session/*.c)
+CLI_SRC := $(call src,cli/*.c cli/show/*.c)
 # rsmi_child.c is a program of its own (mk/samplers.mk), as are the agent and the tracers.
 HARNESS_SRC := $(filter-out harness/agent/% harness/tracers/% %/rsmi_child.c,$(call src,harness/*/*.c harness/*/*/*.c))
-ANALYSIS_SRC := $(filter-out $(CLI_SRC),$(call src,analysis/*/*.c analysis/*/*/*.c))
+SESSION_SRC := $(call src,analysis/session/*.c)
+ANALYSIS_SRC := $(filter-out $(SESSION_SRC),$(call src,analysis/*/*.c analysis/*/*/*.c))
 # ranks_mpi.c is of profrig-mpi (mk/mpi.mk), helper_exec.c of the portable build (mk/tarball.mk).
 CLI_SRC := $(filter-out %/ranks_mpi.c %/helper_exec.c,$(CLI_SRC))
 AGENT_SRC := $(call src,harness/agent/*.c)
@@ -56,10 +56,11 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 LIBBASE := $(B)/libbase.a
 LIBHARNESS := $(B)/libharness.a
 LIBANALYSIS := $(B)/libanalysis.a
+LIBSESSION := $(B)/libsession.a
 TRACERS := $(patsubst harness/tracers/tracer_%.c,$(B)/libprofrig_%.so,$(wildcard harness/tracers/tracer_*.c))
 PROGRAMS := $(if $(CLI_SRC),$(B)/profrig) $(if $(AGENT_SRC),$(B)/profrig-init)
 
-all: check-tools $(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(PROGRAMS) $(TRACERS) ## build everything
+all: check-tools $(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(LIBSESSION) $(PROGRAMS) $(TRACERS) ## build everything
 
 include $(wildcard mk/*.mk)
 
@@ -71,12 +72,13 @@ $(B)/obj/%.o: %.c Makefile
 $(LIBBASE): $(call obj,$(BASE_SRC))
 $(LIBHARNESS): $(call obj,$(HARNESS_SRC))
 $(LIBANALYSIS): $(call obj,$(ANALYSIS_SRC)) $(EMBED_OBJ)
-$(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS):
+$(LIBSESSION): $(call obj,$(SESSION_SRC))
+$(LIBBASE) $(LIBHARNESS) $(LIBANALYSIS) $(LIBSESSION):
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(B)/profrig: $(call obj,$(CLI_SRC)) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+$(B)/profrig: $(call obj,$(CLI_SRC)) $(LIBSESSION) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) $^ -o $@ $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS) $(SYS_LIBS)
 

@@ -1,6 +1,6 @@
 /*
- * cli: what the commands share: option tables, exit codes, the analysis driver. Private to
- * harness/cli, the only place that knows both halves and the only printer of errors.
+ * cli: what the commands share: option tables, exit codes, what they print. Private to cli/, the
+ * only place that knows both halves and the only printer of errors.
  */
 #ifndef PROFRIG_CLI_H
 #define PROFRIG_CLI_H
@@ -15,11 +15,9 @@
 #include "profrig/base/err.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
-#include "profrig/report/writer.h"
 #include "profrig/run/run.h"
 #include "profrig/run/runs.h"
-#include "profrig/stats/analysis.h"
-#include "profrig/topology/topology.h"
+#include "profrig/session/session.h"
 
 /* contract: exit codes */
 enum {
@@ -162,11 +160,6 @@ void cli_put(FILE *f, const char *s, size_t max);
 
 #define MAX_RUN_JSON ((size_t)64 << 20)
 /*
- * Whether a path is a run directory. It is held then (door.h), until this process ends: what is
- * read and written in it goes through one descriptor.
- */
-bool run_dir_held(const char *path);
-/*
  * What words and o->tags stand for (models_pick): -1 to go on, or an exit code after printing why.
  */
 int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
@@ -199,119 +192,33 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 int tools_print(const struct command *c, const struct strvec *dirs, const struct strvec *names,
 		bool json);
 
-enum sink_choice { SINK_AUTO, SINK_MODEL, SINK_PROFILE };
+/* ---- sessions: analyses of inputs (session.h), their notes printed as they come ---- */
 
-/* What the user says of counters: --counters, --tau, --exact-units. */
-struct counter_options {
-	struct cfg file; /* the rules' texts */
-	struct counter_rules rules;
-};
-void counter_options_init(struct counter_options *o);
-void counter_options_release(struct counter_options *o);
+/* session_opts_init, with the ranks of this job and a listener that prints. */
+void cli_session_opts(struct session_opts *o);
+/* --reader: 0, or 2 after saying what is wrong. text may be NULL. */
+int parse_reader(const struct command *c, const char *text, struct session_opts *ret);
+int cli_session_code(const struct session_outcome *out);
+/* Prints why a session failed, unless its notes did; exit code. */
+int cli_session_failed(const struct session_outcome *out, const struct err *err);
 /*
- * file: of --counters, tau: "none", "fit" or seconds; NULL when not given. -1 to go on, or an exit
- * code (2, 3) after printing why.
+ * session_analyze, with its error printed. Fills *ret (report_release it); its dir is NULL when
+ * there was nothing to write. Exit code.
  */
-int counter_options_load(const struct command *c, const char *file, const char *tau,
-			 struct counter_options *ret);
-
-/* The driver: inputs → model → tables → files. */
-struct analyze_options {
-	struct analysis_opts analysis;
-	enum sink_choice sink;
-	long threads;          /* 0: as many as there are processors */
-	struct strvec only;    /* --analysis; empty = all */
-	struct strvec formats; /* empty = csv json folded html */
-	/* who shares which device: what a file says; reading adds what a run directory tells. For
-	 * one analysis at a time. */
-	struct topology *topology;
-	const char *output; /* absolute; what analyses write there is no input. May be NULL */
-	/* --reader: what files that are named are read with; NULL: what recognises them */
-	const struct reader *reader;
-	const char *dialect; /* of whatever that reader reads; NULL */
-	/* what --counters and its like say, lives as long as the options; NULL: the table alone */
-	struct counter_rules *counters;
-	const char *window; /* --window; NULL: the run's own */
-	bool strict;
-	bool keep_args;
-	bool counters_first; /* an archive is streamed: its events need counters that are known */
-};
-void analyze_options_init(struct analyze_options *o);
-void analyze_options_release(struct analyze_options *o);
-
-/* Adds what a file says. 0, or 3 after printing everything that is wrong with it. */
-int topology_file_read(struct topology *tp, const char *path);
-
-/* --reader: -1 to go on, or 2 after saying what is wrong. text may be NULL. */
-int parse_reader(const struct command *c, const char *text, struct analyze_options *ret);
-/* The reader of an input: the one that was asked for, or what recognises it. As reader_detect. */
-int analyze_detect(const struct analyze_options *o, const char *path, const struct reader **ret,
-		   struct err *err);
-
-/* What a run directory says of its time and its tools. */
-struct rundir;
-void take_moments(const struct rundir *run, struct analysis_moments *mo);
-
-struct model;
-/*
- * Reads run directories, trace files and directories into m (finished). What cannot be read is
- * reported by log_error and stands in the model as a partial input with W_UNREADABLE; what is named
- * twice counts once. Exit code 0, 2 (several runs, reported), 5 (nothing could be read) or 6. With
- * a run directory among the inputs *ret_run_dir is its path (owned).
- */
-int analyze_read(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		 struct analysis_opts *ao, char **ret_run_dir, struct report_timings *times);
-/*
- * What the inputs are read into besides the model: a profile that takes their events and
- * hands their lanes on, or NULL.
- * *ret_fits: --sink auto chose, and the calls would fit into memory as well. NULL: it then streams
- * only what does not. 0, or 2 after saying
- * why they cannot be streamed though it was asked for.
- */
-int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret, bool *ret_fits);
-/* A profile into m, by as many threads and ranks as there are. */
-struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
-				struct lane_reader lanes);
-/* Seconds since *at, which moves to now. */
-double analyze_lap_s(int64_t *at);
-/*
- * The distinct run directories among the inputs (borrowed words), and an input that is none, NULL.
- */
-size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other);
-/* Several runs as an ensemble into rep->dir, tables of rep included. Exit code. */
-int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep);
-/* Says why something was not written; advise: and what to do where a full disk is why. */
-void cli_write_failed(const struct err *err, bool advise);
+int analyze_to(const struct strvec *inputs, const struct session_opts *o, const char *out,
+	       struct report *ret);
+/* The same of runs, with options as they are by default. */
+int analyze_runs(const struct strvec *runs, const char *out, struct report *ret);
 /*
  * A run that has just ended, into its analysis/; code_so_far is that of the run without it. Exit
  * code of the analysis alone.
  */
 int analyze_run(const char *run_dir, int code_so_far, struct report *rep);
-/* Tables and reports of rep, all but the folder itself; exit code. */
-int analyze_write(struct report *rep, const struct model *m, struct report_timings *times,
-		  const struct strvec *formats);
-/* Under --strict: says what ended in exit 6. */
-int analyze_strict_code(const struct model *m);
-/*
- * Reads, analyses, writes everything into out; what an earlier analysis left there goes. Several
- * run directories become an ensemble. Fills *ret (release it) when not NULL; its dir is NULL when
- * there was nothing to write. Returns an exit code, 4 when out cannot be written.
- */
-int analyze_to(const struct strvec *inputs, const struct analyze_options *o, const char *out,
-	       struct report *ret);
-/*
- * 0, or 4 after saying why dir cannot be made or written to: before anything is read, which may
- * take long.
- */
+/* Says why something was not written; advise: and what to do where a full disk is why. */
+void cli_write_failed(const struct err *err, bool advise);
+/* 0, or 4 after saying why dir cannot be made or written to. */
 int output_code(const char *dir);
-/* Half-written files that killed ones left in an output folder go, and are told of. */
-void output_sweep(const char *dir);
-/* 0, or 2 after naming the first that is no report format. */
-int formats_known(const struct strvec *formats);
-/* Writes the formats of a report; exit code. formats are known ones, none: all. */
-int write_formats(const struct report *r, const struct strvec *formats);
-/* Prints the path of the most telling of them. */
+/* Prints the path of the most telling of the formats that were written. */
 void say_written(const struct report *r, const struct strvec *formats);
 
 /* Five lines on stderr after a run. rep may be empty. */

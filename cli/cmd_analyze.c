@@ -20,7 +20,8 @@
 #include "profrig/base/text.h"
 #include "profrig/model/model.h"
 #include "profrig/model/warnings.h"
-#include "profrig/readers/reader.h"
+#include "profrig/session/counters_file.h"
+#include "profrig/session/topology_file.h"
 
 static int parse_energy(const struct command *c, const char *integration, const char *attribution,
 			double max_gap_s, struct energy_opts *ret)
@@ -40,7 +41,7 @@ static int parse_energy(const struct command *c, const char *integration, const 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(integration, names[i]) == 0) {
 			ret->integration = (enum integration)i;
-			return -1;
+			return EXIT_DONE;
 		}
 	return cli_usage(c, "--integration is linear, previous or trapezoid, not '%s'",
 			 integration);
@@ -53,9 +54,45 @@ static int parse_sink(const struct command *c, const char *name, enum sink_choic
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(name, names[i]) == 0) {
 			*ret = (enum sink_choice)i;
-			return -1;
+			return EXIT_DONE;
 		}
 	return cli_usage(c, "--sink is auto, model or profile, not '%s'", name);
+}
+
+int parse_reader(const struct command *c, const char *text, struct session_opts *ret)
+{
+	struct err err = ERR_INIT;
+
+	if (text && reader_parse(text, &ret->reader, &ret->dialect, &err) < 0)
+		return cli_usage(c, "--reader: %s", err.msg);
+	return EXIT_DONE;
+}
+
+/* --counters and --tau, each NULL when not given. */
+static int parse_counters(const struct command *c, const char *file, const char *tau,
+			  struct counter_options *ret)
+{
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	struct err err = ERR_INIT;
+
+	if (tau && counter_options_tau(ret, tau, &err) < 0)
+		return cli_usage(c, "--%s", err.msg);
+	if (!file || counter_options_file(ret, file, &p, &err) == 0)
+		return EXIT_DONE;
+	if (!p.lines.nr)
+		return cli_usage(c, "--counters: %s", err.msg);
+	cli_problems(&p);
+	return EXIT_CONFIG;
+}
+
+static int parse_topology(const char *file, struct topology *ret)
+{
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+
+	if (!file || topology_file_read(ret, file, &p) == 0)
+		return EXIT_DONE;
+	cli_problems(&p);
+	return EXIT_CONFIG;
 }
 
 /* What stands behind "--" is an input like the others, whatever it begins with. */
@@ -71,7 +108,7 @@ static int split_lists(const struct command *c, const char *option, const struct
 {
 	for (size_t i = 0; i < given->nr; i++)
 		strvec_split(ret, given->v[i], ",");
-	return given->nr && !ret->nr ? cli_usage(c, "--%s names nothing", option) : -1;
+	return given->nr && !ret->nr ? cli_usage(c, "--%s names nothing", option) : EXIT_DONE;
 }
 
 static int parse_idle(const struct command *c, const struct strvec *given, struct idle_opts *ret)
@@ -81,10 +118,10 @@ static int parse_idle(const struct command *c, const struct strvec *given, struc
 	for (size_t i = 0; i < given->nr; i++)
 		if (idle_state(ret, given->v[i], &err) < 0)
 			return cli_usage(c, "--idle-power %.80s: %s", given->v[i], err.msg);
-	return -1;
+	return EXIT_DONE;
 }
 
-static int analyze_and_say(const struct strvec *inputs, const struct analyze_options *o,
+static int analyze_and_say(const struct strvec *inputs, const struct session_opts *o,
 			   const char *out, bool json)
 {
 	struct report rep = REPORT_INIT;
@@ -101,106 +138,119 @@ static int analyze_and_say(const struct strvec *inputs, const struct analyze_opt
 	return code;
 }
 
+/* What the options of analyze say, before it is checked. */
+struct analyze_words {
+	struct strvec inputs, only, formats, idle;
+	const char *out, *integration, *attribution, *sink, *counters, *tau, *topology, *reader;
+	double max_gap_s;
+	struct counter_options co;
+	bool json;
+};
+
+static int analyze_parse(const struct command *c, struct analyze_words *w, struct session_opts *o)
+{
+	struct energy_opts *energy = &o->analysis.energy;
+	int code = parse_energy(c, w->integration, w->attribution, w->max_gap_s, energy)
+			   ?: parse_idle(c, &w->idle, &o->analysis.idle)
+			   ?: parse_sink(c, w->sink, &o->sink)
+			   ?: parse_reader(c, w->reader, o)
+			   ?: parse_counters(c, w->counters, w->tau, &w->co);
+
+	if (code == EXIT_DONE && !w->inputs.nr)
+		code = cli_usage(c, "no input");
+	if (code == EXIT_DONE && (!w->out || !*w->out))
+		code = cli_usage(c, "no output directory: -o DIR");
+	return code ?: split_lists(c, "analysis", &w->only, &o->only)
+		    ?: split_lists(c, "format", &w->formats, &o->formats)
+		    ?: parse_topology(w->topology, o->topology);
+}
+
 static int analyze_main(const struct command *c, int argc, char **argv)
 {
-	struct analyze_options o;
-	CLEANUP(strvec_release)
-	struct strvec inputs = STRVEC_INIT, only = STRVEC_INIT, formats = STRVEC_INIT,
-		      idle = STRVEC_INIT;
-	const char *out = NULL, *integration = "linear", *attribution = "shared", *sink = "auto";
-	const char *counters = NULL, *tau = NULL, *topology = NULL, *reader = NULL;
-	struct counter_options co;
-	double max_gap_s = -1;
-	bool json = false;
+	struct analyze_words w = { STRVEC_INIT,
+				   STRVEC_INIT,
+				   STRVEC_INIT,
+				   STRVEC_INIT,
+				   .integration = "linear",
+				   .attribution = "shared",
+				   .sink = "auto",
+				   .max_gap_s = -1 };
+	struct session_opts o;
 	char **rest;
 
-	analyze_options_init(&o);
-	counter_options_init(&co);
-	o.counters = &co.rules;
+	cli_session_opts(&o);
+	counter_options_init(&w.co);
+	o.counters = &w.co.rules;
 	const struct opt opts[] = {
-		{ "output", 'o', OPT_STR, &out, "DIR", "where tables and report go" },
-		{ "analysis", 0, OPT_LIST, &only, "A,B,…", "only these ('profrig list analyses')" },
-		{ "format", 0, OPT_LIST, &formats, "F,…",
+		{ "output", 'o', OPT_STR, &w.out, "DIR", "where tables and report go" },
+		{ "analysis", 0, OPT_LIST, &w.only, "A,B,…",
+		  "only these ('profrig list analyses')" },
+		{ "format", 0, OPT_LIST, &w.formats, "F,…",
 		  "csv (always), json, folded, html (all of them)" },
-		{ "attribution", 0, OPT_STR, &attribution, "HOW",
+		{ "attribution", 0, OPT_STR, &w.attribution, "HOW",
 		  "shared (exact) or independent (double counting)" },
-		{ "topology", 0, OPT_STR, &topology, "FILE",
+		{ "topology", 0, OPT_STR, &w.topology, "FILE",
 		  "which processes share which device, in YAML or JSON (docs/energy.md)" },
-		{ "integration", 0, OPT_STR, &integration, "HOW",
+		{ "integration", 0, OPT_STR, &w.integration, "HOW",
 		  "of power: linear, previous or trapezoid" },
-		{ "max-gap", 0, OPT_SECONDS, &max_gap_s, "S",
+		{ "max-gap", 0, OPT_SECONDS, &w.max_gap_s, "S",
 		  "leave energy of longer sample gaps unattributed" },
-		{ "idle-power", 0, OPT_LIST, &idle, "W",
+		{ "idle-power", 0, OPT_LIST, &w.idle, "W",
 		  "idle power to assume where none was measured: 90, or gpu0=90,cpu=20" },
 		{ "window", 0, OPT_STR, &o.window, "A:B",
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
-		{ "sink", 0, OPT_STR, &sink, "KIND",
+		{ "sink", 0, OPT_STR, &w.sink, "KIND",
 		  "auto, model (all in memory) or profile (archives, streamed)" },
-		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
+		{ "reader", 0, OPT_STR, &w.reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
 		  "threads for reading (one for each processor)" },
-		{ "counters", 0, OPT_STR, &counters, "FILE",
+		{ "counters", 0, OPT_STR, &w.counters, "FILE",
 		  "what counters mean: kind, unit, scale, filter, … (docs/energy.md)" },
-		{ "tau", 0, OPT_STR, &tau, "S|fit",
+		{ "tau", 0, OPT_STR, &w.tau, "S|fit",
 		  "undo the low-pass filter of power readings; fit: with the time constant found "
 		  "in the data" },
-		{ "exact-units", 0, OPT_FLAG, &co.rules.exact_units, NULL,
+		{ "exact-units", 0, OPT_FLAG, &w.co.rules.exact_units, NULL,
 		  "count AMD's energy counters in their own steps of 2^-16 J" },
 		{ "strict", 0, OPT_FLAG, &o.strict, NULL, "exit 6 at any warning" },
 		{ 0 },
 	};
-	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
-	take_rest(rest, &inputs);
-	if (code < 0)
-		code = parse_energy(c, integration, attribution, max_gap_s, &o.analysis.energy);
-	if (code < 0)
-		code = parse_idle(c, &idle, &o.analysis.idle);
-	if (code < 0)
-		code = parse_sink(c, sink, &o.sink);
-	if (code < 0)
-		code = parse_reader(c, reader, &o);
-	if (code < 0)
-		code = counter_options_load(c, counters, tau, &co);
-	if (code < 0 && !inputs.nr)
-		code = cli_usage(c, "no input");
-	if (code < 0 && (!out || !*out))
-		code = cli_usage(c, "no output directory: -o DIR");
-	if (code < 0)
-		code = split_lists(c, "analysis", &only, &o.only);
-	if (code < 0)
-		code = split_lists(c, "format", &formats, &o.formats);
-	if (code < 0 && topology && topology_file_read(o.topology, topology) != EXIT_DONE)
-		code = EXIT_CONFIG;
-	if (code < 0)
-		code = analyze_and_say(&inputs, &o, out, json);
-	analyze_options_release(&o);
-	counter_options_release(&co);
+	int code = cli_parse(c, opts, &w.json, argc, argv, &w.inputs, &rest);
+
+	take_rest(rest, &w.inputs);
+	if (code < 0) {
+		code = analyze_parse(c, &w, &o);
+		if (code == EXIT_DONE)
+			code = analyze_and_say(&w.inputs, &o, w.out, w.json);
+	}
+	session_opts_release(&o);
+	counter_options_release(&w.co);
+	strvec_release(&w.inputs);
+	strvec_release(&w.only);
+	strvec_release(&w.formats);
+	strvec_release(&w.idle);
 	return code;
 }
 
 /* The format that takes several runs, and tables of runs: a CSV file is nothing else. Each run is
  * analysed before, unless it was. */
-static int mail(const struct command *c, const struct strvec *inputs, struct analyze_options *o,
+static int mail(const struct command *c, const struct strvec *inputs, const struct strvec *formats,
 		const char *output)
 {
-	if (o->formats.nr > 1)
+	if (formats->nr > 1)
 		return cli_usage(c, "--format mail goes alone");
 	for (size_t i = 0; i < inputs->nr; i++) {
 		CLEANUP(xfreep) char *done = fs_join(inputs->v[i], "analysis/analysis.json");
 		CLEANUP(xfreep) char *dir = fs_join(inputs->v[i], "analysis");
-		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT, none = STRVEC_INIT;
+		CLEANUP(strvec_release) struct strvec one = STRVEC_INIT;
 		struct report rep = REPORT_INIT;
-		struct strvec formats = o->formats;
 		int64_t began = clock_monotonic_ns();
 
 		if (!run_dir_held(inputs->v[i]) || fs_exists(done))
 			continue;
 		strvec_push(&one, inputs->v[i]);
-		o->formats = none;
-		analyze_to(&one, o, dir, &rep);
-		o->formats = formats;
+		analyze_runs(&one, dir, &rep);
 		report_release(&rep);
 		run_note_analysis(inputs->v[i], (double)(clock_monotonic_ns() - began) / 1e9, NULL);
 	}
@@ -216,18 +266,75 @@ static bool is_mail(const struct strvec *inputs, const struct strvec *formats)
 	       (csv && (!formats->nr || (formats->nr == 1 && strvec_has(formats, "html"))));
 }
 
+/* The reports of a run or an analysis; of a run that was not analysed its analysis. */
+static int report_one(const struct strvec *dirs, const struct session_opts *o)
+{
+	const char *dir = dirs->v[0];
+	bool is_run = run_dir_held(dir), fresh = false;
+	CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
+	struct session_outcome out = { SESSION_WHOLE };
+	struct report rep = REPORT_INIT;
+	struct err err = ERR_INIT;
+	int code = EXIT_UNREADABLE, r = report_load(analysis, &rep, &err);
+
+	if (r == 0) {
+		code = output_code(rep.dir);
+		if (code == EXIT_DONE) {
+			session_write_formats(&rep, o, &out);
+			code = cli_session_code(&out);
+		}
+	} else if (is_run) {
+		code = analyze_to(dirs, o, analysis, &rep);
+		fresh = true;
+	} else if (r == -ENOENT && !fs_exists(dir)) {
+		log_error("there is no file or folder '%s'", dir);
+	} else if (r == -ENOENT && fs_is_file(dir)) {
+		log_error("%s is a file: of a table there is a page (--format html) or a mail "
+			  "(--format mail), of a trace 'profrig analyze'",
+			  dir);
+	} else if (r == -ENOENT) {
+		log_error("%s is neither a run directory nor an analysis", dir);
+	} else {
+		log_error("%s", err.msg);
+	}
+	progress_end();
+	if (rep.dir && code != EXIT_MISSING)
+		say_written(&rep, &o->formats);
+	fflush(stdout);
+	print_analysis(&rep, fresh);
+	report_release(&rep);
+	return code;
+}
+
+static int report_checked(const struct command *c, const struct strvec *dirs,
+			  const struct strvec *formats, const char *output, struct session_opts *o)
+{
+	struct err err = ERR_INIT;
+	int code = split_lists(c, "format", formats, &o->formats);
+
+	if (code != EXIT_DONE)
+		return code;
+	if (dirs->nr && is_mail(dirs, &o->formats))
+		return mail(c, dirs, &o->formats, output);
+	if (output)
+		return cli_usage(c, "-o goes with --format mail; other reports lie in the run");
+	if (dirs->nr != 1)
+		return cli_usage(c, "one run or analysis directory is wanted");
+	if (session_formats_check(&o->formats, &err) == 0)
+		return report_one(dirs, o);
+	log_error("%s", err.msg);
+	return EXIT_USAGE;
+}
+
 static int report_main(const struct command *c, int argc, char **argv)
 {
-	struct analyze_options o;
+	struct session_opts o;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT, formats = STRVEC_INIT;
 	const char *output = NULL;
 	struct mad_report mad = { NULL, NULL };
 	char **rest;
-	struct report rep = REPORT_INIT;
-	struct err err = ERR_INIT;
-	bool fresh = false;
 
-	analyze_options_init(&o);
+	cli_session_opts(&o);
 	const struct opt opts[] = {
 		{ "format", 0, OPT_LIST, &formats, "F,…",
 		  "csv, json, folded, html (all of these); mail: one file of several runs" },
@@ -240,49 +347,8 @@ static int report_main(const struct command *c, int argc, char **argv)
 		code = mad_report_words(c, &mad, &dirs, &formats, &output);
 	take_rest(rest, &dirs);
 	if (code < 0)
-		code = split_lists(c, "format", &formats, &o.formats);
-	if (code < 0 && dirs.nr && is_mail(&dirs, &o.formats))
-		code = mail(c, &dirs, &o, output);
-	else if (code < 0 && output)
-		code = cli_usage(c, "-o goes with --format mail; other reports lie in the run");
-	if (code < 0 && dirs.nr != 1)
-		code = cli_usage(c, "one run or analysis directory is wanted");
-	if (code < 0 && formats_known(&o.formats) != EXIT_DONE)
-		code = EXIT_USAGE;
-	if (code < 0) {
-		const char *dir = dirs.v[0];
-		bool is_run = run_dir_held(dir);
-		CLEANUP(xfreep) char *analysis = is_run ? fs_join(dir, "analysis") : xstrdup(dir);
-		int r = report_load(analysis, &rep, &err);
-		if (r == 0) {
-			code = output_code(rep.dir);
-			if (code == EXIT_DONE)
-				code = write_formats(&rep, &o.formats);
-		} else if (is_run) {
-			code = analyze_to(&dirs, &o, analysis, &rep);
-			fresh = true;
-		} else {
-			if (r == -ENOENT && !fs_exists(dir))
-				log_error("there is no file or folder '%s'", dir);
-			else if (r == -ENOENT && fs_is_file(dir))
-				log_error("%s is a file: of a table there is a page (--format "
-					  "html) or a mail (--format mail), of a trace "
-					  "'profrig analyze'",
-					  dir);
-			else if (r == -ENOENT)
-				log_error("%s is neither a run directory nor an analysis", dir);
-			else
-				log_error("%s", err.msg);
-			code = EXIT_UNREADABLE;
-		}
-		progress_end();
-		if (rep.dir && code != EXIT_MISSING)
-			say_written(&rep, &o.formats);
-		fflush(stdout);
-		print_analysis(&rep, fresh);
-	}
-	report_release(&rep);
-	analyze_options_release(&o);
+		code = report_checked(c, &dirs, &formats, output, &o);
+	session_opts_release(&o);
 	return code;
 }
 
@@ -485,41 +551,44 @@ static void info_text(const struct model *m, bool links)
 }
 
 /* What is larger than memory is counted as it comes by. */
-static int info_print(const struct strvec *inputs, struct analyze_options *o, bool json)
+static int info_print(const struct strvec *inputs, struct session_opts *o, bool json)
 {
-	struct model *m = model_new();
-	struct analysis_opts ao = { 0 };
-	struct report_timings times = { 0 };
-	struct profile *p = NULL;
-	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p, NULL);
+	CLEANUP(session_trace_release) struct session_trace t;
+	struct err err = ERR_INIT;
+	int r = session_read(inputs, o, &t, &err);
 
-	o->counters_first = p != NULL;
-	if (code == EXIT_DONE)
-		code = analyze_read(inputs, o, m, &ao, NULL, &times);
+	if (r < 0)
+		cli_session_failed(&t.outcome, &err);
 	progress_end();
-	if (code == EXIT_DONE || code == EXIT_PARTIAL) {
-		if (json)
-			info_json(m, !p);
-		else
-			info_text(m, !p);
-	}
+	if (r == 0 && json)
+		info_json(t.m, !t.profile);
+	else if (r == 0)
+		info_text(t.m, !t.profile);
 	fflush(stdout);
-	if (code == EXIT_PARTIAL)
-		print_inputs(m);
-	profile_free(p);
-	model_free(m);
-	return code;
+	if (t.outcome.end == SESSION_PARTIAL)
+		print_inputs(t.m);
+	return cli_session_code(&t.outcome);
+}
+
+static int info_checked(const struct command *c, const struct strvec *inputs, const char *sink,
+			const char *reader, bool json, struct session_opts *o)
+{
+	int code = parse_sink(c, sink, &o->sink) ?: parse_reader(c, reader, o);
+
+	if (code != EXIT_DONE)
+		return code;
+	return inputs->nr ? info_print(inputs, o, json) : cli_usage(c, "no input");
 }
 
 static int info_main(const struct command *c, int argc, char **argv)
 {
-	struct analyze_options o;
+	struct session_opts o;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
 	const char *sink = "auto", *reader = NULL;
 	bool json = false;
 	char **rest;
 
-	analyze_options_init(&o);
+	cli_session_opts(&o);
 	const struct opt opts[] = {
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
@@ -532,14 +601,8 @@ static int info_main(const struct command *c, int argc, char **argv)
 	int code = cli_parse(c, opts, &json, argc, argv, &inputs, &rest);
 	take_rest(rest, &inputs);
 	if (code < 0)
-		code = parse_sink(c, sink, &o.sink);
-	if (code < 0)
-		code = parse_reader(c, reader, &o);
-	if (code < 0 && !inputs.nr)
-		code = cli_usage(c, "no input");
-	if (code < 0)
-		code = info_print(&inputs, &o, json);
-	analyze_options_release(&o);
+		code = info_checked(c, &inputs, sink, reader, json, &o);
+	session_opts_release(&o);
 	return code;
 }
 

@@ -2,7 +2,6 @@
  * convert: traces → one file of another format. What the format cannot hold is counted and said.
  */
 #include "cli.h"
-#include "window.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,15 +16,16 @@
 #include "profrig/base/num.h"
 #include "profrig/base/progress.h"
 #include "profrig/report/convert.h"
+#include "profrig/session/window.h"
 
 struct conversion {
 	const struct command *c;
-	struct analyze_options o;
+	struct session_opts o;
 	const char *output, *to, *window, *split, *reader;
 	const struct converter *converter;
 	uint64_t split_bytes;
 	bool json;
-	struct model *m;
+	struct session_trace t;
 	struct replayed cut;
 	struct convert_result n;
 };
@@ -40,7 +40,7 @@ static int parse_size(const struct conversion *cv, uint64_t *ret)
 				 "'%.40s'",
 				 cv->split);
 	*ret = (uint64_t)v;
-	return -1;
+	return EXIT_DONE;
 }
 
 static void suffixes_add(struct strbuf *to)
@@ -72,7 +72,7 @@ static int pick_converter(struct conversion *cv)
 				 "%.200s: its ending tells no format; there are: %s (or --to)",
 				 cv->output, known.buf);
 	if (!cv->split)
-		return -1;
+		return EXIT_DONE;
 	if (!cv->converter->splits)
 		return cli_usage(cv->c, "--split-size: %s is not written in parts",
 				 cv->converter->name);
@@ -91,27 +91,18 @@ static bool is_input(const struct strvec *inputs, const char *output)
 	return false;
 }
 
-static int read_all(struct conversion *cv, const struct strvec *inputs)
-{
-	struct analysis_opts ao = { 0 };
-	struct report_timings times = { 0 };
-
-	cv->m = model_new();
-	return analyze_read(inputs, &cv->o, cv->m, &ao, NULL, &times);
-}
-
 /* A file is one input, and a part of the time is cut out of it. */
 static int cut(struct conversion *cv)
 {
 	struct window w = WINDOW_ALL;
 	struct err err = ERR_INIT;
-	struct model *whole = cv->m;
+	struct model *whole = cv->t.m;
 
-	if (cv->window && window_of(cv->window, cv->m, &w, &err) < 0)
+	if (cv->window && window_of(cv->window, cv->t.m, &w, &err) < 0)
 		return cli_usage(cv->c, "--window: %s", err.msg);
-	if (!cv->window && cv->m->inputs.nr == 1)
+	if (!cv->window && cv->t.m->inputs.nr == 1)
 		return EXIT_DONE;
-	cv->m = model_cut(whole, &w, &cv->cut);
+	cv->t.m = model_cut(whole, &w, &cv->cut);
 	model_free(whole);
 	return EXIT_DONE;
 }
@@ -122,7 +113,7 @@ static int paths_of(struct conversion *cv, struct table_set *tables)
 	struct analysis_opts ao = { 0 };
 	struct err err = ERR_INIT;
 
-	if (!cv->converter->wants_paths || analysis_run(a, cv->m, NULL, &ao, tables, &err) >= 0)
+	if (!cv->converter->wants_paths || analysis_run(a, cv->t.m, NULL, &ao, tables, &err) >= 0)
 		return EXIT_DONE;
 	log_error("%s", err.msg);
 	return EXIT_PARTIAL;
@@ -131,7 +122,7 @@ static int paths_of(struct conversion *cv, struct table_set *tables)
 static int write_out(struct conversion *cv)
 {
 	struct table_set tables = TABLE_SET_INIT;
-	struct convert_job job = { .model = cv->m,
+	struct convert_job job = { .model = cv->t.m,
 				   .path = cv->output,
 				   .split_bytes = cv->split_bytes };
 	struct err err = ERR_INIT;
@@ -203,9 +194,9 @@ static void say_json(const struct conversion *cv)
 	json_str(&j, "path", cv->n.first);
 	json_u64(&j, "files", cv->n.files);
 	json_u64(&j, "bytes", cv->n.bytes);
-	json_u64(&j, "spans", cv->m->spans.nr - cv->n.spans_out);
-	json_u64(&j, "samples", samples_of(cv->m) - cv->n.samples_out);
-	json_u64(&j, "links", cv->m->links.nr - cv->n.links_out - cv->n.links_between);
+	json_u64(&j, "spans", cv->t.m->spans.nr - cv->n.spans_out);
+	json_u64(&j, "samples", samples_of(cv->t.m) - cv->n.samples_out);
+	json_u64(&j, "links", cv->t.m->links.nr - cv->n.links_out - cv->n.links_between);
 	json_obj(&j, "left_out");
 	json_u64(&j, "spans", cv->n.spans_out);
 	json_u64(&j, "samples", cv->n.samples_out);
@@ -229,18 +220,19 @@ static void say_text(const struct conversion *cv)
 	if (cv->n.files > 1)
 		printf(" and %" PRIu64 " more", cv->n.files - 1);
 	printf(": %" PRIu64 " spans, %" PRIu64 " samples, %" PRIu64 " links, %s\n",
-	       cv->m->spans.nr - cv->n.spans_out, samples_of(cv->m) - cv->n.samples_out,
-	       cv->m->links.nr - cv->n.links_out - cv->n.links_between,
+	       cv->t.m->spans.nr - cv->n.spans_out, samples_of(cv->t.m) - cv->n.samples_out,
+	       cv->t.m->links.nr - cv->n.links_out - cv->n.links_between,
 	       cli_si((double)cv->n.bytes, "B", size));
 }
 
 static int convert(struct conversion *cv, const struct strvec *inputs)
 {
-	int code = read_all(cv, inputs), r;
+	struct err err = ERR_INIT;
+	int r;
 
-	if (code != EXIT_DONE && code != EXIT_PARTIAL)
-		return code;
-	print_inputs(cv->m);
+	if (session_read(inputs, &cv->o, &cv->t, &err) < 0)
+		return cli_session_failed(&cv->t.outcome, &err);
+	print_inputs(cv->t.m);
 	r = cut(cv);
 	if (r == EXIT_DONE)
 		r = write_out(cv);
@@ -252,7 +244,30 @@ static int convert(struct conversion *cv, const struct strvec *inputs)
 	else
 		say_text(cv);
 	if (cv->o.strict)
-		code = exit_worse(code, analyze_strict_code(cv->m));
+		session_strict(cv->t.m, &cv->o, &cv->t.outcome);
+	return cli_session_code(&cv->t.outcome);
+}
+
+static int convert_checked(struct conversion *cv, const struct strvec *inputs)
+{
+	CLEANUP(xfreep) char *dir = NULL;
+	int code = parse_reader(cv->c, cv->reader, &cv->o);
+
+	if (code == EXIT_DONE && !inputs->nr)
+		code = cli_usage(cv->c, "no input");
+	if (code == EXIT_DONE)
+		code = pick_converter(cv);
+	if (code == EXIT_DONE && is_input(inputs, cv->output))
+		code = cli_usage(cv->c, "%.200s is an input and would be written over", cv->output);
+	if (code != EXIT_DONE)
+		return code;
+	dir = fs_dir(cv->output);
+	code = output_code(dir);
+	if (code == EXIT_DONE) {
+		session_output_sweep(dir, &cv->o, &cv->t.outcome);
+		code = convert(cv, inputs);
+	}
+	progress_end();
 	return code;
 }
 
@@ -262,7 +277,8 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	struct conversion cv = { .c = c };
 	char **rest;
 
-	analyze_options_init(&cv.o);
+	cli_session_opts(&cv.o);
+	cv.o.sink = SINK_MODEL;
 	cv.o.keep_args = true;
 	const struct opt opts[] = {
 		{ "output", 'o', OPT_STR, &cv.output, "FILE",
@@ -285,26 +301,10 @@ static int convert_main(const struct command *c, int argc, char **argv)
 	for (; code < 0 && rest && *rest; rest++)
 		strvec_push(&inputs, *rest);
 	if (code < 0)
-		code = parse_reader(c, cv.reader, &cv.o);
-	if (code < 0 && !inputs.nr)
-		code = cli_usage(c, "no input");
-	if (code < 0)
-		code = pick_converter(&cv);
-	if (code < 0 && is_input(&inputs, cv.output))
-		code = cli_usage(c, "%.200s is an input and would be written over", cv.output);
-	if (code < 0) {
-		CLEANUP(xfreep) char *dir = fs_dir(cv.output);
-
-		code = output_code(dir);
-		if (code == EXIT_DONE) {
-			output_sweep(dir);
-			code = convert(&cv, &inputs);
-		}
-		progress_end();
-	}
-	model_free(cv.m);
+		code = convert_checked(&cv, &inputs);
+	session_trace_release(&cv.t);
 	convert_result_release(&cv.n);
-	analyze_options_release(&cv.o);
+	session_opts_release(&cv.o);
 	return code;
 }
 

@@ -281,19 +281,16 @@ static int see_together(const struct run_options *o, const struct strvec *dirs)
 	CLEANUP(xfreep) char *runs = fs_dir(dirs->v[0]);
 	CLEANUP(xfreep) char *out = xasprintf("%s/ensemble-%s", runs, fs_base(dirs->v[0]));
 	struct report rep = REPORT_INIT;
-	struct analyze_options ao;
 	int code;
 
 	if (dirs->nr < 2 || o->no_analyze || cli_interrupt)
 		return EXIT_DONE;
-	analyze_options_init(&ao);
 	cli_exit_at_signal("profrig: interrupted: the runs are complete\n");
-	code = analyze_to(dirs, &ao, out, &rep);
+	code = analyze_runs(dirs, out, &rep);
 	cli_exit_at_signal(NULL);
 	progress_end();
 	if (rep.dir)
 		log_notice("mean, spread and outliers of these %zu runs: %s", dirs->nr, rep.dir);
-	analyze_options_release(&ao);
 	report_release(&rep);
 	return code == EXIT_DONE ? EXIT_DONE : EXIT_PARTIAL;
 }

@@ -24,7 +24,7 @@ BEGIN {
 	may["profile"] = "model counters topology energy"
 	may["stats"] = "model counters topology energy profile"
 	may["report"] = "model stats"
-	may["session"] = "model scan readers counters topology energy profile stats report run cli"
+	may["session"] = "model scan readers counters topology energy profile stats report config"
 	may["cli"] = "*"
 	for (i = 1; i < ARGC; i++)
 		if (ARGV[i] ~ /\.h$/ && ARGV[i] !~ /^include\//) {

@@ -56,7 +56,7 @@ lint-tracers: $(TRACERS)
 
 # clang-tidy reads banned.h too, so a banned call is found also in what is built without it.
 lint-tidy: $(patsubst %,$(LINT)/%.tidy,$(if $(PROFRIG_MPI),$(OUR_C),$(filter-out %/ranks_mpi.c,$(OUR_C))))
-$(LINT)/analysis/session/ranks_mpi.c.tidy: CPPFLAGS += $(MPI_INCLUDE)
+$(LINT)/cli/ranks_mpi.c.tidy: CPPFLAGS += $(MPI_INCLUDE)
 $(LINT)/%.c.tidy: %.c .clang-tidy
 	$(call say,TIDY,$<)
 	$(Q)mkdir -p $(@D)

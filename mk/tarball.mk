@@ -29,12 +29,12 @@ $(B)/obj/mk/old_glibc.o: CFLAGS += -fno-builtin
 OLD_LINK = -pie -nodefaultlibs -s -Wl,--wrap=__libc_start_main
 OLD_LIBS = -Wl,--as-needed $(STUBS) -Wl,--no-as-needed $(OWN_PTHREAD) $(OWN_DL) $(shell $(CC) -print-file-name=libc_nonshared.a) -lgcc
 
-$(PORTABLE)/profrig: $(PORTABLE_CLI) $(B)/obj/cli/helper_exec.o $(B)/obj/base/process/dynlib_none.o $(B)/obj/base/files/gz_zlib.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
+$(PORTABLE)/profrig: $(PORTABLE_CLI) $(B)/obj/cli/helper_exec.o $(B)/obj/base/process/dynlib_none.o $(B)/obj/base/files/gz_zlib.o $(LIBSESSION) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -static -pthread -s $^ -o $@ $(STATIC_LIBS) -lm 2>$@.log || { cat $@.log; exit 1; }
 
-$(PORTABLE)/profrig-dynamic: $(call obj,$(CLI_SRC)) $(B)/obj/base/files/gz_zlib.o $(B)/obj/mk/old_glibc.o $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE) | $(STUBS)
+$(PORTABLE)/profrig-dynamic: $(call obj,$(CLI_SRC)) $(B)/obj/base/files/gz_zlib.o $(B)/obj/mk/old_glibc.o $(LIBSESSION) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE) | $(STUBS)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(OLD_LINK) $^ -o $@ -Wl,-Bstatic $(STATIC_LIBS) -Wl,-Bdynamic $(OLD_LIBS)

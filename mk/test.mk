@@ -3,9 +3,11 @@
 TEST_LIBS_base := $(LIBBASE)
 TEST_LIBS_harness := $(LIBHARNESS) $(LIBBASE)
 TEST_LIBS_analysis := $(LIBANALYSIS) $(LIBBASE)
+TEST_LIBS_analysis/session := $(LIBSESSION) $(LIBHARNESS) $(LIBANALYSIS) $(LIBBASE)
 TEST_LINK_base := $(BASE_LIBS)
 TEST_LINK_harness := $(HARNESS_LIBS) $(BASE_LIBS)
 TEST_LINK_analysis := $(ANALYSIS_LIBS) $(BASE_LIBS)
+TEST_LINK_analysis/session := $(HARNESS_LIBS) $(ANALYSIS_LIBS) $(BASE_LIBS)
 
 UNIT_SRC := $(sort $(wildcard $(foreach d,* */* */*/*,tests/unit/$(d)/test_*.c)))
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(UNIT_SRC))
@@ -16,7 +18,7 @@ $(B)/tests/unit/$(1)/%: $(B)/obj/tests/unit/$(1)/%.o $(TEST_LIBS_$(1))
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(LDFLAGS) $$^ -o $$@ -lcmocka $(TEST_LINK_$(1)) $$(SYS_LIBS)
 endef
-$(foreach d,base harness analysis,$(eval $(call UNIT_RULE,$(d))))
+$(foreach d,base harness analysis analysis/session,$(eval $(call UNIT_RULE,$(d))))
 
 FAKES := $(patsubst tests/fakes/%.c,$(B)/tests/fakes/%.so,$(sort $(wildcard tests/fakes/*.c)))
 $(B)/tests/fakes/%.so: tests/fakes/%.c Makefile

@@ -1,8 +1,8 @@
 /*
- * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>, what they
- * have in common becomes the table `ensemble` in DIR, beside the table `runs`.
+ * Several run directories are an ensemble: each is analysed by itself into DIR/each/<id>; the
+ * tables `ensemble` (mean, spread, outliers of the figures they share) and `runs` lie in DIR.
  */
-#include "cli.h"
+#include "session_private.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,11 +11,9 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
-#include "profrig/readers/reader.h"
 #include "profrig/stats/ensemble.h"
 
 struct member {
@@ -26,7 +24,8 @@ struct member {
 };
 
 struct group {
-	const struct analyze_options *o;
+	const struct session_opts *o;
+	struct session_outcome *out;
 	struct report *rep;
 	struct model *m;
 	struct ensemble *e;
@@ -48,7 +47,7 @@ static const char *text_at(const json_t *obj, const char *key)
 
 /* ---- which inputs are runs ---- */
 
-/* What an analysis of several runs left beside them, where a pattern of a shell finds it, too. */
+/* An ensemble that lies beside its runs, where a pattern of a shell matches it too. */
 static bool is_analysis(const char *dir)
 {
 	CLEANUP(xfreep) char *facts = fs_join(dir, "analysis.json");
@@ -56,7 +55,8 @@ static bool is_analysis(const char *dir)
 	return fs_is_file(facts);
 }
 
-size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const char **ret_other)
+size_t session_runs_of(const struct strvec *inputs, const struct session_opts *o,
+		       struct session_outcome *out, struct strvec *ret, const char **ret_other)
 {
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
 
@@ -65,7 +65,8 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 		CLEANUP(xfreep) char *whole = xrealpath(inputs->v[i]);
 
 		if (whole && !run_dir_held(whole) && is_analysis(whole)) {
-			log_info("%s: an analysis of runs, left out", inputs->v[i]);
+			session_note(o, out, SESSION_NO_RUN, "%s: an analysis of runs, left out",
+				     inputs->v[i]);
 		} else if (!whole || !run_dir_held(whole)) {
 			*ret_other = inputs->v[i];
 		} else if (!strvec_has(&seen, whole)) {
@@ -76,7 +77,7 @@ size_t analyze_runs_of(const struct strvec *inputs, struct strvec *ret, const ch
 	return ret->nr;
 }
 
-/* ---- what a run was ---- */
+/* ---- facts of a run ---- */
 
 /* An id comes out of a file; only a plain one may name a folder. */
 static bool is_plain(const char *id)
@@ -101,7 +102,7 @@ static char *name_of(const struct group *g, const char *id)
 	return xasprintf("run-%zu", g->members.nr + 1);
 }
 
-/* What was started and by which tools; the run's id, which stands in paths, left out. */
+/* The workload's words and its tools. The run's id is cut out of paths, so that runs compare. */
 static char *command_of(const json_t *run)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
@@ -203,7 +204,8 @@ static void member_add(struct group *g, const char *path)
 		input_id id = input_begin(g, &mb);
 
 		mb.name = name_of(g, NULL);
-		log_error("%s", err.msg);
+		session_note(g->o, g->out, SESSION_UNREADABLE, "%s", err.msg);
+		session_worsen(g->out, SESSION_PARTIAL);
 		g->m->inputs.v[id].partial = true;
 		model_warn(g->m, id, W_UNREADABLE, 1, "%s", err.msg);
 	}
@@ -234,32 +236,44 @@ static void member_warn(struct group *g, const struct member *first, const struc
 		model_warn(g->m, id, W_FAILED_RUN, 1, "%s ended as '%s'", mb->name, mb->status);
 }
 
+static void outcome_add(struct group *g, const struct session_outcome *one)
+{
+	session_worsen(g->out, one->end);
+	g->out->read += one->read;
+	g->out->partial += one->partial;
+	for (size_t i = 0; i < SESSION_NOTE_KINDS; i++)
+		g->out->noted[i] += one->noted[i];
+}
+
 /* Analyses a run into its folder and takes its numbers. */
-static int member_analyze(struct group *g, struct member *mb)
+static void member_analyze(struct group *g, struct member *mb)
 {
 	CLEANUP(strvec_release) struct strvec input = STRVEC_INIT;
 	CLEANUP(xfreep) char *dir = xasprintf("%s/each/%s", g->rep->dir, mb->name);
 	CLEANUP(json_freep) json_t *run = NULL, *analysis = NULL;
-	struct report rep = REPORT_INIT;
+	CLEANUP(session_result_release) struct session_result one;
+	struct report *rep = &one.report;
 	input_id id = input_begin(g, mb);
 	const struct member *first = mb;
-	int code;
+	struct err err = ERR_INIT;
 
 	strvec_push(&input, mb->path);
-	code = analyze_to(&input, g->o, dir, &rep);
-	run = json_loads(rep.run_json ? rep.run_json : "", 0, NULL);
-	analysis = json_loads(rep.analysis_json ? rep.analysis_json : "", 0, NULL);
+	/* the reasons why nothing could be read are noted already */
+	if (session_analyze(&input, g->o, dir, &one, &err) < 0 &&
+	    one.outcome.end != SESSION_NOTHING_READ)
+		session_note(g->o, g->out, SESSION_MEMBER_FAILED, "%s", err.msg);
+	outcome_add(g, &one.outcome);
+	run = json_loads(rep->run_json ? rep->run_json : "", 0, NULL);
+	analysis = json_loads(rep->analysis_json ? rep->analysis_json : "", 0, NULL);
 	mb->command = command_of(run);
 	for (size_t i = g->members.nr; i-- > 0;)
 		if (g->members.v[i].command)
 			first = &g->members.v[i];
 	member_warn(g, first, mb, id);
 	input_count(&g->m->inputs.v[id], analysis);
-	checks_add(g, mb, &rep.tables);
-	table_set_add(&rep.tables, metrics_of(run));
-	ensemble_add(g->e, mb->name, &rep.tables);
-	report_release(&rep);
-	return code;
+	checks_add(g, mb, &rep->tables);
+	table_set_add(&rep->tables, metrics_of(run));
+	ensemble_add(g->e, mb->name, &rep->tables);
 }
 
 /* ---- all of them ---- */
@@ -294,25 +308,23 @@ static struct table *runs_table(const struct group *g)
 	return t;
 }
 
-static int members_analyze(struct group *g, struct report_timings *times)
+static void members_analyze(struct group *g, struct report_timings *times)
 {
 	int64_t at = clock_monotonic_ns();
-	int code = g->read < g->members.nr ? EXIT_PARTIAL : EXIT_DONE;
 	struct table *t;
 
 	for (size_t i = 0; i < g->members.nr; i++)
 		if (g->members.v[i].read)
-			code = exit_worse(code, member_analyze(g, &g->members.v[i]));
+			member_analyze(g, &g->members.v[i]);
 	model_finish(g->m);
-	times->read_s = analyze_lap_s(&at);
+	times->read_s = session_lap_s(&at);
 	t = ensemble_table(g->e);
 	if (t)
 		table_set_add(&g->rep->tables, t);
 	table_set_add(&g->rep->tables, runs_table(g));
-	times->stats_s = analyze_lap_s(&at);
+	times->stats_s = session_lap_s(&at);
 	if (g->o->strict)
-		code = exit_worse(code, analyze_strict_code(g->m));
-	return code;
+		session_strict(g->m, g->o, g->out);
 }
 
 static void group_release(struct group *g)
@@ -328,22 +340,27 @@ static void group_release(struct group *g)
 	model_free(g->m);
 }
 
-int analyze_runs(const struct strvec *runs, const struct analyze_options *o, struct report *rep)
+int session_analyze_runs(const struct strvec *runs, const struct session_opts *o,
+			 struct session_result *ret, struct err *err)
 {
 	CLEANUP(group_release)
-	struct group g = { .o = o, .rep = rep, .m = model_new(), .e = ensemble_new() };
+	struct group g = { .o = o,
+			   .out = &ret->outcome,
+			   .rep = &ret->report,
+			   .m = model_new(),
+			   .e = ensemble_new() };
 	struct report_timings times = { 0 };
-	struct err err = ERR_INIT;
-	int code;
+	int r;
 
 	for (size_t i = 0; i < runs->nr; i++)
 		member_add(&g, runs->v[i]);
 	if (g.read == 0)
-		return EXIT_UNREADABLE;
-	if (fs_mkdirs(rep->dir, 0755, &err) < 0) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
-	code = members_analyze(&g, &times);
-	return exit_worse(code, analyze_write(rep, g.m, &times, &o->formats));
+		return session_fail(g.out, SESSION_NOTHING_READ,
+				    err_set(err, ENODATA, "no run could be read"));
+	r = fs_mkdirs(g.rep->dir, 0755, err);
+	if (r < 0)
+		return session_fail(g.out, SESSION_NO_OUTPUT, r);
+	members_analyze(&g, &times);
+	session_write(g.rep, g.m, &times, o, g.out);
+	return 0;
 }

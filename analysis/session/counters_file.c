@@ -1,19 +1,10 @@
-/*
- * What the user says of counters. A file of --counters is a list; of several entries that match a
- * counter, the first that gives a key decides it:
- *
- *	counters:
- *	  - {match: "*current_socket_power*", tau_s: 0.1}
- *	  - {match: "rack:meter", kind: cumulative, unit: Wh, device: gpu0}
- */
-#include "cli.h"
+#include "profrig/session/counters_file.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "profrig/base/cfg.h"
-#include "profrig/base/log.h"
 #include "profrig/base/num.h"
+#include "profrig/config/runconf.h"
 
 #define MOST_TAU_S 3600.0
 
@@ -45,9 +36,9 @@ void counter_options_release(struct counter_options *o)
 	cfg_release(&o->file);
 }
 
-/* The node at key when it has a value; one of a wrong kind has been told of, and is none. */
-static const struct cfg_node *given(const struct cfg_node *map, const char *key,
-				    struct counter_rule *r, enum counter_field field)
+/* The node at key when it has a value; schema_check has reported one of a wrong kind. */
+static const struct cfg_node *rule_given(const struct cfg_node *map, const char *key,
+					 struct counter_rule *r, enum counter_field field)
 {
 	const struct cfg_node *n = cfg_get(map, key);
 
@@ -57,35 +48,35 @@ static const struct cfg_node *given(const struct cfg_node *map, const char *key,
 	return n;
 }
 
-static void take_number(const struct cfg_node *map, const char *key, struct counter_rule *r,
+static void rule_number(const struct cfg_node *map, const char *key, struct counter_rule *r,
 			enum counter_field field, double *to)
 {
-	const struct cfg_node *n = given(map, key, r, field);
+	const struct cfg_node *n = rule_given(map, key, r, field);
 
 	if (n)
 		*to = n->f;
 }
 
-static void take_words(const struct cfg_node *map, struct counter_rule *r)
+static void rule_words(const struct cfg_node *map, struct counter_rule *r)
 {
-	const struct cfg_node *n = given(map, "kind", r, RULE_KIND);
+	const struct cfg_node *n = rule_given(map, "kind", r, RULE_KIND);
 
 	if (n)
 		r->kind = strcmp(n->s, "gauge") == 0 ? SERIES_GAUGE : SERIES_CUMULATIVE;
-	n = given(map, "quantity", r, RULE_QUANTITY);
+	n = rule_given(map, "quantity", r, RULE_QUANTITY);
 	if (n)
 		r->quantity = strcmp(n->s, "energy") == 0  ? QUANTITY_ENERGY
 			      : strcmp(n->s, "power") == 0 ? QUANTITY_POWER
 							   : QUANTITY_OTHER;
-	n = given(map, "unit", r, RULE_UNIT);
+	n = rule_given(map, "unit", r, RULE_UNIT);
 	r->unit = n ? n->s : NULL;
-	n = given(map, "device", r, RULE_DEVICE);
+	n = rule_given(map, "device", r, RULE_DEVICE);
 	r->device = n ? n->s : NULL;
-	n = given(map, "exact_units", r, RULE_EXACT);
+	n = rule_given(map, "exact_units", r, RULE_EXACT);
 	r->exact_units = n && n->b;
 }
 
-/* What single keys cannot tell: energy is what adds up in joules, power what does not in watts. */
+/* Rules across keys: energy is cumulative and in joules, power is a gauge in watts. */
 static void check_rule(const struct cfg_node *map, const struct counter_rule *r, struct problems *p)
 {
 	static const char *const units[] = { NULL, "J", "W" };
@@ -112,7 +103,7 @@ static void check_rule(const struct cfg_node *map, const struct counter_rule *r,
 			    r->unit);
 }
 
-static void take_rules(const struct cfg_node *list, struct counter_rules *ret, struct problems *p)
+static void rules_of(const struct cfg_node *list, struct counter_rules *ret, struct problems *p)
 {
 	for (size_t i = 0; list && list->kind == CFG_SEQ && i < list->nr; i++) {
 		const struct cfg_node *map = list->child[i];
@@ -120,53 +111,47 @@ static void take_rules(const struct cfg_node *list, struct counter_rules *ret, s
 
 		if (map->kind != CFG_MAP)
 			continue;
-		take_words(map, &r);
-		take_number(map, "scale", &r, RULE_SCALE, &r.scale);
-		take_number(map, "modulus", &r, RULE_MODULUS, &r.modulus);
-		take_number(map, "max_rate", &r, RULE_MAX_RATE, &r.max_rate);
-		take_number(map, "period_s", &r, RULE_PERIOD, &r.period_s);
-		take_number(map, "tau_s", &r, RULE_TAU, &r.tau_s);
+		rule_words(map, &r);
+		rule_number(map, "scale", &r, RULE_SCALE, &r.scale);
+		rule_number(map, "modulus", &r, RULE_MODULUS, &r.modulus);
+		rule_number(map, "max_rate", &r, RULE_MAX_RATE, &r.max_rate);
+		rule_number(map, "period_s", &r, RULE_PERIOD, &r.period_s);
+		rule_number(map, "tau_s", &r, RULE_TAU, &r.tau_s);
 		check_rule(map, &r, p);
 		VEC_PUSH(&ret->v, r);
 	}
 }
 
-static int load_file(const struct command *c, const char *path, struct counter_options *o)
+int counter_options_file(struct counter_options *o, const char *path, struct problems *p,
+			 struct err *err)
 {
-	struct problems p = PROBLEMS_INIT;
-	struct err err = ERR_INIT;
-	int code;
+	struct err why = ERR_INIT;
+	int r = cfg_parse_file(&o->file, path, LAYER_FILE, &why);
 
-	if (cfg_parse_file(&o->file, path, LAYER_FILE, &err) < 0 && !o->file.root &&
-	    err.code != EINVAL)
-		return cli_usage(c, "--counters: %s", err.msg);
+	if (r < 0 && !o->file.root && r != -EINVAL)
+		return err_set(err, -r, "%s", why.msg);
 	if (!o->file.root)
-		cfg_problem(&p, NULL, "%s", err.msg);
+		cfg_problem(p, NULL, "%s", why.msg);
 	for (size_t i = 0; i < o->file.problems.lines.nr; i++)
-		cfg_problem(&p, NULL, "%s", o->file.problems.lines.v[i]);
+		cfg_problem(p, NULL, "%s", o->file.problems.lines.v[i]);
 	if (o->file.root) {
-		schema_check(o->file.root, counters_keys, &p);
-		take_rules(cfg_get(o->file.root, "counters"), &o->rules, &p);
+		schema_check(o->file.root, counters_keys, p);
+		rules_of(cfg_get(o->file.root, "counters"), &o->rules, p);
 	}
-	cli_problems(&p);
-	code = p.lines.nr ? EXIT_CONFIG : -1;
-	problems_release(&p);
-	return code;
+	return p->lines.nr ? -EINVAL : 0;
 }
 
-int counter_options_load(const struct command *c, const char *file, const char *tau,
-			 struct counter_options *ret)
+int counter_options_tau(struct counter_options *o, const char *tau, struct err *err)
 {
 	double s = 0;
 
-	if (tau && strcmp(tau, "fit") == 0)
-		ret->rules.tau_fit = true;
-	else if (tau && strcmp(tau, "none") != 0 &&
-		 (num_seconds(tau, strlen(tau), &s) < 0 || !(s >= 0 && s <= MOST_TAU_S)))
-		return cli_usage(c,
-				 "--tau is none, fit or a time up to an hour such as 0.1 or "
-				 "100ms, not '%s'",
-				 tau);
-	ret->rules.tau_s = s;
-	return file ? load_file(c, file, ret) : -1;
+	o->rules.tau_fit = strcmp(tau, "fit") == 0;
+	if (!o->rules.tau_fit && strcmp(tau, "none") != 0 &&
+	    (num_seconds(tau, strlen(tau), &s) < 0 || !(s >= 0 && s <= MOST_TAU_S)))
+		return err_set(err, EINVAL,
+			       "tau is none, fit or a time up to an hour such as 0.1 or 100ms, not "
+			       "'%s'",
+			       tau);
+	o->rules.tau_s = s;
+	return 0;
 }

@@ -10,18 +10,16 @@
  * exact percentiles that a profile has no more (W_APPROXIMATE). An archive whose counters lie among
  * the calls of threads shows that only while it is read; analyze.c then reads it again.
  */
-#include "cli.h"
+#include "session_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/num.h"
-#include "profrig/profile/profile.h"
-#include "profrig/readers/reader.h"
 
 /* Of the machine, of the control group that this process is in, or its limit. 0: unknown. */
 static uint64_t memory_bytes(void)
@@ -43,7 +41,16 @@ static uint64_t memory_bytes(void)
 
 #define SMALL_RECORDS UINT64_C(1000000)
 
-/* What is to be read: one archive that can be streamed, and counters. */
+int session_detect(const struct session_opts *o, const char *path, const struct reader **ret,
+		   struct err *err)
+{
+	if (!o->reader || fs_is_dir(path))
+		return reader_detect(path, ret, err);
+	*ret = o->reader;
+	return 0;
+}
+
+/* Inputs that can be streamed: one archive, and counters. */
 struct streamable {
 	const struct reader *reader; /* of the archive */
 	char *archive;
@@ -55,8 +62,8 @@ static void streamable_release(struct streamable *s)
 	free(s->archive);
 }
 
-/* Why something cannot be read together with what is there, owned; NULL: it can. */
-static char *take(struct streamable *s, const char *path, const struct reader *reader)
+/* The reason why an input cannot be streamed together with the earlier ones, owned; NULL: none. */
+static char *streamable_add(struct streamable *s, const char *path, const struct reader *reader)
 {
 	if (!reader)
 		return xasprintf("%s is no archive that can be streamed", path);
@@ -74,7 +81,7 @@ static char *take(struct streamable *s, const char *path, const struct reader *r
 }
 
 /* The file beside an archive that has calls of its own, owned; NULL: there is none. */
-static char *stranger_in(const char *dir, const struct reader *whole)
+static char *other_calls_in(const char *dir, const struct reader *whole)
 {
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT, lost = STRVEC_INIT;
 
@@ -94,20 +101,20 @@ static char *stranger_in(const char *dir, const struct reader *whole)
 	return NULL;
 }
 
-static char *take_path(struct streamable *s, const char *path, const struct analyze_options *o)
+static char *streamable_path(struct streamable *s, const char *path, const struct session_opts *o)
 {
 	const struct reader *reader = NULL;
 	CLEANUP(xfreep) char *other = NULL;
 
-	analyze_detect(o, path, &reader, NULL);
-	other = reader && reader->records && fs_is_dir(path) ? stranger_in(path, reader) : NULL;
+	session_detect(o, path, &reader, NULL);
+	other = reader && reader->records && fs_is_dir(path) ? other_calls_in(path, reader) : NULL;
 	if (other)
 		return xasprintf("%s lies beside the archive; name the archive's .otf2 file",
 				 other);
-	return take(s, path, reader);
+	return streamable_add(s, path, reader);
 }
 
-static char *take_run(struct streamable *s, const char *dir)
+static char *streamable_run(struct streamable *s, const char *dir)
 {
 	struct rundir run;
 	char *why = NULL;
@@ -116,19 +123,19 @@ static char *take_run(struct streamable *s, const char *dir)
 		return xasprintf("%s cannot be read", dir);
 	s->windows |= run.windows.nr > 0;
 	for (size_t i = 0; !why && i < run.inputs.nr; i++)
-		why = take(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
+		why = streamable_add(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
 	rundir_release(&run);
 	return why;
 }
 
-static char *why_not(const struct strvec *inputs, const struct analyze_options *o,
+static char *why_not(const struct strvec *inputs, const struct session_opts *o,
 		     struct streamable *s)
 {
 	char *why = NULL;
 
 	for (size_t i = 0; !why && i < inputs->nr; i++)
-		why = run_dir_held(inputs->v[i]) ? take_run(s, inputs->v[i])
-						 : take_path(s, inputs->v[i], o);
+		why = run_dir_held(inputs->v[i]) ? streamable_run(s, inputs->v[i])
+						 : streamable_path(s, inputs->v[i], o);
 	if (!why && !s->archive)
 		why = xasprintf("%s has no archive that can be streamed", inputs->v[0]);
 	return why;
@@ -145,21 +152,20 @@ static void files_allow(void)
 	}
 }
 
-struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
-				struct lane_reader lanes)
+void session_stream(struct session *s, struct lane_reader lanes)
 {
-	struct profile_opts po = { .threads = (unsigned)o->threads,
+	struct profile_opts po = { .threads = (unsigned)s->o->threads,
 				   .lanes = lanes,
-				   .comm = cli_comm };
+				   .comm = s->o->comm };
 
 	/* ranks are as many as there are processors, mostly */
-	if (!o->threads && !comm_alone(cli_comm))
+	if (!s->o->threads && !comm_alone(s->o->comm))
 		po.threads = 1;
 	files_allow();
-	return profile_new(m, &po);
+	s->profile = profile_new(s->m, &po);
 }
 
-/* Whether --sink auto streams what can be streamed. */
+/* Whether --sink auto streams an archive that can be streamed. */
 static bool auto_streams(const struct streamable *s, bool *ret_fits)
 {
 	uint64_t records = s->reader->records(s->archive);
@@ -170,27 +176,28 @@ static bool auto_streams(const struct streamable *s, bool *ret_fits)
 	return !fits || (ret_fits && records > SMALL_RECORDS && !s->windows);
 }
 
-int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret, bool *ret_fits)
+int session_pick_sink(struct session *s, const struct strvec *inputs, struct lane_reader lanes,
+		      bool *ret_fits, struct err *err)
 {
-	CLEANUP(streamable_release) struct streamable s = { NULL, NULL, false };
+	CLEANUP(streamable_release) struct streamable found = { NULL, NULL, false };
+	const struct session_opts *o = s->o;
 	CLEANUP(xfreep) char *why = NULL;
 
-	*ret = NULL;
 	if (ret_fits)
 		*ret_fits = false;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
-				    : why_not(inputs, o, &s);
-	if (why && o->sink == SINK_PROFILE) {
-		log_error("--sink profile: %s; --sink model reads it into memory", why);
-		return EXIT_USAGE;
-	}
-	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
-		log_notice("rank 0 reads it alone: %s", why);
-	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) && !auto_streams(&s, ret_fits)))
-		return EXIT_DONE;
-	comm_begin(cli_comm, true, 0, NULL);
-	*ret = analyze_profile(o, m, lanes);
-	return EXIT_DONE;
+				    : why_not(inputs, o, &found);
+	if (why && o->sink == SINK_PROFILE)
+		return session_fail(s->out, SESSION_BAD_REQUEST,
+				    err_set(err, EINVAL,
+					    "--sink profile: %s; --sink model reads it into memory",
+					    why));
+	if (why && !comm_alone(o->comm) && fs_exists(inputs->v[0]))
+		session_note(o, s->out, SESSION_ONE_RANK, "rank 0 reads it alone: %s", why);
+	if (why || (o->sink == SINK_AUTO && comm_alone(o->comm) && !auto_streams(&found, ret_fits)))
+		return 0;
+	comm_begin(o->comm, true, 0, NULL);
+	session_stream(s, lanes);
+	return 0;
 }

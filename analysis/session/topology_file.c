@@ -1,20 +1,11 @@
-/*
- * --topology FILE, YAML or JSON (docs/energy.md, "Who shares a device"):
- *
- *	sharing:
- *	  - {ranks: "0-3", devices: [gpu0, "node3:gpu2"], weight: 2}
- *	  - {local_ranks: 1, hosts: ["node*"], processes: [4711, "solver*"], visible: "2,3"}
- *	counters: {gpu0: [gpu0, gpu1]}
- *	discover: true
- */
-#include "cli.h"
+#include "profrig/session/topology_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/cfg.h"
 #include "profrig/base/num.h"
 
 #define MAX_RANK INT32_MAX
@@ -171,7 +162,7 @@ static void take_measured(void *to, const struct cfg_node *n, struct problems *p
 		strvec_push(to, n->s);
 }
 
-static bool has(const struct topology_rule *r, int64_t gpu)
+static bool visible_has(const struct topology_rule *r, int64_t gpu)
 {
 	for (size_t i = 0; i < r->visible.nr; i++)
 		if (r->visible.v[i] == gpu)
@@ -193,7 +184,7 @@ static void take_visible(void *to, const struct cfg_node *n, struct problems *p)
 		    num_i64(ids.v[i] + 3, strlen(ids.v[i] + 3), &gpu) < 0 || gpu < 0 ||
 		    gpu > MAX_GPU)
 			cfg_problem(p, n, "'%.80s' is no GPU such as 2 or gpu2", ids.v[i]);
-		else if (has(r, gpu))
+		else if (visible_has(r, gpu))
 			cfg_problem(p, n, "visible: %s stands there twice", ids.v[i]);
 		else
 			VEC_PUSH(&r->visible, gpu);
@@ -279,21 +270,17 @@ static void read_tree(struct topology *tp, const struct cfg_node *root, struct p
 		topology_discover(tp, discover->b);
 }
 
-int topology_file_read(struct topology *tp, const char *path)
+int topology_file_read(struct topology *tp, const char *path, struct problems *p)
 {
-	CLEANUP(problems_release) struct problems problems = PROBLEMS_INIT;
 	CLEANUP(cfg_release) struct cfg c;
 	struct err err = ERR_INIT;
 
 	cfg_init(&c);
 	if (cfg_parse_file(&c, path, LAYER_FILE, &err) < 0 && !c.root)
-		cfg_problem(&problems, NULL, "%s", err.msg);
+		cfg_problem(p, NULL, "%s", err.msg);
 	for (size_t i = 0; i < c.problems.lines.nr; i++)
-		cfg_problem(&problems, NULL, "%s", c.problems.lines.v[i]);
+		cfg_problem(p, NULL, "%s", c.problems.lines.v[i]);
 	if (c.root)
-		read_tree(tp, c.root, &problems);
-	if (problems.lines.nr == 0)
-		return EXIT_DONE;
-	cli_problems(&problems);
-	return EXIT_CONFIG;
+		read_tree(tp, c.root, p);
+	return p->lines.nr ? -EINVAL : 0;
 }

@@ -1,4 +1,4 @@
-#include "window.h"
+#include "profrig/session/window.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,21 +4,13 @@
 #include <stdio.h>
 
 #include "profrig/base/clock.h"
-#include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/readers/reader.h"
 #include "profrig/run/run.h"
-
-bool run_dir_held(const char *path)
-{
-	return rundir_is(path) && (door_holds(path) || door_hold(path, NULL) == 0);
-}
 
 int analyze_run(const char *run_dir, int code_so_far, struct report *rep)
 {
-	struct analyze_options ao;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
 	CLEANUP(xfreep) char *out = fs_join(run_dir, "analysis");
 	CLEANUP(xfreep)
@@ -32,14 +24,12 @@ int analyze_run(const char *run_dir, int code_so_far, struct report *rep)
 				    run_dir);
 	int64_t t0 = clock_monotonic_ns();
 
-	analyze_options_init(&ao);
 	strvec_push(&inputs, run_dir);
 	cli_exit_at_signal(words);
 	xalloc_last_words(no_memory, exit_worse(code_so_far, EXIT_PARTIAL));
-	int code = analyze_to(&inputs, &ao, out, rep);
+	int code = analyze_runs(&inputs, out, rep);
 	cli_exit_at_signal(NULL);
 	xalloc_last_words("the run directory is complete", exit_worse(code_so_far, EXIT_PARTIAL));
-	analyze_options_release(&ao);
 	struct err err = ERR_INIT;
 	if (run_note_analysis(run_dir, (double)(clock_monotonic_ns() - t0) / 1e9, &err) == 0)
 		return code;

@@ -1,11 +1,11 @@
-#include "editions.h"
+#include "format_duplicates.h"
+#include "session_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/progress.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 #include "profrig/model/warnings.h"
@@ -45,9 +45,9 @@ static int by_dir(const void *va, const void *vb)
 	return c ? c : strcmp(a->path, b->path);
 }
 
-static void add_file(struct editions *e, const char *path)
+static void add_file(struct format_duplicates *e, const char *path)
 {
-	struct edition_file f = { .path = NULL };
+	struct duplicate_file f = { .path = NULL };
 
 	if (reader_recording(path, &f.reader, &f.recording, NULL) < 0 || !f.recording)
 		return;
@@ -56,7 +56,7 @@ static void add_file(struct editions *e, const char *path)
 }
 
 /* Files of one folder: nothing is opened where all are of one suffix, as they mostly are. */
-static void add_folder(struct editions *e, const struct named *v, size_t n)
+static void add_folder(struct format_duplicates *e, const struct named *v, size_t n)
 {
 	unsigned bits = 0;
 
@@ -67,7 +67,7 @@ static void add_folder(struct editions *e, const struct named *v, size_t n)
 			add_file(e, v[i].path);
 }
 
-void editions_gather(struct editions *e, const struct strvec *paths)
+void format_duplicates_gather(struct format_duplicates *e, const struct strvec *paths)
 {
 	VEC(struct named) all = VEC_INIT;
 
@@ -89,9 +89,9 @@ void editions_gather(struct editions *e, const struct strvec *paths)
 	VEC_RELEASE(&all);
 }
 
-/* ---- what they hold ---- */
+/* ---- contents ---- */
 
-/* "PATH: what is wrong" → "what is wrong": the path is said once. */
+/* "PATH: problem" → "problem": the message names the path itself. */
 static const char *without_path(const char *text, const char *path)
 {
 	size_t n = strlen(path);
@@ -100,59 +100,59 @@ static const char *without_path(const char *text, const char *path)
 										   : text;
 }
 
-static void survey(struct edition_file *f)
+static void survey(struct duplicate_file *f, const struct session_opts *so)
 {
 	CLEANUP(xfreep) char *problem = NULL;
 	struct counts n;
 	struct err err = ERR_INIT;
 	int r;
 
-	progress_phase("compare %s", fs_base(f->path));
+	session_phase(so, SESSION_COMPARE, fs_base(f->path));
 	r = reader_count(f->reader, f->path, &n, &problem, &err);
 	f->whole = r == 0;
 	if (r != 0)
 		f->problem = xstrdup(without_path(r < 0 ? err.msg : problem, f->path));
-	f->nr[EDITION_WORK] = n.work;
-	f->nr[EDITION_CALLS] = n.spans - n.work;
-	f->nr[EDITION_SAMPLES] = n.samples;
+	f->nr[DUPLICATE_WORK] = n.work;
+	f->nr[DUPLICATE_CALLS] = n.spans - n.work;
+	f->nr[DUPLICATE_SAMPLES] = n.samples;
 }
 
 /* The files of one recording in one format: [first, end) of the files. */
-struct edition {
+struct one_format {
 	const struct reader *reader;
 	size_t first, end;
 	bool whole;
-	uint64_t nr[EDITION_KINDS];
+	uint64_t nr[DUPLICATE_KINDS];
 };
 
-static struct edition edition_of(const struct editions *e, size_t first, size_t end)
+static struct one_format one_format_of(const struct format_duplicates *e, size_t first, size_t end)
 {
-	struct edition ed = { e->files.v[first].reader, first, end, true, { 0 } };
+	struct one_format ed = { e->files.v[first].reader, first, end, true, { 0 } };
 
 	for (size_t i = first; i < end; i++) {
 		ed.whole = ed.whole && e->files.v[i].whole;
-		for (size_t k = 0; k < EDITION_KINDS; k++)
+		for (size_t k = 0; k < DUPLICATE_KINDS; k++)
 			ed.nr[k] += e->files.v[i].nr[k];
 	}
 	return ed;
 }
 
-static bool covers(const struct edition *a, const struct edition *b)
+static bool covers(const struct one_format *a, const struct one_format *b)
 {
-	for (size_t k = 0; k < EDITION_KINDS; k++)
+	for (size_t k = 0; k < DUPLICATE_KINDS; k++)
 		if (a->nr[k] < b->nr[k])
 			return false;
 	return true;
 }
 
-static bool has_some(const struct edition *ed)
+static bool has_some(const struct one_format *ed)
 {
-	static const struct edition none;
+	static const struct one_format none;
 
 	return !covers(&none, ed);
 }
 
-static bool is_better(const struct edition *a, const struct edition *b)
+static bool is_better(const struct one_format *a, const struct one_format *b)
 {
 	if (has_some(a) != has_some(b))
 		return has_some(a);
@@ -164,28 +164,28 @@ static bool is_better(const struct edition *a, const struct edition *b)
 }
 
 /* "3 calls and 4 samples" */
-static void put_more(struct strbuf *sb, const struct edition *a, const struct edition *b)
+static void put_more(struct strbuf *sb, const struct one_format *a, const struct one_format *b)
 {
-	static const char *const words[EDITION_KINDS] = { "dispatches and copies",
-							  "calls and marks", "samples" };
+	static const char *const words[DUPLICATE_KINDS] = { "dispatches and copies",
+							    "calls and marks", "samples" };
 
-	for (size_t k = 0; k < EDITION_KINDS; k++)
+	for (size_t k = 0; k < DUPLICATE_KINDS; k++)
 		if (a->nr[k] > b->nr[k])
 			strbuf_addf(sb, "%s%" PRIu64 " %s", sb->len ? ", " : "",
 				    a->nr[k] - b->nr[k], words[k]);
 }
 
-/* Of the files of an edition the one with most in it, for people to know it by. */
-static const char *known_as(const struct editions *e, const struct edition *ed)
+/* The name for messages: of the files of a format the one with most records. */
+static const char *known_as(const struct format_duplicates *e, const struct one_format *ed)
 {
-	const struct edition_file *most = &e->files.v[ed->first];
+	const struct duplicate_file *most = &e->files.v[ed->first];
 	uint64_t nr = 0;
 
 	for (size_t i = ed->first; i < ed->end; i++) {
-		const struct edition_file *f = &e->files.v[i];
+		const struct duplicate_file *f = &e->files.v[i];
 		uint64_t all = 0;
 
-		for (size_t k = 0; k < EDITION_KINDS; k++)
+		for (size_t k = 0; k < DUPLICATE_KINDS; k++)
 			all += f->nr[k];
 		if (all > nr) {
 			nr = all;
@@ -195,14 +195,15 @@ static const char *known_as(const struct editions *e, const struct edition *ed)
 	return fs_base(most->path);
 }
 
-static void leave_out(struct editions *e, const struct edition *ed, const struct edition *best)
+static void leave_out(struct format_duplicates *e, const struct one_format *ed,
+		      const struct one_format *best)
 {
 	CLEANUP(strbuf_release) struct strbuf more = STRBUF_INIT;
 	const char *other = known_as(e, best);
 
 	put_more(&more, ed, best);
 	for (size_t i = ed->first; i < ed->end; i++) {
-		struct edition_file *f = &e->files.v[i];
+		struct duplicate_file *f = &e->files.v[i];
 
 		f->code = f->problem || more.len ? W_LEFT_OUT : W_DUPLICATE_INPUT;
 		if (f->problem)
@@ -222,24 +223,25 @@ static void leave_out(struct editions *e, const struct edition *ed, const struct
 
 static int by_recording(const void *va, const void *vb)
 {
-	const struct edition_file *a = va, *b = vb;
+	const struct duplicate_file *a = va, *b = vb;
 	int c = strcmp(a->recording, b->recording);
 
 	c = c ? c : strcmp(a->reader->name, b->reader->name);
 	return c ? c : strcmp(a->path, b->path);
 }
 
-static void choose(struct editions *e, size_t first, size_t end)
+static void choose(struct format_duplicates *e, size_t first, size_t end,
+		   const struct session_opts *so)
 {
-	VEC(struct edition) all = VEC_INIT;
+	VEC(struct one_format) all = VEC_INIT;
 	size_t best = 0;
 
 	for (size_t i = first; i < end; i++)
-		survey(&e->files.v[i]);
+		survey(&e->files.v[i], so);
 	for (size_t i = first, k; i < end; i = k) {
 		for (k = i + 1; k < end && e->files.v[k].reader == e->files.v[i].reader; k++)
 			;
-		VEC_PUSH(&all, edition_of(e, i, k));
+		VEC_PUSH(&all, one_format_of(e, i, k));
 	}
 	for (size_t i = 1; i < all.nr; i++)
 		if (is_better(&all.v[i], &all.v[best]))
@@ -251,9 +253,9 @@ static void choose(struct editions *e, size_t first, size_t end)
 	VEC_RELEASE(&all);
 }
 
-void editions_decide(struct editions *e)
+void format_duplicates_decide(struct format_duplicates *e, const struct session_opts *so)
 {
-	struct edition_file *v = e->files.v;
+	struct duplicate_file *v = e->files.v;
 
 	if (e->files.nr < 2)
 		return;
@@ -264,14 +266,15 @@ void editions_decide(struct editions *e)
 		for (k = i + 1; k < e->files.nr && strcmp(v[k].recording, v[i].recording) == 0; k++)
 			several = several || v[k].reader != v[i].reader;
 		if (several)
-			choose(e, i, k);
+			choose(e, i, k, so);
 	}
 }
 
-const char *editions_why(const struct editions *e, const char *path, const char **ret_code)
+const char *format_duplicates_why(const struct format_duplicates *e, const char *path,
+				  const char **ret_code)
 {
 	for (size_t i = 0; i < e->files.nr; i++) {
-		const struct edition_file *f = &e->files.v[i];
+		const struct duplicate_file *f = &e->files.v[i];
 
 		if (f->why && strcmp(f->path, path) == 0) {
 			*ret_code = f->code;
@@ -281,12 +284,13 @@ const char *editions_why(const struct editions *e, const char *path, const char 
 	return NULL;
 }
 
-bool editions_hides(const struct editions *e, const char *dir, const struct reader *reader)
+bool format_duplicates_hide(const struct format_duplicates *e, const char *dir,
+			    const struct reader *reader)
 {
 	CLEANUP(xfreep) char *where = fs_abs(dir);
 
 	for (size_t i = 0; i < e->files.nr; i++) {
-		const struct edition_file *f = &e->files.v[i];
+		const struct duplicate_file *f = &e->files.v[i];
 		CLEANUP(xfreep) char *whole = fs_abs(f->path);
 		CLEANUP(xfreep) char *in = fs_dir(whole);
 
@@ -296,10 +300,10 @@ bool editions_hides(const struct editions *e, const char *dir, const struct read
 	return false;
 }
 
-void editions_release(struct editions *e)
+void format_duplicates_release(struct format_duplicates *e)
 {
 	for (size_t i = 0; i < e->files.nr; i++) {
-		struct edition_file *f = &e->files.v[i];
+		struct duplicate_file *f = &e->files.v[i];
 
 		free(f->path);
 		free(f->recording);

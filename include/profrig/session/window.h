@@ -1,5 +1,5 @@
 /*
- * window: a part of a trace's time as people name it:
+ * window: a part of a trace's time in the words of a user:
  *
  *	FROM:TO		since the trace's start, in ns or with a unit: 1000:5000, 1.5s:2s, 200ms:
  *	10%:90%		of its length; an edge that is left out is the trace's own
@@ -8,8 +8,8 @@
  *	NAME		of spans: from the start of the first to the end of the last; of one mark
  *			without a length: from there to the end
  */
-#ifndef PROFRIG_WINDOW_H
-#define PROFRIG_WINDOW_H
+#ifndef PROFRIG_SESSION_WINDOW_H
+#define PROFRIG_SESSION_WINDOW_H
 
 #include "profrig/base/err.h"
 #include "profrig/model/replay.h"

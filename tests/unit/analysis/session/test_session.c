@@ -1,0 +1,424 @@
+/* Whole sessions: inputs → files, how they end, ensembles, windows, what cannot be written. */
+#include "session_test.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "profrig/model/warnings.h"
+#include "profrig/session/window.h"
+
+#define FIX "tests/fixtures/"
+
+/* Calls of 10 µs, one after the other, called a b c a b; "m" is an instant in the second one. */
+static const char five_calls[] =
+	"[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10},"
+	"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":10},"
+	"{\"ph\":\"i\",\"name\":\"m\",\"pid\":1,\"tid\":1,\"ts\":15,\"s\":\"t\"},"
+	"{\"ph\":\"X\",\"name\":\"c\",\"pid\":1,\"tid\":1,\"ts\":20,\"dur\":10},"
+	"{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":30,\"dur\":10},"
+	"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":10}]";
+
+static int analyze_names(struct heard *h, const char *out, struct session_result *ret,
+			 struct err *err, const char *const *names)
+{
+	CLEANUP(strvec_release) struct strvec inputs = heard_inputs(h, names);
+	CLEANUP(xfreep) char *dir = fs_join(h->dir, out);
+
+	return session_analyze(&inputs, &h->o, dir, ret, err);
+}
+#define ANALYZE(h, out, ret, err, ...) \
+	analyze_names(h, out, ret, err, (const char *const[]){ __VA_ARGS__, NULL })
+
+static bool is_there(const struct heard *h, const char *name)
+{
+	CLEANUP(xfreep) char *path = fs_join(h->dir, name);
+
+	return fs_exists(path);
+}
+
+static void whole(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	assert_int_equal(r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(h.notes.nr, 0);
+	assert_non_null(r.report.dir);
+	assert_non_null(strstr(r.report.analysis_json, "profrig.analysis/1"));
+	assert_non_null(table_set_find(&r.report.tables, "functions"));
+	assert_true(is_there(&h, "o/tables/functions.csv"));
+	assert_true(is_there(&h, "o/analysis.json"));
+	assert_true(is_there(&h, "o/report.json"));
+	assert_true(is_there(&h, "o/folded"));
+	assert_int_equal(lines_with(&h.phases, "analyse"), 1);
+	assert_int_equal(lines_with(&h.phases, "write"), 1);
+}
+
+/* Of formats and analyses what was asked for; csv comes with every format. */
+static void only_what_is_wanted(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	test_put(h.dir, "o/mine.txt", "of the user");
+	strvec_push(&h.o.formats, "json");
+	strvec_push(&h.o.only, "callpaths");
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	assert_true(is_there(&h, "o/tables/callpaths.csv"));
+	assert_false(is_there(&h, "o/tables/functions.csv"));
+	assert_true(is_there(&h, "o/report.json"));
+	assert_false(is_there(&h, "o/report.html"));
+	assert_true(is_there(&h, "o/mine.txt"));
+}
+
+static void bad_requests(void **state UNUSED)
+{
+	static const struct {
+		const char *only, *format, *window;
+		const char *words;
+	} cases[] = {
+		{ "nonsense", NULL, NULL, "unknown analysis 'nonsense'" },
+		{ NULL, "pdf", NULL, "unknown report format 'pdf'" },
+		{ NULL, NULL, "nowhere", "--window: 'nowhere' is no window" },
+		{ NULL, NULL, "c:a:b", "--window: 'c:a:b' is no window" },
+		{ NULL, NULL, "c:gone", "no mark or span is called 'gone'" },
+		{ NULL, NULL, "30us:10us", "ends before it begins" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(heard_end) struct heard h;
+		CLEANUP(session_result_release) struct session_result r;
+		struct err err = ERR_INIT;
+
+		heard_begin(&h);
+		test_put(h.dir, "t.json", five_calls);
+		if (cases[i].only)
+			strvec_push(&h.o.only, cases[i].only);
+		if (cases[i].format)
+			strvec_push(&h.o.formats, cases[i].format);
+		h.o.window = cases[i].window;
+		if (ANALYZE(&h, "o", &r, &err, "t.json") != -EINVAL)
+			ROW_FAIL(i, "%s", err.msg);
+		if (!strstr(err.msg, cases[i].words) || r.outcome.end != SESSION_BAD_REQUEST)
+			ROW_FAIL(i, "%d: %s", (int)r.outcome.end, err.msg);
+		if (r.report.dir || is_there(&h, "o"))
+			ROW_FAIL(i, "something was written");
+	}
+}
+
+static void windows(void **state UNUSED)
+{
+	static const struct {
+		const char *window;
+		int64_t from_ns, to_ns;
+	} cases[] = {
+		{ "1000:5000", 1000, 5000 }, { "0.02ms:", 20000, 50000 }, { ":10us", 0, 10000 },
+		{ "10%:90%", 5000, 45000 },  { "c", 20000, 30000 },       { "a", 0, 40000 },
+		{ "m", 15000, 50000 },       { "m:c", 15000, 30000 },     { "b:b", 10000, 50000 },
+		{ "c:", 20000, 50000 },      { ":", 0, 50000 },
+	};
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_trace_release) struct session_trace t;
+	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	strvec_pushf(&inputs, "%s/t.json", h.dir);
+	assert_int_equal(session_read(&inputs, &h.o, &t, &err), 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct window w;
+
+		if (window_of(cases[i].window, t.m, &w, &err) < 0)
+			ROW_FAIL(i, "%s", err.msg);
+		if (w.from_ns != cases[i].from_ns || w.to_ns != cases[i].to_ns)
+			ROW_FAIL(i, "%ld to %ld", (long)w.from_ns, (long)w.to_ns);
+	}
+}
+
+/* From a mark to the end of a call: the rest does not count. */
+static void a_window_by_mark(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	CLEANUP(xfreep) char *functions = NULL;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	h.o.window = "m:c";
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	assert_string_equal(r.report.window, "m:c");
+	functions = test_get(h.dir, "o/tables/functions.csv");
+	assert_non_null(strstr(functions, "host,c,"));
+	assert_null(strstr(functions, "host,a,"));
+	assert_int_equal(table_rows(table_set_find(&r.report.tables, "functions")), 2);
+}
+
+/* ---- how it ends ---- */
+
+static void partial_and_strict(void **state UNUSED)
+{
+	static const struct {
+		const char *input;
+		bool strict;
+		enum session_end end;
+		bool noted; /* of SESSION_STRICT */
+	} cases[] = {
+		{ "t.json", false, SESSION_WHOLE, false },
+		{ "t.json", true, SESSION_WHOLE, false },
+		{ "overlap.json", false, SESSION_WHOLE, false },
+		{ "overlap.json", true, SESSION_PARTIAL, true },
+		{ FIX "tef/cut-object.json", false, SESSION_PARTIAL, false },
+		{ FIX "tef/cut-object.json", true, SESSION_PARTIAL, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(heard_end) struct heard h;
+		CLEANUP(session_result_release) struct session_result r;
+		struct err err = ERR_INIT;
+		int got;
+
+		heard_begin(&h);
+		test_put(h.dir, "t.json", five_calls);
+		test_put(h.dir, "overlap.json",
+			 "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10},"
+			 "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":10}]");
+		h.o.strict = cases[i].strict;
+		got = ANALYZE(&h, "o", &r, &err, cases[i].input);
+		if (got < 0 || r.outcome.end != cases[i].end)
+			ROW_FAIL(i, "%d, end %d: %s", got, (int)r.outcome.end, err.msg);
+		if ((r.outcome.noted[SESSION_STRICT] > 0) != cases[i].noted)
+			ROW_FAIL(i, "%zu notes", h.notes.nr);
+		if (!r.report.dir)
+			ROW_FAIL(i, "no report");
+	}
+}
+
+static void the_worse_end_stands(void **state UNUSED)
+{
+	struct session_outcome out = { SESSION_WHOLE };
+
+	session_worsen(&out, SESSION_PARTIAL);
+	assert_int_equal(out.end, SESSION_PARTIAL);
+	session_worsen(&out, SESSION_BAD_REQUEST);
+	session_worsen(&out, SESSION_NOTHING_READ);
+	assert_int_equal(out.end, SESSION_BAD_REQUEST);
+}
+
+static void nothing_read_leaves_what_was_there(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	session_result_release(&r);
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "gone.json"), -ENODATA);
+	assert_int_equal(r.outcome.end, SESSION_NOTHING_READ);
+	assert_null(r.report.dir);
+	session_result_release(&r);
+	assert_true(is_there(&h, "o/analysis.json"));
+}
+
+static void no_output(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(&h, "t.json/o", &r, &err, "t.json"), -ENOTDIR);
+	assert_int_equal(r.outcome.end, SESSION_NO_OUTPUT);
+	assert_non_null(strstr(err.msg, "t.json is not a directory"));
+	/* told before anything was read */
+	assert_int_equal(h.phases.nr, 0);
+}
+
+/* A folder in the place of one of the files: that one is missing, the others are there. */
+static void a_file_cannot_be_written(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	struct session_outcome out = { SESSION_WHOLE };
+	struct session_result r;
+	CLEANUP(xfreep) char *at = NULL;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	test_put(h.dir, "t.json", five_calls);
+	strvec_push(&h.o.formats, "json");
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	at = fs_join(h.dir, "o/report.json");
+	assert_int_equal(unlink(at), 0);
+	assert_int_equal(mkdir(at, 0755), 0);
+	test_put(h.dir, "o/report.json/x", "");
+	session_write_formats(&r.report, &h.o, &out);
+	assert_int_equal(out.end, SESSION_PARTIAL);
+	assert_int_equal(out.noted[SESSION_NOT_WRITTEN], 1);
+	assert_non_null(strstr(out.last_error, "report.json"));
+	session_result_release(&r);
+}
+
+/* A temporary file in dir as a process that is dead left it, owned. */
+static char *abandoned(const char *dir)
+{
+	static const struct timespec long_ago[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+	CLEANUP(xfreep) char *own = fs_temp_name(dir);
+	CLEANUP(xfreep) char *pid = xasprintf("%d", (int)getpid());
+	const char *at = strstr(fs_base(own), pid);
+	pid_t child = fork();
+	char *path;
+
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_non_null(at);
+	path = xasprintf("%.*s%d%s", (int)(at - own), own, (int)child, at + strlen(pid));
+	test_put(dir, fs_base(path), "half of it");
+	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	return path;
+}
+
+static void half_written_files_go(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	CLEANUP(xfreep) char *dir = NULL;
+	CLEANUP(xfreep) char *left = NULL;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	dir = fs_join(h.dir, "o");
+	test_put(h.dir, "t.json", five_calls);
+	test_put(dir, "mine.txt", "of the user");
+	left = abandoned(dir);
+	assert_true(fs_exists(left));
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
+	assert_int_equal(r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(r.outcome.noted[SESSION_SWEPT], 1);
+	assert_int_equal(lines_with(&h.notes, "removed 1 half-written file of a profrig"), 1);
+	assert_false(fs_exists(left));
+}
+
+/* ---- several runs ---- */
+
+static void an_ensemble(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	run_put(&h, "a", 10, "");
+	run_put(&h, "b", 12, "");
+	run_put(&h, "c", 14, "");
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "c", "a"), 0);
+	assert_int_equal(r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 3);
+	assert_non_null(table_set_find(&r.report.tables, "ensemble"));
+	assert_true(is_there(&h, "o/each/a/analysis.json"));
+	assert_true(is_there(&h, "o/each/c/tables/functions.csv"));
+	assert_int_equal(r.report.tables.checks.nr, 3);
+}
+
+/* What one run lacks is told of that run; the others are analysed. */
+static void an_ensemble_with_a_broken_run(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	run_put(&h, "a", 10, "");
+	run_put(&h, "b", 12, "");
+	test_put(h.dir, "c/run.json", "{\"schema\":\"profrig.run/1\", broken");
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "c"), 0);
+	assert_int_equal(r.outcome.end, SESSION_PARTIAL);
+	assert_int_equal(r.outcome.noted[SESSION_UNREADABLE], 1);
+	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 2);
+}
+
+/* A window that a run does not have fails the analysis of that run alone. */
+static void an_ensemble_with_a_window(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	run_put(&h, "a", 10, "\"marks\":[{\"t_ns\":2,\"name\":\"warm\",\"by\":\"x\"}],");
+	run_put(&h, "b", 12, "");
+	h.o.window = "warm:";
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b"), 0);
+	assert_int_equal(r.outcome.end, SESSION_BAD_REQUEST);
+	assert_int_equal(r.outcome.noted[SESSION_MEMBER_FAILED], 1);
+	assert_int_equal(lines_with(&h.notes, "no mark or span is called 'warm'"), 1);
+	assert_true(is_there(&h, "o/each/a/analysis.json"));
+	assert_false(is_there(&h, "o/each/b/analysis.json"));
+}
+
+static void runs_and_another_input(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	run_put(&h, "a", 10, "");
+	run_put(&h, "b", 12, "");
+	test_put(h.dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "t.json"), -EINVAL);
+	assert_int_equal(r.outcome.end, SESSION_BAD_REQUEST);
+	assert_non_null(strstr(err.msg, "t.json is no run"));
+}
+
+/* An ensemble beside its runs, as a pattern of a shell finds it. */
+static void an_ensemble_among_runs(void **state UNUSED)
+{
+	CLEANUP(heard_end) struct heard h;
+	CLEANUP(session_result_release) struct session_result r;
+	struct err err = ERR_INIT;
+
+	heard_begin(&h);
+	run_put(&h, "a", 10, "");
+	run_put(&h, "b", 12, "");
+	test_put(h.dir, "before/analysis.json", "{}");
+	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "before"), 0);
+	assert_int_equal(r.outcome.noted[SESSION_NO_RUN], 1);
+	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),
+		cmocka_unit_test(only_what_is_wanted),
+		cmocka_unit_test(bad_requests),
+		cmocka_unit_test(windows),
+		cmocka_unit_test(a_window_by_mark),
+		cmocka_unit_test(partial_and_strict),
+		cmocka_unit_test(the_worse_end_stands),
+		cmocka_unit_test(nothing_read_leaves_what_was_there),
+		cmocka_unit_test(no_output),
+		cmocka_unit_test(a_file_cannot_be_written),
+		cmocka_unit_test(half_written_files_go),
+		cmocka_unit_test(an_ensemble),
+		cmocka_unit_test(an_ensemble_with_a_broken_run),
+		cmocka_unit_test(an_ensemble_with_a_window),
+		cmocka_unit_test(runs_and_another_input),
+		cmocka_unit_test(an_ensemble_among_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
