@@ -43,10 +43,10 @@ src = $(sort $(wildcard $(1)))
 BASE_SRC := $(call src,base/*/*.c)
 # What only the portable build links (mk/tarball.mk).
 BASE_SRC := $(filter-out base/files/gz_zlib.c base/process/dynlib_none.c,$(BASE_SRC))
-# Both halves meet in the program: which runs there are and what is analysed still needs the command line's options.
-CLI_SRC := $(call src,cli/*.c cli/show/*.c analysis/session/*.c harness/campaign/*.c) harness/madengine/batch_models.c harness/madengine/manifest_context.c
+# Both halves meet in the program: what is analysed still needs the command line's options.
+CLI_SRC := $(call src,cli/*.c cli/show/*.c analysis/session/*.c)
 # rsmi_child.c is a program of its own (mk/samplers.mk), as are the agent and the tracers.
-HARNESS_SRC := $(filter-out harness/agent/% harness/tracers/% %/rsmi_child.c $(CLI_SRC),$(call src,harness/*/*.c harness/*/*/*.c))
+HARNESS_SRC := $(filter-out harness/agent/% harness/tracers/% %/rsmi_child.c,$(call src,harness/*/*.c harness/*/*/*.c))
 ANALYSIS_SRC := $(filter-out $(CLI_SRC),$(call src,analysis/*/*.c analysis/*/*/*.c))
 # ranks_mpi.c is of profrig-mpi (mk/mpi.mk), helper_exec.c of the portable build (mk/tarball.mk).
 CLI_SRC := $(filter-out %/ranks_mpi.c %/helper_exec.c,$(CLI_SRC))

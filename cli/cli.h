@@ -5,6 +5,8 @@
 #ifndef PROFRIG_CLI_H
 #define PROFRIG_CLI_H
 
+#include "prepare.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -119,7 +121,7 @@ bool cli_known_status(const struct command *c, const char *word);
  */
 void cli_put(FILE *f, const char *s, size_t max);
 
-/* Options of whoever chooses models of a package (mad.h), as rows of a table. */
+/* Options of commands that choose models of a package (mad.h), as rows of a table. */
 /* clang-format off */
 #define PACKAGE_OPTS(o) \
 	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \
@@ -158,102 +160,30 @@ void cli_put(FILE *f, const char *s, size_t max);
 	{ "build-on-compute", 0, OPT_ANSWER, NULL, "'profrig build' on that node", NULL }
 /* clang-format on */
 
-/* A model of `run` whose image could not be built. All owned. */
-struct unbuilt {
-	char *word, *image, *dockerfile, *base, *why;
-};
-/* Options of run and plan. */
-struct run_options {
-	struct strvec tags; /* as given, commas and all */
-	const char *context, *context_file, *tools_config;
-	bool lenient, keep_model_dir;
-	const struct catalog *catalog; /* of pick_models; NULL */
-	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
-	double timeout_s, idle_s; /* < 0 not given */
-	const char *record_start;
-	double record_after_s, record_for_s; /* 0 not given */
-	bool record_only;
-	double cooldown_s; /* between two runs */
-	long repeat;
-	const char *wrap_at;
-	bool privileged_profiling, force_tools;
-	bool live, keep, no_analyze, propagate, check, gate;
-	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
-	const char *overhead_budget;
-	bool bare;             /* this one is the baseline */
-	const char *only_tool; /* this one has but one tool; NULL */
-	bool skip_workload, all_archs;
-	bool json;
-	const char *manifest, *data_cache;
-	bool build;           /* first the images */
-	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
-	struct strvec names;  /* likewise what it calls the model; "" unknown */
-	VEC(double) builds_s; /* how long each took to build, NAN: not known */
-	double build_s;       /* of this one */
-	/* what each was made of, and from; "" unknown */
-	struct strvec dockerfiles, bases;
-	/* whose images could not be built for this command: they do not run, which is a result */
-	VEC(struct unbuilt) unbuilt;
-	int build_code;                /* what building came to: not all of it may have worked */
-	const char *dockerfile, *base; /* of this one; NULL */
-	char *manifest_context;        /* owned; NULL */
-	char *manifest_made;           /* by the build before the run; owned; NULL */
-};
-void run_options_init(struct run_options *o);
-void unbuilt_release(struct unbuilt *u);
-void run_options_release(struct run_options *o);
-/* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
-struct prepared {
-	struct tool_set tools;
-	struct runconf conf;
-	struct plan plan;
-	struct devices devices; /* of this machine */
-	const struct engine *engine;
-	char *runs_dir, *run_id, *run_dir, *lib_dir;
-	double build_s; /* how long its image took to build, NAN: not known */
-	bool bare;
-	bool alone;         /* one of several tools */
-	struct strvec pins; /* a configured path, then what it led to (prepare_pins.c) */
-};
 #define MAX_RUN_JSON ((size_t)64 << 20)
 /*
  * Whether a path is a run directory. It is held then (door.h), until this process ends: what is
  * read and written in it goes through one descriptor.
  */
 bool run_dir_held(const char *path);
-/* After the plan is made; then, before each further run, whether all lead there still. */
-void pins_take(struct prepared *p);
-bool pins_hold(const struct prepared *p);
-/* Of one path, in silence; also true when it is gone, or never was one of those. */
-bool pin_holds(const struct prepared *p, const char *path);
 /*
- * What words (files, folders, names, tags) and o->tags stand for, as prepare takes it. The catalog
- * is read when a word needs it, and is *ret_catalog then (owned; catalog_free), else NULL. -1 to go
- * on, or an exit code (2, 3) after printing why. A word that nothing has is left to prepare.
+ * What words and o->tags stand for (models_pick): -1 to go on, or an exit code after printing why.
  */
 int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
 		struct catalog **ret_catalog, struct strvec *models);
-void catalog_free(struct catalog *cat);
-/* Words that are worth a warning, each printed once by this process. */
-void warn_once(const struct strvec *lines);
+/* Prints and empties it. */
+void cli_said(struct said *s);
+/* The exit code of what harness/campaign returned (prepare.h); a message is printed. */
+int cli_failed(const struct command *c, int r, const struct err *err);
+/* prepare, with its words printed: 0 or an exit code; 3 may have its reasons in problems. */
+int cli_prepare(const struct command *c, const struct run_options *o, const char *model,
+		char *const *cmd, struct prepared *p, struct problems *problems);
 /* The tools of --tools-dir and of the search path; 0, or an exit code (2 3) after printing why. */
 int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret);
+/* Words that are worth a warning, each printed once by this process. */
+void warn_once(const struct strvec *lines);
 /* Rows of what killed runs left (doctor_leftovers.c); fix: removes it. */
 void doctor_leftovers(struct table *t, const char *runs_dir, bool fix);
-/*
- * 0 or an exit code: 2, after printing why, or 3, whose reasons are added to problems. model NULL
- * with command. p keeps addresses of its own parts: it must not move.
- */
-int prepare(const struct command *c, const struct run_options *o, const char *model,
-	    char *const *cmd, struct prepared *p, struct problems *problems);
-/* What the options of run and plan ask of a configuration. cwd and o outlive it. */
-struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
-				   const char *cwd);
-/* A new run id, and the plan once more, since the id stands in all its paths. 0 or 3. */
-int prepare_again(struct prepared *p);
-void prepared_release(struct prepared *p);
-
 /*
  * Whether a run on host with this tool would start. When not, why (detail) and what would help
  * (*ret_fix, never NULL).
@@ -334,10 +264,12 @@ int analyze_read(const struct strvec *inputs, const struct analyze_options *o, s
 /*
  * What the inputs are read into besides the model: a profile that takes their events and
  * hands their lanes on, or NULL.
- * 0, or 2 after saying why they cannot be streamed though it was asked for.
+ * *ret_fits: --sink auto chose, and the calls would fit into memory as well. NULL: it then streams
+ * only what does not. 0, or 2 after saying
+ * why they cannot be streamed though it was asked for.
  */
 int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret);
+		      struct lane_reader lanes, struct profile **ret, bool *ret_fits);
 /* A profile into m, by as many threads and ranks as there are. */
 struct profile *analyze_profile(const struct analyze_options *o, struct model *m,
 				struct lane_reader lanes);
@@ -382,18 +314,13 @@ int write_formats(const struct report *r, const struct strvec *formats);
 /* Prints the path of the most telling of them. */
 void say_written(const struct report *r, const struct strvec *formats);
 
-/* A run without tools, for the next one to be compared with. */
-struct baseline {
-	char run_id[256];
-	double workload_s; /* NAN: there is none, or it did not end well */
-};
-
 /* Five lines on stderr after a run. rep may be empty. */
 /* The lines that close an analysis; what is missing even with -q. fresh: it was made just now, and
  * not loaded. */
 void print_analysis(const struct report *rep, bool fresh);
 /* The same of what was only read: of a conversion. */
 void print_inputs(const struct model *m);
+struct baseline;
 void print_summary(const struct prepared *p, const struct run_result *r, const struct report *rep,
 		   const struct baseline *base);
 

@@ -136,7 +136,7 @@ static int analyze_main(const struct command *c, int argc, char **argv)
 		  "only this part: ns since the start, 1.5s:2s, 10%:90%, marks or spans by name; "
 		  "':' for all of a run that recorded in windows" },
 		{ "sink", 0, OPT_STR, &sink, "KIND",
-		  "auto, model (all in memory) or profile (archives larger than memory)" },
+		  "auto, model (all in memory) or profile (archives, streamed)" },
 		{ "reader", 0, OPT_STR, &reader, "NAME[:KIND]",
 		  "read the named files with this reader ('profrig list readers')" },
 		{ "threads", 0, OPT_INT, &o.threads, "N",
@@ -435,7 +435,7 @@ static void info_json(const struct model *m, bool links)
 	putchar('\n');
 }
 
-/* One input; what its file says of itself is somebody else's text. */
+/* One input; what its file says of itself is foreign text. */
 static void info_input(const struct input *in)
 {
 	bool any = in->first_ns <= in->last_ns;
@@ -491,7 +491,7 @@ static int info_print(const struct strvec *inputs, struct analyze_options *o, bo
 	struct analysis_opts ao = { 0 };
 	struct report_timings times = { 0 };
 	struct profile *p = NULL;
-	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p);
+	int code = analyze_pick_sink(inputs, o, m, (struct lane_reader){ .ctx = NULL }, &p, NULL);
 
 	o->counters_first = p != NULL;
 	if (code == EXIT_DONE)

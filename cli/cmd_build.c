@@ -6,8 +6,8 @@
  * refused, no builder that keeps secrets, a manifest that cannot be written; 130, 143 interrupted.
  * The manifest is written in all cases in which something was tried.
  */
+#include "build_images.h"
 #include "cli.h"
-#include "image_prepare.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 		return code;
 	}
 	cli_catch_signals();
-	code = build_prepare(c, &o.run, &o.rq, &operands, &set);
+	code = build_plan(c, &o.run, &o.rq, &operands, &set);
 	if (code == EXIT_DONE && set.words.nr > set.confs.nr)
 		log_notice("a model that is named with several arguments has one image, which the "
 			   "manifest runs with the first of them: "
@@ -140,7 +140,7 @@ static int build_main(const struct command *c, int argc, char **argv)
 	} else if (code == EXIT_DONE) {
 		CLEANUP(xfreep) char *manifest = fs_abs(o.manifest);
 
-		code = build_run(&set, &o.rq, o.builds_dir, manifest, NULL);
+		code = build_run(c, &set, &o.rq, o.builds_dir, manifest, NULL);
 		if (o.run.json)
 			print_json(&set.plan, manifest);
 		else if (set.tried)

@@ -3,6 +3,7 @@
  * words choose as those of run do.
  */
 #include "cli.h"
+#include "pick_models.h"
 
 #include <errno.h>
 #include <stdio.h>

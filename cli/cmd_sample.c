@@ -1,5 +1,5 @@
 /*
- * sample: samplers alone, around a command or until somebody ends it; no run directory.
+ * sample: samplers alone, around a command or until it is ended; no run directory.
  */
 #include "sample.h"
 

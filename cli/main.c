@@ -147,7 +147,7 @@ static int unknown_command(const char *word)
 
 /*
  * A standard stream that the caller closed would be the number of the next file that is opened, and
- * progress would be written into that. What is printed for nobody to read stays an error, hence
+ * progress would be written into that. What is printed without a reader stays an error, hence
  * O_RDONLY for it.
  */
 static void open_standard_streams(void)

@@ -253,7 +253,7 @@ static void stuck_run(struct examination *x, size_t from, size_t to)
 		return;
 	x->odd->stuck++;
 	x->odd->flags |= CF_STUCK;
-	/* the next change may hold all of it or only its own: when it was drawn, nobody knows */
+	/* the next change may hold all of it or only its own: when it was drawn is unknown */
 	mark(x, from, to + 1 < p->n ? to + 1 : to, CURVE_STUCK | CURVE_DEAD);
 }
 

@@ -230,6 +230,8 @@ struct share_change {
 
 struct share_changes {
 	VEC(struct share_change) v;
+	struct share_change *room; /* to sort them */
+	size_t room_nr;
 };
 
 void steps_release(struct steps *st);
@@ -237,19 +239,20 @@ void domain_release(struct domain *d);
 /* The round's changes, lane by lane. modes: by lane. */
 void domain_changes(const struct domain *d, const enum lane_mode *modes,
 		    const struct lane_feed *feeds, struct share_changes *ret);
-/* Appends them to the steps of the domain and of its classes; sorts them. */
-void domain_share(struct domain *d, struct share_changes *c);
-/* Forgets what the round had, except its last values. */
+void changes_sort(struct share_changes *c);
+void changes_release(struct share_changes *c);
+/* Appends n sorted ones to the steps of the domain and of its classes. */
+void domain_share(struct domain *d, const struct share_change *v, size_t n);
+/* Forgets what the slice had, except its last values. */
 void domain_forget(struct domain *d);
 
 /* ---- line (line.c) ---- */
 
 /*
- * The stretch of a round, cut at every sample and wherever the share changes. The last knot goes on
- * for ever, and is the first one of the next round.
+ * The stretch of a slice, cut at every sample and wherever the share changes. The last knot goes on
+ * for ever, and is the first one of the next slice.
  */
 struct knot {
-	int64_t t_ns;
 	int64_t interval;    /* of the grid */
 	uint64_t share;      /* from here on; of 2^60 */
 	fixed128 share_time; /* from the start of the interval up to here */
@@ -258,7 +261,11 @@ struct knot {
 
 struct line {
 	const struct grid *grid;
+	struct line_fraction {
+		uint64_t part, whole, share;
+	} fractions[64]; /* by whole */
 	VEC(struct knot) knots;
+	VEC(int64_t) t_ns; /* of the knots; side by side, as they are searched */
 	/* per interval that begins inside the line: its first knot, and per counter what the
 	 * intervals before it gave, for differences */
 	int64_t first_interval;
@@ -269,7 +276,7 @@ struct line {
 
 void line_init(struct line *l, const struct grid *g, const struct domain *d,
 	       const struct share_class *c);
-/* The next round's stretch: [end of the last one, horizon). */
+/* The next slice's stretch: [end of the last one, horizon). */
 void line_extend(struct line *l, const struct domain *d, const struct share_class *c,
 		 int64_t horizon_ns);
 void line_release(struct line *l);

@@ -382,12 +382,28 @@ static bool may_give_whole(const struct walker *w, const struct line *l, int64_t
 
 /* ---- going on in time ---- */
 
-/* The last knot at or before t_ns, which is not before knot k: mostly that one or the next. */
+#define SEEK_NEAR ((size_t)8)
+
+/*
+ * The last knot at or before t_ns, which is not before knot k. Where it is cannot be guessed, so
+ * the next few times are counted without a branch; what is further away is searched.
+ */
 static size_t seek(const struct line *l, size_t k, int64_t t_ns)
 {
-	size_t step = 1, lo = k, hi, nr = l->knots.nr;
+	const int64_t *v = l->t_ns.v;
+	size_t step = SEEK_NEAR, lo = k, hi, nr = l->knots.nr;
 
-	while (lo + step < nr && l->knots.v[lo + step].t_ns <= t_ns) {
+	for (int tries = 0; tries < 4 && nr - lo > SEEK_NEAR; tries++) {
+		size_t passed = 0;
+
+#pragma GCC unroll 8
+		for (size_t i = 1; i <= SEEK_NEAR; i++)
+			passed += v[lo + i] <= t_ns;
+		lo += passed;
+		if (passed < SEEK_NEAR)
+			return lo;
+	}
+	while (lo + step < nr && v[lo + step] <= t_ns) {
 		lo += step;
 		step *= 2;
 	}
@@ -395,7 +411,7 @@ static size_t seek(const struct line *l, size_t k, int64_t t_ns)
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (l->knots.v[mid].t_ns <= t_ns)
+		if (v[mid] <= t_ns)
 			lo = mid;
 		else
 			hi = mid;
@@ -409,15 +425,15 @@ static void measure(const struct line *l, size_t a, int64_t from_ns, size_t b, i
 {
 	const struct knot *ka = &l->knots.v[a], *kb = &l->knots.v[b];
 	const struct grid *g = l->grid;
-	int64_t start_ns = g->t_ns[ka->interval];
+	int64_t start_ns = g->t_ns[ka->interval], a_ns = l->t_ns.v[a], b_ns = l->t_ns.v[b];
 
-	*share_time = kb->share_time - ka->share_time + fixed_time(to_ns - kb->t_ns, kb->share) -
-		      fixed_time(from_ns - ka->t_ns, ka->share);
+	*share_time = kb->share_time - ka->share_time + fixed_time(to_ns - b_ns, kb->share) -
+		      fixed_time(from_ns - a_ns, ka->share);
 	*moment = 0;
 	if (g->moments && g->t_ns[ka->interval + 1] - start_ns <= MOMENT_MAX_NS)
 		*moment = kb->moment - ka->moment +
-			  moment_of(kb->t_ns - start_ns, to_ns - start_ns, kb->share) -
-			  moment_of(ka->t_ns - start_ns, from_ns - start_ns, ka->share);
+			  moment_of(b_ns - start_ns, to_ns - start_ns, kb->share) -
+			  moment_of(a_ns - start_ns, from_ns - start_ns, ka->share);
 }
 
 static void move(struct walker *w, const struct line *l, size_t knot, int64_t t_ns)
@@ -440,7 +456,7 @@ static void pass_part(struct walker *w, const struct line *l, size_t at, int64_t
 	if (l->knots.v[at].interval != interval) {
 		next = l->first_knot.v[interval + 1 - l->first_interval];
 		last = next - 1;
-		to_ns = l->knots.v[next].t_ns;
+		to_ns = l->t_ns.v[next];
 	}
 	if (!grid_inside(w->grid, interval)) {
 		if (to_ns > w->now_ns)
@@ -549,18 +565,19 @@ static size_t calls_in_knot(struct walker *w, const struct line *l, const struct
 			    size_t from)
 {
 	const struct knot *k = &l->knots.v[w->knot];
-	int64_t end_ns = w->knot + 1 < l->knots.nr ? k[1].t_ns : INT64_MAX;
-	struct calls c = { .sums = w->node,
-			   .interval = k->interval,
-			   .touched = w->open_nodes.v,
-			   .nr_touched = w->open_nodes.nr,
-			   .share = k->share,
-			   .now_ns = w->now_ns,
-			   .node = innermost_of(w) };
+	int64_t end_ns = w->knot + 1 < l->knots.nr ? l->t_ns.v[w->knot + 1] : INT64_MAX;
+	struct calls c;
 	size_t i;
 
-	if (!grid_inside(w->grid, k->interval) || w->moment)
+	if (feed->v[from].t_ns >= end_ns || w->moment || !grid_inside(w->grid, k->interval))
 		return from;
+	c = (struct calls){ .sums = w->node,
+			    .interval = k->interval,
+			    .touched = w->open_nodes.v,
+			    .nr_touched = w->open_nodes.nr,
+			    .share = k->share,
+			    .now_ns = w->now_ns,
+			    .node = innermost_of(w) };
 	i = calls_read(&c, feed, from, end_ns);
 	w->open_nodes.nr = c.nr_touched;
 	w->now_ns = c.now_ns;
@@ -609,8 +626,8 @@ static int64_t stretch_end(const struct stretch *s)
 	for (size_t g = 0; g < s->grids; g++) {
 		size_t next = s->w[g].knot + 1;
 
-		if (next < s->l[g].knots.nr && s->l[g].knots.v[next].t_ns < end_ns)
-			end_ns = s->l[g].knots.v[next].t_ns;
+		if (next < s->l[g].knots.nr && s->l[g].t_ns.v[next] < end_ns)
+			end_ns = s->l[g].t_ns.v[next];
 	}
 	return end_ns;
 }
@@ -688,7 +705,7 @@ void walkers_round(struct walker *w, const struct line *l, size_t grids,
 	}
 	/* the line's last knot begins the next round's line */
 	for (size_t g = 0; g < grids; g++) {
-		advance(&w[g], &l[g], l[g].knots.v[l[g].knots.nr - 1].t_ns);
+		advance(&w[g], &l[g], l[g].t_ns.v[l[g].knots.nr - 1]);
 		w[g].knot = 0;
 	}
 }

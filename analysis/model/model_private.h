@@ -4,12 +4,14 @@
 #ifndef MODEL_PRIVATE_H
 #define MODEL_PRIVATE_H
 
+#include <inttypes.h>
 #include <pthread.h>
 
 #include "profrig/base/u64map.h"
 #include "profrig/base/workers.h"
 #include "profrig/model/sink.h"
 #include "profrig/model/timebase.h"
+#include "profrig/model/warnings.h"
 
 #define INPUT_NONE UINT32_MAX
 
@@ -37,7 +39,7 @@ struct spares {
 struct input_state {
 	int64_t moved_ns; /* what was stored must still move by this */
 	bool anchored;    /* its shift came from anchors, so it is on a run's CLOCK_MONOTONIC */
-	bool fixed;       /* its times went on to somebody who did not keep them: they stay */
+	bool fixed;       /* its times went on to a sink that did not keep them: they stay */
 };
 
 struct model_priv {
@@ -67,6 +69,34 @@ struct model_priv {
 };
 
 extern const struct sink_ops model_sink_ops;
+
+static inline struct model_priv *model_priv_of(struct sink *s)
+{
+	return (struct model_priv *)((char *)s - offsetof(struct model_priv, sink));
+}
+
+/* Notes the time in the input's own clock and returns it on the common one. */
+static inline int64_t model_time_take(struct model_priv *p, int64_t t_ns)
+{
+	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
+		model_warn(p->model, p->current, W_TIME_RANGE, 1, SAY_BAD_TIME, t_ns);
+		t_ns = time_clamp(t_ns);
+	}
+	if (t_ns < p->in->first_ns)
+		p->in->first_ns = t_ns;
+	if (t_ns > p->in->last_ns)
+		p->in->last_ns = t_ns;
+	return time_shift(t_ns, p->shift_ns);
+}
+
+/* A reader that lost track of its own ids must not write past the columns. */
+static inline bool model_track_known(struct model_priv *p, track_id t)
+{
+	if (__builtin_expect(t < p->track_states.nr, 1))
+		return true;
+	model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1, "event on an unknown track");
+	return false;
+}
 
 void sink_input_close(struct model_priv *p);
 void model_clear(struct model *m); /* all that was pushed, and the strings */

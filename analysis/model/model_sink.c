@@ -16,14 +16,9 @@
 /* An enter takes its row at once, so rows of one thread are pushed in start order and model_finish
  * has nothing to sort there. */
 
-static struct model_priv *priv_of(struct sink *s)
-{
-	return (struct model_priv *)((char *)s - offsetof(struct model_priv, sink));
-}
-
 static input_id sink_op_input(struct sink *s, const char *path, const char *reader)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct model *m = p->model;
 
 	assert(!m->finished);
@@ -43,12 +38,12 @@ static input_id sink_op_input(struct sink *s, const char *path, const char *read
 
 static struct input *sink_op_current(struct sink *s)
 {
-	return priv_of(s)->in;
+	return model_priv_of(s)->in;
 }
 
 static void sink_op_clock(struct sink *s)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 
 	timebase_apply(p->model, p->current);
 	p->shift_ns = p->in->shift_ns;
@@ -119,12 +114,12 @@ void sink_input_close(struct model_priv *p)
 
 static void sink_op_input_end(struct sink *s)
 {
-	sink_input_close(priv_of(s));
+	sink_input_close(model_priv_of(s));
 }
 
 static void sink_op_input_again(struct sink *s)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct model *m = p->model;
 	CLEANUP(xfreep) char *path = xstrdup(p->in->path), *host = NULL;
 	const char *reader = p->in->reader;
@@ -163,7 +158,7 @@ static inline str_id text_put(struct model_priv *p, const char *str, size_t n)
 
 static str_id sink_op_string(struct sink *s, const char *str, size_t n)
 {
-	return text_put(priv_of(s), str, n);
+	return text_put(model_priv_of(s), str, n);
 }
 
 /* A cut text is no JSON. */
@@ -239,7 +234,7 @@ static void track_fill(struct track *t, const struct track_def *d, str_id host, 
 
 static track_id sink_op_track(struct sink *s, const struct track_def *d)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct model *m = p->model;
 	str_id host = host_of(p, d->host);
 	str_id device = intern_opt(p, d->device);
@@ -276,7 +271,7 @@ static track_id sink_op_track(struct sink *s, const struct track_def *d)
 
 static series_id sink_op_series(struct sink *s, const struct series_def *d)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct model *m = p->model;
 	str_id name = text_put(p, d->name, strlen(d->name));
 	str_id device = intern_opt(p, d->device);
@@ -317,7 +312,7 @@ void spans_reserve(struct span_columns *c, size_t cap)
 
 static void sink_op_expect(struct sink *s, uint64_t spans)
 {
-	struct span_columns *c = &priv_of(s)->model->spans;
+	struct span_columns *c = &model_priv_of(s)->model->spans;
 	size_t most = spans < MAX_EXPECTED ? (size_t)spans : MAX_EXPECTED;
 
 	if (c->cap - c->nr < most)
@@ -373,29 +368,6 @@ static inline span_id row_push(struct model_priv *p, const struct span_def *d)
 	return row;
 }
 
-/* Notes the time in the input's own clock and returns it on the common one. */
-static inline int64_t time_take(struct model_priv *p, int64_t t_ns)
-{
-	if (__builtin_expect(t_ns > TIME_MAX || t_ns < TIME_MIN, 0)) {
-		model_warn(p->model, p->current, W_TIME_RANGE, 1, SAY_BAD_TIME, t_ns);
-		t_ns = time_clamp(t_ns);
-	}
-	if (t_ns < p->in->first_ns)
-		p->in->first_ns = t_ns;
-	if (t_ns > p->in->last_ns)
-		p->in->last_ns = t_ns;
-	return time_shift(t_ns, p->shift_ns);
-}
-
-/* A reader that lost track of its own ids must not write past the columns. */
-static inline bool track_known(struct model_priv *p, track_id t)
-{
-	if (__builtin_expect(t < p->track_states.nr, 1))
-		return true;
-	model_warn(p->model, p->current, W_UNKNOWN_REFERENCE, 1, "event on an unknown track");
-	return false;
-}
-
 static inline void frame_time(struct model_priv *p, struct track_state *ts, track_id t,
 			      int64_t t_ns)
 {
@@ -409,14 +381,14 @@ static inline void frame_time(struct model_priv *p, struct track_state *ts, trac
 
 static void sink_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name, str_id category)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct track_state *ts;
 	span_id row;
 
-	if (!track_known(p, t))
+	if (!model_track_known(p, t))
 		return;
 	ts = &p->track_states.v[t];
-	t_ns = time_take(p, t_ns);
+	t_ns = model_time_take(p, t_ns);
 	frame_time(p, ts, t, t_ns);
 	row = row_push(p, &(struct span_def){ .track = t,
 					      .start_ns = t_ns,
@@ -430,15 +402,15 @@ static void sink_op_enter(struct sink *s, track_id t, int64_t t_ns, str_id name,
 
 static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id name)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct span_columns *c = &p->model->spans;
 	struct track_state *ts;
 	span_id row;
 
-	if (!track_known(p, t))
+	if (!model_track_known(p, t))
 		return SPAN_NONE;
 	ts = &p->track_states.v[t];
-	t_ns = time_take(p, t_ns);
+	t_ns = model_time_take(p, t_ns);
 	frame_time(p, ts, t, t_ns);
 	if (ts->open.nr == 0) {
 		model_warn(p->model, p->current, W_STRAY_LEAVE, 1, SAY_STRAY_LEAVE,
@@ -461,10 +433,10 @@ static span_id sink_op_leave(struct sink *s, track_id t, int64_t t_ns, str_id na
 
 static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct track_state *ts;
 
-	if (!track_known(p, t))
+	if (!model_track_known(p, t))
 		return;
 	ts = &p->track_states.v[t];
 	if (ts->open.nr)
@@ -473,10 +445,10 @@ static void sink_op_leave_args(struct sink *s, track_id t, str_id args)
 
 static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct track_state *ts;
 
-	if (!track_known(p, t))
+	if (!model_track_known(p, t))
 		return;
 	ts = &p->track_states.v[t];
 	if (ts->open.nr)
@@ -485,11 +457,11 @@ static void sink_op_open_kind(struct sink *s, track_id t, enum span_kind kind)
 
 static span_id sink_op_span(struct sink *s, const struct span_def *d)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct span_def row = *d;
 	struct track_state *ts;
 
-	if (!track_known(p, d->track))
+	if (!model_track_known(p, d->track))
 		return SPAN_NONE;
 	if (d->kind == SPAN_INSTANT) {
 		p->in->instants++;
@@ -499,8 +471,8 @@ static span_id sink_op_span(struct sink *s, const struct span_def *d)
 			   "'%s' ends before it starts", model_str(p->model, d->name));
 		row.end_ns = row.start_ns;
 	}
-	row.start_ns = time_take(p, row.start_ns);
-	row.end_ns = time_take(p, row.end_ns);
+	row.start_ns = model_time_take(p, row.start_ns);
+	row.end_ns = model_time_take(p, row.end_ns);
 	ts = &p->track_states.v[d->track];
 	if (row.end_ns > ts->last_ns)
 		ts->last_ns = row.end_ns;
@@ -509,7 +481,7 @@ static span_id sink_op_span(struct sink *s, const struct span_def *d)
 
 static void sink_op_sample(struct sink *s, series_id id, int64_t t_ns, double value)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	struct series *se;
 
 	if (id >= p->model->series.nr) {
@@ -524,14 +496,14 @@ static void sink_op_sample(struct sink *s, series_id id, int64_t t_ns, double va
 			   model_str(p->model, se->name));
 		return;
 	}
-	VEC_PUSH(&se->t_ns, time_take(p, t_ns));
+	VEC_PUSH(&se->t_ns, model_time_take(p, t_ns));
 	VEC_PUSH(&se->value, value);
 	p->in->samples++;
 }
 
 static void sink_op_link(struct sink *s, span_id from, span_id to, enum link_kind kind)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 	size_t nr = p->model->spans.nr;
 
 	if (from >= nr || to >= nr) {
@@ -544,14 +516,14 @@ static void sink_op_link(struct sink *s, span_id from, span_id to, enum link_kin
 
 static void sink_op_warn(struct sink *s, const char *code, uint64_t count, const char *text)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 
 	model_warn(p->model, p->current, code, count, "%s", text);
 }
 
 static void sink_op_sources(struct sink *s, struct source *const *v, size_t n)
 {
-	struct model_priv *p = priv_of(s);
+	struct model_priv *p = model_priv_of(s);
 
 	if (p->take) {
 		timebase_fix(p->model, p->current);

@@ -6,7 +6,7 @@
  * One pass per thread over its spans in (start, longer first) order. The stack holds every span
  * that started and was not yet found ended: below its top there may be ended ones (partial
  * overlap), they surface later and get nothing. So the top is always the open span that started
- * last, and the time between two starts goes to whoever is on top while it is.
+ * last, and the time between two starts goes to the call on top.
  */
 struct frame {
 	uint64_t span, piece;

@@ -61,7 +61,7 @@ struct sorting {
 	for (size_t i_ = 0; i_ < (n); i_++) \
 	((type *)(to))[i_] = ((const type *)(from))[(order)[i_]]
 
-/* The same in all rows, as arguments are that nobody keeps. */
+/* The same in all rows, as arguments are that are not kept. */
 static bool is_constant(const char *p, size_t size, size_t n)
 {
 	return n < 2 || memcmp(p, p + size, (n - 1) * size) == 0;

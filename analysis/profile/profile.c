@@ -1,7 +1,7 @@
 /*
  * Rounds. Tracks are read side by side, each until its buffer is full; the one that has come least
  * far says up to which time all of them are complete, which is handed out and forgotten. It has
- * room then, so every round comes further. Tracks whose events nobody asks for are read to their
+ * room then, so every round comes further. Tracks whose events are not asked for are read to their
  * ends at once.
  */
 #include "profile_private.h"
@@ -251,6 +251,7 @@ static void calls_gather(struct profile *p)
 	for (unsigned w = 0; w < workers_count(p->priv->workers); w++) {
 		struct worker *from = &p->priv->by_worker[w];
 
+		worker_count(from);
 		for (size_t i = 0; i < from->calls.nr; i++) {
 			moments_merge(&p->calls.v[i].ns, &from->calls.v[i].ns);
 			sketch_merge(&p->calls.v[i].sketch, &from->calls.v[i].sketch);

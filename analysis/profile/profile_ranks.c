@@ -126,7 +126,7 @@ static size_t share_of(const struct profile *p, const struct lane *l)
 	return l->t.queue ? first_of_device(p, l)->index : l->index;
 }
 
-/* The largest share goes to whoever has least. */
+/* The largest share goes to the rank that has least. */
 static void shares_deal(struct profile *p, struct share *v, size_t n, int size)
 {
 	CLEANUP(xfreep) uint64_t *load = xcalloc((size_t)size, sizeof(*load));
@@ -383,7 +383,7 @@ static void results_receive(struct profile *p, int from)
 		comm_stop(priv->o.comm, 1, DAMAGED, from);
 }
 
-/* Whoever has sent what it has is done. */
+/* A rank that has sent what it has is done. */
 static void results_gone(struct profile *p)
 {
 	VEC_CLEAR(&p->priv->credits);

@@ -139,8 +139,32 @@ void tree_mark_recursion(struct profile_track *t, size_t calls)
 		t->nodes.v[i].recursive = !is[i];
 }
 
-void worker_calls_grow(struct worker *w, uint32_t calls_id)
+static void worker_calls_grow(struct worker *w, uint32_t calls_id)
 {
 	while (w->calls.nr <= calls_id)
 		VEC_PUSH(&w->calls, ((struct worker_calls){ MOMENTS_INIT, SKETCH_INIT }));
+}
+
+void worker_count(struct worker *w)
+{
+	for (uint32_t i = 0; i < w->nr_batch; i++) {
+		const struct worker_duration *d = &w->batch[i];
+		const struct sketch *s;
+		uint32_t bucket;
+
+		if (d->calls_id >= w->calls.nr)
+			worker_calls_grow(w, d->calls_id);
+		s = &w->calls.v[d->calls_id].sketch;
+		bucket = sketch_bucket((uint64_t)d->ns) - s->first;
+		if (bucket < s->nr)
+			__builtin_prefetch(&s->counts[bucket], 1);
+	}
+	for (uint32_t i = 0; i < w->nr_batch; i++) {
+		const struct worker_duration *d = &w->batch[i];
+		struct worker_calls *c = &w->calls.v[d->calls_id];
+
+		moments_add(&c->ns, d->ns);
+		sketch_add(&c->sketch, (uint64_t)d->ns);
+	}
+	w->nr_batch = 0;
 }

@@ -9,7 +9,6 @@
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/model/warnings.h"
 #include "profrig/scan/input.h"
 
 /* clang-format off */
@@ -80,13 +79,13 @@ int reader_parse(const char *text, const struct reader **ret, const char **ret_d
 }
 
 /* What people bring that no reader takes, so that they learn what it is. */
-static const char *known_stranger(const unsigned char *head, size_t n)
+static const char *unrecognised_name(const unsigned char *head, size_t n)
 {
 	static const struct {
 		const char *magic;
 		size_t n;
 		const char *what;
-	} strangers[] = {
+	} foreign[] = {
 		{ "SQLite format 3", 16, "an SQLite database" },
 		{ "\x7f"
 		  "ELF",
@@ -99,9 +98,9 @@ static const char *known_stranger(const unsigned char *head, size_t n)
 		{ "PERFILE2", 8, "perf.data: write it with 'perf script' first" },
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(strangers); i++)
-		if (n >= strangers[i].n && memcmp(head, strangers[i].magic, strangers[i].n) == 0)
-			return strangers[i].what;
+	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+		if (n >= foreign[i].n && memcmp(head, foreign[i].magic, foreign[i].n) == 0)
+			return foreign[i].what;
 	return NULL;
 }
 
@@ -126,7 +125,7 @@ static int not_a_trace(const char *path, const struct probe *p, struct err *err)
 			       "%s: an SQLite database of which %lld of %llu bytes are there; copy "
 			       "it again",
 			       path, (long long)fs_size(path), (unsigned long long)stated);
-	what = known_stranger(p->head, p->head_len);
+	what = unrecognised_name(p->head, p->head_len);
 	if (what)
 		return err_set(err, EINVAL,
 			       "%s: not a trace that profrig knows: it is %s; readers: %s", path,
@@ -257,33 +256,6 @@ __attribute__((format(printf, 3, 4))) static void verdict(struct artifact_check 
 	va_end(ap);
 }
 
-static const char *first_error(const struct model *m)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (m->warnings.v[i].severity == SEV_ERROR)
-			return m->warnings.v[i].text;
-	return "part of it could not be read";
-}
-
-static void count_records(const struct model *m, struct artifact_check *c)
-{
-	int64_t first = INT64_MAX, last = INT64_MIN;
-
-	for (size_t i = 0; i < m->inputs.nr; i++) {
-		const struct input *in = &m->inputs.v[i];
-
-		c->records += in->spans + in->samples;
-		if (in->first_ns < first)
-			first = in->first_ns;
-		if (in->last_ns > last)
-			last = in->last_ns;
-	}
-	if (c->records > 0 && first <= last) {
-		c->first_ns = first;
-		c->last_ns = last;
-	}
-}
-
 int reader_read(const struct reader *rd, const char *path, struct sink *s,
 		const struct read_opts *o, struct err *err)
 {
@@ -297,31 +269,41 @@ int reader_read(const struct reader *rd, const char *path, struct sink *s,
 		       "%s: became shorter while it was read: copy it, then read the copy", lost);
 }
 
-static bool is_partial(const struct model *m)
+int reader_count(const struct reader *rd, const char *path, struct counts *ret, char **ret_problem,
+		 struct err *err)
 {
-	for (size_t i = 0; i < m->inputs.nr; i++)
-		if (m->inputs.v[i].partial)
-			return true;
-	return false;
+	CLEANUP(counter_freep) struct counter *c = counter_new();
+	static const struct read_opts opts = { .keep_args = false };
+	int r = reader_read(rd, path, counter_sink(c), &opts, err);
+
+	counter_get(c, ret);
+	if (r == READ_PARTIAL || (r == 0 && ret->partial))
+		*ret_problem = xstrdup(ret->error ? ret->error : "part of it could not be read");
+	ret->error = NULL;
+	return r;
 }
 
-static void check_by_reading(const char *path, const struct reader *rd, uint64_t min_records,
-			     struct artifact_check *c)
+static void check_by_counting(const char *path, const struct reader *rd, uint64_t min_records,
+			      struct artifact_check *c)
 {
-	CLEANUP(model_freep) struct model *m = model_new();
-	static const struct read_opts opts = { .keep_args = false };
+	CLEANUP(xfreep) char *problem = NULL;
 	uint64_t want = min_records > 0 ? min_records : 1;
+	struct counts n;
 	struct err e = ERR_INIT;
-	int r = reader_read(rd, path, model_sink(m), &opts, &e);
+	int r = reader_count(rd, path, &n, &problem, &e);
 
 	snprintf(c->reader, sizeof(c->reader), "%s", rd->name);
-	count_records(m, c);
+	c->records = n.spans + n.samples;
+	if (c->records > 0 && n.first_ns <= n.last_ns) {
+		c->first_ns = n.first_ns;
+		c->last_ns = n.last_ns;
+	}
 	if (r == -ENODATA)
 		verdict(c, "empty", "%s", e.msg);
 	else if (r < 0)
 		verdict(c, "damaged", "%s", e.msg);
-	else if (r == READ_PARTIAL || is_partial(m))
-		verdict(c, "damaged", "%s", first_error(m));
+	else if (problem)
+		verdict(c, "damaged", "%s", problem);
 	else if (c->records == 0)
 		verdict(c, "empty", "it holds no records");
 	else if (c->records < want)
@@ -359,6 +341,6 @@ void reader_check(const char *path, const char *reader_name, uint64_t min_record
 	} else if (!rd && detect(path, &rd, &e) < 0) {
 		verdict(ret, "damaged", "%s", e.msg);
 	} else if (rd) {
-		check_by_reading(path, rd, min_records, ret);
+		check_by_counting(path, rd, min_records, ret);
 	}
 }

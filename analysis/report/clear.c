@@ -60,7 +60,7 @@ static void clear_folder(const char *dir, const char *name)
 	door_rmdir(path);
 }
 
-/* Of an ensemble the analyses of its runs; a link leads to somebody else's. */
+/* Of an ensemble the analyses of its runs; a link leads elsewhere. */
 static void clear_each(const char *dir)
 {
 	CLEANUP(xfreep) char *each = fs_join(dir, "each");
@@ -104,7 +104,7 @@ void report_clear(const char *dir)
 	clear_each(dir);
 	clear_file(dir, "report.json");
 	clear_file(dir, "report.html");
-	/* last: without it the rest would be nobody's */
+	/* last: without it the rest would belong to no analysis */
 	clear_file(dir, "analysis.json");
 }
 

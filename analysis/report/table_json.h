@@ -19,7 +19,7 @@ void table_json_columns(struct json_out *j, const struct table *t);
 void table_json_cell(struct json_out *j, const struct table *t, size_t row, size_t col,
 		     int64_t exact);
 
-/* The string at a key of an object that somebody else wrote, "" when there is none. Borrowed. */
+/* The string at a key of an object that another program wrote, "" when there is none. Borrowed. */
 static inline const char *json_text_at(const json_t *obj, const char *key)
 {
 	const char *s = json_string_value(json_object_get(obj, key));

@@ -66,7 +66,7 @@ static uint64_t quarter_of_memory(void)
 static int open_regular(const char *path, size_t *ret_len, struct err *err)
 {
 	struct stat st;
-	/* Without O_NONBLOCK the open of a pipe nobody writes to would wait for ever. */
+	/* Without O_NONBLOCK the open of a pipe without a writer would wait for ever. */
 	CLEANUP(xclosep) int fd = door_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	int r;
 

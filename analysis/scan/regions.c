@@ -14,7 +14,7 @@ struct regions {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* under the lock */
-	size_t next; /* region that nobody has taken */
+	size_t next; /* first region that is not taken */
 	size_t done; /* regions before this one are pushed, or of no use */
 	bool quit;
 	bool ready[REGION_SLOTS]; /* of region i: [i % REGION_SLOTS] */

@@ -119,7 +119,7 @@ static bool same_state(const struct state *a, const struct state *b)
 	return true;
 }
 
-/* What somebody else has there is never followed: mkdir takes no name that exists. */
+/* What other users have there is never followed: mkdir takes no name that exists. */
 static int make_dir(const char *tmp, char **ret)
 {
 	for (;;) {

@@ -204,8 +204,8 @@ static int page_bytes_row(void *ctx, int n, char **values, char **names)
 }
 
 /*
- * SQLite refuses a file that is shorter than its header says, unless it is told that somebody wants
- * to repair it. Nobody can: the connection only reads.
+ * SQLite refuses a file that is shorter than its header says, unless it hears that its user wants
+ * to repair it. That cannot be: the connection only reads.
  */
 static int read_cut(struct sqlite_db *db, struct err *err)
 {

@@ -59,7 +59,7 @@ struct sqlite_db {
 	unsigned char *image; /* a copy of it */
 	uint64_t bytes;       /* of the file */
 	bool copied;          /* a private copy is read */
-	bool changing;        /* the file changed while it was copied: somebody writes it */
+	bool changing;        /* the file changed while it was copied: a program writes it */
 	char damage[200];     /* what is wrong with the whole of it, "" when nothing is */
 	uint64_t page_bytes;
 	uint64_t steps, max_steps; /* of the queries that are open */

@@ -348,9 +348,18 @@ static int cut_windows(struct model *m, const struct profile *p, const struct an
 	return EXIT_DONE;
 }
 
-/* rep.dir is set; what is left of it is set once there is something to write. */
+/* Some counter's samples lie among the calls of threads: its energy needs single calls. */
+static bool energy_needs_calls(const struct analyze_options *o, const struct energy_stream *energy)
+{
+	return is_wanted(&o->only, "energy") && energy_stream_lacks(energy);
+}
+
+/*
+ * rep.dir is set; what is left of it is set once there is something to write. *ret_again: it must
+ * be done again with --sink model, and nothing was written.
+ */
 static int analyze_into(struct model *m, const struct strvec *inputs,
-			const struct analyze_options *o, struct report *rep)
+			const struct analyze_options *o, struct report *rep, bool *ret_again)
 {
 	struct report_timings times = { 0 };
 	struct analysis_opts ao = o->analysis;
@@ -361,7 +370,8 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 	struct energy_stream *energy = energy_stream_new(m, &ao, o->counters, o->topology);
 	CLEANUP(profile_freep) struct profile *p = NULL;
 	struct err err = ERR_INIT;
-	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p);
+	bool fits;
+	int code = analyze_pick_sink(inputs, o, m, lanes_for(o, energy), &p, &fits);
 
 	ao.comm = cli_comm;
 	ao.moments = &moments;
@@ -373,6 +383,11 @@ static int analyze_into(struct model *m, const struct strvec *inputs,
 		profile_give_up(p, NULL);
 	if (code == EXIT_UNREADABLE || code == EXIT_USAGE)
 		return code;
+	*ret_again = p && fits && energy_needs_calls(o, energy);
+	if (*ret_again) {
+		free(STEAL(rep->run_dir));
+		return code;
+	}
 	if (p) {
 		profile_finish(p);
 		rep->sink = "profile";
@@ -429,7 +444,8 @@ static int analyze_inputs(const struct strvec *inputs, const struct analyze_opti
 {
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 	const char *other;
-	struct model *m;
+	struct analyze_options with = *o;
+	bool again;
 	int code;
 
 	if (analyze_runs_of(inputs, &runs, &other) > 1) {
@@ -438,9 +454,13 @@ static int analyze_inputs(const struct strvec *inputs, const struct analyze_opti
 		log_error("%s is no run: several runs are analysed without anything else", other);
 		return EXIT_USAGE;
 	}
-	m = model_new();
-	code = analyze_into(m, inputs, o, rep);
-	model_free(m);
+	do {
+		struct model *m = model_new();
+
+		code = analyze_into(m, inputs, &with, rep, &again);
+		model_free(m);
+		with.sink = SINK_MODEL;
+	} while (again);
 	return code;
 }
 

@@ -91,14 +91,6 @@ void editions_gather(struct editions *e, const struct strvec *paths)
 
 /* ---- what they hold ---- */
 
-static const char *first_error(const struct model *m)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (m->warnings.v[i].severity == SEV_ERROR)
-			return m->warnings.v[i].text;
-	return "part of it could not be read";
-}
-
 /* "PATH: what is wrong" → "what is wrong": the path is said once. */
 static const char *without_path(const char *text, const char *path)
 {
@@ -110,24 +102,19 @@ static const char *without_path(const char *text, const char *path)
 
 static void survey(struct edition_file *f)
 {
-	CLEANUP(model_freep) struct model *m = model_new();
-	struct read_opts o = { .keep_args = false };
+	CLEANUP(xfreep) char *problem = NULL;
+	struct counts n;
 	struct err err = ERR_INIT;
 	int r;
 
 	progress_phase("compare %s", fs_base(f->path));
-	r = reader_read(f->reader, f->path, model_sink(m), &o, &err);
+	r = reader_count(f->reader, f->path, &n, &problem, &err);
 	f->whole = r == 0;
 	if (r != 0)
-		f->problem = xstrdup(without_path(r < 0 ? err.msg : first_error(m), f->path));
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		uint8_t k = m->spans.kind[i];
-
-		f->nr[k == SPAN_KERNEL || k == SPAN_COPY || k == SPAN_FILL ? EDITION_WORK
-									   : EDITION_CALLS]++;
-	}
-	for (size_t i = 0; i < m->inputs.nr; i++)
-		f->nr[EDITION_SAMPLES] += m->inputs.v[i].samples;
+		f->problem = xstrdup(without_path(r < 0 ? err.msg : problem, f->path));
+	f->nr[EDITION_WORK] = n.work;
+	f->nr[EDITION_CALLS] = n.spans - n.work;
+	f->nr[EDITION_SAMPLES] = n.samples;
 }
 
 /* The files of one recording in one format: [first, end) of the files. */

@@ -6,8 +6,7 @@
  *
  *	1. editions_gather with the files that are going to be read: by their names, then by their
  *	   beginnings, those are kept that may be of one recording
- *	2. editions_decide reads each format of such a recording once, into a model of its own that
- *	   is thrown away, to learn what it holds
+ *	2. editions_decide counts what each format of such a recording holds
  *	3. editions_why of each file before it is read
  */
 #ifndef PROFRIG_EDITIONS_H

@@ -1,7 +1,14 @@
 /*
- * Model or profile: whether the inputs can be streamed, and whether they should be. What can be is
- * one archive of a format that offers sources (reader.h), by itself or in a run, with nothing but
- * counters beside it: a profile and spans in the model would be two halves of one table.
+ * Model or profile: whether the inputs can be streamed, and whether they should be.
+ *
+ * They can be when they are one archive of a format that offers sources (reader.h), by itself or in
+ * a run, with nothing but counters beside it: a profile and spans in the model would be two halves
+ * of one table.
+ *
+ * They should be, as it is faster and takes less memory, unless a window asks for single calls.
+ * A small archive is read into the model all the same: that takes less than a second, and gives the
+ * exact percentiles that a profile has no more (W_APPROXIMATE). An archive whose counters lie among
+ * the calls of threads shows that only while it is read; analyze.c then reads it again.
  */
 #include "cli.h"
 
@@ -16,24 +23,31 @@
 #include "profrig/profile/profile.h"
 #include "profrig/readers/reader.h"
 
-/* Of the machine, or of the control group that this process is in. 0: unknown. */
+/* Of the machine, of the control group that this process is in, or its limit. 0: unknown. */
 static uint64_t memory_bytes(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 	uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+	struct rlimit space;
 	CLEANUP(xfreep) char *text = NULL;
 	int64_t limit;
 
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+	    (!all || space.rlim_cur < all))
+		all = space.rlim_cur;
 	if (fs_read("/sys/fs/cgroup/memory.max", 64, &text, NULL, NULL) < 0 ||
 	    num_i64(text, strcspn(text, "\n"), &limit) < 0 || limit <= 0)
 		return all;
 	return all && all < (uint64_t)limit ? all : (uint64_t)limit;
 }
 
+#define SMALL_RECORDS UINT64_C(1000000)
+
 /* What is to be read: one archive that can be streamed, and counters. */
 struct streamable {
 	const struct reader *reader; /* of the archive */
 	char *archive;
+	bool windows; /* the run's tools recorded in windows */
 };
 
 static void streamable_release(struct streamable *s)
@@ -100,6 +114,7 @@ static char *take_run(struct streamable *s, const char *dir)
 
 	if (rundir_open(dir, &run, NULL) < 0)
 		return xasprintf("%s cannot be read", dir);
+	s->windows |= run.windows.nr > 0;
 	for (size_t i = 0; !why && i < run.inputs.nr; i++)
 		why = take(s, run.inputs.v[i].path, reader_find(run.inputs.v[i].reader));
 	rundir_release(&run);
@@ -144,13 +159,26 @@ struct profile *analyze_profile(const struct analyze_options *o, struct model *m
 	return profile_new(m, &po);
 }
 
-int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
-		      struct lane_reader lanes, struct profile **ret)
+/* Whether --sink auto streams what can be streamed. */
+static bool auto_streams(const struct streamable *s, bool *ret_fits)
 {
-	CLEANUP(streamable_release) struct streamable s = { NULL, NULL };
+	uint64_t records = s->reader->records(s->archive);
+	bool fits = !profile_is_better(records, memory_bytes());
+
+	if (ret_fits)
+		*ret_fits = fits;
+	return !fits || (ret_fits && records > SMALL_RECORDS && !s->windows);
+}
+
+int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options *o, struct model *m,
+		      struct lane_reader lanes, struct profile **ret, bool *ret_fits)
+{
+	CLEANUP(streamable_release) struct streamable s = { NULL, NULL, false };
 	CLEANUP(xfreep) char *why = NULL;
 
 	*ret = NULL;
+	if (ret_fits)
+		*ret_fits = false;
 	why = o->sink == SINK_MODEL ? xstrdup("--sink model was asked for")
 	      : o->window           ? xstrdup("--window cuts single calls, which it does not keep")
 				    : why_not(inputs, o, &s);
@@ -160,8 +188,7 @@ int analyze_pick_sink(const struct strvec *inputs, const struct analyze_options 
 	}
 	if (why && !comm_alone(cli_comm) && fs_exists(inputs->v[0]))
 		log_notice("rank 0 reads it alone: %s", why);
-	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) &&
-		    !profile_is_better(s.reader->records(s.archive), memory_bytes())))
+	if (why || (o->sink == SINK_AUTO && comm_alone(cli_comm) && !auto_streams(&s, ret_fits)))
 		return EXIT_DONE;
 	comm_begin(cli_comm, true, 0, NULL);
 	*ret = analyze_profile(o, m, lanes);

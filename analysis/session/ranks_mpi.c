@@ -1,8 +1,9 @@
 /*
  * The ranks of profrig-mpi: comm.h by MPI.
  *
- * Whoever waits sleeps between two looks: MPI libraries spin, which costs the others a processor
- * where there are more ranks than processors. So all calls are the ones that return at once.
+ * A rank that waits sleeps between two looks: MPI libraries spin, which costs the others a
+ * processor where there are more ranks than processors. So all calls are the ones that return at
+ * once.
  *
  * A rank that dies takes the others with it, which is the launcher's work (mpirun ends all with
  * SIGTERM). Rank 0 says then that nothing was written.

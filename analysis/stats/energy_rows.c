@@ -302,7 +302,7 @@ void energy_groups_release(struct energy_groups *g)
 	cct_release(&g->cct);
 }
 
-/* ---- pouring ---- */
+/* ---- collecting ---- */
 
 static void add(struct energy_value *v, const struct node_energy *e)
 {
@@ -314,8 +314,8 @@ static void add(struct energy_value *v, const struct node_energy *e)
 	sum_add(&v->share_ns, e->share_ns);
 }
 
-static void pour_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
-		       size_t lane)
+static void collect_nodes(struct energy_groups *g, const struct energy_run *run, size_t job,
+			  size_t lane)
 {
 	const struct lane_place *p = &g->places.v[lane];
 
@@ -351,8 +351,8 @@ static void sum_subtrees(struct energy_groups *g)
 }
 
 /* The same from a lane's own tree; parents come before children. */
-static void pour_tree(struct energy_groups *g, const struct energy_run *run, size_t job,
-		      size_t lane)
+static void collect_tree(struct energy_groups *g, const struct energy_run *run, size_t job,
+			 size_t lane)
 {
 	const struct lane_node *nodes = &g->nodes.v[g->places.v[lane].first_node];
 	uint32_t nr = g->lanes.v[lane].nodes;
@@ -377,8 +377,8 @@ static void pour_tree(struct energy_groups *g, const struct energy_run *run, siz
 
 /* A function's inclusive, recursion counted once: from its outermost paths, or from the lane that
  * covers it. */
-static void pour_inclusive(struct energy_groups *g, const struct energy_run *run, size_t job,
-			   size_t lane)
+static void collect_inclusive(struct energy_groups *g, const struct energy_run *run, size_t job,
+			      size_t lane)
 {
 	const struct lane_place *p = &g->places.v[lane];
 
@@ -401,7 +401,7 @@ static void pour_inclusive(struct energy_groups *g, const struct energy_run *run
 	}
 }
 
-void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t job)
+void energy_collect(struct energy_groups *g, const struct energy_run *run, size_t job)
 {
 	memset(g->rows, 0, g->groups.nr * sizeof(*g->rows));
 	memset(g->paths, 0, g->cct.nr * sizeof(*g->paths));
@@ -409,15 +409,15 @@ void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t j
 		g->rows[i].uncertainty_j = NAN;
 	for (size_t l = 0; l < g->lanes.nr; l++) {
 		if (g->lanes.v[l].def.mode != LANE_COVER && energy_run_takes_part(run, job, l))
-			pour_nodes(g, run, job, l);
+			collect_nodes(g, run, job, l);
 	}
 	sum_subtrees(g);
 	for (size_t l = 0; l < g->lanes.nr; l++) {
 		if (g->lanes.v[l].def.mode != LANE_CALLS || !energy_run_takes_part(run, job, l))
 			continue;
 		if (g->trees)
-			pour_tree(g, run, job, l);
+			collect_tree(g, run, job, l);
 		else
-			pour_inclusive(g, run, job, l);
+			collect_inclusive(g, run, job, l);
 	}
 }

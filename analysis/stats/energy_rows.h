@@ -3,12 +3,12 @@
  * `energy`, call paths for `energy_callpaths`.
  *
  * The groups and the lanes to read are found once per model; then a run reads them for any number
- * of jobs, and every job is poured into the groups:
+ * of jobs, and every job is collected into the groups:
  *
  *	energy_groups_make(m, &g)
  *	energy_run_new(m, jobs, …, g.defs.v, g.defs.nr, …, &run)
  *	model_lanes_run(m, g.lanes.v, g.lanes.nr, 0, run)
- *	energy_pour(&g, run, job)	fills g.rows and, in the host view, g.paths
+ *	energy_collect(&g, run, job)	fills g.rows and, in the host view, g.paths
  *	energy_groups_release(&g)
  */
 #ifndef PROFRIG_ENERGY_ROWS_H
@@ -79,6 +79,6 @@ void energy_groups_make(const struct model *m, struct energy_groups *ret);
 void energy_groups_of_profile(const struct profile *p, const struct lane_def *lanes, size_t nr,
 			      struct energy_groups *ret);
 void energy_groups_release(struct energy_groups *g);
-void energy_pour(struct energy_groups *g, const struct energy_run *run, size_t job);
+void energy_collect(struct energy_groups *g, const struct energy_run *run, size_t job);
 
 #endif

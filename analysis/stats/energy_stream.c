@@ -169,3 +169,19 @@ size_t energy_stream_job(const struct energy_stream *es, const struct energy_job
 	}
 	return SIZE_MAX;
 }
+
+bool energy_stream_lacks(const struct energy_stream *es)
+{
+	CLEANUP(series_labels_freep) struct series_label *labels = NULL;
+	bool lacks = false;
+
+	counters_learn(es->m, es->rules);
+	labels = series_labels(es->m);
+	for (size_t i = 0; i < es->m->series.nr; i++) {
+		struct energy_job host = { labels[i].series, VIEW_HOST };
+
+		lacks |= counter_is_energy(&labels[i].info) &&
+			 energy_stream_job(es, &host) == SIZE_MAX;
+	}
+	return lacks;
+}

@@ -86,7 +86,7 @@ static void row_flags(const struct tables *ts, const struct job *j, const struct
 	common_flags(ts, j, buf, n);
 	if (v->marks & SPAN_OUTSIDE)
 		add_flag(buf, n, "outside_samples");
-	/* where only changes were stored, nobody knows how often the sensor was read */
+	/* where only changes were stored, it is unknown how often the sensor was read */
 	if (mean_ns < 2 * period_ns && !counter_holds(ts->m, j->label->series, &j->label->info))
 		add_flag(buf, n, "below_resolution");
 	if (v->marks & CURVE_RESET)
@@ -407,7 +407,8 @@ static double idle_of(const struct tables *ts, const struct job *j, const struct
 	return idle_level_w(ts->m, l->series, &l->info, &all, ts->idle);
 }
 
-static void pour_job(struct tables *ts, const struct energy_run *run, size_t number, struct job *j)
+static void collect_job(struct tables *ts, const struct energy_run *run, size_t number,
+			struct job *j)
 {
 	const struct curve *c = energy_run_curve(run, number);
 
@@ -418,7 +419,7 @@ static void pour_job(struct tables *ts, const struct energy_run *run, size_t num
 			   "%s: nothing in the %s view", j->label->name, view_name(j->view));
 	if (!(j->r.flags & CF_SHORT))
 		note_outside(ts, j);
-	energy_pour(&ts->g, run, number);
+	energy_collect(&ts->g, run, number);
 	note_outside_paths(ts, j);
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
@@ -443,7 +444,7 @@ static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *
 		return err_wrap(err, r, "energy");
 	model_lanes_run(ts->m, ts->g.lanes.v, ts->g.lanes.nr, 0, run);
 	for (size_t i = 0; i < nr; i++)
-		pour_job(ts, run, i, &jobs[i]);
+		collect_job(ts, run, i, &jobs[i]);
 	return 0;
 }
 
@@ -620,7 +621,7 @@ static void say_missing(struct tables *ts, const struct energy_stream *es, const
 			   j->label->name);
 }
 
-static void pour_stream(struct tables *ts, const struct energy_stream *es)
+static void collect_stream(struct tables *ts, const struct energy_stream *es)
 {
 	for (size_t i = 0; i < ts->jobs.nr; i++) {
 		struct job *j = &ts->jobs.v[i];
@@ -628,7 +629,7 @@ static void pour_stream(struct tables *ts, const struct energy_stream *es)
 		size_t number = es ? energy_stream_job(es, &what) : SIZE_MAX;
 
 		if (number != SIZE_MAX)
-			pour_job(ts, energy_stream_run(es), number, j);
+			collect_job(ts, energy_stream_run(es), number, j);
 		else if (j->view == VIEW_HOST)
 			say_missing(ts, es, j);
 	}
@@ -659,7 +660,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 	energy_jobs_find(p->m, labels, &o->energy, &what);
 	jobs_label(&ts, labels, &what);
 	VEC_RELEASE(&what.v);
-	pour_stream(&ts, o->stream);
+	collect_stream(&ts, o->stream);
 	finish(&ts, true);
 	return 0;
 }

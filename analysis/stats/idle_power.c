@@ -91,7 +91,7 @@ static void warn(struct model *m, const struct series_label *l, const struct idl
 			   l->name);
 }
 
-static void warn_of_strangers(struct model *m, const struct series_label *all,
+static void warn_of_unmatched(struct model *m, const struct series_label *all,
 			      const struct idle_opts *o)
 {
 	for (size_t i = 0; i < o->stated.nr; i++) {
@@ -140,7 +140,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		table_row(t);
 		warn(m, l, &v);
 	}
-	warn_of_strangers(m, labels, &o->idle);
+	warn_of_unmatched(m, labels, &o->idle);
 	if (table_rows(t))
 		table_set_add(out, t);
 	else

@@ -1,4 +1,4 @@
-/* What somebody marked, and when tools recorded: of a run, whatever part of it is analysed. */
+/* Marks, and when tools recorded: of a run, whatever part of it is analysed. */
 #include "analyses_private.h"
 
 #include <math.h>

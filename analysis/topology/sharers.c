@@ -64,8 +64,14 @@ static void merge_runs(const struct share_change *from, struct share_change *to,
 {
 	size_t i = a, j = b, k = a;
 
-	while (i < b && j < c)
-		to[k++] = from[j].t_ns < from[i].t_ns ? from[j++] : from[i++];
+	/* which one is next cannot be guessed, so it is no branch */
+	while (i < b && j < c) {
+		bool second = from[j].t_ns < from[i].t_ns;
+
+		to[k++] = from[i ^ ((i ^ j) & -(size_t)second)];
+		j += second;
+		i += !second;
+	}
 	while (i < b)
 		to[k++] = from[i++];
 	while (j < c)
@@ -73,15 +79,16 @@ static void merge_runs(const struct share_change *from, struct share_change *to,
 }
 
 /* Natural merge sort: every lane is in order already, so there are as many runs as lanes. */
-static void sort_changes(struct share_changes *c)
+void changes_sort(struct share_changes *c)
 {
-	CLEANUP(xfreep) struct share_change *other = NULL;
 	struct share_change *from = c->v.v, *to;
 	size_t n = c->v.nr, runs;
 
 	if (n < 2 || run_end(from, 0, n) == n)
 		return;
-	to = other = xreallocarray(NULL, n, sizeof(*other));
+	if (n > c->room_nr)
+		c->room = xreallocarray(c->room, c->room_nr = c->v.cap, sizeof(*c->room));
+	to = c->room;
 	do {
 		size_t a = 0;
 
@@ -99,6 +106,12 @@ static void sort_changes(struct share_changes *c)
 	} while (runs > 1);
 	if (from != c->v.v)
 		memcpy(c->v.v, from, n * sizeof(*from));
+}
+
+void changes_release(struct share_changes *c)
+{
+	VEC_RELEASE(&c->v);
+	free(c->room);
 }
 
 void domain_changes(const struct domain *d, const enum lane_mode *modes,
@@ -129,17 +142,14 @@ static int sharer_change(struct domain *d, const struct share_change *c)
 }
 
 /* All changes of one time count before anything is stepped: one call ends where another begins. */
-void domain_share(struct domain *d, struct share_changes *c)
+void domain_share(struct domain *d, const struct share_change *v, size_t n)
 {
-	const struct share_change *v;
 	uint32_t active = steps_last(&d->active);
 
-	sort_changes(c);
-	v = c->v.v;
-	for (size_t i = 0, end; i < c->v.nr; i = end) {
+	for (size_t i = 0, end; i < n; i = end) {
 		int64_t t_ns = v[i].t_ns;
 
-		for (end = i; end < c->v.nr && v[end].t_ns == t_ns; end++)
+		for (end = i; end < n && v[end].t_ns == t_ns; end++)
 			active += (uint32_t)(d->view == VIEW_DEVICE ? v[end].change
 								    : sharer_change(d, &v[end]));
 		steps_put(&d->active, t_ns, active);

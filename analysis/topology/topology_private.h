@@ -87,7 +87,7 @@ bool topology_rule_matches(const struct topology *tp, const struct topology_rule
 			   const struct model *m, track_id sharer);
 /* Whether a rule names the device of this host. */
 bool topology_rule_names(const struct topology_rule *r, const char *host, const char *id);
-/* Says what is wrong with rules: nobody matches, nothing has that name. */
+/* Says what is wrong with rules: no process matches, nothing has that name. */
 void topology_rules_check(struct topology_work *w);
 
 /* topology_owners.c */

@@ -103,7 +103,7 @@ static bool same_list(const struct device_list *a, const struct device_list *b)
 	return same;
 }
 
-/* A list that shows nothing although it does not say so is one of somebody else's numbers. */
+/* A list that shows nothing although it does not say so is one of another program's numbers. */
 static char *narrow(const struct device_list *outer, const char *name, const char *value,
 		    struct device_list *ret)
 {

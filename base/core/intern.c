@@ -1,6 +1,6 @@
 /*
  * Open addressing with linear probing. A slot keeps the low half of the hash beside the id: it
- * picks the place, tells most strangers apart without touching their text, and lets the table grow
+ * picks the place, tells most texts apart without touching their text, and lets the table grow
  * without hashing again.
  */
 #include "profrig/base/intern.h"

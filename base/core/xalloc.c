@@ -151,7 +151,7 @@ char *xasprintf(const char *fmt, ...)
 }
 
 /*
- * A cookie, as open_memstream(3) drops what it has no room for and says so to nobody but the call
+ * A cookie, as open_memstream(3) drops what it has no room for and says so only to the call
  * that wrote it.
  */
 struct memstream {

@@ -30,7 +30,7 @@ static bool is_due(const struct owning *o, const struct stat *st)
 }
 
 /*
- * A container's root makes programs that run as root for whoever starts them, and devices that its
+ * A container's root makes programs that run as root for any user, and devices that its
  * own rules close to it: on the host both would be open. What lies too deep to be looked at is
  * closed as a whole.
  */

@@ -309,7 +309,7 @@ static int spawn(struct plan *p, pid_t *ret_pid, struct err *err)
 	pid = fork_blocked(p);
 	if (pid < 0)
 		return err_sys(err, errno, "cannot start '%s': fork", o->argv[0]);
-	/* Both sides do it, so it is done whoever runs first. */
+	/* Both sides do it, so it is done whichever runs first. */
 	if (!o->same_group && !o->new_session)
 		setpgid(pid, pid);
 	xclosep(&to_parent);

@@ -1,7 +1,7 @@
 /*
  * progress_update must cost nothing in the inner loop, so it does not ask the clock each time:
  * `threshold` is the count at which the next look is worth while, guessed from the rate so far.
- * Whoever reaches it looks; the lock decides when several do.
+ * The thread that reaches it looks; the lock decides when several do.
  */
 #include "profrig/base/progress.h"
 #include "log_line.h"

@@ -145,7 +145,7 @@ static const unsigned char stops[256] = {
 
 /*
  * Copies up to the first byte of a class in `set`, which stays in the window. Returns it, -1 at the
- * end of the text (in *ret), or an error. A NUL byte would cut the field for whoever reads it, so
+ * end of the text (in *ret), or an error. A NUL byte would cut the field for its reader, so
  * it is refused.
  */
 static int copy_until(struct csv_reader *r, size_t field, unsigned set, int *ret, struct err *err)

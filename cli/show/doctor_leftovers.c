@@ -1,7 +1,7 @@
 /*
  * What `doctor` does about runs that were killed, a row for each thing. Those of the registry are
- * finished off as the next run would do it; what nobody registered (a folder of runs after a
- * reboot, containers and processes that nobody remembers) is listed, and goes with --fix.
+ * finished off as the next run would do it; what is not registered (a folder of runs after a
+ * reboot, containers and processes of unknown runs) is listed, and goes with --fix.
  */
 #include "cli.h"
 

@@ -27,7 +27,7 @@ char *cli_bytes(int64_t v, char *buf)
 	return buf;
 }
 
-/* 95 s → "1m35s": for times that nobody compares to the millisecond. */
+/* 95 s → "1m35s": for times that are not compared to the millisecond. */
 static void duration_text(double s, char *buf, size_t n)
 {
 	int64_t whole = isfinite(s) && s >= 0 && s < 1e12 ? (int64_t)(s + 0.5) : 0;

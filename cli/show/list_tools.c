@@ -92,7 +92,7 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	strvec_pushv(&o.tools_dirs, dirs->v);
 	o.engine = "host";
 	o.tools = tool->name;
-	if (prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
+	if (cli_prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)

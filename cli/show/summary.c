@@ -2,6 +2,7 @@
  * Some lines that close a run or an analysis, on stderr: what happened, where time went, where
  * energy went, what was collected or read, what of it is missing and why, where to look.
  */
+#include "baseline.h"
 #include "cli.h"
 
 #include <jansson.h>

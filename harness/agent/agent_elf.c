@@ -7,7 +7,7 @@
  *		DT_VERDEF	names of versions offered
  *
  * Addresses in it are virtual; PT_LOAD segments turn them into file offsets. Everything is read
- * with pread and counted, never mapped: the file belongs to somebody else and may shrink meanwhile.
+ * with pread and counted, never mapped: the file belongs to others and may shrink meanwhile.
  */
 #include "agent_priv.h"
 

@@ -114,7 +114,7 @@ static void take_signals(struct agent *a, int fd)
 		if (si.ssi_signo == SIGCHLD || a->ending)
 			continue;
 		say_ending(a, (int)si.ssi_signo);
-		hunt_everything(a);
+		kill_tree_whole(a);
 	}
 	steps_reap(a);
 }
@@ -143,8 +143,8 @@ static void turn(struct agent *a, int sigfd)
 
 	/* Nothing tells the poll of what broke since the last turn. */
 	if (a->out.broken)
-		hunt_everything(a);
-	if (a->done || poll(p, 3, hunts_wait_ms(a)) < 0)
+		kill_tree_whole(a);
+	if (a->done || poll(p, 3, kill_tree_wait_ms(a)) < 0)
 		return;
 	if (p[0].revents)
 		take_signals(a, sigfd);
@@ -157,8 +157,8 @@ static void turn(struct agent *a, int sigfd)
 	else if (p[1].revents & (POLLHUP | POLLERR | POLLNVAL))
 		a->in_closed = true;
 	if (a->in_closed || a->out.broken)
-		hunt_everything(a);
-	hunts_tick(a);
+		kill_tree_whole(a);
+	kill_tree_tick(a);
 }
 
 static void bye(struct agent *a)
@@ -195,7 +195,7 @@ static int serve(const char *run_id)
 	bye(&a);
 	tree_release(&a.tree);
 	VEC_RELEASE(&a.steps);
-	VEC_RELEASE(&a.hunts);
+	VEC_RELEASE(&a.tree_kills);
 	strbuf_release(&a.in);
 	strbuf_release(&a.out.q);
 	return 0;

@@ -5,7 +5,7 @@
  *	agent_request.c	request lines → operations
  *	agent_step.c	starts a step, notices that it ended
  *	agent_tree.c	who descends from us, and which step does it belong to
- *	agent_hunt.c	ending processes: TERM, grace, KILL
+ *	agent_kill_tree.c	ending processes: TERM, grace, KILL
  *	agent_out.c	events to stdout, never blocking
  *	agent_place.c	on which processors a step runs
  *	agent_probe.c	is this binary, library or path here
@@ -33,7 +33,7 @@ struct agent_out {
 	char key[AGENT_KEY_LEN + 1]; /* "" until it came: nothing is said */
 	struct strbuf q;             /* not yet taken by the reader */
 	size_t sent;                 /* of q */
-	bool broken;                 /* nobody reads any more */
+	bool broken;                 /* there is no reader any more */
 };
 
 /* An event being written: event_begin, json_* on ev.j, event_end. */
@@ -79,7 +79,7 @@ struct tree {
 	VEC(struct tree_proc) procs; /* of the last scan, by pid */
 };
 
-struct hunt {
+struct tree_kill {
 	int64_t id;
 	int owner;                /* or OWNER_ALL: the agent itself ends after it */
 	int64_t term_ns, kill_ns; /* CLOCK_MONOTONIC */
@@ -98,9 +98,10 @@ struct agent {
 	size_t killed; /* for "bye" */
 	VEC(struct step) steps;
 	struct tree tree;
-	VEC(struct hunt) hunts;
-	int64_t hunt_nap_ns;
-	int64_t hunt_due_ns; /* when hunts_tick is to be called next, unless something happens */
+	VEC(struct tree_kill) tree_kills;
+	int64_t kill_nap_ns;
+	/* when kill_tree_tick is to be called next, unless something happens */
+	int64_t kill_due_ns;
 };
 
 /*
@@ -125,11 +126,11 @@ void step_signal(struct agent *a, int index, int sig);
 void step_forward(struct agent *a, int index, int sig);
 void steps_reap(struct agent *a);
 
-void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms);
-void hunt_everything(struct agent *a);
-void hunts_tick(struct agent *a);
-/* Milliseconds until hunts_tick has something to do, -1 = nothing. */
-int hunts_wait_ms(const struct agent *a);
+void kill_tree_of_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms);
+void kill_tree_whole(struct agent *a);
+void kill_tree_tick(struct agent *a);
+/* Milliseconds until kill_tree_tick has something to do, -1 = nothing. */
+int kill_tree_wait_ms(const struct agent *a);
 
 /* --- requests --- */
 

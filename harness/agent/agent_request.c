@@ -126,8 +126,8 @@ static void op_reap(struct agent *a, int64_t id, const json_t *rq)
 	if (index < 0)
 		event_error(&a->out, "reap: no step %lld", (long long)id);
 	else
-		hunt_step(a, id, index, request_ms(rq, "wait_ms", 0),
-			  request_ms(rq, "grace_ms", 200));
+		kill_tree_of_step(a, id, index, request_ms(rq, "wait_ms", 0),
+				  request_ms(rq, "grace_ms", 200));
 }
 
 /* Files of a workload that is root in here would be root's out there too. */
@@ -185,7 +185,7 @@ static void carry_out(struct agent *a, const json_t *rq)
 	else if (!op)
 		event_error(&a->out, "request without 'op'");
 	else if (!strcmp(op, "end"))
-		hunt_everything(a);
+		kill_tree_whole(a);
 	else if (id < 0)
 		event_error(&a->out, "request '%.64s' without 'id'", op);
 	else if (!strcmp(op, "probe"))

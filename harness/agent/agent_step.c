@@ -85,7 +85,7 @@ static int spawn(const json_t *rq, pid_t *ret_pid, struct err *err)
 	o.cwd = json_string_value(json_object_get(rq, "cwd"));
 	o.fd_out = out;
 	o.fd_err = errs;
-	/* Whoever kills the agent kills the steps. */
+	/* A kill of the agent is a kill of the steps. */
 	o.die_with_parent = true;
 	placed = place_take(rq, &was, err);
 	if (placed < 0)

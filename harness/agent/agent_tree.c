@@ -117,7 +117,8 @@ static bool own_evidence(const struct agent *a, const struct tree *old, struct t
 		p->owner = was->owner;
 		return true;
 	}
-	/* While the first process is not reaped its pid, and so the group's, is nobody else's. */
+	/* While the first process is not reaped its pid, and so the group's, is not given to
+	 * another process. */
 	for (size_t i = 0; i < a->steps.nr; i++) {
 		const struct step *s = &a->steps.v[i];
 
@@ -198,8 +199,8 @@ static bool scan_once(struct agent *a)
 
 /*
  * Whatever descends from a subreaper or PID 1 is its child, or has an ancestor that is one and
- * lives: when all children are dead nobody is left. Nobody but us takes children off this list, so
- * it holds still while it is read. True is a proof, false is none.
+ * lives: when all children are dead no process is left. Only this process takes children off this
+ * list, so it holds still while it is read. True is a proof, false is none.
  */
 static bool nobody_lives(void)
 {

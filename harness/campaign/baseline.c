@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
-#include "profrig/base/num.h"
 #include "profrig/base/paired.h"
-#include "profrig/readers/reader.h"
 #include "profrig/run/runs.h"
 
+#define MAX_RUN_JSON ((size_t)64 << 20)
 #define CONFIDENCE 0.95
 #define METHOD "paired log ratios, Student t"
 
@@ -36,7 +34,7 @@ static double metric(const json_t *run, const char *name, const char **ret_unit)
 	return NAN;
 }
 
-static void read_performance(struct outcome *oc)
+static void read_performance(struct paired_run *oc)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
@@ -76,15 +74,15 @@ void pairing_add(struct pairing *s, const struct prepared *p, size_t block,
 		 const struct run_result *r)
 {
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
-	struct outcome oc = { .run_dir = xstrdup(p->run_dir),
-			      .run_id = xstrdup(p->run_id),
-			      .tools = tools_of(p),
-			      .bare = p->bare,
-			      .alone = p->alone,
-			      .block = block,
-			      .workload_s = good ? r->workload_s : NAN,
-			      .budget = budget_of(p),
-			      .prepared = p };
+	struct paired_run oc = { .run_dir = xstrdup(p->run_dir),
+				 .run_id = xstrdup(p->run_id),
+				 .tools = tools_of(p),
+				 .bare = p->bare,
+				 .alone = p->alone,
+				 .block = block,
+				 .workload_s = good ? r->workload_s : NAN,
+				 .budget = budget_of(p),
+				 .prepared = p };
 
 	read_performance(&oc);
 	VEC_PUSH(&s->v, oc);
@@ -99,9 +97,10 @@ void pairing_release(struct pairing *s)
 		free(s->v.v[i].unit);
 	}
 	VEC_RELEASE(&s->v);
+	VEC_RELEASE(&s->costs);
 }
 
-static const struct outcome *bare_of(const struct pairing *s, size_t block)
+static const struct paired_run *bare_of(const struct pairing *s, size_t block)
 {
 	for (size_t i = 0; i < s->v.nr; i++)
 		if (s->v.v[i].bare && s->v.v[i].block == block)
@@ -111,7 +110,7 @@ static const struct outcome *bare_of(const struct pairing *s, size_t block)
 
 struct baseline pairing_base(const struct pairing *s, size_t block)
 {
-	const struct outcome *b = bare_of(s, block);
+	const struct paired_run *b = bare_of(s, block);
 	struct baseline ret = { .workload_s = b ? b->workload_s : NAN };
 
 	snprintf(ret.run_id, sizeof(ret.run_id), "%s", b ? b->run_id : "");
@@ -119,12 +118,6 @@ struct baseline pairing_base(const struct pairing *s, size_t block)
 }
 
 /* --- what it cost --- */
-
-struct cost {
-	const struct outcome *of; /* the first of its kind */
-	struct paired_ratio time, speed;
-	double baseline_s, tools_s, baseline_speed, tools_speed; /* geometric means of the pairs */
-};
 
 static double geometric(const double *v, const double *other, size_t n)
 {
@@ -139,14 +132,14 @@ static double geometric(const double *v, const double *other, size_t n)
 	return k ? exp(sum / (double)k) : NAN;
 }
 
-static void cost_of(const struct pairing *s, const struct outcome *of, struct cost *ret)
+static void cost_of(const struct pairing *s, const struct paired_run *of, struct cost *ret)
 {
 	size_t n = 0;
 	CLEANUP(xfreep) double *v = xcalloc(4 * s->v.nr + 4, sizeof(*v));
 	double *a = v, *b = v + s->v.nr, *pa = v + 2 * s->v.nr, *pb = v + 3 * s->v.nr;
 
 	for (size_t i = 0; i < s->v.nr; i++) {
-		const struct outcome *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+		const struct paired_run *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
 
 		if (oc->bare || oc->alone != of->alone || strcmp(oc->tools, of->tools) != 0)
 			continue;
@@ -167,37 +160,35 @@ static void cost_of(const struct pairing *s, const struct outcome *of, struct co
 	paired_ratio(pa, pb, n, CONFIDENCE, &ret->speed);
 }
 
-static bool over_budget(const struct cost *c)
+bool cost_over_budget(const struct cost *c)
 {
 	return c->time.n > 0 && !isnan(c->of->budget) && c->time.ratio - 1 > c->of->budget;
 }
 
-static const char *verdict(const struct cost *c)
+const char *cost_verdict(const struct cost *c)
 {
 	if (isnan(c->of->budget) || !c->time.n)
 		return "";
-	if (!over_budget(c))
+	if (!cost_over_budget(c))
 		return "within";
 	/* The lower end of the interval may still be within. */
 	return c->time.low - 1 <= c->of->budget ? "unclear" : "over";
 }
 
-typedef VEC(struct cost) costs;
-
-static void costs_of(const struct pairing *s, costs *ret)
+static void costs_of(struct pairing *s)
 {
 	for (size_t i = 0; i < s->v.nr; i++) {
-		const struct outcome *oc = &s->v.v[i];
+		const struct paired_run *oc = &s->v.v[i];
 		bool known = oc->bare;
 		struct cost c;
 
-		for (size_t k = 0; k < ret->nr && !known; k++)
-			known = ret->v[k].of->alone == oc->alone &&
-				!strcmp(ret->v[k].of->tools, oc->tools);
+		for (size_t k = 0; k < s->costs.nr && !known; k++)
+			known = s->costs.v[k].of->alone == oc->alone &&
+				!strcmp(s->costs.v[k].of->tools, oc->tools);
 		if (known)
 			continue;
 		cost_of(s, oc, &c);
-		VEC_PUSH(ret, c);
+		VEC_PUSH(&s->costs, c);
 	}
 }
 
@@ -227,25 +218,25 @@ static json_t *cost_json(const struct cost *c)
 	json_object_set_new(o, "performance_low", number(c->speed.low));
 	json_object_set_new(o, "performance_high", number(c->speed.high));
 	json_object_set_new(o, "budget", number(c->of->budget));
-	json_object_set_new(o, "verdict", json_string(verdict(c)));
+	json_object_set_new(o, "verdict", json_string(cost_verdict(c)));
 	return o;
 }
 
-static json_t *outcome_json(const struct outcome *oc)
+static json_t *paired_run_json(const struct paired_run *oc)
 {
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:s}", "run", oc->run_id, "tools", oc->tools,
 			 "block", (json_int_t)oc->block, "workload_s", number(oc->workload_s),
 			 "performance", number(oc->performance), "unit", oc->unit);
 }
 
-static json_t *pairing_json(const struct pairing *s, const costs *cs)
+static json_t *pairing_json(const struct pairing *s)
 {
 	json_t *doc = json_object(), *rows = json_array(), *runs = json_array();
 
-	for (size_t i = 0; i < cs->nr; i++)
-		json_array_append_new(rows, cost_json(&cs->v[i]));
+	for (size_t i = 0; i < s->costs.nr; i++)
+		json_array_append_new(rows, cost_json(&s->costs.v[i]));
 	for (size_t i = 0; i < s->v.nr; i++)
-		json_array_append_new(runs, outcome_json(&s->v.v[i]));
+		json_array_append_new(runs, paired_run_json(&s->v.v[i]));
 	json_object_set_new(doc, "schema", json_string("profrig.baseline/1"));
 	json_object_set_new(doc, "method", json_string(METHOD));
 	json_object_set_new(doc, "confidence", json_real(CONFIDENCE));
@@ -256,15 +247,15 @@ static json_t *pairing_json(const struct pairing *s, const costs *cs)
 
 /* --- into the runs --- */
 
-static void say_err(int r, const struct err *err)
+static void add_problem(int r, const struct err *err, struct strvec *problems)
 {
 	if (r < 0)
-		log_warn("%s", err->msg);
+		strvec_push(problems, err->msg);
 }
 
-void pairing_pair(struct pairing *s, size_t i)
+void pairing_pair(struct pairing *s, size_t i, struct strvec *problems)
 {
-	const struct outcome *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
+	const struct paired_run *oc = &s->v.v[i], *bare = bare_of(s, oc->block);
 	struct run_overhead ro = { .budget = NAN };
 	struct err err = ERR_INIT;
 
@@ -273,10 +264,10 @@ void pairing_pair(struct pairing *s, size_t i)
 	ro.baseline_id = bare->run_id;
 	ro.baseline_s = bare->workload_s;
 	ro.workload_s = oc->workload_s;
-	say_err(run_note_overhead(oc->run_dir, &ro, &err), &err);
+	add_problem(run_note_overhead(oc->run_dir, &ro, &err), &err, problems);
 }
 
-static void note(const struct outcome *oc, const struct cost *c)
+static void note(const struct paired_run *oc, const struct cost *c, struct strvec *problems)
 {
 	struct run_overhead ro = { .baseline_s = NAN,
 				   .workload_s = NAN,
@@ -284,86 +275,30 @@ static void note(const struct outcome *oc, const struct cost *c)
 				   .mean = c->time.ratio - 1,
 				   .low = c->time.low - 1,
 				   .high = c->time.high - 1,
-				   .budget = over_budget(c) ? c->of->budget : NAN,
+				   .budget = cost_over_budget(c) ? c->of->budget : NAN,
 				   .tools = c->of->tools };
 	struct err err = ERR_INIT;
 
-	say_err(run_note_overhead(oc->run_dir, &ro, &err), &err);
+	add_problem(run_note_overhead(oc->run_dir, &ro, &err), &err, problems);
 }
 
-/* The tables of a run that is analysed already get one more. */
-static void add_table(const struct outcome *oc)
-{
-	CLEANUP(xfreep) char *dir = fs_join(oc->run_dir, "analysis");
-	CLEANUP(analysis_moments_release)
-	struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
-	struct err err = ERR_INIT;
-	struct rundir run;
-	struct table *t;
-
-	if (!fs_is_dir(dir) || rundir_open(oc->run_dir, &run, NULL) < 0)
-		return;
-	take_moments(&run, &mo);
-	rundir_release(&run);
-	t = analysis_overhead_table(&mo);
-	if (t)
-		say_err(report_add_table(dir, t, &err), &err);
-}
-
-static void tell_run(const costs *cs, const struct outcome *oc, const char *text, bool analysed)
+static void tell_run(const struct pairing *s, const struct paired_run *oc, const char *text,
+		     struct strvec *problems)
 {
 	CLEANUP(xfreep) char *path = fs_join(oc->run_dir, "baseline.json");
 	struct err err = ERR_INIT;
 
-	say_err(fs_write_atomic(path, text, strlen(text), &err), &err);
-	for (size_t i = 0; i < cs->nr; i++)
-		if (cs->v[i].of->alone == oc->alone && !strcmp(cs->v[i].of->tools, oc->tools))
-			note(oc, &cs->v[i]);
-	if (analysed)
-		add_table(oc);
-}
-
-/* --- words --- */
-
-/* "+3.2 % (95 %: +1.1 % to +5.4 %, 5 pairs)" */
-static void words(const struct paired_ratio *r, struct strbuf *to)
-{
-	strbuf_addf(to, "%+.1f %%", 100 * (r->ratio - 1));
-	if (r->n < 2)
-		strbuf_addstr(to, " (one pair: --repeat tells how much of that is noise)");
-	else
-		strbuf_addf(to, " (95 %%: %+.1f %% to %+.1f %%, %zu pairs)", 100 * (r->low - 1),
-			    100 * (r->high - 1), r->n);
-}
-
-static void say_cost(const struct cost *c)
-{
-	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	char a[32];
-
-	if (!c->time.n)
-		return;
-	words(&c->time, &sb);
-	log_notice("overhead of %s: %s", c->of->tools, sb.buf);
-	if (c->speed.n) {
-		num_fmt_f64(a, c->baseline_speed);
-		strbuf_clear(&sb);
-		words(&c->speed, &sb);
-		log_notice("clean throughput %.6g %s, from runs without tools; with %s it is %s",
-			   c->baseline_speed, c->of->unit, c->of->tools, sb.buf);
-	}
-	if (!over_budget(c))
-		return;
-	strbuf_clear(&sb);
-	words(&c->time, &sb);
-	log_warn("%s: %s costs %s, %s than the budget of %g %%", W_OVERHEAD, c->of->tools, sb.buf,
-		 !strcmp(verdict(c), "over") ? "more" : "perhaps more", 100 * c->of->budget);
+	add_problem(fs_write_atomic(path, text, strlen(text), &err), &err, problems);
+	for (size_t i = 0; i < s->costs.nr; i++)
+		if (s->costs.v[i].of->alone == oc->alone &&
+		    !strcmp(s->costs.v[i].of->tools, oc->tools))
+			note(oc, &s->costs.v[i], problems);
 }
 
 /* The last run with all tools, rather than one without, is what people look at. */
 static void move_latest(const struct pairing *s)
 {
-	const struct outcome *to = NULL;
+	const struct paired_run *to = NULL;
 
 	for (size_t i = 0; i < s->v.nr; i++)
 		if (!s->v.v[i].bare && (!to || to->alone || !s->v.v[i].alone))
@@ -372,26 +307,21 @@ static void move_latest(const struct pairing *s)
 		runs_move_latest(s->v.v[s->v.nr - 1].run_dir, to->run_dir);
 }
 
-int pairing_conclude(struct pairing *s, bool analysed)
+bool pairing_conclude(struct pairing *s, struct strvec *problems)
 {
-	costs cs = VEC_INIT;
 	CLEANUP(xfreep) char *text = NULL;
-	int code = EXIT_DONE;
+	bool over = false;
 	json_t *doc;
 
-	costs_of(s, &cs);
-	doc = pairing_json(s, &cs);
+	costs_of(s);
+	doc = pairing_json(s);
 	text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	json_decref(doc);
 	for (size_t i = 0; text && i < s->v.nr; i++)
 		if (!s->v.v[i].bare)
-			tell_run(&cs, &s->v.v[i], text, analysed);
-	for (size_t i = 0; i < cs.nr; i++) {
-		say_cost(&cs.v[i]);
-		if (over_budget(&cs.v[i]))
-			code = EXIT_GATE;
-	}
+			tell_run(s, &s->v.v[i], text, problems);
+	for (size_t i = 0; i < s->costs.nr; i++)
+		over |= cost_over_budget(&s->costs.v[i]);
 	move_latest(s);
-	VEC_RELEASE(&cs);
-	return code;
+	return over;
 }

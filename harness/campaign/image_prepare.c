@@ -10,8 +10,6 @@
 #include "profrig/base/cfg.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
-#include "profrig/base/log.h"
-#include "profrig/base/progress.h"
 #include "profrig/base/strbuf.h"
 
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
@@ -29,24 +27,25 @@ void build_request_release(struct build_request *rq)
 
 /* --- from words to images --- */
 
-static int check_args(const struct command *c, const struct build_request *rq)
+static int check_args(const struct build_request *rq, struct err *err)
 {
 	for (size_t i = 0; i < rq->args.nr; i++) {
 		const char *word = rq->args.v[i], *eq = strchr(word, '=');
 		CLEANUP(xfreep) char *name = xstrndup(word, eq ? (size_t)(eq - word) : 0);
 
 		if (!eq || eq == word)
-			return cli_usage(c, "--build-arg wants NAME=VALUE");
+			return err_set(err, EINVAL, "--build-arg wants NAME=VALUE");
 		if (name[strspn(name, NAME_CHARS)])
-			return cli_usage(c, "--build-arg: '%s' is no name of an argument", name);
+			return err_set(err, EINVAL, "--build-arg: '%s' is no name of an argument",
+				       name);
 		if (runconf_is_secret_name(name))
-			return cli_usage(c,
-					 "--build-arg %s: an argument stays in the image's history "
-					 "and in the process list; use build.secrets and RUN "
-					 "--mount=type=secret,id=%s",
-					 name, name);
+			return err_set(err, EINVAL,
+				       "--build-arg %s: an argument stays in the image's history "
+				       "and in the process list; use build.secrets and RUN "
+				       "--mount=type=secret,id=%s",
+				       name, name);
 	}
-	return EXIT_DONE;
+	return 0;
 }
 
 static char *quoted(const char *value)
@@ -89,15 +88,15 @@ static void put_sets(const struct build_request *rq, const char *registry,
 	strvec_pushv(sets, o->sets.v);
 }
 
-static int load_model(const struct command *c, const struct run_options *o,
-		      const struct build_request *rq, const struct build_item *item,
-		      struct build_set *s, struct problems *p)
+static int load_model(const struct run_options *o, const struct build_request *rq,
+		      const struct build_item *item, struct build_set *s, struct problems *p,
+		      struct said *said, struct err *err)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	CLEANUP(strvec_release) struct strvec sets = STRVEC_INIT;
 	struct runconf *rc = xcalloc(1, sizeof(*rc));
 	struct problems found = PROBLEMS_INIT;
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	size_t from = s->plan.jobs.nr;
 	int r;
 
@@ -106,10 +105,9 @@ static int load_model(const struct command *c, const struct run_options *o,
 
 	request.sets = sets;
 	request.builds = true;
-	r = runconf_load(rc, &request, &s->tools, &found, &err);
-	warn_once(&rc->notes);
+	r = runconf_load(rc, &request, &s->tools, &found, &why);
 	VEC_PUSH(&s->confs, rc);
-	warn_once(&rc->notes);
+	said_once(said, &rc->notes);
 	if (r == 0)
 		image_plan_add(&s->plan, rc, item->word ? item->word : "", item->use_image, &found);
 	if (r == 0 && item->registry_image)
@@ -120,40 +118,34 @@ static int load_model(const struct command *c, const struct run_options *o,
 		r = -EINVAL;
 	problems_release(&found);
 	if (r == -EINVAL)
-		return EXIT_CONFIG;
-	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
+		return -EBADMSG;
+	return r < 0 ? err_set(err, EINVAL, "%s", why.msg) : 0;
 }
 
-static int pick(struct build_set *s)
+int build_engine(struct build_set *s, struct err *err)
 {
 	const char *name = s->confs.nr ? s->confs.v[0]->engine : "auto";
 	CLEANUP(xfreep) char *notice = NULL;
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	/* With an image, auto is the first container engine that answers. */
-	const struct engine *e = run_pick_engine(name, "image", &notice, &err);
+	const struct engine *e = run_pick_engine(name, "image", &notice, &why);
 
 	s->engine = e ? image_engine_find(e->name) : NULL;
 	if (s->engine && !strcmp(name, "auto"))
-		return EXIT_DONE;
-	if (!e) {
-		log_error("%s", err.msg);
-		return EXIT_USAGE;
-	}
-	if (!s->engine && strcmp(name, "auto") != 0) {
-		log_error("engine '%s' builds no images: --engine docker or --engine podman",
-			  e->name);
-		return EXIT_MISSING;
-	}
-	if (!s->engine) {
-		log_error("no engine that builds images answers ('profrig doctor' says why)");
-		return EXIT_MISSING;
-	}
-	if (run_engine_answers(e, &err) < 0) {
-		log_error("engine '%s' does not answer (%s): %s", e->name, err.msg,
-			  engine_remedy(e, err.msg));
-		return EXIT_MISSING;
-	}
-	return EXIT_DONE;
+		return 0;
+	if (!e)
+		return err_set(err, ENOENT, "%s", why.msg);
+	if (!s->engine && strcmp(name, "auto") != 0)
+		return err_set(err, ENODEV,
+			       "engine '%s' builds no images: --engine docker or --engine podman",
+			       e->name);
+	if (!s->engine)
+		return err_set(err, ENODEV,
+			       "no engine that builds images answers ('profrig doctor' says why)");
+	if (run_engine_answers(e, &why) < 0)
+		return err_set(err, ENODEV, "engine '%s' does not answer (%s): %s", e->name,
+			       why.msg, engine_remedy(e, why.msg));
+	return 0;
 }
 
 void build_items_release(struct build_items *b)
@@ -198,58 +190,68 @@ static void add_word(struct build_items *items, const struct build_request *rq, 
 			    }));
 }
 
-/* 0, or 2, 3 after saying why. */
-static int items_of(const struct command *c, const struct run_options *o,
+static int items_of(const char *command, const struct run_options *o,
 		    const struct build_request *rq, const struct strvec *words,
-		    struct build_set *set, struct build_items *ret, struct problems *p)
+		    struct build_set *set, struct build_items *ret, struct problems *p,
+		    struct said *said, struct err *err)
 {
-	int code;
+	struct problems found = PROBLEMS_INIT;
+	int r;
 
 	if (rq->batch)
-		return batch_models(c, o, rq, &set->catalog, ret, p);
-	code = pick_models(c, o, words, &set->catalog, &set->words);
-	if (code >= 0)
-		return code;
+		return batch_models(o, rq, &set->catalog, ret, p, said, err);
+	r = models_pick(command, o, words, &set->catalog, &set->words, &found, err);
+	for (size_t i = 0; r == -EBADMSG && i < found.lines.nr; i++)
+		cfg_problem(p, NULL, "%s", found.lines.v[i]);
+	problems_release(&found);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < set->words.nr; i++)
 		add_word(ret, rq, set->words.v[i]);
 	if (!set->words.nr)
 		add_word(ret, rq, NULL);
-	return EXIT_DONE;
+	return 0;
 }
 
-int build_prepare(const struct command *c, const struct run_options *o,
-		  const struct build_request *rq, const struct strvec *words, struct build_set *ret)
+/* A wrong call comes before a wrong configuration. */
+static int worse(int r, int of_model)
+{
+	return r == -EINVAL || r == -ENOENT || of_model == 0 ? r : of_model;
+}
+
+int build_prepare(const char *command, const struct run_options *o, const struct build_request *rq,
+		  const struct strvec *words, struct build_set *ret, struct problems *p,
+		  struct said *said, struct err *err)
 {
 	CLEANUP(build_items_release) struct build_items items = { VEC_INIT };
 	CLEANUP(strvec_release) struct strvec left_out = STRVEC_INIT;
 	struct run_options with = *o;
-	struct problems p = PROBLEMS_INIT;
-	int code;
+	int r;
 
 	*ret = (struct build_set){ .confs = VEC_INIT };
 	ret->plan.notes = ret->words = (struct strvec)STRVEC_INIT;
-	code = check_args(c, rq);
-	if (code == EXIT_DONE)
-		code = load_tools(c, &o->tools_dirs, &ret->tools);
-	if (code == EXIT_DONE)
-		code = items_of(c, o, rq, words, ret, &items, &p);
+	r = check_args(rq, err);
+	if (r == 0)
+		r = tools_load(&o->tools_dirs, &ret->tools, said, err);
+	if (r == 0)
+		r = items_of(command, o, rq, words, ret, &items, p, said, err);
 	with.catalog = ret->catalog;
 	for (size_t i = 0; i < items.v.nr; i++)
-		code = exit_worse(code, load_model(c, &with, rq, &items.v.v[i], ret, &p));
+		r = worse(r, load_model(&with, rq, &items.v.v[i], ret, p, said,
+					r == -EINVAL ? NULL : err));
 	if (rq->batch)
-		batch_check_logins(&ret->plan, &p);
-	if (p.lines.nr)
-		code = exit_worse(code, EXIT_CONFIG);
-	cli_problems(&p);
-	problems_release(&p);
+		batch_check_logins(&ret->plan, p);
+	if (p->lines.nr)
+		r = worse(r, -EBADMSG);
 	manifest_context_keep(o, &ret->plan, &left_out);
-	for (size_t i = 0; i < left_out.nr && code == EXIT_DONE && !strcmp(c->name, "build"); i++)
-		log_warn("'%s' of the context holds a secret, which no manifest keeps: give it "
+	for (size_t i = 0; i < left_out.nr && r == 0 && !strcmp(command, "build"); i++)
+		said_add(said, SAID_WARNING,
+			 "'%s' of the context holds a secret, which no manifest keeps: give it "
 			 "again to 'run --manifest'",
 			 left_out.v[i]);
-	for (size_t i = 0; i < ret->plan.notes.nr && code == EXIT_DONE; i++)
-		log_warn("%s", ret->plan.notes.v[i]);
-	return code;
+	for (size_t i = 0; i < ret->plan.notes.nr && r == 0; i++)
+		said_add(said, SAID_WARNING, "%s", ret->plan.notes.v[i]);
+	return r;
 }
 
 void build_set_release(struct build_set *s)
@@ -263,125 +265,4 @@ void build_set_release(struct build_set *s)
 	strvec_release(&s->words);
 	tool_set_release(&s->tools);
 	catalog_free(s->catalog);
-}
-
-/* --- building --- */
-
-static void on_phase(void *ctx, const char *phase)
-{
-	(void)ctx;
-	progress_phase("%s", phase);
-}
-
-static void on_line(void *ctx, const char *line)
-{
-	const bool *live = ctx;
-
-	if (*live)
-		fprintf(stderr, "%s\n", line);
-	else
-		progress_note(line);
-}
-
-static void on_tick(void *ctx)
-{
-	(void)ctx;
-	progress_tick();
-}
-
-static void say_failure(const struct image_job *j)
-{
-	if (j->status == IMAGE_FAILED) {
-		log_error("image '%s' of model '%s': %s", j->image, j->conf->model_name, j->error);
-		for (size_t i = 0; log_level() >= 0 && i < j->tail.nr; i++) {
-			fputs("    ", stderr);
-			cli_put(stderr, j->tail.v[i], 200);
-			fputc('\n', stderr);
-		}
-		if (j->log)
-			log_error("the whole of it: %s", j->log);
-	} else if (j->push_error) {
-		log_error("image '%s' could not be pushed as '%s': %s", j->image, j->registry_image,
-			  j->push_error);
-	}
-}
-
-static int judge(const struct build_set *s)
-{
-	int code = EXIT_DONE;
-
-	for (size_t i = 0; i < s->plan.jobs.nr; i++) {
-		const struct image_job *j = &s->plan.jobs.v[i];
-		char took[32];
-
-		say_failure(j);
-		if (j->status == IMAGE_FAILED || j->push_error) {
-			code = EXIT_WORKLOAD;
-			continue;
-		}
-		if (j->status == IMAGE_PREBUILT && !j->id)
-			log_warn("image '%s' is not here; a run would pull it", j->image);
-		if (j->status == IMAGE_BUILT)
-			log_notice("built    %s in %s%s%s", j->image, cli_si(j->build_s, "s", took),
-				   j->pushed ? ", pushed as " : "",
-				   j->pushed ? j->registry_image : "");
-	}
-	return code;
-}
-
-static int check_manifest(const char *manifest)
-{
-	CLEANUP(xfreep) char *dir = fs_dir(manifest);
-
-	if (fs_is_dir(manifest)) {
-		log_error("--manifest-output '%s' is a folder, want a file", manifest);
-		return EXIT_USAGE;
-	}
-	return output_code(dir);
-}
-
-int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
-	      const char *manifest, char **ret_manifest)
-{
-	CLEANUP(xfreep) char *id = run_new_id("build");
-	CLEANUP(xfreep) char *top = fs_abs(builds_dir);
-	CLEANUP(xfreep) char *dir = fs_join(top, id);
-	bool live = rq->live;
-	struct image_opts o = {
-		.builds_dir = dir,
-		.no_cache = rq->no_cache,
-		.interrupt = &cli_interrupt,
-		.phase = on_phase,
-		.line = on_line,
-		.tick = on_tick,
-		.ctx = &live,
-	};
-	struct err err = ERR_INIT;
-	int code, r;
-
-	if (!manifest)
-		manifest = *ret_manifest = fs_join(dir, "manifest.json");
-	code = check_manifest(manifest);
-	if (code == EXIT_DONE)
-		code = pick(s);
-	if (code != EXIT_DONE)
-		return code;
-	if (!rq->use_image && fs_mkdirs(dir, 0777, &err) < 0) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
-	o.engine = s->engine;
-	r = image_build_all(&s->plan, &o, &err);
-	progress_end();
-	if (r < 0 && r != -EINTR) {
-		log_error("%s", err.msg);
-		return EXIT_MISSING;
-	}
-	s->tried = true;
-	code = judge(s);
-	if (manifest_write(&s->plan, s->engine->name, id, PROFRIG_VERSION, manifest, &err) < 0) {
-		log_error("%s", err.msg);
-		code = exit_worse(code, EXIT_MISSING);
-	}
-	return cli_interrupt ? cli_interrupt_code(cli_interrupt) : code;
 }

@@ -4,7 +4,7 @@
 #ifndef IMAGE_PREPARE_H
 #define IMAGE_PREPARE_H
 
-#include "cli.h"
+#include "prepare.h"
 
 #include "profrig/image/image.h"
 
@@ -32,11 +32,11 @@ struct build_items {
 void build_items_release(struct build_items *b);
 /*
  * The models of a batch file; what is wrong in it is added to p. The catalog is read as by
- * pick_models. 0, or 2 after saying why (then ret is empty).
+ * models_pick. -EINVAL: there is no such file, and ret is empty.
  */
-int batch_models(const struct command *c, const struct run_options *o,
-		 const struct build_request *rq, struct catalog **ret_catalog,
-		 struct build_items *ret, struct problems *p);
+int batch_models(const struct run_options *o, const struct build_request *rq,
+		 struct catalog **ret_catalog, struct build_items *ret, struct problems *p,
+		 struct said *said, struct err *err);
 /* A password that one variable holds goes to one registry. */
 void batch_check_logins(const struct image_plan *ip, struct problems *p);
 
@@ -50,18 +50,17 @@ struct build_set {
 	const struct image_engine *engine;
 	bool tried; /* building began, and the manifest says how it went */
 };
-/* 0, or 2, 3, 4 after saying why. words and o->tags: models; none: the one of --config. */
-int build_prepare(const struct command *c, const struct run_options *o,
-		  const struct build_request *rq, const struct strvec *words,
-		  struct build_set *ret);
+/*
+ * words and o->tags: models; none: the one of --config. Errors as in prepare.h; problems of all
+ * configurations are in p. command: "build" or "run", for messages.
+ */
+int build_prepare(const char *command, const struct run_options *o, const struct build_request *rq,
+		  const struct strvec *words, struct build_set *ret, struct problems *p,
+		  struct said *said, struct err *err);
+/* Which engine builds: s->engine. -ENOENT, -ENODEV. */
+int build_engine(struct build_set *s, struct err *err);
 /* Those of the words that are of the job's model, each a run of its image. */
 void build_words_of(const struct build_set *s, const struct image_job *j, struct strvec *ret);
-/*
- * Builds, pushes, writes the manifest (absolute; NULL: beside the logs of this build, into
- * *ret_manifest, owned). Exit code.
- */
-int build_run(struct build_set *s, const struct build_request *rq, const char *builds_dir,
-	      const char *manifest, char **ret_manifest);
 void build_set_release(struct build_set *s);
 
 #endif

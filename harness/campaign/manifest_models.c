@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/image/image.h"
 
@@ -103,7 +102,8 @@ static const struct image_engine *engine_of(const struct run_options *o)
 }
 
 /* The image to run: what is here, else what can be pulled. */
-static const char *choose(const struct image_engine *e, const struct manifest_image *mi)
+static const char *choose(const struct image_engine *e, const struct manifest_image *mi,
+			  struct said *said)
 {
 	CLEANUP(xfreep) char *id = NULL;
 	CLEANUP(xfreep) char *digest = NULL;
@@ -111,7 +111,8 @@ static const char *choose(const struct image_engine *e, const struct manifest_im
 	if (e)
 		image_facts(e, mi->image, NULL, &id, &digest);
 	if (id && mi->id && strcmp(id, mi->id) != 0)
-		log_warn("image '%s' is not the one of the manifest: it was made anew since "
+		said_add(said, SAID_WARNING,
+			 "image '%s' is not the one of the manifest: it was made anew since "
 			 "(%.19s here, %.19s there)",
 			 mi->image, id, mi->id);
 	return id || !mi->registry_image ? mi->image : mi->registry_image;
@@ -138,22 +139,23 @@ static void drop_unbuilt(const struct run_options *o, const struct catalog *cat,
 	}
 }
 
-static void say_unused(const struct command *c, const struct manifest *m, const char *path,
-		       const struct strvec *unused)
+static int manifest_unused(const struct manifest *m, const char *path, const struct strvec *unused,
+			   struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf known = STRBUF_INIT;
 
 	for (size_t i = 0; i < m->images.nr; i++)
 		if (m->images.v[i].model)
 			strbuf_addf(&known, "%s%s", known.len ? ", " : "", m->images.v[i].model);
-	cli_usage(c, "manifest '%s' has no image of model '%s'; it has: %s", path, unused->v[0],
-		  known.len ? known.buf : "none");
+	return err_set(err, EINVAL, "manifest '%s' has no image of model '%s'; it has: %s", path,
+		       unused->v[0], known.len ? known.buf : "none");
 }
 
 static void add(struct run_options *o, const struct image_engine *e,
-		const struct manifest_image *mi, const struct strvec *runs, struct strvec *models)
+		const struct manifest_image *mi, const struct strvec *runs, struct strvec *models,
+		struct said *said)
 {
-	const char *image = runs->nr ? choose(e, mi) : NULL;
+	const char *image = runs->nr ? choose(e, mi, said) : NULL;
 
 	for (size_t i = 0; i < runs->nr; i++) {
 		strvec_push(models, runs->v[i]);
@@ -165,20 +167,20 @@ static void add(struct run_options *o, const struct image_engine *e,
 	}
 }
 
-int manifest_models(const struct command *c, struct run_options *o, const struct strvec *operands,
-		    struct catalog **ret_catalog, struct strvec *models)
+int manifest_models(struct run_options *o, const struct strvec *operands,
+		    struct catalog **ret_catalog, struct strvec *models, struct said *said,
+		    struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT, unused = STRVEC_INIT;
 	const struct image_engine *e;
 	struct manifest m;
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	const char *engine;
-	int code = -1, r = manifest_read(&m, o->manifest, &err);
+	int r = manifest_read(&m, o->manifest, &why);
 
 	if (r < 0) {
-		log_error("--manifest: %s", err.msg);
 		manifest_release(&m);
-		return r == -ENOENT ? EXIT_USAGE : EXIT_CONFIG;
+		return err_set(err, r == -ENOENT ? ENOENT : EBADMSG, "--manifest: %s", why.msg);
 	}
 	engine = cfg_text(m.tree.root, "engine");
 	if (!o->engine && engine && image_engine_find(engine))
@@ -194,23 +196,22 @@ int manifest_models(const struct command *c, struct run_options *o, const struct
 		CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
 
 		runs_of(*ret_catalog, &m.images.v[i], &words, &unused, &runs);
-		add(o, e, &m.images.v[i], &runs, models);
+		add(o, e, &m.images.v[i], &runs, models, said);
 	}
 	drop_unbuilt(o, *ret_catalog, &unused);
 	for (size_t i = 0; i < m.failed.nr; i++)
-		log_warn("image '%s' could not be built and does not run", m.failed.v[i]);
-	if (unused.nr) {
-		say_unused(c, &m, o->manifest, &unused);
-		code = EXIT_USAGE;
-	} else if (!models->nr) {
-		log_error("manifest '%s' has no image that could run", o->manifest);
-		code = EXIT_CONFIG;
-	}
+		said_add(said, SAID_WARNING, "image '%s' could not be built and does not run",
+			 m.failed.v[i]);
+	if (unused.nr)
+		r = manifest_unused(&m, o->manifest, &unused, err);
+	else if (!models->nr)
+		r = err_set(err, EBADMSG, "manifest '%s' has no image that could run", o->manifest);
 	manifest_release(&m);
-	return code;
+	return r;
 }
 
-int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i)
+int manifest_same_model(const struct run_options *o, const struct runconf *rc, size_t i,
+			struct err *err)
 {
 	const struct cfg_node *model = cfg_get(rc->effective.root, "model");
 	const struct cfg_node *name = cfg_get(model, "name");
@@ -218,16 +219,15 @@ int manifest_same_model(const struct run_options *o, const struct runconf *rc, s
 
 	/* What a file beside the model or the command line calls it, it is called on purpose. */
 	if (!*want || !strcmp(want, rc->model_name) || (name && name->layer != LAYER_MODEL))
-		return EXIT_DONE;
-	log_error(
+		return 0;
+	return err_set(
+		err, EBADMSG,
 		"image '%s' of manifest '%s' was built for model '%s', but the model found for it "
 		"is '%s': run it where '%s' is, or build anew",
 		o->images.v[i], o->manifest, want, rc->model_name, want);
-	return EXIT_CONFIG;
 }
 
-/* What could not be built; whether anything could. */
-static bool note_unbuilt(struct run_options *o, const struct build_set *set)
+bool unbuilt_add(struct run_options *o, const struct build_set *set)
 {
 	size_t good = 0;
 
@@ -253,48 +253,7 @@ static bool note_unbuilt(struct run_options *o, const struct build_set *set)
 	return good > 0;
 }
 
-/*
- * The manifest of images that a run builds for itself. What `profrig build` wrote stays: where its
- * name is taken, the new one lies beside the logs. NULL: there.
- */
-static char *manifest_of_run(const struct run_options *o)
-{
-	const char *name = o->manifest ? o->manifest : "build_manifest.json";
-
-	return o->manifest || !fs_exists(name) ? fs_abs(name) : NULL;
-}
-
-int build_first(const struct command *c, struct run_options *o, const struct strvec *words)
-{
-	struct build_request rq;
-	struct build_set set;
-	int code;
-
-	if (o->manifest && fs_exists(o->manifest))
-		return cli_usage(c,
-				 "--manifest: '%s' is there already, and --build writes one: "
-				 "leave out --build to run its images",
-				 o->manifest);
-	build_request_init(&rq);
-	code = build_prepare(c, o, &rq, words, &set);
-	if (code == EXIT_DONE) {
-		CLEANUP(xfreep) char *manifest = manifest_of_run(o);
-
-		code = build_run(&set, &rq, "builds", manifest, &o->manifest_made);
-		if (manifest)
-			o->manifest_made = STEAL(manifest);
-		o->manifest = o->manifest_made;
-	}
-	if (code == EXIT_WORKLOAD && !cli_interrupt) {
-		o->build_code = code;
-		code = note_unbuilt(o, &set) ? EXIT_DONE : code;
-	}
-	build_set_release(&set);
-	build_request_release(&rq);
-	return code == EXIT_DONE ? -1 : code;
-}
-
-void add_planned(struct run_options *o, const struct build_set *set, const struct image_job *j,
+void planned_add(struct run_options *o, const struct build_set *set, const struct image_job *j,
 		 struct strvec *models)
 {
 	CLEANUP(strvec_release) struct strvec runs = STRVEC_INIT;
@@ -307,20 +266,4 @@ void add_planned(struct run_options *o, const struct build_set *set, const struc
 		strvec_push(&o->dockerfiles, j->dockerfile ? j->dockerfile : "");
 		strvec_push(&o->bases, j->base ? j->base : "");
 	}
-}
-
-int plan_build_first(const struct command *c, struct run_options *o, const struct strvec *words,
-		     struct strvec *models)
-{
-	struct build_request rq;
-	struct build_set set;
-	int code;
-
-	build_request_init(&rq);
-	code = build_prepare(c, o, &rq, words, &set);
-	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++)
-		add_planned(o, &set, &set.plan.jobs.v[i], models);
-	build_set_release(&set);
-	build_request_release(&rq);
-	return code == EXIT_DONE ? -1 : code;
 }

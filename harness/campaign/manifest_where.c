@@ -1,5 +1,5 @@
 #include "manifest_where.h"
-#include "cli.h"
+#include "pick_models.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,10 @@
 #include "package_images.h"
-#include "image_prepare.h"
-#include "manifest_models.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 
 /* From the entry alone; most models are told apart so, without reading any configuration. */
 static bool may_want(const struct catalog *cat, const char *path)
@@ -63,9 +60,8 @@ static bool container_answers(const struct run_options *o)
 	return e && e->container;
 }
 
-/* What `models` becomes: those that have an image of their own now, then the others as they are. */
-static void join(struct run_options *o, const struct strvec *wanted, struct strvec *built,
-		 struct strvec *models)
+void package_images_join(struct run_options *o, const struct strvec *wanted, struct strvec *built,
+			 struct strvec *models)
 {
 	for (size_t i = 0; i < models->nr; i++) {
 		if (strvec_has(wanted, models->v[i]))
@@ -80,64 +76,20 @@ static void join(struct run_options *o, const struct strvec *wanted, struct strv
 	strvec_pushv(models, built->v);
 }
 
-static int build(const struct command *c, struct run_options *o, const struct strvec *wanted,
-		 struct strvec *built)
+void package_images_wanted(const struct run_options *o, const struct strvec *models,
+			   struct strvec *wanted, struct said *said)
 {
-	struct catalog *cat = NULL;
-	int code = build_first(c, o, wanted);
-
-	if (code < 0)
-		code = manifest_models(c, o, wanted, &cat, built);
-	catalog_free(cat);
-	return code;
-}
-
-/* The names that the images would have. */
-static int foresee(const struct command *c, struct run_options *o, const struct strvec *wanted,
-		   struct strvec *built)
-{
-	struct build_request rq;
-	struct build_set set;
-	int code;
-
-	build_request_init(&rq);
-	code = build_prepare(c, o, &rq, wanted, &set);
-	for (size_t i = 0; code == EXIT_DONE && i < set.plan.jobs.nr; i++) {
-		const struct image_job *j = &set.plan.jobs.v[i];
-
-		add_planned(o, &set, j, built);
-		log_notice("'run' builds image '%s' of '%s' first", j->image, j->dockerfile);
-	}
-	build_set_release(&set);
-	build_request_release(&rq);
-	return code == EXIT_DONE ? -1 : code;
-}
-
-int package_images(const struct command *c, struct run_options *o, bool dry, struct strvec *models)
-{
-	CLEANUP(strvec_release) struct strvec wanted = STRVEC_INIT, built = STRVEC_INIT;
-	int code;
-
 	if (o->image || o->manifest || (o->engine && !strcmp(o->engine, "host")))
-		return -1;
+		return;
 	for (size_t i = 0; i < models->nr; i++)
 		if (may_want(o->catalog, models->v[i]) && wants(o, models->v[i]))
-			strvec_push(&wanted, models->v[i]);
-	if (!wanted.nr)
-		return -1;
-	if (!container_answers(o)) {
-		log_warn("%s: no container engine answers, so the model runs on the host, without "
-			 "the image of its dockerfile",
-			 wanted.v[0]);
-		return -1;
-	}
-	/* They are chosen already. */
-	strvec_clear(&o->tags);
-	code = dry ? foresee(c, o, &wanted, &built) : build(c, o, &wanted, &built);
-	/* When none could be built there may be models that need none. */
-	if (code == o->build_code && o->unbuilt.nr && models->nr > wanted.nr)
-		code = -1;
-	if (code < 0)
-		join(o, &wanted, &built, models);
-	return code;
+			strvec_push(wanted, models->v[i]);
+	if (!wanted->nr || container_answers(o))
+		return;
+	said_add(
+		said, SAID_WARNING,
+		"%s: no container engine answers, so the model runs on the host, without the image "
+		"of its dockerfile",
+		wanted->v[0]);
+	strvec_clear(wanted);
 }

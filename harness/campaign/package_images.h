@@ -5,14 +5,19 @@
 #ifndef PACKAGE_IMAGES_H
 #define PACKAGE_IMAGES_H
 
-#include "cli.h"
+#include "prepare.h"
 
 /*
- * models: as pick_models chose them, o->catalog included. Nothing with --image, --manifest or on
- * the host; where no container engine answers a warning. dry: nothing is built, and the images are
- * those that would be. o->images gets an entry for each of models, which may become more: "" for
- * those that run as they are. -1 to go on, or an exit code.
+ * Those of models (as models_pick chose them, with o->catalog) whose images are to be built first:
+ * none with --image, --manifest or on the host; where no container engine answers a warning.
  */
-int package_images(const struct command *c, struct run_options *o, bool dry, struct strvec *models);
+void package_images_wanted(const struct run_options *o, const struct strvec *models,
+			   struct strvec *wanted, struct said *said);
+/*
+ * What models becomes: built, which have images of their own now, then those that were not wanted,
+ * as they are ("" in o->images).
+ */
+void package_images_join(struct run_options *o, const struct strvec *wanted, struct strvec *built,
+			 struct strvec *models);
 
 #endif

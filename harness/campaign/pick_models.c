@@ -6,20 +6,7 @@
 #include <string.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/text.h"
-
-void warn_once(const struct strvec *lines)
-{
-	static struct strvec told = STRVEC_INIT;
-
-	for (size_t i = 0; i < lines->nr; i++) {
-		if (strvec_has(&told, lines->v[i]))
-			continue;
-		strvec_push(&told, lines->v[i]);
-		log_warn("%s", lines->v[i]);
-	}
-}
 
 void catalog_free(struct catalog *cat)
 {
@@ -58,24 +45,24 @@ static bool is_models_json(const char *word)
 }
 
 struct picking {
-	const struct command *c;
+	const char *command; /* for messages: "run" */
 	struct catalog *cat;
 	struct strvec *models;
-	struct problems p;
+	struct problems *p;
 };
 
-static int load(struct picking *a)
+static int load(struct picking *a, struct err *err)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 
 	if (a->cat)
-		return -1;
+		return 0;
 	a->cat = xcalloc(1, sizeof(*a->cat));
-	if (catalog_load(a->cat, cwd, &err) == 0)
-		return -1;
+	if (catalog_load(a->cat, cwd, &why) == 0)
+		return 0;
 	free(STEAL(a->cat));
-	return cli_usage(a->c, "%s", err.msg);
+	return err_set(err, EINVAL, "%s", why.msg);
 }
 
 /* "model2" → "dummy2/model2": the scope is what people forget. */
@@ -133,52 +120,49 @@ static bool match_scope(const struct catalog *cat, const char *word, struct strv
 }
 
 /* path: the word may be a file or a folder, too. */
-static int pick_word(struct picking *a, const char *word, bool path)
+static int pick_word(struct picking *a, const char *word, bool path, struct err *err)
 {
 	CLEANUP(xfreep) char *why = NULL;
-	int code;
+	int r;
 
-	if (path && is_models_json(word)) {
-		log_error("'%s' holds models: choose by name or tag, profrig %s -t NAME%s", word,
-			  a->c->name, strchr(word, '/') ? ", where it lies or with MODEL_DIR" : "");
-		return EXIT_USAGE;
-	}
+	if (path && is_models_json(word))
+		return err_set(err, ENOENT,
+			       "'%s' holds models: choose by name or tag, profrig %s -t NAME%s",
+			       word, a->command,
+			       strchr(word, '/') ? ", where it lies or with MODEL_DIR" : "");
 	if (path && pick_is_path(word)) {
 		strvec_push(a->models, word);
-		return -1;
+		return 0;
 	}
-	code = load(a);
-	if (code >= 0)
-		return code;
-	catalog_faults(a->cat, word, &a->p);
-	if (catalog_match(a->cat, word, a->models) > 0 || a->p.lines.nr ||
+	r = load(a, err);
+	if (r < 0)
+		return r;
+	catalog_faults(a->cat, word, a->p);
+	if (catalog_match(a->cat, word, a->models) > 0 || a->p->lines.nr ||
 	    match_scope(a->cat, word, a->models))
-		return -1;
+		return 0;
 	why = pick_unknown(a->cat, word, path);
-	log_error("%s", why);
-	return EXIT_USAGE;
+	return err_set(err, ENOENT, "%s", why);
 }
 
-int pick_models(const struct command *c, const struct run_options *o, const struct strvec *words,
-		struct catalog **ret_catalog, struct strvec *models)
+int models_pick(const char *command, const struct run_options *o, const struct strvec *words,
+		struct catalog **ret_catalog, struct strvec *models, struct problems *problems,
+		struct err *err)
 {
-	struct picking a = { .c = c, .models = models, .p = PROBLEMS_INIT };
+	struct picking a = { .command = command, .models = models, .p = problems };
 	CLEANUP(strvec_release) struct strvec tags = STRVEC_INIT;
-	int code = -1;
+	int r = 0;
 
-	for (size_t i = 0; code < 0 && i < words->nr; i++)
-		code = pick_word(&a, words->v[i], true);
+	for (size_t i = 0; r == 0 && i < words->nr; i++)
+		r = pick_word(&a, words->v[i], true, err);
 	for (size_t i = 0; i < o->tags.nr; i++)
 		strvec_split(&tags, o->tags.v[i], ",");
-	for (size_t i = 0; code < 0 && i < tags.nr; i++)
-		code = pick_word(&a, tags.v[i], false);
-	if (code < 0 && o->tags.nr && !models->nr && !a.p.lines.nr)
-		code = cli_usage(c, "--tags names nothing");
-	if (code < 0 && a.p.lines.nr) {
-		cli_problems(&a.p);
-		code = EXIT_CONFIG;
-	}
-	problems_release(&a.p);
+	for (size_t i = 0; r == 0 && i < tags.nr; i++)
+		r = pick_word(&a, tags.v[i], false, err);
 	*ret_catalog = a.cat;
-	return code;
+	if (r == 0 && problems->lines.nr)
+		return -EBADMSG;
+	if (r == 0 && o->tags.nr && !models->nr)
+		return err_set(err, EINVAL, "--tags names nothing");
+	return r;
 }

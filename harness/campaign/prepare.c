@@ -1,15 +1,15 @@
 /*
  * From the command line to a plan: tools, configuration, engine, run id. Shared by run and plan.
  */
-#include "cli.h"
+#include "prepare.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/strbuf.h"
 
 void run_options_init(struct run_options *o)
@@ -62,21 +62,19 @@ void run_options_release(struct run_options *o)
 }
 
 /*
- * An engine named on the command line that does not exist is a usage error, one from a file a
- * configuration error.
+ * An engine named on the command line that does not exist is a wrong word, one from a file a wrong
+ * configuration.
  */
-static int pick_engine(const struct run_options *o, struct prepared *p)
+static int pick_engine(const struct run_options *o, struct prepared *p, struct said *said,
+		       struct err *err)
 {
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	CLEANUP(xfreep) char *notice = NULL;
 
-	p->engine = run_pick_engine(p->conf.engine, p->conf.image, &notice, &err);
+	p->engine = run_pick_engine(p->conf.engine, p->conf.image, &notice, &why);
 	if (notice)
-		log_notice("%s", notice);
-	if (p->engine)
-		return EXIT_DONE;
-	log_error("%s", err.msg);
-	return o->engine ? EXIT_USAGE : EXIT_CONFIG;
+		said_add(said, SAID_NOTICE, "%s", notice);
+	return p->engine ? 0 : err_set(err, o->engine ? ENOENT : EBADMSG, "%s", why.msg);
 }
 
 /*
@@ -84,7 +82,7 @@ static int pick_engine(const struct run_options *o, struct prepared *p)
  * run on the host for once is what --engine is for: of values that are further away than the
  * choice of the engine the image is passed over and the rest is no warning.
  */
-static void say_host(const struct prepared *p)
+static void say_host(const struct prepared *p, struct said *said)
 {
 	static const char *const keys[] = { "model.image",        "mounts",
 					    "container.network",  "container.ipc",
@@ -93,7 +91,6 @@ static void say_host(const struct prepared *p)
 					    "container.options" };
 	const struct cfg_node *root = p->conf.effective.root, *e = cfg_path(root, "engine");
 	CLEANUP(strbuf_release) struct strbuf near = STRBUF_INIT, far = STRBUF_INIT;
-	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct cfg_node *n = cfg_path(root, keys[i]);
@@ -107,17 +104,18 @@ static void say_host(const struct prepared *p)
 		strbuf_addf(to, "%s%s", to->len ? ", " : "", keys[i]);
 	}
 	if (near.len)
-		strvec_pushf(&lines, "engine 'host' ignores container settings: %s", near.buf);
-	warn_once(&lines);
+		said_add(said, SAID_WARNING_ONCE, "engine 'host' ignores container settings: %s",
+			 near.buf);
 	if (far.len)
-		log_notice("engine 'host' ignores container settings of the model: %s", far.buf);
+		said_add(said, SAID_NOTICE,
+			 "engine 'host' ignores container settings of the model: %s", far.buf);
 }
 
-static void say_notes(const struct prepared *p)
+static void say_notes(const struct prepared *p, struct said *said)
 {
-	warn_once(&p->conf.notes);
+	said_once(said, &p->conf.notes);
 	for (size_t i = 0; i < p->conf.tools.nr; i++)
-		warn_once(&p->conf.tools.v[i].tool->notes);
+		said_once(said, &p->conf.tools.v[i].tool->notes);
 }
 
 struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
@@ -162,22 +160,24 @@ struct runconf_request run_request(const struct run_options *o, const char *mode
 	};
 }
 
-static int load_conf(const struct command *c, const struct run_options *o, const char *model,
-		     char *const *cmd, struct prepared *p, struct problems *problems)
+static int load_conf(const struct run_options *o, const char *model, char *const *cmd,
+		     struct prepared *p, struct problems *problems, struct said *said,
+		     struct err *err)
 {
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct runconf_request rq = run_request(o, model, cmd, cwd);
-	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &err);
+	int r = runconf_load(&p->conf, &rq, &p->tools, problems, &why);
 
-	say_notes(p);
+	say_notes(p, said);
 	if (problems->lines.nr)
-		return EXIT_CONFIG;
-	return r < 0 ? cli_usage(c, "%s", err.msg) : EXIT_DONE;
+		return -EBADMSG;
+	return r < 0 ? err_set(err, EINVAL, "%s", why.msg) : 0;
 }
 
 static int make_plan(struct prepared *p, struct problems *problems, struct err *err)
 {
+	CLEANUP(strvec_release) struct strvec real = STRVEC_INIT;
 	char host[256] = "";
 	gethostname(host, sizeof(host) - 1);
 	struct plan_request rq = {
@@ -188,8 +188,11 @@ static int make_plan(struct prepared *p, struct problems *problems, struct err *
 		.run_dir = p->run_dir,
 		.lib_dir = p->lib_dir,
 		.devices = &p->devices,
+		.real = &real,
 	};
 
+	pins_real(p, &real);
+	engine_limits_read(&rq.limits);
 	return plan_make(&rq, &p->plan, problems, err);
 }
 
@@ -201,65 +204,55 @@ static void name_run(struct prepared *p)
 	p->run_dir = fs_join(p->runs_dir, p->run_id);
 }
 
-int prepare_again(struct prepared *p)
+int prepare_again(struct prepared *p, struct err *err)
 {
 	struct problems problems = PROBLEMS_INIT;
-	struct err err = ERR_INIT;
+	int r = pins_hold(p, err);
 
+	if (r < 0)
+		return r;
 	plan_release(&p->plan);
 	name_run(p);
-	int r = make_plan(p, &problems, &err);
+	r = make_plan(p, &problems, err);
 	problems_release(&problems);
-	if (r < 0)
-		log_error("%s", err.msg);
-	return r < 0 ? EXIT_CONFIG : EXIT_DONE;
+	return r;
 }
 
-/* Of a package that is here. It may be there for other reasons: broken, it stops nobody. */
-static void add_package_tools(struct tool_set *ts)
+/* Of a package that is here. It may be there for other reasons: broken, it stops no run. */
+static void add_package_tools(struct tool_set *ts, struct said *said)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
 	CLEANUP(xfreep) char *path = fs_join(dir, "scripts/common/tools.json");
-	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	struct err err = ERR_INIT;
 
-	if (!fs_is_file(path) || mad_tools_add(ts, path, dir, false, &err) == 0)
-		return;
-	strvec_pushf(&words, "its tools are left out: %s", err.msg);
-	warn_once(&words);
+	if (fs_is_file(path) && mad_tools_add(ts, path, dir, false, &err) < 0)
+		said_add(said, SAID_WARNING_ONCE, "its tools are left out: %s", err.msg);
 }
 
 /* --tools-config. */
-static int add_named_tools(const struct command *c, const struct run_options *o,
-			   struct tool_set *ts)
+static int add_named_tools(const struct run_options *o, struct tool_set *ts, struct err *err)
 {
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	CLEANUP(xfreep) char *dir = mad_package_dir(cwd);
-	struct err err = ERR_INIT;
-	int r = o->tools_config ? mad_tools_add(ts, o->tools_config, dir, true, &err) : 0;
+	struct err why = ERR_INIT;
+	int r = o->tools_config ? mad_tools_add(ts, o->tools_config, dir, true, &why) : 0;
 
 	if (r == -ENOENT)
-		return cli_usage(c, "--tools-config: %s", err.msg);
-	if (r == 0)
-		return EXIT_DONE;
-	log_error("%s", err.msg);
-	return EXIT_CONFIG;
+		return err_set(err, EINVAL, "--tools-config: %s", why.msg);
+	return r == 0 ? 0 : err_set(err, EBADMSG, "%s", why.msg);
 }
 
-int load_tools(const struct command *c, const struct strvec *dirs, struct tool_set *ret)
+int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *said, struct err *err)
 {
-	struct err err = ERR_INIT;
-	int r = tool_set_open(ret, dirs, &err);
+	struct err why = ERR_INIT;
+	int r = tool_set_open(ret, dirs, &why);
 
-	if (r == -ENOENT) /* a --tools-dir that is not there */
-		return cli_usage(c, "%s", err.msg);
-	if (r < 0) {
-		log_error("%s", err.msg);
-		return EXIT_CONFIG;
-	}
-	add_package_tools(ret);
-	return EXIT_DONE;
+	/* -ENOENT: a --tools-dir that is not there */
+	if (r < 0)
+		return err_set(err, r == -ENOENT ? EINVAL : EBADMSG, "%s", why.msg);
+	add_package_tools(ret, said);
+	return 0;
 }
 
 /*
@@ -267,61 +260,63 @@ int load_tools(const struct command *c, const struct strvec *dirs, struct tool_s
  * missing scripts) is told with the rest and not one run later; without asking which engines
  * answer.
  */
-static int plan_first(const struct run_options *o, struct prepared *p, struct problems *problems)
+static int plan_first(const struct run_options *o, struct prepared *p, struct problems *problems,
+		      struct said *said, struct err *err)
 {
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 	size_t before = problems->lines.nr;
-	int code = EXIT_DONE;
+	int r = 0;
 
 	if (before) {
 		p->engine = engine_find(p->conf.engine);
 		p->engine = p->engine ? p->engine : engine_find("host");
 	} else {
-		code = pick_engine(o, p);
+		r = pick_engine(o, p, said, err);
 	}
-	if (code != EXIT_DONE)
-		return code;
+	if (r < 0)
+		return r;
 	if (!before && !p->engine->container && !p->bare && !p->alone)
-		say_host(p);
+		say_host(p, said);
 	devices_find(&p->devices, devices_root());
 	p->lib_dir = run_lib_dir();
 	p->runs_dir = fs_abs(o->runs_dir);
 	name_run(p);
-	int r = make_plan(p, problems, &err);
+	r = make_plan(p, problems, &why);
 	if (r == 0)
 		pins_take(p);
 	if (r < 0 && !problems->lines.nr)
-		log_error("%s", err.msg);
-	return r < 0 || before ? EXIT_CONFIG : EXIT_DONE;
+		return err_set(err, EBADMSG, "%s", why.msg);
+	return r < 0 || before ? -EBADMSG : 0;
 }
 
-int prepare(const struct command *c, const struct run_options *o, const char *model,
-	    char *const *cmd, struct prepared *p, struct problems *problems)
+int prepare(const struct run_options *o, const char *model, char *const *cmd, struct prepared *p,
+	    struct problems *problems, struct said *said, struct err *err)
 {
 	struct problems found = PROBLEMS_INIT;
+	int r;
 
 	memset(p, 0, sizeof(*p));
 	strvec_init(&p->pins);
 	p->bare = o->bare;
 	p->build_s = o->build_s;
 	p->alone = o->only_tool != NULL;
-	int code = load_tools(c, &o->tools_dirs, &p->tools);
-	if (code == EXIT_DONE)
-		code = add_named_tools(c, o, &p->tools);
-	if (code == EXIT_DONE)
-		code = load_conf(c, o, model, cmd, p, &found);
+	r = tools_load(&o->tools_dirs, &p->tools, said, err);
+	if (r == 0)
+		r = add_named_tools(o, &p->tools, err);
+	if (r == 0)
+		r = load_conf(o, model, cmd, p, &found, said, err);
 	if (o->dockerfile && *o->dockerfile) {
 		free(p->conf.dockerfile);
 		p->conf.dockerfile = xstrdup(o->dockerfile);
 		p->conf.base_image = o->base && *o->base ? xstrdup(o->base) : NULL;
 	}
-	if (code == EXIT_DONE || (code == EXIT_CONFIG && p->conf.engine))
-		code = exit_worse(code, plan_first(o, p, &found));
+	if (r == 0 || (r == -EBADMSG && p->conf.engine))
+		r = plan_first(o, p, &found, said, err);
 	/* What two models share is told once. */
 	for (size_t i = 0; i < found.lines.nr; i++)
 		cfg_problem(problems, NULL, "%s", found.lines.v[i]);
 	problems_release(&found);
-	return code;
+	return r;
 }
 
 void prepared_release(struct prepared *p)

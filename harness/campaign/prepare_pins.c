@@ -3,15 +3,15 @@
  * folder, or in one that is mounted for it, could put a link in the place of a script or of a mount
  * for the next run to copy or to mount: a run is refused whose paths lead elsewhere by then.
  */
-#include "cli.h"
+#include "prepare.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/log.h"
 #include "profrig/base/xalloc.h"
 
 static void pin_add(struct prepared *p, const char *path)
@@ -26,6 +26,23 @@ static void pin_add(struct prepared *p, const char *path)
 			return;
 	real = xrealpath(path);
 	strvec_pushl(&p->pins, path, real ? real : "", NULL);
+}
+
+static void add_real(struct strvec *real, const char *path)
+{
+	CLEANUP(xfreep) char *to = path ? xrealpath(path) : NULL;
+
+	if (to && strcmp(to, path) != 0)
+		strvec_pushl(real, path, to, NULL);
+}
+
+void pins_real(const struct prepared *p, struct strvec *real)
+{
+	add_real(real, p->runs_dir);
+	add_real(real, p->conf.dir);
+	add_real(real, p->conf.source.scripts);
+	for (size_t i = 0; i < p->conf.mounts.nr; i++)
+		add_real(real, p->conf.mounts.v[i].host);
 }
 
 void pins_take(struct prepared *p)
@@ -65,7 +82,7 @@ static bool holds(const struct prepared *p, size_t i, const char *now)
 	return !strcmp(now ? now : "", p->pins.v[i + 1]) || is_new(p, i);
 }
 
-bool pins_hold(const struct prepared *p)
+int pins_hold(const struct prepared *p, struct err *err)
 {
 	for (size_t i = 0; i + 1 < p->pins.nr; i += 2) {
 		CLEANUP(xfreep) char *now = xrealpath(p->pins.v[i]);
@@ -73,16 +90,16 @@ bool pins_hold(const struct prepared *p)
 		if (holds(p, i, now))
 			continue;
 		if (now)
-			log_error("'%s' leads to '%s' now, and did not when profrig began: no "
-				  "further run of '%s' is started",
-				  p->pins.v[i], now, p->conf.model_name);
-		else
-			log_error("'%s' is gone since profrig began: no further run of '%s' is "
-				  "started",
-				  p->pins.v[i], p->conf.model_name);
-		return false;
+			return err_set(err, ELOOP,
+				       "'%s' leads to '%s' now, and did not when profrig began: no "
+				       "further run of '%s' is started",
+				       p->pins.v[i], now, p->conf.model_name);
+		return err_set(err, ELOOP,
+			       "'%s' is gone since profrig began: no further run of '%s' is "
+			       "started",
+			       p->pins.v[i], p->conf.model_name);
 	}
-	return true;
+	return 0;
 }
 
 bool pin_holds(const struct prepared *p, const char *path)

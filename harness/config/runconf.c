@@ -338,7 +338,7 @@ static void apply_command_line(struct loader *l)
 }
 
 /*
- * As a problem of the schema an engine nobody knows would be exit 3 also when the command line
+ * As a problem of the schema an unknown engine would be exit 3 also when the command line
  * named it.
  */
 static void check_cli_engine(struct loader *l)

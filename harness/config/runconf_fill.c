@@ -192,7 +192,7 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 	}
 }
 
-/* Whoever has so short a secret thinks it hidden. A user's name is among them and mostly short. */
+/* The owner of so short a secret thinks it hidden. A user's name is among them and mostly short. */
 static void note_short(struct loader *l, const struct cfg_node *n, const char *value)
 {
 	CLEANUP(xfreep) char *where = cfg_where(n);
@@ -317,7 +317,7 @@ static void show_default(struct loader *l, struct cfg_node *entry, const char *m
 		cfg_put(&l->tree, m, key, CFG_STR, text, where, LAYER_TOOL);
 }
 
-/* "{opt.source}": a sampler nobody knows is a wrong name like that of a tool. */
+/* "{opt.source}": an unknown sampler is a wrong name like that of a tool. */
 static bool names_sampler(const struct tool *t, const struct tool_option *o)
 {
 	CLEANUP(xfreep) char *kind = xasprintf("{opt.%s}", o->name);
@@ -493,6 +493,7 @@ static void fill_scripts(struct loader *l, const struct cfg_node *root, bool pre
 		if (!path)
 			continue;
 		s.path = conf_resolve(l, path);
+		s.missing = !fs_is_file(s.path);
 		s.where = conf_origin(path);
 		s.bash = cfg_text(list->child[i], "shell") &&
 			 !strcmp(cfg_text(list->child[i], "shell"), "bash");

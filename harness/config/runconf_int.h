@@ -59,7 +59,7 @@ char *conf_origin(const struct cfg_node *n);
 char *conf_resolve(const struct loader *l, const struct cfg_node *n);
 
 /*
- * runconf_package.c: models.json and contexts. The catalog, read when nobody has yet; NULL after
+ * runconf_package.c: models.json and contexts. The catalog, read at the first call; NULL after
  * saying why.
  */
 const struct catalog *loader_catalog(struct loader *l);

@@ -276,7 +276,7 @@ static void fill_url(struct loader *l, const struct cfg_node *model, struct cfg_
 		cfg_problem(l->p, url,
 			    "model.url: holds a password; name it under secrets, and that secret "
 			    "under model.cred");
-		/* Nobody prints it. */
+		/* It is not printed. */
 		url->s = "***";
 		return;
 	}

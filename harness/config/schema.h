@@ -34,7 +34,7 @@ bool schema_model_name(const char *name); /* at most 100 bytes, no control chara
  * value, which may be a secret.
  */
 int schema_shown_len(const char *key);
-/* Variables profrig gives to every step (PROFRIG_OUT, …): nobody else may set them. */
+/* Variables profrig gives to every step (PROFRIG_OUT, …): no other source may set them. */
 bool schema_env_reserved(const char *name);
 /* Letters, digits and "._-", not beginning with '.' or '-': safe as a folder's name. */
 bool schema_file_name(const char *name);

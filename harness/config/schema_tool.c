@@ -47,6 +47,7 @@ const struct schema_key tool_table[] = {
 	{ .path = "conflicts",
 	  .type = "list of strings",
 	  .about = "tools, or words they provide, that cannot run beside it" },
+	{ .path = "conflicts_because", .type = "string", .about = "why, for people" },
 	{ .path = "pre_scripts", .type = "list of maps", .shorthand = "path" },
 	{ .path = "pre_scripts[].path", .type = "path", .required = true },
 	{ .path = "pre_scripts[].args", .type = "list of strings" },

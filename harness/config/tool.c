@@ -103,6 +103,7 @@ void tool_free(struct tool *t)
 	strvec_release(&t->preload);
 	strvec_release(&t->provides);
 	strvec_release(&t->conflicts);
+	free(t->conflicts_because);
 	for (size_t i = 0; i < t->env.nr; i++) {
 		free(t->env.v[i].name);
 		free(t->env.v[i].value);

@@ -316,6 +316,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	cfg_words(root, "preload", &t->preload);
 	cfg_words(root, "provides", &t->provides);
 	cfg_words(root, "conflicts", &t->conflicts);
+	t->conflicts_because = xstrdup_null(cfg_text(root, "conflicts_because"));
 	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
 		read_option(t, options->child[i]);
 	check_files(t, dirs);

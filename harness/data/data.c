@@ -23,7 +23,7 @@ void data_result_release(struct data_result *r)
 	free(r->error);
 	free(r->note);
 	free(r->left_out);
-	/* Until now nobody else changed what this run reads. */
+	/* Until now no other process changed what this run reads. */
 	xclosep(&r->lock_fd);
 	*r = (struct data_result){ .lock_fd = -1 };
 }

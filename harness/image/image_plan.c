@@ -180,7 +180,7 @@ static void secret_args(struct image_plan *ip, const struct dockerfile *d,
 					     d->args.v[i].name);
 }
 
-/* "${BASE_DOCKER}" and "$BASE_DOCKER" stand for the argument. Owned, NULL: nobody knows. */
+/* "${BASE_DOCKER}" and "$BASE_DOCKER" stand for the argument. Owned, NULL: unknown. */
 static char *base_of(const struct dockerfile *d, const struct build_conf *b)
 {
 	const char *base = dockerfile_arg(d, b, IMAGE_BASE_ARG), *from = d->from;

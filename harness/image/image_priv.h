@@ -1,6 +1,6 @@
 /*
- * image_priv: the parts of image among themselves: a Dockerfile's text; folders that nobody else
- * may look into, for secrets and logins while they are used.
+ * image_priv: the parts of image among themselves: a Dockerfile's text; folders that no other
+ * process may look into, for secrets and logins while they are used.
  */
 #ifndef IMAGE_PRIV_H
 #define IMAGE_PRIV_H

@@ -11,7 +11,7 @@
  *
  * Ours beyond that: schema, created_utc, engine, build_id, folder, failed_images, and of an image
  * status, image_id, repo_digest, docker_context, and of a model the word that found it. An image
- * that could not be built is in failed_images alone: whoever walks built_images may run them all.
+ * that could not be built is in failed_images alone: all of built_images may be run.
  */
 #include <errno.h>
 #include <math.h>

@@ -127,24 +127,24 @@ static void add_entry(struct batch *b, const struct mad_batch_entry *e)
 		add_model(b, e, paths.v[i]);
 }
 
-int batch_models(const struct command *c, const struct run_options *o,
-		 const struct build_request *rq, struct catalog **ret_catalog,
-		 struct build_items *ret, struct problems *p)
+int batch_models(const struct run_options *o, const struct build_request *rq,
+		 struct catalog **ret_catalog, struct build_items *ret, struct problems *p,
+		 struct said *said, struct err *err)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	CLEANUP(mad_batch_release) struct mad_batch file;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	struct batch b = { .rq = rq, .items = ret, .p = p };
-	struct err err = ERR_INIT;
+	struct err why = ERR_INIT;
 
-	if (mad_batch_load(&file, rq->batch, o->lenient, p, &notes, &err) == -ENOENT)
-		return cli_usage(c, "--batch-manifest: %s", err.msg);
-	warn_once(&notes);
+	if (mad_batch_load(&file, rq->batch, o->lenient, p, &notes, &why) == -ENOENT)
+		return err_set(err, EINVAL, "--batch-manifest: %s", why.msg);
+	said_once(said, &notes);
 	b.cat = *ret_catalog = xcalloc(1, sizeof(*b.cat));
 	catalog_load(b.cat, cwd, NULL);
 	for (size_t i = 0; i < file.entries.nr; i++)
 		add_entry(&b, &file.entries.v[i]);
-	return EXIT_DONE;
+	return 0;
 }
 
 /* Whether the registry's password is the variable's, which says nothing of whose it is. */

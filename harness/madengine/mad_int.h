@@ -92,7 +92,7 @@ char *mad_runner(const char *launcher, const char *n_gpus);
 
 /*
  * data: for a comma list of names, from the context's `data` and from data.json. Only what they
- * need of credential.json becomes secrets. Keys nobody knows go to unknown.
+ * need of credential.json becomes secrets. Unknown keys go to unknown.
  */
 void mad_data_config(const char *dir, const struct cfg_node *names, const struct cfg *context,
 		     struct cfg *ret, struct problems *p, struct problems *unknown);

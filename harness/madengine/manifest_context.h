@@ -6,7 +6,7 @@
 #ifndef MANIFEST_CONTEXT_H
 #define MANIFEST_CONTEXT_H
 
-#include "cli.h"
+#include "run_options.h"
 
 #include "profrig/image/image.h"
 

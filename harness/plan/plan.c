@@ -96,11 +96,24 @@ static bool word_hits(const struct tool *t, const char *word)
 	return !strcmp(t->name, word) || strvec_has(&t->provides, word);
 }
 
-static const char *conflict(const struct tool *a, const struct tool *b)
+/* Why a cannot run beside b, as its file says it: in words, or by the word that they share. */
+static const char *conflict(const struct tool *a, const struct tool *b, bool in_words)
 {
 	for (size_t i = 0; i < a->conflicts.nr; i++)
 		if (word_hits(b, a->conflicts.v[i]))
-			return a->conflicts.v[i];
+			return in_words ? a->conflicts_because : a->conflicts.v[i];
+	return NULL;
+}
+
+static const char *conflict_of_two(const struct tool *a, const struct tool *b)
+{
+	for (int in_words = 1; in_words >= 0; in_words--) {
+		const char *why = conflict(a, b, in_words);
+
+		why = why ? why : conflict(b, a, in_words);
+		if (why)
+			return why;
+	}
 	return NULL;
 }
 
@@ -110,15 +123,13 @@ static void check_conflicts(struct maker *m)
 		for (size_t k = 0; k < i; k++) {
 			const struct runconf_tool *late = &m->conf->tools.v[i];
 			const struct tool *a = m->conf->tools.v[k].tool, *b = late->tool;
-			const char *word = conflict(a, b);
+			const char *why = conflict_of_two(a, b);
 
-			if (!word)
-				word = conflict(b, a);
-			if (word)
+			if (why)
 				plan_problem(m, late->where,
 					     "tools '%s' and '%s' cannot run together (%s): leave "
 					     "one out",
-					     a->name, b->name, plan_interface(word));
+					     a->name, b->name, why);
 		}
 	}
 }
@@ -166,23 +177,37 @@ static void add_step(struct maker *m, struct plan_step *s)
 	VEC_PUSH(&m->pl->steps, *s);
 }
 
+struct script {
+	const char *path, *where;
+	const struct strvec *args;
+	bool bash, missing;
+};
+
 static void add_script(struct maker *m, enum step_kind kind, const struct runconf_tool *t,
-		       const char *path, const struct strvec *args, bool bash, const char *where)
+		       struct script sc)
 {
 	struct plan_step s = { .kind = kind, .argv = STRVEC_INIT, .timeout_s = SCRIPT_TIMEOUT_S };
 	char *copy = xasprintf("%s/scripts/%02zu-%s", m->rq->run_dir, m->pl->steps.nr + 1,
-			       fs_base(path));
+			       fs_base(sc.path));
 
-	if (!fs_is_file(path))
-		plan_problem(m, where, "script '%.200s' is not there", path);
-	s.name = step_name(m->pl, kind, t ? t->tool->name : NULL, path);
+	if (sc.missing)
+		plan_problem(m, sc.where, "script '%.200s' is not there", sc.path);
+	s.name = step_name(m->pl, kind, t ? t->tool->name : NULL, sc.path);
 	s.tool = t ? xstrdup(t->tool->name) : NULL;
-	strvec_pushl(&s.argv, bash ? SCRIPT_BASH : SCRIPT_SHELL, copy, NULL);
-	for (size_t i = 0; i < args->nr; i++)
-		strvec_push_take(&s.argv, t ? plan_expand(m, t, args->v[i]) : xstrdup(args->v[i]));
+	strvec_pushl(&s.argv, sc.bash ? SCRIPT_BASH : SCRIPT_SHELL, copy, NULL);
+	for (size_t i = 0; i < sc.args->nr; i++)
+		strvec_push_take(&s.argv,
+				 t ? plan_expand(m, t, sc.args->v[i]) : xstrdup(sc.args->v[i]));
 	plan_env_script(m, t, &s);
-	VEC_PUSH(&m->pl->copies, ((struct plan_copy){ xstrdup(path), copy }));
+	VEC_PUSH(&m->pl->copies, ((struct plan_copy){ xstrdup(sc.path), copy }));
 	add_step(m, &s);
+}
+
+static void add_tool_script(struct maker *m, enum step_kind kind, const struct runconf_tool *t,
+			    const struct tool_script *ts)
+{
+	add_script(m, kind, t,
+		   (struct script){ ts->path, t->tool->file, &ts->args, ts->bash, ts->missing });
 }
 
 static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct runconf_tool *t)
@@ -190,11 +215,15 @@ static void add_tool_scripts(struct maker *m, enum step_kind kind, const struct 
 	const struct tool *tool = t->tool;
 
 	for (size_t i = 0; kind == STEP_PRE && i < tool->pre.nr; i++)
-		add_script(m, kind, t, tool->pre.v[i].path, &tool->pre.v[i].args,
-			   tool->pre.v[i].bash, tool->file);
+		add_tool_script(m, kind, t, &tool->pre.v[i]);
 	for (size_t i = 0; kind == STEP_POST && i < tool->post.nr; i++)
-		add_script(m, kind, t, tool->post.v[i].path, &tool->post.v[i].args,
-			   tool->post.v[i].bash, tool->file);
+		add_tool_script(m, kind, t, &tool->post.v[i]);
+}
+
+static void add_own_script(struct maker *m, enum step_kind kind, const struct runconf_script *rs)
+{
+	add_script(m, kind, NULL,
+		   (struct script){ rs->path, rs->where, &rs->args, rs->bash, rs->missing });
 }
 
 /* Several tools of a tools.json share one wrapper, each with variables of its own: it stands where
@@ -249,12 +278,10 @@ static void add_steps(struct maker *m)
 	for (size_t i = c->tools.nr; i-- > 0;)
 		add_tool_scripts(m, STEP_PRE, &c->tools.v[i]);
 	for (size_t i = 0; i < c->pre.nr; i++)
-		add_script(m, STEP_PRE, NULL, c->pre.v[i].path, &c->pre.v[i].args, c->pre.v[i].bash,
-			   c->pre.v[i].where);
+		add_own_script(m, STEP_PRE, &c->pre.v[i]);
 	add_workload(m);
 	for (size_t i = 0; i < c->post.nr; i++)
-		add_script(m, STEP_POST, NULL, c->post.v[i].path, &c->post.v[i].args,
-			   c->post.v[i].bash, c->post.v[i].where);
+		add_own_script(m, STEP_POST, &c->post.v[i]);
 	for (size_t i = 0; i < c->tools.nr; i++)
 		add_tool_scripts(m, STEP_POST, &c->tools.v[i]);
 }

@@ -77,7 +77,7 @@ static void add_script(struct maker *m, const struct runconf_tool *t, struct pla
 	const char *path = t->tool->control.script.path;
 	char *copy = xasprintf("%s/scripts/control-%s.sh", m->rq->run_dir, t->tool->name);
 
-	if (!fs_is_file(path))
+	if (t->tool->control.script.missing)
 		plan_problem(m, t->tool->file, "script '%.200s' is not there", path);
 	pc->start = beside(m, t);
 	pc->stop = beside(m, t);

@@ -14,7 +14,6 @@
  */
 #include "plan_int.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,12 +84,15 @@ static void inside_add_all(struct maker *m)
 		inside_add(m, PLAN_WRAP_LOG, true, true);
 }
 
-/* As the kernel sees it: a mount may name the same folder by way of links. Owned. */
-static char *real_name(const char *path)
+/* A mount may name the same folder by way of links. */
+static const char *real_name(const struct maker *m, const char *path)
 {
-	char *real = xrealpath(path);
+	const struct strvec *real = m->rq->real;
 
-	return real ? real : xstrdup(path);
+	for (size_t i = 0; real && i + 1 < real->nr; i += 2)
+		if (!strcmp(real->v[i], path))
+			return real->v[i + 1];
+	return path;
 }
 
 static void mount_add(struct engine_spec *s, char *host, char *container, bool read_only)
@@ -103,9 +105,7 @@ static void hide_behind(struct maker *m, const struct engine_mount *mount)
 {
 	struct engine_spec *s = &m->pl->spec;
 	CLEANUP(xfreep) char *runs = fs_dir(m->rq->run_dir);
-	CLEANUP(xfreep) char *real_runs = real_name(runs);
-	CLEANUP(xfreep) char *real_mount = real_name(mount->host);
-	const char *below = fs_below(real_mount, real_runs);
+	const char *below = fs_below(real_name(m, mount->host), real_name(m, runs));
 	CLEANUP(xfreep) char *there = NULL;
 
 	if (!below)

@@ -51,8 +51,6 @@ const char *plan_option_value(const struct maker *m, const struct runconf_tool *
 char *plan_files_dir(const struct maker *m, const char *tool);
 void plan_files(struct maker *m, const struct runconf_tool *t);
 bool plan_output_asked(const struct runconf_tool *t, const struct tool_output *o);
-/* A word that tools provide, as people would say it. */
-const char *plan_interface(const char *word);
 /* Do the tools of this plan stand in front of programs of the workload, not of all of it? */
 bool plan_wrap_at(const struct maker *m);
 /* What then stands in front of the workload. */

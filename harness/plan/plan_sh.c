@@ -2,7 +2,7 @@
  * The plan as a POSIX shell script. On host it can be run by hand: same folders, scripts,
  * environment, order, and post scripts after a failure too. In a container its steps are what runs
  * inside. Samplers and the judging of outputs are profrig's own and stand there as comments; so do
- * timeouts. Secrets are taken from the environment of whoever runs it.
+ * timeouts. Secrets are taken from the environment of the script's caller.
  */
 #include "plan_flat.h"
 
@@ -40,7 +40,7 @@ static void comment(const char *label, const char *text, FILE *f)
 	fputc('\n', f);
 }
 
-/* The variable of whoever runs the script that a secret is taken from. */
+/* The variable of the script's caller that a secret is taken from. */
 static const char *holder(const struct plan_env *e)
 {
 	return e->from ? e->from : e->name;

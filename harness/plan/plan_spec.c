@@ -1,11 +1,7 @@
 /* What the engine is told. */
 #include "plan_int.h"
 
-#include <linux/capability.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "profrig/base/strbuf.h"
 
@@ -76,32 +72,6 @@ static void add_gpus(struct maker *m, struct engine_spec *s)
 	add_gpu_nodes(m, s);
 }
 
-/* What podman lowers its own number of processes to, and so may not exceed itself. */
-#define PODMAN_PROCESSES 32768
-
-static bool may_raise_limits(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
-
-	/* Others than root do not manage root's containers: podman asks for less then. */
-	return geteuid() != 0 || syscall(SYS_capget, &head, data) < 0 ||
-	       (data[0].effective & (1U << CAP_SYS_RESOURCE));
-}
-
-static void add_limits(struct engine_spec *s)
-{
-	struct rlimit files, processes;
-
-	if (may_raise_limits() || getrlimit(RLIMIT_NOFILE, &files) < 0 ||
-	    getrlimit(RLIMIT_NPROC, &processes) < 0)
-		return;
-	if (files.rlim_max != RLIM_INFINITY)
-		s->max_files = files.rlim_max;
-	s->max_processes =
-		processes.rlim_max < PODMAN_PROCESSES ? processes.rlim_max : PODMAN_PROCESSES;
-}
-
 void plan_engine_spec(struct maker *m)
 {
 	const struct runconf *c = m->conf;
@@ -128,7 +98,8 @@ void plan_engine_spec(struct maker *m)
 	s->image = xstrdup_null(c->image);
 	add_mounts(m, s);
 	add_gpus(m, s);
-	add_limits(s);
+	s->max_files = m->rq->limits.files;
+	s->max_processes = m->rq->limits.processes;
 	s->keep = c->keep;
 	s->user = xstrdup_null(c->container.user);
 	s->network = xstrdup_null(c->container.network);

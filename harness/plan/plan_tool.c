@@ -7,23 +7,6 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
-const char *plan_interface(const char *word)
-{
-	static const struct {
-		const char *word, *says;
-	} known[] = {
-		{ "gpu-tracer", "both trace the GPU, which has room for one: gpu-tracer" },
-		{ "roctracer", "both trace the GPU, which has room for one: gpu-tracer" },
-		{ "ptrace", "both stop the workload's processes by ptrace: ptrace" },
-		{ "nccl-log", "both set where NCCL and RCCL write their log: nccl-log" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (!strcmp(known[i].word, word))
-			return known[i].says;
-	return word;
-}
-
 /* --- files --- */
 
 char *plan_files_dir(const struct maker *m, const char *tool)

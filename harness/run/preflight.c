@@ -454,7 +454,7 @@ static int check_needs(struct preflight *pf, struct err *err)
 	r = probe_argv(pf, name, &argv, err);
 	if (r < 0)
 		return r;
-	/* As a run's: whoever kills us here leaves a container too. */
+	/* As a run's: a kill here leaves a container too. */
 	if (pl->engine->container)
 		registry_enter(pl, &reg, NULL);
 	if (pf->o->prober && !pl->engine->container)

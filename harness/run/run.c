@@ -1,4 +1,7 @@
+#include "run_collect.h"
+#include "run_control.h"
 #include "run_priv.h"
+#include "run_sweep.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,103 +19,6 @@
 #define HELLO_TIMEOUT_MS 120000
 #define DEFAULT_GRACE_S 10.0
 #define REMOVE_TIMEOUT_MS 20000
-#define EXIT_WORKLOAD_FAILED 1
-#define EXIT_OUTPUT_PARTIAL 6
-#define EXIT_OUTPUT_BAD 7
-
-const struct run_warning_info run_warning_table[] = {
-	{ W_SAMPLER,
-	  "a sampler could not be opened or stopped early: see run.json samplers[].error" },
-	{ W_OUTPUT_REQUIRED, "an output that a tool must leave is missing, empty or damaged" },
-	{ W_OUTPUT_OPTIONAL, "an output that a tool may leave is missing, empty or damaged" },
-	{ W_OUTPUT_UNREAD,
-	  "an output was kept, but this profrig has no reader for it: it was not checked" },
-	{ W_COLLECT, "an output could not be moved into the run directory, or was not looked at" },
-	{ W_STRAYS, "the workload left processes running: they were ended" },
-	{ W_DISK_FULL, "the disk of the run directory is full: recorded output may be cut" },
-	{ W_NO_RESERVE, "no disk space could be set aside for run.json" },
-	{ W_LATEST_LINK, "the link `latest` could not be set" },
-	{ W_NOT_REGISTERED, "the run is not registered: if profrig is killed, the next one cannot "
-			    "clean up after it" },
-	{ W_CONTAINER_LEFT, "the container could not be removed" },
-	{ W_FOREIGN_EVENTS,
-	  "something else wrote into the connection of profrig-init: it was passed over" },
-	{ W_OWNER, "files of the run belong to the container's user, not to who started it" },
-	{ W_SOURCE_LEFT, "the folder of the run's own could not be removed" },
-	{ W_CLOCK_STEP,
-	  "the machine's clock was set during the run: all times of day are those of the clock it "
-	  "had when the run began; durations and samples do not depend on it" },
-	{ W_IDLE_UNSAMPLED,
-	  "idle power was asked for, but no sampler of the run reads power or energy; the run did "
-	  "not wait for it" },
-	{ W_PULL_FAILED, "the image could not be pulled; the one of that name that was here ran" },
-	{ W_DATA_MISSING, "data that is optional is not there" },
-	{ W_DATA_SOURCE, "data came from another place than the first one, or is not known to be "
-			 "the newest" },
-	{ W_DATA_LEFT_OUT,
-	  "the copy of a data set lacks what is no file and no folder, or a link that leads "
-	  "nowhere or back" },
-	{ W_DATA_UNCOUNTED,
-	  "a data set has more files than are counted: of their number and size the least is "
-	  "known" },
-	{ W_WRAP_AT,
-	  "none of the programs that tools were to stand in front of was seen to start" },
-	{ W_NO_CONTROL,
-	  "the run could not listen on its control socket: ctl does not reach it, and marks are "
-	  "lost" },
-	{ W_MARKS_DROPPED, "more marks or recording windows than are kept: the rest is counted" },
-	{ W_OVERHEAD, "tools made the workload slower than their budget allows" },
-	{ W_DEVICE_SHARED,
-	  "other processes held a device when sampling began: its readings include their share" },
-	{ W_POWER_CAP, "a device may draw less power than its default" },
-	{ W_SAMPLER_LATE,
-	  "a sampler left out ticks, or did not get the real-time priority it asked for: see "
-	  "run.json samplers[]" },
-	{ W_RESULT, "a result of the workload was read with doubt, or could not be read" },
-	{ W_RESULT_MISSING, "a result that was asked for is not there" },
-	{ W_LOG_ERROR, "a line of the workload's output looks like an error" },
-	{ W_PERF_CSV, "the run's results could not be added to the table of all runs (perf_csv)" },
-	{ W_OOM, "the kernel killed processes of the run for lack of memory" },
-	{ NULL, NULL },
-};
-
-/* --- what happened --- */
-
-void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (rn->failed_phase)
-		return;
-	rn->failed_phase = rn->phase;
-	rn->outcome = status;
-	va_start(ap, fmt);
-	vsnprintf(rn->reason, sizeof(rn->reason), fmt, ap);
-	va_end(ap);
-	redact_str(rn->reason);
-}
-
-bool run_take_interrupt(struct run *rn)
-{
-	int sig = rn->o->interrupt ? *rn->o->interrupt : 0;
-
-	if (!sig)
-		return false;
-	*rn->o->interrupt = 0;
-	rn->interrupts++;
-	if (!rn->interrupt) {
-		rn->interrupt = sig;
-		rn->interrupted_phase = rn->phase;
-	}
-	return true;
-}
-
-void run_phase(struct run *rn, const char *phase)
-{
-	rn->phase = phase;
-	if (rn->o->events.phase)
-		rn->o->events.phase(rn->o->events.ctx, phase);
-}
 
 static void anchor(struct run *rn, const char *at)
 {
@@ -126,7 +32,7 @@ static void save(struct run *rn)
 
 	/* The old one stays readable; the last write has the reserve. */
 	if (r == -ENOSPC || r == -EDQUOT)
-		run_failed(rn, RUN_FAILED, "the disk of the run directory is full");
+		outcome_fail(&rn->outcome, RUN_FAILED, "the disk of the run directory is full");
 }
 
 /* --- the engine --- */
@@ -170,20 +76,20 @@ static void engine_start(struct run *rn)
 	control_attach(rn);
 	if (r < 0) {
 		rn->unstarted = r == -EINVAL ? 0 : -ENOLINK;
-		run_failed(rn, RUN_FAILED, "%s%s", err.msg,
-			   r == -EMFILE ? ": raise the limit, as with 'ulimit -n 64'" : "");
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s%s", err.msg,
+			     r == -EMFILE ? ": raise the limit, as with 'ulimit -n 64'" : "");
 		return;
 	}
 	r = link_hello(&rn->link, HELLO_TIMEOUT_MS, rn->o->interrupt, &hello, &err);
 	if (r < 0 && r != -EINTR)
-		run_failed(rn, RUN_FAILED, "%s %s", engine_process(rn), err.msg);
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s %s", engine_process(rn), err.msg);
 	rn->unstarted = r == -EPIPE ? -ENOLINK : 0;
 	if (r == 0)
 		engine_hello(rn, hello);
 	json_decref(hello);
 }
 
-/* With `quick` nobody has asked before. */
+/* With `quick` nothing was asked before. */
 static void engine_needs(struct run *rn)
 {
 	struct err err = ERR_INIT;
@@ -210,11 +116,11 @@ static void remove_container(struct run *rn)
 	e->remove(rn->pl->spec.name, &argv);
 	rn->container_left = true;
 	if (proc_capture(argv.v, REMOVE_TIMEOUT_MS, 65536, &out, &errs, &x, &err) < 0)
-		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %s", rn->pl->spec.name,
-			 err.msg);
+		outcome_warn(&rn->outcome, W_CONTAINER_LEFT, "warning", "container '%s': %s",
+			     rn->pl->spec.name, err.msg);
 	else if (x.code != 0 && !strstr(errs.buf, "No such container"))
-		run_warn(rn, W_CONTAINER_LEFT, "warning", "container '%s': %.200s",
-			 rn->pl->spec.name, errs.buf);
+		outcome_warn(&rn->outcome, W_CONTAINER_LEFT, "warning", "container '%s': %.200s",
+			     rn->pl->spec.name, errs.buf);
 	else
 		rn->container_left = false;
 }
@@ -235,10 +141,10 @@ static void report_foreign(struct run *rn)
 	const struct agent_link *l = &rn->link;
 
 	if (l->foreign || l->damaged)
-		run_warn(rn, W_FOREIGN_EVENTS, "warning",
-			 "%" PRIu64 " bytes on profrig-init's connection are not its own, and "
-			 "%" PRIu64 " of its events came damaged: something else wrote there",
-			 l->foreign, l->damaged);
+		outcome_warn(&rn->outcome, W_FOREIGN_EVENTS, "warning",
+			     "%" PRIu64 " bytes on profrig-init's connection are not its own, and "
+			     "%" PRIu64 " of its events came damaged: something else wrote there",
+			     l->foreign, l->damaged);
 }
 
 static void sweep_own(const struct run *rn)
@@ -302,17 +208,19 @@ static void explain_end(struct run *rn, const char *who, const struct run_step *
 	if (s->signal) {
 		const char *name = proc_signal_name(s->signal);
 
-		run_failed(rn, RUN_FAILED, "%s was killed by %s%s", who, name ? name : "a signal",
-			   s->signal == SIGKILL && !s->sent
-				   ? ", not by profrig, and for no lack of memory that the kernel "
-				     "tells of"
-				   : "");
+		outcome_fail(
+			&rn->outcome, RUN_FAILED, "%s was killed by %s%s", who,
+			name ? name : "a signal",
+			s->signal == SIGKILL && !s->sent
+				? ", not by profrig, and for no lack of memory that the kernel "
+				  "tells of"
+				: "");
 	} else {
 		/* How a shell tells of a program that a signal ended. */
 		const char *of = s->code > 128 ? proc_signal_name(s->code - 128) : NULL;
 
-		run_failed(rn, RUN_FAILED, "%s exited with status %d%s%s%s", who, s->code,
-			   of ? " (128 + " : "", of ? of : "", of ? ")" : "");
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s exited with status %d%s%s%s", who,
+			     s->code, of ? " (128 + " : "", of ? of : "", of ? ")" : "");
 	}
 }
 
@@ -325,16 +233,18 @@ static void explain_oom(struct run *rn, const char *who, const struct run_step *
 
 	if (!n || s->sent || (!killed && !s->oom_group))
 		return;
-	run_warn(rn, W_OOM, "error", "the kernel killed %llu process%s for lack of memory: %s",
-		 (unsigned long long)n, n == 1 ? "" : "es", where);
+	outcome_warn(&rn->outcome, W_OOM, "error",
+		     "the kernel killed %llu process%s for lack of memory: %s",
+		     (unsigned long long)n, n == 1 ? "" : "es", where);
 	if (killed)
-		run_failed(rn, RUN_FAILED,
-			   "%s was killed by the kernel for lack of memory (OOM): %s", who, where);
+		outcome_fail(&rn->outcome, RUN_FAILED,
+			     "%s was killed by the kernel for lack of memory (OOM): %s", who,
+			     where);
 	else if (!step_went_well(s))
-		run_failed(rn, RUN_FAILED,
-			   "%s exited with status %d after the kernel had killed %llu of its "
-			   "processes for lack of memory (OOM): %s",
-			   who, s->code, (unsigned long long)n, where);
+		outcome_fail(&rn->outcome, RUN_FAILED,
+			     "%s exited with status %d after the kernel had killed %llu of its "
+			     "processes for lack of memory (OOM): %s",
+			     who, s->code, (unsigned long long)n, where);
 }
 
 static void judge_step(struct run *rn, size_t i)
@@ -348,28 +258,30 @@ static void judge_step(struct run *rn, size_t i)
 	const char *sent = proc_signal_name(s->sent);
 
 	if (s->killed)
-		run_warn(rn, W_STRAYS, "warning", "%s left %llu process%s running; %s ended", who,
-			 (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
-			 s->killed == 1 ? "it was" : "they were");
+		outcome_warn(&rn->outcome, W_STRAYS, "warning",
+			     "%s left %llu process%s running; %s ended", who,
+			     (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
+			     s->killed == 1 ? "it was" : "they were");
 	explain_oom(rn, who, s);
 	/* To be interrupted comes before all other ends. */
 	if ((step_went_well(s) && !s->killed) || s->interrupted)
 		return;
 	if (*s->text && s->timed_out)
-		run_failed(rn, RUN_TIMEOUT, "%s took longer than %g s and %s", who, ps->timeout_s,
-			   s->text);
+		outcome_fail(&rn->outcome, RUN_TIMEOUT, "%s took longer than %g s and %s", who,
+			     ps->timeout_s, s->text);
 	else if (*s->text)
-		run_failed(rn, RUN_FAILED, "%s: %s", who, s->text);
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s: %s", who, s->text);
 	else if (s->timed_out)
-		run_failed(rn, RUN_TIMEOUT, "%s took longer than %g s and was ended (%s)", who,
-			   ps->timeout_s, sent ? sent : "?");
+		outcome_fail(&rn->outcome, RUN_TIMEOUT,
+			     "%s took longer than %g s and was ended (%s)", who, ps->timeout_s,
+			     sent ? sent : "?");
 	else if (!step_went_well(s))
 		explain_end(rn, who, s);
 	else
-		run_failed(rn, RUN_FAILED,
-			   "%s ended but left %llu process%s running, which %s ended", who,
-			   (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
-			   s->killed == 1 ? "was" : "were");
+		outcome_fail(&rn->outcome, RUN_FAILED,
+			     "%s ended but left %llu process%s running, which %s ended", who,
+			     (unsigned long long)s->killed, s->killed == 1 ? "" : "es",
+			     s->killed == 1 ? "was" : "were");
 }
 
 static double step_seconds(const struct run_step *s)
@@ -389,14 +301,14 @@ static double run_steps(struct run *rn, enum step_kind kind)
 		if (rn->link_lost || !rn->link_up)
 			break;
 		step_run(rn, i);
-		bool failed_before = rn->failed_phase;
+		bool failed_before = rn->outcome.failed_phase;
 		judge_step(rn, i);
-		if (!failed_before && rn->failed_phase)
-			rn->failed_step = i + 1;
+		if (!failed_before && rn->outcome.failed_phase)
+			rn->outcome.failed_step = i + 1;
 		total += step_seconds(&rn->steps.v[i]);
 		save(rn);
-		run_take_interrupt(rn);
-		if (kind == STEP_PRE && (rn->interrupt || !step_went_well(&rn->steps.v[i])))
+		outcome_take_interrupt(&rn->outcome);
+		if (kind == STEP_PRE && (rn->outcome.interrupt || !step_went_well(&rn->steps.v[i])))
 			break;
 	}
 	return total;
@@ -414,14 +326,14 @@ static void do_pre(struct run *rn)
 {
 	if (!has_kind(rn, STEP_PRE) || !rn->link_up)
 		return;
-	run_phase(rn, "pre");
+	outcome_phase(&rn->outcome, "pre");
 	rn->pre_s = run_steps(rn, STEP_PRE);
 }
 
 static bool may_go_on(struct run *rn)
 {
-	run_take_interrupt(rn);
-	return rn->link_up && !rn->link_lost && !rn->failed_phase && !rn->interrupt;
+	outcome_take_interrupt(&rn->outcome);
+	return rn->link_up && !rn->link_lost && outcome_good(&rn->outcome);
 }
 
 static void do_idle_before(struct run *rn, double s)
@@ -450,8 +362,8 @@ static void do_workload(struct run *rn)
 
 	if (!may_go_on(rn))
 		return;
-	rn->skipped = rn->pl->conf && rn->pl->conf->skip_workload;
-	if (rn->skipped)
+	rn->outcome.skipped = rn->pl->conf && rn->pl->conf->skip_workload;
+	if (rn->outcome.skipped)
 		return;
 	run_samplers_open(rn);
 	run_samplers_start(rn);
@@ -459,7 +371,7 @@ static void do_workload(struct run *rn)
 	do_idle_before(rn, idle_s);
 	if (may_go_on(rn)) {
 		run_results_before(rn);
-		run_phase(rn, "workload");
+		outcome_phase(&rn->outcome, "workload");
 		anchor(rn, "workload_start");
 		run_samplers_mark(rn, "workload_start");
 		rn->workload_s = run_steps(rn, STEP_WORKLOAD);
@@ -471,8 +383,9 @@ static void do_workload(struct run *rn)
 	}
 	run_samplers_stop(rn);
 	if (run_disk_full(rn->pl->run_dir)) {
-		run_warn(rn, W_DISK_FULL, "error", "the disk of the run directory is full");
-		run_failed(rn, RUN_FAILED, "the disk of the run directory is full");
+		outcome_warn(&rn->outcome, W_DISK_FULL, "error",
+			     "the disk of the run directory is full");
+		outcome_fail(&rn->outcome, RUN_FAILED, "the disk of the run directory is full");
 	}
 }
 
@@ -480,66 +393,8 @@ static void do_post(struct run *rn)
 {
 	if (!has_kind(rn, STEP_POST) || !rn->link_up || rn->link_lost)
 		return;
-	run_phase(rn, "post");
+	outcome_phase(&rn->outcome, "post");
 	rn->post_s = run_steps(rn, STEP_POST);
-}
-
-/* --- the verdict --- */
-
-/* The words stand in the warnings that collecting left. */
-static void judge_outputs(struct run *rn)
-{
-	bool required = rn->outputs_required_bad;
-	const struct run_warning *first = NULL;
-	size_t more = 0;
-
-	if (!required && !rn->outputs_optional_bad)
-		return;
-	for (size_t i = 0; i < rn->warnings.nr; i++) {
-		const struct run_warning *w = &rn->warnings.v[i];
-		bool is_required = !strcmp(w->code, W_OUTPUT_REQUIRED);
-
-		bool is_result = !strcmp(w->code, W_RESULT_MISSING);
-
-		if (required ? !is_required && !(is_result && !strcmp(w->severity, "error"))
-			     : strcmp(w->code, W_OUTPUT_OPTIONAL) != 0 &&
-				       strcmp(w->code, W_OUTPUT_UNREAD) != 0 &&
-				       strcmp(w->code, W_SAMPLER) != 0 &&
-				       strcmp(w->code, W_COLLECT) != 0 && !is_result)
-			continue;
-		more += first != NULL;
-		first = first ? first : w;
-	}
-	if (first && more)
-		run_failed(rn, required ? RUN_FAILED : RUN_PARTIAL, "%s, and %zu more", first->text,
-			   more);
-	else if (first)
-		run_failed(rn, required ? RUN_FAILED : RUN_PARTIAL, "%s", first->text);
-}
-
-static void interrupted(struct run *rn)
-{
-	const char *name = proc_signal_name(rn->interrupt);
-
-	rn->outcome = RUN_INTERRUPTED;
-	rn->failed_phase = rn->failed_phase ? rn->failed_phase : rn->interrupted_phase;
-	snprintf(rn->reason, sizeof(rn->reason), "interrupted by %s", name ? name : "a signal");
-}
-
-static int exit_code(const struct run *rn, bool outputs_only)
-{
-	if (rn->status == RUN_INTERRUPTED)
-		return 128 +
-		       (rn->interrupt == SIGTERM || rn->interrupt == SIGALRM ? SIGTERM : SIGINT);
-	switch (rn->status) {
-	case RUN_SUCCESS:
-	case RUN_SKIPPED:
-		return 0;
-	case RUN_PARTIAL:
-		return EXIT_OUTPUT_PARTIAL;
-	default:
-		return outputs_only ? EXIT_OUTPUT_BAD : EXIT_WORKLOAD_FAILED;
-	}
 }
 
 /* --- the whole --- */
@@ -550,15 +405,14 @@ static void begin(struct run *rn)
 
 	anchor(rn, "begin");
 	rn->started_realtime_ns = rn->clocks.v[0].anchor.realtime_ns;
-	rn->phase = "prepare";
 	if (rn->pl->conf && rn->pl->conf->grace_s >= 0 && isfinite(rn->pl->conf->grace_s))
 		rn->grace_s = rn->pl->conf->grace_s;
 	for (size_t i = 0; i < rn->pl->steps.nr; i++)
 		VEC_PUSH(&rn->steps, ((struct run_step){ .code = -1 }));
 	if (registry_enter(rn->pl, &rn->reg, &err) < 0)
-		run_warn(rn, W_NOT_REGISTERED, "warning", "%s", err.msg);
+		outcome_warn(&rn->outcome, W_NOT_REGISTERED, "warning", "%s", err.msg);
 	for (size_t i = 0; rn->o->notes && i < rn->o->notes->nr; i++)
-		run_warn(rn, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
+		outcome_warn(&rn->outcome, W_PULL_FAILED, "warning", "%s", rn->o->notes->v[i]);
 	run_facts_begin(rn);
 }
 
@@ -568,19 +422,19 @@ static void walk(struct run *rn)
 
 	run_dir_latest(rn);
 	if (run_dir_fill(rn, &err) < 0) {
-		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s", err.msg);
 		return;
 	}
-	rn->status = RUN_RUNNING;
+	rn->outcome.status = RUN_RUNNING;
 	run_data_fetch(rn);
 	save(rn);
-	if (rn->failed_phase || rn->interrupt)
+	if (!outcome_good(&rn->outcome))
 		return;
 	control_open(rn);
 	run_source_make(rn);
 	run_hold(rn);
-	run_phase(rn, "start");
-	if (!rn->failed_phase && !rn->interrupt)
+	outcome_phase(&rn->outcome, "start");
+	if (outcome_good(&rn->outcome))
 		engine_start(rn);
 	engine_needs(rn);
 	run_facts_end(rn);
@@ -591,12 +445,12 @@ static void walk(struct run *rn)
 	do_pre(rn);
 	do_workload(rn);
 	do_post(rn);
-	run_phase(rn, "collect");
+	outcome_phase(&rn->outcome, "collect");
 	run_own(rn);
 	engine_stop(rn);
 	control_close(rn);
 	/* Tools leave nothing where nothing ran. */
-	if (!rn->skipped)
+	if (!rn->outcome.skipped)
 		run_collect(rn);
 	run_wrap_at_check(rn);
 	run_samplers_check(rn);
@@ -617,8 +471,8 @@ static int64_t end_of_day(struct run *rn)
 
 	if (step > -CLOCK_STEP_NS && step < CLOCK_STEP_NS)
 		return last->realtime_ns > first->realtime_ns ? last->realtime_ns : ended;
-	run_warn(
-		rn, W_CLOCK_STEP, "note",
+	outcome_warn(
+		&rn->outcome, W_CLOCK_STEP, "note",
 		"the machine's clock was set by %+.3f s during the run; its times of day are those "
 		"of the clock before",
 		(double)step / 1e9);
@@ -628,24 +482,12 @@ static int64_t end_of_day(struct run *rn)
 static void finish(struct run *rn, struct run_result *ret)
 {
 	struct err err = ERR_INIT;
-	bool outputs_only = !rn->failed_phase;
 
-	run_take_interrupt(rn);
-	judge_outputs(rn);
-	if (rn->interrupt)
-		interrupted(rn);
-	if (rn->skipped && !rn->failed_phase)
-		snprintf(rn->reason, sizeof(rn->reason), "the workload was not to run");
-	rn->status = rn->failed_phase ? rn->outcome : rn->skipped ? RUN_SKIPPED : RUN_SUCCESS;
-	rn->phase = "done";
+	ret->exit_code = outcome_conclude(&rn->outcome);
 	anchor(rn, "close");
 	rn->ended_realtime_ns = end_of_day(rn);
-	ret->exit_code = exit_code(rn, outputs_only);
-	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0) {
-		run_failed(rn, RUN_FAILED, "run.json could not be written: %s", err.msg);
-		ret->exit_code = EXIT_WORKLOAD_FAILED;
-		rn->status = RUN_FAILED;
-	}
+	if (run_json_write(rn, rn->pl->run_dir, true, &err) < 0)
+		ret->exit_code = outcome_unwritten(&rn->outcome, err.msg);
 	run_dir_close(rn);
 	/* It lives for others until its analysis is written too. */
 	ret->locked = rn->lock_fd >= 0;
@@ -655,8 +497,8 @@ static void finish(struct run *rn, struct run_result *ret)
 
 static void fill_result(const struct run *rn, struct run_result *ret)
 {
-	ret->status = rn->status;
-	snprintf(ret->reason, sizeof(ret->reason), "%s", rn->reason);
+	ret->status = rn->outcome.status;
+	snprintf(ret->reason, sizeof(ret->reason), "%s", rn->outcome.reason);
 	ret->workload_code = -1;
 	for (size_t i = 0; i < rn->steps.nr; i++)
 		if (rn->pl->steps.v[i].kind == STEP_WORKLOAD && rn->steps.v[i].ended) {
@@ -664,7 +506,7 @@ static void fill_result(const struct run *rn, struct run_result *ret)
 			ret->workload_signal = rn->steps.v[i].signal;
 		}
 	ret->workload_s = rn->workload_s;
-	ret->failed_step = rn->failed_step;
+	ret->failed_step = rn->outcome.failed_step;
 	for (size_t i = 0; i < rn->metrics.nr && !*ret->result; i++)
 		if (rn->metrics.v[i].detail && isfinite(rn->metrics.v[i].value))
 			snprintf(ret->result, sizeof(ret->result), "%.6g %.120s",
@@ -704,7 +546,7 @@ static void run_release(struct run *rn)
 	VEC_RELEASE(&rn->steps);
 	VEC_RELEASE(&rn->artifacts);
 	VEC_RELEASE(&rn->metrics);
-	VEC_RELEASE(&rn->warnings);
+	outcome_release(&rn->outcome);
 	VEC_RELEASE(&rn->devices);
 	VEC_RELEASE(&rn->samplers);
 	run_data_release(rn);
@@ -722,7 +564,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 		.lock_fd = -1,
 		.link = AGENT_LINK_INIT,
 		.held = STRVEC_INIT,
-		.status = RUN_PLANNED,
+		.outcome = { .events = &o->events, .pending = o->interrupt, .phase = "prepare" },
 	};
 	int r;
 
@@ -735,7 +577,7 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 	}
 	run_facts_end(&rn);
 	if (r == 0 && rn.unstarted) {
-		r = err_set(err, -rn.unstarted, "%s", rn.reason);
+		r = err_set(err, -rn.unstarted, "%s", rn.outcome.reason);
 		engine_give_up(&rn);
 		control_close(&rn);
 		run_dir_unmake(&rn);
@@ -743,8 +585,8 @@ int run_execute(const struct plan *pl, const struct run_opts *o, struct run_resu
 		finish(&rn, ret);
 		fill_result(&rn, ret);
 		/* So that a caller with more to do sees it too. */
-		if (rn.interrupt && o->interrupt)
-			*o->interrupt = rn.interrupt;
+		if (rn.outcome.interrupt && o->interrupt)
+			*o->interrupt = rn.outcome.interrupt;
 	}
 	run_release(&rn);
 	return r;

@@ -77,7 +77,8 @@ static void put_link(struct run *rn, const struct plan_data *p, struct run_data 
 	if (!d->r.path)
 		fs_mkdirs(p->link, 0755, NULL);
 	else if (door_symlink(d->r.path, p->link) < 0)
-		run_failed(rn, RUN_FAILED, "cannot make '%s': %s", p->link, strerror(errno));
+		outcome_fail(&rn->outcome, RUN_FAILED, "cannot make '%s': %s", p->link,
+			     strerror(errno));
 }
 
 static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
@@ -89,24 +90,25 @@ static void fetch_one(struct run *rn, size_t i, const struct data_opts *o)
 
 	rn->data_s += d.r.seconds;
 	if (d.r.note)
-		run_warn(rn, W_DATA_SOURCE, "warning", "%s", d.r.note);
+		outcome_warn(&rn->outcome, W_DATA_SOURCE, "warning", "%s", d.r.note);
 	if (d.r.left_out)
-		run_warn(rn, W_DATA_LEFT_OUT, "warning",
-			 "data '%s' from %s: the copy lacks what could not be copied: %s", d.r.name,
-			 d.r.source, d.r.left_out);
+		outcome_warn(&rn->outcome, W_DATA_LEFT_OUT, "warning",
+			     "data '%s' from %s: the copy lacks what could not be copied: %s",
+			     d.r.name, d.r.source, d.r.left_out);
 	if (r == 0 && d.r.at_least)
-		run_warn(rn, W_DATA_UNCOUNTED, "note",
-			 "data '%s' from %s is large: at least %llu files with %llu bytes, the "
-			 "rest was not counted",
-			 d.r.name, d.r.source, (unsigned long long)d.r.files,
-			 (unsigned long long)d.r.bytes);
+		outcome_warn(&rn->outcome, W_DATA_UNCOUNTED, "note",
+			     "data '%s' from %s is large: at least %llu files with %llu bytes, the "
+			     "rest was not counted",
+			     d.r.name, d.r.source, (unsigned long long)d.r.files,
+			     (unsigned long long)d.r.bytes);
 	if (r < 0 && r != -EINTR && d.optional)
-		run_warn(rn, W_DATA_MISSING, "warning", "data '%s' is not there: %s", d.r.name,
-			 err.msg);
+		outcome_warn(&rn->outcome, W_DATA_MISSING, "warning", "data '%s' is not there: %s",
+			     d.r.name, err.msg);
 	else if (r < 0 && r != -EINTR)
-		run_failed(rn, RUN_FAILED, "data '%s' cannot be had: %s", d.r.name, err.msg);
+		outcome_fail(&rn->outcome, RUN_FAILED, "data '%s' cannot be had: %s", d.r.name,
+			     err.msg);
 	if (r == -EINTR)
-		run_take_interrupt(rn);
+		outcome_take_interrupt(&rn->outcome);
 	put_link(rn, &rn->pl->data.v[i], &d);
 	VEC_PUSH(&rn->data, d);
 }
@@ -116,9 +118,9 @@ void run_data_fetch(struct run *rn)
 	struct data_opts o = opts_of(rn->o, &rn->o->events);
 
 	for (size_t i = 0; i < rn->pl->data.nr; i++) {
-		if (rn->failed_phase || rn->interrupt)
+		if (rn->outcome.failed_phase || rn->outcome.interrupt)
 			break;
-		rn->phase = "data";
+		rn->outcome.phase = "data";
 		fetch_one(rn, i, &o);
 	}
 }

@@ -1,3 +1,4 @@
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ static int write_plan(const struct plan *pl, const char *dir, struct err *err)
 	return fs_write_kept(path, text, n, FS_KEEP_NOTHING, err);
 }
 
-/* A lock file that nobody holds is one of the dead, so it gets its name when it is locked. */
+/* A lock file that is not held is one of the dead, so it gets its name when it is locked. */
 static int make_lock(const char *dir, const char *lock, int *ret_fd)
 {
 	CLEANUP(xfreep) char *tmp = fs_join(dir, ".profrig-lock.tmp");
@@ -131,8 +132,8 @@ static int fill_skeleton(struct run *rn, const char *dir, struct err *err)
 	if (r < 0)
 		return err_sys(err, -r, "cannot lock '%s'", lock);
 	if (make_reserve(dir) < 0)
-		run_warn(rn, W_NO_RESERVE, "warning",
-			 "no space could be set aside: on a full disk run.json may stay old");
+		outcome_warn(&rn->outcome, W_NO_RESERVE, "warning",
+			     "no space could be set aside: on a full disk run.json may stay old");
 	r = write_plan(rn->pl, dir, err);
 	if (r == 0)
 		r = run_json_write(rn, dir, false, err);
@@ -243,8 +244,8 @@ void run_dir_latest(struct run *rn)
 	rn->latest_was = link_target(link);
 	r = set_link(rn, link, fs_base(rn->pl->run_dir));
 	if (r < 0)
-		run_warn(rn, W_LATEST_LINK, "note", "'%s' could not be set: %s", link,
-			 strerror(-r));
+		outcome_warn(&rn->outcome, W_LATEST_LINK, "note", "'%s' could not be set: %s", link,
+			     strerror(-r));
 }
 
 /* Back to the run before, unless a newer one has taken it meanwhile. */
@@ -369,7 +370,7 @@ int run_dir_fill(struct run *rn, struct err *err)
 }
 
 /* Who the agent is here: the image, its configuration and user namespaces all have a say. */
-static bool agent_is_stranger(const struct run *rn, int64_t uid_inside)
+static bool agent_is_other_user(const struct run *rn, int64_t uid_inside)
 {
 	int64_t uid = link_agent_uid(&rn->link);
 
@@ -388,7 +389,7 @@ void run_dir_share(struct run *rn, int64_t uid_inside)
 {
 	const struct plan *pl = rn->pl;
 
-	if (!pl->engine->container || !agent_is_stranger(rn, uid_inside))
+	if (!pl->engine->container || !agent_is_other_user(rn, uid_inside))
 		return;
 	control_share(rn);
 	run_source_share(rn);

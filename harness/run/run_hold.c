@@ -18,8 +18,8 @@ static void hold_one(struct run *rn, const char *dir)
 	if (!dir || !*dir || !strcmp(dir, "/") || strvec_has(&rn->held, dir) || !fs_is_dir(dir))
 		return;
 	if (door_hold(dir, &err) < 0) {
-		run_warn(rn, W_COLLECT, "warning", "what the workload leaves is not looked at: %s",
-			 err.msg);
+		outcome_warn(&rn->outcome, W_COLLECT, "warning",
+			     "what the workload leaves is not looked at: %s", err.msg);
 		return;
 	}
 	strvec_push(&rn->held, dir);

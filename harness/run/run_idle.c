@@ -30,18 +30,20 @@ double run_idle_s(struct run *rn)
 		return 0;
 	if (reads_power(rn))
 		return s;
-	run_warn(rn, W_IDLE_UNSAMPLED, "warning",
-		 "no sampler of this run reads power or energy, so idle power was not waited for");
+	outcome_warn(
+		&rn->outcome, W_IDLE_UNSAMPLED, "warning",
+		"no sampler of this run reads power or energy, so idle power was not waited for");
 	return 0;
 }
 
 static void agent_gone(struct run *rn, const char *who, const char *what)
 {
 	rn->link_lost = true;
-	run_failed(rn, RUN_FAILED, "%s %.300s while idle power was measured", who, what);
+	outcome_fail(&rn->outcome, RUN_FAILED, "%s %.300s while idle power was measured", who,
+		     what);
 }
 
-/* A container that somebody stops, or an agent that dies, ends the wait as well. */
+/* A container that is stopped, or an agent that dies, ends the wait as well. */
 static void listen(struct run *rn, int wait_ms)
 {
 	bool inside = rn->pl->engine->container;
@@ -60,7 +62,7 @@ static void wait_until(struct run *rn, int64_t until_ns)
 {
 	int64_t left;
 
-	while (!run_take_interrupt(rn) && !rn->link_lost &&
+	while (!outcome_take_interrupt(&rn->outcome) && !rn->link_lost &&
 	       (left = until_ns - clock_monotonic_ns()) > 0) {
 		listen(rn, left < TICK_MS * NS_PER_MS ? (int)(left / NS_PER_MS) + 1 : TICK_MS);
 		if (rn->o->events.tick)
@@ -74,7 +76,7 @@ void run_idle(struct run *rn, const char *when, double s)
 	char words[64];
 
 	snprintf(words, sizeof(words), "idle %g s %s the workload", s, when);
-	rn->phase = "idle";
+	rn->outcome.phase = "idle";
 	if (rn->o->events.phase)
 		rn->o->events.phase(rn->o->events.ctx, words);
 	run_samplers_mark(rn, "idle_start");

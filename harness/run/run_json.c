@@ -1,24 +1,13 @@
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/redact.h"
-
-static const char *const status_names[] = {
-	[RUN_PLANNED] = "planned", [RUN_RUNNING] = "running", [RUN_SUCCESS] = "success",
-	[RUN_FAILED] = "failed",   [RUN_TIMEOUT] = "timeout", [RUN_INTERRUPTED] = "interrupted",
-	[RUN_PARTIAL] = "partial", [RUN_SKIPPED] = "skipped",
-};
-
-const char *run_status_name(enum run_status s)
-{
-	return status_names[s];
-}
 
 static void json_text(struct json_out *j, const char *key, const char *s)
 {
@@ -451,41 +440,11 @@ static void put_metrics(struct json_out *j, const struct run *rn)
 	json_end(j);
 }
 
-/* All of them stand in run.json. */
-#define MAX_WARNINGS 2000
-
-/* More only count, with the last one of their code. */
-static bool only_counts(struct run *rn, const char *code)
-{
-	for (size_t i = rn->warnings.nr; rn->warnings.nr >= MAX_WARNINGS && i-- > 0;)
-		if (!strcmp(rn->warnings.v[i].code, code)) {
-			rn->warnings.v[i].count++;
-			return true;
-		}
-	return false;
-}
-
-void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
-{
-	struct run_warning w = { .severity = severity, .count = 1 };
-	va_list ap;
-
-	if (only_counts(rn, code))
-		return;
-
-	snprintf(w.code, sizeof(w.code), "%s", code);
-	va_start(ap, fmt);
-	vsnprintf(w.text, sizeof(w.text), fmt, ap);
-	va_end(ap);
-	redact_str(w.text);
-	VEC_PUSH(&rn->warnings, w);
-}
-
 static void put_warnings(struct json_out *j, const struct run *rn)
 {
 	json_arr(j, "warnings");
-	for (size_t i = 0; i < rn->warnings.nr; i++) {
-		const struct run_warning *w = &rn->warnings.v[i];
+	for (size_t i = 0; i < rn->outcome.warnings.nr; i++) {
+		const struct run_warning *w = &rn->outcome.warnings.v[i];
 
 		json_obj(j, NULL);
 		json_str(j, "code", w->code);
@@ -569,9 +528,10 @@ static void put_all(struct json_out *j, const struct run *rn)
 	put_command(j, pl);
 	json_utc(j, "started_utc", rn->started_realtime_ns);
 	json_utc(j, "ended_utc", rn->ended_realtime_ns);
-	json_str(j, "status", run_status_name(rn->status));
-	json_text(j, "reason", rn->reason);
-	json_str(j, "phase", rn->failed_phase ? rn->failed_phase : rn->phase);
+	json_str(j, "status", run_status_name(rn->outcome.status));
+	json_text(j, "reason", rn->outcome.reason);
+	json_str(j, "phase",
+		 rn->outcome.failed_phase ? rn->outcome.failed_phase : rn->outcome.phase);
 	json_count_or_null(j, "exit_code", w && w->code >= 0, w ? w->code : 0);
 	json_signal(j, "signal", w ? w->signal : 0);
 	put_durations(j, rn);

@@ -3,7 +3,7 @@
  * v1: memory.oom_control, both "oom_kill N"), and for the machine (/proc/vmstat). A container's
  * cgroup is gone when its agent is, so it is asked as soon as the step has ended.
  */
-#include "run_results.h"
+#include "run_oom.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,40 +3,42 @@
  * struct run.
  *
  *	run.c		run_execute: the order of things, which also holds when some fail
+ *	outcome.h	status, reason, warnings, interrupts
  *	run_step.c	one step: start, wait, time limits, interrupts, live output
  *	run_dir.c	the run directory: made whole, the `latest` link, the reserve for a full
  *			disk
  *	run_hold.c	other folders in which the workload may write
  *	run_source.c	the folder of the run's own, where a model has one
  *	run_json.c	struct run → run.json
- *	run_record.c	what control found: windows and marks in run.json
- *	control.c	a live run is spoken to (control_priv.h)
  *	run_note.c	changes to a run.json already written (analysis, leftovers)
  *	run_facts.c	host, versions, git
  *	run_data.c	what the workload reads: is it there, bring it
  *	run_pull.c	the image, when it must be fetched
  *	run_sampling.c	samplers beside the workload
  *	run_idle.c	the time before and after the workload in which they run alone
- *	run_collect.c	outputs → artifacts with verdicts
- *	run_match.c	outputs that are logs
- *	run_wrap_at.c	whether tools came to stand in front of anything
- *	run_results.h	what the workload's output and its results files say
- *	run_registry.c	which runs are alive
- *	run_sweep.c	finishing off those that are not (sweep_priv.h)
+ *	run_registry.h	which runs are alive
  *	preflight.c	what must hold before a run directory exists
- *	agentlink.c	talking to profrig-init
+ *	agentlink.h	talking to profrig-init
+ *
+ * Four folders, each with one header for the others:
+ *	control/	run_control.h	a live run is spoken to
+ *	collect/	run_collect.h	outputs → artifacts with verdicts
+ *	results/	run_results.h	what the workload's output and its results files say
+ *	sweep/		run_sweep.h	finishing off runs whose profrig is gone
  */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
 
 #include "agentlink.h"
+#include "outcome.h"
 #include "record_state.h"
+#include "run_oom.h"
+#include "run_registry.h"
 #include "run_results.h"
 
 #include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/json_out.h"
@@ -84,20 +86,6 @@ struct run_artifact {
 	struct run_verdict v; /* .verdict also "missing" */
 };
 
-struct run_metric {
-	char name[256], unit[128], source[128];
-	double value; /* NAN: there is none */
-	char *detail; /* an object of JSON: where it comes from; NULL */
-};
-#define RESULTS_CSV_SOURCE "results.csv"
-
-struct run_warning {
-	char code[32];
-	const char *severity;
-	uint64_t count;
-	char text[400];
-};
-
 struct run_device {
 	const char *sampler;
 	struct sampler_device device;
@@ -117,13 +105,6 @@ struct run_sampler {
 struct run_data {
 	struct data_result r;
 	bool optional;
-};
-
-/* A results file that was there before the workload. */
-struct run_seen {
-	char *path;
-	uint64_t inode;
-	int64_t size, mtime_ns;
 };
 
 struct run_host {
@@ -146,15 +127,6 @@ struct run_facts_job {
 	char image_digest[128], image_repo_digest[512], engine_version[64];
 };
 
-struct registration {
-	int fd; /* holds the lock, -1 none */
-	char *path;
-};
-#define REGISTRATION_INIT \
-	{ \
-		-1, NULL \
-	}
-
 struct run {
 	const struct plan *pl;
 	const struct run_opts *o;
@@ -171,23 +143,13 @@ struct run {
 	bool verdicts_open;
 	int unstarted;       /* -ENOLINK, -ENOPKG: it cannot begin (run_opts.quick), 0 it can */
 	bool container_left; /* it could not be removed */
-	int interrupt;       /* the first signal that ended the run, 0 none */
-	int interrupts;      /* how many so far */
 	bool workload_done;  /* it ran, well or not */
 	struct strvec held;  /* folders, until the run is over (run_hold.c) */
 	char *latest_was;    /* what the link `latest` said before this run; NULL: nothing */
-	char *made;   /* the first folder on the way to the run directory that we made, owned */
-	bool skipped; /* it was not to run */
+	char *made; /* the first folder on the way to the run directory that we made, owned */
 
 	/* what run.json tells */
-	enum run_status status;  /* planned, running and in the end the outcome */
-	enum run_status outcome; /* of the first failure */
-	char reason[512];
-	const char *phase;        /* where it is */
-	const char *failed_phase; /* where it failed first */
-	size_t failed_step;       /* by which, counted from 1; 0: by none */
-	const char *interrupted_phase;
-	bool outputs_required_bad, outputs_optional_bad;
+	struct run_outcome outcome;
 	int64_t started_realtime_ns, ended_realtime_ns;
 	double data_s, pre_s, workload_s, post_s, idle_s;
 	char image_repo_digest[512];
@@ -202,23 +164,11 @@ struct run {
 	size_t artifact_bytes; /* that run.json has of them, about */
 	VEC(struct run_metric) metrics;
 	VEC(struct run_seen) seen;
-	VEC(struct run_warning) warnings;
 	VEC(struct run_device) devices;
 	VEC(struct run_sampler) samplers;
 	VEC(struct run_data) data;
 	struct record_state record; /* once control is over */
 };
-
-/* --- run.c --- */
-
-/* The first failure names the run; the later ones stand in their steps. */
-void run_failed(struct run *rn, enum run_status status, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-void run_warn(struct run *rn, const char *code, const char *severity, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-/* Takes a pending interrupt, if any: true when one came. */
-bool run_take_interrupt(struct run *rn);
-void run_phase(struct run *rn, const char *phase);
 
 /* --- run_step.c --- */
 
@@ -334,81 +284,7 @@ void run_samplers_check(struct run *rn);
  * words. */
 const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
-void run_collect(struct run *rn);
-/* Warns when none of the programs was started that the tools were to stand in front of. */
-void run_wrap_at_check(struct run *rn);
-/* Of an output with `match`: how many of its lines hold one of the texts. */
-void run_check_lines(const char *path, const struct plan_output *po, struct run_verdict *ret);
-/* What a container wrote into the run directory and the model's folder is given to their owners. */
-void run_own(struct run *rn);
-/* Results into metrics and warnings: see run_results.h. */
-void run_results(struct run *rn);
-/* Before the workload: which results files are there already, and so are none of this run. */
-void run_results_before(struct run *rn);
 /* text with "***" for every secret that the step's environment holds. Owned. */
 char *run_masked(const struct plan_step *s, const char *text);
-
-/* --- control.c --- */
-
-/* From when the run directory is there. A failure is a warning: the run goes without. */
-void control_open(struct run *rn);
-/* What the agent has to be asked for; called whenever the run comes by. */
-void control_pump(struct run *rn);
-/* Whether an event of the agent was an answer to that. */
-bool control_event(struct run *rn, const json_t *ev);
-/* The run's waiting for the agent ends when there is something to pump. */
-void control_attach(struct run *rn);
-/* The workload is another user than we are. */
-void control_share(struct run *rn);
-void control_started(struct run *rn, int64_t t_ns);
-void control_ended(struct run *rn, int64_t t_ns);
-/* Ends it; what it found is in rn->record. */
-void control_close(struct run *rn);
-/* run.json: windows and marks so far. */
-void run_record_json(struct json_out *j, const struct run *rn);
-/* With the control's lock, or without a control. */
-void record_json(struct json_out *j, const struct record_state *s);
-
-/* --- run_registry.c --- */
-
-/* $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>; owned. */
-char *registry_dir(struct err *err);
-int registry_enter(const struct plan *pl, struct registration *ret, struct err *err);
-void registry_leave(struct registration *reg);
-/* The entry stays, without its owner: the next profrig finishes what we could not. */
-void registry_leave_behind(struct registration *reg);
-/* Takes the lock of an entry or a run directory's .lock; -EWOULDBLOCK: its owner lives. */
-int registry_lock(const char *path, bool create, int *ret_fd);
-/*
- * The entry and the .lock say, once that is known, which directory and which agent are the run's:
- * what a later profrig finishes off must be proven to be this run's.
- */
-void registry_note(const struct run *rn);
-struct registered {
-	dev_t dev; /* of the run directory, as ino; 0: not known */
-	ino_t ino;
-	pid_t agent; /* of this start of the machine, as this process counts pids; 0: not known */
-	uint64_t agent_ticks; /* when it began */
-};
-void registry_read(const json_t *entry, struct registered *ret);
-
-/* --- run_sweep.c --- */
-
-/*
- * A run of which something may be left. What carries its id alone may be another run's, so a
- * process must carry its directory too, an agent the start that is on record, and a container must
- * have its directory mounted or stand in the registry.
- */
-struct swept {
-	const char *id, *dir;
-	bool there; /* dir is, and is proven to be the run's: the one of known */
-	bool in_registry;
-	struct registered known;
-};
-/* Ends what a host run left: its agent and every process that carries its id and its directory.
- * Returns how many were ended. */
-size_t sweep_processes(const struct swept *s);
-/* Whether two names, or a name and a directory on record, are of one directory. */
-bool swept_is_dir(const struct swept *s, const char *dir);
 
 #endif

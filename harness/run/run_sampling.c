@@ -53,17 +53,18 @@ int run_sampler_probe(const struct plan_sampler *ps, struct err *err)
 static void note_failure(struct run *rn, struct run_sampler *s, const char *words)
 {
 	snprintf(s->error, sizeof(s->error), "%s", words);
-	rn->outputs_optional_bad = true;
-	run_warn(rn, W_SAMPLER, "error", "sampler of tool '%s': %s", s->plan->tool, words);
+	rn->outcome.outputs_optional_bad = true;
+	outcome_warn(&rn->outcome, W_SAMPLER, "error", "sampler of tool '%s': %s", s->plan->tool,
+		     words);
 }
 
 /* A workload that is over before the second tick leaves nothing to read: that is no fault. */
 static void note_silence(struct run *rn, struct run_sampler *s)
 {
 	if (rn->workload_s + rn->idle_s < 2 * s->plan->period_s)
-		run_warn(rn, W_SAMPLER, "note",
-			 "sampler of tool '%s': the workload was over before its first reading",
-			 s->plan->tool);
+		outcome_warn(&rn->outcome, W_SAMPLER, "note",
+			     "sampler of tool '%s': the workload was over before its first reading",
+			     s->plan->tool);
 	else
 		note_failure(rn, s, "not one reading was made");
 }
@@ -79,9 +80,9 @@ static void judge_device(struct run *rn, const char *id, const struct sampler_fa
 			return;
 	sampler_facts_judge(f, id, &shared, &capped);
 	if (shared)
-		run_warn(rn, W_DEVICE_SHARED, "warning", "%s", shared);
+		outcome_warn(&rn->outcome, W_DEVICE_SHARED, "warning", "%s", shared);
 	if (capped)
-		run_warn(rn, W_POWER_CAP, "warning", "%s", capped);
+		outcome_warn(&rn->outcome, W_POWER_CAP, "warning", "%s", capped);
 }
 
 static void note_devices(struct run *rn, struct run_sampler *s)
@@ -108,17 +109,18 @@ static void note_ticks(struct run *rn, const struct run_sampler *s)
 	bool slow = st->read_ns_mean * 8 > (double)st->period_ns;
 
 	if (st->realtime_error)
-		run_warn(rn, W_SAMPLER_LATE, "note",
-			 "sampler of tool '%s': no real-time priority: %s (it takes root, "
-			 "CAP_SYS_NICE or a limit rtprio)",
-			 s->plan->tool, strerror(-st->realtime_error));
+		outcome_warn(&rn->outcome, W_SAMPLER_LATE, "note",
+			     "sampler of tool '%s': no real-time priority: %s (it takes root, "
+			     "CAP_SYS_NICE or a limit rtprio)",
+			     s->plan->tool, strerror(-st->realtime_error));
 	if (st->overruns * 5 > st->ticks + st->overruns)
-		run_warn(rn, W_SAMPLER_LATE, "warning",
-			 "sampler of tool '%s': %" PRIu64 " of %" PRIu64
-			 " ticks were left out: a read takes %.3g ms where the period is %g ms%s",
-			 s->plan->tool, st->overruns, st->ticks + st->overruns,
-			 st->read_ns_mean / 1e6, (double)st->period_ns / 1e6,
-			 slow ? "" : ", so something else kept the machine busy (option realtime)");
+		outcome_warn(
+			&rn->outcome, W_SAMPLER_LATE, "warning",
+			"sampler of tool '%s': %" PRIu64 " of %" PRIu64
+			" ticks were left out: a read takes %.3g ms where the period is %g ms%s",
+			s->plan->tool, st->overruns, st->ticks + st->overruns,
+			st->read_ns_mean / 1e6, (double)st->period_ns / 1e6,
+			slow ? "" : ", so something else kept the machine busy (option realtime)");
 }
 
 /* Option compat: the views of other programs, in the tool's folder before post scripts see it. */
@@ -132,8 +134,8 @@ static void write_views(struct run *rn, const struct run_sampler *s)
 	source_opts(s->plan, &so);
 	if (!strcmp(sampler_option(&so, "compat", ""), "madengine") &&
 	    sampler_compat_write(s->plan->out, dir, &written, &err) < 0)
-		run_warn(rn, W_COLLECT, "warning", "tool '%s': no view for madengine: %s",
-			 s->plan->tool, err.msg);
+		outcome_warn(&rn->outcome, W_COLLECT, "warning",
+			     "tool '%s': no view for madengine: %s", s->plan->tool, err.msg);
 	VEC_RELEASE(&so.options);
 }
 
@@ -226,7 +228,7 @@ void run_samplers_stop(struct run *rn)
 
 /* --- what they left --- */
 
-/* Rows of a samples file: they begin with their time. A hole that somebody cut has none. */
+/* Rows of a samples file: they begin with their time. A hole that was cut into it has none. */
 static uint64_t count_rows(FILE *f)
 {
 	CLEANUP(xfreep) char *block = xmalloc(READ_BLOCK);

@@ -3,7 +3,8 @@
  * by this process, since no image needs git for it, and gone behind the last.
  *
  * git is told credentials by its environment alone: a helper that prints two variables, named in
- * GIT_CONFIG_* (git-config(1), gitcredentials(7)). Nothing of it is written, and it asks nobody.
+ * GIT_CONFIG_* (git-config(1), gitcredentials(7)). Nothing of it is written, and it asks no
+ * questions.
  */
 #include "run_priv.h"
 
@@ -90,12 +91,12 @@ static int wait_for(struct run *rn, pid_t pid, struct proc_exit *x, struct err *
 
 		if (r != -ETIMEDOUT)
 			return r;
-		if (run_take_interrupt(rn))
+		if (outcome_take_interrupt(&rn->outcome))
 			break;
 	}
 	kill(-pid, SIGKILL);
 	proc_wait(pid, -1, x, NULL);
-	return rn->interrupt
+	return rn->outcome.interrupt
 		       ? -EINTR
 		       : err_set(err, ETIMEDOUT, "git took longer than %d s", CLONE_TIMEOUT_S);
 }
@@ -213,7 +214,7 @@ void run_source_make(struct run *rn)
 
 	if (!pl->source_dir)
 		return;
-	run_phase(rn, "source");
+	outcome_phase(&rn->outcome, "source");
 	r = fs_mkdirs(work, 0777, &err);
 	if (r == 0 && pl->conf->source.url)
 		r = clone_source(rn, &err);
@@ -225,7 +226,7 @@ void run_source_make(struct run *rn)
 	if (r == 0)
 		r = link_scripts(pl, work, &err);
 	if (r < 0 && r != -EINTR)
-		run_failed(rn, RUN_FAILED, "%s", err.msg);
+		outcome_fail(&rn->outcome, RUN_FAILED, "%s", err.msg);
 }
 
 static int open_up(const char *path, const struct stat *st, int type, struct FTW *at)
@@ -255,7 +256,7 @@ void run_source_done(struct run *rn)
 	if (!work || pl->conf->source.keep)
 		return;
 	if (fs_remove_tree(pl->source_dir, &err) < 0)
-		run_warn(rn, W_SOURCE_LEFT, "warning", "%s", err.msg);
+		outcome_warn(&rn->outcome, W_SOURCE_LEFT, "warning", "%s", err.msg);
 	door_unlink(link);
 	/* What the model wrote beside its folder stays. */
 	door_rmdir(work);

@@ -1,3 +1,4 @@
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -189,7 +190,7 @@ static void escalate(struct progress *p)
 	}
 }
 
-/* tell false: they came when nobody was there to hear them. */
+/* tell false: they came when no handler was there. */
 static void pass_on(struct progress *p, bool tell)
 {
 	static const int sigs[] = { SIGUSR1, SIGUSR2 };
@@ -209,10 +210,10 @@ static void watch_limits(struct progress *p)
 {
 	int64_t now = clock_monotonic_ns();
 
-	if (run_take_interrupt(p->rn)) {
+	if (outcome_take_interrupt(&p->rn->outcome)) {
 		p->s->interrupted = p->s->interrupted ? p->s->interrupted : SIGINT;
 		/* Asked again, or already being ended: no more patience. */
-		if (p->s->sent || p->rn->interrupts > 1)
+		if (p->s->sent || p->rn->outcome.interrupts > 1)
 			send_signal(p, SIGKILL);
 		else
 			escalate(p);
@@ -269,7 +270,7 @@ static void on_exited(struct progress *p, const json_t *ev)
 		control_ended(p->rn, s->ended_ns);
 }
 
-/* Somebody stops the container (or the agent) under us. */
+/* The container (or the agent) is stopped under us. */
 static void on_ending(struct progress *p, const json_t *ev)
 {
 	bool inside = p->rn->pl->engine->container;
@@ -314,7 +315,7 @@ static bool pump_tails(struct progress *p, bool *more)
 	return *more && moved;
 }
 
-/* What is left when the step is over. The files have it all, so nobody has to wait for the end. */
+/* What is left when the step is over. The files have it all, so there is no wait for the end. */
 static void drain_tails(struct progress *p)
 {
 	int64_t until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
@@ -326,7 +327,7 @@ static void drain_tails(struct progress *p)
 			until = clock_monotonic_ns() + TAIL_PATIENCE_NS;
 		else if (more)
 			clock_sleep_until_ns(clock_monotonic_ns() + LIVE_TICK_MS * NS_PER_MS);
-	} while (more && clock_monotonic_ns() < until && !run_take_interrupt(p->rn));
+	} while (more && clock_monotonic_ns() < until && !outcome_take_interrupt(&p->rn->outcome));
 	xclosep(&p->tail[0].fd);
 	xclosep(&p->tail[1].fd);
 }

@@ -9,9 +9,9 @@
  * (abandoned): the file is ended without it, and it frees everything itself when it comes back.
  *
  * A tick does little, because after a sleep hardly anything is in a cache: it leaves what it read
- * as numbers, and every few rounds (readings.h), or when somebody wants to know, they are taken in:
+ * as numbers, and every few rounds (readings.h), or when a client asks, they are taken in:
  * summed up and made rows. With eight devices at 1 kHz that takes a seventh less CPU time than tick
- * by tick; more rounds at once gain no more and make that one tick longer. Whoever holds the lock
+ * by tick; more rounds at once gain no more and make that one tick longer. The holder of the lock
  * may take in, so what a round read before it hung is the owner's.
  *
  * Rows are kept in memory as text and written in whole lines; when a write ends early (disk full),
@@ -205,7 +205,7 @@ static void take_in(struct sampling *sp)
 
 /* --- the end --- */
 
-/* Figures, last line, file closed. The lock is held, or nobody else is there. */
+/* Figures, last line, file closed. The lock is held, or there is no other thread. */
 static void end_file(struct sampling *sp)
 {
 	struct sampling_stats *s = &sp->stats;
@@ -337,7 +337,7 @@ static void put_header(struct sampling *sp, const struct sampling_opts *o)
 }
 
 /*
- * A new file comes with its header: whoever kills us leaves a file that can be read, or none. What
+ * A new file comes with its header: a kill leaves a file that can be read, or none. What
  * is there already is written over, whatever it is.
  */
 static int open_file(struct sampling *sp, struct err *err)

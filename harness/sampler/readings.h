@@ -1,11 +1,12 @@
 /*
- * readings: what was read of devices, as numbers, on its way from the thread that reads to whoever
- * makes rows of it: in the order it was read, eight rounds of all devices at most.
+ * readings: what was read of devices, as numbers, on its way from the thread that reads to the one
+ * that makes rows of it: in the order it was read, eight rounds of all devices at most.
  *
- * One thread adds, without a lock: next is the place for a reading, which nobody sees before add.
- * Taking needs a lock of the owner's, so that one thread at a time does it; what take returned is
- * valid until that lock is let go. The adding thread starts a round only when readings_full, asked
- * under the lock, said no. No dynamic memory after init, which keeps nothing of the devices.
+ * One thread adds, without a lock: next is the place for a reading, which no other thread sees
+ * before add. Taking needs a lock of the owner's, so that one thread at a time does it; what take
+ * returned is valid until that lock is let go. The adding thread starts a round only when
+ * readings_full, asked under the lock, said no. No dynamic memory after init, which keeps nothing
+ * of the devices.
  */
 #ifndef PROFRIG_READINGS_H
 #define PROFRIG_READINGS_H

@@ -465,7 +465,7 @@ void spool_setup(const char *tracer, const char *env_dir)
 	pthread_atfork(NULL, NULL, after_fork_child);
 }
 
-/* 64 when nobody says. */
+/* 64 when nothing says otherwise. */
 static size_t other_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");

@@ -5,7 +5,7 @@
  * line. It is a shared mapping: what a call wrote is in the page cache when the call returns, so
  * kill -9 loses nothing; the array is never closed and unused space at the end is NUL bytes (a
  * clean exit cuts them off). Threads reserve room with one atomic add and copy their line in;
- * nobody waits except while the file grows. After fork the child begins its own file. Space is
+ * there is no wait except while the file grows. After fork the child begins its own file. Space is
  * allocated before it is mapped, so a full disk ends tracing (one line on stderr, events are
  * counted as dropped) and not the workload.
  *

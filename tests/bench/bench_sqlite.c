@@ -274,7 +274,7 @@ static double cpu_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* The loop that nobody can do without. fetch: it looks at every column, as integer. */
+/* The loop that every reader needs. fetch: it looks at every column, as integer. */
 static double bare_s(const char *path, bool fetch, uint64_t *ret_rows)
 {
 	double t0 = cpu_s();

@@ -1,6 +1,7 @@
 /* What a workload may print or leave as its results: the first byte says as what it is read. */
 #include "fuzz.h"
-#include "run_results.h"
+#include "results_priv.h"
+#include "run_oom.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -318,7 +318,7 @@ static void one_reading(struct report *r)
 	fx_add(r, t);
 }
 
-/* Integers that a JavaScript number cannot hold, and a number that nobody knows. */
+/* Integers that a JavaScript number cannot hold, and an unknown number. */
 static void huge(struct report *r)
 {
 	static const struct fx_call calls[] = { { 0, "forever", "host",

@@ -340,7 +340,7 @@ static int finish(struct metrics_csv *mc)
 }
 
 /* Takes what stands behind the last line end off the text: a row there may have lost digits, which
- * nobody can see. A header may stand alone. */
+ * cannot be seen. A header may stand alone. */
 static void drop_tail(struct metrics_csv *mc)
 {
 	const char *end = mc->map.len ? memrchr(mc->map.data, '\n', mc->map.len) : NULL;

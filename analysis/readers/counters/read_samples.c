@@ -321,7 +321,7 @@ static void take_row(struct samples *sm, struct text line)
 	struct text rest = line;
 	int64_t t_ns = 0;
 
-	/* a row is taken whole or not at all: with a field too few nobody knows which */
+	/* a row is taken whole or not at all: with a field too few it is unknown which */
 	if (count_fields(line) != sm->columns.nr + 1) {
 		tally_line(&sm->bad_rows, sm->line);
 		return;

@@ -216,7 +216,7 @@ static OTF2_CallbackCode on_group(void *user, OTF2_GroupRef self, OTF2_StringRef
 	struct otf2_defs *d = user;
 
 	(void)name, (void)flags;
-	/* groups of regions can be large and nobody asks for them */
+	/* groups of regions can be large and are not asked for */
 	if (type != OTF2_GROUP_TYPE_COMM_LOCATIONS && type != OTF2_GROUP_TYPE_COMM_GROUP &&
 	    type != OTF2_GROUP_TYPE_COMM_SELF)
 		return OTF2_CALLBACK_SUCCESS;

@@ -160,6 +160,7 @@ void otf2_location_release(struct otf2_location *l)
 void otf2_reading_release(struct otf2_reading *r)
 {
 	found_release(&r->found);
+	otf2_channels_free(r->channels);
 	otf2_own_release(&r->own);
 	otf2_defs_release(&r->defs);
 }
@@ -396,6 +397,8 @@ static void message_put(struct otf2_location *l, bool receive, const struct otf2
 {
 	struct otf2_waiting w = { receive ? WAITS_RECEIVE : WAITS_SEND, 0 };
 
+	if (l->r->channels)
+		otf2_message_count(l->r, m, receive, l->depth > 0);
 	if (l->s->no_links)
 		return;
 	if (receive) {

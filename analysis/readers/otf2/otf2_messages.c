@@ -1,5 +1,7 @@
 #include "otf2_private.h"
 
+#include <xxhash.h>
+
 #include "profrig/base/search.h"
 #include "profrig/model/warnings.h"
 
@@ -113,7 +115,8 @@ static struct half *halves_of(struct otf2_reading *r, const struct otf2_message 
 	return halves;
 }
 
-static span_id instant_put(struct otf2_reading *r, const struct otf2_message *m, const char *name)
+static span_id instant_put(const struct otf2_reading *r, const struct otf2_message *m,
+			   const char *name)
 {
 	struct span_def d = { .track = r->defs.locations.v[m->location].track,
 			      .start_ns = m->t_ns,
@@ -152,12 +155,89 @@ static int64_t leftovers_put(struct otf2_reading *r, const struct otf2_message *
 	return nr;
 }
 
+/* ---- for a sink that only counts: how many instants the messages come to ---- */
+
+/* Messages of equal communicator, from, to and tag; [0] sends, [1] receives. */
+struct channel {
+	uint64_t nr[2], in_calls[2];
+	struct otf2_message last;
+};
+
+struct otf2_channels {
+	struct u64map by_key; /* → v */
+	VEC(struct channel) v;
+};
+
+struct otf2_channels *otf2_channels_new(void)
+{
+	return xcalloc(1, sizeof(struct otf2_channels));
+}
+
+void otf2_channels_free(struct otf2_channels *c)
+{
+	if (!c)
+		return;
+	u64map_release(&c->by_key);
+	VEC_RELEASE(&c->v);
+	free(c);
+}
+
+static struct channel *channel_at(struct otf2_channels *c, uint64_t comm, uint32_t from,
+				  uint32_t to, uint32_t tag)
+{
+	uint64_t key[3] = { comm, (uint64_t)from << 32 | to, tag };
+	uint32_t *at = u64map_at(&c->by_key, XXH3_64bits(key, sizeof(key)));
+
+	if (*at == U64MAP_NONE) {
+		*at = (uint32_t)c->v.nr;
+		VEC_PUSH(&c->v, (struct channel){ .nr = { 0 } });
+	}
+	return &c->v.v[*at];
+}
+
+void otf2_message_count(const struct otf2_reading *r, const struct otf2_message *m, bool receive,
+			bool in_call)
+{
+	uint32_t self = own_rank(&r->defs, m), peer = peer_rank(&r->defs, m, self);
+	struct channel *c;
+
+	/* outside of a call it is an instant with a partner or without one */
+	if (!in_call || self == UINT32_MAX || peer == UINT32_MAX)
+		instant_put(r, m, "");
+	if (self == UINT32_MAX || peer == UINT32_MAX)
+		return;
+	c = channel_at(r->channels, m->comm, receive ? peer : self, receive ? self : peer, m->tag);
+	c->nr[receive]++;
+	c->in_calls[receive] += in_call;
+	c->last = *m;
+}
+
+/*
+ * Messages in calls that have no partner. Where a channel has messages outside of calls, too, it is
+ * not known which of them have one: as many as can be are taken to lie in calls.
+ */
+static void channels_put(const struct otf2_reading *r)
+{
+	for (size_t i = 0; i < r->channels->v.nr; i++) {
+		const struct channel *c = &r->channels->v.v[i];
+		bool more = c->nr[1] > c->nr[0];
+		uint64_t alone = c->nr[more] - c->nr[!more];
+
+		for (uint64_t k = 0; k < alone && k < c->in_calls[more]; k++)
+			instant_put(r, &c->last, "");
+	}
+}
+
+/* ---- all of them ---- */
+
 void otf2_match_messages(struct otf2_reading *r)
 {
 	struct half *sends, *receives;
 	size_t nr_sends, nr_receives;
 	int64_t pairs = 0;
 
+	if (r->channels)
+		channels_put(r);
 	if (r->found.sends.nr + r->found.receives.nr == 0)
 		return;
 	if (r->found.requests.nr)

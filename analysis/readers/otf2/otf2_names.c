@@ -60,7 +60,7 @@ static int has_prefix(const char *name, const char *const *prefixes, size_t nr)
 	return 0;
 }
 
-/* Whole words of the runtimes, so that somebody's own "copy_kernel" stays a kernel. */
+/* Whole words of the runtimes, so that a user's own "copy_kernel" stays a kernel. */
 int otf2_name_is_copy(const char *name)
 {
 	static const char *const prefixes[] = {

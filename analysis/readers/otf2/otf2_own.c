@@ -37,7 +37,7 @@ void otf2_own_open(struct otf2_reading *r, const char *text)
 
 bool otf2_own_exact(const struct otf2_reading *r)
 {
-	return r->own.there && !r->s->no_links;
+	return r->own.there && !sink_streams(r->s);
 }
 
 /* ---- tracks ---- */
@@ -343,6 +343,8 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
 		sink_warnf(l->s, W_BAD_EVENT, "parameter %" PRIu32 " belongs to no span", ref);
 		return OTF2_CALLBACK_SUCCESS;
 	}
+	if (l->s->no_links)
+		return OTF2_CALLBACK_SUCCESS;
 	held = &l->own.held.v[l->own.open.v[l->own.open.nr - 1]];
 	VEC_PUSH(&l->own.ends,
 		 (struct otf2_own_end){ .number = number,

@@ -8,7 +8,7 @@
  * sink gets enters and leaves as from any archive, and every location but the first of a track has
  * a track of its own.
  *
- * What is damaged is told and made up for as in an archive of somebody else.
+ * What is damaged is told and made up for as in an archive of another program.
  */
 #ifndef OTF2_OWN_H
 #define OTF2_OWN_H

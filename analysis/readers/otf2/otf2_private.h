@@ -111,9 +111,10 @@ struct otf2_reading {
 	const struct read_opts *o;
 	struct otf2_defs defs;
 	bool many_hosts;
-	uint64_t base_ticks;     /* otf2_far_ticks */
-	struct otf2_own own;     /* of an archive that profrig wrote */
-	struct otf2_found found; /* by all locations, once they are gathered */
+	uint64_t base_ticks;            /* otf2_far_ticks */
+	struct otf2_own own;            /* of an archive that profrig wrote */
+	struct otf2_found found;        /* by all locations, once they are gathered */
+	struct otf2_channels *channels; /* messages of a sink that only counts; else NULL */
 };
 
 /*
@@ -243,6 +244,14 @@ OTF2_CallbackCode otf2_on_metric(OTF2_LocationRef location, OTF2_TimeStamp time,
 				 const OTF2_MetricValue *values);
 
 void otf2_match_messages(struct otf2_reading *r);
+/*
+ * Instead, where the sink only counts: the instants that the messages would become. Memory for each
+ * channel (communicator, from, to, tag), not for each message.
+ */
+struct otf2_channels *otf2_channels_new(void);
+void otf2_channels_free(struct otf2_channels *c); /* NULL is fine */
+void otf2_message_count(const struct otf2_reading *r, const struct otf2_message *m, bool receive,
+			bool in_call);
 
 /*
  * Call sites: a parameter with a number for the place of the program, on launches and on the work

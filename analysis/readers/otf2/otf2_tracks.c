@@ -8,7 +8,7 @@
  *	location group PROCESS			PROCESS track, rank from the list of locations that
  *						communicate over MPI
  *	location CPU_THREAD			THREAD track under it
- *	accelerator of the system tree		DEVICE track: one per host and index, whoever opened
+ *	accelerator of the system tree		DEVICE track: one per host and index, for all
  *						contexts on it
  *	location ACCELERATOR_STREAM		QUEUE track under it
  *	location METRIC				COUNTER track under its process

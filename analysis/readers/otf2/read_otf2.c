@@ -596,7 +596,7 @@ static void owners_learn(struct archive *a)
 	OTF2_EvtReaderCallbacks *callbacks;
 	struct otf2_found *f = &a->r.found;
 
-	if (otf2_own_exact(&a->r) || !otf2_owners_wanted(&a->r) || !a->r.s->no_links)
+	if (otf2_own_exact(&a->r) || !otf2_owners_wanted(&a->r) || !sink_streams(a->r.s))
 		return;
 	callbacks = otf2_callsite_callbacks();
 	if (!callbacks)
@@ -704,9 +704,8 @@ static void range_put(struct archive *a)
 
 static int archive_read(struct archive *a, struct err *err)
 {
-	int e;
+	int e = definitions_read(a, err);
 
-	e = definitions_read(a, err);
 	if (e < 0)
 		return e;
 	otf2_make_tracks(&a->r);
@@ -725,11 +724,11 @@ static int archive_read(struct archive *a, struct err *err)
 
 static int otf2_read(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
-	struct archive a = { .folder = -1,
-			     .r = { .s = s, .o = o, .found = { .first_ticks = UINT64_MAX } } };
-	int e;
+	struct archive a = { .folder = -1, .r = { .s = s, .o = o } };
+	int e = archive_open(&a, path, err);
 
-	e = archive_open(&a, path, err);
+	a.r.found.first_ticks = UINT64_MAX;
+	a.r.channels = s->counts_only ? otf2_channels_new() : NULL;
 	if (e == 0) {
 		s->ops->input(s, path, reader_otf2.name);
 		e = archive_read(&a, err);

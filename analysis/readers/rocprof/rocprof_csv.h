@@ -199,13 +199,13 @@ struct rocprof_ahead;
 struct rocprof_parser; /* what a thread has of its own */
 struct rocprof_ahead *rocprof_ahead_new(const struct input_map *map, size_t from,
 					const struct rocprof_header *head);
-/* When nobody helps any more. */
+/* When no thread helps any more. */
 void rocprof_ahead_free(struct rocprof_ahead *a);
 struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a);
 void rocprof_parser_free(struct rocprof_parser *p);
 /* For the thread that pushes; shared with what it parses. */
 struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p);
-/* Parses until somebody quits. */
+/* Parses until told to quit. */
 void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p);
 void rocprof_ahead_quit(struct rocprof_ahead *a);
 /* The next rows of the file, at least one; NULL: there are no more. */
@@ -313,7 +313,7 @@ struct rocprof_text *rocprof_text(struct rocprof_csv *rc, size_t i);
 /* That of the i-th text, which is column c. */
 str_id rocprof_column_string(struct rocprof_csv *rc, size_t i, enum rocprof_column c);
 uint64_t rocprof_correlation(struct rocprof_csv *rc);
-/* The row without name and times as a JSON object; STR_NONE when nobody wants it. */
+/* The row without name and times as a JSON object; STR_NONE when it is not wanted. */
 str_id rocprof_args(struct rocprof_csv *rc);
 
 /* rocprof_agents.c */

@@ -33,7 +33,7 @@ struct monitors {
 	struct rpd *r;
 	struct u64map at;
 	VEC(struct monitor) v;
-	uint64_t strangers, too_many;
+	uint64_t unknown, too_many;
 };
 
 static bool did_work(const struct rpd *r, int64_t device)
@@ -60,7 +60,7 @@ static series_id monitor_series(struct monitors *ms, const char *type, int64_t d
 				.track = TRACK_NONE,
 				.change_points = true };
 
-	if (!known && ms->strangers++ == 0)
+	if (!known && ms->unknown++ == 0)
 		sink_warnf(r->sink, W_UNKNOWN_REFERENCE,
 			   "rocpd_monitor has %s %" PRId64 ", and no work ran on a device of that "
 			   "number; its series belong to no device",

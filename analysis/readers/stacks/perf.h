@@ -83,7 +83,7 @@ struct perf_sample {
 	bool ended;  /* something stands behind the stack */
 };
 
-/* Takes a last sample whose last line has no end off the text: nobody can see what is missing. */
+/* Takes a last sample whose last line has no end off the text: what is missing cannot be seen. */
 void perf_drop_tail(struct perf *p);
 /* First pass: counts samples and chooses the event that is the time. */
 void perf_survey(struct perf *p);

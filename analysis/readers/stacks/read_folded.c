@@ -18,7 +18,7 @@
  *
  * A count of 0 has no place on a timeline: such lines are counted (W_IGNORED_RECORD). A negative
  * one counts as nothing (W_NEGATIVE_DURATION). The last line must have its line end: a count may
- * have lost digits, which nobody can see.
+ * have lost digits, which cannot be seen.
  */
 #include "readers_private.h"
 #include "stack_spans.h"

@@ -132,7 +132,7 @@ struct tef_event {
 	bool enclosing;  /* "bp": "e" */
 	bool scoped;     /* there is a scope */
 	uint8_t class;   /* enum tef_class of cat */
-	bool args_known; /* kineto is what args say; else nobody has looked */
+	bool args_known; /* kineto is what args say; else they were not looked at */
 	struct tef_known known;
 	struct json_text name, cat;
 	struct tef_us ts, dur;
@@ -315,8 +315,8 @@ bool tef_may_begin(const char *begin, const char *p);
 
 /* tef_ahead.c: the events from an offset on, parsed by several threads. */
 struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
-void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when nobody helps any more */
-/* Parses until somebody quits. */
+void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when no thread helps any more */
+/* Parses until told to quit. */
 void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
 void tef_ahead_quit(struct tef_ahead *a);
 /*

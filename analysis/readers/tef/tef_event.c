@@ -357,6 +357,13 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 	return true;
 }
 
+/* For flows, of which profrig's and uftrace's own files have none. */
+static inline bool slices_wanted(const struct tef *t)
+{
+	return t->doc.dialect != TEF_PROFRIG && t->doc.dialect != TEF_UFTRACE &&
+	       !t->sink->counts_only;
+}
+
 span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 {
 	struct tef_track *tr = &t->tracks.v[slot];
@@ -366,9 +373,7 @@ span_id tef_span(struct tef *t, tef_slot slot, struct span_def *d)
 	id = t->sink->ops->span(t->sink, d);
 	if (d->end_ns > tr->last_ns)
 		tr->last_ns = d->end_ns;
-	/* profrig's and uftrace's own files hold no flows, so nothing asks for these. */
-	if (d->kind != SPAN_INSTANT && t->doc.dialect != TEF_PROFRIG &&
-	    t->doc.dialect != TEF_UFTRACE) {
+	if (d->kind != SPAN_INSTANT && slices_wanted(t)) {
 		if (t->slices.nr == 0)
 			t->first_span = id;
 		VEC_PUSH(&t->slices, (struct tef_slice){ .start_ns = d->start_ns,

@@ -20,7 +20,8 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 	const struct tef_id *own = ev->tid.type == TEF_ID_NONE ? &ev->pid : &ev->tid;
 
 	if (t->doc.own) {
-		tef_own_flow(t, ev);
+		if (!t->sink->counts_only)
+			tef_own_flow(t, ev);
 		return;
 	}
 	if (t->doc.dialect == TEF_KINETO &&
@@ -34,7 +35,8 @@ void tef_flow_add(struct tef *t, const struct tef_event *ev)
 			 ev->name.p ? tef_hash_text(&ev->name) : 0);
 	f.place = tef_place_key(&ev->pid, own);
 	t->n.flows++;
-	VEC_PUSH(&t->flows, f);
+	if (!t->sink->counts_only)
+		VEC_PUSH(&t->flows, f);
 }
 
 /* The slices by track and start, and what each lies in: the last earlier one of its track that is

@@ -3,8 +3,8 @@
  * a name has, which track a pid and a tid mean. Small tables with one place for each key: a newer
  * one takes the place of an older one, and whatever is not there is asked for in the long way.
  *
- * Names are told apart by whoever parsed them, while their bytes are near: he numbers them, and who
- * pushes keeps the id of each number and need not look at the text.
+ * Names are told apart by the thread that parsed them, while their bytes are near: it numbers them,
+ * and who pushes keeps the id of each number and need not look at the text.
  */
 #include "tef.h"
 

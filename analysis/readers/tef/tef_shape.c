@@ -1,5 +1,5 @@
 /*
- * Whoever writes a trace writes its events in a few shapes: the same members in the same order with
+ * A program writes the events of a trace in a few shapes: the same members in the same order with
  * the same blanks, only the values differ. So what stands between two values (", \"tid\": ") is
  * learned once and from then on compared, 32 bytes at a time, and not taken apart again.
  *

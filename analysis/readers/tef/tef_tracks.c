@@ -36,7 +36,7 @@ static bool number_of(const char *p, size_t n, int64_t *ret)
 {
 	if (n > 2 && memcmp(p + n - 2, ".0", 2) == 0)
 		n -= 2; /* integers that went through a floating point type */
-	/* −1 and the like are no ids of a system but somebody's "none of them": words. */
+	/* −1 and the like are no ids of a system but a program's "none of them": words. */
 	return num_i64(p, n, ret) == 0 && *ret >= 0;
 }
 

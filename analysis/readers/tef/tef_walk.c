@@ -374,7 +374,8 @@ int tef_walk(struct tef *t, struct err *err)
 	t->shapes = tef_shapes_new(&t->doc, t->map.data, 0);
 	t->memo = tef_memo_new();
 	t->sink->ops->expect(t->sink, t->doc.spans);
-	VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
+	if (!t->sink->counts_only)
+		VEC_RESERVE(&t->slices, t->doc.spans < SLICES_MAX ? t->doc.spans : SLICES_MAX);
 	if (t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_TENSORFLOW ||
 	    t->doc.dialect == TEF_ASCEND)
 		read_names(t);

@@ -1,6 +1,6 @@
 /*
- * Strict, because what a trace brought along goes into somebody else's JSON parser: readers take
- * arguments as they come, with raw control characters, bare words and all.
+ * Strict, because what a trace brought along goes into the JSON parser of another program: readers
+ * take arguments as they come, with raw control characters, bare words and all.
  */
 #include "tef_out.h"
 

@@ -42,7 +42,7 @@ void json_names_release(struct json_names *n)
 
 /* ---- numbers ---- */
 
-/* wish if nobody has it, else a number of our own. */
+/* wish if it is free, else a number of our own. */
 static uint32_t take_tid(struct tef_places *p, uint32_t pid, int64_t wish)
 {
 	uint32_t *at;

@@ -1,3 +1,4 @@
+#include "run_collect.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static int64_t written_since(const struct run *rn, int64_t monotonic_ns)
 	return since;
 }
 
-/* Moved, not copied: traces are large, and nobody looks for them in two places. */
+/* Moved, not copied: traces are large, and one place is enough. */
 static int move_file(const char *from, const char *to)
 {
 	CLEANUP(xclosep) int fd = door_open(from, O_RDONLY, 0);
@@ -81,8 +82,9 @@ static void fetch_one(struct run *rn, const char *home, const char *from, struct
 	int r = move_file(from, to);
 
 	if (r < 0)
-		run_warn(rn, W_COLLECT, "error",
-			 "'%s' could not be moved into the run directory: %s", from, err_words(-r));
+		outcome_warn(&rn->outcome, W_COLLECT, "error",
+			     "'%s' could not be moved into the run directory: %s", from,
+			     err_words(-r));
 	else
 		strvec_push(ret, fs_base(to));
 }
@@ -95,7 +97,7 @@ static char *home_of(const struct run *rn, const struct plan_output *po)
 
 /*
  * Files of a folder that is not the run's, such as the workload's own: moved into the tool's
- * folder. What was there before the workload began belongs to somebody else.
+ * folder. What was there before the workload began is not the run's.
  */
 static void fetch(struct run *rn, const struct plan_output *po, const char *home,
 		  struct strvec *ret)
@@ -288,9 +290,9 @@ static void leave_out_links(struct run *rn, const struct plan_output *po, const 
 		strvec_release(&plain);
 		return;
 	}
-	run_warn(rn, W_COLLECT, "warning",
-		 "output '%s' of tool '%s': %zu symbolic link%s not followed", po->glob, po->tool,
-		 links, links == 1 ? " is" : "s are");
+	outcome_warn(&rn->outcome, W_COLLECT, "warning",
+		     "output '%s' of tool '%s': %zu symbolic link%s not followed", po->glob,
+		     po->tool, links, links == 1 ? " is" : "s are");
 	strvec_release(files);
 	*files = plain;
 }
@@ -305,10 +307,10 @@ static void find(struct run *rn, const struct plan_output *po, struct strvec *fi
 		strvec_push(&lost, err.msg);
 	if (!lost.nr)
 		return;
-	run_warn(rn, W_COLLECT, "error",
-		 "output '%s' of tool '%s': %zu folder%s cannot be looked into: %s", po->glob,
-		 po->tool, lost.nr, lost.nr == 1 ? "" : "s", lost.v[0]);
-	rn->outputs_optional_bad = true;
+	outcome_warn(&rn->outcome, W_COLLECT, "error",
+		     "output '%s' of tool '%s': %zu folder%s cannot be looked into: %s", po->glob,
+		     po->tool, lost.nr, lost.nr == 1 ? "" : "s", lost.v[0]);
+	rn->outcome.outputs_optional_bad = true;
 }
 
 static void collect_one(struct run *rn, const struct plan_output *po)
@@ -329,10 +331,10 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 	for (size_t i = 0; i < files.nr && has_room(rn); i++)
 		add_file(rn, po, ours ? po->dir : home, files.v[i]);
 	if (rn->artifacts.nr - from < files.nr) {
-		run_warn(rn, W_COLLECT, "error",
-			 "output '%s' of tool '%s': only %zu of %zu files were looked at", po->glob,
-			 po->tool, rn->artifacts.nr - from, files.nr);
-		rn->outputs_optional_bad = true;
+		outcome_warn(&rn->outcome, W_COLLECT, "error",
+			     "output '%s' of tool '%s': only %zu of %zu files were looked at",
+			     po->glob, po->tool, rn->artifacts.nr - from, files.nr);
+		rn->outcome.outputs_optional_bad = true;
 	}
 	if (files.nr == 0 && !po->if_any)
 		add_missing(rn, po);
@@ -340,29 +342,29 @@ static void collect_one(struct run *rn, const struct plan_output *po)
 		return;
 	a = decisive(rn, from);
 	if (is(a, "valid") && a->v.unread && !po->if_any) {
-		run_warn(rn, W_OUTPUT_UNREAD, "warning",
-			 "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
-			 po->tool, a->v.reason);
-		rn->outputs_optional_bad = true;
+		outcome_warn(&rn->outcome, W_OUTPUT_UNREAD, "warning",
+			     "output '%s' of tool '%s' is kept but not checked: %.200s", a->path,
+			     po->tool, a->v.reason);
+		rn->outcome.outputs_optional_bad = true;
 	}
 	if (is(a, "valid") ||
 	    (is(a, "empty") && (po->if_any || group_is_met(rn, po) || group_goes_on(rn, po))))
 		return;
 	if (never_recorded(rn)) {
-		run_warn(rn, W_OUTPUT_OPTIONAL, "warning",
-			 "output '%s' of tool '%s' is %s: recording was never switched on", a->path,
-			 po->tool, a->v.verdict);
-		rn->outputs_optional_bad = true;
+		outcome_warn(&rn->outcome, W_OUTPUT_OPTIONAL, "warning",
+			     "output '%s' of tool '%s' is %s: recording was never switched on",
+			     a->path, po->tool, a->v.verdict);
+		rn->outcome.outputs_optional_bad = true;
 		return;
 	}
-	run_warn(rn, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,
-		 po->required ? "error" : "warning", "%soutput '%s' of tool '%s' is %s%s%.200s",
-		 po->required ? "" : "optional ", a->path, po->tool, a->v.verdict,
-		 *a->v.reason ? ": " : "", a->v.reason);
+	outcome_warn(&rn->outcome, po->required ? W_OUTPUT_REQUIRED : W_OUTPUT_OPTIONAL,
+		     po->required ? "error" : "warning", "%soutput '%s' of tool '%s' is %s%s%.200s",
+		     po->required ? "" : "optional ", a->path, po->tool, a->v.verdict,
+		     *a->v.reason ? ": " : "", a->v.reason);
 	if (po->required)
-		rn->outputs_required_bad = true;
+		rn->outcome.outputs_required_bad = true;
 	else
-		rn->outputs_optional_bad = true;
+		rn->outcome.outputs_optional_bad = true;
 }
 
 void run_collect(struct run *rn)

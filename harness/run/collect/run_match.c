@@ -1,5 +1,6 @@
 /* Outputs that are logs: no reader takes them, so their records are the lines that hold what the
  * tool says they do. */
+#include "run_collect.h"
 #include "run_priv.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * which is that root, gives it to the folder's owner, after the last step. In containers without a
  * daemon root is the caller anyway.
  */
+#include "run_collect.h"
 #include "run_priv.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define OWN_TIMEOUT_NS (60 * NS_PER_S)
 
-/* Does what the agent wrote belong to somebody else? */
+/* Does what the agent wrote belong to another user? */
 static bool is_strange(const struct run *rn)
 {
 	for (size_t i = 0; i < rn->pl->steps.nr; i++) {
@@ -75,7 +76,8 @@ void run_own(struct run *rn)
 			fs_own_below(pl->conf->dir, rn->started_realtime_ns, &owned);
 	}
 	if (is_strange(rn))
-		run_warn(rn, W_OWNER, "warning",
-			 "files of this run belong to the container's user: remove them with '%s'",
-			 !strcmp(pl->engine->name, "podman") ? "podman unshare rm" : "sudo rm");
+		outcome_warn(
+			&rn->outcome, W_OWNER, "warning",
+			"files of this run belong to the container's user: remove them with '%s'",
+			!strcmp(pl->engine->name, "podman") ? "podman unshare rm" : "sudo rm");
 }

@@ -1,3 +1,4 @@
+#include "run_collect.h"
 #include "run_priv.h"
 
 #include "profrig/base/fs.h"
@@ -21,7 +22,7 @@ void run_wrap_at_check(struct run *rn)
 		"start: correct the name ('python' is not 'python3'); what a statically linked "
 		"program starts by a path is not seen: name that program, or do without wrap_at",
 		names.buf);
-	run_warn(rn, W_WRAP_AT, "warning", "%s", words);
+	outcome_warn(&rn->outcome, W_WRAP_AT, "warning", "%s", words);
 	if (rn->o->notes)
 		strvec_push(rn->o->notes, words);
 }

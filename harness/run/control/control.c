@@ -52,7 +52,7 @@ static void switched(struct control *c)
 	if (c->recording)
 		record_opened(&c->state, c->name, c->by, clock_monotonic_ns());
 	c->name[0] = '\0';
-	/* Somebody may have changed his mind meanwhile. */
+	/* The wish may have changed meanwhile. */
 	control_settle(c);
 }
 
@@ -267,7 +267,8 @@ void control_open(struct run *rn)
 	rn->control = c;
 	hold_from_the_start(c);
 	if (open_all(c, &err) < 0)
-		run_warn(rn, W_NO_CONTROL, "warning", "the run cannot be spoken to: %s", err.msg);
+		outcome_warn(&rn->outcome, W_NO_CONTROL, "warning",
+			     "the run cannot be spoken to: %s", err.msg);
 }
 
 void control_attach(struct run *rn)
@@ -368,11 +369,12 @@ void control_close(struct run *rn)
 	rn->record = c->state;
 	rn->control = NULL;
 	if (rn->record.marks_dropped || rn->record.windows_dropped)
-		run_warn(rn, W_MARKS_DROPPED, "warning",
-			 "%llu marks and %llu windows were more than %d and %d and are left out",
-			 (unsigned long long)rn->record.marks_dropped,
-			 (unsigned long long)rn->record.windows_dropped, CONTROL_MAX_MARKS,
-			 CONTROL_MAX_WINDOWS);
+		outcome_warn(
+			&rn->outcome, W_MARKS_DROPPED, "warning",
+			"%llu marks and %llu windows were more than %d and %d and are left out",
+			(unsigned long long)rn->record.marks_dropped,
+			(unsigned long long)rn->record.windows_dropped, CONTROL_MAX_MARKS,
+			CONTROL_MAX_WINDOWS);
 	free(c);
 }
 

@@ -1,6 +1,6 @@
 /*
  * control_marks: the file into which a workload writes its marks (profrig/control.h). A plain file
- * and no fifo: whoever appends to it never waits, also when nobody reads.
+ * and no fifo: appending to it never waits, also without a reader.
  *
  *	marks_open(&mf, path)		makes it
  *	marks_read(&mf, …)		what is new; returns whether there is more. It is looked

@@ -16,6 +16,7 @@
 #define CONTROL_PRIV_H
 
 #include "control_marks.h"
+#include "run_control.h"
 #include "run_priv.h"
 
 #include <pthread.h>
@@ -79,7 +80,7 @@ struct control {
 
 /* --- control.c; all with the lock held --- */
 
-/* Somebody holds or lets go: tools are switched when that changes anything. */
+/* A client holds or lets go: tools are switched when that changes anything. */
 void control_settle(struct control *c);
 void control_take_mark(struct control *c, const struct record_mark *m);
 

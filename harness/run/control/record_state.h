@@ -8,7 +8,7 @@
  *	record_mark(&s, …)
  *	record_free(&s)
  *
- * Windows are what counts. A run in which nobody ever switched anything has none: all of it counts.
+ * Windows are what counts. A run in which nothing was ever switched has none: all of it counts.
  */
 #ifndef RECORD_STATE_H
 #define RECORD_STATE_H
@@ -18,6 +18,8 @@
 
 #include "profrig/base/vec.h"
 #include "profrig/run/control.h"
+
+struct json_out;
 
 struct record_hold {
 	char by[CONTROL_MAX_NAME + 1];
@@ -41,7 +43,7 @@ struct record_state {
 	VEC(struct record_window) windows;
 	VEC(struct record_mark) marks;
 	uint64_t windows_dropped, marks_dropped;
-	bool switched; /* somebody cares: windows say which part counts */
+	bool switched; /* windows say which part counts */
 };
 
 void record_free(struct record_state *s);
@@ -55,5 +57,7 @@ void record_opened(struct record_state *s, const char *name, const char *by, int
 void record_closed(struct record_state *s, int64_t t_ns);
 bool record_is_open(const struct record_state *s);
 void record_mark(struct record_state *s, const struct record_mark *m);
+/* run.json: windows and marks (record_json.c). */
+void record_json(struct json_out *j, const struct record_state *s);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * run_lines: a file of any size, in pieces that end where a line does; what the results of a run
- * are looked for in. A line that is longer than a piece comes in several, cut where nobody looks.
+ * are looked for in. A line that is longer than a piece comes in several, cut where no pattern
+ * looks.
  */
 #ifndef RUN_LINES_H
 #define RUN_LINES_H
@@ -17,7 +18,7 @@ typedef bool run_lines_fn(void *ctx, const char *text, size_t n, uint64_t line);
 /* 0, or -errno when the file cannot be opened or read. */
 int run_lines(const char *path, run_lines_fn *fn, void *ctx);
 
-/* Counts lines while somebody walks through a piece: `at` must not go back. */
+/* Counts lines while its caller walks through a piece: `at` must not go back. */
 struct line_counter {
 	const char *from;
 	uint64_t line;

@@ -1,4 +1,5 @@
 #include "run_results.h"
+#include "results_priv.h"
 #include "run_priv.h"
 
 #include <errno.h>
@@ -47,11 +48,11 @@ static void missing(struct run *rn, const char *fmt, ...)
 	va_start(ap, fmt);
 	words = xvasprintf(fmt, ap);
 	va_end(ap);
-	run_warn(rn, W_RESULT_MISSING, required ? "error" : "warning", "%s", words);
+	outcome_warn(&rn->outcome, W_RESULT_MISSING, required ? "error" : "warning", "%s", words);
 	if (required)
-		rn->outputs_required_bad = true;
+		rn->outcome.outputs_required_bad = true;
 	else
-		rn->outputs_optional_bad = true;
+		rn->outcome.outputs_optional_bad = true;
 }
 
 /* --- values in the output --- */
@@ -98,25 +99,26 @@ static char *detail_of(const struct run *rn, const struct values *vs, uint32_t n
 static void tell(struct run *rn, const struct values *vs, const char *file)
 {
 	if (vs->grouped)
-		run_warn(rn, W_RESULT, "note",
-			 "%s:%llu: digits in groups, such as 1,234, were read as one number "
-			 "(%llu time%s)",
-			 file, (unsigned long long)vs->grouped_line,
-			 (unsigned long long)vs->grouped, vs->grouped == 1 ? "" : "s");
+		outcome_warn(&rn->outcome, W_RESULT, "note",
+			     "%s:%llu: digits in groups, such as 1,234, were read as one number "
+			     "(%llu time%s)",
+			     file, (unsigned long long)vs->grouped_line,
+			     (unsigned long long)vs->grouped, vs->grouped == 1 ? "" : "s");
 	if (vs->odd)
-		run_warn(rn, W_RESULT, "note",
-			 "%s:%llu: '%s' begins like a result and is none; 'performance: VALUE "
-			 "UNIT' on one line is (%llu such line%s)",
-			 file, (unsigned long long)vs->odd_line, vs->odd_text,
-			 (unsigned long long)vs->odd, vs->odd == 1 ? "" : "s");
+		outcome_warn(&rn->outcome, W_RESULT, "note",
+			     "%s:%llu: '%s' begins like a result and is none; 'performance: VALUE "
+			     "UNIT' on one line is (%llu such line%s)",
+			     file, (unsigned long long)vs->odd_line, vs->odd_text,
+			     (unsigned long long)vs->odd, vs->odd == 1 ? "" : "s");
 	if (vs->given_up)
-		run_warn(rn, W_RESULT, "warning",
-			 "results.pattern took too long on %llu line%s of %s, which were left out",
-			 (unsigned long long)vs->given_up, vs->given_up == 1 ? "" : "s", file);
+		outcome_warn(
+			&rn->outcome, W_RESULT, "warning",
+			"results.pattern took too long on %llu line%s of %s, which were left out",
+			(unsigned long long)vs->given_up, vs->given_up == 1 ? "" : "s", file);
 	if (vs->more)
-		run_warn(rn, W_RESULT, "warning",
-			 "%s holds %llu more results than the %zu that are kept", file,
-			 (unsigned long long)vs->more, VALUES_MAX);
+		outcome_warn(&rn->outcome, W_RESULT, "warning",
+			     "%s holds %llu more results than the %zu that are kept", file,
+			     (unsigned long long)vs->more, VALUES_MAX);
 }
 
 /* Returns how many metrics there were, good or not; *bad when one of them has no value. */
@@ -133,11 +135,12 @@ static size_t report_values(struct run *rn, const struct values *vs, const char 
 		    detail_of(rn, vs, name, &p, step, file));
 		*bad |= isnan(p.value);
 		if (*p.why)
-			run_warn(rn, W_RESULT, "warning", "%s in %s: %s", words, file, p.why);
+			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s in %s: %s", words, file,
+				     p.why);
 		if (p.mixed)
-			run_warn(rn, W_RESULT, "warning",
-				 "%s in %s has several units; the values in %s count", words, file,
-				 vs->units.v[p.unit]);
+			outcome_warn(&rn->outcome, W_RESULT, "warning",
+				     "%s in %s has several units; the values in %s count", words,
+				     file, vs->units.v[p.unit]);
 	}
 	tell(rn, vs, file);
 	return vs->v.nr;
@@ -164,7 +167,7 @@ static size_t output_values(struct run *rn, const struct plan_step *ps, bool *ba
 		if (!files[i])
 			continue;
 		if (values_read(files[i], conf_of(rn), &vs, &err) < 0)
-			run_warn(rn, W_RESULT, "warning", "%s", err.msg);
+			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err.msg);
 		else
 			found = report_values(rn, &vs, ps->name, below(rn, files[i]), bad);
 	}
@@ -281,7 +284,7 @@ static void keep_copy(struct run *rn, const char *path)
 		return;
 	if (fs_read(path, MAX_FILE, &text, &n, &err) < 0 || fs_mkdirs(dir, 0755, &err) < 0 ||
 	    fs_write_atomic(to, text, n, &err) < 0)
-		run_warn(rn, W_COLLECT, "warning", "%s", err.msg);
+		outcome_warn(&rn->outcome, W_COLLECT, "warning", "%s", err.msg);
 }
 
 static char *row_detail(const struct result_row *r)
@@ -322,13 +325,14 @@ static size_t report_rows(struct run *rn, const struct result_rows *rr, bool *ba
 		*bad |= isnan(r->value);
 	}
 	for (size_t i = 0; i < rr->problems.nr; i++)
-		run_warn(rn, W_RESULT, "warning", "%s", rr->problems.v[i]);
+		outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", rr->problems.v[i]);
 	if (rr->more)
-		run_warn(rn, W_RESULT, "warning",
-			 "%s: %llu rows are left out: of the first %zu, as many are kept as take "
-			 "%zu MiB with the names of their columns",
-			 conf_of(rn)->csv, (unsigned long long)rr->more, ROWS_MAX,
-			 ROWS_MAX_BYTES >> 20);
+		outcome_warn(
+			&rn->outcome, W_RESULT, "warning",
+			"%s: %llu rows are left out: of the first %zu, as many are kept as take "
+			"%zu MiB with the names of their columns",
+			conf_of(rn)->csv, (unsigned long long)rr->more, ROWS_MAX,
+			ROWS_MAX_BYTES >> 20);
 	return rr->v.nr;
 }
 
@@ -341,9 +345,10 @@ static size_t file_rows(struct run *rn, const struct plan_step *ps, bool *bad)
 	results_files(rn, ps, &paths);
 	for (size_t i = 0; i < paths.nr; i++) {
 		if (is_old(rn, paths.v[i])) {
-			run_warn(rn, W_RESULT, "warning",
-				 "%s was there before the workload began, so it is not its result",
-				 paths.v[i]);
+			outcome_warn(
+				&rn->outcome, W_RESULT, "warning",
+				"%s was there before the workload began, so it is not its result",
+				paths.v[i]);
 			continue;
 		}
 		fresh += result_rows_read(paths.v[i], &rr) == 0;
@@ -369,25 +374,26 @@ static void report_scan(struct run *rn, const struct plan_step *ps, const char *
 
 	if (scan_file(path, conf_of(rn), &sc, &err) < 0) {
 		if (err.code != ENOENT)
-			run_warn(rn, W_RESULT, "warning", "%s", err.msg);
+			outcome_warn(&rn->outcome, W_RESULT, "warning", "%s", err.msg);
 		return;
 	}
 	for (size_t i = 0; i < sc.lines.nr; i++) {
 		const struct scan_line *l = &sc.lines.v[i];
 		CLEANUP(xfreep) char *text = run_masked(ps, l->text);
 
-		run_warn(rn, W_LOG_ERROR, conf_of(rn)->scan == SCAN_FAIL ? "error" : "warning",
-			 "%s:%llu: %.200s (pattern '%.80s')", file, (unsigned long long)l->line,
-			 text, l->pattern);
+		outcome_warn(&rn->outcome, W_LOG_ERROR,
+			     conf_of(rn)->scan == SCAN_FAIL ? "error" : "warning",
+			     "%s:%llu: %.200s (pattern '%.80s')", file, (unsigned long long)l->line,
+			     text, l->pattern);
 		if (conf_of(rn)->scan == SCAN_FAIL)
-			run_failed(rn, RUN_FAILED,
-				   "the workload's output looks like an error: %s:%llu: %.160s "
-				   "(results.log_scan)",
-				   file, (unsigned long long)l->line, text);
+			outcome_fail(&rn->outcome, RUN_FAILED,
+				     "the workload's output looks like an error: %s:%llu: %.160s "
+				     "(results.log_scan)",
+				     file, (unsigned long long)l->line, text);
 	}
 	if (sc.found > sc.lines.nr)
-		run_warn(rn, W_LOG_ERROR, "note", "%s: %llu more such lines", file,
-			 (unsigned long long)(sc.found - sc.lines.nr));
+		outcome_warn(&rn->outcome, W_LOG_ERROR, "note", "%s: %llu more such lines", file,
+			     (unsigned long long)(sc.found - sc.lines.nr));
 }
 
 static void workload_metrics(struct run *rn, const struct run_step *s)
@@ -404,7 +410,7 @@ void run_results(struct run *rn)
 	const struct results_conf *rc = conf_of(rn);
 
 	/* No phase that anybody waits for, but one in which a run can fail. */
-	rn->phase = "results";
+	rn->outcome.phase = "results";
 	for (size_t i = 0; i < rn->steps.nr; i++) {
 		const struct plan_step *ps = &rn->pl->steps.v[i];
 		const struct run_step *s = &rn->steps.v[i];

@@ -1,4 +1,4 @@
-#include "run_results.h"
+#include "results_priv.h"
 
 #include <ctype.h>
 #include <errno.h>

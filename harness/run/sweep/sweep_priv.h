@@ -3,12 +3,13 @@
  *
  *	run_sweep.c		the registry, processes, containers; run_sweep_leftovers
  *	run_sweep_dirs.c	directories of dead runs, and those the registry has forgotten
- *	run_sweep_rest.c	containers and processes of runs that nobody remembers
+ *	run_sweep_rest.c	containers and processes of unknown runs
  */
 #ifndef SWEEP_PRIV_H
 #define SWEEP_PRIV_H
 
 #include "run_priv.h"
+#include "run_sweep.h"
 
 #include "profrig/base/fs.h"
 #include "profrig/run/leftovers.h"

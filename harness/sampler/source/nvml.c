@@ -258,7 +258,7 @@ static int nvml_open(const struct sampler_opts *o, struct sampler_state **ret, s
 		code = st->lib.nvmlDeviceGetHandleByIndex_v2(i, &h);
 		if (code == 0)
 			add_gpu(st, fields, i, h);
-		else if (code != NVML_NO_PERMISSION) /* a GPU of somebody else's */
+		else if (code != NVML_NO_PERMISSION) /* a GPU of another user */
 			r = err_set(err, ENODEV, "GPU %u of %u does not answer: %s", i, count,
 				    st->lib.nvmlErrorString(code));
 	}

@@ -10,8 +10,8 @@
  * A child's time, once it is waited for, is found again in its parent's cutime, so the sum over the
  * tree only grows, as long as it is taken parents first and no process ends in between: then its
  * time is in neither. Such a sum is taken again, and if that fails too, left out: the next good one
- * covers the longer interval. Only what leaves the tree (a daemon, a child nobody waits for) takes
- * its time away.
+ * covers the longer interval. Only what leaves the tree (a daemon, a child that is not waited for)
+ * takes its time away.
  *
  * Walking the tree costs a file per thread, Pss walks page tables and keeps the process from
  * mapping memory meanwhile. So both are done as often as they take no more than WALK_SHARE and

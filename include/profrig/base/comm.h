@@ -4,8 +4,8 @@
  * comes out.
  *
  * Calls are collective: every rank makes the same ones in the same order, and waits in them for the
- * others. So whoever finds out that it cannot go on as the others do must tell them, or stop all of
- * them (comm_stop), or they wait for ever.
+ * others. So a rank that finds out that it cannot go on as the others do must tell them, or stop
+ * all of them (comm_stop), or they wait for ever.
  *
  * A program that knows no ranks has no comm: NULL stands for a process that is alone.
  */

@@ -23,9 +23,9 @@
 int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, struct err *err);
 /*
  * A path in dir for what is to be renamed when it is whole, or goes at the end: a dot in front, so
- * that nobody takes it for the thing itself, and the writer's pid, so that a sweep knows whose it
+ * that it is not taken for the thing itself, and the writer's pid, so that a sweep knows whose it
  * is (FS_TEMP_PATTERN matches its last component, and fs_temp_pid reads it: 0 for other names).
- * Nobody else in this process is given the same. Owned.
+ * No other caller in this process is given the same. Owned.
  */
 char *fs_temp_name(const char *dir);
 #define FS_TEMP_PATTERN ".profrig-*.tmp"
@@ -119,7 +119,7 @@ int fs_sha256(const char *path, const volatile sig_atomic_t *interrupt, char ret
 void fs_sha256_text(const void *text, size_t n, char ret_hex[65]);
 /*
  * $XDG_RUNTIME_DIR/profrig, else /tmp/profrig-<uid>: made with mode 0700 when it is not there, ours
- * and nobody else's when it is. Owned; NULL with err.
+ * and no other user's when it is. Owned; NULL with err.
  */
 char *fs_runtime_dir(struct err *err);
 /* The directory of the running binary, owned. */

@@ -1,5 +1,5 @@
 /*
- * proc_watch: a long command of somebody else (a build, a pull, a user's script) run to its end,
+ * proc_watch: a long command of others (a build, a pull, a user's script) run to its end,
  * its output kept line by line while it comes.
  *
  * Standard output and error are one stream, as on a terminal. Every line (ended by '\n' or '\r',
@@ -30,7 +30,7 @@ struct proc_watch {
 	double timeout_s;  /* 0: none */
 	int log_fd;        /* -1: none */
 	const volatile sig_atomic_t *interrupt;    /* NULL: none */
-	void (*line)(void *ctx, const char *line); /* NULL: nobody listens */
+	void (*line)(void *ctx, const char *line); /* NULL: no listener */
 	void (*tick)(void *ctx);                   /* a few times a second; NULL */
 	void *ctx;
 };

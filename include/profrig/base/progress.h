@@ -5,7 +5,7 @@
  * traces/12.evt  43 %  1.2 GB/s", "workload  12 s"); elsewhere each phase is one line when it
  * begins. Silent at log level 0. progress_update
  * is cheap enough for every block of input (one relaxed load when nothing is due) and may be called
- * from any thread. Nothing of it waits for a reader: where nobody takes it, it is left out.
+ * from any thread. Nothing of it waits for a reader: where there is no reader, it is left out.
  */
 #ifndef PROFRIG_PROGRESS_H
 #define PROFRIG_PROGRESS_H

@@ -2,7 +2,7 @@
  * regex: regular expressions (PCRE2) on bytes, compiled once, matched often.
  *
  * regex_new → regex_find* → regex_free. A pattern comes from a user and the text from a program
- * nobody knows, so a match that backtracks without end is given up: regex_find then says -EOVERFLOW
+ * is unknown, so a match that backtracks without end is given up: regex_find then says -EOVERFLOW
  * and the caller counts it. '.' and classes work on bytes: text need not be UTF-8. A regex belongs
  * to one thread.
  */

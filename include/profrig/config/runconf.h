@@ -46,8 +46,9 @@ struct runconf_tool {
 struct runconf_script {
 	char *path; /* absolute */
 	struct strvec args;
-	char *where; /* file:line of the entry */
-	bool bash;   /* it is run by bash, not by sh */
+	char *where;  /* file:line of the entry */
+	bool bash;    /* it is run by bash, not by sh */
+	bool missing; /* there is no such file */
 };
 
 /* When tools record (docs/live.md). */

@@ -89,6 +89,7 @@ struct tool {
 	char *file; /* absolute */
 	enum tool_class class;
 	struct strvec wrap, needs, preload, provides, conflicts;
+	char *conflicts_because; /* for people; NULL: the word says enough */
 	/* what a container must allow it: capabilities without "CAP_", --security-opt words */
 	struct strvec caps, security;
 	bool privileges_wanted; /* without them it works and knows less */

@@ -40,7 +40,7 @@ enum energy_view { VIEW_HOST, VIEW_DEVICE };
 
 /* What is odd about an interval of a curve, or about the sampled time that a span touches. */
 enum curve_mark {
-	CURVE_DEAD = 1,   /* its energy is nobody's: reset, stand-still, longer than max_gap_ns */
+	CURVE_DEAD = 1, /* its energy is unattributed: reset, stand-still, longer than max_gap_ns */
 	CURVE_RESET = 2,  /* the counter went backwards; what it counted is unknown (0) */
 	CURVE_GAP = 4,    /* longer than 10 median periods, or than max_gap_ns */
 	CURVE_RATE = 8,   /* more power than the device can draw, or less than none */
@@ -145,7 +145,7 @@ struct node_energy {
 };
 
 /*
- * unattributed_j is not the remainder but integrated by itself (time when nobody is active, and
+ * unattributed_j is not the remainder but integrated by itself (time when no process is active, and
  * dead intervals), so error_rel is a real check: |total − attributed − unattributed| / |total|, 0
  * for a total of 0. In independent mode every sharer gets all, so attributed_j may be a multiple of
  * the total; error_rel then compares it with the energy of each sharer's own active time, summed.
@@ -154,8 +154,8 @@ struct energy_totals {
 	char device[64];
 	double total_j, attributed_j, unattributed_j, error_rel;
 	double dead_j;                /* part of unattributed_j that lies in dead intervals */
-	double unattributed_share_ns; /* as share_ns, of the time when nobody was active */
-	int64_t unattributed_ns;      /* sampled time in which nobody was active */
+	double unattributed_share_ns; /* as share_ns, of the time when no process was active */
+	int64_t unattributed_ns;      /* sampled time in which no process was active */
 	double unattributed_uncertainty_j;
 	int64_t median_period_ns;  /* what the sensor resolves (struct curve) */
 	int64_t first_ns, last_ns; /* of the samples; first > last when there are none */

@@ -64,13 +64,17 @@ struct engine_spec {
 	 * that know GPUs by CDI names where the machine has no CDI file. Empty: not known.
 	 */
 	struct strvec gpu_nodes, gpu_groups;
-	/*
-	 * The hard limits of open files and processes that nobody here may raise, as root without
-	 * CAP_SYS_RESOURCE may not: a container manager that asks for more, as podman does, starts
-	 * nothing. 0: there is no such limit.
-	 */
-	uint64_t max_files, max_processes;
+	uint64_t max_files, max_processes; /* engine_limits; 0: there is no such limit */
 };
+/*
+ * The hard limits of open files and processes that this process may not raise, as root without
+ * CAP_SYS_RESOURCE may not: a container manager that asks for more, as podman does, starts nothing.
+ * 0: there is no such limit.
+ */
+struct engine_limits {
+	uint64_t files, processes;
+};
+void engine_limits_read(struct engine_limits *ret);
 void engine_spec_init(struct engine_spec *s);
 void engine_spec_release(struct engine_spec *s);
 

@@ -33,7 +33,7 @@ struct image_build {
 /* Where an engine finds, and leaves, logins. */
 struct image_auth {
 	const char *dir; /* a private folder; NULL: the caller's own logins */
-	bool insecure;   /* plain HTTP, or a certificate nobody knows */
+	bool insecure;   /* plain HTTP, or an unknown certificate */
 };
 
 struct image_engine {

@@ -1,5 +1,5 @@
 /*
- * lane: what happened on a track, as a row of changes in time order. Whoever knows calls (a model
+ * lane: what happened on a track, as a row of changes in time order. A source of calls (a model
  * that was read before, a profile that reads along) turns them into lanes; attribution and coverage
  * need nothing else of a trace.
  *
@@ -43,8 +43,9 @@ struct lane_feed {
 	track_id track;
 	const struct lane_event *v;
 	size_t nr;
-	bool steady; /* no event changes whether something is open: nobody need look for it */
-	int rank;    /* who reads this lane; the events of the others' are not here */
+	/* no event changes whether something is open: there is no need to look for it */
+	bool steady;
+	int rank; /* who reads this lane; the events of the others' are not here */
 	/* how many there are so far; they grow from round to round */
 	uint32_t nodes, rows;
 	const uint32_t *row_of; /* by node: the row of a table that it adds to; NULL: its own */

@@ -278,8 +278,8 @@ void model_warn(struct model *m, input_id input, const char *code, uint64_t coun
  * before: who shares what (topology_resolve), so that the windows of a trace add up. Spans are cut
  * at their edges, those outside are gone, and so are links of which an end is; work that is left
  * keeps the place of its launch (placed). first_ns and last_ns
- * stay, so times are still counted from the start of the whole. Samples stay too: whoever makes
- * curves of them gets what lies in the windows (curve_make).
+ * stay, so times are still counted from the start of the whole. Samples stay too: the caller that
+ * makes curves of them gets what lies in the windows (curve_make).
  */
 struct model_windowed {
 	uint64_t spans_cut, spans_out, links_out;

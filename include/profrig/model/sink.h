@@ -146,7 +146,16 @@ struct sink {
 	const struct sink_ops *ops;
 	/* links are not kept: a reader need not collect what it would make them of */
 	bool no_links;
+	/* only counts are wanted (counts.h): nothing need be collected for links; sources may push
+	 * spans, too */
+	bool counts_only;
 };
+
+/* Whether sources push nothing but enter and leave, and callsites instead of links. */
+static inline bool sink_streams(const struct sink *s)
+{
+	return s->no_links && !s->counts_only;
+}
 
 /* The model as a sink; owned by the model. */
 struct sink *model_sink(struct model *m);

@@ -1,12 +1,11 @@
 /*
  * plan: configuration → what would happen, as data. Pure: no process is started, no file is
- * written, no clock is read.
+ * read or written, no clock is read; what it must know of the machine stands in the request.
  *
  * Steps are in order of execution: pre scripts (outermost tool first, then the user's), the
  * workload inside its wrappers, post scripts (the user's, then innermost tool first). Each step's
  * environment is complete with the origin of every variable. Paths are those the step sees; the run
- * directory has the same path everywhere. Whether a script exists, and which folders are the same
- * by way of links, is all that is asked of the file system.
+ * directory has the same path everywhere.
  *
  * Stacking [T1 … Tn]: argv = Tn.wrap … T1.wrap workload. Equal env values of two tools are fine,
  * different ones are a problem unless the user's env settles the variable. A variable is a step's
@@ -100,7 +99,7 @@ struct plan_privilege {
 	char *tool, *what, *why; /* "SYS_ADMIN", "seccomp=unconfined"; why may be NULL */
 	bool security;           /* an option, not a capability */
 	bool wanted;             /* the tool works without it, and knows less */
-	const char *by;          /* who gives it: "container.caps", …; NULL: nobody does */
+	const char *by;          /* who gives it: "container.caps", …; NULL: nothing does */
 };
 
 /* A data set: a link in the run directory to where its data is, once it is. */
@@ -153,7 +152,7 @@ struct plan {
 	VEC(struct plan_data) data; /* as conf->data.sets */
 	VEC(struct plan_privilege) privileges;
 	uint64_t passes; /* so often the workload runs, at least; its timeout is for all of them */
-	const struct devices *devices;     /* of this machine, borrowed; NULL: nobody looked */
+	const struct devices *devices;     /* of this machine, borrowed; NULL: not looked at */
 	VEC(struct plan_control) controls; /* of every tool that traces, in order */
 	bool starts_paused;                /* tools record nothing until they are told to */
 	const struct runconf *conf;        /* borrowed */
@@ -167,6 +166,12 @@ struct plan_request {
 	/* this machine's name, for tracers inside containers (PROFRIG_HOST); NULL: not told */
 	const char *host;
 	const struct devices *devices; /* NULL: not known */
+	/*
+	 * Folders by way of links: a name (of a mounted folder, of the folder of runs) and the one
+	 * that the kernel knows, in pairs. NULL, or a name that is not among them: it is that.
+	 */
+	const struct strvec *real;
+	struct engine_limits limits;
 };
 
 /*

@@ -23,10 +23,10 @@
  *
  * Ranks (comm.h): all of them read the definitions, and all sample locations get to all of them;
  * of the others each reads a part, the queues of a device together. They go on in rounds, in step:
- * between two of them they tell each other how far they have come, when somebody became active, and
- * what was launched. In the end results travel to rank 0 along a binomial tree, log2(size) steps.
- * Only there the profile is that of the trace; the other ranks' are not to be looked at. Nothing
- * depends on the number of ranks either.
+ * between two of them they tell each other how far they have come, when a process became active,
+ * and what was launched. In the end results travel to rank 0 along a binomial tree, log2(size)
+ * steps. Only there the profile is that of the trace; the other ranks' are not to be looked at.
+ * Nothing depends on the number of ranks either.
  */
 #ifndef PROFRIG_PROFILE_H
 #define PROFRIG_PROFILE_H
@@ -40,7 +40,7 @@
 struct profile_opts {
 	unsigned threads;         /* 0: as many as there are processors */
 	size_t buffer_bytes;      /* of all lanes together; 0: 4 MiB */
-	struct lane_reader lanes; /* round NULL: nobody wants them */
+	struct lane_reader lanes; /* round NULL: not wanted */
 	struct comm *comm;        /* ranks that share the work; NULL: alone. Outlives the profile */
 };
 

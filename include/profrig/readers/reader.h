@@ -20,6 +20,7 @@
 #include "profrig/base/err.h"
 #include "profrig/base/strvec.h"
 #include "profrig/base/workers.h"
+#include "profrig/model/counts.h"
 #include "profrig/model/sink.h"
 
 #define READ_PARTIAL 1
@@ -36,7 +37,7 @@ struct probe {
 struct read_opts {
 	bool keep_args;     /* raw arguments of spans are wanted (convert) */
 	const char *device; /* device id to use where the file does not tell; NULL */
-	/* one of the reader's dialects, because somebody says so; NULL: as it is recognised */
+	/* one of the reader's dialects, because the user says so; NULL: as it is recognised */
 	const char *dialect;
 	/* threads that may help; borrowed, NULL: none. What is read does not depend on them. */
 	struct workers *workers;
@@ -78,6 +79,14 @@ struct reader {
 int reader_read(const struct reader *rd, const char *path, struct sink *s,
 		const struct read_opts *o, struct err *err);
 
+/*
+ * What a file holds, in memory that does not grow with its events (counts.h). Returns what
+ * reader_read does; ret is filled in any case. *ret_problem, owned: why what was read is not the
+ * whole; untouched when it is, or when nothing could be read.
+ */
+int reader_count(const struct reader *rd, const char *path, struct counts *ret, char **ret_problem,
+		 struct err *err);
+
 extern const struct reader *const readers[]; /* NULL-terminated */
 
 const struct reader *reader_find(const char *name);
@@ -100,15 +109,15 @@ int reader_detect(const char *path, const struct reader **ret, struct err *err);
 int reader_recording(const char *path, const struct reader **ret, char **ret_name, struct err *err);
 
 /*
- * An artifact checked by reading it (contract: an empty trace is a failure). Used by the harness
- * through a callback, and by tests. A file for which a reader was asked that is not built in cannot
- * be checked: it is valid when it has bytes, and unread.
+ * An artifact checked by counting what it holds (contract: an empty trace is a failure). Used by
+ * the harness through a callback, and by tests. A file for which a reader was asked that is not
+ * built in cannot be checked: it is valid when it has bytes, and unread.
  */
 struct artifact_check {
 	const char *verdict; /* "valid", "empty", "damaged" */
 	/* that read it; "" when none was asked for and none fits (then valid when it has bytes) */
 	char reader[32];
-	bool unread;               /* nobody has looked into it */
+	bool unread;               /* it was not looked into */
 	uint64_t records;          /* spans + samples */
 	int64_t first_ns, last_ns; /* own clock; 0, 0 when empty */
 	char reason[256];          /* why damaged, empty or unread */
@@ -134,7 +143,7 @@ struct rundir {
 	int64_t workload_start_ns, workload_end_ns; /* CLOCK_MONOTONIC; 0 when it never ran */
 	/* samplers alone, before and after the workload; CLOCK_MONOTONIC, 0 when there was none */
 	int64_t idle_before_ns[2], idle_after_ns[2];
-	/* moments that somebody marked, and what was recorded; CLOCK_MONOTONIC, by time */
+	/* marked moments, and what was recorded; CLOCK_MONOTONIC, by time */
 	VEC(struct rundir_mark {
 		char *name, *by;
 		int64_t t_ns, uncertainty_ns; /* -1 unknown */

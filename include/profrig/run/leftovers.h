@@ -14,7 +14,7 @@
  *
  * The registry finds runs wherever their directories are; runs_dir also finds those that it has
  * forgotten, as after a reboot (a folder of more than LEFTOVERS_MAX_RUNS only with `all`); `all`
- * asks engines and processes too for runs that nobody remembers.
+ * asks engines and processes too for unknown runs.
  *
  * Never touched: a run whose lock is held; a run of another machine (its locks say nothing here);
  * a container that --keep kept; processes of other users; what cannot be told to be dead. Of those

@@ -82,7 +82,7 @@ struct run_events {
 	void (*tick)(void *ctx);
 	/* what a pull, or what fetches data, says last */
 	void (*note)(void *ctx, const char *text);
-	/* so much of the data is here; total 0: nobody knows */
+	/* so much of the data is here; total 0: unknown */
 	void (*bytes)(void *ctx, uint64_t done, uint64_t total);
 };
 

@@ -10,7 +10,7 @@
  * A run directory is a folder of that name with a run.json of profrig in it whose id is the
  * folder's name; nothing else is listed, and so nothing else is ever removed. Links are not
  * followed. A run whose profrig lives (run.h: locks) is `live`. One that says it runs and has
- * nobody is interrupted.
+ * no one is interrupted.
  */
 #ifndef PROFRIG_RUNS_H
 #define PROFRIG_RUNS_H
@@ -70,9 +70,9 @@ struct prune_rule {
 void runs_choose(struct run_list *rl, const struct prune_rule *rule, int64_t now_ns);
 
 /*
- * Removes a run: 0; -EBUSY: it lives, or somebody is removing it. It loses its name at once, so
- * that a removal cut short leaves nothing that looks like a run; runs_sweep_removed ends such ones.
- * Returns what it took on the disk in ret_bytes.
+ * Removes a run: 0; -EBUSY: it lives, or another process is removing it. It loses its name at once,
+ * so that a removal cut short leaves nothing that looks like a run; runs_sweep_removed ends such
+ * ones. Returns what it took on the disk in ret_bytes.
  */
 int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, struct err *err);
 /* What earlier removals left; how many. dry: only counts. */

@@ -50,6 +50,8 @@ struct energy_stream *energy_stream_new(struct model *m, const struct analysis_o
 void energy_stream_free(struct energy_stream *es); /* NULL is fine */
 void energy_stream_freep(struct energy_stream **es);
 struct lane_reader energy_stream_reader(struct energy_stream *es);
+/* Whether the model has counters of energy that the stream did not know when calls began. */
+bool energy_stream_lacks(const struct energy_stream *es);
 
 /* What a run says of its time; common timebase, by time. */
 struct analysis_moments {

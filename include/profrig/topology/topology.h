@@ -7,7 +7,7 @@
  *
  *	file		rules a person wrote (topology_add_rule, topology_add_counter). A device
  *			that any rule names is shared by the processes that the rules name with it,
- *			and by nobody else; what no rule names is discovered as without a file.
+ *			and by no other process; what no rule names is discovered as without a file.
  *	pci		the queue's device and a sampled device sit at the same PCI address
  *	visible_devices	the variables of the run (topology_add_env): a process sees the devices
  *			that are listed, and its own device number i is the i-th of them

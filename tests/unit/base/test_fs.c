@@ -115,7 +115,7 @@ static void make_old(const char *path, int64_t s)
 	assert_int_equal(utimensat(AT_FDCWD, path, t, AT_SYMLINK_NOFOLLOW), 0);
 }
 
-/* Left over: by somebody who is dead, and quiet for long enough, all that is in it. */
+/* Left over: by a process that is dead, and quiet for long enough, all that is in it. */
 static void test_temp_sweep(void **state UNUSED)
 {
 	CLEANUP(xfreep) char *file = NULL, *tree = NULL, *inner = NULL, *alive = fs_temp_name(dir);

@@ -52,7 +52,7 @@ static void test_beats(void **state UNUSED)
 	assert_int_equal(open_descriptors(), before);
 }
 
-/* What nobody waited for, by one beat or several, odd or even, does not wake who waits later. */
+/* What was not waited for, by one beat or several, odd or even, does not wake who waits later. */
 static void test_beats_left_out(void **state UNUSED)
 {
 	int64_t start = clock_monotonic_ns();

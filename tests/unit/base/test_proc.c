@@ -159,7 +159,7 @@ static int spawn_error(struct proc_opts *o, struct err *err)
 	int r = proc_spawn(o, &pid, err);
 
 	assert_int_equal(pid, -7);
-	/* Nobody is left behind. */
+	/* No process is left behind. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	return r;

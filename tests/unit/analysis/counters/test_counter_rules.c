@@ -115,7 +115,7 @@ static const struct {
 	  QUANTITY_OTHER,
 	  "",
 	  1 },
-	/* a unit alone: nobody said what kind it is */
+	/* a unit alone: its kind is unknown */
 	{ "meter", { .given = RULE_UNIT, .unit = "J" }, SERIES_UNKNOWN, QUANTITY_OTHER, "J", 1 },
 	/* a known power limit in other units stays a limit; as power only when said */
 	{ "rocm_smi:::power_cap:device=0",
@@ -284,7 +284,7 @@ static void other_units_are_left_alone(void **state)
 	assert_false(ci.inexact); /* not asked for, for this one */
 	ruled_done(&r);
 
-	/* whoever gives a scale of his own knows the unit */
+	/* a scale of the user's own implies the unit */
 	r = ruled_new();
 	s = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	for (int i = 0; i < 10; i++)

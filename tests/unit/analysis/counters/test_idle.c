@@ -393,7 +393,7 @@ static void too_short_a_series(void **state)
 	end(&k);
 }
 
-/* On a clock of its own nobody knows what lies in the windows. */
+/* On a clock of its own it is unknown what lies in the windows. */
 static void not_aligned(void **state)
 {
 	struct idle_case k = begin(POWER_NAME);

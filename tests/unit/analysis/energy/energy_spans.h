@@ -86,9 +86,9 @@ static inline bool span_counts(const struct model *m, size_t i, enum energy_view
 	return view == VIEW_DEVICE ? span_is_work(m, i) : m->spans.kind[i] != SPAN_INSTANT;
 }
 
-static inline void span_results_pour(struct energy_result *r, const struct model *m,
-				     const struct span_lanes *l, const struct energy_run *run,
-				     size_t lane)
+static inline void span_results_collect(struct energy_result *r, const struct model *m,
+					const struct span_lanes *l, const struct energy_run *run,
+					size_t lane)
 {
 	const struct track *t = &m->tracks.v[l->defs.v[lane].track];
 	bool cover = l->defs.v[lane].mode == LANE_COVER;
@@ -155,7 +155,7 @@ static inline int energy_attribute(const struct model *m, series_id s, enum ener
 			span_results_alloc(ret, m);
 		for (size_t i = 0; any && i < l.lanes.nr; i++) {
 			if (energy_run_takes_part(run, 0, i))
-				span_results_pour(ret, m, &l, run, i);
+				span_results_collect(ret, m, &l, run, i);
 		}
 		energy_run_free(run);
 		r = any ? 0 : 1;

@@ -325,7 +325,7 @@ static void unknown_counters_are_refused(void **state)
 	model_free(t.m);
 }
 
-/* A backwards step: its interval is nobody's, counts 0 and marks the calls it touches. */
+/* A backwards step: its interval is unattributed, counts 0 and marks the calls it touches. */
 static void case_06_backwards_step_splits(void **state)
 {
 	static const double e[][2] = { { 0, 5000e6 }, { 5, 5500e6 }, { 6, 100e6 }, { 10, 500e6 } };
@@ -357,7 +357,7 @@ static void case_06_backwards_step_splits(void **state)
 	model_free(t.m);
 }
 
-/* A hole of 10 s under a limit of 1 s is nobody's; without a limit it is interpolated and flagged.
+/* A hole of 10 s over a limit of 1 s is unattributed; without one it is interpolated and flagged.
  */
 static void case_07_gap_is_nobodys(void **state)
 {

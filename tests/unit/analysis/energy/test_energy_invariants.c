@@ -573,7 +573,8 @@ static double concurrency(const struct plan *p)
 	return together > 0 ? (double)sum / (double)together : 0;
 }
 
-/* In every elementary interval the shares sum to 1, whoever runs; independent: to their number. */
+/* In every elementary interval the shares sum to 1, whichever process runs; independent: to their
+ * number. */
 static void invariant_07_shares_sum_to_one(void **state)
 {
 	uint64_t together[2] = { 0, 0 }, concurrent = 0, n = test_cases(CASES);

@@ -19,7 +19,7 @@ static double total_of(const struct machine *x, series_id s)
 	return total;
 }
 
-/* Whoever shares a counter, all together have what it counted: nothing of any other counter. */
+/* All sharers of a counter together have what it counted: nothing of any other counter. */
 static void check_shared(const struct machine *x, const struct table_set *ts)
 {
 	const struct table *e = table_set_find(ts, "energy");

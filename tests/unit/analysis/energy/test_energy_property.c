@@ -184,7 +184,7 @@ static void rows_equal_the_global_sweep(void **state)
 							&run, NULL),
 					 0);
 			model_lanes_run(x.t.m, g.lanes.v, g.lanes.nr, 0, run);
-			energy_pour(&g, run, 0);
+			energy_collect(&g, run, 0);
 			sum_oracle(x.t.m, &g, &slow, &want);
 			same_sums(&g, &want, tolerance_of(&slow, x.t.m));
 			summed_release(&want);

@@ -235,7 +235,7 @@ static struct outcome read_row(const struct model *m, series_id id, double truth
 	energy_groups_make(m, &g);
 	assert_int_equal(energy_run_new(m, &job, 1, g.defs.v, g.defs.nr, &o, &run, NULL), 0);
 	model_lanes_run(m, g.lanes.v, g.lanes.nr, 0, run);
-	energy_pour(&g, run, 0);
+	energy_collect(&g, run, 0);
 	for (size_t i = 0; i < g.groups.nr; i++) {
 		if (strcmp(model_str(m, g.groups.v[i].name), "row") != 0)
 			continue;
@@ -388,7 +388,7 @@ static void case_08_short_kernel_is_not_known(void **state)
 	energy_groups_make(t.m, &g);
 	assert_int_equal(energy_run_new(t.m, &job, 1, g.defs.v, g.defs.nr, &o, &run, NULL), 0);
 	model_lanes_run(t.m, g.lanes.v, g.lanes.nr, 0, run);
-	energy_pour(&g, run, 0);
+	energy_collect(&g, run, 0);
 	assert_int_equal(g.groups.nr, 2);
 	assert_near(sum_value(&g.rows[0].exclusive_j), 0.3, 1e-12);
 	/* 1.2 J in the interval: between 0.3 J too much and 0.9 J too little */

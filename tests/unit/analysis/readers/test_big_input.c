@@ -117,7 +117,7 @@ static void put_long_name(struct target *t)
 	target_write(t, text, strlen(text));
 }
 
-/* The file is made in a process of its own too: what that leaves in memory is nobody's. */
+/* The file is made in a process of its own too: what that leaves in memory does not count. */
 static void long_name(struct target *t)
 {
 	int status;

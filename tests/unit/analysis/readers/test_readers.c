@@ -208,12 +208,12 @@ static void checks(void **state)
 	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "tef", 0, "empty", 0,
 		    "0 bytes");
 	check_words(FIX "no-such-file", "tef", 0, "damaged", 0, "no such file");
-	/* nobody said what it is and nobody knows it: then bytes are enough */
+	/* neither named nor recognised: then bytes are enough */
 	check_words(FIX "rundir/interrupted/artifacts/roctx_trace/notes.txt", "", 0, "valid", 0,
 		    "");
 	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "", 0, "empty", 0,
 		    "0 bytes");
-	/* somebody knows what it is, but not this program */
+	/* it is named, but this program does not know it */
 	check_words(FIX "rundir/complete/artifacts/rocprof/empty.json", "other", 0, "empty", 0,
 		    "0 bytes");
 	check_words(FIX "tef/chrome.json", "other", 1, "valid", 0, "no reader 'other'");

@@ -226,7 +226,7 @@ static void no_run(void **state)
 	assert_false(rundir_is(FIX));
 	assert_false(rundir_is(FIX "complete/run.json"));
 	assert_int_equal(rundir_open(FIX, &rd, &e), -ENOENT);
-	/* somebody else's */
+	/* of another program */
 	test_put(dir, "run.json", "{\"id\": \"x\"}");
 	assert_false(rundir_is(dir));
 	test_put(dir, "run.json", "{\"schema\": \"profrig.run/1\",\n \"model\": ");

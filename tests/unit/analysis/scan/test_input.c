@@ -178,7 +178,7 @@ static void cut_everywhere(pack_fn *pack)
 
 			assert_int_equal(r, -EBADMSG);
 			assert_non_null(strstr(e.msg, path));
-			/* so that whoever only looks at the beginning does not take it for empty */
+			/* so that a look at the beginning alone does not take it for empty */
 			assert_int_equal(input_head(path, head, sizeof(head), &e), -EBADMSG);
 			assert_non_null(strstr(e.msg, "cannot be read"));
 		} else {

@@ -176,7 +176,7 @@ static void committed_in_log(void **state)
 	}
 }
 
-/* Somebody holds the file as firmly as SQLite allows, in the middle of a change. */
+/* Another process holds the file as firmly as SQLite allows, in the middle of a change. */
 static void locked(void **state)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();

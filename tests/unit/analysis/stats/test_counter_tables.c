@@ -5,7 +5,7 @@
 
 #define COUNTER "rocm_smi:::energy_count:device=0"
 
-/* A hole of 10 s that is too long, and a counter that froze: nobody's energy, and how long. */
+/* A hole of 10 s that is too long, and a counter that froze: unattributed energy, and how long. */
 static void cases_06_07_unknown_time_has_a_length(void **state)
 {
 	struct trace t = trace_new();

@@ -175,7 +175,7 @@ static void three_runs(void **state UNUSED)
 	assert_near(cell(t, "main|h", "calls", "runs"), 1, 0);
 	assert_true(isnan(cell(t, "main|h", "calls", "stddev")));
 	assert_true(isnan(cell(t, "main|h", "calls", "ci_low")));
-	/* h's time is unknown and nobody has a device: 3 + 2 rows of f and f;g, calls of h */
+	/* h's time is unknown and no span has a device: 3 + 2 rows of f and f;g, calls of h */
 	assert_int_equal(table_rows(t), 5);
 	/* f, f;g, h: in the order they were seen first */
 	assert_string_equal(table_get_str(t, 2, 1), "main|f;g");

@@ -473,7 +473,7 @@ static void test_track_names(void **state UNUSED)
 	t[2] = make_thread(&k, 12, 1, RANK_NONE, "worker");
 	t[3] = make_thread(&k, 12, 2, RANK_NONE, "worker");
 	t[4] = make_thread(&k, 13, 1, RANK_NONE, "alone");
-	t[5] = make_thread(&k, 14, 1, RANK_NONE, "worker"); /* without spans: nobody sees it */
+	t[5] = make_thread(&k, 14, 1, RANK_NONE, "worker"); /* without spans: it is not shown */
 	t[6] = make_thread(&k, 15, 1, RANK_NONE, "pool");
 	struct track_def child = { .kind = TRACK_THREAD,
 				   .parent = k.s->ops->track(k.s, &process),

@@ -353,7 +353,7 @@ static void queues_tell_who_uses_a_device(void **state)
 	assert_seen(f.tp, f.t.m, f.gpu[0], f.p, "1100");
 	assert_seen(f.tp, f.t.m, f.gpu[1], f.p, "0011");
 	assert_seen(f.tp, f.t.m, f.gpu[2], f.p, "0010");
-	assert_seen(f.tp, f.t.m, f.gpu[3], f.p, "1111"); /* nobody's: who knows */
+	assert_seen(f.tp, f.t.m, f.gpu[3], f.p, "1111"); /* of no known process */
 	assert_int_equal(topology_why_sees(f.tp, f.t.m, f.p[0], f.gpu[0]), WHY_QUEUES);
 	assert_int_equal(topology_why_sees(f.tp, f.t.m, f.p[0], f.gpu[3]), WHY_NODE);
 	LEAVE(f.t, f.tp);
@@ -375,7 +375,7 @@ static void queues_tell_nothing_when_one_process_has_none(void **state)
 	LEAVE(f.t, f.tp);
 }
 
-/* Rank 1 works on gpu1, whose counter stands still: its energy is in somebody else's counter. */
+/* Rank 1 works on gpu1, whose counter stands still: its energy is in another counter. */
 static void queues_tell_nothing_where_a_device_is_not_measured(void **state)
 {
 	struct trace t = trace_new();
@@ -620,7 +620,8 @@ static void addresses_join_queues_and_samples(void **state)
 	LEAVE(t, tp);
 }
 
-/* Both call their device 0, the addresses say that it is not the same, and nobody sampled those. */
+/* Both call their device 0, the addresses say that it is not the same, and those were not sampled.
+ * */
 static void numbers_of_ones_own(void **state)
 {
 	struct trace t = trace_new();

@@ -173,7 +173,7 @@ static void test_cannot_start(void **state)
 	}
 }
 
-/* A FIFO without a reader would hold whoever opens it. */
+/* A FIFO without a reader would hold its opener. */
 static void test_fifo_as_output(void **state)
 {
 	struct rig *g = *state;
@@ -321,7 +321,7 @@ static void test_reap_waits(void **state)
 	reaped_unharmed(g);
 }
 
-/* On a machine that stands still for longer than the wait, nobody has had the time to end. */
+/* On a machine that stands still for longer than the wait, no process has had the time to end. */
 static void test_reap_waits_through_stall(void **state)
 {
 	struct rig *g = *state;

@@ -126,7 +126,7 @@ static void test_killed_agent_takes_step_along(void **state)
 	assert_dead_soon(pid);
 }
 
-/* Nobody reads: thousands of events pile up, and the end must come all the same. */
+/* Without a reader thousands of events pile up, and the end must come all the same. */
 static void test_full_output_pipe(void **state)
 {
 	struct rig *g = *state;
@@ -177,7 +177,7 @@ static void test_reader_gone(void **state)
 	assert_dead_soon(pid);
 }
 
-/* Its first word cannot be said, though its input stays open: nobody would ever end it. */
+/* Its first word cannot be said, though its input stays open: nothing would ever end it. */
 static void test_output_that_takes_nothing(void **state)
 {
 	CLEANUP(xfreep) char *path = agent_path();

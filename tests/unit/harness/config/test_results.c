@@ -1,5 +1,6 @@
 #include "conf_test.h"
-#include "run_results.h"
+#include "results_priv.h"
+#include "run_oom.h"
 
 #include <math.h>
 

@@ -66,7 +66,7 @@ static void shipped_tools_are_sound(void **state)
 		for (size_t k = 0; k < t->outputs.nr; k++)
 			if (!t->outputs.v[k].reader == !t->outputs.v[k].match.nr)
 				fail_msg("%s: %s", want[i], t->outputs.v[k].glob);
-		/* Whoever takes a GPU's only tracer says so. */
+		/* A tool that takes a GPU's only tracer says so. */
 		assert_int_equal(strvec_has(&t->provides, "gpu-tracer"),
 				 strvec_has(&t->conflicts, "gpu-tracer"));
 		if (t->caps.nr && !t->because)
@@ -93,6 +93,7 @@ static void every_field(void **state)
 		"wrap: [prog, --rate, '{opt.rate}', -o, '{out}/x', '--id={run_id}', --]\n"
 		"env: {A: '{out}', B: 1.50}\n"
 		"needs: [prog, libx.so.1]\npreload: [liby.so]\nprovides: [p]\nconflicts: [c, d]\n"
+		"conflicts_because: 'both trace'\n"
 		"caps: [SYS_ADMIN]\n"
 		"pre_scripts: [{path: scripts/pre.sh, args: [a, '{out}']}]\n"
 		"post_scripts: [post.sh]\n"
@@ -112,6 +113,7 @@ static void every_field(void **state)
 	assert_non_null(strstr(t->env.v[1].where, "x.yaml:6"));
 	assert_true(strvec_has(&t->needs, "libx.so.1") && strvec_has(&t->preload, "liby.so"));
 	assert_true(strvec_has(&t->provides, "p") && strvec_has(&t->conflicts, "d"));
+	assert_string_equal(t->conflicts_because, "both trace");
 	assert_true(t->caps.nr == 1 && strvec_has(&t->caps, "SYS_ADMIN"));
 	assert_int_equal(t->pre.nr, 1);
 	assert_true(fs_is_file(t->pre.v[0].path) && *t->pre.v[0].path == '/');
@@ -265,7 +267,7 @@ static void names_are_those_of_the_registries(void **state)
 	}
 }
 
-/* A broken file is still found under its name, so that whoever asks for it learns why. */
+/* A broken file is still found under its name, so that a user who asks for it learns why. */
 static void broken_files_keep_their_name(void **state)
 {
 	struct tool_set ts;

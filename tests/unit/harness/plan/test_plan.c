@@ -338,6 +338,35 @@ static void preloads(void **state)
 	end(&f);
 }
 
+static bool hides(const struct plan *pl, const char *container)
+{
+	for (size_t i = 0; i < pl->spec.run_mounts.nr; i++)
+		if (!strcmp(pl->spec.run_mounts.v[i].container, container))
+			return !strcmp(pl->spec.run_mounts.v[i].host, "/runs/one/" PLAN_HIDDEN);
+	return false;
+}
+
+static void runs_are_hidden_also_behind_links(void **state UNUSED)
+{
+	CLEANUP(strvec_release) struct strvec real = STRVEC_INIT;
+	struct fixture f;
+
+	begin(&f);
+	f.rq.model = FIXTURES "/container";
+	f.prq.engine = &box;
+	f.prq.real = &real;
+	set(&f, "mounts=[{host: /, container: /all}, {host: /usr, container: /data}]");
+	make_ok(&f);
+	assert_true(hides(&f.pl, "/all/runs") && !hides(&f.pl, "/data/one"));
+	strvec_pushl(&real, "/usr", "/runs", NULL);
+	make_ok(&f);
+	assert_true(hides(&f.pl, "/all/runs") && hides(&f.pl, "/data/one"));
+	strvec_pushl(&real, "/runs", "/elsewhere", NULL);
+	make_ok(&f);
+	assert_true(hides(&f.pl, "/all/elsewhere") && !hides(&f.pl, "/data/one"));
+	end(&f);
+}
+
 static void container(void **state)
 {
 	struct fixture f;
@@ -347,6 +376,7 @@ static void container(void **state)
 	begin(&f);
 	f.rq.model = FIXTURES "/container";
 	f.prq.engine = &box;
+	f.prq.limits = (struct engine_limits){ .files = 20000, .processes = 4096 };
 	make_ok(&f);
 	s = &f.pl.spec;
 	assert_var(workload(&f), "LD_PRELOAD",
@@ -356,6 +386,7 @@ static void container(void **state)
 	assert_string_equal(s->name, "profrig-20250102T030405Z-m-abcdef");
 	assert_string_equal(s->image, "registry/boxed:1");
 	assert_string_equal(s->run_dir, "/runs/one");
+	assert_true(s->max_files == 20000 && s->max_processes == 4096);
 	assert_string_equal(s->lib_dir, "/lib/profrig");
 	assert_string_equal(s->gpus, "0,2,3");
 	assert_int_equal(s->gpu_list.nr, 3);
@@ -371,7 +402,7 @@ static void container(void **state)
 	assert_true(s->mounts.v[1].read_only);
 	assert_string_equal(s->workdir, f.rc.dir);
 	assert_true(strvec_has(&s->caps, "SYS_PTRACE") && strvec_has(&s->options, "4g"));
-	/* What the tool wants beside it is not given unless somebody says so. */
+	/* What the tool wants beside it is not given unless the configuration says so. */
 	assert_int_equal(s->caps.nr, 1);
 	assert_int_equal(f.pl.privileges.nr, 2);
 	assert_null(f.pl.privileges.v[0].by);
@@ -714,7 +745,7 @@ static void sh_form_runs(void **state)
 	end(&f);
 }
 
-/* Secrets come from the environment of whoever runs the script, under the name they have there. */
+/* Secrets come from the environment of the script's caller, under the name they have there. */
 static void sh_form_secrets(void **state)
 {
 	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
@@ -750,6 +781,7 @@ int main(void)
 		cmocka_unit_test(workload_environment),
 		cmocka_unit_test(disputes),
 		cmocka_unit_test(conflicts),
+		cmocka_unit_test(runs_are_hidden_also_behind_links),
 		cmocka_unit_test(preloads),
 		cmocka_unit_test(container),
 		cmocka_unit_test(container_needs_an_image),

@@ -150,7 +150,7 @@ static void privileges(void **state)
 	/* Without tools there is nothing to give. */
 	make_ok(&f, NULL);
 	assert_int_equal(f.pl.spec.caps.nr + f.pl.spec.security.nr, 0);
-	/* On host there is nobody to give it. */
+	/* On host there is nothing to give it. */
 	f.engine = "host";
 	make_ok(&f, "w");
 	assert_int_equal(f.pl.privileges.nr, 0);

@@ -56,7 +56,7 @@ static void test_only_with_the_key(void **state)
 
 	(void)state;
 	over(&l, "hello; ev started; ev exited", "started exited ", 0, 0);
-	/* chatter of an engine before, which is nobody's attack */
+	/* chatter of an engine before, which is no attack */
 	over(&l, "echo Emulating; printf none; hello; ev exited", "exited ", 0, 0);
 	over(&l, "hello; echo '{\"ev\":\"exited\",\"id\":7}'; ev started", "started ", 23, 0);
 	over(&l, "hello; echo 0123456789abcdef0123456789abcdef '{\"ev\":\"exited\"}'; ev a", "a ",
@@ -85,7 +85,7 @@ static void test_who_it_is(void **state)
 	int fd;
 
 	(void)state;
-	/* The fake does not say when it began: it is nobody. */
+	/* The fake does not say when it began: it is no known process. */
 	begin(&l, "hello; sleep 20");
 	assert_int_equal(link_agent(&l), 0);
 	assert_int_equal(link_child(&l, l.pid, &child), -1);

@@ -137,7 +137,7 @@ static void around_the_workload(void **state)
 	assert_cleared_away(g);
 }
 
-/* Where nobody asks for it nothing is different. */
+/* Where it is not asked for nothing is different. */
 static void not_asked(void **state)
 {
 	struct rig *g = *state;

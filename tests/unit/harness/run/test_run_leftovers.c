@@ -110,7 +110,7 @@ static void test_kill9(void **state)
 	assert_true(finished_off >= begun);
 }
 
-/* run.json is whole and right at every moment of a run, for whoever looks. */
+/* run.json is whole and right at every moment of a run, for any reader. */
 static void test_always_readable(void **state)
 {
 	struct rig *g = *state;

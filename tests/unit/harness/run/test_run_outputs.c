@@ -97,7 +97,7 @@ static void test_artifact_facts(void **state)
 	assert_int_equal(g->result.artifacts_bad, 0);
 }
 
-/* run.json could not name it, so nobody would find it again. */
+/* run.json could not name it, so it would not be found again. */
 static void test_name_that_is_no_text(void **state)
 {
 	struct rig *g = *state;
@@ -280,7 +280,7 @@ static void test_exists_already(void **state)
 	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), -EEXIST);
 }
 
-/* Somebody's own folder named `latest` is left alone. */
+/* A user's own folder named `latest` is left alone. */
 static void test_latest_is_a_folder(void **state)
 {
 	struct rig *g = *state;

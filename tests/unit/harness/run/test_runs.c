@@ -84,7 +84,7 @@ static void test_load(void **state UNUSED)
 	assert_int_equal(rl.v.nr, 2);
 	assert_int_equal(rl.odd.nr, 2);
 	assert_string_equal(rl.v.v[1].id, good);
-	/* Nobody holds its lock, so it does not run. */
+	/* Its lock is not held, so it does not run. */
 	assert_string_equal(rl.v.v[0].status, "interrupted");
 	run_list_release(&rl);
 	assert_int_equal(runs_load("/nonexistent/x", &any, &rl, NULL), -ENOENT);

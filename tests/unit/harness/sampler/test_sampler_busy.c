@@ -1,7 +1,7 @@
 /*
- * The sampling thread while others mark, pause and ask all the time: whoever takes readings in, the
- * file has each of them once and in its order, no mark stands before what was read earlier, and the
- * figures are those of the file.
+ * The sampling thread while others mark, pause and ask all the time: whichever thread takes
+ * readings in, the file has each of them once and in its order, no mark stands before what was read
+ * earlier, and the figures are those of the file.
  */
 #include "sampler_test.h"
 

@@ -357,7 +357,7 @@ static void realtime_where_not(void **state)
 
 	(void)state;
 	if (geteuid() != 0) {
-		print_message("needs root, to be somebody else\n");
+		print_message("needs root, to be another user\n");
 		skip();
 	}
 	fake_device("gpu0", 1);

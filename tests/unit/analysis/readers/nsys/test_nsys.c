@@ -272,7 +272,7 @@ static void other_tables(void **state)
 	reading_release(&rd);
 }
 
-/* Files of old schemas and files that somebody cut down have few columns. */
+/* Files of old schemas and files that were cut down have few columns. */
 static void few_columns(void **state)
 {
 	struct reading rd = read_sql(

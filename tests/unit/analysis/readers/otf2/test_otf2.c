@@ -568,7 +568,7 @@ static void test_messages(void **state)
 					 i);
 	}
 	otf2_gen_world(g, (uint64_t[]){ 10, 11 }, 2);
-	/* rank 0 sends two messages of one tag; then one that nobody receives */
+	/* rank 0 sends two messages of one tag; then one that is never received */
 	OTF2_EvtWriter_Enter(w[0], NULL, 10, 0);
 	OTF2_EvtWriter_MpiSend(w[0], NULL, 11, 1, 0, 5, 100);
 	OTF2_EvtWriter_Leave(w[0], NULL, 20, 0);

@@ -541,7 +541,7 @@ static void cut_everywhere(void **state)
 	for (size_t i = 0; i <= n; i++) {
 		struct reading rd = read_bytes("rocprof_csv", text, i);
 		bool whole_row = i > header && text[i - 1] == '\n';
-		/* nobody sees that the line end alone is missing */
+		/* that the line end alone is missing cannot be seen */
 		bool unended = i > header && i < n && text[i] == '\n';
 
 		rows += whole_row;

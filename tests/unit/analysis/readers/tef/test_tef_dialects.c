@@ -249,7 +249,7 @@ static void mtia(void **state)
 	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" cat "\",\"pid\":" pid ",\"tid\":" tid \
 	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
 
-/* Whatever devices the head lists, and whoever's they are. */
+/* Whatever devices the head lists, of any vendor. */
 static void kineto_properties(void **state)
 {
 	static const char *const vendors[] = {

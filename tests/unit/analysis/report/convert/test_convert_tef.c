@@ -250,7 +250,7 @@ static void launches_across_parts(void **state UNUSED)
 	model_free(m);
 }
 
-/* ---- files of ours that somebody changed ---- */
+/* ---- files of ours that were changed ---- */
 
 static void damaged_descriptions(void **state UNUSED)
 {

@@ -91,7 +91,7 @@ static void text_stands_in(void **state)
 	source_read(&s, 0, v);
 	assert_true(isnan(v[series_index(&s, 0, "energy")]));
 	assert_string_equal(s.reason, "gpu_metrics has no value");
-	/* idle when it was opened, so nobody could know that it counts hundredths */
+	/* idle when it was opened, so it could not be known that it counts hundredths */
 	hundredths.busy = 8700;
 	machine_card_metrics(dir, 1, 3, &hundredths);
 	assert_true(source_value(&s, 0, "busy") == 55);

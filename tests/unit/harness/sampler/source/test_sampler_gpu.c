@@ -32,7 +32,7 @@ static void amdgpu_revisions(void **state)
 		CLEANUP(xfreep) char *rev = xasprintf("gpu_metrics 1.%zu", d);
 
 		assert_non_null(strstr(s.dev[d].facts, rev));
-		/* 1.0 counts energy in a unit nobody states */
+		/* 1.0 counts energy in a unit that is not stated */
 		assert_string_equal(names_of(&s, d, &b),
 				    d == 0 ? "power busy mem_busy temperature"
 					   : "power energy busy mem_busy temperature");

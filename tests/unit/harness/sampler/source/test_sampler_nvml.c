@@ -222,7 +222,7 @@ static void facts(void **state)
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
 	assert_non_null(strstr(shared, "2 other processes"));
 	assert_non_null(strstr(capped, "350 W at most, its default is 700 W"));
-	/* the other GPU has less to tell, and nobody on it */
+	/* the other GPU has less to tell, and no process on it */
 	f = (struct sampler_facts){ 0 };
 	s.s->facts(s.st, 1, &f);
 	strbuf_clear(&text);

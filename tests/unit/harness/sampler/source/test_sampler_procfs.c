@@ -338,7 +338,7 @@ static void procfs_begin_and_end(void **state)
 	(void)state;
 	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
 	assert_int_equal(s.nr, 1);
-	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* nobody to follow yet */
+	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* no process to follow yet */
 	start(&w, "busy");
 	s.s->target(s.st, w.pid);
 	source_read(&s, 0, v);

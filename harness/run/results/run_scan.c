@@ -1,5 +1,5 @@
+#include "results_priv.h"
 #include "run_lines.h"
-#include "run_results.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -302,7 +302,7 @@ int run_remove(const char *dir, const struct run_info *r, int64_t *ret_bytes, st
 	int ret;
 
 	*ret_bytes = 0;
-	/* Made when it is not there, so that nobody takes the run up meanwhile. */
+	/* Made when it is not there, so that no other process takes the run up meanwhile. */
 	ret = registry_lock(lock, true, &fd);
 	if (ret == -EWOULDBLOCK)
 		return err_set(err, EBUSY, "'%s' lives", r->dir);

@@ -1,4 +1,6 @@
-#include "run_priv.h"
+#include "record_state.h"
+
+#include "profrig/base/json_out.h"
 
 static void put_windows(struct json_out *j, const struct record_state *s)
 {

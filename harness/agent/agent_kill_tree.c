@@ -14,41 +14,42 @@
 /* We woke this much late: the machine had no time for anybody. */
 #define STALL_NS (100 * NS_PER_MS)
 
-static void hunt_begins(struct agent *a)
+static void kill_tree_begin(struct agent *a)
 {
-	a->hunt_nap_ns = NAP_MIN_NS;
-	a->hunt_due_ns = clock_monotonic_ns();
-	hunts_tick(a);
+	a->kill_nap_ns = NAP_MIN_NS;
+	a->kill_due_ns = clock_monotonic_ns();
+	kill_tree_tick(a);
 }
 
-void hunt_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms)
+void kill_tree_of_step(struct agent *a, int64_t id, int owner, int64_t wait_ms, int64_t grace_ms)
 {
 	int64_t term = clock_monotonic_ns() + wait_ms * NS_PER_MS;
 	int64_t kill = term + grace_ms * NS_PER_MS;
 
-	VEC_PUSH(&a->hunts, ((struct hunt){ .id = id,
-					    .owner = owner,
-					    .term_ns = term,
-					    .kill_ns = kill,
-					    .give_up_ns = kill + GIVE_UP_NS }));
-	hunt_begins(a);
+	VEC_PUSH(&a->tree_kills, ((struct tree_kill){ .id = id,
+						      .owner = owner,
+						      .term_ns = term,
+						      .kill_ns = kill,
+						      .give_up_ns = kill + GIVE_UP_NS }));
+	kill_tree_begin(a);
 }
 
-void hunt_everything(struct agent *a)
+void kill_tree_whole(struct agent *a)
 {
 	int64_t now = clock_monotonic_ns();
 
 	if (a->ending)
 		return;
 	a->ending = true;
-	VEC_PUSH(&a->hunts, ((struct hunt){ .owner = OWNER_ALL,
-					    .term_ns = now,
-					    .kill_ns = now + END_GRACE_NS,
-					    .give_up_ns = now + END_GRACE_NS + GIVE_UP_NS }));
-	hunt_begins(a);
+	VEC_PUSH(&a->tree_kills,
+		 ((struct tree_kill){ .owner = OWNER_ALL,
+				      .term_ns = now,
+				      .kill_ns = now + END_GRACE_NS,
+				      .give_up_ns = now + END_GRACE_NS + GIVE_UP_NS }));
+	kill_tree_begin(a);
 }
 
-static void hunt_over(struct agent *a, const struct hunt *h)
+static void kill_over(struct agent *a, const struct tree_kill *h)
 {
 	struct event ev;
 
@@ -65,7 +66,7 @@ static void hunt_over(struct agent *a, const struct hunt *h)
 
 /* Whatever descends from a subreaper or PID 1 is its child or has an ancestor that is, so having no
  * child is a proof that no list of processes can give. */
-static bool none_left(const struct hunt *h, size_t alive)
+static bool none_left(const struct tree_kill *h, size_t alive)
 {
 	siginfo_t si;
 
@@ -74,8 +75,8 @@ static bool none_left(const struct hunt *h, size_t alive)
 	return waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-/* True when the hunt is over. */
-static bool hunt_tick(struct agent *a, struct hunt *h, int64_t now)
+/* True when it is over. */
+static bool kill_one_tick(struct agent *a, struct tree_kill *h, int64_t now)
 {
 	size_t alive = tree_count(a, h->owner);
 
@@ -91,7 +92,7 @@ static bool hunt_tick(struct agent *a, struct hunt *h, int64_t now)
 		if (alive > h->killed)
 			h->killed = alive;
 		tree_signal(a, h->owner, SIGKILL, 0);
-		a->hunt_nap_ns = NAP_MIN_NS;
+		a->kill_nap_ns = NAP_MIN_NS;
 	}
 	return false;
 }
@@ -105,40 +106,40 @@ static void put_off(int64_t *deadline, int64_t from, int64_t by)
 /* Who was to end by itself needs time to run for that, not only time to pass. */
 static void allow_for_stall(struct agent *a, int64_t now)
 {
-	int64_t late = now - a->hunt_due_ns;
+	int64_t late = now - a->kill_due_ns;
 
 	if (late < STALL_NS)
 		return;
-	for (size_t i = 0; i < a->hunts.nr; i++) {
-		put_off(&a->hunts.v[i].term_ns, a->hunt_due_ns, late);
-		put_off(&a->hunts.v[i].kill_ns, a->hunt_due_ns, late);
-		put_off(&a->hunts.v[i].give_up_ns, a->hunt_due_ns, late);
+	for (size_t i = 0; i < a->tree_kills.nr; i++) {
+		put_off(&a->tree_kills.v[i].term_ns, a->kill_due_ns, late);
+		put_off(&a->tree_kills.v[i].kill_ns, a->kill_due_ns, late);
+		put_off(&a->tree_kills.v[i].give_up_ns, a->kill_due_ns, late);
 	}
 }
 
-void hunts_tick(struct agent *a)
+void kill_tree_tick(struct agent *a)
 {
 	int64_t now = clock_monotonic_ns();
 
-	if (a->hunts.nr == 0)
+	if (a->tree_kills.nr == 0)
 		return;
 	allow_for_stall(a, now);
 	tree_scan(a);
-	for (size_t i = 0; i < a->hunts.nr;) {
-		if (!hunt_tick(a, &a->hunts.v[i], now)) {
+	for (size_t i = 0; i < a->tree_kills.nr;) {
+		if (!kill_one_tick(a, &a->tree_kills.v[i], now)) {
 			i++;
 			continue;
 		}
-		hunt_over(a, &a->hunts.v[i]);
-		a->hunts.v[i] = a->hunts.v[--a->hunts.nr];
+		kill_over(a, &a->tree_kills.v[i]);
+		a->tree_kills.v[i] = a->tree_kills.v[--a->tree_kills.nr];
 	}
-	a->hunt_nap_ns = a->hunt_nap_ns * 3 / 2;
-	if (a->hunt_nap_ns > NAP_MAX_NS)
-		a->hunt_nap_ns = NAP_MAX_NS;
-	a->hunt_due_ns = now + a->hunt_nap_ns;
+	a->kill_nap_ns = a->kill_nap_ns * 3 / 2;
+	if (a->kill_nap_ns > NAP_MAX_NS)
+		a->kill_nap_ns = NAP_MAX_NS;
+	a->kill_due_ns = now + a->kill_nap_ns;
 }
 
-int hunts_wait_ms(const struct agent *a)
+int kill_tree_wait_ms(const struct agent *a)
 {
-	return a->hunts.nr > 0 ? (int)(a->hunt_nap_ns / NS_PER_MS) : -1;
+	return a->tree_kills.nr > 0 ? (int)(a->kill_nap_ns / NS_PER_MS) : -1;
 }

@@ -1,0 +1,20 @@
+/*
+ * run_campaign: the runs of a campaign one after the other: each executed, analysed, summed up and
+ * noted in the table of results; at the end of a model what its tools cost and what its runs have
+ * in common. Prints; returns exit codes.
+ */
+#ifndef RUN_CAMPAIGN_H
+#define RUN_CAMPAIGN_H
+
+#include "campaign.h"
+#include "cli.h"
+
+/* All models of cp are prepared. */
+int run_campaign(const struct run_options *o, const struct campaign *cp);
+/*
+ * status NULL: as run.json says. A table that cannot be written takes nothing from the run, but it
+ * is not all that was asked for.
+ */
+int note_results(const struct prepared *p, const char *status, const char *reason);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * prepare: from options to a plan: tools, configuration, engine, run id.
+ *
+ *	r = prepare(&o, "examples/mlp", NULL, &p, &problems, &said, &err);
+ *	prepare_again(&p, &err)		before each further run
+ *	prepared_release(&p)		also after a prepare that failed
+ *
+ * Errors of this room, each of which the command line has an exit code for: -EINVAL the call is
+ * wrong, -ENOENT a word names nothing, -EBADMSG a configuration is wrong (err says how, or, when
+ * its message is empty, problems do), -ENODEV this machine lacks what was asked for.
+ */
+#ifndef PREPARE_H
+#define PREPARE_H
+
+#include "run_options.h"
+#include "said.h"
+
+#include "profrig/base/err.h"
+#include "profrig/plan/plan.h"
+#include "profrig/run/run.h"
+
+/* One configured run: what run and plan both need. Heap-allocated parts live as long as it. */
+struct prepared {
+	struct tool_set tools;
+	struct runconf conf;
+	struct plan plan;
+	struct devices devices; /* of this machine */
+	const struct engine *engine;
+	char *runs_dir, *run_id, *run_dir, *lib_dir;
+	double build_s; /* how long its image took to build, NAN: not known */
+	bool bare;
+	bool alone;         /* one of several tools */
+	struct strvec pins; /* a configured path, then what it led to (prepare_pins.c) */
+};
+
+/*
+ * model NULL with command. Problems of the configuration are added to problems. p keeps addresses
+ * of its own parts: it must not move.
+ */
+int prepare(const struct run_options *o, const char *model, char *const *cmd, struct prepared *p,
+	    struct problems *problems, struct said *said, struct err *err);
+/* What the options of run and plan ask of a configuration. cwd and o outlive it. */
+struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
+				   const char *cwd);
+/*
+ * A new run id, and the plan once more, since the id stands in all its paths. -ELOOP: a configured
+ * path leads elsewhere than when p was prepared.
+ */
+int prepare_again(struct prepared *p, struct err *err);
+void prepared_release(struct prepared *p);
+/* The tools of --tools-dir, of the search path and of the package that is here. */
+int tools_load(const struct strvec *dirs, struct tool_set *ret, struct said *said, struct err *err);
+
+/* --- prepare_pins.c --- */
+
+/* Before it: the folders of the plan that are the same by way of links (plan_request.real). */
+void pins_real(const struct prepared *p, struct strvec *real);
+/* After the plan is made. */
+void pins_take(struct prepared *p);
+/* Whether all lead there still: 0 or -ELOOP. */
+int pins_hold(const struct prepared *p, struct err *err);
+/* Of one path, in silence; also true when it is gone, or never was one of those. */
+bool pin_holds(const struct prepared *p, const char *path);
+
+#endif

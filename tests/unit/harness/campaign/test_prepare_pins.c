@@ -1,0 +1,95 @@
+/* Configured paths that lead elsewhere before a further run. */
+#include "prepare.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profrig/base/fs.h"
+#include "profrig/base/xalloc.h"
+
+struct fixture {
+	char top[64];
+	char *dir, *mount, *other;
+	struct prepared p;
+};
+
+static void begin(struct fixture *f)
+{
+	*f = (struct fixture){ .top = "/tmp/profrig-pins-XXXXXX" };
+	assert_non_null(mkdtemp(f->top));
+	f->dir = fs_join(f->top, "model");
+	f->mount = fs_join(f->top, "data");
+	f->other = fs_join(f->top, "other");
+	assert_int_equal(mkdir(f->dir, 0700), 0);
+	assert_int_equal(mkdir(f->other, 0700), 0);
+	strvec_init(&f->p.pins);
+	f->p.run_dir = fs_join(f->top, "runs/one");
+	f->p.conf.model_name = xstrdup("m");
+	f->p.conf.dir = xstrdup(f->dir);
+	VEC_PUSH(&f->p.plan.spec.mounts,
+		 ((struct engine_mount){ xstrdup(f->mount), xstrdup("/data"), true }));
+	pins_take(&f->p);
+}
+
+static void end(struct fixture *f)
+{
+	struct err err = ERR_INIT;
+
+	prepared_release(&f->p);
+	assert_int_equal(fs_remove_tree(f->top, &err), 0);
+	free(f->dir);
+	free(f->mount);
+	free(f->other);
+}
+
+static void holds(const struct fixture *f, const char *path, const char *words)
+{
+	struct err err = ERR_INIT;
+
+	assert_int_equal(pins_hold(&f->p, &err), words ? -ELOOP : 0);
+	assert_true(!words || strstr(err.msg, words));
+	assert_int_equal(pin_holds(&f->p, path), !words || strstr(words, "is gone") != NULL);
+}
+
+static void folders(void **state UNUSED)
+{
+	struct fixture f;
+
+	begin(&f);
+	holds(&f, f.dir, NULL);
+	assert_int_equal(rmdir(f.dir), 0);
+	holds(&f, f.dir, "/model' is gone since profrig began: no further run of 'm' is started");
+	assert_int_equal(symlink(f.other, f.dir), 0);
+	holds(&f, f.dir, "/other' now, and did not when profrig began: no further run of 'm'");
+	assert_int_equal(unlink(f.dir), 0);
+	assert_int_equal(mkdir(f.dir, 0700), 0);
+	holds(&f, f.dir, NULL);
+	end(&f);
+}
+
+/* What was not there may be made, but not as a link. */
+static void what_was_not_there(void **state UNUSED)
+{
+	struct fixture f;
+
+	begin(&f);
+	assert_int_equal(mkdir(f.mount, 0700), 0);
+	holds(&f, f.mount, NULL);
+	assert_int_equal(rmdir(f.mount), 0);
+	assert_int_equal(symlink(f.other, f.mount), 0);
+	holds(&f, f.mount, "/data' leads to '");
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folders),
+		cmocka_unit_test(what_was_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
