@@ -24,9 +24,9 @@ struct team {
 	uint32_t idle_class, given_class;
 	struct walker *idle, *given; /* by grid; node 0 */
 	bool started;
-	/* ranks: which lanes (of the domain) and whether nobody's and anybody's time are here */
-	bool *here, whoever_here;
-	bool *lines_wanted;           /* by class: somebody here reads them */
+	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
+	bool *here, idle_here;
+	bool *lines_wanted;           /* by class: some lane here reads them */
 	bool spread;                  /* its lanes are not all of one rank */
 	struct share_changes changes; /* of the round; kept, as its memory is used again */
 };
@@ -53,7 +53,7 @@ static uint32_t lane_weight(const struct energy_run *run, const struct job *j, s
 	    !energy_track_takes_part(run->m, &run->o, j->what.series, j->info.device, j->what.view,
 				     l->track))
 		return 0;
-	/* whoever gets all of it has no weight, and so has a piece of work */
+	/* a sharer that gets all of it has no weight, and so has a piece of work */
 	if (j->what.view == VIEW_HOST && !run->o.independent)
 		weight = topology_weight(run->o.topology, run->m, l->track, j->what.series);
 	weight = fmin(fmax(weight * WEIGHT_UNIT, 1), 1000.0 * WEIGHT_UNIT);
@@ -250,7 +250,7 @@ static int job_add(struct energy_run *run, const struct energy_job *what, struct
 
 /* ---- ranks ---- */
 
-/* Nobody's time is read by whoever reads the first lane. */
+/* The rank that reads the first lane reads the idle time too. */
 static void team_place(const struct energy_run *run, struct team *t)
 {
 	const struct domain *d = &t->d;
@@ -258,7 +258,7 @@ static void team_place(const struct energy_run *run, struct team *t)
 	int home = d->lanes.nr ? run->lanes.v[d->lanes.v[0].lane].rank : 0;
 
 	t->spread = false;
-	t->whoever_here = home == rank;
+	t->idle_here = home == rank;
 	memset(t->lines_wanted, 0, d->classes.nr * sizeof(*t->lines_wanted));
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		int at = run->lanes.v[d->lanes.v[i].lane].rank;
@@ -267,8 +267,8 @@ static void team_place(const struct energy_run *run, struct team *t)
 		t->here[i] = at == rank;
 		t->lines_wanted[d->lanes.v[i].share_class] |= t->here[i];
 	}
-	t->lines_wanted[t->idle_class] = t->whoever_here;
-	t->lines_wanted[t->given_class] = t->whoever_here && d->independent;
+	t->lines_wanted[t->idle_class] = t->idle_here;
+	t->lines_wanted[t->given_class] = t->idle_here && d->independent;
 }
 
 void energy_run_ranks(struct energy_run *run, struct comm *c)
@@ -328,12 +328,12 @@ static void team_save(const struct team *t, struct strbuf *to)
 	size_t grids = t->d.grids.nr;
 
 	WIRE_PUT_ARRAY(to, t->here, t->d.lanes.nr);
-	WIRE_PUT(to, t->whoever_here);
+	WIRE_PUT(to, t->idle_here);
 	for (size_t i = 0; i < t->d.lanes.nr * grids; i++) {
 		if (t->here[i / grids])
 			walker_save(&t->walkers[i], to);
 	}
-	for (size_t g = 0; t->whoever_here && g < grids; g++) {
+	for (size_t g = 0; t->idle_here && g < grids; g++) {
 		walker_save(&t->idle[g], to);
 		walker_save(&t->given[g], to);
 	}
@@ -343,21 +343,21 @@ static void team_load(struct team *t, struct wire *from)
 {
 	size_t grids = t->d.grids.nr;
 	CLEANUP(xfreep) bool *here = xcalloc(t->d.lanes.nr + 1, sizeof(*here));
-	bool whoever;
+	bool idle_there;
 
 	wire_take(from, here, t->d.lanes.nr * sizeof(*here));
-	WIRE_TAKE(from, whoever);
+	WIRE_TAKE(from, idle_there);
 	for (size_t i = 0; i < t->d.lanes.nr * grids && !from->bad; i++) {
 		if (here[i / grids])
 			walker_load(&t->walkers[i], from);
 	}
-	for (size_t g = 0; whoever && g < grids && !from->bad; g++) {
+	for (size_t g = 0; idle_there && g < grids && !from->bad; g++) {
 		walker_load(&t->idle[g], from);
 		walker_load(&t->given[g], from);
 	}
 	for (size_t i = 0; i < t->d.lanes.nr; i++)
 		t->here[i] |= here[i];
-	t->whoever_here |= whoever;
+	t->idle_here |= idle_there;
 }
 
 void energy_run_save(const struct energy_run *run, struct strbuf *to)
@@ -473,16 +473,16 @@ struct events {
 	VEC(struct lane_event) v;
 };
 
-/* Time with nobody, or with anybody, as a lane of its own; the first round begins with nobody. */
-static void whoever_active(const struct domain *d, bool somebody, bool first, struct events *ret)
+/* Idle time, or active time, as a lane of its own; the first round begins idle. */
+static void activity_lane(const struct domain *d, bool active, bool first, struct events *ret)
 {
-	bool was = (d->active.before > 0) == somebody;
+	bool was = (d->active.before > 0) == active;
 
 	VEC_CLEAR(&ret->v);
-	if (first && !somebody)
+	if (first && !active)
 		VEC_PUSH(&ret->v, (struct lane_event){ INT64_MIN, 0, 0 });
 	for (size_t i = 0; i < d->active.t_ns.nr; i++) {
-		bool on = (d->active.value.v[i] > 0) == somebody;
+		bool on = (d->active.value.v[i] > 0) == active;
 
 		if (on != was)
 			VEC_PUSH(&ret->v,
@@ -572,12 +572,12 @@ static void team_whoever(struct team *t, bool first)
 {
 	struct events e = { VEC_INIT };
 
-	if (!t->whoever_here)
+	if (!t->idle_here)
 		return;
-	whoever_active(&t->d, false, first, &e);
+	activity_lane(&t->d, false, first, &e);
 	read_whoever(t, t->idle, t->idle_class, &e);
 	if (t->d.independent) {
-		whoever_active(&t->d, true, first, &e);
+		activity_lane(&t->d, true, first, &e);
 		read_whoever(t, t->given, t->given_class, &e);
 	}
 	VEC_RELEASE(&e.v);
@@ -737,7 +737,7 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 {
 	const struct team *team = &run->teams.v[j->domain];
 	const struct walker *idle = &team->idle[j->grid];
-	struct node_energy nobody = value_of(idle, j->counter, 0);
+	struct node_energy unused = value_of(idle, j->counter, 0);
 	struct node_energy given = value_of(&team->given[j->grid], j->counter, 0);
 	double error;
 
@@ -745,9 +745,9 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 		t->taken |= run->modes[team->d.lanes.v[l].lane] != LANE_COVER;
 	t->attributed_j = attributed(team, j);
 	t->dead_j = sum_value(&j->dead_j);
-	t->unattributed_j = nobody.exclusive_j + t->dead_j;
-	t->unattributed_ns = nobody.exclusive_ns;
-	t->unattributed_share_ns = nobody.share_ns;
+	t->unattributed_j = unused.exclusive_j + t->dead_j;
+	t->unattributed_ns = unused.exclusive_ns;
+	t->unattributed_share_ns = unused.share_ns;
 	t->unattributed_uncertainty_j = row_stats_half_width(
 		&idle->stats[j->counter], &idle->grid->counters.v[j->counter].curve);
 	if (run->o.independent)

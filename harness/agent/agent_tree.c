@@ -202,7 +202,7 @@ static bool scan_once(struct agent *a)
  * lives: when all children are dead no process is left. Only this process takes children off this
  * list, so it holds still while it is read. True is a proof, false is none.
  */
-static bool nobody_lives(void)
+static bool none_lives(void)
 {
 	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
 	char buf[MAX_CHILDREN_TEXT];
@@ -230,7 +230,7 @@ static bool nobody_lives(void)
 void tree_scan(struct agent *a)
 {
 	/* Mostly a step leaves nothing behind, and a machine may have thousands of processes. */
-	if (nobody_lives()) {
+	if (none_lives()) {
 		tree_release(&a->tree);
 		return;
 	}

@@ -187,7 +187,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 
 /*
  * Several ranks (comm.h), told before the first round: each gives the events of its own lanes
- * (lane_def.rank), and gets what it must know of the others: in the host view when somebody became
+ * (lane_def.rank), and gets what it must know of the others: in the host view when a process became
  * active, in the device view all work of devices whose queues are not read by one rank. After the
  * last round save has what this rank's lanes got, and what it loaded; load adds what another rank
  * saved.

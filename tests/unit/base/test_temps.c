@@ -74,7 +74,7 @@ static void hold_some(void)
 	temps_hold(tree);
 	temps_hold(never);
 	temps_let_go(two);
-	temps_let_go("nobody holds it");
+	temps_let_go("not held");
 }
 
 static void what_is_held_goes(void **state UNUSED)

@@ -289,7 +289,7 @@ static void one_sample_is_an_empty_series(void **state)
 	model_free(t.m);
 }
 
-static void nobody_there(void **state)
+static void no_sharer(void **state)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	struct trace t = trace_new();
@@ -601,7 +601,7 @@ int main(void)
 		cmocka_unit_test(other_hosts_do_not_share),
 		cmocka_unit_test(edge_cases),
 		cmocka_unit_test(one_sample_is_an_empty_series),
-		cmocka_unit_test(nobody_there),
+		cmocka_unit_test(no_sharer),
 		cmocka_unit_test(unknown_counters_are_refused),
 		cmocka_unit_test(case_06_backwards_step_splits),
 		cmocka_unit_test(case_07_gap_is_nobodys),

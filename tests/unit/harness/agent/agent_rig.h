@@ -170,7 +170,7 @@ static inline pid_t written_pid(struct rig *g, const char *name)
 			return (pid_t)strtol(data, NULL, 10);
 		usleep(LOOK_US);
 	}
-	fail_msg("nobody wrote '%s'", path);
+	fail_msg("'%s' was not written", path);
 	return 0;
 }
 
