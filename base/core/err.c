@@ -75,6 +75,8 @@ static const char *describe(int code)
 		return "the file has a second name (a hard link)";
 	case ENOTUNIQ:
 		return "nearly all of it is holes, which were never written";
+	case EOWNERDEAD:
+		return "the file belongs to a user that is not expected here";
 	}
 	s = strerrordesc_np(code);
 	return s ? s : "unknown error";

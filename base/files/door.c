@@ -18,11 +18,17 @@
 
 /* --- the folders that are held --- */
 
+struct owners {
+	uid_t first, count;
+};
+
 struct held {
 	char *name; /* as it was given, without slashes at its end */
 	char *abs;
 	int fd; /* O_PATH; -1: left out, by door_leave_out */
 	unsigned refs;
+	uid_t owner;
+	VEC(struct owners) expected;
 };
 
 static VEC(struct held) held;
@@ -111,10 +117,13 @@ int door_hold(const char *dir, struct err *err)
 {
 	CLEANUP(xfreep) char *name = without_slashes(*dir ? dir : ".");
 	struct held h = { .refs = 1 };
+	struct stat st;
 
 	h.fd = door_open(name, O_PATH | O_DIRECTORY, 0);
 	if (h.fd < 0)
 		return err_sys(err, errno, "%s", dir);
+	if (fstat(h.fd, &st) == 0)
+		h.owner = st.st_uid;
 	h.abs = fs_abs(name);
 	pthread_rwlock_wrlock(&lock);
 	for (size_t i = 0; i < held.nr; i++)
@@ -145,6 +154,7 @@ void door_let_go(const char *dir)
 			close(h->fd);
 			free(h->name);
 			free(h->abs);
+			VEC_RELEASE(&h->expected);
 			held.v[i] = held.v[--held.nr];
 		}
 		break;
@@ -178,6 +188,17 @@ bool door_holds(const char *path)
 	is = w.h != NULL;
 	way_end(&w);
 	return is;
+}
+
+void door_expect(const char *dir, uid_t first, uid_t count)
+{
+	CLEANUP(xfreep) char *abs = fs_abs(dir);
+
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < held.nr; i++)
+		if (!strcmp(held.v[i].abs, abs))
+			VEC_PUSH(&held.v[i].expected, ((struct owners){ first, count }));
+	pthread_rwlock_unlock(&lock);
 }
 
 /* --- below a descriptor --- */
@@ -307,8 +328,19 @@ static int place_of(const struct way *w, struct place *ret)
 
 /* --- files --- */
 
+static bool is_expected(const struct held *h, uid_t uid)
+{
+	if (!h->expected.nr || uid == 0 || uid == geteuid() || uid == h->owner)
+		return true;
+	for (size_t i = 0; i < h->expected.nr; i++)
+		if (uid - h->expected.v[i].first < h->expected.v[i].count &&
+		    uid >= h->expected.v[i].first)
+			return true;
+	return false;
+}
+
 /* 0, or the reason why a file is refused. */
-static int refusal(const struct stat *st)
+static int refusal(const struct held *h, const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode))
 		return DOOR_LINK;
@@ -316,7 +348,9 @@ static int refusal(const struct stat *st)
 		return EISDIR;
 	if (!S_ISREG(st->st_mode))
 		return DOOR_NO_FILE;
-	return st->st_nlink > 1 ? DOOR_HARD_LINK : 0;
+	if (st->st_nlink > 1)
+		return DOOR_HARD_LINK;
+	return is_expected(h, st->st_uid) ? 0 : DOOR_OWNER;
 }
 
 #define HOLLOW_FROM ((off_t)1 << 30)
@@ -383,7 +417,7 @@ static int open_existing(const struct held *h, const char *rest, int flags)
 
 	if (seen < 0 || fstat(seen, &st) < 0)
 		return -1;
-	code = refusal(&st);
+	code = refusal(h, &st);
 	if (code)
 		return fail(code);
 	fd = reopen(seen, h, rest, flags & ~(O_CREAT | O_EXCL | O_TRUNC));

@@ -51,6 +51,12 @@ static void engine_hello(struct run *rn, const json_t *ev)
 	registry_note(rn);
 	rn->verdicts_open = json_is_true(json_object_get(ev, "ptrace"));
 	run_dir_share(rn, event_int(ev, "uid", 0));
+	if (rn->pl->engine->container && link_agent(&rn->link) > 0) {
+		CLEANUP(xfreep)
+		char *map = xasprintf("/proc/%d/uid_map", (int)link_agent(&rn->link));
+
+		run_expect_owners(rn->pl->run_dir, map);
+	}
 	/* A failure shows with the first step. */
 	link_send(&rn->link,
 		  json_pack("{s:s, s:i, s:s}", "op", "hold", "id", 0, "dir", rn->pl->run_dir),

@@ -5,10 +5,13 @@
  */
 #include "run_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+
+#define UID_MAP_MAX 65536 /* 340 lines at most */
 
 /* "/" holds also /proc and what programs are found in, all of it by links. */
 static void hold_one(struct run *rn, const char *dir)
@@ -41,6 +44,32 @@ void run_hold(struct run *rn)
 		CLEANUP(xfreep) char *dir = fs_dir(csv);
 
 		hold_one(rn, dir);
+	}
+}
+
+/* Lines of "inside outside count" (user_namespaces(7)), outside as seen from here. */
+void run_expect_owners(const char *dir, const char *uid_map)
+{
+	CLEANUP(xfreep) char *text = NULL;
+	size_t n = 0;
+	char *at;
+
+	if (fs_read(uid_map, UID_MAP_MAX, &text, &n, NULL) < 0)
+		return;
+	at = text;
+	while (*at) {
+		unsigned long v[3];
+
+		for (int i = 0; i < 3; i++) {
+			char *end;
+
+			v[i] = strtoul(at, &end, 10);
+			if (end == at)
+				return;
+			at = end;
+		}
+		door_expect(dir, (uid_t)v[1], (uid_t)v[2]);
+		at += strspn(at, " \n");
 	}
 }
 

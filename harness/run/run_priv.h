@@ -263,6 +263,11 @@ void run_git_look(struct run_git *g, const char *dir);
 
 /* --- run_hold.c: after all that is taken from these folders, before the engine starts --- */
 void run_hold(struct run *rn);
+/*
+ * Expects in a held folder only files of users that a process may be, by its /proc/PID/uid_map.
+ * Where the map cannot be read, files of all users are expected.
+ */
+void run_expect_owners(const char *dir, const char *uid_map);
 void run_let_go(struct run *rn);
 
 /* Failing is the run's failure; an interrupt is noted. */

@@ -11,8 +11,9 @@
  *	  leave the folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and
  *	  RESOLVE_NO_MAGICLINKS, or component by component with O_NOFOLLOW where the kernel or a
  *	  seccomp filter has no openat2;
- *	- what is opened is a regular file with one name (st_nlink 1); a FIFO or a device is looked
- *	  at before it is opened, so nothing waits for it and no driver is called;
+ *	- what is opened is a regular file with one name (st_nlink 1), which belongs to a user that
+ *	  the folder's owners name; a FIFO or a device is looked at before it is opened, so nothing
+ *	  waits for it and no driver is called;
  *	- what is read has been written (door_is_hollow): a call makes a file a terabyte long, and
  *	  reading that takes hours;
  *	- door_stat tells of a link itself, not of what it leads to.
@@ -41,6 +42,7 @@
 #define DOOR_OUTSIDE EXDEV    /* the way leads out of the folder ("..") */
 #define DOOR_NO_FILE EBADFD   /* a FIFO, a device, a socket */
 #define DOOR_HARD_LINK EMLINK /* the file has a second name */
+#define DOOR_OWNER EOWNERDEAD /* the file belongs to a user that is not expected */
 #define DOOR_HOLLOW ENOTUNIQ  /* nearly all of the file was never written */
 
 /*
@@ -57,6 +59,11 @@ void door_let_go(const char *dir);
 void door_leave_out(const char *dir);
 /* Whether the path lies in a held folder, or is one. */
 bool door_holds(const char *path);
+/*
+ * Users whose files are expected in a held folder: [first, first + count). Without any call all
+ * are. The caller, the superuser and the folder's own owner always are.
+ */
+void door_expect(const char *dir, uid_t first, uid_t count);
 
 /* As open(2). Directories by O_DIRECTORY or O_PATH only. */
 int door_open(const char *path, int flags, mode_t mode);

@@ -235,6 +235,29 @@ static void test_second_names_are_refused(void **state)
 	assert_untouched(g);
 }
 
+static void test_owners(void **state)
+{
+	const struct ground *g = *state;
+	CLEANUP(xfreep) char *path = in(g->run, "plain");
+	int fd;
+
+	if (geteuid() != 0) {
+		skip();
+		return;
+	}
+	assert_int_equal(chown(path, 4711, 4711), 0);
+	fd = door_open(path, O_RDONLY, 0);
+	assert_true(fd >= 0);
+	close(fd);
+	door_expect(g->run, 100000, 65536);
+	assert_int_equal(door_open(path, O_RDONLY, 0), -1);
+	assert_int_equal(errno, DOOR_OWNER);
+	assert_int_equal(chown(path, 100000 + 65535, 0), 0);
+	fd = door_open(path, O_RDONLY, 0);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
 /* What has the folder's name later is another folder. */
 static void test_the_folder_that_was_held_counts(void **state)
 {
@@ -378,6 +401,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_the_way_stays_inside, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_is_no_file_is_not_opened, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_second_names_are_refused, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_folder_that_was_held_counts, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_is_left_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_inner_folders_and_counts, setup, teardown),

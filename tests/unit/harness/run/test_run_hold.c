@@ -1,0 +1,79 @@
+/* Whose files are expected in a run directory: those of users that the container may be. */
+#include "run_priv.h"
+#include "run_rig.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "profrig/base/door.h"
+
+static bool opens(const char *path, uid_t owner)
+{
+	int fd;
+
+	assert_int_equal(chown(path, owner, owner), 0);
+	fd = door_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		assert_int_equal(errno, DOOR_OWNER);
+	else
+		close(fd);
+	return fd >= 0;
+}
+
+static void test_owners(void **state)
+{
+	CLEANUP(xfreep) char *dir = test_dir();
+	CLEANUP(xfreep) char *path = fs_join(dir, "written");
+	CLEANUP(xfreep) char *map = fs_join(dir, "map");
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root\n");
+		skip();
+		return;
+	}
+	assert_int_equal(fs_write_atomic(path, "x", 1, NULL), 0);
+	assert_int_equal(door_hold(dir, NULL), 0);
+	assert_true(opens(path, 4711));
+	run_expect_owners(dir, "/nonexistent/uid_map");
+	assert_true(opens(path, 4711));
+	assert_int_equal(fs_write_atomic(map, "0 1000 1\n1 100000 65536\n", 24, NULL), 0);
+	run_expect_owners(dir, map);
+	assert_false(opens(path, 4711));
+	assert_false(opens(path, 165536));
+	assert_true(opens(path, 165535));
+	assert_true(opens(path, 1000));
+	assert_true(opens(path, 0));
+	door_let_go(dir);
+	fs_remove_tree(dir, NULL);
+}
+
+/* A container without a user namespace of its own may be any user. */
+static void test_all_users(void **state)
+{
+	CLEANUP(xfreep) char *dir = test_dir();
+	CLEANUP(xfreep) char *path = fs_join(dir, "written");
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root\n");
+		skip();
+		return;
+	}
+	assert_int_equal(fs_write_atomic(path, "x", 1, NULL), 0);
+	assert_int_equal(door_hold(dir, NULL), 0);
+	run_expect_owners(dir, "/proc/self/uid_map");
+	assert_true(opens(path, 4711));
+	door_let_go(dir);
+	fs_remove_tree(dir, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_all_users),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
