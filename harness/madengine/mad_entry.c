@@ -10,8 +10,6 @@
 #include "profrig/base/num.h"
 #include "profrig/base/text.h"
 
-extern char **environ;
-
 struct mapping {
 	const struct mad_models *m;
 	const struct mad_entry *e;

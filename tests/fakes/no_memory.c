@@ -28,10 +28,12 @@
 #define DEPTH 24
 #define SLOTS 65536
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): libc's own names */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static pid_t me;
 static int list = -1;
