@@ -24,16 +24,30 @@
 #define MAX_NS (INT64_C(1) << 61)
 #define SAMPLES_HEADER 4096
 
-/* Other programs write a run.json too, so the name alone says nothing. */
+static bool is_unseen(int code)
+{
+	return code == EIO || code == EMFILE || code == ENFILE;
+}
+
+/*
+ * Other programs write a run.json too, so the name alone says nothing. One that the machine fails
+ * to show counts: reading it then says why.
+ */
 bool rundir_is(const char *path)
 {
 	CLEANUP(xfreep) char *file = fs_join(path, "run.json");
 	CLEANUP(xfreep) char *text = NULL;
+	struct stat st;
 	size_t n = 0;
+	int r;
 
-	return fs_is_dir(path) && fs_is_file(file) &&
-	       fs_read(file, RUN_JSON_MAX, &text, &n, NULL) == 0 &&
-	       memmem(text, n, "\"" SCHEMA_FAMILY, sizeof(SCHEMA_FAMILY));
+	if (door_stat(file, &st) < 0)
+		return is_unseen(errno);
+	if (!S_ISREG(st.st_mode))
+		return false;
+	r = fs_read(file, RUN_JSON_MAX, &text, &n, NULL);
+	return r < 0 ? is_unseen(-r)
+		     : memmem(text, n, "\"" SCHEMA_FAMILY, sizeof(SCHEMA_FAMILY)) != NULL;
 }
 
 static int load(const char *path, json_t **ret, struct err *err)

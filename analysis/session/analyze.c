@@ -122,13 +122,19 @@ static int windows_cut(struct session *s, struct report *rep, struct err *err)
 
 /* ---- one analysis ---- */
 
-static char *run_json_read(const char *run_dir)
+static char *run_json_read(struct session *s, const char *run_dir)
 {
 	CLEANUP(xfreep) char *path = fs_join(run_dir, "run.json");
+	struct err err = ERR_INIT;
 	char *text = NULL;
 	size_t n;
 
-	return fs_read(path, (size_t)256 << 20, &text, &n, NULL) < 0 ? NULL : text;
+	if (fs_read(path, (size_t)256 << 20, &text, &n, &err) == 0)
+		return text;
+	session_note(s->o, s->out, SESSION_UNREADABLE, "the report has no facts of the run: %s",
+		     err.msg);
+	session_worsen(s->out, SESSION_PARTIAL);
+	return NULL;
 }
 
 static void session_begin(struct session *s)
@@ -201,7 +207,7 @@ static int tables_make(struct session *s, struct report *rep, struct err *err)
 	checks_note(s, &rep->tables);
 	if (s->o->strict)
 		session_strict(s->m, s->o, s->out);
-	rep->run_json = rep->run_dir ? run_json_read(rep->run_dir) : NULL;
+	rep->run_json = rep->run_dir ? run_json_read(s, rep->run_dir) : NULL;
 	r = fs_mkdirs(rep->dir, 0755, err);
 	if (r < 0)
 		return session_fail(s->out, SESSION_NO_OUTPUT, r);

@@ -95,10 +95,11 @@ int fs_read(const char *path, size_t max, char **ret_data, size_t *ret_len, stru
 	if (r < 0)
 		return r;
 	/* The size is a hint: files in /proc say 0, and a file may grow meanwhile. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= max)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		if ((uint64_t)st.st_size > max)
+			return err_set(err, EFBIG, "%s: larger than %zu bytes", path, max);
 		cap = (size_t)st.st_size + 2;
-	else if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return err_set(err, EFBIG, "%s: larger than %zu bytes", path, max);
+	}
 	for (;;) {
 		ssize_t n;
 

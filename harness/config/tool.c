@@ -185,7 +185,8 @@ static int list_dir(struct tool_set *ts, const char *dir, struct err *err)
 	for (size_t i = 0; i < names.nr; i++) {
 		CLEANUP(xfreep) char *path = fs_join(dir, names.v[i]);
 
-		if (text_suffix(names.v[i], ".yaml") && fs_is_file(path))
+		/* One that cannot be looked at is listed as broken, with the reason. */
+		if (text_suffix(names.v[i], ".yaml") && !fs_is_dir(path))
 			strvec_push(&ts->files, path);
 	}
 	return 0;
