@@ -12,7 +12,7 @@ step_for() { # EVERY ALL: so that no more than MOST are tried
 	[ "$EVERY" = 1 ] || [ $(($2 / $1)) -le $MOST ] && echo "$1" || echo $((($2 + MOST - 1) / MOST))
 }
 # What two results have in common: no ids, no times; not which file of a report is named, and a tool whose needs cannot be looked at does not work.
-plain() { sed -E 's/[0-9]{8}T[0-9]{6}Z-[A-Za-z_]+-[0-9a-f]{6}/ID/g; s/ [0-9.]+ (µ|m)?s / TIME /g; s/[0-9.]+ (µ|m)?J/ENERGY/g; s/ +/ /g; s,/tmp/profrig-test[^/]*/,,g; s,/analysis/(tables|report.html|analysis.json)$,/analysis,; s/ (yes|no) / WORKS /' "$@" 2>/dev/null; }
+plain() { sed -E 's/[0-9]{8}T[0-9]{6}Z-[A-Za-z_]+-[0-9a-f]{6}/ID/g; s/ [0-9.]+ (µ|m)?s / TIME /g; s/[0-9.]+ (µ|m)?J/ENERGY/g; s/ +/ /g; s,/tmp/profrig-test[^/]*/,,g; s,(^|/)(analysis|o)/(tables|report.html|analysis.json)$,\1\2,; s/ (yes|no) / WORKS /' "$@" 2>/dev/null; }
 keys() { jq -r 'paths | map(if type == "number" then "n" else . end) | join(".")' "$1" 2>/dev/null | sort -u; }
 result() { # what a whole one looks like
 	[ -d runs ] || plain out
@@ -84,7 +84,7 @@ error_of() { # CALL: how it may well fail; nothing: it does not, or not by what 
 	open | openat | openat2 | socket | pipe2 | eventfd2 | timerfd_create | pidfd_open | epoll_create1 | dup*) echo EMFILE ;;
 	mmap | mremap) echo ENOMEM ;;
 	clone | clone3 | vfork) echo EAGAIN ;;
-	access | faccessat* | unlink* | getcwd | ioctl | flock | bind | listen | prctl | prlimit64 | sysinfo | uname | getrandom | sched_getaffinity | statfs | fstatfs) echo EACCES ;;
+	access | faccessat* | unlink* | getcwd | ioctl | flock | bind | listen | prctl | prlimit64 | sysinfo | getrandom | sched_getaffinity | statfs | fstatfs) echo EACCES ;;
 	esac
 }
 # calls NAME EVERY-TH COMMAND…
