@@ -1,6 +1,6 @@
 /*
  * madengine's `report to-html --csv-file-path FILE` and `report to-email --directory DIR`, as
- * options of report. Private to harness/cli.
+ * options of report. Private to cli.
  */
 #ifndef PROFRIG_MAD_REPORT_H
 #define PROFRIG_MAD_REPORT_H

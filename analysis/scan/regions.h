@@ -33,7 +33,7 @@ struct regions *regions_new(const char *begin, size_t n, size_t each, region_par
 			    void *ctx);
 /* NULL is fine; when no thread helps any more. */
 void regions_free(struct regions *r);
-/* Parses until told to quit. */
+/* Parses until the pool ends. */
 void regions_help(struct regions *r, void *own);
 void regions_quit(struct regions *r);
 /* The slot of the region that `at` lies in; regions before it are given up. */

@@ -1,5 +1,5 @@
 /*
- * mail: `profrig report --format mail`. Private to harness/cli.
+ * mail: `profrig report --format mail`. Private to cli.
  */
 #ifndef PROFRIG_MAIL_H
 #define PROFRIG_MAIL_H

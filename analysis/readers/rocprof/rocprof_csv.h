@@ -205,7 +205,7 @@ struct rocprof_parser *rocprof_parser_new(const struct rocprof_ahead *a);
 void rocprof_parser_free(struct rocprof_parser *p);
 /* For the thread that pushes; shared with what it parses. */
 struct rocprof_texts *rocprof_parser_texts(const struct rocprof_parser *p);
-/* Parses until told to quit. */
+/* Parses until the pool ends. */
 void rocprof_ahead_help(struct rocprof_ahead *a, struct rocprof_parser *p);
 void rocprof_ahead_quit(struct rocprof_ahead *a);
 /* The next rows of the file, at least one; NULL: there are no more. */

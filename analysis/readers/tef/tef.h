@@ -316,7 +316,7 @@ bool tef_may_begin(const char *begin, const char *p);
 /* tef_ahead.c: the events from an offset on, parsed by several threads. */
 struct tef_ahead *tef_ahead_new(const struct input_map *map, size_t from);
 void tef_ahead_free(struct tef_ahead *a); /* NULL is fine; when no thread helps any more */
-/* Parses until told to quit. */
+/* Parses until the pool ends. */
 void tef_ahead_help(struct tef_ahead *a, struct tef_shapes *shapes);
 void tef_ahead_quit(struct tef_ahead *a);
 /*
