@@ -407,15 +407,14 @@ static void overhead(const struct run_result *r, const struct baseline *base)
 			more < 0 ? "shorter" : "longer");
 }
 
-/* With -q: what keeps a run that went well from being whole. */
+/* With -q: how a run ended that did not go well, and what one that did lacks. */
 static void print_quietly(const struct prepared *p, const struct run_result *r,
 			  const struct report *rep)
 {
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
 
-	/* how a workload failed it says itself */
-	if (r->status == RUN_PARTIAL || (r->status == RUN_FAILED && r->workload_code == 0))
+	if (r->status != RUN_SUCCESS && r->status != RUN_SKIPPED)
 		log_error("%s is %s: %s", p->run_id, run_status_name(r->status), r->reason);
 	facts_of_json(doc, true, &facts);
 	missing(&facts);

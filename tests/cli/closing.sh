@@ -28,6 +28,10 @@ code "a report of it" 0 "$PROFRIG" report res
 like "says what it lacks" "$(cat err)" "missing cut.json: the last event is cut off"
 code "a run whose output is damaged" 6 "$PROFRIG" -q run -o runs --engine host --tools-dir "$ROOT/tests/fixtures/tools" -- sh -c 'cp cut.json "$PROFRIG_OUT/t.json"; echo {} >"$PROFRIG_OUT/u.json"'
 check "says why with -q too" test -s err
+code "a workload that fails" 1 "$PROFRIG" -q run -o runs --engine host -- sh -c 'exit 3'
+like "-q: says how" "$(cat err)" "is failed: workload exited with status 3$"
+code "a workload that cannot start" 1 "$PROFRIG" -q run -o runs --engine host -- ./nosuch
+like "-q: says why" "$(cat err)" "is failed: workload: cannot start './nosuch': No such file or directory$"
 
 # Lines are whole where both outputs are one file.
 env=()
