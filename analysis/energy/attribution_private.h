@@ -4,21 +4,22 @@
  *	series → points → curve (counter_points.c, curve.c): the counter as cumulative energy over
  *		time
  *	curves of equal sample times → grid (grid.c): what an interval's power is
- *	changes of all lanes → steps (sharers.c): how many sharers are active
- *	grid + steps → line (line.c): a round's stretch of time, cut where a share changes
+ *	changes of all lanes → slices of a round (energy_round.c)
+ *	changes of a slice → sharing (sharing.c): how many sharers are active
+ *	grid + sharing → line (line.c): a slice's stretch of time, cut where a share changes
  *	line + a lane's events → walker (walker.c): what each node gets
  *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
  *
- * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.c, the
- * oracle), but every lane is read by itself.
+ * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.h, the
+ * tests' oracle), but every lane is read by itself.
  *
- * What makes it fast where each event changes who shares (bench_otf2, roots: analyze took 6.3 times
- * the CPU time of counting, now 3.4):
- *	- lines and walkers work on slices that stay in a cache (energy_run.c); a line
- *	  has no knot where its share stays, and divides once per fraction		0.77
- *	- times of knots lie side by side; neither the search in them nor the merge of
- *	  changes has a branch that cannot be guessed					0.86
- *	- a knot's sum goes to the next one without a copy; memory is used again	0.8
+ * What makes it fast where each event changes who shares (bench_otf2, roots):
+ *	- a slice stays in a cache, its merge and its lines too; slices know nothing of each
+ *	  other but who shares where they begin, so threads work on several at once
+ *	- a line has no knot where its share stays, and divides once per fraction
+ *	- times of knots lie side by side; neither the search in them nor the merge of changes
+ *	  has a branch that cannot be guessed
+ *	- a knot's sum goes to the next one without a copy; memory is used again
  */
 #ifndef ATTRIBUTION_PRIVATE_H
 #define ATTRIBUTION_PRIVATE_H
@@ -175,13 +176,17 @@ static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
 	return (fixed128)((unsigned __int128)(x1 - x0) * (x0 + x1) * (share >> MOMENT_SHIFT));
 }
 
-/* ---- sharing (sharers.c) ---- */
+/* ---- who shares (sharing.c) ---- */
 
-/* A step function of time: value[i] holds on [t_ns[i], t_ns[i + 1]), before until t_ns[0]. */
+/*
+ * A step function of time: v[i] holds until t_ns[i], where the next one begins, and v[nr] for ever.
+ * t_ns[nr] is INT64_MAX.
+ */
 struct steps {
-	uint32_t before;
-	VEC(int64_t) t_ns;
-	VEC(uint32_t) value;
+	size_t nr;
+	int64_t *t_ns;
+	uint32_t *v;
+	size_t room;
 };
 
 /*
@@ -197,13 +202,13 @@ enum share_class_kind { CLASS_COMMON, CLASS_SPLIT, CLASS_IDLE, CLASS_GIVEN };
 struct share_class {
 	enum share_class_kind kind;
 	uint32_t weight;
-	struct steps parts; /* CLASS_SPLIT: threads with a call open */
+	uint32_t sharer; /* CLASS_SPLIT: whose */
 };
 
 /* A process of the host view (or a thread without one). */
 struct sharer {
 	track_id id;
-	uint32_t lanes, open; /* how many take part; have a call open now */
+	uint32_t lanes; /* how many take part */
 	uint32_t share_class;
 	uint32_t weight; /* WEIGHT_UNIT where weights differ, else 1 */
 };
@@ -211,7 +216,7 @@ struct sharer {
 /* Weights of a topology are told apart to a thousandth. */
 #define WEIGHT_UNIT 1000
 
-/* Lanes that share the same counters. */
+/* Lanes that share the same counters. Does not change once it is made. */
 struct domain {
 	enum energy_view view;
 	bool independent;
@@ -224,47 +229,57 @@ struct domain {
 	lanes;
 	VEC(struct sharer) sharers;
 	VEC(struct share_class) classes;
-	struct steps
-		active; /* weight of sharers (host view), running pieces of work (device view) */
 	VEC(struct grid) grids;
 };
+void domain_release(struct domain *d);
 
-/* One change of a lane, on its way into the steps. */
+/* One change of a lane: something opens or closes. */
 struct share_change {
 	int64_t t_ns;
 	uint32_t sharer;
 	int32_t change;
 };
 
+/* Changes of several lanes; one lane's are in the order of time. Zero is empty. */
 struct share_changes {
 	VEC(struct share_change) v;
-	struct share_change *room; /* to sort them */
-	size_t room_nr;
+	VEC(struct share_change) room; /* to sort them */
 };
-
-void steps_release(struct steps *st);
-void domain_release(struct domain *d);
-/* The round's changes, lane by lane. modes: by lane. */
-void domain_changes(const struct domain *d, const enum lane_mode *modes,
-		    const struct lane_feed *feeds, struct share_changes *ret);
 void changes_sort(struct share_changes *c);
 void changes_release(struct share_changes *c);
-/* Appends n sorted ones to the steps of the domain and of its classes. */
-void domain_share(struct domain *d, const struct share_change *v, size_t n);
-/* Forgets what the slice had, except its last values. */
-void domain_forget(struct domain *d);
+
+/* Who shares at one moment. Zero: nobody so far. */
+struct share_state {
+	uint32_t active; /* weight of active sharers (host view), running pieces of work (device) */
+	VEC(uint32_t) open; /* host view, by sharer: its lanes with a call open */
+};
+void share_state_change(const struct domain *d, struct share_state *s, const struct share_change *v,
+			size_t n);
+void share_state_copy(struct share_state *to, const struct share_state *from);
+void share_state_release(struct share_state *s);
+
+/* Who shares over the time of a slice. Zero is empty; its memory is used again. */
+struct sharing {
+	struct share_state at; /* the state where it begins; sharing_make moves it to the end */
+	struct steps active;
+	VEC(struct steps) parts; /* by class; CLASS_SPLIT: its sharer's lanes with a call open */
+};
+/* The steps of n sorted changes, from the state `at` on. */
+void sharing_make(struct sharing *s, const struct domain *d, const struct share_change *v,
+		  size_t n);
+void sharing_release(struct sharing *s);
 
 /* ---- line (line.c) ---- */
 
 /*
- * The stretch of a slice, cut at every sample and wherever the share changes. The last knot goes on
- * for ever, and is the first one of the next slice.
+ * The stretch of a slice on one grid for one class: cut at every sample and wherever the share
+ * changes. The last knot goes on for ever. Sums begin with the slice or, later, with the interval:
+ * only differences of two knots of one interval mean anything.
  */
 struct knot {
 	int64_t interval;    /* of the grid */
 	uint64_t share;      /* from here on; of 2^60 */
-	fixed128 share_time; /* from the start of the interval up to here */
-	fixed128 moment;
+	fixed128 share_time; /* up to here */
 };
 
 struct line {
@@ -273,7 +288,8 @@ struct line {
 		uint64_t part, whole, share;
 	} fractions[64]; /* by whole */
 	VEC(struct knot) knots;
-	VEC(int64_t) t_ns; /* of the knots; side by side, as they are searched */
+	VEC(int64_t) t_ns;     /* of the knots; side by side, as they are searched */
+	VEC(fixed128) moments; /* of the knots, where the grid has moments */
 	/* per interval that begins inside the line: its first knot, and per counter what the
 	 * intervals before it gave, for differences */
 	int64_t first_interval;
@@ -282,11 +298,12 @@ struct line {
 	before; /* [interval - first_interval][counter] */
 };
 
-void line_init(struct line *l, const struct grid *g, const struct domain *d,
-	       const struct share_class *c);
-/* The next slice's stretch: [end of the last one, horizon). */
-void line_extend(struct line *l, const struct domain *d, const struct share_class *c,
-		 int64_t horizon_ns);
+/*
+ * The stretch [from_ns, horizon_ns) of a class on a grid; share is that where it begins: see
+ * share_begin. l: zero, or of another stretch.
+ */
+void line_make(struct line *l, const struct grid *g, const struct domain *d, size_t share_class,
+	       const struct sharing *s, int64_t from_ns, int64_t horizon_ns);
 void line_release(struct line *l);
 
 /* ---- uncertainty (uncertainty.c) ---- */
@@ -378,7 +395,8 @@ struct walker {
 	const struct grid *grid;
 	enum lane_mode mode;
 	int64_t now_ns;
-	size_t knot; /* of the line that holds now_ns */
+	int64_t interval; /* that now_ns lies in: of what is touched */
+	size_t knot;      /* of the line that holds now_ns */
 	uint32_t nodes, rows;
 	struct touched *node, *row; /* by node, by row */
 	fixed128 *moment;           /* by node; NULL where no curve needs it */
@@ -406,9 +424,12 @@ struct walker {
 };
 
 void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics);
-/* A lane on all grids of its domain: as many walkers, and lines of its share class. */
-void walkers_round(struct walker *w, const struct line *l, size_t grids,
-		   const struct lane_feed *feed);
+/*
+ * A lane on all grids of its domain over one slice: as many walkers, lines of its share class, and
+ * the lane's events of the slice. The next slice begins at its horizon.
+ */
+void walkers_slice(struct walker *w, const struct line *l, size_t grids,
+		   const struct lane_feed *feed, int64_t horizon_ns);
 void walker_release(struct walker *w);
 /* What it found, for a walker of the same lane and grid that has read nothing. */
 void walker_save(const struct walker *w, struct strbuf *to);

@@ -1,45 +1,10 @@
-#include "attribution_private.h"
+#include "energy_run_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profrig/topology/topology.h"
-
-/* A job's curve before it found its grid, and what is known of it. */
-struct job {
-	struct energy_job what;
-	struct counter_info info;
-	struct energy_totals totals;
-	struct sum dead_j;
-	size_t domain, grid, counter; /* DOMAIN_NONE: too short to integrate */
-};
-#define DOMAIN_NONE SIZE_MAX
-
-/* A domain at work. walkers: [lane of the domain][grid]; lines: [class][grid]. */
-struct team {
-	struct domain d;
-	struct walker *walkers;
-	struct line *lines;
-	uint32_t idle_class, given_class;
-	struct walker *idle, *given; /* by grid; node 0 */
-	bool started;
-	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
-	bool *here, idle_here;
-	bool *lines_wanted;           /* by class: some lane here reads them */
-	bool spread;                  /* its lanes are not all of one rank */
-	struct share_changes changes; /* of the round; kept, as its memory is used again */
-};
-
-struct energy_run {
-	const struct model *m;
-	struct energy_opts o;
-	VEC(struct job) jobs;
-	VEC(struct lane_def) lanes;
-	enum lane_mode *modes;
-	VEC(struct team) teams;
-	struct comm *comm;
-};
 
 /* ---- who takes part ---- */
 
@@ -77,9 +42,10 @@ static bool same_lanes(const struct domain *d, const uint32_t *weights, size_t n
 
 /* ---- a new domain ---- */
 
-static uint32_t class_new(struct domain *d, enum share_class_kind kind, uint32_t weight)
+static uint32_t class_new(struct domain *d, enum share_class_kind kind, uint32_t weight,
+			  size_t sharer)
 {
-	VEC_PUSH(&d->classes, (struct share_class){ .kind = kind, .weight = weight });
+	VEC_PUSH(&d->classes, ((struct share_class){ kind, weight, (uint32_t)sharer }));
 	return (uint32_t)(d->classes.nr - 1);
 }
 
@@ -123,7 +89,7 @@ static void find_sharers(const struct energy_run *run, struct domain *d)
 
 		s->weight = weighted ? s->weight : 1;
 		if (s->lanes > 1 || weighted)
-			s->share_class = class_new(d, CLASS_SPLIT, s->weight);
+			s->share_class = class_new(d, CLASS_SPLIT, s->weight, i);
 	}
 	for (size_t i = 0; i < d->lanes.nr; i++)
 		d->lanes.v[i].share_class = d->sharers.v[d->lanes.v[i].sharer].share_class;
@@ -133,7 +99,7 @@ static size_t team_new(struct energy_run *run, enum energy_view view, const uint
 {
 	struct team t = { .d = { .view = view, .independent = run->o.independent } };
 
-	class_new(&t.d, CLASS_COMMON, 1); /* number 0 */
+	class_new(&t.d, CLASS_COMMON, 1, 0); /* number 0 */
 	for (size_t i = 0; i < run->lanes.nr; i++) {
 		if (weights[i])
 			VEC_PUSH(&t.d.lanes,
@@ -141,8 +107,8 @@ static size_t team_new(struct energy_run *run, enum energy_view view, const uint
 	}
 	if (view == VIEW_HOST)
 		find_sharers(run, &t.d);
-	t.idle_class = class_new(&t.d, CLASS_IDLE, 1);
-	t.given_class = class_new(&t.d, CLASS_GIVEN, 1);
+	t.idle_class = class_new(&t.d, CLASS_IDLE, 1, 0);
+	t.given_class = class_new(&t.d, CLASS_GIVEN, 1, 0);
 	VEC_PUSH(&run->teams, t);
 	return run->teams.nr - 1;
 }
@@ -278,51 +244,6 @@ void energy_run_ranks(struct energy_run *run, struct comm *c)
 		team_place(run, &run->teams.v[i]);
 }
 
-static bool any_unsteady(const struct team *t, const struct lane_feed *feeds)
-{
-	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		if (!feeds[t->d.lanes.v[i].lane].steady)
-			return true;
-	}
-	return false;
-}
-
-/* Whether a team's changes go from rank to rank in this round; all ranks find the same. */
-static bool is_exchanged(const struct energy_run *run, const struct team *t,
-			 const struct lane_feed *feeds)
-{
-	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
-}
-
-static void exchange(struct energy_run *run, const struct lane_feed *feeds)
-{
-	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
-	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
-	bool any = false;
-
-	for (size_t i = 0; i < run->teams.nr; i++) {
-		if (!is_exchanged(run, &run->teams.v[i], feeds))
-			continue;
-		any = true;
-		WIRE_PUT_VEC(&mine, &run->teams.v[i].changes.v);
-		VEC_CLEAR(&run->teams.v[i].changes.v);
-	}
-	if (!any)
-		return;
-	comm_gather(run->comm, mine.buf, mine.len, &all);
-	for (int r = 0; r < run->comm->size; r++) {
-		struct wire in = { all.bytes.buf + all.at[r], all.bytes.buf + all.at[r + 1],
-				   false };
-
-		for (size_t i = 0; i < run->teams.nr; i++) {
-			if (is_exchanged(run, &run->teams.v[i], feeds))
-				WIRE_TAKE_VEC(&in, &run->teams.v[i].changes.v);
-		}
-		if (in.bad)
-			comm_stop(run->comm, 1, "what rank %d sent does not end as it should", r);
-	}
-}
-
 static void team_save(const struct team *t, struct strbuf *to)
 {
 	size_t grids = t->d.grids.nr;
@@ -379,18 +300,17 @@ static void team_start(const struct energy_run *run, struct team *t)
 	const struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
 
-	t->lines = xcalloc(d->classes.nr * grids + 1, sizeof(*t->lines));
+	t->changes = xcalloc(d->lanes.nr + 1, sizeof(*t->changes));
 	t->walkers = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->walkers));
 	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
 	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
 	t->lines_wanted = xcalloc(d->classes.nr, sizeof(*t->lines_wanted));
+	t->at_ns = INT64_MIN;
 	team_place(run, t);
 	for (size_t g = 0; g < grids; g++) {
 		const struct grid *grid = &d->grids.v[g];
 
-		for (size_t c = 0; c < d->classes.nr; c++)
-			line_init(&t->lines[c * grids + g], grid, d, &d->classes.v[c]);
 		for (size_t l = 0; l < d->lanes.nr; l++) {
 			enum lane_mode mode = run->modes[d->lanes.v[l].lane];
 
@@ -405,21 +325,21 @@ static void team_release(struct team *t)
 {
 	size_t grids = t->d.grids.nr;
 
-	for (size_t i = 0; t->lines && i < t->d.classes.nr * grids; i++)
-		line_release(&t->lines[i]);
+	for (size_t i = 0; t->changes && i < t->d.lanes.nr; i++)
+		VEC_RELEASE(&t->changes[i].v);
 	for (size_t i = 0; t->walkers && i < t->d.lanes.nr * grids; i++)
 		walker_release(&t->walkers[i]);
 	for (size_t g = 0; t->idle && g < grids; g++) {
 		walker_release(&t->idle[g]);
 		walker_release(&t->given[g]);
 	}
-	free(t->lines);
+	free(t->changes);
 	free(t->walkers);
 	free(t->idle);
 	free(t->given);
 	free(t->here);
 	free(t->lines_wanted);
-	changes_release(&t->changes);
+	share_state_release(&t->at);
 	domain_release(&t->d);
 }
 
@@ -454,6 +374,7 @@ void energy_run_free(struct energy_run *run)
 		return;
 	for (size_t i = 0; i < run->teams.nr; i++)
 		team_release(&run->teams.v[i]);
+	slices_release(run);
 	VEC_RELEASE(&run->teams);
 	VEC_RELEASE(&run->jobs);
 	VEC_RELEASE(&run->lanes);
@@ -465,178 +386,6 @@ void energy_run_freep(struct energy_run **run)
 {
 	energy_run_free(*run);
 	*run = NULL;
-}
-
-/* ---- a round ---- */
-
-struct events {
-	VEC(struct lane_event) v;
-};
-
-/* Idle time, or active time, as a lane of its own; the first round begins idle. */
-static void activity_lane(const struct domain *d, bool active, bool first, struct events *ret)
-{
-	bool was = (d->active.before > 0) == active;
-
-	VEC_CLEAR(&ret->v);
-	if (first && !active)
-		VEC_PUSH(&ret->v, (struct lane_event){ INT64_MIN, 0, 0 });
-	for (size_t i = 0; i < d->active.t_ns.nr; i++) {
-		bool on = (d->active.value.v[i] > 0) == active;
-
-		if (on != was)
-			VEC_PUSH(&ret->v,
-				 (struct lane_event){ d->active.t_ns.v[i], on ? 0 : NODE_NONE, 0 });
-		was = on;
-	}
-}
-
-/*
- * A round is worked off in slices of so many changes of who shares. Lines are as long as there are
- * changes, and every walker of a class reads its line, so lines must stay in the processor's cache:
- * with 50 000 root calls per thread and second those of a whole round take 100 MB. Rounds that are
- * short enough took 0.8 of the time (bench_otf2, roots).
- */
-#define SLICE_CHANGES ((size_t)4096)
-
-struct team_round {
-	struct team *t;
-	const struct lane_feed *feeds;
-	size_t *read;       /* by lane of the domain: events of earlier slices */
-	int64_t horizon_ns; /* of the slice */
-};
-
-static size_t events_before(const struct lane_event *v, size_t n, int64_t t_ns)
-{
-	size_t lo = 0, hi = n;
-
-	if (t_ns == INT64_MAX)
-		return n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].t_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static void job_line(void *ctx, size_t i, unsigned worker)
-{
-	const struct team_round *r = ctx;
-	const struct domain *d = &r->t->d;
-
-	(void)worker;
-	if (r->t->lines_wanted[i / d->grids.nr])
-		line_extend(&r->t->lines[i], d, &d->classes.v[i / d->grids.nr], r->horizon_ns);
-}
-
-static void job_walker(void *ctx, size_t i, unsigned worker)
-{
-	const struct team_round *r = ctx;
-	size_t grids = r->t->d.grids.nr;
-	const struct domain_lane *l = &r->t->d.lanes.v[i];
-	struct lane_feed f = r->feeds[l->lane];
-
-	(void)worker;
-	if (!r->t->here[i])
-		return;
-	f.v += r->read[i];
-	f.nr = events_before(f.v, f.nr - r->read[i], r->horizon_ns);
-	r->read[i] += f.nr;
-	walkers_round(&r->t->walkers[i * grids], &r->t->lines[l->share_class * grids], grids, &f);
-}
-
-static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, unsigned), void *ctx)
-{
-	if (w) {
-		workers_run(w, n, job, ctx);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		job(ctx, i, 0);
-}
-
-static void read_whoever(struct team *t, struct walker *walkers, uint32_t share_class,
-			 const struct events *e)
-{
-	struct lane_feed f = { .v = e->v.v, .nr = e->v.nr, .nodes = 1, .rows = 1 };
-	size_t grids = t->d.grids.nr;
-
-	walkers_round(walkers, &t->lines[share_class * grids], grids, &f);
-}
-
-static void team_whoever(struct team *t, bool first)
-{
-	struct events e = { VEC_INIT };
-
-	if (!t->idle_here)
-		return;
-	activity_lane(&t->d, false, first, &e);
-	read_whoever(t, t->idle, t->idle_class, &e);
-	if (t->d.independent) {
-		activity_lane(&t->d, true, first, &e);
-		read_whoever(t, t->given, t->given_class, &e);
-	}
-	VEC_RELEASE(&e.v);
-}
-
-static void slice_read(struct team_round *r, const struct share_change *v, size_t n,
-		       struct workers *w)
-{
-	struct team *t = r->t;
-	struct domain *d = &t->d;
-	bool first = !t->started;
-
-	t->started = true;
-	domain_share(d, v, n);
-	run_all(w, d->classes.nr * d->grids.nr, job_line, r);
-	run_all(w, d->lanes.nr, job_walker, r);
-	team_whoever(t, first);
-	domain_forget(d);
-}
-
-/* How many changes are of the next slice: those of one time stay together. */
-static size_t slice_changes(const struct share_change *v, size_t n)
-{
-	size_t i = SLICE_CHANGES;
-
-	while (i < n && v[i].t_ns == v[i - 1].t_ns)
-		i++;
-	return i < n ? i : n;
-}
-
-static void team_round(struct team *t, const struct lane_feed *feeds, int64_t horizon_ns,
-		       struct workers *w)
-{
-	CLEANUP(xfreep) size_t *read = xcalloc(t->d.lanes.nr + 1, sizeof(*read));
-	struct team_round r = { .t = t, .feeds = feeds, .read = read };
-	const struct share_change *v;
-	size_t n = t->changes.v.nr, at = 0;
-
-	changes_sort(&t->changes);
-	v = t->changes.v.v;
-	do {
-		size_t nr = slice_changes(v + at, n - at);
-
-		r.horizon_ns = at + nr < n ? v[at + nr].t_ns : horizon_ns;
-		slice_read(&r, v + at, nr, w);
-		at += nr;
-	} while (at < n);
-	VEC_CLEAR(&t->changes.v);
-}
-
-void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int64_t horizon_ns,
-		      struct workers *w)
-{
-	for (size_t i = 0; i < run->teams.nr; i++)
-		domain_changes(&run->teams.v[i].d, run->modes, feeds, &run->teams.v[i].changes);
-	exchange(run, feeds);
-	for (size_t i = 0; i < run->teams.nr; i++) {
-		team_round(&run->teams.v[i], feeds, horizon_ns, w);
-	}
 }
 
 /* ---- results ---- */

@@ -1,15 +1,18 @@
 #include "attribution_private.h"
 
+#include "profrig/base/search.h"
+
 /* Beside the way of nearly every knot, which is faster for being short. */
 #define RARE __attribute__((noinline))
 
-/* Where a line is being extended. */
+/* Where a line is being made. */
 struct builder {
 	struct line *l;
 	const struct domain *d;
 	const struct share_class *c;
-	size_t active, parts; /* next step of each */
-	int64_t sample;       /* next sample of the grid */
+	const struct steps *active, *parts;
+	size_t at_active, at_parts; /* next step of each */
+	int64_t interval;
 };
 
 /* part of whole, in FIXED_ONE */
@@ -47,20 +50,29 @@ static inline uint64_t share_of(struct line *l, const struct domain *d, const st
 	return line_fraction(l, 1, d->independent ? active > 0 : active);
 }
 
-static uint32_t step_before(const struct steps *st, size_t next)
-{
-	return next ? st->value.v[next - 1] : st->before;
-}
-
-static int64_t step_time(const struct steps *st, size_t next)
-{
-	return next < st->t_ns.nr ? st->t_ns.v[next] : INT64_MAX;
-}
-
 static inline uint64_t share_now(const struct builder *b)
 {
-	return share_of(b->l, b->d, b->c, step_before(&b->d->active, b->active),
-			b->c->kind == CLASS_SPLIT ? step_before(&b->c->parts, b->parts) : 1);
+	return share_of(b->l, b->d, b->c, b->active->v[b->at_active], b->parts->v[b->at_parts]);
+}
+
+/* The time of the next step; all that lies there is behind then. */
+static inline int64_t step_next_ns(const struct builder *b)
+{
+	int64_t active = b->active->t_ns[b->at_active], parts = b->parts->t_ns[b->at_parts];
+
+	return active < parts ? active : parts;
+}
+
+static inline void step_pass(struct builder *b, int64_t t_ns)
+{
+	b->at_active += b->active->t_ns[b->at_active] == t_ns;
+	b->at_parts += b->parts->t_ns[b->at_parts] == t_ns;
+}
+
+/* Where moments of an interval are kept: they are too large for a long one. */
+static bool has_moments(const struct grid *g, int64_t interval)
+{
+	return g->moments && g->t_ns[interval + 1] - g->t_ns[interval] <= MOMENT_MAX_NS;
 }
 
 /* Share-time and moment of the last knot's interval up to t_ns. */
@@ -74,10 +86,10 @@ static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixe
 	if (!grid_inside(g, k->interval))
 		return;
 	*share_time = k->share_time + fixed_time(t_ns - from_ns, k->share);
-	if (!g->moments || g->t_ns[k->interval + 1] - g->t_ns[k->interval] > MOMENT_MAX_NS)
-		return;
-	*moment = k->moment +
-		  moment_of(from_ns - g->t_ns[k->interval], t_ns - g->t_ns[k->interval], k->share);
+	if (has_moments(g, k->interval))
+		*moment = l->moments.v[l->moments.nr - 1] +
+			  moment_of(from_ns - g->t_ns[k->interval], t_ns - g->t_ns[k->interval],
+				    k->share);
 }
 
 /* An interval begins: what the one before it gave is known now. */
@@ -101,116 +113,117 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 	}
 }
 
-static inline struct knot *knot_new(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+/* The first knot of an interval or of the line; there is room for it and all steps to come. */
+static void knot_first(struct builder *b, int64_t t_ns)
 {
-	struct knot *k;
+	struct line *l = b->l;
+	size_t steps = b->active->nr - b->at_active + b->parts->nr - b->at_parts;
 
-	VEC_RESERVE(&l->knots, l->knots.nr + 1);
+	VEC_RESERVE(&l->knots, l->knots.nr + steps + 2);
+	VEC_RESERVE(&l->t_ns, l->knots.nr + steps + 2);
 	VEC_PUSH(&l->t_ns, t_ns);
-	k = &l->knots.v[l->knots.nr++];
-	k->interval = interval;
-	k->share = share;
-	return k;
+	VEC_PUSH(&l->knots, ((struct knot){ b->interval, share_now(b), 0 }));
+	if (l->grid->moments)
+		VEC_PUSH(&l->moments, 0);
 }
 
-/* The first knot of an interval. */
-static RARE void knot_begin(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+static void knot_begin(struct builder *b, int64_t t_ns)
 {
 	fixed128 share_time, moment;
-	struct knot *k;
 
-	until(l, t_ns, &share_time, &moment);
-	interval_begin(l, interval, share_time, moment);
-	k = knot_new(l, t_ns, interval, share);
-	k->share_time = k->moment = 0;
+	until(b->l, t_ns, &share_time, &moment);
+	interval_begin(b->l, ++b->interval, share_time, moment);
+	knot_first(b, t_ns);
+}
+
+static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
+{
+	struct line *l = b->l;
+	int64_t t_ns;
+
+	while ((t_ns = step_next_ns(b)) < end_ns) {
+		fixed128 share_time, moment;
+
+		step_pass(b, t_ns);
+		until(l, t_ns, &share_time, &moment);
+		VEC_PUSH(&l->t_ns, t_ns);
+		VEC_PUSH(&l->knots, ((struct knot){ b->interval, share_now(b), share_time }));
+		VEC_PUSH(&l->moments, moment);
+	}
 }
 
 /*
- * The share changes inside an interval. The sum goes from one knot to the next as two words and
- * never through a copy of it, which would have to wait for both.
+ * The share changes inside an interval. What goes from one knot to the next stays in registers, and
+ * a knot whose share is that of the one before it is written over by the next, without a branch.
  */
-static inline void knot_inside(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
+static void knots_inside(struct builder *b, int64_t end_ns)
 {
-	struct knot *k = knot_new(l, t_ns, interval, share);
-	int64_t from_ns = l->t_ns.v[l->t_ns.nr - 2];
+	struct builder now = *b;
+	struct line *l = b->l;
+	size_t nr = l->knots.nr;
+	struct knot k = l->knots.v[nr - 1];
+	int64_t at_ns = l->t_ns.v[nr - 1], t_ns;
+	/* outside there is no power, so time does not matter; nor may it overflow */
+	uint64_t counts = grid_inside(l->grid, b->interval) ? UINT64_MAX : 0;
 
-	if (!grid_inside(l->grid, interval))
-		k->share_time = 0;
-	else
-		k->share_time = k[-1].share_time + fixed_time(t_ns - from_ns, k[-1].share);
-	k->moment = 0;
+	while ((t_ns = step_next_ns(&now)) < end_ns) {
+		uint64_t share;
+
+		step_pass(&now, t_ns);
+		share = share_now(&now);
+		k.share_time +=
+			fixed_time((int64_t)(((uint64_t)t_ns - (uint64_t)at_ns) & counts), k.share);
+		l->t_ns.v[nr] = at_ns = t_ns;
+		l->knots.v[nr] = (struct knot){ k.interval, share, k.share_time };
+		nr += share != k.share;
+		k.share = share;
+	}
+	l->knots.nr = l->t_ns.nr = nr;
+	b->at_active = now.at_active;
+	b->at_parts = now.at_parts;
 }
 
-static RARE void knot_inside_moment(struct line *l, int64_t t_ns, int64_t interval, uint64_t share)
-{
-	fixed128 share_time, moment;
-	struct knot *k;
-
-	until(l, t_ns, &share_time, &moment);
-	k = knot_new(l, t_ns, interval, share);
-	k->share_time = share_time;
-	k->moment = moment;
-}
-
-static void knot_put(struct builder *b, int64_t t_ns)
+static void line_begin(struct builder *b, const struct grid *g, int64_t from_ns)
 {
 	struct line *l = b->l;
-	const struct knot *last = &l->knots.v[l->knots.nr - 1];
-	int64_t interval = b->sample - 1;
-	uint64_t share = share_now(b);
 
-	if (interval != last->interval)
-		knot_begin(l, t_ns, interval, share);
-	else if (share == last->share)
-		return;
-	else if (l->grid->moments)
-		knot_inside_moment(l, t_ns, interval, share);
-	else
-		knot_inside(l, t_ns, interval, share);
-}
-
-void line_init(struct line *l, const struct grid *g, const struct domain *d,
-	       const struct share_class *c)
-{
-	struct builder b = { .l = l, .d = d, .c = c };
-	struct knot *k;
-
-	*l = (struct line){ .grid = g };
-	k = knot_new(l, INT64_MIN, OUTSIDE_BEFORE, share_now(&b));
-	k->share_time = k->moment = 0;
-}
-
-static void line_restart(struct line *l)
-{
-	l->knots.v[0] = l->knots.v[l->knots.nr - 1];
-	l->t_ns.v[0] = l->t_ns.v[l->knots.nr - 1];
-	l->knots.nr = l->t_ns.nr = 1;
-	l->first_interval = l->knots.v[0].interval + 1;
+	l->grid = g;
+	VEC_CLEAR(&l->knots);
+	VEC_CLEAR(&l->t_ns);
+	VEC_CLEAR(&l->moments);
 	VEC_CLEAR(&l->first_knot);
 	VEC_CLEAR(&l->before);
+	l->first_interval = (int64_t)LOWER_BOUND(i, 0, g->n, g->t_ns[i] <= from_ns);
+	b->interval = l->first_interval - 1;
+	knot_first(b, from_ns);
 }
 
-void line_extend(struct line *l, const struct domain *d, const struct share_class *c,
-		 int64_t horizon_ns)
+void line_make(struct line *l, const struct grid *g, const struct domain *d, size_t share_class,
+	       const struct sharing *s, int64_t from_ns, int64_t horizon_ns)
 {
-	struct builder b = { .l = l, .d = d, .c = c };
-	const struct grid *g = l->grid;
+	struct builder b = { .l = l,
+			     .d = d,
+			     .c = &d->classes.v[share_class],
+			     .active = &s->active,
+			     .parts = &s->parts.v[share_class] };
 
-	line_restart(l);
-	b.sample = l->first_interval;
+	line_begin(&b, g, from_ns);
 	for (;;) {
-		int64_t sample = b.sample < (int64_t)g->n ? g->t_ns[b.sample] : INT64_MAX;
-		int64_t active = step_time(&d->active, b.active);
-		int64_t parts = c->kind == CLASS_SPLIT ? step_time(&c->parts, b.parts) : INT64_MAX;
-		int64_t t = sample < active ? sample : active;
+		int64_t next = b.interval + 1;
+		int64_t end_ns = next < (int64_t)g->n ? g->t_ns[next] : INT64_MAX;
+		bool last = end_ns >= horizon_ns;
 
-		t = parts < t ? parts : t;
-		if (t >= horizon_ns || t == INT64_MAX)
+		if (last)
+			end_ns = horizon_ns;
+		if (g->moments)
+			knots_with_moments(&b, end_ns);
+		else
+			knots_inside(&b, end_ns);
+		if (last)
 			break;
-		b.sample += sample == t;
-		b.active += active == t;
-		b.parts += parts == t;
-		knot_put(&b, t);
+		/* a step at the sample's own time is of the new interval */
+		step_pass(&b, end_ns);
+		knot_begin(&b, end_ns);
 	}
 }
 
@@ -218,6 +231,7 @@ void line_release(struct line *l)
 {
 	VEC_RELEASE(&l->knots);
 	VEC_RELEASE(&l->t_ns);
+	VEC_RELEASE(&l->moments);
 	VEC_RELEASE(&l->first_knot);
 	VEC_RELEASE(&l->before);
 }

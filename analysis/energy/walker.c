@@ -16,6 +16,7 @@ void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bo
 		.grid = g,
 		.mode = mode,
 		.now_ns = INT64_MIN,
+		.interval = OUTSIDE_BEFORE,
 		.statistics = statistics,
 		.times_per_node = g->marked ? g->counters.nr : 1,
 		.rate = xcalloc(g->counters.nr, sizeof(*w->rate)),
@@ -431,17 +432,19 @@ static void measure(const struct line *l, size_t a, int64_t from_ns, size_t b, i
 		      fixed_time(from_ns - a_ns, ka->share);
 	*moment = 0;
 	if (g->moments && g->t_ns[ka->interval + 1] - start_ns <= MOMENT_MAX_NS)
-		*moment = kb->moment - ka->moment +
+		*moment = l->moments.v[b] - l->moments.v[a] +
 			  moment_of(b_ns - start_ns, to_ns - start_ns, kb->share) -
 			  moment_of(a_ns - start_ns, from_ns - start_ns, ka->share);
 }
 
 static void move(struct walker *w, const struct line *l, size_t knot, int64_t t_ns)
 {
-	int64_t interval = l->knots.v[w->knot].interval;
+	int64_t interval = l->knots.v[knot].interval;
 
-	if (l->knots.v[knot].interval != interval)
-		flush(w, interval);
+	if (interval != w->interval) {
+		flush(w, w->interval);
+		w->interval = interval;
+	}
 	w->knot = knot;
 	w->now_ns = t_ns;
 }
@@ -561,27 +564,55 @@ static uint32_t innermost_of(const struct walker *w)
 	return w->running.nr ? w->running.v[0].node : NODE_NONE;
 }
 
-static size_t calls_in_knot(struct walker *w, const struct line *l, const struct lane_feed *feed,
-			    size_t from)
+/* Share-time from the line's beginning (or the interval's) to t_ns, which lies behind a knot. */
+static inline fixed128 line_time(const struct line *l, size_t knot, int64_t t_ns)
 {
-	const struct knot *k = &l->knots.v[w->knot];
-	int64_t end_ns = w->knot + 1 < l->knots.nr ? l->t_ns.v[w->knot + 1] : INT64_MAX;
-	struct calls c;
-	size_t i;
+	const struct knot *k = &l->knots.v[knot];
 
-	if (feed->v[from].t_ns >= end_ns || w->moment || !grid_inside(w->grid, k->interval))
+	return k->share_time + fixed_time(t_ns - l->t_ns.v[knot], k->share);
+}
+
+/* The first knot of the interval behind that of a knot. */
+static size_t next_interval(const struct line *l, size_t knot)
+{
+	size_t next = (size_t)(l->knots.v[knot].interval + 1 - l->first_interval);
+
+	return next < l->first_knot.nr ? l->first_knot.v[next] : l->knots.nr;
+}
+
+/*
+ * Calls of one interval, where others change the share as often as this lane's calls do. A call
+ * costs a look for its knot, one multiplication and the additions. Returns the first event behind.
+ */
+static size_t calls_in_interval(struct walker *w, const struct line *l,
+				const struct lane_feed *feed, size_t from)
+{
+	size_t end = next_interval(l, w->knot), knot = w->knot, nr = w->open_nodes.nr, i;
+	int64_t end_ns = end < l->knots.nr ? l->t_ns.v[end] : INT64_MAX, now_ns = w->now_ns;
+	uint32_t node = innermost_of(w);
+	fixed128 now;
+
+	if (w->moment || !grid_inside(w->grid, w->interval))
 		return from;
-	c = (struct calls){ .sums = w->node,
-			    .interval = k->interval,
-			    .touched = w->open_nodes.v,
-			    .nr_touched = w->open_nodes.nr,
-			    .share = k->share,
-			    .now_ns = w->now_ns,
-			    .node = innermost_of(w) };
-	i = calls_read(&c, feed, from, end_ns);
-	w->open_nodes.nr = c.nr_touched;
-	w->now_ns = c.now_ns;
-	innermost(w, c.node);
+	now = line_time(l, knot, now_ns);
+	for (i = from; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
+		int64_t t_ns = feed->v[i].t_ns;
+		fixed128 then;
+
+		if (knot + 1 < end && l->t_ns.v[knot + 1] <= t_ns)
+			knot = seek(l, knot, t_ns);
+		then = line_time(l, knot, t_ns);
+		if (node != NODE_NONE && t_ns > now_ns)
+			nr = touched_add(&w->node[node], w->interval, t_ns - now_ns, then - now,
+					 node, w->open_nodes.v, nr);
+		now = then;
+		now_ns = t_ns;
+		node = feed->v[i].node;
+	}
+	w->open_nodes.nr = nr;
+	w->knot = knot;
+	w->now_ns = now_ns;
+	innermost(w, node);
 	return i;
 }
 
@@ -594,11 +625,11 @@ static void read_event(struct walker *w, const struct line *l, const struct lane
 		run(w, e->node, e->change);
 }
 
-static void walker_round(struct walker *w, const struct line *l, const struct lane_feed *feed)
+static void walker_slice(struct walker *w, const struct line *l, const struct lane_feed *feed)
 {
 	for (size_t i = 0; i < feed->nr;) {
 		if (w->mode == LANE_CALLS)
-			i = calls_in_knot(w, l, feed, i);
+			i = calls_in_interval(w, l, feed, i);
 		if (i < feed->nr)
 			read_event(w, l, &feed->v[i++]);
 	}
@@ -670,8 +701,8 @@ static size_t stretch_read(const struct stretch *s, size_t from)
 	return i;
 }
 
-/* Behind a round each walker stands at its own line's last knot; an event brings them together. */
-static void walkers_round_together(const struct stretch *s)
+/* Walkers may stand at knots of their own; an event brings them together. */
+static void walkers_together(const struct stretch *s)
 {
 	for (size_t i = 0; i < s->feed->nr; i = stretch_read(s, i + 1)) {
 		for (size_t g = 0; g < s->grids; g++)
@@ -689,23 +720,28 @@ static bool may_go_together(const struct walker *w, size_t grids)
 	return grids > 1;
 }
 
-void walkers_round(struct walker *w, const struct line *l, size_t grids,
-		   const struct lane_feed *feed)
+/* To where the next slice begins; behind the last one there is no time. */
+static void slice_end(struct walker *w, const struct line *l, int64_t horizon_ns)
+{
+	advance(w, l, horizon_ns < INT64_MAX ? horizon_ns : l->t_ns.v[l->knots.nr - 1]);
+}
+
+void walkers_slice(struct walker *w, const struct line *l, size_t grids,
+		   const struct lane_feed *feed, int64_t horizon_ns)
 {
 	struct stretch s = { w, l, grids, feed };
 
-	for (size_t g = 0; g < grids; g++)
+	for (size_t g = 0; g < grids; g++) {
 		make_room(&w[g], feed);
+		move(&w[g], &l[g], 0, w[g].now_ns);
+	}
 	if (may_go_together(w, grids)) {
 		make_sums(w);
-		walkers_round_together(&s);
+		walkers_together(&s);
 	} else {
 		for (size_t g = 0; g < grids; g++)
-			walker_round(&w[g], &l[g], feed);
+			walker_slice(&w[g], &l[g], feed);
 	}
-	/* the line's last knot begins the next round's line */
-	for (size_t g = 0; g < grids; g++) {
-		advance(&w[g], &l[g], l[g].t_ns.v[l[g].knots.nr - 1]);
-		w[g].knot = 0;
-	}
+	for (size_t g = 0; g < grids; g++)
+		slice_end(&w[g], &l[g], horizon_ns);
 }

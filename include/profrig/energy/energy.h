@@ -56,6 +56,9 @@ struct energy_opts {
 	bool whole;         /* curves of all that was sampled, also of a model cut to windows */
 	/* who shares which device (topology.h), resolved; NULL: all processes of its node */
 	const struct topology *topology;
+	/* changes of who shares that are worked on at once; 0: as many as a cache holds. No result
+	 * depends on it */
+	size_t slice_changes;
 };
 
 /*

@@ -257,6 +257,7 @@ static inline void random_trace_of(struct random_trace *r, size_t counters)
 	trace_finish(&r->t);
 	r->o.integration = (enum integration)below(3);
 	r->o.independent = below(4) == 0;
+	r->o.slice_changes = below(2) ? 0 : 1 + below(20);
 	r->o.max_gap_ns = below(2) ? 0 : 15 * r->p.unit * (1 + below(10));
 	if (below(2))
 		r->o.topology = r->topology = random_topology(r->t.m);

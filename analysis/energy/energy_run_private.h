@@ -1,0 +1,69 @@
+/*
+ * What an energy_run consists of (energy_run.c: its parts, their life, ranks and results;
+ * energy_round.c: what a round does with them).
+ *
+ * A team is the lanes that share the same counters. In a round it gets every lane's events; those
+ * that change who shares (its changes) are cut into slices of time. A slice is made of them and of
+ * the state where it begins alone, so several are made at once; then each lane goes through them in
+ * order, lanes side by side.
+ */
+#ifndef ENERGY_RUN_PRIVATE_H
+#define ENERGY_RUN_PRIVATE_H
+
+#include "attribution_private.h"
+
+/* A job's curve before it found its grid, and what is known of it. */
+struct job {
+	struct energy_job what;
+	struct counter_info info;
+	struct energy_totals totals;
+	struct sum dead_j;
+	size_t domain, grid, counter; /* DOMAIN_NONE: too short to integrate */
+};
+#define DOMAIN_NONE SIZE_MAX
+
+/* A lane's changes of the round, and how far slices have taken them. */
+struct lane_changes {
+	VEC(struct share_change) v;
+	size_t taken;
+};
+
+/* A domain at work. walkers: [lane of the domain][grid]. */
+struct team {
+	struct domain d;
+	struct walker *walkers;
+	uint32_t idle_class, given_class;
+	struct walker *idle, *given; /* by grid; node 0 */
+	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
+	bool *here, idle_here;
+	bool *lines_wanted; /* by class: some lane here reads them */
+	bool spread;        /* its lanes are not all of one rank */
+	bool started;
+	int64_t at_ns;         /* where the next slice begins */
+	struct share_state at; /* who shares there */
+	struct lane_changes *changes;
+};
+
+/* A stretch of time at work; what it holds is of use for one batch, its memory for all. */
+struct slice {
+	int64_t from_ns, horizon_ns;
+	bool first; /* of all of the team's */
+	struct share_changes changes;
+	struct sharing sharing;
+	VEC(struct line) lines; /* [class][grid] */
+};
+
+struct energy_run {
+	const struct model *m;
+	struct energy_opts o;
+	VEC(struct job) jobs;
+	VEC(struct lane_def) lanes;
+	enum lane_mode *modes;
+	VEC(struct team) teams;
+	VEC(struct slice) slices; /* as many as are worked on at once */
+	struct comm *comm;
+};
+
+void slices_release(struct energy_run *run);
+
+#endif
