@@ -5,7 +5,7 @@
  *		time
  *	curves of equal sample times → grid (grid.c): what an interval's power is
  *	changes of all lanes → slices of a round (energy_round.c)
- *	changes of a slice → sharing (sharing.c): how many sharers are active
+ *	changes of a slice → sharing (energy_sharing.c): how many sharers are active
  *	grid + sharing → line (line.c): a slice's stretch of time, cut where a share changes
  *	line + a lane's events → walker (walker.c): what each node gets
  *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
@@ -176,7 +176,7 @@ static inline fixed128 moment_of(int64_t x0_ns, int64_t x1_ns, uint64_t share)
 	return (fixed128)((unsigned __int128)(x1 - x0) * (x0 + x1) * (share >> MOMENT_SHIFT));
 }
 
-/* ---- who shares (sharing.c) ---- */
+/* ---- who shares (energy_sharing.c) ---- */
 
 /*
  * A step function of time: v[i] holds until t_ns[i], where the next one begins, and v[nr] for ever.
