@@ -1,24 +1,23 @@
 #include "profrig/base/u64map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profrig/base/xalloc.h"
 
-static size_t hash(uint64_t x)
+#define CAP_MIN ((size_t)256)
+
+/* One multiplication: its high bits depend on all bits of the key, so the place is taken there. */
+static inline size_t place_of(const struct u64map *map, uint64_t key)
 {
-	x ^= x >> 33;
-	x *= UINT64_C(0xff51afd7ed558ccd);
-	x ^= x >> 33;
-	x *= UINT64_C(0xc4ceb9fe1a85ec53);
-	x ^= x >> 33;
-	return (size_t)x;
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);
 }
 
-static size_t find(const struct u64map *map, uint64_t key)
+static inline size_t slot_find(const struct u64map *map, uint64_t key)
 {
-	size_t mask = map->cap - 1;
-	size_t i = hash(key) & mask;
-	while (map->values[i] != U64MAP_NONE && map->keys[i] != key)
+	size_t mask = map->cap - 1, i = place_of(map, key);
+
+	while (map->slots[i].value != U64MAP_NONE && map->slots[i].key != key)
 		i = (i + 1) & mask;
 	return i;
 }
@@ -26,41 +25,39 @@ static size_t find(const struct u64map *map, uint64_t key)
 static void grow(struct u64map *map)
 {
 	struct u64map old = *map;
-	map->cap = old.cap ? old.cap * 2 : 256;
-	map->keys = xreallocarray(NULL, map->cap, sizeof(*map->keys));
-	map->values = xreallocarray(NULL, map->cap, sizeof(*map->values));
-	for (size_t i = 0; i < map->cap; i++)
-		map->values[i] = U64MAP_NONE;
+
+	map->cap = old.cap ? old.cap * 2 : CAP_MIN;
+	map->shift = (unsigned)__builtin_clzll(map->cap) + 1;
+	map->slots = xreallocarray(NULL, map->cap, sizeof(*map->slots));
+	memset(map->slots, 0xff, map->cap * sizeof(*map->slots));
 	for (size_t i = 0; i < old.cap; i++) {
-		if (old.values[i] == U64MAP_NONE)
-			continue;
-		size_t at = find(map, old.keys[i]);
-		map->keys[at] = old.keys[i];
-		map->values[at] = old.values[i];
+		if (old.slots[i].value != U64MAP_NONE)
+			map->slots[slot_find(map, old.slots[i].key)] = old.slots[i];
 	}
-	u64map_release(&old);
+	free(old.slots);
 }
 
 uint32_t *u64map_at(struct u64map *map, uint64_t key)
 {
+	size_t i;
+
 	if ((map->nr + 1) * 4 > map->cap * 3)
 		grow(map);
-	size_t i = find(map, key);
-	if (map->values[i] == U64MAP_NONE) {
-		map->keys[i] = key;
+	i = slot_find(map, key);
+	if (map->slots[i].value == U64MAP_NONE) {
+		map->slots[i].key = key;
 		map->nr++;
 	}
-	return &map->values[i];
+	return &map->slots[i].value;
 }
 
 uint32_t u64map_get(const struct u64map *map, uint64_t key)
 {
-	return map->cap ? map->values[find(map, key)] : U64MAP_NONE;
+	return map->cap ? map->slots[slot_find(map, key)].value : U64MAP_NONE;
 }
 
 void u64map_release(struct u64map *map)
 {
-	free(map->keys);
-	free(map->values);
+	free(map->slots);
 	*map = (struct u64map)U64MAP_INIT;
 }

@@ -6,8 +6,8 @@
  *	if (*v == U64MAP_NONE)
  *		*v = next++;
  *
- * The pointer is valid until the next u64map_at. Memory: 12 bytes a slot, at most three quarters
- * of them in use. Nothing is ever removed.
+ * The pointer is valid until the next u64map_at. Memory: 16 bytes a slot, at most three
+ * quarters of them in use. Nothing is ever removed.
  */
 #ifndef PROFRIG_U64MAP_H
 #define PROFRIG_U64MAP_H
@@ -18,13 +18,16 @@
 #define U64MAP_NONE UINT32_MAX
 
 struct u64map {
-	uint64_t *keys;
-	uint32_t *values; /* U64MAP_NONE: the slot is free */
-	size_t cap, nr;   /* cap is a power of two or 0 */
+	struct u64map_slot {
+		uint64_t key;
+		uint32_t value; /* U64MAP_NONE: the slot is free */
+	} * slots;
+	size_t cap, nr; /* cap is a power of two or 0 */
+	unsigned shift; /* of a hash: what is left is a place */
 };
 #define U64MAP_INIT \
 	{ \
-		.keys = NULL \
+		.slots = NULL \
 	}
 
 static inline uint64_t u64map_pair(uint32_t a, uint32_t b)
