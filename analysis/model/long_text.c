@@ -1,9 +1,7 @@
 /* Texts that are too long to be kept. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "profrig/base/xalloc.h"
+#include "profrig/base/strbuf.h"
 #include "profrig/model/sink.h"
 
 #define TAIL_MAX 24 /* "…#0123456789abcdef" */
@@ -28,13 +26,36 @@ static size_t whole_characters(const char *text, size_t n)
 	return n - end < 4 ? end : n;
 }
 
-char *sink_text_cut(const char *text, size_t n, uint64_t *ret_hash)
+/* The beginning of a text and a hash of all of it: max bytes at most. */
+static str_id text_cut(struct model *m, const char *text, size_t n, size_t max, uint64_t *ret_hash)
 {
-	size_t keep = whole_characters(text, SINK_TEXT_MAX - TAIL_MAX);
-	char *ret = xcalloc(1, SINK_TEXT_MAX + 1);
+	CLEANUP(strbuf_release) struct strbuf cut = STRBUF_INIT;
 
 	*ret_hash = hash_of(text, n);
-	memcpy(ret, text, keep);
-	snprintf(ret + keep, TAIL_MAX, "…#%016" PRIx64, *ret_hash);
-	return ret;
+	strbuf_add(&cut, text, whole_characters(text, max - TAIL_MAX));
+	strbuf_addf(&cut, "…#%016" PRIx64, *ret_hash);
+	return intern_put(m->strings, cut.buf, cut.len);
+}
+
+/* Beside the way of nearly every text. */
+static __attribute__((noinline)) str_id long_text_put(struct model *m, const char *text, size_t n,
+						      uint64_t *ret_hash)
+{
+	size_t keep = n < SINK_TEXT_MAX ? n : SINK_TEXT_MAX;
+	str_id id = n <= SINK_TEXT_MAX ? intern_find(m->strings, text, n) : STR_NONE;
+
+	if (id != STR_NONE)
+		return id;
+	if (m->long_texts + keep > SINK_LONG_TEXTS_MAX)
+		return text_cut(m, text, n, SINK_TEXT_LONG, ret_hash);
+	m->long_texts += keep;
+	return n <= SINK_TEXT_MAX ? intern_put(m->strings, text, n)
+				  : text_cut(m, text, n, SINK_TEXT_MAX, ret_hash);
+}
+
+str_id sink_text_put(struct model *m, const char *text, size_t n, uint64_t *ret_hash)
+{
+	*ret_hash = 0;
+	return __builtin_expect(n > SINK_TEXT_LONG, 0) ? long_text_put(m, text, n, ret_hash)
+						       : intern_put(m->strings, text, n);
 }

@@ -133,27 +133,28 @@ static void sink_op_input_again(struct sink *s)
 }
 
 /* Beside the way of nearly every text. */
-static __attribute__((noinline)) str_id text_cut(struct model_priv *p, const char *str, size_t n)
+static __attribute__((noinline)) void text_was_cut(struct model_priv *p, str_id id, size_t n,
+						   uint64_t hash)
 {
-	uint64_t hash;
-	CLEANUP(xfreep) char *cut = sink_text_cut(str, n, &hash);
-	str_id id = intern_puts(p->model->strings, cut);
 	uint32_t *known = u64map_at(&p->long_texts, id);
 
-	model_warn(p->model, p->current, W_LONG_TEXT, 1, SAY_LONG_TEXT, n, cut);
+	model_warn(p->model, p->current, W_LONG_TEXT, 1, SAY_LONG_TEXT, n, model_str(p->model, id));
 	if (*known == U64MAP_NONE) {
 		CLEANUP(xfreep)
 		char *args = xasprintf("{\"left_out\":\"%zu bytes, #%016" PRIx64 "\"}", n, hash);
 
 		*known = intern_puts(p->model->strings, args);
 	}
-	return id;
 }
 
 static inline str_id text_put(struct model_priv *p, const char *str, size_t n)
 {
-	return __builtin_expect(n > SINK_TEXT_MAX, 0) ? text_cut(p, str, n)
-						      : intern_put(p->model->strings, str, n);
+	uint64_t hash;
+	str_id id = sink_text_put(p->model, str, n, &hash);
+
+	if (__builtin_expect(hash != 0, 0))
+		text_was_cut(p, id, n, hash);
+	return id;
 }
 
 static str_id sink_op_string(struct sink *s, const char *str, size_t n)

@@ -33,9 +33,8 @@ const struct warning_info warning_table[] = {
 	{ W_BAD_NUMBER, SEV_WARNING,
 	  "a value is no number or does not fit its type; it was left out" },
 	{ W_LONG_TEXT, SEV_WARNING,
-	  "names or arguments are longer than 64 KiB; what is kept of them ends in an ellipsis and "
-	  "a "
-	  "hash of the whole" },
+	  "names or arguments are longer than 64 KiB, or those above 1 KiB have more than 32 MiB "
+	  "together; what is kept of them ends in an ellipsis and a hash of the whole" },
 	{ W_TIME_RANGE, SEV_ERROR,
 	  "times lie more than 73 years before or 146 years behind where their clock begins, or "
 	  "cannot be read: events were moved to the edge or left out, so the input is incomplete" },

@@ -76,20 +76,16 @@ static void lane_op_warn(struct sink *s, const char *code, uint64_t count, const
 
 static str_id lane_op_string(struct sink *s, const char *str, size_t n)
 {
-	struct profile *p = lane_of(s)->p;
-	CLEANUP(xfreep) char *cut = NULL;
+	struct lane *l = lane_of(s);
+	struct profile *p = l->p;
 	uint64_t hash;
 	str_id id;
 
-	if (__builtin_expect(n > SINK_TEXT_MAX, 0)) {
-		cut = sink_text_cut(str, n, &hash);
-		lane_warn(lane_of(s), W_LONG_TEXT, 1, SAY_LONG_TEXT, n, cut);
-		str = cut;
-		n = strlen(cut);
-	}
 	pthread_mutex_lock(&p->priv->lock);
-	id = intern_put(p->m->strings, str, n);
+	id = sink_text_put(p->m, str, n, &hash);
 	pthread_mutex_unlock(&p->priv->lock);
+	if (__builtin_expect(hash != 0, 0))
+		lane_warn(l, W_LONG_TEXT, 1, SAY_LONG_TEXT, n, text_of(l, id));
 	return id;
 }
 

@@ -87,6 +87,19 @@ storm() { # ENGINE
 	is "$1: $attacks entries were replaced; none reached what is outside" "$failed" 0
 }
 
+# A container's root leaves programs that run as their owner, and devices: none stays for a user of the host.
+left_behind() { # ENGINE
+	local odd
+	rm -rf "$T/runs"
+	mkdir -p "$T/work"
+	(cd "$T/work" && timeout -s KILL 60 "$PROFRIG" -q run --no-analyze -o "$T/runs" --engine "$1" $image_words --tools-dir "$T" --tools mt -- /bin/sh -c '
+		cd "$PROFRIG_OUT" || exit 9; busybox cp /bin/busybox "$PROFRIG_RUN_DIR/artifacts/mt/sh"; busybox chmod 6755 "$PROFRIG_RUN_DIR/artifacts/mt/sh"
+		busybox cp /bin/busybox g; busybox chmod 2755 g; busybox mknod d c 1 3; busybox mkdir deep; busybox cp /bin/busybox deep/s; busybox chmod 4755 deep/s; ls; exit 0') >"$T/out" 2>"$T/err"
+	like "$1: programs of other rights were made" "$(cat "$T/runs/latest/steps/"*workload.out 2>/dev/null | tr '\n' ' ')" "g .*|deep"
+	odd=$(find "$T/runs" \( -perm /6000 -type f -o \( -type b -o -type c \) -perm /777 \) -printf '%P %m\n')
+	is "$1: and none can be used" "$odd" ""
+}
+
 victim
 image_words=
 # Every entry that a live run has, and those that profrig makes later.
@@ -106,6 +119,7 @@ for engine in docker podman; do
 		entries="run.json plan.json samples samples/cpu_usage.csv steps steps/01-workload.out analysis results record.flag marks artifacts artifacts/mt artifacts/mt/t.json artifacts/workload/t.json ./out.csv ./left1"
 		kinds="file folder fifo"
 		storm "$engine"
+		left_behind "$engine"
 		entries=$all
 		[ "$engine" != docker ] || stop_dockerd
 	else

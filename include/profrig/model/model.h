@@ -227,6 +227,7 @@ struct counter_rules;
 
 struct model {
 	struct intern *strings;
+	uint64_t long_texts; /* bytes of those that are long (sink.h) */
 	VEC(struct track) tracks;
 	struct span_columns spans;
 	VEC(struct span_piece) pieces; /* after model_finish */

@@ -8,7 +8,10 @@
  *
  * Texts (names, categories, arguments, hosts …) are kept whole up to SINK_TEXT_MAX bytes. A longer
  * one keeps its beginning, followed by an ellipsis and a hash of all of it, W_LONG_TEXT; arguments,
- * which are JSON, become {"left_out":"N bytes, #hash"}.
+ * which are JSON, become {"left_out":"N bytes, #hash"}. Different texts of more than
+ * SINK_TEXT_LONG bytes may have SINK_LONG_TEXTS_MAX bytes together: a small compressed file can
+ * hold gigabytes of them, and tables repeat each name several times. Behind that they are cut to
+ * SINK_TEXT_LONG.
  *
  * enter/leave: the sink keeps one stack per track. A leave without enter is W_STRAY_LEAVE; a leave
  * whose name differs from the open span's closes it all the same, W_LEAVE_MISMATCH (pass STR_NONE
@@ -31,6 +34,8 @@
 #include "profrig/model/model.h"
 
 #define SINK_TEXT_MAX 65536
+#define SINK_TEXT_LONG 1024
+#define SINK_LONG_TEXTS_MAX ((uint64_t)32 << 20)
 
 struct track_def {
 	enum track_kind kind;
@@ -199,8 +204,11 @@ void sink_fact(struct sink *s, const char *key, int64_t value);
 
 /* ---- for those that are sinks: what every one of them does alike ---- */
 
-/* A text of n > SINK_TEXT_MAX bytes as it is kept; owned. *ret_hash: of the whole. */
-char *sink_text_cut(const char *text, size_t n, uint64_t *ret_hash);
+/*
+ * A text as the model keeps it. *ret_hash: 0 when it is whole; else of the whole, and what is kept
+ * was cut.
+ */
+str_id sink_text_put(struct model *m, const char *text, size_t n, uint64_t *ret_hash);
 #define SAY_LONG_TEXT "a text of %zu bytes was cut; it begins '%.40s'"
 
 /* Times are kept inside [TIME_MIN, TIME_MAX] so that neither a difference nor a sum of two

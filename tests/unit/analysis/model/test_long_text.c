@@ -41,9 +41,44 @@ static void test_long_texts(void **state)
 	s->ops->input_end(s);
 }
 
+/* Long ones have a ceiling together too: those behind it keep 1 KiB, whatever their number. */
+static void test_many_long_texts(void **state)
+{
+	CLEANUP(model_freep) struct model *m = model_new();
+	struct sink *s = model_sink(m);
+	CLEANUP(xfreep) char *text = xcalloc(1, SINK_TEXT_MAX + 1);
+	size_t n = 60000, whole = 0, fit = SINK_LONG_TEXTS_MAX / n;
+	str_id first = STR_NONE, last = STR_NONE;
+
+	(void)state;
+	s->ops->input(s, "x", "tef");
+	memset(text, 'a', n);
+	for (size_t i = 0; i < fit + 100; i++) {
+		memcpy(text + n - 8,
+		       (char[8]){ (char)('a' + i / 26 / 26), (char)('a' + i / 26 % 26),
+				  (char)('a' + i % 26) },
+		       3);
+		last = s->ops->string(s, text, n);
+		first = i ? first : last;
+		whole += intern_len(m->strings, last) == n;
+		assert_true(intern_len(m->strings, last) == n ||
+			    intern_len(m->strings, last) <= SINK_TEXT_LONG);
+	}
+	assert_int_equal(whole, fit);
+	assert_int_equal(warned(m, W_LONG_TEXT), 100);
+	assert_non_null(strstr(model_str(m, last), "a…#"));
+	/* one that is there already is found, and short ones are not touched */
+	memcpy(text + n - 8, "aaa", 3);
+	assert_int_equal(s->ops->string(s, text, n), first);
+	assert_int_equal(intern_len(m->strings, s->ops->string(s, text, SINK_TEXT_LONG)),
+			 SINK_TEXT_LONG);
+	s->ops->input_end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_long_texts),
 		cmocka_unit_test(test_long_texts),
 	};
 
