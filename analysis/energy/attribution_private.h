@@ -6,17 +6,17 @@
  *	curves of equal sample times → grid (grid.c): what an interval's power is
  *	changes of all lanes → slices of a round (energy_round.c)
  *	changes of a slice → sharing (energy_sharing.c): how many sharers are active
- *	grid + sharing → line (line.c): a slice's stretch of time, cut where a share changes
- *	line + a lane's events → walker (walker.c): what each node gets
+ *	grid + sharing → share curve (share_curve.c): a slice's stretch of time, cut where a share changes
+ *	share curve + a lane's events → accumulator (accumulator.c): what each node gets
  *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
  *
  * The result is that of a global sweep over all boundaries of all tracks (energy_sweep.h, the
  * tests' oracle), but every lane is read by itself.
  *
  * What makes it fast where each event changes who shares (bench_otf2, roots):
- *	- a slice stays in a cache, its merge and its lines too; slices know nothing of each
+ *	- a slice stays in a cache, its merge and its curves too; slices know nothing of each
  *	  other but who shares where they begin, so threads work on several at once
- *	- a line has no knot where its share stays, and divides once per fraction
+ *	- a share curve has no knot where its share stays, and divides once per fraction
  *	- times of knots lie side by side; neither the search in them nor the merge of changes
  *	  has a branch that cannot be guessed
  *	- a knot's sum goes to the next one without a copy; memory is used again
@@ -269,7 +269,7 @@ void sharing_make(struct sharing *s, const struct domain *d, const struct share_
 		  size_t n);
 void sharing_release(struct sharing *s);
 
-/* ---- line (line.c) ---- */
+/* ---- share curve (share_curve.c) ---- */
 
 /*
  * The stretch of a slice on one grid for one class: cut at every sample and wherever the share
@@ -282,19 +282,19 @@ struct knot {
 	fixed128 share_time; /* up to here */
 };
 
-struct line {
+struct share_curve {
 	const struct grid *grid;
-	struct line_fraction {
+	struct share_fraction {
 		uint64_t part, whole, share;
 	} fractions[64]; /* by whole */
 	VEC(struct knot) knots;
 	VEC(int64_t) t_ns;     /* of the knots; side by side, as they are searched */
 	VEC(fixed128) moments; /* of the knots, where the grid has moments */
-	/* per interval that begins inside the line: its first knot, and per counter what the
+	/* per interval that begins inside the share curve: its first knot, and per counter what the
 	 * intervals before it gave, for differences */
 	int64_t first_interval;
 	VEC(size_t) first_knot;
-	VEC(struct line_sum { fixed128 energy, share_time, change; })
+	VEC(struct share_sum { fixed128 energy, share_time, change; })
 	before; /* [interval - first_interval][counter] */
 };
 
@@ -302,9 +302,10 @@ struct line {
  * The stretch [from_ns, horizon_ns) of a class on a grid; share is that where it begins: see
  * share_begin. l: zero, or of another stretch.
  */
-void line_make(struct line *l, const struct grid *g, const struct domain *d, size_t share_class,
-	       const struct sharing *s, int64_t from_ns, int64_t horizon_ns);
-void line_release(struct line *l);
+void share_curve_make(struct share_curve *l, const struct grid *g, const struct domain *d,
+		      size_t share_class, const struct sharing *s, int64_t from_ns,
+		      int64_t horizon_ns);
+void share_curve_release(struct share_curve *l);
 
 /* ---- uncertainty (uncertainty.c) ---- */
 
@@ -373,7 +374,7 @@ static inline void row_stats_mixed(struct row_stats *r, const struct interval_ra
 	r->step_var += c->step_var * part->per_step;
 }
 
-/* ---- walker (walker.c) ---- */
+/* ---- accumulator (accumulator.c) ---- */
 
 /* Sampled time of a node; where intervals are dead it differs from counter to counter. */
 struct node_time {
@@ -391,12 +392,12 @@ struct touched {
 #define UNTOUCHED (-2)
 
 /* One lane on one grid. */
-struct walker {
+struct accumulator {
 	const struct grid *grid;
 	enum lane_mode mode;
 	int64_t now_ns;
 	int64_t interval; /* that now_ns lies in: of what is touched */
-	size_t knot;      /* of the line that holds now_ns */
+	size_t knot;      /* of the share curve that holds now_ns */
 	uint32_t nodes, rows;
 	struct touched *node, *row; /* by node, by row */
 	fixed128 *moment;           /* by node; NULL where no curve needs it */
@@ -416,24 +417,25 @@ struct walker {
 	double most_units_per_ns;   /* of them */
 	bool negative;              /* one of them is */
 	bool statistics;
-	/* of the first of a lane's walkers: the stretch that they read together; for no longer */
+	/* of the first of a lane's accumulators: the stretch that they read together; for no longer */
 	int64_t stretch; /* its number */
 	uint32_t nr_sums;
 	struct touched *sums; /* by node */
 	uint32_t *summed;
 };
 
-void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics);
+void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mode mode,
+		      bool statistics);
 /*
- * A lane on all grids of its domain over one slice: as many walkers, lines of its share class, and
+ * A lane on all grids of its domain over one slice: as many accumulators, curves of its share class, and
  * the lane's events of the slice. The next slice begins at its horizon.
  */
-void walkers_slice(struct walker *w, const struct line *l, size_t grids,
-		   const struct lane_feed *feed, int64_t horizon_ns);
-void walker_release(struct walker *w);
-/* What it found, for a walker of the same lane and grid that has read nothing. */
-void walker_save(const struct walker *w, struct strbuf *to);
-void walker_load(struct walker *w, struct wire *from);
+void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
+			const struct lane_feed *feed, int64_t horizon_ns);
+void accumulator_release(struct accumulator *w);
+/* What it found, for a accumulator of the same lane and grid that has read nothing. */
+void accumulator_save(const struct accumulator *w, struct strbuf *to);
+void accumulator_load(struct accumulator *w, struct wire *from);
 
 /* A process, or the thread itself when it has none. */
 track_id energy_sharer_of(const struct model *m, track_id t);

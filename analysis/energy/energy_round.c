@@ -6,8 +6,8 @@
 #include "profrig/base/search.h"
 
 /*
- * How many changes a slice has, about. Lines are as long as there are changes, and every walker of
- * a class reads its line, so lines must stay in the processor's cache: with 50 000 root calls per
+ * How many changes a slice has, about. Share curves are as long as there are changes, and every accumulator of
+ * a class reads its share curve, so curves must stay in the processor's cache: with 50 000 root calls per
  * thread and second those of a whole round take 40 MB.
  */
 #define SLICE_CHANGES ((size_t)4096)
@@ -24,9 +24,9 @@ void slices_release(struct energy_run *run)
 
 		changes_release(&s->changes);
 		sharing_release(&s->sharing);
-		for (size_t k = 0; k < s->lines.nr; k++)
-			line_release(&s->lines.v[k]);
-		VEC_RELEASE(&s->lines);
+		for (size_t k = 0; k < s->curves.nr; k++)
+			share_curve_release(&s->curves.v[k]);
+		VEC_RELEASE(&s->curves);
 	}
 	VEC_RELEASE(&run->slices);
 }
@@ -45,7 +45,7 @@ static void run_all(struct workers *w, size_t n, void (*job)(void *, size_t, uns
 
 struct round {
 	struct energy_run *run;
-	struct team *t;
+	struct share_group *t;
 	const struct lane_feed *feeds;
 	int64_t horizon_ns;
 	/* where slices end, in order; the last one is the horizon */
@@ -74,7 +74,7 @@ static void job_changes(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-static bool any_unsteady(const struct team *t, const struct lane_feed *feeds)
+static bool any_unsteady(const struct share_group *t, const struct lane_feed *feeds)
 {
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
 		if (!feeds[t->d.lanes.v[i].lane].steady)
@@ -83,15 +83,15 @@ static bool any_unsteady(const struct team *t, const struct lane_feed *feeds)
 	return false;
 }
 
-/* Whether a team's changes go from rank to rank in this round; all ranks find the same. */
-static bool is_exchanged(const struct energy_run *run, const struct team *t,
+/* Whether a group's changes go from rank to rank in this round; all ranks find the same. */
+static bool is_exchanged(const struct energy_run *run, const struct share_group *t,
 			 const struct lane_feed *feeds)
 {
 	return !comm_alone(run->comm) && t->spread && any_unsteady(t, feeds);
 }
 
 /* A lane is read by one rank, so nothing of it is here twice. */
-static void exchange(struct energy_run *run, const struct team *t)
+static void exchange(struct energy_run *run, const struct share_group *t)
 {
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
@@ -126,7 +126,7 @@ static int cmp_times(const void *pa, const void *pb)
  */
 static void cuts_make(struct round *r)
 {
-	const struct team *t = r->t;
+	const struct share_group *t = r->t;
 	size_t changes = r->run->o.slice_changes ? r->run->o.slice_changes : SLICE_CHANGES;
 	size_t lanes = t->d.lanes.nr, nr = 0, drawn = SLICE_DRAWN, step;
 
@@ -151,7 +151,7 @@ static void cuts_make(struct round *r)
 /* ---- a slice ---- */
 
 /* Its changes, lane by lane. Counts them where the state at its end is wanted before it is made. */
-static void slice_take(struct team *t, struct slice *s, int64_t horizon_ns, bool count)
+static void slice_take(struct share_group *t, struct slice *s, int64_t horizon_ns, bool count)
 {
 	s->from_ns = t->at_ns;
 	s->horizon_ns = t->at_ns = horizon_ns;
@@ -180,7 +180,7 @@ static void slice_take(struct team *t, struct slice *s, int64_t horizon_ns, bool
 static void job_slice(void *ctx, size_t i, unsigned worker)
 {
 	const struct round *r = ctx;
-	const struct team *t = r->t;
+	const struct share_group *t = r->t;
 	const struct domain *d = &t->d;
 	struct slice *s = &r->run->slices.v[i];
 	size_t grids = d->grids.nr;
@@ -188,12 +188,12 @@ static void job_slice(void *ctx, size_t i, unsigned worker)
 	(void)worker;
 	changes_sort(&s->changes);
 	sharing_make(&s->sharing, d, s->changes.v.v, s->changes.v.nr);
-	while (s->lines.nr < d->classes.nr * grids)
-		VEC_PUSH(&s->lines, ((struct line){ 0 }));
+	while (s->curves.nr < d->classes.nr * grids)
+		VEC_PUSH(&s->curves, ((struct share_curve){ 0 }));
 	for (size_t c = 0; c < d->classes.nr; c++) {
-		for (size_t g = 0; t->lines_wanted[c] && g < grids; g++)
-			line_make(&s->lines.v[c * grids + g], &d->grids.v[g], d, c, &s->sharing,
-				  s->from_ns, s->horizon_ns);
+		for (size_t g = 0; t->curves_wanted[c] && g < grids; g++)
+			share_curve_make(&s->curves.v[c * grids + g], &d->grids.v[g], d, c,
+					 &s->sharing, s->from_ns, s->horizon_ns);
 	}
 }
 
@@ -222,8 +222,8 @@ static void activity_lane(const struct slice *s, bool active, struct events *ret
 	}
 }
 
-static void activity_read(const struct round *r, struct walker *walkers, uint32_t share_class,
-			  bool active)
+static void activity_read(const struct round *r, struct accumulator *accumulators,
+			  uint32_t share_class, bool active)
 {
 	size_t grids = r->t->d.grids.nr;
 	struct events e = { VEC_INIT };
@@ -235,7 +235,8 @@ static void activity_read(const struct round *r, struct walker *walkers, uint32_
 		activity_lane(s, active, &e);
 		f.v = e.v.v;
 		f.nr = e.v.nr;
-		walkers_slice(walkers, &s->lines.v[share_class * grids], grids, &f, s->horizon_ns);
+		accumulators_slice(accumulators, &s->curves.v[share_class * grids], grids, &f,
+				   s->horizon_ns);
 	}
 	VEC_RELEASE(&e.v);
 }
@@ -244,7 +245,7 @@ static void activity_read(const struct round *r, struct walker *walkers, uint32_
 
 static void lane_read(const struct round *r, const struct slice *s, size_t i)
 {
-	struct team *t = r->t;
+	struct share_group *t = r->t;
 	const struct domain_lane *l = &t->d.lanes.v[i];
 	size_t grids = t->d.grids.nr;
 	struct lane_feed f = r->feeds[l->lane];
@@ -254,15 +255,15 @@ static void lane_read(const struct round *r, const struct slice *s, size_t i)
 	f.v += r->read[i];
 	f.nr = LOWER_BOUND(k, 0, f.nr - r->read[i], f.v[k].t_ns < s->horizon_ns);
 	r->read[i] += f.nr;
-	walkers_slice(&t->walkers[i * grids], &s->lines.v[l->share_class * grids], grids, &f,
-		      s->horizon_ns);
+	accumulators_slice(&t->accumulators[i * grids], &s->curves.v[l->share_class * grids], grids,
+			   &f, s->horizon_ns);
 }
 
 /* The first two take idle and active time, each other one a group of lanes. */
 static void job_lanes(void *ctx, size_t i, unsigned worker)
 {
 	const struct round *r = ctx;
-	const struct team *t = r->t;
+	const struct share_group *t = r->t;
 	size_t lanes = t->d.lanes.nr, from, to;
 
 	(void)worker;
@@ -274,17 +275,17 @@ static void job_lanes(void *ctx, size_t i, unsigned worker)
 		return;
 	from = (i - 2) * r->group_lanes;
 	to = from + r->group_lanes < lanes ? from + r->group_lanes : lanes;
-	/* lanes of one class stand side by side, so each line is still near for the next lane */
+	/* lanes of one class stand side by side, so each share curve is still near for the next lane */
 	for (size_t k = 0; k < r->slices; k++) {
 		for (size_t lane = from; lane < to; lane++)
 			lane_read(r, &r->run->slices.v[k], lane);
 	}
 }
 
-static void team_round(struct round *r, struct workers *w)
+static void group_round(struct round *r, struct workers *w)
 {
 	struct energy_run *run = r->run;
-	struct team *t = r->t;
+	struct share_group *t = r->t;
 	unsigned threads = w ? workers_count(w) : 1;
 	size_t lanes = t->d.lanes.nr, most = threads == 1 ? 1 : threads * SLICES_PER_THREAD;
 	CLEANUP(xfreep) size_t *read = xcalloc(lanes + 1, sizeof(*read));
@@ -311,12 +312,12 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 {
 	struct round r = { .run = run, .feeds = feeds, .horizon_ns = horizon_ns };
 
-	for (size_t i = 0; i < run->teams.nr; i++) {
-		r.t = &run->teams.v[i];
+	for (size_t i = 0; i < run->groups.nr; i++) {
+		r.t = &run->groups.v[i];
 		run_all(w, r.t->d.lanes.nr, job_changes, &r);
 		if (is_exchanged(run, r.t, feeds))
 			exchange(run, r.t);
-		team_round(&r, w);
+		group_round(&r, w);
 	}
 	VEC_RELEASE(&r.cuts);
 }

@@ -95,9 +95,9 @@ static void find_sharers(const struct energy_run *run, struct domain *d)
 		d->lanes.v[i].share_class = d->sharers.v[d->lanes.v[i].sharer].share_class;
 }
 
-static size_t team_new(struct energy_run *run, enum energy_view view, const uint32_t *weights)
+static size_t group_new(struct energy_run *run, enum energy_view view, const uint32_t *weights)
 {
-	struct team t = { .d = { .view = view, .independent = run->o.independent } };
+	struct share_group t = { .d = { .view = view, .independent = run->o.independent } };
 
 	class_new(&t.d, CLASS_COMMON, 1, 0); /* number 0 */
 	for (size_t i = 0; i < run->lanes.nr; i++) {
@@ -109,23 +109,23 @@ static size_t team_new(struct energy_run *run, enum energy_view view, const uint
 		find_sharers(run, &t.d);
 	t.idle_class = class_new(&t.d, CLASS_IDLE, 1, 0);
 	t.given_class = class_new(&t.d, CLASS_GIVEN, 1, 0);
-	VEC_PUSH(&run->teams, t);
-	return run->teams.nr - 1;
+	VEC_PUSH(&run->groups, t);
+	return run->groups.nr - 1;
 }
 
-static size_t team_of(struct energy_run *run, const struct job *j)
+static size_t group_of(struct energy_run *run, const struct job *j)
 {
 	CLEANUP(xfreep) uint32_t *weights = xcalloc(run->lanes.nr + 1, sizeof(*weights));
 
 	for (size_t i = 0; i < run->lanes.nr; i++)
 		weights[i] = lane_weight(run, j, i);
-	for (size_t i = 0; i < run->teams.nr; i++) {
-		const struct domain *d = &run->teams.v[i].d;
+	for (size_t i = 0; i < run->groups.nr; i++) {
+		const struct domain *d = &run->groups.v[i].d;
 
 		if (d->view == j->what.view && same_lanes(d, weights, run->lanes.nr))
 			return i;
 	}
-	return team_new(run, j->what.view, weights);
+	return group_new(run, j->what.view, weights);
 }
 
 /* ---- jobs ---- */
@@ -181,7 +181,7 @@ static void totals_begin(struct job *j, const struct curve *c)
 static void job_to_grid(struct energy_run *run, size_t job, struct curve *c)
 {
 	struct job *j = &run->jobs.v[job];
-	struct domain *d = &run->teams.v[j->domain].d;
+	struct domain *d = &run->groups.v[j->domain].d;
 	const struct series *se = &run->m->series.v[j->what.series];
 	double step_j = j->info.kind == SERIES_CUMULATIVE ? step_of(se) * j->info.scale : 0;
 	size_t g = 0;
@@ -207,7 +207,7 @@ static int job_add(struct energy_run *run, const struct energy_job *what, struct
 		return r;
 	totals_begin(&j, &c);
 	if (c.n >= 2)
-		j.domain = team_of(run, &j);
+		j.domain = group_of(run, &j);
 	VEC_PUSH(&run->jobs, j);
 	if (c.n >= 2)
 		job_to_grid(run, run->jobs.nr - 1, &c);
@@ -217,7 +217,7 @@ static int job_add(struct energy_run *run, const struct energy_job *what, struct
 /* ---- ranks ---- */
 
 /* The rank that reads the first lane reads the idle time too. */
-static void team_place(const struct energy_run *run, struct team *t)
+static void group_place(const struct energy_run *run, struct share_group *t)
 {
 	const struct domain *d = &t->d;
 	int rank = comm_rank(run->comm);
@@ -225,26 +225,26 @@ static void team_place(const struct energy_run *run, struct team *t)
 
 	t->spread = false;
 	t->idle_here = home == rank;
-	memset(t->lines_wanted, 0, d->classes.nr * sizeof(*t->lines_wanted));
+	memset(t->curves_wanted, 0, d->classes.nr * sizeof(*t->curves_wanted));
 	for (size_t i = 0; i < d->lanes.nr; i++) {
 		int at = run->lanes.v[d->lanes.v[i].lane].rank;
 
 		t->spread |= at != home;
 		t->here[i] = at == rank;
-		t->lines_wanted[d->lanes.v[i].share_class] |= t->here[i];
+		t->curves_wanted[d->lanes.v[i].share_class] |= t->here[i];
 	}
-	t->lines_wanted[t->idle_class] = t->idle_here;
-	t->lines_wanted[t->given_class] = t->idle_here && d->independent;
+	t->curves_wanted[t->idle_class] = t->idle_here;
+	t->curves_wanted[t->given_class] = t->idle_here && d->independent;
 }
 
 void energy_run_ranks(struct energy_run *run, struct comm *c)
 {
 	run->comm = c;
-	for (size_t i = 0; i < run->teams.nr; i++)
-		team_place(run, &run->teams.v[i]);
+	for (size_t i = 0; i < run->groups.nr; i++)
+		group_place(run, &run->groups.v[i]);
 }
 
-static void team_save(const struct team *t, struct strbuf *to)
+static void group_save(const struct share_group *t, struct strbuf *to)
 {
 	size_t grids = t->d.grids.nr;
 
@@ -252,15 +252,15 @@ static void team_save(const struct team *t, struct strbuf *to)
 	WIRE_PUT(to, t->idle_here);
 	for (size_t i = 0; i < t->d.lanes.nr * grids; i++) {
 		if (t->here[i / grids])
-			walker_save(&t->walkers[i], to);
+			accumulator_save(&t->accumulators[i], to);
 	}
 	for (size_t g = 0; t->idle_here && g < grids; g++) {
-		walker_save(&t->idle[g], to);
-		walker_save(&t->given[g], to);
+		accumulator_save(&t->idle[g], to);
+		accumulator_save(&t->given[g], to);
 	}
 }
 
-static void team_load(struct team *t, struct wire *from)
+static void group_load(struct share_group *t, struct wire *from)
 {
 	size_t grids = t->d.grids.nr;
 	CLEANUP(xfreep) bool *here = xcalloc(t->d.lanes.nr + 1, sizeof(*here));
@@ -270,11 +270,11 @@ static void team_load(struct team *t, struct wire *from)
 	WIRE_TAKE(from, idle_there);
 	for (size_t i = 0; i < t->d.lanes.nr * grids && !from->bad; i++) {
 		if (here[i / grids])
-			walker_load(&t->walkers[i], from);
+			accumulator_load(&t->accumulators[i], from);
 	}
 	for (size_t g = 0; idle_there && g < grids && !from->bad; g++) {
-		walker_load(&t->idle[g], from);
-		walker_load(&t->given[g], from);
+		accumulator_load(&t->idle[g], from);
+		accumulator_load(&t->given[g], from);
 	}
 	for (size_t i = 0; i < t->d.lanes.nr; i++)
 		t->here[i] |= here[i];
@@ -283,62 +283,63 @@ static void team_load(struct team *t, struct wire *from)
 
 void energy_run_save(const struct energy_run *run, struct strbuf *to)
 {
-	for (size_t i = 0; i < run->teams.nr; i++)
-		team_save(&run->teams.v[i], to);
+	for (size_t i = 0; i < run->groups.nr; i++)
+		group_save(&run->groups.v[i], to);
 }
 
 void energy_run_load(struct energy_run *run, struct wire *from)
 {
-	for (size_t i = 0; i < run->teams.nr; i++)
-		team_load(&run->teams.v[i], from);
+	for (size_t i = 0; i < run->groups.nr; i++)
+		group_load(&run->groups.v[i], from);
 }
 
 /* ---- life ---- */
 
-static void team_start(const struct energy_run *run, struct team *t)
+static void group_start(const struct energy_run *run, struct share_group *t)
 {
 	const struct domain *d = &t->d;
 	size_t grids = d->grids.nr;
 
 	t->changes = xcalloc(d->lanes.nr + 1, sizeof(*t->changes));
-	t->walkers = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->walkers));
+	t->accumulators = xcalloc(d->lanes.nr * grids + 1, sizeof(*t->accumulators));
 	t->idle = xcalloc(grids + 1, sizeof(*t->idle));
 	t->given = xcalloc(grids + 1, sizeof(*t->given));
 	t->here = xcalloc(d->lanes.nr + 1, sizeof(*t->here));
-	t->lines_wanted = xcalloc(d->classes.nr, sizeof(*t->lines_wanted));
+	t->curves_wanted = xcalloc(d->classes.nr, sizeof(*t->curves_wanted));
 	t->at_ns = INT64_MIN;
-	team_place(run, t);
+	group_place(run, t);
 	for (size_t g = 0; g < grids; g++) {
 		const struct grid *grid = &d->grids.v[g];
 
 		for (size_t l = 0; l < d->lanes.nr; l++) {
 			enum lane_mode mode = run->modes[d->lanes.v[l].lane];
 
-			walker_init(&t->walkers[l * grids + g], grid, mode, mode != LANE_COVER);
+			accumulator_init(&t->accumulators[l * grids + g], grid, mode,
+					 mode != LANE_COVER);
 		}
-		walker_init(&t->idle[g], grid, LANE_CALLS, true);
-		walker_init(&t->given[g], grid, LANE_CALLS, false);
+		accumulator_init(&t->idle[g], grid, LANE_CALLS, true);
+		accumulator_init(&t->given[g], grid, LANE_CALLS, false);
 	}
 }
 
-static void team_release(struct team *t)
+static void group_release(struct share_group *t)
 {
 	size_t grids = t->d.grids.nr;
 
 	for (size_t i = 0; t->changes && i < t->d.lanes.nr; i++)
 		VEC_RELEASE(&t->changes[i].v);
-	for (size_t i = 0; t->walkers && i < t->d.lanes.nr * grids; i++)
-		walker_release(&t->walkers[i]);
+	for (size_t i = 0; t->accumulators && i < t->d.lanes.nr * grids; i++)
+		accumulator_release(&t->accumulators[i]);
 	for (size_t g = 0; t->idle && g < grids; g++) {
-		walker_release(&t->idle[g]);
-		walker_release(&t->given[g]);
+		accumulator_release(&t->idle[g]);
+		accumulator_release(&t->given[g]);
 	}
 	free(t->changes);
-	free(t->walkers);
+	free(t->accumulators);
 	free(t->idle);
 	free(t->given);
 	free(t->here);
-	free(t->lines_wanted);
+	free(t->curves_wanted);
 	share_state_release(&t->at);
 	domain_release(&t->d);
 }
@@ -362,8 +363,8 @@ int energy_run_new(const struct model *m, const struct energy_job *jobs, size_t 
 		if (r < 0)
 			return r;
 	}
-	for (size_t i = 0; i < run->teams.nr; i++)
-		team_start(run, &run->teams.v[i]);
+	for (size_t i = 0; i < run->groups.nr; i++)
+		group_start(run, &run->groups.v[i]);
 	*ret = STEAL(run);
 	return 0;
 }
@@ -372,10 +373,10 @@ void energy_run_free(struct energy_run *run)
 {
 	if (!run)
 		return;
-	for (size_t i = 0; i < run->teams.nr; i++)
-		team_release(&run->teams.v[i]);
+	for (size_t i = 0; i < run->groups.nr; i++)
+		group_release(&run->groups.v[i]);
 	slices_release(run);
-	VEC_RELEASE(&run->teams);
+	VEC_RELEASE(&run->groups);
 	VEC_RELEASE(&run->jobs);
 	VEC_RELEASE(&run->lanes);
 	free(run->modes);
@@ -390,8 +391,8 @@ void energy_run_freep(struct energy_run **run)
 
 /* ---- results ---- */
 
-/* Where a lane stands in the team of a job; SIZE_MAX: it takes no part. */
-static size_t place_of(const struct team *t, size_t lane)
+/* Where a lane stands in the group of a job; SIZE_MAX: it takes no part. */
+static size_t place_of(const struct share_group *t, size_t lane)
 {
 	size_t lo = 0, hi = t->d.lanes.nr;
 
@@ -406,17 +407,17 @@ static size_t place_of(const struct team *t, size_t lane)
 	return lo < t->d.lanes.nr && t->d.lanes.v[lo].lane == lane ? lo : SIZE_MAX;
 }
 
-static const struct walker *walker_of(const struct energy_run *run, const struct job *j,
-				      size_t lane)
+static const struct accumulator *accumulator_of(const struct energy_run *run, const struct job *j,
+						size_t lane)
 {
-	const struct team *t;
+	const struct share_group *t;
 	size_t place;
 
 	if (j->domain == DOMAIN_NONE)
 		return NULL;
-	t = &run->teams.v[j->domain];
+	t = &run->groups.v[j->domain];
 	place = place_of(t, lane);
-	return place == SIZE_MAX ? NULL : &t->walkers[place * t->d.grids.nr + j->grid];
+	return place == SIZE_MAX ? NULL : &t->accumulators[place * t->d.grids.nr + j->grid];
 }
 
 const struct curve *energy_run_curve(const struct energy_run *run, size_t job)
@@ -425,15 +426,15 @@ const struct curve *energy_run_curve(const struct energy_run *run, size_t job)
 
 	if (j->domain == DOMAIN_NONE)
 		return NULL;
-	return &run->teams.v[j->domain].d.grids.v[j->grid].counters.v[j->counter].curve;
+	return &run->groups.v[j->domain].d.grids.v[j->grid].counters.v[j->counter].curve;
 }
 
 bool energy_run_takes_part(const struct energy_run *run, size_t job, size_t lane)
 {
-	return walker_of(run, &run->jobs.v[job], lane) != NULL;
+	return accumulator_of(run, &run->jobs.v[job], lane) != NULL;
 }
 
-static struct node_energy value_of(const struct walker *w, size_t counter, uint32_t node)
+static struct node_energy value_of(const struct accumulator *w, size_t counter, uint32_t node)
 {
 	struct node_energy ret = { 0 };
 	const struct node_time *t;
@@ -453,13 +454,13 @@ struct node_energy energy_run_value(const struct energy_run *run, size_t job, si
 {
 	const struct job *j = &run->jobs.v[job];
 
-	return value_of(walker_of(run, j, lane), j->counter, node);
+	return value_of(accumulator_of(run, j, lane), j->counter, node);
 }
 
 double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t lane, uint32_t row)
 {
 	const struct job *j = &run->jobs.v[job];
-	const struct walker *w = walker_of(run, j, lane);
+	const struct accumulator *w = accumulator_of(run, j, lane);
 
 	if (!w || !w->statistics || row >= w->rows)
 		return NAN;
@@ -468,13 +469,13 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 }
 
 /* Of all lanes that share: the sum is exact before it becomes a double. */
-static double attributed(const struct team *t, const struct job *j)
+static double attributed(const struct share_group *t, const struct job *j)
 {
 	size_t grids = t->d.grids.nr;
 	fixed128 sum = 0;
 
 	for (size_t l = 0; l < t->d.lanes.nr; l++) {
-		const struct walker *w = &t->walkers[l * grids + j->grid];
+		const struct accumulator *w = &t->accumulators[l * grids + j->grid];
 
 		for (uint32_t i = 0; w->mode != LANE_COVER && i < w->nodes; i++)
 			sum += w->energy[i * w->grid->counters.nr + j->counter];
@@ -484,15 +485,15 @@ static double attributed(const struct team *t, const struct job *j)
 
 static void totals_of(const struct energy_run *run, const struct job *j, struct energy_totals *t)
 {
-	const struct team *team = &run->teams.v[j->domain];
-	const struct walker *idle = &team->idle[j->grid];
+	const struct share_group *group = &run->groups.v[j->domain];
+	const struct accumulator *idle = &group->idle[j->grid];
 	struct node_energy unused = value_of(idle, j->counter, 0);
-	struct node_energy given = value_of(&team->given[j->grid], j->counter, 0);
+	struct node_energy given = value_of(&group->given[j->grid], j->counter, 0);
 	double error;
 
-	for (size_t l = 0; l < team->d.lanes.nr; l++)
-		t->taken |= run->modes[team->d.lanes.v[l].lane] != LANE_COVER;
-	t->attributed_j = attributed(team, j);
+	for (size_t l = 0; l < group->d.lanes.nr; l++)
+		t->taken |= run->modes[group->d.lanes.v[l].lane] != LANE_COVER;
+	t->attributed_j = attributed(group, j);
 	t->dead_j = sum_value(&j->dead_j);
 	t->unattributed_j = unused.exclusive_j + t->dead_j;
 	t->unattributed_ns = unused.exclusive_ns;

@@ -2,7 +2,7 @@
  * What an energy_run consists of (energy_run.c: its parts, their life, ranks and results;
  * energy_round.c: what a round does with them).
  *
- * A team is the lanes that share the same counters. In a round it gets every lane's events; those
+ * A share group is the lanes that share the same counters. In a round it gets every lane's events; those
  * that change who shares (its changes) are cut into slices of time. A slice is made of them and of
  * the state where it begins alone, so several are made at once; then each lane goes through them in
  * order, lanes side by side.
@@ -28,16 +28,16 @@ struct lane_changes {
 	size_t taken;
 };
 
-/* A domain at work. walkers: [lane of the domain][grid]. */
-struct team {
+/* A domain at work. accumulators: [lane of the domain][grid]. */
+struct share_group {
 	struct domain d;
-	struct walker *walkers;
+	struct accumulator *accumulators;
 	uint32_t idle_class, given_class;
-	struct walker *idle, *given; /* by grid; node 0 */
+	struct accumulator *idle, *given; /* by grid; node 0 */
 	/* ranks: which lanes (of the domain), and whether the idle and the active time are here */
 	bool *here, idle_here;
-	bool *lines_wanted; /* by class: some lane here reads them */
-	bool spread;        /* its lanes are not all of one rank */
+	bool *curves_wanted; /* by class: some lane here reads them */
+	bool spread;         /* its lanes are not all of one rank */
 	bool started;
 	int64_t at_ns;         /* where the next slice begins */
 	struct share_state at; /* who shares there */
@@ -47,10 +47,10 @@ struct team {
 /* A stretch of time at work; what it holds is of use for one batch, its memory for all. */
 struct slice {
 	int64_t from_ns, horizon_ns;
-	bool first; /* of all of the team's */
+	bool first; /* of all of the group's */
 	struct share_changes changes;
 	struct sharing sharing;
-	VEC(struct line) lines; /* [class][grid] */
+	VEC(struct share_curve) curves; /* [class][grid] */
 };
 
 struct energy_run {
@@ -59,7 +59,7 @@ struct energy_run {
 	VEC(struct job) jobs;
 	VEC(struct lane_def) lanes;
 	enum lane_mode *modes;
-	VEC(struct team) teams;
+	VEC(struct share_group) groups;
 	VEC(struct slice) slices; /* as many as are worked on at once */
 	struct comm *comm;
 };

@@ -3,16 +3,17 @@
 #include <string.h>
 
 /*
- * A walker reads one lane on one grid. Inside an interval it only adds up time: a node's own and
+ * A accumulator reads one lane on one grid. Inside an interval it only adds up time: a node's own and
  * its share-time. When the interval ends, each node that was touched turns into energy of every
  * counter of the grid, and each row into one observation for the statistics. So an event costs the
  * same for one counter as for eight, and a call that goes on for thousands of intervals costs one
  * look-up.
  */
 
-void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bool statistics)
+void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mode mode,
+		      bool statistics)
 {
-	*w = (struct walker){
+	*w = (struct accumulator){
 		.grid = g,
 		.mode = mode,
 		.now_ns = INT64_MIN,
@@ -23,7 +24,7 @@ void walker_init(struct walker *w, const struct grid *g, enum lane_mode mode, bo
 	};
 }
 
-void walker_release(struct walker *w)
+void accumulator_release(struct accumulator *w)
 {
 	free(w->node);
 	free(w->row);
@@ -65,7 +66,7 @@ static uint32_t with_room(uint32_t have, uint32_t need)
 	return cap < NODE_NONE ? (uint32_t)cap : NODE_NONE;
 }
 
-static void make_rows(struct walker *w, uint32_t rows)
+static void make_rows(struct accumulator *w, uint32_t rows)
 {
 	size_t counters = w->grid->counters.nr;
 
@@ -78,12 +79,12 @@ static void make_rows(struct walker *w, uint32_t rows)
 	w->rows = rows;
 }
 
-static uint32_t row_of(const struct walker *w, uint32_t node)
+static uint32_t row_of(const struct accumulator *w, uint32_t node)
 {
 	return w->row_of ? w->row_of[node] : node;
 }
 
-static void make_nodes(struct walker *w, uint32_t nodes)
+static void make_nodes(struct accumulator *w, uint32_t nodes)
 {
 	size_t counters = w->grid->counters.nr;
 	uint32_t from = w->nodes;
@@ -102,7 +103,7 @@ static void make_nodes(struct walker *w, uint32_t nodes)
 	w->nodes = nodes;
 }
 
-static void make_room(struct walker *w, const struct lane_feed *feed)
+static void make_room(struct accumulator *w, const struct lane_feed *feed)
 {
 	w->row_of = feed->row_of;
 	make_nodes(w, feed->nodes);
@@ -110,7 +111,7 @@ static void make_room(struct walker *w, const struct lane_feed *feed)
 		make_rows(w, feed->row_of ? feed->rows : feed->nodes);
 }
 
-static void make_sums(struct walker *w)
+static void make_sums(struct accumulator *w)
 {
 	if (w->nr_sums == w->nodes)
 		return;
@@ -121,7 +122,7 @@ static void make_sums(struct walker *w)
 
 /* ---- from one rank to another ---- */
 
-void walker_save(const struct walker *w, struct strbuf *to)
+void accumulator_save(const struct accumulator *w, struct strbuf *to)
 {
 	size_t counters = w->grid->counters.nr;
 
@@ -133,7 +134,7 @@ void walker_save(const struct walker *w, struct strbuf *to)
 	WIRE_PUT_ARRAY(to, w->stats, w->rows * counters);
 }
 
-void walker_load(struct walker *w, struct wire *from)
+void accumulator_load(struct accumulator *w, struct wire *from)
 {
 	size_t counters = w->grid->counters.nr, left;
 	uint32_t nodes, rows;
@@ -157,7 +158,7 @@ void walker_load(struct walker *w, struct wire *from)
 /* ---- the end of an interval ---- */
 
 /* Where nothing is marked, nothing is dead, and time is the same for all counters. */
-static void flush_time(struct walker *w, uint32_t node, int64_t interval)
+static void flush_time(struct accumulator *w, uint32_t node, int64_t interval)
 {
 	const struct touched *t = &w->node[node];
 	struct node_time *time = &w->times[node * w->times_per_node];
@@ -179,7 +180,7 @@ static void flush_time(struct walker *w, uint32_t node, int64_t interval)
 	}
 }
 
-static void flush_node(struct walker *w, uint32_t node, int64_t interval)
+static void flush_node(struct accumulator *w, uint32_t node, int64_t interval)
 {
 	const struct grid *g = w->grid;
 	const struct touched *t = &w->node[node];
@@ -220,7 +221,7 @@ static inline size_t touched_add(struct touched *t, int64_t interval, int64_t ow
 	return nr + 1 + (size_t)again;
 }
 
-static void touch_row(struct walker *w, uint32_t node, int64_t interval)
+static void touch_row(struct accumulator *w, uint32_t node, int64_t interval)
 {
 	const struct touched *from = &w->node[node];
 	uint32_t row = row_of(w, node);
@@ -230,7 +231,7 @@ static void touch_row(struct walker *w, uint32_t node, int64_t interval)
 }
 
 /* What a row has of the changes of filtered readings. */
-static void flush_changes(struct walker *w, uint32_t row, int64_t interval, double share_ns)
+static void flush_changes(struct accumulator *w, uint32_t row, int64_t interval, double share_ns)
 {
 	const struct grid *g = w->grid;
 
@@ -239,7 +240,7 @@ static void flush_changes(struct walker *w, uint32_t row, int64_t interval, doub
 			grid_change(&g->counters.v[c], interval, share_ns);
 }
 
-static void flush_row(struct walker *w, uint32_t row, int64_t interval)
+static void flush_row(struct accumulator *w, uint32_t row, int64_t interval)
 {
 	const struct touched *t = &w->row[row];
 	const struct grid *g = w->grid;
@@ -260,7 +261,7 @@ static void flush_row(struct walker *w, uint32_t row, int64_t interval)
 }
 
 /* No energy in a dead interval. */
-static void find_rates(struct walker *w, int64_t interval)
+static void find_rates(struct accumulator *w, int64_t interval)
 {
 	int64_t len_ns = w->grid->t_ns[interval + 1] - w->grid->t_ns[interval];
 
@@ -283,7 +284,7 @@ static void find_rates(struct walker *w, int64_t interval)
 	}
 }
 
-static void flush(struct walker *w, int64_t interval)
+static void flush(struct accumulator *w, int64_t interval)
 {
 	if (w->open_nodes.nr == 0)
 		return;
@@ -302,7 +303,7 @@ static void flush(struct walker *w, int64_t interval)
 /* ---- pieces of time ---- */
 
 /* A part of one interval, for everything that is open. */
-static void give(struct walker *w, int64_t interval, int64_t own_ns, fixed128 share_time,
+static void give(struct accumulator *w, int64_t interval, int64_t own_ns, fixed128 share_time,
 		 fixed128 moment)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
@@ -319,19 +320,19 @@ static void give(struct walker *w, int64_t interval, int64_t own_ns, fixed128 sh
 	}
 }
 
-static void give_outside(struct walker *w)
+static void give_outside(struct accumulator *w)
 {
 	for (size_t i = 0; i < w->running.nr; i++)
 		w->outside[w->running.v[i].node] = 1;
 }
 
-/* Whole intervals [from, to) of the line. */
-static void whole_of(struct walker *w, const struct line *l, uint32_t node, int64_t from,
-		     int64_t to)
+/* Whole intervals [from, to) of the share curve. */
+static void whole_of(struct accumulator *w, const struct share_curve *l, uint32_t node,
+		     int64_t from, int64_t to)
 {
 	size_t counters = w->grid->counters.nr;
-	const struct line_sum *s0 = &l->before.v[(size_t)(from - l->first_interval) * counters];
-	const struct line_sum *s1 = &l->before.v[(size_t)(to - l->first_interval) * counters];
+	const struct share_sum *s0 = &l->before.v[(size_t)(from - l->first_interval) * counters];
+	const struct share_sum *s1 = &l->before.v[(size_t)(to - l->first_interval) * counters];
 	struct node_time *time = &w->times[node * w->times_per_node];
 
 	for (size_t c = 0; c < counters; c++) {
@@ -352,14 +353,14 @@ static void whole_of(struct walker *w, const struct line *l, uint32_t node, int6
 	}
 }
 
-static void give_whole(struct walker *w, const struct line *l, int64_t from, int64_t to)
+static void give_whole(struct accumulator *w, const struct share_curve *l, int64_t from, int64_t to)
 {
 	for (size_t i = 0; i < w->running.nr; i++)
 		whole_of(w, l, w->running.v[i].node, from, to);
 }
 
 /* Work of one row that overlaps itself. */
-static bool doubled(const struct walker *w)
+static bool doubled(const struct accumulator *w)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		if (w->running.v[i].pieces > 1)
@@ -373,7 +374,8 @@ static bool doubled(const struct walker *w)
 }
 
 /* Several pieces of one row are one observation an interval, so they take the long way. */
-static bool may_give_whole(const struct walker *w, const struct line *l, int64_t from, int64_t to)
+static bool may_give_whole(const struct accumulator *w, const struct share_curve *l, int64_t from,
+			   int64_t to)
 {
 	if (from >= to || from < l->first_interval || !grid_inside(w->grid, from) ||
 	    w->now_ns != w->grid->t_ns[from])
@@ -389,7 +391,7 @@ static bool may_give_whole(const struct walker *w, const struct line *l, int64_t
  * The last knot at or before t_ns, which is not before knot k. Where it is cannot be guessed, so
  * the next few times are counted without a branch; what is further away is searched.
  */
-static size_t seek(const struct line *l, size_t k, int64_t t_ns)
+static size_t seek(const struct share_curve *l, size_t k, int64_t t_ns)
 {
 	const int64_t *v = l->t_ns.v;
 	size_t step = SEEK_NEAR, lo = k, hi, nr = l->knots.nr;
@@ -421,7 +423,7 @@ static size_t seek(const struct line *l, size_t k, int64_t t_ns)
 }
 
 /* Share-time and moment of a part of an interval; a and b are knots that hold its ends. */
-static void measure(const struct line *l, size_t a, int64_t from_ns, size_t b, int64_t to_ns,
+static void measure(const struct share_curve *l, size_t a, int64_t from_ns, size_t b, int64_t to_ns,
 		    fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *ka = &l->knots.v[a], *kb = &l->knots.v[b];
@@ -437,7 +439,7 @@ static void measure(const struct line *l, size_t a, int64_t from_ns, size_t b, i
 			  moment_of(a_ns - start_ns, from_ns - start_ns, ka->share);
 }
 
-static void move(struct walker *w, const struct line *l, size_t knot, int64_t t_ns)
+static void move(struct accumulator *w, const struct share_curve *l, size_t knot, int64_t t_ns)
 {
 	int64_t interval = l->knots.v[knot].interval;
 
@@ -450,7 +452,7 @@ static void move(struct walker *w, const struct line *l, size_t knot, int64_t t_
 }
 
 /* To the end of the interval, or to t_ns inside it (which knot `at` holds). */
-static void pass_part(struct walker *w, const struct line *l, size_t at, int64_t t_ns)
+static void pass_part(struct accumulator *w, const struct share_curve *l, size_t at, int64_t t_ns)
 {
 	int64_t interval = l->knots.v[w->knot].interval, to_ns = t_ns;
 	size_t last = at, next = at;
@@ -471,7 +473,7 @@ static void pass_part(struct walker *w, const struct line *l, size_t at, int64_t
 	move(w, l, next, to_ns);
 }
 
-static void pass(struct walker *w, const struct line *l, int64_t t_ns)
+static void pass(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
 {
 	size_t at = seek(l, w->knot, t_ns);
 	int64_t to = l->knots.v[at].interval;
@@ -492,7 +494,7 @@ static void pass(struct walker *w, const struct line *l, int64_t t_ns)
 	}
 }
 
-static void advance(struct walker *w, const struct line *l, int64_t t_ns)
+static void advance(struct accumulator *w, const struct share_curve *l, int64_t t_ns)
 {
 	if (t_ns > w->now_ns)
 		pass(w, l, t_ns);
@@ -500,7 +502,7 @@ static void advance(struct walker *w, const struct line *l, int64_t t_ns)
 
 /* ---- events ---- */
 
-static void run(struct walker *w, uint32_t node, int32_t change)
+static void run(struct accumulator *w, uint32_t node, int32_t change)
 {
 	for (size_t i = 0; i < w->running.nr; i++) {
 		struct running *r = &w->running.v[i];
@@ -516,7 +518,7 @@ static void run(struct walker *w, uint32_t node, int32_t change)
 		VEC_PUSH(&w->running, (struct running){ node, (uint32_t)change });
 }
 
-static void innermost(struct walker *w, uint32_t node)
+static void innermost(struct accumulator *w, uint32_t node)
 {
 	VEC_RESERVE(&w->running, 1);
 	w->running.v[0] = (struct running){ node, 1 };
@@ -559,13 +561,13 @@ static inline size_t calls_read(struct calls *ret, const struct lane_feed *feed,
 	return i;
 }
 
-static uint32_t innermost_of(const struct walker *w)
+static uint32_t innermost_of(const struct accumulator *w)
 {
 	return w->running.nr ? w->running.v[0].node : NODE_NONE;
 }
 
-/* Share-time from the line's beginning (or the interval's) to t_ns, which lies behind a knot. */
-static inline fixed128 line_time(const struct line *l, size_t knot, int64_t t_ns)
+/* Share-time from the curve's beginning (or the interval's) to t_ns, which lies behind a knot. */
+static inline fixed128 share_curve_time(const struct share_curve *l, size_t knot, int64_t t_ns)
 {
 	const struct knot *k = &l->knots.v[knot];
 
@@ -573,7 +575,7 @@ static inline fixed128 line_time(const struct line *l, size_t knot, int64_t t_ns
 }
 
 /* The first knot of the interval behind that of a knot. */
-static size_t next_interval(const struct line *l, size_t knot)
+static size_t next_interval(const struct share_curve *l, size_t knot)
 {
 	size_t next = (size_t)(l->knots.v[knot].interval + 1 - l->first_interval);
 
@@ -584,7 +586,7 @@ static size_t next_interval(const struct line *l, size_t knot)
  * Calls of one interval, where others change the share as often as this lane's calls do. A call
  * costs a look for its knot, one multiplication and the additions. Returns the first event behind.
  */
-static size_t calls_in_interval(struct walker *w, const struct line *l,
+static size_t calls_in_interval(struct accumulator *w, const struct share_curve *l,
 				const struct lane_feed *feed, size_t from)
 {
 	size_t end = next_interval(l, w->knot), knot = w->knot, nr = w->open_nodes.nr, i;
@@ -594,14 +596,14 @@ static size_t calls_in_interval(struct walker *w, const struct line *l,
 
 	if (w->moment || !grid_inside(w->grid, w->interval))
 		return from;
-	now = line_time(l, knot, now_ns);
+	now = share_curve_time(l, knot, now_ns);
 	for (i = from; i < feed->nr && feed->v[i].t_ns < end_ns; i++) {
 		int64_t t_ns = feed->v[i].t_ns;
 		fixed128 then;
 
 		if (knot + 1 < end && l->t_ns.v[knot + 1] <= t_ns)
 			knot = seek(l, knot, t_ns);
-		then = line_time(l, knot, t_ns);
+		then = share_curve_time(l, knot, t_ns);
 		if (node != NODE_NONE && t_ns > now_ns)
 			nr = touched_add(&w->node[node], w->interval, t_ns - now_ns, then - now,
 					 node, w->open_nodes.v, nr);
@@ -616,7 +618,8 @@ static size_t calls_in_interval(struct walker *w, const struct line *l,
 	return i;
 }
 
-static void read_event(struct walker *w, const struct line *l, const struct lane_event *e)
+static void read_event(struct accumulator *w, const struct share_curve *l,
+		       const struct lane_event *e)
 {
 	advance(w, l, e->t_ns);
 	if (w->mode == LANE_CALLS)
@@ -625,7 +628,8 @@ static void read_event(struct walker *w, const struct line *l, const struct lane
 		run(w, e->node, e->change);
 }
 
-static void walker_slice(struct walker *w, const struct line *l, const struct lane_feed *feed)
+static void accumulator_slice(struct accumulator *w, const struct share_curve *l,
+			      const struct lane_feed *feed)
 {
 	for (size_t i = 0; i < feed->nr;) {
 		if (w->mode == LANE_CALLS)
@@ -638,14 +642,14 @@ static void walker_slice(struct walker *w, const struct line *l, const struct la
 /* ---- several grids at once ---- */
 
 /*
- * Counters with sample times of their own need a walker each, but not each its own look at every
+ * Counters with sample times of their own need a accumulator each, but not each its own look at every
  * event: between two knots of any of them (a stretch) a node's time is added up once, and then
  * given to all. Sums of whole numbers do not care. Only events that reach a knot are read by every
- * walker itself.
+ * accumulator itself.
  */
 struct stretch {
-	struct walker *w; /* of all grids; the first one lends its sums */
-	const struct line *l;
+	struct accumulator *w; /* of all grids; the first one lends its sums */
+	const struct share_curve *l;
 	size_t grids;
 	const struct lane_feed *feed;
 };
@@ -663,7 +667,7 @@ static int64_t stretch_end(const struct stretch *s)
 	return end_ns;
 }
 
-static void stretch_give(struct walker *w, const struct line *l, const struct calls *c)
+static void stretch_give(struct accumulator *w, const struct share_curve *l, const struct calls *c)
 {
 	int64_t interval = l->knots.v[w->knot].interval;
 	bool inside = grid_inside(w->grid, interval);
@@ -684,10 +688,10 @@ static void stretch_give(struct walker *w, const struct line *l, const struct ca
 	innermost(w, c->node);
 }
 
-/* Returns the first event behind it. The share is the same on all lines, which are of one class. */
+/* Returns the first event behind it. The share is the same on all curves, which are of one class. */
 static size_t stretch_read(const struct stretch *s, size_t from)
 {
-	struct walker *w = s->w;
+	struct accumulator *w = s->w;
 	struct calls c = { .sums = w->sums,
 			   .interval = ++w->stretch,
 			   .touched = w->summed,
@@ -701,8 +705,8 @@ static size_t stretch_read(const struct stretch *s, size_t from)
 	return i;
 }
 
-/* Walkers may stand at knots of their own; an event brings them together. */
-static void walkers_together(const struct stretch *s)
+/* Accumulators may stand at knots of their own; an event brings them together. */
+static void accumulators_together(const struct stretch *s)
 {
 	for (size_t i = 0; i < s->feed->nr; i = stretch_read(s, i + 1)) {
 		for (size_t g = 0; g < s->grids; g++)
@@ -711,7 +715,7 @@ static void walkers_together(const struct stretch *s)
 }
 
 /* Where power is not even inside an interval it also matters when a node's time was. */
-static bool may_go_together(const struct walker *w, size_t grids)
+static bool may_go_together(const struct accumulator *w, size_t grids)
 {
 	for (size_t g = 0; g < grids; g++) {
 		if (w[g].mode != LANE_CALLS || w[g].moment)
@@ -721,13 +725,13 @@ static bool may_go_together(const struct walker *w, size_t grids)
 }
 
 /* To where the next slice begins; behind the last one there is no time. */
-static void slice_end(struct walker *w, const struct line *l, int64_t horizon_ns)
+static void slice_end(struct accumulator *w, const struct share_curve *l, int64_t horizon_ns)
 {
 	advance(w, l, horizon_ns < INT64_MAX ? horizon_ns : l->t_ns.v[l->knots.nr - 1]);
 }
 
-void walkers_slice(struct walker *w, const struct line *l, size_t grids,
-		   const struct lane_feed *feed, int64_t horizon_ns)
+void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
+			const struct lane_feed *feed, int64_t horizon_ns)
 {
 	struct stretch s = { w, l, grids, feed };
 
@@ -737,10 +741,10 @@ void walkers_slice(struct walker *w, const struct line *l, size_t grids,
 	}
 	if (may_go_together(w, grids)) {
 		make_sums(w);
-		walkers_together(&s);
+		accumulators_together(&s);
 	} else {
 		for (size_t g = 0; g < grids; g++)
-			walker_slice(&w[g], &l[g], feed);
+			accumulator_slice(&w[g], &l[g], feed);
 	}
 	for (size_t g = 0; g < grids; g++)
 		slice_end(&w[g], &l[g], horizon_ns);

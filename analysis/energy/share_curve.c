@@ -5,9 +5,9 @@
 /* Beside the way of nearly every knot, which is faster for being short. */
 #define RARE __attribute__((noinline))
 
-/* Where a line is being made. */
+/* Where a share curve is being made. */
 struct builder {
-	struct line *l;
+	struct share_curve *l;
 	const struct domain *d;
 	const struct share_class *c;
 	const struct steps *active, *parts;
@@ -23,18 +23,18 @@ static uint64_t fraction(uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)(scaled / whole) : 0;
 }
 
-/* The same of the line's own class, whose few fractions come again and again: no division. */
-static inline uint64_t line_fraction(struct line *l, uint64_t part, uint64_t whole)
+/* The same of the curve's own class, whose few fractions come again and again: no division. */
+static inline uint64_t share_fraction(struct share_curve *l, uint64_t part, uint64_t whole)
 {
-	struct line_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
+	struct share_fraction *f = &l->fractions[whole % ARRAY_LEN(l->fractions)];
 
 	if (f->part != part || f->whole != whole)
-		*f = (struct line_fraction){ part, whole, fraction(part, whole) };
+		*f = (struct share_fraction){ part, whole, fraction(part, whole) };
 	return f->share;
 }
 
-static inline uint64_t share_of(struct line *l, const struct domain *d, const struct share_class *c,
-				uint32_t active, uint32_t parts)
+static inline uint64_t share_of(struct share_curve *l, const struct domain *d,
+				const struct share_class *c, uint32_t active, uint32_t parts)
 {
 	switch (c->kind) {
 	case CLASS_IDLE:
@@ -42,12 +42,12 @@ static inline uint64_t share_of(struct line *l, const struct domain *d, const st
 	case CLASS_GIVEN:
 		return (FIXED_ONE >> GIVEN_SHIFT) * active;
 	case CLASS_SPLIT:
-		return d->independent ? line_fraction(l, active > 0, parts)
-				      : line_fraction(l, c->weight, (uint64_t)active * parts);
+		return d->independent ? share_fraction(l, active > 0, parts)
+				      : share_fraction(l, c->weight, (uint64_t)active * parts);
 	case CLASS_COMMON:
 		break;
 	}
-	return line_fraction(l, 1, d->independent ? active > 0 : active);
+	return share_fraction(l, 1, d->independent ? active > 0 : active);
 }
 
 static inline uint64_t share_now(const struct builder *b)
@@ -76,7 +76,7 @@ static bool has_moments(const struct grid *g, int64_t interval)
 }
 
 /* Share-time and moment of the last knot's interval up to t_ns. */
-static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
+static void until(const struct share_curve *l, int64_t t_ns, fixed128 *share_time, fixed128 *moment)
 {
 	const struct knot *k = &l->knots.v[l->knots.nr - 1];
 	int64_t from_ns = l->t_ns.v[l->knots.nr - 1];
@@ -93,14 +93,15 @@ static void until(const struct line *l, int64_t t_ns, fixed128 *share_time, fixe
 }
 
 /* An interval begins: what the one before it gave is known now. */
-static void interval_begin(struct line *l, int64_t interval, fixed128 share_time, fixed128 moment)
+static void interval_begin(struct share_curve *l, int64_t interval, fixed128 share_time,
+			   fixed128 moment)
 {
 	size_t counters = l->grid->counters.nr, at = l->before.nr;
 
 	VEC_PUSH(&l->first_knot, l->knots.nr);
 	for (size_t c = 0; c < counters; c++) {
 		const struct grid_counter *gc = &l->grid->counters.v[c];
-		struct line_sum s = { 0, 0, 0 };
+		struct share_sum s = { 0, 0, 0 };
 
 		if (at >= counters)
 			s = l->before.v[at - counters + c];
@@ -113,10 +114,10 @@ static void interval_begin(struct line *l, int64_t interval, fixed128 share_time
 	}
 }
 
-/* The first knot of an interval or of the line; there is room for it and all steps to come. */
+/* The first knot of an interval or of the curve; there is room for it and all steps to come. */
 static void knot_first(struct builder *b, int64_t t_ns)
 {
-	struct line *l = b->l;
+	struct share_curve *l = b->l;
 	size_t steps = b->active->nr - b->at_active + b->parts->nr - b->at_parts;
 
 	VEC_RESERVE(&l->knots, l->knots.nr + steps + 2);
@@ -138,7 +139,7 @@ static void knot_begin(struct builder *b, int64_t t_ns)
 
 static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
 {
-	struct line *l = b->l;
+	struct share_curve *l = b->l;
 	int64_t t_ns;
 
 	while ((t_ns = step_next_ns(b)) < end_ns) {
@@ -159,7 +160,7 @@ static RARE void knots_with_moments(struct builder *b, int64_t end_ns)
 static void knots_inside(struct builder *b, int64_t end_ns)
 {
 	struct builder now = *b;
-	struct line *l = b->l;
+	struct share_curve *l = b->l;
 	size_t nr = l->knots.nr;
 	struct knot k = l->knots.v[nr - 1];
 	int64_t at_ns = l->t_ns.v[nr - 1], t_ns;
@@ -183,9 +184,9 @@ static void knots_inside(struct builder *b, int64_t end_ns)
 	b->at_parts = now.at_parts;
 }
 
-static void line_begin(struct builder *b, const struct grid *g, int64_t from_ns)
+static void share_curve_begin(struct builder *b, const struct grid *g, int64_t from_ns)
 {
-	struct line *l = b->l;
+	struct share_curve *l = b->l;
 
 	l->grid = g;
 	VEC_CLEAR(&l->knots);
@@ -198,8 +199,9 @@ static void line_begin(struct builder *b, const struct grid *g, int64_t from_ns)
 	knot_first(b, from_ns);
 }
 
-void line_make(struct line *l, const struct grid *g, const struct domain *d, size_t share_class,
-	       const struct sharing *s, int64_t from_ns, int64_t horizon_ns)
+void share_curve_make(struct share_curve *l, const struct grid *g, const struct domain *d,
+		      size_t share_class, const struct sharing *s, int64_t from_ns,
+		      int64_t horizon_ns)
 {
 	struct builder b = { .l = l,
 			     .d = d,
@@ -207,7 +209,7 @@ void line_make(struct line *l, const struct grid *g, const struct domain *d, siz
 			     .active = &s->active,
 			     .parts = &s->parts.v[share_class] };
 
-	line_begin(&b, g, from_ns);
+	share_curve_begin(&b, g, from_ns);
 	for (;;) {
 		int64_t next = b.interval + 1;
 		int64_t end_ns = next < (int64_t)g->n ? g->t_ns[next] : INT64_MAX;
@@ -227,7 +229,7 @@ void line_make(struct line *l, const struct grid *g, const struct domain *d, siz
 	}
 }
 
-void line_release(struct line *l)
+void share_curve_release(struct share_curve *l)
 {
 	VEC_RELEASE(&l->knots);
 	VEC_RELEASE(&l->t_ns);
