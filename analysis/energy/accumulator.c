@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * A accumulator reads one lane on one grid. Inside an interval it only adds up time: a node's own and
- * its share-time. When the interval ends, each node that was touched turns into energy of every
+ * An accumulator reads one lane on one grid. Inside an interval it only adds up time: a node's own
+ * and its share-time. When the interval ends, each node that was touched turns into energy of every
  * counter of the grid, and each row into one observation for the statistics. So an event costs the
  * same for one counter as for eight, and a call that goes on for thousands of intervals costs one
  * look-up.
@@ -642,10 +642,10 @@ static void accumulator_slice(struct accumulator *w, const struct share_curve *l
 /* ---- several grids at once ---- */
 
 /*
- * Counters with sample times of their own need a accumulator each, but not each its own look at every
- * event: between two knots of any of them (a stretch) a node's time is added up once, and then
- * given to all. Sums of whole numbers do not care. Only events that reach a knot are read by every
- * accumulator itself.
+ * Counters with sample times of their own need an accumulator each, but not each its own look at
+ * every event: between two knots of any of them (a stretch) a node's time is added up once, and
+ * then given to all. Sums of whole numbers do not care. Only events that reach a knot are read by
+ * every accumulator itself.
  */
 struct stretch {
 	struct accumulator *w; /* of all grids; the first one lends its sums */
@@ -688,7 +688,7 @@ static void stretch_give(struct accumulator *w, const struct share_curve *l, con
 	innermost(w, c->node);
 }
 
-/* Returns the first event behind it. The share is the same on all curves, which are of one class. */
+/* Returns the first event behind it. All curves are of one class, so the share is the same. */
 static size_t stretch_read(const struct stretch *s, size_t from)
 {
 	struct accumulator *w = s->w;

@@ -6,7 +6,7 @@
  *	curves of equal sample times → grid (grid.c): what an interval's power is
  *	changes of all lanes → slices of a round (energy_round.c)
  *	changes of a slice → sharing (energy_sharing.c): how many sharers are active
- *	grid + sharing → share curve (share_curve.c): a slice's stretch of time, cut where a share changes
+ *	grid + sharing → share curve (share_curve.c): a slice of time, cut where a share changes
  *	share curve + a lane's events → accumulator (accumulator.c): what each node gets
  *	energy_run.c puts them together; uncertainty.c says how far to trust the sums
  *
@@ -417,7 +417,7 @@ struct accumulator {
 	double most_units_per_ns;   /* of them */
 	bool negative;              /* one of them is */
 	bool statistics;
-	/* of the first of a lane's accumulators: the stretch that they read together; for no longer */
+	/* of the first accumulator of a lane: the stretch that all of them read together */
 	int64_t stretch; /* its number */
 	uint32_t nr_sums;
 	struct touched *sums; /* by node */
@@ -427,13 +427,13 @@ struct accumulator {
 void accumulator_init(struct accumulator *w, const struct grid *g, enum lane_mode mode,
 		      bool statistics);
 /*
- * A lane on all grids of its domain over one slice: as many accumulators, curves of its share class, and
- * the lane's events of the slice. The next slice begins at its horizon.
+ * A lane on all grids of its domain over one slice: as many accumulators, curves of its share
+ * class, and the lane's events of the slice. The next slice begins at its horizon.
  */
 void accumulators_slice(struct accumulator *w, const struct share_curve *l, size_t grids,
 			const struct lane_feed *feed, int64_t horizon_ns);
 void accumulator_release(struct accumulator *w);
-/* What it found, for a accumulator of the same lane and grid that has read nothing. */
+/* What it found, for an accumulator of the same lane and grid that has read nothing. */
 void accumulator_save(const struct accumulator *w, struct strbuf *to);
 void accumulator_load(struct accumulator *w, struct wire *from);
 

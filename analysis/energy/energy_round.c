@@ -6,9 +6,9 @@
 #include "profrig/base/search.h"
 
 /*
- * How many changes a slice has, about. Share curves are as long as there are changes, and every accumulator of
- * a class reads its share curve, so curves must stay in the processor's cache: with 50 000 root calls per
- * thread and second those of a whole round take 40 MB.
+ * How many changes a slice has, about. Share curves are as long as there are changes, and every
+ * accumulator of a class reads its share curve, so curves must stay in the processor's cache: with
+ * 50 000 root calls per thread and second those of a whole round take 40 MB.
  */
 #define SLICE_CHANGES ((size_t)4096)
 /* Slices are cut at times that are drawn from the changes, so many for each or more. */
@@ -275,7 +275,8 @@ static void job_lanes(void *ctx, size_t i, unsigned worker)
 		return;
 	from = (i - 2) * r->group_lanes;
 	to = from + r->group_lanes < lanes ? from + r->group_lanes : lanes;
-	/* lanes of one class stand side by side, so each share curve is still near for the next lane */
+	/* lanes of one class stand side by side, so each share curve is still near for the next
+	 * lane */
 	for (size_t k = 0; k < r->slices; k++) {
 		for (size_t lane = from; lane < to; lane++)
 			lane_read(r, &r->run->slices.v[k], lane);

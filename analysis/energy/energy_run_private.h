@@ -2,10 +2,10 @@
  * What an energy_run consists of (energy_run.c: its parts, their life, ranks and results;
  * energy_round.c: what a round does with them).
  *
- * A share group is the lanes that share the same counters. In a round it gets every lane's events; those
- * that change who shares (its changes) are cut into slices of time. A slice is made of them and of
- * the state where it begins alone, so several are made at once; then each lane goes through them in
- * order, lanes side by side.
+ * A share group is the lanes that share the same counters. In a round it gets every lane's events;
+ * those that change who shares (its changes) are cut into slices of time. A slice is made of them
+ * and of the state where it begins alone, so several are made at once; then each lane goes through
+ * them in order, lanes side by side.
  */
 #ifndef ENERGY_RUN_PRIVATE_H
 #define ENERGY_RUN_PRIVATE_H
