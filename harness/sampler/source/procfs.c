@@ -36,8 +36,8 @@
 #include "profrig/base/vec.h"
 
 #define PSS_EVERY_NS NS_PER_S
-#define PSS_SHARE 100 /* 1 % */
-#define WALK_SHARE 20 /* 5 % */
+#define PSS_SHARE 100 /* 1 %, as the walk */
+#define WALK_SHARE 100
 #define MAX_TREE 65536
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define STALE_NS NS_PER_S
