@@ -3,11 +3,9 @@
 #include "table_json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "profrig/base/intern.h"
-#include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
 #define COSTS 3
@@ -107,48 +105,17 @@ static void around_find(const json_t *analysis, const json_t *run, struct headli
 		h->around_ns = ns;
 }
 
-/* The largest sum of outermost calls of a track. */
-static double longest_track(const struct table *paths)
-{
-	struct col track = col_text(paths, "track"), depth = col_number(paths, "depth"),
-		   ns = col_number(paths, "inclusive_ns");
-	CLEANUP(u64map_release) struct u64map index = U64MAP_INIT;
-	struct intern *names = intern_new();
-	VEC(double) sums = VEC_INIT;
-	double max = 0;
-
-	for (size_t i = 0; i < col_rows(track); i++) {
-		uint32_t *k;
-
-		if (col_f64(depth, i) != 0)
-			continue;
-		k = u64map_at(&index, intern_puts(names, col_str(track, i)));
-		if (*k == U64MAP_NONE) {
-			*k = (uint32_t)sums.nr;
-			VEC_PUSH(&sums, 0);
-		}
-		sums.v[*k] += col_f64(ns, i);
-		max = fmax(max, sums.v[*k]);
-	}
-	VEC_RELEASE(&sums);
-	intern_free(names);
-	return max;
-}
-
 /* The analysis names its range; without one the tables' own extent is taken. */
 static double recorded_extent(const struct report *r, const json_t *analysis)
 {
 	const json_t *window = json_object_get(analysis, "window");
-	const struct table *timeline = table_set_find(&r->tables, "timeline");
-	struct col t = col_number(timeline, "t_ns"), dt = col_number(timeline, "dt_ns");
-	double end = number_at(window, "end_ns") - number_at(window, "start_ns");
+	double ns = number_at(window, "end_ns") - number_at(window, "start_ns");
 
-	if (end > 0)
-		return end;
-	end = col_max(col_number(table_set_find(&r->tables, "counters"), "last_ns"));
-	for (size_t i = 0; i < col_rows(t); i++)
-		end = fmax(end, col_f64(t, i) + col_f64(dt, i));
-	return end > 0 ? end : longest_track(table_set_find(&r->tables, "callpaths"));
+	if (!(ns > 0))
+		ns = col_max(col_number(table_set_find(&r->tables, "counters"), "last_ns"));
+	if (!(ns > 0))
+		ns = col_max(col_number(table_set_find(&r->tables, "callpaths"), "inclusive_ns"));
+	return ns;
 }
 
 static void time_find(const struct report *r, const json_t *analysis, const json_t *run,
@@ -299,7 +266,9 @@ void headline_make(const struct report *r, struct headline *ret)
 				  .without = STRVEC_INIT,
 				  .energy_j = NAN,
 				  .busy = NAN,
-				  .split_of = "" };
+				  .split_of = "",
+				  .within = "",
+				  .names = intern_new() };
 	time_find(r, analysis, run, ret);
 	headline_energy(r, ret);
 	busy_find(r, analysis, ret);
@@ -316,8 +285,6 @@ void headline_release(struct headline *h)
 	VEC_RELEASE(&h->counters);
 	VEC_RELEASE(&h->devices);
 	VEC_RELEASE(&h->costs);
-	for (size_t i = 0; i < h->parts.v.nr; i++)
-		free(h->parts.v.v[i].name);
-	VEC_RELEASE(&h->parts.v);
-	free(h->within);
+	VEC_RELEASE(&h->parts);
+	intern_free(h->names);
 }

@@ -74,15 +74,15 @@ static void write_split(struct json_out *j, const struct headline *h)
 	json_str(j, "of", h->split_of);
 	json_f64(j, "total", h->split_ns);
 	json_u64(j, "devices", h->split_devices);
-	json_str(j, "within", h->within ? h->within : "");
+	json_str(j, "within", h->within);
 	json_bool(j, "mostly", h->mostly);
 	json_u64(j, "more", h->more);
 	json_arr(j, "parts");
-	for (size_t i = 0; i < h->parts.v.nr; i++) {
+	for (size_t i = 0; i < h->parts.nr; i++) {
 		json_obj(j, NULL);
-		json_str(j, "name", h->parts.v.v[i].name);
-		json_str(j, "kind", h->parts.v.v[i].kind);
-		json_f64(j, "ns", h->parts.v.v[i].ns);
+		json_str(j, "name", h->parts.v[i].name);
+		json_str(j, "kind", h->parts.v[i].kind);
+		json_f64(j, "ns", h->parts.v[i].ns);
 		json_end(j);
 	}
 	json_end(j);

@@ -114,13 +114,13 @@ static void put_split_and_costs(const struct html_out *h, const struct headline 
 {
 	char ns[48], share[48], calls[48];
 
-	if (x->parts.v.nr)
+	if (x->parts.nr)
 		html_heading(h, 2, "Where the time went");
-	if (x->parts.v.nr)
+	if (x->parts.nr)
 		html_note(h, x->split_of);
 	html_table(h);
-	for (size_t i = 0; i < x->parts.v.nr; i++) {
-		const struct headline_part *p = &x->parts.v.v[i];
+	for (size_t i = 0; i < x->parts.nr; i++) {
+		const struct headline_part *p = &x->parts.v[i];
 
 		if (p->ns > 0)
 			PUT_ROW(h, 1, p->name, html_fmt_time(ns, p->ns),

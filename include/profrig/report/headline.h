@@ -15,6 +15,7 @@
 #ifndef PROFRIG_HEADLINE_H
 #define PROFRIG_HEADLINE_H
 
+#include "profrig/base/intern.h"
 #include "profrig/base/strvec.h"
 #include "profrig/report/writer.h"
 
@@ -45,13 +46,10 @@ struct headline_device {
 };
 
 struct headline_part {
-	char *name;
+	const char *name;
 	const char *kind; /* compute, comm, copy, idle, host, rest */
 	double ns;
 	size_t order; /* of appearance */
-};
-struct headline_parts {
-	VEC(struct headline_part) v;
 };
 
 struct headline_cost {
@@ -81,12 +79,13 @@ struct headline {
 	const char *split_of; /* what the parts add up to, "" when nothing is known */
 	double split_ns;
 	size_t split_devices;
-	struct headline_parts parts;
+	VEC(struct headline_part) parts;
 	size_t more; /* calls that the part of kind "rest" holds; 0: not known */
 	/* Host calls: the path of the wrapper that was opened, "" none; whether calls stand beside
 	 * it. */
-	char *within;
+	const char *within;
 	bool mostly;
+	struct intern *names; /* of parts */
 
 	const char *cost_scope; /* "device", "host" or "" */
 	VEC(struct headline_cost) costs;
