@@ -104,6 +104,7 @@ static struct table *list_readers(struct asked *unused)
 static struct table *list_analyses(struct asked *unused)
 {
 	struct table *t = table_new("analyses");
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 
 	(void)unused;
 	table_col(t, "name", TABLE_STR, NULL);
@@ -111,7 +112,10 @@ static struct table *list_analyses(struct asked *unused)
 	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; analyses[i]; i++) {
 		table_str(t, analyses[i]->name);
-		table_str(t, analyses[i]->tables);
+		strbuf_clear(&names);
+		for (size_t k = 0; analyses[i]->tables[k]; k++)
+			strbuf_addf(&names, "%s%s", k ? "," : "", analyses[i]->tables[k]->name);
+		table_str(t, names.buf);
 		table_str(t, analyses[i]->about);
 		table_row(t);
 	}

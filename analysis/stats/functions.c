@@ -8,6 +8,15 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(STR, scope) X(STR, name) X(STR, category) X(I64, calls) X(I64, inclusive_ns) \
+	X(I64, exclusive_ns) X(I64, min_ns) X(F64, mean_ns) X(F64, median_ns) X(F64, p95_ns) \
+	X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+/* clang-format on */
+TABLE_FORM(functions, FUNCTIONS,
+	   "one row per function (host) and per kernel, copy or fill (device)");
+
 enum scope { SCOPE_DEVICE, SCOPE_HOST, SCOPES };
 static const char *const scope_name[] = { "device", "host" };
 
@@ -101,45 +110,16 @@ static int64_t *durations(const struct model *m, const struct functions *fs, uin
 	return dur;
 }
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("functions");
-	table_about(t, "one row per function (host) and per kernel, copy or fill (device)");
-	table_col(t, "scope", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "category", TABLE_STR, NULL);
-	table_col(t, "calls", TABLE_I64, NULL);
-	table_col(t, "inclusive_ns", TABLE_I64, "ns");
-	table_col(t, "exclusive_ns", TABLE_I64, "ns");
-	table_col(t, "min_ns", TABLE_I64, "ns");
-	table_col(t, "mean_ns", TABLE_F64, "ns");
-	table_col(t, "median_ns", TABLE_F64, "ns");
-	table_col(t, "p95_ns", TABLE_F64, "ns");
-	table_col(t, "max_ns", TABLE_I64, "ns");
-	table_col(t, "stddev_ns", TABLE_F64, "ns");
-	table_col(t, "share", TABLE_F64, NULL);
-	return t;
-}
-
 static void add_row(struct table *t, const struct model *m, const struct function *f,
 		    int64_t scope_sum)
 {
 	const struct call_stats *s = &f->stats;
 
-	table_str(t, scope_name[f->scope]);
-	table_str(t, model_str(m, f->name));
-	table_str(t, model_str(m, f->category));
-	table_i64(t, (int64_t)f->calls);
-	table_i64(t, f->inclusive_ns);
-	table_i64(t, f->exclusive_ns);
-	table_i64(t, s->min_ns);
-	table_f64(t, s->mean_ns);
-	table_f64(t, s->median_ns);
-	table_f64(t, s->p95_ns);
-	table_i64(t, s->max_ns);
-	table_f64(t, s->stddev_ns);
-	table_f64(t, scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0);
-	table_row(t);
+	table_add(t, &(struct functions_row){
+			     scope_name[f->scope], model_str(m, f->name), model_str(m, f->category),
+			     (int64_t)f->calls, f->inclusive_ns, f->exclusive_ns, s->min_ns,
+			     s->mean_ns, s->median_ns, s->p95_ns, s->max_ns, s->stddev_ns,
+			     scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0 });
 }
 
 static void add_table(const struct model *m, const struct function *v, size_t n,
@@ -150,7 +130,7 @@ static void add_table(const struct model *m, const struct function *v, size_t n,
 
 	if (n == 0)
 		return;
-	t = new_table();
+	t = table_make(&functions_form);
 	for (size_t i = 0; i < n; i++)
 		sum[v[i].scope] = ns_add(sum[v[i].scope], v[i].exclusive_ns);
 	for (size_t i = 0; i < n; i++)
@@ -253,7 +233,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_functions = {
 	.name = "functions",
 	.about = "calls, inclusive and exclusive time of every function and device operation",
-	.tables = "functions",
+	.tables = { &functions_form },
 	.run = run,
 	.run_profile = run_profile,
 };
