@@ -93,23 +93,6 @@ static void collect(const struct model *m, struct functions *fs)
 		u64map_release(&ids[s]);
 }
 
-/* Durations of all calls, those of one function side by side; first[f] … first[f + 1]. */
-static int64_t *durations(const struct model *m, const struct functions *fs, uint64_t *first)
-{
-	uint64_t sum = 0;
-	for (size_t f = 0; f < fs->all.nr; f++) {
-		first[f] = sum;
-		sum += fs->all.v[f].calls;
-	}
-	first[fs->all.nr] = sum;
-	int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
-	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (fs->all.nr + 1) * sizeof(*first));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (fs->of_span[i] != U64MAP_NONE)
-			dur[at[fs->of_span[i]]++] = span_ns(m, i);
-	return dur;
-}
-
 static void add_row(struct table *t, const struct model *m, const struct function *f,
 		    int64_t scope_sum)
 {
@@ -147,13 +130,11 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	(void)err;
 	struct functions fs = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
 	collect(m, &fs);
-	if (fs.all.nr) {
-		CLEANUP(xfreep) uint64_t *first = xcalloc(fs.all.nr + 1, sizeof(*first));
-		CLEANUP(xfreep) int64_t *dur = durations(m, &fs, first);
-		for (size_t f = 0; f < fs.all.nr; f++)
-			fs.all.v[f].stats = call_stats_of(dur + first[f], fs.all.v[f].calls);
-		add_table(m, fs.all.v, fs.all.nr, out);
-	}
+	CLEANUP(xfreep) struct call_stats *stats = xcalloc(fs.all.nr + 1, sizeof(*stats));
+	call_stats_by(m, fs.of_span, fs.all.nr, stats);
+	for (size_t f = 0; f < fs.all.nr; f++)
+		fs.all.v[f].stats = stats[f];
+	add_table(m, fs.all.v, fs.all.nr, out);
 	VEC_RELEASE(&fs.all);
 	free(fs.of_span);
 	return 0;

@@ -60,19 +60,11 @@ static void collect(const struct model *m, struct kernels *ks)
 
 static void measure(const struct model *m, struct kernels *ks)
 {
-	CLEANUP(xfreep) uint64_t *first = xcalloc(ks->all.nr + 1, sizeof(*first));
-	uint64_t sum = 0;
-	for (size_t k = 0; k < ks->all.nr; k++) {
-		first[k] = sum;
-		sum += ks->all.v[k].calls;
-	}
-	CLEANUP(xfreep) int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
-	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (ks->all.nr + 1) * sizeof(*first));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (ks->of_span[i] != U64MAP_NONE)
-			dur[at[ks->of_span[i]]++] = span_ns(m, i);
+	CLEANUP(xfreep) struct call_stats *stats = xcalloc(ks->all.nr + 1, sizeof(*stats));
+
+	call_stats_by(m, ks->of_span, ks->all.nr, stats);
 	for (size_t k = 0; k < ks->all.nr; k++)
-		ks->all.v[k].stats = call_stats_of(dur + first[k], ks->all.v[k].calls);
+		ks->all.v[k].stats = stats[k];
 }
 
 static int cmp_kernel(const void *pa, const void *pb, void *ctx)
