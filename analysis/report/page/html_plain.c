@@ -99,11 +99,13 @@ static void put_figures(const struct html_out *h, const struct headline *x)
 	char num[48];
 
 	html_table(h);
-	PUT_ROW(h, 1, "Time", html_fmt_time(num, x->time_ns),
-		strcmp(x->time_of, "none") == 0 ? "no time was recorded" : x->time_of);
-	PUT_ROW(h, 1, x->estimated ? "Energy (estimated)" : "Energy",
+	PUT_ROW(h, 3, "Time", html_fmt_time(num, x->time_ns),
+		strcmp(x->time_of, "none") == 0       ? "no time was recorded"
+		: strcmp(x->time_of, "workload") == 0 ? "of the workload"
+						      : "recorded");
+	PUT_ROW(h, 3, x->estimated ? "Energy (estimated)" : "Energy",
 		html_fmt_si(num, x->energy_j, "J"), energy);
-	PUT_ROW(h, 1, "Device busy", isnan(x->busy) ? "none" : html_fmt_share(num, x->busy),
+	PUT_ROW(h, 3, "Device busy", isnan(x->busy) ? "none" : html_fmt_share(num, x->busy),
 		isnan(x->busy)       ? "no device work was recorded"
 		: x->recorded_ns > 0 ? "of the recording"
 				     : "from first to last kernel");
