@@ -3,6 +3,7 @@
  * what would fix the rest.
  */
 #include "cli.h"
+#include "table_json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,117 +36,124 @@ static struct table *list_tools(struct asked *a)
 	return tools_table(a->command, a->tools_dirs, a->json, &a->code);
 }
 
-static struct table *two_columns(const char *name)
+/* Words end with NULL. */
+static struct table *list_new(const char *name, const char *const *columns)
 {
 	struct table *t = table_new(name);
 
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
+	while (*columns)
+		table_col(t, *columns++, TABLE_STR, NULL);
 	return t;
 }
+#define LIST_NEW(name, ...) list_new(name, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void two(struct table *t, const char *name, const char *about)
+static void list_row(struct table *t, const char *const *cells)
 {
-	table_str(t, name);
-	table_str(t, about);
+	while (*cells)
+		table_str(t, *cells++);
 	table_row(t);
 }
+#define LIST_ROW(t, ...) list_row(t, (const char *const[]){ __VA_ARGS__, NULL })
 
 static struct table *list_engines(struct asked *unused)
 {
-	struct table *t = two_columns("engines");
+	struct table *t = LIST_NEW("engines", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; engines[i]; i++)
-		two(t, engines[i]->name, engines[i]->about);
+		LIST_ROW(t, engines[i]->name, engines[i]->about);
 	return t;
 }
 
 static struct table *list_samplers(struct asked *unused)
 {
-	struct table *t = table_new("samplers");
+	struct table *t = LIST_NEW("samplers", "name", "vendor", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "vendor", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; samplers[i]; i++) {
-		table_str(t, samplers[i]->name);
-		table_str(t, samplers[i]->vendor);
-		table_str(t, samplers[i]->about);
-		table_row(t);
-	}
+	for (size_t i = 0; samplers[i]; i++)
+		LIST_ROW(t, samplers[i]->name, samplers[i]->vendor, samplers[i]->about);
 	return t;
+}
+
+static void word_add(struct strbuf *sb, const char *sep, const char *word)
+{
+	strbuf_addf(sb, "%s%s", sb->len ? sep : "", word);
 }
 
 static struct table *list_readers(struct asked *unused)
 {
-	struct table *t = table_new("readers");
+	struct table *t = LIST_NEW("readers", "name", "files", "dialects", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "files", TABLE_STR, NULL);
-	table_col(t, "dialects", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; readers[i]; i++) {
 		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
 
 		for (const char *const *d = readers[i]->dialects; d && *d; d++)
-			strbuf_addf(&dialects, "%s%s", dialects.len ? "," : "", *d);
-		table_str(t, readers[i]->name);
-		table_str(t, readers[i]->suffixes);
-		table_str(t, dialects.buf);
-		table_str(t, readers[i]->about);
-		table_row(t);
+			word_add(&dialects, ",", *d);
+		LIST_ROW(t, readers[i]->name, readers[i]->suffixes, dialects.buf,
+			 readers[i]->about);
 	}
 	return t;
 }
 
 static struct table *list_analyses(struct asked *unused)
 {
-	struct table *t = table_new("analyses");
+	struct table *t = LIST_NEW("analyses", "name", "tables", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "tables", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; analyses[i]; i++) {
-		table_str(t, analyses[i]->name);
-		table_str(t, analyses[i]->tables);
-		table_str(t, analyses[i]->about);
-		table_row(t);
+		CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+
+		for (size_t k = 0; analyses[i]->tables[k]; k++)
+			word_add(&names, ",", analyses[i]->tables[k]->name);
+		LIST_ROW(t, analyses[i]->name, names.buf, analyses[i]->about);
 	}
+	return t;
+}
+
+static void columns_list(struct table *t, const struct table_form *f)
+{
+	for (size_t i = 0; i < f->nr; i++) {
+		const char *unit = table_field_unit(f->fields[i].name);
+
+		LIST_ROW(t, f->name, f->fields[i].name, table_json_type[f->fields[i].type],
+			 unit ? unit : "");
+	}
+}
+
+static struct table *list_tables(struct asked *unused)
+{
+	struct table *t = LIST_NEW("tables", "table", "column", "type", "unit");
+
+	(void)unused;
+	for (size_t i = 0; analyses[i]; i++)
+		for (size_t k = 0; analyses[i]->tables[k]; k++)
+			columns_list(t, analyses[i]->tables[k]);
 	return t;
 }
 
 static struct table *list_reports(struct asked *unused)
 {
-	struct table *t = two_columns("reports");
+	struct table *t = LIST_NEW("reports", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
-		two(t, writers[i]->name, writers[i]->about);
-	two(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
+		LIST_ROW(t, writers[i]->name, writers[i]->about);
+	LIST_ROW(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
 	return t;
 }
 
 static struct table *list_converters(struct asked *unused)
 {
-	struct table *t = table_new("converters");
+	struct table *t = LIST_NEW("converters", "name", "files", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "files", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; converters[i]; i++) {
 		CLEANUP(strbuf_release) struct strbuf files = STRBUF_INIT;
 
 		for (size_t k = 0; converters[i]->suffixes[k]; k++)
-			strbuf_addf(&files, "%s%s", k ? " " : "", converters[i]->suffixes[k]);
-		table_str(t, converters[i]->name);
-		table_str(t, files.buf);
-		table_str(t, converters[i]->about);
-		table_row(t);
+			word_add(&files, " ", converters[i]->suffixes[k]);
+		LIST_ROW(t, converters[i]->name, files.buf, converters[i]->about);
 	}
 	return t;
 }
@@ -155,28 +163,22 @@ static struct table *list_models(struct asked *a)
 	struct catalog cat;
 	struct err err = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
+	struct table *t;
 
 	if (catalog_load(&cat, cwd, &err) < 0) {
 		log_error("%s", err.msg);
 		a->code = EXIT_CONFIG;
 		return NULL;
 	}
-	struct table *t = table_new("models");
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "tags", TABLE_STR, NULL);
-	table_col(t, "image", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	table_col(t, "file", TABLE_STR, NULL);
+	t = LIST_NEW("models", "name", "tags", "image", "about", "file");
 	for (size_t i = 0; i < cat.models.nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf tags = STRBUF_INIT;
+
 		for (size_t k = 0; k < cat.models.v[i].tags.nr; k++)
-			strbuf_addf(&tags, "%s%s", k ? "," : "", cat.models.v[i].tags.v[k]);
-		table_str(t, cat.models.v[i].name);
-		table_str(t, tags.buf);
-		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
-		table_str(t, cat.models.v[i].about ? cat.models.v[i].about : "");
-		table_str(t, cat.models.v[i].path);
-		table_row(t);
+			word_add(&tags, ",", cat.models.v[i].tags.v[k]);
+		LIST_ROW(t, cat.models.v[i].name, tags.buf,
+			 cat.models.v[i].image ? cat.models.v[i].image : "",
+			 cat.models.v[i].about ? cat.models.v[i].about : "", cat.models.v[i].path);
 	}
 	catalog_release(&cat);
 	return t;
@@ -184,81 +186,54 @@ static struct table *list_models(struct asked *a)
 
 static struct table *list_options(struct asked *unused)
 {
-	struct table *t = table_new("options");
+	struct table *t = LIST_NEW("options", "key", "type", "default", "about");
 
 	(void)unused;
-	table_col(t, "key", TABLE_STR, NULL);
-	table_col(t, "type", TABLE_STR, NULL);
-	table_col(t, "default", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; schema_table[i].path; i++) {
-		table_str(t, schema_table[i].path);
-		table_str(t,
-			  schema_table[i].choices ? schema_table[i].choices : schema_table[i].type);
-		table_str(t, schema_table[i].def ? schema_table[i].def : "");
-		table_str(t, schema_table[i].about);
-		table_row(t);
-	}
+	for (size_t i = 0; schema_table[i].path; i++)
+		LIST_ROW(t, schema_table[i].path,
+			 schema_table[i].choices ? schema_table[i].choices : schema_table[i].type,
+			 schema_table[i].def ? schema_table[i].def : "", schema_table[i].about);
 	return t;
 }
 
 static struct table *list_warnings(struct asked *unused)
 {
 	static const char *const severity[] = { "note", "warning", "error" };
-	struct table *t = table_new("warnings");
+	struct table *t = LIST_NEW("warnings", "code", "severity", "about");
 
 	(void)unused;
-	table_col(t, "code", TABLE_STR, NULL);
-	table_col(t, "severity", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; warning_table[i].code; i++) {
-		table_str(t, warning_table[i].code);
-		table_str(t, severity[warning_table[i].severity]);
-		table_str(t, warning_table[i].about);
-		table_row(t);
-	}
-	for (size_t i = 0; run_warning_table[i].code; i++) {
-		table_str(t, run_warning_table[i].code);
-		table_str(t, "run");
-		table_str(t, run_warning_table[i].about);
-		table_row(t);
-	}
+	for (size_t i = 0; warning_table[i].code; i++)
+		LIST_ROW(t, warning_table[i].code, severity[warning_table[i].severity],
+			 warning_table[i].about);
+	for (size_t i = 0; run_warning_table[i].code; i++)
+		LIST_ROW(t, run_warning_table[i].code, "run", run_warning_table[i].about);
 	return t;
-}
-
-/* Empty for 0, which is "not known" in all of these. */
-static void number_cell(struct table *t, double v)
-{
-	char buf[32] = "";
-
-	if (v > 0)
-		num_fmt_f64(buf, v);
-	table_str(t, buf);
 }
 
 static struct table *list_counters(struct asked *unused)
 {
 	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
 	static const char *const quantities[] = { "other", "energy", "power" };
-	static const char *const columns[] = { "match",    "kind",     "quantity", "unit",
-					       "scale",    "max_rate", "period_s", "tau_hint_s",
-					       "step_raw", "step" };
-	struct table *t = table_new("counters");
+	struct table *t = LIST_NEW("counters", "match", "kind", "quantity", "unit", "scale",
+				   "max_rate", "period_s", "tau_hint_s", "step_raw", "step");
 
 	(void)unused;
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
 	for (const struct counter_fact *f = counter_facts; f->pattern; f++) {
+		const double numbers[] = { f->scale,      f->max_rate, f->period_s,
+					   f->tau_hint_s, f->step_raw, f->step };
+
 		table_str(t, f->pattern);
 		table_str(t, kinds[f->kind]);
 		table_str(t, quantities[f->quantity]);
 		table_str(t, f->unit);
-		number_cell(t, f->scale);
-		number_cell(t, f->max_rate);
-		number_cell(t, f->period_s);
-		number_cell(t, f->tau_hint_s);
-		number_cell(t, f->step_raw);
-		number_cell(t, f->step);
+		/* Empty for 0, which is "not known" in all of these. */
+		for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+			char buf[32] = "";
+
+			if (numbers[i] > 0)
+				num_fmt_f64(buf, numbers[i]);
+			table_str(t, buf);
+		}
 		table_row(t);
 	}
 	return t;
@@ -275,17 +250,12 @@ static const struct {
 	const char *kind;
 	struct table *(*make)(struct asked *a); /* NULL after telling why */
 } kinds[] = {
-	{ "tools", list_tools },
-	{ "engines", list_engines },
-	{ "samplers", list_samplers },
-	{ "readers", list_readers },
-	{ "analyses", list_analyses },
-	{ "reports", list_reports },
-	{ "converters", list_converters },
-	{ "models", list_models },
-	{ "options", list_options },
-	{ "warnings", list_warnings },
-	{ "runs", no_table },
+	{ "tools", list_tools },       { "engines", list_engines },
+	{ "samplers", list_samplers }, { "readers", list_readers },
+	{ "analyses", list_analyses }, { "tables", list_tables },
+	{ "reports", list_reports },   { "converters", list_converters },
+	{ "models", list_models },     { "options", list_options },
+	{ "warnings", list_warnings }, { "runs", no_table },
 	{ "counters", list_counters },
 };
 
@@ -660,7 +630,7 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 extern const struct command cmd_list, cmd_doctor;
 const struct command cmd_list = {
 	"list",
-	"tools|engines|samplers|readers|analyses|reports|converters|models|options|warnings|"
+	"tools|engines|samplers|readers|analyses|tables|reports|converters|models|options|warnings|"
 	"runs|counters | tool NAME…",
 	"list tools, engines, runs, …", "profrig list tools", list_main
 };

@@ -15,9 +15,12 @@ extern const char *const table_json_type[];
 
 /* "columns": [{name, type, unit}, …] */
 void table_json_columns(struct json_out *j, const struct table *t);
-/* The cells of a column. Integers beyond ±exact are strings of digits: readers would round them. */
-void table_json_cell(struct json_out *j, const struct table *t, size_t row, size_t col,
-		     int64_t exact);
+/*
+ * A cell; key: NULL inside arrays. Integers beyond ±exact are strings of digits: readers would
+ * round them.
+ */
+void table_json_cell(struct json_out *j, const char *key, const struct table *t, size_t row,
+		     size_t col, int64_t exact);
 
 /* The string at a key of an object that another program wrote, "" when there is none. Borrowed. */
 static inline const char *json_text_at(const json_t *obj, const char *key)

@@ -20,7 +20,7 @@ static void write_table(struct json_out *j, const struct table *t)
 		json_arr(j, NULL);
 		for (size_t row = 0; row < table_rows(t); row++)
 			/* Many readers take integers for signed ones. */
-			table_json_cell(j, t, row, c, INT64_MAX);
+			table_json_cell(j, NULL, t, row, c, INT64_MAX);
 		json_end(j);
 	}
 	json_end(j);

@@ -131,28 +131,24 @@ static char *command_of(const json_t *run)
 	return strbuf_steal(&sb);
 }
 
+#define METRICS(X) X(STR, name) X(STR, unit) X(STR, source) X(F64, value)
+TABLE_FORM(metrics, METRICS, "");
+
 /* The metrics that the run measured and its workload reported, as a table like the others. */
 static struct table *metrics_of(const json_t *run)
 {
 	const json_t *metrics = json_object_get(run, "metrics"), *metric;
-	struct table *t = table_new("metrics");
+	struct table *t = table_make(&metrics_form);
 	size_t i;
 
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "unit", TABLE_STR, NULL);
-	table_col(t, "source", TABLE_STR, NULL);
-	table_col(t, "value", TABLE_F64, NULL);
 	json_array_foreach(metrics, i, metric)
 	{
 		const json_t *value = json_object_get(metric, "value");
 
-		if (!json_is_number(value))
-			continue;
-		table_str(t, text_at(metric, "name"));
-		table_str(t, text_at(metric, "unit"));
-		table_str(t, text_at(metric, "source"));
-		table_f64(t, json_number_value(value));
-		table_row(t);
+		if (json_is_number(value))
+			table_add(t, &(struct metrics_row){
+					     text_at(metric, "name"), text_at(metric, "unit"),
+					     text_at(metric, "source"), json_number_value(value) });
 	}
 	return t;
 }
@@ -278,31 +274,27 @@ static void member_analyze(struct group *g, struct member *mb)
 
 /* ---- all of them ---- */
 
+/* clang-format off */
+#define RUNS(X) \
+	X(STR, run) X(STR, model) X(STR, status) X(STR, dir) X(STR, analysis) X(U64, rows) \
+	X(U64, outlier_rows)
+/* clang-format on */
+TABLE_FORM(runs, RUNS, "one run of the ensemble");
+
 static struct table *runs_table(const struct group *g)
 {
-	static const char *const words[] = { "run", "model", "status", "dir", "analysis" };
-	struct table *t = table_new("runs");
+	struct table *t = table_make(&runs_form);
 	size_t at = 0;
 
-	table_about(t, "one run of the ensemble");
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		table_col(t, words[i], TABLE_STR, NULL);
-	table_col(t, "rows", TABLE_U64, NULL);
-	table_col(t, "outlier_rows", TABLE_U64, NULL);
 	for (size_t i = 0; i < g->members.nr; i++) {
 		const struct member *mb = &g->members.v[i];
 		CLEANUP(xfreep) char *analysis = xasprintf("each/%s", mb->name);
 
 		if (!mb->read)
 			continue;
-		table_str(t, mb->name);
-		table_str(t, mb->model);
-		table_str(t, mb->status);
-		table_str(t, mb->path);
-		table_str(t, analysis);
-		table_u64(t, ensemble_rows_of(g->e, at));
-		table_u64(t, ensemble_outliers_of(g->e, at));
-		table_row(t);
+		table_add(t, &(struct runs_row){ mb->name, mb->model, mb->status, mb->path,
+						 analysis, ensemble_rows_of(g->e, at),
+						 ensemble_outliers_of(g->e, at) });
 		at++;
 	}
 	return t;

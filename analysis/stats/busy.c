@@ -9,6 +9,13 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
+/* clang-format off */
+#define BUSY(X) \
+	X(STR, device) X(I64, spans) X(I64, sum_ns) X(I64, union_ns) X(I64, wall_ns) \
+	X(F64, busy) X(I64, idle_ns) X(I64, max_concurrency)
+/* clang-format on */
+TABLE_FORM(busy, BUSY, "one row per device: how much of the time something ran on it");
+
 struct busy {
 	str_id device;
 	uint64_t spans, max_concurrency;
@@ -100,38 +107,22 @@ static int cmp_device(const void *pa, const void *pb, void *ctx)
 	return natural_cmp(model_str(ctx, a->device), model_str(ctx, b->device));
 }
 
-static struct table *make_table(const struct model *m, const struct work *w)
+static void add_table(struct model *m, struct work *w, struct table_set *out)
 {
-	struct table *t = table_new("busy");
-	table_about(t, "one row per device: how much of the time something ran on it");
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "spans", TABLE_I64, NULL);
-	table_col(t, "sum_ns", TABLE_I64, "ns");
-	table_col(t, "union_ns", TABLE_I64, "ns");
-	table_col(t, "wall_ns", TABLE_I64, "ns");
-	table_col(t, "busy", TABLE_F64, NULL);
-	table_col(t, "idle_ns", TABLE_I64, "ns");
-	table_col(t, "max_concurrency", TABLE_I64, NULL);
+	struct table *t = table_make(&busy_form);
+
+	qsort_r(w->devices.v, w->devices.nr, sizeof(*w->devices.v), cmp_device, m);
 	for (size_t d = 0; d < w->devices.nr; d++) {
 		const struct busy *b = &w->devices.v[d];
 		int64_t wall = b->last_ns - b->first_ns;
-		table_str(t, model_str(m, b->device));
-		table_i64(t, (int64_t)b->spans);
-		table_i64(t, b->sum_ns);
-		table_i64(t, b->union_ns);
-		table_i64(t, wall);
-		table_f64(t, wall > 0 ? (double)b->union_ns / (double)wall : NAN);
-		table_i64(t, wall - b->union_ns);
-		table_i64(t, (int64_t)b->max_concurrency);
-		table_row(t);
-	}
-	return t;
-}
 
-static void add_table(struct model *m, struct work *w, struct table_set *out)
-{
-	qsort_r(w->devices.v, w->devices.nr, sizeof(*w->devices.v), cmp_device, m);
-	table_set_add(out, make_table(m, w));
+		table_add(t,
+			  &(struct busy_row){ model_str(m, b->device), (int64_t)b->spans, b->sum_ns,
+					      b->union_ns, wall,
+					      wall > 0 ? (double)b->union_ns / (double)wall : NAN,
+					      wall - b->union_ns, (int64_t)b->max_concurrency });
+	}
+	table_set_add(out, t);
 }
 
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
@@ -186,7 +177,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_busy = {
 	.name = "busy",
 	.about = "busy and idle time of each device",
-	.tables = "busy",
+	.tables = { &busy_form },
 	.run = run,
 	.run_profile = run_profile,
 };

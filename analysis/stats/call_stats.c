@@ -1,9 +1,12 @@
+#include "analyses_private.h"
+#include "ns.h"
+
 #include <string.h>
 
 #include "profrig/base/moments.h"
 #include "profrig/base/sort.h"
+#include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/stats/analysis.h"
 
 /* Type 7: linear between the order statistics around (n − 1)·p. */
 static double quantile(const int64_t *sorted, size_t n, double p)
@@ -86,4 +89,29 @@ struct call_stats call_stats_approx(const struct moments *mo, const struct sketc
 		s.p95_ns = quantile_approx(mo, sk, 0.95);
 	}
 	return s;
+}
+
+void call_stats_by(const struct model *m, const uint32_t *of_span, size_t nr,
+		   struct call_stats *ret)
+{
+	CLEANUP(xfreep) size_t *at = xcalloc(nr + 1, sizeof(*at));
+	CLEANUP(xfreep) int64_t *dur = NULL;
+	size_t sum = 0;
+
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (of_span[i] != U64MAP_NONE)
+			at[of_span[i]]++;
+	for (size_t k = 0; k < nr; k++) {
+		size_t n = at[k];
+
+		at[k] = sum;
+		sum += n;
+	}
+	dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
+	for (size_t i = 0; i < m->spans.nr; i++)
+		if (of_span[i] != U64MAP_NONE)
+			dur[at[of_span[i]]++] = span_ns(m, i);
+	/* each now stands where the next one begins */
+	for (size_t k = 0; k < nr; k++)
+		ret[k] = call_stats_of(dur + (k ? at[k - 1] : 0), at[k] - (k ? at[k - 1] : 0));
 }

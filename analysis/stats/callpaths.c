@@ -10,6 +10,14 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
+/* clang-format off */
+#define CALLPATHS(X) \
+	X(STR, track) X(STR, path) X(I64, depth) X(I64, calls) X(I64, inclusive_ns) \
+	X(I64, exclusive_ns) X(I64, device_inclusive_ns) X(I64, device_exclusive_ns)
+/* clang-format on */
+TABLE_FORM(callpaths, CALLPATHS,
+	   "one row per call path of a host track, and what ran on devices for it");
+
 struct metrics {
 	uint64_t calls;
 	int64_t inclusive_ns, exclusive_ns;
@@ -130,33 +138,12 @@ static void sum_subtrees(struct callpaths *cp)
 	}
 }
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("callpaths");
-	table_about(t, "one row per call path of a host track, and what ran on devices for it");
-	table_col(t, "track", TABLE_STR, NULL);
-	table_col(t, "path", TABLE_STR, NULL);
-	table_col(t, "depth", TABLE_I64, NULL);
-	table_col(t, "calls", TABLE_I64, NULL);
-	table_col(t, "inclusive_ns", TABLE_I64, "ns");
-	table_col(t, "exclusive_ns", TABLE_I64, "ns");
-	table_col(t, "device_inclusive_ns", TABLE_I64, "ns");
-	table_col(t, "device_exclusive_ns", TABLE_I64, "ns");
-	return t;
-}
-
 static void add_row(struct table *t, const char *track, const char *path, uint32_t depth,
 		    const struct metrics *me)
 {
-	table_str(t, track);
-	table_str(t, path);
-	table_i64(t, depth);
-	table_i64(t, (int64_t)me->calls);
-	table_i64(t, me->inclusive_ns);
-	table_i64(t, me->exclusive_ns);
-	table_i64(t, me->device_inclusive_ns);
-	table_i64(t, me->device_exclusive_ns);
-	table_row(t);
+	table_add(t, &(struct callpaths_row){ track, path, depth, (int64_t)me->calls,
+					      me->inclusive_ns, me->exclusive_ns,
+					      me->device_inclusive_ns, me->device_exclusive_ns });
 }
 
 static int cmp_lost(const void *pa, const void *pb, void *ctx)
@@ -167,7 +154,7 @@ static int cmp_lost(const void *pa, const void *pb, void *ctx)
 
 static struct table *make_table(struct callpaths *cp)
 {
-	struct table *t = new_table();
+	struct table *t = table_make(&callpaths_form);
 	CLEANUP(strvec_release) struct strvec tracks = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT;
 	CLEANUP(xfreep) double *weight = xcalloc(cp->cct.nr + 1, sizeof(*weight));
@@ -307,7 +294,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_callpaths = {
 	.name = "callpaths",
 	.about = "time by call path, with the device work each path launched",
-	.tables = "callpaths",
+	.tables = { &callpaths_form },
 	.run = run,
 	.run_profile = run_profile,
 };

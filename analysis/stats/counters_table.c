@@ -10,43 +10,18 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("counters");
-
-	table_about(t, "one row per sampled series, by name and device: what it is, what it says "
-		       "and what is odd about it");
-	table_col(t, "series", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "kind", TABLE_STR, NULL);
-	table_col(t, "unit", TABLE_STR, NULL);
-	table_col(t, "scale", TABLE_F64, NULL);
-	table_col(t, "samples", TABLE_U64, NULL);
-	table_col(t, "distinct", TABLE_U64, NULL);
-	table_col(t, "first_ns", TABLE_I64, "ns");
-	table_col(t, "last_ns", TABLE_I64, "ns");
-	table_col(t, "first", TABLE_F64, NULL);
-	table_col(t, "last", TABLE_F64, NULL);
-	table_col(t, "min", TABLE_F64, NULL);
-	table_col(t, "max", TABLE_F64, NULL);
-	table_col(t, "mean", TABLE_F64, NULL);
-	table_col(t, "total", TABLE_F64, NULL);
-	table_col(t, "total_unit", TABLE_STR, NULL);
-	table_col(t, "max_gap_ns", TABLE_I64, "ns");
-	table_col(t, "median_period_ns", TABLE_I64, "ns");
-	table_col(t, "flags", TABLE_STR, NULL);
-	table_col(t, "track", TABLE_STR, NULL);
-	table_col(t, "input", TABLE_STR, NULL);
-	table_col(t, "wraps", TABLE_U64, NULL);
-	table_col(t, "resets", TABLE_U64, NULL);
-	table_col(t, "gaps", TABLE_U64, NULL);
-	table_col(t, "stuck", TABLE_U64, NULL);
-	table_col(t, "rates", TABLE_U64, NULL);
-	table_col(t, "unknown_ns", TABLE_I64, "ns");
-	table_col(t, "period_s", TABLE_F64, "s");
-	table_col(t, "tau_s", TABLE_F64, "s");
-	return t;
-}
+/* clang-format off */
+#define COUNTERS(X) \
+	X(STR, series) X(STR, device) X(STR, kind) X(STR, unit) X(F64, scale) X(U64, samples) \
+	X(U64, distinct) X(I64, first_ns) X(I64, last_ns) X(F64, first) X(F64, last) X(F64, min) \
+	X(F64, max) X(F64, mean) X(F64, total) X(STR, total_unit) X(I64, max_gap_ns) \
+	X(I64, median_period_ns) X(STR, flags) X(STR, track) X(STR, input) X(U64, wraps) \
+	X(U64, resets) X(U64, gaps) X(U64, stuck) X(U64, rates) X(I64, unknown_ns) \
+	X(F64, period_s) X(F64, tau_s)
+/* clang-format on */
+TABLE_FORM(counters, COUNTERS,
+	   "one row per sampled series, by name and device: what it is, what it says and what is "
+	   "odd about it");
 
 static const char *kind_name(enum series_kind kind)
 {
@@ -129,36 +104,37 @@ static void add_row(struct table *t, const struct model *m, const struct series_
 	int64_t origin = scan->samples ? m->first_ns : 0;
 	char flags[128];
 
-	table_str(t, l->name);
-	table_str(t, l->device);
-	table_str(t, kind_name(l->info.kind));
-	table_str(t, l->info.kind == SERIES_UNKNOWN ? model_str(m, se->unit) : l->info.unit);
-	table_f64(t, l->info.scale);
-	table_u64(t, scan->samples);
-	table_u64(t, scan->distinct);
-	table_i64(t, scan->first_ns - origin);
-	table_i64(t, scan->last_ns - origin);
-	table_f64(t, scan->first);
-	table_f64(t, scan->last);
-	table_f64(t, scan->min);
-	table_f64(t, scan->max);
-	table_f64(t, scan->mean);
-	table_f64(t, total_of(m, l, o, scan));
-	table_str(t, total_unit(&l->info));
-	table_i64(t, scan->max_gap_ns);
-	table_i64(t, scan->median_period_ns);
-	table_str(t, counter_flags(scan->flags, flags));
-	table_str(t, se->track < m->tracks.nr ? tracks->v[se->track] : "");
-	table_str(t, fs_base(m->inputs.v[se->input].path));
-	table_u64(t, scan->wraps);
-	table_u64(t, scan->resets);
-	table_u64(t, scan->gaps);
-	table_u64(t, scan->stuck);
-	table_u64(t, scan->rates);
-	table_i64(t, scan->unknown_ns);
-	table_f64(t, l->info.period_s > 0 ? l->info.period_s : NAN);
-	table_f64(t, l->info.quantity == QUANTITY_POWER ? l->info.tau_s : NAN);
-	table_row(t);
+	table_add(t, &(struct counters_row){
+			     .series = l->name,
+			     .device = l->device,
+			     .kind = kind_name(l->info.kind),
+			     .unit = l->info.kind == SERIES_UNKNOWN ? model_str(m, se->unit)
+								    : l->info.unit,
+			     .scale = l->info.scale,
+			     .samples = scan->samples,
+			     .distinct = scan->distinct,
+			     .first_ns = scan->first_ns - origin,
+			     .last_ns = scan->last_ns - origin,
+			     .first = scan->first,
+			     .last = scan->last,
+			     .min = scan->min,
+			     .max = scan->max,
+			     .mean = scan->mean,
+			     .total = total_of(m, l, o, scan),
+			     .total_unit = total_unit(&l->info),
+			     .max_gap_ns = scan->max_gap_ns,
+			     .median_period_ns = scan->median_period_ns,
+			     .flags = counter_flags(scan->flags, flags),
+			     .track = se->track < m->tracks.nr ? tracks->v[se->track] : "",
+			     .input = fs_base(m->inputs.v[se->input].path),
+			     .wraps = scan->wraps,
+			     .resets = scan->resets,
+			     .gaps = scan->gaps,
+			     .stuck = scan->stuck,
+			     .rates = scan->rates,
+			     .unknown_ns = scan->unknown_ns,
+			     .period_s = l->info.period_s > 0 ? l->info.period_s : NAN,
+			     .tau_s = l->info.quantity == QUANTITY_POWER ? l->info.tau_s : NAN });
 }
 
 /* Failed reads are told by who reads. */
@@ -220,7 +196,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	if (m->series.nr == 0)
 		return 0;
 	track_names(m, &tracks);
-	t = new_table();
+	t = table_make(&counters_form);
 	for (size_t i = 0; i < m->series.nr; i++) {
 		const struct series_label *l = &labels[i];
 		struct counter_scan scan =
@@ -239,7 +215,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_counters = {
 	.name = "counters",
 	.about = "every sampled series: kind, unit, range, total and what is odd about it",
-	.tables = "counters",
+	.tables = { &counters_form },
 	.run = run,
 	.series_only = true,
 };

@@ -18,6 +18,35 @@
  */
 #define BLURRED_PERIODS 10
 
+/* clang-format off */
+#define ENERGY(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, name) X(U64, calls) \
+	X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(F64, mean_w) \
+	X(F64, share) X(STR, flags) X(F64, uncertainty_j) X(F64, static_j) X(F64, dynamic_j)
+/* clang-format on */
+TABLE_FORM(energy, ENERGY,
+	   "energy of every function (host view) or device operation (device view) of a track by "
+	   "counter; the two views are never added; by counter, device and view, then exclusive_j "
+	   "descending, [unattributed] last");
+
+/* clang-format off */
+#define ENERGY_TOTALS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(F64, total_j) X(F64, attributed_j) \
+	X(F64, unattributed_j) X(F64, error_rel) X(STR, flags)
+/* clang-format on */
+TABLE_FORM(energy_totals, ENERGY_TOTALS,
+	   "what each counter counted and where it went: attributed + unattributed = total, "
+	   "error_rel at most 1e-9");
+
+/* clang-format off */
+#define ENERGY_CALLPATHS(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, track) X(STR, path) X(U64, depth) \
+	X(U64, calls) X(F64, inclusive_j) X(F64, exclusive_j) X(I64, exclusive_ns) X(STR, flags)
+/* clang-format on */
+TABLE_FORM(energy_callpaths, ENERGY_CALLPATHS,
+	   "energy of every call path (host view) or device operation (device view) by counter; a "
+	   "path after its caller, the dearest first, [unattributed] last");
+
 /* One (counter, device, view) on its way into the tables. */
 struct job {
 	const struct series_label *label;
@@ -142,125 +171,115 @@ static double exclusive_of(const struct energy_group *g, const struct energy_val
 	return is_unknown(g, v) ? NAN : sum_value(&v->exclusive_j);
 }
 
-static void begin_row(struct table *t, const struct job *j)
-{
-	table_str(t, j->label->name);
-	table_str(t, j->label->device);
-	table_str(t, view_name(j->view));
-}
-
 /* Without the sign that 0 gets from a negative total. */
 static double share_of(double j, double total_j)
 {
 	return total_j == 0 ? NAN : j == 0 ? 0 : j / total_j;
 }
 
-/* E = idle power · time + dynamic; the time of a shared device is shared like its energy. */
-static void split_cells(struct table *t, const struct job *j, double energy_j, double share_ns)
+/* Adds a row with what all rows of energy have: E = idle power · time + dynamic; the time of a
+ * shared device is shared like its energy. */
+static void energy_add(const struct tables *ts, const struct job *j, struct energy_row row,
+		       double share_ns)
 {
 	double idle_j = j->idle_w * share_ns * 1e-9;
 
-	table_f64(t, isnan(energy_j) ? NAN : idle_j);
-	table_f64(t, energy_j - idle_j);
+	row.counter = j->label->name;
+	row.device = j->label->device;
+	row.view = view_name(j->view);
+	row.static_j = isnan(row.exclusive_j) ? NAN : idle_j;
+	row.dynamic_j = row.exclusive_j - idle_j;
+	table_add(ts->energy, &row);
 }
 
 static void energy_row(const struct tables *ts, const struct job *j, const struct energy_group *g,
 		       const struct energy_value *v)
 {
-	struct table *t = ts->energy;
-	double exclusive = exclusive_of(g, v);
+	double exclusive = exclusive_of(g, v), s = (double)v->exclusive_ns * 1e-9;
 	char flags[160];
 
 	row_flags(ts, j, g, v, flags, sizeof(flags));
-	begin_row(t, j);
-	table_str(t, ts->tracks.v[g->track]);
-	table_str(t, model_str(ts->m, g->name));
-	table_u64(t, g->calls);
-	table_f64(t, inclusive_of(g, v));
-	table_f64(t, exclusive);
-	table_i64(t, v->exclusive_ns);
-	table_f64(t, v->exclusive_ns > 0 ? exclusive / ((double)v->exclusive_ns * 1e-9) : NAN);
-	table_f64(t, share_of(exclusive, j->r.total_j));
-	table_str(t, flags);
-	table_f64(t, isnan(exclusive) ? NAN : v->uncertainty_j);
-	split_cells(t, j, exclusive, sum_value(&v->share_ns));
-	table_row(t);
+	energy_add(
+		ts, j,
+		(struct energy_row){ .track = ts->tracks.v[g->track],
+				     .name = model_str(ts->m, g->name),
+				     .calls = g->calls,
+				     .inclusive_j = inclusive_of(g, v),
+				     .exclusive_j = exclusive,
+				     .exclusive_ns = v->exclusive_ns,
+				     .mean_w = v->exclusive_ns > 0 ? exclusive / s : NAN,
+				     .share = share_of(exclusive, j->r.total_j),
+				     .flags = flags,
+				     .uncertainty_j = isnan(exclusive) ? NAN : v->uncertainty_j },
+		sum_value(&v->share_ns));
 }
 
-static void energy_unattributed(const struct tables *ts, const struct job *j)
+static void path_add(const struct tables *ts, const struct job *j, struct energy_callpaths_row row)
 {
-	struct table *t = ts->energy;
-	const struct energy_totals *r = &j->r;
-	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
-	char flags[160];
-
-	unattributed_flags(ts, j, flags, sizeof(flags));
-	begin_row(t, j);
-	table_str(t, "");
-	table_str(t, UNATTRIBUTED);
-	table_u64(t, 0);
-	table_f64(t, known_j(j, r->unattributed_j));
-	table_f64(t, known_j(j, r->unattributed_j));
-	table_i64(t, r->unattributed_ns);
-	table_f64(t, r->unattributed_ns > 0 ? idle_j / idle_s : NAN);
-	table_f64(t, share_of(r->unattributed_j, r->total_j));
-	table_str(t, flags);
-	table_f64(t, known_j(j, r->unattributed_uncertainty_j));
-	split_cells(t, j, known_j(j, r->unattributed_j), r->unattributed_share_ns);
-	table_row(t);
+	row.counter = j->label->name;
+	row.device = j->label->device;
+	row.view = view_name(j->view);
+	table_add(ts->paths, &row);
 }
 
 static void path_row(const struct tables *ts, const struct job *j, const char *track,
 		     const char *path, uint32_t depth, const struct energy_group *g,
 		     const struct energy_value *v)
 {
-	struct table *t = ts->paths;
 	char flags[160];
 
 	row_flags(ts, j, g, v, flags, sizeof(flags));
-	begin_row(t, j);
-	table_str(t, track);
-	table_str(t, path);
-	table_u64(t, depth);
-	table_u64(t, g->calls);
-	table_f64(t, inclusive_of(g, v));
-	table_f64(t, exclusive_of(g, v));
-	table_i64(t, v->exclusive_ns);
-	table_str(t, flags);
-	table_row(t);
+	path_add(ts, j,
+		 (struct energy_callpaths_row){ .track = track,
+						.path = path,
+						.depth = depth,
+						.calls = g->calls,
+						.inclusive_j = inclusive_of(g, v),
+						.exclusive_j = exclusive_of(g, v),
+						.exclusive_ns = v->exclusive_ns,
+						.flags = flags });
 }
 
-static void path_unattributed(const struct tables *ts, const struct job *j)
+/* What no call or work covers, in the tables of functions and of paths. */
+static void unattributed_rows(const struct tables *ts, const struct job *j)
 {
-	struct table *t = ts->paths;
+	const struct energy_totals *r = &j->r;
+	double idle_j = r->unattributed_j - r->dead_j, idle_s = (double)r->unattributed_ns * 1e-9;
+	double known = known_j(j, r->unattributed_j);
 	char flags[160];
 
 	unattributed_flags(ts, j, flags, sizeof(flags));
-	begin_row(t, j);
-	table_str(t, "");
-	table_str(t, UNATTRIBUTED);
-	table_u64(t, 0);
-	table_u64(t, 0);
-	table_f64(t, known_j(j, j->r.unattributed_j));
-	table_f64(t, known_j(j, j->r.unattributed_j));
-	table_i64(t, j->r.unattributed_ns);
-	table_str(t, flags);
-	table_row(t);
+	energy_add(
+		ts, j,
+		(struct energy_row){ .track = "",
+				     .name = UNATTRIBUTED,
+				     .inclusive_j = known,
+				     .exclusive_j = known,
+				     .exclusive_ns = r->unattributed_ns,
+				     .mean_w = r->unattributed_ns > 0 ? idle_j / idle_s : NAN,
+				     .share = share_of(r->unattributed_j, r->total_j),
+				     .flags = flags,
+				     .uncertainty_j = known_j(j, r->unattributed_uncertainty_j) },
+		r->unattributed_share_ns);
+	path_add(ts, j,
+		 (struct energy_callpaths_row){ .track = "",
+						.path = UNATTRIBUTED,
+						.inclusive_j = known,
+						.exclusive_j = known,
+						.exclusive_ns = r->unattributed_ns,
+						.flags = flags });
 }
 
 static void totals_row(const struct tables *ts, const struct job *j)
 {
-	struct table *t = ts->totals;
+	const struct energy_totals *r = &j->r;
 	char flags[160];
 
 	totals_flags(ts, j, flags, sizeof(flags));
-	begin_row(t, j);
-	table_f64(t, known_j(j, j->r.total_j));
-	table_f64(t, known_j(j, j->r.attributed_j));
-	table_f64(t, known_j(j, j->r.unattributed_j));
-	table_f64(t, j->r.error_rel);
-	table_str(t, flags);
-	table_row(t);
+	table_add(ts->totals, &(struct energy_totals_row){
+				      j->label->name, j->label->device, view_name(j->view),
+				      known_j(j, r->total_j), known_j(j, r->attributed_j),
+				      known_j(j, r->unattributed_j), r->error_rel, flags });
 }
 
 /* ---- order of rows ---- */
@@ -424,8 +443,7 @@ static void collect_job(struct tables *ts, const struct energy_run *run, size_t 
 	energy_rows(ts, j);
 	if (j->view == VIEW_HOST)
 		path_rows(ts, j);
-	energy_unattributed(ts, j);
-	path_unattributed(ts, j);
+	unattributed_rows(ts, j);
 	totals_row(ts, j);
 	if (!(j->r.flags & CF_SHORT))
 		check(ts, j);
@@ -454,63 +472,6 @@ static int run_jobs(struct tables *ts, struct job *jobs, size_t nr, struct err *
 
 /* ---- tables ---- */
 
-static struct table *table_with(const char *name, const char *about)
-{
-	struct table *t = table_new(name);
-
-	table_about(t, about);
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "view", TABLE_STR, NULL);
-	return t;
-}
-
-static void make_tables(struct tables *ts)
-{
-	struct table *t;
-
-	t = ts->energy = table_with(
-		"energy",
-		"energy of every function (host view) or device operation (device view) of a track "
-		"by counter; the two views are never added; by counter, device and view, then "
-		"exclusive_j descending, [unattributed] last");
-	table_col(t, "track", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "calls", TABLE_U64, NULL);
-	table_col(t, "inclusive_j", TABLE_F64, "J");
-	table_col(t, "exclusive_j", TABLE_F64, "J");
-	table_col(t, "exclusive_ns", TABLE_I64, "ns");
-	table_col(t, "mean_w", TABLE_F64, "W");
-	table_col(t, "share", TABLE_F64, NULL);
-	table_col(t, "flags", TABLE_STR, NULL);
-	table_col(t, "uncertainty_j", TABLE_F64, "J");
-	table_col(t, "static_j", TABLE_F64, "J");
-	table_col(t, "dynamic_j", TABLE_F64, "J");
-
-	t = ts->totals = table_with("energy_totals",
-				    "what each counter counted and where it went: attributed + "
-				    "unattributed = total, error_rel at most 1e-9");
-	table_col(t, "total_j", TABLE_F64, "J");
-	table_col(t, "attributed_j", TABLE_F64, "J");
-	table_col(t, "unattributed_j", TABLE_F64, "J");
-	table_col(t, "error_rel", TABLE_F64, NULL);
-	table_col(t, "flags", TABLE_STR, NULL);
-
-	t = ts->paths =
-		table_with("energy_callpaths",
-			   "energy of every call path (host view) or device operation (device "
-			   "view) by counter; a path after its caller, the dearest first, "
-			   "[unattributed] last");
-	table_col(t, "track", TABLE_STR, NULL);
-	table_col(t, "path", TABLE_STR, NULL);
-	table_col(t, "depth", TABLE_U64, NULL);
-	table_col(t, "calls", TABLE_U64, NULL);
-	table_col(t, "inclusive_j", TABLE_F64, "J");
-	table_col(t, "exclusive_j", TABLE_F64, "J");
-	table_col(t, "exclusive_ns", TABLE_I64, "ns");
-	table_col(t, "flags", TABLE_STR, NULL);
-}
-
 static void prepare(struct tables *ts)
 {
 	struct model *m = ts->m;
@@ -521,7 +482,9 @@ static void prepare(struct tables *ts)
 	ts->outside = xcalloc(m->spans.nr + 1, sizeof(*ts->outside));
 	for (uint32_t i = 0; i < m->tracks.nr; i++)
 		ts->track_place[order[i]] = i;
-	make_tables(ts);
+	ts->energy = table_make(&energy_form);
+	ts->totals = table_make(&energy_totals_form);
+	ts->paths = table_make(&energy_callpaths_form);
 }
 
 static void finish(struct tables *ts, bool ok)
@@ -668,7 +631,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_energy = {
 	.name = "energy",
 	.about = "energy and integrated power attributed to functions, call paths and device work",
-	.tables = "energy,energy_totals,energy_callpaths",
+	.tables = { &energy_form, &energy_totals_form, &energy_callpaths_form },
 	.run = run,
 	.run_profile = run_profile,
 };

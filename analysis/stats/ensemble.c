@@ -310,10 +310,10 @@ static bool is_empty(const char *column, const struct observed *o)
 	return true;
 }
 
-static void outliers_write(struct ensemble *e, struct table *t, const struct observed *o,
-			   const double *v)
+/* Names of the runs that stand out. */
+static void outliers_add(struct ensemble *e, const struct observed *o, const double *v,
+			 struct strbuf *sb)
 {
-	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	CLEANUP(xfreep) bool *out = xcalloc(o->all.nr + 1, sizeof(*out));
 
 	ensemble_outliers(v, o->all.nr, out);
@@ -324,51 +324,36 @@ static void outliers_write(struct ensemble *e, struct table *t, const struct obs
 		if (!out[i])
 			continue;
 		run->outliers++;
-		strbuf_addf(&sb, "%s%s", sb.len ? "|" : "", e->ids.v[o->all.v[i].run]);
+		strbuf_addf(sb, "%s%s", sb->len ? "|" : "", e->ids.v[o->all.v[i].run]);
 	}
-	table_str(t, sb.buf);
 }
+
+/* clang-format off */
+#define ENSEMBLE(X) \
+	X(STR, table) X(STR, key) X(STR, column) X(U64, runs) X(F64, mean) X(F64, stddev) \
+	X(F64, ci_low) X(F64, ci_high) X(STR, outlier_runs)
+/* clang-format on */
+TABLE_FORM(ensemble, ENSEMBLE, "one number of one row, over the runs");
 
 static void row_write(struct ensemble *e, struct table *t, const struct subject *s, const char *key,
 		      size_t column, const struct observed *o)
 {
 	CLEANUP(xfreep) double *v = xcalloc(o->all.nr + 1, sizeof(*v));
+	CLEANUP(strbuf_release) struct strbuf outliers = STRBUF_INIT;
 	struct summary sum;
 
 	for (size_t i = 0; i < o->all.nr; i++)
 		v[i] = o->all.v[i].value;
 	sum = summarise(v, o->all.nr);
-	table_str(t, s->table);
-	table_str(t, key);
-	table_str(t, s->values[column]);
-	table_u64(t, o->all.nr);
-	table_f64(t, sum.mean);
-	table_f64(t, sum.stddev);
-	table_f64(t, sum.mean - sum.half);
-	table_f64(t, sum.mean + sum.half);
-	outliers_write(e, t, o, v);
-	table_row(t);
-}
-
-static struct table *table_begin(void)
-{
-	static const char *const numbers[] = { "mean", "stddev", "ci_low", "ci_high" };
-	struct table *t = table_new("ensemble");
-
-	table_about(t, "one number of one row, over the runs");
-	table_col(t, "table", TABLE_STR, NULL);
-	table_col(t, "key", TABLE_STR, NULL);
-	table_col(t, "column", TABLE_STR, NULL);
-	table_col(t, "runs", TABLE_U64, NULL);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		table_col(t, numbers[i], TABLE_F64, NULL);
-	table_col(t, "outlier_runs", TABLE_STR, NULL);
-	return t;
+	outliers_add(e, o, v, &outliers);
+	table_add(t, &(struct ensemble_row){ s->table, key, s->values[column], o->all.nr, sum.mean,
+					     sum.stddev, sum.mean - sum.half, sum.mean + sum.half,
+					     outliers.buf });
 }
 
 struct table *ensemble_table(struct ensemble *e)
 {
-	CLEANUP(table_freep) struct table *t = table_begin();
+	CLEANUP(table_freep) struct table *t = table_make(&ensemble_form);
 
 	for (size_t i = 0; i < e->runs.nr; i++)
 		e->runs.v[i] = (struct run_facts){ 0 };

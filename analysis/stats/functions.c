@@ -8,6 +8,15 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
+/* clang-format off */
+#define FUNCTIONS(X) \
+	X(STR, scope) X(STR, name) X(STR, category) X(I64, calls) X(I64, inclusive_ns) \
+	X(I64, exclusive_ns) X(I64, min_ns) X(F64, mean_ns) X(F64, median_ns) X(F64, p95_ns) \
+	X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+/* clang-format on */
+TABLE_FORM(functions, FUNCTIONS,
+	   "one row per function (host) and per kernel, copy or fill (device)");
+
 enum scope { SCOPE_DEVICE, SCOPE_HOST, SCOPES };
 static const char *const scope_name[] = { "device", "host" };
 
@@ -84,62 +93,16 @@ static void collect(const struct model *m, struct functions *fs)
 		u64map_release(&ids[s]);
 }
 
-/* Durations of all calls, those of one function side by side; first[f] … first[f + 1]. */
-static int64_t *durations(const struct model *m, const struct functions *fs, uint64_t *first)
-{
-	uint64_t sum = 0;
-	for (size_t f = 0; f < fs->all.nr; f++) {
-		first[f] = sum;
-		sum += fs->all.v[f].calls;
-	}
-	first[fs->all.nr] = sum;
-	int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
-	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (fs->all.nr + 1) * sizeof(*first));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (fs->of_span[i] != U64MAP_NONE)
-			dur[at[fs->of_span[i]]++] = span_ns(m, i);
-	return dur;
-}
-
-static struct table *new_table(void)
-{
-	struct table *t = table_new("functions");
-	table_about(t, "one row per function (host) and per kernel, copy or fill (device)");
-	table_col(t, "scope", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "category", TABLE_STR, NULL);
-	table_col(t, "calls", TABLE_I64, NULL);
-	table_col(t, "inclusive_ns", TABLE_I64, "ns");
-	table_col(t, "exclusive_ns", TABLE_I64, "ns");
-	table_col(t, "min_ns", TABLE_I64, "ns");
-	table_col(t, "mean_ns", TABLE_F64, "ns");
-	table_col(t, "median_ns", TABLE_F64, "ns");
-	table_col(t, "p95_ns", TABLE_F64, "ns");
-	table_col(t, "max_ns", TABLE_I64, "ns");
-	table_col(t, "stddev_ns", TABLE_F64, "ns");
-	table_col(t, "share", TABLE_F64, NULL);
-	return t;
-}
-
 static void add_row(struct table *t, const struct model *m, const struct function *f,
 		    int64_t scope_sum)
 {
 	const struct call_stats *s = &f->stats;
 
-	table_str(t, scope_name[f->scope]);
-	table_str(t, model_str(m, f->name));
-	table_str(t, model_str(m, f->category));
-	table_i64(t, (int64_t)f->calls);
-	table_i64(t, f->inclusive_ns);
-	table_i64(t, f->exclusive_ns);
-	table_i64(t, s->min_ns);
-	table_f64(t, s->mean_ns);
-	table_f64(t, s->median_ns);
-	table_f64(t, s->p95_ns);
-	table_i64(t, s->max_ns);
-	table_f64(t, s->stddev_ns);
-	table_f64(t, scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0);
-	table_row(t);
+	table_add(t, &(struct functions_row){
+			     scope_name[f->scope], model_str(m, f->name), model_str(m, f->category),
+			     (int64_t)f->calls, f->inclusive_ns, f->exclusive_ns, s->min_ns,
+			     s->mean_ns, s->median_ns, s->p95_ns, s->max_ns, s->stddev_ns,
+			     scope_sum > 0 ? (double)f->exclusive_ns / (double)scope_sum : 0 });
 }
 
 static void add_table(const struct model *m, const struct function *v, size_t n,
@@ -150,7 +113,7 @@ static void add_table(const struct model *m, const struct function *v, size_t n,
 
 	if (n == 0)
 		return;
-	t = new_table();
+	t = table_make(&functions_form);
 	for (size_t i = 0; i < n; i++)
 		sum[v[i].scope] = ns_add(sum[v[i].scope], v[i].exclusive_ns);
 	for (size_t i = 0; i < n; i++)
@@ -167,13 +130,11 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	(void)err;
 	struct functions fs = { VEC_INIT, xreallocarray(NULL, m->spans.nr + 1, sizeof(uint32_t)) };
 	collect(m, &fs);
-	if (fs.all.nr) {
-		CLEANUP(xfreep) uint64_t *first = xcalloc(fs.all.nr + 1, sizeof(*first));
-		CLEANUP(xfreep) int64_t *dur = durations(m, &fs, first);
-		for (size_t f = 0; f < fs.all.nr; f++)
-			fs.all.v[f].stats = call_stats_of(dur + first[f], fs.all.v[f].calls);
-		add_table(m, fs.all.v, fs.all.nr, out);
-	}
+	CLEANUP(xfreep) struct call_stats *stats = xcalloc(fs.all.nr + 1, sizeof(*stats));
+	call_stats_by(m, fs.of_span, fs.all.nr, stats);
+	for (size_t f = 0; f < fs.all.nr; f++)
+		fs.all.v[f].stats = stats[f];
+	add_table(m, fs.all.v, fs.all.nr, out);
 	VEC_RELEASE(&fs.all);
 	free(fs.of_span);
 	return 0;
@@ -253,7 +214,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_functions = {
 	.name = "functions",
 	.about = "calls, inclusive and exclusive time of every function and device operation",
-	.tables = "functions",
+	.tables = { &functions_form },
 	.run = run,
 	.run_profile = run_profile,
 };

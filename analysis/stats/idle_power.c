@@ -7,28 +7,15 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("idle_power");
-
-	table_about(t, "one row per counter of power or energy: what its device draws when it has "
-		       "nothing to do, and how that is known");
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "level_w", TABLE_F64, "W");
-	table_col(t, "before_w", TABLE_F64, "W");
-	table_col(t, "after_w", TABLE_F64, "W");
-	table_col(t, "drift_w", TABLE_F64, "W");
-	table_col(t, "stderr_w", TABLE_F64, "W");
-	table_col(t, "samples", TABLE_U64, NULL);
-	table_col(t, "duration_ns", TABLE_I64, "ns");
-	table_col(t, "method", TABLE_STR, NULL);
-	table_col(t, "reason", TABLE_STR, NULL);
-	table_col(t, "before_degc", TABLE_F64, "degC");
-	table_col(t, "after_degc", TABLE_F64, "degC");
-	table_col(t, "idle_j", TABLE_F64, "J");
-	return t;
-}
+/* clang-format off */
+#define IDLE_POWER(X) \
+	X(STR, counter) X(STR, device) X(F64, level_w) X(F64, before_w) X(F64, after_w) \
+	X(F64, drift_w) X(F64, stderr_w) X(U64, samples) X(I64, duration_ns) X(STR, method) \
+	X(STR, reason) X(F64, before_degc) X(F64, after_degc) X(F64, idle_j)
+/* clang-format on */
+TABLE_FORM(idle_power, IDLE_POWER,
+	   "one row per counter of power or energy: what its device draws when it has nothing to "
+	   "do, and how that is known");
 
 static bool is_asked(const struct idle_opts *o)
 {
@@ -51,33 +38,21 @@ static const struct series_label *thermometer(const struct model *m, const struc
 	return NULL;
 }
 
-static void add_temperatures(struct table *t, const struct model *m,
-			     const struct series_label *thermo, const struct analysis_opts *o)
+static void add_row(struct table *t, const struct model *m, const struct series_label *l,
+		    const struct series_label *thermo, const struct analysis_opts *o,
+		    const struct idle_level *v, double idle_j)
 {
 	CLEANUP(curve_release) struct curve c = { 0 };
 	struct energy_opts whole = o->energy;
-	bool known;
+	bool warm;
 
 	whole.whole = true;
-	known = thermo && curve_make(m, thermo->series, &thermo->info, &whole, &c, NULL) == 0;
-
-	table_f64(t, known ? idle_mean(&c, o->idle.before) : NAN);
-	table_f64(t, known ? idle_mean(&c, o->idle.after) : NAN);
-}
-
-static void add_row(struct table *t, const struct series_label *l, const struct idle_level *v)
-{
-	table_str(t, l->name);
-	table_str(t, l->device);
-	table_f64(t, v->level_w);
-	table_f64(t, v->before_w);
-	table_f64(t, v->after_w);
-	table_f64(t, v->drift_w);
-	table_f64(t, v->stderr_w);
-	table_u64(t, v->samples);
-	table_i64(t, v->duration_ns);
-	table_str(t, idle_method_name(v->method));
-	table_str(t, v->reason);
+	warm = thermo && curve_make(m, thermo->series, &thermo->info, &whole, &c, NULL) == 0;
+	table_add(t, &(struct idle_power_row){
+			     l->name, l->device, v->level_w, v->before_w, v->after_w, v->drift_w,
+			     v->stderr_w, v->samples, v->duration_ns, idle_method_name(v->method),
+			     v->reason, warm ? idle_mean(&c, o->idle.before) : NAN,
+			     warm ? idle_mean(&c, o->idle.after) : NAN, idle_j });
 }
 
 static void warn(struct model *m, const struct series_label *l, const struct idle_level *v)
@@ -119,7 +94,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 		return 0;
 	whole.whole = true;
 	labels = series_labels(m);
-	t = new_table();
+	t = table_make(&idle_power_form);
 	for (size_t i = 0; i < m->series.nr; i++) {
 		const struct series_label *l = &labels[i];
 		CLEANUP(curve_release) struct curve c = { 0 };
@@ -134,10 +109,8 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 			return r;
 		}
 		idle_find(m, l->series, &l->info, &c, &o->idle, &v);
-		add_row(t, l, &v);
-		add_temperatures(t, m, thermometer(m, labels, l->device), o);
-		table_f64(t, idle_energy_j(m, &c, &o->idle));
-		table_row(t);
+		add_row(t, m, l, thermometer(m, labels, l->device), o, &v,
+			idle_energy_j(m, &c, &o->idle));
 		warn(m, l, &v);
 	}
 	warn_of_unmatched(m, labels, &o->idle);
@@ -151,7 +124,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_idle_power = {
 	.name = "idle_power",
 	.about = "idle power of each counter, from the idle time around the workload or as stated",
-	.tables = "idle_power",
+	.tables = { &idle_power_form },
 	.run = run,
 	.series_only = true,
 };

@@ -9,6 +9,13 @@
 #include "profrig/base/u64map.h"
 #include "profrig/base/xalloc.h"
 
+/* clang-format off */
+#define KERNELS(X) \
+	X(STR, device) X(STR, name) X(STR, class) X(I64, calls) X(I64, total_ns) X(I64, min_ns) \
+	X(F64, mean_ns) X(F64, median_ns) X(I64, max_ns) X(F64, stddev_ns) X(F64, share)
+/* clang-format on */
+TABLE_FORM(kernels, KERNELS, "one row per device and kernel, copy or fill");
+
 struct kernel {
 	str_id device, name;
 	const char *class;
@@ -53,19 +60,11 @@ static void collect(const struct model *m, struct kernels *ks)
 
 static void measure(const struct model *m, struct kernels *ks)
 {
-	CLEANUP(xfreep) uint64_t *first = xcalloc(ks->all.nr + 1, sizeof(*first));
-	uint64_t sum = 0;
-	for (size_t k = 0; k < ks->all.nr; k++) {
-		first[k] = sum;
-		sum += ks->all.v[k].calls;
-	}
-	CLEANUP(xfreep) int64_t *dur = xreallocarray(NULL, sum + 1, sizeof(*dur));
-	CLEANUP(xfreep) uint64_t *at = xmemdup(first, (ks->all.nr + 1) * sizeof(*first));
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (ks->of_span[i] != U64MAP_NONE)
-			dur[at[ks->of_span[i]]++] = span_ns(m, i);
+	CLEANUP(xfreep) struct call_stats *stats = xcalloc(ks->all.nr + 1, sizeof(*stats));
+
+	call_stats_by(m, ks->of_span, ks->all.nr, stats);
 	for (size_t k = 0; k < ks->all.nr; k++)
-		ks->all.v[k].stats = call_stats_of(dur + first[k], ks->all.v[k].calls);
+		ks->all.v[k].stats = stats[k];
 }
 
 static int cmp_kernel(const void *pa, const void *pb, void *ctx)
@@ -97,34 +96,18 @@ static void sum_devices(struct kernels *ks)
 
 static struct table *make_table(const struct model *m, const struct kernels *ks)
 {
-	struct table *t = table_new("kernels");
-	table_about(t, "one row per device and kernel, copy or fill");
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "class", TABLE_STR, NULL);
-	table_col(t, "calls", TABLE_I64, NULL);
-	table_col(t, "total_ns", TABLE_I64, "ns");
-	table_col(t, "min_ns", TABLE_I64, "ns");
-	table_col(t, "mean_ns", TABLE_F64, "ns");
-	table_col(t, "median_ns", TABLE_F64, "ns");
-	table_col(t, "max_ns", TABLE_I64, "ns");
-	table_col(t, "stddev_ns", TABLE_F64, "ns");
-	table_col(t, "share", TABLE_F64, NULL);
+	struct table *t = table_make(&kernels_form);
+
 	for (size_t k = 0; k < ks->all.nr; k++) {
 		const struct kernel *kn = &ks->all.v[k];
 		const struct call_stats *s = &kn->stats;
-		table_str(t, model_str(m, kn->device));
-		table_str(t, model_str(m, kn->name));
-		table_str(t, kn->class);
-		table_i64(t, (int64_t)kn->calls);
-		table_i64(t, s->sum_ns);
-		table_i64(t, s->min_ns);
-		table_f64(t, s->mean_ns);
-		table_f64(t, s->median_ns);
-		table_i64(t, s->max_ns);
-		table_f64(t, s->stddev_ns);
-		table_f64(t, kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns : 0);
-		table_row(t);
+
+		table_add(t, &(struct kernels_row){
+				     model_str(m, kn->device), model_str(m, kn->name), kn->class,
+				     (int64_t)kn->calls, s->sum_ns, s->min_ns, s->mean_ns,
+				     s->median_ns, s->max_ns, s->stddev_ns,
+				     kn->device_ns > 0 ? (double)s->sum_ns / (double)kn->device_ns
+						       : 0 });
 	}
 	return t;
 }
@@ -200,7 +183,7 @@ static int run_profile(const struct profile *p, const struct analysis_opts *o,
 const struct analysis analysis_kernels = {
 	.name = "kernels",
 	.about = "time and class of every kernel, copy and fill by device",
-	.tables = "kernels",
+	.tables = { &kernels_form },
 	.run = run,
 	.run_profile = run_profile,
 };

@@ -26,104 +26,73 @@ void analysis_moments_release(struct analysis_moments *mo)
 	VEC_RELEASE(&mo->windows);
 }
 
+/* clang-format off */
+#define MARKS(X) \
+	X(STR, name) X(I64, t_ns) X(F64, uncertainty_ns) X(STR, stamped) X(STR, by)
+/* clang-format on */
+TABLE_FORM(marks, MARKS, "one row per moment that was marked");
+
+/* clang-format off */
+#define WINDOWS(X) \
+	X(STR, name) X(I64, start_ns) X(I64, end_ns) X(STR, by)
+/* clang-format on */
+TABLE_FORM(windows, WINDOWS, "one row per time in which tools recorded");
+
+/* clang-format off */
+#define OVERHEAD(X) \
+	X(STR, tools) X(STR, set) X(U64, pairs) X(F64, overhead) X(F64, ci_low) X(F64, ci_high) \
+	X(F64, baseline_s) X(F64, tools_s) X(F64, baseline_performance) \
+	X(F64, tools_performance) X(F64, performance_ratio) X(F64, performance_low) \
+	X(F64, performance_high) X(F64, budget) X(STR, unit) X(STR, verdict)
+/* clang-format on */
+TABLE_FORM(overhead, OVERHEAD,
+	   "one row per set of tools: how much longer the workload takes with it than without, "
+	   "from pairs of runs; 0.1 is 10 %, intervals are of 95 %");
+
 static struct table *marks_table(const struct model *m, const struct analysis_moments *mo)
 {
-	struct table *t = table_new("marks");
+	struct table *t = table_make(&marks_form);
 
-	table_about(t, "one row per moment that was marked");
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "t_ns", TABLE_I64, "ns");
-	table_col(t, "uncertainty_ns", TABLE_F64, "ns");
-	table_col(t, "stamped", TABLE_STR, NULL);
-	table_col(t, "by", TABLE_STR, NULL);
 	for (size_t i = 0; i < mo->marks.nr; i++) {
 		const struct analysis_mark *k = &mo->marks.v[i];
 
-		table_str(t, k->name);
-		table_i64(t, k->t_ns - m->first_ns);
-		table_f64(t, k->uncertainty_ns < 0 ? NAN : (double)k->uncertainty_ns);
-		table_str(t, k->made ? "made" : "received");
-		table_str(t, k->by);
-		table_row(t);
+		table_add(t, &(struct marks_row){ k->name, k->t_ns - m->first_ns,
+						  k->uncertainty_ns < 0 ? NAN
+									: (double)k->uncertainty_ns,
+						  k->made ? "made" : "received", k->by });
 	}
 	return t;
 }
 
 static struct table *windows_table(const struct model *m, const struct analysis_moments *mo)
 {
-	struct table *t = table_new("windows");
+	struct table *t = table_make(&windows_form);
 
-	table_about(t, "one row per time in which tools recorded");
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "start_ns", TABLE_I64, "ns");
-	table_col(t, "end_ns", TABLE_I64, "ns");
-	table_col(t, "by", TABLE_STR, NULL);
 	for (size_t i = 0; i < mo->windows.nr; i++) {
 		const struct analysis_window *w = &mo->windows.v[i];
 		int64_t end = w->w.to_ns < m->last_ns ? w->w.to_ns : m->last_ns;
 
-		table_str(t, w->name);
-		table_i64(t, w->w.from_ns - m->first_ns);
-		table_i64(t, (end > w->w.from_ns ? end : w->w.from_ns) - m->first_ns);
-		table_str(t, w->by);
-		table_row(t);
+		end = end > w->w.from_ns ? end : w->w.from_ns;
+		table_add(t, &(struct windows_row){ w->name, w->w.from_ns - m->first_ns,
+						    end - m->first_ns, w->by });
 	}
 	return t;
 }
 
-static void overhead_row(struct table *t, const struct analysis_overhead *o)
-{
-	const double numbers[] = { o->overhead,
-				   o->ci_low,
-				   o->ci_high,
-				   o->baseline_s,
-				   o->tools_s,
-				   o->baseline_performance,
-				   o->tools_performance,
-				   o->performance_ratio,
-				   o->performance_low,
-				   o->performance_high,
-				   o->budget };
-
-	table_str(t, o->tools);
-	table_str(t, o->alone ? "alone" : "all");
-	table_u64(t, o->pairs);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		table_f64(t, numbers[i]);
-	table_str(t, o->unit);
-	table_str(t, o->verdict);
-	table_row(t);
-}
-
 struct table *analysis_overhead_table(const struct analysis_moments *mo)
 {
-	static const char *const numbers[] = { "overhead",
-					       "ci_low",
-					       "ci_high",
-					       "baseline_s",
-					       "tools_s",
-					       "baseline_performance",
-					       "tools_performance",
-					       "performance_ratio",
-					       "performance_low",
-					       "performance_high",
-					       "budget" };
-	struct table *t;
+	struct table *t = mo->overhead.nr ? table_make(&overhead_form) : NULL;
 
-	if (!mo->overhead.nr)
-		return NULL;
-	t = table_new("overhead");
-	table_about(t, "one row per set of tools: how much longer the workload takes with it than "
-		       "without, from pairs of runs; 0.1 is 10 %, intervals are of 95 %");
-	table_col(t, "tools", TABLE_STR, NULL);
-	table_col(t, "set", TABLE_STR, NULL);
-	table_col(t, "pairs", TABLE_U64, NULL);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		table_col(t, numbers[i], TABLE_F64, NULL);
-	table_col(t, "unit", TABLE_STR, NULL);
-	table_col(t, "verdict", TABLE_STR, NULL);
-	for (size_t i = 0; i < mo->overhead.nr; i++)
-		overhead_row(t, &mo->overhead.v[i]);
+	for (size_t i = 0; i < mo->overhead.nr; i++) {
+		const struct analysis_overhead *o = &mo->overhead.v[i];
+
+		table_add(t, &(struct overhead_row){
+				     o->tools, o->alone ? "alone" : "all", o->pairs, o->overhead,
+				     o->ci_low, o->ci_high, o->baseline_s, o->tools_s,
+				     o->baseline_performance, o->tools_performance,
+				     o->performance_ratio, o->performance_low, o->performance_high,
+				     o->budget, o->unit, o->verdict });
+	}
 	return t;
 }
 
@@ -143,7 +112,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_moments_tables = {
 	.name = "moments",
 	.about = "marks, the times in which tools recorded, and what tools cost",
-	.tables = "marks,windows,overhead",
+	.tables = { &marks_form, &windows_form, &overhead_form },
 	.run = run,
 	.series_only = true,
 };

@@ -19,6 +19,15 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
+/* clang-format off */
+#define NODE_ENERGY(X) \
+	X(STR, counter) X(STR, device) X(STR, kind) X(U64, devices) X(I64, duration_ns) \
+	X(F64, node_j) X(F64, devices_j) X(F64, rest_j) X(F64, slack_j) X(STR, verdict)
+/* clang-format on */
+TABLE_FORM(node_energy, NODE_ENERGY,
+	   "one row per counter of a whole node and kind of its devices: what both counted in the "
+	   "same time; devices never count more than their node");
+
 /* Sensors of one machine agree to about a percent; AMD's factor alone is 0.27 %. */
 #define SENSORS_AGREE 0.01
 
@@ -179,38 +188,13 @@ static void compare(struct comparison *x)
 	x->verdict = x->devices_j <= x->node_j + x->slack_j ? "ok" : "exceeded";
 }
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("node_energy");
-
-	table_about(t, "one row per counter of a whole node and kind of its devices: what both "
-		       "counted in the same time; devices never count more than their node");
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "kind", TABLE_STR, NULL);
-	table_col(t, "devices", TABLE_U64, NULL);
-	table_col(t, "duration_ns", TABLE_I64, "ns");
-	table_col(t, "node_j", TABLE_F64, "J");
-	table_col(t, "devices_j", TABLE_F64, "J");
-	table_col(t, "rest_j", TABLE_F64, "J");
-	table_col(t, "slack_j", TABLE_F64, "J");
-	table_col(t, "verdict", TABLE_STR, NULL);
-	return t;
-}
-
 static void add_row(struct table *t, const struct comparison *x)
 {
-	table_str(t, x->node->label->name);
-	table_str(t, x->node->label->device);
-	table_str(t, kinds[x->kind]);
-	table_u64(t, x->devices.nr);
-	table_i64(t, x->to_ns > x->from_ns ? x->to_ns - x->from_ns : 0);
-	table_f64(t, x->node_j);
-	table_f64(t, x->devices_j);
-	table_f64(t, x->node_j - x->devices_j);
-	table_f64(t, x->slack_j);
-	table_str(t, x->verdict);
-	table_row(t);
+	table_add(t, &(struct node_energy_row){ x->node->label->name, x->node->label->device,
+						kinds[x->kind], x->devices.nr,
+						x->to_ns > x->from_ns ? x->to_ns - x->from_ns : 0,
+						x->node_j, x->devices_j, x->node_j - x->devices_j,
+						x->slack_j, x->verdict });
 }
 
 static void node_rows(struct table *t, struct model *m, const struct meters *ms,
@@ -245,7 +229,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
-	CLEANUP(table_freep) struct table *t = new_table();
+	CLEANUP(table_freep) struct table *t = table_make(&node_energy_form);
 	struct meters ms = { .m = m };
 
 	(void)err;
@@ -267,7 +251,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_node_energy = {
 	.name = "node_energy",
 	.about = "whether the devices of a node counted no more energy than the node itself",
-	.tables = "node_energy",
+	.tables = { &node_energy_form },
 	.run = run,
 	.series_only = true,
 };

@@ -8,30 +8,16 @@
 #include "profrig/counters/tau_fit.h"
 #include "profrig/model/warnings.h"
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("power_filter");
-
-	table_about(t, "one row per power reading, by name and device: whether it lags behind an "
-		       "energy counter of the same device, and what is done about it");
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "tau_s", TABLE_F64, "s");
-	table_col(t, "source", TABLE_STR, NULL);
-	table_col(t, "verdict", TABLE_STR, NULL);
-	table_col(t, "energy_counter", TABLE_STR, NULL);
-	table_col(t, "fit_tau_s", TABLE_F64, "s");
-	table_col(t, "gain", TABLE_F64, NULL);
-	table_col(t, "offset_w", TABLE_F64, "W");
-	table_col(t, "rms_w", TABLE_F64, "W");
-	table_col(t, "face_rms_w", TABLE_F64, "W");
-	table_col(t, "boxcar_s", TABLE_F64, "s");
-	table_col(t, "boxcar_rms_w", TABLE_F64, "W");
-	table_col(t, "step_w", TABLE_F64, "W");
-	table_col(t, "readings", TABLE_U64, NULL);
-	table_col(t, "hint_tau_s", TABLE_F64, "s");
-	return t;
-}
+/* clang-format off */
+#define POWER_FILTER(X) \
+	X(STR, counter) X(STR, device) X(F64, tau_s) X(STR, source) X(STR, verdict) \
+	X(STR, energy_counter) X(F64, fit_tau_s) X(F64, gain) X(F64, offset_w) X(F64, rms_w) \
+	X(F64, face_rms_w) X(F64, boxcar_s) X(F64, boxcar_rms_w) X(F64, step_w) X(U64, readings) \
+	X(F64, hint_tau_s)
+/* clang-format on */
+TABLE_FORM(power_filter, POWER_FILTER,
+	   "one row per power reading, by name and device: whether it lags behind an energy "
+	   "counter of the same device, and what is done about it");
 
 static const char *label_of(const struct series_label *labels, const size_t *place, series_id s)
 {
@@ -43,23 +29,12 @@ static void add_row(struct table *t, const struct series_label *l, const struct 
 {
 	static const char *const sources[] = { "none", "user", "fit" };
 
-	table_str(t, l->name);
-	table_str(t, l->device);
-	table_f64(t, l->info.tau_s);
-	table_str(t, sources[l->info.tau_source]);
-	table_str(t, filter_verdict_name(f->fit.verdict));
-	table_str(t, energy);
-	table_f64(t, f->fit.tau_s);
-	table_f64(t, f->fit.gain);
-	table_f64(t, f->fit.offset_w);
-	table_f64(t, f->fit.rms_w);
-	table_f64(t, f->fit.face_rms_w);
-	table_f64(t, f->fit.boxcar_s);
-	table_f64(t, f->fit.boxcar_rms_w);
-	table_f64(t, f->fit.step_w);
-	table_u64(t, f->fit.readings);
-	table_f64(t, l->info.tau_hint_s > 0 ? l->info.tau_hint_s : NAN);
-	table_row(t);
+	table_add(t, &(struct power_filter_row){
+			     l->name, l->device, l->info.tau_s, sources[l->info.tau_source],
+			     filter_verdict_name(f->fit.verdict), energy, f->fit.tau_s, f->fit.gain,
+			     f->fit.offset_w, f->fit.rms_w, f->fit.face_rms_w, f->fit.boxcar_s,
+			     f->fit.boxcar_rms_w, f->fit.step_w, f->fit.readings,
+			     l->info.tau_hint_s > 0 ? l->info.tau_hint_s : NAN });
 }
 
 static void warn(struct model *m, const struct series_label *l, const struct power_filter *f)
@@ -91,7 +66,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	(void)err;
 	if (!r || r->filters.nr == 0)
 		return 0;
-	t = new_table();
+	t = table_make(&power_filter_form);
 	for (size_t i = 0; i < n; i++)
 		place[labels[i].series] = i;
 	for (size_t i = 0; i < r->filters.nr; i++)
@@ -111,7 +86,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_power_filter = {
 	.name = "power_filter",
 	.about = "whether power readings lag behind energy counters, by which time constant",
-	.tables = "power_filter",
+	.tables = { &power_filter_form },
 	.run = run,
 	.series_only = true,
 };

@@ -13,6 +13,14 @@
 #include "profrig/base/xalloc.h"
 #include "profrig/topology/topology.h"
 
+/* clang-format off */
+#define SHARING(X) \
+	X(STR, counter) X(STR, device) X(STR, view) X(STR, sharer) X(STR, rule) X(F64, weight)
+/* clang-format on */
+TABLE_FORM(sharing, SHARING,
+	   "who shares the energy of each counter, and which rule says so; by counter, device and "
+	   "view, then in the order of tracks");
+
 /* Rows of one counter and view; the rest is one row that counts them. */
 #define MAX_SHARERS 64
 
@@ -28,13 +36,7 @@ struct sharing {
 static void row(struct sharing *sh, const struct series_label *l, const char *view,
 		const char *sharer, const char *rule, double weight)
 {
-	table_str(sh->t, l->name);
-	table_str(sh->t, l->device);
-	table_str(sh->t, view);
-	table_str(sh->t, sharer);
-	table_str(sh->t, rule);
-	table_f64(sh->t, weight);
-	table_row(sh->t);
+	table_add(sh->t, &(struct sharing_row){ l->name, l->device, view, sharer, rule, weight });
 }
 
 /* A process is known by its rank, else by its name; host and pid behind it where they are known. */
@@ -116,26 +118,11 @@ static void device_rows(struct sharing *sh, const struct series_label *l)
 		ended(sh, l, "device", nr);
 }
 
-static struct table *make_table(void)
-{
-	struct table *t = table_new("sharing");
-
-	table_about(t, "who shares the energy of each counter, and which rule says so; by counter, "
-		       "device and view, then in the order of tracks");
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "view", TABLE_STR, NULL);
-	table_col(t, "sharer", TABLE_STR, NULL);
-	table_col(t, "rule", TABLE_STR, NULL);
-	table_col(t, "weight", TABLE_F64, NULL);
-	return t;
-}
-
 static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
 	       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
-	CLEANUP(table_freep) struct table *t = make_table();
+	CLEANUP(table_freep) struct table *t = table_make(&sharing_form);
 	struct sharing sh = { .m = m, .tp = o->energy.topology, .t = t, .names = STRVEC_INIT };
 
 	(void)err;
@@ -160,7 +147,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_sharing = {
 	.name = "sharing",
 	.about = "who shares the energy of each counter, and why",
-	.tables = "sharing",
+	.tables = { &sharing_form },
 	.run = run,
 	.series_only = true,
 };

@@ -10,23 +10,14 @@
  */
 #define MAX_BINS 2000
 
-static struct table *new_table(void)
-{
-	struct table *t = table_new("timeline");
-
-	table_about(t, "one row per series and time bin: gauges, and energy counters as power; "
-		       "at most 2000 equal bins from the first to the last sample of a series");
-	table_col(t, "series", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "unit", TABLE_STR, NULL);
-	table_col(t, "kind", TABLE_STR, NULL);
-	table_col(t, "t_ns", TABLE_I64, "ns");
-	table_col(t, "dt_ns", TABLE_I64, "ns");
-	table_col(t, "mean", TABLE_F64, NULL);
-	table_col(t, "min", TABLE_F64, NULL);
-	table_col(t, "max", TABLE_F64, NULL);
-	return t;
-}
+/* clang-format off */
+#define TIMELINE(X) \
+	X(STR, series) X(STR, device) X(STR, unit) X(STR, kind) X(I64, t_ns) X(I64, dt_ns) \
+	X(F64, mean) X(F64, min) X(F64, max)
+/* clang-format on */
+TABLE_FORM(timeline, TIMELINE,
+	   "one row per series and time bin: gauges, and energy counters as power; at most 2000 "
+	   "equal bins from the first to the last sample of a series");
 
 /* One series on its way into bins. */
 struct binning {
@@ -112,16 +103,11 @@ static void add_bin(struct table *t, struct binning *b, struct bin *bin)
 	for (size_t i = b->at; i + 1 < c->n && c->t_ns[i] < bin->to_ns; i++)
 		add_interval(b, bin, i);
 	add_samples(b, bin);
-	table_str(t, b->label->name);
-	table_str(t, b->label->device);
-	table_str(t, energy ? "W" : b->label->info.unit);
-	table_str(t, energy ? "cumulative" : "gauge");
-	table_i64(t, bin->from_ns - b->m->first_ns);
-	table_i64(t, bin->to_ns - bin->from_ns);
-	table_f64(t, bin->live_s > 0 ? bin->sum / bin->live_s : NAN);
-	table_f64(t, bin->min);
-	table_f64(t, bin->max);
-	table_row(t);
+	table_add(t, &(struct timeline_row){
+			     b->label->name, b->label->device, energy ? "W" : b->label->info.unit,
+			     energy ? "cumulative" : "gauge", bin->from_ns - b->m->first_ns,
+			     bin->to_ns - bin->from_ns,
+			     bin->live_s > 0 ? bin->sum / bin->live_s : NAN, bin->min, bin->max });
 }
 
 static void add_series(struct table *t, struct binning *b)
@@ -150,7 +136,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 	       struct err *err)
 {
 	CLEANUP(series_labels_freep) struct series_label *labels = series_labels(m);
-	struct table *t = new_table();
+	struct table *t = table_make(&timeline_form);
 	int r = 0;
 
 	for (size_t i = 0; i < m->series.nr && r == 0; i++) {
@@ -173,7 +159,7 @@ static int run(struct model *m, const struct analysis_opts *o, struct table_set 
 const struct analysis analysis_timeline = {
 	.name = "timeline",
 	.about = "gauges and power over time, in bins that a page can draw",
-	.tables = "timeline",
+	.tables = { &timeline_form },
 	.run = run,
 	.series_only = true,
 };

@@ -7,6 +7,7 @@
 
 #include "profrig/base/csv.h"
 #include "profrig/base/intern.h"
+#include "profrig/base/text.h"
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
 
@@ -112,6 +113,45 @@ void table_row(struct table *t)
 	assert(t->at == t->cols.nr);
 	t->at = 0;
 	t->rows++;
+}
+
+const char *table_field_unit(const char *name)
+{
+	static const char *const units[][2] = {
+		{ "_ns", "ns" }, { "_s", "s" }, { "_j", "J" }, { "_w", "W" }, { "_degc", "degC" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (text_suffix(name, units[i][0]))
+			return units[i][1];
+	return NULL;
+}
+
+struct table *table_make(const struct table_form *f)
+{
+	struct table *t = table_new(f->name);
+
+	table_about(t, f->about);
+	for (size_t i = 0; i < f->nr; i++)
+		table_col(t, f->fields[i].name, f->fields[i].type,
+			  table_field_unit(f->fields[i].name));
+	return t;
+}
+
+void table_add(struct table *t, const void *row)
+{
+	for (size_t c = 0; c < t->cols.nr; c++) {
+		enum table_type type = t->cols.v[c].about.type;
+		union cell cell;
+		const char *s;
+
+		memcpy(&cell, (const char *)row + c * sizeof(cell), sizeof(cell));
+		memcpy(&s, &cell, sizeof(s));
+		if (type == TABLE_STR)
+			cell.str = intern_puts(t->strings, s);
+		add(t, type, cell);
+	}
+	table_row(t);
 }
 
 const char *table_name(const struct table *t)

@@ -15,89 +15,14 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/log.h"
 #include "profrig/base/num.h"
-#include "profrig/base/redact.h"
 #include "profrig/base/text.h"
-#include "profrig/base/utf8.h"
 #include "profrig/readers/reader.h"
+#include "profrig/report/html_out.h"
 
 #define MAX_CELL ((size_t)300)
 #define MAX_ROWS 100
 #define MAX_DETAILED 10
 #define TOP 10
-
-#define FONT "font-family:Arial,Helvetica,sans-serif;"
-#define CELL "border:1px solid #ccc;padding:3px 8px;font-size:13px;"
-
-static void text(FILE *f, const char *words)
-{
-	CLEANUP(xfreep) char *clear = xstrdup(words);
-	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT;
-	size_t n = redact(clear, strlen(clear), REDACT_SURE), at = 0;
-	const char *s;
-	bool cut;
-
-	if (csv_is_formula(clear))
-		strbuf_addch(&shown, '\'');
-	text_visible(&shown, clear, n, "");
-	s = shown.buf;
-	n = shown.len;
-	cut = n > MAX_CELL;
-
-	n = cut ? MAX_CELL : n;
-	while (at < n) {
-		size_t len = utf8_len(s + at, n - at);
-		unsigned char c = (unsigned char)s[at];
-
-		if (len == 0)
-			fputs("&#65533;", f);
-		else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
-			fprintf(f, "&#%d;", c);
-		else
-			fwrite(s + at, 1, len, f);
-		at += len ? len : 1;
-	}
-	if (cut)
-		fputs("&#8230;", f);
-}
-
-static const char *colour(const char *s)
-{
-	if (!strcmp(s, "success") || !strcmp(s, "SUCCESS"))
-		return "color:#137333;";
-	if (!strcmp(s, "failed") || !strcmp(s, "timeout") || !strcmp(s, "FAILURE"))
-		return "color:#b3261e;font-weight:bold;";
-	if (!strcmp(s, "partial") || !strcmp(s, "interrupted"))
-		return "color:#9a6700;";
-	return "";
-}
-
-static void cell(FILE *f, const char *tag, const char *s, bool right)
-{
-	fprintf(f, "<%s style=\"" CELL "text-align:%s;%s%s\">", tag, right ? "right" : "left",
-		*tag == 't' && tag[1] == 'h' ? "background:#f1f3f4;" : "", colour(s));
-	text(f, s);
-	fprintf(f, "</%s>", tag);
-}
-
-static void heading(FILE *f, int level, const char *s)
-{
-	fprintf(f, "<h%d style=\"" FONT "font-size:%dpx;margin:18px 0 6px\">", level,
-		level == 1 ? 20 : 16);
-	text(f, s);
-	fprintf(f, "</h%d>\n", level);
-}
-
-static void table_open(FILE *f)
-{
-	fputs("<table cellspacing=\"0\" style=\"border-collapse:collapse;" FONT "\">\n", f);
-}
-
-static void note(FILE *f, const char *s)
-{
-	fputs("<p style=\"" FONT "font-size:13px;margin:4px 0\">", f);
-	text(f, s);
-	fputs("</p>\n", f);
-}
 
 /* --- runs --- */
 
@@ -166,55 +91,57 @@ static char *tool_names(const json_t *doc)
 	return xstrdup(sb.buf);
 }
 
-static void run_row(FILE *f, const json_t *doc)
+static void run_row(const struct html_out *h, const json_t *doc)
 {
 	CLEANUP(xfreep) char *took = seconds(doc), *results = metrics(doc, false);
 	CLEANUP(xfreep) char *energy = metrics(doc, true);
 	CLEANUP(xfreep) char *tools = tool_names(doc);
 	CLEANUP(xfreep) char *when = xasprintf("%.19s", str(doc, "started_utc"));
+	const struct {
+		const char *words;
+		bool right;
+	} cells[] = { { str(doc, "model"), false },
+		      { str(doc, "status"), false },
+		      { results, true },
+		      { took, true },
+		      { energy, true },
+		      { tools, false },
+		      { when, false },
+		      { str(doc, "reason"), false },
+		      { str(doc, "id"), false } };
 
-	fputs("<tr>", f);
-	cell(f, "td", str(doc, "model"), false);
-	cell(f, "td", str(doc, "status"), false);
-	cell(f, "td", results, true);
-	cell(f, "td", took, true);
-	cell(f, "td", energy, true);
-	cell(f, "td", tools, false);
-	cell(f, "td", when, false);
-	cell(f, "td", str(doc, "reason"), false);
-	cell(f, "td", str(doc, "id"), false);
-	fputs("</tr>\n", f);
+	html_row_begin(h);
+	for (size_t i = 0; i < ARRAY_LEN(cells); i++)
+		html_cell(h, "td", cells[i].words, cells[i].right);
+	html_row_end(h);
 }
 
-static void run_table(FILE *f, json_t *const *docs, size_t nr)
+static void run_table(const struct html_out *h, json_t *const *docs, size_t nr)
 {
 	static const char *const names[] = { "model", "status",  "result", "workload", "energy",
 					     "tools", "started", "reason", "run" };
 
-	table_open(f);
-	fputs("<tr>", f);
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		cell(f, "th", names[i], false);
-	fputs("</tr>\n", f);
+	html_table(h);
+	html_row(h, "th", names, ARRAY_LEN(names));
 	for (size_t i = nr > MAX_ROWS ? nr - MAX_ROWS : 0; i < nr; i++)
-		run_row(f, docs[i]);
-	fputs("</table>\n", f);
+		run_row(h, docs[i]);
+	html_table_end(h);
 	if (nr > MAX_ROWS) {
 		CLEANUP(xfreep)
 		char *more = xasprintf("%zu earlier runs are left out.", nr - MAX_ROWS);
 
-		note(f, more);
+		html_note(h, more);
 	}
 }
 
 /* A cell for people, by what its column ends in: energies, times, shares. */
-static void value_cell(FILE *f, const char *column, const char *value)
+static void value_cell(const struct html_out *h, const char *column, const char *value)
 {
 	char words[64];
 	double v;
 
 	if (num_f64(value, strlen(value), &v) < 0 || !isfinite(v)) {
-		cell(f, "td", value, false);
+		html_cell(h, "td", value, false);
 		return;
 	}
 	if (text_suffix(column, "_j"))
@@ -225,22 +152,22 @@ static void value_cell(FILE *f, const char *column, const char *value)
 		snprintf(words, sizeof(words), "%.1f %%", 100 * v);
 	else
 		snprintf(words, sizeof(words), "%.10g", v);
-	cell(f, "td", words, true);
+	html_cell(h, "td", words, true);
 }
 
-static void head_cell(FILE *f, const char *column)
+static void head_cell(const struct html_out *h, const char *column)
 {
 	const char *end = text_suffix(column, "_j");
 	CLEANUP(xfreep) char *plain = NULL;
 
 	end = end ? end : text_suffix(column, "_ns");
 	plain = xstrndup(column, end ? (size_t)(end - column) : strlen(column));
-	cell(f, "th", plain, false);
+	html_cell(h, "th", plain, false);
 }
 
 /* The first rows of a table that an analysis wrote, some of its columns. */
-static void top_rows(FILE *f, const char *run_dir, const char *name, const char *title,
-		     const char *const *columns)
+static void top_rows(const struct html_out *h, const char *run_dir, const char *name,
+		     const char *title, const char *const *columns)
 {
 	CLEANUP(xfreep) char *path = xasprintf("%s/analysis/tables/%s.csv", run_dir, name);
 	CLEANUP(strvec_release) struct strvec head = STRVEC_INIT;
@@ -257,31 +184,31 @@ static void top_rows(FILE *f, const char *run_dir, const char *name, const char 
 			continue;
 		}
 		if (rows++ == 0) {
-			heading(f, 2, title);
-			table_open(f);
-			fputs("<tr>", f);
+			html_heading(h, 2, title);
+			html_table(h);
+			html_row_begin(h);
 			for (size_t k = 0; columns[k]; k++)
-				head_cell(f, columns[k]);
-			fputs("</tr>\n", f);
+				head_cell(h, columns[k]);
+			html_row_end(h);
 		}
 		if (rows > TOP)
 			break;
-		fputs("<tr>", f);
+		html_row_begin(h);
 		for (size_t k = 0; columns[k]; k++) {
 			size_t i = 0;
 
 			while (i < head.nr && strcmp(head.v[i], columns[k]) != 0)
 				i++;
-			value_cell(f, columns[k], i < n ? c[i] : "");
+			value_cell(h, columns[k], i < n ? c[i] : "");
 		}
-		fputs("</tr>\n", f);
+		html_row_end(h);
 	}
 	if (rows)
-		fputs("</table>\n", f);
+		html_table_end(h);
 	csv_free(csv);
 }
 
-static void warnings(FILE *f, const json_t *doc)
+static void warnings(const struct html_out *h, const json_t *doc)
 {
 	const json_t *list = json_object_get(doc, "warnings"), *w;
 	size_t i, shown = 0;
@@ -291,26 +218,23 @@ static void warnings(FILE *f, const json_t *doc)
 		if (!strcmp(str(w, "severity"), "note"))
 			continue;
 		if (shown++ == 0) {
-			heading(f, 2, "Warnings");
-			table_open(f);
+			html_heading(h, 2, "Warnings");
+			html_table(h);
 		}
 		if (shown > TOP)
 			continue;
-		fputs("<tr>", f);
-		cell(f, "td", str(w, "code"), false);
-		cell(f, "td", str(w, "text"), false);
-		fputs("</tr>\n", f);
+		html_row(h, "td", (const char *const[]){ str(w, "code"), str(w, "text") }, 2);
 	}
 	if (shown)
-		fputs("</table>\n", f);
+		html_table_end(h);
 	if (shown > TOP) {
 		CLEANUP(xfreep) char *more = xasprintf("%zu more warnings", shown - TOP);
 
-		note(f, more);
+		html_note(h, more);
 	}
 }
 
-static void run_details(FILE *f, const char *dir, const json_t *doc, bool only)
+static void run_details(const struct html_out *h, const char *dir, const json_t *doc, bool only)
 {
 	static const char *const energy[] = { "counter", "device",         "total_j",
 					      "view",    "unattributed_j", NULL };
@@ -321,13 +245,13 @@ static void run_details(FILE *f, const char *dir, const json_t *doc, bool only)
 		CLEANUP(xfreep)
 		char *title = xasprintf("%s: %s", str(doc, "model"), str(doc, "id"));
 
-		heading(f, 1, title);
+		html_heading(h, 1, title);
 	}
 	if (*str(doc, "reason"))
-		note(f, str(doc, "reason"));
-	top_rows(f, dir, "energy_totals", "Energy", energy);
-	top_rows(f, dir, "functions", "Where the time went", functions);
-	warnings(f, doc);
+		html_note(h, str(doc, "reason"));
+	top_rows(h, dir, "energy_totals", "Energy", energy);
+	top_rows(h, dir, "functions", "Where the time went", functions);
+	warnings(h, doc);
 }
 
 /* --- tables of runs --- */
@@ -384,38 +308,38 @@ static bool column_says(const struct sheet *s, size_t col)
 	return s->rows.nr == 0;
 }
 
-static void sheet_write(FILE *f, const char *path, const struct sheet *s)
+static void sheet_write(const struct html_out *h, const char *path, const struct sheet *s)
 {
 	size_t from = s->rows.nr > MAX_ROWS ? s->rows.nr - MAX_ROWS : 0;
 	CLEANUP(strbuf_release) struct strbuf silent = STRBUF_INIT;
 
-	heading(f, 1, fs_base(path));
-	table_open(f);
-	fputs("<tr>", f);
+	html_heading(h, 1, fs_base(path));
+	html_table(h);
+	html_row_begin(h);
 	for (size_t i = 0; i < s->head.nr; i++) {
 		if (column_says(s, i))
-			cell(f, "th", s->head.v[i], false);
+			html_cell(h, "th", s->head.v[i], false);
 		else
 			add_part(&silent, s->head.v[i]);
 	}
-	fputs("</tr>\n", f);
+	html_row_end(h);
 	for (size_t r = from; r < s->rows.nr; r++) {
-		fputs("<tr>", f);
+		html_row_begin(h);
 		for (size_t i = 0; i < s->head.nr; i++)
 			if (column_says(s, i))
-				cell(f, "td", s->rows.v[r][i], false);
-		fputs("</tr>\n", f);
+				html_cell(h, "td", s->rows.v[r][i], false);
+		html_row_end(h);
 	}
-	fputs("</table>\n", f);
+	html_table_end(h);
 	if (from) {
 		CLEANUP(xfreep) char *more = xasprintf("%zu earlier rows are left out.", from);
 
-		note(f, more);
+		html_note(h, more);
 	}
 	if (silent.len) {
 		CLEANUP(xfreep) char *more = xasprintf("Empty columns: %s", silent.buf);
 
-		note(f, more);
+		html_note(h, more);
 	}
 }
 
@@ -473,7 +397,7 @@ static int sort_inputs(struct mail *m, const struct strvec *inputs)
 	return EXIT_DONE;
 }
 
-static void head_of(FILE *f, const struct mail *m)
+static void head_of(const struct html_out *h, const struct mail *m)
 {
 	size_t bad = 0;
 	CLEANUP(xfreep) char *title = NULL;
@@ -489,34 +413,32 @@ static void head_of(FILE *f, const struct mail *m)
 		title = xasprintf("%zu runs, %zu of them not successful", m->docs.nr, bad);
 	else
 		title = xstrdup("profrig");
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
-	text(f, title);
-	fputs("</title></head>\n<body style=\"margin:12px;background:#fff;color:#202124\">\n", f);
+	html_begin(h, title, "");
 	if (m->docs.nr)
-		heading(f, 1, title);
+		html_heading(h, 1, title);
 }
 
-static int write_mail(const struct mail *m, FILE *f)
+static int write_mail(const struct mail *m, const struct html_out *h)
 {
-	head_of(f, m);
+	head_of(h, m);
 	if (m->docs.nr)
-		run_table(f, m->docs.v, m->docs.nr);
+		run_table(h, m->docs.v, m->docs.nr);
 	for (size_t i = 0; i < m->docs.nr && m->docs.nr <= MAX_DETAILED; i++)
-		run_details(f, m->dirs.v[i], m->docs.v[i], m->docs.nr == 1);
+		run_details(h, m->dirs.v[i], m->docs.v[i], m->docs.nr == 1);
 	for (size_t i = 0; i < m->tables.nr; i++) {
 		struct sheet s = { .head = STRVEC_INIT };
 		struct err err = ERR_INIT;
 		int r = sheet_read(m->tables.v[i], &s, &err);
 
 		if (r == 0)
-			sheet_write(f, m->tables.v[i], &s);
+			sheet_write(h, m->tables.v[i], &s);
 		else
 			log_error("%s", err.msg);
 		sheet_release(&s);
 		if (r < 0)
 			return EXIT_UNREADABLE;
 	}
-	fputs("</body></html>\n", f);
+	html_end(h);
 	return EXIT_DONE;
 }
 
@@ -557,7 +479,7 @@ int report_mail(const struct strvec *inputs, const char *output)
 	if (code == EXIT_DONE) {
 		FILE *f = xmemstream(&words, &n);
 
-		code = write_mail(&m, f);
+		code = write_mail(&m, &(struct html_out){ f, MAX_CELL, true });
 		fclose(f);
 	}
 	if (code == EXIT_DONE)

@@ -15,31 +15,21 @@
 #include "profrig/base/log.h"
 #include "profrig/base/text.h"
 #include "profrig/model/warnings.h"
+#include "profrig/report/headline.h"
 
 /* none: words where no call was recorded. */
-static void where_time(const struct report *rep, const char *none)
+static void where_time(const struct headline *h, const char *none)
 {
-	const struct table *t = table_set_find(&rep->tables, "functions");
-	int scope = t ? table_find_col(t, "scope") : -1;
-	int name = t ? table_find_col(t, "name") : -1;
-	int share = t ? table_find_col(t, "share") : -1;
-	int ns = t ? table_find_col(t, "exclusive_ns") : -1;
-	size_t rows = scope >= 0 && name >= 0 && share >= 0 && ns >= 0 ? table_rows(t) : 0;
-	size_t shown = 0;
-
 	fputs("  time    ", stderr);
-	for (size_t r = 0; r < rows && shown < 3; r++) {
+	for (size_t i = 0; i < h->costs.nr; i++) {
+		const struct headline_cost *c = &h->costs.v[i];
 		char b[32];
-		if (shown && strcmp(table_get_str(t, r, (size_t)scope),
-				    table_get_str(t, 0, (size_t)scope)) != 0)
-			break;
-		fputs(shown++ ? ", " : "", stderr);
-		cli_put(stderr, table_get_str(t, r, (size_t)name), 40);
-		fprintf(stderr, " %s (%.1f %%)",
-			cli_si(table_get_f64(t, r, (size_t)ns) / 1e9, "s", b),
-			100 * table_get_f64(t, r, (size_t)share));
+
+		fputs(i ? ", " : "", stderr);
+		cli_put(stderr, c->name, 40);
+		fprintf(stderr, " %s (%.1f %%)", cli_si(c->ns / 1e9, "s", b), 100 * c->share);
 	}
-	fprintf(stderr, "%s\n", shown ? "" : none);
+	fprintf(stderr, "%s\n", h->costs.nr ? "" : none);
 }
 
 #define SAID_LINES 5
@@ -110,69 +100,25 @@ static bool said_last(const struct prepared *p, const struct run_result *r,
 	return false;
 }
 
-/* Text of a column of the counters table for one series; "" when it is not there. */
-static const char *counter_fact(const struct table *counters, const char *series,
-				const char *column)
-{
-	int name = counters ? table_find_col(counters, "series") : -1;
-	int col = counters ? table_find_col(counters, column) : -1;
-
-	for (size_t r = 0; name >= 0 && col >= 0 && r < table_rows(counters); r++)
-		if (strcmp(table_get_str(counters, r, (size_t)name), series) == 0)
-			return table_get_str(counters, r, (size_t)col);
-	return "";
-}
-
-/* An integrated power is not worth a word where the same device has an energy counter. */
-static bool outranked(const struct table *totals, const struct table *counters, size_t row)
-{
-	if (strcmp(counter_fact(counters, table_get_str(totals, row, 0), "kind"), "gauge") != 0)
-		return false;
-	for (size_t r = 0; r < table_rows(totals); r++)
-		if (strcmp(table_get_str(totals, r, 1), table_get_str(totals, row, 1)) == 0 &&
-		    !isnan(table_get_f64(totals, r, 3)) &&
-		    strcmp(counter_fact(counters, table_get_str(totals, r, 0), "kind"),
-			   "cumulative") == 0)
-			return true;
-	return false;
-}
-
-/* What a counter drew in the idle time around the workload, which its total has too. */
-static double idle_j(const struct report *rep, const struct table *totals, size_t row)
-{
-	const struct table *t = table_set_find(&rep->tables, "idle_power");
-	int col = t ? table_find_col(t, "idle_j") : -1;
-
-	for (size_t r = 0; col >= 0 && r < table_rows(t); r++)
-		if (strcmp(table_get_str(t, r, 0), table_get_str(totals, row, 0)) == 0 &&
-		    strcmp(table_get_str(t, r, 1), table_get_str(totals, row, 1)) == 0)
-			return table_get_f64(t, r, (size_t)col);
-	return 0;
-}
-
 /* Counters measure overlapping things, so each stands for itself; only the first few are shown. */
-static void where_energy(const struct report *rep, const char *none)
+static void where_energy(const struct headline *h, const char *none)
 {
-	const struct table *t = table_set_find(&rep->tables, "energy_totals"),
-			   *cs = table_set_find(&rep->tables, "counters");
 	size_t shown = 0, left = 0;
+	char b[32];
 
 	fputs("  energy  ", stderr);
-	for (size_t r = 0; t && r < table_rows(t); r++) {
-		char b[32];
-		const char *counter = table_get_str(t, r, 0);
-		if (strcmp(table_get_str(t, r, 2), "host") != 0 || isnan(table_get_f64(t, r, 3)) ||
-		    outranked(t, cs, r))
+	for (size_t i = 0; i < h->counters.nr; i++) {
+		const struct headline_counter *c = &h->counters.v[i];
+
+		if (strcmp(c->view, "host") != 0 || isnan(c->total_j) || c->outranked)
 			continue;
 		if (shown == 3) {
 			left++;
 			continue;
 		}
-		bool estimated = strstr(counter_fact(cs, counter, "flags"), "estimated") != NULL;
 		fputs(shown++ ? ", " : "", stderr);
-		cli_put(stderr, counter, 60);
-		fprintf(stderr, " %s%s", cli_si(table_get_f64(t, r, 3) - idle_j(rep, t, r), "J", b),
-			estimated ? " (estimated)" : "");
+		cli_put(stderr, c->counter, 60);
+		fprintf(stderr, " %s%s", cli_si(c->j, "J", b), c->estimated ? " (estimated)" : "");
 	}
 	if (left)
 		fprintf(stderr, " and %zu more", left);
@@ -323,9 +269,8 @@ static void missing(const struct read_inputs *f)
 }
 
 /* Energy that lies beside the calls because their clocks have nothing in common. */
-static void unjoined(const json_t *doc, const struct report *rep)
+static void unjoined(const json_t *doc, const struct headline *h)
 {
-	const struct table *t = table_set_find(&rep->tables, "energy_totals");
 	const char *why = NULL;
 	const json_t *w;
 	size_t i;
@@ -337,15 +282,15 @@ static void unjoined(const json_t *doc, const struct report *rep)
 		if (!why && code && !strcmp(code, W_NOT_ALIGNED))
 			why = json_string_value(json_object_get(w, "text"));
 	}
-	for (size_t r = 0; why && t && r < table_rows(t); r++) {
-		double total = table_get_f64(t, r, 3), lost = table_get_f64(t, r, 5);
+	for (i = 0; why && i < h->counters.nr; i++) {
+		const struct headline_counter *c = &h->counters.v[i];
 		char a[32], b[32];
 
-		if (strcmp(table_get_str(t, r, 2), "host") != 0 || !(lost > 0.01 * total))
+		if (strcmp(c->view, "host") != 0 || !(c->unattributed_j > 0.01 * c->total_j))
 			continue;
-		fprintf(stderr, "  missing %s of %s of ", cli_si(lost, "J", a),
-			cli_si(total, "J", b));
-		cli_put(stderr, table_get_str(t, r, 0), 60);
+		fprintf(stderr, "  missing %s of %s of ", cli_si(c->unattributed_j, "J", a),
+			cli_si(c->total_j, "J", b));
+		cli_put(stderr, c->counter, 60);
 		fputs(" are in no call: ", stderr);
 		cli_put(stderr, why, 300);
 		fputc('\n', stderr);
@@ -422,66 +367,19 @@ static void print_quietly(const struct prepared *p, const struct run_result *r,
 	json_decref(doc);
 }
 
-/* Names of the tools that stand in front of the workload, "perf, uftrace". */
-static void wrapping(const json_t *run, struct strbuf *out)
-{
-	const json_t *tool;
-	size_t i;
-
-	json_array_foreach(json_object_get(run, "tools"), i, tool)
-	{
-		const char *name = json_string_value(json_object_get(tool, "name"));
-
-		if (name && json_array_size(json_object_get(tool, "argv")))
-			strbuf_addf(out, "%s%s", out->len ? ", " : "", name);
-	}
-}
-
-/* From the first to the last event of what tools recorded; 0: nothing, or of no common clock. */
-static int64_t recorded_ns(const json_t *analysis)
-{
-	int64_t from = INT64_MAX, to = INT64_MIN;
-	const json_t *in;
-	size_t i;
-
-	json_array_foreach(json_object_get(analysis, "inputs"), i, in)
-	{
-		const char *path = json_string_value(json_object_get(in, "path"));
-		const json_t *clock = json_object_get(in, "clock");
-		int64_t shift = json_integer_value(json_object_get(clock, "shift_ns"));
-		const json_t *start = json_object_get(in, "start_ns"),
-			     *end = json_object_get(in, "end_ns");
-
-		if (!path || !strstr(path, "/artifacts/") || !json_is_integer(start) ||
-		    !json_is_integer(end) || !json_is_true(json_object_get(clock, "aligned")))
-			continue;
-		if (json_integer_value(start) + shift < from)
-			from = json_integer_value(start) + shift;
-		if (json_integer_value(end) + shift > to)
-			to = json_integer_value(end) + shift;
-	}
-	return from < to ? to - from : 0;
-}
-
-/* A tool around the workload takes its own time before and behind it, which the run's has too. */
-#define WRAP_TOLD 0.9
-
-static void around(const struct run_result *r, const struct report *rep)
+/* Tools in front of the workload take time of their own before and behind it. */
+static void around(const struct headline *h)
 {
 	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
-	json_t *run = rep->run_json ? json_loads(rep->run_json, 0, NULL) : NULL;
-	json_t *analysis = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
-	double span_s = (double)recorded_ns(analysis) * 1e-9;
 	char b[32];
 
-	wrapping(run, &names);
-	if (names.len && span_s > 0 && span_s < WRAP_TOLD * r->workload_s) {
-		fputs(", with ", stderr);
-		cli_put(stderr, names.buf, 60);
-		fprintf(stderr, " around it: its events span %s", cli_si(span_s, "s", b));
-	}
-	json_decref(run);
-	json_decref(analysis);
+	for (size_t i = 0; i < h->around.nr; i++)
+		strbuf_addf(&names, "%s%s", i ? ", " : "", h->around.v[i]);
+	if (!names.len)
+		return;
+	fputs(", with ", stderr);
+	cli_put(stderr, names.buf, 60);
+	fprintf(stderr, " around it: its events span %s", cli_si(h->around_ns / 1e9, "s", b));
 }
 
 static void and_word(const char *before, const char *word)
@@ -501,6 +399,7 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 			    : r->status == RUN_SUCCESS ? "\033[32m"
 			    : r->status == RUN_PARTIAL ? "\033[33m"
 						       : "\033[31m";
+	CLEANUP(headline_release) struct headline h = { .split_of = "" };
 
 	if (log_level() == 0) {
 		print_quietly(p, r, rep);
@@ -510,7 +409,8 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	cli_put(stderr, p->conf.model_name, 0);
 	fprintf(stderr, " in %s on %s", cli_si(r->workload_s, "s", b), p->engine->name);
 	and_word(", image ", p->engine->container && p->conf.image ? p->conf.image : "");
-	around(r, rep);
+	headline_make(rep, &h);
+	around(&h);
 	and_word(", ", r->result);
 	overhead(r, base);
 	and_word(": ", r->reason);
@@ -522,19 +422,19 @@ void print_summary(const struct prepared *p, const struct run_result *r, const s
 	/* who looks for what went wrong is not told of tools */
 	bool good = r->status == RUN_SUCCESS || r->status == RUN_PARTIAL;
 	if (!said_last(p, r, rep))
-		where_time(rep, p->bare ? "not traced: this is the baseline"
-				: good  ? "no spans were recorded: add a tracing tool "
-					  "('profrig list tools')"
-					: "no spans were recorded");
-	where_energy(rep, p->bare ? "not sampled: this is the baseline"
-			  : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
-				  : "no power or energy was sampled");
+		where_time(&h, p->bare ? "not traced: this is the baseline"
+			       : good  ? "no spans were recorded: add a tracing tool "
+					 "('profrig list tools')"
+				       : "no spans were recorded");
+	where_energy(&h, p->bare ? "not sampled: this is the baseline"
+			 : good  ? "no power or energy was sampled: add cpu_power or gpu_power"
+				 : "no power or energy was sampled");
 	collected(r, rep);
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
 	facts_of_json(doc, true, &facts);
 	missing(&facts);
-	unjoined(doc, rep);
+	unjoined(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 	CLEANUP(xfreep) char *page = rep->dir ? writer_find("html")->path(rep) : NULL;
@@ -567,20 +467,22 @@ void print_analysis(const struct report *rep, bool fresh)
 {
 	json_t *doc = rep->analysis_json ? json_loads(rep->analysis_json, 0, NULL) : NULL;
 	struct read_inputs facts = { VEC_INIT };
+	CLEANUP(headline_release) struct headline h = { .split_of = "" };
 
 	if (!doc)
 		return;
+	headline_make(rep, &h);
 	facts_of_json(doc, fresh, &facts);
 	if (log_level() > 0) {
-		where_time(rep, "no calls are in it");
-		where_energy(rep, "no power or energy is in it");
+		where_time(&h, "no calls are in it");
+		where_energy(&h, "no power or energy is in it");
 		if (!runs_line(rep, &facts))
 			inputs_line(&facts);
 		held(rep);
 	}
 	missing(&facts);
 	if (log_level() > 0)
-		unjoined(doc, rep);
+		unjoined(doc, &h);
 	VEC_RELEASE(&facts.v);
 	json_decref(doc);
 }

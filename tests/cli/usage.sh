@@ -73,12 +73,13 @@ for word in nosuch.yaml nosuch.json ./nosuch; do
 	code "a file that is not there, and no model either: 2" 2 env -C "$T/empty" "$PROFRIG" run $word
 	like "is named" "$(cat "$T/err")" "there is no file or folder '$word', and no model of that name"
 done
-for k in tools engines samplers readers analyses reports converters models options warnings runs counters; do
+for k in tools engines samplers readers analyses tables reports converters models options warnings runs counters; do
 	code "list $k" 0 "$PROFRIG" list $k
 	code "list $k --json" 0 "$PROFRIG" list $k --json
 	check "list $k --json is JSON" jq -e 'type == "array"' "$T/out"
 done
 like "list models shows the tags" "$("$PROFRIG" list models)" "mlp +demo,cpu "
+like "list tables has the columns of a table and their units" "$("$PROFRIG" list tables)" "busy +union_ns +i64 +ns"
 like "list readers shows the dialects" "$("$PROFRIG" list readers)" "chrome,kineto,rocprof_v1,rocprofv3,profrig,uftrace,tensorflow,ascend"
 code "list of what there is not" 2 "$PROFRIG" list tols
 like "gets a suggestion" "$(cat "$T/err")" "did you mean 'tools'"

@@ -174,35 +174,14 @@ test('the largest frames are by own value over all stacks', () => {
 });
 
 const energyTables = {
-  energy_totals: table(['counter', 'device', 'view', 'total_j', 'error_rel'], [
-    ['power.gpu0', 'gpu0', 'host', 95, 0], ['energy.gpu0', 'gpu0', 'device', 100, 0], ['energy.gpu0', 'gpu0', 'host', 100, 0], ['pkg', 'pkg0', 'host', 40, 1e-12]]),
-  counters: table(['series', 'device', 'kind', 'flags'], [['power.gpu0', 'gpu0', 'gauge', ''], ['energy.gpu0', 'gpu0', 'cumulative', 'gap'], ['pkg', 'pkg0', 'cumulative', 'estimated']]),
   energy_callpaths: table(['counter', 'device', 'view', 'track', 'path', 'calls', 'exclusive_j'], [
     ['power.gpu0', 'gpu0', 'host', 't', 'main', 1, 95], ['energy.gpu0', 'gpu0', 'device', 'q', 'k', 1, 60], ['energy.gpu0', 'gpu0', 'host', 't', 'main', 1, 100]]),
 };
 
-test('a device counts once, by its best counter, and CPUs stand beside accelerators', () => {
-  const e = facts.energyFigure(report(energyTables));
-  equal(e.j, 100);
-  equal(e.estimated, false);
-  deepEqual(e.devices.map((d) => [d.device, d.counter, d.view]), [['gpu0', 'energy.gpu0', 'host']]);
-  deepEqual(e.beside.map((d) => [d.device, d.estimated]), [['pkg0', true]]);
-});
-
 test('the short name of an energy flame graph means the best counter in the host view', () => {
-  deepEqual(metrics(report(energyTables)).map((m) => [m.id, m.counter, m.view]), [
+  const counters = [['power.gpu0', 'gpu0', 2], ['energy.gpu0', 'gpu0', 0]].map(([counter, device, rank]) => ({ counter, device, rank }));
+  deepEqual(metrics(report(energyTables, { headline: { energy: { counters } } })).map((m) => [m.id, m.counter, m.view]), [
     ['energy:gpu0', 'energy.gpu0', 'host'], ['energy:gpu0:device', 'energy.gpu0', 'device'], ['energy:gpu0:host', 'power.gpu0', 'host']]);
-});
-
-test('time that a tool around the workload takes is said beside it', () => {
-  const of = (start, end, argv) => facts.timeFigure(report({}, {
-    run: { durations_s: { workload: 2 }, tools: [{ name: 'perf', argv }, { name: 'cpu_power', argv: [] }] },
-    analysis: { inputs: [{ path: 'r/artifacts/perf/s', start_ns: start, end_ns: end, clock: { aligned: true, shift_ns: 5 } },
-      { path: 'r/samples/x.csv', start_ns: 0, end_ns: 9e9, clock: { aligned: true, shift_ns: 0 } }] },
-  })).around;
-  deepEqual(of(1e8, 9e8, ['perf']), { tools: ['perf'], ns: 8e8 });
-  equal(of(1e8, 9e8, []), null);
-  equal(of(0, 19e8, ['perf']), null);
 });
 
 test('shares of kernels add up to 100 % for one device and for all', () => {
@@ -210,41 +189,6 @@ test('shares of kernels add up to 100 % for one device and for all', () => {
   const share = (device) => kernelColumns(r, device).find((c) => c.key === 'share');
   deepEqual([0, 1, 2].map((i) => share('').text(i)), [0.3, 0.1, 0.6]);
   equal(share('gpu0').text, undefined);
-});
-
-test('the headline has no energy of the idle time around the workload', () => {
-  const tables = { ...energyTables, idle_power: table(['counter', 'device', 'idle_j'], [['energy.gpu0', 'gpu0', 30], ['power.gpu0', 'gpu0', 31]]) };
-  const e = facts.energyFigure(report(tables));
-  equal(e.j, 70);
-  equal(e.devices[0].total_j, 70);
-});
-
-test('devices that never worked are named beside those that did', () => {
-  const b = facts.busyFigure(report({ busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75]]) }, { analysis: { devices: ['gpu0', 'gpu1', 'hwmon2'], window: { start_ns: 50, end_ns: 200 } } }));
-  deepEqual(b.without, ['gpu1']);
-  equal(b.share, 0.25); // 75 of 150 ns on one of two devices
-  equal(b.of(b.devices[0]), 0.5);
-});
-
-test('time goes to the parts of overlap, else busy, else the outermost calls', () => {
-  const busy = { busy: table(['device', 'union_ns', 'wall_ns', 'busy'], [['gpu0', 75, 100, 0.75], ['gpu1', 25, 100, 0.25]]) };
-  deepEqual(facts.timeSplit(report(busy)).parts.map((p) => p.ns), [100, 100]);
-  const overlap = { ...busy, overlap: table(['device', 'wall_ns', 'compute_ns', 'exposed_comm_ns', 'exposed_copy_ns', 'idle_ns'], [['gpu0', 100, 60, 20, 5, 15]]) };
-  deepEqual(facts.timeSplit(report(overlap)).parts.map((p) => p.ns), [60, 20, 5, 15]);
-  const paths = { callpaths: table(['track', 'path', 'depth', 'inclusive_ns', 'exclusive_ns'], [
-    ['t', 'main', 0, 1000, 10], ['t', 'main;a', 1, 700, 700], ['t', 'main;b', 1, 290, 290], ['[unattributed]', '[unattributed]', 0, 5, 5]]) };
-  const s = facts.timeSplit(report(paths));
-  equal(s.within, 'main');
-  deepEqual(s.parts.map((p) => [p.name, p.ns]), [['a', 700], ['b', 290], ['inside main itself', 10]]);
-  equal(s.parts.reduce((a, p) => a + p.ns, 0), s.total);
-});
-
-test('what stands beside an opened wrapper is no time of the wrapper', () => {
-  const s = facts.timeSplit(report({ callpaths: table(['track', 'path', 'depth', 'inclusive_ns', 'exclusive_ns'], [
-    ['t', 'epoch', 0, 980, 3], ['t', 'epoch;step', 1, 977, 7], ['t', 'epoch;step;f', 2, 600, 600], ['t', 'epoch;step;g', 2, 370, 370], ['t', 'data', 0, 20, 20]]) }));
-  deepEqual(s.parts.map((p) => [p.name, p.ns]), [['f', 600], ['g', 370], ['data', 20], ['inside epoch › step itself', 10]]);
-  equal(s.parts.reduce((a, p) => a + p.ns, 0), s.total);
-  equal(s.mostly, true);
 });
 
 test('checks of one kind share a line only when they hold', () => {
@@ -296,7 +240,8 @@ test('damaged payloads make an empty report', () => {
     equal(r.table('functions'), null);
     equal(facts.status(r), null);
     equal(facts.timeSplit(r), null);
-    equal(facts.recordedRange(r), null);
+    equal(facts.energyFigure(r), null);
+    equal(facts.timeFigure(r).ns, null);
     deepEqual(facts.largestCosts(r).rows, []);
   }
   for (const odd of [null, -1, 'x', true, {}, [null], [null, 7, 'x', []]]) {

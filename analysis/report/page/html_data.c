@@ -9,9 +9,6 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
 
-/* The largest integer that a JavaScript number holds exactly; beyond it digits go as a string. */
-#define EXACT_MAX ((int64_t)1 << 53)
-
 /* JSON that someone else wrote: a '<' can only stand inside its strings, where \u003c says the same
  * and closes no element. */
 static void write_raw(struct json_out *j, const char *key, const char *text)
@@ -49,7 +46,7 @@ static void write_table(struct json_out *j, const struct table *t, struct html_l
 	for (size_t c = 0; c < table_cols(t); c++) {
 		json_arr(j, NULL);
 		for (size_t i = 0; i < rows.nr; i++)
-			table_json_cell(j, t, html_rows_at(&rows, i), c, EXACT_MAX);
+			table_json_cell(j, NULL, t, html_rows_at(&rows, i), c, HTML_EXACT_MAX);
 		json_end(j);
 	}
 	json_end(j);
@@ -112,6 +109,7 @@ void html_write_data(const struct report *r, struct html_limits limit, FILE *f)
 	for (size_t i = 0; i < r->tables.tables.nr; i++)
 		write_table(&j, r->tables.tables.v[i], limit);
 	json_end(&j);
+	html_write_headline(&j, r);
 	write_logs(&j, r, run);
 	json_end(&j);
 	html_parse_free(analysis);

@@ -56,7 +56,13 @@ struct html_logs {
 void html_logs_read(const struct report *r, const struct json_t *run, struct html_logs *ret);
 void html_logs_release(struct html_logs *l);
 
-/* {analysis, run, tables, logs, problems}, one line. */
+/* The largest integer that a JavaScript number holds exactly; beyond it digits go as a string. */
+#define HTML_EXACT_MAX ((int64_t)1 << 53)
+
+/* "headline": the figures of headline.h as the page's facts.js wants them. */
+struct json_out;
+void html_write_headline(struct json_out *j, const struct report *r);
+/* {analysis, run, tables, headline, logs, problems}, one line. */
 void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
 /*
  * The same as a JSON string "gzip:<base64>" when it is long (a tenth of the size, for an e-mail and
@@ -64,38 +70,12 @@ void html_write_data(const struct report *r, struct html_limits limit, FILE *f);
  */
 #define HTML_PACK_MIN ((size_t)1 << 20)
 void html_write_packed(const char *data, size_t n, FILE *f);
-/* A complete document. */
+/* A complete document by html_out.h. */
 void html_write_plain(const struct report *r, size_t max_rows, FILE *f);
 
 /* A JSON object, or NULL when the text is absent or is none. free takes NULL. */
 struct json_t *html_parse(const char *text);
 void html_parse_free(struct json_t *doc);
-
-/* The first screen in figures, for the plain document; the page computes its own. Strings are owned
- * unless they are const. */
-struct html_part {
-	char *name;
-	double ns;
-};
-struct html_cost {
-	char *name;
-	double ns, share;
-	uint64_t calls;
-};
-struct html_facts {
-	const char *time_words, *split_words;
-	double time_ns;  /* NaN when unknown */
-	double energy_j; /* NaN */
-	bool estimated;
-	char *energy_words;
-	double busy;     /* NaN without device work */
-	double total_ns; /* of the parts */
-	VEC(struct html_part) parts;
-	VEC(struct html_cost) costs;
-};
-void html_facts_make(const struct report *r, const struct json_t *analysis,
-		     const struct json_t *run, struct html_facts *ret);
-void html_facts_release(struct html_facts *f);
 
 /* "1.84 kJ", "12.3 ms", "77.3 %": three significant digits. buf holds at least 48. Returns buf. */
 char *html_fmt_si(char *buf, double v, const char *unit);

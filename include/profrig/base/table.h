@@ -12,6 +12,17 @@
  *
  * TABLE_F64 holds NaN for "unknown" (an empty CSV field, JSON null). Memory: 8 bytes a cell + the
  * distinct strings.
+ *
+ * Where the columns are known beforehand, one list states them. A row is a struct with a member for
+ * each column, in order:
+ *
+ *	#define BUSY(X) X(STR, device) X(I64, spans) X(I64, union_ns) X(F64, busy)
+ *	TABLE_FORM(busy, BUSY, "one row per device: how much of the time something ran on it");
+ *
+ *	struct table *t = table_make(&busy_form);
+ *	table_add(t, &(struct busy_row){ "gpu0", 3, 42, 0.5 });
+ *
+ * The unit of such a column follows from the end of its name: _ns, _s, _j, _w, _degc.
  */
 #ifndef PROFRIG_TABLE_H
 #define PROFRIG_TABLE_H
@@ -41,6 +52,36 @@ void table_i64(struct table *t, int64_t v);
 void table_u64(struct table *t, uint64_t v);
 void table_f64(struct table *t, double v);
 void table_row(struct table *t);
+
+struct table_field {
+	const char *name;
+	enum table_type type;
+};
+struct table_form {
+	const char *name, *about;
+	const struct table_field *fields;
+	size_t nr;
+};
+/* clang-format off */
+#define TABLE_CELL_STR const char *
+#define TABLE_CELL_I64 int64_t
+#define TABLE_CELL_U64 uint64_t
+#define TABLE_CELL_F64 double
+#define TABLE_MEMBER(type, column) TABLE_CELL_##type column;
+#define TABLE_FIELD(type, column) { #column, TABLE_##type },
+#define TABLE_FORM(table, LIST, about) \
+	struct table##_row { LIST(TABLE_MEMBER) }; \
+	static const struct table_field table##_fields[] = { LIST(TABLE_FIELD) }; \
+	static const struct table_form table##_form = { \
+		#table, about, table##_fields, sizeof(table##_fields) / sizeof(*table##_fields) }; \
+	_Static_assert(sizeof(struct table##_row) == 8 * (0 LIST(TABLE_COUNT)), "8 bytes a cell")
+#define TABLE_COUNT(type, column) + 1
+/* clang-format on */
+struct table *table_make(const struct table_form *f);
+/* row: a struct of TABLE_FORM. */
+void table_add(struct table *t, const void *row);
+/* "ns", "J", …; NULL where the name says none. */
+const char *table_field_unit(const char *name);
 
 const char *table_name(const struct table *t);
 const char *table_about_text(const struct table *t);

@@ -91,7 +91,7 @@ struct analysis_opts {
 struct analysis {
 	const char *name;
 	const char *about;
-	const char *tables; /* names, comma-separated */
+	const struct table_form *tables[4]; /* NULL-terminated */
 	int (*run)(struct model *m, const struct analysis_opts *o, struct table_set *out,
 		   struct err *err);
 	/* needs tracks and series alone, which the model of a profile has too */

@@ -293,6 +293,41 @@ static void test_sort(void **state UNUSED)
 	assert_true(table_get_u64(t, 1, 2) == UINT64_MAX);
 }
 
+#define THINGS(X) X(STR, name) X(I64, first_ns) X(U64, calls) X(F64, power_w) X(F64, share)
+TABLE_FORM(things, THINGS, "one row per thing");
+
+static void test_columns_of_one_list(void **state)
+{
+	CLEANUP(table_freep) struct table *t = table_make(&things_form);
+	static const char *const units[] = { NULL, "ns", NULL, "W", NULL };
+	static const enum table_type types[] = { TABLE_STR, TABLE_I64, TABLE_U64, TABLE_F64,
+						 TABLE_F64 };
+
+	(void)state;
+	table_add(t, &(struct things_row){ "a", -7, UINT64_MAX, 1.5, NAN });
+	table_add(t, &(struct things_row){ .name = "b", .calls = 2 });
+	assert_string_equal(table_name(t), "things");
+	assert_string_equal(table_about_text(t), "one row per thing");
+	assert_int_equal(table_cols(t), 5);
+	assert_int_equal(table_rows(t), 2);
+	for (size_t c = 0; c < 5; c++) {
+		assert_int_equal(table_column(t, c)->type, types[c]);
+		assert_true(!units[c] == !table_column(t, c)->unit);
+		if (units[c])
+			assert_string_equal(table_column(t, c)->unit, units[c]);
+	}
+	assert_string_equal(table_get_str(t, 0, 0), "a");
+	assert_int_equal(table_get_i64(t, 0, 1), -7);
+	assert_true(table_get_u64(t, 0, 2) == UINT64_MAX);
+	assert_true(table_get_f64(t, 0, 3) == 1.5);
+	assert_true(isnan(table_get_f64(t, 0, 4)));
+	assert_string_equal(table_get_str(t, 1, 0), "b");
+	assert_int_equal(table_get_u64(t, 1, 2), 2);
+	assert_string_equal(table_field_unit("baseline_s"), "s");
+	assert_null(table_field_unit("calls"));
+	assert_null(table_field_unit("_ns"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,7 +335,7 @@ int main(void)
 		cmocka_unit_test(test_csv),          cmocka_unit_test(test_text),
 		cmocka_unit_test(test_cut),          cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_sort),         cmocka_unit_test(test_columns_of_one_list),
 	};
 
 	return cmocka_run_group_tests_name("table", tests, NULL, NULL);

@@ -29,7 +29,7 @@ static struct table *run_one(struct model *m, const struct analysis *a, struct t
 	for (size_t i = 0; i < ts->checks.nr; i++)
 		if (!ts->checks.v[i].ok)
 			fail_msg("%s: %s", ts->checks.v[i].name, ts->checks.v[i].detail);
-	t = table_set_find(ts, a->tables);
+	t = table_set_find(ts, a->tables[0]->name);
 	assert_non_null(t);
 	return t;
 }

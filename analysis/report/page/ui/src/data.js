@@ -1,4 +1,4 @@
-// What analyze wrote, as the page sees it: { analysis, run, tables, logs }. Tables come column by column.
+// What analyze wrote, as the page sees it: { analysis, run, tables, headline, logs }. Tables come column by column.
 
 export class Table {
   constructor(name, raw) {
@@ -52,6 +52,7 @@ export class Report {
     const p = payload && typeof payload === 'object' ? payload : {};
     this.analysis = tidy(p.analysis, ['inputs', 'warnings', 'checks', 'devices', 'tables']) || {};
     this.run = tidy(p.run, ['steps', 'artifacts', 'samplers', 'tools', 'metrics', 'warnings', 'devices', 'clocks']);
+    this.headline = isObject(p.headline) ? p.headline : {};
     this.logs = p.logs || {};
     this.problems = p.problems || [];
     this.tables = new Map(Object.entries(p.tables || {}).map(([k, v]) => [k, new Table(k, v)]));

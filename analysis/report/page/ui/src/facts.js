@@ -1,10 +1,10 @@
-// The facts of the first screen, computed from the tables alone. No element is made here, so node can test it.
+// The facts of the first screen: the figures of the headline that the analysis made, and what run.json and analysis.json say in words.
+// No element is made here, so node can test it.
 
 import { group } from './format.js';
 
 export const UNATTRIBUTED = '[unattributed]';
 const ACCELERATOR = /(^|:)(gpu|xpu|npu|tpu|aiu|hpu|gcd)\d+$/i;
-const WHOLE_NODE = /(^|:)(node\d*|psys|system)$/i;
 
 export const isAccelerator = (device) => ACCELERATOR.test(device || '');
 
@@ -39,237 +39,46 @@ export function flagWords(text) {
 export const isEstimated = (flags) => flagsOf(flags).includes('estimated');
 export const isCoarse = (flags) => flagsOf(flags).some((f) => f === 'short' || f === 'below_resolution');
 
-// The analysis names its range; without one the tables' own extent has to do.
-export function recordedRange(r) {
-  const w = r.analysis.window;
-  if (w && Number(w.end_ns) > Number(w.start_ns)) return [Number(w.start_ns), Number(w.end_ns)];
-  let end = 0;
-  const counters = r.table('counters');
-  if (counters) for (const v of counters.num('last_ns')) if (v > end) end = v;
-  const timeline = r.table('timeline');
-  if (timeline) {
-    const t = timeline.num('t_ns');
-    const dt = timeline.num('dt_ns');
-    for (let i = 0; i < t.length; i++) if (t[i] + dt[i] > end) end = t[i] + dt[i];
-  }
-  if (end > 0) return [0, end];
-  const paths = r.table('callpaths');
-  if (paths) {
-    const perTrack = new Map();
-    const depth = paths.num('depth');
-    const incl = paths.num('inclusive_ns');
-    const track = paths.col('track');
-    for (let i = 0; i < incl.length; i++) if (depth[i] === 0) perTrack.set(track[i], (perTrack.get(track[i]) || 0) + incl[i]);
-    end = Math.max(0, ...perTrack.values());
-  }
-  return end > 0 ? [0, end] : null;
-}
-
-// Tools in front of the workload, and how much of its time lies between the first and the last event that tools recorded: they
-// take time of their own before and behind that.
-function around(r, workload) {
-  const tools = (Array.isArray(r.run && r.run.tools) ? r.run.tools : []).filter((t) => t && Array.isArray(t.argv) && t.argv.length).map((t) => String(t.name));
-  const traces = (Array.isArray(r.analysis.inputs) ? r.analysis.inputs : []).filter((i) => i && /\/artifacts\//.test(i.path) && i.clock && i.clock.aligned
-    && Number.isFinite(i.start_ns) && Number.isFinite(i.end_ns));
-  if (!tools.length || !traces.length) return null;
-  const shift = (i) => Number(i.clock.shift_ns) || 0;
-  const ns = Math.max(...traces.map((i) => i.end_ns + shift(i))) - Math.min(...traces.map((i) => i.start_ns + shift(i)));
-  return ns > 0 && ns < 0.9 * workload ? { tools, ns } : null;
-}
-
 export function timeFigure(r) {
   const d = (r.run && r.run.durations_s) || {};
-  const workload = Number(d.workload);
+  const t = r.headline.time || {};
   const beside = ['build', 'pre', 'post', 'analyze'].filter((k) => Number(d[k]) > 0)
     .map((k) => ({ name: k === 'analyze' ? 'analysis' : k, ns: Number(d[k]) * 1e9 }));
-  if (d.workload !== null && d.workload !== undefined && Number.isFinite(workload)) {
-    return { ns: workload * 1e9, what: 'workload', beside, around: around(r, workload * 1e9) };
-  }
-  const range = recordedRange(r);
-  return range ? { ns: range[1] - range[0], what: 'recorded', beside } : { ns: null, what: 'none', beside };
+  const around = t.around && t.around.length ? { tools: t.around, ns: t.around_ns } : null;
+  return { ns: t.ns ?? null, what: t.what || 'none', beside, around };
 }
 
-// How much a counter of energy_totals is to be believed: accelerators first, a measured one before an estimate, an energy
-// counter before integrated power. Smaller is better.
+// How much a counter of energy_totals is to be believed: smaller is better.
 export function counterRanks(r) {
-  const counters = r.table('counters');
-  const ranks = new Map();
-  for (const c of counters ? counters.objects() : []) {
-    ranks.set(`${c.series}\n${c.device}`, (isAccelerator(c.device) ? 0 : 8) + (isEstimated(c.flags) ? 4 : 0) + (c.kind === 'gauge' ? 2 : 0));
-  }
+  const ranks = new Map(countersOf(r).map((c) => [`${c.counter}\n${c.device}`, c.rank]));
   return (counter, device) => ranks.get(`${counter}\n${device}`) ?? (isAccelerator(device) ? 0 : 8);
 }
 
-// One counter per device, so that nothing is added twice.
-export function energyTotals(r) {
-  const totals = r.table('energy_totals');
-  if (!totals) return [];
-  const counters = r.table('counters');
-  const rank = counterRanks(r);
-  const facts = new Map(counters ? counters.objects().map((c) => [`${c.series}\n${c.device}`, c]) : []);
-  const best = new Map();
-  for (const row of totals.objects()) {
-    const c = facts.get(`${row.counter}\n${row.device}`) || {};
-    const entry = {
-      ...row, kind: c.kind || '', estimated: isEstimated(c.flags), flags: c.flags || '',
-      rank: rank(row.counter, row.device) + (row.view === 'host' ? 0 : 1), accelerator: isAccelerator(row.device),
-    };
-    const known = best.get(row.device);
-    if (!known || entry.rank < known.rank) best.set(row.device, entry);
-  }
-  return [...best.values()];
-}
+const countersOf = (r) => (r.headline.energy && r.headline.energy.counters) || [];
 
-// What a counter drew in the idle time around the workload, which its total has too.
-function idleEnergies(r) {
-  const t = r.table('idle_power');
-  return new Map(t ? t.objects().map((o) => [`${o.counter}\n${o.device}`, Number(o.idle_j) || 0]) : []);
-}
-
+// One counter per device, so that nothing is added twice; null where no energy is known.
 export function energyFigure(r) {
-  const idle = idleEnergies(r);
-  const all = energyTotals(r).filter((e) => Number.isFinite(Number(e.total_j)) && e.total_j !== null)
-    .map((e) => ({ ...e, total_j: Number(e.total_j) - (idle.get(`${e.counter}\n${e.device}`) || 0) }));
-  if (!all.length) return null;
-  const acc = all.filter((e) => e.accelerator);
-  let main = acc.length ? acc : all.filter((e) => !WHOLE_NODE.test(e.device));
-  if (!main.length) main = all;
-  return {
-    j: main.reduce((a, e) => a + Number(e.total_j), 0),
-    estimated: main.some((e) => e.estimated),
-    integrated: main.some((e) => !e.estimated && e.kind === 'gauge'),
-    devices: main,
-    beside: all.filter((e) => !main.includes(e)),
-    worstError: Math.max(...all.map((e) => Number(e.error_rel) || 0)),
-  };
-}
-
-// Of the whole recording, or of the windows that it was cut to; 0: not known.
-function recordedNs(r) {
-  const w = r.analysis.window;
-  if (!w) return 0;
-  const parts = Array.isArray(w.parts) && w.parts.length ? w.parts : [w];
-  return parts.reduce((a, p) => a + (Number(p.end_ns) - Number(p.start_ns) || 0), 0);
+  const e = r.headline.energy;
+  const used = (use) => countersOf(r).filter((c) => c.use === use);
+  return used('summed').length ? { ...e, devices: used('summed'), beside: used('beside') } : null;
 }
 
 // How much of the recording the devices worked, over all of them: also before their first kernel, behind their last, and those without any.
 export function busyFigure(r) {
-  const busy = r.table('busy');
-  if (!busy) return null;
-  const devices = busy.objects();
-  const wall = devices.reduce((a, d) => a + Number(d.wall_ns), 0);
-  const union = devices.reduce((a, d) => a + Number(d.union_ns), 0);
-  const seen = new Set(devices.map((d) => d.device));
-  const known = Array.isArray(r.analysis.devices) ? r.analysis.devices : [];
-  const without = known.filter((d) => isAccelerator(d) && !seen.has(d));
-  const recorded = recordedNs(r);
-  const all = recorded > 0 ? recorded * (devices.length + without.length) : wall;
-  const of = (d) => (recorded > 0 ? Number(d.union_ns) / recorded : Number(d.busy));
-  return { share: all > 0 ? union / all : null, devices, of, wall, union, without, recorded };
+  const b = r.headline.busy;
+  return b && b.devices.length ? b : null;
 }
 
 // Where the time went: [{name, ns, kind}] that add up to `total`, and what the bar as a whole stands for.
 export function timeSplit(r) {
-  return splitByOverlap(r) || splitByBusy(r) || splitByHost(r);
-}
-
-function splitByOverlap(r) {
-  const t = r.table('overlap');
-  if (!t) return null;
-  const sum = (c) => t.num(c).reduce((a, v) => a + (v || 0), 0);
-  return {
-    of: 'device time from first to last kernel', devices: t.rows, total: sum('wall_ns'),
-    parts: [
-      { name: 'compute', ns: sum('compute_ns'), kind: 'compute' },
-      { name: 'exposed communication', ns: sum('exposed_comm_ns'), kind: 'comm' },
-      { name: 'exposed copy', ns: sum('exposed_copy_ns'), kind: 'copy' },
-      { name: 'idle', ns: sum('idle_ns'), kind: 'idle' },
-    ],
-  };
-}
-
-function splitByBusy(r) {
-  const b = busyFigure(r);
-  if (!b || !(b.wall > 0)) return null;
-  return {
-    of: 'device time from first to last kernel', devices: b.devices.length, total: b.wall,
-    parts: [
-      { name: 'device busy', ns: b.union, kind: 'compute' },
-      { name: 'device idle', ns: b.wall - b.union, kind: 'idle' },
-    ],
-  };
-}
-
-// Without devices: the outermost host functions. A wrapper such as main() that holds nearly everything says nothing, so it
-// is opened until the stack branches; its own time, and what stands beside it, stay parts of the bar.
-function splitByHost(r) {
-  const t = r.table('callpaths');
-  if (!t) return null;
-  const path = t.col('path');
-  const incl = t.num('inclusive_ns');
-  const excl = t.num('exclusive_ns');
-  const depth = t.num('depth');
-  const within = (prefix, level) => {
-    const sums = new Map();
-    for (let i = 0; i < path.length; i++) {
-      if (depth[i] !== level || (prefix && !path[i].startsWith(prefix))) continue;
-      const last = path[i].slice(prefix.length);
-      if (last === UNATTRIBUTED) continue;
-      sums.set(last, (sums.get(last) || 0) + incl[i]);
-    }
-    return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
-  };
-  let prefix = '';
-  let level = 0;
-  let tops = within('', 0);
-  const total = tops.reduce((a, [, ns]) => a + ns, 0);
-  if (!(total > 0)) return null;
-  const beside = [];
-  let self = 0;
-  while (tops.length && tops[0][1] > 0.95 * total && level < 32) {
-    const next = within(`${prefix}${tops[0][0]};`, level + 1);
-    if (!next.length) break;
-    const opened = prefix + tops[0][0];
-    for (let i = 0; i < path.length; i++) if (depth[i] === level && path[i] === opened) self += excl[i];
-    beside.push(...tops.slice(1));
-    prefix = `${opened};`;
-    level++;
-    tops = next;
-  }
-  const all = [...tops, ...beside].sort((a, b) => b[1] - a[1]);
-  const parts = all.slice(0, 5).map(([name, ns]) => ({ name, ns, kind: 'host' }));
-  const rest = total - self - parts.reduce((a, p) => a + p.ns, 0);
-  // a page that was cut does not know how many there are
-  if (rest > 0.0005 * total) parts.push({ name: all.length > 5 && !t.cut ? `${group(all.length - 5)} more` : 'other calls', ns: rest, kind: 'rest' });
-  if (self > 0.0005 * total) parts.push({ name: `inside ${prefix.slice(0, -1).split(';').join(' › ')} itself`, ns: self, kind: 'idle' });
-  return { of: 'host time in recorded calls', within: prefix.slice(0, -1), mostly: beside.length > 0, total, parts };
+  const s = r.headline.split;
+  return s && s.of ? { ...s, parts: s.parts.map((p) => (p.kind === 'rest' && s.more ? { ...p, name: `${group(s.more)} more` } : p)) } : null;
 }
 
 // The three largest costs: device work where there is any, else host functions; with their energy where it is known.
-export function largestCosts(r, n = 3) {
-  const t = r.table('functions');
-  if (!t) return { scope: '', rows: [] };
-  const rows = t.objects().filter((f) => f.name !== UNATTRIBUTED && Number(f.exclusive_ns) > 0);
-  const scope = rows.some((f) => f.scope === 'device') ? 'device' : 'host';
-  const joules = energyByName(r, scope);
-  return {
-    scope,
-    rows: rows.filter((f) => f.scope === scope).sort((a, b) => Number(b.exclusive_ns) - Number(a.exclusive_ns)).slice(0, n)
-      .map((f) => ({ ...f, energy_j: joules.get(f.name) })),
-  };
-}
-
-function energyByName(r, view) {
-  const t = r.table('energy');
-  const sums = new Map();
-  if (!t) return sums;
-  const fig = energyFigure(r);
-  const used = new Set(fig ? fig.devices.map((d) => `${d.counter}\n${d.device}`) : []);
-  for (const e of t.objects()) {
-    if (e.view !== view || e.name === UNATTRIBUTED || !used.has(`${e.counter}\n${e.device}`)) continue;
-    sums.set(e.name, (sums.get(e.name) || 0) + Number(e.exclusive_j));
-  }
-  return sums;
+export function largestCosts(r) {
+  const c = r.headline.costs;
+  return c ? { scope: c.scope, rows: c.rows.filter((f) => Number(f.exclusive_ns) > 0) } : { scope: '', rows: [] };
 }
 
 const SEVERITY = { error: 0, warning: 1, note: 2 };

@@ -108,10 +108,10 @@ function timeBox(r) {
 function energyBox(r) {
   const e = facts.energyFigure(r);
   if (!e) return figure('Energy', fmt.UNKNOWN, 'unknown', 'no energy or power counter was sampled');
-  const each = e.devices.length <= 4 ? e.devices.map((d) => (e.devices.length > 1 ? `${d.device} ${fmt.energy(d.total_j)}` : d.device)).join(', ')
+  const each = e.devices.length <= 4 ? e.devices.map((d) => (e.devices.length > 1 ? `${d.device} ${fmt.energy(d.j)}` : d.device)).join(', ')
     : `${e.devices.length} devices, ${e.devices[0].device} to ${e.devices[e.devices.length - 1].device}`;
   const more = e.beside.length > 3 ? ` and ${e.beside.length - 3} more` : '';
-  const beside = e.beside.slice(0, 3).map((d) => `${d.device} ${fmt.energy(d.total_j)}${d.estimated ? ' estimated' : ''}`).join(', ') + more;
+  const beside = e.beside.slice(0, 3).map((d) => `${d.device} ${fmt.energy(d.j)}${d.estimated ? ' estimated' : ''}`).join(', ') + more;
   const tags = [];
   if (e.estimated) tags.push(['estimated', 'computed from a model of the device, not read from a sensor']);
   else if (e.integrated) tags.push(['integrated', 'the integral of power readings, not an energy counter']);
@@ -121,12 +121,12 @@ function energyBox(r) {
 function busyBox(r) {
   const b = facts.busyFigure(r);
   if (!b || b.share === null) return figure('Device busy', 'none', 'no device work', 'no device work was recorded');
-  const rows = b.devices.filter((d) => fmt.known(d.busy)).sort((x, y) => b.of(x) - b.of(y));
+  const rows = b.devices.filter((d) => fmt.known(d.busy)).sort((x, y) => x.share - y.share);
   const sub = rows.length <= 1 ? (rows.length ? rows[0].device : '')
-    : rows.length <= 4 ? b.devices.map((d) => `${d.device} ${fmt.percent(b.of(d))}`).join(', ')
-      : `${rows.length} devices, ${rows[0].device} ${fmt.percent(b.of(rows[0]))} the least, ${rows[rows.length - 1].device} ${fmt.percent(b.of(rows[rows.length - 1]))} the most`;
+    : rows.length <= 4 ? b.devices.map((d) => `${d.device} ${fmt.percent(d.share)}`).join(', ')
+      : `${rows.length} devices, ${rows[0].device} ${fmt.percent(rows[0].share)} the least, ${rows[rows.length - 1].device} ${fmt.percent(rows[rows.length - 1].share)} the most`;
   const idle = !b.without.length ? '' : b.without.length <= 4 ? `; no work on ${b.without.join(', ')}` : `; no work on ${fmt.plural(b.without.length, 'other device')}`;
-  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `${b.recorded > 0 ? 'of the recording' : 'from first to last kernel'}: ${sub}${idle}`);
+  return figure('Device busy', fmt.percent(b.share), `${b.share * 100}\u00a0%`, `${b.recorded_ns > 0 ? 'of the recording' : 'from first to last kernel'}: ${sub}${idle}`);
 }
 
 function splitBar(r) {
@@ -154,7 +154,7 @@ function costs(r, ctx) {
         h('strong', { title: `${Number(f.share) * 100}\u00a0%` }, fmt.percent(f.share))),
       h('div', { cls: 'cost-bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(100, Number(f.share) * 100)}%` } })),
       h('div', { cls: 'muted' }, h('span', { title: fmt.exact(f.exclusive_ns, 'ns') }, fmt.time(f.exclusive_ns)), ` in ${fmt.plural(f.calls, 'call')}`,
-        f.energy_j !== undefined && [', ', h('span', { title: fmt.exact(f.energy_j, 'J') }, fmt.energy(f.energy_j)), fig && fig.estimated ? ' estimated' : '']))));
+        fmt.known(f.energy_j) && [', ', h('span', { title: fmt.exact(f.energy_j, 'J') }, fmt.energy(f.energy_j)), fig && fig.estimated ? ' estimated' : '']))));
   return h('section', { cls: 'card', 'aria-labelledby': 'costs-title' },
     h('h2', { id: 'costs-title' }, 'Largest costs ', c.rows.length ? h('span', { cls: 'muted' }, words) : null), body);
 }

