@@ -369,7 +369,7 @@ static const struct opt *option_of(const struct opt *opts, const char *word)
 	for (; opts && opts->name; opts++)
 		if (is_long ? !strcmp(opts->name, word + 2)
 			    : word[0] == '-' && word[1] && word[1] == opts->letter && !word[2])
-			return opts->kind == OPT_FLAG ? NULL : opts;
+			return opts->kind == OPT_FLAG || opts->kind == OPT_CONF_FLAG ? NULL : opts;
 	return NULL;
 }
 

@@ -78,7 +78,7 @@ static void find(const struct catalog *cat, const struct run_options *o, const s
 	}
 	e = cat ? entry_of(cat, file, name) : NULL;
 	if (e && e->mad) {
-		mad_model_config(&cat->mad, e->mad, &args, context, o->lenient, &f->tree,
+		mad_model_config(&cat->mad, e->mad, &args, context, o->conf.lenient, &f->tree,
 				 &f->problems, &f->notes);
 		f->from = xstrdup(e->mad->where);
 	} else {
@@ -267,12 +267,12 @@ static int check_context(const struct command *c, const struct run_options *o, s
 	struct err err = ERR_INIT;
 	struct cfg mapped;
 	int code = EXIT_DONE,
-	    r = mad_context_load(ret, NULL, o->context_file, o->context, &p, &err);
+	    r = mad_context_load(ret, NULL, o->conf.context_file, o->conf.context, &p, &err);
 
 	if (r == -ENOENT)
 		code = cli_usage(c, "%s", err.msg);
 	if (r == 0) {
-		mad_context_config(ret, dir, o->lenient, &mapped, &p, &notes);
+		mad_context_config(ret, dir, o->conf.lenient, &mapped, &p, &notes);
 		cfg_release(&mapped);
 	}
 	warn_once(&notes);

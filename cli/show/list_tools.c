@@ -90,8 +90,8 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	*ret_fix = edit(tool);
 	run_options_init(&o);
 	strvec_pushv(&o.tools_dirs, dirs->v);
-	o.engine = "host";
-	o.tools = tool->name;
+	runconf_give(&o.conf.given, "engine", CFG_STR, "host");
+	runconf_give(&o.conf.given, "tools", CFG_SEQ, tool->name);
 	if (cli_prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";

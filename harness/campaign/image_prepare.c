@@ -85,7 +85,7 @@ static void put_sets(const struct build_request *rq, const char *registry,
 
 		strvec_pushf(sets, "registry.name=%s", name);
 	}
-	strvec_pushv(sets, o->sets.v);
+	strvec_pushv(sets, o->conf.sets.v);
 }
 
 static int load_model(const struct run_options *o, const struct build_request *rq,
@@ -235,7 +235,7 @@ int build_prepare(const char *command, const struct run_options *o, const struct
 		r = tools_load(&o->tools_dirs, &ret->tools, said, err);
 	if (r == 0)
 		r = items_of(command, o, rq, words, ret, &items, p, said, err);
-	with.catalog = ret->catalog;
+	with.conf.catalog = ret->catalog;
 	for (size_t i = 0; i < items.v.nr; i++)
 		r = worse(r, load_model(&with, rq, &items.v.v[i], ret, p, said,
 					r == -EINVAL ? NULL : err));

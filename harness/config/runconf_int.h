@@ -21,11 +21,7 @@ struct loader {
 	struct err usage;        /* code ≠ 0: the command line itself is wrong */
 };
 
-/* The map at a key of the root, made (or made anew when it is something else) for the command
- * line. */
-struct cfg_node *loader_cli_map(struct loader *l, const char *key);
 /* runconf_record.c */
-void runconf_cli_record(struct loader *l);
 void runconf_fill_record(struct loader *l);
 
 void runconf_init(struct runconf *rc);
