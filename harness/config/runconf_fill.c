@@ -29,18 +29,6 @@ const struct cfg_node *conf_map(const struct cfg_node *map, const char *key)
 	return n && n->kind == CFG_MAP ? n : NULL;
 }
 
-static char *text_at(const struct cfg_node *map, const char *key)
-{
-	return xstrdup_null(cfg_text(map, key));
-}
-
-bool conf_true(const struct cfg_node *map, const char *key)
-{
-	const struct cfg_node *n = cfg_get(map, key);
-
-	return n && n->kind == CFG_BOOL && n->b;
-}
-
 double conf_seconds(const struct cfg_node *map, const char *key)
 {
 	const struct cfg_node *n = conf_scalar(map, key);
@@ -137,7 +125,6 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *dockerfile = conf_scalar(model, "dockerfile");
 	struct runconf *rc = l->rc;
 
-	cfg_words(model, "command", &rc->command);
 	/* Of an entry of a package its scripts were found wanting before. */
 	if (!l->rq->builds && !(l->package && l->p->lines.nr) &&
 	    (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
@@ -158,10 +145,8 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	fill_name(l, model, command);
 	fill_dir(l, model, command);
 	runconf_fill_words(l, model);
-	rc->image = text_at(model, "image");
 	rc->dockerfile = dockerfile ? conf_resolve(l, dockerfile) : NULL;
 	rc->timeout_s = conf_seconds(model, "timeout");
-	cfg_words(model, "tags", &rc->tags);
 }
 
 static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *where)
@@ -511,15 +496,6 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *workdir = conf_scalar(c, "workdir");
 	struct runconf *rc = l->rc;
 
-	rc->container.network = text_at(c, "network");
-	rc->container.ipc = text_at(c, "ipc");
-	rc->container.shm_size = text_at(c, "shm_size");
-	rc->container.user = text_at(c, "user");
-	rc->container.workdir = text_at(c, "workdir");
-	rc->container.pull = text_at(c, "pull");
-	rc->container.privileged_profiling = conf_true(c, "privileged_profiling");
-	cfg_words(c, "caps", &rc->container.caps);
-	cfg_words(c, "options", &rc->container.options);
 	rc->container.pull_timeout_s =
 		conf_scalar(c, "pull_timeout") ? conf_seconds(c, "pull_timeout") : PULL_TIMEOUT_S;
 	if (workdir && *workdir->s != '/')
@@ -551,9 +527,6 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 
 	rc->engine = xstrdup(engine ? engine->s : "auto");
 	rc->engine_where = engine ? conf_origin(engine) : xstrdup("built-in");
-	rc->keep = conf_true(root, "keep");
-	rc->force_tools = conf_true(root, "force_tools");
-	rc->live = conf_true(root, "live");
 	rc->grace_s = conf_seconds(root, "grace");
 	rc->idle_s = conf_seconds(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
@@ -571,13 +544,13 @@ void runconf_fill(struct loader *l)
 
 	runconf_count_gpus(l, conf_map(root, "model"));
 	runconf_machine_env(l);
+	fields_read(l->rc, runconf_fields, root);
 	fill_model(l, root);
 	fill_env(l, root);
 	fill_secrets(l, root);
 	fill_mounts(l, root);
 	fill_gpus(l, root);
 	runconf_fill_cpus(l, root);
-	cfg_words(root, "wrap_at", &l->rc->wrap_at);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);
 	fill_scripts(l, root, false);

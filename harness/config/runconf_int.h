@@ -5,6 +5,7 @@
 #ifndef PROFRIG_RUNCONF_INT_H
 #define PROFRIG_RUNCONF_INT_H
 
+#include "profrig/base/fields.h"
 #include "profrig/config/runconf.h"
 
 struct loader {
@@ -25,6 +26,8 @@ struct loader {
 void runconf_fill_record(struct loader *l);
 
 void runconf_init(struct runconf *rc);
+/* runconf_release.c: what is read as it stands (fields_read), before anything else of it. */
+extern const struct field runconf_fields[];
 
 /* runconf_more.c */
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
@@ -48,7 +51,6 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
 const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);
 double conf_seconds(const struct cfg_node *map, const char *key);
-bool conf_true(const struct cfg_node *map, const char *key);
 /* Where a value is from, for people; owned. */
 char *conf_origin(const struct cfg_node *n);
 /* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */

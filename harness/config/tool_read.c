@@ -93,12 +93,8 @@ static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 
 static void read_output_rest(struct tool *t, const struct cfg_node *n, struct tool_output *o)
 {
-	const struct cfg_node *when = cfg_get(n, "when"), *if_any = cfg_get(n, "if_any");
+	const struct cfg_node *when = cfg_get(n, "when");
 
-	o->match = (struct strvec)STRVEC_INIT;
-	cfg_words(n, "match", &o->match);
-	o->group = xstrdup_null(cfg_text(n, "group"));
-	o->if_any = if_any && if_any->kind == CFG_BOOL && if_any->b;
 	if (o->match.nr && o->reader)
 		cfg_problem(&t->problems, cfg_get(n, "match"),
 			    "outputs: 'match' is for logs that no reader takes: leave one out");
@@ -124,8 +120,8 @@ static void read_outputs(struct tool *t, const struct cfg_node *root)
 
 		if (!cfg_text(n, "glob"))
 			continue;
-		o.glob = xstrdup(cfg_text(n, "glob"));
-		o.reader = xstrdup_null(cfg_text(n, "reader"));
+		fields_init(&o, tool_output_fields);
+		fields_read(&o, tool_output_fields, n);
 		read_output_rest(t, n, &o);
 		if (*o.glob == '/' || strstr(o.glob, ".."))
 			cfg_problem(&t->problems, cfg_get(n, "glob"),
@@ -166,22 +162,19 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 	CLEANUP(xfreep) char *refused = NULL;
 	const struct cfg_node *def = cfg_get(n, "default");
 	const struct cfg_node *min = cfg_get(n, "min"), *max = cfg_get(n, "max");
-	struct tool_option o = { .type = xstrdup_null(cfg_text(n, "type")),
-				 .def = xstrdup_null(cfg_text(n, "default")) };
+	struct tool_option o = { .name = xstrdup(n->key) };
 
 	if (!islower((unsigned char)*n->key) ||
 	    strspn(n->key, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(n->key))
 		cfg_problem(&t->problems, n,
 			    "options: '%.80s' is no name of an option (small letters, digits, _)",
 			    n->key);
+	fields_read(&o, tool_option_fields, n);
 	cfg_words(n, "choices", &choices);
 	for (size_t i = 0; i < choices.nr; i++)
 		strbuf_addf(&joined, "%s%s", i ? "|" : "", choices.v[i]);
-	o.name = xstrdup(n->key);
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
-	o.about = xstrdup_null(cfg_text(n, "about"));
-	o.env = xstrdup_null(cfg_text(n, "env"));
 	o.where = cfg_where(def ? def : n);
 	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
@@ -199,13 +192,10 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 
 	if (!kind || !kind->s)
 		return;
-	t->sampler_kind = xstrdup(kind->s);
-	t->sampler_device = xstrdup_null(cfg_text(s, "device"));
 	if (!t->sampler_device)
 		t->sampler_device = xstrdup("all");
 	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
 	t->sampler_where = cfg_where(s);
-	t->sampler_period_option = xstrdup_null(cfg_text(s, "period_option"));
 	if (t->sampler_period_option && !tool_option_find(t, t->sampler_period_option))
 		cfg_problem(&t->problems, cfg_get(s, "period_option"),
 			    "sampler.period_option: there is no option '%.80s'",
@@ -222,9 +212,6 @@ static void read_passes(struct tool *t, const struct cfg_node *root)
 
 	if (!p || p->kind != CFG_MAP)
 		return;
-	t->passes.option = xstrdup_null(cfg_text(p, "option"));
-	t->passes.lines = xstrdup_null(cfg_text(p, "lines"));
-	t->passes.about = xstrdup_null(cfg_text(p, "about"));
 	t->passes.least = least && least->kind == CFG_INT && least->i > 0 ? (uint64_t)least->i : 0;
 	o = t->passes.option ? tool_option_find(t, t->passes.option) : NULL;
 	if (t->passes.option && (!o || strcmp(o->type, "file") != 0))
@@ -299,24 +286,13 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	const struct cfg_node *options = cfg_get(root, "options"), *outputs;
 	const char *class = cfg_text(root, "class");
 
+	fields_read(t, tool_fields, root);
 	check_name(t, root);
 	for (enum tool_class c = TOOL_WRAP; class && c <= TOOL_SCRIPT; c++)
 		if (!strcmp(class, tool_class_name(c)))
 			t->class = c;
-	t->about = xstrdup_null(cfg_text(root, "about"));
-	t->vendor = xstrdup_null(cfg_text(root, "vendor"));
-	cfg_words(root, "wrap", &t->wrap);
-	cfg_words(root, "needs", &t->needs);
-	cfg_words(root, "caps", &t->caps);
-	cfg_words(root, "security", &t->security);
-	cfg_words(root, "instead", &t->instead);
-	t->because = xstrdup_null(cfg_text(root, "because"));
 	t->privileges_wanted =
 		cfg_text(root, "privileges") && !strcmp(cfg_text(root, "privileges"), "wanted");
-	cfg_words(root, "preload", &t->preload);
-	cfg_words(root, "provides", &t->provides);
-	cfg_words(root, "conflicts", &t->conflicts);
-	t->conflicts_because = xstrdup_null(cfg_text(root, "conflicts_because"));
 	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
 		read_option(t, options->child[i]);
 	check_files(t, dirs);
@@ -336,18 +312,6 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	for (size_t i = 0; outputs && i < outputs->nr; i++)
 		check_placeholders(t, cfg_get(outputs->child[i], "glob"));
 	check_class(t, root);
-}
-
-struct tool *tool_new(void)
-{
-	struct tool *t = xcalloc(1, sizeof(*t));
-
-	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
-	t->caps = t->security = t->instead = t->notes = (struct strvec)STRVEC_INIT;
-	tool_control_init(&t->control);
-	t->budget = NAN;
-	t->problems = (struct problems)PROBLEMS_INIT;
-	return t;
 }
 
 struct tool *tool_read(const char *path, const struct strvec *dirs)
