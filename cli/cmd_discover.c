@@ -124,14 +124,11 @@ static const char *text_of(const struct found *f, const char *path)
 
 static void print_table(const struct found *v, size_t nr)
 {
-	static const char *const columns[] = { "name",    "tags", "args", "image", "n_gpus",
-					       "timeout", "data", "from", "wrong" };
-	struct table *t = table_new("models");
+	struct table *t = table_of_texts("models", "name", "tags", "args", "image", "n_gpus",
+					 "timeout", "data", "from", "wrong");
 	struct winsize w;
 	size_t width = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
 	for (size_t i = 0; i < nr; i++) {
 		const struct found *f = &v[i];
 		CLEANUP(xfreep) char *tags = words_of(f, "model.tags", ",");
@@ -139,21 +136,10 @@ static void print_table(const struct found *v, size_t nr)
 		CLEANUP(xfreep) char *data = words_of(f, "data", ",");
 		const char *image = text_of(f, "model.image");
 		const char *file = text_of(f, "model.dockerfile");
-		const char *cells[] = { f->name,
-					tags,
-					args,
-					image  ? image
-					: file ? file
-					       : "",
-					text_of(f, "model.n_gpus"),
-					text_of(f, "model.timeout"),
-					data,
-					f->from,
-					f->problems.lines.nr ? "yes" : "" };
 
-		for (size_t k = 0; k < ARRAY_LEN(cells); k++)
-			table_str(t, cells[k] ? cells[k] : "");
-		table_row(t);
+		table_texts(t, f->name, tags, args, image ? image : file,
+			    text_of(f, "model.n_gpus"), text_of(f, "model.timeout"), data, f->from,
+			    f->problems.lines.nr ? "yes" : NULL);
 	}
 	table_write_text(t, stdout, 0, width);
 	table_free(t);

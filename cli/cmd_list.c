@@ -35,123 +35,87 @@ static struct table *list_tools(struct asked *a)
 	return tools_table(a->command, a->tools_dirs, a->json, &a->code);
 }
 
-static struct table *two_columns(const char *name)
-{
-	struct table *t = table_new(name);
-
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	return t;
-}
-
-static void two(struct table *t, const char *name, const char *about)
-{
-	table_str(t, name);
-	table_str(t, about);
-	table_row(t);
-}
-
 static struct table *list_engines(struct asked *unused)
 {
-	struct table *t = two_columns("engines");
+	struct table *t = table_of_texts("engines", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; engines[i]; i++)
-		two(t, engines[i]->name, engines[i]->about);
+		table_texts(t, engines[i]->name, engines[i]->about);
 	return t;
 }
 
 static struct table *list_samplers(struct asked *unused)
 {
-	struct table *t = table_new("samplers");
+	struct table *t = table_of_texts("samplers", "name", "vendor", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "vendor", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; samplers[i]; i++) {
-		table_str(t, samplers[i]->name);
-		table_str(t, samplers[i]->vendor);
-		table_str(t, samplers[i]->about);
-		table_row(t);
-	}
+	for (size_t i = 0; samplers[i]; i++)
+		table_texts(t, samplers[i]->name, samplers[i]->vendor, samplers[i]->about);
 	return t;
+}
+
+/* Words with something between; owned. words NULL, or ended by NULL. */
+static char *joined(const char *const *words, const char *between)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (; words && *words; words++)
+		strbuf_addf(&sb, "%s%s", sb.len ? between : "", *words);
+	return strbuf_steal(&sb);
 }
 
 static struct table *list_readers(struct asked *unused)
 {
-	struct table *t = table_new("readers");
+	struct table *t = table_of_texts("readers", "name", "files", "dialects", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "files", TABLE_STR, NULL);
-	table_col(t, "dialects", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; readers[i]; i++) {
-		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
+		CLEANUP(xfreep) char *dialects = joined(readers[i]->dialects, ",");
 
-		for (const char *const *d = readers[i]->dialects; d && *d; d++)
-			strbuf_addf(&dialects, "%s%s", dialects.len ? "," : "", *d);
-		table_str(t, readers[i]->name);
-		table_str(t, readers[i]->suffixes);
-		table_str(t, dialects.buf);
-		table_str(t, readers[i]->about);
-		table_row(t);
+		table_texts(t, readers[i]->name, readers[i]->suffixes, dialects, readers[i]->about);
 	}
 	return t;
 }
 
 static struct table *list_analyses(struct asked *unused)
 {
-	struct table *t = table_new("analyses");
+	struct table *t = table_of_texts("analyses", "name", "tables", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "tables", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; analyses[i]; i++) {
-		table_str(t, analyses[i]->name);
-		table_str(t, analyses[i]->tables);
-		table_str(t, analyses[i]->about);
-		table_row(t);
-	}
+	for (size_t i = 0; analyses[i]; i++)
+		table_texts(t, analyses[i]->name, analyses[i]->tables, analyses[i]->about);
 	return t;
 }
 
 static struct table *list_reports(struct asked *unused)
 {
-	struct table *t = two_columns("reports");
+	struct table *t = table_of_texts("reports", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
-		two(t, writers[i]->name, writers[i]->about);
-	two(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
+		table_texts(t, writers[i]->name, writers[i]->about);
+	table_texts(t, "mail",
+		    "one small HTML file for mail programs, of runs and of tables of runs");
 	return t;
 }
 
 static struct table *list_converters(struct asked *unused)
 {
-	struct table *t = table_new("converters");
+	struct table *t = table_of_texts("converters", "name", "files", "about");
 
 	(void)unused;
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "files", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
 	for (size_t i = 0; converters[i]; i++) {
-		CLEANUP(strbuf_release) struct strbuf files = STRBUF_INIT;
+		CLEANUP(xfreep) char *files = joined(converters[i]->suffixes, " ");
 
-		for (size_t k = 0; converters[i]->suffixes[k]; k++)
-			strbuf_addf(&files, "%s%s", k ? " " : "", converters[i]->suffixes[k]);
-		table_str(t, converters[i]->name);
-		table_str(t, files.buf);
-		table_str(t, converters[i]->about);
-		table_row(t);
+		table_texts(t, converters[i]->name, files, converters[i]->about);
 	}
 	return t;
 }
 
 static struct table *list_models(struct asked *a)
 {
+	struct table *t;
 	struct catalog cat;
 	struct err err = ERR_INIT;
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
@@ -161,22 +125,12 @@ static struct table *list_models(struct asked *a)
 		a->code = EXIT_CONFIG;
 		return NULL;
 	}
-	struct table *t = table_new("models");
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "tags", TABLE_STR, NULL);
-	table_col(t, "image", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	table_col(t, "file", TABLE_STR, NULL);
+	t = table_of_texts("models", "name", "tags", "image", "about", "file");
 	for (size_t i = 0; i < cat.models.nr; i++) {
-		CLEANUP(strbuf_release) struct strbuf tags = STRBUF_INIT;
-		for (size_t k = 0; k < cat.models.v[i].tags.nr; k++)
-			strbuf_addf(&tags, "%s%s", k ? "," : "", cat.models.v[i].tags.v[k]);
-		table_str(t, cat.models.v[i].name);
-		table_str(t, tags.buf);
-		table_str(t, cat.models.v[i].image ? cat.models.v[i].image : "");
-		table_str(t, cat.models.v[i].about ? cat.models.v[i].about : "");
-		table_str(t, cat.models.v[i].path);
-		table_row(t);
+		const struct catalog_entry *e = &cat.models.v[i];
+		CLEANUP(xfreep) char *tags = joined((const char *const *)e->tags.v, ",");
+
+		table_texts(t, e->name, tags, e->image, e->about, e->path);
 	}
 	catalog_release(&cat);
 	return t;
@@ -184,82 +138,47 @@ static struct table *list_models(struct asked *a)
 
 static struct table *list_options(struct asked *unused)
 {
-	struct table *t = table_new("options");
+	struct table *t = table_of_texts("options", "key", "type", "default", "about");
 
 	(void)unused;
-	table_col(t, "key", TABLE_STR, NULL);
-	table_col(t, "type", TABLE_STR, NULL);
-	table_col(t, "default", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; schema_table[i].path; i++) {
-		table_str(t, schema_table[i].path);
-		table_str(t,
-			  schema_table[i].choices ? schema_table[i].choices : schema_table[i].type);
-		table_str(t, schema_table[i].def ? schema_table[i].def : "");
-		table_str(t, schema_table[i].about);
-		table_row(t);
-	}
+	for (const struct schema_key *k = schema_table; k->path; k++)
+		table_texts(t, k->path, k->choices ? k->choices : k->type, k->def, k->about);
 	return t;
 }
 
 static struct table *list_warnings(struct asked *unused)
 {
 	static const char *const severity[] = { "note", "warning", "error" };
-	struct table *t = table_new("warnings");
+	struct table *t = table_of_texts("warnings", "code", "severity", "about");
 
 	(void)unused;
-	table_col(t, "code", TABLE_STR, NULL);
-	table_col(t, "severity", TABLE_STR, NULL);
-	table_col(t, "about", TABLE_STR, NULL);
-	for (size_t i = 0; warning_table[i].code; i++) {
-		table_str(t, warning_table[i].code);
-		table_str(t, severity[warning_table[i].severity]);
-		table_str(t, warning_table[i].about);
-		table_row(t);
-	}
-	for (size_t i = 0; run_warning_table[i].code; i++) {
-		table_str(t, run_warning_table[i].code);
-		table_str(t, "run");
-		table_str(t, run_warning_table[i].about);
-		table_row(t);
-	}
+	for (size_t i = 0; warning_table[i].code; i++)
+		table_texts(t, warning_table[i].code, severity[warning_table[i].severity],
+			    warning_table[i].about);
+	for (size_t i = 0; run_warning_table[i].code; i++)
+		table_texts(t, run_warning_table[i].code, "run", run_warning_table[i].about);
 	return t;
-}
-
-/* Empty for 0, which is "not known" in all of these. */
-static void number_cell(struct table *t, double v)
-{
-	char buf[32] = "";
-
-	if (v > 0)
-		num_fmt_f64(buf, v);
-	table_str(t, buf);
 }
 
 static struct table *list_counters(struct asked *unused)
 {
 	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
 	static const char *const quantities[] = { "other", "energy", "power" };
-	static const char *const columns[] = { "match",    "kind",     "quantity", "unit",
-					       "scale",    "max_rate", "period_s", "tau_hint_s",
-					       "step_raw", "step" };
-	struct table *t = table_new("counters");
+	struct table *t = table_of_texts("counters", "match", "kind", "quantity", "unit", "scale",
+					 "max_rate", "period_s", "tau_hint_s", "step_raw", "step");
 
 	(void)unused;
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
 	for (const struct counter_fact *f = counter_facts; f->pattern; f++) {
-		table_str(t, f->pattern);
-		table_str(t, kinds[f->kind]);
-		table_str(t, quantities[f->quantity]);
-		table_str(t, f->unit);
-		number_cell(t, f->scale);
-		number_cell(t, f->max_rate);
-		number_cell(t, f->period_s);
-		number_cell(t, f->tau_hint_s);
-		number_cell(t, f->step_raw);
-		number_cell(t, f->step);
-		table_row(t);
+		const double v[] = { f->scale,      f->max_rate, f->period_s,
+				     f->tau_hint_s, f->step_raw, f->step };
+		char cells[ARRAY_LEN(v)][32] = { "" };
+
+		/* 0 is "not known" in all of these. */
+		for (size_t i = 0; i < ARRAY_LEN(v); i++)
+			if (v[i] > 0)
+				num_fmt_f64(cells[i], v[i]);
+		table_texts(t, f->pattern, kinds[f->kind], quantities[f->quantity], f->unit,
+			    cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]);
 	}
 	return t;
 }
@@ -395,13 +314,8 @@ static bool can_be_run(const char *fix)
 static void finding(struct table *t, const char *kind, const char *name, bool ok,
 		    const char *detail, const char *fix)
 {
-	table_str(t, ok ? "ok" : "no");
-	table_str(t, kind);
-	table_str(t, name);
-	table_str(t, detail);
-	table_str(t, ok || !fix || !can_be_run(fix) ? "" : fix);
-	table_str(t, "");
-	table_row(t);
+	table_texts(t, ok ? "ok" : "no", kind, name, detail,
+		    ok || !fix || !can_be_run(fix) ? "" : fix, "");
 }
 
 static bool doctor_engine(struct table *t, const struct engine *e)
@@ -563,20 +477,16 @@ static void doctor_tools(struct table *t, const struct command *c, const struct 
 /* For people: the command that fixes a thing stands with what is wrong with it. */
 static void doctor_text(const struct table *t)
 {
-	static const char *const columns[] = { "state", "kind", "name", "detail" };
-	struct table *text = table_new("doctor");
+	struct table *text = table_of_texts("doctor", "state", "kind", "name", "detail");
 
-	for (size_t c = 0; c < ARRAY_LEN(columns); c++)
-		table_col(text, columns[c], TABLE_STR, NULL);
 	for (size_t r = 0; r < table_rows(t); r++) {
 		const char *detail = table_get_str(t, r, 3), *fix = table_get_str(t, r, 4);
 		bool ended = *detail && strchr(".?!", detail[strlen(detail) - 1]);
 		CLEANUP(xfreep)
 		char *both = xasprintf("%s%s Fix: %s", detail, ended ? "" : ".", fix);
-		for (size_t c = 0; c < 3; c++)
-			table_str(text, table_get_str(t, r, c));
-		table_str(text, *fix ? both : detail);
-		table_row(text);
+
+		table_texts(text, table_get_str(t, r, 0), table_get_str(t, r, 1),
+			    table_get_str(t, r, 2), *fix ? both : detail);
 	}
 	table_write_text(text, stdout, 0, terminal_width());
 	table_free(text);
@@ -608,13 +518,9 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	if (code != EXIT_DONE)
 		return code;
 	tool_set_all(&ts);
-	struct table *t = table_new("doctor");
-	table_col(t, "state", TABLE_STR, NULL);
-	table_col(t, "kind", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "detail", TABLE_STR, NULL);
-	table_col(t, "fix", TABLE_STR, NULL);
-	table_col(t, "bytes", TABLE_STR, NULL); /* of leftovers */
+	/* bytes: of leftovers */
+	struct table *t =
+		table_of_texts("doctor", "state", "kind", "name", "detail", "fix", "bytes");
 	CLEANUP(xfreep) char *lib = run_lib_dir();
 	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
 	bool there = access(agent, X_OK) == 0;

@@ -135,7 +135,7 @@ static char *needs_of(const struct tool *t)
 }
 
 static void add_row(struct table *t, const struct command *c, const struct strvec *dirs,
-		    const struct tool *tool, bool json)
+		    const struct tool *tool)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	CLEANUP(xfreep) char *needs = needs_of(tool);
@@ -145,25 +145,18 @@ static void add_row(struct table *t, const struct command *c, const struct strve
 	const char *fix;
 	bool works = !broken && tool_works(c, dirs, tool, &why, &fix);
 
-	table_str(t, tool->name);
-	table_str(t, tool_class_name(tool->class));
-	table_str(t, tool->vendor ? tool->vendor : "any");
-	table_str(t, works ? "yes" : "no");
-	table_str(t, needs);
-	table_str(t, broken ? words : tool->about ? tool->about : "");
-	if (json) {
-		table_str(t, why.buf);
-		table_str(t, tool->file);
-	}
-	table_row(t);
+	const char *const cells[] = {
+		tool->name, tool_class_name(tool->class), tool->vendor, works ? "yes" : "no",
+		needs,      broken ? words : tool->about, why.buf,      tool->file,
+	};
+	table_text_row(t, cells, table_cols(t));
 }
 
 struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
 			  int *ret_code)
 {
-	static const char *const columns[] = {
-		"name", "class", "vendor", "here", "needs", "about"
-	};
+	static const char *const columns[] = { "name",  "class", "vendor",  "here",
+					       "needs", "about", "why_not", "file" };
 	struct tool_set ts;
 	struct table *t;
 
@@ -171,15 +164,9 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	if (*ret_code != EXIT_DONE)
 		return NULL;
 	tool_set_all(&ts);
-	t = table_new("tools");
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
-	if (json) {
-		table_col(t, "why_not", TABLE_STR, NULL);
-		table_col(t, "file", TABLE_STR, NULL);
-	}
+	t = table_text_cols("tools", columns, ARRAY_LEN(columns) - (json ? 0 : 2));
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		add_row(t, c, dirs, ts.tools.v[i], json);
+		add_row(t, c, dirs, ts.tools.v[i]);
 	tool_works_end();
 	tool_set_release(&ts);
 	return t;
