@@ -9,6 +9,7 @@
 const struct schema_key tool_table[] = {
 	KEY("name", "string", "by which it is asked for", .required = true),
 	KEY("about", "string", "one line for 'list tools'"),
+	KEY("base", "path", "tool file that has what this one leaves out"),
 	KEY("vendor", "string", NULL, .def = "any", .choices = "amd|nvidia|cpu|any"),
 	KEY("class", "string", NULL, .required = true,
 	    .choices = "wrap|preload|env|sampler|script"),

@@ -314,6 +314,34 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_class(t, root);
 }
 
+/* Puts the file that `base` names below the tree: maps are joined key by key, all else replaced. */
+static void read_base(struct tool *t, struct cfg *c, const struct strvec *dirs)
+{
+	const struct cfg_node *n = cfg_get(c->root, "base");
+	CLEANUP(xfreep) char *path = n && n->s ? tool_find_script(t->file, n->s, dirs) : NULL;
+	struct err err = ERR_INIT;
+	struct cfg below;
+
+	if (!n || !n->s)
+		return;
+	cfg_init(&below);
+	if (!path) {
+		cfg_problem(&t->problems, n,
+			    "base '%.200s' is neither beside this file nor above it", n->s);
+	} else if (cfg_parse_file(&below, path, LAYER_TOOL, &err) < 0) {
+		cfg_problem(&t->problems, NULL, "%s", err.msg);
+	} else if (cfg_get(below.root, "base")) {
+		cfg_problem(&t->problems, n, "base '%.200s' has a base of its own", n->s);
+	} else {
+		schema_expand(&below, tool_table);
+		cfg_merge(&below, c);
+		cfg_release(c);
+		*c = below;
+		cfg_init(&below);
+	}
+	cfg_release(&below);
+}
+
 struct tool *tool_read(const char *path, const struct strvec *dirs)
 {
 	struct tool *t = tool_new();
@@ -331,6 +359,7 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 		for (size_t i = 0; i < c.problems.lines.nr; i++)
 			strvec_push(&t->problems.lines, c.problems.lines.v[i]);
 		schema_expand(&c, tool_table);
+		read_base(t, &c, dirs);
 		schema_check(c.root, tool_table, &t->problems);
 		read_tree(t, c.root, dirs);
 	}
