@@ -55,24 +55,19 @@ static const char *edit(const struct tool *tool)
 }
 
 /*
- * The command that installs what a tool lacks, where Debian has it; "" none. *ret_image: an image
- * may have it, as it may not have a GPU.
+ * The command that installs what a tool lacks, "" none; borrowed from the tool. *ret_image: an
+ * image may have it, as it may not have a GPU.
  */
-static const char *install(const char *missing, bool *ret_image)
+static const char *install(const struct tool *t, const char *missing, bool *ret_image)
 {
-	static const struct {
-		const char *program, *fix;
-	} debian[] = { { "perf", "apt-get install linux-perf" },
-		       { "strace", "apt-get install strace" },
-		       { "uftrace", "apt-get install uftrace" },
-		       { "python3", "apt-get install python3" } };
 	const char *from = strstr(missing, "needs '");
 	size_t n = from ? strcspn(from + 7, "'|") : 0;
 
 	*ret_image |= n > 0;
-	for (size_t i = 0; n && i < ARRAY_LEN(debian); i++)
-		if (strlen(debian[i].program) == n && !strncmp(debian[i].program, from + 7, n))
-			return debian[i].fix;
+	for (size_t i = 0; n && i < t->install.nr; i++)
+		if (strlen(t->install.v[i].name) == n &&
+		    !strncmp(t->install.v[i].name, from + 7, n))
+			return t->install.v[i].value;
 	return "";
 }
 
@@ -96,7 +91,7 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
-			*ret_fix = install(missing.v[i], &image);
+			*ret_fix = install(tool, missing.v[i], &image);
 	} else if (!problems.lines.nr) {
 		strbuf_addstr(detail, "its file cannot be read again");
 	}

@@ -32,6 +32,8 @@ const struct schema_key tool_table[] = {
 	KEY("passes.least", "int", NULL, .min = 2, .max = 10000),
 	KEY("passes.about", "string", NULL),
 	KEY("instead", "list of strings", "tools to name where this one's needs are not met"),
+	KEY("install", "map of strings",
+	    "commands of Debian that install what it needs, by the program's name"),
 	KEY("preload", "list of strings", "libraries for LD_PRELOAD"),
 	KEY("provides", "list of strings", "words others may conflict with"),
 	KEY("conflicts", "list of strings",

@@ -100,6 +100,7 @@ static const struct field own_fields[] = {
 	TEXT_FIELDS(struct tool, control.fifo, control.ack, control.script.path),
 	WORDS_FIELDS(struct tool, control.script.args, notes, problems.lines),
 	FIELD_VEC(struct tool, env, env_fields),
+	FIELD_VEC(struct tool, install, env_fields),
 	FIELD_VEC(struct tool, pre, script_fields),
 	FIELD_VEC(struct tool, post, script_fields),
 	FIELD_VEC(struct tool, outputs, tool_output_fields),

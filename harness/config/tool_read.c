@@ -63,6 +63,17 @@ static void read_env(struct tool *t, const struct cfg_node *root)
 	}
 }
 
+static void read_install(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *map = cfg_get(root, "install");
+
+	for (size_t i = 0; map && map->kind == CFG_MAP && i < map->nr; i++)
+		if (map->child[i]->s)
+			VEC_PUSH(&t->install, ((struct tool_env){ xstrdup(map->child[i]->key),
+								  xstrdup(map->child[i]->s),
+								  cfg_where(map->child[i]) }));
+}
+
 static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 			 const struct strvec *dirs)
 {
@@ -298,6 +309,7 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_files(t, dirs);
 	read_passes(t, root);
 	read_env(t, root);
+	read_install(t, root);
 	read_scripts(t, root, true, dirs);
 	read_scripts(t, root, false, dirs);
 	read_outputs(t, root);
