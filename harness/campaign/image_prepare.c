@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profrig/base/cfg.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/strbuf.h"
@@ -148,16 +149,18 @@ int build_engine(struct build_set *s, struct err *err)
 	return 0;
 }
 
+static const struct field item_fields[] = {
+	TEXT_FIELDS(struct build_item, word, registry, registry_image, use_image, where),
+	FIELDS_END,
+};
+static const struct field items_fields[] = {
+	FIELD_VEC(struct build_items, v, item_fields),
+	FIELDS_END,
+};
+
 void build_items_release(struct build_items *b)
 {
-	for (size_t i = 0; i < b->v.nr; i++) {
-		free(b->v.v[i].word);
-		free(b->v.v[i].registry);
-		free(b->v.v[i].registry_image);
-		free(b->v.v[i].use_image);
-		free(b->v.v[i].where);
-	}
-	VEC_RELEASE(&b->v);
+	fields_release(b, items_fields);
 }
 
 static bool same_model(const char *a, const char *b)

@@ -9,22 +9,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
+
+static const struct field unbuilt_fields[] = {
+	TEXT_FIELDS(struct unbuilt, word, image, dockerfile, base, why),
+	FIELDS_END,
+};
+static const struct field option_fields[] = {
+	WORDS_FIELDS(struct run_options, tags, tools_dirs, images, names, dockerfiles, bases),
+	WORDS_FIELDS(struct run_options, conf.config_files, conf.sets, conf.labels),
+	TEXT_FIELDS(struct run_options, manifest_context, manifest_made),
+	FIELD_VEC(struct run_options, unbuilt, unbuilt_fields),
+	FIELD_VEC(struct run_options, builds_s, NULL),
+	FIELDS_END,
+};
 
 void run_options_init(struct run_options *o)
 {
 	*o = (struct run_options){
-		.tags = STRVEC_INIT,
-		.tools_dirs = STRVEC_INIT,
-		.conf = { .config_files = STRVEC_INIT, .sets = STRVEC_INIT, .labels = STRVEC_INIT },
-		.images = STRVEC_INIT,
-		.names = STRVEC_INIT,
-		.build_s = NAN,
-		.runs_dir = "runs",
-		.format = "text",
-		.repeat = 1,
+		.build_s = NAN, .runs_dir = "runs", .format = "text", .repeat = 1
 	};
+	fields_init(o, option_fields);
+	cfg_init(&o->conf.given);
 }
 
 const char *run_given_engine(const struct run_options *o)
@@ -39,31 +47,13 @@ const char *run_given_image(const struct run_options *o)
 
 void unbuilt_release(struct unbuilt *u)
 {
-	free(u->word);
-	free(u->image);
-	free(u->dockerfile);
-	free(u->base);
-	free(u->why);
+	fields_release(u, unbuilt_fields);
 }
 
 void run_options_release(struct run_options *o)
 {
-	strvec_release(&o->tags);
-	strvec_release(&o->tools_dirs);
 	cfg_release(&o->conf.given);
-	strvec_release(&o->conf.config_files);
-	strvec_release(&o->conf.sets);
-	strvec_release(&o->conf.labels);
-	strvec_release(&o->images);
-	strvec_release(&o->names);
-	strvec_release(&o->dockerfiles);
-	strvec_release(&o->bases);
-	for (size_t i = 0; i < o->unbuilt.nr; i++)
-		unbuilt_release(&o->unbuilt.v[i]);
-	VEC_RELEASE(&o->unbuilt);
-	free(o->manifest_context);
-	free(o->manifest_made);
-	VEC_RELEASE(&o->builds_s);
+	fields_release(o, option_fields);
 }
 
 /*
