@@ -145,7 +145,8 @@ static void print_table(const struct found *v, size_t nr)
 	table_free(t);
 }
 
-static void json_words(struct json_out *j, const char *key, const struct found *f, const char *path)
+static void found_words(struct json_out *j, const char *key, const struct found *f,
+			const char *path)
 {
 	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
@@ -160,14 +161,6 @@ static void json_words(struct json_out *j, const char *key, const struct found *
 			strvec_push(&seen, word);
 		json_str(j, NULL, word);
 	}
-	json_end(j);
-}
-
-static void json_lines(struct json_out *j, const char *key, const struct strvec *lines)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < lines->nr; i++)
-		json_str(j, NULL, lines->v[i]);
 	json_end(j);
 }
 
@@ -190,14 +183,14 @@ static void print_json(const struct found *v, size_t nr)
 		json_obj(&j, NULL);
 		json_str(&j, "name", v[i].name);
 		json_str(&j, "from", v[i].from);
-		json_words(&j, "tags", &v[i], "model.tags");
-		json_words(&j, "command", &v[i], "model.command");
-		json_words(&j, "args", &v[i], "model.args");
+		found_words(&j, "tags", &v[i], "model.tags");
+		found_words(&j, "command", &v[i], "model.command");
+		found_words(&j, "args", &v[i], "model.args");
 		for (size_t k = 0; k < ARRAY_LEN(texts); k++)
 			json_str(&j, texts[k][0], text_of(&v[i], texts[k][1]));
-		json_words(&j, "data", &v[i], "data");
-		json_lines(&j, "problems", &v[i].problems.lines);
-		json_lines(&j, "notes", &v[i].notes);
+		found_words(&j, "data", &v[i], "data");
+		json_words(&j, "problems", &v[i].problems.lines);
+		json_words(&j, "notes", &v[i].notes);
 		json_end(&j);
 	}
 	json_end(&j);

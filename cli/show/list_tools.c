@@ -249,14 +249,6 @@ static void print_one(const struct command *c, const struct strvec *dirs, const 
 	}
 }
 
-static void json_words(struct json_out *j, const char *key, const struct strvec *v)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < v->nr; i++)
-		json_str(j, NULL, v->v[i]);
-	json_end(j);
-}
-
 static void json_one(struct json_out *j, const struct command *c, const struct strvec *dirs,
 		     const struct tool *t)
 {

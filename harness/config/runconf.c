@@ -49,6 +49,18 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 		err_set(&l->usage, ENOENT, "%s; %s", l->usage.msg, sb.buf);
 }
 
+void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
+		    const char *const *names)
+{
+	const char *near = cfg_did_you_mean(name, names);
+
+	if (near)
+		loader_bad_name(l, at, "unknown %s '%.80s'; did you mean '%s'?", what, name, near);
+	else
+		loader_bad_name(l, at, "unknown %s '%.80s' (see 'profrig list %ss')", what, name,
+				what);
+}
+
 static char *model_in_dir(const char *model)
 {
 	size_t n = strlen(model);
@@ -339,16 +351,11 @@ static void check_cli_engine(struct loader *l)
 	const struct schema_key *k = schema_find(schema_table, "engine");
 	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
 	struct cfg_node *n = cfg_get(l->tree.root, "engine");
-	const char *near;
 
 	if (!n || n->layer != LAYER_CLI || n->kind != CFG_STR || schema_choice(k->choices, n->s))
 		return;
 	strvec_split(&known, k->choices, "|");
-	near = cfg_did_you_mean(n->s, (const char *const *)known.v);
-	if (near)
-		loader_bad_name(l, n, "unknown engine '%.80s'; did you mean '%s'?", n->s, near);
-	else
-		loader_bad_name(l, n, "unknown engine '%.80s' (see 'profrig list engines')", n->s);
+	loader_unknown(l, n, "engine", n->s, (const char *const *)known.v);
 	n->s = k->def;
 }
 

@@ -251,18 +251,11 @@ static bool gpu_known(const struct runconf *rc, int gpu)
 	return false;
 }
 
-/* "3" or "2-4". */
 static int add_gpus(struct runconf *rc, const char *word)
 {
-	const char *dash = strchr(word, '-');
 	uint64_t first, last;
 
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), &first) < 0)
-		return -EINVAL;
-	last = first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), &last) < 0)
-		return -EINVAL;
-	if (last < first || last > MAX_GPU)
+	if (conf_range(word, MAX_GPU, &first, &last) < 0)
 		return -EINVAL;
 	for (uint64_t i = first; i <= last; i++)
 		if (!gpu_known(rc, (int)i))
@@ -393,18 +386,13 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 
 static void unknown_tool(struct loader *l, const struct cfg_node *name)
 {
-	const char **names, *near;
+	const char **names;
 
 	tool_set_all(l->ts);
 	names = xcalloc(l->ts->tools.nr + 1, sizeof(*names));
 	for (size_t i = 0; i < l->ts->tools.nr; i++)
 		names[i] = l->ts->tools.v[i]->name;
-	near = cfg_did_you_mean(name->s, names);
-	if (near)
-		loader_bad_name(l, name, "unknown tool '%.80s'; did you mean '%s'?", name->s, near);
-	else
-		loader_bad_name(l, name, "unknown tool '%.80s' (see 'profrig list tools')",
-				name->s);
+	loader_unknown(l, name, "tool", name->s, names);
 	free(names);
 }
 

@@ -30,6 +30,8 @@ void runconf_init(struct runconf *rc);
 extern const struct field runconf_fields[];
 
 /* runconf_more.c */
+/* "3" or "2-4", up to `most`; 0 or -EINVAL. */
+int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last);
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
 /* What an entry says of an option, by its name or by its variable; NULL: nothing. */
 const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
@@ -47,6 +49,9 @@ bool runconf_known_tool(struct loader *l, const struct cfg_node *entry,
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* "unknown WHAT 'NAME'; did you mean …?", or where `profrig list WHATs` shows the names. */
+void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
+		    const char *const *names);
 /* runconf_fill.c, for the others. The scalar (not null) or the map at a key, else NULL. */
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
 const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);

@@ -169,7 +169,6 @@ char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *val
 static void read_option(struct tool *t, const struct cfg_node *n)
 {
 	CLEANUP(strvec_release) struct strvec choices = STRVEC_INIT;
-	CLEANUP(strbuf_release) struct strbuf joined = STRBUF_INIT;
 	CLEANUP(xfreep) char *refused = NULL;
 	const struct cfg_node *def = cfg_get(n, "default");
 	const struct cfg_node *min = cfg_get(n, "min"), *max = cfg_get(n, "max");
@@ -182,12 +181,10 @@ static void read_option(struct tool *t, const struct cfg_node *n)
 			    n->key);
 	fields_read(&o, tool_option_fields, n);
 	cfg_words(n, "choices", &choices);
-	for (size_t i = 0; i < choices.nr; i++)
-		strbuf_addf(&joined, "%s%s", i ? "|" : "", choices.v[i]);
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
 	o.where = cfg_where(def ? def : n);
-	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
+	o.choices = choices.nr ? strvec_join(&choices, "|") : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
 	o.max = max && max->kind != CFG_NULL ? max->f : INFINITY;
 	refused = def && def->s ? tool_option_refuse(&o, def) : NULL;
