@@ -161,6 +161,14 @@ static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *
 	return false;
 }
 
+static struct runconf_env env_of(const struct cfg_node *n)
+{
+	return (struct runconf_env){ .name = xstrdup(n->key),
+				     .value = xstrdup(n->s),
+				     .origin = conf_origin(n),
+				     .secret = runconf_is_secret_name(n->key) };
+}
+
 static void fill_env(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *env = conf_map(root, "env");
@@ -169,11 +177,7 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 		const struct cfg_node *n = env->child[i];
 
 		if (env_name_ok(l, n, "env") && n->s)
-			VEC_PUSH(&l->rc->env, ((struct runconf_env){
-						      .name = xstrdup(n->key),
-						      .value = xstrdup(n->s),
-						      .origin = conf_origin(n),
-						      .secret = runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&l->rc->env, env_of(n));
 	}
 }
 
@@ -376,11 +380,7 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 		if (!strcmp(n->key, "LD_PRELOAD"))
 			cfg_problem(l->p, n, "LD_PRELOAD belongs under env, not under a tool");
 		else
-			VEC_PUSH(&rt->env, ((struct runconf_env){
-						   .name = xstrdup(n->key),
-						   .value = xstrdup(n->s),
-						   .origin = conf_origin(n),
-						   .secret = runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&rt->env, env_of(n));
 	}
 }
 
