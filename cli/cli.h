@@ -44,16 +44,30 @@ enum opt_kind {
 	OPT_LIST,
 	OPT_SECONDS,
 	OPT_INT,
+	/* the value goes to a key of the run's configuration */
+	OPT_CONF_FLAG, /* true, or the row's own value */
+	OPT_CONF_STR,
+	OPT_CONF_WORDS, /* "A,B" is a list */
+	OPT_CONF_SECONDS,
 	OPT_ANSWER, /* refused; arg says what to write instead */
 	OPT_IDLE,   /* accepted, without effect */
 };
+
+/* Where an option OPT_CONF_… puts its value (runconf_give). */
+struct opt_conf {
+	struct cfg *given;
+	const char *path;  /* "model.timeout" */
+	const char *value; /* of a flag, instead of true; NULL */
+};
+/* The `to` of such a row, for the table of a function. o: struct run_options *. */
+#define GIVEN(o, ...) (&(struct opt_conf){ .given = &(o)->conf.given, .path = __VA_ARGS__ })
 
 struct opt {
 	const char *name; /* without "--"; NULL ends a table */
 	char letter;      /* 0 none */
 	enum opt_kind kind;
 	/* OPT_MAYBE: as OPT_STR, its value (behind '=' alone) may be left out and is "" then */
-	void *to;        /* bool *, const char **, struct strvec *, double *, long * */
+	void *to; /* bool *, const char **, struct strvec *, double *, long *, struct opt_conf * */
 	const char *arg; /* "DIR", for help */
 	/* NULL: a word of madengine's. It is parsed; help, completion and manuals leave it out. */
 	const char *help;
@@ -124,21 +138,21 @@ void cli_put(FILE *f, const char *s, size_t max);
 #define PACKAGE_OPTS(o) \
 	{ "tags", 't', OPT_LIST, &(o)->tags, "A,B,…", \
 	  "models by name or tag: X, SCOPE/X, all, X:key=value" }, \
-	{ "additional-context", 'c', OPT_STR, &(o)->context, "TEXT", \
+	{ "additional-context", 'c', OPT_STR, &(o)->conf.context, "TEXT", \
 	  "madengine's context, JSON or Python" }, \
-	{ "additional-context-file", 'f', OPT_STR, &(o)->context_file, "FILE", \
+	{ "additional-context-file", 'f', OPT_STR, &(o)->conf.context_file, "FILE", \
 	  "the same from a file; -c wins key by key" }, \
-	{ "lenient", 0, OPT_FLAG, &(o)->lenient, NULL, \
+	{ "lenient", 0, OPT_FLAG, &(o)->conf.lenient, NULL, \
 	  "treat unknown keys of contexts and models.json as warnings" }
 #define PACKAGE_RUN_OPTS(o) \
 	{ "tools-config", 0, OPT_STR, &(o)->tools_config, "FILE", \
 	  "take tools from this tools.json first" }, \
-	{ "keep-model-dir", 0, OPT_FLAG, &(o)->keep_model_dir, NULL, \
+	{ "keep-model-dir", 0, OPT_CONF_FLAG, GIVEN(o, "model.keep_dir"), NULL, \
 	  "keep the run's own copy of the model" }
 /* What madengine's documentation shows beside them; docs/madengine.md has the table for people. */
 #define MAD_RUN_OPTS(o) \
-	{ "live-output", 'l', OPT_FLAG, &(o)->live, NULL, NULL }, \
-	{ "keep-alive", 0, OPT_FLAG, &(o)->keep, NULL, NULL }, \
+	{ "live-output", 'l', OPT_CONF_FLAG, GIVEN(o, "live"), NULL, NULL }, \
+	{ "keep-alive", 0, OPT_CONF_FLAG, GIVEN(o, "keep"), NULL, NULL }, \
 	{ "manifest-file", 'm', OPT_STR, &(o)->manifest, "FILE", NULL }, \
 	{ "sys-env-details", 0, OPT_IDLE, NULL, NULL, NULL }, \
 	{ "ignore-deprecated", 0, OPT_IDLE, NULL, NULL, NULL }, \

@@ -478,10 +478,7 @@ static void info_json(const struct model *m, bool links)
 		json_nil(&j, "links");
 	json_i64(&j, "start_ns", t.first_ns);
 	json_i64(&j, "end_ns", t.last_ns);
-	json_arr(&j, "devices");
-	for (size_t i = 0; i < devices.nr; i++)
-		json_str(&j, NULL, devices.v[i]);
-	json_end(&j);
+	json_words(&j, "devices", &devices);
 	info_ranks_json(&j, m);
 	json_obj(&j, "clock");
 	json_str(&j, "kind", in ? clock_name(in->clock) : NULL);

@@ -77,7 +77,7 @@ static int bad_call(const struct command *c, const struct build_options *o,
 	if (o->rq.batch && o->rq.use_image)
 		return cli_usage(c, "--batch-manifest says of each model whether it is built: "
 				    "leave out --use-image");
-	if (!operands->nr && !o->run.tags.nr && !o->run.config.nr && !o->rq.batch)
+	if (!operands->nr && !o->run.tags.nr && !o->run.conf.config_files.nr && !o->rq.batch)
 		return cli_usage(c, "no model: profrig build MODEL");
 	if (o->rq.use_image && o->rq.registry)
 		return cli_usage(c, "--use-image builds nothing that --registry could take");
@@ -108,10 +108,11 @@ static int build_main(const struct command *c, int argc, char **argv)
 		{ "manifest-output", 'm', OPT_STR, &o.manifest, "FILE",
 		  "where the manifest goes (build_manifest.json)" },
 		{ "output", 'o', OPT_STR, &o.builds_dir, "DIR", "where logs go (./builds)" },
-		{ "engine", 0, OPT_STR, &o.run.engine, "NAME", "auto, docker or podman" },
-		{ "config", 0, OPT_LIST, &o.run.config, "FILE",
+		{ "engine", 0, OPT_CONF_STR, GIVEN(&o.run, "engine"), "NAME",
+		  "auto, docker or podman" },
+		{ "config", 0, OPT_LIST, &o.run.conf.config_files, "FILE",
 		  "configuration, YAML or JSON (repeatable, last wins)" },
-		{ "set", 0, OPT_LIST, &o.run.sets, "KEY=VALUE",
+		{ "set", 0, OPT_LIST, &o.run.conf.sets, "KEY=VALUE",
 		  "one value, such as context.gpu_vendor=AMD" },
 		{ "live", 0, OPT_FLAG, &o.rq.live, NULL, "show the builds' output" },
 		{ "dry-run", 'n', OPT_FLAG, &o.dry, NULL,

@@ -139,7 +139,7 @@ static void offer_tools(struct asking *a)
 }
 
 /* Behind the last comma; what stands before it is not offered again. */
-static void offer_list(struct asking *a, void (*offer_each)(struct asking *a))
+static void offer_tool_list(struct asking *a)
 {
 	CLEANUP(strvec_release) struct strvec used = STRVEC_INIT;
 	const char *list = a->cur + a->skip, *comma = strrchr(list, ',');
@@ -147,7 +147,7 @@ static void offer_list(struct asking *a, void (*offer_each)(struct asking *a))
 
 	a->skip = comma ? (size_t)(comma + 1 - a->cur) : a->skip;
 	strvec_split(&used, before, ",");
-	offer_each(a);
+	offer_tools(a);
 	for (size_t i = a->out.nr; i-- > 0;) {
 		const char *name = a->out.v[i] + a->skip;
 		CLEANUP(xfreep) char *plain = xstrndup(name, strcspn(name, "\t"));
@@ -157,21 +157,11 @@ static void offer_list(struct asking *a, void (*offer_each)(struct asking *a))
 	}
 }
 
-static void offer_tool_list(struct asking *a)
-{
-	offer_list(a, offer_tools);
-}
-
 static void offer_samplers(struct asking *a)
 {
 	offer(a, "auto", "the GPUs");
 	for (size_t i = 0; samplers[i]; i++)
 		offer(a, samplers[i]->name, samplers[i]->about);
-}
-
-static void offer_sampler_list(struct asking *a)
-{
-	offer_list(a, offer_samplers);
 }
 
 static void offer_models(struct asking *a)
@@ -240,13 +230,6 @@ static void offer_reports(struct asking *a)
 		offer(a, writers[i]->name, writers[i]->about);
 }
 
-static void offer_sources(struct asking *a)
-{
-	offer(a, "auto", "the GPUs");
-	for (size_t i = 0; samplers[i]; i++)
-		offer(a, samplers[i]->name, samplers[i]->about);
-}
-
 static void offer_statuses(struct asking *a)
 {
 	for (int i = 0; i <= RUN_SKIPPED; i++)
@@ -260,7 +243,7 @@ static const struct {
 } values[] = {
 	{ "plan", "format", NULL, "text json sh" },
 	{ NULL, "format", offer_reports, NULL },
-	{ NULL, "source", offer_sources, NULL },
+	{ NULL, "source", offer_samplers, NULL },
 	{ NULL, "storage", NULL, "every change" },
 	{ NULL, "compat", NULL, "madengine" },
 	{ NULL, "tools", offer_tool_list, NULL },
@@ -270,8 +253,6 @@ static const struct {
 	{ NULL, "status", offer_statuses, NULL },
 	{ NULL, "reader", offer_readers, NULL },
 	{ NULL, "analysis", offer_analyses, NULL },
-	{ "sample", "source", offer_sampler_list, NULL },
-	{ "sample", "storage", NULL, "every change" },
 	{ NULL, "sink", NULL, "auto model profile" },
 	{ NULL, "integration", NULL, "linear previous trapezoid" },
 	{ NULL, "attribution", NULL, "shared independent" },
@@ -369,7 +350,7 @@ static const struct opt *option_of(const struct opt *opts, const char *word)
 	for (; opts && opts->name; opts++)
 		if (is_long ? !strcmp(opts->name, word + 2)
 			    : word[0] == '-' && word[1] && word[1] == opts->letter && !word[2])
-			return opts->kind == OPT_FLAG ? NULL : opts;
+			return opts->kind == OPT_FLAG || opts->kind == OPT_CONF_FLAG ? NULL : opts;
 	return NULL;
 }
 

@@ -78,7 +78,7 @@ static void find(const struct catalog *cat, const struct run_options *o, const s
 	}
 	e = cat ? entry_of(cat, file, name) : NULL;
 	if (e && e->mad) {
-		mad_model_config(&cat->mad, e->mad, &args, context, o->lenient, &f->tree,
+		mad_model_config(&cat->mad, e->mad, &args, context, o->conf.lenient, &f->tree,
 				 &f->problems, &f->notes);
 		f->from = xstrdup(e->mad->where);
 	} else {
@@ -124,14 +124,11 @@ static const char *text_of(const struct found *f, const char *path)
 
 static void print_table(const struct found *v, size_t nr)
 {
-	static const char *const columns[] = { "name",    "tags", "args", "image", "n_gpus",
-					       "timeout", "data", "from", "wrong" };
-	struct table *t = table_new("models");
+	struct table *t = table_of_texts("models", "name", "tags", "args", "image", "n_gpus",
+					 "timeout", "data", "from", "wrong");
 	struct winsize w;
 	size_t width = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
 	for (size_t i = 0; i < nr; i++) {
 		const struct found *f = &v[i];
 		CLEANUP(xfreep) char *tags = words_of(f, "model.tags", ",");
@@ -139,27 +136,17 @@ static void print_table(const struct found *v, size_t nr)
 		CLEANUP(xfreep) char *data = words_of(f, "data", ",");
 		const char *image = text_of(f, "model.image");
 		const char *file = text_of(f, "model.dockerfile");
-		const char *cells[] = { f->name,
-					tags,
-					args,
-					image  ? image
-					: file ? file
-					       : "",
-					text_of(f, "model.n_gpus"),
-					text_of(f, "model.timeout"),
-					data,
-					f->from,
-					f->problems.lines.nr ? "yes" : "" };
 
-		for (size_t k = 0; k < ARRAY_LEN(cells); k++)
-			table_str(t, cells[k] ? cells[k] : "");
-		table_row(t);
+		table_texts(t, f->name, tags, args, image ? image : file,
+			    text_of(f, "model.n_gpus"), text_of(f, "model.timeout"), data, f->from,
+			    f->problems.lines.nr ? "yes" : NULL);
 	}
 	table_write_text(t, stdout, 0, width);
 	table_free(t);
 }
 
-static void json_words(struct json_out *j, const char *key, const struct found *f, const char *path)
+static void found_words(struct json_out *j, const char *key, const struct found *f,
+			const char *path)
 {
 	const struct cfg_node *n = f->tree.root ? cfg_path(f->tree.root, path) : NULL;
 	CLEANUP(strvec_release) struct strvec seen = STRVEC_INIT;
@@ -174,14 +161,6 @@ static void json_words(struct json_out *j, const char *key, const struct found *
 			strvec_push(&seen, word);
 		json_str(j, NULL, word);
 	}
-	json_end(j);
-}
-
-static void json_lines(struct json_out *j, const char *key, const struct strvec *lines)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < lines->nr; i++)
-		json_str(j, NULL, lines->v[i]);
 	json_end(j);
 }
 
@@ -204,14 +183,14 @@ static void print_json(const struct found *v, size_t nr)
 		json_obj(&j, NULL);
 		json_str(&j, "name", v[i].name);
 		json_str(&j, "from", v[i].from);
-		json_words(&j, "tags", &v[i], "model.tags");
-		json_words(&j, "command", &v[i], "model.command");
-		json_words(&j, "args", &v[i], "model.args");
+		found_words(&j, "tags", &v[i], "model.tags");
+		found_words(&j, "command", &v[i], "model.command");
+		found_words(&j, "args", &v[i], "model.args");
 		for (size_t k = 0; k < ARRAY_LEN(texts); k++)
 			json_str(&j, texts[k][0], text_of(&v[i], texts[k][1]));
-		json_words(&j, "data", &v[i], "data");
-		json_lines(&j, "problems", &v[i].problems.lines);
-		json_lines(&j, "notes", &v[i].notes);
+		found_words(&j, "data", &v[i], "data");
+		json_words(&j, "problems", &v[i].problems.lines);
+		json_words(&j, "notes", &v[i].notes);
 		json_end(&j);
 	}
 	json_end(&j);
@@ -267,12 +246,12 @@ static int check_context(const struct command *c, const struct run_options *o, s
 	struct err err = ERR_INIT;
 	struct cfg mapped;
 	int code = EXIT_DONE,
-	    r = mad_context_load(ret, NULL, o->context_file, o->context, &p, &err);
+	    r = mad_context_load(ret, NULL, o->conf.context_file, o->conf.context, &p, &err);
 
 	if (r == -ENOENT)
 		code = cli_usage(c, "%s", err.msg);
 	if (r == 0) {
-		mad_context_config(ret, dir, o->lenient, &mapped, &p, &notes);
+		mad_context_config(ret, dir, o->conf.lenient, &mapped, &p, &notes);
 		cfg_release(&mapped);
 	}
 	warn_once(&notes);

@@ -36,77 +36,61 @@ static struct table *list_tools(struct asked *a)
 	return tools_table(a->command, a->tools_dirs, a->json, &a->code);
 }
 
-/* Words end with NULL. */
-static struct table *list_new(const char *name, const char *const *columns)
-{
-	struct table *t = table_new(name);
-
-	while (*columns)
-		table_col(t, *columns++, TABLE_STR, NULL);
-	return t;
-}
-#define LIST_NEW(name, ...) list_new(name, (const char *const[]){ __VA_ARGS__, NULL })
-
-static void list_row(struct table *t, const char *const *cells)
-{
-	while (*cells)
-		table_str(t, *cells++);
-	table_row(t);
-}
-#define LIST_ROW(t, ...) list_row(t, (const char *const[]){ __VA_ARGS__, NULL })
-
 static struct table *list_engines(struct asked *unused)
 {
-	struct table *t = LIST_NEW("engines", "name", "about");
+	struct table *t = table_of_texts("engines", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; engines[i]; i++)
-		LIST_ROW(t, engines[i]->name, engines[i]->about);
+		table_texts(t, engines[i]->name, engines[i]->about);
 	return t;
 }
 
 static struct table *list_samplers(struct asked *unused)
 {
-	struct table *t = LIST_NEW("samplers", "name", "vendor", "about");
+	struct table *t = table_of_texts("samplers", "name", "vendor", "about");
 
 	(void)unused;
 	for (size_t i = 0; samplers[i]; i++)
-		LIST_ROW(t, samplers[i]->name, samplers[i]->vendor, samplers[i]->about);
+		table_texts(t, samplers[i]->name, samplers[i]->vendor, samplers[i]->about);
 	return t;
 }
 
-static void word_add(struct strbuf *sb, const char *sep, const char *word)
+/* Words with something between; owned. words NULL, or ended by NULL. */
+static char *joined(const char *const *words, const char *between)
 {
-	strbuf_addf(sb, "%s%s", sb->len ? sep : "", word);
+	struct strbuf sb = STRBUF_INIT;
+
+	for (; words && *words; words++)
+		strbuf_addf(&sb, "%s%s", sb.len ? between : "", *words);
+	return strbuf_steal(&sb);
 }
 
 static struct table *list_readers(struct asked *unused)
 {
-	struct table *t = LIST_NEW("readers", "name", "files", "dialects", "about");
+	struct table *t = table_of_texts("readers", "name", "files", "dialects", "about");
 
 	(void)unused;
 	for (size_t i = 0; readers[i]; i++) {
-		CLEANUP(strbuf_release) struct strbuf dialects = STRBUF_INIT;
+		CLEANUP(xfreep) char *dialects = joined(readers[i]->dialects, ",");
 
-		for (const char *const *d = readers[i]->dialects; d && *d; d++)
-			word_add(&dialects, ",", *d);
-		LIST_ROW(t, readers[i]->name, readers[i]->suffixes, dialects.buf,
-			 readers[i]->about);
+		table_texts(t, readers[i]->name, readers[i]->suffixes, dialects, readers[i]->about);
 	}
 	return t;
 }
 
 static struct table *list_analyses(struct asked *unused)
 {
-	struct table *t = LIST_NEW("analyses", "name", "tables", "about");
+	struct table *t = table_of_texts("analyses", "name", "tables", "about");
 
 	(void)unused;
 	for (size_t i = 0; analyses[i]; i++) {
 		CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
 
 		for (size_t k = 0; analyses[i]->tables[k]; k++)
-			word_add(&names, ",", analyses[i]->tables[k]->name);
-		LIST_ROW(t, analyses[i]->name, names.buf, analyses[i]->about);
+			strbuf_addf(&names, "%s%s", names.len ? "," : "",
+				    analyses[i]->tables[k]->name);
+		table_texts(t, analyses[i]->name, names.buf, analyses[i]->about);
 	}
 	return t;
 }
@@ -116,14 +100,14 @@ static void columns_list(struct table *t, const struct table_form *f)
 	for (size_t i = 0; i < f->nr; i++) {
 		const char *unit = table_field_unit(f->fields[i].name);
 
-		LIST_ROW(t, f->name, f->fields[i].name, table_json_type[f->fields[i].type],
-			 unit ? unit : "");
+		table_texts(t, f->name, f->fields[i].name, table_json_type[f->fields[i].type],
+			    unit);
 	}
 }
 
 static struct table *list_tables(struct asked *unused)
 {
-	struct table *t = LIST_NEW("tables", "table", "column", "type", "unit");
+	struct table *t = table_of_texts("tables", "table", "column", "type", "unit");
 
 	(void)unused;
 	for (size_t i = 0; analyses[i]; i++)
@@ -134,26 +118,25 @@ static struct table *list_tables(struct asked *unused)
 
 static struct table *list_reports(struct asked *unused)
 {
-	struct table *t = LIST_NEW("reports", "name", "about");
+	struct table *t = table_of_texts("reports", "name", "about");
 
 	(void)unused;
 	for (size_t i = 0; writers[i]; i++)
-		LIST_ROW(t, writers[i]->name, writers[i]->about);
-	LIST_ROW(t, "mail", "one small HTML file for mail programs, of runs and of tables of runs");
+		table_texts(t, writers[i]->name, writers[i]->about);
+	table_texts(t, "mail",
+		    "one small HTML file for mail programs, of runs and of tables of runs");
 	return t;
 }
 
 static struct table *list_converters(struct asked *unused)
 {
-	struct table *t = LIST_NEW("converters", "name", "files", "about");
+	struct table *t = table_of_texts("converters", "name", "files", "about");
 
 	(void)unused;
 	for (size_t i = 0; converters[i]; i++) {
-		CLEANUP(strbuf_release) struct strbuf files = STRBUF_INIT;
+		CLEANUP(xfreep) char *files = joined(converters[i]->suffixes, " ");
 
-		for (size_t k = 0; converters[i]->suffixes[k]; k++)
-			word_add(&files, " ", converters[i]->suffixes[k]);
-		LIST_ROW(t, converters[i]->name, files.buf, converters[i]->about);
+		table_texts(t, converters[i]->name, files, converters[i]->about);
 	}
 	return t;
 }
@@ -170,15 +153,12 @@ static struct table *list_models(struct asked *a)
 		a->code = EXIT_CONFIG;
 		return NULL;
 	}
-	t = LIST_NEW("models", "name", "tags", "image", "about", "file");
+	t = table_of_texts("models", "name", "tags", "image", "about", "file");
 	for (size_t i = 0; i < cat.models.nr; i++) {
-		CLEANUP(strbuf_release) struct strbuf tags = STRBUF_INIT;
+		const struct catalog_entry *e = &cat.models.v[i];
+		CLEANUP(xfreep) char *tags = joined((const char *const *)e->tags.v, ",");
 
-		for (size_t k = 0; k < cat.models.v[i].tags.nr; k++)
-			word_add(&tags, ",", cat.models.v[i].tags.v[k]);
-		LIST_ROW(t, cat.models.v[i].name, tags.buf,
-			 cat.models.v[i].image ? cat.models.v[i].image : "",
-			 cat.models.v[i].about ? cat.models.v[i].about : "", cat.models.v[i].path);
+		table_texts(t, e->name, tags, e->image, e->about, e->path);
 	}
 	catalog_release(&cat);
 	return t;
@@ -186,27 +166,25 @@ static struct table *list_models(struct asked *a)
 
 static struct table *list_options(struct asked *unused)
 {
-	struct table *t = LIST_NEW("options", "key", "type", "default", "about");
+	struct table *t = table_of_texts("options", "key", "type", "default", "about");
 
 	(void)unused;
-	for (size_t i = 0; schema_table[i].path; i++)
-		LIST_ROW(t, schema_table[i].path,
-			 schema_table[i].choices ? schema_table[i].choices : schema_table[i].type,
-			 schema_table[i].def ? schema_table[i].def : "", schema_table[i].about);
+	for (const struct schema_key *k = schema_table; k->path; k++)
+		table_texts(t, k->path, k->choices ? k->choices : k->type, k->def, k->about);
 	return t;
 }
 
 static struct table *list_warnings(struct asked *unused)
 {
 	static const char *const severity[] = { "note", "warning", "error" };
-	struct table *t = LIST_NEW("warnings", "code", "severity", "about");
+	struct table *t = table_of_texts("warnings", "code", "severity", "about");
 
 	(void)unused;
 	for (size_t i = 0; warning_table[i].code; i++)
-		LIST_ROW(t, warning_table[i].code, severity[warning_table[i].severity],
-			 warning_table[i].about);
+		table_texts(t, warning_table[i].code, severity[warning_table[i].severity],
+			    warning_table[i].about);
 	for (size_t i = 0; run_warning_table[i].code; i++)
-		LIST_ROW(t, run_warning_table[i].code, "run", run_warning_table[i].about);
+		table_texts(t, run_warning_table[i].code, "run", run_warning_table[i].about);
 	return t;
 }
 
@@ -214,27 +192,21 @@ static struct table *list_counters(struct asked *unused)
 {
 	static const char *const kinds[] = { "unknown", "cumulative", "gauge" };
 	static const char *const quantities[] = { "other", "energy", "power" };
-	struct table *t = LIST_NEW("counters", "match", "kind", "quantity", "unit", "scale",
-				   "max_rate", "period_s", "tau_hint_s", "step_raw", "step");
+	struct table *t = table_of_texts("counters", "match", "kind", "quantity", "unit", "scale",
+					 "max_rate", "period_s", "tau_hint_s", "step_raw", "step");
 
 	(void)unused;
 	for (const struct counter_fact *f = counter_facts; f->pattern; f++) {
-		const double numbers[] = { f->scale,      f->max_rate, f->period_s,
-					   f->tau_hint_s, f->step_raw, f->step };
+		const double v[] = { f->scale,      f->max_rate, f->period_s,
+				     f->tau_hint_s, f->step_raw, f->step };
+		char cells[ARRAY_LEN(v)][32] = { "" };
 
-		table_str(t, f->pattern);
-		table_str(t, kinds[f->kind]);
-		table_str(t, quantities[f->quantity]);
-		table_str(t, f->unit);
-		/* Empty for 0, which is "not known" in all of these. */
-		for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-			char buf[32] = "";
-
-			if (numbers[i] > 0)
-				num_fmt_f64(buf, numbers[i]);
-			table_str(t, buf);
-		}
-		table_row(t);
+		/* 0 is "not known" in all of these. */
+		for (size_t i = 0; i < ARRAY_LEN(v); i++)
+			if (v[i] > 0)
+				num_fmt_f64(cells[i], v[i]);
+		table_texts(t, f->pattern, kinds[f->kind], quantities[f->quantity], f->unit,
+			    cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]);
 	}
 	return t;
 }
@@ -365,13 +337,8 @@ static bool can_be_run(const char *fix)
 static void finding(struct table *t, const char *kind, const char *name, bool ok,
 		    const char *detail, const char *fix)
 {
-	table_str(t, ok ? "ok" : "no");
-	table_str(t, kind);
-	table_str(t, name);
-	table_str(t, detail);
-	table_str(t, ok || !fix || !can_be_run(fix) ? "" : fix);
-	table_str(t, "");
-	table_row(t);
+	table_texts(t, ok ? "ok" : "no", kind, name, detail,
+		    ok || !fix || !can_be_run(fix) ? "" : fix, "");
 }
 
 static bool doctor_engine(struct table *t, const struct engine *e)
@@ -533,20 +500,16 @@ static void doctor_tools(struct table *t, const struct command *c, const struct 
 /* For people: the command that fixes a thing stands with what is wrong with it. */
 static void doctor_text(const struct table *t)
 {
-	static const char *const columns[] = { "state", "kind", "name", "detail" };
-	struct table *text = table_new("doctor");
+	struct table *text = table_of_texts("doctor", "state", "kind", "name", "detail");
 
-	for (size_t c = 0; c < ARRAY_LEN(columns); c++)
-		table_col(text, columns[c], TABLE_STR, NULL);
 	for (size_t r = 0; r < table_rows(t); r++) {
 		const char *detail = table_get_str(t, r, 3), *fix = table_get_str(t, r, 4);
 		bool ended = *detail && strchr(".?!", detail[strlen(detail) - 1]);
 		CLEANUP(xfreep)
 		char *both = xasprintf("%s%s Fix: %s", detail, ended ? "" : ".", fix);
-		for (size_t c = 0; c < 3; c++)
-			table_str(text, table_get_str(t, r, c));
-		table_str(text, *fix ? both : detail);
-		table_row(text);
+
+		table_texts(text, table_get_str(t, r, 0), table_get_str(t, r, 1),
+			    table_get_str(t, r, 2), *fix ? both : detail);
 	}
 	table_write_text(text, stdout, 0, terminal_width());
 	table_free(text);
@@ -578,13 +541,9 @@ static int doctor_main(const struct command *c, int argc, char **argv)
 	if (code != EXIT_DONE)
 		return code;
 	tool_set_all(&ts);
-	struct table *t = table_new("doctor");
-	table_col(t, "state", TABLE_STR, NULL);
-	table_col(t, "kind", TABLE_STR, NULL);
-	table_col(t, "name", TABLE_STR, NULL);
-	table_col(t, "detail", TABLE_STR, NULL);
-	table_col(t, "fix", TABLE_STR, NULL);
-	table_col(t, "bytes", TABLE_STR, NULL); /* of leftovers */
+	/* bytes: of leftovers */
+	struct table *t =
+		table_of_texts("doctor", "state", "kind", "name", "detail", "fix", "bytes");
 	CLEANUP(xfreep) char *lib = run_lib_dir();
 	CLEANUP(xfreep) char *agent = fs_join(lib, "profrig-init");
 	bool there = access(agent, X_OK) == 0;

@@ -23,53 +23,57 @@
 	{ "tools-dir", 0, OPT_LIST, &(o)->tools_dirs, "DIR", \
 	  "look for tools here first (repeatable)" }, \
 	{ "output", 'o', OPT_STR, &(o)->runs_dir, "DIR", "where run directories go (./runs)" }, \
-	{ "label", 0, OPT_LIST, &(o)->labels, "K=V", "label of the run (repeatable)" }, \
-	{ "engine", 0, OPT_STR, &(o)->engine, "NAME", "auto, docker, podman, apptainer or host" }, \
-	{ "image", 0, OPT_STR, &(o)->image, "NAME", "container image" }, \
+	{ "label", 0, OPT_LIST, &(o)->conf.labels, "K=V", "label of the run (repeatable)" }, \
+	{ "engine", 0, OPT_CONF_STR, GIVEN(o, "engine"), "NAME", \
+	  "auto, docker, podman, apptainer or host" }, \
+	{ "image", 0, OPT_CONF_STR, GIVEN(o, "model.image"), "NAME", "container image" }, \
 	{ "build", 0, OPT_FLAG, &(o)->build, NULL, "build the models' images first" }, \
 	{ "manifest", 0, OPT_STR, &(o)->manifest, "FILE", \
 	  "run the images of this manifest of 'profrig build'" }, \
-	{ "data-cache", 0, OPT_STR, &(o)->data_cache, "DIR", "where to keep fetched data" }, \
-	{ "tools", 0, OPT_STR, &(o)->tools, "A,B,…", \
+	{ "data-cache", 0, OPT_CONF_STR, GIVEN(o, "data_cache"), "DIR", \
+	  "where to keep fetched data" }, \
+	{ "tools", 0, OPT_CONF_WORDS, GIVEN(o, "tools"), "A,B,…", \
 	  "tools to use instead of the configured ones, innermost first" }, \
-	{ "config", 0, OPT_LIST, &(o)->config, "FILE", \
+	{ "config", 0, OPT_LIST, &(o)->conf.config_files, "FILE", \
 	  "configuration, YAML or JSON (repeatable, last wins)" }, \
-	{ "set", 0, OPT_LIST, &(o)->sets, "KEY=VALUE", \
+	{ "set", 0, OPT_LIST, &(o)->conf.sets, "KEY=VALUE", \
 	  "set one value, such as env.OMP_NUM_THREADS=4" }, \
-	{ "timeout", 0, OPT_SECONDS, &(o)->timeout_s, "S", \
+	{ "timeout", 0, OPT_CONF_SECONDS, GIVEN(o, "model.timeout"), "S", \
 	  "end the workload after this time" }, \
-	{ "idle", 0, OPT_SECONDS, &(o)->idle_s, "S", \
+	{ "idle", 0, OPT_CONF_SECONDS, GIVEN(o, "idle"), "S", \
 	  "sample S seconds before and after the workload" }, \
-	{ "wrap-at", 0, OPT_STR, &(o)->wrap_at, "PROG,…", \
+	{ "wrap-at", 0, OPT_CONF_WORDS, GIVEN(o, "wrap_at"), "PROG,…", \
 	  "wrap these programs of the workload, not the whole workload" }, \
-	{ "privileged-profiling", 0, OPT_FLAG, &(o)->privileged_profiling, NULL, \
-	  "give the container the privileges that the tools of this run declare" }, \
-	{ "force-tools", 0, OPT_FLAG, &(o)->force_tools, NULL, \
+	{ "privileged-profiling", 0, OPT_CONF_FLAG, GIVEN(o, "container.privileged_profiling"), \
+	  NULL, "give the container the privileges that the tools of this run declare" }, \
+	{ "force-tools", 0, OPT_CONF_FLAG, GIVEN(o, "force_tools"), NULL, \
 	  "treat unsupported tools as warnings" }, \
-	{ "record-start", 0, OPT_STR, &(o)->record_start, "WHEN", \
+	{ "record-start", 0, OPT_CONF_STR, GIVEN(o, "record.start"), "WHEN", \
 	  "when tools start recording: begin, manual ('profrig ctl') or 'mark NAME'" }, \
-	{ "record-after", 0, OPT_SECONDS, &(o)->record_after_s, "S", \
+	{ "record-after", 0, OPT_CONF_SECONDS, GIVEN(o, "record.after"), "S", \
 	  "start recording S seconds after that" }, \
-	{ "record-for", 0, OPT_SECONDS, &(o)->record_for_s, "S", "record for S seconds" }, \
-	{ "record-only", 0, OPT_FLAG, &(o)->record_only, NULL, \
+	{ "record-for", 0, OPT_CONF_SECONDS, GIVEN(o, "record.for"), "S", \
+	  "record for S seconds" }, \
+	{ "record-only", 0, OPT_CONF_FLAG, GIVEN(o, "record.samplers", "windows"), NULL, \
 	  "pause samplers too while tools pause" }, \
-	{ "keep", 0, OPT_FLAG, &(o)->keep, NULL, "keep the container" }, \
-	{ "live", 0, OPT_FLAG, &(o)->live, NULL, "show the workload's output while it runs" }, \
+	{ "keep", 0, OPT_CONF_FLAG, GIVEN(o, "keep"), NULL, "keep the container" }, \
+	{ "live", 0, OPT_CONF_FLAG, GIVEN(o, "live"), NULL, \
+	  "show the workload's output while it runs" }, \
 	{ "repeat", 0, OPT_INT, &(o)->repeat, "N", "run each model N times" }, \
 	{ "cooldown", 0, OPT_SECONDS, &(o)->cooldown_s, "S", \
 	  "pause between runs" }, \
 	{ "baseline", 0, OPT_MAYBE, &(o)->baseline, "tools", \
 	  "run each model without tools too, to measure what they cost; " \
 	  "=tools: also with each tool alone" }, \
-	{ "overhead-budget", 0, OPT_STR, &(o)->overhead_budget, "P%", \
+	{ "overhead-budget", 0, OPT_CONF_STR, GIVEN(o, "overhead.budget"), "P%", \
 	  "how much longer the workload may take with tools" }, \
 	{ "gate", 0, OPT_FLAG, &(o)->gate, NULL, \
 	  "exit 7 when tools cost more than their budget" }, \
 	{ "no-analyze", 0, OPT_FLAG, &(o)->no_analyze, NULL, \
 	  "skip the analysis; 'profrig report' does it later" }, \
-	{ "perf-csv", 0, OPT_STR, &(o)->perf_csv, "FILE", \
+	{ "perf-csv", 0, OPT_CONF_STR, GIVEN(o, "results.perf_csv"), "FILE", \
 	  "add the results of each run to this table" }, \
-	{ "skip-model-run", 0, OPT_FLAG, &(o)->skip_workload, NULL, \
+	{ "skip-model-run", 0, OPT_FLAG, &(o)->conf.skip_workload, NULL, \
 	  "run the scripts but not the workload" }, \
 	{ "disable-skip-gpu-arch", 0, OPT_FLAG, &(o)->all_archs, NULL, \
 	  "also run models that skip this GPU (model.skip_gpu_arch)" }, \
@@ -159,13 +163,13 @@ static int prepare_compared(const struct command *c, const struct run_options *o
 	int code;
 
 	/* What is wrong with the one is wrong with the other and told once. */
-	one.bare = true;
+	one.conf.bare = true;
 	code = cli_prepare(c, &one, model, cmd, campaign_add_variant(m), problems);
 	one = *o;
 	if (code == EXIT_DONE && tools > MAX_ALONE)
 		return cli_usage(c, "--baseline=tools takes at most %d tools", MAX_ALONE);
 	for (size_t i = 0; code == EXIT_DONE && tools > 1 && i < tools; i++) {
-		one.only_tool = full->conf.tools.v[i].tool->name;
+		one.conf.only_tool = full->conf.tools.v[i].tool->name;
 		code = cli_prepare(c, &one, model, cmd, campaign_add_variant(m), problems);
 	}
 	return code;
@@ -180,11 +184,11 @@ static int prepare_model(const struct command *c, const struct run_options *o, c
 	struct run_options one = *o;
 	int code;
 
-	if (o->images.nr && !o->image && *o->images.v[i])
-		one.image = o->images.v[i];
+	if (o->images.nr && !run_given_image(o) && *o->images.v[i])
+		one.conf.image = o->images.v[i];
 	if (o->builds_s.nr)
 		one.build_s = o->builds_s.v[i];
-	if (o->dockerfiles.nr && !o->image) {
+	if (o->dockerfiles.nr && !run_given_image(o)) {
 		one.dockerfile = o->dockerfiles.v[i];
 		one.base = o->bases.v[i];
 	}
@@ -225,6 +229,9 @@ static int prepare_all(const struct command *c, const struct run_options *o,
 static int bad_call(const struct command *c, const struct run_options *o,
 		    const struct strvec *operands, char **rest)
 {
+	const struct cfg_node *given = o->conf.given.root;
+	const struct cfg_node *record_for = cfg_path(given, "record.for");
+
 	if (!*o->runs_dir)
 		return cli_usage(c, "-o names no folder");
 	if (o->baseline && *o->baseline && strcmp(o->baseline, "tools") != 0)
@@ -232,10 +239,10 @@ static int bad_call(const struct command *c, const struct run_options *o,
 				 o->baseline);
 	if (o->gate && !o->baseline)
 		return cli_usage(c, "--gate needs --baseline: overhead is not known without");
-	if (o->overhead_budget && !o->baseline)
+	if (cfg_path(given, "overhead.budget") && !o->baseline)
 		return cli_usage(c, "--overhead-budget needs --baseline: overhead is not known "
 				    "without");
-	if (o->record_for_s == 0)
+	if (record_for && record_for->f == 0)
 		return cli_usage(
 			c, "--record-for 0 records nothing: leave it out to record to the end");
 	if (o->cooldown_s > MAX_COOLDOWN_S)
@@ -246,7 +253,7 @@ static int bad_call(const struct command *c, const struct run_options *o,
 		return cli_usage(c, "no command after --");
 	if (rest && (o->manifest || o->build))
 		return cli_usage(c, "a command has no image of its own: name models");
-	if (!operands->nr && !o->tags.nr && !rest && !o->config.nr && !o->manifest)
+	if (!operands->nr && !o->tags.nr && !rest && !o->conf.config_files.nr && !o->manifest)
 		return cli_usage(c,
 				 "no model and no command: profrig %s MODEL, "
 				 "or profrig %s -- CMD ARG…",
@@ -261,7 +268,7 @@ static int choose_models(const struct command *c, struct run_options *o,
 	int code = o->manifest ? choose_images(c, o, operands, cat, models)
 			       : pick_models(c, o, operands, cat, models);
 
-	o->catalog = *cat;
+	o->conf.catalog = *cat;
 	return code;
 }
 
@@ -288,7 +295,7 @@ static int note_unbuilt(const struct command *c, const struct run_options *o)
 		struct run_options one = *o;
 		struct prepared p;
 
-		one.image = u->image;
+		one.conf.image = u->image;
 		one.dockerfile = u->dockerfile;
 		one.base = u->base;
 		if (cli_prepare(c, &one, u->word, NULL, &p, &problems) == EXIT_DONE)

@@ -39,7 +39,9 @@ bool mad_value(const struct opt *opts, const struct opt **o, const char *value)
 	if (strcmp((*o)->name, "output") == 0 && is_table(value))
 		*o = table;
 	if (strcmp((*o)->name, "timeout") == 0 && strcmp(value, "-1") == 0) {
-		*(double *)(*o)->to = -1; /* as if it were not there */
+		const struct opt_conf *to = (*o)->to;
+
+		runconf_give(to->given, to->path, CFG_NULL, NULL);
 		return false;
 	}
 	return true;

@@ -92,9 +92,39 @@ void cli_put(FILE *f, const char *s, size_t max)
 	fprintf(f, "%s%s", clean.buf, cut ? "…" : "");
 }
 
+static int seconds_of(const struct command *c, const struct opt *o, const char *arg, double *ret)
+{
+	if (num_seconds(arg, strlen(arg), ret) < 0 || !(*ret >= 0))
+		return cli_usage(c, "--%s wants a duration such as 90, 1.5s or 2m, not '%s'",
+				 o->name, arg);
+	return -1;
+}
+
+static int store_conf(const struct command *c, const struct opt *o, const char *arg)
+{
+	const struct opt_conf *to = o->to;
+	char number[32];
+	double s;
+
+	switch (o->kind) {
+	case OPT_CONF_FLAG:
+		runconf_give(to->given, to->path, to->value ? CFG_STR : CFG_BOOL,
+			     to->value ? to->value : "true");
+		return -1;
+	case OPT_CONF_SECONDS:
+		if (seconds_of(c, o, arg, &s) >= 0)
+			return EXIT_USAGE;
+		num_fmt_f64(number, s);
+		runconf_give(to->given, to->path, CFG_FLOAT, number);
+		return -1;
+	default:
+		runconf_give(to->given, to->path, o->kind == OPT_CONF_STR ? CFG_STR : CFG_SEQ, arg);
+		return -1;
+	}
+}
+
 static int store(const struct command *c, const struct opt *o, const char *arg)
 {
-	double s;
 	int64_t i;
 
 	switch (o->kind) {
@@ -116,18 +146,18 @@ static int store(const struct command *c, const struct opt *o, const char *arg)
 		strvec_push(o->to, arg);
 		return -1;
 	case OPT_SECONDS:
-		if (num_seconds(arg, strlen(arg), &s) < 0 || !(s >= 0))
-			return cli_usage(c,
-					 "--%s wants a duration such as 90, 1.5s or 2m, not '%s'",
-					 o->name, arg);
-		*(double *)o->to = s;
-		return -1;
+		return seconds_of(c, o, arg, o->to);
 	case OPT_INT:
 		if (num_i64(arg, strlen(arg), &i) < 0 || i < 1 || i > 1000000)
 			return cli_usage(c, "--%s wants a whole number from 1, not '%s'", o->name,
 					 arg);
 		*(long *)o->to = (long)i;
 		return -1;
+	case OPT_CONF_FLAG:
+	case OPT_CONF_STR:
+	case OPT_CONF_WORDS:
+	case OPT_CONF_SECONDS:
+		return store_conf(c, o, arg);
 	}
 	return -1;
 }
@@ -141,6 +171,11 @@ struct grammar {
 
 /* how getopt_long returns them */
 enum { OPERAND = 1, IN_TABLE = 0x1000, JSON };
+
+static bool is_flag(const struct opt *o)
+{
+	return o->kind == OPT_FLAG || o->kind == OPT_CONF_FLAG;
+}
 
 static void grammar_letter(struct grammar *g, char letter, int has_arg)
 {
@@ -161,7 +196,7 @@ static void grammar_make(struct grammar *g, const struct opt *opts, bool json)
 	/* operands come in their places; a missing value is told from an unknown option */
 	g->nr_shorts = (size_t)snprintf(g->shorts, sizeof(g->shorts), "-:hqv");
 	for (const struct opt *o = opts; o && o->name; o++) {
-		int has_arg = o->kind == OPT_FLAG || o->kind == OPT_IDLE      ? no_argument
+		int has_arg = is_flag(o) || o->kind == OPT_IDLE               ? no_argument
 			      : o->kind == OPT_MAYBE || o->kind == OPT_ANSWER ? optional_argument
 									      : required_argument;
 

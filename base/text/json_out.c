@@ -6,6 +6,7 @@
 
 #include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
 #include "profrig/base/utf8.h"
 #include "profrig/base/xalloc.h"
 
@@ -237,6 +238,14 @@ void json_f64(struct json_out *j, const char *key, double v)
 	}
 	begin(j, key);
 	put(j, buf, num_fmt_f64(buf, v));
+}
+
+void json_words(struct json_out *j, const char *key, const struct strvec *v)
+{
+	json_arr(j, key);
+	for (size_t i = 0; i < v->nr; i++)
+		json_str(j, NULL, v->v[i]);
+	json_end(j);
 }
 
 void json_bool(struct json_out *j, const char *key, bool v)

@@ -128,6 +128,15 @@ void strvec_split(struct strvec *sv, const char *s, const char *seps)
 	}
 }
 
+char *strvec_join(const struct strvec *sv, const char *between)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < sv->nr; i++)
+		strbuf_addf(&sb, "%s%s", i ? between : "", sv->v[i]);
+	return strbuf_steal(&sb);
+}
+
 char *strvec_shell(const struct strvec *sv)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;

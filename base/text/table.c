@@ -154,6 +154,22 @@ void table_add(struct table *t, const void *row)
 	table_row(t);
 }
 
+struct table *table_text_cols(const char *name, const char *const *columns, size_t n)
+{
+	struct table *t = table_new(name);
+
+	for (size_t i = 0; i < n; i++)
+		table_col(t, columns[i], TABLE_STR, NULL);
+	return t;
+}
+
+void table_text_row(struct table *t, const char *const *cells, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		table_str(t, cells[i] ? cells[i] : "");
+	table_row(t);
+}
+
 const char *table_name(const struct table *t)
 {
 	return t->name;

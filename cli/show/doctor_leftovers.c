@@ -33,13 +33,12 @@ static void row_of(struct table *t, const struct leftover *l)
 		xasprintf("%s: %s%s%s%s%s%s", l->kind, l->of, size ? ", " : "", size ? size : "",
 			  l->error ? " (" : "", l->error ? l->error : "", l->error ? ")" : "");
 
-	table_str(t, l->done ? "gone" : l->kept ? "kept" : "left");
-	table_str(t, "leftover");
-	table_str(t, l->what);
-	table_str(t, detail);
-	table_str(t, l->done || l->kept ? "" : "profrig doctor --fix");
-	table_str(t, l->bytes >= 0 ? bytes : "");
-	table_row(t);
+	table_texts(t,
+		    l->done   ? "gone"
+		    : l->kept ? "kept"
+			      : "left",
+		    "leftover", l->what, detail, l->done || l->kept ? "" : "profrig doctor --fix",
+		    l->bytes >= 0 ? bytes : "");
 }
 
 struct tally {

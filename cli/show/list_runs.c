@@ -64,46 +64,27 @@ bool cli_known_status(const struct command *c, const char *word)
 
 static void runs_text(const struct run_list *rl)
 {
-	struct table *t = table_new("runs");
+	struct table *t = table_of_texts("runs", "run", "status", "model", "when (UTC)", "duration",
+					 "size", "result", "tools", "labels");
 	struct winsize w;
 	size_t width = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 
-	table_col(t, "run", TABLE_STR, NULL);
-	table_col(t, "status", TABLE_STR, NULL);
-	table_col(t, "model", TABLE_STR, NULL);
-	table_col(t, "when (UTC)", TABLE_STR, NULL);
-	table_col(t, "duration", TABLE_STR, NULL);
-	table_col(t, "size", TABLE_STR, NULL);
-	table_col(t, "result", TABLE_STR, NULL);
-	table_col(t, "tools", TABLE_STR, NULL);
-	table_col(t, "labels", TABLE_STR, NULL);
 	for (size_t i = 0; i < rl->v.nr; i++) {
 		const struct run_info *r = &rl->v.v[i];
-		CLEANUP(strbuf_release) struct strbuf tools = STRBUF_INIT, labels = STRBUF_INIT;
+		CLEANUP(xfreep) char *tools = strvec_join(&r->tools, ",");
+		CLEANUP(xfreep) char *labels = strvec_join(&r->labels, ",");
 		CLEANUP(strbuf_release) struct strbuf room = STRBUF_INIT;
 		char took[32], size[32], when[20];
 
-		for (size_t k = 0; k < r->tools.nr; k++)
-			strbuf_addf(&tools, "%s%s", k ? "," : "", r->tools.v[k]);
-		for (size_t k = 0; k < r->labels.nr; k++)
-			strbuf_addf(&labels, "%s%s", k ? "," : "", r->labels.v[k]);
 		snprintf(when, sizeof(when), "%.19s", r->started_utc);
 		if (strlen(when) == 19)
 			when[10] = ' ';
 		duration_text(r->duration_s, took, sizeof(took));
-		table_str(t, r->dir);
-		table_str(t, r->status);
-		table_str(t, r->model);
-		table_str(t, when);
-		table_str(t, took);
 		if (r->bytes >= 0)
 			strbuf_addf(&room, "%s%s", r->bytes_least ? "≥ " : "",
 				    cli_bytes(r->bytes, size));
-		table_str(t, room.len ? room.buf : "");
-		table_str(t, r->result);
-		table_str(t, tools.buf);
-		table_str(t, labels.buf);
-		table_row(t);
+		table_texts(t, r->dir, r->status, r->model, when, took, room.buf, r->result, tools,
+			    labels);
 	}
 	table_write_text(t, stdout, 0, width);
 	table_free(t);
@@ -124,10 +105,7 @@ static void run_json(struct json_out *j, const struct run_info *r)
 	json_str(j, "result", *r->result ? r->result : NULL);
 	json_i64(j, "bytes", r->bytes);
 	json_bool(j, "bytes_complete", !r->bytes_least);
-	json_arr(j, "tools");
-	for (size_t i = 0; i < r->tools.nr; i++)
-		json_str(j, NULL, r->tools.v[i]);
-	json_end(j);
+	json_words(j, "tools", &r->tools);
 	json_obj(j, "labels");
 	for (size_t i = 0; i < r->labels.nr; i++) {
 		const char *eq = strchr(r->labels.v[i], '=');

@@ -55,24 +55,19 @@ static const char *edit(const struct tool *tool)
 }
 
 /*
- * The command that installs what a tool lacks, where Debian has it; "" none. *ret_image: an image
- * may have it, as it may not have a GPU.
+ * The command that installs what a tool lacks, "" none; borrowed from the tool. *ret_image: an
+ * image may have it, as it may not have a GPU.
  */
-static const char *install(const char *missing, bool *ret_image)
+static const char *install(const struct tool *t, const char *missing, bool *ret_image)
 {
-	static const struct {
-		const char *program, *fix;
-	} debian[] = { { "perf", "apt-get install linux-perf" },
-		       { "strace", "apt-get install strace" },
-		       { "uftrace", "apt-get install uftrace" },
-		       { "python3", "apt-get install python3" } };
 	const char *from = strstr(missing, "needs '");
 	size_t n = from ? strcspn(from + 7, "'|") : 0;
 
 	*ret_image |= n > 0;
-	for (size_t i = 0; n && i < ARRAY_LEN(debian); i++)
-		if (strlen(debian[i].program) == n && !strncmp(debian[i].program, from + 7, n))
-			return debian[i].fix;
+	for (size_t i = 0; n && i < t->install.nr; i++)
+		if (strlen(t->install.v[i].name) == n &&
+		    !strncmp(t->install.v[i].name, from + 7, n))
+			return t->install.v[i].value;
 	return "";
 }
 
@@ -90,13 +85,13 @@ bool tool_works(const struct command *c, const struct strvec *dirs, const struct
 	*ret_fix = edit(tool);
 	run_options_init(&o);
 	strvec_pushv(&o.tools_dirs, dirs->v);
-	o.engine = "host";
-	o.tools = tool->name;
+	runconf_give(&o.conf.given, "engine", CFG_STR, "host");
+	runconf_give(&o.conf.given, "tools", CFG_SEQ, tool->name);
 	if (cli_prepare(c, &o, NULL, cmd, &p, &problems) == EXIT_DONE) {
 		run_preflight(&p.plan, &ro, &missing, NULL);
 		*ret_fix = "";
 		for (size_t i = 0; !**ret_fix && i < missing.nr; i++)
-			*ret_fix = install(missing.v[i], &image);
+			*ret_fix = install(tool, missing.v[i], &image);
 	} else if (!problems.lines.nr) {
 		strbuf_addstr(detail, "its file cannot be read again");
 	}
@@ -135,7 +130,7 @@ static char *needs_of(const struct tool *t)
 }
 
 static void add_row(struct table *t, const struct command *c, const struct strvec *dirs,
-		    const struct tool *tool, bool json)
+		    const struct tool *tool)
 {
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 	CLEANUP(xfreep) char *needs = needs_of(tool);
@@ -145,25 +140,18 @@ static void add_row(struct table *t, const struct command *c, const struct strve
 	const char *fix;
 	bool works = !broken && tool_works(c, dirs, tool, &why, &fix);
 
-	table_str(t, tool->name);
-	table_str(t, tool_class_name(tool->class));
-	table_str(t, tool->vendor ? tool->vendor : "any");
-	table_str(t, works ? "yes" : "no");
-	table_str(t, needs);
-	table_str(t, broken ? words : tool->about ? tool->about : "");
-	if (json) {
-		table_str(t, why.buf);
-		table_str(t, tool->file);
-	}
-	table_row(t);
+	const char *const cells[] = {
+		tool->name, tool_class_name(tool->class), tool->vendor, works ? "yes" : "no",
+		needs,      broken ? words : tool->about, why.buf,      tool->file,
+	};
+	table_text_row(t, cells, table_cols(t));
 }
 
 struct table *tools_table(const struct command *c, const struct strvec *dirs, bool json,
 			  int *ret_code)
 {
-	static const char *const columns[] = {
-		"name", "class", "vendor", "here", "needs", "about"
-	};
+	static const char *const columns[] = { "name",  "class", "vendor",  "here",
+					       "needs", "about", "why_not", "file" };
 	struct tool_set ts;
 	struct table *t;
 
@@ -171,15 +159,9 @@ struct table *tools_table(const struct command *c, const struct strvec *dirs, bo
 	if (*ret_code != EXIT_DONE)
 		return NULL;
 	tool_set_all(&ts);
-	t = table_new("tools");
-	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		table_col(t, columns[i], TABLE_STR, NULL);
-	if (json) {
-		table_col(t, "why_not", TABLE_STR, NULL);
-		table_col(t, "file", TABLE_STR, NULL);
-	}
+	t = table_text_cols("tools", columns, ARRAY_LEN(columns) - (json ? 0 : 2));
 	for (size_t i = 0; i < ts.tools.nr; i++)
-		add_row(t, c, dirs, ts.tools.v[i], json);
+		add_row(t, c, dirs, ts.tools.v[i]);
 	tool_works_end();
 	tool_set_release(&ts);
 	return t;
@@ -265,14 +247,6 @@ static void print_one(const struct command *c, const struct strvec *dirs, const 
 			puts("  options");
 		print_option(&t->options.v[i]);
 	}
-}
-
-static void json_words(struct json_out *j, const char *key, const struct strvec *v)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < v->nr; i++)
-		json_str(j, NULL, v->v[i]);
-	json_end(j);
 }
 
 static void json_one(struct json_out *j, const struct command *c, const struct strvec *dirs,

@@ -431,10 +431,7 @@ void sample_print_json(const struct sample *s, int code, int workload_code, int 
 	for (size_t i = 0; i < s->source.nr; i++)
 		json_source(&j, s, &s->source.v[i]);
 	json_end(&j);
-	json_arr(&j, "views");
-	for (size_t i = 0; i < s->views.nr; i++)
-		json_str(&j, NULL, s->views.v[i]);
-	json_end(&j);
+	json_words(&j, "views", &s->views);
 	json_end(&j);
 	putchar('\n');
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profrig/base/cfg.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/base/strbuf.h"
@@ -85,7 +86,7 @@ static void put_sets(const struct build_request *rq, const char *registry,
 
 		strvec_pushf(sets, "registry.name=%s", name);
 	}
-	strvec_pushv(sets, o->sets.v);
+	strvec_pushv(sets, o->conf.sets.v);
 }
 
 static int load_model(const struct run_options *o, const struct build_request *rq,
@@ -148,16 +149,18 @@ int build_engine(struct build_set *s, struct err *err)
 	return 0;
 }
 
+static const struct field item_fields[] = {
+	TEXT_FIELDS(struct build_item, word, registry, registry_image, use_image, where),
+	FIELDS_END,
+};
+static const struct field items_fields[] = {
+	FIELD_VEC(struct build_items, v, item_fields),
+	FIELDS_END,
+};
+
 void build_items_release(struct build_items *b)
 {
-	for (size_t i = 0; i < b->v.nr; i++) {
-		free(b->v.v[i].word);
-		free(b->v.v[i].registry);
-		free(b->v.v[i].registry_image);
-		free(b->v.v[i].use_image);
-		free(b->v.v[i].where);
-	}
-	VEC_RELEASE(&b->v);
+	fields_release(b, items_fields);
 }
 
 static bool same_model(const char *a, const char *b)
@@ -235,7 +238,7 @@ int build_prepare(const char *command, const struct run_options *o, const struct
 		r = tools_load(&o->tools_dirs, &ret->tools, said, err);
 	if (r == 0)
 		r = items_of(command, o, rq, words, ret, &items, p, said, err);
-	with.catalog = ret->catalog;
+	with.conf.catalog = ret->catalog;
 	for (size_t i = 0; i < items.v.nr; i++)
 		r = worse(r, load_model(&with, rq, &items.v.v[i], ret, p, said,
 					r == -EINVAL ? NULL : err));

@@ -95,8 +95,8 @@ static void runs_of(const struct catalog *cat, const struct manifest_image *mi,
 static const struct image_engine *engine_of(const struct run_options *o)
 {
 	CLEANUP(xfreep) char *notice = NULL;
-	const struct engine *e =
-		run_pick_engine(o->engine ? o->engine : "auto", "image", &notice, NULL);
+	const char *engine = run_given_engine(o);
+	const struct engine *e = run_pick_engine(engine ? engine : "auto", "image", &notice, NULL);
 
 	return e ? image_engine_find(e->name) : NULL;
 }
@@ -183,8 +183,8 @@ int manifest_models(struct run_options *o, const struct strvec *operands,
 		return err_set(err, r == -ENOENT ? ENOENT : EBADMSG, "--manifest: %s", why.msg);
 	}
 	engine = cfg_text(m.tree.root, "engine");
-	if (!o->engine && engine && image_engine_find(engine))
-		o->engine = image_engine_find(engine)->name;
+	if (!run_given_engine(o) && engine && image_engine_find(engine))
+		runconf_give(&o->conf.given, "engine", CFG_STR, image_engine_find(engine)->name);
 	manifest_context_take(o, &m);
 	e = engine_of(o);
 	strvec_pushv(&words, operands->v);

@@ -27,26 +27,22 @@ static bool wants(const struct run_options *o, const char *path)
 	CLEANUP(xfreep) char *cwd = fs_abs(".");
 	const struct tool_set none = { .tools = VEC_INIT, .dirs = STRVEC_INIT };
 	struct problems p = PROBLEMS_INIT;
-	struct runconf_request rq = {
-		.model = path,
-		.catalog = o->catalog,
-		.context = o->context,
-		.context_file = o->context_file,
-		.lenient = true,
-		.config_files = o->config,
-		.sets = o->sets,
-		.labels = o->labels,
-		.engine = o->engine,
-		.timeout_s = -1,
-		.idle_s = -1,
-		.builds = true,
-		.cwd = cwd,
-	};
+	const char *engine = run_given_engine(o);
+	struct runconf_request rq = o->conf;
 	struct runconf rc;
-	bool yes = runconf_load(&rc, &rq, &none, &p, NULL) != -ENOENT && !rc.image &&
-		   rc.dockerfile && rc.engine && strcmp(rc.engine, "host") != 0;
+	bool yes;
 
+	/* No tool is known here, and none has a say in it. */
+	cfg_init(&rq.given);
+	if (engine)
+		runconf_give(&rq.given, "engine", CFG_STR, engine);
+	rq.model = path;
+	rq.cwd = cwd;
+	rq.lenient = rq.builds = true;
+	yes = runconf_load(&rc, &rq, &none, &p, NULL) != -ENOENT && !rc.image && rc.dockerfile &&
+	      rc.engine && strcmp(rc.engine, "host") != 0;
 	runconf_release(&rc);
+	cfg_release(&rq.given);
 	problems_release(&p);
 	return yes;
 }
@@ -54,8 +50,8 @@ static bool wants(const struct run_options *o, const char *path)
 static bool container_answers(const struct run_options *o)
 {
 	CLEANUP(xfreep) char *notice = NULL;
-	const struct engine *e =
-		run_pick_engine(o->engine ? o->engine : "auto", "image", &notice, NULL);
+	const char *engine = run_given_engine(o);
+	const struct engine *e = run_pick_engine(engine ? engine : "auto", "image", &notice, NULL);
 
 	return e && e->container;
 }
@@ -79,10 +75,12 @@ void package_images_join(struct run_options *o, const struct strvec *wanted, str
 void package_images_wanted(const struct run_options *o, const struct strvec *models,
 			   struct strvec *wanted, struct said *said)
 {
-	if (o->image || o->manifest || (o->engine && !strcmp(o->engine, "host")))
+	const char *engine = run_given_engine(o);
+
+	if (run_given_image(o) || o->manifest || (engine && !strcmp(engine, "host")))
 		return;
 	for (size_t i = 0; i < models->nr; i++)
-		if (may_want(o->catalog, models->v[i]) && wants(o, models->v[i]))
+		if (may_want(o->conf.catalog, models->v[i]) && wants(o, models->v[i]))
 			strvec_push(wanted, models->v[i]);
 	if (!wanted->nr || container_answers(o))
 		return;

@@ -9,56 +9,51 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
+
+static const struct field unbuilt_fields[] = {
+	TEXT_FIELDS(struct unbuilt, word, image, dockerfile, base, why),
+	FIELDS_END,
+};
+static const struct field option_fields[] = {
+	WORDS_FIELDS(struct run_options, tags, tools_dirs, images, names, dockerfiles, bases),
+	WORDS_FIELDS(struct run_options, conf.config_files, conf.sets, conf.labels),
+	TEXT_FIELDS(struct run_options, manifest_context, manifest_made),
+	FIELD_VEC(struct run_options, unbuilt, unbuilt_fields),
+	FIELD_VEC(struct run_options, builds_s, NULL),
+	FIELDS_END,
+};
 
 void run_options_init(struct run_options *o)
 {
 	*o = (struct run_options){
-		.tags = STRVEC_INIT,
-		.tools_dirs = STRVEC_INIT,
-		.config = STRVEC_INIT,
-		.sets = STRVEC_INIT,
-		.labels = STRVEC_INIT,
-		.images = STRVEC_INIT,
-		.names = STRVEC_INIT,
-		.build_s = NAN,
-		.runs_dir = "runs",
-		.format = "text",
-		.timeout_s = -1,
-		.idle_s = -1,
-		.record_after_s = -1,
-		.record_for_s = -1,
-		.repeat = 1,
+		.build_s = NAN, .runs_dir = "runs", .format = "text", .repeat = 1
 	};
+	fields_init(o, option_fields);
+	cfg_init(&o->conf.given);
+}
+
+const char *run_given_engine(const struct run_options *o)
+{
+	return cfg_text(o->conf.given.root, "engine");
+}
+
+const char *run_given_image(const struct run_options *o)
+{
+	return cfg_text(cfg_get(o->conf.given.root, "model"), "image");
 }
 
 void unbuilt_release(struct unbuilt *u)
 {
-	free(u->word);
-	free(u->image);
-	free(u->dockerfile);
-	free(u->base);
-	free(u->why);
+	fields_release(u, unbuilt_fields);
 }
 
 void run_options_release(struct run_options *o)
 {
-	strvec_release(&o->tags);
-	strvec_release(&o->tools_dirs);
-	strvec_release(&o->config);
-	strvec_release(&o->sets);
-	strvec_release(&o->labels);
-	strvec_release(&o->images);
-	strvec_release(&o->names);
-	strvec_release(&o->dockerfiles);
-	strvec_release(&o->bases);
-	for (size_t i = 0; i < o->unbuilt.nr; i++)
-		unbuilt_release(&o->unbuilt.v[i]);
-	VEC_RELEASE(&o->unbuilt);
-	free(o->manifest_context);
-	free(o->manifest_made);
-	VEC_RELEASE(&o->builds_s);
+	cfg_release(&o->conf.given);
+	fields_release(o, option_fields);
 }
 
 /*
@@ -74,7 +69,7 @@ static int pick_engine(const struct run_options *o, struct prepared *p, struct s
 	p->engine = run_pick_engine(p->conf.engine, p->conf.image, &notice, &why);
 	if (notice)
 		said_add(said, SAID_NOTICE, "%s", notice);
-	return p->engine ? 0 : err_set(err, o->engine ? ENOENT : EBADMSG, "%s", why.msg);
+	return p->engine ? 0 : err_set(err, run_given_engine(o) ? ENOENT : EBADMSG, "%s", why.msg);
 }
 
 /*
@@ -121,43 +116,14 @@ static void say_notes(const struct prepared *p, struct said *said)
 struct runconf_request run_request(const struct run_options *o, const char *model, char *const *cmd,
 				   const char *cwd)
 {
-	return (struct runconf_request){
-		.model = model,
-		.catalog = o->catalog,
-		.context = o->context,
-		.context_file = o->context_file,
-		.context_base = o->manifest_context,
-		.context_base_name = o->manifest,
-		.lenient = o->lenient,
-		.keep_model_dir = o->keep_model_dir,
-		.command = cmd,
-		.config_files = o->config,
-		.sets = o->sets,
-		.labels = o->labels,
-		.engine = o->engine,
-		.image = o->image,
-		.data_cache = o->data_cache,
-		.tools = o->tools,
-		.wrap_at = o->wrap_at,
-		.privileged_profiling = o->privileged_profiling,
-		.force_tools = o->force_tools,
-		.timeout_s = o->timeout_s,
-		.idle_s = o->idle_s,
-		.keep = o->keep,
-		.live = o->live,
-		.skip_workload = o->skip_workload,
-		.perf_csv = o->perf_csv,
-		.bare = o->bare,
-		.only_tool = o->only_tool,
-		.overhead_budget = o->overhead_budget,
-		/* after no time at all: from the beginning, but switchable */
-		.record_start =
-			!o->record_start && o->record_after_s == 0 ? "begin" : o->record_start,
-		.record_after_s = o->record_after_s,
-		.record_for_s = o->record_for_s,
-		.record_only = o->record_only,
-		.cwd = cwd,
-	};
+	struct runconf_request rq = o->conf;
+
+	rq.model = model;
+	rq.command = cmd;
+	rq.cwd = cwd;
+	rq.context_base = o->manifest_context;
+	rq.context_base_name = o->manifest;
+	return rq;
 }
 
 static int load_conf(const struct run_options *o, const char *model, char *const *cmd,
@@ -297,9 +263,9 @@ int prepare(const struct run_options *o, const char *model, char *const *cmd, st
 
 	memset(p, 0, sizeof(*p));
 	strvec_init(&p->pins);
-	p->bare = o->bare;
+	p->bare = o->conf.bare;
 	p->build_s = o->build_s;
-	p->alone = o->only_tool != NULL;
+	p->alone = o->conf.only_tool != NULL;
 	r = tools_load(&o->tools_dirs, &p->tools, said, err);
 	if (r == 0)
 		r = add_named_tools(o, &p->tools, err);

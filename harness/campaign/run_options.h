@@ -9,8 +9,7 @@
 
 #include "profrig/base/strvec.h"
 #include "profrig/base/vec.h"
-
-struct catalog;
+#include "profrig/config/runconf.h"
 
 /* A model of `run` whose image could not be built. All owned. */
 struct unbuilt {
@@ -19,27 +18,17 @@ struct unbuilt {
 /* Options of run and plan. */
 struct run_options {
 	struct strvec tags; /* as given, commas and all */
-	const char *context, *context_file, *tools_config;
-	bool lenient, keep_model_dir;
-	const struct catalog *catalog; /* of pick_models; NULL */
-	struct strvec tools_dirs, config, sets, labels;
-	const char *runs_dir, *engine, *image, *tools, *format, *perf_csv;
-	double timeout_s, idle_s; /* < 0 not given */
-	const char *record_start;
-	double record_after_s, record_for_s; /* 0 not given */
-	bool record_only;
+	/* Its catalog comes from pick_models; model, command and cwd are unset (run_request). */
+	struct runconf_request conf;
+	struct strvec tools_dirs;
+	const char *tools_config, *runs_dir, *format;
 	double cooldown_s; /* between two runs */
 	long repeat;
-	const char *wrap_at;
-	bool privileged_profiling, force_tools;
-	bool live, keep, no_analyze, propagate, check, gate;
+	bool no_analyze, propagate, check, gate;
 	const char *baseline; /* NULL: none; "" or "all", or "tools": each tool alone too */
-	const char *overhead_budget;
-	bool bare;             /* this one is the baseline */
-	const char *only_tool; /* this one has but one tool; NULL */
-	bool skip_workload, all_archs;
+	bool all_archs;
 	bool json;
-	const char *manifest, *data_cache;
+	const char *manifest;
 	bool build;           /* first the images */
 	struct strvec images; /* of the manifest, one for each model; empty: the models' own */
 	struct strvec names;  /* likewise what it calls the model; "" unknown */
@@ -54,6 +43,9 @@ struct run_options {
 	char *manifest_context;        /* owned; NULL */
 	char *manifest_made;           /* by the build before the run; owned; NULL */
 };
+/* The engine or the image of the command line; NULL: none. */
+const char *run_given_engine(const struct run_options *o);
+const char *run_given_image(const struct run_options *o);
 void run_options_init(struct run_options *o);
 void unbuilt_release(struct unbuilt *u);
 void run_options_release(struct run_options *o);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/config/runconf.h"
 
@@ -17,6 +18,12 @@ static char *folder_name(const char *cwd, const char *path)
 
 	return xstrdup(fs_base(dir));
 }
+
+static const struct field entry_fields[] = {
+	TEXT_FIELDS(struct catalog_entry, name, about, image),
+	WORDS_FIELDS(struct catalog_entry, tags),
+	FIELDS_END,
+};
 
 static void read_model(const char *cwd, const char *path, struct catalog_entry *e)
 {
@@ -30,27 +37,21 @@ static void read_model(const char *cwd, const char *path, struct catalog_entry *
 	cfg_init(&c);
 	r = cfg_parse_file(&c, full, LAYER_MODEL, &err);
 	model = r == 0 ? cfg_get(c.root, "model") : NULL;
-	e->name = xstrdup_null(cfg_text(model, "name"));
+	fields_read(e, entry_fields, model);
 	if (!e->name)
 		e->name = folder_name(cwd, path);
-	e->about = xstrdup_null(cfg_text(model, "about"));
-	e->image = xstrdup_null(cfg_text(model, "image"));
 	if (r < 0) {
 		e->about = xasprintf("BROKEN: %s", err.msg);
 	} else if (!model) {
 		e->about = xstrdup("BROKEN: no 'model' in it");
 	}
-	cfg_words(model, "tags", &e->tags);
 	cfg_release(&c);
 }
 
 static void release_entry(struct catalog_entry *e)
 {
-	free(e->name);
 	free(e->path);
-	free(e->about);
-	free(e->image);
-	strvec_release(&e->tags);
+	fields_release(e, entry_fields);
 }
 
 static void add(struct catalog *c, const char *cwd, const char *path)

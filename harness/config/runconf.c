@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "profrig/base/fs.h"
-#include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
 
@@ -48,6 +47,18 @@ void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fm
 		err_set(&l->usage, ENOENT, "%s", sb.buf);
 	else if (!strstr(l->usage.msg, sb.buf))
 		err_set(&l->usage, ENOENT, "%s; %s", l->usage.msg, sb.buf);
+}
+
+void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
+		    const char *const *names)
+{
+	const char *near = cfg_did_you_mean(name, names);
+
+	if (near)
+		loader_bad_name(l, at, "unknown %s '%.80s'; did you mean '%s'?", what, name, near);
+	else
+		loader_bad_name(l, at, "unknown %s '%.80s' (see 'profrig list %ss')", what, name,
+				what);
 }
 
 static char *model_in_dir(const char *model)
@@ -203,7 +214,9 @@ static void load_file(struct loader *l, const char *shown, enum cfg_layer layer)
 	cfg_release(&c);
 }
 
-struct cfg_node *loader_cli_map(struct loader *l, const char *key)
+/* The map at a key of the root, made (or made anew when it is something else) for the command
+ * line. */
+static struct cfg_node *cli_map(struct loader *l, const char *key)
 {
 	struct cfg_node *n = cfg_get(l->tree.root, key);
 
@@ -212,14 +225,48 @@ struct cfg_node *loader_cli_map(struct loader *l, const char *key)
 	return cfg_put(&l->tree, l->tree.root, key, CFG_MAP, NULL, cli, LAYER_CLI);
 }
 
-static void cli_words(struct loader *l, const char *key, const char *words)
+/* The map that holds the key, made when it is not there. */
+static struct cfg_node *given_map(struct cfg *given, const char *path, const char *dot)
 {
-	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	struct cfg_node *list = cfg_put(&l->tree, l->tree.root, key, CFG_SEQ, NULL, cli, LAYER_CLI);
+	CLEANUP(xfreep) char *name = xstrndup(path, dot ? (size_t)(dot - path) : 0);
+	struct cfg_node *map;
 
-	strvec_split(&names, words, ",");
-	for (size_t i = 0; i < names.nr; i++)
-		cfg_add(&l->tree, list, CFG_STR, names.v[i], cli, LAYER_CLI);
+	if (!given->root)
+		cfg_parse_text(given, "", 0, cli, false, LAYER_CLI, NULL);
+	if (!dot)
+		return given->root;
+	map = cfg_get(given->root, name);
+	return map ? map : cfg_put(given, given->root, name, CFG_MAP, NULL, cli, LAYER_CLI);
+}
+
+static void given_take_back(struct cfg_node *map, const char *key)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < map->nr; i++)
+		if (strcmp(map->child[i]->key, key) != 0)
+			map->child[nr++] = map->child[i];
+	map->nr = nr;
+}
+
+void runconf_give(struct cfg *given, const char *path, enum cfg_kind kind, const char *text)
+{
+	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+	const char *dot = strchr(path, '.'), *key = dot ? dot + 1 : path;
+	struct cfg_node *map, *n;
+
+	if (kind == CFG_NULL && !cfg_path(given->root, path))
+		return;
+	map = given_map(given, path, dot);
+	if (kind == CFG_NULL) {
+		given_take_back(map, key);
+		return;
+	}
+	n = cfg_put(given, map, key, kind, kind == CFG_SEQ ? NULL : text, cli, LAYER_CLI);
+	if (kind == CFG_SEQ)
+		strvec_split(&words, text, ",");
+	for (size_t i = 0; i < words.nr; i++)
+		cfg_add(given, n, CFG_STR, words.v[i], cli, LAYER_CLI);
 }
 
 static void cli_labels(struct loader *l)
@@ -233,15 +280,14 @@ static void cli_labels(struct loader *l)
 		}
 		CLEANUP(xfreep) char *key = xstrndup(label, (size_t)(eq - label));
 
-		cfg_put(&l->tree, loader_cli_map(l, "labels"), key, CFG_STR, eq + 1, cli,
-			LAYER_CLI);
+		cfg_put(&l->tree, cli_map(l, "labels"), key, CFG_STR, eq + 1, cli, LAYER_CLI);
 	}
 }
 
 static void cli_command(struct loader *l)
 {
-	struct cfg_node *list = cfg_put(&l->tree, loader_cli_map(l, "model"), "command", CFG_SEQ,
-					NULL, cli, LAYER_CLI);
+	struct cfg_node *list =
+		cfg_put(&l->tree, cli_map(l, "model"), "command", CFG_SEQ, NULL, cli, LAYER_CLI);
 
 	for (char *const *w = l->rq->command; *w; w++)
 		cfg_add(&l->tree, list, CFG_STR, *w, cli, LAYER_CLI);
@@ -261,61 +307,20 @@ static void keep_one_tool(struct loader *l)
 	if (tools)
 		tools->nr = nr;
 	cfg_put(&l->tree, l->tree.root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
-	cfg_put(&l->tree, loader_cli_map(l, "labels"), "alone", CFG_STR, l->rq->only_tool, cli,
-		LAYER_CLI);
-}
-
-static void cli_around_tools(struct loader *l)
-{
-	const struct runconf_request *rq = l->rq;
-
-	if (rq->tools)
-		cli_words(l, "tools", rq->tools);
-	if (rq->wrap_at)
-		cli_words(l, "wrap_at", rq->wrap_at);
-	if (rq->privileged_profiling)
-		cfg_put(&l->tree, loader_cli_map(l, "container"), "privileged_profiling", CFG_BOOL,
-			"true", cli, LAYER_CLI);
-	if (rq->force_tools)
-		cfg_put(&l->tree, l->tree.root, "force_tools", CFG_BOOL, "true", cli, LAYER_CLI);
+	cfg_put(&l->tree, cli_map(l, "labels"), "alone", CFG_STR, l->rq->only_tool, cli, LAYER_CLI);
 }
 
 static void apply_command_line(struct loader *l)
 {
 	const struct runconf_request *rq = l->rq;
 	struct cfg_node *root = l->tree.root;
-	char number[32];
 
 	if (rq->command)
 		cli_command(l);
-	if (rq->engine)
-		cfg_put(&l->tree, root, "engine", CFG_STR, rq->engine, cli, LAYER_CLI);
+	if (rq->given.root)
+		cfg_merge(&l->tree, &rq->given);
 	if (rq->image)
-		cfg_put(&l->tree, loader_cli_map(l, "model"), "image", CFG_STR, rq->image, cli,
-			LAYER_CLI);
-	if (rq->timeout_s >= 0) {
-		num_fmt_f64(number, rq->timeout_s);
-		cfg_put(&l->tree, loader_cli_map(l, "model"), "timeout", CFG_FLOAT, number, cli,
-			LAYER_CLI);
-	}
-	if (rq->data_cache)
-		cfg_put(&l->tree, root, "data_cache", CFG_STR, rq->data_cache, cli, LAYER_CLI);
-	if (rq->perf_csv)
-		cfg_put(&l->tree, loader_cli_map(l, "results"), "perf_csv", CFG_STR, rq->perf_csv,
-			cli, LAYER_CLI);
-	if (rq->idle_s >= 0) {
-		num_fmt_f64(number, rq->idle_s);
-		cfg_put(&l->tree, root, "idle", CFG_FLOAT, number, cli, LAYER_CLI);
-	}
-	cli_around_tools(l);
-	if (rq->keep)
-		cfg_put(&l->tree, root, "keep", CFG_BOOL, "true", cli, LAYER_CLI);
-	if (rq->live)
-		cfg_put(&l->tree, root, "live", CFG_BOOL, "true", cli, LAYER_CLI);
-	runconf_cli_record(l);
-	if (rq->keep_model_dir)
-		cfg_put(&l->tree, loader_cli_map(l, "model"), "keep_dir", CFG_BOOL, "true", cli,
-			LAYER_CLI);
+		cfg_put(&l->tree, cli_map(l, "model"), "image", CFG_STR, rq->image, cli, LAYER_CLI);
 	cli_labels(l);
 	/* --set tools[0].options.x=… needs the entry as a map. */
 	schema_expand(&l->tree, schema_table);
@@ -332,7 +337,7 @@ static void apply_command_line(struct loader *l)
 		cfg_put(&l->tree, root, "tools", CFG_SEQ, NULL, cli, LAYER_CLI);
 		cfg_put(&l->tree, root, "idle", CFG_FLOAT, "0", cli, LAYER_CLI);
 		cfg_put(&l->tree, root, "record", CFG_MAP, NULL, cli, LAYER_CLI);
-		cfg_put(&l->tree, loader_cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
+		cfg_put(&l->tree, cli_map(l, "labels"), "baseline", CFG_STR, "true", cli,
 			LAYER_CLI);
 	}
 }
@@ -346,16 +351,11 @@ static void check_cli_engine(struct loader *l)
 	const struct schema_key *k = schema_find(schema_table, "engine");
 	CLEANUP(strvec_release) struct strvec known = STRVEC_INIT;
 	struct cfg_node *n = cfg_get(l->tree.root, "engine");
-	const char *near;
 
 	if (!n || n->layer != LAYER_CLI || n->kind != CFG_STR || schema_choice(k->choices, n->s))
 		return;
 	strvec_split(&known, k->choices, "|");
-	near = cfg_did_you_mean(n->s, (const char *const *)known.v);
-	if (near)
-		loader_bad_name(l, n, "unknown engine '%.80s'; did you mean '%s'?", n->s, near);
-	else
-		loader_bad_name(l, n, "unknown engine '%.80s' (see 'profrig list engines')", n->s);
+	loader_unknown(l, n, "engine", n->s, (const char *const *)known.v);
 	n->s = k->def;
 }
 

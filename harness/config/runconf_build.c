@@ -200,7 +200,6 @@ static char *registry_word(const struct loader *l, const struct cfg_node *regist
 static void fill_registry(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *r = conf_map(root, "registry"), *name = conf_scalar(r, "name");
-	const struct cfg_node *insecure = cfg_get(r, "insecure");
 	struct build_conf *b = &l->rc->build;
 
 	if (!name || !*name->s)
@@ -209,7 +208,6 @@ static void fill_registry(struct loader *l, const struct cfg_node *root)
 		cfg_problem(l->p, name, "registry.name: want HOST or HOST:PORT, not '%.80s'",
 			    strchr(name->s, '@') ? "…@…" : name->s);
 	b->registry.name = xstrdup(strcmp(name->s, "dockerhub") ? name->s : "docker.io");
-	b->registry.repository = xstrdup_null(cfg_text(r, "repository"));
 	b->registry.user =
 		registry_word(l, r, "user_env", USER_ENV, "MAD_DOCKERHUB_USER", "username");
 	b->registry.password = registry_word(l, r, "password_env", PASSWORD_ENV,
@@ -218,7 +216,6 @@ static void fill_registry(struct loader *l, const struct cfg_node *root)
 		b->registry.repository = xstrdup_null(getenv("MAD_DOCKERHUB_REPO"));
 	if (!b->registry.repository && b->registry.user)
 		b->registry.repository = package_word(l, name->s, "repository");
-	b->registry.insecure = insecure && insecure->kind == CFG_BOOL && insecure->b;
 	if (b->registry.user && !b->registry.password)
 		cfg_problem(l->p, name,
 			    "registry: a user is given but no password: set the variable %s",
@@ -241,48 +238,5 @@ void runconf_fill_build(struct loader *l, const struct cfg_node *root)
 	b->folder = folder ? conf_resolve(l, folder) : NULL;
 	if (folder && !fs_is_dir(b->folder))
 		cfg_problem(l->p, folder, "build.context: no folder '%.200s'", b->folder);
-	b->target = xstrdup_null(cfg_text(build, "target"));
-	b->network = xstrdup_null(cfg_text(build, "network"));
-	cfg_words(build, "options", &b->options);
-	cfg_words(build, "target_archs", &b->archs);
 	b->timeout_s = conf_seconds(build, "timeout");
-}
-
-static void release_words(struct conf_word *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].name);
-		free(v[i].value);
-		free(v[i].origin);
-	}
-	free(v);
-}
-
-static void release_secret(char *s)
-{
-	if (s)
-		explicit_bzero(s, strlen(s));
-	free(s);
-}
-
-void build_conf_release(struct build_conf *b)
-{
-	release_words(b->args.v, b->args.nr);
-	release_words(b->context.v, b->context.nr);
-	for (size_t i = 0; i < b->secrets.nr; i++) {
-		free(b->secrets.v[i].id);
-		release_secret(b->secrets.v[i].value);
-		free(b->secrets.v[i].origin);
-	}
-	free(b->secrets.v);
-	free(b->folder);
-	free(b->target);
-	free(b->network);
-	strvec_release(&b->options);
-	strvec_release(&b->archs);
-	free(b->dockerfile_where);
-	free(b->registry.name);
-	free(b->registry.repository);
-	release_secret(b->registry.user);
-	release_secret(b->registry.password);
 }

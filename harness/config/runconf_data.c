@@ -260,38 +260,3 @@ void runconf_fill_data(struct loader *l, const struct cfg_node *root)
 	}
 	d->cache = cache ? conf_resolve(l, cache) : default_cache();
 }
-
-static void release_source(struct data_source *s)
-{
-	char *const secrets[] = { s->user, s->password, s->token };
-
-	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
-		if (secrets[i])
-			explicit_bzero(secrets[i], strlen(secrets[i]));
-		free(secrets[i]);
-	}
-	free(s->path);
-	free(s->sha256);
-	free(s->endpoint);
-	free(s->region);
-	free(s->mirror);
-	free(s->where);
-	strvec_release(&s->args);
-}
-
-void data_conf_release(struct data_conf *d)
-{
-	for (size_t i = 0; i < d->sets.nr; i++) {
-		struct data_set *s = &d->sets.v[i];
-
-		for (size_t k = 0; k < s->sources.nr; k++)
-			release_source(&s->sources.v[k]);
-		VEC_RELEASE(&s->sources);
-		free(s->name);
-		free(s->variable);
-		free(s->home);
-	}
-	VEC_RELEASE(&d->sets);
-	free(d->cache);
-	d->cache = NULL;
-}

@@ -29,18 +29,6 @@ const struct cfg_node *conf_map(const struct cfg_node *map, const char *key)
 	return n && n->kind == CFG_MAP ? n : NULL;
 }
 
-static char *text_at(const struct cfg_node *map, const char *key)
-{
-	return xstrdup_null(cfg_text(map, key));
-}
-
-bool conf_true(const struct cfg_node *map, const char *key)
-{
-	const struct cfg_node *n = cfg_get(map, key);
-
-	return n && n->kind == CFG_BOOL && n->b;
-}
-
 double conf_seconds(const struct cfg_node *map, const char *key)
 {
 	const struct cfg_node *n = conf_scalar(map, key);
@@ -137,7 +125,6 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *dockerfile = conf_scalar(model, "dockerfile");
 	struct runconf *rc = l->rc;
 
-	cfg_words(model, "command", &rc->command);
 	/* Of an entry of a package its scripts were found wanting before. */
 	if (!l->rq->builds && !(l->package && l->p->lines.nr) &&
 	    (!command || command->kind == CFG_SEQ || command->kind == CFG_NULL) &&
@@ -158,10 +145,8 @@ static void fill_model(struct loader *l, const struct cfg_node *root)
 	fill_name(l, model, command);
 	fill_dir(l, model, command);
 	runconf_fill_words(l, model);
-	rc->image = text_at(model, "image");
 	rc->dockerfile = dockerfile ? conf_resolve(l, dockerfile) : NULL;
 	rc->timeout_s = conf_seconds(model, "timeout");
-	cfg_words(model, "tags", &rc->tags);
 }
 
 static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *where)
@@ -176,6 +161,14 @@ static bool env_name_ok(struct loader *l, const struct cfg_node *n, const char *
 	return false;
 }
 
+static struct runconf_env env_of(const struct cfg_node *n)
+{
+	return (struct runconf_env){ .name = xstrdup(n->key),
+				     .value = xstrdup(n->s),
+				     .origin = conf_origin(n),
+				     .secret = runconf_is_secret_name(n->key) };
+}
+
 static void fill_env(struct loader *l, const struct cfg_node *root)
 {
 	const struct cfg_node *env = conf_map(root, "env");
@@ -184,11 +177,7 @@ static void fill_env(struct loader *l, const struct cfg_node *root)
 		const struct cfg_node *n = env->child[i];
 
 		if (env_name_ok(l, n, "env") && n->s)
-			VEC_PUSH(&l->rc->env, ((struct runconf_env){
-						      .name = xstrdup(n->key),
-						      .value = xstrdup(n->s),
-						      .origin = conf_origin(n),
-						      .secret = runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&l->rc->env, env_of(n));
 	}
 }
 
@@ -266,18 +255,11 @@ static bool gpu_known(const struct runconf *rc, int gpu)
 	return false;
 }
 
-/* "3" or "2-4". */
 static int add_gpus(struct runconf *rc, const char *word)
 {
-	const char *dash = strchr(word, '-');
 	uint64_t first, last;
 
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), &first) < 0)
-		return -EINVAL;
-	last = first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), &last) < 0)
-		return -EINVAL;
-	if (last < first || last > MAX_GPU)
+	if (conf_range(word, MAX_GPU, &first, &last) < 0)
 		return -EINVAL;
 	for (uint64_t i = first; i <= last; i++)
 		if (!gpu_known(rc, (int)i))
@@ -398,28 +380,19 @@ static void tool_entry_env(struct loader *l, struct runconf_tool *rt, const stru
 		if (!strcmp(n->key, "LD_PRELOAD"))
 			cfg_problem(l->p, n, "LD_PRELOAD belongs under env, not under a tool");
 		else
-			VEC_PUSH(&rt->env, ((struct runconf_env){
-						   .name = xstrdup(n->key),
-						   .value = xstrdup(n->s),
-						   .origin = conf_origin(n),
-						   .secret = runconf_is_secret_name(n->key) }));
+			VEC_PUSH(&rt->env, env_of(n));
 	}
 }
 
 static void unknown_tool(struct loader *l, const struct cfg_node *name)
 {
-	const char **names, *near;
+	const char **names;
 
 	tool_set_all(l->ts);
 	names = xcalloc(l->ts->tools.nr + 1, sizeof(*names));
 	for (size_t i = 0; i < l->ts->tools.nr; i++)
 		names[i] = l->ts->tools.v[i]->name;
-	near = cfg_did_you_mean(name->s, names);
-	if (near)
-		loader_bad_name(l, name, "unknown tool '%.80s'; did you mean '%s'?", name->s, near);
-	else
-		loader_bad_name(l, name, "unknown tool '%.80s' (see 'profrig list tools')",
-				name->s);
+	loader_unknown(l, name, "tool", name->s, names);
 	free(names);
 }
 
@@ -511,15 +484,6 @@ static void fill_container(struct loader *l, const struct cfg_node *root)
 	const struct cfg_node *workdir = conf_scalar(c, "workdir");
 	struct runconf *rc = l->rc;
 
-	rc->container.network = text_at(c, "network");
-	rc->container.ipc = text_at(c, "ipc");
-	rc->container.shm_size = text_at(c, "shm_size");
-	rc->container.user = text_at(c, "user");
-	rc->container.workdir = text_at(c, "workdir");
-	rc->container.pull = text_at(c, "pull");
-	rc->container.privileged_profiling = conf_true(c, "privileged_profiling");
-	cfg_words(c, "caps", &rc->container.caps);
-	cfg_words(c, "options", &rc->container.options);
 	rc->container.pull_timeout_s =
 		conf_scalar(c, "pull_timeout") ? conf_seconds(c, "pull_timeout") : PULL_TIMEOUT_S;
 	if (workdir && *workdir->s != '/')
@@ -551,9 +515,6 @@ static void fill_rest(struct loader *l, const struct cfg_node *root)
 
 	rc->engine = xstrdup(engine ? engine->s : "auto");
 	rc->engine_where = engine ? conf_origin(engine) : xstrdup("built-in");
-	rc->keep = conf_true(root, "keep");
-	rc->force_tools = conf_true(root, "force_tools");
-	rc->live = conf_true(root, "live");
 	rc->grace_s = conf_seconds(root, "grace");
 	rc->idle_s = conf_seconds(root, "idle");
 	rc->caller_preload = preload && *preload ? xstrdup(preload) : NULL;
@@ -571,13 +532,13 @@ void runconf_fill(struct loader *l)
 
 	runconf_count_gpus(l, conf_map(root, "model"));
 	runconf_machine_env(l);
+	fields_read(l->rc, runconf_fields, root);
 	fill_model(l, root);
 	fill_env(l, root);
 	fill_secrets(l, root);
 	fill_mounts(l, root);
 	fill_gpus(l, root);
 	runconf_fill_cpus(l, root);
-	cfg_words(root, "wrap_at", &l->rc->wrap_at);
 	fill_tools(l, root);
 	fill_scripts(l, root, true);
 	fill_scripts(l, root, false);

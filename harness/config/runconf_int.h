@@ -5,6 +5,7 @@
 #ifndef PROFRIG_RUNCONF_INT_H
 #define PROFRIG_RUNCONF_INT_H
 
+#include "profrig/base/fields.h"
 #include "profrig/config/runconf.h"
 
 struct loader {
@@ -21,16 +22,16 @@ struct loader {
 	struct err usage;        /* code ≠ 0: the command line itself is wrong */
 };
 
-/* The map at a key of the root, made (or made anew when it is something else) for the command
- * line. */
-struct cfg_node *loader_cli_map(struct loader *l, const char *key);
 /* runconf_record.c */
-void runconf_cli_record(struct loader *l);
 void runconf_fill_record(struct loader *l);
 
 void runconf_init(struct runconf *rc);
+/* runconf_release.c: what is read as it stands (fields_read), before anything else of it. */
+extern const struct field runconf_fields[];
 
 /* runconf_more.c */
+/* "3" or "2-4", up to `most`; 0 or -EINVAL. */
+int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last);
 void runconf_fill_cpus(struct loader *l, const struct cfg_node *root);
 /* What an entry says of an option, by its name or by its variable; NULL: nothing. */
 const struct cfg_node *runconf_option_given(struct loader *l, const struct cfg_node *entry,
@@ -48,11 +49,13 @@ bool runconf_known_tool(struct loader *l, const struct cfg_node *entry,
 /* Notes what is wrong with a name: of the command line (exit 2) or of a file (exit 3). */
 void loader_bad_name(struct loader *l, const struct cfg_node *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* "unknown WHAT 'NAME'; did you mean …?", or where `profrig list WHATs` shows the names. */
+void loader_unknown(struct loader *l, const struct cfg_node *at, const char *what, const char *name,
+		    const char *const *names);
 /* runconf_fill.c, for the others. The scalar (not null) or the map at a key, else NULL. */
 const struct cfg_node *conf_scalar(const struct cfg_node *map, const char *key);
 const struct cfg_node *conf_map(const struct cfg_node *map, const char *key);
 double conf_seconds(const struct cfg_node *map, const char *key);
-bool conf_true(const struct cfg_node *map, const char *key);
 /* Where a value is from, for people; owned. */
 char *conf_origin(const struct cfg_node *n);
 /* A path of the configuration, absolute: relative ones start from their file's folder. Owned. */

@@ -16,22 +16,16 @@
 
 /* --- processors --- */
 
-/* "3" or "2-4". */
-static int add_range(cpu_set_t *set, const char *word)
+int conf_range(const char *word, uint64_t most, uint64_t *first, uint64_t *last)
 {
 	const char *dash = strchr(word, '-');
-	uint64_t first, last;
 
-	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), &first) < 0)
+	if (num_u64(word, dash ? (size_t)(dash - word) : strlen(word), first) < 0)
 		return -EINVAL;
-	last = first;
-	if (dash && num_u64(dash + 1, strlen(dash + 1), &last) < 0)
+	*last = *first;
+	if (dash && num_u64(dash + 1, strlen(dash + 1), last) < 0)
 		return -EINVAL;
-	if (last < first || last > MAX_CPU)
-		return -EINVAL;
-	for (; first <= last; first++)
-		CPU_SET(first, set);
-	return 0;
+	return *last < *first || *last > most ? -EINVAL : 0;
 }
 
 static char *ranges_of(const cpu_set_t *set)
@@ -55,6 +49,7 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	const char *text = cfg_text(root, "cpus");
+	uint64_t first, last;
 	cpu_set_t set;
 	int r = 0;
 
@@ -62,8 +57,11 @@ void runconf_fill_cpus(struct loader *l, const struct cfg_node *root)
 		return;
 	CPU_ZERO(&set);
 	strvec_split(&words, text, ",");
-	for (size_t i = 0; i < words.nr && r == 0; i++)
-		r = add_range(&set, words.v[i]);
+	for (size_t i = 0; i < words.nr && r == 0; i++) {
+		r = conf_range(words.v[i], MAX_CPU, &first, &last);
+		for (; r == 0 && first <= last; first++)
+			CPU_SET(first, &set);
+	}
 	if (r < 0 || !words.nr)
 		cfg_problem(l->p, cfg_get(root, "cpus"),
 			    "cpus: want all, or numbers such as 0-7,16, not '%.80s'", text);

@@ -69,33 +69,3 @@ void runconf_fill_record(struct loader *l)
 			    "out, or name a mark",
 			    r->after_s > 0 ? "after" : "for");
 }
-
-static void put_seconds(struct loader *l, struct cfg_node *map, const char *key, double s)
-{
-	char number[32];
-
-	if (!(s > 0))
-		return;
-	num_fmt_f64(number, s);
-	cfg_put(&l->tree, map, key, CFG_FLOAT, number, "command line", LAYER_CLI);
-}
-
-void runconf_cli_record(struct loader *l)
-{
-	static const char cli[] = "command line";
-	const struct runconf_request *rq = l->rq;
-	struct cfg_node *map;
-
-	if (rq->record_start || rq->record_after_s > 0 || rq->record_for_s > 0 || rq->record_only) {
-		map = loader_cli_map(l, "record");
-		if (rq->record_start)
-			cfg_put(&l->tree, map, "start", CFG_STR, rq->record_start, cli, LAYER_CLI);
-		put_seconds(l, map, "after", rq->record_after_s);
-		put_seconds(l, map, "for", rq->record_for_s);
-		if (rq->record_only)
-			cfg_put(&l->tree, map, "samplers", CFG_STR, "windows", cli, LAYER_CLI);
-	}
-	if (rq->overhead_budget)
-		cfg_put(&l->tree, loader_cli_map(l, "overhead"), "budget", CFG_STR,
-			rq->overhead_budget, cli, LAYER_CLI);
-}

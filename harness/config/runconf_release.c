@@ -1,138 +1,119 @@
+/* The members of a configuration: what is read as it stands, and what owns memory. */
 #include "runconf_int.h"
 
-#include <stdlib.h>
-#include <string.h>
+static const struct field env_fields[] = {
+	TEXT_FIELDS(struct runconf_env, name, origin, from),
+	/* Secrets do not outlive their use in freed memory. */
+	SECRET_FIELDS(struct runconf_env, value),
+	FIELDS_END,
+};
+static const struct field pair_fields[] = {
+	TEXT_FIELDS(struct name_value, name, value),
+	FIELDS_END,
+};
+static const struct field option_fields[] = {
+	TEXT_FIELDS(struct runconf_option, name, value, origin, path),
+	FIELDS_END,
+};
+static const struct field script_fields[] = {
+	TEXT_FIELDS(struct runconf_script, path, where),
+	WORDS_FIELDS(struct runconf_script, args),
+	FIELDS_END,
+};
+static const struct field tool_fields[] = {
+	TEXT_FIELDS(struct runconf_tool, where, sampler_device, passes_why),
+	WORDS_FIELDS(struct runconf_tool, wrap),
+	FIELD_VEC(struct runconf_tool, options, option_fields),
+	FIELD_VEC(struct runconf_tool, env, env_fields),
+	FIELDS_END,
+};
+static const struct field mount_fields[] = {
+	TEXT_FIELDS(struct runconf_mount, host, container),
+	FIELDS_END,
+};
+static const struct field word_fields[] = {
+	TEXT_FIELDS(struct conf_word, name, value, origin),
+	FIELDS_END,
+};
+static const struct field secret_fields[] = {
+	TEXT_FIELDS(struct build_secret, id, origin),
+	SECRET_FIELDS(struct build_secret, value),
+	FIELDS_END,
+};
+static const struct field source_fields[] = {
+	TEXT_FIELDS(struct data_source, path, sha256, endpoint, region, mirror, where),
+	SECRET_FIELDS(struct data_source, user, password, token),
+	WORDS_FIELDS(struct data_source, args),
+	FIELDS_END,
+};
+static const struct field set_fields[] = {
+	TEXT_FIELDS(struct data_set, name, variable, home),
+	FIELD_VEC(struct data_set, sources, source_fields),
+	FIELDS_END,
+};
 
-#include "profrig/config/runconf.h"
-
-static void release_env(struct runconf_env *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].name);
-		/* Secrets do not outlive their use in freed memory. */
-		if (v[i].secret)
-			explicit_bzero(v[i].value, strlen(v[i].value));
-		free(v[i].value);
-		free(v[i].origin);
-		free(v[i].from);
-	}
-	free(v);
-}
-
-static void release_pairs(struct name_value *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].name);
-		free(v[i].value);
-	}
-	free(v);
-}
-
-static void release_options(struct runconf_option *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].name);
-		free(v[i].value);
-		free(v[i].origin);
-		free(v[i].path);
-	}
-	free(v);
-}
-
-static void release_scripts(struct runconf_script *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].path);
-		free(v[i].where);
-		strvec_release(&v[i].args);
-	}
-	free(v);
-}
-
-static void release_source(struct runconf *rc)
-{
-	if (rc->source.password)
-		explicit_bzero(rc->source.password, strlen(rc->source.password));
-	free(rc->source.url);
-	free(rc->source.user);
-	free(rc->source.password);
-	free(rc->source.ssh_key);
-	free(rc->source.copy);
-	free(rc->source.scripts);
-}
-
-static void release_tools(struct runconf *rc)
-{
-	for (size_t i = 0; i < rc->tools.nr; i++) {
-		struct runconf_tool *t = &rc->tools.v[i];
-
-		free(t->where);
-		free(t->sampler_device);
-		free(t->passes_why);
-		strvec_release(&t->wrap);
-		release_options(t->options.v, t->options.nr);
-		release_env(t->env.v, t->env.nr);
-	}
-	free(rc->tools.v);
-}
+const struct field runconf_fields[] = {
+	FIELD_AS(struct runconf, command, WORDS, "model.command"),
+	FIELD_AS(struct runconf, image, TEXT, "model.image"),
+	FIELD_AS(struct runconf, tags, WORDS, "model.tags"),
+	FIELD_AS(struct runconf, precision, TEXT, "model.precision"),
+	FIELD_AS(struct runconf, owner, TEXT, "model.owner"),
+	FIELD_AS(struct runconf, launcher, TEXT, "model.launcher"),
+	FIELD_AS(struct runconf, n_gpus, TEXT, "model.n_gpus"),
+	FIELD_AS(struct runconf, skip_gpu_arch, WORDS, "model.skip_gpu_arch"),
+	FIELD_AS(struct runconf, source.keep, BOOL, "model.keep_dir"),
+	WORDS_FIELDS(struct runconf, wrap_at),
+	BOOL_FIELDS(struct runconf, keep, live, force_tools),
+	TEXT_FIELDS(struct runconf, container.network, container.ipc, container.shm_size,
+		    container.user, container.workdir, container.pull),
+	WORDS_FIELDS(struct runconf, container.caps, container.options),
+	BOOL_FIELDS(struct runconf, container.privileged_profiling),
+	TEXT_FIELDS(struct runconf, build.target, build.network),
+	WORDS_FIELDS(struct runconf, build.options),
+	FIELD_AS(struct runconf, build.archs, WORDS, "build.target_archs"),
+	FIELD_AS(struct runconf, build.registry.repository, TEXT, "registry.repository"),
+	FIELD_AS(struct runconf, build.registry.insecure, BOOL, "registry.insecure"),
+	TEXT_FIELDS(struct runconf, results.csv),
+	WORDS_FIELDS(struct runconf, results.error_patterns, results.benign_patterns),
+	FIELDS_END,
+};
+static const struct field own_fields[] = {
+	TEXT_FIELDS(struct runconf, model_name, dir, dockerfile, base_image, engine, engine_where),
+	TEXT_FIELDS(struct runconf, gpus, cpus, caller_preload, record.mark),
+	TEXT_FIELDS(struct runconf, source.url, source.user, source.ssh_key, source.copy,
+		    source.scripts),
+	SECRET_FIELDS(struct runconf, source.password, build.registry.user,
+		      build.registry.password),
+	TEXT_FIELDS(struct runconf, build.folder, build.dockerfile_where, build.registry.name),
+	TEXT_FIELDS(struct runconf, results.pattern, results.perf_csv, data.cache),
+	WORDS_FIELDS(struct runconf, notes),
+	FIELD_VEC(struct runconf, env, env_fields),
+	FIELD_VEC(struct runconf, mounts, mount_fields),
+	FIELD_VEC(struct runconf, gpu_list, NULL),
+	FIELD_VEC(struct runconf, tools, tool_fields),
+	FIELD_VEC(struct runconf, pre, script_fields),
+	FIELD_VEC(struct runconf, post, script_fields),
+	FIELD_VEC(struct runconf, labels, pair_fields),
+	FIELD_VEC(struct runconf, caller_gpus, pair_fields),
+	FIELD_VEC(struct runconf, build.args, word_fields),
+	FIELD_VEC(struct runconf, build.context, word_fields),
+	FIELD_VEC(struct runconf, build.secrets, secret_fields),
+	FIELD_VEC(struct runconf, data.sets, set_fields),
+	FIELDS_END,
+};
 
 void runconf_init(struct runconf *rc)
 {
-	*rc = (struct runconf){ .command = STRVEC_INIT, .tags = STRVEC_INIT, .notes = STRVEC_INIT };
-	rc->wrap_at = (struct strvec)STRVEC_INIT;
-	rc->container.caps = rc->container.options = (struct strvec)STRVEC_INIT;
-	rc->build.options = rc->build.archs = (struct strvec)STRVEC_INIT;
-	rc->skip_gpu_arch = (struct strvec)STRVEC_INIT;
-	results_conf_init(&rc->results);
+	*rc = (struct runconf){ .results = { .scan = SCAN_WARN } };
+	fields_init(rc, runconf_fields);
+	fields_init(rc, own_fields);
 	cfg_init(&rc->effective);
 }
 
 void runconf_release(struct runconf *rc)
 {
-	free(rc->model_name);
-	free(rc->dir);
-	free(rc->image);
-	free(rc->dockerfile);
-	free(rc->base_image);
-	free(rc->precision);
-	free(rc->owner);
-	free(rc->launcher);
-	free(rc->n_gpus);
-	strvec_release(&rc->skip_gpu_arch);
-	results_conf_release(&rc->results);
-	release_source(rc);
-	free(rc->engine);
-	free(rc->engine_where);
-	free(rc->gpus);
-	free(rc->cpus);
-	strvec_release(&rc->wrap_at);
-	free(rc->caller_preload);
-	release_pairs(rc->caller_gpus.v, rc->caller_gpus.nr);
-	strvec_release(&rc->command);
-	strvec_release(&rc->tags);
-	strvec_release(&rc->notes);
-	release_env(rc->env.v, rc->env.nr);
-	for (size_t i = 0; i < rc->mounts.nr; i++) {
-		free(rc->mounts.v[i].host);
-		free(rc->mounts.v[i].container);
-	}
-	free(rc->mounts.v);
-	free(rc->gpu_list.v);
-	release_tools(rc);
-	free(rc->record.mark);
-	release_scripts(rc->pre.v, rc->pre.nr);
-	release_scripts(rc->post.v, rc->post.nr);
-	release_pairs(rc->labels.v, rc->labels.nr);
-	free(rc->container.network);
-	free(rc->container.ipc);
-	free(rc->container.shm_size);
-	free(rc->container.user);
-	free(rc->container.workdir);
-	free(rc->container.pull);
-	strvec_release(&rc->container.caps);
-	strvec_release(&rc->container.options);
-	build_conf_release(&rc->build);
-	data_conf_release(&rc->data);
+	fields_release(rc, runconf_fields);
+	fields_release(rc, own_fields);
 	cfg_release(&rc->effective);
 	runconf_init(rc);
 }

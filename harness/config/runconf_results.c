@@ -10,18 +10,6 @@
 #include "profrig/base/num.h"
 #include "profrig/base/regex.h"
 
-static const struct cfg_node *map_at(const struct cfg_node *map, const char *key)
-{
-	const struct cfg_node *n = cfg_get(map, key);
-
-	return n && n->kind == CFG_MAP ? n : NULL;
-}
-
-static const struct cfg_node *scalar_at(const struct cfg_node *map, const char *key)
-{
-	return cfg_text(map, key) ? cfg_get(map, key) : NULL;
-}
-
 static void fill_pattern(struct loader *l, const struct cfg_node *n)
 {
 	CLEANUP(regex_freep) struct regex *re = NULL;
@@ -56,15 +44,13 @@ static void check_patterns(struct loader *l, const struct cfg_node *results, con
 static void fill_scan(struct loader *l, const struct cfg_node *results)
 {
 	struct results_conf *rc = &l->rc->results;
-	const struct cfg_node *scan = scalar_at(results, "log_scan");
+	const struct cfg_node *scan = conf_scalar(results, "log_scan");
 	const struct cfg_node *errors = cfg_get(results, "error_patterns");
 
 	if (scan)
 		rc->scan = !strcmp(scan->s, "off")    ? SCAN_OFF
 			   : !strcmp(scan->s, "fail") ? SCAN_FAIL
 						      : SCAN_WARN;
-	cfg_words(results, "error_patterns", &rc->error_patterns);
-	cfg_words(results, "benign_patterns", &rc->benign_patterns);
 	rc->has_error_patterns = errors && errors->kind == CFG_SEQ;
 	if (rc->has_error_patterns && !errors->nr)
 		cfg_problem(l->p, errors,
@@ -88,10 +74,10 @@ static bool told_to_collect(const struct runconf *rc)
 static void fill_results(struct loader *l, const struct cfg_node *results)
 {
 	struct results_conf *rc = &l->rc->results;
-	const struct cfg_node *pattern = scalar_at(results, "pattern");
-	const struct cfg_node *steady = scalar_at(results, "steady");
-	const struct cfg_node *require = scalar_at(results, "require");
-	const struct cfg_node *csv = scalar_at(results, "perf_csv");
+	const struct cfg_node *pattern = conf_scalar(results, "pattern");
+	const struct cfg_node *steady = conf_scalar(results, "steady");
+	const struct cfg_node *require = conf_scalar(results, "require");
+	const struct cfg_node *csv = conf_scalar(results, "perf_csv");
 
 	if (pattern)
 		fill_pattern(l, pattern);
@@ -102,7 +88,6 @@ static void fill_results(struct loader *l, const struct cfg_node *results)
 			    "results.steady: want a number of values, or a part of them such as "
 			    "10%%, not %.40s",
 			    steady->s);
-	rc->csv = xstrdup_null(cfg_text(results, "csv"));
 	rc->require = require && require->kind == CFG_BOOL && require->b && told_to_collect(l->rc);
 	if (csv && !*csv->s)
 		cfg_problem(l->p, csv, "results.perf_csv names no file");
@@ -116,7 +101,7 @@ static void fill_results(struct loader *l, const struct cfg_node *results)
 
 static int64_t size_at(struct loader *l, const struct cfg_node *map, const char *key)
 {
-	const struct cfg_node *n = scalar_at(map, key);
+	const struct cfg_node *n = conf_scalar(map, key);
 	int64_t v = 0;
 
 	if (n && num_bytes(n->s, strlen(n->s), &v) < 0)
@@ -127,16 +112,11 @@ static int64_t size_at(struct loader *l, const struct cfg_node *map, const char 
 
 void runconf_fill_results(struct loader *l, const struct cfg_node *root)
 {
-	const struct cfg_node *model = map_at(root, "model"), *disk = map_at(root, "disk");
+	const struct cfg_node *disk = conf_map(root, "disk");
 	struct runconf *rc = l->rc;
 
 	rc->skip_workload = l->rq->skip_workload;
-	rc->precision = xstrdup_null(cfg_text(model, "precision"));
-	rc->owner = xstrdup_null(cfg_text(model, "owner"));
-	rc->launcher = xstrdup_null(cfg_text(model, "launcher"));
-	rc->n_gpus = xstrdup_null(cfg_text(model, "n_gpus"));
-	cfg_words(model, "skip_gpu_arch", &rc->skip_gpu_arch);
-	fill_results(l, map_at(root, "results"));
+	fill_results(l, conf_map(root, "results"));
 	rc->disk_min_bytes = size_at(l, disk, "min_free");
 	rc->disk_warn_bytes = size_at(l, disk, "warn_free");
 }

@@ -316,7 +316,6 @@ void runconf_fill_source(struct loader *l, const struct cfg_node *model)
 		fill_url(l, model, url);
 	rc->source.copy = folder(l, model, "copy");
 	rc->source.scripts = folder(l, model, "scripts");
-	rc->source.keep = conf_true(model, "keep_dir");
 	if (rc->container.workdir && (rc->source.url || rc->source.copy))
 		cfg_problem(l->p, url ? url : cfg_get(model, "copy"),
 			    "model.url and model.copy make a folder of the run's own: leave "

@@ -202,21 +202,19 @@ static void check_choice(struct check *ck, const struct schema_key *k, const str
 			 const struct place *at)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-	CLEANUP(strbuf_release) struct strbuf list = STRBUF_INIT;
+	CLEANUP(xfreep) char *list = NULL;
 	const char *near;
 
 	if (!k->choices || schema_choice(k->choices, n->s))
 		return;
 	strvec_split(&words, k->choices, "|");
 	near = cfg_did_you_mean(n->s, (const char *const *)words.v);
-	for (size_t i = 0; i < words.nr; i++)
-		strbuf_addf(&list, "%s%s", i ? ", " : "", words.v[i]);
+	list = strvec_join(&words, ", ");
 	if (near)
 		cfg_problem(ck->p, n, "%s: unknown '%.80s'; did you mean '%s'? (one of: %s)",
-			    at->shown, n->s, near, list.buf);
+			    at->shown, n->s, near, list);
 	else
-		cfg_problem(ck->p, n, "%s: unknown '%.80s' (one of: %s)", at->shown, n->s,
-			    list.buf);
+		cfg_problem(ck->p, n, "%s: unknown '%.80s' (one of: %s)", at->shown, n->s, list);
 }
 
 static void check_number(struct check *ck, const struct schema_key *k, const struct cfg_node *n,

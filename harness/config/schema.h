@@ -11,6 +11,12 @@
 
 #include "profrig/config/runconf.h"
 
+/* A row of a table: path, type, about (or NULL), and members that are not as usual. */
+#define KEY(at, kind, ...) \
+	{ \
+		.path = (at), .type = (kind), .about = __VA_ARGS__ \
+	}
+
 /* schema_check with keys that are not in the table going to `unknown`. */
 void schema_check_keys(const struct cfg_node *root, const struct schema_key *table,
 		       struct problems *p, struct problems *unknown);

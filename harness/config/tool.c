@@ -2,6 +2,7 @@
 #include "tool_int.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,77 +59,73 @@ char *tool_option_path(const struct tool_set *ts, const struct tool *t, const ch
 	return tool_find_script(t->file, value, &ts->dirs);
 }
 
-static void free_scripts(struct tool_script *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].path);
-		strvec_release(&v[i].args);
-	}
-	free(v);
-}
+static const struct field env_fields[] = {
+	TEXT_FIELDS(struct tool_env, name, value, where),
+	FIELDS_END,
+};
+static const struct field script_fields[] = {
+	TEXT_FIELDS(struct tool_script, path),
+	WORDS_FIELDS(struct tool_script, args),
+	FIELDS_END,
+};
+const struct field tool_output_fields[] = {
+	TEXT_FIELDS(struct tool_output, glob, reader, group, when_option, when_value),
+	WORDS_FIELDS(struct tool_output, match),
+	BOOL_FIELDS(struct tool_output, if_any),
+	FIELDS_END,
+};
+const struct field tool_option_fields[] = {
+	TEXT_FIELDS(struct tool_option, type, about, env),
+	FIELD_AS(struct tool_option, def, TEXT, "default"),
+	FIELDS_END,
+};
+static const struct field own_option_fields[] = {
+	TEXT_FIELDS(struct tool_option, name, choices, where, type, about, env, def),
+	FIELDS_END,
+};
+const struct field tool_fields[] = {
+	TEXT_FIELDS(struct tool, about, vendor, because, conflicts_because),
+	TEXT_FIELDS(struct tool, passes.option, passes.lines, passes.about),
+	WORDS_FIELDS(struct tool, wrap, needs, preload, provides, conflicts, caps, security,
+		     instead),
+	WORDS_FIELDS(struct tool, control.wrap, control.paused, control.preload, control.start,
+		     control.stop),
+	FIELD_AS(struct tool, sampler_kind, TEXT, "sampler.kind"),
+	FIELD_AS(struct tool, sampler_device, TEXT, "sampler.device"),
+	FIELD_AS(struct tool, sampler_period_option, TEXT, "sampler.period_option"),
+	FIELDS_END,
+};
+static const struct field own_fields[] = {
+	TEXT_FIELDS(struct tool, name, file, sampler_where),
+	TEXT_FIELDS(struct tool, control.fifo, control.ack, control.script.path),
+	WORDS_FIELDS(struct tool, control.script.args, notes, problems.lines),
+	FIELD_VEC(struct tool, env, env_fields),
+	FIELD_VEC(struct tool, install, env_fields),
+	FIELD_VEC(struct tool, pre, script_fields),
+	FIELD_VEC(struct tool, post, script_fields),
+	FIELD_VEC(struct tool, outputs, tool_output_fields),
+	FIELD_VEC(struct tool, options, own_option_fields),
+	FIELD_VEC(struct tool, control.env, env_fields),
+	FIELD_VEC(struct tool, control.paused_env, env_fields),
+	FIELDS_END,
+};
 
-static void free_options(struct tool *t)
+struct tool *tool_new(void)
 {
-	for (size_t i = 0; i < t->options.nr; i++) {
-		struct tool_option *o = &t->options.v[i];
+	struct tool *t = xcalloc(1, sizeof(*t));
 
-		free(o->name);
-		free(o->type);
-		free(o->def);
-		free(o->choices);
-		free(o->about);
-		free(o->env);
-		free(o->where);
-	}
-	VEC_RELEASE(&t->options);
+	fields_init(t, tool_fields);
+	fields_init(t, own_fields);
+	t->budget = NAN;
+	return t;
 }
 
 void tool_free(struct tool *t)
 {
 	if (!t)
 		return;
-	free(t->name);
-	free(t->about);
-	free(t->vendor);
-	free(t->file);
-	strvec_release(&t->wrap);
-	strvec_release(&t->needs);
-	strvec_release(&t->caps);
-	strvec_release(&t->security);
-	strvec_release(&t->instead);
-	free(t->because);
-	free(t->passes.option);
-	free(t->passes.lines);
-	free(t->passes.about);
-	strvec_release(&t->preload);
-	strvec_release(&t->provides);
-	strvec_release(&t->conflicts);
-	free(t->conflicts_because);
-	for (size_t i = 0; i < t->env.nr; i++) {
-		free(t->env.v[i].name);
-		free(t->env.v[i].value);
-		free(t->env.v[i].where);
-	}
-	VEC_RELEASE(&t->env);
-	free_scripts(t->pre.v, t->pre.nr);
-	free_scripts(t->post.v, t->post.nr);
-	for (size_t i = 0; i < t->outputs.nr; i++) {
-		free(t->outputs.v[i].glob);
-		free(t->outputs.v[i].reader);
-		free(t->outputs.v[i].when_option);
-		free(t->outputs.v[i].when_value);
-		free(t->outputs.v[i].group);
-		strvec_release(&t->outputs.v[i].match);
-	}
-	VEC_RELEASE(&t->outputs);
-	free_options(t);
-	free(t->sampler_kind);
-	free(t->sampler_device);
-	free(t->sampler_period_option);
-	free(t->sampler_where);
-	tool_control_release(&t->control);
-	strvec_release(&t->notes);
-	problems_release(&t->problems);
+	fields_release(t, tool_fields);
+	fields_release(t, own_fields);
 	free(t);
 }
 

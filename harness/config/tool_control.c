@@ -8,41 +8,6 @@
 
 #include "profrig/base/num.h"
 
-void tool_control_init(struct tool_control *c)
-{
-	*c = (struct tool_control){ .wrap = STRVEC_INIT,
-				    .paused = STRVEC_INIT,
-				    .preload = STRVEC_INIT,
-				    .start = STRVEC_INIT,
-				    .stop = STRVEC_INIT,
-				    .script = { .args = STRVEC_INIT } };
-}
-
-static void free_env(struct tool_env *v, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		free(v[i].name);
-		free(v[i].value);
-		free(v[i].where);
-	}
-	free(v);
-}
-
-void tool_control_release(struct tool_control *c)
-{
-	strvec_release(&c->wrap);
-	strvec_release(&c->paused);
-	strvec_release(&c->preload);
-	free_env(c->env.v, c->env.nr);
-	free_env(c->paused_env.v, c->paused_env.nr);
-	free(c->fifo);
-	free(c->ack);
-	strvec_release(&c->start);
-	strvec_release(&c->stop);
-	free(c->script.path);
-	strvec_release(&c->script.args);
-}
-
 static void add_env(struct tool *t, const struct cfg_node *n, bool paused)
 {
 	struct tool_env e;
@@ -143,11 +108,6 @@ void tool_read_control(struct tool *t, const struct cfg_node *root, const struct
 	for (int i = TOOL_CONTROL_FLAG; i <= TOOL_CONTROL_COMMAND; i++)
 		if (!strcmp(kind->s, kinds[i]))
 			t->control.kind = (enum tool_control_kind)i;
-	cfg_words(c, "wrap", &t->control.wrap);
-	cfg_words(c, "paused", &t->control.paused);
-	cfg_words(c, "preload", &t->control.preload);
-	cfg_words(c, "start", &t->control.start);
-	cfg_words(c, "stop", &t->control.stop);
 	read_env(t, cfg_get(c, "env"), false);
 	read_env(t, cfg_get(c, "paused_env"), true);
 	t->control.fifo = read_pipe(t, c, "fifo");

@@ -4,10 +4,13 @@
 #ifndef PROFRIG_TOOL_INT_H
 #define PROFRIG_TOOL_INT_H
 
+#include "profrig/base/fields.h"
 #include "profrig/config/runconf.h"
 #include "profrig/config/tool.h"
 
 extern const struct schema_key tool_table[];
+/* What is read of a file, an output, an option as it stands (fields_read). */
+extern const struct field tool_fields[], tool_output_fields[], tool_option_fields[];
 
 /* One with nothing in it. */
 struct tool *tool_new(void);
@@ -20,8 +23,6 @@ char *tool_find_script(const char *file, const char *path, const struct strvec *
 void tool_free(struct tool *t);
 
 /* tool_control.c: `control` and `budget` of a tool file. */
-void tool_control_init(struct tool_control *c);
-void tool_control_release(struct tool_control *c);
 void tool_read_control(struct tool *t, const struct cfg_node *root, const struct strvec *dirs);
 
 #endif

@@ -63,6 +63,17 @@ static void read_env(struct tool *t, const struct cfg_node *root)
 	}
 }
 
+static void read_install(struct tool *t, const struct cfg_node *root)
+{
+	const struct cfg_node *map = cfg_get(root, "install");
+
+	for (size_t i = 0; map && map->kind == CFG_MAP && i < map->nr; i++)
+		if (map->child[i]->s)
+			VEC_PUSH(&t->install, ((struct tool_env){ xstrdup(map->child[i]->key),
+								  xstrdup(map->child[i]->s),
+								  cfg_where(map->child[i]) }));
+}
+
 static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 			 const struct strvec *dirs)
 {
@@ -93,12 +104,8 @@ static void read_scripts(struct tool *t, const struct cfg_node *root, bool pre,
 
 static void read_output_rest(struct tool *t, const struct cfg_node *n, struct tool_output *o)
 {
-	const struct cfg_node *when = cfg_get(n, "when"), *if_any = cfg_get(n, "if_any");
+	const struct cfg_node *when = cfg_get(n, "when");
 
-	o->match = (struct strvec)STRVEC_INIT;
-	cfg_words(n, "match", &o->match);
-	o->group = xstrdup_null(cfg_text(n, "group"));
-	o->if_any = if_any && if_any->kind == CFG_BOOL && if_any->b;
 	if (o->match.nr && o->reader)
 		cfg_problem(&t->problems, cfg_get(n, "match"),
 			    "outputs: 'match' is for logs that no reader takes: leave one out");
@@ -124,8 +131,8 @@ static void read_outputs(struct tool *t, const struct cfg_node *root)
 
 		if (!cfg_text(n, "glob"))
 			continue;
-		o.glob = xstrdup(cfg_text(n, "glob"));
-		o.reader = xstrdup_null(cfg_text(n, "reader"));
+		fields_init(&o, tool_output_fields);
+		fields_read(&o, tool_output_fields, n);
 		read_output_rest(t, n, &o);
 		if (*o.glob == '/' || strstr(o.glob, ".."))
 			cfg_problem(&t->problems, cfg_get(n, "glob"),
@@ -162,28 +169,22 @@ char *tool_option_refuse(const struct tool_option *o, const struct cfg_node *val
 static void read_option(struct tool *t, const struct cfg_node *n)
 {
 	CLEANUP(strvec_release) struct strvec choices = STRVEC_INIT;
-	CLEANUP(strbuf_release) struct strbuf joined = STRBUF_INIT;
 	CLEANUP(xfreep) char *refused = NULL;
 	const struct cfg_node *def = cfg_get(n, "default");
 	const struct cfg_node *min = cfg_get(n, "min"), *max = cfg_get(n, "max");
-	struct tool_option o = { .type = xstrdup_null(cfg_text(n, "type")),
-				 .def = xstrdup_null(cfg_text(n, "default")) };
+	struct tool_option o = { .name = xstrdup(n->key) };
 
 	if (!islower((unsigned char)*n->key) ||
 	    strspn(n->key, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(n->key))
 		cfg_problem(&t->problems, n,
 			    "options: '%.80s' is no name of an option (small letters, digits, _)",
 			    n->key);
+	fields_read(&o, tool_option_fields, n);
 	cfg_words(n, "choices", &choices);
-	for (size_t i = 0; i < choices.nr; i++)
-		strbuf_addf(&joined, "%s%s", i ? "|" : "", choices.v[i]);
-	o.name = xstrdup(n->key);
 	o.type = o.type ? o.type : xstrdup("string");
 	o.def = o.def ? o.def : xstrdup("");
-	o.about = xstrdup_null(cfg_text(n, "about"));
-	o.env = xstrdup_null(cfg_text(n, "env"));
 	o.where = cfg_where(def ? def : n);
-	o.choices = choices.nr ? strbuf_steal(&joined) : NULL;
+	o.choices = choices.nr ? strvec_join(&choices, "|") : NULL;
 	o.min = min && min->kind != CFG_NULL ? min->f : -INFINITY;
 	o.max = max && max->kind != CFG_NULL ? max->f : INFINITY;
 	refused = def && def->s ? tool_option_refuse(&o, def) : NULL;
@@ -199,13 +200,10 @@ static void read_sampler(struct tool *t, const struct cfg_node *root)
 
 	if (!kind || !kind->s)
 		return;
-	t->sampler_kind = xstrdup(kind->s);
-	t->sampler_device = xstrdup_null(cfg_text(s, "device"));
 	if (!t->sampler_device)
 		t->sampler_device = xstrdup("all");
 	t->sampler_period_s = period && period->f > 0 ? period->f : 0.1;
 	t->sampler_where = cfg_where(s);
-	t->sampler_period_option = xstrdup_null(cfg_text(s, "period_option"));
 	if (t->sampler_period_option && !tool_option_find(t, t->sampler_period_option))
 		cfg_problem(&t->problems, cfg_get(s, "period_option"),
 			    "sampler.period_option: there is no option '%.80s'",
@@ -222,9 +220,6 @@ static void read_passes(struct tool *t, const struct cfg_node *root)
 
 	if (!p || p->kind != CFG_MAP)
 		return;
-	t->passes.option = xstrdup_null(cfg_text(p, "option"));
-	t->passes.lines = xstrdup_null(cfg_text(p, "lines"));
-	t->passes.about = xstrdup_null(cfg_text(p, "about"));
 	t->passes.least = least && least->kind == CFG_INT && least->i > 0 ? (uint64_t)least->i : 0;
 	o = t->passes.option ? tool_option_find(t, t->passes.option) : NULL;
 	if (t->passes.option && (!o || strcmp(o->type, "file") != 0))
@@ -299,29 +294,19 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	const struct cfg_node *options = cfg_get(root, "options"), *outputs;
 	const char *class = cfg_text(root, "class");
 
+	fields_read(t, tool_fields, root);
 	check_name(t, root);
 	for (enum tool_class c = TOOL_WRAP; class && c <= TOOL_SCRIPT; c++)
 		if (!strcmp(class, tool_class_name(c)))
 			t->class = c;
-	t->about = xstrdup_null(cfg_text(root, "about"));
-	t->vendor = xstrdup_null(cfg_text(root, "vendor"));
-	cfg_words(root, "wrap", &t->wrap);
-	cfg_words(root, "needs", &t->needs);
-	cfg_words(root, "caps", &t->caps);
-	cfg_words(root, "security", &t->security);
-	cfg_words(root, "instead", &t->instead);
-	t->because = xstrdup_null(cfg_text(root, "because"));
 	t->privileges_wanted =
 		cfg_text(root, "privileges") && !strcmp(cfg_text(root, "privileges"), "wanted");
-	cfg_words(root, "preload", &t->preload);
-	cfg_words(root, "provides", &t->provides);
-	cfg_words(root, "conflicts", &t->conflicts);
-	t->conflicts_because = xstrdup_null(cfg_text(root, "conflicts_because"));
 	for (size_t i = 0; options && options->kind == CFG_MAP && i < options->nr; i++)
 		read_option(t, options->child[i]);
 	check_files(t, dirs);
 	read_passes(t, root);
 	read_env(t, root);
+	read_install(t, root);
 	read_scripts(t, root, true, dirs);
 	read_scripts(t, root, false, dirs);
 	read_outputs(t, root);
@@ -338,16 +323,32 @@ static void read_tree(struct tool *t, const struct cfg_node *root, const struct 
 	check_class(t, root);
 }
 
-struct tool *tool_new(void)
+/* Puts the file that `base` names below the tree: maps are joined key by key, all else replaced. */
+static void read_base(struct tool *t, struct cfg *c, const struct strvec *dirs)
 {
-	struct tool *t = xcalloc(1, sizeof(*t));
+	const struct cfg_node *n = cfg_get(c->root, "base");
+	CLEANUP(xfreep) char *path = n && n->s ? tool_find_script(t->file, n->s, dirs) : NULL;
+	struct err err = ERR_INIT;
+	struct cfg below;
 
-	t->wrap = t->needs = t->preload = t->provides = t->conflicts = (struct strvec)STRVEC_INIT;
-	t->caps = t->security = t->instead = t->notes = (struct strvec)STRVEC_INIT;
-	tool_control_init(&t->control);
-	t->budget = NAN;
-	t->problems = (struct problems)PROBLEMS_INIT;
-	return t;
+	if (!n || !n->s)
+		return;
+	cfg_init(&below);
+	if (!path) {
+		cfg_problem(&t->problems, n,
+			    "base '%.200s' is neither beside this file nor above it", n->s);
+	} else if (cfg_parse_file(&below, path, LAYER_TOOL, &err) < 0) {
+		cfg_problem(&t->problems, NULL, "%s", err.msg);
+	} else if (cfg_get(below.root, "base")) {
+		cfg_problem(&t->problems, n, "base '%.200s' has a base of its own", n->s);
+	} else {
+		schema_expand(&below, tool_table);
+		cfg_merge(&below, c);
+		cfg_release(c);
+		*c = below;
+		cfg_init(&below);
+	}
+	cfg_release(&below);
 }
 
 struct tool *tool_read(const char *path, const struct strvec *dirs)
@@ -367,6 +368,7 @@ struct tool *tool_read(const char *path, const struct strvec *dirs)
 		for (size_t i = 0; i < c.problems.lines.nr; i++)
 			strvec_push(&t->problems.lines, c.problems.lines.v[i]);
 		schema_expand(&c, tool_table);
+		read_base(t, &c, dirs);
 		schema_check(c.root, tool_table, &t->problems);
 		read_tree(t, c.root, dirs);
 	}

@@ -1,9 +1,8 @@
 #include "engine_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "profrig/base/xalloc.h"
+#include "profrig/base/fields.h"
 
 const struct engine *const engines[] = { &engine_docker, &engine_podman, &engine_apptainer,
 					 &engine_host, NULL };
@@ -23,48 +22,29 @@ const char *engine_remedy(const struct engine *e, const char *said)
 	return e->fix ? e->fix : "start it";
 }
 
+static const struct field mount_fields[] = {
+	TEXT_FIELDS(struct engine_mount, host, container),
+	FIELDS_END,
+};
+static const struct field spec_fields[] = {
+	TEXT_FIELDS(struct engine_spec, run_id, name, image, lib_dir, run_dir),
+	TEXT_FIELDS(struct engine_spec, workdir, user, network, ipc, shm_size, pull, cpus, gpus),
+	WORDS_FIELDS(struct engine_spec, caps, security, options, gpu_nodes, gpu_groups),
+	FIELD_VEC(struct engine_spec, mounts, mount_fields),
+	FIELD_VEC(struct engine_spec, run_mounts, mount_fields),
+	FIELD_VEC(struct engine_spec, late_mounts, mount_fields),
+	FIELD_VEC(struct engine_spec, gpu_list, NULL),
+	FIELDS_END,
+};
+
 void engine_spec_init(struct engine_spec *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->caps = s->security = s->options = s->gpu_nodes = s->gpu_groups =
-		(struct strvec)STRVEC_INIT;
+	fields_init(s, spec_fields);
 }
 
 void engine_spec_release(struct engine_spec *s)
 {
-	for (size_t i = 0; i < s->mounts.nr; i++) {
-		free(s->mounts.v[i].host);
-		free(s->mounts.v[i].container);
-	}
-	for (size_t i = 0; i < s->run_mounts.nr; i++) {
-		free(s->run_mounts.v[i].host);
-		free(s->run_mounts.v[i].container);
-	}
-	VEC_RELEASE(&s->run_mounts);
-	for (size_t i = 0; i < s->late_mounts.nr; i++) {
-		free(s->late_mounts.v[i].host);
-		free(s->late_mounts.v[i].container);
-	}
-	VEC_RELEASE(&s->late_mounts);
-	VEC_RELEASE(&s->mounts);
-	VEC_RELEASE(&s->gpu_list);
-	strvec_release(&s->caps);
-	strvec_release(&s->security);
-	strvec_release(&s->gpu_nodes);
-	strvec_release(&s->gpu_groups);
-	free(s->cpus);
-	strvec_release(&s->options);
-	free(s->run_id);
-	free(s->name);
-	free(s->image);
-	free(s->lib_dir);
-	free(s->run_dir);
-	free(s->workdir);
-	free(s->user);
-	free(s->network);
-	free(s->ipc);
-	free(s->shm_size);
-	free(s->pull);
-	free(s->gpus);
+	fields_release(s, spec_fields);
 	engine_spec_init(s);
 }

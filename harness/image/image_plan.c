@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/text.h"
@@ -347,21 +348,20 @@ void image_plan_call(struct image_plan *ip, size_t from, const char *name, const
 		full || !registry ? xstrdup(name) : image_registry_name(registry, NULL, name);
 }
 
+static const struct field job_fields[] = {
+	TEXT_FIELDS(struct image_job, word, image, registry_image, dockerfile, context, arch, base),
+	TEXT_FIELDS(struct image_job, command, log, error, push_error, id, digest, base_id, vendor),
+	WORDS_FIELDS(struct image_job, args, tail),
+	FIELDS_END,
+};
+static const struct field plan_fields[] = {
+	TEXT_FIELDS(struct image_plan, context),
+	WORDS_FIELDS(struct image_plan, notes),
+	FIELD_VEC(struct image_plan, jobs, job_fields),
+	FIELDS_END,
+};
+
 void image_plan_release(struct image_plan *ip)
 {
-	for (size_t i = 0; i < ip->jobs.nr; i++) {
-		struct image_job *j = &ip->jobs.v[i];
-		char *const texts[] = { j->word,    j->image,   j->registry_image, j->dockerfile,
-					j->context, j->arch,    j->base,           j->command,
-					j->log,     j->error,   j->push_error,     j->id,
-					j->digest,  j->base_id, j->vendor };
-
-		for (size_t k = 0; k < ARRAY_LEN(texts); k++)
-			free(texts[k]);
-		strvec_release(&j->args);
-		strvec_release(&j->tail);
-	}
-	VEC_RELEASE(&ip->jobs);
-	strvec_release(&ip->notes);
-	free(ip->context);
+	fields_release(ip, plan_fields);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "profrig/base/clock.h"
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/json_out.h"
 #include "profrig/image/image.h"
@@ -333,20 +334,20 @@ int manifest_read(struct manifest *m, const char *path, struct err *err)
 	return 0;
 }
 
+static const struct field image_fields[] = {
+	TEXT_FIELDS(struct manifest_image, image, registry_image, id, model, word, at),
+	TEXT_FIELDS(struct manifest_image, dockerfile, base),
+	FIELDS_END,
+};
+static const struct field manifest_fields[] = {
+	TEXT_FIELDS(struct manifest, folder),
+	WORDS_FIELDS(struct manifest, failed),
+	FIELD_VEC(struct manifest, images, image_fields),
+	FIELDS_END,
+};
+
 void manifest_release(struct manifest *m)
 {
-	for (size_t i = 0; i < m->images.nr; i++) {
-		free(m->images.v[i].image);
-		free(m->images.v[i].registry_image);
-		free(m->images.v[i].id);
-		free(m->images.v[i].model);
-		free(m->images.v[i].word);
-		free(m->images.v[i].at);
-		free(m->images.v[i].dockerfile);
-		free(m->images.v[i].base);
-	}
-	free(m->folder);
-	VEC_RELEASE(&m->images);
-	strvec_release(&m->failed);
+	fields_release(m, manifest_fields);
 	cfg_release(&m->tree);
 }

@@ -137,7 +137,7 @@ int batch_models(const struct run_options *o, const struct build_request *rq,
 	struct batch b = { .rq = rq, .items = ret, .p = p };
 	struct err why = ERR_INIT;
 
-	if (mad_batch_load(&file, rq->batch, o->lenient, p, &notes, &why) == -ENOENT)
+	if (mad_batch_load(&file, rq->batch, o->conf.lenient, p, &notes, &why) == -ENOENT)
 		return err_set(err, EINVAL, "--batch-manifest: %s", why.msg);
 	said_once(said, &notes);
 	b.cat = *ret_catalog = xcalloc(1, sizeof(*b.cat));

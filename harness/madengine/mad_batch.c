@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 
 #define MAX_BATCH ((size_t)4 << 20)
@@ -111,13 +112,16 @@ int mad_batch_load(struct mad_batch *ret, const char *path, bool lenient, struct
 	return mad_batch_parse(ret, text, n, path, lenient, p, notes);
 }
 
+static const struct field entry_fields[] = {
+	TEXT_FIELDS(struct mad_batch_entry, model, registry, registry_image, where),
+	FIELDS_END,
+};
+static const struct field batch_fields[] = {
+	FIELD_VEC(struct mad_batch, entries, entry_fields),
+	FIELDS_END,
+};
+
 void mad_batch_release(struct mad_batch *b)
 {
-	for (size_t i = 0; i < b->entries.nr; i++) {
-		free(b->entries.v[i].model);
-		free(b->entries.v[i].registry);
-		free(b->entries.v[i].registry_image);
-		free(b->entries.v[i].where);
-	}
-	VEC_RELEASE(&b->entries);
+	fields_release(b, batch_fields);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profrig/base/fields.h"
 #include "profrig/base/fs.h"
 
 #define SCRIPT "get_models_json.py"
@@ -218,32 +219,30 @@ void mad_models_add_built(struct mad_models *m, const char *manifest)
 	}
 }
 
+static const struct field entry_fields[] = {
+	TEXT_FIELDS(struct mad_entry, name, scope, file, where),
+	WORDS_FIELDS(struct mad_entry, tags, notes, problems.lines, unknown.lines),
+	FIELDS_END,
+};
+static const struct field fault_fields[] = {
+	TEXT_FIELDS(struct mad_fault, scope, text),
+	FIELDS_END,
+};
+static const struct field models_fields[] = {
+	TEXT_FIELDS(struct mad_models, dir),
+	FIELD_VEC(struct mad_models, entries, entry_fields),
+	FIELD_VEC(struct mad_models, faults, fault_fields),
+	FIELD_VEC(struct mad_models, files, NULL),
+	FIELDS_END,
+};
+
 void mad_models_release(struct mad_models *m)
 {
-	for (size_t i = 0; i < m->entries.nr; i++) {
-		struct mad_entry *e = &m->entries.v[i];
-
-		free(e->name);
-		free(e->scope);
-		free(e->file);
-		free(e->where);
-		strvec_release(&e->tags);
-		strvec_release(&e->notes);
-		problems_release(&e->problems);
-		problems_release(&e->unknown);
-	}
-	for (size_t i = 0; i < m->faults.nr; i++) {
-		free(m->faults.v[i].scope);
-		free(m->faults.v[i].text);
-	}
 	for (size_t i = 0; i < m->files.nr; i++) {
 		cfg_release(m->files.v[i]);
 		free(m->files.v[i]);
 	}
-	VEC_RELEASE(&m->entries);
-	VEC_RELEASE(&m->faults);
-	VEC_RELEASE(&m->files);
-	free(STEAL(m->dir));
+	fields_release(m, models_fields);
 }
 
 /* --- what a word means --- */

@@ -91,11 +91,11 @@ void manifest_context_keep(const struct run_options *o, struct image_plan *ip,
 	struct cfg given;
 	json_t *kept;
 
-	if (!o->context && !o->context_file)
+	if (!o->conf.context && !o->conf.context_file)
 		return;
 	cfg_init(&given);
 	/* What is wrong with it was told for the models. */
-	if (mad_context_load(&given, NULL, o->context_file, o->context, &p, NULL) == 0) {
+	if (mad_context_load(&given, NULL, o->conf.context_file, o->conf.context, &p, NULL) == 0) {
 		kept = as_json(&a, given.root, "");
 		ip->context = json_dumps(kept, JSON_COMPACT);
 		json_decref(kept);

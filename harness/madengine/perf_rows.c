@@ -46,15 +46,6 @@ static const char *str(const json_t *doc, const char *key)
 	return json_string_value(json_object_get(doc, key));
 }
 
-static char *joined(const struct strvec *words, const char *sep)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	for (size_t i = 0; i < words->nr; i++)
-		strbuf_addf(&sb, "%s%s", i ? sep : "", words->v[i]);
-	return strbuf_steal(&sb);
-}
-
 static const struct plan_step *workload_step(const struct plan *pl)
 {
 	for (size_t i = 0; i < pl->steps.nr; i++)
@@ -119,7 +110,7 @@ static void put_tools(json_t *row, const struct runconf *rc)
 
 	for (size_t i = 0; i < rc->tools.nr; i++)
 		strvec_push(&names, rc->tools.v[i].tool->name);
-	text = joined(&names, "+");
+	text = strvec_join(&names, "+");
 	put(row, "tools", text);
 	put(row, "profiled", perturbs(rc) ? "yes" : "no");
 	put(row, "baseline", label_is(rc, "baseline", "true") ? "yes" : "no");
@@ -166,7 +157,7 @@ static void put_dockerfile(json_t *row, const struct runconf *rc)
 static void put_conf(json_t *row, const struct plan *pl)
 {
 	const struct runconf *rc = pl->conf;
-	CLEANUP(xfreep) char *tags = joined(&rc->tags, ",");
+	CLEANUP(xfreep) char *tags = strvec_join(&rc->tags, ",");
 	CLEANUP(xfreep) char *options = strvec_shell(&rc->container.options);
 	CLEANUP(strvec_release) struct strvec archs = STRVEC_INIT;
 	CLEANUP(xfreep) char *arch = NULL;
@@ -175,7 +166,7 @@ static void put_conf(json_t *row, const struct plan *pl)
 
 	gethostname(host, sizeof(host) - 1);
 	run_gpu_archs(pl->devices, &archs);
-	arch = joined(&archs, "+");
+	arch = strvec_join(&archs, "+");
 	put(row, "model", rc->model_name);
 	put(row, "n_gpus", rc->n_gpus);
 	put(row, "nnodes", "1");

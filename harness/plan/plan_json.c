@@ -4,14 +4,6 @@
 #include "profrig/base/json_out.h"
 #include "profrig/base/redact.h"
 
-static void words(struct json_out *j, const char *key, const struct strvec *v)
-{
-	json_arr(j, key);
-	for (size_t i = 0; i < v->nr; i++)
-		json_str(j, NULL, v->v[i]);
-	json_end(j);
-}
-
 static void json_config(struct json_out *j, const struct plan *pl)
 {
 	struct flat flat;
@@ -33,11 +25,11 @@ static void json_model(struct json_out *j, const struct runconf *c)
 {
 	json_obj(j, "model");
 	json_str(j, "name", c->model_name);
-	words(j, "command", &c->command);
+	json_words(j, "command", &c->command);
 	json_str(j, "dir", c->dir);
 	json_str(j, "image", c->image);
 	json_f64(j, "timeout_s", c->timeout_s);
-	words(j, "tags", &c->tags);
+	json_words(j, "tags", &c->tags);
 	json_end(j);
 	json_obj(j, "labels");
 	for (size_t i = 0; i < c->labels.nr; i++)
@@ -51,7 +43,7 @@ static void json_engine(struct json_out *j, const struct plan *pl)
 	json_str(j, "name", pl->engine->name);
 	json_bool(j, "container", pl->engine->container);
 	json_str(j, "origin", pl->conf->engine_where);
-	words(j, "argv", &pl->engine_argv);
+	json_words(j, "argv", &pl->engine_argv);
 	json_end(j);
 }
 
@@ -83,7 +75,7 @@ static void json_step(struct json_out *j, const struct plan_step *s)
 	json_str(j, "name", s->name);
 	json_str(j, "kind", plan_step_kind(s->kind));
 	json_str(j, "tool", s->tool);
-	words(j, "argv", &s->argv);
+	json_words(j, "argv", &s->argv);
 	json_str(j, "cwd", s->cwd);
 	json_f64(j, "timeout_s", s->timeout_s);
 	json_str(j, "out", s->out);
@@ -180,7 +172,7 @@ static void print_json(const void *ctx, FILE *f)
 	json_config(&j, pl);
 	json_tools(&j, pl->conf);
 	plan_source_json(pl, &j);
-	words(&j, "mkdirs", &pl->mkdirs);
+	json_words(&j, "mkdirs", &pl->mkdirs);
 	json_arr(&j, "copies");
 	for (size_t i = 0; i < pl->copies.nr; i++) {
 		json_obj(&j, NULL);

@@ -367,10 +367,7 @@ static void put_tools(struct json_out *j, const struct run *rn)
 		json_nil(j, "version");
 		json_str(j, "vendor", t->vendor);
 		json_str(j, "file", t->file);
-		json_arr(j, "argv");
-		for (size_t k = 0; k < wrap->nr; k++)
-			json_str(j, NULL, wrap->v[k]);
-		json_end(j);
+		json_words(j, "argv", wrap);
 		json_obj(j, "options");
 		for (size_t k = 0; k < rt->options.nr; k++)
 			json_str(j, rt->options.v[k].name, rt->options.v[k].value);

@@ -99,11 +99,13 @@ printf '%s\n' 'name: dev' 'class: env' 'env: {A: b}' 'needs: [/dev/null, sh]' >"
 printf '%s\n' 'name: lib' 'class: env' 'env: {A: b}' 'needs: [libno-such.so.9]' >"$T/needs/lib.yaml"
 printf '%s\n' 'name: wrapper' 'class: wrap' 'wrap: [no-such-program]' >"$T/needs/wrapper.yaml"
 printf '%s\n' 'name: torn' 'class: wrap' 'wrapp: [x]' >"$T/needs/torn.yaml"
+printf '%s\n' 'name: told' 'class: env' 'env: {A: b}' 'needs: [no-such-program]' 'install: {no-such-program: get it}' >"$T/needs/told.yaml"
 PROFRIG_SYSFS_ROOT=$T/none "$PROFRIG" doctor --tools-dir "$T/needs" --json >"$T/out"
 found() { jq -r ".[] | select(.kind == \"tool\" and .name == \"$1\") | .state + \" \" + .detail" "$T/out"; }
 like "doctor: a device file is there" "$(found dev)" "^ok"
 like "doctor: a library is not" "$(found lib)" "^no needs 'libno-such.so.9', which is not there"
 like "doctor: nor the program of a wrapper" "$(found wrapper)" "^no needs 'no-such-program'"
+is "doctor: what installs it" "$(jq -r '.[] | select(.name == "told") | .fix' "$T/out")" "get it"
 like "doctor: a torn file" "$(found torn)" "^no .*torn.yaml:3: unknown key 'wrapp'"
 like "doctor: a tool whose sampler has no sensor" "$(found rapl)" "^no sampler 'rapl' does not work here$"
 PROFRIG_DOCKER=$T/nodocker "$PROFRIG" doctor --json >"$T/out" 2>&1

@@ -39,6 +39,9 @@ void json_f64(struct json_out *j, const char *key, double v);
 void json_bool(struct json_out *j, const char *key, bool v);
 /* null; jansson exports json_null, and the linker would mix them up */
 void json_nil(struct json_out *j, const char *key);
+/* A list of texts. */
+struct strvec;
+void json_words(struct json_out *j, const char *key, const struct strvec *v);
 /* text is valid JSON already */
 void json_raw(struct json_out *j, const char *key, const char *text);
 

@@ -52,6 +52,14 @@ void table_i64(struct table *t, int64_t v);
 void table_u64(struct table *t, uint64_t v);
 void table_f64(struct table *t, double v);
 void table_row(struct table *t);
+/* Of texts alone: a table by its columns, and a whole row; a cell NULL is empty. */
+#define table_of_texts(name, ...) table_text_cols((name), TABLE_TEXTS(__VA_ARGS__))
+#define table_texts(t, ...) table_text_row((t), TABLE_TEXTS(__VA_ARGS__))
+#define TABLE_TEXTS(...) \
+	(const char *const[]){ __VA_ARGS__ }, \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)
+struct table *table_text_cols(const char *name, const char *const *columns, size_t n);
+void table_text_row(struct table *t, const char *const *cells, size_t n);
 
 struct table_field {
 	const char *name;

@@ -70,8 +70,6 @@ struct data_conf {
 	char *cache; /* absolute folder */
 };
 
-void build_conf_release(struct build_conf *b);
-void data_conf_release(struct data_conf *d);
 const char *data_provider_name(enum data_provider p);
 
 #endif

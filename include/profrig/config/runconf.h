@@ -127,33 +127,31 @@ struct runconf {
 struct runconf_request {
 	/* catalog name, file or directory; NULL with a bare command or model: in a config file */
 	const char *model;
-	const struct catalog *catalog;      /* NULL: read when a name is to be found */
-	char *const *command;               /* after "--"; NULL */
+	const struct catalog *catalog; /* NULL: read when a name is to be found */
+	char *const *command;          /* after "--"; NULL */
+	/* Options that stand for a key (runconf_give). A copy of the request borrows the tree. */
+	struct cfg given;
+	const char *image;                  /* of this model, over all layers; NULL */
 	struct strvec config_files;         /* --config, in order */
-	struct strvec sets;                 /* --set */
+	struct strvec sets;                 /* --set; over `given` */
 	struct strvec labels;               /* k=v */
-	const char *engine, *image, *tools; /* NULL = not given; tools: "a,b,c" */
-	const char *wrap_at;                /* "a,b"; NULL = not given */
-	bool privileged_profiling, force_tools;
-	const char *perf_csv;               /* NULL = not given */
-	double timeout_s, idle_s;           /* < 0 not given */
 	const char *context_file, *context; /* --additional-context-file and itself; NULL */
 	/* JSON below both, and the file it is of; NULL */
 	const char *context_base, *context_base_name;
 	bool lenient; /* unknown keys of contexts and models.json: notes */
-	bool keep_model_dir;
-	bool keep, live;
-	const char *data_cache; /* NULL = not given */
-	bool builds; /* for `build`: nothing needs to run, so model.command may be missing */
+	bool builds;  /* for `build`: nothing needs to run, so model.command may be missing */
 	bool skip_workload;
 	bool bare;             /* leave out all tools and idle, and label the run baseline=true */
 	const char *only_tool; /* leave out all tools but this one, and label the run so; NULL */
-	const char *record_start;            /* NULL not given */
-	double record_after_s, record_for_s; /* 0 not given */
-	bool record_only;
-	const char *overhead_budget; /* "10%", NULL not given */
-	const char *cwd;             /* absolute */
+	const char *cwd;       /* absolute */
 };
+
+/*
+ * Puts the value of a command-line option at its path, "engine" or "model.timeout", over an earlier
+ * one. CFG_SEQ: text is words with commas between. CFG_NULL: the option counts as not given.
+ * cfg_path reads what was given; the caller releases the tree with cfg_release.
+ */
+void runconf_give(struct cfg *given, const char *path, enum cfg_kind kind, const char *text);
 
 /*
  * 0; -EINVAL: p holds configuration problems (exit 3), and rc what could be made out all the same,

@@ -96,6 +96,8 @@ struct tool {
 	char *because;          /* why it needs them, for people; may be NULL */
 	struct tool_passes passes;
 	struct strvec instead; /* tools to try where this one's needs are not met */
+	/* by the names of programs it needs: the commands that install them (on Debian) */
+	VEC(struct tool_env) install;
 	VEC(struct tool_env) env;
 	VEC(struct tool_script) pre, post;
 	VEC(struct tool_output) outputs;

@@ -26,7 +26,6 @@ static void begin(struct fixture *f)
 	sandbox_write(&f->sb, "mytools/env.yaml", "name: env\nclass: env\nenv: {A: 1}\n");
 	strvec_pushf(&dirs, "%s/mytools", f->sb.dir);
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
-	f->rq.timeout_s = f->rq.idle_s = -1;
 	f->rq.cwd = f->sb.dir;
 }
 
@@ -36,6 +35,7 @@ static void end(struct fixture *f)
 	tool_set_release(&f->ts);
 	problems_release(&f->p);
 	strvec_release(&f->rq.config_files);
+	cfg_release(&f->rq.given);
 	strvec_release(&f->rq.sets);
 	strvec_release(&f->rq.labels);
 	sandbox_release(&f->sb);
@@ -200,11 +200,12 @@ static void precedence(void **state)
 	assert_string_equal(origin_of(&f, "model.timeout"), "c1.yaml");
 	assert_string_equal(origin_of(&f, "grace"), "built-in");
 
-	f.rq.engine = "host";
+	runconf_give(&f.rq.given, "engine", CFG_STR, "host");
 	f.rq.image = "i3";
-	f.rq.timeout_s = 0;
-	f.rq.keep = f.rq.live = true;
-	f.rq.tools = "blas_trace, opts";
+	runconf_give(&f.rq.given, "model.timeout", CFG_FLOAT, "0");
+	runconf_give(&f.rq.given, "keep", CFG_BOOL, "true");
+	runconf_give(&f.rq.given, "live", CFG_BOOL, "true");
+	runconf_give(&f.rq.given, "tools", CFG_SEQ, "blas_trace, opts");
 	strvec_pushl(&f.rq.sets, "env.C=s", "tools[1].options.rate=8", "model.name='7'", NULL);
 	strvec_pushl(&f.rq.labels, "k=v=w", "e=", NULL);
 	load_ok(&f);
@@ -262,7 +263,7 @@ static void idle_is_for_the_profiled_run(void **state)
 	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
 	load_ok(&f);
 	assert_true(f.rc.idle_s == 60);
-	f.rq.idle_s = 2.5;
+	runconf_give(&f.rq.given, "idle", CFG_FLOAT, "2.5");
 	load_ok(&f);
 	assert_true(f.rc.idle_s == 2.5);
 	assert_string_equal(origin_of(&f, "idle"), "command line");
@@ -420,19 +421,19 @@ static void unknown_names(void **state)
 	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\n");
-	f.rq.tools = "blas_trace,blas_trac";
+	runconf_give(&f.rq.given, "tools", CFG_SEQ, "blas_trace,blas_trac");
 	expect_usage(&f, "unknown tool 'blas_trac'; did you mean 'blas_trace'?");
-	f.rq.tools = "zzz";
+	runconf_give(&f.rq.given, "tools", CFG_SEQ, "zzz");
 	expect_usage(&f, "unknown tool 'zzz' (see 'profrig list tools')");
-	f.rq.tools = NULL;
+	runconf_give(&f.rq.given, "tools", CFG_NULL, NULL);
 	strvec_push(&f.rq.sets, "tools=[blas_trac]");
 	expect_usage(&f, "unknown tool 'blas_trac'");
 	strvec_clear(&f.rq.sets);
-	f.rq.engine = "dokcer";
+	runconf_give(&f.rq.given, "engine", CFG_STR, "dokcer");
 	expect_usage(&f, "unknown engine 'dokcer'; did you mean 'docker'?");
-	f.rq.engine = "zzz";
+	runconf_give(&f.rq.given, "engine", CFG_STR, "zzz");
 	expect_usage(&f, "unknown engine 'zzz' (see 'profrig list engines')");
-	f.rq.engine = NULL;
+	runconf_give(&f.rq.given, "engine", CFG_NULL, NULL);
 	strvec_push(&f.rq.sets, "engine=dokcer");
 	expect_usage(&f, "unknown engine 'dokcer'");
 	strvec_clear(&f.rq.sets);
@@ -491,7 +492,7 @@ static void broken_tools_matter_when_used(void **state)
 	begin(&f);
 	model(&f, "model: {command: [x]}\ntools: [env]\n");
 	load_ok(&f);
-	f.rq.tools = "broken";
+	runconf_give(&f.rq.given, "tools", CFG_SEQ, "broken");
 	assert_int_equal(load(&f), -EINVAL);
 	assert_true(problems_hold(&f.p, "broken.yaml:3: unknown placeholder {x}"));
 	end(&f);

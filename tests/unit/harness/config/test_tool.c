@@ -267,6 +267,62 @@ static void names_are_those_of_the_registries(void **state)
 	}
 }
 
+/* What the base says and the file does not; where either stands. */
+static void a_base(void **state)
+{
+	static const struct {
+		const char *base, *words;
+	} cases[] = {
+		{ "base/none.yaml", "x.yaml:3: base 'base/none.yaml' is neither beside this file" },
+		{ "base/two.yaml", "x.yaml:3: base 'base/two.yaml' has a base of its own" },
+		{ "base/bad.yaml", "bad.yaml:1" },
+		{ "base/odd.yaml", "odd.yaml:1: unknown key 'odd'" },
+	};
+	const struct tool_option *o;
+	const struct tool *t;
+	struct tool_set ts;
+	struct sandbox sb;
+
+	(void)state;
+	sandbox_init(&sb);
+	sandbox_write(&sb, "base/env.yaml",
+		      "class: env\nvendor: amd\nenv: {A: a, B: b}\nneeds: [n]\n"
+		      "options:\n  rate: {type: int, default: 1, max: 9}\n");
+	sandbox_write(&sb, "base/two.yaml", "base: base/env.yaml\n");
+	sandbox_write(&sb, "base/bad.yaml", "}{");
+	sandbox_write(&sb, "base/odd.yaml", "odd: 1\nclass: env\nenv: {A: a}\n");
+	t = one_tool(&sb, &ts,
+		     "name: y\nbase: base/env.yaml\nenv: {B: c}\nneeds: [m]\n"
+		     "options: {rate: {default: 7}}\n");
+	assert_problems(&t->problems, (const char *const[]){ NULL });
+	assert_string_equal(t->name, "y");
+	assert_string_equal(t->vendor, "amd");
+	assert_int_equal(t->class, TOOL_ENV);
+	assert_int_equal(t->env.nr, 2);
+	assert_string_equal(t->env.v[0].value, "a");
+	assert_string_equal(t->env.v[1].value, "c");
+	assert_non_null(strstr(t->env.v[0].where, "base/env.yaml:3"));
+	assert_non_null(strstr(t->env.v[1].where, "x.yaml:3"));
+	assert_int_equal(t->needs.nr, 1);
+	assert_string_equal(t->needs.v[0], "m");
+	o = tool_option_find(t, "rate");
+	assert_string_equal(o->type, "int");
+	assert_string_equal(o->def, "7");
+	tool_set_release(&ts);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep)
+		char *text =
+			xasprintf("name: x\nclass: env\nbase: %s\nenv: {A: 1}\n", cases[i].base);
+
+		t = one_tool(&sb, &ts, text);
+		if (!problems_hold(&t->problems, cases[i].words))
+			fail_msg("%s: '%s'", cases[i].base,
+				 t->problems.lines.nr ? t->problems.lines.v[0] : "");
+		tool_set_release(&ts);
+	}
+	sandbox_release(&sb);
+}
+
 /* A broken file is still found under its name, so that a user who asks for it learns why. */
 static void broken_files_keep_their_name(void **state)
 {
@@ -508,6 +564,7 @@ int main(void)
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(opened_as_loaded),
 		cmocka_unit_test(names_are_those_of_the_registries),
+		cmocka_unit_test(a_base),
 		cmocka_unit_test(broken_files_keep_their_name),
 		cmocka_unit_test(first_of_a_name_wins),
 		cmocka_unit_test(missing_folder_of_the_command_line),

@@ -13,8 +13,6 @@ static void load(struct runconf *rc, const struct sandbox *sb, const char *const
 	struct runconf_request rq = { .model = "profrig.yaml",
 				      .config_files = none,
 				      .labels = none,
-				      .timeout_s = -1,
-				      .idle_s = -1,
 				      .builds = true,
 				      .cwd = sb->dir };
 

@@ -56,7 +56,6 @@ static void begin(struct fixture *f)
 	strvec_push(&dirs, FIXTURES "/tools.d");
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
 	f->cwd = fs_abs(".");
-	f->rq.timeout_s = f->rq.idle_s = -1;
 	f->rq.cwd = f->cwd;
 	f->prq = (struct plan_request){ .engine = &here,
 					.run_id = "20250102T030405Z-m-abcdef",
@@ -71,6 +70,7 @@ static void end(struct fixture *f)
 	tool_set_release(&f->ts);
 	problems_release(&f->p);
 	strvec_release(&f->rq.config_files);
+	cfg_release(&f->rq.given);
 	strvec_release(&f->rq.sets);
 	unsetenv("PROFRIG_TEST_SECRET");
 	free(f->cwd);
@@ -100,7 +100,7 @@ static void command(struct fixture *f, const char *tools)
 
 	f->rq.model = NULL;
 	f->rq.command = argv;
-	f->rq.tools = tools;
+	runconf_give(&f->rq.given, "tools", tools ? CFG_SEQ : CFG_NULL, tools);
 }
 
 static void set(struct fixture *f, const char *assignment)

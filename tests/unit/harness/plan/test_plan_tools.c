@@ -27,7 +27,6 @@ static void begin(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
 	sandbox_init(&f->sb);
-	f->rq.timeout_s = f->rq.idle_s = -1;
 	f->rq.cwd = f->sb.dir;
 	f->rq.command = command;
 	f->rq.image = "img:1";
@@ -60,7 +59,7 @@ static int make(struct fixture *f, const char *tools)
 	problems_release(&f->p);
 	tool_set_release(&f->ts);
 	assert_int_equal(tool_set_load(&f->ts, &dirs, NULL), 0);
-	f->rq.tools = tools;
+	runconf_give(&f->rq.given, "tools", tools ? CFG_SEQ : CFG_NULL, tools);
 	r = runconf_load(&f->rc, &f->rq, &f->ts, &f->p, &f->err);
 	prq.engine = engine_find(f->engine);
 	return r < 0 ? r : plan_make(&prq, &f->pl, &f->p, &f->err);
@@ -78,6 +77,7 @@ static void end(struct fixture *f)
 	runconf_release(&f->rc);
 	tool_set_release(&f->ts);
 	problems_release(&f->p);
+	cfg_release(&f->rq.given);
 	strvec_release(&f->rq.sets);
 	strvec_release(&f->rq.config_files);
 	devices_release(&f->devices);
@@ -135,7 +135,7 @@ static void privileges(void **state)
 	assert_non_null(strstr(before, "lacks the security option seccomp=unconfined"));
 	assert_non_null(strstr(before, "would use the capability SYS_PTRACE"));
 	/* All that is declared, and nothing else. */
-	f.rq.privileged_profiling = true;
+	runconf_give(&f.rq.given, "container.privileged_profiling", CFG_BOOL, "true");
 	make_ok(&f, "w,soft");
 	argv_is(&f.pl.spec.caps, "SYS_ADMIN PERFMON SYS_PTRACE");
 	argv_is(&f.pl.spec.security, "seccomp=unconfined");
@@ -224,7 +224,7 @@ static void passes(void **state)
 	assert_int_equal(f.pl.passes, 15);
 	assert_true(workload(&f)->timeout_s == 15 * 7200);
 	/* No limit stays none. */
-	f.rq.timeout_s = 0;
+	runconf_give(&f.rq.given, "model.timeout", CFG_FLOAT, "0");
 	make_ok(&f, "c,n");
 	assert_true(workload(&f)->timeout_s == 0);
 	strvec_clear(&f.rq.sets);
@@ -278,7 +278,7 @@ static void wrap_at(void **state)
 	put_tool(&f, "in", "class: wrap\nwrap: [in, -o, '{out}/it''s', --]\n");
 	put_tool(&f, "out", "class: wrap\nwrap: [out, --]\n");
 	put_tool(&f, "env", "class: env\nenv: {A: b}\n");
-	f.rq.wrap_at = "python3";
+	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "python3");
 	make_ok(&f, "in,out");
 	argv_is(&workload(&f)->argv,
 		"/bin/sh -c 'PATH=$0:$PATH; export PATH; exec \"$@\"' /runs/R1/wrap ./run.sh -- "
@@ -293,10 +293,10 @@ static void wrap_at(void **state)
 	make_ok(&f, "env");
 	argv_is(&workload(&f)->argv, "./run.sh -- -x");
 	assert_int_equal(f.pl.made.nr, 0);
-	f.rq.wrap_at = "/usr/bin/python3";
+	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "/usr/bin/python3");
 	assert_int_equal(make(&f, "in"), -EINVAL);
 	assert_true(problems_hold(&f.p, "wrap_at: '/usr/bin/python3': want the name of a program"));
-	f.rq.wrap_at = "..";
+	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "..");
 	assert_int_equal(make(&f, "in"), -EINVAL);
 	assert_true(problems_hold(&f.p, "wrap_at: '..': want the name of a program"));
 	end(&f);

@@ -1,0 +1,73 @@
+/*
+ * fields: the members of a struct as a table, for what would be written once for each member:
+ * initialising, reading from a map of the configuration, releasing.
+ *
+ *	static const struct field fields[] = {
+ *		TEXT_FIELDS(struct mount, host, inside),
+ *		WORDS_FIELDS(struct mount, options),
+ *		FIELDS_END,
+ *	};
+ *	fields_init(&m, fields); fields_read(&m, fields, map); …; fields_release(&m, fields);
+ *
+ * A member that owns nothing and is not read needs no row. A row's path below a map is its member's
+ * name ("container.network" for a member of a member); FIELD_AS gives it another one.
+ * fields_release leaves NULL, empty lists of words and empty vectors behind, so it may be called
+ * twice.
+ */
+#ifndef PROFRIG_FIELDS_H
+#define PROFRIG_FIELDS_H
+
+#include <stddef.h>
+
+#include "profrig/base/cfg.h"
+
+enum field_kind {
+	FIELD_TEXT,   /* char *, owned */
+	FIELD_SECRET, /* char *, owned, overwritten before it is freed; never read */
+	FIELD_WORDS,  /* struct strvec */
+	FIELD_BOOL,   /* bool; read: whether true stands there */
+	FIELD_LIST,   /* a VEC of structs, each with a table of its own; never read */
+};
+
+struct field {
+	const char *name; /* NULL ends a table */
+	enum field_kind kind;
+	size_t at, size;        /* of the member; of an element of FIELD_LIST */
+	const struct field *of; /* of FIELD_LIST; NULL: its elements own nothing */
+};
+
+/* clang-format off */
+#define FIELD_AS(type, member, what, key) \
+	{ .name = (key), .kind = FIELD_##what, .at = offsetof(type, member) }
+#define FIELD(type, member, what) FIELD_AS(type, member, what, #member)
+#define FIELD_VEC(type, member, table) \
+	{ .name = #member, .kind = FIELD_LIST, .at = offsetof(type, member), \
+	  .size = sizeof(*((type *)NULL)->member.v), .of = (table) }
+#define FIELDS_END { .name = NULL }
+/* Up to eight members of one kind. */
+#define TEXT_FIELDS(type, ...) FIELDS_EACH(TEXT, type, __VA_ARGS__)
+#define SECRET_FIELDS(type, ...) FIELDS_EACH(SECRET, type, __VA_ARGS__)
+#define WORDS_FIELDS(type, ...) FIELDS_EACH(WORDS, type, __VA_ARGS__)
+#define BOOL_FIELDS(type, ...) FIELDS_EACH(BOOL, type, __VA_ARGS__)
+#define FIELDS_1(what, type, a) FIELD(type, a, what)
+#define FIELDS_2(what, type, a, ...) FIELD(type, a, what), FIELDS_1(what, type, __VA_ARGS__)
+#define FIELDS_3(what, type, a, ...) FIELD(type, a, what), FIELDS_2(what, type, __VA_ARGS__)
+#define FIELDS_4(what, type, a, ...) FIELD(type, a, what), FIELDS_3(what, type, __VA_ARGS__)
+#define FIELDS_5(what, type, a, ...) FIELD(type, a, what), FIELDS_4(what, type, __VA_ARGS__)
+#define FIELDS_6(what, type, a, ...) FIELD(type, a, what), FIELDS_5(what, type, __VA_ARGS__)
+#define FIELDS_7(what, type, a, ...) FIELD(type, a, what), FIELDS_6(what, type, __VA_ARGS__)
+#define FIELDS_8(what, type, a, ...) FIELD(type, a, what), FIELDS_7(what, type, __VA_ARGS__)
+#define FIELDS_NTH(a, b, c, d, e, f, g, h, nth, ...) nth
+#define FIELDS_EACH(what, type, ...) \
+	FIELDS_NTH(__VA_ARGS__, FIELDS_8, FIELDS_7, FIELDS_6, FIELDS_5, FIELDS_4, FIELDS_3, \
+		   FIELDS_2, FIELDS_1, ) \
+	(what, type, __VA_ARGS__)
+/* clang-format on */
+
+/* Texts NULL, lists empty, bool false. */
+void fields_init(void *thing, const struct field *table);
+/* What stands below the map (NULL: nothing does); texts are copied. thing was initialised. */
+void fields_read(void *thing, const struct field *table, const struct cfg_node *map);
+void fields_release(void *thing, const struct field *table);
+
+#endif
