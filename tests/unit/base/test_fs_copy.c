@@ -1,13 +1,9 @@
 /* Copies of trees: what is followed, left out and never written through. */
 #include "test.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 struct places {
 	char *top, *from, *to;
@@ -53,13 +49,12 @@ static bool there(const char *dir, const char *name)
 	return lstat(path, &st) == 0;
 }
 
-static void whole_tree(void **state)
+TEST(whole_tree)
 {
 	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT;
 	struct places p;
 	struct stat st;
 
-	(void)state;
 	begin(&p);
 	for (int i = 0; i < 300000; i++)
 		strbuf_addf(&big, "%d,", i);
@@ -84,12 +79,11 @@ static void whole_tree(void **state)
 	end(&p);
 }
 
-static void links(void **state)
+TEST(links)
 {
 	struct places p;
 	struct stat st;
 
-	(void)state;
 	begin(&p);
 	link_to(&p, "a.txt", "file");
 	link_to(&p, "deep", "folder");
@@ -109,11 +103,10 @@ static void links(void **state)
 }
 
 /* What lies in the way is replaced, also a link that leads elsewhere. */
-static void over_what_is_there(void **state)
+TEST(over_what_is_there)
 {
 	struct places p;
 
-	(void)state;
 	begin(&p);
 	test_put(p.top, "precious", "mine");
 	test_put(p.to, "other", "stays");
@@ -129,12 +122,11 @@ static void over_what_is_there(void **state)
 }
 
 /* The copy lies inside of what is copied, and is no part of it. */
-static void into_itself(void **state)
+TEST(into_itself)
 {
 	struct places p;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	begin(&p);
 	CLEANUP(xfreep) char *runs = fs_join(p.from, "runs");
 	CLEANUP(xfreep) char *to = fs_join(runs, "1/work");
@@ -149,12 +141,11 @@ static void into_itself(void **state)
 	end(&p);
 }
 
-static void cannot(void **state)
+TEST(cannot)
 {
 	struct places p;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	begin(&p);
 	CLEANUP(xfreep) char *none = fs_join(p.top, "none");
 	CLEANUP(xfreep) char *file = fs_join(p.from, "a.txt");
@@ -174,17 +165,4 @@ static void cannot(void **state)
 	assert_true(fs_copy_tree(p.from, to2, NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "cannot replace"));
 	end(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_tree),
-		cmocka_unit_test(links),
-		cmocka_unit_test(over_what_is_there),
-		cmocka_unit_test(into_itself),
-		cmocka_unit_test(cannot),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static struct table *functions(void)
 	return t;
 }
 
-static void test_cells(void **state UNUSED)
+TEST(test_cells)
 {
 	CLEANUP(table_freep) struct table *t = functions();
 
@@ -54,7 +54,7 @@ static void test_cells(void **state UNUSED)
 	assert_true(isnan(table_get_f64(t, 1, 3)));
 }
 
-static void test_empty(void **state UNUSED)
+TEST(test_empty)
 {
 	CLEANUP(table_freep) struct table *t = table_new("none");
 	char *text = NULL;
@@ -74,7 +74,7 @@ static void test_empty(void **state UNUSED)
 	table_free(NULL);
 }
 
-static void test_csv(void **state UNUSED)
+TEST(test_csv)
 {
 	CLEANUP(table_freep) struct table *t = functions();
 	char *text = NULL;
@@ -103,7 +103,7 @@ static void assert_text(const struct table *t, size_t max_rows, size_t width, co
 	free(text);
 }
 
-static void test_text(void **state UNUSED)
+TEST(test_text)
 {
 	CLEANUP(table_freep) struct table *t = functions();
 
@@ -127,7 +127,7 @@ static void test_text(void **state UNUSED)
 		    "\xe2\x80\xa6 2 more\n");
 }
 
-static void test_cut(void **state UNUSED)
+TEST(test_cut)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -166,7 +166,7 @@ static void test_cut(void **state UNUSED)
 		    "             23456789\n");
 }
 
-static void test_wrap(void **state UNUSED)
+TEST(test_wrap)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -196,7 +196,7 @@ static void test_wrap(void **state UNUSED)
 		    "                  9\n");
 }
 
-static void test_hostile_text(void **state UNUSED)
+TEST(test_hostile_text)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -206,7 +206,7 @@ static void test_hostile_text(void **state UNUSED)
 	assert_text(t, 0, 0, "a\n---------------\n\\x1b[2Jx\\ny\\x7f\n");
 }
 
-static void test_decimals(void **state UNUSED)
+TEST(test_decimals)
 {
 	static const struct {
 		double v[3];
@@ -248,7 +248,7 @@ static void assert_order(const struct table *t, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void test_sort(void **state UNUSED)
+TEST(test_sort)
 {
 	static const struct {
 		int64_t i;
@@ -291,17 +291,4 @@ static void test_sort(void **state UNUSED)
 	assert_order(t, "dbefca");
 	assert_int_equal(table_get_i64(t, 0, 0), INT64_MIN);
 	assert_true(table_get_u64(t, 1, 2) == UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),        cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_csv),          cmocka_unit_test(test_text),
-		cmocka_unit_test(test_cut),          cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_sort),
-	};
-
-	return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

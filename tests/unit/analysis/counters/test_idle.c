@@ -116,11 +116,10 @@ static double work_j(const struct idle_case *k)
 }
 
 /* 300 W for 10 s: 3000 J = 900 J static + 2100 J dynamic. */
-static void case_09_idle_split(void **state)
+TEST(case_09_idle_split)
 {
 	struct idle_case k = worked_at(300);
 
-	(void)state;
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.level_w, 90, 1e-9);
 	assert_near(k.l.stderr_w, 0, 1e-6);
@@ -135,11 +134,10 @@ static void case_09_idle_split(void **state)
 }
 
 /* Nothing is dropped of a quiet window: all samples in it and all its time count. */
-static void quiet_window_counts_whole(void **state)
+TEST(quiet_window_counts_whole)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10.05, ninety);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
@@ -153,11 +151,10 @@ static void quiet_window_counts_whole(void **state)
 }
 
 /* Of a counter far from 0 differences are rounded, which drops nothing either. */
-static void rounding_drops_nothing(void **state)
+TEST(rounding_drops_nothing)
 {
 	struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		put(&k, i * 0.01, 1234567.891 + i * 0.901);
 	finish(&k);
@@ -167,21 +164,19 @@ static void rounding_drops_nothing(void **state)
 }
 
 /* A workload below idle: the level does not care, the dynamic part is negative. */
-static void case_09_work_below_idle(void **state)
+TEST(case_09_work_below_idle)
 {
 	struct idle_case k = worked_at(60);
 
-	(void)state;
 	assert_near(work_j(&k) - k.l.level_w * 10, -300, 1e-6);
 	end(&k);
 }
 
 /* Energy counters: 60 J/s, then 80 J/s; read every 10 ms. */
-static void counter(void **state)
+TEST(counter)
 {
 	struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 3000; i++)
 		put(&k, i * 0.01,
 		    i < 1000   ? i * 0.6
@@ -205,11 +200,10 @@ static double filtered(double t_s)
 	return t_s < 10.05 ? 90 : t_s < 20.05 ? 500 : 90 + 410 * exp(-(t_s - 20.1) / 1.6);
 }
 
-static void filtered_fall_is_dropped(void **state)
+TEST(filtered_fall_is_dropped)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 40.15, filtered);
 	finish(&k);
 	between(&k, 0, 10, 20.1, 40.1);
@@ -250,12 +244,11 @@ static double noisy(double t_s)
 	return floor(90.5 + 20 * noise());
 }
 
-static void noise_is_no_drift(void **state)
+TEST(noise_is_no_drift)
 {
 	int outside = 0, unsettled = 0;
 	double se = 0;
 
-	(void)state;
 	noise_state = 7;
 	for (int i = 0; i < 200; i++) {
 		struct idle_case k = begin(POWER_NAME);
@@ -282,11 +275,10 @@ static double creeping(double t_s)
 	return 90 + 2 * t_s;
 }
 
-static void creep_is_unsettled(void **state)
+TEST(creep_is_unsettled)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 20.1, creeping);
 	finish(&k);
 	between(&k, 0, 20, 0, 0);
@@ -296,11 +288,10 @@ static void creep_is_unsettled(void **state)
 }
 
 /* Only changes are stored: a window without one is known all the same. */
-static void change_points(void **state)
+TEST(change_points)
 {
 	struct idle_case k = begin_of(POWER_NAME, true);
 
-	(void)state;
 	put(&k, 0, 90);
 	put(&k, 10, 300);
 	put(&k, 20, 94);
@@ -314,11 +305,10 @@ static void change_points(void **state)
 	end(&k);
 }
 
-static void nothing_to_go_by(void **state)
+TEST(nothing_to_go_by)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	find(&k);
@@ -344,11 +334,10 @@ static void nothing_to_go_by(void **state)
 	end(&k);
 }
 
-static void other_series_have_no_level(void **state)
+TEST(other_series_have_no_level)
 {
 	struct idle_case k = begin(TEMP_NAME);
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		k.t.s->ops->sample(k.t.s, k.s, ns(i * 0.1), i < 50 ? 40e3 : 60e3);
 	finish(&k);
@@ -363,11 +352,10 @@ static void other_series_have_no_level(void **state)
 }
 
 /* Blocks with a reset or a gap of the counter are left out; the others tell. */
-static void odd_blocks_are_left_out(void **state)
+TEST(odd_blocks_are_left_out)
 {
 	struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		if (i < 300 || i > 390)
 			put(&k, i * 0.01, i < 700 ? i : i - 700);
@@ -381,11 +369,10 @@ static void odd_blocks_are_left_out(void **state)
 	end(&k);
 }
 
-static void too_short_a_series(void **state)
+TEST(too_short_a_series)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	put(&k, 1, 90);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
@@ -394,11 +381,10 @@ static void too_short_a_series(void **state)
 }
 
 /* On a clock of its own it is unknown what lies in the windows. */
-static void not_aligned(void **state)
+TEST(not_aligned)
 {
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	k.t.m->inputs.v[0].aligned = false;
@@ -410,12 +396,11 @@ static void not_aligned(void **state)
 	end(&k);
 }
 
-static void stated(void **state)
+TEST(stated)
 {
 	struct idle_case k = begin(POWER_NAME);
 	struct err err = ERR_INIT;
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	assert_int_equal(idle_state(&k.o, "70", &err), 0);
@@ -435,7 +420,7 @@ static void stated(void **state)
 	end(&k);
 }
 
-static void states_that_are_none(void **state)
+TEST(states_that_are_none)
 {
 	static const char *const bad[] = {
 		"",
@@ -457,7 +442,6 @@ static void states_that_are_none(void **state)
 	};
 	char longer[256];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct idle_opts o = { 0 };
 		struct err err = ERR_INIT;
@@ -475,7 +459,7 @@ static void states_that_are_none(void **state)
 }
 
 /* Of a host, and of a word: only ids that are the word and a number. */
-static void whom_a_statement_is_about(void **state)
+TEST(whom_a_statement_is_about)
 {
 	static const struct {
 		const char *stated, *device;
@@ -498,7 +482,6 @@ static void whom_a_statement_is_about(void **state)
 	};
 	struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 1, ninety);
 	finish(&k);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -510,29 +493,4 @@ static void whom_a_statement_is_about(void **state)
 			fail_msg("'%s' of '%s'", cases[i].stated, cases[i].device);
 	}
 	end(&k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_09_idle_split),
-		cmocka_unit_test(quiet_window_counts_whole),
-		cmocka_unit_test(rounding_drops_nothing),
-		cmocka_unit_test(case_09_work_below_idle),
-		cmocka_unit_test(counter),
-		cmocka_unit_test(filtered_fall_is_dropped),
-		cmocka_unit_test(noise_is_no_drift),
-		cmocka_unit_test(creep_is_unsettled),
-		cmocka_unit_test(change_points),
-		cmocka_unit_test(nothing_to_go_by),
-		cmocka_unit_test(other_series_have_no_level),
-		cmocka_unit_test(odd_blocks_are_left_out),
-		cmocka_unit_test(too_short_a_series),
-		cmocka_unit_test(not_aligned),
-		cmocka_unit_test(stated),
-		cmocka_unit_test(states_that_are_none),
-		cmocka_unit_test(whom_a_statement_is_about),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
 #include "energy_fixture.h"
 #include "energy_spans.h"
 
-#include <errno.h>
-#include <stdlib.h>
 
 #include "profrig/readers/reader.h"
 
@@ -87,35 +85,33 @@ static void check_two_ranks(struct trace *t, series_id s, track_id r0, track_id 
 	energy_result_release(&r);
 }
 
-static void two_ranks_share_a_counter(void **state)
+TEST(two_ranks_share_a_counter)
 {
 	static const double e[][2] = { { 0, 0 }, { 2.5, 250e6 }, { 5, 750e6 }, { 10, 1000e6 } };
 	track_id r0, r1;
 	struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
 	model_free(t.m);
 }
 
-static void two_ranks_share_a_gauge(void **state)
+TEST(two_ranks_share_a_gauge)
 {
 	static const double w[][2] = { { 0, 100e6 }, { 2.5, 200e6 }, { 5, 50e6 }, { 10, 70e6 } };
 	track_id r0, r1;
 	struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, POWER_NAME, "#", SERIES_CUMULATIVE); /* a lie */
 
-	(void)state;
 	trace_samples(&t, s, 4, w);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
 	model_free(t.m);
 }
 
-static void threads_of_a_process_share_its_part(void **state)
+TEST(threads_of_a_process_share_its_part)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	struct trace t = trace_new();
@@ -124,7 +120,6 @@ static void threads_of_a_process_share_its_part(void **state)
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "a", 0, 8);
 	trace_call(&t, b, "b", 4, 6);
@@ -145,11 +140,10 @@ static void threads_of_a_process_share_its_part(void **state)
 }
 
 /* A range from roctxRangeStart to roctxRangeStop is on no stack: it takes nothing from calls. */
-static void ranges_share_only_without_calls(void **state)
+TEST(ranges_share_only_without_calls)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 
-	(void)state;
 	for (int calls = 0; calls < 2; calls++) {
 		struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), lane = trace_thread(&t, "node", 1, 2);
@@ -173,7 +167,7 @@ static void ranges_share_only_without_calls(void **state)
 }
 
 /* A host may stand in the series or in the name of its device. */
-static void other_hosts_do_not_share(void **state)
+TEST(other_hosts_do_not_share)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	static const struct series_def defs[] = {
@@ -181,7 +175,6 @@ static void other_hosts_do_not_share(void **state)
 		{ .name = ENERGY_NAME, .track = TRACK_NONE, .device = "one:gpu0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(defs); i++) {
 		struct trace t = trace_new();
 		track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
@@ -238,11 +231,10 @@ static const struct edge edges[] = {
 	  0 },
 };
 
-static void edge_cases(void **state)
+TEST(edge_cases)
 {
 	static const double e[][2] = { { 0, 0 }, { 5, 500e6 }, { 10, 1000e6 } };
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(edges) / sizeof(*edges); k++) {
 		const struct edge *x = &edges[k];
 		struct trace t = trace_new();
@@ -268,7 +260,7 @@ static void edge_cases(void **state)
 	}
 }
 
-static void one_sample_is_an_empty_series(void **state)
+TEST(one_sample_is_an_empty_series)
 {
 	static const double e[][2] = { { 5, 500e6 } };
 	struct trace t = trace_new();
@@ -276,7 +268,6 @@ static void one_sample_is_an_empty_series(void **state)
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 1, e);
 	trace_call(&t, th, "a", 0, 10);
 	trace_finish(&t);
@@ -289,14 +280,13 @@ static void one_sample_is_an_empty_series(void **state)
 	model_free(t.m);
 }
 
-static void no_sharer(void **state)
+TEST(no_sharer)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	struct trace t = trace_new();
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_finish(&t);
 	for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
@@ -309,7 +299,7 @@ static void no_sharer(void **state)
 	model_free(t.m);
 }
 
-static void unknown_counters_are_refused(void **state)
+TEST(unknown_counters_are_refused)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000 } };
 	struct trace t = trace_new();
@@ -317,7 +307,6 @@ static void unknown_counters_are_refused(void **state)
 	struct err err = ERR_INIT;
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_finish(&t);
 	assert_int_equal(energy_attribute(t.m, s, VIEW_HOST, &shared, &r, &err), -EINVAL);
@@ -326,7 +315,7 @@ static void unknown_counters_are_refused(void **state)
 }
 
 /* A backwards step: its interval is unattributed, counts 0 and marks the calls it touches. */
-static void case_06_backwards_step_splits(void **state)
+TEST(case_06_backwards_step_splits)
 {
 	static const double e[][2] = { { 0, 5000e6 }, { 5, 5500e6 }, { 6, 100e6 }, { 10, 500e6 } };
 	struct trace t = trace_new();
@@ -335,7 +324,6 @@ static void case_06_backwards_step_splits(void **state)
 	struct energy_result r;
 	size_t b;
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_call(&t, th, "a", 0, 4);
 	trace_call(&t, th, "b", 5.25, 5.75);
@@ -359,7 +347,7 @@ static void case_06_backwards_step_splits(void **state)
 
 /* A hole of 10 s over a limit of 1 s is unattributed; without one it is interpolated and flagged.
  */
-static void case_07_gap_is_nobodys(void **state)
+TEST(case_07_gap_is_nobodys)
 {
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = ns(1) };
 	struct trace t = trace_new();
@@ -367,7 +355,6 @@ static void case_07_gap_is_nobodys(void **state)
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	for (int i = 0; i <= 50; i++) { /* 100 W, every 0.1 s, nothing between 2 and 12 s */
 		double at = i <= 20 ? i * 0.1 : 9.9 + i * 0.1;
 		t.s->ops->sample(t.s, s, ns(at), at * 100e6);
@@ -393,7 +380,7 @@ static void case_07_gap_is_nobodys(void **state)
 
 /* ---- strictly synchronous counters ---- */
 
-static void synchronous_counter_belongs_to_its_thread(void **state)
+TEST(synchronous_counter_belongs_to_its_thread)
 {
 	static const double v[][2] = {
 		{ 0, 100 }, { 1, 350 }, { 3, 1350 }, { 4, 1400 }, { 6, 1402 }
@@ -407,7 +394,6 @@ static void synchronous_counter_belongs_to_its_thread(void **state)
 	series_id s = t.s->ops->series(t.s, &d);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 5, v);
 	trace_call(&t, a, "main", 0, 6);
 	trace_call(&t, a, "f", 1, 3);
@@ -424,7 +410,7 @@ static void synchronous_counter_belongs_to_its_thread(void **state)
 
 /* ---- device view ---- */
 
-static void kernels_share_a_device(void **state)
+TEST(kernels_share_a_device)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	struct trace t = trace_new();
@@ -433,7 +419,6 @@ static void kernels_share_a_device(void **state)
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_work(&t, q0, "k", 1, 5);
 	trace_work(&t, q0, "k2", 2, 3); /* overlaps on its own queue: a second sharer, no child */
@@ -488,7 +473,7 @@ static series_id series_named(const struct model *m, const char *name)
 	return 0;
 }
 
-static void hpl_series(void **state)
+TEST(hpl_series)
 {
 	static const struct {
 		const char *name;
@@ -525,7 +510,6 @@ static void hpl_series(void **state)
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 	struct trace t;
 
-	(void)state;
 	t = hpl_trace(path);
 	trace_finish(&t);
 	assert_int_equal(t.m->series.nr, 8);
@@ -550,7 +534,7 @@ static void hpl_series(void **state)
 	model_free(t.m);
 }
 
-static void hpl_two_ranks(void **state)
+TEST(hpl_two_ranks)
 {
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 	struct energy_result r;
@@ -558,7 +542,6 @@ static void hpl_two_ranks(void **state)
 	track_id a, b;
 	series_id s;
 
-	(void)state;
 	t = hpl_trace(path);
 	a = trace_thread(&t, "node", 1, 1);
 	b = trace_thread(&t, "node", 2, 2);
@@ -589,27 +572,4 @@ static void hpl_two_ranks(void **state)
 	assert_near(inclusive(&t, &r, b, "rocblas_dgemm", 0), 970.646029, 1e-6);
 	energy_result_release(&r);
 	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_ranks_share_a_counter),
-		cmocka_unit_test(two_ranks_share_a_gauge),
-		cmocka_unit_test(threads_of_a_process_share_its_part),
-		cmocka_unit_test(ranges_share_only_without_calls),
-		cmocka_unit_test(other_hosts_do_not_share),
-		cmocka_unit_test(edge_cases),
-		cmocka_unit_test(one_sample_is_an_empty_series),
-		cmocka_unit_test(no_sharer),
-		cmocka_unit_test(unknown_counters_are_refused),
-		cmocka_unit_test(case_06_backwards_step_splits),
-		cmocka_unit_test(case_07_gap_is_nobodys),
-		cmocka_unit_test(synchronous_counter_belongs_to_its_thread),
-		cmocka_unit_test(kernels_share_a_device),
-		cmocka_unit_test(hpl_series),
-		cmocka_unit_test(hpl_two_ranks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,13 +19,12 @@ static size_t row_of(const struct table *t, const char *view, const char *name)
 }
 
 /* 4294967200 → 100: 196 µJ of a counter of 32 bits, else unknown, and never less than nothing. */
-static void case_05_wrap(void **state)
+TEST(case_05_wrap)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
 	};
 
-	(void)state;
 	for (int declared = 0; declared < 2; declared++) {
 		struct counter_rules rules = COUNTER_RULES_INIT;
 		struct trace t = trace_new();
@@ -66,7 +65,7 @@ static void case_05_wrap(void **state)
 }
 
 /* A kernel of 1 ms between samples that are 4 ms apart. */
-static void case_08_below_resolution(void **state)
+TEST(case_08_below_resolution)
 {
 	struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 0);
@@ -75,7 +74,6 @@ static void case_08_below_resolution(void **state)
 	const struct table *e;
 	size_t row;
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		t.s->ops->sample(t.s, s, ns(i * 0.004), i * 1.2e6);
 	trace_work(&t, q, "short", 0.041, 0.042);
@@ -95,9 +93,8 @@ static void case_08_below_resolution(void **state)
 }
 
 /* 90 W idle, 300 W for 10 s: 900 J and 2100 J; 60 W: 900 J and −300 J. */
-static void case_09_idle_split(void **state)
+TEST(case_09_idle_split)
 {
-	(void)state;
 	for (int low = 0; low < 2; low++) {
 		struct analysis_opts o = { .idle.before = { ns(0), ns(10) } };
 		double work_w = low ? 60 : 300;
@@ -142,7 +139,7 @@ static struct topology *two_ranks_share(struct model *m, double second)
 }
 
 /* Two ranks on one device: equal parts, parts by weight, and all of it to each, which is said. */
-static void case_10_sharing(void **state)
+TEST(case_10_sharing)
 {
 	static const struct {
 		double second;
@@ -154,7 +151,6 @@ static void case_10_sharing(void **state)
 		{ 3, true, { 1000, 1000 } },
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		struct analysis_opts o = { .energy.independent = want[k].independent };
 		struct trace t = trace_new();
@@ -187,16 +183,4 @@ static void case_10_sharing(void **state)
 		topology_free(tp);
 		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_05_wrap),
-		cmocka_unit_test(case_08_below_resolution),
-		cmocka_unit_test(case_09_idle_split),
-		cmocka_unit_test(case_10_sharing),
-	};
-
-	return cmocka_run_group_tests_name("energy_cases", tests, NULL, NULL);
 }

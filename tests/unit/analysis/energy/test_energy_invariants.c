@@ -75,9 +75,8 @@ static void check_conservation(const struct random_trace *x, enum energy_view vi
 }
 
 /* Σ exclusive + unattributed = E(last) − E(first) */
-static void invariant_01_conservation(void **state)
+PROPERTY(invariant_01_conservation)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 1000000, CASES);) {
 		struct random_trace x;
 
@@ -111,11 +110,10 @@ static void check_stacks(const struct random_trace *x, const struct energy_resul
 }
 
 /* Inclusive = own exclusive + inclusive of the children; the roots and the rest are the total. */
-static void invariant_02_inclusive_is_exclusive_plus_children(void **state)
+PROPERTY(invariant_02_inclusive_is_exclusive_plus_children)
 {
 	uint64_t checked = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 2000000, CASES);) {
 		struct random_trace x;
 		struct energy_result r;
@@ -185,9 +183,8 @@ static struct trace cut_at(const struct random_trace *x, int64_t t_ns)
 }
 
 /* E[a, c] = E[a, b] + E[b, c], of every function and of the rest. */
-static void invariant_03_additivity(void **state)
+PROPERTY(invariant_03_additivity)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 3000000, CASES);) {
 		struct random_trace x;
 		struct trace cut;
@@ -238,9 +235,8 @@ static void same_but_for_twins(const struct model *m, const struct energy_result
 	}
 }
 
-static void invariant_03_order_of_events(void **state)
+PROPERTY(invariant_03_order_of_events)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
 		struct random_trace x;
 		struct trace again;
@@ -294,11 +290,10 @@ static size_t same_bits(const struct energy_groups *g, const struct energy_run *
 #define COUNTERS 4
 
 /* Which other counters are read in the same run, and when they were sampled, changes no bit. */
-static void invariant_03_other_counters(void **state)
+PROPERTY(invariant_03_other_counters)
 {
 	size_t compared = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES / 2);) {
 		struct energy_job jobs[COUNTERS];
 		struct energy_run *together, *alone;
@@ -325,11 +320,10 @@ static void invariant_03_other_counters(void **state)
 }
 
 /* How events are cut into rounds changes no bit. */
-static void invariant_03_partition(void **state)
+PROPERTY(invariant_03_partition)
 {
 	size_t compared = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 6000000, CASES);) {
 		struct energy_run *runs[2];
 		struct random_trace x;
@@ -377,9 +371,8 @@ static void push_coarse_and_fine(struct trace *t, bool gauge, bool holds, series
 }
 
 /* A sample on the interpolant says nothing new. */
-static void invariant_03_sample_on_the_interpolant(void **state)
+PROPERTY(invariant_03_sample_on_the_interpolant)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES);) {
 		struct energy_opts o = { .integration =
 						 k % 2 ? INTEGRATE_LINEAR : INTEGRATE_PREVIOUS,
@@ -575,11 +568,10 @@ static double concurrency(const struct plan *p)
 
 /* In every elementary interval the shares sum to 1, whichever process runs; independent: to their
  * number. */
-static void invariant_07_shares_sum_to_one(void **state)
+PROPERTY(invariant_07_shares_sum_to_one)
 {
 	uint64_t together[2] = { 0, 0 }, concurrent = 0, n = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 8000000, CASES);) {
 		struct shared_trace x;
 
@@ -600,20 +592,4 @@ static void invariant_07_shares_sum_to_one(void **state)
 	/* the generator must give the cases that the law is about */
 	assert_true(together[VIEW_HOST] > n / 2 && together[VIEW_DEVICE] > n / 2);
 	assert_true(concurrent > n / 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_01_conservation),
-		PROPERTY(invariant_02_inclusive_is_exclusive_plus_children),
-		PROPERTY(invariant_03_additivity),
-		PROPERTY(invariant_03_order_of_events),
-		PROPERTY(invariant_03_partition),
-		PROPERTY(invariant_03_other_counters),
-		PROPERTY(invariant_03_sample_on_the_interpolant),
-		PROPERTY(invariant_07_shares_sum_to_one),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants", tests, NULL, NULL);
 }

@@ -167,9 +167,8 @@ static void check_curve(const struct one_series *x)
 	assert_int_equal(scan.max_gap_ns, gap);
 }
 
-static void invariant_04_linear_exact_never_extrapolated(void **state)
+PROPERTY(invariant_04_linear_exact_never_extrapolated)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 10000000, CASES);) {
 		size_t n = 2 + (size_t)below(40);
 		struct energy_opts o = { .integration = (enum integration)below(3) };
@@ -265,9 +264,8 @@ static void check_telescope(const struct one_series *x, double tau_s)
 	assert_near(sum_value(&sum), curve_total(&x->c), 1e-11 * largest_j(x, tau_s));
 }
 
-static void invariant_05_power_is_integrated_as_stated(void **state)
+PROPERTY(invariant_05_power_is_integrated_as_stated)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 11000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		size_t n = 2 + (size_t)below(40);
@@ -367,11 +365,10 @@ static void check_rows(const struct one_series *x, const struct backwards *b,
 	energy_result_release(&r);
 }
 
-static void invariant_06_wrap_and_reset(void **state)
+PROPERTY(invariant_06_wrap_and_reset)
 {
 	uint64_t wraps = 0, resets = 0, cases = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 12000000, CASES);) {
 		struct energy_opts o = { .independent = below(4) == 0 };
 		size_t n = 3 + (size_t)below(40);
@@ -408,11 +405,10 @@ static double read_below_zero(double before)
 }
 
 /* A reading may be negative, and one whose filter is undone may make an interval so: it is said. */
-static void invariant_06_negative_power_is_told(void **state)
+PROPERTY(invariant_06_negative_power_is_told)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 13000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		size_t n = 2 + (size_t)below(10);
@@ -494,13 +490,12 @@ static size_t check_bin(const struct one_series *x, const struct table *t, size_
 	return inside;
 }
 
-static void invariant_11_minmax_of_all_samples_inside(void **state)
+PROPERTY(invariant_11_minmax_of_all_samples_inside)
 {
 	static const char *const names[] = { POWER_NAME, "rocm_smi:::temp_current:device=0",
 					     "rocm_smi:::busy_percent:device=0" };
 	uint64_t several = 0, bins = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 14000000, CASES);) {
 		struct analysis_opts o = { .energy.integration = (enum integration)below(3) };
 		size_t n = 3 + (size_t)below(60);
@@ -519,17 +514,4 @@ static void invariant_11_minmax_of_all_samples_inside(void **state)
 		series_release(&x);
 	}
 	assert_true(several > bins / 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_04_linear_exact_never_extrapolated),
-		PROPERTY(invariant_05_power_is_integrated_as_stated),
-		PROPERTY(invariant_06_wrap_and_reset),
-		PROPERTY(invariant_06_negative_power_is_told),
-		PROPERTY(invariant_11_minmax_of_all_samples_inside),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_counter", tests, NULL, NULL);
 }

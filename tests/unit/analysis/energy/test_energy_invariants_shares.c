@@ -82,9 +82,8 @@ static void check_module_changes_nothing(const struct table *with, const struct 
 	assert_int_equal(k, table_rows(without));
 }
 
-static void invariant_08_sharers_have_their_own_counter_alone(void **state)
+PROPERTY(invariant_08_sharers_have_their_own_counter_alone)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 20000000, CASES);) {
 		struct table_set with, without;
 		struct machine x;
@@ -143,9 +142,8 @@ static void share_by_weight(struct topology *tp, int64_t n, bool equal, double *
 }
 
 /* Equal or by weight: to each its part, together the device's energy. */
-static void invariant_08_ranks_and_gcds_share_one_counter(void **state)
+PROPERTY(invariant_08_ranks_and_gcds_share_one_counter)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 21000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		struct topology *tp = topology_new();
@@ -236,11 +234,10 @@ static void check_idle_time(const struct machine *x, const struct table *e, doub
 	}
 }
 
-static void invariant_09_idle_split_of_any_machine(void **state)
+PROPERTY(invariant_09_idle_split_of_any_machine)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 22000000, CASES);) {
 		CLEANUP(xfreep) char *stated = xasprintf("%d", (int)below(700));
 		struct table_set plain, split, idle;
@@ -315,11 +312,10 @@ static struct trace idle_run_make(struct idle_run *x, struct idle_opts *o)
 }
 
 /* The level of the idle time is what the table says, with how it was found. */
-static void invariant_09_idle_level_is_recorded(void **state)
+PROPERTY(invariant_09_idle_level_is_recorded)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 23000000, CASES);) {
 		struct analysis_opts plain = { 0 }, o = { 0 };
 		struct idle_run x = { .edge_ns[0] = 0 };
@@ -363,9 +359,8 @@ static double dead_of(const struct machine *x, series_id s)
 	return dead;
 }
 
-static void invariant_10_rate_uses_exclusive_time(void **state)
+PROPERTY(invariant_10_rate_uses_exclusive_time)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 24000000, CASES);) {
 		const struct table *e;
 		struct table_set ts;
@@ -391,11 +386,10 @@ static void invariant_10_rate_uses_exclusive_time(void **state)
 }
 
 /* A caller's rate is that of its own time, however much of its time is its callees'. */
-static void invariant_10_rate_is_the_power_drawn(void **state)
+PROPERTY(invariant_10_rate_is_the_power_drawn)
 {
 	uint64_t callers = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 25000000, CASES);) {
 		struct plan p = { .unit = 1000 + below(1000000), .length = 300 };
 		double w = (double)(1 + below(600));
@@ -422,18 +416,4 @@ static void invariant_10_rate_is_the_power_drawn(void **state)
 		VEC_RELEASE(&p.spans);
 	}
 	assert_true(callers > test_cases(CASES) / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_08_sharers_have_their_own_counter_alone),
-		PROPERTY(invariant_08_ranks_and_gcds_share_one_counter),
-		PROPERTY(invariant_09_idle_split_of_any_machine),
-		PROPERTY(invariant_09_idle_level_is_recorded),
-		PROPERTY(invariant_10_rate_uses_exclusive_time),
-		PROPERTY(invariant_10_rate_is_the_power_drawn),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_shares", tests, NULL, NULL);
 }

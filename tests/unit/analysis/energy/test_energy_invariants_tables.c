@@ -66,11 +66,10 @@ static void check_scopes(const struct table *f)
 		assert_true(share[i] == 0 || fabs(share[i] - 1) < 1e-9);
 }
 
-static void invariant_12_views_are_never_added(void **state)
+PROPERTY(invariant_12_views_are_never_added)
 {
 	uint64_t both = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 26000000, CASES);) {
 		struct table_set ts, times;
 		struct machine x;
@@ -138,11 +137,10 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 	return below_it;
 }
 
-static void invariant_13_resolution_is_labelled(void **state)
+PROPERTY(invariant_13_resolution_is_labelled)
 {
 	uint64_t below_it = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 27000000, CASES);) {
 		struct table_set ts;
 		struct machine x;
@@ -174,9 +172,8 @@ static const struct known_counter {
 };
 
 /* The row says which factor made its values of the recorded ones, and what kind of series it is. */
-static void invariant_14_scale_is_recorded(void **state)
+PROPERTY(invariant_14_scale_is_recorded)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 28000000, CASES);) {
 		const struct known_counter *known =
 			&known_counters[below(ARRAY_LEN(known_counters))];
@@ -319,9 +316,8 @@ static void check_node(const struct table *t, const char *host, const struct nod
 }
 
 /* What is inside a node counts no more than the node: else a warning. */
-static void invariant_15_devices_within_their_node(void **state)
+PROPERTY(invariant_15_devices_within_their_node)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 29000000, CASES);) {
 		bool several = below(2), exceeded = below(3) == 0;
 		struct trace t = trace_new();
@@ -344,16 +340,4 @@ static void invariant_15_devices_within_their_node(void **state)
 		table_set_release(&ts);
 		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_12_views_are_never_added),
-		PROPERTY(invariant_13_resolution_is_labelled),
-		PROPERTY(invariant_14_scale_is_recorded),
-		PROPERTY(invariant_15_devices_within_their_node),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_tables", tests, NULL, NULL);
 }

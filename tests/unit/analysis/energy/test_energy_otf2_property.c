@@ -377,7 +377,7 @@ static void check_subtree(const struct table *t, size_t row)
 
 /* ---- laws ---- */
 
-static void invariant_01_tables_say_what_is_true(void **state)
+IN_PLACE(invariant_01_tables_say_what_is_true)
 {
 	uint64_t shared = 0, dead = 0, work = 0, idle = 0, n = test_cases(CASES);
 
@@ -385,7 +385,7 @@ static void invariant_01_tables_say_what_is_true(void **state)
 		struct one x;
 
 		one_make(&x, seed_now);
-		one_analyse(&x, *state);
+		one_analyse(&x, p);
 		truths_make(&x.p, x.energy.max_gap_ns, &x.truths);
 		check_all(&x);
 		for (size_t i = 0; i < x.truths.all.nr; i++) {
@@ -402,14 +402,14 @@ static void invariant_01_tables_say_what_is_true(void **state)
 	assert_true(shared > n / 2 && work > n / 4 && dead > n / 20 && idle > n / 40);
 }
 
-static void invariant_02_inclusive_is_exclusive_plus_callees(void **state)
+IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees)
 {
 	for (seed_now = 100001; seed_now <= 100000 + test_cases(CASES); seed_now++) {
 		const struct table *t;
 		struct one x;
 
 		one_make(&x, seed_now);
-		one_analyse(&x, *state);
+		one_analyse(&x, p);
 		t = table_set_find(&x.ts, "energy_callpaths");
 		for (size_t r = 0; t && r < table_rows(t); r++)
 			if (strcmp(text(t, r, "view"), "host") == 0)
@@ -431,7 +431,7 @@ static char *csv_of(const struct table_set *ts)
 }
 
 /* Numbers of locations say in which order they are read, and nothing else. */
-static void invariant_03_order_of_locations(void **state)
+IN_PLACE(invariant_03_order_of_locations)
 {
 	for (seed_now = 200001; seed_now <= 200000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *before = NULL, *after = NULL;
@@ -440,8 +440,8 @@ static void invariant_03_order_of_locations(void **state)
 		one_make(&x, seed_now);
 		one_make(&y, seed_now);
 		y.o.shuffle = seed_now;
-		one_analyse(&x, *state);
-		one_analyse(&y, *state);
+		one_analyse(&x, p);
+		one_analyse(&y, p);
 		truths_make(&y.p, y.energy.max_gap_ns, &y.truths);
 		check_all(&y);
 		before = csv_of(&x.ts);
@@ -471,28 +471,26 @@ static char *streamed_csv(const char *archive, const struct energy_opts *energy,
 }
 
 /* Read along by several threads, in rounds as small as can be: the same bytes. */
-static void invariant_03_thread_count(void **state)
+IN_PLACE(invariant_03_thread_count)
 {
-	const struct place *place = *state;
-
 	for (seed_now = 400001; seed_now <= 400000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *one = NULL, *many = NULL;
 		struct one x;
 
 		one_make(&x, seed_now);
 		big_plan_make(&x.o, &x.p);
-		big_write(&x.p, place->archive, &x.facts);
-		one = streamed_csv(place->archive, &x.energy, 1);
-		many = streamed_csv(place->archive, &x.energy, 2 + seed_now % 3);
+		big_write(&x.p, p->archive, &x.facts);
+		one = streamed_csv(p->archive, &x.energy, 1);
+		many = streamed_csv(p->archive, &x.energy, 2 + seed_now % 3);
 		if (strcmp(one, many) != 0)
 			FAIL("the tables differ");
-		assert_int_equal(fs_remove_tree(place->archive, NULL), 0);
+		assert_int_equal(fs_remove_tree(p->archive, NULL), 0);
 		one_release(&x);
 	}
 }
 
 /* A sample on the interpolant says nothing new: the truth is that of the archive without it. */
-static void invariant_03_sample_on_the_interpolant(void **state)
+IN_PLACE(invariant_03_sample_on_the_interpolant)
 {
 	for (seed_now = 300001; seed_now <= 300000 + test_cases(CASES); seed_now++) {
 		struct one x, y;
@@ -501,24 +499,11 @@ static void invariant_03_sample_on_the_interpolant(void **state)
 		x.energy.max_gap_ns = 0;
 		y = x;
 		y.o.resample = 2 + seed_now % 3;
-		one_analyse(&y, *state);
+		one_analyse(&y, p);
 		big_plan_make(&x.o, &x.p);
 		truths_make(&x.p, 0, &y.truths);
 		check_energy(&y);
 		one_release(&x);
 		one_release(&y);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(invariant_01_tables_say_what_is_true),
-		IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees),
-		IN_PLACE(invariant_03_order_of_locations),
-		IN_PLACE(invariant_03_thread_count),
-		IN_PLACE(invariant_03_sample_on_the_interpolant),
-	};
-
-	return cmocka_run_group_tests_name("energy_otf2_property", tests, NULL, NULL);
 }

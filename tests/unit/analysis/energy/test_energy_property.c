@@ -56,11 +56,10 @@ static bool some_left_out(const struct random_trace *x)
 	return in > 0 && out > 0;
 }
 
-static void equals_the_global_sweep(void **state)
+PROPERTY(equals_the_global_sweep)
 {
 	uint64_t taken = 0, pieces = 0, marked = 0, shared = 0, narrowed = 0, n = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 0, CASES);) {
 		struct random_trace x;
 
@@ -164,9 +163,8 @@ static void same_sums(const struct energy_groups *g, const struct summed *want, 
 		assert_near(sum_value(&g->paths[i].exclusive_j), want->path_exclusive[i], tol);
 }
 
-static void rows_equal_the_global_sweep(void **state)
+PROPERTY(rows_equal_the_global_sweep)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 5000000, CASES);) {
 		struct random_trace x;
 		struct energy_groups g;
@@ -197,7 +195,7 @@ static void rows_equal_the_global_sweep(void **state)
 }
 
 /* Many short calls under a counter that has counted for years: nothing gets lost in the digits. */
-static void a_million_calls_keep_the_total(void **state)
+TEST(a_million_calls_keep_the_total)
 {
 	struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1), other = trace_thread(&t, "node", 2, 1);
@@ -207,7 +205,6 @@ static void a_million_calls_keep_the_total(void **state)
 	struct sum sum = SUM_INIT;
 	int64_t at = 1000;
 
-	(void)state;
 	seed = 4;
 	for (int64_t i = 0; i <= 100000; i++)
 		t.s->ops->sample(t.s, s, i * 4000, 1e15 + (double)(i * 2000));
@@ -238,15 +235,4 @@ static void a_million_calls_keep_the_total(void **state)
 	}
 	energy_result_release(&r);
 	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(equals_the_global_sweep),
-		PROPERTY(rows_equal_the_global_sweep),
-		cmocka_unit_test(a_million_calls_keep_the_total),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 /* Whole up to 64 KiB; then the beginning, whole characters of it, and a hash that tells texts
  * apart. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -14,7 +14,6 @@ static void test_long_texts(void **state)
 	track_id t;
 	span_id span;
 
-	(void)state;
 	s->ops->input(s, "x", "tef");
 	memset(text, 'a', 3 * SINK_TEXT_MAX - 1);
 	whole = s->ops->string(s, text, SINK_TEXT_MAX);
@@ -39,13 +38,4 @@ static void test_long_texts(void **state)
 	assert_non_null(
 		strstr(model_str(m, m->spans.args[span]), "{\"left_out\":\"196607 bytes, #"));
 	s->ops->input_end(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

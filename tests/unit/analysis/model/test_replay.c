@@ -43,7 +43,7 @@ static struct model *two_inputs(void)
 	return m;
 }
 
-static void all_of_it_comes_back(void **state UNUSED)
+TEST(all_of_it_comes_back)
 {
 	struct model *m = two_inputs();
 	struct window all = WINDOW_ALL;
@@ -68,7 +68,7 @@ static void all_of_it_comes_back(void **state UNUSED)
 	model_free(m);
 }
 
-static void window_cuts(void **state UNUSED)
+TEST(window_cuts)
 {
 	struct model *m = two_inputs();
 	struct window w = { 125, 150 };
@@ -96,7 +96,7 @@ static void window_cuts(void **state UNUSED)
 	model_free(m);
 }
 
-static void what_touches_the_edge_is_out(void **state UNUSED)
+TEST(what_touches_the_edge_is_out)
 {
 	struct model *m = two_inputs();
 	struct window w = { 200, 300 };
@@ -111,7 +111,7 @@ static void what_touches_the_edge_is_out(void **state UNUSED)
 }
 
 /* One that is all unknown: nothing but what the file said comes back. */
-static void empty_model(void **state UNUSED)
+TEST(empty_model)
 {
 	struct model *m = model_new();
 	struct window all = WINDOW_ALL;
@@ -122,16 +122,4 @@ static void empty_model(void **state UNUSED)
 	assert_models_equal(m, cut, "empty");
 	model_free(cut);
 	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_comes_back),
-		cmocka_unit_test(window_cuts),
-		cmocka_unit_test(what_touches_the_edge_is_out),
-		cmocka_unit_test(empty_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static int64_t exclusive_of(const struct model *m, const char *name, size_t *ret
 	return sum;
 }
 
-static void one_window(void **state UNUSED)
+TEST(one_window)
 {
 	struct model *m = nested();
 	struct window w = { 21, 56 };
@@ -63,7 +63,7 @@ static void one_window(void **state UNUSED)
 	model_free(m);
 }
 
-static void two_windows(void **state UNUSED)
+TEST(two_windows)
 {
 	struct model *m = nested();
 	const struct window w[] = { { 12, 15 }, { 30, 52 } };
@@ -82,7 +82,7 @@ static void two_windows(void **state UNUSED)
 }
 
 /* A kernel of which the window has no launch, or only a later part, keeps its path. */
-static void places_stay(void **state UNUSED)
+TEST(places_stay)
 {
 	static const char *const path[] = { "main", "step", "launch" };
 	struct model *m = nested();
@@ -108,7 +108,7 @@ static void places_stay(void **state UNUSED)
 	model_free(m);
 }
 
-static void nothing_inside(void **state UNUSED)
+TEST(nothing_inside)
 {
 	struct model *m = nested();
 	struct window w = { 200, 300 };
@@ -191,7 +191,7 @@ static int by_value(const void *pa, const void *pb)
 }
 
 /* Parts that touch: [first, a], [a, b], [b, last]. */
-static void parts_add_up(void **state UNUSED)
+PROPERTY(parts_add_up)
 {
 	size_t told = 0;
 
@@ -223,7 +223,7 @@ static void parts_add_up(void **state UNUSED)
 }
 
 /* Windows apart, in one model, are what each of them is by itself. */
-static void windows_are_sums(void **state UNUSED)
+PROPERTY(windows_are_sums)
 {
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
 		uint64_t of = seed;
@@ -247,15 +247,4 @@ static void windows_are_sums(void **state UNUSED)
 			add_cut(&each, of, &w[i], 1, view);
 		same_sums(&together, &each, true);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_window),     cmocka_unit_test(two_windows),
-		cmocka_unit_test(nothing_inside), cmocka_unit_test(places_stay),
-		PROPERTY(parts_add_up),           PROPERTY(windows_are_sums),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

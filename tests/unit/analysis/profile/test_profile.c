@@ -200,11 +200,10 @@ static void watch_end(struct watch *w)
 /* ---- both sinks say the same ---- */
 
 /* Random recordings; large and tiny buffers, with and without someone who takes the lanes. */
-static void test_same_tables(void **state)
+TEST(test_same_tables)
 {
 	size_t cells = 0;
 
-	(void)state;
 	for (uint64_t round = 0; round < 1500; round++) {
 		struct dice d = { .seed = round + 1, .grain = 1 };
 		struct script s = { VEC_INIT };
@@ -270,9 +269,8 @@ static uint64_t result_hash(const struct script *s, unsigned threads, size_t buf
 }
 
 /* Byte by byte, whatever the number of threads; with many rounds. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
-	(void)state;
 	for (uint64_t round = 0; round < 8; round++) {
 		struct dice d = { .seed = 77 + round, .grain = 3, .faults = round % 2 };
 		struct script s = { VEC_INIT };
@@ -295,12 +293,11 @@ static void test_threads(void **state)
 }
 
 /* A clock that goes backwards: the same warnings, and the same calls with the same durations. */
-static void test_backwards(void **state)
+TEST(test_backwards)
 {
 	static const char *const columns[] = { "scope",  "name",    "category", "calls",
 					       "min_ns", "mean_ns", "max_ns",   "stddev_ns" };
 
-	(void)state;
 	for (uint64_t round = 0; round < 300; round++) {
 		struct dice d = { .seed = round + 5, .grain = 1, .faults = true, .back = true };
 		struct script s = { VEC_INIT };
@@ -340,7 +337,7 @@ static void test_backwards(void **state)
 /* ---- single things ---- */
 
 /* Many calls of many sizes: medians within a percent, everything else exact. */
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
 	struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
@@ -348,7 +345,6 @@ static void test_percentiles(void **state)
 	uint64_t seed = 11;
 	int64_t now = 0;
 
-	(void)state;
 	for (int i = 0; i < 60000; i++) {
 		int name = (int)(rnd(&seed) % 3);
 
@@ -367,14 +363,13 @@ static void test_percentiles(void **state)
 }
 
 /* Recursion 100 000 deep: paths are cut alike, functions count every call. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
 	struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
 	struct outcome model, profile;
 	int64_t now = 0;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		step_add(&s.tracks.v[at],
 			 (struct step){ .what = ENTER, .t_ns = now++, .name = i % 3 ? 1 : 2 });
@@ -392,13 +387,12 @@ static void test_deep(void **state)
 
 /* A queue that begins and ends 5000 pieces at one moment fills any buffer with no time to hand
  * out; a clock of a second puts 20 000 calls of 8 names into one moment. */
-static void test_one_moment(void **state)
+TEST(test_one_moment)
 {
 	struct script s = { VEC_INIT };
 	size_t queue = script_track(&s, TRACK_QUEUE, "Q", "gpu0"), thread;
 	struct outcome model, profile;
 
-	(void)state;
 	thread = script_track(&s, TRACK_THREAD, "T", NULL);
 	for (int i = 0; i < 10000; i++)
 		step_add(&s.tracks.v[queue], (struct step){ .what = i < 5000 ? ENTER : LEAVE,
@@ -421,27 +415,14 @@ static void test_one_moment(void **state)
 	script_release(&s);
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
 	const uint64_t gib = UINT64_C(1) << 30;
 
-	(void)state;
 	assert_false(profile_is_better(0, gib));
 	assert_false(profile_is_better(UINT64_MAX, 0)); /* memory unknown */
 	assert_false(profile_is_better(5500000, gib));  /* 264 MB, of 268 */
 	assert_true(profile_is_better(5600000, gib));
 	assert_true(profile_is_better(100000000, 8 * gib));
 	assert_false(profile_is_better(100000000, 64 * gib));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_tables), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_backwards),   cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_deep),        cmocka_unit_test(test_one_moment),
-		cmocka_unit_test(test_choice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

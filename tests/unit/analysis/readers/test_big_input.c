@@ -139,9 +139,8 @@ static void long_name(struct target *t)
 	attack_apart(t, 0);
 }
 
-static void long_names(void **state)
+TEST(long_names)
 {
-	(void)state;
 	each_format("long", long_name);
 }
 
@@ -169,18 +168,7 @@ static void nest(struct target *t)
 	}
 }
 
-static void nesting(void **state)
+TEST(nesting)
 {
-	(void)state;
 	each_format("nested", nest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(nesting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,11 +180,10 @@ static bool is_read_as_said(const struct recording *want)
 	return same;
 }
 
-static void rows(void **state)
+TEST(rows)
 {
 	size_t wrong = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(recordings); i++)
 		wrong += !is_read_as_said(&recordings[i]);
 	assert_int_equal(wrong, 0);
@@ -210,12 +209,11 @@ static bool is_beside(const char *file)
 	return false;
 }
 
-static void every_file_has_a_row(void **state)
+TEST(every_file_has_a_row)
 {
 	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
 	size_t missing = 0, seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
 		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
@@ -295,11 +293,10 @@ static bool is_stated(int64_t want, int64_t got)
 	return want < 0 || want == got;
 }
 
-static void parts_of_recordings(void **state)
+TEST(parts_of_recordings)
 {
 	struct reading rd = { .m = NULL };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const struct part *p = &parts[i];
 		struct part got;
@@ -349,9 +346,8 @@ static void assert_sampling(size_t row, const struct sampling *want, const struc
 			 steps[n - 1]);
 }
 
-static void samples_of_recordings(void **state)
+TEST(samples_of_recordings)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(samplings); i++) {
 		const struct sampling *want = &samplings[i];
 		CLEANUP(xfreep) char *path = test_trace(want->file);
@@ -372,16 +368,4 @@ static void samples_of_recordings(void **state)
 		assert_int_equal(seen, want->series);
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_file_has_a_row),
-		cmocka_unit_test(rows),
-		cmocka_unit_test(parts_of_recordings),
-		cmocka_unit_test(samples_of_recordings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

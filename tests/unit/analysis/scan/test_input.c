@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-#include "profrig/base/strbuf.h"
 #include "profrig/base/workers.h"
 #include "profrig/scan/input.h"
 
@@ -50,12 +49,11 @@ static size_t gzip_of(const char *data, size_t n, uint8_t *out, size_t room)
 	return z.total_out;
 }
 
-static void plain_sizes(void **state)
+TEST(plain_sizes)
 {
 	/* around a page: the zeros behind the data come from its tail or from the next page */
 	static const size_t sizes[] = { 0, 1, 4031, 4032, 4033, 4095, 4096, 4097, 8192, 65536 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		char *data = pattern(sizes[i]), *path = temp_file(data, sizes[i]);
 
@@ -66,7 +64,7 @@ static void plain_sizes(void **state)
 	}
 }
 
-static void not_files(void **state)
+TEST(not_files)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *fifo = fs_join(dir, "pipe");
@@ -74,7 +72,6 @@ static void not_files(void **state)
 	struct err e = ERR_INIT;
 	char buf[8];
 
-	(void)state;
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(input_map(dir, 0, &m, &e), -EISDIR);
 	assert_int_equal(input_map(fifo, 0, &m, &e), -EINVAL);
@@ -84,13 +81,12 @@ static void not_files(void **state)
 	assert_non_null(strstr(e.msg, "/tmp/profrig-no-such-file"));
 }
 
-static void gzip_members(void **state)
+TEST(gzip_members)
 {
 	size_t n = 300000, a, b;
 	char *data = pattern(n), *path;
 	uint8_t *z = xcalloc(1, n * 2 + 4096);
 
-	(void)state;
 	a = gzip_of(data, 100000, z, n);
 	b = gzip_of(data + 100000, n - 100000, z + a, n);
 	path = temp_file(z, a + b);
@@ -106,7 +102,7 @@ static void gzip_members(void **state)
 	free(data);
 }
 
-static void gzip_damage(void **state)
+TEST(gzip_damage)
 {
 	size_t n = 50000, k;
 	char *data = pattern(n), *path;
@@ -114,7 +110,6 @@ static void gzip_damage(void **state)
 	struct input_map m;
 	struct err e = ERR_INIT;
 
-	(void)state;
 	k = gzip_of(data, n, z, n * 2);
 
 	z[k] = 'x'; /* something else behind the member */
@@ -194,26 +189,23 @@ static void cut_everywhere(pack_fn *pack)
 	free(data);
 }
 
-static void gzip_cut(void **state)
+TEST(gzip_cut)
 {
-	(void)state;
 	cut_everywhere(gzip_of);
 }
 
-static void zstd_cut(void **state)
+TEST(zstd_cut)
 {
-	(void)state;
 	cut_everywhere(zstd_of);
 }
 
-static void zstd_frames(void **state)
+TEST(zstd_frames)
 {
 	size_t n = 200000, a, b;
 	char *data = pattern(n), *path;
 	uint8_t *z = xcalloc(1, n * 2 + 4096);
 	static const uint8_t skippable[] = { 0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'x', 'y', 'z' };
 
-	(void)state;
 	memcpy(z, skippable, sizeof(skippable));
 	a = sizeof(skippable) + zstd_of(data, 1000, z + sizeof(skippable), n);
 	b = zstd_of(data + 1000, n - 1000, z + a, n);
@@ -231,14 +223,13 @@ static void zstd_frames(void **state)
 
 /* A small file that inflates to very much is an error at the limit, and exactly the limit is none.
  */
-static void limits(void **state)
+TEST(limits)
 {
 	static pack_fn *const packs[] = { gzip_of, zstd_of };
 	size_t n = (size_t)4 << 20;
 	char *data = xcalloc(1, n);
 	uint8_t *z = xmalloc(n);
 
-	(void)state;
 	memset(data, 'a', n);
 	for (size_t i = 0; i < ARRAY_LEN(packs); i++) {
 		char *path = temp_file(z, packs[i](data, n, z, n));
@@ -258,13 +249,12 @@ static void limits(void **state)
 	free(data);
 }
 
-static void heads(void **state)
+TEST(heads)
 {
 	size_t n = 100000, k;
 	char *data = pattern(n), *path, *buf = xmalloc(n + 1);
 	uint8_t *z = xmalloc(n * 2);
 
-	(void)state;
 	path = temp_file(data, n);
 	assert_int_equal(input_head(path, buf, 1000, NULL), 1000);
 	assert_memory_equal(buf, data, 1000);
@@ -290,14 +280,13 @@ static void heads(void **state)
 }
 
 /* Large enough for another thread to make the memory; whole, and with its end cut off. */
-static void with_threads(void **state)
+TEST(with_threads)
 {
 	size_t n = (size_t)40 << 20, packed;
 	char *data = pattern(n);
 	uint8_t *z = xmalloc(n);
 	struct workers *w = workers_new(2);
 
-	(void)state;
 	packed = gzip_of(data, n, z, n);
 	for (int cut = 0; cut < 2; cut++) {
 		char *path = temp_file(z, cut ? packed / 2 : packed);
@@ -316,17 +305,4 @@ static void with_threads(void **state)
 	workers_free(w);
 	free(z);
 	free(data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_sizes),  cmocka_unit_test(not_files),
-		cmocka_unit_test(gzip_members), cmocka_unit_test(gzip_damage),
-		cmocka_unit_test(gzip_cut),     cmocka_unit_test(zstd_cut),
-		cmocka_unit_test(zstd_frames),  cmocka_unit_test(limits),
-		cmocka_unit_test(heads),        cmocka_unit_test(with_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,14 +44,13 @@ static char *state_of(const char *dir)
 }
 
 /* Bytes that mean something in a URI, in SQL or to SQLite. */
-static void odd_paths(void **state)
+TEST(odd_paths)
 {
 	static const char *const names[] = { "a?mode=rwc&x=1", "100%41.db", "b#c",  "sp ace",
 					     "'q\"uote",       ":memory:",  "\xff", "ü",
 					     "file:x",         "*.db" };
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
 		char *made =
@@ -71,7 +70,7 @@ static void odd_paths(void **state)
 	}
 }
 
-static void no_name(void **state)
+TEST(no_name)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -83,7 +82,6 @@ static void no_name(void **state)
 	struct err e = ERR_INIT;
 	int fd;
 
-	(void)state;
 	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
 	far = fs_join(deep, "t.db");
 	assert_int_equal(rename(path, far), 0);
@@ -96,13 +94,12 @@ static void no_name(void **state)
 	close(fd);
 }
 
-static void relative_path(void **state)
+TEST(relative_path)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = db_make(dir, ":memory:", SQL("CREATE TABLE t(x)"));
 	char old[4096];
 
-	(void)state;
 	assert_non_null(getcwd(old, sizeof(old)));
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(count_of(":memory:", "t", NULL), 0);
@@ -113,14 +110,13 @@ static void relative_path(void **state)
  * A writer that died: rows that were committed are in the log alone. They are read, and nothing
  * beside the file changes, nor does anything stay in TMPDIR.
  */
-static void committed_in_log(void **state)
+TEST(committed_in_log)
 {
 	static const struct {
 		const char *mode, *log;
 		int64_t rows;
 	} cases[] = { { "WAL", "-wal", 3 }, { "PERSIST", "-journal", 2 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(test_dir_done) char *tmp = test_dir();
@@ -177,21 +173,20 @@ static void committed_in_log(void **state)
 }
 
 /* Another process holds the file as firmly as SQLite allows, in the middle of a change. */
-static void locked(void **state)
+TEST(locked)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	sqlite3 *w;
 
-	(void)state;
 	assert_int_equal(sqlite3_open(path, &w), SQLITE_OK);
 	db_exec(w, "BEGIN EXCLUSIVE; INSERT INTO t VALUES(2)");
 	assert_int_equal(count_of(path, "t", NULL), 1);
 	sqlite3_close(w);
 }
 
-static void compressed(void **state)
+TEST(compressed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = db_make(dir, "t.db", SQL("CREATE TABLE t(x)"));
@@ -202,7 +197,6 @@ static void compressed(void **state)
 	sqlite3 *w;
 	struct err e = ERR_INIT;
 
-	(void)state;
 	/* the mark of a log in the header must not matter */
 	assert_int_equal(sqlite3_open(plain, &w), SQLITE_OK);
 	db_exec(w, "PRAGMA journal_mode=WAL; INSERT INTO t VALUES(1)");
@@ -216,7 +210,7 @@ static void compressed(void **state)
 	assert_true(count_of(packed, "t", &e) < 0);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	static const struct {
 		const char *sql;
@@ -244,7 +238,6 @@ static void values(void **state)
 	};
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("CREATE TABLE t(x); INSERT INTO t VALUES (%s)", cases[i].sql);
@@ -273,7 +266,7 @@ static void values(void **state)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct sqlite_column cols[] = { { "o\"dd", false } };
 	static const struct sqlite_column missing[] = { { "x", false }, { "nope", false } };
@@ -290,7 +283,6 @@ static void names(void **state)
 	struct err e = ERR_INIT;
 	int64_t v;
 
-	(void)state;
 	assert_int_equal(sqlite_db_open(path, &db, NULL), 0);
 	assert_int_equal(sqlite_rows_table(db, "a\"b; DROP TABLE x", cols, 1, NULL, &q, NULL), 0);
 	assert_int_equal(sqlite_rows_next(&q, NULL), 1);
@@ -314,7 +306,7 @@ static void names(void **state)
 }
 
 /* Files made to hang or to fill the memory. */
-static void hostile(void **state)
+TEST(hostile)
 {
 	static const struct {
 		const char *sql;
@@ -335,7 +327,6 @@ static void hostile(void **state)
 	};
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *path = db_make(dir, "h.db", SQL(cases[i].sql));
 		struct err e = ERR_INIT;
@@ -349,14 +340,13 @@ static void hostile(void **state)
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *empty = fs_join(dir, "empty");
 	CLEANUP(xfreep) char *none = fs_join(dir, "none");
 	struct err e = ERR_INIT;
 
-	(void)state;
 	test_put(dir, "empty", "");
 	test_put(dir, "text", "SQLite format 4");
 	assert_int_equal(count_of(empty, "t", &e), -EBADMSG);
@@ -365,12 +355,11 @@ static void damaged(void **state)
 	assert_true(count_of(dir, "t", &e) < 0);
 }
 
-static void ids(void **state)
+TEST(ids)
 {
 	struct sqlite_ids map = { .nr = 0 };
 	uint64_t seed = 1;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++)
 		assert_true(sqlite_ids_add(&map, (int64_t)i * 3 - 1000, i));
 	for (uint32_t i = 0; i < 100000; i++) {
@@ -391,7 +380,7 @@ static void ids(void **state)
 	sqlite_ids_release(&map);
 }
 
-static void probing(void **state)
+TEST(probing)
 {
 	static const char *const want[] = { "T", "u_*", NULL };
 	static const char *const more[] = { "t", "w_*", NULL };
@@ -404,7 +393,6 @@ static void probing(void **state)
 			   .head_len = 16 };
 	sqlite3 *w;
 
-	(void)state;
 	assert_true(sqlite_probe_has(&p, want));
 	assert_false(sqlite_probe_has(&p, more));
 	/* a file that changed is looked at again; its tables are in the log alone */
@@ -416,18 +404,4 @@ static void probing(void **state)
 	sqlite3_close(w);
 	p.head_len = 15;
 	assert_false(sqlite_probe_has(&p, more));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_paths), cmocka_unit_test(relative_path),
-		cmocka_unit_test(no_name),   cmocka_unit_test(committed_in_log),
-		cmocka_unit_test(locked),    cmocka_unit_test(compressed),
-		cmocka_unit_test(values),    cmocka_unit_test(names),
-		cmocka_unit_test(hostile),   cmocka_unit_test(damaged),
-		cmocka_unit_test(ids),       cmocka_unit_test(probing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

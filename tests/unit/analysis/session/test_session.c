@@ -37,7 +37,7 @@ static bool is_there(const struct heard *h, const char *name)
 	return fs_exists(path);
 }
 
-static void whole(void **state UNUSED)
+TEST(whole)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -60,7 +60,7 @@ static void whole(void **state UNUSED)
 }
 
 /* Of formats and analyses what was asked for; csv comes with every format. */
-static void only_what_is_wanted(void **state UNUSED)
+TEST(only_what_is_wanted)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -79,7 +79,7 @@ static void only_what_is_wanted(void **state UNUSED)
 	assert_true(is_there(&h, "o/mine.txt"));
 }
 
-static void bad_requests(void **state UNUSED)
+TEST(bad_requests)
 {
 	static const struct {
 		const char *only, *format, *window;
@@ -114,7 +114,7 @@ static void bad_requests(void **state UNUSED)
 	}
 }
 
-static void windows(void **state UNUSED)
+TEST(windows)
 {
 	static const struct {
 		const char *window;
@@ -145,7 +145,7 @@ static void windows(void **state UNUSED)
 }
 
 /* From a mark to the end of a call: the rest does not count. */
-static void a_window_by_mark(void **state UNUSED)
+TEST(a_window_by_mark)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -165,7 +165,7 @@ static void a_window_by_mark(void **state UNUSED)
 
 /* ---- how it ends ---- */
 
-static void partial_and_strict(void **state UNUSED)
+TEST(partial_and_strict)
 {
 	static const struct {
 		const char *input;
@@ -203,7 +203,7 @@ static void partial_and_strict(void **state UNUSED)
 	}
 }
 
-static void the_worse_end_stands(void **state UNUSED)
+TEST(the_worse_end_stands)
 {
 	struct session_outcome out = { SESSION_WHOLE };
 
@@ -214,7 +214,7 @@ static void the_worse_end_stands(void **state UNUSED)
 	assert_int_equal(out.end, SESSION_BAD_REQUEST);
 }
 
-static void nothing_read_leaves_what_was_there(void **state UNUSED)
+TEST(nothing_read_leaves_what_was_there)
 {
 	CLEANUP(heard_end) struct heard h;
 	struct session_result r;
@@ -231,7 +231,7 @@ static void nothing_read_leaves_what_was_there(void **state UNUSED)
 	assert_true(is_there(&h, "o/analysis.json"));
 }
 
-static void no_output(void **state UNUSED)
+TEST(no_output)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -247,7 +247,7 @@ static void no_output(void **state UNUSED)
 }
 
 /* A folder in the place of one of the files: that one is missing, the others are there. */
-static void a_file_cannot_be_written(void **state UNUSED)
+TEST(a_file_cannot_be_written)
 {
 	CLEANUP(heard_end) struct heard h;
 	struct session_outcome out = { SESSION_WHOLE };
@@ -290,7 +290,7 @@ static char *abandoned(const char *dir)
 	return path;
 }
 
-static void half_written_files_go(void **state UNUSED)
+TEST(half_written_files_go)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -313,7 +313,7 @@ static void half_written_files_go(void **state UNUSED)
 
 /* ---- several runs ---- */
 
-static void an_ensemble(void **state UNUSED)
+TEST(an_ensemble)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -333,7 +333,7 @@ static void an_ensemble(void **state UNUSED)
 }
 
 /* What one run lacks is told of that run; the others are analysed. */
-static void an_ensemble_with_a_broken_run(void **state UNUSED)
+TEST(an_ensemble_with_a_broken_run)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -350,7 +350,7 @@ static void an_ensemble_with_a_broken_run(void **state UNUSED)
 }
 
 /* A window that a run does not have fails the analysis of that run alone. */
-static void an_ensemble_with_a_window(void **state UNUSED)
+TEST(an_ensemble_with_a_window)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -368,7 +368,7 @@ static void an_ensemble_with_a_window(void **state UNUSED)
 	assert_false(is_there(&h, "o/each/b/analysis.json"));
 }
 
-static void runs_and_another_input(void **state UNUSED)
+TEST(runs_and_another_input)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -384,7 +384,7 @@ static void runs_and_another_input(void **state UNUSED)
 }
 
 /* An ensemble beside its runs, as a pattern of a shell finds it. */
-static void an_ensemble_among_runs(void **state UNUSED)
+TEST(an_ensemble_among_runs)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_result_release) struct session_result r;
@@ -397,28 +397,4 @@ static void an_ensemble_among_runs(void **state UNUSED)
 	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "before"), 0);
 	assert_int_equal(r.outcome.noted[SESSION_NO_RUN], 1);
 	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(only_what_is_wanted),
-		cmocka_unit_test(bad_requests),
-		cmocka_unit_test(windows),
-		cmocka_unit_test(a_window_by_mark),
-		cmocka_unit_test(partial_and_strict),
-		cmocka_unit_test(the_worse_end_stands),
-		cmocka_unit_test(nothing_read_leaves_what_was_there),
-		cmocka_unit_test(no_output),
-		cmocka_unit_test(a_file_cannot_be_written),
-		cmocka_unit_test(half_written_files_go),
-		cmocka_unit_test(an_ensemble),
-		cmocka_unit_test(an_ensemble_with_a_broken_run),
-		cmocka_unit_test(an_ensemble_with_a_window),
-		cmocka_unit_test(runs_and_another_input),
-		cmocka_unit_test(an_ensemble_among_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

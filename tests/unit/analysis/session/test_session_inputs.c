@@ -19,7 +19,7 @@ static int read_names(struct heard *h, const char *const *names, struct session_
 }
 #define READ(h, t, err, ...) read_names(h, (const char *const[]){ __VA_ARGS__, NULL }, t, err)
 
-static void several_formats(void **state UNUSED)
+TEST(several_formats)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -44,7 +44,7 @@ static void several_formats(void **state UNUSED)
 	assert_null(err.msg[0] ? err.msg : NULL);
 }
 
-static void one_of_two_cannot_be_read(void **state UNUSED)
+TEST(one_of_two_cannot_be_read)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -65,7 +65,7 @@ static void one_of_two_cannot_be_read(void **state UNUSED)
 	assert_int_equal(lines_with(&h.notes, "notes.txt"), 1);
 }
 
-static void nothing_can_be_read(void **state UNUSED)
+TEST(nothing_can_be_read)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -80,7 +80,7 @@ static void nothing_can_be_read(void **state UNUSED)
 	assert_int_equal(h.models, 0);
 }
 
-static void damaged_is_partial(void **state UNUSED)
+TEST(damaged_is_partial)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -94,7 +94,7 @@ static void damaged_is_partial(void **state UNUSED)
 	assert_int_equal(t.outcome.noted[SESSION_UNREADABLE], 0);
 }
 
-static void named_twice_counts_once(void **state UNUSED)
+TEST(named_twice_counts_once)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -139,7 +139,7 @@ static void put_fixture(const struct heard *h, const char *fixture, const char *
 	test_put(h->dir, name, text);
 }
 
-static void the_richer_format_is_read(void **state UNUSED)
+TEST(the_richer_format_is_read)
 {
 	static const struct {
 		int events; /* in results.json; results.csv has two dispatches and a sample */
@@ -172,7 +172,7 @@ static void the_richer_format_is_read(void **state UNUSED)
 	}
 }
 
-static void a_damaged_format_is_left_out(void **state UNUSED)
+TEST(a_damaged_format_is_left_out)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -210,7 +210,7 @@ static void put_archive(const struct heard *h, const char *name)
 	otf2_gen_close(g);
 }
 
-static void sink_choice(void **state UNUSED)
+TEST(sink_choice)
 {
 	static const struct {
 		enum sink_choice sink;
@@ -257,7 +257,7 @@ static void sink_choice(void **state UNUSED)
 
 /* ---- runs ---- */
 
-static void runs_do_not_mix(void **state UNUSED)
+TEST(runs_do_not_mix)
 {
 	CLEANUP(heard_end) struct heard h;
 	struct session_trace t;
@@ -278,7 +278,7 @@ static void runs_do_not_mix(void **state UNUSED)
 	session_trace_release(&t);
 }
 
-static void marks_of_a_run_are_instants(void **state UNUSED)
+TEST(marks_of_a_run_are_instants)
 {
 	CLEANUP(heard_end) struct heard h;
 	CLEANUP(session_trace_release) struct session_trace t;
@@ -290,22 +290,4 @@ static void marks_of_a_run_are_instants(void **state UNUSED)
 	assert_int_equal(t.outcome.read, 2); /* the run and its trace */
 	assert_int_equal(t.m->spans.nr, 2);
 	assert_int_not_equal(intern_find(t.m->strings, "warm", 4), STR_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_formats),
-		cmocka_unit_test(one_of_two_cannot_be_read),
-		cmocka_unit_test(nothing_can_be_read),
-		cmocka_unit_test(damaged_is_partial),
-		cmocka_unit_test(named_twice_counts_once),
-		cmocka_unit_test(the_richer_format_is_read),
-		cmocka_unit_test(a_damaged_format_is_left_out),
-		cmocka_unit_test(sink_choice),
-		cmocka_unit_test(runs_do_not_mix),
-		cmocka_unit_test(marks_of_a_run_are_instants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #define COUNTER "rocm_smi:::energy_count:device=0"
 
 /* A hole of 10 s that is too long, and a counter that froze: unattributed energy, and how long. */
-static void cases_06_07_unknown_time_has_a_length(void **state)
+TEST(cases_06_07_unknown_time_has_a_length)
 {
 	struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
@@ -15,7 +15,6 @@ static void cases_06_07_unknown_time_has_a_length(void **state)
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	for (int i = 0; i <= 5000; i++) { /* 100 W every 10 ms */
 		double at = i * 0.01, counted = at >= 40 && at < 42 ? 40 : at;
 
@@ -51,7 +50,7 @@ static void cases_06_07_unknown_time_has_a_length(void **state)
 }
 
 /* A reading of 100 ↔ 500 W that lags behind by 0.2 s, and one without a counter. */
-static void power_filter_table(void **state)
+TEST(power_filter_table)
 {
 	struct trace t = trace_new();
 	series_id e = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
@@ -62,7 +61,6 @@ static void power_filter_table(void **state)
 	const struct table *f;
 	double j = 0, y = 100;
 
-	(void)state;
 	for (int i = 0; i <= 2000; i++) {
 		double w = i % 500 > 0 && i % 500 <= 250 ? 100 : 500;
 
@@ -109,11 +107,10 @@ static void power_filter_table(void **state)
 }
 
 /* Whatever is undone, calls and the rest add up to the total. */
-static void filtered_energy_is_conserved(void **state)
+TEST(filtered_energy_is_conserved)
 {
 	uint64_t seed = 11;
 
-	(void)state;
 	for (int k = 0; k < 6; k++) {
 		struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 2, 1);
@@ -157,15 +154,4 @@ static void filtered_energy_is_conserved(void **state)
 		counter_rules_release(&rules);
 		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cases_06_07_unknown_time_has_a_length),
-		cmocka_unit_test(power_filter_table),
-		cmocka_unit_test(filtered_energy_is_conserved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

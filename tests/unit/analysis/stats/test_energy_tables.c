@@ -34,7 +34,7 @@ static struct trace example(void)
 	return t;
 }
 
-static void energy_table(void **state)
+TEST(energy_table)
 {
 	static const struct {
 		const char *view, *track, *name;
@@ -56,7 +56,6 @@ static void energy_table(void **state)
 	const struct table *e = table_set_find(&ts, "energy");
 	size_t row = 0;
 
-	(void)state;
 	expect_columns(e, "counter,device,view,track,name,calls,inclusive_j,exclusive_j,"
 			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j");
 	/* craypm:energy comes first */
@@ -85,14 +84,13 @@ static void energy_table(void **state)
 }
 
 /* Idle power times the row's part of the time; the sum stays what it was, also below idle. */
-static void idle_split(void **state)
+TEST(idle_split)
 {
 	static const struct {
 		const char *stated;
 		double w;
 	} cases[] = { { "50", 50 }, { "gpu0=200", 200 }, { "gpu1=50", NAN } };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
 		struct trace t = example();
 		struct analysis_opts o = { .energy.integration = INTEGRATE_LINEAR };
@@ -124,7 +122,7 @@ static void idle_split(void **state)
 	}
 }
 
-static void totals_and_checks(void **state)
+TEST(totals_and_checks)
 {
 	static const struct {
 		const char *counter, *device, *view;
@@ -142,7 +140,6 @@ static void totals_and_checks(void **state)
 	struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
-	(void)state;
 	expect_columns(e,
 		       "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
 	assert_int_equal(table_rows(e), 7);
@@ -166,7 +163,7 @@ static void totals_and_checks(void **state)
 	model_free(t.m);
 }
 
-static void energy_callpaths(void **state)
+TEST(energy_callpaths)
 {
 	static const struct {
 		const char *view, *track, *path;
@@ -186,7 +183,6 @@ static void energy_callpaths(void **state)
 	const struct table *e = table_set_find(&ts, "energy_callpaths");
 	size_t row = 0;
 
-	(void)state;
 	expect_columns(e, "counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,"
 			  "exclusive_ns,flags");
 	while (strcmp(text(e, row, "counter"), COUNTER) != 0)
@@ -206,7 +202,7 @@ static void energy_callpaths(void **state)
 
 /* The second b ends after the first and still inside its own parent a: it is in one piece, and
  * only the part of it that is new counts for b's inclusive. */
-static void overlapping_name(void **state)
+TEST(overlapping_name)
 {
 	static const double e[][2] = { { 0, 0 }, { 20, 2000e6 } };
 	struct trace t = trace_new();
@@ -216,7 +212,6 @@ static void overlapping_name(void **state)
 	const struct table *et;
 	bool met = false;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "b", 0, 10);
 	trace_call(&t, a, "c", 1, 3);
@@ -238,7 +233,7 @@ static void overlapping_name(void **state)
 
 /* A call that outlives its caller has two places; the sum stays, and its name's inclusive counts
  * its time once. */
-static void overlapping_calls(void **state)
+TEST(overlapping_calls)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	struct trace t = trace_new();
@@ -247,7 +242,6 @@ static void overlapping_calls(void **state)
 	struct table_set ts;
 	const struct table *et, *ct;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "f", 0, 6);
 	trace_call(&t, a, "c", 1, 5);
@@ -277,7 +271,7 @@ static void overlapping_calls(void **state)
 }
 
 /* Equal energies: by track, then by name. */
-static void equal_rows_have_an_order(void **state)
+TEST(equal_rows_have_an_order)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	static const char *const want[] = { "y", "z", "a", "b", "[unattributed]" };
@@ -286,7 +280,6 @@ static void equal_rows_have_an_order(void **state)
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	struct table_set ts;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, one, "z", 0, 2);
 	trace_call(&t, one, "y", 2, 4);
@@ -300,14 +293,13 @@ static void equal_rows_have_an_order(void **state)
 	model_free(t.m);
 }
 
-static void independent_is_labelled(void **state)
+TEST(independent_is_labelled)
 {
 	struct analysis_opts o = { .energy.independent = true };
 	struct trace t = example();
 	struct table_set ts = run(t.m, "energy", &o);
 	const struct table *e = table_set_find(&ts, "energy");
 
-	(void)state;
 	for (size_t i = 0; i < table_rows(e); i++)
 		assert_non_null(strstr(text(e, i, "flags"), "double_counting"));
 	for (size_t i = 0; i < ts.checks.nr; i++)
@@ -318,7 +310,7 @@ static void independent_is_labelled(void **state)
 }
 
 /* What a reset swallowed is unknown: an empty field and a flag, not 0 J. */
-static void unknown_energy_is_no_zero(void **state)
+TEST(unknown_energy_is_no_zero)
 {
 	static const double e[][2] = { { 0, 500e6 }, { 5, 1000e6 }, { 6, 0 }, { 10, 400e6 } };
 	struct trace t = trace_new();
@@ -327,7 +319,6 @@ static void unknown_energy_is_no_zero(void **state)
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_call(&t, a, "inside", 5.2, 5.8);
 	trace_call(&t, a, "across", 5.9, 7);
@@ -352,7 +343,7 @@ static void unknown_energy_is_no_zero(void **state)
 	model_free(t.m);
 }
 
-static void short_and_estimated_series(void **state)
+TEST(short_and_estimated_series)
 {
 	static const double one[][2] = { { 1, 5 } };
 	static const double w[][2] = { { 0, 50 }, { 2, 50 } };
@@ -366,7 +357,6 @@ static void short_and_estimated_series(void **state)
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	trace_samples(&t, s, 1, one);
 	trace_samples(&t, guess, 2, w);
 	trace_call(&t, a, "main", 0, 2);
@@ -398,14 +388,13 @@ static void short_and_estimated_series(void **state)
 }
 
 /* The time between two changes says nothing about what the sensor resolves. */
-static void changes_have_no_resolution(void **state)
+TEST(changes_have_no_resolution)
 {
 	static const double w[][2] = { { 0, 50 }, { 10, 50 } };
 	struct series_def d = {
 		.name = "power.cpu0", .unit = "W", .track = TRACK_NONE, .change_points = true
 	};
 
-	(void)state;
 	for (int changes = 1; changes >= 0; changes--) {
 		struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1);
@@ -423,14 +412,13 @@ static void changes_have_no_resolution(void **state)
 	}
 }
 
-static void counters_table(void **state)
+TEST(counters_table)
 {
 	struct trace t = example();
 	struct analysis_opts o = { .energy.integration = INTEGRATE_PREVIOUS };
 	struct table_set ts;
 	const struct table *c;
 
-	(void)state;
 	ts = run(t.m, "counters", &o);
 	c = table_set_find(&ts, "counters");
 	expect_columns(c, "series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,"
@@ -461,13 +449,12 @@ static void counters_table(void **state)
 }
 
 /* Reads that failed were counted when they were read. */
-static void failed_reads_count_once(void **state)
+TEST(failed_reads_count_once)
 {
 	struct trace t = trace_new();
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 	struct table_set ts;
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		t.s->ops->sample(t.s, s, i, i % 2 ? NAN : 1);
 	trace_finish(&t);
@@ -484,7 +471,7 @@ static void failed_reads_count_once(void **state)
  * Two samplers of one device, and a counter that two threads record: every row of a table of
  * energy or of a chart says which it is; counts keep their name and say their track.
  */
-static void equal_names(void **state)
+TEST(equal_names)
 {
 	static const double v[][2] = { { 0, 100 }, { 1, 100 }, { 2, 100 } };
 	struct trace t = trace_new();
@@ -494,7 +481,6 @@ static void equal_names(void **state)
 	struct table_set ts;
 	const struct table *c, *e;
 
-	(void)state;
 	trace_samples(&t, t.s->ops->series(t.s, &cycles), 3, v);
 	trace_samples(&t, t.s->ops->series(t.s, &pkg), 3, v);
 	cycles.track = pkg.track = b;
@@ -539,7 +525,7 @@ static void equal_names(void **state)
 }
 
 /* Rows stand in the order of what they show, whichever input was named first. */
-static void order_of_equal_names(void **state)
+TEST(order_of_equal_names)
 {
 	static const double v[][2] = { { 0, 100 }, { 1, 100 } };
 	static const struct {
@@ -551,7 +537,6 @@ static void order_of_equal_names(void **state)
 		  { "power.gpu0 (n1/p.csv)", "power.gpu0 (n2/p.csv)" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct trace t = trace_new();
 		struct table_set ts;
@@ -574,7 +559,7 @@ static void order_of_equal_names(void **state)
 }
 
 /* A share of nothing is nothing, not minus nothing. */
-static void negative_total(void **state)
+TEST(negative_total)
 {
 	static const double v[][2] = { { 0, -10 }, { 10, -10 } };
 	struct trace t = trace_new();
@@ -582,7 +567,6 @@ static void negative_total(void **state)
 	struct table_set ts;
 	const struct table *e;
 
-	(void)state;
 	trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
 	trace_call(&t, a, "f", 0, 5);
 	trace_call(&t, a, "z", 5, 5);
@@ -598,7 +582,7 @@ static void negative_total(void **state)
 	model_free(t.m);
 }
 
-static void timeline_table(void **state)
+TEST(timeline_table)
 {
 	struct trace t = trace_new();
 	series_id e = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
@@ -608,7 +592,6 @@ static void timeline_table(void **state)
 	struct sum energy = SUM_INIT;
 	size_t bins[2] = { 0, 0 };
 
-	(void)state;
 	/* 10000 intervals of 1 ms: 100 W, in the second half 300 W; a shot of 4 kW in one of them
 	 */
 	for (int i = 0; i <= 10000; i++)
@@ -648,13 +631,12 @@ static void timeline_table(void **state)
 	model_free(t.m);
 }
 
-static void nothing_to_say(void **state)
+TEST(nothing_to_say)
 {
 	static const char *const names[] = { "counters", "energy", "timeline" };
 	struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 
-	(void)state;
 	trace_call(&t, a, "main", 0, 2);
 	trace_finish(&t);
 	for (size_t i = 0; i < 3; i++) {
@@ -664,30 +646,4 @@ static void nothing_to_say(void **state)
 		table_set_release(&ts);
 	}
 	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(energy_table),
-		cmocka_unit_test(idle_split),
-		cmocka_unit_test(totals_and_checks),
-		cmocka_unit_test(energy_callpaths),
-		cmocka_unit_test(overlapping_calls),
-		cmocka_unit_test(overlapping_name),
-		cmocka_unit_test(equal_rows_have_an_order),
-		cmocka_unit_test(independent_is_labelled),
-		cmocka_unit_test(unknown_energy_is_no_zero),
-		cmocka_unit_test(short_and_estimated_series),
-		cmocka_unit_test(changes_have_no_resolution),
-		cmocka_unit_test(counters_table),
-		cmocka_unit_test(failed_reads_count_once),
-		cmocka_unit_test(equal_names),
-		cmocka_unit_test(order_of_equal_names),
-		cmocka_unit_test(negative_total),
-		cmocka_unit_test(timeline_table),
-		cmocka_unit_test(nothing_to_say),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 /* ---- outliers ---- */
 
-static void outliers(void **state UNUSED)
+TEST(outliers)
 {
 	static const struct {
 		double v[8];
@@ -55,7 +55,7 @@ static double uniform(uint64_t *state)
 }
 
 /* In a normal sample of any size one is named at most once in twenty, and about so often. */
-static void false_alarms(void **state UNUSED)
+TEST(false_alarms)
 {
 	static const size_t sizes[] = { 4, 5, 6, 7, 8, 9, 10, 13, 16, 20, 21, 24, 32, 64 };
 	const int samples = 20000;
@@ -140,7 +140,7 @@ static const char *named(const struct table *t, const char *key, const char *col
 	return table_get_str(t, find(t, key, column), 8);
 }
 
-static void three_runs(void **state UNUSED)
+TEST(three_runs)
 {
 	static const char *const columns[] = { "table",  "key",    "column",  "runs",        "mean",
 					       "stddev", "ci_low", "ci_high", "outlier_runs" };
@@ -185,7 +185,7 @@ static void three_runs(void **state UNUSED)
 	ensemble_free(e);
 }
 
-static void the_odd_run(void **state UNUSED)
+TEST(the_odd_run)
 {
 	static const double f_ns[] = { 100, 101, 99, 100.5, 150, 100.2 };
 	static const double g_ns[] = { 10, 11, 12, 10, 11, 12 };
@@ -214,7 +214,7 @@ static void the_odd_run(void **state UNUSED)
 }
 
 /* Process and thread ids are others in every run; numbers of ranks, streams and devices are not. */
-static void tracks(void **state UNUSED)
+TEST(tracks)
 {
 	const struct call a[] = { { "thread 14870", "f", 1, 1 },
 				  { "thread 9001", "f", 1, 2 },
@@ -237,7 +237,7 @@ static void tracks(void **state UNUSED)
 }
 
 /* Keys of different rows never are alike; those of equal rows of one run add up. */
-static void keys(void **state UNUSED)
+TEST(keys)
 {
 	const struct call a[] = {
 		{ "a|b", "c", 1, 1 },     { "a", "b|c", 1, 2 },
@@ -266,7 +266,7 @@ static void keys(void **state UNUSED)
 }
 
 /* A table with a key missing, or of another type, is left alone. */
-static void strange_tables(void **state UNUSED)
+TEST(strange_tables)
 {
 	struct table_set ts = TABLE_SET_INIT;
 	struct table *busy = table_new("busy"), *kernels = table_new("kernels");
@@ -291,16 +291,4 @@ static void strange_tables(void **state UNUSED)
 	table_set_release(&ts);
 	ensemble_free(e);
 	ensemble_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outliers),       cmocka_unit_test(false_alarms),
-		cmocka_unit_test(three_runs),     cmocka_unit_test(the_odd_run),
-		cmocka_unit_test(tracks),         cmocka_unit_test(keys),
-		cmocka_unit_test(strange_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

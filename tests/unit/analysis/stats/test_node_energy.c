@@ -17,13 +17,12 @@ static struct table_set finished(struct trace *t)
 	return run(t->m, "node_energy", NULL);
 }
 
-static void columns(void **state)
+TEST(columns)
 {
 	struct trace t = trace_new();
 	struct table_set ts;
 	const struct table *n;
 
-	(void)state;
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
 	steady(&t, "craypm:power", "W", 1000, 0, 10);
 	steady(&t, "craypm:cpu_energy", "J", 5000, 0, 10); /* a part of it that no id names */
@@ -52,7 +51,7 @@ static void columns(void **state)
 }
 
 /* One counter per device, that of energy; kinds are not added; guesses and dead ones are none. */
-static void nothing_counts_twice(void **state)
+TEST(nothing_counts_twice)
 {
 	struct trace t = trace_new();
 	struct series_def guess = {
@@ -62,7 +61,6 @@ static void nothing_counts_twice(void **state)
 	const struct table *n;
 	series_id s;
 
-	(void)state;
 	steady(&t, "energy", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "J", 600, 0, 10);
 	steady(&t, "power.gpu0", "W", 900, 0, 10);
@@ -85,13 +83,12 @@ static void nothing_counts_twice(void **state)
 	model_free(t.m);
 }
 
-static void more_than_the_node(void **state)
+TEST(more_than_the_node)
 {
 	struct trace t = trace_new();
 	struct table_set ts;
 	const struct table *n;
 
-	(void)state;
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "kJ", 0.6, 0, 10);
 	steady(&t, "energy.gpu1", "J", 500, 0, 10);
@@ -108,9 +105,8 @@ static void more_than_the_node(void **state)
 	model_free(t.m);
 }
 
-static void what_cannot_be_compared(void **state)
+TEST(what_cannot_be_compared)
 {
-	(void)state;
 	for (int k = 0; k < 2; k++) {
 		struct trace t = trace_new();
 		series_id s = steady(&t, "craypm:energy", "J", 1000, 0, k ? 10 : 4);
@@ -132,13 +128,12 @@ static void what_cannot_be_compared(void **state)
 }
 
 /* No counter of a node, or nothing in it: no table. A rule may say which counter is the node's. */
-static void which_counter_is_the_node(void **state)
+TEST(which_counter_is_the_node)
 {
 	struct counter_rules rules = COUNTER_RULES_INIT;
 	struct trace t = trace_new();
 	struct table_set ts;
 
-	(void)state;
 	steady(&t, "rack:outlet3", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "J", 300, 0, 10);
 	steady(&t, "craypm:memory_energy", "J", 20, 0, 10);
@@ -156,17 +151,4 @@ static void which_counter_is_the_node(void **state)
 	table_set_release(&ts);
 	counter_rules_release(&rules);
 	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns),
-		cmocka_unit_test(nothing_counts_twice),
-		cmocka_unit_test(more_than_the_node),
-		cmocka_unit_test(what_cannot_be_compared),
-		cmocka_unit_test(which_counter_is_the_node),
-	};
-
-	return cmocka_run_group_tests_name("node_energy", tests, NULL, NULL);
 }

@@ -3,9 +3,7 @@
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-#include <math.h>
 
-#include "profrig/energy/energy.h"
 #include "profrig/topology/topology.h"
 
 #define S UINT64_C(1000000000)
@@ -98,9 +96,8 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 	energy_result_release(&r);
 }
 
-static void test_contexts(void **state)
+IN_PLACE(test_contexts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, false);
 	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
@@ -113,22 +110,11 @@ static void test_contexts(void **state)
 }
 
 /* A process that has opened nothing may be the one that waits for any of them. */
-static void test_a_process_without_contexts(void **state)
+IN_PLACE(test_a_process_without_contexts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, true);
 	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
 	topology_resolve(tp, m);
 	assert_shares(m, tp, JOULES(0), (const double[]){ 250, 250, 250, 250 }, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(test_contexts),
-		IN_PLACE(test_a_process_without_contexts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* The configuration tree: what YAML and JSON become, where each value came from, merging and --set.
  */
-#include <errno.h>
+#include "test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "profrig/base/cfg.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 static int parse(struct cfg *c, const char *text, bool json, struct err *err)
 {
@@ -27,7 +22,7 @@ static void good(struct cfg *c, const char *text)
 		fail_msg("%s", err.msg);
 }
 
-static void scalars(void **state)
+TEST(scalars)
 {
 	static const struct {
 		const char *text;
@@ -67,7 +62,6 @@ static void scalars(void **state)
 		{ "12:30", CFG_STR, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = NULL;
 		const struct cfg_node *n;
@@ -88,11 +82,10 @@ static void scalars(void **state)
 	}
 }
 
-static void quoted_is_text(void **state)
+TEST(quoted_is_text)
 {
 	struct cfg c;
 
-	(void)state;
 	good(&c, "a: \"3\"\nb: 'true'\nc: ''\nd: \"\"\n");
 	for (size_t i = 0; i < c.root->nr; i++)
 		assert_int_equal(c.root->child[i]->kind, CFG_STR);
@@ -101,12 +94,11 @@ static void quoted_is_text(void **state)
 }
 
 /* Lists, maps and null have no text; a list gives what is no list or map in it, as written. */
-static void text_and_words(void **state)
+TEST(text_and_words)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 	struct cfg c;
 
-	(void)state;
 	good(&c,
 	     "n: 007\nb: true\ns: \"\"\nz: null\nl: [a, 1, null, [x], {y: z}, 2.50]\nm: {a: b}\n");
 	assert_string_equal(cfg_text(c.root, "n"), "007");
@@ -130,7 +122,7 @@ static void text_and_words(void **state)
 	cfg_release(&c);
 }
 
-static void lines_are_of_keys(void **state)
+TEST(lines_are_of_keys)
 {
 	static const char yaml[] = "# comment\n"
 				   "model:\n"
@@ -156,7 +148,6 @@ static void lines_are_of_keys(void **state)
 		     { "tools[1].name", 11 } };
 	struct cfg c;
 
-	(void)state;
 	good(&c, yaml);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		const struct cfg_node *n = cfg_path(c.root, want[i].path);
@@ -188,7 +179,7 @@ static void same_tree(const struct cfg_node *a, const struct cfg_node *b)
 
 /* A JSON document is a YAML document too: both parsers must agree on kinds, values, text and lines.
  */
-static void json_is_yaml(void **state)
+TEST(json_is_yaml)
 {
 	static const char text[] = "{\n"
 				   " \"a\": {\"b\": [1, 2.50, true, null,\n"
@@ -201,7 +192,6 @@ static void json_is_yaml(void **state)
 	struct err err = ERR_INIT;
 	struct cfg yaml, json;
 
-	(void)state;
 	good(&yaml, text);
 	if (parse(&json, text, true, &err) < 0)
 		fail_msg("%s", err.msg);
@@ -213,12 +203,11 @@ static void json_is_yaml(void **state)
 	cfg_release(&json);
 }
 
-static void empty_files(void **state)
+TEST(empty_files)
 {
 	static const char *const texts[] = { "", "\n \n", "# nothing\n", "---\n", "null\n" };
 	struct cfg c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		good(&c, texts[i]);
 		assert_int_equal(c.root->kind, CFG_MAP);
@@ -229,7 +218,7 @@ static void empty_files(void **state)
 	cfg_release(&c);
 }
 
-static void bad_texts(void **state)
+TEST(bad_texts)
 {
 	static const struct {
 		bool json;
@@ -266,7 +255,6 @@ static void bad_texts(void **state)
 		{ true, "// no\n{}", "f.json:1: " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
 		struct cfg c;
@@ -278,12 +266,11 @@ static void bad_texts(void **state)
 	}
 }
 
-static void soft_problems_are_collected(void **state)
+TEST(soft_problems_are_collected)
 {
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	assert_int_equal(parse(&c, "a: 1\nb: {x: 1, x: 2}\na: 3\nc: !t 4\n", false, &err), -EINVAL);
 	assert_non_null(c.root);
 	assert_int_equal(c.problems.lines.nr, 3);
@@ -309,9 +296,8 @@ static char *nested(const char *open, const char *middle, const char *close, int
 	return strbuf_steal(&sb);
 }
 
-static void depth_has_a_limit(void **state)
+TEST(depth_has_a_limit)
 {
-	(void)state;
 	for (int json = 0; json < 2; json++) {
 		CLEANUP(xfreep) char *deepest = nested("[", "1", "]", 63);
 		CLEANUP(xfreep) char *deeper = nested("[", "1", "]", 64);
@@ -329,13 +315,12 @@ static void depth_has_a_limit(void **state)
 	}
 }
 
-static void aliases_are_copies_and_count(void **state)
+TEST(aliases_are_copies_and_count)
 {
 	CLEANUP(strbuf_release) struct strbuf bomb = STRBUF_INIT;
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	good(&c, "base: &b {x: 1, l: [1, 2]}\nuse:\n  *b\ns: &s word\nt: *s\nw: [*b]\n");
 	assert_null(cfg_path(c.root, "w[0]")->key);
 	assert_int_equal(cfg_path(c.root, "w[0].l[0]")->i, 1);
@@ -358,13 +343,12 @@ static void aliases_are_copies_and_count(void **state)
 	cfg_release(&c);
 }
 
-static void sizes_have_limits(void **state)
+TEST(sizes_have_limits)
 {
 	CLEANUP(strbuf_release) struct strbuf keys = STRBUF_INIT, big = STRBUF_INIT;
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	for (int i = 0; i < 1025; i++)
 		strbuf_addf(&keys, "k%d: 1\n", i);
 	assert_true(parse(&c, keys.buf, false, &err) < 0);
@@ -378,23 +362,21 @@ static void sizes_have_limits(void **state)
 	cfg_release(&c);
 }
 
-static void parse_file_errors(void **state)
+TEST(parse_file_errors)
 {
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	cfg_init(&c);
 	assert_int_equal(cfg_parse_file(&c, "/nonexistent/x.yaml", LAYER_FILE, &err), -ENOENT);
 	assert_int_equal(cfg_parse_file(&c, "/", LAYER_FILE, &err), -EISDIR);
 	cfg_release(&c);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
 	struct cfg c;
 
-	(void)state;
 	good(&c, "a: {b: [{c: 1}, {c: 2}]}\n");
 	assert_int_equal(cfg_path(c.root, "a.b[1].c")->i, 2);
 	assert_ptr_equal(cfg_path(c.root, ""), c.root);
@@ -408,7 +390,7 @@ static void paths(void **state)
 	cfg_release(&c);
 }
 
-static void set_values(void **state)
+TEST(set_values)
 {
 	static const struct {
 		const char *set, *path, *text;
@@ -427,7 +409,6 @@ static void set_values(void **state)
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	good(&c, "a: {b: [{c: 1}]}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct cfg_node *n;
@@ -446,7 +427,7 @@ static void set_values(void **state)
 	cfg_release(&c);
 }
 
-static void set_refusals(void **state)
+TEST(set_refusals)
 {
 	static const struct {
 		const char *set, *words;
@@ -466,7 +447,6 @@ static void set_refusals(void **state)
 	};
 	struct cfg c;
 
-	(void)state;
 	good(&c, "l: [1, 2]\ns: x\nm: {k: v}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
@@ -479,12 +459,11 @@ static void set_refusals(void **state)
 }
 
 /* What stands behind '=' may be a password. */
-static void set_does_not_repeat_values(void **state)
+TEST(set_does_not_repeat_values)
 {
 	static const char *const values[] = { "hunter2", "*hunter2", "!hunter2 x", "{hunter2: [",
 					      "@hunter2" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		CLEANUP(xfreep) char *assignment = xasprintf("env.TOKEN=%s", values[i]);
 		struct err err = ERR_INIT;
@@ -497,12 +476,11 @@ static void set_does_not_repeat_values(void **state)
 	}
 }
 
-static void merging(void **state)
+TEST(merging)
 {
 	static const char text[] = "m: {b: {y: 9}, c: 3}\nl: [7]\ns: new\nt: 5\nu: 6\n";
 	struct cfg base, over;
 
-	(void)state;
 	good(&base, "m: {a: 1, b: {x: 1, y: 2}}\nl: [1, 2, 3]\ns: old\nt: {k: 1}\n");
 	cfg_init(&over);
 	assert_int_equal(
@@ -523,11 +501,10 @@ static void merging(void **state)
 	cfg_release(&base);
 }
 
-static void problems_once_and_bounded(void **state)
+TEST(problems_once_and_bounded)
 {
 	struct problems p = PROBLEMS_INIT;
 
-	(void)state;
 	cfg_problem(&p, NULL, "same");
 	cfg_problem(&p, NULL, "same");
 	assert_int_equal(p.lines.nr, 1);
@@ -538,7 +515,7 @@ static void problems_once_and_bounded(void **state)
 	problems_release(&p);
 }
 
-static void did_you_mean(void **state)
+TEST(did_you_mean)
 {
 	static const char *const words[] = { "command", "comment", "name", "timeout",
 					     "env",     "id",      NULL };
@@ -560,38 +537,10 @@ static void did_you_mean(void **state)
 		{ "", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *got = cfg_did_you_mean(cases[i].word, words);
 
 		if (!cases[i].want != !got || (got && strcmp(got, cases[i].want) != 0))
 			fail_msg("'%s' gave '%s'", cases[i].word, got ? got : "nothing");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scalars),
-		cmocka_unit_test(quoted_is_text),
-		cmocka_unit_test(text_and_words),
-		cmocka_unit_test(lines_are_of_keys),
-		cmocka_unit_test(json_is_yaml),
-		cmocka_unit_test(empty_files),
-		cmocka_unit_test(bad_texts),
-		cmocka_unit_test(soft_problems_are_collected),
-		cmocka_unit_test(depth_has_a_limit),
-		cmocka_unit_test(aliases_are_copies_and_count),
-		cmocka_unit_test(sizes_have_limits),
-		cmocka_unit_test(parse_file_errors),
-		cmocka_unit_test(paths),
-		cmocka_unit_test(set_values),
-		cmocka_unit_test(set_refusals),
-		cmocka_unit_test(set_does_not_repeat_values),
-		cmocka_unit_test(merging),
-		cmocka_unit_test(problems_once_and_bounded),
-		cmocka_unit_test(did_you_mean),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

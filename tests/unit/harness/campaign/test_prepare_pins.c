@@ -2,13 +2,8 @@
 #include "prepare.h"
 #include "test.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
-#include "profrig/base/xalloc.h"
 
 struct fixture {
 	char top[64];
@@ -54,7 +49,7 @@ static void holds(const struct fixture *f, const char *path, const char *words)
 	assert_int_equal(pin_holds(&f->p, path), !words || strstr(words, "is gone") != NULL);
 }
 
-static void folders(void **state UNUSED)
+TEST(folders)
 {
 	struct fixture f;
 
@@ -71,7 +66,7 @@ static void folders(void **state UNUSED)
 }
 
 /* What was not there may be made, but not as a link. */
-static void what_was_not_there(void **state UNUSED)
+TEST(what_was_not_there)
 {
 	struct fixture f;
 
@@ -82,14 +77,4 @@ static void what_was_not_there(void **state UNUSED)
 	assert_int_equal(symlink(f.other, f.mount), 0);
 	holds(&f, f.mount, "/data' leads to '");
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folders),
-		cmocka_unit_test(what_was_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

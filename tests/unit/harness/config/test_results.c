@@ -7,11 +7,9 @@
 #include "profrig/config/results.h"
 #include "profrig/run/run.h"
 
-#define T(f) cmocka_unit_test(f)
-
 /* --- rules --- */
 
-static void test_steady(void **state UNUSED)
+TEST(test_steady)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +36,7 @@ static void test_steady(void **state UNUSED)
 	}
 }
 
-static void test_merge_rule(void **state UNUSED)
+TEST(test_merge_rule)
 {
 	static const struct {
 		const char *name, *unit;
@@ -89,7 +87,7 @@ static struct picked picked_of(const struct sandbox *sb, const char *text, struc
 
 #define FOUR "performance: 4 x\nperformance: 1 x\nperformance: 3 x\nperformance: 2 x\n"
 
-static void test_pick(void **state UNUSED)
+TEST(test_pick)
 {
 	static const struct {
 		const char *text, *steady;
@@ -134,7 +132,7 @@ static void test_pick(void **state UNUSED)
 	sandbox_release(&sb);
 }
 
-static void test_pattern(void **state UNUSED)
+TEST(test_pattern)
 {
 	struct results_conf rc;
 	struct sandbox sb;
@@ -182,7 +180,7 @@ static int rows_of(const struct sandbox *sb, const char *name, const char *text,
 	return result_rows_read(path, rr);
 }
 
-static void test_rows(void **state UNUSED)
+TEST(test_rows)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
 	struct sandbox sb;
@@ -207,7 +205,7 @@ static void test_rows(void **state UNUSED)
 	sandbox_release(&sb);
 }
 
-static void test_rows_refused(void **state UNUSED)
+TEST(test_rows_refused)
 {
 	static const struct {
 		const char *text, *why;
@@ -233,7 +231,7 @@ static void test_rows_refused(void **state UNUSED)
 }
 
 /* Of four ranks: a rate adds up, a latency is averaged, of memory the most counts. */
-static void test_rows_of_ranks(void **state UNUSED)
+TEST(test_rows_of_ranks)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
 	struct sandbox sb;
@@ -260,7 +258,7 @@ static void test_rows_of_ranks(void **state UNUSED)
 
 /* --- the log --- */
 
-static void test_scan(void **state UNUSED)
+TEST(test_scan)
 {
 	static const struct {
 		const char *line;
@@ -314,7 +312,7 @@ static void test_scan(void **state UNUSED)
 	sandbox_release(&sb);
 }
 
-static void test_scan_own(void **state UNUSED)
+TEST(test_scan_own)
 {
 	CLEANUP(scan_release) struct scan sc = { .found = 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -343,7 +341,7 @@ static void test_scan_own(void **state UNUSED)
 
 /* --- the kernel and the GPUs, from trees of files --- */
 
-static void test_oom(void **state UNUSED)
+TEST(test_oom)
 {
 	static const struct {
 		const char *cgroup, *file, *before, *after;
@@ -379,7 +377,7 @@ static void test_oom(void **state UNUSED)
 	}
 }
 
-static void test_gpu_archs(void **state UNUSED)
+TEST(test_gpu_archs)
 {
 	struct gpu gpus[] = {
 		{ .vendor = GPU_AMD, .name = "AMD Instinct MI210", .arch = "gfx90a" },
@@ -401,15 +399,4 @@ static void test_gpu_archs(void **state UNUSED)
 	strvec_push(&rc.skip_gpu_arch, "a100");
 	assert_string_equal(run_skip_arch(&rc, &d), "NVIDIA A100-SXM4-80GB");
 	strvec_release(&rc.skip_gpu_arch);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_steady),   T(test_merge_rule),   T(test_pick),          T(test_pattern),
-		T(test_rows),     T(test_rows_refused), T(test_rows_of_ranks), T(test_scan),
-		T(test_scan_own), T(test_oom),          T(test_gpu_archs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

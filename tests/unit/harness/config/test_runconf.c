@@ -77,12 +77,11 @@ static void expect_usage(struct fixture *f, const char *words)
 		fail_msg("%d, %zu problems: '%s'", r, f->p.lines.nr, f->err.msg);
 }
 
-static void full_model(void **state)
+TEST(full_model)
 {
 	CLEANUP(xfreep) char *dir = NULL, *data = NULL, *setup = NULL, *dockerfile = NULL;
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "m/data/x", "");
 	model(&f, "model: {name: mlp, command: [./run.sh, --epochs, 3, 1.50, true], image: "
@@ -148,11 +147,10 @@ static void full_model(void **state)
 	end(&f);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [a]}\n");
 	load_ok(&f);
@@ -176,11 +174,10 @@ static const char *origin_of(const struct fixture *f, const char *path)
 	return n->file;
 }
 
-static void precedence(void **state)
+TEST(precedence)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x], timeout: 1, image: i1}\nengine: docker\nenv: {A: "
 		  "m, B: m, C: m}\nlive: false\n");
@@ -224,11 +221,10 @@ static void precedence(void **state)
 	end(&f);
 }
 
-static void null_takes_back(void **state)
+TEST(null_takes_back)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: m, B: m, C: m}\nlabels: {l: m}\n"
 		  "secrets: {S: {from_env: PROFRIG_NOT_SET}}\ntools: [{name: opts, options: {rate: "
@@ -253,11 +249,10 @@ static void null_takes_back(void **state)
 }
 
 /* What a run without tools is compared with has no idle time either, whatever says so. */
-static void idle_is_for_the_profiled_run(void **state)
+TEST(idle_is_for_the_profiled_run)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
 	load_ok(&f);
@@ -276,13 +271,12 @@ static void idle_is_for_the_profiled_run(void **state)
 	end(&f);
 }
 
-static void bare_command(void **state)
+TEST(bare_command)
 {
 	char *const argv[] = { (char *)"/opt/bin/train", (char *)"--lr", (char *)"0.10", (char *)"",
 			       NULL };
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.command = argv;
 	load_ok(&f);
@@ -304,12 +298,11 @@ static void bare_command(void **state)
 	end(&f);
 }
 
-static void model_in_config(void **state)
+TEST(model_in_config)
 {
 	CLEANUP(xfreep) char *dir = NULL;
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
 	strvec_push(&f.rq.config_files, "conf/big.yaml");
@@ -329,11 +322,10 @@ static void model_in_config(void **state)
 	end(&f);
 }
 
-static void all_problems_at_once(void **state)
+TEST(all_problems_at_once)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	unsetenv("PROFRIG_NO_SUCH");
 	model(&f, "model:\n"
@@ -377,11 +369,10 @@ static void all_problems_at_once(void **state)
 }
 
 /* Both files are shown, also a value that another file overrides. */
-static void problems_of_every_file(void **state)
+TEST(problems_of_every_file)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x], timeout: never}\n");
 	sandbox_write(&f.sb, "c.yaml", "model: {timeout: 5}\nbogus: 1\n");
@@ -395,11 +386,10 @@ static void problems_of_every_file(void **state)
 	end(&f);
 }
 
-static void syntax_errors(void **state)
+TEST(syntax_errors)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\n a: 1\n");
 	assert_int_equal(load(&f), -EINVAL);
@@ -413,11 +403,10 @@ static void syntax_errors(void **state)
 	end(&f);
 }
 
-static void unknown_names(void **state)
+TEST(unknown_names)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\n");
 	f.rq.tools = "blas_trace,blas_trac";
@@ -464,11 +453,10 @@ static void unknown_names(void **state)
 	end(&f);
 }
 
-static void nothing_to_run(void **state)
+TEST(nothing_to_run)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	EXPECT(&f, "nothing to run: name a model, give a command after --, or model.command in "
 		   "--config");
@@ -483,11 +471,10 @@ static void nothing_to_run(void **state)
 	end(&f);
 }
 
-static void broken_tools_matter_when_used(void **state)
+TEST(broken_tools_matter_when_used)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\ntools: [env]\n");
 	load_ok(&f);
@@ -507,11 +494,10 @@ static bool tree_holds(const struct cfg_node *n, const char *text)
 	return false;
 }
 
-static void secrets(void **state)
+TEST(secrets)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	setenv("PROFRIG_TEST_FROM", "hunter2", 1);
 	model(&f, "model: {command: [x]}\n"
@@ -540,7 +526,7 @@ static void secrets(void **state)
 	end(&f);
 }
 
-static void secret_names(void **state)
+TEST(secret_names)
 {
 	static const char *const yes[] = {
 		"HF_TOKEN",        "TOKEN",      "API_KEY",     "KEY",     "AWS_SECRET_ACCESS_KEY",
@@ -556,7 +542,6 @@ static void secret_names(void **state)
 					  "SECRETARY",
 					  "TOKENS_PER_S" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
 		if (!runconf_is_secret_name(yes[i]))
 			fail_msg("%s", yes[i]);
@@ -565,7 +550,7 @@ static void secret_names(void **state)
 			fail_msg("%s", no[i]);
 }
 
-static void gpu_lists(void **state)
+TEST(gpu_lists)
 {
 	static const struct {
 		const char *text;
@@ -580,7 +565,6 @@ static void gpu_lists(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
@@ -599,7 +583,7 @@ static void gpu_lists(void **state)
 	end(&f);
 }
 
-static void arguments_of_paths(void **state)
+TEST(arguments_of_paths)
 {
 	static const struct {
 		const char *path, *args, *want;
@@ -613,7 +597,6 @@ static void arguments_of_paths(void **state)
 		{ "odd:name/profrig.yaml", "", "odd:name/profrig.yaml" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep) char *got = catalog_path_with(rows[i].path, rows[i].args);
 
@@ -621,13 +604,12 @@ static void arguments_of_paths(void **state)
 	}
 }
 
-static void catalogue(void **state)
+TEST(catalogue)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog c;
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "profrig.yaml", "model: {name: top, command: [t], tags: [x]}\n");
 	sandbox_write(&f.sb, "alpha/profrig.yaml",
@@ -688,12 +670,11 @@ static void catalogue(void **state)
 }
 
 /* The configuration that the repository ships. */
-static void example_loads(void **state)
+TEST(example_loads)
 {
 	CLEANUP(xfreep) char *here = fs_abs(".");
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.cwd = here;
 	f.rq.model = "mlp";
@@ -701,31 +682,4 @@ static void example_loads(void **state)
 	assert_string_equal(f.rc.model_name, "mlp");
 	assert_int_equal(f.rc.tools.nr, 4);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_model),
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(precedence),
-		cmocka_unit_test(null_takes_back),
-		cmocka_unit_test(idle_is_for_the_profiled_run),
-		cmocka_unit_test(bare_command),
-		cmocka_unit_test(model_in_config),
-		cmocka_unit_test(all_problems_at_once),
-		cmocka_unit_test(problems_of_every_file),
-		cmocka_unit_test(syntax_errors),
-		cmocka_unit_test(unknown_names),
-		cmocka_unit_test(nothing_to_run),
-		cmocka_unit_test(broken_tools_matter_when_used),
-		cmocka_unit_test(secrets),
-		cmocka_unit_test(secret_names),
-		cmocka_unit_test(gpu_lists),
-		cmocka_unit_test(arguments_of_paths),
-		cmocka_unit_test(catalogue),
-		cmocka_unit_test(example_loads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

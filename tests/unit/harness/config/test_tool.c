@@ -32,7 +32,7 @@ static const struct tool *one_tool(struct sandbox *sb, struct tool_set *ts, cons
 	return NULL;
 }
 
-static void shipped_tools_are_sound(void **state)
+TEST(shipped_tools_are_sound)
 {
 	static const char *const want[] = {
 		/* every name of the orchestrator whose users are to feel at home */
@@ -52,7 +52,6 @@ static void shipped_tools_are_sound(void **state)
 	};
 	struct tool_set ts;
 
-	(void)state;
 	load(&ts, "tools.d");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		const struct tool *t = tool_find(&ts, want[i]);
@@ -77,13 +76,12 @@ static void shipped_tools_are_sound(void **state)
 	tool_set_release(&ts);
 }
 
-static void every_field(void **state)
+TEST(every_field)
 {
 	struct tool_set ts;
 	struct sandbox sb;
 	const struct tool *t;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "t/scripts/pre.sh", "true\n");
 	sandbox_write(&sb, "post.sh", "true\n");
@@ -137,13 +135,12 @@ static void every_field(void **state)
 
 /* A set that was only opened reads what is asked for, wherever the file is and whatever its own
  * name, and in the end the same tools. */
-static void opened_as_loaded(void **state)
+TEST(opened_as_loaded)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct tool_set all, lazy;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *dir = fs_join(sb.dir, "t");
 	sandbox_write(&sb, "t/zz.yaml", "name: perf\nabout: mine\nclass: env\nenv: {A: b}\n");
@@ -223,9 +220,8 @@ static const struct {
 	{ "name: [\n", "x.yaml:2: " },
 };
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(mistaken); i++) {
 		struct tool_set ts;
 		struct sandbox sb;
@@ -245,11 +241,10 @@ static void mistakes(void **state)
  * The tables of config cannot see the registries they name things of: here they are held against
  * each other.
  */
-static void names_are_those_of_the_registries(void **state)
+TEST(names_are_those_of_the_registries)
 {
 	const struct schema_key *engine = schema_find(schema_table, "engine");
 
-	(void)state;
 	for (size_t i = 0; engines[i]; i++)
 		if (!schema_choice(engine->choices, engines[i]->name))
 			fail_msg("engine %s", engines[i]->name);
@@ -268,12 +263,11 @@ static void names_are_those_of_the_registries(void **state)
 }
 
 /* A broken file is still found under its name, so that a user who asks for it learns why. */
-static void broken_files_keep_their_name(void **state)
+TEST(broken_files_keep_their_name)
 {
 	struct tool_set ts;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	assert_string_equal(one_tool(&sb, &ts, "}{")->name, "x");
 	assert_non_null(tool_find(&ts, "x"));
@@ -281,14 +275,13 @@ static void broken_files_keep_their_name(void **state)
 	sandbox_release(&sb);
 }
 
-static void first_of_a_name_wins(void **state)
+TEST(first_of_a_name_wins)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	CLEANUP(xfreep) char *path = NULL;
 	struct tool_set ts;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "one/a.yaml", "name: dup\nabout: one\nclass: env\nenv: {A: 1}\n");
 	sandbox_write(&sb, "two/b.yaml", "name: dup\nabout: two\nclass: env\nenv: {A: 1}\n");
@@ -318,19 +311,18 @@ static void first_of_a_name_wins(void **state)
 	sandbox_release(&sb);
 }
 
-static void missing_folder_of_the_command_line(void **state)
+TEST(missing_folder_of_the_command_line)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	struct tool_set ts;
 
-	(void)state;
 	strvec_push(&dirs, "/nonexistent/tools");
 	assert_int_equal(tool_set_load(&ts, &dirs, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "/nonexistent/tools"));
 }
 
-static void options_refuse(void **state)
+TEST(options_refuse)
 {
 	static const struct {
 		const char *type, *choices, *value, *words;
@@ -350,7 +342,6 @@ static void options_refuse(void **state)
 		{ "string", NULL, "[x]", "want a single value", 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("v: %s\n", cases[i].value), *got = NULL;
 		struct tool_option o = { .type = (char *)cases[i].type,
@@ -375,7 +366,7 @@ static const char *value_of(void *ctx, const char *name)
 	return !strcmp(name, "out") ? "/o" : !strcmp(name, "opt.a-b") ? "AB" : NULL;
 }
 
-static void placeholders(void **state)
+TEST(placeholders)
 {
 	static const struct {
 		const char *text, *want, *unknown;
@@ -398,7 +389,6 @@ static void placeholders(void **state)
 		{ "{{{out}}}", "{{out}}", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		CLEANUP(xfreep) char *unknown = NULL;
@@ -425,13 +415,12 @@ static int run_script(const char *script, struct strbuf *errs)
 }
 
 /* The script alone, with an uftrace of ours on PATH. */
-static void uftrace_post_script(void **state)
+TEST(uftrace_post_script)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	CLEANUP(xfreep) char *path = NULL, *trace = NULL, *text = NULL, *fake = NULL;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bin/uftrace", "#!/bin/sh\necho \"$@\"\nexit \"${FAKE_STATUS:-0}\"\n");
 	fake = fs_join(sb.dir, "bin/uftrace");
@@ -464,7 +453,7 @@ static void uftrace_post_script(void **state)
 }
 
 /* A python3 of ours stands for one with, without, and with a half-broken rocpd. */
-static void rpd_pre_script(void **state)
+TEST(rpd_pre_script)
 {
 	static const struct {
 		const char *python;
@@ -479,7 +468,6 @@ static void rpd_pre_script(void **state)
 	char *path = NULL, *python = NULL, *probe = NULL, *before = xstrdup(getenv("PATH"));
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	path = xasprintf("%s/bin:%s", sb.dir, before);
 	python = fs_join(sb.dir, "bin/python3");
@@ -498,24 +486,4 @@ static void rpd_pre_script(void **state)
 	setenv("PATH", before, 1);
 	unsetenv("PROFRIG_OUT");
 	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_tools_are_sound),
-		cmocka_unit_test(every_field),
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(opened_as_loaded),
-		cmocka_unit_test(names_are_those_of_the_registries),
-		cmocka_unit_test(broken_files_keep_their_name),
-		cmocka_unit_test(first_of_a_name_wins),
-		cmocka_unit_test(missing_folder_of_the_command_line),
-		cmocka_unit_test(options_refuse),
-		cmocka_unit_test(placeholders),
-		cmocka_unit_test(uftrace_post_script),
-		cmocka_unit_test(rpd_pre_script),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

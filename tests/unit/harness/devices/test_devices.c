@@ -87,13 +87,12 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	struct devices d;
 	const char *why;
 
-	(void)state;
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 0);
 	assert_int_equal(devices_vendor(&d), GPU_NONE);
@@ -106,13 +105,12 @@ static void test_none(void **state)
 	devices_release(&d);
 }
 
-static void test_amd(void **state)
+TEST(test_amd)
 {
 	static const int both[] = { 1, 0 }, second[] = { 1, 7 };
 	CLEANUP(test_dir_done) char *root = test_dir();
 	struct devices d;
 
-	(void)state;
 	amd_machine(root);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 2);
@@ -141,14 +139,13 @@ static void test_amd(void **state)
 	devices_release(&d);
 }
 
-static void test_amd_not_ours(void **state)
+TEST(test_amd_not_ours)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(xfreep) char *kfd = fs_join(root, "dev/kfd");
 	struct devices d;
 	const char *why;
 
-	(void)state;
 	amd_machine(root);
 	unlink(kfd);
 	devices_find(&d, root);
@@ -167,13 +164,12 @@ static void test_amd_not_ours(void **state)
 	devices_release(&d);
 }
 
-static void test_nvidia(void **state)
+TEST(test_nvidia)
 {
 	static const int second[] = { 1 };
 	CLEANUP(test_dir_done) char *root = test_dir();
 	struct devices d;
 
-	(void)state;
 	nvidia_machine(root);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 2);
@@ -195,7 +191,7 @@ static void test_nvidia(void **state)
 }
 
 /* No folder in /proc, as under WSL: the library is asked. */
-static void test_nvidia_by_library(void **state)
+TEST(test_nvidia_by_library)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	const char *b = getenv("B");
@@ -203,7 +199,6 @@ static void test_nvidia_by_library(void **state)
 	CLEANUP(xfreep) char *path = fs_abs(lib);
 	struct devices d;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 0); /* nothing says that there is one: it is not even loaded */
@@ -223,12 +218,11 @@ static void test_nvidia_by_library(void **state)
 	unsetenv("PROFRIG_NVML_LIB");
 }
 
-static void test_both(void **state)
+TEST(test_both)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	struct devices d;
 
-	(void)state;
 	amd_machine(root);
 	nvidia_machine(root);
 	devices_find(&d, root);
@@ -239,12 +233,11 @@ static void test_both(void **state)
 }
 
 /* Files that lie or are torn: no GPU is made up, and nothing breaks. */
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	struct devices d;
 
-	(void)state;
 	put_node(root, 1, "77\n",
 		 "simd_count 4\ngfx_target_version 99999999999999\ndrm_render_minor -5\n"
 		 "unique_id x\nlocation_id 18446744073709551615\n");
@@ -267,28 +260,11 @@ static void test_hostile(void **state)
 	devices_release(&d);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-	(void)state;
 	assert_int_equal(gpu_vendor_of("amd"), GPU_AMD);
 	assert_int_equal(gpu_vendor_of("nvidia"), GPU_NVIDIA);
 	assert_int_equal(gpu_vendor_of("any"), GPU_NONE);
 	assert_int_equal(gpu_vendor_of(NULL), GPU_NONE);
 	assert_string_equal(gpu_vendor_name(GPU_NVIDIA), "nvidia");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_amd),
-		cmocka_unit_test(test_amd_not_ours),
-		cmocka_unit_test(test_nvidia),
-		cmocka_unit_test(test_nvidia_by_library),
-		cmocka_unit_test(test_both),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

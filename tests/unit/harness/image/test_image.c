@@ -50,7 +50,7 @@ static char *images(const struct sandbox *sb, const char *const *sets, struct st
 
 #define SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *model, *dockerfile, *arch, *want;
@@ -66,7 +66,6 @@ static void test_names(void **state)
 		{ "m", NULL, NULL, "ci-m" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep)
 		char *got = image_name(rows[i].model, rows[i].dockerfile, rows[i].arch);
@@ -84,7 +83,7 @@ static void test_names(void **state)
 	assert_string_equal(repo, "docker.io/me/repo:ci-m");
 }
 
-static void test_registries(void **state)
+TEST(test_registries)
 {
 	static const struct {
 		const char *image;
@@ -96,18 +95,16 @@ static void test_registries(void **state)
 		{ "docker.io", 0 },  { "team/x@sha256:a", 0 }, { "", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (image_registry_len(rows[i].image) != rows[i].want)
 			fail_msg("%s: %zu, want %zu", rows[i].image,
 				 image_registry_len(rows[i].image), rows[i].want);
 }
 
-static void test_selection(void **state)
+TEST(test_selection)
 {
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: T/m, dockerfile: docker/m}\n");
 	sandbox_write(&sb, "docker/m.amd.Dockerfile",
@@ -137,11 +134,10 @@ static void test_selection(void **state)
 }
 
 /* The reference's handler swallowed this, and everything ran anyway. */
-static void test_none_fits(void **state)
+TEST(test_none_fits)
 {
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: docker}\n");
 	sandbox_write(&sb, "docker/Dockerfile", "# CONTEXT {'gpu_vendor': 'NVIDIA'}\nFROM x\n");
@@ -157,7 +153,7 @@ static void test_none_fits(void **state)
 	sandbox_release(&sb);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	static const struct {
 		const char *conf, *want;
@@ -185,7 +181,6 @@ static void test_bad(void **state)
 	};
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "empty/x.txt", "");
 	sandbox_write(&sb, "ok.Dockerfile", "FROM x\n");
@@ -201,11 +196,10 @@ static void test_bad(void **state)
 	sandbox_release(&sb);
 }
 
-static void test_vendor_is_no_accident(void **state)
+TEST(test_vendor_is_no_accident)
 {
 	struct sandbox sb;
 
-	(void)state;
 	if (fs_exists("/dev/kfd") || fs_exists("/dev/nvidiactl")) {
 		print_message("this machine has a GPU\n");
 		skip();
@@ -226,12 +220,11 @@ static void test_vendor_is_no_accident(void **state)
 	sandbox_release(&sb);
 }
 
-static void test_archs_and_image(void **state)
+TEST(test_archs_and_image)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml",
 		      "model: {name: m, dockerfile: d, image: 'mine:1'}\n"
@@ -262,7 +255,7 @@ static void test_archs_and_image(void **state)
 	sandbox_release(&sb);
 }
 
-static void test_base(void **state)
+TEST(test_base)
 {
 	static const struct {
 		const char *text, *sets, *want;
@@ -278,7 +271,6 @@ static void test_base(void **state)
 	};
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: d.Dockerfile}\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -300,7 +292,7 @@ static void test_base(void **state)
 }
 
 /* What is written is what is read; what failed does not run. */
-static void test_manifest(void **state)
+TEST(test_manifest)
 {
 	struct image_plan ip = { .jobs = VEC_INIT, .notes = STRVEC_INIT };
 	struct problems p = PROBLEMS_INIT;
@@ -309,7 +301,6 @@ static void test_manifest(void **state)
 	struct runconf rc;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
 
@@ -357,7 +348,7 @@ static void test_manifest(void **state)
 }
 
 /* As the orchestrator before this one writes it: no schema, more keys, the model by its entry. */
-static void test_foreign_manifest(void **state)
+TEST(test_foreign_manifest)
 {
 	static const struct {
 		const char *text, *want;
@@ -372,7 +363,6 @@ static void test_foreign_manifest(void **state)
 	struct manifest m;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
 
@@ -404,22 +394,4 @@ static void test_foreign_manifest(void **state)
 	assert_int_equal(manifest_read(&m, path, &err), -ENOENT);
 	manifest_release(&m);
 	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_registries),
-		cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_none_fits),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_vendor_is_no_accident),
-		cmocka_unit_test(test_archs_and_image),
-		cmocka_unit_test(test_base),
-		cmocka_unit_test(test_manifest),
-		cmocka_unit_test(test_foreign_manifest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static void assert_var(const struct plan_step *s, const char *name, const char *
 		fail_msg("%s comes from '%s'", name, e->origin);
 }
 
-static void stacking(void **state)
+TEST(stacking)
 {
 	static const char *const names[] = { "pre-B-say", "pre-A-say",  "pre-user",  "workload",
 					     "post-user", "post-A-say", "post-B-say" };
@@ -157,7 +157,6 @@ static void stacking(void **state)
 	struct fixture f;
 	const struct plan_step *w;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/stack";
 	make_ok(&f);
@@ -180,12 +179,11 @@ static void stacking(void **state)
 	end(&f);
 }
 
-static void scripts_see_their_tool(void **state)
+TEST(scripts_see_their_tool)
 {
 	struct fixture f;
 	const struct plan_step *a, *user;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/stack";
 	set(&f, "tools[0]={name: A, options: {level: 9}}");
@@ -215,12 +213,11 @@ static void scripts_see_their_tool(void **state)
 	end(&f);
 }
 
-static void workload_environment(void **state)
+TEST(workload_environment)
 {
 	struct fixture f;
 	const struct plan_step *w;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/stack";
 	f.prq.host = "node7";
@@ -240,11 +237,10 @@ static void workload_environment(void **state)
 	end(&f);
 }
 
-static void disputes(void **state)
+TEST(disputes)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "A,C");
 	assert_int_equal(make(&f), -EINVAL);
@@ -284,7 +280,7 @@ static void disputes(void **state)
 	end(&f);
 }
 
-static void conflicts(void **state)
+TEST(conflicts)
 {
 	static const struct {
 		const char *tools, *words;
@@ -296,7 +292,6 @@ static void conflicts(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		command(&f, cases[i].tools);
@@ -308,11 +303,10 @@ static void conflicts(void **state)
 	end(&f);
 }
 
-static void preloads(void **state)
+TEST(preloads)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "D,A");
 	make_ok(&f);
@@ -346,7 +340,7 @@ static bool hides(const struct plan *pl, const char *container)
 	return false;
 }
 
-static void runs_are_hidden_also_behind_links(void **state UNUSED)
+TEST(runs_are_hidden_also_behind_links)
 {
 	CLEANUP(strvec_release) struct strvec real = STRVEC_INIT;
 	struct fixture f;
@@ -367,12 +361,11 @@ static void runs_are_hidden_also_behind_links(void **state UNUSED)
 	end(&f);
 }
 
-static void container(void **state)
+TEST(container)
 {
 	struct fixture f;
 	const struct engine_spec *s;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/container";
 	f.prq.engine = &box;
@@ -429,11 +422,10 @@ static void container(void **state)
 	end(&f);
 }
 
-static void container_needs_an_image(void **state)
+TEST(container_needs_an_image)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "A");
 	f.prq.engine = &box;
@@ -448,11 +440,10 @@ static void container_needs_an_image(void **state)
 	end(&f);
 }
 
-static void gpus_on_host(void **state)
+TEST(gpus_on_host)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "");
 	set(&f, "gpus=2,0");
@@ -476,11 +467,10 @@ static void gpus_on_host(void **state)
 }
 
 /* What the workload would inherit is written down; what the configuration says goes before it. */
-static void gpus_of_the_caller(void **state)
+TEST(gpus_of_the_caller)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
 	setenv("HIP_VISIBLE_DEVICES", "1", 1);
@@ -513,11 +503,10 @@ static bool needs(const struct plan *pl, const char *tool, const char *what)
 	return false;
 }
 
-static void needs_and_outputs(void **state)
+TEST(needs_and_outputs)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "A,D");
 	make_ok(&f);
@@ -546,11 +535,10 @@ static void needs_and_outputs(void **state)
 	end(&f);
 }
 
-static void missing_scripts(void **state)
+TEST(missing_scripts)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/stack";
 	set(&f, "pre_scripts=[nowhere.sh]");
@@ -561,11 +549,10 @@ static void missing_scripts(void **state)
 	end(&f);
 }
 
-static void step_names_are_unique_and_safe(void **state)
+TEST(step_names_are_unique_and_safe)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.model = FIXTURES "/stack";
 	set(&f, "pre_scripts=[tests/fixtures/plan/stack/scripts/user.sh, "
@@ -576,11 +563,10 @@ static void step_names_are_unique_and_safe(void **state)
 	end(&f);
 }
 
-static void engine_refuses(void **state)
+TEST(engine_refuses)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	command(&f, "A");
 	f.prq.lib_dir = "/nowhere";
@@ -635,14 +621,13 @@ static void compare(const struct fixture *f, const char *name, const char *suffi
 	assert_string_equal(got, want);
 }
 
-static void printed_forms(void **state)
+TEST(printed_forms)
 {
 	static const struct {
 		const char *name;
 		const struct engine *engine;
 	} cases[] = { { "stack", &here }, { "container", &box } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *model = xasprintf(FIXTURES "/%s", cases[i].name);
 		struct fixture f;
@@ -691,7 +676,7 @@ static char *slurp(const struct sandbox *sb, const char *rel)
 
 /* The sh form does what it says: same order, words untouched, post scripts also after a failure,
  * none of the rest after a failed pre script. */
-static void sh_form_runs(void **state)
+TEST(sh_form_runs)
 {
 	CLEANUP(xfreep)
 	char *order = NULL, *out = NULL, *want = NULL, *said = NULL, *failed = NULL,
@@ -699,7 +684,6 @@ static void sh_form_runs(void **state)
 	struct fixture f;
 	struct sandbox sb;
 
-	(void)state;
 	begin(&f);
 	sandbox_init(&sb);
 	f.rq.model = FIXTURES "/stack";
@@ -746,14 +730,13 @@ static void sh_form_runs(void **state)
 }
 
 /* Secrets come from the environment of the script's caller, under the name they have there. */
-static void sh_form_secrets(void **state)
+TEST(sh_form_secrets)
 {
 	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
 				      (char *)"test ${#T} = 20 && test ${#MY_KEY} = 7", NULL };
 	struct fixture f;
 	struct sandbox sb;
 
-	(void)state;
 	begin(&f);
 	sandbox_init(&sb);
 	f.rq.command = argv;
@@ -771,30 +754,4 @@ static void sh_form_secrets(void **state)
 	unsetenv("MY_KEY");
 	sandbox_release(&sb);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacking),
-		cmocka_unit_test(scripts_see_their_tool),
-		cmocka_unit_test(workload_environment),
-		cmocka_unit_test(disputes),
-		cmocka_unit_test(conflicts),
-		cmocka_unit_test(runs_are_hidden_also_behind_links),
-		cmocka_unit_test(preloads),
-		cmocka_unit_test(container),
-		cmocka_unit_test(container_needs_an_image),
-		cmocka_unit_test(gpus_on_host),
-		cmocka_unit_test(gpus_of_the_caller),
-		cmocka_unit_test(needs_and_outputs),
-		cmocka_unit_test(missing_scripts),
-		cmocka_unit_test(step_names_are_unique_and_safe),
-		cmocka_unit_test(engine_refuses),
-		cmocka_unit_test(printed_forms),
-		cmocka_unit_test(sh_form_runs),
-		cmocka_unit_test(sh_form_secrets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

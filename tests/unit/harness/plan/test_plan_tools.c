@@ -116,11 +116,10 @@ static char *printed(const struct fixture *f)
 static const char wants[] = "class: wrap\nwrap: [w, --]\ncaps: [SYS_ADMIN, PERFMON]\n"
 			    "security: [seccomp=unconfined]\nbecause: it reads counters\n";
 
-static void privileges(void **state)
+TEST(privileges)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_tool(&f, "w", wants);
 	put_tool(&f, "soft", "class: env\nenv: {A: b}\ncaps: [SYS_PTRACE]\nprivileges: wanted\n");
@@ -158,7 +157,7 @@ static void privileges(void **state)
 }
 
 /* The user's own words count, however they are written. */
-static void privileges_of_the_user(void **state)
+TEST(privileges_of_the_user)
 {
 	static const struct {
 		const char *set, *by[3];
@@ -174,7 +173,6 @@ static void privileges_of_the_user(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_tool(&f, "w", wants);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -193,11 +191,10 @@ static void privileges_of_the_user(void **state)
 
 /* --- files and passes --- */
 
-static void passes(void **state)
+TEST(passes)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "t/counters/two.txt",
 		      "# a comment\npmc: A B\n\n  pmc: C\n#pmc: D\nrange: 1:4\n");
@@ -241,11 +238,10 @@ static void passes(void **state)
 
 /* --- outputs --- */
 
-static void outputs(void **state)
+TEST(outputs)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_tool(&f, "o",
 		 "class: env\nenv: {A: b}\noutputs:\n"
@@ -269,11 +265,10 @@ static void outputs(void **state)
 
 /* --- in front of one program --- */
 
-static void wrap_at(void **state)
+TEST(wrap_at)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_tool(&f, "in", "class: wrap\nwrap: [in, -o, '{out}/it''s', --]\n");
 	put_tool(&f, "out", "class: wrap\nwrap: [out, --]\n");
@@ -305,11 +300,10 @@ static void wrap_at(void **state)
 /* --- twice --- */
 
 /* Two tools with the same words are two tools; one tool named twice is one. */
-static void twice(void **state)
+TEST(twice)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_tool(&f, "a", "class: wrap\nwrap: [w, --]\noptions: {n: {type: int, default: 1}}\n");
 	put_tool(&f, "b", "class: wrap\nwrap: [w, --]\n");
@@ -330,7 +324,7 @@ static void twice(void **state)
 
 /* --- devices --- */
 
-static void cpus(void **state)
+TEST(cpus)
 {
 	static const struct {
 		const char *text, *want; /* want NULL: a problem */
@@ -346,7 +340,6 @@ static void cpus(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		strvec_clear(&f.rq.sets);
@@ -376,11 +369,10 @@ static void put_gpu(struct fixture *f, enum gpu_vendor v, int minor, int group)
 }
 
 /* Numbers of render nodes are the machine's, not 128 and up. */
-static void gpu_nodes(void **state)
+TEST(gpu_nodes)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	for (int i = 0; i < 8; i++)
 		put_gpu(&f, GPU_AMD, 136 + 8 * (i % 4) + i / 4, 109);
@@ -406,11 +398,10 @@ static void gpu_nodes(void **state)
 	end(&f);
 }
 
-static void nvidia_gpus(void **state)
+TEST(nvidia_gpus)
 {
 	struct fixture f;
 
-	(void)state;
 	begin(&f);
 	put_gpu(&f, GPU_NVIDIA, 0, -1);
 	put_gpu(&f, GPU_NVIDIA, 3, -1);
@@ -439,17 +430,4 @@ static void nvidia_gpus(void **state)
 			 !strcmp(workload(&f)->env.v[i].value, "0,1");
 	assert_true(found);
 	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(privileges),  cmocka_unit_test(privileges_of_the_user),
-		cmocka_unit_test(passes),      cmocka_unit_test(outputs),
-		cmocka_unit_test(wrap_at),     cmocka_unit_test(twice),
-		cmocka_unit_test(cpus),        cmocka_unit_test(gpu_nodes),
-		cmocka_unit_test(nvidia_gpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static struct run_list list_of(const char *kinds)
 	return rl;
 }
 
-static void test_choose(void **state UNUSED)
+TEST(test_choose)
 {
 	static const struct {
 		const char *runs;
@@ -54,7 +54,7 @@ static void test_choose(void **state UNUSED)
 }
 
 /* Nothing but what has the name and the document of a run is one. */
-static void test_load(void **state UNUSED)
+TEST(test_load)
 {
 	static const char good[] = "20260102T030405Z-a-b-0a1b2c";
 	struct run_filter any = { .labels = STRVEC_INIT };
@@ -89,14 +89,4 @@ static void test_load(void **state UNUSED)
 	run_list_release(&rl);
 	assert_int_equal(runs_load("/nonexistent/x", &any, &rl, NULL), -ENOENT);
 	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_load),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,6 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/csv.h"
-#include "profrig/base/fs.h"
-#include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/vec.h"
 #include "profrig/sampler/sampler.h"

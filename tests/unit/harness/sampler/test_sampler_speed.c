@@ -62,12 +62,11 @@ static struct sampling *begin_with(const struct sampler *s, double period_s, cha
 	return sp;
 }
 
-static void options(void **state)
+SAMPLER_TEST(options)
 {
 	static const char *const bad[][2] = { { "storage", "some" }, { "realtime", "perhaps" } };
 	struct err err = ERR_INIT;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct sampler_option option = { xstrdup(bad[i][0]), xstrdup(bad[i][1]) };
@@ -102,7 +101,7 @@ static bool same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-static void change_points(void **state)
+SAMPLER_TEST(change_points)
 {
 	static const double rows[][3] = {
 		{ 1, 10, 5 },   { 1, 10, 5 },   { 1, 11, 5 }, { 2, 12, 5 },
@@ -125,7 +124,6 @@ static void change_points(void **state)
 	int64_t begun;
 	size_t n;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = ARRAY_LEN(rows) };
 	fake_device("gpu0", 3);
 	begun = clock_monotonic_ns();
@@ -156,14 +154,13 @@ static void change_points(void **state)
 }
 
 /* Everything is said again now and then: the file of a killed profrig lacks a second at most. */
-static void change_points_are_refreshed(void **state)
+SAMPLER_TEST(change_points_are_refreshed)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	struct sampling *sp;
 	struct sampling_stats st;
 	struct samples_file f;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
 	sp = begin_with(&scripted, 0.005, (char[]){ "storage" }, (char[]){ "change" });
@@ -183,14 +180,13 @@ static void change_points_are_refreshed(void **state)
  * The same readings stored in both ways say the same, at random: what the one file holds at each of
  * its rows, the other's last field before says too.
  */
-static void both_storages_agree(void **state)
+SAMPLER_TEST(both_storages_agree)
 {
 	enum { ROWS = 60 };
 	static double rows[ROWS][3];
 	struct samples_file f[2];
 	uint64_t seed = 12345;
 
-	(void)state;
 	fake_device("gpu0", 3);
 	for (size_t i = 0; i < ROWS; i++)
 		for (size_t c = 0; c < 3; c++) {
@@ -224,7 +220,7 @@ static void both_storages_agree(void **state)
 }
 
 /* What stands still before a pause is known up to the pause, and anew behind it. */
-static void change_points_around_a_pause(void **state)
+SAMPLER_TEST(change_points_around_a_pause)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	int64_t resumed_ns;
@@ -232,7 +228,6 @@ static void change_points_around_a_pause(void **state)
 	struct sampling *sp;
 	size_t last = 0;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
 	sp = begin_with(&scripted, 0.005, (char[]){ "storage" }, (char[]){ "change" });
@@ -272,14 +267,13 @@ static uint64_t end_figure(const struct samples_file *f, const char *name)
 }
 
 /* Every place of the grid was a tick or is counted as left out; the file says what stats say. */
-static void none_is_lost(void **state)
+SAMPLER_TEST(none_is_lost)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
 	struct samples_file f;
 	int64_t places;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.read_ms = 3;
 	sp = begin(0.001);
@@ -304,12 +298,11 @@ static void none_is_lost(void **state)
 }
 
 /* A process that is stopped over the time of a tick makes it late, and says by how much. */
-static void late_tick(void **state)
+SAMPLER_TEST(late_tick)
 {
 	struct samples_file f;
 	pid_t pid;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	pid = fork();
 	if (pid == 0) {
@@ -333,12 +326,11 @@ static void late_tick(void **state)
 
 /* --- priority --- */
 
-static void realtime_where_allowed(void **state)
+SAMPLER_TEST(realtime_where_allowed)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin_with(&source, 0.002, (char[]){ "realtime" }, (char[]){ "yes" });
 	WAIT_UNTIL(fake.reads > 5);
@@ -350,12 +342,11 @@ static void realtime_where_allowed(void **state)
 		print_message("root without the right to a real-time priority\n");
 }
 
-static void realtime_where_not(void **state)
+SAMPLER_TEST(realtime_where_not)
 {
 	int status = 0;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root, to be another user\n");
 		skip();
@@ -422,7 +413,7 @@ static double bound(const struct curve *c, double length, double h)
 	return length * h * h / 12 * bend + 1e-9 * length * c->base;
 }
 
-static void energy_of_known_power(void **state)
+SAMPLER_TEST(energy_of_known_power)
 {
 	enum { ROWS = 1001, DEVICES = 8 };
 	CLEANUP(xfreep) char *from = fs_join(dir, "known.csv");
@@ -436,7 +427,6 @@ static void energy_of_known_power(void **state)
 	struct sampling_summary sum;
 	uint64_t seed = 99;
 
-	(void)state;
 	strbuf_addstr(&text, "t_ns");
 	for (int d = 0; d < DEVICES; d++) {
 		strbuf_addf(&text, ",power.gpu%d[W]", d);
@@ -490,7 +480,7 @@ static double resident_mb(void)
 	return pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }
 
-static void eight_at_1_khz(void **state)
+SAMPLER_TEST(eight_at_1_khz)
 {
 	static const struct gm_values busy = { 305, 87, 41, 66, UINT64_C(65536) * 1000 };
 	struct sampler_option option[] = { { (char[]){ "fields" },
@@ -504,7 +494,6 @@ static void eight_at_1_khz(void **state)
 	double early_mb, late_mb;
 	int64_t begun;
 
-	(void)state;
 	setenv("PROFRIG_SYSFS_ROOT", dir, 1);
 	for (unsigned i = 0; i < 8; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
@@ -536,23 +525,4 @@ static void eight_at_1_khz(void **state)
 	assert_true(st.cpu_s < 0.2 * ms_since(begun) / 1e3);
 	print_message("p99 tick error %.0f us, %.2f %% of a CPU\n",
 		      (double)st.tick_error_p99_ns / 1e3, 100e3 * st.cpu_s / ms_since(begun));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(options),
-		TEST(change_points),
-		TEST(change_points_are_refreshed),
-		TEST(change_points_around_a_pause),
-		TEST(both_storages_agree),
-		TEST(none_is_lost),
-		TEST(late_tick),
-		TEST(realtime_where_allowed),
-		TEST(realtime_where_not),
-		TEST(energy_of_known_power),
-		TEST(eight_at_1_khz),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

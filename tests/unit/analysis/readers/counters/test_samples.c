@@ -4,7 +4,7 @@
 
 #define FIX "tests/fixtures/samples/"
 
-static void devices(void **state)
+TEST(devices)
 {
 	struct reading rd = read_path("samples", FIX "gpu.csv", false);
 	const struct model *m = rd.m;
@@ -12,7 +12,6 @@ static void devices(void **state)
 			    *energy = series_named(m, "energy.gpu0"),
 			    *other = series_named(m, "power.node3:gpu1");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->series.nr, 5);
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
@@ -43,11 +42,10 @@ static void devices(void **state)
 	reading_release(&rd);
 }
 
-static void marks(void **state)
+TEST(marks)
 {
 	struct reading rd = read_path("samples", FIX "gpu.csv", false);
 
-	(void)state;
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "warm up", 5150000000, 5150000000);
 	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
@@ -56,7 +54,7 @@ static void marks(void **state)
 }
 
 /* A mark without a time, and one that a killed writer left with half of its digits. */
-static void damaged_marks(void **state)
+TEST(damaged_marks)
 {
 	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
 						 "5000,1\n"
@@ -64,7 +62,6 @@ static void damaged_marks(void **state)
 						 "# mark: 6000 step\n"
 						 "# mark: 70");
 
-	(void)state;
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "step", 6000, 6000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
@@ -72,7 +69,7 @@ static void damaged_marks(void **state)
 	reading_release(&rd);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
 	struct reading rd = read_path("samples", FIX "change.csv", false);
 	const struct model *m = rd.m;
@@ -81,7 +78,6 @@ static void headers(void **state)
 			    *energy = series_named(m, "energy.pkg0"),
 			    *temp = series_named(m, "temp");
 
-	(void)state;
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
 	assert_true(power->change_points && power->estimated && cpu->estimated);
 	assert_string_equal(model_str(m, power->device), "cpu0");
@@ -96,7 +92,7 @@ static void headers(void **state)
 }
 
 /* Where a device sits, in the words of each sampler; other facts and broken addresses are left. */
-static void addresses(void **state)
+TEST(addresses)
 {
 	static const struct {
 		const char *line, *pci;
@@ -114,7 +110,6 @@ static void addresses(void **state)
 		{ "# device: gpu0 pci 0000:c1:00.0", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
@@ -126,12 +121,11 @@ static void addresses(void **state)
 	}
 }
 
-static void bad_rows(void **state)
+TEST(bad_rows)
 {
 	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "power.gpu0");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(s->value.nr, 3); /* the cut last row would be 1 instead of 1x.x */
 	assert_true(s->value.v[2] == 12 && s->t_ns.v[2] == 6);
@@ -144,7 +138,7 @@ static void bad_rows(void **state)
 	reading_release(&rd);
 }
 
-static void nothing_to_read(void **state)
+TEST(nothing_to_read)
 {
 	static const struct {
 		const char *text;
@@ -158,7 +152,6 @@ static void nothing_to_read(void **state)
 		{ "t_ns,\"power\n1,2\n", -EINVAL, "line 1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_text("samples", cases[i].text);
 
@@ -175,14 +168,13 @@ static void nothing_to_read(void **state)
 }
 
 /* CRLF, quotes in the header, blanks, a mapped file's tail. */
-static void tolerance(void **state)
+TEST(tolerance)
 {
 	static const char text[] =
 		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
 		",7\r\n2,6,8\r\n\0\0\0\0";
 	struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
 	assert_int_equal(series_named(rd.m, "power.gpu0")->value.nr, 2);
@@ -191,7 +183,7 @@ static void tolerance(void **state)
 	reading_release(&rd);
 }
 
-static void device_words(void **state)
+TEST(device_words)
 {
 	static const struct {
 		const char *column, *device;
@@ -203,7 +195,6 @@ static void device_words(void **state)
 		{ "a.gpu1[W", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
 		struct reading rd = read_text("samples", text);
@@ -214,11 +205,10 @@ static void device_words(void **state)
 	}
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	static const char *const files[] = { FIX "gpu.csv", FIX "change.csv", FIX "bad-rows.csv" };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 		CLEANUP(xfreep) char *text = NULL;
 		size_t n = 0, seen = 0;
@@ -237,28 +227,13 @@ static void cut_everywhere(void **state)
 }
 
 /* Times and values beyond what can be held. */
-static void out_of_range(void **state)
+TEST(out_of_range)
 {
 	struct reading rd =
 		read_text("samples", "t_ns,energy.gpu0[J]\n9223372036854775807,0.1\n-5,1e400\n");
 
-	(void)state;
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1); /* a value that does not fit */
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(devices),         cmocka_unit_test(marks),
-		cmocka_unit_test(damaged_marks),   cmocka_unit_test(headers),
-		cmocka_unit_test(addresses),       cmocka_unit_test(bad_rows),
-		cmocka_unit_test(nothing_to_read), cmocka_unit_test(tolerance),
-		cmocka_unit_test(device_words),    cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(out_of_range),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,11 @@ static size_t queue_count(const struct model *m)
 	return n;
 }
 
-static void processes(void **state)
+TEST(processes)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->links.nr, 2);
@@ -52,7 +51,7 @@ static void processes(void **state)
 	reading_release(&rd);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
 	struct reading rd = read_sql(
 		"nsys", true,
@@ -65,7 +64,6 @@ static void ranges(void **state)
 	const struct model *m = rd.m;
 	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->spans.kind[span_at(m, "step")], SPAN_HOST);
@@ -87,14 +85,13 @@ static void ranges(void **state)
 	reading_release(&rd);
 }
 
-static void open_ranges(void **state)
+TEST(open_ranges)
 {
 	struct reading rd =
 		read_sql("nsys", false,
 			 SQL(NSYS_SMALL, RANGE(150, NULL, "open", 59, 0), RANGE(10, 20, "a", 59, 0),
 			     RANGE(170, NULL, "late", 60, 0), RANGE(999, NULL, "last", 59, 0)));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "open", 150, 200);
 	assert_span(rd.m, "last", 999, 999);
@@ -103,7 +100,7 @@ static void open_ranges(void **state)
 }
 
 /* Of a launched graph either its nodes or the graph as a whole are the work. */
-static void graphs(void **state)
+TEST(graphs)
 {
 	static const char tables[] =
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER, \"end\" INTEGER,"
@@ -125,7 +122,6 @@ static void graphs(void **state)
 	struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < 3; i++)
@@ -138,7 +134,7 @@ static void graphs(void **state)
 }
 
 /* Processes that see one device each, and call it 0. */
-static void devices(void **state)
+TEST(devices)
 {
 	struct reading rd = read_sql(
 		"nsys", false,
@@ -154,7 +150,6 @@ static void devices(void **state)
 	const struct model *m = rd.m;
 	bool seen[6] = { false };
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_true(m->inputs.v[0].driver_numbers);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
@@ -173,7 +168,7 @@ static void devices(void **state)
 	reading_release(&rd);
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
 	static const struct {
 		const char *meta;
@@ -189,7 +184,6 @@ static void clocks(void **state)
 		{ "('EXPORT_PARAM_TIME_SHIFT', 'x')", TRACE_CLOCK_OWN, true, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *meta = xasprintf("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
@@ -211,7 +205,7 @@ static void clocks(void **state)
 	}
 }
 
-static void other_tables(void **state)
+TEST(other_tables)
 {
 	struct reading rd = read_sql(
 		"nsys", true,
@@ -253,7 +247,6 @@ static void other_tables(void **state)
 	const struct model *m = rd.m;
 	const struct series *s = series_named(m, "SMs Active");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, W_IGNORED_RECORD);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 3);
@@ -273,7 +266,7 @@ static void other_tables(void **state)
 }
 
 /* Files of old schemas and files that were cut down have few columns. */
-static void few_columns(void **state)
+TEST(few_columns)
 {
 	struct reading rd = read_sql(
 		"nsys", true,
@@ -290,7 +283,6 @@ static void few_columns(void **state)
 				    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
 				    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_string_equal(rd.m->inputs.v[0].format, "Nsight Systems (schema 2.7.1)");
@@ -301,7 +293,7 @@ static void few_columns(void **state)
 }
 
 /* One row of runtime calls or of kernels that is wrong in one way. */
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 #define CALL(start, end, tid, id, name) \
 	"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" start ", " end ", 0, " tid ", " id \
@@ -351,7 +343,6 @@ static void odd_rows(void **state)
 		{ "DROP TABLE StringIds;", W_UNKNOWN_REFERENCE, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
@@ -370,7 +361,7 @@ static void odd_rows(void **state)
 }
 
 /* A file that names a device, a queue and a thread in each row does not get a track for each. */
-static void many_tracks(void **state)
+TEST(many_tracks)
 {
 	static const char rows[] =
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
@@ -380,7 +371,6 @@ static void many_tracks(void **state)
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 80004);
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
@@ -388,11 +378,10 @@ static void many_tracks(void **state)
 	reading_release(&rd);
 }
 
-static void empty(void **state)
+TEST(empty)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, W_EMPTY_INPUT);
 	reading_release(&rd);
@@ -417,13 +406,12 @@ static char *small_file(const char *dir, size_t *n)
 }
 
 /* Cut anywhere: an error, or less than all with a word; what is read is what was there. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	(void)state;
 	data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
 		struct reading rd = read_bytes("nsys", data, i);
@@ -439,14 +427,13 @@ static void cut_everywhere(void **state)
 	print_message("# %zu of %zu cuts gave a part\n", partial, n);
 }
 
-static void mutated(void **state)
+TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 11, whole = 0, part = 0, cases = test_cases(3000);
 	size_t n;
 
-	(void)state;
 	data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
@@ -490,14 +477,13 @@ static const char sampled_sql[] = NSYS_SMALL
 				" (3, 54, 53, 0, 0, 1, 0, 0, 0), (99, 50, 53, 0, 0, 0, 0, 0, 0);";
 
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
 	struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
 	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(m, t->name), "worker samples");
 	assert_int_equal(t->pid, 10);
@@ -519,7 +505,7 @@ static void cpu_samples(void **state)
 	reading_release(&rd);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const struct {
 		const char *sql;
@@ -532,7 +518,6 @@ static void detected(void **state)
 		{ "CREATE TABLE t(a);", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = db_make(dir, "x.sqlite", SQL(cases[i].sql));
@@ -543,20 +528,4 @@ static void detected(void **state)
 		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
 			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes),    cmocka_unit_test(ranges),
-		cmocka_unit_test(open_ranges),  cmocka_unit_test(graphs),
-		cmocka_unit_test(devices),      cmocka_unit_test(clocks),
-		cmocka_unit_test(other_tables), cmocka_unit_test(few_columns),
-		cmocka_unit_test(odd_rows),     cmocka_unit_test(empty),
-		cmocka_unit_test(many_tracks),  cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutated),      cmocka_unit_test(detected),
-		cmocka_unit_test(cpu_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static OTF2_EvtWriter *simple_begin(struct otf2_gen **g, const char *dir, uint64
 
 /* ---- pure parts ---- */
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
 	static const struct {
 		uint64_t ticks, resolution;
@@ -38,20 +38,18 @@ static void test_ticks(void **state)
 		{ UINT64_C(9000000000), 1, INT64_C(9000000000000000000) },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		assert_int_equal(otf2_ns(cases[i].ticks, cases[i].resolution), cases[i].ns);
 }
 
 /* Forwards, backwards, over seconds and around halves of a ns: what the plain formula says. */
-static void test_clock_ns(void **state)
+TEST(test_clock_ns)
 {
 	static const uint64_t clocks[] = { 1,           2,          3,          1000000,
 					   999999937,   1000000000, 3699958577, 2399987654,
 					   17999999999, 18000000000 };
 	uint64_t seed = 4;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
 		struct otf2_clock c;
 		uint64_t t = rnd(&seed) >> 8;
@@ -94,10 +92,8 @@ static void far_archive(const char *dir, uint64_t offset)
 }
 
 /* Whether the archive says where it begins, or only its events do. */
-static void test_far_times(void **state)
+IN_PLACE(test_far_times)
 {
-	const struct place *p = *state;
-
 	for (uint64_t offset = 0; offset < 2; offset++) {
 		CLEANUP(xfreep) char *dir = xasprintf("%s%" PRIu64, p->archive, offset);
 		struct model *m;
@@ -114,7 +110,7 @@ static void test_far_times(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *name;
@@ -137,7 +133,6 @@ static void test_names(void **state)
 		{ "copy_kernel(float*)", -1, -1, -1, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		print_message("# '%s'\n", cases[i].name);
 		assert_int_equal(otf2_name_device(cases[i].name), cases[i].device);
@@ -150,9 +145,8 @@ static void test_names(void **state)
 
 /* ---- regions, clock, parameters ---- */
 
-static void test_regions(void **state)
+IN_PLACE(test_regions)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *t;
 	struct otf2_gen *g;
@@ -197,9 +191,8 @@ static void test_regions(void **state)
 	assert_string_equal(model_str(m, m->tracks.v[t->parent].name), "Process");
 }
 
-static void test_clock(void **state)
+IN_PLACE(test_clock)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	const struct input *in;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 2000000000, 1000, 1700000000000000000);
@@ -224,9 +217,8 @@ static void test_clock(void **state)
 	assert_int_equal(m->spans.end_ns[0], 1700);
 }
 
-static void test_unbalanced(void **state)
+IN_PLACE(test_unbalanced)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -254,9 +246,8 @@ static void test_unbalanced(void **state)
 	assert_int_equal(fact(m, "buffer_flush"), 1);
 }
 
-static void test_parameters_and_contexts(void **state)
+IN_PLACE(test_parameters_and_contexts)
 {
-	const struct place *p = *state;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
 	uint32_t text = otf2_gen_string(g, "a \"b\"\n\xff\xc3");
@@ -321,9 +312,8 @@ static void pci_put(struct otf2_gen *g, uint32_t node, const char *name, const c
 }
 
 /* A context's group tells which process made it, its node where the device sits. */
-static void test_queue_owners(void **state)
+IN_PLACE(test_queue_owners)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -354,9 +344,8 @@ static void test_queue_owners(void **state)
 			 track_named(m, "Process"));
 }
 
-static void test_streams(void **state)
+IN_PLACE(test_streams)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *q, *old;
 	struct otf2_gen *g;
@@ -410,9 +399,8 @@ static void test_streams(void **state)
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);
 }
 
-static void test_devices_of_two_hosts(void **state)
+IN_PLACE(test_devices_of_two_hosts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 1000000000, 0, OTF2_UNDEFINED_TIMESTAMP);
 	static const char *const hosts[] = { "n1", "n2" }, *const streams[] = { "HIP[0:1]",
@@ -452,9 +440,8 @@ static void test_devices_of_two_hosts(void **state)
 
 /* ---- metrics ---- */
 
-static void test_strict_class(void **state)
+IN_PLACE(test_strict_class)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000), *second;
@@ -500,9 +487,8 @@ static void test_strict_class(void **state)
 	assert_true(series_named(m, "MSP", "Worker")->value.v[0] == 9007199254740992.0);
 }
 
-static void test_async_metrics(void **state)
+IN_PLACE(test_async_metrics)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	const struct series *s;
 	struct otf2_gen *g;
@@ -550,9 +536,8 @@ static void test_async_metrics(void **state)
 
 /* ---- messages ---- */
 
-static void test_messages(void **state)
+IN_PLACE(test_messages)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 1000000000, 0, OTF2_UNDEFINED_TIMESTAMP);
 	static const char *const calls[] = { "first", "second", "wait", "recv", "self" };
@@ -616,26 +601,4 @@ static void test_messages(void **state)
 	assert_int_equal(fact(m, "mpi_send_bytes"), 302);
 	assert_int_equal(track_named(m, "T1")->rank, 1);
 	assert_int_equal(track_named(m, "Rank 0")->rank, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_clock_ns),
-		cmocka_unit_test_setup_teardown(test_far_times, place_make, place_remove),
-		cmocka_unit_test(test_names),
-		IN_PLACE(test_regions),
-		IN_PLACE(test_clock),
-		IN_PLACE(test_unbalanced),
-		IN_PLACE(test_parameters_and_contexts),
-		IN_PLACE(test_streams),
-		IN_PLACE(test_queue_owners),
-		IN_PLACE(test_devices_of_two_hosts),
-		IN_PLACE(test_strict_class),
-		IN_PLACE(test_async_metrics),
-		IN_PLACE(test_messages),
-	};
-
-	return cmocka_run_group_tests_name("otf2", tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "tests/fixtures/gen/otf2_big_write.c"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-#include <unistd.h>
 
 #include "profrig/stats/analysis.h"
 
@@ -142,46 +141,32 @@ static void every_byte(struct place *p, const char *name, size_t fill)
 		      name, v.reads, v.errors, v.partial, v.silent);
 }
 
-static void anchor(void **state)
+IN_PLACE(anchor)
 {
-	every_byte(*state, "traces.otf2", 2);
+	every_byte(p, "traces.otf2", 2);
 }
 
-static void global_definitions_damaged(void **state)
+IN_PLACE(global_definitions_damaged)
 {
-	every_byte(*state, "traces.def", 1);
+	every_byte(p, "traces.def", 1);
 }
 
-static void local_definitions_damaged(void **state)
+IN_PLACE(local_definitions_damaged)
 {
-	every_byte(*state, "traces/0.def", 1);
+	every_byte(p, "traces/0.def", 1);
 }
 
-static void thread_events(void **state)
+IN_PLACE(thread_events)
 {
-	every_byte(*state, "traces/0.evt", 1);
+	every_byte(p, "traces/0.evt", 1);
 }
 
-static void queue_events(void **state)
+IN_PLACE(queue_events)
 {
-	every_byte(*state, "traces/4294967296.evt", 1);
+	every_byte(p, "traces/4294967296.evt", 1);
 }
 
-static void counter_events(void **state)
+IN_PLACE(counter_events)
 {
-	every_byte(*state, "traces/8589934592.evt", 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(anchor),
-		IN_PLACE(global_definitions_damaged),
-		IN_PLACE(local_definitions_damaged),
-		IN_PLACE(thread_events),
-		IN_PLACE(queue_events),
-		IN_PLACE(counter_events),
-	};
-
-	return cmocka_run_group_tests_name("otf2_bytes", tests, NULL, NULL);
+	every_byte(p, "traces/8589934592.evt", 1);
 }

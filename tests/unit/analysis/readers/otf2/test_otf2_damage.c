@@ -34,9 +34,8 @@ static OTF2_EvtWriter *simple_begin(struct otf2_gen **g, const char *dir, uint64
 	return otf2_gen_location(*g, 7, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 }
 
-static void test_missing_events(void **state)
+IN_PLACE(test_missing_events)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -71,9 +70,8 @@ static void test_missing_events(void **state)
 	assert_int_equal(m->spans.nr, 0);
 }
 
-static void test_missing_local_definitions(void **state)
+IN_PLACE(test_missing_local_definitions)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -104,9 +102,8 @@ static void test_missing_local_definitions(void **state)
 }
 
 /* Cut or overwritten local definitions are no complete archive either. */
-static void test_damaged_local_definitions(void **state)
+IN_PLACE(test_damaged_local_definitions)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *def = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -145,9 +142,8 @@ static void big_archive(const char *dir)
 
 /* A file of several chunks, cut everywhere: in a later chunk libotf2 would read the one before it
  * again, for ever. */
-static void test_truncated_events(void **state)
+IN_PLACE(test_truncated_events)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *evt = NULL;
 	int64_t size;
 	static const int64_t cuts[] = { 1320143, 1000000, 786432, 600000, 524288, 524289,
@@ -178,9 +174,8 @@ static void test_truncated_events(void **state)
 	}
 }
 
-static void test_damaged_events(void **state)
+IN_PLACE(test_damaged_events)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *evt = NULL, *data = NULL;
 	CLEANUP(model_freep) struct model *m = NULL;
 	size_t n;
@@ -205,9 +200,8 @@ static void test_damaged_events(void **state)
 	assert_int_equal(fact(m, "events"), 23829 + 2);
 }
 
-static void test_truncated_definitions(void **state)
+IN_PLACE(test_truncated_definitions)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *def = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -238,9 +232,8 @@ static void test_truncated_definitions(void **state)
 	}
 }
 
-static void test_no_archive(void **state)
+IN_PLACE(test_no_archive)
 {
-	const struct place *p = *state;
 	static const unsigned char cut_anchor[] = { 3, 0x42, 'O', 'T', 'F', '2', 0, 3, 2, 3 };
 	struct model *m;
 	struct otf2_gen *g;
@@ -287,9 +280,8 @@ static void test_no_archive(void **state)
 	}
 }
 
-static void test_no_definitions(void **state)
+IN_PLACE(test_no_definitions)
 {
-	const struct place *p = *state;
 	struct otf2_gen *g;
 
 	simple_begin(&g, p->archive, 1000000000);
@@ -302,9 +294,8 @@ static void test_no_definitions(void **state)
 
 /* Events that are one compressed number: "undefined" looks like the mark of a long record and is
  * none. */
-static void test_scan_numbers(void **state)
+IN_PLACE(test_scan_numbers)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -348,9 +339,8 @@ static void test_scan_numbers(void **state)
 	assert_int_equal(warned(m, W_TRUNCATED), 0);
 }
 
-static void test_probe(void **state)
+IN_PLACE(test_probe)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *anchor = fs_join(p->archive, "traces.otf2"), *data = NULL;
 	struct probe probe = { .path = p->archive, .name = "a", .is_dir = true };
 	struct otf2_gen *g;
@@ -384,9 +374,8 @@ static void test_probe(void **state)
 	assert_false(reader_otf2.claims(p->dir, "b/x.json"));
 }
 
-static void test_two_archives(void **state)
+IN_PLACE(test_two_archives)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = model_new();
 	CLEANUP(xfreep) char *second = fs_join(p->dir, "b");
 	struct otf2_gen *g;
@@ -416,9 +405,8 @@ static void test_two_archives(void **state)
 }
 
 /* A record more than the header states: libotf2 would go on in whatever its memory holds. */
-static void test_record_twice(void **state)
+IN_PLACE(test_record_twice)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt"), *data = NULL;
 	enum { RECORD = 12, TAIL = 2 };
 	struct otf2_gen *g;
@@ -450,9 +438,8 @@ static void test_record_twice(void **state)
 }
 
 /* Attributes stand between the time and the event, and a time that did not change is left out. */
-static void test_attributes(void **state)
+IN_PLACE(test_attributes)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	OTF2_AttributeList *list = OTF2_AttributeList_New();
 	struct otf2_gen *g;
@@ -474,9 +461,8 @@ static void test_attributes(void **state)
 }
 
 /* What the definitions state of a file and what is in it. */
-static void test_event_counts(void **state)
+IN_PLACE(test_event_counts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -500,9 +486,8 @@ static void test_event_counts(void **state)
 }
 
 /* APEX: one number for all locations, which is none of any. */
-static void test_one_count_for_all(void **state)
+IN_PLACE(test_one_count_for_all)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -521,9 +506,8 @@ static void test_one_count_for_all(void **state)
 }
 
 /* A whole file of another recording, or of an earlier moment of this one. */
-static void test_too_few_events(void **state)
+IN_PLACE(test_too_few_events)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -543,9 +527,8 @@ static void test_too_few_events(void **state)
 }
 
 /* libotf2 takes offsets in ascending order alone: those before the first that is not are used. */
-static void test_clock_offsets_out_of_order(void **state)
+IN_PLACE(test_clock_offsets_out_of_order)
 {
-	const struct place *p = *state;
 	static const uint64_t times[][3] = { { 1000, 3000, 2000 }, { 1000, 1000, 2000 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
@@ -570,9 +553,8 @@ static void test_clock_offsets_out_of_order(void **state)
 }
 
 /* Offsets in order that turn the clock back: times are as they come out, and told. */
-static void test_clock_turned_back(void **state)
+IN_PLACE(test_clock_turned_back)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -590,9 +572,8 @@ static void test_clock_turned_back(void **state)
 }
 
 /* Names need not be unique, references must: of one that is defined twice, one is taken. */
-static void test_equal_names(void **state)
+IN_PLACE(test_equal_names)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
 	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
@@ -613,9 +594,8 @@ static void test_equal_names(void **state)
 }
 
 /* Every level has its call, its time and its leave. */
-static void test_deep_recursion(void **state)
+IN_PLACE(test_deep_recursion)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = NULL;
 	enum { DEPTH = 100000 };
 	struct otf2_gen *g;
@@ -635,32 +615,4 @@ static void test_deep_recursion(void **state)
 				 2 * (int64_t)(DEPTH - i) - 1);
 		assert_int_equal(m->spans.exclusive_ns[i], i + 1 < DEPTH ? 2 : 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(test_missing_events),
-		IN_PLACE(test_missing_local_definitions),
-		IN_PLACE(test_damaged_local_definitions),
-		IN_PLACE(test_truncated_events),
-		IN_PLACE(test_damaged_events),
-		IN_PLACE(test_truncated_definitions),
-		IN_PLACE(test_no_archive),
-		IN_PLACE(test_no_definitions),
-		IN_PLACE(test_scan_numbers),
-		IN_PLACE(test_probe),
-		IN_PLACE(test_two_archives),
-		IN_PLACE(test_record_twice),
-		IN_PLACE(test_attributes),
-		IN_PLACE(test_event_counts),
-		IN_PLACE(test_one_count_for_all),
-		IN_PLACE(test_too_few_events),
-		IN_PLACE(test_clock_offsets_out_of_order),
-		IN_PLACE(test_clock_turned_back),
-		IN_PLACE(test_equal_names),
-		IN_PLACE(test_deep_recursion),
-	};
-
-	return cmocka_run_group_tests_name("otf2_damage", tests, NULL, NULL);
 }

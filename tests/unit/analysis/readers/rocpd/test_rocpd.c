@@ -21,7 +21,7 @@ static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
 }
 
 /* Both kernels of k overlap, and the copy overlaps the first: sums are not unions. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
 	static const struct {
 		const char *name;
@@ -37,7 +37,6 @@ static void known_answers(void **state)
 	const struct model *m = rd.m;
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
@@ -70,7 +69,7 @@ static void known_answers(void **state)
 	reading_release(&rd);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
@@ -78,7 +77,6 @@ static void places(void **state)
 	       call = span_at(m, "hipLaunchKernel"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 
-	(void)state;
 	assert_int_equal(track_of(m, call)->pid, 100);
 	assert_int_equal(track_of(m, call)->tid, 101);
 	assert_int_equal(track_of(m, call)->rank, 4);
@@ -105,7 +103,7 @@ static void places(void **state)
 }
 
 /* Two processes in one file: ids repeat, and none may be taken for the other's. */
-static void two_guids(void **state)
+TEST(two_guids)
 {
 	static const char other[] =
 		INTO(U2, "string", "id, string",
@@ -117,7 +115,6 @@ static void two_guids(void **state)
 		    other));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(m, "databases"), 2);
 	assert_int_equal(m->links.nr, 2);
@@ -135,7 +132,7 @@ static void two_guids(void **state)
 }
 
 /* One set of tables in which the column tells the process apart. */
-static void one_table(void **state)
+TEST(one_table)
 {
 	static const char plain[] =
 		"CREATE TABLE rocpd_info_process(id, guid, nid, pid);"
@@ -150,7 +147,6 @@ static void one_table(void **state)
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
 	struct reading rd = read_sql("rocpd", false, SQL(plain));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
@@ -160,12 +156,11 @@ static void one_table(void **state)
 }
 
 /* More processes than have arrays of their own. */
-static void many_guids(void **state)
+TEST(many_guids)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, "CREATE TABLE rocpd_info_process(id, guid, pid);"
 			   "CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
 			   "CREATE TABLE rocpd_region(id, guid, pid, tid, start, end);");
@@ -184,7 +179,7 @@ static void many_guids(void **state)
 	reading_release(&rd);
 }
 
-static void markers(void **state)
+TEST(markers)
 {
 	static const char rows[] =
 		INTO(U1, "event", "id, category_id, stack_id, extdata",
@@ -203,7 +198,6 @@ static void markers(void **state)
 	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(m, "step \"1\"", 50, 900);
 	assert_int_equal(m->spans.parent[span_at(m, "hipLaunchKernel")], span_at(m, "step \"1\""));
@@ -219,7 +213,7 @@ static void markers(void **state)
 	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	static const char rows[] =
 		INTO(U1, "info_pmc", "id, agent_id, name, units, value_type",
@@ -235,7 +229,6 @@ static void counters(void **state)
 	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
 			    *energy = series_named(rd.m, "energy");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(waves->value.nr, 2);
 	assert_true(waves->value.v[0] == 15.5 && waves->t_ns.v[0] == 3000);
@@ -251,7 +244,7 @@ static void counters(void **state)
 	reading_release(&rd);
 }
 
-static void allocations(void **state)
+TEST(allocations)
 {
 	static const char rows[] = INTO(
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
@@ -259,7 +252,6 @@ static void allocations(void **state)
 	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	size_t i = span_at(rd.m, "ALLOC");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "FREE", 30, 35);
 	assert_int_equal(rd.m->spans.kind[i], SPAN_ANNOTATION);
@@ -269,7 +261,7 @@ static void allocations(void **state)
 	reading_release(&rd);
 }
 
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 #define DISPATCH(values) \
 	INTO(U1, "kernel_dispatch", \
@@ -314,7 +306,6 @@ static void odd_rows(void **state)
 		  W_BAD_EVENT, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		/* views may name what a case drops */
 		struct reading rd = read_sql("rocpd", true,
@@ -343,13 +334,12 @@ static char *small_file(const char *dir, size_t *n)
 	return data;
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	(void)state;
 	data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
 		struct reading rd = read_bytes("rocpd", data, i);
@@ -363,14 +353,13 @@ static void cut_everywhere(void **state)
 	print_message("# %zu cuts gave a part\n", partial);
 }
 
-static void mutated(void **state)
+TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 5, whole = 0, part = 0, cases = test_cases(1500);
 	size_t n;
 
-	(void)state;
 	data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
@@ -389,7 +378,7 @@ static void mutated(void **state)
 		      part);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const struct {
 		const char *sql;
@@ -401,7 +390,6 @@ static void detected(void **state)
 		{ "CREATE TABLE rocpd_string(id); CREATE TABLE rocpd_metadata(id);", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = db_make(dir, "x.db", SQL(cases[i].sql));
@@ -412,18 +400,4 @@ static void detected(void **state)
 		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
 			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_answers), cmocka_unit_test(places),
-		cmocka_unit_test(two_guids),     cmocka_unit_test(one_table),
-		cmocka_unit_test(many_guids),    cmocka_unit_test(markers),
-		cmocka_unit_test(counters),      cmocka_unit_test(allocations),
-		cmocka_unit_test(odd_rows),      cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutated),       cmocka_unit_test(detected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,9 +92,8 @@ static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 	unlink(path);
 }
 
-static void same_rows(void **state)
+TEST(same_rows)
 {
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		uint64_t rows = 0, kinds = i < 2 ? 2 : i < 4 ? 4 : 5;
@@ -108,11 +107,10 @@ static void same_rows(void **state)
 }
 
 /* Bytes changed here and there, and the end cut off: what it is taken for is no concern here. */
-static void same_damage(void **state)
+TEST(same_damage)
 {
 	static const char bytes[] = "\"\",\n\r0-x";
 
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		size_t begin = sizeof(CALLS) - 1;
@@ -129,26 +127,14 @@ static void same_damage(void **state)
 }
 
 /* More texts than have numbers, and more threads than there may be of a process. */
-static void many_texts(void **state)
+TEST(many_texts)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	enum { ROWS = 50000 };
 
-	(void)state;
 	strbuf_addstr(&sb, CALLS);
 	for (int i = 0; i < ROWS; i++)
 		strbuf_addf(&sb, "H,function_%d,7,%d,%d,%d,%d\n", i % 40000, 1 + i % 30000, i + 1,
 			    1000 + 10 * i, 1005 + 10 * i);
 	compare_threads(&sb, ROWS, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_rows),
-		cmocka_unit_test(same_damage),
-		cmocka_unit_test(many_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@
 	" 0, 32, 64, '0x0', '0x1', 1, " begin ", " end ", 9999, 0);"
 
 /* HIP call → kernel by (pid, Index); HSA calls count apart; a range around it. */
-static void hip_trace(void **state)
+TEST(hip_trace)
 {
 	struct reading rd = read_sql(
 		"rocprof_db", true,
@@ -43,7 +43,6 @@ static void hip_trace(void **state)
 	const struct model *m = rd.m;
 	size_t launch = span_at(m, "hipLaunchKernel");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "rocprof v1 database");
 	assert_int_equal(m->links.nr, 3);
@@ -66,7 +65,7 @@ static void hip_trace(void **state)
 	reading_release(&rd);
 }
 
-static void dispatches(void **state)
+TEST(dispatches)
 {
 	struct reading rd = read_sql(
 		"rocprof_db", true,
@@ -74,7 +73,6 @@ static void dispatches(void **state)
 		    KERN_ROW("c", "8", "NULL", "400"), KERN_ROW("d", "8", "'None'", "400")));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->spans.nr, 2);
 	assert_span(m, "a", 100, 200);
@@ -94,7 +92,7 @@ static void dispatches(void **state)
 	" \"queue-id\" INTEGER, pid INTEGER, SQ_WAVES INTEGER, \"TCC_HIT[0]\" REAL" times ");"
 
 /* A value of a dispatch is a sample at its end, on its queue. */
-static void counters(void **state)
+TEST(counters)
 {
 	struct reading rd = read_sql(
 		"rocprof_db", false,
@@ -108,7 +106,6 @@ static void counters(void **state)
 								      "50, 60, 70, 10, 0);"));
 	const struct series *waves = series_named(rd.m, "SQ_WAVES");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 3);
 	assert_int_equal(rd.m->series.nr, 3); /* TCC_HIT[0] on two queues */
@@ -123,7 +120,7 @@ static void counters(void **state)
 }
 
 /* Beside the kernels of a HIP trace only the counters are new. */
-static void counters_again(void **state)
+TEST(counters_again)
 {
 	struct reading rd = read_sql(
 		"rocprof_db", false,
@@ -134,7 +131,6 @@ static void counters_again(void **state)
 									   "VALUES (0, 'a', 1, 0, "
 									   "7, 16, 2.5, 10, 20);"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(series_named(rd.m, "SQ_WAVES")->value.nr, 1);
@@ -142,14 +138,13 @@ static void counters_again(void **state)
 	reading_release(&rd);
 }
 
-static void counters_untimed(void **state)
+TEST(counters_untimed)
 {
 	struct reading rd =
 		read_sql("rocprof_db", false,
 			 SQL(COUNTERS("") "INSERT INTO KERN VALUES (0, 'a', 1, 0, 7, 16,"
 					  " 2), (1, 'b', 1, 0, 7, 32, 3);"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 48);
 	assert_int_equal(fact(rd.m, "sum of TCC_HIT[0]"), 5);
@@ -158,7 +153,7 @@ static void counters_untimed(void **state)
 	reading_release(&rd);
 }
 
-static void odd_files(void **state)
+TEST(odd_files)
 {
 	static const struct {
 		const char *sql;
@@ -181,7 +176,6 @@ static void odd_files(void **state)
 		  -EACCES, NULL, "not authorized" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
 
@@ -197,7 +191,7 @@ static void odd_files(void **state)
 	}
 }
 
-static void finite_difference(void **state)
+TEST(finite_difference)
 {
 	static const struct {
 		const char *name;
@@ -215,7 +209,6 @@ static void finite_difference(void **state)
 	int64_t total = 0, reach = INT64_MIN, sum_union = 0;
 	const struct model *m;
 
-	(void)state;
 	assert_int_equal(reader_detect(path, &which, NULL), 0);
 	assert_string_equal(which->name, "rocprof_db");
 	rd = read_path("rocprof_db", path, false);
@@ -259,16 +252,4 @@ static void finite_difference(void **state)
 	assert_int_equal(2608618986 / 1001, 2606012);
 	assert_only_warned(m, NULL);
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hip_trace),         cmocka_unit_test(dispatches),
-		cmocka_unit_test(odd_files),         cmocka_unit_test(counters),
-		cmocka_unit_test(counters_again),    cmocka_unit_test(counters_untimed),
-		cmocka_unit_test(finite_difference),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,19 +129,17 @@ static void assert_recording(size_t i, const struct recording *c)
 	reading_release(&rd);
 }
 
-static void sums(void **state)
+TEST(sums)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(recordings); i++)
 		assert_recording(i, &recordings[i]);
 }
 
-static void streams(void **state)
+TEST(streams)
 {
 	struct reading rd = read_real(SDK "kernel_trace.csv");
 	uint64_t seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
 		const struct track *t = track_of(rd.m, i);
 
@@ -154,7 +152,7 @@ static void streams(void **state)
 	reading_release(&rd);
 }
 
-static void exclusive_times(void **state)
+TEST(exclusive_times)
 {
 	static const struct {
 		const char *name;
@@ -168,7 +166,6 @@ static void exclusive_times(void **state)
 	struct reading rd = read_real(SDK "rccl_trace.csv");
 	int64_t all = 0;
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		int64_t sum = 0;
 
@@ -182,13 +179,12 @@ static void exclusive_times(void **state)
 	reading_release(&rd);
 }
 
-static void markers(void **state)
+TEST(markers)
 {
 	struct reading rd = read_real(SDK "marker_api_trace.csv");
 	size_t range = span_at(rd.m, "hipLaunchKernel range");
 	uint64_t calls;
 
-	(void)state;
 	assert_int_equal(sum_of(rd.m, "", &calls), 4962639);
 	assert_int_equal(calls, 5);
 	assert_int_equal(rd.m->inputs.v[0].instants, 2);
@@ -203,12 +199,11 @@ static void markers(void **state)
 	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	struct reading rd = read_real(SDK "counter_collection.csv");
 	double sum = 0;
 
-	(void)state;
 	for (size_t s = 0; s < rd.m->series.nr; s++) {
 		assert_string_equal(model_str(rd.m, rd.m->series.v[s].name), "SQ_WAVES");
 		for (size_t i = 0; i < rd.m->series.v[s].value.nr; i++) {
@@ -229,11 +224,10 @@ static void counters(void **state)
 	reading_release(&rd);
 }
 
-static void allocations(void **state)
+TEST(allocations)
 {
 	struct reading rd = read_real(SDK "memory_allocation_trace.csv");
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "allocations"), 2);
 	assert_int_equal(fact(rd.m, "allocated_bytes"), 2048);
 	assert_int_equal(fact(rd.m, "frees"), 2);
@@ -241,7 +235,7 @@ static void allocations(void **state)
 	reading_release(&rd);
 }
 
-static void summaries(void **state)
+TEST(summaries)
 {
 	static const struct {
 		const char *file;
@@ -252,7 +246,6 @@ static void summaries(void **state)
 		{ V1 "results.stats.csv", 4, 1004, 2610787312 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_real(cases[i].file);
 
@@ -265,7 +258,7 @@ static void summaries(void **state)
 	}
 }
 
-static void pc_samples(void **state)
+TEST(pc_samples)
 {
 	static const struct {
 		const char *file;
@@ -276,7 +269,6 @@ static void pc_samples(void **state)
 		{ "pc_sampling_stochastic_debug", 97, 71, UINT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
 		struct reading rd = read_real(rel);
@@ -293,7 +285,7 @@ static void pc_samples(void **state)
 	}
 }
 
-static void v1(void **state)
+TEST(v1)
 {
 	static const struct {
 		const char *name;
@@ -311,7 +303,6 @@ static void v1(void **state)
 	int64_t sum = 0, reach = INT64_MIN, min = INT64_MAX, max = 0, first = INT64_MAX;
 	uint64_t calls;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
@@ -337,21 +328,4 @@ static void v1(void **state)
 	assert_int_equal(max, 2620970);
 	assert_only_warned(m, NULL);
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(streams),
-		cmocka_unit_test(exclusive_times),
-		cmocka_unit_test(markers),
-		cmocka_unit_test(counters),
-		cmocka_unit_test(allocations),
-		cmocka_unit_test(summaries),
-		cmocka_unit_test(pc_samples),
-		cmocka_unit_test(v1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

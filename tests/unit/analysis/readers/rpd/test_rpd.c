@@ -33,7 +33,7 @@ static int64_t device_ns(const struct model *m, const char *name, bool inclusive
 	return ns;
 }
 
-static void nested(void **state)
+TEST(nested)
 {
 	static const struct {
 		const char *name;
@@ -48,7 +48,6 @@ static void nested(void **state)
 					 OP(1, 0, 0, 200, 207, 7, 5) OP(2, 0, 0, 210, 215, 7, 5)
 						 LAUNCH(3, 1) LAUNCH(4, 2)));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(exclusive(rd.m, want[i].name), want[i].exclusive);
@@ -59,7 +58,7 @@ static void nested(void **state)
 	reading_release(&rd);
 }
 
-static void ties(void **state)
+TEST(ties)
 {
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2,
@@ -69,7 +68,6 @@ static void ties(void **state)
 						 LAUNCH(1, 1) LAUNCH(2, 2)));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(exclusive(m, "a"), 10);
 	assert_int_equal(exclusive(m, "b"), 10);
 	assert_int_equal(m->spans.parent[span_at(m, "b")], SPAN_NONE);
@@ -81,7 +79,7 @@ static void ties(void **state)
 }
 
 /* Equal intervals of two devices are two; types tell kernels, copies and fills. */
-static void devices(void **state)
+TEST(devices)
 {
 	struct reading rd = read_sql(
 		"rpd", false,
@@ -90,7 +88,6 @@ static void devices(void **state)
 	const struct model *m = rd.m;
 	uint64_t queues = 0, devs = 0;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		queues += m->tracks.v[i].kind == TRACK_QUEUE;
@@ -150,7 +147,7 @@ static char *dump(const struct model *m)
 #define TEXTS(table) \
 	"INSERT INTO " table "(id, string) VALUES (20, 'step'), (21, 'ptr=0x1 | size=0x1000');"
 
-static void versions_agree(void **state)
+TEST(versions_agree)
 {
 	struct reading two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
 	struct reading three = read_sql("rpd", true,
@@ -163,7 +160,6 @@ static void versions_agree(void **state)
 	CLEANUP(xfreep) char *b = dump(three.m);
 	CLEANUP(xfreep) char *c = dump(none.m);
 
-	(void)state;
 	assert_int_equal(two.r | three.r | none.r, 0);
 	assert_string_equal(two.m->inputs.v[0].format, "RPD 2");
 	assert_string_equal(three.m->inputs.v[0].format, "RPD 3");
@@ -184,7 +180,7 @@ static void versions_agree(void **state)
 }
 
 /* Arguments hang off the work, and HSA has a table of its own. */
-static void version_1(void **state)
+TEST(version_1)
 {
 	struct reading rd = read_sql(
 		"rpd", true,
@@ -206,7 +202,6 @@ static void version_1(void **state)
 		    "INSERT INTO rocpd_hsaApi VALUES (1, 100, 1, 12, 15, 12, 1, 0);"));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "RPD 1");
 	assert_int_equal(m->links.nr, 1);
@@ -219,7 +214,7 @@ static void version_1(void **state)
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
-static void writers(void **state)
+TEST(writers)
 {
 	struct reading rd = read_sql(
 		"rpd", false,
@@ -232,7 +227,6 @@ static void writers(void **state)
 			    LAUNCH(1, 1) LAUNCH(4294967297, 4294967297)));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 2);
 	for (int i = 0; i < 2; i++) {
@@ -249,7 +243,7 @@ static void writers(void **state)
 	reading_release(&rd);
 }
 
-static void nodes(void **state)
+TEST(nodes)
 {
 	struct reading rd = read_sql(
 		"rpd", false,
@@ -259,7 +253,6 @@ static void nodes(void **state)
 	const struct model *m = rd.m;
 	const struct track *t = track_of(m, span_at(m, "hipLaunchKernel"));
 
-	(void)state;
 	assert_int_equal(t->pid, 100);
 	assert_int_equal(t->tid, 101);
 	assert_string_equal(model_host_of(m, m->spans.track[span_at(m, "hipLaunchKernel")]),
@@ -272,7 +265,7 @@ static void nodes(void **state)
 }
 
 /* What the tracer spends on itself is no time of the program. */
-static void overhead(void **state)
+TEST(overhead)
 {
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1) API(2, 1, 10, 60, 9, 1),
@@ -280,7 +273,6 @@ static void overhead(void **state)
 	const struct model *m = rd.m;
 	size_t own = span_at(m, "ApiTable::writeRows");
 
-	(void)state;
 	assert_int_equal(exclusive(m, "hipLaunchKernel"), 100);
 	assert_int_equal(track_of(m, own)->kind, TRACK_COUNTER);
 	assert_int_equal(m->spans.kind[own], SPAN_ANNOTATION);
@@ -289,7 +281,7 @@ static void overhead(void **state)
 	reading_release(&rd);
 }
 
-static void endless_overhead(void **state)
+TEST(endless_overhead)
 {
 	struct reading rd =
 		read_sql("rpd", false,
@@ -297,14 +289,13 @@ static void endless_overhead(void **state)
 					    API(3, 1, 10, 4000000000000000000, 9, 1)
 						    API(4, 1, 10, 4000000000000000000, 9, 1)));
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "overhead_rows"), 3);
 	assert_int_equal(fact(rd.m, "overhead_ns"), INT64_MAX);
 	reading_release(&rd);
 }
 
 /* A graph: one launch, many ops. Work with two launches has two links. */
-static void many_to_many(void **state)
+TEST(many_to_many)
 {
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 10, 20, 3, 1) API(2, 1, 30, 40, 4, 1),
@@ -315,7 +306,6 @@ static void many_to_many(void **state)
 	const struct model *m = rd.m;
 	uint64_t of_last = 0;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < m->links.nr; i++)
 		of_last += m->links.to[i] == span_nth(m, "k", 2);
@@ -326,7 +316,7 @@ static void many_to_many(void **state)
 	reading_release(&rd);
 }
 
-static void monitor(void **state)
+TEST(monitor)
 {
 	static const int64_t t_ns[] = { 0, 100, 300, 400, 500 };
 	static const double mhz[] = { 800, 1700, 1700, 900, 900 };
@@ -339,7 +329,6 @@ static void monitor(void **state)
 		    " ('gpu', 0, 'sclk', 400, 500, '900'), ('gpu', 1, 'sclk', 50, 60, 'fast');"));
 	const struct series *s = series_named(rd.m, "sclk.gpu0");
 
-	(void)state;
 	assert_int_equal(s->t_ns.nr, ARRAY_LEN(t_ns));
 	for (size_t i = 0; i < ARRAY_LEN(t_ns); i++) {
 		assert_int_equal(s->t_ns.v[i], t_ns[i]);
@@ -354,7 +343,7 @@ static void monitor(void **state)
 	reading_release(&rd);
 }
 
-static void stack_frames(void **state)
+TEST(stack_frames)
 {
 	struct reading rd = read_sql(
 		"rpd", true,
@@ -365,7 +354,6 @@ static void stack_frames(void **state)
 		    OP(1, 0, 0, 50, 60, 7, 5) LAUNCH(1, 1)));
 	size_t call = span_at(rd.m, "hipLaunchKernel");
 
-	(void)state;
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[call]),
 			    "{\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]}");
 	assert_string_equal(model_str(rd.m, rd.m->spans.category[call]), "root");
@@ -374,7 +362,7 @@ static void stack_frames(void **state)
 	reading_release(&rd);
 }
 
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 	static const struct {
 		const char *sql;
@@ -417,7 +405,6 @@ static void odd_rows(void **state)
 		{ "SELECT 1", W_EMPTY_INPUT, 1, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
 
@@ -431,7 +418,7 @@ static void odd_rows(void **state)
 	}
 }
 
-static void odd_tables(void **state)
+TEST(odd_tables)
 {
 	static const struct {
 		const char *sql;
@@ -453,7 +440,6 @@ static void odd_tables(void **state)
 		  READ_PARTIAL, "more steps than" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_sql("rpd", false, SQL(cases[i].sql));
 		const char *said = rd.err.msg;
@@ -484,7 +470,7 @@ static struct reading read_damaged(const char *path)
 	return rd;
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -493,7 +479,6 @@ static void cut_anywhere(void **state)
 	int64_t size = fs_size(path);
 	uint64_t errors = 0, partial = 0;
 
-	(void)state;
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
 		struct reading rd;
 
@@ -514,7 +499,7 @@ static void cut_anywhere(void **state)
 	reading_release(&whole);
 }
 
-static void mutations(void **state)
+TEST(mutations)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -523,7 +508,6 @@ static void mutations(void **state)
 	uint64_t seed = 42, n_cases = test_cases(1500);
 	size_t n;
 
-	(void)state;
 	assert_int_equal(fs_read(path, 1 << 22, &bytes, &n, NULL), 0);
 	for (uint64_t i = 0; i < n_cases; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(bytes, n);
@@ -538,28 +522,4 @@ static void mutations(void **state)
 		rd = read_damaged(path);
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),
-		cmocka_unit_test(ties),
-		cmocka_unit_test(devices),
-		cmocka_unit_test(versions_agree),
-		cmocka_unit_test(version_1),
-		cmocka_unit_test(writers),
-		cmocka_unit_test(nodes),
-		cmocka_unit_test(overhead),
-		cmocka_unit_test(endless_overhead),
-		cmocka_unit_test(many_to_many),
-		cmocka_unit_test(monitor),
-		cmocka_unit_test(stack_frames),
-		cmocka_unit_test(odd_rows),
-		cmocka_unit_test(odd_tables),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

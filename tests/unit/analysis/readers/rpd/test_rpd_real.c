@@ -238,9 +238,8 @@ static void assert_tracks(const struct model *m, const struct run *run)
 	assert_int_equal(queues, 1);
 }
 
-static void matmul(void **state)
+TEST(matmul)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
 		struct reading rd = read_real(runs[i].file);
 
@@ -254,12 +253,11 @@ static void matmul(void **state)
 }
 
 /* Every op lies below the call that launched it. */
-static void launches(void **state)
+TEST(launches)
 {
 	struct reading rd = read_real(DIR "matmul_result.rpd");
 	const struct model *m = rd.m;
 
-	(void)state;
 	for (size_t i = 0; i < m->links.nr; i++) {
 		assert_int_equal(m->links.kind[i], LINK_LAUNCH);
 		assert_int_equal(track_of(m, m->links.from[i])->kind, TRACK_THREAD);
@@ -270,7 +268,7 @@ static void launches(void **state)
 	reading_release(&rd);
 }
 
-static void extents(void **state)
+TEST(extents)
 {
 	static const struct {
 		const char *file;
@@ -280,7 +278,6 @@ static void extents(void **state)
 		{ DIR "matmul_result_large.rpd", 8380679962280341, INT64_MIN },
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
 		struct reading rd = read_real(cases[k].file);
 		const struct span_columns *c = &rd.m->spans;
@@ -297,15 +294,4 @@ static void extents(void **state)
 			assert_int_equal(last, cases[k].last_ns);
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matmul),
-		cmocka_unit_test(launches),
-		cmocka_unit_test(extents),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,12 @@ static int64_t time_in(const struct model *m, const char *name)
 	return sum;
 }
 
-static void basic(void **state)
+TEST(basic)
 {
 	struct reading rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled)");
@@ -36,12 +35,11 @@ static void basic(void **state)
 	reading_release(&rd);
 }
 
-static void differential(void **state)
+TEST(differential)
 {
 	struct reading rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled, differential)");
 	assert_int_equal(m->tracks.nr, 2);
@@ -54,7 +52,7 @@ static void differential(void **state)
 }
 
 /* Counts with decimals stay exact: the unit of the file gets smaller. */
-static void counts(void **state)
+TEST(counts)
 {
 	static const struct {
 		const char *text;
@@ -80,7 +78,6 @@ static void counts(void **state)
 		{ "a 1\n12\n", 1, 1, 0, W_BAD_EVENT },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_text("folded", cases[i].text);
 
@@ -96,7 +93,7 @@ static void counts(void **state)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		const char *line, *name, *category;
@@ -114,7 +111,6 @@ static void names(void **state)
 		{ "\xff\xfe 1\n", "\xff\xfe", "sampled" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_text("folded", cases[i].line);
 
@@ -126,11 +122,10 @@ static void names(void **state)
 	}
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct reading rd = read_text("folded", texts[i]);
 
@@ -140,13 +135,12 @@ static void unreadable(void **state)
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	static const char text[] = "main;work;leaf_[k] 3.5\nmain;work 2\nmain 1\nidle 4\n";
 	size_t n = strlen(text);
 	uint64_t seed = 5;
 
-	(void)state;
 	for (size_t cut = 0; cut <= n; cut++) {
 		struct reading rd = read_bytes("folded", text, cut);
 
@@ -167,12 +161,11 @@ static void damaged(void **state)
 	}
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct reading rd;
 
-	(void)state;
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
 	strbuf_addstr(&sb, " 3\n");
@@ -183,15 +176,4 @@ static void deep(void **state)
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 3);
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic), cmocka_unit_test(differential), cmocka_unit_test(counts),
-		cmocka_unit_test(names), cmocka_unit_test(unreadable),   cmocka_unit_test(damaged),
-		cmocka_unit_test(deep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

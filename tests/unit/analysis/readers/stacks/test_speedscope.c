@@ -25,13 +25,12 @@ static int64_t time_in(const struct model *m, const char *name)
 	return sum;
 }
 
-static void basic(void **state)
+TEST(basic)
 {
 	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->tracks.nr, 2);
@@ -54,13 +53,12 @@ static void basic(void **state)
 	reading_release(&rd);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
 	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
 	const struct model *m = rd.m;
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_string_equal(model_str(m, m->spans.args[span_nth(m, "b", i)]),
 				    "{\"file\":\"b.c\",\"line\":3}");
@@ -68,7 +66,7 @@ static void places(void **state)
 	reading_release(&rd);
 }
 
-static void units(void **state)
+TEST(units)
 {
 	static const struct {
 		const char *unit;
@@ -78,7 +76,6 @@ static void units(void **state)
 		      { "bytes", 1500000 },        { "none", 1500000 },
 		      { "fortnights", 1500000 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
 		struct reading rd = read_text("speedscope", text);
@@ -90,7 +87,7 @@ static void units(void **state)
 }
 
 /* Files that break a rule: what is left, and what is said about it. */
-static void malformed(void **state)
+TEST(malformed)
 {
 	static const struct {
 		const char *text, *code;
@@ -150,7 +147,6 @@ static void malformed(void **state)
 		  W_TRUNCATED, READ_PARTIAL, 4, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_text("speedscope", cases[i].text);
 
@@ -167,7 +163,7 @@ static void malformed(void **state)
 	}
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	static const char *const texts[] = { "",
 					     "[]",
@@ -177,7 +173,6 @@ static void unreadable(void **state)
 					     "{\"profiles\":3}",
 					     "{\"shared\":{\"frames\":[{\"name\":\"a" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct reading rd = read_text("speedscope", texts[i]);
 
@@ -189,13 +184,12 @@ static void unreadable(void **state)
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	uint64_t seed = 3;
 	size_t n = 0;
 
-	(void)state;
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 1 < n; cut++) {
 		struct reading rd = read_bytes("speedscope", text, cut);
@@ -214,15 +208,4 @@ static void damaged(void **state)
 		assert_true(rd.r <= READ_PARTIAL);
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic),      cmocka_unit_test(places),
-		cmocka_unit_test(units),      cmocka_unit_test(malformed),
-		cmocka_unit_test(unreadable), cmocka_unit_test(damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

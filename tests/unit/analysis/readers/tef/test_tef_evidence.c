@@ -82,11 +82,10 @@ static const struct {
 	  "\"BeginNs\":\"5010123\",\"EndNs\":\"5015456\",\"dev-id\":\"0\",\"queue-id\":\"0\"}}" },
 };
 
-static void evidence_last(void **state)
+TEST(evidence_last)
 {
 	static const int numbers[] = { 0, 1999, 2000, 3000 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(before) * ARRAY_LEN(evidence) * ARRAY_LEN(numbers); i++) {
 		const char *event = before[i % ARRAY_LEN(before)];
 		size_t e = i / ARRAY_LEN(before) % ARRAY_LEN(evidence);
@@ -201,12 +200,11 @@ static void put_all(struct strbuf *sb, char **v, size_t nr, bool mixed)
 	}
 }
 
-static void pairs(void **state)
+TEST(pairs)
 {
 	struct work works[300];
 	char *events[600];
 
-	(void)state;
 	for (seed = 1; seed <= 20; seed++) {
 		CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
 		struct model *want;
@@ -230,7 +228,7 @@ static void pairs(void **state)
 }
 
 /* A number of an operator is no correlation, even when it equals one. */
-static void external_ids(void **state)
+TEST(external_ids)
 {
 	struct reading rd = read_text(
 		"tef",
@@ -246,7 +244,6 @@ static void external_ids(void **state)
 		"\"correlation\":5}}]}");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], span_at(m, "launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "k"));
@@ -255,7 +252,7 @@ static void external_ids(void **state)
 }
 
 /* What a queue of MTIA waits for is no work of it. */
-static void event_waits(void **state)
+TEST(event_waits)
 {
 	struct reading rd = read_text(
 		"tef",
@@ -266,22 +263,9 @@ static void event_waits(void **state)
 		"\"tid\":17,\"ts\":20,\"dur\":9,\"args\":{\"device\":1,\"stream\":17}}]}");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->spans.kind[span_at(m, "event_wait")], SPAN_ANNOTATION);
 	assert_false(span_is_work(m, span_at(m, "event_wait")));
 	assert_true(span_is_work(m, span_at(m, "fc")));
 	assert_int_equal(m->spans.track[0], m->spans.track[1]);
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest all[] = {
-		cmocka_unit_test(evidence_last),
-		cmocka_unit_test(pairs),
-		cmocka_unit_test(external_ids),
-		cmocka_unit_test(event_waits),
-	};
-
-	return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static struct reading read_real(const char *rel)
 	return rd;
 }
 
-static void device_work(void **state)
+TEST(device_work)
 {
 	static const struct {
 		const char *file;
@@ -107,7 +107,6 @@ static void device_work(void **state)
 		  { 155, 0, 0, 1716301, 1716301, 1716301, 1716301, 6868849 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_real(cases[i].file);
 		struct work w = work_of(rd.m);
@@ -119,7 +118,7 @@ static void device_work(void **state)
 	}
 }
 
-static void two_ranks(void **state)
+TEST(two_ranks)
 {
 	static const struct {
 		int64_t stream;
@@ -130,7 +129,6 @@ static void two_ranks(void **state)
 			{ 84, { 8, 8 } },
 			{ 203, { 2, 2 } } };
 
-	(void)state;
 	for (int rank = 0; rank < 2; rank++) {
 		struct reading rd = read_real(rank ? "tef/hta-two-rank/sampled_rank-1.json.gz"
 						   : "tef/hta-two-rank/sampled_rank-0.json.gz");
@@ -158,14 +156,13 @@ static void two_ranks(void **state)
 	}
 }
 
-static void unlinked_work(void **state)
+TEST(unlinked_work)
 {
 	struct reading rd =
 		read_real("tef/tracelens-mi300-qwen/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
 	int64_t linked_ns = 0;
 	uint64_t linked = 0;
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->links.nr; i++) {
 		uint64_t to = rd.m->links.to[i];
 
@@ -194,7 +191,7 @@ static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
 	return sum;
 }
 
-static void ns_annotations(void **state)
+TEST(ns_annotations)
 {
 	struct reading rd =
 		read_real("tef/hta-ns-resolution/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz");
@@ -205,7 +202,6 @@ static void ns_annotations(void **state)
 		     { "Optimizer.step#SGD.step", 5565191 },
 		     { "## backward ##", 138341 } };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		int64_t sum = 0;
 		uint64_t calls = 0;
@@ -223,14 +219,13 @@ static void ns_annotations(void **state)
 	reading_release(&rd);
 }
 
-static void merged_ranks(void **state)
+TEST(merged_ranks)
 {
 	struct reading rd = read_real("tef/merged-nccl-4rank/merged_nccl_only.json.gz");
 	static const int64_t want[] = { 64471378, 46984875, 49845198, 3591089 };
 	int64_t sum[4] = { 0 };
 	uint64_t kernels[4] = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
 		int32_t rank = track_of(rd.m, i)->rank;
 
@@ -247,7 +242,7 @@ static void merged_ranks(void **state)
 	reading_release(&rd);
 }
 
-static void rocprof_v1(void **state)
+TEST(rocprof_v1)
 {
 	struct reading rd =
 		read_real("tef/rocprof-v1-memcpy/memcpy-host-device.rocprofiler.json.gz");
@@ -264,7 +259,6 @@ static void rocprof_v1(void **state)
 	};
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->inputs.v[0].spans, 2636);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
@@ -289,12 +283,11 @@ static void rocprof_v1(void **state)
 	reading_release(&rd);
 }
 
-static void rocprof_broken(void **state)
+TEST(rocprof_broken)
 {
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.json");
 	struct reading rd = read_path("tef", path, false);
 
-	(void)state;
 	assert_int_equal(rd.r, -EINVAL);
 	assert_non_null(strstr(rd.err.msg, "byte 0"));
 	reading_release(&rd);
@@ -316,7 +309,7 @@ static void assert_frame(const struct model *m, const char *name, int64_t self_u
 	span_at(m, name);
 }
 
-static void edge_cases(void **state)
+TEST(edge_cases)
 {
 	static const struct {
 		const char *file, *warning;
@@ -349,7 +342,6 @@ static void edge_cases(void **state)
 		  { { "alpha", 5, 10 }, { "beta", 10, 10 } } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf("tef/edge-cases/%s", cases[i].file);
 		struct reading rd = read_real(rel);
@@ -373,11 +365,10 @@ static void edge_cases(void **state)
 
 /* Another vendor's file whose pairs are written whole, out of order, one of them backwards; 24
  * intervals, 6 overlaps. */
-static void basic_events(void **state)
+TEST(basic_events)
 {
 	struct reading rd = read_real("aiu/samples/basic_event_test_cases.json");
 
-	(void)state;
 	assert_int_equal(rd.m->inputs.v[0].spans, 24);
 	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 6);
@@ -388,14 +379,13 @@ static void basic_events(void **state)
 }
 
 /* The packed recording cut at many places: what is read is never more, and it is called partial. */
-static void cut_packed(void **state)
+TEST(cut_packed)
 {
 	CLEANUP(xfreep)
 	char *path = test_trace("tef/hta-mi250-minitoy/mi250_minitoy_train_ROCm6_2_kineto.json.gz");
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0, seen = 0;
 
-	(void)state;
 	assert_int_equal(fs_read(path, 1 << 20, &data, &n, NULL), 0);
 	for (size_t i = 20; i < n; i += 61) {
 		struct reading rd = read_bytes("tef", data, i);
@@ -408,17 +398,4 @@ static void cut_packed(void **state)
 		reading_release(&rd);
 	}
 	assert_true(seen > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(device_work),    cmocka_unit_test(two_ranks),
-		cmocka_unit_test(unlinked_work),  cmocka_unit_test(ns_annotations),
-		cmocka_unit_test(merged_ranks),   cmocka_unit_test(rocprof_v1),
-		cmocka_unit_test(rocprof_broken), cmocka_unit_test(edge_cases),
-		cmocka_unit_test(basic_events),   cmocka_unit_test(cut_packed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

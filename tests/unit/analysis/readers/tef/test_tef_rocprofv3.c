@@ -3,7 +3,7 @@
 
 #define FIX "tests/fixtures/tef/rocprofv3.json"
 
-static void work(void **state)
+TEST(work)
 {
 	struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
@@ -11,7 +11,6 @@ static void work(void **state)
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 	const struct track *q = track_of(m, add), *device = &m->tracks.v[q->parent];
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "rocprofv3 JSON");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
@@ -38,7 +37,7 @@ static void work(void **state)
 	reading_release(&rd);
 }
 
-static void calls(void **state)
+TEST(calls)
 {
 	struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
@@ -46,7 +45,6 @@ static void calls(void **state)
 	       wait = span_at(m, "s_waitcnt"),
 	       ranges[2] = { span_nth(m, "epoch", 0), span_nth(m, "epoch", 1) };
 
-	(void)state;
 	assert_int_equal(track_of(m, launch)->pid, 717);
 	assert_int_equal(track_of(m, launch)->tid, 717);
 	assert_string_equal(model_str(m, m->spans.category[launch]), "HIP_RUNTIME_API");
@@ -75,12 +73,11 @@ static void calls(void **state)
 	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	struct reading rd = read_path("tef", FIX, false);
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
-	(void)state;
 	assert_int_equal(s->t_ns.nr, 1);
 	assert_true(s->value.v[0] == 1024.5); /* both instances */
 	assert_int_equal(s->t_ns.v[0], 1000304000);
@@ -99,7 +96,7 @@ static void counters(void **state)
 #define CALLS(list) DOC("\"buffer_records\":{\"hip_api\":[" list "]}")
 
 /* Counters alone: what was dispatched is known from them. Names stand behind their use. */
-static void counters_alone(void **state)
+TEST(counters_alone)
 {
 	struct reading rd = read_text(
 		"tef", DOC("\"callback_records\":{\"counter_collection\":[{\"dispatch_data\":{"
@@ -109,7 +106,6 @@ static void counters_alone(void **state)
 			   "\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k\"}],"
 			   "\"agents\":[{\"id\":2,\"type\":2,\"logical_node_type_id\":6}]"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "k", 5, 9);
 	assert_string_equal(model_str(rd.m, track_of(rd.m, 0)->device), "gpu6");
@@ -119,7 +115,7 @@ static void counters_alone(void **state)
 }
 
 /* Processes of one file count everything from the start. */
-static void two_processes(void **state)
+TEST(two_processes)
 {
 	static const char one[] =
 		"\"buffer_records\":{\"kernel_dispatch\":[{\"start_timestamp\":%d,"
@@ -133,7 +129,6 @@ static void two_processes(void **state)
 	struct reading rd;
 	const struct model *m;
 
-	(void)state;
 	strbuf_addstr(&text, "{\"rocprofiler-sdk-tool\":[{");
 	strbuf_addf(&text, one, 20, 30, 10, 15, 7, 7, 1);
 	strbuf_addstr(&text, "},{");
@@ -153,7 +148,7 @@ static void two_processes(void **state)
 	strbuf_release(&text);
 }
 
-static void odd(void **state)
+TEST(odd)
 {
 	static const struct {
 		const char *text, *code;
@@ -184,7 +179,6 @@ static void odd(void **state)
 		{ CALLS(CALL("5", "9")) "]", W_TRUNCATED, READ_PARTIAL, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct reading rd = read_text("tef", cases[i].text);
 
@@ -198,13 +192,12 @@ static void odd(void **state)
 	}
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0, most = 0;
 	uint64_t seed = 11;
 
-	(void)state;
 	assert_true(fs_read(FIX, 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 2 < n; cut++) {
 		struct reading rd = read_bytes("tef", text, cut);
@@ -227,16 +220,4 @@ static void cut_everywhere(void **state)
 		assert_true(rd.r <= READ_PARTIAL);
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),           cmocka_unit_test(calls),
-		cmocka_unit_test(counters),       cmocka_unit_test(counters_alone),
-		cmocka_unit_test(two_processes),  cmocka_unit_test(odd),
-		cmocka_unit_test(cut_everywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* Models written as OTF2 archives and read back: nothing is lost, and other tools read them. */
 #include "convert_test.h"
 #include "converters_private.h"
-#include "model_dump.h"
 #include "model_support.h"
 #include "readers_private.h"
 
@@ -11,9 +10,7 @@
 
 #include "profrig/base/proc.h"
 #include "profrig/base/utf8.h"
-#include "profrig/model/replay.h"
 #include "profrig/profile/profile.h"
-#include "profrig/readers/reader.h"
 
 static struct convert_result converted(const struct model *m, const char *path, int want)
 {
@@ -123,13 +120,13 @@ static track_id track_put(struct sink *s, enum track_kind kind, track_id parent,
 
 /* ---- made models ---- */
 
-static void nothing_at_all(void **state UNUSED)
+TEST(nothing_at_all)
 {
 	round_trip(ended(begun(TRACE_CLOCK_OWN)), "an input with nothing in it");
 	round_trip(ended(begun(TRACE_CLOCK_MONOTONIC)), "nothing on a known clock");
 }
 
-static void every_kind_of_track(void **state UNUSED)
+TEST(every_kind_of_track)
 {
 	struct model *m = begun(TRACE_CLOCK_REALTIME);
 	struct sink *s = model_sink(m);
@@ -180,7 +177,7 @@ static void every_kind_of_track(void **state UNUSED)
 	round_trip(ended(m), "every kind of track");
 }
 
-static void overlap_and_equals(void **state UNUSED)
+TEST(overlap_and_equals)
 {
 	static const struct {
 		int64_t start, end;
@@ -208,7 +205,7 @@ static void overlap_and_equals(void **state UNUSED)
 }
 
 /* Rows of one start that are equal keep their order, and with it their parents. */
-static void random_overlap(void **state UNUSED)
+TEST(random_overlap)
 {
 	uint64_t seed = 7;
 
@@ -234,7 +231,7 @@ static void random_overlap(void **state UNUSED)
 	}
 }
 
-static void odd_texts(void **state UNUSED)
+TEST(odd_texts)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -259,7 +256,7 @@ static void odd_texts(void **state UNUSED)
 }
 
 /* A text that the model cut fits a record of an archive. */
-static void texts_that_were_cut(void **state UNUSED)
+TEST(texts_that_were_cut)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -287,7 +284,7 @@ static void texts_that_were_cut(void **state UNUSED)
 	model_free(m);
 }
 
-static void times_at_the_edges(void **state UNUSED)
+TEST(times_at_the_edges)
 {
 	struct model *m = begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
@@ -309,7 +306,7 @@ static void times_at_the_edges(void **state UNUSED)
 	round_trip(ended(m), "a wider range and an anchor");
 }
 
-static void samples_of_all_sorts(void **state UNUSED)
+TEST(samples_of_all_sorts)
 {
 	static const double values[] = { 0,      1,    -1,     0.5,  1e300, -0.0,
 					 5e-324, 1e15, 9.1e18, 1e19, 0.1,   -123456789 };
@@ -349,7 +346,7 @@ static void samples_of_all_sorts(void **state UNUSED)
 	round_trip(ended(m), "samples of all sorts");
 }
 
-static void only_samples(void **state UNUSED)
+TEST(only_samples)
 {
 	struct model *m = begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
@@ -359,7 +356,7 @@ static void only_samples(void **state UNUSED)
 	round_trip(ended(m), "one sample");
 }
 
-static void links_of_each_kind(void **state UNUSED)
+TEST(links_of_each_kind)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -383,7 +380,7 @@ static void links_of_each_kind(void **state UNUSED)
 	round_trip(ended(m), "links of each kind");
 }
 
-static void a_thousand_tracks(void **state UNUSED)
+TEST(a_thousand_tracks)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -405,7 +402,7 @@ static struct model *small(void)
 	return ended(m);
 }
 
-static void its_own_is_replaced_and_nothing_else(void **state UNUSED)
+TEST(its_own_is_replaced_and_nothing_else)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -431,7 +428,7 @@ static void its_own_is_replaced_and_nothing_else(void **state UNUSED)
 	model_free(m);
 }
 
-static void archives_of_others_stay(void **state UNUSED)
+TEST(archives_of_others_stay)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -464,7 +461,7 @@ static void full_disk_child(const char *path)
 	_exit(converter_otf2.write(&job, &res, &err) < 0 && strstr(err.msg, path) ? 0 : 1);
 }
 
-static void a_full_disk_is_an_error(void **state UNUSED)
+TEST(a_full_disk_is_an_error)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -481,7 +478,7 @@ static void a_full_disk_is_an_error(void **state UNUSED)
 	assert_int_equal(left.nr, 0);
 }
 
-static void odd_models(void **state UNUSED)
+TEST(odd_models)
 {
 	static const int64_t origins[] = { 1700000000000000000, -500, 0 };
 
@@ -534,7 +531,7 @@ static struct model *rich(void)
 	return ended(m);
 }
 
-static void otf2_print_reads_it(void **state UNUSED)
+TEST(otf2_print_reads_it)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -565,7 +562,7 @@ static void otf2_print_reads_it(void **state UNUSED)
 }
 
 /* Calls and work come through a profile, with who launched what, and all series. */
-static void streamed(void **state UNUSED)
+TEST(streamed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -615,7 +612,7 @@ static uint64_t without_instants(const struct model *m)
 }
 
 /* Whatever it holds: each location has a track of its own then. */
-static void any_model_is_streamed(void **state UNUSED)
+TEST(any_model_is_streamed)
 {
 	for (uint64_t i = 0; i <= test_cases(60); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
@@ -657,7 +654,7 @@ static void replaced(const char *dir, const char *name, const char *what, const 
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
-static void what_is_damaged_is_told(void **state UNUSED)
+TEST(what_is_damaged_is_told)
 {
 	static const struct {
 		const char *file, *what, *with, *code;
@@ -705,35 +702,7 @@ static void recording(const struct model *m, const char *path)
 	there_and_back(&converter_otf2, m, "a.otf2", path);
 }
 
-static void every_recording(void **state UNUSED)
+TEST(every_recording)
 {
 	each_recording(recording);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(every_kind_of_track),
-		cmocka_unit_test(overlap_and_equals),
-		cmocka_unit_test(random_overlap),
-		cmocka_unit_test(odd_models),
-		cmocka_unit_test(odd_texts),
-		cmocka_unit_test(texts_that_were_cut),
-		cmocka_unit_test(times_at_the_edges),
-		cmocka_unit_test(samples_of_all_sorts),
-		cmocka_unit_test(only_samples),
-		cmocka_unit_test(links_of_each_kind),
-		cmocka_unit_test(a_thousand_tracks),
-		cmocka_unit_test(its_own_is_replaced_and_nothing_else),
-		cmocka_unit_test(archives_of_others_stay),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(otf2_print_reads_it),
-		cmocka_unit_test(streamed),
-		cmocka_unit_test(any_model_is_streamed),
-		cmocka_unit_test(what_is_damaged_is_told),
-		cmocka_unit_test(every_recording),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

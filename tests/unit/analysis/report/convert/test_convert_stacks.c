@@ -112,7 +112,7 @@ static void folded(const struct model *m, const char *what)
 	model_free(mine);
 }
 
-static void odd_models(void **state UNUSED)
+TEST(odd_models)
 {
 	static const int64_t origins[] = { 0, 1712195495505582988, -5000000000 };
 
@@ -132,23 +132,12 @@ static void odd_models(void **state UNUSED)
 	}
 }
 
-static void recordings_to_speedscope(void **state UNUSED)
+TEST(recordings_to_speedscope)
 {
 	each_recording(speedscope);
 }
 
-static void recordings_to_folded(void **state UNUSED)
+TEST(recordings_to_folded)
 {
 	each_recording(folded);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_models),
-		cmocka_unit_test(recordings_to_speedscope),
-		cmocka_unit_test(recordings_to_folded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

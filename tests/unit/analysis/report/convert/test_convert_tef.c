@@ -3,14 +3,13 @@
 
 #include <jansson.h>
 
-#include "profrig/base/strbuf.h"
 
 static const struct converter *tef(void)
 {
 	return converter_find("tef");
 }
 
-static void odd_models_come_back(void **state UNUSED)
+TEST(odd_models_come_back)
 {
 	static const int64_t origins[] = { 0, 1712195495505582988, -5000000000 };
 
@@ -30,7 +29,7 @@ static void odd_models_come_back(void **state UNUSED)
 	}
 }
 
-static void any_models(void **state UNUSED)
+TEST(any_models)
 {
 	any_models_come_back(tef(), "x.json", 300);
 }
@@ -93,7 +92,7 @@ static void recording(const struct model *m, const char *what)
 	convert_result_release(&n);
 }
 
-static void recordings_come_back(void **state UNUSED)
+TEST(recordings_come_back)
 {
 	each_recording(recording);
 }
@@ -129,7 +128,7 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-static void lanes_nest(void **state UNUSED)
+TEST(lanes_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
@@ -174,7 +173,7 @@ static struct model *many_spans(size_t nr)
 	return m;
 }
 
-static void parts_hold_all_once(void **state UNUSED)
+TEST(parts_hold_all_once)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json.gz");
@@ -210,7 +209,7 @@ static void parts_hold_all_once(void **state UNUSED)
 }
 
 /* A kernel that runs long after its launch stands in another part: correlation finds it again. */
-static void launches_across_parts(void **state UNUSED)
+TEST(launches_across_parts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
@@ -252,7 +251,7 @@ static void launches_across_parts(void **state UNUSED)
 
 /* ---- files of ours that were changed ---- */
 
-static void damaged_descriptions(void **state UNUSED)
+TEST(damaged_descriptions)
 {
 	static const struct {
 		const char *event;
@@ -302,16 +301,4 @@ static void damaged_descriptions(void **state UNUSED)
 			ROW_FAIL(i, "%" PRIu64 " bad events", bad);
 		model_free(m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_models_come_back), cmocka_unit_test(any_models),
-		cmocka_unit_test(recordings_come_back), cmocka_unit_test(lanes_nest),
-		cmocka_unit_test(parts_hold_all_once),  cmocka_unit_test(launches_across_parts),
-		cmocka_unit_test(damaged_descriptions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static int64_t reads_made(void)
 }
 
 /* Power, energy, busy, memory activity and temperature of eight cards: one call for each card. */
-static void one_read_for_all(void **state)
+GPU_TEST(one_read_for_all)
 {
 	enum { CARDS = 8, ROUNDS = 50 };
 	struct sampler_opts o;
@@ -49,7 +49,6 @@ static void one_read_for_all(void **state)
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, looking;
 
-	(void)state;
 	for (unsigned i = 0; i < CARDS; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
 		CLEANUP(xfreep) char *dir = full_card(i, pci);
@@ -72,7 +71,7 @@ static void one_read_for_all(void **state)
 }
 
 /* What gpu_metrics fails to say at a read, a text file does. */
-static void text_stands_in(void **state)
+GPU_TEST(text_stands_in)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values silent = { 0xffff, 0xffff, 41, 0xffff, UINT64_MAX };
@@ -80,7 +79,6 @@ static void text_stands_in(void **state)
 	struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "busy") == 87);
 	machine_card_metrics(dir, 1, 3, &silent);
@@ -99,13 +97,12 @@ static void text_stands_in(void **state)
 }
 
 /* Of different magnitude: then the text file, which states its unit, is right from the start. */
-static void units_of_its_own(void **state)
+GPU_TEST(units_of_its_own)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values milli = busy;
 	struct opened s;
 
-	(void)state;
 	milli.power_w = 30500;
 	machine_card_metrics(dir, 1, 3, &milli);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -115,13 +112,12 @@ static void units_of_its_own(void **state)
 }
 
 /* A card whose power of the moment is in gpu_metrics (1.4) and whose average is a text file. */
-static void average_and_moment(void **state)
+GPU_TEST(average_and_moment)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
 	struct opened s;
 
-	(void)state;
 	machine_card_metrics(dir, 1, 4, &busy);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 250);
@@ -176,7 +172,7 @@ static double read_one(struct opened *s, const char *name)
 	return v[i];
 }
 
-static void unplugged(void **state)
+GPU_TEST(unplugged)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
@@ -186,7 +182,6 @@ static void unplugged(void **state)
 	struct gm_values later = busy;
 	struct opened s;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(read_one(&s, "vram_used") >= -1000);
@@ -212,7 +207,7 @@ static void unplugged(void **state)
 }
 
 /* Another card at another address is not taken for it. */
-static void replaced(void **state)
+GPU_TEST(replaced)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
@@ -220,7 +215,6 @@ static void replaced(void **state)
 	pid_t pid = some_process();
 	struct opened s;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	end_process(pid);
@@ -235,7 +229,7 @@ static void replaced(void **state)
 }
 
 /* A sampling over it: NA with the reason while it is away, numbers again afterwards. */
-static void unplugged_while_sampling(void **state)
+GPU_TEST(unplugged_while_sampling)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
@@ -249,7 +243,6 @@ static void unplugged_while_sampling(void **state)
 	struct sampling *sp;
 	uint64_t before;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(sampling_start(sp, NULL), 0);
@@ -289,7 +282,7 @@ static void proc_user(int pid, const char *comm, int fd, const char *pci, const 
 	machine_text(root, comm, "proc/%d/comm", pid);
 }
 
-static void facts_of_a_card(void **state)
+GPU_TEST(facts_of_a_card)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *shared = NULL;
@@ -298,7 +291,6 @@ static void facts_of_a_card(void **state)
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	machine_text(dir, "300000000\n", "hwmon/hwmon5/power1_cap");
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap_default");
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap_max");
@@ -338,7 +330,7 @@ static void facts_of_a_card(void **state)
 	assert_non_null(strstr(capped, "gpu0 may draw 300 W at most, its default is 560 W"));
 }
 
-static void facts_of_a_bare_card(void **state)
+GPU_TEST(facts_of_a_bare_card)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *shared = NULL;
@@ -346,7 +338,6 @@ static void facts_of_a_bare_card(void **state)
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap");
 	machine_text(dir, "garbage", "pp_dpm_sclk");
 	machine_text(dir, "evil\nfact", "vbios_version");
@@ -362,13 +353,12 @@ static void facts_of_a_bare_card(void **state)
 }
 
 /* More than are kept are counted. */
-static void many_users(void **state)
+GPU_TEST(many_users)
 {
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		sampler_fact_number(&f, "x", i);
 	assert_int_equal(f.nr, SAMPLER_MAX_FACTS);
@@ -385,22 +375,4 @@ static void many_users(void **state)
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
 	assert_non_null(strstr(shared, "20 other processes"));
 	assert_non_null(strstr(shared, ", …"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_read_for_all),
-		TEST(text_stands_in),
-		TEST(units_of_its_own),
-		TEST(average_and_moment),
-		TEST(unplugged),
-		TEST(replaced),
-		TEST(unplugged_while_sampling),
-		TEST(facts_of_a_card),
-		TEST(facts_of_a_bare_card),
-		TEST(many_users),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

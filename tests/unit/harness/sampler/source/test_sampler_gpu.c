@@ -15,9 +15,8 @@ static const struct gm_values busy = { .power_w = 305,
 				       .energy = UINT64_C(65536) * 1234567 + 32768 };
 
 /* Every revision the table knows, with no text file beside it: all comes from the blob. */
-static void amdgpu_revisions(void **state)
+GPU_TEST(amdgpu_revisions)
 {
-	(void)state;
 	for (unsigned content = 0; content <= 8; content++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + content);
 		CLEANUP(xfreep) char *dir = machine_card(root, content, pci, "0x1002\n");
@@ -64,13 +63,12 @@ static char *full_card(unsigned card, const char *pci, unsigned content)
 	return dir;
 }
 
-static void amdgpu_full(void **state)
+GPU_TEST(amdgpu_full)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
 						 "busy mem_busy temperature clock");
@@ -106,7 +104,7 @@ static void amdgpu_full(void **state)
 	source_close(&s);
 }
 
-static void amdgpu_fields(void **state)
+GPU_TEST(amdgpu_fields)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	static const char *const rows[][2] = {
@@ -120,7 +118,6 @@ static void amdgpu_fields(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		sampler_options(&o, "all", 0.1, "fields", rows[i][0], NULL);
 		assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
@@ -146,7 +143,7 @@ static void amdgpu_fields(void **state)
  * Not numbered by card: the one with the lower address comes first. What is no AMD GPU is passed
  * over.
  */
-static void amdgpu_order_and_selection(void **state)
+GPU_TEST(amdgpu_order_and_selection)
 {
 	CLEANUP(xfreep) char *a = full_card(0, "0000:43:00.0", 3);
 	CLEANUP(xfreep) char *b = full_card(1, "0000:03:00.0", 4);
@@ -158,7 +155,6 @@ static void amdgpu_order_and_selection(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	fs_mkdirs(connector, 0755, NULL);
 	fs_mkdirs(render, 0755, NULL);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -183,7 +179,7 @@ static void amdgpu_order_and_selection(void **state)
 	assert_string_equal(err.msg, "none of 3 AMD GPUs was selected or gives a reading");
 }
 
-static void amdgpu_unknown_blobs(void **state)
+GPU_TEST(amdgpu_unknown_blobs)
 {
 	static const struct {
 		unsigned format, content;
@@ -201,7 +197,6 @@ static void amdgpu_unknown_blobs(void **state)
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	struct opened s;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		machine_card_metrics(dir, rows[i].format, rows[i].content, &busy);
 		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -214,7 +209,7 @@ static void amdgpu_unknown_blobs(void **state)
 }
 
 /* Blobs that are short, say nothing, or are none. */
-static void amdgpu_hostile_blobs(void **state)
+GPU_TEST(amdgpu_hostile_blobs)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
@@ -223,7 +218,6 @@ static void amdgpu_hostile_blobs(void **state)
 	unsigned char blob[4096];
 	struct opened s;
 
-	(void)state;
 	machine_metrics(blob, 1, 3, &busy);
 	for (size_t n = 0; n < 32; n++) {
 		machine_write(path, blob, n);
@@ -246,7 +240,7 @@ static void amdgpu_hostile_blobs(void **state)
 	source_close(&s);
 }
 
-static void amdgpu_failing_reads(void **state)
+GPU_TEST(amdgpu_failing_reads)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
@@ -255,7 +249,6 @@ static void amdgpu_failing_reads(void **state)
 	struct opened s;
 	int used, energy, power;
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	used = series_index(&s, 0, "vram_used");
 	power = series_index(&s, 0, "power");
@@ -285,12 +278,11 @@ static void amdgpu_failing_reads(void **state)
 	source_close(&s);
 }
 
-static void amdgpu_absent(void **state)
+GPU_TEST(amdgpu_absent)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no AMD GPU in"));
 	assert_int_equal(sampler_find("amdgpu")->probe(NULL, &err), -ENODEV);
@@ -298,12 +290,11 @@ static void amdgpu_absent(void **state)
 
 /* --- nvml --- */
 
-static void nvml_devices(void **state)
+GPU_TEST(nvml_devices)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	assert_int_equal(s.nr, 2);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
@@ -331,18 +322,17 @@ static void nvml_devices(void **state)
 	source_close(&s);
 }
 
-static void nvml_energy(void **state)
+GPU_TEST(nvml_energy)
 {
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	assert_true(energy_rises_at(&s, 0, 200)); /* mJ are J */
 	source_close(&s);
 }
 
 /* What one call gives for two series is asked once. */
-static void nvml_calls(void **state)
+GPU_TEST(nvml_calls)
 {
 	void *h = dlopen(getenv("PROFRIG_NVML_LIB"), RTLD_NOW | RTLD_LOCAL);
 	double v[SAMPLER_MAX_SERIES];
@@ -350,7 +340,6 @@ static void nvml_calls(void **state)
 	struct opened s;
 	_Atomic int *calls;
 
-	(void)state;
 	assert_non_null(h);
 	calls = dlsym(h, "fake_nvml_calls");
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -370,7 +359,7 @@ static void nvml_calls(void **state)
 	dlclose(h);
 }
 
-static void nvml_failures(void **state)
+GPU_TEST(nvml_failures)
 {
 	static const struct {
 		const char *env, *value, *words;
@@ -385,7 +374,6 @@ static void nvml_failures(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep)
 		char *before = getenv(rows[i].env) ? xstrdup(getenv(rows[i].env)) : NULL;
@@ -431,12 +419,11 @@ static void nvml_failures(void **state)
 	assert_non_null(strstr(err.msg, "libnvidia-ml.so.1"));
 }
 
-static void nvml_lost(void **state)
+GPU_TEST(nvml_lost)
 {
 	double v[SAMPLER_MAX_SERIES];
 	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_LOST_AFTER", "2", 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	source_read(&s, 0, v);
@@ -450,13 +437,12 @@ static void nvml_lost(void **state)
 
 /* --- auto --- */
 
-static void resolve(void **state)
+GPU_TEST(resolve)
 {
 	const struct sampler *s = NULL;
 	struct err err = ERR_INIT;
 	struct sampler_opts o;
 
-	(void)state;
 	assert_int_equal(sampler_resolve("procfs", NULL, &s, NULL), 0);
 	assert_string_equal(s->name, "procfs");
 	assert_int_equal(sampler_resolve("gpu", NULL, &s, &err), -ENOENT);
@@ -482,26 +468,4 @@ static void resolve(void **state)
 	sampler_options(&o, "1", 0.1, NULL);
 	assert_int_equal(sampler_resolve("auto", &o, &s, &err), 0);
 	assert_string_equal(s->name, "nvml");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(amdgpu_revisions),
-		TEST(amdgpu_full),
-		TEST(amdgpu_fields),
-		TEST(amdgpu_order_and_selection),
-		TEST(amdgpu_unknown_blobs),
-		TEST(amdgpu_hostile_blobs),
-		TEST(amdgpu_failing_reads),
-		TEST(amdgpu_absent),
-		TEST(nvml_devices),
-		TEST(nvml_energy),
-		TEST(nvml_calls),
-		TEST(nvml_failures),
-		TEST(nvml_lost),
-		TEST(resolve),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

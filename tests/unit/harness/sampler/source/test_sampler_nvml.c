@@ -48,12 +48,11 @@ static int unload_library(void **state)
 	return tear_down(state);
 }
 
-#define LIB_TEST(f) cmocka_unit_test_setup_teardown(f, load_library, unload_library)
+#define LIB_TEST(f) TEST_WITH(f, load_library, unload_library)
 
 /* A call that fails while the source is opened has no series, whatever the code. */
-static void errors_at_open(void **state)
+LIB_TEST(errors_at_open)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
 			struct opened s;
@@ -71,12 +70,11 @@ static void errors_at_open(void **state)
 }
 
 /* One that fails later is NaN with the library's words; the others are there. */
-static void errors_later(void **state)
+LIB_TEST(errors_later)
 {
 	double v[SAMPLER_MAX_SERIES];
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
@@ -100,7 +98,7 @@ static void errors_later(void **state)
 }
 
 /* Everything fails from one moment on, and comes back: counted in a sampling, by its words. */
-static void lost_and_found(void **state)
+LIB_TEST(lost_and_found)
 {
 	CLEANUP(xfreep) char *path = fs_join(root, "n.csv");
 	struct sampling_opts o = { .sampler = sampler_find("nvml"),
@@ -112,7 +110,6 @@ static void lost_and_found(void **state)
 	struct sampling *sp;
 	uint64_t before;
 
-	(void)state;
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(sampling_start(sp, NULL), 0);
 	WAIT_UNTIL((sampling_summary(sp, 0, 0, &sum), sum.samples > 5));
@@ -135,14 +132,13 @@ static void lost_and_found(void **state)
 
 /* --- old drivers --- */
 
-static void old_library(void **state)
+GPU_TEST(old_library)
 {
 	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml_old.so");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	setenv("FAKE_NVML_USERS", "1234", 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -158,13 +154,12 @@ static void old_library(void **state)
 }
 
 /* A library without what everything rests on. */
-static void no_such_library(void **state)
+GPU_TEST(no_such_library)
 {
 	CLEANUP(xfreep) char *rsmi = build_path("tests/fakes/fake_rsmi.so");
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", rsmi, 1);
 	assert_true(source_open("nvml", NULL, &s, &err) < 0);
 	assert_non_null(strstr(err.msg, "nvmlInit_v2"));
@@ -173,13 +168,12 @@ static void no_such_library(void **state)
 /* --- instances --- */
 
 /* Of a GPU that is cut into instances, the whole has power and memory but no utilisation. */
-static void instances(void **state)
+GPU_TEST(instances)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_MIG", "1", 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
@@ -191,7 +185,7 @@ static void instances(void **state)
 
 /* --- facts --- */
 
-static void facts(void **state)
+GPU_TEST(facts)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(xfreep) char *self = xasprintf("%d,99", (int)getpid());
@@ -200,7 +194,6 @@ static void facts(void **state)
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
 	setenv("FAKE_NVML_USERS", self, 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -237,7 +230,7 @@ static void facts(void **state)
 }
 
 /* Each fact's call may fail by itself. */
-static void facts_that_fail(void **state)
+LIB_TEST(facts_that_fail)
 {
 	static const char *const rows[][2] = {
 		{ "nvmlDeviceGetVbiosVersion", "vbios" },
@@ -255,7 +248,6 @@ static void facts_that_fail(void **state)
 	};
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct sampler_facts f = { 0 };
@@ -267,20 +259,4 @@ static void facts_that_fail(void **state)
 			ROW_FAIL(i, "%s: %zu facts", rows[i][1], f.nr);
 	}
 	source_close(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LIB_TEST(errors_at_open),
-		LIB_TEST(errors_later),
-		LIB_TEST(lost_and_found),
-		TEST(old_library),
-		TEST(no_such_library),
-		TEST(instances),
-		TEST(facts),
-		LIB_TEST(facts_that_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,11 +27,10 @@ static void check_rsmi_values(struct opened *s)
 	assert_true(source_value(s, 0, "temperature") == 71.5);
 }
 
-static void rsmi_values(void **state)
+GPU_TEST(rsmi_values)
 {
 	struct opened s;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -41,14 +40,13 @@ static void rsmi_values(void **state)
 	source_close(&s);
 }
 
-static void rsmi_selection(void **state)
+GPU_TEST(rsmi_selection)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -69,14 +67,13 @@ static void rsmi_selection(void **state)
 }
 
 /* What the library prints reaches neither us nor the terminal. */
-static void rsmi_garbage(void **state)
+GPU_TEST(rsmi_garbage)
 {
 	struct opened s;
 	struct caught c;
 	char text[8192];
 	int out[2], saved;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -99,7 +96,7 @@ static void rsmi_garbage(void **state)
 	close(out[0]);
 }
 
-static void rsmi_open_failures(void **state)
+GPU_TEST(rsmi_open_failures)
 {
 	static const struct {
 		const char *mode, *timeout_s, *words;
@@ -111,7 +108,6 @@ static void rsmi_open_failures(void **state)
 	};
 	int64_t t = clock_monotonic_ns();
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -146,7 +142,7 @@ static bool has_ended(const char *path)
  * The library goes wrong while the loop runs: the sampling ends with words, the program does not
  * (SIGPIPE has its default here).
  */
-static void rsmi_later_failures(void **state)
+GPU_TEST(rsmi_later_failures)
 {
 	static const struct {
 		const char *mode, *timeout_s, *words;
@@ -156,7 +152,6 @@ static void rsmi_later_failures(void **state)
 		{ "hang_later", "2", "gpu0: librocm_smi64 hangs" },
 	};
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -186,12 +181,11 @@ static void rsmi_later_failures(void **state)
 }
 
 /* A single call that fails is a hole, not an end. */
-static void rsmi_failing_call(void **state)
+GPU_TEST(rsmi_failing_call)
 {
 	struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -206,7 +200,7 @@ static void rsmi_failing_call(void **state)
 }
 
 /* Debian's own library, on a machine without a GPU: an error, and not a word on stderr. */
-static void rsmi_real_library(void **state)
+GPU_TEST(rsmi_real_library)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
@@ -214,7 +208,6 @@ static void rsmi_real_library(void **state)
 	char text[8192];
 	int r;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	unsetenv("PROFRIG_RSMI_LIB");
@@ -241,12 +234,11 @@ static void rsmi_real_library(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void rsmi_missing_parts(void **state)
+GPU_TEST(rsmi_missing_parts)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no GPU driver is loaded"));
 	drm_exists();
@@ -267,15 +259,4 @@ static void rsmi_missing_parts(void **state)
 	setenv("PROFRIG_LIB_DIR", root, 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -EPROTO);
 	assert_string_equal(err.msg, "profrig-rsmi said 'hello'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rsmi_values),        TEST(rsmi_selection),      TEST(rsmi_garbage),
-		TEST(rsmi_open_failures), TEST(rsmi_later_failures), TEST(rsmi_failing_call),
-		TEST(rsmi_real_library),  TEST(rsmi_missing_parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
