@@ -255,7 +255,7 @@ TEST(test_limits)
 
 TEST(test_write)
 {
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 	struct csv_writer w = { .f = f };
@@ -290,7 +290,6 @@ TEST(test_write)
 			    "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"cr\r\", blank ,\n"
 			    "-9223372036854775808,18446744073709551615,0.1,,inf,-inf\n"
 			    "\"\"\n\"\"\n,1\n\"#x\",#y\n");
-	free(text);
 }
 
 /* What is written reads back as it was, whatever it was. */
@@ -302,7 +301,7 @@ TEST(test_round_trip)
 	for (int round = 0; round < 3000; round++) {
 		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
-		char *text = NULL;
+		CLEANUP(xfreep) char *text = NULL;
 		size_t n;
 		FILE *f = open_memstream(&text, &n);
 		struct csv_writer w = { .f = f };
@@ -330,7 +329,6 @@ TEST(test_round_trip)
 		dump(r, &got, NULL);
 		csv_free(r);
 		assert_string_equal(got.buf, want.buf);
-		free(text);
 	}
 }
 

@@ -56,12 +56,11 @@ TEST(test_hostile)
 
 TEST(test_errno_kept)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 
 	errno = E2BIG;
 	log_warn("x");
 	close(c.from);
 	c.from = -1;
 	assert_int_equal(errno, E2BIG);
-	caught_end(&c);
 }

@@ -86,7 +86,7 @@ static void *count_in_thread(void *arg)
 TEST(test_threads)
 {
 	pthread_t t[8];
-	struct file f;
+	CLEANUP(end) struct file f;
 	void *n;
 
 	begin(&f);
@@ -98,13 +98,12 @@ TEST(test_threads)
 		assert_int_equal((uintptr_t)n, 2 * PAGE);
 	}
 	free(map_lost());
-	end(&f);
 }
 
 /* Elsewhere it stays what it is. */
 TEST(test_not_guarded)
 {
-	struct file f;
+	CLEANUP(end) struct file f;
 	int status;
 	pid_t pid;
 
@@ -118,5 +117,4 @@ TEST(test_not_guarded)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGBUS);
-	end(&f);
 }

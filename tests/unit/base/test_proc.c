@@ -574,7 +574,7 @@ TEST(test_no_leaks)
 {
 	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT;
 	CLEANUP(strvec_release) struct strvec after = STRVEC_INIT;
-	struct strbuf out = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
 
 	fs_list("/proc/self/fd", &before, NULL);
@@ -585,7 +585,6 @@ TEST(test_no_leaks)
 	}
 	fs_list("/proc/self/fd", &after, NULL);
 	assert_int_equal(before.nr, after.nr);
-	strbuf_release(&out);
 }
 
 TEST(test_names)

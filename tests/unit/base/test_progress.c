@@ -101,7 +101,7 @@ TEST(test_redraw)
 /* What is waited for says last stands behind the phase, on a terminal, until the next phase. */
 TEST(test_note)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 	char buf[8192];
 
 	progress_setup(1);
@@ -120,7 +120,6 @@ TEST(test_note)
 	caught_last(&c, buf);
 	assert_null(strstr(buf, "step"));
 	progress_end();
-	caught_end(&c);
 }
 
 TEST(test_items)
@@ -199,7 +198,7 @@ static void *updates(void *arg UNUSED)
 
 TEST(test_threads)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 	pthread_t threads[4];
 	char buf[8192];
 
@@ -217,5 +216,4 @@ TEST(test_threads)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	progress_end();
-	caught_end(&c);
 }

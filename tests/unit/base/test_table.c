@@ -57,7 +57,7 @@ TEST(test_cells)
 TEST(test_empty)
 {
 	CLEANUP(table_freep) struct table *t = table_new("none");
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
@@ -70,14 +70,13 @@ TEST(test_empty)
 	table_write_text(t, f, 0, 80);
 	fclose(f);
 	assert_string_equal(text, "\n\na\na\n-\n");
-	free(text);
 	table_free(NULL);
 }
 
 TEST(test_csv)
 {
 	CLEANUP(table_freep) struct table *t = functions();
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
@@ -88,19 +87,17 @@ TEST(test_csv)
 				  "gr\xc3\xb6\xc3\x9f"
 				  "e,-42,18446744073709551615,\n"
 				  ",7,3,12.345678\n");
-	free(text);
 }
 
 static void assert_text(const struct table *t, size_t max_rows, size_t width, const char *want)
 {
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
 	table_write_text(t, f, max_rows, width);
 	fclose(f);
 	assert_string_equal(text, want);
-	free(text);
 }
 
 TEST(test_text)

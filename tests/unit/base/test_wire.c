@@ -61,7 +61,7 @@ TEST(test_cut)
 
 	message(&sb);
 	for (size_t len = 0; len < sb.len; len++) {
-		char *copy = xcalloc(len + 1, 1);
+		CLEANUP(xfreep) char *copy = xcalloc(len + 1, 1);
 		struct wire in = { copy, copy + len, false };
 		VEC(struct pair) pairs = VEC_INIT;
 		uint32_t n;
@@ -76,7 +76,6 @@ TEST(test_cut)
 		assert_true(in.bad);
 		assert_true(pairs.nr <= 2);
 		VEC_RELEASE(&pairs);
-		free(copy);
 	}
 }
 

@@ -33,7 +33,7 @@ static void ruled_done(struct ruled *r)
 
 TEST(first_entry_that_says_it)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	series_id s = trace_series(&r.t, POWER_NAME, "#", SERIES_CUMULATIVE);
 	struct counter_info ci;
 
@@ -60,7 +60,6 @@ TEST(first_entry_that_says_it)
 	assert_int_equal(ci.kind, SERIES_GAUGE);
 	assert_int_equal(ci.quantity, QUANTITY_POWER);
 	assert_near(ci.scale, 1e-6, 0);
-	ruled_done(&r);
 }
 
 static const struct {
@@ -147,7 +146,7 @@ static const struct {
 TEST(kinds_units_and_quantities)
 {
 	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s = trace_series(&r.t, units[i].name, "#", SERIES_CUMULATIVE);
 		struct counter_rule rule = units[i].rule;
 		struct counter_info ci;
@@ -159,7 +158,6 @@ TEST(kinds_units_and_quantities)
 		    strcmp(ci.unit, units[i].unit) != 0)
 			ROW_FAIL(i, "kind %d quantity %d unit '%s'", ci.kind, ci.quantity, ci.unit);
 		assert_near(ci.scale, units[i].scale, 1e-15 * units[i].scale);
-		ruled_done(&r);
 	}
 }
 
@@ -170,12 +168,12 @@ TEST(modulus_of_a_rule)
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 
 	for (int declared = 0; declared < 2; declared++) {
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s =
 			trace_series(&r.t, "powercap:::ENERGY_UJ:ZONE0", "", SERIES_CUMULATIVE);
 		struct counter_info ci;
 		struct counter_scan scan;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 
 		trace_samples(&r.t, s, 3, raw);
 		if (declared)
@@ -189,14 +187,12 @@ TEST(modulus_of_a_rule)
 		assert_int_equal(scan.wraps, declared);
 		assert_int_equal(scan.resets, !declared);
 		assert_int_equal(scan.unknown_ns, declared ? 0 : ns(1));
-		curve_release(&c);
-		ruled_done(&r);
 	}
 }
 
 TEST(tau_is_for_power_readings)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	series_id e = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	series_id busy = trace_series(&r.t, "rocm_smi:::busy_percent:device=0", "", SERIES_GAUGE);
 	struct series_def d = {
@@ -214,7 +210,6 @@ TEST(tau_is_for_power_readings)
 	VEC_PUSH(&r.rules.v, (struct counter_rule){ .match = "power.gpu*", .given = RULE_TAU });
 	assert_near(ruled_info(&r, p).tau_s, 0, 0);
 	assert_int_equal(ruled_info(&r, p).tau_source, TAU_NONE);
-	ruled_done(&r);
 }
 
 /*
@@ -228,11 +223,11 @@ TEST(case_03_unit_factor)
 
 	for (size_t k = 0; k < ARRAY_LEN(factors) * ARRAY_LEN(starts); k++) {
 		double factor = factors[k % 2], start = starts[k / 2];
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 		double counts[300], first_raw = 0, last_raw = 0;
 		struct counter_info ci;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 		uint64_t seed = 3;
 
 		for (int i = 0; i < 300; i++) {
@@ -254,8 +249,6 @@ TEST(case_03_unit_factor)
 			assert_near(c.de[i], (counts[i + 1] - counts[i]) * 0x1p-16, 0);
 		assert_near(curve_total(&c), (counts[299] - counts[0]) * 0x1p-16, 0);
 		assert_near(curve_total(&c) / ((last_raw - first_raw) * 1e-6), 0.99731, 0.00001);
-		curve_release(&c);
-		ruled_done(&r);
 	}
 }
 
@@ -302,7 +295,7 @@ static void next_input(struct trace *t, const char *path)
 /* The nearest counter: same device, same host, best the same file. */
 TEST(pairs)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	struct series_def power = { .name = "power.gpu1", .unit = "W", .track = TRACK_NONE };
 	struct series_def energy = { .name = "energy.gpu1", .unit = "J", .track = TRACK_NONE };
 	series_id elsewhere, far, near, p;
@@ -322,5 +315,4 @@ TEST(pairs)
 	assert_int_equal(r.rules.filters.v[0].power, p);
 	assert_int_equal(r.rules.filters.v[0].energy, near);
 	assert_true(elsewhere != far && far != near);
-	ruled_done(&r);
 }

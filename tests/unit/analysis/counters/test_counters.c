@@ -76,7 +76,7 @@ static const struct {
 TEST(known_names)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		/* what files claim: gauges where profrig writes them itself, else everything is
 		 * accumulated */
 		enum series_kind claim = strchr(known[i].name, ':') || known[i].unit[0] == '#'
@@ -93,13 +93,12 @@ TEST(known_names)
 			fail_msg("%s: kind %d quantity %d unit '%s' device '%s'", known[i].name,
 				 ci.kind, ci.quantity, ci.unit, ci.device);
 		assert_near(ci.scale, known[i].scale, 0);
-		model_free(t.m);
 	}
 }
 
 TEST(a_series_own_device_wins)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct series_def d = { .name = "rocm_smi:::energy_count:device=3",
 				.device = "node3:gpu2",
 				.track = TRACK_NONE };
@@ -107,7 +106,6 @@ TEST(a_series_own_device_wins)
 
 	trace_finish(&t);
 	assert_string_equal(counter_info(t.m, s).device, "node3:gpu2");
-	model_free(t.m);
 }
 
 TEST(devices_in_names)
@@ -146,13 +144,12 @@ TEST(devices_in_names)
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const char *device = want[i].device ? want[i].device : "";
 		struct series_def d = { .name = want[i].text, .track = TRACK_NONE };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = t.s->ops->series(t.s, &d);
 
 		trace_finish(&t);
 		if (strcmp(counter_info(t.m, s).device, device) != 0)
 			fail_msg("'%s' gives '%s'", want[i].text, counter_info(t.m, s).device);
-		model_free(t.m);
 	}
 }
 
@@ -174,7 +171,7 @@ static struct counter_scan scan(const char *name, size_t n, const double (*tv)[2
 	trace_samples(&t, s, n, tv);
 	trace_finish(&t);
 	r = scan_of(&t, s, 0);
-	model_free(t.m);
+	trace_release(&t);
 	return r;
 }
 
@@ -226,7 +223,7 @@ TEST(empty_and_short_series)
 TEST(unknown_series)
 {
 	static const double v[][2] = { { 0, 5 }, { 1, 3 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "mystery", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
@@ -236,7 +233,6 @@ TEST(unknown_series)
 	assert_int_equal(r.flags, CF_UNKNOWN);
 	assert_true(isnan(r.total) && isnan(r.mean));
 	assert_near(r.max, 5, 0);
-	model_free(t.m);
 }
 
 /* A counter of 100 W every 10 ms for 2 s, held from `from` to `to`. */
@@ -262,14 +258,14 @@ TEST(case_06_stuck_counter)
 	r = scan_of(&t, s, 0);
 	assert_int_equal(r.stuck, 1);
 	assert_true(r.flags & CF_STUCK);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* too short a stand-still */
 	t = trace_new();
 	s = held_counter(&t, 0.5, 0.55);
 	trace_finish(&t);
 	assert_int_equal(scan_of(&t, s, 0).flags, 0);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* the device says that it drew nothing then; another device's power says nothing */
 	t = trace_new();
@@ -282,7 +278,7 @@ TEST(case_06_stuck_counter)
 	}
 	trace_finish(&t);
 	assert_int_equal(scan_of(&t, s, 0).stuck, 0);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* a power reading that shows power is enough, however steady */
 	t = trace_new();
@@ -295,7 +291,7 @@ TEST(case_06_stuck_counter)
 	assert_int_equal(r.stuck, 1);
 	assert_int_equal(r.unknown_ns, ns(0.5)); /* to the change that ends it */
 	assert_near(r.total, 200, 1e-9);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* a reading that stores its changes holds the last one all the while */
 	for (int drawn = 0; drawn < 2; drawn++) {
@@ -310,7 +306,7 @@ TEST(case_06_stuck_counter)
 		trace_samples(&t, t.s->ops->series(t.s, &d), 3, held);
 		trace_finish(&t);
 		assert_int_equal(scan_of(&t, s, 0).stuck, drawn);
-		model_free(t.m);
+		trace_release(&t);
 	}
 
 	/* never any change: the second die of a package has no counter of its own */
@@ -330,7 +326,7 @@ TEST(case_06_stuck_counter)
 TEST(coarse_counter_of_an_idle_device)
 {
 	for (int reading = 0; reading < 2; reading++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 		series_id p = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 		struct counter_scan r;
@@ -347,13 +343,12 @@ TEST(coarse_counter_of_an_idle_device)
 		r = scan_of(&t, s, 0);
 		assert_int_equal(r.stuck, 0);
 		assert_int_equal(r.unknown_ns, 0);
-		model_free(t.m);
 	}
 }
 
 TEST(stale_counter)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "A2coretemp:::craypm:accel0_energy", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
@@ -369,7 +364,6 @@ TEST(stale_counter)
 	assert_int_equal(r.distinct, 21);
 	assert_int_equal(r.median_period_ns, ns(0.001));
 	assert_int_equal(r.median_change_ns, ns(0.1));
-	model_free(t.m);
 }
 
 /* Cray PM's power is refreshed ten times a second; that it changes seldom says nothing. */
@@ -381,20 +375,19 @@ TEST(stale_by_its_known_period)
 	} cases[] = { { 0.01, CF_STALE }, { 0.049, CF_STALE }, { 0.05, 0 }, { 0.1, 0 }, { 1, 0 } };
 
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "craypm:power", "#", SERIES_GAUGE);
 
 		for (int i = 0; i < 30; i++)
 			t.s->ops->sample(t.s, s, ns(i * cases[k].period_s), 100);
 		trace_finish(&t);
 		assert_int_equal(scan_of(&t, s, 0).flags, cases[k].flags);
-		model_free(t.m);
 	}
 }
 
 TEST(gaps)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "rocm_smi:::energy_count:device=0", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
@@ -407,7 +400,6 @@ TEST(gaps)
 	assert_true(r.flags & CF_GAP);
 	assert_int_equal(r.max_gap_ns, ns(0.1001));
 	assert_int_equal(scan_of(&t, s, ns(0.05)).gaps, 2);
-	model_free(t.m);
 }
 
 /* A counter that is read with enter and leave has no period: a long call is no hole. */
@@ -418,7 +410,7 @@ TEST(no_gaps_in_synchronous_series)
 	};
 
 	for (int sync = 0; sync < 2; sync++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct series_def d = { .name = "PAPI_TOT_CYC",
 					.track = trace_thread(&t, "node", 1, 1),
 					.exclusive_sync = sync };
@@ -431,7 +423,6 @@ TEST(no_gaps_in_synchronous_series)
 		struct counter_scan c = counter_scan(t.m, s, &ci, 0);
 		assert_int_equal(c.gaps, !sync);
 		assert_int_equal(!!(c.flags & CF_GAP), !sync);
-		model_free(t.m);
 	}
 }
 

@@ -118,7 +118,7 @@ static double work_j(const struct idle_case *k)
 /* 300 W for 10 s: 3000 J = 900 J static + 2100 J dynamic. */
 TEST(case_09_idle_split)
 {
-	struct idle_case k = worked_at(300);
+	CLEANUP(end) struct idle_case k = worked_at(300);
 
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.level_w, 90, 1e-9);
@@ -130,13 +130,12 @@ TEST(case_09_idle_split)
 	assert_near(work_j(&k), 3000, 1e-6);
 	assert_near(k.l.level_w * 10, 900, 1e-6);
 	assert_near(work_j(&k) - k.l.level_w * 10, 2100, 1e-6);
-	end(&k);
 }
 
 /* Nothing is dropped of a quiet window: all samples in it and all its time count. */
 TEST(quiet_window_counts_whole)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 10.05, ninety);
 	finish(&k);
@@ -147,35 +146,32 @@ TEST(quiet_window_counts_whole)
 	assert_true(k.l.samples == 100 || k.l.samples == 101);
 	assert_true(isnan(k.l.after_w) && isnan(k.l.drift_w));
 	assert_string_equal(k.l.reason, "");
-	end(&k);
 }
 
 /* Of a counter far from 0 differences are rounded, which drops nothing either. */
 TEST(rounding_drops_nothing)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 1000; i++)
 		put(&k, i * 0.01, 1234567.891 + i * 0.901);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
 	assert_int_equal(k.l.duration_ns, ns(10));
-	end(&k);
 }
 
 /* A workload below idle: the level does not care, the dynamic part is negative. */
 TEST(case_09_work_below_idle)
 {
-	struct idle_case k = worked_at(60);
+	CLEANUP(end) struct idle_case k = worked_at(60);
 
 	assert_near(work_j(&k) - k.l.level_w * 10, -300, 1e-6);
-	end(&k);
 }
 
 /* Energy counters: 60 J/s, then 80 J/s; read every 10 ms. */
 TEST(counter)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 3000; i++)
 		put(&k, i * 0.01,
@@ -191,7 +187,6 @@ TEST(counter)
 	assert_near(k.l.drift_w, 20, 1e-6);
 	assert_near(k.l.stderr_w, 20 / sqrt(12), 1e-6);
 	assert_int_equal(k.l.duration_ns, ns(20));
-	end(&k);
 }
 
 /* The reading of a filter of 1.6 s after work at 500 W, 90 W before it. */
@@ -202,7 +197,7 @@ static double filtered(double t_s)
 
 TEST(filtered_fall_is_dropped)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 40.15, filtered);
 	finish(&k);
@@ -226,7 +221,6 @@ TEST(filtered_fall_is_dropped)
 	between(&k, 0, 0, 20.1, 24.1);
 	assert_int_equal(k.l.method, IDLE_AFTER);
 	assert_true(k.l.unsettled && k.l.level_w > 110);
-	end(&k);
 }
 
 static uint32_t noise_state;
@@ -251,7 +245,7 @@ TEST(noise_is_no_drift)
 
 	noise_state = 7;
 	for (int i = 0; i < 200; i++) {
-		struct idle_case k = begin(POWER_NAME);
+		CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 		readings(&k, 0, 20.1, noisy);
 		finish(&k);
@@ -260,7 +254,6 @@ TEST(noise_is_no_drift)
 		outside += fabs(k.l.level_w - 90) > 3 * k.l.stderr_w;
 		unsettled += k.l.unsettled;
 		se += k.l.stderr_w / 200;
-		end(&k);
 	}
 	/* sd 5.8 W, 200 readings: 0.41 W; a block's interpolation ties neighbours, and up to half
 	 * may be dropped */
@@ -277,20 +270,19 @@ static double creeping(double t_s)
 
 TEST(creep_is_unsettled)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 20.1, creeping);
 	finish(&k);
 	between(&k, 0, 20, 0, 0);
 	assert_true(k.l.unsettled);
 	assert_string_equal(idle_method_name(k.l.method), "before");
-	end(&k);
 }
 
 /* Only changes are stored: a window without one is known all the same. */
 TEST(change_points)
 {
-	struct idle_case k = begin_of(POWER_NAME, true);
+	CLEANUP(end) struct idle_case k = begin_of(POWER_NAME, true);
 
 	put(&k, 0, 90);
 	put(&k, 10, 300);
@@ -302,12 +294,11 @@ TEST(change_points)
 	assert_near(k.l.before_w, 90, 1e-9);
 	assert_near(k.l.after_w, 94, 1e-9);
 	assert_near(k.l.level_w, 92, 1e-9);
-	end(&k);
 }
 
 TEST(nothing_to_go_by)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 10, ninety);
 	finish(&k);
@@ -331,12 +322,11 @@ TEST(nothing_to_go_by)
 	between(&k, 1, 2, 20, 30);
 	assert_int_equal(k.l.method, IDLE_BEFORE);
 	assert_non_null(strstr(k.l.reason, "after: not sampled"));
-	end(&k);
 }
 
 TEST(other_series_have_no_level)
 {
-	struct idle_case k = begin(TEMP_NAME);
+	CLEANUP(end) struct idle_case k = begin(TEMP_NAME);
 
 	for (int i = 0; i < 100; i++)
 		k.t.s->ops->sample(k.t.s, k.s, ns(i * 0.1), i < 50 ? 40e3 : 60e3);
@@ -348,13 +338,12 @@ TEST(other_series_have_no_level)
 	/* half of it is not sampled */
 	assert_true(isnan(idle_mean(&k.c, (struct idle_window){ ns(9), ns(30) })));
 	assert_true(isnan(idle_mean(&k.c, (struct idle_window){ 0, 0 })));
-	end(&k);
 }
 
 /* Blocks with a reset or a gap of the counter are left out; the others tell. */
 TEST(odd_blocks_are_left_out)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
 	for (int i = 0; i <= 1000; i++)
 		if (i < 300 || i > 390)
@@ -366,24 +355,22 @@ TEST(odd_blocks_are_left_out)
 	assert_near(k.l.level_w, 100, 1e-6);
 	/* 40 blocks of 0.25 s: 1 with the reset, 5 that the gap touches */
 	assert_int_equal(k.l.duration_ns, ns(8.5));
-	end(&k);
 }
 
 TEST(too_short_a_series)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	put(&k, 1, 90);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
 	is_unknown(&k, "not sampled");
-	end(&k);
 }
 
 /* On a clock of its own it is unknown what lies in the windows. */
 TEST(not_aligned)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 10, ninety);
 	finish(&k);
@@ -393,12 +380,11 @@ TEST(not_aligned)
 	assert_int_equal(idle_state(&k.o, "70", NULL), 0);
 	find(&k);
 	assert_true(k.l.level_w == 70);
-	end(&k);
 }
 
 TEST(stated)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 	struct err err = ERR_INIT;
 
 	readings(&k, 0, 10, ninety);
@@ -417,7 +403,6 @@ TEST(stated)
 	assert_true(k.l.level_w == 55.5);
 	assert_true(idle_is_about(&k.o.stated.v[0], k.t.m, k.s, &k.ci));
 	assert_false(idle_is_about(&k.o.stated.v[2], k.t.m, k.s, &k.ci));
-	end(&k);
 }
 
 TEST(states_that_are_none)
@@ -480,7 +465,7 @@ TEST(whom_a_statement_is_about)
 		{ "cpu", "gpu0", false },
 		{ "gpu0", "", false },
 	};
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 	readings(&k, 0, 1, ninety);
 	finish(&k);
@@ -492,5 +477,4 @@ TEST(whom_a_statement_is_about)
 		if (idle_is_about(&st, k.t.m, k.s, &k.ci) != cases[i].about)
 			fail_msg("'%s' of '%s'", cases[i].stated, cases[i].device);
 	}
-	end(&k);
 }

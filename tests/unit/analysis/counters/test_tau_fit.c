@@ -256,8 +256,8 @@ static struct trace amd_trace(const struct simulated *s)
 TEST(learned_from_a_model)
 {
 	struct simulated s = simulate(ONE_POLE, 0.4, 20, 1, square_wave);
-	struct trace t = amd_trace(&s);
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(trace_release) struct trace t = amd_trace(&s);
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	struct counter_info ci;
 
 	counters_learn(t.m, &rules);
@@ -284,7 +284,5 @@ TEST(learned_from_a_model)
 	assert_near(ci.tau_s, 0.25, 0);
 	assert_int_equal(ci.tau_source, TAU_USER);
 	assert_near(counter_info(t.m, 0).tau_s, 0, 0);
-	counter_rules_release(&rules);
-	model_free(t.m);
 	done(&s);
 }

@@ -1,6 +1,5 @@
 #include "energy_fixture.h"
 
-
 #include "profrig/base/sum.h"
 
 #define ENERGY_NAME "A2rocm_smi:::energy_count:device=0"
@@ -48,7 +47,7 @@ TEST(counter_is_linear_and_clamped)
 {
 	static const double e[][2] = { { 2, 100e6 }, { 4, 300e6 }, { 5, 350e6 } };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 3, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 3, e, &o, NULL);
 
 	assert_near(at(&r.c, -1), 0, 0);
 	assert_near(at(&r.c, 2), 0, 0);
@@ -59,7 +58,6 @@ TEST(counter_is_linear_and_clamped)
 	assert_near(at(&r.c, 9), 250, 0);
 	assert_near(curve_total(&r.c), 250, 0);
 	assert_null(r.c.marks);
-	release(&r);
 }
 
 /* 100, 200, 300 W at 0, 5, 10 s */
@@ -68,7 +66,7 @@ TEST(stale_counter_is_linear_between_changes)
 {
 	double e[200][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r;
+	CLEANUP(release) struct curve_of r;
 
 	for (int i = 0; i < 200; i++) {
 		e[i][0] = i * 0.01;
@@ -81,7 +79,6 @@ TEST(stale_counter_is_linear_between_changes)
 	assert_near(at(&r.c, 1.234), 123.4, 1e-9);
 	assert_near(at(&r.c, 1.9), 190, 1e-9);
 	assert_near(curve_total(&r.c), 190, 1e-9);
-	release(&r);
 }
 
 TEST(three_ways_to_integrate)
@@ -98,11 +95,10 @@ TEST(three_ways_to_integrate)
 
 	for (size_t i = 0; i < 3; i++) {
 		struct energy_opts o = with(want[i].how);
-		struct curve_of r = make(POWER_NAME, false, 3, w, &o, NULL);
+		CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 3, w, &o, NULL);
 
 		assert_near(at(&r.c, 2.5), want[i].at_2_5, 1e-9);
 		assert_near(curve_total(&r.c), want[i].total, 1e-9);
-		release(&r);
 	}
 }
 
@@ -112,12 +108,11 @@ TEST(change_points_hold_their_value)
 	 * sample are stored */
 	static const double w[][2] = { { 0, 100e6 }, { 4, 300e6 }, { 6, 300e6 } };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, true, 3, w, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, true, 3, w, &o, NULL);
 
 	assert_near(curve_total(&r.c), 1000, 1e-9);
 	assert_near(at(&r.c, 3), 300, 1e-9);
 	assert_int_equal(r.c.flags & CF_GAP, 0);
-	release(&r);
 }
 
 TEST(case_05_wrap_of_known_width)
@@ -153,14 +148,13 @@ TEST(case_05_wrap_of_unknown_width)
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 4, raw, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 4, raw, &o, NULL);
 
 	assert_near(r.c.de[1], 0, 0);
 	assert_near(curve_total(&r.c), 300e-6, 1e-15);
 	assert_int_equal(r.c.marks[1], CURVE_RESET | CURVE_DEAD);
 	assert_int_equal(r.c.marks[0], 0);
 	assert_true(r.c.flags & CF_RESET);
-	release(&r);
 }
 
 TEST(equal_times_keep_the_total)
@@ -188,11 +182,10 @@ TEST(failed_reads_leave_a_hole)
 		{ 0, 0 }, { 1, NAN }, { 2, 200e6 }, { 3, INFINITY }, { 4, 400e6 }
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 5, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 5, e, &o, NULL);
 
 	assert_int_equal(r.c.n, 3);
 	assert_near(curve_total(&r.c), 400, 1e-9);
-	release(&r);
 }
 
 /* A low-pass filtered reading of a step 100 → 300 W at t = 0, τ = 1.6 s, every ms for 2 s. */
@@ -286,12 +279,11 @@ TEST(filtered_change_points)
 				   .scale = 1,
 				   .tau_s = 0.1 };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, true, 6, w, &o, &ci);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, true, 6, w, &o, &ci);
 
 	assert_near(at(&r.c, 9.99), 999, 1e-9);
 	assert_near(at(&r.c, 10), 1000 + 2, 1e-9);
 	assert_near(curve_total(&r.c), 1000 + 1.2 + 1.38 + 1.5 + 160 * 9.97 + 0.1 * 60, 1e-9);
-	release(&r);
 }
 
 /* A step of the reading by 1 W in 1 ms is 1.6 kW at τ = 1.6 s: no figure for that millisecond. */
@@ -304,7 +296,7 @@ TEST(filtered_noise_is_marked)
 				   .scale = 1,
 				   .tau_s = 1.6 };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, false, 4, w, &o, &ci);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 4, w, &o, &ci);
 
 	assert_true(r.c.de[0] < 0);
 	assert_int_equal(r.c.marks[0], CURVE_RATE);
@@ -314,7 +306,6 @@ TEST(filtered_noise_is_marked)
 	struct counter_scan scan = counter_scan(r.t.m, 0, &ci, 0);
 	assert_int_equal(scan.rates, 1);
 	assert_int_equal(scan.flags, CF_RATE);
-	release(&r);
 }
 
 /* A counter that froze for half a second: when it counted what came after is unknown. */
@@ -322,7 +313,7 @@ TEST(case_06_stuck_time_is_unknown)
 {
 	static double e[201][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r;
+	CLEANUP(release) struct curve_of r;
 	double dead = 0;
 
 	for (int i = 0; i <= 200; i++) {
@@ -337,7 +328,6 @@ TEST(case_06_stuck_time_is_unknown)
 	assert_near(dead, 50, 1e-9);
 	assert_near(curve_total(&r.c), 200, 1e-9);
 	assert_true(r.c.flags & CF_STUCK);
-	release(&r);
 }
 
 TEST(hostile_values_stay_inside)
@@ -347,13 +337,12 @@ TEST(hostile_values_stay_inside)
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	size_t hint = SIZE_MAX;
-	struct curve_of r = make(POWER_NAME, false, 5, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 5, e, &o, NULL);
 
 	for (double t = -5e9; t < 5e9; t += 1e9)
 		(void)curve_at(&r.c, ns(t), &hint);
 	(void)curve_total(&r.c);
 	assert_int_equal(r.c.n, 5);
-	release(&r);
 }
 
 TEST(hint_is_only_a_hint)
@@ -361,7 +350,7 @@ TEST(hint_is_only_a_hint)
 	static double e[100][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	size_t hint = 0, order[] = { 3, 97, 5, 50, 51, 52, 99, 0, 98, 12 };
-	struct curve_of r;
+	CLEANUP(release) struct curve_of r;
 
 	for (int i = 0; i < 100; i++) {
 		e[i][0] = i;
@@ -373,5 +362,4 @@ TEST(hint_is_only_a_hint)
 			    (double)(order[i] * order[i]), 1e-9);
 	hint = 12345678;
 	assert_near(curve_at(&r.c, ns(10.5), &hint), 110.5, 1e-9);
-	release(&r);
 }

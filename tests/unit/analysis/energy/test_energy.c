@@ -1,7 +1,6 @@
 #include "energy_fixture.h"
 #include "energy_spans.h"
 
-
 #include "profrig/readers/reader.h"
 
 static const struct energy_opts shared = { .integration = INTEGRATE_LINEAR };
@@ -89,32 +88,30 @@ TEST(two_ranks_share_a_counter)
 {
 	static const double e[][2] = { { 0, 0 }, { 2.5, 250e6 }, { 5, 750e6 }, { 10, 1000e6 } };
 	track_id r0, r1;
-	struct trace t = two_ranks(&r0, &r1);
+	CLEANUP(trace_release) struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 
 	trace_samples(&t, s, 4, e);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
-	model_free(t.m);
 }
 
 TEST(two_ranks_share_a_gauge)
 {
 	static const double w[][2] = { { 0, 100e6 }, { 2.5, 200e6 }, { 5, 50e6 }, { 10, 70e6 } };
 	track_id r0, r1;
-	struct trace t = two_ranks(&r0, &r1);
+	CLEANUP(trace_release) struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, POWER_NAME, "#", SERIES_CUMULATIVE); /* a lie */
 
 	trace_samples(&t, s, 4, w);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
-	model_free(t.m);
 }
 
 TEST(threads_of_a_process_share_its_part)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	track_id c = trace_thread(&t, "node", 2, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
@@ -136,7 +133,6 @@ TEST(threads_of_a_process_share_its_part)
 	assert_near(exclusive(&t, &r, b, "b", 0), 100, 1e-9);
 	assert_near(exclusive(&t, &r, c, "c", 0), 800, 1e-9);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* A range from roctxRangeStart to roctxRangeStop is on no stack: it takes nothing from calls. */
@@ -145,10 +141,10 @@ TEST(ranges_share_only_without_calls)
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 
 	for (int calls = 0; calls < 2; calls++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), lane = trace_thread(&t, "node", 1, 2);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		struct energy_result r;
+		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		if (calls)
@@ -161,8 +157,6 @@ TEST(ranges_share_only_without_calls)
 		else
 			assert_near(exclusive(&t, &r, lane, "range", 0), 1000, 1e-9);
 		assert_near(r.attributed_j, calls ? 800 : 1000, 1e-9);
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
@@ -176,10 +170,10 @@ TEST(other_hosts_do_not_share)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(defs); i++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
 		series_id s = t.s->ops->series(t.s, &defs[i]);
-		struct energy_result r;
+		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		trace_call(&t, a, "a", 0, 10);
@@ -188,8 +182,6 @@ TEST(other_hosts_do_not_share)
 		r = host_view(t.m, s, &shared);
 		assert_near(exclusive(&t, &r, a, "a", 0), 1000, 1e-9);
 		assert_true(isnan(exclusive(&t, &r, b, "b", 0)));
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
@@ -237,10 +229,10 @@ TEST(edge_cases)
 
 	for (size_t k = 0; k < sizeof(edges) / sizeof(*edges); k++) {
 		const struct edge *x = &edges[k];
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id th = trace_thread(&t, "node", 1, 1);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		struct energy_result r;
+		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 3, e);
 		for (size_t i = 0; i < x->nr; i++)
@@ -255,18 +247,16 @@ TEST(edge_cases)
 		}
 		assert_near(r.unattributed_j, x->unattributed, 1e-9);
 		assert_near(r.total_j, 1000, 1e-9);
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
 TEST(one_sample_is_an_empty_series)
 {
 	static const double e[][2] = { { 5, 500e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	trace_samples(&t, s, 1, e);
 	trace_call(&t, th, "a", 0, 10);
@@ -276,14 +266,12 @@ TEST(one_sample_is_an_empty_series)
 	assert_near(r.unattributed_j, 0, 0);
 	assert_true(r.flags & CF_SHORT);
 	assert_null(r.exclusive_j);
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
 TEST(no_sharer)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
@@ -296,13 +284,12 @@ TEST(no_sharer)
 		assert_int_equal(r.unattributed_ns, ns(10));
 		energy_result_release(&r);
 	}
-	model_free(t.m);
 }
 
 TEST(unknown_counters_are_refused)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "mystery_energy", "#", SERIES_CUMULATIVE);
 	struct err err = ERR_INIT;
 	struct energy_result r;
@@ -311,17 +298,16 @@ TEST(unknown_counters_are_refused)
 	trace_finish(&t);
 	assert_int_equal(energy_attribute(t.m, s, VIEW_HOST, &shared, &r, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "mystery_energy"));
-	model_free(t.m);
 }
 
 /* A backwards step: its interval is unattributed, counts 0 and marks the calls it touches. */
 TEST(case_06_backwards_step_splits)
 {
 	static const double e[][2] = { { 0, 5000e6 }, { 5, 5500e6 }, { 6, 100e6 }, { 10, 500e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 	size_t b;
 
 	trace_samples(&t, s, 4, e);
@@ -341,8 +327,6 @@ TEST(case_06_backwards_step_splits)
 	assert_int_equal(r.exclusive_ns[trace_find(t.m, th, "c", 0)], ns(2));
 	assert_near(r.unattributed_j, 300, 1e-9);
 	assert_true(r.flags & CF_RESET);
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* A hole of 10 s over a limit of 1 s is unattributed; without one it is interpolated and flagged.
@@ -350,7 +334,7 @@ TEST(case_06_backwards_step_splits)
 TEST(case_07_gap_is_nobodys)
 {
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = ns(1) };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
@@ -375,7 +359,6 @@ TEST(case_07_gap_is_nobodys)
 	assert_int_equal(r.marks[0], CURVE_GAP);
 	assert_true(r.flags & CF_GAP);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- strictly synchronous counters ---- */
@@ -385,14 +368,14 @@ TEST(synchronous_counter_belongs_to_its_thread)
 	static const double v[][2] = {
 		{ 0, 100 }, { 1, 350 }, { 3, 1350 }, { 4, 1400 }, { 6, 1402 }
 	};
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	struct series_def d = { .name = "PAPI_TOT_CYC",
 				.kind = SERIES_CUMULATIVE,
 				.track = a,
 				.exclusive_sync = true };
 	series_id s = t.s->ops->series(t.s, &d);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	trace_samples(&t, s, 5, v);
 	trace_call(&t, a, "main", 0, 6);
@@ -404,8 +387,6 @@ TEST(synchronous_counter_belongs_to_its_thread)
 	assert_near(exclusive(&t, &r, a, "main", 0), 302, 1e-9);
 	assert_near(exclusive(&t, &r, a, "f", 0), 1000, 1e-9);
 	assert_true(isnan(exclusive(&t, &r, b, "other", 0)));
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- device view ---- */
@@ -413,7 +394,7 @@ TEST(synchronous_counter_belongs_to_its_thread)
 TEST(kernels_share_a_device)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q0 = trace_queue(&t, "gpu0", 0), q1 = trace_queue(&t, "gpu0", 1);
 	track_id other = trace_queue(&t, "gpu1", 0);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
@@ -441,7 +422,6 @@ TEST(kernels_share_a_device)
 	assert_near(r.attributed_j, 700, 1e-9);
 	assert_true(r.error_rel <= 1e-9);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- the recorded node: two ranks on device 0 ---- */
@@ -508,7 +488,7 @@ TEST(hpl_series)
 	};
 	static const double edge_s[] = { 5, 10, 20, 25 };
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
-	struct trace t;
+	CLEANUP(trace_release) struct trace t;
 
 	t = hpl_trace(path);
 	trace_finish(&t);
@@ -517,7 +497,7 @@ TEST(hpl_series)
 		series_id s = series_named(t.m, want[i].name);
 		struct counter_info ci = counter_info(t.m, s);
 		struct counter_scan scan = counter_scan(t.m, s, &ci, 0);
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 		size_t hint = 0;
 
 		assert_int_equal(scan.samples, want[i].samples);
@@ -529,16 +509,14 @@ TEST(hpl_series)
 			assert_near(curve_at(&c, ns(edge_s[w + 1]), &hint) -
 					    curve_at(&c, ns(edge_s[w]), &hint),
 				    want[i].window[w], 1e-6);
-		curve_release(&c);
 	}
-	model_free(t.m);
 }
 
 TEST(hpl_two_ranks)
 {
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 	struct energy_result r;
-	struct trace t;
+	CLEANUP(trace_release) struct trace t;
 	track_id a, b;
 	series_id s;
 
@@ -571,5 +549,4 @@ TEST(hpl_two_ranks)
 	assert_near(inclusive(&t, &r, a, "main", 0), 4248.259154, 1e-6);
 	assert_near(inclusive(&t, &r, b, "rocblas_dgemm", 0), 970.646029, 1e-6);
 	energy_result_release(&r);
-	model_free(t.m);
 }

@@ -26,8 +26,8 @@ TEST(case_05_wrap)
 	};
 
 	for (int declared = 0; declared < 2; declared++) {
-		struct counter_rules rules = COUNTER_RULES_INIT;
-		struct trace t = trace_new();
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id th = trace_thread(&t, "node", 1, 1);
 		struct table_set ts, counters;
 		const struct table *e, *c;
@@ -59,18 +59,16 @@ TEST(case_05_wrap)
 		assert_near(number(c, 0, "total"), declared ? 496e-6 : 300e-6, 1e-15);
 		table_set_release(&ts);
 		table_set_release(&counters);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
 }
 
 /* A kernel of 1 ms between samples that are 4 ms apart. */
 TEST(case_08_below_resolution)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 0);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *e;
 	size_t row;
 
@@ -88,8 +86,6 @@ TEST(case_08_below_resolution)
 	row = row_of(e, "device", "long");
 	assert_string_equal(text(e, row, "flags"), "");
 	assert_true(number(e, row, "uncertainty_j") < 0.01 * number(e, row, "exclusive_j"));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* 90 W idle, 300 W for 10 s: 900 J and 2100 J; 60 W: 900 J and −300 J. */
@@ -98,10 +94,10 @@ TEST(case_09_idle_split)
 	for (int low = 0; low < 2; low++) {
 		struct analysis_opts o = { .idle.before = { ns(0), ns(10) } };
 		double work_w = low ? 60 : 300;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 		track_id th = trace_thread(&t, "node", 1, 1);
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		size_t row;
 
@@ -116,8 +112,6 @@ TEST(case_09_idle_split)
 		assert_near(number(e, row, "exclusive_j"), work_w * 10, 1e-6);
 		assert_near(number(e, row, "static_j"), 900, 1e-6);
 		assert_near(number(e, row, "dynamic_j"), work_w * 10 - 900, 1e-6);
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
@@ -153,10 +147,10 @@ TEST(case_10_sharing)
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		struct analysis_opts o = { .energy.independent = want[k].independent };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 		struct topology *tp;
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		double sum = 0;
 
@@ -179,8 +173,6 @@ TEST(case_10_sharing)
 		if (!want[k].independent)
 			assert_near(sum, 1000, 1000e-9);
 		assert_int_equal(warned(t.m, W_DOUBLE_COUNTING), want[k].independent);
-		table_set_release(&ts);
 		topology_free(tp);
-		model_free(t.m);
 	}
 }

@@ -60,7 +60,7 @@ static void check_conservation(const struct random_trace *x, enum energy_view vi
 {
 	double recorded = recorded_j(x), tol;
 	struct sum sum = SUM_INIT;
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	energy_attribute(x->t.m, x->id, view, &x->o, &r, NULL);
 	for (size_t i = 0; r.exclusive_j && i < x->t.m->spans.nr; i++)
@@ -71,20 +71,18 @@ static void check_conservation(const struct random_trace *x, enum energy_view vi
 	assert_near(r.attributed_j, sum_value(&sum), tol);
 	assert_near(sum_value(&sum) + r.unattributed_j, recorded, tol);
 	assert_true(r.error_rel <= 1e-9 || fabs(r.total_j) < 1e-3);
-	energy_result_release(&r);
 }
 
 /* Σ exclusive + unattributed = E(last) − E(first) */
 PROPERTY(invariant_01_conservation)
 {
 	for (uint64_t k = 0; next_case(&k, 1000000, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_trace(&x);
 		x.o.independent = false;
 		check_conservation(&x, VIEW_HOST);
 		check_conservation(&x, VIEW_DEVICE);
-		random_trace_release(&x);
 	}
 }
 
@@ -115,16 +113,14 @@ PROPERTY(invariant_02_inclusive_is_exclusive_plus_children)
 	uint64_t checked = 0;
 
 	for (uint64_t k = 0; next_case(&k, 2000000, CASES);) {
-		struct random_trace x;
-		struct energy_result r;
+		CLEANUP(random_trace_release) struct random_trace x;
+		CLEANUP(energy_result_release) struct energy_result r;
 
 		random_nested_trace(&x);
 		if (energy_attribute(x.t.m, x.id, VIEW_HOST, &x.o, &r, NULL) == 0) {
 			check_stacks(&x, &r);
 			checked++;
 		}
-		energy_result_release(&r);
-		random_trace_release(&x);
 	}
 	assert_true(checked > test_cases(CASES) / 2);
 }
@@ -186,8 +182,8 @@ static struct trace cut_at(const struct random_trace *x, int64_t t_ns)
 PROPERTY(invariant_03_additivity)
 {
 	for (uint64_t k = 0; next_case(&k, 3000000, CASES);) {
-		struct random_trace x;
-		struct trace cut;
+		CLEANUP(random_trace_release) struct random_trace x;
+		CLEANUP(trace_release) struct trace cut;
 
 		random_nested_trace(&x);
 		cut = cut_at(&x, below(x.p.length) * x.p.unit + below(x.p.unit));
@@ -204,8 +200,6 @@ PROPERTY(invariant_03_additivity)
 			energy_result_release(&a);
 			energy_result_release(&b);
 		}
-		model_free(cut.m);
-		random_trace_release(&x);
 	}
 }
 
@@ -238,8 +232,8 @@ static void same_but_for_twins(const struct model *m, const struct energy_result
 PROPERTY(invariant_03_order_of_events)
 {
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
-		struct random_trace x;
-		struct trace again;
+		CLEANUP(random_trace_release) struct random_trace x;
+		CLEANUP(trace_release) struct trace again;
 
 		random_trace(&x);
 		again = tracks_again(x.t.m);
@@ -255,8 +249,6 @@ PROPERTY(invariant_03_order_of_events)
 			energy_result_release(&a);
 			energy_result_release(&b);
 		}
-		model_free(again.m);
-		random_trace_release(&x);
 	}
 }
 
@@ -297,7 +289,7 @@ PROPERTY(invariant_03_other_counters)
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES / 2);) {
 		struct energy_job jobs[COUNTERS];
 		struct energy_run *together, *alone;
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace_of(&x, COUNTERS);
@@ -314,7 +306,6 @@ PROPERTY(invariant_03_other_counters)
 		}
 		energy_run_free(together);
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 	assert_true(compared > test_cases(CASES / 2) * 10);
 }
@@ -326,7 +317,7 @@ PROPERTY(invariant_03_partition)
 
 	for (uint64_t k = 0; next_case(&k, 6000000, CASES);) {
 		struct energy_run *runs[2];
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace(&x);
@@ -342,7 +333,6 @@ PROPERTY(invariant_03_partition)
 		energy_run_free(runs[0]);
 		energy_run_free(runs[1]);
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 	assert_true(compared > test_cases(CASES) * 5);
 }
@@ -377,7 +367,7 @@ PROPERTY(invariant_03_sample_on_the_interpolant)
 		struct energy_opts o = { .integration =
 						 k % 2 ? INTEGRATE_LINEAR : INTEGRATE_PREVIOUS,
 					 .independent = below(4) == 0 };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct energy_result a, b;
 		series_id ids[2];
 
@@ -398,7 +388,6 @@ PROPERTY(invariant_03_sample_on_the_interpolant)
 			assert_near(a.exclusive_j[i], b.exclusive_j[i], 1e-12 * a.total_j + 1e-17);
 		energy_result_release(&a);
 		energy_result_release(&b);
-		model_free(t.m);
 	}
 }
 
@@ -579,11 +568,10 @@ PROPERTY(invariant_07_shares_sum_to_one)
 		concurrent += concurrency(&x.p) > 1.3;
 		for (int i = 0; i < 2 * WINDOWS; i++) {
 			const struct elementary *w = &x.window[i / 2];
-			struct energy_result r;
+			CLEANUP(energy_result_release) struct energy_result r;
 
 			energy_attribute(x.t.m, w->id, (enum energy_view)(i % 2), &x.o, &r, NULL);
 			together[i % 2] += check_shares(&x, w, &r) > 1;
-			energy_result_release(&r);
 		}
 		topology_free(x.topology);
 		model_free(x.t.m);

@@ -62,7 +62,7 @@ static struct table_set without_module(struct machine *x)
 	o.energy.topology = tp = machine_topology(x, again.m);
 	ts = run(again.m, "energy", &o);
 	topology_free(tp);
-	model_free(again.m);
+	trace_release(&again);
 	return ts;
 }
 
@@ -86,7 +86,7 @@ PROPERTY(invariant_08_sharers_have_their_own_counter_alone)
 {
 	for (uint64_t k = 0; next_case(&k, 20000000, CASES);) {
 		struct table_set with, without;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		with = run(x.t.m, "energy", &x.o);
@@ -96,7 +96,6 @@ PROPERTY(invariant_08_sharers_have_their_own_counter_alone)
 					     table_set_find(&without, "energy"));
 		table_set_release(&with);
 		table_set_release(&without);
-		machine_release(&x);
 	}
 }
 
@@ -149,7 +148,7 @@ PROPERTY(invariant_08_ranks_and_gcds_share_one_counter)
 		struct topology *tp = topology_new();
 		track_id threads[SHARERS], queues[SHARERS];
 		double weight[SHARERS], weights = 0;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		int64_t n = 1 + below(SHARERS);
 		struct energy_result r[2];
 		series_id s;
@@ -178,7 +177,6 @@ PROPERTY(invariant_08_ranks_and_gcds_share_one_counter)
 			energy_result_release(&r[view]);
 		}
 		topology_free(tp);
-		model_free(t.m);
 	}
 }
 
@@ -242,7 +240,7 @@ PROPERTY(invariant_09_idle_split_of_any_machine)
 		CLEANUP(xfreep) char *stated = xasprintf("%d", (int)below(700));
 		struct table_set plain, split, idle;
 		struct sum sum = SUM_INIT;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		plain = run(x.t.m, "energy", &x.o);
@@ -262,7 +260,6 @@ PROPERTY(invariant_09_idle_split_of_any_machine)
 		table_set_release(&plain);
 		table_set_release(&split);
 		table_set_release(&idle);
-		machine_release(&x);
 	}
 	assert_true(negative > test_cases(CASES));
 }
@@ -319,7 +316,7 @@ PROPERTY(invariant_09_idle_level_is_recorded)
 	for (uint64_t k = 0; next_case(&k, 23000000, CASES);) {
 		struct analysis_opts plain = { 0 }, o = { 0 };
 		struct idle_run x = { .edge_ns[0] = 0 };
-		struct trace t = idle_run_make(&x, &o.idle);
+		CLEANUP(trace_release) struct trace t = idle_run_make(&x, &o.idle);
 		bool both = x.known[0] && x.known[1];
 		double level = both ? (x.w[0] + x.w[2]) / 2 : x.w[x.known[0] ? 0 : 2];
 		struct table_set ts[3] = { run(t.m, "energy", &plain), run(t.m, "energy", &o),
@@ -338,7 +335,6 @@ PROPERTY(invariant_09_idle_level_is_recorded)
 		assert_near(sum_value(&sum), level * (double)x.edge_ns[3] * 1e-9, 1e-5);
 		for (size_t i = 0; i < 3; i++)
 			table_set_release(&ts[i]);
-		model_free(t.m);
 	}
 	assert_true(negative > test_cases(CASES) / 4);
 }
@@ -363,8 +359,8 @@ PROPERTY(invariant_10_rate_uses_exclusive_time)
 {
 	for (uint64_t k = 0; next_case(&k, 24000000, CASES);) {
 		const struct table *e;
-		struct table_set ts;
-		struct machine x;
+		CLEANUP(table_set_release) struct table_set ts;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		ts = run(x.t.m, "energy", &x.o);
@@ -380,8 +376,6 @@ PROPERTY(invariant_10_rate_uses_exclusive_time)
 				j -= dead_of(&x, series_of(x.t.m, text(e, i, "counter")));
 			assert_near(w * s, j, 1e-9 * fabs(number(e, i, "exclusive_j")) + 1e-15);
 		}
-		table_set_release(&ts);
-		machine_release(&x);
 	}
 }
 
@@ -412,7 +406,7 @@ PROPERTY(invariant_10_rate_is_the_power_drawn)
 			callers += number(e, i, "inclusive_j") > 1.5 * number(e, i, "exclusive_j");
 		}
 		table_set_release(&ts);
-		model_free(t.m);
+		trace_release(&t);
 		VEC_RELEASE(&p.spans);
 	}
 	assert_true(callers > test_cases(CASES) / 2);

@@ -72,7 +72,7 @@ PROPERTY(invariant_12_views_are_never_added)
 
 	for (uint64_t k = 0; next_case(&k, 26000000, CASES);) {
 		struct table_set ts, times;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		ts = run(x.t.m, "energy", &x.o);
@@ -83,7 +83,6 @@ PROPERTY(invariant_12_views_are_never_added)
 		check_scopes(table_set_find(&times, "functions"));
 		table_set_release(&ts);
 		table_set_release(&times);
-		machine_release(&x);
 	}
 	assert_true(both > test_cases(CASES));
 }
@@ -119,7 +118,7 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 		series_id s = series_of(x->t.m, text(e, i, "counter"));
 		struct counter_info ci = counter_info(x->t.m, s);
 		bool is_short = false;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 
 		assert_int_equal(curve_make(x->t.m, s, &ci, &x->o.energy, &c, NULL), 0);
 		if (!is_rest(e, i))
@@ -132,7 +131,6 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 		else
 			assert_true(number(e, i, "uncertainty_j") >= 0);
 		below_it += is_short;
-		curve_release(&c);
 	}
 	return below_it;
 }
@@ -142,14 +140,12 @@ PROPERTY(invariant_13_resolution_is_labelled)
 	uint64_t below_it = 0;
 
 	for (uint64_t k = 0; next_case(&k, 27000000, CASES);) {
-		struct table_set ts;
-		struct machine x;
+		CLEANUP(table_set_release) struct table_set ts;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		ts = run(x.t.m, "energy", &x.o);
 		below_it += check_resolution(&x, table_set_find(&ts, "energy"));
-		table_set_release(&ts);
-		machine_release(&x);
 	}
 	assert_true(below_it > test_cases(CASES));
 }
@@ -177,15 +173,15 @@ PROPERTY(invariant_14_scale_is_recorded)
 	for (uint64_t k = 0; next_case(&k, 28000000, CASES);) {
 		const struct known_counter *known =
 			&known_counters[below(ARRAY_LEN(known_counters))];
-		struct counter_rules rules = COUNTER_RULES_INIT;
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 		/* the library's factor is 15.3, as it is meant or as a 32-bit float has it */
 		double factor = below(2) ? 15.3 : (double)15.3f, first = 0, last = 0;
 		int64_t counts = below(2) ? below(1000) : 1000000000000 + below(1000000000);
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, known->name, known->unit, SERIES_CUMULATIVE);
 		double want = known->scale, from, to;
 		const struct table *c;
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 
 		for (int i = 0; i < 20; i++) {
 			last = known->steps ? floor((double)counts * factor) : (double)counts;
@@ -211,9 +207,6 @@ PROPERTY(invariant_14_scale_is_recorded)
 		assert_near(number(c, 0, "scale"), want, 2e-8 * want);
 		assert_near(number(c, 0, "first"), from, 1e-15 * fabs(from));
 		assert_near(number(c, 0, "last"), to, 1e-15 * fabs(to));
-		table_set_release(&ts);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
 }
 
@@ -320,9 +313,9 @@ PROPERTY(invariant_15_devices_within_their_node)
 {
 	for (uint64_t k = 0; next_case(&k, 29000000, CASES);) {
 		bool several = below(2), exceeded = below(3) == 0;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct node one = random_node(false), two = random_node(exceeded);
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 
 		if (several)
 			node_put(&t, "one", &one);
@@ -337,7 +330,5 @@ PROPERTY(invariant_15_devices_within_their_node)
 			assert_true(warned(t.m, W_NODE_ENERGY));
 		else
 			assert_false(warned(t.m, W_NODE_ENERGY));
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }

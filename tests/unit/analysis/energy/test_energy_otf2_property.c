@@ -18,14 +18,13 @@
 static void tables_of(const char *archive, const struct energy_opts *energy, struct table_set *ret)
 {
 	struct analysis_opts o = { .energy = *energy };
-	struct model *m = read_archive(archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(archive, 0, false);
 	struct err err = ERR_INIT;
 
 	*ret = (struct table_set)TABLE_SET_INIT;
 	for (size_t i = 0; analyses[i]; i++)
 		if (analyses[i]->run(m, &o, ret, &err) < 0)
 			fail_msg("%s: %s", analyses[i]->name, err.msg);
-	model_free(m);
 }
 
 /* ---- archives ---- */
@@ -382,7 +381,7 @@ IN_PLACE(invariant_01_tables_say_what_is_true)
 	uint64_t shared = 0, dead = 0, work = 0, idle = 0, n = test_cases(CASES);
 
 	for (seed_now = 1; seed_now <= n; seed_now++) {
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
 		one_analyse(&x, p);
@@ -396,7 +395,6 @@ IN_PLACE(invariant_01_tables_say_what_is_true)
 			dead += w->resets > 0;
 			idle += w->total > 0 && w->attributed == 0;
 		}
-		one_release(&x);
 	}
 	/* the generator must give the cases that the laws are about */
 	assert_true(shared > n / 2 && work > n / 4 && dead > n / 20 && idle > n / 40);
@@ -406,7 +404,7 @@ IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees)
 {
 	for (seed_now = 100001; seed_now <= 100000 + test_cases(CASES); seed_now++) {
 		const struct table *t;
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
 		one_analyse(&x, p);
@@ -414,7 +412,6 @@ IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees)
 		for (size_t r = 0; t && r < table_rows(t); r++)
 			if (strcmp(text(t, r, "view"), "host") == 0)
 				check_subtree(t, r);
-		one_release(&x);
 	}
 }
 
@@ -475,7 +472,7 @@ IN_PLACE(invariant_03_thread_count)
 {
 	for (seed_now = 400001; seed_now <= 400000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *one = NULL, *many = NULL;
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
 		big_plan_make(&x.o, &x.p);
@@ -485,7 +482,6 @@ IN_PLACE(invariant_03_thread_count)
 		if (strcmp(one, many) != 0)
 			FAIL("the tables differ");
 		assert_int_equal(fs_remove_tree(p->archive, NULL), 0);
-		one_release(&x);
 	}
 }
 

@@ -61,7 +61,7 @@ PROPERTY(equals_the_global_sweep)
 	uint64_t taken = 0, pieces = 0, marked = 0, shared = 0, narrowed = 0, n = test_cases(CASES);
 
 	for (uint64_t k = 0; next_case(&k, 0, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_trace(&x);
 		pieces += x.t.m->pieces.nr > 0;
@@ -82,7 +82,6 @@ PROPERTY(equals_the_global_sweep)
 			energy_result_release(&fast);
 			energy_result_release(&slow);
 		}
-		random_trace_release(&x);
 	}
 	/* the generator must give the cases that the laws are about */
 	assert_true(taken > n);
@@ -166,16 +165,16 @@ static void same_sums(const struct energy_groups *g, const struct summed *want, 
 PROPERTY(rows_equal_the_global_sweep)
 {
 	for (uint64_t k = 0; next_case(&k, 5000000, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace(&x);
 		energy_groups_make(x.t.m, &g);
 		for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
 			struct energy_job job = { x.id, (enum energy_view)view };
-			struct energy_result slow;
+			CLEANUP(energy_result_release) struct energy_result slow;
 			struct energy_run *run;
-			struct summed want;
+			CLEANUP(summed_release) struct summed want;
 
 			energy_attribute_sweep(x.t.m, x.id, job.view, &x.o, &slow, NULL);
 			assert_int_equal(energy_run_new(x.t.m, &job, 1, g.defs.v, g.defs.nr, &x.o,
@@ -185,23 +184,20 @@ PROPERTY(rows_equal_the_global_sweep)
 			energy_collect(&g, run, 0);
 			sum_oracle(x.t.m, &g, &slow, &want);
 			same_sums(&g, &want, tolerance_of(&slow, x.t.m));
-			summed_release(&want);
-			energy_result_release(&slow);
 			energy_run_free(run);
 		}
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 }
 
 /* Many short calls under a counter that has counted for years: nothing gets lost in the digits. */
 TEST(a_million_calls_keep_the_total)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1), other = trace_thread(&t, "node", 2, 1);
 	series_id s = trace_series(&t, "rocm_smi:::energy_count:device=0", "#", SERIES_CUMULATIVE);
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 	struct sum sum = SUM_INIT;
 	int64_t at = 1000;
 
@@ -233,6 +229,4 @@ TEST(a_million_calls_keep_the_total)
 		else if (t.m->spans.start_ns[i] >= 200000000)
 			assert_near(r.exclusive_j[i] / (0.5e-6 * (double)dur), 1, 1e-11);
 	}
-	energy_result_release(&r);
-	model_free(t.m);
 }

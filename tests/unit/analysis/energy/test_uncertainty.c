@@ -8,7 +8,6 @@
 #include "energy_rows.h"
 #include "energy_spans.h"
 
-
 #include "profrig/base/sort.h"
 
 #define RUNS 1000
@@ -268,7 +267,7 @@ static struct outcome simulate(void (*make)(struct simulation *), const struct s
 	t.m->counter_rules = NULL;
 	VEC_RELEASE(&rules.filters);
 	free(rules.learned);
-	model_free(t.m);
+	trace_release(&t);
 	VEC_RELEASE(&s.v);
 	return ret;
 }
@@ -367,7 +366,7 @@ TEST(filtered_reading)
 TEST(case_08_short_kernel_is_not_known)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 1);
 	series_id id = trace_series(&t, ENERGY_NAME, "#", SERIES_UNKNOWN);
 	struct energy_job job = { id, VIEW_DEVICE };
@@ -391,5 +390,4 @@ TEST(case_08_short_kernel_is_not_known)
 	assert_near(g.rows[1].uncertainty_j, 0, 1e-9);
 	energy_run_free(run);
 	energy_groups_release(&g);
-	model_free(t.m);
 }

@@ -529,7 +529,7 @@ TEST(test_warning_table)
 /* A warning tells of a name, and is not as long as one can be. */
 TEST(long_warnings)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	CLEANUP(xfreep) char *name = xmalloc(1 << 20);
 	const char *text;
 
@@ -547,5 +547,4 @@ TEST(long_warnings)
 	}
 	model_warn(m, 9, W_BAD_EVENT, 1, "%.2000s", "short");
 	assert_string_equal(m->warnings.v[3].text, "short");
-	model_free(m);
 }

@@ -45,10 +45,10 @@ static struct model *two_inputs(void)
 
 TEST(all_of_it_comes_back)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window all = WINDOW_ALL;
 	struct replayed n;
-	struct model *cut = model_cut(m, &all, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &all, &n);
 
 	assert_int_equal(cut->inputs.nr, 1);
 	assert_int_equal(cut->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
@@ -64,16 +64,14 @@ TEST(all_of_it_comes_back)
 		if (cut->links.kind[i] == LINK_LAUNCH)
 			assert_int_equal(cut->spans.correlation[cut->links.from[i]],
 					 cut->spans.correlation[cut->links.to[i]]);
-	model_free(cut);
-	model_free(m);
 }
 
 TEST(window_cuts)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window w = { 125, 150 };
 	struct replayed n;
-	struct model *cut = model_cut(m, &w, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &w, &n);
 	const struct series *se = &cut->series.v[0];
 	size_t step = span_named(cut, "step"), launch = span_named(cut, "launch");
 
@@ -92,34 +90,28 @@ TEST(window_cuts)
 	assert_int_equal(n.samples_out, 6);
 	assert_int_equal(n.links, 1);
 	assert_int_equal(n.links_out, 2);
-	model_free(cut);
-	model_free(m);
 }
 
 TEST(what_touches_the_edge_is_out)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window w = { 200, 300 };
 	struct replayed n;
-	struct model *cut = model_cut(m, &w, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &w, &n);
 
 	assert_int_equal(n.spans, 0);
 	assert_int_equal(n.samples, 0); /* the counter ended before */
 	assert_int_equal(cut->tracks.nr, m->tracks.nr);
-	model_free(cut);
-	model_free(m);
 }
 
 /* One that is all unknown: nothing but what the file said comes back. */
 TEST(empty_model)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	struct window all = WINDOW_ALL;
-	struct model *cut;
+	CLEANUP(model_freep) struct model *cut = NULL;
 
 	model_finish(m);
 	cut = model_cut(m, &all, NULL);
 	assert_models_equal(m, cut, "empty");
-	model_free(cut);
-	model_free(m);
 }

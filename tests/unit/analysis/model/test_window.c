@@ -42,7 +42,7 @@ static int64_t exclusive_of(const struct model *m, const char *name, size_t *ret
 
 TEST(one_window)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	struct window w = { 21, 56 };
 	struct model_windowed n;
 	size_t calls;
@@ -60,12 +60,11 @@ TEST(one_window)
 	assert_string_equal(model_str(m, m->spans.name[m->links.to[0]]), "gemm");
 	assert_int_equal(m->first_ns, 0);
 	assert_int_equal(m->last_ns, 100);
-	model_free(m);
 }
 
 TEST(two_windows)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	const struct window w[] = { { 12, 15 }, { 30, 52 } };
 	struct model_windowed n;
 	size_t calls;
@@ -78,14 +77,13 @@ TEST(two_windows)
 	assert_int_equal(exclusive_of(m, "step", &calls), 3 + 10 + 2);
 	assert_int_equal(calls, 3);
 	assert_int_equal(exclusive_of(m, "gemm", &calls), 22);
-	model_free(m);
 }
 
 /* A kernel of which the window has no launch, or only a later part, keeps its path. */
 TEST(places_stay)
 {
 	static const char *const path[] = { "main", "step", "launch" };
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	const struct window w[] = { { 30, 40 }, { 50, 56 } };
 	const struct launch_place *p;
 
@@ -105,18 +103,16 @@ TEST(places_stay)
 			p = k ? &m->places.v[p->parent] : p;
 		}
 	}
-	model_free(m);
 }
 
 TEST(nothing_inside)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	struct window w = { 200, 300 };
 
 	model_window(m, &w, 1, NULL);
 	assert_int_equal(m->spans.nr, 0);
 	assert_int_equal(m->links.nr, 0);
-	model_free(m);
 }
 
 /* ---- laws ---- */
@@ -159,7 +155,7 @@ static void add(struct sums *to, const struct random_trace *x, enum energy_view 
 static void add_cut(struct sums *to, uint64_t of, const struct window *w, size_t nr,
 		    enum energy_view view)
 {
-	struct random_trace x;
+	CLEANUP(random_trace_release) struct random_trace x;
 
 	seed = of;
 	random_trace(&x);
@@ -167,7 +163,6 @@ static void add_cut(struct sums *to, uint64_t of, const struct window *w, size_t
 		model_window(x.t.m, w, nr, NULL);
 	to->independent = x.o.independent;
 	add(to, &x, view);
-	random_trace_release(&x);
 }
 
 static void same_sums(const struct sums *a, const struct sums *b, bool names)

@@ -206,7 +206,7 @@ TEST(test_same_tables)
 
 	for (uint64_t round = 0; round < 1500; round++) {
 		struct dice d = { .seed = round + 1, .grain = 1 };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		struct watch w = { .horizon_ns = INT64_MIN };
 		struct profile_opts po = { .threads = 1 + round % 3 };
 		struct outcome model, profile;
@@ -233,7 +233,6 @@ TEST(test_same_tables)
 		same_inputs(model.m, profile.m);
 		outcome_release(&model);
 		outcome_release(&profile);
-		script_release(&s);
 	}
 	print_message("# %zu cells are equal\n", cells);
 	assert_true(cells > 250000);
@@ -273,7 +272,7 @@ TEST(test_threads)
 {
 	for (uint64_t round = 0; round < 8; round++) {
 		struct dice d = { .seed = 77 + round, .grain = 3, .faults = round % 2 };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		uint64_t one;
 
 		for (size_t i = 0; i < 12; i++) {
@@ -288,7 +287,6 @@ TEST(test_threads)
 		one = result_hash(&s, 1, 1);
 		for (unsigned threads = 2; threads <= 8; threads *= 2)
 			assert_true(result_hash(&s, threads, 1) == one);
-		script_release(&s);
 	}
 }
 
@@ -300,7 +298,7 @@ TEST(test_backwards)
 
 	for (uint64_t round = 0; round < 300; round++) {
 		struct dice d = { .seed = round + 5, .grain = 1, .faults = true, .back = true };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		struct outcome o[2];
 
 		script_fill(&s, &d);
@@ -330,7 +328,6 @@ TEST(test_backwards)
 		}
 		outcome_release(&o[0]);
 		outcome_release(&o[1]);
-		script_release(&s);
 	}
 }
 
@@ -339,7 +336,7 @@ TEST(test_backwards)
 /* Many calls of many sizes: medians within a percent, everything else exact. */
 TEST(test_percentiles)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
 	struct outcome model, profile;
 	uint64_t seed = 11;
@@ -359,13 +356,12 @@ TEST(test_percentiles)
 	same_tables(&model, &profile, SKETCH_ERROR);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
 /* Recursion 100 000 deep: paths are cut alike, functions count every call. */
 TEST(test_deep)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
 	struct outcome model, profile;
 	int64_t now = 0;
@@ -382,14 +378,13 @@ TEST(test_deep)
 	same_warnings(model.m, profile.m);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
 /* A queue that begins and ends 5000 pieces at one moment fills any buffer with no time to hand
  * out; a clock of a second puts 20 000 calls of 8 names into one moment. */
 TEST(test_one_moment)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t queue = script_track(&s, TRACK_QUEUE, "Q", "gpu0"), thread;
 	struct outcome model, profile;
 
@@ -412,7 +407,6 @@ TEST(test_one_moment)
 	assert_int_equal(profile.p->devices.v[0].max_concurrency, 5000);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
 TEST(test_choice)

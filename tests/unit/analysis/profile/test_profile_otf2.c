@@ -2,7 +2,6 @@
 #include "ranks_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-
 #define PERCENT 0.01
 
 static struct outcome outcome_read(const char *path, const struct profile_opts *po, int want)
@@ -27,33 +26,31 @@ static void by_ranks(const char *path, int want, const struct outcome *alone, co
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct profile_opts po = { .threads = 1 + (unsigned)i % 2,
 					   .buffer_bytes = i == 1 ? 1 : 0 };
+		CLEANUP(outcome_release)
 		struct outcome ranks = outcome_by_ranks(path, &po, sizes[i], want);
 
 		identical_tables(alone, &ranks);
 		same_warnings(alone->m, ranks.m);
 		same_inputs(m, ranks.m);
-		outcome_release(&ranks);
 	}
 }
 
 /* Everything equal, for several pools; whether some of it could not be read is equal too. */
 static void both(const char *path, int want)
 {
-	struct outcome model = outcome_read(path, NULL, want);
+	CLEANUP(outcome_release) struct outcome model = outcome_read(path, NULL, want);
 
 	for (unsigned threads = 1; threads <= 4; threads *= 2) {
 		struct profile_opts po = { .threads = threads,
 					   .buffer_bytes = threads == 2 ? 1 : 0 };
-		struct outcome profile = outcome_read(path, &po, want);
+		CLEANUP(outcome_release) struct outcome profile = outcome_read(path, &po, want);
 
 		print_message("# %zu cells\n", same_tables(&model, &profile, PERCENT));
 		same_warnings(model.m, profile.m);
 		same_inputs(model.m, profile.m);
 		if (threads == 1)
 			by_ranks(path, want, &profile, model.m);
-		outcome_release(&profile);
 	}
-	outcome_release(&model);
 }
 
 TEST(test_real)

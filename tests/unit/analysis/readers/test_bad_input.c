@@ -364,6 +364,7 @@ TEST(work_at_zero)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
 						 : read_text(cases[i].reader, cases[i].text);
 
@@ -373,7 +374,6 @@ TEST(work_at_zero)
 		for (size_t k = 0; k < rd.m->spans.nr; k++)
 			if (span_is_work(rd.m, k))
 				ROW_FAIL(i, "'%s' is there", span_name(rd.m, k));
-		reading_release(&rd);
 	}
 }
 
@@ -438,6 +438,7 @@ TEST(other_versions_and_equal_ids)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
 						 : read_text(cases[i].reader, cases[i].text);
 
@@ -451,6 +452,5 @@ TEST(other_versions_and_equal_ids)
 			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 					 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
 }

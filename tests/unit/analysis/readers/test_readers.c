@@ -152,7 +152,7 @@ TEST(late_events)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const struct reader *rd = NULL;
-	char *path;
+	CLEANUP(xfreep) char *path = NULL;
 
 	strbuf_addstr(&sb,
 		      "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 5, \"pg_config\": [");
@@ -164,13 +164,11 @@ TEST(late_events)
 	path = temp_file(sb.buf, sb.len);
 	assert_int_equal(reader_detect(path, &rd, NULL), 0);
 	assert_string_equal(rd->name, "tef");
-	struct reading r = read_path("tef", path, false);
+	CLEANUP(reading_release) struct reading r = read_path("tef", path, false);
 
 	assert_int_equal(r.r, 0);
 	assert_int_equal(track_of(r.m, 0)->rank, 5);
-	reading_release(&r);
 	unlink(path);
-	free(path);
 }
 
 static void check_words(const char *path, const char *reader, uint64_t min, const char *verdict,

@@ -59,7 +59,7 @@ TEST(complete)
  */
 TEST(interrupted)
 {
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
 	assert_int_equal(rundir_open(FIX "interrupted", &rd, NULL), 0);
 	assert_string_equal(rd.status, "running");
@@ -76,13 +76,12 @@ TEST(interrupted)
 	assert_input(&rd, 0, "roctx_trace", "tef",
 		     FIX "interrupted/artifacts/roctx_trace/roctx-9.json");
 	assert_input(&rd, 1, "procfs", "samples", FIX "interrupted/samples/procfs.csv");
-	rundir_release(&rd);
 }
 
 /* Every field of a wrong type, and paths that lead out of the directory. */
 TEST(hostile)
 {
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
 	assert_int_equal(rundir_open(FIX "hostile", &rd, NULL), 0);
 	assert_string_equal(rd.id, "");
@@ -99,7 +98,6 @@ TEST(hostile)
 		assert_non_null(strstr(rd.lost.v[i].why, "leads out of the run directory"));
 	assert_string_equal(rd.lost.v[1].path, "/etc/passwd");
 	assert_non_null(strstr(rd.lost.v[3].why, "'artifacts/x/ok.json' wants reader 'no-such"));
-	rundir_release(&rd);
 }
 
 /* No link is followed, wherever it leads, listed or found. */
@@ -148,7 +146,7 @@ TEST(links_out)
 TEST(lost_artifacts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
 	test_put(dir, "run.json",
 		 "{\"schema\": \"profrig.run/1\", \"artifacts\": ["
@@ -164,7 +162,6 @@ TEST(lost_artifacts)
 	assert_int_equal(rd.inputs.nr, 0);
 	assert_int_equal(rd.lost.nr, 1);
 	assert_string_equal(rd.lost.v[0].path, "artifacts/a/gone.json");
-	rundir_release(&rd);
 }
 
 /* Which devices the workload was shown; a container's list counts only where there was one. */

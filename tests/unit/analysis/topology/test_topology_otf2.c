@@ -3,7 +3,6 @@
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-
 #include "profrig/topology/topology.h"
 
 #define S UINT64_C(1000000000)
@@ -80,7 +79,7 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR, .topology = tp };
 	series_id s = (series_id)(series_named(m, counter, NULL) - m->series.v);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	assert_int_equal(energy_attribute(m, s, VIEW_HOST, &o, &r, NULL), 0);
 	for (size_t i = 0, n = 0; i < m->spans.nr; i++) {
@@ -93,7 +92,6 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 		n++;
 	}
 	assert_true(r.error_rel <= 1e-9);
-	energy_result_release(&r);
 }
 
 IN_PLACE(test_contexts)

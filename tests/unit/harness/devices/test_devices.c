@@ -90,7 +90,7 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 TEST(test_none)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 	const char *why;
 
 	devices_find(&d, root);
@@ -102,14 +102,13 @@ TEST(test_none)
 	assert_string_equal(why, "no NVIDIA GPU in /proc/driver/nvidia/gpus");
 	assert_null(devices_gpu(&d, GPU_AMD, 0));
 	env_is(&d, -1, "MAD_SYSTEM_NGPUS=0 MAD_RUNTIME_NGPUS=0");
-	devices_release(&d);
 }
 
 TEST(test_amd)
 {
 	static const int both[] = { 1, 0 }, second[] = { 1, 7 };
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
 	amd_machine(root);
 	devices_find(&d, root);
@@ -136,7 +135,6 @@ TEST(test_amd)
 	       "MAD_SYSTEM_GPU_ARCHITECTURE=gfx942 "
 	       "'MAD_SYSTEM_GPU_PRODUCT_NAME=AMD Instinct MI300X OAM' "
 	       "MAD_SYSTEM_HIP_VERSION=6.4.1-83");
-	devices_release(&d);
 }
 
 TEST(test_amd_not_ours)
@@ -168,7 +166,7 @@ TEST(test_nvidia)
 {
 	static const int second[] = { 1 };
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
 	nvidia_machine(root);
 	devices_find(&d, root);
@@ -187,7 +185,6 @@ TEST(test_nvidia)
 	       "'MAD_SYSTEM_GPU_ARCHITECTURE=NVIDIA H100 80GB HBM3' "
 	       "'MAD_SYSTEM_GPU_PRODUCT_NAME=NVIDIA H100 80GB HBM3' "
 	       "MAD_SYSTEM_HIP_VERSION=535.104.05");
-	devices_release(&d);
 }
 
 /* No folder in /proc, as under WSL: the library is asked. */
@@ -221,7 +218,7 @@ TEST(test_nvidia_by_library)
 TEST(test_both)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
 	amd_machine(root);
 	nvidia_machine(root);
@@ -229,14 +226,13 @@ TEST(test_both)
 	assert_int_equal(d.gpus.nr, 4);
 	assert_int_equal(devices_vendor(&d), GPU_AMD);
 	assert_int_equal(gpu(&d, GPU_NVIDIA, 1)->render_minor, 1);
-	devices_release(&d);
 }
 
 /* Files that lie or are torn: no GPU is made up, and nothing breaks. */
 TEST(test_hostile)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
 	put_node(root, 1, "77\n",
 		 "simd_count 4\ngfx_target_version 99999999999999\ndrm_render_minor -5\n"
@@ -257,7 +253,6 @@ TEST(test_hostile)
 	assert_int_equal(g->render_minor, -1);
 	assert_int_equal(gpu(&d, GPU_NVIDIA, 0)->render_minor, -1);
 	assert_string_equal(d.driver, "");
-	devices_release(&d);
 }
 
 TEST(test_words)

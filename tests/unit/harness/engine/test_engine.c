@@ -70,7 +70,7 @@ TEST(test_late_mounts)
 
 	for (size_t i = 0; i < ARRAY_LEN(containers); i++) {
 		CLEANUP(strvec_release) struct strvec with = STRVEC_INIT, without = STRVEC_INIT;
-		struct engine_spec s = spec_of("img:1");
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 		struct err err = ERR_INIT;
 
 		VEC_PUSH(&s.late_mounts, ((struct engine_mount){ xstrdup("/runs/R1/data/d"),
@@ -86,7 +86,6 @@ TEST(test_late_mounts)
 		CLEANUP(xfreep) char *probe = strvec_shell(&without);
 
 		assert_null(strstr(probe, "/data/d"));
-		engine_spec_release(&s);
 	}
 }
 
@@ -115,7 +114,7 @@ TEST(test_host)
 
 TEST(test_plain)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
 	start_is("docker", &s, "docker" HEAD RUN_DIR TAIL);
 	start_is("podman", &s, "podman" HEAD RUN_DIR TAIL);
@@ -123,12 +122,11 @@ TEST(test_plain)
 	free(s.run_dir);
 	s.run_dir = NULL;
 	start_is("docker", &s, "docker" HEAD TAIL);
-	engine_spec_release(&s);
 }
 
 TEST(test_words_from_environment)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
 	setenv("PROFRIG_DOCKER", "sudo  docker -H unix:///run/x", 1);
@@ -140,12 +138,11 @@ TEST(test_words_from_environment)
 	assert_string_equal(argv.v[3], "unix:///run/x");
 	unsetenv("PROFRIG_DOCKER");
 	unsetenv("PROFRIG_PODMAN");
-	engine_spec_release(&s);
 }
 
 TEST(test_every_option)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
 	s.workdir = xstrdup("/work dir");
 	s.user = xstrdup("1000:1000");
@@ -166,7 +163,6 @@ TEST(test_every_option)
 		 "--cap-add SYS_PTRACE --cap-add PERFMON --security-opt seccomp=unconfined "
 		 "--cpuset-cpus 0-3,7"
 		 " --ulimit nofile=1024:1024" TAIL);
-	engine_spec_release(&s);
 }
 
 #define APPTAINER "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind "
@@ -188,18 +184,17 @@ TEST(test_apptainer)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
-		struct engine_spec s = spec_of(images[i].image);
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of(images[i].image);
 		CLEANUP(xfreep)
 		char *want = xasprintf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown);
 
 		start_is("apptainer", &s, want);
-		engine_spec_release(&s);
 	}
 }
 
 TEST(test_apptainer_options)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
 	s.workdir = xstrdup("/work dir");
 	s.network = xstrdup("none");
@@ -226,7 +221,6 @@ TEST(test_apptainer_options)
 			   "/runs/R1/.inside:/runs/R1:ro --pwd '/work dir' --ipc "
 			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --nv "
 			   "--fakeroot docker://img:1" A_TAIL);
-	engine_spec_release(&s);
 }
 
 /* What it cannot do is refused. */
@@ -237,6 +231,7 @@ TEST(test_apptainer_refuses)
 					     "would be an option" };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		CLEANUP(engine_spec_release)
 		struct engine_spec s = spec_of(i == 3 ? NULL : i == 4 ? "-x" : "img:1");
 		CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 		struct err err = ERR_INIT;
@@ -250,7 +245,6 @@ TEST(test_apptainer_refuses)
 				 ((struct engine_mount){ xstrdup("/a:b"), xstrdup("/b"), false }));
 		assert_int_equal(engine_find("apptainer")->start(&s, &argv, &err), -EINVAL);
 		assert_non_null(strstr(err.msg, words[i]));
-		engine_spec_release(&s);
 	}
 }
 
@@ -286,20 +280,19 @@ TEST(test_mount_quoting)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct engine_spec s = spec_of("img:1");
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
 
 		VEC_PUSH(&s.mounts, ((struct engine_mount){ xstrdup(cases[i].host),
 							    xstrdup(cases[i].inside), true }));
 		strbuf_addf(&want, "docker" HEAD " %s" RUN_DIR TAIL, cases[i].want);
 		start_is("docker", &s, want.buf);
-		engine_spec_release(&s);
 	}
 }
 
 static void gpus_are(const char *engine, const char *vendor, const char *gpus, const char *want)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
@@ -310,7 +303,6 @@ static void gpus_are(const char *engine, const char *vendor, const char *gpus, c
 		VEC_PUSH(&s.gpu_list, (int)strtol(words.v[i], NULL, 10));
 	strbuf_addf(&line, "%s" HEAD RUN_DIR " %s" TAIL, engine, want);
 	start_is(engine, &s, line.buf);
-	engine_spec_release(&s);
 }
 
 TEST(test_gpus)
@@ -327,14 +319,13 @@ TEST(test_gpus)
 
 static void refused(void (*spoil)(struct engine_spec *s), const char *word)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct err err = ERR_INIT;
 
 	spoil(&s);
 	assert_true(engine_find("docker")->start(&s, &argv, &err) < 0);
 	assert_non_null(strstr(err.msg, word));
-	engine_spec_release(&s);
 }
 
 static void no_image(struct engine_spec *s)

@@ -45,7 +45,8 @@ TEST(test_docker)
 {
 	const struct image_engine *e = image_engine_find("docker");
 	struct image_auth own = { 0 }, private = { .dir = "/p" };
-	struct strvec argv = STRVEC_INIT, lists[4], none = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, none = STRVEC_INIT;
+	struct strvec lists[4];
 	struct image_build b = full(lists);
 	struct image_build plain = { "i",
 				     "/d/Dockerfile",
@@ -78,14 +79,14 @@ TEST(test_docker)
 	unsetenv("PROFRIG_DOCKER");
 	for (size_t i = 0; i < 4; i++)
 		strvec_release(&lists[i]);
-	strvec_release(&argv);
 }
 
 TEST(test_podman)
 {
 	const struct image_engine *e = image_engine_find("podman");
 	struct image_auth own = { 0 }, private = { .dir = "/p", .insecure = true };
-	struct strvec argv = STRVEC_INIT, lists[4];
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct strvec lists[4];
 	struct image_build b = full(lists);
 
 	e->build(&b, &argv);
@@ -107,7 +108,6 @@ TEST(test_podman)
 	   "podman image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
 	for (size_t i = 0; i < 4; i++)
 		strvec_release(&lists[i]);
-	strvec_release(&argv);
 }
 
 TEST(test_registry)

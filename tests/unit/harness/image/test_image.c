@@ -103,7 +103,7 @@ TEST(test_registries)
 
 TEST(test_selection)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: T/m, dockerfile: docker/m}\n");
@@ -130,13 +130,12 @@ TEST(test_selection)
 			    "ci-t_m_m.amd m.amd.Dockerfile -;ci-t_m_m.any m.any.Dockerfile -;");
 	assert_string_equal(cent, "ci-t_m_m.cent m.cent.Dockerfile -;");
 	assert_string_equal(red, "ci-t_m_m.any m.any.Dockerfile -;ci-t_m_m.nv m.nv.Dockerfile -;");
-	sandbox_release(&sb);
 }
 
 /* The reference's handler swallowed this, and everything ran anyway. */
 TEST(test_none_fits)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: docker}\n");
@@ -150,7 +149,6 @@ TEST(test_none_fits)
 		     "guest_os UBUNTU): Dockerfile wants gpu_vendor NVIDIA; a.Dockerfile wants "
 		     "guest_os CENTOS; add one, or say what is meant with --set "
 		     "context.KEY=VALUE\n");
-	sandbox_release(&sb);
 }
 
 TEST(test_bad)
@@ -179,7 +177,7 @@ TEST(test_bad)
 		{ "model: {name: m, dockerfile: ok}\ncontext: {guest_os: UBUNTO}\n",
 		  "context.guest_os: want one of UBUNTU, CENTOS, not 'UBUNTO'" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "empty/x.txt", "");
@@ -193,12 +191,11 @@ TEST(test_bad)
 		if (!strstr(got, rows[i].want))
 			ROW_FAIL(i, "'%s' lacks '%s'", got, rows[i].want);
 	}
-	sandbox_release(&sb);
 }
 
 TEST(test_vendor_is_no_accident)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	if (fs_exists("/dev/kfd") || fs_exists("/dev/nvidiactl")) {
 		print_message("this machine has a GPU\n");
@@ -217,13 +214,12 @@ TEST(test_vendor_is_no_accident)
 	CLEANUP(xfreep) char *other = images(&sb, SETS("context.gpu_vendor=NVIDIA"), NULL);
 
 	assert_string_equal(other, "ci-m_d.b d.b.Dockerfile -;");
-	sandbox_release(&sb);
 }
 
 TEST(test_archs_and_image)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml",
@@ -252,7 +248,6 @@ TEST(test_archs_and_image)
 	assert_string_equal(mixed,
 			    "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;ci-m_d.b d.b.Dockerfile -;");
 	assert_non_null(strstr(notes.v[1], "one image for all architectures"));
-	sandbox_release(&sb);
 }
 
 TEST(test_base)
@@ -269,14 +264,14 @@ TEST(test_base)
 		{ "FROM a\nFROM b\n", NULL, "b" },
 		{ "# escape=`\nFROM `\n  c:3\n", NULL, "c:3" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: d.Dockerfile}\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct image_plan ip = { .jobs = VEC_INIT, .notes = STRVEC_INIT };
-		struct problems p = PROBLEMS_INIT;
-		struct runconf rc;
+		CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+		CLEANUP(runconf_release) struct runconf rc;
 
 		sandbox_write(&sb, "d.Dockerfile", rows[i].text);
 		load(&rc, &sb, SETS(rows[i].sets ? rows[i].sets : "env.A=1"), &p);
@@ -285,21 +280,18 @@ TEST(test_base)
 		if (strcmp(ip.jobs.v[0].base, rows[i].want) != 0)
 			ROW_FAIL(i, "%s, not %s", ip.jobs.v[0].base, rows[i].want);
 		image_plan_release(&ip);
-		runconf_release(&rc);
-		problems_release(&p);
 	}
-	sandbox_release(&sb);
 }
 
 /* What is written is what is read; what failed does not run. */
 TEST(test_manifest)
 {
 	struct image_plan ip = { .jobs = VEC_INIT, .notes = STRVEC_INIT };
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
 	struct manifest m;
-	struct runconf rc;
-	struct sandbox sb;
+	CLEANUP(runconf_release) struct runconf rc;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
@@ -342,9 +334,6 @@ TEST(test_manifest)
 	assert_string_equal(m.failed.v[0], "ci-t_m_d.b");
 	manifest_release(&m);
 	image_plan_release(&ip);
-	runconf_release(&rc);
-	problems_release(&p);
-	sandbox_release(&sb);
 }
 
 /* As the orchestrator before this one writes it: no schema, more keys, the model by its entry. */
@@ -361,7 +350,7 @@ TEST(test_foreign_manifest)
 	};
 	struct err err = ERR_INIT;
 	struct manifest m;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
@@ -393,5 +382,4 @@ TEST(test_foreign_manifest)
 	unlink(path);
 	assert_int_equal(manifest_read(&m, path, &err), -ENOENT);
 	manifest_release(&m);
-	sandbox_release(&sb);
 }

@@ -174,7 +174,7 @@ RUN_TEST(made_scripts)
 /* GPUs of the machine stand in run.json, whether anything samples them or not. */
 RUN_TEST(devices)
 {
-	struct devices d = { .gpus = VEC_INIT, .rocm = "6.4.1" };
+	CLEANUP(devices_release) struct devices d = { .gpus = VEC_INIT, .rocm = "6.4.1" };
 	struct gpu one = { .vendor = GPU_AMD,
 			   .name = "AMD Instinct MI300X",
 			   .arch = "gfx942",
@@ -194,5 +194,4 @@ RUN_TEST(devices)
 	assert_string_equal(str(o, "driver"), "6.4.1");
 	assert_int_equal(json_integer_value(json_object_get(o, "render_minor")), 136);
 	assert_int_equal(json_integer_value(json_object_get(o, "memory_bytes")), 1024);
-	devices_release(&d);
 }

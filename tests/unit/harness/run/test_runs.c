@@ -59,7 +59,7 @@ TEST(test_load)
 	static const char good[] = "20260102T030405Z-a-b-0a1b2c";
 	struct run_filter any = { .labels = STRVEC_INIT };
 	struct run_list rl = RUN_LIST_INIT;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (size_t i = 0; i < 2; i++) {
@@ -88,5 +88,4 @@ TEST(test_load)
 	assert_string_equal(rl.v.v[0].status, "interrupted");
 	run_list_release(&rl);
 	assert_int_equal(runs_load("/nonexistent/x", &any, &rl, NULL), -ENOENT);
-	sandbox_release(&sb);
 }

@@ -227,14 +227,13 @@ static void check(const struct sampling_stats *s, bool every)
 
 static void disturbed(double period_s, const char *storage, struct sampler_state st, bool pauses)
 {
-	struct sampling_stats s;
+	CLEANUP(sampling_stats_release) struct sampling_stats s;
 
 	counting = st;
 	disturb = (struct disturb){ .pauses = pauses };
 	sample_for(150, period_s, storage, &s);
 	check(&s, strcmp(storage, "every") == 0);
 	assert_int_equal(s.error, st.hang_at ? -ETIMEDOUT : st.die_at ? -ENODEV : 0);
-	sampling_stats_release(&s);
 	sampling_free(disturb.sp);
 }
 

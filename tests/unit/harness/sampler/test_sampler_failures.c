@@ -80,7 +80,7 @@ SAMPLER_TEST(hanging_read_of_one_device)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
@@ -100,7 +100,6 @@ SAMPLER_TEST(hanging_read_of_one_device)
 	assert_true(f.t_ns.v[0] <= f.t_ns.v[1]);
 	assert_true(isfinite(samples_cell(&f, 0, samples_column(&f, "power.gpu0[W]"))));
 	assert_true(isfinite(samples_cell(&f, 1, samples_column(&f, "power.gpu1[W]"))));
-	samples_release(&f);
 }
 
 /* Comes back between stop and free. */
@@ -152,7 +151,7 @@ SAMPLER_TEST(standstill_is_no_hang)
 
 static void check_cut_file(const struct sampling_stats *s, int code)
 {
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	assert_int_equal(s->error, code);
 	assert_non_null(strstr(s->error_text, "fake.csv"));
@@ -160,7 +159,6 @@ static void check_cut_file(const struct sampling_stats *s, int code)
 	assert_true(f.t_ns.nr > 10 && f.t_ns.nr < s->rows);
 	for (size_t i = 0; i < f.t_ns.nr; i++)
 		assert_true(samples_cell(&f, i, 0) == 123456.78125);
-	samples_release(&f);
 }
 
 static void run_into_the_end(struct sampling_stats *s)

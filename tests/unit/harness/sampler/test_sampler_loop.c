@@ -74,7 +74,7 @@ SAMPLER_TEST(header)
 	const struct sampler_device *d;
 	struct sampling_opts o = { .sampler = &source, .path = path, .run_id = "R" };
 	struct sampling *sp;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	char host[256] = "";
 	int64_t mono, real;
 
@@ -113,14 +113,13 @@ SAMPLER_TEST(header)
 	assert_true(llabs(clock_monotonic_ns() - mono) < 60 * NS_PER_S);
 	assert_true(llabs((clock_realtime_ns() - clock_monotonic_ns()) - (real - mono)) <
 		    60 * NS_PER_S);
-	samples_release(&f);
 }
 
 SAMPLER_TEST(header_of_estimates)
 {
 	struct sampling_opts o = { .sampler = &source_with_times, .path = path };
 	struct sampling *sp;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("cpu0", 1);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
@@ -128,7 +127,6 @@ SAMPLER_TEST(header_of_estimates)
 	samples_read(path, &f);
 	assert_string_equal(samples_header(&f, "estimated"), "yes");
 	assert_string_equal(samples_header(&f, "storage"), "every");
-	samples_release(&f);
 	sampling_free(NULL);
 }
 
@@ -165,7 +163,7 @@ SAMPLER_TEST(period)
 {
 	int64_t begun = clock_monotonic_ns(), places, m;
 	struct sampling_stats s;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	struct sampling *sp;
 	size_t last;
 
@@ -192,7 +190,6 @@ SAMPLER_TEST(period)
 	m = median_interval(&f, 2);
 	assert_int_equal(s.median_period_ns, m);
 	assert_true(s.max_gap_ns >= m);
-	samples_release(&f);
 }
 
 SAMPLER_TEST(stop_is_immediate)
@@ -356,7 +353,7 @@ SAMPLER_TEST(marks)
 {
 	char longer[600], expected[300];
 	struct sampling *sp;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	int64_t t, before;
 	const char *m;
 
@@ -391,7 +388,6 @@ SAMPLER_TEST(marks)
 		count++;
 	}
 	assert_int_equal(count, 3);
-	samples_release(&f);
 }
 
 /* Made while a read goes on that ends only afterwards; if they wait for it, the alarm ends all. */
@@ -418,7 +414,7 @@ SAMPLER_TEST(values_and_reasons)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("gpu0", 4);
 	fake_device("gpu1", 1);
@@ -448,7 +444,6 @@ SAMPLER_TEST(values_and_reasons)
 		assert_true(samples_cell(&f, 1, i) == SAMPLER_ABSENT);
 	assert_true(samples_cell(&f, 1, 4) == 123456.78125);
 	assert_non_null(strstr(samples_header(&f, "end"), "rows=4 failed=4 overruns=0"));
-	samples_release(&f);
 }
 
 /* Of every reading until now, whatever of it is in the file already. */

@@ -106,8 +106,8 @@ static bool half_a_second(struct opened *s)
 TEST(estimate_energy)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
+	CLEANUP(source_close) struct opened s;
 	pid_t busy_pid;
 	bool good = false;
 
@@ -134,8 +134,6 @@ TEST(estimate_energy)
 	for (int i = 0; i < 20; i++)
 		none += s.s->read(s.st, 0, v, &s.reason) == 1;
 	assert_true(none >= 5);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* --- rapl --- */
@@ -216,7 +214,7 @@ TEST_WITH(rapl_zones, set_up_root, tear_down_root)
 
 TEST_WITH(rapl_wrap_and_reset, set_up_root, tear_down_root)
 {
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	zone("intel-rapl:0", "package-0\n", "4294967000\n", "4294967295\n");
 	zone("intel-rapl:1", "package-1\n", "4294967000\n", NULL);
@@ -238,7 +236,6 @@ TEST_WITH(rapl_wrap_and_reset, set_up_root, tear_down_root)
 	/* no CPU takes 262 MJ within minutes: the counter was set back */
 	set_energy("intel-rapl:2", "100\n");
 	assert_true(fabs(source_value(&s, 2, "energy") - 100e-6) < 1e-12);
-	source_close(&s);
 }
 
 TEST_WITH(rapl_unreadable, set_up_root, tear_down_root)
@@ -266,12 +263,11 @@ TEST_WITH(rapl_unreadable, set_up_root, tear_down_root)
 	source_close(&s);
 	/* hostile names make no hostile header */
 	zone("intel-rapl:0", "pack,age\"[x]\n1,2\n", "5000000\n", NULL);
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	sampler_options(&o, "0", 0.1, "zones", "all", NULL);
 	assert_int_equal(source_open("rapl", &o, &s, &err), 0);
 	assert_null(strpbrk(s.dev[0].series[0].name, ",\"[]\n "));
 	source_close(&s);
-	options_release(&o);
 }
 
 TEST_WITH(rapl_not_root, set_up_root, tear_down_root)

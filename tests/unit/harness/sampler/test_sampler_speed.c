@@ -119,8 +119,8 @@ SAMPLER_TEST(change_points)
 		{ SAMPLER_ABSENT, SAMPLER_ABSENT, 6 },
 	};
 	struct sampling *sp;
-	struct sampling_stats st;
-	struct samples_file f;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
+	CLEANUP(samples_release) struct samples_file f;
 	int64_t begun;
 	size_t n;
 
@@ -149,8 +149,6 @@ SAMPLER_TEST(change_points)
 			assert_true(samples_cell(&f, n, c) == rows[11][c]);
 		assert_true(f.t_ns.v[n] > f.t_ns.v[n - 1]);
 	}
-	samples_release(&f);
-	sampling_stats_release(&st);
 }
 
 /* Everything is said again now and then: the file of a killed profrig lacks a second at most. */
@@ -159,7 +157,7 @@ SAMPLER_TEST(change_points_are_refreshed)
 	static const double rows[][3] = { { 1, 2, 3 } };
 	struct sampling *sp;
 	struct sampling_stats st;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
@@ -173,7 +171,6 @@ SAMPLER_TEST(change_points_are_refreshed)
 		for (size_t c = 0; c < 3; c++)
 			assert_true(samples_cell(&f, r, c) == rows[0][c]);
 	assert_true(st.ticks > f.t_ns.nr);
-	samples_release(&f);
 }
 
 /*
@@ -224,7 +221,7 @@ SAMPLER_TEST(change_points_around_a_pause)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	int64_t resumed_ns;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	struct sampling *sp;
 	size_t last = 0;
 
@@ -248,7 +245,6 @@ SAMPLER_TEST(change_points_around_a_pause)
 		assert_true(samples_cell(&f, last, c) == rows[0][c]);
 		assert_true(samples_cell(&f, last + 1, c) == rows[0][c]);
 	}
-	samples_release(&f);
 }
 
 /* --- ticks --- */
@@ -271,7 +267,7 @@ SAMPLER_TEST(none_is_lost)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	int64_t places;
 
 	fake_device("gpu0", 1);
@@ -294,13 +290,12 @@ SAMPLER_TEST(none_is_lost)
 	assert_true(st.tick_error_max_ns > 0 && st.tick_error_median_ns <= st.tick_error_p99_ns);
 	/* a bucket of the histogram may stand a little above its values */
 	assert_true((double)st.tick_error_p99_ns <= (double)st.tick_error_max_ns * 1.01 + 1);
-	samples_release(&f);
 }
 
 /* A process that is stopped over the time of a tick makes it late, and says by how much. */
 SAMPLER_TEST(late_tick)
 {
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	pid_t pid;
 
 	fake_device("gpu0", 1);
@@ -321,7 +316,6 @@ SAMPLER_TEST(late_tick)
 	samples_read(path, &f);
 	assert_true(end_figure(&f, "late") >= 1);
 	assert_true(end_figure(&f, "tick_error_max_ns") >= 200 * (uint64_t)NS_PER_MS);
-	samples_release(&f);
 }
 
 /* --- priority --- */

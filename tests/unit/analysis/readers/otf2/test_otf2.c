@@ -96,7 +96,7 @@ IN_PLACE(test_far_times)
 {
 	for (uint64_t offset = 0; offset < 2; offset++) {
 		CLEANUP(xfreep) char *dir = xasprintf("%s%" PRIu64, p->archive, offset);
-		struct model *m;
+		CLEANUP(model_freep) struct model *m = NULL;
 
 		far_archive(dir, offset * UINT64_C(5000000000000000));
 		m = read_archive(dir, 0, false);
@@ -106,7 +106,6 @@ IN_PLACE(test_far_times)
 		assert_int_equal(m->spans.start_ns[1] - m->spans.start_ns[0],
 				 INT64_C(31536000000000000));
 		assert_int_equal(warned(m, W_TIME_RANGE), 0);
-		model_free(m);
 	}
 }
 

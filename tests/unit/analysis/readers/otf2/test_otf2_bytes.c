@@ -8,7 +8,6 @@
 #include "tests/fixtures/gen/otf2_big_write.c"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-
 #include "profrig/stats/analysis.h"
 
 /* libotf2 forgets memory when a file is damaged. */
@@ -32,19 +31,18 @@ struct victim {
 static void analyse_all(struct model *m)
 {
 	struct analysis_opts o = { .energy = { .integration = INTEGRATE_LINEAR } };
-	struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 
 	for (size_t i = 0; analyses[i]; i++)
 		assert_int_equal(analyses[i]->run(m, &o, &ts, NULL), 0);
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		if (!ts.checks.v[i].ok)
 			fail_msg("%s: %s", ts.checks.v[i].name, ts.checks.v[i].detail);
-	table_set_release(&ts);
 }
 
 static void try(struct victim *v, const void *data, size_t n)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	struct err err = ERR_INIT;
 	FILE *f;
 	int r;
@@ -67,7 +65,6 @@ static void try(struct victim *v, const void *data, size_t n)
 	assert_true(r != READ_PARTIAL || m->warnings.nr > 0);
 	if (r >= 0 && v->reads % 4 == 0)
 		analyse_all(m);
-	model_free(m);
 }
 
 static void flips(struct victim *v)

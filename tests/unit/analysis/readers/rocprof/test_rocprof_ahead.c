@@ -72,12 +72,12 @@ static uint64_t row_add(struct strbuf *sb, uint64_t i, uint64_t kinds)
 static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 {
 	CLEANUP(xfreep) char *path = temp_file(sb->buf, sb->len);
-	struct reading one = read_by(path, 1);
+	CLEANUP(reading_release) struct reading one = read_by(path, 1);
 
 	if (rows && one.m->spans.nr != rows)
 		ROW_FAIL(i, "%zu spans of %" PRIu64 " rows", one.m->spans.nr, rows);
 	for (unsigned threads = 2; threads < 6; threads += threads == 3 ? 2 : 1) {
-		struct reading more = read_by(path, threads);
+		CLEANUP(reading_release) struct reading more = read_by(path, threads);
 
 		assert_int_equal(one.r, more.r);
 		assert_models_equal(one.m, more.m, "threads");
@@ -86,9 +86,7 @@ static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 			assert_int_equal(one.m->warnings.v[k].count, more.m->warnings.v[k].count);
 			assert_string_equal(one.m->warnings.v[k].text, more.m->warnings.v[k].text);
 		}
-		reading_release(&more);
 	}
-	reading_release(&one);
 	unlink(path);
 }
 

@@ -57,7 +57,7 @@ TEST(kernel_dialects)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("rocprof_csv", cases[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", cases[i]);
 		const struct track *t;
 
 		if (rd.r != 0 || rd.m->spans.nr != 1)
@@ -73,7 +73,6 @@ TEST(kernel_dialects)
 		assert_int_equal(t->tid, 3);
 		assert_int_equal(rd.m->tracks.v[t->parent].kind, TRACK_DEVICE);
 		assert_only_warned(rd.m, W_UNLINKED_WORK);
-		reading_release(&rd);
 	}
 }
 
@@ -105,7 +104,7 @@ TEST(names)
 				  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,77,2,10,\"next, "
 				  "one\",2,4000,5000,0,1\n",
 				  cases[i].cell);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
 			ROW_FAIL(i, "%d, %zu spans: %s", rd.r, rd.m->spans.nr, rd.err.msg);
@@ -114,7 +113,6 @@ TEST(names)
 		assert_string_equal(span_name(rd.m, 1), "next, one");
 		assert_int_equal(rd.m->spans.start_ns[1], 4000);
 		assert_only_warned(rd.m, W_UNLINKED_WORK);
-		reading_release(&rd);
 	}
 }
 
@@ -139,16 +137,17 @@ TEST(missing_columns)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != cases[i].r || !strstr(rd.err.msg, cases[i].words))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
 TEST(calls)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("rocprof_csv", CALLS
 				      "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
 				      "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
@@ -177,7 +176,6 @@ TEST(calls)
 			    "process ranges #2");
 	assert_int_equal(track_of(m, span_at(m, "range d"))->pid, 6);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 TEST(arguments)
@@ -185,13 +183,12 @@ TEST(arguments)
 	static const char text[] = "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Odd "
 				   "\"\"x,Size,Empty,Zero\n"
 				   "K,Agent 1,k,1000,2000,\"a \"\"b\"\", \\ \xff\",-1.5,,007\n";
-	struct reading rd = read_text("rocprof_csv", text);
+	CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[0]),
 			    "{\"Agent_Id\":\"Agent 1\",\"Odd \\\"x\":\"a \\\"b\\\", \\\\ "
 			    "\xef\xbf\xbd\",\"Size\":-1.5,\"Zero\":\"007\"}");
-	reading_release(&rd);
 }
 
 TEST(copies)
@@ -211,18 +208,18 @@ TEST(copies)
 				       "Correlation_Id,Start_Timestamp,End_Timestamp\n"
 				       "MEMORY_COPY,%s,Agent 4,Agent 5,1,1000,2000\n",
 				       cases[i].direction);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		assert_int_equal(rd.m->spans.nr, 1);
 		assert_int_equal(rd.m->spans.kind[0], SPAN_COPY);
 		if (strcmp(model_str(rd.m, track_of(rd.m, 0)->device), cases[i].device) != 0)
 			ROW_FAIL(i, "%s", model_str(rd.m, track_of(rd.m, 0)->device));
-		reading_release(&rd);
 	}
 }
 
 TEST(allocations)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"rocprof_csv",
 		"Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,Start_Timestamp,"
@@ -239,7 +236,6 @@ TEST(allocations)
 	assert_int_equal(fact(rd.m, "addresses_not_freed"), 2);
 	assert_int_equal(rd.m->spans.nr, 5);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 TEST(counters_long)
@@ -290,6 +286,7 @@ TEST(counters_wide)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != 0 || rd.m->spans.nr != cases[i].spans)
@@ -306,7 +303,6 @@ TEST(counters_wide)
 			assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 24);
 			assert_only_warned(rd.m, W_IGNORED_RECORD);
 		}
-		reading_release(&rd);
 	}
 }
 
@@ -502,7 +498,7 @@ TEST(bad_rows)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf(CALLS "%sH,good,1,1,2,3000,4000\n", cases[i].row);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != cases[i].spans + 1)
@@ -510,7 +506,6 @@ TEST(bad_rows)
 		assert_said(rd.m, cases[i].code, cases[i].words);
 		assert_only_warned(rd.m, cases[i].code);
 		assert_span(rd.m, "good", 3000, 4000);
-		reading_release(&rd);
 	}
 }
 
@@ -523,7 +518,7 @@ TEST(cut_everywhere)
 	size_t n = strlen(text), header = strlen(CALLS), rows = 0;
 
 	for (size_t i = 0; i <= n; i++) {
-		struct reading rd = read_bytes("rocprof_csv", text, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", text, i);
 		bool whole_row = i > header && text[i - 1] == '\n';
 		/* that the line end alone is missing cannot be seen */
 		bool unended = i > header && i < n && text[i] == '\n';
@@ -540,7 +535,6 @@ TEST(cut_everywhere)
 			assert_true(rd.m->inputs.v[0].partial);
 			assert_said(rd.m, W_TRUNCATED, "inside a row");
 		}
-		reading_release(&rd);
 	}
 	assert_int_equal(rows, 3);
 }
@@ -564,7 +558,7 @@ TEST(mutations)
 		const char *text = texts[i % ARRAY_LEN(texts)];
 		size_t n = strlen(text);
 		CLEANUP(xfreep) char *copy = xmemdup(text, n);
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = 1 + rnd(&seed) % 4; k > 0; k--)
 			copy[rnd(&seed) % n] = bytes[rnd(&seed) % (sizeof(bytes) - 1)];
@@ -572,7 +566,6 @@ TEST(mutations)
 		assert_in_range(rd.m->spans.nr, 0, 4);
 		for (size_t s = 0; s < rd.m->spans.nr; s++)
 			assert_true(rd.m->spans.end_ns[s] >= rd.m->spans.start_ns[s]);
-		reading_release(&rd);
 	}
 }
 
@@ -580,7 +573,7 @@ TEST(mutations)
 TEST(many_things)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < 2000; i++)
@@ -589,7 +582,6 @@ TEST(many_things)
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 2000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 2000 - 256);
-	reading_release(&rd);
 }
 
 /* Large enough for rows to be found by a thread of its own: the same as in small pieces. */
@@ -632,7 +624,7 @@ TEST(detected)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "1_hip_api_trace.csv");
 	const struct reader *found = NULL;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	test_put(dir, "1_hip_api_trace.csv", text);
 	assert_int_equal(reader_detect(path, &found, NULL), 0);
@@ -640,5 +632,4 @@ TEST(detected)
 	rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(rd.m->spans.args[0], STR_NONE);
-	reading_release(&rd);
 }

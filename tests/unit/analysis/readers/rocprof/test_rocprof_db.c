@@ -25,6 +25,7 @@
 /* HIP call → kernel by (pid, Index); HSA calls count apart; a range around it. */
 TEST(hip_trace)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", true,
 		SQL(CALLS("HIP") CALLS("HSA") WORK("OPS") WORK("COPY") ROCTX KERN,
@@ -62,11 +63,11 @@ TEST(hip_trace)
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 1); /* KERN is OPS once more */
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);  /* the fill's call is missing */
 	assert_int_equal(m->warnings.nr, 2);
-	reading_release(&rd);
 }
 
 TEST(dispatches)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", true,
 		SQL(KERN, KERN_ROW("a", "8", "100", "200"), KERN_ROW("b", "NULL", "300", "250"),
@@ -84,7 +85,6 @@ TEST(dispatches)
 	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(warned(m, W_BAD_EVENT), 2);
 	assert_int_equal(warned(m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
 #define COUNTERS(times) \
@@ -94,6 +94,7 @@ TEST(dispatches)
 /* A value of a dispatch is a sample at its end, on its queue. */
 TEST(counters)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", false,
 		SQL(COUNTERS(", BeginNs INTEGER, EndNs INTEGER, CompleteNs INTEGER, "
@@ -116,12 +117,12 @@ TEST(counters)
 	assert_int_equal(waves->track, rd.m->spans.track[span_at(rd.m, "b")]);
 	assert_true(series_named(rd.m, "TCC_HIT[0]")->value.v[0] == 2.5);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
 /* Beside the kernels of a HIP trace only the counters are new. */
 TEST(counters_again)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", false,
 		SQL(WORK(
@@ -135,7 +136,6 @@ TEST(counters_again)
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(series_named(rd.m, "SQ_WAVES")->value.nr, 1);
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
-	reading_release(&rd);
 }
 
 TEST(counters_untimed)
@@ -177,6 +177,7 @@ TEST(odd_files)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
 
 		if (rd.r != cases[i].r)
@@ -187,7 +188,6 @@ TEST(odd_files)
 			ROW_FAIL(i, "%s", rd.err.msg);
 		if (cases[i].says && rd.r >= 0 && !strstr(rd.m->warnings.v[0].text, cases[i].says))
 			ROW_FAIL(i, "%s", rd.m->warnings.v[0].text);
-		reading_release(&rd);
 	}
 }
 
@@ -205,7 +205,7 @@ TEST(finite_difference)
 	};
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.db");
 	const struct reader *which = NULL;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 	int64_t total = 0, reach = INT64_MIN, sum_union = 0;
 	const struct model *m;
 
@@ -251,5 +251,4 @@ TEST(finite_difference)
 	assert_int_equal(reach - m->spans.start_ns[0], 2649034656);
 	assert_int_equal(2608618986 / 1001, 2606012);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }

@@ -106,7 +106,7 @@ static const struct recording {
 static void assert_recording(size_t i, const struct recording *c)
 {
 	CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", c->file);
-	struct reading rd = read_real(rel);
+	CLEANUP(reading_release) struct reading rd = read_real(rel);
 	const struct model *m = rd.m;
 	uint64_t calls;
 	int64_t sum = sum_of(m, "", &calls);
@@ -126,7 +126,6 @@ static void assert_recording(size_t i, const struct recording *c)
 		if (strcmp(m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 			ROW_FAIL(i, "%s", m->warnings.v[k].text);
 	assert_false(m->inputs.v[0].partial);
-	reading_release(&rd);
 }
 
 TEST(sums)
@@ -137,7 +136,7 @@ TEST(sums)
 
 TEST(streams)
 {
-	struct reading rd = read_real(SDK "kernel_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "kernel_trace.csv");
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
@@ -149,7 +148,6 @@ TEST(streams)
 		seen |= UINT64_C(1) << t->tid;
 	}
 	assert_int_equal(seen, 0x1e);
-	reading_release(&rd);
 }
 
 TEST(exclusive_times)
@@ -163,7 +161,7 @@ TEST(exclusive_times)
 		{ "ncclGetVersion", 3942 },        { "ncclGroupStart", 3062 },
 		{ "ncclCommGetAsyncError", 1196 },
 	};
-	struct reading rd = read_real(SDK "rccl_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "rccl_trace.csv");
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -176,7 +174,6 @@ TEST(exclusive_times)
 		all += sum;
 	}
 	assert_int_equal(all, 216166936);
-	reading_release(&rd);
 }
 
 TEST(markers)
@@ -226,13 +223,12 @@ TEST(counters)
 
 TEST(allocations)
 {
-	struct reading rd = read_real(SDK "memory_allocation_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "memory_allocation_trace.csv");
 
 	assert_int_equal(fact(rd.m, "allocations"), 2);
 	assert_int_equal(fact(rd.m, "allocated_bytes"), 2048);
 	assert_int_equal(fact(rd.m, "frees"), 2);
 	assert_int_equal(fact(rd.m, "addresses_not_freed"), 0);
-	reading_release(&rd);
 }
 
 TEST(summaries)
@@ -247,14 +243,13 @@ TEST(summaries)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_real(cases[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
 
 		assert_int_equal(rd.m->spans.nr, 0);
 		assert_int_equal(fact(rd.m, "rows"), cases[i].rows);
 		assert_int_equal(fact(rd.m, "calls"), cases[i].calls);
 		assert_int_equal(fact(rd.m, "total_ns"), cases[i].total_ns);
 		assert_only_warned(rd.m, W_IGNORED_RECORD);
-		reading_release(&rd);
 	}
 }
 
@@ -271,7 +266,7 @@ TEST(pc_samples)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
-		struct reading rd = read_real(rel);
+		CLEANUP(reading_release) struct reading rd = read_real(rel);
 		uint64_t calls;
 
 		assert_int_equal(rd.m->inputs.v[0].instants, cases[i].rows);
@@ -281,7 +276,6 @@ TEST(pc_samples)
 		if (cases[i].ends != UINT64_MAX)
 			assert_int_equal(calls, cases[i].ends);
 		assert_only_warned(rd.m, NULL);
-		reading_release(&rd);
 	}
 }
 
@@ -298,7 +292,7 @@ TEST(v1)
 		{ "__amd_rocclr_fillBufferAligned", 1, 5440 },
 		{ "", 1004, 2610787312 },
 	};
-	struct reading rd = read_real(V1 "results.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(V1 "results.csv");
 	const struct model *m = rd.m;
 	int64_t sum = 0, reach = INT64_MIN, min = INT64_MAX, max = 0, first = INT64_MAX;
 	uint64_t calls;
@@ -327,5 +321,4 @@ TEST(v1)
 	assert_int_equal(min, 2593292);
 	assert_int_equal(max, 2620970);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }

@@ -15,7 +15,7 @@ static int64_t time_in(const struct model *m, const char *name)
 
 TEST(basic)
 {
-	struct reading rd = read_path("folded", FIX "basic.folded", false);
+	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf");
 
@@ -32,11 +32,11 @@ TEST(basic)
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 1);
 	assert_int_equal(fact(m, "stacks"), 4);
 	assert_int_equal(fact(m, "count_ns"), 1);
-	reading_release(&rd);
 }
 
 TEST(differential)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
@@ -48,7 +48,6 @@ TEST(differential)
 	assert_int_equal(time_in(m, "main"), 13 + 12);
 	assert_int_equal(time_in(m, "work"), 22);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 1); /* the 0 */
-	reading_release(&rd);
 }
 
 /* Counts with decimals stay exact: the unit of the file gets smaller. */
@@ -79,7 +78,7 @@ TEST(counts)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("folded", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].text);
 
 		if (rd.r != 0)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -89,7 +88,6 @@ TEST(counts)
 			ROW_FAIL(i, "a %lld, b %lld", (long long)time_in(rd.m, "a"),
 				 (long long)time_in(rd.m, "b"));
 		assert_only_warned(rd.m, cases[i].code);
-		reading_release(&rd);
 	}
 }
 
@@ -112,13 +110,12 @@ TEST(names)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("folded", cases[i].line);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].line);
 
 		if (rd.r != 0 || strcmp(span_name(rd.m, 0), cases[i].name) != 0)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, 0));
 		if (strcmp(model_str(rd.m, rd.m->spans.category[0]), cases[i].category) != 0)
 			ROW_FAIL(i, "category");
-		reading_release(&rd);
 	}
 }
 
@@ -127,11 +124,10 @@ TEST(unreadable)
 	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("folded", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
-		reading_release(&rd);
 	}
 }
 
@@ -142,29 +138,27 @@ TEST(damaged)
 	uint64_t seed = 5;
 
 	for (size_t cut = 0; cut <= n; cut++) {
-		struct reading rd = read_bytes("folded", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("folded", text, cut);
 
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
-		reading_release(&rd);
 	}
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
 		rd = read_bytes("folded", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-		reading_release(&rd);
 	}
 }
 
 TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
@@ -175,5 +169,4 @@ TEST(deep)
 	assert_true(rd.m->spans.nr > 500000);
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 3);
-	reading_release(&rd);
 }

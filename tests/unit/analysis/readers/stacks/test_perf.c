@@ -21,7 +21,7 @@ static const char *category_at(const struct model *m, size_t i)
 
 TEST(basic)
 {
-	struct reading rd = read_path("perf", FIX "basic.perf", false);
+	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "basic.perf", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf"), work = span_at(m, "work"), lib;
 	const struct track *t = track_of(m, leaf);
@@ -52,13 +52,12 @@ TEST(basic)
 	assert_int_equal(track_of(m, lib)->tid, 101);
 	assert_string_equal(span_name(m, m->spans.parent[lib]), "[unknown]");
 	assert_string_equal(model_str(m, track_of(m, lib)->name), "Web Content");
-	reading_release(&rd);
 }
 
 /* Samples without call chains stand on one line, the command filled up with blanks. */
 TEST(flat)
 {
-	struct reading rd = read_path("perf", FIX "flat.perf", false);
+	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "flat.perf", false);
 
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
@@ -66,7 +65,6 @@ TEST(flat)
 	assert_span(rd.m, "native_write_msr", INT64_C(12500000000), INT64_C(12500250000));
 	assert_span(rd.m, "main", INT64_C(12500100000), INT64_C(12500600000));
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "main"))->tid, 4243);
-	reading_release(&rd);
 }
 
 /* One line above a stack: who, where, when, what. */
@@ -97,7 +95,7 @@ TEST(heads)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("%s\n\t 10 f (/x)\n\n", cases[i].head);
-		struct reading rd = read_text("perf", text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
 		size_t f = 0;
 
 		if (rd.r != 0)
@@ -117,7 +115,6 @@ TEST(heads)
 		if (rd.m->spans.parent[f] == SPAN_NONE ||
 		    strcmp(span_name(rd.m, rd.m->spans.parent[f]), cases[i].comm) != 0)
 			ROW_FAIL(i, "command");
-		reading_release(&rd);
 	}
 }
 
@@ -154,7 +151,7 @@ TEST(names)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("c 1/2 5.0001: cycles:\n\t %s\n\n", cases[i].frame);
-		struct reading rd = read_text("perf", text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
 		size_t f = rd.m->spans.nr - 1;
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
@@ -163,19 +160,18 @@ TEST(names)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, f));
 		if (strcmp(category_at(rd.m, f), cases[i].category) != 0)
 			ROW_FAIL(i, "category '%s'", category_at(rd.m, f));
-		reading_release(&rd);
 	}
 }
 
 /* For java alone the L in front of a class goes. */
 TEST(java_names)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("perf", "java 1/2 5.0001: cycles:\n\t 10 Lorg/x/Y:.z (/m)\n"
 					      "\t 20 Lone (/m)\n\n");
 
 	span_at(rd.m, "org/x/Y:.z");
 	span_at(rd.m, "Lone");
-	reading_release(&rd);
 }
 
 /* Weights never overlap and never get lost, whatever the times are. */
@@ -184,7 +180,7 @@ TEST(sums_hold)
 	static const char head[] = "# cmdline : perf record -F 1000 x\n";
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	uint64_t seed = 7, t_us = 1000000;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, head);
 	for (int i = 0; i < 500; i++) {
@@ -201,7 +197,6 @@ TEST(sums_hold)
 	assert_int_equal(time_in(rd.m, "x"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "b"), 167 * 1000000);
 	assert_int_equal(time_in(rd.m, "a"), 333 * 1000000);
-	reading_release(&rd);
 }
 
 /* One event is the time, the others are instants. */
@@ -224,6 +219,7 @@ TEST(several_events)
 
 TEST(records)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"perf",
 		"a 1/1 [000] 0.900000: PERF_RECORD_COMM exec: a:1/1\n"
@@ -240,12 +236,12 @@ TEST(records)
 	assert_int_equal(fact(rd.m, "records"), 6);
 	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
 	assert_only_warned(rd.m, W_LOST_EVENTS);
-	reading_release(&rd);
 }
 
 /* The idle thread is one per CPU, so it can be on several at a time. */
 TEST(idle_threads)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"perf", STACK("swapper 0/0 [000] 1.000000: 1000000 cpu-clock:", "f")
 				STACK("swapper 0/0 [001] 1.000001: 1000000 cpu-clock:", "f"));
@@ -257,7 +253,6 @@ TEST(idle_threads)
 	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 1))->name),
 			    "swapper/1");
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 /* Without a frequency the weight is what lies between samples of a CPU. */
@@ -323,7 +318,7 @@ TEST(odd)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("perf", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -331,7 +326,6 @@ TEST(odd)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (fact(rd.m, "stack_samples") != cases[i].samples)
 			ROW_FAIL(i, "%lld samples", (long long)fact(rd.m, "stack_samples"));
-		reading_release(&rd);
 	}
 }
 
@@ -341,11 +335,10 @@ TEST(unreadable)
 					     "{\"a\": 1}" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("perf", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", texts[i]);
 
 		if (i == 2 ? rd.r != 0 : rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
-		reading_release(&rd);
 	}
 }
 
@@ -358,29 +351,27 @@ TEST(damaged)
 
 	assert_true(fs_read(FIX "basic.perf", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut <= n; cut++) {
-		struct reading rd = read_bytes("perf", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("perf", text, cut);
 
 		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
 			ROW_FAIL(cut, "cut inside a line and not partial");
-		reading_release(&rd);
 	}
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 8 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
 		rd = read_bytes("perf", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-		reading_release(&rd);
 	}
 }
 
 TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "a 1/1 1.000000: 5 cpu-clock:\n");
 	for (int i = 0; i < 1000000; i++)
@@ -392,7 +383,6 @@ TEST(deep)
 	assert_true(rd.m->spans.nr > 500000);
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 5);
-	reading_release(&rd);
 }
 
 TEST(probed)

@@ -27,6 +27,7 @@ static int64_t time_in(const struct model *m, const char *name)
 
 TEST(basic)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
@@ -50,12 +51,12 @@ TEST(basic)
 	assert_int_equal(m->spans.end_ns[c], 8);
 	assert_int_equal(fact(m, "profiles"), 2);
 	assert_int_equal(fact(m, "untimed_profiles"), 1);
-	reading_release(&rd);
 }
 
 TEST(places)
 {
 	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
+	CLEANUP(reading_release)
 	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
 	const struct model *m = rd.m;
 
@@ -63,7 +64,6 @@ TEST(places)
 		assert_string_equal(model_str(m, m->spans.args[span_nth(m, "b", i)]),
 				    "{\"file\":\"b.c\",\"line\":3}");
 	assert_int_equal(m->spans.args[span_at(m, "a")], STR_NONE);
-	reading_release(&rd);
 }
 
 TEST(units)
@@ -78,11 +78,10 @@ TEST(units)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
-		struct reading rd = read_text("speedscope", text);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", text);
 
 		if (time_in(rd.m, "a") != cases[i].ns)
 			ROW_FAIL(i, "%lld ns", (long long)time_in(rd.m, "a"));
-		reading_release(&rd);
 	}
 }
 
@@ -148,7 +147,7 @@ TEST(malformed)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("speedscope", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -159,7 +158,6 @@ TEST(malformed)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (!cases[i].code && rd.m->warnings.nr)
 			ROW_FAIL(i, "%s", rd.m->warnings.v[0].text);
-		reading_release(&rd);
 	}
 }
 
@@ -174,13 +172,12 @@ TEST(unreadable)
 					     "{\"shared\":{\"frames\":[{\"name\":\"a" };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("speedscope", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
 		if (!strstr(rd.err.msg, "offset") && i > 0)
 			ROW_FAIL(i, "%s", rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
@@ -192,20 +189,18 @@ TEST(damaged)
 
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 1 < n; cut++) {
-		struct reading rd = read_bytes("speedscope", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("speedscope", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
-		reading_release(&rd);
 	}
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
 		rd = read_bytes("speedscope", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
-		reading_release(&rd);
 	}
 }

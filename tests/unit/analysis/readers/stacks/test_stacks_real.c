@@ -144,6 +144,7 @@ static uint32_t deepest(const struct model *m)
 
 TEST(recording)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
 
 	assert_int_equal(fact(rd.m, "stack_samples"), 1315);
@@ -154,11 +155,11 @@ TEST(recording)
 	assert_only_warned(rd.m, NULL);
 	assert_golden(rd.m, SAMPLE_NS);
 	assert_answers(rd.m, SAMPLE_NS);
-	reading_release(&rd);
 }
 
 TEST(collapsed)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
 
 	assert_int_equal(fact(rd.m, "stacks"), 710);
@@ -168,7 +169,6 @@ TEST(collapsed)
 	assert_only_warned(rd.m, NULL);
 	assert_golden(rd.m, 1);
 	assert_answers(rd.m, 1);
-	reading_release(&rd);
 }
 
 TEST(detected)

@@ -6,7 +6,7 @@
 
 TEST(chrome_spans)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "handle");
 
@@ -31,7 +31,6 @@ TEST(chrome_spans)
 	assert_int_equal(m->spans.track[i], m->spans.track[span_at(m, "recv")]);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 2);
 	assert_only_warned(m, W_IGNORED_RECORD);
-	reading_release(&rd);
 }
 
 TEST(chrome_instants)
@@ -42,7 +41,7 @@ TEST(chrome_instants)
 	} want[] = {
 		{ "tick", 104000 }, { "tock", 105000 }, { "mark", 105500 }, { "poll", 105750 }
 	};
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
@@ -50,12 +49,11 @@ TEST(chrome_instants)
 		assert_int_equal(rd.m->spans.args[span_at(rd.m, want[i].name)], STR_NONE);
 	}
 	assert_int_equal(rd.m->inputs.v[0].instants, 5); /* and the async "retry" */
-	reading_release(&rd);
 }
 
 TEST(chrome_counters)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct series *used = series_named(rd.m, "heap.used"),
 			    *fps = series_named(rd.m, "fps");
 
@@ -68,12 +66,11 @@ TEST(chrome_counters)
 	assert_int_equal(rd.m->tracks.v[used->track].kind, TRACK_PROCESS);
 	assert_int_equal(rd.m->tracks.v[used->track].pid, 10);
 	assert_int_equal(fps->value.nr, 1);
-	reading_release(&rd);
 }
 
 TEST(chrome_async)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1),
 	       dns = span_at(m, "dns");
@@ -92,12 +89,11 @@ TEST(chrome_async)
 	assert_string_equal(model_str(m, track_of(m, b)->name), "rpc async #2");
 	assert_int_equal(m->spans.kind[a], SPAN_ANNOTATION);
 	assert_int_equal(m->tracks.v[track_of(m, a)->parent].pid, 10);
-	reading_release(&rd);
 }
 
 TEST(chrome_flows)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 
 	/* s inside parse, t inside send, f without "bp" means the next span */
@@ -110,12 +106,12 @@ TEST(chrome_flows)
 	assert_int_equal(m->links.to[1], span_at(m, "recv"));
 	assert_int_equal(fact(m, "flow_points"), 3);
 	assert_int_equal(fact(m, "flow_points_unmatched"), 0);
-	reading_release(&rd);
 }
 
 /* µs of any size come out as exact ns, and what is none is counted and left out. */
 TEST(numbers)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"big\",\"pid\":1,\"tid\":1,\"ts\":1712195495505582.988,"
@@ -146,11 +142,11 @@ TEST(numbers)
 	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(series_named(m, "c.b")->failed, 1);
 	assert_int_equal(series_named(m, "c.c")->failed, 1);
-	reading_release(&rd);
 }
 
 TEST(strings)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\\\"b\\\\c\\/"
@@ -168,7 +164,6 @@ TEST(strings)
 	assert_string_equal(span_name(m, 1), "lone \xef\xbf\xbd x \xef\xbf\xbd \xef\xbf\xbdq");
 	assert_string_equal(span_name(m, 2), "raw \x01\ttab");
 	assert_string_equal(span_name(m, 3), "bad \xef\xbf\xbd utf \xef\xbf\xbd");
-	reading_release(&rd);
 }
 
 TEST(array_forms)
@@ -195,6 +190,7 @@ TEST(array_forms)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_bytes("tef", cases[i].text,
 					       cases[i].n ? cases[i].n : strlen(cases[i].text));
 
@@ -203,7 +199,6 @@ TEST(array_forms)
 		assert_span(rd.m, "a", 1000, 2000);
 		assert_false(rd.m->inputs.v[0].partial);
 		assert_only_warned(rd.m, cases[i].warning);
-		reading_release(&rd);
 	}
 }
 
@@ -215,7 +210,7 @@ TEST(array_cuts)
 	size_t first = strlen("[" EV), last = strlen(text) - 1;
 
 	for (size_t n = 1; n <= strlen(text); n++) {
-		struct reading rd = read_bytes("tef", text, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, n);
 		bool inside = (n > 1 && n < first) || (n > first + 2 && n < last);
 
 		if (n < first) {
@@ -226,7 +221,6 @@ TEST(array_cuts)
 			assert_true(rd.m->inputs.v[0].partial == inside);
 			assert_only_warned(rd.m, inside ? W_TRUNCATED : W_UNTERMINATED);
 		}
-		reading_release(&rd);
 	}
 }
 
@@ -299,13 +293,12 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
 		assert_int_equal(rd.m->spans.nr, 0);
-		reading_release(&rd);
 	}
 	struct reading rd = read_path("tef", FIX "comma-first.json", false);
 
@@ -320,6 +313,7 @@ TEST(nothing_to_read)
 
 TEST(pair_problems)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
@@ -342,7 +336,6 @@ TEST(pair_problems)
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 2);
 	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
-	reading_release(&rd);
 }
 
 /* Two orders of writing the same calls, both against the rule: buffers one after the other, and
@@ -427,7 +420,7 @@ TEST(legacy_async)
 	"{\"ph\":\"" ph "\",\"cat\":\"c\",\"id\":" id ",\"name\":\"" name \
 	"\",\"pid\":1,\"tid\":1,\"ts\":" ts "}"
 	/* clang-format off */
-	struct reading rd = read_text("tef", "["
+	CLEANUP(reading_release) struct reading rd = read_text("tef", "["
 		OLD("F", "\"0x2\"", "a", "9") "," OLD("S", "\"0x2\"", "a", "2") ","
 		OLD("S", "\"0x2\"", "b", "3") "," OLD("T", "\"0x2\"", "b", "4") ","
 		OLD("F", "\"0x2\"", "b", "5") "," OLD("b", "\"0x2\"", "a", "1") ","
@@ -451,11 +444,11 @@ TEST(legacy_async)
 		if (i == 2)
 			assert_int_equal(found, 1 << 1 | 1 << 2 | 1 << 4);
 	}
-	reading_release(&rd);
 }
 
 TEST(async_problems)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
@@ -475,12 +468,12 @@ TEST(async_problems)
 	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
 	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
-	reading_release(&rd);
 }
 
 TEST(flow_problems)
 {
 	/* an id used twice, a point with no span, an end before its start by another clock */
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":20,\"dur\":10,\"name\":\"b\"},"
@@ -506,7 +499,6 @@ TEST(flow_problems)
 	}
 	assert_int_equal(seen, 7);
 	assert_int_equal(fact(m, "flow_points_unmatched"), 1);
-	reading_release(&rd);
 }
 
 /* Cut after every byte, small files give what they give and never crash; a longer file never gives
@@ -519,20 +511,18 @@ TEST(cut_everywhere)
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]);
 		CLEANUP(xfreep) char *text = NULL;
-		struct reading whole = read_path("tef", path, true);
+		CLEANUP(reading_release) struct reading whole = read_path("tef", path, true);
 		size_t n = 0;
 
 		assert_int_equal(fs_read(path, 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			struct reading rd = read_bytes("tef", text, i);
+			CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, i);
 
 			assert_true(rd.m->spans.nr <= whole.m->spans.nr);
 			assert_true(rd.r <= READ_PARTIAL);
 			if (rd.r < 0)
 				assert_true(rd.err.msg[0] != 0);
-			reading_release(&rd);
 		}
-		reading_release(&whole);
 	}
 }
 
@@ -540,7 +530,7 @@ TEST(cut_everywhere)
 TEST(deep_nesting)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "[{\"ph\":\"X\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":"
 			   "1,\"args\":");
@@ -553,5 +543,4 @@ TEST(deep_nesting)
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "a", 1000, 2000);
-	reading_release(&rd);
 }

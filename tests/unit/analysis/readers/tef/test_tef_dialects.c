@@ -4,7 +4,7 @@
 
 TEST(kineto_device)
 {
-	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t gemm = span_at(m, "gemm<float>"), step = span_at(m, "step");
 	const struct track *q = track_of(m, gemm), *device = &m->tracks.v[q->parent];
@@ -30,12 +30,11 @@ TEST(kineto_device)
 	assert_int_equal(m->spans.kind[step], SPAN_ANNOTATION);
 	assert_false(span_is_work(m, step));
 	assert_true(span_is_work(m, gemm));
-	reading_release(&rd);
 }
 
 TEST(kineto_host)
 {
-	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), op = span_at(m, "aten::mm"), devices = 0,
 	       gpu_processes = 0;
@@ -65,13 +64,13 @@ TEST(kineto_host)
 	}
 	assert_int_equal(devices, 1);
 	assert_int_equal(gpu_processes, 0);
-	reading_release(&rd);
 }
 
 /* Without args the pid is the device and the tid the stream; without a correlation the External id
  * joins. A merged file's ranks stay apart. */
 TEST(kineto_variants)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"old\",\"pid\":2,\"tid\":5,\"ts\":10,"
@@ -102,13 +101,13 @@ TEST(kineto_variants)
 	assert_int_equal(m->spans.track[span_at(m, "n1")], m->spans.track[r1]);
 	assert_string_equal(model_str(m, track_of(m, span_at(m, "flush"))->name), "thread 0");
 	assert_int_equal(track_of(m, span_at(m, "flush"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
 /* The profiler's own window stands beside the threads: as one of them it would be the longest call
  * of all, and take a process's share of the energy. */
 TEST(kineto_window)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
@@ -124,7 +123,6 @@ TEST(kineto_window)
 	assert_int_equal(t->kind, TRACK_COUNTER);
 	assert_string_equal(model_str(rd.m, t->name), "PyTorch Profiler");
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "aten::mm"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
 /* A category "kernel" alone makes no device trace. */
@@ -159,7 +157,7 @@ TEST(kineto_base_behind_damage)
 
 TEST(rocprof)
 {
-	struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), k = span_at(m, "kernel_a(int*)"),
 	       copy = span_at(m, "CopyHostToDevice");
@@ -186,11 +184,11 @@ TEST(rocprof)
 	assert_int_equal(m->links.from[0], call);
 	assert_int_equal(m->links.to[0], k);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 TEST(rocprof_names_behind)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"k\",\"pid\":\"9\",\"tid\":\"1\",\"ts\":\"2\",\"dur\":"
@@ -203,13 +201,12 @@ TEST(rocprof_names_behind)
 	assert_int_equal(rd.m->spans.kind[k], SPAN_KERNEL);
 	assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu3");
 	assert_int_equal(fact(rd.m, "metadata"), 1);
-	reading_release(&rd);
 }
 
 /* Other accelerators' words for the same things. */
 TEST(mtia)
 {
-	struct reading rd = read_path("tef", FIX "mtia.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "mtia.json", true);
 	const struct model *m = rd.m;
 	size_t k = span_at(m, "fc_kernel"), call = span_at(m, "mtiaLaunch"),
 	       other = span_at(m, "xpuLaunch"), job = span_at(m, "dpe_job");
@@ -233,7 +230,6 @@ TEST(mtia)
 		assert_true(m->links.from[i] == call || m->links.from[i] == other);
 	assert_int_equal(track_of(m, k)->rank, 4);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
 #define EVENT(cat, pid, tid, ts, dur, args) \
@@ -253,8 +249,8 @@ TEST(kineto_properties)
 
 	for (size_t i = 0; i < ARRAY_LEN(counts) * 2; i++) {
 		int n = counts[i / 2];
-		struct strbuf text = STRBUF_INIT;
-		struct reading rd;
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+		CLEANUP(reading_release) struct reading rd;
 		size_t k;
 
 		strbuf_addstr(&text, "{\"schemaVersion\":1,\"deviceProperties\":[");
@@ -274,8 +270,6 @@ TEST(kineto_properties)
 		assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format (Kineto)");
 		assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu7");
 		assert_only_warned(rd.m, NULL);
-		reading_release(&rd);
-		strbuf_release(&text);
 	}
 }
 
@@ -306,7 +300,7 @@ TEST(device_habits)
 				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
 				       "\"dur\":1,\"args\":{%s}}]}",
 				       cases[i].pid, cases[i].tid, cases[i].args);
-		struct reading rd = read_text("tef", text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", text);
 		const struct track *q = track_of(rd.m, 0);
 
 		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
@@ -314,7 +308,6 @@ TEST(device_habits)
 			ROW_FAIL(i, "'%s', %d", model_str(rd.m, q->device), (int)q->tid);
 		assert_string_equal(model_str(rd.m, rd.m->tracks.v[q->parent].device),
 				    cases[i].device);
-		reading_release(&rd);
 	}
 }
 
@@ -340,18 +333,18 @@ TEST(kineto_no_time)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		if (rd.m->spans.nr != cases[i].work || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
 		assert_true(rd.m->last_ns - rd.m->first_ns < 1000000);
-		reading_release(&rd);
 	}
 }
 
 /* What chrome://tracing writes itself: thread times, marks of objects, samples of stacks. */
 TEST(chrome_samples)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("tef", FIX "chrome-samples.json", true);
 	const struct model *m = rd.m;
 	size_t task = span_at(m, "Task"), leaf = span_nth(m, "paint \"x\"", 0);
@@ -373,14 +366,13 @@ TEST(chrome_samples)
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 2); /* objects have no place here */
 	assert_int_equal(m->warnings.nr, 2);
-	reading_release(&rd);
 }
 
 /* Every frame the child of the one before it: their stacks would be a thousand times the file. */
 TEST(chrome_deep_stacks)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(reading_release) struct reading rd;
 	size_t bytes = 0;
 
 	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
@@ -397,13 +389,11 @@ TEST(chrome_deep_stacks)
 		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
 	assert_in_range(bytes, 10000, text.len + 65536);
 	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
-	reading_release(&rd);
-	strbuf_release(&text);
 }
 
 TEST(uftrace)
 {
-	struct reading rd = read_path("tef", FIX "uftrace.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "uftrace.json", false);
 	const struct model *m = rd.m;
 	size_t f = span_at(m, "f");
 
@@ -417,11 +407,11 @@ TEST(uftrace)
 	assert_int_equal(track_of(m, f)->tid, 10667);
 	assert_string_equal(model_str(m, track_of(m, f)->name), "[10667] a");
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 TEST(profrig_tracer)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("tef", FIX "profrig-blas.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "cblas_sgemm");
@@ -436,7 +426,6 @@ TEST(profrig_tracer)
 	assert_int_equal(track_of(m, i)->tid, 77);
 	assert_int_equal(track_of(m, span_at(m, "sdot_"))->tid, 78);
 	assert_only_warned(m, NULL); /* never closed is how these files are */
-	reading_release(&rd);
 }
 
 /* A writer killed in the middle of a line leaves NUL bytes where the rest should be, and other
@@ -456,7 +445,7 @@ TEST(profrig_holes)
 		"\"half\0\0\0\0\0\0\0\0"
 		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":8.000,\"dur\":1.000,\"name\":\"d\"},\n"
 		"\0\0\0\0\0\0\0\0\0\0";
-	struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
+	CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -468,7 +457,6 @@ TEST(profrig_holes)
 	assert_int_equal(m->spans.nr, 4);
 	assert_int_equal(warned(m, W_UNTERMINATED), 2);
 	assert_only_warned(m, W_UNTERMINATED);
-	reading_release(&rd);
 }
 
 TEST(clocks)
@@ -489,11 +477,10 @@ TEST(clocks)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.m->inputs.v[0].clock, cases[i].clock);
 		assert_true(rd.m->inputs.v[0].resolution_hz == cases[i].hz);
-		reading_release(&rd);
 	}
 }
 
@@ -514,19 +501,17 @@ TEST(said)
 		{ "profrig", "Trace Event Format (profrig)", TRACK_THREAD },
 		{ "uftrace", "Trace Event Format (uftrace)", TRACK_THREAD },
 	};
-	char *path = temp_file(kernel, sizeof(kernel) - 1);
+	CLEANUP(xfreep) char *path = temp_file(kernel, sizeof(kernel) - 1);
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct read_opts o = { .dialect = cases[i].dialect };
-		struct model *m = model_new();
+		CLEANUP(model_freep) struct model *m = model_new();
 
 		assert_int_equal(reader_find("tef")->read(path, model_sink(m), &o, NULL), 0);
 		model_finish(m);
 		if (track_of(m, 0)->kind != cases[i].kind ||
 		    strcmp(m->inputs.v[0].format, cases[i].format) != 0)
 			ROW_FAIL(i, "%s", m->inputs.v[0].format);
-		model_free(m);
 	}
 	unlink(path);
-	free(path);
 }

@@ -43,10 +43,9 @@ static void assert_reads_as(const struct strbuf *text, const struct model *want,
 	static const unsigned threads[] = { 1, 2, 5 };
 
 	for (size_t i = 0; i < 2 * ARRAY_LEN(threads); i++) {
-		struct model *m = model_of(text, NULL, threads[i / 2], i % 2);
+		CLEANUP(model_freep) struct model *m = model_of(text, NULL, threads[i / 2], i % 2);
 
 		assert_models_equal(want, m, what);
-		model_free(m);
 	}
 }
 
@@ -91,7 +90,7 @@ TEST(evidence_last)
 		size_t e = i / ARRAY_LEN(before) % ARRAY_LEN(evidence);
 		int n = numbers[i / ARRAY_LEN(before) / ARRAY_LEN(evidence)];
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		struct model *want;
+		CLEANUP(model_freep) struct model *want = NULL;
 
 		strbuf_addstr(&text, "{\"traceEvents\":[");
 		for (int k = 0; k < n; k++) {
@@ -104,7 +103,6 @@ TEST(evidence_last)
 		want = model_of(&text, evidence[e].dialect, 1, false);
 		assert_true(span_is_work(want, span_at(want, "k")));
 		assert_reads_as(&text, want, evidence[e].text);
-		model_free(want);
 	}
 }
 
@@ -207,7 +205,7 @@ TEST(pairs)
 
 	for (seed = 1; seed <= 20; seed++) {
 		CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
-		struct model *want;
+		CLEANUP(model_freep) struct model *want = NULL;
 		size_t nr = works_make(works, 1 + roll(100)), nr_events = 0;
 		char what[32];
 
@@ -223,13 +221,13 @@ TEST(pairs)
 		want = model_of(&whole, "kineto", 1, false);
 		snprintf(what, sizeof(what), "seed %" PRIu64, seed);
 		assert_reads_as(&text, want, what);
-		model_free(want);
 	}
 }
 
 /* A number of an operator is no correlation, even when it equals one. */
 TEST(external_ids)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
@@ -248,12 +246,12 @@ TEST(external_ids)
 	assert_int_equal(m->links.from[0], span_at(m, "launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "k"));
 	assert_int_equal(m->spans.correlation[span_at(m, "k")], 5);
-	reading_release(&rd);
 }
 
 /* What a queue of MTIA waits for is no work of it. */
 TEST(event_waits)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
@@ -267,5 +265,4 @@ TEST(event_waits)
 	assert_false(span_is_work(m, span_at(m, "event_wait")));
 	assert_true(span_is_work(m, span_at(m, "fc")));
 	assert_int_equal(m->spans.track[0], m->spans.track[1]);
-	reading_release(&rd);
 }

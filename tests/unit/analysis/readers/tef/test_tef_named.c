@@ -68,7 +68,7 @@ static void assert_on(const struct model *m, const char *name, enum span_kind ki
 
 TEST(tensorflow_processes)
 {
-	struct reading rd = read_text("tef", processes);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", processes);
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -81,23 +81,21 @@ TEST(tensorflow_processes)
 	assert_on(m, "MEMSET", SPAN_FILL, "gpu0", PID_NONE);
 	assert_on(m, "down", SPAN_COPY, "gpu0", PID_NONE);
 	assert_int_not_equal(m->spans.track[span_at(m, "down")], m->spans.track[span_at(m, "k0")]);
-	reading_release(&rd);
 }
 
 TEST(tensorflow_threads)
 {
-	struct reading rd = read_text("tef", threads);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", threads);
 	const struct model *m = rd.m;
 
 	assert_on(m, "k", SPAN_KERNEL, "gpu3", 14);
 	assert_on(m, "Memcpy", SPAN_COPY, "gpu3", 15);
 	assert_int_equal(track_of(m, span_at(m, "main"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
 TEST(ascend)
 {
-	struct reading rd = read_text("tef", msprof);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", msprof);
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -110,7 +108,6 @@ TEST(ascend)
 	assert_int_equal(m->links.kind[0], LINK_LAUNCH);
 	assert_int_equal(m->links.from[0], span_at(m, "Node@launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "MatMulV2"));
-	reading_release(&rd);
 }
 
 /* The names may be the last events of a file, and its other events look like Kineto's. */
@@ -138,6 +135,7 @@ TEST(names_last)
 
 TEST(system_events)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", "{\"traceEvents\":[" RUN("a", 1, 1, 1, 1,
 						"") "],\"systemTraceEvents\":"
@@ -147,5 +145,4 @@ TEST(system_events)
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 2);
-	reading_release(&rd);
 }

@@ -108,13 +108,12 @@ TEST(device_work)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_real(cases[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
 		struct work w = work_of(rd.m);
 
 		assert_int_equal(fact(rd.m, "events"), cases[i].elements);
 		assert_memory_equal(&w, &cases[i].w, sizeof(w));
 		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
-		reading_release(&rd);
 	}
 }
 
@@ -130,6 +129,7 @@ TEST(two_ranks)
 			{ 203, { 2, 2 } } };
 
 	for (int rank = 0; rank < 2; rank++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_real(rank ? "tef/hta-two-rank/sampled_rank-1.json.gz"
 						   : "tef/hta-two-rank/sampled_rank-0.json.gz");
 		const struct model *m = rd.m;
@@ -152,7 +152,6 @@ TEST(two_ranks)
 		for (size_t i = 0; i < m->links.nr; i++)
 			launches += m->links.kind[i] == LINK_LAUNCH;
 		assert_int_equal(launches, work); /* every one has its launch */
-		reading_release(&rd);
 	}
 }
 
@@ -221,6 +220,7 @@ TEST(ns_annotations)
 
 TEST(merged_ranks)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("tef/merged-nccl-4rank/merged_nccl_only.json.gz");
 	static const int64_t want[] = { 64471378, 46984875, 49845198, 3591089 };
 	int64_t sum[4] = { 0 };
@@ -239,7 +239,6 @@ TEST(merged_ranks)
 		assert_int_equal(kernels[k], 21);
 		assert_int_equal(sum[k], want[k]);
 	}
-	reading_release(&rd);
 }
 
 TEST(rocprof_v1)
@@ -286,11 +285,10 @@ TEST(rocprof_v1)
 TEST(rocprof_broken)
 {
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.json");
-	struct reading rd = read_path("tef", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", path, false);
 
 	assert_int_equal(rd.r, -EINVAL);
 	assert_non_null(strstr(rd.err.msg, "byte 0"));
-	reading_release(&rd);
 }
 
 /* Self and total of a frame in µs, as the golden snapshots give them. */
@@ -344,13 +342,13 @@ TEST(edge_cases)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf("tef/edge-cases/%s", cases[i].file);
-		struct reading rd = read_real(rel);
+		CLEANUP(reading_release) struct reading rd = read_real(rel);
 
 		for (const struct frame *f = cases[i].frames; f->name; f++)
 			assert_frame(rd.m, f->name, f->self_us, f->total_us);
 		assert_only_warned(rd.m, cases[i].warning);
-		reading_release(&rd);
 	}
+	CLEANUP(reading_release)
 	struct reading rd = read_real("tef/edge-cases/not-enough-end-events.json");
 	static const int64_t self_us[] = { 1, 9, 1 };
 
@@ -360,13 +358,13 @@ TEST(edge_cases)
 		assert_int_equal(rd.m->spans.end_ns[i], 11000);
 		assert_int_equal(rd.m->spans.depth[i], i);
 	}
-	reading_release(&rd);
 }
 
 /* Another vendor's file whose pairs are written whole, out of order, one of them backwards; 24
  * intervals, 6 overlaps. */
 TEST(basic_events)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("aiu/samples/basic_event_test_cases.json");
 
 	assert_int_equal(rd.m->inputs.v[0].spans, 24);
@@ -375,7 +373,6 @@ TEST(basic_events)
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN) +
 				 warned(rd.m, W_LEAVE_MISMATCH),
 			 0);
-	reading_release(&rd);
 }
 
 /* The packed recording cut at many places: what is read is never more, and it is called partial. */
@@ -388,14 +385,13 @@ TEST(cut_packed)
 
 	assert_int_equal(fs_read(path, 1 << 20, &data, &n, NULL), 0);
 	for (size_t i = 20; i < n; i += 61) {
-		struct reading rd = read_bytes("tef", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr >= seen && rd.m->spans.nr <= 115);
 		seen = rd.m->spans.nr;
 		if (rd.r == READ_PARTIAL)
 			assert_true(warned(rd.m, W_TRUNCATED) > 0);
-		reading_release(&rd);
 	}
 	assert_true(seen > 100);
 }

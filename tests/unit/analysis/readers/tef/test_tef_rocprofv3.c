@@ -5,7 +5,7 @@
 
 TEST(work)
 {
-	struct reading rd = read_path("tef", FIX, true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t add = span_at(m, "add(float*)"), made = span_at(m, "kernel 6"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
@@ -34,12 +34,11 @@ TEST(work)
 	assert_non_null(strstr(model_str(m, m->spans.args[copy]), "\"bytes\": 4096"));
 	assert_int_equal(m->spans.kind[span_at(m, "SCRATCH_MEMORY_ALLOC")], SPAN_ANNOTATION);
 	assert_int_equal(m->spans.track[span_at(m, "SCRATCH_MEMORY_ALLOC")], m->spans.track[add]);
-	reading_release(&rd);
 }
 
 TEST(calls)
 {
-	struct reading rd = read_path("tef", FIX, true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t push = span_at(m, "step \"1\""), launch = span_nth(m, "hipLaunchKernel", 0),
 	       wait = span_at(m, "s_waitcnt"),
@@ -70,12 +69,11 @@ TEST(calls)
 		assert_true(m->links.kind[i] == LINK_LAUNCH && span_is_work(m, m->links.to[i]));
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 0);
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
-	reading_release(&rd);
 }
 
 TEST(counters)
 {
-	struct reading rd = read_path("tef", FIX, false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, false);
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
 	assert_int_equal(s->t_ns.nr, 1);
@@ -86,7 +84,6 @@ TEST(counters)
 	/* the other dispatch is in no list of times, so its counter has no place */
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1); /* kernel 6 */
-	reading_release(&rd);
 }
 
 #define DOC(members) "{\"rocprofiler-sdk-tool\": [{" members "}]}"
@@ -98,6 +95,7 @@ TEST(counters)
 /* Counters alone: what was dispatched is known from them. Names stand behind their use. */
 TEST(counters_alone)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", DOC("\"callback_records\":{\"counter_collection\":[{\"dispatch_data\":{"
 			   "\"start_timestamp\":5,\"end_timestamp\":9,\"dispatch_info\":{"
@@ -111,7 +109,6 @@ TEST(counters_alone)
 	assert_string_equal(model_str(rd.m, track_of(rd.m, 0)->device), "gpu6");
 	assert_int_equal(series_named(rd.m, "counter 8")->t_ns.nr, 1);
 	assert_only_warned(rd.m, W_UNKNOWN_REFERENCE);
-	reading_release(&rd);
 }
 
 /* Processes of one file count everything from the start. */
@@ -125,8 +122,8 @@ TEST(two_processes)
 		"\"kind\":0,\"operation\":0,\"correlation_id\":{\"internal\":1}}]},"
 		"\"agents\":[{\"id\":{\"handle\":2},\"type\":2}],\"metadata\":{\"pid\":%d},"
 		"\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k%d\"}]";
-	struct strbuf text = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(reading_release) struct reading rd;
 	const struct model *m;
 
 	strbuf_addstr(&text, "{\"rocprofiler-sdk-tool\":[{");
@@ -144,8 +141,6 @@ TEST(two_processes)
 	assert_int_not_equal(m->spans.track[span_at(m, "k1")], m->spans.track[span_at(m, "k2")]);
 	assert_int_equal(track_of(m, span_at(m, "k1"))->parent,
 			 track_of(m, span_at(m, "k2"))->parent);
-	reading_release(&rd);
-	strbuf_release(&text);
 }
 
 TEST(odd)
@@ -180,7 +175,7 @@ TEST(odd)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "result %d: %s, %zu spans", rd.r, rd.err.msg, rd.m->spans.nr);
@@ -188,7 +183,6 @@ TEST(odd)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (rd.r < 0 && !strstr(rd.err.msg, "byte"))
 			ROW_FAIL(i, "%s", rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
@@ -200,24 +194,22 @@ TEST(cut_everywhere)
 
 	assert_true(fs_read(FIX, 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 2 < n; cut++) {
-		struct reading rd = read_bytes("tef", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
 		if (rd.r == READ_PARTIAL && (!warned(rd.m, W_TRUNCATED) || !rd.m->spans.nr))
 			ROW_FAIL(cut, "partial without a reason or a span");
 		most = rd.m->spans.nr > most ? rd.m->spans.nr : most;
-		reading_release(&rd);
 	}
 	assert_int_equal(most, 15);
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
 		rd = read_bytes("tef", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
-		reading_release(&rd);
 	}
 }

@@ -340,7 +340,7 @@ TEST(behind_events)
 
 	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		strbuf_addf(&text, "{%s\"traceEvents\": [%s, %s]%s, \"pad\": \"", docs[i].before,
 			    event, event, docs[i].behind);
@@ -353,6 +353,5 @@ TEST(behind_events)
 		assert_int_equal(rd.m->spans.nr, 2);
 		assert_int_equal(track_of(rd.m, 0)->rank, docs[i].rank);
 		assert_int_equal(rd.m->inputs.v[0].first_ns, docs[i].first_ns);
-		reading_release(&rd);
 	}
 }

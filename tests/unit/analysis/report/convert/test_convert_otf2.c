@@ -51,7 +51,7 @@ static void round_trip(struct model *m, const char *what)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	struct convert_result res = converted(m, path, 0);
-	struct model *back = read_archive(path, 0);
+	CLEANUP(model_freep) struct model *back = read_archive(path, 0);
 
 	assert_int_equal(res.spans_out + res.samples_out + res.links_out, 0);
 	assert_models_equal(m, back, what);
@@ -61,7 +61,6 @@ static void round_trip(struct model *m, const char *what)
 				 back->warnings.v[i].text);
 	if (m->spans.nr)
 		assert_int_equal(back->inputs.v[0].clock, m->inputs.v[0].clock);
-	model_free(back);
 	model_free(m);
 }
 
@@ -260,7 +259,7 @@ TEST(texts_that_were_cut)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back;
+	CLEANUP(model_freep) struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
 	size_t n = (size_t)20 << 20;
@@ -280,8 +279,6 @@ TEST(texts_that_were_cut)
 	assert_int_equal(strlen(model_str(back, back->spans.name[1])),
 			 strlen(model_str(m, m->spans.name[1])));
 	assert_true(utf8_valid(model_str(back, back->spans.name[1])));
-	model_free(back);
-	model_free(m);
 }
 
 TEST(times_at_the_edges)
@@ -409,7 +406,7 @@ TEST(its_own_is_replaced_and_nothing_else)
 	char *path = fs_join(dir, "new/a.otf2"), *up = fs_join(dir, "new"),
 	     *other = fs_join(path, "notes"), *file = fs_join(dir, "f.otf2");
 	CLEANUP(strvec_release) struct strvec left = STRVEC_INIT;
-	struct model *m = small();
+	CLEANUP(model_freep) struct model *m = small();
 
 	converted(m, path, 0);
 	converted(m, path, 0);
@@ -425,7 +422,6 @@ TEST(its_own_is_replaced_and_nothing_else)
 	converted(m, file, -EEXIST);
 	assert_int_equal(fs_list(up, &left, NULL), 0);
 	assert_int_equal(left.nr, 1);
-	model_free(m);
 }
 
 TEST(archives_of_others_stay)
@@ -433,13 +429,12 @@ TEST(archives_of_others_stay)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	CLEANUP(xfreep) char *anchor = fs_join(path, "traces.otf2");
-	struct model *m = small();
+	CLEANUP(model_freep) struct model *m = small();
 
 	assert_int_equal(fs_mkdirs(path, 0755, NULL), 0);
 	assert_int_equal(fs_write_atomic(anchor, "\3BOTF2 but not ours", 19, NULL), 0);
 	converted(m, path, -EEXIST);
 	assert_int_equal(fs_size(anchor), 19);
-	model_free(m);
 }
 
 /* Runs in a child that may write so much to a file and no more. */
@@ -566,7 +561,7 @@ TEST(streamed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	struct model *m = rich(), *back = model_new();
+	CLEANUP(model_freep) struct model *m = rich(), *back = model_new();
 	struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 	struct read_opts o = { .keep_args = false };
 	struct err err = ERR_INIT;
@@ -598,8 +593,6 @@ TEST(streamed)
 	}
 	assert_int_equal(back->warnings.nr, 0);
 	profile_free(p);
-	model_free(back);
-	model_free(m);
 }
 
 static uint64_t without_instants(const struct model *m)
@@ -617,8 +610,9 @@ TEST(any_model_is_streamed)
 	for (uint64_t i = 0; i <= test_cases(60); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
+		CLEANUP(model_freep)
 		struct model *m = i ? any_model(i * UINT64_C(0x9e3779b97f4a7c15)) : odd_model(-9);
-		struct model *back = model_new();
+		CLEANUP(model_freep) struct model *back = model_new();
 		struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 		struct read_opts o = { .keep_args = false };
 		uint64_t spans = 0;
@@ -633,8 +627,6 @@ TEST(any_model_is_streamed)
 			ROW_FAIL(i, "%" PRIu64 " of %" PRIu64 " spans", spans, without_instants(m));
 		assert_int_equal(back->series.nr, m->series.nr);
 		profile_free(p);
-		model_free(back);
-		model_free(m);
 	}
 }
 
@@ -675,12 +667,12 @@ TEST(what_is_damaged_is_told)
 		{ "traces.def", "callsite id", "callsite xx", W_BAD_EVENT, true },
 		{ "traces.def", "profrig::flow to", "profrig::flow at", W_UNKNOWN_REFERENCE, true },
 	};
-	struct model *m = rich();
+	CLEANUP(model_freep) struct model *m = rich();
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-		struct model *back;
+		CLEANUP(model_freep) struct model *back = NULL;
 
 		converted(m, path, 0);
 		replaced(path, rows[i].file, rows[i].what, rows[i].with);
@@ -690,9 +682,7 @@ TEST(what_is_damaged_is_told)
 		if (back->spans.nr < m->spans.nr)
 			ROW_FAIL(i, "%s as '%s': %zu spans are left", rows[i].what, rows[i].with,
 				 back->spans.nr);
-		model_free(back);
 	}
-	model_free(m);
 }
 
 /* ---- recordings ---- */

@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 
-
 static const struct converter *tef(void)
 {
 	return converter_find("tef");
@@ -14,18 +13,16 @@ TEST(odd_models_come_back)
 	static const int64_t origins[] = { 0, 1712195495505582988, -5000000000 };
 
 	for (size_t i = 0; i < ARRAY_LEN(origins); i++) {
-		struct model *m = odd_model(origins[i]);
+		CLEANUP(model_freep) struct model *m = odd_model(origins[i]);
 
 		there_and_back(tef(), m, "x.json", "odd");
 		there_and_back(tef(), m, "x.json.gz", "odd, gzip");
 		there_and_back(tef(), m, "x.json.zst", "odd, zstd");
-		model_free(m);
 	}
 	for (int i = 0; i < BARE_MODELS; i++) {
-		struct model *m = bare_model(i);
+		CLEANUP(model_freep) struct model *m = bare_model(i);
 
 		there_and_back(tef(), m, "x.json", "bare");
-		model_free(m);
 	}
 }
 
@@ -84,12 +81,11 @@ static void recording(const struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
 	there_and_back(tef(), m, "x.json", what);
 	convert_file(tef(), m, path, 0, &n);
 	check_json(path);
-	convert_result_release(&n);
 }
 
 TEST(recordings_come_back)
@@ -132,13 +128,11 @@ TEST(lanes_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct model *m = odd_model(0);
-	struct convert_result n = { .files = 0 };
+	CLEANUP(model_freep) struct model *m = odd_model(0);
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
 	convert_file(tef(), m, path, 0, &n);
 	check_nesting(path);
-	convert_result_release(&n);
-	model_free(m);
 }
 
 /* ---- parts ---- */
@@ -177,9 +171,9 @@ TEST(parts_hold_all_once)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json.gz");
-	struct model *m = many_spans(5000), *back = model_new();
+	CLEANUP(model_freep) struct model *m = many_spans(5000), *back = model_new();
 	struct read_opts o = { .keep_args = true };
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	uint64_t spans = 0;
 
 	convert_file(tef(), m, path, 100000, &n);
@@ -203,9 +197,6 @@ TEST(parts_hold_all_once)
 	assert_int_equal(back->spans.nr, m->spans.nr);
 	for (size_t i = 0; i < m->spans.nr; i++)
 		assert_int_equal(back->spans.start_ns[i], m->spans.start_ns[i]);
-	convert_result_release(&n);
-	model_free(back);
-	model_free(m);
 }
 
 /* A kernel that runs long after its launch stands in another part: correlation finds it again. */
@@ -213,11 +204,11 @@ TEST(launches_across_parts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct model *m = model_new(), *back = model_new();
+	CLEANUP(model_freep) struct model *m = model_new(), *back = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
 	struct read_opts o = { .keep_args = true };
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	track_id thread, queue;
 
 	s->ops->input(s, "made", "tef");
@@ -244,9 +235,6 @@ TEST(launches_across_parts)
 	}
 	model_finish(back);
 	assert_int_equal(back->links.nr, 1000);
-	convert_result_release(&n);
-	model_free(back);
-	model_free(m);
 }
 
 /* ---- files of ours that were changed ---- */
@@ -289,7 +277,7 @@ TEST(damaged_descriptions)
 		char *text = xasprintf("[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":"
 				       "\"convert\",\"base_ns\":5}},%s]",
 				       rows[i].event);
-		struct model *m;
+		CLEANUP(model_freep) struct model *m = NULL;
 		uint64_t bad = 0;
 
 		test_put(dir, "x.json", text);
@@ -299,6 +287,5 @@ TEST(damaged_descriptions)
 				bad += m->warnings.v[k].count;
 		if (bad != rows[i].bad)
 			ROW_FAIL(i, "%" PRIu64 " bad events", bad);
-		model_free(m);
 	}
 }

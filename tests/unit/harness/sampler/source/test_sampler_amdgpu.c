@@ -44,8 +44,8 @@ static int64_t reads_made(void)
 GPU_TEST(one_read_for_all)
 {
 	enum { CARDS = 8, ROUNDS = 50 };
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
+	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, looking;
 
@@ -66,8 +66,6 @@ GPU_TEST(one_read_for_all)
 			assert_true(v[0] == 305 && v[1] == 1000);
 		}
 	assert_int_equal(reads_made() - before - looking, ROUNDS * CARDS);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* What gpu_metrics fails to say at a read, a text file does. */
@@ -76,7 +74,7 @@ GPU_TEST(text_stands_in)
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values silent = { 0xffff, 0xffff, 41, 0xffff, UINT64_MAX };
 	struct gm_values hundredths = busy;
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -93,7 +91,6 @@ GPU_TEST(text_stands_in)
 	hundredths.busy = 8700;
 	machine_card_metrics(dir, 1, 3, &hundredths);
 	assert_true(source_value(&s, 0, "busy") == 55);
-	source_close(&s);
 }
 
 /* Of different magnitude: then the text file, which states its unit, is right from the start. */
@@ -101,14 +98,13 @@ GPU_TEST(units_of_its_own)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values milli = busy;
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	milli.power_w = 30500;
 	machine_card_metrics(dir, 1, 3, &milli);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 250);
 	assert_true(source_value(&s, 0, "busy") == 87);
-	source_close(&s);
 }
 
 /* A card whose power of the moment is in gpu_metrics (1.4) and whose average is a text file. */
@@ -180,7 +176,7 @@ GPU_TEST(unplugged)
 	CLEANUP(xfreep) char *again = NULL;
 	pid_t pid = some_process();
 	struct gm_values later = busy;
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -203,7 +199,6 @@ GPU_TEST(unplugged)
 	WAIT_UNTIL(!isnan(read_one(&s, "energy")));
 	assert_true(read_one(&s, "energy") == 5);
 	assert_true(read_one(&s, "vram_used") == 4711);
-	source_close(&s);
 }
 
 /* Another card at another address is not taken for it. */
@@ -213,7 +208,7 @@ GPU_TEST(replaced)
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
 	CLEANUP(xfreep) char *other = NULL;
 	pid_t pid = some_process();
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -225,7 +220,6 @@ GPU_TEST(replaced)
 		sleep_ms(120);
 	}
 	assert_string_equal(s.reason, "device gone");
-	source_close(&s);
 }
 
 /* A sampling over it: NA with the reason while it is away, numbers again afterwards. */
@@ -239,7 +233,7 @@ GPU_TEST(unplugged_while_sampling)
 				   .source.period_s = 0.002,
 				   .path = path };
 	struct sampling_summary sum;
-	struct sampling_stats st;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	struct sampling *sp;
 	uint64_t before;
 
@@ -261,7 +255,6 @@ GPU_TEST(unplugged_while_sampling)
 	assert_int_equal(st.error, 0);
 	assert_int_equal(st.reasons.nr, 1);
 	assert_string_equal(st.reasons.v[0].text, "device gone");
-	sampling_stats_release(&st);
 }
 
 /* --- facts --- */

@@ -23,7 +23,7 @@ GPU_TEST(amdgpu_revisions)
 
 		machine_card_metrics(dir, 1, content, &busy);
 	}
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_int_equal(s.nr, 9);
@@ -42,7 +42,6 @@ GPU_TEST(amdgpu_revisions)
 		if (d > 0)
 			assert_true(source_value(&s, d, "energy") == 1234567.5);
 	}
-	source_close(&s);
 }
 
 static char *full_card(unsigned card, const char *pci, unsigned content)
@@ -246,7 +245,7 @@ GPU_TEST(amdgpu_failing_reads)
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
 	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 	int used, energy, power;
 
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -275,7 +274,6 @@ GPU_TEST(amdgpu_failing_reads)
 	machine_write(path, "", 0);
 	source_read(&s, 0, v);
 	assert_true(isnan(v[energy]));
-	source_close(&s);
 }
 
 GPU_TEST(amdgpu_absent)
@@ -324,11 +322,10 @@ GPU_TEST(nvml_devices)
 
 GPU_TEST(nvml_energy)
 {
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	assert_true(energy_rises_at(&s, 0, 200)); /* mJ are J */
-	source_close(&s);
 }
 
 /* What one call gives for two series is asked once. */
@@ -336,7 +333,7 @@ GPU_TEST(nvml_calls)
 {
 	void *h = dlopen(getenv("PROFRIG_NVML_LIB"), RTLD_NOW | RTLD_LOCAL);
 	double v[SAMPLER_MAX_SERIES];
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 	_Atomic int *calls;
 
@@ -355,7 +352,6 @@ GPU_TEST(nvml_calls)
 	source_read(&s, 0, v);
 	assert_int_equal(*calls, 1);
 	source_close(&s);
-	options_release(&o);
 	dlclose(h);
 }
 
@@ -422,7 +418,7 @@ GPU_TEST(nvml_failures)
 GPU_TEST(nvml_lost)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_LOST_AFTER", "2", 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -432,7 +428,6 @@ GPU_TEST(nvml_lost)
 	assert_true(isnan(v[0]));
 	assert_string_equal(s.reason, "GPU is lost");
 	assert_true(v[3] == 20 * GIB); /* the rest is read on */
-	source_close(&s);
 }
 
 /* --- auto --- */

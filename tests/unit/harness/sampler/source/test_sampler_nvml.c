@@ -73,7 +73,7 @@ LIB_TEST(errors_at_open)
 LIB_TEST(errors_later)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
@@ -94,7 +94,6 @@ LIB_TEST(errors_later)
 			for (size_t n = 0; n < s.dev[0].nr; n++)
 				assert_false(isnan(v[n]));
 		}
-	source_close(&s);
 }
 
 /* Everything fails from one moment on, and comes back: counted in a sampling, by its words. */
@@ -106,7 +105,7 @@ LIB_TEST(lost_and_found)
 				   .source.device = "0",
 				   .path = path };
 	struct sampling_summary sum;
-	struct sampling_stats st;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	struct sampling *sp;
 	uint64_t before;
 
@@ -127,7 +126,6 @@ LIB_TEST(lost_and_found)
 	assert_true(st.failed >= 10 * 5);
 	assert_int_equal(st.reasons.nr, 1);
 	assert_string_equal(st.reasons.v[0].text, "GPU is lost");
-	sampling_stats_release(&st);
 }
 
 /* --- old drivers --- */
@@ -137,7 +135,7 @@ GPU_TEST(old_library)
 	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml_old.so");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	setenv("FAKE_NVML_USERS", "1234", 1);
@@ -150,7 +148,6 @@ GPU_TEST(old_library)
 	assert_null(sampler_fact(&f, "mig"));
 	assert_non_null(sampler_fact(&f, "power_cap_w"));
 	assert_int_equal(f.users, 0);
-	source_close(&s);
 }
 
 /* A library without what everything rests on. */
@@ -172,7 +169,7 @@ GPU_TEST(instances)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_MIG", "1", 1);
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -180,7 +177,6 @@ GPU_TEST(instances)
 						 "temperature clock mem_clock");
 	s.s->facts(s.st, 0, &f);
 	assert_string_equal(sampler_fact(&f, "mig")->text, "on");
-	source_close(&s);
 }
 
 /* --- facts --- */
@@ -192,7 +188,7 @@ GPU_TEST(facts)
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
 	setenv("FAKE_NVML_USERS", self, 1);
@@ -226,7 +222,6 @@ GPU_TEST(facts)
 			    "power_cap_max_w=70 clock_hz=1980000000 clock_max_hz=1981000000 "
 			    "mem_clock_hz=2619000000 mem_clock_max_hz=2620000000 "
 			    "performance_level=P8 other_processes=0");
-	source_close(&s);
 }
 
 /* Each fact's call may fail by itself. */
@@ -246,7 +241,7 @@ LIB_TEST(facts_that_fail)
 		{ "nvmlDeviceGetUUID", "uuid" },
 		{ "nvmlSystemGetDriverVersion", "driver" },
 	};
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -258,5 +253,4 @@ LIB_TEST(facts_that_fail)
 		if (sampler_fact(&f, rows[i][1]) || f.nr < 14)
 			ROW_FAIL(i, "%s: %zu facts", rows[i][1], f.nr);
 	}
-	source_close(&s);
 }

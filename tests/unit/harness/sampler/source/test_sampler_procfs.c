@@ -332,7 +332,7 @@ TEST(procfs_begin_and_end)
 {
 	double v[SAMPLER_MAX_SERIES];
 	struct watched w;
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
 	assert_int_equal(s.nr, 1);
@@ -343,7 +343,6 @@ TEST(procfs_begin_and_end)
 	assert_true(v[0] == SAMPLER_ABSENT); /* nothing lies behind the first */
 	finish(&w);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* it has ended */
-	source_close(&s);
 }
 
 TEST(procfs_memory)
@@ -428,7 +427,7 @@ TEST(procfs_ending)
 TEST(procfs_wide)
 {
 	struct watched w;
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 	double made;
 
 	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
@@ -440,7 +439,6 @@ TEST(procfs_wide)
 	assert_true(made > 700);
 	assert_true(source_value(&s, 0, "processes") == made + 1);
 	finish(&w);
-	source_close(&s);
 }
 
 int main(int argc, char **argv)

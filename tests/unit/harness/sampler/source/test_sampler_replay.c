@@ -140,8 +140,8 @@ REPLAY_TEST(round_trip)
 /* Rows wait for their time: none is early, and a late tick changes no stamp. */
 REPLAY_TEST(spacing)
 {
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
+	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, begun;
 	int r;
@@ -167,14 +167,12 @@ REPLAY_TEST(spacing)
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
 	assert_int_equal(s.s->stamp(s.st) - begun, 250 * NS_PER_MS);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* A row that holds several devices becomes one for each, at the same time. */
 REPLAY_TEST(wide_rows)
 {
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 
 	write_recording("t_ns,power.gpu1[W],power.gpu0[W],busy.gpu1[%]\n"
 			"10,1,2,3\n20,,4,\n30,,,\n40,5,,\n");
@@ -192,12 +190,11 @@ REPLAY_TEST(wide_rows)
 	assert_true(samples_cell(&f, 2, 2) == 4);
 	assert_true(samples_cell(&f, 3, 0) == 5 && samples_cell(&f, 3, 1) == SAMPLER_ABSENT);
 	assert_int_equal(f.t_ns.v[3] - f.t_ns.v[0], 30);
-	samples_release(&f);
 }
 
 REPLAY_TEST(loops)
 {
-	struct samples_file f;
+	CLEANUP(samples_release) struct samples_file f;
 	struct sampling_stats st;
 	size_t p, e;
 
@@ -217,7 +214,6 @@ REPLAY_TEST(loops)
 		assert_true(samples_cell(&f, i, e) ==
 			    5000 + 3 * (double)lap + (in == 2 ? 3 : (double)in));
 	}
-	samples_release(&f);
 }
 
 /* Laps of no time at all, and far too fast ones, do not hold up a stop. */
@@ -316,7 +312,7 @@ REPLAY_TEST(hostile_files)
 		{ "t_ns,p.gpu0[W]\n0,2\n40000000000000000,2\n", "more than a year" },
 		{ "t_ns,p.gpu0[W]\n1,\"2\n", "quote" },
 	};
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 
 	sampler_options(&o, "all", 0.1, "file", recording, NULL);
@@ -330,13 +326,12 @@ REPLAY_TEST(hostile_files)
 			ROW_FAIL(i, "no file name: %s", err.msg);
 		assert_true(sampler_find("replay")->probe(&o, &err) < 0);
 	}
-	options_release(&o);
 }
 
 REPLAY_TEST(too_many_devices)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 
@@ -354,7 +349,6 @@ REPLAY_TEST(too_many_devices)
 	strbuf_addch(&b, '\n');
 	write_recording(b.buf);
 	assert_int_equal(source_open("replay", &o, &s, &err), -E2BIG);
-	options_release(&o);
 }
 
 REPLAY_TEST(options)

@@ -29,7 +29,7 @@ static void check_rsmi_values(struct opened *s)
 
 GPU_TEST(rsmi_values)
 {
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 
 	if (!have_child())
 		skip();
@@ -37,7 +37,6 @@ GPU_TEST(rsmi_values)
 	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
 	check_rsmi_values(&s);
 	assert_true(energy_rises_at(&s, 0, 300));
-	source_close(&s);
 }
 
 GPU_TEST(rsmi_selection)
@@ -112,7 +111,7 @@ GPU_TEST(rsmi_open_failures)
 		skip();
 	drm_exists();
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct sampler_opts o;
+		CLEANUP(options_release) struct sampler_opts o;
 		struct opened s;
 		struct err err = ERR_INIT;
 
@@ -120,7 +119,6 @@ GPU_TEST(rsmi_open_failures)
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
 		if (source_open("rocm_smi", &o, &s, &err) >= 0 || !strstr(err.msg, rows[i].words))
 			ROW_FAIL(i, "%s", err.msg);
-		options_release(&o);
 	}
 	assert_true(clock_monotonic_ns() - t < 100 * NS_PER_S);
 	/* no child is left, not even a dead one */
@@ -160,7 +158,7 @@ GPU_TEST(rsmi_later_failures)
 		struct sampling_opts o = { .sampler = sampler_find("rocm_smi"), .path = path };
 		struct sampling *sp;
 		struct sampling_stats st;
-		struct samples_file f;
+		CLEANUP(samples_release) struct samples_file f;
 
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
 		sampler_options(&o.source, "0", 0.01, "timeout_s", rows[i].timeout_s, NULL);
@@ -174,7 +172,6 @@ GPU_TEST(rsmi_later_failures)
 		samples_read(path, &f);
 		assert_int_equal(f.t_ns.nr, 2);
 		assert_true(samples_cell(&f, 1, samples_column(&f, "power.gpu0[W]")) == 305.25);
-		samples_release(&f);
 		options_release(&o.source);
 	}
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -183,7 +180,7 @@ GPU_TEST(rsmi_later_failures)
 /* A single call that fails is a hole, not an end. */
 GPU_TEST(rsmi_failing_call)
 {
-	struct opened s;
+	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
 	if (!have_child())
@@ -196,7 +193,6 @@ GPU_TEST(rsmi_failing_call)
 	assert_true(isnan(v[0]));
 	assert_string_equal(s.reason, "librocm_smi64 gave no value");
 	assert_true(v[2] == 1 * GIB);
-	source_close(&s);
 }
 
 /* Debian's own library, on a machine without a GPU: an error, and not a word on stderr. */
