@@ -8,7 +8,7 @@
 /* A hole of 10 s that is too long, and a counter that froze: unattributed energy, and how long. */
 TEST(cases_06_07_unknown_time_has_a_length)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	struct analysis_opts o = { .energy.max_gap_ns = ns(1) };
@@ -46,17 +46,16 @@ TEST(cases_06_07_unknown_time_has_a_length)
 	assert_string_equal(text(et, 3, "name"), "[unattributed]");
 	assert_near(number(et, 3, "exclusive_j"), 4000, 1e-9);
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* A reading of 100 ↔ 500 W that lags behind by 0.2 s, and one without a counter. */
 TEST(power_filter_table)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id e = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 	series_id p = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 	series_id lone = trace_series(&t, "power.gpu1", "W", SERIES_GAUGE);
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	struct table_set ts;
 	const struct table *f;
 	double j = 0, y = 100;
@@ -102,8 +101,6 @@ TEST(power_filter_table)
 	assert_string_equal(text(f, 1, "source"), "none");
 	assert_true(warned(t.m, W_TAU_UNKNOWN));
 	table_set_release(&ts);
-	counter_rules_release(&rules);
-	model_free(t.m);
 }
 
 /* Whatever is undone, calls and the rest add up to the total. */
@@ -112,7 +109,7 @@ TEST(filtered_energy_is_conserved)
 	uint64_t seed = 11;
 
 	for (int k = 0; k < 6; k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 2, 1);
 		struct series_def d = { .name = "power.gpu0",
 					.unit = "W",
@@ -120,8 +117,8 @@ TEST(filtered_energy_is_conserved)
 					.change_points = k >= 3 };
 		series_id s = t.s->ops->series(t.s, &d);
 		struct analysis_opts o = { .energy.integration = (enum integration)(k % 3) };
-		struct counter_rules rules = COUNTER_RULES_INIT;
-		struct table_set ts;
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e, *total;
 		struct sum sum = SUM_INIT;
 		int64_t at = 0;
@@ -150,8 +147,5 @@ TEST(filtered_energy_is_conserved)
 			if (strcmp(text(e, i, "view"), "host") == 0)
 				sum_add(&sum, number(e, i, "exclusive_j"));
 		assert_near(sum_value(&sum), number(total, 0, "total_j"), 1e-7);
-		table_set_release(&ts);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
 }

@@ -51,8 +51,8 @@ TEST(energy_table)
 		  "below_resolution" },
 		{ "host", "", "[unattributed]", 0, 100, 100, 1, "idle" },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy");
 	size_t row = 0;
 
@@ -79,8 +79,6 @@ TEST(energy_table)
 		assert_true(number(e, row, "uncertainty_j") >= 0);
 	}
 	assert_true(warned(t.m, W_OUTSIDE_SAMPLES));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Idle power times the row's part of the time; the sum stays what it was, also below idle. */
@@ -92,9 +90,9 @@ TEST(idle_split)
 	} cases[] = { { "50", 50 }, { "gpu0=200", 200 }, { "gpu1=50", NAN } };
 
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct trace t = example();
+		CLEANUP(trace_release) struct trace t = example();
 		struct analysis_opts o = { .energy.integration = INTEGRATE_LINEAR };
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		size_t split = 0;
 
@@ -116,9 +114,7 @@ TEST(idle_split)
 			assert_near(idle + number(e, row, "dynamic_j"), exclusive, 1e-9);
 		}
 		assert_true(isnan(cases[k].w) || split > 4);
-		table_set_release(&ts);
 		idle_opts_release(&o.idle);
-		model_free(t.m);
 	}
 }
 
@@ -136,8 +132,8 @@ TEST(totals_and_checks)
 		{ "rocm_smi:::power_average:device=0", "gpu0", "device", 1000, 300 },
 		{ "rocm_smi:::power_average:device=0", "gpu0", "host", 1000, 900 },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
 	expect_columns(e,
@@ -159,8 +155,6 @@ TEST(totals_and_checks)
 	assert_string_equal(ts.checks.v[0].name, "energy conservation craypm:energy host");
 	assert_string_equal(ts.checks.v[1].name, "energy conservation " COUNTER " gpu0 device");
 	assert_true(warned(t.m, W_NO_SHARER)); /* nothing ran on gpu1 */
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(energy_callpaths)
@@ -178,8 +172,8 @@ TEST(energy_callpaths)
 		{ "host", "rank 2/thread 1", "main", 0, 1, 300, 300 },
 		{ "host", "", "[unattributed]", 0, 0, 100, 100 },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_callpaths");
 	size_t row = 0;
 
@@ -196,8 +190,6 @@ TEST(energy_callpaths)
 		assert_near(number(e, row, "inclusive_j"), want[i].inclusive, 1e-9);
 		assert_near(number(e, row, "exclusive_j"), want[i].exclusive, 1e-9);
 	}
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* The second b ends after the first and still inside its own parent a: it is in one piece, and
@@ -205,10 +197,10 @@ TEST(energy_callpaths)
 TEST(overlapping_name)
 {
 	static const double e[][2] = { { 0, 0 }, { 20, 2000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *et;
 	bool met = false;
 
@@ -227,8 +219,6 @@ TEST(overlapping_name)
 		met = true;
 	}
 	assert_true(met);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* A call that outlives its caller has two places; the sum stays, and its name's inclusive counts
@@ -236,10 +226,10 @@ TEST(overlapping_name)
 TEST(overlapping_calls)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *et, *ct;
 
 	trace_samples(&t, s, 2, e);
@@ -266,8 +256,6 @@ TEST(overlapping_calls)
 	assert_near(number(ct, 1, "exclusive_j"), 300, 1e-9);
 	assert_string_equal(text(ct, 2, "path"), "f;c;f");
 	assert_near(number(ct, 2, "inclusive_j"), 100, 1e-9);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Equal energies: by track, then by name. */
@@ -275,10 +263,10 @@ TEST(equal_rows_have_an_order)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	static const char *const want[] = { "y", "z", "a", "b", "[unattributed]" };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id two = trace_thread(&t, "node", 2, 1), one = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, one, "z", 0, 2);
@@ -289,15 +277,13 @@ TEST(equal_rows_have_an_order)
 	ts = run(t.m, "energy", NULL);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(text(table_set_find(&ts, "energy"), i, "name"), want[i]);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(independent_is_labelled)
 {
 	struct analysis_opts o = { .energy.independent = true };
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", &o);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 	const struct table *e = table_set_find(&ts, "energy");
 
 	for (size_t i = 0; i < table_rows(e); i++)
@@ -305,15 +291,13 @@ TEST(independent_is_labelled)
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		assert_true(ts.checks.v[i].ok);
 	assert_true(warned(t.m, W_DOUBLE_COUNTING));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* What a reset swallowed is unknown: an empty field and a flag, not 0 J. */
 TEST(unknown_energy_is_no_zero)
 {
 	static const double e[][2] = { { 0, 500e6 }, { 5, 1000e6 }, { 6, 0 }, { 10, 400e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	struct table_set ts;
@@ -340,14 +324,13 @@ TEST(unknown_energy_is_no_zero)
 	assert_string_equal(text(table_set_find(&ts, "counters"), 0, "flags"), "reset");
 	assert_true(warned(t.m, W_COUNTER_RESET));
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(short_and_estimated_series)
 {
 	static const double one[][2] = { { 1, 5 } };
 	static const double w[][2] = { { 0, 50 }, { 2, 50 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 	struct series_def d = {
@@ -384,7 +367,6 @@ TEST(short_and_estimated_series)
 	assert_true(warned(t.m, W_ESTIMATED));
 	assert_true(warned(t.m, W_COUNTER_SHORT));
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* The time between two changes says nothing about what the sensor resolves. */
@@ -396,9 +378,9 @@ TEST(changes_have_no_resolution)
 	};
 
 	for (int changes = 1; changes >= 0; changes--) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1);
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 
 		d.change_points = changes;
 		trace_samples(&t, t.s->ops->series(t.s, &d), 2, w);
@@ -407,16 +389,14 @@ TEST(changes_have_no_resolution)
 		ts = run(t.m, "energy", NULL);
 		assert_string_equal(text(table_set_find(&ts, "energy"), 0, "flags"),
 				    changes ? "" : "below_resolution");
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
 TEST(counters_table)
 {
-	struct trace t = example();
+	CLEANUP(trace_release) struct trace t = example();
 	struct analysis_opts o = { .energy.integration = INTEGRATE_PREVIOUS };
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *c;
 
 	ts = run(t.m, "counters", &o);
@@ -444,16 +424,14 @@ TEST(counters_table)
 	assert_string_equal(text(c, 4, "track"), "");
 	assert_string_equal(text(c, 4, "input"), "hand-made");
 	assert_true(warned(t.m, W_COUNTER_UNKNOWN));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Reads that failed were counted when they were read. */
 TEST(failed_reads_count_once)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 
 	for (int i = 0; i < 5; i++)
 		t.s->ops->sample(t.s, s, i, i % 2 ? NAN : 1);
@@ -463,8 +441,6 @@ TEST(failed_reads_count_once)
 		if (strcmp(t.m->warnings.v[i].code, W_READ_FAILED) == 0)
 			assert_int_equal(t.m->warnings.v[i].count, 2);
 	assert_true(warned(t.m, W_READ_FAILED));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /*
@@ -474,7 +450,7 @@ TEST(failed_reads_count_once)
 TEST(equal_names)
 {
 	static const double v[][2] = { { 0, 100 }, { 1, 100 }, { 2, 100 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	struct series_def cycles = { .name = "PAPI_TOT_CYC", .track = a, .exclusive_sync = true };
 	struct series_def pkg = { .name = "rapl:::PACKAGE_ENERGY:PACKAGE0", .track = a };
@@ -521,7 +497,6 @@ TEST(equal_names)
 		assert_string_not_equal(text(e, i, "counter"), text(e, i - 1, "counter"));
 	assert_int_equal(table_rows(e), 5);
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Rows stand in the order of what they show, whichever input was named first. */
@@ -538,8 +513,8 @@ TEST(order_of_equal_names)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct trace t = trace_new();
-		struct table_set ts;
+		CLEANUP(trace_release) struct trace t = trace_new();
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *c;
 
 		for (int k = 0; k < 2; k++) {
@@ -553,8 +528,6 @@ TEST(order_of_equal_names)
 		c = table_set_find(&ts, "counters");
 		for (size_t k = 0; k < 2; k++)
 			assert_string_equal(text(c, k, "series"), cases[i].series[k]);
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
@@ -562,9 +535,9 @@ TEST(order_of_equal_names)
 TEST(negative_total)
 {
 	static const double v[][2] = { { 0, -10 }, { 10, -10 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *e;
 
 	trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
@@ -578,16 +551,14 @@ TEST(negative_total)
 	assert_string_equal(text(e, 0, "name"), "z");
 	assert_near(number(e, 0, "share"), 0, 0);
 	assert_near(number(e, 1, "share"), 0.5, 1e-12);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(timeline_table)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id e = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	series_id g = trace_series(&t, "busy.gpu0", "%", SERIES_GAUGE);
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *tl;
 	struct sum energy = SUM_INIT;
 	size_t bins[2] = { 0, 0 };
@@ -627,23 +598,19 @@ TEST(timeline_table)
 	assert_int_equal(bins[1], 2000);
 	assert_int_equal(bins[0], 4);
 	assert_near(sum_value(&energy), 2003.7, 1e-6);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(nothing_to_say)
 {
 	static const char *const names[] = { "counters", "energy", "timeline" };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 
 	trace_call(&t, a, "main", 0, 2);
 	trace_finish(&t);
 	for (size_t i = 0; i < 3; i++) {
-		struct table_set ts = run(t.m, names[i], NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, names[i], NULL);
 		assert_int_equal(ts.tables.nr, 0);
 		assert_int_equal(ts.checks.nr, 0);
-		table_set_release(&ts);
 	}
-	model_free(t.m);
 }

@@ -113,10 +113,9 @@ static struct table_set run_of(const struct call *calls, size_t n)
 
 static void add_run(struct ensemble *e, const char *id, const struct call *calls, size_t n)
 {
-	struct table_set ts = run_of(calls, n);
+	CLEANUP(table_set_release) struct table_set ts = run_of(calls, n);
 
 	ensemble_add(e, id, &ts);
-	table_set_release(&ts);
 }
 
 /* The row of a key and column; its cells by name. */
@@ -148,7 +147,7 @@ TEST(three_runs)
 	const struct call b[] = { { "main", "f", 3, 12 }, { "main", "h", 1, NAN } };
 	const struct call c[] = { { "main", "f;g", 1, 5 }, { "main", "f", 3, 14 } };
 	struct ensemble *e = ensemble_new();
-	struct table *t;
+	CLEANUP(table_freep) struct table *t = NULL;
 
 	assert_null(ensemble_table(e));
 	add_run(e, "a", a, 2);
@@ -181,7 +180,6 @@ TEST(three_runs)
 	assert_string_equal(table_get_str(t, 2, 1), "main|f;g");
 	assert_int_equal(ensemble_rows_of(e, 1), 3);
 	assert_int_equal(ensemble_outliers_of(e, 1), 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
@@ -223,7 +221,7 @@ TEST(tracks)
 				  { "thread 701", "f", 1, 3 },
 				  { "rank 1/vm:700:701/w 12", "f", 1, 5 } };
 	struct ensemble *e = ensemble_new();
-	struct table *t;
+	CLEANUP(table_freep) struct table *t = NULL;
 
 	add_run(e, "a", a, 3);
 	add_run(e, "b", b, 3);
@@ -232,7 +230,6 @@ TEST(tracks)
 	assert_near(cell(t, "thread {2}|f", "inclusive_ns", "mean"), 2, 0);
 	assert_near(cell(t, "thread {1}|f", "inclusive_ns", "mean"), 3, 0);
 	assert_near(cell(t, "rank 1/vm:{1}:{2}/w 12|f", "inclusive_ns", "mean"), 4, 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
@@ -247,7 +244,7 @@ TEST(keys)
 		{ "t 100", "1000", 1, 3 }
 	};
 	struct ensemble *e = ensemble_new();
-	struct table *t;
+	CLEANUP(table_freep) struct table *t = NULL;
 
 	add_run(e, "a", a, ARRAY_LEN(a));
 	t = ensemble_table(e);
@@ -261,14 +258,13 @@ TEST(keys)
 	assert_near(cell(t, "twice|x", "inclusive_ns", "runs"), 1, 0);
 	assert_near(cell(t, "99999999999999999999999|n", "inclusive_ns", "mean"), 9, 0);
 	assert_near(cell(t, "t {1}|1000", "inclusive_ns", "mean"), 3, 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
 /* A table with a key missing, or of another type, is left alone. */
 TEST(strange_tables)
 {
-	struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	struct table *busy = table_new("busy"), *kernels = table_new("kernels");
 	struct ensemble *e = ensemble_new();
 
@@ -288,7 +284,6 @@ TEST(strange_tables)
 	table_set_add(&ts, kernels);
 	ensemble_add(e, "a", &ts);
 	assert_null(ensemble_table(e));
-	table_set_release(&ts);
 	ensemble_free(e);
 	ensemble_free(NULL);
 }

@@ -19,8 +19,8 @@ static struct table_set finished(struct trace *t)
 
 TEST(columns)
 {
-	struct trace t = trace_new();
-	struct table_set ts;
+	CLEANUP(trace_release) struct trace t = trace_new();
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
@@ -46,18 +46,16 @@ TEST(columns)
 		assert_string_equal(text(n, i, "verdict"), "ok");
 	}
 	assert_false(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* One counter per device, that of energy; kinds are not added; guesses and dead ones are none. */
 TEST(nothing_counts_twice)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct series_def guess = {
 		.name = "power.gpu1", .unit = "W", .track = TRACK_NONE, .estimated = true
 	};
-	struct table_set ts;
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 	series_id s;
 
@@ -79,14 +77,12 @@ TEST(nothing_counts_twice)
 	assert_string_equal(text(n, 1, "kind"), "accel");
 	assert_near(number(n, 1, "devices_j"), 6200, 1e-6);
 	assert_false(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(more_than_the_node)
 {
-	struct trace t = trace_new();
-	struct table_set ts;
+	CLEANUP(trace_release) struct trace t = trace_new();
+	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
@@ -101,16 +97,14 @@ TEST(more_than_the_node)
 				    "craypm:energy counted 10000 J, 2 gpu of the node 11000 J in "
 				    "the same time");
 	assert_true(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 TEST(what_cannot_be_compared)
 {
 	for (int k = 0; k < 2; k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = steady(&t, "craypm:energy", "J", 1000, 0, k ? 10 : 4);
-		struct table_set ts;
+		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *n;
 
 		/* a node's counter that was reset; one that was read at another time */
@@ -122,16 +116,14 @@ TEST(what_cannot_be_compared)
 		assert_string_equal(text(n, 0, "verdict"), "not_compared");
 		assert_true(isnan(number(n, 0, "node_j")) && isnan(number(n, 0, "rest_j")));
 		assert_false(warned(t.m, W_NODE_ENERGY));
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
 /* No counter of a node, or nothing in it: no table. A rule may say which counter is the node's. */
 TEST(which_counter_is_the_node)
 {
-	struct counter_rules rules = COUNTER_RULES_INIT;
-	struct trace t = trace_new();
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct table_set ts;
 
 	steady(&t, "rack:outlet3", "J", 1000, 0, 10);
@@ -149,6 +141,4 @@ TEST(which_counter_is_the_node)
 	ts = run(t.m, "node_energy", NULL);
 	assert_near(number(table_set_find(&ts, "node_energy"), 0, "rest_j"), 7000, 1e-6);
 	table_set_release(&ts);
-	counter_rules_release(&rules);
-	model_free(t.m);
 }

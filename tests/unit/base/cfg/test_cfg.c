@@ -65,7 +65,7 @@ TEST(scalars)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = NULL;
 		const struct cfg_node *n;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		text = xasprintf("k: %s\n", cases[i].text);
 		good(&c, text);
@@ -78,26 +78,24 @@ TEST(scalars)
 			assert_true(n->f == cases[i].f);
 		if (n->kind == CFG_INT)
 			assert_int_equal(n->i, (int64_t)cases[i].f);
-		cfg_release(&c);
 	}
 }
 
 TEST(quoted_is_text)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, "a: \"3\"\nb: 'true'\nc: ''\nd: \"\"\n");
 	for (size_t i = 0; i < c.root->nr; i++)
 		assert_int_equal(c.root->child[i]->kind, CFG_STR);
 	assert_string_equal(cfg_get(c.root, "b")->s, "true");
-	cfg_release(&c);
 }
 
 /* Lists, maps and null have no text; a list gives what is no list or map in it, as written. */
 TEST(text_and_words)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c,
 	     "n: 007\nb: true\ns: \"\"\nz: null\nl: [a, 1, null, [x], {y: z}, 2.50]\nm: {a: b}\n");
@@ -119,7 +117,6 @@ TEST(text_and_words)
 	assert_string_equal(words.v[2], "1");
 	assert_string_equal(words.v[3], "null"); /* a word like any other there */
 	assert_string_equal(words.v[4], "2.50");
-	cfg_release(&c);
 }
 
 TEST(lines_are_of_keys)
@@ -146,7 +143,7 @@ TEST(lines_are_of_keys)
 		     { "tools", 10 },
 		     { "tools[0].name", 10 },
 		     { "tools[1].name", 11 } };
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, yaml);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -158,7 +155,6 @@ TEST(lines_are_of_keys)
 		expected = xasprintf("f.yaml:%d", want[i].line);
 		assert_string_equal(where, expected);
 	}
-	cfg_release(&c);
 }
 
 static void same_tree(const struct cfg_node *a, const struct cfg_node *b)
@@ -257,19 +253,18 @@ TEST(bad_texts)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 		int r = parse(&c, cases[i].text, cases[i].json, &err);
 
 		if (r >= 0 || strncmp(err.msg, cases[i].words, strlen(cases[i].words)) != 0)
 			fail_msg("case %zu '%s': %d '%s'", i, cases[i].text, r, err.msg);
-		cfg_release(&c);
 	}
 }
 
 TEST(soft_problems_are_collected)
 {
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	assert_int_equal(parse(&c, "a: 1\nb: {x: 1, x: 2}\na: 3\nc: !t 4\n", false, &err), -EINVAL);
 	assert_non_null(c.root);
@@ -279,7 +274,6 @@ TEST(soft_problems_are_collected)
 	assert_string_equal(err.msg, c.problems.lines.v[0]);
 	assert_int_equal(cfg_get(c.root, "a")->i, 1);
 	assert_int_equal(cfg_get(c.root, "c")->i, 4);
-	cfg_release(&c);
 }
 
 static char *nested(const char *open, const char *middle, const char *close, int times)
@@ -365,17 +359,16 @@ TEST(sizes_have_limits)
 TEST(parse_file_errors)
 {
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	cfg_init(&c);
 	assert_int_equal(cfg_parse_file(&c, "/nonexistent/x.yaml", LAYER_FILE, &err), -ENOENT);
 	assert_int_equal(cfg_parse_file(&c, "/", LAYER_FILE, &err), -EISDIR);
-	cfg_release(&c);
 }
 
 TEST(paths)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, "a: {b: [{c: 1}, {c: 2}]}\n");
 	assert_int_equal(cfg_path(c.root, "a.b[1].c")->i, 2);
@@ -387,7 +380,6 @@ TEST(paths)
 	assert_null(cfg_path(c.root, "a.b[1"));
 	assert_null(cfg_path(c.root, "a..b"));
 	assert_null(cfg_path(c.root, "a.b[99999999999999999999]"));
-	cfg_release(&c);
 }
 
 TEST(set_values)
@@ -407,7 +399,7 @@ TEST(set_values)
 		{ "a.b=[1, {c: 2}]", "a.b[1].c", "2", CFG_INT },
 	};
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, "a: {b: [{c: 1}]}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -424,7 +416,6 @@ TEST(set_values)
 		assert_string_equal(n->file, "--set");
 		assert_int_equal(n->line, 0);
 	}
-	cfg_release(&c);
 }
 
 TEST(set_refusals)
@@ -445,7 +436,7 @@ TEST(set_refusals)
 		{ "s={a: 1, a: 2}", "is there already" },
 		{ "s=!!str x", "a tag, " },
 	};
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	good(&c, "l: [1, 2]\ns: x\nm: {k: v}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -455,7 +446,6 @@ TEST(set_refusals)
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: '%s'", cases[i].set, err.msg);
 	}
-	cfg_release(&c);
 }
 
 /* What stands behind '=' may be a password. */
@@ -467,12 +457,11 @@ TEST(set_does_not_repeat_values)
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		CLEANUP(xfreep) char *assignment = xasprintf("env.TOKEN=%s", values[i]);
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		good(&c, "env: [1]\n");
 		assert_true(cfg_set(&c, assignment, &err) < 0);
 		assert_null(strstr(err.msg, "hunter2"));
-		cfg_release(&c);
 	}
 }
 
@@ -503,7 +492,7 @@ TEST(merging)
 
 TEST(problems_once_and_bounded)
 {
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 
 	cfg_problem(&p, NULL, "same");
 	cfg_problem(&p, NULL, "same");
@@ -512,7 +501,6 @@ TEST(problems_once_and_bounded)
 		cfg_problem(&p, NULL, "problem %d", i);
 	assert_int_equal(p.lines.nr, 201);
 	assert_string_equal(p.lines.v[200], "there are more problems than these");
-	problems_release(&p);
 }
 
 TEST(did_you_mean)

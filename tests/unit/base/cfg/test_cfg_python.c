@@ -89,19 +89,18 @@ TEST(literals)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		if (parse(&c, cases[i].text, CFG_PYTHON, &err) < 0)
 			fail_msg("%s: %s", cases[i].text, err.msg);
 		show(c.root, &sb);
 		assert_string_equal(sb.buf, cases[i].want);
-		cfg_release(&c);
 	}
 }
 
 TEST(kinds_and_lines)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	assert_int_equal(parse(&c,
 			       "{'a': 1,\n 'b': [2.5,\n  'x'],\n"
@@ -116,7 +115,6 @@ TEST(kinds_and_lines)
 	assert_int_equal(cfg_get(c.root, "long")->line, 4);
 	assert_int_equal(cfg_get(c.root, "after")->line, 5);
 	assert_true(cfg_get(c.root, "after")->b);
-	cfg_release(&c);
 }
 
 TEST(refused)
@@ -168,12 +166,11 @@ TEST(refused)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		assert_true(parse(&c, cases[i].text, CFG_PYTHON, &err) < 0);
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: '%s', not '%s'", cases[i].text, err.msg, cases[i].words);
-		cfg_release(&c);
 	}
 }
 
@@ -181,13 +178,12 @@ TEST(depth_is_bounded)
 {
 	CLEANUP(strbuf_release) struct strbuf deep = STRBUF_INIT;
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&deep, i % 2 ? '(' : '[');
 	assert_true(parse(&c, deep.buf, CFG_PYTHON, &err) < 0);
 	assert_non_null(strstr(err.msg, "nested too deeply"));
-	cfg_release(&c);
 }
 
 static void assert_same(const struct cfg_node *a, const struct cfg_node *b, const char *text)

@@ -110,7 +110,7 @@ TEST(test_pick)
 		{ "performance: nan x\nperformance: 7 x\n", "0", PICK_LAST, 7, 2 },
 		{ "performance: 1 x\nperformance: 9 y\n", "0", PICK_MEAN, 9, 0 },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	struct values vs;
 
 	sandbox_init(&sb);
@@ -129,13 +129,12 @@ TEST(test_pick)
 				 p.why);
 	}
 	values_release(&vs);
-	sandbox_release(&sb);
 }
 
 TEST(test_pattern)
 {
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	struct values vs;
 	struct picked p;
 
@@ -166,7 +165,6 @@ TEST(test_pattern)
 	assert_int_equal(vs.given_up, 1);
 	results_conf_release(&rc);
 	values_release(&vs);
-	sandbox_release(&sb);
 }
 
 /* --- rows --- */
@@ -183,7 +181,7 @@ static int rows_of(const struct sandbox *sb, const char *name, const char *text,
 TEST(test_rows)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	assert_int_equal(rows_of(&sb, "r.csv",
@@ -202,7 +200,6 @@ TEST(test_rows)
 	assert_string_equal(rr.problems.v[0], "r.csv:3: performance is '', which is no number");
 	assert_string_equal(rr.problems.v[1], "r.csv:4: 2 fields where the header has 4");
 	result_rows_release(&rr);
-	sandbox_release(&sb);
 }
 
 TEST(test_rows_refused)
@@ -216,7 +213,7 @@ TEST(test_rows_refused)
 		{ "model,performance,metric\n", "no row" },
 		{ "model,performance,metric\na,1,\"x\n", "r.csv:2" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -227,14 +224,13 @@ TEST(test_rows_refused)
 			ROW_FAIL(i, "%s", rr.problems.nr ? rr.problems.v[0] : "nothing said");
 		result_rows_release(&rr);
 	}
-	sandbox_release(&sb);
 }
 
 /* Of four ranks: a rate adds up, a latency is averaged, of memory the most counts. */
 TEST(test_rows_of_ranks)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (int rank = 0; rank < 4; rank++) {
@@ -253,7 +249,6 @@ TEST(test_rows_of_ranks)
 	assert_true(rr.v.v[2].value == 23);
 	assert_int_equal(rr.v.v[0].merged, 4);
 	result_rows_release(&rr);
-	sandbox_release(&sb);
 }
 
 /* --- the log --- */
@@ -287,7 +282,7 @@ TEST(test_scan)
 		{ "worker 17: ValueError: x", 0, 1 },
 	};
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	results_conf_init(&rc);
@@ -309,7 +304,6 @@ TEST(test_scan)
 			ROW_FAIL(i, "line %llu", (unsigned long long)sc.lines.v[0].line);
 	}
 	results_conf_release(&rc);
-	sandbox_release(&sb);
 }
 
 TEST(test_scan_own)
@@ -317,7 +311,7 @@ TEST(test_scan_own)
 	CLEANUP(scan_release) struct scan sc = { .found = 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	results_conf_init(&rc);
@@ -336,7 +330,6 @@ TEST(test_scan_own)
 	assert_int_equal(sc.lines.v[1].line, 4);
 	assert_int_equal(sc.lines.v[2].line, 400005);
 	results_conf_release(&rc);
-	sandbox_release(&sb);
 }
 
 /* --- the kernel and the GPUs, from trees of files --- */
@@ -359,7 +352,7 @@ TEST(test_oom)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct oom_watch w;
-		struct sandbox sb;
+		CLEANUP(sandbox_release) struct sandbox sb;
 		uint64_t group = 99, machine = 99;
 
 		sandbox_init(&sb);
@@ -373,7 +366,6 @@ TEST(test_oom)
 		if (group != rows[i].want || machine != 4)
 			ROW_FAIL(i, "%llu of the group, %llu of the machine",
 				 (unsigned long long)group, (unsigned long long)machine);
-		sandbox_release(&sb);
 	}
 }
 

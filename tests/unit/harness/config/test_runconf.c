@@ -80,7 +80,7 @@ static void expect_usage(struct fixture *f, const char *words)
 TEST(full_model)
 {
 	CLEANUP(xfreep) char *dir = NULL, *data = NULL, *setup = NULL, *dockerfile = NULL;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	sandbox_write(&f.sb, "m/data/x", "");
@@ -144,12 +144,11 @@ TEST(full_model)
 	assert_int_equal(f.rc.pre.v[0].args.nr, 2);
 	assert_string_equal(f.rc.post.v[0].path, "/abs/post.sh");
 	assert_string_equal(f.rc.labels.v[0].value, "v");
-	end(&f);
 }
 
 TEST(defaults)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {command: [a]}\n");
@@ -163,7 +162,6 @@ TEST(defaults)
 	assert_null(f.rc.container.network);
 	assert_null(f.rc.gpus);
 	assert_false(f.rc.keep || f.rc.live);
-	end(&f);
 }
 
 static const char *origin_of(const struct fixture *f, const char *path)
@@ -176,7 +174,7 @@ static const char *origin_of(const struct fixture *f, const char *path)
 
 TEST(precedence)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {name: a, command: [x], timeout: 1, image: i1}\nengine: docker\nenv: {A: "
@@ -218,12 +216,11 @@ TEST(precedence)
 	assert_string_equal(f.rc.model_name, "7");
 	assert_string_equal(f.rc.labels.v[0].value, "v=w");
 	assert_string_equal(f.rc.labels.v[1].value, "");
-	end(&f);
 }
 
 TEST(null_takes_back)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: m, B: m, C: m}\nlabels: {l: m}\n"
@@ -245,13 +242,12 @@ TEST(null_takes_back)
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: }\n");
 	strvec_clear(&f.rq.sets);
 	EXPECT(&f, "m/profrig.yaml:2: env.A: has no value (write '' for an empty one)");
-	end(&f);
 }
 
 /* What a run without tools is compared with has no idle time either, whatever says so. */
 TEST(idle_is_for_the_profiled_run)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
@@ -268,14 +264,13 @@ TEST(idle_is_for_the_profiled_run)
 	load_ok(&f);
 	assert_true(f.rc.idle_s == 0);
 	assert_int_equal(f.rc.tools.nr, 0);
-	end(&f);
 }
 
 TEST(bare_command)
 {
 	char *const argv[] = { (char *)"/opt/bin/train", (char *)"--lr", (char *)"0.10", (char *)"",
 			       NULL };
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	f.rq.command = argv;
@@ -295,13 +290,12 @@ TEST(bare_command)
 	assert_string_equal(f.rc.command.v[0], "/opt/bin/train");
 	assert_string_equal(f.rc.dir, f.sb.dir);
 	assert_string_equal(fs_base(f.rc.mounts.v[0].host), "conf");
-	end(&f);
 }
 
 TEST(model_in_config)
 {
 	CLEANUP(xfreep) char *dir = NULL;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
@@ -319,12 +313,11 @@ TEST(model_in_config)
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "x");
 	assert_string_equal(f.rc.dir, f.sb.dir);
-	end(&f);
 }
 
 TEST(all_problems_at_once)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	unsetenv("PROFRIG_NO_SUCH");
@@ -365,13 +358,12 @@ TEST(all_problems_at_once)
 	       "m/profrig.yaml:11: tool 'blas_trace' has no sampler",
 	       "m/profrig.yaml:14: container.workdir: want an absolute path");
 	assert_non_null(strstr(f.err.msg, "profrig.yaml:15"));
-	end(&f);
 }
 
 /* Both files are shown, also a value that another file overrides. */
 TEST(problems_of_every_file)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {command: [x], timeout: never}\n");
@@ -383,12 +375,11 @@ TEST(problems_of_every_file)
 	       "never",
 	       "c.yaml:2: unknown key 'bogus'",
 	       "--set: unknown key 'modle'; did you mean 'model'?");
-	end(&f);
 }
 
 TEST(syntax_errors)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {command: [x]}\n a: 1\n");
@@ -400,12 +391,11 @@ TEST(syntax_errors)
 	assert_int_equal(load(&f), -EINVAL);
 	assert_int_equal(f.p.lines.nr, 2);
 	assert_int_equal(strncmp(f.p.lines.v[1], "c.json:2: ", 10), 0);
-	end(&f);
 }
 
 TEST(unknown_names)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {command: [x]}\n");
@@ -450,12 +440,11 @@ TEST(unknown_names)
 	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
 	       "docker, podman, apptainer, host)",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
-	end(&f);
 }
 
 TEST(nothing_to_run)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	EXPECT(&f, "nothing to run: name a model, give a command after --, or model.command in "
@@ -468,12 +457,11 @@ TEST(nothing_to_run)
 	EXPECT(&f, "m/profrig.yaml:1: model.command is missing: nothing to run");
 	model(&f, "model: {command: ['']}\n");
 	EXPECT(&f, "m/profrig.yaml:1: model.command: the program's name is empty");
-	end(&f);
 }
 
 TEST(broken_tools_matter_when_used)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	model(&f, "model: {command: [x]}\ntools: [env]\n");
@@ -481,7 +469,6 @@ TEST(broken_tools_matter_when_used)
 	f.rq.tools = "broken";
 	assert_int_equal(load(&f), -EINVAL);
 	assert_true(problems_hold(&f.p, "broken.yaml:3: unknown placeholder {x}"));
-	end(&f);
 }
 
 static bool tree_holds(const struct cfg_node *n, const char *text)
@@ -496,7 +483,7 @@ static bool tree_holds(const struct cfg_node *n, const char *text)
 
 TEST(secrets)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	setenv("PROFRIG_TEST_FROM", "hunter2", 1);
@@ -523,7 +510,6 @@ TEST(secrets)
 	assert_int_equal(load(&f), -EINVAL);
 	assert_false(problems_hold(&f.p, "hunter"));
 	unsetenv("PROFRIG_TEST_FROM");
-	end(&f);
 }
 
 TEST(secret_names)
@@ -563,7 +549,7 @@ TEST(gpu_lists)
 		{ "','", -1 }, { "1-2-3", -1 }, { "0-99999999999999999999", -1 },
 		{ "0x1", -1 }, { "1.5", -1 },
 	};
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -580,7 +566,6 @@ TEST(gpu_lists)
 	model(&f, "model: {command: [x]}\ngpus: none\n");
 	load_ok(&f);
 	assert_null(f.rc.gpus);
-	end(&f);
 }
 
 TEST(arguments_of_paths)
@@ -608,7 +593,7 @@ TEST(catalogue)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog c;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	sandbox_write(&f.sb, "profrig.yaml", "model: {name: top, command: [t], tags: [x]}\n");
@@ -666,14 +651,13 @@ TEST(catalogue)
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "deep");
 	assert_int_equal(catalog_load(&c, "/nonexistent", NULL), -ENOENT);
-	end(&f);
 }
 
 /* The configuration that the repository ships. */
 TEST(example_loads)
 {
 	CLEANUP(xfreep) char *here = fs_abs(".");
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	f.rq.cwd = here;
@@ -681,5 +665,4 @@ TEST(example_loads)
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "mlp");
 	assert_int_equal(f.rc.tools.nr, 4);
-	end(&f);
 }

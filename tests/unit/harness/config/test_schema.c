@@ -8,9 +8,9 @@
 
 static void check(const char *text, const char *const *want)
 {
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	cfg_init(&c);
 	if (cfg_parse_text(&c, text, strlen(text), "profrig.yaml", false, LAYER_MODEL, &err) < 0)
@@ -18,8 +18,6 @@ static void check(const char *text, const char *const *want)
 	schema_expand(&c, schema_table);
 	schema_check(c.root, schema_table, &p);
 	assert_problems(&p, want);
-	problems_release(&p);
-	cfg_release(&c);
 }
 
 #define CHECK(text, ...) check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -145,8 +143,8 @@ TEST(null_is_not_given)
 TEST(long_keys_are_cut)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct problems p = PROBLEMS_INIT;
-	struct cfg c;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	CLEANUP(cfg_release) struct cfg c;
 
 	strbuf_addstr(&text, "model: {? \"");
 	for (int i = 0; i < 5000; i++)
@@ -161,14 +159,12 @@ TEST(long_keys_are_cut)
 	assert_int_equal(p.lines.nr, 2);
 	assert_true(strlen(p.lines.v[0]) < 200);
 	assert_true(strlen(p.lines.v[1]) < 400);
-	problems_release(&p);
-	cfg_release(&c);
 }
 
 TEST(defaults_fill_gaps)
 {
 	static const char text[] = "model: {timeout: 5}\nengine: null\ncontainer: null\n";
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	cfg_init(&c);
 	assert_int_equal(cfg_parse_text(&c, text, strlen(text), "f", false, LAYER_FILE, NULL), 0);
@@ -181,7 +177,6 @@ TEST(defaults_fill_gaps)
 	assert_int_equal(cfg_get(c.root, "keep")->kind, CFG_BOOL);
 	assert_false(cfg_get(c.root, "keep")->b);
 	assert_int_equal(cfg_get(c.root, "grace")->i, 10);
-	cfg_release(&c);
 }
 
 /* The table itself: known type names, defaults that pass its own checks, parents before children,
@@ -191,8 +186,8 @@ TEST(table_is_consistent)
 	static const char types[] =
 		"map|list of maps|map of maps|string|path|int|float|seconds|bool|scalar|"
 		"list of strings|map of strings";
-	struct problems p = PROBLEMS_INIT;
-	struct cfg c;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	CLEANUP(cfg_release) struct cfg c;
 
 	for (const struct schema_key *k = schema_table; k->path; k++) {
 		CLEANUP(xfreep) char *parent = xstrdup(k->path);
@@ -214,8 +209,6 @@ TEST(table_is_consistent)
 	schema_defaults(&c, schema_table);
 	schema_check(c.root, schema_table, &p);
 	assert_problems(&p, (const char *const[]){ NULL });
-	problems_release(&p);
-	cfg_release(&c);
 }
 
 static void assert_documented(const struct schema_key *table, const char *file, bool whole)

@@ -50,7 +50,7 @@ TEST(shipped_tools_are_sound)
 		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
 		"onednn_trace"
 	};
-	struct tool_set ts;
+	CLEANUP(tool_set_release) struct tool_set ts;
 
 	load(&ts, "tools.d");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -73,13 +73,12 @@ TEST(shipped_tools_are_sound)
 		if (t->class == TOOL_WRAP)
 			assert_true(strvec_has(&t->needs, t->wrap.v[0]));
 	}
-	tool_set_release(&ts);
 }
 
 TEST(every_field)
 {
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	const struct tool *t;
 
 	sandbox_init(&sb);
@@ -129,8 +128,6 @@ TEST(every_field)
 	assert_int_equal(t->outputs.v[1].min_records, 1);
 	assert_string_equal(tool_option_find(t, "rate")->def, "5");
 	assert_null(tool_option_find(t, "none"));
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
 /* A set that was only opened reads what is asked for, wherever the file is and whatever its own
@@ -139,7 +136,7 @@ TEST(opened_as_loaded)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct tool_set all, lazy;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *dir = fs_join(sb.dir, "t");
@@ -160,7 +157,6 @@ TEST(opened_as_loaded)
 		assert_string_equal(lazy.tools.v[i]->file, all.tools.v[i]->file);
 	tool_set_release(&all);
 	tool_set_release(&lazy);
-	sandbox_release(&sb);
 }
 
 static const struct {
@@ -223,8 +219,8 @@ static const struct {
 TEST(mistakes)
 {
 	for (size_t i = 0; i < ARRAY_LEN(mistaken); i++) {
-		struct tool_set ts;
-		struct sandbox sb;
+		CLEANUP(tool_set_release) struct tool_set ts;
+		CLEANUP(sandbox_release) struct sandbox sb;
 		const struct tool *t;
 
 		sandbox_init(&sb);
@@ -232,8 +228,6 @@ TEST(mistakes)
 		if (!problems_hold(&t->problems, mistaken[i].words))
 			fail_msg("case %zu: '%s'", i,
 				 t->problems.lines.nr ? t->problems.lines.v[0] : "");
-		tool_set_release(&ts);
-		sandbox_release(&sb);
 	}
 }
 
@@ -252,35 +246,31 @@ TEST(names_are_those_of_the_registries)
 		CLEANUP(xfreep)
 		char *text = xasprintf("name: x\nclass: sampler\nsampler: {kind: %s}\n",
 				       samplers[i]->name);
-		struct tool_set ts;
-		struct sandbox sb;
+		CLEANUP(tool_set_release) struct tool_set ts;
+		CLEANUP(sandbox_release) struct sandbox sb;
 
 		sandbox_init(&sb);
 		assert_problems(&one_tool(&sb, &ts, text)->problems, (const char *const[]){ NULL });
-		tool_set_release(&ts);
-		sandbox_release(&sb);
 	}
 }
 
 /* A broken file is still found under its name, so that a user who asks for it learns why. */
 TEST(broken_files_keep_their_name)
 {
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	assert_string_equal(one_tool(&sb, &ts, "}{")->name, "x");
 	assert_non_null(tool_find(&ts, "x"));
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
 TEST(first_of_a_name_wins)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	CLEANUP(xfreep) char *path = NULL;
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "one/a.yaml", "name: dup\nabout: one\nclass: env\nenv: {A: 1}\n");
@@ -307,8 +297,6 @@ TEST(first_of_a_name_wins)
 	assert_non_null(tool_find(&ts, "blas_trace"));
 	for (size_t i = 1; i < ts.tools.nr; i++)
 		assert_true(strcmp(ts.tools.v[i - 1]->name, ts.tools.v[i]->name) < 0);
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
 TEST(missing_folder_of_the_command_line)
@@ -348,7 +336,7 @@ TEST(options_refuse)
 					 .choices = (char *)cases[i].choices,
 					 .min = cases[i].min,
 					 .max = cases[i].max };
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		cfg_init(&c);
 		assert_int_equal(
@@ -356,7 +344,6 @@ TEST(options_refuse)
 		got = tool_option_refuse(&o, cfg_get(c.root, "v"));
 		if (!got != !cases[i].words || (got && strcmp(got, cases[i].words) != 0))
 			fail_msg("case %zu: '%s'", i, got ? got : "taken");
-		cfg_release(&c);
 	}
 }
 
@@ -419,7 +406,7 @@ TEST(uftrace_post_script)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	CLEANUP(xfreep) char *path = NULL, *trace = NULL, *text = NULL, *fake = NULL;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bin/uftrace", "#!/bin/sh\necho \"$@\"\nexit \"${FAKE_STATUS:-0}\"\n");
@@ -449,7 +436,6 @@ TEST(uftrace_post_script)
 	assert_non_null(strstr(text, "dump --chrome"));
 	unsetenv("PROFRIG_OUT");
 	setenv("PATH", path + strlen(sb.dir) + 5, 1);
-	sandbox_release(&sb);
 }
 
 /* A python3 of ours stands for one with, without, and with a half-broken rocpd. */
@@ -466,7 +452,7 @@ TEST(rpd_pre_script)
 	};
 	CLEANUP(xfreep)
 	char *path = NULL, *python = NULL, *probe = NULL, *before = xstrdup(getenv("PATH"));
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	path = xasprintf("%s/bin:%s", sb.dir, before);
@@ -485,5 +471,4 @@ TEST(rpd_pre_script)
 	}
 	setenv("PATH", before, 1);
 	unsetenv("PROFRIG_OUT");
-	sandbox_release(&sb);
 }

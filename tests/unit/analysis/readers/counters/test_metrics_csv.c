@@ -40,6 +40,7 @@ TEST(two_ranks)
 	static const int64_t energy1[] = { 500000000, 2500000001 };
 	static const int64_t power0[] = { 501000000, 1501000000, 2001000000, 4500000000 };
 	static const int64_t cap1[] = { 10000, 2500000001 };
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
 	const struct model *m = rd.m;
 	const struct series *e0 = series_named(m, "A2rocm_smi:::energy_count:device=0"),
@@ -68,12 +69,12 @@ TEST(two_ranks)
 	assert_int_equal(fact(m, "changes_only"), 1);
 	assert_int_equal(fact(m, "held"), 2);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 /* A value twice in a row: nothing was left out, so gauges are read as any other. */
 TEST(every_sample)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "every-sample.csv", false);
 	const struct series *power = series_named(rd.m, "craypm:power");
 
@@ -83,7 +84,6 @@ TEST(every_sample)
 	assert_near(total_of(rd.m, power, INTEGRATE_LINEAR), 60 + 70, 1e-9);
 	assert_int_equal(fact(rd.m, "changes_only"), 0);
 	assert_int_equal(fact(rd.m, "held"), 0);
-	reading_release(&rd);
 }
 
 /* The same samples without the repeated one, and in an order that proves nothing. */
@@ -114,7 +114,7 @@ TEST(silence_means_unchanged)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s", cases[i].rows);
-		struct reading rd = read_text("metrics_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
 		const struct series *s = &rd.m->series.v[0];
 
 		if (s->change_points != cases[i].changes_only)
@@ -123,7 +123,6 @@ TEST(silence_means_unchanged)
 			ROW_FAIL(i, "%zu samples", s->value.nr);
 		if (fabs(total_of(rd.m, s, INTEGRATE_LINEAR) - cases[i].joules) > 1e-9)
 			ROW_FAIL(i, "%g J", total_of(rd.m, s, INTEGRATE_LINEAR));
-		reading_release(&rd);
 	}
 }
 
@@ -134,7 +133,7 @@ TEST(counters_have_holes)
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = 1000000000 };
 	CLEANUP(curve_release) struct curve c = { 0 };
 	struct counter_info ci;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i <= 20; i++)
@@ -149,11 +148,11 @@ TEST(counters_have_holes)
 		assert_int_equal(c.flags & CF_GAP, s == 0 ? CF_GAP : 0);
 		curve_release(&c);
 	}
-	reading_release(&rd);
 }
 
 TEST(quoted)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "quoted.csv", false);
 	const struct series *s = series_named(rd.m, "name, with commas and\nline end");
 
@@ -165,7 +164,6 @@ TEST(quoted)
 	assert_int_equal(s->t_ns.v[1], 1200000000);
 	assert_true(s->value.v[0] == 1.5 && s->value.v[1] == 2.5);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 TEST(ranks)
@@ -192,17 +190,17 @@ TEST(ranks)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s,m,1,2\n", cases[i].group);
-		struct reading rd = read_text("metrics_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
 
 		assert_int_equal(rd.m->tracks.nr, 1);
 		if (rd.m->tracks.v[0].rank != cases[i].rank)
 			ROW_FAIL(i, "rank %d", rd.m->tracks.v[0].rank);
-		reading_release(&rd);
 	}
 }
 
 TEST(bad_rows)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "m");
 
@@ -218,7 +216,6 @@ TEST(bad_rows)
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 3"));
-	reading_release(&rd);
 }
 
 TEST(empty)
@@ -258,6 +255,7 @@ TEST(damaged)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_path("metrics_csv", cases[i].path, false);
 
 		assert_int_equal(rd.r, READ_PARTIAL);
@@ -265,7 +263,6 @@ TEST(damaged)
 		assert_int_equal(rd.m->inputs.v[0].samples, 1);
 		assert_only_warned(rd.m, W_TRUNCATED);
 		assert_non_null(strstr(rd.m->warnings.v[0].text, cases[i].words));
-		reading_release(&rd);
 	}
 }
 
@@ -279,7 +276,7 @@ TEST(cut_everywhere)
 	assert_int_equal(fs_read(FIX "two-ranks.csv", 65536, &text, &n, NULL), 0);
 	for (size_t i = 0; i <= n; i++) {
 		bool at_end = i > 0 && text[i - 1] == '\n', header = i == strlen(HEADER) - 1;
-		struct reading rd = read_bytes("metrics_csv", text, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", text, i);
 
 		rows += at_end;
 		if (i < strlen(HEADER) - 1)
@@ -288,7 +285,6 @@ TEST(cut_everywhere)
 			assert_int_equal(rd.r, at_end || header ? 0 : READ_PARTIAL);
 		if (rd.r >= 0)
 			assert_int_equal(fact(rd.m, "rows"), rows < 0 ? 0 : rows);
-		reading_release(&rd);
 	}
 	assert_int_equal(rows, 11);
 }
@@ -296,7 +292,7 @@ TEST(cut_everywhere)
 TEST(too_many_metrics)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i < 32768 + 3; i++)
@@ -306,7 +302,6 @@ TEST(too_many_metrics)
 	assert_int_equal(rd.m->series.nr, 32768);
 	assert_int_equal(series_named(rd.m, "m7")->value.nr, 2);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 4);
-	reading_release(&rd);
 }
 
 /* ---- what a converter leaves out of a recorded archive ---- */

@@ -6,7 +6,7 @@
 
 TEST(devices)
 {
-	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.gpu0"),
 			    *energy = series_named(m, "energy.gpu0"),
@@ -39,23 +39,22 @@ TEST(devices)
 	assert_int_equal(fact(m, "rows"), 5);
 	assert_int_equal(warned(m, W_READ_FAILED), 2);
 	assert_only_warned(m, W_READ_FAILED);
-	reading_release(&rd);
 }
 
 TEST(marks)
 {
-	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
 
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "warm up", 5150000000, 5150000000);
 	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
 	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_COUNTER);
-	reading_release(&rd);
 }
 
 /* A mark without a time, and one that a killed writer left with half of its digits. */
 TEST(damaged_marks)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
 						 "5000,1\n"
 						 "# mark: soon warm up\n"
@@ -66,12 +65,11 @@ TEST(damaged_marks)
 	assert_span(rd.m, "step", 6000, 6000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
 	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
-	reading_release(&rd);
 }
 
 TEST(headers)
 {
-	struct reading rd = read_path("samples", FIX "change.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "change.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.cpu0"),
 			    *cpu = series_named(m, "cpu.proc"),
@@ -88,7 +86,6 @@ TEST(headers)
 	assert_int_equal(cpu->value.nr, 2);
 	assert_true(energy->value.v[1] == 0.0025);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 /* Where a device sits, in the words of each sampler; other facts and broken addresses are left. */
@@ -113,16 +110,16 @@ TEST(addresses)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
-		struct reading rd = read_text("samples", text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
 
 		assert_string_equal(model_str(rd.m, series_named(rd.m, "power.gpu0")->pci),
 				    cases[i].pci);
-		reading_release(&rd);
 	}
 }
 
 TEST(bad_rows)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "power.gpu0");
 
@@ -135,7 +132,6 @@ TEST(bad_rows)
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 5"));
-	reading_release(&rd);
 }
 
 TEST(nothing_to_read)
@@ -153,18 +149,16 @@ TEST(nothing_to_read)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("samples", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
-		reading_release(&rd);
 	}
-	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
+	CLEANUP(reading_release) struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
 
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, W_EMPTY_INPUT);
-	reading_release(&rd);
 }
 
 /* CRLF, quotes in the header, blanks, a mapped file's tail. */
@@ -173,14 +167,13 @@ TEST(tolerance)
 	static const char text[] =
 		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
 		",7\r\n2,6,8\r\n\0\0\0\0";
-	struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
+	CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
 	assert_int_equal(series_named(rd.m, "power.gpu0")->value.nr, 2);
 	assert_true(series_named(rd.m, "x")->value.v[1] == 8);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 TEST(device_words)
@@ -197,11 +190,10 @@ TEST(device_words)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
-		struct reading rd = read_text("samples", text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
 
 		assert_int_equal(rd.r, 0);
 		assert_string_equal(model_str(rd.m, rd.m->series.v[0].device), cases[i].device);
-		reading_release(&rd);
 	}
 }
 
@@ -215,13 +207,12 @@ TEST(cut_everywhere)
 
 		assert_int_equal(fs_read(files[k], 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			struct reading rd = read_bytes("samples", text, i);
+			CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, i);
 			size_t samples = rd.m->inputs.nr ? rd.m->inputs.v[0].samples : 0;
 
 			assert_true(samples >=
 				    seen); /* a cut row adds nothing wrong and takes nothing away */
 			seen = samples;
-			reading_release(&rd);
 		}
 	}
 }

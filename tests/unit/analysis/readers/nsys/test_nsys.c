@@ -21,7 +21,7 @@ static size_t queue_count(const struct model *m)
 
 TEST(processes)
 {
-	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -48,11 +48,11 @@ TEST(processes)
 		assert_int_not_equal(t->pid, 30); /* named, but nothing happens in it */
 	}
 	assert_span(m, "void k<int>(int)", 300, 400);
-	reading_release(&rd);
 }
 
 TEST(ranges)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(90, 220, "forward", 59, 0),
@@ -82,7 +82,6 @@ TEST(ranges)
 	assert_int_equal(fact(m, "nvtx_ranges"), 6);
 	assert_int_equal(fact(m, "nvtx_marks"), 1);
 	assert_int_equal(fact(m, "nvtx_other"), 1);
-	reading_release(&rd);
 }
 
 TEST(open_ranges)
@@ -119,7 +118,7 @@ TEST(graphs)
 							" (100, 140, 0, 3, 4, 1, 7, 5, " PID(
 								10) "), (200, 250, 0, 8, 9, 1, 7, "
 								    "6, " PID(10) ");";
-	struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -130,12 +129,12 @@ TEST(graphs)
 	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 8]")], SPAN_KERNEL);
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
 			       "\"graph node id\":900"));
-	reading_release(&rd);
 }
 
 /* Processes that see one device each, and call it 0. */
 TEST(devices)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", false,
 		SQL(NSYS_SMALL,
@@ -165,7 +164,6 @@ TEST(devices)
 		seen[second ? 5 : 2] = true;
 	}
 	assert_true(seen[2] && seen[5]);
-	reading_release(&rd);
 }
 
 TEST(clocks)
@@ -193,6 +191,7 @@ TEST(clocks)
 				       "INSERT INTO TARGET_INFO_SESSION_START_TIME"
 				       " VALUES (1700000000000000000, 7);",
 				       cases[i].meta);
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
 		const struct input *in = &rd.m->inputs.v[0];
 
@@ -201,12 +200,12 @@ TEST(clocks)
 		    in->anchor_own_ns != cases[i].own_ns)
 			ROW_FAIL(i, "clock %d, anchor %d at %" PRId64, in->clock,
 				 in->has_realtime_anchor, in->anchor_own_ns);
-		reading_release(&rd);
 	}
 }
 
 TEST(other_tables)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL,
@@ -262,12 +261,12 @@ TEST(other_tables)
 	assert_string_equal(model_str(m, m->spans.args[span_at(m, "allocate")]),
 			    "{\"bytes\":4096}");
 	assert_int_equal(m->spans.kind[span_at(m, "free")], SPAN_INSTANT);
-	reading_release(&rd);
 }
 
 /* Files of old schemas and files that were cut down have few columns. */
 TEST(few_columns)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_STRINGS
@@ -289,7 +288,6 @@ TEST(few_columns)
 	assert_string_equal(model_str(rd.m, track_of(rd.m, span_at(rd.m, "k"))->device), "gpu3");
 	assert_int_equal(rd.m->links.nr, 1);
 	assert_span(rd.m, "r", 0, 3);
-	reading_release(&rd);
 }
 
 /* One row of runtime calls or of kernels that is wrong in one way. */
@@ -344,6 +342,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
@@ -356,7 +355,6 @@ TEST(odd_rows)
 				if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 					ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 						 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
 }
 
@@ -369,13 +367,12 @@ TEST(many_tracks)
 		" SELECT i, i + 5, i, i, i, i, i << 24, 2, 1, NULL FROM n;"
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
-	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 80004);
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
 	assert_true(warned(rd.m, W_BAD_EVENT) > 0);
-	reading_release(&rd);
 }
 
 TEST(empty)
@@ -414,7 +411,7 @@ TEST(cut_everywhere)
 
 	data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
-		struct reading rd = read_bytes("nsys", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 
 		if (i == n)
 			assert_int_equal(rd.r, 0);
@@ -422,7 +419,6 @@ TEST(cut_everywhere)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= 6);
-		reading_release(&rd);
 	}
 	print_message("# %zu of %zu cuts gave a part\n", partial, n);
 }
@@ -438,7 +434,7 @@ TEST(mutated)
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 8;
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
@@ -448,7 +444,6 @@ TEST(mutated)
 		part += rd.r == READ_PARTIAL;
 		for (size_t i = 0; i < rd.m->spans.nr; i++)
 			assert_true(rd.m->spans.end_ns[i] >= rd.m->spans.start_ns[i]);
-		reading_release(&rd);
 	}
 	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
 		      part);
@@ -479,7 +474,7 @@ static const char sampled_sql[] = NSYS_SMALL
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
 TEST(cpu_samples)
 {
-	struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
 	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];
@@ -502,7 +497,6 @@ TEST(cpu_samples)
 	assert_int_equal(fact(m, "sample_ns"), 1000000);
 	assert_int_equal(fact(m, "without_stack"), 1);
 	assert_int_equal(warned(m, W_BAD_EVENT), 3);
-	reading_release(&rd);
 }
 
 TEST(detected)

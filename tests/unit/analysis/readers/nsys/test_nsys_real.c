@@ -206,7 +206,7 @@ TEST(copies)
 		{ "gpu0", "[CUDA memcpy Device-to-Host]", 2, 9, 3808 },
 		{ "gpu1", "[CUDA memcpy Device-to-Host]", 2, 9, 4064 },
 	};
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	int64_t all = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
@@ -225,13 +225,12 @@ TEST(copies)
 		all += bytes;
 	}
 	assert_int_equal(fact(rd.m, "copied_bytes"), all);
-	reading_release(&rd);
 }
 
 /* Gaps of a queue without a pause in between: no report may call that idle. */
 TEST(healthy_gaps)
 {
-	struct reading rd = read_real(HEALTHY);
+	CLEANUP(reading_release) struct reading rd = read_real(HEALTHY);
 	struct which w = { .kinds = KERNELS };
 	struct sums s = sums_of(rd.m, &w);
 
@@ -239,12 +238,11 @@ TEST(healthy_gaps)
 	assert_int_equal(s.gap_ns, 3990000);
 	assert_int_equal(rd.m->links.nr, 400);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 TEST(one_process)
 {
-	struct reading rd = read_real(MOCK);
+	CLEANUP(reading_release) struct reading rd = read_real(MOCK);
 	const struct model *m = rd.m;
 	const struct input *in = &m->inputs.v[0];
 	const struct track *t = track_of(m, span_at(m, "cudaLaunchKernel_v7000"));
@@ -265,12 +263,11 @@ TEST(one_process)
 	for (size_t i = 0; i < m->tracks.nr; i++)
 		if (m->tracks.v[i].kind == TRACK_QUEUE)
 			assert_string_equal(model_str(m, m->tracks.v[i].pci), "0:1:0");
-	reading_release(&rd);
 }
 
 TEST(two_processes)
 {
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	const struct model *m = rd.m;
 	uint64_t linked[2] = { 0, 0 }, unlinked = 0;
 	struct which kernels = { .kinds = KERNELS };
@@ -295,13 +292,12 @@ TEST(two_processes)
 	assert_int_equal(warned(m, W_UNLINKED_WORK), unlinked);
 	assert_int_equal(fact(m, "nvtx_ranges"), 16782);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
 /* Names without their template arguments, and no collectives. */
 TEST(short_names)
 {
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	const struct model *m = rd.m;
 	CLEANUP(strbuf_release) struct strbuf seen = STRBUF_INIT;
 	int names = 0;
@@ -324,7 +320,6 @@ TEST(short_names)
 		names++;
 	}
 	assert_int_equal(names, 15);
-	reading_release(&rd);
 }
 
 /* The recording cut at many places: never more than it holds, and it is never called whole. */
@@ -336,12 +331,11 @@ TEST(cut)
 
 	assert_int_equal(fs_read(path, 1 << 22, &data, &n, NULL), 0);
 	for (size_t i = 50; i < n; i += 90001) {
-		struct reading rd = read_bytes("nsys", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr <= 27388);
 		if (rd.r == READ_PARTIAL)
 			assert_true(warned(rd.m, W_TRUNCATED) > 0);
-		reading_release(&rd);
 	}
 }

@@ -108,7 +108,7 @@ static void subset(unsigned filled, bool empty)
 {
 	const char *sql[2 * TABLES + 2] = { "CREATE TABLE META_DATA_EXPORT(name, value);" };
 	size_t n = 1;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	for (int i = 0; i < TABLES; i++) {
 		bool rows = filled & 1U << i;
@@ -120,7 +120,6 @@ static void subset(unsigned filled, bool empty)
 	}
 	rd = read_sql("nsys", false, sql);
 	check(&rd, filled);
-	reading_release(&rd);
 }
 
 TEST(absent_tables)

@@ -33,7 +33,7 @@ TEST(known_answers)
 		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
 		{ "hipLaunchKernel", 1, 300 },
 	};
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
@@ -66,12 +66,11 @@ TEST(known_answers)
 	assert_int_equal(fact(m, "copied_bytes"), 4096);
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 3);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
 TEST(places)
 {
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	size_t k = span_nth(m, "k", 0), last = span_at(m, "m"),
 	       call = span_at(m, "hipLaunchKernel"),
@@ -99,7 +98,6 @@ TEST(places)
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], call);
 	assert_int_equal(m->links.to[0], k);
-	reading_release(&rd);
 }
 
 /* Two processes in one file: ids repeat, and none may be taken for the other's. */
@@ -109,6 +107,7 @@ TEST(two_guids)
 		INTO(U2, "string", "id, string",
 		     "(10, 'other')") "UPDATE \"rocpd_info_kernel_symbol" U2
 				      "\" SET display_name = 'k2' WHERE id = 1;";
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocpd", false,
 		SQL(ROCPD(U1), ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
@@ -128,7 +127,6 @@ TEST(two_guids)
 		assert_int_equal(queue->rank, second ? 5 : 4);
 		assert_string_equal(model_str(m, queue->device), "gpu0");
 	}
-	reading_release(&rd);
 }
 
 /* One set of tables in which the column tells the process apart. */
@@ -145,21 +143,20 @@ TEST(one_table)
 		"INSERT INTO rocpd_string VALUES (1, 'a', 'in a'), (1, 'b', 'in b');"
 		"INSERT INTO rocpd_region VALUES (1, 'a', 1, 1, 5, 6, 1, NULL),"
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
-	struct reading rd = read_sql("rocpd", false, SQL(plain));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(plain));
 
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
 	assert_int_equal(rd.m->spans.nr, 3);
 	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
-	reading_release(&rd);
 }
 
 /* More processes than have arrays of their own. */
 TEST(many_guids)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "CREATE TABLE rocpd_info_process(id, guid, pid);"
 			   "CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
@@ -176,7 +173,6 @@ TEST(many_guids)
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
 	assert_int_equal(rd.m->spans.nr, 40);
-	reading_release(&rd);
 }
 
 TEST(markers)
@@ -195,7 +191,7 @@ TEST(markers)
 				     "(1, 1, 300, 23), (2, 2, 310, 24), (3, 9, 320, 24)")
 					INTO(U1, "arg", "event_id, position, name, value",
 					     "(1, 0, 'stream', '0x1'), (1, 1, 'f', 'k')");
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -210,7 +206,6 @@ TEST(markers)
 	assert_int_equal(track_of(m, span_at(m, "MARKER_CORE_API"))->kind, TRACK_PROCESS);
 	assert_int_equal(warned(m, W_BAD_EVENT), 1); /* the sample without a track */
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
-	reading_release(&rd);
 }
 
 TEST(counters)
@@ -225,7 +220,7 @@ TEST(counters)
 					INTO(U1, "pmc_event", "event_id, pmc_id, value",
 					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
 					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
-	struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
 	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
 			    *energy = series_named(rd.m, "energy");
 
@@ -241,7 +236,6 @@ TEST(counters)
 	assert_int_equal(series_named(rd.m, "x")->failed, 1);
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 2);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1); /* of a call, which has no time for it */
-	reading_release(&rd);
 }
 
 TEST(allocations)
@@ -249,7 +243,7 @@ TEST(allocations)
 	static const char rows[] = INTO(
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
 		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	size_t i = span_at(rd.m, "ALLOC");
 
 	assert_int_equal(rd.r, 0);
@@ -258,7 +252,6 @@ TEST(allocations)
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[i]),
 			    "{\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
 	assert_int_equal(fact(rd.m, "allocations"), 2);
-	reading_release(&rd);
 }
 
 TEST(odd_rows)
@@ -308,6 +301,7 @@ TEST(odd_rows)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		/* views may name what a case drops */
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rocpd", true,
 					     SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
 						 "DROP VIEW rocpd_region;", cases[i].sql));
@@ -321,7 +315,6 @@ TEST(odd_rows)
 			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 					 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
 }
 
@@ -342,13 +335,12 @@ TEST(cut_everywhere)
 
 	data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
-		struct reading rd = read_bytes("rocpd", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", data, i);
 
 		if (i < n && rd.r == 0)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= 5);
-		reading_release(&rd);
 	}
 	print_message("# %zu cuts gave a part\n", partial);
 }
@@ -364,7 +356,7 @@ TEST(mutated)
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 16;
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
@@ -372,7 +364,6 @@ TEST(mutated)
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;
-		reading_release(&rd);
 	}
 	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
 		      part);

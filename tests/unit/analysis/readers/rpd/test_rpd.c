@@ -41,6 +41,7 @@ TEST(nested)
 	} want[] = {
 		{ "root", 50, 0, 12 }, { "mid", 30, 0, 12 }, { "a", 10, 7, 7 }, { "b", 10, 5, 5 }
 	};
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2,
 					 API(1, 1, 0, 100, 10, 1) API(2, 1, 10, 60, 11, 1)
@@ -55,11 +56,11 @@ TEST(nested)
 		assert_int_equal(device_ns(rd.m, want[i].name, true), want[i].device);
 	}
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 TEST(ties)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2,
 					 API(1, 1, 0, 10, 12, 1) API(2, 1, 10, 20, 13, 1)
@@ -75,12 +76,12 @@ TEST(ties)
 	assert_int_equal(m->spans.parent[span_at(m, "mid")], SPAN_NONE);
 	assert_int_equal(device_ns(m, "a", true), 7);
 	assert_int_equal(device_ns(m, "b", true), 5);
-	reading_release(&rd);
 }
 
 /* Equal intervals of two devices are two; types tell kernels, copies and fills. */
 TEST(devices)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5) OP(2, 1, 0, 1000, 3000, 7, 5)
@@ -104,7 +105,6 @@ TEST(devices)
 	assert_true(m->inputs.v[0].driver_numbers);
 	assert_only_warned(m, W_UNLINKED_WORK);
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 4);
-	reading_release(&rd);
 }
 
 /* The spans of a model as text: all that must not depend on the version of the file. */
@@ -149,7 +149,9 @@ static char *dump(const struct model *m)
 
 TEST(versions_agree)
 {
+	CLEANUP(reading_release)
 	struct reading two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
+	CLEANUP(reading_release)
 	struct reading three = read_sql("rpd", true,
 					SQL(RPD_3, TEXTS("rocpd_ustring"),
 					    "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
@@ -174,14 +176,13 @@ TEST(versions_agree)
 	assert_non_null(strstr(a, "sclk.gpu2 300 1700"));
 	assert_only_warned(two.m, NULL);
 	assert_only_warned(three.m, NULL);
-	reading_release(&two);
-	reading_release(&three);
 	reading_release(&none);
 }
 
 /* Arguments hang off the work, and HSA has a table of its own. */
 TEST(version_1)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", true,
 		SQL(RPD_API_2 RPD_OP_2 RPD_STRINGS_1,
@@ -210,12 +211,12 @@ TEST(version_1)
 	assert_int_equal(m->spans.parent[span_at(m, "a")], span_at(m, "hipLaunchKernel"));
 	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "hsa");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]"));
-	reading_release(&rd);
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
 TEST(writers)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
@@ -240,11 +241,11 @@ TEST(writers)
 		assert_int_equal(track_of(m, m->links.from[i])->pid,
 				 m->tracks.v[track_of(m, m->links.to[i])->owner].pid);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 TEST(nodes)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
@@ -261,12 +262,12 @@ TEST(nodes)
 	assert_int_equal(t->tid, 1);
 	assert_non_null(strstr(model_str(m, t->device), "gpu2"));
 	assert_string_equal(model_str(m, t->host), "node3");
-	reading_release(&rd);
 }
 
 /* What the tracer spends on itself is no time of the program. */
 TEST(overhead)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1) API(2, 1, 10, 60, 9, 1),
 					 OP(1, 0, 0, 200, 207, 7, 5) LAUNCH(1, 1)));
@@ -278,7 +279,6 @@ TEST(overhead)
 	assert_int_equal(m->spans.kind[own], SPAN_ANNOTATION);
 	assert_int_equal(fact(m, "overhead_rows"), 1);
 	assert_int_equal(fact(m, "overhead_ns"), 50);
-	reading_release(&rd);
 }
 
 TEST(endless_overhead)
@@ -297,6 +297,7 @@ TEST(endless_overhead)
 /* A graph: one launch, many ops. Work with two launches has two links. */
 TEST(many_to_many)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 10, 20, 3, 1) API(2, 1, 30, 40, 4, 1),
 					 OP(1, 0, 0, 50, 60, 7, 5) OP(2, 0, 0, 60, 70, 7, 5)
@@ -313,13 +314,13 @@ TEST(many_to_many)
 	assert_int_equal(m->links.nr, 4);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1); /* op 77 */
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);     /* call 9 */
-	reading_release(&rd);
 }
 
 TEST(monitor)
 {
 	static const int64_t t_ns[] = { 0, 100, 300, 400, 500 };
 	static const double mhz[] = { 800, 1700, 1700, 900, 900 };
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 50, 60, 7, 5),
@@ -340,11 +341,11 @@ TEST(monitor)
 	assert_string_equal(model_str(rd.m, s->device), "");
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
 TEST(stack_frames)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", true,
 		SQL(RPD_3,
@@ -359,7 +360,6 @@ TEST(stack_frames)
 	assert_string_equal(model_str(rd.m, rd.m->spans.category[call]), "root");
 	assert_int_equal(fact(rd.m, "stack_frames"), 4);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
-	reading_release(&rd);
 }
 
 TEST(odd_rows)
@@ -406,6 +406,7 @@ TEST(odd_rows)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0))
@@ -414,7 +415,6 @@ TEST(odd_rows)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
 		if (cases[i].code && warned(rd.m, cases[i].code) != cases[i].count)
 			ROW_FAIL(i, "%d times %s", (int)warned(rd.m, cases[i].code), cases[i].code);
-		reading_release(&rd);
 	}
 }
 
@@ -441,6 +441,7 @@ TEST(odd_tables)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rpd", false, SQL(cases[i].sql));
 		const char *said = rd.err.msg;
 
@@ -450,7 +451,6 @@ TEST(odd_tables)
 					said = rd.m->warnings.v[k].text;
 		if (rd.r != cases[i].r || !strstr(said, cases[i].says))
 			ROW_FAIL(i, "%d: %s", rd.r, said);
-		reading_release(&rd);
 	}
 }
 
@@ -475,12 +475,12 @@ TEST(cut_anywhere)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
-	struct reading whole = read_path("rpd", path, true);
+	CLEANUP(reading_release) struct reading whole = read_path("rpd", path, true);
 	int64_t size = fs_size(path);
 	uint64_t errors = 0, partial = 0;
 
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		assert_int_equal(truncate(path, n), 0);
 		rd = read_damaged(path);
@@ -490,13 +490,11 @@ TEST(cut_anywhere)
 		/* a page that is missing is never read as if nothing were */
 		if (rd.r == 0)
 			assert_int_equal(rd.m->spans.nr, whole.m->spans.nr);
-		reading_release(&rd);
 	}
 	/* without the schema there is nothing, with it what stands before the cut */
 	assert_true(errors > 10 && partial > 10);
 	print_message("%d cut files: %d unreadable, %d partial\n", (int)size, (int)errors,
 		      (int)partial);
-	reading_release(&whole);
 }
 
 TEST(mutations)
@@ -512,7 +510,7 @@ TEST(mutations)
 	for (uint64_t i = 0; i < n_cases; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(bytes, n);
 		FILE *f = fopen(path, "we");
-		struct reading rd;
+		CLEANUP(reading_release) struct reading rd;
 
 		/* behind the magic, so that it stays a database */
 		for (uint64_t k = 1 + rnd(&seed) % 8; k > 0; k--)
@@ -520,6 +518,5 @@ TEST(mutations)
 		assert_int_equal(fwrite(bad, 1, n, f), n);
 		fclose(f);
 		rd = read_damaged(path);
-		reading_release(&rd);
 	}
 }

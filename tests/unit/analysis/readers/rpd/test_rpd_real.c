@@ -241,21 +241,20 @@ static void assert_tracks(const struct model *m, const struct run *run)
 TEST(matmul)
 {
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-		struct reading rd = read_real(runs[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(runs[i].file);
 
 		assert_string_equal(rd.m->inputs.v[0].format, "RPD 2");
 		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
 		assert_times(rd.m, &runs[i]);
 		assert_counts(rd.m, &runs[i]);
 		assert_tracks(rd.m, &runs[i]);
-		reading_release(&rd);
 	}
 }
 
 /* Every op lies below the call that launched it. */
 TEST(launches)
 {
-	struct reading rd = read_real(DIR "matmul_result.rpd");
+	CLEANUP(reading_release) struct reading rd = read_real(DIR "matmul_result.rpd");
 	const struct model *m = rd.m;
 
 	for (size_t i = 0; i < m->links.nr; i++) {
@@ -265,7 +264,6 @@ TEST(launches)
 		assert_true(m->spans.start_ns[m->links.from[i]] <=
 			    m->spans.start_ns[m->links.to[i]]);
 	}
-	reading_release(&rd);
 }
 
 TEST(extents)
@@ -279,7 +277,7 @@ TEST(extents)
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct reading rd = read_real(cases[k].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[k].file);
 		const struct span_columns *c = &rd.m->spans;
 		int64_t first = INT64_MAX, last = INT64_MIN;
 
@@ -292,6 +290,5 @@ TEST(extents)
 		assert_int_equal(first, cases[k].first_ns);
 		if (cases[k].last_ns != INT64_MIN)
 			assert_int_equal(last, cases[k].last_ns);
-		reading_release(&rd);
 	}
 }

@@ -65,7 +65,7 @@ static const struct html_limits no_limit = { SIZE_MAX, SIZE_MAX };
 
 TEST(test_all_rows_when_they_fit)
 {
-	struct table *t = paths_table(10);
+	CLEANUP(table_freep) struct table *t = paths_table(10);
 	struct html_rows r;
 
 	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
@@ -73,12 +73,11 @@ TEST(test_all_rows_when_they_fit)
 	assert_null(r.words);
 	assert_int_equal(r.nr, 10);
 	html_rows_release(&r);
-	table_free(t);
 }
 
 TEST(test_heaviest_rows_in_table_order)
 {
-	struct table *t = paths_table(1000);
+	CLEANUP(table_freep) struct table *t = paths_table(1000);
 	struct html_rows r;
 	int64_t least_kept = INT64_MAX;
 	bool kept[1000] = { false };
@@ -100,24 +99,22 @@ TEST(test_heaviest_rows_in_table_order)
 	assert_non_null(strstr(r.words, "100 heaviest of 1000 rows (19.0 % of all own time)"));
 	assert_non_null(strstr(r.words, "tables/callpaths.csv"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
 TEST(test_bytes_limit_rows_too)
 {
-	struct table *t = paths_table(1000);
+	CLEANUP(table_freep) struct table *t = paths_table(1000);
 	struct html_rows r;
 
 	html_rows_choose(t, (struct html_limits){ 1000, 2400 }, &r);
 	assert_true(r.nr > 50 && r.nr < 130);
 	assert_non_null(r.words);
 	html_rows_release(&r);
-	table_free(t);
 }
 
 TEST(test_unattributed_stays)
 {
-	struct table *t = paths_table(50);
+	CLEANUP(table_freep) struct table *t = paths_table(50);
 	struct html_rows r;
 
 	table_str(t, "[unattributed]");
@@ -126,13 +123,12 @@ TEST(test_unattributed_stays)
 	html_rows_choose(t, (struct html_limits){ 5, 100000 }, &r);
 	assert_int_equal(html_rows_at(&r, r.nr - 1), 50);
 	html_rows_release(&r);
-	table_free(t);
 }
 
 /* A main() of no own time, above paths that have all of it. */
 TEST(test_ancestors_stay)
 {
-	struct table *t = table_new("callpaths");
+	CLEANUP(table_freep) struct table *t = table_new("callpaths");
 	struct html_rows r;
 
 	table_col(t, "path", TABLE_STR, NULL);
@@ -152,12 +148,11 @@ TEST(test_ancestors_stay)
 	assert_int_equal(html_rows_at(&r, 9), 30);
 	assert_non_null(strstr(r.words, "10 heaviest of 40 rows (23.1 % of all own time)"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
 TEST(test_rows_without_weight)
 {
-	struct table *t = table_new("timeline");
+	CLEANUP(table_freep) struct table *t = table_new("timeline");
 	struct html_rows r;
 
 	table_col(t, "series", TABLE_STR, NULL);
@@ -170,7 +165,6 @@ TEST(test_rows_without_weight)
 	assert_int_equal(html_rows_at(&r, 3), 3);
 	assert_non_null(strstr(r.words, "first 4 of 9 rows"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
 /* ---- the data ---- */
