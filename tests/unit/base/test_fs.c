@@ -159,7 +159,6 @@ FS_TEST(test_write_atomic)
 	CLEANUP(xfreep) char *sub = fs_join(dir, "sub");
 	CLEANUP(xfreep) char *none = fs_join(dir, "none/out");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	CLEANUP(xfreep) char *got = NULL;
 	struct err err = ERR_INIT;
 	mode_t mask = umask(027);
 	struct stat st;
@@ -182,7 +181,7 @@ FS_TEST(test_write_atomic)
 	assert_int_equal(fs_write_atomic(none, "x", 1, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "none/out: No such file"));
 	assert_int_equal(fs_list(dir, &names, NULL), 0);
-	got = joined(&names);
+	CLEANUP(xfreep) char *got = joined(&names);
 	assert_string_equal(got, "out.json sub");
 }
 
@@ -366,7 +365,6 @@ FS_TEST(test_copy_file)
 FS_TEST(test_list)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	CLEANUP(xfreep) char *got = NULL;
 	struct err err = ERR_INIT;
 
 	touch("b");
@@ -375,7 +373,7 @@ FS_TEST(test_list)
 	touch("B");
 	strvec_push(&names, "first");
 	assert_int_equal(fs_list(dir, &names, &err), 0);
-	got = joined(&names);
+	CLEANUP(xfreep) char *got = joined(&names);
 	assert_string_equal(got, "first .c B a b");
 	assert_int_equal(fs_list("/profrig-none", &names, &err), -ENOENT);
 	assert_string_equal(err.msg, "/profrig-none: No such file or directory");
@@ -432,10 +430,9 @@ FS_TEST(test_glob)
 	assert_int_equal(symlink("none", dangling), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
-		CLEANUP(xfreep) char *got = NULL;
 
 		assert_int_equal(fs_glob(i % 2 ? dir : slash, rows[i].pattern, &found, &err), 0);
-		got = joined(&found);
+		CLEANUP(xfreep) char *got = joined(&found);
 		if (strcmp(got, rows[i].want) != 0)
 			ROW_FAIL(i, "'%s' found '%s'", rows[i].pattern, got);
 	}
@@ -480,7 +477,6 @@ FS_TEST(test_glob_hostile)
 {
 	char name[201];
 	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
-	CLEANUP(xfreep) char *long_name = NULL;
 
 	memset(name, 'a', 200);
 	name[200] = '\0';
@@ -495,7 +491,7 @@ FS_TEST(test_glob_hostile)
 		assert_int_equal(fs_glob(dir, pattern.buf, &found, NULL), 0);
 		assert_int_equal(found.nr, 0);
 	}
-	long_name = fs_join(dir, name);
+	CLEANUP(xfreep) char *long_name = fs_join(dir, name);
 	assert_int_equal(unlink(long_name), 0);
 	touch("\xc3\xa4.csv");
 	assert_int_equal(fs_glob(dir, "?.csv", &found, NULL), 0);
@@ -508,7 +504,6 @@ FS_TEST(test_which)
 	CLEANUP(xfreep) char *data = fs_join(dir, "data");
 	CLEANUP(xfreep) char *sub = fs_join(dir, "bin/sub");
 	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
-	CLEANUP(xfreep) char *got = NULL;
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	touch("bin/prog");
@@ -517,7 +512,7 @@ FS_TEST(test_which)
 	assert_int_equal(chmod(prog, 0755), 0);
 	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
 	/* The first that can be run, not the first of that name. */
-	got = fs_which("prog", path);
+	CLEANUP(xfreep) char *got = fs_which("prog", path);
 	assert_string_equal(got, prog);
 	xfreep(&got);
 	assert_null(fs_which("sub", path));

@@ -239,8 +239,6 @@ TEST(test_environment)
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *tool = fs_join(dir, "profrig-tool");
 	CLEANUP(xfreep) char *path = xasprintf("PATH=/profrig-none:%s", dir);
-	CLEANUP(xfreep) char *want = NULL;
-	CLEANUP(xfreep) char *got = NULL;
 	static const char text[] = "#!/bin/sh\necho \"$0|$1|$A|$HOME\"; pwd -P\n";
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
@@ -251,8 +249,8 @@ TEST(test_environment)
 	o.argv = ARGV("profrig-tool", "x y; *");
 	o.env = (char *[]){ (char[]){ "A=1" }, path, NULL };
 	o.cwd = "/";
-	got = output_of(&o, &end);
-	want = xasprintf("%s|x y; *|1|\n/\n", tool);
+	CLEANUP(xfreep) char *got = output_of(&o, &end);
+	CLEANUP(xfreep) char *want = xasprintf("%s|x y; *|1|\n/\n", tool);
 	assert_string_equal(got, want);
 	assert_int_equal(end.code, 0);
 	xfreep(&got);
@@ -281,13 +279,12 @@ TEST(test_descriptors)
 	int marked = fcntl(0, F_DUPFD_CLOEXEC, 310);
 	int extra[] = { wanted, marked, -1 };
 	CLEANUP(xfreep) char *want = xasprintf("0 1 2 300 %d ", marked);
-	CLEANUP(xfreep) char *got = NULL;
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
 
 	assert_true(leak == 200 && wanted == 300);
 	o.argv = ARGV(SELF, "fds");
-	got = output_of(&o, &end);
+	CLEANUP(xfreep) char *got = output_of(&o, &end);
 	assert_string_equal(got, "0 1 2 ");
 	xfreep(&got);
 	o.extra_fds = extra;
@@ -396,13 +393,12 @@ TEST(test_groups)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct proc_opts o = PROC_OPTS_INIT;
-		CLEANUP(xfreep) char *got = NULL;
 		struct proc_exit end;
 
 		o.argv = ARGV(SELF, "group");
 		o.same_group = rows[i].same;
 		o.new_session = rows[i].session;
-		got = output_of(&o, &end);
+		CLEANUP(xfreep) char *got = output_of(&o, &end);
 		assert_memory_equal(got, rows[i].want, 3);
 		if (rows[i].same)
 			assert_int_equal(strtol(got + 4, NULL, 10), getpgrp());
@@ -499,7 +495,6 @@ TEST(test_capture)
 TEST(test_capture_timeout)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(xfreep) char *words = NULL;
 	struct err err = ERR_INIT;
 	struct proc_exit end;
 	int ms = 100;
@@ -512,7 +507,7 @@ TEST(test_capture_timeout)
 					      100, &out, NULL, &end, &err),
 				 -ETIMEDOUT);
 	} while (!out.len && ms < 50000);
-	words = xasprintf("'sh' was killed after %d ms", ms);
+	CLEANUP(xfreep) char *words = xasprintf("'sh' was killed after %d ms", ms);
 	assert_string_equal(err.msg, words);
 	assert_int_equal(end.signal, SIGKILL);
 	pid = (pid_t)strtol(out.buf, NULL, 10);

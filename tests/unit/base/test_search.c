@@ -1,6 +1,5 @@
 #include "base_test.h"
 
-
 #include "profrig/base/search.h"
 
 static const int v[] = { 1, 3, 3, 3, 7, 9 };

@@ -94,10 +94,9 @@ TEST(test_shell)
 {
 	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 	CLEANUP(xfreep) char *none = strvec_shell(&sv);
-	CLEANUP(xfreep) char *some = NULL;
 
 	strvec_pushl(&sv, "sh", "-c", "echo 'hi'", "", NULL);
-	some = strvec_shell(&sv);
+	CLEANUP(xfreep) char *some = strvec_shell(&sv);
 	assert_string_equal(none, "");
 	assert_string_equal(some, "sh -c 'echo '\\''hi'\\''' ''");
 }

@@ -220,7 +220,6 @@ TEST(test_decimals)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(table_freep) struct table *t = table_new("t");
-		CLEANUP(xfreep) char *want = NULL;
 
 		table_col(t, "x", TABLE_F64, NULL);
 		for (int k = 0; k < 3; k++) {
@@ -228,8 +227,9 @@ TEST(test_decimals)
 			table_row(t);
 		}
 		/* The heading stands at the right too. */
-		want = xasprintf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
-				 rows[i].want);
+		CLEANUP(xfreep)
+		char *want = xasprintf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
+				       rows[i].want);
 		assert_text(t, 0, 0, want);
 	}
 }

@@ -1,6 +1,5 @@
 #include "base_test.h"
 
-
 TEST(test_suffix)
 {
 	static const struct {

@@ -66,13 +66,12 @@ TEST(stale_counter_is_linear_between_changes)
 {
 	double e[200][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	CLEANUP(release) struct curve_of r;
 
 	for (int i = 0; i < 200; i++) {
 		e[i][0] = i * 0.01;
 		e[i][1] = floor(i * 0.1 + 1e-9) * 10e6;
 	}
-	r = make(ENERGY_NAME, false, 200, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 200, e, &o, NULL);
 	assert_true(r.c.flags & CF_STALE);
 	assert_int_equal(r.c.n, 21); /* first, 19 changes, last */
 	assert_near(at(&r.c, 0.15), 15, 1e-9);
@@ -313,14 +312,14 @@ TEST(case_06_stuck_time_is_unknown)
 {
 	static double e[201][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	CLEANUP(release) struct curve_of r;
 	double dead = 0;
 
 	for (int i = 0; i <= 200; i++) {
 		e[i][0] = i * 0.01;
 		e[i][1] = (i >= 50 && i < 100 ? 50 : i) * 1e6;
 	}
-	r = make(ENERGY_NAME, false, 201, (const double(*)[2])e, &o, NULL);
+	CLEANUP(release)
+	struct curve_of r = make(ENERGY_NAME, false, 201, (const double(*)[2])e, &o, NULL);
 	for (size_t i = 0; i + 1 < r.c.n; i++) {
 		assert_int_equal(r.c.marks[i], i >= 50 && i < 100 ? CURVE_STUCK | CURVE_DEAD : 0);
 		dead += r.c.marks[i] & CURVE_DEAD ? r.c.de[i] : 0;
@@ -350,13 +349,13 @@ TEST(hint_is_only_a_hint)
 	static double e[100][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	size_t hint = 0, order[] = { 3, 97, 5, 50, 51, 52, 99, 0, 98, 12 };
-	CLEANUP(release) struct curve_of r;
 
 	for (int i = 0; i < 100; i++) {
 		e[i][0] = i;
 		e[i][1] = i * i * 1e6;
 	}
-	r = make(ENERGY_NAME, false, 100, (const double(*)[2])e, &o, NULL);
+	CLEANUP(release)
+	struct curve_of r = make(ENERGY_NAME, false, 100, (const double(*)[2])e, &o, NULL);
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
 		assert_near(curve_at(&r.c, ns((double)order[i]), &hint),
 			    (double)(order[i] * order[i]), 1e-9);

@@ -144,14 +144,13 @@ TEST(ranges_share_only_without_calls)
 		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), lane = trace_thread(&t, "node", 1, 2);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		if (calls)
 			trace_call(&t, a, "a", 0, 8);
 		trace_span_ns(&t, lane, "range", ns(0), ns(10), SPAN_ANNOTATION);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		if (calls)
 			assert_near(exclusive(&t, &r, a, "a", 0), 800, 1e-9);
 		else
@@ -173,13 +172,12 @@ TEST(other_hosts_do_not_share)
 		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
 		series_id s = t.s->ops->series(t.s, &defs[i]);
-		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		trace_call(&t, a, "a", 0, 10);
 		trace_call(&t, b, "b", 0, 10);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		assert_near(exclusive(&t, &r, a, "a", 0), 1000, 1e-9);
 		assert_true(isnan(exclusive(&t, &r, b, "b", 0)));
 	}
@@ -232,13 +230,12 @@ TEST(edge_cases)
 		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id th = trace_thread(&t, "node", 1, 1);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		CLEANUP(energy_result_release) struct energy_result r;
 
 		trace_samples(&t, s, 3, e);
 		for (size_t i = 0; i < x->nr; i++)
 			trace_call(&t, th, x->call[i].name, x->call[i].start, x->call[i].end);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		for (size_t i = 0; i < x->nr; i++) {
 			assert_near(r.inclusive_j[i], x->call[i].inclusive, 1e-9);
 			assert_near(r.exclusive_j[i], x->call[i].exclusive, 1e-9);
@@ -307,7 +304,6 @@ TEST(case_06_backwards_step_splits)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-	CLEANUP(energy_result_release) struct energy_result r;
 	size_t b;
 
 	trace_samples(&t, s, 4, e);
@@ -315,7 +311,7 @@ TEST(case_06_backwards_step_splits)
 	trace_call(&t, th, "b", 5.25, 5.75);
 	trace_call(&t, th, "c", 5, 8); /* encloses b */
 	trace_finish(&t);
-	r = host_view(t.m, s, &shared);
+	CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 	assert_near(r.total_j, 900, 1e-9);
 	assert_near(exclusive(&t, &r, th, "a", 0), 400, 1e-9);
 	assert_near(exclusive(&t, &r, th, "c", 0), 200, 1e-9);
@@ -375,14 +371,13 @@ TEST(synchronous_counter_belongs_to_its_thread)
 				.track = a,
 				.exclusive_sync = true };
 	series_id s = t.s->ops->series(t.s, &d);
-	CLEANUP(energy_result_release) struct energy_result r;
 
 	trace_samples(&t, s, 5, v);
 	trace_call(&t, a, "main", 0, 6);
 	trace_call(&t, a, "f", 1, 3);
 	trace_call(&t, b, "other", 0, 6);
 	trace_finish(&t);
-	r = host_view(t.m, s, &shared);
+	CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 	assert_near(inclusive(&t, &r, a, "main", 0), 1302, 1e-9);
 	assert_near(exclusive(&t, &r, a, "main", 0), 302, 1e-9);
 	assert_near(exclusive(&t, &r, a, "f", 0), 1000, 1e-9);
@@ -488,9 +483,8 @@ TEST(hpl_series)
 	};
 	static const double edge_s[] = { 5, 10, 20, 25 };
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
-	CLEANUP(trace_release) struct trace t;
 
-	t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(path);
 	trace_finish(&t);
 	assert_int_equal(t.m->series.nr, 8);
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
@@ -516,11 +510,10 @@ TEST(hpl_two_ranks)
 {
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 	struct energy_result r;
-	CLEANUP(trace_release) struct trace t;
 	track_id a, b;
 	series_id s;
 
-	t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(path);
 	a = trace_thread(&t, "node", 1, 1);
 	b = trace_thread(&t, "node", 2, 2);
 	trace_call(&t, a, "main", 0.2, 24.9);

@@ -68,7 +68,6 @@ TEST(case_08_below_resolution)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 0);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *e;
 	size_t row;
 
@@ -77,7 +76,7 @@ TEST(case_08_below_resolution)
 	trace_work(&t, q, "short", 0.041, 0.042);
 	trace_work(&t, q, "long", 1, 2);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
 	row = row_of(e, "device", "short");
 	assert_string_equal(text(e, row, "flags"), "below_resolution");
@@ -97,7 +96,6 @@ TEST(case_09_idle_split)
 		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 		track_id th = trace_thread(&t, "node", 1, 1);
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		size_t row;
 
@@ -106,7 +104,7 @@ TEST(case_09_idle_split)
 					 i < 100 ? i * 9 : 900 + (i - 100) * work_w / 10);
 		trace_call(&t, th, "work", 10, 20);
 		trace_finish(&t);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		row = row_of(e, "host", "work");
 		assert_near(number(e, row, "exclusive_j"), work_w * 10, 1e-6);
@@ -150,7 +148,6 @@ TEST(case_10_sharing)
 		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 		struct topology *tp;
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		double sum = 0;
 
@@ -160,7 +157,7 @@ TEST(case_10_sharing)
 		trace_call(&t, trace_thread(&t, "node", 2, 1), "second", 0, 10);
 		trace_finish(&t);
 		o.energy.topology = tp = two_ranks_share(t.m, want[k].second);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		for (int rank = 0; rank < 2; rank++) {
 			size_t row = row_of(e, "host", rank ? "second" : "first");

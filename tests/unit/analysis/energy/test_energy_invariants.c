@@ -183,10 +183,10 @@ PROPERTY(invariant_03_additivity)
 {
 	for (uint64_t k = 0; next_case(&k, 3000000, CASES);) {
 		CLEANUP(random_trace_release) struct random_trace x;
-		CLEANUP(trace_release) struct trace cut;
 
 		random_nested_trace(&x);
-		cut = cut_at(&x, below(x.p.length) * x.p.unit + below(x.p.unit));
+		CLEANUP(trace_release)
+		struct trace cut = cut_at(&x, below(x.p.length) * x.p.unit + below(x.p.unit));
 		for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
 			struct energy_result a, b;
 			double tol;
@@ -233,10 +233,9 @@ PROPERTY(invariant_03_order_of_events)
 {
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
 		CLEANUP(random_trace_release) struct random_trace x;
-		CLEANUP(trace_release) struct trace again;
 
 		random_trace(&x);
-		again = tracks_again(x.t.m);
+		CLEANUP(trace_release) struct trace again = tracks_again(x.t.m);
 		assert_int_equal(push_samples(&again, &x.s), x.id);
 		plan_push(&again, &x.p, true);
 		trace_finish(&again);

@@ -493,13 +493,12 @@ PROPERTY(invariant_11_minmax_of_all_samples_inside)
 		struct analysis_opts o = { .energy.integration = (enum integration)below(3) };
 		size_t n = 3 + (size_t)below(60);
 		CLEANUP(series_release) struct one_series x;
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *t;
 
 		series_begin(&x, names[below(3)], n, random_values(n, read_w), false);
 		series_finish(&x, &o.energy);
 		check_whole(&x);
-		ts = run(x.t.m, "timeline", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "timeline", &o);
 		t = table_set_find(&ts, "timeline");
 		for (size_t row = 0; row < table_rows(t); row++, bins++)
 			several += check_bin(&x, t, row, o.energy.integration) > 1;

@@ -359,11 +359,10 @@ PROPERTY(invariant_10_rate_uses_exclusive_time)
 {
 	for (uint64_t k = 0; next_case(&k, 24000000, CASES);) {
 		const struct table *e;
-		CLEANUP(table_set_release) struct table_set ts;
 		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
-		ts = run(x.t.m, "energy", &x.o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
 		e = table_set_find(&ts, "energy");
 		for (size_t i = 0; i < table_rows(e); i++) {
 			double s = number(e, i, "exclusive_ns") * 1e-9;

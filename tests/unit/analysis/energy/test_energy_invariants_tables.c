@@ -140,11 +140,10 @@ PROPERTY(invariant_13_resolution_is_labelled)
 	uint64_t below_it = 0;
 
 	for (uint64_t k = 0; next_case(&k, 27000000, CASES);) {
-		CLEANUP(table_set_release) struct table_set ts;
 		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
-		ts = run(x.t.m, "energy", &x.o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
 		below_it += check_resolution(&x, table_set_find(&ts, "energy"));
 	}
 	assert_true(below_it > test_cases(CASES));
@@ -181,7 +180,6 @@ PROPERTY(invariant_14_scale_is_recorded)
 		series_id s = trace_series(&t, known->name, known->unit, SERIES_CUMULATIVE);
 		double want = known->scale, from, to;
 		const struct table *c;
-		CLEANUP(table_set_release) struct table_set ts;
 
 		for (int i = 0; i < 20; i++) {
 			last = known->steps ? floor((double)counts * factor) : (double)counts;
@@ -192,7 +190,7 @@ PROPERTY(invariant_14_scale_is_recorded)
 		trace_finish(&t);
 		rules.exact_units = below(2);
 		counters_learn(t.m, &rules);
-		ts = run(t.m, "counters", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 		c = table_set_find(&ts, "counters");
 		from = first * known->scale;
 		to = last * known->scale;
@@ -315,13 +313,12 @@ PROPERTY(invariant_15_devices_within_their_node)
 		bool several = below(2), exceeded = below(3) == 0;
 		CLEANUP(trace_release) struct trace t = trace_new();
 		struct node one = random_node(false), two = random_node(exceeded);
-		CLEANUP(table_set_release) struct table_set ts;
 
 		if (several)
 			node_put(&t, "one", &one);
 		node_put(&t, "two", &two);
 		trace_finish(&t);
-		ts = run(t.m, "node_energy", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "node_energy", NULL);
 		if (several)
 			check_node(table_set_find(&ts, "node_energy"), "one", &one, false);
 		check_node(table_set_find(&ts, "node_energy"), several ? "two" : "", &two,

@@ -109,9 +109,8 @@ TEST(empty_model)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct window all = WINDOW_ALL;
-	CLEANUP(model_freep) struct model *cut = NULL;
 
 	model_finish(m);
-	cut = model_cut(m, &all, NULL);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &all, NULL);
 	assert_models_equal(m, cut, "empty");
 }

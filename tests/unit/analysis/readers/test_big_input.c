@@ -156,13 +156,13 @@ static void nest(struct target *t)
 		CLEANUP(strbuf_release) struct strbuf brackets = STRBUF_INIT;
 		const char *one = opens[i % 3];
 		bool closed = i / 3 == 1, inside = i / 3 == 2;
-		CLEANUP(xfreep) char *text = NULL;
 
 		for (size_t k = 0; k < deep; k++)
 			strbuf_addstr(&brackets, one);
 		for (size_t k = deep; closed && k > 0; k--)
 			strbuf_addstr(&brackets, i % 3 == 0 ? "]" : i % 3 == 1 ? "}" : "}]");
-		text = filled(t->f, brackets.buf, t->f->end, inside ? "\",\"x\":[[[[" : "n");
+		CLEANUP(xfreep)
+		char *text = filled(t->f, brackets.buf, t->f->end, inside ? "\",\"x\":[[[[" : "n");
 		target_write(t, text, strlen(text));
 		attack_apart(t, i);
 	}

@@ -237,12 +237,11 @@ TEST(written_otf2)
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		CLEANUP(xfreep) char *out = xasprintf("%s/%zu", dir, i);
 		const struct reader *rd;
-		CLEANUP(reading_release) struct reading kept;
 		struct convert_job job = { .path = out };
 		CLEANUP(convert_result_release) struct convert_result result = { .files = 0 };
 
 		assert_int_equal(reader_detect(from[i], &rd, NULL), 0);
-		kept = read_path(rd->name, from[i], true);
+		CLEANUP(reading_release) struct reading kept = read_path(rd->name, from[i], true);
 		job.model = kept.m;
 		assert_int_equal(converter_find("otf2")->write(&job, &result, NULL), 0);
 		compare_file(reader_find("otf2"), out);

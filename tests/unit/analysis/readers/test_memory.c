@@ -321,10 +321,8 @@ static void needs_plain_memory(void)
 
 TEST(text_files)
 {
-	CLEANUP(test_dir_done) char *dir = NULL;
-
 	needs_plain_memory();
-	dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		const struct text_case *c = &texts[i];
 		CLEANUP(xfreep) char *path = fs_join(dir, "text");
@@ -342,10 +340,8 @@ TEST(text_files)
 
 TEST(database_files)
 {
-	CLEANUP(test_dir_done) char *dir = NULL;
-
 	needs_plain_memory();
-	dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		const struct sql_case *c = &databases[i];
 		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);

@@ -152,7 +152,6 @@ TEST(late_events)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const struct reader *rd = NULL;
-	CLEANUP(xfreep) char *path = NULL;
 
 	strbuf_addstr(&sb,
 		      "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 5, \"pg_config\": [");
@@ -161,7 +160,7 @@ TEST(late_events)
 	strbuf_addstr(&sb,
 		      "[1]]}, \"traceEvents\": "
 		      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1}]}");
-	path = temp_file(sb.buf, sb.len);
+	CLEANUP(xfreep) char *path = temp_file(sb.buf, sb.len);
 	assert_int_equal(reader_detect(path, &rd, NULL), 0);
 	assert_string_equal(rd->name, "tef");
 	CLEANUP(reading_release) struct reading r = read_path("tef", path, false);

@@ -577,7 +577,6 @@ TEST(test_load_run_elsewhere)
 {
 	CLEANUP(test_dir_done) char *run = test_dir();
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(model_freep) struct model *m = described_model();
 	struct report r = { .dir = dir,
 			    .run_dir = run,
@@ -585,7 +584,7 @@ TEST(test_load_run_elsewhere)
 	struct report_timings times = { 0 };
 
 	test_put(run, "run.json", r.run_json);
-	text = report_analysis_json(m, &r, &times);
+	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
 	test_put(dir, "analysis.json", text);
 	for (int same = 1; same >= 0; same--) {
 		CLEANUP(report_release) struct report l = load_ok(dir);

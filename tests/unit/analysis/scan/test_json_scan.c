@@ -55,14 +55,13 @@ TEST(depth)
 	char text[2 * (JSON_MAX_DEPTH + 1) + 1];
 
 	for (size_t d = JSON_MAX_DEPTH; d <= JSON_MAX_DEPTH + 1; d++) {
-		CLEANUP(xfreep) char *p = NULL;
 		struct json_cur c;
 
 		for (size_t i = 0; i < d; i++) {
 			text[i] = i % 2 ? '{' : '[';
 			text[2 * d - 1 - i] = i % 2 ? '}' : ']';
 		}
-		p = padded(text, 2 * d);
+		CLEANUP(xfreep) char *p = padded(text, 2 * d);
 		c = (struct json_cur){ p, p + 2 * d };
 		assert_int_equal(json_skip(&c), d > JSON_MAX_DEPTH ? JSON_BAD : 0);
 	}
@@ -162,7 +161,6 @@ TEST(string_ends)
 
 	for (size_t lead = 0; lead < 20; lead++) {
 		for (size_t n = 0; n < 70; n++) {
-			CLEANUP(xfreep) char *p = NULL;
 			struct json_cur c;
 			struct json_text t;
 
@@ -170,7 +168,7 @@ TEST(string_ends)
 			text[lead] = '"';
 			memset(text + lead + 1, 'x', n);
 			text[lead + 1 + n] = '"';
-			p = padded(text, lead + n + 2);
+			CLEANUP(xfreep) char *p = padded(text, lead + n + 2);
 			c = (struct json_cur){ p, p + lead + n + 2 };
 			assert_int_equal(json_scalar(&c, &t), 0);
 			assert_int_equal(t.n, n);

@@ -56,15 +56,13 @@ TEST(odd_paths)
 		char *made =
 			db_make(dir, "plain", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 		CLEANUP(xfreep) char *path = fs_join(dir, names[i]);
-		CLEANUP(xfreep) char *before = NULL;
-		CLEANUP(xfreep) char *after = NULL;
 		struct err e = ERR_INIT;
 
 		assert_int_equal(rename(made, path), 0);
-		before = state_of(dir);
+		CLEANUP(xfreep) char *before = state_of(dir);
 		if (count_of(path, "t", &e) != 1)
 			ROW_FAIL(i, "%s", e.msg);
-		after = state_of(dir);
+		CLEANUP(xfreep) char *after = state_of(dir);
 		assert_string_equal(before, after);
 		unlink(path);
 	}
@@ -77,19 +75,17 @@ TEST(no_name)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	CLEANUP(xfreep) char *folder = xasprintf("%0200d/%0200d", 1, 2);
 	CLEANUP(xfreep) char *deep = fs_join(dir, folder);
-	CLEANUP(xfreep) char *far = NULL;
-	CLEANUP(xfreep) char *by_fd = NULL;
 	struct err e = ERR_INIT;
 	int fd;
 
 	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
-	far = fs_join(deep, "t.db");
+	CLEANUP(xfreep) char *far = fs_join(deep, "t.db");
 	assert_int_equal(rename(path, far), 0);
 	assert_int_equal(count_of(far, "t", &e), 1);
 	fd = open(far, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	unlink(far);
-	by_fd = xasprintf("/proc/self/fd/%d", fd);
+	CLEANUP(xfreep) char *by_fd = xasprintf("/proc/self/fd/%d", fd);
 	assert_int_equal(count_of(by_fd, "t", &e), 1);
 	close(fd);
 }
@@ -125,9 +121,6 @@ TEST(committed_in_log)
 		CLEANUP(xfreep) char *live_log = xasprintf("%s%s", live, cases[i].log);
 		CLEANUP(xfreep) char *dead = fs_join(dir, "dead");
 		CLEANUP(xfreep) char *dead_log = xasprintf("%s%s", dead, cases[i].log);
-		CLEANUP(xfreep) char *before = NULL;
-		CLEANUP(xfreep) char *after = NULL;
-		CLEANUP(xfreep) char *left = NULL;
 		const char *old_tmp = getenv("TMPDIR");
 		CLEANUP(xfreep) char *keep = xstrdup_null(old_tmp);
 		struct err e = ERR_INIT;
@@ -154,11 +147,11 @@ TEST(committed_in_log)
 		assert_int_equal(fs_write_atomic(dead_log, bytes, n, NULL), 0);
 		free(bytes);
 		sqlite3_close(w);
-		before = state_of(dir);
+		CLEANUP(xfreep) char *before = state_of(dir);
 		setenv("TMPDIR", tmp, 1);
 		if (count_of(dead, "t", &e) != cases[i].rows)
 			ROW_FAIL(i, "%s", e.msg);
-		left = state_of(tmp);
+		CLEANUP(xfreep) char *left = state_of(tmp);
 		assert_string_equal(left, "");
 		setenv("TMPDIR", "/nonexistent-folder", 1);
 		assert_true(count_of(dead, "t", &e) < 0);
@@ -167,7 +160,7 @@ TEST(committed_in_log)
 			setenv("TMPDIR", keep, 1);
 		else
 			unsetenv("TMPDIR");
-		after = state_of(dir);
+		CLEANUP(xfreep) char *after = state_of(dir);
 		assert_string_equal(before, after);
 	}
 }

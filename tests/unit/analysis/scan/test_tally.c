@@ -1,8 +1,6 @@
 #include "model_support.h"
 #include "tally.h"
 
-
-
 static void tally_warns(const struct tally *t, const char *what, uint64_t nr, const char *text)
 {
 	CLEANUP(model_freep) struct model *m = model_new();

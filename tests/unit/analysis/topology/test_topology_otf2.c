@@ -24,11 +24,9 @@ static void rank(struct otf2_gen *g, uint32_t group, uint32_t context, uint32_t 
 						otf2_gen_string(g, "HIP Context"),
 						OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node, group);
 	w = otf2_gen_location(g, thread, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, group);
-	OTF2_EvtWriter_Enter(w, NULL, 0, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 10 * S, 0);
+	otf2_gen_call(w, 0, 10 * S, 0);
 	w = otf2_gen_location(g, thread + 1, "HIP", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, context);
-	OTF2_EvtWriter_Enter(w, NULL, 1 * S, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 9 * S, 1);
+	otf2_gen_call(w, 1 * S, 9 * S, 1);
 }
 
 /* A counter of 100 W on a location of its own. */
@@ -62,8 +60,7 @@ static struct model *archive(const char *dir, bool idle_process)
 		otf2_gen_group(g, 3, "launcher", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
 		OTF2_EvtWriter *w =
 			otf2_gen_location(g, 50, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 3);
-		OTF2_EvtWriter_Enter(w, NULL, 0, 0);
-		OTF2_EvtWriter_Leave(w, NULL, 10 * S, 0);
+		otf2_gen_call(w, 0, 10 * S, 0);
 	}
 	otf2_gen_world(g, (const uint64_t[]){ 20, 30, 40 }, 3);
 	sampled(g, 0, JOULES(0));

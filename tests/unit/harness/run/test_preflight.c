@@ -165,7 +165,6 @@ RUN_TEST(test_images)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		static const char *const files[] = { "log", "image", "pullable", "broken" };
 		CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT, notes = STRVEC_INIT;
-		CLEANUP(xfreep) char *log = NULL;
 		int n;
 
 		g->opts.notes = &notes;
@@ -186,7 +185,7 @@ RUN_TEST(test_images)
 		g->conf.dockerfile = cases[i].dockerfile ? xstrdup("/m/Dockerfile") : NULL;
 		g->opts.dry = cases[i].dry;
 		n = run_preflight(&g->plan, &g->opts, &missing, NULL);
-		log = fake_log(g);
+		CLEANUP(xfreep) char *log = fake_log(g);
 		assert_int_equal(n, cases[i].line ? 1 : 0);
 		if (cases[i].line && !strstr(missing.v[0], cases[i].line))
 			fail_msg("case %zu: %s", i, missing.v[0]);
@@ -244,7 +243,6 @@ RUN_TEST(test_no_agent)
 RUN_TEST(test_missing_mount)
 {
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
-	CLEANUP(xfreep) char *log = NULL;
 
 	fake_engine(g);
 	fake_touch(g, "image");
@@ -252,7 +250,7 @@ RUN_TEST(test_missing_mount)
 		 ((struct engine_mount){ xstrdup("/no/such/data"), xstrdup("/data"), true }));
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
 	assert_non_null(strstr(missing.v[0], "mount '/no/such/data' does not exist"));
-	log = fake_log(g);
+	CLEANUP(xfreep) char *log = fake_log(g);
 	assert_null(strstr(log, "\nrun "));
 	unsetenv("PROFRIG_DOCKER");
 }

@@ -7,7 +7,6 @@
 
 RUN_TEST(test_success)
 {
-	CLEANUP(xfreep) char *out = NULL;
 	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
 	json_t *w, *clocks;
 	char *err;
@@ -19,7 +18,7 @@ RUN_TEST(test_success)
 	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	out = read_below(g, "order");
+	CLEANUP(xfreep) char *out = read_below(g, "order");
 	assert_string_equal(out, "pre\nwork\npost\n");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	w = step_of(g, "workload");
@@ -144,13 +143,11 @@ RUN_TEST(test_binary_output)
 /* A reader that takes little at a time gets everything. */
 RUN_TEST(test_live_in_bits)
 {
-	CLEANUP(xfreep) char *sent = NULL;
-
 	g->live_takes = 7;
 	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	sent = read_below(g, "steps/01-workload.out");
+	CLEANUP(xfreep) char *sent = read_below(g, "steps/01-workload.out");
 	assert_string_equal(g->live.buf, sent);
 }
 

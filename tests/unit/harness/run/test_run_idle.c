@@ -106,7 +106,6 @@ static size_t mark_at(const char *rows, const char *name)
 RUN_TEST(around_the_workload)
 {
 	struct idle_rig ir = idle_rig(g, 0.4);
-	CLEANUP(xfreep) char *rows = NULL;
 	json_t *clocks;
 	int64_t before, after;
 
@@ -130,7 +129,7 @@ RUN_TEST(around_the_workload)
 	assert_int_equal(json_array_size(clocks), 6);
 	assert_string_equal(str(json_array_get(clocks, 1), "at"), "idle_start");
 	assert_string_equal(str(json_array_get(clocks, 4), "at"), "idle_end");
-	rows = read_below(g, "samples/cpu.csv");
+	CLEANUP(xfreep) char *rows = read_below(g, "samples/cpu.csv");
 	assert_true(mark_at(rows, "idle_start") < mark_at(rows, "idle_end"));
 	assert_true(mark_at(rows, "idle_end") < mark_at(rows, "workload_start"));
 	assert_cleared_away(g);

@@ -167,7 +167,6 @@ RUN_TEST(test_secrets)
 
 RUN_TEST(test_sampler)
 {
-	CLEANUP(xfreep) char *csv = NULL;
 	const json_t *s;
 	/* lasts until there are enough, a minute at most */
 	CLEANUP(xfreep)
@@ -185,7 +184,7 @@ RUN_TEST(test_sampler)
 	assert_string_equal(str(s, "path"), "samples/cpu.csv");
 	assert_int_equal(json_integer_value(json_object_get(s, "rows")), g->result.samples);
 	assert_true(json_array_size(json_object_get(g->doc, "devices")) >= 1);
-	csv = read_below(g, "samples/cpu.csv");
+	CLEANUP(xfreep) char *csv = read_below(g, "samples/cpu.csv");
 	assert_non_null(strstr(csv, "workload_start"));
 	assert_non_null(strstr(csv, "workload_end"));
 }
@@ -320,7 +319,6 @@ RUN_TEST(test_latest_is_undone)
 /* A run that fails before its engine is asked is the newest all the same. */
 RUN_TEST(test_latest_of_a_run_that_fails_early)
 {
-	CLEANUP(xfreep) char *is = NULL;
 	struct err err = ERR_INIT;
 
 	VEC_PUSH(&g->plan.copies,
@@ -328,7 +326,7 @@ RUN_TEST(test_latest_of_a_run_that_fails_early)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), 0);
 	assert_int_equal(g->result.status, RUN_FAILED);
-	is = latest_of(g);
+	CLEANUP(xfreep) char *is = latest_of(g);
 	assert_string_equal(is, g->plan.run_id);
 }
 

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-
 /* --- a source that does what a test wants --- */
 
 struct sampler_state {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-
 /* Two devices, of three series and of one. */
 static const struct sampler_device devices[] = { { .nr = 3 }, { .nr = 1 } };
 

@@ -80,7 +80,6 @@ SAMPLER_TEST(hanging_read_of_one_device)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
@@ -95,7 +94,7 @@ SAMPLER_TEST(hanging_read_of_one_device)
 	sampling_free(sp);
 	fake.hang = false;
 	WAIT_UNTIL(fake.closes == 1);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(f.t_ns.nr, 2);
 	assert_true(f.t_ns.v[0] <= f.t_ns.v[1]);
 	assert_true(isfinite(samples_cell(&f, 0, samples_column(&f, "power.gpu0[W]"))));
@@ -151,11 +150,9 @@ SAMPLER_TEST(standstill_is_no_hang)
 
 static void check_cut_file(const struct sampling_stats *s, int code)
 {
-	CLEANUP(samples_release) struct samples_file f;
-
 	assert_int_equal(s->error, code);
 	assert_non_null(strstr(s->error_text, "fake.csv"));
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_true(f.t_ns.nr > 10 && f.t_ns.nr < s->rows);
 	for (size_t i = 0; i < f.t_ns.nr; i++)
 		assert_true(samples_cell(&f, i, 0) == 123456.78125);

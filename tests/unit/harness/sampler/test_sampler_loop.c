@@ -74,7 +74,6 @@ SAMPLER_TEST(header)
 	const struct sampler_device *d;
 	struct sampling_opts o = { .sampler = &source, .path = path, .run_id = "R" };
 	struct sampling *sp;
-	CLEANUP(samples_release) struct samples_file f;
 	char host[256] = "";
 	int64_t mono, real;
 
@@ -88,7 +87,7 @@ SAMPLER_TEST(header)
 	sampling_free(sp); /* never started: nothing is read */
 	assert_int_equal(fake.reads, 0);
 	assert_int_equal(fake.closes, 1);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(f.comments.v[0], "profrig samples: 1");
 	assert_string_equal(samples_header(&f, "source"), "fake");
 	assert_string_equal(samples_header(&f, "clock"), "CLOCK_MONOTONIC");
@@ -119,12 +118,11 @@ SAMPLER_TEST(header_of_estimates)
 {
 	struct sampling_opts o = { .sampler = &source_with_times, .path = path };
 	struct sampling *sp;
-	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("cpu0", 1);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(samples_header(&f, "estimated"), "yes");
 	assert_string_equal(samples_header(&f, "storage"), "every");
 	sampling_free(NULL);
@@ -163,7 +161,6 @@ SAMPLER_TEST(period)
 {
 	int64_t begun = clock_monotonic_ns(), places, m;
 	struct sampling_stats s;
-	CLEANUP(samples_release) struct samples_file f;
 	struct sampling *sp;
 	size_t last;
 
@@ -174,7 +171,7 @@ SAMPLER_TEST(period)
 	WAIT_UNTIL(fake.reads >= 60);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(s.rows, f.t_ns.nr);
 	assert_int_equal(s.rows, 2 * s.ticks);
 	assert_true(s.ticks >= 30);
@@ -353,7 +350,6 @@ SAMPLER_TEST(marks)
 {
 	char longer[600], expected[300];
 	struct sampling *sp;
-	CLEANUP(samples_release) struct samples_file f;
 	int64_t t, before;
 	const char *m;
 
@@ -369,7 +365,7 @@ SAMPLER_TEST(marks)
 	sampling_stop(sp, NULL);
 	sampling_mark(sp, "too late");
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	m = samples_header(&f, "mark");
 	assert_int_equal(num_i64(m, strcspn(m, " "), &t), 0);
 	assert_true(t >= before && t <= clock_monotonic_ns());
@@ -414,7 +410,6 @@ SAMPLER_TEST(values_and_reasons)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	CLEANUP(samples_release) struct samples_file f;
 
 	fake_device("gpu0", 4);
 	fake_device("gpu1", 1);
@@ -433,7 +428,7 @@ SAMPLER_TEST(values_and_reasons)
 	assert_string_equal(s.reasons.v[0].text, "it is \"tired\"");
 	assert_int_equal(s.reasons.v[0].count, 4);
 	sampling_stats_release(&s);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(f.t_ns.nr, 4);
 	assert_true(samples_cell(&f, 0, 0) == 123456.78125);
 	assert_true(isnan(samples_cell(&f, 0, 1)));

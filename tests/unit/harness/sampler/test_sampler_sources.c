@@ -107,12 +107,11 @@ TEST(estimate_energy)
 {
 	double v[SAMPLER_MAX_SERIES];
 	CLEANUP(options_release) struct sampler_opts o;
-	CLEANUP(source_close) struct opened s;
 	pid_t busy_pid;
 	bool good = false;
 
 	sampler_options(&o, "all", 0.01, "idle_w", "100", "max_w", "300", NULL);
-	assert_int_equal(source_open("estimate", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("estimate", &o);
 	assert_non_null(strstr(s.dev[0].facts, "100 W idle, 300 W"));
 	assert_string_equal(s.dev[0].series[0].name, "power.cpu0");
 	source_read(&s, 0, v);
@@ -214,12 +213,10 @@ TEST_WITH(rapl_zones, set_up_root, tear_down_root)
 
 TEST_WITH(rapl_wrap_and_reset, set_up_root, tear_down_root)
 {
-	CLEANUP(source_close) struct opened s;
-
 	zone("intel-rapl:0", "package-0\n", "4294967000\n", "4294967295\n");
 	zone("intel-rapl:1", "package-1\n", "4294967000\n", NULL);
 	zone("intel-rapl:2", "package-2\n", "10000000\n", "262143328850000\n");
-	assert_int_equal(source_open("rapl", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rapl", NULL);
 	assert_true(fabs(source_value(&s, 0, "energy") - 4294.967) < 1e-9);
 	sleep_ms(2);
 	set_energy("intel-rapl:0", "705\n"); /* 1000 µJ later */
@@ -272,7 +269,6 @@ TEST_WITH(rapl_unreadable, set_up_root, tear_down_root)
 
 TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 {
-	CLEANUP(xfreep) char *path = NULL;
 	struct opened s;
 	struct err err = ERR_INIT;
 	int r;
@@ -282,7 +278,7 @@ TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 		skip();
 	}
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
-	path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
+	CLEANUP(xfreep) char *path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
 	assert_int_equal(chmod(path, 0400), 0);
 	assert_int_equal(seteuid(65534), 0);
 	r = source_open("rapl", NULL, &s, &err);

@@ -120,7 +120,6 @@ SAMPLER_TEST(change_points)
 	};
 	struct sampling *sp;
 	CLEANUP(sampling_stats_release) struct sampling_stats st;
-	CLEANUP(samples_release) struct samples_file f;
 	int64_t begun;
 	size_t n;
 
@@ -131,7 +130,7 @@ SAMPLER_TEST(change_points)
 	WAIT_UNTIL(script.at == ARRAY_LEN(rows));
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(samples_header(&f, "storage"), "change");
 	assert_int_equal(st.rows, f.t_ns.nr);
 	assert_int_equal(st.failed, 2);
@@ -157,7 +156,6 @@ SAMPLER_TEST(change_points_are_refreshed)
 	static const double rows[][3] = { { 1, 2, 3 } };
 	struct sampling *sp;
 	struct sampling_stats st;
-	CLEANUP(samples_release) struct samples_file f;
 
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
@@ -165,7 +163,7 @@ SAMPLER_TEST(change_points_are_refreshed)
 	sleep_ms(1700);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_in_range(f.t_ns.nr, 3, 8);
 	for (size_t r = 0; r < f.t_ns.nr; r++)
 		for (size_t c = 0; c < 3; c++)
@@ -221,7 +219,6 @@ SAMPLER_TEST(change_points_around_a_pause)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	int64_t resumed_ns;
-	CLEANUP(samples_release) struct samples_file f;
 	struct sampling *sp;
 	size_t last = 0;
 
@@ -235,7 +232,7 @@ SAMPLER_TEST(change_points_around_a_pause)
 	sampling_pause(sp, false);
 	sleep_ms(50);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	while (last + 1 < f.t_ns.nr && f.t_ns.v[last + 1] < resumed_ns)
 		last++;
 	/* first, last before the pause, first behind it, last */
@@ -267,7 +264,6 @@ SAMPLER_TEST(none_is_lost)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
-	CLEANUP(samples_release) struct samples_file f;
 	int64_t places;
 
 	fake_device("gpu0", 1);
@@ -276,7 +272,7 @@ SAMPLER_TEST(none_is_lost)
 	WAIT_UNTIL(fake.reads >= 50);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(end_figure(&f, "ticks"), st.ticks);
 	assert_int_equal(end_figure(&f, "rows"), st.rows);
 	assert_int_equal(end_figure(&f, "overruns"), st.overruns);
@@ -295,7 +291,6 @@ SAMPLER_TEST(none_is_lost)
 /* A process that is stopped over the time of a tick makes it late, and says by how much. */
 SAMPLER_TEST(late_tick)
 {
-	CLEANUP(samples_release) struct samples_file f;
 	pid_t pid;
 
 	fake_device("gpu0", 1);
@@ -313,7 +308,7 @@ SAMPLER_TEST(late_tick)
 	sleep_ms(550);
 	kill(pid, SIGCONT);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_true(end_figure(&f, "late") >= 1);
 	assert_true(end_figure(&f, "tick_error_max_ns") >= 200 * (uint64_t)NS_PER_MS);
 }

@@ -353,7 +353,6 @@ TEST(one_run)
 					     "4242_kernel_stats.csv",
 					     NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *q;
 
 	test_put(dir, files[0],
@@ -372,7 +371,7 @@ TEST(one_run)
 		 COUNTERS "11,1,Agent 2,1,4242,4243,k1,SQ_WAVES,4,2000,3000\n"
 			  "12,2,Agent 3,1,4242,4243,k2,SQ_WAVES,5,3000,4000\n");
 	test_put(dir, files[5], "Name,Calls,TotalDurationNs\nk1,1,1000\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	/* the dispatches of the counters are those of the trace */
 	assert_int_equal(m->spans.nr, 7);
 	assert_int_equal(series_named(m, "SQ_WAVES")->value.nr, 1);
@@ -407,7 +406,6 @@ TEST(counters_joined)
 	static const char *const files[] = { "9_counter_collection.csv", "9_kernel_trace.csv",
 					     NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct series *s;
 
 	test_put(dir, files[0],
@@ -417,7 +415,7 @@ TEST(counters_joined)
 		 "Kind,Agent_Id,Queue_Id,Thread_Id,Dispatch_Id,Kernel_Name,Correlation_Id,"
 		 "Start_Timestamp,End_Timestamp\nK,4,1,9,1,\"a \"x\"\",0,1000,2000\n"
 		 "K,4,1,9,1,a,0,1000,2000\nK,4,1,9,2,b,0,3000,4000\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	s = series_named(m, "SQ_WAVES");
 	assert_int_equal(s->value.nr, 2);
 	assert_int_equal(s->t_ns.v[1], 4000);
@@ -434,14 +432,13 @@ TEST(two_runs)
 					     "b_kernel_trace.csv", "b_hip_api_trace.csv",
 					     "kernel_trace.csv",   NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 
 	test_put(dir, files[0], KERNELS_2025 "K,GPU 0,1,1,1,1,1,ka,5,2000,3000,0,1\n");
 	test_put(dir, files[1], CALLS "H,la,70,70,5,1000,1100\n");
 	test_put(dir, files[2], KERNELS_2025 "K,GPU 0,1,1,1,1,1,kb,5,2000,3000,0,1\n");
 	test_put(dir, files[3], CALLS "H,lb,80,80,5,1000,1100\n");
 	test_put(dir, files[4], KERNELS_2025 "K,GPU 0,1,1,1,1,1,kc,5,2000,3000,0,1\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(span_name(m, m->links.from[i])[1],
@@ -456,7 +453,6 @@ TEST(guids)
 {
 	static const char *const files[] = { "x_kernel_trace.csv", "x_hip_api_trace.csv", NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 
 	test_put(dir, files[0],
 		 "Guid,Kind,Agent_Id,Stream_Id,Kernel_Name,Correlation_Id,Start_Timestamp,"
@@ -464,7 +460,7 @@ TEST(guids)
 	test_put(dir, files[1],
 		 "Guid,Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,"
 		 "End_Timestamp\ng-2,H,l2,2,2,5,1000,1100\ng-1,H,l1,1,1,5,1000,1100\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(span_name(m, m->links.from[i])[1],
@@ -558,11 +554,10 @@ TEST(mutations)
 		const char *text = texts[i % ARRAY_LEN(texts)];
 		size_t n = strlen(text);
 		CLEANUP(xfreep) char *copy = xmemdup(text, n);
-		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = 1 + rnd(&seed) % 4; k > 0; k--)
 			copy[rnd(&seed) % n] = bytes[rnd(&seed) % (sizeof(bytes) - 1)];
-		rd = read_bytes("rocprof_csv", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", copy, n);
 		assert_in_range(rd.m->spans.nr, 0, 4);
 		for (size_t s = 0; s < rd.m->spans.nr; s++)
 			assert_true(rd.m->spans.end_ns[s] >= rd.m->spans.start_ns[s]);
@@ -573,12 +568,11 @@ TEST(mutations)
 TEST(many_things)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < 2000; i++)
 		strbuf_addf(&sb, "K,Agent %d,1,1,1,1,1,k,1,%d,%d,0,1\n", i, 1000 + i, 2000 + i);
-	rd = read_bytes("rocprof_csv", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", sb.buf, sb.len);
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 2000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 2000 - 256);
@@ -624,12 +618,11 @@ TEST(detected)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "1_hip_api_trace.csv");
 	const struct reader *found = NULL;
-	CLEANUP(reading_release) struct reading rd;
 
 	test_put(dir, "1_hip_api_trace.csv", text);
 	assert_int_equal(reader_detect(path, &found, NULL), 0);
 	assert_string_equal(found->name, "rocprof_csv");
-	rd = read_path("rocprof_csv", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(rd.m->spans.args[0], STR_NONE);
 }

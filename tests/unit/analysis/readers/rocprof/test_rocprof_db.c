@@ -205,13 +205,12 @@ TEST(finite_difference)
 	};
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.db");
 	const struct reader *which = NULL;
-	CLEANUP(reading_release) struct reading rd;
 	int64_t total = 0, reach = INT64_MIN, sum_union = 0;
 	const struct model *m;
 
 	assert_int_equal(reader_detect(path, &which, NULL), 0);
 	assert_string_equal(which->name, "rocprof_db");
-	rd = read_path("rocprof_db", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("rocprof_db", path, false);
 	m = rd.m;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(m, "KERN"), 1004);

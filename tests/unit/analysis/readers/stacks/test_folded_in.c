@@ -3,16 +3,6 @@
 
 #define FIX "tests/fixtures/folded/"
 
-static int64_t time_in(const struct model *m, const char *name)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
 TEST(basic)
 {
 	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
@@ -135,7 +125,6 @@ TEST(damaged)
 {
 	static const char text[] = "main;work;leaf_[k] 3.5\nmain;work 2\nmain 1\nidle 4\n";
 	size_t n = strlen(text);
-	uint64_t seed = 5;
 
 	for (size_t cut = 0; cut <= n; cut++) {
 		CLEANUP(reading_release) struct reading rd = read_bytes("folded", text, cut);
@@ -143,27 +132,17 @@ TEST(damaged)
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		CLEANUP(reading_release) struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("folded", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-	}
+	assert_mutations_read("folded", text, n, 5, 5);
 }
 
 TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
 	strbuf_addstr(&sb, " 3\n");
-	rd = read_text("folded", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("folded", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);

@@ -4,16 +4,6 @@
 
 #define STACK(head, leaf) head "\n\t 10 " leaf " (/x)\n\t 20 main (/x)\n\n"
 
-static int64_t time_in(const struct model *m, const char *name)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
 static const char *category_at(const struct model *m, size_t i)
 {
 	return model_str(m, m->spans.category[i]);
@@ -180,7 +170,6 @@ TEST(sums_hold)
 	static const char head[] = "# cmdline : perf record -F 1000 x\n";
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	uint64_t seed = 7, t_us = 1000000;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, head);
 	for (int i = 0; i < 500; i++) {
@@ -189,7 +178,7 @@ TEST(sums_hold)
 			    (int)(rnd(&seed) % 3) + 1, (unsigned long long)(t_us / 1000000),
 			    (unsigned long long)(t_us % 1000000), i % 3 ? "a" : "b");
 	}
-	rd = read_text("perf", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
@@ -346,7 +335,6 @@ TEST(unreadable)
 TEST(damaged)
 {
 	CLEANUP(xfreep) char *text = NULL;
-	uint64_t seed = 11;
 	size_t n = 0;
 
 	assert_true(fs_read(FIX "basic.perf", 1 << 20, &text, &n, NULL) >= 0);
@@ -356,28 +344,18 @@ TEST(damaged)
 		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
 			ROW_FAIL(cut, "cut inside a line and not partial");
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		CLEANUP(reading_release) struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 8 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("perf", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-	}
+	assert_mutations_read("perf", text, n, 11, 8);
 }
 
 TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "a 1/1 1.000000: 5 cpu-clock:\n");
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, "\t 1 f (x)\n");
 	strbuf_addstr(&sb, "\n");
-	rd = read_text("perf", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);

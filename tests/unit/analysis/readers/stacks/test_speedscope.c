@@ -15,16 +15,6 @@
 #define O(frame, at) "{\"type\":\"O\",\"frame\":" #frame ",\"at\":" #at "}"
 #define C(frame, at) "{\"type\":\"C\",\"frame\":" #frame ",\"at\":" #at "}"
 
-static int64_t time_in(const struct model *m, const char *name)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
 TEST(basic)
 {
 	CLEANUP(reading_release)
@@ -184,7 +174,6 @@ TEST(unreadable)
 TEST(damaged)
 {
 	CLEANUP(xfreep) char *text = NULL;
-	uint64_t seed = 3;
 	size_t n = 0;
 
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
@@ -194,13 +183,5 @@ TEST(damaged)
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		CLEANUP(reading_release) struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("speedscope", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-	}
+	assert_mutations_read("speedscope", text, n, 3, 5);
 }

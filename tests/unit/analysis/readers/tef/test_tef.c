@@ -530,7 +530,6 @@ TEST(cut_everywhere)
 TEST(deep_nesting)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "[{\"ph\":\"X\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":"
 			   "1,\"args\":");
@@ -539,7 +538,7 @@ TEST(deep_nesting)
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&sb, ']');
 	strbuf_addstr(&sb, "},\n" EV "]");
-	rd = read_bytes("tef", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("tef", sb.buf, sb.len);
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "a", 1000, 2000);

@@ -250,7 +250,6 @@ TEST(kineto_properties)
 	for (size_t i = 0; i < ARRAY_LEN(counts) * 2; i++) {
 		int n = counts[i / 2];
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		CLEANUP(reading_release) struct reading rd;
 		size_t k;
 
 		strbuf_addstr(&text, "{\"schemaVersion\":1,\"deviceProperties\":[");
@@ -263,7 +262,7 @@ TEST(kineto_properties)
 			EVENT("cuda_runtime", "9", "9", "1", "2", "\"correlation\":3") "," EVENT(
 				"kernel", "7", "1", "5", "2",
 				"\"device\":7,\"stream\":1,\"correlation\":3") "]}");
-		rd = read_text("tef", text.buf);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 		k = span_at(rd.m, "kernel");
 		if (rd.r != 0 || rd.m->links.nr != 1)
 			ROW_FAIL(i, "%s, %zu links", rd.err.msg, rd.m->links.nr);
@@ -372,7 +371,6 @@ TEST(chrome_samples)
 TEST(chrome_deep_stacks)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 	size_t bytes = 0;
 
 	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
@@ -382,7 +380,7 @@ TEST(chrome_deep_stacks)
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
 	strbuf_addstr(&text, "]}");
-	rd = read_text("tef", text.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 5000);
 	for (size_t i = 0; i < rd.m->spans.nr; i++)

@@ -90,7 +90,6 @@ TEST(evidence_last)
 		size_t e = i / ARRAY_LEN(before) % ARRAY_LEN(evidence);
 		int n = numbers[i / ARRAY_LEN(before) / ARRAY_LEN(evidence)];
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		CLEANUP(model_freep) struct model *want = NULL;
 
 		strbuf_addstr(&text, "{\"traceEvents\":[");
 		for (int k = 0; k < n; k++) {
@@ -100,7 +99,8 @@ TEST(evidence_last)
 			strbuf_addf(&text, "%d%s", k, hole + 2);
 		}
 		strbuf_addf(&text, "%s]}", evidence[e].text);
-		want = model_of(&text, evidence[e].dialect, 1, false);
+		CLEANUP(model_freep)
+		struct model *want = model_of(&text, evidence[e].dialect, 1, false);
 		assert_true(span_is_work(want, span_at(want, "k")));
 		assert_reads_as(&text, want, evidence[e].text);
 	}
@@ -205,7 +205,6 @@ TEST(pairs)
 
 	for (seed = 1; seed <= 20; seed++) {
 		CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
-		CLEANUP(model_freep) struct model *want = NULL;
 		size_t nr = works_make(works, 1 + roll(100)), nr_events = 0;
 		char what[32];
 
@@ -218,7 +217,7 @@ TEST(pairs)
 		strbuf_addstr(&whole, "],\"deviceProperties\":[]}");
 		put_all(&text, events, nr_events, seed % 2);
 		strbuf_addstr(&text, "],\"deviceProperties\":[]}");
-		want = model_of(&whole, "kineto", 1, false);
+		CLEANUP(model_freep) struct model *want = model_of(&whole, "kineto", 1, false);
 		snprintf(what, sizeof(what), "seed %" PRIu64, seed);
 		assert_reads_as(&text, want, what);
 	}

@@ -9,42 +9,15 @@ struct work {
 	int64_t kernel_sum_ns, sum_ns, kernel_union_ns, union_ns, span_ns;
 };
 
-struct interval {
-	int64_t start_ns, end_ns;
-};
-
-static int by_start(const void *va, const void *vb)
-{
-	const struct interval *a = va, *b = vb;
-
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-static int64_t union_of(struct interval *v, size_t n)
-{
-	int64_t sum = 0, reach = INT64_MIN;
-
-	qsort(v, n, sizeof(*v), by_start);
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = v[i].start_ns > reach ? v[i].start_ns : reach;
-
-		if (v[i].end_ns > from)
-			sum += v[i].end_ns - from;
-		if (v[i].end_ns > reach)
-			reach = v[i].end_ns;
-	}
-	return sum;
-}
-
 static struct work work_of(const struct model *m)
 {
-	VEC(struct interval) all = VEC_INIT;
-	VEC(struct interval) kernels = VEC_INIT;
+	VEC(struct span_interval) all = VEC_INIT;
+	VEC(struct span_interval) kernels = VEC_INIT;
 	struct work w = { .kernels = 0 };
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (size_t i = 0; i < m->spans.nr; i++) {
-		struct interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
+		struct span_interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
 
 		if (!span_is_work(m, i))
 			continue;
@@ -60,8 +33,8 @@ static struct work work_of(const struct model *m)
 		w.kernel_sum_ns += iv.end_ns - iv.start_ns;
 		VEC_PUSH(&kernels, iv);
 	}
-	w.union_ns = union_of(all.v, all.nr);
-	w.kernel_union_ns = union_of(kernels.v, kernels.nr);
+	w.union_ns = interval_union(all.v, all.nr);
+	w.kernel_union_ns = interval_union(kernels.v, kernels.nr);
 	w.span_ns = last - first;
 	VEC_RELEASE(&all);
 	VEC_RELEASE(&kernels);
@@ -176,20 +149,6 @@ TEST(unlinked_work)
 	reading_release(&rd);
 }
 
-static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
-{
-	int64_t sum = 0;
-
-	*calls = 0;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(span_name(m, i), name) != 0)
-			continue;
-		++*calls;
-		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	}
-	return sum;
-}
-
 TEST(ns_annotations)
 {
 	struct reading rd =
@@ -262,7 +221,7 @@ TEST(rocprof_v1)
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
 
-		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
 	}
 	for (int k = 0; k < 2; k++) {

@@ -123,7 +123,6 @@ TEST(two_processes)
 		"\"agents\":[{\"id\":{\"handle\":2},\"type\":2}],\"metadata\":{\"pid\":%d},"
 		"\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k%d\"}]";
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 	const struct model *m;
 
 	strbuf_addstr(&text, "{\"rocprofiler-sdk-tool\":[{");
@@ -131,7 +130,7 @@ TEST(two_processes)
 	strbuf_addstr(&text, "},{");
 	strbuf_addf(&text, one, 40, 50, 32, 35, 8, 8, 2);
 	strbuf_addstr(&text, "}]}");
-	rd = read_text("tef", text.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 	m = rd.m;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 2);
@@ -205,11 +204,10 @@ TEST(cut_everywhere)
 	assert_int_equal(most, 15);
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		CLEANUP(reading_release) struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("tef", bad, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
 	}
 }

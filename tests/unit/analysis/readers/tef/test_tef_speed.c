@@ -340,14 +340,13 @@ TEST(behind_events)
 
 	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		CLEANUP(reading_release) struct reading rd;
 
 		strbuf_addf(&text, "{%s\"traceEvents\": [%s, %s]%s, \"pad\": \"", docs[i].before,
 			    event, event, docs[i].behind);
 		for (size_t k = 0; k < docs[i].pad; k++)
 			strbuf_addch(&text, 'x');
 		strbuf_addstr(&text, "\", \"list\": [], \"n\": 1}");
-		rd = read_bytes("tef", text.buf, text.len);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text.buf, text.len);
 		assert_int_equal(rd.r, 0);
 		assert_int_equal(rd.m->inputs.nr, 1);
 		assert_int_equal(rd.m->spans.nr, 2);

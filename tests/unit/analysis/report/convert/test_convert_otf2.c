@@ -86,16 +86,7 @@ static span_id span_full(struct sink *s, track_id t, const char *name, const cha
 			 const char *args, int64_t start, int64_t end, enum span_kind kind,
 			 uint64_t correlation)
 {
-	struct span_def d = { .track = t,
-			      .start_ns = start,
-			      .end_ns = end,
-			      .name = sink_puts(s, name),
-			      .category = sink_puts(s, category),
-			      .correlation = correlation,
-			      .kind = kind,
-			      .args = args ? sink_puts(s, args) : STR_NONE };
-
-	return s->ops->span(s, &d);
+	return odd_span(s, t, name, start, end, kind, correlation, category, args);
 }
 
 static track_id track_put(struct sink *s, enum track_kind kind, track_id parent, const char *name,
@@ -672,11 +663,10 @@ TEST(what_is_damaged_is_told)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-		CLEANUP(model_freep) struct model *back = NULL;
 
 		converted(m, path, 0);
 		replaced(path, rows[i].file, rows[i].what, rows[i].with);
-		back = read_archive(path, 0);
+		CLEANUP(model_freep) struct model *back = read_archive(path, 0);
 		if (rows[i].code && !warned(back, rows[i].code))
 			ROW_FAIL(i, "%s as '%s' is not told", rows[i].what, rows[i].with);
 		if (back->spans.nr < m->spans.nr)

@@ -37,11 +37,10 @@ static void speedscope(const struct model *m, const char *what)
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.speedscope.json");
 	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	CLEANUP(u64map_release) struct u64map seen = U64MAP_INIT;
-	CLEANUP(model_freep) struct model *back = NULL;
 	uint64_t shown = 0;
 
 	convert_file(converter_of(path), m, path, 0, &n);
-	back = read_back(path);
+	CLEANUP(model_freep) struct model *back = read_back(path);
 	for (size_t i = 0; i < m->spans.nr; i++)
 		shown += is_shown(m, i);
 	assert_int_equal(n.spans_out, m->spans.nr - shown);

@@ -277,11 +277,10 @@ TEST(damaged_descriptions)
 		char *text = xasprintf("[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":"
 				       "\"convert\",\"base_ns\":5}},%s]",
 				       rows[i].event);
-		CLEANUP(model_freep) struct model *m = NULL;
 		uint64_t bad = 0;
 
 		test_put(dir, "x.json", text);
-		m = read_back(path);
+		CLEANUP(model_freep) struct model *m = read_back(path);
 		for (size_t k = 0; k < m->warnings.nr; k++)
 			if (strcmp(m->warnings.v[k].code, W_BAD_EVENT) == 0)
 				bad += m->warnings.v[k].count;

@@ -45,7 +45,6 @@ GPU_TEST(one_read_for_all)
 {
 	enum { CARDS = 8, ROUNDS = 50 };
 	CLEANUP(options_release) struct sampler_opts o;
-	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, looking;
 
@@ -54,7 +53,7 @@ GPU_TEST(one_read_for_all)
 		CLEANUP(xfreep) char *dir = full_card(i, pci);
 	}
 	sampler_options(&o, "all", 0.001, "fields", "power,energy,busy,mem_busy,temperature", NULL);
-	assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", &o);
 	assert_int_equal(s.nr, CARDS);
 	assert_int_equal(s.dev[0].nr, 5);
 	looking = reads_made();
@@ -74,10 +73,9 @@ GPU_TEST(text_stands_in)
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values silent = { 0xffff, 0xffff, 41, 0xffff, UINT64_MAX };
 	struct gm_values hundredths = busy;
-	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(source_value(&s, 0, "busy") == 87);
 	machine_card_metrics(dir, 1, 3, &silent);
 	assert_true(source_value(&s, 0, "power") == 250);
@@ -98,11 +96,10 @@ GPU_TEST(units_of_its_own)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values milli = busy;
-	CLEANUP(source_close) struct opened s;
 
 	milli.power_w = 30500;
 	machine_card_metrics(dir, 1, 3, &milli);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(source_value(&s, 0, "power") == 250);
 	assert_true(source_value(&s, 0, "busy") == 87);
 }
@@ -176,10 +173,9 @@ GPU_TEST(unplugged)
 	CLEANUP(xfreep) char *again = NULL;
 	pid_t pid = some_process();
 	struct gm_values later = busy;
-	CLEANUP(source_close) struct opened s;
 
 	link_to_process(dir, "mem_info_vram_used", pid);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(read_one(&s, "vram_used") >= -1000);
 	assert_true(read_one(&s, "energy") == 1000);
 	end_process(pid);
@@ -206,15 +202,13 @@ GPU_TEST(replaced)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
-	CLEANUP(xfreep) char *other = NULL;
 	pid_t pid = some_process();
-	CLEANUP(source_close) struct opened s;
 
 	link_to_process(dir, "mem_info_vram_used", pid);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	end_process(pid);
 	fs_remove_tree(drm, NULL);
-	other = full_card(0, "0000:c6:00.0");
+	CLEANUP(xfreep) char *other = full_card(0, "0000:c6:00.0");
 	for (int i = 0; i < 4; i++) {
 		assert_true(isnan(read_one(&s, "energy")) || i == 0);
 		sleep_ms(120);
@@ -227,7 +221,6 @@ GPU_TEST(unplugged_while_sampling)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
-	CLEANUP(xfreep) char *text = NULL;
 	pid_t pid = some_process();
 	struct sampling_opts o = { .sampler = sampler_find("amdgpu"),
 				   .source.period_s = 0.002,
@@ -244,7 +237,7 @@ GPU_TEST(unplugged_while_sampling)
 	end_process(pid);
 	WAIT_UNTIL((sampling_summary(sp, 0, 0, &sum), sum.failed > 5));
 	machine_text(dir, "1\n", "x");
-	text = fs_join(dir, "mem_info_vram_used");
+	CLEANUP(xfreep) char *text = fs_join(dir, "mem_info_vram_used");
 	unlink(text);
 	machine_text(dir, "1000\n", "mem_info_vram_used");
 	before = sum.samples;

@@ -23,9 +23,8 @@ GPU_TEST(amdgpu_revisions)
 
 		machine_card_metrics(dir, 1, content, &busy);
 	}
-	CLEANUP(source_close) struct opened s;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_int_equal(s.nr, 9);
 	for (size_t d = 0; d < 9; d++) {
 		CLEANUP(xfreep) char *rev = xasprintf("gpu_metrics 1.%zu", d);
@@ -245,10 +244,9 @@ GPU_TEST(amdgpu_failing_reads)
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
 	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
 	double v[SAMPLER_MAX_SERIES];
-	CLEANUP(source_close) struct opened s;
 	int used, energy, power;
 
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	used = series_index(&s, 0, "vram_used");
 	power = series_index(&s, 0, "power");
 	energy = series_index(&s, 0, "energy");
@@ -322,9 +320,7 @@ GPU_TEST(nvml_devices)
 
 GPU_TEST(nvml_energy)
 {
-	CLEANUP(source_close) struct opened s;
-
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_true(energy_rises_at(&s, 0, 200)); /* mJ are J */
 }
 
@@ -418,10 +414,9 @@ GPU_TEST(nvml_failures)
 GPU_TEST(nvml_lost)
 {
 	double v[SAMPLER_MAX_SERIES];
-	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_LOST_AFTER", "2", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	source_read(&s, 0, v);
 	assert_true(v[0] == 200.25 && !s.reason);
 	source_read(&s, 0, v);

@@ -73,9 +73,8 @@ LIB_TEST(errors_at_open)
 LIB_TEST(errors_later)
 {
 	double v[SAMPLER_MAX_SERIES];
-	CLEANUP(source_close) struct opened s;
 
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
 			size_t failed = 0;
@@ -135,11 +134,10 @@ GPU_TEST(old_library)
 	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml_old.so");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	CLEANUP(source_close) struct opened s;
 
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	setenv("FAKE_NVML_USERS", "1234", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_string_equal(names_of(&s, 0, &b),
 			    "power energy vram_used vram_total busy mem_busy temperature clock "
 			    "mem_clock");
@@ -169,10 +167,9 @@ GPU_TEST(instances)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_MIG", "1", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
 						 "temperature clock mem_clock");
 	s.s->facts(s.st, 0, &f);
@@ -188,11 +185,10 @@ GPU_TEST(facts)
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
-	CLEANUP(source_close) struct opened s;
 
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
 	setenv("FAKE_NVML_USERS", self, 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	s.s->facts(s.st, 0, &f);
 	sampler_facts_text(&f, &text);
 	assert_string_equal(text.buf,
@@ -241,9 +237,8 @@ LIB_TEST(facts_that_fail)
 		{ "nvmlDeviceGetUUID", "uuid" },
 		{ "nvmlSystemGetDriverVersion", "driver" },
 	};
-	CLEANUP(source_close) struct opened s;
 
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct sampler_facts f = { 0 };
 

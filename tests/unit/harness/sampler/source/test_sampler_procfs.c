@@ -332,9 +332,8 @@ TEST(procfs_begin_and_end)
 {
 	double v[SAMPLER_MAX_SERIES];
 	struct watched w;
-	CLEANUP(source_close) struct opened s;
 
-	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* no process to follow yet */
 	start(&w, "busy");
@@ -427,10 +426,9 @@ TEST(procfs_ending)
 TEST(procfs_wide)
 {
 	struct watched w;
-	CLEANUP(source_close) struct opened s;
 	double made;
 
-	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
 	start(&w, "wide");
 	go(&w);
 	while ((made = said(&w)) < 0)

@@ -141,14 +141,13 @@ REPLAY_TEST(round_trip)
 REPLAY_TEST(spacing)
 {
 	CLEANUP(options_release) struct sampler_opts o;
-	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, begun;
 	int r;
 
 	write_recording("t_ns,power.gpu0[W]\n500,1\n100000500,2\n200000500,3\n250000500,4\n");
 	sampler_options(&o, "all", 0.1, "file", recording, NULL);
-	assert_int_equal(source_open("replay", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("replay", &o);
 	before = clock_monotonic_ns();
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
 	assert_true(v[0] == 1);
@@ -172,12 +171,10 @@ REPLAY_TEST(spacing)
 /* A row that holds several devices becomes one for each, at the same time. */
 REPLAY_TEST(wide_rows)
 {
-	CLEANUP(samples_release) struct samples_file f;
-
 	write_recording("t_ns,power.gpu1[W],power.gpu0[W],busy.gpu1[%]\n"
 			"10,1,2,3\n20,,4,\n30,,,\n40,5,,\n");
 	play(recording, copy, 4, 0.01, NULL, NULL, NULL);
-	samples_read(copy, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_int_equal(f.t_ns.nr, 4);
 	/* a device's columns stand together now */
 	assert_string_equal(f.columns.v[0], "power.gpu1[W]");
@@ -194,14 +191,13 @@ REPLAY_TEST(wide_rows)
 
 REPLAY_TEST(loops)
 {
-	CLEANUP(samples_release) struct samples_file f;
 	struct sampling_stats st;
 	size_t p, e;
 
 	write_recording("t_ns,power.gpu0[W],energy.gpu0[J]\n"
 			"0,100,5000\n10000000,200,5001\n20000000,300,5003\n");
 	play(recording, copy, 30, 0.005, "loop", "yes", &st);
-	samples_read(copy, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_true(f.t_ns.nr >= 30);
 	p = samples_column(&f, "power.gpu0[W]");
 	e = samples_column(&f, "energy.gpu0[J]");

@@ -29,12 +29,10 @@ static void check_rsmi_values(struct opened *s)
 
 GPU_TEST(rsmi_values)
 {
-	CLEANUP(source_close) struct opened s;
-
 	if (!have_child())
 		skip();
 	drm_exists();
-	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rocm_smi", NULL);
 	check_rsmi_values(&s);
 	assert_true(energy_rises_at(&s, 0, 300));
 }
@@ -158,7 +156,6 @@ GPU_TEST(rsmi_later_failures)
 		struct sampling_opts o = { .sampler = sampler_find("rocm_smi"), .path = path };
 		struct sampling *sp;
 		struct sampling_stats st;
-		CLEANUP(samples_release) struct samples_file f;
 
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
 		sampler_options(&o.source, "0", 0.01, "timeout_s", rows[i].timeout_s, NULL);
@@ -169,7 +166,7 @@ GPU_TEST(rsmi_later_failures)
 		sampling_free(sp);
 		if (strcmp(st.error_text, rows[i].words) != 0 || st.rows != 2)
 			ROW_FAIL(i, "%s, %d rows", st.error_text, (int)st.rows);
-		samples_read(path, &f);
+		CLEANUP(samples_release) struct samples_file f = samples_of(path);
 		assert_int_equal(f.t_ns.nr, 2);
 		assert_true(samples_cell(&f, 1, samples_column(&f, "power.gpu0[W]")) == 305.25);
 		options_release(&o.source);
@@ -180,14 +177,13 @@ GPU_TEST(rsmi_later_failures)
 /* A single call that fails is a hole, not an end. */
 GPU_TEST(rsmi_failing_call)
 {
-	CLEANUP(source_close) struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
 	if (!have_child())
 		skip();
 	drm_exists();
 	setenv("FAKE_RSMI_MODE", "fail_later", 1);
-	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rocm_smi", NULL);
 	for (int i = 0; i < 4; i++)
 		source_read(&s, 0, v);
 	assert_true(isnan(v[0]));
