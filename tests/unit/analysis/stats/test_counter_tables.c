@@ -118,7 +118,6 @@ TEST(filtered_energy_is_conserved)
 		series_id s = t.s->ops->series(t.s, &d);
 		struct analysis_opts o = { .energy.integration = (enum integration)(k % 3) };
 		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e, *total;
 		struct sum sum = SUM_INIT;
 		int64_t at = 0;
@@ -136,7 +135,7 @@ TEST(filtered_energy_is_conserved)
 		trace_finish(&t);
 		rules.tau_s = 0.3;
 		counters_learn(t.m, &rules);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		assert_true(ts.checks.nr > 0);
 		for (size_t i = 0; i < ts.checks.nr; i++)
 			if (!ts.checks.v[i].ok)

@@ -92,12 +92,11 @@ TEST(idle_split)
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
 		CLEANUP(trace_release) struct trace t = example();
 		struct analysis_opts o = { .energy.integration = INTEGRATE_LINEAR };
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *e;
 		size_t split = 0;
 
 		assert_int_equal(idle_state(&o.idle, cases[k].stated, NULL), 0);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		for (size_t row = 0; row < table_rows(e); row++) {
 			double exclusive = number(e, row, "exclusive_j");
@@ -200,7 +199,6 @@ TEST(overlapping_name)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *et;
 	bool met = false;
 
@@ -210,7 +208,7 @@ TEST(overlapping_name)
 	trace_call(&t, a, "a", 2, 20);
 	trace_call(&t, a, "b", 8, 15);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	et = table_set_find(&ts, "energy");
 	for (size_t i = 0; i < table_rows(et); i++) {
 		if (strcmp(text(et, i, "name"), "b") != 0)
@@ -229,7 +227,6 @@ TEST(overlapping_calls)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *et, *ct;
 
 	trace_samples(&t, s, 2, e);
@@ -237,7 +234,7 @@ TEST(overlapping_calls)
 	trace_call(&t, a, "c", 1, 5);
 	trace_call(&t, a, "f", 4, 10);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	et = table_set_find(&ts, "energy");
 	assert_string_equal(text(et, 0, "name"), "f");
 	assert_near(number(et, 0, "inclusive_j"), 1000, 1e-9);
@@ -266,7 +263,6 @@ TEST(equal_rows_have_an_order)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id two = trace_thread(&t, "node", 2, 1), one = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	CLEANUP(table_set_release) struct table_set ts;
 
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, one, "z", 0, 2);
@@ -274,7 +270,7 @@ TEST(equal_rows_have_an_order)
 	trace_call(&t, two, "b", 4, 6);
 	trace_call(&t, two, "a", 6, 8);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(text(table_set_find(&ts, "energy"), i, "name"), want[i]);
 }
@@ -380,13 +376,12 @@ TEST(changes_have_no_resolution)
 	for (int changes = 1; changes >= 0; changes--) {
 		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1);
-		CLEANUP(table_set_release) struct table_set ts;
 
 		d.change_points = changes;
 		trace_samples(&t, t.s->ops->series(t.s, &d), 2, w);
 		trace_call(&t, a, "main", 0, 2);
 		trace_finish(&t);
-		ts = run(t.m, "energy", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 		assert_string_equal(text(table_set_find(&ts, "energy"), 0, "flags"),
 				    changes ? "" : "below_resolution");
 	}
@@ -396,10 +391,9 @@ TEST(counters_table)
 {
 	CLEANUP(trace_release) struct trace t = example();
 	struct analysis_opts o = { .energy.integration = INTEGRATE_PREVIOUS };
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *c;
 
-	ts = run(t.m, "counters", &o);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", &o);
 	c = table_set_find(&ts, "counters");
 	expect_columns(c, "series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,"
 			  "last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags,"
@@ -431,12 +425,11 @@ TEST(failed_reads_count_once)
 {
 	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
-	CLEANUP(table_set_release) struct table_set ts;
 
 	for (int i = 0; i < 5; i++)
 		t.s->ops->sample(t.s, s, i, i % 2 ? NAN : 1);
 	trace_finish(&t);
-	ts = run(t.m, "counters", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 	for (size_t i = 0; i < t.m->warnings.nr; i++)
 		if (strcmp(t.m->warnings.v[i].code, W_READ_FAILED) == 0)
 			assert_int_equal(t.m->warnings.v[i].count, 2);
@@ -514,7 +507,6 @@ TEST(order_of_equal_names)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(trace_release) struct trace t = trace_new();
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *c;
 
 		for (int k = 0; k < 2; k++) {
@@ -524,7 +516,7 @@ TEST(order_of_equal_names)
 			trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
 		}
 		trace_finish(&t);
-		ts = run(t.m, "counters", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 		c = table_set_find(&ts, "counters");
 		for (size_t k = 0; k < 2; k++)
 			assert_string_equal(text(c, k, "series"), cases[i].series[k]);
@@ -537,14 +529,13 @@ TEST(negative_total)
 	static const double v[][2] = { { 0, -10 }, { 10, -10 } };
 	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *e;
 
 	trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
 	trace_call(&t, a, "f", 0, 5);
 	trace_call(&t, a, "z", 5, 5);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
 	for (size_t i = 0; i < table_rows(e); i++)
 		assert_true(number(e, i, "share") != 0 || !signbit(number(e, i, "share")));
@@ -558,7 +549,6 @@ TEST(timeline_table)
 	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id e = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	series_id g = trace_series(&t, "busy.gpu0", "%", SERIES_GAUGE);
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *tl;
 	struct sum energy = SUM_INIT;
 	size_t bins[2] = { 0, 0 };
@@ -572,7 +562,7 @@ TEST(timeline_table)
 	for (int i = 0; i <= 4; i++)
 		t.s->ops->sample(t.s, g, ns(5 + i), i % 2 ? 100 : 0);
 	trace_finish(&t);
-	ts = run(t.m, "timeline", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "timeline", NULL);
 	tl = table_set_find(&ts, "timeline");
 	expect_columns(tl, "series,device,unit,kind,t_ns,dt_ns,mean,min,max");
 	for (size_t i = 0; i < table_rows(tl); i++) {

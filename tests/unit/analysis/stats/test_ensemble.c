@@ -147,13 +147,12 @@ TEST(three_runs)
 	const struct call b[] = { { "main", "f", 3, 12 }, { "main", "h", 1, NAN } };
 	const struct call c[] = { { "main", "f;g", 1, 5 }, { "main", "f", 3, 14 } };
 	struct ensemble *e = ensemble_new();
-	CLEANUP(table_freep) struct table *t = NULL;
 
 	assert_null(ensemble_table(e));
 	add_run(e, "a", a, 2);
 	add_run(e, "b", b, 2);
 	add_run(e, "c", c, 2);
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_string_equal(table_name(t), "ensemble");
 	assert_int_equal(table_cols(t), ARRAY_LEN(columns));
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
@@ -221,11 +220,10 @@ TEST(tracks)
 				  { "thread 701", "f", 1, 3 },
 				  { "rank 1/vm:700:701/w 12", "f", 1, 5 } };
 	struct ensemble *e = ensemble_new();
-	CLEANUP(table_freep) struct table *t = NULL;
 
 	add_run(e, "a", a, 3);
 	add_run(e, "b", b, 3);
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_int_equal(table_rows(t), 6);
 	assert_near(cell(t, "thread {2}|f", "inclusive_ns", "mean"), 2, 0);
 	assert_near(cell(t, "thread {1}|f", "inclusive_ns", "mean"), 3, 0);
@@ -244,10 +242,9 @@ TEST(keys)
 		{ "t 100", "1000", 1, 3 }
 	};
 	struct ensemble *e = ensemble_new();
-	CLEANUP(table_freep) struct table *t = NULL;
 
 	add_run(e, "a", a, ARRAY_LEN(a));
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_int_equal(table_rows(t), 2 * 8);
 	assert_near(cell(t, "a\\|b|c", "inclusive_ns", "mean"), 1, 0);
 	assert_near(cell(t, "a|b\\|c", "inclusive_ns", "mean"), 2, 0);

@@ -20,7 +20,6 @@ static struct table_set finished(struct trace *t)
 TEST(columns)
 {
 	CLEANUP(trace_release) struct trace t = trace_new();
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
@@ -28,7 +27,7 @@ TEST(columns)
 	steady(&t, "craypm:cpu_energy", "J", 5000, 0, 10); /* a part of it that no id names */
 	steady(&t, "energy.gpu0", "J", 300, 1, 11);
 	steady(&t, "energy.gpu1", "J", 400, 0, 10);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	expect_columns(n, "counter,device,kind,devices,duration_ns,node_j,devices_j,rest_j,slack_j,"
 			  "verdict");
@@ -55,7 +54,6 @@ TEST(nothing_counts_twice)
 	struct series_def guess = {
 		.name = "power.gpu1", .unit = "W", .track = TRACK_NONE, .estimated = true
 	};
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 	series_id s;
 
@@ -68,7 +66,7 @@ TEST(nothing_counts_twice)
 	s = t.s->ops->series(t.s, &guess);
 	for (int i = 0; i <= 10; i++)
 		t.s->ops->sample(t.s, s, ns(i), 800);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	assert_int_equal(table_rows(n), 2);
 	assert_string_equal(text(n, 0, "kind"), "gpu");
@@ -82,13 +80,12 @@ TEST(nothing_counts_twice)
 TEST(more_than_the_node)
 {
 	CLEANUP(trace_release) struct trace t = trace_new();
-	CLEANUP(table_set_release) struct table_set ts;
 	const struct table *n;
 
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "kJ", 0.6, 0, 10);
 	steady(&t, "energy.gpu1", "J", 500, 0, 10);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	assert_string_equal(text(n, 0, "verdict"), "exceeded");
 	assert_near(number(n, 0, "rest_j"), -1000, 1e-6);
@@ -104,14 +101,13 @@ TEST(what_cannot_be_compared)
 	for (int k = 0; k < 2; k++) {
 		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = steady(&t, "craypm:energy", "J", 1000, 0, k ? 10 : 4);
-		CLEANUP(table_set_release) struct table_set ts;
 		const struct table *n;
 
 		/* a node's counter that was reset; one that was read at another time */
 		for (int i = 1; k && i < 20; i++)
 			t.s->ops->sample(t.s, s, ns(10 + i * 0.1), i);
 		steady(&t, "energy.gpu0", "J", 5000, 5, 10);
-		ts = finished(&t);
+		CLEANUP(table_set_release) struct table_set ts = finished(&t);
 		n = table_set_find(&ts, "node_energy");
 		assert_string_equal(text(n, 0, "verdict"), "not_compared");
 		assert_true(isnan(number(n, 0, "node_j")) && isnan(number(n, 0, "rest_j")));

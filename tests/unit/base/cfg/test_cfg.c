@@ -63,11 +63,10 @@ TEST(scalars)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *text = NULL;
 		const struct cfg_node *n;
 		CLEANUP(cfg_release) struct cfg c;
 
-		text = xasprintf("k: %s\n", cases[i].text);
+		CLEANUP(xfreep) char *text = xasprintf("k: %s\n", cases[i].text);
 		good(&c, text);
 		n = cfg_get(c.root, "k");
 		assert_non_null(n);

@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-
 /* --- what a step is --- */
 
 RIG_TEST(test_hello)
@@ -33,7 +32,6 @@ RIG_TEST(test_hello)
 
 RIG_TEST(test_exit_code_and_output)
 {
-	CLEANUP(xfreep) char *out = NULL;
 	int64_t before = clock_monotonic_ns(), started;
 	json_t *ev;
 
@@ -57,7 +55,7 @@ RIG_TEST(test_exit_code_and_output)
 			    json_number_value(json_object_get(ev, "sys_s")) >
 		    0);
 	json_decref(ev);
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, "unit\nunset\n");
 }
 
@@ -67,7 +65,6 @@ RIG_TEST(test_stamps)
 	CLEANUP(xfreep) char *self = realpath("/proc/self/exe", NULL);
 
 	for (int i = 0; i < 20; i++) {
-		CLEANUP(xfreep) char *out = NULL;
 		int64_t started, stamp;
 		json_t *ev;
 
@@ -79,7 +76,7 @@ RIG_TEST(test_stamps)
 		started = num(ev, "t_ns");
 		json_decref(ev);
 		ev = expect(g, "exited");
-		out = output(g, i);
+		CLEANUP(xfreep) char *out = output(g, i);
 		stamp = strtoll(out, NULL, 10);
 		assert_true(started <= stamp && stamp <= num(ev, "t_ns"));
 		json_decref(ev);
@@ -88,8 +85,6 @@ RIG_TEST(test_stamps)
 
 RIG_TEST(test_output_is_appended)
 {
-	CLEANUP(xfreep) char *out = NULL;
-
 	for (int i = 0; i < 2; i++) {
 		say(g,
 		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"sh\",\"-c\",\"printf "
@@ -98,14 +93,12 @@ RIG_TEST(test_output_is_appended)
 		json_decref(expect(g, "started"));
 		json_decref(expect(g, "exited"));
 	}
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_memory_equal(out, "a\0\377ba\0\377b", 8);
 }
 
 RIG_TEST(test_inherit)
 {
-	CLEANUP(xfreep) char *out = NULL;
-
 	say(g,
 	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"sh\",\"-c\",\"echo $UNIT_GIVEN $UNIT_CALLER "
 	    "$UNIT_BOTH\"],\"inherit\":true,"
@@ -113,13 +106,12 @@ RIG_TEST(test_inherit)
 	    g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, "g caller new\n");
 }
 
 RIG_TEST(test_mkdir_and_cwd)
 {
-	CLEANUP(xfreep) char *out = NULL;
 	CLEANUP(xfreep) char *want = xasprintf("%s/a/b\n", g->dir);
 
 	say(g,
@@ -128,7 +120,7 @@ RIG_TEST(test_mkdir_and_cwd)
 	    g->dir, g->dir, g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, want);
 }
 
@@ -190,13 +182,14 @@ RIG_TEST(test_killed_by_signal)
 
 RIG_TEST(test_signal_reaches_group_and_strays)
 {
-	CLEANUP(xfreep) char *command = NULL;
 	pid_t in_group, escaped;
 	json_t *ev;
 
-	command = xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
-			    "exec sleep 300' & wait",
-			    g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
+			  "exec sleep 300' & wait",
+			  g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 	in_group = written_pid(g, "group");
@@ -244,16 +237,17 @@ RIG_TEST(test_signal_reaches_stopped)
 
 RIG_TEST(test_reap_finds_double_fork)
 {
-	CLEANUP(xfreep) char *command = NULL;
 	pid_t daemon, child;
 	json_t *ev;
 
 	/* A daemon as the book has it, ignoring what is polite; and its child. */
-	command = xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
-			    "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
-			    "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
-			    "0.02; done; exit 0",
-			    g->dir, g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
+			  "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
+			  "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
+			  "0.02; done; exit 0",
+			  g->dir, g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
@@ -412,7 +406,6 @@ RIG_TEST(test_oversized_line)
 RIG_TEST(test_largest_line)
 {
 	CLEANUP(strbuf_release) struct strbuf rq = STRBUF_INIT;
-	CLEANUP(xfreep) char *out = NULL;
 	static const char tail[] = "\"]}\n";
 	size_t at = 0;
 
@@ -433,7 +426,7 @@ RIG_TEST(test_largest_line)
 	}
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_true(strtol(out, NULL, 10) > 500);
 }
 

@@ -1,16 +1,14 @@
 /* How profrig-init ends, and that nothing it started outlives it. */
 #include "agent_rig.h"
 
-
-
 static void leave_everything_running(struct rig *g)
 {
-	CLEANUP(xfreep) char *command = NULL;
-
-	command = xasprintf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
-			    "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
-			    "while :; do sleep 1; done",
-			    g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
+			  "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
+			  "while :; do sleep 1; done",
+			  g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 }

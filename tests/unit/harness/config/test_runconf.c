@@ -294,14 +294,13 @@ TEST(bare_command)
 
 TEST(model_in_config)
 {
-	CLEANUP(xfreep) char *dir = NULL;
 	CLEANUP(end) struct fixture f;
 
 	begin(&f);
 	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
 	strvec_push(&f.rq.config_files, "conf/big.yaml");
 	load_ok(&f);
-	dir = fs_join(f.sb.dir, "conf");
+	CLEANUP(xfreep) char *dir = fs_join(f.sb.dir, "conf");
 	assert_string_equal(f.rc.dir, dir);
 	assert_string_equal(f.rc.model_name, "big");
 	strvec_push(&f.rq.sets, "model.dir=mytools");

@@ -268,7 +268,6 @@ TEST(broken_files_keep_their_name)
 TEST(first_of_a_name_wins)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *path = NULL;
 	CLEANUP(tool_set_release) struct tool_set ts;
 	CLEANUP(sandbox_release) struct sandbox sb;
 
@@ -283,7 +282,7 @@ TEST(first_of_a_name_wins)
 	sandbox_write(&sb, "one/far/away.sh", "true\n");
 	strvec_pushf(&dirs, "%s/one", sb.dir);
 	strvec_pushf(&dirs, "%s/two", sb.dir);
-	path = xasprintf("%s/nowhere:%s/env", sb.dir, sb.dir);
+	CLEANUP(xfreep) char *path = xasprintf("%s/nowhere:%s/env", sb.dir, sb.dir);
 	setenv("PROFRIG_TOOLS_PATH", path, 1);
 	assert_int_equal(tool_set_load(&ts, &dirs, NULL), 0);
 	unsetenv("PROFRIG_TOOLS_PATH");

@@ -133,13 +133,12 @@ TEST(counters_have_holes)
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = 1000000000 };
 	CLEANUP(curve_release) struct curve c = { 0 };
 	struct counter_info ci;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i <= 20; i++)
 		strbuf_addf(&sb, "p,craypm:energy,%d,%d\np,craypm:power,%d,%d\n",
 			    i < 10 ? i : i + 30, i * 100, i < 10 ? i : i + 30, i % 2);
-	rd = read_text("metrics_csv", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", sb.buf);
 	for (series_id s = 0; s < 2; s++) {
 		assert_true(rd.m->series.v[s].change_points);
 		ci = counter_info(rd.m, s);
@@ -292,13 +291,12 @@ TEST(cut_everywhere)
 TEST(too_many_metrics)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i < 32768 + 3; i++)
 		strbuf_addf(&sb, "g,m%d,1,2\n", i);
 	strbuf_addstr(&sb, "g,m32769,2,3\ng,m7,2,3\n");
-	rd = read_bytes("metrics_csv", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", sb.buf, sb.len);
 	assert_int_equal(rd.m->series.nr, 32768);
 	assert_int_equal(series_named(rd.m, "m7")->value.nr, 2);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 4);

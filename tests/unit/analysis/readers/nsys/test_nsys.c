@@ -406,10 +406,9 @@ static char *small_file(const char *dir, size_t *n)
 TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
 		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 
@@ -426,19 +425,17 @@ TEST(cut_everywhere)
 TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 11, whole = 0, part = 0, cases = test_cases(3000);
 	size_t n;
 
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 8;
-		CLEANUP(reading_release) struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("nsys", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;

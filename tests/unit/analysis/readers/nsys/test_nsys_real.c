@@ -304,7 +304,6 @@ TEST(short_names)
 
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		static const char key[] = "\"short name\":";
-		CLEANUP(xfreep) char *name = NULL;
 		const char *at;
 
 		if (m->spans.kind[i] != SPAN_KERNEL)
@@ -313,7 +312,7 @@ TEST(short_names)
 		at = strstr(model_str(m, m->spans.args[i]), key);
 		assert_non_null(at);
 		at += strlen(key);
-		name = xstrndup(at, strcspn(at, ","));
+		CLEANUP(xfreep) char *name = xstrndup(at, strcspn(at, ","));
 		if (strstr(seen.buf, name))
 			continue;
 		strbuf_addstr(&seen, name);

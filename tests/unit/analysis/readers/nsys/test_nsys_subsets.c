@@ -108,7 +108,6 @@ static void subset(unsigned filled, bool empty)
 {
 	const char *sql[2 * TABLES + 2] = { "CREATE TABLE META_DATA_EXPORT(name, value);" };
 	size_t n = 1;
-	CLEANUP(reading_release) struct reading rd;
 
 	for (int i = 0; i < TABLES; i++) {
 		bool rows = filled & 1U << i;
@@ -118,7 +117,7 @@ static void subset(unsigned filled, bool empty)
 		if (rows)
 			sql[n++] = tables[i].rows;
 	}
-	rd = read_sql("nsys", false, sql);
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, sql);
 	check(&rd, filled);
 }
 

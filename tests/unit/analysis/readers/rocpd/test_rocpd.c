@@ -6,20 +6,6 @@
 
 #include <inttypes.h>
 
-static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
-{
-	int64_t sum = 0;
-
-	*calls = 0;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(span_name(m, i), name) != 0)
-			continue;
-		++*calls;
-		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	}
-	return sum;
-}
-
 /* Both kernels of k overlap, and the copy overlaps the first: sums are not unions. */
 TEST(known_answers)
 {
@@ -41,7 +27,7 @@ TEST(known_answers)
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
 
-		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
 	}
 	for (int64_t t = 0; t < 8000; t++) {
@@ -156,7 +142,6 @@ TEST(one_table)
 TEST(many_guids)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	CLEANUP(reading_release) struct reading rd;
 
 	strbuf_addstr(&sb, "CREATE TABLE rocpd_info_process(id, guid, pid);"
 			   "CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
@@ -167,7 +152,7 @@ TEST(many_guids)
 			    "INSERT INTO rocpd_info_thread VALUES (60000, 'g%d', 65000, %d);"
 			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
 			    i, 100 + i, i, 200 + i, i);
-	rd = read_sql("rocpd", false, SQL(sb.buf));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(sb.buf));
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
@@ -330,10 +315,9 @@ static char *small_file(const char *dir, size_t *n)
 TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
 		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", data, i);
 
@@ -348,19 +332,17 @@ TEST(cut_everywhere)
 TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 5, whole = 0, part = 0, cases = test_cases(1500);
 	size_t n;
 
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 16;
-		CLEANUP(reading_release) struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("rocpd", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;

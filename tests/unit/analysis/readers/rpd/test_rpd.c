@@ -480,10 +480,8 @@ TEST(cut_anywhere)
 	uint64_t errors = 0, partial = 0;
 
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
-		CLEANUP(reading_release) struct reading rd;
-
 		assert_int_equal(truncate(path, n), 0);
-		rd = read_damaged(path);
+		CLEANUP(reading_release) struct reading rd = read_damaged(path);
 		errors += rd.r < 0;
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= whole.m->spans.nr);
@@ -510,13 +508,12 @@ TEST(mutations)
 	for (uint64_t i = 0; i < n_cases; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(bytes, n);
 		FILE *f = fopen(path, "we");
-		CLEANUP(reading_release) struct reading rd;
 
 		/* behind the magic, so that it stays a database */
 		for (uint64_t k = 1 + rnd(&seed) % 8; k > 0; k--)
 			bad[16 + rnd(&seed) % (n - 16)] = (char)rnd(&seed);
 		assert_int_equal(fwrite(bad, 1, n, f), n);
 		fclose(f);
-		rd = read_damaged(path);
+		CLEANUP(reading_release) struct reading rd = read_damaged(path);
 	}
 }
