@@ -13,7 +13,7 @@ UNIT_SRC := $(sort $(wildcard $(foreach d,* */* */*/*,tests/unit/$(d)/test_*.c))
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(UNIT_SRC))
 
 define UNIT_RULE
-$(B)/tests/unit/$(1)/%: $(B)/obj/tests/unit/$(1)/%.o $(TEST_LIBS_$(1))
+$(B)/tests/unit/$(1)/%: $(B)/obj/tests/unit/$(1)/%.o $(B)/obj/tests/unit/test_main.o $(TEST_LIBS_$(1))
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(LDFLAGS) $$^ -o $$@ -lcmocka $(TEST_LINK_$(1)) $$(SYS_LIBS)

@@ -51,8 +51,7 @@ static void events_put(struct otf2_gen *g, OTF2_EvtWriter *w)
 	OTF2_EvtWriter_MpiSend(w, NULL, 13, 0, 0, 1, 100);
 	OTF2_EvtWriter_MpiIrecvRequest(w, NULL, 14, 9);
 	OTF2_EvtWriter_MpiIrecv(w, NULL, 15, 0, 0, 1, 100, 9);
-	OTF2_EvtWriter_Enter(w, NULL, 16, 300);
-	OTF2_EvtWriter_Leave(w, NULL, 17, 300);
+	otf2_gen_call(w, 16, 17, 300);
 	OTF2_EvtWriter_Leave(w, NULL, 20, 0);
 	OTF2_EvtWriter_ProgramEnd(w, NULL, 21, 0);
 }

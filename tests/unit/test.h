@@ -2,6 +2,12 @@
  * test: what every unit test may want: cmocka with the headers it needs in front of it, a folder
  * that goes away, files in it, recorded traces, and numbers that look random and are the same every
  * time.
+ *
+ * TEST(name) { … } is one test; its body has cmocka's `void **state`. TEST_WITH(name, set_up,
+ * tear_down) { … } is a test with a set-up and a tear-down (NULL: none). TEST_OF(name, struct thing
+ * *t, set_up, tear_down) { … } is one whose body has what the set-up left in *state, as `t`. A
+ * program runs all its tests in the order in which they stand in its source. Its main() is in
+ * test_main.c, unless it has one of its own, which ends with tests_run().
  */
 #ifndef PROFRIG_TEST_H
 #define PROFRIG_TEST_H
@@ -25,6 +31,32 @@
 #include "profrig/base/xalloc.h"
 
 #define UNUSED __attribute__((unused))
+
+#define TEST_WITH(name, set_up, tear_down) \
+	static void name(void **state); \
+	static void __attribute__((constructor)) name##_registers(void) \
+	{ \
+		test_register(__LINE__, \
+			      (struct CMUnitTest){ #name, name, set_up, tear_down, NULL }); \
+	} \
+	static void name(void **state UNUSED)
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_OF(name, fixture, set_up, tear_down) \
+	static void name##_of(fixture); \
+	TEST_WITH(name, set_up, tear_down) \
+	{ \
+		name##_of(*state); \
+	} \
+	static void name##_of(fixture UNUSED)
+
+/* Called by TEST before main(). */
+void test_register(int line, struct CMUnitTest test);
+
+/*
+ * Runs all registered tests between a set-up and a tear-down of the whole program (NULL: none).
+ * Returns the number of failures.
+ */
+int tests_run(int (*set_up)(void **), int (*tear_down)(void **));
 
 /* Says which row of a table failed, then fails. */
 #define ROW_FAIL(i, ...) \

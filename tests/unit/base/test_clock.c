@@ -4,7 +4,7 @@
 
 #include "profrig/base/clock.h"
 
-static void test_utc(void **state UNUSED)
+TEST(test_utc)
 {
 	static const struct {
 		int64_t ns;
@@ -29,7 +29,7 @@ static void test_utc(void **state UNUSED)
 	}
 }
 
-static void test_utc_like_libc(void **state UNUSED)
+TEST(test_utc_like_libc)
 {
 	uint64_t seed = 11;
 
@@ -45,7 +45,7 @@ static void test_utc_like_libc(void **state UNUSED)
 	}
 }
 
-static void test_anchor(void **state UNUSED)
+TEST(test_anchor)
 {
 	struct clock_anchor a = clock_anchor_now();
 	struct clock_anchor b = clock_anchor_now();
@@ -59,7 +59,7 @@ static void test_anchor(void **state UNUSED)
 	assert_true(a.realtime_ns > 0);
 }
 
-static void test_sleep(void **state UNUSED)
+TEST(test_sleep)
 {
 	bool idle = false;
 	int64_t t;
@@ -78,16 +78,4 @@ static void test_sleep(void **state UNUSED)
 	clock_sleep_until_ns(clock_monotonic_ns() - NS_PER_S);
 	clock_sleep_until_ns(0);
 	clock_sleep_until_ns(-5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_utc),
-		cmocka_unit_test(test_utc_like_libc),
-		cmocka_unit_test(test_anchor),
-		cmocka_unit_test(test_sleep),
-	};
-
-	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
 }

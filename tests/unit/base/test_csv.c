@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "profrig/base/csv.h"
-#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
 /* "[a|b][c]" for two records; an error ends it with "!-errno". */
@@ -69,7 +68,7 @@ static const struct {
 	{ "\"a\"\"", "!22" },
 };
 
-static void test_mem(void **state UNUSED)
+TEST(test_mem)
 {
 	for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
@@ -85,7 +84,7 @@ static void test_mem(void **state UNUSED)
 	csv_free(NULL);
 }
 
-static void test_file_rows(void **state UNUSED)
+TEST(test_file_rows)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "t.csv");
@@ -104,7 +103,7 @@ static void test_file_rows(void **state UNUSED)
 	fs_remove_tree(dir, NULL);
 }
 
-static void test_open_errors(void **state UNUSED)
+TEST(test_open_errors)
 {
 	struct csv_reader *r = NULL;
 	struct err err = ERR_INIT;
@@ -127,7 +126,7 @@ static void error_of(const char *text, size_t n, struct err *err)
 	csv_free(r);
 }
 
-static void test_messages(void **state UNUSED)
+TEST(test_messages)
 {
 	struct err err = ERR_INIT;
 
@@ -141,7 +140,7 @@ static void test_messages(void **state UNUSED)
 	assert_string_equal(err.msg, "line 1: NUL byte");
 }
 
-static void test_lines(void **state UNUSED)
+TEST(test_lines)
 {
 	static const char text[] = "a\n\n\"b\n\nc\"\r\nd\n# x\ne\n";
 	static const uint64_t lines[] = { 1, 3, 6, 8 };
@@ -164,7 +163,7 @@ static void on_comment(void *ctx, const char *line)
 	strbuf_addf(ctx, "<%s>", line);
 }
 
-static void test_comments(void **state UNUSED)
+TEST(test_comments)
 {
 	static const char text[] =
 		"# first, \"x\r\na,#b\n#\n#no blank\n\"#c\"\n #d\n## e f \t\n# end";
@@ -180,7 +179,7 @@ static void test_comments(void **state UNUSED)
 }
 
 /* Records of changing length meet the ends of the blocks everywhere. */
-static void test_blocks(void **state UNUSED)
+TEST(test_blocks)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "t.csv");
@@ -230,7 +229,7 @@ static int first_record(const char *text, size_t n, size_t *ret_n, struct err *e
 	return e;
 }
 
-static void test_limits(void **state UNUSED)
+TEST(test_limits)
 {
 	size_t big = CSV_MAX_RECORD + CSV_MAX_FIELD, n;
 	CLEANUP(xfreep) char *text = xmalloc(big);
@@ -254,9 +253,9 @@ static void test_limits(void **state UNUSED)
 	assert_string_equal(err.msg, "line 1: too many fields");
 }
 
-static void test_write(void **state UNUSED)
+TEST(test_write)
 {
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 	struct csv_writer w = { .f = f };
@@ -291,11 +290,10 @@ static void test_write(void **state UNUSED)
 			    "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"cr\r\", blank ,\n"
 			    "-9223372036854775808,18446744073709551615,0.1,,inf,-inf\n"
 			    "\"\"\n\"\"\n,1\n\"#x\",#y\n");
-	free(text);
 }
 
 /* What is written reads back as it was, whatever it was. */
-static void test_round_trip(void **state UNUSED)
+TEST(test_round_trip)
 {
 	static const char letters[] = "a,\"\n\r# \xc3\xa4;";
 	uint64_t seed = 17;
@@ -303,7 +301,7 @@ static void test_round_trip(void **state UNUSED)
 	for (int round = 0; round < 3000; round++) {
 		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
-		char *text = NULL;
+		CLEANUP(xfreep) char *text = NULL;
 		size_t n;
 		FILE *f = open_memstream(&text, &n);
 		struct csv_writer w = { .f = f };
@@ -331,12 +329,11 @@ static void test_round_trip(void **state UNUSED)
 		dump(r, &got, NULL);
 		csv_free(r);
 		assert_string_equal(got.buf, want.buf);
-		free(text);
 	}
 }
 
 /* Nonsense ends in records or in an error, within its bounds. */
-static void test_nonsense(void **state UNUSED)
+TEST(test_nonsense)
 {
 	static const char letters[] = "a,\"\n\r#\0\xff";
 	uint64_t seed = 23;
@@ -355,18 +352,4 @@ static void test_nonsense(void **state UNUSED)
 		dump(r, &got, NULL);
 		csv_free(r);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mem),         cmocka_unit_test(test_file_rows),
-		cmocka_unit_test(test_open_errors), cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_lines),       cmocka_unit_test(test_comments),
-		cmocka_unit_test(test_blocks),      cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_write),       cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_nonsense),
-	};
-
-	return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
 }

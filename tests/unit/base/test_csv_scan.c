@@ -28,7 +28,7 @@ static char *fields_of(const char *text, size_t n)
 	return strbuf_steal(&sb);
 }
 
-static void shapes(void **state)
+TEST(shapes)
 {
 	static const struct {
 		const char *text, *want;
@@ -51,7 +51,6 @@ static void shapes(void **state)
 		{ "a,\"b", "a|\"b;!." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *got = fields_of(cases[i].text, strlen(cases[i].text));
 
@@ -61,12 +60,11 @@ static void shapes(void **state)
 }
 
 /* Random text that is correct CSV: as csv.h reads it, wherever the blocks of 64 bytes fall. */
-static void like_csv(void **state)
+TEST(like_csv)
 {
 	static const char alphabet[] = "ab1,\n\"\r x";
 	uint64_t seed = 5;
 
-	(void)state;
 	for (uint64_t round = 0; round < test_cases(3000); round++) {
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT, plain = STRBUF_INIT;
 		CLEANUP(csv_scan_release) struct csv_scan s;
@@ -113,7 +111,7 @@ static void like_csv(void **state)
 }
 
 /* Records of many fields, and a text much longer than what is looked at in one go. */
-static void long_text(void **state)
+TEST(long_text)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(csv_scan_release) struct csv_scan s;
@@ -121,7 +119,6 @@ static void long_text(void **state)
 	uint64_t seed = 9, nr = 0;
 	VEC(size_t) want = VEC_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < 3000; i++) {
 		size_t columns = i == 1500 ? 60000 : 1 + rnd(&seed) % 50;
 
@@ -142,7 +139,7 @@ static void long_text(void **state)
 	VEC_RELEASE(&want);
 }
 
-static void one_line(void **state)
+TEST(one_line)
 {
 	static const char text[] = "a,b\n\"x\"y,1\r\n\"c\",\"d\"\n\"e";
 	CLEANUP(csv_scan_release) struct csv_scan s;
@@ -150,7 +147,6 @@ static void one_line(void **state)
 	struct csv_text line;
 	bool ended;
 
-	(void)state;
 	csv_scan_init(&s, text, strlen(text));
 	assert_int_equal(csv_scan_next(&s, &r), 1);
 	assert_int_equal(csv_scan_next(&s, &r), 1);
@@ -167,7 +163,7 @@ static void one_line(void **state)
 }
 
 /* Over the limits a record is broken and its line can still be passed over. */
-static void limits(void **state)
+TEST(limits)
 {
 	static const char tail[] = { '\n', 'l', 'a', 's', 't' };
 	size_t n = CSV_MAX_RECORD + CSV_MAX_RECORD / 2;
@@ -176,7 +172,6 @@ static void limits(void **state)
 	struct csv_record r;
 	bool ended;
 
-	(void)state;
 	memset(text, 'x', n);
 	memcpy(text + n - 5, tail, sizeof(tail));
 	csv_scan_init(&s, text, n);
@@ -196,11 +191,10 @@ static void limits(void **state)
 	assert_true(csv_text_is(csv_field(&r, 0), "last"));
 }
 
-static void same(void **state)
+TEST(same)
 {
 	char a[100], b[100];
 
-	(void)state;
 	memset(a, 'a', sizeof(a));
 	memset(b, 'a', sizeof(b));
 	for (size_t n = 0; n <= sizeof(a); n++) {
@@ -215,14 +209,4 @@ static void same(void **state)
 		y.n++;
 		assert_false(csv_text_same(x, y));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shapes),   cmocka_unit_test(like_csv), cmocka_unit_test(long_text),
-		cmocka_unit_test(one_line), cmocka_unit_test(limits),   cmocka_unit_test(same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

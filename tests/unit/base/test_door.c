@@ -1,26 +1,18 @@
 /* A held folder is entered through its descriptor alone: what others put there leads nowhere. */
+#include "test.h"
+
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
 #include "profrig/base/door.h"
-#include "profrig/base/fs.h"
-#include "profrig/base/xalloc.h"
 
 struct ground {
 	char top[64], run[80], victim[80];
@@ -68,6 +60,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define DOOR_TEST(f) TEST_OF(f, struct ground *g, setup, teardown)
+
 static void assert_untouched(const struct ground *g)
 {
 	CLEANUP(xfreep) char *path = in(g->victim, "file");
@@ -104,9 +98,8 @@ static void assert_refused(const struct ground *g, const char *rel, int reason)
 	assert_untouched(g);
 }
 
-static void test_plain_files_open(void **state)
+DOOR_TEST(test_plain_files_open)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *path = in(g->run, "plain");
 	CLEANUP(xfreep) char *odd = xasprintf("%s//./plain", g->run);
 	CLEANUP(xfreep) char *back = xasprintf("%s/none/../plain", g->run);
@@ -126,9 +119,8 @@ static void test_plain_files_open(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void test_links_lead_nowhere(void **state)
+DOOR_TEST(test_links_lead_nowhere)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *file = in(g->victim, "file");
 	CLEANUP(xfreep) char *link = in(g->run, "link");
 	CLEANUP(xfreep) char *dir = in(g->run, "dir");
@@ -166,9 +158,8 @@ static void test_links_lead_nowhere(void **state)
 	assert_untouched(g);
 }
 
-static void test_a_whole_file_takes_a_links_place(void **state)
+DOOR_TEST(test_a_whole_file_takes_a_links_place)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *file = in(g->victim, "file");
 	CLEANUP(xfreep) char *link = in(g->run, "link");
 
@@ -178,17 +169,14 @@ static void test_a_whole_file_takes_a_links_place(void **state)
 	assert_untouched(g);
 }
 
-static void test_the_way_stays_inside(void **state)
+DOOR_TEST(test_the_way_stays_inside)
 {
-	const struct ground *g = *state;
-
 	assert_refused(g, "../victim/file", DOOR_OUTSIDE);
 	assert_refused(g, "x/../../victim/file", ENOENT);
 }
 
-static void test_what_is_no_file_is_not_opened(void **state)
+DOOR_TEST(test_what_is_no_file_is_not_opened)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *fifo = in(g->run, "fifo");
 	CLEANUP(xfreep) char *sock = in(g->run, "sock");
 	CLEANUP(xfreep) char *dir = in(g->run, "sub");
@@ -218,9 +206,8 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	alarm(0);
 }
 
-static void test_second_names_are_refused(void **state)
+DOOR_TEST(test_second_names_are_refused)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *file = in(g->victim, "file");
 	CLEANUP(xfreep) char *hard = in(g->run, "hard");
 
@@ -235,9 +222,8 @@ static void test_second_names_are_refused(void **state)
 	assert_untouched(g);
 }
 
-static void test_owners(void **state)
+DOOR_TEST(test_owners)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *path = in(g->run, "plain");
 	int fd;
 
@@ -259,9 +245,8 @@ static void test_owners(void **state)
 }
 
 /* What has the folder's name later is another folder. */
-static void test_the_folder_that_was_held_counts(void **state)
+DOOR_TEST(test_the_folder_that_was_held_counts)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *aside = in(g->top, "aside");
 	CLEANUP(xfreep) char *path = in(g->run, "plain");
 	CLEANUP(xfreep) char *text = NULL;
@@ -278,9 +263,8 @@ static void test_the_folder_that_was_held_counts(void **state)
 	assert_true(fs_is_file(made));
 }
 
-static void test_what_is_left_out(void **state)
+DOOR_TEST(test_what_is_left_out)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *sys = in(g->run, "sys");
 	CLEANUP(xfreep) char *link = in(sys, "card0");
 	CLEANUP(xfreep) char *through = in(link, "file");
@@ -302,9 +286,8 @@ static void test_what_is_left_out(void **state)
 	assert_false(door_holds(through));
 }
 
-static void test_inner_folders_and_counts(void **state)
+DOOR_TEST(test_inner_folders_and_counts)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *sub = in(g->run, "sub");
 	CLEANUP(xfreep) char *link = in(g->run, "out");
 
@@ -343,9 +326,8 @@ static void *swap(void *ctx)
 }
 
 /* A call makes a file a terabyte long; who reads it is busy for hours. */
-static void test_hollow(void **state)
+DOOR_TEST(test_hollow)
 {
-	const struct ground *g = *state;
 	CLEANUP(xfreep) char *path = in(g->run, "plain");
 	static const char block[1 << 16] = "written";
 	int fd;
@@ -371,9 +353,8 @@ static void test_hollow(void **state)
 	close(fd);
 }
 
-static void test_race(void **state)
+DOOR_TEST(test_race)
 {
-	struct ground *g = *state;
 	CLEANUP(xfreep) char *spot = in(g->run, "spot");
 	pthread_t t;
 
@@ -393,21 +374,6 @@ static void test_race(void **state)
 	pthread_join(t, NULL);
 	assert_untouched(g);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(test_plain_files_open, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_links_lead_nowhere, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_a_whole_file_takes_a_links_place, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_the_way_stays_inside, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_what_is_no_file_is_not_opened, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_second_names_are_refused, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_the_folder_that_was_held_counts, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_what_is_left_out, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_inner_folders_and_counts, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_hollow, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_race, setup, teardown),
-};
 
 /* A kernel without openat2(2), as old container engines' filters make any. */
 static void forbid_openat2(void)
@@ -432,7 +398,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "without-openat2")) {
 		forbid_openat2();
-		return cmocka_run_group_tests_name("door, without openat2", tests, NULL, NULL);
+		return tests_run(NULL, NULL);
 	}
 	pid = fork();
 	if (pid == 0) {
@@ -440,6 +406,5 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
-	return cmocka_run_group_tests_name("door", tests, NULL, NULL) || !WIFEXITED(status) ||
-	       WEXITSTATUS(status) != 0;
+	return tests_run(NULL, NULL) || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }

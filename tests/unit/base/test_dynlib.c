@@ -18,7 +18,7 @@ struct libm {
 
 static const struct dynlib_sym syms[] = { LIBM_SYMS(LIBM_ROW) LIBM_OPT_SYMS(LIBM_OPT_ROW) };
 
-static void test_load(void **state UNUSED)
+TEST(test_load)
 {
 	const char *const names[] = { "libprofrig-none.so.7", "libm.so.6", NULL };
 	struct libm m = { .profrig_no_such_function = cos };
@@ -35,7 +35,7 @@ static void test_load(void **state UNUSED)
 	dynlib_close(NULL);
 }
 
-static void test_missing(void **state UNUSED)
+TEST(test_missing)
 {
 	const struct dynlib_sym need[] = {
 		DYNLIB_SYM(struct libm, cos),
@@ -59,14 +59,4 @@ static void test_missing(void **state UNUSED)
 	assert_string_equal(err.msg, "symbol 'profrig_no_such_function' is missing");
 	assert_null(m.cos);
 	dynlib_close(h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_missing),
-	};
-
-	return cmocka_run_group_tests_name("dynlib", tests, NULL, NULL);
 }

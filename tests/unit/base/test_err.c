@@ -1,6 +1,6 @@
 #include "base_test.h"
 
-static void test_set(void **state UNUSED)
+TEST(test_set)
 {
 	struct err err = ERR_INIT;
 
@@ -13,7 +13,7 @@ static void test_set(void **state UNUSED)
 	assert_string_equal(err.msg, "odd: unknown error");
 }
 
-static void test_wrap(void **state UNUSED)
+TEST(test_wrap)
 {
 	struct err err = ERR_INIT;
 
@@ -27,14 +27,14 @@ static void test_wrap(void **state UNUSED)
 	assert_int_equal(err.code, EINVAL);
 }
 
-static void test_null(void **state UNUSED)
+TEST(test_null)
 {
 	assert_int_equal(err_set(NULL, EIO, "x"), -EIO);
 	assert_int_equal(err_sys(NULL, EIO, "x"), -EIO);
 	assert_int_equal(err_wrap(NULL, -EIO, "x"), -EIO);
 }
 
-static void test_own_message_as_argument(void **state UNUSED)
+TEST(test_own_message_as_argument)
 {
 	struct err err = ERR_INIT;
 
@@ -43,7 +43,7 @@ static void test_own_message_as_argument(void **state UNUSED)
 	assert_string_equal(err.msg, "second after first");
 }
 
-static void test_too_long(void **state UNUSED)
+TEST(test_too_long)
 {
 	struct err err = ERR_INIT;
 	char text[2000];
@@ -66,7 +66,7 @@ static void test_too_long(void **state UNUSED)
 }
 
 /* Wherever the cut falls, the mark must not stand behind half a character. */
-static void test_cut_between_characters(void **state UNUSED)
+TEST(test_cut_between_characters)
 {
 	struct err err = ERR_INIT;
 	CLEANUP(xfreep) char *text = xcalloc(1, 2000);
@@ -82,15 +82,4 @@ static void test_cut_between_characters(void **state UNUSED)
 		assert_int_equal((n - 1 - (size_t)lead) % 3, 0);
 		assert_true(n >= sizeof(err.msg) - 4);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_set),      cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_null),     cmocka_unit_test(test_own_message_as_argument),
-		cmocka_unit_test(test_too_long), cmocka_unit_test(test_cut_between_characters),
-	};
-
-	return cmocka_run_group_tests_name("err", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "base_test.h"
 
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 
 static char *dir;
@@ -30,6 +27,8 @@ static int tear_down(void **state UNUSED)
 	return 0;
 }
 
+#define FS_TEST(f) TEST_WITH(f, set_up, tear_down)
+
 static char *joined(const struct strvec *sv)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -49,7 +48,7 @@ static void touch(const char *rel)
 	test_file(path, "", 0);
 }
 
-static void test_read(void **state UNUSED)
+FS_TEST(test_read)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "f");
 	CLEANUP(xfreep) char *big = xmalloc(300000);
@@ -87,7 +86,7 @@ static void test_read(void **state UNUSED)
 	assert_string_equal(err.msg, ": No such file or directory");
 }
 
-static void test_temp_name(void **state UNUSED)
+FS_TEST(test_temp_name)
 {
 	static const char *const others[] = { "",
 					      ".profrig-",
@@ -116,7 +115,7 @@ static void make_old(const char *path, int64_t s)
 }
 
 /* Left over: by a process that is dead, and quiet for long enough, all that is in it. */
-static void test_temp_sweep(void **state UNUSED)
+FS_TEST(test_temp_sweep)
 {
 	CLEANUP(xfreep) char *file = NULL, *tree = NULL, *inner = NULL, *alive = fs_temp_name(dir);
 	int64_t bytes = 0;
@@ -154,13 +153,12 @@ static void test_temp_sweep(void **state UNUSED)
 	assert_int_equal(fs_temp_sweep("/nonexistent", &bytes), 0);
 }
 
-static void test_write_atomic(void **state UNUSED)
+FS_TEST(test_write_atomic)
 {
 	CLEANUP(xfreep) char *path = fs_join(dir, "out.json");
 	CLEANUP(xfreep) char *sub = fs_join(dir, "sub");
 	CLEANUP(xfreep) char *none = fs_join(dir, "none/out");
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	CLEANUP(xfreep) char *got = NULL;
 	struct err err = ERR_INIT;
 	mode_t mask = umask(027);
 	struct stat st;
@@ -183,11 +181,11 @@ static void test_write_atomic(void **state UNUSED)
 	assert_int_equal(fs_write_atomic(none, "x", 1, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "none/out: No such file"));
 	assert_int_equal(fs_list(dir, &names, NULL), 0);
-	got = joined(&names);
+	CLEANUP(xfreep) char *got = joined(&names);
 	assert_string_equal(got, "out.json sub");
 }
 
-static void test_write_relative(void **state UNUSED)
+FS_TEST(test_write_relative)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -201,7 +199,7 @@ static void test_write_relative(void **state UNUSED)
 	close(here);
 }
 
-static void test_mkdirs(void **state UNUSED)
+FS_TEST(test_mkdirs)
 {
 	CLEANUP(xfreep) char *deep = fs_join(dir, "a//b/c/");
 	CLEANUP(xfreep) char *file = fs_join(dir, "file");
@@ -227,7 +225,7 @@ static void test_mkdirs(void **state UNUSED)
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-static void test_kinds(void **state UNUSED)
+FS_TEST(test_kinds)
 {
 	CLEANUP(xfreep) char *file = fs_join(dir, "file");
 	CLEANUP(xfreep) char *link = fs_join(dir, "link");
@@ -246,7 +244,7 @@ static void test_kinds(void **state UNUSED)
 	assert_int_equal(fs_mtime_ns(dangling), -1);
 }
 
-static void test_remove_tree(void **state UNUSED)
+FS_TEST(test_remove_tree)
 {
 	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
 	CLEANUP(xfreep) char *slash = fs_join(dir, "link/");
@@ -272,7 +270,7 @@ static void test_remove_tree(void **state UNUSED)
 	assert_false(fs_exists(kept));
 }
 
-static void test_remove_refuses(void **state UNUSED)
+FS_TEST(test_remove_refuses)
 {
 	static const char *const rows[] = { "/", "//", ".", "..", "./", "x/..", "/tmp/." };
 	struct err err = ERR_INIT;
@@ -284,7 +282,7 @@ static void test_remove_refuses(void **state UNUSED)
 }
 
 /* Deeper than descriptors last, and longer than a path may be. */
-static void test_remove_deep(void **state UNUSED)
+FS_TEST(test_remove_deep)
 {
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(xfreep) char *top = fs_join(dir, "d");
@@ -303,7 +301,7 @@ static void test_remove_deep(void **state UNUSED)
 }
 
 /* What a workload closed to its own user is that user's to remove. */
-static void test_remove_closed(void **state UNUSED)
+FS_TEST(test_remove_closed)
 {
 	CLEANUP(xfreep) char *top = fs_join(dir, "closed");
 	CLEANUP(xfreep) char *inner = fs_join(dir, "closed/inner");
@@ -327,7 +325,7 @@ static void test_remove_closed(void **state UNUSED)
 }
 
 /* Holes cost nothing, and others may add to a file for ever. */
-static void test_copy_file(void **state UNUSED)
+FS_TEST(test_copy_file)
 {
 	CLEANUP(xfreep) char *from = fs_join(dir, "from");
 	CLEANUP(xfreep) char *to = fs_join(dir, "to");
@@ -364,10 +362,9 @@ static void test_copy_file(void **state UNUSED)
 	assert_int_equal(fs_copy_file(dir, to, 0600, &err), -EISDIR);
 }
 
-static void test_list(void **state UNUSED)
+FS_TEST(test_list)
 {
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	CLEANUP(xfreep) char *got = NULL;
 	struct err err = ERR_INIT;
 
 	touch("b");
@@ -376,13 +373,13 @@ static void test_list(void **state UNUSED)
 	touch("B");
 	strvec_push(&names, "first");
 	assert_int_equal(fs_list(dir, &names, &err), 0);
-	got = joined(&names);
+	CLEANUP(xfreep) char *got = joined(&names);
 	assert_string_equal(got, "first .c B a b");
 	assert_int_equal(fs_list("/profrig-none", &names, &err), -ENOENT);
 	assert_string_equal(err.msg, "/profrig-none: No such file or directory");
 }
 
-static void test_glob(void **state UNUSED)
+FS_TEST(test_glob)
 {
 	static const struct {
 		const char *pattern, *want;
@@ -433,10 +430,9 @@ static void test_glob(void **state UNUSED)
 	assert_int_equal(symlink("none", dangling), 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
-		CLEANUP(xfreep) char *got = NULL;
 
 		assert_int_equal(fs_glob(i % 2 ? dir : slash, rows[i].pattern, &found, &err), 0);
-		got = joined(&found);
+		CLEANUP(xfreep) char *got = joined(&found);
 		if (strcmp(got, rows[i].want) != 0)
 			ROW_FAIL(i, "'%s' found '%s'", rows[i].pattern, got);
 	}
@@ -446,7 +442,7 @@ static void test_glob(void **state UNUSED)
 }
 
 /* A directory that cannot be entered, here for its depth, hides nothing beside it. */
-static void test_glob_all(void **state UNUSED)
+FS_TEST(test_glob_all)
 {
 	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT, lost = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf deep = STRBUF_INIT;
@@ -477,11 +473,10 @@ static void test_glob_all(void **state UNUSED)
 }
 
 /* Patterns that take exponential time in a matcher that tries everything. */
-static void test_glob_hostile(void **state UNUSED)
+FS_TEST(test_glob_hostile)
 {
 	char name[201];
 	CLEANUP(strvec_release) struct strvec found = STRVEC_INIT;
-	CLEANUP(xfreep) char *long_name = NULL;
 
 	memset(name, 'a', 200);
 	name[200] = '\0';
@@ -496,20 +491,19 @@ static void test_glob_hostile(void **state UNUSED)
 		assert_int_equal(fs_glob(dir, pattern.buf, &found, NULL), 0);
 		assert_int_equal(found.nr, 0);
 	}
-	long_name = fs_join(dir, name);
+	CLEANUP(xfreep) char *long_name = fs_join(dir, name);
 	assert_int_equal(unlink(long_name), 0);
 	touch("\xc3\xa4.csv");
 	assert_int_equal(fs_glob(dir, "?.csv", &found, NULL), 0);
 	assert_int_equal(found.nr, 1);
 }
 
-static void test_which(void **state UNUSED)
+FS_TEST(test_which)
 {
 	CLEANUP(xfreep) char *prog = fs_join(dir, "bin/prog");
 	CLEANUP(xfreep) char *data = fs_join(dir, "data");
 	CLEANUP(xfreep) char *sub = fs_join(dir, "bin/sub");
 	CLEANUP(xfreep) char *path = xasprintf("/profrig-none:%s:%s/bin", dir, dir);
-	CLEANUP(xfreep) char *got = NULL;
 	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	touch("bin/prog");
@@ -518,7 +512,7 @@ static void test_which(void **state UNUSED)
 	assert_int_equal(chmod(prog, 0755), 0);
 	assert_int_equal(fs_mkdirs(sub, 0755, NULL), 0);
 	/* The first that can be run, not the first of that name. */
-	got = fs_which("prog", path);
+	CLEANUP(xfreep) char *got = fs_which("prog", path);
 	assert_string_equal(got, prog);
 	xfreep(&got);
 	assert_null(fs_which("sub", path));
@@ -541,7 +535,7 @@ static void test_which(void **state UNUSED)
 	close(here);
 }
 
-static void test_sha256(void **state UNUSED)
+FS_TEST(test_sha256)
 {
 	static const struct {
 		size_t n;
@@ -572,7 +566,7 @@ static void test_sha256(void **state UNUSED)
 	assert_int_equal(fs_sha256(dir, NULL, hex, &err), -EISDIR);
 }
 
-static void test_names(void **state UNUSED)
+TEST(test_names)
 {
 	static const char *const joins[][3] = {
 		{ "a", "b", "a/b" }, { "a/", "b", "a/b" },    { "", "b", "b" },
@@ -602,7 +596,7 @@ static void test_names(void **state UNUSED)
 	}
 }
 
-static void test_below(void **state UNUSED)
+TEST(test_below)
 {
 	static const char *const rows[][3] = {
 		/* dir, path, what of it lies below */
@@ -620,7 +614,7 @@ static void test_below(void **state UNUSED)
 	}
 }
 
-static void test_abs(void **state UNUSED)
+TEST(test_abs)
 {
 	static const char *const rows[][2] = {
 		{ "/", "/" },           { "/a/b", "/a/b" },
@@ -645,7 +639,7 @@ static void test_abs(void **state UNUSED)
 	assert_string_equal(below, want);
 }
 
-static void test_self(void **state UNUSED)
+TEST(test_self)
 {
 	CLEANUP(xfreep) char *self = fs_self_dir();
 	CLEANUP(xfreep) char *me = fs_join(self, "test_fs");
@@ -653,10 +647,8 @@ static void test_self(void **state UNUSED)
 	assert_true(fs_is_file(me));
 }
 
-#define FS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 /* All below goes to the folder's owner, links themselves, and what they lead to stays. */
-static void test_own_below(void **state UNUSED)
+TEST(test_own_below)
 {
 	CLEANUP(test_dir_done) char *top = test_dir();
 	CLEANUP(xfreep) char *sub = fs_join(top, "own/sub");
@@ -694,35 +686,4 @@ static void test_own_below(void **state UNUSED)
 	assert_int_equal(stat(program, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0755);
 	assert_int_equal(fs_own_below("/nonexistent/x", 0, &owned), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_below),
-		FS_TEST(test_read),
-		FS_TEST(test_temp_name),
-		FS_TEST(test_temp_sweep),
-		FS_TEST(test_write_atomic),
-		FS_TEST(test_write_relative),
-		FS_TEST(test_mkdirs),
-		FS_TEST(test_kinds),
-		FS_TEST(test_remove_tree),
-		FS_TEST(test_remove_refuses),
-		FS_TEST(test_remove_deep),
-		FS_TEST(test_remove_closed),
-		FS_TEST(test_copy_file),
-		FS_TEST(test_list),
-		FS_TEST(test_glob),
-		FS_TEST(test_glob_hostile),
-		FS_TEST(test_glob_all),
-		FS_TEST(test_which),
-		FS_TEST(test_sha256),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_below),
-		cmocka_unit_test(test_abs),
-		cmocka_unit_test(test_self),
-	};
-
-	return cmocka_run_group_tests_name("fs", tests, NULL, NULL);
 }

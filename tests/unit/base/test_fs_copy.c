@@ -1,33 +1,38 @@
 /* Copies of trees: what is followed, left out and never written through. */
 #include "test.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 struct places {
 	char *top, *from, *to;
 };
 
-static void begin(struct places *p)
+static int set_up(void **state)
 {
+	static struct places made;
+	struct places *p = *state = &made;
+
 	p->top = test_dir();
 	p->from = fs_join(p->top, "from");
 	p->to = fs_join(p->top, "to");
 	test_put(p->from, "a.txt", "one");
 	test_put(p->from, "deep/er/b.txt", "two");
+	return 0;
 }
 
-static void end(struct places *p)
+static int tear_down(void **state)
 {
+	struct places *p = *state;
+
 	test_dir_done(&p->top);
 	free(p->from);
 	free(p->to);
+	return 0;
 }
+
+#define COPY_TEST(name) TEST_OF(name, struct places *p, set_up, tear_down)
 
 static void link_to(const struct places *p, const char *target, const char *name)
 {
@@ -53,138 +58,104 @@ static bool there(const char *dir, const char *name)
 	return lstat(path, &st) == 0;
 }
 
-static void whole_tree(void **state)
+COPY_TEST(whole_tree)
 {
 	CLEANUP(strbuf_release) struct strbuf big = STRBUF_INIT;
-	struct places p;
 	struct stat st;
 
-	(void)state;
-	begin(&p);
 	for (int i = 0; i < 300000; i++)
 		strbuf_addf(&big, "%d,", i);
-	test_put(p.from, "big", big.buf);
-	test_put(p.from, "empty", "");
-	test_put(p.from, "run.sh", "x");
-	CLEANUP(xfreep) char *script = fs_join(p.from, "run.sh");
-	CLEANUP(xfreep) char *copied = fs_join(p.to, "run.sh");
-	CLEANUP(xfreep) char *fifo = fs_join(p.from, "fifo");
+	test_put(p->from, "big", big.buf);
+	test_put(p->from, "empty", "");
+	test_put(p->from, "run.sh", "x");
+	CLEANUP(xfreep) char *script = fs_join(p->from, "run.sh");
+	CLEANUP(xfreep) char *copied = fs_join(p->to, "run.sh");
+	CLEANUP(xfreep) char *fifo = fs_join(p->from, "fifo");
 
 	assert_int_equal(chmod(script, 04750), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_int_equal(fs_copy_tree(p.from, p.to, NULL, NULL), 0);
-	assert_text(p.to, "a.txt", "one");
-	assert_text(p.to, "deep/er/b.txt", "two");
-	assert_text(p.to, "empty", "");
-	assert_text(p.to, "big", big.buf);
+	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
+	assert_text(p->to, "a.txt", "one");
+	assert_text(p->to, "deep/er/b.txt", "two");
+	assert_text(p->to, "empty", "");
+	assert_text(p->to, "big", big.buf);
 	assert_int_equal(stat(copied, &st), 0);
 	/* Permissions, but no set-user-id bit. */
 	assert_int_equal(st.st_mode & 07777, 0750);
-	assert_false(there(p.to, "fifo"));
-	end(&p);
+	assert_false(there(p->to, "fifo"));
 }
 
-static void links(void **state)
+COPY_TEST(links)
 {
-	struct places p;
 	struct stat st;
 
-	(void)state;
-	begin(&p);
-	link_to(&p, "a.txt", "file");
-	link_to(&p, "deep", "folder");
-	link_to(&p, "nowhere", "dangling");
-	assert_int_equal(fs_copy_tree(p.from, p.to, NULL, NULL), 0);
-	CLEANUP(xfreep) char *file = fs_join(p.to, "file");
+	link_to(p, "a.txt", "file");
+	link_to(p, "deep", "folder");
+	link_to(p, "nowhere", "dangling");
+	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
+	CLEANUP(xfreep) char *file = fs_join(p->to, "file");
 
 	assert_int_equal(lstat(file, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
-	assert_text(p.to, "folder/er/b.txt", "two");
-	CLEANUP(xfreep) char *dangling = fs_join(p.to, "dangling");
+	assert_text(p->to, "folder/er/b.txt", "two");
+	CLEANUP(xfreep) char *dangling = fs_join(p->to, "dangling");
 	char target[64] = "";
 
 	assert_int_equal(readlink(dangling, target, sizeof(target) - 1), 7);
 	assert_string_equal(target, "nowhere");
-	end(&p);
 }
 
 /* What lies in the way is replaced, also a link that leads elsewhere. */
-static void over_what_is_there(void **state)
+COPY_TEST(over_what_is_there)
 {
-	struct places p;
-
-	(void)state;
-	begin(&p);
-	test_put(p.top, "precious", "mine");
-	test_put(p.to, "other", "stays");
-	CLEANUP(xfreep) char *precious = fs_join(p.top, "precious");
-	CLEANUP(xfreep) char *trap = fs_join(p.to, "a.txt");
+	test_put(p->top, "precious", "mine");
+	test_put(p->to, "other", "stays");
+	CLEANUP(xfreep) char *precious = fs_join(p->top, "precious");
+	CLEANUP(xfreep) char *trap = fs_join(p->to, "a.txt");
 
 	assert_int_equal(symlink(precious, trap), 0);
-	assert_int_equal(fs_copy_tree(p.from, p.to, NULL, NULL), 0);
-	assert_text(p.to, "a.txt", "one");
-	assert_text(p.top, "precious", "mine");
-	assert_text(p.to, "other", "stays");
-	end(&p);
+	assert_int_equal(fs_copy_tree(p->from, p->to, NULL, NULL), 0);
+	assert_text(p->to, "a.txt", "one");
+	assert_text(p->top, "precious", "mine");
+	assert_text(p->to, "other", "stays");
 }
 
 /* The copy lies inside of what is copied, and is no part of it. */
-static void into_itself(void **state)
+COPY_TEST(into_itself)
 {
-	struct places p;
 	struct err err = ERR_INIT;
 
-	(void)state;
-	begin(&p);
-	CLEANUP(xfreep) char *runs = fs_join(p.from, "runs");
+	CLEANUP(xfreep) char *runs = fs_join(p->from, "runs");
 	CLEANUP(xfreep) char *to = fs_join(runs, "1/work");
 
 	test_put(runs, "0/old", "x");
-	assert_int_equal(fs_copy_tree(p.from, to, runs, NULL), 0);
+	assert_int_equal(fs_copy_tree(p->from, to, runs, NULL), 0);
 	assert_text(to, "deep/er/b.txt", "two");
 	assert_false(there(to, "runs"));
-	link_to(&p, ".", "loop");
-	assert_int_equal(fs_copy_tree(p.from, p.to, runs, &err), -ELOOP);
+	link_to(p, ".", "loop");
+	assert_int_equal(fs_copy_tree(p->from, p->to, runs, &err), -ELOOP);
 	assert_non_null(strstr(err.msg, "loop"));
-	end(&p);
 }
 
-static void cannot(void **state)
+COPY_TEST(cannot)
 {
-	struct places p;
 	struct err err = ERR_INIT;
 
-	(void)state;
-	begin(&p);
-	CLEANUP(xfreep) char *none = fs_join(p.top, "none");
-	CLEANUP(xfreep) char *file = fs_join(p.from, "a.txt");
+	CLEANUP(xfreep) char *none = fs_join(p->top, "none");
+	CLEANUP(xfreep) char *file = fs_join(p->from, "a.txt");
 
-	assert_true(fs_copy_tree(none, p.to, NULL, &err) < 0);
+	assert_true(fs_copy_tree(none, p->to, NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "none"));
 	/* A file where a folder is to be. */
-	test_put(p.top, "to/deep", "in the way");
+	test_put(p->top, "to/deep", "in the way");
 	err = (struct err)ERR_INIT;
-	assert_true(fs_copy_tree(p.from, p.to, NULL, &err) < 0);
+	assert_true(fs_copy_tree(p->from, p->to, NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "deep"));
 	/* A folder where a file is to be. */
-	test_put(p.top, "to2/a.txt/x", "in the way");
-	CLEANUP(xfreep) char *to2 = fs_join(p.top, "to2");
+	test_put(p->top, "to2/a.txt/x", "in the way");
+	CLEANUP(xfreep) char *to2 = fs_join(p->top, "to2");
 
 	err = (struct err)ERR_INIT;
-	assert_true(fs_copy_tree(p.from, to2, NULL, &err) < 0);
+	assert_true(fs_copy_tree(p->from, to2, NULL, &err) < 0);
 	assert_non_null(strstr(err.msg, "cannot replace"));
-	end(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_tree),
-		cmocka_unit_test(links),
-		cmocka_unit_test(over_what_is_there),
-		cmocka_unit_test(into_itself),
-		cmocka_unit_test(cannot),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "profrig/base/intern.h"
 
-static void test_ids(void **state UNUSED)
+TEST(test_ids)
 {
 	struct intern *in = intern_new();
 
@@ -25,7 +25,7 @@ static void test_ids(void **state UNUSED)
 	intern_free(NULL);
 }
 
-static void test_nul_bytes(void **state UNUSED)
+TEST(test_nul_bytes)
 {
 	struct intern *in = intern_new();
 	str_id one = intern_put(in, "\0", 1);
@@ -40,7 +40,7 @@ static void test_nul_bytes(void **state UNUSED)
 }
 
 /* Through many growths: ids follow first use, texts and pointers stay. */
-static void test_many(void **state UNUSED)
+TEST(test_many)
 {
 	enum { N = 200000 };
 	struct intern *in = intern_new();
@@ -66,7 +66,7 @@ static void test_many(void **state UNUSED)
 }
 
 /* Every length around the ones where the hash changes its method. */
-static void test_lengths(void **state UNUSED)
+TEST(test_lengths)
 {
 	struct intern *in = intern_new();
 	char buf[5000];
@@ -78,16 +78,4 @@ static void test_lengths(void **state UNUSED)
 	for (size_t n = 1; n <= sizeof(buf); n++)
 		assert_int_equal(intern_find(in, buf, n), n);
 	intern_free(in);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_nul_bytes),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_lengths),
-	};
-
-	return cmocka_run_group_tests_name("intern", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void sample(struct json_out *j)
 	json_end(j);
 }
 
-static void test_one_line(void **state UNUSED)
+TEST(test_one_line)
 {
 	struct doc d;
 
@@ -59,7 +59,7 @@ static void test_one_line(void **state UNUSED)
 		   "\"yes\":true,\"no\":false,\"nothing\":null,\"null\":null,\"raw\":[1, 2]}");
 }
 
-static void test_indented(void **state UNUSED)
+TEST(test_indented)
 {
 	struct doc d;
 
@@ -70,7 +70,7 @@ static void test_indented(void **state UNUSED)
 		   "  \"nothing\": null,\n  \"null\": null,\n  \"raw\": [1, 2]\n}");
 }
 
-static void test_roots(void **state UNUSED)
+TEST(test_roots)
 {
 	struct doc d;
 
@@ -84,7 +84,7 @@ static void test_roots(void **state UNUSED)
 	doc_is(&d, "1\n[]\n\"a\"");
 }
 
-static void test_numbers(void **state UNUSED)
+TEST(test_numbers)
 {
 	static const struct {
 		double v;
@@ -107,7 +107,7 @@ static void test_numbers(void **state UNUSED)
 
 #define BAD "\xef\xbf\xbd"
 
-static void test_strings(void **state UNUSED)
+TEST(test_strings)
 {
 	static const char *const rows[][2] = {
 		{ "", "" },
@@ -157,7 +157,7 @@ static void test_strings(void **state UNUSED)
 	}
 }
 
-static void test_strn(void **state UNUSED)
+TEST(test_strn)
 {
 	CLEANUP(xfreep) char *s = xmemdup("\xe2\x82\xac", 2);
 	struct doc d;
@@ -174,7 +174,7 @@ static void test_strn(void **state UNUSED)
 }
 
 /* Into a buffer as into a stream. */
-static void test_quote(void **state UNUSED)
+TEST(test_quote)
 {
 	static const char text[] = "a\"\\\n\0\x1f</script><!-- \xc3\xa9\xff\xc3";
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
@@ -188,7 +188,7 @@ static void test_quote(void **state UNUSED)
 	assert_string_equal(sb.buf, "\"\"");
 }
 
-static void test_deep(void **state UNUSED)
+TEST(test_deep)
 {
 	CLEANUP(xfreep) char *want = xcalloc(1, 129);
 	struct doc d;
@@ -202,16 +202,4 @@ static void test_deep(void **state UNUSED)
 	for (int i = 0; i < 64; i++)
 		json_end(&d.j);
 	doc_is(&d, want);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_line), cmocka_unit_test(test_indented),
-		cmocka_unit_test(test_roots),    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_strings),  cmocka_unit_test(test_strn),
-		cmocka_unit_test(test_deep),     cmocka_unit_test(test_quote),
-	};
-
-	return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);
 }

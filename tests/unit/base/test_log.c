@@ -32,7 +32,7 @@ static void assert_said(int level, const char *want)
 	assert_string_equal(all, want);
 }
 
-static void test_levels(void **state UNUSED)
+TEST(test_levels)
 {
 #define E "profrig: error: e 1\n|"
 #define W "profrig: warning: w\n|profrig: n\n|"
@@ -42,7 +42,7 @@ static void test_levels(void **state UNUSED)
 	assert_said(3, E W "profrig: i\n|profrig: debug: d\n|");
 }
 
-static void test_hostile(void **state UNUSED)
+TEST(test_hostile)
 {
 	struct caught c = catch_stderr();
 	char buf[8192];
@@ -54,25 +54,13 @@ static void test_hostile(void **state UNUSED)
 	assert_string_equal(buf, "profrig: warning: a\\x1b[2Jb\\r\\x7f\\x01\tc\nd\n");
 }
 
-static void test_errno_kept(void **state UNUSED)
+TEST(test_errno_kept)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 
 	errno = E2BIG;
 	log_warn("x");
 	close(c.from);
 	c.from = -1;
 	assert_int_equal(errno, E2BIG);
-	caught_end(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_errno_kept),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

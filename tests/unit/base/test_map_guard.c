@@ -49,12 +49,11 @@ static size_t count(const char *p, char c)
 	return n;
 }
 
-static void test_shrinks(void **state)
+TEST(test_shrinks)
 {
 	struct file f, g;
 	char *name;
 
-	(void)state;
 	begin(&f);
 	begin(&g);
 	assert_int_equal(count(f.map, 'x'), PAGES * PAGE);
@@ -84,13 +83,12 @@ static void *count_in_thread(void *arg)
 	return (void *)(uintptr_t)count(arg, 'x');
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
 	pthread_t t[8];
-	struct file f;
+	CLEANUP(end) struct file f;
 	void *n;
 
-	(void)state;
 	begin(&f);
 	assert_int_equal(ftruncate(f.fd, 2 * PAGE), 0);
 	for (int i = 0; i < 8; i++)
@@ -100,17 +98,15 @@ static void test_threads(void **state)
 		assert_int_equal((uintptr_t)n, 2 * PAGE);
 	}
 	free(map_lost());
-	end(&f);
 }
 
 /* Elsewhere it stays what it is. */
-static void test_not_guarded(void **state)
+TEST(test_not_guarded)
 {
-	struct file f;
+	CLEANUP(end) struct file f;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	begin(&f);
 	map_let_go(f.map);
 	assert_int_equal(ftruncate(f.fd, 0), 0);
@@ -121,16 +117,4 @@ static void test_not_guarded(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGBUS);
-	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shrinks),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_not_guarded),
-	};
-
-	return cmocka_run_group_tests_name("map_guard", tests, NULL, NULL);
 }

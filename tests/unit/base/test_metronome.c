@@ -1,8 +1,6 @@
 #include "base_test.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "profrig/base/clock.h"
 #include "profrig/base/metronome.h"
@@ -36,7 +34,7 @@ static void keep_time(struct metronome *m, int64_t start, int n)
 	assert_true(on_time > n / 4);
 }
 
-static void test_beats(void **state UNUSED)
+TEST(test_beats)
 {
 	int before = open_descriptors();
 	int64_t start = clock_monotonic_ns() + 5 * PERIOD;
@@ -53,7 +51,7 @@ static void test_beats(void **state UNUSED)
 }
 
 /* What was not waited for, by one beat or several, odd or even, does not wake who waits later. */
-static void test_beats_left_out(void **state UNUSED)
+TEST(test_beats_left_out)
 {
 	int64_t start = clock_monotonic_ns();
 	struct metronome m;
@@ -75,7 +73,7 @@ static void test_beats_left_out(void **state UNUSED)
 	metronome_release(&m);
 }
 
-static void test_start_in_the_past(void **state UNUSED)
+TEST(test_start_in_the_past)
 {
 	struct metronome m;
 	int64_t now = clock_monotonic_ns(), next = now / PERIOD * PERIOD + 20 * PERIOD;
@@ -88,7 +86,7 @@ static void test_start_in_the_past(void **state UNUSED)
 }
 
 /* Without descriptors, or with one only, the times are the same. */
-static void test_no_descriptors(void **state UNUSED)
+TEST(test_no_descriptors)
 {
 	for (rlim_t room = 0; room < 2; room++) {
 		int64_t start = clock_monotonic_ns() + 5 * PERIOD;
@@ -108,16 +106,4 @@ static void test_no_descriptors(void **state UNUSED)
 		keep_time(&m, start, 50);
 		metronome_release(&m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_beats),
-		cmocka_unit_test(test_beats_left_out),
-		cmocka_unit_test(test_start_in_the_past),
-		cmocka_unit_test(test_no_descriptors),
-	};
-
-	return cmocka_run_group_tests_name("metronome", tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include <math.h>
 
 #include "profrig/base/digits.h"
-#include "profrig/base/num.h"
 
-static void test_i64(void **state UNUSED)
+TEST(test_i64)
 {
 	static const struct {
 		const char *s;
@@ -46,7 +45,7 @@ static void test_i64(void **state UNUSED)
 	}
 }
 
-static void test_u64(void **state UNUSED)
+TEST(test_u64)
 {
 	static const struct {
 		const char *s;
@@ -74,7 +73,7 @@ static void test_u64(void **state UNUSED)
 }
 
 /* Not a byte past n is read: the sanitizer watches the end of the block. */
-static void test_bounded(void **state UNUSED)
+TEST(test_bounded)
 {
 	static const char text[] = "-123.5e1";
 	size_t n = sizeof(text) - 1;
@@ -95,7 +94,7 @@ static void test_bounded(void **state UNUSED)
 	assert_true(d == 123.5);
 }
 
-static void test_f64(void **state UNUSED)
+TEST(test_f64)
 {
 	static const struct {
 		const char *s;
@@ -162,7 +161,7 @@ static void test_f64(void **state UNUSED)
 	assert_int_equal(num_f64("1\0", 2, &(double){ 0 }), -EINVAL);
 }
 
-static void test_f64_length(void **state UNUSED)
+TEST(test_f64_length)
 {
 	char s[600];
 	double v;
@@ -179,7 +178,7 @@ static void test_f64_length(void **state UNUSED)
 }
 
 /* Short and long decimals, against the C library. */
-static void test_f64_random(void **state UNUSED)
+TEST(test_f64_random)
 {
 	uint64_t seed = 3;
 
@@ -197,7 +196,7 @@ static void test_f64_random(void **state UNUSED)
 	}
 }
 
-static void test_decimal(void **state UNUSED)
+TEST(test_decimal)
 {
 	static const struct {
 		const char *s;
@@ -275,7 +274,7 @@ static void test_decimal(void **state UNUSED)
 
 /* The short way and the long way agree: zeros in front and behind change nothing but the way taken.
  */
-static void test_decimal_ways(void **state UNUSED)
+TEST(test_decimal_ways)
 {
 	uint64_t seed = 5;
 
@@ -298,7 +297,7 @@ static void test_decimal_ways(void **state UNUSED)
 	}
 }
 
-static void test_seconds(void **state UNUSED)
+TEST(test_seconds)
 {
 	static const struct {
 		const char *s;
@@ -324,7 +323,7 @@ static void test_seconds(void **state UNUSED)
 	}
 }
 
-static void test_bytes(void **state UNUSED)
+TEST(test_bytes)
 {
 	static const struct {
 		const char *s;
@@ -362,7 +361,7 @@ static void test_bytes(void **state UNUSED)
 	}
 }
 
-static void test_fmt_integers(void **state UNUSED)
+TEST(test_fmt_integers)
 {
 	static const uint64_t edges[] = { 0,   1,    9,     10,       99,        100,       101,
 					  999, 1000, 12345, 1u << 31, INT64_MAX, UINT64_MAX };
@@ -405,7 +404,7 @@ static void check_fmt(double v)
 	assert_memory_equal(&back, &v, sizeof(v));
 }
 
-static void test_fmt_f64(void **state UNUSED)
+TEST(test_fmt_f64)
 {
 	static const double values[] = {
 		0.0,          -0.0,     1,        -1,
@@ -448,7 +447,7 @@ static void test_fmt_f64(void **state UNUSED)
 
 /* Around the powers of two, where the distance to the next double changes, and of ten, where the
  * number of digits does. */
-static void test_fmt_f64_edges(void **state UNUSED)
+TEST(test_fmt_f64_edges)
 {
 	uint64_t seed = 19;
 
@@ -477,7 +476,7 @@ static void test_fmt_f64_edges(void **state UNUSED)
 				(int)(rnd(&seed) % 64) - 14));
 }
 
-static void test_fmt_fixed(void **state UNUSED)
+TEST(test_fmt_fixed)
 {
 	static const struct {
 		double v;
@@ -509,7 +508,7 @@ static void test_fmt_fixed(void **state UNUSED)
 }
 
 /* Whatever stands before the digits, and whatever else a byte may be. */
-static void test_digits_before(void **state UNUSED)
+TEST(test_digits_before)
 {
 	for (size_t n = 0; n <= DIGITS_MAX + 2; n++) {
 		for (int before = 0; before < 256; before++) {
@@ -533,7 +532,7 @@ static void test_digits_before(void **state UNUSED)
 }
 
 /* A locale with a decimal comma, for this thread only. */
-static void test_locale(void **state UNUSED)
+TEST(test_locale)
 {
 	static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" };
 	locale_t l = (locale_t)0, old;
@@ -555,20 +554,4 @@ static void test_locale(void **state UNUSED)
 	uselocale(old);
 	assert_string_equal(buf, "1.5");
 	freelocale(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_i64),           cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_bounded),       cmocka_unit_test(test_f64),
-		cmocka_unit_test(test_f64_length),    cmocka_unit_test(test_f64_random),
-		cmocka_unit_test(test_decimal),       cmocka_unit_test(test_decimal_ways),
-		cmocka_unit_test(test_seconds),       cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_fmt_integers),  cmocka_unit_test(test_fmt_f64),
-		cmocka_unit_test(test_fmt_f64_edges), cmocka_unit_test(test_fmt_fixed),
-		cmocka_unit_test(test_digits_before), cmocka_unit_test(test_locale),
-	};
-
-	return cmocka_run_group_tests_name("num", tests, NULL, NULL);
 }

@@ -12,12 +12,11 @@ static void near(double got, double want, double tolerance)
 }
 
 /* By hand: logs 0.095310, 0.182322, 0.048790; mean 0.108807, s 0.067775, t(2) 4.302653. */
-static void known_answer(void **state)
+TEST(known_answer)
 {
 	const double a[] = { 1.1, 2.4, 10.5 }, b[] = { 1, 2, 10 };
 	struct paired_ratio r;
 
-	(void)state;
 	paired_ratio(a, b, 3, 0.95, &r);
 	assert_int_equal(r.n, 3);
 	near(r.ratio, exp(0.1088075), 1e-6);
@@ -25,12 +24,11 @@ static void known_answer(void **state)
 	near(r.high, exp(0.1088075 + 4.302653 * 0.067775 / sqrt(3)), 2e-5);
 }
 
-static void few(void **state)
+TEST(few)
 {
 	const double a[] = { 3, NAN, 5, -1, 4 }, b[] = { 2, 1, 0, 1, INFINITY };
 	struct paired_ratio r;
 
-	(void)state;
 	paired_ratio(a, b, 5, 0.95, &r);
 	assert_int_equal(r.n, 1);
 	near(r.ratio, 1.5, 1e-12);
@@ -40,12 +38,11 @@ static void few(void **state)
 }
 
 /* The ratio of what was swapped is the inverse, and so is its interval. */
-static void turned_round(void **state)
+TEST(turned_round)
 {
 	const double a[] = { 1.3, 2.1, 10.5, 8 }, b[] = { 1, 2, 10, 9 };
 	struct paired_ratio r, s;
 
-	(void)state;
 	paired_ratio(a, b, 4, 0.95, &r);
 	paired_ratio(b, a, 4, 0.95, &s);
 	near(r.ratio * s.ratio, 1, 1e-12);
@@ -94,7 +91,7 @@ static double coverage(size_t n, double slowdown, double noise, double drift)
 }
 
 /* ±3 standard errors of a proportion of 0.95 in 4000 are ±0.0103. */
-static void intervals_hold(void **state)
+TEST(intervals_hold)
 {
 	static const struct {
 		size_t n;
@@ -105,7 +102,6 @@ static void intervals_hold(void **state)
 		    { 5, 4.3, 0.3 },
 		    { 10, 0.9, 0.1 } };
 
-	(void)state;
 	seed = UINT64_C(0x9e3779b97f4a7c15);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		double c = coverage(all[i].n, all[i].slowdown, all[i].noise, 0);
@@ -118,21 +114,9 @@ static void intervals_hold(void **state)
 
 /* A machine that gets slower all the time, as much per run as the noise is: a pair shows the drift
  * one way, the next one the other way, so intervals get wider and miss no more. */
-static void drift_is_no_slowdown(void **state)
+TEST(drift_is_no_slowdown)
 {
-	(void)state;
 	seed = UINT64_C(0x123456789abcdef);
 	assert_true(coverage(6, 1.05, 0.01, 0.01) >= 0.95 - 0.0103);
 	assert_true(coverage(10, 1, 0.005, 0.02) >= 0.95 - 0.0103);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_answer),         cmocka_unit_test(few),
-		cmocka_unit_test(turned_round),         cmocka_unit_test(intervals_hold),
-		cmocka_unit_test(drift_is_no_slowdown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "profrig/base/pool.h"
 
-static void test_zeroed_aligned(void **state UNUSED)
+TEST(test_zeroed_aligned)
 {
 	struct pool p = POOL_INIT;
 	uint64_t seed = 7;
@@ -31,7 +31,7 @@ static void test_zeroed_aligned(void **state UNUSED)
 	pool_release(&p);
 }
 
-static void test_strings(void **state UNUSED)
+TEST(test_strings)
 {
 	struct pool p;
 
@@ -46,7 +46,7 @@ static void test_strings(void **state UNUSED)
 	pool_release(&p);
 }
 
-static void test_large(void **state UNUSED)
+TEST(test_large)
 {
 	struct pool p = POOL_INIT;
 	char *a, *b, *c;
@@ -58,15 +58,4 @@ static void test_large(void **state UNUSED)
 	c[(3 << 20) - 1] = 'c';
 	*b = 'b';
 	pool_release(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zeroed_aligned),
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_large),
-	};
-
-	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 
 #include "profrig/base/clock.h"
-#include "profrig/base/fs.h"
 #include "profrig/base/proc.h"
 
 #define SELF "/proc/self/exe"
@@ -167,7 +166,7 @@ static int spawn_error(struct proc_opts *o, struct err *err)
 
 /* --- tests --- */
 
-static void test_errors(void **state UNUSED)
+TEST(test_errors)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = fs_join(dir, "plain");
@@ -211,7 +210,7 @@ static void test_errors(void **state UNUSED)
 	fs_remove_tree(dir, NULL);
 }
 
-static void test_exits(void **state UNUSED)
+TEST(test_exits)
 {
 	static const struct {
 		const char *script;
@@ -235,13 +234,11 @@ static void test_exits(void **state UNUSED)
 	}
 }
 
-static void test_environment(void **state UNUSED)
+TEST(test_environment)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *tool = fs_join(dir, "profrig-tool");
 	CLEANUP(xfreep) char *path = xasprintf("PATH=/profrig-none:%s", dir);
-	CLEANUP(xfreep) char *want = NULL;
-	CLEANUP(xfreep) char *got = NULL;
 	static const char text[] = "#!/bin/sh\necho \"$0|$1|$A|$HOME\"; pwd -P\n";
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
@@ -252,8 +249,8 @@ static void test_environment(void **state UNUSED)
 	o.argv = ARGV("profrig-tool", "x y; *");
 	o.env = (char *[]){ (char[]){ "A=1" }, path, NULL };
 	o.cwd = "/";
-	got = output_of(&o, &end);
-	want = xasprintf("%s|x y; *|1|\n/\n", tool);
+	CLEANUP(xfreep) char *got = output_of(&o, &end);
+	CLEANUP(xfreep) char *want = xasprintf("%s|x y; *|1|\n/\n", tool);
 	assert_string_equal(got, want);
 	assert_int_equal(end.code, 0);
 	xfreep(&got);
@@ -275,20 +272,19 @@ static void test_environment(void **state UNUSED)
 	fs_remove_tree(dir, NULL);
 }
 
-static void test_descriptors(void **state UNUSED)
+TEST(test_descriptors)
 {
 	int leak = dup2(0, 200); /* not close-on-exec */
 	int wanted = dup2(0, 300);
 	int marked = fcntl(0, F_DUPFD_CLOEXEC, 310);
 	int extra[] = { wanted, marked, -1 };
 	CLEANUP(xfreep) char *want = xasprintf("0 1 2 300 %d ", marked);
-	CLEANUP(xfreep) char *got = NULL;
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct proc_exit end;
 
 	assert_true(leak == 200 && wanted == 300);
 	o.argv = ARGV(SELF, "fds");
-	got = output_of(&o, &end);
+	CLEANUP(xfreep) char *got = output_of(&o, &end);
 	assert_string_equal(got, "0 1 2 ");
 	xfreep(&got);
 	o.extra_fds = extra;
@@ -300,7 +296,7 @@ static void test_descriptors(void **state UNUSED)
 }
 
 /* stdout to 2 and stderr to 1: one dup2 must not take the other's source away. */
-static void test_swapped(void **state UNUSED)
+TEST(test_swapped)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
@@ -335,7 +331,7 @@ static void test_swapped(void **state UNUSED)
 	}
 }
 
-static void test_roles(void **state UNUSED)
+TEST(test_roles)
 {
 	struct proc_exit end;
 
@@ -343,7 +339,7 @@ static void test_roles(void **state UNUSED)
 	assert_int_equal(end.code, 0);
 }
 
-static void test_old_kernel(void **state UNUSED)
+TEST(test_old_kernel)
 {
 	struct proc_exit end;
 
@@ -360,7 +356,7 @@ static void on_signal(int sig UNUSED)
 {
 }
 
-static void test_signals(void **state UNUSED)
+TEST(test_signals)
 {
 	struct sigaction handler = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
 	struct sigaction old[2];
@@ -388,7 +384,7 @@ static void test_signals(void **state UNUSED)
 	assert_true(ignore.sa_handler == SIG_IGN);
 }
 
-static void test_groups(void **state UNUSED)
+TEST(test_groups)
 {
 	static const struct {
 		bool same, session;
@@ -397,13 +393,12 @@ static void test_groups(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct proc_opts o = PROC_OPTS_INIT;
-		CLEANUP(xfreep) char *got = NULL;
 		struct proc_exit end;
 
 		o.argv = ARGV(SELF, "group");
 		o.same_group = rows[i].same;
 		o.new_session = rows[i].session;
-		got = output_of(&o, &end);
+		CLEANUP(xfreep) char *got = output_of(&o, &end);
 		assert_memory_equal(got, rows[i].want, 3);
 		if (rows[i].same)
 			assert_int_equal(strtol(got + 4, NULL, 10), getpgrp());
@@ -429,7 +424,7 @@ static bool dies_soon(pid_t pid)
 	return !alive(pid);
 }
 
-static void test_die_with_parent(void **state UNUSED)
+TEST(test_die_with_parent)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
@@ -442,7 +437,7 @@ static void test_die_with_parent(void **state UNUSED)
 	assert_true(dies_soon(pid));
 }
 
-static void test_wait(void **state UNUSED)
+TEST(test_wait)
 {
 	struct proc_opts o = PROC_OPTS_INIT;
 	struct err err = ERR_INIT;
@@ -466,7 +461,7 @@ static void test_wait(void **state UNUSED)
 	assert_int_equal(proc_wait(pid, -1, &end, &err), -ECHILD);
 }
 
-static void test_capture(void **state UNUSED)
+TEST(test_capture)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
@@ -497,10 +492,9 @@ static void test_capture(void **state UNUSED)
  * The whole group goes, also while it writes without end. A machine that takes the CPU away gets
  * more time to let the program say anything at all.
  */
-static void test_capture_timeout(void **state UNUSED)
+TEST(test_capture_timeout)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
-	CLEANUP(xfreep) char *words = NULL;
 	struct err err = ERR_INIT;
 	struct proc_exit end;
 	int ms = 100;
@@ -513,7 +507,7 @@ static void test_capture_timeout(void **state UNUSED)
 					      100, &out, NULL, &end, &err),
 				 -ETIMEDOUT);
 	} while (!out.len && ms < 50000);
-	words = xasprintf("'sh' was killed after %d ms", ms);
+	CLEANUP(xfreep) char *words = xasprintf("'sh' was killed after %d ms", ms);
 	assert_string_equal(err.msg, words);
 	assert_int_equal(end.signal, SIGKILL);
 	pid = (pid_t)strtol(out.buf, NULL, 10);
@@ -529,7 +523,7 @@ static void test_capture_timeout(void **state UNUSED)
 }
 
 /* What a program leaves in the background keeps the pipe, but not us. */
-static void test_capture_background(void **state UNUSED)
+TEST(test_capture_background)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
@@ -557,7 +551,7 @@ static void *spawner(void *arg)
 	return NULL;
 }
 
-static void test_threads(void **state UNUSED)
+TEST(test_threads)
 {
 	pthread_t threads[4];
 	int bad[4] = { 0 };
@@ -571,11 +565,11 @@ static void test_threads(void **state UNUSED)
 }
 
 /* Descriptors of ours are closed again, whichever way a call ends. */
-static void test_no_leaks(void **state UNUSED)
+TEST(test_no_leaks)
 {
 	CLEANUP(strvec_release) struct strvec before = STRVEC_INIT;
 	CLEANUP(strvec_release) struct strvec after = STRVEC_INIT;
-	struct strbuf out = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	struct proc_exit end;
 
 	fs_list("/proc/self/fd", &before, NULL);
@@ -586,10 +580,9 @@ static void test_no_leaks(void **state UNUSED)
 	}
 	fs_list("/proc/self/fd", &after, NULL);
 	assert_int_equal(before.nr, after.nr);
-	strbuf_release(&out);
 }
 
-static void test_names(void **state UNUSED)
+TEST(test_names)
 {
 	assert_string_equal(proc_signal_name(SIGKILL), "SIGKILL");
 	assert_string_equal(proc_signal_name(SIGSYS), "SIGSYS");
@@ -603,28 +596,8 @@ static void test_names(void **state UNUSED)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_exits),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_old_kernel),
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_die_with_parent),
-		cmocka_unit_test(test_wait),
-		cmocka_unit_test(test_capture),
-		cmocka_unit_test(test_capture_timeout),
-		cmocka_unit_test(test_capture_background),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_no_leaks),
-		cmocka_unit_test(test_names),
-	};
-
 	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(roles); i++)
 		if (!strcmp(argv[1], roles[i].name))
 			return roles[i].run();
-	return cmocka_run_group_tests_name("proc", tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

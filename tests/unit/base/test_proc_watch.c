@@ -16,7 +16,7 @@ static void sh(struct proc_watch *w, const char *script, char *argv[4])
 	w->argv = argv;
 }
 
-static void test_tail_and_status(void **state)
+TEST(test_tail_and_status)
 {
 	CLEANUP(strvec_release) struct strvec tail = STRVEC_INIT;
 	struct err err = ERR_INIT;
@@ -24,7 +24,6 @@ static void test_tail_and_status(void **state)
 	struct proc_exit x;
 	char *argv[4];
 
-	(void)state;
 	sh(&w, "i=0; while [ $i -lt 40 ]; do echo l$i; i=$((i+1)); done; printf last >&2; exit 3",
 	   argv);
 	assert_int_equal(proc_watch(&w, &tail, &x, &err), 0);
@@ -45,7 +44,7 @@ static void keep(void *ctx, const char *line)
 }
 
 /* The secret leaves no trace, whole or line by line, in the log, the tail and the listener. */
-static void test_mask(void **state)
+TEST(test_mask)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "log");
@@ -59,7 +58,6 @@ static void test_mask(void **state)
 	char *argv[4];
 	size_t n;
 
-	(void)state;
 	sh(&w, "cat; echo; echo 'x first-half y first-half'; echo second-half | cat; echo abc",
 	   argv);
 	w.input = "second-half";
@@ -75,7 +73,7 @@ static void test_mask(void **state)
 	assert_string_equal(heard.v[1], "x *** y ***");
 }
 
-static void test_timeout_ends_the_group(void **state)
+TEST(test_timeout_ends_the_group)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -90,7 +88,6 @@ static void test_timeout_ends_the_group(void **state)
 	char *argv[4];
 	size_t n;
 
-	(void)state;
 	sh(&w, script, argv);
 	w.timeout_s = 0.3;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ETIMEDOUT);
@@ -109,7 +106,7 @@ static void test_timeout_ends_the_group(void **state)
 }
 
 /* One that does not listen is killed. */
-static void test_interrupt(void **state)
+TEST(test_interrupt)
 {
 	volatile sig_atomic_t interrupt = SIGINT;
 	struct err err = ERR_INIT;
@@ -117,14 +114,13 @@ static void test_interrupt(void **state)
 	struct proc_exit x;
 	char *argv[4];
 
-	(void)state;
 	sh(&w, "trap '' INT; while :; do sleep 0.1; done", argv);
 	w.interrupt = &interrupt;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -EINTR);
 	assert_int_equal(x.signal, SIGKILL);
 }
 
-static void test_full_log(void **state)
+TEST(test_full_log)
 {
 	CLEANUP(xclosep) int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct err err = ERR_INIT;
@@ -132,7 +128,6 @@ static void test_full_log(void **state)
 	struct proc_exit x;
 	char *argv[4];
 
-	(void)state;
 	if (full < 0) {
 		print_message("no /dev/full here\n");
 		skip();
@@ -140,17 +135,4 @@ static void test_full_log(void **state)
 	sh(&w, "echo x; sleep 60", argv);
 	w.log_fd = full;
 	assert_int_equal(proc_watch(&w, NULL, &x, &err), -ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tail_and_status),
-		cmocka_unit_test(test_mask),
-		cmocka_unit_test(test_timeout_ends_the_group),
-		cmocka_unit_test(test_interrupt),
-		cmocka_unit_test(test_full_log),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void nap_ms(int ms)
 	clock_sleep_until_ns(clock_monotonic_ns() + ms * NS_PER_MS);
 }
 
-static void test_silent(void **state UNUSED)
+TEST(test_silent)
 {
 	struct caught c = catch_stderr();
 	char buf[8192];
@@ -35,7 +35,7 @@ static void test_silent(void **state UNUSED)
 	assert_string_equal(buf, "");
 }
 
-static void test_lines(void **state UNUSED)
+TEST(test_lines)
 {
 	struct caught c = catch_stderr();
 	char one[8192], two[8192], rest[8192];
@@ -64,7 +64,7 @@ static void caught_last(struct caught *c, char *buf)
 		memcpy(buf, next, sizeof(next));
 }
 
-static void test_redraw(void **state UNUSED)
+TEST(test_redraw)
 {
 	struct caught c = catch_stderr();
 	char first[8192], second[8192], logged[8192], last[8192], rest[8192];
@@ -99,9 +99,9 @@ static void test_redraw(void **state UNUSED)
 
 /* A phase that comes right after another is the one that is seen, and how long it has lasted. */
 /* What is waited for says last stands behind the phase, on a terminal, until the next phase. */
-static void test_note(void **state UNUSED)
+TEST(test_note)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 	char buf[8192];
 
 	progress_setup(1);
@@ -120,10 +120,9 @@ static void test_note(void **state UNUSED)
 	caught_last(&c, buf);
 	assert_null(strstr(buf, "step"));
 	progress_end();
-	caught_end(&c);
 }
 
-static void test_items(void **state UNUSED)
+TEST(test_items)
 {
 	struct caught c = catch_stderr();
 	char first[8192], last[8192];
@@ -141,7 +140,7 @@ static void test_items(void **state UNUSED)
 	assert_string_equal(last, WIPE "read x  25 %");
 }
 
-static void test_phase_at_once(void **state UNUSED)
+TEST(test_phase_at_once)
 {
 	struct caught c = catch_stderr();
 	char one[8192], two[8192], early[8192], late[8192];
@@ -168,7 +167,7 @@ static void test_phase_at_once(void **state UNUSED)
 }
 
 /* Without a terminal to ask, 80 cells: 79 are used. */
-static void test_width(void **state UNUSED)
+TEST(test_width)
 {
 	struct caught c = catch_stderr();
 	char buf[8192];
@@ -197,9 +196,9 @@ static void *updates(void *arg UNUSED)
 	return NULL;
 }
 
-static void test_threads(void **state UNUSED)
+TEST(test_threads)
 {
-	struct caught c = catch_stderr();
+	CLEANUP(caught_end) struct caught c = catch_stderr();
 	pthread_t threads[4];
 	char buf[8192];
 
@@ -217,17 +216,4 @@ static void test_threads(void **state UNUSED)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	progress_end();
-	caught_end(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silent), cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_redraw), cmocka_unit_test(test_note),
-		cmocka_unit_test(test_items),  cmocka_unit_test(test_phase_at_once),
-		cmocka_unit_test(test_width),  cmocka_unit_test(test_threads),
-	};
-
-	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@ static void is(const char *text, const char *want)
 	assert_string_equal(redact_str(s), want);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-	(void)state;
 	redact_learn("hunter2-token");
 	redact_learn("hunter2-token-longer");
 	redact_learn("a\"quote\\d");
@@ -29,11 +28,10 @@ static void test_values(void **state)
 	is("", "");
 }
 
-static void test_min(void **state)
+TEST(test_min)
 {
 	char text[] = "weak and much-stronger";
 
-	(void)state;
 	redact_learn("weak");
 	redact_learn("much-stronger");
 	assert_int_equal(redact(text, strlen(text), REDACT_SURE), 12);
@@ -42,9 +40,8 @@ static void test_min(void **state)
 	assert_string_equal(text, "*** and ***");
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
-	(void)state;
 	is("https://user:pass@host/x", "https://user:***@host/x");
 	is("https://user:p@host/x", "https://user:*@host/x");
 	is("s3://k:a@b@host", "s3://k:***@host");
@@ -59,11 +56,10 @@ static void test_urls(void **state)
 }
 
 /* Binary data, a match at either end, a text whose end is no NUL of ours. */
-static void test_edges(void **state)
+TEST(test_edges)
 {
 	char data[] = { 0, 'b', 'y', 't', 'e', '-', 's', 'e', 'c', 'r', 'e', 't', 0, 'x' };
 
-	(void)state;
 	redact_learn("byte-secret");
 	assert_int_equal(redact(data, sizeof(data), REDACT_MIN), 6);
 	assert_memory_equal(data, "\0***\0x", 6);
@@ -71,9 +67,8 @@ static void test_edges(void **state)
 }
 
 /* Each form in which words are written, and one form in another. */
-static void test_forms(void **state)
+TEST(test_forms)
 {
-	(void)state;
 	redact_learn("it's <a> \"b\"/c&d%");
 	is("'it'\\''s <a> \"b\"/c&d%'", "'***'");
 	is("it&#39;s &lt;a&gt; &quot;b&quot;/c&amp;d%", "***");
@@ -88,9 +83,8 @@ static void test_forms(void **state)
 }
 
 /* A limit of length has cut the text, and the secret with it. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
-	(void)state;
 	redact_learn("correct-horse-battery");
 	is("engine said: correct-horse-b", "engine said: ***");
 	is("engine said: correct-horse-b+", "engine said: ***+");
@@ -105,13 +99,12 @@ static void print(const void *ctx, FILE *f)
 	fputs(ctx, f);
 }
 
-static void test_through(void **state)
+TEST(test_through)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
-	(void)state;
 	redact_learn("through-secret");
 	redact_through(f, print, "is through-secret gone");
 	assert_int_equal(fclose(f), 0);
@@ -127,9 +120,8 @@ static void json_is(const char *text, const char *want)
 	assert_int_equal(n, strlen(want));
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-	(void)state;
 	redact_learn("00000000");
 	redact_learn("period_ns");
 	redact_learn("quote\"inside\\");
@@ -149,16 +141,4 @@ static void test_json(void **state)
 	json_is("\"00000000", "\"***");
 	json_is("\"00000000\\", "\"***\\");
 	json_is("00000000", "00000000");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),  cmocka_unit_test(test_min),
-		cmocka_unit_test(test_urls),    cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_forms),   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_through), cmocka_unit_test(test_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

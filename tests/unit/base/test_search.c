@@ -1,7 +1,5 @@
 #include "base_test.h"
 
-#include <stdlib.h>
-
 #include "profrig/base/search.h"
 
 static const int v[] = { 1, 3, 3, 3, 7, 9 };
@@ -16,7 +14,7 @@ static size_t first_greater(size_t nr, int key)
 	return LOWER_BOUND(i, 0, nr, v[i] <= key);
 }
 
-static void test_places(void **state UNUSED)
+TEST(test_places)
 {
 	const struct {
 		size_t nr;
@@ -38,7 +36,7 @@ static void test_places(void **state UNUSED)
 	}
 }
 
-static void test_ranges(void **state UNUSED)
+TEST(test_ranges)
 {
 	size_t calls = 0, nr = 2;
 
@@ -53,7 +51,7 @@ static void test_ranges(void **state UNUSED)
 }
 
 /* As a search from one end finds it. */
-static void test_against_scan(void **state UNUSED)
+TEST(test_against_scan)
 {
 	int w[40];
 
@@ -68,15 +66,4 @@ static void test_against_scan(void **state UNUSED)
 			assert_int_equal(LOWER_BOUND(i, 0, n, w[i] < key), want);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_against_scan),
-	};
-
-	return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* Words as /bin/sh cuts them: a table, and the same words asked of the shell itself. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profrig/base/proc.h"
 #include "profrig/base/shell_words.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 static const struct {
 	const char *text;
@@ -48,9 +42,8 @@ static void join(const struct strvec *sv, struct strbuf *sb)
 		strbuf_addf(sb, "%s|", sv->v[i]);
 }
 
-static void words(void **state)
+TEST(words)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
@@ -63,9 +56,8 @@ static void words(void **state)
 	}
 }
 
-static void as_the_shell_does(void **state)
+TEST(as_the_shell_does)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 		CLEANUP(xfreep)
@@ -84,23 +76,21 @@ static void as_the_shell_does(void **state)
 	}
 }
 
-static void nothing_is_expanded(void **state)
+TEST(nothing_is_expanded)
 {
 	static const char text[] = "$HOME `id` $(id) *.c ~ a;b a|b a&&b >out <in {a,b} #x";
 	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	assert_int_equal(shell_words(text, &sv, NULL), 0);
 	join(&sv, &sb);
 	assert_string_equal(sb.buf, "$HOME|`id`|$(id)|*.c|~|a;b|a|b|a&&b|>out|<in|{a,b}|#x|");
 }
 
-static void without_end(void **state)
+TEST(without_end)
 {
 	static const char *const bad[] = { "'", "a 'b", "\"a", "a \"b\\\"", "a\\", "\"a\\" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 		struct err err = ERR_INIT;
@@ -112,7 +102,7 @@ static void without_end(void **state)
 	}
 }
 
-static void special(void **state)
+TEST(special)
 {
 	static const struct {
 		const char *text;
@@ -122,20 +112,6 @@ static void special(void **state)
 		     { "*.csv", '*' }, { "`id`", '`' },  { "a > b", '>' }, { "a\\", 0 },
 		     { "a && b", '&' } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_int_equal(shell_words_special(rows[i].text), rows[i].want);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),
-		cmocka_unit_test(as_the_shell_does),
-		cmocka_unit_test(nothing_is_expanded),
-		cmocka_unit_test(without_end),
-		cmocka_unit_test(special),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

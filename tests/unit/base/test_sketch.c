@@ -11,11 +11,10 @@
 
 /* Values around every power of two and at random: the bucket's middle is near, buckets follow the
  * values' order. */
-static void test_buckets(void **state)
+TEST(test_buckets)
 {
 	uint64_t seed = 7;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		uint64_t v = rnd(&seed) >> (rnd(&seed) % 64);
 		struct sketch s = SKETCH_INIT;
@@ -37,11 +36,10 @@ static void test_buckets(void **state)
 }
 
 /* Every place of many samples, against the sorted values; in parts that are merged. */
-static void test_places(void **state)
+TEST(test_places)
 {
 	uint64_t seed = 99;
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		struct sketch parts[3] = { SKETCH_INIT, SKETCH_INIT, SKETCH_INIT };
 		size_t n = 1 + rnd(&seed) % 2000;
@@ -66,11 +64,10 @@ static void test_places(void **state)
 	}
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
 	struct sketch a = SKETCH_INIT, b = SKETCH_INIT;
 
-	(void)state;
 	sketch_merge(&a, &b);
 	assert_true(sketch_at(&a, 0) == 0);
 	sketch_add(&b, 5);
@@ -82,7 +79,7 @@ static void test_empty(void **state)
 
 /* ---- moments ---- */
 
-static void test_moments_known(void **state)
+TEST(test_moments_known)
 {
 	static const struct {
 		int64_t v[8];
@@ -101,7 +98,6 @@ static void test_moments_known(void **state)
 		{ { INT64_MAX, 0 }, 2, 0x1p62, 6521908912666391106.2 }, /* (2^63 − 1)/√2 */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct moments m = MOMENTS_INIT;
 
@@ -115,11 +111,10 @@ static void test_moments_known(void **state)
 }
 
 /* Parts of any size in any order: equal to the last bit; and near what two passes give. */
-static void test_moments_parts(void **state)
+TEST(test_moments_parts)
 {
 	uint64_t seed = 3;
 
-	(void)state;
 	for (int round = 0; round < 200; round++) {
 		struct moments all = MOMENTS_INIT, parts[2] = { MOMENTS_INIT, MOMENTS_INIT };
 		enum { N = 100 };
@@ -151,11 +146,10 @@ static void test_moments_parts(void **state)
 }
 
 /* A million centuries are no numbers to be proud of, and no crash. */
-static void test_moments_limits(void **state)
+TEST(test_moments_limits)
 {
 	struct moments m = MOMENTS_INIT;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		moments_add(&m, INT64_MAX);
 	moments_add(&m, -5);
@@ -164,15 +158,4 @@ static void test_moments_limits(void **state)
 	assert_true(isfinite(moments_stddev(&m)));
 	moments_merge(&m, &m);
 	assert_true(isfinite(moments_stddev(&m)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),       cmocka_unit_test(test_places),
-		cmocka_unit_test(test_empty),         cmocka_unit_test(test_moments_known),
-		cmocka_unit_test(test_moments_parts), cmocka_unit_test(test_moments_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static int cmp_i64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void test_sort(void **state UNUSED)
+TEST(test_sort)
 {
 	static const size_t sizes[] = { 0, 1, 2, 63, 64, 65, 1000, 40000 };
 	static const uint64_t masks[] = { 0xff, 0xffff00, UINT64_MAX, UINT64_C(0xff00000000000000),
@@ -35,7 +35,7 @@ static void test_sort(void **state UNUSED)
 	}
 }
 
-static void test_median(void **state UNUSED)
+TEST(test_median)
 {
 	static const uint64_t masks[] = { 1, 0xff, UINT64_MAX };
 	uint64_t seed = 7;
@@ -57,7 +57,7 @@ static void test_median(void **state UNUSED)
 }
 
 /* What a pivot in the middle finds hardest: sorted, reversed, a peak, all equal. */
-static void test_median_shapes(void **state UNUSED)
+TEST(test_median_shapes)
 {
 	enum { N = 1001 };
 	int64_t up[N], down[N], peak[N], flat[N];
@@ -84,7 +84,7 @@ static int cmp_spans(const void *pa, const void *pb)
 }
 
 /* In order, in stretches of order, and in none; equal ones stay as they were. */
-static void test_spans(void **state UNUSED)
+TEST(test_spans)
 {
 	static const size_t sizes[] = { 0, 1, 2, 15, 16, 17, 33, 100, 5000 };
 	static const uint64_t stretches[] = { 1, 3, 16, 40, 10000 };
@@ -107,16 +107,4 @@ static void test_spans(void **state UNUSED)
 			assert_memory_equal(a, b, n * sizeof(*a) + 1);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sort),
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_median_shapes),
-		cmocka_unit_test(test_spans),
-	};
-
-	return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
 }

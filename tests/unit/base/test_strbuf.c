@@ -2,7 +2,7 @@
 
 #include "profrig/base/strbuf.h"
 
-static void test_grow(void **state UNUSED)
+TEST(test_grow)
 {
 	struct strbuf sb = STRBUF_INIT;
 
@@ -24,7 +24,7 @@ static void test_grow(void **state UNUSED)
 	assert_int_equal(strbuf_empty[0], '\0');
 }
 
-static void test_format(void **state UNUSED)
+TEST(test_format)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -40,7 +40,7 @@ static void test_format(void **state UNUSED)
 	}
 }
 
-static void test_ceiling(void **state UNUSED)
+TEST(test_ceiling)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
@@ -67,7 +67,7 @@ static void test_ceiling(void **state UNUSED)
 	assert_string_equal(sb.buf, "abcd");
 }
 
-static void test_steal(void **state UNUSED)
+TEST(test_steal)
 {
 	struct strbuf sb = STRBUF_INIT;
 	char *s = strbuf_steal(&sb);
@@ -82,7 +82,7 @@ static void test_steal(void **state UNUSED)
 	free(s);
 }
 
-static void test_rtrim(void **state UNUSED)
+TEST(test_rtrim)
 {
 	static const char *const rows[][2] = {
 		{ "", "" }, { "a", "a" }, { "a \t\r\n", "a" }, { " \n", "" }, { " a b ", " a b" },
@@ -104,7 +104,7 @@ static void test_rtrim(void **state UNUSED)
 	assert_int_equal(sb.len, 2);
 }
 
-static void test_shell(void **state UNUSED)
+TEST(test_shell)
 {
 	static const char *const rows[][2] = {
 		{ "", "''" },
@@ -127,15 +127,4 @@ static void test_shell(void **state UNUSED)
 		strbuf_add_shell(&sb, rows[i][0]);
 		assert_string_equal(sb.buf, rows[i][1]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grow),    cmocka_unit_test(test_format),
-		cmocka_unit_test(test_ceiling), cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_rtrim),   cmocka_unit_test(test_shell),
-	};
-
-	return cmocka_run_group_tests_name("strbuf", tests, NULL, NULL);
 }

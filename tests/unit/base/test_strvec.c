@@ -16,7 +16,7 @@ static void assert_words(const struct strvec *sv, const char *joined)
 	assert_null(sv->v[sv->nr]);
 }
 
-static void test_push(void **state UNUSED)
+TEST(test_push)
 {
 	struct strvec sv = STRVEC_INIT;
 
@@ -39,7 +39,7 @@ static void test_push(void **state UNUSED)
 	assert_null(strvec_empty[0]);
 }
 
-static void test_remove(void **state UNUSED)
+TEST(test_remove)
 {
 	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 
@@ -56,7 +56,7 @@ static void test_remove(void **state UNUSED)
 	assert_int_equal(sv.nr, 1000);
 }
 
-static void test_sort(void **state UNUSED)
+TEST(test_sort)
 {
 	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 
@@ -66,7 +66,7 @@ static void test_sort(void **state UNUSED)
 	assert_words(&sv, "[][B][a10][a9][b][\xc3\xa4]");
 }
 
-static void test_split(void **state UNUSED)
+TEST(test_split)
 {
 	static const struct {
 		const char *text, *seps, *want;
@@ -90,25 +90,13 @@ static void test_split(void **state UNUSED)
 	}
 }
 
-static void test_shell(void **state UNUSED)
+TEST(test_shell)
 {
 	CLEANUP(strvec_release) struct strvec sv = STRVEC_INIT;
 	CLEANUP(xfreep) char *none = strvec_shell(&sv);
-	CLEANUP(xfreep) char *some = NULL;
 
 	strvec_pushl(&sv, "sh", "-c", "echo 'hi'", "", NULL);
-	some = strvec_shell(&sv);
+	CLEANUP(xfreep) char *some = strvec_shell(&sv);
 	assert_string_equal(none, "");
 	assert_string_equal(some, "sh -c 'echo '\\''hi'\\''' ''");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_push),  cmocka_unit_test(test_remove),
-		cmocka_unit_test(test_sort),  cmocka_unit_test(test_split),
-		cmocka_unit_test(test_shell),
-	};
-
-	return cmocka_run_group_tests_name("strvec", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "profrig/base/student.h"
 
-static void quantiles(void **state UNUSED)
+TEST(quantiles)
 {
 	static const struct {
 		double confidence;
@@ -41,13 +41,4 @@ static void quantiles(void **state UNUSED)
 	}
 	assert_true(isnan(student_t(0.95, 0)) && isnan(student_t(1, 3)) && isnan(student_t(0, 3)) &&
 		    isnan(student_t(NAN, 3)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quantiles),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static struct table *functions(void)
 	return t;
 }
 
-static void test_cells(void **state UNUSED)
+TEST(test_cells)
 {
 	CLEANUP(table_freep) struct table *t = functions();
 
@@ -54,10 +54,10 @@ static void test_cells(void **state UNUSED)
 	assert_true(isnan(table_get_f64(t, 1, 3)));
 }
 
-static void test_empty(void **state UNUSED)
+TEST(test_empty)
 {
 	CLEANUP(table_freep) struct table *t = table_new("none");
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
@@ -70,14 +70,13 @@ static void test_empty(void **state UNUSED)
 	table_write_text(t, f, 0, 80);
 	fclose(f);
 	assert_string_equal(text, "\n\na\na\n-\n");
-	free(text);
 	table_free(NULL);
 }
 
-static void test_csv(void **state UNUSED)
+TEST(test_csv)
 {
 	CLEANUP(table_freep) struct table *t = functions();
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
@@ -88,22 +87,20 @@ static void test_csv(void **state UNUSED)
 				  "gr\xc3\xb6\xc3\x9f"
 				  "e,-42,18446744073709551615,\n"
 				  ",7,3,12.345678\n");
-	free(text);
 }
 
 static void assert_text(const struct table *t, size_t max_rows, size_t width, const char *want)
 {
-	char *text = NULL;
+	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
 	table_write_text(t, f, max_rows, width);
 	fclose(f);
 	assert_string_equal(text, want);
-	free(text);
 }
 
-static void test_text(void **state UNUSED)
+TEST(test_text)
 {
 	CLEANUP(table_freep) struct table *t = functions();
 
@@ -127,7 +124,7 @@ static void test_text(void **state UNUSED)
 		    "\xe2\x80\xa6 2 more\n");
 }
 
-static void test_cut(void **state UNUSED)
+TEST(test_cut)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -166,7 +163,7 @@ static void test_cut(void **state UNUSED)
 		    "             23456789\n");
 }
 
-static void test_wrap(void **state UNUSED)
+TEST(test_wrap)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -196,7 +193,7 @@ static void test_wrap(void **state UNUSED)
 		    "                  9\n");
 }
 
-static void test_hostile_text(void **state UNUSED)
+TEST(test_hostile_text)
 {
 	CLEANUP(table_freep) struct table *t = table_new("t");
 
@@ -206,7 +203,7 @@ static void test_hostile_text(void **state UNUSED)
 	assert_text(t, 0, 0, "a\n---------------\n\\x1b[2Jx\\ny\\x7f\n");
 }
 
-static void test_decimals(void **state UNUSED)
+TEST(test_decimals)
 {
 	static const struct {
 		double v[3];
@@ -223,7 +220,6 @@ static void test_decimals(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(table_freep) struct table *t = table_new("t");
-		CLEANUP(xfreep) char *want = NULL;
 
 		table_col(t, "x", TABLE_F64, NULL);
 		for (int k = 0; k < 3; k++) {
@@ -231,8 +227,9 @@ static void test_decimals(void **state UNUSED)
 			table_row(t);
 		}
 		/* The heading stands at the right too. */
-		want = xasprintf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
-				 rows[i].want);
+		CLEANUP(xfreep)
+		char *want = xasprintf("%*s%s", (int)(strcspn(rows[i].want + 2, "\n") - 1), "",
+				       rows[i].want);
 		assert_text(t, 0, 0, want);
 	}
 }
@@ -248,7 +245,7 @@ static void assert_order(const struct table *t, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void test_sort(void **state UNUSED)
+TEST(test_sort)
 {
 	static const struct {
 		int64_t i;
@@ -296,14 +293,13 @@ static void test_sort(void **state UNUSED)
 #define THINGS(X) X(STR, name) X(I64, first_ns) X(U64, calls) X(F64, power_w) X(F64, share)
 TABLE_FORM(things, THINGS, "one row per thing");
 
-static void test_columns_of_one_list(void **state)
+TEST(test_columns_of_one_list)
 {
 	CLEANUP(table_freep) struct table *t = table_make(&things_form);
 	static const char *const units[] = { NULL, "ns", NULL, "W", NULL };
 	static const enum table_type types[] = { TABLE_STR, TABLE_I64, TABLE_U64, TABLE_F64,
 						 TABLE_F64 };
 
-	(void)state;
 	table_add(t, &(struct things_row){ "a", -7, UINT64_MAX, 1.5, NAN });
 	table_add(t, &(struct things_row){ .name = "b", .calls = 2 });
 	assert_string_equal(table_name(t), "things");
@@ -326,17 +322,4 @@ static void test_columns_of_one_list(void **state)
 	assert_string_equal(table_field_unit("baseline_s"), "s");
 	assert_null(table_field_unit("calls"));
 	assert_null(table_field_unit("_ns"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),        cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_csv),          cmocka_unit_test(test_text),
-		cmocka_unit_test(test_cut),          cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_sort),         cmocka_unit_test(test_columns_of_one_list),
-	};
-
-	return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* What goes away when a signal ends the program. */
 #include "base_test.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/temps.h"
 
@@ -26,6 +23,8 @@ static int tear_down(void **state UNUSED)
 	free(dir);
 	return 0;
 }
+
+#define TEMPS_TEST(f) TEST_WITH(f, set_up, tear_down)
 
 static char *file(const char *name)
 {
@@ -77,7 +76,7 @@ static void hold_some(void)
 	temps_let_go("not held");
 }
 
-static void what_is_held_goes(void **state UNUSED)
+TEMPS_TEST(what_is_held_goes)
 {
 	CLEANUP(xfreep) char *one = file("one"), *two = file("two"), *outside = file("outside");
 	CLEANUP(xfreep) char *tree = fs_join(dir, "tree");
@@ -112,7 +111,7 @@ static void memory_ends(void)
 	free(xreallocarray(NULL, SIZE_MAX / 2, 4));
 }
 
-static void goes_when_memory_ends(void **state UNUSED)
+TEMPS_TEST(goes_when_memory_ends)
 {
 	CLEANUP(xfreep) char *one = file("one");
 	pid_t pid = fork();
@@ -129,7 +128,7 @@ static void goes_when_memory_ends(void **state UNUSED)
 }
 
 /* A child between fork and exec has the handler and the table, and nothing to remove. */
-static void others_remove_nothing(void **state UNUSED)
+TEMPS_TEST(others_remove_nothing)
 {
 	CLEANUP(xfreep) char *one = file("one");
 
@@ -151,7 +150,7 @@ static void hold_many(void)
 		}
 }
 
-static void holds_so_many(void **state UNUSED)
+TEMPS_TEST(holds_so_many)
 {
 	CLEANUP(xfreep) char *longest = xmalloc(PATH_MAX + 1);
 	char name[16];
@@ -170,18 +169,4 @@ static void holds_so_many(void **state UNUSED)
 
 		assert_int_equal(fs_exists(path), i >= TEMPS_MAX);
 	}
-}
-
-#define TEMPS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEMPS_TEST(what_is_held_goes),
-		TEMPS_TEST(goes_when_memory_ends),
-		TEMPS_TEST(others_remove_nothing),
-		TEMPS_TEST(holds_so_many),
-	};
-
-	return cmocka_run_group_tests_name("temps", tests, NULL, NULL);
 }

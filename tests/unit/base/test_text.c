@@ -1,8 +1,6 @@
 #include "base_test.h"
 
-#include "profrig/base/text.h"
-
-static void test_suffix(void **state UNUSED)
+TEST(test_suffix)
 {
 	static const struct {
 		const char *s, *suffix, *want;
@@ -28,7 +26,7 @@ static void test_suffix(void **state UNUSED)
 	}
 }
 
-static void test_in_list(void **state UNUSED)
+TEST(test_in_list)
 {
 	static const struct {
 		const char *list;
@@ -57,7 +55,7 @@ static void test_in_list(void **state UNUSED)
 			ROW_FAIL(i, "'%s' in '%s'", cases[i].word, cases[i].list);
 }
 
-static void test_no_controls(void **state UNUSED)
+TEST(test_no_controls)
 {
 	char text[] = "a\tb\nc\x1b[0m\x7f\x01 µ\xff";
 	char none[] = "";
@@ -66,15 +64,4 @@ static void test_no_controls(void **state UNUSED)
 	assert_string_equal(text, "a?b?c?[0m?? µ\xff");
 	text_no_controls(none, '?');
 	assert_string_equal(none, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_suffix),
-		cmocka_unit_test(test_in_list),
-		cmocka_unit_test(test_no_controls),
-	};
-
-	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

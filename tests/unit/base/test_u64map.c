@@ -2,7 +2,7 @@
 
 #include "profrig/base/u64map.h"
 
-static void test_numbering(void **state UNUSED)
+TEST(test_numbering)
 {
 	CLEANUP(u64map_release) struct u64map map = U64MAP_INIT;
 	uint32_t next = 0;
@@ -27,7 +27,7 @@ static void test_numbering(void **state UNUSED)
 }
 
 /* Keys that are all alike in the bits a table looks at first, and the outermost ones. */
-static void test_odd_keys(void **state UNUSED)
+TEST(test_odd_keys)
 {
 	CLEANUP(u64map_release) struct u64map map = U64MAP_INIT;
 
@@ -41,14 +41,4 @@ static void test_odd_keys(void **state UNUSED)
 	assert_int_equal(u64map_get(&map, 1), U64MAP_NONE);
 	u64map_release(&map);
 	assert_int_equal(u64map_get(&map, UINT64_MAX), U64MAP_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbering),
-		cmocka_unit_test(test_odd_keys),
-	};
-
-	return cmocka_run_group_tests_name("u64map", tests, NULL, NULL);
 }

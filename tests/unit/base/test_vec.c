@@ -6,7 +6,7 @@ struct pair {
 	int a, b;
 };
 
-static void test_push(void **state UNUSED)
+TEST(test_push)
 {
 	VEC(struct pair) v = VEC_INIT;
 
@@ -26,7 +26,7 @@ static void test_push(void **state UNUSED)
 	assert_int_equal(v.cap, 0);
 }
 
-static void test_reserve(void **state UNUSED)
+TEST(test_reserve)
 {
 	VEC(struct pair) v = VEC_INIT;
 	struct pair *at;
@@ -40,20 +40,9 @@ static void test_reserve(void **state UNUSED)
 	VEC_RELEASE(&v);
 }
 
-static void test_growth(void **state UNUSED)
+TEST(test_growth)
 {
 	assert_int_equal(vec_grow_cap(0, 1), 8);
 	assert_int_equal(vec_grow_cap(100, 101), 158);
 	assert_int_equal(vec_grow_cap(100, 1000), 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_push),
-		cmocka_unit_test(test_reserve),
-		cmocka_unit_test(test_growth),
-	};
-
-	return cmocka_run_group_tests_name("vec", tests, NULL, NULL);
 }

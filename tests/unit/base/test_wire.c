@@ -25,7 +25,7 @@ static void message(struct strbuf *sb)
 	VEC_RELEASE(&pairs);
 }
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	VEC(struct pair) pairs = VEC_INIT;
@@ -33,7 +33,6 @@ static void test_there_and_back(void **state)
 	char *text;
 	uint32_t n;
 
-	(void)state;
 	message(&sb);
 	in = (struct wire){ sb.buf, sb.buf + sb.len, false };
 	WIRE_TAKE(&in, n);
@@ -56,14 +55,13 @@ static void test_there_and_back(void **state)
 }
 
 /* Cut anywhere, it is noticed, and nothing is made of memory that is not there. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	message(&sb);
 	for (size_t len = 0; len < sb.len; len++) {
-		char *copy = xcalloc(len + 1, 1);
+		CLEANUP(xfreep) char *copy = xcalloc(len + 1, 1);
 		struct wire in = { copy, copy + len, false };
 		VEC(struct pair) pairs = VEC_INIT;
 		uint32_t n;
@@ -78,28 +76,15 @@ static void test_cut(void **state)
 		assert_true(in.bad);
 		assert_true(pairs.nr <= 2);
 		VEC_RELEASE(&pairs);
-		free(copy);
 	}
 }
 
 /* A count beyond all memory is no count. */
-static void test_absurd_count(void **state)
+TEST(test_absurd_count)
 {
 	size_t nr = SIZE_MAX / 2;
 	struct wire in = { (const char *)&nr, (const char *)(&nr + 1), false };
 
-	(void)state;
 	assert_int_equal(wire_take_count(&in, 16), 0);
 	assert_true(in.bad);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_there_and_back),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_absurd_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,12 +18,11 @@ static void job_count(void *ctx, size_t i, unsigned worker)
 }
 
 /* Every job once, whatever there is of workers and jobs, one run after the other. */
-static void test_each_job_once(void **state)
+TEST(test_each_job_once)
 {
 	static const unsigned pools[] = { 1, 2, 3, 8 };
 	static const size_t jobs[] = { 0, 1, 2, 7, 1000 };
 
-	(void)state;
 	for (size_t p = 0; p < ARRAY_LEN(pools); p++) {
 		CLEANUP(workers_freep) struct workers *w = workers_new(pools[p]);
 
@@ -51,35 +50,22 @@ static void job_slow(void *ctx, size_t i, unsigned worker)
 }
 
 /* Jobs that wait are waited for side by side. */
-static void test_several_at_once(void **state)
+TEST(test_several_at_once)
 {
 	CLEANUP(workers_freep) struct workers *w = workers_new(4);
 	unsigned worker_of[16], seen = 0;
 
-	(void)state;
 	workers_run(w, ARRAY_LEN(worker_of), job_slow, worker_of);
 	for (size_t i = 0; i < ARRAY_LEN(worker_of); i++)
 		seen |= 1U << worker_of[i];
 	assert_true((seen & (seen - 1)) != 0);
 }
 
-static void test_default(void **state)
+TEST(test_default)
 {
 	CLEANUP(workers_freep) struct workers *w = workers_new(0), *many = workers_new(100000);
 
-	(void)state;
 	assert_true(workers_count(w) >= 1);
 	assert_true(workers_count(many) <= WORKERS_MAX);
 	workers_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_job_once),
-		cmocka_unit_test(test_several_at_once),
-		cmocka_unit_test(test_default),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

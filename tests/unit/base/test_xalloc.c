@@ -5,7 +5,7 @@
 
 #include "profrig/base/proc.h"
 
-static void test_sizes(void **state UNUSED)
+TEST(test_sizes)
 {
 	CLEANUP(xfreep) char *zero = xmalloc(0);
 	CLEANUP(xfreep) char *cells = xcalloc(4, 8);
@@ -25,7 +25,7 @@ static void test_sizes(void **state UNUSED)
 	assert_non_null(v);
 }
 
-static void test_copies(void **state UNUSED)
+TEST(test_copies)
 {
 	CLEANUP(xfreep) char *a = xstrdup("abc");
 	CLEANUP(xfreep) char *b = xstrndup("abcdef", 3);
@@ -45,7 +45,7 @@ static void test_copies(void **state UNUSED)
 	assert_null(xstrdup_null(NULL));
 }
 
-static void test_cleanup(void **state UNUSED)
+TEST(test_cleanup)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int kept = fd;
@@ -68,7 +68,7 @@ static void test_cleanup(void **state UNUSED)
 }
 
 /* The product does not fit: one line, status 1. */
-static void test_death(void **state UNUSED)
+TEST(test_death)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	struct proc_exit end;
@@ -81,7 +81,7 @@ static void test_death(void **state UNUSED)
 }
 
 /* What the program says of it, and its status. */
-static void test_last_words(void **state UNUSED)
+TEST(test_last_words)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	struct proc_exit end;
@@ -94,7 +94,7 @@ static void test_last_words(void **state UNUSED)
 }
 
 /* Threads that find none at the same time are one death. */
-static void test_threads(void **state UNUSED)
+TEST(test_threads)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	struct proc_exit end;
@@ -106,7 +106,7 @@ static void test_threads(void **state UNUSED)
 	assert_string_equal(errs.buf, "profrig: error: out of memory\n");
 }
 
-static void test_memstream(void **state UNUSED)
+TEST(test_memstream)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(xfreep) char *long_text = xmalloc(100001);
@@ -156,18 +156,11 @@ static void die_in_threads(void)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),      cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_cleanup),    cmocka_unit_test(test_death),
-		cmocka_unit_test(test_last_words), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_memstream),
-	};
-
 	if (argc > 1 && !strcmp(argv[1], "words"))
 		xalloc_last_words("go home", 5);
 	if (argc > 1 && !strcmp(argv[1], "threads"))
 		die_in_threads();
 	if (argc > 1)
 		free(xreallocarray(NULL, SIZE_MAX / 2, 4));
-	return cmocka_run_group_tests_name("xalloc", tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

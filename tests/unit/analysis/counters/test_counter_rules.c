@@ -31,13 +31,12 @@ static void ruled_done(struct ruled *r)
 	model_free(r->t.m);
 }
 
-static void first_entry_that_says_it(void **state)
+TEST(first_entry_that_says_it)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	series_id s = trace_series(&r.t, POWER_NAME, "#", SERIES_CUMULATIVE);
 	struct counter_info ci;
 
-	(void)state;
 	VEC_PUSH(&r.rules.v, (struct counter_rule){ .match = "*device=1*",
 						    .given = RULE_TAU | RULE_DEVICE,
 						    .tau_s = 9,
@@ -61,7 +60,6 @@ static void first_entry_that_says_it(void **state)
 	assert_int_equal(ci.kind, SERIES_GAUGE);
 	assert_int_equal(ci.quantity, QUANTITY_POWER);
 	assert_near(ci.scale, 1e-6, 0);
-	ruled_done(&r);
 }
 
 static const struct {
@@ -145,11 +143,10 @@ static const struct {
 	  2e-6 },
 };
 
-static void kinds_units_and_quantities(void **state)
+TEST(kinds_units_and_quantities)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s = trace_series(&r.t, units[i].name, "#", SERIES_CUMULATIVE);
 		struct counter_rule rule = units[i].rule;
 		struct counter_info ci;
@@ -161,24 +158,22 @@ static void kinds_units_and_quantities(void **state)
 		    strcmp(ci.unit, units[i].unit) != 0)
 			ROW_FAIL(i, "kind %d quantity %d unit '%s'", ci.kind, ci.quantity, ci.unit);
 		assert_near(ci.scale, units[i].scale, 1e-15 * units[i].scale);
-		ruled_done(&r);
 	}
 }
 
 /* 4294967200 → 100 in a counter that is said to be 32 bits wide. */
-static void modulus_of_a_rule(void **state)
+TEST(modulus_of_a_rule)
 {
 	static const double raw[][2] = { { 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 } };
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 
-	(void)state;
 	for (int declared = 0; declared < 2; declared++) {
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s =
 			trace_series(&r.t, "powercap:::ENERGY_UJ:ZONE0", "", SERIES_CUMULATIVE);
 		struct counter_info ci;
 		struct counter_scan scan;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 
 		trace_samples(&r.t, s, 3, raw);
 		if (declared)
@@ -192,14 +187,12 @@ static void modulus_of_a_rule(void **state)
 		assert_int_equal(scan.wraps, declared);
 		assert_int_equal(scan.resets, !declared);
 		assert_int_equal(scan.unknown_ns, declared ? 0 : ns(1));
-		curve_release(&c);
-		ruled_done(&r);
 	}
 }
 
-static void tau_is_for_power_readings(void **state)
+TEST(tau_is_for_power_readings)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	series_id e = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	series_id busy = trace_series(&r.t, "rocm_smi:::busy_percent:device=0", "", SERIES_GAUGE);
 	struct series_def d = {
@@ -208,7 +201,6 @@ static void tau_is_for_power_readings(void **state)
 	series_id guess = r.t.s->ops->series(r.t.s, &d);
 	series_id p = trace_series(&r.t, "power.gpu0", "W", SERIES_GAUGE);
 
-	(void)state;
 	r.rules.tau_s = 0.1;
 	assert_near(ruled_info(&r, p).tau_s, 0.1, 0);
 	assert_near(ruled_info(&r, e).tau_s, 0, 0);
@@ -218,26 +210,24 @@ static void tau_is_for_power_readings(void **state)
 	VEC_PUSH(&r.rules.v, (struct counter_rule){ .match = "power.gpu*", .given = RULE_TAU });
 	assert_near(ruled_info(&r, p).tau_s, 0, 0);
 	assert_int_equal(ruled_info(&r, p).tau_source, TAU_NONE);
-	ruled_done(&r);
 }
 
 /*
  * The library shows floor(15.3 · n) µJ for n counts of 2^-16 J, in versions that hand the factor
  * out as a float floor(15.3f · n); n comes back exactly, at any height.
  */
-static void case_03_unit_factor(void **state)
+TEST(case_03_unit_factor)
 {
 	static const double factors[] = { 15.3, (double)15.3f }, starts[] = { 0, 1e6, 1.01e13 };
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(factors) * ARRAY_LEN(starts); k++) {
 		double factor = factors[k % 2], start = starts[k / 2];
-		struct ruled r = ruled_new();
+		CLEANUP(ruled_done) struct ruled r = ruled_new();
 		series_id s = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 		double counts[300], first_raw = 0, last_raw = 0;
 		struct counter_info ci;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 		uint64_t seed = 3;
 
 		for (int i = 0; i < 300; i++) {
@@ -259,20 +249,17 @@ static void case_03_unit_factor(void **state)
 			assert_near(c.de[i], (counts[i + 1] - counts[i]) * 0x1p-16, 0);
 		assert_near(curve_total(&c), (counts[299] - counts[0]) * 0x1p-16, 0);
 		assert_near(curve_total(&c) / ((last_raw - first_raw) * 1e-6), 0.99731, 0.00001);
-		curve_release(&c);
-		ruled_done(&r);
 	}
 }
 
 /* A library that counts otherwise: its values are left alone, and that is said. */
-static void other_units_are_left_alone(void **state)
+TEST(other_units_are_left_alone)
 {
 	static const double raw[][2] = { { 0, 1000 }, { 1, 2000 }, { 2, 3000 }, { 3, 4001 } };
 	struct ruled r = ruled_new();
 	series_id s = trace_series(&r.t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct counter_info ci;
 
-	(void)state;
 	trace_samples(&r.t, s, 4, raw);
 	r.rules.exact_units = true;
 	ci = ruled_info(&r, s);
@@ -306,14 +293,13 @@ static void next_input(struct trace *t, const char *path)
 }
 
 /* The nearest counter: same device, same host, best the same file. */
-static void pairs(void **state)
+TEST(pairs)
 {
-	struct ruled r = ruled_new();
+	CLEANUP(ruled_done) struct ruled r = ruled_new();
 	struct series_def power = { .name = "power.gpu1", .unit = "W", .track = TRACK_NONE };
 	struct series_def energy = { .name = "energy.gpu1", .unit = "J", .track = TRACK_NONE };
 	series_id elsewhere, far, near, p;
 
-	(void)state;
 	energy.host = "node2";
 	elsewhere = r.t.s->ops->series(r.t.s, &energy);
 	next_input(&r.t, "far.csv");
@@ -329,20 +315,4 @@ static void pairs(void **state)
 	assert_int_equal(r.rules.filters.v[0].power, p);
 	assert_int_equal(r.rules.filters.v[0].energy, near);
 	assert_true(elsewhere != far && far != near);
-	ruled_done(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_entry_that_says_it),
-		cmocka_unit_test(kinds_units_and_quantities),
-		cmocka_unit_test(modulus_of_a_rule),
-		cmocka_unit_test(tau_is_for_power_readings),
-		cmocka_unit_test(case_03_unit_factor),
-		cmocka_unit_test(other_units_are_left_alone),
-		cmocka_unit_test(pairs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

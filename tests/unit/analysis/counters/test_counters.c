@@ -73,11 +73,10 @@ static const struct {
 	{ "", "", SERIES_UNKNOWN, QUANTITY_OTHER, "", 1, "" },
 };
 
-static void known_names(void **state)
+TEST(known_names)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		/* what files claim: gauges where profrig writes them itself, else everything is
 		 * accumulated */
 		enum series_kind claim = strchr(known[i].name, ':') || known[i].unit[0] == '#'
@@ -94,25 +93,22 @@ static void known_names(void **state)
 			fail_msg("%s: kind %d quantity %d unit '%s' device '%s'", known[i].name,
 				 ci.kind, ci.quantity, ci.unit, ci.device);
 		assert_near(ci.scale, known[i].scale, 0);
-		model_free(t.m);
 	}
 }
 
-static void a_series_own_device_wins(void **state)
+TEST(a_series_own_device_wins)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct series_def d = { .name = "rocm_smi:::energy_count:device=3",
 				.device = "node3:gpu2",
 				.track = TRACK_NONE };
 	series_id s = t.s->ops->series(t.s, &d);
 
-	(void)state;
 	trace_finish(&t);
 	assert_string_equal(counter_info(t.m, s).device, "node3:gpu2");
-	model_free(t.m);
 }
 
-static void devices_in_names(void **state)
+TEST(devices_in_names)
 {
 	static const struct {
 		const char *text, *device;
@@ -145,17 +141,15 @@ static void devices_in_names(void **state)
 		{ "accel1_energy", "accel1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		const char *device = want[i].device ? want[i].device : "";
 		struct series_def d = { .name = want[i].text, .track = TRACK_NONE };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = t.s->ops->series(t.s, &d);
 
 		trace_finish(&t);
 		if (strcmp(counter_info(t.m, s).device, device) != 0)
 			fail_msg("'%s' gives '%s'", want[i].text, counter_info(t.m, s).device);
-		model_free(t.m);
 	}
 }
 
@@ -177,18 +171,17 @@ static struct counter_scan scan(const char *name, size_t n, const double (*tv)[2
 	trace_samples(&t, s, n, tv);
 	trace_finish(&t);
 	r = scan_of(&t, s, 0);
-	model_free(t.m);
+	trace_release(&t);
 	return r;
 }
 
-static void plain_series(void **state)
+TEST(plain_series)
 {
 	static const double e[][2] = { { 0, 1e6 }, { 1, 3e6 }, { 3, 3e6 }, { 4, 9e6 } };
 	static const double w[][2] = { { 0, 100 }, { 1, 300 }, { 4, 300 }, { 5, 0 } };
 	static const double busy[][2] = { { 0, 0 }, { 1, 100 }, { 3, 0 } };
 	struct counter_scan s = scan("rocm_smi:::energy_count:device=0", 4, e);
 
-	(void)state;
 	assert_int_equal(s.samples, 4);
 	assert_int_equal(s.distinct, 3);
 	assert_near(s.first, 1, 0);
@@ -210,12 +203,11 @@ static void plain_series(void **state)
 	assert_true(isnan(s.total)); /* percent-seconds are nothing */
 }
 
-static void empty_and_short_series(void **state)
+TEST(empty_and_short_series)
 {
 	static const double one[][2] = { { 2, 5e6 } };
 	struct counter_scan s = scan("rocm_smi:::energy_count:device=0", 0, NULL);
 
-	(void)state;
 	assert_int_equal(s.samples, 0);
 	assert_int_equal(s.distinct, 0);
 	assert_true(isnan(s.first) && isnan(s.mean));
@@ -228,21 +220,19 @@ static void empty_and_short_series(void **state)
 	assert_near(s.mean, 5, 1e-12);
 }
 
-static void unknown_series(void **state)
+TEST(unknown_series)
 {
 	static const double v[][2] = { { 0, 5 }, { 1, 3 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "mystery", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
-	(void)state;
 	trace_samples(&t, s, 2, v);
 	trace_finish(&t);
 	r = scan_of(&t, s, 0);
 	assert_int_equal(r.flags, CF_UNKNOWN);
 	assert_true(isnan(r.total) && isnan(r.mean));
 	assert_near(r.max, 5, 0);
-	model_free(t.m);
 }
 
 /* A counter of 100 W every 10 ms for 2 s, held from `from` to `to`. */
@@ -258,25 +248,24 @@ static series_id held_counter(struct trace *t, double from, double to)
 	return s;
 }
 
-static void case_06_stuck_counter(void **state)
+TEST(case_06_stuck_counter)
 {
 	struct counter_scan r;
 	struct trace t = trace_new();
 	series_id s = held_counter(&t, 0.5, 1.0);
 
-	(void)state;
 	trace_finish(&t);
 	r = scan_of(&t, s, 0);
 	assert_int_equal(r.stuck, 1);
 	assert_true(r.flags & CF_STUCK);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* too short a stand-still */
 	t = trace_new();
 	s = held_counter(&t, 0.5, 0.55);
 	trace_finish(&t);
 	assert_int_equal(scan_of(&t, s, 0).flags, 0);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* the device says that it drew nothing then; another device's power says nothing */
 	t = trace_new();
@@ -289,7 +278,7 @@ static void case_06_stuck_counter(void **state)
 	}
 	trace_finish(&t);
 	assert_int_equal(scan_of(&t, s, 0).stuck, 0);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* a power reading that shows power is enough, however steady */
 	t = trace_new();
@@ -302,7 +291,7 @@ static void case_06_stuck_counter(void **state)
 	assert_int_equal(r.stuck, 1);
 	assert_int_equal(r.unknown_ns, ns(0.5)); /* to the change that ends it */
 	assert_near(r.total, 200, 1e-9);
-	model_free(t.m);
+	trace_release(&t);
 
 	/* a reading that stores its changes holds the last one all the while */
 	for (int drawn = 0; drawn < 2; drawn++) {
@@ -317,7 +306,7 @@ static void case_06_stuck_counter(void **state)
 		trace_samples(&t, t.s->ops->series(t.s, &d), 3, held);
 		trace_finish(&t);
 		assert_int_equal(scan_of(&t, s, 0).stuck, drawn);
-		model_free(t.m);
+		trace_release(&t);
 	}
 
 	/* never any change: the second die of a package has no counter of its own */
@@ -334,10 +323,10 @@ static void case_06_stuck_counter(void **state)
  * 400 W for 20 s, then 10 W, in steps of 20 J: an idle device's counter stands still for seconds
  * without having missed anything.
  */
-static void coarse_counter_of_an_idle_device(void **state)
+TEST(coarse_counter_of_an_idle_device)
 {
 	for (int reading = 0; reading < 2; reading++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 		series_id p = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 		struct counter_scan r;
@@ -354,17 +343,15 @@ static void coarse_counter_of_an_idle_device(void **state)
 		r = scan_of(&t, s, 0);
 		assert_int_equal(r.stuck, 0);
 		assert_int_equal(r.unknown_ns, 0);
-		model_free(t.m);
 	}
 }
 
-static void stale_counter(void **state)
+TEST(stale_counter)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "A2coretemp:::craypm:accel0_energy", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
-	(void)state;
 	for (int i = 0; i <= 2000; i++) { /* read at 1 kHz, refreshed ten times a second */
 		int refreshed = i / 100;
 		t.s->ops->sample(t.s, s, ns(i * 0.001), 40 * refreshed);
@@ -377,37 +364,33 @@ static void stale_counter(void **state)
 	assert_int_equal(r.distinct, 21);
 	assert_int_equal(r.median_period_ns, ns(0.001));
 	assert_int_equal(r.median_change_ns, ns(0.1));
-	model_free(t.m);
 }
 
 /* Cray PM's power is refreshed ten times a second; that it changes seldom says nothing. */
-static void stale_by_its_known_period(void **state)
+TEST(stale_by_its_known_period)
 {
 	static const struct {
 		double period_s;
 		unsigned flags;
 	} cases[] = { { 0.01, CF_STALE }, { 0.049, CF_STALE }, { 0.05, 0 }, { 0.1, 0 }, { 1, 0 } };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "craypm:power", "#", SERIES_GAUGE);
 
 		for (int i = 0; i < 30; i++)
 			t.s->ops->sample(t.s, s, ns(i * cases[k].period_s), 100);
 		trace_finish(&t);
 		assert_int_equal(scan_of(&t, s, 0).flags, cases[k].flags);
-		model_free(t.m);
 	}
 }
 
-static void gaps(void **state)
+TEST(gaps)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "rocm_smi:::energy_count:device=0", "#", SERIES_CUMULATIVE);
 	struct counter_scan r;
 
-	(void)state;
 	for (int i = 0; i < 100; i++) /* holes of exactly 10 periods and of a bit more */
 		t.s->ops->sample(t.s, s, ns(i * 0.01 + (i >= 30) * 0.09 + (i >= 60) * 0.0901),
 				 i * 1e6);
@@ -417,19 +400,17 @@ static void gaps(void **state)
 	assert_true(r.flags & CF_GAP);
 	assert_int_equal(r.max_gap_ns, ns(0.1001));
 	assert_int_equal(scan_of(&t, s, ns(0.05)).gaps, 2);
-	model_free(t.m);
 }
 
 /* A counter that is read with enter and leave has no period: a long call is no hole. */
-static void no_gaps_in_synchronous_series(void **state)
+TEST(no_gaps_in_synchronous_series)
 {
 	static const double v[][2] = {
 		{ 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 90, 9 }
 	};
 
-	(void)state;
 	for (int sync = 0; sync < 2; sync++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct series_def d = { .name = "PAPI_TOT_CYC",
 					.track = trace_thread(&t, "node", 1, 1),
 					.exclusive_sync = sync };
@@ -442,31 +423,28 @@ static void no_gaps_in_synchronous_series(void **state)
 		struct counter_scan c = counter_scan(t.m, s, &ci, 0);
 		assert_int_equal(c.gaps, !sync);
 		assert_int_equal(!!(c.flags & CF_GAP), !sync);
-		model_free(t.m);
 	}
 }
 
-static void rates(void **state)
+TEST(rates)
 {
 	static const double e[][2] = { { 0, 0 }, { 1, 100e6 }, { 1.001, 110e6 }, { 2, 200e6 } };
 	static const double w[][2] = { { 0, 100 }, { 1, -5 }, { 2, 100 }, { 3, 100 } };
 	struct counter_scan r = scan("rocm_smi:::energy_count:device=0", 4, e);
 
-	(void)state;
 	assert_int_equal(r.rates, 1); /* 10 J in 1 ms */
 	assert_true(r.flags & CF_RATE);
 	r = scan("power.gpu0", 4, w);
 	assert_int_equal(r.rates, 1);
 }
 
-static void resets_and_duplicates(void **state)
+TEST(resets_and_duplicates)
 {
 	static const double e[][2] = {
 		{ 0, 50e6 }, { 1, 60e6 }, { 2, 5e6 }, { 2, 6e6 }, { 3, 16e6 }
 	};
 	struct counter_scan r = scan("rocm_smi:::energy_count:device=0", 5, e);
 
-	(void)state;
 	assert_int_equal(r.resets, 1);
 	assert_int_equal(r.duplicates, 1);
 	assert_near(r.total, 20, 1e-12);
@@ -474,11 +452,10 @@ static void resets_and_duplicates(void **state)
 	assert_true(r.flags & CF_RESET);
 }
 
-static void flag_names(void **state)
+TEST(flag_names)
 {
 	char buf[128];
 
-	(void)state;
 	assert_string_equal(counter_flags(0, buf), "");
 	assert_string_equal(counter_flags(CF_GAP, buf), "gap");
 	assert_string_equal(counter_flags(CF_WRAP | CF_RATE | CF_ESTIMATED, buf),
@@ -488,7 +465,7 @@ static void flag_names(void **state)
 }
 
 /* As fnmatch says, and at once where that takes hours. */
-static void patterns(void **state)
+TEST(patterns)
 {
 	static const char letters[] = "aAb-]";
 	static const char *const rows[] = { "*a*b*",  "a*",    "?b*",   "[a-b]*", "[!a]b", "*[]]",
@@ -496,7 +473,6 @@ static void patterns(void **state)
 					    "*?*?*",  "a[a-]", "B*A",   "[A-B]?", "*b",    "a" };
 	CLEANUP(xfreep) char *name = xcalloc(1, 65537);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		for (unsigned k = 0; k < 6 * 6 * 6 * 6 * 6; k++) {
 			char word[6] = "";
@@ -511,28 +487,4 @@ static void patterns(void **state)
 	memset(name, 'a', 65536);
 	assert_false(counter_matches("*a*a*a*a*a*a*a*a*b", name));
 	assert_true(counter_matches("*a*a*a*a*a*a*a*a*a", name));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_names),
-		cmocka_unit_test(a_series_own_device_wins),
-		cmocka_unit_test(devices_in_names),
-		cmocka_unit_test(plain_series),
-		cmocka_unit_test(empty_and_short_series),
-		cmocka_unit_test(unknown_series),
-		cmocka_unit_test(case_06_stuck_counter),
-		cmocka_unit_test(coarse_counter_of_an_idle_device),
-		cmocka_unit_test(stale_counter),
-		cmocka_unit_test(stale_by_its_known_period),
-		cmocka_unit_test(gaps),
-		cmocka_unit_test(no_gaps_in_synchronous_series),
-		cmocka_unit_test(rates),
-		cmocka_unit_test(resets_and_duplicates),
-		cmocka_unit_test(flag_names),
-		cmocka_unit_test(patterns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

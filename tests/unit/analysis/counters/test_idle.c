@@ -116,11 +116,10 @@ static double work_j(const struct idle_case *k)
 }
 
 /* 300 W for 10 s: 3000 J = 900 J static + 2100 J dynamic. */
-static void case_09_idle_split(void **state)
+TEST(case_09_idle_split)
 {
-	struct idle_case k = worked_at(300);
+	CLEANUP(end) struct idle_case k = worked_at(300);
 
-	(void)state;
 	assert_int_equal(k.l.method, IDLE_BOTH);
 	assert_near(k.l.level_w, 90, 1e-9);
 	assert_near(k.l.stderr_w, 0, 1e-6);
@@ -131,15 +130,13 @@ static void case_09_idle_split(void **state)
 	assert_near(work_j(&k), 3000, 1e-6);
 	assert_near(k.l.level_w * 10, 900, 1e-6);
 	assert_near(work_j(&k) - k.l.level_w * 10, 2100, 1e-6);
-	end(&k);
 }
 
 /* Nothing is dropped of a quiet window: all samples in it and all its time count. */
-static void quiet_window_counts_whole(void **state)
+TEST(quiet_window_counts_whole)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10.05, ninety);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
@@ -149,39 +146,33 @@ static void quiet_window_counts_whole(void **state)
 	assert_true(k.l.samples == 100 || k.l.samples == 101);
 	assert_true(isnan(k.l.after_w) && isnan(k.l.drift_w));
 	assert_string_equal(k.l.reason, "");
-	end(&k);
 }
 
 /* Of a counter far from 0 differences are rounded, which drops nothing either. */
-static void rounding_drops_nothing(void **state)
+TEST(rounding_drops_nothing)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		put(&k, i * 0.01, 1234567.891 + i * 0.901);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
 	assert_int_equal(k.l.duration_ns, ns(10));
-	end(&k);
 }
 
 /* A workload below idle: the level does not care, the dynamic part is negative. */
-static void case_09_work_below_idle(void **state)
+TEST(case_09_work_below_idle)
 {
-	struct idle_case k = worked_at(60);
+	CLEANUP(end) struct idle_case k = worked_at(60);
 
-	(void)state;
 	assert_near(work_j(&k) - k.l.level_w * 10, -300, 1e-6);
-	end(&k);
 }
 
 /* Energy counters: 60 J/s, then 80 J/s; read every 10 ms. */
-static void counter(void **state)
+TEST(counter)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 3000; i++)
 		put(&k, i * 0.01,
 		    i < 1000   ? i * 0.6
@@ -196,7 +187,6 @@ static void counter(void **state)
 	assert_near(k.l.drift_w, 20, 1e-6);
 	assert_near(k.l.stderr_w, 20 / sqrt(12), 1e-6);
 	assert_int_equal(k.l.duration_ns, ns(20));
-	end(&k);
 }
 
 /* The reading of a filter of 1.6 s after work at 500 W, 90 W before it. */
@@ -205,11 +195,10 @@ static double filtered(double t_s)
 	return t_s < 10.05 ? 90 : t_s < 20.05 ? 500 : 90 + 410 * exp(-(t_s - 20.1) / 1.6);
 }
 
-static void filtered_fall_is_dropped(void **state)
+TEST(filtered_fall_is_dropped)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 40.15, filtered);
 	finish(&k);
 	between(&k, 0, 10, 20.1, 40.1);
@@ -232,7 +221,6 @@ static void filtered_fall_is_dropped(void **state)
 	between(&k, 0, 0, 20.1, 24.1);
 	assert_int_equal(k.l.method, IDLE_AFTER);
 	assert_true(k.l.unsettled && k.l.level_w > 110);
-	end(&k);
 }
 
 static uint32_t noise_state;
@@ -250,15 +238,14 @@ static double noisy(double t_s)
 	return floor(90.5 + 20 * noise());
 }
 
-static void noise_is_no_drift(void **state)
+TEST(noise_is_no_drift)
 {
 	int outside = 0, unsettled = 0;
 	double se = 0;
 
-	(void)state;
 	noise_state = 7;
 	for (int i = 0; i < 200; i++) {
-		struct idle_case k = begin(POWER_NAME);
+		CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
 		readings(&k, 0, 20.1, noisy);
 		finish(&k);
@@ -267,7 +254,6 @@ static void noise_is_no_drift(void **state)
 		outside += fabs(k.l.level_w - 90) > 3 * k.l.stderr_w;
 		unsettled += k.l.unsettled;
 		se += k.l.stderr_w / 200;
-		end(&k);
 	}
 	/* sd 5.8 W, 200 readings: 0.41 W; a block's interpolation ties neighbours, and up to half
 	 * may be dropped */
@@ -282,25 +268,22 @@ static double creeping(double t_s)
 	return 90 + 2 * t_s;
 }
 
-static void creep_is_unsettled(void **state)
+TEST(creep_is_unsettled)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 20.1, creeping);
 	finish(&k);
 	between(&k, 0, 20, 0, 0);
 	assert_true(k.l.unsettled);
 	assert_string_equal(idle_method_name(k.l.method), "before");
-	end(&k);
 }
 
 /* Only changes are stored: a window without one is known all the same. */
-static void change_points(void **state)
+TEST(change_points)
 {
-	struct idle_case k = begin_of(POWER_NAME, true);
+	CLEANUP(end) struct idle_case k = begin_of(POWER_NAME, true);
 
-	(void)state;
 	put(&k, 0, 90);
 	put(&k, 10, 300);
 	put(&k, 20, 94);
@@ -311,14 +294,12 @@ static void change_points(void **state)
 	assert_near(k.l.before_w, 90, 1e-9);
 	assert_near(k.l.after_w, 94, 1e-9);
 	assert_near(k.l.level_w, 92, 1e-9);
-	end(&k);
 }
 
-static void nothing_to_go_by(void **state)
+TEST(nothing_to_go_by)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	find(&k);
@@ -341,14 +322,12 @@ static void nothing_to_go_by(void **state)
 	between(&k, 1, 2, 20, 30);
 	assert_int_equal(k.l.method, IDLE_BEFORE);
 	assert_non_null(strstr(k.l.reason, "after: not sampled"));
-	end(&k);
 }
 
-static void other_series_have_no_level(void **state)
+TEST(other_series_have_no_level)
 {
-	struct idle_case k = begin(TEMP_NAME);
+	CLEANUP(end) struct idle_case k = begin(TEMP_NAME);
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		k.t.s->ops->sample(k.t.s, k.s, ns(i * 0.1), i < 50 ? 40e3 : 60e3);
 	finish(&k);
@@ -359,15 +338,13 @@ static void other_series_have_no_level(void **state)
 	/* half of it is not sampled */
 	assert_true(isnan(idle_mean(&k.c, (struct idle_window){ ns(9), ns(30) })));
 	assert_true(isnan(idle_mean(&k.c, (struct idle_window){ 0, 0 })));
-	end(&k);
 }
 
 /* Blocks with a reset or a gap of the counter are left out; the others tell. */
-static void odd_blocks_are_left_out(void **state)
+TEST(odd_blocks_are_left_out)
 {
-	struct idle_case k = begin(ENERGY_NAME);
+	CLEANUP(end) struct idle_case k = begin(ENERGY_NAME);
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		if (i < 300 || i > 390)
 			put(&k, i * 0.01, i < 700 ? i : i - 700);
@@ -378,27 +355,23 @@ static void odd_blocks_are_left_out(void **state)
 	assert_near(k.l.level_w, 100, 1e-6);
 	/* 40 blocks of 0.25 s: 1 with the reset, 5 that the gap touches */
 	assert_int_equal(k.l.duration_ns, ns(8.5));
-	end(&k);
 }
 
-static void too_short_a_series(void **state)
+TEST(too_short_a_series)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	put(&k, 1, 90);
 	finish(&k);
 	between(&k, 0, 10, 0, 0);
 	is_unknown(&k, "not sampled");
-	end(&k);
 }
 
 /* On a clock of its own it is unknown what lies in the windows. */
-static void not_aligned(void **state)
+TEST(not_aligned)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	k.t.m->inputs.v[0].aligned = false;
@@ -407,15 +380,13 @@ static void not_aligned(void **state)
 	assert_int_equal(idle_state(&k.o, "70", NULL), 0);
 	find(&k);
 	assert_true(k.l.level_w == 70);
-	end(&k);
 }
 
-static void stated(void **state)
+TEST(stated)
 {
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 	struct err err = ERR_INIT;
 
-	(void)state;
 	readings(&k, 0, 10, ninety);
 	finish(&k);
 	assert_int_equal(idle_state(&k.o, "70", &err), 0);
@@ -432,10 +403,9 @@ static void stated(void **state)
 	assert_true(k.l.level_w == 55.5);
 	assert_true(idle_is_about(&k.o.stated.v[0], k.t.m, k.s, &k.ci));
 	assert_false(idle_is_about(&k.o.stated.v[2], k.t.m, k.s, &k.ci));
-	end(&k);
 }
 
-static void states_that_are_none(void **state)
+TEST(states_that_are_none)
 {
 	static const char *const bad[] = {
 		"",
@@ -457,7 +427,6 @@ static void states_that_are_none(void **state)
 	};
 	char longer[256];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct idle_opts o = { 0 };
 		struct err err = ERR_INIT;
@@ -475,7 +444,7 @@ static void states_that_are_none(void **state)
 }
 
 /* Of a host, and of a word: only ids that are the word and a number. */
-static void whom_a_statement_is_about(void **state)
+TEST(whom_a_statement_is_about)
 {
 	static const struct {
 		const char *stated, *device;
@@ -496,9 +465,8 @@ static void whom_a_statement_is_about(void **state)
 		{ "cpu", "gpu0", false },
 		{ "gpu0", "", false },
 	};
-	struct idle_case k = begin(POWER_NAME);
+	CLEANUP(end) struct idle_case k = begin(POWER_NAME);
 
-	(void)state;
 	readings(&k, 0, 1, ninety);
 	finish(&k);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -509,30 +477,4 @@ static void whom_a_statement_is_about(void **state)
 		if (idle_is_about(&st, k.t.m, k.s, &k.ci) != cases[i].about)
 			fail_msg("'%s' of '%s'", cases[i].stated, cases[i].device);
 	}
-	end(&k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_09_idle_split),
-		cmocka_unit_test(quiet_window_counts_whole),
-		cmocka_unit_test(rounding_drops_nothing),
-		cmocka_unit_test(case_09_work_below_idle),
-		cmocka_unit_test(counter),
-		cmocka_unit_test(filtered_fall_is_dropped),
-		cmocka_unit_test(noise_is_no_drift),
-		cmocka_unit_test(creep_is_unsettled),
-		cmocka_unit_test(change_points),
-		cmocka_unit_test(nothing_to_go_by),
-		cmocka_unit_test(other_series_have_no_level),
-		cmocka_unit_test(odd_blocks_are_left_out),
-		cmocka_unit_test(too_short_a_series),
-		cmocka_unit_test(not_aligned),
-		cmocka_unit_test(stated),
-		cmocka_unit_test(states_that_are_none),
-		cmocka_unit_test(whom_a_statement_is_about),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,11 +99,10 @@ static struct tau_fit fit(enum sensor sensor, double parameter_s, double seconds
 	return f;
 }
 
-static void case_02_tau_fit(void **state)
+TEST(case_02_tau_fit)
 {
 	struct tau_fit f = fit(ONE_POLE, 1.6, 60, 1, square_wave);
 
-	(void)state;
 	assert_string_equal(filter_verdict_name(f.verdict), "one_pole");
 	assert_near(f.tau_s, 1.6, 0.005);
 	assert_near(f.gain, 1, 0);
@@ -115,11 +114,10 @@ static void case_02_tau_fit(void **state)
 	assert_near(f.step_w, 1, 1e-9);
 }
 
-static void any_time_constant(void **state)
+TEST(any_time_constant)
 {
 	static const double taus[] = { 0.02, 0.1, 0.35, 1.6, 5 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(taus); i++) {
 		struct tau_fit f = fit(ONE_POLE, taus[i], 60, 0, square_wave);
 
@@ -130,11 +128,10 @@ static void any_time_constant(void **state)
 	}
 }
 
-static void other_sensors(void **state)
+TEST(other_sensors)
 {
 	struct tau_fit f = fit(BOXCAR, 1, 60, 1, square_wave);
 
-	(void)state;
 	assert_int_equal(f.verdict, FILTER_BOXCAR);
 	assert_near(f.boxcar_s, 1, 0.01);
 	/* so short that a filter comes near enough too, but not as near */
@@ -147,11 +144,10 @@ static void other_sensors(void **state)
 	assert_int_equal(f.verdict, FILTER_NOT_MODELLED);
 }
 
-static void case_02_no_information(void **state)
+TEST(case_02_no_information)
 {
 	struct tau_fit f = fit(ONE_POLE, 1.6, 60, 1, constant);
 
-	(void)state;
 	assert_string_equal(filter_verdict_name(f.verdict), "no_information");
 	assert_true(isnan(f.tau_s) && isnan(f.rms_w));
 	f = fit(ONE_POLE, 1.6, 1.9, 1, square_wave); /* not a step yet */
@@ -161,12 +157,11 @@ static void case_02_no_information(void **state)
 }
 
 /* A reading in half the counter's unit, with an offset. */
-static void gain_and_offset(void **state)
+TEST(gain_and_offset)
 {
 	struct simulated s = simulate(ONE_POLE, 0.4, 60, 0, square_wave);
 	struct tau_fit f;
 
-	(void)state;
 	for (size_t i = 0; i < s.n; i++)
 		s.w[i] = 0.5 * s.w[i] + 20;
 	f = fit_of(&s, NULL);
@@ -179,13 +174,12 @@ static void gain_and_offset(void **state)
 }
 
 /* The counter is unknown for a while: what it says there does not count. */
-static void holes_in_the_counter(void **state)
+TEST(holes_in_the_counter)
 {
 	struct simulated s = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 	uint8_t *dead = xcalloc(s.n, 1);
 	struct tau_fit f;
 
-	(void)state;
 	for (size_t i = 4000; i < 4100; i++) {
 		dead[i] = 1;
 		s.j[i + 1] = s.j[i] + 1e6;
@@ -200,13 +194,12 @@ static void holes_in_the_counter(void **state)
 }
 
 /* Of more readings than are looked at, those that vary most. */
-static void long_recordings(void **state)
+TEST(long_recordings)
 {
 	struct simulated s = simulate(ONE_POLE, 0.4, 2000, 1, constant);
 	struct simulated wave = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 	struct tau_fit f;
 
-	(void)state;
 	for (size_t i = 0, at = s.n - wave.n - 1000; i < wave.n; i++) {
 		s.w[at + i] = wave.w[i];
 		s.j[at + i] = s.j[at - 1] + wave.j[i] - wave.j[0];
@@ -221,12 +214,11 @@ static void long_recordings(void **state)
 	done(&wave);
 }
 
-static void hostile_numbers(void **state)
+TEST(hostile_numbers)
 {
 	static const double values[] = { 1e308, -1e308, 0, 5e-324, 1e300, -7, 1e308, 1, 2, 3 };
 	struct simulated s = simulate(ONE_POLE, 0.4, 60, 1, square_wave);
 
-	(void)state;
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < s.n; i++) {
 			s.w[i] = values[(i * (k + 1)) % ARRAY_LEN(values)];
@@ -261,14 +253,13 @@ static struct trace amd_trace(const struct simulated *s)
 	return t;
 }
 
-static void learned_from_a_model(void **state)
+TEST(learned_from_a_model)
 {
 	struct simulated s = simulate(ONE_POLE, 0.4, 20, 1, square_wave);
-	struct trace t = amd_trace(&s);
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(trace_release) struct trace t = amd_trace(&s);
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	struct counter_info ci;
 
-	(void)state;
 	counters_learn(t.m, &rules);
 	assert_int_equal(rules.filters.nr, 2);
 	assert_int_equal(rules.filters.v[0].power, 1);
@@ -293,20 +284,5 @@ static void learned_from_a_model(void **state)
 	assert_near(ci.tau_s, 0.25, 0);
 	assert_int_equal(ci.tau_source, TAU_USER);
 	assert_near(counter_info(t.m, 0).tau_s, 0, 0);
-	counter_rules_release(&rules);
-	model_free(t.m);
 	done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_02_tau_fit),      cmocka_unit_test(any_time_constant),
-		cmocka_unit_test(other_sensors),        cmocka_unit_test(case_02_no_information),
-		cmocka_unit_test(gain_and_offset),      cmocka_unit_test(holes_in_the_counter),
-		cmocka_unit_test(long_recordings),      cmocka_unit_test(hostile_numbers),
-		cmocka_unit_test(learned_from_a_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,12 @@ static inline void trace_finish(struct trace *t)
 	model_finish(t->m);
 }
 
+static inline void trace_release(struct trace *t)
+{
+	model_free(t->m);
+	t->m = NULL;
+}
+
 static inline int64_t ns(double seconds)
 {
 	return (int64_t)llround(seconds * 1e9);

@@ -62,7 +62,7 @@ static inline int say_case(void **state)
 	return 0;
 }
 
-#define PROPERTY(f) cmocka_unit_test_teardown(f, say_case)
+#define PROPERTY(f) TEST_WITH(f, NULL, say_case)
 
 /* ---- random traces; times are multiples of `unit` so that boundaries fall together often ---- */
 

@@ -14,7 +14,6 @@
 
 #include "profrig/base/vec.h"
 #include "profrig/base/xalloc.h"
-#include "profrig/energy/energy.h"
 
 struct span_lanes {
 	VEC(struct model_lane) lanes;

@@ -1,7 +1,5 @@
 #include "energy_fixture.h"
 
-#include <errno.h>
-
 #include "profrig/base/sum.h"
 
 #define ENERGY_NAME "A2rocm_smi:::energy_count:device=0"
@@ -45,13 +43,12 @@ static double at(const struct curve *c, double seconds)
 	return curve_at(c, ns(seconds), &hint);
 }
 
-static void counter_is_linear_and_clamped(void **state)
+TEST(counter_is_linear_and_clamped)
 {
 	static const double e[][2] = { { 2, 100e6 }, { 4, 300e6 }, { 5, 350e6 } };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 3, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 3, e, &o, NULL);
 
-	(void)state;
 	assert_near(at(&r.c, -1), 0, 0);
 	assert_near(at(&r.c, 2), 0, 0);
 	assert_near(at(&r.c, 3), 100, 1e-12);
@@ -61,33 +58,29 @@ static void counter_is_linear_and_clamped(void **state)
 	assert_near(at(&r.c, 9), 250, 0);
 	assert_near(curve_total(&r.c), 250, 0);
 	assert_null(r.c.marks);
-	release(&r);
 }
 
 /* 100, 200, 300 W at 0, 5, 10 s */
 /* Published every 0.1 s and read every 0.01 s: 100 W all the time, no bursts of 1 kW. */
-static void stale_counter_is_linear_between_changes(void **state)
+TEST(stale_counter_is_linear_between_changes)
 {
 	double e[200][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r;
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		e[i][0] = i * 0.01;
 		e[i][1] = floor(i * 0.1 + 1e-9) * 10e6;
 	}
-	r = make(ENERGY_NAME, false, 200, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 200, e, &o, NULL);
 	assert_true(r.c.flags & CF_STALE);
 	assert_int_equal(r.c.n, 21); /* first, 19 changes, last */
 	assert_near(at(&r.c, 0.15), 15, 1e-9);
 	assert_near(at(&r.c, 1.234), 123.4, 1e-9);
 	assert_near(at(&r.c, 1.9), 190, 1e-9);
 	assert_near(curve_total(&r.c), 190, 1e-9);
-	release(&r);
 }
 
-static void three_ways_to_integrate(void **state)
+TEST(three_ways_to_integrate)
 {
 	static const double w[][2] = { { 0, 100e6 }, { 5, 200e6 }, { 10, 300e6 } };
 	static const struct {
@@ -99,33 +92,29 @@ static void three_ways_to_integrate(void **state)
 		{ INTEGRATE_LINEAR, 312.5, 2000 }, /* 100·2.5 + 20·2.5²/2 */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct energy_opts o = with(want[i].how);
-		struct curve_of r = make(POWER_NAME, false, 3, w, &o, NULL);
+		CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 3, w, &o, NULL);
 
 		assert_near(at(&r.c, 2.5), want[i].at_2_5, 1e-9);
 		assert_near(curve_total(&r.c), want[i].total, 1e-9);
-		release(&r);
 	}
 }
 
-static void change_points_hold_their_value(void **state)
+TEST(change_points_hold_their_value)
 {
 	/* recorded in full: 100 W for 4 s, then 300 W until 6 s; only the changes and the last
 	 * sample are stored */
 	static const double w[][2] = { { 0, 100e6 }, { 4, 300e6 }, { 6, 300e6 } };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, true, 3, w, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, true, 3, w, &o, NULL);
 
-	(void)state;
 	assert_near(curve_total(&r.c), 1000, 1e-9);
 	assert_near(at(&r.c, 3), 300, 1e-9);
 	assert_int_equal(r.c.flags & CF_GAP, 0);
-	release(&r);
 }
 
-static void case_05_wrap_of_known_width(void **state)
+TEST(case_05_wrap_of_known_width)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
@@ -138,7 +127,6 @@ static void case_05_wrap_of_known_width(void **state)
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	struct curve_of r = make(ENERGY_NAME, false, 4, raw, &o, &ci);
 
-	(void)state;
 	assert_near(r.c.de[1], 196e-6, 1e-15);
 	assert_near(curve_total(&r.c), 496e-6, 1e-15);
 	assert_int_equal(r.c.flags, CF_WRAP);
@@ -153,24 +141,22 @@ static void case_05_wrap_of_known_width(void **state)
 	release(&r);
 }
 
-static void case_05_wrap_of_unknown_width(void **state)
+TEST(case_05_wrap_of_unknown_width)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 4, raw, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 4, raw, &o, NULL);
 
-	(void)state;
 	assert_near(r.c.de[1], 0, 0);
 	assert_near(curve_total(&r.c), 300e-6, 1e-15);
 	assert_int_equal(r.c.marks[1], CURVE_RESET | CURVE_DEAD);
 	assert_int_equal(r.c.marks[0], 0);
 	assert_true(r.c.flags & CF_RESET);
-	release(&r);
 }
 
-static void equal_times_keep_the_total(void **state)
+TEST(equal_times_keep_the_total)
 {
 	static const double e[][2] = { { 0, 0 },     { 0, 100e6 },   { 5, 500e6 },
 				       { 5, 600e6 }, { 10, 1000e6 }, { 10, 1100e6 } };
@@ -178,7 +164,6 @@ static void equal_times_keep_the_total(void **state)
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	struct curve_of r = make(ENERGY_NAME, false, 6, e, &o, NULL);
 
-	(void)state;
 	assert_int_equal(r.c.n, 3);
 	assert_near(curve_total(&r.c), 1100, 1e-9);
 	assert_near(at(&r.c, 5), 600, 1e-9);
@@ -190,22 +175,20 @@ static void equal_times_keep_the_total(void **state)
 	release(&r);
 }
 
-static void failed_reads_leave_a_hole(void **state)
+TEST(failed_reads_leave_a_hole)
 {
 	static const double e[][2] = {
 		{ 0, 0 }, { 1, NAN }, { 2, 200e6 }, { 3, INFINITY }, { 4, 400e6 }
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(ENERGY_NAME, false, 5, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(ENERGY_NAME, false, 5, e, &o, NULL);
 
-	(void)state;
 	assert_int_equal(r.c.n, 3);
 	assert_near(curve_total(&r.c), 400, 1e-9);
-	release(&r);
 }
 
 /* A low-pass filtered reading of a step 100 → 300 W at t = 0, τ = 1.6 s, every ms for 2 s. */
-static void case_01_one_pole_identity(void **state)
+TEST(case_01_one_pole_identity)
 {
 	static double w[2001][2];
 	static const enum integration all[] = { INTEGRATE_LINEAR, INTEGRATE_PREVIOUS,
@@ -216,7 +199,6 @@ static void case_01_one_pole_identity(void **state)
 				   .scale = 1e-6,
 				   .tau_s = 1.6 };
 
-	(void)state;
 	for (int i = 0; i <= 2000; i++) {
 		w[i][0] = i * 1e-3;
 		w[i][1] = (300 - 200 * exp(-w[i][0] / 1.6)) * 1e6;
@@ -244,7 +226,7 @@ static void case_01_one_pole_identity(void **state)
 }
 
 /* Parts of any partition add up to the whole, and the whole is ∫P dt + τ·ΔP. */
-static void filtered_sums_telescope(void **state)
+TEST(filtered_sums_telescope)
 {
 	static double w[501][2];
 	struct counter_info ci = { .kind = SERIES_GAUGE,
@@ -254,7 +236,6 @@ static void filtered_sums_telescope(void **state)
 				   .tau_s = 0.3 };
 	uint64_t seed = 7;
 
-	(void)state;
 	for (int i = 0; i <= 500; i++) {
 		w[i][0] = i * 0.01 + 0.004 * (double)(rnd(&seed) % 2);
 		w[i][1] = 100 + (double)(rnd(&seed) % 5);
@@ -287,7 +268,7 @@ static void filtered_sums_telescope(void **state)
 }
 
 /* Only changes are stored: the power rose in the last period before one, not over all of a hold. */
-static void filtered_change_points(void **state)
+TEST(filtered_change_points)
 {
 	static const double w[][2] = { { 0, 100 },     { 10, 120 },    { 10.01, 138 },
 				       { 10.02, 150 }, { 10.03, 160 }, { 20, 160 } };
@@ -297,17 +278,15 @@ static void filtered_change_points(void **state)
 				   .scale = 1,
 				   .tau_s = 0.1 };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, true, 6, w, &o, &ci);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, true, 6, w, &o, &ci);
 
-	(void)state;
 	assert_near(at(&r.c, 9.99), 999, 1e-9);
 	assert_near(at(&r.c, 10), 1000 + 2, 1e-9);
 	assert_near(curve_total(&r.c), 1000 + 1.2 + 1.38 + 1.5 + 160 * 9.97 + 0.1 * 60, 1e-9);
-	release(&r);
 }
 
 /* A step of the reading by 1 W in 1 ms is 1.6 kW at τ = 1.6 s: no figure for that millisecond. */
-static void filtered_noise_is_marked(void **state)
+TEST(filtered_noise_is_marked)
 {
 	static const double w[][2] = { { 0, 100 }, { 0.001, 99 }, { 0.002, 100 }, { 0.003, 100 } };
 	struct counter_info ci = { .kind = SERIES_GAUGE,
@@ -316,9 +295,8 @@ static void filtered_noise_is_marked(void **state)
 				   .scale = 1,
 				   .tau_s = 1.6 };
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r = make(POWER_NAME, false, 4, w, &o, &ci);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 4, w, &o, &ci);
 
-	(void)state;
 	assert_true(r.c.de[0] < 0);
 	assert_int_equal(r.c.marks[0], CURVE_RATE);
 	assert_int_equal(r.c.marks[1], 0);
@@ -327,23 +305,21 @@ static void filtered_noise_is_marked(void **state)
 	struct counter_scan scan = counter_scan(r.t.m, 0, &ci, 0);
 	assert_int_equal(scan.rates, 1);
 	assert_int_equal(scan.flags, CF_RATE);
-	release(&r);
 }
 
 /* A counter that froze for half a second: when it counted what came after is unknown. */
-static void case_06_stuck_time_is_unknown(void **state)
+TEST(case_06_stuck_time_is_unknown)
 {
 	static double e[201][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
-	struct curve_of r;
 	double dead = 0;
 
-	(void)state;
 	for (int i = 0; i <= 200; i++) {
 		e[i][0] = i * 0.01;
 		e[i][1] = (i >= 50 && i < 100 ? 50 : i) * 1e6;
 	}
-	r = make(ENERGY_NAME, false, 201, (const double(*)[2])e, &o, NULL);
+	CLEANUP(release)
+	struct curve_of r = make(ENERGY_NAME, false, 201, (const double(*)[2])e, &o, NULL);
 	for (size_t i = 0; i + 1 < r.c.n; i++) {
 		assert_int_equal(r.c.marks[i], i >= 50 && i < 100 ? CURVE_STUCK | CURVE_DEAD : 0);
 		dead += r.c.marks[i] & CURVE_DEAD ? r.c.de[i] : 0;
@@ -351,66 +327,38 @@ static void case_06_stuck_time_is_unknown(void **state)
 	assert_near(dead, 50, 1e-9);
 	assert_near(curve_total(&r.c), 200, 1e-9);
 	assert_true(r.c.flags & CF_STUCK);
-	release(&r);
 }
 
-static void hostile_values_stay_inside(void **state)
+TEST(hostile_values_stay_inside)
 {
 	static const double e[][2] = {
 		{ 0, -1e308 }, { 1, 1e308 }, { 2, -1e308 }, { 4e9, 1 }, { -4e9, 7 }
 	};
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	size_t hint = SIZE_MAX;
-	struct curve_of r = make(POWER_NAME, false, 5, e, &o, NULL);
+	CLEANUP(release) struct curve_of r = make(POWER_NAME, false, 5, e, &o, NULL);
 
-	(void)state;
 	for (double t = -5e9; t < 5e9; t += 1e9)
 		(void)curve_at(&r.c, ns(t), &hint);
 	(void)curve_total(&r.c);
 	assert_int_equal(r.c.n, 5);
-	release(&r);
 }
 
-static void hint_is_only_a_hint(void **state)
+TEST(hint_is_only_a_hint)
 {
 	static double e[100][2];
 	struct energy_opts o = with(INTEGRATE_LINEAR);
 	size_t hint = 0, order[] = { 3, 97, 5, 50, 51, 52, 99, 0, 98, 12 };
-	struct curve_of r;
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		e[i][0] = i;
 		e[i][1] = i * i * 1e6;
 	}
-	r = make(ENERGY_NAME, false, 100, (const double(*)[2])e, &o, NULL);
+	CLEANUP(release)
+	struct curve_of r = make(ENERGY_NAME, false, 100, (const double(*)[2])e, &o, NULL);
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
 		assert_near(curve_at(&r.c, ns((double)order[i]), &hint),
 			    (double)(order[i] * order[i]), 1e-9);
 	hint = 12345678;
 	assert_near(curve_at(&r.c, ns(10.5), &hint), 110.5, 1e-9);
-	release(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counter_is_linear_and_clamped),
-		cmocka_unit_test(stale_counter_is_linear_between_changes),
-		cmocka_unit_test(three_ways_to_integrate),
-		cmocka_unit_test(change_points_hold_their_value),
-		cmocka_unit_test(case_05_wrap_of_known_width),
-		cmocka_unit_test(case_05_wrap_of_unknown_width),
-		cmocka_unit_test(equal_times_keep_the_total),
-		cmocka_unit_test(failed_reads_leave_a_hole),
-		cmocka_unit_test(case_01_one_pole_identity),
-		cmocka_unit_test(filtered_sums_telescope),
-		cmocka_unit_test(filtered_change_points),
-		cmocka_unit_test(filtered_noise_is_marked),
-		cmocka_unit_test(case_06_stuck_time_is_unknown),
-		cmocka_unit_test(hostile_values_stay_inside),
-		cmocka_unit_test(hint_is_only_a_hint),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 #include "energy_fixture.h"
 #include "energy_spans.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "profrig/readers/reader.h"
 
 static const struct energy_opts shared = { .integration = INTEGRATE_LINEAR };
@@ -87,44 +84,39 @@ static void check_two_ranks(struct trace *t, series_id s, track_id r0, track_id 
 	energy_result_release(&r);
 }
 
-static void two_ranks_share_a_counter(void **state)
+TEST(two_ranks_share_a_counter)
 {
 	static const double e[][2] = { { 0, 0 }, { 2.5, 250e6 }, { 5, 750e6 }, { 10, 1000e6 } };
 	track_id r0, r1;
-	struct trace t = two_ranks(&r0, &r1);
+	CLEANUP(trace_release) struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
-	model_free(t.m);
 }
 
-static void two_ranks_share_a_gauge(void **state)
+TEST(two_ranks_share_a_gauge)
 {
 	static const double w[][2] = { { 0, 100e6 }, { 2.5, 200e6 }, { 5, 50e6 }, { 10, 70e6 } };
 	track_id r0, r1;
-	struct trace t = two_ranks(&r0, &r1);
+	CLEANUP(trace_release) struct trace t = two_ranks(&r0, &r1);
 	series_id s = trace_series(&t, POWER_NAME, "#", SERIES_CUMULATIVE); /* a lie */
 
-	(void)state;
 	trace_samples(&t, s, 4, w);
 	trace_finish(&t);
 	check_two_ranks(&t, s, r0, r1);
-	model_free(t.m);
 }
 
-static void threads_of_a_process_share_its_part(void **state)
+TEST(threads_of_a_process_share_its_part)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	track_id c = trace_thread(&t, "node", 2, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "a", 0, 8);
 	trace_call(&t, b, "b", 4, 6);
@@ -141,39 +133,34 @@ static void threads_of_a_process_share_its_part(void **state)
 	assert_near(exclusive(&t, &r, b, "b", 0), 100, 1e-9);
 	assert_near(exclusive(&t, &r, c, "c", 0), 800, 1e-9);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* A range from roctxRangeStart to roctxRangeStop is on no stack: it takes nothing from calls. */
-static void ranges_share_only_without_calls(void **state)
+TEST(ranges_share_only_without_calls)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 
-	(void)state;
 	for (int calls = 0; calls < 2; calls++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), lane = trace_thread(&t, "node", 1, 2);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		if (calls)
 			trace_call(&t, a, "a", 0, 8);
 		trace_span_ns(&t, lane, "range", ns(0), ns(10), SPAN_ANNOTATION);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		if (calls)
 			assert_near(exclusive(&t, &r, a, "a", 0), 800, 1e-9);
 		else
 			assert_near(exclusive(&t, &r, lane, "range", 0), 1000, 1e-9);
 		assert_near(r.attributed_j, calls ? 800 : 1000, 1e-9);
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
 /* A host may stand in the series or in the name of its device. */
-static void other_hosts_do_not_share(void **state)
+TEST(other_hosts_do_not_share)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	static const struct series_def defs[] = {
@@ -181,22 +168,18 @@ static void other_hosts_do_not_share(void **state)
 		{ .name = ENERGY_NAME, .track = TRACK_NONE, .device = "one:gpu0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(defs); i++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "one", 1, 1), b = trace_thread(&t, "two", 2, 1);
 		series_id s = t.s->ops->series(t.s, &defs[i]);
-		struct energy_result r;
 
 		trace_samples(&t, s, 2, e);
 		trace_call(&t, a, "a", 0, 10);
 		trace_call(&t, b, "b", 0, 10);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		assert_near(exclusive(&t, &r, a, "a", 0), 1000, 1e-9);
 		assert_true(isnan(exclusive(&t, &r, b, "b", 0)));
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
@@ -238,23 +221,21 @@ static const struct edge edges[] = {
 	  0 },
 };
 
-static void edge_cases(void **state)
+TEST(edge_cases)
 {
 	static const double e[][2] = { { 0, 0 }, { 5, 500e6 }, { 10, 1000e6 } };
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(edges) / sizeof(*edges); k++) {
 		const struct edge *x = &edges[k];
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id th = trace_thread(&t, "node", 1, 1);
 		series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-		struct energy_result r;
 
 		trace_samples(&t, s, 3, e);
 		for (size_t i = 0; i < x->nr; i++)
 			trace_call(&t, th, x->call[i].name, x->call[i].start, x->call[i].end);
 		trace_finish(&t);
-		r = host_view(t.m, s, &shared);
+		CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 		for (size_t i = 0; i < x->nr; i++) {
 			assert_near(r.inclusive_j[i], x->call[i].inclusive, 1e-9);
 			assert_near(r.exclusive_j[i], x->call[i].exclusive, 1e-9);
@@ -263,20 +244,17 @@ static void edge_cases(void **state)
 		}
 		assert_near(r.unattributed_j, x->unattributed, 1e-9);
 		assert_near(r.total_j, 1000, 1e-9);
-		energy_result_release(&r);
-		model_free(t.m);
 	}
 }
 
-static void one_sample_is_an_empty_series(void **state)
+TEST(one_sample_is_an_empty_series)
 {
 	static const double e[][2] = { { 5, 500e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 1, e);
 	trace_call(&t, th, "a", 0, 10);
 	trace_finish(&t);
@@ -285,18 +263,15 @@ static void one_sample_is_an_empty_series(void **state)
 	assert_near(r.unattributed_j, 0, 0);
 	assert_true(r.flags & CF_SHORT);
 	assert_null(r.exclusive_j);
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
-static void no_sharer(void **state)
+TEST(no_sharer)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_finish(&t);
 	for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
@@ -306,42 +281,37 @@ static void no_sharer(void **state)
 		assert_int_equal(r.unattributed_ns, ns(10));
 		energy_result_release(&r);
 	}
-	model_free(t.m);
 }
 
-static void unknown_counters_are_refused(void **state)
+TEST(unknown_counters_are_refused)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "mystery_energy", "#", SERIES_CUMULATIVE);
 	struct err err = ERR_INIT;
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_finish(&t);
 	assert_int_equal(energy_attribute(t.m, s, VIEW_HOST, &shared, &r, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "mystery_energy"));
-	model_free(t.m);
 }
 
 /* A backwards step: its interval is unattributed, counts 0 and marks the calls it touches. */
-static void case_06_backwards_step_splits(void **state)
+TEST(case_06_backwards_step_splits)
 {
 	static const double e[][2] = { { 0, 5000e6 }, { 5, 5500e6 }, { 6, 100e6 }, { 10, 500e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
-	struct energy_result r;
 	size_t b;
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_call(&t, th, "a", 0, 4);
 	trace_call(&t, th, "b", 5.25, 5.75);
 	trace_call(&t, th, "c", 5, 8); /* encloses b */
 	trace_finish(&t);
-	r = host_view(t.m, s, &shared);
+	CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 	assert_near(r.total_j, 900, 1e-9);
 	assert_near(exclusive(&t, &r, th, "a", 0), 400, 1e-9);
 	assert_near(exclusive(&t, &r, th, "c", 0), 200, 1e-9);
@@ -353,21 +323,18 @@ static void case_06_backwards_step_splits(void **state)
 	assert_int_equal(r.exclusive_ns[trace_find(t.m, th, "c", 0)], ns(2));
 	assert_near(r.unattributed_j, 300, 1e-9);
 	assert_true(r.flags & CF_RESET);
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* A hole of 10 s over a limit of 1 s is unattributed; without one it is interpolated and flagged.
  */
-static void case_07_gap_is_nobodys(void **state)
+TEST(case_07_gap_is_nobodys)
 {
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = ns(1) };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	for (int i = 0; i <= 50; i++) { /* 100 W, every 0.1 s, nothing between 2 and 12 s */
 		double at = i <= 20 ? i * 0.1 : 9.9 + i * 0.1;
 		t.s->ops->sample(t.s, s, ns(at), at * 100e6);
@@ -388,52 +355,46 @@ static void case_07_gap_is_nobodys(void **state)
 	assert_int_equal(r.marks[0], CURVE_GAP);
 	assert_true(r.flags & CF_GAP);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- strictly synchronous counters ---- */
 
-static void synchronous_counter_belongs_to_its_thread(void **state)
+TEST(synchronous_counter_belongs_to_its_thread)
 {
 	static const double v[][2] = {
 		{ 0, 100 }, { 1, 350 }, { 3, 1350 }, { 4, 1400 }, { 6, 1402 }
 	};
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	struct series_def d = { .name = "PAPI_TOT_CYC",
 				.kind = SERIES_CUMULATIVE,
 				.track = a,
 				.exclusive_sync = true };
 	series_id s = t.s->ops->series(t.s, &d);
-	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 5, v);
 	trace_call(&t, a, "main", 0, 6);
 	trace_call(&t, a, "f", 1, 3);
 	trace_call(&t, b, "other", 0, 6);
 	trace_finish(&t);
-	r = host_view(t.m, s, &shared);
+	CLEANUP(energy_result_release) struct energy_result r = host_view(t.m, s, &shared);
 	assert_near(inclusive(&t, &r, a, "main", 0), 1302, 1e-9);
 	assert_near(exclusive(&t, &r, a, "main", 0), 302, 1e-9);
 	assert_near(exclusive(&t, &r, a, "f", 0), 1000, 1e-9);
 	assert_true(isnan(exclusive(&t, &r, b, "other", 0)));
-	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- device view ---- */
 
-static void kernels_share_a_device(void **state)
+TEST(kernels_share_a_device)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q0 = trace_queue(&t, "gpu0", 0), q1 = trace_queue(&t, "gpu0", 1);
 	track_id other = trace_queue(&t, "gpu1", 0);
 	series_id s = trace_series(&t, ENERGY_NAME, "#", SERIES_CUMULATIVE);
 	struct energy_result r;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_work(&t, q0, "k", 1, 5);
 	trace_work(&t, q0, "k2", 2, 3); /* overlaps on its own queue: a second sharer, no child */
@@ -456,7 +417,6 @@ static void kernels_share_a_device(void **state)
 	assert_near(r.attributed_j, 700, 1e-9);
 	assert_true(r.error_rel <= 1e-9);
 	energy_result_release(&r);
-	model_free(t.m);
 }
 
 /* ---- the recorded node: two ranks on device 0 ---- */
@@ -488,7 +448,7 @@ static series_id series_named(const struct model *m, const char *name)
 	return 0;
 }
 
-static void hpl_series(void **state)
+TEST(hpl_series)
 {
 	static const struct {
 		const char *name;
@@ -523,17 +483,15 @@ static void hpl_series(void **state)
 	};
 	static const double edge_s[] = { 5, 10, 20, 25 };
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
-	struct trace t;
 
-	(void)state;
-	t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(path);
 	trace_finish(&t);
 	assert_int_equal(t.m->series.nr, 8);
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
 		series_id s = series_named(t.m, want[i].name);
 		struct counter_info ci = counter_info(t.m, s);
 		struct counter_scan scan = counter_scan(t.m, s, &ci, 0);
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 		size_t hint = 0;
 
 		assert_int_equal(scan.samples, want[i].samples);
@@ -545,21 +503,17 @@ static void hpl_series(void **state)
 			assert_near(curve_at(&c, ns(edge_s[w + 1]), &hint) -
 					    curve_at(&c, ns(edge_s[w]), &hint),
 				    want[i].window[w], 1e-6);
-		curve_release(&c);
 	}
-	model_free(t.m);
 }
 
-static void hpl_two_ranks(void **state)
+TEST(hpl_two_ranks)
 {
 	CLEANUP(xfreep) char *path = test_trace(hpl_file);
 	struct energy_result r;
-	struct trace t;
 	track_id a, b;
 	series_id s;
 
-	(void)state;
-	t = hpl_trace(path);
+	CLEANUP(trace_release) struct trace t = hpl_trace(path);
 	a = trace_thread(&t, "node", 1, 1);
 	b = trace_thread(&t, "node", 2, 2);
 	trace_call(&t, a, "main", 0.2, 24.9);
@@ -588,28 +542,4 @@ static void hpl_two_ranks(void **state)
 	assert_near(inclusive(&t, &r, a, "main", 0), 4248.259154, 1e-6);
 	assert_near(inclusive(&t, &r, b, "rocblas_dgemm", 0), 970.646029, 1e-6);
 	energy_result_release(&r);
-	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_ranks_share_a_counter),
-		cmocka_unit_test(two_ranks_share_a_gauge),
-		cmocka_unit_test(threads_of_a_process_share_its_part),
-		cmocka_unit_test(ranges_share_only_without_calls),
-		cmocka_unit_test(other_hosts_do_not_share),
-		cmocka_unit_test(edge_cases),
-		cmocka_unit_test(one_sample_is_an_empty_series),
-		cmocka_unit_test(no_sharer),
-		cmocka_unit_test(unknown_counters_are_refused),
-		cmocka_unit_test(case_06_backwards_step_splits),
-		cmocka_unit_test(case_07_gap_is_nobodys),
-		cmocka_unit_test(synchronous_counter_belongs_to_its_thread),
-		cmocka_unit_test(kernels_share_a_device),
-		cmocka_unit_test(hpl_series),
-		cmocka_unit_test(hpl_two_ranks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,16 +19,15 @@ static size_t row_of(const struct table *t, const char *view, const char *name)
 }
 
 /* 4294967200 → 100: 196 µJ of a counter of 32 bits, else unknown, and never less than nothing. */
-static void case_05_wrap(void **state)
+TEST(case_05_wrap)
 {
 	static const double raw[][2] = {
 		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
 	};
 
-	(void)state;
 	for (int declared = 0; declared < 2; declared++) {
-		struct counter_rules rules = COUNTER_RULES_INIT;
-		struct trace t = trace_new();
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id th = trace_thread(&t, "node", 1, 1);
 		struct table_set ts, counters;
 		const struct table *e, *c;
@@ -60,28 +59,24 @@ static void case_05_wrap(void **state)
 		assert_near(number(c, 0, "total"), declared ? 496e-6 : 300e-6, 1e-15);
 		table_set_release(&ts);
 		table_set_release(&counters);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
 }
 
 /* A kernel of 1 ms between samples that are 4 ms apart. */
-static void case_08_below_resolution(void **state)
+TEST(case_08_below_resolution)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 0);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
 	const struct table *e;
 	size_t row;
 
-	(void)state;
 	for (int i = 0; i <= 1000; i++)
 		t.s->ops->sample(t.s, s, ns(i * 0.004), i * 1.2e6);
 	trace_work(&t, q, "short", 0.041, 0.042);
 	trace_work(&t, q, "long", 1, 2);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
 	row = row_of(e, "device", "short");
 	assert_string_equal(text(e, row, "flags"), "below_resolution");
@@ -90,21 +85,17 @@ static void case_08_below_resolution(void **state)
 	row = row_of(e, "device", "long");
 	assert_string_equal(text(e, row, "flags"), "");
 	assert_true(number(e, row, "uncertainty_j") < 0.01 * number(e, row, "exclusive_j"));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* 90 W idle, 300 W for 10 s: 900 J and 2100 J; 60 W: 900 J and −300 J. */
-static void case_09_idle_split(void **state)
+TEST(case_09_idle_split)
 {
-	(void)state;
 	for (int low = 0; low < 2; low++) {
 		struct analysis_opts o = { .idle.before = { ns(0), ns(10) } };
 		double work_w = low ? 60 : 300;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 		track_id th = trace_thread(&t, "node", 1, 1);
-		struct table_set ts;
 		const struct table *e;
 		size_t row;
 
@@ -113,14 +104,12 @@ static void case_09_idle_split(void **state)
 					 i < 100 ? i * 9 : 900 + (i - 100) * work_w / 10);
 		trace_call(&t, th, "work", 10, 20);
 		trace_finish(&t);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		row = row_of(e, "host", "work");
 		assert_near(number(e, row, "exclusive_j"), work_w * 10, 1e-6);
 		assert_near(number(e, row, "static_j"), 900, 1e-6);
 		assert_near(number(e, row, "dynamic_j"), work_w * 10 - 900, 1e-6);
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
@@ -142,7 +131,7 @@ static struct topology *two_ranks_share(struct model *m, double second)
 }
 
 /* Two ranks on one device: equal parts, parts by weight, and all of it to each, which is said. */
-static void case_10_sharing(void **state)
+TEST(case_10_sharing)
 {
 	static const struct {
 		double second;
@@ -154,13 +143,11 @@ static void case_10_sharing(void **state)
 		{ 3, true, { 1000, 1000 } },
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		struct analysis_opts o = { .energy.independent = want[k].independent };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 		struct topology *tp;
-		struct table_set ts;
 		const struct table *e;
 		double sum = 0;
 
@@ -170,7 +157,7 @@ static void case_10_sharing(void **state)
 		trace_call(&t, trace_thread(&t, "node", 2, 1), "second", 0, 10);
 		trace_finish(&t);
 		o.energy.topology = tp = two_ranks_share(t.m, want[k].second);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		for (int rank = 0; rank < 2; rank++) {
 			size_t row = row_of(e, "host", rank ? "second" : "first");
@@ -183,20 +170,6 @@ static void case_10_sharing(void **state)
 		if (!want[k].independent)
 			assert_near(sum, 1000, 1000e-9);
 		assert_int_equal(warned(t.m, W_DOUBLE_COUNTING), want[k].independent);
-		table_set_release(&ts);
 		topology_free(tp);
-		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(case_05_wrap),
-		cmocka_unit_test(case_08_below_resolution),
-		cmocka_unit_test(case_09_idle_split),
-		cmocka_unit_test(case_10_sharing),
-	};
-
-	return cmocka_run_group_tests_name("energy_cases", tests, NULL, NULL);
 }

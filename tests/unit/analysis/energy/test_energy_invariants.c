@@ -60,7 +60,7 @@ static void check_conservation(const struct random_trace *x, enum energy_view vi
 {
 	double recorded = recorded_j(x), tol;
 	struct sum sum = SUM_INIT;
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	energy_attribute(x->t.m, x->id, view, &x->o, &r, NULL);
 	for (size_t i = 0; r.exclusive_j && i < x->t.m->spans.nr; i++)
@@ -71,21 +71,18 @@ static void check_conservation(const struct random_trace *x, enum energy_view vi
 	assert_near(r.attributed_j, sum_value(&sum), tol);
 	assert_near(sum_value(&sum) + r.unattributed_j, recorded, tol);
 	assert_true(r.error_rel <= 1e-9 || fabs(r.total_j) < 1e-3);
-	energy_result_release(&r);
 }
 
 /* Σ exclusive + unattributed = E(last) − E(first) */
-static void invariant_01_conservation(void **state)
+PROPERTY(invariant_01_conservation)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 1000000, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_trace(&x);
 		x.o.independent = false;
 		check_conservation(&x, VIEW_HOST);
 		check_conservation(&x, VIEW_DEVICE);
-		random_trace_release(&x);
 	}
 }
 
@@ -111,22 +108,19 @@ static void check_stacks(const struct random_trace *x, const struct energy_resul
 }
 
 /* Inclusive = own exclusive + inclusive of the children; the roots and the rest are the total. */
-static void invariant_02_inclusive_is_exclusive_plus_children(void **state)
+PROPERTY(invariant_02_inclusive_is_exclusive_plus_children)
 {
 	uint64_t checked = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 2000000, CASES);) {
-		struct random_trace x;
-		struct energy_result r;
+		CLEANUP(random_trace_release) struct random_trace x;
+		CLEANUP(energy_result_release) struct energy_result r;
 
 		random_nested_trace(&x);
 		if (energy_attribute(x.t.m, x.id, VIEW_HOST, &x.o, &r, NULL) == 0) {
 			check_stacks(&x, &r);
 			checked++;
 		}
-		energy_result_release(&r);
-		random_trace_release(&x);
 	}
 	assert_true(checked > test_cases(CASES) / 2);
 }
@@ -185,15 +179,14 @@ static struct trace cut_at(const struct random_trace *x, int64_t t_ns)
 }
 
 /* E[a, c] = E[a, b] + E[b, c], of every function and of the rest. */
-static void invariant_03_additivity(void **state)
+PROPERTY(invariant_03_additivity)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 3000000, CASES);) {
-		struct random_trace x;
-		struct trace cut;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_nested_trace(&x);
-		cut = cut_at(&x, below(x.p.length) * x.p.unit + below(x.p.unit));
+		CLEANUP(trace_release)
+		struct trace cut = cut_at(&x, below(x.p.length) * x.p.unit + below(x.p.unit));
 		for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
 			struct energy_result a, b;
 			double tol;
@@ -207,8 +200,6 @@ static void invariant_03_additivity(void **state)
 			energy_result_release(&a);
 			energy_result_release(&b);
 		}
-		model_free(cut.m);
-		random_trace_release(&x);
 	}
 }
 
@@ -238,15 +229,13 @@ static void same_but_for_twins(const struct model *m, const struct energy_result
 	}
 }
 
-static void invariant_03_order_of_events(void **state)
+PROPERTY(invariant_03_order_of_events)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
-		struct random_trace x;
-		struct trace again;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_trace(&x);
-		again = tracks_again(x.t.m);
+		CLEANUP(trace_release) struct trace again = tracks_again(x.t.m);
 		assert_int_equal(push_samples(&again, &x.s), x.id);
 		plan_push(&again, &x.p, true);
 		trace_finish(&again);
@@ -259,8 +248,6 @@ static void invariant_03_order_of_events(void **state)
 			energy_result_release(&a);
 			energy_result_release(&b);
 		}
-		model_free(again.m);
-		random_trace_release(&x);
 	}
 }
 
@@ -294,15 +281,14 @@ static size_t same_bits(const struct energy_groups *g, const struct energy_run *
 #define COUNTERS 4
 
 /* Which other counters are read in the same run, and when they were sampled, changes no bit. */
-static void invariant_03_other_counters(void **state)
+PROPERTY(invariant_03_other_counters)
 {
 	size_t compared = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES / 2);) {
 		struct energy_job jobs[COUNTERS];
 		struct energy_run *together, *alone;
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace_of(&x, COUNTERS);
@@ -319,20 +305,18 @@ static void invariant_03_other_counters(void **state)
 		}
 		energy_run_free(together);
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 	assert_true(compared > test_cases(CASES / 2) * 10);
 }
 
 /* How events are cut into rounds changes no bit. */
-static void invariant_03_partition(void **state)
+PROPERTY(invariant_03_partition)
 {
 	size_t compared = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 6000000, CASES);) {
 		struct energy_run *runs[2];
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace(&x);
@@ -348,7 +332,6 @@ static void invariant_03_partition(void **state)
 		energy_run_free(runs[0]);
 		energy_run_free(runs[1]);
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 	assert_true(compared > test_cases(CASES) * 5);
 }
@@ -377,14 +360,13 @@ static void push_coarse_and_fine(struct trace *t, bool gauge, bool holds, series
 }
 
 /* A sample on the interpolant says nothing new. */
-static void invariant_03_sample_on_the_interpolant(void **state)
+PROPERTY(invariant_03_sample_on_the_interpolant)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 7000000, CASES);) {
 		struct energy_opts o = { .integration =
 						 k % 2 ? INTEGRATE_LINEAR : INTEGRATE_PREVIOUS,
 					 .independent = below(4) == 0 };
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct energy_result a, b;
 		series_id ids[2];
 
@@ -405,7 +387,6 @@ static void invariant_03_sample_on_the_interpolant(void **state)
 			assert_near(a.exclusive_j[i], b.exclusive_j[i], 1e-12 * a.total_j + 1e-17);
 		energy_result_release(&a);
 		energy_result_release(&b);
-		model_free(t.m);
 	}
 }
 
@@ -575,11 +556,10 @@ static double concurrency(const struct plan *p)
 
 /* In every elementary interval the shares sum to 1, whichever process runs; independent: to their
  * number. */
-static void invariant_07_shares_sum_to_one(void **state)
+PROPERTY(invariant_07_shares_sum_to_one)
 {
 	uint64_t together[2] = { 0, 0 }, concurrent = 0, n = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 8000000, CASES);) {
 		struct shared_trace x;
 
@@ -587,11 +567,10 @@ static void invariant_07_shares_sum_to_one(void **state)
 		concurrent += concurrency(&x.p) > 1.3;
 		for (int i = 0; i < 2 * WINDOWS; i++) {
 			const struct elementary *w = &x.window[i / 2];
-			struct energy_result r;
+			CLEANUP(energy_result_release) struct energy_result r;
 
 			energy_attribute(x.t.m, w->id, (enum energy_view)(i % 2), &x.o, &r, NULL);
 			together[i % 2] += check_shares(&x, w, &r) > 1;
-			energy_result_release(&r);
 		}
 		topology_free(x.topology);
 		model_free(x.t.m);
@@ -600,20 +579,4 @@ static void invariant_07_shares_sum_to_one(void **state)
 	/* the generator must give the cases that the law is about */
 	assert_true(together[VIEW_HOST] > n / 2 && together[VIEW_DEVICE] > n / 2);
 	assert_true(concurrent > n / 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_01_conservation),
-		PROPERTY(invariant_02_inclusive_is_exclusive_plus_children),
-		PROPERTY(invariant_03_additivity),
-		PROPERTY(invariant_03_order_of_events),
-		PROPERTY(invariant_03_partition),
-		PROPERTY(invariant_03_other_counters),
-		PROPERTY(invariant_03_sample_on_the_interpolant),
-		PROPERTY(invariant_07_shares_sum_to_one),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants", tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static double counter_at(const struct one_series *x, int64_t t_ns)
 static void check_calls(const struct one_series *x, const struct energy_opts *o)
 {
 	const struct model *m = x->t.m;
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 	double tol = 1e-12 * counter_at(x, INT64_MAX);
 
 	assert_int_equal(energy_attribute(m, x->id, VIEW_HOST, o, &r, NULL), 0);
@@ -143,7 +143,6 @@ static void check_calls(const struct one_series *x, const struct energy_opts *o)
 		to = to < last_ns(x) ? to : last_ns(x);
 		assert_int_equal(r.exclusive_ns[i], to > from ? to - from : 0);
 	}
-	energy_result_release(&r);
 }
 
 static void check_curve(const struct one_series *x)
@@ -167,13 +166,12 @@ static void check_curve(const struct one_series *x)
 	assert_int_equal(scan.max_gap_ns, gap);
 }
 
-static void invariant_04_linear_exact_never_extrapolated(void **state)
+PROPERTY(invariant_04_linear_exact_never_extrapolated)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 10000000, CASES);) {
 		size_t n = 2 + (size_t)below(40);
 		struct energy_opts o = { .integration = (enum integration)below(3) };
-		struct one_series x;
+		CLEANUP(series_release) struct one_series x;
 		int64_t at;
 
 		series_begin(&x, ENERGY_NAME, n, random_values(n, counted), below(3) == 0);
@@ -188,7 +186,6 @@ static void invariant_04_linear_exact_never_extrapolated(void **state)
 		series_finish(&x, &o);
 		check_curve(&x);
 		check_calls(&x, &o);
-		series_release(&x);
 	}
 }
 
@@ -265,15 +262,14 @@ static void check_telescope(const struct one_series *x, double tau_s)
 	assert_near(sum_value(&sum), curve_total(&x->c), 1e-11 * largest_j(x, tau_s));
 }
 
-static void invariant_05_power_is_integrated_as_stated(void **state)
+PROPERTY(invariant_05_power_is_integrated_as_stated)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 11000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		size_t n = 2 + (size_t)below(40);
 		bool changes = below(4) == 0;
 		bool holds = changes || o.integration == INTEGRATE_PREVIOUS;
-		struct one_series x;
+		CLEANUP(series_release) struct one_series x;
 
 		series_begin(&x, POWER_NAME, n, random_values(n, read_w), changes);
 		x.rules.tau_s = below(2) ? (double)(1 + below(2000)) * 1e-3 : 0;
@@ -282,7 +278,6 @@ static void invariant_05_power_is_integrated_as_stated(void **state)
 		check_windows(&x, holds, !holds && o.integration == INTEGRATE_LINEAR,
 			      x.rules.tau_s);
 		check_telescope(&x, x.rules.tau_s);
-		series_release(&x);
 	}
 }
 
@@ -351,7 +346,7 @@ static void check_rows(const struct one_series *x, const struct backwards *b,
 		       const struct energy_opts *o)
 {
 	const struct span_columns *sp = &x->t.m->spans;
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	assert_int_equal(energy_attribute(x->t.m, x->id, VIEW_HOST, o, &r, NULL), 0);
 	for (size_t s = 0; s < sp->nr; s++) {
@@ -364,18 +359,16 @@ static void check_rows(const struct one_series *x, const struct backwards *b,
 		assert_int_equal(!!(r.marks[s] & CURVE_RESET), lost);
 	}
 	assert_true(r.unattributed_j >= 0);
-	energy_result_release(&r);
 }
 
-static void invariant_06_wrap_and_reset(void **state)
+PROPERTY(invariant_06_wrap_and_reset)
 {
 	uint64_t wraps = 0, resets = 0, cases = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 12000000, CASES);) {
 		struct energy_opts o = { .independent = below(4) == 0 };
 		size_t n = 3 + (size_t)below(40);
-		struct one_series x;
+		CLEANUP(series_release) struct one_series x;
 		struct backwards b;
 
 		series_begin(&x, ENERGY_NAME, n, backwards_values(n, &b), false);
@@ -396,7 +389,6 @@ static void invariant_06_wrap_and_reset(void **state)
 		resets += b.modulus <= 0 && b.back > 0;
 		free(b.step);
 		free(b.of);
-		series_release(&x);
 	}
 	assert_true(wraps > cases / 20 && resets > cases / 4);
 }
@@ -408,16 +400,15 @@ static double read_below_zero(double before)
 }
 
 /* A reading may be negative, and one whose filter is undone may make an interval so: it is said. */
-static void invariant_06_negative_power_is_told(void **state)
+PROPERTY(invariant_06_negative_power_is_told)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 13000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		size_t n = 2 + (size_t)below(10);
 		bool less = false;
-		struct one_series x;
+		CLEANUP(series_release) struct one_series x;
 
 		series_begin(&x, POWER_NAME, n,
 			     random_values(n, below(2) ? read_below_zero : read_w), false);
@@ -428,7 +419,6 @@ static void invariant_06_negative_power_is_told(void **state)
 		if (less)
 			assert_true(x.c.flags & CF_RATE);
 		negative += less;
-		series_release(&x);
 	}
 	assert_true(negative > test_cases(CASES) / 4);
 }
@@ -437,7 +427,7 @@ static void invariant_06_negative_power_is_told(void **state)
 
 static void check_whole(const struct one_series *x)
 {
-	struct table_set ts = run(x->t.m, "counters", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(x->t.m, "counters", NULL);
 	const struct table *c = table_set_find(&ts, "counters");
 	double min = INFINITY, max = -INFINITY;
 
@@ -447,7 +437,6 @@ static void check_whole(const struct one_series *x)
 	}
 	assert_near(number(c, 0, "min"), min, 0);
 	assert_near(number(c, 0, "max"), max, 0);
-	table_set_release(&ts);
 }
 
 /* The reading at any time inside, in its unit. */
@@ -494,42 +483,25 @@ static size_t check_bin(const struct one_series *x, const struct table *t, size_
 	return inside;
 }
 
-static void invariant_11_minmax_of_all_samples_inside(void **state)
+PROPERTY(invariant_11_minmax_of_all_samples_inside)
 {
 	static const char *const names[] = { POWER_NAME, "rocm_smi:::temp_current:device=0",
 					     "rocm_smi:::busy_percent:device=0" };
 	uint64_t several = 0, bins = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 14000000, CASES);) {
 		struct analysis_opts o = { .energy.integration = (enum integration)below(3) };
 		size_t n = 3 + (size_t)below(60);
-		struct one_series x;
-		struct table_set ts;
+		CLEANUP(series_release) struct one_series x;
 		const struct table *t;
 
 		series_begin(&x, names[below(3)], n, random_values(n, read_w), false);
 		series_finish(&x, &o.energy);
 		check_whole(&x);
-		ts = run(x.t.m, "timeline", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "timeline", &o);
 		t = table_set_find(&ts, "timeline");
 		for (size_t row = 0; row < table_rows(t); row++, bins++)
 			several += check_bin(&x, t, row, o.energy.integration) > 1;
-		table_set_release(&ts);
-		series_release(&x);
 	}
 	assert_true(several > bins / 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_04_linear_exact_never_extrapolated),
-		PROPERTY(invariant_05_power_is_integrated_as_stated),
-		PROPERTY(invariant_06_wrap_and_reset),
-		PROPERTY(invariant_06_negative_power_is_told),
-		PROPERTY(invariant_11_minmax_of_all_samples_inside),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_counter", tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static struct table_set without_module(struct machine *x)
 	o.energy.topology = tp = machine_topology(x, again.m);
 	ts = run(again.m, "energy", &o);
 	topology_free(tp);
-	model_free(again.m);
+	trace_release(&again);
 	return ts;
 }
 
@@ -82,12 +82,11 @@ static void check_module_changes_nothing(const struct table *with, const struct 
 	assert_int_equal(k, table_rows(without));
 }
 
-static void invariant_08_sharers_have_their_own_counter_alone(void **state)
+PROPERTY(invariant_08_sharers_have_their_own_counter_alone)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 20000000, CASES);) {
 		struct table_set with, without;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		with = run(x.t.m, "energy", &x.o);
@@ -97,7 +96,6 @@ static void invariant_08_sharers_have_their_own_counter_alone(void **state)
 					     table_set_find(&without, "energy"));
 		table_set_release(&with);
 		table_set_release(&without);
-		machine_release(&x);
 	}
 }
 
@@ -143,15 +141,14 @@ static void share_by_weight(struct topology *tp, int64_t n, bool equal, double *
 }
 
 /* Equal or by weight: to each its part, together the device's energy. */
-static void invariant_08_ranks_and_gcds_share_one_counter(void **state)
+PROPERTY(invariant_08_ranks_and_gcds_share_one_counter)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 21000000, CASES);) {
 		struct energy_opts o = { .integration = (enum integration)below(3) };
 		struct topology *tp = topology_new();
 		track_id threads[SHARERS], queues[SHARERS];
 		double weight[SHARERS], weights = 0;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		int64_t n = 1 + below(SHARERS);
 		struct energy_result r[2];
 		series_id s;
@@ -180,7 +177,6 @@ static void invariant_08_ranks_and_gcds_share_one_counter(void **state)
 			energy_result_release(&r[view]);
 		}
 		topology_free(tp);
-		model_free(t.m);
 	}
 }
 
@@ -236,16 +232,15 @@ static void check_idle_time(const struct machine *x, const struct table *e, doub
 	}
 }
 
-static void invariant_09_idle_split_of_any_machine(void **state)
+PROPERTY(invariant_09_idle_split_of_any_machine)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 22000000, CASES);) {
 		CLEANUP(xfreep) char *stated = xasprintf("%d", (int)below(700));
 		struct table_set plain, split, idle;
 		struct sum sum = SUM_INIT;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		plain = run(x.t.m, "energy", &x.o);
@@ -265,7 +260,6 @@ static void invariant_09_idle_split_of_any_machine(void **state)
 		table_set_release(&plain);
 		table_set_release(&split);
 		table_set_release(&idle);
-		machine_release(&x);
 	}
 	assert_true(negative > test_cases(CASES));
 }
@@ -315,15 +309,14 @@ static struct trace idle_run_make(struct idle_run *x, struct idle_opts *o)
 }
 
 /* The level of the idle time is what the table says, with how it was found. */
-static void invariant_09_idle_level_is_recorded(void **state)
+PROPERTY(invariant_09_idle_level_is_recorded)
 {
 	uint64_t negative = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 23000000, CASES);) {
 		struct analysis_opts plain = { 0 }, o = { 0 };
 		struct idle_run x = { .edge_ns[0] = 0 };
-		struct trace t = idle_run_make(&x, &o.idle);
+		CLEANUP(trace_release) struct trace t = idle_run_make(&x, &o.idle);
 		bool both = x.known[0] && x.known[1];
 		double level = both ? (x.w[0] + x.w[2]) / 2 : x.w[x.known[0] ? 0 : 2];
 		struct table_set ts[3] = { run(t.m, "energy", &plain), run(t.m, "energy", &o),
@@ -342,7 +335,6 @@ static void invariant_09_idle_level_is_recorded(void **state)
 		assert_near(sum_value(&sum), level * (double)x.edge_ns[3] * 1e-9, 1e-5);
 		for (size_t i = 0; i < 3; i++)
 			table_set_release(&ts[i]);
-		model_free(t.m);
 	}
 	assert_true(negative > test_cases(CASES) / 4);
 }
@@ -363,16 +355,14 @@ static double dead_of(const struct machine *x, series_id s)
 	return dead;
 }
 
-static void invariant_10_rate_uses_exclusive_time(void **state)
+PROPERTY(invariant_10_rate_uses_exclusive_time)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 24000000, CASES);) {
 		const struct table *e;
-		struct table_set ts;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
-		ts = run(x.t.m, "energy", &x.o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
 		e = table_set_find(&ts, "energy");
 		for (size_t i = 0; i < table_rows(e); i++) {
 			double s = number(e, i, "exclusive_ns") * 1e-9;
@@ -385,17 +375,14 @@ static void invariant_10_rate_uses_exclusive_time(void **state)
 				j -= dead_of(&x, series_of(x.t.m, text(e, i, "counter")));
 			assert_near(w * s, j, 1e-9 * fabs(number(e, i, "exclusive_j")) + 1e-15);
 		}
-		table_set_release(&ts);
-		machine_release(&x);
 	}
 }
 
 /* A caller's rate is that of its own time, however much of its time is its callees'. */
-static void invariant_10_rate_is_the_power_drawn(void **state)
+PROPERTY(invariant_10_rate_is_the_power_drawn)
 {
 	uint64_t callers = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 25000000, CASES);) {
 		struct plan p = { .unit = 1000 + below(1000000), .length = 300 };
 		double w = (double)(1 + below(600));
@@ -418,22 +405,8 @@ static void invariant_10_rate_is_the_power_drawn(void **state)
 			callers += number(e, i, "inclusive_j") > 1.5 * number(e, i, "exclusive_j");
 		}
 		table_set_release(&ts);
-		model_free(t.m);
+		trace_release(&t);
 		VEC_RELEASE(&p.spans);
 	}
 	assert_true(callers > test_cases(CASES) / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_08_sharers_have_their_own_counter_alone),
-		PROPERTY(invariant_08_ranks_and_gcds_share_one_counter),
-		PROPERTY(invariant_09_idle_split_of_any_machine),
-		PROPERTY(invariant_09_idle_level_is_recorded),
-		PROPERTY(invariant_10_rate_uses_exclusive_time),
-		PROPERTY(invariant_10_rate_is_the_power_drawn),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_shares", tests, NULL, NULL);
 }

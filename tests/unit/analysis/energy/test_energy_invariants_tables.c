@@ -66,14 +66,13 @@ static void check_scopes(const struct table *f)
 		assert_true(share[i] == 0 || fabs(share[i] - 1) < 1e-9);
 }
 
-static void invariant_12_views_are_never_added(void **state)
+PROPERTY(invariant_12_views_are_never_added)
 {
 	uint64_t both = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 26000000, CASES);) {
 		struct table_set ts, times;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
 		ts = run(x.t.m, "energy", &x.o);
@@ -84,7 +83,6 @@ static void invariant_12_views_are_never_added(void **state)
 		check_scopes(table_set_find(&times, "functions"));
 		table_set_release(&ts);
 		table_set_release(&times);
-		machine_release(&x);
 	}
 	assert_true(both > test_cases(CASES));
 }
@@ -120,7 +118,7 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 		series_id s = series_of(x->t.m, text(e, i, "counter"));
 		struct counter_info ci = counter_info(x->t.m, s);
 		bool is_short = false;
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 
 		assert_int_equal(curve_make(x->t.m, s, &ci, &x->o.energy, &c, NULL), 0);
 		if (!is_rest(e, i))
@@ -133,25 +131,20 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 		else
 			assert_true(number(e, i, "uncertainty_j") >= 0);
 		below_it += is_short;
-		curve_release(&c);
 	}
 	return below_it;
 }
 
-static void invariant_13_resolution_is_labelled(void **state)
+PROPERTY(invariant_13_resolution_is_labelled)
 {
 	uint64_t below_it = 0;
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 27000000, CASES);) {
-		struct table_set ts;
-		struct machine x;
+		CLEANUP(machine_release) struct machine x;
 
 		machine_make(&x);
-		ts = run(x.t.m, "energy", &x.o);
+		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
 		below_it += check_resolution(&x, table_set_find(&ts, "energy"));
-		table_set_release(&ts);
-		machine_release(&x);
 	}
 	assert_true(below_it > test_cases(CASES));
 }
@@ -174,21 +167,19 @@ static const struct known_counter {
 };
 
 /* The row says which factor made its values of the recorded ones, and what kind of series it is. */
-static void invariant_14_scale_is_recorded(void **state)
+PROPERTY(invariant_14_scale_is_recorded)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 28000000, CASES);) {
 		const struct known_counter *known =
 			&known_counters[below(ARRAY_LEN(known_counters))];
-		struct counter_rules rules = COUNTER_RULES_INIT;
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 		/* the library's factor is 15.3, as it is meant or as a 32-bit float has it */
 		double factor = below(2) ? 15.3 : (double)15.3f, first = 0, last = 0;
 		int64_t counts = below(2) ? below(1000) : 1000000000000 + below(1000000000);
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, known->name, known->unit, SERIES_CUMULATIVE);
 		double want = known->scale, from, to;
 		const struct table *c;
-		struct table_set ts;
 
 		for (int i = 0; i < 20; i++) {
 			last = known->steps ? floor((double)counts * factor) : (double)counts;
@@ -199,7 +190,7 @@ static void invariant_14_scale_is_recorded(void **state)
 		trace_finish(&t);
 		rules.exact_units = below(2);
 		counters_learn(t.m, &rules);
-		ts = run(t.m, "counters", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 		c = table_set_find(&ts, "counters");
 		from = first * known->scale;
 		to = last * known->scale;
@@ -214,9 +205,6 @@ static void invariant_14_scale_is_recorded(void **state)
 		assert_near(number(c, 0, "scale"), want, 2e-8 * want);
 		assert_near(number(c, 0, "first"), from, 1e-15 * fabs(from));
 		assert_near(number(c, 0, "last"), to, 1e-15 * fabs(to));
-		table_set_release(&ts);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
 }
 
@@ -319,20 +307,18 @@ static void check_node(const struct table *t, const char *host, const struct nod
 }
 
 /* What is inside a node counts no more than the node: else a warning. */
-static void invariant_15_devices_within_their_node(void **state)
+PROPERTY(invariant_15_devices_within_their_node)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 29000000, CASES);) {
 		bool several = below(2), exceeded = below(3) == 0;
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		struct node one = random_node(false), two = random_node(exceeded);
-		struct table_set ts;
 
 		if (several)
 			node_put(&t, "one", &one);
 		node_put(&t, "two", &two);
 		trace_finish(&t);
-		ts = run(t.m, "node_energy", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "node_energy", NULL);
 		if (several)
 			check_node(table_set_find(&ts, "node_energy"), "one", &one, false);
 		check_node(table_set_find(&ts, "node_energy"), several ? "two" : "", &two,
@@ -341,19 +327,5 @@ static void invariant_15_devices_within_their_node(void **state)
 			assert_true(warned(t.m, W_NODE_ENERGY));
 		else
 			assert_false(warned(t.m, W_NODE_ENERGY));
-		table_set_release(&ts);
-		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(invariant_12_views_are_never_added),
-		PROPERTY(invariant_13_resolution_is_labelled),
-		PROPERTY(invariant_14_scale_is_recorded),
-		PROPERTY(invariant_15_devices_within_their_node),
-	};
-
-	return cmocka_run_group_tests_name("energy_invariants_tables", tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 #include "energy_fixture.h"
 #include "energy_spans.h"
 
-#include <stdlib.h>
-
 #include "profrig/counters/tau_fit.h"
 #include "profrig/readers/reader.h"
 #include "profrig/stats/analysis.h"
@@ -67,11 +65,10 @@ static struct named sum_of(const struct model *m, const struct energy_result *r,
 
 static const double total_j[] = { 2237.380365, 1874.190017, 881.594227, 904.416717 };
 
-static void mi300a_counters(void **state)
+TEST(mi300a_counters)
 {
-	struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 
-	(void)state;
 	for (int d = 0; d < 4; d++) {
 		series_id s = series_of(m, ENERGY_COUNT, d);
 		struct counter_info ci = counter_info(m, s);
@@ -85,19 +82,17 @@ static void mi300a_counters(void **state)
 		assert_int_equal(scan.flags, 0);
 		assert_int_equal(ci.device[3], '0' + d);
 	}
-	model_free(m);
 }
 
-static void mi300a_device_view(void **state)
+TEST(mi300a_device_view)
 {
 	static const double own_j[] = { 1842.495723, 1119.269556, 0, 0 };
 	static const char *const kernel[] = { "heavy_kernel", "light_kernel" };
-	struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 	double attributed = 0, unattributed = 0;
 
-	(void)state;
 	for (int d = 0; d < 4; d++) {
-		struct energy_result r;
+		CLEANUP(energy_result_release) struct energy_result r;
 		int taken = energy_attribute(m, series_of(m, ENERGY_COUNT, d), VIEW_DEVICE, &linear,
 					     &r, NULL);
 
@@ -112,22 +107,19 @@ static void mi300a_device_view(void **state)
 			if (!isnan(r.exclusive_j[i]))
 				assert_non_null(strstr(model_str(m, m->spans.name[i]), kernel[d]));
 		}
-		energy_result_release(&r);
 	}
 	assert_near(attributed, 2961.765279, 2e-6);
 	assert_near(unattributed, 2935.816047, 4e-6);
-	model_free(m);
 }
 
 /* What every device burnt while one of them worked: the curve read over the kernels' windows. */
-static void case_04_mi300a_counters(void **state)
+TEST(case_04_mi300a_counters)
 {
 	static const double heavy_j[] = { 1842.495723, 638.695732, 581.453098, 595.525015 };
 	static const double light_j[] = { 260.885345, 1119.269556, 199.425674, 205.331975 };
-	struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 	size_t heavy = SIZE_MAX, light = SIZE_MAX;
 
-	(void)state;
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		if (!span_is_work(m, i))
 			continue;
@@ -140,7 +132,7 @@ static void case_04_mi300a_counters(void **state)
 	for (int d = 0; d < 4; d++) {
 		series_id s = series_of(m, ENERGY_COUNT, d);
 		struct counter_info ci = counter_info(m, s);
-		struct curve c;
+		CLEANUP(curve_release) struct curve c;
 		size_t hint = 0;
 
 		assert_int_equal(curve_make(m, s, &ci, &linear, &c, NULL), 0);
@@ -150,12 +142,10 @@ static void case_04_mi300a_counters(void **state)
 		assert_near(curve_at(&c, m->spans.end_ns[light], &hint) -
 				    curve_at(&c, m->spans.start_ns[light], &hint),
 			    light_j[d], 1e-6);
-		curve_release(&c);
 	}
-	model_free(m);
 }
 
-static void mi300a_host_view(void **state)
+TEST(mi300a_host_view)
 {
 	static const struct {
 		int device;
@@ -177,10 +167,9 @@ static void mi300a_host_view(void **state)
 		{ 1, "main", 1, 0.114074 },
 	};
 	static const double main_j[] = { 2237.285869, 1874.111329, 881.528579, 904.349089 };
-	struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 	struct energy_result r[4];
 
-	(void)state;
 	for (int d = 0; d < 4; d++) {
 		struct named n;
 
@@ -207,18 +196,16 @@ static void mi300a_host_view(void **state)
 	}
 	for (int d = 0; d < 4; d++)
 		energy_result_release(&r[d]);
-	model_free(m);
 }
 
-static void mi300a_power(void **state)
+TEST(mi300a_power)
 {
 	static const double step_j[] = { 2232.101606, 1816.894714, 879.111577, 902.175293 };
 	static const double trapezoid_j[] = { 2232.073162, 1817.949207, 879.113456, 902.172932 };
 	static const uint64_t runs[] = { 517, 299, 46, 72 };
-	struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
 	struct energy_opts o = linear;
 
-	(void)state;
 	for (int d = 0; d < 4; d++) {
 		series_id s = series_of(m, SOCKET_POWER, d);
 		struct counter_info ci = counter_info(m, s);
@@ -235,7 +222,6 @@ static void mi300a_power(void **state)
 			curve_release(&c);
 		}
 	}
-	model_free(m);
 }
 
 static const struct known_window {
@@ -264,13 +250,12 @@ static double window_j(const struct model *m, series_id s, const struct counter_
  * What the power reading alone gives for a kernel: at face value, with the filter's time constant
  * as published for this machine, and with the one that profrig finds.
  */
-static void case_04_mi300a_filtered_power(void **state)
+TEST(case_04_mi300a_filtered_power)
 {
 	static const double face_j[] = { 1810.36, 1063.28 }, published_j[] = { 1837.71, 1115.77 };
-	struct model *m = archive("mi300a-two-kernels");
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 
-	(void)state;
 	counters_learn(m, &rules);
 	for (size_t i = 0; i < ARRAY_LEN(windows); i++) {
 		const struct known_window *w = &windows[i];
@@ -305,17 +290,14 @@ static void case_04_mi300a_filtered_power(void **state)
 			      (given / w->exact_j - 1) * 100, ci.tau_s,
 			      (fitted / w->exact_j - 1) * 100);
 	}
-	counter_rules_release(&rules);
-	model_free(m);
 }
 
-static void mi300a_fits(void **state)
+TEST(mi300a_fits)
 {
-	struct model *m = archive("mi300a-two-kernels");
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	size_t power = 0;
 
-	(void)state;
 	counters_learn(m, &rules);
 	for (series_id s = 0; s < m->series.nr; s++)
 		assert_int_equal(rules.learned[s].step_raw > 0,
@@ -341,22 +323,19 @@ static void mi300a_fits(void **state)
 		assert_near(f->fit.step_w, 1, 1e-9);
 	}
 	assert_int_equal(power, 4);
-	counter_rules_release(&rules);
-	model_free(m);
 }
 
 /*
  * The same readings stored as a recorder does that keeps changes and the last sample: nothing is
  * lost.
  */
-static void only_change_points(void **state)
+TEST(only_change_points)
 {
 	static const double step_j[] = { 2232.101606, 1816.894714, 879.111577, 902.175293 };
-	struct model *m = archive("mi300a-two-kernels");
-	struct trace t = trace_new();
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id changes[4];
 
-	(void)state;
 	for (int d = 0; d < 4; d++) {
 		const struct series *full = &m->series.v[series_of(m, SOCKET_POWER, d)];
 		struct series_def def = { .track = TRACK_NONE, .change_points = true };
@@ -382,20 +361,17 @@ static void only_change_points(void **state)
 		scan = counter_scan(t.m, changes[d], &ci, 0);
 		assert_near(scan.total, step_j[d] + 0.1 * (scan.last - scan.first), 1e-6);
 	}
-	model_free(t.m);
-	model_free(m);
 }
 
-static void mi300a_tables(void **state)
+TEST(mi300a_tables)
 {
 	static const char *const names[] = { "counters", "energy", "timeline" };
 	static const struct analysis_opts o;
-	struct model *m = archive("mi300a-two-kernels");
-	struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(model_freep) struct model *m = archive("mi300a-two-kernels");
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	const struct table *t;
 	int unknown = 0;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(analysis_find(names[i])->run(m, &o, &ts, NULL), 0);
 	for (size_t i = 0; i < ts.checks.nr; i++)
@@ -420,11 +396,9 @@ static void mi300a_tables(void **state)
 	for (size_t i = 0; i < table_rows(t); i++)
 		unknown += strcmp(table_get_str(t, i, 2), "unknown") == 0;
 	assert_int_equal(unknown, 0);
-	table_set_release(&ts);
-	model_free(m);
 }
 
-static void papi_counters(void **state)
+TEST(papi_counters)
 {
 	static const struct {
 		int32_t rank;
@@ -449,10 +423,9 @@ static void papi_counters(void **state)
 	static const double inclusive[2][3] = { { 95986038, 486580, 180973 },
 						{ 60161315, 182910, 102875 } };
 	static const char *const names[] = { "PAPI_TOT_CYC", "PAPI_L2_TCM", "PAPI_BR_MSP" };
-	struct model *m = archive("ping-pong-papi");
+	CLEANUP(model_freep) struct model *m = archive("ping-pong-papi");
 	int seen = 0;
 
-	(void)state;
 	for (series_id s = 0; s < m->series.nr; s++) {
 		const struct series *se = &m->series.v[s];
 		int32_t rank = m->tracks.v[se->track].rank;
@@ -476,23 +449,4 @@ static void papi_counters(void **state)
 		seen++;
 	}
 	assert_int_equal(seen, 6);
-	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mi300a_counters),
-		cmocka_unit_test(mi300a_device_view),
-		cmocka_unit_test(case_04_mi300a_counters),
-		cmocka_unit_test(mi300a_host_view),
-		cmocka_unit_test(mi300a_power),
-		cmocka_unit_test(case_04_mi300a_filtered_power),
-		cmocka_unit_test(mi300a_fits),
-		cmocka_unit_test(only_change_points),
-		cmocka_unit_test(mi300a_tables),
-		cmocka_unit_test(papi_counters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

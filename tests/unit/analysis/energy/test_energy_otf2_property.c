@@ -18,14 +18,13 @@
 static void tables_of(const char *archive, const struct energy_opts *energy, struct table_set *ret)
 {
 	struct analysis_opts o = { .energy = *energy };
-	struct model *m = read_archive(archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(archive, 0, false);
 	struct err err = ERR_INIT;
 
 	*ret = (struct table_set)TABLE_SET_INIT;
 	for (size_t i = 0; analyses[i]; i++)
 		if (analyses[i]->run(m, &o, ret, &err) < 0)
 			fail_msg("%s: %s", analyses[i]->name, err.msg);
-	model_free(m);
 }
 
 /* ---- archives ---- */
@@ -377,15 +376,15 @@ static void check_subtree(const struct table *t, size_t row)
 
 /* ---- laws ---- */
 
-static void invariant_01_tables_say_what_is_true(void **state)
+IN_PLACE(invariant_01_tables_say_what_is_true)
 {
 	uint64_t shared = 0, dead = 0, work = 0, idle = 0, n = test_cases(CASES);
 
 	for (seed_now = 1; seed_now <= n; seed_now++) {
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
-		one_analyse(&x, *state);
+		one_analyse(&x, p);
 		truths_make(&x.p, x.energy.max_gap_ns, &x.truths);
 		check_all(&x);
 		for (size_t i = 0; i < x.truths.all.nr; i++) {
@@ -396,25 +395,23 @@ static void invariant_01_tables_say_what_is_true(void **state)
 			dead += w->resets > 0;
 			idle += w->total > 0 && w->attributed == 0;
 		}
-		one_release(&x);
 	}
 	/* the generator must give the cases that the laws are about */
 	assert_true(shared > n / 2 && work > n / 4 && dead > n / 20 && idle > n / 40);
 }
 
-static void invariant_02_inclusive_is_exclusive_plus_callees(void **state)
+IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees)
 {
 	for (seed_now = 100001; seed_now <= 100000 + test_cases(CASES); seed_now++) {
 		const struct table *t;
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
-		one_analyse(&x, *state);
+		one_analyse(&x, p);
 		t = table_set_find(&x.ts, "energy_callpaths");
 		for (size_t r = 0; t && r < table_rows(t); r++)
 			if (strcmp(text(t, r, "view"), "host") == 0)
 				check_subtree(t, r);
-		one_release(&x);
 	}
 }
 
@@ -431,7 +428,7 @@ static char *csv_of(const struct table_set *ts)
 }
 
 /* Numbers of locations say in which order they are read, and nothing else. */
-static void invariant_03_order_of_locations(void **state)
+IN_PLACE(invariant_03_order_of_locations)
 {
 	for (seed_now = 200001; seed_now <= 200000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *before = NULL, *after = NULL;
@@ -440,8 +437,8 @@ static void invariant_03_order_of_locations(void **state)
 		one_make(&x, seed_now);
 		one_make(&y, seed_now);
 		y.o.shuffle = seed_now;
-		one_analyse(&x, *state);
-		one_analyse(&y, *state);
+		one_analyse(&x, p);
+		one_analyse(&y, p);
 		truths_make(&y.p, y.energy.max_gap_ns, &y.truths);
 		check_all(&y);
 		before = csv_of(&x.ts);
@@ -473,28 +470,25 @@ static char *streamed_csv(const char *archive, const struct energy_opts *energy,
 }
 
 /* Read along by several threads, in small pieces: the same bytes. */
-static void invariant_03_thread_count(void **state)
+IN_PLACE(invariant_03_thread_count)
 {
-	const struct place *place = *state;
-
 	for (seed_now = 400001; seed_now <= 400000 + test_cases(CASES); seed_now++) {
 		CLEANUP(xfreep) char *one = NULL, *many = NULL;
-		struct one x;
+		CLEANUP(one_release) struct one x;
 
 		one_make(&x, seed_now);
 		big_plan_make(&x.o, &x.p);
-		big_write(&x.p, place->archive, &x.facts);
-		one = streamed_csv(place->archive, &x.energy, 1);
-		many = streamed_csv(place->archive, &x.energy, 2 + seed_now % 3);
+		big_write(&x.p, p->archive, &x.facts);
+		one = streamed_csv(p->archive, &x.energy, 1);
+		many = streamed_csv(p->archive, &x.energy, 2 + seed_now % 3);
 		if (strcmp(one, many) != 0)
 			FAIL("the tables differ");
-		assert_int_equal(fs_remove_tree(place->archive, NULL), 0);
-		one_release(&x);
+		assert_int_equal(fs_remove_tree(p->archive, NULL), 0);
 	}
 }
 
 /* A sample on the interpolant says nothing new: the truth is that of the archive without it. */
-static void invariant_03_sample_on_the_interpolant(void **state)
+IN_PLACE(invariant_03_sample_on_the_interpolant)
 {
 	for (seed_now = 300001; seed_now <= 300000 + test_cases(CASES); seed_now++) {
 		struct one x, y;
@@ -503,24 +497,11 @@ static void invariant_03_sample_on_the_interpolant(void **state)
 		x.energy.max_gap_ns = 0;
 		y = x;
 		y.o.resample = 2 + seed_now % 3;
-		one_analyse(&y, *state);
+		one_analyse(&y, p);
 		big_plan_make(&x.o, &x.p);
 		truths_make(&x.p, 0, &y.truths);
 		check_energy(&y);
 		one_release(&x);
 		one_release(&y);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(invariant_01_tables_say_what_is_true),
-		IN_PLACE(invariant_02_inclusive_is_exclusive_plus_callees),
-		IN_PLACE(invariant_03_order_of_locations),
-		IN_PLACE(invariant_03_thread_count),
-		IN_PLACE(invariant_03_sample_on_the_interpolant),
-	};
-
-	return cmocka_run_group_tests_name("energy_otf2_property", tests, NULL, NULL);
 }

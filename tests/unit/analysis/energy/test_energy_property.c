@@ -56,13 +56,12 @@ static bool some_left_out(const struct random_trace *x)
 	return in > 0 && out > 0;
 }
 
-static void equals_the_global_sweep(void **state)
+PROPERTY(equals_the_global_sweep)
 {
 	uint64_t taken = 0, pieces = 0, marked = 0, shared = 0, narrowed = 0, n = test_cases(CASES);
 
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 0, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 
 		random_trace(&x);
 		pieces += x.t.m->pieces.nr > 0;
@@ -83,7 +82,6 @@ static void equals_the_global_sweep(void **state)
 			energy_result_release(&fast);
 			energy_result_release(&slow);
 		}
-		random_trace_release(&x);
 	}
 	/* the generator must give the cases that the laws are about */
 	assert_true(taken > n);
@@ -164,20 +162,19 @@ static void same_sums(const struct energy_groups *g, const struct summed *want, 
 		assert_near(sum_value(&g->paths[i].exclusive_j), want->path_exclusive[i], tol);
 }
 
-static void rows_equal_the_global_sweep(void **state)
+PROPERTY(rows_equal_the_global_sweep)
 {
-	(void)state;
 	for (uint64_t k = 0; next_case(&k, 5000000, CASES);) {
-		struct random_trace x;
+		CLEANUP(random_trace_release) struct random_trace x;
 		struct energy_groups g;
 
 		random_trace(&x);
 		energy_groups_make(x.t.m, &g);
 		for (int view = VIEW_HOST; view <= VIEW_DEVICE; view++) {
 			struct energy_job job = { x.id, (enum energy_view)view };
-			struct energy_result slow;
+			CLEANUP(energy_result_release) struct energy_result slow;
 			struct energy_run *run;
-			struct summed want;
+			CLEANUP(summed_release) struct summed want;
 
 			energy_attribute_sweep(x.t.m, x.id, job.view, &x.o, &slow, NULL);
 			assert_int_equal(energy_run_new(x.t.m, &job, 1, g.defs.v, g.defs.nr, &x.o,
@@ -187,27 +184,23 @@ static void rows_equal_the_global_sweep(void **state)
 			energy_collect(&g, run, 0);
 			sum_oracle(x.t.m, &g, &slow, &want);
 			same_sums(&g, &want, tolerance_of(&slow, x.t.m));
-			summed_release(&want);
-			energy_result_release(&slow);
 			energy_run_free(run);
 		}
 		energy_groups_release(&g);
-		random_trace_release(&x);
 	}
 }
 
 /* Many short calls under a counter that has counted for years: nothing gets lost in the digits. */
-static void a_million_calls_keep_the_total(void **state)
+TEST(a_million_calls_keep_the_total)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id th = trace_thread(&t, "node", 1, 1), other = trace_thread(&t, "node", 2, 1);
 	series_id s = trace_series(&t, "rocm_smi:::energy_count:device=0", "#", SERIES_CUMULATIVE);
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 	struct sum sum = SUM_INIT;
 	int64_t at = 1000;
 
-	(void)state;
 	seed = 4;
 	for (int64_t i = 0; i <= 100000; i++)
 		t.s->ops->sample(t.s, s, i * 4000, 1e15 + (double)(i * 2000));
@@ -236,17 +229,4 @@ static void a_million_calls_keep_the_total(void **state)
 		else if (t.m->spans.start_ns[i] >= 200000000)
 			assert_near(r.exclusive_j[i] / (0.5e-6 * (double)dur), 1, 1e-11);
 	}
-	energy_result_release(&r);
-	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PROPERTY(equals_the_global_sweep),
-		PROPERTY(rows_equal_the_global_sweep),
-		cmocka_unit_test(a_million_calls_keep_the_total),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,6 @@
 #include "energy_rows.h"
 #include "energy_spans.h"
 
-#include <stdlib.h>
-
 #include "profrig/base/sort.h"
 
 #define RUNS 1000
@@ -269,7 +267,7 @@ static struct outcome simulate(void (*make)(struct simulation *), const struct s
 	t.m->counter_rules = NULL;
 	VEC_RELEASE(&rules.filters);
 	free(rules.learned);
-	model_free(t.m);
+	trace_release(&t);
 	VEC_RELEASE(&s.v);
 	return ret;
 }
@@ -308,9 +306,8 @@ static void family(const char *name, void (*make)(struct simulation *), const st
 
 static const struct sensor fine = { .name = ENERGY_NAME };
 
-static void fine_counter(void **state)
+TEST(fine_counter)
 {
-	(void)state;
 	family("one long call", one_long_call, &fine);
 	family("one long noisy call", one_long_noisy_call, &fine);
 	family("three short calls", three_short_calls, &fine);
@@ -322,21 +319,19 @@ static void fine_counter(void **state)
 }
 
 /* RAPL and NVML count in steps that are not small beside a short call. */
-static void coarse_counter(void **state)
+TEST(coarse_counter)
 {
 	static const struct sensor coarse = { .name = ENERGY_NAME, .step = 250000 };
 
-	(void)state;
 	family("coarse: one long call", one_long_call, &coarse);
 	family("coarse: 30 long calls", long_calls, &coarse);
 	family("coarse: 200 short calls", many_short_calls, &coarse);
 }
 
-static void power_reading(void **state)
+TEST(power_reading)
 {
 	static const struct sensor power = { .name = POWER_NAME, .step = 1000000, .power = true };
 
-	(void)state;
 	family("power: one long call", one_long_call, &power);
 	family("power: 30 long calls", long_calls, &power);
 	family("power: four functions", four_functions, &power);
@@ -346,14 +341,13 @@ static void power_reading(void **state)
  * A filter that is corrected for, though no two devices have quite the same, and one that is known
  * and not corrected for: all of the delay is uncertainty then.
  */
-static void filtered_reading(void **state)
+TEST(filtered_reading)
 {
 	static struct counter_rule known = { .match = "*", .given = RULE_TAU, .tau_s = 0.1 };
 	static const struct counter_rules told = { .v = { &known, 1, 1 } };
 	static const struct counter_rules table = COUNTER_RULES_INIT;
 	struct sensor s = { POWER_NAME, 0, true, 0.1, &told, TAU_SPREAD };
 
-	(void)state;
 	family("filtered: one long call", one_long_call, &s);
 	family("filtered: 30 long calls", long_calls, &s);
 	family("filtered: one long noisy call", one_long_noisy_call, &s);
@@ -369,17 +363,16 @@ static void filtered_reading(void **state)
 
 /* A kernel of 1 ms between samples that are 4 ms apart may have had all of their energy, or none;
  * one that has its intervals to itself is known. */
-static void case_08_short_kernel_is_not_known(void **state)
+TEST(case_08_short_kernel_is_not_known)
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id q = trace_queue(&t, "gpu0", 1);
 	series_id id = trace_series(&t, ENERGY_NAME, "#", SERIES_UNKNOWN);
 	struct energy_job job = { id, VIEW_DEVICE };
 	struct energy_groups g;
 	struct energy_run *run;
 
-	(void)state;
 	for (int i = 0; i <= 100; i++)
 		t.s->ops->sample(t.s, id, i * (int64_t)PERIOD_NS, i * 1.2e6);
 	trace_span_ns(&t, q, "short", 41000000, 42000000, SPAN_KERNEL);
@@ -397,18 +390,4 @@ static void case_08_short_kernel_is_not_known(void **state)
 	assert_near(g.rows[1].uncertainty_j, 0, 1e-9);
 	energy_run_free(run);
 	energy_groups_release(&g);
-	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fine_counter),
-		cmocka_unit_test(coarse_counter),
-		cmocka_unit_test(power_reading),
-		cmocka_unit_test(filtered_reading),
-		cmocka_unit_test(case_08_short_kernel_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

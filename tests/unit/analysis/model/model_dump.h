@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 
-#include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/strvec.h"
 #include "profrig/model/model.h"

@@ -15,7 +15,7 @@ static struct timebase anchors_make(void)
 	return tb;
 }
 
-static void test_timebase_shift(void **state)
+TEST(test_timebase_shift)
 {
 	static const struct {
 		const char *title;
@@ -60,7 +60,6 @@ static void test_timebase_shift(void **state)
 	struct timebase tb = anchors_make(), none = { .anchors = VEC_INIT };
 	int64_t shift;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		print_message("# %s\n", cases[i].title);
 		assert_int_equal(timebase_shift(&tb, &cases[i].in, &shift), cases[i].related);
@@ -114,13 +113,12 @@ static void check_clocked(const struct model *m, size_t i, int64_t at, bool alig
 	assert_int_equal(m->inputs.v[i].aligned, aligned);
 }
 
-static void test_clocks_in_a_run(void **state)
+TEST(test_clocks_in_a_run)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct timebase tb = anchors_make();
 
-	(void)state;
 	model_set_timebase(m, &tb);
 	clocked(s, "samples", TRACE_CLOCK_MONOTONIC, 1500, 0, 0);
 	clocked(s, "kineto", TRACE_CLOCK_REALTIME, 509000, 0, 0);
@@ -144,13 +142,12 @@ static void test_clocks_in_a_run(void **state)
 
 /* What a tool left beside its trace counts; without it a recording that counts from its start began
  * with the workload, as far as it fits into that. */
-static void test_clocks_from_a_start(void **state)
+TEST(test_clocks_from_a_start)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct timebase tb = anchors_make();
 
-	(void)state;
 	tb.workload_start_ns = 1200;
 	tb.workload_end_ns = 1900;
 	model_set_timebase(m, &tb);
@@ -179,9 +176,8 @@ static void test_clocks_from_a_start(void **state)
 	assert_int_equal(warned(m, W_CLOCK_ASSUMED), 1);
 }
 
-static void test_clocks_without_anchors(void **state)
+TEST(test_clocks_without_anchors)
 {
-	(void)state;
 	{
 		CLEANUP(model_freep) struct model *m = model_new();
 
@@ -244,16 +240,4 @@ static void test_clocks_without_anchors(void **state)
 		check_clocked(m, 0, 50, true);
 		check_clocked(m, 1, 9, false);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timebase_shift),
-		cmocka_unit_test(test_clocks_in_a_run),
-		cmocka_unit_test(test_clocks_from_a_start),
-		cmocka_unit_test(test_clocks_without_anchors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

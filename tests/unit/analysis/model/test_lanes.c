@@ -12,7 +12,7 @@ static uint32_t put(struct lanes *l, int64_t start, int64_t end, bool nests)
 	return lanes_put(l, 3, start, end, nests);
 }
 
-static void known_cases(void **state UNUSED)
+TEST(known_cases)
 {
 	static const struct {
 		const char *what;
@@ -58,7 +58,7 @@ static void known_cases(void **state UNUSED)
 	}
 }
 
-static void tracks_are_apart(void **state UNUSED)
+TEST(tracks_are_apart)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
 
@@ -72,7 +72,7 @@ static void tracks_are_apart(void **state UNUSED)
 }
 
 /* An instant lies inside a kernel. */
-static void instants_take_no_room(void **state UNUSED)
+TEST(instants_take_no_room)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
 
@@ -85,7 +85,7 @@ static void instants_take_no_room(void **state UNUSED)
 }
 
 /* Times of a file may be anything. */
-static void outermost_times(void **state UNUSED)
+TEST(outermost_times)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
 
@@ -97,7 +97,7 @@ static void outermost_times(void **state UNUSED)
 	assert_int_equal(put(&l, INT64_MAX, INT64_MAX, true), 0);
 }
 
-static void a_released_one_begins_anew(void **state UNUSED)
+TEST(a_released_one_begins_anew)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
 
@@ -108,7 +108,7 @@ static void a_released_one_begins_anew(void **state UNUSED)
 	assert_int_equal(lanes_put(&l, 0, 0, 9, false), 0);
 }
 
-static void many_at_once(void **state UNUSED)
+TEST(many_at_once)
 {
 	CLEANUP(lanes_release) struct lanes l = LANES_INIT;
 
@@ -138,7 +138,7 @@ static bool has_room(const struct interval *v, const uint32_t *lane, size_t at, 
 	return true;
 }
 
-static void first_lane_with_room(void **state UNUSED)
+TEST(first_lane_with_room)
 {
 	uint64_t seed = 42;
 
@@ -165,19 +165,4 @@ static void first_lane_with_room(void **state UNUSED)
 				ROW_FAIL(c, "span %zu is in lane %u, not %u", i, lane[i], want);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_cases),
-		cmocka_unit_test(tracks_are_apart),
-		cmocka_unit_test(instants_take_no_room),
-		cmocka_unit_test(outermost_times),
-		cmocka_unit_test(a_released_one_begins_anew),
-		cmocka_unit_test(many_at_once),
-		cmocka_unit_test(first_lane_with_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

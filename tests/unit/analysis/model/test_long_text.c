@@ -5,7 +5,7 @@
 
 /* Whole up to 64 KiB; then the beginning, whole characters of it, and a hash that tells texts
  * apart. */
-static void test_long_texts(void **state)
+TEST(test_long_texts)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -14,7 +14,6 @@ static void test_long_texts(void **state)
 	track_id t;
 	span_id span;
 
-	(void)state;
 	s->ops->input(s, "x", "tef");
 	memset(text, 'a', 3 * SINK_TEXT_MAX - 1);
 	whole = s->ops->string(s, text, SINK_TEXT_MAX);
@@ -42,7 +41,7 @@ static void test_long_texts(void **state)
 }
 
 /* Long ones have a ceiling together too: those behind it keep 1 KiB, whatever their number. */
-static void test_many_long_texts(void **state)
+TEST(test_many_long_texts)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -50,7 +49,6 @@ static void test_many_long_texts(void **state)
 	size_t n = 60000, whole = 0, fit = SINK_LONG_TEXTS_MAX / n;
 	str_id first = STR_NONE, last = STR_NONE;
 
-	(void)state;
 	s->ops->input(s, "x", "tef");
 	memset(text, 'a', n);
 	for (size_t i = 0; i < fit + 100; i++) {
@@ -73,14 +71,4 @@ static void test_many_long_texts(void **state)
 	assert_int_equal(intern_len(m->strings, s->ops->string(s, text, SINK_TEXT_LONG)),
 			 SINK_TEXT_LONG);
 	s->ops->input_end(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_long_texts),
-		cmocka_unit_test(test_long_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 #include "model_support.h"
 
-#include "profrig/base/fs.h"
-#include "profrig/base/text.h"
 #include "profrig/base/utf8.h"
 
 /* ---- enter and leave ---- */
 
-static void test_frames(void **state)
+TEST(test_frames)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -14,7 +12,6 @@ static void test_frames(void **state)
 	str_id a, b, c;
 	series_id se;
 
-	(void)state;
 	s->ops->input(s, "x", "otf2");
 	t = thread_of(s, NULL, 1, 2);
 	u = thread_of(s, NULL, 1, 3);
@@ -53,13 +50,12 @@ static void test_frames(void **state)
 	assert_int_equal(m->inputs.v[0].last_ns, 40);
 }
 
-static void test_open_frames_nest(void **state)
+TEST(test_open_frames_nest)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id t;
 
-	(void)state;
 	s->ops->input(s, "x", "otf2");
 	t = thread_of(s, NULL, 1, 2);
 	s->ops->enter(s, t, 0, sink_puts(s, "main"), 0);
@@ -73,13 +69,12 @@ static void test_open_frames_nest(void **state)
 	assert_int_equal(m->spans.exclusive_ns[span_named(m, "loop")], 10);
 }
 
-static void test_hostile_times(void **state)
+TEST(test_hostile_times)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id t;
 
-	(void)state;
 	s->ops->input(s, "x", "tef");
 	s->ops->current(s)->clock = TRACE_CLOCK_REALTIME;
 	s->ops->clock(s);
@@ -104,7 +99,7 @@ static void test_hostile_times(void **state)
 
 /* ---- tracks and series ---- */
 
-static void test_tracks_merge_across_inputs(void **state)
+TEST(test_tracks_merge_across_inputs)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
@@ -112,7 +107,6 @@ static void test_tracks_merge_across_inputs(void **state)
 	track_id ranges, blas, other, process;
 	series_id power;
 
-	(void)state;
 	model_set_default_host(m, "node1", false);
 	s->ops->input(s, "roctx.json", "tef");
 	ranges = thread_of(s, NULL, 100, 101);
@@ -162,14 +156,13 @@ static void test_tracks_merge_across_inputs(void **state)
  * Recordings of a job's ranks, each from a container in which the program has the same ids. A host
  * has one process of an id, and what does not say its rank is taken for the first one's.
  */
-static void test_ranks_of_equal_ids(void **state)
+TEST(test_ranks_of_equal_ids)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
 	track_id t[4], unknown;
 
-	(void)state;
 	for (int32_t i = 0; i < 4; i++) {
 		s->ops->input(s, "rank.json", "tef");
 		d.kind = TRACK_THREAD;
@@ -217,7 +210,7 @@ static track_id work_of(struct sink *s, const char *host, int32_t rank, const ch
 }
 
 /* One id, several devices: their work must not be added up. */
-static void test_device_ids(void **state)
+TEST(test_device_ids)
 {
 	static const struct {
 		const char *host;
@@ -238,7 +231,6 @@ static void test_device_ids(void **state)
 		  { NULL, -1, "gpu1", "gpu1" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(model_freep) struct model *m = model_new();
 		track_id t[3];
@@ -258,14 +250,13 @@ static void test_device_ids(void **state)
 	}
 }
 
-static void test_track_identity(void **state)
+TEST(test_track_identity)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
 	track_id a, b;
 
-	(void)state;
 	s->ops->input(s, "1", "otf2");
 	a = queue_of(s, "gpu0", 5);
 	assert_int_equal(queue_of(s, "gpu0", 5), a);
@@ -289,7 +280,7 @@ static void test_track_identity(void **state)
 	assert_string_equal(model_str(m, m->tracks.v[b].name), "gpu0 queue 7");
 }
 
-static void test_series(void **state)
+TEST(test_series)
 {
 	static const int64_t t_ns[] = { 5, 1, 3, 3, 2, 9 };
 	CLEANUP(model_freep) struct model *m = model_new();
@@ -299,7 +290,6 @@ static void test_series(void **state)
 	};
 	series_id a, b;
 
-	(void)state;
 	s->ops->input(s, "1", "samples");
 	a = s->ops->series(s, &d);
 	assert_int_equal(s->ops->series(s, &d), a);
@@ -333,14 +323,13 @@ static void test_series(void **state)
 	assert_int_equal(m->last_ns, 9);
 }
 
-static void test_series_sort_is_stable_and_large(void **state)
+TEST(test_series_sort_is_stable_and_large)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	series_id a;
 	const struct series *se;
 
-	(void)state;
 	s->ops->input(s, "1", "samples");
 	a = s->ops->series(s, &(struct series_def){ .name = "x", .track = TRACK_NONE });
 	rnd_state = 9;
@@ -357,7 +346,7 @@ static void test_series_sort_is_stable_and_large(void **state)
 
 /* ---- order, links ---- */
 
-static void test_sort_keeps_columns_together(void **state)
+TEST(test_sort_keeps_columns_together)
 {
 	enum { N = 3000 };
 	CLEANUP(model_freep) struct model *m = model_new();
@@ -365,7 +354,6 @@ static void test_sort_keeps_columns_together(void **state)
 	track_id tracks[3];
 	span_id flow[2] = { SPAN_NONE, SPAN_NONE };
 
-	(void)state;
 	s->ops->input(s, "1", "tef");
 	for (int i = 0; i < 3; i++)
 		tracks[i] = queue_of(s, "gpu0", (uint64_t)i);
@@ -418,14 +406,13 @@ static void test_sort_keeps_columns_together(void **state)
 	assert_int_equal(m->spans.args[m->links.to[0]], 2900);
 }
 
-static void test_launch_links(void **state)
+TEST(test_launch_links)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id t, q;
 	span_id explicit_from, explicit_to;
 
-	(void)state;
 	s->ops->input(s, "1", "tef");
 	t = thread_of(s, NULL, 1, 1);
 	q = queue_of(s, "gpu0", 1);
@@ -469,12 +456,11 @@ static void test_launch_links(void **state)
 
 /* ---- the rest ---- */
 
-static void test_facts_and_warnings(void **state)
+TEST(test_facts_and_warnings)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 
-	(void)state;
 	s->ops->input(s, "1", "otf2");
 	sink_fact(s, "regions", 235);
 	sink_fact(s, "enter", 1);
@@ -515,12 +501,11 @@ static void test_facts_and_warnings(void **state)
  * Every code of the header has a row, and only those: a code without one would stop the program
  * where it is first needed.
  */
-static void test_warning_table(void **state)
+TEST(test_warning_table)
 {
 	CLEANUP(xfreep) char *header = NULL;
 	size_t rows = 0, codes = 0, n;
 
-	(void)state;
 	if (fs_read("include/profrig/model/warnings.h", 1 << 20, &header, &n, NULL) < 0) {
 		print_message("not started in the root of the sources\n");
 		skip();
@@ -542,13 +527,12 @@ static void test_warning_table(void **state)
 }
 
 /* A warning tells of a name, and is not as long as one can be. */
-static void long_warnings(void **state)
+TEST(long_warnings)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	CLEANUP(xfreep) char *name = xmalloc(1 << 20);
 	const char *text;
 
-	(void)state;
 	for (size_t i = 0; i + 1 < 1 << 20; i++)
 		name[i] = "\xe2\x82\xac"[i % 3];
 	name[(1 << 20) - 1] = '\0';
@@ -563,27 +547,4 @@ static void long_warnings(void **state)
 	}
 	model_warn(m, 9, W_BAD_EVENT, 1, "%.2000s", "short");
 	assert_string_equal(m->warnings.v[3].text, "short");
-	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_warnings),
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_open_frames_nest),
-		cmocka_unit_test(test_hostile_times),
-		cmocka_unit_test(test_tracks_merge_across_inputs),
-		cmocka_unit_test(test_ranks_of_equal_ids),
-		cmocka_unit_test(test_device_ids),
-		cmocka_unit_test(test_track_identity),
-		cmocka_unit_test(test_series),
-		cmocka_unit_test(test_series_sort_is_stable_and_large),
-		cmocka_unit_test(test_sort_keeps_columns_together),
-		cmocka_unit_test(test_launch_links),
-		cmocka_unit_test(test_facts_and_warnings),
-		cmocka_unit_test(test_warning_table),
-	};
-
-	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

@@ -120,9 +120,8 @@ static void check_span(const struct model *m, const struct nest_span *want)
 		assert_string_equal(model_str(m, m->spans.name[below->span]), want->below);
 }
 
-static void test_nesting_table(void **state)
+TEST(test_nesting_table)
 {
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(nest_cases); k++) {
 		const struct nest_case *c = &nest_cases[k];
 		CLEANUP(model_freep) struct model *m = model_new();
@@ -142,14 +141,13 @@ static void test_nesting_table(void **state)
 	}
 }
 
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id t;
 	str_id a;
 
-	(void)state;
 	s->ops->input(s, "x", "otf2");
 	t = thread_of(s, NULL, 1, 2);
 	a = sink_puts(s, "a");
@@ -208,11 +206,10 @@ static void check_moments(const struct model *m, int64_t until)
 	free(exclusive);
 }
 
-static void test_exclusive_is_innermost(void **state)
+TEST(test_exclusive_is_innermost)
 {
 	uint64_t pieces = 0;
 
-	(void)state;
 	for (uint32_t seed = 1; seed <= 200; seed++) {
 		CLEANUP(model_freep) struct model *m = model_new();
 		struct sink *s = model_sink(m);
@@ -235,13 +232,12 @@ static void test_exclusive_is_innermost(void **state)
 	assert_true(pieces > 100);
 }
 
-static void test_queues_do_not_nest(void **state)
+TEST(test_queues_do_not_nest)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id q;
 
-	(void)state;
 	s->ops->input(s, "x", "tef");
 	q = queue_of(s, "gpu0", 7);
 	span_put(s, q, "outer", 0, 100, SPAN_KERNEL, 0);
@@ -256,16 +252,4 @@ static void test_queues_do_not_nest(void **state)
 		assert_true(span_is_work(m, i));
 	}
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nesting_table),
-		cmocka_unit_test(test_recursion),
-		cmocka_unit_test(test_exclusive_is_innermost),
-		cmocka_unit_test(test_queues_do_not_nest),
-	};
-
-	return cmocka_run_group_tests_name("nesting", tests, NULL, NULL);
 }

@@ -43,12 +43,12 @@ static struct model *two_inputs(void)
 	return m;
 }
 
-static void all_of_it_comes_back(void **state UNUSED)
+TEST(all_of_it_comes_back)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window all = WINDOW_ALL;
 	struct replayed n;
-	struct model *cut = model_cut(m, &all, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &all, &n);
 
 	assert_int_equal(cut->inputs.nr, 1);
 	assert_int_equal(cut->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
@@ -64,16 +64,14 @@ static void all_of_it_comes_back(void **state UNUSED)
 		if (cut->links.kind[i] == LINK_LAUNCH)
 			assert_int_equal(cut->spans.correlation[cut->links.from[i]],
 					 cut->spans.correlation[cut->links.to[i]]);
-	model_free(cut);
-	model_free(m);
 }
 
-static void window_cuts(void **state UNUSED)
+TEST(window_cuts)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window w = { 125, 150 };
 	struct replayed n;
-	struct model *cut = model_cut(m, &w, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &w, &n);
 	const struct series *se = &cut->series.v[0];
 	size_t step = span_named(cut, "step"), launch = span_named(cut, "launch");
 
@@ -92,46 +90,27 @@ static void window_cuts(void **state UNUSED)
 	assert_int_equal(n.samples_out, 6);
 	assert_int_equal(n.links, 1);
 	assert_int_equal(n.links_out, 2);
-	model_free(cut);
-	model_free(m);
 }
 
-static void what_touches_the_edge_is_out(void **state UNUSED)
+TEST(what_touches_the_edge_is_out)
 {
-	struct model *m = two_inputs();
+	CLEANUP(model_freep) struct model *m = two_inputs();
 	struct window w = { 200, 300 };
 	struct replayed n;
-	struct model *cut = model_cut(m, &w, &n);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &w, &n);
 
 	assert_int_equal(n.spans, 0);
 	assert_int_equal(n.samples, 0); /* the counter ended before */
 	assert_int_equal(cut->tracks.nr, m->tracks.nr);
-	model_free(cut);
-	model_free(m);
 }
 
 /* One that is all unknown: nothing but what the file said comes back. */
-static void empty_model(void **state UNUSED)
+TEST(empty_model)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	struct window all = WINDOW_ALL;
-	struct model *cut;
 
 	model_finish(m);
-	cut = model_cut(m, &all, NULL);
+	CLEANUP(model_freep) struct model *cut = model_cut(m, &all, NULL);
 	assert_models_equal(m, cut, "empty");
-	model_free(cut);
-	model_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_comes_back),
-		cmocka_unit_test(window_cuts),
-		cmocka_unit_test(what_touches_the_edge_is_out),
-		cmocka_unit_test(empty_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,9 @@ static int64_t exclusive_of(const struct model *m, const char *name, size_t *ret
 	return sum;
 }
 
-static void one_window(void **state UNUSED)
+TEST(one_window)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	struct window w = { 21, 56 };
 	struct model_windowed n;
 	size_t calls;
@@ -60,12 +60,11 @@ static void one_window(void **state UNUSED)
 	assert_string_equal(model_str(m, m->spans.name[m->links.to[0]]), "gemm");
 	assert_int_equal(m->first_ns, 0);
 	assert_int_equal(m->last_ns, 100);
-	model_free(m);
 }
 
-static void two_windows(void **state UNUSED)
+TEST(two_windows)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	const struct window w[] = { { 12, 15 }, { 30, 52 } };
 	struct model_windowed n;
 	size_t calls;
@@ -78,14 +77,13 @@ static void two_windows(void **state UNUSED)
 	assert_int_equal(exclusive_of(m, "step", &calls), 3 + 10 + 2);
 	assert_int_equal(calls, 3);
 	assert_int_equal(exclusive_of(m, "gemm", &calls), 22);
-	model_free(m);
 }
 
 /* A kernel of which the window has no launch, or only a later part, keeps its path. */
-static void places_stay(void **state UNUSED)
+TEST(places_stay)
 {
 	static const char *const path[] = { "main", "step", "launch" };
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	const struct window w[] = { { 30, 40 }, { 50, 56 } };
 	const struct launch_place *p;
 
@@ -105,18 +103,16 @@ static void places_stay(void **state UNUSED)
 			p = k ? &m->places.v[p->parent] : p;
 		}
 	}
-	model_free(m);
 }
 
-static void nothing_inside(void **state UNUSED)
+TEST(nothing_inside)
 {
-	struct model *m = nested();
+	CLEANUP(model_freep) struct model *m = nested();
 	struct window w = { 200, 300 };
 
 	model_window(m, &w, 1, NULL);
 	assert_int_equal(m->spans.nr, 0);
 	assert_int_equal(m->links.nr, 0);
-	model_free(m);
 }
 
 /* ---- laws ---- */
@@ -159,7 +155,7 @@ static void add(struct sums *to, const struct random_trace *x, enum energy_view 
 static void add_cut(struct sums *to, uint64_t of, const struct window *w, size_t nr,
 		    enum energy_view view)
 {
-	struct random_trace x;
+	CLEANUP(random_trace_release) struct random_trace x;
 
 	seed = of;
 	random_trace(&x);
@@ -167,7 +163,6 @@ static void add_cut(struct sums *to, uint64_t of, const struct window *w, size_t
 		model_window(x.t.m, w, nr, NULL);
 	to->independent = x.o.independent;
 	add(to, &x, view);
-	random_trace_release(&x);
 }
 
 static void same_sums(const struct sums *a, const struct sums *b, bool names)
@@ -191,7 +186,7 @@ static int by_value(const void *pa, const void *pb)
 }
 
 /* Parts that touch: [first, a], [a, b], [b, last]. */
-static void parts_add_up(void **state UNUSED)
+PROPERTY(parts_add_up)
 {
 	size_t told = 0;
 
@@ -223,7 +218,7 @@ static void parts_add_up(void **state UNUSED)
 }
 
 /* Windows apart, in one model, are what each of them is by itself. */
-static void windows_are_sums(void **state UNUSED)
+PROPERTY(windows_are_sums)
 {
 	for (uint64_t k = 0; next_case(&k, 4000000, CASES);) {
 		uint64_t of = seed;
@@ -247,15 +242,4 @@ static void windows_are_sums(void **state UNUSED)
 			add_cut(&each, of, &w[i], 1, view);
 		same_sums(&together, &each, true);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_window),     cmocka_unit_test(two_windows),
-		cmocka_unit_test(nothing_inside), cmocka_unit_test(places_stay),
-		PROPERTY(parts_add_up),           PROPERTY(windows_are_sums),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

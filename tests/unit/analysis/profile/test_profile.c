@@ -200,14 +200,13 @@ static void watch_end(struct watch *w)
 /* ---- both sinks say the same ---- */
 
 /* Random recordings; large and tiny buffers, with and without someone who takes the lanes. */
-static void test_same_tables(void **state)
+TEST(test_same_tables)
 {
 	size_t cells = 0;
 
-	(void)state;
 	for (uint64_t round = 0; round < 1500; round++) {
 		struct dice d = { .seed = round + 1, .grain = 1 };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		struct watch w = { .horizon_ns = INT64_MIN };
 		struct profile_opts po = { .threads = 1 + round % 3 };
 		struct outcome model, profile;
@@ -234,7 +233,6 @@ static void test_same_tables(void **state)
 		same_inputs(model.m, profile.m);
 		outcome_release(&model);
 		outcome_release(&profile);
-		script_release(&s);
 	}
 	print_message("# %zu cells are equal\n", cells);
 	assert_true(cells > 250000);
@@ -270,12 +268,11 @@ static uint64_t result_hash(const struct script *s, unsigned threads, size_t buf
 }
 
 /* Byte by byte, whatever the number of threads; with many rounds. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
-	(void)state;
 	for (uint64_t round = 0; round < 8; round++) {
 		struct dice d = { .seed = 77 + round, .grain = 3, .faults = round % 2 };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		uint64_t one;
 
 		for (size_t i = 0; i < 12; i++) {
@@ -290,20 +287,18 @@ static void test_threads(void **state)
 		one = result_hash(&s, 1, 1);
 		for (unsigned threads = 2; threads <= 8; threads *= 2)
 			assert_true(result_hash(&s, threads, 1) == one);
-		script_release(&s);
 	}
 }
 
 /* A clock that goes backwards: the same warnings, and the same calls with the same durations. */
-static void test_backwards(void **state)
+TEST(test_backwards)
 {
 	static const char *const columns[] = { "scope",  "name",    "category", "calls",
 					       "min_ns", "mean_ns", "max_ns",   "stddev_ns" };
 
-	(void)state;
 	for (uint64_t round = 0; round < 300; round++) {
 		struct dice d = { .seed = round + 5, .grain = 1, .faults = true, .back = true };
-		struct script s = { VEC_INIT };
+		CLEANUP(script_release) struct script s = { VEC_INIT };
 		struct outcome o[2];
 
 		script_fill(&s, &d);
@@ -333,22 +328,20 @@ static void test_backwards(void **state)
 		}
 		outcome_release(&o[0]);
 		outcome_release(&o[1]);
-		script_release(&s);
 	}
 }
 
 /* ---- single things ---- */
 
 /* Many calls of many sizes: medians within a percent, everything else exact. */
-static void test_percentiles(void **state)
+TEST(test_percentiles)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
 	struct outcome model, profile;
 	uint64_t seed = 11;
 	int64_t now = 0;
 
-	(void)state;
 	for (int i = 0; i < 60000; i++) {
 		int name = (int)(rnd(&seed) % 3);
 
@@ -363,18 +356,16 @@ static void test_percentiles(void **state)
 	same_tables(&model, &profile, SKETCH_ERROR);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
 /* Recursion 100 000 deep: paths are cut alike, functions count every call. */
-static void test_deep(void **state)
+TEST(test_deep)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t at = script_track(&s, TRACK_THREAD, "T", NULL);
 	struct outcome model, profile;
 	int64_t now = 0;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		step_add(&s.tracks.v[at],
 			 (struct step){ .what = ENTER, .t_ns = now++, .name = i % 3 ? 1 : 2 });
@@ -387,18 +378,16 @@ static void test_deep(void **state)
 	same_warnings(model.m, profile.m);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
 /* A queue that begins and ends 5000 pieces at one moment fills any buffer with no time to hand
  * out; a clock of a second puts 20 000 calls of 8 names into one moment. */
-static void test_one_moment(void **state)
+TEST(test_one_moment)
 {
-	struct script s = { VEC_INIT };
+	CLEANUP(script_release) struct script s = { VEC_INIT };
 	size_t queue = script_track(&s, TRACK_QUEUE, "Q", "gpu0"), thread;
 	struct outcome model, profile;
 
-	(void)state;
 	thread = script_track(&s, TRACK_THREAD, "T", NULL);
 	for (int i = 0; i < 10000; i++)
 		step_add(&s.tracks.v[queue], (struct step){ .what = i < 5000 ? ENTER : LEAVE,
@@ -418,30 +407,16 @@ static void test_one_moment(void **state)
 	assert_int_equal(profile.p->devices.v[0].max_concurrency, 5000);
 	outcome_release(&model);
 	outcome_release(&profile);
-	script_release(&s);
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
 	const uint64_t gib = UINT64_C(1) << 30;
 
-	(void)state;
 	assert_false(profile_is_better(0, gib));
 	assert_false(profile_is_better(UINT64_MAX, 0)); /* memory unknown */
 	assert_false(profile_is_better(5500000, gib));  /* 264 MB, of 268 */
 	assert_true(profile_is_better(5600000, gib));
 	assert_true(profile_is_better(100000000, 8 * gib));
 	assert_false(profile_is_better(100000000, 64 * gib));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_tables), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_backwards),   cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_deep),        cmocka_unit_test(test_one_moment),
-		cmocka_unit_test(test_choice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

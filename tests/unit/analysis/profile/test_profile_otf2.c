@@ -2,8 +2,6 @@
 #include "ranks_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-#include "profrig/readers/reader.h"
-
 #define PERCENT 0.01
 
 static struct outcome outcome_read(const char *path, const struct profile_opts *po, int want)
@@ -28,41 +26,38 @@ static void by_ranks(const char *path, int want, const struct outcome *alone, co
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct profile_opts po = { .threads = 1 + (unsigned)i % 2,
 					   .buffer_bytes = i == 1 ? 1 : 0 };
+		CLEANUP(outcome_release)
 		struct outcome ranks = outcome_by_ranks(path, &po, sizes[i], want);
 
 		identical_tables(alone, &ranks);
 		same_warnings(alone->m, ranks.m);
 		same_inputs(m, ranks.m);
-		outcome_release(&ranks);
 	}
 }
 
 /* Everything equal, for several pools; whether some of it could not be read is equal too. */
 static void both(const char *path, int want)
 {
-	struct outcome model = outcome_read(path, NULL, want);
+	CLEANUP(outcome_release) struct outcome model = outcome_read(path, NULL, want);
 
 	for (unsigned threads = 1; threads <= 4; threads *= 2) {
 		struct profile_opts po = { .threads = threads,
 					   .buffer_bytes = threads == 2 ? 1 : 0 };
-		struct outcome profile = outcome_read(path, &po, want);
+		CLEANUP(outcome_release) struct outcome profile = outcome_read(path, &po, want);
 
 		print_message("# %zu cells\n", same_tables(&model, &profile, PERCENT));
 		same_warnings(model.m, profile.m);
 		same_inputs(model.m, profile.m);
 		if (threads == 1)
 			by_ranks(path, want, &profile, model.m);
-		outcome_release(&profile);
 	}
-	outcome_release(&model);
 }
 
-static void test_real(void **state)
+TEST(test_real)
 {
 	static const char *const archives[] = { "mi300a-two-kernels", "ping-pong",
 						"ping-pong-papi" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(archives); i++) {
 		CLEANUP(xfreep) char *below = xasprintf("otf2/%s", archives[i]);
 		CLEANUP(xfreep) char *path = test_trace(below);
@@ -174,11 +169,10 @@ static void archive_make(const char *dir, uint64_t seed)
 	otf2_gen_close(g);
 }
 
-static void test_made(void **state)
+TEST(test_made)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		CLEANUP(xfreep) char *path = xasprintf("%s/%" PRIu64, dir, seed);
 
@@ -327,11 +321,10 @@ static void one_ownership(const char *path, uint32_t ranks, const struct ownersh
 	both(path, 0);
 }
 
-static void test_ownership(void **state)
+TEST(test_ownership)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (uint32_t i = 0; i < 18; i++) {
 		struct ownership how = { .creators = i / 3 % 2, .sites = i % 3 };
 		uint32_t ranks = 2 + i / 6;
@@ -345,7 +338,7 @@ static void test_ownership(void **state)
 }
 
 /* Locations that are cut, gone or not what they say: named alike, and partial for both. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a");
@@ -353,23 +346,10 @@ static void test_damaged(void **state)
 	CLEANUP(xfreep) char *gone = fs_join(dir, "a/traces/3.evt");
 	CLEANUP(xfreep) char *other = fs_join(dir, "a/traces/6.evt");
 
-	(void)state;
 	archive_make(path, 5);
 	assert_int_equal(truncate(cut, 3000), 0);
 	both(path, READ_PARTIAL);
 	assert_int_equal(unlink(gone), 0);
 	assert_int_equal(truncate(other, 10), 0);
 	both(path, READ_PARTIAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real),
-		cmocka_unit_test(test_made),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_ownership),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

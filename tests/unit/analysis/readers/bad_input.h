@@ -40,8 +40,7 @@ static inline void make_otf2(const char *dir)
 	otf2_gen_region(g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
 	otf2_gen_region(g, 1, "f", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
 	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 20, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 30, 1);
+	otf2_gen_call(w, 20, 30, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 40, 0);
 	otf2_gen_close(g);
 }

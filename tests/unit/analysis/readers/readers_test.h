@@ -133,4 +133,71 @@ static inline int64_t fact(const struct model *m, const char *key)
 	return -1;
 }
 
+/* The time of all calls of a name, and how many there are. */
+static inline int64_t calls_sum(const struct model *m, const char *name, uint64_t *calls)
+{
+	int64_t sum = 0;
+
+	*calls = 0;
+	for (size_t i = 0; i < m->spans.nr; i++) {
+		if (strcmp(span_name(m, i), name) != 0)
+			continue;
+		++*calls;
+		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
+	}
+	return sum;
+}
+
+static inline int64_t time_in(const struct model *m, const char *name)
+{
+	uint64_t calls;
+
+	return calls_sum(m, name, &calls);
+}
+
+struct span_interval {
+	int64_t start_ns, end_ns;
+};
+
+static inline int interval_by_start(const void *va, const void *vb)
+{
+	const struct span_interval *a = va, *b = vb;
+
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* How long at least one of them is open; sorts them. */
+static inline int64_t interval_union(struct span_interval *v, size_t n)
+{
+	int64_t sum = 0, reach = INT64_MIN;
+
+	if (n > 0)
+		qsort(v, n, sizeof(*v), interval_by_start);
+	for (size_t i = 0; i < n; i++) {
+		int64_t from = v[i].start_ns > reach ? v[i].start_ns : reach;
+
+		sum += v[i].end_ns > from ? v[i].end_ns - from : 0;
+		reach = v[i].end_ns > reach ? v[i].end_ns : reach;
+	}
+	return sum;
+}
+
+/*
+ * Whatever bytes are overwritten, up to `most` of them at a time: the text is read, in part, or
+ * refused.
+ */
+static inline void assert_mutations_read(const char *reader, const char *text, size_t n,
+					 uint64_t seed, uint64_t most)
+{
+	for (int i = 0; i < 3000; i++) {
+		CLEANUP(xfreep) char *bad = xmemdup(text, n);
+
+		for (uint64_t k = rnd(&seed) % most + 1; k > 0; k--)
+			bad[rnd(&seed) % n] = (char)rnd(&seed);
+		CLEANUP(reading_release) struct reading rd = read_bytes(reader, bad, n);
+		assert_true(rd.r <= READ_PARTIAL);
+		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
+	}
+}
+
 #endif

@@ -27,9 +27,8 @@ static void sound(struct target *t)
 	assert_true(!attack(t, 0) || t->whole == 1);
 }
 
-static void valid(void **state)
+TEST(valid)
 {
-	(void)state;
 	each_format("valid", sound);
 }
 
@@ -44,9 +43,8 @@ static void cuts(struct target *t)
 			BAD(t, n, "nothing is said of the cut");
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
-	(void)state;
 	each_format("cut", cuts);
 }
 
@@ -83,9 +81,8 @@ static void mutate(struct target *t)
 	}
 }
 
-static void mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	each_format("mutated", mutate);
 }
 
@@ -188,9 +185,8 @@ static void absurd(struct target *t)
 		absurd_rows(t);
 }
 
-static void absurd_values(void **state)
+TEST(absurd_values)
 {
-	(void)state;
 	each_format("absurd", absurd);
 }
 
@@ -222,9 +218,8 @@ static void name(struct target *t)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
-	(void)state;
 	each_format("names", name);
 }
 
@@ -326,9 +321,8 @@ static void fields(struct target *t)
 	}
 }
 
-static void missing_tables_and_columns(void **state)
+TEST(missing_tables_and_columns)
 {
-	(void)state;
 	each_format("schema", schema);
 	each_format("columns", fields);
 }
@@ -336,7 +330,7 @@ static void missing_tables_and_columns(void **state)
 /* --- device work that was never timed --- */
 
 /* Its start is 0, and its end is 0 or right: it would begin when the machine was switched on. */
-static void work_at_zero(void **state)
+TEST(work_at_zero)
 {
 	const struct {
 		const char *reader, *text;
@@ -369,8 +363,8 @@ static void work_at_zero(void **state)
 		  NULL, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
 						 : read_text(cases[i].reader, cases[i].text);
 
@@ -380,7 +374,6 @@ static void work_at_zero(void **state)
 		for (size_t k = 0; k < rd.m->spans.nr; k++)
 			if (span_is_work(rd.m, k))
 				ROW_FAIL(i, "'%s' is there", span_name(rd.m, k));
-		reading_release(&rd);
 	}
 }
 
@@ -396,7 +389,7 @@ static void work_at_zero(void **state)
 	"{\"rocprofiler-sdk-tool\":[{\"strings\":{\"buffer_records\":[{\"kind\":\"A\"," \
 	"\"operations\":[\"f\"]}]}," lists "}]}"
 
-static void other_versions_and_equal_ids(void **state)
+TEST(other_versions_and_equal_ids)
 {
 	const struct {
 		const char *reader, *text;
@@ -444,8 +437,8 @@ static void other_versions_and_equal_ids(void **state)
 		  W_IGNORED_RECORD, 0, 4, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = cases[i].sql ? read_sql(cases[i].reader, true, cases[i].sql)
 						 : read_text(cases[i].reader, cases[i].text);
 
@@ -459,18 +452,5 @@ static void other_versions_and_equal_ids(void **state)
 			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 					 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid),        cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutations),    cmocka_unit_test(absurd_values),
-		cmocka_unit_test(names),        cmocka_unit_test(missing_tables_and_columns),
-		cmocka_unit_test(work_at_zero), cmocka_unit_test(other_versions_and_equal_ids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

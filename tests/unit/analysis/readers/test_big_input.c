@@ -139,9 +139,8 @@ static void long_name(struct target *t)
 	attack_apart(t, 0);
 }
 
-static void long_names(void **state)
+TEST(long_names)
 {
-	(void)state;
 	each_format("long", long_name);
 }
 
@@ -157,30 +156,19 @@ static void nest(struct target *t)
 		CLEANUP(strbuf_release) struct strbuf brackets = STRBUF_INIT;
 		const char *one = opens[i % 3];
 		bool closed = i / 3 == 1, inside = i / 3 == 2;
-		CLEANUP(xfreep) char *text = NULL;
 
 		for (size_t k = 0; k < deep; k++)
 			strbuf_addstr(&brackets, one);
 		for (size_t k = deep; closed && k > 0; k--)
 			strbuf_addstr(&brackets, i % 3 == 0 ? "]" : i % 3 == 1 ? "}" : "}]");
-		text = filled(t->f, brackets.buf, t->f->end, inside ? "\",\"x\":[[[[" : "n");
+		CLEANUP(xfreep)
+		char *text = filled(t->f, brackets.buf, t->f->end, inside ? "\",\"x\":[[[[" : "n");
 		target_write(t, text, strlen(text));
 		attack_apart(t, i);
 	}
 }
 
-static void nesting(void **state)
+TEST(nesting)
 {
-	(void)state;
 	each_format("nested", nest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(nesting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strvec.h"
 #include "profrig/model/counts.h"
 #include "profrig/report/convert.h"
@@ -118,17 +117,15 @@ static size_t compare_folder(const char *dir)
 	return nr;
 }
 
-static void fixtures(void **state)
+TEST(fixtures)
 {
-	(void)state;
 	assert_true(compare_folder("tests/fixtures") > 30);
 }
 
-static void recordings(void **state)
+TEST(recordings)
 {
 	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
 
@@ -190,13 +187,12 @@ static void push(struct sink *s)
 	s->ops->input_end(s);
 }
 
-static void pushed(void **state)
+TEST(pushed)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
 	CLEANUP(counter_freep) struct counter *c = counter_new();
 	struct figures a, b;
 
-	(void)state;
 	push(model_sink(m));
 	push(counter_sink(c));
 	a = figures_of(m);
@@ -210,14 +206,13 @@ static void pushed(void **state)
 	free(b.error);
 }
 
-static void begun_anew(void **state)
+TEST(begun_anew)
 {
 	CLEANUP(counter_freep) struct counter *c = counter_new();
 	struct sink *s = counter_sink(c);
 	struct track_def d = TRACK_DEF_INIT;
 	struct counts n;
 
-	(void)state;
 	d.kind = TRACK_THREAD;
 	s->ops->input(s, "one", "tef");
 	s->ops->enter(s, s->ops->track(s, &d), 1, 0, 0);
@@ -231,40 +226,25 @@ static void begun_anew(void **state)
 
 /* ---- archives that profrig wrote: spans that no enter and leave can say, and links ---- */
 
-static void written_otf2(void **state)
+TEST(written_otf2)
 {
 	static const char *const from[] = { "tests/fixtures/tef/chrome.json",
 					    "tests/fixtures/tef/kineto.json",
 					    "tests/fixtures/rocpd/two-processes.db" };
 	char dir[] = "/tmp/profrig-test-XXXXXX";
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		CLEANUP(xfreep) char *out = xasprintf("%s/%zu", dir, i);
 		const struct reader *rd;
-		struct reading kept;
 		struct convert_job job = { .path = out };
-		struct convert_result result = { .files = 0 };
+		CLEANUP(convert_result_release) struct convert_result result = { .files = 0 };
 
 		assert_int_equal(reader_detect(from[i], &rd, NULL), 0);
-		kept = read_path(rd->name, from[i], true);
+		CLEANUP(reading_release) struct reading kept = read_path(rd->name, from[i], true);
 		job.model = kept.m;
 		assert_int_equal(converter_find("otf2")->write(&job, &result, NULL), 0);
 		compare_file(reader_find("otf2"), out);
-		convert_result_release(&result);
-		reading_release(&kept);
 	}
 	fs_remove_tree(dir, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixtures),     cmocka_unit_test(recordings),
-		cmocka_unit_test(pushed),       cmocka_unit_test(begun_anew),
-		cmocka_unit_test(written_otf2),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static const struct {
 	{ FALCON, NULL, 155, 1716301, 1716301, 6868849, 5152548, 0, 0 },
 };
 
-static void test_busy(void **state UNUSED)
+TEST(test_busy)
 {
 	for (size_t i = 0; i < ARRAY_LEN(busy_cases); i++) {
 		CLEANUP(model_freep) struct model *m = read_trace("tef", busy_cases[i].file);
@@ -92,7 +92,7 @@ static void test_busy(void **state UNUSED)
 	}
 }
 
-static void test_four_ranks(void **state UNUSED)
+TEST(test_four_ranks)
 {
 	static const int64_t sums[] = { 64471378, 46984875, 49845198, 3591089 };
 
@@ -110,7 +110,7 @@ static void test_four_ranks(void **state UNUSED)
 
 /* --- kernels --- */
 
-static void test_kernels(void **state UNUSED)
+TEST(test_kernels)
 {
 	static const struct {
 		const char *file;
@@ -155,7 +155,7 @@ static void test_kernels(void **state UNUSED)
 
 /* Device time by the innermost operator around the launch; what the launching calls of the runtime
  * have is theirs. */
-static void test_operators(void **state UNUSED)
+TEST(test_operators)
 {
 	static const struct {
 		const char *op;
@@ -229,7 +229,7 @@ static void assert_ticks(const char *file, double ticks_hz, const struct tick_ca
 #define R1 "rank 1/Master thread"
 #define MAIN "int main(int, char**)"
 
-static void test_ping_pong(void **state UNUSED)
+TEST(test_ping_pong)
 {
 	static const struct tick_case plain[] = {
 		{ R0, MAIN, 1, 417443455, 4995746 },
@@ -256,7 +256,7 @@ static void test_ping_pong(void **state UNUSED)
 	assert_ticks("otf2/ping-pong-papi/traces.otf2", 2095191439, papi, ARRAY_LEN(papi));
 }
 
-static void test_two_kernels(void **state UNUSED)
+TEST(test_two_kernels)
 {
 	static const char file[] = "otf2/mi300a-two-kernels/traces.otf2";
 	static const char t[] = "Master thread";
@@ -295,7 +295,7 @@ static void test_two_kernels(void **state UNUSED)
 
 /* --- small and odd files --- */
 
-static void test_edges(void **state UNUSED)
+TEST(test_edges)
 {
 	static const struct {
 		const char *file, *name;
@@ -327,16 +327,4 @@ static void test_edges(void **state UNUSED)
 			ROW_FAIL(i, "%s %s: %g %g", cases[i].file, cases[i].name,
 				 num_of(f, r, "exclusive_ns"), num_of(f, r, "inclusive_ns"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_busy),      cmocka_unit_test(test_four_ranks),
-		cmocka_unit_test(test_kernels),   cmocka_unit_test(test_operators),
-		cmocka_unit_test(test_ping_pong), cmocka_unit_test(test_two_kernels),
-		cmocka_unit_test(test_edges),
-	};
-
-	return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

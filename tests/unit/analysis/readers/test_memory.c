@@ -4,12 +4,10 @@
  */
 #include "sqlite_fixture.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define TEXT_BYTES (8 << 20)
 #define ROWS "120000"
@@ -321,13 +319,10 @@ static void needs_plain_memory(void)
 #endif
 }
 
-static void text_files(void **state)
+TEST(text_files)
 {
-	CLEANUP(test_dir_done) char *dir = NULL;
-
-	(void)state;
 	needs_plain_memory();
-	dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		const struct text_case *c = &texts[i];
 		CLEANUP(xfreep) char *path = fs_join(dir, "text");
@@ -343,13 +338,10 @@ static void text_files(void **state)
 	}
 }
 
-static void database_files(void **state)
+TEST(database_files)
 {
-	CLEANUP(test_dir_done) char *dir = NULL;
-
-	(void)state;
 	needs_plain_memory();
-	dir = test_dir();
+	CLEANUP(test_dir_done) char *dir = test_dir();
 	for (size_t i = 0; i < ARRAY_LEN(databases); i++) {
 		const struct sql_case *c = &databases[i];
 		CLEANUP(xfreep) char *path = db_make(dir, "made.db", c->sql);
@@ -357,14 +349,4 @@ static void database_files(void **state)
 		check(path, c->reader, c->what);
 		unlink(path);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_files),
-		cmocka_unit_test(database_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

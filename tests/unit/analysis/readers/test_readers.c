@@ -2,12 +2,11 @@
 
 #define FIX "tests/fixtures/"
 
-static void registry(void **state)
+TEST(registry)
 {
 	static const char *const names[] = { "otf2",        "tef",  "samples",
 					     "metrics_csv", "nsys", "rocpd" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		assert_non_null(reader_find(names[i]));
 	assert_null(reader_find("no-such-reader"));
@@ -17,7 +16,7 @@ static void registry(void **state)
 			    (*r)->read);
 }
 
-static void parsing(void **state)
+TEST(parsing)
 {
 	static const struct {
 		const char *text, *reader, *dialect; /* no reader: the words of the error */
@@ -34,7 +33,6 @@ static void parsing(void **state)
 		{ "te:kineto", NULL, "there is no reader 'te'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct reader *rd = NULL;
 		const char *dialect = NULL;
@@ -54,7 +52,7 @@ static void parsing(void **state)
 	}
 }
 
-static void detection(void **state)
+TEST(detection)
 {
 	static const struct {
 		const char *path, *reader;
@@ -86,7 +84,6 @@ static void detection(void **state)
 		{ FIX "tef", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct reader *rd = NULL;
 		struct err e = ERR_INIT;
@@ -104,7 +101,7 @@ static void detection(void **state)
 	}
 }
 
-static void detection_of_text(void **state)
+TEST(detection_of_text)
 {
 	static const struct {
 		const char *text;
@@ -131,7 +128,6 @@ static void detection_of_text(void **state)
 		{ "# profrig samples: 1\nt_ns,a", 27, "samples", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char *path = temp_file(cases[i].text, cases[i].n);
 		const struct reader *rd = NULL;
@@ -152,13 +148,11 @@ static void detection_of_text(void **state)
 }
 
 /* Kineto heads may be longer than what a probe sees. */
-static void late_events(void **state)
+TEST(late_events)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	const struct reader *rd = NULL;
-	char *path;
 
-	(void)state;
 	strbuf_addstr(&sb,
 		      "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 5, \"pg_config\": [");
 	for (int i = 0; i < PROBE_BYTES / 4; i++)
@@ -166,16 +160,14 @@ static void late_events(void **state)
 	strbuf_addstr(&sb,
 		      "[1]]}, \"traceEvents\": "
 		      "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1}]}");
-	path = temp_file(sb.buf, sb.len);
+	CLEANUP(xfreep) char *path = temp_file(sb.buf, sb.len);
 	assert_int_equal(reader_detect(path, &rd, NULL), 0);
 	assert_string_equal(rd->name, "tef");
-	struct reading r = read_path("tef", path, false);
+	CLEANUP(reading_release) struct reading r = read_path("tef", path, false);
 
 	assert_int_equal(r.r, 0);
 	assert_int_equal(track_of(r.m, 0)->rank, 5);
-	reading_release(&r);
 	unlink(path);
-	free(path);
 }
 
 static void check_words(const char *path, const char *reader, uint64_t min, const char *verdict,
@@ -190,11 +182,10 @@ static void check_words(const char *path, const char *reader, uint64_t min, cons
 		fail_msg("%s: '%s' instead of '%s'", path, c.reason, reason);
 }
 
-static void checks(void **state)
+TEST(checks)
 {
 	struct artifact_check c;
 
-	(void)state;
 	check_words(FIX "tef/profrig-blas.json", "tef", 0, "valid", 2, "");
 	check_words(FIX "tef/profrig-blas.json", NULL, 2, "valid", 2, "");
 	check_words(FIX "tef/profrig-blas.json", "tef", 3, "empty", 2, "2 records, at least 3");
@@ -224,15 +215,4 @@ static void checks(void **state)
 	assert_int_equal(c.first_ns, 5000001001);
 	assert_int_equal(c.last_ns, 5000003501);
 	assert_string_equal(c.reader, "tef");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registry),    cmocka_unit_test(parsing),
-		cmocka_unit_test(detection),   cmocka_unit_test(detection_of_text),
-		cmocka_unit_test(late_events), cmocka_unit_test(checks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,35 +41,9 @@ static const struct recording *row_of(const char *file)
 	return NULL;
 }
 
-struct interval {
-	int64_t start_ns, end_ns;
-};
-
-static int by_start(const void *va, const void *vb)
-{
-	const struct interval *a = va, *b = vb;
-
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-static int64_t union_of(struct interval *v, size_t n)
-{
-	int64_t sum = 0, reach = INT64_MIN;
-
-	if (n > 0)
-		qsort(v, n, sizeof(*v), by_start);
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = v[i].start_ns > reach ? v[i].start_ns : reach;
-
-		sum += v[i].end_ns > from ? v[i].end_ns - from : 0;
-		reach = v[i].end_ns > reach ? v[i].end_ns : reach;
-	}
-	return sum;
-}
-
 static void figures_of(const struct model *m, int64_t n[FIGURES])
 {
-	VEC(struct interval) work = VEC_INIT;
+	VEC(struct span_interval) work = VEC_INIT;
 
 	memset(n, 0, FIGURES * sizeof(*n));
 	n[SPANS] = (int64_t)m->spans.nr;
@@ -79,7 +53,7 @@ static void figures_of(const struct model *m, int64_t n[FIGURES])
 	for (size_t i = 0; i < m->series.nr; i++)
 		n[SAMPLES] += (int64_t)m->series.v[i].t_ns.nr;
 	for (size_t i = 0; i < m->spans.nr; i++) {
-		struct interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
+		struct span_interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
 
 		n[INSTANTS] += m->spans.kind[i] == SPAN_INSTANT;
 		n[SUM_NS] += iv.end_ns - iv.start_ns;
@@ -89,7 +63,7 @@ static void figures_of(const struct model *m, int64_t n[FIGURES])
 		VEC_PUSH(&work, iv);
 	}
 	n[WORK] = (int64_t)work.nr;
-	n[UNION_NS] = union_of(work.v, work.nr);
+	n[UNION_NS] = interval_union(work.v, work.nr);
 	VEC_RELEASE(&work);
 }
 
@@ -180,11 +154,10 @@ static bool is_read_as_said(const struct recording *want)
 	return same;
 }
 
-static void rows(void **state)
+TEST(rows)
 {
 	size_t wrong = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(recordings); i++)
 		wrong += !is_read_as_said(&recordings[i]);
 	assert_int_equal(wrong, 0);
@@ -210,12 +183,11 @@ static bool is_beside(const char *file)
 	return false;
 }
 
-static void every_file_has_a_row(void **state)
+TEST(every_file_has_a_row)
 {
 	static const char *const folders[] = { "otf2", "tef", "rpd", "nsys", "rocprof", "stacks" };
 	size_t missing = 0, seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		CLEANUP(xfreep) char *dir = test_trace(folders[i]);
 		CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
@@ -262,7 +234,7 @@ static struct part part_of(const struct model *m, const struct which *w)
 {
 	CLEANUP(xfreep) bool *linked = xcalloc(m->spans.nr + 1, sizeof(*linked));
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
-	VEC(struct interval) v = VEC_INIT;
+	VEC(struct span_interval) v = VEC_INIT;
 	struct part p = { .spans = 0 };
 	int64_t last = INT64_MIN;
 
@@ -270,7 +242,7 @@ static struct part part_of(const struct model *m, const struct which *w)
 		if (m->links.kind[i] == LINK_LAUNCH)
 			linked[m->links.to[i]] = true;
 	for (size_t i = 0; i < m->spans.nr; i++) {
-		struct interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
+		struct span_interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
 		int64_t ns = iv.end_ns - iv.start_ns;
 
 		if (!is_of(m, linked, i, w))
@@ -284,7 +256,7 @@ static struct part part_of(const struct model *m, const struct which *w)
 	}
 	p.spans = (int64_t)v.nr;
 	p.names = distinct(&names);
-	p.union_ns = union_of(v.v, v.nr);
+	p.union_ns = interval_union(v.v, v.nr);
 	p.wall_ns = v.nr ? last - v.v[0].start_ns : 0;
 	VEC_RELEASE(&v);
 	return p;
@@ -295,11 +267,10 @@ static bool is_stated(int64_t want, int64_t got)
 	return want < 0 || want == got;
 }
 
-static void parts_of_recordings(void **state)
+TEST(parts_of_recordings)
 {
 	struct reading rd = { .m = NULL };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const struct part *p = &parts[i];
 		struct part got;
@@ -349,13 +320,13 @@ static void assert_sampling(size_t row, const struct sampling *want, const struc
 			 steps[n - 1]);
 }
 
-static void samples_of_recordings(void **state)
+TEST(samples_of_recordings)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(samplings); i++) {
 		const struct sampling *want = &samplings[i];
 		CLEANUP(xfreep) char *path = test_trace(want->file);
 		const struct recording *row = row_of(want->file);
+		CLEANUP(reading_release)
 		struct reading rd = read_path(row ? row->reader : "", path, false);
 		/* an archive's ticks count from somewhere, a file of seconds from its begin */
 		int64_t began_ns = strcmp(want->file, MI300A) == 0 ? rd.m->first_ns : 0;
@@ -370,18 +341,5 @@ static void samples_of_recordings(void **state)
 			seen++;
 		}
 		assert_int_equal(seen, want->series);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_file_has_a_row),
-		cmocka_unit_test(rows),
-		cmocka_unit_test(parts_of_recordings),
-		cmocka_unit_test(samples_of_recordings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

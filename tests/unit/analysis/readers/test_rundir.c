@@ -21,11 +21,10 @@ static void assert_input(const struct rundir *rd, size_t i, const char *tool, co
 	assert_string_equal(rd->inputs.v[i].path, path);
 }
 
-static void complete(void **state)
+TEST(complete)
 {
 	struct rundir rd;
 
-	(void)state;
 	assert_true(rundir_is(FIX "complete"));
 	assert_int_equal(rundir_open(FIX "complete", &rd, NULL), 0);
 	assert_string_equal(rd.path, FIX "complete");
@@ -58,11 +57,10 @@ static void complete(void **state)
 
 /* Killed before it could list anything: what lies there is found, and what is not known is 0 or "".
  */
-static void interrupted(void **state)
+TEST(interrupted)
 {
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
-	(void)state;
 	assert_int_equal(rundir_open(FIX "interrupted", &rd, NULL), 0);
 	assert_string_equal(rd.status, "running");
 	assert_string_equal(rd.model, "");
@@ -78,15 +76,13 @@ static void interrupted(void **state)
 	assert_input(&rd, 0, "roctx_trace", "tef",
 		     FIX "interrupted/artifacts/roctx_trace/roctx-9.json");
 	assert_input(&rd, 1, "procfs", "samples", FIX "interrupted/samples/procfs.csv");
-	rundir_release(&rd);
 }
 
 /* Every field of a wrong type, and paths that lead out of the directory. */
-static void hostile(void **state)
+TEST(hostile)
 {
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
-	(void)state;
 	assert_int_equal(rundir_open(FIX "hostile", &rd, NULL), 0);
 	assert_string_equal(rd.id, "");
 	assert_string_equal(rd.status, "");
@@ -102,17 +98,15 @@ static void hostile(void **state)
 		assert_non_null(strstr(rd.lost.v[i].why, "leads out of the run directory"));
 	assert_string_equal(rd.lost.v[1].path, "/etc/passwd");
 	assert_non_null(strstr(rd.lost.v[3].why, "'artifacts/x/ok.json' wants reader 'no-such"));
-	rundir_release(&rd);
 }
 
 /* No link is followed, wherever it leads, listed or found. */
-static void links_out(void **state)
+TEST(links_out)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *link_a = NULL, *link_s = NULL, *link_in = NULL;
 	struct rundir rd;
 
-	(void)state;
 	test_put(dir, "out.json", "[{\"ph\":\"X\"}]");
 	test_put(dir, "out.csv", "t_ns,a\n1,2\n");
 	test_put(dir, "run/artifacts/a/in.json", "[{\"ph\":\"X\",\"ts\":1,\"dur\":1}]");
@@ -149,12 +143,11 @@ static void links_out(void **state)
 }
 
 /* A listed artifact that is gone is lost; one that the run found missing or empty was told then. */
-static void lost_artifacts(void **state)
+TEST(lost_artifacts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	struct rundir rd;
+	CLEANUP(rundir_release) struct rundir rd;
 
-	(void)state;
 	test_put(dir, "run.json",
 		 "{\"schema\": \"profrig.run/1\", \"artifacts\": ["
 		 "{\"path\": \"artifacts/a/gone.json\", \"reader\": \"tef\", \"verdict\": "
@@ -169,11 +162,10 @@ static void lost_artifacts(void **state)
 	assert_int_equal(rd.inputs.nr, 0);
 	assert_int_equal(rd.lost.nr, 1);
 	assert_string_equal(rd.lost.v[0].path, "artifacts/a/gone.json");
-	rundir_release(&rd);
 }
 
 /* Which devices the workload was shown; a container's list counts only where there was one. */
-static void visible_devices(void **state)
+TEST(visible_devices)
 {
 	static const char plan[] =
 		"{\"schema\": \"profrig.plan/1\", \"configuration\": [{\"key\": \"gpus\", "
@@ -185,7 +177,6 @@ static void visible_devices(void **state)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct rundir rd;
 
-	(void)state;
 	test_put(dir, "plan.json", plan);
 	for (int container = 0; container < 2; container++) {
 		test_put(
@@ -216,13 +207,12 @@ static void visible_devices(void **state)
 	}
 }
 
-static void no_run(void **state)
+TEST(no_run)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct rundir rd;
 	struct err e = ERR_INIT;
 
-	(void)state;
 	assert_false(rundir_is(FIX));
 	assert_false(rundir_is(FIX "complete/run.json"));
 	assert_int_equal(rundir_open(FIX, &rd, &e), -ENOENT);
@@ -245,13 +235,12 @@ static void no_run(void **state)
 }
 
 /* Cut after every byte, run.json is an error or a smaller run, never a crash. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(fs_read(FIX "complete/run.json", 65536, &text, &n, NULL), 0);
 	while (n > 0) {
 		struct rundir rd;
@@ -266,16 +255,4 @@ static void cut_everywhere(void **state)
 		if (n > 64)
 			n -= 6;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(complete),       cmocka_unit_test(interrupted),
-		cmocka_unit_test(hostile),        cmocka_unit_test(links_out),
-		cmocka_unit_test(lost_artifacts), cmocka_unit_test(no_run),
-		cmocka_unit_test(cut_everywhere), cmocka_unit_test(visible_devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

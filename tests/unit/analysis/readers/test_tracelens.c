@@ -237,9 +237,8 @@ static void assert_summary_row(const struct kernels *ks, const struct sheet *sh,
 			     number_at(sh, row, cells[i].column), 0);
 }
 
-static void kernel_summary(void **state)
+TEST(kernel_summary)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(recordings); r++) {
 		CLEANUP(kernels_release) struct kernels ks;
 		CLEANUP(sheet_release) struct sheet sh;
@@ -297,9 +296,8 @@ static int64_t union_of(const struct kernels *ks, bool kernels, bool copies)
 	return sum;
 }
 
-static void gpu_timeline(void **state)
+TEST(gpu_timeline)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(recordings); r++) {
 		CLEANUP(kernels_release) struct kernels ks;
 		CLEANUP(sheet_release) struct sheet sh;
@@ -421,9 +419,8 @@ static struct sums short_sums_of(const struct kernels *ks, const struct sheet *s
 	return s;
 }
 
-static void short_kernels_summary(void **state)
+TEST(short_kernels_summary)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(recordings); r++) {
 		CLEANUP(kernels_release) struct kernels ks;
 		CLEANUP(sheet_release) struct sheet sh;
@@ -453,9 +450,8 @@ static void short_kernels_summary(void **state)
 	}
 }
 
-static void short_kernel_histogram(void **state)
+TEST(short_kernel_histogram)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(recordings); r++) {
 		CLEANUP(kernels_release) struct kernels ks;
 		CLEANUP(sheet_release) struct sheet sh;
@@ -481,9 +477,8 @@ static void short_kernel_histogram(void **state)
 
 /* --- ops_summary: the kernels that an operator launches itself --- */
 
-static void direct_kernel_time(void **state)
+TEST(direct_kernel_time)
 {
-	(void)state;
 	for (size_t r = 0; r < ARRAY_LEN(recordings); r++) {
 		CLEANUP(kernels_release) struct kernels ks;
 		CLEANUP(sheet_release) struct sheet sh;
@@ -507,15 +502,4 @@ static void direct_kernel_time(void **state)
 			all += ks.v.v[i].op != SPAN_NONE;
 		assert_int_equal(counted, all);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_summary),        cmocka_unit_test(gpu_timeline),
-		cmocka_unit_test(short_kernels_summary), cmocka_unit_test(short_kernel_histogram),
-		cmocka_unit_test(direct_kernel_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

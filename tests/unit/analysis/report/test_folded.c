@@ -20,7 +20,7 @@ static void path_row(struct table *t, const char *track, const char *path, int64
 	table_row(t);
 }
 
-static void test_folded(void **state UNUSED)
+TEST(test_folded)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = paths_table();
@@ -39,7 +39,7 @@ static void test_folded(void **state UNUSED)
 		    "main;two lines 7;[no name] 40\n[unattributed] 9\n");
 }
 
-static void test_folded_tracks(void **state UNUSED)
+TEST(test_folded_tracks)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = paths_table();
@@ -89,7 +89,7 @@ static struct table *energy_table(void)
 	return t;
 }
 
-static void test_folded_energy(void **state UNUSED)
+TEST(test_folded_energy)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = energy_table();
@@ -111,7 +111,7 @@ static void test_folded_energy(void **state UNUSED)
 }
 
 /* Many small paths: each is less than a line can say, all together are not. */
-static void test_folded_sum(void **state UNUSED)
+TEST(test_folded_sum)
 {
 	static const char *const cols[] = { "counter", "device", "view", "track", "path" };
 	CLEANUP(test_dir_done) char *dir = test_dir();
@@ -142,7 +142,7 @@ static void test_folded_sum(void **state UNUSED)
 }
 
 /* Tables that were loaded may lack columns or hold words where numbers belong. */
-static void test_folded_odd(void **state UNUSED)
+TEST(test_folded_odd)
 {
 	for (int i = 0; i < 2; i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
@@ -157,15 +157,4 @@ static void test_folded_odd(void **state UNUSED)
 		assert_int_equal(writer_folded.write(&r, &err), -EINVAL);
 		assert_non_null(strstr(err.msg, "has no column 'exclusive_ns'"));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folded),        cmocka_unit_test(test_folded_tracks),
-		cmocka_unit_test(test_folded_energy), cmocka_unit_test(test_folded_sum),
-		cmocka_unit_test(test_folded_odd),
-	};
-
-	return cmocka_run_group_tests_name("folded", tests, NULL, NULL);
 }

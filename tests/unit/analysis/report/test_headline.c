@@ -93,12 +93,11 @@ static const char counters[] = "series device kind flags\n"
 			       "energy.gpu0 gpu0 cumulative gap\n"
 			       "pkg pkg0 cumulative estimated\n";
 
-static void test_a_device_counts_once(void **state)
+TEST(test_a_device_counts_once)
 {
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	(void)state;
 	add(&r, "energy_totals", totals);
 	add(&r, "counters", counters);
 	h = made(&r, NULL, NULL);
@@ -118,12 +117,11 @@ static void test_a_device_counts_once(void **state)
 }
 
 /* A measured one goes before an estimate, a known total before a better counter without one. */
-static void test_which_counter_is_best(void **state)
+TEST(test_which_counter_is_best)
 {
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	(void)state;
 	add(&r, "energy_totals",
 	    "counter device view total_j\na gpu0 host 90\nb gpu0 host 50\nc gpu1 host 7\n"
 	    "d gpu1 host -\n");
@@ -138,12 +136,11 @@ static void test_which_counter_is_best(void **state)
 	drop(&r, &h);
 }
 
-static void test_a_whole_node_stands_beside_its_parts(void **state)
+TEST(test_a_whole_node_stands_beside_its_parts)
 {
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	(void)state;
 	add(&r, "energy_totals",
 	    "counter device view total_j\np node0 host 90\nq cpu0 host 50\ns a:psys host 60\n");
 	h = made(&r, NULL, NULL);
@@ -155,24 +152,22 @@ static void test_a_whole_node_stands_beside_its_parts(void **state)
 	drop(&r, &h);
 }
 
-static void test_names_of_accelerators(void **state)
+TEST(test_names_of_accelerators)
 {
 	static const char *const yes[] = { "gpu0", "n1:gpu12", "XPU3", "rank3:npu0", "gcd7" };
 	static const char *const no[] = { "gpu", "gpu0a", "pkg0", "gpu0:pkg0", "agpu0", "", "7" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
 		assert_true(headline_is_accelerator(yes[i]));
 	for (size_t i = 0; i < ARRAY_LEN(no); i++)
 		assert_false(headline_is_accelerator(no[i]));
 }
 
-static void test_devices_that_never_worked(void **state)
+TEST(test_devices_that_never_worked)
 {
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	(void)state;
 	add(&r, "busy", "device union_ns wall_ns busy\ngpu0 75 100 0.75\n");
 	h = made(&r,
 		 "{\"devices\":[\"gpu0\",\"gpu1\",\"hwmon2\"],"
@@ -206,7 +201,7 @@ static char *parts_of(const struct headline *h)
 	return strbuf_steal(&s);
 }
 
-static void test_where_the_time_went(void **state)
+TEST(test_where_the_time_went)
 {
 	static const char busy[] =
 		"device union_ns wall_ns busy\ngpu0 75 100 0.75\ngpu1 25 100 0.25\n";
@@ -244,7 +239,6 @@ static void test_where_the_time_went(void **state)
 		{ "callpaths", "track path depth inclusive_ns\nt a 0 0\n", "", NULL, false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct report r = REPORT_INIT;
 		struct headline h;
@@ -263,12 +257,11 @@ static void test_where_the_time_went(void **state)
 	}
 }
 
-static void test_time_of_the_workload_or_recorded(void **state)
+TEST(test_time_of_the_workload_or_recorded)
 {
 	struct report r = REPORT_INIT;
 	struct headline h = made(&r, NULL, NULL);
 
-	(void)state;
 	assert_string_equal(h.time_of, "none");
 	assert_true(isnan(h.time_ns));
 	headline_release(&h);
@@ -292,7 +285,7 @@ static void test_time_of_the_workload_or_recorded(void **state)
 	drop(&r, &h);
 }
 
-static void test_tools_around_the_workload(void **state)
+TEST(test_tools_around_the_workload)
 {
 	static const struct {
 		double start, end;
@@ -301,7 +294,6 @@ static void test_tools_around_the_workload(void **state)
 		      { 1e8, 9e8, "[]", "" },
 		      { 0, 19e8, "[\"perf\"]", "" } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *analysis = xasprintf(
@@ -327,12 +319,11 @@ static void test_tools_around_the_workload(void **state)
 	}
 }
 
-static void test_largest_costs(void **state)
+TEST(test_largest_costs)
 {
 	struct report r = REPORT_INIT;
 	struct headline h;
 
-	(void)state;
 	add(&r, "functions",
 	    "scope name calls exclusive_ns share\ndevice k1 2 50 0.5\ndevice k2 1 60 0.4\n"
 	    "device k3 1 5 0.1\ndevice k4 1 6 0.1\nhost main 1 900 1\n"
@@ -359,13 +350,12 @@ static void test_largest_costs(void **state)
 	drop(&r, &h);
 }
 
-static void test_odd_tables_and_texts(void **state)
+TEST(test_odd_tables_and_texts)
 {
 	static const char *const docs[] = { "", "7", "[]", "{\"window\":3,\"devices\":{}}",
 					    "{\"inputs\":[null,7,{\"path\":1,\"clock\":[]}]}" };
 	struct report r = REPORT_INIT;
 
-	(void)state;
 	add(&r, "energy_totals", "counter total_j\n1 x\n");
 	add(&r, "functions", "scope exclusive_ns\n1 x\n");
 	add(&r, "callpaths", "path depth\n1 x\n");
@@ -377,22 +367,4 @@ static void test_odd_tables_and_texts(void **state)
 		headline_release(&h);
 	}
 	table_set_release(&r.tables);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_device_counts_once),
-		cmocka_unit_test(test_which_counter_is_best),
-		cmocka_unit_test(test_a_whole_node_stands_beside_its_parts),
-		cmocka_unit_test(test_names_of_accelerators),
-		cmocka_unit_test(test_devices_that_never_worked),
-		cmocka_unit_test(test_where_the_time_went),
-		cmocka_unit_test(test_time_of_the_workload_or_recorded),
-		cmocka_unit_test(test_tools_around_the_workload),
-		cmocka_unit_test(test_largest_costs),
-		cmocka_unit_test(test_odd_tables_and_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

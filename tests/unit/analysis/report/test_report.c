@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/model/warnings.h"
 
 /* --- csv there and back --- */
@@ -136,7 +135,7 @@ static void assert_same(const struct table *a, const struct table *b)
 	}
 }
 
-static void test_round_trip(void **state UNUSED)
+TEST(test_round_trip)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(test_dir_done) char *again = test_dir();
@@ -181,7 +180,7 @@ static void test_round_trip(void **state UNUSED)
 }
 
 /* Cells with a leading dash, point or sign, by RFC 4180 exactly. */
-static void test_csv_bytes(void **state UNUSED)
+TEST(test_csv_bytes)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = table_new("t");
@@ -208,7 +207,7 @@ static void test_csv_bytes(void **state UNUSED)
 
 #define ANALYSIS(tables) "{\"schema\":\"profrig.analysis/1\",\"tables\":[" tables "]}"
 
-static void test_inferred(void **state UNUSED)
+TEST(test_inferred)
 {
 	static const struct {
 		const char *csv;
@@ -240,7 +239,7 @@ static void test_inferred(void **state UNUSED)
 }
 
 /* What analysis.json claims of a column holds only where the cells agree. */
-static void test_declared(void **state UNUSED)
+TEST(test_declared)
 {
 	static const struct {
 		const char *said, *cell;
@@ -274,7 +273,7 @@ static void test_declared(void **state UNUSED)
 
 /* --- loading --- */
 
-static void test_load_errors(void **state UNUSED)
+TEST(test_load_errors)
 {
 	static const struct {
 		const char *json, *csv;
@@ -318,7 +317,7 @@ static void test_load_errors(void **state UNUSED)
 }
 
 /* An analysis that lies in a run directory knows its run, from either directory. */
-static void test_load_run(void **state UNUSED)
+TEST(test_load_run)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *inner = fs_join(dir, "analysis");
@@ -357,7 +356,7 @@ static struct table *tiny(const char *name)
 	return t;
 }
 
-static void test_stale(void **state UNUSED)
+TEST(test_stale)
 {
 	static const struct writer *const orders[][2] = { { &writer_csv, &writer_json },
 							  { &writer_json, &writer_csv } };
@@ -387,7 +386,7 @@ static void test_stale(void **state UNUSED)
 }
 
 /* All that an analysis wrote goes, and nothing else; without one nothing does. */
-static void test_clear(void **state UNUSED)
+TEST(test_clear)
 {
 	static const char *const ours[] = { "analysis.json",      "report.json",
 					    "report.html",        "tables/a.csv",
@@ -414,7 +413,7 @@ static void test_clear(void **state UNUSED)
 	report_clear("/nonexistent/profrig");
 }
 
-static void test_bad_name(void **state UNUSED)
+TEST(test_bad_name)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = tiny("../t");
@@ -493,7 +492,7 @@ static struct model *described_model(void)
 	return k.m;
 }
 
-static void test_analysis_json(void **state UNUSED)
+TEST(test_analysis_json)
 {
 	CLEANUP(model_freep) struct model *m = described_model();
 	CLEANUP(report_release) struct report r = REPORT_INIT;
@@ -574,11 +573,10 @@ static void test_analysis_json(void **state UNUSED)
 }
 
 /* One that lies elsewhere names its run, which is taken while it is still that one. */
-static void test_load_run_elsewhere(void **state UNUSED)
+TEST(test_load_run_elsewhere)
 {
 	CLEANUP(test_dir_done) char *run = test_dir();
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *text = NULL;
 	CLEANUP(model_freep) struct model *m = described_model();
 	struct report r = { .dir = dir,
 			    .run_dir = run,
@@ -586,7 +584,7 @@ static void test_load_run_elsewhere(void **state UNUSED)
 	struct report_timings times = { 0 };
 
 	test_put(run, "run.json", r.run_json);
-	text = report_analysis_json(m, &r, &times);
+	CLEANUP(xfreep) char *text = report_analysis_json(m, &r, &times);
 	test_put(dir, "analysis.json", text);
 	for (int same = 1; same >= 0; same--) {
 		CLEANUP(report_release) struct report l = load_ok(dir);
@@ -600,7 +598,7 @@ static void test_load_run_elsewhere(void **state UNUSED)
 	}
 }
 
-static void test_report_json(void **state UNUSED)
+TEST(test_report_json)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct table *t = hostile_table();
@@ -654,7 +652,7 @@ static void assert_alone(const char *dir, const char *name)
 	assert_string_equal(have.v[0], name);
 }
 
-static void test_out_file(void **state UNUSED)
+TEST(test_out_file)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	struct out_file o = OUT_FILE_INIT;
@@ -704,25 +702,4 @@ static void test_out_file(void **state UNUSED)
 	/* a file where a folder should be */
 	assert_true(out_file_open(dir, "d/f/g", &o, &err) < 0);
 	assert_null(o.f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_csv_bytes),
-		cmocka_unit_test(test_inferred),
-		cmocka_unit_test(test_declared),
-		cmocka_unit_test(test_load_errors),
-		cmocka_unit_test(test_load_run),
-		cmocka_unit_test(test_load_run_elsewhere),
-		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_clear),
-		cmocka_unit_test(test_bad_name),
-		cmocka_unit_test(test_analysis_json),
-		cmocka_unit_test(test_report_json),
-		cmocka_unit_test(test_out_file),
-	};
-
-	return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-#include "profrig/base/strbuf.h"
 #include "profrig/base/workers.h"
 #include "profrig/scan/input.h"
 
@@ -50,23 +49,47 @@ static size_t gzip_of(const char *data, size_t n, uint8_t *out, size_t room)
 	return z.total_out;
 }
 
-static void plain_sizes(void **state)
+static char *folder;
+
+static int set_up(void **state UNUSED)
+{
+	folder = test_dir();
+	return 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	test_dir_done(&folder);
+	return 0;
+}
+
+#define INPUT_TEST(f) TEST_WITH(f, set_up, tear_down)
+
+/* The path of a file with these bytes, the test's only one: the next one takes its place. */
+static const char *file_of(const void *data, size_t n)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/input", folder);
+	unlink(path);
+	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
+	return path;
+}
+
+INPUT_TEST(plain_sizes)
 {
 	/* around a page: the zeros behind the data come from its tail or from the next page */
 	static const size_t sizes[] = { 0, 1, 4031, 4032, 4033, 4095, 4096, 4097, 8192, 65536 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		char *data = pattern(sizes[i]), *path = temp_file(data, sizes[i]);
+		CLEANUP(xfreep) char *data = pattern(sizes[i]);
+		const char *path = file_of(data, sizes[i]);
 
 		assert_map(path, data, sizes[i]);
-		unlink(path);
-		free(path);
-		free(data);
 	}
 }
 
-static void not_files(void **state)
+INPUT_TEST(not_files)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *fifo = fs_join(dir, "pipe");
@@ -74,7 +97,6 @@ static void not_files(void **state)
 	struct err e = ERR_INIT;
 	char buf[8];
 
-	(void)state;
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(input_map(dir, 0, &m, &e), -EISDIR);
 	assert_int_equal(input_map(fifo, 0, &m, &e), -EINVAL);
@@ -84,68 +106,54 @@ static void not_files(void **state)
 	assert_non_null(strstr(e.msg, "/tmp/profrig-no-such-file"));
 }
 
-static void gzip_members(void **state)
+INPUT_TEST(gzip_members)
 {
 	size_t n = 300000, a, b;
-	char *data = pattern(n), *path;
-	uint8_t *z = xcalloc(1, n * 2 + 4096);
+	CLEANUP(xfreep) char *data = pattern(n);
+	const char *path;
+	CLEANUP(xfreep) uint8_t *z = xcalloc(1, n * 2 + 4096);
 
-	(void)state;
 	a = gzip_of(data, 100000, z, n);
 	b = gzip_of(data + 100000, n - 100000, z + a, n);
-	path = temp_file(z, a + b);
+	path = file_of(z, a + b);
 	assert_map(path, data, n);
-	unlink(path);
-	free(path);
 	/* tapes and block devices pad with zeros */
-	path = temp_file(z, a + b + 512);
+	path = file_of(z, a + b + 512);
 	assert_map(path, data, n);
-	unlink(path);
-	free(path);
-	free(z);
-	free(data);
 }
 
-static void gzip_damage(void **state)
+INPUT_TEST(gzip_damage)
 {
 	size_t n = 50000, k;
-	char *data = pattern(n), *path;
-	uint8_t *z = xcalloc(1, n * 2);
+	CLEANUP(xfreep) char *data = pattern(n);
+	const char *path;
+	CLEANUP(xfreep) uint8_t *z = xcalloc(1, n * 2);
 	struct input_map m;
 	struct err e = ERR_INIT;
 
-	(void)state;
 	k = gzip_of(data, n, z, n * 2);
 
 	z[k] = 'x'; /* something else behind the member */
-	path = temp_file(z, k + 1);
+	path = file_of(z, k + 1);
 	assert_int_equal(input_map(path, 0, &m, &e), 0);
 	assert_true(m.truncated && m.compressed && m.len == n);
 	assert_non_null(strstr(m.why, "no further gzip member"));
 	input_unmap(&m);
-	unlink(path);
-	free(path);
 
 	z[k - 6] ^= 1; /* in the checksum */
-	path = temp_file(z, k);
+	path = file_of(z, k);
 	assert_int_equal(input_map(path, 0, &m, &e), 0);
 	assert_true(m.truncated && m.len == n);
 	assert_non_null(strstr(m.why, "checksum"));
 	input_unmap(&m);
-	unlink(path);
-	free(path);
 
 	z[k / 2] ^= 0x55; /* in the data: what came before it is there */
-	path = temp_file(z, k);
+	path = file_of(z, k);
 	assert_int_equal(input_map(path, 0, &m, &e), 0);
 	assert_true(m.truncated);
 	assert_true(m.len > n / 4);
 	assert_memory_equal(m.data, data, n / 4);
 	input_unmap(&m);
-	unlink(path);
-	free(path);
-	free(z);
-	free(data);
 }
 
 typedef size_t pack_fn(const char *data, size_t n, uint8_t *out, size_t room);
@@ -163,12 +171,12 @@ static size_t zstd_of(const char *data, size_t n, uint8_t *out, size_t room)
 static void cut_everywhere(pack_fn *pack)
 {
 	size_t n = 3000, k;
-	char *data = pattern(n);
-	uint8_t *z = xcalloc(1, n * 2 + 512);
+	CLEANUP(xfreep) char *data = pattern(n);
+	CLEANUP(xfreep) uint8_t *z = xcalloc(1, n * 2 + 512);
 
 	k = pack(data, n, z, n * 2);
 	for (size_t i = 4; i < k; i++) {
-		char *path = temp_file(z, i);
+		const char *path = file_of(z, i);
 		struct input_map m;
 		struct err e = ERR_INIT;
 		int r = input_map(path, 0, &m, &e);
@@ -187,61 +195,48 @@ static void cut_everywhere(pack_fn *pack)
 			assert_memory_equal(m.data, data, m.len);
 			input_unmap(&m);
 		}
-		unlink(path);
-		free(path);
 	}
-	free(z);
-	free(data);
 }
 
-static void gzip_cut(void **state)
+INPUT_TEST(gzip_cut)
 {
-	(void)state;
 	cut_everywhere(gzip_of);
 }
 
-static void zstd_cut(void **state)
+INPUT_TEST(zstd_cut)
 {
-	(void)state;
 	cut_everywhere(zstd_of);
 }
 
-static void zstd_frames(void **state)
+INPUT_TEST(zstd_frames)
 {
 	size_t n = 200000, a, b;
-	char *data = pattern(n), *path;
-	uint8_t *z = xcalloc(1, n * 2 + 4096);
+	CLEANUP(xfreep) char *data = pattern(n);
+	const char *path;
+	CLEANUP(xfreep) uint8_t *z = xcalloc(1, n * 2 + 4096);
 	static const uint8_t skippable[] = { 0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'x', 'y', 'z' };
 
-	(void)state;
 	memcpy(z, skippable, sizeof(skippable));
 	a = sizeof(skippable) + zstd_of(data, 1000, z + sizeof(skippable), n);
 	b = zstd_of(data + 1000, n - 1000, z + a, n);
-	path = temp_file(z, a + b);
+	path = file_of(z, a + b);
 	assert_map(path, data, n);
-	unlink(path);
-	free(path);
-	path = temp_file(z, a + b + 100);
+	path = file_of(z, a + b + 100);
 	assert_map(path, data, n);
-	unlink(path);
-	free(path);
-	free(z);
-	free(data);
 }
 
 /* A small file that inflates to very much is an error at the limit, and exactly the limit is none.
  */
-static void limits(void **state)
+INPUT_TEST(limits)
 {
 	static pack_fn *const packs[] = { gzip_of, zstd_of };
 	size_t n = (size_t)4 << 20;
-	char *data = xcalloc(1, n);
-	uint8_t *z = xmalloc(n);
+	CLEANUP(xfreep) char *data = xcalloc(1, n);
+	CLEANUP(xfreep) uint8_t *z = xmalloc(n);
 
-	(void)state;
 	memset(data, 'a', n);
 	for (size_t i = 0; i < ARRAY_LEN(packs); i++) {
-		char *path = temp_file(z, packs[i](data, n, z, n));
+		const char *path = file_of(z, packs[i](data, n, z, n));
 		struct input_map m;
 		struct err e = ERR_INIT;
 
@@ -251,56 +246,42 @@ static void limits(void **state)
 		assert_int_equal(m.len, n);
 		assert_false(m.truncated);
 		input_unmap(&m);
-		unlink(path);
-		free(path);
 	}
-	free(z);
-	free(data);
 }
 
-static void heads(void **state)
+INPUT_TEST(heads)
 {
 	size_t n = 100000, k;
-	char *data = pattern(n), *path, *buf = xmalloc(n + 1);
-	uint8_t *z = xmalloc(n * 2);
+	CLEANUP(xfreep) char *data = pattern(n), *buf = xmalloc(n + 1);
+	const char *path;
+	CLEANUP(xfreep) uint8_t *z = xmalloc(n * 2);
 
-	(void)state;
-	path = temp_file(data, n);
+	path = file_of(data, n);
 	assert_int_equal(input_head(path, buf, 1000, NULL), 1000);
 	assert_memory_equal(buf, data, 1000);
 	assert_int_equal(input_head(path, buf, n + 1, NULL), n);
-	unlink(path);
-	free(path);
 	/* the head of a chain may reach over its first members */
 	k = gzip_of(data, 10, z, n);
 	k += gzip_of(data + 10, n - 10, z + k, n);
-	path = temp_file(z, k);
+	path = file_of(z, k);
 	assert_int_equal(input_head(path, buf, 70000, NULL), 70000);
 	assert_memory_equal(buf, data, 70000);
-	unlink(path);
-	free(path);
-	path = temp_file(z, zstd_of(data, n, z, n * 2));
+	path = file_of(z, zstd_of(data, n, z, n * 2));
 	assert_int_equal(input_head(path, buf, 70000, NULL), 70000);
 	assert_memory_equal(buf, data, 70000);
-	unlink(path);
-	free(path);
-	free(z);
-	free(buf);
-	free(data);
 }
 
 /* Large enough for another thread to make the memory; whole, and with its end cut off. */
-static void with_threads(void **state)
+INPUT_TEST(with_threads)
 {
 	size_t n = (size_t)40 << 20, packed;
-	char *data = pattern(n);
-	uint8_t *z = xmalloc(n);
+	CLEANUP(xfreep) char *data = pattern(n);
+	CLEANUP(xfreep) uint8_t *z = xmalloc(n);
 	struct workers *w = workers_new(2);
 
-	(void)state;
 	packed = gzip_of(data, n, z, n);
 	for (int cut = 0; cut < 2; cut++) {
-		char *path = temp_file(z, cut ? packed / 2 : packed);
+		const char *path = file_of(z, cut ? packed / 2 : packed);
 		struct input_map m;
 
 		assert_int_equal(input_map_by(w, path, 0, &m, NULL), 0);
@@ -310,23 +291,6 @@ static void with_threads(void **state)
 		for (int i = 0; i < 64; i++)
 			assert_int_equal(m.data[m.len + i], 0);
 		input_unmap(&m);
-		unlink(path);
-		free(path);
 	}
 	workers_free(w);
-	free(z);
-	free(data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_sizes),  cmocka_unit_test(not_files),
-		cmocka_unit_test(gzip_members), cmocka_unit_test(gzip_damage),
-		cmocka_unit_test(gzip_cut),     cmocka_unit_test(zstd_cut),
-		cmocka_unit_test(zstd_frames),  cmocka_unit_test(limits),
-		cmocka_unit_test(heads),        cmocka_unit_test(with_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

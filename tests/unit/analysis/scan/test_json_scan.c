@@ -12,7 +12,7 @@ static char *padded(const char *text, size_t n)
 	return p;
 }
 
-static void skipping(void **state)
+TEST(skipping)
 {
 	static const struct {
 		const char *text;
@@ -40,7 +40,6 @@ static void skipping(void **state)
 		{ ",", JSON_BAD, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		size_t n = strlen(cases[i].text);
 		CLEANUP(xfreep) char *p = padded(cases[i].text, n);
@@ -51,20 +50,18 @@ static void skipping(void **state)
 	}
 }
 
-static void depth(void **state)
+TEST(depth)
 {
 	char text[2 * (JSON_MAX_DEPTH + 1) + 1];
 
-	(void)state;
 	for (size_t d = JSON_MAX_DEPTH; d <= JSON_MAX_DEPTH + 1; d++) {
-		CLEANUP(xfreep) char *p = NULL;
 		struct json_cur c;
 
 		for (size_t i = 0; i < d; i++) {
 			text[i] = i % 2 ? '{' : '[';
 			text[2 * d - 1 - i] = i % 2 ? '}' : ']';
 		}
-		p = padded(text, 2 * d);
+		CLEANUP(xfreep) char *p = padded(text, 2 * d);
 		c = (struct json_cur){ p, p + 2 * d };
 		assert_int_equal(json_skip(&c), d > JSON_MAX_DEPTH ? JSON_BAD : 0);
 	}
@@ -93,7 +90,7 @@ static int walk(const char *text, struct strbuf *out)
 	return r;
 }
 
-static void members(void **state)
+TEST(members)
 {
 	static const struct {
 		const char *text, *got;
@@ -117,14 +114,13 @@ static void members(void **state)
 	};
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		assert_int_equal(walk(cases[i].text, &sb), cases[i].r);
 		assert_string_equal(sb.buf, cases[i].got);
 	}
 }
 
-static void decoding(void **state)
+TEST(decoding)
 {
 #define FFFD "\xef\xbf\xbd"
 	static const struct {
@@ -147,7 +143,6 @@ static void decoding(void **state)
 	};
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct json_text t = { .p = cases[i].raw, .n = strlen(cases[i].raw) };
 
@@ -160,14 +155,12 @@ static void decoding(void **state)
 }
 
 /* Strings of every length against every place of their end in a block. */
-static void string_ends(void **state)
+TEST(string_ends)
 {
 	char text[200];
 
-	(void)state;
 	for (size_t lead = 0; lead < 20; lead++) {
 		for (size_t n = 0; n < 70; n++) {
-			CLEANUP(xfreep) char *p = NULL;
 			struct json_cur c;
 			struct json_text t;
 
@@ -175,7 +168,7 @@ static void string_ends(void **state)
 			text[lead] = '"';
 			memset(text + lead + 1, 'x', n);
 			text[lead + 1 + n] = '"';
-			p = padded(text, lead + n + 2);
+			CLEANUP(xfreep) char *p = padded(text, lead + n + 2);
 			c = (struct json_cur){ p, p + lead + n + 2 };
 			assert_int_equal(json_scalar(&c, &t), 0);
 			assert_int_equal(t.n, n);
@@ -184,15 +177,4 @@ static void string_ends(void **state)
 			assert_int_equal(json_scalar(&c, &t), JSON_CUT);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(skipping),    cmocka_unit_test(depth),
-		cmocka_unit_test(members),     cmocka_unit_test(decoding),
-		cmocka_unit_test(string_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,65 +44,58 @@ static char *state_of(const char *dir)
 }
 
 /* Bytes that mean something in a URI, in SQL or to SQLite. */
-static void odd_paths(void **state)
+TEST(odd_paths)
 {
 	static const char *const names[] = { "a?mode=rwc&x=1", "100%41.db", "b#c",  "sp ace",
 					     "'q\"uote",       ":memory:",  "\xff", "ü",
 					     "file:x",         "*.db" };
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
 		char *made =
 			db_make(dir, "plain", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 		CLEANUP(xfreep) char *path = fs_join(dir, names[i]);
-		CLEANUP(xfreep) char *before = NULL;
-		CLEANUP(xfreep) char *after = NULL;
 		struct err e = ERR_INIT;
 
 		assert_int_equal(rename(made, path), 0);
-		before = state_of(dir);
+		CLEANUP(xfreep) char *before = state_of(dir);
 		if (count_of(path, "t", &e) != 1)
 			ROW_FAIL(i, "%s", e.msg);
-		after = state_of(dir);
+		CLEANUP(xfreep) char *after = state_of(dir);
 		assert_string_equal(before, after);
 		unlink(path);
 	}
 }
 
-static void no_name(void **state)
+TEST(no_name)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	CLEANUP(xfreep) char *folder = xasprintf("%0200d/%0200d", 1, 2);
 	CLEANUP(xfreep) char *deep = fs_join(dir, folder);
-	CLEANUP(xfreep) char *far = NULL;
-	CLEANUP(xfreep) char *by_fd = NULL;
 	struct err e = ERR_INIT;
 	int fd;
 
-	(void)state;
 	assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
-	far = fs_join(deep, "t.db");
+	CLEANUP(xfreep) char *far = fs_join(deep, "t.db");
 	assert_int_equal(rename(path, far), 0);
 	assert_int_equal(count_of(far, "t", &e), 1);
 	fd = open(far, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	unlink(far);
-	by_fd = xasprintf("/proc/self/fd/%d", fd);
+	CLEANUP(xfreep) char *by_fd = xasprintf("/proc/self/fd/%d", fd);
 	assert_int_equal(count_of(by_fd, "t", &e), 1);
 	close(fd);
 }
 
-static void relative_path(void **state)
+TEST(relative_path)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = db_make(dir, ":memory:", SQL("CREATE TABLE t(x)"));
 	char old[4096];
 
-	(void)state;
 	assert_non_null(getcwd(old, sizeof(old)));
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(count_of(":memory:", "t", NULL), 0);
@@ -113,14 +106,13 @@ static void relative_path(void **state)
  * A writer that died: rows that were committed are in the log alone. They are read, and nothing
  * beside the file changes, nor does anything stay in TMPDIR.
  */
-static void committed_in_log(void **state)
+TEST(committed_in_log)
 {
 	static const struct {
 		const char *mode, *log;
 		int64_t rows;
 	} cases[] = { { "WAL", "-wal", 3 }, { "PERSIST", "-journal", 2 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(test_dir_done) char *tmp = test_dir();
@@ -129,9 +121,6 @@ static void committed_in_log(void **state)
 		CLEANUP(xfreep) char *live_log = xasprintf("%s%s", live, cases[i].log);
 		CLEANUP(xfreep) char *dead = fs_join(dir, "dead");
 		CLEANUP(xfreep) char *dead_log = xasprintf("%s%s", dead, cases[i].log);
-		CLEANUP(xfreep) char *before = NULL;
-		CLEANUP(xfreep) char *after = NULL;
-		CLEANUP(xfreep) char *left = NULL;
 		const char *old_tmp = getenv("TMPDIR");
 		CLEANUP(xfreep) char *keep = xstrdup_null(old_tmp);
 		struct err e = ERR_INIT;
@@ -158,11 +147,11 @@ static void committed_in_log(void **state)
 		assert_int_equal(fs_write_atomic(dead_log, bytes, n, NULL), 0);
 		free(bytes);
 		sqlite3_close(w);
-		before = state_of(dir);
+		CLEANUP(xfreep) char *before = state_of(dir);
 		setenv("TMPDIR", tmp, 1);
 		if (count_of(dead, "t", &e) != cases[i].rows)
 			ROW_FAIL(i, "%s", e.msg);
-		left = state_of(tmp);
+		CLEANUP(xfreep) char *left = state_of(tmp);
 		assert_string_equal(left, "");
 		setenv("TMPDIR", "/nonexistent-folder", 1);
 		assert_true(count_of(dead, "t", &e) < 0);
@@ -171,27 +160,26 @@ static void committed_in_log(void **state)
 			setenv("TMPDIR", keep, 1);
 		else
 			unsetenv("TMPDIR");
-		after = state_of(dir);
+		CLEANUP(xfreep) char *after = state_of(dir);
 		assert_string_equal(before, after);
 	}
 }
 
 /* Another process holds the file as firmly as SQLite allows, in the middle of a change. */
-static void locked(void **state)
+TEST(locked)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.db", SQL("CREATE TABLE t(x)", "INSERT INTO t VALUES(1)"));
 	sqlite3 *w;
 
-	(void)state;
 	assert_int_equal(sqlite3_open(path, &w), SQLITE_OK);
 	db_exec(w, "BEGIN EXCLUSIVE; INSERT INTO t VALUES(2)");
 	assert_int_equal(count_of(path, "t", NULL), 1);
 	sqlite3_close(w);
 }
 
-static void compressed(void **state)
+TEST(compressed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *plain = db_make(dir, "t.db", SQL("CREATE TABLE t(x)"));
@@ -202,7 +190,6 @@ static void compressed(void **state)
 	sqlite3 *w;
 	struct err e = ERR_INIT;
 
-	(void)state;
 	/* the mark of a log in the header must not matter */
 	assert_int_equal(sqlite3_open(plain, &w), SQLITE_OK);
 	db_exec(w, "PRAGMA journal_mode=WAL; INSERT INTO t VALUES(1)");
@@ -216,7 +203,7 @@ static void compressed(void **state)
 	assert_true(count_of(packed, "t", &e) < 0);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	static const struct {
 		const char *sql;
@@ -244,7 +231,6 @@ static void values(void **state)
 	};
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("CREATE TABLE t(x); INSERT INTO t VALUES (%s)", cases[i].sql);
@@ -273,7 +259,7 @@ static void values(void **state)
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct sqlite_column cols[] = { { "o\"dd", false } };
 	static const struct sqlite_column missing[] = { { "x", false }, { "nope", false } };
@@ -290,7 +276,6 @@ static void names(void **state)
 	struct err e = ERR_INIT;
 	int64_t v;
 
-	(void)state;
 	assert_int_equal(sqlite_db_open(path, &db, NULL), 0);
 	assert_int_equal(sqlite_rows_table(db, "a\"b; DROP TABLE x", cols, 1, NULL, &q, NULL), 0);
 	assert_int_equal(sqlite_rows_next(&q, NULL), 1);
@@ -314,7 +299,7 @@ static void names(void **state)
 }
 
 /* Files made to hang or to fill the memory. */
-static void hostile(void **state)
+TEST(hostile)
 {
 	static const struct {
 		const char *sql;
@@ -335,7 +320,6 @@ static void hostile(void **state)
 	};
 	CLEANUP(test_dir_done) char *dir = test_dir();
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *path = db_make(dir, "h.db", SQL(cases[i].sql));
 		struct err e = ERR_INIT;
@@ -349,14 +333,13 @@ static void hostile(void **state)
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *empty = fs_join(dir, "empty");
 	CLEANUP(xfreep) char *none = fs_join(dir, "none");
 	struct err e = ERR_INIT;
 
-	(void)state;
 	test_put(dir, "empty", "");
 	test_put(dir, "text", "SQLite format 4");
 	assert_int_equal(count_of(empty, "t", &e), -EBADMSG);
@@ -365,12 +348,11 @@ static void damaged(void **state)
 	assert_true(count_of(dir, "t", &e) < 0);
 }
 
-static void ids(void **state)
+TEST(ids)
 {
 	struct sqlite_ids map = { .nr = 0 };
 	uint64_t seed = 1;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++)
 		assert_true(sqlite_ids_add(&map, (int64_t)i * 3 - 1000, i));
 	for (uint32_t i = 0; i < 100000; i++) {
@@ -391,7 +373,7 @@ static void ids(void **state)
 	sqlite_ids_release(&map);
 }
 
-static void probing(void **state)
+TEST(probing)
 {
 	static const char *const want[] = { "T", "u_*", NULL };
 	static const char *const more[] = { "t", "w_*", NULL };
@@ -404,7 +386,6 @@ static void probing(void **state)
 			   .head_len = 16 };
 	sqlite3 *w;
 
-	(void)state;
 	assert_true(sqlite_probe_has(&p, want));
 	assert_false(sqlite_probe_has(&p, more));
 	/* a file that changed is looked at again; its tables are in the log alone */
@@ -416,18 +397,4 @@ static void probing(void **state)
 	sqlite3_close(w);
 	p.head_len = 15;
 	assert_false(sqlite_probe_has(&p, more));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_paths), cmocka_unit_test(relative_path),
-		cmocka_unit_test(no_name),   cmocka_unit_test(committed_in_log),
-		cmocka_unit_test(locked),    cmocka_unit_test(compressed),
-		cmocka_unit_test(values),    cmocka_unit_test(names),
-		cmocka_unit_test(hostile),   cmocka_unit_test(damaged),
-		cmocka_unit_test(ids),       cmocka_unit_test(probing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 #include "model_support.h"
 #include "tally.h"
 
-#include <string.h>
-
-#include "profrig/base/xalloc.h"
-#include "profrig/model/warnings.h"
-
 static void tally_warns(const struct tally *t, const char *what, uint64_t nr, const char *text)
 {
 	CLEANUP(model_freep) struct model *m = model_new();
@@ -21,7 +16,7 @@ static void tally_warns(const struct tally *t, const char *what, uint64_t nr, co
 	assert_string_equal(m->warnings.v[0].text, text);
 }
 
-static void test_nothing(void **state UNUSED)
+TEST(test_nothing)
 {
 	const struct tally t = { 0 };
 
@@ -29,7 +24,7 @@ static void test_nothing(void **state UNUSED)
 	tally_warns(&t, NULL, 0, "");
 }
 
-static void test_first_place(void **state UNUSED)
+TEST(test_first_place)
 {
 	struct tally line = { 0 }, byte = { 0 };
 
@@ -41,7 +36,7 @@ static void test_first_place(void **state UNUSED)
 	tally_warns(&byte, "frames", 3, "frames, first at byte 7000000000000");
 }
 
-static void test_byte_0(void **state UNUSED)
+TEST(test_byte_0)
 {
 	struct tally t = { 0 };
 
@@ -50,7 +45,7 @@ static void test_byte_0(void **state UNUSED)
 	tally_warns(&t, "frames", 2, "frames, first at byte 0");
 }
 
-static void test_first_text(void **state UNUSED)
+TEST(test_first_text)
 {
 	struct tally t = { 0 };
 
@@ -59,7 +54,7 @@ static void test_first_text(void **state UNUSED)
 	tally_warns(&t, NULL, 2, "row 3: no time");
 }
 
-static void test_long_text(void **state UNUSED)
+TEST(test_long_text)
 {
 	struct tally t = { 0 };
 	char text[400];
@@ -69,15 +64,4 @@ static void test_long_text(void **state UNUSED)
 	tally_text(&t, "%s", text);
 	text[sizeof(t.text) - 1] = '\0';
 	tally_warns(&t, NULL, 1, text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),   cmocka_unit_test(test_first_place),
-		cmocka_unit_test(test_byte_0),    cmocka_unit_test(test_first_text),
-		cmocka_unit_test(test_long_text),
-	};
-
-	return cmocka_run_group_tests_name("tally", tests, NULL, NULL);
 }

@@ -2,10 +2,9 @@
  * session_test: a folder of inputs, options whose listener keeps what it hears, and a recorded
  * session of them.
  *
- *	struct heard h;
- *	heard_begin(&h);	h.dir, h.o
- *	…			h.notes, h.phases: one line each
- *	heard_end(&h);
+ *	SESSION_TEST(name) { … }	a test with a `struct heard *h`
+ *
+ * A test that wants several takes `CLEANUP(heard_end) struct heard h;` and heard_begin(&h).
  */
 #ifndef PROFRIG_SESSION_TEST_H
 #define PROFRIG_SESSION_TEST_H
@@ -17,8 +16,11 @@
 struct heard {
 	char *dir;
 	struct session_opts o;
-	struct strvec notes, phases;
-	size_t models; /* that were said to be read */
+	struct strvec notes, phases; /* one line each */
+	size_t models;               /* that were said to be read */
+	struct session_result r;     /* what came of an analysis, or of reading */
+	struct session_trace t;
+	struct err err;
 };
 
 static inline void heard_note(void *ctx, const struct session_note *n)
@@ -53,11 +55,28 @@ static inline void heard_begin(struct heard *h)
 
 static inline void heard_end(struct heard *h)
 {
+	session_result_release(&h->r);
+	session_trace_release(&h->t);
 	session_opts_release(&h->o);
 	strvec_release(&h->notes);
 	strvec_release(&h->phases);
 	test_dir_done(&h->dir);
 }
+
+static inline int heard_set_up(void **state)
+{
+	heard_begin(*state = xmalloc(sizeof(struct heard)));
+	return 0;
+}
+
+static inline int heard_tear_down(void **state)
+{
+	heard_end(*state);
+	free(*state);
+	return 0;
+}
+
+#define SESSION_TEST(name) TEST_OF(name, struct heard *h, heard_set_up, heard_tear_down)
 
 /* Paths below h->dir, or of fixtures when they begin with "tests/"; owned by the caller. */
 static inline struct strvec heard_inputs(const struct heard *h, const char *const *names)

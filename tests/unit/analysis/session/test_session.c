@@ -19,16 +19,16 @@ static const char five_calls[] =
 	"{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":30,\"dur\":10},"
 	"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":40,\"dur\":10}]";
 
-static int analyze_names(struct heard *h, const char *out, struct session_result *ret,
-			 struct err *err, const char *const *names)
+/* Analyses names into h->r. */
+static int analyze_names(struct heard *h, const char *out, const char *const *names)
 {
 	CLEANUP(strvec_release) struct strvec inputs = heard_inputs(h, names);
 	CLEANUP(xfreep) char *dir = fs_join(h->dir, out);
 
-	return session_analyze(&inputs, &h->o, dir, ret, err);
+	session_result_release(&h->r);
+	return session_analyze(&inputs, &h->o, dir, &h->r, &h->err);
 }
-#define ANALYZE(h, out, ret, err, ...) \
-	analyze_names(h, out, ret, err, (const char *const[]){ __VA_ARGS__, NULL })
+#define ANALYZE(h, out, ...) analyze_names(h, out, (const char *const[]){ __VA_ARGS__, NULL })
 
 static bool is_there(const struct heard *h, const char *name)
 {
@@ -37,49 +37,39 @@ static bool is_there(const struct heard *h, const char *name)
 	return fs_exists(path);
 }
 
-static void whole(void **state UNUSED)
+SESSION_TEST(whole)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	assert_int_equal(r.outcome.end, SESSION_WHOLE);
-	assert_int_equal(h.notes.nr, 0);
-	assert_non_null(r.report.dir);
-	assert_non_null(strstr(r.report.analysis_json, "profrig.analysis/1"));
-	assert_non_null(table_set_find(&r.report.tables, "functions"));
-	assert_true(is_there(&h, "o/tables/functions.csv"));
-	assert_true(is_there(&h, "o/analysis.json"));
-	assert_true(is_there(&h, "o/report.json"));
-	assert_true(is_there(&h, "o/folded"));
-	assert_int_equal(lines_with(&h.phases, "analyse"), 1);
-	assert_int_equal(lines_with(&h.phases, "write"), 1);
+	test_put(h->dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	assert_int_equal(h->r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(h->notes.nr, 0);
+	assert_non_null(h->r.report.dir);
+	assert_non_null(strstr(h->r.report.analysis_json, "profrig.analysis/1"));
+	assert_non_null(table_set_find(&h->r.report.tables, "functions"));
+	assert_true(is_there(h, "o/tables/functions.csv"));
+	assert_true(is_there(h, "o/analysis.json"));
+	assert_true(is_there(h, "o/report.json"));
+	assert_true(is_there(h, "o/folded"));
+	assert_int_equal(lines_with(&h->phases, "analyse"), 1);
+	assert_int_equal(lines_with(&h->phases, "write"), 1);
 }
 
 /* Of formats and analyses what was asked for; csv comes with every format. */
-static void only_what_is_wanted(void **state UNUSED)
+SESSION_TEST(only_what_is_wanted)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	test_put(h.dir, "o/mine.txt", "of the user");
-	strvec_push(&h.o.formats, "json");
-	strvec_push(&h.o.only, "callpaths");
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	assert_true(is_there(&h, "o/tables/callpaths.csv"));
-	assert_false(is_there(&h, "o/tables/functions.csv"));
-	assert_true(is_there(&h, "o/report.json"));
-	assert_false(is_there(&h, "o/report.html"));
-	assert_true(is_there(&h, "o/mine.txt"));
+	test_put(h->dir, "t.json", five_calls);
+	test_put(h->dir, "o/mine.txt", "of the user");
+	strvec_push(&h->o.formats, "json");
+	strvec_push(&h->o.only, "callpaths");
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	assert_true(is_there(h, "o/tables/callpaths.csv"));
+	assert_false(is_there(h, "o/tables/functions.csv"));
+	assert_true(is_there(h, "o/report.json"));
+	assert_false(is_there(h, "o/report.html"));
+	assert_true(is_there(h, "o/mine.txt"));
 }
 
-static void bad_requests(void **state UNUSED)
+TEST(bad_requests)
 {
 	static const struct {
 		const char *only, *format, *window;
@@ -95,8 +85,6 @@ static void bad_requests(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(heard_end) struct heard h;
-		CLEANUP(session_result_release) struct session_result r;
-		struct err err = ERR_INIT;
 
 		heard_begin(&h);
 		test_put(h.dir, "t.json", five_calls);
@@ -105,16 +93,16 @@ static void bad_requests(void **state UNUSED)
 		if (cases[i].format)
 			strvec_push(&h.o.formats, cases[i].format);
 		h.o.window = cases[i].window;
-		if (ANALYZE(&h, "o", &r, &err, "t.json") != -EINVAL)
-			ROW_FAIL(i, "%s", err.msg);
-		if (!strstr(err.msg, cases[i].words) || r.outcome.end != SESSION_BAD_REQUEST)
-			ROW_FAIL(i, "%d: %s", (int)r.outcome.end, err.msg);
-		if (r.report.dir || is_there(&h, "o"))
+		if (ANALYZE(&h, "o", "t.json") != -EINVAL)
+			ROW_FAIL(i, "%s", h.err.msg);
+		if (!strstr(h.err.msg, cases[i].words) || h.r.outcome.end != SESSION_BAD_REQUEST)
+			ROW_FAIL(i, "%d: %s", (int)h.r.outcome.end, h.err.msg);
+		if (h.r.report.dir || is_there(&h, "o"))
 			ROW_FAIL(i, "something was written");
 	}
 }
 
-static void windows(void **state UNUSED)
+SESSION_TEST(windows)
 {
 	static const struct {
 		const char *window;
@@ -125,47 +113,39 @@ static void windows(void **state UNUSED)
 		{ "m", 15000, 50000 },       { "m:c", 15000, 30000 },     { "b:b", 10000, 50000 },
 		{ "c:", 20000, 50000 },      { ":", 0, 50000 },
 	};
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
 	CLEANUP(strvec_release) struct strvec inputs = STRVEC_INIT;
-	struct err err = ERR_INIT;
 
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	strvec_pushf(&inputs, "%s/t.json", h.dir);
-	assert_int_equal(session_read(&inputs, &h.o, &t, &err), 0);
+	test_put(h->dir, "t.json", five_calls);
+	strvec_pushf(&inputs, "%s/t.json", h->dir);
+	assert_int_equal(session_read(&inputs, &h->o, &h->t, &h->err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct window w;
 
-		if (window_of(cases[i].window, t.m, &w, &err) < 0)
-			ROW_FAIL(i, "%s", err.msg);
+		if (window_of(cases[i].window, h->t.m, &w, &h->err) < 0)
+			ROW_FAIL(i, "%s", h->err.msg);
 		if (w.from_ns != cases[i].from_ns || w.to_ns != cases[i].to_ns)
 			ROW_FAIL(i, "%ld to %ld", (long)w.from_ns, (long)w.to_ns);
 	}
 }
 
 /* From a mark to the end of a call: the rest does not count. */
-static void a_window_by_mark(void **state UNUSED)
+SESSION_TEST(a_window_by_mark)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
 	CLEANUP(xfreep) char *functions = NULL;
-	struct err err = ERR_INIT;
 
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	h.o.window = "m:c";
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	assert_string_equal(r.report.window, "m:c");
-	functions = test_get(h.dir, "o/tables/functions.csv");
+	test_put(h->dir, "t.json", five_calls);
+	h->o.window = "m:c";
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	assert_string_equal(h->r.report.window, "m:c");
+	functions = test_get(h->dir, "o/tables/functions.csv");
 	assert_non_null(strstr(functions, "host,c,"));
 	assert_null(strstr(functions, "host,a,"));
-	assert_int_equal(table_rows(table_set_find(&r.report.tables, "functions")), 2);
+	assert_int_equal(table_rows(table_set_find(&h->r.report.tables, "functions")), 2);
 }
 
 /* ---- how it ends ---- */
 
-static void partial_and_strict(void **state UNUSED)
+TEST(partial_and_strict)
 {
 	static const struct {
 		const char *input;
@@ -183,8 +163,6 @@ static void partial_and_strict(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(heard_end) struct heard h;
-		CLEANUP(session_result_release) struct session_result r;
-		struct err err = ERR_INIT;
 		int got;
 
 		heard_begin(&h);
@@ -193,17 +171,17 @@ static void partial_and_strict(void **state UNUSED)
 			 "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10},"
 			 "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":10}]");
 		h.o.strict = cases[i].strict;
-		got = ANALYZE(&h, "o", &r, &err, cases[i].input);
-		if (got < 0 || r.outcome.end != cases[i].end)
-			ROW_FAIL(i, "%d, end %d: %s", got, (int)r.outcome.end, err.msg);
-		if ((r.outcome.noted[SESSION_STRICT] > 0) != cases[i].noted)
+		got = ANALYZE(&h, "o", cases[i].input);
+		if (got < 0 || h.r.outcome.end != cases[i].end)
+			ROW_FAIL(i, "%d, end %d: %s", got, (int)h.r.outcome.end, h.err.msg);
+		if ((h.r.outcome.noted[SESSION_STRICT] > 0) != cases[i].noted)
 			ROW_FAIL(i, "%zu notes", h.notes.nr);
-		if (!r.report.dir)
+		if (!h.r.report.dir)
 			ROW_FAIL(i, "no report");
 	}
 }
 
-static void the_worse_end_stands(void **state UNUSED)
+TEST(the_worse_end_stands)
 {
 	struct session_outcome out = { SESSION_WHOLE };
 
@@ -214,60 +192,42 @@ static void the_worse_end_stands(void **state UNUSED)
 	assert_int_equal(out.end, SESSION_BAD_REQUEST);
 }
 
-static void nothing_read_leaves_what_was_there(void **state UNUSED)
+SESSION_TEST(nothing_read_leaves_what_was_there)
 {
-	CLEANUP(heard_end) struct heard h;
-	struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	session_result_release(&r);
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "gone.json"), -ENODATA);
-	assert_int_equal(r.outcome.end, SESSION_NOTHING_READ);
-	assert_null(r.report.dir);
-	session_result_release(&r);
-	assert_true(is_there(&h, "o/analysis.json"));
+	test_put(h->dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	assert_int_equal(ANALYZE(h, "o", "gone.json"), -ENODATA);
+	assert_int_equal(h->r.outcome.end, SESSION_NOTHING_READ);
+	assert_null(h->r.report.dir);
+	assert_true(is_there(h, "o/analysis.json"));
 }
 
-static void no_output(void **state UNUSED)
+SESSION_TEST(no_output)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	assert_int_equal(ANALYZE(&h, "t.json/o", &r, &err, "t.json"), -ENOTDIR);
-	assert_int_equal(r.outcome.end, SESSION_NO_OUTPUT);
-	assert_non_null(strstr(err.msg, "t.json is not a directory"));
+	test_put(h->dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(h, "t.json/o", "t.json"), -ENOTDIR);
+	assert_int_equal(h->r.outcome.end, SESSION_NO_OUTPUT);
+	assert_non_null(strstr(h->err.msg, "t.json is not a directory"));
 	/* told before anything was read */
-	assert_int_equal(h.phases.nr, 0);
+	assert_int_equal(h->phases.nr, 0);
 }
 
 /* A folder in the place of one of the files: that one is missing, the others are there. */
-static void a_file_cannot_be_written(void **state UNUSED)
+SESSION_TEST(a_file_cannot_be_written)
 {
-	CLEANUP(heard_end) struct heard h;
 	struct session_outcome out = { SESSION_WHOLE };
-	struct session_result r;
-	CLEANUP(xfreep) char *at = NULL;
-	struct err err = ERR_INIT;
 
-	heard_begin(&h);
-	test_put(h.dir, "t.json", five_calls);
-	strvec_push(&h.o.formats, "json");
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	at = fs_join(h.dir, "o/report.json");
+	test_put(h->dir, "t.json", five_calls);
+	strvec_push(&h->o.formats, "json");
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	CLEANUP(xfreep) char *at = fs_join(h->dir, "o/report.json");
 	assert_int_equal(unlink(at), 0);
 	assert_int_equal(mkdir(at, 0755), 0);
-	test_put(h.dir, "o/report.json/x", "");
-	session_write_formats(&r.report, &h.o, &out);
+	test_put(h->dir, "o/report.json/x", "");
+	session_write_formats(&h->r.report, &h->o, &out);
 	assert_int_equal(out.end, SESSION_PARTIAL);
 	assert_int_equal(out.noted[SESSION_NOT_WRITTEN], 1);
 	assert_non_null(strstr(out.last_error, "report.json"));
-	session_result_release(&r);
 }
 
 /* A temporary file in dir as a process that is dead left it, owned. */
@@ -290,135 +250,79 @@ static char *abandoned(const char *dir)
 	return path;
 }
 
-static void half_written_files_go(void **state UNUSED)
+SESSION_TEST(half_written_files_go)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	CLEANUP(xfreep) char *dir = NULL;
-	CLEANUP(xfreep) char *left = NULL;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	dir = fs_join(h.dir, "o");
-	test_put(h.dir, "t.json", five_calls);
+	CLEANUP(xfreep) char *dir = fs_join(h->dir, "o");
+	test_put(h->dir, "t.json", five_calls);
 	test_put(dir, "mine.txt", "of the user");
-	left = abandoned(dir);
+	CLEANUP(xfreep) char *left = abandoned(dir);
 	assert_true(fs_exists(left));
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "t.json"), 0);
-	assert_int_equal(r.outcome.end, SESSION_WHOLE);
-	assert_int_equal(r.outcome.noted[SESSION_SWEPT], 1);
-	assert_int_equal(lines_with(&h.notes, "removed 1 half-written file of a profrig"), 1);
+	assert_int_equal(ANALYZE(h, "o", "t.json"), 0);
+	assert_int_equal(h->r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(h->r.outcome.noted[SESSION_SWEPT], 1);
+	assert_int_equal(lines_with(&h->notes, "removed 1 half-written file of a profrig"), 1);
 	assert_false(fs_exists(left));
 }
 
 /* ---- several runs ---- */
 
-static void an_ensemble(void **state UNUSED)
+SESSION_TEST(an_ensemble)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "");
-	run_put(&h, "b", 12, "");
-	run_put(&h, "c", 14, "");
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "c", "a"), 0);
-	assert_int_equal(r.outcome.end, SESSION_WHOLE);
-	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 3);
-	assert_non_null(table_set_find(&r.report.tables, "ensemble"));
-	assert_true(is_there(&h, "o/each/a/analysis.json"));
-	assert_true(is_there(&h, "o/each/c/tables/functions.csv"));
-	assert_int_equal(r.report.tables.checks.nr, 3);
+	run_put(h, "a", 10, "");
+	run_put(h, "b", 12, "");
+	run_put(h, "c", 14, "");
+	assert_int_equal(ANALYZE(h, "o", "a", "b", "c", "a"), 0);
+	assert_int_equal(h->r.outcome.end, SESSION_WHOLE);
+	assert_int_equal(table_rows(table_set_find(&h->r.report.tables, "runs")), 3);
+	assert_non_null(table_set_find(&h->r.report.tables, "ensemble"));
+	assert_true(is_there(h, "o/each/a/analysis.json"));
+	assert_true(is_there(h, "o/each/c/tables/functions.csv"));
+	assert_int_equal(h->r.report.tables.checks.nr, 3);
 }
 
 /* What one run lacks is told of that run; the others are analysed. */
-static void an_ensemble_with_a_broken_run(void **state UNUSED)
+SESSION_TEST(an_ensemble_with_a_broken_run)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "");
-	run_put(&h, "b", 12, "");
-	test_put(h.dir, "c/run.json", "{\"schema\":\"profrig.run/1\", broken");
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "c"), 0);
-	assert_int_equal(r.outcome.end, SESSION_PARTIAL);
-	assert_int_equal(r.outcome.noted[SESSION_UNREADABLE], 1);
-	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 2);
+	run_put(h, "a", 10, "");
+	run_put(h, "b", 12, "");
+	test_put(h->dir, "c/run.json", "{\"schema\":\"profrig.run/1\", broken");
+	assert_int_equal(ANALYZE(h, "o", "a", "b", "c"), 0);
+	assert_int_equal(h->r.outcome.end, SESSION_PARTIAL);
+	assert_int_equal(h->r.outcome.noted[SESSION_UNREADABLE], 1);
+	assert_int_equal(table_rows(table_set_find(&h->r.report.tables, "runs")), 2);
 }
 
 /* A window that a run does not have fails the analysis of that run alone. */
-static void an_ensemble_with_a_window(void **state UNUSED)
+SESSION_TEST(an_ensemble_with_a_window)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "\"marks\":[{\"t_ns\":2,\"name\":\"warm\",\"by\":\"x\"}],");
-	run_put(&h, "b", 12, "");
-	h.o.window = "warm:";
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b"), 0);
-	assert_int_equal(r.outcome.end, SESSION_BAD_REQUEST);
-	assert_int_equal(r.outcome.noted[SESSION_MEMBER_FAILED], 1);
-	assert_int_equal(lines_with(&h.notes, "no mark or span is called 'warm'"), 1);
-	assert_true(is_there(&h, "o/each/a/analysis.json"));
-	assert_false(is_there(&h, "o/each/b/analysis.json"));
+	run_put(h, "a", 10, "\"marks\":[{\"t_ns\":2,\"name\":\"warm\",\"by\":\"x\"}],");
+	run_put(h, "b", 12, "");
+	h->o.window = "warm:";
+	assert_int_equal(ANALYZE(h, "o", "a", "b"), 0);
+	assert_int_equal(h->r.outcome.end, SESSION_BAD_REQUEST);
+	assert_int_equal(h->r.outcome.noted[SESSION_MEMBER_FAILED], 1);
+	assert_int_equal(lines_with(&h->notes, "no mark or span is called 'warm'"), 1);
+	assert_true(is_there(h, "o/each/a/analysis.json"));
+	assert_false(is_there(h, "o/each/b/analysis.json"));
 }
 
-static void runs_and_another_input(void **state UNUSED)
+SESSION_TEST(runs_and_another_input)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "");
-	run_put(&h, "b", 12, "");
-	test_put(h.dir, "t.json", five_calls);
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "t.json"), -EINVAL);
-	assert_int_equal(r.outcome.end, SESSION_BAD_REQUEST);
-	assert_non_null(strstr(err.msg, "t.json is no run"));
+	run_put(h, "a", 10, "");
+	run_put(h, "b", 12, "");
+	test_put(h->dir, "t.json", five_calls);
+	assert_int_equal(ANALYZE(h, "o", "a", "b", "t.json"), -EINVAL);
+	assert_int_equal(h->r.outcome.end, SESSION_BAD_REQUEST);
+	assert_non_null(strstr(h->err.msg, "t.json is no run"));
 }
 
 /* An ensemble beside its runs, as a pattern of a shell finds it. */
-static void an_ensemble_among_runs(void **state UNUSED)
+SESSION_TEST(an_ensemble_among_runs)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_result_release) struct session_result r;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "");
-	run_put(&h, "b", 12, "");
-	test_put(h.dir, "before/analysis.json", "{}");
-	assert_int_equal(ANALYZE(&h, "o", &r, &err, "a", "b", "before"), 0);
-	assert_int_equal(r.outcome.noted[SESSION_NO_RUN], 1);
-	assert_int_equal(table_rows(table_set_find(&r.report.tables, "runs")), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),
-		cmocka_unit_test(only_what_is_wanted),
-		cmocka_unit_test(bad_requests),
-		cmocka_unit_test(windows),
-		cmocka_unit_test(a_window_by_mark),
-		cmocka_unit_test(partial_and_strict),
-		cmocka_unit_test(the_worse_end_stands),
-		cmocka_unit_test(nothing_read_leaves_what_was_there),
-		cmocka_unit_test(no_output),
-		cmocka_unit_test(a_file_cannot_be_written),
-		cmocka_unit_test(half_written_files_go),
-		cmocka_unit_test(an_ensemble),
-		cmocka_unit_test(an_ensemble_with_a_broken_run),
-		cmocka_unit_test(an_ensemble_with_a_window),
-		cmocka_unit_test(runs_and_another_input),
-		cmocka_unit_test(an_ensemble_among_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	run_put(h, "a", 10, "");
+	run_put(h, "b", 12, "");
+	test_put(h->dir, "before/analysis.json", "{}");
+	assert_int_equal(ANALYZE(h, "o", "a", "b", "before"), 0);
+	assert_int_equal(h->r.outcome.noted[SESSION_NO_RUN], 1);
+	assert_int_equal(table_rows(table_set_find(&h->r.report.tables, "runs")), 2);
 }

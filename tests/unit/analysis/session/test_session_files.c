@@ -4,7 +4,7 @@
 #include "profrig/session/counters_file.h"
 #include "profrig/session/topology_file.h"
 
-static void counters(void **state UNUSED)
+TEST(counters)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "c.yaml");
@@ -31,7 +31,7 @@ static void counters(void **state UNUSED)
 	assert_string_equal(r->device, "gpu0");
 }
 
-static void wrong_counters(void **state UNUSED)
+TEST(wrong_counters)
 {
 	static const struct {
 		const char *text, *words;
@@ -60,7 +60,7 @@ static void wrong_counters(void **state UNUSED)
 	}
 }
 
-static void no_counters(void **state UNUSED)
+TEST(no_counters)
 {
 	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	CLEANUP(counter_options_release) struct counter_options o;
@@ -72,7 +72,7 @@ static void no_counters(void **state UNUSED)
 	assert_non_null(strstr(err.msg, "/no/such/file"));
 }
 
-static void tau(void **state UNUSED)
+TEST(tau)
 {
 	static const struct {
 		const char *text;
@@ -100,7 +100,7 @@ static void tau(void **state UNUSED)
 	}
 }
 
-static void topologies(void **state UNUSED)
+TEST(topologies)
 {
 	static const struct {
 		const char *text, *words; /* NULL: it is right */
@@ -133,15 +133,4 @@ static void topologies(void **state UNUSED)
 		if (cases[i].words && !strstr(p.lines.v[0], cases[i].words))
 			ROW_FAIL(i, "%s", p.lines.v[0]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counters),    cmocka_unit_test(wrong_counters),
-		cmocka_unit_test(no_counters), cmocka_unit_test(tau),
-		cmocka_unit_test(topologies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

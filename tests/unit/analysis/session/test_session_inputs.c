@@ -9,108 +9,81 @@
 static const char one_call[] =
 	"[{\"ph\":\"X\",\"name\":\"f\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":5}]";
 
-/* Reads names; what came of it is *t. */
-static int read_names(struct heard *h, const char *const *names, struct session_trace *t,
-		      struct err *err)
+/* Reads names into h->t. */
+static int read_names(struct heard *h, const char *const *names)
 {
 	CLEANUP(strvec_release) struct strvec inputs = heard_inputs(h, names);
 
-	return session_read(&inputs, &h->o, t, err);
+	session_trace_release(&h->t);
+	return session_read(&inputs, &h->o, &h->t, &h->err);
 }
-#define READ(h, t, err, ...) read_names(h, (const char *const[]){ __VA_ARGS__, NULL }, t, err)
+#define READ(h, ...) read_names(h, (const char *const[]){ __VA_ARGS__, NULL })
 
-static void several_formats(void **state UNUSED)
+SESSION_TEST(several_formats)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", one_call);
-	assert_int_equal(
-		READ(&h, &t, &err, "t.json", FIX "samples/gpu.csv", FIX "rocprof_csv/results.csv"),
-		0);
-	assert_int_equal(t.outcome.end, SESSION_WHOLE);
-	assert_int_equal(t.outcome.read, 3);
-	assert_int_equal(t.m->inputs.nr, 3);
-	assert_string_equal(t.m->inputs.v[0].reader, "tef");
-	assert_string_equal(t.m->inputs.v[1].reader, "samples");
-	assert_string_equal(t.m->inputs.v[2].reader, "rocprof_csv");
-	assert_null(t.profile);
-	assert_int_equal(h.notes.nr, 0);
-	assert_int_equal(h.models, 1);
-	assert_int_equal(lines_with(&h.phases, "read "), 3);
-	assert_int_equal(lines_with(&h.phases, "read gpu.csv"), 1);
-	assert_null(err.msg[0] ? err.msg : NULL);
+	test_put(h->dir, "t.json", one_call);
+	assert_int_equal(READ(h, "t.json", FIX "samples/gpu.csv", FIX "rocprof_csv/results.csv"),
+			 0);
+	assert_int_equal(h->t.outcome.end, SESSION_WHOLE);
+	assert_int_equal(h->t.outcome.read, 3);
+	assert_int_equal(h->t.m->inputs.nr, 3);
+	assert_string_equal(h->t.m->inputs.v[0].reader, "tef");
+	assert_string_equal(h->t.m->inputs.v[1].reader, "samples");
+	assert_string_equal(h->t.m->inputs.v[2].reader, "rocprof_csv");
+	assert_null(h->t.profile);
+	assert_int_equal(h->notes.nr, 0);
+	assert_int_equal(h->models, 1);
+	assert_int_equal(lines_with(&h->phases, "read "), 3);
+	assert_int_equal(lines_with(&h->phases, "read gpu.csv"), 1);
+	assert_null(h->err.msg[0] ? h->err.msg : NULL);
 }
 
-static void one_of_two_cannot_be_read(void **state UNUSED)
+SESSION_TEST(one_of_two_cannot_be_read)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "t.json", one_call);
-	test_put(h.dir, "notes.txt", "no trace at all");
-	assert_int_equal(READ(&h, &t, &err, "notes.txt", "t.json", "gone.json"), 0);
-	assert_int_equal(t.outcome.end, SESSION_PARTIAL);
-	assert_int_equal(t.outcome.read, 1);
-	assert_int_equal(t.outcome.noted[SESSION_UNREADABLE], 2);
-	assert_non_null(strstr(t.outcome.last_error, "gone.json: no such file or directory"));
-	assert_int_equal(t.m->inputs.nr, 3);
-	assert_true(t.m->inputs.v[0].partial);
-	assert_false(t.m->inputs.v[1].partial);
-	assert_true(model_warned(t.m, W_UNREADABLE));
-	assert_int_equal(lines_with(&h.notes, "notes.txt"), 1);
+	test_put(h->dir, "t.json", one_call);
+	test_put(h->dir, "notes.txt", "no trace at all");
+	assert_int_equal(READ(h, "notes.txt", "t.json", "gone.json"), 0);
+	assert_int_equal(h->t.outcome.end, SESSION_PARTIAL);
+	assert_int_equal(h->t.outcome.read, 1);
+	assert_int_equal(h->t.outcome.noted[SESSION_UNREADABLE], 2);
+	assert_non_null(strstr(h->t.outcome.last_error, "gone.json: no such file or directory"));
+	assert_int_equal(h->t.m->inputs.nr, 3);
+	assert_true(h->t.m->inputs.v[0].partial);
+	assert_false(h->t.m->inputs.v[1].partial);
+	assert_true(model_warned(h->t.m, W_UNREADABLE));
+	assert_int_equal(lines_with(&h->notes, "notes.txt"), 1);
 }
 
-static void nothing_can_be_read(void **state UNUSED)
+SESSION_TEST(nothing_can_be_read)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "empty/notes.txt", "no trace at all");
-	assert_int_equal(READ(&h, &t, &err, "gone", "empty"), -ENODATA);
-	assert_int_equal(t.outcome.end, SESSION_NOTHING_READ);
-	assert_int_equal(t.outcome.noted[SESSION_UNREADABLE], 2);
-	assert_int_equal(lines_with(&h.notes, "no file in it is a trace that profrig knows"), 1);
-	assert_int_equal(h.models, 0);
+	test_put(h->dir, "empty/notes.txt", "no trace at all");
+	assert_int_equal(READ(h, "gone", "empty"), -ENODATA);
+	assert_int_equal(h->t.outcome.end, SESSION_NOTHING_READ);
+	assert_int_equal(h->t.outcome.noted[SESSION_UNREADABLE], 2);
+	assert_int_equal(lines_with(&h->notes, "no file in it is a trace that profrig knows"), 1);
+	assert_int_equal(h->models, 0);
 }
 
-static void damaged_is_partial(void **state UNUSED)
+SESSION_TEST(damaged_is_partial)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	assert_int_equal(READ(&h, &t, &err, FIX "tef/cut-object.json"), 0);
-	assert_int_equal(t.outcome.end, SESSION_PARTIAL);
-	assert_int_equal(t.outcome.read, 1);
-	assert_int_equal(t.outcome.partial, 1);
-	assert_int_equal(t.outcome.noted[SESSION_UNREADABLE], 0);
+	assert_int_equal(READ(h, FIX "tef/cut-object.json"), 0);
+	assert_int_equal(h->t.outcome.end, SESSION_PARTIAL);
+	assert_int_equal(h->t.outcome.read, 1);
+	assert_int_equal(h->t.outcome.partial, 1);
+	assert_int_equal(h->t.outcome.noted[SESSION_UNREADABLE], 0);
 }
 
-static void named_twice_counts_once(void **state UNUSED)
+SESSION_TEST(named_twice_counts_once)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	CLEANUP(xfreep) char *link = NULL;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	test_put(h.dir, "d/t.json", one_call);
-	link = fs_join(h.dir, "again.json");
+	test_put(h->dir, "d/t.json", one_call);
+	CLEANUP(xfreep) char *link = fs_join(h->dir, "again.json");
 	assert_int_equal(symlink("d/t.json", link), 0);
-	assert_int_equal(READ(&h, &t, &err, "d/t.json", "again.json", "d"), 0);
-	assert_int_equal(t.outcome.end, SESSION_WHOLE);
-	assert_int_equal(t.outcome.read, 1);
-	assert_int_equal(t.outcome.noted[SESSION_REPEATED], 2);
-	assert_int_equal(t.m->spans.nr, 1);
-	assert_true(model_warned(t.m, W_DUPLICATE_INPUT));
+	assert_int_equal(READ(h, "d/t.json", "again.json", "d"), 0);
+	assert_int_equal(h->t.outcome.end, SESSION_WHOLE);
+	assert_int_equal(h->t.outcome.read, 1);
+	assert_int_equal(h->t.outcome.noted[SESSION_REPEATED], 2);
+	assert_int_equal(h->t.m->spans.nr, 1);
+	assert_true(model_warned(h->t.m, W_DUPLICATE_INPUT));
 }
 
 /* ---- one recording in several formats ---- */
@@ -139,7 +112,7 @@ static void put_fixture(const struct heard *h, const char *fixture, const char *
 	test_put(h->dir, name, text);
 }
 
-static void the_richer_format_is_read(void **state UNUSED)
+TEST(the_richer_format_is_read)
 {
 	static const struct {
 		int events; /* in results.json; results.csv has two dispatches and a sample */
@@ -152,45 +125,39 @@ static void the_richer_format_is_read(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(heard_end) struct heard h;
-		CLEANUP(session_trace_release) struct session_trace t;
-		struct err err = ERR_INIT;
 
 		heard_begin(&h);
 		put_fixture(&h, "rocprof_csv/results.csv", "results.csv");
 		put_dispatches(&h, "results.json", cases[i].events);
-		if (READ(&h, &t, &err, "results.json", "results.csv") < 0)
-			ROW_FAIL(i, "%s", err.msg);
-		if (t.m->inputs.nr != 1 || strcmp(t.m->inputs.v[0].reader, cases[i].reader) != 0)
-			ROW_FAIL(i, "%zu inputs, first by %s", t.m->inputs.nr,
-				 t.m->inputs.v[0].reader);
+		if (READ(&h, "results.json", "results.csv") < 0)
+			ROW_FAIL(i, "%s", h.err.msg);
+		if (h.t.m->inputs.nr != 1 ||
+		    strcmp(h.t.m->inputs.v[0].reader, cases[i].reader) != 0)
+			ROW_FAIL(i, "%zu inputs, first by %s", h.t.m->inputs.nr,
+				 h.t.m->inputs.v[0].reader);
 		if (lines_with(&h.notes, cases[i].words) != 1 ||
-		    !model_warned(t.m, cases[i].warning))
+		    !model_warned(h.t.m, cases[i].warning))
 			ROW_FAIL(i, "note: %s", h.notes.nr ? h.notes.v[0] : "none");
-		assert_int_equal(t.outcome.noted[SESSION_LEFT_OUT], 1);
-		assert_int_equal(t.outcome.end, SESSION_WHOLE);
+		assert_int_equal(h.t.outcome.noted[SESSION_LEFT_OUT], 1);
+		assert_int_equal(h.t.outcome.end, SESSION_WHOLE);
 		assert_int_equal(lines_with(&h.phases, "compare "), 2);
 	}
 }
 
-static void a_damaged_format_is_left_out(void **state UNUSED)
+SESSION_TEST(a_damaged_format_is_left_out)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	put_fixture(&h, "rocprof_csv/results.csv", "results.csv");
-	put_dispatches(&h, "results.json", 40);
+	put_fixture(h, "rocprof_csv/results.csv", "results.csv");
+	put_dispatches(h, "results.json", 40);
 	{
-		CLEANUP(xfreep) char *text = test_get(h.dir, "results.json");
+		CLEANUP(xfreep) char *text = test_get(h->dir, "results.json");
 
 		text[strlen(text) - 40] = '\0';
-		test_put(h.dir, "results.json", text);
+		test_put(h->dir, "results.json", text);
 	}
-	assert_int_equal(READ(&h, &t, &err, ""), 0);
-	assert_string_equal(t.m->inputs.v[0].reader, "rocprof_csv");
-	assert_int_equal(t.outcome.noted[SESSION_LEFT_OUT], 1);
-	assert_true(model_warned(t.m, W_LEFT_OUT));
+	assert_int_equal(READ(h, ""), 0);
+	assert_string_equal(h->t.m->inputs.v[0].reader, "rocprof_csv");
+	assert_int_equal(h->t.outcome.noted[SESSION_LEFT_OUT], 1);
+	assert_true(model_warned(h->t.m, W_LEFT_OUT));
 }
 
 /* ---- sinks ---- */
@@ -205,12 +172,11 @@ static void put_archive(const struct heard *h, const char *name)
 	otf2_gen_group(g, 0, "Process", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
 	otf2_gen_region(g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER);
 	w = otf2_gen_location(g, 7, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 100, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 200, 0);
+	otf2_gen_call(w, 100, 200, 0);
 	otf2_gen_close(g);
 }
 
-static void sink_choice(void **state UNUSED)
+TEST(sink_choice)
 {
 	static const struct {
 		enum sink_choice sink;
@@ -232,8 +198,6 @@ static void sink_choice(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(heard_end) struct heard h;
-		CLEANUP(session_trace_release) struct session_trace t;
-		struct err err = ERR_INIT;
 		int r;
 
 		heard_begin(&h);
@@ -242,70 +206,39 @@ static void sink_choice(void **state UNUSED)
 		test_put(h.dir, "t.json", one_call);
 		h.o.sink = cases[i].sink;
 		h.o.window = cases[i].window;
-		r = READ(&h, &t, &err, cases[i].input, cases[i].beside);
+		r = READ(&h, cases[i].input, cases[i].beside);
 		if (r != (cases[i].why ? -EINVAL : 0))
-			ROW_FAIL(i, "%d: %s", r, err.msg);
+			ROW_FAIL(i, "%d: %s", r, h.err.msg);
 		if (cases[i].why &&
-		    (!strstr(err.msg, cases[i].why) || t.outcome.end != SESSION_BAD_REQUEST))
-			ROW_FAIL(i, "%d: %s", (int)t.outcome.end, err.msg);
-		if ((t.profile != NULL) != cases[i].streamed)
-			ROW_FAIL(i, "streamed: %d", t.profile != NULL);
-		if (r == 0 && !cases[i].beside && (t.m->spans.nr == 0) != cases[i].streamed)
-			ROW_FAIL(i, "%zu spans in the model", t.m->spans.nr);
+		    (!strstr(h.err.msg, cases[i].why) || h.t.outcome.end != SESSION_BAD_REQUEST))
+			ROW_FAIL(i, "%d: %s", (int)h.t.outcome.end, h.err.msg);
+		if ((h.t.profile != NULL) != cases[i].streamed)
+			ROW_FAIL(i, "streamed: %d", h.t.profile != NULL);
+		if (r == 0 && !cases[i].beside && (h.t.m->spans.nr == 0) != cases[i].streamed)
+			ROW_FAIL(i, "%zu spans in the model", h.t.m->spans.nr);
 	}
 }
 
 /* ---- runs ---- */
 
-static void runs_do_not_mix(void **state UNUSED)
+SESSION_TEST(runs_do_not_mix)
 {
-	CLEANUP(heard_end) struct heard h;
-	struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "runs/a", 10, "");
-	run_put(&h, "runs/b", 12, "");
-	assert_int_equal(READ(&h, &t, &err, "runs/a", "runs/b"), -EINVAL);
-	assert_int_equal(t.outcome.end, SESSION_BAD_REQUEST);
-	assert_non_null(strstr(err.msg, "are two runs; one run is analysed at a time"));
-	session_trace_release(&t);
-	assert_int_equal(READ(&h, &t, &err, "runs"), -EINVAL);
-	assert_non_null(strstr(err.msg, "holds run directories"));
-	session_trace_release(&t);
-	assert_int_equal(READ(&h, &t, &err, "runs/a", "runs/a"), 0);
-	assert_int_equal(t.outcome.noted[SESSION_REPEATED], 1);
-	session_trace_release(&t);
+	run_put(h, "runs/a", 10, "");
+	run_put(h, "runs/b", 12, "");
+	assert_int_equal(READ(h, "runs/a", "runs/b"), -EINVAL);
+	assert_int_equal(h->t.outcome.end, SESSION_BAD_REQUEST);
+	assert_non_null(strstr(h->err.msg, "are two runs; one run is analysed at a time"));
+	assert_int_equal(READ(h, "runs"), -EINVAL);
+	assert_non_null(strstr(h->err.msg, "holds run directories"));
+	assert_int_equal(READ(h, "runs/a", "runs/a"), 0);
+	assert_int_equal(h->t.outcome.noted[SESSION_REPEATED], 1);
 }
 
-static void marks_of_a_run_are_instants(void **state UNUSED)
+SESSION_TEST(marks_of_a_run_are_instants)
 {
-	CLEANUP(heard_end) struct heard h;
-	CLEANUP(session_trace_release) struct session_trace t;
-	struct err err = ERR_INIT;
-
-	heard_begin(&h);
-	run_put(&h, "a", 10, "\"marks\":[{\"t_ns\":5,\"name\":\"warm\",\"by\":\"x\"}],");
-	assert_int_equal(READ(&h, &t, &err, "a"), 0);
-	assert_int_equal(t.outcome.read, 2); /* the run and its trace */
-	assert_int_equal(t.m->spans.nr, 2);
-	assert_int_not_equal(intern_find(t.m->strings, "warm", 4), STR_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_formats),
-		cmocka_unit_test(one_of_two_cannot_be_read),
-		cmocka_unit_test(nothing_can_be_read),
-		cmocka_unit_test(damaged_is_partial),
-		cmocka_unit_test(named_twice_counts_once),
-		cmocka_unit_test(the_richer_format_is_read),
-		cmocka_unit_test(a_damaged_format_is_left_out),
-		cmocka_unit_test(sink_choice),
-		cmocka_unit_test(runs_do_not_mix),
-		cmocka_unit_test(marks_of_a_run_are_instants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	run_put(h, "a", 10, "\"marks\":[{\"t_ns\":5,\"name\":\"warm\",\"by\":\"x\"}],");
+	assert_int_equal(READ(h, "a"), 0);
+	assert_int_equal(h->t.outcome.read, 2); /* the run and its trace */
+	assert_int_equal(h->t.m->spans.nr, 2);
+	assert_int_not_equal(intern_find(h->t.m->strings, "warm", 4), STR_NONE);
 }

@@ -43,7 +43,7 @@ static void assert_checks(const struct table_set *ts, size_t n)
 	assert_int_equal(ts->checks.nr, n);
 }
 
-static void test_paths(void **state UNUSED)
+TEST(test_paths)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -86,7 +86,7 @@ static void test_paths(void **state UNUSED)
 
 /* Links that a reader made itself: from an outer span beside the call's, from an instant, from
  * something that is no call. */
-static void test_launches(void **state UNUSED)
+TEST(test_launches)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -120,7 +120,7 @@ static void test_launches(void **state UNUSED)
 }
 
 /* B outlives A: its rest is a root, and so is what lies in that rest. */
-static void test_overlap(void **state UNUSED)
+TEST(test_overlap)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -150,7 +150,7 @@ static void test_overlap(void **state UNUSED)
 static void assert_tree(const struct table *t, const char *inclusive, const char *exclusive);
 
 /* The second f overlaps both c and, past it, the first f: the path "f" holds 10 s and not 11. */
-static void test_double_overlap(void **state UNUSED)
+TEST(test_double_overlap)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -173,7 +173,7 @@ static void test_double_overlap(void **state UNUSED)
 }
 
 /* Tracks by rank, whatever order they came in; equal names told apart; siblings by weight. */
-static void test_order(void **state UNUSED)
+TEST(test_order)
 {
 	struct maker k = make_begin();
 	track_id one = make_thread(&k, 9, 9, 1, "Master"),
@@ -281,7 +281,7 @@ static void assert_tree(const struct table *t, const char *inclusive, const char
 	}
 }
 
-static void test_laws(void **state UNUSED)
+TEST(test_laws)
 {
 	enum { LEN = 300 };
 	uint64_t seed = 99;
@@ -367,7 +367,7 @@ static char *tables_text(struct model *m)
 	return text;
 }
 
-static void test_invariance(void **state UNUSED)
+TEST(test_invariance)
 {
 	struct recorded rec[60];
 	uint64_t seed = 3;
@@ -404,7 +404,7 @@ static struct model *nested(size_t levels, const char *name)
 	return make_end(&k);
 }
 
-static void test_deep(void **state UNUSED)
+TEST(test_deep)
 {
 	const size_t levels = 100000;
 	CLEANUP(model_freep) struct model *m = nested(levels, "f");
@@ -426,7 +426,7 @@ static void test_deep(void **state UNUSED)
 }
 
 /* 20 levels of "name": paths of 5, 10, 15 … bytes. */
-static void test_path_bytes(void **state UNUSED)
+TEST(test_path_bytes)
 {
 	CLEANUP(model_freep) struct model *m = nested(20, "name");
 	static const struct {
@@ -446,7 +446,7 @@ static void test_path_bytes(void **state UNUSED)
 	}
 }
 
-static void test_node_of(void **state UNUSED)
+TEST(test_node_of)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -471,17 +471,4 @@ static void test_node_of(void **state UNUSED)
 	assert_int_equal(cct_node_of(&c, m, 3), CCT_NONE);
 	cct_path(&c, 0, &path);
 	assert_string_equal(path.buf, "f");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),      cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_overlap),    cmocka_unit_test(test_double_overlap),
-		cmocka_unit_test(test_order),      cmocka_unit_test(test_laws),
-		cmocka_unit_test(test_invariance), cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_path_bytes), cmocka_unit_test(test_node_of),
-	};
-
-	return cmocka_run_group_tests_name("callpaths", tests, NULL, NULL);
 }

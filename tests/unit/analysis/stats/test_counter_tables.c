@@ -6,16 +6,15 @@
 #define COUNTER "rocm_smi:::energy_count:device=0"
 
 /* A hole of 10 s that is too long, and a counter that froze: unattributed energy, and how long. */
-static void cases_06_07_unknown_time_has_a_length(void **state)
+TEST(cases_06_07_unknown_time_has_a_length)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	struct analysis_opts o = { .energy.max_gap_ns = ns(1) };
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	for (int i = 0; i <= 5000; i++) { /* 100 W every 10 ms */
 		double at = i * 0.01, counted = at >= 40 && at < 42 ? 40 : at;
 
@@ -47,22 +46,20 @@ static void cases_06_07_unknown_time_has_a_length(void **state)
 	assert_string_equal(text(et, 3, "name"), "[unattributed]");
 	assert_near(number(et, 3, "exclusive_j"), 4000, 1e-9);
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* A reading of 100 ↔ 500 W that lags behind by 0.2 s, and one without a counter. */
-static void power_filter_table(void **state)
+TEST(power_filter_table)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id e = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
 	series_id p = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 	series_id lone = trace_series(&t, "power.gpu1", "W", SERIES_GAUGE);
-	struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 	struct table_set ts;
 	const struct table *f;
 	double j = 0, y = 100;
 
-	(void)state;
 	for (int i = 0; i <= 2000; i++) {
 		double w = i % 500 > 0 && i % 500 <= 250 ? 100 : 500;
 
@@ -104,18 +101,15 @@ static void power_filter_table(void **state)
 	assert_string_equal(text(f, 1, "source"), "none");
 	assert_true(warned(t.m, W_TAU_UNKNOWN));
 	table_set_release(&ts);
-	counter_rules_release(&rules);
-	model_free(t.m);
 }
 
 /* Whatever is undone, calls and the rest add up to the total. */
-static void filtered_energy_is_conserved(void **state)
+TEST(filtered_energy_is_conserved)
 {
 	uint64_t seed = 11;
 
-	(void)state;
 	for (int k = 0; k < 6; k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 2, 1);
 		struct series_def d = { .name = "power.gpu0",
 					.unit = "W",
@@ -123,8 +117,7 @@ static void filtered_energy_is_conserved(void **state)
 					.change_points = k >= 3 };
 		series_id s = t.s->ops->series(t.s, &d);
 		struct analysis_opts o = { .energy.integration = (enum integration)(k % 3) };
-		struct counter_rules rules = COUNTER_RULES_INIT;
-		struct table_set ts;
+		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
 		const struct table *e, *total;
 		struct sum sum = SUM_INIT;
 		int64_t at = 0;
@@ -142,7 +135,7 @@ static void filtered_energy_is_conserved(void **state)
 		trace_finish(&t);
 		rules.tau_s = 0.3;
 		counters_learn(t.m, &rules);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		assert_true(ts.checks.nr > 0);
 		for (size_t i = 0; i < ts.checks.nr; i++)
 			if (!ts.checks.v[i].ok)
@@ -153,19 +146,5 @@ static void filtered_energy_is_conserved(void **state)
 			if (strcmp(text(e, i, "view"), "host") == 0)
 				sum_add(&sum, number(e, i, "exclusive_j"));
 		assert_near(sum_value(&sum), number(total, 0, "total_j"), 1e-7);
-		table_set_release(&ts);
-		counter_rules_release(&rules);
-		model_free(t.m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cases_06_07_unknown_time_has_a_length),
-		cmocka_unit_test(power_filter_table),
-		cmocka_unit_test(filtered_energy_is_conserved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct trace example(void)
 	return t;
 }
 
-static void energy_table(void **state)
+TEST(energy_table)
 {
 	static const struct {
 		const char *view, *track, *name;
@@ -51,12 +51,11 @@ static void energy_table(void **state)
 		  "below_resolution" },
 		{ "host", "", "[unattributed]", 0, 100, 100, 1, "idle" },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy");
 	size_t row = 0;
 
-	(void)state;
 	expect_columns(e, "counter,device,view,track,name,calls,inclusive_j,exclusive_j,"
 			  "exclusive_ns,mean_w,share,flags,uncertainty_j,static_j,dynamic_j");
 	/* craypm:energy comes first */
@@ -80,28 +79,24 @@ static void energy_table(void **state)
 		assert_true(number(e, row, "uncertainty_j") >= 0);
 	}
 	assert_true(warned(t.m, W_OUTSIDE_SAMPLES));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Idle power times the row's part of the time; the sum stays what it was, also below idle. */
-static void idle_split(void **state)
+TEST(idle_split)
 {
 	static const struct {
 		const char *stated;
 		double w;
 	} cases[] = { { "50", 50 }, { "gpu0=200", 200 }, { "gpu1=50", NAN } };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct trace t = example();
+		CLEANUP(trace_release) struct trace t = example();
 		struct analysis_opts o = { .energy.integration = INTEGRATE_LINEAR };
-		struct table_set ts;
 		const struct table *e;
 		size_t split = 0;
 
 		assert_int_equal(idle_state(&o.idle, cases[k].stated, NULL), 0);
-		ts = run(t.m, "energy", &o);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		for (size_t row = 0; row < table_rows(e); row++) {
 			double exclusive = number(e, row, "exclusive_j");
@@ -118,13 +113,11 @@ static void idle_split(void **state)
 			assert_near(idle + number(e, row, "dynamic_j"), exclusive, 1e-9);
 		}
 		assert_true(isnan(cases[k].w) || split > 4);
-		table_set_release(&ts);
 		idle_opts_release(&o.idle);
-		model_free(t.m);
 	}
 }
 
-static void totals_and_checks(void **state)
+TEST(totals_and_checks)
 {
 	static const struct {
 		const char *counter, *device, *view;
@@ -138,11 +131,10 @@ static void totals_and_checks(void **state)
 		{ "rocm_smi:::power_average:device=0", "gpu0", "device", 1000, 300 },
 		{ "rocm_smi:::power_average:device=0", "gpu0", "host", 1000, 900 },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_totals");
 
-	(void)state;
 	expect_columns(e,
 		       "counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags");
 	assert_int_equal(table_rows(e), 7);
@@ -162,11 +154,9 @@ static void totals_and_checks(void **state)
 	assert_string_equal(ts.checks.v[0].name, "energy conservation craypm:energy host");
 	assert_string_equal(ts.checks.v[1].name, "energy conservation " COUNTER " gpu0 device");
 	assert_true(warned(t.m, W_NO_SHARER)); /* nothing ran on gpu1 */
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void energy_callpaths(void **state)
+TEST(energy_callpaths)
 {
 	static const struct {
 		const char *view, *track, *path;
@@ -181,12 +171,11 @@ static void energy_callpaths(void **state)
 		{ "host", "rank 2/thread 1", "main", 0, 1, 300, 300 },
 		{ "host", "", "[unattributed]", 0, 0, 100, 100 },
 	};
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", NULL);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	const struct table *e = table_set_find(&ts, "energy_callpaths");
 	size_t row = 0;
 
-	(void)state;
 	expect_columns(e, "counter,device,view,track,path,depth,calls,inclusive_j,exclusive_j,"
 			  "exclusive_ns,flags");
 	while (strcmp(text(e, row, "counter"), COUNTER) != 0)
@@ -200,30 +189,26 @@ static void energy_callpaths(void **state)
 		assert_near(number(e, row, "inclusive_j"), want[i].inclusive, 1e-9);
 		assert_near(number(e, row, "exclusive_j"), want[i].exclusive, 1e-9);
 	}
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* The second b ends after the first and still inside its own parent a: it is in one piece, and
  * only the part of it that is new counts for b's inclusive. */
-static void overlapping_name(void **state)
+TEST(overlapping_name)
 {
 	static const double e[][2] = { { 0, 0 }, { 20, 2000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
 	const struct table *et;
 	bool met = false;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "b", 0, 10);
 	trace_call(&t, a, "c", 1, 3);
 	trace_call(&t, a, "a", 2, 20);
 	trace_call(&t, a, "b", 8, 15);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	et = table_set_find(&ts, "energy");
 	for (size_t i = 0; i < table_rows(et); i++) {
 		if (strcmp(text(et, i, "name"), "b") != 0)
@@ -232,28 +217,24 @@ static void overlapping_name(void **state)
 		met = true;
 	}
 	assert_true(met);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* A call that outlives its caller has two places; the sum stays, and its name's inclusive counts
  * its time once. */
-static void overlapping_calls(void **state)
+TEST(overlapping_calls)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
 	const struct table *et, *ct;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, a, "f", 0, 6);
 	trace_call(&t, a, "c", 1, 5);
 	trace_call(&t, a, "f", 4, 10);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	et = table_set_find(&ts, "energy");
 	assert_string_equal(text(et, 0, "name"), "f");
 	assert_near(number(et, 0, "inclusive_j"), 1000, 1e-9);
@@ -272,62 +253,52 @@ static void overlapping_calls(void **state)
 	assert_near(number(ct, 1, "exclusive_j"), 300, 1e-9);
 	assert_string_equal(text(ct, 2, "path"), "f;c;f");
 	assert_near(number(ct, 2, "inclusive_j"), 100, 1e-9);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Equal energies: by track, then by name. */
-static void equal_rows_have_an_order(void **state)
+TEST(equal_rows_have_an_order)
 {
 	static const double e[][2] = { { 0, 0 }, { 10, 1000e6 } };
 	static const char *const want[] = { "y", "z", "a", "b", "[unattributed]" };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id two = trace_thread(&t, "node", 2, 1), one = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
-	struct table_set ts;
 
-	(void)state;
 	trace_samples(&t, s, 2, e);
 	trace_call(&t, one, "z", 0, 2);
 	trace_call(&t, one, "y", 2, 4);
 	trace_call(&t, two, "b", 4, 6);
 	trace_call(&t, two, "a", 6, 8);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(text(table_set_find(&ts, "energy"), i, "name"), want[i]);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void independent_is_labelled(void **state)
+TEST(independent_is_labelled)
 {
 	struct analysis_opts o = { .energy.independent = true };
-	struct trace t = example();
-	struct table_set ts = run(t.m, "energy", &o);
+	CLEANUP(trace_release) struct trace t = example();
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 	const struct table *e = table_set_find(&ts, "energy");
 
-	(void)state;
 	for (size_t i = 0; i < table_rows(e); i++)
 		assert_non_null(strstr(text(e, i, "flags"), "double_counting"));
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		assert_true(ts.checks.v[i].ok);
 	assert_true(warned(t.m, W_DOUBLE_COUNTING));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* What a reset swallowed is unknown: an empty field and a flag, not 0 J. */
-static void unknown_energy_is_no_zero(void **state)
+TEST(unknown_energy_is_no_zero)
 {
 	static const double e[][2] = { { 0, 500e6 }, { 5, 1000e6 }, { 6, 0 }, { 10, 400e6 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	trace_samples(&t, s, 4, e);
 	trace_call(&t, a, "inside", 5.2, 5.8);
 	trace_call(&t, a, "across", 5.9, 7);
@@ -349,14 +320,13 @@ static void unknown_energy_is_no_zero(void **state)
 	assert_string_equal(text(table_set_find(&ts, "counters"), 0, "flags"), "reset");
 	assert_true(warned(t.m, W_COUNTER_RESET));
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void short_and_estimated_series(void **state)
+TEST(short_and_estimated_series)
 {
 	static const double one[][2] = { { 1, 5 } };
 	static const double w[][2] = { { 0, 50 }, { 2, 50 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
 	struct series_def d = {
@@ -366,7 +336,6 @@ static void short_and_estimated_series(void **state)
 	struct table_set ts;
 	const struct table *et;
 
-	(void)state;
 	trace_samples(&t, s, 1, one);
 	trace_samples(&t, guess, 2, w);
 	trace_call(&t, a, "main", 0, 2);
@@ -394,44 +363,37 @@ static void short_and_estimated_series(void **state)
 	assert_true(warned(t.m, W_ESTIMATED));
 	assert_true(warned(t.m, W_COUNTER_SHORT));
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* The time between two changes says nothing about what the sensor resolves. */
-static void changes_have_no_resolution(void **state)
+TEST(changes_have_no_resolution)
 {
 	static const double w[][2] = { { 0, 50 }, { 10, 50 } };
 	struct series_def d = {
 		.name = "power.cpu0", .unit = "W", .track = TRACK_NONE, .change_points = true
 	};
 
-	(void)state;
 	for (int changes = 1; changes >= 0; changes--) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		track_id a = trace_thread(&t, "node", 1, 1);
-		struct table_set ts;
 
 		d.change_points = changes;
 		trace_samples(&t, t.s->ops->series(t.s, &d), 2, w);
 		trace_call(&t, a, "main", 0, 2);
 		trace_finish(&t);
-		ts = run(t.m, "energy", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 		assert_string_equal(text(table_set_find(&ts, "energy"), 0, "flags"),
 				    changes ? "" : "below_resolution");
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
-static void counters_table(void **state)
+TEST(counters_table)
 {
-	struct trace t = example();
+	CLEANUP(trace_release) struct trace t = example();
 	struct analysis_opts o = { .energy.integration = INTEGRATE_PREVIOUS };
-	struct table_set ts;
 	const struct table *c;
 
-	(void)state;
-	ts = run(t.m, "counters", &o);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", &o);
 	c = table_set_find(&ts, "counters");
 	expect_columns(c, "series,device,kind,unit,scale,samples,distinct,first_ns,last_ns,first,"
 			  "last,min,max,mean,total,total_unit,max_gap_ns,median_period_ns,flags,"
@@ -456,45 +418,38 @@ static void counters_table(void **state)
 	assert_string_equal(text(c, 4, "track"), "");
 	assert_string_equal(text(c, 4, "input"), "hand-made");
 	assert_true(warned(t.m, W_COUNTER_UNKNOWN));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Reads that failed were counted when they were read. */
-static void failed_reads_count_once(void **state)
+TEST(failed_reads_count_once)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id s = trace_series(&t, "power.gpu0", "W", SERIES_GAUGE);
-	struct table_set ts;
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		t.s->ops->sample(t.s, s, i, i % 2 ? NAN : 1);
 	trace_finish(&t);
-	ts = run(t.m, "counters", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 	for (size_t i = 0; i < t.m->warnings.nr; i++)
 		if (strcmp(t.m->warnings.v[i].code, W_READ_FAILED) == 0)
 			assert_int_equal(t.m->warnings.v[i].count, 2);
 	assert_true(warned(t.m, W_READ_FAILED));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /*
  * Two samplers of one device, and a counter that two threads record: every row of a table of
  * energy or of a chart says which it is; counts keep their name and say their track.
  */
-static void equal_names(void **state)
+TEST(equal_names)
 {
 	static const double v[][2] = { { 0, 100 }, { 1, 100 }, { 2, 100 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1), b = trace_thread(&t, "node", 1, 2);
 	struct series_def cycles = { .name = "PAPI_TOT_CYC", .track = a, .exclusive_sync = true };
 	struct series_def pkg = { .name = "rapl:::PACKAGE_ENERGY:PACKAGE0", .track = a };
 	struct table_set ts;
 	const struct table *c, *e;
 
-	(void)state;
 	trace_samples(&t, t.s->ops->series(t.s, &cycles), 3, v);
 	trace_samples(&t, t.s->ops->series(t.s, &pkg), 3, v);
 	cycles.track = pkg.track = b;
@@ -535,11 +490,10 @@ static void equal_names(void **state)
 		assert_string_not_equal(text(e, i, "counter"), text(e, i - 1, "counter"));
 	assert_int_equal(table_rows(e), 5);
 	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* Rows stand in the order of what they show, whichever input was named first. */
-static void order_of_equal_names(void **state)
+TEST(order_of_equal_names)
 {
 	static const double v[][2] = { { 0, 100 }, { 1, 100 } };
 	static const struct {
@@ -551,10 +505,8 @@ static void order_of_equal_names(void **state)
 		  { "power.gpu0 (n1/p.csv)", "power.gpu0 (n2/p.csv)" } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct trace t = trace_new();
-		struct table_set ts;
+		CLEANUP(trace_release) struct trace t = trace_new();
 		const struct table *c;
 
 		for (int k = 0; k < 2; k++) {
@@ -564,51 +516,43 @@ static void order_of_equal_names(void **state)
 			trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
 		}
 		trace_finish(&t);
-		ts = run(t.m, "counters", NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, "counters", NULL);
 		c = table_set_find(&ts, "counters");
 		for (size_t k = 0; k < 2; k++)
 			assert_string_equal(text(c, k, "series"), cases[i].series[k]);
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
 /* A share of nothing is nothing, not minus nothing. */
-static void negative_total(void **state)
+TEST(negative_total)
 {
 	static const double v[][2] = { { 0, -10 }, { 10, -10 } };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
-	struct table_set ts;
 	const struct table *e;
 
-	(void)state;
 	trace_samples(&t, trace_series(&t, "power.gpu0", "W", SERIES_GAUGE), 2, v);
 	trace_call(&t, a, "f", 0, 5);
 	trace_call(&t, a, "z", 5, 5);
 	trace_finish(&t);
-	ts = run(t.m, "energy", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
 	for (size_t i = 0; i < table_rows(e); i++)
 		assert_true(number(e, i, "share") != 0 || !signbit(number(e, i, "share")));
 	assert_string_equal(text(e, 0, "name"), "z");
 	assert_near(number(e, 0, "share"), 0, 0);
 	assert_near(number(e, 1, "share"), 0.5, 1e-12);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void timeline_table(void **state)
+TEST(timeline_table)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	series_id e = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	series_id g = trace_series(&t, "busy.gpu0", "%", SERIES_GAUGE);
-	struct table_set ts;
 	const struct table *tl;
 	struct sum energy = SUM_INIT;
 	size_t bins[2] = { 0, 0 };
 
-	(void)state;
 	/* 10000 intervals of 1 ms: 100 W, in the second half 300 W; a shot of 4 kW in one of them
 	 */
 	for (int i = 0; i <= 10000; i++)
@@ -618,7 +562,7 @@ static void timeline_table(void **state)
 	for (int i = 0; i <= 4; i++)
 		t.s->ops->sample(t.s, g, ns(5 + i), i % 2 ? 100 : 0);
 	trace_finish(&t);
-	ts = run(t.m, "timeline", NULL);
+	CLEANUP(table_set_release) struct table_set ts = run(t.m, "timeline", NULL);
 	tl = table_set_find(&ts, "timeline");
 	expect_columns(tl, "series,device,unit,kind,t_ns,dt_ns,mean,min,max");
 	for (size_t i = 0; i < table_rows(tl); i++) {
@@ -644,50 +588,19 @@ static void timeline_table(void **state)
 	assert_int_equal(bins[1], 2000);
 	assert_int_equal(bins[0], 4);
 	assert_near(sum_value(&energy), 2003.7, 1e-6);
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void nothing_to_say(void **state)
+TEST(nothing_to_say)
 {
 	static const char *const names[] = { "counters", "energy", "timeline" };
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	track_id a = trace_thread(&t, "node", 1, 1);
 
-	(void)state;
 	trace_call(&t, a, "main", 0, 2);
 	trace_finish(&t);
 	for (size_t i = 0; i < 3; i++) {
-		struct table_set ts = run(t.m, names[i], NULL);
+		CLEANUP(table_set_release) struct table_set ts = run(t.m, names[i], NULL);
 		assert_int_equal(ts.tables.nr, 0);
 		assert_int_equal(ts.checks.nr, 0);
-		table_set_release(&ts);
 	}
-	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(energy_table),
-		cmocka_unit_test(idle_split),
-		cmocka_unit_test(totals_and_checks),
-		cmocka_unit_test(energy_callpaths),
-		cmocka_unit_test(overlapping_calls),
-		cmocka_unit_test(overlapping_name),
-		cmocka_unit_test(equal_rows_have_an_order),
-		cmocka_unit_test(independent_is_labelled),
-		cmocka_unit_test(unknown_energy_is_no_zero),
-		cmocka_unit_test(short_and_estimated_series),
-		cmocka_unit_test(changes_have_no_resolution),
-		cmocka_unit_test(counters_table),
-		cmocka_unit_test(failed_reads_count_once),
-		cmocka_unit_test(equal_names),
-		cmocka_unit_test(order_of_equal_names),
-		cmocka_unit_test(negative_total),
-		cmocka_unit_test(timeline_table),
-		cmocka_unit_test(nothing_to_say),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 /* ---- outliers ---- */
 
-static void outliers(void **state UNUSED)
+TEST(outliers)
 {
 	static const struct {
 		double v[8];
@@ -55,7 +55,7 @@ static double uniform(uint64_t *state)
 }
 
 /* In a normal sample of any size one is named at most once in twenty, and about so often. */
-static void false_alarms(void **state UNUSED)
+TEST(false_alarms)
 {
 	static const size_t sizes[] = { 4, 5, 6, 7, 8, 9, 10, 13, 16, 20, 21, 24, 32, 64 };
 	const int samples = 20000;
@@ -113,10 +113,9 @@ static struct table_set run_of(const struct call *calls, size_t n)
 
 static void add_run(struct ensemble *e, const char *id, const struct call *calls, size_t n)
 {
-	struct table_set ts = run_of(calls, n);
+	CLEANUP(table_set_release) struct table_set ts = run_of(calls, n);
 
 	ensemble_add(e, id, &ts);
-	table_set_release(&ts);
 }
 
 /* The row of a key and column; its cells by name. */
@@ -140,7 +139,7 @@ static const char *named(const struct table *t, const char *key, const char *col
 	return table_get_str(t, find(t, key, column), 8);
 }
 
-static void three_runs(void **state UNUSED)
+TEST(three_runs)
 {
 	static const char *const columns[] = { "table",  "key",    "column",  "runs",        "mean",
 					       "stddev", "ci_low", "ci_high", "outlier_runs" };
@@ -148,13 +147,12 @@ static void three_runs(void **state UNUSED)
 	const struct call b[] = { { "main", "f", 3, 12 }, { "main", "h", 1, NAN } };
 	const struct call c[] = { { "main", "f;g", 1, 5 }, { "main", "f", 3, 14 } };
 	struct ensemble *e = ensemble_new();
-	struct table *t;
 
 	assert_null(ensemble_table(e));
 	add_run(e, "a", a, 2);
 	add_run(e, "b", b, 2);
 	add_run(e, "c", c, 2);
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_string_equal(table_name(t), "ensemble");
 	assert_int_equal(table_cols(t), ARRAY_LEN(columns));
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
@@ -181,11 +179,10 @@ static void three_runs(void **state UNUSED)
 	assert_string_equal(table_get_str(t, 2, 1), "main|f;g");
 	assert_int_equal(ensemble_rows_of(e, 1), 3);
 	assert_int_equal(ensemble_outliers_of(e, 1), 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
-static void the_odd_run(void **state UNUSED)
+TEST(the_odd_run)
 {
 	static const double f_ns[] = { 100, 101, 99, 100.5, 150, 100.2 };
 	static const double g_ns[] = { 10, 11, 12, 10, 11, 12 };
@@ -214,7 +211,7 @@ static void the_odd_run(void **state UNUSED)
 }
 
 /* Process and thread ids are others in every run; numbers of ranks, streams and devices are not. */
-static void tracks(void **state UNUSED)
+TEST(tracks)
 {
 	const struct call a[] = { { "thread 14870", "f", 1, 1 },
 				  { "thread 9001", "f", 1, 2 },
@@ -223,21 +220,19 @@ static void tracks(void **state UNUSED)
 				  { "thread 701", "f", 1, 3 },
 				  { "rank 1/vm:700:701/w 12", "f", 1, 5 } };
 	struct ensemble *e = ensemble_new();
-	struct table *t;
 
 	add_run(e, "a", a, 3);
 	add_run(e, "b", b, 3);
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_int_equal(table_rows(t), 6);
 	assert_near(cell(t, "thread {2}|f", "inclusive_ns", "mean"), 2, 0);
 	assert_near(cell(t, "thread {1}|f", "inclusive_ns", "mean"), 3, 0);
 	assert_near(cell(t, "rank 1/vm:{1}:{2}/w 12|f", "inclusive_ns", "mean"), 4, 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
 /* Keys of different rows never are alike; those of equal rows of one run add up. */
-static void keys(void **state UNUSED)
+TEST(keys)
 {
 	const struct call a[] = {
 		{ "a|b", "c", 1, 1 },     { "a", "b|c", 1, 2 },
@@ -247,10 +242,9 @@ static void keys(void **state UNUSED)
 		{ "t 100", "1000", 1, 3 }
 	};
 	struct ensemble *e = ensemble_new();
-	struct table *t;
 
 	add_run(e, "a", a, ARRAY_LEN(a));
-	t = ensemble_table(e);
+	CLEANUP(table_freep) struct table *t = ensemble_table(e);
 	assert_int_equal(table_rows(t), 2 * 8);
 	assert_near(cell(t, "a\\|b|c", "inclusive_ns", "mean"), 1, 0);
 	assert_near(cell(t, "a|b\\|c", "inclusive_ns", "mean"), 2, 0);
@@ -261,14 +255,13 @@ static void keys(void **state UNUSED)
 	assert_near(cell(t, "twice|x", "inclusive_ns", "runs"), 1, 0);
 	assert_near(cell(t, "99999999999999999999999|n", "inclusive_ns", "mean"), 9, 0);
 	assert_near(cell(t, "t {1}|1000", "inclusive_ns", "mean"), 3, 0);
-	table_free(t);
 	ensemble_free(e);
 }
 
 /* A table with a key missing, or of another type, is left alone. */
-static void strange_tables(void **state UNUSED)
+TEST(strange_tables)
 {
-	struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	struct table *busy = table_new("busy"), *kernels = table_new("kernels");
 	struct ensemble *e = ensemble_new();
 
@@ -288,19 +281,6 @@ static void strange_tables(void **state UNUSED)
 	table_set_add(&ts, kernels);
 	ensemble_add(e, "a", &ts);
 	assert_null(ensemble_table(e));
-	table_set_release(&ts);
 	ensemble_free(e);
 	ensemble_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outliers),       cmocka_unit_test(false_alarms),
-		cmocka_unit_test(three_runs),     cmocka_unit_test(the_odd_run),
-		cmocka_unit_test(tracks),         cmocka_unit_test(keys),
-		cmocka_unit_test(strange_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,19 +17,17 @@ static struct table_set finished(struct trace *t)
 	return run(t->m, "node_energy", NULL);
 }
 
-static void columns(void **state)
+TEST(columns)
 {
-	struct trace t = trace_new();
-	struct table_set ts;
+	CLEANUP(trace_release) struct trace t = trace_new();
 	const struct table *n;
 
-	(void)state;
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
 	steady(&t, "craypm:power", "W", 1000, 0, 10);
 	steady(&t, "craypm:cpu_energy", "J", 5000, 0, 10); /* a part of it that no id names */
 	steady(&t, "energy.gpu0", "J", 300, 1, 11);
 	steady(&t, "energy.gpu1", "J", 400, 0, 10);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	expect_columns(n, "counter,device,kind,devices,duration_ns,node_j,devices_j,rest_j,slack_j,"
 			  "verdict");
@@ -47,22 +45,18 @@ static void columns(void **state)
 		assert_string_equal(text(n, i, "verdict"), "ok");
 	}
 	assert_false(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
 /* One counter per device, that of energy; kinds are not added; guesses and dead ones are none. */
-static void nothing_counts_twice(void **state)
+TEST(nothing_counts_twice)
 {
-	struct trace t = trace_new();
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct series_def guess = {
 		.name = "power.gpu1", .unit = "W", .track = TRACK_NONE, .estimated = true
 	};
-	struct table_set ts;
 	const struct table *n;
 	series_id s;
 
-	(void)state;
 	steady(&t, "energy", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "J", 600, 0, 10);
 	steady(&t, "power.gpu0", "W", 900, 0, 10);
@@ -72,7 +66,7 @@ static void nothing_counts_twice(void **state)
 	s = t.s->ops->series(t.s, &guess);
 	for (int i = 0; i <= 10; i++)
 		t.s->ops->sample(t.s, s, ns(i), 800);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	assert_int_equal(table_rows(n), 2);
 	assert_string_equal(text(n, 0, "kind"), "gpu");
@@ -81,21 +75,17 @@ static void nothing_counts_twice(void **state)
 	assert_string_equal(text(n, 1, "kind"), "accel");
 	assert_near(number(n, 1, "devices_j"), 6200, 1e-6);
 	assert_false(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void more_than_the_node(void **state)
+TEST(more_than_the_node)
 {
-	struct trace t = trace_new();
-	struct table_set ts;
+	CLEANUP(trace_release) struct trace t = trace_new();
 	const struct table *n;
 
-	(void)state;
 	steady(&t, "craypm:energy", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "kJ", 0.6, 0, 10);
 	steady(&t, "energy.gpu1", "J", 500, 0, 10);
-	ts = finished(&t);
+	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	assert_string_equal(text(n, 0, "verdict"), "exceeded");
 	assert_near(number(n, 0, "rest_j"), -1000, 1e-6);
@@ -104,41 +94,34 @@ static void more_than_the_node(void **state)
 				    "craypm:energy counted 10000 J, 2 gpu of the node 11000 J in "
 				    "the same time");
 	assert_true(warned(t.m, W_NODE_ENERGY));
-	table_set_release(&ts);
-	model_free(t.m);
 }
 
-static void what_cannot_be_compared(void **state)
+TEST(what_cannot_be_compared)
 {
-	(void)state;
 	for (int k = 0; k < 2; k++) {
-		struct trace t = trace_new();
+		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = steady(&t, "craypm:energy", "J", 1000, 0, k ? 10 : 4);
-		struct table_set ts;
 		const struct table *n;
 
 		/* a node's counter that was reset; one that was read at another time */
 		for (int i = 1; k && i < 20; i++)
 			t.s->ops->sample(t.s, s, ns(10 + i * 0.1), i);
 		steady(&t, "energy.gpu0", "J", 5000, 5, 10);
-		ts = finished(&t);
+		CLEANUP(table_set_release) struct table_set ts = finished(&t);
 		n = table_set_find(&ts, "node_energy");
 		assert_string_equal(text(n, 0, "verdict"), "not_compared");
 		assert_true(isnan(number(n, 0, "node_j")) && isnan(number(n, 0, "rest_j")));
 		assert_false(warned(t.m, W_NODE_ENERGY));
-		table_set_release(&ts);
-		model_free(t.m);
 	}
 }
 
 /* No counter of a node, or nothing in it: no table. A rule may say which counter is the node's. */
-static void which_counter_is_the_node(void **state)
+TEST(which_counter_is_the_node)
 {
-	struct counter_rules rules = COUNTER_RULES_INIT;
-	struct trace t = trace_new();
+	CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
+	CLEANUP(trace_release) struct trace t = trace_new();
 	struct table_set ts;
 
-	(void)state;
 	steady(&t, "rack:outlet3", "J", 1000, 0, 10);
 	steady(&t, "energy.gpu0", "J", 300, 0, 10);
 	steady(&t, "craypm:memory_energy", "J", 20, 0, 10);
@@ -154,19 +137,4 @@ static void which_counter_is_the_node(void **state)
 	ts = run(t.m, "node_energy", NULL);
 	assert_near(number(table_set_find(&ts, "node_energy"), 0, "rest_j"), 7000, 1e-6);
 	table_set_release(&ts);
-	counter_rules_release(&rules);
-	model_free(t.m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns),
-		cmocka_unit_test(nothing_counts_twice),
-		cmocka_unit_test(more_than_the_node),
-		cmocka_unit_test(what_cannot_be_compared),
-		cmocka_unit_test(which_counter_is_the_node),
-	};
-
-	return cmocka_run_group_tests_name("node_energy", tests, NULL, NULL);
 }

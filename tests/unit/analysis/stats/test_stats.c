@@ -18,7 +18,7 @@ static const struct stats_case {
 	{ 5, { 5, 5, 5, 5, 5 }, 25, 5, 5, 5, 5, 5, 0 },
 };
 
-static void test_call_stats(void **state UNUSED)
+TEST(test_call_stats)
 {
 	for (size_t i = 0; i < ARRAY_LEN(stats_cases); i++) {
 		const struct stats_case *c = &stats_cases[i];
@@ -35,7 +35,7 @@ static void test_call_stats(void **state UNUSED)
 }
 
 /* The input keeps its order; huge values neither overflow nor lose the small differences. */
-static void test_call_stats_extremes(void **state UNUSED)
+TEST(test_call_stats_extremes)
 {
 	const int64_t big = INT64_C(1) << 62;
 	const int64_t v[] = { big, big, big, big };
@@ -51,7 +51,7 @@ static void test_call_stats_extremes(void **state UNUSED)
 
 /* --- functions --- */
 
-static void test_functions(void **state UNUSED)
+TEST(test_functions)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main"), t2 = make_thread(&k, 1, 2, -1, "w");
@@ -110,7 +110,7 @@ static void test_functions(void **state UNUSED)
 }
 
 /* One name under two categories is two functions; ties are settled by name, then category. */
-static void test_functions_category(void **state UNUSED)
+TEST(test_functions_category)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -139,7 +139,7 @@ static void test_functions_category(void **state UNUSED)
 }
 
 /* A function that partly overlaps itself covers the union, not more and not less. */
-static void test_functions_overlap(void **state UNUSED)
+TEST(test_functions_overlap)
 {
 	struct maker k = make_begin();
 	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
@@ -159,7 +159,7 @@ static void test_functions_overlap(void **state UNUSED)
 
 /* --- kernels --- */
 
-static void test_kernels(void **state UNUSED)
+TEST(test_kernels)
 {
 	struct maker k = make_begin();
 	track_id q10 = make_queue(&k, "gpu10", 1), q2 = make_queue(&k, "gpu2", 1);
@@ -261,7 +261,7 @@ static const struct {
 	{ "", "other" },
 };
 
-static void test_classes(void **state UNUSED)
+TEST(test_classes)
 {
 	for (size_t i = 0; i < ARRAY_LEN(class_cases); i++)
 		if (strcmp(kernel_class(class_cases[i].name), class_cases[i].class) != 0)
@@ -287,7 +287,7 @@ static void test_classes(void **state UNUSED)
 
 /* --- busy --- */
 
-static void test_busy(void **state UNUSED)
+TEST(test_busy)
 {
 	struct maker k = make_begin();
 	track_id a = make_queue(&k, "gpu0", 1), b = make_queue(&k, "gpu0", 2);
@@ -321,7 +321,7 @@ static void test_busy(void **state UNUSED)
 }
 
 /* Two hosts have a device each of the same id, and are two in every table. */
-static void test_device_hosts(void **state UNUSED)
+TEST(test_device_hosts)
 {
 	static const char *const hosts[] = { "node2", "node10" };
 	static const char *const devices[] = { "node2:gpu0", "node10:gpu0" };
@@ -359,7 +359,7 @@ static void test_device_hosts(void **state UNUSED)
 }
 
 /* Against a byte per nanosecond. */
-static void test_busy_random(void **state UNUSED)
+TEST(test_busy_random)
 {
 	uint64_t seed = 7;
 
@@ -397,7 +397,7 @@ static void test_busy_random(void **state UNUSED)
 
 /* --- nothing to say, table sets, names of tracks --- */
 
-static void test_nothing(void **state UNUSED)
+TEST(test_nothing)
 {
 	static const struct analysis *const all[] = { &analysis_functions, &analysis_callpaths,
 						      &analysis_kernels, &analysis_busy };
@@ -412,7 +412,7 @@ static void test_nothing(void **state UNUSED)
 	}
 }
 
-static void test_table_set(void **state UNUSED)
+TEST(test_table_set)
 {
 	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 	struct table *a = table_new("a"), *b = table_new("b"), *a2 = table_new("a");
@@ -432,7 +432,7 @@ static void test_table_set(void **state UNUSED)
 	assert_false(ts.checks.v[0].ok);
 }
 
-static void test_natural(void **state UNUSED)
+TEST(test_natural)
 {
 	static const char *const order[] = { "",
 					     "a",
@@ -459,7 +459,7 @@ static void test_natural(void **state UNUSED)
 	assert_true(natural_cmp("a01", "a1") < 0 && natural_cmp("a1", "a01") > 0);
 }
 
-static void test_track_names(void **state UNUSED)
+TEST(test_track_names)
 {
 	struct maker k = make_begin();
 	struct track_def process = TRACK_DEF_INIT;
@@ -502,26 +502,4 @@ static void test_track_names(void **state UNUSED)
 	assert_int_equal(order[m->tracks.nr - 1], t[0]);
 	assert_int_equal(order[m->tracks.nr - 2], t[1]);
 	assert_int_equal(order[0], t[2]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_call_stats),
-		cmocka_unit_test(test_call_stats_extremes),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_functions_category),
-		cmocka_unit_test(test_functions_overlap),
-		cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_device_hosts),
-		cmocka_unit_test(test_busy_random),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_table_set),
-		cmocka_unit_test(test_natural),
-		cmocka_unit_test(test_track_names),
-	};
-
-	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

@@ -55,24 +55,14 @@ static void table_compare(const char *doc, const struct table_form *f)
 		fail_msg("docs/tables.md: %s has %zu columns, the table %zu", f->name, nr, f->nr);
 }
 
-static void test_columns_are_documented(void **state)
+TEST(test_columns_are_documented)
 {
 	CLEANUP(xfreep) char *doc = NULL;
 	size_t n, tables = 0;
 
-	(void)state;
 	assert_int_equal(fs_read("docs/tables.md", 1 << 20, &doc, &n, NULL), 0);
 	for (size_t i = 0; analyses[i]; i++)
 		for (size_t k = 0; analyses[i]->tables[k]; k++, tables++)
 			table_compare(doc, analyses[i]->tables[k]);
 	assert_int_equal(tables, 16);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns_are_documented),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,14 +145,13 @@ static void assert_seen(const struct topology *tp, const struct model *m, series
 
 /* ---- a file ---- */
 
-static void rules_name_who_shares(void **state)
+TEST(rules_name_who_shares)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 	track_id p[4];
 	series_id gpu0, gpu1, gpu2, node;
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		p[i] = process(&t, "node1.example", i); /* the rank is the pid */
 	gpu0 = counter(&t, JOULES(0));
@@ -180,7 +179,7 @@ static void rules_name_who_shares(void **state)
 	LEAVE(t, tp);
 }
 
-static void local_ranks_repeat_on_every_host(void **state)
+TEST(local_ranks_repeat_on_every_host)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
@@ -188,7 +187,6 @@ static void local_ranks_repeat_on_every_host(void **state)
 	track_id p[4];
 	series_id a, b;
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		p[i] = process(&t, i < 2 ? "a" : "b", 5 + i);
 	d.track = TRACK_NONE;
@@ -211,7 +209,7 @@ static void local_ranks_repeat_on_every_host(void **state)
 }
 
 /* The counter of an MI250X's even device measures both of its halves. */
-static void a_counter_measures_two_devices(void **state)
+TEST(a_counter_measures_two_devices)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
@@ -220,7 +218,6 @@ static void a_counter_measures_two_devices(void **state)
 	struct energy_result r;
 	struct energy_opts o = linear;
 
-	(void)state;
 	p[0] = process(&t, "node", 0);
 	p[1] = process(&t, "node", 1);
 	q0 = queue(&t, "gpu0", 1, TRACK_NONE, NULL);
@@ -251,14 +248,13 @@ static void a_counter_measures_two_devices(void **state)
 }
 
 /* Every rank calls its only device 0. */
-static void a_rule_renumbers_devices(void **state)
+TEST(a_rule_renumbers_devices)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 	track_id p[2], q[2], shared;
 	series_id gpu[3];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		p[i] = process(&t, "node", i);
 		q[i] = queue(&t, "gpu0", i, owner_of(&t, p[i]), NULL);
@@ -286,12 +282,11 @@ static void a_rule_renumbers_devices(void **state)
 	LEAVE(t, tp);
 }
 
-static void what_names_nothing_is_told(void **state)
+TEST(what_names_nothing_is_told)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 
-	(void)state;
 	process(&t, "node1", 0);
 	counter(&t, JOULES(0));
 	trace_finish(&t);
@@ -344,11 +339,10 @@ static void resolve(struct four *f)
 	topology_resolve(f->tp, f->t.m);
 }
 
-static void queues_tell_who_uses_a_device(void **state)
+TEST(queues_tell_who_uses_a_device)
 {
 	struct four f = four((const char *const[]){ "0", "0", "12", "1" });
 
-	(void)state;
 	resolve(&f);
 	assert_seen(f.tp, f.t.m, f.gpu[0], f.p, "1100");
 	assert_seen(f.tp, f.t.m, f.gpu[1], f.p, "0011");
@@ -359,11 +353,10 @@ static void queues_tell_who_uses_a_device(void **state)
 	LEAVE(f.t, f.tp);
 }
 
-static void queues_tell_nothing_when_one_process_has_none(void **state)
+TEST(queues_tell_nothing_when_one_process_has_none)
 {
 	struct four f = four((const char *const[]){ "0", "1", "2", "" });
 
-	(void)state;
 	resolve(&f);
 	for (int d = 0; d < 4; d++)
 		assert_seen(f.tp, f.t.m, f.gpu[d], f.p, "1111");
@@ -376,14 +369,13 @@ static void queues_tell_nothing_when_one_process_has_none(void **state)
 }
 
 /* Rank 1 works on gpu1, whose counter stands still: its energy is in another counter. */
-static void queues_tell_nothing_where_a_device_is_not_measured(void **state)
+TEST(queues_tell_nothing_where_a_device_is_not_measured)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 	track_id p[2];
 	series_id gpu0, gpu1;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		p[i] = process(&t, "node", i);
 		queue(&t, i ? "gpu1" : "gpu0", i, owner_of(&t, p[i]), NULL);
@@ -402,7 +394,7 @@ static void queues_tell_nothing_where_a_device_is_not_measured(void **state)
 }
 
 /* Without an owner: the rank of the queue, or whose calls launched its work. */
-static void owners_by_rank_and_by_launch(void **state)
+TEST(owners_by_rank_and_by_launch)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
@@ -412,7 +404,6 @@ static void owners_by_rank_and_by_launch(void **state)
 	track_id p[2];
 	series_id gpu0, gpu1;
 
-	(void)state;
 	p[0] = process(&t, "node", 0);
 	p[1] = process(&t, "node", 1);
 	d.kind = TRACK_QUEUE;
@@ -470,9 +461,8 @@ static void assert_run(const struct topology_env *env, bool driver_numbers, cons
 	LEAVE(f.t, f.tp);
 }
 
-static void variables_renumber_and_hide(void **state)
+TEST(variables_renumber_and_hide)
 {
-	(void)state;
 	assert_run(&(struct topology_env){ 0 }, false, "gpu0", "gpu1", "1111");
 	assert_run(&(struct topology_env){ .hip = "2,3" }, false, "gpu2", "gpu3", "0011");
 	assert_run(&(struct topology_env){ .cuda = " 3, 0" }, false, "gpu3", "gpu0", "1001");
@@ -512,7 +502,7 @@ static void variables_renumber_and_hide(void **state)
 		   "0011");
 }
 
-static void lists_that_tell_nothing(void **state)
+TEST(lists_that_tell_nothing)
 {
 	static const struct topology_env cases[] = {
 		{ .rocr = "GPU-4f2a,1" },
@@ -529,7 +519,6 @@ static void lists_that_tell_nothing(void **state)
 		{ .hip = "99999999999999999999" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct four f = run("01", &cases[i], false);
 
@@ -541,12 +530,11 @@ static void lists_that_tell_nothing(void **state)
 }
 
 /* A trace with devices that the list does not have has physical numbers already. */
-static void numbers_beyond_the_list(void **state)
+TEST(numbers_beyond_the_list)
 {
 	struct four f = run("23", &(struct topology_env){ .hip = "2,3" }, false);
 	track_id q = 0;
 
-	(void)state;
 	while (f.t.m->tracks.v[q].kind != TRACK_QUEUE)
 		q++;
 	assert_string_equal(topology_queue_device(f.tp, f.t.m, q), "gpu2");
@@ -559,11 +547,10 @@ static void numbers_beyond_the_list(void **state)
 }
 
 /* No device, the inputs of another run, another host. */
-static void variables_of_somebody_else(void **state)
+TEST(variables_of_somebody_else)
 {
 	struct four f = run("", &(struct topology_env){ .hip = "-1" }, false);
 
-	(void)state;
 	for (int d = 0; d < 4; d++)
 		assert_false(sees(f.tp, f.t.m, f.p[0], f.gpu[d]));
 	LEAVE(f.t, f.tp);
@@ -595,14 +582,13 @@ static series_id sampled_at(struct trace *t, const char *name, const char *devic
 	return s;
 }
 
-static void addresses_join_queues_and_samples(void **state)
+TEST(addresses_join_queues_and_samples)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 	track_id p[2], q[2];
 	series_id gpu0, gpu1;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		p[i] = process(&t, "node", i);
 		q[i] = queue(&t, "gpu0", i, owner_of(&t, p[i]), i ? "0:3:0" : "0:41:0");
@@ -622,14 +608,13 @@ static void addresses_join_queues_and_samples(void **state)
 
 /* Both call their device 0, the addresses say that it is not the same, and those were not sampled.
  * */
-static void numbers_of_ones_own(void **state)
+TEST(numbers_of_ones_own)
 {
 	struct trace t = trace_new();
 	struct topology *tp = topology_new();
 	track_id p[2];
 	series_id gpu0;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		p[i] = process(&t, "node", i);
 		queue(&t, "gpu0", i, owner_of(&t, p[i]), i ? "0:3:0" : "0:41:0");
@@ -641,27 +626,4 @@ static void numbers_of_ones_own(void **state)
 	assert_seen(tp, t.m, gpu0, p, "11");
 	assert_int_equal(topology_why_sees(tp, t.m, p[0], gpu0), WHY_NODE);
 	LEAVE(t, tp);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_name_who_shares),
-		cmocka_unit_test(local_ranks_repeat_on_every_host),
-		cmocka_unit_test(a_counter_measures_two_devices),
-		cmocka_unit_test(a_rule_renumbers_devices),
-		cmocka_unit_test(what_names_nothing_is_told),
-		cmocka_unit_test(queues_tell_who_uses_a_device),
-		cmocka_unit_test(queues_tell_nothing_when_one_process_has_none),
-		cmocka_unit_test(queues_tell_nothing_where_a_device_is_not_measured),
-		cmocka_unit_test(owners_by_rank_and_by_launch),
-		cmocka_unit_test(variables_renumber_and_hide),
-		cmocka_unit_test(lists_that_tell_nothing),
-		cmocka_unit_test(numbers_beyond_the_list),
-		cmocka_unit_test(variables_of_somebody_else),
-		cmocka_unit_test(addresses_join_queues_and_samples),
-		cmocka_unit_test(numbers_of_ones_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-#include <math.h>
-
-#include "profrig/energy/energy.h"
 #include "profrig/topology/topology.h"
 
 #define S UINT64_C(1000000000)
@@ -27,11 +24,9 @@ static void rank(struct otf2_gen *g, uint32_t group, uint32_t context, uint32_t 
 						otf2_gen_string(g, "HIP Context"),
 						OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node, group);
 	w = otf2_gen_location(g, thread, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, group);
-	OTF2_EvtWriter_Enter(w, NULL, 0, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 10 * S, 0);
+	otf2_gen_call(w, 0, 10 * S, 0);
 	w = otf2_gen_location(g, thread + 1, "HIP", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, context);
-	OTF2_EvtWriter_Enter(w, NULL, 1 * S, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 9 * S, 1);
+	otf2_gen_call(w, 1 * S, 9 * S, 1);
 }
 
 /* A counter of 100 W on a location of its own. */
@@ -65,8 +60,7 @@ static struct model *archive(const char *dir, bool idle_process)
 		otf2_gen_group(g, 3, "launcher", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
 		OTF2_EvtWriter *w =
 			otf2_gen_location(g, 50, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 3);
-		OTF2_EvtWriter_Enter(w, NULL, 0, 0);
-		OTF2_EvtWriter_Leave(w, NULL, 10 * S, 0);
+		otf2_gen_call(w, 0, 10 * S, 0);
 	}
 	otf2_gen_world(g, (const uint64_t[]){ 20, 30, 40 }, 3);
 	sampled(g, 0, JOULES(0));
@@ -82,7 +76,7 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 {
 	struct energy_opts o = { .integration = INTEGRATE_LINEAR, .topology = tp };
 	series_id s = (series_id)(series_named(m, counter, NULL) - m->series.v);
-	struct energy_result r;
+	CLEANUP(energy_result_release) struct energy_result r;
 
 	assert_int_equal(energy_attribute(m, s, VIEW_HOST, &o, &r, NULL), 0);
 	for (size_t i = 0, n = 0; i < m->spans.nr; i++) {
@@ -95,12 +89,10 @@ static void assert_shares(struct model *m, const struct topology *tp, const char
 		n++;
 	}
 	assert_true(r.error_rel <= 1e-9);
-	energy_result_release(&r);
 }
 
-static void test_contexts(void **state)
+IN_PLACE(test_contexts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, false);
 	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
@@ -113,22 +105,11 @@ static void test_contexts(void **state)
 }
 
 /* A process that has opened nothing may be the one that waits for any of them. */
-static void test_a_process_without_contexts(void **state)
+IN_PLACE(test_a_process_without_contexts)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = archive(p->archive, true);
 	CLEANUP(tp_freep) struct topology *tp = topology_new();
 
 	topology_resolve(tp, m);
 	assert_shares(m, tp, JOULES(0), (const double[]){ 250, 250, 250, 250 }, 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(test_contexts),
-		IN_PLACE(test_a_process_without_contexts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* The configuration tree: what YAML and JSON become, where each value came from, merging and --set.
  */
-#include <errno.h>
+#include "test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "profrig/base/cfg.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 static int parse(struct cfg *c, const char *text, bool json, struct err *err)
 {
@@ -27,7 +22,7 @@ static void good(struct cfg *c, const char *text)
 		fail_msg("%s", err.msg);
 }
 
-static void scalars(void **state)
+TEST(scalars)
 {
 	static const struct {
 		const char *text;
@@ -67,13 +62,11 @@ static void scalars(void **state)
 		{ "12:30", CFG_STR, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *text = NULL;
 		const struct cfg_node *n;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
-		text = xasprintf("k: %s\n", cases[i].text);
+		CLEANUP(xfreep) char *text = xasprintf("k: %s\n", cases[i].text);
 		good(&c, text);
 		n = cfg_get(c.root, "k");
 		assert_non_null(n);
@@ -84,29 +77,25 @@ static void scalars(void **state)
 			assert_true(n->f == cases[i].f);
 		if (n->kind == CFG_INT)
 			assert_int_equal(n->i, (int64_t)cases[i].f);
-		cfg_release(&c);
 	}
 }
 
-static void quoted_is_text(void **state)
+TEST(quoted_is_text)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c, "a: \"3\"\nb: 'true'\nc: ''\nd: \"\"\n");
 	for (size_t i = 0; i < c.root->nr; i++)
 		assert_int_equal(c.root->child[i]->kind, CFG_STR);
 	assert_string_equal(cfg_get(c.root, "b")->s, "true");
-	cfg_release(&c);
 }
 
 /* Lists, maps and null have no text; a list gives what is no list or map in it, as written. */
-static void text_and_words(void **state)
+TEST(text_and_words)
 {
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c,
 	     "n: 007\nb: true\ns: \"\"\nz: null\nl: [a, 1, null, [x], {y: z}, 2.50]\nm: {a: b}\n");
 	assert_string_equal(cfg_text(c.root, "n"), "007");
@@ -127,10 +116,9 @@ static void text_and_words(void **state)
 	assert_string_equal(words.v[2], "1");
 	assert_string_equal(words.v[3], "null"); /* a word like any other there */
 	assert_string_equal(words.v[4], "2.50");
-	cfg_release(&c);
 }
 
-static void lines_are_of_keys(void **state)
+TEST(lines_are_of_keys)
 {
 	static const char yaml[] = "# comment\n"
 				   "model:\n"
@@ -154,9 +142,8 @@ static void lines_are_of_keys(void **state)
 		     { "tools", 10 },
 		     { "tools[0].name", 10 },
 		     { "tools[1].name", 11 } };
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c, yaml);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		const struct cfg_node *n = cfg_path(c.root, want[i].path);
@@ -167,7 +154,6 @@ static void lines_are_of_keys(void **state)
 		expected = xasprintf("f.yaml:%d", want[i].line);
 		assert_string_equal(where, expected);
 	}
-	cfg_release(&c);
 }
 
 static void same_tree(const struct cfg_node *a, const struct cfg_node *b)
@@ -188,7 +174,7 @@ static void same_tree(const struct cfg_node *a, const struct cfg_node *b)
 
 /* A JSON document is a YAML document too: both parsers must agree on kinds, values, text and lines.
  */
-static void json_is_yaml(void **state)
+TEST(json_is_yaml)
 {
 	static const char text[] = "{\n"
 				   " \"a\": {\"b\": [1, 2.50, true, null,\n"
@@ -201,7 +187,6 @@ static void json_is_yaml(void **state)
 	struct err err = ERR_INIT;
 	struct cfg yaml, json;
 
-	(void)state;
 	good(&yaml, text);
 	if (parse(&json, text, true, &err) < 0)
 		fail_msg("%s", err.msg);
@@ -213,12 +198,11 @@ static void json_is_yaml(void **state)
 	cfg_release(&json);
 }
 
-static void empty_files(void **state)
+TEST(empty_files)
 {
 	static const char *const texts[] = { "", "\n \n", "# nothing\n", "---\n", "null\n" };
 	struct cfg c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		good(&c, texts[i]);
 		assert_int_equal(c.root->kind, CFG_MAP);
@@ -229,7 +213,7 @@ static void empty_files(void **state)
 	cfg_release(&c);
 }
 
-static void bad_texts(void **state)
+TEST(bad_texts)
 {
 	static const struct {
 		bool json;
@@ -266,24 +250,21 @@ static void bad_texts(void **state)
 		{ true, "// no\n{}", "f.json:1: " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 		int r = parse(&c, cases[i].text, cases[i].json, &err);
 
 		if (r >= 0 || strncmp(err.msg, cases[i].words, strlen(cases[i].words)) != 0)
 			fail_msg("case %zu '%s': %d '%s'", i, cases[i].text, r, err.msg);
-		cfg_release(&c);
 	}
 }
 
-static void soft_problems_are_collected(void **state)
+TEST(soft_problems_are_collected)
 {
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	assert_int_equal(parse(&c, "a: 1\nb: {x: 1, x: 2}\na: 3\nc: !t 4\n", false, &err), -EINVAL);
 	assert_non_null(c.root);
 	assert_int_equal(c.problems.lines.nr, 3);
@@ -292,7 +273,6 @@ static void soft_problems_are_collected(void **state)
 	assert_string_equal(err.msg, c.problems.lines.v[0]);
 	assert_int_equal(cfg_get(c.root, "a")->i, 1);
 	assert_int_equal(cfg_get(c.root, "c")->i, 4);
-	cfg_release(&c);
 }
 
 static char *nested(const char *open, const char *middle, const char *close, int times)
@@ -309,9 +289,8 @@ static char *nested(const char *open, const char *middle, const char *close, int
 	return strbuf_steal(&sb);
 }
 
-static void depth_has_a_limit(void **state)
+TEST(depth_has_a_limit)
 {
-	(void)state;
 	for (int json = 0; json < 2; json++) {
 		CLEANUP(xfreep) char *deepest = nested("[", "1", "]", 63);
 		CLEANUP(xfreep) char *deeper = nested("[", "1", "]", 64);
@@ -329,13 +308,12 @@ static void depth_has_a_limit(void **state)
 	}
 }
 
-static void aliases_are_copies_and_count(void **state)
+TEST(aliases_are_copies_and_count)
 {
 	CLEANUP(strbuf_release) struct strbuf bomb = STRBUF_INIT;
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	good(&c, "base: &b {x: 1, l: [1, 2]}\nuse:\n  *b\ns: &s word\nt: *s\nw: [*b]\n");
 	assert_null(cfg_path(c.root, "w[0]")->key);
 	assert_int_equal(cfg_path(c.root, "w[0].l[0]")->i, 1);
@@ -358,13 +336,12 @@ static void aliases_are_copies_and_count(void **state)
 	cfg_release(&c);
 }
 
-static void sizes_have_limits(void **state)
+TEST(sizes_have_limits)
 {
 	CLEANUP(strbuf_release) struct strbuf keys = STRBUF_INIT, big = STRBUF_INIT;
 	struct err err = ERR_INIT;
 	struct cfg c;
 
-	(void)state;
 	for (int i = 0; i < 1025; i++)
 		strbuf_addf(&keys, "k%d: 1\n", i);
 	assert_true(parse(&c, keys.buf, false, &err) < 0);
@@ -378,23 +355,20 @@ static void sizes_have_limits(void **state)
 	cfg_release(&c);
 }
 
-static void parse_file_errors(void **state)
+TEST(parse_file_errors)
 {
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	cfg_init(&c);
 	assert_int_equal(cfg_parse_file(&c, "/nonexistent/x.yaml", LAYER_FILE, &err), -ENOENT);
 	assert_int_equal(cfg_parse_file(&c, "/", LAYER_FILE, &err), -EISDIR);
-	cfg_release(&c);
 }
 
-static void paths(void **state)
+TEST(paths)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c, "a: {b: [{c: 1}, {c: 2}]}\n");
 	assert_int_equal(cfg_path(c.root, "a.b[1].c")->i, 2);
 	assert_ptr_equal(cfg_path(c.root, ""), c.root);
@@ -405,10 +379,9 @@ static void paths(void **state)
 	assert_null(cfg_path(c.root, "a.b[1"));
 	assert_null(cfg_path(c.root, "a..b"));
 	assert_null(cfg_path(c.root, "a.b[99999999999999999999]"));
-	cfg_release(&c);
 }
 
-static void set_values(void **state)
+TEST(set_values)
 {
 	static const struct {
 		const char *set, *path, *text;
@@ -425,9 +398,8 @@ static void set_values(void **state)
 		{ "a.b=[1, {c: 2}]", "a.b[1].c", "2", CFG_INT },
 	};
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c, "a: {b: [{c: 1}]}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const struct cfg_node *n;
@@ -443,10 +415,9 @@ static void set_values(void **state)
 		assert_string_equal(n->file, "--set");
 		assert_int_equal(n->line, 0);
 	}
-	cfg_release(&c);
 }
 
-static void set_refusals(void **state)
+TEST(set_refusals)
 {
 	static const struct {
 		const char *set, *words;
@@ -464,9 +435,8 @@ static void set_refusals(void **state)
 		{ "s={a: 1, a: 2}", "is there already" },
 		{ "s=!!str x", "a tag, " },
 	};
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	good(&c, "l: [1, 2]\ns: x\nm: {k: v}\n");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
@@ -475,34 +445,30 @@ static void set_refusals(void **state)
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: '%s'", cases[i].set, err.msg);
 	}
-	cfg_release(&c);
 }
 
 /* What stands behind '=' may be a password. */
-static void set_does_not_repeat_values(void **state)
+TEST(set_does_not_repeat_values)
 {
 	static const char *const values[] = { "hunter2", "*hunter2", "!hunter2 x", "{hunter2: [",
 					      "@hunter2" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		CLEANUP(xfreep) char *assignment = xasprintf("env.TOKEN=%s", values[i]);
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		good(&c, "env: [1]\n");
 		assert_true(cfg_set(&c, assignment, &err) < 0);
 		assert_null(strstr(err.msg, "hunter2"));
-		cfg_release(&c);
 	}
 }
 
-static void merging(void **state)
+TEST(merging)
 {
 	static const char text[] = "m: {b: {y: 9}, c: 3}\nl: [7]\ns: new\nt: 5\nu: 6\n";
 	struct cfg base, over;
 
-	(void)state;
 	good(&base, "m: {a: 1, b: {x: 1, y: 2}}\nl: [1, 2, 3]\ns: old\nt: {k: 1}\n");
 	cfg_init(&over);
 	assert_int_equal(
@@ -523,11 +489,10 @@ static void merging(void **state)
 	cfg_release(&base);
 }
 
-static void problems_once_and_bounded(void **state)
+TEST(problems_once_and_bounded)
 {
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 
-	(void)state;
 	cfg_problem(&p, NULL, "same");
 	cfg_problem(&p, NULL, "same");
 	assert_int_equal(p.lines.nr, 1);
@@ -535,10 +500,9 @@ static void problems_once_and_bounded(void **state)
 		cfg_problem(&p, NULL, "problem %d", i);
 	assert_int_equal(p.lines.nr, 201);
 	assert_string_equal(p.lines.v[200], "there are more problems than these");
-	problems_release(&p);
 }
 
-static void did_you_mean(void **state)
+TEST(did_you_mean)
 {
 	static const char *const words[] = { "command", "comment", "name", "timeout",
 					     "env",     "id",      NULL };
@@ -560,38 +524,10 @@ static void did_you_mean(void **state)
 		{ "", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		const char *got = cfg_did_you_mean(cases[i].word, words);
 
 		if (!cases[i].want != !got || (got && strcmp(got, cases[i].want) != 0))
 			fail_msg("'%s' gave '%s'", cases[i].word, got ? got : "nothing");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scalars),
-		cmocka_unit_test(quoted_is_text),
-		cmocka_unit_test(text_and_words),
-		cmocka_unit_test(lines_are_of_keys),
-		cmocka_unit_test(json_is_yaml),
-		cmocka_unit_test(empty_files),
-		cmocka_unit_test(bad_texts),
-		cmocka_unit_test(soft_problems_are_collected),
-		cmocka_unit_test(depth_has_a_limit),
-		cmocka_unit_test(aliases_are_copies_and_count),
-		cmocka_unit_test(sizes_have_limits),
-		cmocka_unit_test(parse_file_errors),
-		cmocka_unit_test(paths),
-		cmocka_unit_test(set_values),
-		cmocka_unit_test(set_refusals),
-		cmocka_unit_test(set_does_not_repeat_values),
-		cmocka_unit_test(merging),
-		cmocka_unit_test(problems_once_and_bounded),
-		cmocka_unit_test(did_you_mean),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

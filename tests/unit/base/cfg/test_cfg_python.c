@@ -1,17 +1,10 @@
 /* Literals of Python as a tree: a table, what is refused and where, and random values which Python
  * itself writes as literals and as JSON: both must be one tree. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profrig/base/cfg.h"
-#include "profrig/base/fs.h"
 #include "profrig/base/proc.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 static int parse(struct cfg *c, const char *text, enum cfg_syntax syntax, struct err *err)
 {
@@ -42,7 +35,7 @@ static void show(const struct cfg_node *n, struct strbuf *sb)
 	strbuf_addch(sb, map ? '}' : ']');
 }
 
-static void literals(void **state)
+TEST(literals)
 {
 	static const struct {
 		const char *text, *want;
@@ -93,25 +86,22 @@ static void literals(void **state)
 		{ "[1,\\\n2]", "[1, 2]" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		if (parse(&c, cases[i].text, CFG_PYTHON, &err) < 0)
 			fail_msg("%s: %s", cases[i].text, err.msg);
 		show(c.root, &sb);
 		assert_string_equal(sb.buf, cases[i].want);
-		cfg_release(&c);
 	}
 }
 
-static void kinds_and_lines(void **state)
+TEST(kinds_and_lines)
 {
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	assert_int_equal(parse(&c,
 			       "{'a': 1,\n 'b': [2.5,\n  'x'],\n"
 			       " 'long': '''1\n2''', 'after':\n True}",
@@ -125,10 +115,9 @@ static void kinds_and_lines(void **state)
 	assert_int_equal(cfg_get(c.root, "long")->line, 4);
 	assert_int_equal(cfg_get(c.root, "after")->line, 5);
 	assert_true(cfg_get(c.root, "after")->b);
-	cfg_release(&c);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const struct {
 		const char *text, *words;
@@ -175,30 +164,26 @@ static void refused(void **state)
 		{ "lambda: 1", "'lambda' is a name" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct err err = ERR_INIT;
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		assert_true(parse(&c, cases[i].text, CFG_PYTHON, &err) < 0);
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: '%s', not '%s'", cases[i].text, err.msg, cases[i].words);
-		cfg_release(&c);
 	}
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
 	CLEANUP(strbuf_release) struct strbuf deep = STRBUF_INIT;
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&deep, i % 2 ? '(' : '[');
 	assert_true(parse(&c, deep.buf, CFG_PYTHON, &err) < 0);
 	assert_non_null(strstr(err.msg, "nested too deeply"));
-	cfg_release(&c);
 }
 
 static void assert_same(const struct cfg_node *a, const struct cfg_node *b, const char *text)
@@ -241,14 +226,13 @@ static const char generator[] =
 	"sort_dicts=False)])\n"
 	"    print(form(v), json.dumps(v), sep='\\x01', end='\\x02')\n";
 
-static void as_python_writes_them(void **state)
+TEST(as_python_writes_them)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 	char *argv[] = { (char *)"python3", (char *)"-c", (char *)generator, NULL };
 	struct proc_exit x;
 	size_t n = 0;
 
-	(void)state;
 	if (proc_capture(argv, 60000, (size_t)8 << 20, &out, NULL, &x, NULL) < 0 || x.code != 0) {
 		print_message("python3 is not installed\n");
 		skip();
@@ -268,17 +252,4 @@ static void as_python_writes_them(void **state)
 		cfg_release(&b);
 	}
 	assert_int_equal(n, 400);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(literals),
-		cmocka_unit_test(kinds_and_lines),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(depth_is_bounded),
-		cmocka_unit_test(as_python_writes_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,11 +45,10 @@ static void read_text(struct thing *t, const char *yaml)
 	cfg_release(&c);
 }
 
-static void reads_and_releases(void **state)
+TEST(reads_and_releases)
 {
 	struct thing t = { .before = 1, .after = 2 };
 
-	(void)state;
 	fields_init(&t, thing_fields);
 	read_text(&t, "name: n\na: {b: 1.50}\nsecret: s\nin: {deep: d, on: true, off: 'true'}\n"
 		      "words: [x, 2]\nparts: [1]\n");
@@ -80,11 +79,10 @@ static void reads_and_releases(void **state)
 	assert_int_equal(t.after, 2);
 }
 
-static void what_is_not_there(void **state)
+TEST(what_is_not_there)
 {
 	struct thing t;
 
-	(void)state;
 	fields_init(&t, thing_fields);
 	fields_read(&t, thing_fields, NULL);
 	read_text(&t, "name: [n]\na: b\nin: [1]\nwords: w\n");
@@ -94,14 +92,4 @@ static void what_is_not_there(void **state)
 	assert_false(t.in.on);
 	assert_int_equal(t.words.nr, 0);
 	fields_release(&t, thing_fields);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_releases),
-		cmocka_unit_test(what_is_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,6 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-#define RIG_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define RIG_TEST(f) TEST_OF(f, struct rig *g, setup, teardown)
 
 #endif

@@ -1,17 +1,13 @@
 /* Steps of profrig-init: starting, signalling, reaping, and what it makes of bad requests. */
 #include "agent_rig.h"
 
-#include <errno.h>
 #include <sys/stat.h>
-
-#include "profrig/base/clock.h"
-#include "profrig/engine/agent.h"
 
 /* --- what a step is --- */
 
-static void test_hello(void **state)
+RIG_TEST(test_hello)
 {
-	struct rig *g = *state, other = { .dir = g->dir };
+	struct rig other = { .dir = g->dir };
 	struct proc_exit x;
 	json_t *ev;
 
@@ -34,10 +30,8 @@ static void test_hello(void **state)
 	strbuf_release(&other.in);
 }
 
-static void test_exit_code_and_output(void **state)
+RIG_TEST(test_exit_code_and_output)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *out = NULL;
 	int64_t before = clock_monotonic_ns(), started;
 	json_t *ev;
 
@@ -61,18 +55,16 @@ static void test_exit_code_and_output(void **state)
 			    json_number_value(json_object_get(ev, "sys_s")) >
 		    0);
 	json_decref(ev);
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, "unit\nunset\n");
 }
 
 /* What a step stamps, first thing it does and last, lies between its start and its end. */
-static void test_stamps(void **state)
+RIG_TEST(test_stamps)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *self = realpath("/proc/self/exe", NULL);
 
 	for (int i = 0; i < 20; i++) {
-		CLEANUP(xfreep) char *out = NULL;
 		int64_t started, stamp;
 		json_t *ev;
 
@@ -84,18 +76,15 @@ static void test_stamps(void **state)
 		started = num(ev, "t_ns");
 		json_decref(ev);
 		ev = expect(g, "exited");
-		out = output(g, i);
+		CLEANUP(xfreep) char *out = output(g, i);
 		stamp = strtoll(out, NULL, 10);
 		assert_true(started <= stamp && stamp <= num(ev, "t_ns"));
 		json_decref(ev);
 	}
 }
 
-static void test_output_is_appended(void **state)
+RIG_TEST(test_output_is_appended)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *out = NULL;
-
 	for (int i = 0; i < 2; i++) {
 		say(g,
 		    "{\"op\":\"start\",\"id\":%d,\"argv\":[\"sh\",\"-c\",\"printf "
@@ -104,15 +93,12 @@ static void test_output_is_appended(void **state)
 		json_decref(expect(g, "started"));
 		json_decref(expect(g, "exited"));
 	}
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_memory_equal(out, "a\0\377ba\0\377b", 8);
 }
 
-static void test_inherit(void **state)
+RIG_TEST(test_inherit)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *out = NULL;
-
 	say(g,
 	    "{\"op\":\"start\",\"id\":1,\"argv\":[\"sh\",\"-c\",\"echo $UNIT_GIVEN $UNIT_CALLER "
 	    "$UNIT_BOTH\"],\"inherit\":true,"
@@ -120,14 +106,12 @@ static void test_inherit(void **state)
 	    g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, "g caller new\n");
 }
 
-static void test_mkdir_and_cwd(void **state)
+RIG_TEST(test_mkdir_and_cwd)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *out = NULL;
 	CLEANUP(xfreep) char *want = xasprintf("%s/a/b\n", g->dir);
 
 	say(g,
@@ -136,11 +120,11 @@ static void test_mkdir_and_cwd(void **state)
 	    g->dir, g->dir, g->dir);
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_string_equal(out, want);
 }
 
-static void test_cannot_start(void **state)
+RIG_TEST(test_cannot_start)
 {
 	static const struct {
 		const char *request;
@@ -159,7 +143,6 @@ static void test_cannot_start(void **state)
 		{ "\"argv\":[\"true\"],\"out\":\"/etc\"", EISDIR, "/etc" },
 		{ "\"argv\":[\"true\"],\"mkdir\":[\"/etc/passwd/x\"]", ENOTDIR, "passwd" },
 	};
-	struct rig *g = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		json_t *ev;
@@ -174,9 +157,8 @@ static void test_cannot_start(void **state)
 }
 
 /* A FIFO without a reader would hold its opener. */
-static void test_fifo_as_output(void **state)
+RIG_TEST(test_fifo_as_output)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *fifo = fs_join(g->dir, "fifo");
 
 	assert_int_equal(mkfifo(fifo, 0600), 0);
@@ -186,9 +168,8 @@ static void test_fifo_as_output(void **state)
 
 /* --- signals and what steps leave behind --- */
 
-static void test_killed_by_signal(void **state)
+RIG_TEST(test_killed_by_signal)
 {
-	struct rig *g = *state;
 	json_t *ev;
 
 	say_sh(g, 1, "kill -SEGV $$");
@@ -199,16 +180,16 @@ static void test_killed_by_signal(void **state)
 	json_decref(ev);
 }
 
-static void test_signal_reaches_group_and_strays(void **state)
+RIG_TEST(test_signal_reaches_group_and_strays)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *command = NULL;
 	pid_t in_group, escaped;
 	json_t *ev;
 
-	command = xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
-			    "exec sleep 300' & wait",
-			    g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("sleep 300 & echo $! >%s/group; setsid sh -c 'echo $$ >%s/escaped; "
+			  "exec sleep 300' & wait",
+			  g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 	in_group = written_pid(g, "group");
@@ -240,9 +221,8 @@ static void wait_state(pid_t pid, char state)
 }
 
 /* A stopped process cannot take TERM until it is continued. */
-static void test_signal_reaches_stopped(void **state)
+RIG_TEST(test_signal_reaches_stopped)
 {
-	struct rig *g = *state;
 	json_t *ev;
 
 	say_sh(g, 1, "kill -STOP $$");
@@ -255,19 +235,19 @@ static void test_signal_reaches_stopped(void **state)
 	json_decref(ev);
 }
 
-static void test_reap_finds_double_fork(void **state)
+RIG_TEST(test_reap_finds_double_fork)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *command = NULL;
 	pid_t daemon, child;
 	json_t *ev;
 
 	/* A daemon as the book has it, ignoring what is polite; and its child. */
-	command = xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
-			    "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
-			    "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
-			    "0.02; done; exit 0",
-			    g->dir, g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("(setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >%s/daemon; sh -c "
+			  "\"echo \\$\\$ >%s/child; exec sleep 300\"; :' "
+			  "</dev/null >/dev/null 2>&1 &) ; while [ ! -s %s/child ]; do sleep "
+			  "0.02; done; exit 0",
+			  g->dir, g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 	ev = expect(g, "exited");
@@ -311,10 +291,8 @@ static void reaped_unharmed(struct rig *g)
 	json_decref(ev);
 }
 
-static void test_reap_waits(void **state)
+RIG_TEST(test_reap_waits)
 {
-	struct rig *g = *state;
-
 	leave_one_waiting(g);
 	say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":%d,\"grace_ms\":200}", PATIENCE_MS);
 	test_put(g->dir, "go", "");
@@ -322,9 +300,8 @@ static void test_reap_waits(void **state)
 }
 
 /* On a machine that stands still for longer than the wait, no process has had the time to end. */
-static void test_reap_waits_through_stall(void **state)
+RIG_TEST(test_reap_waits_through_stall)
 {
-	struct rig *g = *state;
 	pid_t waiting = leave_one_waiting(g);
 
 	say(g, "{\"op\":\"reap\",\"id\":1,\"wait_ms\":1000,\"grace_ms\":200}");
@@ -340,9 +317,8 @@ static void test_reap_waits_through_stall(void **state)
 }
 
 /* What a first step left running is not a second one's stray, and outlives its reaping. */
-static void test_reap_spares_earlier_steps(void **state)
+RIG_TEST(test_reap_spares_earlier_steps)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep)
 	char *command = xasprintf("(setsid sh -c 'echo $$ >%s/server; exec sleep 300' &); while [ "
 				  "! -s %s/server ]; do sleep 0.02; done",
@@ -373,7 +349,7 @@ static void test_reap_spares_earlier_steps(void **state)
 
 /* --- hostile requests --- */
 
-static void test_bad_requests(void **state)
+RIG_TEST(test_bad_requests)
 {
 	static const char *const lines[] = {
 		"hello",
@@ -394,7 +370,6 @@ static void test_bad_requests(void **state)
 		"\377\376{",
 		"{\"op\":\"start\",\"id\":99999999999999999999999}",
 	};
-	struct rig *g = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		json_t *ev;
@@ -410,9 +385,8 @@ static void test_bad_requests(void **state)
 	json_decref(expect(g, "exited"));
 }
 
-static void test_oversized_line(void **state)
+RIG_TEST(test_oversized_line)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *block = xmalloc(65536);
 	json_t *ev;
 
@@ -429,11 +403,9 @@ static void test_oversized_line(void **state)
 }
 
 /* The largest line allowed is a request like any other. */
-static void test_largest_line(void **state)
+RIG_TEST(test_largest_line)
 {
-	struct rig *g = *state;
 	CLEANUP(strbuf_release) struct strbuf rq = STRBUF_INIT;
-	CLEANUP(xfreep) char *out = NULL;
 	static const char tail[] = "\"]}\n";
 	size_t at = 0;
 
@@ -454,13 +426,12 @@ static void test_largest_line(void **state)
 	}
 	json_decref(expect(g, "started"));
 	json_decref(expect(g, "exited"));
-	out = output(g, 1);
+	CLEANUP(xfreep) char *out = output(g, 1);
 	assert_true(strtol(out, NULL, 10) > 500);
 }
 
-static void test_id_in_use(void **state)
+RIG_TEST(test_id_in_use)
 {
-	struct rig *g = *state;
 	json_t *ev;
 
 	say_sh(g, 1, "sleep 300");
@@ -473,28 +444,6 @@ static void test_id_in_use(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		RIG_TEST(test_hello),
-		RIG_TEST(test_exit_code_and_output),
-		RIG_TEST(test_stamps),
-		RIG_TEST(test_output_is_appended),
-		RIG_TEST(test_inherit),
-		RIG_TEST(test_mkdir_and_cwd),
-		RIG_TEST(test_cannot_start),
-		RIG_TEST(test_fifo_as_output),
-		RIG_TEST(test_killed_by_signal),
-		RIG_TEST(test_signal_reaches_group_and_strays),
-		RIG_TEST(test_signal_reaches_stopped),
-		RIG_TEST(test_reap_finds_double_fork),
-		RIG_TEST(test_reap_waits),
-		RIG_TEST(test_reap_waits_through_stall),
-		RIG_TEST(test_reap_spares_earlier_steps),
-		RIG_TEST(test_bad_requests),
-		RIG_TEST(test_oversized_line),
-		RIG_TEST(test_largest_line),
-		RIG_TEST(test_id_in_use),
-	};
-
 	/* As a step of its own: see test_stamps. */
 	if (argc == 2 && !strcmp(argv[1], "--now")) {
 		printf("%lld\n", (long long)clock_monotonic_ns());
@@ -502,5 +451,5 @@ int main(int argc, char **argv)
 	}
 	setenv("UNIT_CALLER", "caller", 1);
 	setenv("UNIT_BOTH", "old", 1);
-	return cmocka_run_group_tests_name("agent", tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

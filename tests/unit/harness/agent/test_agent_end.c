@@ -1,25 +1,20 @@
 /* How profrig-init ends, and that nothing it started outlives it. */
 #include "agent_rig.h"
 
-#include <fcntl.h>
-
-#include "profrig/base/clock.h"
-
 static void leave_everything_running(struct rig *g)
 {
-	CLEANUP(xfreep) char *command = NULL;
-
-	command = xasprintf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
-			    "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
-			    "while :; do sleep 1; done",
-			    g->dir, g->dir);
+	CLEANUP(xfreep)
+	char *command =
+		xasprintf("trap '' TERM INT HUP; echo $$ >%s/leader; (setsid sh -c 'trap \"\" "
+			  "TERM; echo $$ >%s/escaped; while :; do sleep 1; done' &); "
+			  "while :; do sleep 1; done",
+			  g->dir, g->dir);
 	say_sh(g, 1, command);
 	json_decref(expect(g, "started"));
 }
 
-static void test_closed_input_ends_everything(void **state)
+RIG_TEST(test_closed_input_ends_everything)
 {
-	struct rig *g = *state;
 	pid_t leader, escaped;
 	struct proc_exit x;
 	int64_t t0;
@@ -60,9 +55,8 @@ static bool carried(const char *entry)
  * It forks and is gone while the agent looks at the processes: a list of names that is older than
  * the child must not be believed.
  */
-static void test_closed_input_during_fork(void **state)
+RIG_TEST(test_closed_input_during_fork)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep)
 	char *mark = xasprintf("UNIT_MARK=%d.%lld", (int)getpid(), (long long)clock_monotonic_ns());
 
@@ -86,9 +80,8 @@ static void test_closed_input_during_fork(void **state)
 	}
 }
 
-static void test_term_ends_everything(void **state)
+RIG_TEST(test_term_ends_everything)
 {
-	struct rig *g = *state;
 	struct proc_exit x;
 	json_t *ev;
 
@@ -109,9 +102,8 @@ static void test_term_ends_everything(void **state)
 }
 
 /* Killed itself, it takes its steps along. */
-static void test_killed_agent_takes_step_along(void **state)
+RIG_TEST(test_killed_agent_takes_step_along)
 {
-	struct rig *g = *state;
 	struct proc_exit x;
 	json_t *ev;
 	pid_t pid;
@@ -127,9 +119,8 @@ static void test_killed_agent_takes_step_along(void **state)
 }
 
 /* Without a reader thousands of events pile up, and the end must come all the same. */
-static void test_full_output_pipe(void **state)
+RIG_TEST(test_full_output_pipe)
 {
-	struct rig *g = *state;
 	struct proc_exit x;
 	pid_t pid;
 	json_t *ev;
@@ -159,9 +150,8 @@ static void test_full_output_pipe(void **state)
 	assert_dead_soon(pid);
 }
 
-static void test_reader_gone(void **state)
+RIG_TEST(test_reader_gone)
 {
-	struct rig *g = *state;
 	struct proc_exit x;
 	pid_t pid;
 	json_t *ev;
@@ -178,7 +168,7 @@ static void test_reader_gone(void **state)
 }
 
 /* Its first word cannot be said, though its input stays open: nothing would ever end it. */
-static void test_output_that_takes_nothing(void **state)
+TEST(test_output_that_takes_nothing)
 {
 	CLEANUP(xfreep) char *path = agent_path();
 	char run[] = "--run", id[] = "unit-test";
@@ -189,7 +179,6 @@ static void test_output_that_takes_nothing(void **state)
 	int in[2];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	o.argv = argv;
 	o.fd_in = in[0];
@@ -200,19 +189,4 @@ static void test_output_that_takes_nothing(void **state)
 	assert_int_equal(write(in[1], key, sizeof(key) - 1), sizeof(key) - 1);
 	assert_int_equal(proc_wait(pid, PATIENCE_MS, &x, NULL), 0);
 	close(in[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		RIG_TEST(test_closed_input_ends_everything),
-		RIG_TEST(test_closed_input_during_fork),
-		RIG_TEST(test_term_ends_everything),
-		RIG_TEST(test_killed_agent_takes_step_along),
-		RIG_TEST(test_full_output_pipe),
-		RIG_TEST(test_reader_gone),
-		cmocka_unit_test(test_output_that_takes_nothing),
-	};
-
-	return cmocka_run_group_tests_name("agent_end", tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static json_t *step(struct rig *g, int id, const char *cpus)
 	return next_event(g, PATIENCE_MS);
 }
 
-static void processors(void **state)
+RIG_TEST(processors)
 {
-	struct rig *g = *state;
 	cpu_set_t mine;
 	int first = 0;
 	json_t *ev;
@@ -50,9 +49,8 @@ static void processors(void **state)
 	json_decref(ev);
 }
 
-static void needs_of_either(void **state)
+RIG_TEST(needs_of_either)
 {
-	struct rig *g = *state;
 	json_t *ev;
 
 	say(g, "%s",
@@ -63,16 +61,4 @@ static void needs_of_either(void **state)
 	assert_string_equal(json_string_value(json_array_get(json_object_get(ev, "missing"), 0)),
 			    "no-such|libno-such.so.1");
 	json_decref(ev);
-}
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(processors),
-		T(needs_of_either),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static json_t *probe(struct rig *g, json_t *needs, json_t *env)
 	return expect(g, "probe");
 }
 
-static void test_probe(void **state)
+RIG_TEST(test_probe)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *tool = fs_join(g->dir, "my-tool");
 	CLEANUP(xfreep) char *plain = fs_join(g->dir, "not-executable");
 	const char *why;
@@ -106,9 +105,8 @@ static void tiny_make(struct tiny_so *t, const char *needed, const char *version
 	t->va = (Elf64_Vernaux){ .vna_name = (Elf64_Word)version_at };
 }
 
-static void test_probe_library_versions(void **state)
+RIG_TEST(test_probe_library_versions)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *good = fs_join(g->dir, "libgood.so");
 	CLEANUP(xfreep) char *new = fs_join(g->dir, "libnew.so.1");
 	CLEANUP(xfreep) char *lonely = fs_join(g->dir, "liblonely.so");
@@ -151,9 +149,8 @@ static void test_probe_library_versions(void **state)
  * Every byte of a library turned, and every length it could be cut to: the agent answers each time
  * and stays.
  */
-static void test_probe_hostile_libraries(void **state)
+RIG_TEST(test_probe_hostile_libraries)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *path = fs_join(g->dir, "libhostile.so");
 	struct tiny_so t, bad;
 
@@ -171,15 +168,4 @@ static void test_probe_hostile_libraries(void **state)
 	}
 	put(path, &t, sizeof(t));
 	json_decref(probe(g, json_pack("[s]", path), json_array()));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		RIG_TEST(test_probe),
-		RIG_TEST(test_probe_library_versions),
-		RIG_TEST(test_probe_hostile_libraries),
-	};
-
-	return cmocka_run_group_tests_name("agent_probe", tests, NULL, NULL);
 }

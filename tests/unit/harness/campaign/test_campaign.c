@@ -7,7 +7,6 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 
 struct walk {
 	struct campaign c;
@@ -82,11 +81,10 @@ static void walk_is(struct walk *w, const char *want)
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void orders(void **state)
+TEST(orders)
 {
 	struct walk w;
 
-	(void)state;
 	walk_begin(&w, 1, CAMPAIGN_PLAIN, WORDS("F"));
 	walk_is(&w, "first F0 1/1 | ; ");
 	walk_begin(&w, 3, CAMPAIGN_PLAIN, WORDS("F"));
@@ -97,11 +95,10 @@ static void orders(void **state)
 	walk_is(&w, "first B0 1/4 F0 2/4 | B1 3/4 F1 4/4 | ; ");
 }
 
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
 	struct walk w;
 
-	(void)state;
 	walk_begin(&w, 3, CAMPAIGN_ABBA, WORDS("FB"));
 	walk_is(&w, "first B0 1/6 F0 2/6 | F1 3/6 B1 4/6 | B2 5/6 F2 6/6 | ; ");
 	walk_begin(&w, 2, CAMPAIGN_ABBA, WORDS("FBxy", "GC"));
@@ -110,12 +107,11 @@ static void there_and_back(void **state)
 }
 
 /* Before every run but the first, also between two models. */
-static void cooldowns(void **state)
+TEST(cooldowns)
 {
 	struct walk w;
 	int64_t began;
 
-	(void)state;
 	walk_begin(&w, 2, CAMPAIGN_ABBA, WORDS("FB", "G"));
 	w.c.cooldown_s = 0.02;
 	began = clock_monotonic_ns();
@@ -124,11 +120,10 @@ static void cooldowns(void **state)
 }
 
 /* What has ended is still concluded; nothing begins. */
-static void interrupts(void **state)
+TEST(interrupts)
 {
 	struct walk w;
 
-	(void)state;
 	walk_begin(&w, 3, CAMPAIGN_ABBA, WORDS("FB", "G"));
 	w.interrupt_after = 3;
 	walk_is(&w, "first B0 1/6 F0 2/6 | F1 3/6 | ; ");
@@ -142,16 +137,4 @@ static void interrupts(void **state)
 	walk_begin(&w, 1, CAMPAIGN_PLAIN, WORDS("F"));
 	w.interrupt = SIGINT;
 	walk_is(&w, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orders),
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(cooldowns),
-		cmocka_unit_test(interrupts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

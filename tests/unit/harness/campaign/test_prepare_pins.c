@@ -2,13 +2,7 @@
 #include "prepare.h"
 #include "test.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "profrig/base/fs.h"
-#include "profrig/base/xalloc.h"
 
 struct fixture {
 	char top[64];
@@ -16,8 +10,11 @@ struct fixture {
 	struct prepared p;
 };
 
-static void begin(struct fixture *f)
+static int set_up(void **state)
 {
+	static struct fixture made;
+	struct fixture *f = *state = &made;
+
 	*f = (struct fixture){ .top = "/tmp/profrig-pins-XXXXXX" };
 	assert_non_null(mkdtemp(f->top));
 	f->dir = fs_join(f->top, "model");
@@ -32,10 +29,13 @@ static void begin(struct fixture *f)
 	VEC_PUSH(&f->p.plan.spec.mounts,
 		 ((struct engine_mount){ xstrdup(f->mount), xstrdup("/data"), true }));
 	pins_take(&f->p);
+	return 0;
 }
 
-static void end(struct fixture *f)
+static int tear_down(void **state)
 {
+	struct fixture *f = *state;
+
 	struct err err = ERR_INIT;
 
 	prepared_release(&f->p);
@@ -43,7 +43,10 @@ static void end(struct fixture *f)
 	free(f->dir);
 	free(f->mount);
 	free(f->other);
+	return 0;
 }
+
+#define PINS_TEST(name) TEST_OF(name, struct fixture *f, set_up, tear_down)
 
 static void holds(const struct fixture *f, const char *path, const char *words)
 {
@@ -54,42 +57,24 @@ static void holds(const struct fixture *f, const char *path, const char *words)
 	assert_int_equal(pin_holds(&f->p, path), !words || strstr(words, "is gone") != NULL);
 }
 
-static void folders(void **state UNUSED)
+PINS_TEST(folders)
 {
-	struct fixture f;
-
-	begin(&f);
-	holds(&f, f.dir, NULL);
-	assert_int_equal(rmdir(f.dir), 0);
-	holds(&f, f.dir, "/model' is gone since profrig began: no further run of 'm' is started");
-	assert_int_equal(symlink(f.other, f.dir), 0);
-	holds(&f, f.dir, "/other' now, and did not when profrig began: no further run of 'm'");
-	assert_int_equal(unlink(f.dir), 0);
-	assert_int_equal(mkdir(f.dir, 0700), 0);
-	holds(&f, f.dir, NULL);
-	end(&f);
+	holds(f, f->dir, NULL);
+	assert_int_equal(rmdir(f->dir), 0);
+	holds(f, f->dir, "/model' is gone since profrig began: no further run of 'm' is started");
+	assert_int_equal(symlink(f->other, f->dir), 0);
+	holds(f, f->dir, "/other' now, and did not when profrig began: no further run of 'm'");
+	assert_int_equal(unlink(f->dir), 0);
+	assert_int_equal(mkdir(f->dir, 0700), 0);
+	holds(f, f->dir, NULL);
 }
 
 /* What was not there may be made, but not as a link. */
-static void what_was_not_there(void **state UNUSED)
+PINS_TEST(what_was_not_there)
 {
-	struct fixture f;
-
-	begin(&f);
-	assert_int_equal(mkdir(f.mount, 0700), 0);
-	holds(&f, f.mount, NULL);
-	assert_int_equal(rmdir(f.mount), 0);
-	assert_int_equal(symlink(f.other, f.mount), 0);
-	holds(&f, f.mount, "/data' leads to '");
-	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folders),
-		cmocka_unit_test(what_was_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(mkdir(f->mount, 0700), 0);
+	holds(f, f->mount, NULL);
+	assert_int_equal(rmdir(f->mount), 0);
+	assert_int_equal(symlink(f->other, f->mount), 0);
+	holds(f, f->mount, "/data' leads to '");
 }

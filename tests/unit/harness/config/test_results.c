@@ -7,11 +7,9 @@
 #include "profrig/config/results.h"
 #include "profrig/run/run.h"
 
-#define T(f) cmocka_unit_test(f)
-
 /* --- rules --- */
 
-static void test_steady(void **state UNUSED)
+TEST(test_steady)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +36,7 @@ static void test_steady(void **state UNUSED)
 	}
 }
 
-static void test_merge_rule(void **state UNUSED)
+TEST(test_merge_rule)
 {
 	static const struct {
 		const char *name, *unit;
@@ -89,7 +87,7 @@ static struct picked picked_of(const struct sandbox *sb, const char *text, struc
 
 #define FOUR "performance: 4 x\nperformance: 1 x\nperformance: 3 x\nperformance: 2 x\n"
 
-static void test_pick(void **state UNUSED)
+TEST(test_pick)
 {
 	static const struct {
 		const char *text, *steady;
@@ -112,7 +110,7 @@ static void test_pick(void **state UNUSED)
 		{ "performance: nan x\nperformance: 7 x\n", "0", PICK_LAST, 7, 2 },
 		{ "performance: 1 x\nperformance: 9 y\n", "0", PICK_MEAN, 9, 0 },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	struct values vs;
 
 	sandbox_init(&sb);
@@ -131,13 +129,12 @@ static void test_pick(void **state UNUSED)
 				 p.why);
 	}
 	values_release(&vs);
-	sandbox_release(&sb);
 }
 
-static void test_pattern(void **state UNUSED)
+TEST(test_pattern)
 {
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	struct values vs;
 	struct picked p;
 
@@ -168,7 +165,6 @@ static void test_pattern(void **state UNUSED)
 	assert_int_equal(vs.given_up, 1);
 	results_conf_release(&rc);
 	values_release(&vs);
-	sandbox_release(&sb);
 }
 
 /* --- rows --- */
@@ -182,10 +178,10 @@ static int rows_of(const struct sandbox *sb, const char *name, const char *text,
 	return result_rows_read(path, rr);
 }
 
-static void test_rows(void **state UNUSED)
+TEST(test_rows)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	assert_int_equal(rows_of(&sb, "r.csv",
@@ -204,10 +200,9 @@ static void test_rows(void **state UNUSED)
 	assert_string_equal(rr.problems.v[0], "r.csv:3: performance is '', which is no number");
 	assert_string_equal(rr.problems.v[1], "r.csv:4: 2 fields where the header has 4");
 	result_rows_release(&rr);
-	sandbox_release(&sb);
 }
 
-static void test_rows_refused(void **state UNUSED)
+TEST(test_rows_refused)
 {
 	static const struct {
 		const char *text, *why;
@@ -218,7 +213,7 @@ static void test_rows_refused(void **state UNUSED)
 		{ "model,performance,metric\n", "no row" },
 		{ "model,performance,metric\na,1,\"x\n", "r.csv:2" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -229,14 +224,13 @@ static void test_rows_refused(void **state UNUSED)
 			ROW_FAIL(i, "%s", rr.problems.nr ? rr.problems.v[0] : "nothing said");
 		result_rows_release(&rr);
 	}
-	sandbox_release(&sb);
 }
 
 /* Of four ranks: a rate adds up, a latency is averaged, of memory the most counts. */
-static void test_rows_of_ranks(void **state UNUSED)
+TEST(test_rows_of_ranks)
 {
 	struct result_rows rr = { .problems = STRVEC_INIT };
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (int rank = 0; rank < 4; rank++) {
@@ -255,12 +249,11 @@ static void test_rows_of_ranks(void **state UNUSED)
 	assert_true(rr.v.v[2].value == 23);
 	assert_int_equal(rr.v.v[0].merged, 4);
 	result_rows_release(&rr);
-	sandbox_release(&sb);
 }
 
 /* --- the log --- */
 
-static void test_scan(void **state UNUSED)
+TEST(test_scan)
 {
 	static const struct {
 		const char *line;
@@ -289,7 +282,7 @@ static void test_scan(void **state UNUSED)
 		{ "worker 17: ValueError: x", 0, 1 },
 	};
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	results_conf_init(&rc);
@@ -311,15 +304,14 @@ static void test_scan(void **state UNUSED)
 			ROW_FAIL(i, "line %llu", (unsigned long long)sc.lines.v[0].line);
 	}
 	results_conf_release(&rc);
-	sandbox_release(&sb);
 }
 
-static void test_scan_own(void **state UNUSED)
+TEST(test_scan_own)
 {
 	CLEANUP(scan_release) struct scan sc = { .found = 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct results_conf rc;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	results_conf_init(&rc);
@@ -338,12 +330,11 @@ static void test_scan_own(void **state UNUSED)
 	assert_int_equal(sc.lines.v[1].line, 4);
 	assert_int_equal(sc.lines.v[2].line, 400005);
 	results_conf_release(&rc);
-	sandbox_release(&sb);
 }
 
 /* --- the kernel and the GPUs, from trees of files --- */
 
-static void test_oom(void **state UNUSED)
+TEST(test_oom)
 {
 	static const struct {
 		const char *cgroup, *file, *before, *after;
@@ -361,7 +352,7 @@ static void test_oom(void **state UNUSED)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct oom_watch w;
-		struct sandbox sb;
+		CLEANUP(sandbox_release) struct sandbox sb;
 		uint64_t group = 99, machine = 99;
 
 		sandbox_init(&sb);
@@ -375,11 +366,10 @@ static void test_oom(void **state UNUSED)
 		if (group != rows[i].want || machine != 4)
 			ROW_FAIL(i, "%llu of the group, %llu of the machine",
 				 (unsigned long long)group, (unsigned long long)machine);
-		sandbox_release(&sb);
 	}
 }
 
-static void test_gpu_archs(void **state UNUSED)
+TEST(test_gpu_archs)
 {
 	struct gpu gpus[] = {
 		{ .vendor = GPU_AMD, .name = "AMD Instinct MI210", .arch = "gfx90a" },
@@ -401,15 +391,4 @@ static void test_gpu_archs(void **state UNUSED)
 	strvec_push(&rc.skip_gpu_arch, "a100");
 	assert_string_equal(run_skip_arch(&rc, &d), "NVIDIA A100-SXM4-80GB");
 	strvec_release(&rc.skip_gpu_arch);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(test_steady),   T(test_merge_rule),   T(test_pick),          T(test_pattern),
-		T(test_rows),     T(test_rows_refused), T(test_rows_of_ranks), T(test_scan),
-		T(test_scan_own), T(test_oom),          T(test_gpu_archs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,12 +77,11 @@ static void expect_usage(struct fixture *f, const char *words)
 		fail_msg("%d, %zu problems: '%s'", r, f->p.lines.nr, f->err.msg);
 }
 
-static void full_model(void **state)
+TEST(full_model)
 {
 	CLEANUP(xfreep) char *dir = NULL, *data = NULL, *setup = NULL, *dockerfile = NULL;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "m/data/x", "");
 	model(&f, "model: {name: mlp, command: [./run.sh, --epochs, 3, 1.50, true], image: "
@@ -145,14 +144,12 @@ static void full_model(void **state)
 	assert_int_equal(f.rc.pre.v[0].args.nr, 2);
 	assert_string_equal(f.rc.post.v[0].path, "/abs/post.sh");
 	assert_string_equal(f.rc.labels.v[0].value, "v");
-	end(&f);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [a]}\n");
 	load_ok(&f);
@@ -165,7 +162,6 @@ static void defaults(void **state)
 	assert_null(f.rc.container.network);
 	assert_null(f.rc.gpus);
 	assert_false(f.rc.keep || f.rc.live);
-	end(&f);
 }
 
 static const char *origin_of(const struct fixture *f, const char *path)
@@ -176,11 +172,10 @@ static const char *origin_of(const struct fixture *f, const char *path)
 	return n->file;
 }
 
-static void precedence(void **state)
+TEST(precedence)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x], timeout: 1, image: i1}\nengine: docker\nenv: {A: "
 		  "m, B: m, C: m}\nlive: false\n");
@@ -222,14 +217,12 @@ static void precedence(void **state)
 	assert_string_equal(f.rc.model_name, "7");
 	assert_string_equal(f.rc.labels.v[0].value, "v=w");
 	assert_string_equal(f.rc.labels.v[1].value, "");
-	end(&f);
 }
 
-static void null_takes_back(void **state)
+TEST(null_takes_back)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: m, B: m, C: m}\nlabels: {l: m}\n"
 		  "secrets: {S: {from_env: PROFRIG_NOT_SET}}\ntools: [{name: opts, options: {rate: "
@@ -250,15 +243,13 @@ static void null_takes_back(void **state)
 	model(&f, "model: {name: a, command: [x]}\nenv: {A: }\n");
 	strvec_clear(&f.rq.sets);
 	EXPECT(&f, "m/profrig.yaml:2: env.A: has no value (write '' for an empty one)");
-	end(&f);
 }
 
 /* What a run without tools is compared with has no idle time either, whatever says so. */
-static void idle_is_for_the_profiled_run(void **state)
+TEST(idle_is_for_the_profiled_run)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {name: a, command: [x]}\nidle: 1m\n");
 	load_ok(&f);
@@ -274,16 +265,14 @@ static void idle_is_for_the_profiled_run(void **state)
 	load_ok(&f);
 	assert_true(f.rc.idle_s == 0);
 	assert_int_equal(f.rc.tools.nr, 0);
-	end(&f);
 }
 
-static void bare_command(void **state)
+TEST(bare_command)
 {
 	char *const argv[] = { (char *)"/opt/bin/train", (char *)"--lr", (char *)"0.10", (char *)"",
 			       NULL };
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.command = argv;
 	load_ok(&f);
@@ -302,20 +291,17 @@ static void bare_command(void **state)
 	assert_string_equal(f.rc.command.v[0], "/opt/bin/train");
 	assert_string_equal(f.rc.dir, f.sb.dir);
 	assert_string_equal(fs_base(f.rc.mounts.v[0].host), "conf");
-	end(&f);
 }
 
-static void model_in_config(void **state)
+TEST(model_in_config)
 {
-	CLEANUP(xfreep) char *dir = NULL;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "conf/big.yaml", "model: {command: [x]}\n");
 	strvec_push(&f.rq.config_files, "conf/big.yaml");
 	load_ok(&f);
-	dir = fs_join(f.sb.dir, "conf");
+	CLEANUP(xfreep) char *dir = fs_join(f.sb.dir, "conf");
 	assert_string_equal(f.rc.dir, dir);
 	assert_string_equal(f.rc.model_name, "big");
 	strvec_push(&f.rq.sets, "model.dir=mytools");
@@ -327,14 +313,12 @@ static void model_in_config(void **state)
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "x");
 	assert_string_equal(f.rc.dir, f.sb.dir);
-	end(&f);
 }
 
-static void all_problems_at_once(void **state)
+TEST(all_problems_at_once)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	unsetenv("PROFRIG_NO_SUCH");
 	model(&f, "model:\n"
@@ -374,15 +358,13 @@ static void all_problems_at_once(void **state)
 	       "m/profrig.yaml:11: tool 'blas_trace' has no sampler",
 	       "m/profrig.yaml:14: container.workdir: want an absolute path");
 	assert_non_null(strstr(f.err.msg, "profrig.yaml:15"));
-	end(&f);
 }
 
 /* Both files are shown, also a value that another file overrides. */
-static void problems_of_every_file(void **state)
+TEST(problems_of_every_file)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x], timeout: never}\n");
 	sandbox_write(&f.sb, "c.yaml", "model: {timeout: 5}\nbogus: 1\n");
@@ -393,14 +375,12 @@ static void problems_of_every_file(void **state)
 	       "never",
 	       "c.yaml:2: unknown key 'bogus'",
 	       "--set: unknown key 'modle'; did you mean 'model'?");
-	end(&f);
 }
 
-static void syntax_errors(void **state)
+TEST(syntax_errors)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\n a: 1\n");
 	assert_int_equal(load(&f), -EINVAL);
@@ -411,14 +391,12 @@ static void syntax_errors(void **state)
 	assert_int_equal(load(&f), -EINVAL);
 	assert_int_equal(f.p.lines.nr, 2);
 	assert_int_equal(strncmp(f.p.lines.v[1], "c.json:2: ", 10), 0);
-	end(&f);
 }
 
-static void unknown_names(void **state)
+TEST(unknown_names)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\n");
 	runconf_give(&f.rq.given, "tools", CFG_SEQ, "blas_trace,blas_trac");
@@ -462,14 +440,12 @@ static void unknown_names(void **state)
 	       "m/profrig.yaml:3: engine: unknown 'dokcer'; did you mean 'docker'? (one of: auto, "
 	       "docker, podman, apptainer, host)",
 	       "m/profrig.yaml:2: unknown tool 'zzz' (see 'profrig list tools')");
-	end(&f);
 }
 
-static void nothing_to_run(void **state)
+TEST(nothing_to_run)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	EXPECT(&f, "nothing to run: name a model, give a command after --, or model.command in "
 		   "--config");
@@ -481,21 +457,18 @@ static void nothing_to_run(void **state)
 	EXPECT(&f, "m/profrig.yaml:1: model.command is missing: nothing to run");
 	model(&f, "model: {command: ['']}\n");
 	EXPECT(&f, "m/profrig.yaml:1: model.command: the program's name is empty");
-	end(&f);
 }
 
-static void broken_tools_matter_when_used(void **state)
+TEST(broken_tools_matter_when_used)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	model(&f, "model: {command: [x]}\ntools: [env]\n");
 	load_ok(&f);
 	runconf_give(&f.rq.given, "tools", CFG_SEQ, "broken");
 	assert_int_equal(load(&f), -EINVAL);
 	assert_true(problems_hold(&f.p, "broken.yaml:3: unknown placeholder {x}"));
-	end(&f);
 }
 
 static bool tree_holds(const struct cfg_node *n, const char *text)
@@ -508,11 +481,10 @@ static bool tree_holds(const struct cfg_node *n, const char *text)
 	return false;
 }
 
-static void secrets(void **state)
+TEST(secrets)
 {
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	setenv("PROFRIG_TEST_FROM", "hunter2", 1);
 	model(&f, "model: {command: [x]}\n"
@@ -538,10 +510,9 @@ static void secrets(void **state)
 	assert_int_equal(load(&f), -EINVAL);
 	assert_false(problems_hold(&f.p, "hunter"));
 	unsetenv("PROFRIG_TEST_FROM");
-	end(&f);
 }
 
-static void secret_names(void **state)
+TEST(secret_names)
 {
 	static const char *const yes[] = {
 		"HF_TOKEN",        "TOKEN",      "API_KEY",     "KEY",     "AWS_SECRET_ACCESS_KEY",
@@ -557,7 +528,6 @@ static void secret_names(void **state)
 					  "SECRETARY",
 					  "TOKENS_PER_S" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
 		if (!runconf_is_secret_name(yes[i]))
 			fail_msg("%s", yes[i]);
@@ -566,7 +536,7 @@ static void secret_names(void **state)
 			fail_msg("%s", no[i]);
 }
 
-static void gpu_lists(void **state)
+TEST(gpu_lists)
 {
 	static const struct {
 		const char *text;
@@ -579,9 +549,8 @@ static void gpu_lists(void **state)
 		{ "','", -1 }, { "1-2-3", -1 }, { "0-99999999999999999999", -1 },
 		{ "0x1", -1 }, { "1.5", -1 },
 	};
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
@@ -597,10 +566,9 @@ static void gpu_lists(void **state)
 	model(&f, "model: {command: [x]}\ngpus: none\n");
 	load_ok(&f);
 	assert_null(f.rc.gpus);
-	end(&f);
 }
 
-static void arguments_of_paths(void **state)
+TEST(arguments_of_paths)
 {
 	static const struct {
 		const char *path, *args, *want;
@@ -614,7 +582,6 @@ static void arguments_of_paths(void **state)
 		{ "odd:name/profrig.yaml", "", "odd:name/profrig.yaml" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep) char *got = catalog_path_with(rows[i].path, rows[i].args);
 
@@ -622,13 +589,12 @@ static void arguments_of_paths(void **state)
 	}
 }
 
-static void catalogue(void **state)
+TEST(catalogue)
 {
 	CLEANUP(strvec_release) struct strvec paths = STRVEC_INIT;
 	struct catalog c;
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	sandbox_write(&f.sb, "profrig.yaml", "model: {name: top, command: [t], tags: [x]}\n");
 	sandbox_write(&f.sb, "alpha/profrig.yaml",
@@ -685,48 +651,18 @@ static void catalogue(void **state)
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "deep");
 	assert_int_equal(catalog_load(&c, "/nonexistent", NULL), -ENOENT);
-	end(&f);
 }
 
 /* The configuration that the repository ships. */
-static void example_loads(void **state)
+TEST(example_loads)
 {
 	CLEANUP(xfreep) char *here = fs_abs(".");
-	struct fixture f;
+	CLEANUP(end) struct fixture f;
 
-	(void)state;
 	begin(&f);
 	f.rq.cwd = here;
 	f.rq.model = "mlp";
 	load_ok(&f);
 	assert_string_equal(f.rc.model_name, "mlp");
 	assert_int_equal(f.rc.tools.nr, 4);
-	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_model),
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(precedence),
-		cmocka_unit_test(null_takes_back),
-		cmocka_unit_test(idle_is_for_the_profiled_run),
-		cmocka_unit_test(bare_command),
-		cmocka_unit_test(model_in_config),
-		cmocka_unit_test(all_problems_at_once),
-		cmocka_unit_test(problems_of_every_file),
-		cmocka_unit_test(syntax_errors),
-		cmocka_unit_test(unknown_names),
-		cmocka_unit_test(nothing_to_run),
-		cmocka_unit_test(broken_tools_matter_when_used),
-		cmocka_unit_test(secrets),
-		cmocka_unit_test(secret_names),
-		cmocka_unit_test(gpu_lists),
-		cmocka_unit_test(arguments_of_paths),
-		cmocka_unit_test(catalogue),
-		cmocka_unit_test(example_loads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,9 @@
 
 static void check(const char *text, const char *const *want)
 {
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
 	cfg_init(&c);
 	if (cfg_parse_text(&c, text, strlen(text), "profrig.yaml", false, LAYER_MODEL, &err) < 0)
@@ -18,15 +18,12 @@ static void check(const char *text, const char *const *want)
 	schema_expand(&c, schema_table);
 	schema_check(c.root, schema_table, &p);
 	assert_problems(&p, want);
-	problems_release(&p);
-	cfg_release(&c);
 }
 
 #define CHECK(text, ...) check(text, (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 
-static void whole_configuration_is_fine(void **state)
+TEST(whole_configuration_is_fine)
 {
-	(void)state;
 	CHECK("model: {name: mlp, command: [./run.sh, --epochs, '3', 4, true], dir: x, image: "
 	      "'mlp:demo',\n"
 	      "  timeout: 600, tags: [demo], about: words, dockerfile: d}\n"
@@ -48,9 +45,8 @@ static void whole_configuration_is_fine(void **state)
 	      "grace: 5s\nkeep: false\nlive: true\nlabels: {a: b, n: 3}\n");
 }
 
-static void unknown_keys(void **state)
+TEST(unknown_keys)
 {
-	(void)state;
 	CHECK("model:\n"
 	      "  name: x\n"
 	      "  comand: [a]\n"
@@ -73,9 +69,8 @@ static void unknown_keys(void **state)
 	      "profrig.yaml:12: unknown key 'env.A'; did you mean 'env'?");
 }
 
-static void wrong_types(void **state)
+TEST(wrong_types)
 {
-	(void)state;
 	CHECK("model: [1]\n"
 	      "engine: {a: b}\n"
 	      "env: [A=b]\n"
@@ -107,9 +102,8 @@ static void wrong_types(void **state)
 	      "profrig.yaml:2: env.B: has no value (write '' for an empty one)");
 }
 
-static void choices_and_ranges(void **state)
+TEST(choices_and_ranges)
 {
-	(void)state;
 	CHECK("engine: dokcer\n"
 	      "container: {pull: sometimes}\n"
 	      "model: {timeout: -1}\n"
@@ -129,9 +123,8 @@ static void choices_and_ranges(void **state)
 	      "profrig.yaml:7: mounts[0].mode: unknown 'rx'; did you mean 'ro'? (one of: ro, rw)");
 }
 
-static void required_keys(void **state)
+TEST(required_keys)
 {
-	(void)state;
 	CHECK("tools: [{options: {}}]\n"
 	      "mounts:\n"
 	      "  - {container: /x}\n"
@@ -141,20 +134,18 @@ static void required_keys(void **state)
 	      "profrig.yaml:4: post_scripts[0]: 'path' is missing");
 }
 
-static void null_is_not_given(void **state)
+TEST(null_is_not_given)
 {
-	(void)state;
 	CHECK("model:\nengine:\nenv:\ntools:\ncontainer: {pull: }\n");
 }
 
 /* A key as long as a file must neither overflow nor fill the screen. */
-static void long_keys_are_cut(void **state)
+TEST(long_keys_are_cut)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct problems p = PROBLEMS_INIT;
-	struct cfg c;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	strbuf_addstr(&text, "model: {? \"");
 	for (int i = 0; i < 5000; i++)
 		strbuf_addch(&text, 'k');
@@ -168,16 +159,13 @@ static void long_keys_are_cut(void **state)
 	assert_int_equal(p.lines.nr, 2);
 	assert_true(strlen(p.lines.v[0]) < 200);
 	assert_true(strlen(p.lines.v[1]) < 400);
-	problems_release(&p);
-	cfg_release(&c);
 }
 
-static void defaults_fill_gaps(void **state)
+TEST(defaults_fill_gaps)
 {
 	static const char text[] = "model: {timeout: 5}\nengine: null\ncontainer: null\n";
-	struct cfg c;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	cfg_init(&c);
 	assert_int_equal(cfg_parse_text(&c, text, strlen(text), "f", false, LAYER_FILE, NULL), 0);
 	schema_defaults(&c, schema_table);
@@ -189,20 +177,18 @@ static void defaults_fill_gaps(void **state)
 	assert_int_equal(cfg_get(c.root, "keep")->kind, CFG_BOOL);
 	assert_false(cfg_get(c.root, "keep")->b);
 	assert_int_equal(cfg_get(c.root, "grace")->i, 10);
-	cfg_release(&c);
 }
 
 /* The table itself: known type names, defaults that pass its own checks, parents before children,
  * words for people. */
-static void table_is_consistent(void **state)
+TEST(table_is_consistent)
 {
 	static const char types[] =
 		"map|list of maps|map of maps|string|path|int|float|seconds|bool|scalar|"
 		"list of strings|map of strings";
-	struct problems p = PROBLEMS_INIT;
-	struct cfg c;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+	CLEANUP(cfg_release) struct cfg c;
 
-	(void)state;
 	for (const struct schema_key *k = schema_table; k->path; k++) {
 		CLEANUP(xfreep) char *parent = xstrdup(k->path);
 		char *dot = strrchr(parent, '.');
@@ -223,8 +209,6 @@ static void table_is_consistent(void **state)
 	schema_defaults(&c, schema_table);
 	schema_check(c.root, schema_table, &p);
 	assert_problems(&p, (const char *const[]){ NULL });
-	problems_release(&p);
-	cfg_release(&c);
 }
 
 static void assert_documented(const struct schema_key *table, const char *file, bool whole)
@@ -242,16 +226,14 @@ static void assert_documented(const struct schema_key *table, const char *file, 
 	}
 }
 
-static void every_key_is_documented(void **state)
+TEST(every_key_is_documented)
 {
-	(void)state;
 	assert_documented(schema_table, "docs/configuration.md", true);
 	assert_documented(tool_table, "docs/tools.md", false);
 }
 
-static void names(void **state)
+TEST(names)
 {
-	(void)state;
 	assert_true(schema_env_name("A_b9") && schema_env_name("_"));
 	assert_false(schema_env_name("9A") || schema_env_name("") || schema_env_name("A-B") ||
 		     schema_env_name("A=B"));
@@ -261,23 +243,4 @@ static void names(void **state)
 	assert_true(schema_choice("a|bc|d", "bc") && schema_choice("a", "a"));
 	assert_false(schema_choice("a|bc", "b") || schema_choice("a|bc", "") ||
 		     schema_choice("a|bc", "a|bc"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_configuration_is_fine),
-		cmocka_unit_test(unknown_keys),
-		cmocka_unit_test(wrong_types),
-		cmocka_unit_test(choices_and_ranges),
-		cmocka_unit_test(required_keys),
-		cmocka_unit_test(null_is_not_given),
-		cmocka_unit_test(long_keys_are_cut),
-		cmocka_unit_test(defaults_fill_gaps),
-		cmocka_unit_test(table_is_consistent),
-		cmocka_unit_test(every_key_is_documented),
-		cmocka_unit_test(names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static const struct tool *one_tool(struct sandbox *sb, struct tool_set *ts, cons
 	return NULL;
 }
 
-static void shipped_tools_are_sound(void **state)
+TEST(shipped_tools_are_sound)
 {
 	static const char *const want[] = {
 		/* every name of the orchestrator whose users are to feel at home */
@@ -50,9 +50,8 @@ static void shipped_tools_are_sound(void **state)
 		"torch_profiler", "perf", "strace", "nccl_trace", "cublas_trace", "cudnn_trace",
 		"onednn_trace"
 	};
-	struct tool_set ts;
+	CLEANUP(tool_set_release) struct tool_set ts;
 
-	(void)state;
 	load(&ts, "tools.d");
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		const struct tool *t = tool_find(&ts, want[i]);
@@ -74,16 +73,14 @@ static void shipped_tools_are_sound(void **state)
 		if (t->class == TOOL_WRAP)
 			assert_true(strvec_has(&t->needs, t->wrap.v[0]));
 	}
-	tool_set_release(&ts);
 }
 
-static void every_field(void **state)
+TEST(every_field)
 {
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 	const struct tool *t;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "t/scripts/pre.sh", "true\n");
 	sandbox_write(&sb, "post.sh", "true\n");
@@ -131,19 +128,16 @@ static void every_field(void **state)
 	assert_int_equal(t->outputs.v[1].min_records, 1);
 	assert_string_equal(tool_option_find(t, "rate")->def, "5");
 	assert_null(tool_option_find(t, "none"));
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
 /* A set that was only opened reads what is asked for, wherever the file is and whatever its own
  * name, and in the end the same tools. */
-static void opened_as_loaded(void **state)
+TEST(opened_as_loaded)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct tool_set all, lazy;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *dir = fs_join(sb.dir, "t");
 	sandbox_write(&sb, "t/zz.yaml", "name: perf\nabout: mine\nclass: env\nenv: {A: b}\n");
@@ -163,7 +157,6 @@ static void opened_as_loaded(void **state)
 		assert_string_equal(lazy.tools.v[i]->file, all.tools.v[i]->file);
 	tool_set_release(&all);
 	tool_set_release(&lazy);
-	sandbox_release(&sb);
 }
 
 static const struct {
@@ -223,12 +216,11 @@ static const struct {
 	{ "name: [\n", "x.yaml:2: " },
 };
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(mistaken); i++) {
-		struct tool_set ts;
-		struct sandbox sb;
+		CLEANUP(tool_set_release) struct tool_set ts;
+		CLEANUP(sandbox_release) struct sandbox sb;
 		const struct tool *t;
 
 		sandbox_init(&sb);
@@ -236,8 +228,6 @@ static void mistakes(void **state)
 		if (!problems_hold(&t->problems, mistaken[i].words))
 			fail_msg("case %zu: '%s'", i,
 				 t->problems.lines.nr ? t->problems.lines.v[0] : "");
-		tool_set_release(&ts);
-		sandbox_release(&sb);
 	}
 }
 
@@ -245,11 +235,10 @@ static void mistakes(void **state)
  * The tables of config cannot see the registries they name things of: here they are held against
  * each other.
  */
-static void names_are_those_of_the_registries(void **state)
+TEST(names_are_those_of_the_registries)
 {
 	const struct schema_key *engine = schema_find(schema_table, "engine");
 
-	(void)state;
 	for (size_t i = 0; engines[i]; i++)
 		if (!schema_choice(engine->choices, engines[i]->name))
 			fail_msg("engine %s", engines[i]->name);
@@ -257,18 +246,16 @@ static void names_are_those_of_the_registries(void **state)
 		CLEANUP(xfreep)
 		char *text = xasprintf("name: x\nclass: sampler\nsampler: {kind: %s}\n",
 				       samplers[i]->name);
-		struct tool_set ts;
-		struct sandbox sb;
+		CLEANUP(tool_set_release) struct tool_set ts;
+		CLEANUP(sandbox_release) struct sandbox sb;
 
 		sandbox_init(&sb);
 		assert_problems(&one_tool(&sb, &ts, text)->problems, (const char *const[]){ NULL });
-		tool_set_release(&ts);
-		sandbox_release(&sb);
 	}
 }
 
 /* What the base says and the file does not; where either stands. */
-static void a_base(void **state)
+TEST(a_base)
 {
 	static const struct {
 		const char *base, *words;
@@ -283,7 +270,6 @@ static void a_base(void **state)
 	struct tool_set ts;
 	struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "base/env.yaml",
 		      "class: env\nvendor: amd\nenv: {A: a, B: b}\nneeds: [n]\n"
@@ -324,27 +310,22 @@ static void a_base(void **state)
 }
 
 /* A broken file is still found under its name, so that a user who asks for it learns why. */
-static void broken_files_keep_their_name(void **state)
+TEST(broken_files_keep_their_name)
 {
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	assert_string_equal(one_tool(&sb, &ts, "}{")->name, "x");
 	assert_non_null(tool_find(&ts, "x"));
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
-static void first_of_a_name_wins(void **state)
+TEST(first_of_a_name_wins)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *path = NULL;
-	struct tool_set ts;
-	struct sandbox sb;
+	CLEANUP(tool_set_release) struct tool_set ts;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "one/a.yaml", "name: dup\nabout: one\nclass: env\nenv: {A: 1}\n");
 	sandbox_write(&sb, "two/b.yaml", "name: dup\nabout: two\nclass: env\nenv: {A: 1}\n");
@@ -356,7 +337,7 @@ static void first_of_a_name_wins(void **state)
 	sandbox_write(&sb, "one/far/away.sh", "true\n");
 	strvec_pushf(&dirs, "%s/one", sb.dir);
 	strvec_pushf(&dirs, "%s/two", sb.dir);
-	path = xasprintf("%s/nowhere:%s/env", sb.dir, sb.dir);
+	CLEANUP(xfreep) char *path = xasprintf("%s/nowhere:%s/env", sb.dir, sb.dir);
 	setenv("PROFRIG_TOOLS_PATH", path, 1);
 	assert_int_equal(tool_set_load(&ts, &dirs, NULL), 0);
 	unsetenv("PROFRIG_TOOLS_PATH");
@@ -370,23 +351,20 @@ static void first_of_a_name_wins(void **state)
 	assert_non_null(tool_find(&ts, "blas_trace"));
 	for (size_t i = 1; i < ts.tools.nr; i++)
 		assert_true(strcmp(ts.tools.v[i - 1]->name, ts.tools.v[i]->name) < 0);
-	tool_set_release(&ts);
-	sandbox_release(&sb);
 }
 
-static void missing_folder_of_the_command_line(void **state)
+TEST(missing_folder_of_the_command_line)
 {
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	struct tool_set ts;
 
-	(void)state;
 	strvec_push(&dirs, "/nonexistent/tools");
 	assert_int_equal(tool_set_load(&ts, &dirs, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "/nonexistent/tools"));
 }
 
-static void options_refuse(void **state)
+TEST(options_refuse)
 {
 	static const struct {
 		const char *type, *choices, *value, *words;
@@ -406,14 +384,13 @@ static void options_refuse(void **state)
 		{ "string", NULL, "[x]", "want a single value", 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("v: %s\n", cases[i].value), *got = NULL;
 		struct tool_option o = { .type = (char *)cases[i].type,
 					 .choices = (char *)cases[i].choices,
 					 .min = cases[i].min,
 					 .max = cases[i].max };
-		struct cfg c;
+		CLEANUP(cfg_release) struct cfg c;
 
 		cfg_init(&c);
 		assert_int_equal(
@@ -421,7 +398,6 @@ static void options_refuse(void **state)
 		got = tool_option_refuse(&o, cfg_get(c.root, "v"));
 		if (!got != !cases[i].words || (got && strcmp(got, cases[i].words) != 0))
 			fail_msg("case %zu: '%s'", i, got ? got : "taken");
-		cfg_release(&c);
 	}
 }
 
@@ -431,7 +407,7 @@ static const char *value_of(void *ctx, const char *name)
 	return !strcmp(name, "out") ? "/o" : !strcmp(name, "opt.a-b") ? "AB" : NULL;
 }
 
-static void placeholders(void **state)
+TEST(placeholders)
 {
 	static const struct {
 		const char *text, *want, *unknown;
@@ -454,7 +430,6 @@ static void placeholders(void **state)
 		{ "{{{out}}}", "{{out}}", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		CLEANUP(xfreep) char *unknown = NULL;
@@ -481,13 +456,12 @@ static int run_script(const char *script, struct strbuf *errs)
 }
 
 /* The script alone, with an uftrace of ours on PATH. */
-static void uftrace_post_script(void **state)
+TEST(uftrace_post_script)
 {
 	CLEANUP(strbuf_release) struct strbuf errs = STRBUF_INIT;
 	CLEANUP(xfreep) char *path = NULL, *trace = NULL, *text = NULL, *fake = NULL;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bin/uftrace", "#!/bin/sh\necho \"$@\"\nexit \"${FAKE_STATUS:-0}\"\n");
 	fake = fs_join(sb.dir, "bin/uftrace");
@@ -516,11 +490,10 @@ static void uftrace_post_script(void **state)
 	assert_non_null(strstr(text, "dump --chrome"));
 	unsetenv("PROFRIG_OUT");
 	setenv("PATH", path + strlen(sb.dir) + 5, 1);
-	sandbox_release(&sb);
 }
 
 /* A python3 of ours stands for one with, without, and with a half-broken rocpd. */
-static void rpd_pre_script(void **state)
+TEST(rpd_pre_script)
 {
 	static const struct {
 		const char *python;
@@ -533,9 +506,8 @@ static void rpd_pre_script(void **state)
 	};
 	CLEANUP(xfreep)
 	char *path = NULL, *python = NULL, *probe = NULL, *before = xstrdup(getenv("PATH"));
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	path = xasprintf("%s/bin:%s", sb.dir, before);
 	python = fs_join(sb.dir, "bin/python3");
@@ -553,26 +525,4 @@ static void rpd_pre_script(void **state)
 	}
 	setenv("PATH", before, 1);
 	unsetenv("PROFRIG_OUT");
-	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_tools_are_sound),
-		cmocka_unit_test(every_field),
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(opened_as_loaded),
-		cmocka_unit_test(names_are_those_of_the_registries),
-		cmocka_unit_test(a_base),
-		cmocka_unit_test(broken_files_keep_their_name),
-		cmocka_unit_test(first_of_a_name_wins),
-		cmocka_unit_test(missing_folder_of_the_command_line),
-		cmocka_unit_test(options_refuse),
-		cmocka_unit_test(placeholders),
-		cmocka_unit_test(uftrace_post_script),
-		cmocka_unit_test(rpd_pre_script),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

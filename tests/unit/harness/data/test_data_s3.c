@@ -10,7 +10,7 @@ static struct data_source source(const char *path, const char *endpoint)
 				     .region = (char *)"eu-west-1" };
 }
 
-static void test_urls(void **state)
+TEST(test_urls)
 {
 	static const struct {
 		const char *path, *endpoint, *key, *want;
@@ -23,7 +23,6 @@ static void test_urls(void **state)
 		{ "b", "http://h//", "~x-_.", "http://h/b/~x-_." },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct data_source s = source(rows[i].path, rows[i].endpoint);
 		CLEANUP(xfreep) char *got = s3_url(&s, rows[i].key);
@@ -56,7 +55,7 @@ static char *page(const char *prefix, const char *xml)
 	"<Contents><Key>" key "</Key><ETag>&quot;e&quot;</ETag><Size>" size "</Size></Contents>"
 #define END "<IsTruncated>false</IsTruncated></ListBucketResult>"
 
-static void test_pages(void **state)
+TEST(test_pages)
 {
 	static const struct {
 		const char *prefix, *xml, *want;
@@ -94,7 +93,6 @@ static void test_pages(void **state)
 		  "a listing breaks off" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep) char *got = page(rows[i].prefix, rows[i].xml);
 
@@ -104,11 +102,10 @@ static void test_pages(void **state)
 }
 
 /* Any beginning of a page is an error or a page, never more than that. */
-static void test_cut_pages(void **state)
+TEST(test_cut_pages)
 {
 	static const char whole[] = HEAD OBJ("d/a%20b", "12") OBJ("c&amp;", "3") END;
 
-	(void)state;
 	for (size_t n = 0; n < sizeof(whole); n++) {
 		CLEANUP(xfreep) char *cut = xstrndup(whole, n);
 		CLEANUP(xfreep) char *got = page("", cut);
@@ -117,9 +114,8 @@ static void test_cut_pages(void **state)
 	}
 }
 
-static void test_shown(void **state)
+TEST(test_shown)
 {
-	(void)state;
 	CLEANUP(xfreep) char *plain = http_shown("https://h/a/b");
 	CLEANUP(xfreep) char *signed_one = http_shown("https://h/a?X-Amz-Signature=s#f");
 	CLEANUP(xfreep) char *fragment = http_shown("https://h/a#f");
@@ -127,16 +123,4 @@ static void test_shown(void **state)
 	assert_string_equal(plain, "https://h/a/b");
 	assert_string_equal(signed_one, "https://h/a?…");
 	assert_string_equal(fragment, "https://h/a");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_urls),
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_cut_pages),
-		cmocka_unit_test(test_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

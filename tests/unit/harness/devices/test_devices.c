@@ -87,13 +87,12 @@ static void env_is(const struct devices *d, int runtime, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 	const char *why;
 
-	(void)state;
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 0);
 	assert_int_equal(devices_vendor(&d), GPU_NONE);
@@ -103,16 +102,14 @@ static void test_none(void **state)
 	assert_string_equal(why, "no NVIDIA GPU in /proc/driver/nvidia/gpus");
 	assert_null(devices_gpu(&d, GPU_AMD, 0));
 	env_is(&d, -1, "MAD_SYSTEM_NGPUS=0 MAD_RUNTIME_NGPUS=0");
-	devices_release(&d);
 }
 
-static void test_amd(void **state)
+TEST(test_amd)
 {
 	static const int both[] = { 1, 0 }, second[] = { 1, 7 };
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
-	(void)state;
 	amd_machine(root);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 2);
@@ -138,17 +135,15 @@ static void test_amd(void **state)
 	       "MAD_SYSTEM_GPU_ARCHITECTURE=gfx942 "
 	       "'MAD_SYSTEM_GPU_PRODUCT_NAME=AMD Instinct MI300X OAM' "
 	       "MAD_SYSTEM_HIP_VERSION=6.4.1-83");
-	devices_release(&d);
 }
 
-static void test_amd_not_ours(void **state)
+TEST(test_amd_not_ours)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	CLEANUP(xfreep) char *kfd = fs_join(root, "dev/kfd");
 	struct devices d;
 	const char *why;
 
-	(void)state;
 	amd_machine(root);
 	unlink(kfd);
 	devices_find(&d, root);
@@ -167,13 +162,12 @@ static void test_amd_not_ours(void **state)
 	devices_release(&d);
 }
 
-static void test_nvidia(void **state)
+TEST(test_nvidia)
 {
 	static const int second[] = { 1 };
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
-	(void)state;
 	nvidia_machine(root);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 2);
@@ -191,11 +185,10 @@ static void test_nvidia(void **state)
 	       "'MAD_SYSTEM_GPU_ARCHITECTURE=NVIDIA H100 80GB HBM3' "
 	       "'MAD_SYSTEM_GPU_PRODUCT_NAME=NVIDIA H100 80GB HBM3' "
 	       "MAD_SYSTEM_HIP_VERSION=535.104.05");
-	devices_release(&d);
 }
 
 /* No folder in /proc, as under WSL: the library is asked. */
-static void test_nvidia_by_library(void **state)
+TEST(test_nvidia_by_library)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
 	const char *b = getenv("B");
@@ -203,7 +196,6 @@ static void test_nvidia_by_library(void **state)
 	CLEANUP(xfreep) char *path = fs_abs(lib);
 	struct devices d;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 0); /* nothing says that there is one: it is not even loaded */
@@ -223,28 +215,25 @@ static void test_nvidia_by_library(void **state)
 	unsetenv("PROFRIG_NVML_LIB");
 }
 
-static void test_both(void **state)
+TEST(test_both)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
-	(void)state;
 	amd_machine(root);
 	nvidia_machine(root);
 	devices_find(&d, root);
 	assert_int_equal(d.gpus.nr, 4);
 	assert_int_equal(devices_vendor(&d), GPU_AMD);
 	assert_int_equal(gpu(&d, GPU_NVIDIA, 1)->render_minor, 1);
-	devices_release(&d);
 }
 
 /* Files that lie or are torn: no GPU is made up, and nothing breaks. */
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
 	CLEANUP(test_dir_done) char *root = test_dir();
-	struct devices d;
+	CLEANUP(devices_release) struct devices d;
 
-	(void)state;
 	put_node(root, 1, "77\n",
 		 "simd_count 4\ngfx_target_version 99999999999999\ndrm_render_minor -5\n"
 		 "unique_id x\nlocation_id 18446744073709551615\n");
@@ -264,31 +253,13 @@ static void test_hostile(void **state)
 	assert_int_equal(g->render_minor, -1);
 	assert_int_equal(gpu(&d, GPU_NVIDIA, 0)->render_minor, -1);
 	assert_string_equal(d.driver, "");
-	devices_release(&d);
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-	(void)state;
 	assert_int_equal(gpu_vendor_of("amd"), GPU_AMD);
 	assert_int_equal(gpu_vendor_of("nvidia"), GPU_NVIDIA);
 	assert_int_equal(gpu_vendor_of("any"), GPU_NONE);
 	assert_int_equal(gpu_vendor_of(NULL), GPU_NONE);
 	assert_string_equal(gpu_vendor_name(GPU_NVIDIA), "nvidia");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_amd),
-		cmocka_unit_test(test_amd_not_ours),
-		cmocka_unit_test(test_nvidia),
-		cmocka_unit_test(test_nvidia_by_library),
-		cmocka_unit_test(test_both),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "profrig/base/strbuf.h"
-#include "profrig/base/xalloc.h"
 #include "profrig/config/runconf.h"
 #include "profrig/engine/engine.h"
 
@@ -46,12 +38,11 @@ static void start_is(const char *engine, const struct engine_spec *s, const char
 #define TAIL " --entrypoint /.profrig/profrig-init img:1 --run R1"
 #define RUN_DIR " -v /runs/R1/.inside:/runs/R1:ro"
 
-static void test_registry(void **state)
+TEST(test_registry)
 {
 	static const char *const order[] = { "docker", "podman", "apptainer", "host" };
 	size_t n = 0;
 
-	(void)state;
 	for (; engines[n]; n++) {
 		assert_true(n < ARRAY_LEN(order));
 		assert_string_equal(engines[n]->name, order[n]);
@@ -73,14 +64,13 @@ static void test_registry(void **state)
 }
 
 /* What lies in the run directory is mounted behind it, and not where there is none. */
-static void test_late_mounts(void **state)
+TEST(test_late_mounts)
 {
 	static const char *const containers[] = { "docker", "podman", "apptainer" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(containers); i++) {
 		CLEANUP(strvec_release) struct strvec with = STRVEC_INIT, without = STRVEC_INIT;
-		struct engine_spec s = spec_of("img:1");
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 		struct err err = ERR_INIT;
 
 		VEC_PUSH(&s.late_mounts, ((struct engine_mount){ xstrdup("/runs/R1/data/d"),
@@ -96,17 +86,15 @@ static void test_late_mounts(void **state)
 		CLEANUP(xfreep) char *probe = strvec_shell(&without);
 
 		assert_null(strstr(probe, "/data/d"));
-		engine_spec_release(&s);
 	}
 }
 
 /* What a configuration may ask for is what there is. */
-static void test_choices(void **state)
+TEST(test_choices)
 {
 	const struct schema_key *k = schema_table;
 	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
 
-	(void)state;
 	while (strcmp(k->path, "engine") != 0)
 		k++;
 	strbuf_addstr(&want, "auto");
@@ -115,36 +103,32 @@ static void test_choices(void **state)
 	assert_string_equal(k->choices, want.buf);
 }
 
-static void test_host(void **state)
+TEST(test_host)
 {
 	struct engine_spec s = spec_of(NULL);
 
-	(void)state;
 	start_is("host", &s, "/opt/profrig/lib/profrig-init --run R1");
 	engine_spec_release(&s);
 	assert_null(s.run_id);
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
-	(void)state;
 	start_is("docker", &s, "docker" HEAD RUN_DIR TAIL);
 	start_is("podman", &s, "podman" HEAD RUN_DIR TAIL);
 	/* A probe container has no run directory. */
 	free(s.run_dir);
 	s.run_dir = NULL;
 	start_is("docker", &s, "docker" HEAD TAIL);
-	engine_spec_release(&s);
 }
 
-static void test_words_from_environment(void **state)
+TEST(test_words_from_environment)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 
-	(void)state;
 	setenv("PROFRIG_DOCKER", "sudo  docker -H unix:///run/x", 1);
 	setenv("PROFRIG_PODMAN", " ", 1);
 	start_is("docker", &s, "sudo docker -H unix:///run/x" HEAD RUN_DIR TAIL);
@@ -154,14 +138,12 @@ static void test_words_from_environment(void **state)
 	assert_string_equal(argv.v[3], "unix:///run/x");
 	unsetenv("PROFRIG_DOCKER");
 	unsetenv("PROFRIG_PODMAN");
-	engine_spec_release(&s);
 }
 
-static void test_every_option(void **state)
+TEST(test_every_option)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
-	(void)state;
 	s.workdir = xstrdup("/work dir");
 	s.user = xstrdup("1000:1000");
 	s.network = xstrdup("none");
@@ -181,7 +163,6 @@ static void test_every_option(void **state)
 		 "--cap-add SYS_PTRACE --cap-add PERFMON --security-opt seccomp=unconfined "
 		 "--cpuset-cpus 0-3,7"
 		 " --ulimit nofile=1024:1024" TAIL);
-	engine_spec_release(&s);
 }
 
 #define APPTAINER "apptainer --quiet exec --cleanenv --contain --no-home --pid --bind "
@@ -189,7 +170,7 @@ static void test_every_option(void **state)
 #define A_TAIL " /.profrig/profrig-init --run R1"
 
 /* Containers that are processes: all is in one line, and nothing of the caller comes along. */
-static void test_apptainer(void **state)
+TEST(test_apptainer)
 {
 	static const struct {
 		const char *image, *shown;
@@ -202,22 +183,19 @@ static void test_apptainer(void **state)
 		{ "x.sif", "x.sif" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
-		struct engine_spec s = spec_of(images[i].image);
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of(images[i].image);
 		CLEANUP(xfreep)
 		char *want = xasprintf(APPTAINER A_BINDS "%s" A_TAIL, images[i].shown);
 
 		start_is("apptainer", &s, want);
-		engine_spec_release(&s);
 	}
 }
 
-static void test_apptainer_options(void **state)
+TEST(test_apptainer_options)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 
-	(void)state;
 	s.workdir = xstrdup("/work dir");
 	s.network = xstrdup("none");
 	s.ipc = xstrdup("private");
@@ -243,18 +221,17 @@ static void test_apptainer_options(void **state)
 			   "/runs/R1/.inside:/runs/R1:ro --pwd '/work dir' --ipc "
 			   "--add-caps CAP_SYS_ADMIN --security seccomp:/x.json --nv "
 			   "--fakeroot docker://img:1" A_TAIL);
-	engine_spec_release(&s);
 }
 
 /* What it cannot do is refused. */
-static void test_apptainer_refuses(void **state)
+TEST(test_apptainer_refuses)
 {
 	static const char *const words[] = { "container.user", "container.shm_size",
 					     "takes no ':' or ','", "no image",
 					     "would be an option" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		CLEANUP(engine_spec_release)
 		struct engine_spec s = spec_of(i == 3 ? NULL : i == 4 ? "-x" : "img:1");
 		CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 		struct err err = ERR_INIT;
@@ -268,17 +245,15 @@ static void test_apptainer_refuses(void **state)
 				 ((struct engine_mount){ xstrdup("/a:b"), xstrdup("/b"), false }));
 		assert_int_equal(engine_find("apptainer")->start(&s, &argv, &err), -EINVAL);
 		assert_non_null(strstr(err.msg, words[i]));
-		engine_spec_release(&s);
 	}
 }
 
-static void test_apptainer_questions(void **state)
+TEST(test_apptainer_questions)
 {
 	const struct engine *a = engine_find("apptainer");
 	CLEANUP(strvec_release)
 	struct strvec probe = STRVEC_INIT, file = STRVEC_INIT, far = STRVEC_INIT;
 
-	(void)state;
 	setenv("PROFRIG_APPTAINER", "singularity -d", 1);
 	a->probe(&probe);
 	a->image("/x.sif", &file);
@@ -293,7 +268,7 @@ static void test_apptainer_questions(void **state)
 }
 
 /* A path is never cut at what an engine takes for a separator. */
-static void test_mount_quoting(void **state)
+TEST(test_mount_quoting)
 {
 	static const struct {
 		const char *host, *inside, *want;
@@ -304,22 +279,20 @@ static void test_mount_quoting(void **state)
 		{ "/a b", "/c", "-v '/a b:/c:ro'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct engine_spec s = spec_of("img:1");
+		CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
 
 		VEC_PUSH(&s.mounts, ((struct engine_mount){ xstrdup(cases[i].host),
 							    xstrdup(cases[i].inside), true }));
 		strbuf_addf(&want, "docker" HEAD " %s" RUN_DIR TAIL, cases[i].want);
 		start_is("docker", &s, want.buf);
-		engine_spec_release(&s);
 	}
 }
 
 static void gpus_are(const char *engine, const char *vendor, const char *gpus, const char *want)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 	CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
 
@@ -330,12 +303,10 @@ static void gpus_are(const char *engine, const char *vendor, const char *gpus, c
 		VEC_PUSH(&s.gpu_list, (int)strtol(words.v[i], NULL, 10));
 	strbuf_addf(&line, "%s" HEAD RUN_DIR " %s" TAIL, engine, want);
 	start_is(engine, &s, line.buf);
-	engine_spec_release(&s);
 }
 
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-	(void)state;
 	gpus_are("docker", "amd", "all", "--device /dev/kfd --device /dev/dri");
 	gpus_are("docker", "amd", "0,2",
 		 "--device /dev/kfd --device /dev/dri/renderD128 --device /dev/dri/renderD130");
@@ -348,14 +319,13 @@ static void test_gpus(void **state)
 
 static void refused(void (*spoil)(struct engine_spec *s), const char *word)
 {
-	struct engine_spec s = spec_of("img:1");
+	CLEANUP(engine_spec_release) struct engine_spec s = spec_of("img:1");
 	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
 	struct err err = ERR_INIT;
 
 	spoil(&s);
 	assert_true(engine_find("docker")->start(&s, &argv, &err) < 0);
 	assert_non_null(strstr(err.msg, word));
-	engine_spec_release(&s);
 }
 
 static void no_image(struct engine_spec *s)
@@ -387,9 +357,8 @@ static void no_lib_dir(struct engine_spec *s)
 	s->lib_dir = NULL;
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	refused(no_image, "image");
 	refused(option_as_image, "--privileged");
 	refused(bad_name, "a b");
@@ -407,12 +376,11 @@ static void words_are(void (*make)(const char *, struct strvec *), const char *a
 	assert_string_equal(got, want);
 }
 
-static void test_other_commands(void **state)
+TEST(test_other_commands)
 {
 	const struct engine *d = engine_find("docker"), *p = engine_find("podman");
 	CLEANUP(strvec_release) struct strvec dl = STRVEC_INIT, plist = STRVEC_INIT;
 
-	(void)state;
 	words_are(d->image, "img:1", "docker image inspect --format '{{.Id}}' -- img:1");
 	words_are(d->pull, "img:1", "docker pull -- img:1");
 	words_are(d->remove, "c1", "docker rm --force --volumes -- c1");
@@ -445,25 +413,7 @@ static void test_other_commands(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_mounts),
-		cmocka_unit_test(test_registry),
-		cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_host),
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_words_from_environment),
-		cmocka_unit_test(test_every_option),
-		cmocka_unit_test(test_apptainer),
-		cmocka_unit_test(test_apptainer_options),
-		cmocka_unit_test(test_apptainer_refuses),
-		cmocka_unit_test(test_apptainer_questions),
-		cmocka_unit_test(test_mount_quoting),
-		cmocka_unit_test(test_gpus),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_other_commands),
-	};
-
 	unsetenv("PROFRIG_DOCKER");
 	unsetenv("PROFRIG_PODMAN");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

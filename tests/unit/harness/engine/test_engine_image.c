@@ -41,11 +41,12 @@ static struct image_build full(struct strvec lists[4])
 	"id=TOK,src=/run/u/p/TOK --target run --network none --no-cache --shm-size=1g -f " \
 	"/m/docker/x.Dockerfile -t ci-m_x -- /m/docker"
 
-static void test_docker(void **state)
+TEST(test_docker)
 {
 	const struct image_engine *e = image_engine_find("docker");
 	struct image_auth own = { 0 }, private = { .dir = "/p" };
-	struct strvec argv = STRVEC_INIT, lists[4], none = STRVEC_INIT;
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT, none = STRVEC_INIT;
+	struct strvec lists[4];
 	struct image_build b = full(lists);
 	struct image_build plain = { "i",
 				     "/d/Dockerfile",
@@ -55,7 +56,6 @@ static void test_docker(void **state)
 				     .secrets = &none,
 				     .options = &none };
 
-	(void)state;
 	e->build(&b, &argv);
 	is(&argv, "env DOCKER_BUILDKIT=1 docker build --progress plain" FULL);
 	e->build(&plain, &argv);
@@ -79,17 +79,16 @@ static void test_docker(void **state)
 	unsetenv("PROFRIG_DOCKER");
 	for (size_t i = 0; i < 4; i++)
 		strvec_release(&lists[i]);
-	strvec_release(&argv);
 }
 
-static void test_podman(void **state)
+TEST(test_podman)
 {
 	const struct image_engine *e = image_engine_find("podman");
 	struct image_auth own = { 0 }, private = { .dir = "/p", .insecure = true };
-	struct strvec argv = STRVEC_INIT, lists[4];
+	CLEANUP(strvec_release) struct strvec argv = STRVEC_INIT;
+	struct strvec lists[4];
 	struct image_build b = full(lists);
 
-	(void)state;
 	e->build(&b, &argv);
 	is(&argv, "podman build --format docker" FULL);
 	e->build_probe(&argv);
@@ -109,12 +108,10 @@ static void test_podman(void **state)
 	   "podman image inspect --format '{{.Id}}{{range .RepoDigests}} {{.}}{{end}}' -- a");
 	for (size_t i = 0; i < 4; i++)
 		strvec_release(&lists[i]);
-	strvec_release(&argv);
 }
 
-static void test_registry(void **state)
+TEST(test_registry)
 {
-	(void)state;
 	assert_null(image_engine_find("host"));
 	assert_true(image_registry_is_local("localhost:5000"));
 	assert_true(image_registry_is_local("localhost"));
@@ -126,13 +123,7 @@ static void test_registry(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_docker),
-		cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_registry),
-	};
-
 	unsetenv("PROFRIG_DOCKER");
 	unsetenv("PROFRIG_PODMAN");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

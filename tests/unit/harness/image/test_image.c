@@ -48,7 +48,7 @@ static char *images(const struct sandbox *sb, const char *const *sets, struct st
 
 #define SETS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *model, *dockerfile, *arch, *want;
@@ -64,7 +64,6 @@ static void test_names(void **state)
 		{ "m", NULL, NULL, "ci-m" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep)
 		char *got = image_name(rows[i].model, rows[i].dockerfile, rows[i].arch);
@@ -82,7 +81,7 @@ static void test_names(void **state)
 	assert_string_equal(repo, "docker.io/me/repo:ci-m");
 }
 
-static void test_registries(void **state)
+TEST(test_registries)
 {
 	static const struct {
 		const char *image;
@@ -94,18 +93,16 @@ static void test_registries(void **state)
 		{ "docker.io", 0 },  { "team/x@sha256:a", 0 }, { "", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (image_registry_len(rows[i].image) != rows[i].want)
 			fail_msg("%s: %zu, want %zu", rows[i].image,
 				 image_registry_len(rows[i].image), rows[i].want);
 }
 
-static void test_selection(void **state)
+TEST(test_selection)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: T/m, dockerfile: docker/m}\n");
 	sandbox_write(&sb, "docker/m.amd.Dockerfile",
@@ -131,15 +128,13 @@ static void test_selection(void **state)
 			    "ci-t_m_m.amd m.amd.Dockerfile -;ci-t_m_m.any m.any.Dockerfile -;");
 	assert_string_equal(cent, "ci-t_m_m.cent m.cent.Dockerfile -;");
 	assert_string_equal(red, "ci-t_m_m.any m.any.Dockerfile -;ci-t_m_m.nv m.nv.Dockerfile -;");
-	sandbox_release(&sb);
 }
 
 /* The reference's handler swallowed this, and everything ran anyway. */
-static void test_none_fits(void **state)
+TEST(test_none_fits)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: docker}\n");
 	sandbox_write(&sb, "docker/Dockerfile", "# CONTEXT {'gpu_vendor': 'NVIDIA'}\nFROM x\n");
@@ -152,10 +147,9 @@ static void test_none_fits(void **state)
 		     "guest_os UBUNTU): Dockerfile wants gpu_vendor NVIDIA; a.Dockerfile wants "
 		     "guest_os CENTOS; add one, or say what is meant with --set "
 		     "context.KEY=VALUE\n");
-	sandbox_release(&sb);
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
 	static const struct {
 		const char *conf, *want;
@@ -181,9 +175,8 @@ static void test_bad(void **state)
 		{ "model: {name: m, dockerfile: ok}\ncontext: {guest_os: UBUNTO}\n",
 		  "context.guest_os: want one of UBUNTU, CENTOS, not 'UBUNTO'" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "empty/x.txt", "");
 	sandbox_write(&sb, "ok.Dockerfile", "FROM x\n");
@@ -196,14 +189,12 @@ static void test_bad(void **state)
 		if (!strstr(got, rows[i].want))
 			ROW_FAIL(i, "'%s' lacks '%s'", got, rows[i].want);
 	}
-	sandbox_release(&sb);
 }
 
-static void test_vendor_is_no_accident(void **state)
+TEST(test_vendor_is_no_accident)
 {
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	if (fs_exists("/dev/kfd") || fs_exists("/dev/nvidiactl")) {
 		print_message("this machine has a GPU\n");
 		skip();
@@ -221,15 +212,13 @@ static void test_vendor_is_no_accident(void **state)
 	CLEANUP(xfreep) char *other = images(&sb, SETS("context.gpu_vendor=NVIDIA"), NULL);
 
 	assert_string_equal(other, "ci-m_d.b d.b.Dockerfile -;");
-	sandbox_release(&sb);
 }
 
-static void test_archs_and_image(void **state)
+TEST(test_archs_and_image)
 {
 	CLEANUP(strvec_release) struct strvec notes = STRVEC_INIT;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml",
 		      "model: {name: m, dockerfile: d, image: 'mine:1'}\n"
@@ -257,10 +246,9 @@ static void test_archs_and_image(void **state)
 	assert_string_equal(mixed,
 			    "ci-m_d.a_gfx90a d.a.Dockerfile gfx90a;ci-m_d.b d.b.Dockerfile -;");
 	assert_non_null(strstr(notes.v[1], "one image for all architectures"));
-	sandbox_release(&sb);
 }
 
-static void test_base(void **state)
+TEST(test_base)
 {
 	static const struct {
 		const char *text, *sets, *want;
@@ -274,15 +262,14 @@ static void test_base(void **state)
 		{ "FROM a\nFROM b\n", NULL, "b" },
 		{ "# escape=`\nFROM `\n  c:3\n", NULL, "c:3" },
 	};
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	sandbox_write(&sb, "profrig.yaml", "model: {name: m, dockerfile: d.Dockerfile}\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct image_plan ip = { .jobs = VEC_INIT, .notes = STRVEC_INIT };
-		struct problems p = PROBLEMS_INIT;
-		struct runconf rc;
+		CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
+		CLEANUP(runconf_release) struct runconf rc;
 
 		sandbox_write(&sb, "d.Dockerfile", rows[i].text);
 		load(&rc, &sb, SETS(rows[i].sets ? rows[i].sets : "env.A=1"), &p);
@@ -291,23 +278,19 @@ static void test_base(void **state)
 		if (strcmp(ip.jobs.v[0].base, rows[i].want) != 0)
 			ROW_FAIL(i, "%s, not %s", ip.jobs.v[0].base, rows[i].want);
 		image_plan_release(&ip);
-		runconf_release(&rc);
-		problems_release(&p);
 	}
-	sandbox_release(&sb);
 }
 
 /* What is written is what is read; what failed does not run. */
-static void test_manifest(void **state)
+TEST(test_manifest)
 {
 	struct image_plan ip = { .jobs = VEC_INIT, .notes = STRVEC_INIT };
-	struct problems p = PROBLEMS_INIT;
+	CLEANUP(problems_release) struct problems p = PROBLEMS_INIT;
 	struct err err = ERR_INIT;
 	struct manifest m;
-	struct runconf rc;
-	struct sandbox sb;
+	CLEANUP(runconf_release) struct runconf rc;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
 
@@ -349,13 +332,10 @@ static void test_manifest(void **state)
 	assert_string_equal(m.failed.v[0], "ci-t_m_d.b");
 	manifest_release(&m);
 	image_plan_release(&ip);
-	runconf_release(&rc);
-	problems_release(&p);
-	sandbox_release(&sb);
 }
 
 /* As the orchestrator before this one writes it: no schema, more keys, the model by its entry. */
-static void test_foreign_manifest(void **state)
+TEST(test_foreign_manifest)
 {
 	static const struct {
 		const char *text, *want;
@@ -368,9 +348,8 @@ static void test_foreign_manifest(void **state)
 	};
 	struct err err = ERR_INIT;
 	struct manifest m;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
 	sandbox_init(&sb);
 	CLEANUP(xfreep) char *path = fs_join(sb.dir, "man.json");
 
@@ -401,23 +380,4 @@ static void test_foreign_manifest(void **state)
 	unlink(path);
 	assert_int_equal(manifest_read(&m, path, &err), -ENOENT);
 	manifest_release(&m);
-	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_registries),
-		cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_none_fits),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_vendor_is_no_accident),
-		cmocka_unit_test(test_archs_and_image),
-		cmocka_unit_test(test_base),
-		cmocka_unit_test(test_manifest),
-		cmocka_unit_test(test_foreign_manifest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,11 +38,10 @@ static void view_is(const char *name, const char *want)
 	assert_string_equal(text, want);
 }
 
-static void both_views(void **state)
+GPU_TEST(both_views)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	(void)state;
 	/* 750 W is 750, and memory is what is occupied: 16 of 64 GiB while the GPU is 99 % busy */
 	assert_int_equal(convert(HEAD
 				 "# storage: every\n"
@@ -68,11 +67,10 @@ static void both_views(void **state)
 		      "2023-11-14 22:13:21.200400,,\r\n");
 }
 
-static void one_of_them(void **state)
+GPU_TEST(one_of_them)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	(void)state;
 	assert_int_equal(convert(HEAD "t_ns,power_instant.gpu3[W],power.cpu0[W]\n"
 				      "2000000000,1.5,\n2000000001,,80\n",
 				 &written, NULL),
@@ -90,11 +88,10 @@ static void one_of_them(void **state)
 }
 
 /* An empty field is the value before; a failure is none. */
-static void of_change_points(void **state)
+GPU_TEST(of_change_points)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	(void)state;
 	assert_int_equal(convert(HEAD "# storage: change\n"
 				      "t_ns,power.gpu0[W],power.gpu1[W]\n"
 				      "2000000000,10,\n2000000100,,20\n"
@@ -110,7 +107,7 @@ static void of_change_points(void **state)
 		       "2023-11-14 22:13:21.500000,11,21\r\n");
 }
 
-static void nothing_to_show(void **state)
+GPU_TEST(nothing_to_show)
 {
 	static const struct {
 		const char *text;
@@ -126,7 +123,6 @@ static void nothing_to_show(void **state)
 	};
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
 		int r = convert(rows[i].text, &written, &err);
@@ -141,13 +137,12 @@ static void nothing_to_show(void **state)
 	assert_int_equal(sampler_compat_write("/nonexistent.csv", root, &written, NULL), -ENOENT);
 }
 
-static void unwritable(void **state)
+GPU_TEST(unwritable)
 {
 	CLEANUP(strvec_release) struct strvec written = STRVEC_INIT;
 	CLEANUP(xfreep) char *power = fs_join(root, POWER);
 	struct err err = ERR_INIT;
 
-	(void)state;
 	machine_text(root, HEAD "t_ns,power.gpu0[W]\n1,2\n", "s.csv");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
 	CLEANUP(xfreep) char *nowhere = fs_join(root, "none");
@@ -157,14 +152,4 @@ static void unwritable(void **state)
 	assert_int_equal(symlink("/dev/full", power), 0);
 	assert_int_equal(sampler_compat_write(path, root, &written, &err), -ENOSPC);
 	assert_int_equal(written.nr, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(both_views),      TEST(one_of_them), TEST(of_change_points),
-		TEST(nothing_to_show), TEST(unwritable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

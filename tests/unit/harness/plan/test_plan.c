@@ -42,8 +42,10 @@ struct fixture {
 	char *cwd;
 };
 
-static void begin(struct fixture *f)
+static int set_up(void **state)
 {
+	static struct fixture made;
+	struct fixture *f = *state = &made;
 	CLEANUP(strvec_release) struct strvec dirs = STRVEC_INIT;
 
 	memset(f, 0, sizeof(*f));
@@ -61,10 +63,13 @@ static void begin(struct fixture *f)
 					.run_id = "20250102T030405Z-m-abcdef",
 					.run_dir = "/runs/one",
 					.lib_dir = "/lib/profrig" };
+	return 0;
 }
 
-static void end(struct fixture *f)
+static int tear_down(void **state)
 {
+	struct fixture *f = *state;
+
 	plan_release(&f->pl);
 	runconf_release(&f->rc);
 	tool_set_release(&f->ts);
@@ -74,7 +79,10 @@ static void end(struct fixture *f)
 	strvec_release(&f->rq.sets);
 	unsetenv("PROFRIG_TEST_SECRET");
 	free(f->cwd);
+	return 0;
 }
+
+#define PLAN_TEST(name) TEST_OF(name, struct fixture *f, set_up, tear_down)
 
 static int make(struct fixture *f)
 {
@@ -147,51 +155,44 @@ static void assert_var(const struct plan_step *s, const char *name, const char *
 		fail_msg("%s comes from '%s'", name, e->origin);
 }
 
-static void stacking(void **state)
+PLAN_TEST(stacking)
 {
 	static const char *const names[] = { "pre-B-say", "pre-A-say",  "pre-user",  "workload",
 					     "post-user", "post-A-say", "post-B-say" };
 	static const char *const argv[] = { "/bin/sh",   "-c", NULL,      "cmd_B",   "/bin/sh",
 					    "-c",        NULL, "cmd A's", "/bin/sh", "workload.sh",
 					    "two words", "--", "$HOME",   "it's" };
-	struct fixture f;
 	const struct plan_step *w;
 
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/stack";
-	make_ok(&f);
-	assert_int_equal(f.pl.steps.nr, ARRAY_LEN(names));
+	f->rq.model = FIXTURES "/stack";
+	make_ok(f);
+	assert_int_equal(f->pl.steps.nr, ARRAY_LEN(names));
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
 		char *out = xasprintf("/runs/one/steps/%02zu-%s.out", i + 1, names[i]);
 
-		assert_string_equal(f.pl.steps.v[i].name, names[i]);
-		assert_string_equal(f.pl.steps.v[i].out, out);
+		assert_string_equal(f->pl.steps.v[i].name, names[i]);
+		assert_string_equal(f->pl.steps.v[i].out, out);
 	}
-	w = workload(&f);
+	w = workload(f);
 	assert_int_equal(w->argv.nr, ARRAY_LEN(argv));
 	for (size_t i = 0; i < ARRAY_LEN(argv); i++)
 		if (argv[i])
 			assert_string_equal(w->argv.v[i], argv[i]);
-	assert_true(w->timeout_s == 300 && f.pl.steps.v[0].timeout_s == 600);
+	assert_true(w->timeout_s == 300 && f->pl.steps.v[0].timeout_s == 600);
 	assert_string_equal(fs_base(w->cwd), "stack");
 	assert_true(w->inherit_env);
-	end(&f);
 }
 
-static void scripts_see_their_tool(void **state)
+PLAN_TEST(scripts_see_their_tool)
 {
-	struct fixture f;
 	const struct plan_step *a, *user;
 
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/stack";
-	set(&f, "tools[0]={name: A, options: {level: 9}}");
-	make_ok(&f);
-	a = &f.pl.steps.v[1];
-	user = &f.pl.steps.v[2];
+	f->rq.model = FIXTURES "/stack";
+	set(f, "tools[0]={name: A, options: {level: 9}}");
+	make_ok(f);
+	a = &f->pl.steps.v[1];
+	user = &f->pl.steps.v[2];
 	assert_string_equal(a->tool, "A");
 	assert_string_equal(a->argv.v[0], "/bin/sh");
 	assert_string_equal(a->argv.v[1], "/runs/one/scripts/02-say.sh");
@@ -206,27 +207,23 @@ static void scripts_see_their_tool(void **state)
 	assert_var(user, "PROFRIG_OUT", "/runs/one/artifacts/workload", "profrig");
 	assert_null(var(user, "PROFRIG_TOOL"));
 	/* Secrets are the workload's alone. */
-	for (size_t i = 0; i < f.pl.steps.nr; i++)
-		assert_int_equal(var(&f.pl.steps.v[i], "HF_TOKEN") != NULL,
-				 f.pl.steps.v[i].kind == STEP_WORKLOAD);
-	assert_int_equal(f.pl.copies.nr, 6);
-	assert_string_equal(f.pl.copies.v[1].to, "/runs/one/scripts/02-say.sh");
-	assert_true(fs_is_file(f.pl.copies.v[1].from));
-	end(&f);
+	for (size_t i = 0; i < f->pl.steps.nr; i++)
+		assert_int_equal(var(&f->pl.steps.v[i], "HF_TOKEN") != NULL,
+				 f->pl.steps.v[i].kind == STEP_WORKLOAD);
+	assert_int_equal(f->pl.copies.nr, 6);
+	assert_string_equal(f->pl.copies.v[1].to, "/runs/one/scripts/02-say.sh");
+	assert_true(fs_is_file(f->pl.copies.v[1].from));
 }
 
-static void workload_environment(void **state)
+PLAN_TEST(workload_environment)
 {
-	struct fixture f;
 	const struct plan_step *w;
 
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/stack";
-	f.prq.host = "node7";
-	make_ok(&f);
-	w = workload(&f);
-	assert_var(w, "PROFRIG_RUN_ID", f.prq.run_id, "profrig");
+	f->rq.model = FIXTURES "/stack";
+	f->prq.host = "node7";
+	make_ok(f);
+	w = workload(f);
+	assert_var(w, "PROFRIG_RUN_ID", f->prq.run_id, "profrig");
 	assert_var(w, "PROFRIG_RUN_DIR", "/runs/one", "profrig");
 	assert_var(w, "PROFRIG_OUT", "/runs/one/artifacts/workload", "profrig");
 	assert_var(w, "PROFRIG_HOST", "node7", "profrig");
@@ -237,54 +234,48 @@ static void workload_environment(void **state)
 	assert_null(var(w, "LD_PRELOAD"));
 	for (size_t i = 1; i < w->env.nr; i++)
 		assert_true(strcmp(w->env.v[i - 1].name, w->env.v[i].name) < 0);
-	end(&f);
 }
 
-static void disputes(void **state)
+PLAN_TEST(disputes)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "A,C");
-	assert_int_equal(make(&f), -EINVAL);
-	assert_int_equal(f.p.lines.nr, 1);
+	command(f, "A,C");
+	assert_int_equal(make(f), -EINVAL);
+	assert_int_equal(f->p.lines.nr, 1);
 	assert_true(problems_hold(
-		&f.p, "command line: tools 'A' and 'C' give SHARED different values: 'same' ("));
-	assert_true(problems_hold(&f.p, "C.yaml:5): settle it under env"));
+		&f->p, "command line: tools 'A' and 'C' give SHARED different values: 'same' ("));
+	assert_true(problems_hold(&f->p, "C.yaml:5): settle it under env"));
 	/* The user settles it, for all or for one of them. */
-	set(&f, "env.SHARED=mine");
-	make_ok(&f);
-	assert_var(workload(&f), "SHARED", "mine", "command line");
-	set(&f, "tools[1].env.SHARED=same");
-	make_ok(&f);
-	assert_var(workload(&f), "SHARED", "same", "command line");
+	set(f, "env.SHARED=mine");
+	make_ok(f);
+	assert_var(workload(f), "SHARED", "mine", "command line");
+	set(f, "tools[1].env.SHARED=same");
+	make_ok(f);
+	assert_var(workload(f), "SHARED", "same", "command line");
 	for (int i = 0; i < 2; i++) {
 		CLEANUP(xfreep) char *one = xasprintf("tools[%d].env.SHARED=third", i);
 
-		set(&f, one);
-		make_ok(&f);
-		assert_var(workload(&f), "SHARED", "third", "command line");
+		set(f, one);
+		make_ok(f);
+		assert_var(workload(f), "SHARED", "third", "command line");
 	}
 	/* Two entries that disagree settle nothing. */
-	strvec_push(&f.rq.sets, "tools[0].env.SHARED=fourth");
-	assert_int_equal(make(&f), -EINVAL);
-	assert_true(problems_hold(&f.p, "'fourth' (command line), 'third' (command line)"));
+	strvec_push(&f->rq.sets, "tools[0].env.SHARED=fourth");
+	assert_int_equal(make(f), -EINVAL);
+	assert_true(problems_hold(&f->p, "'fourth' (command line), 'third' (command line)"));
 	/* Values of secret variables are not shown. */
-	command(&f, "C,D");
-	set(&f, "tools[1].env.X='{opt.none}'");
-	assert_int_equal(make(&f), -EINVAL);
-	assert_true(problems_hold(&f.p, "tools 'C' and 'D' give API_TOKEN different values ("));
-	assert_false(problems_hold(&f.p, "from-"));
+	command(f, "C,D");
+	set(f, "tools[1].env.X='{opt.none}'");
+	assert_int_equal(make(f), -EINVAL);
+	assert_true(problems_hold(&f->p, "tools 'C' and 'D' give API_TOKEN different values ("));
+	assert_false(problems_hold(&f->p, "from-"));
 	/* All that is wrong at once. */
-	assert_true(problems_hold(&f.p, "tools 'C' and 'D' cannot run together (c-words)"));
+	assert_true(problems_hold(&f->p, "tools 'C' and 'D' cannot run together (c-words)"));
 	assert_true(
-		problems_hold(&f.p, "tool 'D': unknown placeholder {opt.none} in '{opt.none}'"));
-	assert_int_equal(f.p.lines.nr, 3);
-	end(&f);
+		problems_hold(&f->p, "tool 'D': unknown placeholder {opt.none} in '{opt.none}'"));
+	assert_int_equal(f->p.lines.nr, 3);
 }
 
-static void conflicts(void **state)
+PLAN_TEST(conflicts)
 {
 	static const struct {
 		const char *tools, *words;
@@ -294,48 +285,39 @@ static void conflicts(void **state)
 		{ "D", NULL },
 		{ "A,B,E", NULL },
 	};
-	struct fixture f;
 
-	(void)state;
-	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		command(&f, cases[i].tools);
-		assert_int_equal(make(&f), cases[i].words ? -EINVAL : 0);
-		assert_int_equal(f.p.lines.nr, cases[i].words ? 1 : 0);
+		command(f, cases[i].tools);
+		assert_int_equal(make(f), cases[i].words ? -EINVAL : 0);
+		assert_int_equal(f->p.lines.nr, cases[i].words ? 1 : 0);
 		if (cases[i].words)
-			assert_true(problems_hold(&f.p, cases[i].words));
+			assert_true(problems_hold(&f->p, cases[i].words));
 	}
-	end(&f);
 }
 
-static void preloads(void **state)
+PLAN_TEST(preloads)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "D,A");
-	make_ok(&f);
-	assert_var(workload(&f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so", "D");
+	command(f, "D,A");
+	make_ok(f);
+	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so", "D");
 	/* The caller's own stays loaded, behind. */
 	setenv("LD_PRELOAD", "", 1);
-	make_ok(&f);
-	assert_var(workload(&f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so", "D");
-	free(f.rc.caller_preload);
-	f.rc.caller_preload = xstrdup("libasan.so");
-	plan_release(&f.pl);
-	assert_int_equal(plan_make(&f.prq, &f.pl, &f.p, NULL), 0);
-	assert_var(workload(&f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:libasan.so",
+	make_ok(f);
+	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so", "D");
+	free(f->rc.caller_preload);
+	f->rc.caller_preload = xstrdup("libasan.so");
+	plan_release(&f->pl);
+	assert_int_equal(plan_make(&f->prq, &f->pl, &f->p, NULL), 0);
+	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:libasan.so",
 		   "D, the caller's environment");
 	unsetenv("LD_PRELOAD");
-	set(&f, "env.LD_PRELOAD=mine.so");
-	make_ok(&f);
-	assert_var(workload(&f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:mine.so",
+	set(f, "env.LD_PRELOAD=mine.so");
+	make_ok(f);
+	assert_var(workload(f), "LD_PRELOAD", "/lib/profrig/libprofrig_d.so:mine.so",
 		   "D, command line");
-	f.prq.lib_dir = "/with blank";
-	assert_int_equal(make(&f), -EINVAL);
-	assert_true(problems_hold(&f.p, "LD_PRELOAD cannot hold"));
-	end(&f);
+	f->prq.lib_dir = "/with blank";
+	assert_int_equal(make(f), -EINVAL);
+	assert_true(problems_hold(&f->p, "LD_PRELOAD cannot hold"));
 }
 
 static bool hides(const struct plan *pl, const char *container)
@@ -346,43 +328,37 @@ static bool hides(const struct plan *pl, const char *container)
 	return false;
 }
 
-static void runs_are_hidden_also_behind_links(void **state UNUSED)
+PLAN_TEST(runs_are_hidden_also_behind_links)
 {
 	CLEANUP(strvec_release) struct strvec real = STRVEC_INIT;
-	struct fixture f;
 
-	begin(&f);
-	f.rq.model = FIXTURES "/container";
-	f.prq.engine = &box;
-	f.prq.real = &real;
-	set(&f, "mounts=[{host: /, container: /all}, {host: /usr, container: /data}]");
-	make_ok(&f);
-	assert_true(hides(&f.pl, "/all/runs") && !hides(&f.pl, "/data/one"));
+	f->rq.model = FIXTURES "/container";
+	f->prq.engine = &box;
+	f->prq.real = &real;
+	set(f, "mounts=[{host: /, container: /all}, {host: /usr, container: /data}]");
+	make_ok(f);
+	assert_true(hides(&f->pl, "/all/runs") && !hides(&f->pl, "/data/one"));
 	strvec_pushl(&real, "/usr", "/runs", NULL);
-	make_ok(&f);
-	assert_true(hides(&f.pl, "/all/runs") && hides(&f.pl, "/data/one"));
+	make_ok(f);
+	assert_true(hides(&f->pl, "/all/runs") && hides(&f->pl, "/data/one"));
 	strvec_pushl(&real, "/runs", "/elsewhere", NULL);
-	make_ok(&f);
-	assert_true(hides(&f.pl, "/all/elsewhere") && !hides(&f.pl, "/data/one"));
-	end(&f);
+	make_ok(f);
+	assert_true(hides(&f->pl, "/all/elsewhere") && !hides(&f->pl, "/data/one"));
 }
 
-static void container(void **state)
+PLAN_TEST(container)
 {
-	struct fixture f;
 	const struct engine_spec *s;
 
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/container";
-	f.prq.engine = &box;
-	f.prq.limits = (struct engine_limits){ .files = 20000, .processes = 4096 };
-	make_ok(&f);
-	s = &f.pl.spec;
-	assert_var(workload(&f), "LD_PRELOAD",
+	f->rq.model = FIXTURES "/container";
+	f->prq.engine = &box;
+	f->prq.limits = (struct engine_limits){ .files = 20000, .processes = 4096 };
+	make_ok(f);
+	s = &f->pl.spec;
+	assert_var(workload(f), "LD_PRELOAD",
 		   "/.profrig/libprofrig_c.so:/opt/c/libc_trace.so:libjemalloc.so.2", "C, ");
-	assert_var(workload(&f), "HF_TOKEN", SECRET, "profrig.yaml:9");
-	assert_null(var(workload(&f), "CUDA_VISIBLE_DEVICES"));
+	assert_var(workload(f), "HF_TOKEN", SECRET, "profrig.yaml:9");
+	assert_null(var(workload(f), "CUDA_VISIBLE_DEVICES"));
 	assert_string_equal(s->name, "profrig-20250102T030405Z-m-abcdef");
 	assert_string_equal(s->image, "registry/boxed:1");
 	assert_string_equal(s->run_dir, "/runs/one");
@@ -395,114 +371,98 @@ static void container(void **state)
 	assert_string_equal(s->pull, "missing");
 	assert_null(s->user);
 	assert_int_equal(s->mounts.nr, 2);
-	assert_string_equal(s->mounts.v[0].host, f.rc.dir);
-	assert_string_equal(s->mounts.v[0].container, f.rc.dir);
+	assert_string_equal(s->mounts.v[0].host, f->rc.dir);
+	assert_string_equal(s->mounts.v[0].container, f->rc.dir);
 	assert_false(s->mounts.v[0].read_only);
 	assert_string_equal(s->mounts.v[1].container, "/data");
 	assert_true(s->mounts.v[1].read_only);
-	assert_string_equal(s->workdir, f.rc.dir);
+	assert_string_equal(s->workdir, f->rc.dir);
 	assert_true(strvec_has(&s->caps, "SYS_PTRACE") && strvec_has(&s->options, "4g"));
 	/* What the tool wants beside it is not given unless the configuration says so. */
 	assert_int_equal(s->caps.nr, 1);
-	assert_int_equal(f.pl.privileges.nr, 2);
-	assert_null(f.pl.privileges.v[0].by);
-	assert_string_equal(f.pl.privileges.v[1].by, "container.caps");
-	assert_string_equal(f.pl.engine_argv.v[0], "box");
-	assert_int_equal(f.pl.samplers.nr, 1);
-	assert_string_equal(f.pl.samplers.v[0].kind, "nvml");
-	assert_string_equal(f.pl.samplers.v[0].device, "0");
-	assert_true(f.pl.samplers.v[0].period_s == 0.05);
-	assert_string_equal(f.pl.samplers.v[0].out, "/runs/one/samples/E.csv");
-	assert_string_equal(f.pl.samplers.v[0].options.v[0].name, "source");
+	assert_int_equal(f->pl.privileges.nr, 2);
+	assert_null(f->pl.privileges.v[0].by);
+	assert_string_equal(f->pl.privileges.v[1].by, "container.caps");
+	assert_string_equal(f->pl.engine_argv.v[0], "box");
+	assert_int_equal(f->pl.samplers.nr, 1);
+	assert_string_equal(f->pl.samplers.v[0].kind, "nvml");
+	assert_string_equal(f->pl.samplers.v[0].device, "0");
+	assert_true(f->pl.samplers.v[0].period_s == 0.05);
+	assert_string_equal(f->pl.samplers.v[0].out, "/runs/one/samples/E.csv");
+	assert_string_equal(f->pl.samplers.v[0].options.v[0].name, "source");
 	/* With a workdir the image holds the model. */
-	set(&f, "container.workdir=/work");
-	make_ok(&f);
-	assert_int_equal(f.pl.spec.mounts.nr, 1);
-	assert_string_equal(f.pl.spec.workdir, "/work");
-	assert_string_equal(workload(&f)->cwd, "/work");
+	set(f, "container.workdir=/work");
+	make_ok(f);
+	assert_int_equal(f->pl.spec.mounts.nr, 1);
+	assert_string_equal(f->pl.spec.workdir, "/work");
+	assert_string_equal(workload(f)->cwd, "/work");
 	/* A mount of the user's at the model's folder is not doubled. */
-	set(&f, NULL);
-	CLEANUP(xfreep) char *own = xasprintf("mounts=[{host: /, container: %s}]", f.rc.dir);
-	set(&f, own);
-	make_ok(&f);
-	assert_int_equal(f.pl.spec.mounts.nr, 1);
-	end(&f);
+	set(f, NULL);
+	CLEANUP(xfreep) char *own = xasprintf("mounts=[{host: /, container: %s}]", f->rc.dir);
+	set(f, own);
+	make_ok(f);
+	assert_int_equal(f->pl.spec.mounts.nr, 1);
 }
 
-static void container_needs_an_image(void **state)
+PLAN_TEST(container_needs_an_image)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "A");
-	f.prq.engine = &box;
-	set(&f, "container.workdir=/work");
-	assert_int_equal(make(&f), -EINVAL);
-	assert_true(problems_hold(&f.p,
+	command(f, "A");
+	f->prq.engine = &box;
+	set(f, "container.workdir=/work");
+	assert_int_equal(make(f), -EINVAL);
+	assert_true(problems_hold(&f->p,
 				  "built-in: engine 'box' needs an image: model.image or --image"));
 	assert_true(problems_hold(
-		&f.p,
+		&f->p,
 		"tool 'A' writes './left-behind.json' into a folder that only the container has"));
-	assert_int_equal(f.p.lines.nr, 2);
-	end(&f);
+	assert_int_equal(f->p.lines.nr, 2);
 }
 
-static void gpus_on_host(void **state)
+PLAN_TEST(gpus_on_host)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "");
-	set(&f, "gpus=2,0");
-	make_ok(&f);
-	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "2,0", "command line");
-	assert_var(workload(&f), "CUDA_VISIBLE_DEVICES", "2,0", "command line");
-	strvec_push(&f.rq.sets, "env.CUDA_VISIBLE_DEVICES=5");
-	make_ok(&f);
-	assert_var(workload(&f), "CUDA_VISIBLE_DEVICES", "5", "command line");
-	set(&f, "gpus=none");
-	make_ok(&f);
-	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "-1", "command line");
-	assert_var(workload(&f), "CUDA_VISIBLE_DEVICES", "-1", "command line");
-	set(&f, "gpus=all");
-	make_ok(&f);
-	assert_null(var(workload(&f), "CUDA_VISIBLE_DEVICES"));
-	set(&f, "gpus=null");
-	make_ok(&f);
-	assert_null(var(workload(&f), "CUDA_VISIBLE_DEVICES"));
-	end(&f);
+	command(f, "");
+	set(f, "gpus=2,0");
+	make_ok(f);
+	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "2,0", "command line");
+	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "2,0", "command line");
+	strvec_push(&f->rq.sets, "env.CUDA_VISIBLE_DEVICES=5");
+	make_ok(f);
+	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "5", "command line");
+	set(f, "gpus=none");
+	make_ok(f);
+	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "-1", "command line");
+	assert_var(workload(f), "CUDA_VISIBLE_DEVICES", "-1", "command line");
+	set(f, "gpus=all");
+	make_ok(f);
+	assert_null(var(workload(f), "CUDA_VISIBLE_DEVICES"));
+	set(f, "gpus=null");
+	make_ok(f);
+	assert_null(var(workload(f), "CUDA_VISIBLE_DEVICES"));
 }
 
 /* What the workload would inherit is written down; what the configuration says goes before it. */
-static void gpus_of_the_caller(void **state)
+PLAN_TEST(gpus_of_the_caller)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
 	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
 	setenv("HIP_VISIBLE_DEVICES", "1", 1);
-	command(&f, "");
-	make_ok(&f);
-	assert_var(workload(&f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
-	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "1", "the caller's environment");
-	assert_null(var(workload(&f), "GPU_DEVICE_ORDINAL"));
-	set(&f, "gpus=0");
-	make_ok(&f);
-	assert_var(workload(&f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
-	assert_var(workload(&f), "HIP_VISIBLE_DEVICES", "0", "command line");
-	end(&f);
-	begin(&f);
+	command(f, "");
+	make_ok(f);
+	assert_var(workload(f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
+	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "1", "the caller's environment");
+	assert_null(var(workload(f), "GPU_DEVICE_ORDINAL"));
+	set(f, "gpus=0");
+	make_ok(f);
+	assert_var(workload(f), "ROCR_VISIBLE_DEVICES", "4,5", "the caller's environment");
+	assert_var(workload(f), "HIP_VISIBLE_DEVICES", "0", "command line");
+}
+
+PLAN_TEST(containers_have_no_gpus_of_the_caller)
+{
 	setenv("ROCR_VISIBLE_DEVICES", "4,5", 1);
-	f.rq.model = FIXTURES "/container";
-	f.prq.engine = &box;
-	make_ok(&f);
-	assert_null(var(workload(&f), "ROCR_VISIBLE_DEVICES"));
-	end(&f);
-	unsetenv("ROCR_VISIBLE_DEVICES");
-	unsetenv("HIP_VISIBLE_DEVICES");
+	f->rq.model = FIXTURES "/container";
+	f->prq.engine = &box;
+	make_ok(f);
+	assert_null(var(workload(f), "ROCR_VISIBLE_DEVICES"));
 }
 
 static bool needs(const struct plan *pl, const char *tool, const char *what)
@@ -513,81 +473,61 @@ static bool needs(const struct plan *pl, const char *tool, const char *what)
 	return false;
 }
 
-static void needs_and_outputs(void **state)
+PLAN_TEST(needs_and_outputs)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "A,D");
-	make_ok(&f);
-	assert_true(needs(&f.pl, "A", "sh") && needs(&f.pl, "A", "/bin/sh"));
-	assert_true(needs(&f.pl, "D", "/lib/profrig/libprofrig_d.so"));
-	assert_int_equal(f.pl.needs.nr, 3);
-	assert_int_equal(f.pl.outputs.nr, 2);
-	assert_string_equal(f.pl.outputs.v[0].dir, "/runs/one/artifacts/A");
-	assert_string_equal(f.pl.outputs.v[0].glob, "said-*.txt");
-	assert_false(f.pl.outputs.v[0].required);
-	assert_string_equal(f.pl.outputs.v[1].dir, f.cwd);
-	assert_string_equal(f.pl.outputs.v[1].glob, "left-behind.json");
-	assert_int_equal(f.pl.outputs.v[1].min_records, 1);
-	assert_true(strvec_has(&f.pl.mkdirs, "/runs/one/artifacts/D") &&
-		    strvec_has(&f.pl.mkdirs, "/runs/one/steps") &&
-		    strvec_has(&f.pl.mkdirs, "/runs/one/artifacts/workload"));
+	command(f, "A,D");
+	make_ok(f);
+	assert_true(needs(&f->pl, "A", "sh") && needs(&f->pl, "A", "/bin/sh"));
+	assert_true(needs(&f->pl, "D", "/lib/profrig/libprofrig_d.so"));
+	assert_int_equal(f->pl.needs.nr, 3);
+	assert_int_equal(f->pl.outputs.nr, 2);
+	assert_string_equal(f->pl.outputs.v[0].dir, "/runs/one/artifacts/A");
+	assert_string_equal(f->pl.outputs.v[0].glob, "said-*.txt");
+	assert_false(f->pl.outputs.v[0].required);
+	assert_string_equal(f->pl.outputs.v[1].dir, f->cwd);
+	assert_string_equal(f->pl.outputs.v[1].glob, "left-behind.json");
+	assert_int_equal(f->pl.outputs.v[1].min_records, 1);
+	assert_true(strvec_has(&f->pl.mkdirs, "/runs/one/artifacts/D") &&
+		    strvec_has(&f->pl.mkdirs, "/runs/one/steps") &&
+		    strvec_has(&f->pl.mkdirs, "/runs/one/artifacts/workload"));
 	/* Another wrap is another need. */
-	set(&f, "tools[0].wrap=[other, '{out}']");
-	make_ok(&f);
-	assert_true(needs(&f.pl, "A", "other"));
+	set(f, "tools[0].wrap=[other, '{out}']");
+	make_ok(f);
+	assert_true(needs(&f->pl, "A", "other"));
 	/* It has scripts. */
-	assert_true(needs(&f.pl, "A", "/bin/sh") && !needs(&f.pl, "D", "/bin/sh"));
-	assert_int_equal(f.pl.needs.nr, 4);
-	assert_string_equal(workload(&f)->argv.v[1], "/runs/one/artifacts/A");
-	assert_int_equal(workload(&f)->argv.nr, 3);
-	end(&f);
+	assert_true(needs(&f->pl, "A", "/bin/sh") && !needs(&f->pl, "D", "/bin/sh"));
+	assert_int_equal(f->pl.needs.nr, 4);
+	assert_string_equal(workload(f)->argv.v[1], "/runs/one/artifacts/A");
+	assert_int_equal(workload(f)->argv.nr, 3);
 }
 
-static void missing_scripts(void **state)
+PLAN_TEST(missing_scripts)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/stack";
-	set(&f, "pre_scripts=[nowhere.sh]");
-	assert_int_equal(make(&f), -EINVAL);
-	assert_int_equal(f.p.lines.nr, 1);
-	assert_true(problems_hold(&f.p, "command line: script '"));
-	assert_true(problems_hold(&f.p, "/nowhere.sh' is not there"));
-	end(&f);
+	f->rq.model = FIXTURES "/stack";
+	set(f, "pre_scripts=[nowhere.sh]");
+	assert_int_equal(make(f), -EINVAL);
+	assert_int_equal(f->p.lines.nr, 1);
+	assert_true(problems_hold(&f->p, "command line: script '"));
+	assert_true(problems_hold(&f->p, "/nowhere.sh' is not there"));
 }
 
-static void step_names_are_unique_and_safe(void **state)
+PLAN_TEST(step_names_are_unique_and_safe)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	f.rq.model = FIXTURES "/stack";
-	set(&f, "pre_scripts=[tests/fixtures/plan/stack/scripts/user.sh, "
-		"tests/fixtures/plan/stack/scripts/user.sh]");
-	make_ok(&f);
-	assert_string_equal(f.pl.steps.v[2].name, "pre-user");
-	assert_string_equal(f.pl.steps.v[3].name, "pre-user-2");
-	end(&f);
+	f->rq.model = FIXTURES "/stack";
+	set(f, "pre_scripts=[tests/fixtures/plan/stack/scripts/user.sh, "
+	       "tests/fixtures/plan/stack/scripts/user.sh]");
+	make_ok(f);
+	assert_string_equal(f->pl.steps.v[2].name, "pre-user");
+	assert_string_equal(f->pl.steps.v[3].name, "pre-user-2");
 }
 
-static void engine_refuses(void **state)
+PLAN_TEST(engine_refuses)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	command(&f, "A");
-	f.prq.lib_dir = "/nowhere";
-	assert_int_equal(make(&f), -ENOENT);
-	assert_string_equal(f.err.msg, "no agent");
-	assert_int_equal(f.p.lines.nr, 0);
-	end(&f);
+	command(f, "A");
+	f->prq.lib_dir = "/nowhere";
+	assert_int_equal(make(f), -ENOENT);
+	assert_string_equal(f->err.msg, "no agent");
+	assert_int_equal(f->p.lines.nr, 0);
 }
 
 /* --- printed forms --- */
@@ -635,27 +575,26 @@ static void compare(const struct fixture *f, const char *name, const char *suffi
 	assert_string_equal(got, want);
 }
 
-static void printed_forms(void **state)
+static void assert_printed(struct fixture *f, const char *name)
 {
-	static const struct {
-		const char *name;
-		const struct engine *engine;
-	} cases[] = { { "stack", &here }, { "container", &box } };
+	CLEANUP(xfreep) char *model = xasprintf(FIXTURES "/%s", name);
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(xfreep) char *model = xasprintf(FIXTURES "/%s", cases[i].name);
-		struct fixture f;
+	f->rq.model = model;
+	make_ok(f);
+	compare(f, name, "txt", plan_print_text);
+	compare(f, name, "json", plan_print_json);
+	compare(f, name, "sh", plan_print_sh);
+}
 
-		begin(&f);
-		f.rq.model = model;
-		f.prq.engine = cases[i].engine;
-		make_ok(&f);
-		compare(&f, cases[i].name, "txt", plan_print_text);
-		compare(&f, cases[i].name, "json", plan_print_json);
-		compare(&f, cases[i].name, "sh", plan_print_sh);
-		end(&f);
-	}
+PLAN_TEST(printed_stack)
+{
+	assert_printed(f, "stack");
+}
+
+PLAN_TEST(printed_container)
+{
+	f->prq.engine = &box;
+	assert_printed(f, "container");
 }
 
 static int run_sh(struct fixture *f, const struct sandbox *sb, const char *complaint)
@@ -691,22 +630,19 @@ static char *slurp(const struct sandbox *sb, const char *rel)
 
 /* The sh form does what it says: same order, words untouched, post scripts also after a failure,
  * none of the rest after a failed pre script. */
-static void sh_form_runs(void **state)
+PLAN_TEST(sh_form_runs)
 {
 	CLEANUP(xfreep)
 	char *order = NULL, *out = NULL, *want = NULL, *said = NULL, *failed = NULL,
 	     *stopped = NULL;
-	struct fixture f;
 	struct sandbox sb;
 
-	(void)state;
-	begin(&f);
 	sandbox_init(&sb);
-	f.rq.model = FIXTURES "/stack";
-	f.prq.run_dir = sb.dir;
+	f->rq.model = FIXTURES "/stack";
+	f->prq.run_dir = sb.dir;
 	setenv("HF_TOKEN", "hunter2", 1);
-	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb, NULL), 0);
+	make_ok(f);
+	assert_int_equal(run_sh(f, &sb, NULL), 0);
 	order = slurp(&sb, "order");
 	assert_string_equal(
 		order,
@@ -715,86 +651,54 @@ static void sh_form_runs(void **state)
 	out = slurp(&sb, "steps/04-workload.out");
 	want = xasprintf("[two words][--][$HOME][it's]\nshared=same a_out=%s/artifacts/A "
 			 "out=%s/artifacts/workload id=%s\n",
-			 sb.dir, sb.dir, f.prq.run_id);
+			 sb.dir, sb.dir, f->prq.run_id);
 	assert_string_equal(out, want);
 	said = slurp(&sb, "artifacts/A/said-pre_script A.txt");
 	assert_string_equal(said, "A level=3 model=2\n");
 	sandbox_release(&sb);
 
 	sandbox_init(&sb);
-	f.prq.run_dir = sb.dir;
-	set(&f, "env.WORKLOAD_STATUS='7'");
-	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb, NULL), 7);
+	f->prq.run_dir = sb.dir;
+	set(f, "env.WORKLOAD_STATUS='7'");
+	make_ok(f);
+	assert_int_equal(run_sh(f, &sb, NULL), 7);
 	failed = slurp(&sb, "order");
 	assert_non_null(strstr(failed, "workload\nuser_post\npost_script A\npost_script B\n"));
 	sandbox_release(&sb);
 
 	sandbox_init(&sb);
 	sandbox_write(&sb, "bad.sh", "exit 3\n");
-	f.prq.run_dir = sb.dir;
+	f->prq.run_dir = sb.dir;
 	CLEANUP(xfreep) char *bad = xasprintf("pre_scripts=[%s/bad.sh]", sb.dir);
-	set(&f, bad);
-	make_ok(&f);
-	assert_int_equal(run_sh(&f, &sb, NULL), 3);
+	set(f, bad);
+	make_ok(f);
+	assert_int_equal(run_sh(f, &sb, NULL), 3);
 	stopped = slurp(&sb, "order");
 	assert_string_equal(
 		stopped, "pre_script B\npre_script A 3\nuser_post\npost_script A\npost_script B\n");
 	sandbox_release(&sb);
 	unsetenv("HF_TOKEN");
-	end(&f);
 }
 
 /* Secrets come from the environment of the script's caller, under the name they have there. */
-static void sh_form_secrets(void **state)
+PLAN_TEST(sh_form_secrets)
 {
 	static char *const argv[] = { (char *)"/bin/sh", (char *)"-c",
 				      (char *)"test ${#T} = 20 && test ${#MY_KEY} = 7", NULL };
-	struct fixture f;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
-	(void)state;
-	begin(&f);
 	sandbox_init(&sb);
-	f.rq.command = argv;
-	f.prq.run_dir = sb.dir;
-	set(&f, "secrets.T.from_env=PROFRIG_TEST_SECRET");
-	strvec_push(&f.rq.sets, "env.MY_KEY=literal");
-	make_ok(&f);
+	f->rq.command = argv;
+	f->prq.run_dir = sb.dir;
+	set(f, "secrets.T.from_env=PROFRIG_TEST_SECRET");
+	strvec_push(&f->rq.sets, "env.MY_KEY=literal");
+	make_ok(f);
 	setenv("MY_KEY", "literal", 1);
-	assert_int_equal(run_sh(&f, &sb, NULL), 0);
+	assert_int_equal(run_sh(f, &sb, NULL), 0);
 	unsetenv("MY_KEY");
-	assert_int_not_equal(run_sh(&f, &sb, "MY_KEY: holds a secret"), 0);
+	assert_int_not_equal(run_sh(f, &sb, "MY_KEY: holds a secret"), 0);
 	setenv("MY_KEY", "literal", 1);
 	unsetenv("PROFRIG_TEST_SECRET");
-	assert_int_not_equal(run_sh(&f, &sb, "PROFRIG_TEST_SECRET: holds a secret"), 0);
+	assert_int_not_equal(run_sh(f, &sb, "PROFRIG_TEST_SECRET: holds a secret"), 0);
 	unsetenv("MY_KEY");
-	sandbox_release(&sb);
-	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacking),
-		cmocka_unit_test(scripts_see_their_tool),
-		cmocka_unit_test(workload_environment),
-		cmocka_unit_test(disputes),
-		cmocka_unit_test(conflicts),
-		cmocka_unit_test(runs_are_hidden_also_behind_links),
-		cmocka_unit_test(preloads),
-		cmocka_unit_test(container),
-		cmocka_unit_test(container_needs_an_image),
-		cmocka_unit_test(gpus_on_host),
-		cmocka_unit_test(gpus_of_the_caller),
-		cmocka_unit_test(needs_and_outputs),
-		cmocka_unit_test(missing_scripts),
-		cmocka_unit_test(step_names_are_unique_and_safe),
-		cmocka_unit_test(engine_refuses),
-		cmocka_unit_test(printed_forms),
-		cmocka_unit_test(sh_form_runs),
-		cmocka_unit_test(sh_form_secrets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

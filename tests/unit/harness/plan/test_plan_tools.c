@@ -23,8 +23,11 @@ struct fixture {
 
 static char *const command[] = { (char *)"./run.sh", (char *)"--", (char *)"-x", NULL };
 
-static void begin(struct fixture *f)
+static int set_up(void **state)
 {
+	static struct fixture made;
+	struct fixture *f = *state = &made;
+
 	memset(f, 0, sizeof(*f));
 	sandbox_init(&f->sb);
 	f->rq.cwd = f->sb.dir;
@@ -32,6 +35,7 @@ static void begin(struct fixture *f)
 	f->rq.image = "img:1";
 	f->engine = "docker";
 	sandbox_write(&f->sb, "t/.keep", "");
+	return 0;
 }
 
 static void put_tool(struct fixture *f, const char *name, const char *text)
@@ -71,8 +75,10 @@ static void make_ok(struct fixture *f, const char *tools)
 		fail_msg("%s", f->err.msg);
 }
 
-static void end(struct fixture *f)
+static int tear_down(void **state)
 {
+	struct fixture *f = *state;
+
 	plan_release(&f->pl);
 	runconf_release(&f->rc);
 	tool_set_release(&f->ts);
@@ -82,7 +88,10 @@ static void end(struct fixture *f)
 	strvec_release(&f->rq.config_files);
 	devices_release(&f->devices);
 	sandbox_release(&f->sb);
+	return 0;
 }
+
+#define PLAN_TEST(name) TEST_OF(name, struct fixture *f, set_up, tear_down)
 
 static const struct plan_step *workload(const struct fixture *f)
 {
@@ -100,7 +109,7 @@ static void argv_is(const struct strvec *argv, const char *want)
 	assert_string_equal(got, want);
 }
 
-static char *printed(const struct fixture *f)
+static __attribute__((noinline)) char *printed(const struct fixture *f)
 {
 	char *text = NULL;
 	size_t n;
@@ -116,49 +125,44 @@ static char *printed(const struct fixture *f)
 static const char wants[] = "class: wrap\nwrap: [w, --]\ncaps: [SYS_ADMIN, PERFMON]\n"
 			    "security: [seccomp=unconfined]\nbecause: it reads counters\n";
 
-static void privileges(void **state)
+PLAN_TEST(privileges)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	put_tool(&f, "w", wants);
-	put_tool(&f, "soft", "class: env\nenv: {A: b}\ncaps: [SYS_PTRACE]\nprivileges: wanted\n");
-	make_ok(&f, "w,soft");
+	put_tool(f, "w", wants);
+	put_tool(f, "soft", "class: env\nenv: {A: b}\ncaps: [SYS_PTRACE]\nprivileges: wanted\n");
+	make_ok(f, "w,soft");
 	/* Nothing for nothing. */
-	assert_int_equal(f.pl.spec.caps.nr, 0);
-	assert_int_equal(f.pl.spec.security.nr, 0);
-	assert_int_equal(f.pl.privileges.nr, 4);
-	CLEANUP(xfreep) char *before = printed(&f);
+	assert_int_equal(f->pl.spec.caps.nr, 0);
+	assert_int_equal(f->pl.spec.security.nr, 0);
+	assert_int_equal(f->pl.privileges.nr, 4);
+	CLEANUP(xfreep) char *before = printed(f);
 	assert_non_null(strstr(before, "lacks the capability SYS_ADMIN, which "
 				       "--privileged-profiling gives: it reads counters"));
 	assert_non_null(strstr(before, "lacks the security option seccomp=unconfined"));
 	assert_non_null(strstr(before, "would use the capability SYS_PTRACE"));
 	/* All that is declared, and nothing else. */
-	runconf_give(&f.rq.given, "container.privileged_profiling", CFG_BOOL, "true");
-	make_ok(&f, "w,soft");
-	argv_is(&f.pl.spec.caps, "SYS_ADMIN PERFMON SYS_PTRACE");
-	argv_is(&f.pl.spec.security, "seccomp=unconfined");
-	CLEANUP(xfreep) char *start = strvec_shell(&f.pl.engine_argv);
+	runconf_give(&f->rq.given, "container.privileged_profiling", CFG_BOOL, "true");
+	make_ok(f, "w,soft");
+	argv_is(&f->pl.spec.caps, "SYS_ADMIN PERFMON SYS_PTRACE");
+	argv_is(&f->pl.spec.security, "seccomp=unconfined");
+	CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(start, "--cap-add SYS_ADMIN --cap-add PERFMON --cap-add SYS_PTRACE "
 				      "--security-opt seccomp=unconfined"));
 	assert_null(strstr(start, "--privileged"));
 	assert_null(strstr(start, "apparmor"));
-	CLEANUP(xfreep) char *text = printed(&f);
+	CLEANUP(xfreep) char *text = printed(f);
 	assert_non_null(strstr(text, "gives the container the capability SYS_ADMIN "
 				     "(container.privileged_profiling): it reads counters"));
 	/* Without tools there is nothing to give. */
-	make_ok(&f, NULL);
-	assert_int_equal(f.pl.spec.caps.nr + f.pl.spec.security.nr, 0);
+	make_ok(f, NULL);
+	assert_int_equal(f->pl.spec.caps.nr + f->pl.spec.security.nr, 0);
 	/* On host there is nothing to give it. */
-	f.engine = "host";
-	make_ok(&f, "w");
-	assert_int_equal(f.pl.privileges.nr, 0);
-	end(&f);
+	f->engine = "host";
+	make_ok(f, "w");
+	assert_int_equal(f->pl.privileges.nr, 0);
 }
 
 /* The user's own words count, however they are written. */
-static void privileges_of_the_user(void **state)
+PLAN_TEST(privileges_of_the_user)
 {
 	static const struct {
 		const char *set, *by[3];
@@ -172,82 +176,69 @@ static void privileges_of_the_user(void **state)
 		    "container.options: --privileged" } },
 		{ "container.options=[--security-opt, seccomp=mine.json]", { NULL, NULL, NULL } },
 	};
-	struct fixture f;
 
-	(void)state;
-	begin(&f);
-	put_tool(&f, "w", wants);
+	put_tool(f, "w", wants);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		strvec_clear(&f.rq.sets);
-		strvec_push(&f.rq.sets, cases[i].set);
-		make_ok(&f, "w");
+		strvec_clear(&f->rq.sets);
+		strvec_push(&f->rq.sets, cases[i].set);
+		make_ok(f, "w");
 		for (size_t k = 0; k < 3; k++) {
-			const char *by = f.pl.privileges.v[k].by, *want = cases[i].by[k];
+			const char *by = f->pl.privileges.v[k].by, *want = cases[i].by[k];
 
 			if (!by != !want || (by && strcmp(by, want) != 0))
-				ROW_FAIL(i, "%s: %s", f.pl.privileges.v[k].what, by ? by : "-");
+				ROW_FAIL(i, "%s: %s", f->pl.privileges.v[k].what, by ? by : "-");
 		}
 	}
-	end(&f);
 }
 
 /* --- files and passes --- */
 
-static void passes(void **state)
+PLAN_TEST(passes)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	sandbox_write(&f.sb, "t/counters/two.txt",
+	sandbox_write(&f->sb, "t/counters/two.txt",
 		      "# a comment\npmc: A B\n\n  pmc: C\n#pmc: D\nrange: 1:4\n");
-	sandbox_write(&f.sb, "mine.txt", "pmc: X\npmc: Y\npmc: Z\n");
-	put_tool(&f, "c",
+	sandbox_write(&f->sb, "mine.txt", "pmc: X\npmc: Y\npmc: Z\n");
+	put_tool(f, "c",
 		 "class: wrap\nwrap: [w, -i, '{opt.counters}', --]\n"
 		 "passes: {option: counters, lines: 'pmc:'}\n"
 		 "options: {counters: {type: file, default: counters/two.txt}}\n");
-	put_tool(&f, "n", "class: wrap\nwrap: [n, --]\npasses: {least: 5, about: it replays}\n");
-	make_ok(&f, "c");
-	argv_is(&workload(&f)->argv, "w -i /runs/R1/files/c/two.txt -- ./run.sh -- -x");
-	assert_int_equal(f.pl.passes, 2);
-	assert_true(workload(&f)->timeout_s == 2 * 7200);
-	assert_int_equal(f.pl.copies.nr, 1);
-	assert_string_equal(f.pl.copies.v[0].to, "/runs/R1/files/c/two.txt");
-	assert_non_null(strstr(f.pl.copies.v[0].from, "/t/counters/two.txt"));
-	CLEANUP(xfreep) char *text = printed(&f);
+	put_tool(f, "n", "class: wrap\nwrap: [n, --]\npasses: {least: 5, about: it replays}\n");
+	make_ok(f, "c");
+	argv_is(&workload(f)->argv, "w -i /runs/R1/files/c/two.txt -- ./run.sh -- -x");
+	assert_int_equal(f->pl.passes, 2);
+	assert_true(workload(f)->timeout_s == 2 * 7200);
+	assert_int_equal(f->pl.copies.nr, 1);
+	assert_string_equal(f->pl.copies.v[0].to, "/runs/R1/files/c/two.txt");
+	assert_non_null(strstr(f->pl.copies.v[0].from, "/t/counters/two.txt"));
+	CLEANUP(xfreep) char *text = printed(f);
 	assert_non_null(strstr(text, "runs the workload at least 2 times: once for each line "
 				     "'pmc:' of counters/two.txt"));
 	/* One's own file, from where one is; both together multiply. */
-	strvec_push(&f.rq.sets, "tools[0].options.counters=mine.txt");
-	make_ok(&f, "c,n");
-	assert_int_equal(f.rc.tools.v[0].passes, 3);
-	assert_int_equal(f.pl.passes, 15);
-	assert_true(workload(&f)->timeout_s == 15 * 7200);
+	strvec_push(&f->rq.sets, "tools[0].options.counters=mine.txt");
+	make_ok(f, "c,n");
+	assert_int_equal(f->rc.tools.v[0].passes, 3);
+	assert_int_equal(f->pl.passes, 15);
+	assert_true(workload(f)->timeout_s == 15 * 7200);
 	/* No limit stays none. */
-	runconf_give(&f.rq.given, "model.timeout", CFG_FLOAT, "0");
-	make_ok(&f, "c,n");
-	assert_true(workload(&f)->timeout_s == 0);
-	strvec_clear(&f.rq.sets);
-	strvec_push(&f.rq.sets, "tools[0].options.counters=nowhere.txt");
-	assert_int_equal(make(&f, "c"), -EINVAL);
-	assert_true(problems_hold(&f.p, "option 'counters' of tool 'c': no file 'nowhere.txt'"));
-	sandbox_write(&f.sb, "none.txt", "range: 1:4\n");
-	strvec_clear(&f.rq.sets);
-	strvec_push(&f.rq.sets, "tools[0].options.counters=none.txt");
-	assert_int_equal(make(&f, "c"), -EINVAL);
-	assert_true(problems_hold(&f.p, "has no line that begins with 'pmc:'"));
-	end(&f);
+	runconf_give(&f->rq.given, "model.timeout", CFG_FLOAT, "0");
+	make_ok(f, "c,n");
+	assert_true(workload(f)->timeout_s == 0);
+	strvec_clear(&f->rq.sets);
+	strvec_push(&f->rq.sets, "tools[0].options.counters=nowhere.txt");
+	assert_int_equal(make(f, "c"), -EINVAL);
+	assert_true(problems_hold(&f->p, "option 'counters' of tool 'c': no file 'nowhere.txt'"));
+	sandbox_write(&f->sb, "none.txt", "range: 1:4\n");
+	strvec_clear(&f->rq.sets);
+	strvec_push(&f->rq.sets, "tools[0].options.counters=none.txt");
+	assert_int_equal(make(f, "c"), -EINVAL);
+	assert_true(problems_hold(&f->p, "has no line that begins with 'pmc:'"));
 }
 
 /* --- outputs --- */
 
-static void outputs(void **state)
+PLAN_TEST(outputs)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	put_tool(&f, "o",
+	put_tool(f, "o",
 		 "class: env\nenv: {A: b}\noutputs:\n"
 		 "  - {glob: a.csv, reader: rocprof_csv, when: {format: csv}}\n"
 		 "  - {glob: a.db, reader: rocpd, when: {format: rocpd}}\n"
@@ -255,82 +246,72 @@ static void outputs(void **state)
 		 "  - {glob: extra, if_any: true}\n"
 		 "  - {glob: g1, group: g}\n"
 		 "options: {format: {type: string, default: csv, choices: [csv, rocpd]}}\n");
-	make_ok(&f, "o");
-	assert_int_equal(f.pl.outputs.nr, 4);
-	assert_string_equal(f.pl.outputs.v[0].glob, "a.csv");
-	argv_is(&f.pl.outputs.v[1].match, "one two");
-	assert_true(f.pl.outputs.v[2].if_any);
-	assert_string_equal(f.pl.outputs.v[3].group, "g");
-	strvec_push(&f.rq.sets, "tools[0].options.format=rocpd");
-	make_ok(&f, "o");
-	assert_string_equal(f.pl.outputs.v[0].glob, "a.db");
-	end(&f);
+	make_ok(f, "o");
+	assert_int_equal(f->pl.outputs.nr, 4);
+	assert_string_equal(f->pl.outputs.v[0].glob, "a.csv");
+	argv_is(&f->pl.outputs.v[1].match, "one two");
+	assert_true(f->pl.outputs.v[2].if_any);
+	assert_string_equal(f->pl.outputs.v[3].group, "g");
+	strvec_push(&f->rq.sets, "tools[0].options.format=rocpd");
+	make_ok(f, "o");
+	assert_string_equal(f->pl.outputs.v[0].glob, "a.db");
 }
 
 /* --- in front of one program --- */
 
-static void wrap_at(void **state)
+PLAN_TEST(wrap_at)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	put_tool(&f, "in", "class: wrap\nwrap: [in, -o, '{out}/it''s', --]\n");
-	put_tool(&f, "out", "class: wrap\nwrap: [out, --]\n");
-	put_tool(&f, "env", "class: env\nenv: {A: b}\n");
-	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "python3");
-	make_ok(&f, "in,out");
-	argv_is(&workload(&f)->argv,
+	put_tool(f, "in", "class: wrap\nwrap: [in, -o, '{out}/it''s', --]\n");
+	put_tool(f, "out", "class: wrap\nwrap: [out, --]\n");
+	put_tool(f, "env", "class: env\nenv: {A: b}\n");
+	runconf_give(&f->rq.given, "wrap_at", CFG_SEQ, "python3");
+	make_ok(f, "in,out");
+	argv_is(&workload(f)->argv,
 		"/bin/sh -c 'PATH=$0:$PATH; export PATH; exec \"$@\"' /runs/R1/wrap ./run.sh -- "
 		"-x");
-	assert_int_equal(f.pl.made.nr, 1);
-	assert_string_equal(f.pl.made.v[0].to, "/runs/R1/wrap/python3");
-	assert_non_null(strstr(f.pl.made.v[0].text,
+	assert_int_equal(f->pl.made.nr, 1);
+	assert_string_equal(f->pl.made.v[0].to, "/runs/R1/wrap/python3");
+	assert_non_null(strstr(f->pl.made.v[0].text,
 			       "exec out -- in -o '/runs/R1/artifacts/in/it'\\''s' -- "
 			       "\"$__profrig_program\" \"$@\"\n"));
-	assert_non_null(strstr(f.pl.made.v[0].text, "\n__profrig_program=python3\n"));
+	assert_non_null(strstr(f->pl.made.v[0].text, "\n__profrig_program=python3\n"));
 	/* A tool without words has nothing to put anywhere. */
-	make_ok(&f, "env");
-	argv_is(&workload(&f)->argv, "./run.sh -- -x");
-	assert_int_equal(f.pl.made.nr, 0);
-	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "/usr/bin/python3");
-	assert_int_equal(make(&f, "in"), -EINVAL);
-	assert_true(problems_hold(&f.p, "wrap_at: '/usr/bin/python3': want the name of a program"));
-	runconf_give(&f.rq.given, "wrap_at", CFG_SEQ, "..");
-	assert_int_equal(make(&f, "in"), -EINVAL);
-	assert_true(problems_hold(&f.p, "wrap_at: '..': want the name of a program"));
-	end(&f);
+	make_ok(f, "env");
+	argv_is(&workload(f)->argv, "./run.sh -- -x");
+	assert_int_equal(f->pl.made.nr, 0);
+	runconf_give(&f->rq.given, "wrap_at", CFG_SEQ, "/usr/bin/python3");
+	assert_int_equal(make(f, "in"), -EINVAL);
+	assert_true(
+		problems_hold(&f->p, "wrap_at: '/usr/bin/python3': want the name of a program"));
+	runconf_give(&f->rq.given, "wrap_at", CFG_SEQ, "..");
+	assert_int_equal(make(f, "in"), -EINVAL);
+	assert_true(problems_hold(&f->p, "wrap_at: '..': want the name of a program"));
 }
 
 /* --- twice --- */
 
 /* Two tools with the same words are two tools; one tool named twice is one. */
-static void twice(void **state)
+PLAN_TEST(twice)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	put_tool(&f, "a", "class: wrap\nwrap: [w, --]\noptions: {n: {type: int, default: 1}}\n");
-	put_tool(&f, "b", "class: wrap\nwrap: [w, --]\n");
-	make_ok(&f, "a,b,a");
-	argv_is(&workload(&f)->argv, "w -- w -- ./run.sh -- -x");
-	assert_int_equal(f.rc.tools.nr, 2);
-	strvec_push(&f.rq.sets, "tools[2].options.n=2");
-	assert_int_equal(make(&f, "a,b,a"), -EINVAL);
-	assert_true(problems_hold(&f.p, "tool 'a' is in the list twice, with different settings"));
-	strvec_clear(&f.rq.sets);
-	strvec_push(&f.rq.sets, "tools[0].options.n=2");
-	assert_int_equal(make(&f, "a,a"), -EINVAL);
-	strvec_push(&f.rq.sets, "tools[1].options.n=2");
-	make_ok(&f, "a,a");
-	assert_int_equal(f.rc.tools.nr, 1);
-	end(&f);
+	put_tool(f, "a", "class: wrap\nwrap: [w, --]\noptions: {n: {type: int, default: 1}}\n");
+	put_tool(f, "b", "class: wrap\nwrap: [w, --]\n");
+	make_ok(f, "a,b,a");
+	argv_is(&workload(f)->argv, "w -- w -- ./run.sh -- -x");
+	assert_int_equal(f->rc.tools.nr, 2);
+	strvec_push(&f->rq.sets, "tools[2].options.n=2");
+	assert_int_equal(make(f, "a,b,a"), -EINVAL);
+	assert_true(problems_hold(&f->p, "tool 'a' is in the list twice, with different settings"));
+	strvec_clear(&f->rq.sets);
+	strvec_push(&f->rq.sets, "tools[0].options.n=2");
+	assert_int_equal(make(f, "a,a"), -EINVAL);
+	strvec_push(&f->rq.sets, "tools[1].options.n=2");
+	make_ok(f, "a,a");
+	assert_int_equal(f->rc.tools.nr, 1);
 }
 
 /* --- devices --- */
 
-static void cpus(void **state)
+PLAN_TEST(cpus)
 {
 	static const struct {
 		const char *text, *want; /* want NULL: a problem */
@@ -344,25 +325,21 @@ static void cpus(void **state)
 		{ "99999", NULL },
 		{ "-1", NULL },
 	};
-	struct fixture f;
 
-	(void)state;
-	begin(&f);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		strvec_clear(&f.rq.sets);
-		strvec_pushf(&f.rq.sets, "cpus='%s'", cases[i].text);
+		strvec_clear(&f->rq.sets);
+		strvec_pushf(&f->rq.sets, "cpus='%s'", cases[i].text);
 		if (!cases[i].want) {
-			if (make(&f, NULL) != -EINVAL || !problems_hold(&f.p, "cpus: want all"))
+			if (make(f, NULL) != -EINVAL || !problems_hold(&f->p, "cpus: want all"))
 				ROW_FAIL(i, "%s", cases[i].text);
 			continue;
 		}
-		make_ok(&f, NULL);
-		assert_string_equal(f.pl.spec.cpus, cases[i].want);
-		CLEANUP(xfreep) char *start = strvec_shell(&f.pl.engine_argv);
+		make_ok(f, NULL);
+		assert_string_equal(f->pl.spec.cpus, cases[i].want);
+		CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
 		CLEANUP(xfreep) char *want = xasprintf("--cpuset-cpus %s", cases[i].want);
 		assert_non_null(strstr(start, want));
 	}
-	end(&f);
 }
 
 static void put_gpu(struct fixture *f, enum gpu_vendor v, int minor, int group)
@@ -376,80 +353,57 @@ static void put_gpu(struct fixture *f, enum gpu_vendor v, int minor, int group)
 }
 
 /* Numbers of render nodes are the machine's, not 128 and up. */
-static void gpu_nodes(void **state)
+PLAN_TEST(gpu_nodes)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
 	for (int i = 0; i < 8; i++)
-		put_gpu(&f, GPU_AMD, 136 + 8 * (i % 4) + i / 4, 109);
-	strvec_push(&f.rq.sets, "gpus='0,2-4,5-5,7'");
-	make_ok(&f, NULL);
-	assert_string_equal(f.pl.spec.gpus, "0,2,3,4,5,7");
-	argv_is(&f.pl.spec.gpu_nodes,
+		put_gpu(f, GPU_AMD, 136 + 8 * (i % 4) + i / 4, 109);
+	strvec_push(&f->rq.sets, "gpus='0,2-4,5-5,7'");
+	make_ok(f, NULL);
+	assert_string_equal(f->pl.spec.gpus, "0,2,3,4,5,7");
+	argv_is(&f->pl.spec.gpu_nodes,
 		"/dev/kfd /dev/dri/renderD136 /dev/dri/renderD152 /dev/dri/renderD160 "
 		"/dev/dri/renderD137 /dev/dri/renderD145 /dev/dri/renderD161");
-	CLEANUP(xfreep) char *start = strvec_shell(&f.pl.engine_argv);
+	CLEANUP(xfreep) char *start = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(start, "--device /dev/kfd --device /dev/dri/renderD136 "));
 	assert_non_null(strstr(start, "--group-add 109"));
 	assert_null(strstr(start, "--device /dev/dri "));
 	/* All are those there are, one by one. */
-	strvec_clear(&f.rq.sets);
-	strvec_push(&f.rq.sets, "gpus=all");
-	make_ok(&f, NULL);
-	assert_int_equal(f.pl.spec.gpu_nodes.nr, 9);
+	strvec_clear(&f->rq.sets);
+	strvec_push(&f->rq.sets, "gpus=all");
+	make_ok(f, NULL);
+	assert_int_equal(f->pl.spec.gpu_nodes.nr, 9);
 	/* None asked for, none given. */
-	strvec_clear(&f.rq.sets);
-	make_ok(&f, NULL);
-	assert_int_equal(f.pl.spec.gpu_nodes.nr, 0);
-	end(&f);
+	strvec_clear(&f->rq.sets);
+	make_ok(f, NULL);
+	assert_int_equal(f->pl.spec.gpu_nodes.nr, 0);
 }
 
-static void nvidia_gpus(void **state)
+PLAN_TEST(nvidia_gpus)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	put_gpu(&f, GPU_NVIDIA, 0, -1);
-	put_gpu(&f, GPU_NVIDIA, 3, -1);
-	snprintf(f.devices.amd_why, sizeof(f.devices.amd_why), "no AMD GPU");
-	strvec_push(&f.rq.sets, "gpus='0,1'");
-	make_ok(&f, NULL);
-	CLEANUP(xfreep) char *docker = strvec_shell(&f.pl.engine_argv);
+	put_gpu(f, GPU_NVIDIA, 0, -1);
+	put_gpu(f, GPU_NVIDIA, 3, -1);
+	snprintf(f->devices.amd_why, sizeof(f->devices.amd_why), "no AMD GPU");
+	strvec_push(&f->rq.sets, "gpus='0,1'");
+	make_ok(f, NULL);
+	CLEANUP(xfreep) char *docker = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(docker, " --gpus '\"device=0,1\"' "));
-	f.engine = "podman";
-	make_ok(&f, NULL);
-	CLEANUP(xfreep) char *bare = strvec_shell(&f.pl.engine_argv);
+	f->engine = "podman";
+	make_ok(f, NULL);
+	CLEANUP(xfreep) char *bare = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(bare, "--device /dev/nvidiactl --device /dev/nvidia-uvm --device "
 				     "/dev/nvidia0 --device /dev/nvidia3"));
-	f.devices.cdi = true;
-	make_ok(&f, NULL);
-	CLEANUP(xfreep) char *cdi = strvec_shell(&f.pl.engine_argv);
+	f->devices.cdi = true;
+	make_ok(f, NULL);
+	CLEANUP(xfreep) char *cdi = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(cdi, "--device nvidia.com/gpu=0 --device nvidia.com/gpu=1"));
 	/* Where all GPUs are shown, variables say which. */
-	f.engine = "apptainer";
-	make_ok(&f, NULL);
-	CLEANUP(xfreep) char *all = strvec_shell(&f.pl.engine_argv);
+	f->engine = "apptainer";
+	make_ok(f, NULL);
+	CLEANUP(xfreep) char *all = strvec_shell(&f->pl.engine_argv);
 	assert_non_null(strstr(all, " --nv "));
 	bool found = false;
-	for (size_t i = 0; i < workload(&f)->env.nr; i++)
-		found |= !strcmp(workload(&f)->env.v[i].name, "CUDA_VISIBLE_DEVICES") &&
-			 !strcmp(workload(&f)->env.v[i].value, "0,1");
+	for (size_t i = 0; i < workload(f)->env.nr; i++)
+		found |= !strcmp(workload(f)->env.v[i].name, "CUDA_VISIBLE_DEVICES") &&
+			 !strcmp(workload(f)->env.v[i].value, "0,1");
 	assert_true(found);
-	end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(privileges),  cmocka_unit_test(privileges_of_the_user),
-		cmocka_unit_test(passes),      cmocka_unit_test(outputs),
-		cmocka_unit_test(wrap_at),     cmocka_unit_test(twice),
-		cmocka_unit_test(cpus),        cmocka_unit_test(gpu_nodes),
-		cmocka_unit_test(nvidia_gpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,8 @@ static inline int teardown(void **state)
 	return 0;
 }
 
+#define RUN_TEST(f) TEST_OF(f, struct rig *g, setup, teardown)
+
 static inline void put_env(struct plan_step *s, const char *name, const char *value, bool secret)
 {
 	VEC_PUSH(&s->env, ((struct plan_env){ .name = xstrdup(name),
@@ -257,12 +259,7 @@ static inline void ended_as(const struct rig *g, enum run_status status, int exi
 
 static inline char *read_below(const struct rig *g, const char *rel)
 {
-	CLEANUP(xfreep) char *path = fs_join(g->plan.run_dir, rel);
-	char *data = NULL;
-
-	if (fs_read(path, 1 << 24, &data, NULL, NULL) < 0)
-		fail_msg("no '%s'", rel);
-	return data;
+	return test_get(g->plan.run_dir, rel);
 }
 
 static inline pid_t pid_in(const struct rig *g, const char *rel)

@@ -50,11 +50,10 @@ static void over(struct agent_link *l, const char *script, const char *want, uin
 	link_release(l);
 }
 
-static void test_only_with_the_key(void **state)
+TEST(test_only_with_the_key)
 {
 	struct agent_link l;
 
-	(void)state;
 	over(&l, "hello; ev started; ev exited", "started exited ", 0, 0);
 	/* chatter of an engine before, which is no attack */
 	over(&l, "echo Emulating; printf none; hello; ev exited", "exited ", 0, 0);
@@ -63,11 +62,10 @@ static void test_only_with_the_key(void **state)
 	     49, 0);
 }
 
-static void test_garbage_swallows_nothing(void **state)
+TEST(test_garbage_swallows_nothing)
 {
 	struct agent_link l;
 
-	(void)state;
 	over(&l, "hello; printf garbage; ev a; printf '\\0\\n\\n{'; ev b", "a b ", 11, 0);
 	/* an event cut off, and the next behind it in the same line */
 	over(&l, "hello; printf '%s {\"ev\":\"ex' $k; ev a", "a ", 42, 0);
@@ -78,13 +76,12 @@ static void test_garbage_swallows_nothing(void **state)
 	     0);
 }
 
-static void test_who_it_is(void **state)
+TEST(test_who_it_is)
 {
 	struct agent_link l;
 	pid_t child;
 	int fd;
 
-	(void)state;
 	/* The fake does not say when it began: it is no known process. */
 	begin(&l, "hello; sleep 20");
 	assert_int_equal(link_agent(&l), 0);
@@ -108,15 +105,4 @@ static void test_who_it_is(void **state)
 	events_are(&l, "");
 	assert_int_equal(link_agent(&l), 0);
 	link_release(&l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_only_with_the_key),
-		cmocka_unit_test(test_garbage_swallows_nothing),
-		cmocka_unit_test(test_who_it_is),
-	};
-
-	return cmocka_run_group_tests_name("agentlink", tests, NULL, NULL);
 }

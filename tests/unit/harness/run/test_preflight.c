@@ -5,13 +5,12 @@
 
 /* --- which engine --- */
 
-static void test_pick_engine(void **state)
+RUN_TEST(test_pick_engine)
 {
 	CLEANUP(xfreep) char *notice = NULL;
 	struct err err = ERR_INIT;
 	const struct engine *e;
 
-	(void)state;
 	setenv("PROFRIG_DOCKER", "/no/such/docker", 1);
 	setenv("PROFRIG_PODMAN", "false", 1);
 	e = run_pick_engine("auto", NULL, &notice, &err);
@@ -42,9 +41,8 @@ static void need(struct rig *g, const char *tool, const char *what)
 	VEC_PUSH(&g->plan.needs, ((struct plan_need){ xstrdup(tool), xstrdup(what) }));
 }
 
-static void test_preflight(void **state)
+RUN_TEST(test_preflight)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "true");
 	struct err err = ERR_INIT;
@@ -69,9 +67,8 @@ static void test_preflight(void **state)
 	assert_false(fs_exists(g->runs));
 }
 
-static void test_preflight_content(void **state)
+RUN_TEST(test_preflight_content)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -135,7 +132,7 @@ static char *fake_log(const struct rig *g)
 	return data;
 }
 
-static void test_images(void **state)
+RUN_TEST(test_images)
 {
 	static const struct {
 		const char *pull; /* policy */
@@ -163,13 +160,11 @@ static void test_images(void **state)
 		  .line = "does not start (docker ended with status 125: no such runtime)",
 		  .runs = true },
 	};
-	struct rig *g = *state;
 
 	fake_engine(g);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		static const char *const files[] = { "log", "image", "pullable", "broken" };
 		CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT, notes = STRVEC_INIT;
-		CLEANUP(xfreep) char *log = NULL;
 		int n;
 
 		g->opts.notes = &notes;
@@ -190,7 +185,7 @@ static void test_images(void **state)
 		g->conf.dockerfile = cases[i].dockerfile ? xstrdup("/m/Dockerfile") : NULL;
 		g->opts.dry = cases[i].dry;
 		n = run_preflight(&g->plan, &g->opts, &missing, NULL);
-		log = fake_log(g);
+		CLEANUP(xfreep) char *log = fake_log(g);
 		assert_int_equal(n, cases[i].line ? 1 : 0);
 		if (cases[i].line && !strstr(missing.v[0], cases[i].line))
 			fail_msg("case %zu: %s", i, missing.v[0]);
@@ -208,9 +203,8 @@ static void test_images(void **state)
 }
 
 /* Asked in a container of another name, without the run directory, which does not exist. */
-static void test_probe_container(void **state)
+RUN_TEST(test_probe_container)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	CLEANUP(xfreep) char *log = NULL, *name = NULL, *registered = NULL;
 
@@ -233,9 +227,8 @@ static void test_probe_container(void **state)
 	unsetenv("PROFRIG_DOCKER");
 }
 
-static void test_no_agent(void **state)
+RUN_TEST(test_no_agent)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -247,11 +240,9 @@ static void test_no_agent(void **state)
 	assert_non_null(strstr(missing.v[0], "/no/such/dir"));
 }
 
-static void test_missing_mount(void **state)
+RUN_TEST(test_missing_mount)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
-	CLEANUP(xfreep) char *log = NULL;
 
 	fake_engine(g);
 	fake_touch(g, "image");
@@ -259,7 +250,7 @@ static void test_missing_mount(void **state)
 		 ((struct engine_mount){ xstrdup("/no/such/data"), xstrdup("/data"), true }));
 	assert_int_equal(run_preflight(&g->plan, &g->opts, &missing, NULL), 1);
 	assert_non_null(strstr(missing.v[0], "mount '/no/such/data' does not exist"));
-	log = fake_log(g);
+	CLEANUP(xfreep) char *log = fake_log(g);
 	assert_null(strstr(log, "\nrun "));
 	unsetenv("PROFRIG_DOCKER");
 }
@@ -274,9 +265,8 @@ static void *interrupt_pull(void *arg)
 	return NULL;
 }
 
-static void test_interrupted_pull(void **state)
+RUN_TEST(test_interrupted_pull)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 	struct err err = ERR_INIT;
 	int64_t t0 = clock_monotonic_ns();
@@ -291,9 +281,8 @@ static void test_interrupted_pull(void **state)
 	unsetenv("PROFRIG_DOCKER");
 }
 
-static void test_engine_silent(void **state)
+RUN_TEST(test_engine_silent)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec missing = STRVEC_INIT;
 
 	fake_engine(g);
@@ -302,16 +291,4 @@ static void test_engine_silent(void **state)
 	assert_non_null(strstr(missing.v[0], "engine 'docker' does not answer"));
 	assert_non_null(strstr(missing.v[0], engine_find("docker")->fix));
 	unsetenv("PROFRIG_DOCKER");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_pick_engine),      T(test_preflight),       T(test_preflight_content),
-		T(test_images),           T(test_probe_container), T(test_missing_mount),
-		T(test_interrupted_pull), T(test_engine_silent),   T(test_no_agent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

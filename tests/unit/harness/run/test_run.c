@@ -5,10 +5,8 @@
 
 /* --- ends that are normal --- */
 
-static void test_success(void **state)
+RUN_TEST(test_success)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *out = NULL;
 	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest/run.json");
 	json_t *w, *clocks;
 	char *err;
@@ -20,7 +18,7 @@ static void test_success(void **state)
 	add_step(g, STEP_POST, "post-a", "echo post >>$PROFRIG_RUN_DIR/order");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	out = read_below(g, "order");
+	CLEANUP(xfreep) char *out = read_below(g, "order");
 	assert_string_equal(out, "pre\nwork\npost\n");
 	assert_int_equal(json_array_size(json_object_get(g->doc, "steps")), 3);
 	w = step_of(g, "workload");
@@ -58,7 +56,7 @@ static const json_t *metric(const struct rig *g, const char *name)
 	return NULL;
 }
 
-static void test_performance_lines(void **state)
+RUN_TEST(test_performance_lines)
 {
 	static const struct {
 		const char *text;
@@ -88,7 +86,6 @@ static void test_performance_lines(void **state)
 		{ "train_samples_per_second = 9\nperformance: 3 x", 3, "x" },
 		{ "", 0, NULL },
 	};
-	struct rig *g = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *command = xasprintf("printf '%%s' '%s'", cases[i].text);
@@ -112,9 +109,8 @@ static void test_performance_lines(void **state)
 }
 
 /* The line stands across the border of two blocks, in a line among megabytes of others. */
-static void test_performance_in_large_output(void **state)
+RUN_TEST(test_performance_in_large_output)
 {
-	struct rig *g = *state;
 	const json_t *m;
 
 	add_step(g, STEP_WORKLOAD, "workload",
@@ -129,9 +125,8 @@ static void test_performance_in_large_output(void **state)
 	assert_string_equal(str(m, "unit"), "last");
 }
 
-static void test_binary_output(void **state)
+RUN_TEST(test_binary_output)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *sent = NULL, *got = NULL;
 
 	add_step(g, STEP_WORKLOAD, "workload",
@@ -146,16 +141,13 @@ static void test_binary_output(void **state)
 }
 
 /* A reader that takes little at a time gets everything. */
-static void test_live_in_bits(void **state)
+RUN_TEST(test_live_in_bits)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *sent = NULL;
-
 	g->live_takes = 7;
 	add_step(g, STEP_WORKLOAD, "workload", "seq 20000");
 	go(g);
 	ended_as(g, RUN_SUCCESS, 0, "");
-	sent = read_below(g, "steps/01-workload.out");
+	CLEANUP(xfreep) char *sent = read_below(g, "steps/01-workload.out");
 	assert_string_equal(g->live.buf, sent);
 }
 
@@ -166,10 +158,8 @@ static size_t takes_nothing(void *ctx, const char *text, size_t n)
 }
 
 /* A reader that has gone to lunch does not suspend the limits. */
-static void test_live_without_reader(void **state)
+RUN_TEST(test_live_without_reader)
 {
-	struct rig *g = *state;
-
 	g->opts.events.output = takes_nothing;
 	add_step(g, STEP_WORKLOAD, "workload", "while :; do seq 1000; done")->timeout_s = 0.3;
 	go(g);
@@ -178,10 +168,8 @@ static void test_live_without_reader(void **state)
 
 /* --- ends that are not --- */
 
-static void test_nonzero(void **state)
+RUN_TEST(test_nonzero)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "exit 9");
 	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
 	go(g);
@@ -193,10 +181,8 @@ static void test_nonzero(void **state)
 	free(read_below(g, "post"));
 }
 
-static void test_killed(void **state)
+RUN_TEST(test_killed)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "kill -KILL $$");
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "workload was killed by SIGKILL");
@@ -205,9 +191,8 @@ static void test_killed(void **state)
 	assert_true(json_is_null(json_object_get(g->doc, "exit_code")));
 }
 
-static void test_cannot_start(void **state)
+RUN_TEST(test_cannot_start)
 {
-	struct rig *g = *state;
 	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "");
 
 	strvec_clear(&s->argv);
@@ -216,10 +201,8 @@ static void test_cannot_start(void **state)
 	ended_as(g, RUN_FAILED, 1, "cannot start '/no/such/program'");
 }
 
-static void test_not_utf8(void **state)
+RUN_TEST(test_not_utf8)
 {
-	struct rig *g = *state;
-
 	for (int i = 0; i < 3; i++) {
 		struct plan_step *s;
 
@@ -239,9 +222,8 @@ static void test_not_utf8(void **state)
 	}
 }
 
-static void test_too_large(void **state)
+RUN_TEST(test_too_large)
 {
-	struct rig *g = *state;
 	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	CLEANUP(xfreep) char *big = xmalloc(2000001);
 
@@ -275,10 +257,8 @@ static void time_out_when_ready(struct rig *g, const char *command)
 }
 
 /* The child ignores what is polite, and so does its own child in another session. */
-static void test_timeout(void **state)
+RUN_TEST(test_timeout)
 {
-	struct rig *g = *state;
-
 	time_out_when_ready(g, "cd $PROFRIG_RUN_DIR; trap '' INT TERM; setsid sh -c 'trap \"\" INT "
 			       "TERM; echo $$ >escaped; while :; do sleep 0.1; done' & while [ ! "
 			       "-s escaped ]; do sleep 0.02; done; echo $$ >leader; echo yes "
@@ -291,9 +271,8 @@ static void test_timeout(void **state)
 }
 
 /* No grace is none, not the usual ten seconds of it, twice. */
-static void test_no_grace(void **state)
+RUN_TEST(test_no_grace)
 {
-	struct rig *g = *state;
 	int64_t t0 = clock_monotonic_ns();
 
 	g->conf.grace_s = 0;
@@ -305,10 +284,8 @@ static void test_no_grace(void **state)
 }
 
 /* A workload that saves its work on INT is given the time; it is a timeout all the same. */
-static void test_timeout_polite(void **state)
+RUN_TEST(test_timeout_polite)
 {
-	struct rig *g = *state;
-
 	g->conf.grace_s = 60;
 	time_out_when_ready(g, "trap 'touch $PROFRIG_RUN_DIR/saved; exit 0' INT; echo yes "
 			       ">$PROFRIG_RUN_DIR/ready; while :; do sleep 0.05; done");
@@ -316,9 +293,8 @@ static void test_timeout_polite(void **state)
 	free(read_below(g, "saved"));
 }
 
-static void test_forks_away(void **state)
+RUN_TEST(test_forks_away)
 {
-	struct rig *g = *state;
 	json_t *w;
 
 	add_step(g, STEP_WORKLOAD, "workload",
@@ -333,10 +309,8 @@ static void test_forks_away(void **state)
 }
 
 /* Helpers that are about to end are no failure. */
-static void test_stragglers(void **state)
+RUN_TEST(test_stragglers)
 {
-	struct rig *g = *state;
-
 	/* Until its parent is gone for good, which the agent sees to when it has counted. */
 	add_step(g, STEP_WORKLOAD, "workload", "while kill -0 $$; do :; done 2>/dev/null & exit 0");
 	go(g);
@@ -345,10 +319,8 @@ static void test_stragglers(void **state)
 }
 
 /* A server started by a pre script lives through the workload and until the end, not longer. */
-static void test_pre_server(void **state)
+RUN_TEST(test_pre_server)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_PRE, "pre-server",
 		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/server; exec sleep 300' &) ; while [ ! "
 		 "-s $PROFRIG_RUN_DIR/server ]; do sleep 0.02; done");
@@ -360,9 +332,8 @@ static void test_pre_server(void **state)
 	assert_false(test_alive(pid_in(g, "server")));
 }
 
-static void test_pre_fails(void **state)
+RUN_TEST(test_pre_fails)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *ran = fs_join(g->plan.run_dir, "ran");
 
 	add_step(g, STEP_PRE, "pre-good", "true");
@@ -379,10 +350,8 @@ static void test_pre_fails(void **state)
 	assert_int_equal(g->result.workload_code, -1);
 }
 
-static void test_post_fails(void **state)
+RUN_TEST(test_post_fails)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	add_step(g, STEP_POST, "post-bad", "exit 5");
 	add_step(g, STEP_POST, "post-later", "touch $PROFRIG_RUN_DIR/post");
@@ -393,10 +362,8 @@ static void test_post_fails(void **state)
 }
 
 /* The first failure names the run. */
-static void test_first_failure_wins(void **state)
+RUN_TEST(test_first_failure_wins)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "exit 6");
 	add_step(g, STEP_POST, "post-bad", "exit 5");
 	add_output(g, "t", "must.json", true, 1);
@@ -406,10 +373,8 @@ static void test_first_failure_wins(void **state)
 
 /* --- the agent dies --- */
 
-static void test_agent_killed(void **state)
+RUN_TEST(test_agent_killed)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "(setsid sh -c 'echo $$ >$PROFRIG_RUN_DIR/escaped; exec sleep 300' &); while [ ! "
 		 "-s $PROFRIG_RUN_DIR/escaped ]; do sleep 0.02; done; "
@@ -426,20 +391,16 @@ static void test_agent_killed(void **state)
 	assert_false(test_alive(pid_in(g, "escaped")));
 }
 
-static void test_agent_stopped(void **state)
+RUN_TEST(test_agent_stopped)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "kill -TERM $PPID; exec sleep 300");
 	add_step(g, STEP_POST, "post-a", "true");
 	go(g);
 	ended_as(g, RUN_FAILED, 1, "profrig-init was stopped (SIGTERM) while 'workload' ran");
 }
 
-static void test_no_agent(void **state)
+RUN_TEST(test_no_agent)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	free(g->plan.spec.lib_dir);
 	g->plan.spec.lib_dir = xstrdup("/no/such/dir");
@@ -449,10 +410,8 @@ static void test_no_agent(void **state)
 }
 
 /* Says nothing that is an event, and then ends with words. */
-static void test_engine_fails(void **state)
+RUN_TEST(test_engine_fails)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	strvec_pushl(&g->plan.engine_argv, "/bin/sh", "-c",
 		     "echo '{}'; echo chatter; echo first >&2; echo 'no such image' >&2; exit 125",
@@ -496,10 +455,8 @@ static void interrupted_run(struct rig *g, int sig, int times)
 	pthread_join(th, NULL);
 }
 
-static void test_interrupt(void **state)
+RUN_TEST(test_interrupt)
 {
-	struct rig *g = *state;
-
 	g->conf.grace_s = 60;
 	add_step(g, STEP_WORKLOAD, "workload", "touch $PROFRIG_RUN_DIR/working; exec sleep 300");
 	add_step(g, STEP_POST, "post-a", "touch $PROFRIG_RUN_DIR/post");
@@ -511,10 +468,8 @@ static void test_interrupt(void **state)
 	assert_int_equal(g->interrupt, SIGINT);
 }
 
-static void test_interrupt_term(void **state)
+RUN_TEST(test_interrupt_term)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "trap '' INT; touch $PROFRIG_RUN_DIR/working; while :; do sleep 0.1; done");
 	interrupted_run(g, SIGTERM, 1);
@@ -523,9 +478,8 @@ static void test_interrupt_term(void **state)
 }
 
 /* The second one does not wait for a grace of ten minutes. */
-static void test_interrupt_twice(void **state)
+RUN_TEST(test_interrupt_twice)
 {
-	struct rig *g = *state;
 	int64_t t0 = clock_monotonic_ns();
 
 	g->conf.grace_s = 600;
@@ -537,51 +491,12 @@ static void test_interrupt_twice(void **state)
 	assert_true(clock_monotonic_ns() - t0 < 600 * NS_PER_S);
 }
 
-static void test_interrupt_before_workload(void **state)
+RUN_TEST(test_interrupt_before_workload)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_PRE, "pre-a", "touch $PROFRIG_RUN_DIR/working; exec sleep 300");
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	interrupted_run(g, SIGINT, 1);
 	ended_as(g, RUN_INTERRUPTED, 130, "SIGINT");
 	assert_string_equal(str(g->doc, "phase"), "pre");
 	assert_null(step_of(g, "workload"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_success),
-		T(test_performance_lines),
-		T(test_performance_in_large_output),
-		T(test_binary_output),
-		T(test_live_in_bits),
-		T(test_live_without_reader),
-		T(test_nonzero),
-		T(test_killed),
-		T(test_cannot_start),
-		T(test_not_utf8),
-		T(test_too_large),
-		T(test_timeout),
-		T(test_no_grace),
-		T(test_timeout_polite),
-		T(test_forks_away),
-		T(test_stragglers),
-		T(test_pre_server),
-		T(test_pre_fails),
-		T(test_post_fails),
-		T(test_first_failure_wins),
-		T(test_agent_killed),
-		T(test_agent_stopped),
-		T(test_no_agent),
-		T(test_engine_fails),
-		T(test_interrupt),
-		T(test_interrupt_term),
-		T(test_interrupt_twice),
-		T(test_interrupt_before_workload),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

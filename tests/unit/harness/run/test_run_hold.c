@@ -3,7 +3,6 @@
 #include "run_rig.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "profrig/base/door.h"
 
@@ -20,13 +19,12 @@ static bool opens(const char *path, uid_t owner)
 	return fd >= 0;
 }
 
-static void test_owners(void **state)
+TEST(test_owners)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "written");
 	CLEANUP(xfreep) char *map = fs_join(dir, "map");
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root\n");
 		skip();
@@ -49,12 +47,11 @@ static void test_owners(void **state)
 }
 
 /* A container without a user namespace of its own may be any user. */
-static void test_all_users(void **state)
+TEST(test_all_users)
 {
 	CLEANUP(xfreep) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "written");
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root\n");
 		skip();
@@ -66,14 +63,4 @@ static void test_all_users(void **state)
 	assert_true(opens(path, 4711));
 	door_let_go(dir);
 	fs_remove_tree(dir, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_all_users),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

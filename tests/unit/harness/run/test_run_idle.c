@@ -103,11 +103,9 @@ static size_t mark_at(const char *rows, const char *name)
 	return (size_t)(found - rows);
 }
 
-static void around_the_workload(void **state)
+RUN_TEST(around_the_workload)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 0.4);
-	CLEANUP(xfreep) char *rows = NULL;
 	json_t *clocks;
 	int64_t before, after;
 
@@ -131,16 +129,15 @@ static void around_the_workload(void **state)
 	assert_int_equal(json_array_size(clocks), 6);
 	assert_string_equal(str(json_array_get(clocks, 1), "at"), "idle_start");
 	assert_string_equal(str(json_array_get(clocks, 4), "at"), "idle_end");
-	rows = read_below(g, "samples/cpu.csv");
+	CLEANUP(xfreep) char *rows = read_below(g, "samples/cpu.csv");
 	assert_true(mark_at(rows, "idle_start") < mark_at(rows, "idle_end"));
 	assert_true(mark_at(rows, "idle_end") < mark_at(rows, "workload_start"));
 	assert_cleared_away(g);
 }
 
 /* Where it is not asked for nothing is different. */
-static void not_asked(void **state)
+RUN_TEST(not_asked)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 0);
 
 	add_sampler(g, "estimate");
@@ -151,9 +148,8 @@ static void not_asked(void **state)
 	assert_int_equal(json_array_size(json_object_get(g->doc, "clocks")), 4);
 }
 
-static void interrupted_before(void **state)
+RUN_TEST(interrupted_before)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 600);
 
 	add_sampler(g, "estimate");
@@ -169,9 +165,8 @@ static void interrupted_before(void **state)
 	assert_cleared_away(g);
 }
 
-static void interrupted_after(void **state)
+RUN_TEST(interrupted_after)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 0.2);
 
 	add_sampler(g, "estimate");
@@ -186,9 +181,8 @@ static void interrupted_after(void **state)
 	assert_int_equal(g->interrupt, SIGTERM);
 }
 
-static void agent_dies(void **state)
+RUN_TEST(agent_dies)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 600);
 
 	add_sampler(g, "estimate");
@@ -200,9 +194,8 @@ static void agent_dies(void **state)
 	assert_true(at(g, 0, "before", "end_ns") - ir.began_ns < 100 * NS_PER_S);
 }
 
-static void nothing_to_measure(void **state)
+RUN_TEST(nothing_to_measure)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 600);
 
 	add_sampler(g, "procfs");
@@ -212,9 +205,8 @@ static void nothing_to_measure(void **state)
 	assert_true(warned_of(g, W_IDLE_UNSAMPLED));
 }
 
-static void failed_workload(void **state)
+RUN_TEST(failed_workload)
 {
-	struct rig *g = *state;
 	struct idle_rig ir = idle_rig(g, 0.1);
 
 	add_sampler(g, "estimate");
@@ -224,17 +216,4 @@ static void failed_workload(void **state)
 	ended_as(g, RUN_FAILED, 1, "workload exited with status 3");
 	assert_int_equal(windows(g), 1);
 	assert_true(is_there(g, "post"));
-}
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(around_the_workload), T(not_asked),  T(interrupted_before),
-		T(interrupted_after),   T(agent_dies), T(nothing_to_measure),
-		T(failed_workload),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

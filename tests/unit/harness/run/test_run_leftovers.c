@@ -77,9 +77,8 @@ static bool assert_finished_off(struct rig *g)
  * At moments all over a run, which takes 0.3 s, and a second when strays have to be ended; or
  * longer: what comes too early or too late says how fast this machine is.
  */
-static void test_kill9(void **state)
+RUN_TEST(test_kill9)
 {
-	struct rig *g = *state;
 	unsigned seed = (unsigned)clock_monotonic_ns(), begun = 0, finished_off = 0;
 	useconds_t longest_us = 400000;
 
@@ -111,9 +110,8 @@ static void test_kill9(void **state)
 }
 
 /* run.json is whole and right at every moment of a run, for any reader. */
-static void test_always_readable(void **state)
+RUN_TEST(test_always_readable)
 {
-	struct rig *g = *state;
 	unsigned seen = 0;
 	char last[16] = "";
 	pid_t pid;
@@ -143,9 +141,8 @@ static void test_always_readable(void **state)
 }
 
 /* A run that lives is not touched, whatever its run.json says. */
-static void test_sweep_spares_the_living(void **state)
+RUN_TEST(test_sweep_spares_the_living)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep) char *working = fs_join(g->plan.run_dir, "working");
 	struct proc_exit x;
@@ -168,7 +165,7 @@ static void test_sweep_spares_the_living(void **state)
 	assert_string_equal(str(g->doc, "status"), "success");
 }
 
-static void test_sweep_hostile_registry(void **state)
+RUN_TEST(test_sweep_hostile_registry)
 {
 	static const char *const texts[] = { "",
 					     "{",
@@ -179,7 +176,6 @@ static void test_sweep_hostile_registry(void **state)
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT, names = STRVEC_INIT;
 	CLEANUP(xfreep) char *dir = fs_join(getenv("XDG_RUNTIME_DIR"), "profrig");
 
-	(void)state;
 	assert_int_equal(fs_mkdirs(dir, 0700, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		CLEANUP(xfreep) char *path = xasprintf("%s/entry-%zu", dir, i);
@@ -192,9 +188,8 @@ static void test_sweep_hostile_registry(void **state)
 }
 
 /* What is said once is true once: a run that had ended is not marked again. */
-static void test_sweep_says_it_once(void **state)
+RUN_TEST(test_sweep_says_it_once)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep)
 	char *path = xasprintf("%s/profrig/%s", getenv("XDG_RUNTIME_DIR"), g->plan.run_id);
@@ -225,9 +220,8 @@ static const char hanging_script[] =
 	"	test -e $d/removed || echo \"profrig-$(cat $d/id) $(cat $d/id)\" ;;\n"
 	"esac\n";
 
-static void test_container_left(void **state)
+RUN_TEST(test_container_left)
 {
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT;
 	CLEANUP(xfreep) char *docker = fs_join(g->top, "docker");
 
@@ -254,9 +248,8 @@ static void test_container_left(void **state)
 
 /* --- a full disk --- */
 
-static void test_full_disk(void **state)
+RUN_TEST(test_full_disk)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *disk = fs_join(g->top, "disk");
 	int64_t bytes;
 
@@ -278,20 +271,4 @@ static void test_full_disk(void **state)
 	umount2(disk, MNT_DETACH);
 	assert_true(bytes > 500000);
 	ended_as(g, RUN_FAILED, 1, "disk of the run directory is full");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_kill9),
-		T(test_always_readable),
-		T(test_sweep_spares_the_living),
-		T(test_sweep_hostile_registry),
-		T(test_sweep_says_it_once),
-		T(test_container_left),
-		T(test_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

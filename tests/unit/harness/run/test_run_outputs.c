@@ -5,7 +5,7 @@
 
 /* --- outputs --- */
 
-static void test_verdicts(void **state)
+RUN_TEST(test_verdicts)
 {
 	static const struct {
 		const char *name, *command; /* in the tool's folder */
@@ -52,7 +52,6 @@ static void test_verdicts(void **state)
 		{ "one of two is damaged", "echo records 3 >out1.json; echo bad >out2.json", true,
 		  1, RUN_FAILED, 7, "out2.json", "valid" },
 	};
-	struct rig *g = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
@@ -73,9 +72,8 @@ static void test_verdicts(void **state)
 	}
 }
 
-static void test_artifact_facts(void **state)
+RUN_TEST(test_artifact_facts)
 {
-	struct rig *g = *state;
 	const json_t *a;
 
 	add_step(g, STEP_WORKLOAD, "workload",
@@ -98,10 +96,8 @@ static void test_artifact_facts(void **state)
 }
 
 /* run.json could not name it, so it would not be found again. */
-static void test_name_that_is_no_text(void **state)
+RUN_TEST(test_name_that_is_no_text)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "cd $PROFRIG_RUN_DIR/artifacts/t; echo records 1 >\"$(printf 'a\\377.json')\"");
 	add_output(g, "t", "*.json", true, 1);
@@ -110,10 +106,8 @@ static void test_name_that_is_no_text(void **state)
 	assert_non_null(strstr(g->result.reason, "its name is not valid UTF-8"));
 }
 
-static void test_check_refuses(void **state)
+RUN_TEST(test_check_refuses)
 {
-	struct rig *g = *state;
-
 	add_step(g, STEP_WORKLOAD, "workload",
 		 "echo records 1 >$PROFRIG_RUN_DIR/artifacts/t/x.json");
 	add_output(g, "t", "x.json", true, 1);
@@ -125,9 +119,8 @@ static void test_check_refuses(void **state)
 /*
  * A tool that writes where the workload stands: what it wrote now is moved, what lay there stays.
  */
-static void test_output_in_workdir(void **state)
+RUN_TEST(test_output_in_workdir)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *old = fs_join(g->top, "old.trace");
 	CLEANUP(xfreep) char *new = fs_join(g->top, "new.trace");
 	struct timespec past[2] = { { .tv_sec = 1000000 }, { .tv_sec = 1000000 } };
@@ -151,10 +144,9 @@ static void test_output_in_workdir(void **state)
 
 /* --- secrets --- */
 
-static void test_secrets(void **state)
+RUN_TEST(test_secrets)
 {
 	static const char secret[] = "hunter2-very-secret";
-	struct rig *g = *state;
 	CLEANUP(strvec_release) struct strvec files = STRVEC_INIT;
 	struct plan_step *s =
 		add_step(g, STEP_WORKLOAD, "workload",
@@ -173,9 +165,8 @@ static void test_secrets(void **state)
 
 /* --- samplers --- */
 
-static void test_sampler(void **state)
+RUN_TEST(test_sampler)
 {
-	struct rig *g = *state;
 	const json_t *s;
 	/* lasts until there are enough, a minute at most */
 	CLEANUP(xfreep)
@@ -199,10 +190,9 @@ static void test_sampler(void **state)
 }
 
 /* A recording of estimates is an estimate whatever plays it. */
-static void test_sampler_estimated(void **state)
+RUN_TEST(test_sampler_estimated)
 {
 	static const char recording[] = "# estimated: yes\nt_ns,power.cpu0[W]\n1,10\n";
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *file = fs_join(g->top, "recording.csv");
 	const char *const lists[] = { "samplers", "devices" };
 
@@ -217,10 +207,8 @@ static void test_sampler_estimated(void **state)
 			json_array_get(json_object_get(g->doc, lists[i]), 0), "estimated")));
 }
 
-static void test_sampler_fails(void **state)
+RUN_TEST(test_sampler_fails)
 {
-	struct rig *g = *state;
-
 	add_sampler(g, "no-such-source");
 	add_step(g, STEP_WORKLOAD, "workload", "exit 0");
 	go(g);
@@ -229,9 +217,8 @@ static void test_sampler_fails(void **state)
 
 /* --- copies --- */
 
-static void test_copies(void **state)
+RUN_TEST(test_copies)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *from = fs_join(g->top, "script.sh");
 	CLEANUP(xfreep) char *to = fs_join(g->plan.run_dir, "scripts/01-script.sh");
 	struct plan_step *s = add_step(g, STEP_WORKLOAD, "workload", "");
@@ -245,9 +232,8 @@ static void test_copies(void **state)
 	assert_string_equal(g->live.buf, "copied\n");
 }
 
-static void test_copy_missing(void **state)
+RUN_TEST(test_copy_missing)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *from = fs_join(g->top, "nosuch.sh");
 
 	add_step(g, STEP_WORKLOAD, "workload", "true");
@@ -259,9 +245,8 @@ static void test_copy_missing(void **state)
 
 /* --- the directory --- */
 
-static void test_cannot_create(void **state)
+RUN_TEST(test_cannot_create)
 {
-	struct rig *g = *state;
 	struct err err = ERR_INIT;
 
 	assert_int_equal(fs_write_atomic(g->runs, "a file", 6, NULL), 0);
@@ -270,9 +255,8 @@ static void test_cannot_create(void **state)
 	assert_non_null(strstr(err.msg, g->runs));
 }
 
-static void test_exists_already(void **state)
+RUN_TEST(test_exists_already)
 {
-	struct rig *g = *state;
 	struct err err = ERR_INIT;
 
 	assert_int_equal(fs_mkdirs(g->plan.run_dir, 0755, NULL), 0);
@@ -281,9 +265,8 @@ static void test_exists_already(void **state)
 }
 
 /* A user's own folder named `latest` is left alone. */
-static void test_latest_is_a_folder(void **state)
+RUN_TEST(test_latest_is_a_folder)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *latest = fs_join(g->runs, "latest");
 
 	assert_int_equal(fs_mkdirs(latest, 0755, NULL), 0);
@@ -305,9 +288,8 @@ static char *latest_of(const struct rig *g)
 }
 
 /* A container that does not start leaves nothing, and `latest` where it was. */
-static void test_latest_is_undone(void **state)
+RUN_TEST(test_latest_is_undone)
 {
-	struct rig *g = *state;
 	struct err err = ERR_INIT;
 
 	for (int before = 0; before < 2; before++) {
@@ -335,10 +317,8 @@ static void test_latest_is_undone(void **state)
 }
 
 /* A run that fails before its engine is asked is the newest all the same. */
-static void test_latest_of_a_run_that_fails_early(void **state)
+RUN_TEST(test_latest_of_a_run_that_fails_early)
 {
-	struct rig *g = *state;
-	CLEANUP(xfreep) char *is = NULL;
 	struct err err = ERR_INIT;
 
 	VEC_PUSH(&g->plan.copies,
@@ -346,16 +326,15 @@ static void test_latest_of_a_run_that_fails_early(void **state)
 	add_step(g, STEP_WORKLOAD, "workload", "true");
 	assert_int_equal(run_execute(&g->plan, &g->opts, &g->result, &err), 0);
 	assert_int_equal(g->result.status, RUN_FAILED);
-	is = latest_of(g);
+	CLEANUP(xfreep) char *is = latest_of(g);
 	assert_string_equal(is, g->plan.run_id);
 }
 
-static void test_run_id(void **state)
+RUN_TEST(test_run_id)
 {
 	CLEANUP(xfreep)
 	char *a = run_new_id("a/b c;d"), *b = run_new_id(NULL), *c = run_new_id("a/b c;d");
 
-	(void)state;
 	assert_int_equal(strlen(a), 16 + 1 + 7 + 1 + 6);
 	assert_memory_equal(a + 16, "-a-b-c-d-", 9);
 	assert_int_equal(a[8], 'T');
@@ -367,7 +346,7 @@ static void test_run_id(void **state)
 
 /* --- after analysis --- */
 
-static void test_note_analysis(void **state)
+RUN_TEST(test_note_analysis)
 {
 	static const char analysis[] =
 		"{\"warnings\":[{\"code\":\"W_X\",\"severity\":\"warning\",\"count\":2,\"text\":"
@@ -378,7 +357,6 @@ static void test_note_analysis(void **state)
 		"counter,device,view,total_j,attributed_j,unattributed_j,error_rel,flags\n"
 		"p,gpu0,host,1.5,1,0.5,0,\np,gpu0,device,1.5,1,0.5,0,\n"
 		"p,cpu0,host,2,1,1,0,estimated\n";
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *dir = NULL, *file = NULL, *table = NULL;
 	const json_t *metrics, *list;
 	size_t before, warnings;
@@ -413,31 +391,4 @@ static void test_note_analysis(void **state)
 	assert_int_equal(
 		json_integer_value(json_object_get(json_array_get(list, warnings), "count")), 5);
 	assert_string_equal(str(g->doc, "status"), "success");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_verdicts),
-		T(test_artifact_facts),
-		T(test_name_that_is_no_text),
-		T(test_check_refuses),
-		T(test_output_in_workdir),
-		T(test_secrets),
-		T(test_sampler),
-		T(test_sampler_fails),
-		T(test_sampler_estimated),
-		T(test_copies),
-		T(test_copy_missing),
-		T(test_cannot_create),
-		T(test_exists_already),
-		T(test_latest_is_a_folder),
-		T(test_latest_is_undone),
-		T(test_latest_of_a_run_that_fails_early),
-		T(test_run_id),
-		T(test_note_analysis),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

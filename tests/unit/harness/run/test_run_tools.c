@@ -36,10 +36,8 @@ static size_t artifacts(const struct rig *g)
 
 /* --- logs --- */
 
-static void log_lines(void **state)
+RUN_TEST(log_lines)
 {
-	struct rig *g = *state;
-
 	workload(g, "printf 'a bench 1\\nnothing\\nbench\\nx' >a.log");
 	add_log(g, "*.log", "bench", 2);
 	go(g);
@@ -48,10 +46,8 @@ static void log_lines(void **state)
 }
 
 /* A record that its writer did not end is no record; the words of others may end as they like. */
-static void log_that_is_cut(void **state)
+RUN_TEST(log_that_is_cut)
 {
-	struct rig *g = *state;
-
 	workload(g, "printf 'bench 1\\nbench 2\\nbench 3, of wh' >a.log");
 	add_log(g, "*.log", "bench", 1);
 	go(g);
@@ -59,10 +55,8 @@ static void log_that_is_cut(void **state)
 	assert_int_equal(records(g), 2);
 }
 
-static void log_with_too_little(void **state)
+RUN_TEST(log_with_too_little)
 {
-	struct rig *g = *state;
-
 	workload(g, "printf 'a bench 1\\nnothing\\n' >a.log");
 	add_log(g, "*.log", "bench", 2);
 	go(g);
@@ -70,10 +64,8 @@ static void log_with_too_little(void **state)
 }
 
 /* Lines longer than any buffer are one line; bytes of no text do no harm. */
-static void log_of_odd_bytes(void **state)
+RUN_TEST(log_of_odd_bytes)
 {
-	struct rig *g = *state;
-
 	workload(g, "{ head -c 3000000 /dev/zero | tr '\\0' x; echo ' bench bench'; "
 		    "printf '\\377\\376 bench\\n'; } >a.log");
 	add_log(g, "*.log", "bench", 1);
@@ -83,10 +75,8 @@ static void log_of_odd_bytes(void **state)
 }
 
 /* One file of a process that called nothing says nothing against the other's. */
-static void log_of_two_processes(void **state)
+RUN_TEST(log_of_two_processes)
 {
-	struct rig *g = *state;
-
 	workload(g, "echo bench >1.log; echo other >2.log");
 	add_log(g, "*.log", "bench", 1);
 	go(g);
@@ -102,15 +92,13 @@ static void in_group(struct rig *g, const char *glob)
 	last_output(g)->group = xstrdup("trace");
 }
 
-static void one_of_a_group(void **state)
+RUN_TEST(one_of_a_group)
 {
 	static const char *const left[] = { "echo records 3 >new.x", "echo records 3 >old.x",
 					    "echo records 3 >old.x; echo records 0 >new.x",
 					    "echo records 0 >old.x; echo records 3 >new.x" };
 
 	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
-		struct rig *g = *state;
-
 		workload(g, left[i]);
 		in_group(g, "new.x");
 		in_group(g, "old.x");
@@ -120,10 +108,8 @@ static void one_of_a_group(void **state)
 	}
 }
 
-static void none_of_a_group(void **state)
+RUN_TEST(none_of_a_group)
 {
-	struct rig *g = *state;
-
 	workload(g, "true");
 	in_group(g, "new.x");
 	in_group(g, "old.x");
@@ -146,7 +132,7 @@ static void none_of_a_group(void **state)
 
 /* --- if any --- */
 
-static void if_any(void **state)
+RUN_TEST(if_any)
 {
 	static const struct {
 		const char *command;
@@ -160,8 +146,6 @@ static void if_any(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct rig *g = *state;
-
 		workload(g, cases[i].command);
 		add_output(g, "t", "*.csv", true, 1);
 		last_output(g)->if_any = true;
@@ -174,9 +158,8 @@ static void if_any(void **state)
 
 /* --- before the start --- */
 
-static void made_scripts(void **state)
+RUN_TEST(made_scripts)
 {
-	struct rig *g = *state;
 	CLEANUP(xfreep) char *to = fs_join(g->plan.run_dir, "wrap/prog");
 
 	VEC_PUSH(&g->plan.made,
@@ -189,10 +172,9 @@ static void made_scripts(void **state)
 }
 
 /* GPUs of the machine stand in run.json, whether anything samples them or not. */
-static void devices(void **state)
+RUN_TEST(devices)
 {
-	struct rig *g = *state;
-	struct devices d = { .gpus = VEC_INIT, .rocm = "6.4.1" };
+	CLEANUP(devices_release) struct devices d = { .gpus = VEC_INIT, .rocm = "6.4.1" };
 	struct gpu one = { .vendor = GPU_AMD,
 			   .name = "AMD Instinct MI300X",
 			   .arch = "gfx942",
@@ -212,25 +194,4 @@ static void devices(void **state)
 	assert_string_equal(str(o, "driver"), "6.4.1");
 	assert_int_equal(json_integer_value(json_object_get(o, "render_minor")), 136);
 	assert_int_equal(json_integer_value(json_object_get(o, "memory_bytes")), 1024);
-	devices_release(&d);
-}
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(log_lines),
-		T(log_that_is_cut),
-		T(log_with_too_little),
-		T(log_of_odd_bytes),
-		T(log_of_two_processes),
-		T(one_of_a_group),
-		T(none_of_a_group),
-		T(if_any),
-		T(made_scripts),
-		T(devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

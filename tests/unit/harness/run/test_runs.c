@@ -19,7 +19,7 @@ static struct run_list list_of(const char *kinds)
 	return rl;
 }
 
-static void test_choose(void **state UNUSED)
+TEST(test_choose)
 {
 	static const struct {
 		const char *runs;
@@ -54,12 +54,12 @@ static void test_choose(void **state UNUSED)
 }
 
 /* Nothing but what has the name and the document of a run is one. */
-static void test_load(void **state UNUSED)
+TEST(test_load)
 {
 	static const char good[] = "20260102T030405Z-a-b-0a1b2c";
 	struct run_filter any = { .labels = STRVEC_INIT };
 	struct run_list rl = RUN_LIST_INIT;
-	struct sandbox sb;
+	CLEANUP(sandbox_release) struct sandbox sb;
 
 	sandbox_init(&sb);
 	for (size_t i = 0; i < 2; i++) {
@@ -88,15 +88,4 @@ static void test_load(void **state UNUSED)
 	assert_string_equal(rl.v.v[0].status, "interrupted");
 	run_list_release(&rl);
 	assert_int_equal(runs_load("/nonexistent/x", &any, &rl, NULL), -ENOENT);
-	sandbox_release(&sb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_load),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "profrig/base/err.h"
-
 /* --- a source that does what a test wants --- */
 
 struct sampler_state {
@@ -180,6 +178,8 @@ static inline UNUSED int tear_down(void **state)
 	return 0;
 }
 
+#define SAMPLER_TEST(f) TEST_WITH(f, set_up, tear_down)
+
 static inline UNUSED struct sampling *begin(double period_s)
 {
 	struct sampling_opts o = { .sampler = &source,
@@ -197,7 +197,5 @@ static inline UNUSED double ms_since(int64_t t_ns)
 {
 	return (double)(clock_monotonic_ns() - t_ns) / 1e6;
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/csv.h"
-#include "profrig/base/fs.h"
-#include "profrig/base/num.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/vec.h"
 #include "profrig/sampler/sampler.h"
@@ -136,6 +134,14 @@ static inline void samples_read(const char *path, struct samples_file *f)
 	free(text);
 }
 
+static inline UNUSED struct samples_file samples_of(const char *path)
+{
+	struct samples_file f;
+
+	samples_read(path, &f);
+	return f;
+}
+
 /* The value of "# key: value", or NULL. */
 static inline UNUSED const char *samples_header(const struct samples_file *f, const char *key)
 {
@@ -179,6 +185,15 @@ static inline UNUSED int source_open(const char *name, const struct sampler_opts
 	if (r == 0)
 		ret->nr = ret->s->devices(ret->st, &ret->dev);
 	return r;
+}
+
+/* Opens a source that is there. */
+static inline UNUSED struct opened source_opened(const char *name, const struct sampler_opts *o)
+{
+	struct opened s;
+
+	assert_int_equal(source_open(name, o, &s, NULL), 0);
+	return s;
 }
 
 static inline UNUSED void source_close(struct opened *s)

@@ -32,12 +32,11 @@ static void check(const struct reading *rd, int64_t number)
 		assert_int_equal(llround(rd->v[i] * 4), number * 4 + (int64_t)i);
 }
 
-static void in_order(void **state)
+TEST(in_order)
 {
 	struct readings r;
 	int64_t added = 0, taken = 0;
 
-	(void)state;
 	readings_init(&r, devices, 2);
 	assert_null(readings_take(&r));
 	/* rounds until it is full, some taken in between: every place comes to be used */
@@ -58,11 +57,10 @@ static void in_order(void **state)
 	readings_release(&r);
 }
 
-static void without_devices(void **state)
+TEST(without_devices)
 {
 	struct readings r;
 
-	(void)state;
 	readings_init(&r, NULL, 0);
 	assert_null(readings_take(&r));
 	assert_false(readings_full(&r));
@@ -93,13 +91,12 @@ static void *adds(void *arg)
 	return NULL;
 }
 
-static void between_threads(void **state)
+TEST(between_threads)
 {
 	struct readings r;
 	pthread_t thread;
 	int64_t taken = 0;
 
-	(void)state;
 	readings_init(&r, devices, 2);
 	assert_int_equal(pthread_create(&thread, NULL, adds, &r), 0);
 	while (taken < SHARED) {
@@ -120,11 +117,10 @@ static void between_threads(void **state)
 	readings_release(&r);
 }
 
-static void median_of_intervals(void **state)
+TEST(median_of_intervals)
 {
 	struct intervals i;
 
-	(void)state;
 	intervals_init(&i);
 	assert_int_equal(intervals_median(&i), 0);
 	intervals_add(&i, 30);
@@ -135,11 +131,10 @@ static void median_of_intervals(void **state)
 }
 
 /* A million, rising: the sample stays small and even, so its median stays in the middle. */
-static void median_of_many_intervals(void **state)
+TEST(median_of_many_intervals)
 {
 	struct intervals i;
 
-	(void)state;
 	intervals_init(&i);
 	for (int64_t k = 0; k < 1000000; k++)
 		intervals_add(&i, k);
@@ -148,17 +143,4 @@ static void median_of_many_intervals(void **state)
 	assert_int_equal(i.kept.v[0], 0);
 	assert_int_equal(i.kept.v[i.kept.nr - 1] % (int64_t)i.stride, 0);
 	intervals_release(&i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order),
-		cmocka_unit_test(without_devices),
-		cmocka_unit_test(between_threads),
-		cmocka_unit_test(median_of_intervals),
-		cmocka_unit_test(median_of_many_intervals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "profrig/base/num.h"
 
 /* Two devices, of three series and of one. */
 static const struct sampler_device devices[] = { { .nr = 3 }, { .nr = 1 } };
@@ -38,13 +35,12 @@ static void check(struct strbuf *got, struct strbuf *expected)
 }
 
 /* Every read is a row; each value follows each other one, and itself, in some series. */
-static void every_read(void **state)
+TEST(every_read)
 {
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT, expected = STRBUF_INIT;
 	struct sample_rows r;
 	unsigned rows = 0;
 
-	(void)state;
 	sample_rows_init(&r, devices, 2, false);
 	for (unsigned a = 0; a < ARRAY_LEN(values); a++)
 		for (unsigned b = 0; b < ARRAY_LEN(values); b++) {
@@ -67,12 +63,11 @@ static void every_read(void **state)
 }
 
 /* Only what changed, everything after a refresh, and the end of what stood still. */
-static void changes(void **state)
+TEST(changes)
 {
 	CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT, expected = STRBUF_INIT;
 	struct sample_rows r;
 
-	(void)state;
 	sample_rows_init(&r, devices, 2, true);
 	assert_true(sample_rows_put(&r, 0, 1, (double[]){ 0.5, NAN, 7 }, &got));
 	assert_false(sample_rows_put(&r, 0, 2, (double[]){ 0.5, NAN, 7 }, &got));
@@ -88,14 +83,4 @@ static void changes(void **state)
 	strbuf_addstr(&expected, "6,0.25,NA,7,\n7,0.25,,7,\n");
 	check(&got, &expected);
 	sample_rows_release(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_read),
-		cmocka_unit_test(changes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

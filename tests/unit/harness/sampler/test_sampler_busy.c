@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define DEVICES 3
 
@@ -228,61 +227,71 @@ static void check(const struct sampling_stats *s, bool every)
 
 static void disturbed(double period_s, const char *storage, struct sampler_state st, bool pauses)
 {
-	struct sampling_stats s;
+	CLEANUP(sampling_stats_release) struct sampling_stats s;
 
 	counting = st;
 	disturb = (struct disturb){ .pauses = pauses };
 	sample_for(150, period_s, storage, &s);
 	check(&s, strcmp(storage, "every") == 0);
 	assert_int_equal(s.error, st.hang_at ? -ETIMEDOUT : st.die_at ? -ENODEV : 0);
-	sampling_stats_release(&s);
 	sampling_free(disturb.sp);
 }
 
 static const double periods[] = { 0.0001, 0.001, 0.012, 0.05 };
 
-static void rows_and_marks(void **state)
+static int set_up(void **state UNUSED)
 {
-	(void)state;
+	dir = test_dir();
+	path = fs_join(dir, "busy.csv");
+	return 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	fs_remove_tree(dir, NULL);
+	free(path);
+	free(dir);
+	return 0;
+}
+
+#define BUSY_TEST(f) TEST_WITH(f, set_up, tear_down)
+
+BUSY_TEST(rows_and_marks)
+{
 	for (size_t i = 0; i < ARRAY_LEN(periods); i++)
 		disturbed(periods[i], "every", (struct sampler_state){ .still = 1 }, false);
 }
 
-static void while_paused_and_not(void **state)
+BUSY_TEST(while_paused_and_not)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(periods); i++)
 		disturbed(periods[i], "every", (struct sampler_state){ .still = 1 }, true);
 }
 
-static void only_changes(void **state)
+BUSY_TEST(only_changes)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(periods); i++)
 		disturbed(periods[i], "change", (struct sampler_state){ .still = 10 }, i % 2);
 }
 
-static void in_bursts(void **state)
+BUSY_TEST(in_bursts)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(periods); i++)
 		disturbed(periods[i], "every", (struct sampler_state){ .still = 1, .bursts = true },
 			  i % 2);
 }
 
 /* What was read before is in the file, to the last one, in whatever place of a round it dies. */
-static void until_it_dies(void **state)
+BUSY_TEST(until_it_dies)
 {
-	(void)state;
 	for (uint64_t at = 1; at < 40; at += 3 + at % 2)
 		disturbed(0.0005, "every", (struct sampler_state){ .still = 1, .die_at = at },
 			  false);
 }
 
 /* What others took in while it hung, and what its round had read before, once each. */
-static void until_it_hangs(void **state)
+BUSY_TEST(until_it_hangs)
 {
-	(void)state;
 	hang = true;
 	closes = 0;
 	disturbed(0.001, "every", (struct sampler_state){ .still = 1, .hang_at = 100 }, false);
@@ -290,33 +299,4 @@ static void until_it_hangs(void **state)
 	hang = false;
 	WAIT_UNTIL(closes == 1);
 	assert_int_equal(closes, 1);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	dir = test_dir();
-	path = fs_join(dir, "busy.csv");
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fs_remove_tree(dir, NULL);
-	free(path);
-	free(dir);
-	return 0;
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rows_and_marks), TEST(while_paused_and_not), TEST(only_changes),
-		TEST(in_bursts),      TEST(until_it_dies),        TEST(until_it_hangs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,13 +7,12 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-static void source_dies(void **state)
+SAMPLER_TEST(source_dies)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 	struct samples_file f;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.die_at = 6;
 	fake.die_code = -ENODEV;
@@ -42,13 +41,12 @@ static void source_dies(void **state)
 	sampling_free(sp);
 }
 
-static void hanging_read(void **state)
+SAMPLER_TEST(hanging_read)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 	struct samples_file f;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin(0.01);
 	sleep_ms(50);
@@ -78,13 +76,11 @@ static void hanging_read(void **state)
 }
 
 /* What a round had read when the next device hung is in the file. */
-static void hanging_read_of_one_device(void **state)
+SAMPLER_TEST(hanging_read_of_one_device)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	struct samples_file f;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
 	fake_device("gpu2", 1);
@@ -98,21 +94,19 @@ static void hanging_read_of_one_device(void **state)
 	sampling_free(sp);
 	fake.hang = false;
 	WAIT_UNTIL(fake.closes == 1);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(f.t_ns.nr, 2);
 	assert_true(f.t_ns.v[0] <= f.t_ns.v[1]);
 	assert_true(isfinite(samples_cell(&f, 0, samples_column(&f, "power.gpu0[W]"))));
 	assert_true(isfinite(samples_cell(&f, 1, samples_column(&f, "power.gpu1[W]"))));
-	samples_release(&f);
 }
 
 /* Comes back between stop and free. */
-static void hanging_read_returns(void **state)
+SAMPLER_TEST(hanging_read_returns)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.hang = true;
 	sp = begin(0.01);
@@ -128,13 +122,12 @@ static void hanging_read_returns(void **state)
 }
 
 /* Everything stands still for longer than a hanging read is waited for: nothing hangs. */
-static void standstill_is_no_hang(void **state)
+SAMPLER_TEST(standstill_is_no_hang)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 	pid_t stopper, me = getpid();
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.read_ms = 500;
 	sp = begin(60);
@@ -157,15 +150,12 @@ static void standstill_is_no_hang(void **state)
 
 static void check_cut_file(const struct sampling_stats *s, int code)
 {
-	struct samples_file f;
-
 	assert_int_equal(s->error, code);
 	assert_non_null(strstr(s->error_text, "fake.csv"));
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_true(f.t_ns.nr > 10 && f.t_ns.nr < s->rows);
 	for (size_t i = 0; i < f.t_ns.nr; i++)
 		assert_true(samples_cell(&f, i, 0) == 123456.78125);
-	samples_release(&f);
 }
 
 static void run_into_the_end(struct sampling_stats *s)
@@ -186,12 +176,11 @@ static void run_into_the_end(struct sampling_stats *s)
 	sampling_free(sp);
 }
 
-static void file_size_limit(void **state)
+SAMPLER_TEST(file_size_limit)
 {
 	struct rlimit old, small;
 	struct sampling_stats s;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	small = old;
 	small.rlim_cur = 100001;
@@ -202,11 +191,10 @@ static void file_size_limit(void **state)
 	check_cut_file(&s, -EFBIG);
 }
 
-static void disk_full(void **state)
+SAMPLER_TEST(disk_full)
 {
 	struct sampling_stats s;
 
-	(void)state;
 	if (geteuid() != 0 || mount("none", dir, "tmpfs", 0, "size=128k") < 0) {
 		print_message("mounting a tmpfs needs root\n");
 		skip();
@@ -217,7 +205,7 @@ static void disk_full(void **state)
 }
 
 /* The thread ends there too, so that no hole is left in the middle of the file. */
-static void mark_cannot_be_written(void **state)
+SAMPLER_TEST(mark_cannot_be_written)
 {
 	struct sampling_opts o = { .sampler = &source, .path = path, .source.period_s = 0.005 };
 	void (*handled)(int) = signal(SIGXFSZ, SIG_IGN); /* as the programs do */
@@ -225,7 +213,6 @@ static void mark_cannot_be_written(void **state)
 	struct sampling *sp;
 	struct sampling_stats s;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -242,20 +229,4 @@ static void mark_cannot_be_written(void **state)
 	sampling_stop(sp, &s);
 	assert_int_equal(s.error, -EFBIG);
 	sampling_free(sp);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(source_dies),
-		TEST(hanging_read),
-		TEST(hanging_read_returns),
-		TEST(hanging_read_of_one_device),
-		TEST(standstill_is_no_hang),
-		TEST(file_size_limit),
-		TEST(disk_full),
-		TEST(mark_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,18 @@
 #include "sampler_fake.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "profrig/base/fs.h"
 #include "profrig/base/strvec.h"
-#include "profrig/base/xalloc.h"
 
 /* --- opening --- */
 
-static void open_errors(void **state)
+SAMPLER_TEST(open_errors)
 {
 	static const double bad[] = { -1, 1e-5, 3601, INFINITY, NAN };
 	struct sampling_opts o = { .sampler = &source, .path = path };
 	struct sampling *sp;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		o.source.period_s = bad[i];
@@ -40,7 +36,7 @@ static void open_errors(void **state)
 }
 
 /* A new file comes with its header; what is there is written over, and stays what it is. */
-static void opens_what_is_there(void **state)
+SAMPLER_TEST(opens_what_is_there)
 {
 	struct sampling_opts o = { .sampler = &source, .path = path };
 	CLEANUP(strvec_release) struct strvec names = STRVEC_INIT;
@@ -48,7 +44,6 @@ static void opens_what_is_there(void **state)
 	struct stat st;
 	struct sampling *sp;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	o.source.period_s = 1;
 	unlink(path);
@@ -74,16 +69,14 @@ static void opens_what_is_there(void **state)
 	unlink(link);
 }
 
-static void header(void **state)
+SAMPLER_TEST(header)
 {
 	const struct sampler_device *d;
 	struct sampling_opts o = { .sampler = &source, .path = path, .run_id = "R" };
 	struct sampling *sp;
-	struct samples_file f;
 	char host[256] = "";
 	int64_t mono, real;
 
-	(void)state;
 	fake_device("gpu0", 2);
 	fake_device("gpu1", 1);
 	snprintf(fake.dev[1].facts, sizeof(fake.dev[1].facts), "evil\nt_ns,forged\r\x01");
@@ -94,7 +87,7 @@ static void header(void **state)
 	sampling_free(sp); /* never started: nothing is read */
 	assert_int_equal(fake.reads, 0);
 	assert_int_equal(fake.closes, 1);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(f.comments.v[0], "profrig samples: 1");
 	assert_string_equal(samples_header(&f, "source"), "fake");
 	assert_string_equal(samples_header(&f, "clock"), "CLOCK_MONOTONIC");
@@ -119,23 +112,19 @@ static void header(void **state)
 	assert_true(llabs(clock_monotonic_ns() - mono) < 60 * NS_PER_S);
 	assert_true(llabs((clock_realtime_ns() - clock_monotonic_ns()) - (real - mono)) <
 		    60 * NS_PER_S);
-	samples_release(&f);
 }
 
-static void header_of_estimates(void **state)
+SAMPLER_TEST(header_of_estimates)
 {
 	struct sampling_opts o = { .sampler = &source_with_times, .path = path };
 	struct sampling *sp;
-	struct samples_file f;
 
-	(void)state;
 	fake_device("cpu0", 1);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(samples_header(&f, "estimated"), "yes");
 	assert_string_equal(samples_header(&f, "storage"), "every");
-	samples_release(&f);
 	sampling_free(NULL);
 }
 
@@ -168,15 +157,13 @@ static int64_t median_interval(const struct samples_file *f, size_t nr_dev)
  * first and the last tick, whatever the machine does meanwhile. A read takes 1 ms, so a thread that
  * slept for a period after each tick would be short of two in twelve.
  */
-static void period(void **state)
+SAMPLER_TEST(period)
 {
 	int64_t begun = clock_monotonic_ns(), places, m;
 	struct sampling_stats s;
-	struct samples_file f;
 	struct sampling *sp;
 	size_t last;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake_device("gpu1", 1);
 	fake.read_ms = 1;
@@ -184,7 +171,7 @@ static void period(void **state)
 	WAIT_UNTIL(fake.reads >= 60);
 	sampling_stop(sp, &s);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(s.rows, f.t_ns.nr);
 	assert_int_equal(s.rows, 2 * s.ticks);
 	assert_true(s.ticks >= 30);
@@ -200,16 +187,14 @@ static void period(void **state)
 	m = median_interval(&f, 2);
 	assert_int_equal(s.median_period_ns, m);
 	assert_true(s.max_gap_ns >= m);
-	samples_release(&f);
 }
 
-static void stop_is_immediate(void **state)
+SAMPLER_TEST(stop_is_immediate)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 	int64_t t;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin(3600);
 	WAIT_UNTIL(fake.reads == 1);
@@ -232,14 +217,13 @@ static void stop_is_immediate(void **state)
 }
 
 /* Reads of 25 ms on a grid of 10 ms: two of three places are skipped, more on a busy machine. */
-static void overruns(void **state)
+SAMPLER_TEST(overruns)
 {
 	int64_t begun = clock_monotonic_ns();
 	struct sampling *sp;
 	struct sampling_stats s;
 	double total;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.read_ms = 25;
 	sp = begin(0.01);
@@ -256,7 +240,7 @@ static void overruns(void **state)
 }
 
 /* Millions of rows: the median is of all of them, not of the first. */
-static void median_of_many(void **state)
+SAMPLER_TEST(median_of_many)
 {
 	struct sampling_opts o = { .sampler = &source_with_times,
 				   .source.period_s = 0.001,
@@ -264,7 +248,6 @@ static void median_of_many(void **state)
 	struct sampling *sp;
 	struct sampling_stats s;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.due = 300000;
 	fake.stamp_ns = NS_PER_S;
@@ -278,12 +261,11 @@ static void median_of_many(void **state)
 	assert_int_equal(s.max_gap_ns, 3 * NS_PER_MS);
 }
 
-static void always_due(void **state)
+SAMPLER_TEST(always_due)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.due = UINT64_MAX;
 	sp = begin(0.01);
@@ -300,13 +282,12 @@ static void always_due(void **state)
  * Whole lines at any moment, the last at most a second old. Where the machine stands still for
  * longer, the next look is at an old one: some of many may be.
  */
-static void streams(void **state)
+SAMPLER_TEST(streams)
 {
 	enum { LOOKS = 20, GOOD = 16 };
 	struct sampling *sp;
 	int good = 0;
 
-	(void)state;
 	fake_device("gpu0", 2);
 	sp = begin(0.02);
 	sleep_ms(700);
@@ -351,11 +332,10 @@ static bool file_has_mark(const char *name)
 }
 
 /* A long period: no row waits for the next tick. */
-static void streams_slow_ones(void **state)
+SAMPLER_TEST(streams_slow_ones)
 {
 	struct sampling *sp;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin(3600);
 	WAIT_UNTIL(rows_in_file() == 1);
@@ -366,15 +346,13 @@ static void streams_slow_ones(void **state)
 	sampling_free(sp);
 }
 
-static void marks(void **state)
+SAMPLER_TEST(marks)
 {
 	char longer[600], expected[300];
 	struct sampling *sp;
-	struct samples_file f;
 	int64_t t, before;
 	const char *m;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin(1);
 	before = clock_monotonic_ns();
@@ -387,7 +365,7 @@ static void marks(void **state)
 	sampling_stop(sp, NULL);
 	sampling_mark(sp, "too late");
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	m = samples_header(&f, "mark");
 	assert_int_equal(num_i64(m, strcspn(m, " "), &t), 0);
 	assert_true(t >= before && t <= clock_monotonic_ns());
@@ -406,15 +384,13 @@ static void marks(void **state)
 		count++;
 	}
 	assert_int_equal(count, 3);
-	samples_release(&f);
 }
 
 /* Made while a read goes on that ends only afterwards; if they wait for it, the alarm ends all. */
-static void mark_does_not_wait(void **state)
+SAMPLER_TEST(mark_does_not_wait)
 {
 	struct sampling *sp;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.hang = true;
 	sp = begin(0.01);
@@ -430,13 +406,11 @@ static void mark_does_not_wait(void **state)
 	sampling_free(sp);
 }
 
-static void values_and_reasons(void **state)
+SAMPLER_TEST(values_and_reasons)
 {
 	struct sampling *sp;
 	struct sampling_stats s;
-	struct samples_file f;
 
-	(void)state;
 	fake_device("gpu0", 4);
 	fake_device("gpu1", 1);
 	fake.value[0] = 123456.78125;
@@ -454,7 +428,7 @@ static void values_and_reasons(void **state)
 	assert_string_equal(s.reasons.v[0].text, "it is \"tired\"");
 	assert_int_equal(s.reasons.v[0].count, 4);
 	sampling_stats_release(&s);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(f.t_ns.nr, 4);
 	assert_true(samples_cell(&f, 0, 0) == 123456.78125);
 	assert_true(isnan(samples_cell(&f, 0, 1)));
@@ -465,16 +439,14 @@ static void values_and_reasons(void **state)
 		assert_true(samples_cell(&f, 1, i) == SAMPLER_ABSENT);
 	assert_true(samples_cell(&f, 1, 4) == 123456.78125);
 	assert_non_null(strstr(samples_header(&f, "end"), "rows=4 failed=4 overruns=0"));
-	samples_release(&f);
 }
 
 /* Of every reading until now, whatever of it is in the file already. */
-static void summary_so_far(void **state)
+SAMPLER_TEST(summary_so_far)
 {
 	struct sampling_summary s;
 	struct sampling *sp;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin(0.05);
 	for (int n = 2; n < 8; n++) {
@@ -485,12 +457,11 @@ static void summary_so_far(void **state)
 	sampling_free(sp);
 }
 
-static void target_arrives(void **state)
+SAMPLER_TEST(target_arrives)
 {
 	struct sampling_opts o = { .sampler = &source, .source.period_s = 0.005, .path = path };
 	struct sampling *sp;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	sampling_target(sp, 4711);
@@ -507,7 +478,7 @@ static void target_arrives(void **state)
 
 /* --- several at once --- */
 
-static void two_at_once(void **state)
+SAMPLER_TEST(two_at_once)
 {
 	CLEANUP(xfreep) char *other = fs_join(dir, "other.csv");
 	struct sampling_opts o = { .sampler = &source_with_times,
@@ -517,7 +488,6 @@ static void two_at_once(void **state)
 	struct sampling_stats sa, sb;
 	struct samples_file f;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	a = begin(0.003);
 	assert_int_equal(sampling_open(&o, &b, NULL), 0);
@@ -537,29 +507,4 @@ static void two_at_once(void **state)
 	samples_read(other, &f);
 	assert_int_equal(f.t_ns.nr, sb.rows);
 	samples_release(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(open_errors),
-		TEST(opens_what_is_there),
-		TEST(header),
-		TEST(header_of_estimates),
-		TEST(period),
-		TEST(stop_is_immediate),
-		TEST(overruns),
-		TEST(median_of_many),
-		TEST(always_due),
-		TEST(streams),
-		TEST(streams_slow_ones),
-		TEST(marks),
-		TEST(mark_does_not_wait),
-		TEST(values_and_reasons),
-		TEST(summary_so_far),
-		TEST(target_arrives),
-		TEST(two_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

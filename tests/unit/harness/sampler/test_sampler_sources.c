@@ -13,7 +13,7 @@
 
 /* --- estimate --- */
 
-static void estimate_options(void **state)
+TEST(estimate_options)
 {
 	static const char *const bad[][2] = { { "idle_w", "-1" },   { "idle_w", "ten" },
 					      { "max_w", "nan" },   { "max_w", "inf" },
@@ -23,7 +23,6 @@ static void estimate_options(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		sampler_options(&o, "all", 0.01, bad[i][0], bad[i][1], NULL);
 		if (source_open("estimate", &o, &s, &err) != -EINVAL)
@@ -104,17 +103,15 @@ static bool half_a_second(struct opened *s)
 	return fabs(joule - before - expected) < 0.1 * expected;
 }
 
-static void estimate_energy(void **state)
+TEST(estimate_energy)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
 	pid_t busy_pid;
 	bool good = false;
 
-	(void)state;
 	sampler_options(&o, "all", 0.01, "idle_w", "100", "max_w", "300", NULL);
-	assert_int_equal(source_open("estimate", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("estimate", &o);
 	assert_non_null(strstr(s.dev[0].facts, "100 W idle, 300 W"));
 	assert_string_equal(s.dev[0].series[0].name, "power.cpu0");
 	source_read(&s, 0, v);
@@ -136,8 +133,6 @@ static void estimate_energy(void **state)
 	for (int i = 0; i < 20; i++)
 		none += s.s->read(s.st, 0, v, &s.reason) == 1;
 	assert_true(none >= 5);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* --- rapl --- */
@@ -175,12 +170,11 @@ static void set_energy(const char *entry, const char *uj)
 	machine_text(root, uj, "sys/class/powercap/%s/energy_uj", entry);
 }
 
-static void rapl_zones(void **state)
+TEST_WITH(rapl_zones, set_up_root, tear_down_root)
 {
 	struct sampler_opts o;
 	struct opened s;
 
-	(void)state;
 	machine_text(root, "1\n", "sys/class/powercap/intel-rapl/enabled");
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
 	zone("intel-rapl:0:0", "core\n", "1000000\n", "262143328850\n");
@@ -217,15 +211,12 @@ static void rapl_zones(void **state)
 	options_release(&o);
 }
 
-static void rapl_wrap_and_reset(void **state)
+TEST_WITH(rapl_wrap_and_reset, set_up_root, tear_down_root)
 {
-	struct opened s;
-
-	(void)state;
 	zone("intel-rapl:0", "package-0\n", "4294967000\n", "4294967295\n");
 	zone("intel-rapl:1", "package-1\n", "4294967000\n", NULL);
 	zone("intel-rapl:2", "package-2\n", "10000000\n", "262143328850000\n");
-	assert_int_equal(source_open("rapl", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rapl", NULL);
 	assert_true(fabs(source_value(&s, 0, "energy") - 4294.967) < 1e-9);
 	sleep_ms(2);
 	set_energy("intel-rapl:0", "705\n"); /* 1000 µJ later */
@@ -242,10 +233,9 @@ static void rapl_wrap_and_reset(void **state)
 	/* no CPU takes 262 MJ within minutes: the counter was set back */
 	set_energy("intel-rapl:2", "100\n");
 	assert_true(fabs(source_value(&s, 2, "energy") - 100e-6) < 1e-12);
-	source_close(&s);
 }
 
-static void rapl_unreadable(void **state)
+TEST_WITH(rapl_unreadable, set_up_root, tear_down_root)
 {
 	static const char *const bad[] = { "",     "\n",      "nan\n", "inf\n",
 					   "0x12", "12 34\n", "1e",    "half\n" };
@@ -253,7 +243,6 @@ static void rapl_unreadable(void **state)
 	struct err err = ERR_INIT;
 	double v[SAMPLER_MAX_SERIES];
 
-	(void)state;
 	assert_int_equal(source_open("rapl", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no RAPL zone"));
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
@@ -271,28 +260,25 @@ static void rapl_unreadable(void **state)
 	source_close(&s);
 	/* hostile names make no hostile header */
 	zone("intel-rapl:0", "pack,age\"[x]\n1,2\n", "5000000\n", NULL);
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	sampler_options(&o, "0", 0.1, "zones", "all", NULL);
 	assert_int_equal(source_open("rapl", &o, &s, &err), 0);
 	assert_null(strpbrk(s.dev[0].series[0].name, ",\"[]\n "));
 	source_close(&s);
-	options_release(&o);
 }
 
-static void rapl_not_root(void **state)
+TEST_WITH(rapl_not_root, set_up_root, tear_down_root)
 {
-	CLEANUP(xfreep) char *path = NULL;
 	struct opened s;
 	struct err err = ERR_INIT;
 	int r;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root, to stop being it\n");
 		skip();
 	}
 	zone("intel-rapl:0", "package-0\n", "5000000\n", "262143328850\n");
-	path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
+	CLEANUP(xfreep) char *path = fs_join(root, "sys/class/powercap/intel-rapl:0/energy_uj");
 	assert_int_equal(chmod(path, 0400), 0);
 	assert_int_equal(seteuid(65534), 0);
 	r = source_open("rapl", NULL, &s, &err);
@@ -303,7 +289,7 @@ static void rapl_not_root(void **state)
 
 /* --- what all share --- */
 
-static void selection(void **state)
+TEST(selection)
 {
 	static const struct {
 		const char *device, *yes, *no;
@@ -328,7 +314,6 @@ static void selection(void **state)
 		{ "allx", "", "0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		for (int want = 0; want < 2; want++) {
 			CLEANUP(strvec_release) struct strvec v = STRVEC_INIT;
@@ -345,7 +330,7 @@ static void selection(void **state)
 	}
 }
 
-static void fields(void **state)
+TEST(fields)
 {
 	static const struct {
 		const char *fields, *name;
@@ -367,7 +352,6 @@ static void fields(void **state)
 		{ "mem", "mem_busy", true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (sampler_wants(rows[i].fields, rows[i].name) != rows[i].yes)
 			ROW_FAIL(i, "'%s' and %s", rows[i].fields, rows[i].name);
@@ -377,11 +361,10 @@ static void fields(void **state)
 	assert_int_equal(sampler_check_fields("power,used", NULL), -EINVAL);
 }
 
-static void device_series(void **state)
+TEST(device_series)
 {
 	struct sampler_device d = { .id = "gpu0" };
 
-	(void)state;
 	assert_true(sampler_device_add(&d, "a,b\"c[d]\ne", "W\n"));
 	assert_string_equal(d.series[0].name, "a_b_c_d__e.gpu0");
 	assert_string_equal(d.series[0].unit, "W_");
@@ -393,9 +376,8 @@ static void device_series(void **state)
 	assert_int_equal(d.nr, SAMPLER_MAX_SERIES);
 }
 
-static void registry(void **state)
+TEST(registry)
 {
-	(void)state;
 	for (size_t i = 0; samplers[i]; i++) {
 		assert_ptr_equal(sampler_find(samplers[i]->name), samplers[i]);
 		assert_true(samplers[i]->probe && samplers[i]->open && samplers[i]->devices &&
@@ -403,22 +385,4 @@ static void registry(void **state)
 	}
 	assert_null(sampler_find("auto"));
 	assert_null(sampler_find("proc"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimate_options),
-		cmocka_unit_test(estimate_energy),
-		cmocka_unit_test_setup_teardown(rapl_zones, set_up_root, tear_down_root),
-		cmocka_unit_test_setup_teardown(rapl_wrap_and_reset, set_up_root, tear_down_root),
-		cmocka_unit_test_setup_teardown(rapl_unreadable, set_up_root, tear_down_root),
-		cmocka_unit_test_setup_teardown(rapl_not_root, set_up_root, tear_down_root),
-		cmocka_unit_test(selection),
-		cmocka_unit_test(fields),
-		cmocka_unit_test(device_series),
-		cmocka_unit_test(registry),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,12 +62,11 @@ static struct sampling *begin_with(const struct sampler *s, double period_s, cha
 	return sp;
 }
 
-static void options(void **state)
+SAMPLER_TEST(options)
 {
 	static const char *const bad[][2] = { { "storage", "some" }, { "realtime", "perhaps" } };
 	struct err err = ERR_INIT;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct sampler_option option = { xstrdup(bad[i][0]), xstrdup(bad[i][1]) };
@@ -102,7 +101,7 @@ static bool same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-static void change_points(void **state)
+SAMPLER_TEST(change_points)
 {
 	static const double rows[][3] = {
 		{ 1, 10, 5 },   { 1, 10, 5 },   { 1, 11, 5 }, { 2, 12, 5 },
@@ -120,12 +119,10 @@ static void change_points(void **state)
 		{ SAMPLER_ABSENT, SAMPLER_ABSENT, 6 },
 	};
 	struct sampling *sp;
-	struct sampling_stats st;
-	struct samples_file f;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	int64_t begun;
 	size_t n;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = ARRAY_LEN(rows) };
 	fake_device("gpu0", 3);
 	begun = clock_monotonic_ns();
@@ -133,7 +130,7 @@ static void change_points(void **state)
 	WAIT_UNTIL(script.at == ARRAY_LEN(rows));
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_string_equal(samples_header(&f, "storage"), "change");
 	assert_int_equal(st.rows, f.t_ns.nr);
 	assert_int_equal(st.failed, 2);
@@ -151,46 +148,40 @@ static void change_points(void **state)
 			assert_true(samples_cell(&f, n, c) == rows[11][c]);
 		assert_true(f.t_ns.v[n] > f.t_ns.v[n - 1]);
 	}
-	samples_release(&f);
-	sampling_stats_release(&st);
 }
 
 /* Everything is said again now and then: the file of a killed profrig lacks a second at most. */
-static void change_points_are_refreshed(void **state)
+SAMPLER_TEST(change_points_are_refreshed)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	struct sampling *sp;
 	struct sampling_stats st;
-	struct samples_file f;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
 	sp = begin_with(&scripted, 0.005, (char[]){ "storage" }, (char[]){ "change" });
 	sleep_ms(1700);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_in_range(f.t_ns.nr, 3, 8);
 	for (size_t r = 0; r < f.t_ns.nr; r++)
 		for (size_t c = 0; c < 3; c++)
 			assert_true(samples_cell(&f, r, c) == rows[0][c]);
 	assert_true(st.ticks > f.t_ns.nr);
-	samples_release(&f);
 }
 
 /*
  * The same readings stored in both ways say the same, at random: what the one file holds at each of
  * its rows, the other's last field before says too.
  */
-static void both_storages_agree(void **state)
+SAMPLER_TEST(both_storages_agree)
 {
 	enum { ROWS = 60 };
 	static double rows[ROWS][3];
 	struct samples_file f[2];
 	uint64_t seed = 12345;
 
-	(void)state;
 	fake_device("gpu0", 3);
 	for (size_t i = 0; i < ROWS; i++)
 		for (size_t c = 0; c < 3; c++) {
@@ -224,15 +215,13 @@ static void both_storages_agree(void **state)
 }
 
 /* What stands still before a pause is known up to the pause, and anew behind it. */
-static void change_points_around_a_pause(void **state)
+SAMPLER_TEST(change_points_around_a_pause)
 {
 	static const double rows[][3] = { { 1, 2, 3 } };
 	int64_t resumed_ns;
-	struct samples_file f;
 	struct sampling *sp;
 	size_t last = 0;
 
-	(void)state;
 	script = (struct script){ .v = rows, .nr = 1 };
 	fake_device("gpu0", 3);
 	sp = begin_with(&scripted, 0.005, (char[]){ "storage" }, (char[]){ "change" });
@@ -243,7 +232,7 @@ static void change_points_around_a_pause(void **state)
 	sampling_pause(sp, false);
 	sleep_ms(50);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	while (last + 1 < f.t_ns.nr && f.t_ns.v[last + 1] < resumed_ns)
 		last++;
 	/* first, last before the pause, first behind it, last */
@@ -253,7 +242,6 @@ static void change_points_around_a_pause(void **state)
 		assert_true(samples_cell(&f, last, c) == rows[0][c]);
 		assert_true(samples_cell(&f, last + 1, c) == rows[0][c]);
 	}
-	samples_release(&f);
 }
 
 /* --- ticks --- */
@@ -272,21 +260,19 @@ static uint64_t end_figure(const struct samples_file *f, const char *name)
 }
 
 /* Every place of the grid was a tick or is counted as left out; the file says what stats say. */
-static void none_is_lost(void **state)
+SAMPLER_TEST(none_is_lost)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
-	struct samples_file f;
 	int64_t places;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	fake.read_ms = 3;
 	sp = begin(0.001);
 	WAIT_UNTIL(fake.reads >= 50);
 	sampling_stop(sp, &st);
 	sampling_free(sp);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_int_equal(end_figure(&f, "ticks"), st.ticks);
 	assert_int_equal(end_figure(&f, "rows"), st.rows);
 	assert_int_equal(end_figure(&f, "overruns"), st.overruns);
@@ -300,16 +286,13 @@ static void none_is_lost(void **state)
 	assert_true(st.tick_error_max_ns > 0 && st.tick_error_median_ns <= st.tick_error_p99_ns);
 	/* a bucket of the histogram may stand a little above its values */
 	assert_true((double)st.tick_error_p99_ns <= (double)st.tick_error_max_ns * 1.01 + 1);
-	samples_release(&f);
 }
 
 /* A process that is stopped over the time of a tick makes it late, and says by how much. */
-static void late_tick(void **state)
+SAMPLER_TEST(late_tick)
 {
-	struct samples_file f;
 	pid_t pid;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	pid = fork();
 	if (pid == 0) {
@@ -325,20 +308,18 @@ static void late_tick(void **state)
 	sleep_ms(550);
 	kill(pid, SIGCONT);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	samples_read(path, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(path);
 	assert_true(end_figure(&f, "late") >= 1);
 	assert_true(end_figure(&f, "tick_error_max_ns") >= 200 * (uint64_t)NS_PER_MS);
-	samples_release(&f);
 }
 
 /* --- priority --- */
 
-static void realtime_where_allowed(void **state)
+SAMPLER_TEST(realtime_where_allowed)
 {
 	struct sampling *sp;
 	struct sampling_stats st;
 
-	(void)state;
 	fake_device("gpu0", 1);
 	sp = begin_with(&source, 0.002, (char[]){ "realtime" }, (char[]){ "yes" });
 	WAIT_UNTIL(fake.reads > 5);
@@ -350,12 +331,11 @@ static void realtime_where_allowed(void **state)
 		print_message("root without the right to a real-time priority\n");
 }
 
-static void realtime_where_not(void **state)
+SAMPLER_TEST(realtime_where_not)
 {
 	int status = 0;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("needs root, to be another user\n");
 		skip();
@@ -422,7 +402,7 @@ static double bound(const struct curve *c, double length, double h)
 	return length * h * h / 12 * bend + 1e-9 * length * c->base;
 }
 
-static void energy_of_known_power(void **state)
+SAMPLER_TEST(energy_of_known_power)
 {
 	enum { ROWS = 1001, DEVICES = 8 };
 	CLEANUP(xfreep) char *from = fs_join(dir, "known.csv");
@@ -436,7 +416,6 @@ static void energy_of_known_power(void **state)
 	struct sampling_summary sum;
 	uint64_t seed = 99;
 
-	(void)state;
 	strbuf_addstr(&text, "t_ns");
 	for (int d = 0; d < DEVICES; d++) {
 		strbuf_addf(&text, ",power.gpu%d[W]", d);
@@ -490,7 +469,7 @@ static double resident_mb(void)
 	return pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }
 
-static void eight_at_1_khz(void **state)
+SAMPLER_TEST(eight_at_1_khz)
 {
 	static const struct gm_values busy = { 305, 87, 41, 66, UINT64_C(65536) * 1000 };
 	struct sampler_option option[] = { { (char[]){ "fields" },
@@ -504,7 +483,6 @@ static void eight_at_1_khz(void **state)
 	double early_mb, late_mb;
 	int64_t begun;
 
-	(void)state;
 	setenv("PROFRIG_SYSFS_ROOT", dir, 1);
 	for (unsigned i = 0; i < 8; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
@@ -536,23 +514,4 @@ static void eight_at_1_khz(void **state)
 	assert_true(st.cpu_s < 0.2 * ms_since(begun) / 1e3);
 	print_message("p99 tick error %.0f us, %.2f %% of a CPU\n",
 		      (double)st.tick_error_p99_ns / 1e3, 100e3 * st.cpu_s / ms_since(begun));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(options),
-		TEST(change_points),
-		TEST(change_points_are_refreshed),
-		TEST(change_points_around_a_pause),
-		TEST(both_storages_agree),
-		TEST(none_is_lost),
-		TEST(late_tick),
-		TEST(realtime_where_allowed),
-		TEST(realtime_where_not),
-		TEST(energy_of_known_power),
-		TEST(eight_at_1_khz),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

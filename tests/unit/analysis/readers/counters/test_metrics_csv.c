@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "profrig/base/num.h"
 #include "profrig/energy/energy.h"
 
 #define FIX "tests/fixtures/metrics_csv/"
@@ -35,12 +34,13 @@ static double total_of(const struct model *m, const struct series *s, enum integ
 	return curve_total(&c);
 }
 
-static void two_ranks(void **state)
+TEST(two_ranks)
 {
 	static const int64_t energy0[] = { 500000000, 1500000000, 2500000000, 4500000000 };
 	static const int64_t energy1[] = { 500000000, 2500000001 };
 	static const int64_t power0[] = { 501000000, 1501000000, 2001000000, 4500000000 };
 	static const int64_t cap1[] = { 10000, 2500000001 };
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "two-ranks.csv", false);
 	const struct model *m = rd.m;
 	const struct series *e0 = series_named(m, "A2rocm_smi:::energy_count:device=0"),
@@ -49,7 +49,6 @@ static void two_ranks(void **state)
 			    *cap = series_named(m, "A2rocm_smi:::power_cap:device=1");
 	struct counter_info ci = counter_info(m, (series_id)(e1 - m->series.v));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
 	assert_int_equal(m->series.nr, 5);
@@ -70,27 +69,25 @@ static void two_ranks(void **state)
 	assert_int_equal(fact(m, "changes_only"), 1);
 	assert_int_equal(fact(m, "held"), 2);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 /* A value twice in a row: nothing was left out, so gauges are read as any other. */
-static void every_sample(void **state)
+TEST(every_sample)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "every-sample.csv", false);
 	const struct series *power = series_named(rd.m, "craypm:power");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_false(power->change_points);
 	assert_int_equal(power->value.nr, 3);
 	assert_near(total_of(rd.m, power, INTEGRATE_LINEAR), 60 + 70, 1e-9);
 	assert_int_equal(fact(rd.m, "changes_only"), 0);
 	assert_int_equal(fact(rd.m, "held"), 0);
-	reading_release(&rd);
 }
 
 /* The same samples without the repeated one, and in an order that proves nothing. */
-static void silence_means_unchanged(void **state)
+TEST(silence_means_unchanged)
 {
 	static const struct {
 		const char *rows;
@@ -115,10 +112,9 @@ static void silence_means_unchanged(void **state)
 		  true, 3, 200 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s", cases[i].rows);
-		struct reading rd = read_text("metrics_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
 		const struct series *s = &rd.m->series.v[0];
 
 		if (s->change_points != cases[i].changes_only)
@@ -127,25 +123,22 @@ static void silence_means_unchanged(void **state)
 			ROW_FAIL(i, "%zu samples", s->value.nr);
 		if (fabs(total_of(rd.m, s, INTEGRATE_LINEAR) - cases[i].joules) > 1e-9)
 			ROW_FAIL(i, "%g J", total_of(rd.m, s, INTEGRATE_LINEAR));
-		reading_release(&rd);
 	}
 }
 
 /* An energy counter of which changes are stored is one with holes all the same. */
-static void counters_have_holes(void **state)
+TEST(counters_have_holes)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct energy_opts limited = { .integration = INTEGRATE_LINEAR, .max_gap_ns = 1000000000 };
 	CLEANUP(curve_release) struct curve c = { 0 };
 	struct counter_info ci;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i <= 20; i++)
 		strbuf_addf(&sb, "p,craypm:energy,%d,%d\np,craypm:power,%d,%d\n",
 			    i < 10 ? i : i + 30, i * 100, i < 10 ? i : i + 30, i % 2);
-	rd = read_text("metrics_csv", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", sb.buf);
 	for (series_id s = 0; s < 2; s++) {
 		assert_true(rd.m->series.v[s].change_points);
 		ci = counter_info(rd.m, s);
@@ -154,15 +147,14 @@ static void counters_have_holes(void **state)
 		assert_int_equal(c.flags & CF_GAP, s == 0 ? CF_GAP : 0);
 		curve_release(&c);
 	}
-	reading_release(&rd);
 }
 
-static void quoted(void **state)
+TEST(quoted)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "quoted.csv", false);
 	const struct series *s = series_named(rd.m, "name, with commas and\nline end");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->series.nr, 1);
 	assert_string_equal(model_str(rd.m, rd.m->tracks.v[s->track].name),
@@ -171,10 +163,9 @@ static void quoted(void **state)
 	assert_int_equal(s->t_ns.v[1], 1200000000);
 	assert_true(s->value.v[0] == 1.5 && s->value.v[1] == 2.5);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
-static void ranks(void **state)
+TEST(ranks)
 {
 	static const struct {
 		const char *group;
@@ -196,24 +187,22 @@ static void ranks(void **state)
 		{ "Rank 2147483648", RANK_NONE },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(HEADER "%s,m,1,2\n", cases[i].group);
-		struct reading rd = read_text("metrics_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("metrics_csv", text);
 
 		assert_int_equal(rd.m->tracks.nr, 1);
 		if (rd.m->tracks.v[0].rank != cases[i].rank)
 			ROW_FAIL(i, "rank %d", rd.m->tracks.v[0].rank);
-		reading_release(&rd);
 	}
 }
 
-static void bad_rows(void **state)
+TEST(bad_rows)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("metrics_csv", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "m");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(s->value.nr, 3);
 	assert_true(s->value.v[1] == 15 && s->value.v[2] == 16);
@@ -226,10 +215,9 @@ static void bad_rows(void **state)
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 3"));
-	reading_release(&rd);
 }
 
-static void empty(void **state)
+TEST(empty)
 {
 	static const struct {
 		const char *text;
@@ -243,7 +231,6 @@ static void empty(void **state)
 	};
 	struct reading rd = read_path("metrics_csv", FIX "header-only.csv", false);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->series.nr, 0);
 	assert_only_warned(rd.m, W_EMPTY_INPUT);
@@ -257,7 +244,7 @@ static void empty(void **state)
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	static const struct {
 		const char *path, *words;
@@ -266,8 +253,8 @@ static void damaged(void **state)
 		{ FIX "open-quote.csv", "line 3: quote without an end" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_path("metrics_csv", cases[i].path, false);
 
 		assert_int_equal(rd.r, READ_PARTIAL);
@@ -275,22 +262,20 @@ static void damaged(void **state)
 		assert_int_equal(rd.m->inputs.v[0].samples, 1);
 		assert_only_warned(rd.m, W_TRUNCATED);
 		assert_non_null(strstr(rd.m->warnings.v[0].text, cases[i].words));
-		reading_release(&rd);
 	}
 }
 
 /* Wherever a file is cut, the whole rows before count and nothing else does. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0;
 	int64_t rows = -1;
 
-	(void)state;
 	assert_int_equal(fs_read(FIX "two-ranks.csv", 65536, &text, &n, NULL), 0);
 	for (size_t i = 0; i <= n; i++) {
 		bool at_end = i > 0 && text[i - 1] == '\n', header = i == strlen(HEADER) - 1;
-		struct reading rd = read_bytes("metrics_csv", text, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", text, i);
 
 		rows += at_end;
 		if (i < strlen(HEADER) - 1)
@@ -299,26 +284,22 @@ static void cut_everywhere(void **state)
 			assert_int_equal(rd.r, at_end || header ? 0 : READ_PARTIAL);
 		if (rd.r >= 0)
 			assert_int_equal(fact(rd.m, "rows"), rows < 0 ? 0 : rows);
-		reading_release(&rd);
 	}
 	assert_int_equal(rows, 11);
 }
 
-static void too_many_metrics(void **state)
+TEST(too_many_metrics)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, HEADER);
 	for (int i = 0; i < 32768 + 3; i++)
 		strbuf_addf(&sb, "g,m%d,1,2\n", i);
 	strbuf_addstr(&sb, "g,m32769,2,3\ng,m7,2,3\n");
-	rd = read_bytes("metrics_csv", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("metrics_csv", sb.buf, sb.len);
 	assert_int_equal(rd.m->series.nr, 32768);
 	assert_int_equal(series_named(rd.m, "m7")->value.nr, 2);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 4);
-	reading_release(&rd);
 }
 
 /* ---- what a converter leaves out of a recorded archive ---- */
@@ -350,7 +331,7 @@ static size_t write_changes(const struct model *m, struct strbuf *sb)
  * MI300A: four devices' power as steps, from every sample 2232.1016, 1816.8947, 879.1116,
  * 902.1753 J. Without the held tails it would be 2225.8211, 1816.8947, 744.5578, 899.0526.
  */
-static void changes_of_an_archive(void **state)
+TEST(changes_of_an_archive)
 {
 	static const double steps_j[] = { 2232.101606, 1816.8947, 879.111577, 902.1753 };
 	static const double counted_j[] = { 2237.380365, 1874.190017, 881.594227, 904.416717 };
@@ -358,7 +339,6 @@ static void changes_of_an_archive(void **state)
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct reading full, rd;
 
-	(void)state;
 	full = read_path("otf2", path, false);
 	assert_int_equal(full.r, 0);
 	assert_int_equal(write_changes(full.m, &sb), 19722);
@@ -381,24 +361,4 @@ static void changes_of_an_archive(void **state)
 	}
 	reading_release(&full);
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_ranks),
-		cmocka_unit_test(every_sample),
-		cmocka_unit_test(silence_means_unchanged),
-		cmocka_unit_test(counters_have_holes),
-		cmocka_unit_test(quoted),
-		cmocka_unit_test(ranks),
-		cmocka_unit_test(bad_rows),
-		cmocka_unit_test(empty),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(too_many_metrics),
-		cmocka_unit_test(changes_of_an_archive),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,14 @@
 
 #define FIX "tests/fixtures/samples/"
 
-static void devices(void **state)
+TEST(devices)
 {
-	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.gpu0"),
 			    *energy = series_named(m, "energy.gpu0"),
 			    *other = series_named(m, "power.node3:gpu1");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->series.nr, 5);
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
@@ -40,48 +39,43 @@ static void devices(void **state)
 	assert_int_equal(fact(m, "rows"), 5);
 	assert_int_equal(warned(m, W_READ_FAILED), 2);
 	assert_only_warned(m, W_READ_FAILED);
-	reading_release(&rd);
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-	struct reading rd = read_path("samples", FIX "gpu.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "gpu.csv", false);
 
-	(void)state;
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "warm up", 5150000000, 5150000000);
 	assert_int_equal(rd.m->spans.kind[0], SPAN_INSTANT);
 	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_COUNTER);
-	reading_release(&rd);
 }
 
 /* A mark without a time, and one that a killed writer left with half of its digits. */
-static void damaged_marks(void **state)
+TEST(damaged_marks)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n"
 						 "5000,1\n"
 						 "# mark: soon warm up\n"
 						 "# mark: 6000 step\n"
 						 "# mark: 70");
 
-	(void)state;
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "step", 6000, 6000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
 	assert_int_equal(warned(rd.m, W_UNTERMINATED), 1);
-	reading_release(&rd);
 }
 
-static void headers(void **state)
+TEST(headers)
 {
-	struct reading rd = read_path("samples", FIX "change.csv", false);
+	CLEANUP(reading_release) struct reading rd = read_path("samples", FIX "change.csv", false);
 	const struct model *m = rd.m;
 	const struct series *power = series_named(m, "power.cpu0"),
 			    *cpu = series_named(m, "cpu.proc"),
 			    *energy = series_named(m, "energy.pkg0"),
 			    *temp = series_named(m, "temp");
 
-	(void)state;
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
 	assert_true(power->change_points && power->estimated && cpu->estimated);
 	assert_string_equal(model_str(m, power->device), "cpu0");
@@ -92,11 +86,10 @@ static void headers(void **state)
 	assert_int_equal(cpu->value.nr, 2);
 	assert_true(energy->value.v[1] == 0.0025);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
 /* Where a device sits, in the words of each sampler; other facts and broken addresses are left. */
-static void addresses(void **state)
+TEST(addresses)
 {
 	static const struct {
 		const char *line, *pci;
@@ -114,24 +107,22 @@ static void addresses(void **state)
 		{ "# device: gpu0 pci 0000:c1:00.0", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("%s\nt_ns,power.gpu0[W]\n5000,1\n", cases[i].line);
-		struct reading rd = read_text("samples", text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
 
 		assert_string_equal(model_str(rd.m, series_named(rd.m, "power.gpu0")->pci),
 				    cases[i].pci);
-		reading_release(&rd);
 	}
 }
 
-static void bad_rows(void **state)
+TEST(bad_rows)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("samples", FIX "bad-rows.csv", false);
 	const struct series *s = series_named(rd.m, "power.gpu0");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(s->value.nr, 3); /* the cut last row would be 1 instead of 1x.x */
 	assert_true(s->value.v[2] == 12 && s->t_ns.v[2] == 6);
@@ -141,10 +132,9 @@ static void bad_rows(void **state)
 	for (size_t i = 0; i < rd.m->warnings.nr; i++)
 		if (strcmp(rd.m->warnings.v[i].code, W_BAD_EVENT) == 0)
 			assert_non_null(strstr(rd.m->warnings.v[i].text, "line 5"));
-	reading_release(&rd);
 }
 
-static void nothing_to_read(void **state)
+TEST(nothing_to_read)
 {
 	static const struct {
 		const char *text;
@@ -158,40 +148,35 @@ static void nothing_to_read(void **state)
 		{ "t_ns,\"power\n1,2\n", -EINVAL, "line 1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("samples", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
-		reading_release(&rd);
 	}
-	struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
+	CLEANUP(reading_release) struct reading rd = read_text("samples", "t_ns,power.gpu0[W]\n");
 
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, W_EMPTY_INPUT);
-	reading_release(&rd);
 }
 
 /* CRLF, quotes in the header, blanks, a mapped file's tail. */
-static void tolerance(void **state)
+TEST(tolerance)
 {
 	static const char text[] =
 		"\xef\xbb\xbf# clock:CLOCK_REALTIME\r\nt_ns,\"power.gpu0[W]\",x[]\r\n 1 , 5 "
 		",7\r\n2,6,8\r\n\0\0\0\0";
-	struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
+	CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, sizeof(text) - 1);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
 	assert_int_equal(series_named(rd.m, "power.gpu0")->value.nr, 2);
 	assert_true(series_named(rd.m, "x")->value.v[1] == 8);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
-static void device_words(void **state)
+TEST(device_words)
 {
 	static const struct {
 		const char *column, *device;
@@ -203,62 +188,43 @@ static void device_words(void **state)
 		{ "a.gpu1[W", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("t_ns,%s\n1,2\n", cases[i].column);
-		struct reading rd = read_text("samples", text);
+		CLEANUP(reading_release) struct reading rd = read_text("samples", text);
 
 		assert_int_equal(rd.r, 0);
 		assert_string_equal(model_str(rd.m, rd.m->series.v[0].device), cases[i].device);
-		reading_release(&rd);
 	}
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	static const char *const files[] = { FIX "gpu.csv", FIX "change.csv", FIX "bad-rows.csv" };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 		CLEANUP(xfreep) char *text = NULL;
 		size_t n = 0, seen = 0;
 
 		assert_int_equal(fs_read(files[k], 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			struct reading rd = read_bytes("samples", text, i);
+			CLEANUP(reading_release) struct reading rd = read_bytes("samples", text, i);
 			size_t samples = rd.m->inputs.nr ? rd.m->inputs.v[0].samples : 0;
 
 			assert_true(samples >=
 				    seen); /* a cut row adds nothing wrong and takes nothing away */
 			seen = samples;
-			reading_release(&rd);
 		}
 	}
 }
 
 /* Times and values beyond what can be held. */
-static void out_of_range(void **state)
+TEST(out_of_range)
 {
 	struct reading rd =
 		read_text("samples", "t_ns,energy.gpu0[J]\n9223372036854775807,0.1\n-5,1e400\n");
 
-	(void)state;
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(warned(rd.m, W_TIME_RANGE), 1);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1); /* a value that does not fit */
 	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(devices),         cmocka_unit_test(marks),
-		cmocka_unit_test(damaged_marks),   cmocka_unit_test(headers),
-		cmocka_unit_test(addresses),       cmocka_unit_test(bad_rows),
-		cmocka_unit_test(nothing_to_read), cmocka_unit_test(tolerance),
-		cmocka_unit_test(device_words),    cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(out_of_range),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

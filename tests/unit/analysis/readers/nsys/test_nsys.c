@@ -19,12 +19,11 @@ static size_t queue_count(const struct model *m)
 	return n;
 }
 
-static void processes(void **state)
+TEST(processes)
 {
-	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->links.nr, 2);
@@ -49,11 +48,11 @@ static void processes(void **state)
 		assert_int_not_equal(t->pid, 30); /* named, but nothing happens in it */
 	}
 	assert_span(m, "void k<int>(int)", 300, 400);
-	reading_release(&rd);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL, RANGE(50, 500, "step", 59, 0), RANGE(90, 220, "forward", 59, 0),
@@ -65,7 +64,6 @@ static void ranges(void **state)
 	const struct model *m = rd.m;
 	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->spans.kind[span_at(m, "step")], SPAN_HOST);
@@ -84,17 +82,15 @@ static void ranges(void **state)
 	assert_int_equal(fact(m, "nvtx_ranges"), 6);
 	assert_int_equal(fact(m, "nvtx_marks"), 1);
 	assert_int_equal(fact(m, "nvtx_other"), 1);
-	reading_release(&rd);
 }
 
-static void open_ranges(void **state)
+TEST(open_ranges)
 {
 	struct reading rd =
 		read_sql("nsys", false,
 			 SQL(NSYS_SMALL, RANGE(150, NULL, "open", 59, 0), RANGE(10, 20, "a", 59, 0),
 			     RANGE(170, NULL, "late", 60, 0), RANGE(999, NULL, "last", 59, 0)));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "open", 150, 200);
 	assert_span(rd.m, "last", 999, 999);
@@ -103,7 +99,7 @@ static void open_ranges(void **state)
 }
 
 /* Of a launched graph either its nodes or the graph as a whole are the work. */
-static void graphs(void **state)
+TEST(graphs)
 {
 	static const char tables[] =
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER, \"end\" INTEGER,"
@@ -122,10 +118,9 @@ static void graphs(void **state)
 							" (100, 140, 0, 3, 4, 1, 7, 5, " PID(
 								10) "), (200, 250, 0, 8, 9, 1, 7, "
 								    "6, " PID(10) ");";
-	struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < 3; i++)
@@ -134,12 +129,12 @@ static void graphs(void **state)
 	assert_int_equal(m->spans.kind[span_at(m, "[CUDA graph 8]")], SPAN_KERNEL);
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "void k<int>(int)")]),
 			       "\"graph node id\":900"));
-	reading_release(&rd);
 }
 
 /* Processes that see one device each, and call it 0. */
-static void devices(void **state)
+TEST(devices)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", false,
 		SQL(NSYS_SMALL,
@@ -154,7 +149,6 @@ static void devices(void **state)
 	const struct model *m = rd.m;
 	bool seen[6] = { false };
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_true(m->inputs.v[0].driver_numbers);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
@@ -170,10 +164,9 @@ static void devices(void **state)
 		seen[second ? 5 : 2] = true;
 	}
 	assert_true(seen[2] && seen[5]);
-	reading_release(&rd);
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
 	static const struct {
 		const char *meta;
@@ -189,7 +182,6 @@ static void clocks(void **state)
 		{ "('EXPORT_PARAM_TIME_SHIFT', 'x')", TRACE_CLOCK_OWN, true, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *meta = xasprintf("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
@@ -199,6 +191,7 @@ static void clocks(void **state)
 				       "INSERT INTO TARGET_INFO_SESSION_START_TIME"
 				       " VALUES (1700000000000000000, 7);",
 				       cases[i].meta);
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
 		const struct input *in = &rd.m->inputs.v[0];
 
@@ -207,12 +200,12 @@ static void clocks(void **state)
 		    in->anchor_own_ns != cases[i].own_ns)
 			ROW_FAIL(i, "clock %d, anchor %d at %" PRId64, in->clock,
 				 in->has_realtime_anchor, in->anchor_own_ns);
-		reading_release(&rd);
 	}
 }
 
-static void other_tables(void **state)
+TEST(other_tables)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_SMALL,
@@ -253,7 +246,6 @@ static void other_tables(void **state)
 	const struct model *m = rd.m;
 	const struct series *s = series_named(m, "SMs Active");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, W_IGNORED_RECORD);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 3);
@@ -269,12 +261,12 @@ static void other_tables(void **state)
 	assert_string_equal(model_str(m, m->spans.args[span_at(m, "allocate")]),
 			    "{\"bytes\":4096}");
 	assert_int_equal(m->spans.kind[span_at(m, "free")], SPAN_INSTANT);
-	reading_release(&rd);
 }
 
 /* Files of old schemas and files that were cut down have few columns. */
-static void few_columns(void **state)
+TEST(few_columns)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"nsys", true,
 		SQL(NSYS_STRINGS
@@ -290,18 +282,16 @@ static void few_columns(void **state)
 				    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
 				    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_string_equal(rd.m->inputs.v[0].format, "Nsight Systems (schema 2.7.1)");
 	assert_string_equal(model_str(rd.m, track_of(rd.m, span_at(rd.m, "k"))->device), "gpu3");
 	assert_int_equal(rd.m->links.nr, 1);
 	assert_span(rd.m, "r", 0, 3);
-	reading_release(&rd);
 }
 
 /* One row of runtime calls or of kernels that is wrong in one way. */
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 #define CALL(start, end, tid, id, name) \
 	"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" start ", " end ", 0, " tid ", " id \
@@ -351,8 +341,8 @@ static void odd_rows(void **state)
 		{ "DROP TABLE StringIds;", W_UNKNOWN_REFERENCE, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("nsys", true, SQL(NSYS_SMALL, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
@@ -365,12 +355,11 @@ static void odd_rows(void **state)
 				if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 					ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 						 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
 }
 
 /* A file that names a device, a queue and a thread in each row does not get a track for each. */
-static void many_tracks(void **state)
+TEST(many_tracks)
 {
 	static const char rows[] =
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
@@ -378,21 +367,18 @@ static void many_tracks(void **state)
 		" SELECT i, i + 5, i, i, i, i, i << 24, 2, 1, NULL FROM n;"
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
-	struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 80004);
 	assert_in_range(rd.m->tracks.nr, 50000, 65536 + 8);
 	assert_true(warned(rd.m, W_BAD_EVENT) > 0);
-	reading_release(&rd);
 }
 
-static void empty(void **state)
+TEST(empty)
 {
 	struct reading rd = read_sql("nsys", false, SQL(NSYS_BASE));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, W_EMPTY_INPUT);
 	reading_release(&rd);
@@ -417,16 +403,14 @@ static char *small_file(const char *dir, size_t *n)
 }
 
 /* Cut anywhere: an error, or less than all with a word; what is read is what was there. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	(void)state;
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i++) {
-		struct reading rd = read_bytes("nsys", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 
 		if (i == n)
 			assert_int_equal(rd.r, 0);
@@ -434,34 +418,29 @@ static void cut_everywhere(void **state)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= 6);
-		reading_release(&rd);
 	}
 	print_message("# %zu of %zu cuts gave a part\n", partial, n);
 }
 
-static void mutated(void **state)
+TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 11, whole = 0, part = 0, cases = test_cases(3000);
 	size_t n;
 
-	(void)state;
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 8;
-		struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("nsys", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;
 		for (size_t i = 0; i < rd.m->spans.nr; i++)
 			assert_true(rd.m->spans.end_ns[i] >= rd.m->spans.start_ns[i]);
-		reading_release(&rd);
 	}
 	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
 		      part);
@@ -490,14 +469,13 @@ static const char sampled_sql[] = NSYS_SMALL
 				" (3, 54, 53, 0, 0, 1, 0, 0, 0), (99, 50, 53, 0, 0, 0, 0, 0, 0);";
 
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
-static void cpu_samples(void **state)
+TEST(cpu_samples)
 {
-	struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(sampled_sql));
 	const struct model *m = rd.m;
 	size_t at = span_at(m, "main"), leaf = span_at(m, "leaf"), sys = span_at(m, "sys_read");
 	const struct track *t = &m->tracks.v[m->spans.track[at]];
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(m, t->name), "worker samples");
 	assert_int_equal(t->pid, 10);
@@ -516,10 +494,9 @@ static void cpu_samples(void **state)
 	assert_int_equal(fact(m, "sample_ns"), 1000000);
 	assert_int_equal(fact(m, "without_stack"), 1);
 	assert_int_equal(warned(m, W_BAD_EVENT), 3);
-	reading_release(&rd);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const struct {
 		const char *sql;
@@ -532,7 +509,6 @@ static void detected(void **state)
 		{ "CREATE TABLE t(a);", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = db_make(dir, "x.sqlite", SQL(cases[i].sql));
@@ -543,20 +519,4 @@ static void detected(void **state)
 		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
 			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes),    cmocka_unit_test(ranges),
-		cmocka_unit_test(open_ranges),  cmocka_unit_test(graphs),
-		cmocka_unit_test(devices),      cmocka_unit_test(clocks),
-		cmocka_unit_test(other_tables), cmocka_unit_test(few_columns),
-		cmocka_unit_test(odd_rows),     cmocka_unit_test(empty),
-		cmocka_unit_test(many_tracks),  cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutated),      cmocka_unit_test(detected),
-		cmocka_unit_test(cpu_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,11 +156,10 @@ static const struct {
 	{ H100, { .kinds = WORK, .device = "gpu1" }, -1, -1, 962810705, -1 },
 };
 
-static void times(void **state)
+TEST(times)
 {
 	struct reading rd = { .m = NULL };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
 		struct sums s;
 
@@ -193,7 +192,7 @@ static int64_t bytes_of(const struct model *m, size_t i)
 	return v;
 }
 
-static void copies(void **state)
+TEST(copies)
 {
 	static const struct {
 		const char *device, *name;
@@ -207,10 +206,9 @@ static void copies(void **state)
 		{ "gpu0", "[CUDA memcpy Device-to-Host]", 2, 9, 3808 },
 		{ "gpu1", "[CUDA memcpy Device-to-Host]", 2, 9, 4064 },
 	};
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	int64_t all = 0;
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		struct which w = { .kinds = COPIES,
 				   .device = want[k].device,
@@ -227,32 +225,28 @@ static void copies(void **state)
 		all += bytes;
 	}
 	assert_int_equal(fact(rd.m, "copied_bytes"), all);
-	reading_release(&rd);
 }
 
 /* Gaps of a queue without a pause in between: no report may call that idle. */
-static void healthy_gaps(void **state)
+TEST(healthy_gaps)
 {
-	struct reading rd = read_real(HEALTHY);
+	CLEANUP(reading_release) struct reading rd = read_real(HEALTHY);
 	struct which w = { .kinds = KERNELS };
 	struct sums s = sums_of(rd.m, &w);
 
-	(void)state;
 	assert_int_equal(s.gaps, 399);
 	assert_int_equal(s.gap_ns, 3990000);
 	assert_int_equal(rd.m->links.nr, 400);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
-static void one_process(void **state)
+TEST(one_process)
 {
-	struct reading rd = read_real(MOCK);
+	CLEANUP(reading_release) struct reading rd = read_real(MOCK);
 	const struct model *m = rd.m;
 	const struct input *in = &m->inputs.v[0];
 	const struct track *t = track_of(m, span_at(m, "cudaLaunchKernel_v7000"));
 
-	(void)state;
 	assert_string_equal(in->format, "Nsight Systems 2026.1.1.204 (schema 3.24.14)");
 	assert_int_equal(in->clock, TRACE_CLOCK_OWN);
 	assert_true(in->has_realtime_anchor);
@@ -269,17 +263,15 @@ static void one_process(void **state)
 	for (size_t i = 0; i < m->tracks.nr; i++)
 		if (m->tracks.v[i].kind == TRACK_QUEUE)
 			assert_string_equal(model_str(m, m->tracks.v[i].pci), "0:1:0");
-	reading_release(&rd);
 }
 
-static void two_processes(void **state)
+TEST(two_processes)
 {
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	const struct model *m = rd.m;
 	uint64_t linked[2] = { 0, 0 }, unlinked = 0;
 	struct which kernels = { .kinds = KERNELS };
 
-	(void)state;
 	assert_int_equal(sums_of(m, &kernels).concurrency, 2);
 	for (size_t i = 0; i < m->links.nr; i++) {
 		const struct track *queue = track_of(m, m->links.to[i]);
@@ -300,21 +292,18 @@ static void two_processes(void **state)
 	assert_int_equal(warned(m, W_UNLINKED_WORK), unlinked);
 	assert_int_equal(fact(m, "nvtx_ranges"), 16782);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
 /* Names without their template arguments, and no collectives. */
-static void short_names(void **state)
+TEST(short_names)
 {
-	struct reading rd = read_real(H100);
+	CLEANUP(reading_release) struct reading rd = read_real(H100);
 	const struct model *m = rd.m;
 	CLEANUP(strbuf_release) struct strbuf seen = STRBUF_INIT;
 	int names = 0;
 
-	(void)state;
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		static const char key[] = "\"short name\":";
-		CLEANUP(xfreep) char *name = NULL;
 		const char *at;
 
 		if (m->spans.kind[i] != SPAN_KERNEL)
@@ -323,44 +312,29 @@ static void short_names(void **state)
 		at = strstr(model_str(m, m->spans.args[i]), key);
 		assert_non_null(at);
 		at += strlen(key);
-		name = xstrndup(at, strcspn(at, ","));
+		CLEANUP(xfreep) char *name = xstrndup(at, strcspn(at, ","));
 		if (strstr(seen.buf, name))
 			continue;
 		strbuf_addstr(&seen, name);
 		names++;
 	}
 	assert_int_equal(names, 15);
-	reading_release(&rd);
 }
 
 /* The recording cut at many places: never more than it holds, and it is never called whole. */
-static void cut(void **state)
+TEST(cut)
 {
 	CLEANUP(xfreep) char *path = test_trace(H100);
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0;
 
-	(void)state;
 	assert_int_equal(fs_read(path, 1 << 22, &data, &n, NULL), 0);
 	for (size_t i = 50; i < n; i += 90001) {
-		struct reading rd = read_bytes("nsys", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("nsys", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr <= 27388);
 		if (rd.r == READ_PARTIAL)
 			assert_true(warned(rd.m, W_TRUNCATED) > 0);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),         cmocka_unit_test(copies),
-		cmocka_unit_test(healthy_gaps),  cmocka_unit_test(one_process),
-		cmocka_unit_test(two_processes), cmocka_unit_test(short_names),
-		cmocka_unit_test(cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,6 @@ static void subset(unsigned filled, bool empty)
 {
 	const char *sql[2 * TABLES + 2] = { "CREATE TABLE META_DATA_EXPORT(name, value);" };
 	size_t n = 1;
-	struct reading rd;
 
 	for (int i = 0; i < TABLES; i++) {
 		bool rows = filled & 1U << i;
@@ -118,31 +117,27 @@ static void subset(unsigned filled, bool empty)
 		if (rows)
 			sql[n++] = tables[i].rows;
 	}
-	rd = read_sql("nsys", false, sql);
+	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, sql);
 	check(&rd, filled);
-	reading_release(&rd);
 }
 
-static void absent_tables(void **state)
+TEST(absent_tables)
 {
-	(void)state;
 	for (unsigned filled = 0; filled < 1U << TABLES; filled++)
 		subset(filled, false);
 }
 
-static void empty_tables(void **state)
+TEST(empty_tables)
 {
-	(void)state;
 	for (unsigned filled = 0; filled < 1U << TABLES; filled++)
 		subset(filled, true);
 }
 
 /* Processes number their calls alike; a file with one kind of work alone tells them apart too. */
-static void processes_of_each_work(void **state)
+TEST(processes_of_each_work)
 {
 	static const char *const names[] = { "KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("CREATE TABLE CUPTI_ACTIVITY_KIND_%s" DEVICE_COLUMNS
@@ -167,15 +162,4 @@ static void processes_of_each_work(void **state)
 					 model_process_of(m, m->spans.track[m->links.from[k]]));
 		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest all[] = {
-		cmocka_unit_test(absent_tables),
-		cmocka_unit_test(empty_tables),
-		cmocka_unit_test(processes_of_each_work),
-	};
-
-	return cmocka_run_group_tests(all, NULL, NULL);
 }

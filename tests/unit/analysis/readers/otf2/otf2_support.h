@@ -126,6 +126,6 @@ static inline const char *name_of(const struct model *m, uint64_t span)
 	return model_str(m, m->spans.name[span]);
 }
 
-#define IN_PLACE(f) cmocka_unit_test_setup_teardown(f, place_make, place_remove)
+#define IN_PLACE(f) TEST_OF(f, struct place *p, place_make, place_remove)
 
 #endif

@@ -2,20 +2,9 @@
 #include "otf2_support.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-/* One process with one thread; returns its writer. */
-static OTF2_EvtWriter *simple_begin(struct otf2_gen **g, const char *dir, uint64_t resolution)
-{
-	*g = otf2_gen_open(dir, resolution, 0, OTF2_UNDEFINED_TIMESTAMP);
-	otf2_gen_host(*g, 0, "node1");
-	otf2_gen_group(*g, 0, "Process", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
-	otf2_gen_region(*g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER);
-	otf2_gen_region(*g, 1, "work", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
-	return otf2_gen_location(*g, 7, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-}
-
 /* ---- pure parts ---- */
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
 	static const struct {
 		uint64_t ticks, resolution;
@@ -38,20 +27,18 @@ static void test_ticks(void **state)
 		{ UINT64_C(9000000000), 1, INT64_C(9000000000000000000) },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		assert_int_equal(otf2_ns(cases[i].ticks, cases[i].resolution), cases[i].ns);
 }
 
 /* Forwards, backwards, over seconds and around halves of a ns: what the plain formula says. */
-static void test_clock_ns(void **state)
+TEST(test_clock_ns)
 {
 	static const uint64_t clocks[] = { 1,           2,          3,          1000000,
 					   999999937,   1000000000, 3699958577, 2399987654,
 					   17999999999, 18000000000 };
 	uint64_t seed = 4;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
 		struct otf2_clock c;
 		uint64_t t = rnd(&seed) >> 8;
@@ -87,34 +74,29 @@ static void far_archive(const char *dir, uint64_t offset)
 		OTF2_EvtWriter *w =
 			otf2_gen_location(g, i, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 
-		OTF2_EvtWriter_Enter(w, NULL, at, 0);
-		OTF2_EvtWriter_Leave(w, NULL, at + 3000000, 0);
+		otf2_gen_call(w, at, at + 3000000, 0);
 	}
 	otf2_gen_close(g);
 }
 
 /* Whether the archive says where it begins, or only its events do. */
-static void test_far_times(void **state)
+IN_PLACE(test_far_times)
 {
-	const struct place *p = *state;
-
 	for (uint64_t offset = 0; offset < 2; offset++) {
 		CLEANUP(xfreep) char *dir = xasprintf("%s%" PRIu64, p->archive, offset);
-		struct model *m;
 
 		far_archive(dir, offset * UINT64_C(5000000000000000));
-		m = read_archive(dir, 0, false);
+		CLEANUP(model_freep) struct model *m = read_archive(dir, 0, false);
 		assert_int_equal(m->spans.nr, 2);
 		assert_int_equal(m->spans.end_ns[0] - m->spans.start_ns[0], 3000000000);
 		assert_int_equal(m->spans.end_ns[1] - m->spans.start_ns[1], 3000000000);
 		assert_int_equal(m->spans.start_ns[1] - m->spans.start_ns[0],
 				 INT64_C(31536000000000000));
 		assert_int_equal(warned(m, W_TIME_RANGE), 0);
-		model_free(m);
 	}
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	static const struct {
 		const char *name;
@@ -137,7 +119,6 @@ static void test_names(void **state)
 		{ "copy_kernel(float*)", -1, -1, -1, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		print_message("# '%s'\n", cases[i].name);
 		assert_int_equal(otf2_name_device(cases[i].name), cases[i].device);
@@ -150,25 +131,21 @@ static void test_names(void **state)
 
 /* ---- regions, clock, parameters ---- */
 
-static void test_regions(void **state)
+IN_PLACE(test_regions)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *t;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1500000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1500000000);
 
 	OTF2_EvtWriter_ProgramBegin(w, NULL, 3, otf2_gen_string(g, "a.out"), 0, NULL);
 	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 20, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 50, 1);
-	OTF2_EvtWriter_Enter(w, NULL, 50, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 50, 1);
+	otf2_gen_call(w, 20, 50, 1);
+	otf2_gen_call(w, 50, 50, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 100, 0);
 	OTF2_EvtWriter_ProgramEnd(w, NULL, 140, 0);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(m->spans.nr, 3);
 	assert_string_equal(name_of(m, 0), "main");
@@ -197,10 +174,8 @@ static void test_regions(void **state)
 	assert_string_equal(model_str(m, m->tracks.v[t->parent].name), "Process");
 }
 
-static void test_clock(void **state)
+IN_PLACE(test_clock)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct input *in;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 2000000000, 1000, 1700000000000000000);
 	OTF2_EvtWriter *w;
@@ -209,12 +184,11 @@ static void test_clock(void **state)
 		       OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	otf2_gen_region(g, 0, "f", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
 	w = otf2_gen_location(g, 0, "T", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 2000, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 3000, 0);
+	otf2_gen_call(w, 2000, 3000, 0);
 	otf2_gen_clock_offset(g, 0, 400);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	in = &m->inputs.v[0];
 	assert_true(in->has_realtime_anchor);
 	assert_int_equal(in->anchor_own_ns, 500);
@@ -224,24 +198,21 @@ static void test_clock(void **state)
 	assert_int_equal(m->spans.end_ns[0], 1700);
 }
 
-static void test_unbalanced(void **state)
+IN_PLACE(test_unbalanced)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
 	OTF2_EvtWriter_Leave(w, NULL, 5, 1);
 	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
 	OTF2_EvtWriter_Enter(w, NULL, 20, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 25, 0);
 	OTF2_EvtWriter_Enter(w, NULL, 30, 99);
-	OTF2_EvtWriter_Enter(w, NULL, 31, OTF2_UNDEFINED_REGION);
-	OTF2_EvtWriter_Leave(w, NULL, 32, OTF2_UNDEFINED_REGION);
+	otf2_gen_call(w, 31, 32, OTF2_UNDEFINED_REGION);
 	OTF2_EvtWriter_BufferFlush(w, NULL, 70, 80);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(warned(m, W_STRAY_LEAVE), 1);
 	assert_int_equal(warned(m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 3);
@@ -254,11 +225,10 @@ static void test_unbalanced(void **state)
 	assert_int_equal(fact(m, "buffer_flush"), 1);
 }
 
-static void test_parameters_and_contexts(void **state)
+IN_PLACE(test_parameters_and_contexts)
 {
-	const struct place *p = *state;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	uint32_t text = otf2_gen_string(g, "a \"b\"\n\xff\xc3");
 
 	OTF2_GlobalDefWriter_WriteParameter(otf2_gen_defs(g), 0, otf2_gen_string(g, "grid"),
@@ -321,12 +291,10 @@ static void pci_put(struct otf2_gen *g, uint32_t node, const char *name, const c
 }
 
 /* A context's group tells which process made it, its node where the device sits. */
-static void test_queue_owners(void **state)
+IN_PLACE(test_queue_owners)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
 	otf2_gen_group(g, 1, "Other", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
 	otf2_gen_device(g, 5, "0", 0);
@@ -338,14 +306,13 @@ static void test_queue_owners(void **state)
 	OTF2_GlobalDefWriter_WriteLocationGroup(otf2_gen_defs(g), 2, otf2_gen_string(g, "HIP 0"),
 						OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 5, 1);
 	otf2_gen_group(g, 3, "HIP 1", OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 6);
-	OTF2_EvtWriter_Enter(w, NULL, 10, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 20, 0);
+	otf2_gen_call(w, 10, 20, 0);
 	otf2_gen_location(g, 8, "HIP[0:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 2);
 	otf2_gen_location(g, 9, "HIP[1:0]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 3);
 	otf2_gen_location(g, 10, "CUDA[2:1]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, 0);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_ptr_equal(&m->tracks.v[track_named(m, "HIP[0:0]")->owner], track_named(m, "Other"));
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:0]")->pci), "0:41:0");
 	assert_int_equal(track_named(m, "HIP[1:0]")->owner, TRACK_NONE);
@@ -354,13 +321,11 @@ static void test_queue_owners(void **state)
 			 track_named(m, "Process"));
 }
 
-static void test_streams(void **state)
+IN_PLACE(test_streams)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *q, *old;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000), *s;
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000), *s;
 
 	otf2_gen_device(g, 5, "2", 0);
 	otf2_gen_group(g, 1, "HIP Context 0", OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, 5);
@@ -383,7 +348,7 @@ static void test_streams(void **state)
 	stream_fill(s, 99);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	q = track_named(m, "HIP[0:3]");
 	assert_int_equal(q->kind, TRACK_QUEUE);
 	assert_string_equal(model_str(m, q->device), "gpu2");
@@ -410,10 +375,8 @@ static void test_streams(void **state)
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);
 }
 
-static void test_devices_of_two_hosts(void **state)
+IN_PLACE(test_devices_of_two_hosts)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 1000000000, 0, OTF2_UNDEFINED_TIMESTAMP);
 	static const char *const hosts[] = { "n1", "n2" }, *const streams[] = { "HIP[0:1]",
 										"HIP[0:2]" };
@@ -430,8 +393,7 @@ static void test_devices_of_two_hosts(void **state)
 		otf2_gen_host(g, i, hosts[i]);
 		otf2_gen_group(g, i, "P", OTF2_LOCATION_GROUP_TYPE_PROCESS, i);
 		w = otf2_gen_location(g, i, streams[i], OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, i);
-		OTF2_EvtWriter_Enter(w, NULL, 1, 10);
-		OTF2_EvtWriter_Leave(w, NULL, 2, 10);
+		otf2_gen_call(w, 1, 2, 10);
 		w = otf2_gen_location(g, 10 + i, "", OTF2_LOCATION_TYPE_METRIC, i);
 		OTF2_GlobalDefWriter_WriteMetricInstance(otf2_gen_defs(g), 1 + i, 0, 10 + i,
 							 OTF2_SCOPE_SYSTEM_TREE_NODE, i);
@@ -439,7 +401,7 @@ static void test_devices_of_two_hosts(void **state)
 	}
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:1]")->device), "n1:gpu0");
 	assert_string_equal(model_str(m, track_named(m, "HIP[0:2]")->device), "n2:gpu0");
 	assert_int_equal(m->series.nr, 2);
@@ -452,12 +414,10 @@ static void test_devices_of_two_hosts(void **state)
 
 /* ---- metrics ---- */
 
-static void test_strict_class(void **state)
+IN_PLACE(test_strict_class)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000), *second;
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000), *second;
 	static const char *const names[] = { "CYC", "MISS", "MSP" };
 
 	for (uint32_t i = 0; i < 3; i++)
@@ -479,7 +439,7 @@ static void test_strict_class(void **state)
 	otf2_gen_values(second, 7, 4, 2, (uint64_t[]){ 9, 9 }); /* one value short */
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->series.nr, 6);
 	assert_int_equal(fact(m, "metric"), 7);
 	assert_int_equal(m->inputs.v[0].samples, 4 * 3 + 3 + 2);
@@ -500,13 +460,11 @@ static void test_strict_class(void **state)
 	assert_true(series_named(m, "MSP", "Worker")->value.v[0] == 9007199254740992.0);
 }
 
-static void test_async_metrics(void **state)
+IN_PLACE(test_async_metrics)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct series *s;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	OTF2_MetricValue v[2];
 
 	(void)w;
@@ -529,7 +487,7 @@ static void test_async_metrics(void **state)
 	}
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->series.nr, 6);
 	assert_int_equal(m->inputs.v[0].samples, 12);
 	s = series_named(m, "memory", "sampler");
@@ -550,10 +508,8 @@ static void test_async_metrics(void **state)
 
 /* ---- messages ---- */
 
-static void test_messages(void **state)
+IN_PLACE(test_messages)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g = otf2_gen_open(p->archive, 1000000000, 0, OTF2_UNDEFINED_TIMESTAMP);
 	static const char *const calls[] = { "first", "second", "wait", "recv", "self" };
 	OTF2_EvtWriter *w[2];
@@ -593,7 +549,7 @@ static void test_messages(void **state)
 	OTF2_EvtWriter_MpiRecv(w[1], NULL, 71, 1, 0, 1, 1);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < m->links.nr; i++) {
 		const char *from = name_of(m, m->links.from[i]), *to = name_of(m, m->links.to[i]);
@@ -616,26 +572,4 @@ static void test_messages(void **state)
 	assert_int_equal(fact(m, "mpi_send_bytes"), 302);
 	assert_int_equal(track_named(m, "T1")->rank, 1);
 	assert_int_equal(track_named(m, "Rank 0")->rank, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_clock_ns),
-		cmocka_unit_test_setup_teardown(test_far_times, place_make, place_remove),
-		cmocka_unit_test(test_names),
-		IN_PLACE(test_regions),
-		IN_PLACE(test_clock),
-		IN_PLACE(test_unbalanced),
-		IN_PLACE(test_parameters_and_contexts),
-		IN_PLACE(test_streams),
-		IN_PLACE(test_queue_owners),
-		IN_PLACE(test_devices_of_two_hosts),
-		IN_PLACE(test_strict_class),
-		IN_PLACE(test_async_metrics),
-		IN_PLACE(test_messages),
-	};
-
-	return cmocka_run_group_tests_name("otf2", tests, NULL, NULL);
 }

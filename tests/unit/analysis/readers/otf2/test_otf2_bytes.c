@@ -8,8 +8,6 @@
 #include "tests/fixtures/gen/otf2_big_write.c"
 #include "tests/fixtures/gen/otf2_gen.c"
 
-#include <unistd.h>
-
 #include "profrig/stats/analysis.h"
 
 /* libotf2 forgets memory when a file is damaged. */
@@ -33,19 +31,18 @@ struct victim {
 static void analyse_all(struct model *m)
 {
 	struct analysis_opts o = { .energy = { .integration = INTEGRATE_LINEAR } };
-	struct table_set ts = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set ts = TABLE_SET_INIT;
 
 	for (size_t i = 0; analyses[i]; i++)
 		assert_int_equal(analyses[i]->run(m, &o, &ts, NULL), 0);
 	for (size_t i = 0; i < ts.checks.nr; i++)
 		if (!ts.checks.v[i].ok)
 			fail_msg("%s: %s", ts.checks.v[i].name, ts.checks.v[i].detail);
-	table_set_release(&ts);
 }
 
 static void try(struct victim *v, const void *data, size_t n)
 {
-	struct model *m = model_new();
+	CLEANUP(model_freep) struct model *m = model_new();
 	struct err err = ERR_INIT;
 	FILE *f;
 	int r;
@@ -68,7 +65,6 @@ static void try(struct victim *v, const void *data, size_t n)
 	assert_true(r != READ_PARTIAL || m->warnings.nr > 0);
 	if (r >= 0 && v->reads % 4 == 0)
 		analyse_all(m);
-	model_free(m);
 }
 
 static void flips(struct victim *v)
@@ -142,46 +138,32 @@ static void every_byte(struct place *p, const char *name, size_t fill)
 		      name, v.reads, v.errors, v.partial, v.silent);
 }
 
-static void anchor(void **state)
+IN_PLACE(anchor)
 {
-	every_byte(*state, "traces.otf2", 2);
+	every_byte(p, "traces.otf2", 2);
 }
 
-static void global_definitions_damaged(void **state)
+IN_PLACE(global_definitions_damaged)
 {
-	every_byte(*state, "traces.def", 1);
+	every_byte(p, "traces.def", 1);
 }
 
-static void local_definitions_damaged(void **state)
+IN_PLACE(local_definitions_damaged)
 {
-	every_byte(*state, "traces/0.def", 1);
+	every_byte(p, "traces/0.def", 1);
 }
 
-static void thread_events(void **state)
+IN_PLACE(thread_events)
 {
-	every_byte(*state, "traces/0.evt", 1);
+	every_byte(p, "traces/0.evt", 1);
 }
 
-static void queue_events(void **state)
+IN_PLACE(queue_events)
 {
-	every_byte(*state, "traces/4294967296.evt", 1);
+	every_byte(p, "traces/4294967296.evt", 1);
 }
 
-static void counter_events(void **state)
+IN_PLACE(counter_events)
 {
-	every_byte(*state, "traces/8589934592.evt", 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(anchor),
-		IN_PLACE(global_definitions_damaged),
-		IN_PLACE(local_definitions_damaged),
-		IN_PLACE(thread_events),
-		IN_PLACE(queue_events),
-		IN_PLACE(counter_events),
-	};
-
-	return cmocka_run_group_tests_name("otf2_bytes", tests, NULL, NULL);
+	every_byte(p, "traces/8589934592.evt", 1);
 }

@@ -23,39 +23,23 @@ static void file_write(const char *dir, const char *name, const void *data, size
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
-/* One process with one thread; returns its writer. */
-static OTF2_EvtWriter *simple_begin(struct otf2_gen **g, const char *dir, uint64_t resolution)
+IN_PLACE(test_missing_events)
 {
-	*g = otf2_gen_open(dir, resolution, 0, OTF2_UNDEFINED_TIMESTAMP);
-	otf2_gen_host(*g, 0, "node1");
-	otf2_gen_group(*g, 0, "Process", OTF2_LOCATION_GROUP_TYPE_PROCESS, 0);
-	otf2_gen_region(*g, 0, "main", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER);
-	otf2_gen_region(*g, 1, "work", OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER);
-	return otf2_gen_location(*g, 7, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-}
-
-static void test_missing_events(void **state)
-{
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Lost worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_location(g, 9, "Idle worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	w = otf2_gen_location(g, 11, "Empty file", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
 	file_remove(p->archive, "traces/8.evt");
 	file_remove(p->archive, "traces/8.def");
 	file_cut(p->archive, "traces/11.evt", 0);
 
-	m = read_archive(p->archive, READ_PARTIAL, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	assert_int_equal(m->spans.nr, 1);
 	assert_int_equal(warned(m, W_MISSING_LOCATION), 2);
 	assert_non_null(strstr(warning_text(m, W_MISSING_LOCATION), "location 8 'Lost worker'"));
@@ -71,23 +55,19 @@ static void test_missing_events(void **state)
 	assert_int_equal(m->spans.nr, 0);
 }
 
-static void test_missing_local_definitions(void **state)
+IN_PLACE(test_missing_local_definitions)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 3, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 4, 0);
+	otf2_gen_call(w, 3, 4, 0);
 	otf2_gen_close(g);
 	file_remove(p->archive, "traces/8.def");
 
 	/* the others are there, so this one was lost */
-	m = read_archive(p->archive, READ_PARTIAL, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	assert_int_equal(m->spans.nr, 2);
 	assert_int_equal(warned(m, W_TRUNCATED), 1);
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED),
@@ -104,23 +84,19 @@ static void test_missing_local_definitions(void **state)
 }
 
 /* Cut or overwritten local definitions are no complete archive either. */
-static void test_damaged_local_definitions(void **state)
+IN_PLACE(test_damaged_local_definitions)
 {
-	const struct place *p = *state;
-	CLEANUP(xfreep) char *def = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
-	def = fs_join(p->archive, "traces/7.def");
+	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces/7.def");
 	/* the last byte says nothing */
 	for (int64_t size = fs_size(def) - 2; size >= 0; size -= 6) {
-		CLEANUP(model_freep) struct model *m = NULL;
-
 		assert_int_equal(truncate(def, size), 0);
-		m = read_archive(p->archive, READ_PARTIAL, false);
+		CLEANUP(model_freep)
+		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(m->spans.nr, 1);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
 	}
@@ -131,39 +107,35 @@ enum { PAIRS = 60000 };
 static void big_archive(const char *dir)
 {
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, dir, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, dir, 1000000000);
 
 	for (uint64_t i = 0; i < PAIRS; i++) {
-		OTF2_EvtWriter_Enter(w, NULL, 10 * i, 0);
-		OTF2_EvtWriter_Leave(w, NULL, 10 * i + 5, 0);
+		otf2_gen_call(w, 10 * i, 10 * i + 5, 0);
 	}
 	w = otf2_gen_location(g, 8, "Sound", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_close(g);
 }
 
 /* A file of several chunks, cut everywhere: in a later chunk libotf2 would read the one before it
  * again, for ever. */
-static void test_truncated_events(void **state)
+IN_PLACE(test_truncated_events)
 {
-	const struct place *p = *state;
-	CLEANUP(xfreep) char *evt = NULL;
 	int64_t size;
 	static const int64_t cuts[] = { 1320143, 1000000, 786432, 600000, 524288, 524289,
 					300000,  262150,  262144, 100,    19,     18 };
 	uint64_t before = PAIRS + 1;
 
 	big_archive(p->archive);
-	evt = fs_join(p->archive, "traces/7.evt");
+	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt");
 	size = fs_size(evt);
 	assert_int_equal(size, 1320145);
 	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
-		CLEANUP(model_freep) struct model *m = NULL;
 		const struct track *t;
 
 		assert_int_equal(truncate(evt, cuts[i]), 0);
-		m = read_archive(p->archive, READ_PARTIAL, false);
+		CLEANUP(model_freep)
+		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
 		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread'"));
 		assert_int_equal(track_named(m, "Sound")->spans, 1);
@@ -178,11 +150,9 @@ static void test_truncated_events(void **state)
 	}
 }
 
-static void test_damaged_events(void **state)
+IN_PLACE(test_damaged_events)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *evt = NULL, *data = NULL;
-	CLEANUP(model_freep) struct model *m = NULL;
 	size_t n;
 
 	big_archive(p->archive);
@@ -191,7 +161,7 @@ static void test_damaged_events(void **state)
 	/* the header of the second chunk, and a length that leads beyond its chunk */
 	data[262144] = 0x77;
 	assert_int_equal(fs_write_atomic(evt, data, n, NULL), 0);
-	m = read_archive(p->archive, READ_PARTIAL, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	assert_int_equal(fact(m, "events"), 23829 + 2);
 	assert_non_null(strstr(warning_text(m, W_TRUNCATED), "no chunk header at byte 262144"));
 	model_free(m);
@@ -205,19 +175,16 @@ static void test_damaged_events(void **state)
 	assert_int_equal(fact(m, "events"), 23829 + 2);
 }
 
-static void test_truncated_definitions(void **state)
+IN_PLACE(test_truncated_definitions)
 {
-	const struct place *p = *state;
-	CLEANUP(xfreep) char *def = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	int64_t size;
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_location(g, 8, "Last", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
 	otf2_gen_close(g);
-	def = fs_join(p->archive, "traces.def");
+	CLEANUP(xfreep) char *def = fs_join(p->archive, "traces.def");
 	size = fs_size(def);
 	for (int64_t cut = size - 2; cut >= 0; cut -= 3) {
 		CLEANUP(model_freep) struct model *m = model_new();
@@ -238,9 +205,8 @@ static void test_truncated_definitions(void **state)
 	}
 }
 
-static void test_no_archive(void **state)
+IN_PLACE(test_no_archive)
 {
-	const struct place *p = *state;
 	static const unsigned char cut_anchor[] = { 3, 0x42, 'O', 'T', 'F', '2', 0, 3, 2, 3 };
 	struct model *m;
 	struct otf2_gen *g;
@@ -261,7 +227,7 @@ static void test_no_archive(void **state)
 	file_remove(p->archive, "other.otf2");
 	file_remove(p->archive, "traces.otf2");
 
-	simple_begin(&g, p->archive, 1000000000);
+	otf2_gen_simple(&g, p->archive, 1000000000);
 	otf2_gen_close(g);
 	file_write(p->archive, "plain.txt", "x", 1);
 	m = read_archive(p->archive, 0, false);
@@ -287,12 +253,11 @@ static void test_no_archive(void **state)
 	}
 }
 
-static void test_no_definitions(void **state)
+IN_PLACE(test_no_definitions)
 {
-	const struct place *p = *state;
 	struct otf2_gen *g;
 
-	simple_begin(&g, p->archive, 1000000000);
+	otf2_gen_simple(&g, p->archive, 1000000000);
 	otf2_gen_close(g);
 	file_cut(p->archive, "traces.def", 18);
 	model_free(read_archive(p->archive, -EBADMSG, false));
@@ -302,12 +267,10 @@ static void test_no_definitions(void **state)
 
 /* Events that are one compressed number: "undefined" looks like the mark of a long record and is
  * none. */
-static void test_scan_numbers(void **state)
+IN_PLACE(test_scan_numbers)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	OTF2_Type types[255];
 	OTF2_MetricValue values[255];
 
@@ -334,11 +297,10 @@ static void test_scan_numbers(void **state)
 		values[i].unsigned_int = UINT64_MAX - 1;
 	}
 	OTF2_EvtWriter_Metric(w, NULL, 15, 0, 255, types, values);
-	OTF2_EvtWriter_Enter(w, NULL, 16, UINT32_MAX);
-	OTF2_EvtWriter_Leave(w, NULL, 17, UINT32_MAX);
+	otf2_gen_call(w, 16, 17, UINT32_MAX);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(fact(m, "events"), 17);
 	assert_int_equal(fact(m, "thread"), 6);
 	assert_int_equal(fact(m, "mpi_request"), 4);
@@ -348,15 +310,14 @@ static void test_scan_numbers(void **state)
 	assert_int_equal(warned(m, W_TRUNCATED), 0);
 }
 
-static void test_probe(void **state)
+IN_PLACE(test_probe)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *anchor = fs_join(p->archive, "traces.otf2"), *data = NULL;
 	struct probe probe = { .path = p->archive, .name = "a", .is_dir = true };
 	struct otf2_gen *g;
 	size_t n;
 
-	simple_begin(&g, p->archive, 1000000000);
+	otf2_gen_simple(&g, p->archive, 1000000000);
 	otf2_gen_close(g);
 	assert_true(reader_otf2.probe(&probe) >= 90);
 	probe.path = p->dir;
@@ -384,18 +345,16 @@ static void test_probe(void **state)
 	assert_false(reader_otf2.claims(p->dir, "b/x.json"));
 }
 
-static void test_two_archives(void **state)
+IN_PLACE(test_two_archives)
 {
-	const struct place *p = *state;
 	CLEANUP(model_freep) struct model *m = model_new();
 	CLEANUP(xfreep) char *second = fs_join(p->dir, "b");
 	struct otf2_gen *g;
 
 	for (int i = 0; i < 2; i++) {
-		OTF2_EvtWriter *w = simple_begin(&g, i ? second : p->archive, 1000000000);
+		OTF2_EvtWriter *w = otf2_gen_simple(&g, i ? second : p->archive, 1000000000);
 
-		OTF2_EvtWriter_Enter(w, NULL, 10, 0);
-		OTF2_EvtWriter_Leave(w, NULL, 20, 0);
+		otf2_gen_call(w, 10, 20, 0);
 		otf2_gen_member(g, 0, "x", OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, 0, "#");
 		OTF2_GlobalDefWriter_WriteMetricClass(otf2_gen_defs(g), 0, 1, (uint32_t[]){ 0 },
 						      OTF2_METRIC_SYNCHRONOUS,
@@ -416,31 +375,29 @@ static void test_two_archives(void **state)
 }
 
 /* A record more than the header states: libotf2 would go on in whatever its memory holds. */
-static void test_record_twice(void **state)
+IN_PLACE(test_record_twice)
 {
-	const struct place *p = *state;
 	CLEANUP(xfreep) char *evt = fs_join(p->archive, "traces/7.evt"), *data = NULL;
 	enum { RECORD = 12, TAIL = 2 };
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 	char twice[256];
 	size_t n;
 
 	OTF2_EvtWriter_Enter(w, NULL, 1, 1);
-	OTF2_EvtWriter_Enter(w, NULL, 2, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 3, 1);
+	otf2_gen_call(w, 2, 3, 1);
 	OTF2_EvtWriter_Leave(w, NULL, 4, 1);
 	otf2_gen_close(g);
 	assert_int_equal(fs_read(evt, sizeof(twice) - RECORD, &data, &n, NULL), 0);
 	for (int more = -1; more <= 1; more += 2) {
-		CLEANUP(model_freep) struct model *m = NULL;
 		size_t keep = more > 0 ? n - TAIL : n - TAIL - RECORD;
 
 		memcpy(twice, data, keep);
 		memcpy(twice + keep, data + n - TAIL - (more > 0 ? RECORD : 0),
 		       TAIL + (more > 0 ? RECORD : 0));
 		file_write(p->archive, "traces/7.evt", twice, more > 0 ? n + RECORD : n - RECORD);
-		m = read_archive(p->archive, READ_PARTIAL, false);
+		CLEANUP(model_freep)
+		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
 		assert_non_null(strstr(warning_text(m, W_TRUNCATED),
 				       more > 0 ? "a chunk has more records than its header"
@@ -450,13 +407,11 @@ static void test_record_twice(void **state)
 }
 
 /* Attributes stand between the time and the event, and a time that did not change is left out. */
-static void test_attributes(void **state)
+IN_PLACE(test_attributes)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	OTF2_AttributeList *list = OTF2_AttributeList_New();
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
 	for (uint64_t i = 0; i < 4; i++) {
 		OTF2_AttributeList_AddUint64(list, 0, i);
@@ -468,30 +423,26 @@ static void test_attributes(void **state)
 	}
 	OTF2_AttributeList_Delete(list);
 	otf2_gen_close(g);
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->spans.nr, 4);
 	assert_int_equal(m->warnings.nr, 0);
 }
 
 /* What the definitions state of a file and what is in it. */
-static void test_event_counts(void **state)
+IN_PLACE(test_event_counts)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 8, 0);
 	otf2_gen_close(g);
 
 	/* more than stated: all is read, nothing is missing */
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->spans.nr, 2);
 	assert_int_equal(warned(m, W_EVENT_COUNT), 2);
 	assert_non_null(strstr(warning_text(m, W_EVENT_COUNT), "location 7 'Master thread': 2 "));
@@ -500,40 +451,33 @@ static void test_event_counts(void **state)
 }
 
 /* APEX: one number for all locations, which is none of any. */
-static void test_one_count_for_all(void **state)
+IN_PLACE(test_one_count_for_all)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1000);
 	w = otf2_gen_location(g, 8, "Worker", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 8, 1000);
 	otf2_gen_close(g);
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->spans.nr, 2);
 	assert_int_equal(m->warnings.nr, 0);
 }
 
 /* A whole file of another recording, or of an earlier moment of this one. */
-static void test_too_few_events(void **state)
+IN_PLACE(test_too_few_events)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	otf2_gen_state_events(g, 7, 1000);
 	otf2_gen_close(g);
 
-	m = read_archive(p->archive, READ_PARTIAL, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 	assert_int_equal(m->spans.nr, 1);
 	assert_int_equal(warned(m, W_TRUNCATED), 1);
 	assert_int_equal(warned(m, W_EVENT_COUNT), 0);
@@ -543,22 +487,20 @@ static void test_too_few_events(void **state)
 }
 
 /* libotf2 takes offsets in ascending order alone: those before the first that is not are used. */
-static void test_clock_offsets_out_of_order(void **state)
+IN_PLACE(test_clock_offsets_out_of_order)
 {
-	const struct place *p = *state;
 	static const uint64_t times[][3] = { { 1000, 3000, 2000 }, { 1000, 1000, 2000 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-		CLEANUP(model_freep) struct model *m = NULL;
 		struct otf2_gen *g;
-		OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+		OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-		OTF2_EvtWriter_Enter(w, NULL, 1500, 0);
-		OTF2_EvtWriter_Leave(w, NULL, 2500, 0);
+		otf2_gen_call(w, 1500, 2500, 0);
 		for (size_t k = 0; k < 3; k++)
 			otf2_gen_clock_offset_at(g, 7, times[i][k], (int64_t)k * 100);
 		otf2_gen_close(g);
-		m = read_archive(p->archive, READ_PARTIAL, false);
+		CLEANUP(model_freep)
+		struct model *m = read_archive(p->archive, READ_PARTIAL, false);
 		assert_int_equal(warned(m, W_TRUNCATED), 1);
 		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "location 7 'Master thread'"));
 		assert_non_null(strstr(warning_text(m, W_TRUNCATED), "/7.def: "));
@@ -570,19 +512,16 @@ static void test_clock_offsets_out_of_order(void **state)
 }
 
 /* Offsets in order that turn the clock back: times are as they come out, and told. */
-static void test_clock_turned_back(void **state)
+IN_PLACE(test_clock_turned_back)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 5100, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 5900, 0);
+	otf2_gen_call(w, 5100, 5900, 0);
 	otf2_gen_clock_offset_at(g, 7, 5000, 0);
 	otf2_gen_clock_offset_at(g, 7, 6000, -3000);
 	otf2_gen_close(g);
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(warned(m, W_TIME_ORDER), 1);
 	assert_non_null(strstr(warning_text(m, W_TIME_ORDER), "'Master thread'"));
 	assert_int_equal(m->spans.nr, 1);
@@ -590,22 +529,18 @@ static void test_clock_turned_back(void **state)
 }
 
 /* Names need not be unique, references must: of one that is defined twice, one is taken. */
-static void test_equal_names(void **state)
+IN_PLACE(test_equal_names)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
-	OTF2_EvtWriter_Enter(w, NULL, 1, 0);
-	OTF2_EvtWriter_Leave(w, NULL, 2, 0);
+	otf2_gen_call(w, 1, 2, 0);
 	w = otf2_gen_location(g, 8, "Master thread", OTF2_LOCATION_TYPE_CPU_THREAD, 0);
-	OTF2_EvtWriter_Enter(w, NULL, 1, 1);
-	OTF2_EvtWriter_Leave(w, NULL, 9, 1);
+	otf2_gen_call(w, 1, 9, 1);
 	OTF2_GlobalDefWriter_WriteLocation(otf2_gen_defs(g), 8, otf2_gen_string(g, "Twice"),
 					   OTF2_LOCATION_TYPE_CPU_THREAD, 2, 0);
 	otf2_gen_close(g);
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
 	assert_non_null(strstr(warning_text(m, W_UNKNOWN_REFERENCE), ".def: 1 references are "));
 	assert_int_equal(m->spans.nr, 2);
@@ -613,20 +548,18 @@ static void test_equal_names(void **state)
 }
 
 /* Every level has its call, its time and its leave. */
-static void test_deep_recursion(void **state)
+IN_PLACE(test_deep_recursion)
 {
-	const struct place *p = *state;
-	CLEANUP(model_freep) struct model *m = NULL;
 	enum { DEPTH = 100000 };
 	struct otf2_gen *g;
-	OTF2_EvtWriter *w = simple_begin(&g, p->archive, 1000000000);
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, p->archive, 1000000000);
 
 	for (uint64_t i = 0; i < DEPTH; i++)
 		OTF2_EvtWriter_Enter(w, NULL, i, 0);
 	for (uint64_t i = 0; i < DEPTH; i++)
 		OTF2_EvtWriter_Leave(w, NULL, DEPTH + i, 0);
 	otf2_gen_close(g);
-	m = read_archive(p->archive, 0, false);
+	CLEANUP(model_freep) struct model *m = read_archive(p->archive, 0, false);
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(m->spans.nr, DEPTH);
 	for (size_t i = 0; i < DEPTH; i++) {
@@ -635,32 +568,4 @@ static void test_deep_recursion(void **state)
 				 2 * (int64_t)(DEPTH - i) - 1);
 		assert_int_equal(m->spans.exclusive_ns[i], i + 1 < DEPTH ? 2 : 1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(test_missing_events),
-		IN_PLACE(test_missing_local_definitions),
-		IN_PLACE(test_damaged_local_definitions),
-		IN_PLACE(test_truncated_events),
-		IN_PLACE(test_damaged_events),
-		IN_PLACE(test_truncated_definitions),
-		IN_PLACE(test_no_archive),
-		IN_PLACE(test_no_definitions),
-		IN_PLACE(test_scan_numbers),
-		IN_PLACE(test_probe),
-		IN_PLACE(test_two_archives),
-		IN_PLACE(test_record_twice),
-		IN_PLACE(test_attributes),
-		IN_PLACE(test_event_counts),
-		IN_PLACE(test_one_count_for_all),
-		IN_PLACE(test_too_few_events),
-		IN_PLACE(test_clock_offsets_out_of_order),
-		IN_PLACE(test_clock_turned_back),
-		IN_PLACE(test_equal_names),
-		IN_PLACE(test_deep_recursion),
-	};
-
-	return cmocka_run_group_tests_name("otf2_damage", tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static const struct track *thread_of_rank(const struct model *m, int32_t rank)
 
 #define MI300A_HZ UINT64_C(3699958577)
 
-static void test_real_mi300a_structure(void **state)
+TEST(test_real_mi300a_structure)
 {
 	static const struct {
 		const char *key;
@@ -64,7 +64,6 @@ static void test_real_mi300a_structure(void **state)
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 	const struct input *in = &m->inputs.v[0];
 
-	(void)state;
 	assert_int_equal(m->warnings.nr, 0);
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
 		print_message("# %s\n", facts[i].key);
@@ -80,7 +79,7 @@ static void test_real_mi300a_structure(void **state)
 		assert_string_equal(name_of(m, m->links.from[i]), "hipLaunchKernel");
 }
 
-static void test_real_mi300a_thread(void **state)
+TEST(test_real_mi300a_thread)
 {
 	static const struct call_answer calls[] = {
 		{ "main", 1, 26603239501, 2713469 },
@@ -98,7 +97,6 @@ static void test_real_mi300a_thread(void **state)
 	int64_t exclusive = 0;
 	uint32_t levels = 0;
 
-	(void)state;
 	assert_int_equal(t->spans, 38);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		check_calls(m, t, &calls[i], MI300A_HZ);
@@ -112,7 +110,7 @@ static void test_real_mi300a_thread(void **state)
 			 m->spans.end_ns[t->first_span] - m->spans.start_ns[t->first_span]);
 }
 
-static void test_real_mi300a_streams(void **state)
+TEST(test_real_mi300a_streams)
 {
 	static const struct {
 		const char *stream, *device;
@@ -133,7 +131,6 @@ static void test_real_mi300a_streams(void **state)
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
 		const struct track *q = track_named(m, answers[i].stream);
 		int64_t start = m->spans.start_ns[q->first_span] - m->first_ns;
@@ -147,7 +144,7 @@ static void test_real_mi300a_streams(void **state)
 	}
 }
 
-static void test_real_mi300a_counters(void **state)
+TEST(test_real_mi300a_counters)
 {
 	static const double rises[] = { 2237380365, 1874190017, 881594227, 904416717 };
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
@@ -155,7 +152,6 @@ static void test_real_mi300a_counters(void **state)
 	const struct series *s;
 	uint64_t memory = 0;
 
-	(void)state;
 	for (int device = 0; device < 4; device++) {
 		char name[64], id[16];
 		int64_t gap = 0;
@@ -228,7 +224,7 @@ static void check_messages(const struct model *m)
 	assert_int_equal(sent[1], 8);
 }
 
-static void test_real_ping_pong(void **state)
+TEST(test_real_ping_pong)
 {
 	static const struct call_answer rank0[] = {
 		{ "int main", 1, 417443455, 4995746 }, { "MPI_Init", 1, 404995511, 404995511 },
@@ -245,7 +241,6 @@ static void test_real_ping_pong(void **state)
 	CLEANUP(xfreep) char *path = real("ping-pong/traces.otf2");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 
-	(void)state;
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(fact(m, "definitions"), 533);
 	assert_int_equal(fact(m, "regions"), 235);
@@ -291,7 +286,7 @@ static int64_t counted(const struct model *m, const struct track *t, const char 
 	return sum;
 }
 
-static void test_real_papi(void **state)
+TEST(test_real_papi)
 {
 	static const struct {
 		int32_t rank;
@@ -318,7 +313,6 @@ static void test_real_papi(void **state)
 	CLEANUP(xfreep) char *path = real("ping-pong-papi");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);
 
-	(void)state;
 	assert_int_equal(m->warnings.nr, 0);
 	assert_int_equal(fact(m, "definitions"), 544);
 	assert_int_equal(fact(m, "events"), 204);
@@ -335,18 +329,4 @@ static void test_real_papi(void **state)
 		assert_int_equal(counted(m, t, "PAPI_BR_MSP", answers[i].call),
 				 answers[i].mispredicted);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real_mi300a_structure),
-		cmocka_unit_test(test_real_mi300a_thread),
-		cmocka_unit_test(test_real_mi300a_streams),
-		cmocka_unit_test(test_real_mi300a_counters),
-		cmocka_unit_test(test_real_ping_pong),
-		cmocka_unit_test(test_real_papi),
-	};
-
-	return cmocka_run_group_tests_name("otf2_real", tests, NULL, NULL);
 }

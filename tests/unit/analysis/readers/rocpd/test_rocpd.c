@@ -6,22 +6,8 @@
 
 #include <inttypes.h>
 
-static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
-{
-	int64_t sum = 0;
-
-	*calls = 0;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(span_name(m, i), name) != 0)
-			continue;
-		++*calls;
-		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	}
-	return sum;
-}
-
 /* Both kernels of k overlap, and the copy overlaps the first: sums are not unions. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
 	static const struct {
 		const char *name;
@@ -33,16 +19,15 @@ static void known_answers(void **state)
 		{ "MEMORY_COPY_HOST_TO_DEVICE", 1, 1000 },
 		{ "hipLaunchKernel", 1, 300 },
 	};
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	int64_t covered = 0, first = INT64_MAX, last = INT64_MIN;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
 
-		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
 	}
 	for (int64_t t = 0; t < 8000; t++) {
@@ -67,18 +52,16 @@ static void known_answers(void **state)
 	assert_int_equal(fact(m, "copied_bytes"), 4096);
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 3);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
-static void places(void **state)
+TEST(places)
 {
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1)));
 	const struct model *m = rd.m;
 	size_t k = span_nth(m, "k", 0), last = span_at(m, "m"),
 	       call = span_at(m, "hipLaunchKernel"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 
-	(void)state;
 	assert_int_equal(track_of(m, call)->pid, 100);
 	assert_int_equal(track_of(m, call)->tid, 101);
 	assert_int_equal(track_of(m, call)->rank, 4);
@@ -101,23 +84,22 @@ static void places(void **state)
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], call);
 	assert_int_equal(m->links.to[0], k);
-	reading_release(&rd);
 }
 
 /* Two processes in one file: ids repeat, and none may be taken for the other's. */
-static void two_guids(void **state)
+TEST(two_guids)
 {
 	static const char other[] =
 		INTO(U2, "string", "id, string",
 		     "(10, 'other')") "UPDATE \"rocpd_info_kernel_symbol" U2
 				      "\" SET display_name = 'k2' WHERE id = 1;";
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocpd", false,
 		SQL(ROCPD(U1), ROCPD_TABLES(U2) ROCPD_NAMES(U2, "node1", 200, 5) ROCPD_ROWS(U2),
 		    other));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(m, "databases"), 2);
 	assert_int_equal(m->links.nr, 2);
@@ -131,11 +113,10 @@ static void two_guids(void **state)
 		assert_int_equal(queue->rank, second ? 5 : 4);
 		assert_string_equal(model_str(m, queue->device), "gpu0");
 	}
-	reading_release(&rd);
 }
 
 /* One set of tables in which the column tells the process apart. */
-static void one_table(void **state)
+TEST(one_table)
 {
 	static const char plain[] =
 		"CREATE TABLE rocpd_info_process(id, guid, nid, pid);"
@@ -148,24 +129,20 @@ static void one_table(void **state)
 		"INSERT INTO rocpd_string VALUES (1, 'a', 'in a'), (1, 'b', 'in b');"
 		"INSERT INTO rocpd_region VALUES (1, 'a', 1, 1, 5, 6, 1, NULL),"
 		" (1, 'b', 1, 1, 5, 6, 1, NULL), (2, 'c', 1, 1, 5, 6, 1, 3);";
-	struct reading rd = read_sql("rocpd", false, SQL(plain));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(plain));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in a"))->pid, 10);
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "in b"))->tid, 21);
 	assert_int_equal(rd.m->spans.nr, 3);
 	assert_true(warned(rd.m, W_UNKNOWN_REFERENCE) > 0); /* of c */
-	reading_release(&rd);
 }
 
 /* More processes than have arrays of their own. */
-static void many_guids(void **state)
+TEST(many_guids)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, "CREATE TABLE rocpd_info_process(id, guid, pid);"
 			   "CREATE TABLE rocpd_info_thread(id, guid, pid, tid);"
 			   "CREATE TABLE rocpd_region(id, guid, pid, tid, start, end);");
@@ -175,16 +152,15 @@ static void many_guids(void **state)
 			    "INSERT INTO rocpd_info_thread VALUES (60000, 'g%d', 65000, %d);"
 			    "INSERT INTO rocpd_region VALUES (1, 'g%d', 65000, 60000, 1, 2);",
 			    i, 100 + i, i, 200 + i, i);
-	rd = read_sql("rocpd", false, SQL(sb.buf));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(sb.buf));
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		assert_int_equal(track_of(rd.m, i)->tid, track_of(rd.m, i)->pid + 100);
 	assert_int_equal(rd.m->spans.nr, 40);
-	reading_release(&rd);
 }
 
-static void markers(void **state)
+TEST(markers)
 {
 	static const char rows[] =
 		INTO(U1, "event", "id, category_id, stack_id, extdata",
@@ -200,10 +176,9 @@ static void markers(void **state)
 				     "(1, 1, 300, 23), (2, 2, 310, 24), (3, 9, 320, 24)")
 					INTO(U1, "arg", "event_id, position, name, value",
 					     "(1, 0, 'stream', '0x1'), (1, 1, 'f', 'k')");
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(m, "step \"1\"", 50, 900);
 	assert_int_equal(m->spans.parent[span_at(m, "hipLaunchKernel")], span_at(m, "step \"1\""));
@@ -216,10 +191,9 @@ static void markers(void **state)
 	assert_int_equal(track_of(m, span_at(m, "MARKER_CORE_API"))->kind, TRACK_PROCESS);
 	assert_int_equal(warned(m, W_BAD_EVENT), 1); /* the sample without a track */
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
-	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	static const char rows[] =
 		INTO(U1, "info_pmc", "id, agent_id, name, units, value_type",
@@ -231,11 +205,10 @@ static void counters(void **state)
 					INTO(U1, "pmc_event", "event_id, pmc_id, value",
 					     "(2, 1, 10), (2, 1, 5.5), (3, 1, 7), (30, 2, 1000),"
 					     " (30, 3, NULL), (1, 3, 1), (99, 1, 1), (2, 99, 1)");
-	struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", false, SQL(ROCPD(U1), rows));
 	const struct series *waves = series_named(rd.m, "SQ_WAVES"),
 			    *energy = series_named(rd.m, "energy");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(waves->value.nr, 2);
 	assert_true(waves->value.v[0] == 15.5 && waves->t_ns.v[0] == 3000);
@@ -248,28 +221,25 @@ static void counters(void **state)
 	assert_int_equal(series_named(rd.m, "x")->failed, 1);
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 2);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1); /* of a call, which has no time for it */
-	reading_release(&rd);
 }
 
-static void allocations(void **state)
+TEST(allocations)
 {
 	static const char rows[] = INTO(
 		U1, "memory_allocate", "agent_id, type, level, start, end, address, size",
 		"(2, 'ALLOC', 'REAL', 10, 20, 4096, 512), (NULL, 'FREE', 'REAL', 30, 35, 4096, 0)");
-	struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
+	CLEANUP(reading_release) struct reading rd = read_sql("rocpd", true, SQL(ROCPD(U1), rows));
 	size_t i = span_at(rd.m, "ALLOC");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "FREE", 30, 35);
 	assert_int_equal(rd.m->spans.kind[i], SPAN_ANNOTATION);
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[i]),
 			    "{\"bytes\":512,\"address\":4096,\"level\":\"REAL\"}");
 	assert_int_equal(fact(rd.m, "allocations"), 2);
-	reading_release(&rd);
 }
 
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 #define DISPATCH(values) \
 	INTO(U1, "kernel_dispatch", \
@@ -314,9 +284,9 @@ static void odd_rows(void **state)
 		  W_BAD_EVENT, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		/* views may name what a case drops */
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rocpd", true,
 					     SQL("PRAGMA legacy_alter_table=ON;", ROCPD(U1),
 						 "DROP VIEW rocpd_region;", cases[i].sql));
@@ -330,7 +300,6 @@ static void odd_rows(void **state)
 			if (strcmp(rd.m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 				ROW_FAIL(i, "%s: %s", rd.m->warnings.v[k].code,
 					 rd.m->warnings.v[k].text);
-		reading_release(&rd);
 	}
 }
 
@@ -343,53 +312,46 @@ static char *small_file(const char *dir, size_t *n)
 	return data;
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	size_t n, partial = 0;
 
-	(void)state;
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (size_t i = 0; i <= n; i += i + 1024 < n ? 7 : 1) {
-		struct reading rd = read_bytes("rocpd", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", data, i);
 
 		if (i < n && rd.r == 0)
 			fail_msg("cut at %zu of %zu is read as a whole", i, n);
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= 5);
-		reading_release(&rd);
 	}
 	print_message("# %zu cuts gave a part\n", partial);
 }
 
-static void mutated(void **state)
+TEST(mutated)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(xfreep) char *data = NULL;
 	uint64_t seed = 5, whole = 0, part = 0, cases = test_cases(1500);
 	size_t n;
 
-	(void)state;
-	data = small_file(dir, &n);
+	CLEANUP(xfreep) char *data = small_file(dir, &n);
 	for (uint64_t k = 0; k < cases; k++) {
 		CLEANUP(xfreep) char *copy = xmemdup(data, n);
 		size_t flips = 1 + rnd(&seed) % 16;
-		struct reading rd;
 
 		for (size_t i = 0; i < flips; i++)
 			copy[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("rocpd", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocpd", copy, n);
 		assert_true(rd.r <= READ_PARTIAL);
 		whole += rd.r == 0;
 		part += rd.r == READ_PARTIAL;
-		reading_release(&rd);
 	}
 	print_message("# %" PRIu64 " of %" PRIu64 " whole, %" PRIu64 " in part\n", whole, cases,
 		      part);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const struct {
 		const char *sql;
@@ -401,7 +363,6 @@ static void detected(void **state)
 		{ "CREATE TABLE rocpd_string(id); CREATE TABLE rocpd_metadata(id);", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = db_make(dir, "x.db", SQL(cases[i].sql));
@@ -412,18 +373,4 @@ static void detected(void **state)
 		if (cases[i].reader ? r != 0 || strcmp(rd->name, cases[i].reader) != 0 : r == 0)
 			ROW_FAIL(i, "%d %s %s", r, rd ? rd->name : "", e.msg);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_answers), cmocka_unit_test(places),
-		cmocka_unit_test(two_guids),     cmocka_unit_test(one_table),
-		cmocka_unit_test(many_guids),    cmocka_unit_test(markers),
-		cmocka_unit_test(counters),      cmocka_unit_test(allocations),
-		cmocka_unit_test(odd_rows),      cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutated),       cmocka_unit_test(detected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,12 +72,12 @@ static uint64_t row_add(struct strbuf *sb, uint64_t i, uint64_t kinds)
 static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 {
 	CLEANUP(xfreep) char *path = temp_file(sb->buf, sb->len);
-	struct reading one = read_by(path, 1);
+	CLEANUP(reading_release) struct reading one = read_by(path, 1);
 
 	if (rows && one.m->spans.nr != rows)
 		ROW_FAIL(i, "%zu spans of %" PRIu64 " rows", one.m->spans.nr, rows);
 	for (unsigned threads = 2; threads < 6; threads += threads == 3 ? 2 : 1) {
-		struct reading more = read_by(path, threads);
+		CLEANUP(reading_release) struct reading more = read_by(path, threads);
 
 		assert_int_equal(one.r, more.r);
 		assert_models_equal(one.m, more.m, "threads");
@@ -86,15 +86,12 @@ static void compare_threads(struct strbuf *sb, uint64_t rows, int i)
 			assert_int_equal(one.m->warnings.v[k].count, more.m->warnings.v[k].count);
 			assert_string_equal(one.m->warnings.v[k].text, more.m->warnings.v[k].text);
 		}
-		reading_release(&more);
 	}
-	reading_release(&one);
 	unlink(path);
 }
 
-static void same_rows(void **state)
+TEST(same_rows)
 {
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		uint64_t rows = 0, kinds = i < 2 ? 2 : i < 4 ? 4 : 5;
@@ -108,11 +105,10 @@ static void same_rows(void **state)
 }
 
 /* Bytes changed here and there, and the end cut off: what it is taken for is no concern here. */
-static void same_damage(void **state)
+TEST(same_damage)
 {
 	static const char bytes[] = "\"\",\n\r0-x";
 
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 		size_t begin = sizeof(CALLS) - 1;
@@ -129,26 +125,14 @@ static void same_damage(void **state)
 }
 
 /* More texts than have numbers, and more threads than there may be of a process. */
-static void many_texts(void **state)
+TEST(many_texts)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	enum { ROWS = 50000 };
 
-	(void)state;
 	strbuf_addstr(&sb, CALLS);
 	for (int i = 0; i < ROWS; i++)
 		strbuf_addf(&sb, "H,function_%d,7,%d,%d,%d,%d\n", i % 40000, 1 + i % 30000, i + 1,
 			    1000 + 10 * i, 1005 + 10 * i);
 	compare_threads(&sb, ROWS, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_rows),
-		cmocka_unit_test(same_damage),
-		cmocka_unit_test(many_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void assert_said(const struct model *m, const char *code, const char *wor
 
 /* One kernel in every dialect: order and case of columns, forms of an agent, more and fewer
  * columns. All are the same model. */
-static void kernel_dialects(void **state)
+TEST(kernel_dialects)
 {
 	static const char *const cases[] = {
 		KERNELS_2025 "\"KERNEL_DISPATCH\",\"Agent 4\",1,3,77,1,10,\"k<a, b>(int*)\",9,1000,"
@@ -56,9 +56,8 @@ static void kernel_dialects(void **state)
 		"Correlation_Id\n\n\"k<a, b>(int*)\",KERNEL_DISPATCH,3,GPU 4,1000,3500.0,9\n\n\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("rocprof_csv", cases[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", cases[i]);
 		const struct track *t;
 
 		if (rd.r != 0 || rd.m->spans.nr != 1)
@@ -74,11 +73,10 @@ static void kernel_dialects(void **state)
 		assert_int_equal(t->tid, 3);
 		assert_int_equal(rd.m->tracks.v[t->parent].kind, TRACK_DEVICE);
 		assert_only_warned(rd.m, W_UNLINKED_WORK);
-		reading_release(&rd);
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		const char *cell, *name;
@@ -98,7 +96,6 @@ static void names(void **state)
 		{ "\"\xff\xfe\"", "\xff\xfe" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text =
@@ -107,7 +104,7 @@ static void names(void **state)
 				  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,77,2,10,\"next, "
 				  "one\",2,4000,5000,0,1\n",
 				  cases[i].cell);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
 			ROW_FAIL(i, "%d, %zu spans: %s", rd.r, rd.m->spans.nr, rd.err.msg);
@@ -116,11 +113,10 @@ static void names(void **state)
 		assert_string_equal(span_name(rd.m, 1), "next, one");
 		assert_int_equal(rd.m->spans.start_ns[1], 4000);
 		assert_only_warned(rd.m, W_UNLINKED_WORK);
-		reading_release(&rd);
 	}
 }
 
-static void missing_columns(void **state)
+TEST(missing_columns)
 {
 	static const struct {
 		const char *text;
@@ -140,18 +136,18 @@ static void missing_columns(void **state)
 		{ "Counter_Name,Counter_Value,Dispatch_Id\n", -EINVAL, "no column 'Kernel_Name'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != cases[i].r || !strstr(rd.err.msg, cases[i].words))
 			ROW_FAIL(i, "%d %s", rd.r, rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
-static void calls(void **state)
+TEST(calls)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("rocprof_csv", CALLS
 				      "\"HIP_RUNTIME_API_EXT\",\"outer\",5,7,1,1000,9000\n"
 				      "\"HSA_CORE_API\",\"inner\",5,7,2,2000,3000\n"
@@ -164,7 +160,6 @@ static void calls(void **state)
 	const struct model *m = rd.m;
 	size_t inner = span_at(m, "inner"), mark = span_at(m, "mark, one");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
 	assert_string_equal(span_name(m, m->spans.parent[inner]), "outer");
@@ -181,25 +176,22 @@ static void calls(void **state)
 			    "process ranges #2");
 	assert_int_equal(track_of(m, span_at(m, "range d"))->pid, 6);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
-static void arguments(void **state)
+TEST(arguments)
 {
 	static const char text[] = "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Odd "
 				   "\"\"x,Size,Empty,Zero\n"
 				   "K,Agent 1,k,1000,2000,\"a \"\"b\"\", \\ \xff\",-1.5,,007\n";
-	struct reading rd = read_text("rocprof_csv", text);
+	CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[0]),
 			    "{\"Agent_Id\":\"Agent 1\",\"Odd \\\"x\":\"a \\\"b\\\", \\\\ "
 			    "\xef\xbf\xbd\",\"Size\":-1.5,\"Zero\":\"007\"}");
-	reading_release(&rd);
 }
 
-static void copies(void **state)
+TEST(copies)
 {
 	static const struct {
 		const char *direction, *device;
@@ -210,25 +202,24 @@ static void copies(void **state)
 		{ "HOST_TO_HOST", "cpu4" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("Kind,Direction,Source_Agent_Id,Destination_Agent_Id,"
 				       "Correlation_Id,Start_Timestamp,End_Timestamp\n"
 				       "MEMORY_COPY,%s,Agent 4,Agent 5,1,1000,2000\n",
 				       cases[i].direction);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		assert_int_equal(rd.m->spans.nr, 1);
 		assert_int_equal(rd.m->spans.kind[0], SPAN_COPY);
 		if (strcmp(model_str(rd.m, track_of(rd.m, 0)->device), cases[i].device) != 0)
 			ROW_FAIL(i, "%s", model_str(rd.m, track_of(rd.m, 0)->device));
-		reading_release(&rd);
 	}
 }
 
-static void allocations(void **state)
+TEST(allocations)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"rocprof_csv",
 		"Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,Start_Timestamp,"
@@ -239,17 +230,15 @@ static void allocations(void **state)
 		"M,MEMORY_ALLOCATION_ALLOCATE,Agent 1,300,\"0x10\",4,3000,3100\n"
 		"M,MEMORY_ALLOCATION_FREE,,0,\"0x99\",5,4000,4100\n");
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "allocations"), 3);
 	assert_int_equal(fact(rd.m, "allocated_bytes"), 600);
 	assert_int_equal(fact(rd.m, "frees"), 2);
 	assert_int_equal(fact(rd.m, "addresses_not_freed"), 2);
 	assert_int_equal(rd.m->spans.nr, 5);
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
-static void counters_long(void **state)
+TEST(counters_long)
 {
 	struct reading rd =
 		read_text("rocprof_csv",
@@ -260,7 +249,6 @@ static void counters_long(void **state)
 				   "2,2,Agent 1,1,50,51,\"k, b\",\"GRBM_COUNT\",many,3000,4000\n");
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 2);
 	assert_int_equal(track_of(rd.m, 0)->pid, 50);
@@ -276,7 +264,7 @@ static void counters_long(void **state)
 	reading_release(&rd);
 }
 
-static void counters_wide(void **state)
+TEST(counters_wide)
 {
 	static const struct {
 		const char *text, *device;
@@ -297,8 +285,8 @@ static void counters_wide(void **state)
 		  0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_text("rocprof_csv", cases[i].text);
 
 		if (rd.r != 0 || rd.m->spans.nr != cases[i].spans)
@@ -315,17 +303,15 @@ static void counters_wide(void **state)
 			assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 24);
 			assert_only_warned(rd.m, W_IGNORED_RECORD);
 		}
-		reading_release(&rd);
 	}
 }
 
-static void summaries(void **state)
+TEST(summaries)
 {
 	struct reading rd =
 		read_text("rocprof_csv", "Name,Calls,TotalDurationNs,AverageNs,Percentage\n"
 					 "\"f, g\",3,100,33,50\nh,2,100,50,50\n");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 0);
 	assert_int_equal(fact(rd.m, "calls"), 5);
@@ -357,7 +343,7 @@ static struct model *read_files(const char *dir, const char *const *files)
 	"Node_Id,Logical_Node_Id,Agent_Type,Location_Id,Domain,Name\n" \
 	"0,0,CPU,0,0,cpu\n1,1,CPU,0,0,cpu\n4,2,GPU,49408,0,gfx90a\n6,3,GPU,51200,1,gfx90a\n"
 
-static void one_run(void **state)
+TEST(one_run)
 {
 	static const char *const files[] = { "4242_kernel_trace.csv",
 					     "4242_hip_api_trace.csv",
@@ -367,10 +353,8 @@ static void one_run(void **state)
 					     "4242_kernel_stats.csv",
 					     NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct track *q;
 
-	(void)state;
 	test_put(dir, files[0],
 		 KERNELS_2025 "K,Agent 2,1,1,4243,1,1,k1,11,2000,3000,0,1\n"
 			      "K,Agent 3,1,1,4243,2,1,k2,12,3000,4000,0,1\n"
@@ -387,7 +371,7 @@ static void one_run(void **state)
 		 COUNTERS "11,1,Agent 2,1,4242,4243,k1,SQ_WAVES,4,2000,3000\n"
 			  "12,2,Agent 3,1,4242,4243,k2,SQ_WAVES,5,3000,4000\n");
 	test_put(dir, files[5], "Name,Calls,TotalDurationNs\nk1,1,1000\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	/* the dispatches of the counters are those of the trace */
 	assert_int_equal(m->spans.nr, 7);
 	assert_int_equal(series_named(m, "SQ_WAVES")->value.nr, 1);
@@ -417,15 +401,13 @@ static void one_run(void **state)
 }
 
 /* Releases of 2024: the counters' times are in the trace beside them. */
-static void counters_joined(void **state)
+TEST(counters_joined)
 {
 	static const char *const files[] = { "9_counter_collection.csv", "9_kernel_trace.csv",
 					     NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 	const struct series *s;
 
-	(void)state;
 	test_put(dir, files[0],
 		 "Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Kernel_Name,Counter_Name,Counter_Value\n"
 		 "2,4,1,9,b,SQ_WAVES,5\n1,4,1,9,a,SQ_WAVES,4\n3,4,1,9,lost,SQ_WAVES,6\n");
@@ -433,7 +415,7 @@ static void counters_joined(void **state)
 		 "Kind,Agent_Id,Queue_Id,Thread_Id,Dispatch_Id,Kernel_Name,Correlation_Id,"
 		 "Start_Timestamp,End_Timestamp\nK,4,1,9,1,\"a \"x\"\",0,1000,2000\n"
 		 "K,4,1,9,1,a,0,1000,2000\nK,4,1,9,2,b,0,3000,4000\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	s = series_named(m, "SQ_WAVES");
 	assert_int_equal(s->value.nr, 2);
 	assert_int_equal(s->t_ns.v[1], 4000);
@@ -444,21 +426,19 @@ static void counters_joined(void **state)
 }
 
 /* Numbers of correlations are each run's own; a prefix that is no pid finds it in a sibling. */
-static void two_runs(void **state)
+TEST(two_runs)
 {
 	static const char *const files[] = { "a_kernel_trace.csv", "a_hip_api_trace.csv",
 					     "b_kernel_trace.csv", "b_hip_api_trace.csv",
 					     "kernel_trace.csv",   NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 
-	(void)state;
 	test_put(dir, files[0], KERNELS_2025 "K,GPU 0,1,1,1,1,1,ka,5,2000,3000,0,1\n");
 	test_put(dir, files[1], CALLS "H,la,70,70,5,1000,1100\n");
 	test_put(dir, files[2], KERNELS_2025 "K,GPU 0,1,1,1,1,1,kb,5,2000,3000,0,1\n");
 	test_put(dir, files[3], CALLS "H,lb,80,80,5,1000,1100\n");
 	test_put(dir, files[4], KERNELS_2025 "K,GPU 0,1,1,1,1,1,kc,5,2000,3000,0,1\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(span_name(m, m->links.from[i])[1],
@@ -469,20 +449,18 @@ static void two_runs(void **state)
 }
 
 /* Two processes in one converted file have equal correlations. */
-static void guids(void **state)
+TEST(guids)
 {
 	static const char *const files[] = { "x_kernel_trace.csv", "x_hip_api_trace.csv", NULL };
 	CLEANUP(test_dir_done) char *dir = test_dir();
-	CLEANUP(model_freep) struct model *m = NULL;
 
-	(void)state;
 	test_put(dir, files[0],
 		 "Guid,Kind,Agent_Id,Stream_Id,Kernel_Name,Correlation_Id,Start_Timestamp,"
 		 "End_Timestamp\ng-1,K,GPU 0,1,k1,5,2000,3000\ng-2,K,GPU 0,1,k2,5,2000,3000\n");
 	test_put(dir, files[1],
 		 "Guid,Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,"
 		 "End_Timestamp\ng-2,H,l2,2,2,5,1000,1100\ng-1,H,l1,1,1,5,1000,1100\n");
-	m = read_files(dir, files);
+	CLEANUP(model_freep) struct model *m = read_files(dir, files);
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(span_name(m, m->links.from[i])[1],
@@ -491,7 +469,7 @@ static void guids(void **state)
 
 /* ---- what is wrong with them ---- */
 
-static void bad_rows(void **state)
+TEST(bad_rows)
 {
 	static const struct {
 		const char *row;
@@ -513,11 +491,10 @@ static void bad_rows(void **state)
 		{ "H,f,1,1,1,\"1000,2000\n", 0, W_BAD_EVENT, "number of fields" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf(CALLS "%sH,good,1,1,2,3000,4000\n", cases[i].row);
-		struct reading rd = read_text("rocprof_csv", text);
+		CLEANUP(reading_release) struct reading rd = read_text("rocprof_csv", text);
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0) ||
 		    rd.m->spans.nr != cases[i].spans + 1)
@@ -525,21 +502,19 @@ static void bad_rows(void **state)
 		assert_said(rd.m, cases[i].code, cases[i].words);
 		assert_only_warned(rd.m, cases[i].code);
 		assert_span(rd.m, "good", 3000, 4000);
-		reading_release(&rd);
 	}
 }
 
 /* Wherever a file is cut, the whole rows before count and nothing is made up. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	static const char text[] = CALLS
 		"\"HIP\",\"f, one\",1,1,1,1000100,1000200\n\"HIP\",\"g \"\"two\"\"\",1,1,2,1000300,"
 		"1000400\n\"HIP\",\"h\",1,1,3,1000500,1000600\n";
 	size_t n = strlen(text), header = strlen(CALLS), rows = 0;
 
-	(void)state;
 	for (size_t i = 0; i <= n; i++) {
-		struct reading rd = read_bytes("rocprof_csv", text, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", text, i);
 		bool whole_row = i > header && text[i - 1] == '\n';
 		/* that the line end alone is missing cannot be seen */
 		bool unended = i > header && i < n && text[i] == '\n';
@@ -556,13 +531,12 @@ static void cut_everywhere(void **state)
 			assert_true(rd.m->inputs.v[0].partial);
 			assert_said(rd.m, W_TRUNCATED, "inside a row");
 		}
-		reading_release(&rd);
 	}
 	assert_int_equal(rows, 3);
 }
 
 /* Bytes changed at random: never more spans than rows, never an end before a start. */
-static void mutations(void **state)
+TEST(mutations)
 {
 	static const char *const texts[] = {
 		KERNELS_2025 "\"K\",\"Agent 4\",1,3,77,1,10,\"k<a, b>(int*)\",9,1000,3500,512,64\n"
@@ -576,49 +550,42 @@ static void mutations(void **state)
 	static const char bytes[] = ",\"\n\r\0 0-9aN\xff";
 	uint64_t seed = 11;
 
-	(void)state;
 	for (uint64_t i = 0; i < test_cases(4000); i++) {
 		const char *text = texts[i % ARRAY_LEN(texts)];
 		size_t n = strlen(text);
 		CLEANUP(xfreep) char *copy = xmemdup(text, n);
-		struct reading rd;
 
 		for (uint64_t k = 1 + rnd(&seed) % 4; k > 0; k--)
 			copy[rnd(&seed) % n] = bytes[rnd(&seed) % (sizeof(bytes) - 1)];
-		rd = read_bytes("rocprof_csv", copy, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", copy, n);
 		assert_in_range(rd.m->spans.nr, 0, 4);
 		for (size_t s = 0; s < rd.m->spans.nr; s++)
 			assert_true(rd.m->spans.end_ns[s] >= rd.m->spans.start_ns[s]);
-		reading_release(&rd);
 	}
 }
 
 /* More agents, threads and counters than there can be. */
-static void many_things(void **state)
+TEST(many_things)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < 2000; i++)
 		strbuf_addf(&sb, "K,Agent %d,1,1,1,1,1,k,1,%d,%d,0,1\n", i, 1000 + i, 2000 + i);
-	rd = read_bytes("rocprof_csv", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("rocprof_csv", sb.buf, sb.len);
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 2000);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 2000 - 256);
-	reading_release(&rd);
 }
 
 /* Large enough for rows to be found by a thread of its own: the same as in small pieces. */
-static void large_file(void **state)
+TEST(large_file)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	enum { ROWS = 40000 };
 	struct reading rd;
 	int64_t sum = 0;
 
-	(void)state;
 	strbuf_addstr(&sb, KERNELS_2025);
 	for (int i = 0; i < ROWS; i++) {
 		/* now and then quotes that are not doubled, and lines that are no rows */
@@ -645,38 +612,17 @@ static void large_file(void **state)
 	reading_release(&rd);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const char text[] = CALLS "H,f,1,1,1,1000,2000\n";
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "1_hip_api_trace.csv");
 	const struct reader *found = NULL;
-	struct reading rd;
 
-	(void)state;
 	test_put(dir, "1_hip_api_trace.csv", text);
 	assert_int_equal(reader_detect(path, &found, NULL), 0);
 	assert_string_equal(found->name, "rocprof_csv");
-	rd = read_path("rocprof_csv", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("rocprof_csv", path, false);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(rd.m->spans.args[0], STR_NONE);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel_dialects), cmocka_unit_test(names),
-		cmocka_unit_test(missing_columns), cmocka_unit_test(calls),
-		cmocka_unit_test(arguments),       cmocka_unit_test(copies),
-		cmocka_unit_test(allocations),     cmocka_unit_test(counters_long),
-		cmocka_unit_test(counters_wide),   cmocka_unit_test(summaries),
-		cmocka_unit_test(one_run),         cmocka_unit_test(counters_joined),
-		cmocka_unit_test(two_runs),        cmocka_unit_test(guids),
-		cmocka_unit_test(bad_rows),        cmocka_unit_test(cut_everywhere),
-		cmocka_unit_test(mutations),       cmocka_unit_test(many_things),
-		cmocka_unit_test(detected),        cmocka_unit_test(large_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

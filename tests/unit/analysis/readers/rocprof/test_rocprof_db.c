@@ -23,8 +23,9 @@
 	" 0, 32, 64, '0x0', '0x1', 1, " begin ", " end ", 9999, 0);"
 
 /* HIP call → kernel by (pid, Index); HSA calls count apart; a range around it. */
-static void hip_trace(void **state)
+TEST(hip_trace)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", true,
 		SQL(CALLS("HIP") CALLS("HSA") WORK("OPS") WORK("COPY") ROCTX KERN,
@@ -43,7 +44,6 @@ static void hip_trace(void **state)
 	const struct model *m = rd.m;
 	size_t launch = span_at(m, "hipLaunchKernel");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "rocprof v1 database");
 	assert_int_equal(m->links.nr, 3);
@@ -63,18 +63,17 @@ static void hip_trace(void **state)
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 1); /* KERN is OPS once more */
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);  /* the fill's call is missing */
 	assert_int_equal(m->warnings.nr, 2);
-	reading_release(&rd);
 }
 
-static void dispatches(void **state)
+TEST(dispatches)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", true,
 		SQL(KERN, KERN_ROW("a", "8", "100", "200"), KERN_ROW("b", "NULL", "300", "250"),
 		    KERN_ROW("c", "8", "NULL", "400"), KERN_ROW("d", "8", "'None'", "400")));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->spans.nr, 2);
 	assert_span(m, "a", 100, 200);
@@ -86,7 +85,6 @@ static void dispatches(void **state)
 	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(warned(m, W_BAD_EVENT), 2);
 	assert_int_equal(warned(m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
 #define COUNTERS(times) \
@@ -94,8 +92,9 @@ static void dispatches(void **state)
 	" \"queue-id\" INTEGER, pid INTEGER, SQ_WAVES INTEGER, \"TCC_HIT[0]\" REAL" times ");"
 
 /* A value of a dispatch is a sample at its end, on its queue. */
-static void counters(void **state)
+TEST(counters)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", false,
 		SQL(COUNTERS(", BeginNs INTEGER, EndNs INTEGER, CompleteNs INTEGER, "
@@ -108,7 +107,6 @@ static void counters(void **state)
 								      "50, 60, 70, 10, 0);"));
 	const struct series *waves = series_named(rd.m, "SQ_WAVES");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 3);
 	assert_int_equal(rd.m->series.nr, 3); /* TCC_HIT[0] on two queues */
@@ -119,12 +117,12 @@ static void counters(void **state)
 	assert_int_equal(waves->track, rd.m->spans.track[span_at(rd.m, "b")]);
 	assert_true(series_named(rd.m, "TCC_HIT[0]")->value.v[0] == 2.5);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
 /* Beside the kernels of a HIP trace only the counters are new. */
-static void counters_again(void **state)
+TEST(counters_again)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rocprof_db", false,
 		SQL(WORK(
@@ -134,22 +132,19 @@ static void counters_again(void **state)
 									   "VALUES (0, 'a', 1, 0, "
 									   "7, 16, 2.5, 10, 20);"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(series_named(rd.m, "SQ_WAVES")->value.nr, 1);
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
-	reading_release(&rd);
 }
 
-static void counters_untimed(void **state)
+TEST(counters_untimed)
 {
 	struct reading rd =
 		read_sql("rocprof_db", false,
 			 SQL(COUNTERS("") "INSERT INTO KERN VALUES (0, 'a', 1, 0, 7, 16,"
 					  " 2), (1, 'b', 1, 0, 7, 32, 3);"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(rd.m, "sum of SQ_WAVES"), 48);
 	assert_int_equal(fact(rd.m, "sum of TCC_HIT[0]"), 5);
@@ -158,7 +153,7 @@ static void counters_untimed(void **state)
 	reading_release(&rd);
 }
 
-static void odd_files(void **state)
+TEST(odd_files)
 {
 	static const struct {
 		const char *sql;
@@ -181,8 +176,8 @@ static void odd_files(void **state)
 		  -EACCES, NULL, "not authorized" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rocprof_db", false, SQL(cases[i].sql));
 
 		if (rd.r != cases[i].r)
@@ -193,11 +188,10 @@ static void odd_files(void **state)
 			ROW_FAIL(i, "%s", rd.err.msg);
 		if (cases[i].says && rd.r >= 0 && !strstr(rd.m->warnings.v[0].text, cases[i].says))
 			ROW_FAIL(i, "%s", rd.m->warnings.v[0].text);
-		reading_release(&rd);
 	}
 }
 
-static void finite_difference(void **state)
+TEST(finite_difference)
 {
 	static const struct {
 		const char *name;
@@ -211,14 +205,12 @@ static void finite_difference(void **state)
 	};
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.db");
 	const struct reader *which = NULL;
-	struct reading rd;
 	int64_t total = 0, reach = INT64_MIN, sum_union = 0;
 	const struct model *m;
 
-	(void)state;
 	assert_int_equal(reader_detect(path, &which, NULL), 0);
 	assert_string_equal(which->name, "rocprof_db");
-	rd = read_path("rocprof_db", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("rocprof_db", path, false);
 	m = rd.m;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(m, "KERN"), 1004);
@@ -258,17 +250,4 @@ static void finite_difference(void **state)
 	assert_int_equal(reach - m->spans.start_ns[0], 2649034656);
 	assert_int_equal(2608618986 / 1001, 2606012);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hip_trace),         cmocka_unit_test(dispatches),
-		cmocka_unit_test(odd_files),         cmocka_unit_test(counters),
-		cmocka_unit_test(counters_again),    cmocka_unit_test(counters_untimed),
-		cmocka_unit_test(finite_difference),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

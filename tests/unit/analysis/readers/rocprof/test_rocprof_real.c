@@ -106,7 +106,7 @@ static const struct recording {
 static void assert_recording(size_t i, const struct recording *c)
 {
 	CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", c->file);
-	struct reading rd = read_real(rel);
+	CLEANUP(reading_release) struct reading rd = read_real(rel);
 	const struct model *m = rd.m;
 	uint64_t calls;
 	int64_t sum = sum_of(m, "", &calls);
@@ -126,22 +126,19 @@ static void assert_recording(size_t i, const struct recording *c)
 		if (strcmp(m->warnings.v[k].code, W_UNLINKED_WORK) != 0)
 			ROW_FAIL(i, "%s", m->warnings.v[k].text);
 	assert_false(m->inputs.v[0].partial);
-	reading_release(&rd);
 }
 
-static void sums(void **state)
+TEST(sums)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(recordings); i++)
 		assert_recording(i, &recordings[i]);
 }
 
-static void streams(void **state)
+TEST(streams)
 {
-	struct reading rd = read_real(SDK "kernel_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "kernel_trace.csv");
 	uint64_t seen = 0;
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
 		const struct track *t = track_of(rd.m, i);
 
@@ -151,10 +148,9 @@ static void streams(void **state)
 		seen |= UINT64_C(1) << t->tid;
 	}
 	assert_int_equal(seen, 0x1e);
-	reading_release(&rd);
 }
 
-static void exclusive_times(void **state)
+TEST(exclusive_times)
 {
 	static const struct {
 		const char *name;
@@ -165,10 +161,9 @@ static void exclusive_times(void **state)
 		{ "ncclGetVersion", 3942 },        { "ncclGroupStart", 3062 },
 		{ "ncclCommGetAsyncError", 1196 },
 	};
-	struct reading rd = read_real(SDK "rccl_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "rccl_trace.csv");
 	int64_t all = 0;
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		int64_t sum = 0;
 
@@ -179,16 +174,14 @@ static void exclusive_times(void **state)
 		all += sum;
 	}
 	assert_int_equal(all, 216166936);
-	reading_release(&rd);
 }
 
-static void markers(void **state)
+TEST(markers)
 {
 	struct reading rd = read_real(SDK "marker_api_trace.csv");
 	size_t range = span_at(rd.m, "hipLaunchKernel range");
 	uint64_t calls;
 
-	(void)state;
 	assert_int_equal(sum_of(rd.m, "", &calls), 4962639);
 	assert_int_equal(calls, 5);
 	assert_int_equal(rd.m->inputs.v[0].instants, 2);
@@ -203,12 +196,11 @@ static void markers(void **state)
 	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
 	struct reading rd = read_real(SDK "counter_collection.csv");
 	double sum = 0;
 
-	(void)state;
 	for (size_t s = 0; s < rd.m->series.nr; s++) {
 		assert_string_equal(model_str(rd.m, rd.m->series.v[s].name), "SQ_WAVES");
 		for (size_t i = 0; i < rd.m->series.v[s].value.nr; i++) {
@@ -229,19 +221,17 @@ static void counters(void **state)
 	reading_release(&rd);
 }
 
-static void allocations(void **state)
+TEST(allocations)
 {
-	struct reading rd = read_real(SDK "memory_allocation_trace.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(SDK "memory_allocation_trace.csv");
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "allocations"), 2);
 	assert_int_equal(fact(rd.m, "allocated_bytes"), 2048);
 	assert_int_equal(fact(rd.m, "frees"), 2);
 	assert_int_equal(fact(rd.m, "addresses_not_freed"), 0);
-	reading_release(&rd);
 }
 
-static void summaries(void **state)
+TEST(summaries)
 {
 	static const struct {
 		const char *file;
@@ -252,20 +242,18 @@ static void summaries(void **state)
 		{ V1 "results.stats.csv", 4, 1004, 2610787312 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_real(cases[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
 
 		assert_int_equal(rd.m->spans.nr, 0);
 		assert_int_equal(fact(rd.m, "rows"), cases[i].rows);
 		assert_int_equal(fact(rd.m, "calls"), cases[i].calls);
 		assert_int_equal(fact(rd.m, "total_ns"), cases[i].total_ns);
 		assert_only_warned(rd.m, W_IGNORED_RECORD);
-		reading_release(&rd);
 	}
 }
 
-static void pc_samples(void **state)
+TEST(pc_samples)
 {
 	static const struct {
 		const char *file;
@@ -276,10 +264,9 @@ static void pc_samples(void **state)
 		{ "pc_sampling_stochastic_debug", 97, 71, UINT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf(SDK "%s.csv", cases[i].file);
-		struct reading rd = read_real(rel);
+		CLEANUP(reading_release) struct reading rd = read_real(rel);
 		uint64_t calls;
 
 		assert_int_equal(rd.m->inputs.v[0].instants, cases[i].rows);
@@ -289,11 +276,10 @@ static void pc_samples(void **state)
 		if (cases[i].ends != UINT64_MAX)
 			assert_int_equal(calls, cases[i].ends);
 		assert_only_warned(rd.m, NULL);
-		reading_release(&rd);
 	}
 }
 
-static void v1(void **state)
+TEST(v1)
 {
 	static const struct {
 		const char *name;
@@ -306,12 +292,11 @@ static void v1(void **state)
 		{ "__amd_rocclr_fillBufferAligned", 1, 5440 },
 		{ "", 1004, 2610787312 },
 	};
-	struct reading rd = read_real(V1 "results.csv");
+	CLEANUP(reading_release) struct reading rd = read_real(V1 "results.csv");
 	const struct model *m = rd.m;
 	int64_t sum = 0, reach = INT64_MIN, min = INT64_MAX, max = 0, first = INT64_MAX;
 	uint64_t calls;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
@@ -336,22 +321,4 @@ static void v1(void **state)
 	assert_int_equal(min, 2593292);
 	assert_int_equal(max, 2620970);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(streams),
-		cmocka_unit_test(exclusive_times),
-		cmocka_unit_test(markers),
-		cmocka_unit_test(counters),
-		cmocka_unit_test(allocations),
-		cmocka_unit_test(summaries),
-		cmocka_unit_test(pc_samples),
-		cmocka_unit_test(v1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

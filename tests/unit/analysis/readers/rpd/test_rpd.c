@@ -33,7 +33,7 @@ static int64_t device_ns(const struct model *m, const char *name, bool inclusive
 	return ns;
 }
 
-static void nested(void **state)
+TEST(nested)
 {
 	static const struct {
 		const char *name;
@@ -41,6 +41,7 @@ static void nested(void **state)
 	} want[] = {
 		{ "root", 50, 0, 12 }, { "mid", 30, 0, 12 }, { "a", 10, 7, 7 }, { "b", 10, 5, 5 }
 	};
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2,
 					 API(1, 1, 0, 100, 10, 1) API(2, 1, 10, 60, 11, 1)
@@ -48,7 +49,6 @@ static void nested(void **state)
 					 OP(1, 0, 0, 200, 207, 7, 5) OP(2, 0, 0, 210, 215, 7, 5)
 						 LAUNCH(3, 1) LAUNCH(4, 2)));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(exclusive(rd.m, want[i].name), want[i].exclusive);
@@ -56,11 +56,11 @@ static void nested(void **state)
 		assert_int_equal(device_ns(rd.m, want[i].name, true), want[i].device);
 	}
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
-static void ties(void **state)
+TEST(ties)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2,
 					 API(1, 1, 0, 10, 12, 1) API(2, 1, 10, 20, 13, 1)
@@ -69,7 +69,6 @@ static void ties(void **state)
 						 LAUNCH(1, 1) LAUNCH(2, 2)));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(exclusive(m, "a"), 10);
 	assert_int_equal(exclusive(m, "b"), 10);
 	assert_int_equal(m->spans.parent[span_at(m, "b")], SPAN_NONE);
@@ -77,12 +76,12 @@ static void ties(void **state)
 	assert_int_equal(m->spans.parent[span_at(m, "mid")], SPAN_NONE);
 	assert_int_equal(device_ns(m, "a", true), 7);
 	assert_int_equal(device_ns(m, "b", true), 5);
-	reading_release(&rd);
 }
 
 /* Equal intervals of two devices are two; types tell kernels, copies and fills. */
-static void devices(void **state)
+TEST(devices)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5) OP(2, 1, 0, 1000, 3000, 7, 5)
@@ -90,7 +89,6 @@ static void devices(void **state)
 	const struct model *m = rd.m;
 	uint64_t queues = 0, devs = 0;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < m->tracks.nr; i++) {
 		queues += m->tracks.v[i].kind == TRACK_QUEUE;
@@ -107,7 +105,6 @@ static void devices(void **state)
 	assert_true(m->inputs.v[0].driver_numbers);
 	assert_only_warned(m, W_UNLINKED_WORK);
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 4);
-	reading_release(&rd);
 }
 
 /* The spans of a model as text: all that must not depend on the version of the file. */
@@ -150,9 +147,11 @@ static char *dump(const struct model *m)
 #define TEXTS(table) \
 	"INSERT INTO " table "(id, string) VALUES (20, 'step'), (21, 'ptr=0x1 | size=0x1000');"
 
-static void versions_agree(void **state)
+TEST(versions_agree)
 {
+	CLEANUP(reading_release)
 	struct reading two = read_sql("rpd", true, SQL(RPD_2, TEXTS("rocpd_string"), CONTENT));
+	CLEANUP(reading_release)
 	struct reading three = read_sql("rpd", true,
 					SQL(RPD_3, TEXTS("rocpd_ustring"),
 					    "INSERT INTO rocpd_ustring VALUES (1, '');", CONTENT));
@@ -163,7 +162,6 @@ static void versions_agree(void **state)
 	CLEANUP(xfreep) char *b = dump(three.m);
 	CLEANUP(xfreep) char *c = dump(none.m);
 
-	(void)state;
 	assert_int_equal(two.r | three.r | none.r, 0);
 	assert_string_equal(two.m->inputs.v[0].format, "RPD 2");
 	assert_string_equal(three.m->inputs.v[0].format, "RPD 3");
@@ -178,14 +176,13 @@ static void versions_agree(void **state)
 	assert_non_null(strstr(a, "sclk.gpu2 300 1700"));
 	assert_only_warned(two.m, NULL);
 	assert_only_warned(three.m, NULL);
-	reading_release(&two);
-	reading_release(&three);
 	reading_release(&none);
 }
 
 /* Arguments hang off the work, and HSA has a table of its own. */
-static void version_1(void **state)
+TEST(version_1)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", true,
 		SQL(RPD_API_2 RPD_OP_2 RPD_STRINGS_1,
@@ -206,7 +203,6 @@ static void version_1(void **state)
 		    "INSERT INTO rocpd_hsaApi VALUES (1, 100, 1, 12, 15, 12, 1, 0);"));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "RPD 1");
 	assert_int_equal(m->links.nr, 1);
@@ -215,12 +211,12 @@ static void version_1(void **state)
 	assert_int_equal(m->spans.parent[span_at(m, "a")], span_at(m, "hipLaunchKernel"));
 	assert_string_equal(model_str(m, m->spans.category[span_at(m, "a")]), "hsa");
 	assert_non_null(strstr(model_str(m, m->spans.args[span_at(m, "k")]), "\"grid\":[4,1,1]"));
-	reading_release(&rd);
 }
 
 /* Two processes: ids are offset, strings are there twice, queues of equal numbers are two. */
-static void writers(void **state)
+TEST(writers)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
@@ -232,7 +228,6 @@ static void writers(void **state)
 			    LAUNCH(1, 1) LAUNCH(4294967297, 4294967297)));
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 2);
 	for (int i = 0; i < 2; i++) {
@@ -246,11 +241,11 @@ static void writers(void **state)
 		assert_int_equal(track_of(m, m->links.from[i])->pid,
 				 m->tracks.v[track_of(m, m->links.to[i])->owner].pid);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
-static void nodes(void **state)
+TEST(nodes)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_3,
@@ -259,7 +254,6 @@ static void nodes(void **state)
 	const struct model *m = rd.m;
 	const struct track *t = track_of(m, span_at(m, "hipLaunchKernel"));
 
-	(void)state;
 	assert_int_equal(t->pid, 100);
 	assert_int_equal(t->tid, 101);
 	assert_string_equal(model_host_of(m, m->spans.track[span_at(m, "hipLaunchKernel")]),
@@ -268,28 +262,26 @@ static void nodes(void **state)
 	assert_int_equal(t->tid, 1);
 	assert_non_null(strstr(model_str(m, t->device), "gpu2"));
 	assert_string_equal(model_str(m, t->host), "node3");
-	reading_release(&rd);
 }
 
 /* What the tracer spends on itself is no time of the program. */
-static void overhead(void **state)
+TEST(overhead)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1) API(2, 1, 10, 60, 9, 1),
 					 OP(1, 0, 0, 200, 207, 7, 5) LAUNCH(1, 1)));
 	const struct model *m = rd.m;
 	size_t own = span_at(m, "ApiTable::writeRows");
 
-	(void)state;
 	assert_int_equal(exclusive(m, "hipLaunchKernel"), 100);
 	assert_int_equal(track_of(m, own)->kind, TRACK_COUNTER);
 	assert_int_equal(m->spans.kind[own], SPAN_ANNOTATION);
 	assert_int_equal(fact(m, "overhead_rows"), 1);
 	assert_int_equal(fact(m, "overhead_ns"), 50);
-	reading_release(&rd);
 }
 
-static void endless_overhead(void **state)
+TEST(endless_overhead)
 {
 	struct reading rd =
 		read_sql("rpd", false,
@@ -297,15 +289,15 @@ static void endless_overhead(void **state)
 					    API(3, 1, 10, 4000000000000000000, 9, 1)
 						    API(4, 1, 10, 4000000000000000000, 9, 1)));
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "overhead_rows"), 3);
 	assert_int_equal(fact(rd.m, "overhead_ns"), INT64_MAX);
 	reading_release(&rd);
 }
 
 /* A graph: one launch, many ops. Work with two launches has two links. */
-static void many_to_many(void **state)
+TEST(many_to_many)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
 				     SQL(RPD_2, API(1, 1, 10, 20, 3, 1) API(2, 1, 30, 40, 4, 1),
 					 OP(1, 0, 0, 50, 60, 7, 5) OP(2, 0, 0, 60, 70, 7, 5)
@@ -315,7 +307,6 @@ static void many_to_many(void **state)
 	const struct model *m = rd.m;
 	uint64_t of_last = 0;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < m->links.nr; i++)
 		of_last += m->links.to[i] == span_nth(m, "k", 2);
@@ -323,13 +314,13 @@ static void many_to_many(void **state)
 	assert_int_equal(m->links.nr, 4);
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1); /* op 77 */
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 1);     /* call 9 */
-	reading_release(&rd);
 }
 
-static void monitor(void **state)
+TEST(monitor)
 {
 	static const int64_t t_ns[] = { 0, 100, 300, 400, 500 };
 	static const double mhz[] = { 800, 1700, 1700, 900, 900 };
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", false,
 		SQL(RPD_2, OP(1, 0, 0, 50, 60, 7, 5),
@@ -339,7 +330,6 @@ static void monitor(void **state)
 		    " ('gpu', 0, 'sclk', 400, 500, '900'), ('gpu', 1, 'sclk', 50, 60, 'fast');"));
 	const struct series *s = series_named(rd.m, "sclk.gpu0");
 
-	(void)state;
 	assert_int_equal(s->t_ns.nr, ARRAY_LEN(t_ns));
 	for (size_t i = 0; i < ARRAY_LEN(t_ns); i++) {
 		assert_int_equal(s->t_ns.v[i], t_ns[i]);
@@ -351,11 +341,11 @@ static void monitor(void **state)
 	assert_string_equal(model_str(rd.m, s->device), "");
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1);
 	assert_int_equal(warned(rd.m, W_BAD_NUMBER), 1);
-	reading_release(&rd);
 }
 
-static void stack_frames(void **state)
+TEST(stack_frames)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_sql(
 		"rpd", true,
 		SQL(RPD_3,
@@ -365,16 +355,14 @@ static void stack_frames(void **state)
 		    OP(1, 0, 0, 50, 60, 7, 5) LAUNCH(1, 1)));
 	size_t call = span_at(rd.m, "hipLaunchKernel");
 
-	(void)state;
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[call]),
 			    "{\"stack\":[\"hipLaunchKernel\",\"a\",\"?\"]}");
 	assert_string_equal(model_str(rd.m, rd.m->spans.category[call]), "root");
 	assert_int_equal(fact(rd.m, "stack_frames"), 4);
 	assert_int_equal(warned(rd.m, W_BAD_EVENT), 1);
-	reading_release(&rd);
 }
 
-static void odd_rows(void **state)
+TEST(odd_rows)
 {
 	static const struct {
 		const char *sql;
@@ -417,8 +405,8 @@ static void odd_rows(void **state)
 		{ "SELECT 1", W_EMPTY_INPUT, 1, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rpd", true, SQL(RPD_2, cases[i].sql));
 
 		if (rd.r != (warned(rd.m, W_TIME_RANGE) ? READ_PARTIAL : 0))
@@ -427,11 +415,10 @@ static void odd_rows(void **state)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
 		if (cases[i].code && warned(rd.m, cases[i].code) != cases[i].count)
 			ROW_FAIL(i, "%d times %s", (int)warned(rd.m, cases[i].code), cases[i].code);
-		reading_release(&rd);
 	}
 }
 
-static void odd_tables(void **state)
+TEST(odd_tables)
 {
 	static const struct {
 		const char *sql;
@@ -453,8 +440,8 @@ static void odd_tables(void **state)
 		  READ_PARTIAL, "more steps than" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_sql("rpd", false, SQL(cases[i].sql));
 		const char *said = rd.err.msg;
 
@@ -464,7 +451,6 @@ static void odd_tables(void **state)
 					said = rd.m->warnings.v[k].text;
 		if (rd.r != cases[i].r || !strstr(said, cases[i].says))
 			ROW_FAIL(i, "%d: %s", rd.r, said);
-		reading_release(&rd);
 	}
 }
 
@@ -484,37 +470,32 @@ static struct reading read_damaged(const char *path)
 	return rd;
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "t.rpd", SQL(RPD_3, TEXTS("rocpd_ustring"), CONTENT));
-	struct reading whole = read_path("rpd", path, true);
+	CLEANUP(reading_release) struct reading whole = read_path("rpd", path, true);
 	int64_t size = fs_size(path);
 	uint64_t errors = 0, partial = 0;
 
-	(void)state;
 	for (int64_t n = size - 1; n >= 0; n -= n % 512 < 3 ? 1 : 13) {
-		struct reading rd;
-
 		assert_int_equal(truncate(path, n), 0);
-		rd = read_damaged(path);
+		CLEANUP(reading_release) struct reading rd = read_damaged(path);
 		errors += rd.r < 0;
 		partial += rd.r == READ_PARTIAL;
 		assert_true(rd.m->spans.nr <= whole.m->spans.nr);
 		/* a page that is missing is never read as if nothing were */
 		if (rd.r == 0)
 			assert_int_equal(rd.m->spans.nr, whole.m->spans.nr);
-		reading_release(&rd);
 	}
 	/* without the schema there is nothing, with it what stands before the cut */
 	assert_true(errors > 10 && partial > 10);
 	print_message("%d cut files: %d unreadable, %d partial\n", (int)size, (int)errors,
 		      (int)partial);
-	reading_release(&whole);
 }
 
-static void mutations(void **state)
+TEST(mutations)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
@@ -523,43 +504,16 @@ static void mutations(void **state)
 	uint64_t seed = 42, n_cases = test_cases(1500);
 	size_t n;
 
-	(void)state;
 	assert_int_equal(fs_read(path, 1 << 22, &bytes, &n, NULL), 0);
 	for (uint64_t i = 0; i < n_cases; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(bytes, n);
 		FILE *f = fopen(path, "we");
-		struct reading rd;
 
 		/* behind the magic, so that it stays a database */
 		for (uint64_t k = 1 + rnd(&seed) % 8; k > 0; k--)
 			bad[16 + rnd(&seed) % (n - 16)] = (char)rnd(&seed);
 		assert_int_equal(fwrite(bad, 1, n, f), n);
 		fclose(f);
-		rd = read_damaged(path);
-		reading_release(&rd);
+		CLEANUP(reading_release) struct reading rd = read_damaged(path);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested),
-		cmocka_unit_test(ties),
-		cmocka_unit_test(devices),
-		cmocka_unit_test(versions_agree),
-		cmocka_unit_test(version_1),
-		cmocka_unit_test(writers),
-		cmocka_unit_test(nodes),
-		cmocka_unit_test(overhead),
-		cmocka_unit_test(endless_overhead),
-		cmocka_unit_test(many_to_many),
-		cmocka_unit_test(monitor),
-		cmocka_unit_test(stack_frames),
-		cmocka_unit_test(odd_rows),
-		cmocka_unit_test(odd_tables),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

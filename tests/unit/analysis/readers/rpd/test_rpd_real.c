@@ -238,28 +238,25 @@ static void assert_tracks(const struct model *m, const struct run *run)
 	assert_int_equal(queues, 1);
 }
 
-static void matmul(void **state)
+TEST(matmul)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-		struct reading rd = read_real(runs[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(runs[i].file);
 
 		assert_string_equal(rd.m->inputs.v[0].format, "RPD 2");
 		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
 		assert_times(rd.m, &runs[i]);
 		assert_counts(rd.m, &runs[i]);
 		assert_tracks(rd.m, &runs[i]);
-		reading_release(&rd);
 	}
 }
 
 /* Every op lies below the call that launched it. */
-static void launches(void **state)
+TEST(launches)
 {
-	struct reading rd = read_real(DIR "matmul_result.rpd");
+	CLEANUP(reading_release) struct reading rd = read_real(DIR "matmul_result.rpd");
 	const struct model *m = rd.m;
 
-	(void)state;
 	for (size_t i = 0; i < m->links.nr; i++) {
 		assert_int_equal(m->links.kind[i], LINK_LAUNCH);
 		assert_int_equal(track_of(m, m->links.from[i])->kind, TRACK_THREAD);
@@ -267,10 +264,9 @@ static void launches(void **state)
 		assert_true(m->spans.start_ns[m->links.from[i]] <=
 			    m->spans.start_ns[m->links.to[i]]);
 	}
-	reading_release(&rd);
 }
 
-static void extents(void **state)
+TEST(extents)
 {
 	static const struct {
 		const char *file;
@@ -280,9 +276,8 @@ static void extents(void **state)
 		{ DIR "matmul_result_large.rpd", 8380679962280341, INT64_MIN },
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
-		struct reading rd = read_real(cases[k].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[k].file);
 		const struct span_columns *c = &rd.m->spans;
 		int64_t first = INT64_MAX, last = INT64_MIN;
 
@@ -295,17 +290,5 @@ static void extents(void **state)
 		assert_int_equal(first, cases[k].first_ns);
 		if (cases[k].last_ns != INT64_MIN)
 			assert_int_equal(last, cases[k].last_ns);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matmul),
-		cmocka_unit_test(launches),
-		cmocka_unit_test(extents),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,23 +3,12 @@
 
 #define FIX "tests/fixtures/folded/"
 
-static int64_t time_in(const struct model *m, const char *name)
+TEST(basic)
 {
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
-static void basic(void **state)
-{
-	struct reading rd = read_path("folded", FIX "basic.folded", false);
+	CLEANUP(reading_release) struct reading rd = read_path("folded", FIX "basic.folded", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled)");
@@ -33,15 +22,14 @@ static void basic(void **state)
 	assert_int_equal(m->spans.exclusive_ns[span_at(m, "main")], 1);
 	assert_int_equal(fact(m, "stacks"), 4);
 	assert_int_equal(fact(m, "count_ns"), 1);
-	reading_release(&rd);
 }
 
-static void differential(void **state)
+TEST(differential)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("folded", FIX "differential.folded", false);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "folded stacks (sampled, differential)");
 	assert_int_equal(m->tracks.nr, 2);
@@ -50,11 +38,10 @@ static void differential(void **state)
 	assert_int_equal(time_in(m, "main"), 13 + 12);
 	assert_int_equal(time_in(m, "work"), 22);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 1); /* the 0 */
-	reading_release(&rd);
 }
 
 /* Counts with decimals stay exact: the unit of the file gets smaller. */
-static void counts(void **state)
+TEST(counts)
 {
 	static const struct {
 		const char *text;
@@ -80,9 +67,8 @@ static void counts(void **state)
 		{ "a 1\n12\n", 1, 1, 0, W_BAD_EVENT },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("folded", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].text);
 
 		if (rd.r != 0)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -92,11 +78,10 @@ static void counts(void **state)
 			ROW_FAIL(i, "a %lld, b %lld", (long long)time_in(rd.m, "a"),
 				 (long long)time_in(rd.m, "b"));
 		assert_only_warned(rd.m, cases[i].code);
-		reading_release(&rd);
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		const char *line, *name, *category;
@@ -114,84 +99,53 @@ static void names(void **state)
 		{ "\xff\xfe 1\n", "\xff\xfe", "sampled" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("folded", cases[i].line);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", cases[i].line);
 
 		if (rd.r != 0 || strcmp(span_name(rd.m, 0), cases[i].name) != 0)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, 0));
 		if (strcmp(model_str(rd.m, rd.m->spans.category[0]), cases[i].category) != 0)
 			ROW_FAIL(i, "category");
-		reading_release(&rd);
 	}
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	static const char *const texts[] = { "", "\n", "a;b", "no count\n", "# only\n" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("folded", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("folded", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
-		reading_release(&rd);
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	static const char text[] = "main;work;leaf_[k] 3.5\nmain;work 2\nmain 1\nidle 4\n";
 	size_t n = strlen(text);
-	uint64_t seed = 5;
 
-	(void)state;
 	for (size_t cut = 0; cut <= n; cut++) {
-		struct reading rd = read_bytes("folded", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("folded", text, cut);
 
 		if (cut > 23 && rd.r != (text[cut - 1] == '\n' ? 0 : READ_PARTIAL))
 			ROW_FAIL(cut, "result %d", rd.r);
-		reading_release(&rd);
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("folded", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-		reading_release(&rd);
-	}
+	assert_mutations_read("folded", text, n, 5, 5);
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, i ? ";f" : "f");
 	strbuf_addstr(&sb, " 3\n");
-	rd = read_text("folded", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("folded", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 3);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic), cmocka_unit_test(differential), cmocka_unit_test(counts),
-		cmocka_unit_test(names), cmocka_unit_test(unreadable),   cmocka_unit_test(damaged),
-		cmocka_unit_test(deep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

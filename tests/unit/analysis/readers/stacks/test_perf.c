@@ -4,29 +4,18 @@
 
 #define STACK(head, leaf) head "\n\t 10 " leaf " (/x)\n\t 20 main (/x)\n\n"
 
-static int64_t time_in(const struct model *m, const char *name)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
 static const char *category_at(const struct model *m, size_t i)
 {
 	return model_str(m, m->spans.category[i]);
 }
 
-static void basic(void **state)
+TEST(basic)
 {
-	struct reading rd = read_path("perf", FIX "basic.perf", false);
+	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "basic.perf", false);
 	const struct model *m = rd.m;
 	size_t leaf = span_at(m, "leaf"), work = span_at(m, "work"), lib;
 	const struct track *t = track_of(m, leaf);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_string_equal(m->inputs.v[0].format, "perf script (sampled stacks)");
@@ -53,26 +42,23 @@ static void basic(void **state)
 	assert_int_equal(track_of(m, lib)->tid, 101);
 	assert_string_equal(span_name(m, m->spans.parent[lib]), "[unknown]");
 	assert_string_equal(model_str(m, track_of(m, lib)->name), "Web Content");
-	reading_release(&rd);
 }
 
 /* Samples without call chains stand on one line, the command filled up with blanks. */
-static void flat(void **state)
+TEST(flat)
 {
-	struct reading rd = read_path("perf", FIX "flat.perf", false);
+	CLEANUP(reading_release) struct reading rd = read_path("perf", FIX "flat.perf", false);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_int_equal(fact(rd.m, "stack_samples"), 3);
 	assert_span(rd.m, "native_write_msr", INT64_C(12500000000), INT64_C(12500250000));
 	assert_span(rd.m, "main", INT64_C(12500100000), INT64_C(12500600000));
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "main"))->tid, 4243);
-	reading_release(&rd);
 }
 
 /* One line above a stack: who, where, when, what. */
-static void heads(void **state)
+TEST(heads)
 {
 	static const struct {
 		const char *head, *comm;
@@ -97,10 +83,9 @@ static void heads(void **state)
 		{ "a 1.000000: cycles:", "a", -1, -1, 1000000000, 1001000000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf("%s\n\t 10 f (/x)\n\n", cases[i].head);
-		struct reading rd = read_text("perf", text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
 		size_t f = 0;
 
 		if (rd.r != 0)
@@ -120,11 +105,10 @@ static void heads(void **state)
 		if (rd.m->spans.parent[f] == SPAN_NONE ||
 		    strcmp(span_name(rd.m, rd.m->spans.parent[f]), cases[i].comm) != 0)
 			ROW_FAIL(i, "command");
-		reading_release(&rd);
 	}
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		const char *frame, *name, *category;
@@ -154,11 +138,10 @@ static void names(void **state)
 		{ "10 \"\" (/x)", "[unknown]", "sampled" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("c 1/2 5.0001: cycles:\n\t %s\n\n", cases[i].frame);
-		struct reading rd = read_text("perf", text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", text);
 		size_t f = rd.m->spans.nr - 1;
 
 		if (rd.r != 0 || rd.m->spans.nr != 2)
@@ -167,31 +150,27 @@ static void names(void **state)
 			ROW_FAIL(i, "name '%s'", span_name(rd.m, f));
 		if (strcmp(category_at(rd.m, f), cases[i].category) != 0)
 			ROW_FAIL(i, "category '%s'", category_at(rd.m, f));
-		reading_release(&rd);
 	}
 }
 
 /* For java alone the L in front of a class goes. */
-static void java_names(void **state)
+TEST(java_names)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text("perf", "java 1/2 5.0001: cycles:\n\t 10 Lorg/x/Y:.z (/m)\n"
 					      "\t 20 Lone (/m)\n\n");
 
-	(void)state;
 	span_at(rd.m, "org/x/Y:.z");
 	span_at(rd.m, "Lone");
-	reading_release(&rd);
 }
 
 /* Weights never overlap and never get lost, whatever the times are. */
-static void sums_hold(void **state)
+TEST(sums_hold)
 {
 	static const char head[] = "# cmdline : perf record -F 1000 x\n";
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	uint64_t seed = 7, t_us = 1000000;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, head);
 	for (int i = 0; i < 500; i++) {
 		t_us += rnd(&seed) % (i % 7 ? 1500 : 20000);
@@ -199,7 +178,7 @@ static void sums_hold(void **state)
 			    (int)(rnd(&seed) % 3) + 1, (unsigned long long)(t_us / 1000000),
 			    (unsigned long long)(t_us % 1000000), i % 3 ? "a" : "b");
 	}
-	rd = read_text("perf", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
@@ -207,11 +186,10 @@ static void sums_hold(void **state)
 	assert_int_equal(time_in(rd.m, "x"), 500 * 1000000);
 	assert_int_equal(time_in(rd.m, "b"), 167 * 1000000);
 	assert_int_equal(time_in(rd.m, "a"), 333 * 1000000);
-	reading_release(&rd);
 }
 
 /* One event is the time, the others are instants. */
-static void several_events(void **state)
+TEST(several_events)
 {
 	struct reading rd =
 		read_text("perf", STACK("a 1/1 1.000000: 3 page-faults:",
@@ -220,7 +198,6 @@ static void several_events(void **state)
 						"g") STACK("a 1/1 1.003000: 900 cycles:u:", "h")
 						  STACK("a 1/1 1.004000: 4000 task-clock:k:", "g"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(time_in(rd.m, "g"), 9000);
 	assert_int_equal(rd.m->inputs.v[0].instants, 3);
@@ -229,8 +206,9 @@ static void several_events(void **state)
 	reading_release(&rd);
 }
 
-static void records(void **state)
+TEST(records)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"perf",
 		"a 1/1 [000] 0.900000: PERF_RECORD_COMM exec: a:1/1\n"
@@ -242,23 +220,21 @@ static void records(void **state)
 			     "a 1/1 [000] 1.100001: PERF_RECORD_LOST_SAMPLES lost 3\n"
 			     "            perf 1/1 [000] 1.200000: PERF_RECORD_EXIT(1:1):(1:1)\n");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(fact(rd.m, "stack_samples"), 1);
 	assert_int_equal(fact(rd.m, "records"), 6);
 	assert_int_equal(warned(rd.m, W_LOST_EVENTS), 15);
 	assert_only_warned(rd.m, W_LOST_EVENTS);
-	reading_release(&rd);
 }
 
 /* The idle thread is one per CPU, so it can be on several at a time. */
-static void idle_threads(void **state)
+TEST(idle_threads)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"perf", STACK("swapper 0/0 [000] 1.000000: 1000000 cpu-clock:", "f")
 				STACK("swapper 0/0 [001] 1.000001: 1000000 cpu-clock:", "f"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.start_ns[span_nth(rd.m, "f", 1)], 1000001000);
 	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 0))->name),
@@ -266,11 +242,10 @@ static void idle_threads(void **state)
 	assert_string_equal(model_str(rd.m, track_of(rd.m, span_nth(rd.m, "f", 1))->name),
 			    "swapper/1");
 	assert_only_warned(rd.m, NULL);
-	reading_release(&rd);
 }
 
 /* Without a frequency the weight is what lies between samples of a CPU. */
-static void median_weight(void **state)
+TEST(median_weight)
 {
 	struct reading rd =
 		read_text("perf", STACK("a 1/1 [000] 1.000000: cycles:",
@@ -279,14 +254,13 @@ static void median_weight(void **state)
 					  STACK("c 3/3 [001] 1.000000: cycles:", "f")
 						  STACK("c 3/3 [001] 1.900000: cycles:", "f"));
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "sample_ns"), 4000000);
 	assert_int_equal(time_in(rd.m, "f"), 5 * 4000000);
 	reading_release(&rd);
 }
 
 /* Cycles that vary weigh by how many they are; the time of all is that of their number. */
-static void varying_periods(void **state)
+TEST(varying_periods)
 {
 	struct reading rd =
 		read_text("perf", "# cmdline : /usr/bin/perf record -F 1000 ./a\n" STACK(
@@ -294,7 +268,6 @@ static void varying_periods(void **state)
 					  STACK("a 1/1 [000] 1.010000: 600 cycles:", "g")
 						  STACK("a 1/1 [000] 1.020000: 200 cycles:", "h"));
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "sample_ns"), 1000000);
 	assert_int_equal(time_in(rd.m, "f"), 333333);
 	assert_int_equal(time_in(rd.m, "g"), 2000000);
@@ -308,7 +281,7 @@ static void varying_periods(void **state)
 	reading_release(&rd);
 }
 
-static void odd(void **state)
+TEST(odd)
 {
 	static const struct {
 		const char *text, *code;
@@ -333,9 +306,8 @@ static void odd(void **state)
 		{ "# cmdline : perf record x\n", W_EMPTY_INPUT, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("perf", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -343,74 +315,55 @@ static void odd(void **state)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (fact(rd.m, "stack_samples") != cases[i].samples)
 			ROW_FAIL(i, "%lld samples", (long long)fact(rd.m, "stack_samples"));
-		reading_release(&rd);
 	}
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	static const char *const texts[] = { "", "hello\n", "\n\n", "\t 10 f (/x)\n",
 					     "{\"a\": 1}" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("perf", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("perf", texts[i]);
 
 		if (i == 2 ? rd.r != 0 : rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
-		reading_release(&rd);
 	}
 }
 
 /* Cut anywhere and mutated anyhow: an answer, and sums that hold. */
-static void damaged(void **state)
+TEST(damaged)
 {
 	CLEANUP(xfreep) char *text = NULL;
-	uint64_t seed = 11;
 	size_t n = 0;
 
-	(void)state;
 	assert_true(fs_read(FIX "basic.perf", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut <= n; cut++) {
-		struct reading rd = read_bytes("perf", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("perf", text, cut);
 
 		if (rd.r == 0 && cut < n && cut > 0 && text[cut - 1] != '\n')
 			ROW_FAIL(cut, "cut inside a line and not partial");
-		reading_release(&rd);
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 8 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("perf", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 0);
-		reading_release(&rd);
-	}
+	assert_mutations_read("perf", text, n, 11, 8);
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, "a 1/1 1.000000: 5 cpu-clock:\n");
 	for (int i = 0; i < 1000000; i++)
 		strbuf_addstr(&sb, "\t 1 f (x)\n");
 	strbuf_addstr(&sb, "\n");
-	rd = read_text("perf", sb.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("perf", sb.buf);
 	assert_int_equal(rd.r, 0);
 	/* as many as there is memory for, and one that stands for the others */
 	assert_true(rd.m->spans.nr > 500000);
 	assert_int_equal(warned(rd.m, W_MEMORY_LIMIT), 1);
 	assert_int_equal(rd.m->spans.exclusive_ns[span_at(rd.m, "[deeper]")], 5);
-	reading_release(&rd);
 }
 
-static void probed(void **state)
+TEST(probed)
 {
 	static const struct {
 		const char *text, *reader;
@@ -437,7 +390,6 @@ static void probed(void **state)
 		{ "all: 12\n\tcc x.c (y)\n", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *path = temp_file(cases[i].text, strlen(cases[i].text));
 		const struct reader *found = NULL;
@@ -447,28 +399,4 @@ static void probed(void **state)
 		if (cases[i].reader ? r < 0 || strcmp(found->name, cases[i].reader) != 0 : r >= 0)
 			ROW_FAIL(i, "reader %s", r < 0 ? "none" : found->name);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic),
-		cmocka_unit_test(flat),
-		cmocka_unit_test(heads),
-		cmocka_unit_test(names),
-		cmocka_unit_test(java_names),
-		cmocka_unit_test(sums_hold),
-		cmocka_unit_test(several_events),
-		cmocka_unit_test(records),
-		cmocka_unit_test(idle_threads),
-		cmocka_unit_test(median_weight),
-		cmocka_unit_test(varying_periods),
-		cmocka_unit_test(odd),
-		cmocka_unit_test(unreadable),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(deep),
-		cmocka_unit_test(probed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,23 +15,13 @@
 #define O(frame, at) "{\"type\":\"O\",\"frame\":" #frame ",\"at\":" #at "}"
 #define C(frame, at) "{\"type\":\"C\",\"frame\":" #frame ",\"at\":" #at "}"
 
-static int64_t time_in(const struct model *m, const char *name)
+TEST(basic)
 {
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < m->spans.nr; i++)
-		if (strcmp(span_name(m, i), name) == 0)
-			sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	return sum;
-}
-
-static void basic(void **state)
-{
+	CLEANUP(reading_release)
 	struct reading rd = read_path("speedscope", FIX "basic.speedscope.json", false);
 	const struct model *m = rd.m;
 	size_t c = span_at(m, "c \xc3\xa9"), a;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->tracks.nr, 2);
@@ -51,24 +41,22 @@ static void basic(void **state)
 	assert_int_equal(m->spans.end_ns[c], 8);
 	assert_int_equal(fact(m, "profiles"), 2);
 	assert_int_equal(fact(m, "untimed_profiles"), 1);
-	reading_release(&rd);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	CLEANUP(xfreep) char *text = test_get(FIX, "basic.speedscope.json");
+	CLEANUP(reading_release)
 	struct reading rd = read_text("speedscope", text); /* which keeps arguments */
 	const struct model *m = rd.m;
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		assert_string_equal(model_str(m, m->spans.args[span_nth(m, "b", i)]),
 				    "{\"file\":\"b.c\",\"line\":3}");
 	assert_int_equal(m->spans.args[span_at(m, "a")], STR_NONE);
-	reading_release(&rd);
 }
 
-static void units(void **state)
+TEST(units)
 {
 	static const struct {
 		const char *unit;
@@ -78,19 +66,17 @@ static void units(void **state)
 		      { "bytes", 1500000 },        { "none", 1500000 },
 		      { "fortnights", 1500000 } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *text = xasprintf(SAMPLED("%s", "[0]", "1.5"), cases[i].unit);
-		struct reading rd = read_text("speedscope", text);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", text);
 
 		if (time_in(rd.m, "a") != cases[i].ns)
 			ROW_FAIL(i, "%lld ns", (long long)time_in(rd.m, "a"));
-		reading_release(&rd);
 	}
 }
 
 /* Files that break a rule: what is left, and what is said about it. */
-static void malformed(void **state)
+TEST(malformed)
 {
 	static const struct {
 		const char *text, *code;
@@ -150,9 +136,8 @@ static void malformed(void **state)
 		  W_TRUNCATED, READ_PARTIAL, 4, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("speedscope", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", cases[i].text);
 
 		if (rd.r != cases[i].r)
 			ROW_FAIL(i, "result %d: %s", rd.r, rd.err.msg);
@@ -163,11 +148,10 @@ static void malformed(void **state)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (!cases[i].code && rd.m->warnings.nr)
 			ROW_FAIL(i, "%s", rd.m->warnings.v[0].text);
-		reading_release(&rd);
 	}
 }
 
-static void unreadable(void **state)
+TEST(unreadable)
 {
 	static const char *const texts[] = { "",
 					     "[]",
@@ -177,52 +161,27 @@ static void unreadable(void **state)
 					     "{\"profiles\":3}",
 					     "{\"shared\":{\"frames\":[{\"name\":\"a" };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct reading rd = read_text("speedscope", texts[i]);
+		CLEANUP(reading_release) struct reading rd = read_text("speedscope", texts[i]);
 
 		if (rd.r >= 0)
 			ROW_FAIL(i, "result %d", rd.r);
 		if (!strstr(rd.err.msg, "offset") && i > 0)
 			ROW_FAIL(i, "%s", rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
 	CLEANUP(xfreep) char *text = NULL;
-	uint64_t seed = 3;
 	size_t n = 0;
 
-	(void)state;
 	assert_true(fs_read(FIX "basic.speedscope.json", 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 1 < n; cut++) {
-		struct reading rd = read_bytes("speedscope", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("speedscope", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
-		reading_release(&rd);
 	}
-	for (int i = 0; i < 3000; i++) {
-		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
-
-		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
-			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("speedscope", bad, n);
-		assert_true(rd.r <= READ_PARTIAL);
-		reading_release(&rd);
-	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(basic),      cmocka_unit_test(places),
-		cmocka_unit_test(units),      cmocka_unit_test(malformed),
-		cmocka_unit_test(unreadable), cmocka_unit_test(damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_mutations_read("speedscope", text, n, 3, 5);
 }

@@ -142,11 +142,11 @@ static uint32_t deepest(const struct model *m)
 	return depth;
 }
 
-static void recording(void **state)
+TEST(recording)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("perf", DIR "example-perf-stacks.txt.gz");
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "stack_samples"), 1315);
 	assert_int_equal(fact(rd.m, "sample_ns"), SAMPLE_NS);
 	assert_int_equal(fact(rd.m, "other_events"), 0);
@@ -155,14 +155,13 @@ static void recording(void **state)
 	assert_only_warned(rd.m, NULL);
 	assert_golden(rd.m, SAMPLE_NS);
 	assert_answers(rd.m, SAMPLE_NS);
-	reading_release(&rd);
 }
 
-static void collapsed(void **state)
+TEST(collapsed)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("folded", DIR "example-perf-stacks-collapsed.txt");
 
-	(void)state;
 	assert_int_equal(fact(rd.m, "stacks"), 710);
 	assert_int_equal(fact(rd.m, "count_ns"), 1);
 	assert_int_equal(deepest(rd.m), 74);
@@ -170,17 +169,15 @@ static void collapsed(void **state)
 	assert_only_warned(rd.m, NULL);
 	assert_golden(rd.m, 1);
 	assert_answers(rd.m, 1);
-	reading_release(&rd);
 }
 
-static void detected(void **state)
+TEST(detected)
 {
 	static const struct {
 		const char *file, *reader;
 	} cases[] = { { DIR "example-perf-stacks.txt.gz", "perf" },
 		      { DIR "example-perf-stacks-collapsed.txt", "folded" } };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *path = test_trace(cases[i].file);
 		const struct reader *found = NULL;
@@ -188,15 +185,4 @@ static void detected(void **state)
 		assert_int_equal(reader_detect(path, &found, NULL), 0);
 		assert_string_equal(found->name, cases[i].reader);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recording),
-		cmocka_unit_test(collapsed),
-		cmocka_unit_test(detected),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

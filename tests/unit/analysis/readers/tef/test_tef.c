@@ -4,13 +4,12 @@
 
 #define FIX "tests/fixtures/tef/"
 
-static void chrome_spans(void **state)
+TEST(chrome_spans)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "handle");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
@@ -32,10 +31,9 @@ static void chrome_spans(void **state)
 	assert_int_equal(m->spans.track[i], m->spans.track[span_at(m, "recv")]);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 2);
 	assert_only_warned(m, W_IGNORED_RECORD);
-	reading_release(&rd);
 }
 
-static void chrome_instants(void **state)
+TEST(chrome_instants)
 {
 	static const struct {
 		const char *name;
@@ -43,25 +41,22 @@ static void chrome_instants(void **state)
 	} want[] = {
 		{ "tick", 104000 }, { "tock", 105000 }, { "mark", 105500 }, { "poll", 105750 }
 	};
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_span(rd.m, want[i].name, want[i].t_ns, want[i].t_ns);
 		assert_int_equal(rd.m->spans.kind[span_at(rd.m, want[i].name)], SPAN_INSTANT);
 		assert_int_equal(rd.m->spans.args[span_at(rd.m, want[i].name)], STR_NONE);
 	}
 	assert_int_equal(rd.m->inputs.v[0].instants, 5); /* and the async "retry" */
-	reading_release(&rd);
 }
 
-static void chrome_counters(void **state)
+TEST(chrome_counters)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct series *used = series_named(rd.m, "heap.used"),
 			    *fps = series_named(rd.m, "fps");
 
-	(void)state;
 	assert_int_equal(rd.m->series.nr, 3);
 	assert_int_equal(used->kind, SERIES_GAUGE);
 	assert_int_equal(used->t_ns.nr, 2);
@@ -71,17 +66,15 @@ static void chrome_counters(void **state)
 	assert_int_equal(rd.m->tracks.v[used->track].kind, TRACK_PROCESS);
 	assert_int_equal(rd.m->tracks.v[used->track].pid, 10);
 	assert_int_equal(fps->value.nr, 1);
-	reading_release(&rd);
 }
 
-static void chrome_async(void **state)
+TEST(chrome_async)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 	size_t a = span_nth(m, "request", 0), b = span_nth(m, "request", 1),
 	       dns = span_at(m, "dns");
 
-	(void)state;
 	assert_int_equal(m->spans.start_ns[a], 100000);
 	assert_int_equal(m->spans.end_ns[a], 106000);
 	assert_int_equal(m->spans.start_ns[b], 102000);
@@ -96,15 +89,13 @@ static void chrome_async(void **state)
 	assert_string_equal(model_str(m, track_of(m, b)->name), "rpc async #2");
 	assert_int_equal(m->spans.kind[a], SPAN_ANNOTATION);
 	assert_int_equal(m->tracks.v[track_of(m, a)->parent].pid, 10);
-	reading_release(&rd);
 }
 
-static void chrome_flows(void **state)
+TEST(chrome_flows)
 {
-	struct reading rd = read_path("tef", FIX "chrome.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "chrome.json", false);
 	const struct model *m = rd.m;
 
-	(void)state;
 	/* s inside parse, t inside send, f without "bp" means the next span */
 	assert_int_equal(m->links.nr, 2);
 	for (size_t i = 0; i < 2; i++)
@@ -115,12 +106,12 @@ static void chrome_flows(void **state)
 	assert_int_equal(m->links.to[1], span_at(m, "recv"));
 	assert_int_equal(fact(m, "flow_points"), 3);
 	assert_int_equal(fact(m, "flow_points_unmatched"), 0);
-	reading_release(&rd);
 }
 
 /* µs of any size come out as exact ns, and what is none is counted and left out. */
-static void numbers(void **state)
+TEST(numbers)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"big\",\"pid\":1,\"tid\":1,\"ts\":1712195495505582.988,"
@@ -138,7 +129,6 @@ static void numbers(void **state)
 		"{\"ph\":\"X\",\"name\":\"none\",\"pid\":1,\"tid\":1,\"dur\":1}]");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, READ_PARTIAL); /* a time that does not fit */
 	assert_int_equal(warned(m, W_TIME_RANGE), 1);
 	assert_span(m, "big", 1712195495505582988, 1712195495505582989);
@@ -152,11 +142,11 @@ static void numbers(void **state)
 	assert_int_equal(warned(m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(series_named(m, "c.b")->failed, 1);
 	assert_int_equal(series_named(m, "c.c")->failed, 1);
-	reading_release(&rd);
 }
 
-static void strings(void **state)
+TEST(strings)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\\\"b\\\\c\\/"
@@ -168,17 +158,15 @@ static void strings(void **state)
 		"\xc3\"}]");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->spans.nr, 4);
 	assert_string_equal(span_name(m, 0), "a\"b\\c/\n\xc3\xa9\xf0\x9f\x98\x80");
 	assert_string_equal(span_name(m, 1), "lone \xef\xbf\xbd x \xef\xbf\xbd \xef\xbf\xbdq");
 	assert_string_equal(span_name(m, 2), "raw \x01\ttab");
 	assert_string_equal(span_name(m, 3), "bad \xef\xbf\xbd utf \xef\xbf\xbd");
-	reading_release(&rd);
 }
 
-static void array_forms(void **state)
+TEST(array_forms)
 {
 #define EV "{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}"
 	static const struct {
@@ -201,8 +189,8 @@ static void array_forms(void **state)
 		{ "{\"a\":[{}],\"traceEvents\":[" EV "],\"z\":{\"traceEvents\":[1]},}", 0, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_bytes("tef", cases[i].text,
 					       cases[i].n ? cases[i].n : strlen(cases[i].text));
 
@@ -211,20 +199,18 @@ static void array_forms(void **state)
 		assert_span(rd.m, "a", 1000, 2000);
 		assert_false(rd.m->inputs.v[0].partial);
 		assert_only_warned(rd.m, cases[i].warning);
-		reading_release(&rd);
 	}
 }
 
 /* An array that merely stays open is whole; one cut inside an event lacks it. */
-static void array_cuts(void **state)
+TEST(array_cuts)
 {
 	static const char text[] = "[" EV ",\n{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,"
 				   "\"ts\":1,\"dur\":1,\"args\":{\"a\":[{\"c\":\"}]\"}]}}\n";
 	size_t first = strlen("[" EV), last = strlen(text) - 1;
 
-	(void)state;
 	for (size_t n = 1; n <= strlen(text); n++) {
-		struct reading rd = read_bytes("tef", text, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, n);
 		bool inside = (n > 1 && n < first) || (n > first + 2 && n < last);
 
 		if (n < first) {
@@ -235,17 +221,15 @@ static void array_cuts(void **state)
 			assert_true(rd.m->inputs.v[0].partial == inside);
 			assert_only_warned(rd.m, inside ? W_TRUNCATED : W_UNTERMINATED);
 		}
-		reading_release(&rd);
 	}
 }
 
 /* What could be read is there, the rest is said with its place, and the reader says partial. */
-static void damage(void **state)
+TEST(damage)
 {
 	struct reading rd = read_path("tef", FIX "damaged.json", false);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(m->spans.nr, 3);
 	assert_span(m, "one", 1000, 2000);
@@ -290,7 +274,7 @@ static void damage(void **state)
 	reading_release(&rd);
 }
 
-static void nothing_to_read(void **state)
+TEST(nothing_to_read)
 {
 	static const struct {
 		const char *text;
@@ -308,15 +292,13 @@ static void nothing_to_read(void **state)
 		{ "{\"traceEvents\":[", -EINVAL, "no event could be read" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.r, cases[i].r);
 		if (!strstr(rd.err.msg, cases[i].words))
 			fail_msg("'%s' instead of '%s'", rd.err.msg, cases[i].words);
 		assert_int_equal(rd.m->spans.nr, 0);
-		reading_release(&rd);
 	}
 	struct reading rd = read_path("tef", FIX "comma-first.json", false);
 
@@ -329,8 +311,9 @@ static void nothing_to_read(void **state)
 	reading_release(&rd);
 }
 
-static void pair_problems(void **state)
+TEST(pair_problems)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":0},"
@@ -343,7 +326,6 @@ static void pair_problems(void **state)
 		"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":7,\"args\":{\"r\":0}},"
 		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":8,\"dur\":1,\"name\":\"e\"}]");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "a", 1000, 4000);
 	assert_span(rd.m, "b", 2000, 4000);
@@ -354,12 +336,11 @@ static void pair_problems(void **state)
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 2);
 	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
-	reading_release(&rd);
 }
 
 /* Two orders of writing the same calls, both against the rule: buffers one after the other, and
  * whole pairs. */
-static void pair_orders(void **state)
+TEST(pair_orders)
 {
 	struct reading rd =
 		read_text("tef", "[{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9,\"name\":\"a\"},"
@@ -367,7 +348,6 @@ static void pair_orders(void **state)
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"a\"},"
 				 "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"b\"}]");
 
-	(void)state;
 	assert_span(rd.m, "a", 1000, 9000);
 	assert_span(rd.m, "b", 2000, 5000);
 	assert_only_warned(rd.m, NULL);
@@ -388,7 +368,7 @@ static void pair_orders(void **state)
 }
 
 /* Clocks of whole µs give a call and the only one it makes the same times. */
-static void pairs_of_equal_times(void **state)
+TEST(pairs_of_equal_times)
 {
 	struct reading rd =
 		read_text("tef", "[{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"outer\"},"
@@ -398,7 +378,6 @@ static void pairs_of_equal_times(void **state)
 				 "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_span(m, "outer", 1000, 9000);
 	assert_span(m, "inner", 1000, 9000);
 	assert_span(m, "open", 1000, 9000);
@@ -409,14 +388,13 @@ static void pairs_of_equal_times(void **state)
 }
 
 /* Where the first time is beyond all that fit, times count from it; what is far is missed. */
-static void far_times(void **state)
+TEST(far_times)
 {
 #define AT(ts, name) \
 	"{\"name\":\"" name "\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"dur\":5,\"ts\":" ts "}"
 	struct reading rd = read_text("tef", "[" AT("1763633300123456789012.25", "a") "," AT(
 						     "1763633300123456789022.5005", "b") "]");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
 	assert_span(rd.m, "a", 0, 5000);
@@ -436,13 +414,13 @@ static void far_times(void **state)
 }
 
 /* S, T and F: the older words, matched by id and name among themselves. */
-static void legacy_async(void **state)
+TEST(legacy_async)
 {
 #define OLD(ph, id, name, ts) \
 	"{\"ph\":\"" ph "\",\"cat\":\"c\",\"id\":" id ",\"name\":\"" name \
 	"\",\"pid\":1,\"tid\":1,\"ts\":" ts "}"
 	/* clang-format off */
-	struct reading rd = read_text("tef", "["
+	CLEANUP(reading_release) struct reading rd = read_text("tef", "["
 		OLD("F", "\"0x2\"", "a", "9") "," OLD("S", "\"0x2\"", "a", "2") ","
 		OLD("S", "\"0x2\"", "b", "3") "," OLD("T", "\"0x2\"", "b", "4") ","
 		OLD("F", "\"0x2\"", "b", "5") "," OLD("b", "\"0x2\"", "a", "1") ","
@@ -451,7 +429,6 @@ static void legacy_async(void **state)
 	/* clang-format on */
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(m, NULL);
 	assert_int_equal(m->spans.nr, 6);
@@ -467,11 +444,11 @@ static void legacy_async(void **state)
 		if (i == 2)
 			assert_int_equal(found, 1 << 1 | 1 << 2 | 1 << 4);
 	}
-	reading_release(&rd);
 }
 
-static void async_problems(void **state)
+TEST(async_problems)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"b\",\"pid\":1,\"id\":1,\"ts\":1,\"name\":\"open\"},"
@@ -484,7 +461,6 @@ static void async_problems(void **state)
 		"{\"ph\":\"e\",\"pid\":1,\"id\":5,\"ts\":6,\"name\":\"\"},"
 		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":8,\"dur\":2,\"name\":\"last\"}]");
 
-	(void)state;
 	assert_span(rd.m, "open", 1000, 10000);
 	assert_span(rd.m, "x", 3000, 4000);
 	assert_span(rd.m, "y", 5000, 6000);
@@ -492,12 +468,12 @@ static void async_problems(void **state)
 	assert_int_equal(warned(rd.m, W_LEAVE_MISMATCH), 1);
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE), 1);
 	assert_int_equal(warned(rd.m, W_OPEN_SPAN), 1);
-	reading_release(&rd);
 }
 
-static void flow_problems(void **state)
+TEST(flow_problems)
 {
 	/* an id used twice, a point with no span, an end before its start by another clock */
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", "[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"
 		       "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":20,\"dur\":10,\"name\":\"b\"},"
@@ -515,7 +491,6 @@ static void flow_problems(void **state)
 	size_t a = span_at(m, "a"), b = span_at(m, "b"), c = span_at(m, "c"), d = span_at(m, "d");
 	unsigned int seen = 0;
 
-	(void)state;
 	assert_int_equal(m->links.nr, 3);
 	for (size_t i = 0; i < m->links.nr; i++) {
 		seen |= m->links.from[i] == a && m->links.to[i] == b ? 1U : 0;
@@ -524,44 +499,38 @@ static void flow_problems(void **state)
 	}
 	assert_int_equal(seen, 7);
 	assert_int_equal(fact(m, "flow_points_unmatched"), 1);
-	reading_release(&rd);
 }
 
 /* Cut after every byte, small files give what they give and never crash; a longer file never gives
  * fewer whole spans. */
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	static const char *const files[] = { "chrome.json",  "kineto.json",       "rocprof-v1.json",
 					     "uftrace.json", "profrig-blas.json", "damaged.json" };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(files); k++) {
 		CLEANUP(xfreep) char *path = fs_join(FIX, files[k]);
 		CLEANUP(xfreep) char *text = NULL;
-		struct reading whole = read_path("tef", path, true);
+		CLEANUP(reading_release) struct reading whole = read_path("tef", path, true);
 		size_t n = 0;
 
 		assert_int_equal(fs_read(path, 65536, &text, &n, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
-			struct reading rd = read_bytes("tef", text, i);
+			CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, i);
 
 			assert_true(rd.m->spans.nr <= whole.m->spans.nr);
 			assert_true(rd.r <= READ_PARTIAL);
 			if (rd.r < 0)
 				assert_true(rd.err.msg[0] != 0);
-			reading_release(&rd);
 		}
-		reading_release(&whole);
 	}
 }
 
 /* Depth is bounded: an event that nests too deep is damage, and the next one is read. */
-static void deep_nesting(void **state)
+TEST(deep_nesting)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
-	struct reading rd;
 
-	(void)state;
 	strbuf_addstr(&sb, "[{\"ph\":\"X\",\"name\":\"deep\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":"
 			   "1,\"args\":");
 	for (int i = 0; i < 100000; i++)
@@ -569,27 +538,8 @@ static void deep_nesting(void **state)
 	for (int i = 0; i < 100000; i++)
 		strbuf_addch(&sb, ']');
 	strbuf_addstr(&sb, "},\n" EV "]");
-	rd = read_bytes("tef", sb.buf, sb.len);
+	CLEANUP(reading_release) struct reading rd = read_bytes("tef", sb.buf, sb.len);
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_span(rd.m, "a", 1000, 2000);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chrome_spans),    cmocka_unit_test(chrome_instants),
-		cmocka_unit_test(chrome_counters), cmocka_unit_test(chrome_async),
-		cmocka_unit_test(chrome_flows),    cmocka_unit_test(numbers),
-		cmocka_unit_test(strings),         cmocka_unit_test(array_forms),
-		cmocka_unit_test(array_cuts),      cmocka_unit_test(damage),
-		cmocka_unit_test(nothing_to_read), cmocka_unit_test(pair_problems),
-		cmocka_unit_test(pair_orders),     cmocka_unit_test(pairs_of_equal_times),
-		cmocka_unit_test(async_problems),  cmocka_unit_test(legacy_async),
-		cmocka_unit_test(far_times),       cmocka_unit_test(flow_problems),
-		cmocka_unit_test(cut_everywhere),  cmocka_unit_test(deep_nesting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

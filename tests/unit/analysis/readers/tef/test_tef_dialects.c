@@ -2,14 +2,13 @@
 
 #define FIX "tests/fixtures/tef/"
 
-static void kineto_device(void **state)
+TEST(kineto_device)
 {
-	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t gemm = span_at(m, "gemm<float>"), step = span_at(m, "step");
 	const struct track *q = track_of(m, gemm), *device = &m->tracks.v[q->parent];
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
@@ -31,17 +30,15 @@ static void kineto_device(void **state)
 	assert_int_equal(m->spans.kind[step], SPAN_ANNOTATION);
 	assert_false(span_is_work(m, step));
 	assert_true(span_is_work(m, gemm));
-	reading_release(&rd);
 }
 
-static void kineto_host(void **state)
+TEST(kineto_host)
 {
-	struct reading rd = read_path("tef", FIX "kineto.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "kineto.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), op = span_at(m, "aten::mm"), devices = 0,
 	       gpu_processes = 0;
 
-	(void)state;
 	assert_int_equal(m->spans.correlation[call], 77);
 	assert_int_equal(m->spans.correlation[op], 0); /* its External id counts something else */
 	assert_int_equal(m->spans.parent[call], op);
@@ -67,13 +64,13 @@ static void kineto_host(void **state)
 	}
 	assert_int_equal(devices, 1);
 	assert_int_equal(gpu_processes, 0);
-	reading_release(&rd);
 }
 
 /* Without args the pid is the device and the tid the stream; without a correlation the External id
  * joins. A merged file's ranks stay apart. */
-static void kineto_variants(void **state)
+TEST(kineto_variants)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"old\",\"pid\":2,\"tid\":5,\"ts\":10,"
@@ -92,7 +89,6 @@ static void kineto_variants(void **state)
 	const struct model *m = rd.m;
 	size_t old = span_at(m, "old"), r0 = span_at(m, "r0"), r1 = span_at(m, "r1");
 
-	(void)state;
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_OWN);
 	assert_string_equal(model_str(m, track_of(m, old)->device), "gpu2");
 	assert_int_equal(track_of(m, old)->tid, 5);
@@ -105,13 +101,13 @@ static void kineto_variants(void **state)
 	assert_int_equal(m->spans.track[span_at(m, "n1")], m->spans.track[r1]);
 	assert_string_equal(model_str(m, track_of(m, span_at(m, "flush"))->name), "thread 0");
 	assert_int_equal(track_of(m, span_at(m, "flush"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
 /* The profiler's own window stands beside the threads: as one of them it would be the longest call
  * of all, and take a process's share of the energy. */
-static void kineto_window(void **state)
+TEST(kineto_window)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
@@ -123,22 +119,19 @@ static void kineto_window(void **state)
 		"\"tid\":\"PyTorch Profiler\",\"ts\":5,\"dur\":100,\"args\":{\"Op count\":0}}]}");
 	const struct track *t = track_of(rd.m, span_at(rd.m, "PyTorch Profiler (0)"));
 
-	(void)state;
 	assert_span(rd.m, "PyTorch Profiler (0)", 5000, 105000);
 	assert_int_equal(t->kind, TRACK_COUNTER);
 	assert_string_equal(model_str(rd.m, t->name), "PyTorch Profiler");
 	assert_int_equal(track_of(rd.m, span_at(rd.m, "aten::mm"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
 /* A category "kernel" alone makes no device trace. */
-static void not_kineto(void **state)
+TEST(not_kineto)
 {
 	struct reading rd =
 		read_text("tef", "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"sys_read\",\"pid\":"
 				 "2,\"tid\":5,\"ts\":10,\"dur\":1,\"args\":{\"fd\":9}}]");
 
-	(void)state;
 	assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format");
 	assert_int_equal(track_of(rd.m, 0)->kind, TRACK_THREAD);
 	assert_int_equal(rd.m->spans.kind[0], SPAN_HOST);
@@ -146,7 +139,7 @@ static void not_kineto(void **state)
 }
 
 /* The base stands behind events that are damaged in the middle. */
-static void kineto_base_behind_damage(void **state)
+TEST(kineto_base_behind_damage)
 {
 	struct reading rd =
 		read_text("tef", "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
@@ -157,20 +150,18 @@ static void kineto_base_behind_damage(void **state)
 				 "\"tid\":7,\"ts\":3,\"dur\":1,\"args\":{\"device\":0}}"
 				 "],\"baseTimeNanoseconds\": 1700000000000000000}");
 
-	(void)state;
 	assert_int_equal(rd.r, READ_PARTIAL);
 	assert_span(rd.m, "a", 1700000000000001500, 1700000000000002500);
 	reading_release(&rd);
 }
 
-static void rocprof(void **state)
+TEST(rocprof)
 {
-	struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "rocprof-v1.json", true);
 	const struct model *m = rd.m;
 	size_t call = span_at(m, "hipLaunchKernel"), k = span_at(m, "kernel_a(int*)"),
 	       copy = span_at(m, "CopyHostToDevice");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (rocprof v1)");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
@@ -193,11 +184,11 @@ static void rocprof(void **state)
 	assert_int_equal(m->links.from[0], call);
 	assert_int_equal(m->links.to[0], k);
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
-static void rocprof_names_behind(void **state)
+TEST(rocprof_names_behind)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"[{\"ph\":\"X\",\"name\":\"k\",\"pid\":\"9\",\"tid\":\"1\",\"ts\":\"2\",\"dur\":"
@@ -206,23 +197,20 @@ static void rocprof_names_behind(void **state)
 		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"GPU3\"}}]");
 	size_t k = span_at(rd.m, "k");
 
-	(void)state;
 	assert_span(rd.m, "k", 2000, 2500);
 	assert_int_equal(rd.m->spans.kind[k], SPAN_KERNEL);
 	assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu3");
 	assert_int_equal(fact(rd.m, "metadata"), 1);
-	reading_release(&rd);
 }
 
 /* Other accelerators' words for the same things. */
-static void mtia(void **state)
+TEST(mtia)
 {
-	struct reading rd = read_path("tef", FIX "mtia.json", true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "mtia.json", true);
 	const struct model *m = rd.m;
 	size_t k = span_at(m, "fc_kernel"), call = span_at(m, "mtiaLaunch"),
 	       other = span_at(m, "xpuLaunch"), job = span_at(m, "dpe_job");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Kineto)");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
@@ -242,7 +230,6 @@ static void mtia(void **state)
 		assert_true(m->links.from[i] == call || m->links.from[i] == other);
 	assert_int_equal(track_of(m, k)->rank, 4);
 	assert_only_warned(m, W_UNLINKED_WORK);
-	reading_release(&rd);
 }
 
 #define EVENT(cat, pid, tid, ts, dur, args) \
@@ -250,7 +237,7 @@ static void mtia(void **state)
 	",\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
 
 /* Whatever devices the head lists, of any vendor. */
-static void kineto_properties(void **state)
+TEST(kineto_properties)
 {
 	static const char *const vendors[] = {
 		"\"name\":\"NVIDIA H100\",\"computeMajor\":9,\"numSms\":132,"
@@ -260,11 +247,9 @@ static void kineto_properties(void **state)
 	};
 	static const int counts[] = { 0, 1, 8, 300 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(counts) * 2; i++) {
 		int n = counts[i / 2];
-		struct strbuf text = STRBUF_INIT;
-		struct reading rd;
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 		size_t k;
 
 		strbuf_addstr(&text, "{\"schemaVersion\":1,\"deviceProperties\":[");
@@ -277,20 +262,18 @@ static void kineto_properties(void **state)
 			EVENT("cuda_runtime", "9", "9", "1", "2", "\"correlation\":3") "," EVENT(
 				"kernel", "7", "1", "5", "2",
 				"\"device\":7,\"stream\":1,\"correlation\":3") "]}");
-		rd = read_text("tef", text.buf);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 		k = span_at(rd.m, "kernel");
 		if (rd.r != 0 || rd.m->links.nr != 1)
 			ROW_FAIL(i, "%s, %zu links", rd.err.msg, rd.m->links.nr);
 		assert_string_equal(rd.m->inputs.v[0].format, "Trace Event Format (Kineto)");
 		assert_string_equal(model_str(rd.m, track_of(rd.m, k)->device), "gpu7");
 		assert_only_warned(rd.m, NULL);
-		reading_release(&rd);
-		strbuf_release(&text);
 	}
 }
 
 /* Whatever a dialect writes for a device and a stream, the work lies on a queue of a device. */
-static void device_habits(void **state)
+TEST(device_habits)
 {
 	static const struct {
 		const char *pid, *tid, *args, *device;
@@ -309,7 +292,6 @@ static void device_habits(void **state)
 		{ "900", "901", "\"device\":-1,\"stream\":20", "gpu0", 20 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("{\"schemaVersion\":1,\"deviceProperties\":[],"
@@ -317,7 +299,7 @@ static void device_habits(void **state)
 				       "\"name\":\"k\",\"pid\":%s,\"tid\":%s,\"ts\":5,"
 				       "\"dur\":1,\"args\":{%s}}]}",
 				       cases[i].pid, cases[i].tid, cases[i].args);
-		struct reading rd = read_text("tef", text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", text);
 		const struct track *q = track_of(rd.m, 0);
 
 		if (q->kind != TRACK_QUEUE || q->tid != cases[i].stream ||
@@ -325,12 +307,11 @@ static void device_habits(void **state)
 			ROW_FAIL(i, "'%s', %d", model_str(rd.m, q->device), (int)q->tid);
 		assert_string_equal(model_str(rd.m, rd.m->tracks.v[q->parent].device),
 				    cases[i].device);
-		reading_release(&rd);
 	}
 }
 
 /* Among dates a time of 0 is none; among small numbers it is the beginning. */
-static void kineto_no_time(void **state)
+TEST(kineto_no_time)
 {
 	static const struct {
 		const char *text;
@@ -350,25 +331,23 @@ static void kineto_no_time(void **state)
 		  2, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		if (rd.m->spans.nr != cases[i].work || warned(rd.m, W_BAD_EVENT) != cases[i].bad)
 			ROW_FAIL(i, "%zu spans", rd.m->spans.nr);
 		assert_true(rd.m->last_ns - rd.m->first_ns < 1000000);
-		reading_release(&rd);
 	}
 }
 
 /* What chrome://tracing writes itself: thread times, marks of objects, samples of stacks. */
-static void chrome_samples(void **state)
+TEST(chrome_samples)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("tef", FIX "chrome-samples.json", true);
 	const struct model *m = rd.m;
 	size_t task = span_at(m, "Task"), leaf = span_nth(m, "paint \"x\"", 0);
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format");
 	/* displayTimeUnit is for the viewer: times are µs in any case; tts is not the time */
@@ -386,17 +365,14 @@ static void chrome_samples(void **state)
 	assert_int_equal(warned(m, W_UNKNOWN_REFERENCE), 1);
 	assert_int_equal(warned(m, W_IGNORED_RECORD), 2); /* objects have no place here */
 	assert_int_equal(m->warnings.nr, 2);
-	reading_release(&rd);
 }
 
 /* Every frame the child of the one before it: their stacks would be a thousand times the file. */
-static void chrome_deep_stacks(void **state)
+TEST(chrome_deep_stacks)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	size_t bytes = 0;
 
-	(void)state;
 	strbuf_addstr(&text, "{\"traceEvents\":[],\"stackFrames\":{\"0\":{\"name\":\"f\"}");
 	for (int i = 1; i < 5000; i++)
 		strbuf_addf(&text, ",\"%d\":{\"name\":\"f%d\",\"parent\":%d}", i, i, i - 1);
@@ -404,24 +380,21 @@ static void chrome_deep_stacks(void **state)
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&text, "%s{\"tid\":1,\"ts\":%d,\"sf\":%d}", i ? "," : "", i, i);
 	strbuf_addstr(&text, "]}");
-	rd = read_text("tef", text.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 5000);
 	for (size_t i = 0; i < rd.m->spans.nr; i++)
 		bytes += strlen(model_str(rd.m, rd.m->spans.args[i]));
 	assert_in_range(bytes, 10000, text.len + 65536);
 	assert_in_range(warned(rd.m, W_IGNORED_RECORD), 4000, 4999);
-	reading_release(&rd);
-	strbuf_release(&text);
 }
 
-static void uftrace(void **state)
+TEST(uftrace)
 {
-	struct reading rd = read_path("tef", FIX "uftrace.json", false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX "uftrace.json", false);
 	const struct model *m = rd.m;
 	size_t f = span_at(m, "f");
 
-	(void)state;
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (uftrace)");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
 	assert_span(m, "main", 2054326478724, 2054326486477);
@@ -432,16 +405,15 @@ static void uftrace(void **state)
 	assert_int_equal(track_of(m, f)->tid, 10667);
 	assert_string_equal(model_str(m, track_of(m, f)->name), "[10667] a");
 	assert_only_warned(m, NULL);
-	reading_release(&rd);
 }
 
-static void profrig_tracer(void **state)
+TEST(profrig_tracer)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_path("tef", FIX "profrig-blas.json", true);
 	const struct model *m = rd.m;
 	size_t i = span_at(m, "cblas_sgemm");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig blas)");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_MONOTONIC);
@@ -452,12 +424,11 @@ static void profrig_tracer(void **state)
 	assert_int_equal(track_of(m, i)->tid, 77);
 	assert_int_equal(track_of(m, span_at(m, "sdot_"))->tid, 78);
 	assert_only_warned(m, NULL); /* never closed is how these files are */
-	reading_release(&rd);
 }
 
 /* A writer killed in the middle of a line leaves NUL bytes where the rest should be, and other
  * threads' lines behind them. */
-static void profrig_holes(void **state)
+TEST(profrig_holes)
 {
 	static const char text[] =
 		"[\n{\"ph\":\"M\",\"pid\":7,\"tid\":7,\"ts\":1.000,\"name\":\"profrig\",\"args\":{"
@@ -472,10 +443,9 @@ static void profrig_holes(void **state)
 		"\"half\0\0\0\0\0\0\0\0"
 		"{\"ph\":\"X\",\"pid\":7,\"tid\":7,\"ts\":8.000,\"dur\":1.000,\"name\":\"d\"},\n"
 		"\0\0\0\0\0\0\0\0\0\0";
-	struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
+	CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, sizeof(text) - 1);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (profrig roctx)");
 	assert_span(m, "a", 2000, 3000);
@@ -485,10 +455,9 @@ static void profrig_holes(void **state)
 	assert_int_equal(m->spans.nr, 4);
 	assert_int_equal(warned(m, W_UNTERMINATED), 2);
 	assert_only_warned(m, W_UNTERMINATED);
-	reading_release(&rd);
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
 	static const struct {
 		const char *text;
@@ -505,18 +474,16 @@ static void clocks(void **state)
 		  TRACE_CLOCK_MONOTONIC, 1e6 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		assert_int_equal(rd.m->inputs.v[0].clock, cases[i].clock);
 		assert_true(rd.m->inputs.v[0].resolution_hz == cases[i].hz);
-		reading_release(&rd);
 	}
 }
 
 /* A dialect that is said counts more than what is seen. */
-static void said(void **state)
+TEST(said)
 {
 	static const char kernel[] =
 		"[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":2,\"tid\":5,\"ts\":10,"
@@ -532,47 +499,17 @@ static void said(void **state)
 		{ "profrig", "Trace Event Format (profrig)", TRACK_THREAD },
 		{ "uftrace", "Trace Event Format (uftrace)", TRACK_THREAD },
 	};
-	char *path = temp_file(kernel, sizeof(kernel) - 1);
+	CLEANUP(xfreep) char *path = temp_file(kernel, sizeof(kernel) - 1);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct read_opts o = { .dialect = cases[i].dialect };
-		struct model *m = model_new();
+		CLEANUP(model_freep) struct model *m = model_new();
 
 		assert_int_equal(reader_find("tef")->read(path, model_sink(m), &o, NULL), 0);
 		model_finish(m);
 		if (track_of(m, 0)->kind != cases[i].kind ||
 		    strcmp(m->inputs.v[0].format, cases[i].format) != 0)
 			ROW_FAIL(i, "%s", m->inputs.v[0].format);
-		model_free(m);
 	}
 	unlink(path);
-	free(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kineto_device),
-		cmocka_unit_test(kineto_host),
-		cmocka_unit_test(kineto_variants),
-		cmocka_unit_test(kineto_window),
-		cmocka_unit_test(not_kineto),
-		cmocka_unit_test(kineto_base_behind_damage),
-		cmocka_unit_test(rocprof),
-		cmocka_unit_test(rocprof_names_behind),
-		cmocka_unit_test(mtia),
-		cmocka_unit_test(kineto_properties),
-		cmocka_unit_test(device_habits),
-		cmocka_unit_test(kineto_no_time),
-		cmocka_unit_test(chrome_samples),
-		cmocka_unit_test(chrome_deep_stacks),
-		cmocka_unit_test(said),
-		cmocka_unit_test(uftrace),
-		cmocka_unit_test(profrig_tracer),
-		cmocka_unit_test(profrig_holes),
-		cmocka_unit_test(clocks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

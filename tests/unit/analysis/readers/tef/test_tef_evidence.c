@@ -43,10 +43,9 @@ static void assert_reads_as(const struct strbuf *text, const struct model *want,
 	static const unsigned threads[] = { 1, 2, 5 };
 
 	for (size_t i = 0; i < 2 * ARRAY_LEN(threads); i++) {
-		struct model *m = model_of(text, NULL, threads[i / 2], i % 2);
+		CLEANUP(model_freep) struct model *m = model_of(text, NULL, threads[i / 2], i % 2);
 
 		assert_models_equal(want, m, what);
-		model_free(m);
 	}
 }
 
@@ -82,17 +81,15 @@ static const struct {
 	  "\"BeginNs\":\"5010123\",\"EndNs\":\"5015456\",\"dev-id\":\"0\",\"queue-id\":\"0\"}}" },
 };
 
-static void evidence_last(void **state)
+TEST(evidence_last)
 {
 	static const int numbers[] = { 0, 1999, 2000, 3000 };
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(before) * ARRAY_LEN(evidence) * ARRAY_LEN(numbers); i++) {
 		const char *event = before[i % ARRAY_LEN(before)];
 		size_t e = i / ARRAY_LEN(before) % ARRAY_LEN(evidence);
 		int n = numbers[i / ARRAY_LEN(before) / ARRAY_LEN(evidence)];
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		struct model *want;
 
 		strbuf_addstr(&text, "{\"traceEvents\":[");
 		for (int k = 0; k < n; k++) {
@@ -102,10 +99,10 @@ static void evidence_last(void **state)
 			strbuf_addf(&text, "%d%s", k, hole + 2);
 		}
 		strbuf_addf(&text, "%s]}", evidence[e].text);
-		want = model_of(&text, evidence[e].dialect, 1, false);
+		CLEANUP(model_freep)
+		struct model *want = model_of(&text, evidence[e].dialect, 1, false);
 		assert_true(span_is_work(want, span_at(want, "k")));
 		assert_reads_as(&text, want, evidence[e].text);
-		model_free(want);
 	}
 }
 
@@ -201,15 +198,13 @@ static void put_all(struct strbuf *sb, char **v, size_t nr, bool mixed)
 	}
 }
 
-static void pairs(void **state)
+TEST(pairs)
 {
 	struct work works[300];
 	char *events[600];
 
-	(void)state;
 	for (seed = 1; seed <= 20; seed++) {
 		CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
-		struct model *want;
 		size_t nr = works_make(works, 1 + roll(100)), nr_events = 0;
 		char what[32];
 
@@ -222,16 +217,16 @@ static void pairs(void **state)
 		strbuf_addstr(&whole, "],\"deviceProperties\":[]}");
 		put_all(&text, events, nr_events, seed % 2);
 		strbuf_addstr(&text, "],\"deviceProperties\":[]}");
-		want = model_of(&whole, "kineto", 1, false);
+		CLEANUP(model_freep) struct model *want = model_of(&whole, "kineto", 1, false);
 		snprintf(what, sizeof(what), "seed %" PRIu64, seed);
 		assert_reads_as(&text, want, what);
-		model_free(want);
 	}
 }
 
 /* A number of an operator is no correlation, even when it equals one. */
-static void external_ids(void **state)
+TEST(external_ids)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
@@ -246,17 +241,16 @@ static void external_ids(void **state)
 		"\"correlation\":5}}]}");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->links.nr, 1);
 	assert_int_equal(m->links.from[0], span_at(m, "launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "k"));
 	assert_int_equal(m->spans.correlation[span_at(m, "k")], 5);
-	reading_release(&rd);
 }
 
 /* What a queue of MTIA waits for is no work of it. */
-static void event_waits(void **state)
+TEST(event_waits)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef",
 		"{\"schemaVersion\":1,\"traceEvents\":["
@@ -266,22 +260,8 @@ static void event_waits(void **state)
 		"\"tid\":17,\"ts\":20,\"dur\":9,\"args\":{\"device\":1,\"stream\":17}}]}");
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->spans.kind[span_at(m, "event_wait")], SPAN_ANNOTATION);
 	assert_false(span_is_work(m, span_at(m, "event_wait")));
 	assert_true(span_is_work(m, span_at(m, "fc")));
 	assert_int_equal(m->spans.track[0], m->spans.track[1]);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest all[] = {
-		cmocka_unit_test(evidence_last),
-		cmocka_unit_test(pairs),
-		cmocka_unit_test(external_ids),
-		cmocka_unit_test(event_waits),
-	};
-
-	return cmocka_run_group_tests(all, NULL, NULL);
 }

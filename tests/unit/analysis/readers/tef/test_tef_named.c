@@ -66,12 +66,11 @@ static void assert_on(const struct model *m, const char *name, enum span_kind ki
 	assert_int_equal(track_of(m, at)->tid, stream);
 }
 
-static void tensorflow_processes(void **state)
+TEST(tensorflow_processes)
 {
-	struct reading rd = read_text("tef", processes);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", processes);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (TensorFlow)");
 	assert_int_equal(track_of(m, span_at(m, "MatMul"))->kind, TRACK_THREAD);
@@ -82,27 +81,23 @@ static void tensorflow_processes(void **state)
 	assert_on(m, "MEMSET", SPAN_FILL, "gpu0", PID_NONE);
 	assert_on(m, "down", SPAN_COPY, "gpu0", PID_NONE);
 	assert_int_not_equal(m->spans.track[span_at(m, "down")], m->spans.track[span_at(m, "k0")]);
-	reading_release(&rd);
 }
 
-static void tensorflow_threads(void **state)
+TEST(tensorflow_threads)
 {
-	struct reading rd = read_text("tef", threads);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", threads);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_on(m, "k", SPAN_KERNEL, "gpu3", 14);
 	assert_on(m, "Memcpy", SPAN_COPY, "gpu3", 15);
 	assert_int_equal(track_of(m, span_at(m, "main"))->kind, TRACK_THREAD);
-	reading_release(&rd);
 }
 
-static void ascend(void **state)
+TEST(ascend)
 {
-	struct reading rd = read_text("tef", msprof);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", msprof);
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "Trace Event Format (Ascend)");
 	assert_on(m, "MatMulV2", SPAN_KERNEL, "gpu5", 7);
@@ -113,17 +108,15 @@ static void ascend(void **state)
 	assert_int_equal(m->links.kind[0], LINK_LAUNCH);
 	assert_int_equal(m->links.from[0], span_at(m, "Node@launch"));
 	assert_int_equal(m->links.to[0], span_at(m, "MatMulV2"));
-	reading_release(&rd);
 }
 
 /* The names may be the last events of a file, and its other events look like Kineto's. */
-static void names_last(void **state)
+TEST(names_last)
 {
 	CLEANUP(strbuf_release) struct strbuf events = STRBUF_INIT, first = STRBUF_INIT;
 	static const char names[] = PROCESS(2, "Ascend Hardware") "," THREAD(2, 40, "Stream 7");
 	struct reading a, b;
 
-	(void)state;
 	for (int i = 0; i < 3000; i++)
 		strbuf_addf(&events,
 			    "{\"name\":\"op\",\"cat\":\"cpu_op\",\"ph\":\"X\",\"pid\":2,\"tid\":%d,"
@@ -140,30 +133,16 @@ static void names_last(void **state)
 	reading_release(&b);
 }
 
-static void system_events(void **state)
+TEST(system_events)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", "{\"traceEvents\":[" RUN("a", 1, 1, 1, 1,
 						"") "],\"systemTraceEvents\":"
 						    "\"# tracer: nop\\n#\\n swapper-0 [000] 1.0: "
 						    "x\\n a-1 [000] 2.0: y\\n\"}");
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(rd.m->spans.nr, 1);
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 2);
-	reading_release(&rd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest all[] = {
-		cmocka_unit_test(tensorflow_processes),
-		cmocka_unit_test(tensorflow_threads),
-		cmocka_unit_test(ascend),
-		cmocka_unit_test(names_last),
-		cmocka_unit_test(system_events),
-	};
-
-	return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -9,42 +9,15 @@ struct work {
 	int64_t kernel_sum_ns, sum_ns, kernel_union_ns, union_ns, span_ns;
 };
 
-struct interval {
-	int64_t start_ns, end_ns;
-};
-
-static int by_start(const void *va, const void *vb)
-{
-	const struct interval *a = va, *b = vb;
-
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-static int64_t union_of(struct interval *v, size_t n)
-{
-	int64_t sum = 0, reach = INT64_MIN;
-
-	qsort(v, n, sizeof(*v), by_start);
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = v[i].start_ns > reach ? v[i].start_ns : reach;
-
-		if (v[i].end_ns > from)
-			sum += v[i].end_ns - from;
-		if (v[i].end_ns > reach)
-			reach = v[i].end_ns;
-	}
-	return sum;
-}
-
 static struct work work_of(const struct model *m)
 {
-	VEC(struct interval) all = VEC_INIT;
-	VEC(struct interval) kernels = VEC_INIT;
+	VEC(struct span_interval) all = VEC_INIT;
+	VEC(struct span_interval) kernels = VEC_INIT;
 	struct work w = { .kernels = 0 };
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (size_t i = 0; i < m->spans.nr; i++) {
-		struct interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
+		struct span_interval iv = { m->spans.start_ns[i], m->spans.end_ns[i] };
 
 		if (!span_is_work(m, i))
 			continue;
@@ -60,8 +33,8 @@ static struct work work_of(const struct model *m)
 		w.kernel_sum_ns += iv.end_ns - iv.start_ns;
 		VEC_PUSH(&kernels, iv);
 	}
-	w.union_ns = union_of(all.v, all.nr);
-	w.kernel_union_ns = union_of(kernels.v, kernels.nr);
+	w.union_ns = interval_union(all.v, all.nr);
+	w.kernel_union_ns = interval_union(kernels.v, kernels.nr);
 	w.span_ns = last - first;
 	VEC_RELEASE(&all);
 	VEC_RELEASE(&kernels);
@@ -77,7 +50,7 @@ static struct reading read_real(const char *rel)
 	return rd;
 }
 
-static void device_work(void **state)
+TEST(device_work)
 {
 	static const struct {
 		const char *file;
@@ -107,19 +80,17 @@ static void device_work(void **state)
 		  { 155, 0, 0, 1716301, 1716301, 1716301, 1716301, 6868849 } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_real(cases[i].file);
+		CLEANUP(reading_release) struct reading rd = read_real(cases[i].file);
 		struct work w = work_of(rd.m);
 
 		assert_int_equal(fact(rd.m, "events"), cases[i].elements);
 		assert_memory_equal(&w, &cases[i].w, sizeof(w));
 		assert_int_equal(rd.m->inputs.v[0].clock, TRACE_CLOCK_REALTIME);
-		reading_release(&rd);
 	}
 }
 
-static void two_ranks(void **state)
+TEST(two_ranks)
 {
 	static const struct {
 		int64_t stream;
@@ -130,8 +101,8 @@ static void two_ranks(void **state)
 			{ 84, { 8, 8 } },
 			{ 203, { 2, 2 } } };
 
-	(void)state;
 	for (int rank = 0; rank < 2; rank++) {
+		CLEANUP(reading_release)
 		struct reading rd = read_real(rank ? "tef/hta-two-rank/sampled_rank-1.json.gz"
 						   : "tef/hta-two-rank/sampled_rank-0.json.gz");
 		const struct model *m = rd.m;
@@ -154,18 +125,16 @@ static void two_ranks(void **state)
 		for (size_t i = 0; i < m->links.nr; i++)
 			launches += m->links.kind[i] == LINK_LAUNCH;
 		assert_int_equal(launches, work); /* every one has its launch */
-		reading_release(&rd);
 	}
 }
 
-static void unlinked_work(void **state)
+TEST(unlinked_work)
 {
 	struct reading rd =
 		read_real("tef/tracelens-mi300-qwen/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
 	int64_t linked_ns = 0;
 	uint64_t linked = 0;
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->links.nr; i++) {
 		uint64_t to = rd.m->links.to[i];
 
@@ -180,21 +149,7 @@ static void unlinked_work(void **state)
 	reading_release(&rd);
 }
 
-static int64_t sum_of(const struct model *m, const char *name, uint64_t *calls)
-{
-	int64_t sum = 0;
-
-	*calls = 0;
-	for (size_t i = 0; i < m->spans.nr; i++) {
-		if (strcmp(span_name(m, i), name) != 0)
-			continue;
-		++*calls;
-		sum += m->spans.end_ns[i] - m->spans.start_ns[i];
-	}
-	return sum;
-}
-
-static void ns_annotations(void **state)
+TEST(ns_annotations)
 {
 	struct reading rd =
 		read_real("tef/hta-ns-resolution/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz");
@@ -205,7 +160,6 @@ static void ns_annotations(void **state)
 		     { "Optimizer.step#SGD.step", 5565191 },
 		     { "## backward ##", 138341 } };
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
 		int64_t sum = 0;
 		uint64_t calls = 0;
@@ -223,14 +177,14 @@ static void ns_annotations(void **state)
 	reading_release(&rd);
 }
 
-static void merged_ranks(void **state)
+TEST(merged_ranks)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("tef/merged-nccl-4rank/merged_nccl_only.json.gz");
 	static const int64_t want[] = { 64471378, 46984875, 49845198, 3591089 };
 	int64_t sum[4] = { 0 };
 	uint64_t kernels[4] = { 0 };
 
-	(void)state;
 	for (size_t i = 0; i < rd.m->spans.nr; i++) {
 		int32_t rank = track_of(rd.m, i)->rank;
 
@@ -244,10 +198,9 @@ static void merged_ranks(void **state)
 		assert_int_equal(kernels[k], 21);
 		assert_int_equal(sum[k], want[k]);
 	}
-	reading_release(&rd);
 }
 
-static void rocprof_v1(void **state)
+TEST(rocprof_v1)
 {
 	struct reading rd =
 		read_real("tef/rocprof-v1-memcpy/memcpy-host-device.rocprofiler.json.gz");
@@ -264,12 +217,11 @@ static void rocprof_v1(void **state)
 	};
 	const struct model *m = rd.m;
 
-	(void)state;
 	assert_int_equal(m->inputs.v[0].spans, 2636);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		uint64_t calls;
 
-		assert_int_equal(sum_of(m, want[i].name, &calls), want[i].ns);
+		assert_int_equal(calls_sum(m, want[i].name, &calls), want[i].ns);
 		assert_int_equal(calls, want[i].calls);
 	}
 	for (int k = 0; k < 2; k++) {
@@ -289,15 +241,13 @@ static void rocprof_v1(void **state)
 	reading_release(&rd);
 }
 
-static void rocprof_broken(void **state)
+TEST(rocprof_broken)
 {
 	CLEANUP(xfreep) char *path = test_trace("rocprof/v1-finite-difference/results.json");
-	struct reading rd = read_path("tef", path, false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", path, false);
 
-	(void)state;
 	assert_int_equal(rd.r, -EINVAL);
 	assert_non_null(strstr(rd.err.msg, "byte 0"));
-	reading_release(&rd);
 }
 
 /* Self and total of a frame in µs, as the golden snapshots give them. */
@@ -316,7 +266,7 @@ static void assert_frame(const struct model *m, const char *name, int64_t self_u
 	span_at(m, name);
 }
 
-static void edge_cases(void **state)
+TEST(edge_cases)
 {
 	static const struct {
 		const char *file, *warning;
@@ -349,16 +299,15 @@ static void edge_cases(void **state)
 		  { { "alpha", 5, 10 }, { "beta", 10, 10 } } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *rel = xasprintf("tef/edge-cases/%s", cases[i].file);
-		struct reading rd = read_real(rel);
+		CLEANUP(reading_release) struct reading rd = read_real(rel);
 
 		for (const struct frame *f = cases[i].frames; f->name; f++)
 			assert_frame(rd.m, f->name, f->self_us, f->total_us);
 		assert_only_warned(rd.m, cases[i].warning);
-		reading_release(&rd);
 	}
+	CLEANUP(reading_release)
 	struct reading rd = read_real("tef/edge-cases/not-enough-end-events.json");
 	static const int64_t self_us[] = { 1, 9, 1 };
 
@@ -368,57 +317,40 @@ static void edge_cases(void **state)
 		assert_int_equal(rd.m->spans.end_ns[i], 11000);
 		assert_int_equal(rd.m->spans.depth[i], i);
 	}
-	reading_release(&rd);
 }
 
 /* Another vendor's file whose pairs are written whole, out of order, one of them backwards; 24
  * intervals, 6 overlaps. */
-static void basic_events(void **state)
+TEST(basic_events)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_real("aiu/samples/basic_event_test_cases.json");
 
-	(void)state;
 	assert_int_equal(rd.m->inputs.v[0].spans, 24);
 	assert_int_equal(warned(rd.m, W_NEGATIVE_DURATION), 1);
 	assert_int_equal(warned(rd.m, W_SPAN_OVERLAP), 6);
 	assert_int_equal(warned(rd.m, W_STRAY_LEAVE) + warned(rd.m, W_OPEN_SPAN) +
 				 warned(rd.m, W_LEAVE_MISMATCH),
 			 0);
-	reading_release(&rd);
 }
 
 /* The packed recording cut at many places: what is read is never more, and it is called partial. */
-static void cut_packed(void **state)
+TEST(cut_packed)
 {
 	CLEANUP(xfreep)
 	char *path = test_trace("tef/hta-mi250-minitoy/mi250_minitoy_train_ROCm6_2_kineto.json.gz");
 	CLEANUP(xfreep) char *data = NULL;
 	size_t n = 0, seen = 0;
 
-	(void)state;
 	assert_int_equal(fs_read(path, 1 << 20, &data, &n, NULL), 0);
 	for (size_t i = 20; i < n; i += 61) {
-		struct reading rd = read_bytes("tef", data, i);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", data, i);
 
 		assert_int_not_equal(rd.r, 0);
 		assert_true(rd.m->spans.nr >= seen && rd.m->spans.nr <= 115);
 		seen = rd.m->spans.nr;
 		if (rd.r == READ_PARTIAL)
 			assert_true(warned(rd.m, W_TRUNCATED) > 0);
-		reading_release(&rd);
 	}
 	assert_true(seen > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(device_work),    cmocka_unit_test(two_ranks),
-		cmocka_unit_test(unlinked_work),  cmocka_unit_test(ns_annotations),
-		cmocka_unit_test(merged_ranks),   cmocka_unit_test(rocprof_v1),
-		cmocka_unit_test(rocprof_broken), cmocka_unit_test(edge_cases),
-		cmocka_unit_test(basic_events),   cmocka_unit_test(cut_packed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,14 @@
 
 #define FIX "tests/fixtures/tef/rocprofv3.json"
 
-static void work(void **state)
+TEST(work)
 {
-	struct reading rd = read_path("tef", FIX, true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t add = span_at(m, "add(float*)"), made = span_at(m, "kernel 6"),
 	       copy = span_at(m, "MEMORY_COPY_HOST_TO_DEVICE");
 	const struct track *q = track_of(m, add), *device = &m->tracks.v[q->parent];
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_string_equal(m->inputs.v[0].format, "rocprofv3 JSON");
 	assert_int_equal(m->inputs.v[0].clock, TRACE_CLOCK_BOOTTIME);
@@ -35,18 +34,16 @@ static void work(void **state)
 	assert_non_null(strstr(model_str(m, m->spans.args[copy]), "\"bytes\": 4096"));
 	assert_int_equal(m->spans.kind[span_at(m, "SCRATCH_MEMORY_ALLOC")], SPAN_ANNOTATION);
 	assert_int_equal(m->spans.track[span_at(m, "SCRATCH_MEMORY_ALLOC")], m->spans.track[add]);
-	reading_release(&rd);
 }
 
-static void calls(void **state)
+TEST(calls)
 {
-	struct reading rd = read_path("tef", FIX, true);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, true);
 	const struct model *m = rd.m;
 	size_t push = span_at(m, "step \"1\""), launch = span_nth(m, "hipLaunchKernel", 0),
 	       wait = span_at(m, "s_waitcnt"),
 	       ranges[2] = { span_nth(m, "epoch", 0), span_nth(m, "epoch", 1) };
 
-	(void)state;
 	assert_int_equal(track_of(m, launch)->pid, 717);
 	assert_int_equal(track_of(m, launch)->tid, 717);
 	assert_string_equal(model_str(m, m->spans.category[launch]), "HIP_RUNTIME_API");
@@ -72,15 +69,13 @@ static void calls(void **state)
 		assert_true(m->links.kind[i] == LINK_LAUNCH && span_is_work(m, m->links.to[i]));
 	assert_int_equal(warned(m, W_UNLINKED_WORK), 0);
 	assert_int_equal(warned(m, W_SPAN_OVERLAP), 0);
-	reading_release(&rd);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
-	struct reading rd = read_path("tef", FIX, false);
+	CLEANUP(reading_release) struct reading rd = read_path("tef", FIX, false);
 	const struct series *s = series_named(rd.m, "SQ_WAVES");
 
-	(void)state;
 	assert_int_equal(s->t_ns.nr, 1);
 	assert_true(s->value.v[0] == 1024.5); /* both instances */
 	assert_int_equal(s->t_ns.v[0], 1000304000);
@@ -89,7 +84,6 @@ static void counters(void **state)
 	/* the other dispatch is in no list of times, so its counter has no place */
 	assert_int_equal(warned(rd.m, W_IGNORED_RECORD), 1);
 	assert_int_equal(warned(rd.m, W_UNKNOWN_REFERENCE), 1); /* kernel 6 */
-	reading_release(&rd);
 }
 
 #define DOC(members) "{\"rocprofiler-sdk-tool\": [{" members "}]}"
@@ -99,8 +93,9 @@ static void counters(void **state)
 #define CALLS(list) DOC("\"buffer_records\":{\"hip_api\":[" list "]}")
 
 /* Counters alone: what was dispatched is known from them. Names stand behind their use. */
-static void counters_alone(void **state)
+TEST(counters_alone)
 {
+	CLEANUP(reading_release)
 	struct reading rd = read_text(
 		"tef", DOC("\"callback_records\":{\"counter_collection\":[{\"dispatch_data\":{"
 			   "\"start_timestamp\":5,\"end_timestamp\":9,\"dispatch_info\":{"
@@ -109,17 +104,15 @@ static void counters_alone(void **state)
 			   "\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k\"}],"
 			   "\"agents\":[{\"id\":2,\"type\":2,\"logical_node_type_id\":6}]"));
 
-	(void)state;
 	assert_int_equal(rd.r, 0);
 	assert_span(rd.m, "k", 5, 9);
 	assert_string_equal(model_str(rd.m, track_of(rd.m, 0)->device), "gpu6");
 	assert_int_equal(series_named(rd.m, "counter 8")->t_ns.nr, 1);
 	assert_only_warned(rd.m, W_UNKNOWN_REFERENCE);
-	reading_release(&rd);
 }
 
 /* Processes of one file count everything from the start. */
-static void two_processes(void **state)
+TEST(two_processes)
 {
 	static const char one[] =
 		"\"buffer_records\":{\"kernel_dispatch\":[{\"start_timestamp\":%d,"
@@ -129,17 +122,15 @@ static void two_processes(void **state)
 		"\"kind\":0,\"operation\":0,\"correlation_id\":{\"internal\":1}}]},"
 		"\"agents\":[{\"id\":{\"handle\":2},\"type\":2}],\"metadata\":{\"pid\":%d},"
 		"\"kernel_symbols\":[{\"kernel_id\":3,\"kernel_name\":\"k%d\"}]";
-	struct strbuf text = STRBUF_INIT;
-	struct reading rd;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	const struct model *m;
 
-	(void)state;
 	strbuf_addstr(&text, "{\"rocprofiler-sdk-tool\":[{");
 	strbuf_addf(&text, one, 20, 30, 10, 15, 7, 7, 1);
 	strbuf_addstr(&text, "},{");
 	strbuf_addf(&text, one, 40, 50, 32, 35, 8, 8, 2);
 	strbuf_addstr(&text, "}]}");
-	rd = read_text("tef", text.buf);
+	CLEANUP(reading_release) struct reading rd = read_text("tef", text.buf);
 	m = rd.m;
 	assert_int_equal(rd.r, 0);
 	assert_int_equal(m->links.nr, 2);
@@ -149,11 +140,9 @@ static void two_processes(void **state)
 	assert_int_not_equal(m->spans.track[span_at(m, "k1")], m->spans.track[span_at(m, "k2")]);
 	assert_int_equal(track_of(m, span_at(m, "k1"))->parent,
 			 track_of(m, span_at(m, "k2"))->parent);
-	reading_release(&rd);
-	strbuf_release(&text);
 }
 
-static void odd(void **state)
+TEST(odd)
 {
 	static const struct {
 		const char *text, *code;
@@ -184,9 +173,8 @@ static void odd(void **state)
 		{ CALLS(CALL("5", "9")) "]", W_TRUNCATED, READ_PARTIAL, 1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct reading rd = read_text("tef", cases[i].text);
+		CLEANUP(reading_release) struct reading rd = read_text("tef", cases[i].text);
 
 		if (rd.r != cases[i].r || rd.m->spans.nr != cases[i].spans)
 			ROW_FAIL(i, "result %d: %s, %zu spans", rd.r, rd.err.msg, rd.m->spans.nr);
@@ -194,49 +182,32 @@ static void odd(void **state)
 			ROW_FAIL(i, "no %s", cases[i].code);
 		if (rd.r < 0 && !strstr(rd.err.msg, "byte"))
 			ROW_FAIL(i, "%s", rd.err.msg);
-		reading_release(&rd);
 	}
 }
 
-static void cut_everywhere(void **state)
+TEST(cut_everywhere)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n = 0, most = 0;
 	uint64_t seed = 11;
 
-	(void)state;
 	assert_true(fs_read(FIX, 1 << 20, &text, &n, NULL) >= 0);
 	for (size_t cut = 0; cut + 2 < n; cut++) {
-		struct reading rd = read_bytes("tef", text, cut);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text, cut);
 
 		if (rd.r == 0)
 			ROW_FAIL(cut, "nothing is said of the cut");
 		if (rd.r == READ_PARTIAL && (!warned(rd.m, W_TRUNCATED) || !rd.m->spans.nr))
 			ROW_FAIL(cut, "partial without a reason or a span");
 		most = rd.m->spans.nr > most ? rd.m->spans.nr : most;
-		reading_release(&rd);
 	}
 	assert_int_equal(most, 15);
 	for (int i = 0; i < 3000; i++) {
 		CLEANUP(xfreep) char *bad = xmemdup(text, n);
-		struct reading rd;
 
 		for (uint64_t k = rnd(&seed) % 5 + 1; k > 0; k--)
 			bad[rnd(&seed) % n] = (char)rnd(&seed);
-		rd = read_bytes("tef", bad, n);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", bad, n);
 		assert_true(rd.r <= READ_PARTIAL);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(work),           cmocka_unit_test(calls),
-		cmocka_unit_test(counters),       cmocka_unit_test(counters_alone),
-		cmocka_unit_test(two_processes),  cmocka_unit_test(odd),
-		cmocka_unit_test(cut_everywhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

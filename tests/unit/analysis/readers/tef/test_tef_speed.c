@@ -221,11 +221,10 @@ static char *read_said(const struct strbuf *text, struct workers *w, bool texts)
 
 /* ---- tests ---- */
 
-static void layouts(void **state)
+TEST(layouts)
 {
 	CLEANUP(strbuf_release) struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
 
-	(void)state;
 	for (uint64_t i = 0; i < test_cases(60); i++) {
 		CLEANUP(xfreep) char *alike = NULL, *varied = NULL;
 
@@ -264,12 +263,11 @@ static void damage(struct strbuf *sb)
 	}
 }
 
-static void threads(void **state)
+TEST(threads)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct workers *pools[] = { workers_new(2), workers_new(3) };
 
-	(void)state;
 	for (uint64_t i = 0; i < test_cases(40); i++) {
 		CLEANUP(xfreep) char *one = NULL;
 
@@ -291,14 +289,13 @@ static void threads(void **state)
 }
 
 /* One event that is larger than what a thread takes at a time, and holds what looks like events. */
-static void large_event(void **state)
+TEST(large_event)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct workers *w = workers_new(2);
 	CLEANUP(xfreep) char *one = NULL, *two = NULL;
 	const char *fake = ",\n{\"ph\": \"X\", \"name\": \"no\", \"ts\": 1, \"dur\": 1}";
 
-	(void)state;
 	strbuf_addstr(&text, "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 2, "
 			     "\"pid\": 1, \"tid\": 1, \"args\": {\"x\": [0");
 	for (int i = 0; i < 5000; i++)
@@ -315,7 +312,7 @@ static void large_event(void **state)
 }
 
 /* What stands behind the events counts, wherever it is. */
-static void behind_events(void **state)
+TEST(behind_events)
 {
 	static const char event[] =
 		"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0,"
@@ -341,34 +338,19 @@ static void behind_events(void **state)
 		{ "", ", \"baseTimeNanoseconds\": 9", 100000, RANK_NONE, 1009 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
 		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-		struct reading rd;
 
 		strbuf_addf(&text, "{%s\"traceEvents\": [%s, %s]%s, \"pad\": \"", docs[i].before,
 			    event, event, docs[i].behind);
 		for (size_t k = 0; k < docs[i].pad; k++)
 			strbuf_addch(&text, 'x');
 		strbuf_addstr(&text, "\", \"list\": [], \"n\": 1}");
-		rd = read_bytes("tef", text.buf, text.len);
+		CLEANUP(reading_release) struct reading rd = read_bytes("tef", text.buf, text.len);
 		assert_int_equal(rd.r, 0);
 		assert_int_equal(rd.m->inputs.nr, 1);
 		assert_int_equal(rd.m->spans.nr, 2);
 		assert_int_equal(track_of(rd.m, 0)->rank, docs[i].rank);
 		assert_int_equal(rd.m->inputs.v[0].first_ns, docs[i].first_ns);
-		reading_release(&rd);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layouts),
-		cmocka_unit_test(threads),
-		cmocka_unit_test(large_event),
-		cmocka_unit_test(behind_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

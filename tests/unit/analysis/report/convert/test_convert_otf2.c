@@ -1,7 +1,6 @@
 /* Models written as OTF2 archives and read back: nothing is lost, and other tools read them. */
 #include "convert_test.h"
 #include "converters_private.h"
-#include "model_dump.h"
 #include "model_support.h"
 #include "readers_private.h"
 
@@ -11,9 +10,7 @@
 
 #include "profrig/base/proc.h"
 #include "profrig/base/utf8.h"
-#include "profrig/model/replay.h"
 #include "profrig/profile/profile.h"
-#include "profrig/readers/reader.h"
 
 static struct convert_result converted(const struct model *m, const char *path, int want)
 {
@@ -54,7 +51,7 @@ static void round_trip(struct model *m, const char *what)
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	struct convert_result res = converted(m, path, 0);
-	struct model *back = read_archive(path, 0);
+	CLEANUP(model_freep) struct model *back = read_archive(path, 0);
 
 	assert_int_equal(res.spans_out + res.samples_out + res.links_out, 0);
 	assert_models_equal(m, back, what);
@@ -64,7 +61,6 @@ static void round_trip(struct model *m, const char *what)
 				 back->warnings.v[i].text);
 	if (m->spans.nr)
 		assert_int_equal(back->inputs.v[0].clock, m->inputs.v[0].clock);
-	model_free(back);
 	model_free(m);
 }
 
@@ -90,16 +86,7 @@ static span_id span_full(struct sink *s, track_id t, const char *name, const cha
 			 const char *args, int64_t start, int64_t end, enum span_kind kind,
 			 uint64_t correlation)
 {
-	struct span_def d = { .track = t,
-			      .start_ns = start,
-			      .end_ns = end,
-			      .name = sink_puts(s, name),
-			      .category = sink_puts(s, category),
-			      .correlation = correlation,
-			      .kind = kind,
-			      .args = args ? sink_puts(s, args) : STR_NONE };
-
-	return s->ops->span(s, &d);
+	return odd_span(s, t, name, start, end, kind, correlation, category, args);
 }
 
 static track_id track_put(struct sink *s, enum track_kind kind, track_id parent, const char *name,
@@ -123,13 +110,13 @@ static track_id track_put(struct sink *s, enum track_kind kind, track_id parent,
 
 /* ---- made models ---- */
 
-static void nothing_at_all(void **state UNUSED)
+TEST(nothing_at_all)
 {
 	round_trip(ended(begun(TRACE_CLOCK_OWN)), "an input with nothing in it");
 	round_trip(ended(begun(TRACE_CLOCK_MONOTONIC)), "nothing on a known clock");
 }
 
-static void every_kind_of_track(void **state UNUSED)
+TEST(every_kind_of_track)
 {
 	struct model *m = begun(TRACE_CLOCK_REALTIME);
 	struct sink *s = model_sink(m);
@@ -180,7 +167,7 @@ static void every_kind_of_track(void **state UNUSED)
 	round_trip(ended(m), "every kind of track");
 }
 
-static void overlap_and_equals(void **state UNUSED)
+TEST(overlap_and_equals)
 {
 	static const struct {
 		int64_t start, end;
@@ -208,7 +195,7 @@ static void overlap_and_equals(void **state UNUSED)
 }
 
 /* Rows of one start that are equal keep their order, and with it their parents. */
-static void random_overlap(void **state UNUSED)
+TEST(random_overlap)
 {
 	uint64_t seed = 7;
 
@@ -234,7 +221,7 @@ static void random_overlap(void **state UNUSED)
 	}
 }
 
-static void odd_texts(void **state UNUSED)
+TEST(odd_texts)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -259,11 +246,11 @@ static void odd_texts(void **state UNUSED)
 }
 
 /* A text that the model cut fits a record of an archive. */
-static void texts_that_were_cut(void **state UNUSED)
+TEST(texts_that_were_cut)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back;
+	CLEANUP(model_freep) struct model *m = begun(TRACE_CLOCK_MONOTONIC), *back = NULL;
 	struct sink *s = model_sink(m);
 	track_id t = thread_of(s, NULL, 1, 1);
 	size_t n = (size_t)20 << 20;
@@ -283,11 +270,9 @@ static void texts_that_were_cut(void **state UNUSED)
 	assert_int_equal(strlen(model_str(back, back->spans.name[1])),
 			 strlen(model_str(m, m->spans.name[1])));
 	assert_true(utf8_valid(model_str(back, back->spans.name[1])));
-	model_free(back);
-	model_free(m);
 }
 
-static void times_at_the_edges(void **state UNUSED)
+TEST(times_at_the_edges)
 {
 	struct model *m = begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
@@ -309,7 +294,7 @@ static void times_at_the_edges(void **state UNUSED)
 	round_trip(ended(m), "a wider range and an anchor");
 }
 
-static void samples_of_all_sorts(void **state UNUSED)
+TEST(samples_of_all_sorts)
 {
 	static const double values[] = { 0,      1,    -1,     0.5,  1e300, -0.0,
 					 5e-324, 1e15, 9.1e18, 1e19, 0.1,   -123456789 };
@@ -349,7 +334,7 @@ static void samples_of_all_sorts(void **state UNUSED)
 	round_trip(ended(m), "samples of all sorts");
 }
 
-static void only_samples(void **state UNUSED)
+TEST(only_samples)
 {
 	struct model *m = begun(TRACE_CLOCK_OWN);
 	struct sink *s = model_sink(m);
@@ -359,7 +344,7 @@ static void only_samples(void **state UNUSED)
 	round_trip(ended(m), "one sample");
 }
 
-static void links_of_each_kind(void **state UNUSED)
+TEST(links_of_each_kind)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -383,7 +368,7 @@ static void links_of_each_kind(void **state UNUSED)
 	round_trip(ended(m), "links of each kind");
 }
 
-static void a_thousand_tracks(void **state UNUSED)
+TEST(a_thousand_tracks)
 {
 	struct model *m = begun(TRACE_CLOCK_MONOTONIC);
 	struct sink *s = model_sink(m);
@@ -405,14 +390,14 @@ static struct model *small(void)
 	return ended(m);
 }
 
-static void its_own_is_replaced_and_nothing_else(void **state UNUSED)
+TEST(its_own_is_replaced_and_nothing_else)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = fs_join(dir, "new/a.otf2"), *up = fs_join(dir, "new"),
 	     *other = fs_join(path, "notes"), *file = fs_join(dir, "f.otf2");
 	CLEANUP(strvec_release) struct strvec left = STRVEC_INIT;
-	struct model *m = small();
+	CLEANUP(model_freep) struct model *m = small();
 
 	converted(m, path, 0);
 	converted(m, path, 0);
@@ -428,21 +413,19 @@ static void its_own_is_replaced_and_nothing_else(void **state UNUSED)
 	converted(m, file, -EEXIST);
 	assert_int_equal(fs_list(up, &left, NULL), 0);
 	assert_int_equal(left.nr, 1);
-	model_free(m);
 }
 
-static void archives_of_others_stay(void **state UNUSED)
+TEST(archives_of_others_stay)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
 	CLEANUP(xfreep) char *anchor = fs_join(path, "traces.otf2");
-	struct model *m = small();
+	CLEANUP(model_freep) struct model *m = small();
 
 	assert_int_equal(fs_mkdirs(path, 0755, NULL), 0);
 	assert_int_equal(fs_write_atomic(anchor, "\3BOTF2 but not ours", 19, NULL), 0);
 	converted(m, path, -EEXIST);
 	assert_int_equal(fs_size(anchor), 19);
-	model_free(m);
 }
 
 /* Runs in a child that may write so much to a file and no more. */
@@ -464,7 +447,7 @@ static void full_disk_child(const char *path)
 	_exit(converter_otf2.write(&job, &res, &err) < 0 && strstr(err.msg, path) ? 0 : 1);
 }
 
-static void a_full_disk_is_an_error(void **state UNUSED)
+TEST(a_full_disk_is_an_error)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -481,7 +464,7 @@ static void a_full_disk_is_an_error(void **state UNUSED)
 	assert_int_equal(left.nr, 0);
 }
 
-static void odd_models(void **state UNUSED)
+TEST(odd_models)
 {
 	static const int64_t origins[] = { 1700000000000000000, -500, 0 };
 
@@ -534,7 +517,7 @@ static struct model *rich(void)
 	return ended(m);
 }
 
-static void otf2_print_reads_it(void **state UNUSED)
+TEST(otf2_print_reads_it)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
@@ -565,11 +548,11 @@ static void otf2_print_reads_it(void **state UNUSED)
 }
 
 /* Calls and work come through a profile, with who launched what, and all series. */
-static void streamed(void **state UNUSED)
+TEST(streamed)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-	struct model *m = rich(), *back = model_new();
+	CLEANUP(model_freep) struct model *m = rich(), *back = model_new();
 	struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 	struct read_opts o = { .keep_args = false };
 	struct err err = ERR_INIT;
@@ -601,8 +584,6 @@ static void streamed(void **state UNUSED)
 	}
 	assert_int_equal(back->warnings.nr, 0);
 	profile_free(p);
-	model_free(back);
-	model_free(m);
 }
 
 static uint64_t without_instants(const struct model *m)
@@ -615,13 +596,14 @@ static uint64_t without_instants(const struct model *m)
 }
 
 /* Whatever it holds: each location has a track of its own then. */
-static void any_model_is_streamed(void **state UNUSED)
+TEST(any_model_is_streamed)
 {
 	for (uint64_t i = 0; i <= test_cases(60); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
+		CLEANUP(model_freep)
 		struct model *m = i ? any_model(i * UINT64_C(0x9e3779b97f4a7c15)) : odd_model(-9);
-		struct model *back = model_new();
+		CLEANUP(model_freep) struct model *back = model_new();
 		struct profile *p = profile_new(back, &(struct profile_opts){ .threads = 2 });
 		struct read_opts o = { .keep_args = false };
 		uint64_t spans = 0;
@@ -636,8 +618,6 @@ static void any_model_is_streamed(void **state UNUSED)
 			ROW_FAIL(i, "%" PRIu64 " of %" PRIu64 " spans", spans, without_instants(m));
 		assert_int_equal(back->series.nr, m->series.nr);
 		profile_free(p);
-		model_free(back);
-		model_free(m);
 	}
 }
 
@@ -657,7 +637,7 @@ static void replaced(const char *dir, const char *name, const char *what, const 
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
-static void what_is_damaged_is_told(void **state UNUSED)
+TEST(what_is_damaged_is_told)
 {
 	static const struct {
 		const char *file, *what, *with, *code;
@@ -678,24 +658,21 @@ static void what_is_damaged_is_told(void **state UNUSED)
 		{ "traces.def", "callsite id", "callsite xx", W_BAD_EVENT, true },
 		{ "traces.def", "profrig::flow to", "profrig::flow at", W_UNKNOWN_REFERENCE, true },
 	};
-	struct model *m = rich();
+	CLEANUP(model_freep) struct model *m = rich();
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(test_dir_done) char *dir = test_dir();
 		CLEANUP(xfreep) char *path = fs_join(dir, "a.otf2");
-		struct model *back;
 
 		converted(m, path, 0);
 		replaced(path, rows[i].file, rows[i].what, rows[i].with);
-		back = read_archive(path, 0);
+		CLEANUP(model_freep) struct model *back = read_archive(path, 0);
 		if (rows[i].code && !warned(back, rows[i].code))
 			ROW_FAIL(i, "%s as '%s' is not told", rows[i].what, rows[i].with);
 		if (back->spans.nr < m->spans.nr)
 			ROW_FAIL(i, "%s as '%s': %zu spans are left", rows[i].what, rows[i].with,
 				 back->spans.nr);
-		model_free(back);
 	}
-	model_free(m);
 }
 
 /* ---- recordings ---- */
@@ -705,35 +682,7 @@ static void recording(const struct model *m, const char *path)
 	there_and_back(&converter_otf2, m, "a.otf2", path);
 }
 
-static void every_recording(void **state UNUSED)
+TEST(every_recording)
 {
 	each_recording(recording);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_at_all),
-		cmocka_unit_test(every_kind_of_track),
-		cmocka_unit_test(overlap_and_equals),
-		cmocka_unit_test(random_overlap),
-		cmocka_unit_test(odd_models),
-		cmocka_unit_test(odd_texts),
-		cmocka_unit_test(texts_that_were_cut),
-		cmocka_unit_test(times_at_the_edges),
-		cmocka_unit_test(samples_of_all_sorts),
-		cmocka_unit_test(only_samples),
-		cmocka_unit_test(links_of_each_kind),
-		cmocka_unit_test(a_thousand_tracks),
-		cmocka_unit_test(its_own_is_replaced_and_nothing_else),
-		cmocka_unit_test(archives_of_others_stay),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(otf2_print_reads_it),
-		cmocka_unit_test(streamed),
-		cmocka_unit_test(any_model_is_streamed),
-		cmocka_unit_test(what_is_damaged_is_told),
-		cmocka_unit_test(every_recording),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

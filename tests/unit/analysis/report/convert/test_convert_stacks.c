@@ -35,13 +35,12 @@ static void speedscope(const struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.speedscope.json");
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	CLEANUP(u64map_release) struct u64map seen = U64MAP_INIT;
-	struct model *back;
 	uint64_t shown = 0;
 
 	convert_file(converter_of(path), m, path, 0, &n);
-	back = read_back(path);
+	CLEANUP(model_freep) struct model *back = read_back(path);
 	for (size_t i = 0; i < m->spans.nr; i++)
 		shown += is_shown(m, i);
 	assert_int_equal(n.spans_out, m->spans.nr - shown);
@@ -63,8 +62,6 @@ static void speedscope(const struct model *m, const char *what)
 			fail_msg("%s: '%s' %" PRIu64 " %" PRId64 ", was %" PRIu64 " %" PRId64, what,
 				 name, b.calls, b.ns, a.calls, a.ns);
 	}
-	model_free(back);
-	convert_result_release(&n);
 }
 
 static int64_t time_of(const struct model *m)
@@ -83,12 +80,12 @@ static void folded(const struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.folded");
-	struct table_set tables = TABLE_SET_INIT;
+	CLEANUP(table_set_release) struct table_set tables = TABLE_SET_INIT;
 	struct analysis_opts ao = { 0 };
 	struct window all = WINDOW_ALL;
-	struct model *mine = model_cut(m, &all, NULL);
+	CLEANUP(model_freep) struct model *mine = model_cut(m, &all, NULL);
 	struct convert_job job = { .model = mine, .path = path };
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	struct err err = ERR_INIT;
 	struct model *back;
 	int64_t ns = 0;
@@ -107,48 +104,32 @@ static void folded(const struct model *m, const char *what)
 		model_free(back);
 	}
 	assert_int_equal(n.links_out, m->links.nr);
-	convert_result_release(&n);
-	table_set_release(&tables);
-	model_free(mine);
 }
 
-static void odd_models(void **state UNUSED)
+TEST(odd_models)
 {
 	static const int64_t origins[] = { 0, 1712195495505582988, -5000000000 };
 
 	for (size_t i = 0; i < ARRAY_LEN(origins); i++) {
-		struct model *m = odd_model(origins[i]);
+		CLEANUP(model_freep) struct model *m = odd_model(origins[i]);
 
 		speedscope(m, "odd");
 		folded(m, "odd");
-		model_free(m);
 	}
 	for (int i = 0; i < BARE_MODELS; i++) {
-		struct model *m = bare_model(i);
+		CLEANUP(model_freep) struct model *m = bare_model(i);
 
 		speedscope(m, "bare");
 		folded(m, "bare");
-		model_free(m);
 	}
 }
 
-static void recordings_to_speedscope(void **state UNUSED)
+TEST(recordings_to_speedscope)
 {
 	each_recording(speedscope);
 }
 
-static void recordings_to_folded(void **state UNUSED)
+TEST(recordings_to_folded)
 {
 	each_recording(folded);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_models),
-		cmocka_unit_test(recordings_to_speedscope),
-		cmocka_unit_test(recordings_to_folded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,34 +3,30 @@
 
 #include <jansson.h>
 
-#include "profrig/base/strbuf.h"
-
 static const struct converter *tef(void)
 {
 	return converter_find("tef");
 }
 
-static void odd_models_come_back(void **state UNUSED)
+TEST(odd_models_come_back)
 {
 	static const int64_t origins[] = { 0, 1712195495505582988, -5000000000 };
 
 	for (size_t i = 0; i < ARRAY_LEN(origins); i++) {
-		struct model *m = odd_model(origins[i]);
+		CLEANUP(model_freep) struct model *m = odd_model(origins[i]);
 
 		there_and_back(tef(), m, "x.json", "odd");
 		there_and_back(tef(), m, "x.json.gz", "odd, gzip");
 		there_and_back(tef(), m, "x.json.zst", "odd, zstd");
-		model_free(m);
 	}
 	for (int i = 0; i < BARE_MODELS; i++) {
-		struct model *m = bare_model(i);
+		CLEANUP(model_freep) struct model *m = bare_model(i);
 
 		there_and_back(tef(), m, "x.json", "bare");
-		model_free(m);
 	}
 }
 
-static void any_models(void **state UNUSED)
+TEST(any_models)
 {
 	any_models_come_back(tef(), "x.json", 300);
 }
@@ -85,15 +81,14 @@ static void recording(const struct model *m, const char *what)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
 	there_and_back(tef(), m, "x.json", what);
 	convert_file(tef(), m, path, 0, &n);
 	check_json(path);
-	convert_result_release(&n);
 }
 
-static void recordings_come_back(void **state UNUSED)
+TEST(recordings_come_back)
 {
 	each_recording(recording);
 }
@@ -129,17 +124,15 @@ static void check_nesting(const char *path)
 	json_decref(root);
 }
 
-static void lanes_nest(void **state UNUSED)
+TEST(lanes_nest)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct model *m = odd_model(0);
-	struct convert_result n = { .files = 0 };
+	CLEANUP(model_freep) struct model *m = odd_model(0);
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 
 	convert_file(tef(), m, path, 0, &n);
 	check_nesting(path);
-	convert_result_release(&n);
-	model_free(m);
 }
 
 /* ---- parts ---- */
@@ -174,13 +167,13 @@ static struct model *many_spans(size_t nr)
 	return m;
 }
 
-static void parts_hold_all_once(void **state UNUSED)
+TEST(parts_hold_all_once)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json.gz");
-	struct model *m = many_spans(5000), *back = model_new();
+	CLEANUP(model_freep) struct model *m = many_spans(5000), *back = model_new();
 	struct read_opts o = { .keep_args = true };
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	uint64_t spans = 0;
 
 	convert_file(tef(), m, path, 100000, &n);
@@ -204,21 +197,18 @@ static void parts_hold_all_once(void **state UNUSED)
 	assert_int_equal(back->spans.nr, m->spans.nr);
 	for (size_t i = 0; i < m->spans.nr; i++)
 		assert_int_equal(back->spans.start_ns[i], m->spans.start_ns[i]);
-	convert_result_release(&n);
-	model_free(back);
-	model_free(m);
 }
 
 /* A kernel that runs long after its launch stands in another part: correlation finds it again. */
-static void launches_across_parts(void **state UNUSED)
+TEST(launches_across_parts)
 {
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(dir, "x.json");
-	struct model *m = model_new(), *back = model_new();
+	CLEANUP(model_freep) struct model *m = model_new(), *back = model_new();
 	struct sink *s = model_sink(m);
 	struct track_def d = TRACK_DEF_INIT;
 	struct read_opts o = { .keep_args = true };
-	struct convert_result n = { .files = 0 };
+	CLEANUP(convert_result_release) struct convert_result n = { .files = 0 };
 	track_id thread, queue;
 
 	s->ops->input(s, "made", "tef");
@@ -245,14 +235,11 @@ static void launches_across_parts(void **state UNUSED)
 	}
 	model_finish(back);
 	assert_int_equal(back->links.nr, 1000);
-	convert_result_release(&n);
-	model_free(back);
-	model_free(m);
 }
 
 /* ---- files of ours that were changed ---- */
 
-static void damaged_descriptions(void **state UNUSED)
+TEST(damaged_descriptions)
 {
 	static const struct {
 		const char *event;
@@ -290,28 +277,14 @@ static void damaged_descriptions(void **state UNUSED)
 		char *text = xasprintf("[{\"ph\":\"M\",\"name\":\"profrig\",\"args\":{\"tracer\":"
 				       "\"convert\",\"base_ns\":5}},%s]",
 				       rows[i].event);
-		struct model *m;
 		uint64_t bad = 0;
 
 		test_put(dir, "x.json", text);
-		m = read_back(path);
+		CLEANUP(model_freep) struct model *m = read_back(path);
 		for (size_t k = 0; k < m->warnings.nr; k++)
 			if (strcmp(m->warnings.v[k].code, W_BAD_EVENT) == 0)
 				bad += m->warnings.v[k].count;
 		if (bad != rows[i].bad)
 			ROW_FAIL(i, "%" PRIu64 " bad events", bad);
-		model_free(m);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_models_come_back), cmocka_unit_test(any_models),
-		cmocka_unit_test(recordings_come_back), cmocka_unit_test(lanes_nest),
-		cmocka_unit_test(parts_hold_all_once),  cmocka_unit_test(launches_across_parts),
-		cmocka_unit_test(damaged_descriptions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

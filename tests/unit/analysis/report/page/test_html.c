@@ -13,16 +13,14 @@
 
 static char *dir;
 
-static int make_dir(void **state)
+static int make_dir(void **state UNUSED)
 {
-	(void)state;
 	dir = test_dir();
 	return 0;
 }
 
-static int drop_dir(void **state)
+static int drop_dir(void **state UNUSED)
 {
-	(void)state;
 	test_dir_done(&dir);
 	return 0;
 }
@@ -63,28 +61,25 @@ static const struct html_limits no_limit = { SIZE_MAX, SIZE_MAX };
 
 /* ---- which rows ---- */
 
-static void test_all_rows_when_they_fit(void **state)
+TEST(test_all_rows_when_they_fit)
 {
-	struct table *t = paths_table(10);
+	CLEANUP(table_freep) struct table *t = paths_table(10);
 	struct html_rows r;
 
-	(void)state;
 	html_rows_choose(t, (struct html_limits){ 10, 100000 }, &r);
 	assert_null(r.row);
 	assert_null(r.words);
 	assert_int_equal(r.nr, 10);
 	html_rows_release(&r);
-	table_free(t);
 }
 
-static void test_heaviest_rows_in_table_order(void **state)
+TEST(test_heaviest_rows_in_table_order)
 {
-	struct table *t = paths_table(1000);
+	CLEANUP(table_freep) struct table *t = paths_table(1000);
 	struct html_rows r;
 	int64_t least_kept = INT64_MAX;
 	bool kept[1000] = { false };
 
-	(void)state;
 	html_rows_choose(t, (struct html_limits){ 100, 1000000 }, &r);
 	assert_int_equal(r.nr, 100);
 	assert_int_equal(r.of, 1000);
@@ -102,44 +97,38 @@ static void test_heaviest_rows_in_table_order(void **state)
 	assert_non_null(strstr(r.words, "100 heaviest of 1000 rows (19.0 % of all own time)"));
 	assert_non_null(strstr(r.words, "tables/callpaths.csv"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
-static void test_bytes_limit_rows_too(void **state)
+TEST(test_bytes_limit_rows_too)
 {
-	struct table *t = paths_table(1000);
+	CLEANUP(table_freep) struct table *t = paths_table(1000);
 	struct html_rows r;
 
-	(void)state;
 	html_rows_choose(t, (struct html_limits){ 1000, 2400 }, &r);
 	assert_true(r.nr > 50 && r.nr < 130);
 	assert_non_null(r.words);
 	html_rows_release(&r);
-	table_free(t);
 }
 
-static void test_unattributed_stays(void **state)
+TEST(test_unattributed_stays)
 {
-	struct table *t = paths_table(50);
+	CLEANUP(table_freep) struct table *t = paths_table(50);
 	struct html_rows r;
 
-	(void)state;
 	table_str(t, "[unattributed]");
 	table_i64(t, 0);
 	table_row(t);
 	html_rows_choose(t, (struct html_limits){ 5, 100000 }, &r);
 	assert_int_equal(html_rows_at(&r, r.nr - 1), 50);
 	html_rows_release(&r);
-	table_free(t);
 }
 
 /* A main() of no own time, above paths that have all of it. */
-static void test_ancestors_stay(void **state)
+TEST(test_ancestors_stay)
 {
-	struct table *t = table_new("callpaths");
+	CLEANUP(table_freep) struct table *t = table_new("callpaths");
 	struct html_rows r;
 
-	(void)state;
 	table_col(t, "path", TABLE_STR, NULL);
 	table_col(t, "inclusive_ns", TABLE_I64, "ns");
 	table_col(t, "exclusive_ns", TABLE_I64, "ns");
@@ -157,15 +146,13 @@ static void test_ancestors_stay(void **state)
 	assert_int_equal(html_rows_at(&r, 9), 30);
 	assert_non_null(strstr(r.words, "10 heaviest of 40 rows (23.1 % of all own time)"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
-static void test_rows_without_weight(void **state)
+TEST(test_rows_without_weight)
 {
-	struct table *t = table_new("timeline");
+	CLEANUP(table_freep) struct table *t = table_new("timeline");
 	struct html_rows r;
 
-	(void)state;
 	table_col(t, "series", TABLE_STR, NULL);
 	for (int i = 0; i < 9; i++) {
 		table_str(t, "s");
@@ -176,18 +163,16 @@ static void test_rows_without_weight(void **state)
 	assert_int_equal(html_rows_at(&r, 3), 3);
 	assert_non_null(strstr(r.words, "first 4 of 9 rows"));
 	html_rows_release(&r);
-	table_free(t);
 }
 
 /* ---- the data ---- */
 
-static void test_values_come_back(void **state)
+TEST(test_values_come_back)
 {
 	struct report r = REPORT_INIT;
 	struct table *t = table_new("values");
 	json_t *doc, *data;
 
-	(void)state;
 	table_about(t, "one \"thing\"");
 	table_col(t, "s", TABLE_STR, NULL);
 	table_col(t, "i", TABLE_I64, "ns");
@@ -222,7 +207,7 @@ static void test_values_come_back(void **state)
 	VEC_RELEASE(&r.tables.tables);
 }
 
-static void test_foreign_json_cannot_close_the_element(void **state)
+TEST(test_foreign_json_cannot_close_the_element)
 {
 	struct report r = { .analysis_json =
 				    (char *)"{\"warnings\":[{\"text\":\"</script><script>x\"}]}",
@@ -232,7 +217,6 @@ static void test_foreign_json_cannot_close_the_element(void **state)
 	FILE *f = open_memstream(&text, &n);
 	json_t *doc;
 
-	(void)state;
 	html_write_data(&r, no_limit, f);
 	fclose(f);
 	assert_null(strchr(text, '<'));
@@ -243,24 +227,22 @@ static void test_foreign_json_cannot_close_the_element(void **state)
 	json_decref(doc);
 }
 
-static void test_damaged_json_is_said(void **state)
+TEST(test_damaged_json_is_said)
 {
 	struct report r = { .analysis_json = (char *)"{\"a\":", .run_json = (char *)"[1]" };
 	json_t *doc = payload_of(&r, no_limit);
 
-	(void)state;
 	assert_true(json_is_null(json_object_get(doc, "analysis")));
 	assert_true(json_is_null(json_object_get(doc, "run")));
 	assert_int_equal(json_array_size(json_object_get(doc, "problems")), 2);
 	json_decref(doc);
 }
 
-static void test_cut_is_in_the_data(void **state)
+TEST(test_cut_is_in_the_data)
 {
 	struct report r = REPORT_INIT;
 	json_t *doc, *t;
 
-	(void)state;
 	VEC_PUSH(&r.tables.tables, paths_table(20));
 	doc = payload_of(&r, (struct html_limits){ 5, 100000 });
 	t = json_object_get(json_object_get(doc, "tables"), "callpaths");
@@ -304,14 +286,13 @@ static __attribute__((noinline)) void leave_behind(void)
 		stack[i] = 0x55;
 }
 
-static void test_long_data_is_packed(void **state)
+TEST(test_long_data_is_packed)
 {
 	CLEANUP(strbuf_release) struct strbuf in = STRBUF_INIT, out = STRBUF_INIT;
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	(void)state;
 	for (int i = 0; in.len < 3 * HTML_PACK_MIN; i++)
 		strbuf_addf(&in, "[%d,\"name %d\"]", i, i * 31 % 1000);
 	leave_behind();
@@ -325,13 +306,12 @@ static void test_long_data_is_packed(void **state)
 	assert_memory_equal(out.buf, in.buf, in.len);
 }
 
-static void test_short_data_is_not_packed(void **state)
+TEST(test_short_data_is_not_packed)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	(void)state;
 	html_write_packed("{\"a\":1}", 7, f);
 	fclose(f);
 	assert_string_equal(text, "{\"a\":1}");
@@ -357,7 +337,7 @@ static void put(const char *name, const char *data, size_t n)
 	assert_int_equal(fs_write_atomic(path, data, n, NULL), 0);
 }
 
-static void test_last_forty_lines(void **state)
+TEST(test_last_forty_lines)
 {
 	CLEANUP(strbuf_release) struct strbuf sb = STRBUF_INIT;
 	struct report r = { .run_dir = dir };
@@ -365,7 +345,6 @@ static void test_last_forty_lines(void **state)
 	json_t *run;
 	int lines = 1;
 
-	(void)state;
 	for (int i = 0; i < 5000; i++)
 		strbuf_addf(&sb, "line %d\n", i);
 	put("02-workload.out", sb.buf, sb.len);
@@ -387,7 +366,7 @@ static void test_last_forty_lines(void **state)
 	html_parse_free(run);
 }
 
-static void test_long_lines_are_bounded(void **state)
+TEST(test_long_lines_are_bounded)
 {
 	CLEANUP(xfreep) char *text = xmalloc(100000);
 	struct report r = { .run_dir = dir };
@@ -395,7 +374,6 @@ static void test_long_lines_are_bounded(void **state)
 	json_t *run = run_of("timeout", "{\"name\":\"workload\",\"signal\":\"SIGTERM\",\"out\":"
 					"\"steps/long.out\",\"err\":\"steps/two.err\"}");
 
-	(void)state;
 	memset(text, 'x', 100000);
 	put("long.out", text, 100000);
 	text[90000] = '\n';
@@ -409,7 +387,7 @@ static void test_long_lines_are_bounded(void **state)
 	html_parse_free(run);
 }
 
-static void test_logs_only_of_the_run(void **state)
+TEST(test_logs_only_of_the_run)
 {
 	struct report r = { .run_dir = dir };
 	struct html_logs logs;
@@ -423,7 +401,6 @@ static void test_logs_only_of_the_run(void **state)
 		"fifo.err\"},"
 		"{\"name\":\"c\",\"exit_code\":1,\"out\":\"..\",\"err\":\"\"}");
 
-	(void)state;
 	put("x", "x", 1);
 	assert_int_equal(fs_write_atomic(secret, "secret", 6, NULL), 0);
 	assert_int_equal(symlink(secret, link_path), 0);
@@ -438,7 +415,7 @@ static void test_logs_only_of_the_run(void **state)
 	html_parse_free(run);
 }
 
-static void test_which_steps_have_logs(void **state)
+TEST(test_which_steps_have_logs)
 {
 	static const struct {
 		const char *status, *steps, *expect;
@@ -460,7 +437,6 @@ static void test_which_steps_have_logs(void **state)
 		{ "failed", "3,null,[]", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
 		struct report r = { .run_dir = dir };
@@ -478,7 +454,7 @@ static void test_which_steps_have_logs(void **state)
 
 /* ---- the plain document and the writer ---- */
 
-static void test_plain_escapes(void **state)
+TEST(test_plain_escapes)
 {
 	struct report r = { .analysis_json = (char *)"{\"warnings\":[{\"code\":\"<i>\",\"text\":\"<"
 						     "script>alert(1)</script>\"}]}",
@@ -490,7 +466,6 @@ static void test_plain_escapes(void **state)
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	(void)state;
 	table_col(t, "name", TABLE_STR, NULL);
 	table_str(t, "<b>bold\x01</b>");
 	table_row(t);
@@ -507,7 +482,7 @@ static void test_plain_escapes(void **state)
 	VEC_RELEASE(&r.tables.tables);
 }
 
-static void test_numbers_for_people(void **state)
+TEST(test_numbers_for_people)
 {
 	static const struct {
 		double v;
@@ -524,7 +499,6 @@ static void test_numbers_for_people(void **state)
 	};
 	char buf[48];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		assert_string_equal(html_fmt_si(buf, cases[i].v, "J"), cases[i].si);
 		assert_string_equal(html_fmt_share(buf, cases[i].v), cases[i].share);
@@ -533,7 +507,7 @@ static void test_numbers_for_people(void **state)
 	assert_string_equal(html_fmt_time(buf, 725e9), "12 min 5 s");
 }
 
-static void test_writer_writes_one_file(void **state)
+TEST(test_writer_writes_one_file)
 {
 	struct report r = { .dir = dir,
 			    .analysis_json = (char *)"{\"schema\":\"profrig.analysis/1\"}" };
@@ -542,7 +516,6 @@ static void test_writer_writes_one_file(void **state)
 	size_t n, len;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(writer_html.write(&r, &err), 0);
 	assert_int_equal(fs_read(path, 2000000, &text, &n, &err), 0);
 	assert_int_equal(strncasecmp(text, "<!doctype html>", 15), 0);
@@ -560,27 +533,5 @@ static void test_writer_writes_one_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_rows_when_they_fit),
-		cmocka_unit_test(test_heaviest_rows_in_table_order),
-		cmocka_unit_test(test_bytes_limit_rows_too),
-		cmocka_unit_test(test_unattributed_stays),
-		cmocka_unit_test(test_ancestors_stay),
-		cmocka_unit_test(test_rows_without_weight),
-		cmocka_unit_test(test_values_come_back),
-		cmocka_unit_test(test_foreign_json_cannot_close_the_element),
-		cmocka_unit_test(test_damaged_json_is_said),
-		cmocka_unit_test(test_cut_is_in_the_data),
-		cmocka_unit_test(test_long_data_is_packed),
-		cmocka_unit_test(test_short_data_is_not_packed),
-		cmocka_unit_test(test_last_forty_lines),
-		cmocka_unit_test(test_long_lines_are_bounded),
-		cmocka_unit_test(test_logs_only_of_the_run),
-		cmocka_unit_test(test_which_steps_have_logs),
-		cmocka_unit_test(test_plain_escapes),
-		cmocka_unit_test(test_numbers_for_people),
-		cmocka_unit_test(test_writer_writes_one_file),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, drop_dir);
+	return tests_run(make_dir, drop_dir);
 }

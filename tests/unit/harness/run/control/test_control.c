@@ -3,7 +3,6 @@
 #include "record_state.h"
 #include "run_rig.h"
 
-#include <errno.h>
 #include <pthread.h>
 
 #include "profrig/run/control.h"
@@ -18,11 +17,10 @@ static void named(const char *text, const char *want)
 	assert_string_equal(name, want);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	char longer[400], want[CONTROL_MAX_NAME + 1];
 
-	(void)state;
 	named("epoch 3", "epoch 3");
 	named("  \t blanks around \r\n", "blanks around");
 	named("", "none");
@@ -42,12 +40,11 @@ static void names(void **state)
 
 /* --- holds and windows --- */
 
-static void holds(void **state)
+TEST(holds)
 {
 	struct record_state s = { .switched = true };
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(record_release(&s, NULL, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "nothing is being recorded"));
 	assert_int_equal(record_hold(&s, "ann", 1, &err), 0);
@@ -67,11 +64,10 @@ static void holds(void **state)
 	record_free(&s);
 }
 
-static void windows(void **state)
+TEST(windows)
 {
 	struct record_state s = { .switched = true };
 
-	(void)state;
 	record_closed(&s, 5); /* nothing is open */
 	record_opened(&s, "", "ann", 10);
 	assert_true(record_is_open(&s));
@@ -115,7 +111,7 @@ static void append(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void marks_file(void **state)
+TEST(marks_file)
 {
 	CLEANUP(xfreep) char *top = test_dir();
 	CLEANUP(xfreep) char *path = fs_join(top, "marks");
@@ -124,7 +120,6 @@ static void marks_file(void **state)
 	int64_t begin = clock_monotonic_ns(), made;
 	char line[64];
 
-	(void)state;
 	assert_int_equal(marks_open(&mf, path, begin, NULL), 0);
 	append(path, "half");
 	assert_false(marks_read(&mf, false, see, &s));
@@ -218,7 +213,7 @@ static void *all_talk(void *ctx)
 	return NULL;
 }
 
-static void many_speak_at_once(void **state)
+TEST_WITH(many_speak_at_once, setup, teardown)
 {
 	static const char *const names_of[TALKERS] = { "a", "b", "c", "d", "e", "f" };
 	struct rig *g = *state;
@@ -252,17 +247,4 @@ static void many_speak_at_once(void **state)
 		last = json_integer_value(json_object_get(w, "end_ns"));
 	}
 	assert_cleared_away(g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(holds),
-		cmocka_unit_test(windows),
-		cmocka_unit_test(marks_file),
-		cmocka_unit_test_setup_teardown(many_speak_at_once, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

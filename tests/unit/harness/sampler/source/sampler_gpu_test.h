@@ -44,6 +44,8 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
+#define GPU_TEST(f) TEST_WITH(f, set_up, tear_down)
+
 /* The names of a device's series, "a b c". */
 static inline UNUSED const char *names_of(const struct opened *s, size_t d, struct strbuf *buf)
 {
@@ -72,7 +74,5 @@ static inline UNUSED void drm_exists(void)
 
 	assert_int_equal(fs_mkdirs(drm, 0755, NULL), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 #endif

@@ -41,21 +41,19 @@ static int64_t reads_made(void)
 }
 
 /* Power, energy, busy, memory activity and temperature of eight cards: one call for each card. */
-static void one_read_for_all(void **state)
+GPU_TEST(one_read_for_all)
 {
 	enum { CARDS = 8, ROUNDS = 50 };
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, looking;
 
-	(void)state;
 	for (unsigned i = 0; i < CARDS; i++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + i);
 		CLEANUP(xfreep) char *dir = full_card(i, pci);
 	}
 	sampler_options(&o, "all", 0.001, "fields", "power,energy,busy,mem_busy,temperature", NULL);
-	assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", &o);
 	assert_int_equal(s.nr, CARDS);
 	assert_int_equal(s.dev[0].nr, 5);
 	looking = reads_made();
@@ -67,21 +65,17 @@ static void one_read_for_all(void **state)
 			assert_true(v[0] == 305 && v[1] == 1000);
 		}
 	assert_int_equal(reads_made() - before - looking, ROUNDS * CARDS);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* What gpu_metrics fails to say at a read, a text file does. */
-static void text_stands_in(void **state)
+GPU_TEST(text_stands_in)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values silent = { 0xffff, 0xffff, 41, 0xffff, UINT64_MAX };
 	struct gm_values hundredths = busy;
-	struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
-	(void)state;
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(source_value(&s, 0, "busy") == 87);
 	machine_card_metrics(dir, 1, 3, &silent);
 	assert_true(source_value(&s, 0, "power") == 250);
@@ -95,33 +89,28 @@ static void text_stands_in(void **state)
 	hundredths.busy = 8700;
 	machine_card_metrics(dir, 1, 3, &hundredths);
 	assert_true(source_value(&s, 0, "busy") == 55);
-	source_close(&s);
 }
 
 /* Of different magnitude: then the text file, which states its unit, is right from the start. */
-static void units_of_its_own(void **state)
+GPU_TEST(units_of_its_own)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	struct gm_values milli = busy;
-	struct opened s;
 
-	(void)state;
 	milli.power_w = 30500;
 	machine_card_metrics(dir, 1, 3, &milli);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(source_value(&s, 0, "power") == 250);
 	assert_true(source_value(&s, 0, "busy") == 87);
-	source_close(&s);
 }
 
 /* A card whose power of the moment is in gpu_metrics (1.4) and whose average is a text file. */
-static void average_and_moment(void **state)
+GPU_TEST(average_and_moment)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *average = fs_join(dir, "hwmon/hwmon5/power1_average");
 	struct opened s;
 
-	(void)state;
 	machine_card_metrics(dir, 1, 4, &busy);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_true(source_value(&s, 0, "power") == 250);
@@ -176,7 +165,7 @@ static double read_one(struct opened *s, const char *name)
 	return v[i];
 }
 
-static void unplugged(void **state)
+GPU_TEST(unplugged)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
@@ -184,11 +173,9 @@ static void unplugged(void **state)
 	CLEANUP(xfreep) char *again = NULL;
 	pid_t pid = some_process();
 	struct gm_values later = busy;
-	struct opened s;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_true(read_one(&s, "vram_used") >= -1000);
 	assert_true(read_one(&s, "energy") == 1000);
 	end_process(pid);
@@ -208,48 +195,41 @@ static void unplugged(void **state)
 	WAIT_UNTIL(!isnan(read_one(&s, "energy")));
 	assert_true(read_one(&s, "energy") == 5);
 	assert_true(read_one(&s, "vram_used") == 4711);
-	source_close(&s);
 }
 
 /* Another card at another address is not taken for it. */
-static void replaced(void **state)
+GPU_TEST(replaced)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *drm = fs_join(root, "sys/class/drm");
-	CLEANUP(xfreep) char *other = NULL;
 	pid_t pid = some_process();
-	struct opened s;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	end_process(pid);
 	fs_remove_tree(drm, NULL);
-	other = full_card(0, "0000:c6:00.0");
+	CLEANUP(xfreep) char *other = full_card(0, "0000:c6:00.0");
 	for (int i = 0; i < 4; i++) {
 		assert_true(isnan(read_one(&s, "energy")) || i == 0);
 		sleep_ms(120);
 	}
 	assert_string_equal(s.reason, "device gone");
-	source_close(&s);
 }
 
 /* A sampling over it: NA with the reason while it is away, numbers again afterwards. */
-static void unplugged_while_sampling(void **state)
+GPU_TEST(unplugged_while_sampling)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *path = fs_join(root, "s.csv");
-	CLEANUP(xfreep) char *text = NULL;
 	pid_t pid = some_process();
 	struct sampling_opts o = { .sampler = sampler_find("amdgpu"),
 				   .source.period_s = 0.002,
 				   .path = path };
 	struct sampling_summary sum;
-	struct sampling_stats st;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	struct sampling *sp;
 	uint64_t before;
 
-	(void)state;
 	link_to_process(dir, "mem_info_vram_used", pid);
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(sampling_start(sp, NULL), 0);
@@ -257,7 +237,7 @@ static void unplugged_while_sampling(void **state)
 	end_process(pid);
 	WAIT_UNTIL((sampling_summary(sp, 0, 0, &sum), sum.failed > 5));
 	machine_text(dir, "1\n", "x");
-	text = fs_join(dir, "mem_info_vram_used");
+	CLEANUP(xfreep) char *text = fs_join(dir, "mem_info_vram_used");
 	unlink(text);
 	machine_text(dir, "1000\n", "mem_info_vram_used");
 	before = sum.samples;
@@ -268,7 +248,6 @@ static void unplugged_while_sampling(void **state)
 	assert_int_equal(st.error, 0);
 	assert_int_equal(st.reasons.nr, 1);
 	assert_string_equal(st.reasons.v[0].text, "device gone");
-	sampling_stats_release(&st);
 }
 
 /* --- facts --- */
@@ -289,7 +268,7 @@ static void proc_user(int pid, const char *comm, int fd, const char *pci, const 
 	machine_text(root, comm, "proc/%d/comm", pid);
 }
 
-static void facts_of_a_card(void **state)
+GPU_TEST(facts_of_a_card)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *shared = NULL;
@@ -298,7 +277,6 @@ static void facts_of_a_card(void **state)
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	machine_text(dir, "300000000\n", "hwmon/hwmon5/power1_cap");
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap_default");
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap_max");
@@ -338,7 +316,7 @@ static void facts_of_a_card(void **state)
 	assert_non_null(strstr(capped, "gpu0 may draw 300 W at most, its default is 560 W"));
 }
 
-static void facts_of_a_bare_card(void **state)
+GPU_TEST(facts_of_a_bare_card)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0");
 	CLEANUP(xfreep) char *shared = NULL;
@@ -346,7 +324,6 @@ static void facts_of_a_bare_card(void **state)
 	struct sampler_facts f = { 0 };
 	struct opened s;
 
-	(void)state;
 	machine_text(dir, "560000000\n", "hwmon/hwmon5/power1_cap");
 	machine_text(dir, "garbage", "pp_dpm_sclk");
 	machine_text(dir, "evil\nfact", "vbios_version");
@@ -362,13 +339,12 @@ static void facts_of_a_bare_card(void **state)
 }
 
 /* More than are kept are counted. */
-static void many_users(void **state)
+GPU_TEST(many_users)
 {
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		sampler_fact_number(&f, "x", i);
 	assert_int_equal(f.nr, SAMPLER_MAX_FACTS);
@@ -385,22 +361,4 @@ static void many_users(void **state)
 	sampler_facts_judge(&f, "gpu0", &shared, &capped);
 	assert_non_null(strstr(shared, "20 other processes"));
 	assert_non_null(strstr(shared, ", …"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_read_for_all),
-		TEST(text_stands_in),
-		TEST(units_of_its_own),
-		TEST(average_and_moment),
-		TEST(unplugged),
-		TEST(replaced),
-		TEST(unplugged_while_sampling),
-		TEST(facts_of_a_card),
-		TEST(facts_of_a_bare_card),
-		TEST(many_users),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

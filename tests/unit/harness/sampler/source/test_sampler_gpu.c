@@ -15,18 +15,16 @@ static const struct gm_values busy = { .power_w = 305,
 				       .energy = UINT64_C(65536) * 1234567 + 32768 };
 
 /* Every revision the table knows, with no text file beside it: all comes from the blob. */
-static void amdgpu_revisions(void **state)
+GPU_TEST(amdgpu_revisions)
 {
-	(void)state;
 	for (unsigned content = 0; content <= 8; content++) {
 		CLEANUP(xfreep) char *pci = xasprintf("0000:%02x:00.0", 0x10 + content);
 		CLEANUP(xfreep) char *dir = machine_card(root, content, pci, "0x1002\n");
 
 		machine_card_metrics(dir, 1, content, &busy);
 	}
-	struct opened s;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	assert_int_equal(s.nr, 9);
 	for (size_t d = 0; d < 9; d++) {
 		CLEANUP(xfreep) char *rev = xasprintf("gpu_metrics 1.%zu", d);
@@ -43,7 +41,6 @@ static void amdgpu_revisions(void **state)
 		if (d > 0)
 			assert_true(source_value(&s, d, "energy") == 1234567.5);
 	}
-	source_close(&s);
 }
 
 static char *full_card(unsigned card, const char *pci, unsigned content)
@@ -64,13 +61,12 @@ static char *full_card(unsigned card, const char *pci, unsigned content)
 	return dir;
 }
 
-static void amdgpu_full(void **state)
+GPU_TEST(amdgpu_full)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
 						 "busy mem_busy temperature clock");
@@ -106,7 +102,7 @@ static void amdgpu_full(void **state)
 	source_close(&s);
 }
 
-static void amdgpu_fields(void **state)
+GPU_TEST(amdgpu_fields)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	static const char *const rows[][2] = {
@@ -120,7 +116,6 @@ static void amdgpu_fields(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		sampler_options(&o, "all", 0.1, "fields", rows[i][0], NULL);
 		assert_int_equal(source_open("amdgpu", &o, &s, NULL), 0);
@@ -146,7 +141,7 @@ static void amdgpu_fields(void **state)
  * Not numbered by card: the one with the lower address comes first. What is no AMD GPU is passed
  * over.
  */
-static void amdgpu_order_and_selection(void **state)
+GPU_TEST(amdgpu_order_and_selection)
 {
 	CLEANUP(xfreep) char *a = full_card(0, "0000:43:00.0", 3);
 	CLEANUP(xfreep) char *b = full_card(1, "0000:03:00.0", 4);
@@ -158,7 +153,6 @@ static void amdgpu_order_and_selection(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	fs_mkdirs(connector, 0755, NULL);
 	fs_mkdirs(render, 0755, NULL);
 	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -183,7 +177,7 @@ static void amdgpu_order_and_selection(void **state)
 	assert_string_equal(err.msg, "none of 3 AMD GPUs was selected or gives a reading");
 }
 
-static void amdgpu_unknown_blobs(void **state)
+GPU_TEST(amdgpu_unknown_blobs)
 {
 	static const struct {
 		unsigned format, content;
@@ -201,7 +195,6 @@ static void amdgpu_unknown_blobs(void **state)
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	struct opened s;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		machine_card_metrics(dir, rows[i].format, rows[i].content, &busy);
 		assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
@@ -214,7 +207,7 @@ static void amdgpu_unknown_blobs(void **state)
 }
 
 /* Blobs that are short, say nothing, or are none. */
-static void amdgpu_hostile_blobs(void **state)
+GPU_TEST(amdgpu_hostile_blobs)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
@@ -223,7 +216,6 @@ static void amdgpu_hostile_blobs(void **state)
 	unsigned char blob[4096];
 	struct opened s;
 
-	(void)state;
 	machine_metrics(blob, 1, 3, &busy);
 	for (size_t n = 0; n < 32; n++) {
 		machine_write(path, blob, n);
@@ -246,17 +238,15 @@ static void amdgpu_hostile_blobs(void **state)
 	source_close(&s);
 }
 
-static void amdgpu_failing_reads(void **state)
+GPU_TEST(amdgpu_failing_reads)
 {
 	CLEANUP(xfreep) char *dir = full_card(0, "0000:c1:00.0", 3);
 	CLEANUP(xfreep) char *path = fs_join(dir, "gpu_metrics");
 	static const char *const bad[] = { "", "nan\n", "inf\n", "0x10\n", "12 W\n", "-\n" };
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
 	int used, energy, power;
 
-	(void)state;
-	assert_int_equal(source_open("amdgpu", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("amdgpu", NULL);
 	used = series_index(&s, 0, "vram_used");
 	power = series_index(&s, 0, "power");
 	energy = series_index(&s, 0, "energy");
@@ -282,15 +272,13 @@ static void amdgpu_failing_reads(void **state)
 	machine_write(path, "", 0);
 	source_read(&s, 0, v);
 	assert_true(isnan(v[energy]));
-	source_close(&s);
 }
 
-static void amdgpu_absent(void **state)
+GPU_TEST(amdgpu_absent)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(source_open("amdgpu", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no AMD GPU in"));
 	assert_int_equal(sampler_find("amdgpu")->probe(NULL, &err), -ENODEV);
@@ -298,12 +286,11 @@ static void amdgpu_absent(void **state)
 
 /* --- nvml --- */
 
-static void nvml_devices(void **state)
+GPU_TEST(nvml_devices)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct opened s;
 
-	(void)state;
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
 	assert_int_equal(s.nr, 2);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
@@ -331,26 +318,21 @@ static void nvml_devices(void **state)
 	source_close(&s);
 }
 
-static void nvml_energy(void **state)
+GPU_TEST(nvml_energy)
 {
-	struct opened s;
-
-	(void)state;
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_true(energy_rises_at(&s, 0, 200)); /* mJ are J */
-	source_close(&s);
 }
 
 /* What one call gives for two series is asked once. */
-static void nvml_calls(void **state)
+GPU_TEST(nvml_calls)
 {
 	void *h = dlopen(getenv("PROFRIG_NVML_LIB"), RTLD_NOW | RTLD_LOCAL);
 	double v[SAMPLER_MAX_SERIES];
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 	_Atomic int *calls;
 
-	(void)state;
 	assert_non_null(h);
 	calls = dlsym(h, "fake_nvml_calls");
 	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
@@ -366,11 +348,10 @@ static void nvml_calls(void **state)
 	source_read(&s, 0, v);
 	assert_int_equal(*calls, 1);
 	source_close(&s);
-	options_release(&o);
 	dlclose(h);
 }
 
-static void nvml_failures(void **state)
+GPU_TEST(nvml_failures)
 {
 	static const struct {
 		const char *env, *value, *words;
@@ -385,7 +366,6 @@ static void nvml_failures(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xfreep)
 		char *before = getenv(rows[i].env) ? xstrdup(getenv(rows[i].env)) : NULL;
@@ -431,32 +411,28 @@ static void nvml_failures(void **state)
 	assert_non_null(strstr(err.msg, "libnvidia-ml.so.1"));
 }
 
-static void nvml_lost(void **state)
+GPU_TEST(nvml_lost)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_LOST_AFTER", "2", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	source_read(&s, 0, v);
 	assert_true(v[0] == 200.25 && !s.reason);
 	source_read(&s, 0, v);
 	assert_true(isnan(v[0]));
 	assert_string_equal(s.reason, "GPU is lost");
 	assert_true(v[3] == 20 * GIB); /* the rest is read on */
-	source_close(&s);
 }
 
 /* --- auto --- */
 
-static void resolve(void **state)
+GPU_TEST(resolve)
 {
 	const struct sampler *s = NULL;
 	struct err err = ERR_INIT;
 	struct sampler_opts o;
 
-	(void)state;
 	assert_int_equal(sampler_resolve("procfs", NULL, &s, NULL), 0);
 	assert_string_equal(s->name, "procfs");
 	assert_int_equal(sampler_resolve("gpu", NULL, &s, &err), -ENOENT);
@@ -482,26 +458,4 @@ static void resolve(void **state)
 	sampler_options(&o, "1", 0.1, NULL);
 	assert_int_equal(sampler_resolve("auto", &o, &s, &err), 0);
 	assert_string_equal(s->name, "nvml");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(amdgpu_revisions),
-		TEST(amdgpu_full),
-		TEST(amdgpu_fields),
-		TEST(amdgpu_order_and_selection),
-		TEST(amdgpu_unknown_blobs),
-		TEST(amdgpu_hostile_blobs),
-		TEST(amdgpu_failing_reads),
-		TEST(amdgpu_absent),
-		TEST(nvml_devices),
-		TEST(nvml_energy),
-		TEST(nvml_calls),
-		TEST(nvml_failures),
-		TEST(nvml_lost),
-		TEST(resolve),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

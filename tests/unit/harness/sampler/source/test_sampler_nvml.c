@@ -48,12 +48,11 @@ static int unload_library(void **state)
 	return tear_down(state);
 }
 
-#define LIB_TEST(f) cmocka_unit_test_setup_teardown(f, load_library, unload_library)
+#define LIB_TEST(f) TEST_WITH(f, load_library, unload_library)
 
 /* A call that fails while the source is opened has no series, whatever the code. */
-static void errors_at_open(void **state)
+LIB_TEST(errors_at_open)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
 			struct opened s;
@@ -71,13 +70,11 @@ static void errors_at_open(void **state)
 }
 
 /* One that fails later is NaN with the library's words; the others are there. */
-static void errors_later(void **state)
+LIB_TEST(errors_later)
 {
 	double v[SAMPLER_MAX_SERIES];
-	struct opened s;
 
-	(void)state;
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++)
 		for (size_t k = 0; k < ARRAY_LEN(codes); k++) {
 			size_t failed = 0;
@@ -96,11 +93,10 @@ static void errors_later(void **state)
 			for (size_t n = 0; n < s.dev[0].nr; n++)
 				assert_false(isnan(v[n]));
 		}
-	source_close(&s);
 }
 
 /* Everything fails from one moment on, and comes back: counted in a sampling, by its words. */
-static void lost_and_found(void **state)
+LIB_TEST(lost_and_found)
 {
 	CLEANUP(xfreep) char *path = fs_join(root, "n.csv");
 	struct sampling_opts o = { .sampler = sampler_find("nvml"),
@@ -108,11 +104,10 @@ static void lost_and_found(void **state)
 				   .source.device = "0",
 				   .path = path };
 	struct sampling_summary sum;
-	struct sampling_stats st;
+	CLEANUP(sampling_stats_release) struct sampling_stats st;
 	struct sampling *sp;
 	uint64_t before;
 
-	(void)state;
 	assert_int_equal(sampling_open(&o, &sp, NULL), 0);
 	assert_int_equal(sampling_start(sp, NULL), 0);
 	WAIT_UNTIL((sampling_summary(sp, 0, 0, &sum), sum.samples > 5));
@@ -130,22 +125,19 @@ static void lost_and_found(void **state)
 	assert_true(st.failed >= 10 * 5);
 	assert_int_equal(st.reasons.nr, 1);
 	assert_string_equal(st.reasons.v[0].text, "GPU is lost");
-	sampling_stats_release(&st);
 }
 
 /* --- old drivers --- */
 
-static void old_library(void **state)
+GPU_TEST(old_library)
 {
 	CLEANUP(xfreep) char *path = build_path("tests/fakes/fake_nvml_old.so");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	struct opened s;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", path, 1);
 	setenv("FAKE_NVML_USERS", "1234", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_string_equal(names_of(&s, 0, &b),
 			    "power energy vram_used vram_total busy mem_busy temperature clock "
 			    "mem_clock");
@@ -154,17 +146,15 @@ static void old_library(void **state)
 	assert_null(sampler_fact(&f, "mig"));
 	assert_non_null(sampler_fact(&f, "power_cap_w"));
 	assert_int_equal(f.users, 0);
-	source_close(&s);
 }
 
 /* A library without what everything rests on. */
-static void no_such_library(void **state)
+GPU_TEST(no_such_library)
 {
 	CLEANUP(xfreep) char *rsmi = build_path("tests/fakes/fake_rsmi.so");
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	setenv("PROFRIG_NVML_LIB", rsmi, 1);
 	assert_true(source_open("nvml", NULL, &s, &err) < 0);
 	assert_non_null(strstr(err.msg, "nvmlInit_v2"));
@@ -173,37 +163,32 @@ static void no_such_library(void **state)
 /* --- instances --- */
 
 /* Of a GPU that is cut into instances, the whole has power and memory but no utilisation. */
-static void instances(void **state)
+GPU_TEST(instances)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_facts f = { 0 };
-	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_MIG", "1", 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	assert_string_equal(names_of(&s, 0, &b), "power power_instant energy vram_used vram_total "
 						 "temperature clock mem_clock");
 	s.s->facts(s.st, 0, &f);
 	assert_string_equal(sampler_fact(&f, "mig")->text, "on");
-	source_close(&s);
 }
 
 /* --- facts --- */
 
-static void facts(void **state)
+GPU_TEST(facts)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(xfreep) char *self = xasprintf("%d,99", (int)getpid());
 	CLEANUP(xfreep) char *shared = NULL;
 	CLEANUP(xfreep) char *capped = NULL;
 	struct sampler_facts f = { 0 };
-	struct opened s;
 
-	(void)state;
 	setenv("FAKE_NVML_CAP_MW", "350000", 1);
 	setenv("FAKE_NVML_USERS", self, 1);
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	s.s->facts(s.st, 0, &f);
 	sampler_facts_text(&f, &text);
 	assert_string_equal(text.buf,
@@ -233,11 +218,10 @@ static void facts(void **state)
 			    "power_cap_max_w=70 clock_hz=1980000000 clock_max_hz=1981000000 "
 			    "mem_clock_hz=2619000000 mem_clock_max_hz=2620000000 "
 			    "performance_level=P8 other_processes=0");
-	source_close(&s);
 }
 
 /* Each fact's call may fail by itself. */
-static void facts_that_fail(void **state)
+LIB_TEST(facts_that_fail)
 {
 	static const char *const rows[][2] = {
 		{ "nvmlDeviceGetVbiosVersion", "vbios" },
@@ -253,10 +237,8 @@ static void facts_that_fail(void **state)
 		{ "nvmlDeviceGetUUID", "uuid" },
 		{ "nvmlSystemGetDriverVersion", "driver" },
 	};
-	struct opened s;
 
-	(void)state;
-	assert_int_equal(source_open("nvml", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("nvml", NULL);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct sampler_facts f = { 0 };
 
@@ -266,21 +248,4 @@ static void facts_that_fail(void **state)
 		if (sampler_fact(&f, rows[i][1]) || f.nr < 14)
 			ROW_FAIL(i, "%s: %zu facts", rows[i][1], f.nr);
 	}
-	source_close(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LIB_TEST(errors_at_open),
-		LIB_TEST(errors_later),
-		LIB_TEST(lost_and_found),
-		TEST(old_library),
-		TEST(no_such_library),
-		TEST(instances),
-		TEST(facts),
-		LIB_TEST(facts_that_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,9 +313,8 @@ static void expect(const struct expected *x)
 	assert_true(good);
 }
 
-static void procfs_cpu(void **state)
+TEST(procfs_cpu)
 {
-	(void)state;
 	expect(&(struct expected){
 		.role = "busy",
 		.every_ms = 20,
@@ -329,14 +328,12 @@ static void procfs_cpu(void **state)
 	});
 }
 
-static void procfs_begin_and_end(void **state)
+TEST(procfs_begin_and_end)
 {
 	double v[SAMPLER_MAX_SERIES];
 	struct watched w;
-	struct opened s;
 
-	(void)state;
-	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* no process to follow yet */
 	start(&w, "busy");
@@ -345,17 +342,15 @@ static void procfs_begin_and_end(void **state)
 	assert_true(v[0] == SAMPLER_ABSENT); /* nothing lies behind the first */
 	finish(&w);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1); /* it has ended */
-	source_close(&s);
 }
 
-static void procfs_memory(void **state)
+TEST(procfs_memory)
 {
 	struct watched w;
 	struct opened s;
 	double rss, pss, again;
 	int64_t t;
 
-	(void)state;
 	start(&w, "memory");
 	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
 	s.s->target(s.st, w.pid);
@@ -378,9 +373,8 @@ static void procfs_memory(void **state)
 	finish(&w);
 }
 
-static void procfs_tree(void **state)
+TEST(procfs_tree)
 {
-	(void)state;
 	expect(&(struct expected){
 		.role = "tree",
 		.every_ms = 20,
@@ -398,9 +392,8 @@ static void procfs_tree(void **state)
  * Children that come and go between two reads are counted once, none of their time twice, none of
  * it in one lump.
  */
-static void procfs_short_lived(void **state)
+TEST(procfs_short_lived)
 {
-	(void)state;
 	expect(&(struct expected){
 		.role = "short",
 		.every_ms = 40,
@@ -417,9 +410,8 @@ static void procfs_short_lived(void **state)
  * Read without a pause, so that children end in the middle of a sum: their time is in neither place
  * then, and must not come back as new.
  */
-static void procfs_ending(void **state)
+TEST(procfs_ending)
 {
-	(void)state;
 	expect(&(struct expected){
 		.role = "longer",
 		.least_said_ms = 790,
@@ -431,14 +423,12 @@ static void procfs_ending(void **state)
 	});
 }
 
-static void procfs_wide(void **state)
+TEST(procfs_wide)
 {
 	struct watched w;
-	struct opened s;
 	double made;
 
-	(void)state;
-	assert_int_equal(source_open("procfs", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("procfs", NULL);
 	start(&w, "wide");
 	go(&w);
 	while ((made = said(&w)) < 0)
@@ -447,19 +437,11 @@ static void procfs_wide(void **state)
 	assert_true(made > 700);
 	assert_true(source_value(&s, 0, "processes") == made + 1);
 	finish(&w);
-	source_close(&s);
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(procfs_cpu),         cmocka_unit_test(procfs_begin_and_end),
-		cmocka_unit_test(procfs_memory),      cmocka_unit_test(procfs_tree),
-		cmocka_unit_test(procfs_short_lived), cmocka_unit_test(procfs_ending),
-		cmocka_unit_test(procfs_wide),
-	};
-
 	if (argc > 1)
 		return play(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

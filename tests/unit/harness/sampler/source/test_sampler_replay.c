@@ -23,6 +23,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define REPLAY_TEST(f) TEST_WITH(f, set_up, tear_down)
+
 static void write_recording(const char *text)
 {
 	machine_write(recording, text, strlen(text));
@@ -107,13 +109,12 @@ static const char two_gpus[] = "# profrig samples: 1\n"
 			       "1123456789,489,1.0012345678901234e3,,\n"
 			       "1200000000,,,0.1,2001\n";
 
-static void round_trip(void **state)
+REPLAY_TEST(round_trip)
 {
 	CLEANUP(xfreep) char *second = fs_join(dir, "second.csv");
 	struct sampling_stats st;
 	struct samples_file f;
 
-	(void)state;
 	write_recording(two_gpus);
 	play(recording, copy, 8, 0.002, NULL, NULL, &st);
 	assert_int_equal(st.rows, 8);
@@ -137,18 +138,16 @@ static void round_trip(void **state)
 }
 
 /* Rows wait for their time: none is early, and a late tick changes no stamp. */
-static void spacing(void **state)
+REPLAY_TEST(spacing)
 {
-	struct sampler_opts o;
-	struct opened s;
+	CLEANUP(options_release) struct sampler_opts o;
 	double v[SAMPLER_MAX_SERIES];
 	int64_t before, begun;
 	int r;
 
-	(void)state;
 	write_recording("t_ns,power.gpu0[W]\n500,1\n100000500,2\n200000500,3\n250000500,4\n");
 	sampler_options(&o, "all", 0.1, "file", recording, NULL);
-	assert_int_equal(source_open("replay", &o, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("replay", &o);
 	before = clock_monotonic_ns();
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
 	assert_true(v[0] == 1);
@@ -167,20 +166,15 @@ static void spacing(void **state)
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 0);
 	assert_int_equal(s.s->stamp(s.st) - begun, 250 * NS_PER_MS);
 	assert_int_equal(s.s->read(s.st, 0, v, &s.reason), 1);
-	source_close(&s);
-	options_release(&o);
 }
 
 /* A row that holds several devices becomes one for each, at the same time. */
-static void wide_rows(void **state)
+REPLAY_TEST(wide_rows)
 {
-	struct samples_file f;
-
-	(void)state;
 	write_recording("t_ns,power.gpu1[W],power.gpu0[W],busy.gpu1[%]\n"
 			"10,1,2,3\n20,,4,\n30,,,\n40,5,,\n");
 	play(recording, copy, 4, 0.01, NULL, NULL, NULL);
-	samples_read(copy, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_int_equal(f.t_ns.nr, 4);
 	/* a device's columns stand together now */
 	assert_string_equal(f.columns.v[0], "power.gpu1[W]");
@@ -193,20 +187,17 @@ static void wide_rows(void **state)
 	assert_true(samples_cell(&f, 2, 2) == 4);
 	assert_true(samples_cell(&f, 3, 0) == 5 && samples_cell(&f, 3, 1) == SAMPLER_ABSENT);
 	assert_int_equal(f.t_ns.v[3] - f.t_ns.v[0], 30);
-	samples_release(&f);
 }
 
-static void loops(void **state)
+REPLAY_TEST(loops)
 {
-	struct samples_file f;
 	struct sampling_stats st;
 	size_t p, e;
 
-	(void)state;
 	write_recording("t_ns,power.gpu0[W],energy.gpu0[J]\n"
 			"0,100,5000\n10000000,200,5001\n20000000,300,5003\n");
 	play(recording, copy, 30, 0.005, "loop", "yes", &st);
-	samples_read(copy, &f);
+	CLEANUP(samples_release) struct samples_file f = samples_of(copy);
 	assert_true(f.t_ns.nr >= 30);
 	p = samples_column(&f, "power.gpu0[W]");
 	e = samples_column(&f, "energy.gpu0[J]");
@@ -219,18 +210,16 @@ static void loops(void **state)
 		assert_true(samples_cell(&f, i, e) ==
 			    5000 + 3 * (double)lap + (in == 2 ? 3 : (double)in));
 	}
-	samples_release(&f);
 }
 
 /* Laps of no time at all, and far too fast ones, do not hold up a stop. */
-static void hostile_loops(void **state)
+REPLAY_TEST(hostile_loops)
 {
 	struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 	struct sampling_stats st;
 
-	(void)state;
 	write_recording("t_ns,power.gpu0[W]\n7,1\n7,2\n");
 	sampler_options(&o, "all", 0.1, "file", recording, "loop", "yes", NULL);
 	assert_int_equal(source_open("replay", &o, &s, &err), -EINVAL);
@@ -242,11 +231,10 @@ static void hostile_loops(void **state)
 	assert_int_equal(st.error, 0); /* not given up */
 }
 
-static void speed(void **state)
+REPLAY_TEST(speed)
 {
 	struct samples_file f;
 
-	(void)state;
 	write_recording("t_ns,power.gpu0[W]\n1000000000,1\n2000000000,2\n3000000001,3\n");
 	play(recording, copy, 3, 0.005, "speed", "10", NULL);
 	samples_read(copy, &f);
@@ -261,14 +249,13 @@ static void speed(void **state)
 }
 
 /* What kill -9 leaves: the line that was cut is not used, whatever it looks like. */
-static void cut_recordings(void **state)
+REPLAY_TEST(cut_recordings)
 {
 	static const char *const tails[] = { "30,300", "30,3",   "30,",
 					     "30",     "3",      "30,\"30",
 					     "NA",     "30,1,2", "# mark: 5 half" };
 	struct samples_file f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
 		CLEANUP(xfreep)
 		char *text = xasprintf("t_ns,power.gpu0[W]\n10,100\n20,200\n%s", tails[i]);
@@ -282,7 +269,7 @@ static void cut_recordings(void **state)
 	}
 }
 
-static void hostile_files(void **state)
+REPLAY_TEST(hostile_files)
 {
 	static const struct {
 		const char *text, *words;
@@ -321,10 +308,9 @@ static void hostile_files(void **state)
 		{ "t_ns,p.gpu0[W]\n0,2\n40000000000000000,2\n", "more than a year" },
 		{ "t_ns,p.gpu0[W]\n1,\"2\n", "quote" },
 	};
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 
-	(void)state;
 	sampler_options(&o, "all", 0.1, "file", recording, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
@@ -336,17 +322,15 @@ static void hostile_files(void **state)
 			ROW_FAIL(i, "no file name: %s", err.msg);
 		assert_true(sampler_find("replay")->probe(&o, &err) < 0);
 	}
-	options_release(&o);
 }
 
-static void too_many_devices(void **state)
+REPLAY_TEST(too_many_devices)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
-	struct sampler_opts o;
+	CLEANUP(options_release) struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	strbuf_addstr(&b, "t_ns");
 	for (int i = 0; i < 2000; i++)
 		strbuf_addf(&b, ",p.d%d[W]", i);
@@ -361,10 +345,9 @@ static void too_many_devices(void **state)
 	strbuf_addch(&b, '\n');
 	write_recording(b.buf);
 	assert_int_equal(source_open("replay", &o, &s, &err), -E2BIG);
-	options_release(&o);
 }
 
-static void options(void **state)
+REPLAY_TEST(options)
 {
 	static const char *const bad[][2] = { { "speed", "0" },   { "speed", "-1" },
 					      { "speed", "nan" }, { "speed", "1e7" },
@@ -373,7 +356,6 @@ static void options(void **state)
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	write_recording("t_ns,p.gpu0[W]\n1,2\n2,3\n");
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		sampler_options(&o, "all", 0.1, "file", recording, bad[i][0], bad[i][1], NULL);
@@ -387,17 +369,4 @@ static void options(void **state)
 	assert_int_equal(source_open("replay", &o, &s, &err), -ENOENT);
 	assert_int_equal(sampler_find("replay")->probe(&o, &err), -ENOENT);
 	options_release(&o);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(round_trip),       TEST(spacing), TEST(wide_rows),      TEST(loops),
-		TEST(hostile_loops),    TEST(speed),   TEST(cut_recordings), TEST(hostile_files),
-		TEST(too_many_devices), TEST(options),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,28 +27,23 @@ static void check_rsmi_values(struct opened *s)
 	assert_true(source_value(s, 0, "temperature") == 71.5);
 }
 
-static void rsmi_values(void **state)
+GPU_TEST(rsmi_values)
 {
-	struct opened s;
-
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
-	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rocm_smi", NULL);
 	check_rsmi_values(&s);
 	assert_true(energy_rises_at(&s, 0, 300));
-	source_close(&s);
 }
 
-static void rsmi_selection(void **state)
+GPU_TEST(rsmi_selection)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT;
 	struct sampler_opts o;
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -69,14 +64,13 @@ static void rsmi_selection(void **state)
 }
 
 /* What the library prints reaches neither us nor the terminal. */
-static void rsmi_garbage(void **state)
+GPU_TEST(rsmi_garbage)
 {
 	struct opened s;
 	struct caught c;
 	char text[8192];
 	int out[2], saved;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -99,7 +93,7 @@ static void rsmi_garbage(void **state)
 	close(out[0]);
 }
 
-static void rsmi_open_failures(void **state)
+GPU_TEST(rsmi_open_failures)
 {
 	static const struct {
 		const char *mode, *timeout_s, *words;
@@ -111,12 +105,11 @@ static void rsmi_open_failures(void **state)
 	};
 	int64_t t = clock_monotonic_ns();
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct sampler_opts o;
+		CLEANUP(options_release) struct sampler_opts o;
 		struct opened s;
 		struct err err = ERR_INIT;
 
@@ -124,7 +117,6 @@ static void rsmi_open_failures(void **state)
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
 		if (source_open("rocm_smi", &o, &s, &err) >= 0 || !strstr(err.msg, rows[i].words))
 			ROW_FAIL(i, "%s", err.msg);
-		options_release(&o);
 	}
 	assert_true(clock_monotonic_ns() - t < 100 * NS_PER_S);
 	/* no child is left, not even a dead one */
@@ -146,7 +138,7 @@ static bool has_ended(const char *path)
  * The library goes wrong while the loop runs: the sampling ends with words, the program does not
  * (SIGPIPE has its default here).
  */
-static void rsmi_later_failures(void **state)
+GPU_TEST(rsmi_later_failures)
 {
 	static const struct {
 		const char *mode, *timeout_s, *words;
@@ -156,7 +148,6 @@ static void rsmi_later_failures(void **state)
 		{ "hang_later", "2", "gpu0: librocm_smi64 hangs" },
 	};
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
@@ -165,7 +156,6 @@ static void rsmi_later_failures(void **state)
 		struct sampling_opts o = { .sampler = sampler_find("rocm_smi"), .path = path };
 		struct sampling *sp;
 		struct sampling_stats st;
-		struct samples_file f;
 
 		setenv("FAKE_RSMI_MODE", rows[i].mode, 1);
 		sampler_options(&o.source, "0", 0.01, "timeout_s", rows[i].timeout_s, NULL);
@@ -176,37 +166,33 @@ static void rsmi_later_failures(void **state)
 		sampling_free(sp);
 		if (strcmp(st.error_text, rows[i].words) != 0 || st.rows != 2)
 			ROW_FAIL(i, "%s, %d rows", st.error_text, (int)st.rows);
-		samples_read(path, &f);
+		CLEANUP(samples_release) struct samples_file f = samples_of(path);
 		assert_int_equal(f.t_ns.nr, 2);
 		assert_true(samples_cell(&f, 1, samples_column(&f, "power.gpu0[W]")) == 305.25);
-		samples_release(&f);
 		options_release(&o.source);
 	}
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 /* A single call that fails is a hole, not an end. */
-static void rsmi_failing_call(void **state)
+GPU_TEST(rsmi_failing_call)
 {
-	struct opened s;
 	double v[SAMPLER_MAX_SERIES];
 
-	(void)state;
 	if (!have_child())
 		skip();
 	drm_exists();
 	setenv("FAKE_RSMI_MODE", "fail_later", 1);
-	assert_int_equal(source_open("rocm_smi", NULL, &s, NULL), 0);
+	CLEANUP(source_close) struct opened s = source_opened("rocm_smi", NULL);
 	for (int i = 0; i < 4; i++)
 		source_read(&s, 0, v);
 	assert_true(isnan(v[0]));
 	assert_string_equal(s.reason, "librocm_smi64 gave no value");
 	assert_true(v[2] == 1 * GIB);
-	source_close(&s);
 }
 
 /* Debian's own library, on a machine without a GPU: an error, and not a word on stderr. */
-static void rsmi_real_library(void **state)
+GPU_TEST(rsmi_real_library)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
@@ -214,7 +200,6 @@ static void rsmi_real_library(void **state)
 	char text[8192];
 	int r;
 
-	(void)state;
 	if (!have_child())
 		skip();
 	unsetenv("PROFRIG_RSMI_LIB");
@@ -241,12 +226,11 @@ static void rsmi_real_library(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void rsmi_missing_parts(void **state)
+GPU_TEST(rsmi_missing_parts)
 {
 	struct opened s;
 	struct err err = ERR_INIT;
 
-	(void)state;
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "no GPU driver is loaded"));
 	drm_exists();
@@ -267,15 +251,4 @@ static void rsmi_missing_parts(void **state)
 	setenv("PROFRIG_LIB_DIR", root, 1);
 	assert_int_equal(source_open("rocm_smi", NULL, &s, &err), -EPROTO);
 	assert_string_equal(err.msg, "profrig-rsmi said 'hello'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rsmi_values),        TEST(rsmi_selection),      TEST(rsmi_garbage),
-		TEST(rsmi_open_failures), TEST(rsmi_later_failures), TEST(rsmi_failing_call),
-		TEST(rsmi_real_library),  TEST(rsmi_missing_parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
