@@ -242,7 +242,6 @@ struct share_changes {
 	size_t room_nr;
 };
 
-void steps_release(struct steps *st);
 void domain_release(struct domain *d);
 /* The round's changes, lane by lane. modes: by lane. */
 void domain_changes(const struct domain *d, const enum lane_mode *modes,

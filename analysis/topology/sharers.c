@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void steps_release(struct steps *st)
+static void steps_release(struct steps *st)
 {
 	VEC_RELEASE(&st->t_ns);
 	VEC_RELEASE(&st->value);

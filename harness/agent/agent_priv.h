@@ -143,7 +143,6 @@ void requests_feed(struct agent *a, const char *data, size_t n);
 int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err);
 /* The environment a request asks for: "env", over our own with "inherit". */
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
-int64_t request_int(const json_t *rq, const char *key, int64_t def);
 
 /* --- processors --- */
 

@@ -148,7 +148,7 @@ int build_engine(struct build_set *s, struct err *err)
 	return 0;
 }
 
-void build_items_release(struct build_items *b)
+static void build_items_release(struct build_items *b)
 {
 	for (size_t i = 0; i < b->v.nr; i++) {
 		free(b->v.v[i].word);

@@ -33,7 +33,7 @@ void run_options_init(struct run_options *o)
 	};
 }
 
-void unbuilt_release(struct unbuilt *u)
+static void unbuilt_release(struct unbuilt *u)
 {
 	free(u->word);
 	free(u->image);

@@ -55,7 +55,6 @@ struct run_options {
 	char *manifest_made;           /* by the build before the run; owned; NULL */
 };
 void run_options_init(struct run_options *o);
-void unbuilt_release(struct unbuilt *u);
 void run_options_release(struct run_options *o);
 
 #endif

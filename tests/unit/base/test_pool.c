@@ -33,9 +33,8 @@ static void test_zeroed_aligned(void **state UNUSED)
 
 static void test_strings(void **state UNUSED)
 {
-	struct pool p;
+	struct pool p = POOL_INIT;
 
-	pool_init(&p);
 	assert_string_equal(pool_strdup(&p, ""), "");
 	assert_string_equal(pool_strdup(&p, "abc"), "abc");
 	assert_string_equal(pool_strndup(&p, "abc", 2), "ab");
