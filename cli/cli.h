@@ -83,8 +83,6 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated */
-/* For scripts of ours: not in --help. */
-extern const struct command *const hidden_commands[];
 
 /*
  * Where madengine means something else by a value (mad_words.c): may replace the option. False:

@@ -37,7 +37,8 @@ const struct command *const commands[] = {
 	&cmd_info, &cmd_convert, &cmd_list,       &cmd_prune, &cmd_doctor,  &cmd_ctl,
 	&cmd_mark, &cmd_sample,  &cmd_completion, NULL,
 };
-const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
+/* For scripts of ours: not in --help. */
+static const struct command *const hidden_commands[] = { &cmd_complete, &cmd_man, NULL };
 
 volatile sig_atomic_t cli_interrupt;
 static const char *volatile last_words; /* NULL: a signal is noted and nothing else */

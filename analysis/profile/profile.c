@@ -361,12 +361,6 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-void profile_freep(struct profile **p)
-{
-	profile_free(*p);
-	*p = NULL;
-}
-
 void profile_finish(struct profile *p)
 {
 	device_sum(p);

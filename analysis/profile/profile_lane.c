@@ -409,7 +409,7 @@ static void lane_op_sample(struct sink *s, series_id id, int64_t t_ns, double va
 	l->samples++;
 }
 
-const struct sink_ops lane_ops = {
+static const struct sink_ops lane_ops = {
 	.string = lane_op_string,
 	.series = lane_op_series,
 	.enter = lane_op_enter,

@@ -186,7 +186,6 @@ static inline bool is_own(const struct profile *p, const struct lane *l)
 	return l->rank == comm_rank(p->priv->o.comm);
 }
 
-extern const struct sink_ops lane_ops;
 struct lane *lane_new(struct profile *p, track_id track);
 void lane_free(struct lane *l);
 /* Pulls until the lane is full or at its end. */

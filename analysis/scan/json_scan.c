@@ -388,27 +388,11 @@ int json_skip_rest(struct json_cur *c, char open, void (*walked)(void *ctx, cons
 
 static void add_utf8(struct strbuf *out, uint32_t cp)
 {
-	char b[4];
-	size_t n = 0;
+	char bytes[4];
 
 	if (cp == 0 || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
 		cp = 0xfffd;
-	if (cp < 0x80) {
-		b[n++] = (char)cp;
-	} else if (cp < 0x800) {
-		b[n++] = (char)(0xc0 | cp >> 6);
-		b[n++] = (char)(0x80 | (cp & 0x3f));
-	} else if (cp < 0x10000) {
-		b[n++] = (char)(0xe0 | cp >> 12);
-		b[n++] = (char)(0x80 | (cp >> 6 & 0x3f));
-		b[n++] = (char)(0x80 | (cp & 0x3f));
-	} else {
-		b[n++] = (char)(0xf0 | cp >> 18);
-		b[n++] = (char)(0x80 | (cp >> 12 & 0x3f));
-		b[n++] = (char)(0x80 | (cp >> 6 & 0x3f));
-		b[n++] = (char)(0x80 | (cp & 0x3f));
-	}
-	strbuf_add(out, b, n);
+	strbuf_add(out, bytes, utf8_put(bytes, cp));
 }
 
 /* "\uXXXX" at p; false when it is none. */

@@ -25,7 +25,7 @@
 /* Of the 64 MiB; the rest is for the program, and for the vectors of one deep stack. */
 #define MEM_FREE ((int64_t)32 << 20)
 
-enum { MEM_SPAN = 64, MEM_STRING = 56, MEM_TRACK = 512 }; /* a string: and its bytes */
+enum { MEM_SPAN = 64, MEM_STRING = 56 }; /* a string: and its bytes */
 
 struct mem_budget {
 	const struct input_map *map;

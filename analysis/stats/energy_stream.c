@@ -87,12 +87,6 @@ void energy_stream_free(struct energy_stream *es)
 	free(es);
 }
 
-void energy_stream_freep(struct energy_stream **es)
-{
-	energy_stream_free(*es);
-	*es = NULL;
-}
-
 static void stream_begin(void *ctx, const struct lane_feed *feeds, size_t n)
 {
 	struct energy_stream *es = ctx;

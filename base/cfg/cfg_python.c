@@ -61,25 +61,13 @@ static void skip_blanks(struct py *p)
 
 static int add_code_point(struct py *p, struct strbuf *out, uint32_t c)
 {
+	char bytes[4];
+
 	if (c == 0)
 		return fail(p, "a NUL byte in a string");
 	if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 		return fail(p, "a string holds half of a character");
-	if (c < 0x80) {
-		strbuf_addch(out, (int)c);
-	} else if (c < 0x800) {
-		strbuf_addch(out, (int)(0xc0 | c >> 6));
-		strbuf_addch(out, (int)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		strbuf_addch(out, (int)(0xe0 | c >> 12));
-		strbuf_addch(out, (int)(0x80 | (c >> 6 & 0x3f)));
-		strbuf_addch(out, (int)(0x80 | (c & 0x3f)));
-	} else {
-		strbuf_addch(out, (int)(0xf0 | c >> 18));
-		strbuf_addch(out, (int)(0x80 | (c >> 12 & 0x3f)));
-		strbuf_addch(out, (int)(0x80 | (c >> 6 & 0x3f)));
-		strbuf_addch(out, (int)(0x80 | (c & 0x3f)));
-	}
+	strbuf_add(out, bytes, utf8_put(bytes, c));
 	return 0;
 }
 

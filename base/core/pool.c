@@ -18,11 +18,6 @@ struct pool_block {
 	_Alignas(16) char data[];
 };
 
-void pool_init(struct pool *p)
-{
-	*p = (struct pool)POOL_INIT;
-}
-
 void pool_release(struct pool *p)
 {
 	struct pool_block *b = p->head;
@@ -33,7 +28,7 @@ void pool_release(struct pool *p)
 		free(b);
 		b = next;
 	}
-	pool_init(p);
+	*p = (struct pool)POOL_INIT;
 }
 
 /* Blocks come zeroed and are never used twice, so nothing has to be cleared on the way out. */

@@ -563,6 +563,21 @@ const char *proc_signal_name(int sig)
 	return sig > 0 && sig < (int)ARRAY_LEN(signal_names) ? signal_names[sig] : NULL;
 }
 
+uint64_t proc_start_ticks(const char *stat)
+{
+	/* The name in brackets may hold anything. */
+	const char *at = strrchr(stat, ')');
+	uint64_t v = 0;
+
+	for (int i = 2; at && i < 22; i++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (at)
+		num_u64(at, strcspn(at, " \n"), &v);
+	return v;
+}
+
 bool proc_may_trace(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -16,33 +16,23 @@
 #include <unistd.h>
 
 #include "profrig/base/clock.h"
-#include "profrig/base/num.h"
 #include "profrig/base/proc.h"
 
 /* Events waiting for a reader; over this no request is read. */
 #define OUT_HIGH ((size_t)1 << 20)
 #define BYE_TIMEOUT_NS NS_PER_S
 
-/* Field 22 of /proc/self/stat (proc(5)); 0 where there is no /proc. */
+/* 0 where there is no /proc. */
 static uint64_t start_ticks(void)
 {
 	char buf[1024];
-	uint64_t v = 0;
 	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
-	const char *at;
 
 	if (fd >= 0)
 		close(fd);
 	buf[n > 0 ? n : 0] = '\0';
-	at = strrchr(buf, ')');
-	for (int i = 2; at && i < 22; i++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	if (at)
-		num_u64(at, strcspn(at, " \n"), &v);
-	return v;
+	return proc_start_ticks(buf);
 }
 
 static uint64_t pid_namespace(void)

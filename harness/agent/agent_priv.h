@@ -9,7 +9,6 @@
  *	agent_out.c	events to stdout, never blocking
  *	agent_place.c	on which processors a step runs
  *	agent_probe.c	is this binary, library or path here
- *	agent_elf.c	what an ELF file needs and offers, from hostile files
  */
 #ifndef AGENT_PRIV_H
 #define AGENT_PRIV_H
@@ -143,7 +142,6 @@ void requests_feed(struct agent *a, const char *data, size_t n);
 int request_strings(const json_t *rq, const char *key, struct strvec *out, struct err *err);
 /* The environment a request asks for: "env", over our own with "inherit". */
 int request_env(const json_t *rq, struct strvec *out, struct err *err);
-int64_t request_int(const json_t *rq, const char *key, int64_t def);
 
 /* --- processors --- */
 
@@ -161,20 +159,5 @@ void probe_needs(struct agent *a, int64_t id, const struct strvec *needs, const 
 void probe_libc(char *buf, size_t n);
 /* Value of a variable in an environment vector, or NULL. */
 const char *env_get(const struct strvec *env, const char *name);
-
-struct elf_need {
-	char *file;             /* DT_NEEDED or a version's file */
-	struct strvec versions; /* names asked of it */
-};
-
-struct elf_facts {
-	VEC(struct elf_need) needs;
-	struct strvec defines; /* version names it offers */
-	bool has_rpath;
-};
-
-/* -ENOEXEC: no ELF file, or not for this machine; -EINVAL: a damaged one. */
-int elf_read(const char *path, struct elf_facts *ret, struct err *err);
-void elf_release(struct elf_facts *f);
 
 #endif

@@ -1,43 +1,49 @@
+/*
+ * A library is given to the loader of the image, which lists what it would load for it and runs
+ * nothing of it; what it complains of is the reason. Where the library is looked for by its name it
+ * is preloaded into that list.
+ */
 #include "agent_priv.h"
 
-#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profrig/base/num.h"
+#include "profrig/base/proc.h"
 
-#define MAX_LIB_DIRS 256
-#define MAX_CONF_LINES 4096
-
-static const char *const usual_dirs[] = {
 #if defined(__x86_64__)
-	"/lib/x86_64-linux-gnu",
-	"/usr/lib/x86_64-linux-gnu",
-	"/usr/local/lib/x86_64-linux-gnu",
+#define MACHINE EM_X86_64
+#define GLIBC_LOADER "/lib64/ld-linux-x86-64.so.2"
+#define MUSL_LOADER "/lib/ld-musl-x86_64.so.1"
 #elif defined(__aarch64__)
-	"/lib/aarch64-linux-gnu",
-	"/usr/lib/aarch64-linux-gnu",
-	"/usr/local/lib/aarch64-linux-gnu",
+#define MACHINE EM_AARCH64
+#define GLIBC_LOADER "/lib/ld-linux-aarch64.so.1"
+#define MUSL_LOADER "/lib/ld-musl-aarch64.so.1"
 #elif defined(__powerpc64__)
-	"/lib/powerpc64le-linux-gnu",
-	"/usr/lib/powerpc64le-linux-gnu",
+#define MACHINE EM_PPC64
+#define GLIBC_LOADER "/lib64/ld64.so.2"
+#define MUSL_LOADER "/lib/ld-musl-powerpc64le.so.1"
 #elif defined(__riscv)
-	"/lib/riscv64-linux-gnu",
-	"/usr/lib/riscv64-linux-gnu",
+#define MACHINE EM_RISCV
+#define GLIBC_LOADER "/lib/ld-linux-riscv64-lp64d.so.1"
+#define MUSL_LOADER "/lib/ld-musl-riscv64.so.1"
+#else
+#error "tell this file the ELF machine of the new architecture and its loaders"
 #endif
-	"/lib64",
-	"/usr/lib64",
-	"/lib",
-	"/usr/lib",
-	"/usr/local/lib",
-	"/usr/local/lib64",
-	"/opt/rocm/lib",
-	"/opt/rocm/lib64",
-};
+
+#define LIBC "libc.so.6"
+#define LOADER_MS 10000
+#define LOADER_WORDS 8192 /* less than a pipe takes */
+/* The names of what a library needs stand near its beginning. */
+#define HEADER_BYTES ((size_t)1 << 20)
+/* Where tools find libraries that the loader has not been told of. */
+#define MORE_DIRS "/usr/local/lib:/usr/local/lib64:/opt/rocm/lib:/opt/rocm/lib64"
 
 static bool is_file(const char *path)
 {
@@ -46,172 +52,163 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* --- where libraries are --- */
+/* --- the loader --- */
 
-static void add_dir(struct strvec *dirs, const char *dir)
+static const char *loader(void)
 {
-	if (*dir && dirs->nr < MAX_LIB_DIRS && !strvec_has(dirs, dir))
-		strvec_push(dirs, dir);
+	return access(GLIBC_LOADER, X_OK) == 0  ? GLIBC_LOADER
+	       : access(MUSL_LOADER, X_OK) == 0 ? MUSL_LOADER
+						: NULL;
 }
 
-/* The loader's own configuration names folders line by line; its cache is made from them. */
-static void add_conf(struct strvec *dirs, const char *path)
+/* Runs it with env alone; what it writes to fd (1 or 2). More than a pipe holds stops it until its
+ * time is up. */
+static int loader_run(char *const *argv, char *const *env, int fd, char text[LOADER_WORDS],
+		      struct err *err)
 {
-	FILE *f = fopen(path, "re");
-	char line[512];
+	CLEANUP(xclosep) int from = -1, to = -1;
+	struct proc_opts o = PROC_OPTS_INIT;
+	struct proc_exit x;
+	int fds[2], r;
+	ssize_t n;
+	pid_t pid;
 
-	for (int n = 0; f && n < MAX_CONF_LINES && fgets(line, sizeof(line), f); n++) {
-		line[strcspn(line, "#\r\n")] = '\0';
-		for (size_t len = strlen(line); len > 0 && strchr(" \t", line[len - 1]); len--)
-			line[len - 1] = '\0';
-		if (line[0] == '/')
-			add_dir(dirs, line);
+	*text = '\0';
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_sys(err, errno, "no pipe");
+	from = fds[0];
+	to = fds[1];
+	fcntl(to, F_SETFL, 0);
+	o.argv = argv;
+	o.env = env;
+	*(fd == 1 ? &o.fd_out : &o.fd_err) = to;
+	o.die_with_parent = true;
+	r = proc_spawn(&o, &pid, err);
+	if (r < 0)
+		return r;
+	r = proc_wait(pid, LOADER_MS, &x, NULL);
+	if (r < 0) {
+		kill(-pid, SIGKILL);
+		proc_wait(pid, -1, &x, NULL);
+		return err_set(err, ETIMEDOUT, "%s does not come to an end with it", argv[0]);
 	}
-	if (f)
-		fclose(f);
+	n = read(from, text, LOADER_WORDS - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (x.signal)
+		return err_set(err, EIO, "%s dies of it: signal %d", argv[0], x.signal);
+	return x.code;
 }
 
-static void library_dirs(const struct strvec *env, struct strvec *dirs)
+/* From the loader's line to what it is about; "" when the library was not found. */
+static void complaint(char *line, const char *program, struct strbuf *why)
 {
-	const char *path = env_get(env, "LD_LIBRARY_PATH");
-	struct dirent *e;
-	DIR *d;
+	static const char failed[] = "error while loading shared libraries: ";
+	char *at = strstr(line, failed), *end;
+	size_t n = strlen(program);
+	bool named = !strncmp(line, program, n) && !strncmp(line + n, ": ", 2);
 
-	if (path) {
-		CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
-
-		strvec_split(&words, path, ":;");
-		for (size_t i = 0; i < words.nr; i++)
-			add_dir(dirs, words.v[i]);
+	if (at) {
+		strbuf_addstr(why, at + sizeof(failed) - 1);
+		return;
 	}
-	add_conf(dirs, "/etc/ld.so.conf");
-	d = opendir("/etc/ld.so.conf.d");
-	while (d && (e = readdir(d))) {
-		CLEANUP(xfreep) char *conf = xasprintf("/etc/ld.so.conf.d/%s", e->d_name);
-
-		if (!fnmatch("*.conf", e->d_name, FNM_PERIOD))
-			add_conf(dirs, conf);
+	at = strstr(line, "cannot be preloaded");
+	if (!at) {
+		strbuf_addstr(why, line + (named ? n + 2 : 0));
+		return;
 	}
-	if (d)
-		closedir(d);
-	for (size_t i = 0; i < ARRAY_LEN(usual_dirs); i++)
-		add_dir(dirs, usual_dirs[i]);
+	at = strchr(at, '(');
+	end = at ? strchr(at, ')') : NULL;
+	if (end && strncmp(at + 1, "cannot open shared object file", 30) != 0)
+		strbuf_add(why, at + 1, (size_t)(end - at - 1));
 }
 
-/* As the loader does: a file of another machine is passed over. Owned; NULL when absent. */
-static char *find_library(const struct strvec *dirs, const char *name, struct elf_facts *ret)
+/* Whether the loader is content with a library: a path, or with preload a name to be looked for. */
+static bool loads(const char *ld, const char *library, bool preload, const char *dirs,
+		  struct strbuf *why)
 {
-	for (size_t i = 0; i < dirs->nr; i++) {
-		CLEANUP(xfreep) char *path = xasprintf("%s/%s", dirs->v[i], name);
+	CLEANUP(xfreep) char *path = xasprintf("LD_LIBRARY_PATH=%s", dirs);
+	CLEANUP(xfreep) char *load = xasprintf("LD_PRELOAD=%s", library);
+	const char *program = preload ? LIBC : library;
+	char *argv[] = { (char *)ld, (char *)"--list", (char *)program, NULL };
+	char *env[] = { path, preload ? load : NULL, NULL };
+	char text[LOADER_WORDS], *save;
+	struct err err = ERR_INIT;
+	int r = loader_run(argv, env, 2, text, &err);
 
-		if (is_file(path) && elf_read(path, ret, NULL) == 0)
-			return STEAL(path);
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		if (strstr(l, "no version information available"))
+			continue;
+		complaint(l, program, why);
+		return false;
 	}
-	return NULL;
-}
-
-/* --- the C library --- */
-
-/* "GLIBC_2.36" → 2036; 0 for GLIBC_PRIVATE, GLIBCXX_… and the like. */
-static unsigned glibc_number(const char *version)
-{
-	static const char prefix[] = "GLIBC_";
-	const char *dot;
-	uint64_t major, minor;
-
-	if (strncmp(version, prefix, sizeof(prefix) - 1) != 0)
-		return 0;
-	version += sizeof(prefix) - 1;
-	dot = strchr(version, '.');
-	if (!dot || num_u64(version, (size_t)(dot - version), &major) < 0 ||
-	    num_u64(dot + 1, strcspn(dot + 1, "."), &minor) < 0 || major > 999 || minor > 999)
-		return 0;
-	return (unsigned)(major * 1000 + minor);
-}
-
-static const char *newest(const struct strvec *versions)
-{
-	const char *best = NULL;
-
-	for (size_t i = 0; i < versions->nr; i++)
-		if (!best || glibc_number(versions->v[i]) > glibc_number(best))
-			best = versions->v[i];
-	return best;
-}
-
-static bool has_musl(void)
-{
-	struct dirent *e;
-	DIR *d = opendir("/lib");
-	bool found = false;
-
-	while (d && !found && (e = readdir(d)))
-		found = !fnmatch("ld-musl-*.so.1", e->d_name, 0);
-	if (d)
-		closedir(d);
-	return found;
+	if (r < 0)
+		strbuf_addstr(why, err.msg);
+	else if (r > 0)
+		strbuf_addf(why, "%s ends with %d", ld, r);
+	return r == 0;
 }
 
 void probe_libc(char *buf, size_t n)
 {
-	CLEANUP(strvec_release) struct strvec env = STRVEC_INIT, dirs = STRVEC_INIT;
-	CLEANUP(xfreep) char *path = NULL;
-	struct elf_facts f;
+	char *argv[] = { (char *)GLIBC_LOADER, (char *)LIBC, NULL }, *env[] = { NULL };
+	const char *ld = loader(), *at;
+	char text[LOADER_WORDS];
 
-	library_dirs(&env, &dirs);
-	path = find_library(&dirs, "libc.so.6", &f);
-	if (path) {
-		const char *v = newest(&f.defines);
+	if (!ld || strcmp(ld, GLIBC_LOADER) != 0) {
+		snprintf(buf, n, "%s", ld ? "musl" : "none");
+		return;
+	}
+	/* "GNU C Library (…) stable release version 2.36." */
+	at = loader_run(argv, env, 1, text, NULL) == 0 ? strstr(text, "release version ") : NULL;
+	if (at) {
+		size_t len = strspn(at += 16, "0123456789.");
 
-		snprintf(buf, n, "glibc %s", v && glibc_number(v) ? v + strlen("GLIBC_") : "?");
-		elf_release(&f);
+		snprintf(buf, n, "glibc %.*s", (int)(len > 0 && at[len - 1] == '.' ? len - 1 : len),
+			 at);
 	} else {
-		snprintf(buf, n, "%s", has_musl() ? "musl" : "none");
+		snprintf(buf, n, "glibc ?");
 	}
 }
 
 /* --- one library --- */
 
-/* What the loader would say of one dependency; false when it is content. */
-static bool need_fails(const struct strvec *dirs, const struct elf_need *need, bool has_rpath,
-		       struct strbuf *why)
+/* What can be said without a loader. needs_glibc: it names glibc's C library. */
+static int library_check(const char *path, bool *needs_glibc, struct err *err)
 {
-	CLEANUP(strvec_release) struct strvec lacking = STRVEC_INIT;
-	CLEANUP(xfreep) char *path = NULL;
-	struct elf_facts f;
-	char libc[64];
+	/* O_NONBLOCK: not to wait for the other end of a FIFO. */
+	CLEANUP(xclosep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(xfreep) char *data = xmalloc(HEADER_BYTES);
+	ssize_t n = fd < 0 ? -1 : read(fd, data, HEADER_BYTES);
+	Elf64_Ehdr h;
 
-	path = find_library(dirs, need->file, &f);
-	if (!path) {
-		/* It may bring its own folder along, and the loader itself has none. */
-		if (has_rpath || !strncmp(need->file, "ld-linux", 8))
-			return false;
-		if (strcmp(need->file, "libc.so.6") != 0) {
-			strbuf_addf(why, "needs %s, which is not there", need->file);
-			return true;
-		}
-		probe_libc(libc, sizeof(libc));
-		strbuf_addf(why, "needs glibc; the C library here is %s", libc);
-		return true;
-	}
-	for (size_t i = 0; i < need->versions.nr; i++)
-		if (!strvec_has(&f.defines, need->versions.v[i]))
-			strvec_push(&lacking, need->versions.v[i]);
-	if (lacking.nr > 0) {
-		strbuf_addf(why, "needs %s of %s", newest(&lacking), need->file);
-		if (f.defines.nr > 0)
-			strbuf_addf(why, ", which offers up to %s", newest(&f.defines));
-	}
-	elf_release(&f);
-	return lacking.nr > 0;
+	if (n < 0)
+		return err_sys(err, errno, "cannot read it");
+	if ((size_t)n < sizeof(h) || memcmp(data, ELFMAG, SELFMAG) != 0)
+		return err_set(err, ENOEXEC, "not an ELF file");
+	memcpy(&h, data, sizeof(h));
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != MACHINE)
+		return err_set(err, ENOEXEC, "built for another machine (ELF machine %u, %s)",
+			       h.e_machine,
+			       h.e_ident[EI_CLASS] == ELFCLASS32 ? "32 bit" : "64 bit");
+	*needs_glibc = memmem(data, (size_t)n, LIBC, sizeof(LIBC)) != NULL;
+	return 0;
 }
 
-static bool library_works(const struct strvec *dirs, const struct elf_facts *f, struct strbuf *why)
+static bool library_works(const char *path, const char *dirs, struct strbuf *why)
 {
-	for (size_t i = 0; i < f->needs.nr; i++)
-		if (need_fails(dirs, &f->needs.v[i], f->has_rpath, why))
-			return false;
-	return true;
+	const char *ld = loader();
+	struct err err = ERR_INIT;
+	bool needs_glibc = false;
+
+	if (library_check(path, &needs_glibc, &err) < 0) {
+		strbuf_addstr(why, err.msg);
+		return false;
+	}
+	if (needs_glibc && (!ld || strcmp(ld, GLIBC_LOADER) != 0)) {
+		strbuf_addf(why, "needs glibc; the C library here is %s", ld ? "musl" : "none");
+		return false;
+	}
+	return !ld || loads(ld, path, false, dirs, why);
 }
 
 static bool is_library_name(const char *path)
@@ -223,40 +220,37 @@ static bool is_library_name(const char *path)
 
 /* --- one need --- */
 
-static bool have_path(const struct strvec *dirs, const char *path, struct strbuf *why)
+static bool have_path(const char *path, const struct strvec *env, struct strbuf *why)
 {
-	struct err err = ERR_INIT;
-	struct elf_facts f;
-	bool works;
+	const char *dirs = env_get(env, "LD_LIBRARY_PATH");
 
 	if (access(path, F_OK) < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			strbuf_addstr(why, strerror(errno));
 		return false;
 	}
-	if (!is_library_name(path) || !is_file(path))
-		return true;
-	if (elf_read(path, &f, &err) < 0) {
-		strbuf_addstr(why, err.msg);
-		return false;
-	}
-	works = library_works(dirs, &f, why);
-	elf_release(&f);
-	return works;
+	return !is_library_name(path) || !is_file(path) ||
+	       library_works(path, dirs ? dirs : "", why);
 }
 
-static bool have_library(const struct strvec *dirs, const char *name, struct strbuf *why)
+static bool have_library(const char *name, const struct strvec *env, struct strbuf *why)
 {
-	CLEANUP(xfreep) char *path = NULL;
-	struct elf_facts f;
-	bool works;
+	const char *own = env_get(env, "LD_LIBRARY_PATH");
+	CLEANUP(xfreep) char *dirs = xasprintf("%s%s" MORE_DIRS, own ? own : "", own ? ":" : "");
+	CLEANUP(strvec_release) struct strvec all = STRVEC_INIT;
+	const char *ld = loader();
 
-	path = find_library(dirs, name, &f);
-	if (!path)
-		return false;
-	works = library_works(dirs, &f, why);
-	elf_release(&f);
-	return works;
+	if (ld && !strcmp(ld, GLIBC_LOADER))
+		return loads(ld, name, true, dirs, why);
+	strvec_split(&all, dirs, ":");
+	strvec_pushl(&all, "/lib", "/usr/lib", NULL);
+	for (size_t i = 0; i < all.nr; i++) {
+		CLEANUP(xfreep) char *path = xasprintf("%s/%s", all.v[i], name);
+
+		if (is_file(path))
+			return library_works(path, dirs, why);
+	}
+	return false;
 }
 
 static bool have_program(const struct strvec *env, const char *name, struct strbuf *why)
@@ -280,27 +274,25 @@ static bool have_program(const struct strvec *env, const char *name, struct strb
 	return false;
 }
 
-static bool have_one(const struct strvec *dirs, const struct strvec *env, const char *need,
-		     struct strbuf *why)
+static bool have_one(const struct strvec *env, const char *need, struct strbuf *why)
 {
 	if (strchr(need, '/'))
-		return have_path(dirs, need, why);
+		return have_path(need, env, why);
 	if (is_library_name(need))
-		return have_library(dirs, need, why);
+		return have_library(need, env, why);
 	return have_program(env, need, why);
 }
 
 /* "a|b": either will do. */
-static bool have(const struct strvec *dirs, const struct strvec *env, const char *need,
-		 struct strbuf *why)
+static bool have(const struct strvec *env, const char *need, struct strbuf *why)
 {
 	CLEANUP(strvec_release) struct strvec any = STRVEC_INIT;
 
 	if (!strchr(need, '|'))
-		return have_one(dirs, env, need, why);
+		return have_one(env, need, why);
 	strvec_split(&any, need, "|");
 	for (size_t i = 0; i < any.nr; i++)
-		if (have_one(dirs, env, any.v[i], why))
+		if (have_one(env, any.v[i], why))
 			return true;
 	return false;
 }
@@ -308,14 +300,13 @@ static bool have(const struct strvec *dirs, const struct strvec *env, const char
 void probe_needs(struct agent *a, int64_t id, const struct strvec *needs, const struct strvec *env)
 {
 	CLEANUP(strvec_release)
-	struct strvec dirs = STRVEC_INIT, missing = STRVEC_INIT, reasons = STRVEC_INIT;
+	struct strvec missing = STRVEC_INIT, reasons = STRVEC_INIT;
 	struct event ev;
 
-	library_dirs(env, &dirs);
 	for (size_t i = 0; i < needs->nr; i++) {
 		CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT;
 
-		if (strvec_has(&missing, needs->v[i]) || have(&dirs, env, needs->v[i], &why))
+		if (strvec_has(&missing, needs->v[i]) || have(env, needs->v[i], &why))
 			continue;
 		strvec_push(&missing, needs->v[i]);
 		strvec_push(&reasons, why.buf);

@@ -75,7 +75,7 @@ int request_env(const json_t *rq, struct strvec *out, struct err *err)
 	return 0;
 }
 
-int64_t request_int(const json_t *rq, const char *key, int64_t def)
+static int64_t request_int(const json_t *rq, const char *key, int64_t def)
 {
 	const json_t *v = json_object_get(rq, key);
 

@@ -158,7 +158,7 @@ static const struct field items_fields[] = {
 	FIELDS_END,
 };
 
-void build_items_release(struct build_items *b)
+static void build_items_release(struct build_items *b)
 {
 	fields_release(b, items_fields);
 }

@@ -29,7 +29,6 @@ struct build_item {
 struct build_items {
 	VEC(struct build_item) v;
 };
-void build_items_release(struct build_items *b);
 /*
  * The models of a batch file; what is wrong in it is added to p. The catalog is read as by
  * models_pick. -EINVAL: there is no such file, and ret is empty.

@@ -45,11 +45,6 @@ const char *run_given_image(const struct run_options *o)
 	return cfg_text(cfg_get(o->conf.given.root, "model"), "image");
 }
 
-void unbuilt_release(struct unbuilt *u)
-{
-	fields_release(u, unbuilt_fields);
-}
-
 void run_options_release(struct run_options *o)
 {
 	cfg_release(&o->conf.given);

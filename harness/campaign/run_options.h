@@ -47,7 +47,6 @@ struct run_options {
 const char *run_given_engine(const struct run_options *o);
 const char *run_given_image(const struct run_options *o);
 void run_options_init(struct run_options *o);
-void unbuilt_release(struct unbuilt *u);
 void run_options_release(struct run_options *o);
 
 #endif

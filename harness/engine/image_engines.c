@@ -4,7 +4,7 @@
 
 #include "profrig/engine/engine_image.h"
 
-const struct image_engine *const image_engines[] = { &image_docker, &image_podman, NULL };
+static const struct image_engine *const image_engines[] = { &image_docker, &image_podman, NULL };
 
 const struct image_engine *image_engine_find(const char *name)
 {

@@ -346,8 +346,8 @@ static int companions(const char *path, const json_t *rows, struct err *err)
 	return r;
 }
 
-int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_t *interrupt,
-		struct err *err)
+static int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_t *interrupt,
+		       struct err *err)
 {
 	CLEANUP(xfreep) char *dir = fs_dir(path);
 	CLEANUP(xclosep) int fd = -1;

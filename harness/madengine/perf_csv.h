@@ -36,11 +36,4 @@ json_t *perf_rows(const struct plan *pl, const json_t *doc, const char *status, 
 /* Of the rows: what a --config FILE of the workload holds (CSV, JSON, YAML), with secrets masked;
  * its name when it cannot be read; null. New reference. */
 json_t *perf_configs(const struct plan *pl);
-/*
- * Adds them to the table at path and writes its companions. Waits for a lock that others hold until
- * *interrupt is set: -EINTR.
- */
-int perf_append(const char *path, const json_t *rows, const volatile sig_atomic_t *interrupt,
-		struct err *err);
-
 #endif

@@ -12,6 +12,7 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/num.h"
+#include "profrig/base/proc.h"
 #include "profrig/base/xalloc.h"
 
 /* What /proc tells of a process to everybody. */
@@ -47,21 +48,6 @@ static int64_t last_number(const char *text, const char *name)
 	return num_i64(at, (size_t)(line + n - at), &v) < 0 ? 0 : v;
 }
 
-/* Field 22 of /proc/PID/stat; the name in brackets may hold anything. */
-static uint64_t start_of(const char *text)
-{
-	const char *at = strrchr(text, ')');
-	uint64_t v = 0;
-
-	for (int i = 2; at && i < 22; i++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	if (at)
-		num_u64(at, strcspn(at, " \n"), &v);
-	return v;
-}
-
 static bool look(const char *pid, struct seen *ret)
 {
 	char path[64], text[8192];
@@ -72,7 +58,7 @@ static bool look(const char *pid, struct seen *ret)
 	ret->ppid = last_number(text, "\nPPid:\t");
 	ret->inner = last_number(text, "\nNSpid:\t");
 	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	ret->start_ticks = read_text(path, text, sizeof(text)) ? start_of(text) : 0;
+	ret->start_ticks = read_text(path, text, sizeof(text)) ? proc_start_ticks(text) : 0;
 	return true;
 }
 

@@ -39,7 +39,7 @@ json_t *run_json_load(const char *run_dir, struct err *err)
 	return load_file(path, err);
 }
 
-int run_json_store(const char *run_dir, json_t *doc, struct err *err)
+static int run_json_store(const char *run_dir, json_t *doc, struct err *err)
 {
 	CLEANUP(xfreep) char *text = json_dumps(doc, JSON_INDENT(1) | JSON_REAL_PRECISION(16));
 	size_t n;

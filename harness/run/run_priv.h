@@ -245,7 +245,6 @@ int run_json_write(struct run *rn, const char *run_dir, bool final, struct err *
 /* --- run_note.c --- */
 
 json_t *run_json_load(const char *run_dir, struct err *err);
-int run_json_store(const char *run_dir, json_t *doc, struct err *err);
 /* 1 when it was marked, 0 when it had ended before. */
 int run_note_interrupted(const char *run_dir, struct err *err);
 
@@ -285,9 +284,6 @@ void run_samplers_stop(struct run *rn);
 /* Once nothing of the run lives: a samples file that is gone, or lacks rows, is a failed
  * sampler's. */
 void run_samplers_check(struct run *rn);
-/* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
- * words. */
-const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err);
 int run_sampler_probe(const struct plan_sampler *ps, struct err *err);
 /* text with "***" for every secret that the step's environment holds. Owned. */
 char *run_masked(const struct plan_step *s, const char *text);

@@ -23,7 +23,9 @@ static void source_opts(const struct plan_sampler *ps, struct sampler_opts *ret)
 								  ps->options.v[i].value }));
 }
 
-const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
+/* The source a plan's sampler means ("auto": the first GPU source that works here), or NULL with
+ * words. */
+static const struct sampler *run_sampler_source(const struct plan_sampler *ps, struct err *err)
 {
 	const struct sampler *s = NULL;
 	struct sampler_opts so;

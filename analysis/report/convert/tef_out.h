@@ -62,7 +62,4 @@ void span_links_release(struct span_links *l);
 /* The number that a device's id ends in, −1 when it ends in none. */
 int64_t tef_device_index(const char *device);
 
-/* Whether the text is one JSON object by RFC 8259, of moderate depth. */
-bool json_object_strict(const char *s, size_t n);
-
 #endif

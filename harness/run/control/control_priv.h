@@ -72,9 +72,8 @@ struct control {
 	bool recording; /* what the tools were told last */
 	bool switching; /* they have not all answered */
 	bool stop;      /* the thread shall end */
-	int64_t started_ns, asked_ns, give_up_ns, next_id;
+	int64_t started_ns, give_up_ns, next_id;
 	int64_t after_ns, until_ns; /* the configuration's hold begins, ends; 0 never */
-	bool first_done;            /* it has begun once */
 	char name[CONTROL_MAX_NAME + 1], by[CONTROL_MAX_NAME + 1]; /* of the window to come */
 };
 

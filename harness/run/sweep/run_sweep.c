@@ -84,7 +84,8 @@ const char *sweep_value_in(const char *data, size_t n, const char *name)
 	return NULL;
 }
 
-bool swept_is_dir(const struct swept *s, const char *dir)
+/* Whether two names, or a name and a directory on record, are of one directory. */
+static bool swept_is_dir(const struct swept *s, const char *dir)
 {
 	struct stat st;
 

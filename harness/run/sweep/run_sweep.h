@@ -21,7 +21,5 @@ struct swept {
 /* Ends what a host run left: its agent and every process that carries its id and its directory.
  * Returns how many were ended. */
 size_t sweep_processes(const struct swept *s);
-/* Whether two names, or a name and a directory on record, are of one directory. */
-bool swept_is_dir(const struct swept *s, const char *dir);
 
 #endif

@@ -59,7 +59,8 @@ void sweep_look(struct swept *s)
 	s->known.ino = st.st_ino;
 }
 
-json_t *sweep_read_lock(const char *path)
+/* What .lock says of its run, of which it must be a file of ours. NULL: it says nothing. */
+static json_t *sweep_read_lock(const char *path)
 {
 	CLEANUP(xfreep) char *text = NULL;
 	struct stat st;

@@ -11,7 +11,6 @@
 #include "profrig/base/door.h"
 #include "profrig/base/num.h"
 
-#define ENGINE_TIMEOUT_MS 15000
 #define MAX_ENVIRON ((size_t)2 << 20)
 
 /* What the lock in a run directory says of its profrig. */

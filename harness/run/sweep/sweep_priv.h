@@ -53,8 +53,6 @@ char *sweep_mounted_dir(const struct engine *e, const char *name, const char *ru
  * whether the directory is one, is ours, and is the one on record: s->there.
  */
 void sweep_look(struct swept *s);
-/* What .lock says of its run, of which it must be a file of ours. NULL: it says nothing. */
-json_t *sweep_read_lock(const char *path);
 /* 0 done, 1 its profrig lives, or it is another machine's. */
 int sweep_dir(struct sweep *sw, struct swept *s, pid_t owner);
 /* Directories of dead runs in o->runs_dir that no registry knows. */

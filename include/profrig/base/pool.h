@@ -20,7 +20,6 @@ struct pool {
 		NULL, 0 \
 	}
 
-void pool_init(struct pool *p);
 void pool_release(struct pool *p);
 void *pool_alloc(struct pool *p, size_t n) __attribute__((returns_nonnull));
 char *pool_strdup(struct pool *p, const char *s) __attribute__((returns_nonnull));

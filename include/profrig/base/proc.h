@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "profrig/base/err.h"
@@ -59,6 +60,8 @@ int proc_capture(char *const *argv, int timeout_ms, size_t max, struct strbuf *o
 		 struct strbuf *errs, struct proc_exit *ret, struct err *err);
 /* Has this process CAP_SYS_PTRACE, and so what it starts? True when that is not known. */
 bool proc_may_trace(void);
+/* When a process began, in ticks since boot, by the text of its /proc/PID/stat. 0: unknown. */
+uint64_t proc_start_ticks(const char *stat);
 /* "SIGKILL" for 9; NULL when unknown. */
 const char *proc_signal_name(int sig);
 

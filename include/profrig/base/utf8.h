@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -44,6 +45,18 @@ static inline size_t utf8_len(const char *text, size_t n)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	return len;
+}
+
+/* The bytes of a character that is at most U+10FFFF and no surrogate; how many. */
+static inline size_t utf8_put(char out[4], uint32_t c)
+{
+	static const unsigned char first[] = { 0, 0xc0, 0xe0, 0xf0 };
+	size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	for (size_t i = more; i > 0; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)(first[more] | c);
+	return more + 1;
 }
 
 static inline bool utf8_valid(const char *s)

@@ -40,7 +40,7 @@
  *		start_ticks: when the agent began, as /proc/PID/stat has it; pid_ns: the inode of
  *		its pid namespace. Both name one process of the machine, which no workload can be,
  *		as none was started yet. ptrace: it has CAP_SYS_PTRACE, and so may the workload
- *	{"ev":"probe","id":N,"missing":["…"],"why":{"libfoo.so.1":"needs GLIBC_2.38"}}
+ *	{"ev":"probe","id":N,"missing":["…"],"why":{"libfoo.so.1":"libbar.so.2: cannot open …"}}
  *	{"ev":"started","id":N,"pid":…,"t_ns":…}
  *	{"ev":"failed","id":N,"errno":2,"text":"cannot start 'x': …"}
  *	{"ev":"exited","id":N,"code":C,"signal":S,"t_ns":…,"user_s":…,"sys_s":…,

@@ -52,7 +52,6 @@ struct image_engine {
 	void (*facts)(const char *image, struct strvec *argv);
 };
 
-extern const struct image_engine *const image_engines[]; /* NULL-terminated */
 /* NULL: the engine makes no images (host). */
 const struct image_engine *image_engine_find(const char *name);
 

@@ -101,7 +101,6 @@ struct profile *profile_new(struct model *m, const struct profile_opts *o);
  */
 void profile_give_up(struct profile *p, const char *why);
 void profile_free(struct profile *p); /* NULL is fine */
-void profile_freep(struct profile **p);
 void profile_finish(struct profile *p);
 
 /*

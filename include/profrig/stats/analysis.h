@@ -48,7 +48,6 @@ struct energy_stream;
 struct energy_stream *energy_stream_new(struct model *m, const struct analysis_opts *o,
 					struct counter_rules *rules, struct topology *topology);
 void energy_stream_free(struct energy_stream *es); /* NULL is fine */
-void energy_stream_freep(struct energy_stream **es);
 struct lane_reader energy_stream_reader(struct energy_stream *es);
 /* Whether the model has counters of energy that the stream did not know when calls began. */
 bool energy_stream_lacks(const struct energy_stream *es);

@@ -33,9 +33,8 @@ TEST(test_zeroed_aligned)
 
 TEST(test_strings)
 {
-	struct pool p;
+	struct pool p = POOL_INIT;
 
-	pool_init(&p);
 	assert_string_equal(pool_strdup(&p, ""), "");
 	assert_string_equal(pool_strdup(&p, "abc"), "abc");
 	assert_string_equal(pool_strndup(&p, "abc", 2), "ab");

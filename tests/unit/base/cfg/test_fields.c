@@ -1,9 +1,7 @@
 /* Tables of members: what is read below a map, and that all of it is given back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include "test.h"
+
 #include <string.h>
-#include <cmocka.h>
 
 #include "profrig/base/fields.h"
 #include "profrig/base/vec.h"
