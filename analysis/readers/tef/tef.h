@@ -87,6 +87,16 @@ struct tef_id {
 	size_t type : 4;
 };
 
+/* A time in µs as the file has it, absent when p is NULL; or in ns, if that was easy to tell. */
+struct tef_us {
+	union {
+		int64_t ns;
+		const char *p;
+	};
+	size_t n : 63;
+	size_t known : 1;
+};
+
 /* What categories mean to Kineto. */
 enum tef_class {
 	TEF_CLASS_UNKNOWN, /* not looked up yet */
@@ -125,7 +135,7 @@ struct tef_event {
 	bool args_known; /* kineto is what args say; else they were not looked at */
 	struct tef_known known;
 	struct json_text name, cat;
-	struct json_text ts, dur; /* µs; p is NULL when absent */
+	struct tef_us ts, dur;
 	struct tef_id pid, tid;
 	struct tef_args kineto;
 	struct json_text args;
@@ -345,7 +355,7 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 /* tef_shape.c */
 #define TEF_PARSERS 256
 /* parser: below TEF_PARSERS, another one for each thread. */
-struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, unsigned parser);
+struct tef_shapes *tef_shapes_new(const struct tef_doc *doc, const char *begin, unsigned parser);
 void tef_shapes_free(struct tef_shapes *s); /* NULL is fine */
 /* As tef_event_parse; an event that is laid out like one before it takes much less. */
 int tef_shapes_parse(struct tef_shapes *s, struct json_cur *c, struct tef_event *ret);

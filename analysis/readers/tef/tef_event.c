@@ -79,11 +79,21 @@ static int take_bp(struct json_cur *c, struct tef_event *ev)
 	return r;
 }
 
+static int take_us(struct json_cur *c, struct tef_us *us)
+{
+	struct json_text t = { .p = NULL };
+	int r = take_text(c, &t);
+
+	if (t.p)
+		*us = (struct tef_us){ .p = t.p, .n = t.n };
+	return r;
+}
+
 static int take_tdur(struct json_cur *c, struct tef_event *ev)
 {
-	struct json_text unused;
+	struct tef_us unused;
 
-	return take_text(c, ev->dur.p ? &unused : &ev->dur);
+	return take_us(c, ev->dur.p ? &unused : &ev->dur);
 }
 
 static int take_scope(struct json_cur *c, struct tef_event *ev)
@@ -127,9 +137,9 @@ static int take_member(struct json_cur *c, struct tef_event *ev, enum tef_member
 	case TEF_PH:
 		return take_ph(c, ev);
 	case TEF_TS:
-		return take_text(c, &ev->ts);
+		return take_us(c, &ev->ts);
 	case TEF_DUR:
-		return take_text(c, &ev->dur);
+		return take_us(c, &ev->dur);
 	case TEF_TDUR:
 		return take_tdur(c, ev);
 	case TEF_ID:
@@ -243,14 +253,14 @@ str_id tef_args(struct tef *t, const struct json_text *args)
 }
 
 /* Plain digits of any number that 128 bits hold, in ns. */
-static bool us_far(const struct json_text *us, __int128 *ret_ns)
+static bool us_far(const struct tef_us *us, __int128 *ret_ns)
 {
 	const char *p = us->p, *end = p + us->n;
 	bool minus = p < end && *p == '-';
 	unsigned __int128 v = 0;
 	int after = -1;
 
-	if (us->n == 0 || us->n > 36)
+	if (us->known || us->n == 0 || us->n > 36)
 		return false;
 	for (p += minus; p < end && after < 3; p++) {
 		if (*p == '.' && after < 0)
@@ -266,15 +276,15 @@ static bool us_far(const struct json_text *us, __int128 *ret_ns)
 	return true;
 }
 
-static bool is_number(const struct json_text *us)
+static bool is_number(const struct tef_us *us)
 {
 	double v;
 
-	return num_f64(us->p, us->n, &v) != -EINVAL;
+	return us->known || num_f64(us->p, us->n, &v) != -EINVAL;
 }
 
 /* The first time of a file is far beyond those that fit: all of them count from it. */
-static bool time_far(struct tef *t, const struct json_text *us, int64_t *ret_ns)
+static bool time_far(struct tef *t, const struct tef_us *us, int64_t *ret_ns)
 {
 	__int128 v;
 
@@ -287,28 +297,43 @@ static bool time_far(struct tef *t, const struct json_text *us, int64_t *ret_ns)
 	return v <= TEF_TIME_MAX && v >= -TEF_TIME_MAX;
 }
 
-static bool us_to_ns(const struct json_text *us, int64_t add_ns, int64_t *ret_ns)
+static bool us_to_ns(const struct tef_us *us, int64_t add_ns, int64_t *ret_ns)
 {
-	return num_decimal(us->p, us->n, 3, ret_ns) >= 0 &&
-	       !__builtin_add_overflow(*ret_ns, add_ns, ret_ns) && *ret_ns <= TEF_TIME_MAX &&
+	if (!us->known && num_decimal(us->p, us->n, 3, ret_ns) < 0)
+		return false;
+	if (us->known)
+		*ret_ns = us->ns;
+	return !__builtin_add_overflow(*ret_ns, add_ns, ret_ns) && *ret_ns <= TEF_TIME_MAX &&
 	       *ret_ns >= -TEF_TIME_MAX;
+}
+
+static bool absent(const struct tef_us *us)
+{
+	return !us->known && !us->p;
+}
+
+/* What is known is in range, so that its text is not needed. */
+static void bad_us(struct tef *t, const char *what, const struct tef_us *us)
+{
+	tef_bad_number(t, what, &(struct json_text){ .p = us->p, .n = us->n });
 }
 
 bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 {
 	int64_t v;
 
-	if (!ev->ts.p) {
+	if (absent(&ev->ts)) {
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
 	if ((t->origin_ns || !us_to_ns(&ev->ts, t->doc.base_ns, &v)) && !time_far(t, &ev->ts, &v)) {
 		if (!is_number(&ev->ts)) {
-			tef_bad_number(t, "time", &ev->ts);
+			bad_us(t, "time", &ev->ts);
 			return false;
 		}
 		sink_warnf(t->sink, W_TIME_RANGE, "time '%.*s' at byte %zu is out of range",
-			   (int)(ev->ts.n < 40 ? ev->ts.n : 40), ev->ts.p, t->at);
+			   ev->ts.p ? (int)(ev->ts.n < 40 ? ev->ts.n : 40) : 0,
+			   ev->ts.p ? ev->ts.p : "", t->at);
 		return false;
 	}
 	t->timed = true;
@@ -322,10 +347,10 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 
 	if (!tef_time(t, ev, start_ns))
 		return false;
-	if (!ev->dur.p) {
+	if (absent(&ev->dur)) {
 		tef_bad_event(t, "complete event without a duration");
 	} else if (!us_to_ns(&ev->dur, 0, &dur)) {
-		tef_bad_number(t, "duration", &ev->dur);
+		bad_us(t, "duration", &ev->dur);
 		return false;
 	}
 	*end_ns = *start_ns + dur;
