@@ -26,29 +26,43 @@ static uint64_t name_key(const char *name)
 	return XXH3_64bits(low, strlen(low));
 }
 
+enum { NAME_UNASKED = 1, NAME_ASKED };
+
 /* A merged file has tens of thousands of tables, so they are not looked up one by one. */
 static void names_load(struct db_scan *sc)
 {
 	struct sqlite_rows q = { .db = NULL };
 	size_t n;
 
-	*u64map_at(&sc->names, name_key("sqlite_master")) = 1;
+	*u64map_at(&sc->names, name_key("sqlite_master")) = NAME_ASKED;
 	if (sqlite_rows_query(sc->db, "the schema", &q, NULL,
 			      "SELECT name FROM sqlite_master WHERE type = 'table'") == 0)
 		while (sqlite_rows_next(&q, NULL) > 0) {
 			const char *name = sqlite_rows_text(&q, 0, &n);
 
 			if (name)
-				*u64map_at(&sc->names, name_key(name)) = 1;
+				*u64map_at(&sc->names, name_key(name)) = NAME_UNASKED;
 		}
 	sqlite_rows_release(&q);
 }
 
 bool db_scan_has(struct db_scan *sc, const char *table)
 {
+	uint64_t key = name_key(table);
+
 	if (sc->names.nr == 0)
 		names_load(sc);
-	return u64map_get(&sc->names, name_key(table)) != U64MAP_NONE;
+	if (u64map_get(&sc->names, key) == U64MAP_NONE)
+		return false;
+	*u64map_at(&sc->names, key) = NAME_ASKED;
+	return true;
+}
+
+bool db_scan_unasked(struct db_scan *sc, const char *table)
+{
+	if (sc->names.nr == 0)
+		names_load(sc);
+	return u64map_get(&sc->names, name_key(table)) == NAME_UNASKED;
 }
 
 void db_scan_damage(struct db_scan *sc, const struct err *why)

@@ -66,6 +66,8 @@ struct db_table {
 
 /* Whether the file has a table of this name, and no view. */
 bool db_scan_has(struct db_scan *sc, const char *table);
+/* Whether it has one that neither db_scan_has nor db_scan_table was asked for. */
+bool db_scan_unasked(struct db_scan *sc, const char *table);
 /* Reads a table, or several in turn. False: it is absent or cannot be read, and has no fact. */
 bool db_scan_table(struct db_scan *sc, const struct db_table *t, void *reader);
 void db_scan_tables(struct db_scan *sc, const struct db_table *t, size_t n, void *reader);

@@ -34,10 +34,6 @@ struct nsys_gpu {
 	track_id track; /* TRACK_NONE until work of it is seen */
 };
 
-struct nsys_queue {
-	track_id id;
-};
-
 struct nsys {
 	struct db_scan sc;
 	struct sqlite_strings strings; /* StringIds */
@@ -57,7 +53,6 @@ struct nsys {
 	int64_t copied; /* bytes */
 	VEC(struct nsys_process) processes;
 	VEC(struct nsys_thread) threads;
-	VEC(struct nsys_queue) queues;
 	VEC(struct nsys_gpu) gpus;
 	int64_t last_global; /* the thread that was asked for last, and its slot */
 	nsys_slot last_thread;
@@ -75,8 +70,8 @@ track_id nsys_overhead(struct nsys *ns, int64_t global);
 track_id nsys_sampled(struct nsys *ns, int64_t global);
 /* The device's id in the machine, "gpu0"; buf holds 32. */
 track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf);
-nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
-		     int64_t stream);
+track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		    int64_t stream);
 /* Ids of calls are counted in each process, so the process is part of them. 0: none. */
 uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id);
 /* The text of a StringIds row as an id of the sink; otherwise where there is none. */

@@ -153,7 +153,6 @@ void nsys_tracks_release(struct nsys *ns)
 	u64map_release(&ns->graphs);
 	VEC_RELEASE(&ns->processes);
 	VEC_RELEASE(&ns->threads);
-	VEC_RELEASE(&ns->queues);
 	VEC_RELEASE(&ns->gpus);
 }
 
@@ -327,14 +326,13 @@ static int64_t stream_number(int64_t stream)
 	return stream >= 0 && stream < UINT32_MAX ? stream : PID_NONE;
 }
 
-nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
-		     int64_t stream)
+track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		    int64_t stream)
 {
 	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
 	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
-	nsys_slot slot;
 	struct track_def d = TRACK_DEF_INIT;
-	struct nsys_queue queue;
+	track_id track;
 	struct nsys_gpu *g;
 	char name[32];
 
@@ -342,9 +340,9 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 		ns->sc.tracks.asked++;
 		key = db_hash(KEY_QUEUE, 0, 1);
 	}
-	slot = u64map_get(&ns->slots, key);
-	if (slot != NSYS_SLOT_NONE)
-		return slot;
+	track = u64map_get(&ns->slots, key);
+	if (track != U64MAP_NONE)
+		return track;
 	g = gpu_of(ns, global, device, name);
 	d.kind = TRACK_QUEUE;
 	d.parent = g->track;
@@ -354,9 +352,8 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 	d.rank = rank_of(ns, process_global(global));
 	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
 	d.key = key;
-	queue.id = track_of(ns, &d);
-	VEC_PUSH(&ns->queues, queue);
-	return *u64map_at(&ns->slots, key) = (nsys_slot)(ns->queues.nr - 1);
+	track = track_of(ns, &d);
+	return *u64map_at(&ns->slots, key) = track;
 }
 
 uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id)

@@ -36,9 +36,7 @@ static bool take_place(struct nsys *ns, struct sqlite_rows *q, struct span_def *
 
 static bool push(struct nsys *ns, const struct place *p, struct span_def *d)
 {
-	nsys_slot queue = nsys_queue(ns, p->process, p->device, p->context, p->stream);
-
-	d->track = ns->queues.v[queue].id;
+	d->track = nsys_queue(ns, p->process, p->device, p->context, p->stream);
 	ns->sc.sink->ops->span(ns->sc.sink, d);
 	return true;
 }

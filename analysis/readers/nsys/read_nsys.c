@@ -120,60 +120,19 @@ static void tell_clock(struct nsys *ns)
 			   "schema version %s: only 2 and 3 are known", ns->schema);
 }
 
-/* Tables that hold no events, or whose rows are read by name of the table above. */
-static bool is_read(const char *name)
+/* Tables that hold no events, or none that mean anything without those of another table. */
+static bool is_no_loss(const char *name)
 {
-	static const char *const beginnings[] = { "ENUM_", "META_DATA_", "TARGET_INFO_",
-						  "sqlite_" };
-	static const char *const known[] = {
-		"ANALYSIS_DETAILS",
-		"ANALYSIS_FILE",
-		"COMPOSITE_EVENTS",
-		"CUBLAS_EVENTS",
-		"CUDA_GPU_MEMORY_USAGE_EVENTS",
-		"CUDNN_EVENTS",
-		"CUPTI_ACTIVITY_KIND_DRIVER",
-		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-		"CUPTI_ACTIVITY_KIND_KERNEL",
-		"CUPTI_ACTIVITY_KIND_MEMCPY",
-		"CUPTI_ACTIVITY_KIND_MEMSET",
-		"CUPTI_ACTIVITY_KIND_OVERHEAD",
-		"CUPTI_ACTIVITY_KIND_RUNTIME",
-		"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-		"CUSOLVER_EVENTS",
-		"CUSPARSE_EVENTS",
-		"DIAGNOSTIC_EVENT",
-		"EXPORT_META_DATA",
-		"GPU_METRICS",
-		"MPI_COLLECTIVES_EVENTS",
-		"MPI_OTHER_EVENTS",
-		"MPI_P2P_EVENTS",
-		"MPI_RANKS",
-		"MPI_START_WAIT_EVENTS",
-		"NVTX_EVENTS",
-		"NVTX_PAYLOAD_SCHEMAS",
-		"NVTX_PAYLOAD_SCHEMA_ENTRIES",
-		"OPENACC_DATA_EVENTS",
-		"OPENACC_LAUNCH_EVENTS",
-		"OPENACC_OTHER_EVENTS",
-		"OPENGL_API",
-		"OSRT_API",
-		"PROCESSES",
-		"PROFILER_OVERHEAD",
-		"SAMPLING_CALLCHAINS",
-		"ProcessStreams",
-		"StringIds",
-		"SYSCALL",
-		"ThreadNames",
-		"UCP_EVENTS",
-		"VULKAN_API",
+	static const char *const beginnings[] = {
+		"ANALYSIS_DETAILS", "ANALYSIS_FILE",
+		"DIAGNOSTIC_EVENT", "ENUM_",
+		"META_DATA_",       "NVTX_PAYLOAD_SCHEMA",
+		"ProcessStreams",   "SAMPLING_CALLCHAINS",
+		"TARGET_INFO_",     "sqlite_",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (strcmp(name, known[i]) == 0)
 			return true;
 	return false;
 }
@@ -192,7 +151,7 @@ static void tell_ignored(struct nsys *ns)
 	for (size_t i = 0; i < names.nr; i++) {
 		int64_t rows;
 
-		if (is_read(names.v[i]) || !db_scan_has(&ns->sc, names.v[i]))
+		if (is_no_loss(names.v[i]) || !db_scan_unasked(&ns->sc, names.v[i]))
 			continue;
 		rows = db_scan_rows(&ns->sc, names.v[i]);
 		if (rows == 0)
