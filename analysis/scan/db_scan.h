@@ -1,7 +1,7 @@
 /*
- * db_scan: what the readers of databases that hold whole traces (Nsight Systems, rocpd) do alike:
- * walk tables that may be absent, lack columns or end in damage, put arguments together, and give
- * ranges that overlap freely lanes of their own.
+ * db_scan: what the readers of databases that hold whole traces (Nsight Systems, rocpd, RPD,
+ * rocprof v1) do alike: walk tables that may be absent, lack columns or end in damage, put
+ * arguments together, and give ranges that overlap freely lanes of their own.
  *
  * One scan belongs to one input. A table that is absent is no matter; one without a column it needs
  * is W_BAD_EVENT and skipped; damaged pages end its rows with W_TRUNCATED and make the input
