@@ -26,76 +26,105 @@ static uint64_t name_key(const char *name)
 	return XXH3_64bits(low, strlen(low));
 }
 
+enum { NAME_UNASKED = 1, NAME_ASKED };
+
 /* A merged file has tens of thousands of tables, so they are not looked up one by one. */
 static void names_load(struct db_scan *sc)
 {
 	struct sqlite_rows q = { .db = NULL };
 	size_t n;
 
-	*u64map_at(&sc->names, name_key("sqlite_master")) = 1;
+	*u64map_at(&sc->names, name_key("sqlite_master")) = NAME_ASKED;
 	if (sqlite_rows_query(sc->db, "the schema", &q, NULL,
 			      "SELECT name FROM sqlite_master WHERE type = 'table'") == 0)
 		while (sqlite_rows_next(&q, NULL) > 0) {
 			const char *name = sqlite_rows_text(&q, 0, &n);
 
 			if (name)
-				*u64map_at(&sc->names, name_key(name)) = 1;
+				*u64map_at(&sc->names, name_key(name)) = NAME_UNASKED;
 		}
 	sqlite_rows_release(&q);
 }
 
 bool db_scan_has(struct db_scan *sc, const char *table)
 {
+	uint64_t key = name_key(table);
+
 	if (sc->names.nr == 0)
 		names_load(sc);
-	return u64map_get(&sc->names, name_key(table)) != U64MAP_NONE;
+	if (u64map_get(&sc->names, key) == U64MAP_NONE)
+		return false;
+	*u64map_at(&sc->names, key) = NAME_ASKED;
+	return true;
 }
 
-static void damage(struct db_scan *sc, const struct err *e)
+bool db_scan_unasked(struct db_scan *sc, const char *table)
+{
+	if (sc->names.nr == 0)
+		names_load(sc);
+	return u64map_get(&sc->names, name_key(table)) == NAME_UNASKED;
+}
+
+void db_scan_damage(struct db_scan *sc, const struct err *why)
 {
 	if (sc->damaged++ == 0)
-		sc->damage = *e;
-	sink_warnf(sc->sink, W_TRUNCATED, "%s; its rows from there on were not used", e->msg);
+		sc->damage = *why;
+	sink_warnf(sc->sink, W_TRUNCATED, "%s; %s", why->msg,
+		   sc->old_tools ? "the rest of it is missing"
+				 : "its rows from there on were not used");
 }
 
-bool db_scan_open(struct db_scan *sc, const char *table, const struct sqlite_column *cols, size_t n,
-		  struct sqlite_rows *q)
+/* A table that cannot be opened, or not read to its end. */
+static void table_fail(struct db_scan *sc, int r, const struct err *e)
 {
-	struct err e = ERR_INIT;
-	int r;
-
-	*q = (struct sqlite_rows){ .db = NULL };
-	sc->table = table;
-	sc->bad_rows = (struct tally){ 0 };
-	if (!db_scan_has(sc, table))
-		return false;
-	r = sqlite_rows_table(sc->db, table, cols, n, NULL, q, &e);
-	if (r == -ENOENT)
-		sink_warnf(sc->sink, W_BAD_EVENT, "%s; none of its rows were used", e.msg);
-	else if (r < 0)
-		damage(sc, &e);
-	return r >= 0;
+	if (r == -ENOENT && !sc->old_tools)
+		sink_warnf(sc->sink, W_BAD_EVENT, "%s; none of its rows were used", e->msg);
+	else
+		db_scan_damage(sc, e);
 }
 
-bool db_scan_next(struct db_scan *sc, struct sqlite_rows *q)
-{
-	struct err e = ERR_INIT;
-	int r = sqlite_rows_next(q, &e);
-
-	if (r < 0)
-		damage(sc, &e);
-	return r > 0;
-}
-
-void db_scan_close(struct db_scan *sc, struct sqlite_rows *q)
+static void bad_rows_tell(struct db_scan *sc)
 {
 	tally_warn(&sc->bad_rows, sc->sink, W_BAD_EVENT, NULL);
 	sc->bad_rows = (struct tally){ 0 };
-	sqlite_rows_close(q, sc->sink);
+}
+
+bool db_scan_table(struct db_scan *sc, const struct db_table *t, void *reader)
+{
+	struct sqlite_rows q = { .db = NULL };
+	struct err e = ERR_INIT;
+	int64_t counted = 0;
+	bool opened;
+	int r;
+
+	sc->table = t->shown ? t->shown : t->name;
+	if (!t->required &&
+	    (sc->old_tools ? !sqlite_db_has(sc->db, t->name) : !db_scan_has(sc, t->name)))
+		return false;
+	r = sqlite_rows_table(sc->db, t->name, t->columns, &q, &e);
+	opened = r >= 0;
+	if (opened && t->category)
+		sc->category = sink_puts(sc->sink, t->category);
+	while (r >= 0 && (r = sqlite_rows_next(&q, &e)) > 0)
+		counted += t->take(reader, &q);
+	if (r < 0)
+		table_fail(sc, r, &e);
+	if (!sc->old_tools)
+		bad_rows_tell(sc);
+	sqlite_rows_close(&q, sc->sink);
+	if (t->fact && (opened || sc->old_tools))
+		sink_fact(sc->sink, t->fact, counted);
+	return opened;
+}
+
+void db_scan_tables(struct db_scan *sc, const struct db_table *t, size_t n, void *reader)
+{
+	for (size_t i = 0; i < n; i++)
+		db_scan_table(sc, &t[i], reader);
 }
 
 void db_scan_strings(struct db_scan *sc, struct sqlite_strings *st, const char *table,
-		     const char *id, const char *text)
+		     const char *columns)
 {
 	uint64_t twice = st->duplicate_ids;
 	struct err e = ERR_INIT;
@@ -103,11 +132,9 @@ void db_scan_strings(struct db_scan *sc, struct sqlite_strings *st, const char *
 
 	if (!db_scan_has(sc, table))
 		return;
-	r = sqlite_strings_load(st, sc->db, table, id, text, &e);
-	if (r == -ENOENT)
-		sink_warnf(sc->sink, W_BAD_EVENT, "%s; none of its rows were used", e.msg);
-	else if (r < 0)
-		damage(sc, &e);
+	r = sqlite_strings_load(st, sc->db, table, columns, &e);
+	if (r < 0)
+		table_fail(sc, r, &e);
 	sink_warn(sc->sink, W_BAD_EVENT, st->duplicate_ids - twice,
 		  "strings have ids of strings before them; the first ones count");
 }
@@ -162,12 +189,18 @@ track_id db_scan_track(struct db_scan *sc, const struct track_def *d)
 	return track_limit_make(&sc->tracks, sc->sink, d);
 }
 
+void db_scan_tell(struct db_scan *sc)
+{
+	bad_rows_tell(sc);
+	track_limit_tell(&sc->tracks, sc->sink);
+}
+
 int db_scan_result(struct db_scan *sc, struct err *err)
 {
 	struct input *in = sc->sink->ops->current(sc->sink);
 	int r;
 
-	track_limit_tell(&sc->tracks, sc->sink);
+	db_scan_tell(sc);
 	r = sqlite_db_result(sc->db, sc->sink, &sc->damage, err);
 
 	if (r == 0 && in->spans + in->samples == 0)
@@ -194,26 +227,22 @@ void db_args_begin(struct db_scan *sc)
 	strbuf_clear(&sc->args);
 }
 
-static void args_key(struct db_scan *sc, const char *key)
+struct strbuf *db_args_key(struct db_scan *sc, const char *key)
 {
-	strbuf_addstr(&sc->args, sc->args.len ? "," : "{");
-	db_args_str(sc, NULL, key, strlen(key));
+	strbuf_addch(&sc->args, sc->args.len ? ',' : '{');
+	json_quote(&sc->args, key, strlen(key));
 	strbuf_addch(&sc->args, ':');
+	return &sc->args;
 }
 
 void db_args_i64(struct db_scan *sc, const char *key, int64_t v)
 {
-	args_key(sc, key);
-	strbuf_addf(&sc->args, "%" PRId64, v);
+	strbuf_addf(db_args_key(sc, key), "%" PRId64, v);
 }
 
 void db_args_str(struct db_scan *sc, const char *key, const char *s, size_t n)
 {
-	struct strbuf *sb = &sc->args;
-
-	if (key)
-		args_key(sc, key);
-	json_quote(sb, s, n < MAX_ARGS ? n : MAX_ARGS);
+	json_quote(db_args_key(sc, key), s, n < MAX_ARGS ? n : MAX_ARGS);
 }
 
 void db_args_column(struct db_scan *sc, const char *key, struct sqlite_rows *q, int col)
@@ -239,16 +268,21 @@ void db_args_triple(struct db_scan *sc, const char *key, struct sqlite_rows *q, 
 {
 	if (sqlite_rows_null(q, col))
 		return;
-	args_key(sc, key);
-	strbuf_addf(&sc->args, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+	strbuf_addf(db_args_key(sc, key), "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
 		    sqlite_rows_i64_or(q, col, 0), sqlite_rows_i64_or(q, col + 1, 0),
 		    sqlite_rows_i64_or(q, col + 2, 0));
+}
+
+const char *db_args_text(struct db_scan *sc)
+{
+	strbuf_addstr(&sc->args, sc->args.len ? "}" : "{}");
+	return sc->args.buf;
 }
 
 str_id db_args_end(struct db_scan *sc)
 {
 	if (sc->args.len == 0)
 		return STR_NONE;
-	strbuf_addch(&sc->args, '}');
+	db_args_text(sc);
 	return sc->sink->ops->string(sc->sink, sc->args.buf, sc->args.len);
 }

@@ -105,21 +105,13 @@ struct sqlite_rows {
 };
 
 /*
- * One column of a table. Alternatives are joined by '|', the first that exists is taken
- * ("arch_vgpr|vgpr"). An optional one that does not exist reads as NULL in every row.
+ * All rows of a table or view. columns: their names, a blank between two, in the order in which the
+ * column functions number them. "a|b" is the first of both that the table has; one that ends in '?'
+ * may be missing and reads as NULL in every row ("id arch_vgpr|vgpr? name"). -ENOENT: no such
+ * table, or it lacks a column, which is named.
  */
-struct sqlite_column {
-	const char *name;
-	bool optional;
-};
-
-/*
- * All rows of a table or view, columns numbered as in cols. tail is SQL behind the table's name
- * ("ORDER BY id"), NULL for none. -ENOENT: no such table, or a column that is not optional is
- * missing, named.
- */
-int sqlite_rows_table(struct sqlite_db *db, const char *table, const struct sqlite_column *cols,
-		      size_t n, const char *tail, struct sqlite_rows *ret, struct err *err);
+int sqlite_rows_table(struct sqlite_db *db, const char *table, const char *columns,
+		      struct sqlite_rows *ret, struct err *err);
 /* Any SELECT, in SQLite's printf: %w inside "…" quotes a name, %Q is a text. */
 int sqlite_rows_query(struct sqlite_db *db, const char *what, struct sqlite_rows *ret,
 		      struct err *err, const char *fmt, ...);
@@ -203,11 +195,11 @@ struct sqlite_strings {
 void sqlite_strings_init(struct sqlite_strings *st, struct sink *s);
 void sqlite_strings_release(struct sqlite_strings *st);
 /*
- * Adds all rows of a table. The first of equal ids counts (duplicate_ids). A negative result leaves
- * what was read.
+ * Adds all rows of a table; columns names its id and its text. The first of equal ids counts
+ * (duplicate_ids). A negative result leaves what was read.
  */
 int sqlite_strings_load(struct sqlite_strings *st, struct sqlite_db *db, const char *table,
-			const char *id, const char *text, struct err *err);
+			const char *columns, struct err *err);
 /* The text of an id, NULL when it is not there. */
 const char *sqlite_strings_text(const struct sqlite_strings *st, int64_t id);
 /* The sink's id of it, STR_NONE when it is not there. */

@@ -100,20 +100,18 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
 	return columns_of(db, table, &q, NULL) == 0 && has_column(&q, column, strlen(column));
 }
 
-/* The first of "a|b" that the table has; NULL. */
-static const char *alternative(const struct sqlite_rows *q, const char *names, size_t *ret_n)
+/* The first of the names "a|b" (n bytes) that the table has; NULL. */
+static const char *alternative(const struct sqlite_rows *q, const char *names, size_t n,
+			       size_t *ret_n)
 {
-	for (;;) {
-		size_t n = strcspn(names, "|");
+	const char *end = names + n;
 
-		if (has_column(q, names, n)) {
-			*ret_n = n;
+	for (; names < end; names += *ret_n + 1) {
+		*ret_n = strcspn(names, "|? ");
+		if (has_column(q, names, *ret_n))
 			return names;
-		}
-		if (names[n] == '\0')
-			return NULL;
-		names += n + 1;
 	}
+	return NULL;
 }
 
 static void add_name(struct strbuf *sql, const char *name, size_t n)
@@ -127,51 +125,47 @@ static void add_name(struct strbuf *sql, const char *name, size_t n)
 	strbuf_addch(sql, '"');
 }
 
-static int select_of(struct sqlite_db *db, const char *table, const struct sqlite_column *cols,
-		     size_t n, struct strbuf *sql, struct err *err)
+static int select_of(struct sqlite_db *db, const char *table, const char *columns,
+		     struct strbuf *sql, struct err *err)
 {
 	CLEANUP(sqlite_rows_release) struct sqlite_rows have = { .db = NULL };
+	const char *begin = "SELECT ";
 	int r = columns_of(db, table, &have, err);
 
-	if (r < 0)
-		return r;
-	strbuf_addstr(sql, "SELECT ");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t n; r >= 0 && *columns; columns += n + strspn(columns + n, " ")) {
+		n = strcspn(columns, " ");
+		bool optional = n > 0 && columns[n - 1] == '?';
 		size_t len = 0;
-		const char *name = alternative(&have, cols[i].name, &len);
+		const char *name = alternative(&have, columns, n - optional, &len);
 
-		if (i > 0)
-			strbuf_addstr(sql, ", ");
+		strbuf_addstr(sql, begin);
+		begin = ", ";
 		if (name)
 			add_name(sql, name, len);
-		else if (cols[i].optional)
+		else if (optional)
 			strbuf_addstr(sql, "NULL");
 		else
-			return err_set(err, ENOENT, "%s: table '%s' has no column '%s'", db->path,
-				       table, cols[i].name);
+			return err_set(err, ENOENT, "%s: table '%s' has no column '%.*s'", db->path,
+				       table, (int)n, columns);
 	}
 	strbuf_addstr(sql, " FROM ");
 	add_name(sql, table, strlen(table));
-	return 0;
+	return r;
 }
 
-int sqlite_rows_table(struct sqlite_db *db, const char *table, const struct sqlite_column *cols,
-		      size_t n, const char *tail, struct sqlite_rows *ret, struct err *err)
+int sqlite_rows_table(struct sqlite_db *db, const char *table, const char *columns,
+		      struct sqlite_rows *ret, struct err *err)
 {
 	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT;
 	CLEANUP(xfreep) char *what = xasprintf("table '%s'", table);
 	int r;
 
 	*ret = (struct sqlite_rows){ .db = db };
-	r = select_of(db, table, cols, n, &sql, err);
+	r = select_of(db, table, columns, &sql, err);
 	/* The schema is walked only to say what is wrong: merged files have very many tables. */
 	if (r < 0 && !sqlite_db_has(db, table))
 		return err_set(err, ENOENT, "%s: no table '%s'", db->path, table);
-	if (r < 0)
-		return r;
-	if (tail)
-		strbuf_addf(&sql, " %s", tail);
-	return prepare(db, what, sql.buf, ret, err);
+	return r < 0 ? r : prepare(db, what, sql.buf, ret, err);
 }
 
 /* ---- values ---- */

@@ -47,11 +47,10 @@ void sqlite_strings_release(struct sqlite_strings *st)
 }
 
 int sqlite_strings_load(struct sqlite_strings *st, struct sqlite_db *db, const char *table,
-			const char *id, const char *text, struct err *err)
+			const char *columns, struct err *err)
 {
-	const struct sqlite_column cols[] = { { id, false }, { text, false } };
 	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	int r = sqlite_rows_table(db, table, cols, ARRAY_LEN(cols), NULL, &q, err);
+	int r = sqlite_rows_table(db, table, columns, &q, err);
 
 	while (r >= 0 && (r = sqlite_rows_next(&q, err)) > 0) {
 		int64_t key;

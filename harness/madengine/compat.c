@@ -22,6 +22,7 @@
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
+#include "profrig/base/samples_file.h"
 #include "profrig/base/strbuf.h"
 
 #define NONE SIZE_MAX
@@ -45,8 +46,8 @@ struct view {
 
 struct compat {
 	VEC(struct gpu) gpu;
+	struct samples_header head;
 	int64_t realtime_minus_monotonic_ns, half_period_ns, tick_ns;
-	bool changes, anchored;
 };
 
 /* --- the file --- */
@@ -54,23 +55,18 @@ struct compat {
 static void take_comment(void *ctx, const char *line)
 {
 	struct compat *c = ctx;
-	const char *real = strstr(line, "realtime_ns=");
-	int64_t mono, realtime;
-	double period_s;
 
-	if (strcmp(line, "storage: change") == 0)
-		c->changes = true;
-	if (strncmp(line, "period_s: ", 10) == 0 &&
-	    num_f64(line + 10, strlen(line + 10), &period_s) == 0 && period_s < 1e6)
-		c->half_period_ns = (int64_t)(period_s * 5e8);
-	if (strncmp(line, "anchor: monotonic_ns=", 21) != 0 || !real)
-		return;
-	real += strlen("realtime_ns=");
-	if (num_i64(line + 21, strcspn(line + 21, " "), &mono) == 0 &&
-	    num_i64(real, strcspn(real, " "), &realtime) == 0) {
-		c->anchored =
-			!__builtin_sub_overflow(realtime, mono, &c->realtime_minus_monotonic_ns);
-	}
+	samples_header_take(&c->head, line, strlen(line));
+}
+
+/* The header is complete. False: it has no time of day. */
+static bool take_header(struct compat *c)
+{
+	if (c->head.period_s < 1e6)
+		c->half_period_ns = (int64_t)(c->head.period_s * 5e8);
+	return c->head.anchored &&
+	       !__builtin_sub_overflow(c->head.anchor.realtime_ns, c->head.anchor.monotonic_ns,
+				       &c->realtime_minus_monotonic_ns);
 }
 
 static struct gpu *gpu_of(struct compat *c, const char *id, size_t n)
@@ -89,19 +85,17 @@ static struct gpu *gpu_of(struct compat *c, const char *id, size_t n)
 /* "power.gpu0[W]" in field i. */
 static void take_column(struct compat *c, const char *head, size_t i)
 {
-	const char *open = strrchr(head, '[');
-	const char *dot = open ? memrchr(head, '.', (size_t)(open - head)) : NULL;
-	size_t n = dot ? (size_t)(dot - head) : 0;
+	const struct samples_column col = samples_column_take(head);
 	static const char *const names[] = { "power", "power_instant", "vram_used", "vram_total" };
 	struct gpu *g;
 
-	for (size_t k = 0; dot && k < ARRAY_LEN(names); k++) {
-		if (strlen(names[k]) != n || memcmp(head, names[k], n) != 0)
+	for (size_t k = 0; col.device && col.unit && k < ARRAY_LEN(names); k++) {
+		if (strlen(names[k]) != col.name_n || memcmp(head, names[k], col.name_n) != 0)
 			continue;
 		/* processors and memory have power too */
-		if (strncmp(dot + 1, "gpu", 3) != 0)
+		if (strncmp(col.device, "gpu", 3) != 0)
 			return;
-		g = gpu_of(c, dot + 1, (size_t)(open - dot - 1));
+		g = gpu_of(c, col.device, col.device_n);
 		*(k == 0 ? &g->power : k == 1 ? &g->instant : k == 2 ? &g->used : &g->total) = i;
 	}
 }
@@ -125,7 +119,8 @@ static void take_value(char *const *field, size_t n, size_t at, double *ret)
 {
 	if (at >= n || !*field[at])
 		return;
-	if (num_f64(field[at], strlen(field[at]), ret) < 0 || !isfinite(*ret))
+	samples_value_take(field[at], strlen(field[at]), ret);
+	if (!isfinite(*ret))
 		*ret = NAN;
 }
 
@@ -200,7 +195,7 @@ static void put_tick(const struct compat *c, struct view *w)
 	put_time(w->f, c->tick_ns + c->realtime_minus_monotonic_ns);
 	for (size_t i = 0; i < c->gpu.nr; i++) {
 		const struct gpu *g = &c->gpu.v[i];
-		double v = g->in_tick || c->changes ? w->value(g) : NAN;
+		double v = g->in_tick || c->head.changes ? w->value(g) : NAN;
 
 		if (!w->shown(g))
 			continue;
@@ -226,7 +221,7 @@ static void end_tick(struct compat *c, struct view *views, size_t nr)
 		struct gpu *g = &c->gpu.v[i];
 
 		g->in_tick = false;
-		if (!c->changes)
+		if (!c->head.changes)
 			g->power_w = g->used_bytes = NAN;
 	}
 }
@@ -274,7 +269,7 @@ static int open_views(struct compat *c, struct csv_reader *csv, struct view *vie
 		if (r < 0)
 			return r;
 	}
-	if (!c->anchored)
+	if (!take_header(c))
 		return err_set(err, EINVAL, "no line '# anchor: …', so no time of day");
 	return opened ? 0
 		      : err_set(err, ENODATA,
@@ -315,7 +310,7 @@ int sampler_compat_write(const char *samples, const char *dir, struct strvec *wr
 		  .shown = shows_vram,
 		  .value = vram_of },
 	};
-	struct compat c = { .half_period_ns = NS_PER_S / 20 };
+	struct compat c = { .head = SAMPLES_HEADER_INIT, .half_period_ns = NS_PER_S / 20 };
 	struct csv_reader *csv = NULL;
 	char *const *field;
 	size_t n;
@@ -333,5 +328,6 @@ int sampler_compat_write(const char *samples, const char *dir, struct strvec *wr
 	r = close_views(views, ARRAY_LEN(views), r, written, err);
 	csv_free(csv);
 	VEC_RELEASE(&c.gpu);
+	samples_header_release(&c.head);
 	return r < 0 ? err_wrap(err, r, "%s", samples) : 0;
 }

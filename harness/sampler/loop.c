@@ -42,6 +42,7 @@
 #include "profrig/base/fs.h"
 #include "profrig/base/metronome.h"
 #include "profrig/base/num.h"
+#include "profrig/base/samples_file.h"
 #include "profrig/base/sketch.h"
 #include "profrig/base/strbuf.h"
 #include "profrig/base/xalloc.h"
@@ -689,7 +690,7 @@ void sampling_mark(struct sampling *sp, const char *name)
 	pthread_mutex_lock(&sp->lock);
 	if (sp->fd >= 0) {
 		take_in(sp);
-		strbuf_addf(&sp->out, "# mark: %" PRId64 " %s\n", t_ns, text);
+		samples_mark_put(t_ns, text, &sp->out);
 		sp->flush_now = true;
 		atomic_store(&sp->called, true);
 		if (sp->started)

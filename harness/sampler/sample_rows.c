@@ -9,6 +9,7 @@
 
 #include "profrig/base/clock.h"
 #include "profrig/base/num.h"
+#include "profrig/base/samples_file.h"
 #include "profrig/base/xalloc.h"
 
 void sample_rows_init(struct sample_rows *r, const struct sampler_device *dev, size_t nr_dev,
@@ -61,30 +62,25 @@ static void put_device(const struct sampler_device *d, const struct sampler_fact
 		strbuf_addf(to, "# facts: %s:", d->id);
 		sampler_facts_text(facts, to);
 		strbuf_addch(to, '\n');
+	} else if (d->pci[0]) {
+		strbuf_addf(to, "# facts: %s: pci=%s\n", d->id, d->pci);
 	}
 }
 
 void sample_rows_header(const struct sample_rows *r, const struct sample_header *h,
 			struct strbuf *to)
 {
-	char host[256] = "", utc[32], period[32];
-	struct clock_anchor a = clock_anchor_now();
+	struct samples_header head = SAMPLES_HEADER_INIT;
 
-	gethostname(host, sizeof(host) - 1);
-	sampler_clean_line(host);
-	num_fmt_f64(period, (double)h->period_ns / 1e9);
-	strbuf_addf(to, "# profrig samples: 1\n# source: %s\n# clock: CLOCK_MONOTONIC\n",
-		    h->source);
-	strbuf_addf(to,
-		    "# anchor: monotonic_ns=%" PRId64 " realtime_ns=%" PRId64
-		    " boottime_ns=%" PRId64 "\n",
-		    a.monotonic_ns, a.realtime_ns, a.boottime_ns);
-	strbuf_addf(to, "# begun: %s\n# host: %s\n", clock_utc(a.realtime_ns, utc), host);
-	if (h->run_id)
-		strbuf_addf(to, "# run: %s\n", h->run_id);
-	strbuf_addf(to, "# period_s: %s\n# storage: %s\n", period, r->changes ? "change" : "every");
-	if (h->estimated)
-		strbuf_addstr(to, "# estimated: yes\n");
+	head.source = h->source;
+	head.run_id = h->run_id;
+	head.anchor = clock_anchor_now();
+	head.period_s = (double)h->period_ns / 1e9;
+	head.changes = r->changes;
+	head.estimated = h->estimated;
+	gethostname(head.host, sizeof(head.host) - 1);
+	sampler_clean_line(head.host);
+	samples_header_put(&head, to);
 	for (size_t d = 0; d < r->nr_dev; d++)
 		put_device(&r->dev[d], h->facts ? &h->facts[d] : NULL, to);
 	strbuf_addstr(to, "t_ns");

@@ -1,19 +1,6 @@
 /*
- * profrig's sampling files (docs/contract.md, Sampling files):
- *
- *	# profrig samples: 1			the version of all this
- *	# clock: CLOCK_MONOTONIC		header lines, key: value; others are for people
- *	# device: gpu0: MI210, pci 0000:c1:00.0, …	only the PCI address is used
- *	# anchor: monotonic_ns=… realtime_ns=…
- *	# storage: every | change
- *	# estimated: yes
- *	t_ns,power.gpu0[W],energy.gpu0[J]	t_ns, then name.device[unit]
- *	5000000,81.5,
- *	# mark: 5100000 warm			may stand between rows
- *
- * One row is one read of one device: fields of other devices are empty. NA is a read that failed.
- * Rows are written while a run goes on, so the last line may be cut; a value in it may have lost
- * digits, so it is not used.
+ * profrig's sampling files (base/samples_file.h has the format). Rows are written while a run goes
+ * on, so the last line may be cut; a value in it may have lost digits, so it is not used.
  */
 #include "readers_private.h"
 #include "tally.h"
@@ -26,6 +13,7 @@
 
 #include "profrig/base/csv.h"
 #include "profrig/base/num.h"
+#include "profrig/base/samples_file.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 #include "profrig/scan/input.h"
@@ -35,13 +23,8 @@ struct samples {
 	const struct read_opts *opts;
 	struct sink *sink;
 	struct input_map map;
-	enum trace_clock clock;
-	char host[256];
-	char version[16]; /* "" when it is the known one, or not stated */
-	bool change_points, estimated, anchored;
-	int64_t anchor_monotonic_ns, anchor_realtime_ns;
+	struct samples_header head;
 	VEC(series_id) columns;
-	VEC(struct sampled_device { char id[64], pci[32]; }) devices; /* with a known PCI address */
 	track_id marks;
 	uint64_t line, rows;
 	struct tally bad_rows, bad_numbers;
@@ -51,11 +34,6 @@ struct text {
 	const char *p;
 	size_t n;
 };
-
-static bool text_is(struct text t, const char *s)
-{
-	return t.n == strlen(s) && memcmp(t.p, s, t.n) == 0;
-}
 
 static bool is_blank(char c)
 {
@@ -86,14 +64,22 @@ static bool next_line(struct text *rest, struct text *line, bool *whole)
 	return true;
 }
 
-static void take_mark(struct samples *sm, struct text value)
+static const char *host_of(const struct samples *sm)
 {
-	const char *blank = memchr(value.p, ' ', value.n);
-	size_t n = blank ? (size_t)(blank - value.p) : value.n;
-	struct text name = trim((struct text){ value.p + n, value.n - n });
-	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
+	return sm->head.host[0] ? sm->head.host : NULL;
+}
 
-	if (num_i64(value.p, n, &d.start_ns) < 0) {
+/* Marks need a sink with its clock set, so they are taken only behind the header. */
+static void take_mark(struct samples *sm, struct text line)
+{
+	struct span_def d = { .kind = SPAN_INSTANT, .args = STR_NONE };
+	const char *name;
+	size_t n;
+	bool timed;
+
+	if (!samples_mark_take(line.p, line.n, &d.start_ns, &timed, &name, &n))
+		return;
+	if (!timed) {
 		tally_line(&sm->bad_rows, sm->line);
 		return;
 	}
@@ -102,100 +88,23 @@ static void take_mark(struct samples *sm, struct text value)
 
 		td.kind = TRACK_COUNTER;
 		td.name = "marks";
-		td.host = sm->host[0] ? sm->host : NULL;
+		td.host = host_of(sm);
 		sm->marks = sm->sink->ops->track(sm->sink, &td);
 	}
 	d.track = sm->marks;
 	d.end_ns = d.start_ns;
-	d.name = sm->sink->ops->string(sm->sink, name.p, name.n);
+	d.name = sm->sink->ops->string(sm->sink, name, n);
 	d.category = sink_puts(sm->sink, "mark");
 	sm->sink->ops->span(sm->sink, &d);
 }
 
-static enum trace_clock clock_of(struct text t)
+static enum trace_clock clock_of(const char *name)
 {
-	if (text_is(t, "CLOCK_REALTIME"))
+	if (strcmp(name, "CLOCK_REALTIME") == 0)
 		return TRACE_CLOCK_REALTIME;
-	if (text_is(t, "CLOCK_BOOTTIME"))
+	if (strcmp(name, "CLOCK_BOOTTIME") == 0)
 		return TRACE_CLOCK_BOOTTIME;
-	return text_is(t, "CLOCK_MONOTONIC") ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_OWN;
-}
-
-/* "monotonic_ns=1 realtime_ns=2 …" */
-static bool anchor_value(struct text t, const char *key, int64_t *ret)
-{
-	const char *at = memmem(t.p, t.n, key, strlen(key));
-	const char *end = t.p + t.n, *stop;
-
-	if (!at)
-		return false;
-	at += strlen(key);
-	stop = memchr(at, ' ', (size_t)(end - at));
-	return num_i64(at, (size_t)((stop ? stop : end) - at), ret) == 0;
-}
-
-#define MAX_DEVICES 4096
-
-/* "gpu0: AMD Instinct MI210, pci 0000:c1:00.0, …" */
-static void take_device(struct samples *sm, struct text value)
-{
-	struct sampled_device d = { .id = "" };
-	const char *colon = memchr(value.p, ':', value.n), *end = value.p + value.n, *at, *stop;
-
-	if (!colon || (size_t)(colon - value.p) >= sizeof(d.id) || sm->devices.nr == MAX_DEVICES)
-		return;
-	at = memmem(colon, (size_t)(end - colon), " pci ", 5);
-	if (!at)
-		return;
-	at += 5;
-	stop = memchr(at, ',', (size_t)(end - at));
-	if (!model_pci_text(at, (size_t)((stop ? stop : end) - at), d.pci))
-		return;
-	memcpy(d.id, value.p, (size_t)(colon - value.p));
-	VEC_PUSH(&sm->devices, d);
-}
-
-static const char *pci_of(const struct samples *sm, const char *device)
-{
-	for (size_t i = 0; device && i < sm->devices.nr; i++)
-		if (strcmp(sm->devices.v[i].id, device) == 0)
-			return sm->devices.v[i].pci;
-	return NULL;
-}
-
-/* line begins with '#'. Marks need a sink with its clock set, so they are taken only behind the
- * header. */
-static void take_comment(struct samples *sm, struct text line, bool begun)
-{
-	struct text key = trim((struct text){ line.p + 1, line.n - 1 }), value;
-	const char *colon = memchr(key.p, ':', key.n);
-
-	if (!colon)
-		return;
-	value = trim((struct text){ colon + 1, key.n - (size_t)(colon + 1 - key.p) });
-	key = trim((struct text){ key.p, (size_t)(colon - key.p) });
-	if (begun) {
-		if (text_is(key, "mark"))
-			take_mark(sm, value);
-	} else if (text_is(key, "profrig samples") && !text_is(value, "1")) {
-		snprintf(sm->version, sizeof(sm->version), "%.*s",
-			 (int)(value.n < 15 ? value.n : 15), value.p);
-	} else if (text_is(key, "clock")) {
-		sm->clock = clock_of(value);
-	} else if (text_is(key, "host")) {
-		snprintf(sm->host, sizeof(sm->host), "%.*s",
-			 (int)(value.n < sizeof(sm->host) ? value.n : sizeof(sm->host) - 1),
-			 value.p);
-	} else if (text_is(key, "anchor")) {
-		sm->anchored = anchor_value(value, "monotonic_ns=", &sm->anchor_monotonic_ns) &&
-			       anchor_value(value, "realtime_ns=", &sm->anchor_realtime_ns);
-	} else if (text_is(key, "storage")) {
-		sm->change_points = text_is(value, "change");
-	} else if (text_is(key, "estimated")) {
-		sm->estimated = text_is(value, "yes");
-	} else if (text_is(key, "device")) {
-		take_device(sm, value);
-	}
+	return strcmp(name, "CLOCK_MONOTONIC") == 0 ? TRACE_CLOCK_MONOTONIC : TRACE_CLOCK_OWN;
 }
 
 /* "gpu0", "node3:pkg1": the device a series name ends in, NULL when it ends in no device. */
@@ -221,39 +130,29 @@ static const char *device_of(const char *name)
 	return NULL;
 }
 
-/* "energy.gpu0[J]" in place: cuts the unit off. */
-static const char *cut_unit(char *name)
-{
-	size_t n = strlen(name);
-	char *open = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
-
-	if (!open)
-		return NULL;
-	name[n - 1] = '\0';
-	*open = '\0';
-	return open + 1;
-}
-
 static series_id column_series(struct samples *sm, const char *field)
 {
-	CLEANUP(xfreep) char *name = xstrdup(field);
-	const char *unit = cut_unit(name);
-	size_t n = unit ? strlen(unit) : 0;
-	bool joule = n > 0 && unit[n - 1] == 'J';
+	const struct samples_column c = samples_column_take(field);
+	CLEANUP(xfreep) char *name = xstrndup(field, c.series_n);
+	CLEANUP(xfreep) char *unit = c.unit ? xstrndup(c.unit, c.unit_n) : NULL;
+	const char *pci;
+	char plain[32];
 	struct series_def d = {
 		.name = name,
 		.unit = unit,
 		.device = device_of(name),
-		.host = sm->host[0] ? sm->host : NULL,
-		.kind = joule && strncmp(name, "energy", 6) == 0 ? SERIES_CUMULATIVE : SERIES_GAUGE,
+		.host = host_of(sm),
+		.kind = c.cumulative ? SERIES_CUMULATIVE : SERIES_GAUGE,
 		.track = TRACK_NONE,
-		.change_points = sm->change_points,
-		.estimated = sm->estimated,
+		.change_points = sm->head.changes,
+		.estimated = sm->head.estimated,
 	};
 
-	if (!d.device && !strchr(name, '.'))
+	if (!d.device && !c.device)
 		d.device = sm->opts->device;
-	d.pci = pci_of(sm, d.device);
+	pci = samples_header_pci(&sm->head, d.device);
+	if (pci && model_pci_text(pci, strlen(pci), plain))
+		d.pci = plain;
 	return sm->sink->ops->series(sm->sink, &d);
 }
 
@@ -277,15 +176,16 @@ static int take_header(struct samples *sm, struct text line, struct err *err)
 		in = sm->sink->ops->current(sm->sink);
 		free(in->format);
 		in->format = xstrdup("profrig samples");
-		in->clock = sm->clock;
+		in->clock = clock_of(sm->head.clock);
 		in->resolution_hz = 1e9;
-		in->has_realtime_anchor = sm->anchored;
-		in->anchor_own_ns = sm->anchor_monotonic_ns;
-		in->anchor_realtime_ns = sm->anchor_realtime_ns;
+		in->has_realtime_anchor = sm->head.anchored;
+		in->anchor_own_ns = sm->head.anchor.monotonic_ns;
+		in->anchor_realtime_ns = sm->head.anchor.realtime_ns;
 		sm->sink->ops->clock(sm->sink);
-		if (sm->version[0])
+		if (sm->head.version[0] && strcmp(sm->head.version, SAMPLES_VERSION) != 0)
 			sink_warnf(sm->sink, W_UNKNOWN_VERSION,
-				   "sampling file of version '%s'; only 1 is known", sm->version);
+				   "sampling file of version '%s'; only 1 is known",
+				   sm->head.version);
 		for (size_t i = 1; i < n; i++)
 			VEC_PUSH(&sm->columns, column_series(sm, fields[i]));
 	}
@@ -296,15 +196,11 @@ static int take_header(struct samples *sm, struct text line, struct err *err)
 static bool take_value(struct samples *sm, size_t column, int64_t t_ns, struct text f)
 {
 	double v;
+	enum samples_value what = samples_value_take(f.p, f.n, &v);
 
-	if (f.n == 0)
-		return true;
-	if (text_is(f, "NA"))
-		v = NAN;
-	else if (num_f64(f.p, f.n, &v) < 0)
-		return false;
-	sm->sink->ops->sample(sm->sink, sm->columns.v[column], t_ns, v);
-	return true;
+	if (what == SAMPLES_FAILED || what == SAMPLES_NUMBER)
+		sm->sink->ops->sample(sm->sink, sm->columns.v[column], t_ns, v);
+	return what != SAMPLES_BAD;
 }
 
 static size_t count_fields(struct text line)
@@ -382,7 +278,11 @@ static int read_lines(struct samples *sm, struct err *err)
 		if (begun && !whole)
 			return finish(sm, true);
 		if (*line.p == '#') {
-			take_comment(sm, line, begun);
+			line = (struct text){ line.p + 1, line.n - 1 };
+			if (begun)
+				take_mark(sm, line);
+			else
+				samples_header_take(&sm->head, line.p, line.n);
 			continue;
 		}
 		if (begun) {
@@ -403,18 +303,16 @@ static void samples_release(struct samples *sm)
 {
 	input_unmap(&sm->map);
 	VEC_RELEASE(&sm->columns);
-	VEC_RELEASE(&sm->devices);
+	samples_header_release(&sm->head);
 }
 
 static int read_samples(const char *path, struct sink *s, const struct read_opts *o,
 			struct err *err)
 {
 	CLEANUP(samples_release)
-	struct samples sm = { .path = path,
-			      .opts = o,
-			      .sink = s,
-			      .clock = TRACE_CLOCK_MONOTONIC,
-			      .marks = TRACK_NONE };
+	struct samples sm = {
+		.path = path, .opts = o, .sink = s, .head = SAMPLES_HEADER_INIT, .marks = TRACK_NONE
+	};
 	int r = input_map(path, 0, &sm.map, err);
 
 	if (r < 0)

@@ -12,6 +12,7 @@
 /* Names are of few kinds; a table of strings has up to millions. */
 typedef uint32_t nsys_slot;
 #define NSYS_SLOT_NONE U64MAP_NONE
+#define NSYS_COPY_KINDS 14
 
 struct nsys_process {
 	track_id id;
@@ -33,25 +34,25 @@ struct nsys_gpu {
 	track_id track; /* TRACK_NONE until work of it is seen */
 };
 
-struct nsys_queue {
-	track_id id;
-};
-
 struct nsys {
 	struct db_scan sc;
 	struct sqlite_strings strings; /* StringIds */
 	struct intern *names;          /* of processes, threads, devices */
 	char host[256], product[64], schema[32];
 	int64_t schema_major;
-	const char *device; /* where the file does not tell; NULL */
-	bool by_process;    /* device work tells its process */
+	/* times begin at the session's start, or are of the real-time clock, and are shifted */
+	bool normalized;
+	int64_t shift_ns, session_utc_ns; /* 0 unknown */
+	const char *device;               /* where the file does not tell; NULL */
+	bool by_process;                  /* device work tells its process */
 	/* by db_hash of what they are: slots, and ids of names */
 	struct u64map slots, process_names, thread_names, ranks, device_numbers, gpu_slots;
 	struct u64map domains; /* of NVTX: their categories, ids of the sink */
 	struct u64map graphs;  /* correlations of graph launches whose nodes were recorded */
+	str_id copy_names[NSYS_COPY_KINDS];
+	int64_t copied; /* bytes */
 	VEC(struct nsys_process) processes;
 	VEC(struct nsys_thread) threads;
-	VEC(struct nsys_queue) queues;
 	VEC(struct nsys_gpu) gpus;
 	int64_t last_global; /* the thread that was asked for last, and its slot */
 	nsys_slot last_thread;
@@ -69,12 +70,12 @@ track_id nsys_overhead(struct nsys *ns, int64_t global);
 track_id nsys_sampled(struct nsys *ns, int64_t global);
 /* The device's id in the machine, "gpu0"; buf holds 32. */
 track_id nsys_device(struct nsys *ns, int64_t global, int64_t device, char *buf);
-nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
-		     int64_t stream);
+track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		    int64_t stream);
 /* Ids of calls are counted in each process, so the process is part of them. 0: none. */
 uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id);
 /* The text of a StringIds row as an id of the sink; otherwise where there is none. */
-str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, const char *otherwise);
+str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, str_id otherwise);
 
 /* ---- the rows ---- */
 

@@ -20,26 +20,17 @@ struct metrics {
 	uint64_t made, too_many;
 };
 
-static void load_names(struct metrics *mt)
+static bool take_name(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "typeId", false },
-						     { "metricId", false },
-						     { "metricName", false } };
-	struct sqlite_rows q;
+	struct metrics *mt = vp;
 	int64_t type, metric;
+	size_t n;
+	const char *s = sqlite_rows_text(q, 2, &n);
 
-	if (!db_scan_open(&mt->ns->sc, "TARGET_INFO_GPU_METRICS", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&mt->ns->sc, &q)) {
-		size_t n;
-		const char *s = sqlite_rows_text(&q, 2, &n);
-
-		if (s && n < 256 && sqlite_rows_i64(&q, 0, &type) &&
-		    sqlite_rows_i64(&q, 1, &metric))
-			*u64map_at(&mt->names, db_hash((uint64_t)type, (uint64_t)metric, 'N')) =
-				intern_put(mt->ns->names, s, n);
-	}
-	db_scan_close(&mt->ns->sc, &q);
+	if (s && n < 256 && sqlite_rows_i64(q, 0, &type) && sqlite_rows_i64(q, 1, &metric))
+		*u64map_at(&mt->names, db_hash((uint64_t)type, (uint64_t)metric, 'N')) =
+			intern_put(mt->ns->names, s, n);
+	return true;
 }
 
 /* "SMs Active [Throughput %]" is SMs Active in %. */
@@ -86,46 +77,45 @@ static series_id series_of(struct metrics *mt, int64_t type, int64_t metric)
 	return *at;
 }
 
+static bool take_metric(void *vp, struct sqlite_rows *q)
+{
+	struct metrics *mt = vp;
+	struct db_scan *sc = &mt->ns->sc;
+	int64_t t_ns;
+	series_id s;
+	double v;
+
+	if (!sqlite_rows_i64(q, 0, &t_ns)) {
+		db_scan_bad(sc, q, "it has no time, so it was left out");
+		return false;
+	}
+	s = series_of(mt, sqlite_rows_i64_or(q, 1, 0), sqlite_rows_i64_or(q, 2, 0));
+	if (s == SERIES_NONE)
+		return false;
+	sqlite_rows_f64(q, 3, &v);
+	sc->sink->ops->sample(sc->sink, s, t_ns, v);
+	return true;
+}
+
 static void read_metrics(struct nsys *ns)
 {
-	static const struct sqlite_column cols[] = { { "timestamp|start", false },
-						     { "typeId", false },
-						     { "metricId", false },
-						     { "value", false } };
+	static const struct db_table tables[] = {
+		{ "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", .take = take_name },
+		{ "GPU_METRICS", "timestamp|start typeId metricId value", .take = take_metric,
+		  .fact = "gpu_metric_samples" },
+	};
 	struct metrics mt = { .ns = ns };
-	struct sqlite_rows q;
-	int64_t t_ns, samples = 0;
 
-	if (!db_scan_open(&ns->sc, "GPU_METRICS", cols, ARRAY_LEN(cols), &q))
+	if (!db_scan_has(&ns->sc, "GPU_METRICS"))
 		return;
-	db_scan_close(&ns->sc, &q);
-	load_names(&mt);
-	if (!db_scan_open(&ns->sc, "GPU_METRICS", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		series_id s;
-		double v;
-
-		if (!sqlite_rows_i64(&q, 0, &t_ns)) {
-			db_scan_bad(&ns->sc, &q, "it has no time, so it was left out");
-			continue;
-		}
-		s = series_of(&mt, sqlite_rows_i64_or(&q, 1, 0), sqlite_rows_i64_or(&q, 2, 0));
-		if (s == SERIES_NONE)
-			continue;
-		sqlite_rows_f64(&q, 3, &v);
-		ns->sc.sink->ops->sample(ns->sc.sink, s, t_ns, v);
-		samples++;
-	}
-	db_scan_close(&ns->sc, &q);
+	db_scan_tables(&ns->sc, tables, ARRAY_LEN(tables), &mt);
 	sink_warn(ns->sc.sink, W_BAD_EVENT, mt.too_many,
 		  "samples of more GPU metrics than can be true");
-	sink_fact(ns->sc.sink, "gpu_metric_samples", samples);
 	u64map_release(&mt.names);
 	u64map_release(&mt.series);
 }
 
-enum { M_START, M_PROCESS, M_DEVICE, M_BYTES, M_FREE, M_ADDRESS, M_COLUMNS };
+enum { M_START, M_PROCESS, M_DEVICE, M_BYTES, M_FREE, M_ADDRESS };
 
 static track_id memory_track(struct nsys *ns, int64_t process, int64_t device)
 {
@@ -145,47 +135,38 @@ static track_id memory_track(struct nsys *ns, int64_t process, int64_t device)
 	return *u64map_at(&ns->slots, d.key) = id;
 }
 
-static void read_memory(struct nsys *ns)
+static bool take_memory(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "start", false }, { "globalPid", true },           { "deviceId", true },
-		{ "bytes", true },  { "memoryOperationType", true }, { "address", true },
-	};
-	str_id category = sink_puts(ns->sc.sink, "gpu_memory");
-	struct sqlite_rows q;
-	int64_t rows = 0;
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_INSTANT, .category = ns->sc.category, .args = STR_NONE };
 
-	if (!db_scan_open(&ns->sc, "CUDA_GPU_MEMORY_USAGE_EVENTS", cols, M_COLUMNS, &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_INSTANT,
-				      .category = category,
-				      .args = STR_NONE };
-
-		if (!sqlite_rows_i64(&q, M_START, &d.start_ns)) {
-			db_scan_bad(&ns->sc, &q, "it has no start, so it was left out");
-			continue;
-		}
-		d.end_ns = d.start_ns;
-		d.name = sink_puts(ns->sc.sink,
-				   sqlite_rows_i64_or(&q, M_FREE, 0) == 1 ? "free" : "allocate");
-		d.track = memory_track(ns, sqlite_rows_i64_or(&q, M_PROCESS, 0),
-				       sqlite_rows_i64_or(&q, M_DEVICE, -1));
-		if (ns->sc.keep_args) {
-			db_args_begin(&ns->sc);
-			db_args_column(&ns->sc, "bytes", &q, M_BYTES);
-			db_args_column(&ns->sc, "address", &q, M_ADDRESS);
-			d.args = db_args_end(&ns->sc);
-		}
-		ns->sc.sink->ops->span(ns->sc.sink, &d);
-		rows++;
+	if (!sqlite_rows_i64(q, M_START, &d.start_ns)) {
+		db_scan_bad(&ns->sc, q, "it has no start, so it was left out");
+		return false;
 	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "memory_events", rows);
+	d.end_ns = d.start_ns;
+	d.name =
+		sink_puts(ns->sc.sink, sqlite_rows_i64_or(q, M_FREE, 0) == 1 ? "free" : "allocate");
+	d.track = memory_track(ns, sqlite_rows_i64_or(q, M_PROCESS, 0),
+			       sqlite_rows_i64_or(q, M_DEVICE, -1));
+	if (ns->sc.keep_args) {
+		db_args_begin(&ns->sc);
+		db_args_column(&ns->sc, "bytes", q, M_BYTES);
+		db_args_column(&ns->sc, "address", q, M_ADDRESS);
+		d.args = db_args_end(&ns->sc);
+	}
+	ns->sc.sink->ops->span(ns->sc.sink, &d);
+	return true;
 }
 
 void nsys_read_metrics(struct nsys *ns)
 {
+	static const struct db_table memory = {
+		"CUDA_GPU_MEMORY_USAGE_EVENTS",
+		"start globalPid? deviceId? bytes? memoryOperationType? address?",
+		.take = take_memory, .fact = "memory_events", .category = "gpu_memory"
+	};
+
 	read_metrics(ns);
-	read_memory(ns);
+	db_scan_table(&ns->sc, &memory, ns);
 }

@@ -34,18 +34,12 @@ enum {
 	N_I32,
 	N_FLOAT,
 	N_JSON,
-	N_ALL
 };
 
-static const struct sqlite_column nvtx_columns[] = {
-	{ "start", false },      { "end", true },        { "eventType", true },
-	{ "text", true },        { "textId", true },     { "globalTid", true },
-	{ "domainId", true },    { "color", true },      { "category", true },
-	{ "uint64Value", true }, { "int64Value", true }, { "doubleValue", true },
-	{ "uint32Value", true }, { "int32Value", true }, { "floatValue", true },
-	{ "jsonText", true },
-};
-_Static_assert(ARRAY_LEN(nvtx_columns) == N_ALL, "one name for each column");
+#define PLAIN "start end? eventType? text? textId? globalTid? domainId?"
+#define ALL \
+	PLAIN " color? category? uint64Value? int64Value? doubleValue? uint32Value? int32Value? " \
+	      "floatValue? jsonText?"
 
 struct open_range {
 	nsys_slot thread;
@@ -55,19 +49,20 @@ struct open_range {
 
 struct nvtx {
 	struct nsys *ns;
-	str_id plain;
+	str_id plain, empty;
 	VEC(struct open_range) open;
 	int64_t ranges, marks, others;
 	int64_t last_ns;
 };
 
 /* Name of the row in hand, from StringIds where the row itself has none. */
-static str_id name_of(struct nsys *ns, struct sqlite_rows *q, int text, int id)
+static str_id name_of(struct nvtx *nv, struct sqlite_rows *q)
 {
+	struct sink *s = nv->ns->sc.sink;
 	size_t n;
-	const char *s = sqlite_rows_text(q, text, &n);
+	const char *text = sqlite_rows_text(q, N_TEXT, &n);
 
-	return s ? ns->sc.sink->ops->string(ns->sc.sink, s, n) : nsys_string(ns, q, id, "");
+	return text ? s->ops->string(s, text, n) : nsys_string(nv->ns, q, N_TEXT_ID, nv->empty);
 }
 
 static uint64_t domain_key(int64_t global, int64_t domain)
@@ -164,8 +159,9 @@ static void take_range(struct nvtx *nv, struct sqlite_rows *q, bool start_end, n
 		 (struct open_range){ .thread = thread, .start_end = start_end, .d = *d });
 }
 
-static void take_row(struct nvtx *nv, struct sqlite_rows *q)
+static bool take_row(void *vp, struct sqlite_rows *q)
 {
+	struct nvtx *nv = vp;
 	struct nsys *ns = nv->ns;
 	int64_t type = sqlite_rows_i64_or(q, N_TYPE, NVTX_PUSH_POP);
 	int64_t global = sqlite_rows_i64_or(q, N_THREAD, 0);
@@ -175,24 +171,25 @@ static void take_row(struct nvtx *nv, struct sqlite_rows *q)
 
 	if (!mark && !start_end && type != NVTX_PUSH_POP && type != NVTXT_PUSH_POP) {
 		nv->others += type != NVTX_DOMAIN;
-		return;
+		return false;
 	}
 	if (!sqlite_rows_i64(q, N_START, &d.start_ns)) {
 		db_scan_bad(&ns->sc, q, "it has no start, so it was left out");
-		return;
+		return false;
 	}
 	d.end_ns = d.start_ns;
-	d.name = name_of(ns, q, N_TEXT, N_TEXT_ID);
+	d.name = name_of(nv, q);
 	d.category = category_of(nv, global, sqlite_rows_i64_or(q, N_DOMAIN, 0));
 	if (ns->sc.keep_args)
 		d.args = args_of(ns, q);
 	if (!mark) {
 		take_range(nv, q, start_end, nsys_thread(ns, global), &d);
-		return;
+		return true;
 	}
 	d.kind = SPAN_INSTANT;
 	nv->marks++;
 	push(nv, nsys_thread(ns, global), false, &d);
+	return true;
 }
 
 static void close_open(struct nvtx *nv)
@@ -212,16 +209,15 @@ static void close_open(struct nvtx *nv)
 void nsys_read_nvtx(struct nsys *ns)
 {
 	struct nvtx nv = { .ns = ns, .last_ns = INT64_MIN };
-	struct sqlite_rows q;
+	const struct db_table t = { "NVTX_EVENTS", ns->sc.keep_args ? ALL : PLAIN,
+				    .take = take_row };
 
-	if (!db_scan_open(&ns->sc, "NVTX_EVENTS", nvtx_columns, ns->sc.keep_args ? N_ALL : N_PLAIN,
-			  &q))
+	if (!db_scan_has(&ns->sc, t.name))
 		return;
 	nv.plain = sink_puts(ns->sc.sink, "nvtx");
+	nv.empty = sink_puts(ns->sc.sink, "");
 	load_domains(ns);
-	while (db_scan_next(&ns->sc, &q))
-		take_row(&nv, &q);
-	db_scan_close(&ns->sc, &q);
+	db_scan_table(&ns->sc, &t, &nv);
 	close_open(&nv);
 	db_ranges_push(&ns->sc);
 	sink_fact(ns->sc.sink, "nvtx_ranges", nv.ranges);

@@ -53,29 +53,23 @@ struct samples {
 	uint64_t stackless, strange;
 };
 
-static void load_samples(struct samples *sm)
+static bool take_sample(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "id", false }, { "start", false }, { "globalTid", false }, { "cpu", true }
-	};
-	struct db_scan *sc = &sm->ns->sc;
-	struct sqlite_rows q;
+	struct samples *sm = vp;
+	struct sample s = { .cpu = sqlite_rows_i64_or(q, 3, -1) };
+	int64_t id;
 
-	if (!db_scan_open(sc, "COMPOSITE_EVENTS", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(sc, &q)) {
-		struct sample s = { .cpu = sqlite_rows_i64_or(&q, 3, -1) };
-		int64_t id;
-
-		if (!sqlite_rows_i64(&q, 0, &id) || !sqlite_rows_i64(&q, 1, &s.t_ns) ||
-		    !sqlite_rows_i64(&q, 2, &s.global))
-			db_scan_bad(sc, &q, "a sample without an id, a time or a thread");
-		else if (!sqlite_ids_add(&sm->ids, id, (uint32_t)sm->all.nr))
-			db_scan_bad(sc, &q, "a row before it has its id, so it was left out");
-		else
-			VEC_PUSH(&sm->all, s);
+	if (!sqlite_rows_i64(q, 0, &id) || !sqlite_rows_i64(q, 1, &s.t_ns) ||
+	    !sqlite_rows_i64(q, 2, &s.global)) {
+		db_scan_bad(&sm->ns->sc, q, "a sample without an id, a time or a thread");
+		return false;
 	}
-	db_scan_close(sc, &q);
+	if (!sqlite_ids_add(&sm->ids, id, (uint32_t)sm->all.nr)) {
+		db_scan_bad(&sm->ns->sc, q, "a row before it has its id, so it was left out");
+		return false;
+	}
+	VEC_PUSH(&sm->all, s);
+	return true;
 }
 
 static str_id module_name(struct samples *sm, struct sqlite_rows *q, int col)
@@ -104,35 +98,30 @@ static str_id frame_name(struct samples *sm, struct sqlite_rows *q, int symbol, 
 	return name;
 }
 
-static void load_frames(struct samples *sm)
+static bool take_frame(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "id", false },    { "stackDepth", false }, { "symbol", false },
-		{ "module", true }, { "kernelMode", true },  { "unresolved", true }
-	};
-	struct db_scan *sc = &sm->ns->sc;
-	struct sqlite_rows q;
+	struct samples *sm = vp;
+	struct frame f = { .kernel = sqlite_rows_i64_or(q, 4, 0) != 0 };
 	int64_t id, depth;
 
-	if (!db_scan_open(sc, "SAMPLING_CALLCHAINS", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(sc, &q)) {
-		struct frame f = { .kernel = sqlite_rows_i64_or(&q, 4, 0) != 0 };
-
-		f.sample =
-			sqlite_rows_i64(&q, 0, &id) ? sqlite_ids_get(&sm->ids, id) : SQLITE_ID_NONE;
-		if (f.sample == SQLITE_ID_NONE || !sqlite_rows_i64(&q, 1, &depth) || depth < 0 ||
-		    depth > UINT32_MAX || sm->frames.nr == UINT32_MAX) {
-			sm->strange++; /* chains of API calls are in tables of their own */
-			continue;
-		}
-		f.depth = (uint32_t)depth;
-		f.name = frame_name(sm, &q, 2, 3, 5);
-		VEC_PUSH(&sm->frames, f);
-		mem_budget_take(&sm->limit.memory, sizeof(f));
+	f.sample = sqlite_rows_i64(q, 0, &id) ? sqlite_ids_get(&sm->ids, id) : SQLITE_ID_NONE;
+	if (f.sample == SQLITE_ID_NONE || !sqlite_rows_i64(q, 1, &depth) || depth < 0 ||
+	    depth > UINT32_MAX || sm->frames.nr == UINT32_MAX) {
+		sm->strange++; /* chains of API calls are in tables of their own */
+		return false;
 	}
-	db_scan_close(sc, &q);
+	f.depth = (uint32_t)depth;
+	f.name = frame_name(sm, q, 2, 3, 5);
+	VEC_PUSH(&sm->frames, f);
+	mem_budget_take(&sm->limit.memory, sizeof(f));
+	return true;
 }
+
+static const struct db_table composite = { "COMPOSITE_EVENTS", "id start globalTid cpu?",
+					   .take = take_sample };
+static const struct db_table chains = { "SAMPLING_CALLCHAINS",
+					"id stackDepth symbol module? kernelMode? unresolved?",
+					.take = take_frame };
 
 /* Root first. */
 static int by_depth(const void *va, const void *vb)
@@ -241,11 +230,11 @@ void nsys_read_samples(struct nsys *ns)
 
 	mem_budget_fixed(&sm.limit.memory, 2 * ns->sc.db->bytes,
 			 (in->spans + in->instants) * MEM_SPAN);
-	load_samples(&sm);
+	db_scan_table(&ns->sc, &composite, &sm);
 	if (sm.all.nr > 0) {
 		sm.sampled = sm.limit.category = sink_puts(s, STACK_SAMPLED);
 		sm.kernel = sink_puts(s, STACK_SAMPLED_KERNEL);
-		load_frames(&sm);
+		db_scan_table(&ns->sc, &chains, &sm);
 		join(&sm);
 		measure(&sm);
 		push_all(&sm);

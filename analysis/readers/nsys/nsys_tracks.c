@@ -37,103 +37,81 @@ static str_id name_put(struct nsys *ns, struct sqlite_rows *q, int col)
 	return s ? intern_put(ns->names, s, n) : 0;
 }
 
-static void load_processes(struct nsys *ns)
+static bool take_process(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "globalPid", false }, { "name", false } };
-	struct sqlite_rows q;
+	struct nsys *ns = vp;
 	int64_t global;
 
-	if (!db_scan_open(&ns->sc, "PROCESSES", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q))
-		if (sqlite_rows_i64(&q, 0, &global))
-			*u64map_at(&ns->process_names, (uint64_t)global) = name_put(ns, &q, 1);
-	db_scan_close(&ns->sc, &q);
+	if (sqlite_rows_i64(q, 0, &global))
+		*u64map_at(&ns->process_names, (uint64_t)global) = name_put(ns, q, 1);
+	return true;
 }
 
-static void load_threads(struct nsys *ns)
+static bool take_thread(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "globalTid", false }, { "nameId", false } };
-	struct sqlite_rows q;
+	struct nsys *ns = vp;
 	int64_t global, name;
+	const char *text = sqlite_rows_i64(q, 0, &global) && sqlite_rows_i64(q, 1, &name)
+				   ? sqlite_strings_text(&ns->strings, name)
+				   : NULL;
 
-	if (!db_scan_open(&ns->sc, "ThreadNames", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		const char *text;
-
-		if (!sqlite_rows_i64(&q, 0, &global) || !sqlite_rows_i64(&q, 1, &name))
-			continue;
-		text = sqlite_strings_text(&ns->strings, name);
-		if (text)
-			*u64map_at(&ns->thread_names, (uint64_t)global) =
-				intern_puts(ns->names, text);
-	}
-	db_scan_close(&ns->sc, &q);
+	if (text)
+		*u64map_at(&ns->thread_names, (uint64_t)global) = intern_puts(ns->names, text);
+	return true;
 }
 
-static void load_ranks(struct nsys *ns)
+static bool take_rank(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "globalPid", false }, { "rank", false } };
-	struct sqlite_rows q;
+	struct nsys *ns = vp;
 	int64_t global, rank;
 
-	if (!db_scan_open(&ns->sc, "MPI_RANKS", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q))
-		if (sqlite_rows_i64(&q, 0, &global) && sqlite_rows_i64(&q, 1, &rank) && rank >= 0 &&
-		    rank < INT32_MAX)
-			*u64map_at(&ns->ranks, (uint64_t)global) = (uint32_t)rank;
-	db_scan_close(&ns->sc, &q);
+	if (sqlite_rows_i64(q, 0, &global) && sqlite_rows_i64(q, 1, &rank) && rank >= 0 &&
+	    rank < INT32_MAX)
+		*u64map_at(&ns->ranks, (uint64_t)global) = (uint32_t)rank;
+	return true;
 }
 
-static void load_gpus(struct nsys *ns)
+static bool take_gpu(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "id", false },
-						     { "name", true },
-						     { "busLocation", true } };
-	struct sqlite_rows q;
+	struct nsys *ns = vp;
+	struct nsys_gpu g = { .track = TRACK_NONE };
+	const char *bus;
+	uint32_t *at;
+	size_t n;
 
-	if (!db_scan_open(&ns->sc, "TARGET_INFO_GPU", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct nsys_gpu g = { .track = TRACK_NONE };
-		const char *bus;
-		uint32_t *at;
-		size_t n;
-
-		if (!sqlite_rows_i64(&q, 0, &g.id))
-			continue;
-		at = u64map_at(&ns->gpu_slots, (uint64_t)g.id);
-		if (*at != U64MAP_NONE)
-			continue;
-		g.name = name_put(ns, &q, 1);
-		bus = sqlite_rows_text(&q, 2, &n);
-		if (!bus || !model_pci_text(bus, n, g.pci))
-			g.pci[0] = '\0';
-		*at = (uint32_t)ns->gpus.nr;
-		VEC_PUSH(&ns->gpus, g);
-	}
-	db_scan_close(&ns->sc, &q);
+	if (!sqlite_rows_i64(q, 0, &g.id))
+		return false;
+	at = u64map_at(&ns->gpu_slots, (uint64_t)g.id);
+	if (*at != U64MAP_NONE)
+		return false;
+	g.name = name_put(ns, q, 1);
+	bus = sqlite_rows_text(q, 2, &n);
+	if (!bus || !model_pci_text(bus, n, g.pci))
+		g.pci[0] = '\0';
+	*at = (uint32_t)ns->gpus.nr;
+	VEC_PUSH(&ns->gpus, g);
+	return true;
 }
 
-static void load_device_numbers(struct nsys *ns)
+static bool take_device_number(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "pid", false },
-						     { "cudaId", false },
-						     { "gpuId", false } };
-	struct sqlite_rows q;
+	struct nsys *ns = vp;
 	int64_t pid, cuda, gpu;
 
-	if (!db_scan_open(&ns->sc, "TARGET_INFO_CUDA_DEVICE", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&ns->sc, &q))
-		if (sqlite_rows_i64(&q, 0, &pid) && sqlite_rows_i64(&q, 1, &cuda) &&
-		    sqlite_rows_i64(&q, 2, &gpu) && gpu >= 0 && gpu < 65536)
-			*u64map_at(&ns->device_numbers, db_hash(KEY_DEVICE, (uint64_t)pid,
-								(uint64_t)cuda)) = (uint32_t)gpu;
-	db_scan_close(&ns->sc, &q);
+	if (sqlite_rows_i64(q, 0, &pid) && sqlite_rows_i64(q, 1, &cuda) &&
+	    sqlite_rows_i64(q, 2, &gpu) && gpu >= 0 && gpu < 65536)
+		*u64map_at(&ns->device_numbers,
+			   db_hash(KEY_DEVICE, (uint64_t)pid, (uint64_t)cuda)) = (uint32_t)gpu;
+	return true;
 }
+
+static const struct db_table tables[] = {
+	{ "PROCESSES", "globalPid name", .take = take_process },
+	{ "ThreadNames", "globalTid nameId", .take = take_thread },
+	{ "MPI_RANKS", "globalPid rank", .take = take_rank },
+	{ "TARGET_INFO_GPU", "id name? busLocation?", .take = take_gpu },
+	{ "TARGET_INFO_CUDA_DEVICE", "pid cudaId gpuId", .take = take_device_number },
+};
 
 static void load_host(struct nsys *ns)
 {
@@ -159,11 +137,7 @@ void nsys_tracks_load(struct nsys *ns)
 {
 	ns->last_thread = NSYS_SLOT_NONE;
 	load_host(ns);
-	load_processes(ns);
-	load_threads(ns);
-	load_ranks(ns);
-	load_gpus(ns);
-	load_device_numbers(ns);
+	db_scan_tables(&ns->sc, tables, ARRAY_LEN(tables), ns);
 }
 
 void nsys_tracks_release(struct nsys *ns)
@@ -179,7 +153,6 @@ void nsys_tracks_release(struct nsys *ns)
 	u64map_release(&ns->graphs);
 	VEC_RELEASE(&ns->processes);
 	VEC_RELEASE(&ns->threads);
-	VEC_RELEASE(&ns->queues);
 	VEC_RELEASE(&ns->gpus);
 }
 
@@ -353,14 +326,13 @@ static int64_t stream_number(int64_t stream)
 	return stream >= 0 && stream < UINT32_MAX ? stream : PID_NONE;
 }
 
-nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
-		     int64_t stream)
+track_id nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t context,
+		    int64_t stream)
 {
 	uint64_t place = db_hash(KEY_QUEUE, (uint64_t)process_global(global), (uint64_t)device);
 	uint64_t key = db_hash(place, (uint64_t)context, (uint64_t)stream);
-	nsys_slot slot;
 	struct track_def d = TRACK_DEF_INIT;
-	struct nsys_queue queue;
+	track_id track;
 	struct nsys_gpu *g;
 	char name[32];
 
@@ -368,9 +340,9 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 		ns->sc.tracks.asked++;
 		key = db_hash(KEY_QUEUE, 0, 1);
 	}
-	slot = u64map_get(&ns->slots, key);
-	if (slot != NSYS_SLOT_NONE)
-		return slot;
+	track = u64map_get(&ns->slots, key);
+	if (track != U64MAP_NONE)
+		return track;
 	g = gpu_of(ns, global, device, name);
 	d.kind = TRACK_QUEUE;
 	d.parent = g->track;
@@ -380,9 +352,8 @@ nsys_slot nsys_queue(struct nsys *ns, int64_t global, int64_t device, int64_t co
 	d.rank = rank_of(ns, process_global(global));
 	d.owner = global ? process_at(ns, global)->id : TRACK_NONE;
 	d.key = key;
-	queue.id = track_of(ns, &d);
-	VEC_PUSH(&ns->queues, queue);
-	return *u64map_at(&ns->slots, key) = (nsys_slot)(ns->queues.nr - 1);
+	track = track_of(ns, &d);
+	return *u64map_at(&ns->slots, key) = track;
 }
 
 uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id)
@@ -396,7 +367,7 @@ uint64_t nsys_correlation(struct nsys *ns, int64_t global, int64_t id)
 	return db_hash(process, (uint64_t)id, 'C');
 }
 
-str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, const char *otherwise)
+str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, str_id otherwise)
 {
 	int64_t id;
 	str_id s = STR_NONE;
@@ -408,5 +379,5 @@ str_id nsys_string(struct nsys *ns, struct sqlite_rows *q, int col, const char *
 				   "table '%s', row %" PRIu64 ": StringIds has no row %" PRId64,
 				   ns->sc.table, q->rows, id);
 	}
-	return s == STR_NONE ? sink_puts(ns->sc.sink, otherwise) : s;
+	return s == STR_NONE ? otherwise : s;
 }

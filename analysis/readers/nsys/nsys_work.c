@@ -11,12 +11,7 @@
 #include "profrig/model/warnings.h"
 
 /* The columns that all tables of device activity begin with here. */
-#define PLACE_COLUMNS \
-	{ "start", false }, { "end", false }, { "deviceId", false }, { "contextId", true }, \
-		{ "streamId", true }, { "correlationId", true }, \
-	{ \
-		"globalPid", true \
-	}
+#define PLACE "start end deviceId contextId? streamId? correlationId? globalPid? "
 enum { W_START, W_END, W_DEVICE, W_CONTEXT, W_STREAM, W_CORRELATION, W_PROCESS, W_OWN };
 
 struct place {
@@ -34,16 +29,16 @@ static bool take_place(struct nsys *ns, struct sqlite_rows *q, struct span_def *
 	p->correlation = sqlite_rows_i64_or(q, W_CORRELATION, 0);
 	p->process = sqlite_rows_i64_or(q, W_PROCESS, 0);
 	d->correlation = nsys_correlation(ns, p->process, p->correlation);
+	d->category = ns->sc.category;
 	d->args = STR_NONE;
 	return true;
 }
 
-static void push(struct nsys *ns, const struct place *p, struct span_def *d)
+static bool push(struct nsys *ns, const struct place *p, struct span_def *d)
 {
-	nsys_slot queue = nsys_queue(ns, p->process, p->device, p->context, p->stream);
-
-	d->track = ns->queues.v[queue].id;
+	d->track = nsys_queue(ns, p->process, p->device, p->context, p->stream);
 	ns->sc.sink->ops->span(ns->sc.sink, d);
+	return true;
 }
 
 static void args_place(struct nsys *ns, const struct place *p)
@@ -67,26 +62,12 @@ enum {
 	K_DYNAMIC,
 	K_GRID,
 	K_BLOCK = K_GRID + 3,
-	K_END = K_BLOCK + 3
 };
 
-static const struct sqlite_column kernel_columns[] = {
-	PLACE_COLUMNS,
-	{ "demangledName", true },
-	{ "shortName", true },
-	{ "mangledName", true },
-	{ "graphNodeId", true },
-	{ "registersPerThread", true },
-	{ "staticSharedMemory", true },
-	{ "dynamicSharedMemory", true },
-	{ "gridX", true },
-	{ "gridY", true },
-	{ "gridZ", true },
-	{ "blockX", true },
-	{ "blockY", true },
-	{ "blockZ", true },
-};
-_Static_assert(ARRAY_LEN(kernel_columns) == K_END, "one name for each column");
+#define KERNEL \
+	PLACE "demangledName? shortName? mangledName? graphNodeId? registersPerThread? " \
+	      "staticSharedMemory? dynamicSharedMemory? gridX? gridY? gridZ? blockX? blockY? " \
+	      "blockZ?"
 
 static str_id kernel_args(struct nsys *ns, struct sqlite_rows *q, const struct place *p)
 {
@@ -118,38 +99,28 @@ static str_id kernel_name(struct nsys *ns, struct sqlite_rows *q)
 		if (s != STR_NONE)
 			return s;
 	}
-	return nsys_string(ns, q, K_DEMANGLED, "kernel");
+	return nsys_string(ns, q, K_DEMANGLED, ns->sc.category);
 }
 
-static void read_kernels(struct nsys *ns)
+static bool take_kernel(void *vp, struct sqlite_rows *q)
 {
-	str_id category = sink_puts(ns->sc.sink, "kernel");
-	struct sqlite_rows q;
-	int64_t kernels = 0;
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_KERNEL };
+	struct place p;
 
-	if (!db_scan_open(&ns->sc, "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, K_END, &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_KERNEL, .category = category };
-		struct place p;
-
-		if (!take_place(ns, &q, &d, &p))
-			continue;
-		d.name = kernel_name(ns, &q);
-		if (d.correlation && !sqlite_rows_null(&q, K_NODE))
-			*u64map_at(&ns->graphs, d.correlation) = 1;
-		if (ns->sc.keep_args)
-			d.args = kernel_args(ns, &q, &p);
-		push(ns, &p, &d);
-		kernels++;
-	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "kernels", kernels);
+	if (!take_place(ns, q, &d, &p))
+		return false;
+	d.name = kernel_name(ns, q);
+	if (d.correlation && !sqlite_rows_null(q, K_NODE))
+		*u64map_at(&ns->graphs, d.correlation) = 1;
+	if (ns->sc.keep_args)
+		d.args = kernel_args(ns, q, &p);
+	return push(ns, &p, &d);
 }
 
 /* ---- copies and fills ---- */
 
-static const char *const copy_kinds[] = {
+static const char *const copy_kinds[NSYS_COPY_KINDS] = {
 	"Unknown",
 	"Host-to-Device",
 	"Device-to-Host",
@@ -171,14 +142,9 @@ static const char *const memory_kinds[] = {
 	"Managed",  "Device Static", "Managed Static", "Unknown",
 };
 
-enum { C_BYTES = W_OWN, C_KIND, C_FROM, C_TO, C_FROM_DEVICE, C_TO_DEVICE, C_NODE, C_END };
+enum { C_BYTES = W_OWN, C_KIND, C_FROM, C_TO, C_FROM_DEVICE, C_TO_DEVICE, C_NODE };
 
-static const struct sqlite_column copy_columns[] = {
-	PLACE_COLUMNS,           { "bytes", true },       { "copyKind", true },
-	{ "srcKind", true },     { "dstKind", true },     { "srcDeviceId", true },
-	{ "dstDeviceId", true }, { "graphNodeId", true },
-};
-_Static_assert(ARRAY_LEN(copy_columns) == C_END, "one name for each column");
+#define COPY PLACE "bytes? copyKind? srcKind? dstKind? srcDeviceId? dstDeviceId? graphNodeId?"
 
 static const char *word_of(const char *const *words, size_t n, int64_t i)
 {
@@ -207,98 +173,67 @@ static str_id copy_args(struct nsys *ns, struct sqlite_rows *q, const struct pla
 	return db_args_end(&ns->sc);
 }
 
-static void copy_names(struct nsys *ns, str_id *names)
+static bool take_copy(void *vp, struct sqlite_rows *q)
 {
-	char name[64];
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_COPY };
+	int64_t kind, n;
+	struct place p;
 
-	for (size_t i = 0; i < ARRAY_LEN(copy_kinds); i++) {
-		snprintf(name, sizeof(name), "[CUDA memcpy %s]", copy_kinds[i]);
-		names[i] = sink_puts(ns->sc.sink, name);
-	}
+	if (!take_place(ns, q, &d, &p))
+		return false;
+	kind = sqlite_rows_i64_or(q, C_KIND, 0);
+	d.name = ns->copy_names[kind >= 0 && (uint64_t)kind < ARRAY_LEN(copy_kinds) ? kind : 0];
+	n = sqlite_rows_i64_or(q, C_BYTES, 0);
+	if (n < 0 || n > MAX_BYTES)
+		db_scan_bad(&ns->sc, q, "its number of bytes cannot be true");
+	else
+		ns->copied += ns->copied < MAX_BYTES ? n : 0;
+	if (ns->sc.keep_args)
+		d.args = copy_args(ns, q, &p);
+	return push(ns, &p, &d);
 }
 
 static void read_copies(struct nsys *ns)
 {
-	str_id category = sink_puts(ns->sc.sink, "gpu_memcpy"), names[ARRAY_LEN(copy_kinds)];
-	int64_t copies = 0, bytes = 0;
-	struct sqlite_rows q;
+	static const struct db_table t = { "CUPTI_ACTIVITY_KIND_MEMCPY", COPY, .take = take_copy,
+					   .fact = "copies", .category = "gpu_memcpy" };
+	char name[64];
 
-	if (!db_scan_open(&ns->sc, "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, C_END, &q))
+	if (!db_scan_has(&ns->sc, t.name))
 		return;
-	copy_names(ns, names);
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_COPY, .category = category };
-		int64_t kind, n;
-		struct place p;
-
-		if (!take_place(ns, &q, &d, &p))
-			continue;
-		kind = sqlite_rows_i64_or(&q, C_KIND, 0);
-		d.name = names[kind >= 0 && (uint64_t)kind < ARRAY_LEN(names) ? kind : 0];
-		n = sqlite_rows_i64_or(&q, C_BYTES, 0);
-		if (n < 0 || n > MAX_BYTES)
-			db_scan_bad(&ns->sc, &q, "its number of bytes cannot be true");
-		else
-			bytes += bytes < MAX_BYTES ? n : 0;
-		if (ns->sc.keep_args)
-			d.args = copy_args(ns, &q, &p);
-		push(ns, &p, &d);
-		copies++;
+	for (size_t i = 0; i < ARRAY_LEN(copy_kinds); i++) {
+		snprintf(name, sizeof(name), "[CUDA memcpy %s]", copy_kinds[i]);
+		ns->copy_names[i] = sink_puts(ns->sc.sink, name);
 	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "copies", copies);
-	sink_fact(ns->sc.sink, "copied_bytes", bytes);
+	if (db_scan_table(&ns->sc, &t, ns))
+		sink_fact(ns->sc.sink, "copied_bytes", ns->copied);
 }
 
-enum { F_BYTES = W_OWN, F_VALUE, F_NODE, F_END };
+enum { F_BYTES = W_OWN, F_VALUE, F_NODE };
 
-static const struct sqlite_column fill_columns[] = {
-	PLACE_COLUMNS,
-	{ "bytes", true },
-	{ "value", true },
-	{ "graphNodeId", true },
-};
-_Static_assert(ARRAY_LEN(fill_columns) == F_END, "one name for each column");
-
-static void read_fills(struct nsys *ns)
+static bool take_fill(void *vp, struct sqlite_rows *q)
 {
-	str_id category = sink_puts(ns->sc.sink, "gpu_memset");
-	str_id name = sink_puts(ns->sc.sink, "[CUDA memset]");
-	struct sqlite_rows q;
-	int64_t fills = 0;
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_FILL };
+	struct place p;
 
-	if (!db_scan_open(&ns->sc, "CUPTI_ACTIVITY_KIND_MEMSET", fill_columns, F_END, &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_FILL, .category = category, .name = name };
-		struct place p;
-
-		if (!take_place(ns, &q, &d, &p))
-			continue;
-		if (ns->sc.keep_args) {
-			args_place(ns, &p);
-			db_args_column(&ns->sc, "bytes", &q, F_BYTES);
-			db_args_column(&ns->sc, "value", &q, F_VALUE);
-			db_args_column(&ns->sc, "graph node id", &q, F_NODE);
-			d.args = db_args_end(&ns->sc);
-		}
-		push(ns, &p, &d);
-		fills++;
+	if (!take_place(ns, q, &d, &p))
+		return false;
+	d.name = sink_puts(ns->sc.sink, "[CUDA memset]");
+	if (ns->sc.keep_args) {
+		args_place(ns, &p);
+		db_args_column(&ns->sc, "bytes", q, F_BYTES);
+		db_args_column(&ns->sc, "value", q, F_VALUE);
+		db_args_column(&ns->sc, "graph node id", q, F_NODE);
+		d.args = db_args_end(&ns->sc);
 	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "fills", fills);
+	return push(ns, &p, &d);
 }
 
 /* ---- graphs, waiting ---- */
 
-enum { G_GRAPH = W_OWN, G_EXEC, G_END };
-
-static const struct sqlite_column graph_columns[] = {
-	PLACE_COLUMNS,
-	{ "graphId", true },
-	{ "graphExecId", true },
-};
-_Static_assert(ARRAY_LEN(graph_columns) == G_END, "one name for each column");
+enum { G_GRAPH = W_OWN, G_EXEC };
 
 static str_id graph_name(struct nsys *ns, struct sqlite_rows *q)
 {
@@ -310,80 +245,67 @@ static str_id graph_name(struct nsys *ns, struct sqlite_rows *q)
 }
 
 /* Where the launch's nodes were recorded too, they are the work and the graph is not. */
-static void read_graphs(struct nsys *ns)
+static bool take_graph(void *vp, struct sqlite_rows *q)
 {
-	str_id category = sink_puts(ns->sc.sink, "graph");
-	struct sqlite_rows q;
-	int64_t graphs = 0;
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_KERNEL };
+	struct place p;
 
-	if (!db_scan_open(&ns->sc, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, G_END, &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_KERNEL, .category = category };
-		struct place p;
-
-		if (!take_place(ns, &q, &d, &p))
-			continue;
-		if (u64map_get(&ns->graphs, d.correlation) != U64MAP_NONE) {
-			d.kind = SPAN_ANNOTATION;
-			d.correlation = 0;
-		}
-		d.name = graph_name(ns, &q);
-		if (ns->sc.keep_args) {
-			args_place(ns, &p);
-			db_args_column(&ns->sc, "graph id", &q, G_GRAPH);
-			db_args_column(&ns->sc, "graph exec id", &q, G_EXEC);
-			d.args = db_args_end(&ns->sc);
-		}
-		push(ns, &p, &d);
-		graphs++;
+	if (!take_place(ns, q, &d, &p))
+		return false;
+	if (u64map_get(&ns->graphs, d.correlation) != U64MAP_NONE) {
+		d.kind = SPAN_ANNOTATION;
+		d.correlation = 0;
 	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "graph_launches", graphs);
+	d.name = graph_name(ns, q);
+	if (ns->sc.keep_args) {
+		args_place(ns, &p);
+		db_args_column(&ns->sc, "graph id", q, G_GRAPH);
+		db_args_column(&ns->sc, "graph exec id", q, G_EXEC);
+		d.args = db_args_end(&ns->sc);
+	}
+	return push(ns, &p, &d);
 }
 
 static const char *const wait_kinds[] = { "Unknown sync", "Event sync", "Stream wait sync",
 					  "Stream sync", "Context sync" };
 
-static void read_waits(struct nsys *ns)
+static bool take_wait(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { PLACE_COLUMNS, { "syncType", true } };
-	str_id category = sink_puts(ns->sc.sink, "cuda_sync");
-	struct sqlite_rows q;
-	int64_t waits = 0;
+	struct nsys *ns = vp;
+	struct span_def d = { .kind = SPAN_ANNOTATION };
+	struct place p;
+	int64_t kind;
 
-	if (!db_scan_open(&ns->sc, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", cols, ARRAY_LEN(cols),
-			  &q))
-		return;
-	while (db_scan_next(&ns->sc, &q)) {
-		struct span_def d = { .kind = SPAN_ANNOTATION, .category = category };
-		const char *word = wait_kinds[0];
-		struct place p;
-		int64_t kind;
-
-		if (!take_place(ns, &q, &d, &p))
-			continue;
-		kind = sqlite_rows_i64_or(&q, W_OWN, 0);
-		if (kind > 0 && (uint64_t)kind < ARRAY_LEN(wait_kinds))
-			word = wait_kinds[kind];
-		d.name = sink_puts(ns->sc.sink, word);
-		d.correlation = 0; /* that of the call that waits: nothing was launched */
-		if (ns->sc.keep_args) {
-			args_place(ns, &p);
-			d.args = db_args_end(&ns->sc);
-		}
-		push(ns, &p, &d);
-		waits++;
+	if (!take_place(ns, q, &d, &p))
+		return false;
+	kind = sqlite_rows_i64_or(q, W_OWN, 0);
+	if (kind < 0 || (uint64_t)kind >= ARRAY_LEN(wait_kinds))
+		kind = 0;
+	d.name = sink_puts(ns->sc.sink, wait_kinds[kind]);
+	d.correlation = 0; /* that of the call that waits: nothing was launched */
+	if (ns->sc.keep_args) {
+		args_place(ns, &p);
+		d.args = db_args_end(&ns->sc);
 	}
-	db_scan_close(&ns->sc, &q);
-	sink_fact(ns->sc.sink, "synchronizations", waits);
+	return push(ns, &p, &d);
 }
 
 void nsys_read_work(struct nsys *ns)
 {
-	read_kernels(ns);
+	static const struct db_table kernels = { "CUPTI_ACTIVITY_KIND_KERNEL", KERNEL,
+						 .take = take_kernel, .fact = "kernels",
+						 .category = "kernel" };
+	static const struct db_table rest[] = {
+		{ "CUPTI_ACTIVITY_KIND_MEMSET", PLACE "bytes? value? graphNodeId?",
+		  .take = take_fill, .fact = "fills", .category = "gpu_memset" },
+		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", PLACE "graphId? graphExecId?",
+		  .take = take_graph, .fact = "graph_launches", .category = "graph" },
+		{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", PLACE "syncType?", .take = take_wait,
+		  .fact = "synchronizations", .category = "cuda_sync" },
+	};
+
+	db_scan_table(&ns->sc, &kernels, ns);
 	read_copies(ns);
-	read_fills(ns);
-	read_graphs(ns);
-	read_waits(ns);
+	db_scan_tables(&ns->sc, rest, ARRAY_LEN(rest), ns);
 }

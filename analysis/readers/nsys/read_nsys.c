@@ -43,87 +43,71 @@ static int probe_nsys(const struct probe *p)
 	return sqlite_probe_has(p, nvtx) ? 80 : 0;
 }
 
-struct nsys_clock {
-	bool normalized;
-	int64_t shift_ns;
-};
-
-static void take_meta(struct nsys *ns, struct nsys_clock *clock, const char *name,
-		      const char *value)
+static bool take_meta(void *vp, struct sqlite_rows *q)
 {
-	size_t n = strlen(value);
+	struct nsys *ns = vp;
+	char name[65] = "";
+	size_t n;
+	const char *s = sqlite_rows_text(q, 0, &n);
 
+	if (!s || n >= sizeof(name))
+		return false;
+	memcpy(name, s, n);
+	s = sqlite_rows_text(q, 1, &n);
+	if (!s || n >= 256)
+		return false;
 	if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
-		snprintf(ns->schema, sizeof(ns->schema), "%s", value);
+		snprintf(ns->schema, sizeof(ns->schema), "%s", s);
 	else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
-		snprintf(ns->product, sizeof(ns->product), "%s", value);
+		snprintf(ns->product, sizeof(ns->product), "%s", s);
 	else if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
-		clock->normalized = strcmp(value, "true") == 0;
+		ns->normalized = strcmp(s, "true") == 0;
 	else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0 &&
-		 num_i64(value, n, &clock->shift_ns) < 0)
-		clock->shift_ns = 0;
+		 num_i64(s, strlen(s), &ns->shift_ns) < 0)
+		ns->shift_ns = 0;
+	return true;
 }
 
-static void read_meta(struct nsys *ns, struct nsys_clock *clock)
+static void read_meta(struct nsys *ns)
 {
-	static const struct sqlite_column cols[] = { { "name", false }, { "value", false } };
-	static const char *const tables[] = { "META_DATA_EXPORT", "EXPORT_META_DATA" };
-	const char *dot;
+	static const struct db_table tables[] = {
+		{ "META_DATA_EXPORT", "name value", .take = take_meta },
+		{ "EXPORT_META_DATA", "name value", .take = take_meta },
+	};
 
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-		struct sqlite_rows q;
-
-		if (!db_scan_open(&ns->sc, tables[i], cols, ARRAY_LEN(cols), &q))
-			continue;
-		while (db_scan_next(&ns->sc, &q)) {
-			CLEANUP(xfreep) char *name = NULL;
-			const char *s;
-			size_t n;
-
-			s = sqlite_rows_text(&q, 0, &n);
-			if (!s || n > 64)
-				continue;
-			name = xstrndup(s, n);
-			s = sqlite_rows_text(&q, 1, &n);
-			if (s && n < 256)
-				take_meta(ns, clock, name, s);
-		}
-		db_scan_close(&ns->sc, &q);
-	}
-	dot = strchr(ns->schema, '.');
-	if (num_i64(ns->schema, dot ? (size_t)(dot - ns->schema) : strlen(ns->schema),
-		    &ns->schema_major) < 0)
+	db_scan_tables(&ns->sc, tables, ARRAY_LEN(tables), ns);
+	if (num_i64(ns->schema, strcspn(ns->schema, "."), &ns->schema_major) < 0)
 		ns->schema_major = 0;
 }
 
-static bool session_start(struct nsys *ns, int64_t *ret_utc_ns)
+/* The first row counts. */
+static bool take_session(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "utcEpochNs", false } };
-	struct sqlite_rows q;
-	bool known = false;
+	struct nsys *ns = vp;
 
-	if (!db_scan_open(&ns->sc, "TARGET_INFO_SESSION_START_TIME", cols, ARRAY_LEN(cols), &q))
-		return false;
-	if (db_scan_next(&ns->sc, &q))
-		known = sqlite_rows_i64(&q, 0, ret_utc_ns) && *ret_utc_ns > 0;
-	db_scan_close(&ns->sc, &q);
-	return known;
+	if (q->rows == 1)
+		sqlite_rows_i64(q, 0, &ns->session_utc_ns);
+	return true;
 }
 
-static void tell_clock(struct nsys *ns, const struct nsys_clock *clock)
+static void tell_clock(struct nsys *ns)
 {
+	static const struct db_table session = { "TARGET_INFO_SESSION_START_TIME", "utcEpochNs",
+						 .take = take_session };
 	struct input *in = ns->sc.sink->ops->current(ns->sc.sink);
-	int64_t utc_ns = 0, own_ns;
+	int64_t own_ns;
 
 	in->clock = TRACE_CLOCK_OWN;
-	if (clock->normalized && clock->shift_ns == 0) {
+	if (!ns->normalized || ns->shift_ns != 0)
+		db_scan_table(&ns->sc, &session, ns);
+	if (ns->normalized && ns->shift_ns == 0) {
 		in->clock = TRACE_CLOCK_REALTIME;
-	} else if (session_start(ns, &utc_ns) &&
-		   !__builtin_add_overflow(clock->normalized ? utc_ns : 0, clock->shift_ns,
+	} else if (ns->session_utc_ns > 0 &&
+		   !__builtin_add_overflow(ns->normalized ? ns->session_utc_ns : 0, ns->shift_ns,
 					   &own_ns)) {
 		in->has_realtime_anchor = true;
 		in->anchor_own_ns = own_ns;
-		in->anchor_realtime_ns = utc_ns;
+		in->anchor_realtime_ns = ns->session_utc_ns;
 	}
 	in->driver_numbers = ns->device_numbers.nr > 0;
 	free(in->format);
@@ -136,60 +120,19 @@ static void tell_clock(struct nsys *ns, const struct nsys_clock *clock)
 			   "schema version %s: only 2 and 3 are known", ns->schema);
 }
 
-/* Tables that hold no events, or whose rows are read by name of the table above. */
-static bool is_read(const char *name)
+/* Tables that hold no events, or none that mean anything without those of another table. */
+static bool is_no_loss(const char *name)
 {
-	static const char *const beginnings[] = { "ENUM_", "META_DATA_", "TARGET_INFO_",
-						  "sqlite_" };
-	static const char *const known[] = {
-		"ANALYSIS_DETAILS",
-		"ANALYSIS_FILE",
-		"COMPOSITE_EVENTS",
-		"CUBLAS_EVENTS",
-		"CUDA_GPU_MEMORY_USAGE_EVENTS",
-		"CUDNN_EVENTS",
-		"CUPTI_ACTIVITY_KIND_DRIVER",
-		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-		"CUPTI_ACTIVITY_KIND_KERNEL",
-		"CUPTI_ACTIVITY_KIND_MEMCPY",
-		"CUPTI_ACTIVITY_KIND_MEMSET",
-		"CUPTI_ACTIVITY_KIND_OVERHEAD",
-		"CUPTI_ACTIVITY_KIND_RUNTIME",
-		"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-		"CUSOLVER_EVENTS",
-		"CUSPARSE_EVENTS",
-		"DIAGNOSTIC_EVENT",
-		"EXPORT_META_DATA",
-		"GPU_METRICS",
-		"MPI_COLLECTIVES_EVENTS",
-		"MPI_OTHER_EVENTS",
-		"MPI_P2P_EVENTS",
-		"MPI_RANKS",
-		"MPI_START_WAIT_EVENTS",
-		"NVTX_EVENTS",
-		"NVTX_PAYLOAD_SCHEMAS",
-		"NVTX_PAYLOAD_SCHEMA_ENTRIES",
-		"OPENACC_DATA_EVENTS",
-		"OPENACC_LAUNCH_EVENTS",
-		"OPENACC_OTHER_EVENTS",
-		"OPENGL_API",
-		"OSRT_API",
-		"PROCESSES",
-		"PROFILER_OVERHEAD",
-		"SAMPLING_CALLCHAINS",
-		"ProcessStreams",
-		"StringIds",
-		"SYSCALL",
-		"ThreadNames",
-		"UCP_EVENTS",
-		"VULKAN_API",
+	static const char *const beginnings[] = {
+		"ANALYSIS_DETAILS", "ANALYSIS_FILE",
+		"DIAGNOSTIC_EVENT", "ENUM_",
+		"META_DATA_",       "NVTX_PAYLOAD_SCHEMA",
+		"ProcessStreams",   "SAMPLING_CALLCHAINS",
+		"TARGET_INFO_",     "sqlite_",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(beginnings); i++)
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (strcmp(name, known[i]) == 0)
 			return true;
 	return false;
 }
@@ -208,7 +151,7 @@ static void tell_ignored(struct nsys *ns)
 	for (size_t i = 0; i < names.nr; i++) {
 		int64_t rows;
 
-		if (is_read(names.v[i]) || !db_scan_has(&ns->sc, names.v[i]))
+		if (is_no_loss(names.v[i]) || !db_scan_unasked(&ns->sc, names.v[i]))
 			continue;
 		rows = db_scan_rows(&ns->sc, names.v[i]);
 		if (rows == 0)
@@ -251,12 +194,10 @@ static bool tells_process(struct nsys *ns)
 
 static void read_all(struct nsys *ns)
 {
-	struct nsys_clock clock = { .normalized = false };
-
-	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id", "value");
-	read_meta(ns, &clock);
+	db_scan_strings(&ns->sc, &ns->strings, "StringIds", "id value");
+	read_meta(ns);
 	nsys_tracks_load(ns);
-	tell_clock(ns, &clock);
+	tell_clock(ns);
 	sqlite_db_tell(ns->sc.db, ns->sc.sink);
 	ns->by_process = tells_process(ns);
 	nsys_read_work(ns);

@@ -40,15 +40,14 @@ static int probe_rocpd(const struct probe *p)
 	return sqlite_probe_has(p, dispatches) || sqlite_probe_has(p, regions) ? 95 : 0;
 }
 
-bool rocpd_open(struct rocpd *rc, const char *base, const struct sqlite_column *cols, size_t n,
-		struct sqlite_rows *q)
+bool rocpd_table(struct rocpd *rc, const struct db_table *t)
 {
-	CLEANUP(xfreep) char *table = xasprintf("rocpd_%s%s", base, rc->set->suffix);
+	CLEANUP(xfreep) char *name = xasprintf("rocpd_%s%s", t->name, rc->set->suffix);
+	struct db_table of_set = *t;
 
-	if (!db_scan_open(&rc->sc, table, cols, n, q))
-		return false;
-	rc->sc.table = base; /* the suffix says nothing to people, and the name is freed here */
-	return true;
+	of_set.name = name;
+	of_set.shown = t->name; /* the suffix says nothing to people */
+	return db_scan_table(&rc->sc, &of_set, rc);
 }
 
 static uint32_t guid_put(struct rocpd *rc, const char *s, size_t n)
@@ -222,33 +221,28 @@ static int find_sets(struct rocpd *rc, struct err *err)
 	return 0;
 }
 
-static void read_metadata(struct rocpd *rc)
+static bool take_metadata(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "tag", false }, { "value", false } };
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	size_t n;
+	const char *tag = sqlite_rows_text(q, 0, &n), *value;
 
-	if (!rocpd_open(rc, "metadata", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		size_t n;
-		const char *tag = sqlite_rows_text(&q, 0, &n), *value;
-
-		if (!tag || strcmp(tag, "schema_version") != 0)
-			continue;
-		value = sqlite_rows_text(&q, 1, &n);
-		if (value)
-			snprintf(rc->version, sizeof(rc->version), "%s", value);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!tag || strcmp(tag, "schema_version") != 0)
+		return false;
+	value = sqlite_rows_text(q, 1, &n);
+	if (value)
+		snprintf(rc->version, sizeof(rc->version), "%s", value);
+	return true;
 }
 
 static void tell_input(struct rocpd *rc)
 {
+	static const struct db_table metadata = { "metadata", "tag value", .take = take_metadata };
 	struct input *in = rc->sc.sink->ops->current(rc->sc.sink);
 
 	for (size_t i = 0; i < rc->sets.nr; i++) {
 		rc->set = &rc->sets.v[i];
-		read_metadata(rc);
+		rocpd_table(rc, &metadata);
 	}
 	in->clock = TRACE_CLOCK_BOOTTIME;
 	in->driver_numbers = true;

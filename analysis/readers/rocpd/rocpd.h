@@ -101,6 +101,8 @@ struct rocpd {
 	VEC(struct rocpd_track) tracks;
 	VEC(struct rocpd_event) events;
 	VEC(struct rocpd_value) values;
+	uint32_t args_event;   /* whose arguments are being put together */
+	int64_t copied;        /* bytes */
 	VEC(int64_t) event_ns; /* when it happened, by event; only where there are values */
 	struct u64map queues;
 	struct u64map process_ranges; /* ids of the sink: names of calls that start one */
@@ -109,9 +111,8 @@ struct rocpd {
 	char version[32];
 };
 
-/* The table of the set in hand; false: there is none, or it cannot be read. */
-bool rocpd_open(struct rocpd *rc, const char *base, const struct sqlite_column *cols, size_t n,
-		struct sqlite_rows *q);
+/* As db_scan_table, of the set in hand; t->name is what stands between "rocpd_" and the suffix. */
+bool rocpd_table(struct rocpd *rc, const struct db_table *t);
 /* The guid of the row in hand, by its id in guid_names. */
 uint32_t rocpd_guid_of(struct rocpd *rc, struct sqlite_rows *q, int col);
 /* SQLITE_ID_NONE: the id is NULL or names nothing. */

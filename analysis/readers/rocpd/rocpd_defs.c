@@ -31,19 +31,25 @@ static const char *name_or_null(const struct rocpd *rc, str_id id)
 	return *s ? s : NULL;
 }
 
-/* A table of (guid, id, name) whose ids stand for names. */
-static void load_names(struct rocpd *rc, const char *base, enum rocpd_kind kind, const char *column)
+/* Tables of (guid, id, name) whose ids stand for names. */
+static bool name_take(struct rocpd *rc, struct sqlite_rows *q, enum rocpd_kind kind)
 {
-	const struct sqlite_column cols[] = { { "guid", true },
-					      { "id", false },
-					      { column, false } };
-	struct sqlite_rows q;
+	return rocpd_number(rc, kind, rocpd_guid_of(rc, q, 0), q, 1, name_put(rc, q, 2));
+}
 
-	if (!rocpd_open(rc, base, cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q))
-		rocpd_number(rc, kind, rocpd_guid_of(rc, &q, 0), &q, 1, name_put(rc, &q, 2));
-	db_scan_close(&rc->sc, &q);
+static bool take_node(void *rc, struct sqlite_rows *q)
+{
+	return name_take(rc, q, ROCPD_NODE);
+}
+
+static bool take_queue(void *rc, struct sqlite_rows *q)
+{
+	return name_take(rc, q, ROCPD_QUEUE);
+}
+
+static bool take_stream(void *rc, struct sqlite_rows *q)
+{
+	return name_take(rc, q, ROCPD_STREAM);
 }
 
 /* What launchers tell their processes, the surest first. */
@@ -63,58 +69,40 @@ static int32_t rank_in(struct rocpd *rc, const char *json, size_t n)
 	return RANK_NONE;
 }
 
-static void load_processes(struct rocpd *rc)
+static bool take_process(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "guid", true },    { "id", false },
-						     { "nid", true },     { "pid", true },
-						     { "command", true }, { "environment", true } };
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	struct rocpd_process p = { .id = TRACK_NONE, .rank = RANK_NONE };
+	uint32_t guid = rocpd_guid_of(rc, q, 0);
+	uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, q, 2);
+	const char *env;
+	size_t n;
 
-	if (!rocpd_open(rc, "info_process", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct rocpd_process p = { .id = TRACK_NONE, .rank = RANK_NONE };
-		uint32_t guid = rocpd_guid_of(rc, &q, 0);
-		uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, &q, 2);
-		const char *env;
-		size_t n;
-
-		if (!rocpd_number(rc, ROCPD_PROCESS, guid, &q, 1, (uint32_t)rc->processes.nr))
-			continue;
-		p.host = host == SQLITE_ID_NONE ? 0 : host;
-		p.pid = sqlite_rows_i64_or(&q, 3, PID_NONE);
-		p.name = name_put(rc, &q, 4);
-		env = sqlite_rows_text(&q, 5, &n);
-		if (env && n > 2)
-			p.rank = rank_in(rc, env, n);
-		VEC_PUSH(&rc->processes, p);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!rocpd_number(rc, ROCPD_PROCESS, guid, q, 1, (uint32_t)rc->processes.nr))
+		return false;
+	p.host = host == SQLITE_ID_NONE ? 0 : host;
+	p.pid = sqlite_rows_i64_or(q, 3, PID_NONE);
+	p.name = name_put(rc, q, 4);
+	env = sqlite_rows_text(q, 5, &n);
+	if (env && n > 2)
+		p.rank = rank_in(rc, env, n);
+	VEC_PUSH(&rc->processes, p);
+	return true;
 }
 
-static void load_threads(struct rocpd *rc)
+static bool take_thread(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "guid", true },
-						     { "id", false },
-						     { "pid", true },
-						     { "tid", true },
-						     { "name", true } };
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	uint32_t guid = rocpd_guid_of(rc, q, 0);
+	struct rocpd_thread t = { .id = TRACK_NONE };
 
-	if (!rocpd_open(rc, "info_thread", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		uint32_t guid = rocpd_guid_of(rc, &q, 0);
-		struct rocpd_thread t = { .id = TRACK_NONE };
-
-		if (!rocpd_number(rc, ROCPD_THREAD, guid, &q, 1, (uint32_t)rc->threads.nr))
-			continue;
-		t.process = rocpd_process(rc, guid, &q, 2);
-		t.tid = sqlite_rows_i64_or(&q, 3, PID_NONE);
-		t.name = name_put(rc, &q, 4);
-		VEC_PUSH(&rc->threads, t);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!rocpd_number(rc, ROCPD_THREAD, guid, q, 1, (uint32_t)rc->threads.nr))
+		return false;
+	t.process = rocpd_process(rc, guid, q, 2);
+	t.tid = sqlite_rows_i64_or(q, 3, PID_NONE);
+	t.name = name_put(rc, q, 4);
+	VEC_PUSH(&rc->threads, t);
+	return true;
 }
 
 /* location_id is bus, device and function in 8, 5 and 3 bits. */
@@ -130,138 +118,105 @@ static void take_pci(struct rocpd *rc, struct rocpd_agent *a, const char *json, 
 		a->pci[0] = '\0';
 }
 
-static void load_agents(struct rocpd *rc)
+static bool take_agent(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "guid", true },
-		{ "id", false },
-		{ "nid", true },
-		{ "type", true },
-		{ "type_index|logical_index|absolute_index", true },
-		{ "product_name", true },
-		{ "name", true },
-		{ "extdata", true },
-	};
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	struct rocpd_agent a = { .id = TRACK_NONE, .memory = TRACK_NONE };
+	uint32_t guid = rocpd_guid_of(rc, q, 0);
+	uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, q, 2);
+	int64_t index = sqlite_rows_i64_or(q, 4, 0);
+	const char *s;
+	size_t n;
 
-	if (!rocpd_open(rc, "info_agent", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct rocpd_agent a = { .id = TRACK_NONE, .memory = TRACK_NONE };
-		uint32_t guid = rocpd_guid_of(rc, &q, 0);
-		uint32_t host = rocpd_find(rc, ROCPD_NODE, guid, &q, 2);
-		int64_t index = sqlite_rows_i64_or(&q, 4, 0);
-		const char *s;
-		size_t n;
-
-		if (!rocpd_number(rc, ROCPD_AGENT, guid, &q, 1, (uint32_t)rc->agents.nr))
-			continue;
-		s = sqlite_rows_text(&q, 3, &n);
-		a.gpu = !s || strcmp(s, "CPU") != 0;
-		a.host = host == SQLITE_ID_NONE ? 0 : host;
-		snprintf(a.device, sizeof(a.device), "%s%" PRId64, a.gpu ? "gpu" : "cpu",
-			 index < 0 ? 0 : index);
-		a.name = name_put(rc, &q, 5);
-		if (!a.name)
-			a.name = name_put(rc, &q, 6);
-		s = sqlite_rows_text(&q, 7, &n);
-		if (s && n > 2)
-			take_pci(rc, &a, s, n);
-		VEC_PUSH(&rc->agents, a);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!rocpd_number(rc, ROCPD_AGENT, guid, q, 1, (uint32_t)rc->agents.nr))
+		return false;
+	s = sqlite_rows_text(q, 3, &n);
+	a.gpu = !s || strcmp(s, "CPU") != 0;
+	a.host = host == SQLITE_ID_NONE ? 0 : host;
+	snprintf(a.device, sizeof(a.device), "%s%" PRId64, a.gpu ? "gpu" : "cpu",
+		 index < 0 ? 0 : index);
+	a.name = name_put(rc, q, 5);
+	if (!a.name)
+		a.name = name_put(rc, q, 6);
+	s = sqlite_rows_text(q, 7, &n);
+	if (s && n > 2)
+		take_pci(rc, &a, s, n);
+	VEC_PUSH(&rc->agents, a);
+	return true;
 }
 
-static void load_symbols(struct rocpd *rc)
+static bool take_symbol(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "guid", true }, { "id", false }, { "display_name", true }, { "kernel_name", true }
-	};
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	size_t n = 0;
+	const char *s = sqlite_rows_text(q, 2, &n);
 
-	if (!rocpd_open(rc, "info_kernel_symbol", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		size_t n = 0;
-		const char *s = sqlite_rows_text(&q, 2, &n);
-
-		if (!s || n == 0)
-			s = sqlite_rows_text(&q, 3, &n);
-		if (s)
-			rocpd_number(rc, ROCPD_SYMBOL, rocpd_guid_of(rc, &q, 0), &q, 1,
-				     rc->sc.sink->ops->string(rc->sc.sink, s, n));
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!s || n == 0)
+		s = sqlite_rows_text(q, 3, &n);
+	return s && rocpd_number(rc, ROCPD_SYMBOL, rocpd_guid_of(rc, q, 0), q, 1,
+				 rc->sc.sink->ops->string(rc->sc.sink, s, n));
 }
 
-static void load_pmcs(struct rocpd *rc)
+static bool take_pmc(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "guid", true },      { "id", false },
-						     { "agent_id", true },  { "symbol", true },
-						     { "name", true },      { "units", true },
-						     { "value_type", true } };
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	struct rocpd_pmc p = { .id = SERIES_NONE, .kind = SERIES_GAUGE };
+	uint32_t guid = rocpd_guid_of(rc, q, 0);
+	const char *type;
+	size_t n;
 
-	if (!rocpd_open(rc, "info_pmc", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct rocpd_pmc p = { .id = SERIES_NONE, .kind = SERIES_GAUGE };
-		uint32_t guid = rocpd_guid_of(rc, &q, 0);
-		const char *type;
-		size_t n;
-
-		if (!rocpd_number(rc, ROCPD_PMC, guid, &q, 1, (uint32_t)rc->pmcs.nr))
-			continue;
-		p.agent = rocpd_find(rc, ROCPD_AGENT, guid, &q, 2);
-		p.name = name_put(rc, &q, 4);
-		if (!p.name)
-			p.name = name_put(rc, &q, 3);
-		p.unit = name_put(rc, &q, 5);
-		type = sqlite_rows_text(&q, 6, &n);
-		if (type && strcmp(type, "ACCUM") == 0)
-			p.kind = SERIES_CUMULATIVE;
-		VEC_PUSH(&rc->pmcs, p);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!rocpd_number(rc, ROCPD_PMC, guid, q, 1, (uint32_t)rc->pmcs.nr))
+		return false;
+	p.agent = rocpd_find(rc, ROCPD_AGENT, guid, q, 2);
+	p.name = name_put(rc, q, 4);
+	if (!p.name)
+		p.name = name_put(rc, q, 3);
+	p.unit = name_put(rc, q, 5);
+	type = sqlite_rows_text(q, 6, &n);
+	if (type && strcmp(type, "ACCUM") == 0)
+		p.kind = SERIES_CUMULATIVE;
+	VEC_PUSH(&rc->pmcs, p);
+	return true;
 }
 
-static void load_tracks(struct rocpd *rc)
+static bool take_track(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "guid", true },
-						     { "id", false },
-						     { "pid", true },
-						     { "tid", true },
-						     { "name_id", true } };
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	uint32_t guid = rocpd_guid_of(rc, q, 0);
+	struct rocpd_track t = { .thread = SQLITE_ID_NONE };
 
-	if (!rocpd_open(rc, "track", cols, ARRAY_LEN(cols), &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		uint32_t guid = rocpd_guid_of(rc, &q, 0);
-		struct rocpd_track t = { .thread = SQLITE_ID_NONE };
-
-		if (!rocpd_number(rc, ROCPD_TRACK, guid, &q, 1, (uint32_t)rc->tracks.nr))
-			continue;
-		t.process = rocpd_process(rc, guid, &q, 2);
-		if (!sqlite_rows_null(&q, 3))
-			t.thread = rocpd_thread(rc, guid, &q, 3, 2);
-		t.name = rocpd_find(rc, ROCPD_STRING, guid, &q, 4);
-		VEC_PUSH(&rc->tracks, t);
-	}
-	db_scan_close(&rc->sc, &q);
+	if (!rocpd_number(rc, ROCPD_TRACK, guid, q, 1, (uint32_t)rc->tracks.nr))
+		return false;
+	t.process = rocpd_process(rc, guid, q, 2);
+	if (!sqlite_rows_null(q, 3))
+		t.thread = rocpd_thread(rc, guid, q, 3, 2);
+	t.name = rocpd_find(rc, ROCPD_STRING, guid, q, 4);
+	VEC_PUSH(&rc->tracks, t);
+	return true;
 }
 
 void rocpd_read_definitions(struct rocpd *rc)
 {
-	load_names(rc, "info_node", ROCPD_NODE, "hostname|system_name");
-	load_processes(rc);
-	load_threads(rc);
-	load_agents(rc);
-	load_names(rc, "info_queue", ROCPD_QUEUE, "name");
-	load_names(rc, "info_stream", ROCPD_STREAM, "name");
-	load_symbols(rc);
-	load_pmcs(rc);
-	load_tracks(rc);
+	static const struct db_table tables[] = {
+		{ "info_node", "guid? id hostname|system_name", .take = take_node },
+		{ "info_process", "guid? id nid? pid? command? environment?",
+		  .take = take_process },
+		{ "info_thread", "guid? id pid? tid? name?", .take = take_thread },
+		{ "info_agent",
+		  "guid? id nid? type? type_index|logical_index|absolute_index? product_name? "
+		  "name? extdata?",
+		  .take = take_agent },
+		{ "info_queue", "guid? id name", .take = take_queue },
+		{ "info_stream", "guid? id name", .take = take_stream },
+		{ "info_kernel_symbol", "guid? id display_name? kernel_name?",
+		  .take = take_symbol },
+		{ "info_pmc", "guid? id agent_id? symbol? name? units? value_type?",
+		  .take = take_pmc },
+		{ "track", "guid? id pid? tid? name_id?", .take = take_track },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		rocpd_table(rc, &tables[i]);
 }
 
 /* ---- what rows refer to ---- */

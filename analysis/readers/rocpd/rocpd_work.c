@@ -25,31 +25,8 @@ enum {
 	D_PRIVATE,
 	D_GROUP,
 	D_BLOCK,
-	D_GRID = D_BLOCK + 3,
-	D_COLUMNS = D_GRID + 3
+	D_GRID = D_BLOCK + 3
 };
-
-static const struct sqlite_column dispatch_columns[] = {
-	{ "guid", true },
-	{ "pid", true },
-	{ "agent_id", true },
-	{ "kernel_id", true },
-	{ "queue_id", true },
-	{ "stream_id", true },
-	{ "start", false },
-	{ "end", false },
-	{ "event_id", true },
-	{ "dispatch_id", true },
-	{ "private_segment_size", true },
-	{ "group_segment_size", true },
-	{ "workgroup_size_x", true },
-	{ "workgroup_size_y", true },
-	{ "workgroup_size_z", true },
-	{ "grid_size_x", true },
-	{ "grid_size_y", true },
-	{ "grid_size_z", true },
-};
-_Static_assert(ARRAY_LEN(dispatch_columns) == D_COLUMNS, "one name for each column");
 
 static str_id dispatch_args(struct rocpd *rc, struct sqlite_rows *q)
 {
@@ -90,32 +67,23 @@ static void take_event(struct rocpd *rc, uint32_t event, uint32_t process, struc
 	rocpd_event_time(rc, event, d->end_ns);
 }
 
-static void read_dispatches(struct rocpd *rc)
+static bool take_dispatch(void *vp, struct sqlite_rows *q)
 {
-	str_id category = sink_puts(rc->sc.sink, "KERNEL_DISPATCH");
-	struct sqlite_rows q;
-	int64_t kernels = 0;
+	struct rocpd *rc = vp;
+	struct span_def d = { .kind = SPAN_KERNEL, .category = rc->sc.category, .args = STR_NONE };
+	uint32_t guid = rocpd_guid_of(rc, q, D_GUID), process, agent;
 
-	if (!rocpd_open(rc, "kernel_dispatch", dispatch_columns, D_COLUMNS, &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct span_def d = { .kind = SPAN_KERNEL, .category = category, .args = STR_NONE };
-		uint32_t guid = rocpd_guid_of(rc, &q, D_GUID), process, agent;
-
-		if (!db_scan_work_times(&rc->sc, &q, D_START, D_END, &d))
-			continue;
-		process = rocpd_process(rc, guid, &q, D_PROCESS);
-		agent = rocpd_agent(rc, guid, &q, D_AGENT);
-		d.name = symbol_of(rc, guid, &q);
-		take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, &q, D_EVENT), process, &d);
-		if (rc->sc.keep_args)
-			d.args = dispatch_args(rc, &q);
-		d.track = rocpd_queue_track(rc, guid, agent, process, &q, D_STREAM, D_QUEUE);
-		rc->sc.sink->ops->span(rc->sc.sink, &d);
-		kernels++;
-	}
-	db_scan_close(&rc->sc, &q);
-	sink_fact(rc->sc.sink, "kernels", kernels);
+	if (!db_scan_work_times(&rc->sc, q, D_START, D_END, &d))
+		return false;
+	process = rocpd_process(rc, guid, q, D_PROCESS);
+	agent = rocpd_agent(rc, guid, q, D_AGENT);
+	d.name = symbol_of(rc, guid, q);
+	take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, q, D_EVENT), process, &d);
+	if (rc->sc.keep_args)
+		d.args = dispatch_args(rc, q);
+	d.track = rocpd_queue_track(rc, guid, agent, process, q, D_STREAM, D_QUEUE);
+	rc->sc.sink->ops->span(rc->sc.sink, &d);
+	return true;
 }
 
 enum {
@@ -130,15 +98,7 @@ enum {
 	C_QUEUE,
 	C_STREAM,
 	C_EVENT,
-	C_COLUMNS
 };
-
-static const struct sqlite_column copy_columns[] = {
-	{ "guid", true },     { "pid", true },          { "start", false },       { "end", false },
-	{ "name_id", true },  { "dst_agent_id", true }, { "src_agent_id", true }, { "size", true },
-	{ "queue_id", true }, { "stream_id", true },    { "event_id", true },
-};
-_Static_assert(ARRAY_LEN(copy_columns) == C_COLUMNS, "one name for each column");
 
 static str_id copy_args(struct rocpd *rc, struct sqlite_rows *q, uint32_t from, uint32_t to)
 {
@@ -151,90 +111,88 @@ static str_id copy_args(struct rocpd *rc, struct sqlite_rows *q, uint32_t from, 
 	return db_args_end(&rc->sc);
 }
 
-static void read_copies(struct rocpd *rc)
+static bool take_copy(void *vp, struct sqlite_rows *q)
 {
-	str_id category = sink_puts(rc->sc.sink, "MEMORY_COPY");
-	int64_t copies = 0, bytes = 0, n;
-	struct sqlite_rows q;
+	struct rocpd *rc = vp;
+	struct span_def d = { .kind = SPAN_COPY, .category = rc->sc.category, .args = STR_NONE };
+	uint32_t guid = rocpd_guid_of(rc, q, C_GUID), process, from, to;
+	int64_t n;
 
-	if (!rocpd_open(rc, "memory_copy", copy_columns, C_COLUMNS, &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct span_def d = { .kind = SPAN_COPY, .category = category, .args = STR_NONE };
-		uint32_t guid = rocpd_guid_of(rc, &q, C_GUID), process, from, to;
-
-		if (!db_scan_work_times(&rc->sc, &q, C_START, C_END, &d))
-			continue;
-		process = rocpd_process(rc, guid, &q, C_PROCESS);
-		from = rocpd_agent(rc, guid, &q, C_FROM);
-		to = rocpd_agent(rc, guid, &q, C_TO);
-		d.name = rocpd_find(rc, ROCPD_STRING, guid, &q, C_NAME);
-		if (d.name == SQLITE_ID_NONE)
-			d.name = category;
-		take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, &q, C_EVENT), process, &d);
-		n = sqlite_rows_i64_or(&q, C_BYTES, 0);
-		if (n < 0 || n > MAX_BYTES)
-			db_scan_bad(&rc->sc, &q, "its number of bytes cannot be true");
-		else
-			bytes += bytes < MAX_BYTES ? n : 0;
-		if (rc->sc.keep_args)
-			d.args = copy_args(rc, &q, from, to);
-		d.track = rocpd_queue_track(rc, guid, rc->agents.v[from].gpu ? from : to, process,
-					    &q, C_STREAM, C_QUEUE);
-		rc->sc.sink->ops->span(rc->sc.sink, &d);
-		copies++;
-	}
-	db_scan_close(&rc->sc, &q);
-	sink_fact(rc->sc.sink, "copies", copies);
-	sink_fact(rc->sc.sink, "copied_bytes", bytes);
+	if (!db_scan_work_times(&rc->sc, q, C_START, C_END, &d))
+		return false;
+	process = rocpd_process(rc, guid, q, C_PROCESS);
+	from = rocpd_agent(rc, guid, q, C_FROM);
+	to = rocpd_agent(rc, guid, q, C_TO);
+	d.name = rocpd_find(rc, ROCPD_STRING, guid, q, C_NAME);
+	if (d.name == SQLITE_ID_NONE)
+		d.name = d.category;
+	take_event(rc, rocpd_find(rc, ROCPD_EVENT, guid, q, C_EVENT), process, &d);
+	n = sqlite_rows_i64_or(q, C_BYTES, 0);
+	if (n < 0 || n > MAX_BYTES)
+		db_scan_bad(&rc->sc, q, "its number of bytes cannot be true");
+	else
+		rc->copied += rc->copied < MAX_BYTES ? n : 0;
+	if (rc->sc.keep_args)
+		d.args = copy_args(rc, q, from, to);
+	d.track = rocpd_queue_track(rc, guid, rc->agents.v[from].gpu ? from : to, process, q,
+				    C_STREAM, C_QUEUE);
+	rc->sc.sink->ops->span(rc->sc.sink, &d);
+	return true;
 }
 
-enum { A_GUID, A_AGENT, A_TYPE, A_LEVEL, A_START, A_END, A_ADDRESS, A_BYTES, A_COLUMNS };
+enum { A_GUID, A_AGENT, A_TYPE, A_LEVEL, A_START, A_END, A_ADDRESS, A_BYTES };
 
-static void read_allocations(struct rocpd *rc)
+static bool take_allocation(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = {
-		{ "guid", true },   { "agent_id", true }, { "type", true },    { "level", true },
-		{ "start", false }, { "end", false },     { "address", true }, { "size", true },
-	};
-	str_id category = sink_puts(rc->sc.sink, "MEMORY_ALLOCATION");
-	struct sqlite_rows q;
-	int64_t rows = 0;
+	struct rocpd *rc = vp;
+	struct span_def d = { .kind = SPAN_ANNOTATION,
+			      .category = rc->sc.category,
+			      .args = STR_NONE };
+	uint32_t guid = rocpd_guid_of(rc, q, A_GUID);
+	const char *type;
+	size_t n;
 
-	if (!rocpd_open(rc, "memory_allocate", cols, A_COLUMNS, &q))
-		return;
-	while (db_scan_next(&rc->sc, &q)) {
-		struct span_def d = { .kind = SPAN_ANNOTATION,
-				      .category = category,
-				      .args = STR_NONE };
-		uint32_t guid = rocpd_guid_of(rc, &q, A_GUID);
-		const char *type;
-		size_t n;
-
-		if (!db_scan_times(&rc->sc, &q, A_START, A_END, &d))
-			continue;
-		type = sqlite_rows_text(&q, A_TYPE, &n);
-		d.name = type ? rc->sc.sink->ops->string(rc->sc.sink, type, n) : category;
-		if (rc->sc.keep_args) {
-			db_args_begin(&rc->sc);
-			db_args_column(&rc->sc, "bytes", &q, A_BYTES);
-			db_args_column(&rc->sc, "address", &q, A_ADDRESS);
-			db_args_column(&rc->sc, "level", &q, A_LEVEL);
-			d.args = db_args_end(&rc->sc);
-		}
-		d.track = rocpd_memory_track(rc, sqlite_rows_null(&q, A_AGENT)
-							 ? SQLITE_ID_NONE
-							 : rocpd_agent(rc, guid, &q, A_AGENT));
-		rc->sc.sink->ops->span(rc->sc.sink, &d);
-		rows++;
+	if (!db_scan_times(&rc->sc, q, A_START, A_END, &d))
+		return false;
+	type = sqlite_rows_text(q, A_TYPE, &n);
+	d.name = type ? rc->sc.sink->ops->string(rc->sc.sink, type, n) : d.category;
+	if (rc->sc.keep_args) {
+		db_args_begin(&rc->sc);
+		db_args_column(&rc->sc, "bytes", q, A_BYTES);
+		db_args_column(&rc->sc, "address", q, A_ADDRESS);
+		db_args_column(&rc->sc, "level", q, A_LEVEL);
+		d.args = db_args_end(&rc->sc);
 	}
-	db_scan_close(&rc->sc, &q);
-	sink_fact(rc->sc.sink, "allocations", rows);
+	d.track = rocpd_memory_track(rc, sqlite_rows_null(q, A_AGENT)
+						 ? SQLITE_ID_NONE
+						 : rocpd_agent(rc, guid, q, A_AGENT));
+	rc->sc.sink->ops->span(rc->sc.sink, &d);
+	return true;
 }
 
 void rocpd_read_work(struct rocpd *rc)
 {
-	read_dispatches(rc);
-	read_copies(rc);
-	read_allocations(rc);
+	static const struct db_table dispatches = {
+		"kernel_dispatch",
+		"guid? pid? agent_id? kernel_id? queue_id? stream_id? start end event_id? "
+		"dispatch_id? private_segment_size? group_segment_size? workgroup_size_x? "
+		"workgroup_size_y? workgroup_size_z? grid_size_x? grid_size_y? grid_size_z?",
+		.take = take_dispatch, .fact = "kernels", .category = "KERNEL_DISPATCH"
+	};
+	static const struct db_table copies = {
+		"memory_copy",
+		"guid? pid? start end name_id? dst_agent_id? src_agent_id? size? queue_id? "
+		"stream_id? event_id?",
+		.take = take_copy, .fact = "copies", .category = "MEMORY_COPY"
+	};
+	static const struct db_table allocations = {
+		"memory_allocate", "guid? agent_id? type? level? start end address? size?",
+		.take = take_allocation, .fact = "allocations", .category = "MEMORY_ALLOCATION"
+	};
+
+	rocpd_table(rc, &dispatches);
+	rc->copied = 0;
+	if (rocpd_table(rc, &copies))
+		sink_fact(rc->sc.sink, "copied_bytes", rc->copied);
+	rocpd_table(rc, &allocations);
 }

@@ -54,18 +54,6 @@ static const char *const overhead_names[] = {
 	"RocprofDataSource::buffer_callback",
 };
 
-void rpd_lose(struct rpd *r, const struct err *why)
-{
-	if (!r->damage.code)
-		r->damage = *why;
-	sink_warnf(r->sink, W_TRUNCATED, "%s; the rest of it is missing", why->msg);
-}
-
-void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what)
-{
-	tally_text(&r->n.bad_rows, "%s, row %" PRIu64 ": %s", q->what, q->rows, what);
-}
-
 /* A text of rocpd_string for the sink; made up from the id, and counted, where it is not there. */
 static str_id rpd_name(struct rpd *r, int64_t id)
 {
@@ -77,7 +65,7 @@ static str_id rpd_name(struct rpd *r, int64_t id)
 	snprintf(text, sizeof(text), "string %" PRId64, id);
 	tally_text(&r->n.unknown_strings, "names that rocpd_string does not hold, the first is %s",
 		   text);
-	return sink_puts(r->sink, text);
+	return sink_puts(r->sc.sink, text);
 }
 
 static enum rpd_class class_of(const char *name)
@@ -117,76 +105,42 @@ const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n)
 	return intern_str(st->texts, own);
 }
 
-struct json_out rpd_json_begin(struct rpd *r)
-{
-	struct json_out j;
-
-	if (!r->json_file)
-		r->json_file = xmemstream(&r->json_text, &r->json_len);
-	rewind(r->json_file);
-	json_out_init(&j, r->json_file, 0);
-	json_obj(&j, NULL);
-	return j;
-}
-
-const char *rpd_json_end(struct rpd *r, struct json_out *j)
-{
-	json_end(j);
-	fflush(r->json_file);
-	return r->json_text;
-}
-
 /* ---- metadata ---- */
 
-static void take_tag(struct rpd *r, const char *tag, const char *value, size_t n)
+static bool take_tag(void *vp, struct sqlite_rows *q)
 {
+	struct rpd *r = vp;
+	size_t tag_n, n;
+	const char *tag = sqlite_rows_text(q, 0, &tag_n), *value = sqlite_rows_text(q, 1, &n);
 	int64_t v;
 
-	if (num_i64(value, n, &v) < 0 || v < 0)
-		return;
+	if (!tag || !value || num_i64(value, n, &v) < 0 || v < 0)
+		return false;
 	if (strcmp(tag, "schema_version") == 0) {
 		r->version = v > 3 ? 3 : v < 1 ? 1 : (int)v;
 		if (v > 3)
-			sink_warnf(r->sink, W_UNKNOWN_VERSION,
+			sink_warnf(r->sc.sink, W_UNKNOWN_VERSION,
 				   "schema_version %" PRId64 " is not known; it is read as 3", v);
 	} else if (strcmp(tag, "pid_stride") == 0) {
 		r->pid_stride = v;
 	} else if (strcmp(tag, "gpu_stride") == 0) {
 		r->gpu_stride = v;
 	} else if (strcmp(tag, "session_count") == 0) {
-		sink_fact(r->sink, "writers", v);
+		sink_fact(r->sc.sink, "writers", v);
 	}
-}
-
-static void read_metadata(struct rpd *r)
-{
-	static const struct sqlite_column cols[] = { { "tag", false }, { "value", false } };
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc = 0;
-
-	if (sqlite_db_has(r->db, "rocpd_metadata"))
-		rc = sqlite_rows_table(r->db, "rocpd_metadata", cols, ARRAY_LEN(cols), NULL, &q,
-				       &e);
-	while (rc >= 0 && q.stmt && (rc = sqlite_rows_next(&q, &e)) > 0) {
-		size_t tag_n, n;
-		const char *tag = sqlite_rows_text(&q, 0, &tag_n),
-			   *value = sqlite_rows_text(&q, 1, &n);
-
-		if (tag && value)
-			take_tag(r, tag, value, n);
-	}
-	if (rc < 0)
-		rpd_lose(r, &e);
+	return true;
 }
 
 /* The tables say more surely than the row of metadata what there is to read. */
 static void find_version(struct rpd *r)
 {
-	read_metadata(r);
-	if (sqlite_db_has_column(r->db, "rocpd_api", "category_id"))
+	static const struct db_table metadata = { "rocpd_metadata", "tag value", .take = take_tag };
+
+	db_scan_table(&r->sc, &metadata, r);
+	if (sqlite_db_has_column(r->sc.db, "rocpd_api", "category_id"))
 		r->version = 3;
-	else if (sqlite_db_has(r->db, "rocpd_kernelop") || sqlite_db_has(r->db, "rocpd_copyop"))
+	else if (sqlite_db_has(r->sc.db, "rocpd_kernelop") ||
+		 sqlite_db_has(r->sc.db, "rocpd_copyop"))
 		r->version = 1;
 	else if (r->version == 0)
 		r->version = 2;
@@ -196,19 +150,20 @@ static void load_strings(struct rpd *r, struct sqlite_strings *st, const char *t
 {
 	struct err e = ERR_INIT;
 
-	if (sqlite_strings_load(st, r->db, table, "id", "string", &e) >= 0)
+	if (sqlite_strings_load(st, r->sc.db, table, "id string", &e) >= 0)
 		return;
-	if (sqlite_db_has(r->db, table))
-		rpd_lose(r, &e);
+	if (sqlite_db_has(r->sc.db, table))
+		db_scan_damage(&r->sc, &e);
 	else
-		sink_warnf(r->sink, W_UNKNOWN_REFERENCE, "%s: names are made up from ids", e.msg);
+		sink_warnf(r->sc.sink, W_UNKNOWN_REFERENCE, "%s: names are made up from ids",
+			   e.msg);
 }
 
 /* ---- the whole ---- */
 
 static void begin(struct rpd *r)
 {
-	struct sink *s = r->sink;
+	struct sink *s = r->sc.sink;
 	struct input *in;
 
 	s->ops->input(s, r->path, "rpd");
@@ -224,7 +179,7 @@ static void begin(struct rpd *r)
 	sqlite_strings_init(&r->names, s);
 	sqlite_strings_init(&r->texts, s);
 	load_strings(r, &r->names, "rocpd_string");
-	if (r->version >= 3 && sqlite_db_has(r->db, "rocpd_ustring"))
+	if (r->version >= 3 && sqlite_db_has(r->sc.db, "rocpd_ustring"))
 		load_strings(r, &r->texts, "rocpd_ustring");
 }
 
@@ -249,23 +204,22 @@ static void tell_counts(struct rpd *r)
 
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
 		if (facts[i].value > 0 || i == 0 || i == 2)
-			sink_fact(r->sink, facts[i].key, (int64_t)facts[i].value);
+			sink_fact(r->sc.sink, facts[i].key, (int64_t)facts[i].value);
 }
 
 static void tell_problems(struct rpd *r)
 {
 	struct rpd_counts *n = &r->n;
 
-	tally_warn(&n->bad_rows, r->sink, W_BAD_EVENT, NULL);
-	track_limit_tell(&r->tracks, r->sink);
-	tally_warn(&n->unknown_strings, r->sink, W_UNKNOWN_REFERENCE, NULL);
-	sink_warn(r->sink, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
+	db_scan_tell(&r->sc);
+	tally_warn(&n->unknown_strings, r->sc.sink, W_UNKNOWN_REFERENCE, NULL);
+	sink_warn(r->sc.sink, W_UNKNOWN_REFERENCE, r->names.duplicate_ids + r->texts.duplicate_ids,
 		  "ids of strings that occur twice; the first one counts");
-	sink_warn(r->sink, W_UNKNOWN_REFERENCE, n->lost_ops,
+	sink_warn(r->sc.sink, W_UNKNOWN_REFERENCE, n->lost_ops,
 		  "rows of rocpd_api_ops name work that rocpd_op does not hold");
-	sink_warn(r->sink, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
-	if (n->ops == 0 && !r->damage.code && !r->db->damage[0])
-		sink_warnf(r->sink, W_EMPTY_INPUT, "%s holds no work on a device", r->path);
+	sink_warn(r->sc.sink, W_UNLINKED_WORK, n->unlinked, "work without a row in rocpd_api_ops");
+	if (n->ops == 0 && !r->sc.damage.code && !r->sc.db->damage[0])
+		sink_warnf(r->sc.sink, W_EMPTY_INPUT, "%s holds no work on a device", r->path);
 }
 
 static void rpd_release(struct rpd *r)
@@ -278,35 +232,35 @@ static void rpd_release(struct rpd *r)
 	VEC_RELEASE(&r->processes);
 	VEC_RELEASE(&r->frames);
 	rpd_ops_release(r);
-	if (r->json_file)
-		fclose(r->json_file);
-	free(r->json_text);
-	sqlite_db_close(r->db);
+	sqlite_db_close(r->sc.db);
+	db_scan_release(&r->sc);
 }
 
 static int read_rpd(const char *path, struct sink *s, const struct read_opts *o, struct err *err)
 {
 	CLEANUP(rpd_release)
 	struct rpd r = { .path = path,
-			 .opts = o,
-			 .sink = s,
+			 .sc = { .sink = s,
+				 .keep_args = o->keep_args,
+				 .old_tools = true,
+				 .args = STRBUF_INIT },
 			 .last = { .track = TRACK_NONE },
 			 .overhead = TRACK_NONE };
-	int rc = sqlite_db_open(path, &r.db, err);
+	int rc = sqlite_db_open(path, &r.sc.db, err);
 
 	if (rc < 0)
 		return rc;
-	if (!sqlite_db_has(r.db, "rocpd_api") && !sqlite_db_has(r.db, "rocpd_op"))
+	if (!sqlite_db_has(r.sc.db, "rocpd_api") && !sqlite_db_has(r.sc.db, "rocpd_op"))
 		return err_set(err, EINVAL, "%s: neither table 'rocpd_api' nor 'rocpd_op'", path);
 	begin(&r);
-	sqlite_db_tell(r.db, s);
+	sqlite_db_tell(r.sc.db, s);
 	rpd_launches_read(&r);
 	rpd_api_read(&r);
 	rpd_ops_read(&r);
 	rpd_monitor_read(&r);
 	tell_counts(&r);
 	tell_problems(&r);
-	rc = sqlite_db_result(r.db, s, &r.damage, err);
+	rc = sqlite_db_result(r.sc.db, s, &r.sc.damage, err);
 	s->ops->input_end(s);
 	return rc;
 }

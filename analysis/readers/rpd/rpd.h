@@ -9,22 +9,18 @@
 #ifndef ANALYSIS_RPD_H
 #define ANALYSIS_RPD_H
 
-#include "sqlite_db.h"
-#include "tally.h"
-#include "track_limit.h"
-
-#include "profrig/base/json_out.h"
+#include "db_scan.h"
 
 /* What a name says of a row of rocpd_api. */
 enum rpd_class { RPD_UNASKED, RPD_CALL, RPD_MARKER, RPD_OVERHEAD };
 
 struct rpd_counts {
-	uint64_t api, ops, markers, overhead, hsa, links;
+	uint64_t api, ops, frames, monitors, markers, overhead, hsa, links;
 	int64_t overhead_ns;
 	uint64_t unlinked, lost_ops, found_ops, double_links;
 	uint64_t copies, copies_unsized;
 	int64_t copy_bytes;
-	struct tally bad_rows, unknown_strings;
+	struct tally unknown_strings;
 };
 
 /* A row of rocpd_api_ops of an op that has several: those beyond the first, then the first. */
@@ -35,13 +31,10 @@ struct rpd_extra {
 
 struct rpd {
 	const char *path;
-	const struct read_opts *opts;
-	struct sink *sink;
-	struct sqlite_db *db;
+	struct db_scan sc;
 	int version;        /* 1, 2, 3 */
 	int64_t pid_stride; /* several nodes in one file; 0 none */
 	int64_t gpu_stride;
-	struct err damage; /* the first table that could not be read to its end */
 	struct rpd_counts n;
 
 	struct sqlite_strings names; /* rocpd_string */
@@ -68,6 +61,7 @@ struct rpd {
 		track_id track;
 	} last; /* TRACK_NONE: nothing yet */
 	track_id overhead;
+	bool hsa; /* rows of rocpd_hsaApi are read */
 	VEC(struct rpd_frame { int64_t api, depth, name; }) frames; /* by api and depth */
 
 	/* rpd_ops.c */
@@ -83,7 +77,6 @@ struct rpd {
 		track_id track;
 	}) queues;
 	struct u64map queue_at;
-	struct track_limit tracks;
 	size_t queue; /* of the op before */
 	struct {
 		int64_t type;
@@ -101,11 +94,6 @@ struct rpd {
 	struct {
 		int64_t slot, pid;
 	} writer; /* of the call before */
-
-	/* one JSON text after the other */
-	FILE *json_file;
-	char *json_text;
-	size_t json_len;
 };
 
 /* read_rpd.c */
@@ -120,11 +108,6 @@ static inline const struct rpd_known *rpd_known(struct rpd *r, int64_t id)
 }
 /* args_id of rocpd_api: where the version keeps it. NULL unknown. */
 const char *rpd_args_text(struct rpd *r, int64_t id, size_t *ret_n);
-void rpd_bad_row(struct rpd *r, const struct sqlite_rows *q, const char *what);
-/* What is left of a table after an error is missing; reading goes on with the next. */
-void rpd_lose(struct rpd *r, const struct err *why);
-struct json_out rpd_json_begin(struct rpd *r);
-const char *rpd_json_end(struct rpd *r, struct json_out *j);
 /* Which process wrote a row: ids are offset by the writer's number times 2^32. */
 static inline int64_t rpd_slot_of(int64_t id)
 {

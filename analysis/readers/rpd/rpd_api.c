@@ -7,19 +7,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profrig/base/json_out.h"
 #include "profrig/base/search.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
 enum { API_ID, API_PID, API_TID, API_START, API_END, API_NAME, API_ARGS, API_CATEGORY, API_DOMAIN };
-
-static const struct sqlite_column api_columns[] = {
-	[API_ID] = { "id", false },           [API_PID] = { "pid", false },
-	[API_TID] = { "tid", false },         [API_START] = { "start", false },
-	[API_END] = { "end", false },         [API_NAME] = { "apiName_id", false },
-	[API_ARGS] = { "args_id", true },     [API_CATEGORY] = { "category_id", true },
-	[API_DOMAIN] = { "domain_id", true },
-};
 
 const char *rpd_host(int64_t node, char *buf)
 {
@@ -53,7 +46,7 @@ track_id rpd_process(struct rpd *r, int64_t pid)
 	d.kind = TRACK_PROCESS;
 	d.host = rpd_host(node_of(r, &local), host);
 	d.pid = local;
-	t = r->sink->ops->track(r->sink, &d);
+	t = r->sc.sink->ops->track(r->sc.sink, &d);
 	sqlite_ids_add(&r->process_at, pid, (uint32_t)r->processes.nr);
 	VEC_PUSH(&r->processes, (struct rpd_process){ pid, t });
 	return t;
@@ -72,7 +65,7 @@ static track_id thread_new(struct rpd *r, int64_t pid, int64_t tid)
 		node_of(r, &thread);
 	d.pid = local;
 	d.tid = thread;
-	return track_limit_make(&r->tracks, r->sink, &d);
+	return track_limit_make(&r->sc.tracks, r->sc.sink, &d);
 }
 
 static track_id thread_of(struct rpd *r, int64_t pid, int64_t tid)
@@ -86,7 +79,7 @@ static track_id thread_of(struct rpd *r, int64_t pid, int64_t tid)
 	rpd_process(r, pid);
 	thread = sqlite_ids_get(&r->tid_at, tid);
 	key = u64map_pair(sqlite_ids_get(&r->process_at, pid), thread);
-	if (track_limit_shares(&r->tracks, &r->thread_at, key))
+	if (track_limit_shares(&r->sc.tracks, &r->thread_at, key))
 		return thread_new(r, pid, tid);
 	if (thread == SQLITE_ID_NONE) {
 		thread = r->tids++;
@@ -113,32 +106,28 @@ static int by_api(const void *va, const void *vb)
 	return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
+static bool take_frame(void *vp, struct sqlite_rows *q)
+{
+	struct rpd *r = vp;
+	struct rpd_frame f = { .api = 0 };
+
+	r->n.frames++;
+	if (!sqlite_rows_i64(q, 0, &f.api) || !sqlite_rows_i64(q, 1, &f.depth) ||
+	    !sqlite_rows_i64(q, 2, &f.name))
+		db_scan_bad(&r->sc, q, "a stack frame without a call, a depth or a name");
+	else if (r->sc.keep_args)
+		VEC_PUSH(&r->frames, f);
+	return true;
+}
+
 static void frames_read(struct rpd *r)
 {
-	static const struct sqlite_column cols[] = { { "api_ptr_id", false },
-						     { "depth", false },
-						     { "name_id", false } };
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc;
+	static const struct db_table t = { "rocpd_stackframe", "api_ptr_id depth name_id",
+					   .take = take_frame };
 
-	if (!sqlite_db_has(r->db, "rocpd_stackframe"))
-		return;
-	rc = sqlite_rows_table(r->db, "rocpd_stackframe", cols, ARRAY_LEN(cols), NULL, &q, &e);
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
-		struct rpd_frame f = { .api = 0 };
-
-		if (!sqlite_rows_i64(&q, 0, &f.api) || !sqlite_rows_i64(&q, 1, &f.depth) ||
-		    !sqlite_rows_i64(&q, 2, &f.name))
-			rpd_bad_row(r, &q, "a stack frame without a call, a depth or a name");
-		else if (r->opts->keep_args)
-			VEC_PUSH(&r->frames, f);
-	}
-	if (rc < 0)
-		rpd_lose(r, &e);
-	if (q.rows > 0)
-		sink_fact(r->sink, "stack_frames", (int64_t)q.rows);
-	sqlite_rows_close(&q, r->sink);
+	db_scan_table(&r->sc, &t, r);
+	if (r->n.frames > 0)
+		sink_fact(r->sc.sink, "stack_frames", (int64_t)r->n.frames);
 	if (r->frames.nr > 0)
 		qsort(r->frames.v, r->frames.nr, sizeof(*r->frames.v), by_api);
 }
@@ -159,29 +148,29 @@ static const struct rpd_frame *frames_of(const struct rpd *r, int64_t api, size_
 /* {"args": "…", "launch": {…}, "stack": […]}: what there is of them. */
 static str_id args_of(struct rpd *r, int64_t api, const char *text, size_t n)
 {
-	const char *launch = rpd_launch_args(r, api), *json;
+	const char *launch = rpd_launch_args(r, api);
 	size_t frames;
 	const struct rpd_frame *f = frames_of(r, api, &frames);
-	struct json_out j;
+	struct strbuf *to;
 
 	if (n == 0 && !launch && frames == 0)
 		return STR_NONE;
-	j = rpd_json_begin(r);
+	db_args_begin(&r->sc);
 	if (n > 0)
-		json_strn(&j, "args", text, n);
+		json_quote(db_args_key(&r->sc, "args"), text, n);
 	if (launch)
-		json_raw(&j, "launch", launch);
+		strbuf_addstr(db_args_key(&r->sc, "launch"), launch);
 	if (frames > 0) {
-		json_arr(&j, "stack");
+		to = db_args_key(&r->sc, "stack");
 		for (size_t i = 0; i < frames; i++) {
 			const char *name = sqlite_strings_text(&r->names, f[i].name);
 
-			json_str(&j, NULL, name ? name : "?");
+			strbuf_addch(to, i ? ',' : '[');
+			json_quote(to, name ? name : "?", name ? strlen(name) : 1);
 		}
-		json_end(&j);
+		strbuf_addch(to, ']');
 	}
-	json = rpd_json_end(r, &j);
-	return sink_puts(r->sink, json);
+	return db_args_end(&r->sc);
 }
 
 /* ---- rows ---- */
@@ -201,11 +190,11 @@ static bool take_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 	if (!sqlite_rows_i64(q, API_ID, &row->id) || !sqlite_rows_i64(q, API_PID, &row->pid) ||
 	    !sqlite_rows_i64(q, API_TID, &row->tid) ||
 	    !sqlite_rows_i64(q, API_START, &d->start_ns) || row->pid < 0 || row->tid < 0) {
-		rpd_bad_row(r, q, "a call without an id, a process, a thread or a start");
+		db_scan_bad(&r->sc, q, "a call without an id, a process, a thread or a start");
 		return false;
 	}
 	if (!sqlite_rows_i64(q, API_END, &d->end_ns)) {
-		rpd_bad_row(r, q, "a call without an end; it has no length");
+		db_scan_bad(&r->sc, q, "a call without an end; it has no length");
 		d->end_ns = d->start_ns;
 	}
 	known = rpd_known(r, sqlite_rows_i64_or(q, API_NAME, 0));
@@ -238,14 +227,14 @@ static void push_overhead(struct rpd *r, struct api_row *row)
 
 		t.kind = TRACK_COUNTER;
 		t.name = "rpd tracer";
-		r->overhead = r->sink->ops->track(r->sink, &t);
+		r->overhead = r->sc.sink->ops->track(r->sc.sink, &t);
 	}
 	row->d.track = r->overhead;
 	row->d.kind = SPAN_ANNOTATION;
 	row->d.name = row->name;
 	row->d.category = r->empty;
 	row->d.args = STR_NONE;
-	r->sink->ops->span(r->sink, &row->d);
+	r->sc.sink->ops->span(r->sc.sink, &row->d);
 	r->n.overhead++;
 	if (row->d.end_ns > row->d.start_ns &&
 	    (__builtin_sub_overflow(row->d.end_ns, row->d.start_ns, &ns) ||
@@ -255,16 +244,16 @@ static void push_overhead(struct rpd *r, struct api_row *row)
 
 static void name_marker(struct rpd *r, struct api_row *row, const char *text, size_t n)
 {
-	row->d.name = n > 0 ? r->sink->ops->string(r->sink, text, n) : r->marker;
+	row->d.name = n > 0 ? r->sc.sink->ops->string(r->sc.sink, text, n) : r->marker;
 	row->d.category = r->marker;
 	if (row->d.start_ns == row->d.end_ns)
 		row->d.kind = SPAN_INSTANT;
 	r->n.markers++;
 }
 
-static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row, bool hsa)
+static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row)
 {
-	bool marker = row->class == RPD_MARKER;
+	bool hsa = r->hsa, marker = row->class == RPD_MARKER;
 	const char *text = NULL;
 	size_t n = 0;
 	span_id span;
@@ -278,47 +267,45 @@ static void push_row(struct rpd *r, struct sqlite_rows *q, struct api_row *row, 
 	row->d.kind = SPAN_HOST;
 	row->d.correlation = 0;
 	row->d.args = STR_NONE;
-	if (marker || r->opts->keep_args)
+	if (marker || r->sc.keep_args)
 		text = rpd_args_text(r, row->args, &n);
 	if (marker) {
 		name_marker(r, row, text, n);
 	} else {
 		row->d.name = row->name;
-		row->d.category = hsa               ? sink_puts(r->sink, "hsa")
+		row->d.category = hsa               ? sink_puts(r->sc.sink, "hsa")
 				  : r->version >= 3 ? category_of(r, q)
 						    : r->empty;
 	}
 	if (!hsa && sqlite_ids_get(&r->launching, row->id) != SQLITE_ID_NONE)
 		row->d.correlation = (uint64_t)row->id + 1;
-	if (r->opts->keep_args && !hsa)
+	if (r->sc.keep_args && !hsa)
 		row->d.args = args_of(r, row->id, text, marker ? 0 : n);
-	span = r->sink->ops->span(r->sink, &row->d);
+	span = r->sc.sink->ops->span(r->sc.sink, &row->d);
 	if (!hsa && r->extras.nr > 0)
 		rpd_extra_api(r, row->id, span);
 }
 
-static void read_table(struct rpd *r, const char *table, bool hsa)
+static bool take_call(void *vp, struct sqlite_rows *q)
 {
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc = sqlite_rows_table(r->db, table, api_columns, ARRAY_LEN(api_columns), NULL, &q, &e);
+	struct rpd *r = vp;
+	struct api_row row = { .id = 0 };
 
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
-		struct api_row row = { .id = 0 };
-
-		if (take_row(r, &q, &row))
-			push_row(r, &q, &row, hsa);
-	}
-	if (rc < 0)
-		rpd_lose(r, &e);
-	*(hsa ? &r->n.hsa : &r->n.api) = q.rows;
-	sqlite_rows_close(&q, r->sink);
+	*(r->hsa ? &r->n.hsa : &r->n.api) += 1;
+	if (take_row(r, q, &row))
+		push_row(r, q, &row);
+	return true;
 }
+
+#define CALLS "id pid tid start end apiName_id args_id? category_id? domain_id?", .take = take_call
 
 void rpd_api_read(struct rpd *r)
 {
+	static const struct db_table api = { "rocpd_api", CALLS, .required = true };
+	static const struct db_table hsa = { "rocpd_hsaApi", CALLS };
+
 	frames_read(r);
-	read_table(r, "rocpd_api", false);
-	if (sqlite_db_has(r->db, "rocpd_hsaApi"))
-		read_table(r, "rocpd_hsaApi", true);
+	db_scan_table(&r->sc, &api, r);
+	r->hsa = true;
+	db_scan_table(&r->sc, &hsa, r);
 }

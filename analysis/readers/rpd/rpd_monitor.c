@@ -14,12 +14,6 @@
 
 enum { MON_TYPE, MON_DEVICE, MON_WHAT, MON_START, MON_END, MON_VALUE };
 
-static const struct sqlite_column columns[] = {
-	[MON_TYPE] = { "deviceType", true },   [MON_DEVICE] = { "deviceId", false },
-	[MON_WHAT] = { "monitorType", false }, [MON_START] = { "start", false },
-	[MON_END] = { "end", false },          [MON_VALUE] = { "value", false },
-};
-
 /* Far more than any machine has. */
 #define MAX_MONITORS 65536
 
@@ -61,11 +55,11 @@ static series_id monitor_series(struct monitors *ms, const char *type, int64_t d
 				.change_points = true };
 
 	if (!known && ms->unknown++ == 0)
-		sink_warnf(r->sink, W_UNKNOWN_REFERENCE,
+		sink_warnf(r->sc.sink, W_UNKNOWN_REFERENCE,
 			   "rocpd_monitor has %s %" PRId64 ", and no work ran on a device of that "
 			   "number; its series belong to no device",
 			   type, device);
-	return r->sink->ops->series(r->sink, &d);
+	return r->sc.sink->ops->series(r->sc.sink, &d);
 }
 
 static struct monitor *monitor_of(struct monitors *ms, struct sqlite_rows *q, int64_t device)
@@ -97,49 +91,45 @@ static struct monitor *monitor_of(struct monitors *ms, struct sqlite_rows *q, in
 static void close_gap(struct monitors *ms, struct monitor *m)
 {
 	if (m->end_ns != INT64_MIN)
-		ms->r->sink->ops->sample(ms->r->sink, m->id, m->end_ns, m->value);
+		ms->r->sc.sink->ops->sample(ms->r->sc.sink, m->id, m->end_ns, m->value);
 }
 
-static void take_monitor(struct monitors *ms, struct sqlite_rows *q)
+static bool take_monitor(void *vp, struct sqlite_rows *q)
 {
+	struct monitors *ms = vp;
 	int64_t device, start_ns, end_ns;
 	struct monitor *m;
 	double value;
 
+	ms->r->n.monitors++;
 	if (!sqlite_rows_i64(q, MON_DEVICE, &device) || !sqlite_rows_i64(q, MON_START, &start_ns) ||
 	    !(m = monitor_of(ms, q, device))) {
-		rpd_bad_row(ms->r, q, "a monitored value without a device, a name or a start");
-		return;
+		db_scan_bad(&ms->r->sc, q, "a monitored value without a device, a name or a start");
+		return false;
 	}
 	if (!sqlite_rows_i64(q, MON_END, &end_ns) || end_ns < start_ns)
 		end_ns = start_ns;
 	sqlite_rows_f64(q, MON_VALUE, &value);
 	if (m->end_ns < start_ns)
 		close_gap(ms, m);
-	ms->r->sink->ops->sample(ms->r->sink, m->id, start_ns, value);
+	ms->r->sc.sink->ops->sample(ms->r->sc.sink, m->id, start_ns, value);
 	m->end_ns = end_ns;
 	m->value = value;
+	return true;
 }
 
 void rpd_monitor_read(struct rpd *r)
 {
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
+	static const struct db_table t = { "rocpd_monitor",
+					   "deviceType? deviceId monitorType start end value",
+					   .take = take_monitor };
 	struct monitors ms = { .r = r };
-	struct err e = ERR_INIT;
-	int rc;
 
-	if (!sqlite_db_has(r->db, "rocpd_monitor"))
-		return;
-	rc = sqlite_rows_table(r->db, "rocpd_monitor", columns, ARRAY_LEN(columns), NULL, &q, &e);
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0)
-		take_monitor(&ms, &q);
+	db_scan_table(&r->sc, &t, &ms);
 	for (size_t i = 0; i < ms.v.nr; i++)
 		close_gap(&ms, &ms.v.v[i]);
-	if (rc < 0)
-		rpd_lose(r, &e);
-	if (q.rows > 0)
-		sink_fact(r->sink, "monitor_rows", (int64_t)q.rows);
-	sqlite_rows_close(&q, r->sink);
+	if (r->n.monitors > 0)
+		sink_fact(r->sc.sink, "monitor_rows", (int64_t)r->n.monitors);
 	u64map_release(&ms.at);
 	VEC_RELEASE(&ms.v);
 }

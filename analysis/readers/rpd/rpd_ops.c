@@ -7,14 +7,14 @@
 
 #include <inttypes.h>
 #include <strings.h>
-#include <xxhash.h>
 
+#include "profrig/base/json_out.h"
 #include "profrig/base/xalloc.h"
 #include "profrig/model/warnings.h"
 
 /* ---- what launched what ---- */
 
-static void take_link(struct rpd *r, int64_t api, int64_t op)
+static void link_add(struct rpd *r, int64_t api, int64_t op)
 {
 	uint32_t first = sqlite_ids_get(&r->op_launch, op);
 
@@ -57,29 +57,17 @@ static void prepare_extras(struct rpd *r)
 	}
 }
 
-static void read_links(struct rpd *r)
+static bool take_link(void *vp, struct sqlite_rows *q)
 {
-	static const struct sqlite_column cols[] = { { "api_id", false }, { "op_id", false } };
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc;
+	struct rpd *r = vp;
+	int64_t api, op;
 
-	if (!sqlite_db_has(r->db, "rocpd_api_ops"))
-		return;
-	rc = sqlite_rows_table(r->db, "rocpd_api_ops", cols, ARRAY_LEN(cols), NULL, &q, &e);
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
-		int64_t api, op;
-
-		if (sqlite_rows_i64(&q, 0, &api) && sqlite_rows_i64(&q, 1, &op))
-			take_link(r, api, op);
-		else
-			rpd_bad_row(r, &q, "a launch without a call or without work");
-	}
-	if (rc < 0)
-		rpd_lose(r, &e);
-	r->n.links = q.rows;
-	sqlite_rows_close(&q, r->sink);
-	prepare_extras(r);
+	r->n.links++;
+	if (sqlite_rows_i64(q, 0, &api) && sqlite_rows_i64(q, 1, &op))
+		link_add(r, api, op);
+	else
+		db_scan_bad(&r->sc, q, "a launch without a call or without work");
+	return true;
 }
 
 void rpd_extra_api(struct rpd *r, int64_t api, span_id span)
@@ -101,9 +89,9 @@ static void push_extras(struct rpd *r)
 		if (to == SPAN_NONE)
 			continue; /* counted as lost */
 		if (from != SPAN_NONE)
-			r->sink->ops->link(r->sink, from, to, LINK_LAUNCH);
+			r->sc.sink->ops->link(r->sc.sink, from, to, LINK_LAUNCH);
 		else
-			sink_warnf(r->sink, W_UNLINKED_WORK,
+			sink_warnf(r->sc.sink, W_UNLINKED_WORK,
 				   "work was launched by a call that rocpd_api does not hold");
 	}
 }
@@ -121,42 +109,41 @@ enum {
 	KERNEL_STREAM,
 };
 
-static void keep_launch(struct rpd *r, int64_t of, const char *json)
+static void launch_keep(struct rpd *r, int64_t of)
 {
 	if (sqlite_ids_add(&r->args_at, of, (uint32_t)r->args_of.nr))
-		VEC_PUSH(&r->args_of, xstrdup(json));
+		VEC_PUSH(&r->args_of, xstrdup(db_args_text(&r->sc)));
 }
 
-static void put_text(struct json_out *j, const char *key, struct sqlite_rows *q, int col)
+static void put_text(struct rpd *r, const char *key, struct sqlite_rows *q, int col)
 {
 	size_t n;
 	const char *s = sqlite_rows_text(q, col, &n);
 
 	if (s && n > 0)
-		json_strn(j, key, s, n);
+		json_quote(db_args_key(&r->sc, key), s, n);
 }
 
-static void put_i64(struct json_out *j, const char *key, struct sqlite_rows *q, int col)
+static void put_i64(struct rpd *r, const char *key, struct sqlite_rows *q, int col)
 {
 	int64_t v;
 
 	if (sqlite_rows_i64(q, col, &v))
-		json_i64(j, key, v);
+		db_args_i64(&r->sc, key, v);
 }
 
-static void put_extent(struct json_out *j, const char *key, struct sqlite_rows *q, int col)
+static void put_extent(struct rpd *r, const char *key, struct sqlite_rows *q, int col)
 {
-	json_arr(j, key);
-	for (int i = 0; i < 3; i++)
-		json_i64(j, NULL, sqlite_rows_i64_or(q, col + i, 1));
-	json_end(j);
+	strbuf_addf(db_args_key(&r->sc, key), "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+		    sqlite_rows_i64_or(q, col, 1), sqlite_rows_i64_or(q, col + 1, 1),
+		    sqlite_rows_i64_or(q, col + 2, 1));
 }
 
-static void take_copy(struct rpd *r, struct sqlite_rows *q)
+static bool take_copy(void *vp, struct sqlite_rows *q)
 {
+	struct rpd *r = vp;
 	int64_t of, bytes;
 	bool sized = sqlite_rows_i64(q, COPY_SIZE, &bytes) && bytes >= 0;
-	struct json_out j;
 
 	r->n.copies++;
 	/* An empty text stands for what did not fit: unknown, and never 0. */
@@ -164,80 +151,57 @@ static void take_copy(struct rpd *r, struct sqlite_rows *q)
 		r->n.copies_unsized++;
 	else if (__builtin_add_overflow(r->n.copy_bytes, bytes, &r->n.copy_bytes))
 		r->n.copy_bytes = INT64_MAX;
-	if (!r->opts->keep_args || !sqlite_rows_i64(q, COPY_OF, &of))
-		return;
-	j = rpd_json_begin(r);
+	if (!r->sc.keep_args || !sqlite_rows_i64(q, COPY_OF, &of))
+		return true;
+	db_args_begin(&r->sc);
 	if (sized)
-		json_i64(&j, "bytes", bytes);
-	put_i64(&j, "kind", q, COPY_KIND);
-	put_text(&j, "stream", q, COPY_STREAM);
-	put_text(&j, "src", q, COPY_SRC);
-	put_text(&j, "dst", q, COPY_DST);
-	keep_launch(r, of, rpd_json_end(r, &j));
+		db_args_i64(&r->sc, "bytes", bytes);
+	put_i64(r, "kind", q, COPY_KIND);
+	put_text(r, "stream", q, COPY_STREAM);
+	put_text(r, "src", q, COPY_SRC);
+	put_text(r, "dst", q, COPY_DST);
+	launch_keep(r, of);
+	return true;
 }
 
-static void take_kernel(struct rpd *r, struct sqlite_rows *q)
+static bool take_kernel(void *vp, struct sqlite_rows *q)
 {
+	struct rpd *r = vp;
 	int64_t of;
-	struct json_out j;
 
-	if (!r->opts->keep_args || !sqlite_rows_i64(q, KERNEL_OF, &of))
-		return;
-	j = rpd_json_begin(r);
-	put_extent(&j, "grid", q, KERNEL_GRID);
-	put_extent(&j, "block", q, KERNEL_BLOCK);
-	put_i64(&j, "lds", q, KERNEL_LDS);
-	put_i64(&j, "scratch", q, KERNEL_SCRATCH);
-	put_text(&j, "stream", q, KERNEL_STREAM);
-	keep_launch(r, of, rpd_json_end(r, &j));
+	if (!sqlite_rows_i64(q, KERNEL_OF, &of))
+		return false;
+	db_args_begin(&r->sc);
+	put_extent(r, "grid", q, KERNEL_GRID);
+	put_extent(r, "block", q, KERNEL_BLOCK);
+	put_i64(r, "lds", q, KERNEL_LDS);
+	put_i64(r, "scratch", q, KERNEL_SCRATCH);
+	put_text(r, "stream", q, KERNEL_STREAM);
+	launch_keep(r, of);
+	return true;
 }
 
-static void read_arguments(struct rpd *r, const char *table, const struct sqlite_column *cols,
-			   size_t n, void (*take)(struct rpd *, struct sqlite_rows *))
-{
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc;
-
-	if (!sqlite_db_has(r->db, table))
-		return;
-	rc = sqlite_rows_table(r->db, table, cols, n, NULL, &q, &e);
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0)
-		take(r, &q);
-	if (rc < 0)
-		rpd_lose(r, &e);
-	sqlite_rows_close(&q, r->sink);
-}
+#define COPY "api_ptr_id|op_ptr_id size? kind? stream? src? dst?", .take = take_copy
+#define KERNEL \
+	"api_ptr_id|op_ptr_id gridX? gridY? gridZ? workgroupX? workgroupY? workgroupZ? " \
+	"groupSegmentSize? privateSegmentSize? stream?", \
+		.take = take_kernel
 
 void rpd_launches_read(struct rpd *r)
 {
-	static const struct sqlite_column copy[] = {
-		[COPY_OF] = { "api_ptr_id|op_ptr_id", false },
-		[COPY_SIZE] = { "size", true },
-		[COPY_KIND] = { "kind", true },
-		[COPY_STREAM] = { "stream", true },
-		[COPY_SRC] = { "src", true },
-		[COPY_DST] = { "dst", true },
-	};
-	static const struct sqlite_column kernel[] = {
-		[KERNEL_OF] = { "api_ptr_id|op_ptr_id", false },
-		[KERNEL_GRID] = { "gridX", true },
-		{ "gridY", true },
-		{ "gridZ", true },
-		[KERNEL_BLOCK] = { "workgroupX", true },
-		{ "workgroupY", true },
-		{ "workgroupZ", true },
-		[KERNEL_LDS] = { "groupSegmentSize", true },
-		[KERNEL_SCRATCH] = { "privateSegmentSize", true },
-		[KERNEL_STREAM] = { "stream", true },
-	};
-	bool old = r->version == 1;
+	static const struct db_table links = { "rocpd_api_ops", "api_id op_id", .take = take_link };
+	/* of version 1 first */
+	static const struct db_table copies[] = { { "rocpd_copyop", COPY },
+						  { "rocpd_copyapi", COPY } };
+	static const struct db_table kernels[] = { { "rocpd_kernelop", KERNEL },
+						   { "rocpd_kernelapi", KERNEL } };
+	bool now = r->version > 1;
 
-	read_links(r);
-	read_arguments(r, old ? "rocpd_copyop" : "rocpd_copyapi", copy, ARRAY_LEN(copy), take_copy);
-	if (r->opts->keep_args)
-		read_arguments(r, old ? "rocpd_kernelop" : "rocpd_kernelapi", kernel,
-			       ARRAY_LEN(kernel), take_kernel);
+	db_scan_table(&r->sc, &links, r);
+	prepare_extras(r);
+	db_scan_table(&r->sc, &copies[now], r);
+	if (r->sc.keep_args)
+		db_scan_table(&r->sc, &kernels[now], r);
 }
 
 const char *rpd_launch_args(struct rpd *r, int64_t of)
@@ -285,7 +249,7 @@ static track_id device_track(struct rpd *r, const char *host, const char *device
 	d.host = host;
 	d.device = device;
 	d.key = key;
-	return r->sink->ops->track(r->sink, &d);
+	return r->sc.sink->ops->track(r->sc.sink, &d);
 }
 
 static track_id queue_new(struct rpd *r, const struct rpd_queue *q)
@@ -307,7 +271,7 @@ static track_id queue_new(struct rpd *r, const struct rpd_queue *q)
 	d.owner = owner_of(r, q->slot);
 	d.tid = queue;
 	d.key = r->queues.nr;
-	return track_limit_make(&r->tracks, r->sink, &d);
+	return track_limit_make(&r->sc.tracks, r->sc.sink, &d);
 }
 
 /* There are few; the one of the op before is mostly the one. */
@@ -323,8 +287,8 @@ static track_id queue_of(struct rpd *r, int64_t gpu, int64_t queue, int64_t slot
 		if (last->gpu == gpu && last->queue == queue && last->slot == slot)
 			return last->track;
 	}
-	key = XXH3_64bits((int64_t[]){ gpu, queue, slot }, 3 * sizeof(int64_t));
-	if (track_limit_shares(&r->tracks, &r->queue_at, key))
+	key = db_hash((uint64_t)gpu, (uint64_t)queue, (uint64_t)slot);
+	if (track_limit_shares(&r->sc.tracks, &r->queue_at, key))
 		return queue_new(r, &q);
 	at = u64map_at(&r->queue_at, key);
 	if (*at == U64MAP_NONE) {
@@ -378,21 +342,21 @@ static enum span_kind kind_of(struct rpd *r, int64_t type_id)
 	return r->kind.kind;
 }
 
-static bool take_op(struct rpd *r, struct sqlite_rows *q, int64_t *id, struct span_def *d)
+static bool op_read(struct rpd *r, struct sqlite_rows *q, int64_t *id, struct span_def *d)
 {
 	int64_t gpu, queue = sqlite_rows_i64_or(q, OP_QUEUE, 0);
 
 	if (!sqlite_rows_i64(q, OP_ID, id) || !sqlite_rows_i64(q, OP_GPU, &gpu) || gpu < 0 ||
 	    !sqlite_rows_i64(q, OP_START, &d->start_ns)) {
-		rpd_bad_row(r, q, "work without an id, a device or a start");
+		db_scan_bad(&r->sc, q, "work without an id, a device or a start");
 		return false;
 	}
 	if (d->start_ns == 0) {
-		rpd_bad_row(r, q, "work whose start is 0: it was never stamped");
+		db_scan_bad(&r->sc, q, "work whose start is 0: it was never stamped");
 		return false;
 	}
 	if (!sqlite_rows_i64(q, OP_END, &d->end_ns)) {
-		rpd_bad_row(r, q, "work without an end; it has no length");
+		db_scan_bad(&r->sc, q, "work without an end; it has no length");
 		d->end_ns = d->start_ns;
 	}
 	d->track = queue_of(r, gpu, queue, rpd_slot_of(*id));
@@ -412,43 +376,40 @@ static void push_op(struct rpd *r, struct sqlite_rows *q, int64_t id, struct spa
 	if (d->name == r->empty)
 		d->name = d->category;
 	d->correlation = launch == SQLITE_ID_NONE ? 0 : (uint64_t)r->launches.v[launch] + 1;
-	launch_args = r->version == 1 && r->opts->keep_args ? rpd_launch_args(r, id) : NULL;
-	d->args = launch_args ? sink_puts(r->sink, launch_args) : STR_NONE;
-	span = r->sink->ops->span(r->sink, d);
+	launch_args = r->version == 1 && r->sc.keep_args ? rpd_launch_args(r, id) : NULL;
+	d->args = launch_args ? sink_puts(r->sc.sink, launch_args) : STR_NONE;
+	span = r->sc.sink->ops->span(r->sc.sink, d);
 	r->n.unlinked += launch == SQLITE_ID_NONE && d->kind != SPAN_ANNOTATION;
 	r->n.found_ops += launch != SQLITE_ID_NONE;
 	if (r->extras.nr > 0 && (extra = sqlite_ids_get(&r->extra_ops, id)) != SQLITE_ID_NONE)
 		r->extras.v[extra].op_span = span;
 }
 
+static bool take_op(void *vp, struct sqlite_rows *q)
+{
+	struct rpd *r = vp;
+	struct span_def d = { .kind = SPAN_KERNEL };
+	int64_t id;
+
+	r->n.ops++;
+	if (op_read(r, q, &id, &d))
+		push_op(r, q, id, &d);
+	return true;
+}
+
 void rpd_ops_read(struct rpd *r)
 {
-	static const struct sqlite_column cols[] = {
-		[OP_ID] = { "id", false },         [OP_GPU] = { "gpuId", false },
-		[OP_QUEUE] = { "queueId", true },  [OP_START] = { "start", false },
-		[OP_END] = { "end", false },       [OP_NAME] = { "description_id", true },
-		[OP_TYPE] = { "opType_id", true },
-	};
-	CLEANUP(sqlite_rows_release) struct sqlite_rows q = { .db = NULL };
-	struct err e = ERR_INIT;
-	int rc = sqlite_rows_table(r->db, "rocpd_op", cols, ARRAY_LEN(cols), NULL, &q, &e);
+	static const struct db_table t = { "rocpd_op",
+					   "id gpuId queueId? start end description_id? opType_id?",
+					   .take = take_op, .required = true };
+	uint64_t damaged = r->sc.damaged;
 
-	while (rc >= 0 && (rc = sqlite_rows_next(&q, &e)) > 0) {
-		struct span_def d = { .kind = SPAN_KERNEL };
-		int64_t id;
-
-		if (take_op(r, &q, &id, &d))
-			push_op(r, &q, id, &d);
-	}
-	if (rc < 0)
-		rpd_lose(r, &e);
-	r->n.ops = q.rows;
+	db_scan_table(&r->sc, &t, r);
 	/* a table that ends early loses more than its rows */
-	if (rc >= 0 && r->launches.nr > r->n.found_ops)
+	if (r->sc.damaged == damaged && r->launches.nr > r->n.found_ops)
 		r->n.lost_ops = r->launches.nr - r->n.found_ops;
-	sqlite_rows_close(&q, r->sink);
 	push_extras(r);
-	r->sink->ops->current(r->sink)->driver_numbers = !r->cuda;
+	r->sc.sink->ops->current(r->sc.sink)->driver_numbers = !r->cuda;
 }
 
 void rpd_ops_release(struct rpd *r)

@@ -278,6 +278,7 @@ static void open_card(struct card *c, unsigned index, const char *fields, struct
 		uses_blob |= c->reading.v[i].metric;
 	if (!uses_blob)
 		c->layout = NULL; /* it need not be read */
+	snprintf(d->pci, sizeof(d->pci), "%.31s", c->pci);
 	snprintf(d->facts, sizeof(d->facts), "%.60s, pci %.30s, %s", product, c->pci, o.note);
 }
 

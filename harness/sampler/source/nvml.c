@@ -177,7 +177,7 @@ static void nvml_close(struct sampler_state *st)
 	free(st);
 }
 
-static void describe(const struct sampler_state *st, nvml_dev h, char *buf, size_t n)
+static void describe(const struct sampler_state *st, nvml_dev h, struct sampler_device *d)
 {
 	char name[96] = "NVIDIA GPU", uuid[96] = "", driver[80] = "";
 	struct nvml_pci pci = { .id = "" };
@@ -190,7 +190,9 @@ static void describe(const struct sampler_state *st, nvml_dev h, char *buf, size
 		st->lib.nvmlDeviceGetPciInfo_v3(h, &pci);
 	if (st->lib.nvmlSystemGetDriverVersion)
 		st->lib.nvmlSystemGetDriverVersion(driver, sizeof(driver));
-	snprintf(buf, n, "%.80s, pci %.31s, %.80s, driver %.40s", name, pci.id, uuid, driver);
+	snprintf(d->pci, sizeof(d->pci), "%.31s", pci.id);
+	snprintf(d->facts, sizeof(d->facts), "%.80s, pci %.31s, %.80s, driver %.40s", name, d->pci,
+		 uuid, driver);
 }
 
 static void add_gpu(struct sampler_state *st, const char *fields, unsigned index, nvml_dev h)
@@ -200,7 +202,7 @@ static void add_gpu(struct sampler_state *st, const char *fields, unsigned index
 	struct round rd = { 0 };
 
 	snprintf(d.id, sizeof(d.id), "gpu%u", index);
-	describe(st, h, d.facts, sizeof(d.facts));
+	describe(st, h, &d);
 	for (enum reading w = 0; w < READINGS; w++) {
 		double v = 0;
 

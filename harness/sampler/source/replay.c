@@ -23,6 +23,7 @@
 #include "profrig/base/csv.h"
 #include "profrig/base/fs.h"
 #include "profrig/base/num.h"
+#include "profrig/base/samples_file.h"
 #include "profrig/base/vec.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
@@ -53,7 +54,7 @@ struct sampler_state {
 	VEC(struct event) event;
 	VEC(double) cell;
 	int64_t first_ns;
-	bool estimated, change_points;
+	struct samples_header head;
 	size_t next;
 	int64_t begun_ns, stamp_ns, lap_ns;
 	double speed;
@@ -66,6 +67,7 @@ static void replay_close(struct sampler_state *st)
 	VEC_RELEASE(&st->col);
 	VEC_RELEASE(&st->event);
 	VEC_RELEASE(&st->cell);
+	samples_header_release(&st->head);
 	free(st);
 }
 
@@ -103,24 +105,22 @@ static bool has_series(const struct sampler_device *d, const char *name)
 /* "power.gpu0[W]" → device gpu0, series power, unit W. The device is what follows the last dot. */
 static int add_column(struct sampler_state *st, const char *head, struct err *err)
 {
-	const char *open = strrchr(head, '['), *close = open ? strchr(open, ']') : NULL;
-	const char *dot = open ? memrchr(head, '.', (size_t)(open - head)) : NULL;
-	struct column c = { .first = NAN, .last = NAN };
+	const struct samples_column parts = samples_column_take(head);
+	struct column c = { .first = NAN, .last = NAN, .cumulative = parts.cumulative };
 	char name[64], full[128], unit[32];
 	int r;
 
-	if (!dot || dot == head || !close || close[1] || strpbrk(head, ",\"\n\r\t "))
+	if (!parts.device || parts.name_n == 0 || !parts.unit || strpbrk(head, ",\"\n\r\t "))
 		return err_set(err, EINVAL, "column '%.60s' is not name.device[unit]", head);
-	r = add_device(st, dot + 1, (size_t)(open - dot - 1), &c.device, err);
+	r = add_device(st, parts.device, parts.device_n, &c.device, err);
 	if (r < 0)
 		return r;
-	snprintf(name, sizeof(name), "%.*s", (int)(dot - head), head);
-	snprintf(full, sizeof(full), "%.*s", (int)(open - head), head);
-	snprintf(unit, sizeof(unit), "%.*s", (int)(close - open - 1), open + 1);
+	snprintf(name, sizeof(name), "%.*s", (int)parts.name_n, head);
+	snprintf(full, sizeof(full), "%.*s", (int)parts.series_n, head);
+	snprintf(unit, sizeof(unit), "%.*s", (int)parts.unit_n, parts.unit);
 	if (has_series(&st->dev.v[c.device], full))
 		return err_set(err, EINVAL, "column '%.60s' stands twice", head);
 	c.series = st->dev.v[c.device].nr;
-	c.cumulative = strncmp(name, "energy", 6) == 0 && *unit && unit[strlen(unit) - 1] == 'J';
 	if (!sampler_device_add(&st->dev.v[c.device], name, unit))
 		return err_set(err, E2BIG,
 			       "column '%.60s' is too long or one too many of its device", head);
@@ -128,42 +128,46 @@ static int add_column(struct sampler_state *st, const char *head, struct err *er
 	return 0;
 }
 
-/*
- * Header lines that matter for what is written again; device facts come before the columns that
- * make the devices.
- */
 static void take_comment(void *ctx, const char *line)
 {
 	struct sampler_state *st = ctx;
-	const char *id, *facts;
-	size_t d;
 
-	if (strcmp(line, "estimated: yes") == 0)
-		st->estimated = true;
-	if (strcmp(line, "storage: change") == 0)
-		st->change_points = true;
-	if (strncmp(line, "device: ", 8) != 0 || st->col.nr)
-		return;
-	id = line + 8;
-	facts = strstr(id, ": ");
-	if (facts && add_device(st, id, (size_t)(facts - id), &d, NULL) == 0)
+	samples_header_take(&st->head, line, strlen(line));
+}
+
+/* What is known of devices, whether a column names them or not; those that none names go later. */
+static void add_described(struct sampler_state *st)
+{
+	for (size_t i = 0; i < st->head.devices.nr; i++) {
+		const struct samples_device *of = &st->head.devices.v[i];
+		size_t d;
+
+		if (add_device(st, of->id, strlen(of->id), &d, NULL) < 0)
+			continue;
 		snprintf(st->dev.v[d].facts, sizeof(st->dev.v[d].facts), "replayed: %.240s",
-			 facts + 2);
+			 of->facts);
+		snprintf(st->dev.v[d].pci, sizeof(st->dev.v[d].pci), "%s", of->pci);
+	}
 }
 
 /* --- rows --- */
 
 static int cell_value(const char *field, double *ret, struct err *err)
 {
-	*ret = SAMPLER_ABSENT;
-	if (!*field)
+	switch (samples_value_take(field, strlen(field), ret)) {
+	case SAMPLES_ABSENT:
+		*ret = SAMPLER_ABSENT;
 		return 0;
-	*ret = NAN;
-	if (strcmp(field, "NA") == 0)
+	case SAMPLES_FAILED:
 		return 0;
-	if (num_f64(field, strlen(field), ret) < 0 || isinf(*ret))
-		return err_set(err, EINVAL, "'%.40s' is no number", field);
-	return 0;
+	case SAMPLES_NUMBER:
+		if (!isinf(*ret))
+			return 0;
+		break;
+	case SAMPLES_BAD:
+		break;
+	}
+	return err_set(err, EINVAL, "'%.40s' is no number", field);
 }
 
 static int row_time(struct sampler_state *st, const char *field, int64_t *ret, struct err *err)
@@ -243,6 +247,8 @@ static int load_header(struct sampler_state *st, struct csv_reader *csv, struct 
 		return err_set(err, ENODATA, "no header line");
 	if (r == 1 && (n < 2 || strcmp(field[0], "t_ns") != 0))
 		return err_set(err, EINVAL, "no samples file: the first column is not t_ns");
+	if (r == 1)
+		add_described(st);
 	for (size_t i = 1; r == 1 && i < n; i++) {
 		int c = add_column(st, field[i], err);
 
@@ -314,8 +320,8 @@ static void drop_empty_devices(struct sampler_state *st)
 			if (st->event.v[i].device == d)
 				st->event.v[i].device = (uint32_t)kept;
 		st->dev.v[kept] = st->dev.v[d];
-		st->dev.v[kept].estimated = st->estimated;
-		st->dev.v[kept++].change_points = st->change_points;
+		st->dev.v[kept].estimated = st->head.estimated;
+		st->dev.v[kept++].change_points = st->head.changes;
 	}
 	st->dev.nr = kept;
 }
@@ -329,6 +335,7 @@ static int replay_open(const struct sampler_opts *o, struct sampler_state **ret,
 	if (!*file)
 		return err_set(err, EINVAL, "replay needs the option file: the recording to play");
 	st = xcalloc(1, sizeof(*st));
+	st->head = (struct samples_header)SAMPLES_HEADER_INIT;
 	r = set_options(st, o, err);
 	if (r == 0)
 		r = load(st, file, err);

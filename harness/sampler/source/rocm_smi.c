@@ -174,7 +174,7 @@ static int start_child(struct sampler_state *st, const struct sampler_opts *o, s
 
 /* --- opening --- */
 
-/* "device 3 words …" or "series power W", cut at its blanks; rest may be NULL. */
+/* "device 3 PCI words …" or "series power W", cut at its first blanks; rest may be NULL. */
 static bool announced(struct sampler_state *st, const char *word, const char *first,
 		      const char *rest)
 {
@@ -182,9 +182,11 @@ static bool announced(struct sampler_state *st, const char *word, const char *fi
 
 	if (strcmp(word, "device") == 0 && rest && st->dev.nr < MAX_DEVICES) {
 		struct sampler_device d = { 0 };
+		size_t n = strcspn(rest, " ");
 
 		snprintf(d.id, sizeof(d.id), "gpu%.20s", first);
-		snprintf(d.facts, sizeof(d.facts), "%.250s", rest);
+		snprintf(d.pci, sizeof(d.pci), "%.*s", n < sizeof(d.pci) ? (int)n : 0, rest);
+		snprintf(d.facts, sizeof(d.facts), "%.250s", rest + n + (rest[n] == ' '));
 		VEC_PUSH(&st->dev, d);
 		return true;
 	}
@@ -266,9 +268,8 @@ static size_t rocm_smi_devices(struct sampler_state *st, const struct sampler_de
 /* The library's calls for these are many and slow; the driver's files have the same. */
 static void rocm_smi_facts(struct sampler_state *st, size_t d, struct sampler_facts *ret)
 {
-	const char *at = strstr(st->dev.v[d].facts, ", pci ");
-	CLEANUP(xfreep) char *pci = at ? xstrndup(at + 6, strcspn(at + 6, ",")) : NULL;
-	CLEANUP(xfreep) char *dir = pci ? amdgpu_card_dir(pci) : NULL;
+	const char *pci = st->dev.v[d].pci;
+	CLEANUP(xfreep) char *dir = amdgpu_card_dir(pci);
 
 	if (dir)
 		amdgpu_facts(dir, pci, ret);

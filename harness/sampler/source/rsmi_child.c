@@ -4,7 +4,7 @@
  * The library may print, abort on trees it does not expect, and leave files in /dev/shm; here it
  * can hurt nothing but this process. The parent (rocm_smi.c) talks to it over stdin and stdout,
  * which are taken away from the library before it is loaded:
- *	at start	device <index> <facts>
+ *	at start	device <index> <PCI address> <facts>
  *			series <name> <unit>		of the device named last
  *			ready				or: error <words>, and the end
  *	r <n>\n		reads the n-th device that was announced; answers one line: values separated
@@ -151,7 +151,7 @@ static bool reads(const struct device *d, enum reading what)
 
 static void describe(const struct rsmi *s, const struct device *d, FILE *out)
 {
-	char name[128] = "AMD GPU";
+	char name[128] = "AMD GPU", pci[40];
 	uint64_t bdf = 0;
 	double j, step_uj;
 
@@ -161,9 +161,10 @@ static void describe(const struct rsmi *s, const struct device *d, FILE *out)
 	name[strcspn(name, "\r\n")] = '\0';
 	if (s->rsmi_dev_pci_id_get)
 		s->rsmi_dev_pci_id_get(d->index, &bdf);
-	fprintf(out, "device %u %s, pci %04llx:%02llx:%02llx.%llu", d->index, name,
-		(unsigned long long)(bdf >> 32), (unsigned long long)(bdf >> 8 & 0xff),
-		(unsigned long long)(bdf >> 3 & 0x1f), (unsigned long long)(bdf & 7));
+	snprintf(pci, sizeof(pci), "%04llx:%02llx:%02llx.%llu", (unsigned long long)(bdf >> 32),
+		 (unsigned long long)(bdf >> 8 & 0xff), (unsigned long long)(bdf >> 3 & 0x1f),
+		 (unsigned long long)(bdf & 7));
+	fprintf(out, "device %u %s %s, pci %s", d->index, pci, name, pci);
 	if (reads(d, ENERGY) && energy(s, d->index, &j, &step_uj) == RSMI_STATUS_SUCCESS)
 		fprintf(out, ", energy counts %g uJ", step_uj);
 	fputc('\n', out);

@@ -70,6 +70,7 @@ struct sampler_series {
 struct sampler_device {
 	char id[32];        /* "gpu0", "proc", "pkg0" */
 	char facts[256];    /* "AMD MI300X, pci 0000:03:00.0, …": one header comment line */
+	char pci[32];       /* "0000:03:00.0", as the source writes it; "": it does not tell */
 	bool estimated;     /* as of the sampler, for a source that only knows at open (replay) */
 	bool change_points; /* rows hold changes only: "storage: change" */
 	size_t nr;

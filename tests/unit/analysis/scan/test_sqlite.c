@@ -236,13 +236,12 @@ TEST(values)
 		char *sql = xasprintf("CREATE TABLE t(x); INSERT INTO t VALUES (%s)", cases[i].sql);
 		CLEANUP(xfreep) char *path = db_make(dir, "v.db", SQL(sql));
 		CLEANUP(db_closep) struct sqlite_db *db = NULL;
-		static const struct sqlite_column cols[] = { { "y|x", false }, { "z", true } };
 		struct sqlite_rows q;
 		int64_t v;
 		double d;
 
 		assert_int_equal(sqlite_db_open(path, &db, NULL), 0);
-		assert_int_equal(sqlite_rows_table(db, "t", cols, 2, NULL, &q, NULL), 0);
+		assert_int_equal(sqlite_rows_table(db, "t", "y|x z?", &q, NULL), 0);
 		assert_int_equal(sqlite_rows_next(&q, NULL), 1);
 		assert_true(sqlite_rows_null(&q, 1));
 		if (sqlite_rows_i64(&q, 0, &v) != cases[i].is_i64 || v != cases[i].i64)
@@ -261,8 +260,6 @@ TEST(values)
 
 TEST(names)
 {
-	static const struct sqlite_column cols[] = { { "o\"dd", false } };
-	static const struct sqlite_column missing[] = { { "x", false }, { "nope", false } };
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	CLEANUP(xfreep)
 	char *path = db_make(dir, "n.db",
@@ -277,7 +274,7 @@ TEST(names)
 	int64_t v;
 
 	assert_int_equal(sqlite_db_open(path, &db, NULL), 0);
-	assert_int_equal(sqlite_rows_table(db, "a\"b; DROP TABLE x", cols, 1, NULL, &q, NULL), 0);
+	assert_int_equal(sqlite_rows_table(db, "a\"b; DROP TABLE x", "o\"dd", &q, NULL), 0);
 	assert_int_equal(sqlite_rows_next(&q, NULL), 1);
 	assert_true(sqlite_rows_i64(&q, 0, &v) && v == 4);
 	sqlite_rows_release(&q);
@@ -288,9 +285,9 @@ TEST(names)
 	assert_false(sqlite_db_has_column(db, "v", "y"));
 	assert_int_equal(sqlite_db_list(db, "U_", &list, NULL), 0);
 	assert_int_equal(list.nr, 2);
-	assert_int_equal(sqlite_rows_table(db, "x", missing, 2, NULL, &q, &e), -ENOENT);
+	assert_int_equal(sqlite_rows_table(db, "x", "x nope", &q, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "table 'x' has no column 'nope'"));
-	assert_int_equal(sqlite_rows_table(db, "y", missing, 2, NULL, &q, &e), -ENOENT);
+	assert_int_equal(sqlite_rows_table(db, "y", "x nope", &q, &e), -ENOENT);
 	assert_non_null(strstr(e.msg, "no table 'y'"));
 	/* nothing but reading */
 	assert_int_equal(sqlite_rows_query(db, "q", &q, &e, "DELETE FROM x"), -EACCES);
