@@ -51,7 +51,7 @@ struct rocprof {
 	struct u64map series; /* by queue and counter */
 	bool dispatches_again, timed;
 	char device[32]; /* of the dispatch in hand; "" unknown */
-	uint64_t crowd;  /* values of counters that are too many */
+	uint64_t crowd;  /* counters left out */
 };
 
 /* What a call and the work it started have in common besides pid and Index. */
@@ -390,11 +390,11 @@ static void find_counters(struct rocprof *r)
 		const char *name = sqlite3_column_name(q.stmt, i);
 		struct csv_text text = { name, name ? strlen(name) : 0 };
 
-		/* what has a meaning among names of columns */
-		if (text.n == 0 || name[strcspn(name, "|? ")] || strncmp(name, "__", 2) == 0 ||
-		    strcmp(name, "Data") == 0 || !rocprof_names_counter(text))
+		if (text.n == 0 || strncmp(name, "__", 2) == 0 || strcmp(name, "Data") == 0 ||
+		    !rocprof_names_counter(text))
 			continue;
-		if (r->counters.nr < MAX_COUNTERS)
+		/* these characters have a meaning among names of columns */
+		if (r->counters.nr < MAX_COUNTERS && !name[strcspn(name, "|? ")])
 			VEC_PUSH(&r->counters, (struct rocprof_db_counter){ xstrdup(name), 0 });
 		else
 			r->crowd++;
@@ -409,7 +409,8 @@ static void tell_kern(struct rocprof *r)
 		if (fabs(r->counters.v[i].sum) < 9e18)
 			sink_fact(r->sc.sink, key, llround(r->counters.v[i].sum));
 	}
-	sink_warn(r->sc.sink, W_BAD_EVENT, r->crowd, "more counters than can be true, left out");
+	sink_warn(r->sc.sink, W_BAD_EVENT, r->crowd,
+		  "counters left out: there are too many, or a name holds a blank, | or ?");
 }
 
 static void read_kern(struct rocprof *r)
