@@ -2,6 +2,8 @@
 #include "session_test.h"
 #include "tests/fixtures/gen/otf2_gen.c"
 
+#include <math.h>
+
 #include "profrig/model/warnings.h"
 
 #define FIX "tests/fixtures/"
@@ -241,4 +243,45 @@ SESSION_TEST(marks_of_a_run_are_instants)
 	assert_int_equal(h->t.outcome.read, 2); /* the run and its trace */
 	assert_int_equal(h->t.m->spans.nr, 2);
 	assert_int_not_equal(intern_find(h->t.m->strings, "warm", 4), STR_NONE);
+}
+
+/* Roots of 1 µs, and a counter of energy among them that takes 1 J each millisecond. */
+static void write_counter_among_calls(const char *dir, uint64_t calls)
+{
+	struct otf2_gen *g;
+	OTF2_EvtWriter *w = otf2_gen_simple(&g, dir, 1000000000);
+	uint64_t uj = 0;
+
+	otf2_gen_member(g, 0, "A2rocm_smi:::energy_count:device=0", OTF2_METRIC_ACCUMULATED_START,
+			OTF2_TYPE_UINT64, 0, "#");
+	OTF2_GlobalDefWriter_WriteMetricClass(otf2_gen_defs(g), 0, 1, (const uint32_t[]){ 0 },
+					      OTF2_METRIC_ASYNCHRONOUS,
+					      OTF2_RECORDER_KIND_ABSTRACT);
+	for (uint64_t i = 0; i < calls; i++) {
+		if (i % 1000 == 0) {
+			otf2_gen_values(w, i * 1000, 0, 1, &uj);
+			uj += 1000000;
+		}
+		otf2_gen_call(w, i * 1000, (i + 1) * 1000, (uint32_t)(i & 1));
+	}
+	otf2_gen_values(w, calls * 1000, 0, 1, &uj);
+	otf2_gen_close(g);
+}
+
+/* Streamed for its size, an archive is read again when its energy needs single calls. */
+SESSION_TEST(energy_among_calls_is_read_again)
+{
+	CLEANUP(xfreep) char *dir = fs_join(h->dir, "a"), *out = fs_join(h->dir, "out");
+	CLEANUP(strvec_release)
+	struct strvec inputs = heard_inputs(h, (const char *const[]){ "a", NULL });
+	const struct table *t;
+
+	write_counter_among_calls(dir, 1000000);
+	assert_int_equal(session_analyze(&inputs, &h->o, out, &h->r, &h->err), 0);
+	assert_int_equal(lines_with(&h->phases, "read "), 2);
+	assert_null(h->r.report.sink); /* the model */
+	t = table_set_find(&h->r.report.tables, "energy_totals");
+	assert_non_null(t);
+	assert_true(fabs(table_get_f64(t, 0, (size_t)table_find_col(t, "total_j")) - 1000) < 1e-9);
+	assert_true(table_get_f64(t, 0, (size_t)table_find_col(t, "error_rel")) < 1e-9);
 }
