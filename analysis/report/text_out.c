@@ -131,10 +131,11 @@ int text_out_open(const char *path, struct text_out *t, struct err *err)
 int text_out_commit(struct text_out *t, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xstrdup(t->o.path);
-	int64_t size;
+	off_t size;
 	int r;
 
 	write_text(t, true);
+	size = ftello(t->o.f);
 	if (t->failed) {
 		r = err_sys(err, t->failed, "%s", path);
 		text_out_drop(t);
@@ -144,7 +145,6 @@ int text_out_commit(struct text_out *t, struct err *err)
 	text_out_drop(t);
 	if (r < 0)
 		return r;
-	size = fs_size(path);
 	t->bytes = size > 0 ? (uint64_t)size : 0;
 	return 0;
 }
