@@ -14,6 +14,7 @@
 struct out_sink {
 	int fd;
 	int failed; /* errno of the first write that failed */
+	uint64_t bytes;
 };
 
 static ssize_t sink_write(void *cookie, const char *data, size_t n)
@@ -28,6 +29,7 @@ static ssize_t sink_write(void *cookie, const char *data, size_t n)
 		else if (w == 0 || errno != EINTR)
 			s->failed = w < 0 ? errno : EIO;
 	}
+	s->bytes += n;
 	return s->failed ? 0 : (ssize_t)n;
 }
 
@@ -90,6 +92,7 @@ int out_file_commit(struct out_file *o, struct err *err)
 	}
 	temps_let_go(o->temp);
 	free(STEAL(o->temp));
+	o->bytes = o->sink->bytes;
 	out_file_drop(o);
 	return 0;
 }

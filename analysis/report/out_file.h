@@ -22,9 +22,10 @@ struct out_file {
 	FILE *f;
 	struct out_sink *sink;
 	char *path, *temp;
+	uint64_t bytes; /* that were written, after commit */
 };
 /* clang-format off */
-#define OUT_FILE_INIT { NULL, NULL, NULL, NULL }
+#define OUT_FILE_INIT { NULL, NULL, NULL, NULL, 0 }
 /* clang-format on */
 
 int out_file_open(const char *dir, const char *name, struct out_file *ret, struct err *err);

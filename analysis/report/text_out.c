@@ -131,11 +131,9 @@ int text_out_open(const char *path, struct text_out *t, struct err *err)
 int text_out_commit(struct text_out *t, struct err *err)
 {
 	CLEANUP(xfreep) char *path = xstrdup(t->o.path);
-	off_t size;
 	int r;
 
 	write_text(t, true);
-	size = ftello(t->o.f);
 	if (t->failed) {
 		r = err_sys(err, t->failed, "%s", path);
 		text_out_drop(t);
@@ -145,7 +143,7 @@ int text_out_commit(struct text_out *t, struct err *err)
 	text_out_drop(t);
 	if (r < 0)
 		return r;
-	t->bytes = size > 0 ? (uint64_t)size : 0;
+	t->bytes = t->o.bytes;
 	return 0;
 }
 
