@@ -12,6 +12,7 @@
 #ifndef PROFRIG_OUT_FILE_H
 #define PROFRIG_OUT_FILE_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "profrig/base/err.h"
