@@ -12,7 +12,8 @@
 static size_t row_of(const struct table *t, const char *view, const char *name)
 {
 	for (size_t i = 0; i < table_rows(t); i++)
-		if (strcmp(text(t, i, "view"), view) == 0 && strcmp(text(t, i, "name"), name) == 0)
+		if (strcmp(str_of(t, i, "view"), view) == 0 &&
+		    strcmp(str_of(t, i, "name"), name) == 0)
 			return i;
 	fail_msg("no row %s %s", view, name);
 	return 0;
@@ -46,17 +47,17 @@ TEST(case_05_wrap)
 		e = table_set_find(&ts, "energy");
 		size_t row = row_of(e, "host", "across");
 		if (declared)
-			assert_near(number(e, row, "exclusive_j"), 196e-6, 1e-15);
+			assert_near(num_of(e, row, "exclusive_j"), 196e-6, 1e-15);
 		else
-			assert_true(isnan(number(e, row, "exclusive_j")));
+			assert_true(isnan(num_of(e, row, "exclusive_j")));
 		for (size_t i = 0; i < table_rows(e); i++)
-			assert_false(number(e, i, "exclusive_j") < 0);
+			assert_false(num_of(e, i, "exclusive_j") < 0);
 		counters = run(t.m, "counters", NULL);
 		c = table_set_find(&counters, "counters");
-		assert_near(number(c, 0, "wraps"), declared, 0);
-		assert_near(number(c, 0, "resets"), !declared, 0);
-		assert_near(number(c, 0, "unknown_ns"), declared ? 0 : 1e9, 0);
-		assert_near(number(c, 0, "total"), declared ? 496e-6 : 300e-6, 1e-15);
+		assert_near(num_of(c, 0, "wraps"), declared, 0);
+		assert_near(num_of(c, 0, "resets"), !declared, 0);
+		assert_near(num_of(c, 0, "unknown_ns"), declared ? 0 : 1e9, 0);
+		assert_near(num_of(c, 0, "total"), declared ? 496e-6 : 300e-6, 1e-15);
 		table_set_release(&ts);
 		table_set_release(&counters);
 	}
@@ -79,12 +80,12 @@ TEST(case_08_below_resolution)
 	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
 	row = row_of(e, "device", "short");
-	assert_string_equal(text(e, row, "flags"), "below_resolution");
-	assert_near(number(e, row, "exclusive_j"), 0.3, 1e-9);
-	assert_true(number(e, row, "uncertainty_j") >= number(e, row, "exclusive_j"));
+	assert_string_equal(str_of(e, row, "flags"), "below_resolution");
+	assert_near(num_of(e, row, "exclusive_j"), 0.3, 1e-9);
+	assert_true(num_of(e, row, "uncertainty_j") >= num_of(e, row, "exclusive_j"));
 	row = row_of(e, "device", "long");
-	assert_string_equal(text(e, row, "flags"), "");
-	assert_true(number(e, row, "uncertainty_j") < 0.01 * number(e, row, "exclusive_j"));
+	assert_string_equal(str_of(e, row, "flags"), "");
+	assert_true(num_of(e, row, "uncertainty_j") < 0.01 * num_of(e, row, "exclusive_j"));
 }
 
 /* 90 W idle, 300 W for 10 s: 900 J and 2100 J; 60 W: 900 J and −300 J. */
@@ -107,9 +108,9 @@ TEST(case_09_idle_split)
 		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
 		e = table_set_find(&ts, "energy");
 		row = row_of(e, "host", "work");
-		assert_near(number(e, row, "exclusive_j"), work_w * 10, 1e-6);
-		assert_near(number(e, row, "static_j"), 900, 1e-6);
-		assert_near(number(e, row, "dynamic_j"), work_w * 10 - 900, 1e-6);
+		assert_near(num_of(e, row, "exclusive_j"), work_w * 10, 1e-6);
+		assert_near(num_of(e, row, "static_j"), 900, 1e-6);
+		assert_near(num_of(e, row, "dynamic_j"), work_w * 10 - 900, 1e-6);
 	}
 }
 
@@ -162,10 +163,10 @@ TEST(case_10_sharing)
 		for (int rank = 0; rank < 2; rank++) {
 			size_t row = row_of(e, "host", rank ? "second" : "first");
 
-			assert_near(number(e, row, "exclusive_j"), want[k].j[rank], 1e-6);
-			assert_string_equal(text(e, row, "flags"),
+			assert_near(num_of(e, row, "exclusive_j"), want[k].j[rank], 1e-6);
+			assert_string_equal(str_of(e, row, "flags"),
 					    want[k].independent ? "double_counting" : "");
-			sum += number(e, row, "exclusive_j");
+			sum += num_of(e, row, "exclusive_j");
 		}
 		if (!want[k].independent)
 			assert_near(sum, 1000, 1000e-9);
