@@ -133,14 +133,14 @@ static const struct {
 	{ "a range beside calls", COUNTER_100W "rank 1/1: a 0-8\nrank 1/2: range!a 0-10\n",
 	  "0 a 800 *", NULL, 800 },
 	/* a host may stand in the series or in the name of its device */
-	{ "a series of another host",
-	  "series " ENERGY_NAME " host=one: 0 0 10 1000e6\n"
-	  "rank 1/1 host=one: a 0-10\nrank 2/1 host=two: b 0-10\n",
-	  "0 a 1000 *\n1 b - *", NULL, 1000 },
-	{ "a device of another host",
-	  "series " ENERGY_NAME " device=one:gpu0: 0 0 10 1000e6\n"
-	  "rank 1/1 host=one: a 0-10\nrank 2/1 host=two: b 0-10\n",
-	  "0 a 1000 *\n1 b - *", NULL, 1000 },
+	ROW("a series of another host",
+	    "series " ENERGY_NAME " host=one: 0 0 10 1000e6\n"
+	    "rank 1/1 host=one: a 0-10\nrank 2/1 host=two: b 0-10\n",
+	    "0 a 1000 *\n1 b - *", NULL, 1000),
+	ROW("a device of another host",
+	    "series " ENERGY_NAME " device=one:gpu0: 0 0 10 1000e6\n"
+	    "rank 1/1 host=one: a 0-10\nrank 2/1 host=two: b 0-10\n",
+	    "0 a 1000 *\n1 b - *", NULL, 1000),
 };
 
 TEST(who_shares)
@@ -173,20 +173,12 @@ static const struct {
 	{ "lies after the last sample", "a 11-12", "0 a 0 0", { 0 }, true, 1000 },
 	{ "lies before the first sample", "a -3--1", "0 a 0 0", { 0 }, true, 1000 },
 	{ "begins before the first sample", "a -2-4", "0 a 400 400", { 4 }, true, 600 },
-	{ "a hole between two calls",
-	  "a 0-1 b 3-5",
-	  "0 a 100 100\n0 b 200 200",
-	  { 1, 2 },
-	  false,
-	  700 },
+	ROW("a hole between two calls", "a 0-1 b 3-5", "0 a 100 100\n0 b 200 200", { 1, 2 }, false,
+	    700),
 	{ "a call of no length", "a 0-10 z 3-3", "0 a 1000 1000\n0 z 0 0", { 10, 0 }, false, 0 },
 	{ "overlap", "a 0-6 b 4-10", "0 a 400 600\n0 b 600 600", { 4, 6 }, false, 0 },
-	{ "recursion",
-	  "a 0-10 a 2-8 a 4-6",
-	  "0 a:0 400 1000\n0 a:1 400 600\n0 a:2 200 200",
-	  { 4, 4, 2 },
-	  false,
-	  0 },
+	ROW("recursion", "a 0-10 a 2-8 a 4-6", "0 a:0 400 1000\n0 a:1 400 600\n0 a:2 200 200",
+	    { 4, 4, 2 }, false, 0),
 };
 
 TEST(edge_cases)
@@ -383,26 +375,14 @@ TEST(hpl_series)
 		double total, window[3]; /* 5-10, 10-20, 20-25 s */
 		uint64_t rates;          /* single intervals over 1500 W */
 	} want[] = {
-		{ "A2rocm_smi:::energy_count:device=0",
-		  10999,
-		  4273.949346,
-		  { 489.222457, 1086.487601, 2237.586883 },
-		  0 },
-		{ "A2rocm_smi:::energy_count:device=2",
-		  10999,
-		  4005.246886,
-		  { 453.824648, 1023.756684, 2106.373174 },
-		  0 },
-		{ "A2rocm_smi:::energy_count:device=4",
-		  10999,
-		  4010.631309,
-		  { 455.416137, 1035.028244, 2094.888127 },
-		  0 },
-		{ "A2rocm_smi:::energy_count:device=6",
-		  10999,
-		  4143.062311,
-		  { 468.089522, 1050.014051, 2192.721009 },
-		  0 },
+		ROW("A2rocm_smi:::energy_count:device=0", 10999, 4273.949346,
+		    { 489.222457, 1086.487601, 2237.586883 }, 0),
+		ROW("A2rocm_smi:::energy_count:device=2", 10999, 4005.246886,
+		    { 453.824648, 1023.756684, 2106.373174 }, 0),
+		ROW("A2rocm_smi:::energy_count:device=4", 10999, 4010.631309,
+		    { 455.416137, 1035.028244, 2094.888127 }, 0),
+		ROW("A2rocm_smi:::energy_count:device=6", 10999, 4143.062311,
+		    { 468.089522, 1050.014051, 2192.721009 }, 0),
 		{ "A2coretemp:::craypm:accel0_energy", 202, 4434, { NAN, NAN, NAN }, 1 },
 		{ "A2coretemp:::craypm:accel1_energy", 202, 4214, { NAN, NAN, NAN }, 0 },
 		{ "A2coretemp:::craypm:accel2_energy", 202, 4041, { NAN, NAN, NAN }, 0 },

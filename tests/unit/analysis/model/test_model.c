@@ -218,18 +218,14 @@ TEST(test_device_ids)
 		int32_t rank;
 		const char *device, *want;
 	} cases[][3] = {
-		{ { "n1", 0, "gpu0", "n1:gpu0" },
-		  { "n2", 1, "gpu0", "n2:gpu0" },
-		  { "n2", 1, "n2:gpu7", "n2:gpu7" } },
-		{ { "n1", 0, "gpu0", "gpu0" },
-		  { "n1", 1, "gpu0", "gpu0" },
-		  { NULL, 1, "gpu0", "gpu0" } },
-		{ { NULL, 0, "gpu0", "rank0:gpu0" },
-		  { NULL, 1, "gpu0", "rank1:gpu0" },
-		  { NULL, 1, "gpu1", "gpu1" } },
-		{ { NULL, 0, "gpu0", "gpu0" },
-		  { NULL, 1, "gpu1", "gpu1" },
-		  { NULL, -1, "gpu1", "gpu1" } },
+		ROW({ "n1", 0, "gpu0", "n1:gpu0" }, { "n2", 1, "gpu0", "n2:gpu0" },
+		    { "n2", 1, "n2:gpu7", "n2:gpu7" }),
+		ROW({ "n1", 0, "gpu0", "gpu0" }, { "n1", 1, "gpu0", "gpu0" },
+		    { NULL, 1, "gpu0", "gpu0" }),
+		ROW({ NULL, 0, "gpu0", "rank0:gpu0" }, { NULL, 1, "gpu0", "rank1:gpu0" },
+		    { NULL, 1, "gpu1", "gpu1" }),
+		ROW({ NULL, 0, "gpu0", "gpu0" }, { NULL, 1, "gpu1", "gpu1" },
+		    { NULL, -1, "gpu1", "gpu1" }),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

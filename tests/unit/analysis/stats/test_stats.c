@@ -332,19 +332,9 @@ TEST(test_table_set)
 
 TEST(test_natural)
 {
-	static const char *const order[] = { "",
-					     "a",
-					     "a1",
-					     "a01",
-					     "a2",
-					     "a10",
-					     "a10b",
-					     "b",
-					     "gpu9",
-					     "gpu10:x2",
-					     "gpu10:x10",
-					     "gpu18446744073709551616",
-					     "gpu18446744073709551617" };
+	static const char *const order[] =
+		LIST("", "a", "a1", "a01", "a2", "a10", "a10b", "b", "gpu9", "gpu10:x2",
+		     "gpu10:x10", "gpu18446744073709551616", "gpu18446744073709551617");
 
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		for (size_t k = 0; k < ARRAY_LEN(order); k++) {
