@@ -58,6 +58,19 @@ void test_register(int line, struct CMUnitTest test);
  */
 int tests_run(int (*set_up)(void **), int (*tear_down)(void **));
 
+/*
+ * A row of a table of cases, or a list, in braces. Inside a macro clang-format fills lines; bare
+ * braces around other braces get a line for each member.
+ */
+#define ROW(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define LIST(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+
 /* Says which row of a table failed, then fails. */
 #define ROW_FAIL(i, ...) \
 	do { \

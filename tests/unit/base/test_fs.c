@@ -88,13 +88,9 @@ FS_TEST(test_read)
 
 FS_TEST(test_temp_name)
 {
-	static const char *const others[] = { "",
-					      ".profrig-",
-					      ".profrig-12",
-					      "profrig-12-0.tmp",
-					      ".profrig-x-0.tmp",
-					      ".profrig--1-0.tmp",
-					      ".profrig-99999999999999999999-0.tmp" };
+	static const char *const others[] =
+		LIST("", ".profrig-", ".profrig-12", "profrig-12-0.tmp", ".profrig-x-0.tmp",
+		     ".profrig--1-0.tmp", ".profrig-99999999999999999999-0.tmp");
 	CLEANUP(xfreep) char *one = fs_temp_name("/some/where");
 	CLEANUP(xfreep) char *two = fs_temp_name("/some/where");
 

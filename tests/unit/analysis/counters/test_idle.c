@@ -407,24 +407,9 @@ TEST(stated)
 
 TEST(states_that_are_none)
 {
-	static const char *const bad[] = {
-		"",
-		",",
-		"x",
-		"gpu0",
-		"gpu0=",
-		"=5",
-		"gpu0=-1",
-		"gpu0=nan",
-		"gpu0=inf",
-		"2e6",
-		"gpu0=5,",
-		"gpu0=5,,cpu=2",
-		"gpu0=1,gpu0=2",
-		"5,6",
-		"90W",
-		"gpu0= 5",
-	};
+	static const char *const bad[] =
+		LIST("", ",", "x", "gpu0", "gpu0=", "=5", "gpu0=-1", "gpu0=nan", "gpu0=inf", "2e6",
+		     "gpu0=5,", "gpu0=5,,cpu=2", "gpu0=1,gpu0=2", "5,6", "90W", "gpu0= 5");
 	char longer[256];
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

@@ -12,19 +12,19 @@
 
 static inline bool flagged(const struct table *t, size_t row, const char *flag)
 {
-	return text_in_list(text(t, row, "flags"), '|', flag);
+	return text_in_list(str_of(t, row, "flags"), '|', flag);
 }
 
 static inline bool is_rest(const struct table *t, size_t row)
 {
-	return strcmp(text(t, row, "name"), "[unattributed]") == 0;
+	return strcmp(str_of(t, row, "name"), "[unattributed]") == 0;
 }
 
 static inline bool same_texts(const struct table *a, size_t i, const struct table *b, size_t k,
 			      const char *const *columns, size_t n)
 {
 	for (size_t c = 0; c < n; c++)
-		if (strcmp(text(a, i, columns[c]), text(b, k, columns[c])) != 0)
+		if (strcmp(str_of(a, i, columns[c]), str_of(b, k, columns[c])) != 0)
 			return false;
 	return true;
 }

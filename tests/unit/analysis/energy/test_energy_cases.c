@@ -4,61 +4,44 @@
  */
 #include "tables_support.h"
 
-#include "profrig/base/sum.h"
 #include "profrig/topology/topology.h"
 
 #define COUNTER "rocm_smi:::energy_count:device=0"
 
-static size_t row_of(const struct table *t, const char *view, const char *name)
-{
-	for (size_t i = 0; i < table_rows(t); i++)
-		if (strcmp(text(t, i, "view"), view) == 0 && strcmp(text(t, i, "name"), name) == 0)
-			return i;
-	fail_msg("no row %s %s", view, name);
-	return 0;
-}
-
 /* 4294967200 → 100: 196 µJ of a counter of 32 bits, else unknown, and never less than nothing. */
 TEST(case_05_wrap)
 {
-	static const double raw[][2] = {
-		{ 0, 4294967000. }, { 1, 4294967200. }, { 2, 100 }, { 3, 200 }
+	static const struct {
+		bool declared;
+		const char *energy, *counters;
+	} cases[] = {
+		{ true, "view=host name=across exclusive_j\n196e-6\n",
+		  "wraps resets unknown_ns total\n1 0 0 496e-6\n" },
+		{ false, "view=host name=across exclusive_j\n-\n",
+		  "wraps resets unknown_ns total\n0 1 1000000000 300e-6\n" },
 	};
 
-	for (int declared = 0; declared < 2; declared++) {
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(counter_rules_release) struct counter_rules rules = COUNTER_RULES_INIT;
-		CLEANUP(trace_release) struct trace t = trace_new();
-		track_id th = trace_thread(&t, "node", 1, 1);
-		struct table_set ts, counters;
-		const struct table *e, *c;
+		CLEANUP(model_freep)
+		struct model *m =
+			model_of_text(1e9, "series " COUNTER
+					   " # cumulative: 0 4294967000 1 4294967200 2 100 3 200\n"
+					   "rank 1/1: before 0-1 across 1-2 after 2-3\n");
+		const struct table *e;
 
-		trace_samples(&t, trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE), 4, raw);
-		trace_call(&t, th, "before", 0, 1);
-		trace_call(&t, th, "across", 1, 2);
-		trace_call(&t, th, "after", 2, 3);
-		trace_finish(&t);
-		if (declared)
+		if (cases[i].declared)
 			VEC_PUSH(&rules.v, (struct counter_rule){ .match = "*energy_count*",
 								  .given = RULE_MODULUS,
 								  .modulus = 4294967296. });
-		counters_learn(t.m, &rules);
-		ts = run(t.m, "energy", NULL);
+		counters_learn(m, &rules);
+		CLEANUP(table_set_release) struct table_set ts = run(m, "energy", NULL);
+		CLEANUP(table_set_release) struct table_set counters = run(m, "counters", NULL);
 		e = table_set_find(&ts, "energy");
-		size_t row = row_of(e, "host", "across");
-		if (declared)
-			assert_near(number(e, row, "exclusive_j"), 196e-6, 1e-15);
-		else
-			assert_true(isnan(number(e, row, "exclusive_j")));
-		for (size_t i = 0; i < table_rows(e); i++)
-			assert_false(number(e, i, "exclusive_j") < 0);
-		counters = run(t.m, "counters", NULL);
-		c = table_set_find(&counters, "counters");
-		assert_near(number(c, 0, "wraps"), declared, 0);
-		assert_near(number(c, 0, "resets"), !declared, 0);
-		assert_near(number(c, 0, "unknown_ns"), declared ? 0 : 1e9, 0);
-		assert_near(number(c, 0, "total"), declared ? 496e-6 : 300e-6, 1e-15);
-		table_set_release(&ts);
-		table_set_release(&counters);
+		expect_table(e, cases[i].energy);
+		for (size_t row = 0; row < table_rows(e); row++)
+			assert_false(num_of(e, row, "exclusive_j") < 0);
+		expect_table(table_set_find(&counters, "counters"), cases[i].counters);
 	}
 }
 
@@ -66,50 +49,50 @@ TEST(case_05_wrap)
 TEST(case_08_below_resolution)
 {
 	CLEANUP(trace_release) struct trace t = trace_new();
-	track_id q = trace_queue(&t, "gpu0", 0);
 	series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 	const struct table *e;
-	size_t row;
 
 	for (int i = 0; i <= 1000; i++)
 		t.s->ops->sample(t.s, s, ns(i * 0.004), i * 1.2e6);
-	trace_work(&t, q, "short", 0.041, 0.042);
-	trace_work(&t, q, "long", 1, 2);
+	trace_add(&t, "stream gpu0/0: short 0.041-0.042 long 1-2");
 	trace_finish(&t);
 	CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", NULL);
 	e = table_set_find(&ts, "energy");
-	row = row_of(e, "device", "short");
-	assert_string_equal(text(e, row, "flags"), "below_resolution");
-	assert_near(number(e, row, "exclusive_j"), 0.3, 1e-9);
-	assert_true(number(e, row, "uncertainty_j") >= number(e, row, "exclusive_j"));
-	row = row_of(e, "device", "long");
-	assert_string_equal(text(e, row, "flags"), "");
-	assert_true(number(e, row, "uncertainty_j") < 0.01 * number(e, row, "exclusive_j"));
+	expect_table(e, "view=device name=short flags exclusive_j\nbelow_resolution 0.3\n");
+	expect_table(e, "view=device name=long flags\n-\n");
+	for (size_t row = 0; row < table_rows(e); row++) {
+		double j = num_of(e, row, "exclusive_j"), off = num_of(e, row, "uncertainty_j");
+
+		if (strcmp(str_of(e, row, "name"), "short") == 0)
+			assert_true(off >= j);
+		if (strcmp(str_of(e, row, "name"), "long") == 0)
+			assert_true(off < 0.01 * j);
+	}
 }
 
 /* 90 W idle, 300 W for 10 s: 900 J and 2100 J; 60 W: 900 J and −300 J. */
 TEST(case_09_idle_split)
 {
-	for (int low = 0; low < 2; low++) {
+	static const struct {
+		double work_w;
+		const char *want;
+	} cases[] = {
+		{ 300, "view=host name=work exclusive_j static_j dynamic_j\n3000 900 2100\n" },
+		{ 60, "view=host name=work exclusive_j static_j dynamic_j\n600 900 -300\n" },
+	};
+
+	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
 		struct analysis_opts o = { .idle.before = { ns(0), ns(10) } };
-		double work_w = low ? 60 : 300;
 		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, "energy.gpu0", "J", SERIES_CUMULATIVE);
-		track_id th = trace_thread(&t, "node", 1, 1);
-		const struct table *e;
-		size_t row;
 
 		for (int i = 0; i <= 200; i++)
 			t.s->ops->sample(t.s, s, ns(i * 0.1),
-					 i < 100 ? i * 9 : 900 + (i - 100) * work_w / 10);
-		trace_call(&t, th, "work", 10, 20);
+					 i < 100 ? i * 9 : 900 + (i - 100) * cases[k].work_w / 10);
+		trace_add(&t, "rank 1/1: work 10-20");
 		trace_finish(&t);
 		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
-		e = table_set_find(&ts, "energy");
-		row = row_of(e, "host", "work");
-		assert_near(number(e, row, "exclusive_j"), work_w * 10, 1e-6);
-		assert_near(number(e, row, "static_j"), 900, 1e-6);
-		assert_near(number(e, row, "dynamic_j"), work_w * 10 - 900, 1e-6);
+		expect_table(table_set_find(&ts, "energy"), cases[k].want);
 	}
 }
 
@@ -136,40 +119,33 @@ TEST(case_10_sharing)
 	static const struct {
 		double second;
 		bool independent;
-		double j[2];
-	} want[] = {
-		{ 1, false, { 500, 500 } },
-		{ 3, false, { 250, 750 } },
-		{ 3, true, { 1000, 1000 } },
+		const char *want[2];
+	} cases[] = {
+		{ 1, false, { "500 -\n", "500 -\n" } },
+		{ 3, false, { "250 -\n", "750 -\n" } },
+		{ 3, true, { "1000 double_counting\n", "1000 double_counting\n" } },
 	};
 
-	for (size_t k = 0; k < ARRAY_LEN(want); k++) {
-		struct analysis_opts o = { .energy.independent = want[k].independent };
+	for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+		struct analysis_opts o = { .energy.independent = cases[k].independent };
 		CLEANUP(trace_release) struct trace t = trace_new();
 		series_id s = trace_series(&t, COUNTER, "#", SERIES_CUMULATIVE);
 		struct topology *tp;
-		const struct table *e;
-		double sum = 0;
 
 		for (int i = 0; i <= 100; i++)
 			t.s->ops->sample(t.s, s, ns(i * 0.1), i * 10e6);
-		trace_call(&t, trace_thread(&t, "node", 1, 1), "first", 0, 10);
-		trace_call(&t, trace_thread(&t, "node", 2, 1), "second", 0, 10);
+		trace_add(&t, "rank 1/1: first 0-10\nrank 2/1: second 0-10\n");
 		trace_finish(&t);
-		o.energy.topology = tp = two_ranks_share(t.m, want[k].second);
+		o.energy.topology = tp = two_ranks_share(t.m, cases[k].second);
 		CLEANUP(table_set_release) struct table_set ts = run(t.m, "energy", &o);
-		e = table_set_find(&ts, "energy");
-		for (int rank = 0; rank < 2; rank++) {
-			size_t row = row_of(e, "host", rank ? "second" : "first");
+		for (int i = 0; i < 2; i++) {
+			CLEANUP(xfreep)
+			char *want = xasprintf("view=host name=%s exclusive_j flags\n%s",
+					       i ? "second" : "first", cases[k].want[i]);
 
-			assert_near(number(e, row, "exclusive_j"), want[k].j[rank], 1e-6);
-			assert_string_equal(text(e, row, "flags"),
-					    want[k].independent ? "double_counting" : "");
-			sum += number(e, row, "exclusive_j");
+			expect_table(table_set_find(&ts, "energy"), want);
 		}
-		if (!want[k].independent)
-			assert_near(sum, 1000, 1000e-9);
-		assert_int_equal(warned(t.m, W_DOUBLE_COUNTING), want[k].independent);
+		assert_int_equal(warned(t.m, W_DOUBLE_COUNTING), cases[k].independent);
 		topology_free(tp);
 	}
 }

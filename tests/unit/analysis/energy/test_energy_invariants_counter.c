@@ -435,8 +435,8 @@ static void check_whole(const struct one_series *x)
 		min = fmin(min, x->v[i].v * x->ci.scale);
 		max = fmax(max, x->v[i].v * x->ci.scale);
 	}
-	assert_near(number(c, 0, "min"), min, 0);
-	assert_near(number(c, 0, "max"), max, 0);
+	assert_near(num_of(c, 0, "min"), min, 0);
+	assert_near(num_of(c, 0, "max"), max, 0);
 }
 
 /* The reading at any time inside, in its unit. */
@@ -454,10 +454,10 @@ static double value_at(const struct one_series *x, int64_t t_ns, bool holds)
 static size_t check_bin(const struct one_series *x, const struct table *t, size_t row,
 			enum integration how)
 {
-	int64_t from = x->t.m->first_ns + (int64_t)number(t, row, "t_ns");
-	int64_t to = from + (int64_t)number(t, row, "dt_ns");
+	int64_t from = x->t.m->first_ns + (int64_t)num_of(t, row, "t_ns");
+	int64_t to = from + (int64_t)num_of(t, row, "dt_ns");
 	bool holds = how == INTEGRATE_PREVIOUS;
-	double min = number(t, row, "min"), max = number(t, row, "max");
+	double min = num_of(t, row, "min"), max = num_of(t, row, "max");
 	double low = value_at(x, from, holds), high = low, tol = 1e-9 * (1 + fabs(max));
 	size_t inside = 0;
 

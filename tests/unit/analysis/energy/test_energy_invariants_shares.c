@@ -26,14 +26,14 @@ static void check_shared(const struct machine *x, const struct table_set *ts)
 	const struct table *totals = table_set_find(ts, "energy_totals");
 
 	for (size_t job = 0; job < table_rows(totals); job++) {
-		double total = total_of(x, series_of(x->t.m, text(totals, job, "counter")));
+		double total = total_of(x, series_of(x->t.m, str_of(totals, job, "counter")));
 		double size = fabs(total) + 1e-6;
 		struct sum sum = SUM_INIT;
 
 		if (flagged(totals, job, "short"))
 			continue;
 		for (size_t i = 0; i < table_rows(e); i++) {
-			double j = number(e, i, "exclusive_j");
+			double j = num_of(e, i, "exclusive_j");
 
 			if (!same_texts(totals, job, e, i, job_columns, ARRAY_LEN(job_columns)))
 				continue;
@@ -41,7 +41,7 @@ static void check_shared(const struct machine *x, const struct table_set *ts)
 			sum_add(&sum, isnan(j) ? 0 : j);
 			size += isnan(j) ? 0 : fabs(j);
 		}
-		assert_near(number(totals, job, "total_j"), total, 1e-9 * size);
+		assert_near(num_of(totals, job, "total_j"), total, 1e-9 * size);
 		if (!x->o.energy.independent)
 			assert_near(sum_value(&sum), total, 1e-9 * size);
 	}
@@ -72,11 +72,11 @@ static void check_module_changes_nothing(const struct table *with, const struct 
 	size_t k = 0;
 
 	for (size_t i = 0; i < table_rows(with); i++) {
-		if (strcmp(text(with, i, "counter"), MODULE) == 0)
+		if (strcmp(str_of(with, i, "counter"), MODULE) == 0)
 			continue;
 		assert_true(same_texts(with, i, without, k, keys, ARRAY_LEN(keys)));
-		same_value(number(with, i, "exclusive_j"), number(without, k, "exclusive_j"),
-			   1e-12 * fabs(number(with, i, "exclusive_j")) + 1e-17);
+		same_value(num_of(with, i, "exclusive_j"), num_of(without, k, "exclusive_j"),
+			   1e-12 * fabs(num_of(with, i, "exclusive_j")) + 1e-17);
 		k++;
 	}
 	assert_int_equal(k, table_rows(without));
@@ -188,12 +188,12 @@ static void check_split(const struct table *plain, const struct table *split, do
 {
 	assert_int_equal(table_rows(plain), table_rows(split));
 	for (size_t i = 0; i < table_rows(split); i++) {
-		double j = number(split, i, "exclusive_j"), idle = number(split, i, "static_j");
-		double dynamic = number(split, i, "dynamic_j");
+		double j = num_of(split, i, "exclusive_j"), idle = num_of(split, i, "static_j");
+		double dynamic = num_of(split, i, "dynamic_j");
 
-		same_value(j, number(plain, i, "exclusive_j"), 0);
-		same_value(number(split, i, "inclusive_j"), number(plain, i, "inclusive_j"), 0);
-		assert_true(isnan(number(plain, i, "static_j")));
+		same_value(j, num_of(plain, i, "exclusive_j"), 0);
+		same_value(num_of(split, i, "inclusive_j"), num_of(plain, i, "inclusive_j"), 0);
+		assert_true(isnan(num_of(plain, i, "static_j")));
 		assert_int_equal(isnan(idle), isnan(j) || isnan(level_w));
 		if (isnan(idle))
 			continue;
@@ -218,10 +218,10 @@ static void check_idle_time(const struct machine *x, const struct table *e, doub
 		size_t rows = 0;
 
 		for (size_t i = 0; i < table_rows(e); i++) {
-			double idle = number(e, i, "static_j");
+			double idle = num_of(e, i, "static_j");
 
-			if (strcmp(text(e, i, "counter"), name) != 0 ||
-			    strcmp(text(e, i, "view"), k % 2 ? "host" : "device") != 0)
+			if (strcmp(str_of(e, i, "counter"), name) != 0 ||
+			    strcmp(str_of(e, i, "view"), k % 2 ? "host" : "device") != 0)
 				continue;
 			sum_add(&sum, isnan(idle) ? 0 : idle);
 			rows++;
@@ -254,8 +254,8 @@ PROPERTY(invariant_09_idle_split_of_any_machine)
 		for (size_t i = 0; i < table_rows(table_set_find(&idle, "idle_power")); i++) {
 			const struct table *t = table_set_find(&idle, "idle_power");
 
-			assert_string_equal(text(t, i, "method"), "stated");
-			assert_near(number(t, i, "level_w"), strtod(stated, NULL), 0);
+			assert_string_equal(str_of(t, i, "method"), "stated");
+			assert_near(num_of(t, i, "level_w"), strtod(stated, NULL), 0);
 		}
 		table_set_release(&plain);
 		table_set_release(&split);
@@ -324,11 +324,11 @@ PROPERTY(invariant_09_idle_level_is_recorded)
 		const struct table *idle = table_set_find(&ts[2], "idle_power");
 		struct sum sum = SUM_INIT;
 
-		assert_near(number(idle, 0, "level_w"), level, 1e-6);
-		assert_string_equal(text(idle, 0, "method"), both         ? "both"
-							     : x.known[0] ? "before"
-									  : "after");
-		assert_true(number(idle, 0, "samples") > 0 && number(idle, 0, "stderr_w") >= 0);
+		assert_near(num_of(idle, 0, "level_w"), level, 1e-6);
+		assert_string_equal(str_of(idle, 0, "method"), both         ? "both"
+							       : x.known[0] ? "before"
+									    : "after");
+		assert_true(num_of(idle, 0, "samples") > 0 && num_of(idle, 0, "stderr_w") >= 0);
 		check_split(table_set_find(&ts[0], "energy"), table_set_find(&ts[1], "energy"),
 			    level, &sum, &negative);
 		/* E = P_idle · T, T all of the sampled time */
@@ -365,15 +365,15 @@ PROPERTY(invariant_10_rate_uses_exclusive_time)
 		CLEANUP(table_set_release) struct table_set ts = run(x.t.m, "energy", &x.o);
 		e = table_set_find(&ts, "energy");
 		for (size_t i = 0; i < table_rows(e); i++) {
-			double s = number(e, i, "exclusive_ns") * 1e-9;
-			double j = number(e, i, "exclusive_j"), w = number(e, i, "mean_w");
+			double s = num_of(e, i, "exclusive_ns") * 1e-9;
+			double j = num_of(e, i, "exclusive_j"), w = num_of(e, i, "mean_w");
 
 			assert_int_equal(isnan(w), s <= 0 || isnan(j));
 			if (isnan(w))
 				continue;
 			if (is_rest(e, i))
-				j -= dead_of(&x, series_of(x.t.m, text(e, i, "counter")));
-			assert_near(w * s, j, 1e-9 * fabs(number(e, i, "exclusive_j")) + 1e-15);
+				j -= dead_of(&x, series_of(x.t.m, str_of(e, i, "counter")));
+			assert_near(w * s, j, 1e-9 * fabs(num_of(e, i, "exclusive_j")) + 1e-15);
 		}
 	}
 }
@@ -399,10 +399,10 @@ PROPERTY(invariant_10_rate_is_the_power_drawn)
 		ts = run(t.m, "energy", NULL);
 		e = table_set_find(&ts, "energy");
 		for (size_t i = 0; i < table_rows(e); i++) {
-			if (number(e, i, "exclusive_ns") <= 0)
+			if (num_of(e, i, "exclusive_ns") <= 0)
 				continue;
-			assert_near(number(e, i, "mean_w"), w, 1e-8 * w);
-			callers += number(e, i, "inclusive_j") > 1.5 * number(e, i, "exclusive_j");
+			assert_near(num_of(e, i, "mean_w"), w, 1e-8 * w);
+			callers += num_of(e, i, "inclusive_j") > 1.5 * num_of(e, i, "exclusive_j");
 		}
 		table_set_release(&ts);
 		trace_release(&t);

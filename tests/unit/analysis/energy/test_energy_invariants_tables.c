@@ -24,13 +24,13 @@ static void check_views(const struct model *m, const struct table *t, const char
 
 	track_names(m, &labels);
 	for (size_t i = 0; i < table_rows(t); i++) {
-		bool host = strcmp(text(t, i, "view"), "host") == 0;
+		bool host = strcmp(str_of(t, i, "view"), "host") == 0;
 
-		assert_true(host || strcmp(text(t, i, "view"), "device") == 0);
-		if (strcmp(text(t, i, name), "[unattributed]") == 0)
-			assert_string_equal(text(t, i, "track"), "");
+		assert_true(host || strcmp(str_of(t, i, "view"), "device") == 0);
+		if (strcmp(str_of(t, i, name), "[unattributed]") == 0)
+			assert_string_equal(str_of(t, i, "track"), "");
 		else
-			assert_true(is_label_of(m, &labels, text(t, i, "track"),
+			assert_true(is_label_of(m, &labels, str_of(t, i, "track"),
 						host ? TRACK_THREAD : TRACK_QUEUE));
 	}
 }
@@ -43,9 +43,9 @@ static uint64_t check_both_are_whole(const struct table *totals)
 	for (size_t i = 0; i + 1 < table_rows(totals); i++) {
 		if (!same_texts(totals, i, totals, i + 1, job_columns, 2))
 			continue;
-		assert_string_equal(text(totals, i, "view"), "device");
-		assert_string_equal(text(totals, i + 1, "view"), "host");
-		same_value(number(totals, i, "total_j"), number(totals, i + 1, "total_j"), 0);
+		assert_string_equal(str_of(totals, i, "view"), "device");
+		assert_string_equal(str_of(totals, i + 1, "view"), "host");
+		same_value(num_of(totals, i, "total_j"), num_of(totals, i + 1, "total_j"), 0);
 		both++;
 	}
 	return both;
@@ -57,10 +57,10 @@ static void check_scopes(const struct table *f)
 	double share[2] = { 0, 0 };
 
 	for (size_t i = 0; f && i < table_rows(f); i++) {
-		bool host = strcmp(text(f, i, "scope"), "host") == 0;
+		bool host = strcmp(str_of(f, i, "scope"), "host") == 0;
 
-		assert_true(host || strcmp(text(f, i, "scope"), "device") == 0);
-		share[host] += isnan(number(f, i, "share")) ? 0 : number(f, i, "share");
+		assert_true(host || strcmp(str_of(f, i, "scope"), "device") == 0);
+		share[host] += isnan(num_of(f, i, "share")) ? 0 : num_of(f, i, "share");
 	}
 	for (int i = 0; i < 2; i++)
 		assert_true(share[i] == 0 || fabs(share[i] - 1) < 1e-9);
@@ -97,13 +97,13 @@ static double mean_ns(const struct model *m, const struct strvec *labels, const 
 
 	for (size_t i = 0; i < m->spans.nr; i++) {
 		if (m->spans.kind[i] == SPAN_INSTANT ||
-		    strcmp(model_str(m, m->spans.name[i]), text(e, row, "name")) != 0 ||
-		    strcmp(labels->v[m->spans.track[i]], text(e, row, "track")) != 0)
+		    strcmp(model_str(m, m->spans.name[i]), str_of(e, row, "name")) != 0 ||
+		    strcmp(labels->v[m->spans.track[i]], str_of(e, row, "track")) != 0)
 			continue;
 		sum += (double)(m->spans.end_ns[i] - m->spans.start_ns[i]);
 		n++;
 	}
-	assert_near(number(e, row, "calls"), n, 0);
+	assert_near(num_of(e, row, "calls"), n, 0);
 	return sum / n;
 }
 
@@ -115,7 +115,7 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 
 	track_names(x->t.m, &labels);
 	for (size_t i = 0; i < table_rows(e); i++) {
-		series_id s = series_of(x->t.m, text(e, i, "counter"));
+		series_id s = series_of(x->t.m, str_of(e, i, "counter"));
 		struct counter_info ci = counter_info(x->t.m, s);
 		bool is_short = false;
 		CLEANUP(curve_release) struct curve c;
@@ -126,10 +126,10 @@ static uint64_t check_resolution(const struct machine *x, const struct table *e)
 				mean_ns(x->t.m, &labels, e, i) < 2 * (double)c.median_period_ns &&
 				!counter_holds(x->t.m, s, &ci);
 		assert_int_equal(flagged(e, i, "below_resolution"), is_short);
-		if (isnan(number(e, i, "exclusive_j")))
-			assert_true(isnan(number(e, i, "uncertainty_j")));
+		if (isnan(num_of(e, i, "exclusive_j")))
+			assert_true(isnan(num_of(e, i, "uncertainty_j")));
 		else
-			assert_true(number(e, i, "uncertainty_j") >= 0);
+			assert_true(num_of(e, i, "uncertainty_j") >= 0);
 		below_it += is_short;
 	}
 	return below_it;
@@ -199,12 +199,12 @@ PROPERTY(invariant_14_scale_is_recorded)
 			from = nearbyint(first / factor) * 0x1p-16;
 			to = (double)counts * 0x1p-16;
 		}
-		assert_string_equal(text(c, 0, "kind"), known->kind);
-		assert_string_equal(text(c, 0, "unit"), known->kind[0] == 'g' ? "W" : "J");
+		assert_string_equal(str_of(c, 0, "kind"), known->kind);
+		assert_string_equal(str_of(c, 0, "unit"), known->kind[0] == 'g' ? "W" : "J");
 		/* the two factors are the same up to a count of some millions */
-		assert_near(number(c, 0, "scale"), want, 2e-8 * want);
-		assert_near(number(c, 0, "first"), from, 1e-15 * fabs(from));
-		assert_near(number(c, 0, "last"), to, 1e-15 * fabs(to));
+		assert_near(num_of(c, 0, "scale"), want, 2e-8 * want);
+		assert_near(num_of(c, 0, "first"), from, 1e-15 * fabs(from));
+		assert_near(num_of(c, 0, "last"), to, 1e-15 * fabs(to));
 	}
 }
 
@@ -287,20 +287,21 @@ static void check_node(const struct table *t, const char *host, const struct nod
 	for (int64_t i = 0; i < x->gpus; i++)
 		sums[0] += x->gpu_w[i];
 	for (size_t row = 0; row < table_rows(t); row++) {
-		double s = number(t, row, "duration_ns") * 1e-9;
+		double s = num_of(t, row, "duration_ns") * 1e-9;
 		size_t k = 0;
 
-		if (strcmp(text(t, row, "device"), host) != 0)
+		if (strcmp(str_of(t, row, "device"), host) != 0)
 			continue;
-		while (strcmp(text(t, row, "kind"), kinds[k]) != 0)
+		while (strcmp(str_of(t, row, "kind"), kinds[k]) != 0)
 			assert_true(++k < ARRAY_LEN(kinds));
 		assert_true(s > 4.5);
-		assert_near(number(t, row, "devices"), (double)devices[k], 0);
-		assert_near(number(t, row, "devices_j"), sums[k] * s, 1e-6 * sums[k]);
-		assert_near(number(t, row, "node_j"), x->node_w * s, 1e-6 * x->node_w);
-		assert_near(number(t, row, "rest_j"), (x->node_w - sums[k]) * s, 1e-3);
+		assert_near(num_of(t, row, "devices"), (double)devices[k], 0);
+		assert_near(num_of(t, row, "devices_j"), sums[k] * s, 1e-6 * sums[k]);
+		assert_near(num_of(t, row, "node_j"), x->node_w * s, 1e-6 * x->node_w);
+		assert_near(num_of(t, row, "rest_j"), (x->node_w - sums[k]) * s, 1e-3);
 		if (k == 0)
-			assert_string_equal(text(t, row, "verdict"), exceeded ? "exceeded" : "ok");
+			assert_string_equal(str_of(t, row, "verdict"),
+					    exceeded ? "exceeded" : "ok");
 		found++;
 	}
 	assert_int_equal(found, 1 + (x->cards > 0) + (x->pkgs > 0));

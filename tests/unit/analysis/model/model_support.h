@@ -5,24 +5,13 @@
 #ifndef MODEL_SUPPORT_H
 #define MODEL_SUPPORT_H
 
-#include "test.h"
+#include "warned.h"
 
 #include <math.h>
 
 #include "profrig/model/sink.h"
 #include "profrig/model/timebase.h"
 #include "profrig/model/warnings.h"
-
-static inline uint64_t warned(const struct model *m, const char *code)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < m->warnings.nr; i++) {
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			n += m->warnings.v[i].count;
-	}
-	return n;
-}
 
 static inline track_id thread_of(struct sink *s, const char *host, int64_t pid, int64_t tid)
 {

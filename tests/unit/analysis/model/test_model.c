@@ -1,4 +1,5 @@
 #include "model_support.h"
+#include "trace_text.h"
 
 #include "profrig/base/utf8.h"
 
@@ -217,18 +218,14 @@ TEST(test_device_ids)
 		int32_t rank;
 		const char *device, *want;
 	} cases[][3] = {
-		{ { "n1", 0, "gpu0", "n1:gpu0" },
-		  { "n2", 1, "gpu0", "n2:gpu0" },
-		  { "n2", 1, "n2:gpu7", "n2:gpu7" } },
-		{ { "n1", 0, "gpu0", "gpu0" },
-		  { "n1", 1, "gpu0", "gpu0" },
-		  { NULL, 1, "gpu0", "gpu0" } },
-		{ { NULL, 0, "gpu0", "rank0:gpu0" },
-		  { NULL, 1, "gpu0", "rank1:gpu0" },
-		  { NULL, 1, "gpu1", "gpu1" } },
-		{ { NULL, 0, "gpu0", "gpu0" },
-		  { NULL, 1, "gpu1", "gpu1" },
-		  { NULL, -1, "gpu1", "gpu1" } },
+		ROW({ "n1", 0, "gpu0", "n1:gpu0" }, { "n2", 1, "gpu0", "n2:gpu0" },
+		    { "n2", 1, "n2:gpu7", "n2:gpu7" }),
+		ROW({ "n1", 0, "gpu0", "gpu0" }, { "n1", 1, "gpu0", "gpu0" },
+		    { NULL, 1, "gpu0", "gpu0" }),
+		ROW({ NULL, 0, "gpu0", "rank0:gpu0" }, { NULL, 1, "gpu0", "rank1:gpu0" },
+		    { NULL, 1, "gpu1", "gpu1" }),
+		ROW({ NULL, 0, "gpu0", "gpu0" }, { NULL, 1, "gpu1", "gpu1" },
+		    { NULL, -1, "gpu1", "gpu1" }),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -411,40 +408,31 @@ TEST(test_launch_links)
 	CLEANUP(model_freep) struct model *m = model_new();
 	struct sink *s = model_sink(m);
 	track_id t, q;
-	span_id explicit_from, explicit_to;
+	span_id to;
 
 	s->ops->input(s, "1", "tef");
-	t = thread_of(s, NULL, 1, 1);
-	q = queue_of(s, "gpu0", 1);
-	span_put(s, q, "kernel", 50, 60, SPAN_KERNEL, 11);
-	span_put(s, q, "fill", 70, 75, SPAN_FILL, 11);
-	span_put(s, q, "copy", 80, 90, SPAN_COPY, 12);
-	span_put(s, q, "orphan", 95, 96, SPAN_KERNEL, 99);
-	span_put(s, q, "no id", 97, 98, SPAN_KERNEL, 0);
-	span_put(s, q, "shadow", 50, 60, SPAN_ANNOTATION, 11);
-	explicit_to = span_put(s, q, "graph", 99, 100, SPAN_KERNEL, 12);
-	span_put(s, t, "op", 0, 40, SPAN_HOST, 11);
-	span_put(s, t, "hipLaunchKernel", 10, 20, SPAN_HOST, 11);
-	span_put(s, t, "hipMemcpy", 30, 35, SPAN_HOST, 12);
-	explicit_from = span_put(s, t, "hipGraphLaunch", 36, 37, SPAN_HOST, 0);
-	s->ops->link(s, explicit_from, explicit_to, LINK_LAUNCH);
+	q = trace_text(s, 1,
+		       "stream gpu0/1: kernel#11 50-60 fill!f#11 70-75 copy!c#12 80-90 "
+		       "orphan#99 95-96 no_id 97-98 shadow!a#11 50-60");
+	to = span_put(s, q, "graph", 99, 100, SPAN_KERNEL, 12);
+	t = trace_text(s, 1, "thread 1/1: op#11 0-40 hipLaunchKernel#11 10-20 hipMemcpy#12 30-35");
+	s->ops->link(s, span_put(s, t, "hipGraphLaunch", 36, 37, SPAN_HOST, 0), to, LINK_LAUNCH);
 	s->ops->input_end(s);
 	/* the same number in another input is another call */
 	s->ops->input(s, "2", "tef");
-	q = queue_of(s, "gpu0", 1);
-	span_put(s, q, "kernel of 2", 50, 60, SPAN_KERNEL, 11);
+	trace_text(s, 1, "stream gpu0/1: kernel_of_2#11 50-60");
 	s->ops->input_end(s);
 	model_finish(m);
 
 	assert_int_equal(m->links.nr, 4);
 	for (size_t i = 0; i < m->links.nr; i++) {
 		const char *from = model_str(m, m->spans.name[m->links.from[i]]);
-		const char *to = model_str(m, m->spans.name[m->links.to[i]]);
+		const char *of = model_str(m, m->spans.name[m->links.to[i]]);
 
 		assert_int_equal(m->links.kind[i], LINK_LAUNCH);
-		if (strcmp(to, "kernel") == 0 || strcmp(to, "fill") == 0)
+		if (strcmp(of, "kernel") == 0 || strcmp(of, "fill") == 0)
 			assert_string_equal(from, "hipLaunchKernel");
-		else if (strcmp(to, "copy") == 0)
+		else if (strcmp(of, "copy") == 0)
 			assert_string_equal(from, "hipMemcpy");
 		else
 			assert_string_equal(from, "hipGraphLaunch");

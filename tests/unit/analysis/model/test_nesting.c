@@ -1,4 +1,8 @@
 #include "model_support.h"
+#include "trace_text.h"
+
+#include "profrig/base/strbuf.h"
+#include "profrig/base/strvec.h"
 
 static const char *piece_parent_name(const struct model *m, const struct span_piece *p)
 {
@@ -6,138 +10,96 @@ static const char *piece_parent_name(const struct model *m, const struct span_pi
 				       : model_str(m, m->spans.name[m->pieces.v[p->parent].span]);
 }
 
-struct nest_span {
-	const char *name;
-	int64_t start, end;
-	enum span_kind kind;
-	/* expected */
-	const char *parent;
-	uint32_t depth;
-	int64_t exclusive;
-	int64_t piece_start; /* NO_PIECE */
-	int64_t piece_exclusive;
-	const char *piece_parent;
-	const char *below; /* the span whose piece it lies below, NULL none */
-};
-#define NO_PIECE INT64_MIN
-#define PLAIN(n, s, e, p, d, x) \
-	{ \
-		n, s, e, SPAN_HOST, p, d, x, NO_PIECE, 0, NULL, NULL \
-	}
-
-struct nest_case {
+/*
+ * One thread's spans (trace_text.h), and of each "NAME PARENT DEPTH EXCLUSIVE", then of one that
+ * outlives its parent "PIECE_START PIECE_EXCLUSIVE PIECE_PARENT", "-" of one that does not, and at
+ * the end "<NAME" where it lies below the piece of that span. "-" is also no parent.
+ */
+static const struct nest_case {
 	const char *title;
 	uint64_t overlaps;
-	struct nest_span spans[6];
+	const char *spans, *want;
+} nest_cases[] = {
+	{ "calls inside calls", 0, "a 0-100 b 10-50 c 20-30 d 60-70",
+	  "a - 0 50 -\nb a 1 30 -\nc b 2 10 -\nd a 1 10 -\n" },
+	{ "touching calls are siblings", 0, "a 0-10 b 10-20 c 20-20",
+	  "a - 0 10 -\nb - 0 10 -\nc - 0 0 -\n" },
+	{ "longer first at equal starts, whatever the order of pushing", 0, "in 5-8 out 5-20",
+	  "in out 1 3 -\nout - 0 12 -\n" },
+	{ "equal spans nest in push order", 0, "first 0-10 second 0-10",
+	  "first - 0 0 -\nsecond first 1 10 -\n" },
+	{ "zero length at the start, inside, at the end of a call", 0,
+	  "a 10-20 s 10-10 m 15-15 e 20-20", "a - 0 10 -\ns a 1 0 -\nm a 1 0 -\ne - 0 0 -\n" },
+	{ "two of zero length at one time are siblings", 0, "a 7-7 b 7-7",
+	  "a - 0 0 -\nb - 0 0 -\n" },
+	{ "a child may share its parent's end", 0, "a 0-10 b 4-10 c 7-10",
+	  "a - 0 4 -\nb a 1 3 -\nc b 2 3 -\n" },
+	{ "instants disturb nothing", 0, "a 0-10 b 4-7 i!i 5-5 j!i 8-8 k!i 10-10",
+	  "a - 0 7 -\nb a 1 3 -\ni b 2 0 -\nj a 1 0 -\nk - 0 0 -\n" },
+	{ "partial overlap", 1, "p 0-10 s 5-15", "p - 0 5 -\ns p 1 10 10 5 -\n" },
+	{ "partial overlap inside a caller: the excess is a root all the same", 1,
+	  "g 0-100 p 0-10 s 5-15", "g - 0 85 -\np g 1 5 -\ns p 2 10 10 5 -\n" },
+	{ "what lies inside an overlapping span is cut with it", 1, "p 0-10 s 5-15 c 8-12",
+	  "p - 0 5 -\ns p 1 6 10 3 -\nc s 2 4 10 2 s\n" },
+	{ "a span in the excess lies below the piece", 1, "p 0-10 s 5-15 d 12-14",
+	  "p - 0 5 -\ns p 1 8 10 3 -\nd s 2 2 - <s\n" },
+	{ "a staircase: every span outlives the one before", 2, "a 0-10 b 4-14 c 8-18",
+	  "a - 0 4 -\nb a 1 4 10 0 -\nc b 2 10 10 8 -\n" },
+	{ "overlap of the excess itself", 2, "p 0-10 s 5-15 t 12-20",
+	  "p - 0 5 -\ns p 1 7 10 2 -\nt s 2 8 15 5 - <s\n" },
+	{ "a span that starts where the parent of an open one ends", 1, "p 0-10 s 5-15 t 10-12",
+	  "p - 0 5 -\ns p 1 8 10 3 -\nt s 2 2 - <s\n" },
 };
 
-static const struct nest_case nest_cases[] = {
-	{ "calls inside calls",
-	  0,
-	  { PLAIN("a", 0, 100, "", 0, 50), PLAIN("b", 10, 50, "a", 1, 30),
-	    PLAIN("c", 20, 30, "b", 2, 10), PLAIN("d", 60, 70, "a", 1, 10) } },
-	{ "touching calls are siblings",
-	  0,
-	  { PLAIN("a", 0, 10, "", 0, 10), PLAIN("b", 10, 20, "", 0, 20 - 10),
-	    PLAIN("c", 20, 20, "", 0, 0) } },
-	{ "longer first at equal starts, whatever the order of pushing",
-	  0,
-	  { PLAIN("in", 5, 8, "out", 1, 3), PLAIN("out", 5, 20, "", 0, 12) } },
-	{ "equal spans nest in push order",
-	  0,
-	  { PLAIN("first", 0, 10, "", 0, 0), PLAIN("second", 0, 10, "first", 1, 10) } },
-	{ "zero length at the start, inside, at the end of a call",
-	  0,
-	  { PLAIN("a", 10, 20, "", 0, 10), PLAIN("s", 10, 10, "a", 1, 0),
-	    PLAIN("m", 15, 15, "a", 1, 0), PLAIN("e", 20, 20, "", 0, 0) } },
-	{ "two of zero length at one time are siblings",
-	  0,
-	  { PLAIN("a", 7, 7, "", 0, 0), PLAIN("b", 7, 7, "", 0, 0) } },
-	{ "a child may share its parent's end",
-	  0,
-	  { PLAIN("a", 0, 10, "", 0, 4), PLAIN("b", 4, 10, "a", 1, 3),
-	    PLAIN("c", 7, 10, "b", 2, 3) } },
-	{ "instants disturb nothing",
-	  0,
-	  { PLAIN("a", 0, 10, "", 0, 7),
-	    PLAIN("b", 4, 7, "a", 1, 3),
-	    { "i", 5, 5, SPAN_INSTANT, "b", 2, 0, NO_PIECE, 0, NULL, NULL },
-	    { "j", 8, 8, SPAN_INSTANT, "a", 1, 0, NO_PIECE, 0, NULL, NULL },
-	    { "k", 10, 10, SPAN_INSTANT, "", 0, 0, NO_PIECE, 0, NULL, NULL } } },
-	{ "partial overlap",
-	  1,
-	  { PLAIN("p", 0, 10, "", 0, 5), { "s", 5, 15, SPAN_HOST, "p", 1, 10, 10, 5, "", NULL } } },
-	{ "partial overlap inside a caller: the excess is a root all the same",
-	  1,
-	  { PLAIN("g", 0, 100, "", 0, 85),
-	    PLAIN("p", 0, 10, "g", 1, 5),
-	    { "s", 5, 15, SPAN_HOST, "p", 2, 10, 10, 5, "", NULL } } },
-	{ "what lies inside an overlapping span is cut with it",
-	  1,
-	  { PLAIN("p", 0, 10, "", 0, 5),
-	    { "s", 5, 15, SPAN_HOST, "p", 1, 6, 10, 3, "", NULL },
-	    { "c", 8, 12, SPAN_HOST, "s", 2, 4, 10, 2, "s", NULL } } },
-	{ "a span in the excess lies below the piece",
-	  1,
-	  { PLAIN("p", 0, 10, "", 0, 5),
-	    { "s", 5, 15, SPAN_HOST, "p", 1, 8, 10, 3, "", NULL },
-	    { "d", 12, 14, SPAN_HOST, "s", 2, 2, NO_PIECE, 0, NULL, "s" } } },
-	{ "a staircase: every span outlives the one before",
-	  2,
-	  { PLAIN("a", 0, 10, "", 0, 4),
-	    { "b", 4, 14, SPAN_HOST, "a", 1, 4, 10, 0, "", NULL },
-	    { "c", 8, 18, SPAN_HOST, "b", 2, 10, 10, 8, "", NULL } } },
-	{ "overlap of the excess itself",
-	  2,
-	  { PLAIN("p", 0, 10, "", 0, 5),
-	    { "s", 5, 15, SPAN_HOST, "p", 1, 7, 10, 2, "", NULL },
-	    { "t", 12, 20, SPAN_HOST, "s", 2, 8, 15, 5, "", "s" } } },
-	{ "a span that starts where the parent of an open one ends",
-	  1,
-	  { PLAIN("p", 0, 10, "", 0, 5),
-	    { "s", 5, 15, SPAN_HOST, "p", 1, 8, 10, 3, "", NULL },
-	    { "t", 10, 12, SPAN_HOST, "s", 2, 2, NO_PIECE, 0, NULL, "s" } } },
-};
-
-static void check_span(const struct model *m, const struct nest_span *want)
+static const char *or_none(const char *name)
 {
-	size_t i = span_named(m, want->name);
+	return *name ? name : "-";
+}
+
+/* Of the span with this name, a line as in nest_case. */
+static void describe_span(const struct model *m, const char *name, struct strbuf *to)
+{
+	size_t i = span_named(m, name);
 	const struct span_piece *piece = model_piece(m, i), *below = model_below_piece(m, i);
 
-	assert_string_equal(parent_name(m, i), want->parent);
-	assert_int_equal(m->spans.depth[i], want->depth);
-	assert_int_equal(m->spans.exclusive_ns[i], want->exclusive);
-	assert_int_equal(m->spans.start_ns[i], want->start);
-	assert_int_equal(m->spans.end_ns[i], want->end);
-	assert_int_equal(piece != NULL, want->piece_start != NO_PIECE);
-	if (piece) {
-		assert_int_equal(piece->start_ns, want->piece_start);
-		assert_int_equal(piece->exclusive_ns, want->piece_exclusive);
-		assert_string_equal(piece_parent_name(m, piece), want->piece_parent);
-	}
-	assert_int_equal(below != NULL, want->below != NULL);
+	strbuf_addf(to, "%s %s %u %lld ", name, or_none(parent_name(m, i)), m->spans.depth[i],
+		    (long long)m->spans.exclusive_ns[i]);
+	if (piece)
+		strbuf_addf(to, "%lld %lld ", (long long)piece->start_ns,
+			    (long long)piece->exclusive_ns);
+	strbuf_addf(to, "%s", piece ? or_none(piece_parent_name(m, piece)) : "-");
 	if (below)
-		assert_string_equal(model_str(m, m->spans.name[below->span]), want->below);
+		strbuf_addf(to, " <%s", model_str(m, m->spans.name[below->span]));
+	strbuf_addf(to, "\n");
 }
 
 TEST(test_nesting_table)
 {
 	for (size_t k = 0; k < ARRAY_LEN(nest_cases); k++) {
 		const struct nest_case *c = &nest_cases[k];
-		CLEANUP(model_freep) struct model *m = model_new();
-		struct sink *s = model_sink(m);
-		track_id t;
+		CLEANUP(strbuf_release) struct strbuf got = STRBUF_INIT;
+		CLEANUP(strvec_release) struct strvec words = STRVEC_INIT;
+		CLEANUP(xfreep) char *line = xasprintf("thread 1/2: %s\n", c->spans);
+		CLEANUP(model_freep) struct model *m = model_of_text(1, line);
 
-		print_message("# %s\n", c->title);
-		s->ops->input(s, "x", "tef");
-		t = thread_of(s, "h", 1, 2);
-		for (const struct nest_span *sp = c->spans; sp->name; sp++)
-			span_put(s, t, sp->name, sp->start, sp->end, sp->kind, 0);
-		s->ops->input_end(s);
-		model_finish(m);
-		for (const struct nest_span *sp = c->spans; sp->name; sp++)
-			check_span(m, sp);
-		assert_int_equal(warned(m, W_SPAN_OVERLAP), c->overlaps);
+		strvec_split(&words, c->spans, " ");
+		assert_int_equal(m->spans.nr, words.nr / 2);
+		for (size_t i = 0; i < words.nr; i += 2) {
+			char times[64];
+			size_t span;
+
+			words.v[i][strcspn(words.v[i], "!")] = '\0';
+			span = span_named(m, words.v[i]);
+			snprintf(times, sizeof(times), "%lld-%lld",
+				 (long long)m->spans.start_ns[span],
+				 (long long)m->spans.end_ns[span]);
+			assert_string_equal(times, words.v[i + 1]);
+			describe_span(m, words.v[i], &got);
+		}
+		if (strcmp(got.buf, c->want) != 0)
+			ROW_FAIL(k, "%s: it is\n%snot\n%s", c->title, got.buf, c->want);
+		if (warned(m, W_SPAN_OVERLAP) != c->overlaps)
+			ROW_FAIL(k, "%s: overlaps", c->title);
 	}
 }
 
@@ -234,17 +196,10 @@ TEST(test_exclusive_is_innermost)
 
 TEST(test_queues_do_not_nest)
 {
-	CLEANUP(model_freep) struct model *m = model_new();
-	struct sink *s = model_sink(m);
-	track_id q;
+	CLEANUP(model_freep)
+	struct model *m = model_of_text(1, "queue gpu0/7: outer 0-100 inner 10-20 over!c 90-120");
 
-	s->ops->input(s, "x", "tef");
-	q = queue_of(s, "gpu0", 7);
-	span_put(s, q, "outer", 0, 100, SPAN_KERNEL, 0);
-	span_put(s, q, "inner", 10, 20, SPAN_KERNEL, 0);
-	span_put(s, q, "over", 90, 120, SPAN_COPY, 0);
-	s->ops->input_end(s);
-	model_finish(m);
+	assert_int_equal(m->spans.nr, 3);
 	for (size_t i = 0; i < 3; i++) {
 		assert_true(m->spans.parent[i] == SPAN_NONE);
 		assert_int_equal(m->spans.exclusive_ns[i],

@@ -10,21 +10,9 @@
 
 static struct model *nested(void)
 {
-	struct model *m = model_new();
-	struct sink *s = model_sink(m);
-	track_id t;
-
-	s->ops->input(s, "a", "tef");
-	t = thread_of(s, NULL, 7, 8);
-	span_put(s, t, "main", 0, 100, SPAN_HOST, 0);
-	span_put(s, t, "step", 10, 40, SPAN_HOST, 0);
-	span_put(s, t, "launch", 20, 22, SPAN_HOST, 5);
-	span_put(s, t, "step", 50, 90, SPAN_HOST, 0);
-	span_put(s, t, "mark", 55, 55, SPAN_INSTANT, 0);
-	span_put(s, queue_of(s, "gpu0", 1), "gemm", 24, 60, SPAN_KERNEL, 5);
-	s->ops->input_end(s);
-	model_finish(m);
-	return m;
+	return model_of_text(1, "thread 7/8: main 0-100 step 10-40 launch#5 20-22 step 50-90 "
+				"mark!i 55\n"
+				"stream gpu0/1: gemm#5 24-60\n");
 }
 
 static int64_t exclusive_of(const struct model *m, const char *name, size_t *ret_calls)

@@ -69,134 +69,86 @@ static inline void make_otf2(const char *dir)
 	" ('gpu', 0, 'sclk', 100, 200, '800'), ('gpu', 0, 'sclk', 200, 300, '900');"
 
 static const struct format formats[] = {
-	{ .reader = "otf2",
-	  .about = "events",
-	  .file = "a/traces/0.evt",
-	  .open = "a/traces.otf2",
-	  .make = make_otf2 },
-	{ .reader = "otf2",
-	  .about = "definitions",
-	  .file = "a/traces.def",
-	  .open = "a/traces.otf2",
-	  .make = make_otf2 },
-	{ .reader = "tef",
-	  .about = "object",
-	  .file = "a.json",
-	  .text = "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
-		  "{\"ph\":\"X\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\1,\"dur\":\2,"
-		  "\"args\":{\"a\":[1,{}]}},"
-		  "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":5,"
-		  "\"dur\":2,\"args\":{\"stream\":7,\"correlation\":3}},"
-		  "{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":6,\"args\":{\"v\":1.5}}]}",
-	  .time = "1.5",
-	  .end = "10",
-	  .json = true },
-	{ .reader = "tef",
-	  .about = "array",
-	  .file = "a.json",
-	  .text = "[{\"ph\":\"B\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\1},\n"
-		  "{\"ph\":\"E\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\2},\n"
-		  "{\"ph\":\"b\",\"cat\":\"c\",\"name\":\"r\",\"id\":1,\"pid\":1,\"ts\":\1},\n"
-		  "{\"ph\":\"e\",\"cat\":\"c\",\"name\":\"r\",\"id\":1,\"pid\":1,\"ts\":\2}]\n",
-	  .time = "1.5",
-	  .end = "10",
-	  .json = true },
-	{ .reader = "tef",
-	  .about = "rocprofv3",
-	  .file = "a_results.json",
-	  .text = "{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":7},\"agents\":[{\"id\":{"
-		  "\"handle\":1},\"type\":2}],\"strings\":{\"buffer_records\":[{\"kind\":\"API\","
-		  "\"operations\":[\"\3\"]}]},\"kernel_symbols\":[{\"kernel_id\":5,"
-		  "\"formatted_kernel_name\":\"k\"}],\"buffer_records\":{\"kernel_dispatch\":[{"
-		  "\"correlation_id\":{\"internal\":3},\"start_timestamp\":\1,\"end_timestamp\":\2,"
-		  "\"dispatch_info\":{\"agent_id\":{\"handle\":1},\"queue_id\":{\"handle\":1},"
-		  "\"kernel_id\":5,\"dispatch_id\":1}}],\"hip_api\":[{\"kind\":0,\"operation\":0,"
-		  "\"correlation_id\":{\"internal\":3},\"start_timestamp\":5,\"end_timestamp\":9,"
-		  "\"thread_id\":7}]}}]}",
-	  .time = "10",
-	  .end = "20",
-	  .json = true },
-	{ .reader = "samples",
-	  .about = "every",
-	  .file = "gpu.csv",
-	  .text = "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\n# host: \3\n"
-		  "t_ns,power.gpu0[W],energy.gpu0[J]\n\1,\2,1\n6000000000,80,2\n",
-	  .time = "5000000000",
-	  .end = "75",
-	  .end_is_value = true },
-	{ .reader = "metrics_csv",
-	  .about = "two counters",
-	  .file = "m.csv",
-	  .text = "Group,Metric Name,Time,Value\nMPI Rank 0,\3,\1,\2\nMPI Rank 0,\3,2.5,3\n"
-		  "MPI Rank 0,other,2.5,4\n",
-	  .time = "0.5",
-	  .end = "1000",
-	  .end_is_value = true },
-	{ .reader = "rpd",
-	  .about = "schema 2",
-	  .file = "a.rpd",
-	  .sql = SQL(RPD_2, RPD_ROWS),
-	  .columns = { "rocpd_api.start", "rocpd_api.end", "rocpd_op.start", "rocpd_op.end",
-		       "rocpd_monitor.start", "rocpd_monitor.value" } },
-	{ .reader = "rocprof_db",
-	  .about = "a trace",
-	  .file = "results.db",
-	  .sql = SQL(ROCPROF_DB),
-	  .columns = { "KERN.BeginNs", "KERN.EndNs", "HIP.BeginNs", "HIP.EndNs", "OPS.BeginNs",
-		       "OPS.EndNs" } },
-	{ .reader = "nsys",
-	  .about = "two processes",
-	  .file = "a.sqlite",
-	  .sql = SQL(NSYS_SMALL),
-	  .columns = { "CUPTI_ACTIVITY_KIND_KERNEL.start", "CUPTI_ACTIVITY_KIND_KERNEL.end",
-		       "CUPTI_ACTIVITY_KIND_RUNTIME.start", "CUPTI_ACTIVITY_KIND_RUNTIME.end" } },
-	{ .reader = "rocpd",
-	  .about = "one process",
-	  .file = "a.db",
-	  .sql = SQL(ROCPD(U1)),
-	  .columns = { "rocpd_region" U1 ".start", "rocpd_region" U1 ".end",
-		       "rocpd_kernel_dispatch" U1 ".start", "rocpd_kernel_dispatch" U1 ".end",
-		       "rocpd_memory_copy" U1 ".start", "rocpd_memory_copy" U1 ".end" } },
-	{ .reader = "rocprof_csv",
-	  .about = "kernels",
-	  .file = "1_kernel_trace.csv",
-	  .text = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Thread_Id\",\"Dispatch_Id\","
-		  "\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\","
-		  "\"End_Timestamp\"\n"
-		  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,1,5,\"\3\",1,\1,\2\n"
-		  "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,2,5,\"k\",2,400,500\n",
-	  .time = "100",
-	  .end = "300" },
-	{ .reader = "perf",
-	  .about = "call stacks",
-	  .file = "a.perf",
-	  .text = "app 100/100 [000] \1:     \2 cpu-clock: \n"
-		  "\t    7f00000010 \3+0x10 (/usr/bin/app)\n"
-		  "\t    7f00000030 main+0x20 (/usr/bin/app)\n\n"
-		  "app 100/100 [000] 10.010100:     250000 cpu-clock: \n"
-		  "\t    7f00000011 other+0x1 (/usr/bin/app)\n\n",
-	  .time = "10.000000",
-	  .end = "250000" },
-	{ .reader = "folded",
-	  .about = "counts",
-	  .file = "a.folded",
-	  .text = "main;\3 \1\nmain;other \2\nidle 4\n",
-	  .time = "2",
-	  .end = "3" },
-	{ .reader = "speedscope",
-	  .about = "both kinds",
-	  .file = "a.speedscope.json",
-	  .text = "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"shared\":"
-		  "{\"frames\":[{\"name\":\"\3\"},{\"name\":\"b\"}]},\"profiles\":[{\"type\":"
-		  "\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":0,"
-		  "\"endValue\":9,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":\1},{\"type\":"
-		  "\"C\","
-		  "\"frame\":0,\"at\":\2}]},{\"type\":\"sampled\",\"name\":\"two\",\"unit\":"
-		  "\"none\","
-		  "\"startValue\":0,\"endValue\":9,\"samples\":[[0,1],[0]],\"weights\":[1,2]}]}",
-	  .time = "0.5",
-	  .end = "7",
-	  .json = true },
+	ROW(.reader = "otf2", .about = "events", .file = "a/traces/0.evt", .open = "a/traces.otf2",
+	    .make = make_otf2),
+	ROW(.reader = "otf2", .about = "definitions", .file = "a/traces.def",
+	    .open = "a/traces.otf2", .make = make_otf2),
+	ROW(.reader = "tef", .about = "object", .file = "a.json",
+	    .text = "{\"schemaVersion\":1,\"deviceProperties\":[],\"traceEvents\":["
+		    "{\"ph\":\"X\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\1,\"dur\":\2,"
+		    "\"args\":{\"a\":[1,{}]}},"
+		    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":5,"
+		    "\"dur\":2,\"args\":{\"stream\":7,\"correlation\":3}},"
+		    "{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":6,\"args\":{\"v\":1.5}}]}",
+	    .time = "1.5", .end = "10", .json = true),
+	ROW(.reader = "tef", .about = "array", .file = "a.json",
+	    .text = "[{\"ph\":\"B\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\1},\n"
+		    "{\"ph\":\"E\",\"name\":\"\3\",\"pid\":1,\"tid\":2,\"ts\":\2},\n"
+		    "{\"ph\":\"b\",\"cat\":\"c\",\"name\":\"r\",\"id\":1,\"pid\":1,\"ts\":\1},\n"
+		    "{\"ph\":\"e\",\"cat\":\"c\",\"name\":\"r\",\"id\":1,\"pid\":1,\"ts\":\2}]\n",
+	    .time = "1.5", .end = "10", .json = true),
+	ROW(.reader = "tef", .about = "rocprofv3", .file = "a_results.json",
+	    .text = "{\"rocprofiler-sdk-tool\":[{\"metadata\":{\"pid\":7},\"agents\":[{\"id\":{"
+		    "\"handle\":1},\"type\":2}],\"strings\":{\"buffer_records\":[{\"kind\":\"API\","
+		    "\"operations\":[\"\3\"]}]},\"kernel_symbols\":[{\"kernel_id\":5,"
+		    "\"formatted_kernel_name\":\"k\"}],\"buffer_records\":{\"kernel_dispatch\":[{"
+		    "\"correlation_id\":{\"internal\":3},\"start_timestamp\":\1,\"end_timestamp\":"
+		    "\2,"
+		    "\"dispatch_info\":{\"agent_id\":{\"handle\":1},\"queue_id\":{\"handle\":1},"
+		    "\"kernel_id\":5,\"dispatch_id\":1}}],\"hip_api\":[{\"kind\":0,\"operation\":0,"
+		    "\"correlation_id\":{\"internal\":3},\"start_timestamp\":5,\"end_timestamp\":9,"
+		    "\"thread_id\":7}]}}]}",
+	    .time = "10", .end = "20", .json = true),
+	ROW(.reader = "samples", .about = "every", .file = "gpu.csv",
+	    .text = "# profrig samples: 1\n# clock: CLOCK_MONOTONIC\n# host: \3\n"
+		    "t_ns,power.gpu0[W],energy.gpu0[J]\n\1,\2,1\n6000000000,80,2\n",
+	    .time = "5000000000", .end = "75", .end_is_value = true),
+	ROW(.reader = "metrics_csv", .about = "two counters", .file = "m.csv",
+	    .text = "Group,Metric Name,Time,Value\nMPI Rank 0,\3,\1,\2\nMPI Rank 0,\3,2.5,3\n"
+		    "MPI Rank 0,other,2.5,4\n",
+	    .time = "0.5", .end = "1000", .end_is_value = true),
+	ROW(.reader = "rpd", .about = "schema 2", .file = "a.rpd", .sql = SQL(RPD_2, RPD_ROWS),
+	    .columns = { "rocpd_api.start", "rocpd_api.end", "rocpd_op.start", "rocpd_op.end",
+			 "rocpd_monitor.start", "rocpd_monitor.value" }),
+	ROW(.reader = "rocprof_db", .about = "a trace", .file = "results.db",
+	    .sql = SQL(ROCPROF_DB),
+	    .columns = { "KERN.BeginNs", "KERN.EndNs", "HIP.BeginNs", "HIP.EndNs", "OPS.BeginNs",
+			 "OPS.EndNs" }),
+	ROW(.reader = "nsys", .about = "two processes", .file = "a.sqlite", .sql = SQL(NSYS_SMALL),
+	    .columns = { "CUPTI_ACTIVITY_KIND_KERNEL.start", "CUPTI_ACTIVITY_KIND_KERNEL.end",
+			 "CUPTI_ACTIVITY_KIND_RUNTIME.start", "CUPTI_ACTIVITY_KIND_RUNTIME.end" }),
+	ROW(.reader = "rocpd", .about = "one process", .file = "a.db", .sql = SQL(ROCPD(U1)),
+	    .columns = { "rocpd_region" U1 ".start", "rocpd_region" U1 ".end",
+			 "rocpd_kernel_dispatch" U1 ".start", "rocpd_kernel_dispatch" U1 ".end",
+			 "rocpd_memory_copy" U1 ".start", "rocpd_memory_copy" U1 ".end" }),
+	ROW(.reader = "rocprof_csv", .about = "kernels", .file = "1_kernel_trace.csv",
+	    .text = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Thread_Id\",\"Dispatch_"
+		    "Id\","
+		    "\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\","
+		    "\"End_Timestamp\"\n"
+		    "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,1,5,\"\3\",1,\1,\2\n"
+		    "\"KERNEL_DISPATCH\",\"Agent 4\",1,1,9,2,5,\"k\",2,400,500\n",
+	    .time = "100", .end = "300"),
+	ROW(.reader = "perf", .about = "call stacks", .file = "a.perf",
+	    .text = "app 100/100 [000] \1:     \2 cpu-clock: \n"
+		    "\t    7f00000010 \3+0x10 (/usr/bin/app)\n"
+		    "\t    7f00000030 main+0x20 (/usr/bin/app)\n\n"
+		    "app 100/100 [000] 10.010100:     250000 cpu-clock: \n"
+		    "\t    7f00000011 other+0x1 (/usr/bin/app)\n\n",
+	    .time = "10.000000", .end = "250000"),
+	ROW(.reader = "folded", .about = "counts", .file = "a.folded",
+	    .text = "main;\3 \1\nmain;other \2\nidle 4\n", .time = "2", .end = "3"),
+	ROW(.reader = "speedscope", .about = "both kinds", .file = "a.speedscope.json",
+	    .text = "{\"$schema\":\"https://www.speedscope.app/"
+		    "file-format-schema.json\",\"shared\":"
+		    "{\"frames\":[{\"name\":\"\3\"},{\"name\":\"b\"}]},\"profiles\":[{\"type\":"
+		    "\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":0,"
+		    "\"endValue\":9,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":\1},{\"type\":"
+		    "\"C\","
+		    "\"frame\":0,\"at\":\2}]},{\"type\":\"sampled\",\"name\":\"two\",\"unit\":"
+		    "\"none\","
+		    "\"startValue\":0,\"endValue\":9,\"samples\":[[0,1],[0]],\"weights\":[1,2]}]}",
+	    .time = "0.5", .end = "7", .json = true),
 };
 
 #endif

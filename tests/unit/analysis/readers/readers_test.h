@@ -3,7 +3,7 @@
 #ifndef READERS_TEST_H
 #define READERS_TEST_H
 
-#include "test.h"
+#include "warned.h"
 
 #include "profrig/base/strbuf.h"
 #include "profrig/model/warnings.h"
@@ -60,16 +60,6 @@ static inline void reading_release(struct reading *rd)
 {
 	model_free(rd->m);
 	rd->m = NULL;
-}
-
-static inline uint64_t warned(const struct model *m, const char *code)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			n += m->warnings.v[i].count;
-	return n;
 }
 
 /* Nothing but the warnings named (NULL-terminated). */

@@ -143,19 +143,9 @@ static bool is_no_time(const char *value, const char *column)
 
 static void absurd_rows(struct target *t)
 {
-	static const char *const rows[] = { "0",
-					    "-1",
-					    "9223372036854775807",
-					    "-9223372036854775808",
-					    "1e300",
-					    "-1e300",
-					    "9e999",
-					    "0.5",
-					    "'x'",
-					    "''",
-					    "NULL",
-					    "x'00ff80'",
-					    "zeroblob(100000)" };
+	static const char *const rows[] =
+		LIST("0", "-1", "9223372036854775807", "-9223372036854775808", "1e300", "-1e300",
+		     "9e999", "0.5", "'x'", "''", "NULL", "x'00ff80'", "zeroblob(100000)");
 
 	for (size_t c = 0; c < ARRAY_LEN(t->f->columns) && t->f->columns[c]; c++) {
 		const char *dot = strchr(t->f->columns[c], '.');
@@ -193,23 +183,10 @@ TEST(absurd_values)
 /* Names that are no UTF-8, hold what a terminal obeys, or end in the middle of a character. */
 static void name(struct target *t)
 {
-	static const char *const names[] = {
-		"\xff\xfe\xfd",
-		"a\x80z",
-		"\xc3",
-		"\xe2\x82",
-		"\xed\xa0\x80",
-		"\xf4\x90\x80\x80",
-		"\xc0\xaf",
-		"\x1b[31m",
-		"\x7f\x08",
-		"",
-		" ",
-		"\xef\xbf\xbd",
-		"\xf0\x9f\x8e\x89",
-		"a\rb",
-		"%s%n",
-	};
+	static const char *const names[] =
+		LIST("\xff\xfe\xfd", "a\x80z", "\xc3", "\xe2\x82", "\xed\xa0\x80",
+		     "\xf4\x90\x80\x80", "\xc0\xaf", "\x1b[31m", "\x7f\x08", "", " ",
+		     "\xef\xbf\xbd", "\xf0\x9f\x8e\x89", "a\rb", "%s%n");
 
 	for (size_t i = 0; t->f->text && i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep) char *text = filled(t->f, t->f->time, t->f->end, names[i]);

@@ -42,24 +42,9 @@ static const struct {
 	{ "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
 };
 
-static const double reals[] = { 0.0,
-				-0.0,
-				1.0 / 3,
-				5e-324,
-				1.7976931348623157e308,
-				-1e-7,
-				1e15,
-				1e17,
-				12345.5,
-				2.0,
-				NAN,
-				INFINITY,
-				0.1,
-				100.0,
-				1e22,
-				3.0,
-				9007199254740993.0,
-				-INFINITY };
+static const double reals[] =
+	LIST(0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -1e-7, 1e15, 1e17, 12345.5, 2.0,
+	     NAN, INFINITY, 0.1, 100.0, 1e22, 3.0, 9007199254740993.0, -INFINITY);
 static const int64_t ints[] = { 0, 1, -1, INT64_MAX, INT64_MIN, 1712195495505582988 };
 
 static struct table *hostile_table(void)

@@ -9,7 +9,7 @@
 #ifndef PROFRIG_SESSION_TEST_H
 #define PROFRIG_SESSION_TEST_H
 
-#include "test.h"
+#include "warned.h"
 
 #include "profrig/session/session.h"
 
@@ -100,14 +100,6 @@ static inline size_t lines_with(const struct strvec *lines, const char *words)
 	for (size_t i = 0; i < lines->nr; i++)
 		nr += strstr(lines->v[i], words) != NULL;
 	return nr;
-}
-
-static inline bool model_warned(const struct model *m, const char *code)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++)
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			return true;
-	return false;
 }
 
 /* A run directory in which f took so many µs; more: further members of run.json, or "". */

@@ -52,7 +52,7 @@ SESSION_TEST(one_of_two_cannot_be_read)
 	assert_int_equal(h->t.m->inputs.nr, 3);
 	assert_true(h->t.m->inputs.v[0].partial);
 	assert_false(h->t.m->inputs.v[1].partial);
-	assert_true(model_warned(h->t.m, W_UNREADABLE));
+	assert_true(warned(h->t.m, W_UNREADABLE));
 	assert_int_equal(lines_with(&h->notes, "notes.txt"), 1);
 }
 
@@ -85,7 +85,7 @@ SESSION_TEST(named_twice_counts_once)
 	assert_int_equal(h->t.outcome.read, 1);
 	assert_int_equal(h->t.outcome.noted[SESSION_REPEATED], 2);
 	assert_int_equal(h->t.m->spans.nr, 1);
-	assert_true(model_warned(h->t.m, W_DUPLICATE_INPUT));
+	assert_true(warned(h->t.m, W_DUPLICATE_INPUT));
 }
 
 /* ---- one recording in several formats ---- */
@@ -137,8 +137,7 @@ TEST(the_richer_format_is_read)
 		    strcmp(h.t.m->inputs.v[0].reader, cases[i].reader) != 0)
 			ROW_FAIL(i, "%zu inputs, first by %s", h.t.m->inputs.nr,
 				 h.t.m->inputs.v[0].reader);
-		if (lines_with(&h.notes, cases[i].words) != 1 ||
-		    !model_warned(h.t.m, cases[i].warning))
+		if (lines_with(&h.notes, cases[i].words) != 1 || !warned(h.t.m, cases[i].warning))
 			ROW_FAIL(i, "note: %s", h.notes.nr ? h.notes.v[0] : "none");
 		assert_int_equal(h.t.outcome.noted[SESSION_LEFT_OUT], 1);
 		assert_int_equal(h.t.outcome.end, SESSION_WHOLE);
@@ -159,7 +158,7 @@ SESSION_TEST(a_damaged_format_is_left_out)
 	assert_int_equal(READ(h, ""), 0);
 	assert_string_equal(h->t.m->inputs.v[0].reader, "rocprof_csv");
 	assert_int_equal(h->t.outcome.noted[SESSION_LEFT_OUT], 1);
-	assert_true(model_warned(h->t.m, W_LEFT_OUT));
+	assert_true(warned(h->t.m, W_LEFT_OUT));
 }
 
 /* ---- sinks ---- */

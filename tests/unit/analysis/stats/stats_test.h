@@ -6,7 +6,8 @@
 #define PROFRIG_STATS_TEST_H
 
 #include "analyses_private.h"
-#include "test.h"
+#include "expect_table.h"
+#include "trace_text.h"
 
 #include <math.h>
 
@@ -88,6 +89,21 @@ static inline struct table_set analyse(struct model *m, const struct analysis *a
 	return ts;
 }
 
+/* The tables of one analysis, owned, of a model written as text (trace_text.h; times in ns). */
+static inline struct table_set analyse_text(const char *trace, const struct analysis *a)
+{
+	CLEANUP(model_freep) struct model *m = model_of_text(1, trace);
+
+	return analyse(m, a);
+}
+
+/* What the table that bears the name of the analysis has (expect_table.h). */
+#define expect_analysis(trace, a, want) \
+	do { \
+		CLEANUP(table_set_release) struct table_set ts_ = analyse_text(trace, a); \
+		expect_table(table_set_find(&ts_, (a)->name), want); \
+	} while (0)
+
 /* The row whose cells of the named columns are these; fails when there is none or more than one. */
 static inline size_t row_of(const struct table *t, const char *col, const char *value,
 			    const char *col2, const char *value2)
@@ -109,24 +125,6 @@ static inline size_t row_of(const struct table *t, const char *col, const char *
 	return found;
 }
 
-static inline double num_of(const struct table *t, size_t row, const char *col)
-{
-	int c = table_find_col(t, col);
-
-	if (c < 0)
-		fail_msg("no column '%s'", col);
-	return table_get_f64(t, row, (size_t)c);
-}
-
-static inline const char *str_of(const struct table *t, size_t row, const char *col)
-{
-	int c = table_find_col(t, col);
-
-	if (c < 0)
-		fail_msg("no column '%s'", col);
-	return table_get_str(t, row, (size_t)c);
-}
-
 static inline double column_sum(const struct table *t, const char *col)
 {
 	double sum = 0;
@@ -134,18 +132,6 @@ static inline double column_sum(const struct table *t, const char *col)
 	for (size_t r = 0; r < table_rows(t); r++)
 		sum += num_of(t, r, col);
 	return sum;
-}
-
-/* The names of a table's columns, joined by commas, as the contract pins them. */
-static inline void assert_columns(const struct table *t, const char *expect)
-{
-	char have[1024] = "";
-	size_t n = 0;
-
-	for (size_t c = 0; c < table_cols(t); c++)
-		n += (size_t)snprintf(have + n, sizeof(have) - n, "%s%s", c ? "," : "",
-				      table_column(t, c)->name);
-	assert_string_equal(have, expect);
 }
 
 #endif

@@ -3,37 +3,10 @@
 
 #include "profrig/model/warnings.h"
 
-struct path_row {
-	const char *track, *path;
-	int64_t depth, calls, inclusive, exclusive, device_inclusive, device_exclusive;
-};
-
-static void assert_paths(const struct table *t, const struct path_row *expect, size_t n)
-{
-	static const char *const cols[] = { "depth",
-					    "calls",
-					    "inclusive_ns",
-					    "exclusive_ns",
-					    "device_inclusive_ns",
-					    "device_exclusive_ns" };
-
-	for (size_t i = 0; i < n && i < table_rows(t); i++) {
-		const int64_t want[] = { expect[i].depth,
-					 expect[i].calls,
-					 expect[i].inclusive,
-					 expect[i].exclusive,
-					 expect[i].device_inclusive,
-					 expect[i].device_exclusive };
-
-		if (strcmp(str_of(t, i, "track"), expect[i].track) != 0 ||
-		    strcmp(str_of(t, i, "path"), expect[i].path) != 0)
-			ROW_FAIL(i, "'%s' '%s'", str_of(t, i, "track"), str_of(t, i, "path"));
-		for (size_t c = 0; c < ARRAY_LEN(cols); c++)
-			if (num_of(t, i, cols[c]) != (double)want[c])
-				ROW_FAIL(i, "%s is %g", cols[c], num_of(t, i, cols[c]));
-	}
-	assert_int_equal(table_rows(t), n);
-}
+/* All rows of the call paths, in their order: "track path depth calls …". */
+#define assert_paths(t, rows) \
+	expect_table(t, "track path depth calls inclusive_ns exclusive_ns device_inclusive_ns " \
+			"device_exclusive_ns\n" rows)
 
 static void assert_checks(const struct table_set *ts, size_t n)
 {
@@ -45,42 +18,26 @@ static void assert_checks(const struct table_set *ts, size_t n)
 
 TEST(test_paths)
 {
-	struct maker k = make_begin();
-	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
-	track_id q = make_queue(&k, "gpu0", 0), q1 = make_queue(&k, "gpu1", 0);
-
-	make_call(&k, t, 0, 100, "main");
-	make_call(&k, t, 10, 20, "step");
-	make_call(&k, t, 30, 60, "step");
-	make_span(&k, t, SPAN_HOST, 35, 40, "launch", 1);
-	make_span(&k, t, SPAN_HOST, 12, 14, "launch", 2);
-	make_call(&k, t, 40, 50, "a;b");
-	make_call(&k, t, 50, 55, "a:b"); /* the same path as the one before */
-	make_call(&k, t, 200, 210, "other");
-	make_call(&k, t, 70, 95, "main"); /* recursion is a path of its own */
-	make_span(&k, q, SPAN_KERNEL, 40, 90, "k", 1);
-	make_span(&k, q, SPAN_KERNEL, 90, 97, "k", 2);
-	make_span(&k, q, SPAN_COPY, 100, 103, "c", 0);
-	make_span(&k, q1, SPAN_KERNEL, 100, 111, "k", 99);
-	make_span(&k, q, SPAN_ANNOTATION, 0, 1000, "note", 1);
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
+	/* a;b and a:b are the same path; recursion is a path of its own */
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text(
+		"thread 1/1 name=main: main 0-100 step 10-20 step 30-60 launch#1 35-40 "
+		"launch#2 12-14 a;b 40-50 a:b 50-55 other 200-210 main 70-95\n"
+		"queue gpu0/0: k#1 40-90 k#2 90-97 c!c 100-103 note!a#1 0-1000\n"
+		"queue gpu1/0: k#99 100-111\n",
+		&analysis_callpaths);
 	struct table *p = table_set_find(&ts, "callpaths");
-	static const struct path_row expect[] = {
-		{ "main", "main", 0, 1, 100, 35, 57, 0 },
-		{ "main", "main;step", 1, 2, 40, 18, 57, 0 },
-		{ "main", "main;step;a:b", 2, 2, 15, 15, 0, 0 },
-		{ "main", "main;step;launch", 2, 2, 7, 7, 57, 57 },
-		{ "main", "main;main", 1, 1, 25, 25, 0, 0 },
-		{ "main", "other", 0, 1, 10, 10, 0, 0 },
-		{ "gpu0", "[unattributed]", 0, 1, 0, 0, 3, 3 },
-		{ "gpu1", "[unattributed]", 0, 1, 0, 0, 11, 11 },
-	};
 
-	assert_columns(p, "track,path,depth,calls,inclusive_ns,exclusive_ns,device_inclusive_ns,"
+	expect_columns(p, "track,path,depth,calls,inclusive_ns,exclusive_ns,device_inclusive_ns,"
 			  "device_exclusive_ns");
-	assert_paths(p, expect, ARRAY_LEN(expect));
+	assert_paths(p, "main main 0 1 100 35 57 0\n"
+			"main main;step 1 2 40 18 57 0\n"
+			"main main;step;a:b 2 2 15 15 0 0\n"
+			"main main;step;launch 2 2 7 7 57 57\n"
+			"main main;main 1 1 25 25 0 0\n"
+			"main other 0 1 10 10 0 0\n"
+			"gpu0 [unattributed] 0 1 0 0 3 3\n"
+			"gpu1 [unattributed] 0 1 0 0 11 11\n");
 	assert_checks(&ts, 2);
 }
 
@@ -109,13 +66,10 @@ TEST(test_launches)
 
 	CLEANUP(model_freep) struct model *m = make_end(&k);
 	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
-	static const struct path_row expect[] = {
-		{ "main", "op", 0, 1, 100, 90, 30, 20 },
-		{ "main", "op;launch", 1, 1, 10, 10, 10, 10 },
-		{ "gpu0", "[unattributed]", 0, 2, 0, 0, 5, 5 },
-	};
 
-	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_paths(table_set_find(&ts, "callpaths"), "main op 0 1 100 90 30 20\n"
+						       "main op;launch 1 1 10 10 10 10\n"
+						       "gpu0 [unattributed] 0 2 0 0 5 5\n");
 	assert_checks(&ts, 2);
 }
 
@@ -127,23 +81,19 @@ TEST(test_overlap)
 	track_id q = make_queue(&k, "gpu0", 0);
 	span_id mark;
 
-	make_call(&k, t, 0, 10, "A");
-	make_call(&k, t, 5, 15, "B");
-	make_call(&k, t, 11, 12, "C");
-	make_call(&k, t, 6, 7, "C");
+	trace_text(k.s, 1, "thread 1/1: A 0-10 B 5-15 C 11-12 C 6-7");
 	mark = make_span(&k, t, SPAN_INSTANT, 14, 14, "mark", 0);
 	k.s->ops->link(k.s, mark, make_span(&k, q, SPAN_KERNEL, 20, 24, "k", 0), LINK_LAUNCH);
 
 	CLEANUP(model_freep) struct model *m = make_end(&k);
 	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
-	static const struct path_row expect[] = {
-		{ "main", "A", 0, 1, 10, 5, 0, 0 },    { "main", "A;B", 1, 1, 5, 4, 0, 0 },
-		{ "main", "A;B;C", 2, 1, 1, 1, 0, 0 }, { "main", "B", 0, 0, 5, 4, 4, 4 },
-		{ "main", "B;C", 1, 1, 1, 1, 0, 0 },
-	};
 
 	assert_int_equal(m->pieces.nr, 1);
-	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_paths(table_set_find(&ts, "callpaths"), "main A 0 1 10 5 0 0\n"
+						       "main A;B 1 1 5 4 0 0\n"
+						       "main A;B;C 2 1 1 1 0 0\n"
+						       "main B 0 0 5 4 4 4\n"
+						       "main B;C 1 1 1 1 0 0\n");
 	assert_checks(&ts, 2);
 }
 
@@ -152,22 +102,13 @@ static void assert_tree(const struct table *t, const char *inclusive, const char
 /* The second f overlaps both c and, past it, the first f: the path "f" holds 10 s and not 11. */
 TEST(test_double_overlap)
 {
-	struct maker k = make_begin();
-	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
+	CLEANUP(table_set_release)
+	struct table_set ts =
+		analyse_text("thread 1/1 name=main: f 0-6 c 1-5 f 4-10", &analysis_callpaths);
 
-	make_call(&k, t, 0, 6, "f");
-	make_call(&k, t, 1, 5, "c");
-	make_call(&k, t, 4, 10, "f");
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
-	static const struct path_row expect[] = {
-		{ "main", "f", 0, 1, 10, 6, 0, 0 },
-		{ "main", "f;c", 1, 1, 4, 3, 0, 0 },
-		{ "main", "f;c;f", 2, 1, 1, 1, 0, 0 },
-	};
-
-	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_paths(table_set_find(&ts, "callpaths"), "main f 0 1 10 6 0 0\n"
+						       "main f;c 1 1 4 3 0 0\n"
+						       "main f;c;f 2 1 1 1 0 0\n");
 	assert_tree(table_set_find(&ts, "callpaths"), "inclusive_ns", "exclusive_ns");
 	assert_checks(&ts, 1);
 }
@@ -175,27 +116,17 @@ TEST(test_double_overlap)
 /* Tracks by rank, whatever order they came in; equal names told apart; siblings by weight. */
 TEST(test_order)
 {
-	struct maker k = make_begin();
-	track_id one = make_thread(&k, 9, 9, 1, "Master"),
-		 zero = make_thread(&k, 8, 8, 0, "Master");
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text("thread 9/9 rank=1 name=Master: x 0-10\n"
+					   "thread 8/8 rank=0 name=Master: r 0-100 b 0-10 a 20-30 "
+					   "z 40-70\n",
+					   &analysis_callpaths);
 
-	make_call(&k, one, 0, 10, "x");
-	make_call(&k, zero, 0, 100, "r");
-	make_call(&k, zero, 0, 10, "b");
-	make_call(&k, zero, 20, 30, "a");
-	make_call(&k, zero, 40, 70, "z");
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_callpaths);
-	static const struct path_row expect[] = {
-		{ "rank 0/Master", "r", 0, 1, 100, 50, 0, 0 },
-		{ "rank 0/Master", "r;z", 1, 1, 30, 30, 0, 0 },
-		{ "rank 0/Master", "r;a", 1, 1, 10, 10, 0, 0 },
-		{ "rank 0/Master", "r;b", 1, 1, 10, 10, 0, 0 },
-		{ "rank 1/Master", "x", 0, 1, 10, 10, 0, 0 },
-	};
-
-	assert_paths(table_set_find(&ts, "callpaths"), expect, ARRAY_LEN(expect));
+	assert_paths(table_set_find(&ts, "callpaths"), "'rank 0/Master' r 0 1 100 50 0 0\n"
+						       "'rank 0/Master' r;z 1 1 30 30 0 0\n"
+						       "'rank 0/Master' r;a 1 1 10 10 0 0\n"
+						       "'rank 0/Master' r;b 1 1 10 10 0 0\n"
+						       "'rank 1/Master' x 0 1 10 10 0 0\n");
 }
 
 /* --- laws on random models --- */

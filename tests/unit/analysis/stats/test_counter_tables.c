@@ -27,24 +27,24 @@ TEST(cases_06_07_unknown_time_has_a_length)
 	trace_finish(&t);
 	ts = run(t.m, "counters", &o);
 	et = table_set_find(&ts, "counters");
-	assert_string_equal(text(et, 0, "flags"), "stuck|gap");
-	assert_near(number(et, 0, "gaps"), 1, 0);
-	assert_near(number(et, 0, "stuck"), 1, 0);
-	assert_near(number(et, 0, "max_gap_ns"), 10e9, 0);
-	assert_near(number(et, 0, "unknown_ns"), 12e9, 0);
-	assert_near(number(et, 0, "total"), 5000, 1e-9);
+	assert_string_equal(str_of(et, 0, "flags"), "stuck|gap");
+	assert_near(num_of(et, 0, "gaps"), 1, 0);
+	assert_near(num_of(et, 0, "stuck"), 1, 0);
+	assert_near(num_of(et, 0, "max_gap_ns"), 10e9, 0);
+	assert_near(num_of(et, 0, "unknown_ns"), 12e9, 0);
+	assert_near(num_of(et, 0, "total"), 5000, 1e-9);
 	table_set_release(&ts);
 	ts = run(t.m, "energy", &o);
 	et = table_set_find(&ts, "energy");
-	assert_string_equal(text(et, 0, "name"), "well");
-	assert_near(number(et, 0, "exclusive_j"), 1000, 1e-9);
+	assert_string_equal(str_of(et, 0, "name"), "well");
+	assert_near(num_of(et, 0, "exclusive_j"), 1000, 1e-9);
 	for (size_t i = 1; i < 3; i++) {
-		assert_true(isnan(number(et, i, "exclusive_j")));
-		assert_string_equal(text(et, i, "flags"),
-				    strcmp(text(et, i, "name"), "in_the_hole") ? "stuck" : "gap");
+		assert_true(isnan(num_of(et, i, "exclusive_j")));
+		assert_string_equal(str_of(et, i, "flags"),
+				    strcmp(str_of(et, i, "name"), "in_the_hole") ? "stuck" : "gap");
 	}
-	assert_string_equal(text(et, 3, "name"), "[unattributed]");
-	assert_near(number(et, 3, "exclusive_j"), 4000, 1e-9);
+	assert_string_equal(str_of(et, 3, "name"), "[unattributed]");
+	assert_near(num_of(et, 3, "exclusive_j"), 4000, 1e-9);
 	table_set_release(&ts);
 }
 
@@ -81,14 +81,14 @@ TEST(power_filter_table)
 			  "offset_w,rms_w,face_rms_w,boxcar_s,boxcar_rms_w,step_w,readings,"
 			  "hint_tau_s");
 	assert_int_equal(table_rows(f), 2);
-	assert_string_equal(text(f, 0, "counter"), "power.gpu0");
-	assert_string_equal(text(f, 0, "energy_counter"), "energy.gpu0");
-	assert_string_equal(text(f, 0, "verdict"), "one_pole");
-	assert_string_equal(text(f, 0, "source"), "none");
-	assert_near(number(f, 0, "tau_s"), 0, 0);
-	assert_near(number(f, 0, "fit_tau_s"), 0.2, 0.002);
-	assert_string_equal(text(f, 1, "verdict"), "no_counter");
-	assert_true(isnan(number(f, 1, "fit_tau_s")) && isnan(number(f, 1, "hint_tau_s")));
+	assert_string_equal(str_of(f, 0, "counter"), "power.gpu0");
+	assert_string_equal(str_of(f, 0, "energy_counter"), "energy.gpu0");
+	assert_string_equal(str_of(f, 0, "verdict"), "one_pole");
+	assert_string_equal(str_of(f, 0, "source"), "none");
+	assert_near(num_of(f, 0, "tau_s"), 0, 0);
+	assert_near(num_of(f, 0, "fit_tau_s"), 0.2, 0.002);
+	assert_string_equal(str_of(f, 1, "verdict"), "no_counter");
+	assert_true(isnan(num_of(f, 1, "fit_tau_s")) && isnan(num_of(f, 1, "hint_tau_s")));
 	assert_true(warned(t.m, W_POWER_FILTERED));
 	assert_false(warned(t.m, W_TAU_UNKNOWN));
 	table_set_release(&ts);
@@ -96,9 +96,9 @@ TEST(power_filter_table)
 	rules.tau_fit = true;
 	ts = run(t.m, "power_filter", NULL);
 	f = table_set_find(&ts, "power_filter");
-	assert_string_equal(text(f, 0, "source"), "fit");
-	assert_near(number(f, 0, "tau_s"), number(f, 0, "fit_tau_s"), 0);
-	assert_string_equal(text(f, 1, "source"), "none");
+	assert_string_equal(str_of(f, 0, "source"), "fit");
+	assert_near(num_of(f, 0, "tau_s"), num_of(f, 0, "fit_tau_s"), 0);
+	assert_string_equal(str_of(f, 1, "source"), "none");
 	assert_true(warned(t.m, W_TAU_UNKNOWN));
 	table_set_release(&ts);
 }
@@ -143,8 +143,8 @@ TEST(filtered_energy_is_conserved)
 		total = table_set_find(&ts, "energy_totals");
 		e = table_set_find(&ts, "energy");
 		for (size_t i = 0; i < table_rows(e); i++)
-			if (strcmp(text(e, i, "view"), "host") == 0)
-				sum_add(&sum, number(e, i, "exclusive_j"));
-		assert_near(sum_value(&sum), number(total, 0, "total_j"), 1e-7);
+			if (strcmp(str_of(e, i, "view"), "host") == 0)
+				sum_add(&sum, num_of(e, i, "exclusive_j"));
+		assert_near(sum_value(&sum), num_of(total, 0, "total_j"), 1e-7);
 	}
 }

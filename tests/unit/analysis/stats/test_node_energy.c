@@ -33,16 +33,16 @@ TEST(columns)
 			  "verdict");
 	assert_int_equal(table_rows(n), 2);
 	for (size_t i = 0; i < 2; i++) {
-		assert_string_equal(text(n, i, "counter"), i ? "craypm:power" : "craypm:energy");
-		assert_string_equal(text(n, i, "kind"), "gpu");
-		assert_near(number(n, i, "devices"), 2, 0);
-		assert_near(number(n, i, "duration_ns"), 9e9, 0);
-		assert_near(number(n, i, "node_j"), 9000, 1e-6);
-		assert_near(number(n, i, "devices_j"), 6300, 1e-6);
-		assert_near(number(n, i, "rest_j"), 2700, 1e-6);
+		assert_string_equal(str_of(n, i, "counter"), i ? "craypm:power" : "craypm:energy");
+		assert_string_equal(str_of(n, i, "kind"), "gpu");
+		assert_near(num_of(n, i, "devices"), 2, 0);
+		assert_near(num_of(n, i, "duration_ns"), 9e9, 0);
+		assert_near(num_of(n, i, "node_j"), 9000, 1e-6);
+		assert_near(num_of(n, i, "devices_j"), 6300, 1e-6);
+		assert_near(num_of(n, i, "rest_j"), 2700, 1e-6);
 		/* one per cent, and what one period of 0.1 s may shift */
-		assert_near(number(n, i, "slack_j"), 90 + 170, 1e-3);
-		assert_string_equal(text(n, i, "verdict"), "ok");
+		assert_near(num_of(n, i, "slack_j"), 90 + 170, 1e-3);
+		assert_string_equal(str_of(n, i, "verdict"), "ok");
 	}
 	assert_false(warned(t.m, W_NODE_ENERGY));
 }
@@ -69,11 +69,11 @@ TEST(nothing_counts_twice)
 	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
 	assert_int_equal(table_rows(n), 2);
-	assert_string_equal(text(n, 0, "kind"), "gpu");
-	assert_near(number(n, 0, "devices"), 1, 0);
-	assert_near(number(n, 0, "devices_j"), 6000, 1e-6);
-	assert_string_equal(text(n, 1, "kind"), "accel");
-	assert_near(number(n, 1, "devices_j"), 6200, 1e-6);
+	assert_string_equal(str_of(n, 0, "kind"), "gpu");
+	assert_near(num_of(n, 0, "devices"), 1, 0);
+	assert_near(num_of(n, 0, "devices_j"), 6000, 1e-6);
+	assert_string_equal(str_of(n, 1, "kind"), "accel");
+	assert_near(num_of(n, 1, "devices_j"), 6200, 1e-6);
 	assert_false(warned(t.m, W_NODE_ENERGY));
 }
 
@@ -87,8 +87,8 @@ TEST(more_than_the_node)
 	steady(&t, "energy.gpu1", "J", 500, 0, 10);
 	CLEANUP(table_set_release) struct table_set ts = finished(&t);
 	n = table_set_find(&ts, "node_energy");
-	assert_string_equal(text(n, 0, "verdict"), "exceeded");
-	assert_near(number(n, 0, "rest_j"), -1000, 1e-6);
+	assert_string_equal(str_of(n, 0, "verdict"), "exceeded");
+	assert_near(num_of(n, 0, "rest_j"), -1000, 1e-6);
 	for (size_t i = 0; i < t.m->warnings.nr; i++)
 		assert_string_equal(t.m->warnings.v[i].text,
 				    "craypm:energy counted 10000 J, 2 gpu of the node 11000 J in "
@@ -109,8 +109,8 @@ TEST(what_cannot_be_compared)
 		steady(&t, "energy.gpu0", "J", 5000, 5, 10);
 		CLEANUP(table_set_release) struct table_set ts = finished(&t);
 		n = table_set_find(&ts, "node_energy");
-		assert_string_equal(text(n, 0, "verdict"), "not_compared");
-		assert_true(isnan(number(n, 0, "node_j")) && isnan(number(n, 0, "rest_j")));
+		assert_string_equal(str_of(n, 0, "verdict"), "not_compared");
+		assert_true(isnan(num_of(n, 0, "node_j")) && isnan(num_of(n, 0, "rest_j")));
 		assert_false(warned(t.m, W_NODE_ENERGY));
 	}
 }
@@ -135,6 +135,6 @@ TEST(which_counter_is_the_node)
 						  .device = "node" });
 	counters_learn(t.m, &rules);
 	ts = run(t.m, "node_energy", NULL);
-	assert_near(number(table_set_find(&ts, "node_energy"), 0, "rest_j"), 7000, 1e-6);
+	assert_near(num_of(table_set_find(&ts, "node_energy"), 0, "rest_j"), 7000, 1e-6);
 	table_set_release(&ts);
 }

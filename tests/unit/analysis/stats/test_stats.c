@@ -53,60 +53,28 @@ TEST(test_call_stats_extremes)
 
 TEST(test_functions)
 {
-	struct maker k = make_begin();
-	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main"), t2 = make_thread(&k, 1, 2, -1, "w");
-	track_id q = make_queue(&k, "gpu0", 7);
-
-	make_call(&k, t, 0, 100, "main");
-	make_call(&k, t, 10, 60, "f");
-	make_call(&k, t, 20, 50, "f"); /* recursion */
-	make_call(&k, t, 30, 40, "g");
-	make_call(&k, t, 70, 80, "g");
-	make_call(&k, t, 80, 80, "zero");
-	make_span(&k, t, SPAN_INSTANT, 90, 90, "mark", 0);
-	make_call(&k, t2, 0, 30, "f"); /* another thread: not recursion */
-	make_span(&k, q, SPAN_KERNEL, 5, 25, "k", 0);
-	make_span(&k, q, SPAN_KERNEL, 15, 45, "k", 0); /* queues do not nest */
-	make_span(&k, q, SPAN_COPY, 50, 60, "f", 0);
-	make_span(&k, q, SPAN_ANNOTATION, 0, 100, "note", 0);
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
+	/* recursion on one thread, not on another; queues do not nest */
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text("thread 1/1 name=main: main 0-100 f 10-60 f 20-50 "
+					   "g 30-40 g 70-80 zero 80-80 mark!i 90\n"
+					   "thread 1/2 name=w: f 0-30\n"
+					   "queue gpu0/7: k 5-25 k 15-45 f!c 50-60 note!a 0-100\n",
+					   &analysis_functions);
 	struct table *f = table_set_find(&ts, "functions");
-	size_t r;
 
-	assert_columns(f, "scope,name,category,calls,inclusive_ns,exclusive_ns,min_ns,mean_ns,"
+	expect_columns(f, "scope,name,category,calls,inclusive_ns,exclusive_ns,min_ns,mean_ns,"
 			  "median_ns,p95_ns,max_ns,stddev_ns,share");
-	assert_int_equal(table_rows(f), 6);
-	static const struct {
-		const char *scope, *name;
-		double calls, inclusive, exclusive, min, mean, median, max, share;
-	} expect[] = {
-		{ "device", "k", 2, 50, 50, 20, 25, 25, 30, 50.0 / 60 },
-		{ "device", "f", 1, 10, 10, 10, 10, 10, 10, 10.0 / 60 },
-		{ "host", "f", 3, 80, 70, 30, 110.0 / 3, 30, 50, 70.0 / 130 },
-		{ "host", "main", 1, 100, 40, 100, 100, 100, 100, 40.0 / 130 },
-		{ "host", "g", 2, 20, 20, 10, 10, 10, 10, 20.0 / 130 },
-		{ "host", "zero", 1, 0, 0, 0, 0, 0, 0, 0 },
-	};
-	for (size_t i = 0; i < ARRAY_LEN(expect); i++) {
-		if (strcmp(str_of(f, i, "scope"), expect[i].scope) != 0 ||
-		    strcmp(str_of(f, i, "name"), expect[i].name) != 0)
-			ROW_FAIL(i, "order: %s %s", str_of(f, i, "scope"), str_of(f, i, "name"));
-		if (num_of(f, i, "calls") != expect[i].calls ||
-		    num_of(f, i, "inclusive_ns") != expect[i].inclusive ||
-		    num_of(f, i, "exclusive_ns") != expect[i].exclusive)
-			ROW_FAIL(i, "inclusive %g", num_of(f, i, "inclusive_ns"));
-		if (num_of(f, i, "min_ns") != expect[i].min ||
-		    num_of(f, i, "max_ns") != expect[i].max ||
-		    num_of(f, i, "median_ns") != expect[i].median ||
-		    fabs(num_of(f, i, "mean_ns") - expect[i].mean) > 1e-12 ||
-		    fabs(num_of(f, i, "share") - expect[i].share) > 1e-15)
-			ROW_FAIL(i, "statistics");
-	}
-	r = row_of(f, "name", "k", NULL, NULL);
-	assert_true(fabs(num_of(f, r, "p95_ns") - 29.5) < 1e-9);
-	assert_true(fabs(num_of(f, r, "stddev_ns") - 7.0710678118654755) < 1e-9);
+	expect_table(f,
+		     "scope name calls inclusive_ns exclusive_ns min_ns mean_ns median_ns max_ns "
+		     "share\n"
+		     "device k 2 50 50 20 25 25 30 50/60\n"
+		     "device f 1 10 10 10 10 10 10 10/60\n"
+		     "host f 3 80 70 30 110/3 30 50 70/130\n"
+		     "host main 1 100 40 100 100 100 100 40/130\n"
+		     "host g 2 20 20 10 10 10 10 20/130\n"
+		     "host zero 1 0 0 0 0 0 0 0\n");
+	expect_table(f, "name=k p95_ns stddev_ns\n"
+			"29.5 7.0710678118654755\n");
 }
 
 /* One name under two categories is two functions; ties are settled by name, then category. */
@@ -129,81 +97,43 @@ TEST(test_functions_category)
 
 	CLEANUP(model_freep) struct model *m = make_end(&k);
 	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
-	struct table *f = table_set_find(&ts, "functions");
-
-	assert_int_equal(table_rows(f), 3);
-	assert_string_equal(str_of(f, 0, "name"), "w");
-	assert_string_equal(str_of(f, 1, "category"), "a");
-	assert_string_equal(str_of(f, 2, "category"), "b");
-	assert_int_equal(num_of(f, 2, "calls"), 2);
+	expect_table(table_set_find(&ts, "functions"), "name category calls\n"
+						       "w - 1\n"
+						       "x a 1\n"
+						       "x b 2\n");
 }
 
 /* A function that partly overlaps itself covers the union, not more and not less. */
 TEST(test_functions_overlap)
 {
-	struct maker k = make_begin();
-	track_id t = make_thread(&k, 1, 1, RANK_NONE, "main");
-
-	make_call(&k, t, 0, 10, "f");
-	make_call(&k, t, 5, 15, "f");
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_functions);
-	struct table *f = table_set_find(&ts, "functions");
-
-	assert_int_equal(num_of(f, 0, "inclusive_ns"), 15);
-	assert_int_equal(num_of(f, 0, "exclusive_ns"), 15);
-	assert_int_equal(num_of(f, 0, "calls"), 2);
-	assert_int_equal(num_of(f, 0, "mean_ns"), 10);
+	expect_analysis("thread 1/1 name=main: f 0-10 f 5-15", &analysis_functions,
+			"inclusive_ns exclusive_ns calls mean_ns\n"
+			"15 15 2 10\n");
 }
 
 /* --- kernels --- */
 
 TEST(test_kernels)
 {
-	struct maker k = make_begin();
-	track_id q10 = make_queue(&k, "gpu10", 1), q2 = make_queue(&k, "gpu2", 1);
-	track_id q2b = make_queue(&k, "gpu2", 2), host = make_thread(&k, 1, 1, -1, "main");
-
-	make_span(&k, q10, SPAN_KERNEL, 0, 10, "ncclDevKernel_Generic", 0);
-	make_span(&k, q2, SPAN_KERNEL, 0, 30, "Cijk_Alik_Bljk_SB", 0);
-	make_span(&k, q2b, SPAN_KERNEL, 10, 20, "Cijk_Alik_Bljk_SB", 0);
-	make_span(&k, q2, SPAN_COPY, 40, 100, "CopyHostToDevice", 0);
-	make_span(&k, q2, SPAN_FILL, 110, 111, "zz", 0);
-	make_span(&k, q2, SPAN_KERNEL, 120, 121, "zz", 0);
-	make_call(&k, host, 0, 1000, "Cijk_Alik_Bljk_SB");
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_kernels);
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text("queue gpu10/1: ncclDevKernel_Generic 0-10\n"
+					   "queue gpu2/1: Cijk_Alik_Bljk_SB 0-30 "
+					   "CopyHostToDevice!c 40-100 zz!f 110-111 zz 120-121\n"
+					   "queue gpu2/2: Cijk_Alik_Bljk_SB 10-20\n"
+					   "thread 1/1 name=main: Cijk_Alik_Bljk_SB 0-1000\n",
+					   &analysis_kernels);
 	struct table *t = table_set_find(&ts, "kernels");
 
-	assert_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
+	expect_columns(t, "device,name,class,calls,total_ns,min_ns,mean_ns,median_ns,max_ns,"
 			  "stddev_ns,share");
-	static const struct {
-		const char *device, *name, *class;
-		double calls, total, share;
-	} expect[] = {
-		{ "gpu2", "CopyHostToDevice", "copy", 1, 60, 60.0 / 102 },
-		{ "gpu2", "Cijk_Alik_Bljk_SB", "gemm", 2, 40, 40.0 / 102 },
-		{ "gpu2", "zz", "copy", 1, 1, 1.0 / 102 },
-		{ "gpu2", "zz", "other", 1, 1, 1.0 / 102 },
-		{ "gpu10", "ncclDevKernel_Generic", "collective", 1, 10, 1 },
-	};
-	assert_int_equal(table_rows(t), ARRAY_LEN(expect));
-	for (size_t i = 0; i < ARRAY_LEN(expect); i++) {
-		if (strcmp(str_of(t, i, "device"), expect[i].device) != 0 ||
-		    strcmp(str_of(t, i, "name"), expect[i].name) != 0 ||
-		    strcmp(str_of(t, i, "class"), expect[i].class) != 0)
-			ROW_FAIL(i, "%s %s", str_of(t, i, "name"), str_of(t, i, "class"));
-		if (num_of(t, i, "calls") != expect[i].calls ||
-		    num_of(t, i, "total_ns") != expect[i].total ||
-		    fabs(num_of(t, i, "share") - expect[i].share) > 1e-15)
-			ROW_FAIL(i, "numbers");
-	}
-	assert_int_equal(num_of(t, 1, "min_ns"), 10);
-	assert_int_equal(num_of(t, 1, "max_ns"), 30);
-	assert_int_equal(num_of(t, 1, "median_ns"), 20);
-	assert_true(fabs(num_of(t, 1, "stddev_ns") - 14.142135623730951) < 1e-9);
+	expect_table(t, "device name class calls total_ns share\n"
+			"gpu2 CopyHostToDevice copy 1 60 60/102\n"
+			"gpu2 Cijk_Alik_Bljk_SB gemm 2 40 40/102\n"
+			"gpu2 zz copy 1 1 1/102\n"
+			"gpu2 zz other 1 1 1/102\n"
+			"gpu10 ncclDevKernel_Generic collective 1 10 1\n");
+	expect_table(t, "class=gemm min_ns max_ns median_ns stddev_ns\n"
+			"10 30 20 14.142135623730951\n");
 }
 
 static const struct {
@@ -289,72 +219,40 @@ TEST(test_classes)
 
 TEST(test_busy)
 {
-	struct maker k = make_begin();
-	track_id a = make_queue(&k, "gpu0", 1), b = make_queue(&k, "gpu0", 2);
-	track_id c = make_queue(&k, "gpu1", 1);
-
-	make_span(&k, a, SPAN_KERNEL, 100, 200, "k", 0);
-	make_span(&k, b, SPAN_COPY, 150, 250, "c", 0);
-	make_span(&k, a, SPAN_KERNEL, 250, 300, "k", 0); /* touches */
-	make_span(&k, a, SPAN_FILL, 160, 160, "z", 0);   /* no length */
-	make_span(&k, b, SPAN_KERNEL, 400, 500, "k", 0);
-	make_span(&k, b, SPAN_KERNEL, 600, 600, "late", 0);
-	make_span(&k, a, SPAN_ANNOTATION, 0, 1000, "note", 0);
-	make_span(&k, c, SPAN_KERNEL, 7, 7, "k", 0);
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	CLEANUP(table_set_release) struct table_set ts = analyse(m, &analysis_busy);
+	/* spans that touch, overlap between queues, have no length, are late and without length */
+	CLEANUP(table_set_release)
+	struct table_set ts = analyse_text("queue gpu0/1: k 100-200 k 250-300 z!f 160-160 "
+					   "note!a 0-1000\n"
+					   "queue gpu0/2: c!c 150-250 k 400-500 late 600-600\n"
+					   "queue gpu1/1: k 7-7\n",
+					   &analysis_busy);
 	struct table *t = table_set_find(&ts, "busy");
 
-	assert_columns(t, "device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency");
-	assert_int_equal(table_rows(t), 2);
-	assert_string_equal(str_of(t, 0, "device"), "gpu0");
-	assert_int_equal(num_of(t, 0, "spans"), 6);
-	assert_int_equal(num_of(t, 0, "sum_ns"), 350);
-	assert_int_equal(num_of(t, 0, "union_ns"), 300);
-	assert_int_equal(num_of(t, 0, "wall_ns"), 500);
-	assert_true(num_of(t, 0, "busy") == 0.6);
-	assert_int_equal(num_of(t, 0, "idle_ns"), 200);
-	assert_int_equal(num_of(t, 0, "max_concurrency"), 2);
-	assert_true(isnan(num_of(t, 1, "busy")));
-	assert_int_equal(num_of(t, 1, "max_concurrency"), 0);
+	expect_columns(t, "device,spans,sum_ns,union_ns,wall_ns,busy,idle_ns,max_concurrency");
+	expect_table(t, "device spans sum_ns union_ns wall_ns busy idle_ns max_concurrency\n"
+			"gpu0 6 350 300 500 0.6 200 2\n"
+			"gpu1 * * * * - * 0\n");
 }
 
 /* Two hosts have a device each of the same id, and are two in every table. */
 TEST(test_device_hosts)
 {
-	static const char *const hosts[] = { "node2", "node10" };
-	static const char *const devices[] = { "node2:gpu0", "node10:gpu0" };
-	static const struct analysis *const all[] = { &analysis_busy, &analysis_kernels,
-						      &analysis_callpaths };
-	struct maker k = make_begin();
+	static const struct {
+		const struct analysis *analysis;
+		const char *want;
+	} cases[] = {
+		{ &analysis_busy, "device union_ns\n" },
+		{ &analysis_kernels, "device total_ns\n" },
+		{ &analysis_callpaths, "track device_exclusive_ns\n" },
+	};
 
-	for (int i = 0; i < 2; i++) {
-		struct track_def d = { .kind = TRACK_QUEUE,
-				       .parent = TRACK_NONE,
-				       .host = hosts[i],
-				       .pid = 1,
-				       .tid = 7,
-				       .rank = RANK_NONE,
-				       .device = "gpu0" };
-		track_id q = k.s->ops->track(k.s, &d);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char want[256];
 
-		make_span(&k, q, SPAN_KERNEL, 0, 10 + i, "k", 0);
-	}
-
-	CLEANUP(model_freep) struct model *m = make_end(&k);
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		CLEANUP(table_set_release) struct table_set ts = analyse(m, all[i]);
-		struct table *t = table_set_find(&ts, all[i]->name);
-		const char *time = i == 0   ? "union_ns"
-				   : i == 1 ? "total_ns"
-					    : "device_exclusive_ns";
-
-		assert_int_equal(table_rows(t), 2);
-		for (size_t r = 0; r < 2; r++) {
-			assert_string_equal(str_of(t, r, i == 2 ? "track" : "device"), devices[r]);
-			assert_int_equal(num_of(t, r, time), 10 + r);
-		}
+		snprintf(want, sizeof(want), "%snode2:gpu0 10\nnode10:gpu0 11\n", cases[i].want);
+		expect_analysis("queue gpu0/7 host=node2: k 0-10\n"
+				"queue gpu0/7 host=node10: k 0-11\n",
+				cases[i].analysis, want);
 	}
 }
 
@@ -434,19 +332,9 @@ TEST(test_table_set)
 
 TEST(test_natural)
 {
-	static const char *const order[] = { "",
-					     "a",
-					     "a1",
-					     "a01",
-					     "a2",
-					     "a10",
-					     "a10b",
-					     "b",
-					     "gpu9",
-					     "gpu10:x2",
-					     "gpu10:x10",
-					     "gpu18446744073709551616",
-					     "gpu18446744073709551617" };
+	static const char *const order[] =
+		LIST("", "a", "a1", "a01", "a2", "a10", "a10b", "b", "gpu9", "gpu10:x2",
+		     "gpu10:x10", "gpu18446744073709551616", "gpu18446744073709551617");
 
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		for (size_t k = 0; k < ARRAY_LEN(order); k++) {

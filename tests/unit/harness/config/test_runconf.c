@@ -514,19 +514,12 @@ TEST(secrets)
 
 TEST(secret_names)
 {
-	static const char *const yes[] = {
-		"HF_TOKEN",        "TOKEN",      "API_KEY",     "KEY",     "AWS_SECRET_ACCESS_KEY",
-		"X_CREDENTIALS_Y", "CREDENTIAL", "DB_PASSWORD", "my_token"
-	};
-	static const char *const no[] = { "TOKENIZERS_PARALLELISM",
-					  "KEYBOARD",
-					  "MONKEY",
-					  "PASSWORDLESS",
-					  "PATH",
-					  "",
-					  "_",
-					  "SECRETARY",
-					  "TOKENS_PER_S" };
+	static const char *const yes[] =
+		LIST("HF_TOKEN", "TOKEN", "API_KEY", "KEY", "AWS_SECRET_ACCESS_KEY",
+		     "X_CREDENTIALS_Y", "CREDENTIAL", "DB_PASSWORD", "my_token");
+	static const char *const no[] =
+		LIST("TOKENIZERS_PARALLELISM", "KEYBOARD", "MONKEY", "PASSWORDLESS", "PATH", "",
+		     "_", "SECRETARY", "TOKENS_PER_S");
 
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
 		if (!runconf_is_secret_name(yes[i]))

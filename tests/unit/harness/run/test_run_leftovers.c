@@ -167,12 +167,9 @@ RUN_TEST(test_sweep_spares_the_living)
 
 RUN_TEST(test_sweep_hostile_registry)
 {
-	static const char *const texts[] = { "",
-					     "{",
-					     "[]",
-					     "{\"run_dir\":7}",
-					     "{\"run_dir\":\"relative\",\"engine\":\"x\"}",
-					     "{\"run_dir\":\"/no/such/dir\",\"engine\":\"host\"}" };
+	static const char *const texts[] = LIST(
+		"", "{", "[]", "{\"run_dir\":7}", "{\"run_dir\":\"relative\",\"engine\":\"x\"}",
+		"{\"run_dir\":\"/no/such/dir\",\"engine\":\"host\"}");
 	CLEANUP(strvec_release) struct strvec lines = STRVEC_INIT, names = STRVEC_INIT;
 	CLEANUP(xfreep) char *dir = fs_join(getenv("XDG_RUNTIME_DIR"), "profrig");
 

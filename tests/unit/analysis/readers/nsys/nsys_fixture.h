@@ -8,6 +8,10 @@
 /* hardware 0, machine 1 */
 #define PID(pid) "(281474976710656 + " #pid " * 16777216)"
 #define TID(pid, tid) "(281474976710656 + " #pid " * 16777216 + " #tid ")"
+#define PID_10 PID(10)
+#define PID_20 PID(20)
+#define TID_10_11 TID(10, 11)
+#define TID_20_21 TID(20, 21)
 
 #define NSYS_STRINGS \
 	"CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);" \
@@ -34,23 +38,19 @@
 #define NSYS_NAMES \
 	"CREATE TABLE PROCESSES(globalPid INTEGER, pid INTEGER, name TEXT);" \
 	"CREATE TABLE ThreadNames(nameId INTEGER, priority INTEGER, globalTid INTEGER);" \
-	"INSERT INTO PROCESSES VALUES (" PID(10) ", 10, 'python3'), (" PID( \
-		30) ", 30, 'idle');" \
-		    "INSERT INTO ThreadNames VALUES (5, 20, " TID(10, 11) ");"
+	"INSERT INTO PROCESSES VALUES (" PID_10 \
+	", 10, 'python3'), (" PID(30) ", 30, 'idle');" \
+				      "INSERT INTO ThreadNames VALUES (5, 20, " TID_10_11 ");"
 
 #define NSYS_BASE NSYS_STRINGS NSYS_KERNEL NSYS_MEMCPY NSYS_RUNTIME NSYS_NVTX NSYS_NAMES
 
 /* Two processes whose calls have the same number 1; each launches one kernel. */
 #define NSYS_SMALL \
 	NSYS_BASE "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES" \
-		  " (100, 200, 0, " TID( \
-			  10, 11) ", 1, 3, 0)," \
-				  " (110, 210, 0, " TID( \
-					  20, 21) ", 1, 3, 0);" \
-						  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES" \
-						  " (300, 400, 0, 1, 7, 1, " PID( \
-							  10) ", 2, 1, NULL)," \
-							      " (310, 410, 0, 1, 7, 1, " PID( \
-								      20) ", 2, 1, NULL);"
+		  " (100, 200, 0, " TID_10_11 ", 1, 3, 0)," \
+		  " (110, 210, 0, " TID_20_21 ", 1, 3, 0);" \
+		  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES" \
+		  " (300, 400, 0, 1, 7, 1, " PID_10 ", 2, 1, NULL)," \
+		  " (310, 410, 0, 1, 7, 1, " PID_20 ", 2, 1, NULL);"
 
 #endif

@@ -5,10 +5,10 @@
 
 #define MARK(start, text, type, domain) \
 	"INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid, domainId) VALUES " \
-	"(" #start ", NULL, " #type ", '" text "', " TID(10, 11) ", " #domain ");"
+	"(" #start ", NULL, " #type ", '" text "', " TID_10_11 ", " #domain ");"
 #define RANGE(start, end, text, type, domain) \
 	"INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid, domainId) VALUES " \
-	"(" #start ", " #end ", " #type ", '" text "', " TID(10, 11) ", " #domain ");"
+	"(" #start ", " #end ", " #type ", '" text "', " TID_10_11 ", " #domain ");"
 
 static size_t queue_count(const struct model *m)
 {
@@ -59,8 +59,8 @@ TEST(ranges)
 		    RANGE(60, 700, "async a", 60, 0), RANGE(80, 900, "async b", 60, 0),
 		    MARK(95, "here", 34, 0), RANGE(100, 210, "all_reduce", 59, 3),
 		    MARK(0, "NCCL", 75, 3), MARK(5, "cat", 33, 3),
-		    "INSERT INTO NVTX_EVENTS VALUES (96, 97, 59, NULL, " TID(
-			    10, 11) ", NULL, 6, 0, 42);"));
+		    "INSERT INTO NVTX_EVENTS VALUES (96, 97, 59, NULL, " TID_10_11
+		    ", NULL, 6, 0, 42);"));
 	const struct model *m = rd.m;
 	size_t launch = span_nth(m, "cudaLaunchKernel", 0);
 
@@ -105,19 +105,13 @@ TEST(graphs)
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER, \"end\" INTEGER,"
 		" deviceId INTEGER, graphId INTEGER, graphExecId INTEGER, contextId INTEGER,"
 		" streamId INTEGER, correlationId INTEGER, globalPid INTEGER);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
-		" (10, 20, 0, " TID(10, 11) ", 5, 7, 0), (30, 40, 0, " TID(
-			10, 11) ", 6, 7, 0);"
-				"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
-				" (100, 110, 0, 1, 7, 5, " PID(
-					10) ", 2, 1, 900),"
-					    " (120, 140, 0, 1, 7, 5, " PID(
-						    10) ", 2, 1, 901);"
-							"INSERT INTO "
-							"CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES"
-							" (100, 140, 0, 3, 4, 1, 7, 5, " PID(
-								10) "), (200, 250, 0, 8, 9, 1, 7, "
-								    "6, " PID(10) ");";
+		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, 0, " TID_10_11
+		", 5, 7, 0), (30, 40, 0, " TID_10_11 ", 6, 7, 0);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 110, 0, 1, 7, 5, " PID_10
+		", 2, 1, 900),"
+		" (120, 140, 0, 1, 7, 5, " PID_10 ", 2, 1, 901);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 140, 0, 3, 4, 1, 7, "
+		"5, " PID_10 "), (200, 250, 0, 8, 9, 1, 7, 6, " PID_10 ");";
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", true, SQL(NSYS_BASE, tables));
 	const struct model *m = rd.m;
 
@@ -145,7 +139,7 @@ TEST(devices)
 		    "INTEGER);"
 		    "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (2, 0, 10), (5, 0, 20);"
 		    "CREATE TABLE MPI_RANKS(globalPid INTEGER, rank INTEGER);"
-		    "INSERT INTO MPI_RANKS VALUES (" PID(10) ", 0), (" PID(20) ", 1), (1, -4);"));
+		    "INSERT INTO MPI_RANKS VALUES (" PID_10 ", 0), (" PID_20 ", 1), (1, -4);"));
 	const struct model *m = rd.m;
 	bool seen[6] = { false };
 
@@ -186,10 +180,10 @@ TEST(clocks)
 		CLEANUP(xfreep)
 		char *meta = xasprintf("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
 				       "INSERT INTO META_DATA_EXPORT VALUES %s;"
-				       "CREATE TABLE TARGET_INFO_SESSION_START_TIME("
-				       "utcEpochNs INTEGER, systemClockNs INTEGER);"
-				       "INSERT INTO TARGET_INFO_SESSION_START_TIME"
-				       " VALUES (1700000000000000000, 7);",
+				       "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs "
+				       "INTEGER, systemClockNs INTEGER);"
+				       "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES "
+				       "(1700000000000000000, 7);",
 				       cases[i].meta);
 		CLEANUP(reading_release)
 		struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, meta));
@@ -211,38 +205,24 @@ TEST(other_tables)
 		SQL(NSYS_SMALL,
 		    "CREATE TABLE OSRT_API(start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
 		    " correlationId INTEGER, nameId INTEGER);"
-		    "INSERT INTO OSRT_API VALUES (120, 130, " TID(
-			    10,
-			    11) ", 1, 10);"
-				"CREATE TABLE PROFILER_OVERHEAD(start INTEGER, \"end\" INTEGER,"
-				" globalTid INTEGER, nameId INTEGER);"
-				"INSERT INTO PROFILER_OVERHEAD VALUES (140, 150, " TID(
-					10,
-					11) ", 9);"
-					    "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER, "
-					    "metricId INTEGER,"
-					    " metricName TEXT);"
-					    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 4, "
-					    "'SMs Active [Throughput %]');"
-					    "CREATE TABLE GPU_METRICS(timestamp INTEGER, typeId "
-					    "INTEGER, metricId INTEGER,"
-					    " value INTEGER);"
-					    "INSERT INTO GPU_METRICS VALUES (10, 257, 4, 55), (20, "
-					    "257, 4, 65), (20, 257, 9, 1);"
-					    "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start "
-					    "INTEGER, globalPid INTEGER,"
-					    " deviceId INTEGER, bytes INTEGER, memoryOperationType "
-					    "INTEGER);"
-					    "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES "
-					    "(1, " PID(10) ", 0, 4096, 0),"
-							   " (9, " PID(
-								   10) ", 0, 4096, 1);"
-								       "CREATE TABLE "
-								       "SCHED_EVENTS(start "
-								       "INTEGER, cpu INTEGER);"
-								       "INSERT INTO SCHED_EVENTS "
-								       "VALUES (1, 1), (2, 1), (3, "
-								       "1);"));
+		    "INSERT INTO OSRT_API VALUES (120, 130, " TID_10_11 ", 1, 10);"
+		    "CREATE TABLE PROFILER_OVERHEAD(start INTEGER, \"end\" INTEGER,"
+		    " globalTid INTEGER, nameId INTEGER);"
+		    "INSERT INTO PROFILER_OVERHEAD VALUES (140, 150, " TID_10_11 ", 9);"
+		    "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId INTEGER, metricId INTEGER,"
+		    " metricName TEXT);"
+		    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 4, 'SMs Active [Throughput "
+		    "%]');"
+		    "CREATE TABLE GPU_METRICS(timestamp INTEGER, typeId INTEGER, metricId INTEGER,"
+		    " value INTEGER);"
+		    "INSERT INTO GPU_METRICS VALUES (10, 257, 4, 55), (20, 257, 4, 65), (20, 257, "
+		    "9, 1);"
+		    "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start INTEGER, globalPid INTEGER,"
+		    " deviceId INTEGER, bytes INTEGER, memoryOperationType INTEGER);"
+		    "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1, " PID_10 ", 0, 4096, 0),"
+		    " (9, " PID_10 ", 0, 4096, 1);"
+		    "CREATE TABLE SCHED_EVENTS(start INTEGER, cpu INTEGER);"
+		    "INSERT INTO SCHED_EVENTS VALUES (1, 1), (2, 1), (3, 1);"));
 	const struct model *m = rd.m;
 	const struct series *s = series_named(m, "SMs Active");
 
@@ -277,10 +257,9 @@ TEST(few_columns)
 		    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 9, 3, 1, 8, 1);"
 		    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid,"
 		    " correlationId, nameId);"
-		    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " TID(
-			    10, 11) ", 8, 3);"
-				    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
-				    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
+		    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, " TID_10_11 ", 8, 3);"
+		    "CREATE TABLE NVTX_EVENTS(start, \"end\", text);"
+		    "INSERT INTO NVTX_EVENTS VALUES (0, 3, 'r');"));
 
 	assert_int_equal(rd.r, 0);
 	assert_only_warned(rd.m, NULL);
@@ -298,22 +277,22 @@ TEST(odd_rows)
 	", " name ", 0);"
 #define KERNEL(start, end, device, stream, name) \
 	"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" start ", " end ", " device \
-	", 1, " stream ", 9, " PID(10) ", " name ", NULL, NULL);"
+	", 1, " stream ", 9, " PID_10 ", " name ", NULL, NULL);"
 	static const struct {
 		const char *sql, *code;
 		size_t spans; /* beside the two calls and kernels */
 	} cases[] = {
-		{ CALL("5", "4", TID(10, 11), "9", "3"), W_NEGATIVE_DURATION, 1 },
-		{ CALL("NULL", "4", TID(10, 11), "9", "3"), W_BAD_EVENT, 0 },
-		{ CALL("3", "NULL", TID(10, 11), "9", "3"), W_BAD_EVENT, 1 },
-		{ CALL("'x'", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
-		{ CALL("9e99", "4", TID(10, 11), "9", "3"), W_BAD_NUMBER, 0 },
-		{ CALL("9223372036854775807", "-9223372036854775808", TID(10, 11), "9", "3"),
+		{ CALL("5", "4", TID_10_11, "9", "3"), W_NEGATIVE_DURATION, 1 },
+		{ CALL("NULL", "4", TID_10_11, "9", "3"), W_BAD_EVENT, 0 },
+		{ CALL("3", "NULL", TID_10_11, "9", "3"), W_BAD_EVENT, 1 },
+		{ CALL("'x'", "4", TID_10_11, "9", "3"), W_BAD_NUMBER, 0 },
+		{ CALL("9e99", "4", TID_10_11, "9", "3"), W_BAD_NUMBER, 0 },
+		{ CALL("9223372036854775807", "-9223372036854775808", TID_10_11, "9", "3"),
 		  W_TIME_RANGE, 1 },
 		{ CALL("1", "2", "NULL", "9", "3"), NULL, 1 },
 		{ CALL("1", "2", "-1", "-9", "3"), NULL, 1 },
-		{ CALL("1", "2", TID(10, 11), "9", "77"), W_UNKNOWN_REFERENCE, 1 },
-		{ CALL("1", "2", TID(10, 11), "9", "NULL"), NULL, 1 },
+		{ CALL("1", "2", TID_10_11, "9", "77"), W_UNKNOWN_REFERENCE, 1 },
+		{ CALL("1", "2", TID_10_11, "9", "NULL"), NULL, 1 },
 		{ KERNEL("0", "0", "0", "7", "2"), W_BAD_EVENT, 0 },
 		{ KERNEL("0", "5", "0", "7", "2"), W_UNLINKED_WORK, 1 },
 		{ KERNEL("8", "5", "0", "7", "2"), W_NEGATIVE_DURATION, 1 },
@@ -326,9 +305,9 @@ TEST(odd_rows)
 		  W_BAD_EVENT, 1 },
 		{ "UPDATE StringIds SET value = NULL WHERE id = 2;", NULL, 0 },
 		{ "UPDATE StringIds SET value = x'66ff00fe' WHERE id = 2;", NULL, 0 },
-		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 59, x'80', " TID(10, 11) ", 0, 1, 7, 0);",
+		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 59, x'80', " TID_10_11 ", 0, 1, 7, 0);",
 		  W_NEGATIVE_DURATION, 1 },
-		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 60, 'r', " TID(10, 11) ", 0, 1, 7, 0);",
+		{ "INSERT INTO NVTX_EVENTS VALUES (5, 3, 60, 'r', " TID_10_11 ", 0, 1, 7, 0);",
 		  W_NEGATIVE_DURATION, 1 },
 		{ "INSERT INTO NVTX_EVENTS VALUES (NULL, 3, 59, 'r', 0, 0, 1, 7, 0);", W_BAD_EVENT,
 		  0 },
@@ -363,8 +342,8 @@ TEST(many_tracks)
 {
 	static const char rows[] =
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
-		" INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL"
-		" SELECT i, i + 5, i, i, i, i, i << 24, 2, 1, NULL FROM n;"
+		" INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i, i + 5, i, i, i, i, i << 24, 2, "
+		"1, NULL FROM n;"
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
 		" INSERT INTO NVTX_EVENTS SELECT i, 1000000 - i, 60, 'r', i, 0, 1, 7, 0 FROM n;";
 	CLEANUP(reading_release) struct reading rd = read_sql("nsys", false, SQL(NSYS_SMALL, rows));
@@ -454,19 +433,15 @@ static const char sampled_sql[] = NSYS_SMALL
 	"CREATE TABLE SAMPLING_CALLCHAINS(id INTEGER, symbol INTEGER, module INTEGER,"
 	" kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER,"
 	" originalIP INTEGER, stackDepth INTEGER);"
-	"INSERT INTO COMPOSITE_EVENTS VALUES"
-	" (1, 1000000, 0, 0, " TID(10, 11) ", 5), (2, 2000000, 0, 0, " TID(
-		10,
-		11) ", 5),"
-		    " (3, 3000000, 0, 0, " TID(10, 11) ", 5), (4, 3000000, 1, 0, " TID(
-			    20,
-			    21) ", 5),"
-				" (1, 9, 0, 0, 0, 5), (5, NULL, 0, 0, 0, 5);"
-				"INSERT INTO SAMPLING_CALLCHAINS VALUES"
-				" (2, 51, 53, 0, 0, 0, 0, 0, 0), (2, 50, 53, 0, 0, 0, 0, 0, 1),"
-				" (1, 50, 53, 0, 0, 0, 0, 0, 2), (1, 51, 53, 0, 0, 0, 0, 0, 1),"
-				" (1, 52, 53, 1, 0, 0, 0, 0, 0),"
-				" (3, 54, 53, 0, 0, 1, 0, 0, 0), (99, 50, 53, 0, 0, 0, 0, 0, 0);";
+	"INSERT INTO COMPOSITE_EVENTS VALUES (1, 1000000, 0, 0, " TID_10_11
+	", 5), (2, 2000000, 0, 0, " TID_10_11 ", 5),"
+	" (3, 3000000, 0, 0, " TID_10_11 ", 5), (4, 3000000, 1, 0, " TID_20_21 ", 5),"
+	" (1, 9, 0, 0, 0, 5), (5, NULL, 0, 0, 0, 5);"
+	"INSERT INTO SAMPLING_CALLCHAINS VALUES (2, 51, 53, 0, 0, 0, 0, 0, 0), (2, 50, 53, 0, 0, "
+	"0, 0, 0, 1),"
+	" (1, 50, 53, 0, 0, 0, 0, 0, 2), (1, 51, 53, 0, 0, 0, 0, 0, 1),"
+	" (1, 52, 53, 1, 0, 0, 0, 0, 0),"
+	" (3, 54, 53, 0, 0, 1, 0, 0, 0), (99, 50, 53, 0, 0, 0, 0, 0, 0);";
 
 /* Leaf first and in any order; a sample without a chain, a frame without a symbol. */
 TEST(cpu_samples)

@@ -4,7 +4,7 @@
 #define DEVICE_COLUMNS \
 	"(start INTEGER, \"end\" INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER," \
 	" correlationId INTEGER, globalPid INTEGER, "
-#define ON_DEVICE(start, end, id) " (" #start ", " #end ", 0, 1, 7, " #id ", " PID(10) ", "
+#define ON_DEVICE(start, end, id) " (" #start ", " #end ", 0, 1, 7, " #id ", " PID_10 ", "
 
 enum { KERNEL, COPY, FILL, GRAPH, WAIT, CALL, RANGE, STRINGS, PROCESS, TABLES };
 
@@ -40,20 +40,18 @@ static const struct {
 										      5) " 4);",
 		   "Context sync", SPAN_ANNOTATION, 0 },
 	[CALL] = { NSYS_RUNTIME,
-		   "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
-		   " (10, 11, 0, " TID(10, 11) ", 1, 3, 0), (12, 13, 0, " TID(
-			   10, 11) ", 2, 3, 0),"
-				   " (14, 15, 0, " TID(10, 11) ", 3, 3, 0), (16, 17, 0, " TID(
-					   10, 11) ", 4, 3, 0),"
-						   " (18, 19, 0, " TID(10, 11) ", 5, 3, 0);",
+		   "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 11, 0, " TID_10_11
+		   ", 1, 3, 0), (12, 13, 0, " TID_10_11 ", 2, 3, 0),"
+		   " (14, 15, 0, " TID_10_11 ", 3, 3, 0), (16, 17, 0, " TID_10_11 ", 4, 3, 0),"
+		   " (18, 19, 0, " TID_10_11 ", 5, 3, 0);",
 		   "cudaLaunchKernel", SPAN_HOST, 0 },
 	[RANGE] = { NSYS_NVTX,
-		    "INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid) VALUES"
-		    " (5, 100, 59, 'step', " TID(10, 11) ");",
+		    "INSERT INTO NVTX_EVENTS(start, \"end\", eventType, text, globalTid) VALUES "
+		    "(5, 100, 59, 'step', " TID_10_11 ");",
 		    "step", SPAN_HOST, 0 },
 	[STRINGS] = { NSYS_STRINGS, "", NULL, SPAN_HOST, 0 },
 	[PROCESS] = { "CREATE TABLE PROCESSES(globalPid INTEGER, pid INTEGER, name TEXT);",
-		      "INSERT INTO PROCESSES VALUES (" PID(10) ", 10, 'python3');", NULL, SPAN_HOST,
+		      "INSERT INTO PROCESSES VALUES (" PID_10 ", 10, 'python3');", NULL, SPAN_HOST,
 		      0 },
 };
 
@@ -141,19 +139,17 @@ TEST(processes_of_each_work)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(xfreep)
 		char *sql = xasprintf("CREATE TABLE CUPTI_ACTIVITY_KIND_%s" DEVICE_COLUMNS
-				      "bytes INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_%s VALUES"
-				      " (300, 400, 0, 1, 7, 1, " PID(
-					      20) ", 0),"
-						  " (310, 420, 0, 1, 7, 1, " PID(10) ", 0);",
+				      "bytes INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_%s VALUES "
+				      "(300, 400, 0, 1, 7, 1, " PID_20 ", 0),"
+				      " (310, 420, 0, 1, 7, 1, " PID_10 ", 0);",
 				      names[i], names[i]);
-		struct reading rd =
-			read_sql("nsys", false,
-				 SQL(NSYS_STRINGS NSYS_RUNTIME
-				     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME"
-				     " VALUES (10, 20, 0, " TID(
-					     10, 11) ", 1, 3, 0),"
-						     " (11, 21, 0, " TID(20, 21) ", 1, 3, 0);",
-				     sql));
+		struct reading rd = read_sql(
+			"nsys", false,
+			SQL(NSYS_STRINGS NSYS_RUNTIME
+			    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, 0, " TID_10_11
+			    ", 1, 3, 0),"
+			    " (11, 21, 0, " TID_20_21 ", 1, 3, 0);",
+			    sql));
 		const struct model *m = rd.m;
 
 		assert_int_equal(m->links.nr, 2);

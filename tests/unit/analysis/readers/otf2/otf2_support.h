@@ -7,7 +7,7 @@
 
 #include "otf2_private.h"
 #include "readers_private.h"
-#include "test.h"
+#include "warned.h"
 
 #include <inttypes.h>
 
@@ -54,26 +54,6 @@ static inline struct model *read_archive(const char *path, int want, bool args)
 	if (r >= 0)
 		assert_int_equal(m->inputs.v[0].partial, want == READ_PARTIAL);
 	return m;
-}
-
-static inline uint64_t warned(const struct model *m, const char *code)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < m->warnings.nr; i++) {
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			n += m->warnings.v[i].count;
-	}
-	return n;
-}
-
-static inline const char *warning_text(const struct model *m, const char *code)
-{
-	for (size_t i = 0; i < m->warnings.nr; i++) {
-		if (strcmp(m->warnings.v[i].code, code) == 0)
-			return m->warnings.v[i].text;
-	}
-	return "";
 }
 
 static inline int64_t fact(const struct model *m, const char *key)

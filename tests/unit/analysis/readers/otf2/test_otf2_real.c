@@ -117,16 +117,10 @@ TEST(test_real_mi300a_streams)
 		struct call_answer kernel;
 		int64_t start_ns, end_ns; /* since the start of the trace */
 	} answers[] = {
-		{ "HIP[0:0]",
-		  "gpu0",
-		  { "heavy_kernel", 1, 17520723958, 17520723958 },
-		  414470569,
-		  5149854383 },
-		{ "HIP[1:0]",
-		  "gpu1",
-		  { "light_kernel", 1, 6024764085, 6024764085 },
-		  5564305391,
-		  7192638239 },
+		ROW("HIP[0:0]", "gpu0", { "heavy_kernel", 1, 17520723958, 17520723958 }, 414470569,
+		    5149854383),
+		ROW("HIP[1:0]", "gpu1", { "light_kernel", 1, 6024764085, 6024764085 }, 5564305391,
+		    7192638239),
 	};
 	CLEANUP(xfreep) char *path = real("mi300a-two-kernels");
 	CLEANUP(model_freep) struct model *m = read_archive(path, 0, false);

@@ -270,16 +270,16 @@ TEST(counters_wide)
 		const char *text, *device;
 		uint64_t spans;
 	} cases[] = {
-		{ "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,SQ_WAVES,FETCH_"
-		  "SIZE,"
-		  "DispatchNs,BeginNs,EndNs,CompleteNs\n"
-		  "0,\"k, a [clone .kd]\",8,2,0,50,51,64,64,16,1.5,900,1000,2000,2100\n"
-		  "1,\"k, b\",8,2,1,50,51,64,64,8,None,2900,3000,4000,4100\n",
-		  "gpu8", 2 },
-		{ "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,"
-		  "End_Timestamp,Correlation_ID,SQ_WAVES\n"
-		  "0,2,64,64,\"k, a\",1000,2000,0,16\n1,2,64,64,\"k, b\",3000,4000,0,8\n",
-		  "gpu2", 2 },
+		ROW("Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,SQ_WAVES,FETCH_"
+		    "SIZE,"
+		    "DispatchNs,BeginNs,EndNs,CompleteNs\n"
+		    "0,\"k, a [clone .kd]\",8,2,0,50,51,64,64,16,1.5,900,1000,2000,2100\n"
+		    "1,\"k, b\",8,2,1,50,51,64,64,8,None,2900,3000,4000,4100\n",
+		    "gpu8", 2),
+		ROW("Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,"
+		    "End_Timestamp,Correlation_ID,SQ_WAVES\n"
+		    "0,2,64,64,\"k, a\",1000,2000,0,16\n1,2,64,64,\"k, b\",3000,4000,0,8\n",
+		    "gpu2", 2),
 		/* --timestamp off: nothing has a time */
 		{ "Index,KernelName,gpu-id,queue-id,SQ_WAVES\n0,\"k, a\",8,2,16\n1,k,8,2,8\n", "",
 		  0 },
@@ -345,13 +345,10 @@ static struct model *read_files(const char *dir, const char *const *files)
 
 TEST(one_run)
 {
-	static const char *const files[] = { "4242_kernel_trace.csv",
-					     "4242_hip_api_trace.csv",
-					     "4242_memory_copy_trace.csv",
-					     "4242_agent_info.csv",
-					     "4242_counter_collection.csv",
-					     "4242_kernel_stats.csv",
-					     NULL };
+	static const char *const files[] =
+		LIST("4242_kernel_trace.csv", "4242_hip_api_trace.csv",
+		     "4242_memory_copy_trace.csv", "4242_agent_info.csv",
+		     "4242_counter_collection.csv", "4242_kernel_stats.csv", NULL);
 	CLEANUP(test_dir_done) char *dir = test_dir();
 	const struct track *q;
 

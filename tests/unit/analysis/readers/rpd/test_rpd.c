@@ -43,11 +43,10 @@ TEST(nested)
 	};
 	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2,
-					 API(1, 1, 0, 100, 10, 1) API(2, 1, 10, 60, 11, 1)
-						 API(3, 1, 20, 30, 12, 1) API(4, 1, 40, 50, 13, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5) OP(2, 0, 0, 210, 215, 7, 5)
-						 LAUNCH(3, 1) LAUNCH(4, 2)));
+				     SQL(RPD_2, API(1, 1, 0, 100, 10, 1), API(2, 1, 10, 60, 11, 1),
+					 API(3, 1, 20, 30, 12, 1), API(4, 1, 40, 50, 13, 1),
+					 OP(1, 0, 0, 200, 207, 7, 5), OP(2, 0, 0, 210, 215, 7, 5),
+					 LAUNCH(3, 1), LAUNCH(4, 2)));
 
 	assert_int_equal(rd.r, 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
@@ -62,11 +61,9 @@ TEST(ties)
 {
 	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2,
-					 API(1, 1, 0, 10, 12, 1) API(2, 1, 10, 20, 13, 1)
-						 API(3, 1, 20, 20, 2, 11),
-					 OP(1, 0, 0, 200, 207, 7, 5) OP(2, 0, 0, 210, 215, 7, 5)
-						 LAUNCH(1, 1) LAUNCH(2, 2)));
+				     SQL(RPD_2, API(1, 1, 0, 10, 12, 1), API(2, 1, 10, 20, 13, 1),
+					 API(3, 1, 20, 20, 2, 11), OP(1, 0, 0, 200, 207, 7, 5),
+					 OP(2, 0, 0, 210, 215, 7, 5), LAUNCH(1, 1), LAUNCH(2, 2)));
 	const struct model *m = rd.m;
 
 	assert_int_equal(exclusive(m, "a"), 10);
@@ -82,10 +79,10 @@ TEST(ties)
 TEST(devices)
 {
 	CLEANUP(reading_release)
-	struct reading rd = read_sql(
-		"rpd", false,
-		SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5) OP(2, 1, 0, 1000, 3000, 7, 5)
-				   OP(3, 0, 1, 2000, 5000, 1, 6) OP(4, 0, 1, 6000, 6001, 1, 8)));
+	struct reading rd =
+		read_sql("rpd", false,
+			 SQL(RPD_2, OP(1, 0, 0, 1000, 3000, 7, 5), OP(2, 1, 0, 1000, 3000, 7, 5),
+			     OP(3, 0, 1, 2000, 5000, 1, 6), OP(4, 0, 1, 6000, 6001, 1, 8)));
 	const struct model *m = rd.m;
 	uint64_t queues = 0, devs = 0;
 
@@ -196,8 +193,8 @@ TEST(version_1)
 		    "CREATE TABLE rocpd_hsaApi(id integer PRIMARY KEY, pid integer, tid integer, "
 		    "start integer, end integer, apiName_id integer, args_id integer, return "
 		    "integer);",
-		    API(1, 1, 10, 20, 3, 1) OP(1, 0, 0, 30, 40, 7, 5) OP(2, 0, 0, 50, 60, 1, 6)
-			    LAUNCH(1, 1),
+		    API(1, 1, 10, 20, 3, 1), OP(1, 0, 0, 30, 40, 7, 5), OP(2, 0, 0, 50, 60, 1, 6),
+		    LAUNCH(1, 1),
 		    "INSERT INTO rocpd_kernelop VALUES (1, 4, 1, 1, 64, 1, 1, 7);"
 		    "INSERT INTO rocpd_copyop VALUES (2, 128, 1);"
 		    "INSERT INTO rocpd_hsaApi VALUES (1, 100, 1, 12, 15, 12, 1, 0);"));
@@ -224,8 +221,8 @@ TEST(writers)
 		    " (4294967298, 'hipLaunchKernel'), (4294967299, 'KernelExecution');"
 		    "INSERT INTO rocpd_api VALUES (1, 100, 100, 10, 20, 3, 0, 0, 1),"
 		    " (4294967297, 200, 200, 12, 22, 4294967298, 0, 0, 1);",
-		    OP(1, 0, 0, 30, 40, 7, 5) OP(4294967297, 0, 0, 35, 45, 4294967297, 4294967299)
-			    LAUNCH(1, 1) LAUNCH(4294967297, 4294967297)));
+		    OP(1, 0, 0, 30, 40, 7, 5), OP(4294967297, 0, 0, 35, 45, 4294967297, 4294967299),
+		    LAUNCH(1, 1), LAUNCH(4294967297, 4294967297)));
 	const struct model *m = rd.m;
 
 	assert_int_equal(rd.r, 0);
@@ -250,7 +247,7 @@ TEST(nodes)
 		"rpd", false,
 		SQL(RPD_3,
 		    "INSERT INTO rocpd_api VALUES (1, 30000100, 30000101, 10, 20, 3, 0, 0, 1);",
-		    OP(1, 3002, 3001, 30, 40, 7, 5) LAUNCH(1, 1)));
+		    OP(1, 3002, 3001, 30, 40, 7, 5), LAUNCH(1, 1)));
 	const struct model *m = rd.m;
 	const struct track *t = track_of(m, span_at(m, "hipLaunchKernel"));
 
@@ -269,8 +266,8 @@ TEST(overhead)
 {
 	CLEANUP(reading_release)
 	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1) API(2, 1, 10, 60, 9, 1),
-					 OP(1, 0, 0, 200, 207, 7, 5) LAUNCH(1, 1)));
+				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1), API(2, 1, 10, 60, 9, 1),
+					 OP(1, 0, 0, 200, 207, 7, 5), LAUNCH(1, 1)));
 	const struct model *m = rd.m;
 	size_t own = span_at(m, "ApiTable::writeRows");
 
@@ -283,11 +280,11 @@ TEST(overhead)
 
 TEST(endless_overhead)
 {
-	struct reading rd =
-		read_sql("rpd", false,
-			 SQL(RPD_2, API(1, 1, 0, 100, 3, 1) API(2, 1, 10, 4000000000000000000, 9, 1)
-					    API(3, 1, 10, 4000000000000000000, 9, 1)
-						    API(4, 1, 10, 4000000000000000000, 9, 1)));
+	struct reading rd = read_sql("rpd", false,
+				     SQL(RPD_2, API(1, 1, 0, 100, 3, 1),
+					 API(2, 1, 10, 4000000000000000000, 9, 1),
+					 API(3, 1, 10, 4000000000000000000, 9, 1),
+					 API(4, 1, 10, 4000000000000000000, 9, 1)));
 
 	assert_int_equal(fact(rd.m, "overhead_rows"), 3);
 	assert_int_equal(fact(rd.m, "overhead_ns"), INT64_MAX);
@@ -298,12 +295,12 @@ TEST(endless_overhead)
 TEST(many_to_many)
 {
 	CLEANUP(reading_release)
-	struct reading rd = read_sql("rpd", false,
-				     SQL(RPD_2, API(1, 1, 10, 20, 3, 1) API(2, 1, 30, 40, 4, 1),
-					 OP(1, 0, 0, 50, 60, 7, 5) OP(2, 0, 0, 60, 70, 7, 5)
-						 OP(3, 0, 0, 70, 80, 7, 5),
-					 LAUNCH(1, 1) LAUNCH(1, 2) LAUNCH(1, 3) LAUNCH(2, 3)
-						 LAUNCH(1, 3) LAUNCH(9, 2) LAUNCH(1, 77)));
+	struct reading rd =
+		read_sql("rpd", false,
+			 SQL(RPD_2, API(1, 1, 10, 20, 3, 1), API(2, 1, 30, 40, 4, 1),
+			     OP(1, 0, 0, 50, 60, 7, 5), OP(2, 0, 0, 60, 70, 7, 5),
+			     OP(3, 0, 0, 70, 80, 7, 5), LAUNCH(1, 1), LAUNCH(1, 2), LAUNCH(1, 3),
+			     LAUNCH(2, 3), LAUNCH(1, 3), LAUNCH(9, 2), LAUNCH(1, 77)));
 	const struct model *m = rd.m;
 	uint64_t of_last = 0;
 
@@ -352,7 +349,7 @@ TEST(stack_frames)
 		    "INSERT INTO rocpd_api VALUES (1, 100, 100, 10, 20, 3, 11, 10, 1);"
 		    "INSERT INTO rocpd_stackframe(api_ptr_id, depth, name_id) VALUES (1, 1, 12),"
 		    " (1, 0, 3), (1, 2, 999), (1, NULL, 3);",
-		    OP(1, 0, 0, 50, 60, 7, 5) LAUNCH(1, 1)));
+		    OP(1, 0, 0, 50, 60, 7, 5), LAUNCH(1, 1)));
 	size_t call = span_at(rd.m, "hipLaunchKernel");
 
 	assert_string_equal(model_str(rd.m, rd.m->spans.args[call]),

@@ -135,26 +135,11 @@ struct run {
 };
 
 static const struct run runs[] = {
-	{
-		.file = DIR "matmul_result.rpd",
-		.sum_ns = 183918056,
-		.span_ns = 2964070817,
-		.busy = 0.062049143679417,
-		.h2d_ns = 157178063,
-		.kernel_ns = 26399795,
-		.d2h_ns = 334758,
-		.fill_ns = 5440,
-		.memcpy_ns = 349178381,
-		.launch_ns = 65124904,
-		.longest_ns = 26211956,
-		.longest = "Cijk_Ailk_Bljk_SB_MT128x64x16",
-		.pid = 1087077,
-		.monitor_rows = 15,
-		.unsized = -1,
-		.bytes = 2032000296,
-		.sclk_mhz = 812.186623,
-		.sclk_ns = 6688244205,
-	},
+	ROW(.file = DIR "matmul_result.rpd", .sum_ns = 183918056, .span_ns = 2964070817,
+	    .busy = 0.062049143679417, .h2d_ns = 157178063, .kernel_ns = 26399795, .d2h_ns = 334758,
+	    .fill_ns = 5440, .memcpy_ns = 349178381, .launch_ns = 65124904, .longest_ns = 26211956,
+	    .longest = "Cijk_Ailk_Bljk_SB_MT128x64x16", .pid = 1087077, .monitor_rows = 15,
+	    .unsized = -1, .bytes = 2032000296, .sclk_mhz = 812.186623, .sclk_ns = 6688244205),
 	{
 		.file = DIR "matmul_result_large.rpd",
 		.sum_ns = 2110631504,

@@ -153,13 +153,8 @@ TEST(malformed)
 
 TEST(unreadable)
 {
-	static const char *const texts[] = { "",
-					     "[]",
-					     "{",
-					     "{}",
-					     "x",
-					     "{\"profiles\":3}",
-					     "{\"shared\":{\"frames\":[{\"name\":\"a" };
+	static const char *const texts[] = LIST("", "[]", "{", "{}", "x", "{\"profiles\":3}",
+						"{\"shared\":{\"frames\":[{\"name\":\"a");
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		CLEANUP(reading_release) struct reading rd = read_text("speedscope", texts[i]);

@@ -44,16 +44,11 @@ static void member(struct strbuf *sb, bool varied, const char *key, const char *
 
 static const char *number(char *buf, size_t n)
 {
-	static const char *const odd[] = {
-		"0",           "007",      "5.0",
-		"-3",          "1e3",      "12345678901234567890",
-		"null",        "\"12\"",   "99999999999999.999",
-		"0.0005",      "1.12345",  "9223372036854775807",
-		"+4",          "\"0x10\"", "true",
-		"7.",          ".5",       "1234567890123456.7",
-		"2e",          "1.2.3",    "\"\"",
-		"\"\\u0031\"", "-",        "9007199254740993.125",
-	};
+	static const char *const odd[] =
+		LIST("0", "007", "5.0", "-3", "1e3", "12345678901234567890", "null", "\"12\"",
+		     "99999999999999.999", "0.0005", "1.12345", "9223372036854775807", "+4",
+		     "\"0x10\"", "true", "7.", ".5", "1234567890123456.7", "2e", "1.2.3", "\"\"",
+		     "\"\\u0031\"", "-", "9007199254740993.125");
 
 	if (roll(6) == 0)
 		return PICK(odd);
@@ -83,22 +78,13 @@ static void event_add(struct strbuf *sb, bool varied)
 	static const char *const phases[] = { "\"X\"", "\"X\"", "\"X\"", "\"X\"",  "\"X\"",
 					      "\"B\"", "\"E\"", "\"i\"", "\"s\"",  "\"f\"",
 					      "\"C\"", "\"b\"", "\"e\"", "\"??\"", "\"M\"" };
-	static const char *const cats[] = {
-		"\"cpu_op\"", "\"kernel\"", "\"cuda_runtime\"",        "\"gpu_memcpy\"",
-		"\"ac2g\"",   "\"Trace\"",  "\"gpu_user_annotation\"", "\"fwdbwd\"",
-		"\"\\u006b\""
-	};
-	static const char *const names[] = {
-		"\"f\"",
-		"\"aten::mm\"",
-		"\"process_name\"",
-		"\"say \\\"hi\\\"\"",
-		"\"\"",
-		"\"void at::native::elementwise_kernel<4, at::Add<float>>(int, float)\"",
-		"\"\\ud83d\\ude00\"",
-		"\"caf\xc3\xa9 \xff\"",
-		"7"
-	};
+	static const char *const cats[] =
+		LIST("\"cpu_op\"", "\"kernel\"", "\"cuda_runtime\"", "\"gpu_memcpy\"", "\"ac2g\"",
+		     "\"Trace\"", "\"gpu_user_annotation\"", "\"fwdbwd\"", "\"\\u006b\"");
+	static const char *const names[] =
+		LIST("\"f\"", "\"aten::mm\"", "\"process_name\"", "\"say \\\"hi\\\"\"", "\"\"",
+		     "\"void at::native::elementwise_kernel<4, at::Add<float>>(int, float)\"",
+		     "\"\\ud83d\\ude00\"", "\"caf\xc3\xa9 \xff\"", "7");
 	char buf[64];
 
 	strbuf_addch(sb, '{');
