@@ -126,21 +126,21 @@ void accumulator_save(const struct accumulator *w, struct strbuf *to)
 {
 	size_t counters = w->grid->counters.nr;
 
-	WIRE_PUT(to, w->nodes);
-	WIRE_PUT(to, w->rows);
-	WIRE_PUT_ARRAY(to, w->outside, w->nodes);
-	WIRE_PUT_ARRAY(to, w->energy, w->nodes * counters);
-	WIRE_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
-	WIRE_PUT_ARRAY(to, w->stats, w->rows * counters);
+	SERIAL_PUT(to, w->nodes);
+	SERIAL_PUT(to, w->rows);
+	SERIAL_PUT_ARRAY(to, w->outside, w->nodes);
+	SERIAL_PUT_ARRAY(to, w->energy, w->nodes * counters);
+	SERIAL_PUT_ARRAY(to, w->times, w->nodes * w->times_per_node);
+	SERIAL_PUT_ARRAY(to, w->stats, w->rows * counters);
 }
 
-void accumulator_load(struct accumulator *w, struct wire *from)
+void accumulator_load(struct accumulator *w, struct serial_in *from)
 {
 	size_t counters = w->grid->counters.nr, left;
 	uint32_t nodes, rows;
 
-	WIRE_TAKE(from, nodes);
-	WIRE_TAKE(from, rows);
+	SERIAL_TAKE(from, nodes);
+	SERIAL_TAKE(from, rows);
 	left = (size_t)(from->end - from->at);
 	/* of each at least a byte must follow */
 	if (from->bad || nodes > left || rows > left || (rows && !w->statistics)) {
@@ -149,10 +149,10 @@ void accumulator_load(struct accumulator *w, struct wire *from)
 	}
 	make_nodes(w, nodes);
 	make_rows(w, rows);
-	wire_take(from, w->outside, nodes);
-	wire_take(from, w->energy, nodes * counters * sizeof(*w->energy));
-	wire_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
-	wire_take(from, w->stats, rows * counters * sizeof(*w->stats));
+	serial_take(from, w->outside, nodes);
+	serial_take(from, w->energy, nodes * counters * sizeof(*w->energy));
+	serial_take(from, w->times, nodes * w->times_per_node * sizeof(*w->times));
+	serial_take(from, w->stats, rows * counters * sizeof(*w->stats));
 }
 
 /* ---- the end of an interval ---- */

@@ -97,16 +97,16 @@ static void exchange(struct energy_run *run, const struct share_group *t)
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
 
 	for (size_t i = 0; i < t->d.lanes.nr; i++) {
-		WIRE_PUT_VEC(&mine, &t->changes[i].v);
+		SERIAL_PUT_VEC(&mine, &t->changes[i].v);
 		VEC_CLEAR(&t->changes[i].v);
 	}
 	comm_gather(run->comm, mine.buf, mine.len, &all);
 	for (int rank = 0; rank < run->comm->size; rank++) {
-		struct wire in = { all.bytes.buf + all.at[rank], all.bytes.buf + all.at[rank + 1],
-				   false };
+		struct serial_in in = { all.bytes.buf + all.at[rank],
+					all.bytes.buf + all.at[rank + 1], false };
 
 		for (size_t i = 0; i < t->d.lanes.nr; i++)
-			WIRE_TAKE_VEC(&in, &t->changes[i].v);
+			SERIAL_TAKE_VEC(&in, &t->changes[i].v);
 		if (in.bad)
 			comm_stop(run->comm, 1, "what rank %d sent does not end as it should",
 				  rank);

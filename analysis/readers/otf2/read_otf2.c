@@ -35,8 +35,8 @@
 
 #include "profrig/base/door.h"
 #include "profrig/base/fs.h"
+#include "profrig/base/serial.h"
 #include "profrig/base/text.h"
-#include "profrig/base/wire.h"
 #include "profrig/model/warnings.h"
 
 /* ---- opening ---- */
@@ -522,27 +522,27 @@ static void location_save(const struct source *src, struct strbuf *to)
 	const struct location *lo = (const struct location *)src;
 	const struct otf2_found *f = &lo->l.found;
 
-	WIRE_PUT(to, lo->read);
-	WIRE_PUT(to, lo->partial);
-	WIRE_PUT(to, f->counts);
-	WIRE_PUT(to, f->sent_bytes);
-	WIRE_PUT(to, f->received_bytes);
-	WIRE_PUT(to, f->first_ticks);
-	WIRE_PUT(to, f->last_ticks);
+	SERIAL_PUT(to, lo->read);
+	SERIAL_PUT(to, lo->partial);
+	SERIAL_PUT(to, f->counts);
+	SERIAL_PUT(to, f->sent_bytes);
+	SERIAL_PUT(to, f->received_bytes);
+	SERIAL_PUT(to, f->first_ticks);
+	SERIAL_PUT(to, f->last_ticks);
 }
 
-static void location_load(struct source *src, struct wire *from)
+static void location_load(struct source *src, struct serial_in *from)
 {
 	struct location *lo = (struct location *)src;
 	struct otf2_found *f = &lo->l.found;
 
-	WIRE_TAKE(from, lo->read);
-	WIRE_TAKE(from, lo->partial);
-	WIRE_TAKE(from, f->counts);
-	WIRE_TAKE(from, f->sent_bytes);
-	WIRE_TAKE(from, f->received_bytes);
-	WIRE_TAKE(from, f->first_ticks);
-	WIRE_TAKE(from, f->last_ticks);
+	SERIAL_TAKE(from, lo->read);
+	SERIAL_TAKE(from, lo->partial);
+	SERIAL_TAKE(from, f->counts);
+	SERIAL_TAKE(from, f->sent_bytes);
+	SERIAL_TAKE(from, f->received_bytes);
+	SERIAL_TAKE(from, f->first_ticks);
+	SERIAL_TAKE(from, f->last_ticks);
 }
 
 static bool location_has_calls(const struct source *src)

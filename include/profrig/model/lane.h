@@ -20,7 +20,7 @@
 #include "profrig/model/model.h"
 
 struct strbuf;
-struct wire;
+struct serial_in;
 
 #define NODE_NONE UINT32_MAX
 
@@ -67,7 +67,7 @@ struct lane_reader {
 	void (*round)(void *ctx, const struct lane_feed *feeds, size_t n, int64_t horizon_ns,
 		      struct workers *w);
 	void (*save)(void *ctx, struct strbuf *to);
-	void (*load)(void *ctx, struct wire *from);
+	void (*load)(void *ctx, struct serial_in *from);
 };
 
 /*

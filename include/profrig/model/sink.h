@@ -74,7 +74,7 @@ struct span_def {
 
 struct sink;
 struct strbuf;
-struct wire;
+struct serial_in;
 
 #define CALLSITE_NOBODY UINT32_MAX
 
@@ -93,7 +93,7 @@ struct source {
 	 * reader itself learned of it, load takes it.
 	 */
 	void (*save)(const struct source *src, struct strbuf *to);
-	void (*load)(struct source *src, struct wire *from);
+	void (*load)(struct source *src, struct serial_in *from);
 };
 
 struct sink_ops {
