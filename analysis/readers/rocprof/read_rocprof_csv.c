@@ -536,7 +536,7 @@ static int finish(struct rocprof_csv *rc)
 	struct input *in = rc->sink->ops->current(rc->sink);
 	bool partial;
 
-	rocprof_loose_push(rc);
+	rocprof_unlinked_push(rc);
 	tell_facts(rc);
 	tell_faults(rc);
 	tell_empty(rc);
@@ -573,7 +573,7 @@ static void rocprof_release(struct rocprof_csv *rc)
 		free(rc->totals.v[i].text);
 	VEC_RELEASE(&rc->devices);
 	VEC_RELEASE(&rc->totals);
-	VEC_RELEASE(&rc->loose);
+	VEC_RELEASE(&rc->unlinked);
 	u64map_release(&rc->queues);
 	u64map_release(&rc->threads);
 	u64map_release(&rc->processes);

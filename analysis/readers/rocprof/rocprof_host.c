@@ -37,15 +37,15 @@ static bool on_no_thread(struct rocprof_csv *rc)
 	return rc->range || (rocprof_number(rc, COL_THREAD, &tid) && tid == 0);
 }
 
-static void keep_loose(struct rocprof_csv *rc, const struct span_def *d, const char *what)
+static void unlinked_keep(struct rocprof_csv *rc, const struct span_def *d, const char *what)
 {
-	VEC_PUSH(&rc->loose, (struct rocprof_loose){ .start_ns = d->start_ns,
-						     .end_ns = d->end_ns,
-						     .pid = rocprof_pid(rc),
-						     .what = what,
-						     .name = d->name,
-						     .category = d->category,
-						     .args = d->args });
+	VEC_PUSH(&rc->unlinked, (struct rocprof_unlinked){ .start_ns = d->start_ns,
+							   .end_ns = d->end_ns,
+							   .pid = rocprof_pid(rc),
+							   .what = what,
+							   .name = d->name,
+							   .category = d->category,
+							   .args = d->args });
 }
 
 void rocprof_call(struct rocprof_csv *rc)
@@ -61,7 +61,7 @@ void rocprof_call(struct rocprof_csv *rc)
 	if (rc->marker && d.start_ns == d.end_ns) {
 		d.kind = SPAN_INSTANT;
 	} else if (rc->marker && on_no_thread(rc)) {
-		keep_loose(rc, &d, "process ranges");
+		unlinked_keep(rc, &d, "process ranges");
 		return;
 	}
 	d.correlation = rocprof_correlation(rc);
@@ -99,7 +99,7 @@ void rocprof_allocation(struct rocprof_csv *rc)
 	d.name = rocprof_string(rc, operation);
 	d.category = rocprof_category(rc, rocprof_cell(rc, COL_KIND));
 	d.args = rocprof_args(rc);
-	keep_loose(rc, &d, "memory allocation");
+	unlinked_keep(rc, &d, "memory allocation");
 }
 
 static track_id pc_track(struct rocprof_csv *rc)

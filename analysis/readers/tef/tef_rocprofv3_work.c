@@ -257,7 +257,7 @@ static void push_copy(struct v3 *v, const struct v3_record *rec)
 }
 
 /* Beside the threads, in lanes of their own. */
-static void push_loose(struct v3 *v, const struct v3_record *rec, const struct span_def *d)
+static void unlinked_push(struct v3 *v, const struct v3_record *rec, const struct span_def *d)
 {
 	struct tef_async a = { .t_ns = d->start_ns,
 			       .group = tef_hash(v->nr, v->t->asyncs.nr, 0),
@@ -305,7 +305,7 @@ static void push_call(struct v3 *v, const struct v3_record *rec)
 	if (d.name == STR_NONE)
 		d.name = operation_name(v, rec, kind);
 	if (d.kind == SPAN_ANNOTATION && is_range(v, rec, kind)) {
-		push_loose(v, rec, &d);
+		unlinked_push(v, rec, &d);
 		return;
 	}
 	d.track = v3_thread(v, &rec->field[V3_THREAD]);

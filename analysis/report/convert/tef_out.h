@@ -37,7 +37,7 @@ struct tef_places {
 	struct u64map tids;         /* that are taken: (pid, tid) */
 	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */
 	struct u64map shown;        /* (pid, hash of name) taken by counters */
-	uint32_t loose_pid;         /* of counters that belong to nothing */
+	uint32_t unlinked_pid;      /* of counters that belong to no process */
 	uint32_t *series_pid;       /* by series */
 	char **series_name;         /* by series, as viewers show it, a JSON string; owned */
 	uint32_t next_tid;

@@ -100,7 +100,7 @@ static void pids_set(struct tef_places *p)
 		p->of_track[p->order.at[i]].pid =
 			stands_alone(t) ? take_pid(&pids, wish, &next) : p->of_track[t->parent].pid;
 	}
-	p->loose_pid = MADE_UP + next;
+	p->unlinked_pid = MADE_UP + next;
 }
 
 /* A counter is shown with its track, else with its device, else among those that have neither. */
@@ -119,7 +119,7 @@ static void series_pids_set(struct tef_places *p)
 		uint32_t pid = se->track != TRACK_NONE ? p->of_track[se->track].pid
 						       : u64map_get(&pid_of, se->device);
 
-		p->series_pid[i] = pid == U64MAP_NONE ? p->loose_pid : pid;
+		p->series_pid[i] = pid == U64MAP_NONE ? p->unlinked_pid : pid;
 	}
 }
 
@@ -244,8 +244,8 @@ static void describe_thread(struct tef_places *p, track_id id, struct strbuf *to
 
 static void describe_series(struct tef_places *p, series_id i, struct strbuf *to)
 {
-	if (p->series_pid[i] == p->loose_pid)
-		meta_name(to, "process_name", (struct tef_place){ p->loose_pid, 0 }, "counters");
+	if (p->series_pid[i] == p->unlinked_pid)
+		meta_name(to, "process_name", (struct tef_place){ p->unlinked_pid, 0 }, "counters");
 	meta_begin(to, "profrig_series", (struct tef_place){ p->series_pid[i], 0 });
 	strbuf_addstr(to, "{\"shown\":");
 	strbuf_addstr(to, p->series_name[i]);
