@@ -12,17 +12,17 @@
 static void add_table(const struct paired_run *pr, struct strvec *problems)
 {
 	CLEANUP(xfreep) char *dir = fs_join(pr->run_dir, "analysis");
-	CLEANUP(analysis_moments_release)
-	struct analysis_moments mo = { VEC_INIT, VEC_INIT, VEC_INIT };
+	CLEANUP(analysis_marks_release)
+	struct analysis_marks am = { VEC_INIT, VEC_INIT, VEC_INIT };
 	struct err err = ERR_INIT;
 	struct rundir run;
 	struct table *t;
 
 	if (!fs_is_dir(dir) || rundir_open(pr->run_dir, &run, NULL) < 0)
 		return;
-	take_moments(&run, &mo);
+	run_marks_take(&run, &am);
 	rundir_release(&run);
-	t = analysis_overhead_table(&mo);
+	t = analysis_overhead_table(&am);
 	if (t && report_add_table(dir, t, &err) < 0)
 		strvec_push(problems, err.msg);
 }
