@@ -1,9 +1,9 @@
 /*
  * What the files of the rocprof CSV reader share: read_rocprof_csv.c (the rows), rocprof_header.c
  * (what a file is, by its columns), rocprof_group.c (files of one run), rocprof_agents.c (devices),
- * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_unlinked.c (what a row
- * becomes), rocprof_ahead.c (rows
- * found), rocprof_texts.c (texts by number), rocprof_args.c (a row as JSON).
+ * rocprof_tracks.c (tracks and series), rocprof_work.c, rocprof_host.c, rocprof_unlinked.c (what a
+ * row becomes), rocprof_ahead.c (rows found), rocprof_texts.c (texts by number), rocprof_args.c (a
+ * row as JSON).
  */
 #ifndef ROCPROF_CSV_H
 #define ROCPROF_CSV_H

@@ -114,8 +114,8 @@ static void tell_clock(struct tef *t)
 	in->from_start = t->doc.clock == TRACE_CLOCK_OWN;
 	in->driver_numbers = t->doc.dialect == TEF_ROCPROF || t->doc.dialect == TEF_ROCPROFV3;
 	in->resolution_hz = t->doc.fractions || in->driver_numbers ? 1e9 : 1e6;
-	if (t->doc.own)
-		own_file_apply(&t->own, t->sink);
+	if (t->doc.native)
+		native_file_apply(&t->native, t->sink);
 	t->sink->ops->clock(t->sink);
 }
 
@@ -139,10 +139,10 @@ static void tef_forget(struct tef *t)
 	VEC_RELEASE(&t->late);
 	VEC_RELEASE(&t->named);
 	u64map_release(&t->named_at);
-	VEC_RELEASE(&t->own_end);
-	u64map_release(&t->own_ends);
-	own_release(&t->own);
-	t->own_last = SPAN_NONE;
+	VEC_RELEASE(&t->native_end);
+	u64map_release(&t->native_ends);
+	native_release(&t->native);
+	t->native_last = SPAN_NONE;
 }
 
 static bool is_rocprofv3(const struct tef *t)
@@ -184,8 +184,8 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 			 .opts = o,
 			 .sink = s,
 			 .text = STRBUF_INIT,
-			 .own = OWN_INIT,
-			 .own_last = SPAN_NONE };
+			 .native = NATIVE_INIT,
+			 .native_last = SPAN_NONE };
 	struct input *in;
 	int r = input_map_by(o->workers, path, 0, &t.map, err);
 

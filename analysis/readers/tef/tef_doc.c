@@ -136,8 +136,8 @@ static void sample_event(struct tef *t, struct tef_signals *sg, const struct tef
 		if (json_text_is(&ev->name, "profrig") && ev->args.p) {
 			sg->profrig = true;
 			each_member(t, sg, &args, profrig_member);
-			t->doc.own = strcmp(t->doc.tracer, "convert") == 0 &&
-				     own_file_take(&t->own, ev->args.p, ev->args.n);
+			t->doc.native = strcmp(t->doc.tracer, "convert") == 0 &&
+					native_file_take(&t->native, ev->args.p, ev->args.n);
 		}
 		return;
 	}
@@ -321,9 +321,9 @@ static void decide(struct tef *t, const struct tef_signals *sg)
 		d->clock = TRACE_CLOCK_MONOTONIC;
 	else if (d->dialect == TEF_ROCPROF)
 		d->clock = TRACE_CLOCK_BOOTTIME; /* HSA's system clock */
-	d->own = d->own && d->dialect == TEF_PROFRIG;
-	if (d->own)
-		d->base_ns = t->own.file.base_ns;
+	d->native = d->native && d->dialect == TEF_PROFRIG;
+	if (d->native)
+		d->base_ns = t->native.file.base_ns;
 }
 
 /* What is told before the events, and where they begin. */
@@ -463,5 +463,5 @@ bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)
 	return a->dialect == b->dialect && strcmp(a->tracer, b->tracer) == 0 &&
 	       strcmp(a->host, b->host) == 0 && a->rank == b->rank && a->has_base == b->has_base &&
 	       a->base_ns == b->base_ns && a->clock == b->clock && a->fractions == b->fractions &&
-	       a->own == b->own && a->samples == b->samples && a->frames == b->frames;
+	       a->native == b->native && a->samples == b->samples && a->frames == b->frames;
 }

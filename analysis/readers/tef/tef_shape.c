@@ -176,7 +176,7 @@ static bool step_of_member(struct step *st, enum tef_member member, const char *
 	case TEF_OTHER:
 		return step_scalar(st, from, v, STEP_WORD, STEP_STRING);
 	case TEF_ARGS:
-	case TEF_OWN:
+	case TEF_NATIVE:
 	case TEF_TDUR:
 	case TEF_ID2:
 		break;

@@ -108,7 +108,7 @@ static void region_write(struct otf2_out *o, str_id name, str_id category, enum 
 	CLEANUP(strbuf_release) struct strbuf about = STRBUF_INIT;
 	uint32_t name_ref = otf2_out_string(o, name), about_ref, none = otf2_out_string(o, 0);
 
-	strbuf_addf(&about, "%s %s", own_span_kind_word(kind), category_text);
+	strbuf_addf(&about, "%s %s", native_span_kind_word(kind), category_text);
 	about_ref = otf2_out_text(o, about.buf, about.len);
 	paradigm_define(o, paradigm);
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteRegion(o->defs, o->regions, name_ref, name_ref,
@@ -164,7 +164,7 @@ void otf2_out_begin(struct otf2_out *o)
 	for (uint32_t i = 0; i < 2 * LINK_KINDS; i++) {
 		CLEANUP(xfreep)
 		char *name =
-			xasprintf("profrig::%s %s", own_link_kind_word((enum link_kind)(i / 2)),
+			xasprintf("profrig::%s %s", native_link_kind_word((enum link_kind)(i / 2)),
 				  i % 2 ? "to" : "from");
 
 		parameter_define(o, PARAMETER_LINK + i, name);
@@ -197,7 +197,7 @@ static void locations_write(struct otf2_out *o)
 static OTF2_AttributeValue track_text(struct otf2_out *o, track_id t, struct strbuf *sb)
 {
 	strbuf_clear(sb);
-	own_track_text(o->m, &o->order, t, sb);
+	native_track_text(o->m, &o->order, t, sb);
 	return (OTF2_AttributeValue){ .stringRef = otf2_out_text(o, sb->buf, sb->len) };
 }
 
@@ -245,7 +245,7 @@ static void class_write(struct otf2_out *o, series_id s, struct strbuf *sb)
 	uint32_t name = otf2_out_string(o, se->name), unit = otf2_out_string(o, se->unit), about;
 
 	strbuf_clear(sb);
-	own_series_text(o->m, &o->order, s, sb);
+	native_series_text(o->m, &o->order, s, sb);
 	about = otf2_out_text(o, sb->buf, sb->len);
 	otf2_out_ok(o, OTF2_GlobalDefWriter_WriteMetricMember(
 			       o->defs, s, name, about, OTF2_METRIC_TYPE_OTHER, mode_of(se),

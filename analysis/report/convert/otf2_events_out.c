@@ -348,7 +348,7 @@ void otf2_out_events(struct otf2_out *o)
 
 void otf2_out_release(struct otf2_out *o)
 {
-	own_order_release(&o->order);
+	native_order_release(&o->order);
 	free(o->string_of);
 	u64map_release(&o->pairs);
 	VEC_RELEASE(&o->region_of);

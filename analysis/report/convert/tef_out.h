@@ -8,7 +8,7 @@
 #ifndef REPORT_TEF_OUT_H
 #define REPORT_TEF_OUT_H
 
-#include "own_text.h"
+#include "native_text.h"
 #include "text_out.h"
 
 #include "profrig/base/u64map.h"
@@ -32,7 +32,7 @@ struct tef_place {
 
 struct tef_places {
 	const struct model *m;
-	struct own_order order;
+	struct native_order order;
 	struct tef_place *of_track; /* lane 0 */
 	struct u64map tids;         /* that are taken: (pid, tid) */
 	struct u64map lanes;        /* (track, lane) → tid, from lane 1 on */

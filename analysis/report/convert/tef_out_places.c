@@ -164,7 +164,7 @@ static char *series_name_make(struct tef_places *p, size_t i)
 void tef_places_init(const struct model *m, struct tef_places *ret)
 {
 	*ret = (struct tef_places){ .m = m };
-	own_order_init(m, &ret->order);
+	native_order_init(m, &ret->order);
 	ret->of_track = xcalloc(m->tracks.nr + 1, sizeof(*ret->of_track));
 	ret->series_pid = xcalloc(m->series.nr + 1, sizeof(*ret->series_pid));
 	ret->series_name = xcalloc(m->series.nr + 1, sizeof(*ret->series_name));
@@ -187,7 +187,7 @@ void tef_places_release(struct tef_places *p)
 	free(p->series_name);
 	free(p->series_pid);
 	free(p->of_track);
-	own_order_release(&p->order);
+	native_order_release(&p->order);
 	u64map_release(&p->tids);
 	u64map_release(&p->lanes);
 	u64map_release(&p->shown);
@@ -250,7 +250,7 @@ static void describe_series(struct tef_places *p, series_id i, struct strbuf *to
 	strbuf_addstr(to, "{\"shown\":");
 	strbuf_addstr(to, p->series_name[i]);
 	strbuf_addstr(to, ",\"series\":");
-	own_series_text(p->m, &p->order, i, to);
+	native_series_text(p->m, &p->order, i, to);
 	strbuf_addstr(to, "}}");
 }
 
@@ -261,7 +261,7 @@ void tef_places_describe(struct tef_places *p, struct strbuf *to)
 		const struct track *t = &p->m->tracks.v[id];
 
 		meta_begin(to, "profrig_track", p->of_track[id]);
-		own_track_text(p->m, &p->order, id, to);
+		native_track_text(p->m, &p->order, id, to);
 		strbuf_addch(to, '}');
 		if (stands_alone(t))
 			describe_process(p, id, to);

@@ -1,4 +1,4 @@
-#include "own.h"
+#include "native.h"
 #include "json_scan.h"
 
 #include "profrig/base/num.h"
@@ -8,14 +8,14 @@
 
 /* The members of one object, as they are met. */
 struct members {
-	struct own *o;
+	struct native *o;
 	struct json_cur c;
 	bool some;
 	struct json_text key, value;
 };
 
 /* json_scan looks at blocks, so the text is copied to where it is followed by some. */
-static bool members_open(struct own *o, const char *json, size_t len, struct members *ret)
+static bool members_open(struct native *o, const char *json, size_t len, struct members *ret)
 {
 	strbuf_clear(&o->text);
 	strbuf_reserve(&o->text, len + 64);
@@ -70,7 +70,7 @@ static int word_of(const char *word, size_t len, const char *const *known, size_
 	return -1;
 }
 
-bool own_span_kind(const char *word, size_t len, enum span_kind *ret)
+bool native_span_kind(const char *word, size_t len, enum span_kind *ret)
 {
 	static const char *const kinds[] = { "host", "kernel",     "copy",
 					     "fill", "annotation", "instant" };
@@ -81,7 +81,7 @@ bool own_span_kind(const char *word, size_t len, enum span_kind *ret)
 	return k >= 0;
 }
 
-bool own_link_kind(const char *word, size_t len, enum link_kind *ret)
+bool native_link_kind(const char *word, size_t len, enum link_kind *ret)
 {
 	static const char *const kinds[] = { "launch", "flow", "stack" };
 	int k = word_of(word, len, kinds, ARRAY_LEN(kinds));
@@ -102,7 +102,7 @@ static enum trace_clock clock_of(const struct json_text *t)
 	return k < 0 ? TRACE_CLOCK_OWN : (enum trace_clock)k;
 }
 
-bool own_file_take(struct own *o, const char *json, size_t len)
+bool native_file_take(struct native *o, const char *json, size_t len)
 {
 	struct members ms;
 	bool found = members_open(o, json, len, &ms);
@@ -127,9 +127,9 @@ bool own_file_take(struct own *o, const char *json, size_t len)
 	return found;
 }
 
-void own_file_apply(const struct own *o, struct sink *s)
+void native_file_apply(const struct native *o, struct sink *s)
 {
-	const struct own_file *f = &o->file;
+	const struct native_file *f = &o->file;
 	struct input *in = s->ops->current(s);
 
 	in->clock = f->clock;
@@ -147,7 +147,7 @@ void own_file_apply(const struct own *o, struct sink *s)
 /* ---- tracks ---- */
 
 /* A track named by its number: one that was there before. */
-static bool earlier(const struct own *o, const struct members *ms, track_id *ret)
+static bool earlier(const struct native *o, const struct members *ms, track_id *ret)
 {
 	int64_t n = number(ms, -1);
 
@@ -215,7 +215,7 @@ static bool track_member(struct members *ms, struct texts *t, struct track_def *
 	return true;
 }
 
-static bool track_parse(struct own *o, const char *json, size_t len, struct texts *t,
+static bool track_parse(struct native *o, const char *json, size_t len, struct texts *t,
 			struct track_def *ret)
 {
 	bool kind = false, numbered = false;
@@ -234,7 +234,7 @@ static bool track_parse(struct own *o, const char *json, size_t len, struct text
 	return kind && numbered;
 }
 
-bool own_track_take(struct own *o, struct sink *s, const char *json, size_t len)
+bool native_track_take(struct native *o, struct sink *s, const char *json, size_t len)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	struct track_def d;
@@ -251,8 +251,8 @@ static const char *kept(const char *text, struct pool *pool)
 	return text ? pool_strdup(pool, text) : NULL;
 }
 
-bool own_track_def(struct own *o, const char *json, size_t len, struct pool *pool,
-		   struct track_def *ret)
+bool native_track_def(struct native *o, const char *json, size_t len, struct pool *pool,
+		      struct track_def *ret)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	bool sound = track_parse(o, json, len, &t, ret);
@@ -306,7 +306,7 @@ static bool series_member(struct members *ms, struct texts *t, struct series_def
 	return true;
 }
 
-static bool series_parse(struct own *o, const char *json, size_t len, struct texts *t,
+static bool series_parse(struct native *o, const char *json, size_t len, struct texts *t,
 			 struct series_def *ret, int64_t *failed)
 {
 	bool numbered = false;
@@ -325,7 +325,7 @@ static bool series_parse(struct own *o, const char *json, size_t len, struct tex
 	return numbered;
 }
 
-bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len)
+bool native_series_take(struct native *o, struct sink *s, const char *json, size_t len)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	struct series_def d;
@@ -341,8 +341,8 @@ bool own_series_take(struct own *o, struct sink *s, const char *json, size_t len
 	return true;
 }
 
-bool own_series_def(struct own *o, const char *json, size_t len, struct pool *pool,
-		    struct series_def *ret)
+bool native_series_def(struct native *o, const char *json, size_t len, struct pool *pool,
+		       struct series_def *ret)
 {
 	CLEANUP(texts_release) struct texts t = TEXTS_INIT;
 	int64_t failed;
@@ -356,7 +356,7 @@ bool own_series_def(struct own *o, const char *json, size_t len, struct pool *po
 	return sound;
 }
 
-void own_release(struct own *o)
+void native_release(struct native *o)
 {
 	VEC_RELEASE(&o->tracks);
 	VEC_RELEASE(&o->kinds);
