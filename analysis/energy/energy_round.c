@@ -91,7 +91,7 @@ static bool is_exchanged(const struct energy_run *run, const struct share_group 
 }
 
 /* A lane is read by one rank, so nothing of it is here twice. */
-static void exchange(struct energy_run *run, const struct share_group *t)
+static void group_exchange(struct energy_run *run, const struct share_group *t)
 {
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
@@ -317,7 +317,7 @@ void energy_run_round(struct energy_run *run, const struct lane_feed *feeds, int
 		r.t = &run->groups.v[i];
 		run_all(w, r.t->d.lanes.nr, job_changes, &r);
 		if (is_exchanged(run, r.t, feeds))
-			exchange(run, r.t);
+			group_exchange(run, r.t);
 		group_round(&r, w);
 	}
 	VEC_RELEASE(&r.cuts);

@@ -469,7 +469,7 @@ double energy_run_uncertainty(const struct energy_run *run, size_t job, size_t l
 }
 
 /* Of all lanes that share: the sum is exact before it becomes a double. */
-static double attributed(const struct share_group *t, const struct job *j)
+static double job_attributed_j(const struct share_group *t, const struct job *j)
 {
 	size_t grids = t->d.grids.nr;
 	fixed128 sum = 0;
@@ -493,7 +493,7 @@ static void totals_of(const struct energy_run *run, const struct job *j, struct 
 
 	for (size_t l = 0; l < group->d.lanes.nr; l++)
 		t->taken |= run->modes[group->d.lanes.v[l].lane] != LANE_COVER;
-	t->attributed_j = attributed(group, j);
+	t->attributed_j = job_attributed_j(group, j);
 	t->dead_j = sum_value(&j->dead_j);
 	t->unattributed_j = unused.exclusive_j + t->dead_j;
 	t->unattributed_ns = unused.exclusive_ns;

@@ -20,21 +20,21 @@ static struct serial_in part_of(const struct comm_parts *p, int rank)
 
 /* ---- the same archive ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t hash_mix(uint64_t h, uint64_t v)
 {
 	return (h ^ v) * UINT64_C(0x100000001b3);
 }
 
 /* Numbers of tracks and strings go from rank to rank, so all must mean the same by them. */
-static uint64_t fingerprint(const struct profile *p, struct source *const *v, size_t n)
+static uint64_t sources_fingerprint(const struct profile *p, struct source *const *v, size_t n)
 {
-	uint64_t h = mix(mix(UINT64_C(0xcbf29ce484222325), p->m->tracks.nr), n);
+	uint64_t h = hash_mix(hash_mix(UINT64_C(0xcbf29ce484222325), p->m->tracks.nr), n);
 
 	for (size_t i = 0; i < p->m->tracks.nr; i++)
-		h = mix(h, p->m->tracks.v[i].name);
+		h = hash_mix(h, p->m->tracks.v[i].name);
 	for (size_t i = 0; i < n; i++)
-		h = mix(mix(mix(h, v[i]->track), v[i]->samples_only), v[i]->records);
-	return mix(h, intern_count(p->m->strings));
+		h = hash_mix(hash_mix(hash_mix(h, v[i]->track), v[i]->samples_only), v[i]->records);
+	return hash_mix(h, intern_count(p->m->strings));
 }
 
 struct view {
@@ -73,7 +73,7 @@ void ranks_agree(struct profile *p, struct source *const *v, size_t n, const cha
 	struct comm *c = p->priv->o.comm;
 	CLEANUP(strbuf_release) struct strbuf mine = STRBUF_INIT;
 	CLEANUP(comm_parts_release) struct comm_parts all = { STRBUF_INIT, NULL };
-	struct view view = { v != NULL, fingerprint(p, v, n) };
+	struct view view = { v != NULL, sources_fingerprint(p, v, n) };
 
 	p->priv->agreed = true;
 	if (comm_alone(c))

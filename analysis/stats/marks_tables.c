@@ -96,8 +96,8 @@ struct table *analysis_overhead_table(const struct analysis_marks *am)
 	return t;
 }
 
-static int run(struct model *m, const struct analysis_opts *o, struct table_set *out,
-	       struct err *err)
+static int marks_run(struct model *m, const struct analysis_opts *o, struct table_set *out,
+		     struct err *err)
 {
 	(void)err;
 	if (o->marks && o->marks->marks.nr)
@@ -113,6 +113,6 @@ const struct analysis analysis_marks_tables = {
 	.name = "moments",
 	.about = "marks, the times in which tools recorded, and what tools cost",
 	.tables = { &marks_form, &windows_form, &overhead_form },
-	.run = run,
+	.run = marks_run,
 	.series_only = true,
 };

@@ -9,7 +9,7 @@
 
 #define NO_ROLE UINT8_MAX
 
-static void damaged(struct otf2_reading *r, uint64_t count, const char *what)
+static void damage_warn(struct otf2_reading *r, uint64_t count, const char *what)
 {
 	char text[160];
 
@@ -32,7 +32,7 @@ void otf2_native_open(struct otf2_reading *r, const char *text)
 		o->there = false;
 	if (!o->there)
 		o->base.file = (struct native_file){ .base_ns = 0 };
-	damaged(r, !o->there, "a description of the file");
+	damage_warn(r, !o->there, "a description of the file");
 }
 
 bool otf2_native_exact(const struct otf2_reading *r)
@@ -87,7 +87,7 @@ static void tracks_take(struct otf2_reading *r)
 				bad++;
 		}
 	}
-	damaged(r, bad, "a track");
+	damage_warn(r, bad, "a track");
 }
 
 /* One more location of a track, for a sink that has one row of calls per track. */
@@ -155,7 +155,7 @@ static void series_take(struct otf2_reading *r)
 		else
 			bad++;
 	}
-	damaged(r, bad, "a series");
+	damage_warn(r, bad, "a series");
 }
 
 /* ---- what events refer to ---- */
@@ -212,7 +212,7 @@ void otf2_native_make_regions(struct otf2_reading *r)
 			bad++;
 		region->category_id = sink_puts(r->s, space ? space + 1 : "");
 	}
-	damaged(r, bad, "a region");
+	damage_warn(r, bad, "a region");
 }
 
 /* ---- spans ---- */

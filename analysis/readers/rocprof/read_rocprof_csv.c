@@ -205,7 +205,7 @@ static bool cell_is_number(const struct rocprof_csv *rc, enum rocprof_column c)
 	       num_i64(rc->cells[rc->head.at[c]].p, rc->cells[rc->head.at[c]].n, &v) == 0;
 }
 
-static bool glue(struct rocprof_csv *rc, struct csv_text line)
+static bool line_glue(struct rocprof_csv *rc, struct csv_text line)
 {
 	size_t text = rc->head.text >= 0 ? (size_t)rc->head.text : rc->head.nr - 1;
 
@@ -226,9 +226,9 @@ static bool glue(struct rocprof_csv *rc, struct csv_text line)
 }
 
 /* false: it is no row, or the one the text breaks off in. */
-static bool repair(struct rocprof_csv *rc)
+static bool line_repair(struct rocprof_csv *rc)
 {
-	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && glue(rc, rc->row->line);
+	rc->glued = rc->row->line.n <= CSV_MAX_RECORD && line_glue(rc, rc->row->line);
 	if (rc->glued)
 		rc->repaired++;
 	else if (!rc->row->ended)
@@ -328,7 +328,7 @@ static void settle_memory(struct rocprof_csv *rc)
 static void read_row(struct rocprof_csv *rc)
 {
 	rc->glued = false;
-	if (!rc->row->whole && !repair(rc))
+	if (!rc->row->whole && !line_repair(rc))
 		return;
 	if (!rc->row->ended && lost_digits(rc))
 		rc->cut = rocprof_row_start(rc);
@@ -339,7 +339,7 @@ static void read_row(struct rocprof_csv *rc)
 }
 
 /* What another core parsed lies in its cache. */
-static inline void foresee(const struct rocprof_part *p, size_t i)
+static inline void row_prefetch(const struct rocprof_part *p, size_t i)
 {
 	if (i + 8 < p->nr)
 		__builtin_prefetch(&p->rows[i + 8]);
@@ -353,7 +353,7 @@ static void read_rows(struct rocprof_csv *rc, struct rocprof_ahead *a, struct ro
 	while (!rc->cut && (rc->part = rocprof_ahead_next(a, own))) {
 		for (size_t i = 0; i < rc->part->nr && !rc->cut; i++) {
 			rc->row = &rc->part->rows[i];
-			foresee(rc->part, i);
+			row_prefetch(rc->part, i);
 			if (seen++ % ROWS_PAID == 0)
 				settle_memory(rc);
 			read_row(rc);
@@ -515,7 +515,7 @@ static uint64_t expected_spans(const struct rocprof_csv *rc)
 	return (uint64_t)(rc->map.len / n * lines);
 }
 
-static void begin(struct rocprof_csv *rc)
+static void csv_begin(struct rocprof_csv *rc)
 {
 	struct input *in;
 
@@ -531,7 +531,7 @@ static void begin(struct rocprof_csv *rc)
 		rc->sink->ops->expect(rc->sink, expected_spans(rc));
 }
 
-static int finish(struct rocprof_csv *rc)
+static int csv_finish(struct rocprof_csv *rc)
 {
 	struct input *in = rc->sink->ops->current(rc->sink);
 	bool partial;
@@ -617,9 +617,9 @@ static int read_rocprof_csv(const char *path, struct sink *s, const struct read_
 		rc.head.kind == ROCPROF_COUNTERS && rocprof_group_has(&rc.group, "kernel_trace");
 	if (rc.dispatches_elsewhere && !rc.head.timed)
 		rocprof_group_ends(&rc.group, &rc.dispatch_ends);
-	begin(&rc);
+	csv_begin(&rc);
 	read_together(&rc);
-	return finish(&rc);
+	return csv_finish(&rc);
 }
 
 static int probe_rocprof_csv(const struct probe *p)

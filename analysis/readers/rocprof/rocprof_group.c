@@ -64,7 +64,7 @@ static char *prefix_of(const char *name)
 	return best ? xstrndup(name, n - best - 1) : NULL;
 }
 
-static char *sibling(const struct rocprof_group *g, const char *kind)
+static char *sibling_path(const struct rocprof_group *g, const char *kind)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
 
@@ -82,7 +82,7 @@ static char *sibling(const struct rocprof_group *g, const char *kind)
 
 bool rocprof_group_has(const struct rocprof_group *g, const char *kind)
 {
-	CLEANUP(xfreep) char *path = sibling(g, kind);
+	CLEANUP(xfreep) char *path = sibling_path(g, kind);
 
 	return path != NULL;
 }
@@ -91,7 +91,7 @@ bool rocprof_group_has(const struct rocprof_group *g, const char *kind)
  * dispatches. */
 void rocprof_group_ends(const struct rocprof_group *g, struct rocprof_ends *ret)
 {
-	CLEANUP(xfreep) char *path = sibling(g, "kernel_trace");
+	CLEANUP(xfreep) char *path = sibling_path(g, "kernel_trace");
 	CLEANUP(input_unmap) struct input_map map = { .data = NULL };
 	CLEANUP(rocprof_header_release) struct rocprof_header h = { .names = VEC_INIT };
 	CLEANUP(csv_scan_release) struct csv_scan scan = { .data = NULL };
@@ -156,7 +156,7 @@ static void find_process(struct rocprof_group *g)
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(tell_process); i++) {
-		CLEANUP(xfreep) char *path = sibling(g, tell_process[i]);
+		CLEANUP(xfreep) char *path = sibling_path(g, tell_process[i]);
 
 		if (path && first_process(path, &g->pid))
 			return;
@@ -188,7 +188,7 @@ void rocprof_group_find(struct rocprof_group *g, const char *path, const struct 
 		return;
 	if (h->at[COL_PROCESS] < 0)
 		find_process(g);
-	agents = sibling(g, "agent_info");
+	agents = sibling_path(g, "agent_info");
 	if (agents)
 		rocprof_agents_read(g, agents);
 }

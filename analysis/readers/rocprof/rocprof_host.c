@@ -70,7 +70,7 @@ void rocprof_call(struct rocprof_csv *rc)
 }
 
 /* What is allocated and not freed, by address. */
-static void balance(struct rocprof_csv *rc, bool frees)
+static void memory_balance(struct rocprof_csv *rc, bool frees)
 {
 	struct csv_text address = rocprof_cell(rc, COL_ADDRESS);
 	uint64_t key = XXH3_64bits(address.p, address.n) ^ (uint64_t)rocprof_pid(rc);
@@ -93,7 +93,7 @@ void rocprof_allocation(struct rocprof_csv *rc)
 	struct csv_text operation = rocprof_cell(rc, COL_OPERATION);
 	struct span_def d = { .kind = SPAN_ANNOTATION };
 
-	balance(rc, memmem(operation.p, operation.n, "FREE", 4) != NULL);
+	memory_balance(rc, memmem(operation.p, operation.n, "FREE", 4) != NULL);
 	if (!rocprof_times(rc, &d.start_ns, &d.end_ns))
 		return;
 	d.name = rocprof_string(rc, operation);

@@ -161,7 +161,7 @@ static void load_strings(struct rpd *r, struct sqlite_strings *st, const char *t
 
 /* ---- the whole ---- */
 
-static void begin(struct rpd *r)
+static void rpd_begin(struct rpd *r)
 {
 	struct sink *s = r->sc.sink;
 	struct input *in;
@@ -252,7 +252,7 @@ static int read_rpd(const char *path, struct sink *s, const struct read_opts *o,
 		return rc;
 	if (!sqlite_db_has(r.sc.db, "rocpd_api") && !sqlite_db_has(r.sc.db, "rocpd_op"))
 		return err_set(err, EINVAL, "%s: neither table 'rocpd_api' nor 'rocpd_op'", path);
-	begin(&r);
+	rpd_begin(&r);
 	sqlite_db_tell(r.sc.db, s);
 	rpd_launches_read(&r);
 	rpd_api_read(&r);

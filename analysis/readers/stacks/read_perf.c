@@ -119,7 +119,7 @@ static str_id category_id(struct perf *p, const char *category)
 	return 0;
 }
 
-static struct perf_known learn(struct perf *p, struct perf_text line)
+static struct perf_known line_learn(struct perf *p, struct perf_text line)
 {
 	struct perf_known k;
 	struct perf_frame f;
@@ -157,13 +157,13 @@ static struct perf_known known_frame(struct perf *p, struct perf_text line, stru
 	struct perf_known k;
 
 	if (text.n == 0 && mem_budget_has(&p->limit.memory, 0))
-		return learn(p, line); /* its name is its address */
+		return line_learn(p, line); /* its name is its address */
 	id = intern_find(p->texts, text.p, text.n);
 	if (id != STR_NONE)
 		return p->known.v[id];
 	if (!mem_budget_has(&p->limit.memory, 0))
 		return unknown_frame(p);
-	k = learn(p, line);
+	k = line_learn(p, line);
 	mem_budget_take(&p->limit.memory, text.n + MEM_STRING);
 	if (p->text_bytes + text.n < MAX_TEXT_BYTES) {
 		p->text_bytes += text.n;
@@ -352,7 +352,7 @@ static void tell_facts(struct perf *p)
 	sink_fact(p->sink, "records", (int64_t)p->records);
 }
 
-static int finish(struct perf *p)
+static int perf_finish(struct perf *p)
 {
 	struct input *in = p->sink->ops->current(p->sink);
 
@@ -428,7 +428,7 @@ static int read_perf(const char *path, struct sink *s, const struct read_opts *o
 		perf_event_at(&p, (struct perf_text){ "", 0 });
 	p.limit.category = category_id(&p, STACK_SAMPLED);
 	read_samples_of(&p);
-	return finish(&p);
+	return perf_finish(&p);
 }
 
 /* What the lines of a text are, for the probe. */

@@ -298,7 +298,7 @@ static void find_base(struct tef *t)
 		take_base(t, &c);
 }
 
-static void decide(struct tef *t, const struct tef_signals *sg)
+static void dialect_decide(struct tef *t, const struct tef_signals *sg)
 {
 	struct tef_doc *d = &t->doc;
 	bool date = sg->timed && sg->first_ns >= EPOCH_MIN_NS && sg->first_ns < EPOCH_MAX_NS;
@@ -438,7 +438,7 @@ bool tef_doc_guess(struct tef *t)
 		scan_tail(t, &sg, (struct json_cur){ t->map.data + at, t->map.data + t->map.len });
 	else if (!t->doc.array_form)
 		return false;
-	decide(t, &sg);
+	dialect_decide(t, &sg);
 	t->doc.events_end = at;
 	return true;
 }
@@ -455,7 +455,7 @@ void tef_doc_rest(struct tef *t)
 		else
 			find_base(t);
 	}
-	decide(t, &sg);
+	dialect_decide(t, &sg);
 }
 
 bool tef_doc_equal(const struct tef_doc *a, const struct tef_doc *b)

@@ -307,7 +307,7 @@ static bool us_to_ns(const struct tef_us *us, int64_t add_ns, int64_t *ret_ns)
 	       *ret_ns >= -TEF_TIME_MAX;
 }
 
-static bool absent(const struct tef_us *us)
+static bool time_absent(const struct tef_us *us)
 {
 	return !us->known && !us->p;
 }
@@ -322,7 +322,7 @@ bool tef_time(struct tef *t, const struct tef_event *ev, int64_t *ret_ns)
 {
 	int64_t v;
 
-	if (absent(&ev->ts)) {
+	if (time_absent(&ev->ts)) {
 		tef_bad_event(t, "event without a time");
 		return false;
 	}
@@ -347,7 +347,7 @@ bool tef_extent(struct tef *t, const struct tef_event *ev, int64_t *start_ns, in
 
 	if (!tef_time(t, ev, start_ns))
 		return false;
-	if (absent(&ev->dur)) {
+	if (time_absent(&ev->dur)) {
 		tef_bad_event(t, "complete event without a duration");
 	} else if (!us_to_ns(&ev->dur, 0, &dur)) {
 		bad_us(t, "duration", &ev->dur);

@@ -8,7 +8,8 @@
 
 #include "profrig/base/num.h"
 
-static bool next(struct json_cur *c, bool *some, struct json_text *key, struct json_text *value)
+static bool member_next(struct json_cur *c, bool *some, struct json_text *key,
+			struct json_text *value)
 {
 	while (json_member(c, some, key) > 0) {
 		const char *from;
@@ -31,7 +32,7 @@ static bool open_object(const struct json_text *text, struct json_cur *c)
 	return text->p && json_open(c, '{') == 0;
 }
 
-static bool member(const struct json_text *object, const char *name, struct json_text *ret)
+static bool member_find(const struct json_text *object, const char *name, struct json_text *ret)
 {
 	struct json_text key;
 	struct json_cur c;
@@ -39,7 +40,7 @@ static bool member(const struct json_text *object, const char *name, struct json
 
 	if (!open_object(object, &c))
 		return false;
-	while (next(&c, &some, &key, ret))
+	while (member_next(&c, &some, &key, ret))
 		if (json_text_is(&key, name))
 			return true;
 	return false;
@@ -62,7 +63,7 @@ static bool take_lane(struct tef *t, const struct tef_event *ev)
 	struct json_text track;
 	uint64_t n;
 
-	if (!member(&ev->args, "track", &track) || num_u64(track.p, track.n, &n) < 0 ||
+	if (!member_find(&ev->args, "track", &track) || num_u64(track.p, track.n, &n) < 0 ||
 	    n >= t->native.tracks.nr)
 		return false;
 	tef_place_track(t, &ev->pid, &ev->tid, t->native.tracks.v[n], t->native.kinds.v[n]);
@@ -75,7 +76,8 @@ static bool take_series(struct tef *t, const struct tef_event *ev)
 	size_t n = t->native.series.nr;
 	struct json_text shown, series;
 
-	if (!member(&ev->args, "shown", &shown) || !member(&ev->args, "series", &series) ||
+	if (!member_find(&ev->args, "shown", &shown) ||
+	    !member_find(&ev->args, "series", &series) ||
 	    !native_series_take(&t->native, t->sink, series.p, series.n))
 		return false;
 	*u64map_at(&t->series, tef_series_key(ev, &shown, &value)) = t->native.series.v[n];
@@ -102,7 +104,7 @@ static str_id args_text(struct tef *t, const struct tef_event *ev)
 {
 	struct json_text text;
 
-	if (!t->opts->keep_args || !member(&ev->args, "text", &text))
+	if (!t->opts->keep_args || !member_find(&ev->args, "text", &text))
 		return STR_NONE;
 	return tef_string(t, &text);
 }
@@ -114,7 +116,7 @@ static void take_facts(struct tef *t, const struct tef_event *ev, struct span_de
 	bool some = false, args = true;
 
 	if (ev->native && json_open(&c, '{') == 0)
-		while (next(&c, &some, &key, &value)) {
+		while (member_next(&c, &some, &key, &value)) {
 			if (json_text_is(&key, "kind"))
 				native_span_kind(value.p, value.n, &d->kind);
 			else if (json_text_is(&key, "correlation"))

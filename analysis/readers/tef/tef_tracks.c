@@ -122,7 +122,7 @@ static tef_slot track_new(struct tef *t, uint64_t key, struct tef_track *tr, con
 	return slot;
 }
 
-static int64_t known(const struct tef_id *id)
+static int64_t id_known(const struct tef_id *id)
 {
 	int64_t v;
 
@@ -136,7 +136,7 @@ tef_slot tef_process(struct tef *t, const struct tef_id *pid)
 	struct tef_track tr = {
 		.def = { .kind = TRACK_PROCESS,
 			 .parent = TRACK_NONE,
-			 .pid = known(pid),
+			 .pid = id_known(pid),
 			 .tid = PID_NONE,
 			 .rank = t->doc.rank },
 		.name_key = tef_id_key(pid),
@@ -157,8 +157,8 @@ tef_slot tef_thread_at(struct tef *t, uint64_t place, const struct tef_id *pid,
 		struct tef_track tr = {
 			.def = { .kind = TRACK_THREAD,
 				 .parent = t->tracks.v[process].id,
-				 .pid = known(pid),
-				 .tid = known(tid),
+				 .pid = id_known(pid),
+				 .tid = id_known(tid),
 				 .rank = t->doc.rank },
 			.name_key = place,
 			.word = tef_id_word(tid),
@@ -208,7 +208,7 @@ tef_slot tef_lane(struct tef *t, const struct tef_id *pid, str_id category, cons
 	uint64_t key = tef_hash(KEY_LANE, tef_id_key(pid), (uint64_t)category << 32 | lane);
 	uint32_t slot = u64map_get(&t->slots, key);
 	struct tef_track tr = { .def = { .kind = TRACK_THREAD,
-					 .pid = known(pid),
+					 .pid = id_known(pid),
 					 .tid = PID_NONE,
 					 .rank = t->doc.rank } };
 	tef_slot process;
@@ -265,7 +265,7 @@ tef_slot tef_queue(struct tef *t, uint64_t place, const char *device, const stru
 		struct tef_track tr = { .def = { .kind = TRACK_QUEUE,
 						 .parent = t->tracks.v[above].id,
 						 .pid = PID_NONE,
-						 .tid = known(stream),
+						 .tid = id_known(stream),
 						 .rank = rank,
 						 .owner = TRACK_NONE } };
 

@@ -10,7 +10,7 @@
 /* ---- strings ---- */
 
 /* What fits, cut between characters. */
-static size_t fitting(const struct otf2_out *o, const char *text, size_t n)
+static size_t text_fitting(const struct otf2_out *o, const char *text, size_t n)
 {
 	if (n <= o->string_max)
 		return n;
@@ -21,7 +21,7 @@ static size_t fitting(const struct otf2_out *o, const char *text, size_t n)
 
 static uint32_t otf2_out_text(struct otf2_out *o, const char *text, size_t n)
 {
-	size_t fits = fitting(o, text, n);
+	size_t fits = text_fitting(o, text, n);
 	CLEANUP(xfreep) char *cut = fits < n ? xstrndup(text, fits) : NULL;
 
 	if (o->failed == OTF2_SUCCESS)
@@ -47,7 +47,7 @@ uint32_t otf2_out_string(struct otf2_out *o, str_id id)
 
 /* ---- regions ---- */
 
-static bool says(const char *text, const char *word)
+static bool text_says(const char *text, const char *word)
 {
 	return strncasecmp(text, word, strlen(word)) == 0;
 }
@@ -55,11 +55,11 @@ static bool says(const char *text, const char *word)
 /* By the words that tracers use: names of calls begin with those of their library. */
 static OTF2_Paradigm paradigm_of(const char *name, const char *category, enum span_kind kind)
 {
-	if (says(category, "hip") || (kind == SPAN_HOST && says(name, "hip")))
+	if (text_says(category, "hip") || (kind == SPAN_HOST && text_says(name, "hip")))
 		return OTF2_PARADIGM_HIP;
-	if (says(category, "cuda") || (kind == SPAN_HOST && says(name, "cuda")))
+	if (text_says(category, "cuda") || (kind == SPAN_HOST && text_says(name, "cuda")))
 		return OTF2_PARADIGM_CUDA;
-	if (says(category, "mpi") || strncmp(name, "MPI_", 4) == 0)
+	if (text_says(category, "mpi") || strncmp(name, "MPI_", 4) == 0)
 		return OTF2_PARADIGM_MPI;
 	return OTF2_PARADIGM_USER;
 }
