@@ -554,7 +554,7 @@ static bool shows_live(const struct asked *a, bool with_command)
 	return a->live || !with_command || !isatty(1);
 }
 
-static int sample_and_tell(const struct asked *a, struct sample *s, char *const *cmd,
+static int sample_and_show(const struct asked *a, struct sample *s, char *const *cmd,
 			   const char *program)
 {
 	struct sample_live live;
@@ -638,7 +638,7 @@ static int run_it(const struct command *c, const struct asked *a, char *const *c
 	if (code < 0)
 		code = open_all(c, &s);
 	if (code < 0)
-		code = sample_and_tell(a, &s, cmd, program);
+		code = sample_and_show(a, &s, cmd, program);
 	sample_release(&s);
 	return code;
 }

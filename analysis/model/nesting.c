@@ -114,7 +114,7 @@ static void nest_job(void *ctx, size_t i, unsigned worker)
 	VEC_RELEASE(&n->stack);
 }
 
-static void tell_overlap(struct model *m, uint64_t span)
+static void overlap_warn(struct model *m, uint64_t span)
 {
 	const struct span_columns *c = &m->spans;
 	uint64_t parent = c->parent[span];
@@ -137,7 +137,7 @@ static void pieces_take(struct model *m, struct nester *n)
 		if (piece.parent != PIECE_NONE)
 			piece.parent += before;
 		VEC_PUSH(&m->pieces, piece);
-		tell_overlap(m, piece.span);
+		overlap_warn(m, piece.span);
 	}
 	VEC_RELEASE(&n->pieces);
 }

@@ -389,7 +389,7 @@ void sqlite_db_close(struct sqlite_db *db)
 	free(db);
 }
 
-void sqlite_db_tell(const struct sqlite_db *db, struct sink *s)
+void sqlite_db_warn(const struct sqlite_db *db, struct sink *s)
 {
 	bool told = db->copied || db->map.truncated || db->damage[0];
 	uint64_t stated = told ? 0 : stated_bytes(db);

@@ -309,7 +309,7 @@ static void hold_last(struct metrics_csv *mc)
 }
 
 /* Before the samples: a warning keeps its first text, and these know their lines. */
-static void tell_bad(struct metrics_csv *mc)
+static void bad_rows_warn(struct metrics_csv *mc)
 {
 	tally_warn(&mc->bad_rows, mc->sink, W_BAD_EVENT,
 		   "rows without a time or with another number of fields than four");
@@ -377,7 +377,7 @@ static int read_metrics_csv(const char *path, struct sink *s, const struct read_
 	if (r < 0)
 		return err_wrap(err, r, "%s", path);
 	make_series(&mc);
-	tell_bad(&mc);
+	bad_rows_warn(&mc);
 	r = read_rows(&mc, push_row, err);
 	if (r < 0)
 		return err_wrap(err, r, "%s", path);

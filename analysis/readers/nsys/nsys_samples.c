@@ -241,7 +241,7 @@ void nsys_read_samples(struct nsys *ns)
 		sink_fact(s, "cpu_samples", (int64_t)sm.all.nr);
 		sink_fact(s, "sample_ns", sm.sample_ns);
 		sink_fact(s, "without_stack", (int64_t)sm.stackless);
-		stack_limit_tell(&sm.limit, s);
+		stack_limit_warn(&sm.limit, s);
 		s->ops->current(s)->partial |= sm.limit.lost > 0;
 	}
 	sink_warn(s, W_BAD_EVENT, sm.strange,

@@ -413,7 +413,7 @@ static void fault_warn(struct rocprof_csv *rc, const char *code, const struct ta
 	tally_warn(&lines, rc->sink, code, what);
 }
 
-static void tell_faults(struct rocprof_csv *rc)
+static void faults_warn(struct rocprof_csv *rc)
 {
 	fault_warn(rc, W_BAD_EVENT, &rc->bad_rows,
 		   "rows with another number of fields than the header");
@@ -421,7 +421,7 @@ static void tell_faults(struct rocprof_csv *rc)
 	fault_warn(rc, W_BAD_EVENT, &rc->no_time, "rows without a time, which were left out");
 	fault_warn(rc, W_BAD_EVENT, &rc->many, "more devices or counters than can be true");
 	fault_warn(rc, W_MEMORY_LIMIT, &rc->crowd, "rows that there is no memory for, left out");
-	track_limit_tell(&rc->tracks, rc->sink);
+	track_limit_warn(&rc->tracks, rc->sink);
 	if (rc->cut)
 		sink_warnf(rc->sink, W_TRUNCATED,
 			   "%s:%" PRIu64 ": the text ends inside a row, which was not used",
@@ -431,7 +431,7 @@ static void tell_faults(struct rocprof_csv *rc)
 }
 
 /* Where no series has the values, as none has a time: their sums, to the nearest whole number. */
-static void tell_totals(struct rocprof_csv *rc)
+static void totals_put(struct rocprof_csv *rc)
 {
 	for (size_t i = 0; i < rc->totals.nr; i++) {
 		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", rc->totals.v[i].text);
@@ -442,7 +442,7 @@ static void tell_totals(struct rocprof_csv *rc)
 	}
 }
 
-static void tell_facts(struct rocprof_csv *rc)
+static void facts_put(struct rocprof_csv *rc)
 {
 	struct sink *s = rc->sink;
 
@@ -452,11 +452,11 @@ static void tell_facts(struct rocprof_csv *rc)
 	switch (rc->head.kind) {
 	case ROCPROF_COUNTERS:
 		sink_fact(s, "dispatches", (int64_t)rc->dispatches.nr);
-		tell_totals(rc);
+		totals_put(rc);
 		break;
 	case ROCPROF_WIDE:
 		sink_fact(s, "dispatches", (int64_t)rc->rows);
-		tell_totals(rc);
+		totals_put(rc);
 		break;
 	case ROCPROF_ALLOCATIONS:
 		sink_fact(s, "allocations", rc->allocations);
@@ -474,7 +474,7 @@ static void tell_facts(struct rocprof_csv *rc)
 }
 
 /* Files that hold no calls by their nature say so, and are not called empty. */
-static void tell_empty(struct rocprof_csv *rc)
+static void empty_warn(struct rocprof_csv *rc)
 {
 	const struct input *in = rc->sink->ops->current(rc->sink);
 	char text[256];
@@ -537,9 +537,9 @@ static int csv_finish(struct rocprof_csv *rc)
 	bool partial;
 
 	rocprof_unlinked_push(rc);
-	tell_facts(rc);
-	tell_faults(rc);
-	tell_empty(rc);
+	facts_put(rc);
+	faults_warn(rc);
+	empty_warn(rc);
 	in->partial |= rc->cut || rc->map.truncated || rc->crowd.nr;
 	partial = in->partial;
 	rc->sink->ops->input_end(rc->sink);

@@ -401,7 +401,7 @@ static void find_counters(struct rocprof *r)
 	}
 }
 
-static void tell_kern(struct rocprof *r)
+static void kern_put(struct rocprof *r)
 {
 	for (size_t i = 0; !r->timed && i < r->counters.nr; i++) {
 		CLEANUP(xfreep) char *key = xasprintf("sum of %.200s", r->counters.v[i].name);
@@ -438,7 +438,7 @@ static void read_kern(struct rocprof *r)
 			   "with --timestamp on");
 	if (r->counters.nr > 0 || (r->timed && !r->dispatches_again))
 		db_scan_table(&r->sc, &kern, r);
-	tell_kern(r);
+	kern_put(r);
 }
 
 static void read_all(struct rocprof *r)
@@ -454,10 +454,10 @@ static void read_all(struct rocprof *r)
 	in->resolution_hz = 1e9;
 	in->driver_numbers = true;
 	s->ops->clock(s);
-	sqlite_db_tell(r->sc.db, s);
+	sqlite_db_warn(r->sc.db, s);
 	db_scan_tables(&r->sc, tables, ARRAY_LEN(tables), r);
 	read_kern(r);
-	db_scan_tell(&r->sc);
+	db_scan_warn(&r->sc);
 	in = s->ops->current(s);
 	if (in->spans == 0 && !r->sc.damage.code && !in->partial)
 		sink_warnf(s, W_EMPTY_INPUT, "%s holds no records", r->path);

@@ -43,10 +43,9 @@ static const char *const kinds[] = {
 };
 
 /* Files whose rows tell the process. */
-static const char *const tell_process[] = {
-	"hip_api_trace",  "hsa_api_trace", "marker_api_trace",
-	"rccl_api_trace", "hip_trace",     "counter_collection"
-};
+static const char *const process_describe[] = { "hip_api_trace",    "hsa_api_trace",
+						"marker_api_trace", "rccl_api_trace",
+						"hip_trace",        "counter_collection" };
 
 /* "1234_kernel_trace.csv.gz" → "1234", owned; NULL: it has none. */
 static char *prefix_of(const char *name)
@@ -155,8 +154,8 @@ static void find_process(struct rocprof_group *g)
 		g->pid = pid;
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(tell_process); i++) {
-		CLEANUP(xfreep) char *path = sibling_path(g, tell_process[i]);
+	for (size_t i = 0; i < ARRAY_LEN(process_describe); i++) {
+		CLEANUP(xfreep) char *path = sibling_path(g, process_describe[i]);
 
 		if (path && first_process(path, &g->pid))
 			return;

@@ -303,7 +303,7 @@ static int folded_finish(struct folded *fo)
 	tally_warn(&fo->numbers, s, W_BAD_NUMBER, "counts that are no numbers or too large");
 	tally_warn(&fo->negative, s, W_NEGATIVE_DURATION, "negative counts");
 	tally_warn(&fo->nothing, s, W_IGNORED_RECORD, "counts of 0");
-	stack_limit_tell(&fo->limit, s);
+	stack_limit_warn(&fo->limit, s);
 	if (fo->cut)
 		sink_warnf(s, W_TRUNCATED,
 			   "the last line has no line end, so its count may be cut; it was not "

@@ -608,7 +608,7 @@ static int speed_finish(struct speed *sp)
 	tally_warn(&sp->negative, s, W_NEGATIVE_DURATION, "negative weights");
 	tally_warn(&sp->kinds, s, W_IGNORED_RECORD, "profiles of an unknown type");
 	tally_warn(&sp->crowd, s, W_MEMORY_LIMIT, "profiles that there is no memory for, left out");
-	stack_limit_tell(&sp->limit, s);
+	stack_limit_warn(&sp->limit, s);
 	if (sp->damage)
 		sink_warnf(s, W_TRUNCATED, "the JSON %s at byte %zu; what stands before was read",
 			   sp->damage == JSON_CUT ? "ends" : "is damaged", sp->damaged_at);

@@ -87,7 +87,7 @@ void stack_named(struct stack_limit *l, str_id id, size_t n)
 	mem_budget_take(&l->memory, n + MEM_STRING);
 }
 
-void stack_limit_tell(const struct stack_limit *l, struct sink *s)
+void stack_limit_warn(const struct stack_limit *l, struct sink *s)
 {
 	char text[200];
 

@@ -104,7 +104,7 @@ static char *format_name(const struct tef_doc *d)
 	return xstrdup("Trace Event Format");
 }
 
-static void tell_clock(struct tef *t)
+static void clock_set(struct tef *t)
 {
 	struct input *in = t->sink->ops->current(t->sink);
 
@@ -168,11 +168,11 @@ static int read_events(struct tef *t, bool alone, struct err *err)
 		tef_doc_rest(t);
 	if (!alone)
 		tef_walk_hear(t);
-	tell_clock(t);
+	clock_set(t);
 	while ((r = tef_walk(t, err)) == TEF_AGAIN) {
 		tef_forget(t);
 		t->sink->ops->input_again(t->sink);
-		tell_clock(t);
+		clock_set(t);
 	}
 	return r;
 }
@@ -199,7 +199,7 @@ static int read_tef(const char *path, struct sink *s, const struct read_opts *o,
 					  .rank = RANK_NONE,
 					  .clock = TRACE_CLOCK_BOOTTIME };
 		s->ops->input(s, path, "tef");
-		tell_clock(&t);
+		clock_set(&t);
 		t.memo = tef_memo_new();
 		r = tef_rocprofv3_read(&t, err);
 	} else {

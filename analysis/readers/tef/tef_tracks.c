@@ -100,7 +100,7 @@ void tef_place_set(struct tef *t, uint64_t place, tef_slot slot)
 	*at = slot;
 }
 
-static void track_tell(struct tef *t, struct tef_track *tr, const char *name)
+static void track_define(struct tef *t, struct tef_track *tr, const char *name)
 {
 	struct track_def d = tr->def;
 
@@ -116,7 +116,7 @@ static tef_slot track_new(struct tef *t, uint64_t key, struct tef_track *tr, con
 
 	tr->def.key = key;
 	tr->last_ns = INT64_MIN;
-	track_tell(t, tr, name);
+	track_define(t, tr, name);
 	VEC_PUSH(&t->tracks, *tr);
 	*u64map_at(&t->slots, key) = slot;
 	return slot;
@@ -370,11 +370,11 @@ void tef_names_apply(struct tef *t)
 		uint32_t at = tr->name_key ? u64map_get(&t->name_at, tr->name_key) : U64MAP_NONE;
 
 		if (at != U64MAP_NONE && t->names.v[at][0]) {
-			track_tell(t, tr, t->names.v[at]);
+			track_define(t, tr, t->names.v[at]);
 		} else if (tr->word.p) {
 			strbuf_clear(&t->text);
 			json_decode(&tr->word, &t->text);
-			track_tell(t, tr, t->text.buf);
+			track_define(t, tr, t->text.buf);
 		}
 	}
 }

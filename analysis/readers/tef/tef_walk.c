@@ -167,7 +167,7 @@ static int damage_judge(struct tef *t, const struct damage *d, struct err *err)
 	return partial ? READ_PARTIAL : 0;
 }
 
-static void tell_counts(struct tef *t)
+static void counts_put(struct tef *t)
 {
 	char text[64];
 
@@ -392,6 +392,6 @@ int tef_walk(struct tef *t, struct err *err)
 	tef_asyncs_push(t);
 	tef_flows_push(t);
 	tef_names_apply(t);
-	tell_counts(t);
+	counts_put(t);
 	return damage_judge(t, &d, err);
 }
