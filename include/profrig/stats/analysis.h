@@ -52,7 +52,7 @@ struct lane_reader energy_stream_reader(struct energy_stream *es);
 /* Whether the model has counters of energy that the stream did not know when calls began. */
 bool energy_stream_lacks(const struct energy_stream *es);
 
-/* What a run says of its time; common timebase, by time. */
+/* Marks, recording windows and tool overhead of a run; common timebase, by time. */
 struct analysis_marks {
 	VEC(struct analysis_mark {
 		char *name, *by;
